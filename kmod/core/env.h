@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The border between kernel and userspace for core/: the only file of the
+ * project that says __KERNEL__. Core code includes this and nothing else from
+ * outside core/; it neither allocates, logs, reads a clock nor keeps state.
+ */
+#ifndef SPE_CORE_ENV_H
+#define SPE_CORE_ENV_H
+
+#ifdef __KERNEL__
+
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+/* The KUnit suites import this namespace; nothing else should. */
+#define SPE_EXPORT(sym) EXPORT_SYMBOL_NS_GPL(sym, SPEPROF_CORE)
+
+#else
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int8_t s8;
+typedef int16_t s16;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#define SPE_EXPORT(sym)
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define static_assert _Static_assert
+#define fallthrough __attribute__((__fallthrough__))
+
+#endif
+
+/* Bits h down to l of a 64-bit register or payload, as a mask. */
+#define SPE_MASK(h, l) ((~0ULL >> (63 - (h))) & (~0ULL << (l)))
+#define SPE_BIT(n) (1ULL << (n))
+
+/* The field under @mask, shifted down; and a value shifted up under it. */
+#define SPE_FIELD_GET(mask, reg) (((u64)(reg) & (mask)) / ((mask) & -(mask)))
+#define SPE_FIELD_PREP(mask, val) (((u64)(val) * ((mask) & -(mask))) & (mask))
+
+static inline u16 spe_get_le16(const u8 *p)
+{
+	return (u16)(p[0] | p[1] << 8);
+}
+
+static inline u32 spe_get_le32(const u8 *p)
+{
+	return spe_get_le16(p) | (u32)spe_get_le16(p + 2) << 16;
+}
+
+static inline u64 spe_get_le64(const u8 *p)
+{
+	return spe_get_le32(p) | (u64)spe_get_le32(p + 4) << 32;
+}
+
+static inline void spe_put_le16(u8 *p, u16 v)
+{
+	p[0] = (u8)v;
+	p[1] = (u8)(v >> 8);
+}
+
+static inline void spe_put_le32(u8 *p, u32 v)
+{
+	spe_put_le16(p, (u16)v);
+	spe_put_le16(p + 2, (u16)(v >> 16));
+}
+
+static inline void spe_put_le64(u8 *p, u64 v)
+{
+	spe_put_le32(p, (u32)v);
+	spe_put_le32(p + 4, (u32)(v >> 32));
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The model of a Statistical Profiling Unit, behind its registers. The same
+ * source stands in speprof_emu.ko, in the daemon's in-process emulation, in
+ * the test-only trap module and in the tests.
+ *
+ * It does not know where operations come from: whoever owns it tells it how
+ * much of the sample population passed and what the selected operation was.
+ * One SPU belongs to one CPU; its calls are serialised by the caller.
+ */
+#ifndef SPE_CORE_SPU_H
+#define SPE_CORE_SPU_H
+
+#include "env.h"
+#include "packet.h"
+#include "regs.h"
+
+/* What a &struct spe_operation brings, beyond PC, context and time. */
+#define SPE_OPERATION_TARGET	SPE_BIT(0)	/* @target: the branch was taken */
+#define SPE_OPERATION_VA	SPE_BIT(1)	/* @va, and the access was made */
+#define SPE_OPERATION_PA	SPE_BIT(2)	/* @pa was translated */
+#define SPE_OPERATION_SOURCE	SPE_BIT(3)	/* @source */
+#define SPE_OPERATION_CONTEXT1	SPE_BIT(4)	/* @contextidr_el1 */
+#define SPE_OPERATION_CONTEXT2	SPE_BIT(5)	/* @contextidr_el2 */
+
+/**
+ * struct spe_operation - one member of the sample population, as it finished
+ * @pc: virtual address of the instruction
+ * @target: virtual address of the branch target, at the same EL
+ * @va: data virtual address
+ * @pa: data physical address
+ * @timestamp: the count that PMSCR.PCT asks for, in ticks
+ * @events: Events payload as the operation caused it (D18.2.6)
+ * @has: SPE_OPERATION_*
+ * @contextidr_el1: CONTEXTIDR_EL1 as the operation saw it
+ * @contextidr_el2: CONTEXTIDR_EL2 likewise
+ * @total: total latency in cycles, not yet saturated
+ * @issue: issue latency
+ * @translation: translation latency; recorded for loads and stores
+ * @source: Data Source payload
+ * @op_class: CLASS of the Operation Type packet
+ * @op_subclass: its payload
+ * @el: Exception level it was executed at, 0-2
+ * @ns: Non-secure state
+ */
+struct spe_operation {
+	u64 pc;
+	u64 target;
+	u64 va;
+	u64 pa;
+	u64 timestamp;
+	u64 events;
+	u32 has;
+	u32 contextidr_el1;
+	u32 contextidr_el2;
+	u32 total;
+	u32 issue;
+	u32 translation;
+	u16 source;
+	u8 op_class;
+	u8 op_subclass;
+	u8 el;
+	bool ns;
+};
+
+/**
+ * struct spe_spu_config - what the SPU implements, and its knobs
+ * @pmsver: 1 (FEAT_SPE) to 6; what the features below may be
+ * @interval: PMSIDR.Interval, the recommended minimum's encoding
+ * @max_size: PMSIDR.MaxSize: log2 of the largest record in bytes, 6-11
+ * @align: PMBIDR.Align: log2 of the alignment of records, 0-11
+ * @count_size: SPE_PMSIDR_COUNTSIZE_12 or _16
+ * @features: SPE_PMSIDR_* bits among FE, FT, FL, ARCHINST, LDS, ERND, FNE
+ * @sampled_events: events that PMSEVFR can filter on, as a mask
+ * @seed: of the random number generator (D17.3.2); any value
+ */
+struct spe_spu_config {
+	u8 pmsver;
+	u8 interval;
+	u8 max_size;
+	u8 align;
+	u8 count_size;
+	u64 features;
+	u64 sampled_events;
+	u64 seed;
+};
+
+/**
+ * struct spe_spu_io - what an SPU reaches outside itself
+ * @write: write @len bytes at buffer address @addr; returns 0, or a syndrome
+ *	built with spe_fault(): then nothing has been written. With @addr and
+ *	@len it may check a whole record, as a record is written in one call
+ * @irq: the level of the SPE interrupt request (PMBIRQ) changed (RTSJRP)
+ * @ctx: passed to both
+ */
+struct spe_spu_io {
+	u32 (*write)(void *ctx, u64 addr, const u8 *data, size_t len);
+	void (*irq)(void *ctx, bool level);
+	void *ctx;
+};
+
+/** spe_fault() - a fault of a buffer write: EC and MSS as PMBSR will hold them */
+static inline u32 spe_fault(u32 ec, u32 mss)
+{
+	return (u32)(SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | SPE_FIELD_PREP(SPE_PMBSR_MSS, mss)) | 1U << 25;
+}
+
+/**
+ * struct spe_spu_stats - what hardware does not tell and the model can count
+ * (the ledger of records)
+ */
+struct spe_spu_stats {
+	u64 operations;		/* members of the population that passed while enabled */
+	u64 selected;		/* selected for sampling */
+	u64 collisions;
+	u64 filtered;		/* selected, then discarded by a filter */
+	u64 discarded;		/* selected, then lost: S was set, or a fault */
+	u64 written;		/* records written to the buffer */
+	u64 bytes;		/* their bytes with alignment padding */
+};
+
+/**
+ * struct spe_spu - one SPU. Embed it; its fields belong to spu*.c.
+ */
+struct spe_spu {
+	u64 reg[SPE_REG_COUNT];
+	struct spe_spu_config config;
+	struct spe_spu_io io;
+	struct spe_spu_stats stats;
+	u64 random;
+	bool enabled;	/* profiling was enabled at the last change (D17.3.3) */
+	bool irq_level;
+	u32 inject;	/* fault for the next write, 0 for none */
+};
+
+/**
+ * spe_spu_init() - a reset SPU
+ * @config: copied; an illegal combination is refused
+ * @io: copied
+ * @ret_reason: why -EINVAL, a static string; may be NULL
+ *
+ * Return: 0 or -EINVAL.
+ */
+int spe_spu_init(struct spe_spu *spu, const struct spe_spu_config *config,
+		 const struct spe_spu_io *io, const char **ret_reason);
+
+/** spe_spu_config_default() - a Neoverse-like SPU: SPEv1p1, 64-byte records, 12-bit counters */
+void spe_spu_config_default(struct spe_spu_config *ret_config);
+
+/** spe_spu_read() - MRS: RES0 bits read as zero */
+u64 spe_spu_read(const struct spe_spu *spu, enum spe_reg reg);
+
+/**
+ * spe_spu_write() - MSR: read-only registers and RES0 bits are ignored
+ *
+ * May change the interrupt's level, through @io.irq.
+ */
+void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value);
+
+/** spe_spu_enabled() - whether operations at Exception level @el (0-2) are sampled */
+bool spe_spu_enabled(const struct spe_spu *spu, u8 el);
+
+/**
+ * spe_spu_until_sample() - how many members of the population pass until one
+ * is selected, that one included; 0 while profiling is disabled
+ *
+ * What a source that knows only time uses to place its next tick. With FEAT_SPE_ERnd the
+ * random number is drawn when the primary counter reaches zero, so this draws it early.
+ */
+u64 spe_spu_until_sample(struct spe_spu *spu);
+
+/**
+ * spe_spu_pass() - @count members of the population pass (D17.3.4)
+ * @count: at most what spe_spu_until_sample() returned
+ *
+ * Return: whether the last of them is selected for sampling. Then
+ * spe_spu_sample() must follow with the operation.
+ */
+bool spe_spu_pass(struct spe_spu *spu, u64 count);
+
+/**
+ * spe_spu_sample() - the selected operation finished
+ *
+ * Applies the controls of what is collected (D17.6.9) and the filters, writes
+ * the record, moves PMBPTR, raises management events (D17.8).
+ */
+void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation);
+
+/** spe_spu_operate() - one member of the population: pass, and sample if selected */
+void spe_spu_operate(struct spe_spu *spu, const struct spe_operation *operation);
+
+/** spe_spu_inject() - the next buffer write ends in @fault, from spe_fault() */
+void spe_spu_inject(struct spe_spu *spu, u32 fault);
+
+#endif
