@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Window decisions. Offsets are free-running; the ring is page-aligned and a
+ * power of two in size, so an offset has the alignment of its address.
+ */
+#include "window.h"
+
+/* Headers and records stay on cache lines of their own. */
+#define WINDOW_ALIGN 64ULL
+
+static u64 align_up(u64 value, u64 align)
+{
+	return (value + align - 1) & ~(align - 1);
+}
+
+static u64 align_down(u64 value, u64 align)
+{
+	return value & ~(align - 1);
+}
+
+/*
+ * The window at or after @from within the lap that ends at @end, if it has
+ * room for two records: with less, every record would raise buffer full
+ * (D17.8.2).
+ */
+static bool window_place(const struct spe_ring_state *ring, u64 from, u64 end,
+			 struct spe_window *ret_window)
+{
+	u64 align = ring->align > WINDOW_ALIGN ? ring->align : WINDOW_ALIGN;
+	u64 header = align_up(ring->header, WINDOW_ALIGN);
+	u64 need = 2 * (u64)ring->max_record;
+	u64 bound = align_up(need, SPE_LIMIT_GRANULE);
+	u64 start, limit;
+
+	if (ring->max_window > bound)
+		bound = ring->max_window;
+
+	start = align_up(align_up(from, WINDOW_ALIGN) + header, align);
+	limit = end;
+	if (ring->max_window && align_down(start + bound, SPE_LIMIT_GRANULE) < end) {
+		limit = align_down(start + bound, SPE_LIMIT_GRANULE);
+		/* The granule cut too much off the bound: begin on a granule. */
+		if (limit - start < need) {
+			start = limit;
+			limit += align_down(bound, SPE_LIMIT_GRANULE);
+			if (limit > end)
+				limit = end;
+		}
+	}
+	if (start >= limit || limit - start < need)
+		return false;
+
+	*ret_window = (struct spe_window){
+		.skip = start - header - ring->head,
+		.header = start - header,
+		.start = start,
+		.limit = limit,
+	};
+	return true;
+}
+
+int spe_window_next(const struct spe_ring_state *ring, struct spe_window *ret_window)
+{
+	u64 lap = align_down(ring->head, ring->size) + ring->size;
+	u64 free_end;
+
+	/* Also true of a tail beyond the head. */
+	if (ring->head - ring->tail > ring->size)
+		return -ENOSPC;
+
+	free_end = align_down(ring->tail + ring->size, SPE_LIMIT_GRANULE);
+	if (window_place(ring, ring->head, free_end < lap ? free_end : lap, ret_window))
+		return 0;
+	/* A tail in this lap frees what begins the next one. */
+	if (free_end > lap && window_place(ring, lap, free_end, ret_window))
+		return 0;
+	return -ENOSPC;
+}
+SPE_EXPORT(spe_window_next);

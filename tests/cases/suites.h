@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The suites of core/, for both runners. */
+#ifndef SPE_CASES_SUITES_H
+#define SPE_CASES_SUITES_H
+
+#include "check.h"
+
+extern const struct spe_suite spe_suite_window;
+extern const struct spe_suite spe_suite_syndrome;
+extern const struct spe_suite spe_suite_spu;
+extern const struct spe_suite spe_suite_opmodel;
+
+#endif
