@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Record codec and the walk over a window (D18.1.2, D18.1.3). This is the
+ * general path: it may be slow, it must be right.
+ */
+#include "record.h"
+#include "regs.h"
+
+/*
+ * What the formats of D18.2 give a record at most: 32 Address, 32 Counter and 4
+ * Context packets, one of each other kind, and some that are unknown yet. More
+ * is damage, and the bound keeps hostile bytes from making the walk quadratic.
+ */
+#define MAX_PACKETS 96
+
+/* Bit of @present for an indexed packet; the indices above 7 have no field. */
+static u64 indexed_bit(u8 index, u64 bit)
+{
+	return index < 8 ? bit << index : SPE_HAS_OTHERS;
+}
+
+/* The bit of @present that @packet sets; 0 for framing packets. */
+static u64 packet_bit(const struct spe_packet *packet)
+{
+	switch (packet->type) {
+	case SPE_PACKET_ADDRESS:
+		return indexed_bit(packet->index, SPE_HAS_ADDRESS(0));
+	case SPE_PACKET_COUNTER:
+		return indexed_bit(packet->index, SPE_HAS_COUNTER(0));
+	case SPE_PACKET_CONTEXT:
+		return SPE_HAS_CONTEXT(packet->index);
+	case SPE_PACKET_EVENTS:
+		return SPE_HAS_EVENTS;
+	case SPE_PACKET_OP_TYPE:
+		return SPE_HAS_OP;
+	case SPE_PACKET_DATA_SOURCE:
+		return SPE_HAS_SOURCE;
+	case SPE_PACKET_TIMESTAMP:
+		return SPE_HAS_TIMESTAMP;
+	case SPE_PACKET_UNKNOWN:
+		return SPE_HAS_OTHERS;
+	default:
+		return 0;
+	}
+}
+
+static void sample_set(struct spe_sample *sample, const struct spe_packet *packet)
+{
+	switch (packet->type) {
+	case SPE_PACKET_ADDRESS:
+		if (packet->index < ARRAY_SIZE(sample->address))
+			sample->address[packet->index] = packet->payload;
+		break;
+	case SPE_PACKET_COUNTER:
+		if (packet->index < ARRAY_SIZE(sample->counter))
+			sample->counter[packet->index] = (u16)packet->payload;
+		break;
+	case SPE_PACKET_CONTEXT:
+		sample->context[packet->index] = (u32)packet->payload;
+		break;
+	case SPE_PACKET_EVENTS:
+		sample->events = packet->payload;
+		sample->events_size = packet->payload_size;
+		break;
+	case SPE_PACKET_OP_TYPE:
+		sample->op_class = packet->index;
+		sample->op_subclass = (u8)packet->payload;
+		break;
+	case SPE_PACKET_DATA_SOURCE:
+		sample->source = (u16)packet->payload;
+		sample->source_size = packet->payload_size;
+		break;
+	case SPE_PACKET_TIMESTAMP:
+		sample->timestamp = packet->payload;
+		break;
+	default:
+		break;
+	}
+}
+
+static size_t count_zeros(const u8 *buf, size_t len)
+{
+	size_t n = 0;
+	u64 word;
+
+	while (len - n >= sizeof(word)) {
+		memcpy(&word, buf + n, sizeof(word));
+		if (word)
+			break;
+		n += sizeof(word);
+	}
+	while (n < len && !buf[n])
+		n++;
+	return n;
+}
+
+int spe_record_decode(const u8 *buf, size_t len, u32 max_size, struct spe_sample *ret_sample)
+{
+	size_t pos = 0, limit = len < max_size ? len : max_size;
+	struct spe_packet packet;
+	unsigned int packets;
+	u64 bit;
+	int r;
+
+	memset(ret_sample, 0, sizeof(*ret_sample));
+	ret_sample->raw = buf;
+
+	for (packets = 0; packets < MAX_PACKETS; packets++) {
+		pos += count_zeros(buf + pos, limit - pos);
+		r = spe_packet_decode(buf + pos, limit - pos, &packet);
+		if (r == -ENODATA)
+			return limit == len ? -ENODATA : -EBADMSG;
+		if (r < 0)
+			return r;
+		pos += (size_t)r;
+
+		bit = packet_bit(&packet);
+		if (ret_sample->present & bit & ~SPE_HAS_OTHERS)
+			return -EBADMSG;
+		ret_sample->present |= bit;
+		sample_set(ret_sample, &packet);
+
+		if (packet.type == SPE_PACKET_END || packet.type == SPE_PACKET_TIMESTAMP) {
+			ret_sample->size = (u16)pos;
+			return ret_sample->present & SPE_HAS_EVENTS ? (int)pos : -EBADMSG;
+		}
+	}
+	return -EBADMSG;
+}
+SPE_EXPORT(spe_record_decode);
+
+enum spe_op_kind spe_sample_kind(const struct spe_sample *sample)
+{
+	if (!spe_sample_has(sample, SPE_HAS_OP))
+		return SPE_KIND_NONE;
+	switch (sample->op_class) {
+	case SPE_OP_OTHER:
+		return SPE_KIND_OTHER;
+	case SPE_OP_LOAD_STORE:
+		return sample->op_subclass & SPE_OP_LDST ? SPE_KIND_STORE : SPE_KIND_LOAD;
+	case SPE_OP_BRANCH:
+		return SPE_KIND_BRANCH;
+	default:
+		return SPE_KIND_NONE;
+	}
+}
+SPE_EXPORT(spe_sample_kind);
+
+bool spe_sample_is_simd(const struct spe_sample *sample)
+{
+	if (!spe_sample_has(sample, SPE_HAS_OP))
+		return false;
+	switch (spe_op_format(sample->op_class, sample->op_subclass)) {
+	case SPE_OP_FORMAT_SVE:
+	case SPE_OP_FORMAT_SME:
+	case SPE_OP_FORMAT_LS_SVE:
+		return true;
+	default:
+		return false;
+	}
+}
+SPE_EXPORT(spe_sample_is_simd);
+
+struct writer {
+	u8 *buf;
+	size_t len;
+	size_t pos;
+	int error;
+};
+
+static void put_packet(struct writer *w, u8 type, u8 index, u8 size, u64 payload)
+{
+	const struct spe_packet packet = {
+		.type = type, .index = index, .payload_size = size, .payload = payload,
+	};
+	int r;
+
+	if (w->error)
+		return;
+	r = spe_packet_encode(&packet, w->buf + w->pos, w->len - w->pos);
+	if (r < 0)
+		w->error = r;
+	else
+		w->pos += (size_t)r;
+}
+
+/* Neoverse's order: PC, context, operation, events, counters, data, time. */
+int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len)
+{
+	struct writer w = { .buf = buf, .len = len };
+	u8 i;
+
+	if (!spe_sample_has(sample, SPE_HAS_EVENTS))
+		return -EINVAL;
+	if (spe_sample_has(sample, SPE_HAS_ADDRESS(SPE_ADDRESS_PC)))
+		put_packet(&w, SPE_PACKET_ADDRESS, SPE_ADDRESS_PC, 8, sample->address[0]);
+	for (i = 0; i < ARRAY_SIZE(sample->context); i++)
+		if (spe_sample_has(sample, SPE_HAS_CONTEXT(i)))
+			put_packet(&w, SPE_PACKET_CONTEXT, i, 4, sample->context[i]);
+	if (spe_sample_has(sample, SPE_HAS_OP))
+		put_packet(&w, SPE_PACKET_OP_TYPE, sample->op_class, 1, sample->op_subclass);
+	put_packet(&w, SPE_PACKET_EVENTS, 0, sample->events_size, sample->events);
+	for (i = 0; i < ARRAY_SIZE(sample->counter); i++)
+		if (spe_sample_has(sample, SPE_HAS_COUNTER(i)))
+			put_packet(&w, SPE_PACKET_COUNTER, i, 2, sample->counter[i]);
+	for (i = 1; i < ARRAY_SIZE(sample->address); i++)
+		if (spe_sample_has(sample, SPE_HAS_ADDRESS(i)))
+			put_packet(&w, SPE_PACKET_ADDRESS, i, 8, sample->address[i]);
+	if (spe_sample_has(sample, SPE_HAS_SOURCE))
+		put_packet(&w, SPE_PACKET_DATA_SOURCE, 0, sample->source_size, sample->source);
+	if (spe_sample_has(sample, SPE_HAS_TIMESTAMP))
+		put_packet(&w, SPE_PACKET_TIMESTAMP, 0, 8, sample->timestamp);
+	else
+		put_packet(&w, SPE_PACKET_END, 0, 0, 0);
+	return w.error ? w.error : (int)w.pos;
+}
+SPE_EXPORT(spe_record_encode);
+
+void spe_decoder_init(struct spe_decoder *decoder, const struct spe_decoder_config *config,
+		      const u8 *buf, size_t len)
+{
+	*decoder = (struct spe_decoder){
+		.buf = buf,
+		.len = len,
+		.max_size = config && config->max_size ? config->max_size : SPE_MAX_RECORD,
+		.align = config ? config->align : 0,
+		.first = -1,
+	};
+	if (decoder->max_size > SPE_MAX_RECORD)
+		decoder->max_size = SPE_MAX_RECORD;
+}
+SPE_EXPORT(spe_decoder_init);
+
+/* The lowest bit in which the starts of good records differ from the window's. */
+static size_t resync_step(const struct spe_decoder *d)
+{
+	if (d->align)
+		return d->align;
+	if (!d->starts)
+		return 1;
+	return d->starts & -d->starts;
+}
+
+/*
+ * Whether @sample may be the first record after damage. Strictly: it begins with
+ * the packet that the last good one began with (cores begin all records alike,
+ * but an operation's class is part of its header) and holds nothing unknown, as
+ * the tail of a damaged record read from within mostly does.
+ */
+static bool plausible(const struct spe_decoder *d, const struct spe_sample *sample)
+{
+	u8 first = sample->raw[0];
+
+	if (sample->present & SPE_HAS_OTHERS)
+		return false;
+	return d->first < 0 || first == d->first ||
+	       ((first & 0xfc) == 0x48 && (d->first & 0xfc) == 0x48);
+}
+
+/* Whether the rest of the window, or SPE_RESYNC_RECORDS records, parse from @pos. */
+static bool parses_from(const struct spe_decoder *d, size_t pos, bool strict)
+{
+	struct spe_sample sample;
+	unsigned int n;
+	int r;
+
+	for (n = 0; n < SPE_RESYNC_RECORDS; n++) {
+		pos += count_zeros(d->buf + pos, d->len - pos);
+		if (pos == d->len)
+			return n > 0;
+		r = spe_record_decode(d->buf + pos, d->len - pos, d->max_size, &sample);
+		if (r == -ENODATA)
+			return n > 0;
+		if (r < 0 || (strict && !n && !plausible(d, &sample)))
+			return false;
+		pos += (size_t)r;
+	}
+	return true;
+}
+
+/* The nearest place after the decoder's to go on from, or the window's end. */
+static size_t resync(const struct spe_decoder *d, bool strict)
+{
+	size_t step = resync_step(d), next;
+
+	for (next = d->pos + step - d->pos % step; next < d->len; next += step)
+		if (d->buf[next] && parses_from(d, next, strict))
+			return next;
+	return d->len;
+}
+
+static enum spe_decode decode_suspect(struct spe_decoder *d, int error, struct spe_range *ret_range)
+{
+	size_t next = resync(d, true);
+
+	if (next == d->len)
+		next = resync(d, false);
+	if (next == d->len && error == -ENODATA)
+		d->ledger.partial += next - d->pos;
+	d->ledger.suspect += next - d->pos;
+	d->ledger.suspect_ranges++;
+	if (ret_range)
+		*ret_range = (struct spe_range){ .offset = d->pos, .size = next - d->pos };
+	d->pos = next;
+	return SPE_DECODE_SUSPECT;
+}
+
+enum spe_decode spe_decoder_next(struct spe_decoder *d, struct spe_sample *ret_sample,
+				 struct spe_range *ret_range)
+{
+	size_t zeros = count_zeros(d->buf + d->pos, d->len - d->pos);
+	int r;
+
+	d->pos += zeros;
+	d->ledger.padding += zeros;
+	if (d->pos == d->len)
+		return SPE_DECODE_END;
+
+	/* PMBIDR_EL1.Align: a record that begins elsewhere is the tail of a damaged one. */
+	if (d->align && d->pos % d->align)
+		return decode_suspect(d, -EBADMSG, ret_range);
+	r = spe_record_decode(d->buf + d->pos, d->len - d->pos, d->max_size, ret_sample);
+	if (r < 0)
+		return decode_suspect(d, r, ret_range);
+
+	d->starts |= (u32)d->pos;
+	d->first = d->buf[d->pos];
+	d->pos += (size_t)r;
+	d->ledger.records++;
+	d->ledger.decoded += (u64)r;
+	return SPE_DECODE_SAMPLE;
+}
+SPE_EXPORT(spe_decoder_next);

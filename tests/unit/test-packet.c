@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "test.h"
+
+#include "packet.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct encoding {
+	const char *name;
+	u8 bytes[10];
+	u8 len;
+	u8 type;
+	u8 index;
+	u64 payload;
+};
+
+/* clang-format off */
+static const struct encoding encodings[] = {
+	{ "padding", { 0x00 }, 1, SPE_PACKET_PADDING, 0, 0 },
+	{ "end", { 0x01 }, 1, SPE_PACKET_END, 0, 0 },
+	{ "timestamp", { 0x71, 0x6c, 0xf8, 0xa5, 0x83, 0, 0x0c, 0, 0 }, 9, SPE_PACKET_TIMESTAMP, 0, 0x000c0083a5f86cULL },
+	{ "events, 8 bits", { 0x42, 0x16 }, 2, SPE_PACKET_EVENTS, 0, 0x16 },
+	{ "events, 16 bits", { 0x52, 0x1e, 0x03 }, 3, SPE_PACKET_EVENTS, 0, 0x31e },
+	{ "events, 32 bits", { 0x62, 1, 2, 3, 4 }, 5, SPE_PACKET_EVENTS, 0, 0x04030201 },
+	{ "events, 64 bits", { 0x72, 1, 2, 3, 4, 5, 6, 7, 8 }, 9, SPE_PACKET_EVENTS, 0, 0x0807060504030201ULL },
+	{ "data source, 8 bits", { 0x43, 0x0e }, 2, SPE_PACKET_DATA_SOURCE, 0, 0x0e },
+	{ "data source, 16 bits", { 0x53, 0x34, 0x12 }, 3, SPE_PACKET_DATA_SOURCE, 0, 0x1234 },
+	{ "context EL1", { 0x64, 0xb1, 1, 0, 0 }, 5, SPE_PACKET_CONTEXT, 0, 0x1b1 },
+	{ "context EL2", { 0x65, 0xac, 1, 0, 0 }, 5, SPE_PACKET_CONTEXT, 1, 0x1ac },
+	{ "context, reserved", { 0x67, 1, 0, 0, 0 }, 5, SPE_PACKET_CONTEXT, 3, 1 },
+	{ "operation, other", { 0x48, 0x06 }, 2, SPE_PACKET_OP_TYPE, 0, 6 },
+	{ "operation, load/store", { 0x49, 0x01 }, 2, SPE_PACKET_OP_TYPE, 1, 1 },
+	{ "operation, branch", { 0x4a, 0x02 }, 2, SPE_PACKET_OP_TYPE, 2, 2 },
+	{ "operation, reserved", { 0x4b, 0xff }, 2, SPE_PACKET_OP_TYPE, 3, 0xff },
+	{ "PC", { 0xb0, 0x5c, 0x8b, 0x8c, 0x86, 0xc2, 0xc0, 0xff, 0xc0 }, 9, SPE_PACKET_ADDRESS, 0, 0xc0ffc0c2868c8b5cULL },
+	{ "IMPLEMENTATION DEFINED address", { 0xb7, 1, 0, 0, 0, 0, 0, 0, 0 }, 9, SPE_PACKET_ADDRESS, 7, 1 },
+	{ "address, extended", { 0x23, 0xb5, 1, 0, 0, 0, 0, 0, 0, 0x80 }, 10, SPE_PACKET_ADDRESS, 29, 0x8000000000000001ULL },
+	{ "total latency", { 0x98, 0x0b, 0x00 }, 3, SPE_PACKET_COUNTER, 0, 11 },
+	{ "alternate clock", { 0x9c, 0xff, 0xff }, 3, SPE_PACKET_COUNTER, 4, 0xffff },
+	{ "counter, extended", { 0x22, 0x9f, 0x34, 0x12 }, 4, SPE_PACKET_COUNTER, 23, 0x1234 },
+	{ "unknown, no payload", { 0x1f }, 1, SPE_PACKET_UNKNOWN, 0, 0 },
+	{ "unknown, 8 bits", { 0x44, 0xaa }, 2, SPE_PACKET_UNKNOWN, 0, 0xaa },
+	{ "unknown, 64 bits", { 0xf1, 1, 2, 3, 4, 5, 6, 7, 8 }, 9, SPE_PACKET_UNKNOWN, 0, 0x0807060504030201ULL },
+	{ "unknown, extended", { 0x24, 0x98, 1, 2 }, 4, SPE_PACKET_UNKNOWN, 0, 0x0201 },
+	{ "unknown, extended, no payload", { 0x20, 0x01 }, 2, SPE_PACKET_UNKNOWN, 0, 0 },
+};
+/* clang-format on */
+
+/* Each encoding decodes, encodes to the same bytes, and is short when cut by one. */
+static void test_encodings(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(encodings); i++) {
+		const struct encoding *e = &encodings[i];
+		struct spe_packet packet = { .index = 0xee };
+		u8 out[16];
+
+		test_row("%s", e->name);
+		assert_row(spe_packet_decode(e->bytes, e->len, &packet) == e->len);
+		assert_row(packet.type == e->type);
+		assert_row(packet.index == e->index);
+		assert_row(packet.payload == e->payload);
+		assert_row(packet.header_size + packet.payload_size == e->len);
+		assert_row(spe_packet_encode(&packet, out, sizeof(out)) == e->len);
+		assert_row(!memcmp(out, e->bytes, e->len));
+		assert_row(spe_packet_encode(&packet, out, e->len - 1U) == -ENOSPC);
+
+		packet.index = 0xee;
+		assert_row(spe_packet_decode(e->bytes, e->len - 1U, &packet) == -ENODATA);
+		assert_row(packet.index == 0xee);
+	}
+}
+
+/* Every header has the size of D18.1.1, whatever it means. */
+static void test_sizes(void **state)
+{
+	u8 bytes[16] = { 0 };
+	struct spe_packet packet;
+
+	(void)state;
+	for (unsigned int h = 0; h < 256; h++) {
+		unsigned int size = h < 0x40 ? 0 : 1U << (h >> 4 & 3);
+
+		test_row("header 0x%02x", h);
+		bytes[0] = (u8)h;
+		bytes[1] = 0;
+		if ((h & 0xe0) != 0x20) {
+			assert_row(spe_packet_decode(bytes, sizeof(bytes), &packet) == (int)(1 + size));
+			continue;
+		}
+		for (unsigned int e = 0; e < 256; e++) {
+			int want = 2 + (e < 0x40 ? 0 : 1 << (e >> 4 & 3));
+
+			test_row("header 0x%02x 0x%02x", h, e);
+			bytes[1] = (u8)e;
+			if ((e & 0xe0) == 0x20)
+				want = -EBADMSG;
+			assert_row(spe_packet_decode(bytes, sizeof(bytes), &packet) == want);
+		}
+	}
+}
+
+struct op_row {
+	const char *name;
+	u8 op_class;
+	u8 mask;	/* bits that the pattern fixes */
+	u8 match;
+	u8 format;
+};
+
+/* Transcribed from D18.2.7's SUBCLASS tables, apart from the codec's own. */
+static const struct op_row op_rows[] = {
+	{ "other", 0, 0xf8, 0x00, SPE_OP_FORMAT_OTHER },
+	{ "SVE vector", 0, 0x89, 0x08, SPE_OP_FORMAT_SVE },
+	{ "SME array", 0, 0x89, 0x88, SPE_OP_FORMAT_SME },
+	{ "general-purpose", 1, 0xfe, 0x00, SPE_OP_FORMAT_LS_GP },
+	{ "SIMD&FP", 1, 0xfe, 0x04, SPE_OP_FORMAT_LS_SIMD_FP },
+	{ "unspecified", 1, 0xfe, 0x10, SPE_OP_FORMAT_LS_UNSPECIFIED },
+	{ "allocation tag", 1, 0xfe, 0x14, SPE_OP_FORMAT_LS_TAG },
+	{ "system register", 1, 0xfe, 0x30, SPE_OP_FORMAT_LS_SYSREG },
+	{ "extended", 1, 0xe2, 0x02, SPE_OP_FORMAT_LS_EXTENDED },
+	{ "SVE or SME", 1, 0x0a, 0x08, SPE_OP_FORMAT_LS_SVE },
+	{ "memory copy", 1, 0xfe, 0x20, SPE_OP_FORMAT_LS_MEMCPY },
+	{ "memory set", 1, 0xff, 0x25, SPE_OP_FORMAT_LS_MEMSET },
+	{ "GCS", 1, 0xfa, 0x40, SPE_OP_FORMAT_LS_GCS },
+	{ "branch", 2, 0xe0, 0x00, SPE_OP_FORMAT_BRANCH },
+};
+
+/* All 4 x 256 values: the format of the one row that matches, or reserved. */
+static void test_op_formats(void **state)
+{
+	(void)state;
+	for (unsigned int v = 0; v < 4 * 256; v++) {
+		u8 op_class = (u8)(v >> 8), subclass = (u8)v, want = SPE_OP_FORMAT_RESERVED;
+		unsigned int matches = 0;
+
+		test_row("class %u subclass 0x%02x", op_class, subclass);
+		for (size_t i = 0; i < ARRAY_SIZE(op_rows); i++) {
+			if (op_rows[i].op_class != op_class ||
+			    (subclass & op_rows[i].mask) != op_rows[i].match)
+				continue;
+			want = op_rows[i].format;
+			matches++;
+		}
+		assert_row(matches <= 1);
+		assert_row(spe_op_format(op_class, subclass) == want);
+	}
+}
+
+static void test_encode_refuses(void **state)
+{
+	const struct spe_packet bad[] = {
+		{ .type = SPE_PACKET_ADDRESS, .payload_size = 4 },
+		{ .type = SPE_PACKET_ADDRESS, .payload_size = 8, .index = 32 },
+		{ .type = SPE_PACKET_CONTEXT, .payload_size = 4, .index = 4 },
+		{ .type = SPE_PACKET_EVENTS, .payload_size = 3 },
+		{ .type = SPE_PACKET_DATA_SOURCE, .payload_size = 4 },
+		{ .type = SPE_PACKET_TYPES },
+	};
+	u8 out[16];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		test_row("row %zu", i);
+		assert_row(spe_packet_encode(&bad[i], out, sizeof(out)) == -EINVAL);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_encodings),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_op_formats),
+		cmocka_unit_test(test_encode_refuses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
