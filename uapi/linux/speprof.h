@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * The ABI of /dev/speprof: the whole contract between speprof.ko and userspace.
+ *
+ * Three kinds of file descriptor, each a capability:
+ *  - the device, from open(2): what the machine can do; makes sessions
+ *  - a session, from SPEPROF_SESSION_NEW: what is sampled, on which CPUs
+ *  - a ring, from SPEPROF_RING_OPEN: the records and events of one CPU
+ *
+ * A session lives until the last descriptor of it and of its rings is closed,
+ * mappings included. The module cannot be unloaded while any is open.
+ *
+ * Structures begin with their size, as the caller knows it, and grow at their
+ * end (as openat2(2)'s do): a kernel that knows less accepts a longer one if
+ * what it does not know is zero, and fails with E2BIG otherwise; a kernel that
+ * knows more takes what is missing as zero. Shorter than the first version is
+ * EINVAL. In structures that the kernel fills, it writes at most the caller's
+ * size, zeroes what it does not know and sets the size to what it knows.
+ *
+ * Every field is of fixed width and naturally aligned, pointers are __u64, there is
+ * no implicit padding, and every "reserved" field and undefined flag must be
+ * zero (EINVAL). Integers are in the machine's byte order.
+ */
+#ifndef _UAPI_LINUX_SPEPROF_H
+#define _UAPI_LINUX_SPEPROF_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/* Changed only when a program built against an older header would misread. */
+#define SPEPROF_ABI_VERSION	1
+
+#define SPEPROF_DEVICE_PATH	"/dev/speprof"
+
+/* ---- The device ---------------------------------------------------------- */
+
+/* The magic is enough to tell our ioctls; sizes are in the structures. */
+#define SPEPROF_IOC_MAGIC	0xbe
+
+#define SPEPROF_DEVICE_INFO	_IO(SPEPROF_IOC_MAGIC, 0x00) /* struct speprof_device_info */
+#define SPEPROF_CPU_INFO	_IO(SPEPROF_IOC_MAGIC, 0x01) /* struct speprof_cpu_info */
+#define SPEPROF_SESSION_NEW	_IO(SPEPROF_IOC_MAGIC, 0x02) /* struct speprof_session_config */
+
+/* Who writes the records. Modelled facts must never pass for measured ones. */
+#define SPEPROF_BACKEND_NONE		0	/* this CPU has no SPU */
+#define SPEPROF_BACKEND_HARDWARE	1	/* FEAT_SPE */
+#define SPEPROF_BACKEND_EMULATED	2	/* the model: PC, context and time are true */
+
+/* What an interval counts (PMSIDR_EL1.ArchInst). */
+#define SPEPROF_UNIT_MICRO_OPS		0
+#define SPEPROF_UNIT_INSTRUCTIONS	1
+
+/**
+ * struct speprof_device_info - SPEPROF_DEVICE_INFO: what this module is
+ * @size: sizeof(struct speprof_device_info)
+ * @abi_version: out: SPEPROF_ABI_VERSION of the module
+ * @cpus: out: CPU numbers are below this (possible CPUs, some may be absent)
+ * @spus: out: how many CPUs have an SPU now
+ * @modes: out: bit n: SPEPROF_MODE_n is accepted
+ * @min_ring_size: out: smallest data ring in bytes, of the rings this machine needs
+ * @max_ring_size: out: largest data ring in bytes
+ * @page_size: out: the kernel's page size in bytes: granule of mmap
+ *
+ * Needs no capability. Errors: EFAULT, EINVAL, E2BIG.
+ */
+struct speprof_device_info {
+	__u32 size;
+	__u32 abi_version;
+	__u32 cpus;
+	__u32 spus;
+	__u32 modes;
+	__u32 page_size;
+	__u64 min_ring_size;
+	__u64 max_ring_size;
+};
+
+/* speprof_cpu_info.flags */
+#define SPEPROF_CPU_ONLINE	(1U << 0)
+#define SPEPROF_CPU_BUSY	(1U << 1)	/* a started session samples it */
+
+/**
+ * struct speprof_cpu_info - SPEPROF_CPU_INFO: one CPU's SPU
+ * @size: sizeof(struct speprof_cpu_info)
+ * @cpu: in: the CPU
+ * @flags: out: SPEPROF_CPU_*
+ * @backend: out: SPEPROF_BACKEND_*; with NONE all that follows is zero
+ * @midr: out: MIDR_EL1 of the CPU; 0 where the architecture has none (an
+ *	emulated SPU on another architecture)
+ * @pmsidr: out: PMSIDR_EL1
+ * @pmbidr: out: PMBIDR_EL1
+ * @pmsver: out: ID_AA64DFR0_EL1.PMSVer: 1 FEAT_SPE, 2 FEAT_SPEv1p1 ...
+ * @interval_unit: out: SPEPROF_UNIT_*
+ * @interval_min: out: smallest interval accepted, in @interval_unit
+ * @interval_max: out: largest
+ * @record_align: out: bytes records are aligned to (PMBIDR_EL1.Align)
+ * @record_max: out: bytes of the largest record (PMSIDR_EL1.MaxSize)
+ * @events: out: mask of events that filters may name (PMSEVFR_EL1)
+ * @tick_hz: out: rate of Timestamp packets
+ *
+ * A CPU that has not been online since the module was loaded shows NONE.
+ * Needs no capability. Errors: EFAULT, EINVAL (no such CPU), E2BIG.
+ */
+struct speprof_cpu_info {
+	__u32 size;
+	__u32 cpu;
+	__u32 flags;
+	__u32 backend;
+	__u64 midr;
+	__u64 pmsidr;
+	__u64 pmbidr;
+	__u32 pmsver;
+	__u32 interval_unit;
+	__u64 interval_min;
+	__u64 interval_max;
+	__u32 record_align;
+	__u32 record_max;
+	__u64 events;
+	__u64 tick_hz;
+};
+
+/* speprof_session_config.mode */
+#define SPEPROF_MODE_STREAM		0	/* a full ring stops its CPU until there is room */
+#define SPEPROF_MODE_FLIGHT_RECORDER	1	/* a full ring overwrites its oldest windows */
+
+/* speprof_session_config.rights: what speprof_sampling may ever ask for. */
+#define SPEPROF_RIGHT_KERNEL		(1U << 0)	/* SPEPROF_SAMPLE_KERNEL */
+#define SPEPROF_RIGHT_CONTEXT		(1U << 1)	/* SPEPROF_COLLECT_CONTEXT */
+#define SPEPROF_RIGHT_PHYSICAL_ADDRESS	(1U << 2)	/* SPEPROF_COLLECT_PHYSICAL_ADDRESS */
+#define SPEPROF_RIGHT_PHYSICAL_TIME	(1U << 3)	/* SPEPROF_COLLECT_PHYSICAL_TIME */
+
+/**
+ * struct speprof_session_config - SPEPROF_SESSION_NEW: what stays as it is for
+ * the life of a session
+ * @size: sizeof(struct speprof_session_config)
+ * @mode: SPEPROF_MODE_*; what speprof_device_info.modes lacks is EOPNOTSUPP
+ * @cpus: address of a bit mask of CPUs: CPU n is bit n % 8 of byte n / 8. 0
+ *	with @cpus_size 0 means every CPU that has an SPU
+ * @cpus_size: bytes of the mask; missing ones are zero
+ * @rights: SPEPROF_RIGHT_*; fixed here, whoever holds the descriptor later
+ * @ring_size: bytes of each data ring, a power of two between the device's
+ *	min_ring_size and max_ring_size
+ * @event_slots: events in each event ring, a power of two, 16 to 65536
+ * @watermark: bytes of records in a window after which it is closed,
+ *	published, and readers are woken; at most half of @ring_size; 0: a
+ *	quarter. Raised to what two records and the 4 KiB granule need
+ * @max_latency_ms: a window with records is closed and published this many
+ *	milliseconds after the last at the latest, 1 to 60000; 0: no bound
+ *
+ * The memory (rings, event rings, control pages) is charged to RLIMIT_MEMLOCK
+ * of the caller's user (CAP_IPC_LOCK is exempt) and to its memory cgroup.
+ *
+ * Needs CAP_PERFMON (or CAP_SYS_ADMIN), and no lockdown in confidentiality mode.
+ * Returns the descriptor of a session, close-on-exec, stopped.
+ * Errors: EPERM; EFAULT, EINVAL, E2BIG; EOPNOTSUPP (mode); ENODEV (a CPU of the
+ * mask, or every CPU, has no SPU); ENOMEM (RLIMIT_MEMLOCK, memory); EMFILE, ENFILE.
+ */
+struct speprof_session_config {
+	__u32 size;
+	__u32 mode;
+	__u64 cpus;
+	__u32 cpus_size;
+	__u32 rights;
+	__u64 ring_size;
+	__u32 event_slots;
+	__u32 max_latency_ms;
+	__u64 watermark;
+};
+
+/* ---- A session ----------------------------------------------------------- */
+
+#define SPEPROF_SESSION_SAMPLE	_IO(SPEPROF_IOC_MAGIC, 0x10) /* struct speprof_sampling */
+#define SPEPROF_SESSION_START	_IO(SPEPROF_IOC_MAGIC, 0x11) /* argument 0 */
+#define SPEPROF_SESSION_STOP	_IO(SPEPROF_IOC_MAGIC, 0x12) /* argument 0 */
+#define SPEPROF_RING_OPEN	_IO(SPEPROF_IOC_MAGIC, 0x13) /* struct speprof_ring_open */
+
+/* speprof_sampling.flags */
+#define SPEPROF_SAMPLE_USER	(1U << 0)	/* EL0 */
+#define SPEPROF_SAMPLE_KERNEL	(1U << 1)	/* EL1; EL2 where the kernel runs there */
+#define SPEPROF_SAMPLE_JITTER	(1U << 2)	/* random perturbation (PMSIRR_EL1.RND) */
+
+/* speprof_sampling.collect (D17.6.9) */
+#define SPEPROF_COLLECT_TIMESTAMP		(1U << 0)
+#define SPEPROF_COLLECT_PHYSICAL_TIME		(1U << 1) /* with TIMESTAMP: PMSCR_EL1.PCT */
+#define SPEPROF_COLLECT_CONTEXT			(1U << 2) /* CONTEXTIDR: TID in the root namespace */
+#define SPEPROF_COLLECT_PHYSICAL_ADDRESS	(1U << 3)
+
+/* speprof_sampling.types; an operation passes if it is of any type named. */
+#define SPEPROF_TYPE_BRANCH	(1U << 0)
+#define SPEPROF_TYPE_LOAD	(1U << 1)
+#define SPEPROF_TYPE_STORE	(1U << 2)
+
+/**
+ * struct speprof_sampling - SPEPROF_SESSION_SAMPLE: what a session samples
+ * @size: sizeof(struct speprof_sampling)
+ * @flags: SPEPROF_SAMPLE_*; USER or KERNEL at least
+ * @interval: operations between two samples, between speprof_cpu_info's
+ *	interval_min and interval_max on each CPU of the session. Rounded down to
+ *	a multiple of 256; the true mean is in each window
+ * @collect: SPEPROF_COLLECT_*
+ * @types: SPEPROF_TYPE_* to keep; 0: all
+ * @events: keep records that have all of these events; 0: no such filter
+ * @events_not: keep records that have none of these (PMSNEVFR_EL1); 0: no such filter
+ * @min_latency: keep records of at least so many cycles of total latency; 0: all
+ * @reserved: 0
+ *
+ * Before START, and at any time while the session runs: then each CPU closes
+ * its window and goes on with the new program; windows carry its generation.
+ * On failure nothing has changed.
+ * Errors: EFAULT, EINVAL, E2BIG; ERANGE (@interval, @min_latency); EPERM (not
+ * in the session's rights); EOPNOTSUPP (a CPU of the session cannot filter so).
+ */
+struct speprof_sampling {
+	__u32 size;
+	__u32 flags;
+	__u64 interval;
+	__u32 collect;
+	__u32 types;
+	__u64 events;
+	__u64 events_not;
+	__u32 min_latency;
+	__u32 reserved;
+};
+
+/*
+ * SPEPROF_SESSION_START: begin to sample on every CPU of the session; those
+ * offline begin when they come online. No effect on a started session.
+ * Errors: EINVAL (argument); ENODATA (no SPEPROF_SESSION_SAMPLE yet); EBUSY
+ * (another session samples one of the CPUs).
+ *
+ * SPEPROF_SESSION_STOP: close and publish every window, stop sampling. On
+ * return no more is written to the rings. No effect on a stopped session.
+ */
+
+/* speprof_ring_open.flags */
+#define SPEPROF_RING_NONBLOCK	(1U << 0)	/* as O_NONBLOCK */
+
+/* Offsets for mmap(2) on a ring; multiples of every page size. */
+#define SPEPROF_MMAP_CONTROL	0x000000000ULL	/* PROT_READ | PROT_WRITE, MAP_SHARED */
+#define SPEPROF_MMAP_EVENTS	0x100000000ULL	/* PROT_READ only */
+#define SPEPROF_MMAP_DATA	0x200000000ULL	/* PROT_READ only */
+
+/**
+ * struct speprof_ring_open - SPEPROF_RING_OPEN: a descriptor for one CPU's ring
+ * @size: sizeof(struct speprof_ring_open)
+ * @cpu: in: a CPU of the session
+ * @flags: in: SPEPROF_RING_*
+ * @event_slots: out: events in the event ring
+ * @control_bytes: out: to map at SPEPROF_MMAP_CONTROL
+ * @event_bytes: out: to map at SPEPROF_MMAP_EVENTS
+ * @data_bytes: out: to map at SPEPROF_MMAP_DATA: the size of the data ring
+ *
+ * May be called as often as one likes; all descriptors share the ring, its
+ * tails included. mmap maps from the offsets above, at most so many bytes, shared.
+ * Returns the descriptor, close-on-exec. Errors: EFAULT, EINVAL, E2BIG; ENOENT
+ * (@cpu is not one of the session's); EMFILE, ENFILE, ENOMEM.
+ */
+struct speprof_ring_open {
+	__u32 size;
+	__u32 cpu;
+	__u32 flags;
+	__u32 event_slots;
+	__u64 control_bytes;
+	__u64 event_bytes;
+	__u64 data_bytes;
+};
+
+/* ---- A ring -------------------------------------------------------------- */
+
+/*
+ * Bytes between tail and head are windows, one after the other; @head and @tail
+ * count bytes since the ring was made and never wrap, so the byte at count n
+ * is at n % data_bytes of the data ring. No window straddles the ring's end.
+ *
+ * Reading by mmap: load head with acquire, walk the windows from tail, store
+ * tail with release (or SPEPROF_RING_ADVANCE). Events likewise, counted in
+ * entries. read(2) gives the same bytes of the data ring as a stream, and
+ * moves the tail itself.
+ *
+ * poll(2): EPOLLIN while head != tail; EPOLLPRI while event_head != event_tail;
+ * EPOLLERR while the state is SPEPROF_RING_FAULTED.
+ *
+ * read(2) blocks while the ring is empty: EAGAIN with O_NONBLOCK (or
+ * RWF_NOWAIT); returns 0 (end) if it is empty and the session is stopped.
+ *
+ * The same three commands are ioctls and io_uring commands (IORING_OP_URING_CMD with
+ * cmd_op the same number; ADVANCE's structure stands in the SQE's 16 bytes of
+ * cmd, which the others leave zero). ADVANCE completes inline, KICK and FLUSH
+ * run from io_uring's worker.
+ */
+#define SPEPROF_RING_ADVANCE	_IO(SPEPROF_IOC_MAGIC, 0x20) /* struct speprof_advance */
+#define SPEPROF_RING_KICK	_IO(SPEPROF_IOC_MAGIC, 0x21) /* argument 0 */
+#define SPEPROF_RING_FLUSH	_IO(SPEPROF_IOC_MAGIC, 0x22) /* argument 0 */
+#define SPEPROF_RING_STATS	_IO(SPEPROF_IOC_MAGIC, 0x23) /* struct speprof_ring_stats; ioctl only */
+
+/**
+ * struct speprof_advance - SPEPROF_RING_ADVANCE: all before these is consumed
+ * @tail: count of bytes, from the current tail to head
+ * @event_tail: count of events, from the current event tail to event head
+ *
+ * Of fixed size (it must fit a 64-byte SQE). Errors: EFAULT; ERANGE: nothing changed.
+ *
+ * SPEPROF_RING_KICK: take the tails from the control page; if the ring was full and has
+ * room now, sample on. SPEPROF_RING_FLUSH: close and publish the window that
+ * is being written, if it has records; on return head covers it. Both: ENXIO
+ * while the CPU is offline (its window was published when it went).
+ */
+struct speprof_advance {
+	__u64 tail;
+	__u64 event_tail;
+};
+
+/*
+ * States of a ring. Time in each is in speprof_ring_stats.state_ns, so that
+ * the ledger of time closes by construction: enabled = ARMED + blind, and blind =
+ * HANDLING + FULL + FAULTED + THROTTLED + HANDOVER.
+ */
+#define SPEPROF_RING_IDLE	0	/* the session is stopped */
+#define SPEPROF_RING_OFFLINE	1	/* it is started, the CPU is offline */
+#define SPEPROF_RING_ARMED	2	/* the SPU writes a window */
+#define SPEPROF_RING_HANDLING	3	/* between two windows */
+#define SPEPROF_RING_FULL	4	/* waits for room: data or event slots */
+#define SPEPROF_RING_FAULTED	5	/* a syndrome stopped it: see the events; STOP and START again */
+#define SPEPROF_RING_THROTTLED	6	/* reserved: not entered by this version */
+#define SPEPROF_RING_HANDOVER	7	/* reserved: another session has the SPU */
+#define SPEPROF_RING_STATES	8
+
+#define SPEPROF_CONTROL_MAGIC	0x43455053	/* "SPEC" */
+
+/**
+ * struct speprof_control - the control page of a ring
+ * @magic: SPEPROF_CONTROL_MAGIC
+ * @size: sizeof(struct speprof_control) of the module
+ * @cpu: the CPU
+ * @state: SPEPROF_RING_* at the last change
+ * @generation: of the sampling program in force, from 1
+ * @reserved0: 0
+ * @data_bytes: size of the data ring
+ * @event_slots: entries of the event ring
+ * @reserved1: 0
+ * @head: bytes published; loaded with acquire
+ * @event_head: events published; loaded with acquire
+ * @reserved2: 0
+ * @tail: bytes consumed; stored by userspace with release
+ * @event_tail: events consumed; stored by userspace with release
+ * @reserved3: 0
+ *
+ * Userspace writes @tail and @event_tail and nothing else. The module only
+ * writes the rest and never reads it back. A tail that went back, or beyond head, is ignored
+ * and counted (speprof_ring_stats.bad_tails). @head and @tail have two 64-byte
+ * lines of their own each.
+ */
+struct speprof_control {
+	__u32 magic;
+	__u32 size;
+	__u32 cpu;
+	__u32 state;
+	__u32 generation;
+	__u32 reserved0;
+	__u64 data_bytes;
+	__u32 event_slots;
+	__u32 reserved1[23];
+
+	__u64 head;
+	__u64 event_head;
+	__u64 reserved2[14];
+
+	__u64 tail;
+	__u64 event_tail;
+	__u64 reserved3[14];
+};
+
+#define SPEPROF_WINDOW_MAGIC	0x57455053	/* "SPEW" */
+
+/* Headers begin at multiples of this, and spans are multiples of it. */
+#define SPEPROF_WINDOW_ALIGN	64
+
+/* speprof_window.kind; unknown kinds are to be skipped by their span. */
+#define SPEPROF_WINDOW_RECORDS	1
+#define SPEPROF_WINDOW_SKIP	2	/* nothing here: the way to the ring's start */
+
+/* Bytes of a SKIP window's header: the fields up to @position. */
+#define SPEPROF_WINDOW_SKIP_SIZE 64
+
+/* speprof_window.flags */
+#define SPEPROF_WINDOW_TRUNCATED (1U << 0)	/* PMBSR.DL: the last record may be incomplete */
+#define SPEPROF_WINDOW_PARTIAL	(1U << 1)	/* closed before it was full: flush, latency, stop */
+#define SPEPROF_WINDOW_COLLIDED	(1U << 2)	/* PMBSR.COLL: samples collided */
+#define SPEPROF_WINDOW_FAULTED	(1U << 3)	/* it ended in a syndrome other than buffer full */
+#define SPEPROF_WINDOW_SUSPECT	(1U << 4)	/* no byte may be taken for valid */
+#define SPEPROF_WINDOW_COUNTED	(1U << 5)	/* @records is true: the SPU is the model */
+
+/* speprof_window.clock */
+#define SPEPROF_CLOCK_MONOTONIC	1	/* CLOCK_MONOTONIC, as bpf_ktime_get_ns() */
+
+/**
+ * struct speprof_window - the header of a window in the data ring
+ * @magic: SPEPROF_WINDOW_MAGIC
+ * @header_size: bytes of this header, a multiple of 64: at least 64 for SKIP, at
+ *	least sizeof(struct speprof_window) of the ABI's first version else
+ * @kind: SPEPROF_WINDOW_RECORDS or _SKIP
+ * @span: bytes from this header to the next, a multiple of 64
+ * @seq: counts headers of both kinds from 0; no number is missing
+ * @position: the ring's free-running count of bytes at this header
+ * @data_size: bytes that the SPU wrote (PMBPTR's advance); 0 for SKIP
+ * @data_offset: bytes from this header to the first record
+ * @flags: SPEPROF_WINDOW_*
+ * @cpu: the CPU
+ * @backend: SPEPROF_BACKEND_*
+ * @generation: of the sampling program that it was written under, from 1
+ * @pmsver: ID_AA64DFR0_EL1.PMSVer
+ *
+ * @midr: MIDR_EL1, or 0
+ * @pmsidr: PMSIDR_EL1; MaxSize bounds a record
+ * @pmbidr: PMBIDR_EL1; Align is the alignment of records
+ * @pmbsr: PMBSR_EL1 as read at the window's end
+ * @interval: true mean interval: 256 x INTERVAL + 1, or + 128 (D17.3.4)
+ * @interval_unit: SPEPROF_UNIT_*
+ * @clock: SPEPROF_CLOCK_*: of the times below
+ * @start_ns: when the window was armed first
+ * @end_ns: when profiling was disabled to close it
+ * @start_ticks: the count that Timestamp packets carry, at @start_ns
+ * @tick_hz: its rate: a packet's t is at @start_ns + (t - @start_ticks) / @tick_hz;
+ *	0 where no rate is known
+ * @armed_ns: how much of the time from @start_ns to @end_ns the SPU was enabled
+ * @blind_ns: time since the end of the last RECORDS window of this ring in which the session
+ *	was enabled and the SPU was not, up to @start_ns; causes are in speprof_ring_stats
+ * @records: records written, where COUNTED is set, else 0
+ * @reserved: 0
+ *
+ * The first 64 bytes are the same in both kinds.
+ */
+struct speprof_window {
+	__u32 magic;
+	__u16 header_size;
+	__u16 kind;
+	__u64 span;
+	__u64 seq;
+	__u64 position;
+	__u64 data_size;
+	__u32 data_offset;
+	__u32 flags;
+	__u32 cpu;
+	__u32 backend;
+	__u32 generation;
+	__u32 pmsver;
+
+	__u64 midr;
+	__u64 pmsidr;
+	__u64 pmbidr;
+	__u64 pmbsr;
+	__u64 interval;
+	__u32 interval_unit;
+	__u32 clock;
+	__u64 start_ns;
+	__u64 end_ns;
+	__u64 start_ticks;
+	__u64 tick_hz;
+	__u64 armed_ns;
+	__u64 blind_ns;
+	__u64 records;
+	__u64 reserved[3];
+};
+
+/* speprof_event.type */
+#define SPEPROF_EVENT_SYNDROME	1	/* a management event other than a plain buffer full */
+#define SPEPROF_EVENT_STATE	2	/* the ring entered FULL or left it, or FAULTED: @arg0 from, @arg1 to */
+#define SPEPROF_EVENT_THROTTLE	3	/* reserved */
+#define SPEPROF_EVENT_SWITCH	4	/* reserved: context switch */
+
+/* speprof_event.action, for SYNDROME */
+#define SPEPROF_ACTION_CONTINUE		0
+#define SPEPROF_ACTION_DROP_TAIL	1	/* window flagged TRUNCATED */
+#define SPEPROF_ACTION_DROP_WINDOW	2	/* window flagged SUSPECT */
+#define SPEPROF_ACTION_STOP_CPU		3	/* the ring is FAULTED */
+#define SPEPROF_ACTION_STOP_SESSION	4	/* every ring of the session will be FAULTED */
+
+/* speprof_event.syndrome, for SYNDROME (D17.8) */
+#define SPEPROF_SYNDROME_NONE		0	/* S is 0: PMBPTR was not where it may be */
+#define SPEPROF_SYNDROME_FULL		1
+#define SPEPROF_SYNDROME_NOT_ALLOWED	2
+#define SPEPROF_SYNDROME_FAULT		3
+#define SPEPROF_SYNDROME_EXTERNAL_SYNC	4
+#define SPEPROF_SYNDROME_EXTERNAL_ASYNC	5
+#define SPEPROF_SYNDROME_GPC		6
+#define SPEPROF_SYNDROME_IMPDEF		7
+#define SPEPROF_SYNDROME_UNKNOWN	8
+
+/**
+ * struct speprof_event - an entry of the event ring
+ * @seq: counts events of this ring from 0; the entry's place is @seq % event_slots
+ * @time_ns: CLOCK_MONOTONIC
+ * @type: SPEPROF_EVENT_*; unknown ones are to be ignored
+ * @cpu: the CPU
+ * @syndrome: SPEPROF_SYNDROME_*, else 0
+ * @action: SPEPROF_ACTION_*, else 0
+ * @position: the ring's head (count of bytes) once the window it is about is published
+ * @arg0: SYNDROME: PMBSR_EL1
+ * @arg1: SYNDROME: PMBPTR_EL1 less the address of the window's first record
+ * @reserved: 0
+ *
+ * Slots are reserved before a window is armed: none is lost, a ring without
+ * free slots is FULL.
+ */
+struct speprof_event {
+	__u64 seq;
+	__u64 time_ns;
+	__u32 type;
+	__u32 cpu;
+	__u32 syndrome;
+	__u32 action;
+	__u64 position;
+	__u64 arg0;
+	__u64 arg1;
+	__u64 reserved;
+};
+
+/**
+ * struct speprof_ring_stats - SPEPROF_RING_STATS: the ledgers, from the
+ * module's own memory, consistent with each other
+ * @size: sizeof(struct speprof_ring_stats)
+ * @state: out: SPEPROF_RING_*
+ * @head: out: bytes published
+ * @tail: out: bytes consumed, as far as the module has taken note
+ * @event_head: out: events published
+ * @event_tail: out: events consumed
+ * @data_bytes: out: PMBPTR's advance in all published windows: the sum of data_size
+ * @header_bytes: out: headers, alignment after them and after records
+ * @skip_bytes: out: SKIP windows. @head = @data_bytes + @header_bytes + @skip_bytes
+ * @windows: out: RECORDS windows published
+ * @skips: out: SKIP windows published
+ * @records: out: records written, where the SPU can count; else 0
+ * @state_ns: out: time in each SPEPROF_RING_* state, up to now; it includes the window
+ *	being written, which @data_bytes and @records do not
+ * @interrupts: out: SPU interrupts taken
+ * @resumes: out: times that FULL was left
+ * @bad_tails: out: tails in the control page that were ignored
+ * @wakeups: out: times that readers were woken
+ */
+struct speprof_ring_stats {
+	__u32 size;
+	__u32 state;
+	__u64 head;
+	__u64 tail;
+	__u64 event_head;
+	__u64 event_tail;
+	__u64 data_bytes;
+	__u64 header_bytes;
+	__u64 skip_bytes;
+	__u64 windows;
+	__u64 skips;
+	__u64 records;
+	__u64 state_ns[SPEPROF_RING_STATES];
+	__u64 interrupts;
+	__u64 resumes;
+	__u64 bad_tails;
+	__u64 wakeups;
+};
+
+#endif
