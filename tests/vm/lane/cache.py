@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Directories built once and found again by the content they were built from."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from . import LaneError
+
+UNUSED_DAYS = 21
+
+
+def cache_root():
+    base = os.environ.get("SPEPROF_CACHE") or Path.home() / ".cache" / "speprof"
+    return Path(base) / "vm"
+
+
+def content_key(*parts):
+    """A short name for the given strings and files."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.read_bytes() if isinstance(part, Path) else str(part).encode()
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()[:16]
+
+
+def run_tool(argv, what, **kwargs):
+    """Run a command whose failure means that the lane cannot be set up."""
+    try:
+        done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              errors="replace", check=False, **kwargs)
+    except FileNotFoundError:
+        raise LaneError(f"{what}: {argv[0]} is not installed (make deps)") from None
+    if done.returncode:
+        lines = [line for line in done.stdout.splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith(("E:", "error"))]
+        reason = (errors or lines or ["no output"])[-1]
+        raise LaneError(f"{what}: {argv[0]} exited {done.returncode}: {reason}")
+    return done.stdout
+
+
+def prune(root, keep):
+    """Forget what no run has used for weeks; a run touches what it uses."""
+    oldest = time.time() - UNUSED_DAYS * 86400
+    for entry in root.iterdir():
+        if entry.is_dir() and entry != keep and entry.stat().st_mtime < oldest:
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def cached(name, key, build):
+    """
+    The directory NAME-KEY of the cache, made by build(dir) when it is missing.
+
+    It appears under its name only when complete (rename), and only one process builds it
+    (flock, which the kernel drops with its owner), so an interrupted or a concurrent run
+    never sees half an entry. What an interrupted build left is removed by the next one.
+    """
+    root = cache_root()
+    root.mkdir(parents=True, exist_ok=True)
+    entry = root / f"{name}-{key}"
+    if not entry.is_dir():
+        with open(root / f".{name}-{key}.lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not entry.is_dir():
+                partial = root / f".{name}-{key}.partial"
+                shutil.rmtree(partial, ignore_errors=True)
+                partial.mkdir()
+                build(partial)
+                partial.rename(entry)
+                prune(root, entry)
+    os.utime(entry)
+    return entry

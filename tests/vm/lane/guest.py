@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One boot: files in by a tar on one disk, results out by a tar on another."""
+
+import io
+import os
+import subprocess
+import tarfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import LaneError
+
+OUT_DISK_BYTES = 256 << 20
+# Time to boot and to hand results out, on top of what the job may take, on a busy machine.
+BOOT_SECONDS = 180
+COMMAND_LINE = ("console=ttyS0 panic=-1 quiet loglevel=4 log_buf_len=4M printk.devkmsg=on "
+                "random.trust_cpu=on audit=0 net.ifnames=0 systemd.show_status=0")
+
+
+@dataclass
+class Machine:
+    kernel: object
+    root: Path
+    smp: int = 2
+    mem: int = 1024
+    accel: str = "tcg"
+    append: str = ""
+
+
+@dataclass
+class Limits:
+    """Seconds: the guest ends a job that takes longer, the host a VM that takes their sum."""
+    job: int
+    rest: int = BOOT_SECONDS
+
+
+@dataclass
+class Result:
+    """What came back. status is None when the job did not run to its end."""
+    status: int = None
+    timed_out: bool = False
+    exit_qemu: int = 0
+    problem: str = ""
+    files: dict = field(default_factory=dict)
+
+
+def add_file(tar, source, name):
+    try:
+        info = tar.gettarinfo(str(source), name.lstrip("/"))
+    except OSError as err:
+        raise LaneError(f"--file {source}: {err.strerror}") from None
+    if info is None:
+        raise LaneError(f"--file {source}: not a file, a directory or a link")
+    info.uid = info.gid = 0
+    info.uname = info.gname = "root"
+    if info.isreg():
+        with open(source, "rb") as content:
+            tar.addfile(info, content)
+        return
+    tar.addfile(info)
+    if info.isdir():
+        for child in sorted(os.listdir(source)):
+            add_file(tar, Path(source) / child, f"{name}/{child}")
+
+
+def add_bytes(tar, name, data, mode=0o644):
+    info = tarfile.TarInfo(name)
+    info.size, info.mode = len(data), mode
+    tar.addfile(info, io.BytesIO(data))
+
+
+def write_input(path, job, args, files, limit):
+    with tarfile.open(path, "w", format=tarfile.GNU_FORMAT, dereference=False) as tar:
+        add_bytes(tar, "ci/limit", f"{limit}\n".encode())
+        command = "#!/bin/sh\nexec /ci/program \"$@\"\n"
+        if args:
+            quoted = " ".join("'" + a.replace("'", "'\\''") + "'" for a in args)
+            command = f"#!/bin/sh\nexec /ci/program {quoted}\n"
+        add_bytes(tar, "ci/job", command.encode(), 0o755)
+        add_bytes(tar, "ci/program", Path(job).read_bytes(), 0o755)
+        for source, target in files:
+            add_file(tar, source, target)
+
+
+def kvm_usable():
+    """Whether QEMU can really run under KVM; that /dev/kvm opens does not tell."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return False
+    argv = ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-nodefaults", "-m", "64",
+            "-display", "none", "-monitor", "stdio"]
+    try:
+        return subprocess.run(argv, input=b"quit\n", stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, timeout=20,
+                              check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def qemu_argv(machine, out_dir, in_disk, out_disk):
+    accel = {"kvm": ["-accel", "kvm", "-cpu", "host"],
+             "tcg": ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]}[machine.accel]
+    argv = ["qemu-system-x86_64", *accel, "-smp", machine.smp, "-m", machine.mem,
+            "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+            "-serial", f"file:{out_dir / 'console.log'}",
+            "-serial", f"file:{out_dir / 'live.log'}",
+            "-kernel", machine.kernel.image, "-initrd", machine.kernel.initrd,
+            "-append", f"{COMMAND_LINE} {machine.append}".strip()]
+    disks = (("root", machine.root, "snapshot=on"), ("in", in_disk, "readonly=on"),
+             ("out", out_disk, "snapshot=off"))
+    for slot, (name, path, mode) in enumerate(disks, start=4):
+        argv += ["-drive", f"file={path},format=raw,if=none,id={name},cache=unsafe,{mode}",
+                 "-device", f"virtio-blk-pci,drive={name},serial={name},addr={slot:#x}"]
+    return [str(a) for a in argv]
+
+
+def read_output(path, out_dir, result):
+    try:
+        with tarfile.open(path, "r:") as tar:
+            for member in tar:
+                name = os.path.normpath(member.name)
+                if member.isreg() and "/" not in name:
+                    data = tar.extractfile(member).read()
+                    (out_dir / name).write_bytes(data)
+                    result.files[name] = data.decode(errors="replace")
+    except tarfile.TarError:
+        result.problem = "the guest handed nothing out"
+        return
+    status = result.files.get("status", "").strip()
+    if status.isdigit():
+        result.status = int(status)
+
+
+def boot(machine, job, args, files, limits, out_dir):
+    """Run one job in one VM and return its Result; files of the run end up in out_dir."""
+    in_disk, out_disk = out_dir / "in.tar", out_dir / "out.tar"
+    write_input(in_disk, job, args, files, limits.job)
+    with open(out_disk, "wb") as disk:
+        disk.truncate(OUT_DISK_BYTES)
+    result = Result()
+    argv = qemu_argv(machine, out_dir, in_disk, out_disk)
+    with open(out_dir / "qemu.log", "wb") as log:
+        try:
+            result.exit_qemu = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=log,
+                                              stderr=subprocess.STDOUT, check=False,
+                                              timeout=limits.job + limits.rest).returncode
+        except FileNotFoundError:
+            raise LaneError("qemu-system-x86_64 is not installed (make deps)") from None
+        except subprocess.TimeoutExpired:
+            result.timed_out = True
+    if result.exit_qemu:
+        lines = (out_dir / "qemu.log").read_text(errors="replace").splitlines()
+        raise LaneError(f"QEMU exited {result.exit_qemu}: {lines[-1] if lines else 'no output'}")
+    if not result.timed_out:
+        read_output(out_disk, out_dir, result)
+    in_disk.unlink()
+    out_disk.unlink()
+    return result

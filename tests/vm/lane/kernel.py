@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A stock Debian kernel and the initramfs that finds the root disk with it."""
+
+import gzip
+import lzma
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import LaneError
+from .apt import candidates, unpack
+from .cache import cached, content_key, run_tool
+
+GUEST = Path(__file__).resolve().parent.parent / "guest"
+BOOT_MODULES = ("virtio_pci", "virtio_blk", "ext4", "crc32c_generic")
+SERIES = re.compile(r"\d+\.\d+")
+
+
+@dataclass
+class Kernel:
+    release: str
+    image: Path
+    initrd: Path
+
+
+def module_name(path):
+    return re.sub(r"\.ko(\.[a-z]+)?$", "", Path(path).name).replace("-", "_")
+
+
+def load_order(tree, wanted):
+    """Paths below TREE of the wanted modules, each after what it depends on."""
+    depends = {}
+    for line in (tree / "modules.dep").read_text().splitlines():
+        path, _, needs = line.partition(":")
+        depends[module_name(path)] = (path, [module_name(n) for n in needs.split()])
+    order = []
+
+    def add(name):
+        if name not in depends:
+            return  # built in
+        path, needs = depends[name]
+        for need in needs:
+            add(need)
+        if path not in order:
+            order.append(path)
+
+    for name in wanted:
+        add(name)
+    return order
+
+
+def copy_module(source, target):
+    """Copy a module, unpacked: neither busybox nor every kernel reads compressed ones."""
+    data = source.read_bytes()
+    if source.suffix == ".xz":
+        data = lzma.decompress(data)
+        target = target.with_suffix("")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(data)
+    return target
+
+
+def write_initrd(root, path):
+    archive = run_cpio(root)
+    with gzip.GzipFile(path, "wb", compresslevel=1, mtime=0) as out:
+        out.write(archive)
+
+
+def run_cpio(root):
+    raw = root.parent / "initrd.cpio"
+    run_tool(["sh", "-c", 'find . | sort | cpio -o -H newc -R 0:0 --quiet >"$1"', "sh", raw],
+             "initramfs", cwd=root)
+    data = raw.read_bytes()
+    raw.unlink()
+    return data
+
+
+def build_kernel(package, version, release, extra, into):
+    """Fill a cache entry: vmlinuz, and initrd with the modules that a boot needs."""
+    scratch = into / "scratch"
+    tree = scratch / "kernel"
+    unpack(package, version, tree, scratch)
+    unpack("busybox-static", None, scratch / "busybox", scratch)
+    shutil.copyfile(tree / "boot" / f"vmlinuz-{release}", into / "vmlinuz")
+
+    initrd = scratch / "initrd"
+    for name in ("bin", "dev", "proc", "sys", "newroot"):
+        (initrd / name).mkdir(parents=True)
+    shutil.copy(scratch / "busybox" / "bin" / "busybox", initrd / "bin" / "busybox")
+    shutil.copy(GUEST / "init", initrd / "init")
+    (initrd / "init").chmod(0o755)
+
+    modules = tree / "lib" / "modules" / release
+    run_tool(["depmod", "-b", tree, release], "module dependencies")
+    target = initrd / "lib" / "modules" / release
+    order = load_order(modules, BOOT_MODULES)
+    paths = [copy_module(modules / p, target / p).relative_to(initrd) for p in order]
+    (initrd / "load-order").write_text("".join(f"/{p}\n" for p in paths))
+    for path in load_order(modules, extra):
+        copy_module(modules / path, target / path)
+    for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
+        shutil.copy(modules / name, target / name)
+    run_tool(["depmod", "-b", initrd, release], "module dependencies of the initramfs")
+    write_initrd(initrd, into / "initrd")
+    shutil.rmtree(scratch)
+
+
+def find_package(kernel, flavour):
+    """(version, package) for a series such as 6.1, or for a whole kernel release."""
+    suffix = "amd64-unsigned" if flavour == "generic" else f"{flavour}-amd64-unsigned"
+    if SERIES.fullmatch(kernel):
+        pattern = rf"^linux-image-{re.escape(kernel)}\.[0-9.+a-z]*(-[0-9]+)?-{suffix}$"
+    else:
+        pattern = f"^linux-image-{re.escape(kernel)}-unsigned$"
+    found = candidates(pattern)
+    if not found:
+        raise LaneError(f"apt knows no Debian kernel {kernel} ({flavour}): "
+                        "run apt-get update, or name another with --kernel")
+    return found[-1]
+
+
+def stock_kernel(kernel, flavour, extra):
+    """The newest Debian kernel of a series, or exactly the release named, from the cache."""
+    version, package = find_package(kernel, flavour)
+    release = package.removeprefix("linux-image-").removesuffix("-unsigned")
+    key = content_key(package, version, " ".join(sorted(extra)), Path(__file__),
+                      GUEST / "init")
+    entry = cached(f"kernel-{release}", key,
+                   lambda into: build_kernel(package, version, release, extra, into))
+    return Kernel(release, entry / "vmlinuz", entry / "initrd")
