@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Attribution: a TID to its process, the process to its container or unit, a PC
+ * to the binary that is mapped there. What cannot be resolved is unattributed;
+ * nothing is given to the last task seen.
+ */
+#ifndef SPEPROF_ATTRIBUTE_H
+#define SPEPROF_ATTRIBUTE_H
+
+#include "env.h"
+#include "source.h"
+
+#define ATTRIBUTE_NONE UINT32_MAX
+
+/**
+ * struct attribute_process - a process, living or dead
+ * @pid: thread group id
+ * @generation: differs each time the entry is given to another process
+ * @container: index of its container, always valid (0 is "" : none)
+ * @comm: name, escaped: printable UTF-8 only
+ */
+struct attribute_process {
+	s32 pid;
+	u32 generation;
+	u32 container;
+	char comm[64];
+};
+
+/**
+ * struct attribute_container - a container, a systemd unit, or another cgroup
+ * @name: what a person calls it, escaped: "web-1", "nginx.service", "demo-chase"
+ * @runtime: "docker", "containerd", "crio", "podman", "lxc", "nspawn",
+ *	"systemd", "cgroup"; "" for index 0
+ * @path: the cgroup path, escaped
+ */
+struct attribute_container {
+	char name[128];
+	char runtime[16];
+	char path[256];
+};
+
+/**
+ * struct attribute_place - where a PC is
+ * @binary: path of the mapped file as its process sees it, "[kernel]", or ""
+ * @offset: file offset (kernel: the address itself)
+ * @build_id: of the mapping if known, else @build_id_size is 0
+ */
+struct attribute_place {
+	const char *binary;
+	u64 offset;
+	const u8 *build_id;
+	u8 build_id_size;
+};
+
+/**
+ * struct attributor_config
+ * @live: look tasks up in /proc; otherwise only what task events tell
+ * @processes, @threads, @containers: capacities; 0 for the defaults (8192,
+ *	32768, 2048)
+ */
+struct attributor_config {
+	bool live;
+	u32 processes;
+	u32 threads;
+	u32 containers;
+};
+
+/**
+ * struct attributor_stats - bounded tables, and what did not fit
+ */
+struct attributor_stats {
+	u64 lookups;		/* in /proc */
+	u64 unresolved;		/* TIDs that were nowhere */
+	u64 processes_evicted;
+	u64 containers_overflow;
+	u64 memory;		/* bytes held */
+};
+
+struct attributor;
+
+int attributor_new(const struct attributor_config *config, struct attributor **ret_attributor);
+struct attributor *attributor_free(struct attributor *attributor);
+
+/**
+ * attributor_task() - the process of a thread
+ * @tid: thread id in the initial PID namespace; 0 is the idle task
+ *
+ * Looks in /proc once where it does not know @tid (live); a hit costs one hash
+ * lookup. A dead thread stays known until its TID or its entry is used again.
+ *
+ * Return: index of the process, or ATTRIBUTE_NONE.
+ */
+u32 attributor_task(struct attributor *attributor, s32 tid);
+
+/** attributor_event() - a task event of a recording */
+void attributor_event(struct attributor *attributor, const struct task_event *event);
+
+/**
+ * attributor_refresh() - look at living processes again (live): PID reuse, exec,
+ * moves between cgroups, new mappings; call about once a second
+ */
+void attributor_refresh(struct attributor *attributor);
+
+/** attributor_process() - the entry at @index, or NULL; valid until the next call above */
+const struct attribute_process *attributor_process(const struct attributor *attributor, u32 index);
+
+/** attributor_container() - the entry at @index, or NULL */
+const struct attribute_container *attributor_container(const struct attributor *attributor,
+							u32 index);
+u32 attributor_containers(const struct attributor *attributor);
+
+/**
+ * attributor_place() - what is mapped at @pc
+ * @process: index; ATTRIBUTE_NONE for kernel addresses of unattributed samples
+ * @pc: virtual address
+ * @kernel: the operation was executed at EL1 or EL2 (or EL0: user)
+ *
+ * Return: whether it is known; pointers in @ret_place are valid until the next
+ * call that may change the process.
+ */
+bool attributor_place(struct attributor *attributor, u32 process, u64 pc, bool kernel,
+		      struct attribute_place *ret_place);
+
+void attributor_stats(const struct attributor *attributor, struct attributor_stats *ret_stats);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The profile: samples aggregated in tables of fixed capacity. One owner, one
+ * thread; a snapshot is taken by that thread.
+ */
+#ifndef SPEPROF_PROFILE_H
+#define SPEPROF_PROFILE_H
+
+#include "attribute.h"
+#include "histogram.h"
+#include "record.h"
+#include "source.h"
+#include "symbols.h"
+#include "view.h"
+
+enum profile_latency {
+	PROFILE_TOTAL,
+	PROFILE_ISSUE,
+	PROFILE_TRANSLATION,
+	PROFILE_LATENCIES,
+};
+
+/**
+ * struct profile_config
+ * @locations: capacity of the (process, PC) table; 0 for the default (32768)
+ */
+struct profile_config {
+	u32 locations;
+};
+
+struct profile;
+
+int profile_new(const struct profile_config *config, struct attributor *attributor,
+		struct profile **ret_profile);
+struct profile *profile_free(struct profile *profile);
+
+/** profile_window() - decode, attribute and aggregate a window */
+void profile_window(struct profile *profile, const struct source_window *window);
+
+/** profile_sink() - a sink that feeds @profile and its attributor */
+struct source_sink profile_sink(struct profile *profile);
+
+/**
+ * profile_view() - the heaviest @limit rows
+ * @symbols: to name functions
+ * @limit: 0 for all
+ * @ret_view: rows allocated; the header's ledgers are filled, what only the
+ *	daemon knows (source, running, cost, memory) is left zero
+ */
+int profile_view(struct profile *profile, struct symbols *symbols, bool live,
+		 enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view);
+
+/** profile_histogram() - latency of the whole machine; valid as long as @profile */
+const struct histogram *profile_histogram(const struct profile *profile,
+					  enum profile_latency latency);
+
+/**
+ * profile_summary_json() - the summary of the JSON contract, as text
+ * @backend: "recording", "emulated", "hardware"
+ * @processes: whether to add the processes
+ * @ret_text: allocated
+ */
+int profile_summary_json(struct profile *profile, const char *backend, bool processes,
+			 char **ret_text);
+
+#endif

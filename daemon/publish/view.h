@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Views: what is shown of a profile, the same from a recording, from the bus
+ * and in JSON. The daemon fills one from a snapshot; the tools draw it.
+ */
+#ifndef SPEPROF_VIEW_H
+#define SPEPROF_VIEW_H
+
+#include "env.h"
+#include "source.h"
+
+enum view_group {
+	VIEW_FUNCTION,	/* container, process, function */
+	VIEW_PROCESS,	/* container, process */
+	VIEW_CONTAINER,
+	VIEW_GROUPS,
+};
+
+enum view_sort {
+	VIEW_SORT_SAMPLES,
+	VIEW_SORT_LATENCY,	/* sum of total latency: where cycles wait */
+	VIEW_SORT_DRAM,
+	VIEW_SORTS,
+};
+
+/**
+ * struct view_row - one line
+ * @samples: records attributed to it
+ * @memory: loads and stores among them
+ * @dram: those of @memory that no cache served (LLC miss, or data source DRAM)
+ * @mispredicted: branches
+ * @latency_sum: cycles, total latency
+ * @p50, @p99: total latency, cycles; 0 where no counter was recorded
+ * @pid: 0 for groups of several
+ * @container: "-" for none; all strings are escaped
+ */
+struct view_row {
+	u64 samples;
+	u64 memory;
+	u64 dram;
+	u64 branches;
+	u64 mispredicted;
+	u64 latency_sum;
+	u32 p50;
+	u32 p99;
+	s32 pid;
+	char container[64];
+	char process[64];
+	char function[128];
+	char binary[128];
+};
+
+/**
+ * struct view_header - the state of the machine and the ledgers
+ * @backend: &enum backend
+ * @source: "emulated", "module", "perf", "recording"
+ * @duration_ns: enabled time, wall clock
+ * @enabled_ns, @blind_ns: summed over CPUs: @enabled_ns = armed + blind
+ * @bytes: what PMBPTR advanced = @decoded + @padding + @suspect + @dropped
+ * @written: records written, WINDOW_WRITTEN_UNKNOWN where the SPU cannot tell
+ * @unattributed: samples without a process
+ * @idle: samples of the idle task (TID 0)
+ * @evicted: samples whose location was evicted from the bounded tables
+ * @cost_ns: CPU time that sampling and the daemon used
+ * @memory: resident bytes of the daemon
+ */
+struct view_header {
+	char source[16];
+	u8 backend;
+	bool running;
+	u32 cpus;
+	u64 duration_ns;
+	u64 enabled_ns;
+	u64 blind_ns;
+	u64 interval_ns;
+	u64 records;
+	u64 bytes;
+	u64 decoded;
+	u64 padding;
+	u64 suspect;
+	u64 lost;
+	u64 dropped;
+	u64 written;
+	u64 unattributed;
+	u64 evicted;
+	u64 cost_ns;
+	u64 memory;
+};
+
+/** struct view - a header and @count rows, heaviest first */
+struct view {
+	struct view_header header;
+	u32 count;
+	struct view_row *rows;
+};
+
+/** view_clear() - free the rows */
+void view_clear(struct view *view);
+
+const char *view_group_name(enum view_group group);
+const char *view_sort_name(enum view_sort sort);
+
+/** view_group_parse(), view_sort_parse() - by name; -EINVAL if there is none such */
+int view_group_parse(const char *name, enum view_group *ret_group);
+int view_sort_parse(const char *name, enum view_sort *ret_sort);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sources: where windows of records come from. The module's rings, a stock
+ * kernel's AUX area, the SPU emulated in process, a recording: each hands its
+ * windows, and what it knows of tasks, to one sink.
+ */
+#ifndef SPEPROF_SOURCE_H
+#define SPEPROF_SOURCE_H
+
+#include "env.h"
+
+/* Who wrote the records; stands beside every figure that is shown. */
+enum backend {
+	BACKEND_UNKNOWN,	/* a recording that does not say */
+	BACKEND_HARDWARE,
+	BACKEND_EMULATED,	/* process, PC and time true, the rest modelled */
+};
+
+#define WINDOW_TRUNCATED	(1U << 0)	/* the last record may be cut */
+#define WINDOW_PARTIAL		(1U << 1)	/* drained before it was full */
+#define WINDOW_COLLIDED		(1U << 2)
+#define WINDOW_FAULTED		(1U << 3)
+#define WINDOW_SUSPECT		(1U << 4)	/* no byte of it may count (D17.8.4.4) */
+
+/**
+ * struct tick_clock - Timestamp packets to nanoseconds of the source's clock
+ * @zero: ns at tick 0, modulo 2^64
+ * @mult: ns = @zero + (ticks * @mult >> @shift); 0 if the clock is unknown
+ * @shift: see @mult
+ */
+struct tick_clock {
+	u64 zero;
+	u32 mult;
+	u32 shift;
+};
+
+/**
+ * struct source_window - bytes that an SPU wrote, with what is known of them
+ * @data: the records; valid during the sink's call only
+ * @len: bytes of them, what PMBPTR advanced
+ * @midr: MIDR_EL1 of the CPU, 0 if unknown
+ * @start_ns, @end_ns: when it was armed and drained, 0 if unknown
+ * @blind_ns: time before it in which sampling was enabled and no window armed
+ * @lost_bytes: bytes known to be lost before it
+ * @written: records the SPU wrote into it, or WINDOW_WRITTEN_UNKNOWN: only the
+ *	emulated SPU counts them
+ * @interval: mean operations between samples (D17.3.4), 0 if unknown
+ * @cpu: the CPU
+ * @tid: the only task it can belong to (per-thread recordings), or -1
+ * @flags: WINDOW_*
+ * @align, @max_record: in bytes, 0 if unknown
+ * @pmsver: ID_AA64DFR0_EL1.PMSVer, 0 if unknown
+ * @backend: &enum backend
+ * @clock: of its Timestamp packets
+ */
+struct source_window {
+	const u8 *data;
+	size_t len;
+	u64 midr;
+	u64 start_ns;
+	u64 end_ns;
+	u64 blind_ns;
+	u64 lost_bytes;
+	u64 written;
+	u32 interval;
+	u32 cpu;
+	s32 tid;
+	u32 flags;
+	u32 align;
+	u32 max_record;
+	u8 pmsver;
+	u8 backend;
+	struct tick_clock clock;
+};
+
+#define WINDOW_WRITTEN_UNKNOWN UINT64_MAX
+
+enum task_event_type {
+	TASK_COMM,	/* @name: the new name; @exec: by execve */
+	TASK_FORK,	/* @pid, @tid born of @parent_pid */
+	TASK_EXIT,
+	TASK_MMAP,	/* executable mapping: @start, @size, @offset, @name: path */
+	TASK_CGROUP,	/* @cgroup is named @name */
+};
+
+/**
+ * struct task_event - what a recording says of tasks; @name is hostile bytes,
+ * NUL-terminated, valid during the call only
+ */
+struct task_event {
+	const char *name;
+	u64 time_ns;
+	u64 start;
+	u64 size;
+	u64 offset;
+	u64 cgroup;
+	s32 pid;	/* -1: the kernel, for TASK_MMAP */
+	s32 tid;
+	s32 parent_pid;
+	u8 type;
+	bool exec;
+	const u8 *build_id;	/* NULL if unknown */
+	u8 build_id_size;
+};
+
+/**
+ * struct source_sink - who takes what a source brings
+ * @window: a window, in order of its CPU's time
+ * @task: a task event; NULL if they are not wanted
+ */
+struct source_sink {
+	void (*window)(void *ctx, const struct source_window *window);
+	void (*task)(void *ctx, const struct task_event *event);
+	void *ctx;
+};
+
+/**
+ * struct source_config - what to sample
+ * @interval_ns: mean time between samples of a busy CPU, in ns
+ * @jitter: perturb the interval at random (PMSIRR.RND)
+ * @kernel, @user: Exception levels
+ * @filter_*: as PMSFCR has them; 0 for none
+ * @models: for emulation, profiles by process name, "comm=profile" pairs that
+ *	a space parts; "" for none
+ */
+struct source_config {
+	u64 interval_ns;
+	bool jitter;
+	bool kernel;
+	bool user;
+	u64 filter_types;	/* SPE_PMSFCR_B, _LD, _ST */
+	u64 filter_events;	/* PMSEVFR */
+	u32 filter_latency;	/* PMSLATFR.MINLAT */
+	const char *models;
+};
+
+struct source;
+
+/**
+ * struct source_ops - a live source; a recording is replayed at once instead
+ * @start: enable sampling on all CPUs that are online
+ * @fd: becomes readable when there may be something to drain; the source's own
+ * @drain: hand over all that is there; never blocks
+ * @stop: disable sampling; a last @drain may follow
+ * @free: end it; the sink is not called any more
+ *
+ * All are called from one thread, the worker's. Errors are negative errno.
+ */
+struct source_ops {
+	const char *name;
+	int (*start)(struct source *source);
+	int (*fd)(struct source *source);
+	int (*drain)(struct source *source, const struct source_sink *sink);
+	void (*stop)(struct source *source);
+	void (*free)(struct source *source);
+};
+
+/** struct source - embedded first in each kind of source */
+struct source {
+	const struct source_ops *ops;
+	u32 cpus;		/* CPUs it samples */
+	u8 backend;		/* &enum backend */
+	u64 interval_ns;	/* in force */
+};
+
+/**
+ * source_emulated_new() - the SPU model in this process, fed by perf_event_open
+ * on the CPU clock
+ * @ret_reason: on failure, one static sentence that says why
+ */
+int source_emulated_new(const struct source_config *config, struct source **ret_source,
+			const char **ret_reason);
+
+/**
+ * source_module_new() - the rings of /dev/speprof
+ * @uring: by io_uring, else by epoll
+ * @ret_reason: as above
+ */
+int source_module_new(const struct source_config *config, bool uring, struct source **ret_source,
+		      const char **ret_reason);
+
+#endif
