@@ -34,6 +34,9 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		struct profile **ret_profile);
 struct profile *profile_free(struct profile *profile);
 
+/** profile_reset() - forget all samples and ledgers */
+void profile_reset(struct profile *profile);
+
 /** profile_window() - decode, attribute and aggregate a window */
 void profile_window(struct profile *profile, const struct source_window *window);
 
@@ -49,6 +52,10 @@ struct source_sink profile_sink(struct profile *profile);
  */
 int profile_view(struct profile *profile, struct symbols *symbols, bool live,
 		 enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view);
+
+/** profile_containers() - how many there are; index 0 is "none" */
+u32 profile_containers(const struct profile *profile);
+u64 profile_container_samples(const struct profile *profile, u32 index);
 
 /** profile_histogram() - latency of the whole machine; valid as long as @profile */
 const struct histogram *profile_histogram(const struct profile *profile,

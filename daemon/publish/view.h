@@ -44,7 +44,7 @@ struct view_row {
 	u32 p50;
 	u32 p99;
 	s32 pid;
-	char container[64];
+	char container[128];
 	char process[64];
 	char function[128];
 	char binary[128];

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A profile's tables, for the files that aggregate into and read from it. */
+#ifndef SPEPROF_PROFILE_INTERNAL_H
+#define SPEPROF_PROFILE_INTERNAL_H
+
+#include "profile.h"
+#include "table.h"
+
+/* Context values counted one by one; the rest is counted together. */
+#define CONTEXT_SLOTS 65536
+#define CONTEXTS (sizeof(((struct spe_sample *)0)->context) / sizeof(u32))
+
+struct context_count {
+	u32 value;
+	u64 count;
+};
+
+struct process_tally {
+	u32 generation;
+	struct tally tally;
+};
+
+struct profile {
+	struct attributor *attributor;
+	struct location_table *locations;
+	struct process_tally *processes;
+	u32 process_count;	/* capacities, grown to what the attributor uses */
+	struct tally *containers;
+	u32 container_count;
+
+	struct view_header header;
+	u64 kinds[SPE_KINDS];
+	u64 simd;
+	u64 events[64];
+	struct histogram latency[PROFILE_LATENCIES];
+	u64 *sources;		/* by value, 65536 of them */
+	struct context_count *contexts[CONTEXTS];
+	u64 context_overflow;
+};
+
+#endif

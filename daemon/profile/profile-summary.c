@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The summary of the JSON contract (Documentation/json.md). */
+#include "profile-internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const event_keys[64] = {
+	[SPE_EVENT_EXCEPTION] = "exception",
+	[SPE_EVENT_RETIRED] = "retired",
+	[SPE_EVENT_L1D_ACCESS] = "l1d_access",
+	[SPE_EVENT_L1D_REFILL] = "l1d_refill",
+	[SPE_EVENT_TLB_ACCESS] = "tlb_access",
+	[SPE_EVENT_TLB_WALK] = "tlb_walk",
+	[SPE_EVENT_NOT_TAKEN] = "not_taken",
+	[SPE_EVENT_MISPREDICTED] = "mispredicted",
+	[SPE_EVENT_LLC_ACCESS] = "llc_access",
+	[SPE_EVENT_LLC_MISS] = "llc_miss",
+	[SPE_EVENT_REMOTE_ACCESS] = "remote_access",
+	[SPE_EVENT_MISALIGNED] = "misaligned",
+	[SPE_EVENT_TRANSACTIONAL] = "transactional",
+	[SPE_EVENT_PARTIAL_PREDICATE] = "partial_predicate",
+	[SPE_EVENT_EMPTY_PREDICATE] = "empty_predicate",
+	[SPE_EVENT_L2D_ACCESS] = "l2d_access",
+	[SPE_EVENT_L2D_MISS] = "l2d_miss",
+	[SPE_EVENT_CACHE_DATA_MODIFIED] = "cache_data_modified",
+	[SPE_EVENT_RECENTLY_FETCHED] = "recently_fetched",
+	[SPE_EVENT_DATA_SNOOPED] = "data_snooped",
+	[SPE_EVENT_STREAMING_SVE] = "streaming_sve",
+	[SPE_EVENT_SMCU] = "smcu",
+};
+
+static void add(struct json_object *to, const char *key, u64 value)
+{
+	json_object_object_add(to, key, json_object_new_uint64(value));
+}
+
+static struct json_object *add_object(struct json_object *to, const char *key)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(to, key, o);
+	return o;
+}
+
+static void add_ops(struct json_object *totals, const struct profile *p)
+{
+	struct json_object *ops = add_object(totals, "ops");
+
+	add(ops, "load", p->kinds[SPE_KIND_LOAD]);
+	add(ops, "store", p->kinds[SPE_KIND_STORE]);
+	add(ops, "branch", p->kinds[SPE_KIND_BRANCH]);
+	add(ops, "other", p->kinds[SPE_KIND_OTHER]);
+	add(totals, "simd", p->simd);
+}
+
+static void add_events(struct json_object *totals, const struct profile *p)
+{
+	struct json_object *events = add_object(totals, "events");
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(event_keys); i++)
+		if (event_keys[i])
+			add(events, event_keys[i], p->events[i]);
+}
+
+static void add_latency(struct json_object *totals, const struct profile *p)
+{
+	static const char *const keys[PROFILE_LATENCIES] = {
+		[PROFILE_TOTAL] = "total",
+		[PROFILE_ISSUE] = "issue",
+		[PROFILE_TRANSLATION] = "translation",
+	};
+	struct json_object *latency = add_object(totals, "latency"), *o;
+
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		o = add_object(latency, keys[i]);
+		add(o, "count", p->latency[i].count);
+		add(o, "sum", p->latency[i].sum);
+		add(o, "max", p->latency[i].max);
+	}
+}
+
+static void add_sources(struct json_object *totals, const struct profile *p)
+{
+	struct json_object *sources = add_object(totals, "data_source");
+	char key[16];
+
+	for (u32 i = 0; i <= UINT16_MAX; i++) {
+		if (!p->sources[i])
+			continue;
+		snprintf(key, sizeof(key), "0x%" PRIx32, i);
+		add(sources, key, p->sources[i]);
+	}
+}
+
+static int compare_contexts(const void *a, const void *b)
+{
+	const struct context_count *x = a, *y = b;
+
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+static int add_context(struct json_object *contexts, const char *name,
+		       const struct context_count *slots)
+{
+	struct json_object *o = add_object(contexts, name);
+	struct context_count *sorted;
+	size_t n = 0;
+	char key[16];
+
+	sorted = calloc(CONTEXT_SLOTS, sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (u32 i = 0; i < CONTEXT_SLOTS; i++)
+		if (slots[i].count)
+			sorted[n++] = slots[i];
+	qsort(sorted, n, sizeof(*sorted), compare_contexts);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(key, sizeof(key), "%" PRIu32, sorted[i].value);
+		add(o, key, sorted[i].count);
+	}
+	free(sorted);
+	return 0;
+}
+
+static int add_contexts(struct json_object *totals, const struct profile *p)
+{
+	static const char *const names[CONTEXTS] = {
+		[SPE_CONTEXT_EL1] = "el1", [SPE_CONTEXT_EL2] = "el2",
+		"reserved2", "reserved3",
+	};
+	struct json_object *contexts = add_object(totals, "contexts");
+	int r = 0;
+
+	/* The reserved indices are shown where a record had them (D18.2.2). */
+	for (unsigned int i = 0; i < CONTEXTS && r >= 0; i++) {
+		bool any = i <= SPE_CONTEXT_EL2;
+
+		for (u32 slot = 0; slot < CONTEXT_SLOTS && !any; slot++)
+			any = p->contexts[i][slot].count;
+		if (any)
+			r = add_context(contexts, names[i], p->contexts[i]);
+	}
+	if (p->context_overflow)
+		add(contexts, "others", p->context_overflow);
+	return r;
+}
+
+static int add_processes(struct json_object *root, struct profile *p)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	struct view view;
+	int r;
+
+	json_object_object_add(root, "processes", list);
+	r = profile_view(p, NULL, false, VIEW_PROCESS, VIEW_SORT_SAMPLES, 0, &view);
+	if (r < 0)
+		return r;
+	for (u32 i = 0; i < view.count; i++) {
+		if (!view.rows[i].pid && !strcmp(view.rows[i].process, "[unattributed]"))
+			continue;
+		o = json_object_new_object();
+		json_object_array_add(list, o);
+		json_object_object_add(o, "pid", json_object_new_int(view.rows[i].pid));
+		json_object_object_add(o, "comm", json_object_new_string(view.rows[i].process));
+		add(o, "records", view.rows[i].samples);
+	}
+	view_clear(&view);
+	return 0;
+}
+
+int profile_summary_json(struct profile *profile, const char *backend, bool processes,
+			 char **ret_text)
+{
+	struct json_object *root = json_object_new_object(), *totals;
+	const struct view_header *h = &profile->header;
+	int r;
+
+	json_object_object_add(root, "schema_version", json_object_new_int(1));
+	json_object_object_add(root, "backend", json_object_new_string(backend));
+	totals = add_object(root, "totals");
+	add(totals, "records", h->records);
+	add(totals, "bytes", h->bytes);
+	add(totals, "suspect_bytes", h->suspect);
+	add(totals, "lost_bytes", h->lost);
+	add_ops(totals, profile);
+	add_events(totals, profile);
+	add_latency(totals, profile);
+	add_sources(totals, profile);
+	r = add_contexts(totals, profile);
+	if (r >= 0 && processes)
+		r = add_processes(root, profile);
+	if (r >= 0) {
+		*ret_text = strdup(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
+										JSON_C_TO_STRING_NOSLASHESCAPE));
+		if (!*ret_text)
+			r = -ENOMEM;
+	}
+	json_object_put(root);
+	return r;
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Views of a profile: rows by function, process or container. */
+#include "profile-internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A location with its function's name, for sorting rows together. */
+struct named {
+	const struct location *location;
+	char *function;
+	u32 binary;	/* hash of the binary's path, to tell equal names apart */
+};
+
+/* Cut to fit, never within a UTF-8 sequence. */
+static void copy_string(char *to, size_t size, const char *from)
+{
+	size_t n = from ? strlen(from) : 0;
+
+	if (n >= size)
+		for (n = size - 1; n && ((u8)from[n] & 0xc0) == 0x80; n--)
+			;
+	memcpy(to, from ? from : "", n);
+	to[n] = 0;
+}
+
+static u32 hash_string(const char *s)
+{
+	u32 h = 2166136261U;
+
+	while (*s)
+		h = (h ^ (u8)*s++) * 16777619U;
+	return h;
+}
+
+static void row_figures(struct view_row *row, const struct tally *t)
+{
+	row->samples = t->samples;
+	row->memory = t->memory;
+	row->dram = t->dram;
+	row->branches = t->branches;
+	row->mispredicted = t->mispredicted;
+	row->latency_sum = t->latency_sum;
+	row->p50 = histogram_quantile(&t->total, 500);
+	row->p99 = histogram_quantile(&t->total, 990);
+}
+
+static void row_container(struct profile *p, struct view_row *row, u32 index)
+{
+	const struct attribute_container *c = attributor_container(p->attributor, index);
+
+	copy_string(row->container, sizeof(row->container), c && index && *c->name ? c->name : "-");
+}
+
+static void row_process(struct profile *p, struct view_row *row, u32 index)
+{
+	const struct attribute_process *process = attributor_process(p->attributor, index);
+
+	if (!process) {
+		copy_string(row->container, sizeof(row->container), "-");
+		copy_string(row->process, sizeof(row->process), "[unattributed]");
+		return;
+	}
+	row_container(p, row, process->container);
+	copy_string(row->process, sizeof(row->process), process->comm);
+	row->pid = process->pid;
+}
+
+static u64 sort_key(const struct view_row *row, enum view_sort sort)
+{
+	switch (sort) {
+	case VIEW_SORT_LATENCY:
+		return row->latency_sum;
+	case VIEW_SORT_DRAM:
+		return row->dram;
+	default:
+		return row->samples;
+	}
+}
+
+static int compare_rows(const void *a, const void *b, void *sort)
+{
+	const struct view_row *x = a, *y = b;
+	u64 kx = sort_key(x, *(enum view_sort *)sort), ky = sort_key(y, *(enum view_sort *)sort);
+
+	if (kx != ky)
+		return kx < ky ? 1 : -1;
+	/* Equal rows stay in one order, so that a live view does not flicker. */
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) :
+				  strcmp(x->function, y->function);
+}
+
+/* The entry's process is gone from the attributor's table, and another has its place. */
+static bool is_stale(struct profile *p, const struct location *l)
+{
+	const struct attribute_process *process;
+
+	if (l->process == ATTRIBUTE_NONE)
+		return false;
+	process = attributor_process(p->attributor, l->process);
+	return !process || process->generation != l->generation;
+}
+
+static int name_location(struct profile *p, struct symbols *symbols, bool live,
+			 const struct location *l, struct named *ret_named)
+{
+	const struct attribute_process *process = attributor_process(p->attributor, l->process);
+	struct attribute_place place;
+	char name[sizeof(((struct view_row *)0)->function)];
+
+	*ret_named = (struct named){ .location = l };
+	if (attributor_place(p->attributor, l->process, l->pc, l->kernel, &place)) {
+		symbols_function(symbols, process ? process->pid : 0, &place, live, name,
+				 sizeof(name));
+		ret_named->binary = hash_string(place.binary);
+	} else {
+		snprintf(name, sizeof(name), "0x%" PRIx64, l->pc);
+	}
+	ret_named->function = strdup(name);
+	return ret_named->function ? 0 : -ENOMEM;
+}
+
+static int compare_named(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	if (x->location->process != y->location->process)
+		return x->location->process < y->location->process ? -1 : 1;
+	if (x->binary != y->binary)
+		return x->binary < y->binary ? -1 : 1;
+	return strcmp(x->function, y->function);
+}
+
+static void row_function(struct profile *p, struct view_row *row, const struct named *named)
+{
+	const struct location *l = named->location;
+	struct attribute_place place;
+
+	row_process(p, row, l->process);
+	copy_string(row->function, sizeof(row->function), named->function);
+	if (attributor_place(p->attributor, l->process, l->pc, l->kernel, &place))
+		copy_string(row->binary, sizeof(row->binary), place.binary);
+}
+
+/* Sorted @named to rows: one a function of a process. */
+static int merge_named(struct profile *p, struct named *named, size_t count, struct view *view)
+{
+	struct tally sum;
+	size_t i, first;
+
+	view->rows = calloc(count ? count : 1, sizeof(*view->rows));
+	if (!view->rows)
+		return -ENOMEM;
+	for (first = 0; first < count; first = i) {
+		memset(&sum, 0, sizeof(sum));
+		for (i = first; i < count && !compare_named(&named[first], &named[i]); i++)
+			tally_merge(&sum, &named[i].location->tally);
+		row_function(p, &view->rows[view->count], &named[first]);
+		row_figures(&view->rows[view->count++], &sum);
+	}
+	return 0;
+}
+
+static int view_functions(struct profile *p, struct symbols *symbols, bool live, struct view *view)
+{
+	struct location *l = NULL;
+	struct named *named;
+	size_t count = 0, used = 0;
+	int r = 0;
+
+	while ((l = location_table_next(p->locations, l)))
+		count++;
+	named = calloc(count ? count : 1, sizeof(*named));
+	if (!named)
+		return -ENOMEM;
+	while (!r && (l = location_table_next(p->locations, l))) {
+		if (is_stale(p, l)) {
+			view->header.evicted += l->tally.samples;
+			continue;
+		}
+		r = name_location(p, symbols, live, l, &named[used]);
+		if (!r)
+			used++;
+	}
+	if (!r) {
+		qsort(named, used, sizeof(*named), compare_named);
+		r = merge_named(p, named, used, view);
+	}
+	while (used)
+		free(named[--used].function);
+	free(named);
+	return r;
+}
+
+static int view_processes(struct profile *p, struct view *view)
+{
+	view->rows = calloc(p->process_count + 1, sizeof(*view->rows));
+	if (!view->rows)
+		return -ENOMEM;
+	for (u32 i = 0; i < p->process_count; i++) {
+		const struct attribute_process *process = attributor_process(p->attributor, i);
+
+		if (!p->processes[i].tally.samples || !process ||
+		    process->generation != p->processes[i].generation)
+			continue;
+		row_process(p, &view->rows[view->count], i);
+		row_figures(&view->rows[view->count++], &p->processes[i].tally);
+	}
+	if (p->header.unattributed) {
+		row_process(p, &view->rows[view->count], ATTRIBUTE_NONE);
+		view->rows[view->count++].samples = p->header.unattributed;
+	}
+	return 0;
+}
+
+static int view_containers(struct profile *p, struct view *view)
+{
+	view->rows = calloc(p->container_count + 1, sizeof(*view->rows));
+	if (!view->rows)
+		return -ENOMEM;
+	for (u32 i = 0; i < p->container_count; i++) {
+		if (!p->containers[i].samples)
+			continue;
+		row_container(p, &view->rows[view->count], i);
+		row_figures(&view->rows[view->count++], &p->containers[i]);
+	}
+	return 0;
+}
+
+int profile_view(struct profile *profile, struct symbols *symbols, bool live,
+		 enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view)
+{
+	struct view view = { .header = profile->header };
+	int r;
+
+	switch (group) {
+	case VIEW_FUNCTION:
+		r = view_functions(profile, symbols, live, &view);
+		break;
+	case VIEW_PROCESS:
+		r = view_processes(profile, &view);
+		break;
+	case VIEW_CONTAINER:
+		r = view_containers(profile, &view);
+		break;
+	default:
+		return -EINVAL;
+	}
+	if (r < 0) {
+		free(view.rows);
+		return r;
+	}
+	qsort_r(view.rows, view.count, sizeof(*view.rows), compare_rows, &sort);
+	if (limit && view.count > limit)
+		view.count = limit;
+	*ret_view = view;
+	return 0;
+}
+
+u32 profile_containers(const struct profile *profile)
+{
+	return attributor_containers(profile->attributor);
+}
+
+u64 profile_container_samples(const struct profile *profile, u32 index)
+{
+	return index < profile->container_count ? profile->containers[index].samples : 0;
+}

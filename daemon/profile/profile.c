@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The way of a sample from its window into the tables. */
+#include "profile-internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define DEFAULT_LOCATIONS 32768
+#define SOURCES 65536
+
+int profile_new(const struct profile_config *config, struct attributor *attributor,
+		struct profile **ret_profile)
+{
+	u32 locations = config && config->locations ? config->locations : DEFAULT_LOCATIONS;
+	struct profile *p;
+	int r;
+
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->attributor = attributor;
+	r = location_table_new(locations, &p->locations);
+	if (r < 0) {
+		profile_free(p);
+		return r;
+	}
+	p->sources = calloc(SOURCES, sizeof(*p->sources));
+	for (unsigned int i = 0; i < CONTEXTS; i++)
+		p->contexts[i] = calloc(CONTEXT_SLOTS, sizeof(struct context_count));
+	for (unsigned int i = 0; i < CONTEXTS; i++) {
+		if (!p->contexts[i] || !p->sources) {
+			profile_free(p);
+			return -ENOMEM;
+		}
+	}
+	*ret_profile = p;
+	return 0;
+}
+
+struct profile *profile_free(struct profile *profile)
+{
+	if (profile) {
+		location_table_free(profile->locations);
+		free(profile->processes);
+		free(profile->containers);
+		free(profile->sources);
+		for (unsigned int i = 0; i < CONTEXTS; i++)
+			free(profile->contexts[i]);
+		free(profile);
+	}
+	return NULL;
+}
+
+void profile_reset(struct profile *profile)
+{
+	location_table_clear(profile->locations);
+	if (profile->processes)
+		memset(profile->processes, 0, profile->process_count * sizeof(*profile->processes));
+	if (profile->containers)
+		memset(profile->containers, 0,
+		       profile->container_count * sizeof(*profile->containers));
+	memset(profile->sources, 0, SOURCES * sizeof(*profile->sources));
+	for (unsigned int i = 0; i < CONTEXTS; i++)
+		memset(profile->contexts[i], 0, CONTEXT_SLOTS * sizeof(struct context_count));
+	memset(&profile->header, 0, sizeof(profile->header));
+	memset(profile->kinds, 0, sizeof(profile->kinds));
+	memset(profile->events, 0, sizeof(profile->events));
+	memset(profile->latency, 0, sizeof(profile->latency));
+	profile->simd = 0;
+	profile->context_overflow = 0;
+}
+
+/* Make @array hold index @want; the attributor's capacities bound how far. */
+static bool grow(void **array, u32 *count, size_t size, u32 want)
+{
+	u32 n = *count ? *count : 64;
+	void *p;
+
+	if (want < *count)
+		return true;
+	while (n <= want)
+		n *= 2;
+	p = realloc(*array, n * size);
+	if (!p)
+		return false;
+	memset((char *)p + *count * size, 0, (n - *count) * size);
+	*array = p;
+	*count = n;
+	return true;
+}
+
+static void context_add(struct profile *p, unsigned int index, u32 value)
+{
+	struct context_count *slots = p->contexts[index];
+	u32 at = value * 2654435761U >> 16;
+
+	for (u32 i = 0; i < 64; i++, at++) {
+		struct context_count *slot = &slots[at & (CONTEXT_SLOTS - 1)];
+
+		if (slot->count && slot->value != value)
+			continue;
+		slot->value = value;
+		slot->count++;
+		return;
+	}
+	p->context_overflow++;
+}
+
+static void machine_add(struct profile *p, const struct spe_sample *s)
+{
+	static const u8 counters[PROFILE_LATENCIES] = {
+		[PROFILE_TOTAL] = SPE_COUNTER_TOTAL,
+		[PROFILE_ISSUE] = SPE_COUNTER_ISSUE,
+		[PROFILE_TRANSLATION] = SPE_COUNTER_TRANSLATION,
+	};
+
+	p->kinds[spe_sample_kind(s)]++;
+	p->simd += spe_sample_is_simd(s);
+	for (u64 events = s->events; events; events &= events - 1)
+		p->events[__builtin_ctzll(events)]++;
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		if (spe_sample_has(s, SPE_HAS_COUNTER(counters[i])))
+			histogram_add(&p->latency[i], s->counter[counters[i]]);
+	if (spe_sample_has(s, SPE_HAS_SOURCE))
+		p->sources[s->source]++;
+	for (unsigned int i = 0; i < CONTEXTS; i++)
+		if (spe_sample_has(s, SPE_HAS_CONTEXT(i)))
+			context_add(p, i, s->context[i]);
+}
+
+/*
+ * The TID: CONTEXTIDR_EL1, or under VHE the same register of the kernel's under
+ * index 1 (D17.6.9, DESIGN); else what the window says.
+ */
+static u32 sample_process(struct profile *p, const struct spe_sample *s,
+			  const struct source_window *window)
+{
+	if (spe_sample_has(s, SPE_HAS_CONTEXT(SPE_CONTEXT_EL1)))
+		return attributor_task(p->attributor, (s32)s->context[SPE_CONTEXT_EL1]);
+	if (spe_sample_has(s, SPE_HAS_CONTEXT(SPE_CONTEXT_EL2)))
+		return attributor_task(p->attributor, (s32)s->context[SPE_CONTEXT_EL2]);
+	return window->tid >= 0 ? attributor_task(p->attributor, window->tid) : ATTRIBUTE_NONE;
+}
+
+static u32 process_add(struct profile *p, u32 index, const struct spe_sample *s, u64 midr)
+{
+	const struct attribute_process *process = attributor_process(p->attributor, index);
+	struct process_tally *entry;
+
+	if (!process ||
+	    !grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
+		return 0;
+	entry = &p->processes[index];
+	if (entry->generation != process->generation)
+		*entry = (struct process_tally){ .generation = process->generation };
+	tally_add(&entry->tally, s, midr);
+
+	if (grow((void **)&p->containers, &p->container_count, sizeof(*p->containers),
+		 process->container))
+		tally_add(&p->containers[process->container], s, midr);
+	return process->generation;
+}
+
+static void sample_add(struct profile *p, const struct spe_sample *s,
+		       const struct source_window *window)
+{
+	u32 process = sample_process(p, s, window), generation = 0;
+	u64 pc = s->address[SPE_ADDRESS_PC], evicted;
+	struct location *location;
+
+	machine_add(p, s);
+	if (process == ATTRIBUTE_NONE)
+		p->header.unattributed++;
+	else
+		generation = process_add(p, process, s, window->midr);
+
+	location = location_table_get(p->locations, process, generation, spe_address_va(pc),
+				      spe_address_el(pc) != 0, &evicted);
+	p->header.evicted += evicted;
+	tally_add(&location->tally, s, window->midr);
+}
+
+static void ledger_add(struct view_header *h, const struct source_window *w,
+		       const struct spe_ledger *ledger)
+{
+	h->records += ledger->records;
+	h->bytes += w->len;
+	h->decoded += ledger->decoded;
+	h->padding += ledger->padding;
+	h->suspect += ledger->suspect;
+	h->lost += w->lost_bytes;
+	h->blind_ns += w->blind_ns;
+	h->enabled_ns += w->blind_ns + (w->end_ns - w->start_ns);
+	h->backend = w->backend;
+	if (w->written == WINDOW_WRITTEN_UNKNOWN)
+		h->written = WINDOW_WRITTEN_UNKNOWN;
+	else if (h->written != WINDOW_WRITTEN_UNKNOWN)
+		h->written += w->written;
+}
+
+void profile_window(struct profile *profile, const struct source_window *window)
+{
+	const struct spe_decoder_config config = {
+		.max_size = window->max_record,
+		.align = window->align,
+	};
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+	enum spe_decode r;
+
+	spe_decoder_init(&decoder, &config, window->data, window->len);
+	if (window->flags & WINDOW_SUSPECT) {
+		/* D17.8.4.4: nothing in it may be taken for valid. */
+		decoder.ledger.suspect = window->len;
+	} else {
+		while ((r = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END)
+			if (r == SPE_DECODE_SAMPLE)
+				sample_add(profile, &sample, window);
+	}
+	ledger_add(&profile->header, window, &decoder.ledger);
+}
+
+static void sink_window(void *ctx, const struct source_window *window)
+{
+	profile_window(ctx, window);
+}
+
+static void sink_task(void *ctx, const struct task_event *event)
+{
+	struct profile *profile = ctx;
+
+	attributor_event(profile->attributor, event);
+}
+
+struct source_sink profile_sink(struct profile *profile)
+{
+	return (struct source_sink){
+		.window = sink_window, .task = sink_task, .ctx = profile,
+	};
+}
+
+const struct histogram *profile_histogram(const struct profile *profile,
+					  enum profile_latency latency)
+{
+	return &profile->latency[latency];
+}
