@@ -63,13 +63,73 @@ struct spe_operation {
 	bool ns;
 };
 
+/* Where packets stand in a record (D18.1.2 leaves their order open). */
+enum spe_spu_layout {
+	/*
+	 * As recorded on Neoverse cores: every packet has its place in 64 bytes,
+	 * the place of an absent one is zero, the Timestamp ends the record.
+	 */
+	SPE_SPU_LAYOUT_SLOTS,
+	/* One after the other, zeros only at the end. */
+	SPE_SPU_LAYOUT_PACKED,
+	SPE_SPU_LAYOUTS,
+};
+
+/* A filter that is on and selects nothing: CONSTRAINED UNPREDICTABLE (PMSFCR_EL1). */
+enum spe_spu_zero_filter {
+	SPE_SPU_ZERO_FILTER_OFF,	/* as if it were off */
+	SPE_SPU_ZERO_FILTER_ALL,	/* no sample is recorded */
+	SPE_SPU_ZERO_FILTERS,
+};
+
+/* PMBPTR with bits below PMBIDR.Align set: UNPREDICTABLE (table D17-11). */
+enum spe_spu_misaligned {
+	SPE_SPU_MISALIGNED_FAULT,	/* the next record raises an Alignment fault */
+	SPE_SPU_MISALIGNED_RES0,	/* the bits are not there */
+	SPE_SPU_MISALIGNEDS,
+};
+
+/* PMBSR.DL at a fault on a record's first byte: RYZJQX and D17.8.3 differ. */
+enum spe_spu_fault_dl {
+	SPE_SPU_FAULT_DL_UNCHANGED,	/* D17.8.3 */
+	SPE_SPU_FAULT_DL_CLEAR,		/* RYZJQX */
+	SPE_SPU_FAULT_DL_SET,		/* RYZJQX */
+	SPE_SPU_FAULT_DLS,
+};
+
+/* The record of an operation that excepted or did not retire (D17.6.10). */
+enum spe_spu_incomplete {
+	SPE_SPU_INCOMPLETE_ALL,		/* what the operation brings, but no branch target */
+	SPE_SPU_INCOMPLETE_EVENTS,	/* the Events packet, and End or Timestamp */
+	SPE_SPU_INCOMPLETES,
+};
+
 /**
  * struct spe_spu_config - what the SPU implements, and its knobs
+ *
+ * Documentation/spu-model.md lists every choice of the architecture with the
+ * knob that makes it. Begin with spe_spu_config_default().
+ *
  * @pmsver: 1 (FEAT_SPE) to 6; what the features below may be
  * @interval: PMSIDR.Interval, the recommended minimum's encoding
  * @max_size: PMSIDR.MaxSize: log2 of the largest record in bytes, 6-11
- * @align: PMBIDR.Align: log2 of the alignment of records, 0-11
+ * @align: PMBIDR.Align: log2 of the alignment of records, 0-11, at most @max_size
  * @count_size: SPE_PMSIDR_COUNTSIZE_12 or _16
+ * @events_size: bytes of an Events payload: 1, 2, 4 or 8; events beyond are not output
+ * @source_size: bytes of a Data Source payload: 1 or 2
+ * @layout: &enum spe_spu_layout
+ * @zero_filter: &enum spe_spu_zero_filter
+ * @misaligned: &enum spe_spu_misaligned
+ * @fault_dl: &enum spe_spu_fault_dl
+ * @incomplete: &enum spe_spu_incomplete
+ * @write_granule: log2 of the access granule of buffer writes in bytes (D18.1.2), up to 11;
+ *	0 writes each record in one call, so that a fault never cuts one
+ * @in_flight: sampled operations that may be in flight at once (RQWTQB), 1-255
+ * @va_tag: whether the top byte of a data virtual address is output where address
+ *	tagging is off (D18.2.1), taken to be the upper half of the address space
+ * @e2h: the registers are those of EL2, as a host under VHE reaches them: operations at EL2
+ *	and EL0 are sampled, never at EL1, and CX stands for CONTEXTIDR_EL2 (D17.6.9). If
+ *	false: at EL1 and EL0, never at EL2, and CONTEXTIDR_EL1
  * @features: SPE_PMSIDR_* bits among FE, FT, FL, ARCHINST, LDS, ERND, FNE
  * @sampled_events: events that PMSEVFR can filter on, as a mask
  * @seed: of the random number generator (D17.3.2); any value
@@ -80,6 +140,17 @@ struct spe_spu_config {
 	u8 max_size;
 	u8 align;
 	u8 count_size;
+	u8 events_size;
+	u8 source_size;
+	u8 layout;
+	u8 zero_filter;
+	u8 misaligned;
+	u8 fault_dl;
+	u8 incomplete;
+	u8 write_granule;
+	u8 in_flight;
+	bool va_tag;
+	bool e2h;
 	u64 features;
 	u64 sampled_events;
 	u64 seed;
@@ -89,8 +160,10 @@ struct spe_spu_config {
  * struct spe_spu_io - what an SPU reaches outside itself
  * @write: write @len bytes at buffer address @addr; returns 0, or a syndrome
  *	built with spe_fault(): then nothing has been written. With @addr and
- *	@len it may check a whole record, as a record is written in one call
- * @irq: the level of the SPE interrupt request (PMBIRQ) changed (RTSJRP)
+ *	@len it may check a whole record, as a record is written in one call (unless
+ *	&spe_spu_config.write_granule says otherwise). It must not call the SPU
+ * @irq: the level of the SPE interrupt request (PMBIRQ) changed (RTSJRP); may be NULL,
+ *	may call the SPU
  * @ctx: passed to both
  */
 struct spe_spu_io {
@@ -107,7 +180,9 @@ static inline u32 spe_fault(u32 ec, u32 mss)
 
 /**
  * struct spe_spu_stats - what hardware does not tell and the model can count
- * (the ledger of records)
+ *
+ * The ledger of records: @selected is @filtered + @discarded + @written and what
+ * is in flight. The ledger of bytes: PMBPTR advances by @bytes + @cut.
  */
 struct spe_spu_stats {
 	u64 operations;		/* members of the population that passed while enabled */
@@ -117,6 +192,26 @@ struct spe_spu_stats {
 	u64 discarded;		/* selected, then lost: S was set, or a fault */
 	u64 written;		/* records written to the buffer */
 	u64 bytes;		/* their bytes with alignment padding */
+	u64 cut;		/* bytes that PMBPTR went beyond them, into a record that faulted */
+};
+
+/* The packets that an SPU outputs, in the order of the packed layout. */
+enum spe_spu_kind {
+	SPE_SPU_KIND_PC,
+	SPE_SPU_KIND_CONTEXT1,
+	SPE_SPU_KIND_CONTEXT2,
+	SPE_SPU_KIND_OP,
+	SPE_SPU_KIND_EVENTS,
+	SPE_SPU_KIND_ISSUE,
+	SPE_SPU_KIND_TOTAL,
+	SPE_SPU_KIND_TARGET,
+	SPE_SPU_KIND_VA,
+	SPE_SPU_KIND_TRANSLATION,
+	SPE_SPU_KIND_PA,
+	SPE_SPU_KIND_SOURCE,
+	SPE_SPU_KIND_TIMESTAMP,
+	SPE_SPU_KIND_END,
+	SPE_SPU_KINDS,
 };
 
 /**
@@ -124,13 +219,20 @@ struct spe_spu_stats {
  */
 struct spe_spu {
 	u64 reg[SPE_REG_COUNT];
+	u64 writable[SPE_REG_COUNT];	/* the bits that are neither RES0 nor read-only */
 	struct spe_spu_config config;
 	struct spe_spu_io io;
 	struct spe_spu_stats stats;
 	u64 random;
+	u64 events;	/* the events that are output */
+	u32 inject;	/* fault for the next write, 0 for none */
+	u8 in_flight;	/* selected, not yet finished */
+	u8 draw;	/* the next ECOUNT, if @drawn */
+	bool drawn;
 	bool enabled;	/* profiling was enabled at the last change (D17.3.3) */
 	bool irq_level;
-	u32 inject;	/* fault for the next write, 0 for none */
+	u8 headers[SPE_SPU_KINDS];
+	u8 record[SPE_MAX_RECORD];
 };
 
 /**
@@ -174,7 +276,9 @@ u64 spe_spu_until_sample(struct spe_spu *spu);
  * @count: at most what spe_spu_until_sample() returned
  *
  * Return: whether the last of them is selected for sampling. Then
- * spe_spu_sample() must follow with the operation.
+ * spe_spu_sample() must follow with the operation; further members may pass
+ * before it, and one selected when &spe_spu_config.in_flight are still to come
+ * collides (D17.3.7): it is not sampled, PMBSR.COLL is set.
  */
 bool spe_spu_pass(struct spe_spu *spu, u64 count);
 
@@ -189,7 +293,13 @@ void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation);
 /** spe_spu_operate() - one member of the population: pass, and sample if selected */
 void spe_spu_operate(struct spe_spu *spu, const struct spe_operation *operation);
 
-/** spe_spu_inject() - the next buffer write ends in @fault, from spe_fault() */
+/**
+ * spe_spu_inject() - the next buffer write ends in @fault
+ * @fault: from spe_fault(); EC_BUFFER with BSC_FULL fills the buffer after the write
+ *
+ * An asynchronous External abort while PMBSR.S is 1 arrives at once, as a second
+ * event (RBPFPN).
+ */
 void spe_spu_inject(struct spe_spu *spu, u32 fault);
 
 #endif

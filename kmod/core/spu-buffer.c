@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Profiling buffer management: the write pointer, and the events of D17.8.
+ */
+#include "spu-internal.h"
+
+/* A write of a record: how far it came. */
+struct outcome {
+	u32 fault; /* from spe_fault(), 0 if all was written */
+	size_t done; /* bytes before the address that faulted */
+	bool fill; /* buffer full was asked for */
+};
+
+/* Other fields are unchanged (D17.8.2 to D17.8.6). */
+static void event_raise(struct spe_spu *spu, u32 ec, u32 mss)
+{
+	u64 *pmbsr = &spu->reg[SPE_REG_PMBSR];
+
+	*pmbsr &= ~(SPE_PMBSR_EC | SPE_PMBSR_MSS);
+	*pmbsr |=
+		SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | SPE_FIELD_PREP(SPE_PMBSR_MSS, mss);
+}
+
+static u32 fault_ec(u32 fault)
+{
+	return (u32)SPE_FIELD_GET(SPE_PMBSR_EC, fault);
+}
+
+static u32 fault_code(u32 fault)
+{
+	return (u32)SPE_FIELD_GET(SPE_PMBSR_FSC, fault);
+}
+
+static bool fault_is_abort(u32 fault)
+{
+	u32 ec = fault_ec(fault);
+
+	return ec == SPE_PMBSR_EC_STAGE1 || ec == SPE_PMBSR_EC_STAGE2 || ec == SPE_PMBSR_EC_GPC;
+}
+
+static bool fault_is_external(u32 fault)
+{
+	return fault_is_abort(fault) && (fault_code(fault) == SPE_FSC_EXTERNAL_SYNC ||
+					 fault_code(fault) == SPE_FSC_EXTERNAL_ASYNC);
+}
+
+static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len,
+		       struct outcome *outcome)
+{
+	u32 fault = spu->inject;
+
+	spu->inject = 0;
+	if (fault && fault_ec(fault) == SPE_PMBSR_EC_BUFFER &&
+	    fault_code(fault) == SPE_PMBSR_BSC_FULL) {
+		outcome->fill = true;
+		fault = 0;
+	}
+	if (!fault)
+		fault = spu->io.write(spu->io.ctx, addr, data, len);
+	/* RJFYNW, ITCPLL: from SPEv1p3 on not reported; this SPU ignores them. */
+	if (fault_is_external(fault) && spu->config.pmsver >= SPE_PMSVER_V1P3)
+		fault = 0;
+	return fault;
+}
+
+/* Writes spu->record in access granules, up to the first that faults. */
+static struct outcome write_record(struct spe_spu *spu, u64 addr, size_t size)
+{
+	struct outcome outcome = { 0 };
+	u64 granule = spu->config.write_granule ? 1ULL << spu->config.write_granule : 0;
+
+	while (outcome.done < size) {
+		u64 at = addr + outcome.done;
+		size_t len = size - outcome.done;
+
+		if (granule && len > granule - (at & (granule - 1)))
+			len = (size_t)(granule - (at & (granule - 1)));
+		outcome.fault = write_piece(spu, at, spu->record + outcome.done, len, &outcome);
+		if (outcome.fault)
+			break;
+		outcome.done += len;
+	}
+	return outcome;
+}
+
+/* D17.8.4.4: the abort of a write is reported to the SPU. */
+static void external_abort(struct spe_spu *spu, u64 start, size_t size,
+			   const struct outcome *outcome)
+{
+	bool async = fault_code(outcome->fault) == SPE_FSC_EXTERNAL_ASYNC;
+	/* Asynchronous: the SPU has gone on before the abort is known. */
+	size_t passed = async ? size : outcome->done;
+
+	spu->reg[SPE_REG_PMBPTR] = start + passed;
+	spu->stats.cut += passed;
+	spu->reg[SPE_REG_PMBSR] |= SPE_PMBSR_EA;
+	if (async || passed)
+		spu->reg[SPE_REG_PMBSR] |= SPE_PMBSR_DL;
+	event_raise(spu, fault_ec(outcome->fault),
+		    (u32)SPE_FIELD_GET(SPE_PMBSR_MSS, outcome->fault));
+}
+
+/* D17.8.3, RMYXZK, RYZJQX: an Alignment or MMU fault. */
+static void mmu_fault(struct spe_spu *spu, u64 start, const struct outcome *outcome)
+{
+	u64 *pmbsr = &spu->reg[SPE_REG_PMBSR];
+
+	spu->reg[SPE_REG_PMBPTR] = start + outcome->done;
+	spu->stats.cut += outcome->done;
+	if (outcome->done || spu->config.fault_dl == SPE_SPU_FAULT_DL_SET)
+		*pmbsr |= SPE_PMBSR_DL;
+	else if (spu->config.fault_dl == SPE_SPU_FAULT_DL_CLEAR)
+		*pmbsr &= ~SPE_PMBSR_DL;
+	event_raise(spu, fault_ec(outcome->fault),
+		    (u32)SPE_FIELD_GET(SPE_PMBSR_MSS, outcome->fault));
+}
+
+/* D17.8.5 and D17.8.6: the data is discarded, PMBPTR stays. */
+static void not_written(struct spe_spu *spu, u32 ec, u32 mss)
+{
+	spu->reg[SPE_REG_PMBSR] |= SPE_PMBSR_DL;
+	event_raise(spu, ec, mss);
+}
+
+static void record_faulted(struct spe_spu *spu, u64 start, size_t size,
+			   const struct outcome *outcome)
+{
+	spu->stats.discarded++;
+	if (fault_is_external(outcome->fault))
+		external_abort(spu, start, size, outcome);
+	else if (fault_is_abort(outcome->fault))
+		mmu_fault(spu, start, outcome);
+	else
+		not_written(spu, fault_ec(outcome->fault),
+			    (u32)SPE_FIELD_GET(SPE_PMBSR_MSS, outcome->fault));
+}
+
+void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *operation)
+{
+	u64 start = spu->reg[SPE_REG_PMBPTR];
+	u64 limit = spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
+	u64 largest = 1ULL << spu->config.max_size;
+	struct outcome outcome;
+	size_t size;
+
+	/* RWVKFM: what might pass the limit is not begun. */
+	if (start >= limit || limit - start < largest) {
+		spu->stats.discarded++;
+		not_written(spu, SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED);
+		return;
+	}
+	if (start & ((1ULL << spu->config.align) - 1)) {
+		outcome = (struct outcome){ .fault = spe_fault(SPE_PMBSR_EC_STAGE1,
+							       SPE_FSC_ALIGNMENT) };
+		record_faulted(spu, start, 0, &outcome);
+		return;
+	}
+
+	size = spe_spu_record(spu, operation);
+	outcome = write_record(spu, start, size);
+	/* RDTGVZ: a fault comes before buffer full. */
+	if (outcome.fault) {
+		record_faulted(spu, start, size, &outcome);
+		return;
+	}
+	spu->reg[SPE_REG_PMBPTR] = start + size;
+	spu->stats.written++;
+	spu->stats.bytes += size;
+	/* D17.8.2: the largest record would not fit any more. */
+	if (outcome.fill || limit - (start + size) < largest)
+		event_raise(spu, SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL);
+}
+
+void spe_spu_buffer_abort(struct spe_spu *spu)
+{
+	spu->reg[SPE_REG_PMBSR] |= SPE_PMBSR_EA | SPE_PMBSR_DL;
+}

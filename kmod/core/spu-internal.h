@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the files of the SPU model share. */
+#ifndef SPE_CORE_SPU_INTERNAL_H
+#define SPE_CORE_SPU_INTERNAL_H
+
+#include "spu.h"
+
+/* PMSVer, where a version decides. */
+enum spe_pmsver {
+	SPE_PMSVER_V1P1 = 2,
+	SPE_PMSVER_V1P2,
+	SPE_PMSVER_V1P3,
+	SPE_PMSVER_V1P4,
+	SPE_PMSVER_V1P5,
+};
+
+/* spu-config.c: the reason why @config is illegal, NULL if it is legal. */
+const char *spe_spu_config_refuse(const struct spe_spu_config *config);
+
+/* spu-config.c: the identification registers, RES0 masks and events of spu->config. */
+void spe_spu_config_apply(struct spe_spu *spu);
+
+/* spu-record.c: the packet headers that spu->config asks for. */
+void spe_spu_record_prepare(struct spe_spu *spu);
+
+/* spu-record.c: whether the filters let @operation be recorded. */
+bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *operation);
+
+/* spu-record.c: builds @operation's record in spu->record, padded; returns its bytes. */
+size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation);
+
+/* spu-buffer.c: records @operation, raises what management event comes of it. */
+void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *operation);
+
+/* spu-buffer.c: an asynchronous External abort arrives while PMBSR.S is 1. */
+void spe_spu_buffer_abort(struct spe_spu *spu);
+
+/* PMBLIMITR.E is 1 and no event is waiting: the SPU may write (D17.8). */
+static inline bool spe_spu_buffer_enabled(const struct spe_spu *spu)
+{
+	return spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E &&
+	       !(spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S);
+}
+
+static inline bool spe_spu_discards(const struct spe_spu *spu)
+{
+	return SPE_FIELD_GET(SPE_PMBLIMITR_FM, spu->reg[SPE_REG_PMBLIMITR]) ==
+	       SPE_PMBLIMITR_FM_DISCARD;
+}
+
+#endif

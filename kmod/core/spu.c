@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The SPU model: its register file, its interval counters (D17.3), and the way
+ * of a sample from selection to the buffer.
+ */
+#include "spu-internal.h"
+
+/* SplitMix64: uniform, and useable from any seed (D17.3.2). */
+static u8 random_draw(struct spe_spu *spu)
+{
+	u64 z = spu->random += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (u8)((z ^ z >> 31) >> 56);
+}
+
+static bool jitters(const struct spe_spu *spu)
+{
+	return spu->reg[SPE_REG_PMSIRR] & SPE_PMSIRR_RND;
+}
+
+static bool jitters_late(const struct spe_spu *spu)
+{
+	return jitters(spu) && spu->config.features & SPE_PMSIDR_ERND;
+}
+
+static u64 count_get(const struct spe_spu *spu)
+{
+	return SPE_FIELD_GET(SPE_PMSICR_COUNT, spu->reg[SPE_REG_PMSICR]);
+}
+
+static u64 ecount_get(const struct spe_spu *spu)
+{
+	return SPE_FIELD_GET(SPE_PMSICR_ECOUNT, spu->reg[SPE_REG_PMSICR]);
+}
+
+static void counters_set(struct spe_spu *spu, u64 count, u64 ecount)
+{
+	spu->reg[SPE_REG_PMSICR] =
+		SPE_FIELD_PREP(SPE_PMSICR_COUNT, count) | SPE_FIELD_PREP(SPE_PMSICR_ECOUNT, ecount);
+}
+
+/* What the primary counter is loaded with (D17.3.3, D17.3.4). */
+static u64 reload(struct spe_spu *spu)
+{
+	u64 count = spu->reg[SPE_REG_PMSIRR] & SPE_PMSIRR_INTERVAL;
+
+	if (jitters(spu) && !jitters_late(spu))
+		count |= random_draw(spu);
+	return count;
+}
+
+/* The value that ECOUNT will take, drawn once for each time it does. */
+static u64 draw_ahead(struct spe_spu *spu)
+{
+	if (!spu->drawn) {
+		spu->draw = random_draw(spu);
+		spu->drawn = true;
+	}
+	return spu->draw;
+}
+
+static bool profiles(const struct spe_spu *spu)
+{
+	return spe_spu_buffer_enabled(spu) &&
+	       spu->reg[SPE_REG_PMSCR] & (SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE);
+}
+
+/* After any change of registers. The interrupt comes last: it may call the SPU. */
+static void update(struct spe_spu *spu)
+{
+	bool enabled = profiles(spu);
+	bool level = spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S;
+
+	/* D17.3.3: nonzero counters go on where they stood. */
+	if (enabled && !spu->enabled && !spu->reg[SPE_REG_PMSICR])
+		counters_set(spu, reload(spu), 0);
+	spu->enabled = enabled;
+	/* What is in flight has nowhere to go any more. */
+	if (!spe_spu_buffer_enabled(spu)) {
+		spu->stats.discarded += spu->in_flight;
+		spu->in_flight = 0;
+	}
+
+	if (level != spu->irq_level) {
+		spu->irq_level = level;
+		if (spu->io.irq)
+			spu->io.irq(spu->io.ctx, level);
+	}
+}
+
+int spe_spu_init(struct spe_spu *spu, const struct spe_spu_config *config,
+		 const struct spe_spu_io *io, const char **ret_reason)
+{
+	const char *reason = spe_spu_config_refuse(config);
+
+	if (!reason && !io->write)
+		reason = "io: no write";
+	if (reason) {
+		if (ret_reason)
+			*ret_reason = reason;
+		return -EINVAL;
+	}
+	memset(spu, 0, sizeof(*spu));
+	spu->config = *config;
+	spu->io = *io;
+	spu->random = config->seed;
+	spe_spu_config_apply(spu);
+	spe_spu_record_prepare(spu);
+	return 0;
+}
+SPE_EXPORT(spe_spu_init);
+
+u64 spe_spu_read(const struct spe_spu *spu, enum spe_reg reg)
+{
+	return (unsigned int)reg < SPE_REG_COUNT ? spu->reg[reg] : 0;
+}
+SPE_EXPORT(spe_spu_read);
+
+void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value)
+{
+	if ((unsigned int)reg >= SPE_REG_COUNT)
+		return;
+	spu->reg[reg] &= ~spu->writable[reg];
+	spu->reg[reg] |= value & spu->writable[reg];
+	update(spu);
+}
+SPE_EXPORT(spe_spu_write);
+
+bool spe_spu_enabled(const struct spe_spu *spu, u8 el)
+{
+	/* E2SPE of PMSCR_EL2 stands where E1SPE does. */
+	u8 privileged = spu->config.e2h ? 2 : 1;
+
+	if (!spe_spu_buffer_enabled(spu))
+		return false;
+	if (el == 0)
+		return spu->reg[SPE_REG_PMSCR] & SPE_PMSCR_E0SPE;
+	return el == privileged && spu->reg[SPE_REG_PMSCR] & SPE_PMSCR_E1SPE;
+}
+SPE_EXPORT(spe_spu_enabled);
+
+u64 spe_spu_until_sample(struct spe_spu *spu)
+{
+	if (!profiles(spu))
+		return 0;
+	if (!jitters_late(spu))
+		return count_get(spu) + 1;
+	if (ecount_get(spu))
+		return ecount_get(spu);
+	return count_get(spu) + 1 + draw_ahead(spu);
+}
+SPE_EXPORT(spe_spu_until_sample);
+
+/* Cases D17.3.4.1 and D17.3.4.2. */
+static bool count_plain(struct spe_spu *spu, u64 members)
+{
+	u64 count = count_get(spu);
+
+	if (members <= count) {
+		counters_set(spu, count - members, ecount_get(spu));
+		return false;
+	}
+	/* The counter was zero when the last of them came. */
+	counters_set(spu, reload(spu), ecount_get(spu));
+	return true;
+}
+
+/* Case D17.3.4.3. */
+static bool count_late(struct spe_spu *spu, u64 members)
+{
+	u64 count = count_get(spu), ecount = ecount_get(spu);
+
+	if (!ecount) {
+		if (members <= count) {
+			counters_set(spu, count - members, 0);
+			return false;
+		}
+		members -= count + 1;
+		count = reload(spu);
+		ecount = draw_ahead(spu);
+		spu->drawn = false;
+	}
+	/* Both count; the primary cannot pass zero before the secondary is done. */
+	counters_set(spu, count > members ? count - members : 0, ecount - members);
+	return ecount == members;
+}
+
+bool spe_spu_pass(struct spe_spu *spu, u64 count)
+{
+	u64 until = spe_spu_until_sample(spu);
+
+	if (count > until)
+		count = until;
+	if (!count)
+		return false;
+	spu->stats.operations += count;
+	if (!(jitters_late(spu) ? count_late(spu, count) : count_plain(spu, count)))
+		return false;
+
+	/* D17.3.7: not sampled, and nothing but COLL changes. */
+	if (spu->in_flight >= spu->config.in_flight) {
+		spu->stats.collisions++;
+		spu->reg[SPE_REG_PMBSR] |= SPE_PMBSR_COLL;
+		return false;
+	}
+	spu->in_flight++;
+	spu->stats.selected++;
+	return true;
+}
+SPE_EXPORT(spe_spu_pass);
+
+void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation)
+{
+	/* The buffer was disabled since it was selected: already discarded. */
+	if (!spu->in_flight)
+		return;
+	spu->in_flight--;
+	if (!spe_spu_filter(spu, operation)) {
+		spu->stats.filtered++;
+		return;
+	}
+	if (spe_spu_discards(spu)) {
+		spu->stats.discarded++;
+		return;
+	}
+	spe_spu_buffer_write(spu, operation);
+	update(spu);
+}
+SPE_EXPORT(spe_spu_sample);
+
+void spe_spu_operate(struct spe_spu *spu, const struct spe_operation *operation)
+{
+	if (spe_spu_enabled(spu, operation->el) && spe_spu_pass(spu, 1))
+		spe_spu_sample(spu, operation);
+}
+SPE_EXPORT(spe_spu_operate);
+
+void spe_spu_inject(struct spe_spu *spu, u32 fault)
+{
+	bool async = fault == spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC) ||
+		     fault == spe_fault(SPE_PMBSR_EC_STAGE2, SPE_FSC_EXTERNAL_ASYNC);
+
+	if (async && spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S && spu->config.pmsver < SPE_PMSVER_V1P3)
+		spe_spu_buffer_abort(spu);
+	else
+		spu->inject = fault;
+}
+SPE_EXPORT(spe_spu_inject);
