@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "view-bus.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One table a struct serves both directions. The letter is the D-Bus type. */
+struct field {
+	const char *name;
+	char type;	/* t: u64, u: u32, i: s32, y: u8, b: bool, s: char[] */
+	u16 offset;
+	u16 size;
+};
+
+#define FIELD(s, f, t) { #f, t, offsetof(struct s, f), sizeof(((struct s *)0)->f) }
+
+static const struct field header_fields[] = {
+	FIELD(view_header, source, 's'),
+	FIELD(view_header, backend, 'y'),
+	FIELD(view_header, running, 'b'),
+	FIELD(view_header, cpus, 'u'),
+	FIELD(view_header, duration_ns, 't'),
+	FIELD(view_header, enabled_ns, 't'),
+	FIELD(view_header, blind_ns, 't'),
+	FIELD(view_header, interval_ns, 't'),
+	FIELD(view_header, records, 't'),
+	FIELD(view_header, bytes, 't'),
+	FIELD(view_header, decoded, 't'),
+	FIELD(view_header, padding, 't'),
+	FIELD(view_header, suspect, 't'),
+	FIELD(view_header, lost, 't'),
+	FIELD(view_header, dropped, 't'),
+	FIELD(view_header, written, 't'),
+	FIELD(view_header, unattributed, 't'),
+	FIELD(view_header, evicted, 't'),
+	FIELD(view_header, cost_ns, 't'),
+	FIELD(view_header, memory, 't'),
+};
+
+static const struct field row_fields[] = {
+	FIELD(view_row, samples, 't'),
+	FIELD(view_row, memory, 't'),
+	FIELD(view_row, dram, 't'),
+	FIELD(view_row, branches, 't'),
+	FIELD(view_row, mispredicted, 't'),
+	FIELD(view_row, latency_sum, 't'),
+	FIELD(view_row, p50, 'u'),
+	FIELD(view_row, p99, 'u'),
+	FIELD(view_row, pid, 'i'),
+	FIELD(view_row, container, 's'),
+	FIELD(view_row, process, 's'),
+	FIELD(view_row, function, 's'),
+	FIELD(view_row, binary, 's'),
+};
+
+static int append_field(sd_bus_message *m, const struct field *f, const void *base)
+{
+	const void *p = (const char *)base + f->offset;
+	char type[2] = { f->type, 0 };
+	int boolean;
+	int r;
+
+	r = sd_bus_message_open_container(m, 'e', "sv");
+	if (r < 0)
+		return r;
+	r = sd_bus_message_append_basic(m, 's', f->name);
+	if (r < 0)
+		return r;
+	r = sd_bus_message_open_container(m, 'v', type);
+	if (r < 0)
+		return r;
+	if (f->type == 'b') {
+		boolean = *(const bool *)p;
+		p = &boolean;
+	}
+	r = sd_bus_message_append_basic(m, f->type, p);
+	if (r < 0)
+		return r;
+	r = sd_bus_message_close_container(m);
+	return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static int append_fields(sd_bus_message *m, const struct field *fields, size_t n, const void *base)
+{
+	int r;
+
+	r = sd_bus_message_open_container(m, 'a', "{sv}");
+	for (size_t i = 0; i < n && r >= 0; i++)
+		r = append_field(m, &fields[i], base);
+	return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+int view_append(sd_bus_message *message, const struct view *view)
+{
+	int r;
+
+	r = append_fields(message, header_fields, ARRAY_SIZE(header_fields), &view->header);
+	if (r < 0)
+		return r;
+	r = sd_bus_message_open_container(message, 'a', "a{sv}");
+	for (u32 i = 0; i < view->count && r >= 0; i++)
+		r = append_fields(message, row_fields, ARRAY_SIZE(row_fields), &view->rows[i]);
+	return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+static int read_value(sd_bus_message *m, const struct field *f, void *base)
+{
+	char *p = (char *)base + f->offset, type[2] = { f->type, 0 };
+	const char *string;
+	int boolean = 0, r;
+
+	r = sd_bus_message_enter_container(m, 'v', type);
+	if (r <= 0)
+		return r == 0 || r == -ENXIO ? -EBADMSG : r;
+	if (f->type == 's') {
+		r = sd_bus_message_read_basic(m, 's', &string);
+		if (r > 0)
+			snprintf(p, f->size, "%s", string);
+	} else if (f->type == 'b') {
+		r = sd_bus_message_read_basic(m, 'b', &boolean);
+		*(bool *)p = boolean;
+	} else {
+		r = sd_bus_message_read_basic(m, f->type, p);
+	}
+	return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+static int read_field(sd_bus_message *m, const struct field *fields, size_t n, void *base)
+{
+	const char *name;
+	int r;
+
+	r = sd_bus_message_read_basic(m, 's', &name);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(fields[i].name, name))
+			return read_value(m, &fields[i], base);
+	return sd_bus_message_skip(m, "v");
+}
+
+static int read_fields(sd_bus_message *m, const struct field *fields, size_t n, void *base)
+{
+	int r;
+
+	r = sd_bus_message_enter_container(m, 'a', "{sv}");
+	if (r < 0)
+		return r;
+	while ((r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+		r = read_field(m, fields, n, base);
+		if (r < 0)
+			return r;
+		r = sd_bus_message_exit_container(m);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+static int read_rows(sd_bus_message *m, struct view *view)
+{
+	struct view_row *rows;
+	u32 room = 0;
+	int r;
+
+	r = sd_bus_message_enter_container(m, 'a', "a{sv}");
+	while (r >= 0 && !sd_bus_message_at_end(m, 0)) {
+		if (view->count == room) {
+			room = room ? 2 * room : 64;
+			rows = reallocarray(view->rows, room, sizeof(*rows));
+			if (!rows)
+				return -ENOMEM;
+			view->rows = rows;
+		}
+		memset(&view->rows[view->count], 0, sizeof(*view->rows));
+		r = read_fields(m, row_fields, ARRAY_SIZE(row_fields), &view->rows[view->count]);
+		view->count += r >= 0;
+	}
+	return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+int view_read(sd_bus_message *message, struct view *ret_view)
+{
+	struct view view = { 0 };
+	int r;
+
+	r = read_fields(message, header_fields, ARRAY_SIZE(header_fields), &view.header);
+	if (r >= 0)
+		r = read_rows(message, &view);
+	if (r < 0) {
+		free(view.rows);
+		return r;
+	}
+	*ret_view = view;
+	return 0;
+}
