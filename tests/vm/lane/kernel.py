@@ -22,6 +22,7 @@ class Kernel:
     release: str
     image: Path
     initrd: Path
+    build: Path = None  # where modules are built, if this kernel is one of ours
 
 
 def module_name(path):
@@ -62,18 +63,25 @@ def copy_module(source, target):
 
 
 def write_initrd(root, path):
-    archive = run_cpio(root)
-    with gzip.GzipFile(path, "wb", compresslevel=1, mtime=0) as out:
-        out.write(archive)
-
-
-def run_cpio(root):
-    raw = root.parent / "initrd.cpio"
+    """Pack ROOT as the initramfs PATH, the same bytes for the same content."""
+    raw = path.with_suffix(".cpio")
     run_tool(["sh", "-c", 'find . | sort | cpio -o -H newc -R 0:0 --quiet >"$1"', "sh", raw],
              "initramfs", cwd=root)
-    data = raw.read_bytes()
+    with gzip.GzipFile(path, "wb", compresslevel=1, mtime=0) as out:
+        out.write(raw.read_bytes())
     raw.unlink()
-    return data
+
+
+def new_initrd(scratch):
+    """A directory with busybox from SCRATCH and our init, and no module to load."""
+    initrd = scratch / "initrd"
+    for name in ("bin", "dev", "proc", "sys", "newroot", "lib/modules"):
+        (initrd / name).mkdir(parents=True)
+    shutil.copy(scratch / "busybox" / "bin" / "busybox", initrd / "bin" / "busybox")
+    shutil.copy(GUEST / "init", initrd / "init")
+    (initrd / "init").chmod(0o755)
+    (initrd / "load-order").write_text("")
+    return initrd
 
 
 def build_kernel(package, version, release, extra, into):
@@ -84,13 +92,7 @@ def build_kernel(package, version, release, extra, into):
     unpack("busybox-static", None, scratch / "busybox", scratch)
     shutil.copyfile(tree / "boot" / f"vmlinuz-{release}", into / "vmlinuz")
 
-    initrd = scratch / "initrd"
-    for name in ("bin", "dev", "proc", "sys", "newroot"):
-        (initrd / name).mkdir(parents=True)
-    shutil.copy(scratch / "busybox" / "bin" / "busybox", initrd / "bin" / "busybox")
-    shutil.copy(GUEST / "init", initrd / "init")
-    (initrd / "init").chmod(0o755)
-
+    initrd = new_initrd(scratch)
     modules = tree / "lib" / "modules" / release
     run_tool(["depmod", "-b", tree, release], "module dependencies")
     target = initrd / "lib" / "modules" / release

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Kernels that Debian does not ship: built from its source with checkers turned on."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import LaneError
+from .apt import candidates, unpack
+from .cache import cache_root, cached, content_key, run_tool
+from .kernel import GUEST, Kernel, new_initrd, write_initrd
+
+CONFIGS = Path(__file__).resolve().parent.parent / "configs"
+VARIANTS = {"kasan": ("x86.config", "x86-systemd.config", "x86-kasan.config")}
+NAME = re.compile(r"(\d+\.\d+)-([a-z]+)")
+# Fragments may ask for what another version of the kernel does not have; these must hold.
+REQUIRED = {"kasan": ("KASAN", "PROVE_LOCKING", "DEBUG_KMEMLEAK", "UBSAN", "MODULES",
+                      "VIRTIO_BLK", "EXT4_FS", "CGROUPS", "IO_URING")}
+# Of the source, building a module needs headers, makefiles and scripts only.
+NOT_FOR_MODULES = ("Documentation", "LICENSES", "block", "certs", "crypto", "drivers", "fs", "init",
+                   "io_uring", "ipc", "lib", "mm", "net", "rust", "samples", "security", "sound",
+                   "usr", "virt")
+
+
+@dataclass
+class Variant:
+    series: str
+    name: str
+    package: str
+    version: str
+
+    @property
+    def cache_name(self):
+        return f"kernel-{self.series}-{self.name}"
+
+    @property
+    def key(self):
+        configs = [CONFIGS / c for c in VARIANTS[self.name]]
+        return content_key(self.version, Path(__file__), GUEST / "init", *configs)
+
+
+def find_variant(kernel):
+    """The Variant that a name such as 6.12-kasan means, or None if it is no such name."""
+    match = NAME.fullmatch(kernel)
+    if not match or match[2] not in VARIANTS:
+        return None
+    found = candidates(f"^linux-source-{re.escape(match[1])}$")
+    if not found:
+        raise LaneError(f"apt knows no linux-source-{match[1]}: run apt-get update")
+    version, package = found[-1]
+    return Variant(match[1], match[2], package, version)
+
+
+def is_cached(variant):
+    return (cache_root() / f"{variant.cache_name}-{variant.key}").is_dir()
+
+
+def make(source, log, *args):
+    env = dict(os.environ, CCACHE_DIR=str(cache_root().parent / "ccache"),
+               CCACHE_BASEDIR=str(source), CCACHE_MAXSIZE="3G",
+               KBUILD_BUILD_TIMESTAMP="1970-01-01", KBUILD_BUILD_USER="speprof",
+               KBUILD_BUILD_HOST="speprof")
+    argv = ["nice", "-n", "10", "make", "-s", "ARCH=x86_64", "O=build", *args]
+    if subprocess.run(argv, cwd=source, env=env, stdin=subprocess.DEVNULL, stdout=log,
+                      stderr=subprocess.STDOUT, check=False).returncode:
+        raise LaneError(f"make {args[-1]} of the kernel failed: see {log.name}")
+
+
+def check_config(path, name):
+    have = set(path.read_text().splitlines())
+    missing = [o for o in REQUIRED[name] if f"CONFIG_{o}=y" not in have]
+    if missing:
+        raise LaneError(f"the {name} kernel came out without {', '.join(missing)}")
+
+
+def strip_tree(source):
+    """Keep what out-of-tree modules are built with: 200 MB instead of 3 GB."""
+    for name in NOT_FOR_MODULES:
+        shutil.rmtree(source / name, ignore_errors=True)
+    build = source / "build"
+    tools = (build / "scripts", build / "tools")
+    for path in build.rglob("*"):
+        if path.suffix in (".o", ".a", ".cmd") and not any(t in path.parents for t in tools):
+            path.unlink()
+    for name in ("vmlinux", "vmlinux.unstripped"):
+        (build / name).unlink(missing_ok=True)
+
+
+def build_variant(variant, into):
+    scratch = into / "scratch"
+    unpack(variant.package, variant.version, scratch / "deb", scratch)
+    source = into / "source"
+    source.mkdir()
+    tarball = scratch / "deb" / "usr" / "src" / f"linux-source-{variant.series}.tar.xz"
+    run_tool(["tar", "-xJf", tarball, "-C", source, "--strip-components=1"], "kernel source")
+
+    fragment = scratch / "fragment"
+    fragment.write_text("".join((CONFIGS / c).read_text() for c in VARIANTS[variant.name]))
+    log_path = cache_root() / f"{variant.cache_name}.log"
+    compiler = ["CC=ccache gcc"] if shutil.which("ccache") else []
+    with open(log_path, "w", encoding="utf-8") as log:
+        make(source, log, f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig")
+        check_config(source / "build" / ".config", variant.name)
+        make(source, log, *compiler, f"-j{os.cpu_count()}", "all")
+    build = source / "build"
+    release = (build / "include/config/kernel.release").read_text().strip()
+    shutil.copyfile(build / "arch/x86/boot/bzImage", into / "vmlinuz")
+    (into / "release").write_text(release)
+    unpack("busybox-static", None, scratch / "busybox", scratch)
+    write_initrd(new_initrd(scratch), into / "initrd")
+    shutil.rmtree(scratch)
+    strip_tree(source)
+
+
+def built_kernel(variant):
+    if not is_cached(variant):
+        print(f"tests/vm/run: building {variant.package} with {variant.name}: some minutes",
+              file=sys.stderr)
+    entry = cached(variant.cache_name, variant.key, lambda into: build_variant(variant, into))
+    release = (entry / "release").read_text()
+    return Kernel(release, entry / "vmlinuz", entry / "initrd", entry / "source" / "build")
