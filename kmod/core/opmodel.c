@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Modelled operations. Everything that belongs to the instruction is a hash of
+ * its PC; everything that belongs to the execution is drawn.
+ */
+#include "opmodel.h"
+
+/* Load/store SUBCLASS patterns of D18.2.7. */
+#define SUBCLASS_SIMD_FP  0x04
+#define SUBCLASS_EXTENDED 0x02
+
+#define EVENT(e) SPE_BIT(SPE_EVENT_##e)
+
+#define EVENTS_MEMORY (EVENT(L1D_ACCESS) | EVENT(TLB_ACCESS))
+#define EVENTS_L2     (EVENTS_MEMORY | EVENT(L1D_REFILL))
+#define EVENTS_LLC    (EVENTS_L2 | EVENT(LLC_ACCESS))
+#define EVENTS_MISS   (EVENTS_LLC | EVENT(LLC_MISS))
+#define EVENTS_REMOTE (EVENTS_MISS | EVENT(REMOTE_ACCESS))
+
+/**
+ * struct tier - where an access ends
+ * @share: of 256 accesses
+ * @source: Data Source
+ * @min: least total latency, cycles
+ * @spread: what may come on top
+ * @tail: power of the draw: 1 uniform, 3 most at the low end and few far out
+ */
+struct tier {
+	u8 share;
+	u8 source;
+	u8 tail;
+	u16 min;
+	u16 spread;
+	u64 events;
+};
+
+#define TIERS 6
+
+/**
+ * struct profile - a kind of program; shares are of 256
+ * @walk: accesses that walk the translation tables
+ * @mispredicted: branches
+ */
+struct profile {
+	const char *name;
+	u8 loads;
+	u8 stores;
+	u8 branches;
+	u8 walk;
+	u8 mispredicted;
+	struct tier tiers[TIERS];
+};
+
+static const struct profile profiles[SPE_PROFILES] = {
+	[SPE_PROFILE_MIXED] = {
+		.name = "mixed",
+		.loads = 64, .stores = 31, .branches = 46, .walk = 3, .mispredicted = 8,
+		.tiers = {
+			{ 218, SPE_SOURCE_L1D, 1, 4, 5, EVENTS_MEMORY },
+			{ 22, SPE_SOURCE_L2, 1, 11, 8, EVENTS_L2 },
+			{ 8, SPE_SOURCE_SYSTEM_CACHE, 1, 40, 50, EVENTS_LLC },
+			{ 6, SPE_SOURCE_DRAM, 3, 120, 480, EVENTS_MISS },
+			{ 1, SPE_SOURCE_PEER_CORE, 1, 60, 60, EVENTS_LLC },
+			{ 1, SPE_SOURCE_REMOTE, 3, 300, 400, EVENTS_REMOTE },
+		},
+	},
+	[SPE_PROFILE_POINTER_CHASE] = {
+		.name = "pointer_chase",
+		.loads = 192, .stores = 8, .branches = 30, .walk = 80, .mispredicted = 3,
+		.tiers = {
+			{ 204, SPE_SOURCE_DRAM, 3, 150, 550, EVENTS_MISS },
+			{ 24, SPE_SOURCE_SYSTEM_CACHE, 1, 45, 50, EVENTS_LLC },
+			{ 16, SPE_SOURCE_L2, 1, 11, 8, EVENTS_L2 },
+			{ 10, SPE_SOURCE_L1D, 1, 4, 5, EVENTS_MEMORY },
+			{ 2, SPE_SOURCE_REMOTE, 3, 300, 400, EVENTS_REMOTE },
+		},
+	},
+	[SPE_PROFILE_STREAM] = {
+		.name = "stream",
+		.loads = 128, .stores = 64, .branches = 26, .walk = 2, .mispredicted = 1,
+		.tiers = {
+			{ 170, SPE_SOURCE_L1D, 1, 4, 26, EVENTS_MEMORY },
+			{ 40, SPE_SOURCE_L2, 1, 14, 20, EVENTS_L2 },
+			{ 31, SPE_SOURCE_DRAM, 1, 45, 55, EVENTS_MISS },
+			{ 15, SPE_SOURCE_SYSTEM_CACHE, 1, 30, 40, EVENTS_LLC },
+		},
+	},
+	[SPE_PROFILE_BRANCHY] = {
+		.name = "branchy",
+		.loads = 52, .stores = 20, .branches = 102, .walk = 3, .mispredicted = 64,
+		.tiers = {
+			{ 230, SPE_SOURCE_L1D, 1, 4, 5, EVENTS_MEMORY },
+			{ 18, SPE_SOURCE_L2, 1, 11, 8, EVENTS_L2 },
+			{ 5, SPE_SOURCE_SYSTEM_CACHE, 1, 40, 50, EVENTS_LLC },
+			{ 3, SPE_SOURCE_DRAM, 3, 120, 480, EVENTS_MISS },
+		},
+	},
+};
+
+/* The finaliser of SplitMix64. */
+static u64 mix(u64 z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static u64 draw(struct spe_opmodel *model)
+{
+	return mix(model->random += 0x9e3779b97f4a7c15ULL);
+}
+
+/* What the instruction is: the page offset survives address randomisation. */
+static u64 character(const struct spe_operation *operation)
+{
+	return mix((operation->pc & 0xfff) + 0x5bd1e995);
+}
+
+/* The byte @n of a hash or draw, 0-255. */
+static u32 byte(u64 value, unsigned int n)
+{
+	return (u32)(value >> 8 * n & 0xff);
+}
+
+static const struct tier *tier_draw(const struct profile *profile, u32 roll)
+{
+	const struct tier *tier = profile->tiers;
+
+	/* The shares of a profile add up to 256, so that the last one ends it. */
+	for (; roll >= tier->share; tier++)
+		roll -= tier->share;
+	return tier;
+}
+
+/* 0 to @spread - 1, by a 16-bit @roll to the power of @tail. */
+static u32 latency_draw(u32 spread, u8 tail, u32 roll)
+{
+	u32 fraction = roll;
+
+	while (--tail)
+		fraction = fraction * roll >> 16;
+	return spread * fraction >> 16;
+}
+
+static u64 data_address(struct spe_opmodel *model, enum spe_profile profile,
+			const struct spe_operation *operation, u64 kind, u64 roll)
+{
+	/* Each instruction works on data of its own. */
+	u64 base = (operation->el ? 0xffff000000000000ULL : 0x0000aaaa00000000ULL) +
+		   ((kind >> 40 & 0xff) << 28);
+
+	switch (profile) {
+	case SPE_PROFILE_POINTER_CHASE:
+		return base + (roll & 0xfffffc0);
+	case SPE_PROFILE_STREAM:
+		model->cursor += 8;
+		return base + (model->cursor & 0x3fffff8);
+	default:
+		return base + (roll & 0x7ff8);
+	}
+}
+
+/* A page goes to a frame, always the same. */
+static u64 translate(u64 va)
+{
+	return (mix(va >> 12) & 0xfffffff) << 12 | (va & 0xfff);
+}
+
+static u8 memory_subclass(u64 kind, bool store)
+{
+	u8 subclass = store ? SPE_OP_LDST : 0;
+	u32 roll = byte(kind, 2);
+
+	if (roll < 64)
+		return subclass | SUBCLASS_SIMD_FP;
+	if (roll < 68)
+		return subclass | SUBCLASS_EXTENDED | SPE_OP_AT;
+	if (roll < 72)
+		return subclass | SUBCLASS_EXTENDED | SPE_OP_EXCL;
+	if (roll < 80)
+		return subclass | SUBCLASS_EXTENDED | SPE_OP_AR;
+	return subclass;
+}
+
+static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u64 kind, bool store,
+			 struct spe_operation *operation)
+{
+	const struct profile *p = &profiles[profile];
+	u64 roll = draw(model);
+	const struct tier *tier = tier_draw(p, byte(roll, 0));
+	bool walk = byte(roll, 1) < p->walk;
+
+	operation->op_class = SPE_OP_LOAD_STORE;
+	operation->op_subclass = memory_subclass(kind, store);
+	operation->events |= tier->events;
+	operation->total = tier->min + latency_draw(tier->spread, tier->tail, roll >> 16 & 0xffff);
+	operation->issue = 1 + (byte(roll, 4) & 1);
+	operation->translation = byte(roll, 4) >> 7;
+	if (walk) {
+		/* Of a long access the walk is a part, to a short one it adds. */
+		operation->events |= EVENT(TLB_WALK);
+		operation->translation = 12 + (byte(roll, 5) & 31);
+		if (operation->total < operation->translation + 4)
+			operation->total += operation->translation;
+	}
+	operation->va = data_address(model, profile, operation, kind, roll >> 8);
+	/* Few instructions access across a line's end, but those often. */
+	if (byte(kind, 4) < 4 && byte(roll, 6) < 128) {
+		operation->events |= EVENT(MISALIGNED);
+		operation->va |= 0x3c;
+	}
+	operation->pa = translate(operation->va);
+	operation->has |= SPE_OPERATION_VA | SPE_OPERATION_PA;
+	/* D18.2.4: the data source is a load's. */
+	if (!store) {
+		operation->source = tier->source;
+		operation->has |= SPE_OPERATION_SOURCE;
+	}
+}
+
+static void model_branch(struct spe_opmodel *model, const struct profile *profile, u64 kind,
+			 struct spe_operation *operation)
+{
+	bool conditional = byte(kind, 2) < 154;
+	bool indirect = !conditional && byte(kind, 2) < 192;
+	u64 roll = draw(model);
+	bool taken = !conditional || byte(roll, 0) >= byte(kind, 4);
+	u64 distance = (kind >> 40 & 0x3ffc) + (indirect ? byte(roll, 1) & 0x30 : 0);
+
+	operation->op_class = SPE_OP_BRANCH;
+	operation->op_subclass =
+		(u8)((conditional ? SPE_OP_COND : 0) | (indirect ? SPE_OP_BR_IND : 0));
+	operation->issue = 1 + (byte(roll, 2) & 3);
+	operation->total = operation->issue + 1 + (byte(roll, 3) & 3);
+	if (byte(roll, 4) < profile->mispredicted) {
+		operation->events |= EVENT(MISPREDICTED);
+		operation->total += 8 + (byte(roll, 5) & 15);
+	}
+	if (taken) {
+		operation->target = operation->pc + distance - 0x2000;
+		operation->has |= SPE_OPERATION_TARGET;
+	} else {
+		operation->events |= EVENT(NOT_TAKEN);
+	}
+}
+
+static void model_other(struct spe_opmodel *model, u64 kind, struct spe_operation *operation)
+{
+	u64 roll = draw(model);
+	u32 cycles = 1;
+
+	operation->op_class = SPE_OP_OTHER;
+	if (byte(kind, 2) < 16)
+		operation->op_subclass = SPE_OP_COND;
+	/* Divisions, then multiplications and floating point, by the instruction. */
+	if (byte(kind, 4) < 12)
+		cycles = 12 + (byte(roll, 0) & 15);
+	else if (byte(kind, 4) < 60)
+		cycles = 3 + (byte(roll, 0) & 3);
+	operation->issue = 1 + (byte(roll, 1) & 3);
+	operation->total = operation->issue + cycles;
+}
+
+void spe_opmodel_init(struct spe_opmodel *model, u64 seed)
+{
+	*model = (struct spe_opmodel){ .random = seed };
+}
+SPE_EXPORT(spe_opmodel_init);
+
+void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
+			   struct spe_operation *operation)
+{
+	const struct profile *p;
+	u64 kind = character(operation);
+	u32 roll = byte(kind, 0);
+
+	if ((unsigned int)profile >= SPE_PROFILES)
+		profile = SPE_PROFILE_MIXED;
+	p = &profiles[profile];
+
+	operation->target = 0;
+	operation->va = 0;
+	operation->pa = 0;
+	operation->events = EVENT(RETIRED);
+	operation->has &= SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2;
+	operation->translation = 0;
+	operation->source = 0;
+	operation->op_subclass = 0;
+
+	if (roll < p->loads)
+		model_memory(model, profile, kind, false, operation);
+	else if (roll < (u32)p->loads + p->stores)
+		model_memory(model, profile, kind, true, operation);
+	else if (roll < (u32)p->loads + p->stores + p->branches)
+		model_branch(model, p, kind, operation);
+	else
+		model_other(model, kind, operation);
+}
+SPE_EXPORT(spe_opmodel_operation);
+
+const char *spe_profile_name(enum spe_profile profile)
+{
+	return (unsigned int)profile < SPE_PROFILES ? profiles[profile].name : "invalid";
+}
+SPE_EXPORT(spe_profile_name);
+
+int spe_profile_from_name(const char *name, enum spe_profile *ret_profile)
+{
+	for (unsigned int i = 0; i < SPE_PROFILES; i++) {
+		if (strcmp(name, profiles[i].name))
+			continue;
+		*ret_profile = i;
+		return 0;
+	}
+	return -ENOENT;
+}
+SPE_EXPORT(spe_profile_from_name);

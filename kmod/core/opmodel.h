@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a live operation source does not know: a machine without SPE tells it
+ * PC, Exception level, context and time, and nothing of latency, events, data
+ * source, addresses or the kind of instruction. These come from here, made up
+ * plausibly and consistently, and marked as modelled wherever they are shown.
+ */
+#ifndef SPE_CORE_OPMODEL_H
+#define SPE_CORE_OPMODEL_H
+
+#include "env.h"
+#include "spu.h"
+
+/* Data Source payloads as Neoverse N1 and its successors give them. */
+#define SPE_SOURCE_L1D		0x0
+#define SPE_SOURCE_L2		0x8
+#define SPE_SOURCE_PEER_CORE	0x9
+#define SPE_SOURCE_SYSTEM_CACHE 0xb
+#define SPE_SOURCE_REMOTE	0xd
+#define SPE_SOURCE_DRAM		0xe
+
+/* What a program does with memory and branches. */
+enum spe_profile {
+	SPE_PROFILE_MIXED, /* 25 % loads, 12 % stores, 18 % branches; caches hit */
+	SPE_PROFILE_POINTER_CHASE, /* mostly dependent loads, 80 % from DRAM, 150-700 cycles */
+	SPE_PROFILE_STREAM, /* prefetched sequences, 12 % from DRAM, 4-100 cycles */
+	SPE_PROFILE_BRANCHY, /* 40 % branches, a quarter of them mispredicted */
+	SPE_PROFILES,
+};
+
+/** struct spe_opmodel - the state of one model; embed it, its fields are private */
+struct spe_opmodel {
+	u64 random;
+	u64 cursor; /* bytes that the stream profile has gone through */
+};
+
+/** spe_opmodel_init() - begin; the same seed gives the same operations */
+void spe_opmodel_init(struct spe_opmodel *model, u64 seed);
+
+/**
+ * spe_opmodel_operation() - make up what is not known of an operation
+ * @model: the model
+ * @profile: what the program does
+ * @operation: pc, el, ns, timestamp, contextidr_* and the CONTEXT bits of has are
+ *	the caller's and stay as they are; all else is written
+ *
+ * Class and subclass follow from @profile and bits 11:0 of the PC alone: an
+ * instruction is always of the same kind, wherever its program is loaded. A
+ * profile's share of each class so holds over many instructions, not over the
+ * few of a tight loop.
+ * What D18.2.6 demands of events holds: a refill is an access, a Last Level
+ * miss is a Last Level access, a TLB walk is a TLB access; only conditional
+ * branches are not taken; taken branches and only they have a target. All
+ * operations retire.
+ */
+void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
+			   struct spe_operation *operation);
+
+/** spe_profile_name() - the profile's name in configurations and messages */
+const char *spe_profile_name(enum spe_profile profile);
+
+/**
+ * spe_profile_from_name() - the profile called @name
+ * @ret_profile: untouched on failure
+ *
+ * Return: 0, or -ENOENT.
+ */
+int spe_profile_from_name(const char *name, enum spe_profile *ret_profile);
+
+#endif

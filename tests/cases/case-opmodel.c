@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Modelled operations: consistent always, plausible on the whole. */
+#include "opmodel.h"
+#include "suites.h"
+
+#define DRAWS 200000
+
+struct totals {
+	u64 operations;
+	u64 loads;
+	u64 stores;
+	u64 branches;
+	u64 dram;
+	u64 mispredicted;
+	u64 least;
+	u64 most;
+	u64 below_300;
+};
+
+static bool event(const struct spe_operation *op, enum spe_event event)
+{
+	return op->events >> event & 1;
+}
+
+static bool implies(bool a, bool b)
+{
+	return !a || b;
+}
+
+static void check_memory(struct spe_check *check, const struct spe_operation *op)
+{
+	bool load = !(op->op_subclass & SPE_OP_LDST);
+
+	SPE_CHECK(check, event(op, SPE_EVENT_L1D_ACCESS) && event(op, SPE_EVENT_TLB_ACCESS));
+	SPE_CHECK(check, implies(event(op, SPE_EVENT_LLC_MISS), event(op, SPE_EVENT_LLC_ACCESS)));
+	SPE_CHECK(check, implies(event(op, SPE_EVENT_LLC_ACCESS), event(op, SPE_EVENT_L1D_REFILL)));
+	SPE_CHECK(check,
+		  implies(event(op, SPE_EVENT_REMOTE_ACCESS), event(op, SPE_EVENT_LLC_MISS)));
+	SPE_CHECK(check, !event(op, SPE_EVENT_NOT_TAKEN) && !event(op, SPE_EVENT_MISPREDICTED));
+	SPE_CHECK_EQ(check, op->has & ~(u64)SPE_OPERATION_SOURCE,
+		     SPE_OPERATION_VA | SPE_OPERATION_PA);
+	SPE_CHECK_EQ(check, !!(op->has & SPE_OPERATION_SOURCE), load);
+	if (load) {
+		SPE_CHECK_EQ(check, op->source == SPE_SOURCE_L1D, !event(op, SPE_EVENT_L1D_REFILL));
+		SPE_CHECK_EQ(check,
+			     op->source == SPE_SOURCE_DRAM || op->source == SPE_SOURCE_REMOTE,
+			     event(op, SPE_EVENT_LLC_MISS));
+	}
+	SPE_CHECK_EQ(check, op->va & 0xfff, op->pa & 0xfff);
+	SPE_CHECK_EQ(check, (op->va & 7) != 0, event(op, SPE_EVENT_MISALIGNED));
+	SPE_CHECK(check, op->translation < op->total);
+	/* A format that the text defines: unknown ones would decode as reserved. */
+	SPE_CHECK(check, spe_op_format(op->op_class, op->op_subclass) != SPE_OP_FORMAT_RESERVED);
+}
+
+static void check_operation(struct spe_check *check, const struct spe_operation *op)
+{
+	bool memory = op->op_class == SPE_OP_LOAD_STORE;
+	bool branch = op->op_class == SPE_OP_BRANCH;
+
+	SPE_CHECK(check, event(op, SPE_EVENT_RETIRED) && !event(op, SPE_EVENT_EXCEPTION));
+	SPE_CHECK(check, op->op_class <= SPE_OP_BRANCH);
+	SPE_CHECK(check, op->issue && op->issue < op->total);
+	if (memory) {
+		check_memory(check, op);
+		return;
+	}
+	SPE_CHECK(check,
+		  !(op->events & ~(SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_NOT_TAKEN) |
+				   SPE_BIT(SPE_EVENT_MISPREDICTED))));
+	SPE_CHECK_EQ(check, op->translation, 0);
+	SPE_CHECK_EQ(check, op->has & ~(u64)SPE_OPERATION_TARGET, 0);
+	if (!branch) {
+		SPE_CHECK_EQ(check, op->events, SPE_BIT(SPE_EVENT_RETIRED));
+		SPE_CHECK_EQ(check, op->has, 0);
+		return;
+	}
+	SPE_CHECK(check, implies(event(op, SPE_EVENT_NOT_TAKEN), op->op_subclass & SPE_OP_COND));
+	SPE_CHECK_EQ(check, !(op->has & SPE_OPERATION_TARGET), event(op, SPE_EVENT_NOT_TAKEN));
+	SPE_CHECK(check, !(op->op_subclass & SPE_OP_COND && op->op_subclass & SPE_OP_BR_IND));
+}
+
+static void count_memory(struct totals *totals, const struct spe_operation *op)
+{
+	totals->dram += event(op, SPE_EVENT_LLC_MISS) && !event(op, SPE_EVENT_REMOTE_ACCESS);
+	if (op->op_subclass & SPE_OP_LDST)
+		totals->stores++;
+	else
+		totals->loads++;
+	if (op->total < totals->least)
+		totals->least = op->total;
+	if (op->total > totals->most)
+		totals->most = op->total;
+	totals->below_300 += op->total < 300;
+}
+
+/* Instructions evenly over a page's offsets, so that classes come as the hash has them. */
+static struct totals run(struct spe_check *check, enum spe_profile profile)
+{
+	struct totals totals = { .least = ~0ULL };
+	struct spe_opmodel model;
+
+	spe_opmodel_init(&model, 7);
+	for (u32 i = 0; i < DRAWS; i++) {
+		struct spe_operation op = { .pc = 0xaaaab0000000ULL + i, .el = i & 1 };
+
+		spe_opmodel_operation(&model, profile, &op);
+		check_operation(check, &op);
+		totals.operations++;
+		if (op.op_class == SPE_OP_LOAD_STORE) {
+			count_memory(&totals, &op);
+		} else if (op.op_class == SPE_OP_BRANCH) {
+			totals.branches++;
+			totals.mispredicted += event(&op, SPE_EVENT_MISPREDICTED);
+		}
+	}
+	return totals;
+}
+
+static u64 permille(u64 part, u64 whole)
+{
+	return part * 1000 / whole;
+}
+
+static void check_near(struct spe_check *check, u64 value, u64 expected, u64 tolerance)
+{
+	SPE_CHECK(check, value + tolerance >= expected && value <= expected + tolerance);
+	if (check->failures == 1 && !check->left)
+		check->left = value;
+}
+
+/*
+ * Classes are a fixed hash over 4096 offsets: 3 % off is beyond four standard
+ * deviations of a fair one. Rates are drawn; of 10^5 a tolerance of 1 % is
+ * beyond six. The seed is fixed, so neither can fail by chance later.
+ */
+static void opmodel_mixed(struct spe_check *check)
+{
+	struct totals totals = run(check, SPE_PROFILE_MIXED);
+
+	check_near(check, permille(totals.loads, totals.operations), 250, 30);
+	check_near(check, permille(totals.stores, totals.operations), 120, 30);
+	check_near(check, permille(totals.branches, totals.operations), 180, 30);
+	check_near(check, permille(totals.dram, totals.loads + totals.stores), 23, 10);
+	check_near(check, permille(totals.mispredicted, totals.branches), 31, 10);
+}
+
+static void opmodel_pointer_chase(struct spe_check *check)
+{
+	struct totals totals = run(check, SPE_PROFILE_POINTER_CHASE);
+	u64 memory = totals.loads + totals.stores;
+
+	check_near(check, permille(memory, totals.operations), 781, 30);
+	check_near(check, permille(totals.dram, memory), 797, 10);
+	/* From DRAM 150 to 700; half of those below 219, so most below 300. */
+	SPE_CHECK(check, totals.most > 600 && totals.most <= 700);
+	SPE_CHECK(check, permille(totals.below_300, memory) > 650);
+}
+
+static void opmodel_stream(struct spe_check *check)
+{
+	struct totals totals = run(check, SPE_PROFILE_STREAM);
+
+	check_near(check, permille(totals.dram, totals.loads + totals.stores), 121, 10);
+	SPE_CHECK_EQ(check, totals.least, 4);
+	SPE_CHECK(check, totals.most > 90 && totals.most <= 100);
+}
+
+static void opmodel_branchy(struct spe_check *check)
+{
+	struct totals totals = run(check, SPE_PROFILE_BRANCHY);
+
+	check_near(check, permille(totals.branches, totals.operations), 400, 30);
+	check_near(check, permille(totals.mispredicted, totals.branches), 250, 10);
+}
+
+/* The same instruction is of the same kind in any run, wherever it is loaded. */
+static void opmodel_kind_of_instruction(struct spe_check *check)
+{
+	struct spe_opmodel one, other;
+
+	spe_opmodel_init(&one, 1);
+	spe_opmodel_init(&other, 99);
+	for (u32 i = 0; i < 4096 * SPE_PROFILES; i++) {
+		struct spe_operation a = { .pc = 0x400000 + i },
+				     b = { .pc = 0x7f1234567000ULL + i };
+
+		spe_opmodel_operation(&one, i % SPE_PROFILES, &a);
+		spe_opmodel_operation(&other, i % SPE_PROFILES, &b);
+		SPE_CHECK_EQ(check, a.op_class, b.op_class);
+		SPE_CHECK_EQ(check, a.op_subclass, b.op_subclass);
+	}
+}
+
+static void opmodel_reproducible(struct spe_check *check)
+{
+	struct spe_opmodel one, other;
+
+	spe_opmodel_init(&one, 5);
+	spe_opmodel_init(&other, 5);
+	for (u32 i = 0; i < 10000; i++) {
+		struct spe_operation a, b;
+
+		/* What the model does not write would differ. */
+		memset(&a, 0x55, sizeof(a));
+		memset(&b, 0xaa, sizeof(b));
+		a.pc = b.pc = i * 7;
+		a.el = b.el = 0;
+		spe_opmodel_operation(&one, i % SPE_PROFILES, &a);
+		spe_opmodel_operation(&other, i % SPE_PROFILES, &b);
+		SPE_CHECK_EQ(check, a.target, b.target);
+		SPE_CHECK_EQ(check, a.va, b.va);
+		SPE_CHECK_EQ(check, a.pa, b.pa);
+		SPE_CHECK_EQ(check, a.events, b.events);
+		SPE_CHECK_EQ(check, a.total, b.total);
+		SPE_CHECK_EQ(check, a.issue, b.issue);
+		SPE_CHECK_EQ(check, a.translation, b.translation);
+		SPE_CHECK_EQ(check, a.source, b.source);
+		SPE_CHECK_EQ(check, a.op_class << 8 | a.op_subclass,
+			     b.op_class << 8 | b.op_subclass);
+	}
+}
+
+static void opmodel_keeps_the_callers(struct spe_check *check)
+{
+	struct spe_operation op = {
+		.pc = 0x1234,
+		.timestamp = 99,
+		.contextidr_el1 = 11,
+		.contextidr_el2 = 22,
+		.el = 2,
+		.ns = true,
+		.has = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
+	};
+	struct spe_opmodel model;
+
+	spe_opmodel_init(&model, 5);
+	spe_opmodel_operation(&model, SPE_PROFILE_MIXED, &op);
+	SPE_CHECK_EQ(check, op.pc, 0x1234);
+	SPE_CHECK_EQ(check, op.timestamp, 99);
+	SPE_CHECK_EQ(check, op.contextidr_el1, 11);
+	SPE_CHECK_EQ(check, op.contextidr_el2, 22);
+	SPE_CHECK(check, op.el == 2 && op.ns);
+	SPE_CHECK_EQ(check, op.has & (SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2),
+		     SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2);
+}
+
+static void opmodel_names(struct spe_check *check)
+{
+	enum spe_profile profile = SPE_PROFILES;
+
+	for (unsigned int i = 0; i < SPE_PROFILES; i++) {
+		SPE_CHECK_EQ(check, spe_profile_from_name(spe_profile_name(i), &profile), 0);
+		SPE_CHECK_EQ(check, profile, i);
+	}
+	profile = SPE_PROFILE_STREAM;
+	SPE_CHECK_EQ(check, spe_profile_from_name("streams", &profile), -ENOENT);
+	SPE_CHECK_EQ(check, profile, SPE_PROFILE_STREAM);
+}
+
+static const struct spe_case cases[] = {
+	{ "mixed", opmodel_mixed },
+	{ "pointer chase", opmodel_pointer_chase },
+	{ "stream", opmodel_stream },
+	{ "branchy", opmodel_branchy },
+	{ "kind of instruction", opmodel_kind_of_instruction },
+	{ "reproducible", opmodel_reproducible },
+	{ "keeps the caller's", opmodel_keeps_the_callers },
+	{ "names", opmodel_names },
+};
+
+const struct spe_suite spe_suite_opmodel = { "opmodel", cases, ARRAY_SIZE(cases) };
