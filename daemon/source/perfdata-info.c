@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * perf.data: attributes, the SPE metadata, the clock, and the CPU's identity.
+ */
+#include "perfdata.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#define AUXTRACE_ARM_SPE 4	/* enum auxtrace_type of tools/perf/util/auxtrace.h */
+
+#define ATTR_MIN	     64	/* PERF_ATTR_SIZE_VER0 */
+#define ATTR_CONFIG	     8
+#define ATTR_SAMPLE_PERIOD   16
+#define ATTR_SAMPLE_TYPE     24
+#define ATTR_FLAGS	     40
+#define ATTR_FLAG_FREQ	     10
+#define ATTR_FLAG_ID_ALL     18
+#define ATTR_CONFIG_JITTER   SPE_BIT(16)	/* PMSIRR.RND, as arm_spe_pmu has it */
+
+/* SPE metadata, in words of 8 bytes (tools/perf/util/arm-spe.h). */
+#define INFO_PRIV     16
+#define INFO_V1_WORDS 2
+#define INFO_V2_WORDS 4
+#define CPU_MAGIC     0x1010101010101010ULL
+#define CPU_COMMON    3	/* magic, CPU number, how many words follow */
+
+#define FEATURE_CPUID 9
+
+#define TRAILER_MASK                                                                               \
+	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |             \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+/* A bit field of the C structure: its first bit is the highest of a BE writer. */
+static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int bit)
+{
+	bool big = perf->swap != (__BYTE_ORDER == __BIG_ENDIAN);
+
+	return perfdata_get64(perf, attr + ATTR_FLAGS) >> (big ? 63 - bit : bit) & 1;
+}
+
+/* The mean interval of D17.3.4; perf's driver writes period / 256 to INTERVAL. */
+static u32 attr_interval(const struct perfdata *perf, const u8 *attr)
+{
+	u64 period = perfdata_get64(perf, attr + ATTR_SAMPLE_PERIOD) & ~0xffULL;
+	bool jitter = perfdata_get64(perf, attr + ATTR_CONFIG) & ATTR_CONFIG_JITTER;
+
+	if (attr_flag(perf, attr, ATTR_FLAG_FREQ) || !period || period > 0xffffff00)
+		return 0;
+	return (u32)period + (jitter ? 128 : 1);
+}
+
+static void take_attr(struct perfdata *perf, const u8 *attr)
+{
+	u64 mask = 0;
+
+	if (attr_flag(perf, attr, ATTR_FLAG_ID_ALL))
+		mask = perfdata_get64(perf, attr + ATTR_SAMPLE_TYPE) & TRAILER_MASK;
+	/* perf gives all events one trailer; where they differ, go without. */
+	if (!perf->attrs++)
+		perf->id_mask = mask;
+	else if (perf->id_mask != mask)
+		perf->id_mask = 0;
+	if (!perf->interval && perfdata_get32(perf, attr) >= PERF_TYPE_MAX)
+		perf->interval = attr_interval(perf, attr);
+}
+
+void perfdata_read_attrs(struct perfdata *perf)
+{
+	struct recording *recording = perf->recording;
+	u64 size = perf->attr_size, left = perf->attr_bytes;
+	size_t len;
+	const u8 *attr;
+
+	if (size < ATTR_MIN || size > RECORDING_PEEK || left % size) {
+		recording_damage(recording, 16,
+				 "perf.data header: size of attributes is %llu in a section of %llu "
+				 "bytes, want a divisor of it from %u on",
+				 (unsigned long long)size, (unsigned long long)left, ATTR_MIN);
+		return;
+	}
+	if (perf->attr_offset > recording->size || left > recording->size - perf->attr_offset) {
+		recording_damage(recording, 24,
+				 "perf.data header: attributes at %#llx, %llu bytes, go beyond the "
+				 "file's end, %#llx",
+				 (unsigned long long)perf->attr_offset, (unsigned long long)left,
+				 (unsigned long long)recording->size);
+		return;
+	}
+	for (u64 at = perf->attr_offset; left; at += size, left -= size) {
+		attr = recording_peek(recording, at, ATTR_MIN, &len);
+		if (len < ATTR_MIN)
+			return;
+		take_attr(perf, attr);
+	}
+}
+
+void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *record)
+{
+	if (perfdata_need(perf, record, PERFDATA_HEADER + ATTR_MIN, "ATTR"))
+		take_attr(perf, record->data + PERFDATA_HEADER);
+}
+
+/* A feature that is a string: its size, then the string, NUL-padded to 64 bytes. */
+static bool feature_string(const struct perfdata *perf, const u8 *p, size_t len, char *ret,
+			   size_t room)
+{
+	u32 size;
+
+	if (len < 4)
+		return false;
+	size = perfdata_get32(perf, p);
+	if (size > len - 4 || size >= room)
+		return false;
+	memcpy(ret, p + 4, size);
+	ret[size] = 0;
+	return true;
+}
+
+/* "0x00000000410fd0c0", which is MIDR_EL1 on arm64 and nothing such elsewhere. */
+static void take_cpuid(struct perfdata *perf, const u8 *p, size_t len)
+{
+	char text[128 + 1], *end;
+	u64 midr;
+
+	if (!feature_string(perf, p, len, text, sizeof(text)) || strncmp(text, "0x", 2))
+		return;
+	midr = strtoull(text, &end, 16);
+	if (!*end)
+		perf->midr = midr;
+}
+
+void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record *record)
+{
+	if (perfdata_need(perf, record, 16, "FEATURE") &&
+	    perfdata_get64(perf, record->data + 8) == FEATURE_CPUID)
+		take_cpuid(perf, record->data + 16, record->size - 16);
+}
+
+/* The table has an offset and a size for each bit that is set, in their order. */
+void perfdata_read_features(struct perfdata *perf)
+{
+	struct recording *recording = perf->recording;
+	u64 low = perf->feature_bits[0] & (SPE_BIT(FEATURE_CPUID) - 1);
+	u64 entry, offset, size;
+	size_t len;
+	const u8 *p;
+
+	if (!(perf->feature_bits[0] & SPE_BIT(FEATURE_CPUID)))
+		return;
+	entry = perf->features + 16 * (u64)__builtin_popcountll(low);
+	p = recording_peek(recording, entry, 16, &len);
+	if (len < 16) {
+		recording_damage(recording, entry,
+				 "perf.data: the table of features is cut short by the file's end");
+		return;
+	}
+	offset = perfdata_get64(perf, p);
+	size = perfdata_get64(perf, p + 8);
+	if (offset > recording->size || size > recording->size - offset) {
+		recording_damage(recording, entry,
+				 "perf.data: feature CPUID at %#llx, %llu bytes, goes beyond the "
+				 "file's end, %#llx",
+				 (unsigned long long)offset, (unsigned long long)size,
+				 (unsigned long long)recording->size);
+		return;
+	}
+	p = recording_peek(recording, offset, size < 256 ? (size_t)size : 256, &len);
+	take_cpuid(perf, p, len);
+}
+
+static void take_cpus(struct perfdata *perf, const struct perfdata_record *record)
+{
+	const u8 *p = record->data + INFO_PRIV;
+	u64 words = (record->size - INFO_PRIV) / 8, header = perfdata_get64(perf, p + 8);
+	u64 cpus = perfdata_get64(perf, p + 24), i, at, params;
+
+	if (header < INFO_V2_WORDS || header > words || cpus > PERFDATA_MAX_CPUS) {
+		recording_damage(perf->recording, record->offset + INFO_PRIV + 8,
+				 "AUXTRACE_INFO record: header of %llu words and %llu CPUs, want %u "
+				 "to %llu words and at most %u CPUs",
+				 (unsigned long long)header, (unsigned long long)cpus,
+				 INFO_V2_WORDS, (unsigned long long)words, PERFDATA_MAX_CPUS);
+		return;
+	}
+	free(perf->cpus);
+	perf->n_cpus = 0;
+	perf->cpus = calloc(cpus ? cpus : 1, sizeof(*perf->cpus));
+	if (!perf->cpus)
+		return;
+	for (i = 0, at = header; i < cpus; i++, at += CPU_COMMON + params) {
+		params = words - at >= CPU_COMMON ? perfdata_get64(perf, p + 8 * at + 16) : 0;
+		if (words - at < CPU_COMMON || perfdata_get64(perf, p + 8 * at) != CPU_MAGIC ||
+		    params < 1 || params > words - at - CPU_COMMON) {
+			recording_damage(perf->recording, record->offset + INFO_PRIV + 8 * at,
+					 "AUXTRACE_INFO record: no metadata of CPU entry %llu where "
+					 "it is due (magic %#llx, then 1 or more parameters)",
+					 (unsigned long long)i, CPU_MAGIC);
+			return;
+		}
+		perf->cpus[perf->n_cpus++] = (struct perfdata_cpu){
+			.cpu = (u32)perfdata_get64(perf, p + 8 * at + 8),
+			.midr = perfdata_get64(perf, p + 8 * at + 24),
+		};
+	}
+}
+
+void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record)
+{
+	u32 kind, words;
+	u64 version;
+
+	if (!perfdata_need(perf, record, INFO_PRIV, "AUXTRACE_INFO"))
+		return;
+	kind = perfdata_get32(perf, record->data + 8);
+	if (kind != AUXTRACE_ARM_SPE) {
+		perf->foreign = !perf->is_spe;
+		recording_damage(perf->recording, record->offset + 8,
+				 "AUXTRACE_INFO record: trace of type %u, want %u (Arm SPE)", kind,
+				 AUXTRACE_ARM_SPE);
+		return;
+	}
+	perf->is_spe = true;
+	words = (record->size - INFO_PRIV) / 8;
+	/* The first version has no number; its two words tell it. */
+	if (words <= INFO_V1_WORDS)
+		return;
+	version = perfdata_get64(perf, record->data + INFO_PRIV);
+	if (version < 2 || words < INFO_V2_WORDS)
+		recording_damage(perf->recording, record->offset + INFO_PRIV,
+				 "AUXTRACE_INFO record: metadata version %llu of %u words, want "
+				 "2 or later and %u words",
+				 (unsigned long long)version, words, INFO_V2_WORDS);
+	else
+		take_cpus(perf, record);
+}
+
+/*
+ * ns = zero + ((ticks * mult) >> shift). Two more fields tell where a short
+ * counter wraps; the Generic Timer of Armv8 does not within centuries.
+ */
+void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *record)
+{
+	u64 shift, mult;
+
+	if (!perfdata_need(perf, record, 32, "TIME_CONV"))
+		return;
+	shift = perfdata_get64(perf, record->data + 8);
+	mult = perfdata_get64(perf, record->data + 16);
+	if (shift > 63 || mult > UINT32_MAX) {
+		recording_damage(perf->recording, record->offset + 8,
+				 "TIME_CONV record: shift is %llu and multiplier %llu, want below 64 "
+				 "and 2^32",
+				 (unsigned long long)shift, (unsigned long long)mult);
+		return;
+	}
+	perf->clock = (struct tick_clock){
+		.zero = perfdata_get64(perf, record->data + 24),
+		.mult = (u32)mult,
+		.shift = (u32)shift,
+	};
+}

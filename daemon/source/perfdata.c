@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * perf.data: header and the walk along the stream, twice: once for what is
+ * known of tasks, clocks and buffers, once for the windows, so that the second
+ * needs no memory that grows with the file.
+ */
+#include "perfdata.h"
+
+#include <byteswap.h>
+#include <endian.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#define FILE_HEADER_MIN 72	/* up to the event types, which old files end with */
+#define FILE_HEADER 104
+#define PIPE_HEADER 16
+
+/* Records in a row that tell a record's header from bytes that look like one. */
+#define RESYNC_CHAIN 4
+/* The largest of them; what they span is at hand at once. */
+#define RESYNC_RECORD 8192
+#define RESYNC_SPAN ((RESYNC_CHAIN + 1) * RESYNC_RECORD)
+
+static const u8 magic_le[8] = "PERFILE2";
+static const u8 magic_be[8] = "2ELIFREP";
+
+bool perfdata_is_magic(const u8 *buf)
+{
+	return !memcmp(buf, magic_le, sizeof(magic_le)) || !memcmp(buf, magic_be, sizeof(magic_be));
+}
+
+u16 perfdata_get16(const struct perfdata *perf, const u8 *p)
+{
+	u16 v;
+
+	memcpy(&v, p, sizeof(v));
+	return perf->swap ? bswap_16(v) : v;
+}
+
+u32 perfdata_get32(const struct perfdata *perf, const u8 *p)
+{
+	u32 v;
+
+	memcpy(&v, p, sizeof(v));
+	return perf->swap ? bswap_32(v) : v;
+}
+
+u64 perfdata_get64(const struct perfdata *perf, const u8 *p)
+{
+	u64 v;
+
+	memcpy(&v, p, sizeof(v));
+	return perf->swap ? bswap_64(v) : v;
+}
+
+bool perfdata_need(struct perfdata *perf, const struct perfdata_record *record, u32 size,
+		   const char *name)
+{
+	if (record->size >= size)
+		return true;
+	recording_damage(perf->recording, record->offset,
+			 "%s record: size is %u bytes, its fields alone take %u", name,
+			 record->size, size);
+	return false;
+}
+
+static bool read_header(struct perfdata *perf)
+{
+	struct recording *recording = perf->recording;
+	u64 header_size, data_size;
+	size_t len;
+	const u8 *h = recording_peek(recording, 0, FILE_HEADER, &len);
+
+	/* "PERFILE2" is a number in the writer's order; LE and BE writers differ. */
+	perf->swap = !memcmp(h, magic_le, sizeof(magic_le)) == (__BYTE_ORDER == __BIG_ENDIAN);
+	if (len < PIPE_HEADER) {
+		recording_damage(recording, 8,
+				 "perf.data header: cut after %zu bytes, want at least %u", len,
+				 PIPE_HEADER);
+		return false;
+	}
+	header_size = perfdata_get64(perf, h + 8);
+	if (header_size == PIPE_HEADER) {
+		perf->pipe = true;
+		perf->data = PIPE_HEADER;
+		perf->data_end = recording->size;
+		return true;
+	}
+	if (header_size < FILE_HEADER_MIN || len < FILE_HEADER_MIN) {
+		recording_damage(recording, 8,
+				 "perf.data header: size is %llu in a file of %llu bytes, want %u, or "
+				 "%u for a recording from a pipe",
+				 (unsigned long long)header_size,
+				 (unsigned long long)recording->size, FILE_HEADER, PIPE_HEADER);
+		return false;
+	}
+	perf->attr_size = perfdata_get64(perf, h + 16);
+	perf->attr_offset = perfdata_get64(perf, h + 24);
+	perf->attr_bytes = perfdata_get64(perf, h + 32);
+	perf->data = perfdata_get64(perf, h + 40);
+	data_size = perfdata_get64(perf, h + 48);
+	if (header_size >= FILE_HEADER && len >= FILE_HEADER)
+		for (size_t i = 0; i < ARRAY_SIZE(perf->feature_bits); i++)
+			perf->feature_bits[i] = perfdata_get64(perf, h + 72 + 8 * i);
+
+	if (perf->data < FILE_HEADER_MIN || perf->data > recording->size) {
+		recording_damage(recording, 40,
+				 "perf.data header: data offset is %#llx, want one within the file's "
+				 "%#llx bytes",
+				 (unsigned long long)perf->data,
+				 (unsigned long long)recording->size);
+		return false;
+	}
+	if (!data_size)
+		recording_damage(recording, 48,
+				 "perf.data header: data size is 0: perf record did not end in "
+				 "order; read up to the file's end");
+	else if (data_size > recording->size - perf->data)
+		recording_damage(recording, 48,
+				 "perf.data header: data size is %#llx, but %#llx bytes follow: cut "
+				 "short",
+				 (unsigned long long)data_size,
+				 (unsigned long long)(recording->size - perf->data));
+	if (!data_size || data_size > recording->size - perf->data)
+		data_size = recording->size - perf->data;
+	perf->data_end = perf->data + data_size;
+	perf->features = perf->data_end;
+	return true;
+}
+
+/* Bytes that follow @record and belong to it. */
+static u64 record_payload(const struct perfdata *perf, const struct perfdata_record *record)
+{
+	if (record->type == PERFDATA_AUXTRACE && record->size >= 16)
+		return perfdata_get64(perf, record->data + 8);
+	if (record->type == PERFDATA_TRACING_DATA && record->size >= 12)
+		return ((u64)perfdata_get32(perf, record->data + 8) + 7) & ~7ULL;
+	return 0;
+}
+
+enum header_error {
+	HEADER_GOOD,
+	HEADER_CUT,	/* the stream ends within the header */
+	HEADER_SIZE,
+	HEADER_LONG,	/* the stream ends within the record */
+};
+
+/* The record at @pos, its bytes too if they are all there. */
+static enum header_error read_record(struct perfdata *perf, u64 pos,
+				     struct perfdata_record *ret_record)
+{
+	struct perfdata_record record = { .offset = pos };
+	u64 left = perf->data_end - pos;
+	size_t len;
+	const u8 *h;
+
+	h = recording_peek(perf->recording, pos, PERFDATA_HEADER, &len);
+	if (left < PERFDATA_HEADER || len < PERFDATA_HEADER)
+		return HEADER_CUT;
+	record.type = perfdata_get32(perf, h);
+	record.misc = perfdata_get16(perf, h + 4);
+	record.size = perfdata_get16(perf, h + 6);
+	*ret_record = record;
+	if (record.size < PERFDATA_HEADER || record.size % 8)
+		return HEADER_SIZE;
+	if (record.size > left)
+		return HEADER_LONG;
+	record.data = recording_peek(perf->recording, pos, record.size, &len);
+	if (len < record.size)
+		return HEADER_LONG;
+	record.end = pos + record.size;
+	left -= record.size;
+	if (record_payload(perf, &record) > left) {
+		record.end += left;
+		*ret_record = record;
+		return HEADER_LONG;
+	}
+	record.end += record_payload(perf, &record);
+	*ret_record = record;
+	return HEADER_GOOD;
+}
+
+static void note_header(struct perfdata *perf, const struct perfdata_record *record, u64 pos,
+			enum header_error error)
+{
+	switch (error) {
+	case HEADER_CUT:
+		recording_damage(perf->recording, pos,
+				 "%llu bytes where a record header of %u is due",
+				 (unsigned long long)(perf->data_end - pos), PERFDATA_HEADER);
+		break;
+	case HEADER_SIZE:
+		recording_damage(perf->recording, pos,
+				 "record of type %u: size is %u, want a multiple of 8 from 8 on",
+				 record->type, record->size);
+		break;
+	case HEADER_LONG:
+		recording_damage(perf->recording, pos,
+				 "record of type %u: goes beyond the stream's end, %#llx: cut short, "
+				 "or its size (%u%s) is wrong",
+				 record->type, (unsigned long long)perf->data_end, record->size,
+				 record->end ? " and that of the bytes behind it" : "");
+		break;
+	default:
+		break;
+	}
+}
+
+static bool known_type(u32 type)
+{
+	return type && (type < PERF_RECORD_MAX || (type >= PERFDATA_ATTR && type < PERFDATA_TYPES));
+}
+
+/* Whether records of known types, or one and AUX bytes, follow each other from @pos. */
+static bool chain_from(struct perfdata *perf, u64 pos)
+{
+	struct perfdata_record record;
+
+	for (int n = 0; n < RESYNC_CHAIN; n++) {
+		if (pos == perf->data_end)
+			return n > 0;
+		if (read_record(perf, pos, &record) != HEADER_GOOD || !known_type(record.type) ||
+		    record.size > RESYNC_RECORD)
+			return false;
+		if (record.type == PERFDATA_AUXTRACE && record.size == PERFDATA_AUXTRACE_SIZE)
+			return true;
+		pos = record.end;
+	}
+	return true;
+}
+
+/*
+ * The next place after damage at @pos where records go on. They are multiples
+ * of 8 bytes from the stream's start.
+ */
+static u64 resync(struct perfdata *perf, u64 pos)
+{
+	u64 step = 8 - (pos - perf->data) % 8;
+	size_t len;
+
+	for (; perf->data_end - pos >= step + PERFDATA_HEADER; step = 8) {
+		pos += step;
+		recording_peek(perf->recording, pos, RESYNC_SPAN, &len);
+		if (chain_from(perf, pos))
+			return pos;
+	}
+	return perf->data_end;
+}
+
+/* Both passes see the same records, damage or not. */
+static void walk(struct perfdata *perf,
+		 void (*take)(struct perfdata *perf, const struct perfdata_record *record))
+{
+	struct perfdata_record record;
+	enum header_error error;
+	u64 pos = perf->data, next;
+
+	while (pos < perf->data_end) {
+		error = read_record(perf, pos, &record);
+		if (error == HEADER_GOOD) {
+			take(perf, &record);
+			pos = record.end;
+			continue;
+		}
+		note_header(perf, &record, pos, error);
+		next = error == HEADER_CUT ? perf->data_end : resync(perf, pos);
+		/* An AUXTRACE record that is cut short still has some bytes. */
+		if (error == HEADER_LONG && record.end && next == perf->data_end &&
+		    read_record(perf, pos, &record) == HEADER_LONG && record.end)
+			take(perf, &record);
+		pos = next;
+	}
+}
+
+static void take_facts(struct perfdata *perf, const struct perfdata_record *record)
+{
+	switch (record->type) {
+	case PERFDATA_ATTR:
+		perfdata_attr_record(perf, record);
+		break;
+	case PERFDATA_FEATURE:
+		perfdata_feature_record(perf, record);
+		break;
+	case PERFDATA_AUXTRACE_INFO:
+		perfdata_auxtrace_info(perf, record);
+		break;
+	case PERFDATA_TIME_CONV:
+		perfdata_time_conv(perf, record);
+		break;
+	case PERFDATA_COMPRESSED:
+	case PERFDATA_COMPRESSED2:
+		recording_damage(perf->recording, record->offset,
+				 "COMPRESSED record: not understood; record without -z, or run perf "
+				 "inject to expand it");
+		break;
+	case PERF_RECORD_AUX:
+		perfdata_aux_record(perf, record);
+		break;
+	default:
+		if (record->type && record->type < PERFDATA_ATTR)
+			perfdata_task(perf, record);
+		else if (!record->type)
+			recording_damage(perf->recording, record->offset,
+					 "record: type is 0, want 1 or more");
+		break;
+	}
+}
+
+static void take_windows(struct perfdata *perf, const struct perfdata_record *record)
+{
+	if (record->type == PERFDATA_AUXTRACE)
+		perfdata_auxtrace(perf, record);
+}
+
+void perfdata_replay(struct recording *recording, const struct source_sink *sink)
+{
+	struct perfdata perf = { .recording = recording, .sink = sink };
+
+	if (!read_header(&perf))
+		return;
+	if (!perf.pipe) {
+		perfdata_read_attrs(&perf);
+		perfdata_read_features(&perf);
+	}
+	walk(&perf, take_facts);
+	perfdata_aux_settle(&perf);
+	walk(&perf, take_windows);
+	free(perf.aux);
+	free(perf.cpus);
+}

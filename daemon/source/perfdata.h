@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * perf.data: a header, a stream of records with the AUX bytes between them, and
+ * features behind it (tools/perf/Documentation/perf.data-file-format.txt of
+ * Linux). Written by another machine, so in either byte order.
+ */
+#ifndef SPEPROF_PERFDATA_H
+#define SPEPROF_PERFDATA_H
+
+#include "recording-file.h"
+
+/* Record types of the file format that the kernel's header does not list. */
+enum perfdata_type {
+	PERFDATA_ATTR = 64,
+	PERFDATA_TRACING_DATA = 66,
+	PERFDATA_AUXTRACE_INFO = 70,
+	PERFDATA_AUXTRACE = 71,
+	PERFDATA_TIME_CONV = 79,
+	PERFDATA_FEATURE = 80,
+	PERFDATA_COMPRESSED = 81,
+	PERFDATA_COMPRESSED2 = 83,
+	PERFDATA_TYPES = 90,	/* none is known from here on */
+};
+
+#define PERFDATA_HEADER 8	/* of each record */
+#define PERFDATA_AUXTRACE_SIZE 48
+
+/**
+ * struct perfdata_record - one record of the stream
+ * @offset: of its header in the file
+ * @end: of the bytes that belong to it in the file, AUX bytes too
+ * @data: its bytes, header first
+ * @size: how many
+ */
+struct perfdata_record {
+	u64 offset;
+	u64 end;
+	const u8 *data;
+	u32 size;
+	u32 type;
+	u16 misc;
+};
+
+/* What the trailer of a kernel record says (perf_event_open(2), sample_id_all). */
+struct perfdata_id {
+	u64 time;
+	s32 tid;
+	s32 cpu;	/* -1: not recorded */
+};
+
+/* An AUX record: a stretch of AUX bytes of one buffer that was filled at once. */
+struct perfdata_aux {
+	u64 offset;
+	u64 size;
+	u64 time;
+	s32 buffer;	/* CPU, or ~TID of a buffer without one */
+	u32 flags;	/* WINDOW_* */
+};
+
+struct perfdata_cpu {
+	u32 cpu;
+	u64 midr;
+};
+
+/* More CPUs than any machine has; what a hostile file can make us keep. */
+#define PERFDATA_MAX_CPUS 8192
+/* AUX records kept, 32 bytes each; windows behind them are not cut at them. */
+#define PERFDATA_MAX_AUX (1U << 18)
+
+/**
+ * struct perfdata - a perf.data during a replay
+ * @swap: its byte order is not this machine's
+ * @pipe: written to a pipe: no sections, the stream follows the magic
+ * @data, @data_end: the stream's place in the file
+ * @features, @feature_bits: where the table of features is, and which there are
+ * @attr_offset, @attr_bytes, @attr_size: the attributes, and the size of each
+ * @id_mask: sample_type bits of the trailers; 0 if there are none or they differ
+ * @attrs: attributes seen
+ * @is_spe: an AUXTRACE_INFO said so
+ * @foreign: it named another kind of trace
+ * @pmu_type: of the SPE PMU
+ * @pmu_known: whether @pmu_type is valid
+ */
+struct perfdata {
+	struct recording *recording;
+	const struct source_sink *sink;
+	bool swap;
+	bool pipe;
+	u64 data;
+	u64 data_end;
+	u64 features;
+	u64 feature_bits[4];
+	u64 attr_offset;
+	u64 attr_bytes;
+	u64 attr_size;
+	u64 id_mask;
+	u32 attrs;
+	bool is_spe;
+	bool foreign;
+	bool pmu_known;
+	u32 pmu_type;
+	u32 interval;
+	struct tick_clock clock;
+	u64 midr;		/* of every CPU without an entry in @cpus */
+	struct perfdata_cpu *cpus;
+	u32 n_cpus;
+	struct perfdata_aux *aux;
+	u32 n_aux;
+	u32 aux_room;
+	bool aux_full;
+};
+
+u16 perfdata_get16(const struct perfdata *perf, const u8 *p);
+u32 perfdata_get32(const struct perfdata *perf, const u8 *p);
+u64 perfdata_get64(const struct perfdata *perf, const u8 *p);
+
+/**
+ * perfdata_need() - whether a record has its fixed fields, @size bytes of them
+ *
+ * If it has not, that is noted as damage: @name is what the record is called.
+ */
+bool perfdata_need(struct perfdata *perf, const struct perfdata_record *record, u32 size,
+		   const char *name);
+
+/** perfdata_trailer() - bytes of the trailer of a kernel record */
+u32 perfdata_trailer(const struct perfdata *perf);
+
+/** perfdata_id() - what the trailer of @record says */
+struct perfdata_id perfdata_id(const struct perfdata *perf, const struct perfdata_record *record);
+
+/* perfdata-info.c: what the recording says of itself */
+void perfdata_read_attrs(struct perfdata *perf);
+void perfdata_read_features(struct perfdata *perf);
+void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *record);
+
+/* perfdata-task.c: hands a record about tasks to the sink; others are ignored */
+void perfdata_task(struct perfdata *perf, const struct perfdata_record *record);
+
+/* perfdata-aux.c: AUX records, and the bytes they are about */
+void perfdata_aux_record(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_aux_settle(struct perfdata *perf);
+void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *record);
+
+#endif
