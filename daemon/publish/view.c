@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "view.h"
+
+#include <stdlib.h>
+
+static const char *const group_names[VIEW_GROUPS] = {
+	[VIEW_FUNCTION] = "function",
+	[VIEW_PROCESS] = "process",
+	[VIEW_CONTAINER] = "container",
+};
+
+static const char *const sort_names[VIEW_SORTS] = {
+	[VIEW_SORT_SAMPLES] = "samples",
+	[VIEW_SORT_LATENCY] = "latency",
+	[VIEW_SORT_DRAM] = "dram",
+};
+
+void view_clear(struct view *view)
+{
+	free(view->rows);
+	*view = (struct view){ 0 };
+}
+
+const char *view_group_name(enum view_group group)
+{
+	return group_names[group];
+}
+
+const char *view_sort_name(enum view_sort sort)
+{
+	return sort_names[sort];
+}
+
+int view_group_parse(const char *name, enum view_group *ret_group)
+{
+	for (unsigned int i = 0; i < VIEW_GROUPS; i++) {
+		if (strcmp(name, group_names[i]) == 0) {
+			*ret_group = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+int view_sort_parse(const char *name, enum view_sort *ret_sort)
+{
+	for (unsigned int i = 0; i < VIEW_SORTS; i++) {
+		if (strcmp(name, sort_names[i]) == 0) {
+			*ret_sort = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
