@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const source_names[] = {
+	[CONFIG_SOURCE_AUTO] = "auto",
+	[CONFIG_SOURCE_MODULE] = "module",
+	[CONFIG_SOURCE_EMULATED] = "emulated",
+};
+
+static int parse_source(struct config *c, const char *value)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(source_names); i++) {
+		if (strcmp(source_names[i], value))
+			continue;
+		c->source = i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int parse_bool(bool *ret, const char *value)
+{
+	static const char *const words[][2] = {
+		{ "no", "yes" }, { "false", "true" }, { "off", "on" }, { "0", "1" },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
+		for (unsigned int b = 0; b < 2; b++) {
+			if (strcmp(words[i][b], value))
+				continue;
+			*ret = b;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int parse_rate(struct config *c, const char *value)
+{
+	unsigned long n;
+	char *end;
+
+	if (!isdigit((unsigned char)*value))
+		return -EINVAL;
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	if (errno || *end || n < 1 || n > 100000)
+		return -EINVAL;
+	c->samples_per_second = (u32)n;
+	return 0;
+}
+
+static int parse_models(struct config *c, const char *value)
+{
+	if (strlen(value) >= sizeof(c->models))
+		return -EINVAL;
+	strcpy(c->models, value);
+	return 0;
+}
+
+enum setting_type { SETTING_SOURCE, SETTING_BOOL, SETTING_RATE, SETTING_MODELS };
+
+static const struct setting {
+	const char *key;
+	enum setting_type type;
+	size_t offset;
+	const char *right;
+} settings[] = {
+	{ "Source", SETTING_SOURCE, 0, "auto, module or emulated" },
+	{ "Emulate", SETTING_BOOL, offsetof(struct config, emulate), "yes or no" },
+	{ "IOUring", SETTING_BOOL, offsetof(struct config, io_uring), "yes or no" },
+	{ "Jitter", SETTING_BOOL, offsetof(struct config, jitter), "yes or no" },
+	{ "Kernel", SETTING_BOOL, offsetof(struct config, kernel), "yes or no" },
+	{ "User", SETTING_BOOL, offsetof(struct config, user), "yes or no" },
+	{ "SamplesPerSecond", SETTING_RATE, 0, "a number from 1 to 100000" },
+	{ "Models", SETTING_MODELS, 0, "\"COMM=PROFILE ...\", at most 255 bytes" },
+};
+
+static int setting_parse(const struct setting *s, struct config *c, const char *value)
+{
+	switch (s->type) {
+	case SETTING_SOURCE:
+		return parse_source(c, value);
+	case SETTING_BOOL:
+		return parse_bool((bool *)((char *)c + s->offset), value);
+	case SETTING_RATE:
+		return parse_rate(c, value);
+	case SETTING_MODELS:
+		return parse_models(c, value);
+	}
+	return -EINVAL;
+}
+
+int config_set(struct config *config, const char *key, const char *value,
+	       struct config_error *ret_error)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
+		const struct setting *s = &settings[i];
+
+		if (strcmp(s->key, key))
+			continue;
+		if (!setting_parse(s, config, value))
+			return 0;
+		snprintf(ret_error->text, sizeof(ret_error->text), "%s=%.60s: should be %s", key,
+			 value, s->right);
+		return -EINVAL;
+	}
+	snprintf(ret_error->text, sizeof(ret_error->text), "there is no setting \"%.60s\"", key);
+	return -ENOENT;
+}
+
+static char *strip(char *s)
+{
+	char *end = s + strlen(s);
+
+	while (end > s && isspace((unsigned char)end[-1]))
+		*--end = 0;
+	while (isspace((unsigned char)*s))
+		s++;
+	return s;
+}
+
+static int read_line(struct config *config, char *line, bool *section, struct config_error *error)
+{
+	char *value;
+
+	line = strip(line);
+	if (!*line || *line == '#' || *line == ';')
+		return 0;
+	if (*line == '[') {
+		*section = !strcmp(line, "[Sampling]");
+		if (*section)
+			return 0;
+		snprintf(error->text, sizeof(error->text),
+			 "there is no section \"%.60s\", only [Sampling]", line);
+		return -EINVAL;
+	}
+	value = strchr(line, '=');
+	if (!*section || !value) {
+		snprintf(error->text, sizeof(error->text), "\"%.60s\" should be %s", line,
+			 *section ? "Key=value" : "below [Sampling]");
+		return -EINVAL;
+	}
+	*value = 0;
+	return config_set(config, strip(line), strip(value + 1), error) < 0 ? -EINVAL : 0;
+}
+
+int config_read(struct config *config, const char *path, struct config_error *ret_error)
+{
+	struct config_error error = { 0 };
+	struct config read = *config;
+	bool section = false;
+	char *line = NULL;
+	size_t room = 0;
+	FILE *f;
+	int r = 0;
+
+	f = fopen(path, "re");
+	if (!f) {
+		r = -errno;
+		snprintf(ret_error->text, sizeof(ret_error->text), "%m");
+		ret_error->line = 0;
+		return r;
+	}
+	while (!r && getline(&line, &room, f) >= 0) {
+		error.line++;
+		r = read_line(&read, line, &section, &error);
+	}
+	if (!r && ferror(f))
+		r = -EIO;
+	free(line);
+	fclose(f);
+	if (r < 0)
+		*ret_error = error;
+	else
+		*config = read;
+	return r;
+}

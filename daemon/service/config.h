@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The daemon's configuration: speprofd.conf, and what the command line overrides. */
+#ifndef SPEPROF_CONFIG_H
+#define SPEPROF_CONFIG_H
+
+#include "source.h"
+
+enum config_source {
+	CONFIG_SOURCE_AUTO,
+	CONFIG_SOURCE_MODULE,
+	CONFIG_SOURCE_EMULATED,
+};
+
+/**
+ * struct config - all settings with their defaults
+ * @source: Source=
+ * @emulate: Emulate=: whether an emulated SPU may be used at all
+ * @io_uring: IOUring=: otherwise epoll
+ * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
+ * @jitter: Jitter=
+ * @kernel, @user: Kernel=, User=
+ * @models: Models=, for emulation: "COMM=PROFILE ..."
+ */
+struct config {
+	enum config_source source;
+	bool emulate;
+	bool io_uring;
+	u32 samples_per_second;
+	bool jitter;
+	bool kernel;
+	bool user;
+	char models[256];
+};
+
+#define CONFIG_DEFAULT                                                                             \
+	{                                                                                          \
+		.source = CONFIG_SOURCE_AUTO, .io_uring = true, .samples_per_second = 1000,        \
+		.jitter = true, .kernel = true, .user = true,                                      \
+	}
+
+/**
+ * struct config_error - where and why a configuration is wrong
+ * @line: 1 and up; 0 if it is the file itself
+ */
+struct config_error {
+	unsigned int line;
+	char text[192];
+};
+
+/**
+ * config_set() - one setting by name, as a line of the file or an option has it
+ *
+ * Return: 0; -ENOENT if there is no such setting; -EINVAL if the value is
+ * wrong, then @ret_error says what would be right.
+ */
+int config_set(struct config *config, const char *key, const char *value,
+	       struct config_error *ret_error);
+
+/**
+ * config_read() - a file of "[Sampling]" and "Key=value" lines over @config
+ *
+ * Return: 0; -ENOENT if there is no file; -EINVAL for a wrong line, which leaves
+ * @config as it was; other negative errno.
+ */
+int config_read(struct config *config, const char *path, struct config_error *ret_error);
+
+#endif

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* speprofd: chooses a source, starts its worker, serves the bus. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+
+#include "bus.h"
+#include "config.h"
+#include "worker.h"
+
+#define DEFAULT_CONFIG "/etc/speprof/speprofd.conf"
+
+struct options {
+	const char *config_path;
+	const char *bus_address;
+	struct config config;
+};
+
+static void __attribute__((format(printf, 2, 3))) complain(const char *level, const char *fmt, ...)
+{
+	va_list ap;
+
+	/* The journal reads the level; a terminal should not show it. */
+	fprintf(stderr, "%sspeprofd: ", sd_booted() > 0 && getenv("JOURNAL_STREAM") ? level : "");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+static void usage(FILE *to)
+{
+	fputs("speprofd - profile this machine with the Arm Statistical Profiling Extension\n\n"
+	      "  --config FILE    read FILE instead of " DEFAULT_CONFIG "\n"
+	      "  --set KEY=VALUE  override a setting of the file\n"
+	      "  --bus ADDRESS    serve on a private bus instead of the system's\n"
+	      "  --version        print the version\n"
+	      "  --help           print this\n",
+	      to);
+}
+
+static int set_override(struct config *config, const char *text)
+{
+	struct config_error error;
+	char key[64];
+	const char *equals = strchr(text, '=');
+
+	if (!equals || (size_t)(equals - text) >= sizeof(key)) {
+		complain(SD_ERR, "--set %s: should be KEY=VALUE", text);
+		return EX_USAGE;
+	}
+	memcpy(key, text, (size_t)(equals - text));
+	key[equals - text] = 0;
+	if (config_set(config, key, equals + 1, &error) < 0) {
+		complain(SD_ERR, "--set: %s", error.text);
+		return EX_USAGE;
+	}
+	return 0;
+}
+
+static int read_config(struct options *o, bool named)
+{
+	struct config_error error;
+	int r = config_read(&o->config, o->config_path, &error);
+
+	if (r >= 0 || (r == -ENOENT && !named))
+		return 0;
+	if (error.line)
+		complain(SD_ERR, "%s:%u: %s", o->config_path, error.line, error.text);
+	else
+		complain(SD_ERR, "%s: %s", o->config_path, error.text);
+	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
+}
+
+enum { OPT_CONFIG = 256, OPT_SET, OPT_BUS, OPT_VERSION, OPT_HELP };
+
+static const struct option long_options[] = {
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "set", required_argument, NULL, OPT_SET },
+	{ "bus", required_argument, NULL, OPT_BUS },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+/* Twice over the options: --set overrides the file wherever it stands. */
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	bool named;
+	int c, r = 0;
+
+	while (!r && (c = getopt_long(argc, argv, "", long_options, NULL)) >= 0) {
+		switch (c) {
+		case OPT_CONFIG:
+			o->config_path = optarg;
+			break;
+		case OPT_BUS:
+			o->bus_address = optarg;
+			break;
+		case OPT_SET:
+			break;
+		case OPT_VERSION:
+			puts("speprofd " SPEPROF_VERSION);
+			exit(0);
+		case OPT_HELP:
+			usage(stdout);
+			exit(0);
+		default:
+			return EX_USAGE;
+		}
+	}
+	if (optind < argc) {
+		complain(SD_ERR, "%s: no such argument; see --help", argv[optind]);
+		return EX_USAGE;
+	}
+	named = o->config_path != NULL;
+	if (!named)
+		o->config_path = DEFAULT_CONFIG;
+	r = read_config(o, named);
+	optind = 1;
+	while (!r && (c = getopt_long(argc, argv, "", long_options, NULL)) >= 0)
+		if (c == OPT_SET)
+			r = set_override(&o->config, optarg);
+	return r;
+}
+
+static struct source_config source_config(const struct config *c)
+{
+	return (struct source_config){
+		.interval_ns = 1000000000ULL / c->samples_per_second,
+		.jitter = c->jitter,
+		.kernel = c->kernel,
+		.user = c->user,
+		.models = c->models,
+	};
+}
+
+static int source_failed(int r, const char *reason)
+{
+	complain(SD_ERR, "%s", reason);
+	return r == -EPERM || r == -EACCES ? EX_NOPERM : EX_UNAVAILABLE;
+}
+
+/* Truth first: an emulated SPU is never taken unless it was asked for. */
+static int open_source(const struct config *c, struct source **ret_source)
+{
+	const struct source_config config = source_config(c);
+	const char *reason = "";
+	struct source *source;
+	int r;
+
+	if (c->source == CONFIG_SOURCE_EMULATED) {
+		if (!c->emulate) {
+			complain(SD_ERR, "Source=emulated needs Emulate=yes: the SPU would be emulated");
+			return EX_CONFIG;
+		}
+		r = source_emulated_new(&config, ret_source, &reason);
+		return r < 0 ? source_failed(r, reason) : 0;
+	}
+	r = source_module_new(&config, c->io_uring, &source, &reason);
+	if (r == -ENOENT && c->source == CONFIG_SOURCE_AUTO) {
+		complain(SD_ERR, "there is no SPE here that speprof can use: %s; \"speprof doctor\" says more",
+			 reason);
+		return EX_UNAVAILABLE;
+	}
+	if (r < 0)
+		return source_failed(r, reason);
+	if (source->backend == BACKEND_EMULATED && !c->emulate) {
+		complain(SD_ERR, "the module's SPU is emulated (speprof_emu): say Emulate=yes to use it");
+		source->ops->free(source);
+		return EX_CONFIG;
+	}
+	*ret_source = source;
+	return 0;
+}
+
+static int serve(const struct options *o, sd_event *event, struct worker *worker)
+{
+	struct bus bus;
+	int r;
+
+	r = bus_init(&bus, event, o->bus_address, worker);
+	if (r < 0) {
+		complain(SD_ERR, r == -EEXIST ? "another speprofd has the name " BUS_NAME " on %s" :
+				 r == -EACCES || r == -EPERM ?
+				 "no right to the name " BUS_NAME " on %s: is the bus policy installed?" :
+				 "no connection to %s",
+			 o->bus_address ? o->bus_address : "the system bus");
+		return EX_UNAVAILABLE;
+	}
+	r = worker_call(worker, worker_start, NULL);
+	if (r < 0) {
+		complain(SD_ERR, "sampling could not be enabled: %s", strerror(-r));
+		bus_deinit(&bus);
+		return EX_UNAVAILABLE;
+	}
+	sd_notify(0, "READY=1\nSTATUS=Sampling.");
+	r = sd_event_loop(event);
+	sd_notify(0, "STOPPING=1");
+	bus_deinit(&bus);
+	return r < 0 ? EX_OSERR : 0;
+}
+
+/* Before any thread is there, so that all of them leave signals to the loop. */
+static int make_event(sd_event **ret_event)
+{
+	sigset_t mask;
+	int r;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGINT);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	r = sd_event_default(ret_event);
+	if (r >= 0)
+		r = sd_event_add_signal(*ret_event, NULL, SIGTERM, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(*ret_event, NULL, SIGINT, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_set_watchdog(*ret_event, 1);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .config = CONFIG_DEFAULT };
+	struct source *source = NULL;
+	struct worker *worker = NULL;
+	sd_event *event = NULL;
+	int r;
+
+	r = parse_options(argc, argv, &o);
+	if (r)
+		return r;
+	if (make_event(&event) < 0) {
+		complain(SD_ERR, "no event loop");
+		return EX_OSERR;
+	}
+	r = open_source(&o.config, &source);
+	if (!r && worker_new(source, &worker) < 0) {
+		complain(SD_ERR, "the worker could not be started");
+		source->ops->free(source);
+		r = EX_OSERR;
+	}
+	if (!r)
+		r = serve(&o, event, worker);
+	worker_free(worker);
+	sd_event_unref(event);
+	return r;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REFRESH_NS 1000000000ULL
+
+struct worker {
+	pthread_t thread;
+	int wake;
+	struct worker_state state;
+
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	/* One call at a time: under @lock. */
+	worker_fn fn;
+	void *arg;
+	int result;
+	bool pending;
+	bool quit;
+};
+
+static u64 now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+int worker_start(struct worker_state *state, void *arg __attribute__((unused)))
+{
+	int r;
+
+	if (state->running)
+		return -EALREADY;
+	r = state->source->ops->start(state->source);
+	if (r < 0)
+		return r;
+	state->running = true;
+	state->started_ns = now_ns(CLOCK_MONOTONIC);
+	state->error = 0;
+	return 0;
+}
+
+static void drain(struct worker_state *state)
+{
+	const struct source_sink sink = profile_sink(state->profile);
+	int r = state->source->ops->drain(state->source, &sink);
+
+	if (r < 0)
+		state->error = r;
+}
+
+int worker_stop(struct worker_state *state, void *arg __attribute__((unused)))
+{
+	if (!state->running)
+		return -EALREADY;
+	state->source->ops->stop(state->source);
+	drain(state);
+	state->running = false;
+	state->ran_ns += now_ns(CLOCK_MONOTONIC) - state->started_ns;
+	return 0;
+}
+
+int worker_reset(struct worker_state *state, void *arg __attribute__((unused)))
+{
+	drain(state);
+	profile_reset(state->profile);
+	state->ran_ns = 0;
+	state->started_ns = now_ns(CLOCK_MONOTONIC);
+	state->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	return 0;
+}
+
+/* Resident bytes, from /proc/self/statm; 0 if that cannot be read. */
+static u64 resident(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return pages * (u64)sysconf(_SC_PAGESIZE);
+}
+
+static void fill_header(const struct worker_state *state, struct view_header *h)
+{
+	snprintf(h->source, sizeof(h->source), "%s", state->source->ops->name);
+	h->backend = state->source->backend;
+	h->running = state->running;
+	h->cpus = state->source->cpus;
+	h->interval_ns = state->source->interval_ns;
+	h->duration_ns = state->ran_ns;
+	if (state->running)
+		h->duration_ns += now_ns(CLOCK_MONOTONIC) - state->started_ns;
+	h->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - state->cost_ns;
+	h->memory = resident();
+}
+
+int worker_view(struct worker_state *state, void *arg)
+{
+	struct worker_view *request = arg;
+	int r;
+
+	if (state->running)
+		drain(state);
+	r = profile_view(state->profile, state->symbols, true, request->group, request->sort,
+			 request->limit, &request->view);
+	if (r >= 0)
+		fill_header(state, &request->view.header);
+	return r;
+}
+
+/* Run the call that waits, if one does; returns whether to end. */
+static bool serve(struct worker *w)
+{
+	bool quit;
+
+	pthread_mutex_lock(&w->lock);
+	if (w->pending) {
+		/* The caller waits for @done: nobody else touches the call meanwhile. */
+		w->result = w->fn(&w->state, w->arg);
+		w->pending = false;
+		pthread_cond_broadcast(&w->done);
+	}
+	quit = w->quit;
+	pthread_mutex_unlock(&w->lock);
+	return quit;
+}
+
+static void *worker_run(void *arg)
+{
+	struct worker *w = arg;
+	struct pollfd fds[] = {
+		{ .fd = w->wake, .events = POLLIN },
+		{ .events = POLLIN },
+	};
+	u64 refreshed = 0, now, count;
+
+	while (!serve(w)) {
+		fds[1].fd = w->state.running ? w->state.source->ops->fd(w->state.source) : -1;
+		if (poll(fds, ARRAY_SIZE(fds), 1000) < 0 && errno != EINTR)
+			break;
+		if (fds[0].revents && read(w->wake, &count, sizeof(count)) < 0)
+			continue;
+		if (!w->state.running)
+			continue;
+		if (fds[1].revents)
+			drain(&w->state);
+		now = now_ns(CLOCK_MONOTONIC);
+		if (now - refreshed >= REFRESH_NS) {
+			attributor_refresh(w->state.attributor);
+			refreshed = now;
+		}
+	}
+	if (w->state.running)
+		worker_stop(&w->state, NULL);
+	return NULL;
+}
+
+static void state_deinit(struct worker_state *state)
+{
+	profile_free(state->profile);
+	symbols_free(state->symbols);
+	attributor_free(state->attributor);
+	if (state->source)
+		state->source->ops->free(state->source);
+}
+
+static int state_init(struct worker_state *state, struct source *source)
+{
+	const struct attributor_config attribution = { .live = true };
+	int r;
+
+	*state = (struct worker_state){ 0 };
+	r = attributor_new(&attribution, &state->attributor);
+	if (r >= 0)
+		r = symbols_new(0, &state->symbols);
+	if (r >= 0)
+		r = profile_new(NULL, state->attributor, &state->profile);
+	if (r < 0) {
+		state_deinit(state);
+		return r;
+	}
+	state->source = source;
+	state->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	return 0;
+}
+
+int worker_new(struct source *source, struct worker **ret_worker)
+{
+	struct worker *w;
+	int r;
+
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	r = state_init(&w->state, source);
+	if (r < 0) {
+		free(w);
+		return r;
+	}
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->done, NULL);
+	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = w->wake < 0 ? -errno : -pthread_create(&w->thread, NULL, worker_run, w);
+	if (r < 0) {
+		w->state.source = NULL;
+		state_deinit(&w->state);
+		if (w->wake >= 0)
+			close(w->wake);
+		free(w);
+		return r;
+	}
+	*ret_worker = w;
+	return 0;
+}
+
+static void wake(struct worker *w)
+{
+	const u64 one = 1;
+
+	/* A full counter wakes too. */
+	if (write(w->wake, &one, sizeof(one)) < 0)
+		return;
+}
+
+int worker_call(struct worker *worker, worker_fn fn, void *arg)
+{
+	int r;
+
+	pthread_mutex_lock(&worker->lock);
+	while (worker->pending)
+		pthread_cond_wait(&worker->done, &worker->lock);
+	worker->fn = fn;
+	worker->arg = arg;
+	worker->pending = true;
+	wake(worker);
+	while (worker->pending)
+		pthread_cond_wait(&worker->done, &worker->lock);
+	r = worker->result;
+	pthread_mutex_unlock(&worker->lock);
+	return r;
+}
+
+struct worker *worker_free(struct worker *worker)
+{
+	if (!worker)
+		return NULL;
+	pthread_mutex_lock(&worker->lock);
+	worker->quit = true;
+	pthread_mutex_unlock(&worker->lock);
+	wake(worker);
+	pthread_join(worker->thread, NULL);
+	state_deinit(&worker->state);
+	close(worker->wake);
+	pthread_cond_destroy(&worker->done);
+	pthread_mutex_destroy(&worker->lock);
+	free(worker);
+	return NULL;
+}
