@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The thin front of Meson (userspace) and Kbuild (modules). Try: make help
+
+BUILD ?= build
+SECONDS_OF_DEMO ?= 10
+
+all: $(BUILD)/build.ninja ## build the daemon and the command (run "make deps" once before)
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@meson setup $(BUILD) >$(BUILD).log 2>&1 && rm -f $(BUILD).log || { cat $(BUILD).log; exit 1; }
+
+help: ## print this
+	@echo "speprof: targets of make"
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+
+deps: ## install what building and testing needs (root)
+	@scripts/deps build run test vm
+
+run: ## profile this machine for ten seconds; FILE=x.perf.data shows a recording instead
+	@scripts/deps build run
+	@$(MAKE) -s --no-print-directory all >$(BUILD)-run.log 2>&1 && rm -f $(BUILD)-run.log || \
+		{ tail -n 40 $(BUILD)-run.log; exit 1; }
+ifdef FILE
+	@$(BUILD)/tools/speprof report -i '$(FILE)'
+else
+	@$(BUILD)/tools/speprof demo --seconds $(SECONDS_OF_DEMO)
+endif
+
+check: ## install what is missing and run every lane of tests (root)
+	@scripts/deps build run test vm
+	@tests/check --build $(BUILD)
+
+check-fast: all ## the unit lanes only, on what is built
+	@meson test -C $(BUILD) --print-errorlogs
+
+modules: ## build speprof.ko and speprof_emu.ko for the running kernel
+	@scripts/build-modules --running
+
+bench: all ## measure; prints ratios
+	@tests/bench/run $(BUILD)
+
+install: all ## install, honouring DESTDIR
+	@meson install -C $(BUILD)
+
+clean: ## remove what was built
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz
+
+.PHONY: all help deps run check check-fast modules bench install clean
