@@ -7,7 +7,10 @@
 
 extern const struct spe_suite spe_suite_window;
 extern const struct spe_suite spe_suite_syndrome;
-extern const struct spe_suite spe_suite_spu;
+extern const struct spe_suite spe_suite_spu_config;
+extern const struct spe_suite spe_suite_spu_sampling;
+extern const struct spe_suite spe_suite_spu_record;
+extern const struct spe_suite spe_suite_spu_buffer;
 extern const struct spe_suite spe_suite_opmodel;
 
 #endif

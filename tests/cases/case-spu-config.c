@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What an SPU may implement, and the registers that follow from it. */
+#include "spu-fixture.h"
+#include "suites.h"
+
+/* A change that makes the default configuration illegal, and what the reason must name. */
+struct refusal {
+	const char *field;
+	void (*change)(struct spe_spu_config *config);
+};
+
+#define CHANGE(name, statement)                             \
+	static void change_##name(struct spe_spu_config *c) \
+	{                                                   \
+		statement;                                  \
+	}
+
+CHANGE(pmsver_0, c->pmsver = 0)
+CHANGE(pmsver_7, c->pmsver = 7)
+CHANGE(interval_1, c->interval = 1)
+CHANGE(interval_9, c->interval = 9)
+CHANGE(max_size_5, c->max_size = 5)
+CHANGE(max_size_12, c->max_size = 12)
+CHANGE(align_7, c->align = 7)
+CHANGE(count_size_1, c->count_size = 1)
+CHANGE(count_size_4, c->count_size = 4)
+CHANGE(events_size_0, c->events_size = 0)
+CHANGE(events_size_3, c->events_size = 3)
+CHANGE(events_size_4, c->events_size = 4)
+CHANGE(source_size_0, c->source_size = 0)
+CHANGE(source_size_4, c->source_size = 4)
+CHANGE(write_granule, c->write_granule = 12)
+CHANGE(in_flight, c->in_flight = 0)
+CHANGE(layout, c->layout = SPE_SPU_LAYOUTS)
+CHANGE(zero_filter, c->zero_filter = SPE_SPU_ZERO_FILTERS)
+CHANGE(misaligned, c->misaligned = SPE_SPU_MISALIGNEDS)
+CHANGE(fault_dl, c->fault_dl = SPE_SPU_FAULT_DLS)
+CHANGE(incomplete, c->incomplete = SPE_SPU_INCOMPLETES)
+CHANGE(feature, c->features |= SPE_PMSIDR_PBT)
+CHANGE(fne, c->features |= SPE_PMSIDR_FNE)
+CHANGE(no_filters, c->features &= ~SPE_PMSIDR_FE)
+CHANGE(event_0, c->sampled_events |= SPE_BIT(0))
+CHANGE(event_6, c->sampled_events |= SPE_BIT(6))
+CHANGE(event_16, c->sampled_events |= SPE_BIT(16))
+CHANGE(event_48, c->sampled_events |= SPE_BIT(48))
+CHANGE(v1p0_event_11, c->pmsver = 1)
+
+static const struct refusal refusals[] = {
+	{ "pmsver", change_pmsver_0 },
+	{ "pmsver", change_pmsver_7 },
+	{ "interval", change_interval_1 },
+	{ "interval", change_interval_9 },
+	{ "max_size", change_max_size_5 },
+	{ "max_size", change_max_size_12 },
+	{ "align", change_align_7 },
+	{ "count_size", change_count_size_1 },
+	{ "count_size", change_count_size_4 },
+	{ "events_size", change_events_size_0 },
+	{ "events_size", change_events_size_3 },
+	{ "events_size", change_events_size_4 },
+	{ "source_size", change_source_size_0 },
+	{ "source_size", change_source_size_4 },
+	{ "write_granule", change_write_granule },
+	{ "in_flight", change_in_flight },
+	{ "layout", change_layout },
+	{ "zero_filter", change_zero_filter },
+	{ "misaligned", change_misaligned },
+	{ "fault_dl", change_fault_dl },
+	{ "incomplete", change_incomplete },
+	{ "features", change_feature },
+	{ "features", change_fne },
+	{ "sampled_events", change_no_filters },
+	{ "sampled_events", change_event_0 },
+	{ "sampled_events", change_event_6 },
+	{ "sampled_events", change_event_16 },
+	{ "sampled_events", change_event_48 },
+	{ "sampled_events", change_v1p0_event_11 },
+};
+
+static u32 no_write(void *ctx, u64 addr, const u8 *data, size_t len)
+{
+	(void)ctx, (void)addr, (void)data, (void)len;
+	return 0;
+}
+
+static void config_refused(struct spe_check *check)
+{
+	struct spe_spu_io io = { .write = no_write };
+
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
+		struct spe_spu_config config;
+		const char *reason = NULL;
+		size_t len = strlen(refusals[i].field);
+
+		spe_spu_config_default(&config);
+		refusals[i].change(&config);
+		SPE_CHECK_EQ(check,
+			     i << 32 | (u32)spe_spu_init(&fixture.spu, &config, &io, &reason),
+			     i << 32 | (u32)-EINVAL);
+		SPE_CHECK(check,
+			  reason && !strncmp(reason, refusals[i].field, len) && reason[len] == ':');
+		SPE_CHECK_EQ(check, spe_spu_init(&fixture.spu, &config, &io, NULL), -EINVAL);
+	}
+}
+
+static void config_io_refused(struct spe_check *check)
+{
+	struct spe_spu_config config;
+	struct spe_spu_io io = { 0 };
+	const char *reason = NULL;
+
+	spe_spu_config_default(&config);
+	SPE_CHECK_EQ(check, spe_spu_init(&fixture.spu, &config, &io, &reason), -EINVAL);
+	SPE_CHECK(check, reason && !strncmp(reason, "io:", 3));
+	io.write = no_write;
+	SPE_CHECK_EQ(check, spe_spu_init(&fixture.spu, &config, &io, &reason), 0);
+}
+
+static void config_identification(struct spe_check *check)
+{
+	struct spe_spu_config config;
+
+	if (!fixture_init(check, NULL))
+		return;
+	/* FE, FT, FL, LDS; Interval 4, MaxSize 6, CountSize 2. */
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSIDR), 0x26417);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBIDR), 0x6);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSVER), 2);
+
+	spe_spu_config_default(&config);
+	config.pmsver = 4;
+	config.interval = 8;
+	config.max_size = 11;
+	config.align = 0;
+	config.count_size = SPE_PMSIDR_COUNTSIZE_16;
+	config.features = SPE_PMSIDR_FE | SPE_PMSIDR_FT | SPE_PMSIDR_FL | SPE_PMSIDR_ARCHINST |
+			  SPE_PMSIDR_ERND | SPE_PMSIDR_FNE;
+	if (!fixture_init(check, &config))
+		return;
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSIDR), 0x3b86f);
+	/* F and EA from SPEv1p3 on. */
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBIDR), 0x120);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSVER), 4);
+}
+
+/* What reads back after writing ones to every register, and then zeros. */
+static void check_res0(struct spe_check *check, const u64 expected[SPE_REG_COUNT])
+{
+	for (unsigned int reg = 0; reg < SPE_REG_COUNT; reg++) {
+		u64 before = spe_spu_read(&fixture.spu, reg);
+		bool read_only =
+			reg == SPE_REG_PMSIDR || reg == SPE_REG_PMBIDR || reg == SPE_REG_PMSVER;
+
+		spe_spu_write(&fixture.spu, reg, ~0ULL);
+		SPE_CHECK_EQ(check, spe_spu_read(&fixture.spu, reg),
+			     read_only ? before : expected[reg]);
+		spe_spu_write(&fixture.spu, reg, 0);
+		SPE_CHECK_EQ(check, spe_spu_read(&fixture.spu, reg), read_only ? before : 0);
+	}
+	SPE_CHECK_EQ(check, spe_spu_read(&fixture.spu, SPE_REG_COUNT), 0);
+	spe_spu_write(&fixture.spu, SPE_REG_COUNT, ~0ULL);
+}
+
+static void config_res0(struct spe_check *check)
+{
+	static const u64 v1p1[SPE_REG_COUNT] = {
+		[SPE_REG_PMSCR] = 0xfb,
+		[SPE_REG_PMSICR] = 0xffffffff,
+		[SPE_REG_PMSIRR] = 0xffffff01,
+		[SPE_REG_PMSFCR] = 0x70007,
+		[SPE_REG_PMSEVFR] = 0x8aa,
+		[SPE_REG_PMSLATFR] = 0xfff,
+		[SPE_REG_PMBLIMITR] = 0xfffffffffffff001,
+		[SPE_REG_PMBPTR] = 0xffffffffffffffff,
+		[SPE_REG_PMBSR] = 0xfc0fffff,
+	};
+	static const u64 v1p2[SPE_REG_COUNT] = {
+		[SPE_REG_PMSCR] = 0xfb,
+		[SPE_REG_PMSICR] = 0xff000000ffffffff,
+		[SPE_REG_PMSIRR] = 0xffffff01,
+		[SPE_REG_PMSFCR] = 0xd,
+		[SPE_REG_PMSEVFR] = 0x8ea,
+		[SPE_REG_PMSNEVFR] = 0x8ea,
+		[SPE_REG_PMSLATFR] = 0xffff,
+		[SPE_REG_PMBLIMITR] = 0xfffffffffffff027,
+		[SPE_REG_PMBPTR] = 0xffffffffffffffc0,
+		[SPE_REG_PMBSR] = 0xfc0fffff,
+	};
+	static const u64 bare[SPE_REG_COUNT] = {
+		[SPE_REG_PMSCR] = 0xfb,
+		[SPE_REG_PMSICR] = 0xffffffff,
+		[SPE_REG_PMSIRR] = 0xffffff01,
+		[SPE_REG_PMBLIMITR] = 0xfffffffffffff001,
+		[SPE_REG_PMBPTR] = 0xffffffffffffffff,
+		[SPE_REG_PMBSR] = 0xfc0fffff,
+	};
+	struct spe_spu_config config;
+
+	if (fixture_init(check, NULL))
+		check_res0(check, v1p1);
+
+	spe_spu_config_default(&config);
+	config.pmsver = 3;
+	config.count_size = SPE_PMSIDR_COUNTSIZE_16;
+	config.features = SPE_PMSIDR_FE | SPE_PMSIDR_FL | SPE_PMSIDR_FNE | SPE_PMSIDR_ERND;
+	config.sampled_events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
+	config.misaligned = SPE_SPU_MISALIGNED_RES0;
+	if (fixture_init(check, &config))
+		check_res0(check, v1p2);
+
+	spe_spu_config_default(&config);
+	config.pmsver = 1;
+	config.features = 0;
+	config.sampled_events = 0;
+	if (fixture_init(check, &config))
+		check_res0(check, bare);
+}
+
+static const struct spe_case cases[] = {
+	{ "refused", config_refused },
+	{ "io refused", config_io_refused },
+	{ "identification", config_identification },
+	{ "RES0 and read-only", config_res0 },
+};
+
+const struct spe_suite spe_suite_spu_config = { "spu-config", cases, ARRAY_SIZE(cases) };

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* When operations are selected (D17.3), and which of them the filters let through. */
+#include "spu-fixture.h"
+#include "suites.h"
+
+/* Where records go does not matter here: a full buffer is used again. */
+static void rearm(void)
+{
+	if (fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S) {
+		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
+		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	}
+}
+
+static bool start(struct spe_check *check, bool ernd, u64 pmsirr)
+{
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	if (ernd)
+		config.features |= SPE_PMSIDR_ERND;
+	config.seed = 0x5eed0003;
+	if (!fixture_init(check, &config))
+		return false;
+	spe_spu_write(&fixture.spu, SPE_REG_PMSIRR, pmsirr);
+	fixture_arm(FIXTURE_SIZE);
+	return true;
+}
+
+/* Members from the last selection through the next, one by one. */
+static u64 interval_next(void)
+{
+	u64 members = 1;
+
+	while (!spe_spu_pass(&fixture.spu, 1))
+		members++;
+	spe_spu_sample(&fixture.spu, &op_other);
+	rearm();
+	return members;
+}
+
+/* D17.3.4.1: the interval is INTERVAL x 256 + 1, always. */
+static void interval_fixed(struct spe_check *check)
+{
+	for (u64 interval = 0; interval < 5; interval++) {
+		if (!start(check, interval & 1, interval << 8))
+			return;
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), interval << 8);
+		for (unsigned int i = 0; i < 20; i++) {
+			SPE_CHECK_EQ(check, interval_next(), interval * 256 + 1);
+			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), interval << 8);
+		}
+	}
+}
+
+/*
+ * D17.3.4.2: INTERVAL x 256 + 128 on average, 0x00 to 0xFF evenly. The mean of
+ * 20000 uniform draws has a standard deviation of 0.52: it is off by more than
+ * 3.5 (and the note rounds 128.5 down by 0.5) once in 10^9 seeds. The chi-square
+ * of 256 bins has mean 255 and deviation 22.6: above 400 once in 10^7.
+ */
+static void interval_jitter(struct spe_check *check)
+{
+	static u32 bins[256];
+	const u64 draws = 20000;
+	u64 sum = 0, chi = 0;
+
+	memset(bins, 0, sizeof(bins));
+	if (!start(check, false, 1 << 8 | SPE_PMSIRR_RND))
+		return;
+	for (u64 i = 0; i < draws; i++) {
+		u64 members = interval_next();
+
+		if (!SPE_CHECK(check, members >= 257 && members <= 512))
+			return;
+		bins[members - 257]++;
+		sum += members;
+	}
+	SPE_CHECK(check, sum > (384 - 3) * draws && sum < (384 + 4) * draws);
+	/* Sum of (n - N/256)^2 / (N/256), scaled by 256 to stay whole. */
+	for (unsigned int i = 0; i < 256; i++) {
+		s64 d = (s64)bins[i] * 256 - (s64)draws;
+
+		chi += (u64)(d * d);
+	}
+	SPE_CHECK(check, chi / (256 * draws) < 400);
+	SPE_CHECK(check, chi / (256 * draws) > 150);
+}
+
+/*
+ * D17.3.4.3: INTERVAL x 256 + 1 on average. The primary counter does not jitter,
+ * so the n-th sample is within 255 of n intervals: no chance is involved.
+ */
+static void interval_jitter_late(struct spe_check *check)
+{
+	u64 at = 0, least = ~0ULL, most = 0;
+
+	if (!start(check, true, 2 << 8 | SPE_PMSIRR_RND))
+		return;
+	/* D17.3.3: the initial value has no random part. */
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 2 << 8);
+	for (u64 i = 1; i <= 5000; i++) {
+		u64 members = interval_next();
+
+		at += members;
+		if (!SPE_CHECK(check, at >= i * 513 && at <= i * 513 + 255))
+			return;
+		least = members < least ? members : least;
+		most = members > most ? members : most;
+	}
+	/* The difference of two draws: it goes far to both sides. */
+	SPE_CHECK(check, least < 513 - 200 && most > 513 + 200);
+}
+
+/* The registers while ECOUNT runs: both counters go down by one for each member. */
+static void interval_late_registers(struct spe_check *check)
+{
+	u64 ecount;
+
+	if (!start(check, true, 1 << 8 | SPE_PMSIRR_RND))
+		return;
+	spe_spu_write(&fixture.spu, SPE_REG_PMSICR, 3);
+	for (u64 count = 3; count; count--) {
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), count);
+		SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1));
+	}
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 0);
+	/* The primary is zero: it is reloaded, ECOUNT drawn. Not zero with this seed. */
+	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1));
+	ecount = fixture_reg(SPE_REG_PMSICR) >> 56;
+	SPE_CHECK(check, ecount > 1);
+	for (u64 passed = 0; passed < ecount; passed++) {
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR),
+			     (ecount - passed) << 56 | (256 - passed));
+		SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), ecount - passed);
+		SPE_CHECK_EQ(check, spe_spu_pass(&fixture.spu, 1), passed + 1 == ecount);
+	}
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 256 - ecount);
+}
+
+/* However members are handed over, the same ones are selected. */
+static void interval_in_pieces(struct spe_check *check)
+{
+	static const struct {
+		bool ernd;
+		u64 pmsirr;
+	} cases[] = { { false, 3 << 8 },
+		      { false, 3 << 8 | SPE_PMSIRR_RND },
+		      { true, 1 << 8 | SPE_PMSIRR_RND },
+		      { true, SPE_PMSIRR_RND },
+		      { true, 3 << 8 } };
+	static u64 expected[2000];
+	u64 seed = 0x5eed0004;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (!start(check, cases[i].ernd, cases[i].pmsirr))
+			return;
+		for (size_t j = 0; j < ARRAY_SIZE(expected); j++)
+			expected[j] = interval_next();
+		if (!start(check, cases[i].ernd, cases[i].pmsirr))
+			return;
+		for (size_t j = 0; j < ARRAY_SIZE(expected); j++) {
+			u64 members = 0, until, piece;
+			bool selected;
+
+			do {
+				until = spe_spu_until_sample(&fixture.spu);
+				piece = 1 + spe_check_random(&seed) % until;
+				selected = spe_spu_pass(&fixture.spu, piece);
+				members += piece;
+				SPE_CHECK_EQ(check, selected, piece == until);
+			} while (!selected);
+			spe_spu_sample(&fixture.spu, &op_other);
+			rearm();
+			if (!SPE_CHECK_EQ(check, members, expected[j]))
+				return;
+		}
+		SPE_CHECK_EQ(check, fixture.spu.stats.selected, ARRAY_SIZE(expected));
+	}
+}
+
+/* D17.3.3: nonzero counters go on; D17.3.5: while disabled they stand still. */
+static void interval_saved(struct spe_check *check)
+{
+	if (!start(check, true, 1 << 8 | SPE_PMSIRR_RND))
+		return;
+	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, 0);
+	spe_spu_write(&fixture.spu, SPE_REG_PMSICR, 5ULL << 56 | 100);
+	SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 0);
+	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1000));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 5ULL << 56 | 100);
+	SPE_CHECK_EQ(check, fixture.spu.stats.operations, 0);
+
+	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, SPE_PMSCR_E0SPE);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 5ULL << 56 | 100);
+	SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 5);
+	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 2));
+	/* An event disables profiling too, and clearing S goes on. */
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, SPE_PMBSR_S);
+	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 2));
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 3ULL << 56 | 98);
+	/* And the buffer's own enable. */
+	spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, FIXTURE_BASE + 4096);
+	SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 0);
+}
+
+/* D17.3.3, RND = 1 without ERnd: the initial value is random in COUNT[7:0]. */
+static void interval_initial_jitter(struct spe_check *check)
+{
+	u64 seen = 0;
+
+	for (unsigned int i = 0; i < 64; i++) {
+		struct spe_spu_config config;
+
+		spe_spu_config_default(&config);
+		config.seed = i;
+		if (!fixture_init(check, &config))
+			return;
+		spe_spu_write(&fixture.spu, SPE_REG_PMSIRR, 7 << 8 | SPE_PMSIRR_RND);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 0);
+		fixture_arm(FIXTURE_SIZE);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR) >> 8, 7);
+		seen |= SPE_BIT(fixture_reg(SPE_REG_PMSICR) >> 2 & 63);
+	}
+	/* 64 draws out of 64 values hit 40 of them on average. */
+	SPE_CHECK(check, __builtin_popcountll(seen) > 25);
+}
+
+/* Which Exception levels are sampled, by E0SPE, E1SPE and the registers' owner. */
+static void sampling_levels(struct spe_check *check)
+{
+	static const struct {
+		bool e2h;
+		u64 pmscr;
+		bool el[3];
+	} rows[] = {
+		{ false, 0, { false, false, false } }, { false, 1, { true, false, false } },
+		{ false, 2, { false, true, false } },  { false, 3, { true, true, false } },
+		{ true, 0, { false, false, false } },  { true, 1, { true, false, false } },
+		{ true, 2, { false, false, true } },   { true, 3, { true, false, true } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_spu_config config;
+
+		spe_spu_config_default(&config);
+		config.e2h = rows[i].e2h;
+		if (!fixture_init(check, &config))
+			return;
+		fixture_arm(FIXTURE_SIZE);
+		spe_spu_write(&fixture.spu, SPE_REG_PMSCR, rows[i].pmscr);
+		for (u8 el = 0; el < 4; el++) {
+			struct spe_operation op = op_other;
+			u64 written = fixture.spu.stats.written;
+			bool sampled = el < 3 && rows[i].el[el];
+
+			op.el = el;
+			SPE_CHECK_EQ(check, spe_spu_enabled(&fixture.spu, el), sampled);
+			spe_spu_operate(&fixture.spu, &op);
+			SPE_CHECK_EQ(check, fixture.spu.stats.written - written, sampled);
+		}
+	}
+}
+
+/* D17.3.7 */
+static void sampling_collisions(struct spe_check *check)
+{
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	config.in_flight = 2;
+	if (!fixture_init(check, &config))
+		return;
+	fixture_arm(FIXTURE_SIZE);
+	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1));
+	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1));
+	/* COLL, and nothing else: profiling goes on, no interrupt. */
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
+	SPE_CHECK(check, !fixture.irq);
+	SPE_CHECK(check, spe_spu_enabled(&fixture.spu, 0));
+	spe_spu_sample(&fixture.spu, &op_other);
+	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1));
+	spe_spu_sample(&fixture.spu, &op_other);
+	spe_spu_sample(&fixture.spu, &op_other);
+	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, 1);
+	SPE_CHECK_EQ(check, fixture.spu.stats.selected, 3);
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 3);
+	SPE_CHECK_EQ(check, fixture.spu.stats.operations, 4);
+	/* One that nobody selected is no sample. */
+	spe_spu_sample(&fixture.spu, &op_other);
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 3);
+}
+
+/* What was in flight when the buffer went off is lost, and counted. */
+static void sampling_in_flight_lost(struct spe_check *check)
+{
+	if (!fixture_init(check, NULL))
+		return;
+	fixture_arm(FIXTURE_SIZE);
+	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1));
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, SPE_PMBSR_S);
+	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	spe_spu_sample(&fixture.spu, &op_other);
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 0);
+	SPE_CHECK(check, fixture_sample(&op_other));
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
+	SPE_CHECK_EQ(check, fixture.spu.stats.selected, 2);
+}
+
+#define LDST SPE_OP_LOAD_STORE
+#define B    SPE_PMSFCR_B
+#define LD   SPE_PMSFCR_LD
+#define ST   SPE_PMSFCR_ST
+
+/* PMSFCR_EL1: which of B, LD and ST lets each kind through. */
+static const struct {
+	u8 op_class;
+	u8 op_subclass;
+	u64 types;
+} filter_types[] = {
+	{ SPE_OP_OTHER, 0x00, 0 },
+	{ SPE_OP_OTHER, 0x01, 0 },
+	/* SVE data processing. */
+	{ SPE_OP_OTHER, 0x38, 0 },
+	{ SPE_OP_BRANCH, 0x00, B },
+	{ SPE_OP_BRANCH, 0x01, B },
+	{ SPE_OP_BRANCH, 0x02, B },
+	{ LDST, 0x00, LD },
+	{ LDST, 0x01, ST },
+	{ LDST, 0x04, LD },
+	{ LDST, 0x05, ST },
+	/* Exclusive, acquire and release. */
+	{ LDST, 0x0a, LD },
+	{ LDST, 0x0b, ST },
+	{ LDST, 0x12, LD },
+	{ LDST, 0x13, ST },
+	/* Atomics: all are stores, those that return data are loads too. */
+	{ LDST, 0x06, LD | ST },
+	{ LDST, 0x07, ST },
+	{ LDST, 0x16, LD | ST },
+	/* SVE. */
+	{ LDST, 0x38, LD },
+	{ LDST, 0x39, ST },
+	{ 3, 0x00, 0 },
+};
+
+static void filters_type(struct spe_check *check)
+{
+	for (u64 mask = 1; mask < 8; mask++) {
+		u64 types = mask << 16, filtered;
+
+		if (!fixture_init(check, NULL))
+			return;
+		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, types | SPE_PMSFCR_FT);
+		fixture_arm(FIXTURE_SIZE);
+		for (size_t i = 0; i < ARRAY_SIZE(filter_types); i++) {
+			struct spe_operation op = op_other;
+			u64 written = fixture.spu.stats.written;
+
+			op.op_class = filter_types[i].op_class;
+			op.op_subclass = filter_types[i].op_subclass;
+			spe_spu_operate(&fixture.spu, &op);
+			SPE_CHECK_EQ(check,
+				     mask << 16 | i << 8 | (fixture.spu.stats.written - written),
+				     mask << 16 | i << 8 | !!(types & filter_types[i].types));
+		}
+		SPE_CHECK_EQ(check, fixture.spu.stats.written + fixture.spu.stats.filtered,
+			     ARRAY_SIZE(filter_types));
+		/* B, LD and ST mean nothing without FT. */
+		filtered = fixture.spu.stats.filtered;
+		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, types);
+		spe_spu_operate(&fixture.spu, &op_other);
+		SPE_CHECK_EQ(check, fixture.spu.stats.filtered, filtered);
+	}
+}
+
+static bool filter_lets(const struct spe_operation *op)
+{
+	u64 written = fixture.spu.stats.written, filtered = fixture.spu.stats.filtered;
+
+	spe_spu_operate(&fixture.spu, op);
+	rearm();
+	return fixture.spu.stats.written > written && fixture.spu.stats.filtered == filtered;
+}
+
+static bool start_filters(struct spe_check *check, u8 zero_filter)
+{
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	config.pmsver = 3;
+	config.features |= SPE_PMSIDR_FNE;
+	config.zero_filter = zero_filter;
+	if (!fixture_init(check, &config))
+		return false;
+	fixture_arm(FIXTURE_SIZE);
+	return true;
+}
+
+/* PMSEVFR: every event named must be there. PMSNEVFR: none of them. */
+static void filters_events(struct spe_check *check)
+{
+	u64 seed = 0x5eed0005, let = 0;
+
+	if (!start_filters(check, SPE_SPU_ZERO_FILTER_OFF))
+		return;
+	for (unsigned int i = 0; i < 4000; i++) {
+		struct spe_operation op = op_load;
+		u64 r = spe_check_random(&seed);
+		u64 want = 0, unwanted = 0;
+		bool expected = true;
+
+		/* Sparse masks out of E[1,3,5,7,11], so that all outcomes come up. */
+		for (unsigned int bit = 1; bit < 12; bit += bit == 7 ? 4 : 2) {
+			want |= (r >> 3 * bit & 7) == 0 ? SPE_BIT(bit) : 0;
+			unwanted |= (r >> 3 * bit & 7) == 1 ? SPE_BIT(bit) : 0;
+		}
+		op.events = r >> 40 & 0xffe;
+		for (unsigned int bit = 0; bit < 16; bit++) {
+			if (want >> bit & 1 && !(op.events >> bit & 1))
+				expected = false;
+			if (unwanted >> bit & 1 && op.events >> bit & 1)
+				expected = false;
+		}
+		spe_spu_write(&fixture.spu, SPE_REG_PMSEVFR, want);
+		spe_spu_write(&fixture.spu, SPE_REG_PMSNEVFR, unwanted);
+		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FE | SPE_PMSFCR_FNE);
+		SPE_CHECK_EQ(check, filter_lets(&op), expected);
+		let += expected;
+		/* Off, they do nothing. */
+		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
+		SPE_CHECK(check, filter_lets(&op));
+	}
+	SPE_CHECK(check, let > 500 && let < 3500);
+}
+
+/* PMSLATFR: the total latency as it is recorded must reach MINLAT. */
+static void filters_latency(struct spe_check *check)
+{
+	static const struct {
+		u32 min;
+		u32 total;
+		bool let;
+	} rows[] = {
+		{ 1, 0, false },	{ 1, 1, true },		 { 100, 99, false },
+		{ 100, 100, true },	{ 100, 101, true },	 { 0xfff, 0xffe, false },
+		{ 0xfff, 0xfff, true }, { 0xfff, 100000, true },
+	};
+
+	if (!start_filters(check, SPE_SPU_ZERO_FILTER_OFF))
+		return;
+	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FL);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_operation op = op_other;
+
+		op.total = rows[i].total;
+		/* Issue latency is another matter. */
+		op.issue = 4000;
+		spe_spu_write(&fixture.spu, SPE_REG_PMSLATFR, rows[i].min);
+		SPE_CHECK_EQ(check, i << 8 | filter_lets(&op), i << 8 | rows[i].let);
+	}
+}
+
+/* A filter that is on and names nothing, both permitted ways. */
+static void filters_zero(struct spe_check *check)
+{
+	static const u64 on[] = { SPE_PMSFCR_FE, SPE_PMSFCR_FT, SPE_PMSFCR_FL, SPE_PMSFCR_FNE };
+
+	for (size_t i = 0; i < ARRAY_SIZE(on); i++) {
+		if (!start_filters(check, SPE_SPU_ZERO_FILTER_OFF))
+			return;
+		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, on[i]);
+		SPE_CHECK(check, filter_lets(&op_load));
+		if (!start_filters(check, SPE_SPU_ZERO_FILTER_ALL))
+			return;
+		SPE_CHECK(check, filter_lets(&op_load));
+		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, on[i]);
+		SPE_CHECK(check, !filter_lets(&op_load));
+	}
+}
+
+/* The filter is the AND of those that are on. */
+static void filters_together(struct spe_check *check)
+{
+	if (!start_filters(check, SPE_SPU_ZERO_FILTER_OFF))
+		return;
+	spe_spu_write(&fixture.spu, SPE_REG_PMSEVFR, SPE_BIT(SPE_EVENT_L1D_REFILL));
+	spe_spu_write(&fixture.spu, SPE_REG_PMSNEVFR, SPE_BIT(SPE_EVENT_TLB_WALK));
+	spe_spu_write(&fixture.spu, SPE_REG_PMSLATFR, 100);
+	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
+		      SPE_PMSFCR_FE | SPE_PMSFCR_FT | SPE_PMSFCR_FL | SPE_PMSFCR_FNE | LD);
+	for (unsigned int i = 0; i < 16; i++) {
+		struct spe_operation op = i & 1 ? op_load : op_store;
+
+		op.events = SPE_BIT(SPE_EVENT_RETIRED);
+		op.events |= i & 2 ? SPE_BIT(SPE_EVENT_L1D_REFILL) : 0;
+		op.events |= i & 4 ? 0 : SPE_BIT(SPE_EVENT_TLB_WALK);
+		op.total = i & 8 ? 100 : 99;
+		SPE_CHECK_EQ(check, i << 8 | filter_lets(&op), i << 8 | (i == 15));
+	}
+}
+
+static const struct spe_case cases[] = {
+	{ "interval, fixed", interval_fixed },
+	{ "interval, jitter", interval_jitter },
+	{ "interval, jitter with ERnd", interval_jitter_late },
+	{ "interval, counters with ERnd", interval_late_registers },
+	{ "interval, in pieces", interval_in_pieces },
+	{ "interval, saved and held", interval_saved },
+	{ "interval, initial jitter", interval_initial_jitter },
+	{ "Exception levels", sampling_levels },
+	{ "collisions", sampling_collisions },
+	{ "lost in flight", sampling_in_flight_lost },
+	{ "filter by type", filters_type },
+	{ "filter by event", filters_events },
+	{ "filter by latency", filters_latency },
+	{ "filter that names nothing", filters_zero },
+	{ "filters together", filters_together },
+};
+
+const struct spe_suite spe_suite_spu_sampling = { "spu-sampling", cases, ARRAY_SIZE(cases) };

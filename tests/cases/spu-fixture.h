@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* An SPU with a buffer behind it that watches what the SPU does. */
+#ifndef SPE_CASES_SPU_FIXTURE_H
+#define SPE_CASES_SPU_FIXTURE_H
+
+#include "check.h"
+#include "record.h"
+#include "spu.h"
+
+#define FIXTURE_BASE 0xffff000012340000ULL
+#define FIXTURE_SIZE 16384
+
+/**
+ * struct fixture - one SPU under test
+ * @fault_from: writes that touch this address or what follows end in @fault
+ * @strays: writes outside the buffer, or beyond PMBLIMITR.LIMIT
+ * @irq: the level of PMBIRQ
+ * @irq_changes: how often it changed
+ */
+struct fixture {
+	struct spe_spu spu;
+	u8 mem[FIXTURE_SIZE];
+	u64 fault_from;
+	u32 fault;
+	u64 strays;
+	u64 writes;
+	u64 irq_changes;
+	bool irq;
+};
+
+/* The suites run one case at a time. */
+extern struct fixture fixture;
+
+/* A reset SPU of @config (NULL: the default one); false if it was refused. */
+bool fixture_init(struct spe_check *check, const struct spe_spu_config *config);
+
+/* Arms the window of @size bytes at the buffer's start and enables EL0 and EL1 (EL2 if e2h). */
+void fixture_arm(size_t size);
+
+/* Passes members until one is selected and gives it @operation; false if profiling is off. */
+bool fixture_sample(const struct spe_operation *operation);
+
+static inline u64 fixture_reg(enum spe_reg reg)
+{
+	return spe_spu_read(&fixture.spu, reg);
+}
+
+/* A load, a store, a branch that was taken, an addition. */
+extern const struct spe_operation op_load;
+extern const struct spe_operation op_store;
+extern const struct spe_operation op_branch;
+extern const struct spe_operation op_other;
+
+#endif
