@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The CPU clock by perf_event_open(2). */
+#include "cpu-clock.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_MIN (64ULL << 10)
+#define RING_MAX (1ULL << 20)
+
+/* IP, TID and TIME make 32 bytes: ticks never straddle the ring's end. */
+#define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+struct tick_record {
+	struct perf_event_header header;
+	u64 pc;
+	s32 pid;
+	s32 tid;
+	u64 time;
+};
+
+/* What sample_id_all puts at the end of the other records. */
+struct id_trailer {
+	s32 pid;
+	s32 tid;
+	u64 time;
+};
+
+/* The longest record that this event causes: THROTTLE, with its trailer. */
+#define RECORD_MAX (sizeof(struct perf_event_header) + 3 * sizeof(u64) + sizeof(struct id_trailer))
+
+static int paranoid_level(void)
+{
+	char text[16] = "";
+	ssize_t n;
+	int fd;
+
+	fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n > 0 ? atoi(text) : -1;
+}
+
+static const char *refused_reason(void)
+{
+#define REFUSED(level)                                                                          \
+	"perf_event_open is refused: kernel.perf_event_paranoid is " level " and this process " \
+	"has not CAP_PERFMON; run as root or lower it to 0"
+	switch (paranoid_level()) {
+	case 1:
+		return REFUSED("1");
+	case 2:
+		return REFUSED("2");
+	case 3:
+		return REFUSED("3");
+	case 4:
+		return REFUSED("4");
+	default:
+		return "perf_event_open is refused by a security policy, although "
+		       "kernel.perf_event_paranoid allows it: look for a seccomp filter or an LSM";
+	}
+#undef REFUSED
+}
+
+static const char *open_reason(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return refused_reason();
+	case ENOSYS:
+		return "perf_event_open is not there: a kernel without CONFIG_PERF_EVENTS, or a "
+		       "container whose seccomp filter hides it";
+	case EMFILE:
+	case ENFILE:
+		return "perf_event_open needs one descriptor for each CPU and the limit of open "
+		       "files "
+		       "is reached (RLIMIT_NOFILE)";
+	case ENODEV:
+		return "perf_event_open found the CPU offline";
+	default:
+		return "perf_event_open does not know the CPU clock (PERF_COUNT_SW_CPU_CLOCK)";
+	}
+}
+
+/* Room for a second's ticks: a drain comes four times as often. */
+static u64 ring_size(u64 period_ns)
+{
+	u64 need = 1000000000 / period_ns * sizeof(struct tick_record), size = RING_MIN;
+
+	while (size < need && size < RING_MAX)
+		size *= 2;
+	return size;
+}
+
+int cpu_clock_open(struct cpu_clock *clock, u32 cpu, const struct cpu_clock_config *config,
+		   const char **ret_reason)
+{
+	u64 page = (u64)sysconf(_SC_PAGESIZE), size = ring_size(config->period_ns);
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = config->period_ns,
+		.sample_type = SAMPLE_TYPE,
+		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = 1,
+		.sample_id_all = 1,
+		.exclude_idle = 1,
+		.exclude_kernel = !config->kernel,
+		.exclude_user = !config->user,
+		.exclude_hv = 1,
+		.exclude_guest = 1,
+		.watermark = 1,
+		.wakeup_watermark = (u32)(size / 2),
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+	void *map;
+	int fd, r;
+
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0) {
+		r = -errno;
+		*ret_reason = open_reason(-r);
+		return r;
+	}
+	map = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		r = -errno;
+		*ret_reason = "the ring of a perf event cannot be mapped: RLIMIT_MEMLOCK and "
+			      "kernel.perf_event_mlock_kb bound it";
+		close(fd);
+		return r;
+	}
+	*clock = (struct cpu_clock){
+		.control = map,
+		.data = (const u8 *)map + page,
+		.size = size,
+		.fd = fd,
+	};
+	return 0;
+}
+
+void cpu_clock_close(struct cpu_clock *clock)
+{
+	if (clock->fd < 0)
+		return;
+	munmap(clock->control, (size_t)(clock->data - (const u8 *)clock->control) + clock->size);
+	close(clock->fd);
+	*clock = CPU_CLOCK_INIT;
+}
+
+int cpu_clock_start(struct cpu_clock *clock)
+{
+	return ioctl(clock->fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
+}
+
+void cpu_clock_stop(struct cpu_clock *clock)
+{
+	ioctl(clock->fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+u64 cpu_clock_running(const struct cpu_clock *clock)
+{
+	struct {
+		u64 value;
+		u64 running;
+	} counts;
+
+	if (read(clock->fd, &counts, sizeof(counts)) != sizeof(counts))
+		return 0;
+	return counts.running;
+}
+
+bool cpu_clock_begin(struct cpu_clock *clock)
+{
+	clock->head = __atomic_load_n(&clock->control->data_head, __ATOMIC_ACQUIRE);
+	return clock->size - (clock->head - clock->tail) < RECORD_MAX + sizeof(struct tick_record);
+}
+
+void cpu_clock_end(struct cpu_clock *clock)
+{
+	clock->tail = clock->head;
+	__atomic_store_n(&clock->control->data_tail, clock->tail, __ATOMIC_RELEASE);
+}
+
+/* A copy: a record may straddle the ring's end. */
+static void ring_copy(const struct cpu_clock *clock, u64 from, void *to, size_t size)
+{
+	u64 offset = from & (clock->size - 1);
+	size_t first = clock->size - offset < size ? clock->size - offset : size;
+
+	memcpy(to, clock->data + offset, first);
+	memcpy((u8 *)to + first, clock->data, size - first);
+}
+
+static bool read_tick(const struct cpu_clock *clock, const struct perf_event_header *header,
+		      struct cpu_clock_event *ret_event)
+{
+	struct tick_record tick;
+	u8 el;
+
+	switch (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_USER:
+		el = 0;
+		break;
+	case PERF_RECORD_MISC_KERNEL:
+		el = 1;
+		break;
+	default:
+		return false;
+	}
+	if (header->size != sizeof(tick))
+		return false;
+	ring_copy(clock, clock->tail, &tick, sizeof(tick));
+	*ret_event = (struct cpu_clock_event){
+		.type = CPU_CLOCK_TICK,
+		.time_ns = tick.time,
+		.pc = tick.pc,
+		.tid = tick.tid,
+		.el = el,
+	};
+	return true;
+}
+
+static bool read_other(const struct cpu_clock *clock, const struct perf_event_header *header,
+		       u8 type, struct cpu_clock_event *ret_event)
+{
+	struct id_trailer id;
+
+	if (header->size < sizeof(*header) + sizeof(id))
+		return false;
+	ring_copy(clock, clock->tail + header->size - sizeof(id), &id, sizeof(id));
+	*ret_event = (struct cpu_clock_event){ .type = type, .time_ns = id.time };
+	return true;
+}
+
+bool cpu_clock_next(struct cpu_clock *clock, struct cpu_clock_event *ret_event)
+{
+	struct perf_event_header header;
+	bool found = false;
+
+	while (!found && clock->head - clock->tail >= sizeof(header)) {
+		ring_copy(clock, clock->tail, &header, sizeof(header));
+		/* The kernel does not write such a thing; do not walk on it. */
+		if (header.size < sizeof(header) || header.size > clock->head - clock->tail) {
+			clock->tail = clock->head;
+			return false;
+		}
+		switch (header.type) {
+		case PERF_RECORD_SAMPLE:
+			found = read_tick(clock, &header, ret_event);
+			break;
+		case PERF_RECORD_LOST:
+			found = read_other(clock, &header, CPU_CLOCK_LOST, ret_event);
+			break;
+		case PERF_RECORD_THROTTLE:
+			found = read_other(clock, &header, CPU_CLOCK_THROTTLE, ret_event);
+			break;
+		case PERF_RECORD_UNTHROTTLE:
+			found = read_other(clock, &header, CPU_CLOCK_UNTHROTTLE, ret_event);
+			break;
+		}
+		clock->tail += header.size;
+	}
+	return found;
+}

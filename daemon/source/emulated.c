@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The source that needs no SPE: an emulated SPU for each CPU, in this process,
+ * fed by the CPU clock. What a tick interrupted is true: PC, mode, task and
+ * time. What the operation there was and did is modelled.
+ *
+ * TIDs are those of this process's PID namespace, which is what /proc here
+ * shows. A task outside of it has none, and its samples no context.
+ */
+#include "source.h"
+
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cpu-clock.h"
+#include "cpu-list.h"
+#include "models.h"
+#include "spu-driver.h"
+
+#define ONLINE_PATH "/sys/devices/system/cpu/online"
+
+/* No tick waits longer for a drain. */
+#define DRAIN_NS 250000000L
+
+/* How often it is looked whether CPUs came or went. */
+#define ONLINE_CHECK_NS 1000000000ULL
+
+/**
+ * struct emulated_cpu
+ * @seen_ns: up to when the ring told of this CPU: its last tick or drain
+ * @running: cpu_clock_running() at the last check
+ * @throttled: the kernel holds the clock: blind, not idle
+ * @ticked: since the last check
+ */
+struct emulated_cpu {
+	struct cpu_clock clock;
+	struct spu_driver driver;
+	u64 seen_ns;
+	u64 running;
+	bool throttled;
+	bool ticked;
+};
+
+enum emulated_state {
+	EMULATED_IDLE,
+	EMULATED_RUNNING,
+	EMULATED_STOPPED, /* what the rings hold is not drained yet */
+};
+
+struct emulated {
+	struct source source;
+	enum emulated_state state;
+	struct spe_spu_config spu;
+	struct spu_program program;
+	struct cpu_clock_config clock;
+	struct models *models;
+	struct spe_opmodel opmodel;
+	u64 stop_ns;
+	u64 check_ns;
+	int epoll_fd;
+	int timer_fd;
+	u32 count; /* possible CPUs */
+	struct emulated_cpu cpus[];
+};
+
+static struct emulated *emulated_of(struct source *source)
+{
+	return (struct emulated *)source;
+}
+
+static u64 now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
+}
+
+static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
+{
+	struct emulated_cpu *cpu = &e->cpus[index];
+	struct epoll_event event = { .events = EPOLLIN };
+	int r;
+
+	if (!cpu->driver.buffer) {
+		r = spu_driver_init(&cpu->driver, index, &e->spu, &e->program, ret_reason);
+		if (r < 0)
+			return r;
+	}
+	r = cpu_clock_open(&cpu->clock, index, &e->clock, ret_reason);
+	if (r < 0)
+		return r;
+	if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, cpu->clock.fd, &event) < 0) {
+		r = -errno;
+		*ret_reason = "a perf event cannot be polled";
+		cpu_clock_close(&cpu->clock);
+		return r;
+	}
+	return 0;
+}
+
+static int cpu_start(struct emulated_cpu *cpu, u64 since_ns)
+{
+	int r;
+
+	r = cpu_clock_start(&cpu->clock);
+	if (r < 0)
+		return r;
+	spu_driver_on(&cpu->driver, since_ns);
+	cpu->seen_ns = now();
+	cpu->running = 0;
+	cpu->throttled = false;
+	cpu->ticked = true;
+	spu_driver_arm(&cpu->driver, cpu->seen_ns);
+	return 0;
+}
+
+static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
+		     const struct cpu_clock_event *tick, const struct source_sink *sink)
+{
+	enum spe_profile profile = SPE_PROFILE_MIXED;
+	struct spe_operation operation = {
+		.pc = tick->pc,
+		.timestamp = tick->time_ns,
+		.el = tick->el,
+		.ns = true,
+	};
+
+	if (!spu_driver_wants(&cpu->driver, tick->el))
+		return;
+	/* What a program is like says nothing of the kernel's work for it. */
+	if (!tick->el)
+		profile = models_of_task(e->models, tick->tid, tick->time_ns);
+	if (tick->tid > 0) {
+		operation.contextidr_el1 = (u32)tick->tid;
+		operation.has = SPE_OPERATION_CONTEXT1;
+	}
+	spe_opmodel_operation(&e->opmodel, profile, &operation);
+	spu_driver_sample(&cpu->driver, &operation, sink);
+}
+
+/* From @from to @to ticks were lost. */
+static void cpu_gap(struct emulated_cpu *cpu, u64 from, u64 to, const struct source_sink *sink)
+{
+	spu_driver_close(&cpu->driver, from, sink);
+	spu_driver_arm(&cpu->driver, to);
+	cpu->seen_ns = to;
+}
+
+static void cpu_event(struct emulated *e, struct emulated_cpu *cpu,
+		      const struct cpu_clock_event *event, const struct source_sink *sink)
+{
+	switch (event->type) {
+	case CPU_CLOCK_TICK:
+		cpu_tick(e, cpu, event, sink);
+		cpu->ticked = true;
+		break;
+	case CPU_CLOCK_LOST:
+		cpu_gap(cpu, cpu->seen_ns, event->time_ns, sink);
+		break;
+	case CPU_CLOCK_THROTTLE:
+		spu_driver_close(&cpu->driver, event->time_ns, sink);
+		cpu->throttled = true;
+		break;
+	case CPU_CLOCK_UNTHROTTLE:
+		spu_driver_arm(&cpu->driver, event->time_ns);
+		cpu->throttled = false;
+		break;
+	}
+	if (event->time_ns > cpu->seen_ns)
+		cpu->seen_ns = event->time_ns;
+}
+
+/* All that the ring of @cpu holds; the window ends at @until_ns, 0 for now. */
+static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns,
+		      const struct source_sink *sink)
+{
+	struct cpu_clock_event event;
+	u64 end_ns = until_ns ? until_ns : now();
+	bool full = cpu_clock_begin(&cpu->clock);
+
+	while (cpu_clock_next(&cpu->clock, &event))
+		cpu_event(e, cpu, &event, sink);
+	cpu_clock_end(&cpu->clock);
+
+	/* A full ring took nothing in after what it holds: that time was blind. */
+	if (full && !cpu->throttled)
+		cpu_gap(cpu, cpu->seen_ns, until_ns ? until_ns : now(), sink);
+	/* The ring may hold a tick that came after the clock was read. */
+	if (end_ns < cpu->seen_ns)
+		end_ns = cpu->seen_ns;
+	spu_driver_close(&cpu->driver, end_ns, sink);
+	cpu->seen_ns = end_ns;
+	if (until_ns)
+		spu_driver_off(&cpu->driver);
+	else if (!cpu->throttled)
+		spu_driver_arm(&cpu->driver, end_ns);
+}
+
+/*
+ * Whether the CPU went offline since the last check: its event is dead then,
+ * even if the CPU came back. Asked only of CPUs without a tick, as it costs an
+ * interrupt there.
+ */
+static bool cpu_died(struct emulated_cpu *cpu, bool online)
+{
+	u64 running;
+	bool dead;
+
+	if (online && cpu->ticked)
+		return false;
+	running = cpu_clock_running(&cpu->clock);
+	dead = !online || running == cpu->running;
+	cpu->running = running;
+	return dead;
+}
+
+static void check_online(struct emulated *e, u64 now_ns, const struct source_sink *sink)
+{
+	struct cpu_list online;
+	const char *reason;
+
+	if (cpu_list_read(ONLINE_PATH, &online) < 0)
+		return;
+	for (u32 i = 0; i < e->count; i++) {
+		struct emulated_cpu *cpu = &e->cpus[i];
+
+		if (cpu->clock.fd >= 0 && cpu_died(cpu, cpu_list_has(&online, i))) {
+			/* Since its last sign of life it is not known what it did. */
+			spu_driver_close(&cpu->driver, now_ns, sink);
+			spu_driver_off(&cpu->driver);
+			cpu_clock_close(&cpu->clock);
+		}
+		if (cpu->clock.fd < 0 && cpu_list_has(&online, i) && !cpu_open(e, i, &reason) &&
+		    cpu_start(cpu, e->check_ns) < 0)
+			cpu_clock_close(&cpu->clock);
+		cpu->ticked = false;
+	}
+	e->check_ns = now_ns;
+}
+
+static int emulated_start(struct source *source)
+{
+	const struct itimerspec period = {
+		.it_interval.tv_nsec = DRAIN_NS,
+		.it_value.tv_nsec = DRAIN_NS,
+	};
+	struct emulated *e = emulated_of(source);
+	int r;
+
+	/* A drain is due: what the rings hold belongs to the time before. */
+	if (e->state != EMULATED_IDLE)
+		return -EBUSY;
+	if (timerfd_settime(e->timer_fd, 0, &period, NULL) < 0)
+		return -errno;
+	e->check_ns = now();
+	for (u32 i = 0; i < e->count; i++) {
+		struct emulated_cpu *cpu = &e->cpus[i];
+
+		if (cpu->clock.fd < 0)
+			continue;
+		r = cpu_start(cpu, 0);
+		/* It went offline since; check_online() waits for it. */
+		if (r < 0)
+			cpu_clock_close(&cpu->clock);
+	}
+	e->state = EMULATED_RUNNING;
+	return 0;
+}
+
+static int emulated_fd(struct source *source)
+{
+	return emulated_of(source)->epoll_fd;
+}
+
+static int emulated_drain(struct source *source, const struct source_sink *sink)
+{
+	struct emulated *e = emulated_of(source);
+	bool stopped = e->state == EMULATED_STOPPED;
+	u64 expirations, now_ns = now();
+
+	if (e->state == EMULATED_IDLE)
+		return 0;
+	if (read(e->timer_fd, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN)
+		return -errno;
+	for (u32 i = 0; i < e->count; i++) {
+		if (e->cpus[i].clock.fd >= 0)
+			cpu_drain(e, &e->cpus[i], stopped ? e->stop_ns : 0, sink);
+	}
+	if (stopped)
+		e->state = EMULATED_IDLE;
+	else if (now_ns - e->check_ns >= ONLINE_CHECK_NS)
+		check_online(e, now_ns, sink);
+	return 0;
+}
+
+static void emulated_stop(struct source *source)
+{
+	const struct itimerspec never = { 0 };
+	struct emulated *e = emulated_of(source);
+
+	if (e->state != EMULATED_RUNNING)
+		return;
+	for (u32 i = 0; i < e->count; i++) {
+		if (e->cpus[i].clock.fd >= 0)
+			cpu_clock_stop(&e->cpus[i].clock);
+	}
+	timerfd_settime(e->timer_fd, 0, &never, NULL);
+	e->stop_ns = now();
+	e->state = EMULATED_STOPPED;
+}
+
+static void emulated_free(struct source *source)
+{
+	struct emulated *e = emulated_of(source);
+
+	if (!source)
+		return;
+	for (u32 i = 0; i < e->count; i++) {
+		cpu_clock_close(&e->cpus[i].clock);
+		spu_driver_deinit(&e->cpus[i].driver);
+	}
+	if (e->timer_fd >= 0)
+		close(e->timer_fd);
+	if (e->epoll_fd >= 0)
+		close(e->epoll_fd);
+	models_free(e->models);
+	free(e);
+}
+
+static const struct source_ops emulated_ops = {
+	.name = "emulated",
+	.start = emulated_start,
+	.fd = emulated_fd,
+	.drain = emulated_drain,
+	.stop = emulated_stop,
+	.free = emulated_free,
+};
+
+static int open_poll(struct emulated *e, const char **ret_reason)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	e->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (e->epoll_fd < 0 || e->timer_fd < 0 ||
+	    epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, e->timer_fd, &event) < 0) {
+		*ret_reason = "no descriptors for epoll and its timer: look at RLIMIT_NOFILE";
+		return -errno;
+	}
+	return 0;
+}
+
+static int open_cpus(struct emulated *e, const struct cpu_list *online, const char **ret_reason)
+{
+	int r;
+
+	for (u32 i = 0; i < e->count; i++) {
+		if (!cpu_list_has(online, i))
+			continue;
+		r = cpu_open(e, i, ret_reason);
+		if (r == -ENODEV)
+			continue;
+		if (r < 0)
+			return r;
+		e->source.cpus++;
+	}
+	return 0;
+}
+
+static int emulated_open(struct emulated *e, const struct source_config *config,
+			 const struct cpu_list *online, const char **ret_reason)
+{
+	int r;
+
+	spe_spu_config_default(&e->spu);
+	spe_opmodel_init(&e->opmodel, e->spu.seed);
+	r = spu_program_make(config, &e->spu, &e->program, ret_reason);
+	if (r < 0)
+		return r;
+	r = models_new(config->models, &e->models, ret_reason);
+	if (r < 0)
+		return r;
+	r = open_poll(e, ret_reason);
+	if (r < 0)
+		return r;
+	e->source.interval_ns = e->program.interval;
+	e->clock = (struct cpu_clock_config){
+		.period_ns = e->program.interval,
+		.kernel = config->kernel,
+		.user = config->user,
+	};
+	return open_cpus(e, online, ret_reason);
+}
+
+int source_emulated_new(const struct source_config *config, struct source **ret_source,
+			const char **ret_reason)
+{
+	struct cpu_list possible, online;
+	struct emulated *e;
+	u32 count;
+	int r;
+
+	r = cpu_list_read("/sys/devices/system/cpu/possible", &possible);
+	if (!r)
+		r = cpu_list_read(ONLINE_PATH, &online);
+	if (r < 0) {
+		*ret_reason = "which CPUs there are is not to be read in /sys/devices/system/cpu";
+		return r;
+	}
+	count = cpu_list_end(&possible);
+	e = calloc(1, sizeof(*e) + count * sizeof(e->cpus[0]));
+	if (!e) {
+		*ret_reason = "out of memory for a source";
+		return -ENOMEM;
+	}
+	e->source.ops = &emulated_ops;
+	e->source.backend = BACKEND_EMULATED;
+	e->epoll_fd = -1;
+	e->timer_fd = -1;
+	e->count = count;
+	for (u32 i = 0; i < count; i++)
+		e->cpus[i].clock = CPU_CLOCK_INIT;
+
+	r = emulated_open(e, config, &online, ret_reason);
+	if (r < 0) {
+		emulated_free(&e->source);
+		return r;
+	}
+	*ret_source = &e->source;
+	return 0;
+}

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The emulated source, on the machine that runs the test: a child whose every
+ * instruction is known says whether TIDs, PCs and rates are true.
+ */
+#include "test.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cpu-list.h"
+#include "models.h"
+#include "record.h"
+#include "regs.h"
+#include "source.h"
+#include "spu-driver.h"
+
+#define INTERVAL_NS 1000000
+#define CPUS	    CPU_LIST_MAX
+
+/* All that the child executes, in a section of its own, so that its end is known. */
+extern const char __start_spin_text[], __stop_spin_text[];
+
+__attribute__((noinline, noreturn, section("spin_text"))) static void spin(void)
+{
+	for (volatile unsigned long turns = 0;; turns++)
+		;
+}
+
+static u64 clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	assert_int_equal(clock_gettime(id, &ts), 0);
+	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
+}
+
+/* What a run brought, and what went wrong: a sink cannot fail an assertion. */
+struct seen {
+	pid_t child;
+	u64 windows;
+	u64 written;
+	u64 decoded;
+	u64 suspect;
+	u64 kinds[SPE_KINDS];
+	u64 atomic_loads; /* which are stores too, as the filter sees them */
+	u64 kernel;
+	u64 child_inside;
+	u64 child_outside;
+	u64 child_time; /* Timestamps of the child outside their window */
+	u64 armed_ns;
+	u64 blind_ns;
+	u64 end_ns[CPUS];
+	u64 broken_time; /* windows that do not join the one before */
+	u64 broken_header;
+	u64 faulted;
+};
+
+static void see_sample(struct seen *seen, const struct source_window *window,
+		       const struct spe_sample *sample)
+{
+	u64 pc = spe_address_va(sample->address[SPE_ADDRESS_PC]);
+	u8 el = spe_address_el(sample->address[SPE_ADDRESS_PC]);
+
+	seen->kinds[spe_sample_kind(sample)]++;
+	seen->atomic_loads +=
+		spe_sample_kind(sample) == SPE_KIND_LOAD &&
+		spe_op_format(sample->op_class, sample->op_subclass) == SPE_OP_FORMAT_LS_EXTENDED &&
+		sample->op_subclass & SPE_OP_AT;
+	seen->kernel += el == 1;
+	if (!spe_sample_has(sample, SPE_HAS_CONTEXT(SPE_CONTEXT_EL1)) ||
+	    sample->context[SPE_CONTEXT_EL1] != (u32)seen->child)
+		return;
+	if (sample->timestamp + INTERVAL_NS < window->start_ns ||
+	    sample->timestamp > window->end_ns)
+		seen->child_time++;
+	if (el)
+		return;
+	if (pc >= (u64)(uintptr_t)__start_spin_text && pc < (u64)(uintptr_t)__stop_spin_text)
+		seen->child_inside++;
+	else
+		seen->child_outside++;
+}
+
+static void see_window(void *ctx, const struct source_window *window)
+{
+	const struct spe_decoder_config config = { window->max_record, window->align };
+	struct seen *seen = ctx;
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+	struct spe_range range;
+	enum spe_decode r;
+
+	seen->windows++;
+	seen->written += window->written;
+	if (window->backend != BACKEND_EMULATED || window->tid != -1 || !window->pmsver ||
+	    window->cpu >= CPUS || window->clock.mult != 1 || window->end_ns < window->start_ns) {
+		seen->broken_header++;
+		return;
+	}
+	if (seen->end_ns[window->cpu] &&
+	    seen->end_ns[window->cpu] + window->blind_ns != window->start_ns)
+		seen->broken_time++;
+	seen->end_ns[window->cpu] = window->end_ns;
+	seen->armed_ns += window->end_ns - window->start_ns;
+	seen->blind_ns += window->blind_ns;
+	seen->faulted += !!(window->flags & WINDOW_FAULTED);
+
+	spe_decoder_init(&decoder, &config, window->data, window->len);
+	while ((r = spe_decoder_next(&decoder, &sample, &range)) != SPE_DECODE_END) {
+		if (r == SPE_DECODE_SAMPLE)
+			see_sample(seen, window, &sample);
+	}
+	seen->decoded += decoder.ledger.records;
+	seen->suspect += decoder.ledger.suspect;
+}
+
+static struct source_config config_default(void)
+{
+	return (struct source_config){
+		.interval_ns = INTERVAL_NS,
+		.jitter = true,
+		.kernel = true,
+		.user = true,
+		.models = "",
+	};
+}
+
+static struct source *source_or_skip(const struct source_config *config)
+{
+	struct source *source = NULL;
+	const char *reason = NULL;
+	int r;
+
+	r = source_emulated_new(config, &source, &reason);
+	if (r == -EACCES || r == -EPERM || r == -ENOSYS) {
+		assert_non_null(reason);
+		print_message("%s\n", reason);
+		skip();
+	}
+	assert_int_equal(r, 0);
+	return source;
+}
+
+static pid_t child_start(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		spin();
+	}
+	return pid;
+}
+
+/* Sample for @ns with a busy child; its CPU time meanwhile. */
+static u64 run(struct source *source, u64 ns, struct seen *seen)
+{
+	const struct source_sink sink = { .window = see_window, .ctx = seen };
+	struct pollfd poll_fd = { .fd = source->ops->fd(source), .events = POLLIN };
+	u64 start, child;
+	clockid_t id;
+
+	seen->child = child_start();
+	assert_int_equal(clock_getcpuclockid(seen->child, &id), 0);
+	/* By then it spins, whatever fork left to do before. */
+	while (clock_ns(id) < 20000000)
+		usleep(1000);
+
+	assert_int_equal(source->ops->start(source), 0);
+	start = clock_ns(CLOCK_MONOTONIC);
+	child = clock_ns(id);
+	while (clock_ns(CLOCK_MONOTONIC) - start < ns) {
+		/* Nothing waits longer than that for a drain. */
+		assert_int_equal(poll(&poll_fd, 1, 2000), 1);
+		assert_int_equal(source->ops->drain(source, &sink), 0);
+	}
+	child = clock_ns(id) - child;
+	source->ops->stop(source);
+	assert_int_equal(source->ops->start(source), -EBUSY);
+	assert_int_equal(source->ops->drain(source, &sink), 0);
+	assert_int_equal(kill(seen->child, SIGKILL), 0);
+	assert_int_equal(waitpid(seen->child, NULL, 0), seen->child);
+	return child;
+}
+
+static void check_ledgers(const struct seen *seen)
+{
+	assert_int_equal(seen->broken_header, 0);
+	assert_int_equal(seen->broken_time, 0);
+	assert_int_equal(seen->suspect, 0);
+	assert_int_equal(seen->written, seen->decoded);
+	assert_true(seen->decoded > 0);
+}
+
+static void test_truth(void **state)
+{
+	const struct source_config config = config_default();
+	struct source *source = source_or_skip(&config);
+	struct seen seen = { 0 };
+	double expected, count;
+	u64 child_ns;
+
+	(void)state;
+	child_ns = run(source, 1000000000, &seen);
+	check_ledgers(&seen);
+	assert_int_equal(seen.child_outside, 0);
+	assert_int_equal(seen.child_time, 0);
+	assert_true(seen.windows >= 4);
+	assert_true(source->interval_ns > INTERVAL_NS - 512);
+	assert_true(source->interval_ns < INTERVAL_NS + 512);
+
+	/*
+	 * The child's samples against its CPU time: 5 standard deviations, were
+	 * samples independent of what they hit, and what was blind.
+	 */
+	expected = (double)child_ns / (double)source->interval_ns;
+	count = (double)seen.child_inside;
+	print_message("child %.0f samples, by its CPU time %.0f; windows %llu, blind %.3f %%\n",
+		      count, expected, (unsigned long long)seen.windows,
+		      100.0 * (double)seen.blind_ns / (double)(seen.armed_ns + seen.blind_ns));
+	assert_true(count < expected + 5 * sqrt(expected));
+	assert_true(count > expected - 5 * sqrt(expected) -
+				    (double)seen.blind_ns / (double)source->interval_ns);
+	source->ops->free(source);
+}
+
+static void test_restart(void **state)
+{
+	const struct source_config config = config_default();
+	struct source *source = source_or_skip(&config);
+	struct seen seen = { 0 };
+	u64 windows;
+
+	(void)state;
+	run(source, 100000000, &seen);
+	windows = seen.windows;
+	/* The time between is not blind: sampling was not enabled. */
+	usleep(50000);
+	memset(seen.end_ns, 0, sizeof(seen.end_ns));
+	run(source, 100000000, &seen);
+	check_ledgers(&seen);
+	assert_true(seen.windows > windows);
+	assert_int_equal(seen.blind_ns, 0);
+	source->ops->free(source);
+}
+
+static void test_filters(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 types;
+		enum spe_op_kind kind;
+	} rows[] = {
+		{ "loads", SPE_PMSFCR_LD, SPE_KIND_LOAD },
+		{ "stores", SPE_PMSFCR_ST, SPE_KIND_STORE },
+		{ "branches", SPE_PMSFCR_B, SPE_KIND_BRANCH },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct source_config config = config_default();
+		struct seen seen = { 0 };
+		struct source *source;
+
+		test_row("%s", rows[i].name);
+		config.interval_ns = 100000;
+		config.filter_types = rows[i].types;
+		source = source_or_skip(&config);
+		run(source, 250000000, &seen);
+		assert_row(seen.written == seen.decoded);
+		if (rows[i].kind == SPE_KIND_STORE)
+			seen.kinds[SPE_KIND_STORE] += seen.atomic_loads;
+		assert_row(seen.decoded == seen.kinds[rows[i].kind]);
+		assert_row(seen.suspect == 0);
+		source->ops->free(source);
+	}
+}
+
+static void test_user_only(void **state)
+{
+	struct source_config config = config_default();
+	struct seen seen = { 0 };
+	struct source *source;
+
+	(void)state;
+	config.kernel = false;
+	source = source_or_skip(&config);
+	run(source, 250000000, &seen);
+	check_ledgers(&seen);
+	assert_int_equal(seen.kernel, 0);
+	source->ops->free(source);
+}
+
+/* Ticks that nobody fetched: what the ring could not hold is blind, not gone. */
+static void test_loss_is_blind(void **state)
+{
+	struct source_config config = config_default();
+	struct seen seen = { 0 };
+	const struct source_sink sink = { .window = see_window, .ctx = &seen };
+	struct source *source;
+	u64 ns = 0;
+
+	(void)state;
+	config.interval_ns = 12800;
+	source = source_or_skip(&config);
+	seen.child = child_start();
+	assert_int_equal(source->ops->start(source), 0);
+	/* Rings of 1 MiB hold the ticks of less than half a second. */
+	ns = clock_ns(CLOCK_MONOTONIC);
+	usleep(1200000);
+	source->ops->drain(source, &sink);
+	source->ops->stop(source);
+	source->ops->drain(source, &sink);
+	ns = clock_ns(CLOCK_MONOTONIC) - ns;
+	kill(seen.child, SIGKILL);
+	waitpid(seen.child, NULL, 0);
+	check_ledgers(&seen);
+	print_message("blind %.2f s of %u x %.2f s, %llu samples\n", (double)seen.blind_ns / 1e9,
+		      source->cpus, (double)ns / 1e9, (unsigned long long)seen.decoded);
+	assert_true(seen.blind_ns > 500000000);
+	assert_true(seen.armed_ns + seen.blind_ns <= source->cpus * ns);
+	assert_true(seen.armed_ns + seen.blind_ns > source->cpus * ns / 100 * 95);
+	source->ops->free(source);
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		struct source_config config;
+		const char *reason;
+	} rows[] = {
+		{ "interval below", { .interval_ns = 9999, .user = true }, "interval" },
+		{ "interval above", { .interval_ns = 4000000001ULL, .user = true }, "interval" },
+		{ "no level", { .interval_ns = INTERVAL_NS }, "neither kernel nor user" },
+		{ "type",
+		  { .interval_ns = INTERVAL_NS, .user = true, .filter_types = SPE_PMSFCR_FP },
+		  "branch, load and store" },
+		{ "event",
+		  { .interval_ns = INTERVAL_NS, .user = true, .filter_events = SPE_BIT(60) },
+		  "event" },
+		{ "latency",
+		  { .interval_ns = INTERVAL_NS, .user = true, .filter_latency = 4096 },
+		  "latency" },
+		{ "pair",
+		  { .interval_ns = INTERVAL_NS, .user = true, .models = "x" },
+		  "comm=profile" },
+		{ "profile",
+		  { .interval_ns = INTERVAL_NS, .user = true, .models = "x=mixed y=fast" },
+		  "profile is none" },
+		{ "comm",
+		  { .interval_ns = INTERVAL_NS, .user = true, .models = "=mixed" },
+		  "1 to 15" },
+		{ "long comm",
+		  { .interval_ns = INTERVAL_NS, .user = true, .models = "a23456789b123456=mixed" },
+		  "1 to 15" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct source *source = NULL;
+		const char *reason = "";
+
+		test_row("%s", rows[i].name);
+		assert_row(source_emulated_new(&rows[i].config, &source, &reason) == -EINVAL);
+		assert_row(!source);
+		assert_row(strstr(reason, rows[i].reason));
+	}
+}
+
+static void test_models(void **state)
+{
+	struct models *models;
+	const char *reason;
+	char name[16];
+	s32 self = getpid();
+
+	(void)state;
+	assert_int_equal(prctl(PR_GET_NAME, name), 0);
+	assert_int_equal(models_new(" one=stream\ttwo=branchy\n", &models, &reason), 0);
+	assert_int_equal(prctl(PR_SET_NAME, "one"), 0);
+	assert_int_equal(models_of_task(models, self, 5), SPE_PROFILE_STREAM);
+	/* Believed for a second, then read again. */
+	assert_int_equal(prctl(PR_SET_NAME, "two"), 0);
+	assert_int_equal(models_of_task(models, self, 900000000), SPE_PROFILE_STREAM);
+	assert_int_equal(models_of_task(models, self, 1100000000), SPE_PROFILE_BRANCHY);
+	assert_int_equal(prctl(PR_SET_NAME, "three"), 0);
+	assert_int_equal(models_of_task(models, self, 3000000000), SPE_PROFILE_MIXED);
+	assert_int_equal(models_of_task(models, 0, 3000000000), SPE_PROFILE_MIXED);
+	assert_int_equal(models_of_task(models, -1, 3000000000), SPE_PROFILE_MIXED);
+	models_free(models);
+	prctl(PR_SET_NAME, name);
+}
+
+static void test_cpu_list(void **state)
+{
+	static const struct {
+		const char *text;
+		int result;
+		u32 end;
+		u64 low;
+	} rows[] = {
+		{ "0\n", 0, 1, 0x1 },
+		{ "0-3,5", 0, 6, 0x2f },
+		{ "", 0, 0, 0 },
+		{ "62-64", 0, 65, 3ULL << 62 },
+		{ "3-1", -EINVAL, 0, 0 },
+		{ "a", -EINVAL, 0, 0 },
+		{ "1-", -EINVAL, 0, 0 },
+		{ "1 2", -EINVAL, 0, 0 },
+		{ "8191", 0, 8192, 0 },
+		{ "8192", -ERANGE, 0, 0 },
+		{ "0-99999999999", -ERANGE, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct cpu_list list = { 0 };
+
+		test_row("\"%s\"", rows[i].text);
+		assert_row(cpu_list_parse(rows[i].text, &list) == rows[i].result);
+		assert_row(cpu_list_end(&list) == rows[i].end);
+		assert_row(list.bits[0] == rows[i].low);
+	}
+}
+
+static void drive(struct spu_driver *driver, unsigned int samples, u64 *time,
+		  const struct source_sink *sink)
+{
+	struct spe_operation operation = {
+		.pc = 0x1000,
+		.events = SPE_BIT(SPE_EVENT_RETIRED),
+		.op_class = SPE_OP_OTHER,
+		.ns = true,
+	};
+
+	while (samples--) {
+		operation.timestamp = *time += INTERVAL_NS;
+		spu_driver_sample(driver, &operation, sink);
+	}
+}
+
+/* The driver alone: buffer full, a fault, and one that stops the CPU. */
+static void test_driver(void **state)
+{
+	const struct source_config config = config_default();
+	struct seen seen = { 0 };
+	const struct source_sink sink = { .window = see_window, .ctx = &seen };
+	struct spu_driver driver;
+	struct spe_spu_config spu;
+	struct spu_program program;
+	const char *reason = "";
+	u64 time = 1000;
+
+	(void)state;
+	spe_spu_config_default(&spu);
+	assert_int_equal(spu_program_make(&config, &spu, &program, &reason), 0);
+	assert_int_equal(spu_driver_init(&driver, 3, &spu, &program, &reason), 0);
+	spu_driver_on(&driver, 0);
+	spu_driver_arm(&driver, time);
+	drive(&driver, 5000, &time, &sink);
+	assert_true(seen.windows >= 5000 * 64 / 32768);
+	spu_driver_close(&driver, time, &sink);
+	check_ledgers(&seen);
+	assert_int_equal(seen.decoded, 5000);
+	assert_int_equal(seen.armed_ns, 5000ULL * INTERVAL_NS);
+
+	/* An External abort takes one record, and sampling goes on. */
+	spu_driver_arm(&driver, time);
+	spe_spu_inject(&driver.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC));
+	drive(&driver, 10, &time, &sink);
+	spu_driver_close(&driver, time, &sink);
+	check_ledgers(&seen);
+	assert_int_equal(seen.faulted, 1);
+	assert_int_equal(seen.decoded, 5009);
+	assert_int_equal(seen.blind_ns, 0);
+
+	/* A translation fault would only repeat: the CPU is blind from there on. */
+	spu_driver_arm(&driver, time);
+	spe_spu_inject(&driver.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
+	drive(&driver, 10, &time, &sink);
+	spu_driver_close(&driver, time, &sink);
+	check_ledgers(&seen);
+	assert_int_equal(seen.faulted, 2);
+	assert_int_equal(seen.decoded, 5009);
+	assert_int_equal(seen.blind_ns, 9ULL * INTERVAL_NS);
+	spu_driver_deinit(&driver);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cpu_list),      cmocka_unit_test(test_models),
+		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_driver),
+		cmocka_unit_test(test_truth),	      cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_filters),	      cmocka_unit_test(test_user_only),
+		cmocka_unit_test(test_loss_is_blind),
+	};
+
+	return cmocka_run_group_tests_name("emulated", tests, NULL, NULL);
+}
