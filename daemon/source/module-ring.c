@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "module-ring.h"
+#include "regs.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static_assert(SPEPROF_WINDOW_TRUNCATED == WINDOW_TRUNCATED &&
+	      SPEPROF_WINDOW_PARTIAL == WINDOW_PARTIAL &&
+	      SPEPROF_WINDOW_COLLIDED == WINDOW_COLLIDED &&
+	      SPEPROF_WINDOW_FAULTED == WINDOW_FAULTED &&
+	      SPEPROF_WINDOW_SUSPECT == WINDOW_SUSPECT, "the flags are passed through");
+
+#define WINDOW_FLAGS                                                                               \
+	(WINDOW_TRUNCATED | WINDOW_PARTIAL | WINDOW_COLLIDED | WINDOW_FAULTED | WINDOW_SUSPECT)
+
+static int map(int fd, u64 offset, u64 size, int protection, void *ret)
+{
+	void *p = mmap(NULL, size, protection, MAP_SHARED, fd, (off_t)offset);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	*(void **)ret = p;
+	return 0;
+}
+
+int module_ring_init(struct module_ring *ring, int session, u32 cpu)
+{
+	struct speprof_ring_open open = {
+		.size = sizeof(open), .cpu = cpu, .flags = SPEPROF_RING_NONBLOCK,
+	};
+	int r;
+
+	*ring = (struct module_ring){ .cpu = cpu };
+	ring->fd = ioctl(session, SPEPROF_RING_OPEN, &open);
+	if (ring->fd < 0)
+		return -errno;
+	ring->event_slots = open.event_slots;
+	ring->control_bytes = open.control_bytes;
+	ring->event_bytes = open.event_bytes;
+	ring->data_bytes = open.data_bytes;
+	r = map(ring->fd, SPEPROF_MMAP_CONTROL, open.control_bytes, PROT_READ | PROT_WRITE,
+		&ring->control);
+	if (r >= 0)
+		r = map(ring->fd, SPEPROF_MMAP_EVENTS, open.event_bytes, PROT_READ, &ring->events);
+	if (r >= 0)
+		r = map(ring->fd, SPEPROF_MMAP_DATA, open.data_bytes, PROT_READ, &ring->data);
+	if (r >= 0 && ring->control->magic != SPEPROF_CONTROL_MAGIC)
+		r = -EPROTO;
+	if (r < 0)
+		module_ring_deinit(ring);
+	return r;
+}
+
+void module_ring_deinit(struct module_ring *ring)
+{
+	if (ring->control)
+		munmap(ring->control, ring->control_bytes);
+	if (ring->events)
+		munmap((void *)ring->events, ring->event_bytes);
+	if (ring->data)
+		munmap((void *)ring->data, ring->data_bytes);
+	if (ring->fd >= 0)
+		close(ring->fd);
+	*ring = (struct module_ring){ .fd = -1 };
+}
+
+static u8 backend_of(u32 backend)
+{
+	return backend == SPEPROF_BACKEND_HARDWARE ? BACKEND_HARDWARE :
+	       backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED : BACKEND_UNKNOWN;
+}
+
+/* The largest shift whose multiplier still fits 32 bits. */
+static struct tick_clock clock_of(const struct speprof_window *w)
+{
+	struct tick_clock clock = { .shift = 32 };
+	u64 mult;
+
+	if (!w->tick_hz)
+		return (struct tick_clock){ 0 };
+	do {
+		clock.shift--;
+		mult = (u64)(((unsigned __int128)1000000000 << clock.shift) / w->tick_hz);
+	} while (mult > UINT32_MAX);
+	clock.mult = (u32)mult;
+	clock.zero = w->start_ns -
+		     (u64)((unsigned __int128)w->start_ticks * clock.mult >> clock.shift);
+	return clock;
+}
+
+/* A mean is a u32 in windows: 2^24 x 256 at the most (D17.3.4). */
+static u32 interval_of(const struct speprof_window *w)
+{
+	return w->interval > UINT32_MAX ? UINT32_MAX : (u32)w->interval;
+}
+
+static void hand_over(const struct speprof_window *w, const struct source_sink *sink)
+{
+	const struct source_window window = {
+		.data = (const u8 *)w + w->data_offset,
+		.len = w->data_size,
+		.midr = w->midr,
+		.start_ns = w->start_ns,
+		.end_ns = w->end_ns,
+		.blind_ns = w->blind_ns,
+		.written = w->flags & SPEPROF_WINDOW_COUNTED ? w->records : WINDOW_WRITTEN_UNKNOWN,
+		.interval = interval_of(w),
+		.cpu = w->cpu,
+		.tid = -1,
+		.flags = w->flags & WINDOW_FLAGS,
+		.align = 1U << SPE_FIELD_GET(SPE_PMBIDR_ALIGN, w->pmbidr),
+		.max_record = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, w->pmsidr),
+		.pmsver = (u8)w->pmsver,
+		.backend = backend_of(w->backend),
+		.clock = clock_of(w),
+	};
+
+	sink->window(sink->ctx, &window);
+}
+
+/* Whether the header at @w, with @room published bytes from it, can be walked. */
+static bool is_sound(const struct speprof_window *w, u64 room)
+{
+	u64 least = w->kind == SPEPROF_WINDOW_RECORDS ? sizeof(*w) : SPEPROF_WINDOW_SKIP_SIZE;
+
+	if (room < SPEPROF_WINDOW_SKIP_SIZE || w->magic != SPEPROF_WINDOW_MAGIC ||
+	    w->span > room || w->span % SPEPROF_WINDOW_ALIGN)
+		return false;
+	if (w->header_size < least || w->header_size > w->span)
+		return false;
+	if (w->kind != SPEPROF_WINDOW_RECORDS)
+		return true;
+	return w->data_offset >= w->header_size && w->data_offset <= w->span &&
+	       w->data_size <= w->span - w->data_offset;
+}
+
+static void drain_events(struct module_ring *ring)
+{
+	u64 head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
+	u64 tail = ring->control->event_tail;
+
+	for (; tail != head; tail++)
+		if (ring->events[tail % ring->event_slots].type == SPEPROF_EVENT_SYNDROME)
+			ring->syndromes++;
+	__atomic_store_n(&ring->control->event_tail, tail, __ATOMIC_RELEASE);
+}
+
+int module_ring_drain(struct module_ring *ring, const struct source_sink *sink)
+{
+	u64 head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
+	u64 tail = ring->control->tail, at, room;
+	const struct speprof_window *w;
+	int r = 0;
+
+	while (tail != head) {
+		at = tail % ring->data_bytes;
+		room = ring->data_bytes - at < head - tail ? ring->data_bytes - at : head - tail;
+		w = (const struct speprof_window *)(ring->data + at);
+		if (!is_sound(w, room)) {
+			ring->damaged += head - tail;
+			r = -EBADMSG;
+			tail = head;
+			break;
+		}
+		if (w->kind == SPEPROF_WINDOW_RECORDS)
+			hand_over(w, sink);
+		tail += w->span;
+	}
+	drain_events(ring);
+	__atomic_store_n(&ring->control->tail, tail, __ATOMIC_RELEASE);
+	if (__atomic_load_n(&ring->control->state, __ATOMIC_RELAXED) == SPEPROF_RING_FULL)
+		/* ENXIO, the CPU went offline, is no error: its window is published. */
+		(void)!ioctl(ring->fd, SPEPROF_RING_KICK, 0);
+	return r;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One CPU's ring of /dev/speprof, mapped: reads windows, gives room back. */
+#ifndef SPEPROF_MODULE_RING_H
+#define SPEPROF_MODULE_RING_H
+
+#include <linux/speprof.h>
+
+#include "source.h"
+
+/**
+ * struct module_ring - a mapped ring
+ * @damaged: bytes skipped because a header did not hold what the ABI says
+ * @syndromes: management events other than a full buffer
+ */
+struct module_ring {
+	int fd;
+	u32 cpu;
+	u32 event_slots;
+	struct speprof_control *control;
+	const struct speprof_event *events;
+	const u8 *data;
+	u64 control_bytes;
+	u64 event_bytes;
+	u64 data_bytes;
+	u64 damaged;
+	u64 syndromes;
+};
+
+/** module_ring_init() - open and map the ring of @cpu in @session */
+int module_ring_init(struct module_ring *ring, int session, u32 cpu);
+void module_ring_deinit(struct module_ring *ring);
+
+/**
+ * module_ring_drain() - hand all published windows to @sink, free their room,
+ * and if the ring was full let it sample on
+ *
+ * Return: 0; -EBADMSG if a header made no sense: what was published is skipped
+ * and counted in @damaged.
+ */
+int module_ring_drain(struct module_ring *ring, const struct source_sink *sink);
+
+#endif

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The rings of /dev/speprof as a source. Readiness comes by io_uring, one
+ * multishot poll a ring, or by epoll; the windows are read from the mapping.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "module-ring.h"
+#include "regs.h"
+
+/* At the default rate some seconds of records: a late reader loses nothing. */
+#define RING_SIZE (256 * 1024)
+#define EVENT_SLOTS 64
+#define MAX_LATENCY_MS 250
+
+struct module_source {
+	struct source source;
+	int device;
+	int session;
+	int epoll;
+	bool uring;
+	struct io_uring io;
+	struct module_ring *rings;
+	u32 ring_count;
+};
+
+static struct module_source *module_of(struct source *source)
+{
+	return (struct module_source *)source;
+}
+
+static int arm_poll(struct module_source *m, u32 ring)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&m->io);
+
+	if (!sqe)
+		return -EBUSY;
+	io_uring_prep_poll_multishot(sqe, m->rings[ring].fd, POLLIN | POLLPRI);
+	io_uring_sqe_set_data64(sqe, ring);
+	return 0;
+}
+
+static int watch_uring(struct module_source *m)
+{
+	unsigned int entries = 8;
+	int r;
+
+	while (entries < m->ring_count)
+		entries *= 2;
+	r = io_uring_queue_init(entries, &m->io, 0);
+	if (r < 0)
+		return r;
+	m->uring = true;
+	for (u32 i = 0; i < m->ring_count && r >= 0; i++)
+		r = arm_poll(m, i);
+	return r < 0 ? r : io_uring_submit(&m->io);
+}
+
+static int watch_epoll(struct module_source *m)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLPRI };
+
+	m->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (m->epoll < 0)
+		return -errno;
+	for (u32 i = 0; i < m->ring_count; i++) {
+		event.data.u32 = i;
+		if (epoll_ctl(m->epoll, EPOLL_CTL_ADD, m->rings[i].fd, &event) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Where io_uring is refused (sysctl, seccomp), epoll does the same. */
+static int watch(struct module_source *m, bool uring)
+{
+	int r = -EPERM;
+
+	if (uring)
+		r = watch_uring(m);
+	if (r >= 0)
+		return 0;
+	if (m->uring) {
+		io_uring_queue_exit(&m->io);
+		m->uring = false;
+	}
+	return watch_epoll(m);
+}
+
+/* A multishot poll ends when the kernel says so: then it is armed again. */
+static int take_completions(struct module_source *m)
+{
+	struct io_uring_cqe *cqe;
+	unsigned int head, seen = 0, armed = 0;
+
+	io_uring_for_each_cqe(&m->io, head, cqe) {
+		seen++;
+		if (!(cqe->flags & IORING_CQE_F_MORE) && cqe->res >= 0)
+			armed += arm_poll(m, (u32)cqe->user_data) >= 0;
+	}
+	io_uring_cq_advance(&m->io, seen);
+	return armed ? io_uring_submit(&m->io) : 0;
+}
+
+static int module_start(struct source *source)
+{
+	return ioctl(module_of(source)->session, SPEPROF_SESSION_START, 0) < 0 ? -errno : 0;
+}
+
+static void module_stop(struct source *source)
+{
+	(void)!ioctl(module_of(source)->session, SPEPROF_SESSION_STOP, 0);
+}
+
+static int module_fd(struct source *source)
+{
+	struct module_source *m = module_of(source);
+
+	return m->uring ? m->io.ring_fd : m->epoll;
+}
+
+static int module_drain(struct source *source, const struct source_sink *sink)
+{
+	struct module_source *m = module_of(source);
+	int r = 0, one;
+
+	/* First the readiness, then the rings: what comes in between wakes again. */
+	if (m->uring)
+		r = take_completions(m);
+	for (u32 i = 0; i < m->ring_count; i++) {
+		one = module_ring_drain(&m->rings[i], sink);
+		if (one < 0)
+			r = one;
+	}
+	return r < 0 ? r : 0;
+}
+
+static void module_free(struct source *source)
+{
+	struct module_source *m = module_of(source);
+
+	if (m->uring)
+		io_uring_queue_exit(&m->io);
+	if (m->epoll >= 0)
+		close(m->epoll);
+	for (u32 i = 0; i < m->ring_count; i++)
+		module_ring_deinit(&m->rings[i]);
+	free(m->rings);
+	if (m->session >= 0)
+		close(m->session);
+	if (m->device >= 0)
+		close(m->device);
+	free(m);
+}
+
+static const struct source_ops module_ops = {
+	.name = "module",
+	.start = module_start,
+	.fd = module_fd,
+	.drain = module_drain,
+	.stop = module_stop,
+	.free = module_free,
+};
+
+static int open_device(struct module_source *m, struct speprof_device_info *info,
+		       const char **ret_reason)
+{
+	m->device = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	if (m->device < 0) {
+		*ret_reason = errno == ENOENT ? "the module speprof is not loaded (no /dev/speprof)" :
+			      errno == EACCES || errno == EPERM ? "no right to open /dev/speprof" :
+								  "/dev/speprof could not be opened";
+		return -errno;
+	}
+	*info = (struct speprof_device_info){ .size = sizeof(*info) };
+	if (ioctl(m->device, SPEPROF_DEVICE_INFO, info) < 0) {
+		*ret_reason = "/dev/speprof is not the speprof module's";
+		return -errno;
+	}
+	if (info->abi_version != SPEPROF_ABI_VERSION) {
+		*ret_reason = "the module speprof and speprofd are of different versions: install both from one release";
+		return -EPROTO;
+	}
+	if (!info->spus) {
+		*ret_reason = "the module speprof is loaded but no CPU has an SPU: \"speprof doctor\" says why";
+		return -ENODEV;
+	}
+	return 0;
+}
+
+static int open_session(struct module_source *m, const struct source_config *config,
+			const struct speprof_device_info *info, const char **ret_reason)
+{
+	struct speprof_session_config session = {
+		.size = sizeof(session),
+		.mode = SPEPROF_MODE_STREAM,
+		.rights = SPEPROF_RIGHT_CONTEXT | (config->kernel ? SPEPROF_RIGHT_KERNEL : 0),
+		.ring_size = RING_SIZE,
+		.event_slots = EVENT_SLOTS,
+		.max_latency_ms = MAX_LATENCY_MS,
+	};
+
+	if (session.ring_size < info->min_ring_size)
+		session.ring_size = info->min_ring_size;
+	m->session = ioctl(m->device, SPEPROF_SESSION_NEW, &session);
+	if (m->session >= 0)
+		return 0;
+	*ret_reason = errno == EPERM ? "no right to sample: CAP_PERFMON is needed, and no lockdown" :
+		      errno == ENOMEM ? "no memory for the rings: see RLIMIT_MEMLOCK" :
+					"the module refused a session";
+	return -errno;
+}
+
+static u32 types_of(u64 filter)
+{
+	return (filter & SPE_PMSFCR_B ? SPEPROF_TYPE_BRANCH : 0) |
+	       (filter & SPE_PMSFCR_LD ? SPEPROF_TYPE_LOAD : 0) |
+	       (filter & SPE_PMSFCR_ST ? SPEPROF_TYPE_STORE : 0);
+}
+
+static int set_sampling(struct module_source *m, const struct source_config *config, u64 interval,
+			const char **ret_reason)
+{
+	const struct speprof_sampling sampling = {
+		.size = sizeof(sampling),
+		.flags = (config->user ? SPEPROF_SAMPLE_USER : 0) |
+			 (config->kernel ? SPEPROF_SAMPLE_KERNEL : 0) |
+			 (config->jitter ? SPEPROF_SAMPLE_JITTER : 0),
+		.interval = interval,
+		.collect = SPEPROF_COLLECT_TIMESTAMP | SPEPROF_COLLECT_CONTEXT,
+		.types = types_of(config->filter_types),
+		.events = config->filter_events,
+		.min_latency = config->filter_latency,
+	};
+
+	if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
+		return 0;
+	*ret_reason = errno == EOPNOTSUPP ? "this SPU cannot filter so" :
+					    "the module refused what to sample";
+	return -errno;
+}
+
+/*
+ * One ring for each CPU that has an SPU. The interval counts operations: one a
+ * nanosecond is taken for a start, within what every SPU allows.
+ */
+static int open_rings(struct module_source *m, const struct source_config *config,
+		      const struct speprof_device_info *info, const char **ret_reason)
+{
+	u64 interval = config->interval_ns;
+	int r;
+
+	m->rings = calloc(info->spus, sizeof(*m->rings));
+	if (!m->rings)
+		return -ENOMEM;
+	for (u32 cpu = 0; cpu < info->cpus && m->ring_count < info->spus; cpu++) {
+		struct speprof_cpu_info c = { .size = sizeof(c), .cpu = cpu };
+
+		if (ioctl(m->device, SPEPROF_CPU_INFO, &c) < 0 || c.backend == SPEPROF_BACKEND_NONE)
+			continue;
+		m->source.backend = c.backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED :
+									    BACKEND_HARDWARE;
+		if (interval < c.interval_min)
+			interval = c.interval_min;
+		if (interval > c.interval_max)
+			interval = c.interval_max;
+		r = module_ring_init(&m->rings[m->ring_count], m->session, cpu);
+		if (r < 0) {
+			*ret_reason = "a ring of the module could not be mapped";
+			return r;
+		}
+		m->ring_count++;
+	}
+	m->source.cpus = m->ring_count;
+	m->source.interval_ns = interval;
+	return set_sampling(m, config, interval, ret_reason);
+}
+
+int source_module_new(const struct source_config *config, bool uring, struct source **ret_source,
+		      const char **ret_reason)
+{
+	struct speprof_device_info info;
+	struct module_source *m;
+	int r;
+
+	*ret_reason = "out of memory";
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	*m = (struct module_source){
+		.source.ops = &module_ops, .device = -1, .session = -1, .epoll = -1,
+	};
+	r = open_device(m, &info, ret_reason);
+	if (r >= 0)
+		r = open_session(m, config, &info, ret_reason);
+	if (r >= 0)
+		r = open_rings(m, config, &info, ret_reason);
+	if (r >= 0) {
+		r = watch(m, uring);
+		if (r < 0)
+			*ret_reason = "neither io_uring nor epoll would watch the rings";
+	}
+	if (r < 0) {
+		module_free(&m->source);
+		return r;
+	}
+	*ret_source = &m->source;
+	return 0;
+}
