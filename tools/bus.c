@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "say.h"
+#include "view-bus.h"
+
+#define BUS_NAME      "org.speprof1"
+#define BUS_PATH      "/org/speprof1"
+#define BUS_INTERFACE "org.speprof1.Manager"
+
+/* A summary has some hundred figures and the processes; more is not one. */
+#define BUS_SUMMARY_MAX (64 << 20)
+
+struct bus {
+	sd_bus *bus;
+	bool quiet;
+	char error[512];
+};
+
+static int bus_fail(struct bus *bus, enum status status, const char *format, ...)
+	__attribute__((__format__(__printf__, 3, 4)));
+
+static int bus_fail(struct bus *bus, enum status status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(bus->error, sizeof(bus->error), format, args);
+	va_end(args);
+	return bus->quiet ? (int)status : say_fail(status, "%s", bus->error);
+}
+
+/* What errors mean to a person, by D-Bus name; the rest are shown as they are. */
+static const struct {
+	const char *name;
+	enum status status;
+	const char *text;
+} bus_errors[] = {
+	{ SD_BUS_ERROR_SERVICE_UNKNOWN, STATUS_NO_DAEMON,
+	  "speprofd is not running; start it with \"systemctl start speprofd\"" },
+	{ SD_BUS_ERROR_NAME_HAS_NO_OWNER, STATUS_NO_DAEMON,
+	  "speprofd is not running; start it with \"systemctl start speprofd\"" },
+	{ SD_BUS_ERROR_NO_REPLY, STATUS_NO_DAEMON,
+	  "speprofd does not answer; see \"journalctl -u speprofd\"" },
+	{ SD_BUS_ERROR_ACCESS_DENIED, STATUS_NO_RIGHT,
+	  "no right to ask speprofd for this; be root, or for reading in the group speprof" },
+	{ SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED, STATUS_NO_RIGHT,
+	  "no right to ask speprofd for this; be root, or for reading in the group speprof" },
+	{ "org.speprof1.NoModule", STATUS_NO_MODULE, NULL },
+	{ "org.speprof1.NoSPE", STATUS_NO_SPE, NULL },
+	{ "org.speprof1.AlreadyDone", STATUS_STATE, NULL },
+};
+
+static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_error *error)
+{
+	int status = STATUS_FAILED;
+	bool known = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bus_errors) && !known; i++) {
+		const char *text = bus_errors[i].text;
+
+		if (!sd_bus_error_has_name(error, bus_errors[i].name))
+			continue;
+		known = true;
+		status = bus_fail(bus, bus_errors[i].status, "%s", text ? text : error->message);
+	}
+	if (!known && (r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE))
+		status = bus_fail(bus, STATUS_NO_BUS, "the bus has closed the connection");
+	else if (!known && r == -ETIMEDOUT)
+		status = bus_fail(bus, STATUS_NO_DAEMON,
+				  "speprofd does not answer; see "
+				  "\"journalctl -u speprofd\"");
+	else if (!known)
+		status = bus_fail(bus, STATUS_FAILED, "speprofd refuses %s: %s", method,
+				  error->message ? error->message : strerror(-r));
+	sd_bus_error_free(error);
+	return status;
+}
+
+static int bus_malformed(struct bus *bus, const char *method)
+{
+	return bus_fail(bus, STATUS_FAILED,
+			"speprofd answers %s in a way that this version does not know", method);
+}
+
+static int bus_connect(struct bus *bus, const char *address)
+{
+	int r;
+
+	if (!address)
+		return sd_bus_open_system(&bus->bus);
+	r = sd_bus_new(&bus->bus);
+	if (r >= 0)
+		r = sd_bus_set_address(bus->bus, address);
+	if (r >= 0)
+		r = sd_bus_set_bus_client(bus->bus, true);
+	if (r >= 0)
+		r = sd_bus_start(bus->bus);
+	return r;
+}
+
+/* *ret_bus is there on failure too, for bus_error(), unless memory is short. */
+static int bus_open(bool quiet, struct bus **ret_bus)
+{
+	const char *address = getenv("SPEPROF_BUS");
+	struct bus *bus = calloc(1, sizeof(*bus));
+	int r;
+
+	*ret_bus = bus;
+	if (!bus)
+		return say_fail(STATUS_FAILED, "out of memory");
+	bus->quiet = quiet;
+	if (address && !*address)
+		address = NULL;
+	r = bus_connect(bus, address);
+	if (r < 0)
+		return bus_fail(bus, r == -EACCES || r == -EPERM ? STATUS_NO_RIGHT : STATUS_NO_BUS,
+				"cannot reach %s: %s", address ? address : "the system bus",
+				strerror(-r));
+	/* The daemon answers from memory; what takes longer is stuck. */
+	sd_bus_set_method_call_timeout(bus->bus, 5000000);
+	return STATUS_OK;
+}
+
+int bus_new(struct bus **ret_bus)
+{
+	struct bus *bus;
+	int status = bus_open(false, &bus);
+
+	if (status)
+		bus_free(bus);
+	else
+		*ret_bus = bus;
+	return status;
+}
+
+int bus_new_quiet(struct bus **ret_bus)
+{
+	return bus_open(true, ret_bus);
+}
+
+struct bus *bus_free(struct bus *bus)
+{
+	if (bus)
+		sd_bus_flush_close_unref(bus->bus);
+	free(bus);
+	return NULL;
+}
+
+void bus_quiet(struct bus *bus)
+{
+	bus->quiet = true;
+}
+
+const char *bus_error(const struct bus *bus)
+{
+	return bus ? bus->error : "out of memory";
+}
+
+int bus_call(struct bus *bus, const char *method)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = sd_bus_call_method(bus->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, method, &error,
+				   NULL, NULL);
+
+	return r < 0 ? bus_failed_call(bus, method, r, &error) : STATUS_OK;
+}
+
+int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
+	     struct view *ret_view)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	sd_bus_message *reply = NULL;
+	struct view view;
+	int r;
+
+	r = sd_bus_call_method(bus->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, "GetView", &error,
+			       &reply, "ssu", view_group_name(group), view_sort_name(sort), limit);
+	if (r < 0)
+		return bus_failed_call(bus, "GetView", r, &error);
+	r = view_read(reply, &view);
+	sd_bus_message_unref(reply);
+	if (r < 0)
+		return bus_malformed(bus, "GetView");
+	*ret_view = view;
+	return STATUS_OK;
+}
+
+/* The whole of @fd from its start; its offset is shared with the sender. */
+static int fd_read(int fd, char **ret_text)
+{
+	struct stat st;
+	size_t size, done = 0;
+	char *text;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > BUS_SUMMARY_MAX)
+		return -EBADMSG;
+	size = st.st_size;
+	text = malloc(size + 1);
+	if (!text)
+		return -ENOMEM;
+	while (done < size) {
+		ssize_t n = pread(fd, text + done, size - done, done);
+
+		if (n <= 0) {
+			free(text);
+			return n < 0 ? -errno : -EBADMSG;
+		}
+		done += n;
+	}
+	text[size] = 0;
+	*ret_text = text;
+	return 0;
+}
+
+int bus_summary(struct bus *bus, char **ret_json)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	sd_bus_message *reply = NULL;
+	char *json = NULL;
+	int r, fd;
+
+	r = sd_bus_call_method(bus->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, "DumpSummary", &error,
+			       &reply, NULL);
+	if (r < 0)
+		return bus_failed_call(bus, "DumpSummary", r, &error);
+	r = sd_bus_message_read(reply, "h", &fd);
+	if (r >= 0)
+		r = fd_read(fd, &json);
+	sd_bus_message_unref(reply);
+	if (r < 0)
+		return bus_malformed(bus, "DumpSummary");
+	*ret_json = json;
+	return STATUS_OK;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The daemon, asked over the bus. Errors are said where they happen and come
+ * back as an exit status.
+ */
+#ifndef SPEPROF_BUS_H
+#define SPEPROF_BUS_H
+
+#include "view.h"
+
+/* Rows of a view that one call may ask for. */
+#define BUS_ROWS 10000
+
+struct bus;
+
+/**
+ * bus_new() - connect: SPEPROF_BUS in the environment, else the system bus
+ *
+ * Return: &enum status.
+ */
+int bus_new(struct bus **ret_bus);
+
+/**
+ * bus_new_quiet() - the same, with errors kept for bus_error() and not said
+ * @ret_bus: to be freed whatever is returned
+ */
+int bus_new_quiet(struct bus **ret_bus);
+struct bus *bus_free(struct bus *bus);
+
+/** bus_quiet() - keep errors for bus_error() instead of saying them */
+void bus_quiet(struct bus *bus);
+
+/** bus_error() - the last error's sentence, "" if there was none; valid until the next call */
+const char *bus_error(const struct bus *bus);
+
+/** bus_call() - a method without arguments: "Start", "Stop", "Reset" */
+int bus_call(struct bus *bus, const char *method);
+
+/** bus_view() - GetView; @limit: 1 to BUS_ROWS */
+int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
+	     struct view *ret_view);
+
+/** bus_summary() - DumpSummary; @ret_json is allocated */
+int bus_summary(struct bus *bus, char **ret_json);
+
+#endif

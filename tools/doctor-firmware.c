@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * How firmware tells of the SPU: a devicetree node, or a field of ACPI's MADT.
+ */
+#include <dirent.h>
+#include <stdio.h>
+
+#include "doctor.h"
+
+#define COMPATIBLE "arm,statistical-profiling-extension-v1"
+#define BASE	   "/sys/firmware/devicetree/base"
+
+/* compatible is a list of strings, each with its NUL. */
+static bool node_compatible(const struct machine *machine, const char *node)
+{
+	char path[PATH_MAX], list[1024];
+	size_t size, pos;
+	FILE *file;
+
+	machine_path(machine, path, BASE "/%s/compatible", node);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	size = fread(list, 1, sizeof(list) - 1, file);
+	fclose(file);
+	list[size] = 0;
+	for (pos = 0; pos < size; pos += strlen(list + pos) + 1)
+		if (strcmp(list + pos, COMPATIBLE) == 0)
+			return true;
+	return false;
+}
+
+/* At the root or in a bus node: @depth levels below @parent. */
+static bool node_search(const struct machine *machine, const char *parent, int depth, char *ret,
+			size_t size)
+{
+	char path[PATH_MAX], node[512];
+	struct dirent *entry;
+	bool found = false;
+	DIR *dir;
+
+	machine_path(machine, path, BASE "/%s", parent);
+	dir = opendir(path);
+	if (!dir)
+		return false;
+	while (!found && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || entry->d_type == DT_REG)
+			continue;
+		if (snprintf(node, sizeof(node), "%s%s%s", parent, *parent ? "/" : "",
+			     entry->d_name) >= (int)sizeof(node))
+			continue;
+		if (node_compatible(machine, node)) {
+			snprintf(ret, size, "%s", node);
+			found = true;
+		} else if (depth > 1) {
+			found = node_search(machine, node, depth - 1, ret, size);
+		}
+	}
+	closedir(dir);
+	return found;
+}
+
+bool firmware_node(const struct machine *machine, char *ret, size_t size)
+{
+	return node_search(machine, "", 2, ret, size);
+}
+
+/* ACPI 6.3, 5.2.12.14: the GIC CPU Interface structure of the MADT. */
+#define MADT_ENTRIES	44
+#define GICC_TYPE	0x0b
+#define GICC_SPE_OFFSET 78
+
+enum firmware_madt firmware_madt(const struct machine *machine, u32 *ret_interrupt)
+{
+	char path[PATH_MAX];
+	u8 table[65536];
+	size_t size, pos;
+	FILE *file;
+
+	machine_path(machine, path, "/sys/firmware/acpi/tables/APIC");
+	file = fopen(path, "re");
+	if (!file)
+		return errno == EACCES ? FIRMWARE_MADT_HIDDEN : FIRMWARE_NO_MADT;
+	size = fread(table, 1, sizeof(table), file);
+	fclose(file);
+	for (pos = MADT_ENTRIES; pos < size && size - pos >= 2; pos += table[pos + 1]) {
+		u8 len = table[pos + 1];
+
+		if (len < 2 || len > size - pos)
+			break;
+		if (table[pos] != GICC_TYPE || len < GICC_SPE_OFFSET + 2)
+			continue;
+		*ret_interrupt = spe_get_le16(table + pos + GICC_SPE_OFFSET);
+		if (*ret_interrupt)
+			return FIRMWARE_MADT_SPE;
+	}
+	return FIRMWARE_MADT_WITHOUT;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What stands between this machine and its samples: one check a cause.
+ */
+#ifndef SPEPROF_DOCTOR_H
+#define SPEPROF_DOCTOR_H
+
+#include "env.h"
+#include "verb.h"
+
+enum verdict {
+	VERDICT_FINE,
+	VERDICT_NOTE, /* sampling works, with less */
+	VERDICT_FAIL, /* sampling with real SPE does not work */
+	VERDICT_SKIPPED, /* says nothing on this machine */
+	VERDICTS,
+};
+
+/**
+ * struct machine - where the checks look
+ * @root: prefix of every path, "" for the running system
+ * @release: of the kernel
+ * @arm64: whether the others may speak of registers and firmware
+ * @spu: whether an SPU was found
+ */
+struct machine {
+	const char *root;
+	char release[128];
+	bool arm64;
+	bool spu;
+	bool module;
+};
+
+/**
+ * struct finding - what a check found
+ * @status: of the exit, where @verdict is VERDICT_FAIL
+ * @fix: what to do, "" where nothing is to be done
+ */
+struct finding {
+	enum verdict verdict;
+	enum status status;
+	char found[256];
+	char fix[320];
+};
+
+/**
+ * struct check - one cause
+ * @why: why it matters, one sentence
+ */
+struct check {
+	const char *name;
+	const char *why;
+	void (*look)(struct machine *machine, struct finding *ret_finding);
+};
+
+/** doctor_checks - in the order of causes; the first that fails is the exit status */
+extern const struct check doctor_checks[];
+extern const size_t doctor_count;
+
+/** machine_path() - @machine's root and a path made by @format, in @ret (PATH_MAX bytes) */
+void machine_path(const struct machine *machine, char *ret, const char *format, ...)
+	__attribute__((__format__(__printf__, 3, 4)));
+
+/** machine_read() - the first line of a file, cleaned; -errno, -ENODATA if it is empty */
+int machine_read(const struct machine *machine, const char *path, char *ret, size_t size);
+
+bool machine_has(const struct machine *machine, const char *path);
+
+/* Firmware tables (doctor-firmware.c). */
+/** firmware_node() - the devicetree node of the SPU, by its path below the base, in @ret */
+bool firmware_node(const struct machine *machine, char *ret, size_t size);
+
+enum firmware_madt {
+	FIRMWARE_NO_MADT, /* no ACPI */
+	FIRMWARE_MADT_HIDDEN, /* only root reads it */
+	FIRMWARE_MADT_WITHOUT, /* no GICC names an interrupt of the SPU */
+	FIRMWARE_MADT_SPE,
+};
+
+/** firmware_madt() - what ACPI's MADT says; @ret_interrupt where it names one */
+enum firmware_madt firmware_madt(const struct machine *machine, u32 *ret_interrupt);
+
+#endif

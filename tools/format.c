@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "format.h"
+
+#include "term.h"
+#include "text.h"
+
+/* Items of a line that two spaces part; a line that is full wraps between them. */
+struct flow {
+	FILE *out;
+	const struct format *format;
+	size_t column;
+};
+
+static void flow_item(struct flow *flow, enum term_ink ink, const char *text)
+{
+	size_t width = text_width(text);
+	bool first = flow->column == 0;
+	bool wrap = !first && flow->format->width && flow->column + 2 + width > flow->format->width;
+
+	if (wrap)
+		flow->column = 0;
+	fputs(wrap ? "\n" : first ? "" : "  ", flow->out);
+	term_ink(flow->out, flow->format->colour, ink, text);
+	flow->column += width + (first || wrap ? 0 : 2);
+}
+
+static void flow_end(struct flow *flow)
+{
+	fputc('\n', flow->out);
+	flow->column = 0;
+}
+
+static bool header_recorded(const struct view_header *header)
+{
+	return strcmp(header->source, "recording") == 0;
+}
+
+static void header_origin(const struct view_header *header, const char *name, char *ret,
+			  size_t size)
+{
+	const char *file = name ? name : "";
+
+	if (header_recorded(header) && header->backend == BACKEND_EMULATED)
+		snprintf(ret, size, "RECORDING %s of an EMULATED SPU; ~ modelled", file);
+	else if (header_recorded(header) && header->backend == BACKEND_HARDWARE)
+		snprintf(ret, size, "RECORDING %s of hardware SPE", file);
+	else if (header_recorded(header))
+		snprintf(ret, size, "RECORDING %s (it does not say which SPU wrote it)", file);
+	else if (header->backend == BACKEND_EMULATED)
+		snprintf(ret, size, "EMULATED (no SPE here): process, PC, time TRUE; ~ modelled");
+	else
+		snprintf(ret, size, "HARDWARE SPE by %s", header->source);
+}
+
+static void header_state(struct flow *flow, const struct view_header *header)
+{
+	char text[512], figure[TEXT_FIGURE];
+
+	if (header->cpus) {
+		snprintf(text, sizeof(text), "%s CPU%s", text_count(figure, header->cpus),
+			 header->cpus == 1 ? "" : "s");
+		flow_item(flow, TERM_PLAIN, text);
+	}
+	header_origin(header, flow->format->name, text, sizeof(text));
+	text_clean(text);
+	flow_item(flow, header->backend == BACKEND_EMULATED ? TERM_WARN : TERM_STRONG, text);
+	if (!header_recorded(header) && !header->running)
+		flow_item(flow, TERM_WARN, "STOPPED");
+	flow_end(flow);
+}
+
+static void header_bytes(struct flow *flow, const char *what, u64 bytes)
+{
+	char text[64], figure[TEXT_FIGURE];
+
+	snprintf(text, sizeof(text), "%s %s", what, text_bytes(figure, bytes));
+	flow_item(flow, bytes ? TERM_BAD : TERM_PLAIN, text);
+}
+
+static void header_share(struct flow *flow, const char *what, u64 part, u64 whole)
+{
+	char text[64], figure[TEXT_FIGURE];
+
+	snprintf(text, sizeof(text), "%s %s", what, text_percent(figure, part, whole));
+	flow_item(flow, TERM_PLAIN, text);
+}
+
+static void header_ledgers(struct flow *flow, const struct view_header *header)
+{
+	char text[96], figure[TEXT_FIGURE], memory[TEXT_FIGURE];
+
+	if (header->duration_ns)
+		flow_item(flow, TERM_PLAIN, text_seconds(text, header->duration_ns));
+	snprintf(text, sizeof(text), "%s sample%s", text_count(figure, header->records),
+		 header->records == 1 ? "" : "s");
+	flow_item(flow, TERM_PLAIN, text);
+	header_bytes(flow, "lost", header->lost + header->dropped);
+	header_bytes(flow, "suspect", header->suspect);
+	if (header->enabled_ns)
+		header_share(flow, "blind", header->blind_ns, header->enabled_ns);
+	header_share(flow, "unattributed", header->unattributed, header->records);
+	if (header->evicted)
+		header_share(flow, "evicted", header->evicted, header->records);
+	if (header->cost_ns && header->duration_ns) {
+		snprintf(text, sizeof(text), "cost %s of a core, %s",
+			 text_percent(figure, header->cost_ns, header->duration_ns),
+			 text_bytes(memory, header->memory));
+		flow_item(flow, TERM_PLAIN, text);
+	}
+	flow_end(flow);
+}
+
+void format_header(FILE *out, const struct view_header *header, const struct format *format)
+{
+	struct flow flow = { .out = out, .format = format };
+
+	header_state(&flow, header);
+	header_ledgers(&flow, header);
+}
+
+enum column {
+	COLUMN_SHARE,
+	COLUMN_TRUTH,
+	COLUMN_CONTAINER,
+	COLUMN_PROCESS,
+	COLUMN_PID,
+	COLUMN_FUNCTION,
+	COLUMN_WEIGHT,
+	COLUMN_DRAM,
+	COLUMN_LATENCY,
+	COLUMNS,
+};
+
+/**
+ * struct layout - columns of a table
+ * @shown: bit for each of &enum column
+ * @width: of each
+ */
+struct layout {
+	const struct view *view;
+	const struct format *format;
+	u32 shown;
+	size_t width[COLUMNS];
+};
+
+#define CELL_SIZE 160
+
+static void cell_heading(const struct layout *layout, enum column column, char *ret)
+{
+	static const char *const names[COLUMNS] = {
+		[COLUMN_SHARE] = "SHARE",
+		[COLUMN_TRUTH] = "TRUTH",
+		[COLUMN_CONTAINER] = "CONTAINER",
+		[COLUMN_PROCESS] = "PROCESS",
+		[COLUMN_PID] = "PID",
+		[COLUMN_FUNCTION] = "FUNCTION",
+		[COLUMN_DRAM] = "DRAM",
+		[COLUMN_LATENCY] = "p50/p99 cycles",
+	};
+	bool modelled = layout->view->header.backend == BACKEND_EMULATED;
+	const char *name = names[column];
+
+	if (column == COLUMN_WEIGHT)
+		name = layout->format->sort == VIEW_SORT_LATENCY ? "CYCLES" : "DRAM OPS";
+	/* The slash of every latency stands in one column, marked or not. */
+	if (column >= COLUMN_WEIGHT)
+		snprintf(ret, CELL_SIZE, "%s%s",
+			 modelled		  ? "~" :
+			 column == COLUMN_LATENCY ? " " :
+						    "",
+			 name);
+	else
+		snprintf(ret, CELL_SIZE, "%s", name);
+}
+
+static void cell_truth(const struct layout *layout, const struct view_row *row, char *ret)
+{
+	const struct format *format = layout->format;
+
+	strcpy(ret, "-");
+	for (u32 i = 0; i < format->truths; i++)
+		if (strcmp(format->truth[i].container, row->container) == 0)
+			snprintf(ret, CELL_SIZE, "%.0f %%", format->truth[i].percent);
+}
+
+static void cell_value(const struct layout *layout, const struct view_row *row, enum column column,
+		       char *ret)
+{
+	switch (column) {
+	case COLUMN_SHARE:
+		text_percent(ret, row->samples, layout->view->header.records);
+		break;
+	case COLUMN_TRUTH:
+		cell_truth(layout, row, ret);
+		break;
+	case COLUMN_CONTAINER:
+		snprintf(ret, CELL_SIZE, "%s", row->container);
+		break;
+	case COLUMN_PROCESS:
+		snprintf(ret, CELL_SIZE, "%s", row->process);
+		break;
+	case COLUMN_PID:
+		snprintf(ret, CELL_SIZE, row->pid > 0 ? "%d" : "-", row->pid);
+		break;
+	case COLUMN_FUNCTION:
+		snprintf(ret, CELL_SIZE, "%s", row->function);
+		break;
+	case COLUMN_WEIGHT:
+		text_count(ret, layout->format->sort == VIEW_SORT_LATENCY ? row->latency_sum :
+									    row->dram);
+		break;
+	case COLUMN_DRAM:
+		text_percent_whole(ret, row->dram, row->memory);
+		break;
+	case COLUMN_LATENCY:
+		snprintf(ret, CELL_SIZE, row->p99 ? "%4u/%u" : "   -", row->p50, row->p99);
+		break;
+	case COLUMNS:
+		break;
+	}
+}
+
+static bool column_right(enum column column)
+{
+	return column == COLUMN_SHARE || column == COLUMN_TRUTH || column == COLUMN_PID ||
+	       column == COLUMN_WEIGHT || column == COLUMN_DRAM;
+}
+
+/* SHARE and TRUTH are one group of figures. */
+static size_t column_gap(enum column column)
+{
+	return column == COLUMN_SHARE ? 0 : column == COLUMN_TRUTH ? 1 : 2;
+}
+
+static size_t layout_total(const struct layout *layout)
+{
+	size_t total = 0;
+
+	for (enum column c = 0; c < COLUMNS; c++)
+		if (layout->shown & 1U << c)
+			total += column_gap(c) + layout->width[c];
+	return total;
+}
+
+/* Take what does not fit from the names, widest use first, down to a floor each. */
+static void layout_shrink(struct layout *layout)
+{
+	static const struct {
+		enum column column;
+		size_t floor;
+	} steps[] = {
+		{ COLUMN_FUNCTION, 24 }, { COLUMN_CONTAINER, 16 }, { COLUMN_PROCESS, 12 },
+		{ COLUMN_FUNCTION, 12 }, { COLUMN_CONTAINER, 9 },  { COLUMN_PROCESS, 7 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		size_t total = layout_total(layout), *width = &layout->width[steps[i].column];
+		size_t spare = *width > steps[i].floor ? *width - steps[i].floor : 0;
+
+		if (total <= layout->format->width)
+			return;
+		*width -= total - layout->format->width < spare ? total - layout->format->width :
+								  spare;
+	}
+}
+
+static void layout_columns(struct layout *layout)
+{
+	const struct format *format = layout->format;
+
+	layout->shown = 1U << COLUMN_SHARE | 1U << COLUMN_CONTAINER | 1U << COLUMN_DRAM |
+			1U << COLUMN_LATENCY;
+	if (format->truths)
+		layout->shown |= 1U << COLUMN_TRUTH;
+	if (format->group != VIEW_CONTAINER)
+		layout->shown |= 1U << COLUMN_PROCESS;
+	if (format->group == VIEW_PROCESS)
+		layout->shown |= 1U << COLUMN_PID;
+	if (format->group == VIEW_FUNCTION)
+		layout->shown |= 1U << COLUMN_FUNCTION;
+	if (format->sort != VIEW_SORT_SAMPLES)
+		layout->shown |= 1U << COLUMN_WEIGHT;
+}
+
+static void layout_init(struct layout *layout)
+{
+	char cell[CELL_SIZE];
+
+	layout_columns(layout);
+	for (enum column c = 0; c < COLUMNS; c++) {
+		cell_heading(layout, c, cell);
+		layout->width[c] = text_width(cell);
+		for (u32 i = 0; i < layout->view->count; i++) {
+			size_t width;
+
+			cell_value(layout, &layout->view->rows[i], c, cell);
+			width = text_width(cell);
+			if (width > layout->width[c])
+				layout->width[c] = width;
+		}
+	}
+	layout->width[COLUMN_SHARE] = 6;
+	if (layout->format->width)
+		layout_shrink(layout);
+}
+
+/* A line of cells; @row is NULL for the headings. */
+static void layout_line(const struct layout *layout, FILE *out, const struct view_row *row)
+{
+	char line[COLUMNS * TEXT_SIZE], cell[CELL_SIZE], fitted[TEXT_SIZE];
+	size_t limit = layout->format->width;
+	char *end = line;
+
+	for (enum column c = 0; c < COLUMNS; c++) {
+		bool right = column_right(c) && (row || c != COLUMN_SHARE);
+
+		if (!(layout->shown & 1U << c))
+			continue;
+		if (row)
+			cell_value(layout, row, c, cell);
+		else
+			cell_heading(layout, c, cell);
+		text_fit(cell, layout->width[c], right, fitted);
+		end += sprintf(end, "%*s%s", (int)column_gap(c), "", fitted);
+	}
+	while (end > line && end[-1] == ' ')
+		*--end = 0;
+	/* A terminal too narrow for the figures alone. */
+	if (limit && text_width(line) > limit && limit < TEXT_MAX) {
+		text_fit(line, limit, false, fitted);
+		strcpy(line, fitted);
+	}
+	term_ink(out, layout->format->colour, row ? TERM_PLAIN : TERM_STRONG, line);
+	fputc('\n', out);
+}
+
+void format_table(FILE *out, const struct view *view, const struct format *format)
+{
+	struct layout layout = { .view = view, .format = format };
+
+	layout_init(&layout);
+	layout_line(&layout, out, NULL);
+	for (u32 i = 0; i < view->count; i++)
+		layout_line(&layout, out, &view->rows[i]);
+}

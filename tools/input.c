@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "input.h"
+
+#include <stdio.h>
+
+#include "say.h"
+
+static int input_replay(struct input *input, const char *path)
+{
+	struct recording_error error = { .offset = RECORDING_NO_OFFSET };
+	struct recording *recording = NULL;
+	struct source_sink sink = profile_sink(input->profile);
+	int r;
+
+	r = recording_open(path, &recording, &error);
+	if (r < 0)
+		return say_recording(path, r, &error);
+	input->format = recording_format(recording);
+	r = recording_replay(recording, &sink, &error);
+	recording_free(recording);
+	if (r == 0)
+		return STATUS_OK;
+	if (r != -EBADMSG)
+		return say_recording(path, r, &error);
+	if (error.offset == RECORDING_NO_OFFSET)
+		say("%s: damaged: %s; shown is what was readable", path, error.text);
+	else
+		say("%s: damaged at offset 0x%llx: %s; shown is what was readable", path,
+		    (unsigned long long)error.offset, error.text);
+	return STATUS_DAMAGED;
+}
+
+int input_load(const char *path, struct input *ret_input)
+{
+	struct attributor_config tasks = { .live = false };
+	struct profile_config config = { 0 };
+	int r;
+
+	*ret_input = (struct input){ 0 };
+	r = attributor_new(&tasks, &ret_input->attributor);
+	if (r == 0)
+		r = profile_new(&config, ret_input->attributor, &ret_input->profile);
+	if (r < 0)
+		return say_fail(STATUS_FAILED, "%s: %s", path, strerror(-r));
+	return input_replay(ret_input, path);
+}
+
+int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
+	       struct view *ret_view)
+{
+	struct symbols *symbols = NULL;
+	struct view view = { 0 };
+	int r = symbols_new(0, &symbols);
+
+	if (r < 0)
+		return r;
+	r = profile_view(input->profile, symbols, false, group, sort, limit, &view);
+	symbols_free(symbols);
+	if (r < 0)
+		return r;
+	snprintf(view.header.source, sizeof(view.header.source), "recording");
+	*ret_view = view;
+	return 0;
+}
+
+void input_deinit(struct input *input)
+{
+	profile_free(input->profile);
+	attributor_free(input->attributor);
+	*input = (struct input){ 0 };
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A recording, read into a profile.
+ */
+#ifndef SPEPROF_INPUT_H
+#define SPEPROF_INPUT_H
+
+#include "profile.h"
+#include "recording.h"
+
+struct input {
+	struct attributor *attributor;
+	struct profile *profile;
+	enum recording_format format;
+};
+
+/**
+ * input_load() - replay @path; what is wrong with it is said
+ * @ret_input: always to be ended by input_deinit(); holds what was readable
+ *	where STATUS_OK or STATUS_DAMAGED is returned
+ *
+ * Return: &enum status.
+ */
+int input_load(const char *path, struct input *ret_input);
+
+/** input_view() - as profile_view(), and what only a recording's reader knows */
+int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
+	       struct view *ret_view);
+
+void input_deinit(struct input *input);
+
+#endif

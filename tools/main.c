@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof, the command: the table of verbs.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "say.h"
+#include "text.h"
+
+static const struct verb verbs[] = {
+	{
+		.name = "status",
+		.synopsis = "[-j]",
+		.help = "what the daemon does, what it costs and what it lost",
+		.run = status_run,
+	},
+	{
+		.name = "top",
+		.synopsis =
+			"[-b] [-d SEC] [-n N] [-G GROUP] [-s SORT] [-c CONTAINER] [-p PID] [-j]",
+		.help = "the live view; -b prints it instead",
+		.run = top_run,
+	},
+	{
+		.name = "summary",
+		.synopsis = "[-j] [[-i] FILE]",
+		.help = "operations, events, latencies and data sources",
+		.run = summary_run,
+	},
+	{
+		.name = "report",
+		.synopsis = "[-j] [-i FILE] [-G GROUP] [-s SORT] [-n N] [-c CONTAINER] [-p PID]",
+		.help = "the heaviest functions, processes or containers",
+		.run = report_run,
+	},
+	{
+		.name = "start",
+		.synopsis = "",
+		.help = "begin sampling",
+		.run = start_run,
+	},
+	{
+		.name = "stop",
+		.synopsis = "",
+		.help = "end sampling; the profile stays readable",
+		.run = stop_run,
+	},
+	{
+		.name = "doctor",
+		.synopsis = "[-j] [--root DIR]",
+		.help = "why this machine can or cannot sample, and what to do",
+		.run = doctor_run,
+	},
+	{
+		.name = "help",
+		.synopsis = "[VERB]",
+		.help = "this text",
+		.run = help_run,
+	},
+};
+
+const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+/* Levenshtein distance; names beyond 31 bytes are not near to any verb. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[32];
+	size_t lb = strlen(b);
+
+	for (size_t j = 0; j <= lb; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		unsigned int diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= lb; j++) {
+			unsigned int best = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[lb];
+}
+
+const struct verb *verb_nearest(const char *name)
+{
+	const struct verb *nearest = NULL;
+	unsigned int least = 4;
+
+	if (strlen(name) > 31)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+		unsigned int d = distance(name, verbs[i].name);
+
+		if (d < least && d < strlen(verbs[i].name)) {
+			least = d;
+			nearest = &verbs[i];
+		}
+	}
+	return nearest;
+}
+
+int help_run(int argc, char **argv)
+{
+	if (argc > 1) {
+		const struct verb *verb = verb_find(argv[1]);
+
+		if (!verb)
+			return say_fail(STATUS_USAGE, "help: unknown verb \"%s\"", argv[1]);
+		printf("speprof %s%s%s\n    %s\n", verb->name, *verb->synopsis ? " " : "",
+		       verb->synopsis, verb->help);
+		return STATUS_OK;
+	}
+	printf("speprof: which container's which function waits on which memory\n\n"
+	       "usage: speprof [--bus ADDRESS] VERB [OPTIONS]\n"
+	       "       speprof                    the live view, on a terminal\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		printf("  %-8s  %s\n", verbs[i].name, verbs[i].help);
+	printf("\n  -i FILE   a recording, perf.data or raw records; \"-\" is standard input\n"
+	       "  -G GROUP  function, process or container\n"
+	       "  -s SORT   samples, latency or dram\n"
+	       "  -j        JSON\n\n"
+	       "\"speprof help VERB\" shows the options of a verb; speprof(1) has the rest.\n");
+	return STATUS_OK;
+}
+
+static int main_option(const char *option)
+{
+	if (strcmp(option, "--version") == 0) {
+		puts("speprof " SPEPROF_VERSION);
+		return STATUS_OK;
+	}
+	if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
+		return help_run(1, NULL);
+	return say_fail(STATUS_USAGE, "unknown option \"%s\"; try \"speprof help\"", option);
+}
+
+static int main_verb(int argc, char **argv)
+{
+	const struct verb *verb = verb_find(argv[0]), *nearest;
+
+	if (verb)
+		return verb->run(argc, argv);
+	nearest = verb_nearest(argv[0]);
+	if (nearest)
+		return say_fail(STATUS_USAGE, "unknown verb \"%s\"; did you mean \"%s\"?", argv[0],
+				nearest->name);
+	return say_fail(STATUS_USAGE, "unknown verb \"%s\"; \"speprof help\" lists them", argv[0]);
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	/* A reader that has seen enough (head) is no reason to die midway. */
+	signal(SIGPIPE, SIG_IGN);
+	text_init();
+
+	if (argc > 2 && strcmp(argv[1], "--bus") == 0) {
+		setenv("SPEPROF_BUS", argv[2], 1);
+		argc -= 2;
+		argv += 2;
+	}
+	if (argc > 1 && argv[1][0] == '-')
+		status = main_option(argv[1]);
+	else if (argc > 1)
+		status = main_verb(argc - 1, argv + 1);
+	else if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		status = live_run(1, argv);
+	else
+		status = help_run(1, argv);
+	return say_finish(status);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "options.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "say.h"
+
+static const struct option long_options[] = {
+	{ "batch", no_argument, NULL, 'b' },	    { "container", required_argument, NULL, 'c' },
+	{ "delay", required_argument, NULL, 'd' },  { "group", required_argument, NULL, 'G' },
+	{ "input", required_argument, NULL, 'i' },  { "json", no_argument, NULL, 'j' },
+	{ "number", required_argument, NULL, 'n' }, { "pid", required_argument, NULL, 'p' },
+	{ "root", required_argument, NULL, 'R' },   { "sort", required_argument, NULL, 's' },
+	{ "truth", required_argument, NULL, 'T' },  { NULL, 0, NULL, 0 },
+};
+
+static int options_number(const char *verb, int letter, const char *text, u32 max, u32 *ret)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || value == 0 || value > max)
+		return say_fail(STATUS_USAGE, "%s: -%c \"%s\": a number from 1 to %u is wanted",
+				verb, letter, text, max);
+	*ret = value;
+	return 0;
+}
+
+static int options_delay(const char *verb, const char *text, double *ret)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(value) || value < 0.1 || value > 86400)
+		return say_fail(STATUS_USAGE, "%s: -d \"%s\": seconds from 0.1 to 86400 are wanted",
+				verb, text);
+	*ret = value;
+	return 0;
+}
+
+/* CONTAINER=PERCENT */
+static int options_truth(const char *verb, char *text, struct options *options)
+{
+	struct format_truth *truth = &options->truth[options->truths];
+	char *equals = strrchr(text, '='), *end;
+	double percent;
+
+	if (options->truths == FORMAT_TRUTHS)
+		return say_fail(STATUS_USAGE, "%s: --truth may be given %d times", verb,
+				FORMAT_TRUTHS);
+	percent = equals ? strtod(equals + 1, &end) : -1;
+	if (!equals || end == equals + 1 || *end || !(percent >= 0 && percent <= 100))
+		return say_fail(STATUS_USAGE,
+				"%s: --truth \"%s\": CONTAINER=PERCENT is wanted, 0 to 100", verb,
+				text);
+	*equals = 0;
+	truth->container = text;
+	truth->percent = percent;
+	options->truths++;
+	return 0;
+}
+
+static int options_one(const char *verb, int letter, struct options *options)
+{
+	u32 number;
+	int r;
+
+	switch (letter) {
+	case 'b':
+		options->batch = true;
+		return 0;
+	case 'c':
+		options->container = optarg;
+		return 0;
+	case 'd':
+		return options_delay(verb, optarg, &options->delay);
+	case 'G':
+		if (view_group_parse(optarg, &options->group) < 0)
+			return say_fail(STATUS_USAGE,
+					"%s: -G \"%s\": function, process or container is wanted",
+					verb, optarg);
+		return 0;
+	case 'i':
+		options->input = optarg;
+		return 0;
+	case 'j':
+		options->json = true;
+		return 0;
+	case 'n':
+		return options_number(verb, 'n', optarg, 10000, &options->number);
+	case 'p':
+		r = options_number(verb, 'p', optarg, INT32_MAX, &number);
+		if (r == 0)
+			options->pid = number;
+		return r;
+	case 'R':
+		options->root = optarg;
+		return 0;
+	case 's':
+		if (view_sort_parse(optarg, &options->sort) < 0)
+			return say_fail(STATUS_USAGE,
+					"%s: -s \"%s\": samples, latency or dram is wanted", verb,
+					optarg);
+		return 0;
+	case 'T':
+		return options_truth(verb, optarg, options);
+	default:
+		return STATUS_USAGE;
+	}
+}
+
+/* What getopt did not take. */
+static int options_unknown(const char *verb, int letter, char **argv)
+{
+	const char *text = argv[optind - 1];
+
+	if (letter == ':')
+		return say_fail(STATUS_USAGE, "%s: \"%s\" wants a value", verb, text);
+	if (optopt && strncmp(text, "--", 2) == 0 && strchr(text, '='))
+		return say_fail(STATUS_USAGE, "%s: \"%s\": this option takes no value", verb, text);
+	if (optopt)
+		return say_fail(STATUS_USAGE, "%s: unknown option \"-%c\"; try \"speprof help %s\"",
+				verb, optopt, verb);
+	return say_fail(STATUS_USAGE, "%s: unknown option \"%s\"; try \"speprof help %s\"", verb,
+			text, verb);
+}
+
+int options_parse(int argc, char **argv, const char *accept, struct options *ret_options)
+{
+	struct options options = { .delay = 2, .root = "" };
+	const char *verb = argv[0];
+	int letter, r;
+
+	opterr = 0;
+	optind = 0; /* verbs of tests parse more than once */
+	while ((letter = getopt_long(argc, argv, ":bc:d:G:i:jn:p:s:", long_options, NULL)) != -1) {
+		if (letter == '?' || letter == ':')
+			return options_unknown(verb, letter, argv);
+		if (!strchr(accept, letter))
+			return say_fail(STATUS_USAGE,
+					"%s: takes no \"%s\"; try \"speprof help %s\"", verb,
+					argv[optind - 1], verb);
+		r = options_one(verb, letter, &options);
+		if (r)
+			return r;
+	}
+	if (optind < argc && strchr(accept, 'F') && !options.input)
+		options.input = argv[optind++];
+	if (optind < argc)
+		return say_fail(STATUS_USAGE, "%s: unexpected argument \"%s\"", verb, argv[optind]);
+	*ret_options = options;
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Options, which mean the same in every verb that takes them.
+ */
+#ifndef SPEPROF_OPTIONS_H
+#define SPEPROF_OPTIONS_H
+
+#include "format.h"
+#include "view.h"
+
+/**
+ * struct options - what was asked for
+ * @input: a recording, or NULL for the daemon
+ * @number: -n: rows of a report, iterations of top; 0 if not given
+ * @pid: rows of this process only; 0 for all
+ * @container: rows of this container only; NULL for all
+ * @root: where doctor looks instead of "/"
+ * @delay: seconds between two iterations
+ */
+struct options {
+	const char *input;
+	const char *container;
+	const char *root;
+	struct format_truth truth[FORMAT_TRUTHS];
+	u32 truths;
+	enum view_group group;
+	enum view_sort sort;
+	u32 number;
+	s32 pid;
+	double delay;
+	bool json;
+	bool batch;
+};
+
+/**
+ * options_parse() - read the options of a verb; errors are said
+ * @accept: the letters that the verb takes of "ijGsnpcdb", 'R' for --root, 'T'
+ *	for --truth, 'F' if its recording may stand without -i
+ *
+ * Return: 0, or an &enum status.
+ */
+int options_parse(int argc, char **argv, const char *accept, struct options *ret_options);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof report: the heaviest rows, of a recording or of the daemon's profile.
+ */
+#include "bus.h"
+#include "input.h"
+#include "options.h"
+#include "rows.h"
+#include "say.h"
+#include "term.h"
+
+#define REPORT_ROWS 40
+
+static void report_print(struct view *view, const struct options *options, const char *name)
+{
+	size_t height;
+	struct format format = {
+		.name = name,
+		.truth = options->truth,
+		.truths = options->truths,
+		.group = options->group,
+		.sort = options->sort,
+		.colour = term_colour(),
+	};
+
+	if (options->json) {
+		rows_json(stdout, view, options);
+		return;
+	}
+	term_size(&format.width, &height);
+	format_header(stdout, &view->header, &format);
+	format_table(stdout, view, &format);
+}
+
+static int report_recording(const struct options *options, struct view *ret_view)
+{
+	struct input input;
+	int status, r;
+
+	status = input_load(options->input, &input);
+	if (status == STATUS_OK || status == STATUS_DAMAGED) {
+		r = input_view(&input, options->group, options->sort, rows_limit(options, 0),
+			       ret_view);
+		if (r < 0)
+			status = say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+	}
+	input_deinit(&input);
+	return status;
+}
+
+static int report_daemon(const struct options *options, struct view *ret_view)
+{
+	struct bus *bus;
+	int status = bus_new(&bus);
+
+	if (status)
+		return status;
+	status = bus_view(bus, options->group, options->sort, rows_limit(options, BUS_ROWS),
+			  ret_view);
+	bus_free(bus);
+	return status;
+}
+
+/* "-" says less to a reader than its absence. */
+static const char *report_name(const struct options *options)
+{
+	const char *slash;
+
+	if (!options->input || strcmp(options->input, "-") == 0)
+		return NULL;
+	slash = strrchr(options->input, '/');
+	return slash ? slash + 1 : options->input;
+}
+
+int report_run(int argc, char **argv)
+{
+	struct options options;
+	struct view view = { 0 };
+	int status = options_parse(argc, argv, "ijGsnpcTF", &options);
+
+	if (status)
+		return status;
+	if (!options.number)
+		options.number = REPORT_ROWS;
+	status = options.input ? report_recording(&options, &view) : report_daemon(&options, &view);
+	if (status == STATUS_OK || status == STATUS_DAMAGED) {
+		rows_filter(&view, &options, options.number);
+		report_print(&view, &options, report_name(&options));
+	}
+	view_clear(&view);
+	return status;
+}

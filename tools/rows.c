@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "rows.h"
+
+#include <json-c/json.h>
+
+static const char *const backend_names[] = {
+	[BACKEND_UNKNOWN] = "unknown",
+	[BACKEND_HARDWARE] = "hardware",
+	[BACKEND_EMULATED] = "emulated",
+};
+
+u32 rows_limit(const struct options *options, u32 all)
+{
+	return options->pid || options->container || !options->number ? all : options->number;
+}
+
+void rows_filter(struct view *view, const struct options *options, u32 limit)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < view->count && (!limit || kept < limit); i++) {
+		const struct view_row *row = &view->rows[i];
+
+		if (options->pid && row->pid != options->pid)
+			continue;
+		if (options->container && strcmp(row->container, options->container))
+			continue;
+		if (kept != i)
+			view->rows[kept] = *row;
+		kept++;
+	}
+	view->count = kept;
+}
+
+static void add(json_object *to, const char *key, u64 value)
+{
+	json_object_object_add(to, key, json_object_new_uint64(value));
+}
+
+static void add_text(json_object *to, const char *key, const char *text)
+{
+	json_object_object_add(to, key, json_object_new_string(text));
+}
+
+static json_object *totals_json(const struct view_header *h)
+{
+	json_object *json = json_object_new_object();
+
+	add(json, "records", h->records);
+	if (h->written != WINDOW_WRITTEN_UNKNOWN)
+		add(json, "written", h->written);
+	add(json, "bytes", h->bytes);
+	add(json, "decoded_bytes", h->decoded);
+	add(json, "padding_bytes", h->padding);
+	add(json, "suspect_bytes", h->suspect);
+	add(json, "lost_bytes", h->lost);
+	add(json, "dropped_bytes", h->dropped);
+	add(json, "unattributed", h->unattributed);
+	add(json, "evicted", h->evicted);
+	return json;
+}
+
+static json_object *header_json(const struct view_header *h)
+{
+	bool live = strcmp(h->source, "recording");
+	json_object *json = json_object_new_object();
+
+	json_object_object_add(json, "schema_version", json_object_new_int(1));
+	add_text(json, "source", h->source);
+	add_text(json, "backend",
+		 h->backend < ARRAY_SIZE(backend_names) ? backend_names[h->backend] : "unknown");
+	json_object_object_add(json, "modelled",
+			       json_object_new_boolean(h->backend == BACKEND_EMULATED));
+	if (live)
+		add_text(json, "state", h->running ? "running" : "stopped");
+	add(json, "cpus", h->cpus);
+	add(json, "duration_ns", h->duration_ns);
+	add(json, "enabled_ns", h->enabled_ns);
+	add(json, "blind_ns", h->blind_ns);
+	add(json, "interval_ns", h->interval_ns);
+	if (live) {
+		add(json, "cost_ns", h->cost_ns);
+		add(json, "memory_bytes", h->memory);
+	}
+	json_object_object_add(json, "totals", totals_json(h));
+	return json;
+}
+
+static json_object *row_json(const struct view_row *row, enum view_group group)
+{
+	json_object *json = json_object_new_object();
+
+	add_text(json, "container", row->container);
+	if (group != VIEW_CONTAINER) {
+		add_text(json, "process", row->process);
+		add(json, "pid", row->pid > 0 ? row->pid : 0);
+	}
+	if (group == VIEW_FUNCTION) {
+		add_text(json, "function", row->function);
+		add_text(json, "binary", row->binary);
+	}
+	add(json, "samples", row->samples);
+	add(json, "memory", row->memory);
+	add(json, "dram", row->dram);
+	add(json, "branches", row->branches);
+	add(json, "mispredicted", row->mispredicted);
+	add(json, "latency_sum", row->latency_sum);
+	add(json, "p50", row->p50);
+	add(json, "p99", row->p99);
+	return json;
+}
+
+/* Takes over @json. */
+static void json_line(FILE *out, json_object *json)
+{
+	fputs(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
+							   JSON_C_TO_STRING_NOSLASHESCAPE),
+	      out);
+	fputc('\n', out);
+	json_object_put(json);
+}
+
+void rows_json(FILE *out, const struct view *view, const struct options *options)
+{
+	json_object *json = header_json(&view->header), *rows = json_object_new_array();
+
+	add_text(json, "group", view_group_name(options->group));
+	add_text(json, "sort", view_sort_name(options->sort));
+	for (u32 i = 0; i < view->count; i++)
+		json_object_array_add(rows, row_json(&view->rows[i], options->group));
+	json_object_object_add(json, "rows", rows);
+	json_line(out, json);
+}
+
+void rows_header_json(FILE *out, const struct view_header *header)
+{
+	json_line(out, header_json(header));
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "text.h"
+
+/* Names of files and of containers are part of sentences, and are hostile. */
+static void say_va(const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		return;
+	text_clean(text);
+	fflush(stdout);
+	fprintf(stderr, "speprof: %s\n", text);
+	free(text);
+}
+
+void say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_va(format, args);
+	va_end(args);
+}
+
+int say_fail(enum status status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_va(format, args);
+	va_end(args);
+	return status;
+}
+
+int say_recording(const char *path, int r, const struct recording_error *error)
+{
+	const char *name = strcmp(path, "-") ? path : "standard input";
+
+	switch (r) {
+	case -ENOENT:
+		return say_fail(STATUS_NO_FILE, "%s: no such file", name);
+	case -ENODATA:
+		return say_fail(STATUS_EMPTY, "%s: empty; a recording has at least one record",
+				name);
+	case -EBADMSG:
+		if (error->offset == RECORDING_NO_OFFSET)
+			return say_fail(STATUS_NO_RECORDING, "%s: %s", name, error->text);
+		return say_fail(STATUS_NO_RECORDING, "%s: offset 0x%llx: %s", name,
+				(unsigned long long)error->offset, error->text);
+	case -ENOMEM:
+		return say_fail(STATUS_FAILED, "%s: out of memory", name);
+	default:
+		return say_fail(STATUS_UNREADABLE, "%s: cannot be read: %s", name, strerror(-r));
+	}
+}
+
+int say_finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE || status != STATUS_OK)
+		return status;
+	return say_fail(STATUS_FAILED, "standard output: %s", strerror(errno));
+}

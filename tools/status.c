@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof status, start, stop: the daemon itself.
+ */
+#include "bus.h"
+#include "options.h"
+#include "rows.h"
+#include "say.h"
+#include "term.h"
+
+int status_run(int argc, char **argv)
+{
+	struct options options;
+	struct format format = { .colour = term_colour() };
+	struct view view = { 0 };
+	struct bus *bus;
+	size_t height;
+	int status = options_parse(argc, argv, "j", &options);
+
+	if (status == 0)
+		status = bus_new(&bus);
+	if (status)
+		return status;
+	status = bus_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view);
+	bus_free(bus);
+	if (status)
+		return status;
+	if (options.json) {
+		rows_header_json(stdout, &view.header);
+	} else {
+		term_size(&format.width, &height);
+		format_header(stdout, &view.header, &format);
+	}
+	view_clear(&view);
+	return STATUS_OK;
+}
+
+static int control_run(int argc, char **argv, const char *method)
+{
+	struct options options;
+	struct bus *bus;
+	int status = options_parse(argc, argv, "", &options);
+
+	if (status == 0)
+		status = bus_new(&bus);
+	if (status)
+		return status;
+	status = bus_call(bus, method);
+	bus_free(bus);
+	return status;
+}
+
+int start_run(int argc, char **argv)
+{
+	return control_run(argc, argv, "Start");
+}
+
+int stop_run(int argc, char **argv)
+{
+	return control_run(argc, argv, "Stop");
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof summary: totals of a recording, or of the daemon's profile. People
+ * get their text from the same JSON that scripts get: there is one truth.
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bus.h"
+#include "input.h"
+#include "options.h"
+#include "say.h"
+#include "text.h"
+
+static u64 number(json_object *from, const char *key)
+{
+	return json_object_get_uint64(json_object_object_get(from, key));
+}
+
+static void print_line(const char *name, u64 count, u64 whole)
+{
+	char figure[TEXT_FIGURE], share[TEXT_FIGURE];
+
+	printf("  %-20s %15s  %7s\n", name, text_count(figure, count),
+	       text_percent(share, count, whole));
+}
+
+/* Every counter of @object that is not zero, as a share of @whole. */
+static void print_counters(const char *title, json_object *object, u64 whole)
+{
+	if (!object || json_object_get_type(object) != json_type_object)
+		return;
+	printf("%s\n", title);
+	json_object_object_foreach(object, key, value)
+	{
+		if (json_object_get_uint64(value))
+			print_line(key, json_object_get_uint64(value), whole);
+	}
+}
+
+static void print_latencies(json_object *latencies)
+{
+	char count[TEXT_FIGURE], max[TEXT_FIGURE];
+
+	if (!latencies || json_object_get_type(latencies) != json_type_object)
+		return;
+	printf("latency (cycles)               count      mean       max\n");
+	json_object_object_foreach(latencies, key, latency)
+	{
+		u64 n = number(latency, "count");
+
+		printf("  %-20s %13s", key, text_count(count, n));
+		if (n)
+			printf("  %8.1f  %8s\n", (double)number(latency, "sum") / n,
+			       text_count(max, number(latency, "max")));
+		else
+			printf("  %8s  %8s\n", "-", "-");
+	}
+}
+
+#define SUMMARY_LINES 20
+
+/* Contexts by PID; a machine may have thousands, so the first few and a count. */
+static void print_contexts(json_object *contexts, u64 whole)
+{
+	if (!contexts || json_object_get_type(contexts) != json_type_object)
+		return;
+	json_object_object_foreach(contexts, level, counts)
+	{
+		u32 lines = 0;
+
+		if (json_object_get_type(counts) != json_type_object ||
+		    json_object_object_length(counts) == 0)
+			continue;
+		printf("context %s\n", level);
+		json_object_object_foreach(counts, key, count)
+		{
+			if (lines++ < SUMMARY_LINES)
+				print_line(key, json_object_get_uint64(count), whole);
+		}
+		if (lines > SUMMARY_LINES)
+			printf("  and %u more\n", lines - SUMMARY_LINES);
+	}
+}
+
+static void print_processes(json_object *processes, u64 whole)
+{
+	size_t count = processes ? json_object_array_length(processes) : 0;
+
+	if (count)
+		printf("processes\n");
+	for (size_t i = 0; i < count && i < SUMMARY_LINES; i++) {
+		json_object *process = json_object_array_get_idx(processes, i);
+		const char *comm = json_object_get_string(json_object_object_get(process, "comm"));
+		char name[TEXT_SIZE], fitted[TEXT_SIZE];
+
+		snprintf(name, sizeof(name), "%s (%d)", comm ? comm : "?",
+			 json_object_get_int(json_object_object_get(process, "pid")));
+		text_fit(name, 20, false, fitted);
+		print_line(fitted, number(process, "records"), whole);
+	}
+	if (count > SUMMARY_LINES)
+		printf("  and %zu more\n", count - SUMMARY_LINES);
+}
+
+static void summary_text(json_object *json)
+{
+	json_object *totals = json_object_object_get(json, "totals");
+	const char *backend = json_object_get_string(json_object_object_get(json, "backend"));
+	char records[TEXT_FIGURE], bytes[TEXT_FIGURE], suspect[TEXT_FIGURE], lost[TEXT_FIGURE];
+	u64 whole = number(totals, "records");
+	bool modelled = backend && strcmp(backend, "emulated") == 0;
+
+	printf("%s  %s records in %s  lost %s  suspect %s\n",
+	       modelled ? "EMULATED: all but the contexts is modelled" : backend,
+	       text_count(records, whole), text_bytes(bytes, number(totals, "bytes")),
+	       text_bytes(lost, number(totals, "lost_bytes")),
+	       text_bytes(suspect, number(totals, "suspect_bytes")));
+	print_counters("operations", json_object_object_get(totals, "ops"), whole);
+	print_line("simd (among them)", number(totals, "simd"), whole);
+	print_counters("events", json_object_object_get(totals, "events"), whole);
+	print_latencies(json_object_object_get(totals, "latency"));
+	print_counters("data source", json_object_object_get(totals, "data_source"), whole);
+	print_contexts(json_object_object_get(totals, "contexts"), whole);
+	print_processes(json_object_object_get(json, "processes"), whole);
+}
+
+static int summary_print(const char *text, bool as_json)
+{
+	json_object *json, *totals;
+
+	if (as_json) {
+		puts(text);
+		return STATUS_OK;
+	}
+	json = json_tokener_parse(text);
+	if (!json || !json_object_object_get_ex(json, "totals", &totals)) {
+		json_object_put(json);
+		return say_fail(STATUS_FAILED, "summary: the totals do not read as JSON");
+	}
+	summary_text(json);
+	json_object_put(json);
+	return STATUS_OK;
+}
+
+static int summary_recording(const char *path, char **ret_text)
+{
+	struct input input;
+	int status = input_load(path, &input), r;
+
+	if (status == STATUS_OK || status == STATUS_DAMAGED) {
+		r = profile_summary_json(input.profile, "recording", input.format == RECORDING_PERF,
+					 ret_text);
+		if (r < 0)
+			status = say_fail(STATUS_FAILED, "%s: %s", path, strerror(-r));
+	}
+	input_deinit(&input);
+	return status;
+}
+
+static int summary_daemon(char **ret_text)
+{
+	struct bus *bus;
+	int status = bus_new(&bus);
+
+	if (status)
+		return status;
+	status = bus_summary(bus, ret_text);
+	bus_free(bus);
+	return status;
+}
+
+int summary_run(int argc, char **argv)
+{
+	struct options options;
+	char *text = NULL;
+	int status = options_parse(argc, argv, "ijF", &options);
+
+	if (status)
+		return status;
+	status = options.input ? summary_recording(options.input, &text) : summary_daemon(&text);
+	if (text) {
+		int printed = summary_print(text, options.json);
+
+		if (status == STATUS_OK)
+			status = printed;
+	}
+	free(text);
+	return status;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "text.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <wchar.h>
+
+static const char *ellipsis = "...";
+
+void text_init(void)
+{
+	setlocale(LC_CTYPE, "");
+	if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
+		ellipsis = "\u2026";
+	else
+		setlocale(LC_CTYPE, "C.UTF-8"); /* names stay what they are */
+}
+
+/* One character: its bytes in *ret_len, its columns; -1 if it cannot be shown. */
+static int char_width(const char *p, size_t left, size_t *ret_len)
+{
+	mbstate_t state = { 0 };
+	wchar_t c;
+	size_t len = mbrtowc(&c, p, left, &state);
+	int width;
+
+	if (len == 0 || len > left) {
+		*ret_len = 1;
+		return -1;
+	}
+	*ret_len = len;
+	width = wcwidth(c);
+	return width;
+}
+
+void text_clean(char *text)
+{
+	size_t left = strlen(text);
+	char *out = text;
+
+	while (left) {
+		size_t len;
+		int width = char_width(text, left, &len);
+
+		if (width < 0) {
+			*out++ = '?';
+		} else {
+			memmove(out, text, len);
+			out += len;
+		}
+		text += len;
+		left -= len;
+	}
+	*out = 0;
+}
+
+size_t text_width(const char *text)
+{
+	size_t left = strlen(text), width = 0, len;
+
+	for (; left; text += len, left -= len) {
+		int w = char_width(text, left, &len);
+
+		width += w < 0 ? 1 : w;
+	}
+	return width;
+}
+
+/* Bytes of the longest start of @text within @width columns. */
+static size_t text_prefix(const char *text, size_t width, size_t *ret_width)
+{
+	size_t left = strlen(text), used = 0, pos = 0, len;
+
+	for (; left; pos += len, left -= len) {
+		int w = char_width(text + pos, left, &len);
+		size_t columns = w < 0 ? 1 : w;
+
+		/* Combining marks take no column, but bytes: bound them too. */
+		if (columns > width - used || pos + len > width * 4)
+			break;
+		used += columns;
+	}
+	*ret_width = used;
+	return pos;
+}
+
+void text_fit(const char *text, size_t width, bool right, char *ret)
+{
+	size_t dots = text_width(ellipsis), have = 0, len;
+	bool cut;
+
+	if (width >= TEXT_MAX)
+		width = TEXT_MAX - 1;
+	len = text_prefix(text, width, &have);
+	cut = text[len];
+	if (cut && width > dots)
+		len = text_prefix(text, width - dots, &have);
+	if (right)
+		for (; !cut && have < width; have++)
+			*ret++ = ' ';
+	memcpy(ret, text, len);
+	ret[len] = 0;
+	text_clean(ret);
+	ret += strlen(ret);
+	if (cut && width > dots) {
+		ret = stpcpy(ret, ellipsis);
+		have += dots;
+	}
+	for (; have < width; have++)
+		*ret++ = ' ';
+	*ret = 0;
+}
+
+const char *text_count(char *buf, u64 count)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+	char *out = buf;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = 0;
+	return buf;
+}
+
+const char *text_bytes(char *buf, u64 bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double value = bytes;
+	unsigned int unit = 0;
+
+	while (value >= 1023.5 && unit + 1 < ARRAY_SIZE(units)) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(buf, TEXT_FIGURE, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value,
+		 units[unit]);
+	return buf;
+}
+
+const char *text_seconds(char *buf, u64 ns)
+{
+	double s = ns / 1e9;
+
+	if (s >= 86400)
+		snprintf(buf, TEXT_FIGURE, "%.0f d %.0f h", (double)(u64)(s / 86400),
+			 (double)((u64)(s / 3600) % 24));
+	else if (s >= 3600)
+		snprintf(buf, TEXT_FIGURE, "%u h %u min", (u32)(s / 3600), (u32)(s / 60) % 60);
+	else if (s >= 9.95)
+		snprintf(buf, TEXT_FIGURE, "%.0f s", s);
+	else if (s >= 0.995)
+		snprintf(buf, TEXT_FIGURE, "%.1f s", s);
+	else
+		snprintf(buf, TEXT_FIGURE, "%.2g s", s);
+	return buf;
+}
+
+const char *text_percent(char *buf, u64 part, u64 whole)
+{
+	double percent;
+
+	if (!whole)
+		return strcpy(buf, "-");
+	percent = 100.0 * part / whole;
+	/* 100.0 % would be wider than the column that all others fit. */
+	snprintf(buf, TEXT_FIGURE, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
+	return buf;
+}
+
+const char *text_percent_whole(char *buf, u64 part, u64 whole)
+{
+	if (!whole)
+		return strcpy(buf, "-");
+	snprintf(buf, TEXT_FIGURE, "%.0f %%", 100.0 * part / whole);
+	return buf;
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof top, and speprof alone: the live view.
+ */
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bus.h"
+#include "options.h"
+#include "rows.h"
+#include "say.h"
+#include "term.h"
+#include "text.h"
+
+#define TOP_ROWS 40
+
+/**
+ * struct live - the view on the terminal
+ * @shown: what the screen shows; kept while paused and while the daemon is away
+ * @message: the last error, "" for none
+ * @first: row at the top of the screen
+ * @left: iterations to go, 0 without end
+ */
+struct live {
+	struct options options;
+	struct bus *bus;
+	struct view shown;
+	char message[512];
+	u32 first;
+	u32 left;
+	bool paused;
+};
+
+static struct format live_format(const struct options *options)
+{
+	return (struct format){
+		.truth = options->truth,
+		.truths = options->truths,
+		.group = options->group,
+		.sort = options->sort,
+		.colour = term_colour(),
+	};
+}
+
+static void live_fetch(struct live *live)
+{
+	const struct options *options = &live->options;
+	struct view view;
+
+	if (bus_view(live->bus, options->group, options->sort, rows_limit(options, BUS_ROWS),
+		     &view)) {
+		snprintf(live->message, sizeof(live->message), "%s", bus_error(live->bus));
+		return;
+	}
+	live->message[0] = 0;
+	rows_filter(&view, options, 0);
+	view_clear(&live->shown);
+	live->shown = view;
+}
+
+static void live_hints(const struct live *live, FILE *out, const struct format *format)
+{
+	char text[256], fitted[TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "q quit  g group: %s  s sort: %s  p %s  up/down scroll%s",
+		 view_group_name(live->options.group), view_sort_name(live->options.sort),
+		 live->paused ? "go on" : "pause", live->paused ? "  PAUSED" : "");
+	text_fit(*live->message ? live->message : text, format->width, false, fitted);
+	term_ink(out, format->colour, *live->message ? TERM_BAD : TERM_FAINT, fitted);
+}
+
+/* The frame as lines: header, table from the first row on. */
+static char *live_frame(const struct live *live, const struct format *format)
+{
+	struct view part = live->shown;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (*part.header.source) {
+		part.rows += live->first;
+		part.count -= live->first;
+		format_header(out, &part.header, format);
+		format_table(out, &part, format);
+	}
+	fclose(out);
+	return text;
+}
+
+static void live_draw(struct live *live)
+{
+	struct format format = live_format(&live->options);
+	size_t height, line = 0;
+	char *text, *rest, *next;
+
+	if (live->first >= live->shown.count)
+		live->first = live->shown.count ? live->shown.count - 1 : 0;
+	term_size(&format.width, &height);
+	text = rest = live_frame(live, &format);
+	/* Home, then each line with what is left of the old one erased: no flicker. */
+	fputs("\033[H", stdout);
+	while (rest && line + 1 < height && (next = strchr(rest, '\n'))) {
+		*next = 0;
+		printf("%s\033[K\r\n", rest);
+		rest = next + 1;
+		line++;
+	}
+	for (; line + 1 < height; line++)
+		fputs("\033[K\r\n", stdout);
+	live_hints(live, stdout, &format);
+	fputs("\033[K", stdout);
+	fflush(stdout);
+	free(text);
+}
+
+/* Whether the view goes on; *ret_fetch if the daemon has to be asked again. */
+static bool live_key(struct live *live, int key, bool *ret_fetch)
+{
+	switch (key) {
+	case 'q':
+	case 'Q':
+	case -EIO:
+		return false;
+	case 'g':
+		live->options.group = (live->options.group + 1) % VIEW_GROUPS;
+		live->first = 0;
+		*ret_fetch = true;
+		break;
+	case 's':
+		live->options.sort = (live->options.sort + 1) % VIEW_SORTS;
+		live->first = 0;
+		*ret_fetch = true;
+		break;
+	case 'p':
+	case ' ':
+		live->paused = !live->paused;
+		*ret_fetch = !live->paused;
+		break;
+	case 'k':
+	case TERM_KEY_UP:
+		live->first -= live->first > 0;
+		break;
+	case 'j':
+	case TERM_KEY_DOWN:
+		live->first++;
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+static u64 now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
+}
+
+static void live_loop(struct live *live)
+{
+	u64 period = live->options.delay * 1000, due = 0;
+	bool fetch = true;
+	int key = 0, wait;
+
+	while (live_key(live, key, &fetch)) {
+		u64 now = now_ms();
+
+		if (fetch || (!live->paused && now >= due)) {
+			live_fetch(live);
+			now = now_ms();
+			due = now + period;
+			fetch = false;
+		}
+		live_draw(live);
+		if (live->left && key == 0 && --live->left == 0)
+			return;
+		wait = live->paused ? -1 : due > now ? (int)(due - now) : 0;
+		key = term_key(wait);
+	}
+}
+
+static int live_show(struct options *options, struct bus *bus)
+{
+	struct live live = { .options = *options, .bus = bus, .left = options->number };
+	int status, r;
+
+	live.options.number = 0;
+	/* Errors that are there from the start belong on the plain terminal. */
+	status = bus_view(bus, options->group, options->sort, 1, &live.shown);
+	if (status)
+		return status;
+	bus_quiet(bus);
+	r = term_raw();
+	if (r < 0) {
+		term_restore();
+		view_clear(&live.shown);
+		return say_fail(STATUS_FAILED, "the terminal refuses raw mode: %s", strerror(-r));
+	}
+	live_loop(&live);
+	term_restore();
+	view_clear(&live.shown);
+	return STATUS_OK;
+}
+
+static int batch_once(struct options *options, struct bus *bus)
+{
+	struct format format = live_format(options);
+	struct view view;
+	size_t height;
+	int status =
+		bus_view(bus, options->group, options->sort, rows_limit(options, BUS_ROWS), &view);
+
+	if (status)
+		return status;
+	rows_filter(&view, options, TOP_ROWS);
+	if (options->json) {
+		rows_json(stdout, &view, options);
+	} else {
+		term_size(&format.width, &height);
+		format_header(stdout, &view.header, &format);
+		format_table(stdout, &view, &format);
+	}
+	view_clear(&view);
+	return STATUS_OK;
+}
+
+static int batch_show(struct options *options, struct bus *bus)
+{
+	u32 iterations = options->number;
+	int status = STATUS_OK;
+
+	options->number = 0;
+	for (u32 i = 0; status == STATUS_OK && (!iterations || i < iterations); i++) {
+		if (i) {
+			struct timespec delay = {
+				.tv_sec = options->delay,
+				.tv_nsec = (options->delay - (time_t)options->delay) * 1e9,
+			};
+
+			fputs(options->json ? "" : "\n", stdout);
+			nanosleep(&delay, NULL);
+		}
+		status = batch_once(options, bus);
+		/* Its reader has gone: nobody is left to print for. */
+		if (fflush(stdout) < 0)
+			break;
+	}
+	return status;
+}
+
+int top_run(int argc, char **argv)
+{
+	struct options options;
+	struct bus *bus;
+	int status = options_parse(argc, argv, "bdnGspcjT", &options);
+
+	if (status)
+		return status;
+	if (options.json)
+		options.batch = true;
+	if (!options.batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
+		return say_fail(STATUS_USAGE, "top: not on a terminal; -b prints instead");
+	status = bus_new(&bus);
+	if (status)
+		return status;
+	status = options.batch ? batch_show(&options, bus) : live_show(&options, bus);
+	bus_free(bus);
+	return status;
+}
+
+int live_run(int argc, char **argv)
+{
+	char name[] = "top";
+
+	(void)argc;
+	(void)argv;
+	return top_run(1, (char *[]){ name, NULL });
+}
