@@ -17,7 +17,7 @@
 #define EVENTS_MISS   (EVENTS_LLC | EVENT(LLC_MISS))
 #define EVENTS_REMOTE (EVENTS_MISS | EVENT(REMOTE_ACCESS))
 
-/**
+/*
  * struct tier - where an access ends
  * @share: of 256 accesses
  * @source: Data Source
@@ -36,7 +36,7 @@ struct tier {
 
 #define TIERS 6
 
-/**
+/*
  * struct profile - a kind of program; shares are of 256
  * @walk: accesses that walk the translation tables
  * @mispredicted: branches

@@ -16,7 +16,7 @@
 #define EC_ABORTS 0x3e
 #define EXACT	  0x3f
 
-/**
+/*
  * struct rule - one row of the table; the first that matches decides
  * @ec: PMBSR.EC under @ec_mask
  * @code: PMBSR.BSC or FSC, the same bits, under @code_mask
