@@ -376,7 +376,7 @@ struct speprof_control {
 
 /* speprof_window.kind; unknown kinds are to be skipped by their span. */
 #define SPEPROF_WINDOW_RECORDS	1
-#define SPEPROF_WINDOW_SKIP	2	/* nothing here: the way to the ring's start */
+#define SPEPROF_WINDOW_SKIP	2	/* nothing here: the way to where a window may begin */
 
 /* Bytes of a SKIP window's header: the fields up to @position. */
 #define SPEPROF_WINDOW_SKIP_SIZE 64
@@ -416,14 +416,16 @@ struct speprof_control {
  * @interval: true mean interval: 256 x INTERVAL + 1, or + 128 (D17.3.4)
  * @interval_unit: SPEPROF_UNIT_*
  * @clock: SPEPROF_CLOCK_*: of the times below
- * @start_ns: when the window was armed first
+ * @start_ns: when the window was armed
  * @end_ns: when profiling was disabled to close it
  * @start_ticks: the count that Timestamp packets carry, at @start_ns
  * @tick_hz: its rate: a packet's t is at @start_ns + (t - @start_ticks) / @tick_hz;
  *	0 where no rate is known
- * @armed_ns: how much of the time from @start_ns to @end_ns the SPU was enabled
- * @blind_ns: time since the end of the last RECORDS window of this ring in which the session
- *	was enabled and the SPU was not, up to @start_ns; causes are in speprof_ring_stats
+ * @armed_ns: how long the SPU was enabled since the end of the last RECORDS window of this
+ *	ring, up to @end_ns: more than @end_ns - @start_ns where windows without records
+ *	were closed in between
+ * @blind_ns: how long the session was enabled and the SPU was not, likewise; causes are in
+ *	speprof_ring_stats. The sums of both over all windows are the enabled time
  * @records: records written, where COUNTED is set, else 0
  * @reserved: 0
  *
