@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The seam between the driver and an SPU: the register file, a barrier, an
+ * interrupt. Behind it stand the hardware and the emulated SPU.
+ */
+#ifndef SPEPROF_BACKEND_H
+#define SPEPROF_BACKEND_H
+
+#include <linux/cpumask.h>
+#include <linux/module.h>
+#include <linux/types.h>
+
+#include "regs.h"
+
+/**
+ * struct speprof_backend - an SPU on each of some CPUs
+ * @owner: held while a session exists
+ * @name: for messages
+ * @id: SPEPROF_BACKEND_*
+ * @cpus: CPUs that have an SPU; constant while registered
+ * @read: MRS on this CPU
+ * @write: MSR on this CPU
+ * @sync: psb csync; dsb; isb: on return profiling operations before it are done,
+ *	their writes and register updates visible, and register writes in effect
+ * @ticks: the count that Timestamp packets carry; NMI-safe
+ * @records: records written since ever on this CPU, where the SPU can count; else NULL
+ * @tick_hz: rate of @ticks
+ * @interval_min: floor of the interval, beside PMSIDR.Interval
+ *
+ * Every call is made on the CPU whose SPU it is about, with interrupts off,
+ * and may be made from within speprof_interrupt(). No register is written
+ * before speprof_backend_register() or after speprof_backend_unregister().
+ * When a CPU goes offline its PMSCR and PMBLIMITR have been written 0.
+ */
+struct speprof_backend {
+	struct module *owner;
+	const char *name;
+	u32 id;
+	const struct cpumask *cpus;
+	u64 (*read)(enum spe_reg reg);
+	void (*write)(enum spe_reg reg, u64 value);
+	void (*sync)(void);
+	u64 (*ticks)(void);
+	u64 (*records)(void);
+	u64 tick_hz;
+	u64 interval_min;
+};
+
+/**
+ * speprof_backend_register() - offer SPUs; probes each online CPU of @cpus
+ * @backend: stays the caller's, until unregistered
+ *
+ * Return: 0, -EBUSY if there is a backend already, or what cpuhp says.
+ */
+int speprof_backend_register(const struct speprof_backend *backend);
+
+/** speprof_backend_unregister() - take them away; no session exists, as each holds @owner */
+void speprof_backend_unregister(const struct speprof_backend *backend);
+
+/**
+ * speprof_interrupt() - the SPE interrupt request of this CPU is asserted
+ *
+ * From hard interrupt context of the CPU, not from within a backend's call.
+ *
+ * Return: whether it was ours. If not, the SPU has been silenced.
+ */
+bool speprof_interrupt(void);
+
+#endif

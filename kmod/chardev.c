@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/speprof: device, session and ring descriptors. Every argument comes in
+ * here and is checked here; what is behind takes it for valid.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/bitmap.h>
+#include <linux/capability.h>
+#include <linux/cdev.h>
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/nospec.h>
+#include <linux/security.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <linux/speprof.h>
+
+#include "chardev.h"
+#include "compat.h"
+#include "cpu.h"
+#include "ring_file.h"
+#include "session.h"
+
+#define SAMPLE_FLAGS (SPEPROF_SAMPLE_USER | SPEPROF_SAMPLE_KERNEL | SPEPROF_SAMPLE_JITTER)
+#define COLLECT_FLAGS (SPEPROF_COLLECT_TIMESTAMP | SPEPROF_COLLECT_PHYSICAL_TIME | \
+		       SPEPROF_COLLECT_CONTEXT | SPEPROF_COLLECT_PHYSICAL_ADDRESS)
+#define TYPE_FLAGS (SPEPROF_TYPE_BRANCH | SPEPROF_TYPE_LOAD | SPEPROF_TYPE_STORE)
+#define RIGHT_FLAGS (SPEPROF_RIGHT_KERNEL | SPEPROF_RIGHT_CONTEXT | \
+		     SPEPROF_RIGHT_PHYSICAL_ADDRESS | SPEPROF_RIGHT_PHYSICAL_TIME)
+
+#define EVENT_SLOTS_MIN 16
+#define EVENT_SLOTS_MAX 65536
+#define LATENCY_MS_MAX 60000
+
+static dev_t chardev_number;
+static struct cdev chardev_cdev;
+static struct class *chardev_class;
+
+/* ---- Commands ------------------------------------------------------------- */
+
+union argument {
+	struct speprof_device_info device_info;
+	struct speprof_cpu_info cpu_info;
+	struct speprof_session_config session_config;
+	struct speprof_sampling sampling;
+	struct speprof_ring_open ring_open;
+	struct speprof_advance advance;
+	struct speprof_ring_stats ring_stats;
+};
+
+/**
+ * struct call - an ioctl on its way
+ * @object: what the descriptor stands for
+ * @argument: as copied in, and to be copied out
+ * @file: a new descriptor's file, installed once nothing can fail any more
+ */
+struct call {
+	void *object;
+	union argument argument;
+	struct file *file;
+};
+
+enum shape {
+	SHAPE_NONE,	/* the argument is 0 */
+	SHAPE_FIXED,	/* a structure of just this size */
+	SHAPE_IN,	/* begins with its size */
+	SHAPE_OUT,	/* likewise, and is copied back */
+};
+
+/*
+ * struct command - an ioctl
+ * @size: of the structure as this module knows it
+ * @first: of its first version
+ */
+struct command {
+	unsigned int number;
+	enum shape shape;
+	u32 size;
+	u32 first;
+	int (*run)(struct call *call);
+};
+
+static int argument_get(const struct command *command, void __user *from, union argument *to,
+			u32 *ret_size)
+{
+	u32 size;
+
+	if (command->shape == SHAPE_NONE)
+		return from ? -EINVAL : 0;
+	if (command->shape == SHAPE_FIXED)
+		return copy_from_user(to, from, command->size) ? -EFAULT : 0;
+
+	if (get_user(size, (u32 __user *)from))
+		return -EFAULT;
+	if (size < command->first)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	*ret_size = size;
+	return copy_struct_from_user(to, command->size, from, size);
+}
+
+/* A caller that knows more gets zeroes for it, and our size. */
+static int argument_put(const struct command *command, void __user *to, union argument *from,
+			u32 size)
+{
+	u32 common = min(size, command->size);
+
+	if (command->shape != SHAPE_OUT)
+		return 0;
+	*(u32 *)from = command->size;
+	if (copy_to_user(to, from, common) || clear_user(to + common, size - common))
+		return -EFAULT;
+	return 0;
+}
+
+static int call_run(const struct command *command, struct call *call, void __user *argument)
+{
+	u32 size = 0;
+	int ret, fd;
+
+	ret = argument_get(command, argument, &call->argument, &size);
+	if (ret)
+		return ret;
+	ret = command->run(call);
+	if (ret)
+		return ret;
+	ret = argument_put(command, argument, &call->argument, size);
+	if (!call->file)
+		return ret;
+
+	fd = ret ?: get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		fput(call->file);
+	else
+		fd_install(fd, call->file);
+	return fd;
+}
+
+static long commands_run(const struct command *commands, size_t count, void *object,
+			 unsigned int number, unsigned long argument)
+{
+	struct call call = { .object = object };
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (commands[i].number == number)
+			return call_run(&commands[i], &call, (void __user *)argument);
+	return -ENOTTY;
+}
+
+#define COMMAND_NONE(num, fn) { .number = (num), .shape = SHAPE_NONE, .run = (fn) }
+#define COMMAND(num, shp, type, last, fn)                                         \
+	{                                                                         \
+		.number = (num), .shape = (shp), .size = sizeof(struct type),     \
+		.first = offsetofend(struct type, last), .run = (fn)              \
+	}
+
+/* ---- Ring descriptors ------------------------------------------------------- */
+
+/* One descriptor: the session it holds, and the ring. */
+struct ring_handle {
+	struct session *session;
+	struct ring *ring;
+};
+
+static int ring_run_advance(struct call *call)
+{
+	struct ring_handle *handle = call->object;
+	const struct speprof_advance *advance = &call->argument.advance;
+
+	return ring_advance(handle->ring, advance->tail, advance->event_tail);
+}
+
+static int ring_run_kick(struct call *call)
+{
+	struct ring_handle *handle = call->object;
+
+	return session_ring_kick(handle->ring);
+}
+
+static int ring_run_flush(struct call *call)
+{
+	struct ring_handle *handle = call->object;
+
+	return session_ring_flush(handle->ring);
+}
+
+static int ring_run_stats(struct call *call)
+{
+	struct ring_handle *handle = call->object;
+
+	session_ring_stats(handle->ring, &call->argument.ring_stats);
+	return 0;
+}
+
+static const struct command ring_commands[] = {
+	COMMAND(SPEPROF_RING_ADVANCE, SHAPE_FIXED, speprof_advance, event_tail, ring_run_advance),
+	COMMAND_NONE(SPEPROF_RING_KICK, ring_run_kick),
+	COMMAND_NONE(SPEPROF_RING_FLUSH, ring_run_flush),
+	COMMAND(SPEPROF_RING_STATS, SHAPE_OUT, speprof_ring_stats, wakeups, ring_run_stats),
+};
+
+static long ring_ioctl(struct file *file, unsigned int number, unsigned long argument)
+{
+	return commands_run(ring_commands, ARRAY_SIZE(ring_commands), file->private_data, number,
+			    argument);
+}
+
+/* What sleeps is for the worker, not for io_uring_enter(). */
+static int ring_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
+{
+	struct ring_handle *handle = cmd->file->private_data;
+	/* Of a ring that userspace may still write to: read once. */
+	const u64 *payload = compat_uring_payload(cmd);
+	u64 tail = READ_ONCE(payload[0]);
+	u64 event_tail = READ_ONCE(payload[1]);
+
+	if (cmd->cmd_op == SPEPROF_RING_ADVANCE)
+		return ring_advance(handle->ring, tail, event_tail);
+	if (cmd->cmd_op != SPEPROF_RING_KICK && cmd->cmd_op != SPEPROF_RING_FLUSH)
+		return -ENOTTY;
+	if (tail || event_tail)
+		return -EINVAL;
+	if (issue_flags & IO_URING_F_NONBLOCK)
+		return -EAGAIN;
+	return cmd->cmd_op == SPEPROF_RING_KICK ? session_ring_kick(handle->ring) :
+						  session_ring_flush(handle->ring);
+}
+
+static __poll_t ring_poll(struct file *file, poll_table *wait)
+{
+	struct ring_handle *handle = file->private_data;
+
+	return ring_file_poll(handle->ring, file, wait);
+}
+
+static ssize_t ring_read_iter(struct kiocb *kiocb, struct iov_iter *to)
+{
+	struct ring_handle *handle = kiocb->ki_filp->private_data;
+
+	return ring_file_read(handle->ring, kiocb, to);
+}
+
+static int ring_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct ring_handle *handle = file->private_data;
+
+	return ring_file_mmap(handle->ring, vma);
+}
+
+static int ring_release(struct inode *inode, struct file *file)
+{
+	struct ring_handle *handle = file->private_data;
+
+	session_put(handle->session);
+	kfree(handle);
+	return 0;
+}
+
+static const struct file_operations ring_fops = {
+	.owner = THIS_MODULE,
+	.release = ring_release,
+	.unlocked_ioctl = ring_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.uring_cmd = ring_uring_cmd,
+	.poll = ring_poll,
+	.read_iter = ring_read_iter,
+	.mmap = ring_mmap,
+};
+
+/* ---- Session descriptors ---------------------------------------------------- */
+
+static int sampling_check(const struct speprof_sampling *sampling)
+{
+	if (sampling->flags & ~SAMPLE_FLAGS || sampling->collect & ~COLLECT_FLAGS ||
+	    sampling->types & ~TYPE_FLAGS || sampling->reserved)
+		return -EINVAL;
+	if (!(sampling->flags & (SPEPROF_SAMPLE_USER | SPEPROF_SAMPLE_KERNEL)))
+		return -EINVAL;
+	if (sampling->collect & SPEPROF_COLLECT_PHYSICAL_TIME &&
+	    !(sampling->collect & SPEPROF_COLLECT_TIMESTAMP))
+		return -EINVAL;
+	return 0;
+}
+
+static int session_run_sample(struct call *call)
+{
+	const struct speprof_sampling *sampling = &call->argument.sampling;
+
+	return sampling_check(sampling) ?: session_sample(call->object, sampling);
+}
+
+static int session_run_start(struct call *call)
+{
+	return session_start(call->object);
+}
+
+static int session_run_stop(struct call *call)
+{
+	session_stop(call->object);
+	return 0;
+}
+
+static int session_run_ring_open(struct call *call)
+{
+	struct speprof_ring_open *open = &call->argument.ring_open;
+	struct ring_handle *handle;
+	struct ring *ring;
+	int flags = O_RDWR;
+
+	if (open->flags & ~SPEPROF_RING_NONBLOCK)
+		return -EINVAL;
+	ring = session_ring(call->object, open->cpu);
+	if (!ring)
+		return -ENOENT;
+	handle = kmalloc(sizeof(*handle), GFP_KERNEL_ACCOUNT);
+	if (!handle)
+		return -ENOMEM;
+	*handle = (struct ring_handle){ .session = call->object, .ring = ring };
+	if (open->flags & SPEPROF_RING_NONBLOCK)
+		flags |= O_NONBLOCK;
+	call->file = anon_inode_getfile("[speprof-ring]", &ring_fops, handle, flags);
+	if (IS_ERR(call->file)) {
+		kfree(handle);
+		return PTR_ERR(call->file);
+	}
+	session_get(call->object);
+	call->file->f_mode |= FMODE_NOWAIT;
+
+	open->event_slots = ring->config.event_slots;
+	open->control_bytes = ring->control_area.count << PAGE_SHIFT;
+	open->event_bytes = ring->event_area.count << PAGE_SHIFT;
+	open->data_bytes = ring->config.size;
+	return 0;
+}
+
+static const struct command session_commands[] = {
+	COMMAND(SPEPROF_SESSION_SAMPLE, SHAPE_IN, speprof_sampling, reserved, session_run_sample),
+	COMMAND_NONE(SPEPROF_SESSION_START, session_run_start),
+	COMMAND_NONE(SPEPROF_SESSION_STOP, session_run_stop),
+	COMMAND(SPEPROF_RING_OPEN, SHAPE_OUT, speprof_ring_open, data_bytes, session_run_ring_open),
+};
+
+static long session_ioctl(struct file *file, unsigned int number, unsigned long argument)
+{
+	return commands_run(session_commands, ARRAY_SIZE(session_commands), file->private_data,
+			    number, argument);
+}
+
+static int session_file_release(struct inode *inode, struct file *file)
+{
+	session_put(file->private_data);
+	return 0;
+}
+
+static const struct file_operations session_fops = {
+	.owner = THIS_MODULE,
+	.release = session_file_release,
+	.unlocked_ioctl = session_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+/* ---- The device ------------------------------------------------------------- */
+
+static int device_run_info(struct call *call)
+{
+	struct speprof_device_info *info = &call->argument.device_info;
+
+	*info = (struct speprof_device_info){
+		.abi_version = SPEPROF_ABI_VERSION,
+		.cpus = nr_cpu_ids,
+		.modes = BIT(SPEPROF_MODE_STREAM),
+		.page_size = PAGE_SIZE,
+		.min_ring_size = SESSION_RING_MIN,
+		.max_ring_size = SESSION_RING_MAX,
+	};
+	mutex_lock(&speprof_control);
+	info->spus = speprof_cpu_count();
+	mutex_unlock(&speprof_control);
+	return 0;
+}
+
+static int device_run_cpu_info(struct call *call)
+{
+	u32 cpu = call->argument.cpu_info.cpu;
+
+	if (cpu >= nr_cpu_ids)
+		return -EINVAL;
+	cpu = array_index_nospec(cpu, nr_cpu_ids);
+	if (!cpu_possible(cpu))
+		return -EINVAL;
+	speprof_cpu_info_get(cpu, &call->argument.cpu_info);
+	return 0;
+}
+
+static int config_check(const struct speprof_session_config *config)
+{
+	if (config->rights & ~RIGHT_FLAGS)
+		return -EINVAL;
+	if (config->mode == SPEPROF_MODE_FLIGHT_RECORDER)
+		return -EOPNOTSUPP;
+	if (config->mode != SPEPROF_MODE_STREAM)
+		return -EINVAL;
+	if (!is_power_of_2(config->ring_size) || config->ring_size < SESSION_RING_MIN ||
+	    config->ring_size > SESSION_RING_MAX)
+		return -EINVAL;
+	if (!is_power_of_2(config->event_slots) || config->event_slots < EVENT_SLOTS_MIN ||
+	    config->event_slots > EVENT_SLOTS_MAX)
+		return -EINVAL;
+	if (config->watermark > config->ring_size / 2)
+		return -EINVAL;
+	if (config->max_latency_ms > LATENCY_MS_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+static int cpus_check(const u8 *bits, u32 size, struct cpumask *ret_cpus)
+{
+	u32 n;
+
+	for (n = 0; n < size * 8; n++) {
+		if (!(bits[n / 8] >> n % 8 & 1))
+			continue;
+		if (n >= nr_cpu_ids || !cpu_possible(n))
+			return -EINVAL;
+		cpumask_set_cpu(n, ret_cpus);
+	}
+	return cpumask_empty(ret_cpus) ? -EINVAL : 0;
+}
+
+static int cpus_get(const struct speprof_session_config *config, struct cpumask *ret_cpus)
+{
+	u8 *bits;
+	int ret;
+
+	cpumask_clear(ret_cpus);
+	if (!config->cpus && !config->cpus_size)
+		return 0;
+	if (!config->cpus || !config->cpus_size || config->cpus_size > PAGE_SIZE)
+		return -EINVAL;
+	bits = memdup_user(u64_to_user_ptr(config->cpus), config->cpus_size);
+	if (IS_ERR(bits))
+		return PTR_ERR(bits);
+	ret = cpus_check(bits, config->cpus_size, ret_cpus);
+	kfree(bits);
+	return ret;
+}
+
+static int device_run_session_new(struct call *call)
+{
+	const struct speprof_session_config *config = &call->argument.session_config;
+	struct session *session;
+	cpumask_var_t cpus;
+	int ret;
+
+	if (!perfmon_capable())
+		return -EPERM;
+	ret = security_locked_down(LOCKDOWN_PERF);
+	if (ret)
+		return ret;
+	ret = config_check(config);
+	if (ret)
+		return ret;
+	if (!alloc_cpumask_var(&cpus, GFP_KERNEL))
+		return -ENOMEM;
+	ret = cpus_get(config, cpus);
+	if (ret)
+		goto out;
+	session = session_new(config, cpus);
+	if (IS_ERR(session)) {
+		ret = PTR_ERR(session);
+		goto out;
+	}
+	call->file = anon_inode_getfile("[speprof-session]", &session_fops, session, O_RDWR);
+	if (IS_ERR(call->file)) {
+		ret = PTR_ERR(call->file);
+		session_put(session);
+	}
+out:
+	free_cpumask_var(cpus);
+	return ret;
+}
+
+static const struct command device_commands[] = {
+	COMMAND(SPEPROF_DEVICE_INFO, SHAPE_OUT, speprof_device_info, max_ring_size, device_run_info),
+	COMMAND(SPEPROF_CPU_INFO, SHAPE_OUT, speprof_cpu_info, tick_hz, device_run_cpu_info),
+	COMMAND(SPEPROF_SESSION_NEW, SHAPE_IN, speprof_session_config, watermark,
+		device_run_session_new),
+};
+
+static long device_ioctl(struct file *file, unsigned int number, unsigned long argument)
+{
+	return commands_run(device_commands, ARRAY_SIZE(device_commands), NULL, number, argument);
+}
+
+static const struct file_operations device_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = device_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+int chardev_init(void)
+{
+	struct device *device;
+	int ret;
+
+	ret = alloc_chrdev_region(&chardev_number, 0, 1, "speprof");
+	if (ret)
+		return ret;
+	cdev_init(&chardev_cdev, &device_fops);
+	chardev_cdev.owner = THIS_MODULE;
+	ret = cdev_add(&chardev_cdev, chardev_number, 1);
+	if (ret)
+		goto no_cdev;
+	chardev_class = compat_class_create("speprof");
+	if (IS_ERR(chardev_class)) {
+		ret = PTR_ERR(chardev_class);
+		goto no_class;
+	}
+	/* devtmpfs makes it 0600 where nothing says otherwise. */
+	device = device_create(chardev_class, NULL, chardev_number, NULL, "speprof");
+	if (IS_ERR(device)) {
+		ret = PTR_ERR(device);
+		goto no_device;
+	}
+	return 0;
+
+no_device:
+	class_destroy(chardev_class);
+no_class:
+	cdev_del(&chardev_cdev);
+no_cdev:
+	unregister_chrdev_region(chardev_number, 1);
+	return ret;
+}
+
+void chardev_deinit(void)
+{
+	device_destroy(chardev_class, chardev_number);
+	class_destroy(chardev_class);
+	cdev_del(&chardev_cdev);
+	unregister_chrdev_region(chardev_number, 1);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where supported kernels differ: the only file that reads the compile
+ * probes' answers (kmod/probe/).
+ */
+#ifndef SPEPROF_COMPAT_H
+#define SPEPROF_COMPAT_H
+
+#include <linux/device/class.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+
+#include "speprof-probes.h"
+
+#if SPEPROF_HAVE_URING_CMD_HEADER
+#include <linux/io_uring/cmd.h>
+#else
+#include <linux/io_uring.h>
+#endif
+
+/* The 16 bytes of an SQE that belong to the command; userspace may still write them. */
+static inline const void *compat_uring_payload(struct io_uring_cmd *cmd)
+{
+#if SPEPROF_HAVE_URING_CMD_HEADER
+	return io_uring_sqe_cmd(cmd->sqe);
+#else
+	return cmd->cmd;
+#endif
+}
+
+static inline void compat_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				       unsigned long clear)
+{
+#if SPEPROF_HAVE_VM_FLAGS_MOD
+	vm_flags_mod(vma, set, clear);
+#else
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#endif
+}
+
+static inline struct class *compat_class_create(const char *name)
+{
+#if SPEPROF_HAVE_CLASS_CREATE_NAME
+	return class_create(name);
+#else
+	return class_create(THIS_MODULE, name);
+#endif
+}
+
+#endif

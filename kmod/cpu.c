@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs and their SPUs.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+
+#ifdef CONFIG_ARM64
+#include <asm/cputype.h>
+#endif
+
+#include "cpu.h"
+#include "ring.h"
+
+#define INTERVAL_MAX 0xffffff00ULL
+
+DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
+DEFINE_MUTEX(speprof_control);
+
+/* Both under speprof_control; the hotplug callbacks run between register and unregister. */
+static const struct speprof_backend *the_backend;
+static int hotplug_state;
+
+/* PMSIDR_EL1.Interval, in operations; reserved values are taken for the longest. */
+static u64 interval_floor(u64 pmsidr)
+{
+	static const u16 floors[] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };
+	u64 code = SPE_FIELD_GET(SPE_PMSIDR_INTERVAL, pmsidr);
+
+	if (code >= ARRAY_SIZE(floors) || !floors[code])
+		return 4096;
+	return floors[code];
+}
+
+static u64 cpu_midr(void)
+{
+#ifdef CONFIG_ARM64
+	return read_cpuid_id();
+#else
+	return 0;
+#endif
+}
+
+/* On the CPU, interrupts off, nothing sampled. */
+static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_info *info)
+{
+	u64 pmsidr = backend->read(SPE_REG_PMSIDR);
+	u64 pmbidr = backend->read(SPE_REG_PMBIDR);
+
+	/* Which event bits exist is what stays of ones written. */
+	backend->write(SPE_REG_PMSEVFR, ~0ULL);
+	backend->sync();
+	info->events = backend->read(SPE_REG_PMSEVFR);
+	backend->write(SPE_REG_PMSEVFR, 0);
+
+	info->midr = cpu_midr();
+	info->pmsidr = pmsidr;
+	info->pmbidr = pmbidr;
+	info->pmsver = (u32)backend->read(SPE_REG_PMSVER);
+	info->interval_unit = pmsidr & SPE_PMSIDR_ARCHINST ? SPEPROF_UNIT_INSTRUCTIONS :
+							     SPEPROF_UNIT_MICRO_OPS;
+	info->interval_min = max(interval_floor(pmsidr), backend->interval_min);
+	info->interval_max = INTERVAL_MAX;
+	info->record_align = 1U << SPE_FIELD_GET(SPE_PMBIDR_ALIGN, pmbidr);
+	info->record_max = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, pmsidr);
+	info->tick_hz = backend->tick_hz;
+	info->backend = backend->id;
+}
+
+static bool cpu_is_usable(const struct speprof_cpu_info *info)
+{
+	return info->pmsver && info->record_align <= SPE_MAX_RECORD && info->record_max >= 16 &&
+	       info->record_max <= SPE_MAX_RECORD;
+}
+
+static int cpu_online_callback(unsigned int cpu)
+{
+	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
+	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = cpu };
+	unsigned long flags;
+	bool usable;
+
+	if (!cpumask_test_cpu(cpu, the_backend->cpus))
+		return 0;
+
+	local_irq_save(flags);
+	the_backend->write(SPE_REG_PMSCR, 0);
+	the_backend->sync();
+	the_backend->write(SPE_REG_PMBLIMITR, 0);
+	the_backend->write(SPE_REG_PMBSR, 0);
+	the_backend->sync();
+	cpu_probe(the_backend, &info);
+	usable = cpu_is_usable(&info);
+	if (usable) {
+		self->info = info;
+		self->up = true;
+		if (self->ring)
+			ring_online(self->ring);
+	}
+	local_irq_restore(flags);
+
+	if (!usable)
+		pr_warn("CPU %u: SPU refused: PMSVer %u, PMSIDR %#llx, PMBIDR %#llx out of range\n",
+			cpu, info.pmsver, info.pmsidr, info.pmbidr);
+	return 0;
+}
+
+static int cpu_offline_callback(unsigned int cpu)
+{
+	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (self->up && self->ring)
+		ring_offline(self->ring);
+	self->up = false;
+	local_irq_restore(flags);
+	return 0;
+}
+
+int speprof_backend_register(const struct speprof_backend *backend)
+{
+	int ret = -EBUSY;
+
+	mutex_lock(&speprof_control);
+	if (the_backend)
+		goto out;
+	the_backend = backend;
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "speprof:online", cpu_online_callback,
+				cpu_offline_callback);
+	if (ret < 0) {
+		the_backend = NULL;
+		goto out;
+	}
+	hotplug_state = ret;
+	ret = 0;
+	pr_info("%s SPU on %u CPUs\n", backend->name, speprof_cpu_count());
+out:
+	mutex_unlock(&speprof_control);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(speprof_backend_register, SPEPROF);
+
+void speprof_backend_unregister(const struct speprof_backend *backend)
+{
+	unsigned int cpu;
+
+	mutex_lock(&speprof_control);
+	if (!WARN_ON(the_backend != backend)) {
+		cpuhp_remove_state(hotplug_state);
+		for_each_possible_cpu(cpu)
+			memset(&per_cpu(speprof_cpus, cpu).info, 0, sizeof(struct speprof_cpu_info));
+		the_backend = NULL;
+	}
+	mutex_unlock(&speprof_control);
+}
+EXPORT_SYMBOL_NS_GPL(speprof_backend_unregister, SPEPROF);
+
+const struct speprof_backend *speprof_backend_get(void)
+{
+	lockdep_assert_held(&speprof_control);
+	if (!the_backend || !try_module_get(the_backend->owner))
+		return NULL;
+	return the_backend;
+}
+
+void speprof_backend_put(const struct speprof_backend *backend)
+{
+	module_put(backend->owner);
+}
+
+void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info)
+{
+	const struct speprof_cpu *host = per_cpu_ptr(&speprof_cpus, cpu);
+
+	mutex_lock(&speprof_control);
+	cpus_read_lock();
+	*ret_info = host->info;
+	ret_info->size = sizeof(*ret_info);
+	ret_info->cpu = cpu;
+	ret_info->flags = 0;
+	if (cpu_online(cpu))
+		ret_info->flags |= SPEPROF_CPU_ONLINE;
+	/* Sessions attach and detach under speprof_control. */
+	if (READ_ONCE(host->ring))
+		ret_info->flags |= SPEPROF_CPU_BUSY;
+	cpus_read_unlock();
+	mutex_unlock(&speprof_control);
+}
+
+unsigned int speprof_cpu_count(void)
+{
+	unsigned int cpu, count = 0;
+
+	lockdep_assert_held(&speprof_control);
+	cpus_read_lock();
+	for_each_possible_cpu(cpu)
+		count += per_cpu(speprof_cpus, cpu).info.backend != SPEPROF_BACKEND_NONE;
+	cpus_read_unlock();
+	return count;
+}
+
+void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg)
+{
+	unsigned long flags;
+
+	cpus_read_lock();
+	if (smp_call_function_single(cpu, fn, arg, true)) {
+		local_irq_save(flags);
+		fn(arg);
+		local_irq_restore(flags);
+	}
+	cpus_read_unlock();
+}
+
+/* On the CPU, in hard interrupt context. */
+bool speprof_interrupt(void)
+{
+	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
+
+	if (self->ring && ring_interrupt(self->ring))
+		return true;
+
+	/* Nobody armed it: a level interrupt must not come again. */
+	the_backend->write(SPE_REG_PMSCR, 0);
+	the_backend->sync();
+	the_backend->write(SPE_REG_PMBLIMITR, 0);
+	the_backend->write(SPE_REG_PMBSR, 0);
+	the_backend->sync();
+	return false;
+}
+EXPORT_SYMBOL_NS_GPL(speprof_interrupt, SPEPROF);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * speprof_emu.ko: an emulated SPU on each CPU as a backend of speprof.ko. Loaded
+ * only by who asks for it; every window says that it was emulated.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/init.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include <linux/speprof.h>
+
+#include "backend.h"
+#include "emu.h"
+
+static unsigned int ops_per_us = 1000;
+module_param(ops_per_us, uint, 0444);
+MODULE_PARM_DESC(ops_per_us, "operations that a CPU is taken to execute in a microsecond, 1-100000");
+
+static unsigned int align = 6;
+module_param(align, uint, 0444);
+MODULE_PARM_DESC(align, "PMBIDR_EL1.Align: log2 of the alignment of records, 0-11");
+
+static unsigned int max_size = 6;
+module_param(max_size, uint, 0444);
+MODULE_PARM_DESC(max_size, "PMSIDR_EL1.MaxSize: log2 of the largest record, 6-11");
+
+static unsigned int seed;
+module_param(seed, uint, 0444);
+MODULE_PARM_DESC(seed, "of what is drawn at random");
+
+static char *profile = "mixed";
+module_param(profile, charp, 0444);
+MODULE_PARM_DESC(profile, "what programs are taken to do: mixed, pointer_chase, stream, branchy");
+
+/* NULL before init and after exit; changed under kernel_param_lock(). */
+static struct emu_cpu __percpu *emu_cpus;
+
+/* ---- The register file ------------------------------------------------------ */
+
+static u64 emu_read(enum spe_reg reg)
+{
+	return spe_spu_read(&this_cpu_ptr(emu_cpus)->spu, reg);
+}
+
+static void emu_write(enum spe_reg reg, u64 value)
+{
+	struct emu_cpu *cpu = this_cpu_ptr(emu_cpus);
+
+	emu_source_settle(cpu);
+	spe_spu_write(&cpu->spu, reg, value);
+	emu_source_plan(cpu);
+}
+
+/* The model does everything at once. */
+static void emu_sync(void)
+{
+}
+
+static u64 emu_ticks(void)
+{
+	return ktime_get_ns();
+}
+
+static u64 emu_records(void)
+{
+	return this_cpu_ptr(emu_cpus)->spu.stats.written;
+}
+
+static struct speprof_backend emu_backend = {
+	.owner = THIS_MODULE,
+	.name = "emulated",
+	.id = SPEPROF_BACKEND_EMULATED,
+	.cpus = cpu_possible_mask,
+	.read = emu_read,
+	.write = emu_write,
+	.sync = emu_sync,
+	.ticks = emu_ticks,
+	.records = emu_records,
+	.tick_hz = NSEC_PER_SEC,
+};
+
+/* ---- Fault injection --------------------------------------------------------- */
+
+struct injection {
+	u32 cpu;
+	u32 ec;
+	u32 mss;
+};
+
+static void inject_here(void *arg)
+{
+	const struct injection *injection = arg;
+
+	spe_spu_inject(&this_cpu_ptr(emu_cpus)->spu, spe_fault(injection->ec, injection->mss));
+}
+
+/* "CPU EC MSS": the next buffer write of CPU's SPU ends in that syndrome. */
+static int inject_set(const char *text, const struct kernel_param *param)
+{
+	struct injection injection;
+	char rest;
+	int ret;
+
+	if (sscanf(text, "%u %i %i %c", &injection.cpu, (int *)&injection.ec,
+		   (int *)&injection.mss, &rest) != 3)
+		return -EINVAL;
+	if (injection.ec > 0x3f || injection.mss > 0xffff)
+		return -ERANGE;
+	if (!emu_cpus)
+		return -ENODEV;
+	cpus_read_lock();
+	ret = injection.cpu < nr_cpu_ids ?
+		      smp_call_function_single((int)injection.cpu, inject_here, &injection, true) :
+		      -ENXIO;
+	cpus_read_unlock();
+	return ret;
+}
+
+static const struct kernel_param_ops inject_ops = {
+	.set = inject_set,
+};
+
+module_param_cb(inject, &inject_ops, NULL, 0200);
+MODULE_PARM_DESC(inject, "\"CPU EC MSS\": the next buffer write there ends in this PMBSR");
+
+/* ---- Life --------------------------------------------------------------------- */
+
+/* From here on, or up to here, nobody injects. */
+static void emu_cpus_set(struct emu_cpu __percpu *cpus)
+{
+	kernel_param_lock(THIS_MODULE);
+	emu_cpus = cpus;
+	kernel_param_unlock(THIS_MODULE);
+}
+
+static u32 emu_buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
+{
+	/* speprof.ko's own memory, as it wrote it into PMBPTR. */
+	memcpy((void *)(uintptr_t)addr, data, len);
+	return 0;
+}
+
+static int emu_cpu_init(struct emu_cpu *cpu, unsigned int number, enum spe_profile what)
+{
+	struct spe_spu_io io = { .write = emu_buffer_write };
+	struct spe_spu_config config;
+	const char *reason = NULL;
+	int ret;
+
+	spe_spu_config_default(&config);
+	config.align = (u8)align;
+	config.max_size = (u8)max_size;
+	config.seed = ((u64)seed << 32) + number;
+	ret = spe_spu_init(&cpu->spu, &config, &io, &reason);
+	if (ret) {
+		pr_err("align=%u max_size=%u: no such SPU: %s\n", align, max_size, reason);
+		return ret;
+	}
+	spe_opmodel_init(&cpu->model, config.seed);
+	cpu->profile = what;
+	cpu->ops_per_us = ops_per_us;
+	emu_source_init(cpu);
+	return 0;
+}
+
+static int emu_check_parameters(enum spe_profile *ret_profile)
+{
+	if (!ops_per_us || ops_per_us > 100000) {
+		pr_err("ops_per_us=%u: must be 1 to 100000\n", ops_per_us);
+		return -EINVAL;
+	}
+	if (align > 11 || max_size > 11) {
+		pr_err("align=%u max_size=%u: must be 0 to 11\n", align, max_size);
+		return -EINVAL;
+	}
+	if (spe_profile_from_name(profile, ret_profile)) {
+		pr_err("profile=%s: must be mixed, pointer_chase, stream or branchy\n", profile);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int __init emu_init(void)
+{
+	struct emu_cpu __percpu *cpus;
+	enum spe_profile what;
+	unsigned int cpu;
+	int ret;
+
+	ret = emu_check_parameters(&what);
+	if (ret)
+		return ret;
+	cpus = alloc_percpu(struct emu_cpu);
+	if (!cpus)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		ret = emu_cpu_init(per_cpu_ptr(cpus, cpu), cpu, what);
+		if (ret)
+			goto no_cpus;
+	}
+	emu_cpus_set(cpus);
+	emu_backend.interval_min = (u64)EMU_TICK_MIN_US * ops_per_us;
+	ret = speprof_backend_register(&emu_backend);
+	if (ret) {
+		pr_err("speprof has another backend, or no hotplug state: error %d\n", ret);
+		goto no_backend;
+	}
+	return 0;
+
+no_backend:
+	emu_cpus_set(NULL);
+no_cpus:
+	free_percpu(cpus);
+	return ret;
+}
+
+static void __exit emu_exit(void)
+{
+	struct emu_cpu __percpu *cpus = emu_cpus;
+	unsigned int cpu;
+
+	speprof_backend_unregister(&emu_backend);
+	emu_cpus_set(NULL);
+	for_each_possible_cpu(cpu)
+		emu_source_deinit(per_cpu_ptr(cpus, cpu));
+	free_percpu(cpus);
+}
+
+module_init(emu_init);
+module_exit(emu_exit);
+
+MODULE_DESCRIPTION("Emulated Statistical Profiling Unit: PC, TID and time are true, the rest is modelled");
+MODULE_AUTHOR("The speprof project");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");
+MODULE_IMPORT_NS(SPEPROF);

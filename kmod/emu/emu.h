@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * speprof_emu.ko: the SPU model on each CPU, fed with what the CPU really runs.
+ */
+#ifndef SPEPROF_EMU_H
+#define SPEPROF_EMU_H
+
+#include <linux/hrtimer.h>
+
+#include "opmodel.h"
+#include "spu.h"
+
+/* Ticks no closer than this: the machine has its own work to do. */
+#define EMU_TICK_MIN_US 50
+
+/**
+ * struct emu_cpu - one CPU's SPU; used on the CPU with interrupts off
+ * @planned: members of the population until the one that @timer stands for, 0 if none
+ * @planned_at: when they began to pass, CLOCK_MONOTONIC
+ * @ops_per_us: how many pass in a microsecond
+ */
+struct emu_cpu {
+	struct spe_spu spu;
+	struct spe_opmodel model;
+	enum spe_profile profile;
+	struct hrtimer timer;
+	u64 planned;
+	u64 planned_at;
+	u32 ops_per_us;
+};
+
+/** emu_source_init() - no tick yet */
+void emu_source_init(struct emu_cpu *cpu);
+
+/** emu_source_deinit() - the SPU is silent for good */
+void emu_source_deinit(struct emu_cpu *cpu);
+
+/** emu_source_settle() - count what passed; before a register changes */
+void emu_source_settle(struct emu_cpu *cpu);
+
+/** emu_source_plan() - place the next tick; after a register changed */
+void emu_source_plan(struct emu_cpu *cpu);
+
+#endif

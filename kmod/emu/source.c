@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The live operation source: a timer stands for the sample interval, and what it interrupts
+ * is the sampled operation. PC, Exception level, TID and time are true.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+
+#include <asm/irq_regs.h>
+
+#include "backend.h"
+#include "emu.h"
+
+/* An interrupt request that stays up is taken again after this. */
+#define LEVEL_NS 10000
+
+static u64 members_in(const struct emu_cpu *cpu, u64 ns)
+{
+	return mul_u64_u64_div_u64(ns, cpu->ops_per_us, NSEC_PER_USEC);
+}
+
+static u64 ns_of(const struct emu_cpu *cpu, u64 members)
+{
+	return mul_u64_u64_div_u64(members, NSEC_PER_USEC, cpu->ops_per_us);
+}
+
+void emu_source_settle(struct emu_cpu *cpu)
+{
+	u64 now, passed;
+
+	if (!cpu->planned)
+		return;
+	now = ktime_get_ns();
+	/* The one that is selected is the timer's to deliver. */
+	passed = min(members_in(cpu, now - cpu->planned_at), cpu->planned - 1);
+	if (passed)
+		spe_spu_pass(&cpu->spu, passed);
+	cpu->planned = 0;
+}
+
+void emu_source_plan(struct emu_cpu *cpu)
+{
+	u64 until = spe_spu_until_sample(&cpu->spu);
+
+	cpu->planned = until;
+	if (until) {
+		cpu->planned_at = ktime_get_ns();
+		hrtimer_start(&cpu->timer, ns_to_ktime(ns_of(cpu, until)),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+	} else if (cpu->spu.irq_level) {
+		hrtimer_start(&cpu->timer, ns_to_ktime(LEVEL_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	} else {
+		/* On this CPU, so its callback is not running, or is what called. */
+		hrtimer_try_to_cancel(&cpu->timer);
+	}
+}
+
+static void source_sample(struct emu_cpu *cpu, struct pt_regs *regs)
+{
+	struct spe_operation operation = {
+		.pc = instruction_pointer(regs),
+		.timestamp = ktime_get_ns(),
+		.has = SPE_OPERATION_CONTEXT1,
+		.contextidr_el1 = (u32)task_pid_nr(current),
+		.el = user_mode(regs) ? 0 : 1,
+		.ns = true,
+	};
+
+	/*
+	 * What the CPU idles away executes nothing, and what it does at a level that is
+	 * not sampled is not of the population: then no part of the interval has passed.
+	 */
+	if (is_idle_task(current) || !spe_spu_enabled(&cpu->spu, operation.el))
+		return;
+	if (!spe_spu_pass(&cpu->spu, cpu->planned))
+		return;
+	spe_opmodel_operation(&cpu->model, cpu->profile, &operation);
+	spe_spu_sample(&cpu->spu, &operation);
+}
+
+/* In hard interrupt context on the CPU. */
+static enum hrtimer_restart source_tick(struct hrtimer *timer)
+{
+	struct emu_cpu *cpu = container_of(timer, struct emu_cpu, timer);
+	struct pt_regs *regs = get_irq_regs();
+
+	if (cpu->planned && regs)
+		source_sample(cpu, regs);
+	cpu->planned = 0;
+	if (cpu->spu.irq_level)
+		speprof_interrupt();
+	emu_source_plan(cpu);
+	return HRTIMER_NORESTART;
+}
+
+void emu_source_init(struct emu_cpu *cpu)
+{
+	hrtimer_init(&cpu->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	cpu->timer.function = source_tick;
+}
+
+void emu_source_deinit(struct emu_cpu *cpu)
+{
+	hrtimer_cancel(&cpu->timer);
+}

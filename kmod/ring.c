@@ -1,0 +1,716 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A ring: windows are armed, closed and published here, on the CPU whose SPU
+ * writes them. See Documentation/kernel.md for the states and contexts.
+ */
+#include <linux/ktime.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+
+#include "ring.h"
+#include "syndrome.h"
+
+/* How often a FULL ring looks for room where no latency bound says it. */
+#define RESUME_MS 100
+
+/*
+ * Event slots that must be free before a window is armed, for what may happen
+ * until the next: that of the window before or leaving FULL, then a syndrome,
+ * entering FULL, a halt of the session.
+ */
+#define EVENT_RESERVE 4
+
+/* Syndromes in a row without a byte written: going on would only repeat them. */
+#define BARREN_MAX 8
+
+static_assert(sizeof(struct speprof_window) == 192);
+static_assert(offsetof(struct speprof_window, midr) == SPEPROF_WINDOW_SKIP_SIZE);
+static_assert(sizeof(struct speprof_event) == 64);
+static_assert(sizeof(struct speprof_control) == 384);
+static_assert(offsetof(struct speprof_control, head) == 128);
+static_assert(offsetof(struct speprof_control, tail) == 256);
+static_assert((int)SPEPROF_SYNDROME_UNKNOWN == (int)SPE_SYNDROME_UNKNOWN);
+static_assert((int)SPEPROF_ACTION_STOP_SESSION == (int)SPE_ACTION_STOP_SESSION);
+
+/*
+ * struct closed - a window as it was when profiling was disabled
+ * @bytes: that the SPU wrote; 0: there is nothing to publish
+ * @offset: of PMBPTR from the first record, as read
+ * @head: of the ring after this window
+ */
+struct closed {
+	struct spe_window at;
+	u64 start_ns;
+	u64 start_ticks;
+	u64 end_ns;
+	u64 armed_ns;
+	u64 blind_ns;
+	u64 pmbsr;
+	u64 offset;
+	u64 bytes;
+	u64 head;
+	u64 records;
+	u64 interval;
+	u32 generation;
+	u32 flags;
+	struct spe_verdict verdict;
+};
+
+/* ---- States -------------------------------------------------------------- */
+
+#define TO(state) BIT(SPEPROF_RING_##state)
+
+static const u8 legal_transitions[SPEPROF_RING_STATES] = {
+	[SPEPROF_RING_IDLE] = TO(HANDLING) | TO(OFFLINE),
+	[SPEPROF_RING_OFFLINE] = TO(HANDLING) | TO(IDLE),
+	[SPEPROF_RING_ARMED] = TO(HANDLING),
+	[SPEPROF_RING_HANDLING] = TO(ARMED) | TO(FULL) | TO(FAULTED) | TO(IDLE) | TO(OFFLINE),
+	[SPEPROF_RING_FULL] = TO(HANDLING) | TO(IDLE) | TO(OFFLINE) | TO(FAULTED),
+	[SPEPROF_RING_FAULTED] = TO(IDLE),
+};
+
+static void ring_transition(struct ring *ring, u32 to, u64 now)
+{
+	WARN_ON_ONCE(!(legal_transitions[ring->state] & BIT(to)));
+	ring->count.state_ns[ring->state] += now - ring->since;
+	ring->since = now;
+	/* Whoever sees that nothing more comes sees what was published before. */
+	smp_store_release(&ring->state, to);
+	WRITE_ONCE(ring->control->state, to);
+}
+
+/* Enabled, but not sampling, up to the last transition. */
+static u64 ring_blind_ns(const struct ring *ring)
+{
+	const u64 *ns = ring->count.state_ns;
+
+	return ns[SPEPROF_RING_HANDLING] + ns[SPEPROF_RING_FULL] + ns[SPEPROF_RING_FAULTED] +
+	       ns[SPEPROF_RING_THROTTLED] + ns[SPEPROF_RING_HANDOVER];
+}
+
+/* ---- Publishing ---------------------------------------------------------- */
+
+static void ring_wake(struct irq_work *work)
+{
+	struct ring *ring = container_of(work, struct ring, wake);
+
+	wake_up_interruptible_poll(&ring->readers, EPOLLIN | EPOLLRDNORM | EPOLLPRI);
+}
+
+/* All up to the private heads is written: let readers see it. */
+static void ring_publish(struct ring *ring)
+{
+	smp_store_release(&ring->published, ring->head);
+	smp_store_release(&ring->event_published, ring->event_seq);
+	smp_store_release(&ring->control->head, ring->head);
+	smp_store_release(&ring->control->event_head, ring->event_seq);
+	ring->count.wakeups++;
+	irq_work_queue(&ring->wake);
+}
+
+/* The caller publishes. A slot is free: EVENT_RESERVE of them were when it armed. */
+static void ring_add_event(struct ring *ring, const struct speprof_event *event)
+{
+	struct speprof_event *slot = &ring->events[ring->event_seq & (ring->config.event_slots - 1)];
+
+	*slot = *event;
+	slot->seq = ring->event_seq++;
+	slot->cpu = ring->cpu;
+	slot->position = ring->head;
+}
+
+static void ring_add_state_event(struct ring *ring, u32 from, u32 to)
+{
+	ring_add_event(ring, &(struct speprof_event){
+		.time_ns = ring->since,
+		.type = SPEPROF_EVENT_STATE,
+		.arg0 = from,
+		.arg1 = to,
+	});
+}
+
+static void ring_write_skip(struct ring *ring, const struct closed *closed)
+{
+	u64 position = closed->at.header - closed->at.skip;
+	struct speprof_window skip = {
+		.magic = SPEPROF_WINDOW_MAGIC,
+		.header_size = SPEPROF_WINDOW_SKIP_SIZE,
+		.kind = SPEPROF_WINDOW_SKIP,
+		.span = closed->at.skip,
+		.seq = ring->seq++,
+		.position = position,
+		.data_offset = SPEPROF_WINDOW_SKIP_SIZE,
+		.cpu = ring->cpu,
+		.backend = ring->config.backend->id,
+		.generation = closed->generation,
+		.pmsver = ring->config.spu.pmsver,
+	};
+
+	memcpy(ring->data + (position & (ring->config.size - 1)), &skip, SPEPROF_WINDOW_SKIP_SIZE);
+	ring->count.skips++;
+	ring->count.skip_bytes += closed->at.skip;
+}
+
+static void ring_write_window(struct ring *ring, const struct closed *closed)
+{
+	const struct speprof_cpu_info *spu = &ring->config.spu;
+	struct speprof_window window = {
+		.magic = SPEPROF_WINDOW_MAGIC,
+		.header_size = sizeof(window),
+		.kind = SPEPROF_WINDOW_RECORDS,
+		.position = closed->at.header,
+		.data_size = closed->bytes,
+		.data_offset = (u32)(closed->at.start - closed->at.header),
+		.flags = closed->flags,
+		.cpu = ring->cpu,
+		.backend = ring->config.backend->id,
+		.generation = closed->generation,
+		.pmsver = spu->pmsver,
+		.midr = spu->midr,
+		.pmsidr = spu->pmsidr,
+		.pmbidr = spu->pmbidr,
+		.pmbsr = closed->pmbsr,
+		.interval = closed->interval,
+		.interval_unit = spu->interval_unit,
+		.clock = SPEPROF_CLOCK_MONOTONIC,
+		.start_ns = closed->start_ns,
+		.end_ns = closed->end_ns,
+		.start_ticks = closed->start_ticks,
+		.tick_hz = spu->tick_hz,
+		.armed_ns = closed->armed_ns,
+		.blind_ns = closed->blind_ns,
+		.records = closed->records,
+	};
+
+	if (closed->at.skip)
+		ring_write_skip(ring, closed);
+	window.seq = ring->seq++;
+	window.span = closed->head - closed->at.header;
+	memcpy(ring->data + (closed->at.header & (ring->config.size - 1)), &window, sizeof(window));
+
+	ring->count.windows++;
+	ring->count.data_bytes += closed->bytes;
+	ring->count.header_bytes += window.span - closed->bytes;
+	ring->count.records += closed->records;
+}
+
+/* ---- Arming and closing -------------------------------------------------- */
+
+static u64 ring_va(const struct ring *ring, u64 position)
+{
+	return (u64)(uintptr_t)ring->data + (position & (ring->config.size - 1));
+}
+
+/* Event slots that userspace has given back, as far as is known. */
+static u64 ring_free_slots(struct ring *ring)
+{
+	unsigned long flags;
+	u64 used;
+
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	used = ring->event_seq - ring->event_tail;
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+	return ring->config.event_slots - used;
+}
+
+static bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
+{
+	struct spe_ring_state view = {
+		.size = ring->config.size,
+		.head = ring->head,
+		.header = sizeof(struct speprof_window),
+		.align = ring->config.spu.record_align,
+		.max_record = ring->config.spu.record_max,
+		.max_window = ring->config.max_window,
+	};
+	unsigned long flags;
+
+	ring_take_tails(ring);
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	view.tail = ring->tail;
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+
+	return ring_free_slots(ring) >= EVENT_RESERVE && !spe_window_next(&view, ret_window);
+}
+
+/* PMSICR counted in another interval: zero makes the SPU load it anew (D17.3.3). */
+static void ring_load(struct ring *ring)
+{
+	const struct speprof_backend *backend = ring->config.backend;
+	const struct program *program = &ring->program;
+
+	backend->write(SPE_REG_PMSFCR, program->pmsfcr);
+	backend->write(SPE_REG_PMSEVFR, program->pmsevfr);
+	if (ring->config.spu.pmsidr & SPE_PMSIDR_FNE)
+		backend->write(SPE_REG_PMSNEVFR, program->pmsnevfr);
+	backend->write(SPE_REG_PMSLATFR, program->pmslatfr);
+	backend->write(SPE_REG_PMSIRR, program->pmsirr);
+	backend->write(SPE_REG_PMSICR, 0);
+	ring->loaded = program->generation;
+}
+
+/* From HANDLING, nothing sampled, S clear: ARMED, or FULL. */
+static u32 ring_arm(struct ring *ring)
+{
+	const struct speprof_backend *backend = ring->config.backend;
+	u64 start;
+
+	if (!ring_has_room(ring, &ring->window)) {
+		ring_transition(ring, SPEPROF_RING_FULL, ktime_get_ns());
+		return SPEPROF_RING_FULL;
+	}
+
+	if (ring->loaded != ring->program.generation)
+		ring_load(ring);
+	start = ring_va(ring, ring->window.start);
+	backend->write(SPE_REG_PMBPTR, start);
+	backend->write(SPE_REG_PMBLIMITR,
+		       (start + (ring->window.limit - ring->window.start)) | SPE_PMBLIMITR_E);
+	/* The buffer is enabled before profiling is (D17.8, D17.6.9). */
+	backend->sync();
+	if (backend->records)
+		ring->records_before = backend->records();
+	ring->start_ticks = backend->ticks();
+	ring->start_ns = ktime_get_ns();
+	ring_transition(ring, SPEPROF_RING_ARMED, ring->start_ns);
+	backend->write(SPE_REG_PMSCR, ring->program.pmscr);
+	backend->sync();
+	return SPEPROF_RING_ARMED;
+}
+
+/* What PMBPTR says was written: nothing, if it is not where it may be. */
+static void closed_measure(struct closed *closed, u64 start_va)
+{
+	u64 room = closed->at.limit - closed->at.start;
+	u64 pmbptr = closed->offset;
+
+	closed->offset = pmbptr - start_va;
+	if (closed->offset > room)
+		closed->verdict.suspect = true;
+	else
+		closed->bytes = closed->offset;
+	closed->head = ALIGN(closed->at.start + closed->bytes, SPEPROF_WINDOW_ALIGN);
+}
+
+/* From ARMED to HANDLING: stop the SPU, read what it did, silence it. */
+static void ring_disarm(struct ring *ring, struct closed *ret_closed)
+{
+	const struct speprof_backend *backend = ring->config.backend;
+	struct closed closed = {
+		.at = ring->window,
+		.start_ns = ring->start_ns,
+		.start_ticks = ring->start_ticks,
+		.interval = ring->program.interval,
+		.generation = ring->program.generation,
+	};
+
+	backend->write(SPE_REG_PMSCR, 0);
+	/* Until then records may still be on their way (D17.8, PSB CSYNC). */
+	backend->sync();
+	closed.end_ns = ktime_get_ns();
+	closed.pmbsr = backend->read(SPE_REG_PMBSR);
+	closed.offset = backend->read(SPE_REG_PMBPTR);
+	backend->write(SPE_REG_PMBLIMITR, 0);
+	backend->write(SPE_REG_PMBSR, 0);
+	backend->sync();
+	ring_transition(ring, SPEPROF_RING_HANDLING, closed.end_ns);
+
+	closed.verdict = spe_syndrome_read(closed.pmbsr);
+	closed_measure(&closed, ring_va(ring, closed.at.start));
+	if (backend->records) {
+		closed.records = backend->records() - ring->records_before;
+		closed.flags |= SPEPROF_WINDOW_COUNTED;
+	}
+	closed.armed_ns = ring->count.state_ns[SPEPROF_RING_ARMED] - ring->armed_before;
+	closed.blind_ns = ring_blind_ns(ring) - ring->blind_before;
+	if (closed.bytes) {
+		ring->head = closed.head;
+		ring->armed_before += closed.armed_ns;
+		ring->blind_before += closed.blind_ns;
+	}
+	*ret_closed = closed;
+}
+
+/* The flags of a closed window, and the state after it where @to was meant. */
+static u32 ring_judge(struct ring *ring, struct closed *closed, u32 to)
+{
+	const struct spe_verdict *verdict = &closed->verdict;
+	bool odd = verdict->class != SPE_SYNDROME_NONE && verdict->class != SPE_SYNDROME_FULL;
+
+	if (verdict->class != SPE_SYNDROME_FULL)
+		closed->flags |= SPEPROF_WINDOW_PARTIAL;
+	if (odd)
+		closed->flags |= SPEPROF_WINDOW_FAULTED;
+	if (verdict->truncated)
+		closed->flags |= SPEPROF_WINDOW_TRUNCATED;
+	if (verdict->collided)
+		closed->flags |= SPEPROF_WINDOW_COLLIDED;
+	if (verdict->suspect)
+		closed->flags |= SPEPROF_WINDOW_SUSPECT;
+
+	ring->barren = (odd || verdict->suspect) && !closed->bytes ? ring->barren + 1 : 0;
+	if (verdict->action == SPE_ACTION_STOP_SESSION)
+		schedule_work(ring->config.halt);
+	if (to == SPEPROF_RING_ARMED &&
+	    (verdict->action >= SPE_ACTION_STOP_CPU || ring->barren >= BARREN_MAX))
+		return SPEPROF_RING_FAULTED;
+	return to;
+}
+
+/* A plain buffer full needs no event: the window says it. */
+static bool closed_is_plain(const struct closed *closed)
+{
+	const struct spe_verdict *verdict = &closed->verdict;
+
+	return (verdict->class == SPE_SYNDROME_NONE || verdict->class == SPE_SYNDROME_FULL) &&
+	       verdict->action == SPE_ACTION_CONTINUE && !verdict->suspect;
+}
+
+/*
+ * From ARMED, close the window; then @to, or what a syndrome or a full ring makes of it.
+ * The next window is armed before the books are kept: profiling is off in between.
+ */
+static void ring_turn(struct ring *ring, u32 to, const struct program *next)
+{
+	struct closed closed;
+
+	ring_disarm(ring, &closed);
+	if (next)
+		ring->program = *next;
+	to = ring_judge(ring, &closed, to);
+	if (to == SPEPROF_RING_ARMED)
+		to = ring_arm(ring);
+
+	if (closed.bytes)
+		ring_write_window(ring, &closed);
+	if (!closed_is_plain(&closed))
+		ring_add_event(ring, &(struct speprof_event){
+			.time_ns = closed.end_ns,
+			.type = SPEPROF_EVENT_SYNDROME,
+			.syndrome = closed.verdict.class,
+			.action = to == SPEPROF_RING_FAULTED ?
+				  max_t(u32, closed.verdict.action, SPE_ACTION_STOP_CPU) :
+				  closed.verdict.action,
+			.arg0 = closed.pmbsr,
+			.arg1 = closed.offset,
+		});
+	if (to == SPEPROF_RING_FULL || to == SPEPROF_RING_FAULTED)
+		ring_add_state_event(ring, SPEPROF_RING_ARMED, to);
+	WRITE_ONCE(ring->control->generation, ring->program.generation);
+	if (closed.bytes || !closed_is_plain(&closed) || to != SPEPROF_RING_ARMED)
+		ring_publish(ring);
+	if (ring->state != to)
+		ring_transition(ring, to, ktime_get_ns());
+}
+
+/* FULL ends if there is room. */
+static void ring_resume(struct ring *ring)
+{
+	struct spe_window window;
+	u32 to;
+
+	if (ring->state != SPEPROF_RING_FULL || !ring_has_room(ring, &window))
+		return;
+	ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
+	to = ring_arm(ring);
+	/* The tails only ever move on, so the room is still there. */
+	WARN_ON_ONCE(to != SPEPROF_RING_ARMED);
+	ring_add_state_event(ring, SPEPROF_RING_FULL, to);
+	ring->count.resumes++;
+	ring_publish(ring);
+}
+
+/* ---- What the rest of the driver calls ------------------------------------ */
+
+static void ring_begin(struct ring *ring)
+{
+	ring->loaded = 0;
+	ring->barren = 0;
+	WRITE_ONCE(ring->control->generation, ring->program.generation);
+	ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
+	if (ring_arm(ring) == SPEPROF_RING_FULL)
+		irq_work_queue(&ring->wake);
+	hrtimer_start(&ring->timer, ms_to_ktime(ring->config.latency_ms ?: RESUME_MS),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* To @to from any state but IDLE. */
+static void ring_end(struct ring *ring, u32 to)
+{
+	hrtimer_try_to_cancel(&ring->timer);
+	if (ring->state == SPEPROF_RING_ARMED)
+		ring_turn(ring, to, NULL);
+	else
+		ring_transition(ring, to, ktime_get_ns());
+	irq_work_queue(&ring->wake);
+}
+
+void ring_start(struct ring *ring, const struct program *program, bool up)
+{
+	ring->program = *program;
+	if (up)
+		ring_begin(ring);
+	else
+		ring_transition(ring, SPEPROF_RING_OFFLINE, ktime_get_ns());
+}
+
+void ring_stop(struct ring *ring)
+{
+	if (ring->state != SPEPROF_RING_IDLE)
+		ring_end(ring, SPEPROF_RING_IDLE);
+}
+
+void ring_fault(struct ring *ring)
+{
+	u32 from = ring->state;
+
+	if (from == SPEPROF_RING_ARMED) {
+		ring_turn(ring, SPEPROF_RING_FAULTED, NULL);
+	} else if (from == SPEPROF_RING_FULL) {
+		ring_transition(ring, SPEPROF_RING_FAULTED, ktime_get_ns());
+		/* It may be full of events, too: then the state alone tells. */
+		if (ring_free_slots(ring))
+			ring_add_state_event(ring, from, SPEPROF_RING_FAULTED);
+		ring_publish(ring);
+	}
+}
+
+void ring_reprogram(struct ring *ring, const struct program *program)
+{
+	if (ring->state == SPEPROF_RING_ARMED) {
+		ring_turn(ring, SPEPROF_RING_ARMED, program);
+		return;
+	}
+	ring->program = *program;
+	WRITE_ONCE(ring->control->generation, program->generation);
+}
+
+void ring_online(struct ring *ring)
+{
+	if (ring->state == SPEPROF_RING_OFFLINE)
+		ring_begin(ring);
+}
+
+void ring_offline(struct ring *ring)
+{
+	if (ring->state == SPEPROF_RING_ARMED || ring->state == SPEPROF_RING_FULL)
+		ring_end(ring, SPEPROF_RING_OFFLINE);
+	else
+		hrtimer_try_to_cancel(&ring->timer);
+}
+
+bool ring_interrupt(struct ring *ring)
+{
+	if (ring->state != SPEPROF_RING_ARMED)
+		return false;
+	ring->count.interrupts++;
+	ring_turn(ring, SPEPROF_RING_ARMED, NULL);
+	return true;
+}
+
+int ring_kick(struct ring *ring)
+{
+	if (READ_ONCE(ring->state) == SPEPROF_RING_OFFLINE)
+		return -ENXIO;
+	ring_resume(ring);
+	return 0;
+}
+
+int ring_flush(struct ring *ring)
+{
+	if (READ_ONCE(ring->state) == SPEPROF_RING_OFFLINE)
+		return -ENXIO;
+	if (ring->state == SPEPROF_RING_ARMED)
+		ring_turn(ring, SPEPROF_RING_ARMED, NULL);
+	return 0;
+}
+
+/* Pinned: on the ring's CPU, as ring_begin() was; hard: interrupts off. */
+static enum hrtimer_restart ring_tick(struct hrtimer *timer)
+{
+	struct ring *ring = container_of(timer, struct ring, timer);
+
+	if (ring->state == SPEPROF_RING_FULL)
+		ring_resume(ring);
+	else if (ring->state == SPEPROF_RING_ARMED && ring->config.latency_ms)
+		ring_turn(ring, SPEPROF_RING_ARMED, NULL);
+	else if (ring->state != SPEPROF_RING_ARMED)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ms_to_ktime(ring->config.latency_ms ?: RESUME_MS));
+	return HRTIMER_RESTART;
+}
+
+void ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
+{
+	struct speprof_ring_stats stats = {
+		.size = sizeof(stats),
+		.state = ring->state,
+		.head = ring->published,
+		.event_head = ring->event_published,
+		.data_bytes = ring->count.data_bytes,
+		.header_bytes = ring->count.header_bytes,
+		.skip_bytes = ring->count.skip_bytes,
+		.windows = ring->count.windows,
+		.skips = ring->count.skips,
+		.records = ring->count.records,
+		.interrupts = ring->count.interrupts,
+		.resumes = ring->count.resumes,
+		.wakeups = ring->count.wakeups,
+	};
+	unsigned long flags;
+
+	ring_take_tails(ring);
+	memcpy(stats.state_ns, ring->count.state_ns, sizeof(stats.state_ns));
+	stats.state_ns[ring->state] += ktime_get_ns() - ring->since;
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	stats.tail = ring->tail;
+	stats.event_tail = ring->event_tail;
+	stats.bad_tails = ring->bad_tails;
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+	*ret_stats = stats;
+}
+
+/* ---- Tails --------------------------------------------------------------- */
+
+/* Whether @next may follow @now: not back, not beyond @head. */
+static bool tail_is_valid(u64 next, u64 now, u64 head)
+{
+	return next >= now && next <= head;
+}
+
+/* Anything may stand in the control page. */
+void ring_take_tails(struct ring *ring)
+{
+	unsigned long flags;
+	u64 tail, event_tail;
+
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	tail = smp_load_acquire(&ring->control->tail);
+	event_tail = smp_load_acquire(&ring->control->event_tail);
+	if (tail_is_valid(tail, ring->tail, READ_ONCE(ring->published)))
+		ring->tail = tail;
+	else
+		ring->bad_tails++;
+	if (tail_is_valid(event_tail, ring->event_tail, READ_ONCE(ring->event_published)))
+		ring->event_tail = event_tail;
+	else
+		ring->bad_tails++;
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+}
+
+int ring_advance(struct ring *ring, u64 tail, u64 event_tail)
+{
+	unsigned long flags;
+	int ret = -ERANGE;
+
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	if (tail_is_valid(tail, ring->tail, READ_ONCE(ring->published)) &&
+	    tail_is_valid(event_tail, ring->event_tail, READ_ONCE(ring->event_published))) {
+		ring->tail = tail;
+		ring->event_tail = event_tail;
+		WRITE_ONCE(ring->control->tail, tail);
+		WRITE_ONCE(ring->control->event_tail, event_tail);
+		ret = 0;
+	}
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+	return ret;
+}
+
+int ring_consume(struct ring *ring, u64 tail)
+{
+	unsigned long flags;
+	int ret = -ERANGE;
+
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	if (tail_is_valid(tail, ring->tail, READ_ONCE(ring->published))) {
+		ring->tail = tail;
+		WRITE_ONCE(ring->control->tail, tail);
+		ret = 0;
+	}
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+	return ret;
+}
+
+/* ---- Life ---------------------------------------------------------------- */
+
+static u64 event_bytes(const struct ring_config *config)
+{
+	return (u64)config->event_slots * sizeof(struct speprof_event);
+}
+
+unsigned long ring_charge(const struct ring_config *config)
+{
+	return area_pages(config->size) + area_pages(event_bytes(config)) +
+	       area_pages(sizeof(struct speprof_control));
+}
+
+static int ring_init_areas(struct ring *ring)
+{
+	int node = cpu_to_node(ring->cpu);
+	int ret;
+
+	ret = area_init(&ring->control_area, sizeof(struct speprof_control), node);
+	if (ret)
+		return ret;
+	ret = area_init(&ring->event_area, event_bytes(&ring->config), node);
+	if (ret)
+		goto no_events;
+	ret = area_init(&ring->data_area, ring->config.size, node);
+	if (ret)
+		goto no_data;
+	return 0;
+
+no_data:
+	area_deinit(&ring->event_area);
+no_events:
+	area_deinit(&ring->control_area);
+	return ret;
+}
+
+struct ring *ring_new(const struct ring_config *config)
+{
+	struct ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!ring)
+		return ERR_PTR(-ENOMEM);
+	ring->config = *config;
+	ring->cpu = config->spu.cpu;
+	ret = ring_init_areas(ring);
+	if (ret) {
+		kfree(ring);
+		return ERR_PTR(ret);
+	}
+	ring->control = ring->control_area.address;
+	ring->events = ring->event_area.address;
+	ring->data = ring->data_area.address;
+	ring->control->magic = SPEPROF_CONTROL_MAGIC;
+	ring->control->size = sizeof(*ring->control);
+	ring->control->cpu = ring->cpu;
+	ring->control->data_bytes = config->size;
+	ring->control->event_slots = config->event_slots;
+
+	ring->state = SPEPROF_RING_IDLE;
+	ring->since = ktime_get_ns();
+	hrtimer_init(&ring->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	ring->timer.function = ring_tick;
+	raw_spin_lock_init(&ring->tail_lock);
+	mutex_init(&ring->read_lock);
+	init_irq_work(&ring->wake, ring_wake);
+	init_waitqueue_head(&ring->readers);
+	return ring;
+}
+
+void ring_free(struct ring *ring)
+{
+	if (!ring)
+		return;
+	WARN_ON(ring->state != SPEPROF_RING_IDLE);
+	hrtimer_cancel(&ring->timer);
+	irq_work_sync(&ring->wake);
+	area_deinit(&ring->data_area);
+	area_deinit(&ring->event_area);
+	area_deinit(&ring->control_area);
+	kfree(ring);
+}

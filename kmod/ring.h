@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A ring: the records and events of one CPU in one session.
+ */
+#ifndef SPEPROF_RING_H
+#define SPEPROF_RING_H
+
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include <linux/speprof.h>
+
+#include "area.h"
+#include "backend.h"
+#include "program.h"
+#include "window.h"
+
+/**
+ * struct ring_config - what a ring is made of
+ * @halt: scheduled when a syndrome stops the whole session
+ * @spu: abilities of the CPU's SPU
+ * @max_window: bytes after which a window is closed
+ * @latency_ms: bound on a window's age, 0 for none
+ */
+struct ring_config {
+	const struct speprof_backend *backend;
+	struct work_struct *halt;
+	struct speprof_cpu_info spu;
+	u64 size;
+	u32 event_slots;
+	u32 max_window;
+	u32 latency_ms;
+};
+
+/**
+ * struct ring_count - counters of the ledgers, as speprof_ring_stats has them
+ */
+struct ring_count {
+	u64 state_ns[SPEPROF_RING_STATES];
+	u64 data_bytes;
+	u64 header_bytes;
+	u64 skip_bytes;
+	u64 windows;
+	u64 skips;
+	u64 records;
+	u64 interrupts;
+	u64 resumes;
+	u64 wakeups;
+};
+
+/**
+ * struct ring - one CPU's ring
+ *
+ * Three groups by who may touch them. The first is constant. The second belongs to the CPU:
+ * touched there with interrupts off, or elsewhere while the CPU is down, under
+ * speprof_control and cpus_read_lock(). The third is shared.
+ *
+ * @state: SPEPROF_RING_*, changed by ring_transition() alone; others may peek
+ * @since: when it was entered
+ * @program: what is or will be sampled
+ * @loaded: generation of the program that the SPU holds, 0 if none
+ * @window: what is being written while ARMED
+ * @start_ns: when it was armed
+ * @start_ticks: the backend's count then
+ * @records_before: the backend's records then
+ * @armed_before: time ARMED up to the end of the last RECORDS window
+ * @blind_before: blind time up to there
+ * @head: bytes up to the end of the last closed window
+ * @seq: of the next header
+ * @event_seq: of the next event
+ * @barren: syndromes in a row without a byte written
+ *
+ * @published: head as readers may see it
+ * @event_published: likewise of events
+ * @tail_lock: innermost; protects the three below
+ * @tail: bytes consumed
+ * @event_tail: events consumed
+ * @bad_tails: tails refused
+ * @read_lock: one read(2) at a time
+ */
+struct ring {
+	struct ring_config config;
+	unsigned int cpu;
+	struct area control_area;
+	struct area event_area;
+	struct area data_area;
+	struct speprof_control *control;
+	struct speprof_event *events;
+	u8 *data;
+
+	u32 state;
+	u32 loaded;
+	u64 since;
+	struct program program;
+	struct spe_window window;
+	u64 start_ns;
+	u64 start_ticks;
+	u64 records_before;
+	u64 armed_before;
+	u64 blind_before;
+	u64 head;
+	u64 seq;
+	u64 event_seq;
+	u32 barren;
+	struct hrtimer timer;
+	struct ring_count count;
+
+	u64 published;
+	u64 event_published;
+	raw_spinlock_t tail_lock;
+	u64 tail;
+	u64 event_tail;
+	u64 bad_tails;
+	struct mutex read_lock;
+	struct irq_work wake;
+	wait_queue_head_t readers;
+};
+
+/** ring_charge() - pages of locked memory that a ring takes */
+unsigned long ring_charge(const struct ring_config *config);
+
+/** ring_new() - an IDLE ring; -ENOMEM as ERR_PTR */
+struct ring *ring_new(const struct ring_config *config);
+
+/** ring_free() - of an IDLE ring without readers; NULL is no ring */
+void ring_free(struct ring *ring);
+
+/* ---- On the CPU, interrupts off (or as said above for a CPU that is down) ---- */
+
+/** ring_start() - attach to the CPU and sample @program; @up: the CPU is up */
+void ring_start(struct ring *ring, const struct program *program, bool up);
+
+/** ring_stop() - publish what there is, detach: IDLE */
+void ring_stop(struct ring *ring);
+
+/** ring_fault() - publish what there is and stop sampling: FAULTED */
+void ring_fault(struct ring *ring);
+
+/** ring_reprogram() - close the window, go on under @program */
+void ring_reprogram(struct ring *ring, const struct program *program);
+
+/** ring_online(), ring_offline() - the CPU came, the CPU goes */
+void ring_online(struct ring *ring);
+void ring_offline(struct ring *ring);
+
+/** ring_interrupt() - PMBIRQ; returns whether a window was being written */
+bool ring_interrupt(struct ring *ring);
+
+/** ring_kick() - take the tails; leave FULL if there is room. -ENXIO while OFFLINE */
+int ring_kick(struct ring *ring);
+
+/** ring_flush() - close and publish a window with records. -ENXIO while OFFLINE */
+int ring_flush(struct ring *ring);
+
+/** ring_stats() - the ledgers now */
+void ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats);
+
+/* ---- From any task ------------------------------------------------------- */
+
+/** ring_take_tails() - take note of the tails in the control page, if they are valid */
+void ring_take_tails(struct ring *ring);
+
+/** ring_advance() - set both tails; -ERANGE: one went back or is beyond its head */
+int ring_advance(struct ring *ring, u64 tail, u64 event_tail);
+
+/** ring_consume() - set the tail of the data alone; -ERANGE likewise */
+int ring_consume(struct ring *ring, u64 tail);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a ring's descriptor does beside commands: poll, read, mmap.
+ */
+#include <linux/mm.h>
+#include <linux/uio.h>
+
+#include "ring.h"
+#include "ring_file.h"
+
+struct ring_view {
+	u64 head;
+	u64 tail;
+	u64 event_head;
+	u64 event_tail;
+};
+
+static void ring_look(struct ring *ring, struct ring_view *ret_view)
+{
+	unsigned long flags;
+
+	ring_take_tails(ring);
+	ret_view->head = smp_load_acquire(&ring->published);
+	ret_view->event_head = smp_load_acquire(&ring->event_published);
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	ret_view->tail = ring->tail;
+	ret_view->event_tail = ring->event_tail;
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+}
+
+__poll_t ring_file_poll(struct ring *ring, struct file *file, poll_table *wait)
+{
+	struct ring_view view;
+	__poll_t mask = 0;
+
+	poll_wait(file, &ring->readers, wait);
+	ring_look(ring, &view);
+	if (view.head != view.tail)
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (view.event_head != view.event_tail)
+		mask |= EPOLLPRI;
+	if (READ_ONCE(ring->state) == SPEPROF_RING_FAULTED)
+		mask |= EPOLLERR;
+	return mask;
+}
+
+/* Bytes to read, 0 at the end (nothing there and nothing to come), -EAGAIN if none yet. */
+static ssize_t ring_readable(struct ring *ring, struct ring_view *ret_view)
+{
+	/* The state first: what a stop publishes is seen by whoever sees IDLE. */
+	u32 state = smp_load_acquire(&ring->state);
+
+	ring_look(ring, ret_view);
+	if (ret_view->head != ret_view->tail)
+		return 1;
+	return state == SPEPROF_RING_IDLE ? 0 : -EAGAIN;
+}
+
+static ssize_t ring_copy(struct ring *ring, const struct ring_view *view, struct iov_iter *to)
+{
+	u64 pos = view->tail;
+	ssize_t done = 0;
+
+	while (pos != view->head && iov_iter_count(to)) {
+		u64 offset = pos & (ring->config.size - 1);
+		size_t want = min3(view->head - pos, ring->config.size - offset,
+				   (u64)iov_iter_count(to));
+		size_t copied = copy_to_iter(ring->data + offset, want, to);
+
+		pos += copied;
+		done += copied;
+		if (copied < want)
+			break;
+	}
+	if (!done)
+		return iov_iter_count(to) ? -EFAULT : 0;
+	/* The mapped tail may have gone on meanwhile: then there is nothing to set. */
+	ring_consume(ring, pos);
+	return done;
+}
+
+ssize_t ring_file_read(struct ring *ring, struct kiocb *kiocb, struct iov_iter *to)
+{
+	bool nowait = kiocb->ki_flags & IOCB_NOWAIT || kiocb->ki_filp->f_flags & O_NONBLOCK;
+	struct ring_view view;
+	ssize_t ret;
+
+	for (;;) {
+		if (nowait) {
+			if (!mutex_trylock(&ring->read_lock))
+				return -EAGAIN;
+		} else if (mutex_lock_interruptible(&ring->read_lock)) {
+			return -ERESTARTSYS;
+		}
+		ret = ring_readable(ring, &view);
+		if (ret > 0)
+			ret = ring_copy(ring, &view, to);
+		mutex_unlock(&ring->read_lock);
+		if (ret != -EAGAIN || nowait)
+			return ret;
+		ret = wait_event_interruptible(ring->readers, ring_readable(ring, &view) != -EAGAIN);
+		if (ret)
+			return ret;
+	}
+}
+
+int ring_file_mmap(struct ring *ring, struct vm_area_struct *vma)
+{
+	switch ((u64)vma->vm_pgoff << PAGE_SHIFT) {
+	case SPEPROF_MMAP_CONTROL:
+		return area_map(&ring->control_area, vma, true);
+	case SPEPROF_MMAP_EVENTS:
+		return area_map(&ring->event_area, vma, false);
+	case SPEPROF_MMAP_DATA:
+		return area_map(&ring->data_area, vma, false);
+	default:
+		return -EINVAL;
+	}
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A session: a ring for each of its CPUs, and what they sample.
+ */
+#ifndef SPEPROF_SESSION_H
+#define SPEPROF_SESSION_H
+
+#include <linux/cpumask.h>
+#include <linux/kref.h>
+#include <linux/workqueue.h>
+
+#include <linux/speprof.h>
+
+#include "ring.h"
+
+/* Of the data ring, in bytes; both powers of two and multiples of every page size. */
+#define SESSION_RING_MIN (64ULL << 10)
+#define SESSION_RING_MAX (256ULL << 20)
+
+enum session_state {
+	SESSION_STOPPED,
+	SESSION_STARTED,
+};
+
+/**
+ * struct session - counted by its descriptors and those of its rings
+ * @backend: held
+ * @user: whom @charged pages of locked memory are charged to; NULL if exempt
+ * @rights: SPEPROF_RIGHT_*, for good
+ * @state: under speprof_control
+ * @generation: of the last program; 0: there is none yet. Under speprof_control
+ * @programs: what each ring's SPU is to sample, by CPU. Under speprof_control
+ * @halt: faults every ring
+ * @rings: by CPU; NULL where the CPU is not in the session. Constant
+ */
+struct session {
+	struct kref count;
+	const struct speprof_backend *backend;
+	struct user_struct *user;
+	unsigned long charged;
+	u32 rights;
+	u32 generation;
+	enum session_state state;
+	struct program *programs;
+	struct work_struct halt;
+	struct ring *rings[];
+};
+
+/**
+ * session_new() - a stopped session; the caller holds it
+ * @config: valid but for what depends on the SPUs
+ * @cpus: its CPUs; empty: all that have an SPU
+ *
+ * Return: ERR_PTR of -ENODEV, -ENOMEM.
+ */
+struct session *session_new(const struct speprof_session_config *config,
+			    const struct cpumask *cpus);
+
+void session_get(struct session *session);
+void session_put(struct session *session);
+
+/** session_sample() - set what is sampled, at once if started. -EPERM, program_make()'s errors */
+int session_sample(struct session *session, const struct speprof_sampling *sampling);
+
+/** session_start() - -ENODATA: nothing set to sample; -EBUSY: a CPU has another session */
+int session_start(struct session *session);
+
+void session_stop(struct session *session);
+
+/** session_ring() - the ring of @cpu, or NULL */
+struct ring *session_ring(struct session *session, u32 cpu);
+
+/* A ring's commands from task context; they may sleep. */
+int session_ring_kick(struct ring *ring);
+int session_ring_flush(struct ring *ring);
+void session_ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats);
+
+#endif
