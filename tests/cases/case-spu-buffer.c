@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Profiling buffer management (D17.8): full, faults, aborts, refusals, interrupt. */
+#include "spu-fixture.h"
+#include "suites.h"
+
+#define S	     SPE_PMBSR_S
+#define DL	     SPE_PMBSR_DL
+#define EA	     SPE_PMBSR_EA
+#define COLL	     SPE_PMBSR_COLL
+#define EC(ec, code) ((u64)(ec) << 26 | (code) | S)
+
+#define FULL	    EC(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL)
+#define NOT_ALLOWED (EC(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED) | DL)
+
+static void check_ledgers(struct spe_check *check, u64 advanced)
+{
+	const struct spe_spu_stats *stats = &fixture.spu.stats;
+
+	SPE_CHECK_EQ(check, stats->selected,
+		     stats->filtered + stats->discarded + stats->written + fixture.spu.in_flight);
+	SPE_CHECK_EQ(check, advanced, stats->bytes + stats->cut);
+	SPE_CHECK_EQ(check, fixture.strays, 0);
+}
+
+static u64 advanced(void)
+{
+	return fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
+}
+
+/* D17.8.2 */
+static void buffer_full(struct spe_check *check)
+{
+	/* MaxSize, and how many 64-byte records go into 4096 bytes. */
+	static const struct {
+		u8 max_size;
+		u64 records;
+	} rows[] = { { 6, 64 }, { 7, 63 }, { 9, 57 }, { 11, 33 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_spu_config config;
+
+		spe_spu_config_default(&config);
+		config.max_size = rows[i].max_size;
+		if (!fixture_init(check, &config))
+			return;
+		fixture_arm(4096);
+		for (u64 n = 0; n < rows[i].records; n++) {
+			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+			SPE_CHECK(check, fixture_sample(&op_load));
+		}
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
+		SPE_CHECK_EQ(check, advanced(), rows[i].records * 64);
+		SPE_CHECK(check, fixture.irq);
+		SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 0));
+		SPE_CHECK(check, !fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, fixture.spu.stats.written, rows[i].records);
+		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 0);
+		check_ledgers(check, advanced());
+	}
+}
+
+/* "The other fields are unchanged": DL, EA and COLL stay, EC and MSS do not add up. */
+static void buffer_full_keeps(struct spe_check *check)
+{
+	if (!fixture_init(check, NULL))
+		return;
+	fixture_arm(4096);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + 4096 - 64);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR,
+		      (EC(SPE_PMBSR_EC_STAGE1, 0xfff6) & ~S) | DL | EA | COLL);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL | DL | EA | COLL);
+}
+
+/* RTSJRP, IGRLRX: PMBIRQ is PMBSR_EL1.S. */
+static void buffer_interrupt(struct spe_check *check)
+{
+	if (!fixture_init(check, NULL))
+		return;
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, COLL);
+	SPE_CHECK(check, !fixture.irq && fixture.irq_changes == 0);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, S);
+	SPE_CHECK(check, fixture.irq && fixture.irq_changes == 1);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, S | DL);
+	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, 3);
+	SPE_CHECK(check, fixture.irq && fixture.irq_changes == 1);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	SPE_CHECK(check, !fixture.irq && fixture.irq_changes == 2);
+}
+
+static u32 write_nothing(void *ctx, u64 addr, const u8 *data, size_t len)
+{
+	(void)ctx, (void)addr, (void)data, (void)len;
+	return 0;
+}
+
+/* A handler that acknowledges at once, from within the callback. */
+static void irq_acknowledge(void *ctx, bool level)
+{
+	struct fixture *f = ctx;
+
+	f->irq_changes++;
+	if (!level)
+		return;
+	spe_spu_write(&f->spu, SPE_REG_PMBPTR, FIXTURE_BASE);
+	spe_spu_write(&f->spu, SPE_REG_PMBSR, 0);
+}
+
+static void buffer_interrupt_reenters(struct spe_check *check)
+{
+	struct spe_spu_io io = {
+		.write = write_nothing,
+		.irq = irq_acknowledge,
+		.ctx = &fixture,
+	};
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	memset(&fixture, 0, sizeof(fixture));
+	if (!SPE_CHECK_EQ(check, spe_spu_init(&fixture.spu, &config, &io, NULL), 0))
+		return;
+	fixture_arm(4096);
+	for (unsigned int i = 0; i < 64 * 10; i++)
+		SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture.irq_changes, 20);
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 640);
+	SPE_CHECK_EQ(check, advanced(), 0);
+	/* Nobody listens: that is allowed. */
+	io.irq = NULL;
+	SPE_CHECK_EQ(check, spe_spu_init(&fixture.spu, &config, &io, NULL), 0);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, S);
+}
+
+/* D17.8.5, RWVKFM */
+static void buffer_not_allowed(struct spe_check *check)
+{
+	static const struct {
+		u64 ptr;
+		u64 limit;
+	} rows[] = {
+		{ 4096, 4096 },	     { 4096 + 64, 4096 }, { 8192, 4096 },
+		{ 4096 - 64, 4096 }, { 1ULL << 40, 0 },	  { 4096 - 128 + 64, 4096 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_spu_config config;
+
+		spe_spu_config_default(&config);
+		/* Room for a record, but not for the largest. */
+		config.max_size = 7;
+		if (!fixture_init(check, &config))
+			return;
+		fixture_arm(rows[i].limit);
+		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + rows[i].ptr);
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), NOT_ALLOWED);
+		SPE_CHECK_EQ(check, advanced(), rows[i].ptr);
+		SPE_CHECK_EQ(check, fixture.writes, 0);
+		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1);
+		SPE_CHECK(check, fixture.irq);
+	}
+}
+
+/* Table D17-11, Alignment; and the other permitted way, bits that are not there. */
+static void buffer_misaligned(struct spe_check *check)
+{
+	struct spe_spu_config config;
+
+	if (!fixture_init(check, NULL))
+		return;
+	fixture_arm(4096);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + 65);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, SPE_FSC_ALIGNMENT));
+	SPE_CHECK_EQ(check, advanced(), 65);
+	SPE_CHECK_EQ(check, fixture.writes, 0);
+
+	spe_spu_config_default(&config);
+	config.misaligned = SPE_SPU_MISALIGNED_RES0;
+	if (!fixture_init(check, &config))
+		return;
+	fixture_arm(4096);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + 65);
+	SPE_CHECK_EQ(check, advanced(), 64);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+	SPE_CHECK_EQ(check, advanced(), 128);
+}
+
+/**
+ * struct fault_row - a fault while the third record is written
+ * @before: PMBSR before
+ * @granule: log2 of the write granule, 0 for whole records
+ * @at: the byte of the record that faults
+ * @after: PMBSR afterwards
+ * @ptr: PMBPTR afterwards, from the record's start
+ */
+struct fault_row {
+	u32 fault;
+	u64 before;
+	u8 pmsver;
+	u8 fault_dl;
+	u8 granule;
+	u8 at;
+	u64 after;
+	u64 ptr;
+};
+
+#define STAGE1(fsc)	((u32)EC(SPE_PMBSR_EC_STAGE1, fsc) | 1U << 25)
+#define STAGE2(fsc)	((u32)EC(SPE_PMBSR_EC_STAGE2, fsc) | 1U << 25)
+#define GPC(fsc)	((u32)EC(SPE_PMBSR_EC_GPC, fsc) | 1U << 25)
+#define AS_EVENT(fault) ((fault) & ~(1ULL << 25))
+#define TRANSLATION	(SPE_FSC_TRANSLATION | 3)
+
+static const struct fault_row fault_rows[] = {
+	/* D17.8.3: at the record's first byte DL is unchanged, either way. */
+	{ STAGE1(TRANSLATION), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)), 0 },
+	{ STAGE1(TRANSLATION), DL | COLL, 2, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)) | DL | COLL,
+	  0 },
+	/* RYZJQX: it may as well be chosen. */
+	{ STAGE1(TRANSLATION), DL, 2, SPE_SPU_FAULT_DL_CLEAR, 0, 0, AS_EVENT(STAGE1(TRANSLATION)),
+	  0 },
+	{ STAGE1(TRANSLATION), 0, 2, SPE_SPU_FAULT_DL_SET, 0, 0, AS_EVENT(STAGE1(TRANSLATION)) | DL,
+	  0 },
+	/* Within the record PMBPTR is the faulting address and DL is 1. */
+	{ STAGE1(TRANSLATION), 0, 2, 0, 4, 16, AS_EVENT(STAGE1(TRANSLATION)) | DL, 16 },
+	{ STAGE1(TRANSLATION), 0, 2, SPE_SPU_FAULT_DL_CLEAR, 4, 40,
+	  AS_EVENT(STAGE1(TRANSLATION)) | DL, 32 },
+	{ STAGE1(TRANSLATION), 0, 2, 0, 1, 63, AS_EVENT(STAGE1(TRANSLATION)) | DL, 62 },
+	/* Whole records: a fault at its end is one at its start. */
+	{ STAGE1(TRANSLATION), 0, 2, 0, 0, 63, AS_EVENT(STAGE1(TRANSLATION)), 0 },
+	/* The other faults of table D17-11. */
+	{ STAGE1(SPE_FSC_ADDRESS_SIZE), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(SPE_FSC_ADDRESS_SIZE)), 0 },
+	{ STAGE1(SPE_FSC_ACCESS_FLAG | 3), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(SPE_FSC_ACCESS_FLAG | 3)),
+	  0 },
+	{ STAGE1(SPE_FSC_PERMISSION | 2), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(SPE_FSC_PERMISSION | 2)),
+	  0 },
+	{ STAGE2(TRANSLATION), 0, 2, 0, 0, 0, AS_EVENT(STAGE2(TRANSLATION)), 0 },
+	{ GPC(SPE_FSC_PERMISSION), 0, 2, 0, 4, 16, AS_EVENT(GPC(SPE_FSC_PERMISSION)) | DL, 16 },
+	/* RBPFPN, synchronous: EA; DL only within a record. */
+	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 3, 0, 0, 0,
+	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_SYNC)) | EA, 0 },
+	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 3, SPE_SPU_FAULT_DL_SET, 0, 0,
+	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_SYNC)) | EA, 0 },
+	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 3, 0, 5, 32,
+	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_SYNC)) | EA | DL, 32 },
+	/* Asynchronous: EA, DL, and PMBPTR has gone on. */
+	{ STAGE1(SPE_FSC_EXTERNAL_ASYNC), 0, 3, 0, 0, 0,
+	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_ASYNC)) | EA | DL, 64 },
+	{ STAGE2(SPE_FSC_EXTERNAL_ASYNC), 0, 2, 0, 4, 16,
+	  AS_EVENT(STAGE2(SPE_FSC_EXTERNAL_ASYNC)) | EA | DL, 64 },
+	/* ITCPLL: from SPEv1p3 on they are not reported. */
+	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 4, 0, 0, 0, 0, 64 },
+	{ STAGE1(SPE_FSC_EXTERNAL_ASYNC), 0, 4, 0, 0, 0, 0, 64 },
+	/* But an MMU fault is, whatever the version. */
+	{ STAGE1(TRANSLATION), 0, 6, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)), 0 },
+	/* An abort on a walk is an MMU fault; EA is left unchanged. */
+	{ STAGE1(0x17), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(0x17)), 0 },
+	/* D17.8.5 and D17.8.6: the data is lost, PMBPTR stays. */
+	{ 1U << 25, 0, 2, 0, 0, 0, NOT_ALLOWED, 0 },
+	{ 0x1fU << 26 | 1U << 25 | 0x123, 0, 2, 0, 0, 0, (0x1fULL << 26 | 0x123 | S) | DL, 0 },
+};
+
+static void check_fault(struct spe_check *check, const struct fault_row *row, u64 index)
+{
+	u64 record = FIXTURE_BASE + 128;
+	bool recorded = !row->after;
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	config.pmsver = row->pmsver;
+	config.fault_dl = row->fault_dl;
+	config.write_granule = row->granule;
+	if (!fixture_init(check, &config))
+		return;
+	fixture_arm(4096);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, row->before);
+	SPE_CHECK(check, fixture_sample(&op_load) && fixture_sample(&op_load));
+	/* The marker of spe_fault() is the fault's own; S is the event's. */
+	fixture.fault = row->fault & ~(u32)S;
+	fixture.fault_from = record + row->at;
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR) | index << 32, row->after | index << 32);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR) - record, row->ptr);
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, recorded ? 3 : 2);
+	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, !recorded);
+	SPE_CHECK_EQ(check, fixture.irq, !recorded);
+	check_ledgers(check, advanced());
+}
+
+static void buffer_faults(struct spe_check *check)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fault_rows); i++)
+		check_fault(check, &fault_rows[i], i);
+	SPE_CHECK_EQ(check, spe_fault(SPE_PMBSR_EC_STAGE2, 7), STAGE2(7) & ~S);
+	/* Access not allowed is all zeros, and yet a fault. */
+	SPE_CHECK(check, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
+}
+
+/* RDTGVZ: the last record that fits faults: the fault is reported, not buffer full. */
+static void buffer_priority(struct spe_check *check)
+{
+	if (!fixture_init(check, NULL))
+		return;
+	fixture_arm(4096);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + 4096 - 64);
+	fixture.fault = spe_fault(SPE_PMBSR_EC_STAGE1, TRANSLATION);
+	fixture.fault_from = 0;
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, TRANSLATION));
+}
+
+static void buffer_injected(struct spe_check *check)
+{
+	if (!fixture_init(check, NULL))
+		return;
+	fixture_arm(4096);
+	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, TRANSLATION));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, TRANSLATION));
+	SPE_CHECK_EQ(check, fixture.writes, 0);
+	/* Once. */
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+
+	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL));
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
+	SPE_CHECK_EQ(check, advanced(), 128);
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
+	check_ledgers(check, advanced());
+
+	/* RBPFPN: a second event leaves the first one's syndrome, and adds EA and DL. */
+	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL | EA | DL);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+}
+
+/* Discard mode, FEAT_SPEv1p2: samples are taken and go nowhere. */
+static void buffer_discard_mode(struct spe_check *check)
+{
+	u64 fm = SPE_FIELD_PREP(SPE_PMBLIMITR_FM, SPE_PMBLIMITR_FM_DISCARD);
+
+	for (u8 pmsver = 2; pmsver <= 3; pmsver++) {
+		struct spe_spu_config config;
+
+		spe_spu_config_default(&config);
+		config.pmsver = pmsver;
+		if (!fixture_init(check, &config))
+			return;
+		fixture_arm(4096);
+		spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR,
+			      (FIXTURE_BASE + 4096) | fm | SPE_PMBLIMITR_E);
+		for (unsigned int i = 0; i < 10; i++)
+			SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, fixture.spu.stats.selected, 10);
+		SPE_CHECK_EQ(check, fixture.spu.stats.written, pmsver == 2 ? 10 : 0);
+		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, pmsver == 2 ? 0 : 10);
+		SPE_CHECK_EQ(check, advanced(), pmsver == 2 ? 640 : 0);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+	}
+}
+
+/* What the buffer holds up to PMBPTR decodes into what was counted. */
+static void check_window(struct spe_check *check, const struct spe_spu_config *config)
+{
+	struct spe_decoder_config decoder_config = {
+		.max_size = 1U << config->max_size,
+		.align = 1U << config->align,
+	};
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+
+	spe_decoder_init(&decoder, &decoder_config, fixture.mem, (size_t)fixture.spu.stats.bytes);
+	while (spe_decoder_next(&decoder, &sample, NULL) != SPE_DECODE_END)
+		;
+	SPE_CHECK_EQ(check, decoder.ledger.records, fixture.spu.stats.written);
+	SPE_CHECK_EQ(check, decoder.ledger.suspect, 0);
+	SPE_CHECK_EQ(check, decoder.ledger.decoded + decoder.ledger.padding,
+		     fixture.spu.stats.bytes);
+}
+
+/* Random SPUs, windows, filters and faults: ledgers close, nothing passes the limit. */
+static void buffer_properties(struct spe_check *check)
+{
+	static const struct spe_operation *const ops[] = { &op_load, &op_store, &op_branch,
+							   &op_other };
+	u64 seed = 0x5eed0007, full = 0, faulted = 0;
+
+	for (unsigned int i = 0; i < 3000 && !check->failures; i++) {
+		u64 r = spe_check_random(&seed);
+		struct spe_spu_config config;
+
+		spe_spu_config_default(&config);
+		config.layout = r & 1;
+		config.max_size = 6 + (u8)((r >> 1) % 6);
+		config.align = (u8)((r >> 8) % (config.max_size + 1U));
+		config.write_granule = (u8)((r >> 16) % 12);
+		config.pmsver = 1 + (u8)((r >> 20) % 3);
+		config.sampled_events = 0x2a;
+		if (!fixture_init(check, &config))
+			return;
+		spe_spu_write(&fixture.spu, SPE_REG_PMSCR, r >> 32 & 0x38);
+		if (r >> 24 & 1)
+			spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
+				      SPE_PMSFCR_FT | SPE_PMSFCR_LD | SPE_PMSFCR_B);
+		fixture_arm(4096 * (1 + (r >> 40 & 3)));
+		if (r >> 25 & 1) {
+			fixture.fault = spe_fault(SPE_PMBSR_EC_STAGE1, TRANSLATION);
+			fixture.fault_from = FIXTURE_BASE + (r >> 44) % FIXTURE_SIZE;
+		}
+		while (fixture_sample(ops[spe_check_random(&seed) & 3]))
+			;
+		full += fixture_reg(SPE_REG_PMBSR) == FULL;
+		faulted +=
+			(fixture_reg(SPE_REG_PMBSR) & ~DL) == EC(SPE_PMBSR_EC_STAGE1, TRANSLATION);
+		SPE_CHECK(check,
+			  advanced() <= (fixture_reg(SPE_REG_PMBLIMITR) & SPE_PMBLIMITR_LIMIT) -
+						FIXTURE_BASE);
+		SPE_CHECK_EQ(check, !!(fixture_reg(SPE_REG_PMBSR) & DL),
+			     fixture.spu.stats.cut != 0);
+		check_ledgers(check, advanced());
+		check_window(check, &config);
+	}
+	SPE_CHECK(check, full > 1000 && faulted > 500 && full + faulted == 3000);
+}
+
+static const struct spe_case cases[] = {
+	{ "full", buffer_full },
+	{ "full keeps other fields", buffer_full_keeps },
+	{ "interrupt", buffer_interrupt },
+	{ "interrupt reenters", buffer_interrupt_reenters },
+	{ "access not allowed", buffer_not_allowed },
+	{ "misaligned", buffer_misaligned },
+	{ "faults", buffer_faults },
+	{ "priority", buffer_priority },
+	{ "injected", buffer_injected },
+	{ "discard mode", buffer_discard_mode },
+	{ "properties", buffer_properties },
+};
+
+const struct spe_suite spe_suite_spu_buffer = { "spu-buffer", cases, ARRAY_SIZE(cases) };
