@@ -31,6 +31,10 @@ check: ## install what is missing and run every lane of tests (root)
 	@scripts/deps build run test vm
 	@tests/check --build $(BUILD)
 
+check-kasan: ## the VM jobs under KASAN, lockdep and kmemleak; builds that kernel once (root)
+	@scripts/deps build run test vm
+	@tests/vm/check --build $(BUILD) 6.12-kasan
+
 check-fast: all ## the unit lanes only, on what is built
 	@meson test -C $(BUILD) --print-errorlogs
 
@@ -46,4 +50,4 @@ install: all ## install, honouring DESTDIR
 clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz
 
-.PHONY: all help deps run check check-fast modules bench install clean
+.PHONY: all help deps run check check-kasan check-fast modules bench install clean

@@ -1,22 +1,69 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Debian packages by way of the machine's own apt configuration; nothing is installed."""
+"""
+Debian packages by way of the machine's own apt configuration; nothing is installed.
 
+Package lists are those of scripts/kernel-headers, in the cache: modules are built for the
+newest kernel that they know, which must be the one to boot, and the machine's own lists may
+be older, or missing.
+"""
+
+import fcntl
 import functools
+import os
 import re
 import subprocess
+import time
 
 from . import LaneError
-from .cache import run_tool
+from .cache import cache_root, run_tool
 
 SUITE = "bookworm"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+LISTS_SECONDS = 12 * 3600
+
+
+def lists_root():
+    return cache_root().parent / "headers"
+
+
+def apt_options():
+    apt = lists_root() / "apt"
+    return ["-q", "-o", "APT::Architectures::=amd64", "-o", "APT::Architectures::=arm64",
+            "-o", f"Dir::State::Lists={apt}/lists", "-o", f"Dir::Cache={apt}",
+            "-o", "APT::Sandbox::User=", "-o", "Acquire::Languages=none"]
+
+
+@functools.cache
+def refresh_lists():
+    """Bring the lists up to date twice a day; without a network, old ones have to do."""
+    apt = lists_root() / "apt"
+    stamp = apt / "lists.stamp"
+    for part in ("lists/partial", "archives/partial"):
+        (apt / part).mkdir(parents=True, exist_ok=True)
+    with open(lists_root() / ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if stamp.exists() and (os.environ.get("SPEPROF_OFFLINE") or
+                               time.time() - stamp.stat().st_mtime < LISTS_SECONDS):
+            return
+        try:
+            run_tool(["apt-get", *apt_options(), "update"], "package lists")
+            stamp.touch()
+        except LaneError:
+            if not stamp.exists():
+                raise
+
+
+def apt_tool(tool, *args, **kwargs):
+    """Run an apt command on the lists of the cache."""
+    refresh_lists()
+    return run_tool([tool, *apt_options(), *args], "package lists", **kwargs)
 
 
 def debian_sources():
     """One-line sources of this suite, as this machine reaches them."""
-    out = run_tool(["apt-get", "indextargets", "--format",
-                    "$(ORIGIN) $(CODENAME) $(COMPONENT) $(REPO_URI) $(RELEASE)",
-                    "Created-By: Packages"], "package sources")
+    out = apt_tool("apt-get", "indextargets", "--format",
+                   "$(ORIGIN) $(CODENAME) $(COMPONENT) $(REPO_URI) $(RELEASE)",
+                   "Created-By: Packages")
     lines = []
     for fields in (line.split() for line in out.splitlines()):
         if len(fields) != 5:
@@ -25,7 +72,7 @@ def debian_sources():
         if origin == "Debian" and component == "main" and codename.startswith(SUITE):
             lines.append(f"deb [signed-by={KEYRING}] {uri} {release} main")
     if not lines:
-        raise LaneError(f"apt has no package lists of Debian {SUITE}: run apt-get update")
+        raise LaneError(f"apt is not configured for Debian {SUITE} (main)")
     return sorted(set(lines))
 
 
@@ -43,13 +90,12 @@ def newer(a, b):
 def candidates(pattern):
     """(version, package) of every package whose name matches, oldest first."""
     names = [line.split(" ", 1)[0] for line in
-             run_tool(["apt-cache", "search", "--names-only", pattern],
-                      "package lists").splitlines()]
+             apt_tool("apt-cache", "search", "--names-only", pattern).splitlines()]
     if not names:
         return []
     found = []
     package = None
-    for line in run_tool(["apt-cache", "policy", *names], "package lists").splitlines():
+    for line in apt_tool("apt-cache", "policy", *names).splitlines():
         if line and not line.startswith(" "):
             package = line.rstrip(":")
         elif line.startswith("  Candidate: ") and not line.endswith("(none)"):
@@ -61,9 +107,8 @@ def candidates(pattern):
 def unpack(package, version, into, scratch):
     """Download PACKAGE and unpack it into a directory, without installing it."""
     scratch.mkdir(parents=True, exist_ok=True)
-    run_tool(["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download",
-              f"{package}={version}" if version else package],
-             f"download of {package}", cwd=scratch)
+    apt_tool("apt-get", "download", f"{package}={version}" if version else package,
+             cwd=scratch)
     deb = next(scratch.glob(f"{package}_*.deb"))
     run_tool(["dpkg-deb", "-x", deb, into], f"unpacking of {package}")
     deb.unlink()

@@ -118,7 +118,7 @@ def find_package(kernel, flavour):
     found = candidates(pattern)
     if not found:
         raise LaneError(f"apt knows no Debian kernel {kernel} ({flavour}): "
-                        "run apt-get update, or name another with --kernel")
+                        "name another with --kernel")
     return found[-1]
 
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes the mistakes that a kernel with checkers must notice, one for each load:
+ * proves that the lane turns red on them. Test only; never load it elsewhere.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+static char *what = "";
+module_param(what, charp, 0400);
+MODULE_PARM_DESC(what, "after-free, leak, order or atomic");
+
+static DEFINE_MUTEX(first);
+static DEFINE_MUTEX(second);
+static DEFINE_SPINLOCK(spin);
+
+/* The compiler must not see through it. */
+static char *volatile held;
+
+static int faulty_after_free(void)
+{
+	held = kmalloc(64, GFP_KERNEL);
+	if (!held)
+		return -ENOMEM;
+	kfree(held);
+	held[8] = 1;
+	return 0;
+}
+
+static int faulty_leak(void)
+{
+	held = kmalloc(64, GFP_KERNEL);
+	if (!held)
+		return -ENOMEM;
+	held = NULL;
+	return 0;
+}
+
+static int faulty_order(void)
+{
+	mutex_lock(&first);
+	mutex_lock(&second);
+	mutex_unlock(&second);
+	mutex_unlock(&first);
+
+	mutex_lock(&second);
+	mutex_lock(&first);
+	mutex_unlock(&first);
+	mutex_unlock(&second);
+	return 0;
+}
+
+static int faulty_atomic(void)
+{
+	spin_lock(&spin);
+	msleep(1);
+	spin_unlock(&spin);
+	return 0;
+}
+
+static int __init faulty_init(void)
+{
+	if (!strcmp(what, "after-free"))
+		return faulty_after_free();
+	if (!strcmp(what, "leak"))
+		return faulty_leak();
+	if (!strcmp(what, "order"))
+		return faulty_order();
+	if (!strcmp(what, "atomic"))
+		return faulty_atomic();
+	return -EINVAL;
+}
+
+static void __exit faulty_exit(void)
+{
+}
+
+module_init(faulty_init);
+module_exit(faulty_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Deliberate mistakes for the VM lane's self-test");
