@@ -38,14 +38,16 @@ static bool header_recorded(const struct view_header *header)
 static void header_origin(const struct view_header *header, const char *name, char *ret,
 			  size_t size)
 {
-	const char *file = name ? name : "";
+	char file[300] = "";
 
+	if (name)
+		snprintf(file, sizeof(file), " %s", name);
 	if (header_recorded(header) && header->backend == BACKEND_EMULATED)
-		snprintf(ret, size, "RECORDING %s of an EMULATED SPU; ~ modelled", file);
+		snprintf(ret, size, "RECORDING%s of an EMULATED SPU; ~ modelled", file);
 	else if (header_recorded(header) && header->backend == BACKEND_HARDWARE)
-		snprintf(ret, size, "RECORDING %s of hardware SPE", file);
+		snprintf(ret, size, "RECORDING%s of hardware SPE", file);
 	else if (header_recorded(header))
-		snprintf(ret, size, "RECORDING %s (it does not say which SPU wrote it)", file);
+		snprintf(ret, size, "RECORDING%s (it does not say which SPU wrote it)", file);
 	else if (header->backend == BACKEND_EMULATED)
 		snprintf(ret, size, "EMULATED (no SPE here): process, PC, time TRUE; ~ modelled");
 	else

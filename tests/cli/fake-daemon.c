@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprofd's bus face with fixed answers, so that what the tools print can be
+ * compared byte for byte. usage: fake-daemon ADDRESS MODE; it prints "ready".
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "view-bus.h"
+
+static struct view_row functions[] = {
+	{
+		.samples = 111548, .memory = 40000, .dram = 32400, .branches = 20000,
+		.mispredicted = 100, .latency_sum = 25000000, .p50 = 210, .p99 = 640, .pid = 100,
+		.container = "demo-chase", .process = "chase", .function = "walk",
+		.binary = "/usr/bin/chase",
+	},
+	{
+		.samples = 48103, .memory = 30000, .dram = 3600, .branches = 9000,
+		.mispredicted = 9, .latency_sum = 900000, .p50 = 18, .p99 = 95, .pid = 101,
+		.container = "demo-stream", .process = "stream", .function = "triad",
+		.binary = "/usr/bin/stream",
+	},
+	{
+		/* Wide, combining and hostile characters; no memory access, no latency. */
+		.samples = 161, .pid = 102, .container = "\u5bb9\u5668-\u00e9te\u0301",
+		.process = "caf\u00e9", .binary = "/usr/bin/caf\u00e9",
+		.function = "std::vector<std::pair<std::string, \u03bb>>::emplace_back"
+			    "<\u03bb&>(\x1b[31m\n\u03bb&)",
+	},
+};
+
+static struct view_header header = {
+	.source = "emulated", .backend = BACKEND_EMULATED, .running = true, .cpus = 16,
+	.duration_ns = 10000000000, .enabled_ns = 160000000000, .blind_ns = 320000000,
+	.interval_ns = 1000000, .records = 159812, .bytes = 10227968, .decoded = 10227968,
+	.written = 159812, .unattributed = 479, .cost_ns = 60000000, .memory = 22020096,
+};
+
+static const char summary[] =
+	"{\"schema_version\":1,\"backend\":\"emulated\",\"totals\":{\"records\":159812,"
+	"\"bytes\":10227968,\"suspect_bytes\":0,\"lost_bytes\":0,\"ops\":{\"load\":59812,"
+	"\"store\":10000,\"branch\":30000,\"other\":60000},\"simd\":5,\"events\":{\"retired\":"
+	"159812,\"llc_miss\":12},\"latency\":{\"total\":{\"count\":159812,\"sum\":1598120,"
+	"\"max\":700},\"issue\":{\"count\":0,\"sum\":0,\"max\":0}},\"data_source\":{\"0x0\":59812},"
+	"\"contexts\":{\"el1\":{\"100\":111548},\"el2\":{}}},\"processes\":[{\"pid\":100,"
+	"\"comm\":\"chase\",\"records\":111548}]}";
+
+struct fake {
+	const char *mode;
+};
+
+static bool is(const struct fake *fake, const char *mode)
+{
+	return strcmp(fake->mode, mode) == 0;
+}
+
+static int refuse(const struct fake *fake, sd_bus_error *error)
+{
+	if (is(fake, "denied"))
+		return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "no");
+	if (is(fake, "no-module"))
+		return sd_bus_error_set(error, "org.speprof1.NoModule",
+					"speprof.ko is not loaded; \"modprobe speprof\"");
+	if (is(fake, "no-spe"))
+		return sd_bus_error_set(error, "org.speprof1.NoSPE", "there is no SPE here");
+	return 0;
+}
+
+static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	struct fake *fake = userdata;
+	struct view view = { .header = header, .count = ARRAY_SIZE(functions), .rows = functions };
+	const char *group, *sort;
+	sd_bus_message *reply;
+	u32 limit;
+	int r = refuse(fake, error);
+
+	if (r < 0)
+		return r;
+	r = sd_bus_message_read(m, "ssu", &group, &sort, &limit);
+	if (r < 0)
+		return r;
+	if (is(fake, "malformed"))
+		return sd_bus_reply_method_return(m, "a{sv}aa{sv}", 1, "records", "s", "many", 0);
+	if (is(fake, "empty"))
+		view.count = 0;
+	if (is(fake, "lossy")) {
+		view.header.lost = 2048;
+		view.header.suspect = 64;
+		view.header.evicted = 1600;
+		view.header.running = false;
+	}
+	if (view.count > limit)
+		view.count = limit;
+	r = sd_bus_message_new_method_return(m, &reply);
+	if (r >= 0)
+		r = view_append(reply, &view);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return r;
+}
+
+static int dump_summary(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	struct fake *fake = userdata;
+	const char *text = is(fake, "malformed") ? "{\"totals\":" : summary;
+	int fd, r = refuse(fake, error);
+
+	if (r < 0)
+		return r;
+	fd = memfd_create("summary", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return -EIO;
+	r = sd_bus_reply_method_return(m, "h", fd);
+	close(fd);
+	return r;
+}
+
+static int control(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	struct fake *fake = userdata;
+	int r = refuse(fake, error);
+
+	if (r < 0)
+		return r;
+	if (strcmp(sd_bus_message_get_member(m), "Start") == 0)
+		return sd_bus_error_set(error, "org.speprof1.AlreadyDone", "Sampling runs already.");
+	return sd_bus_reply_method_return(m, NULL);
+}
+
+static const sd_bus_vtable vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_METHOD("Start", NULL, NULL, control, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Stop", NULL, NULL, control, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("GetView", "ssu", "a{sv}aa{sv}", get_view, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("DumpSummary", NULL, "h", dump_summary, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_VTABLE_END,
+};
+
+int main(int argc, char **argv)
+{
+	struct fake fake = { .mode = argc > 2 ? argv[2] : "" };
+	sd_bus *bus = NULL;
+	int r;
+
+	if (argc < 2)
+		return 2;
+	r = sd_bus_new(&bus);
+	if (r >= 0)
+		r = sd_bus_set_address(bus, argv[1]);
+	if (r >= 0)
+		r = sd_bus_set_bus_client(bus, true);
+	if (r >= 0)
+		r = sd_bus_start(bus);
+	if (r >= 0)
+		r = sd_bus_add_object_vtable(bus, NULL, "/org/speprof1", "org.speprof1.Manager",
+					     vtable, &fake);
+	if (r >= 0)
+		r = sd_bus_request_name(bus, "org.speprof1", 0);
+	if (r < 0) {
+		fprintf(stderr, "fake-daemon: %s\n", strerror(-r));
+		return 1;
+	}
+	puts("ready");
+	fflush(stdout);
+	while (r >= 0) {
+		r = sd_bus_process(bus, NULL);
+		if (r == 0)
+			r = sd_bus_wait(bus, UINT64_MAX);
+	}
+	sd_bus_flush_close_unref(bus);
+	return 0;
+}
