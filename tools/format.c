@@ -11,17 +11,36 @@ struct flow {
 	size_t column;
 };
 
-static void flow_item(struct flow *flow, enum term_ink ink, const char *text)
+static void flow_word(struct flow *flow, enum term_ink ink, const char *text, size_t gap)
 {
 	size_t width = text_width(text);
-	bool first = flow->column == 0;
-	bool wrap = !first && flow->format->width && flow->column + 2 + width > flow->format->width;
 
-	if (wrap)
+	if (flow->column && flow->format->width &&
+	    flow->column + gap + width > flow->format->width) {
+		fputc('\n', flow->out);
 		flow->column = 0;
-	fputs(wrap ? "\n" : first ? "" : "  ", flow->out);
+	}
+	if (flow->column) {
+		fprintf(flow->out, "%*s", (int)gap, "");
+		flow->column += gap;
+	}
 	term_ink(flow->out, flow->format->colour, ink, text);
-	flow->column += width + (first || wrap ? 0 : 2);
+	flow->column += width;
+}
+
+static void flow_item(struct flow *flow, enum term_ink ink, const char *text)
+{
+	char words[512], *rest = words, *word;
+	size_t gap = 2;
+
+	if (!flow->format->width || text_width(text) <= flow->format->width) {
+		flow_word(flow, ink, text, gap);
+		return;
+	}
+	/* Wider than the terminal: between its words then. */
+	snprintf(words, sizeof(words), "%s", text);
+	for (; (word = strsep(&rest, " ")); gap = 1)
+		flow_word(flow, ink, word, gap);
 }
 
 static void flow_end(struct flow *flow)

@@ -18,16 +18,7 @@ static int input_replay(struct input *input, const char *path)
 	input->format = recording_format(recording);
 	r = recording_replay(recording, &sink, &error);
 	recording_free(recording);
-	if (r == 0)
-		return STATUS_OK;
-	if (r != -EBADMSG)
-		return say_recording(path, r, &error);
-	if (error.offset == RECORDING_NO_OFFSET)
-		say("%s: damaged: %s; shown is what was readable", path, error.text);
-	else
-		say("%s: damaged at offset 0x%llx: %s; shown is what was readable", path,
-		    (unsigned long long)error.offset, error.text);
-	return STATUS_DAMAGED;
+	return r < 0 ? say_replay(path, r, &error) : STATUS_OK;
 }
 
 int input_load(const char *path, struct input *ret_input)

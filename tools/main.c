@@ -37,6 +37,12 @@ static const struct verb verbs[] = {
 		.run = report_run,
 	},
 	{
+		.name = "dump",
+		.synopsis = "[-i] FILE",
+		.help = "every packet of a recording",
+		.run = dump_run,
+	},
+	{
 		.name = "start",
 		.synopsis = "",
 		.help = "begin sampling",

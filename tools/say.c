@@ -39,9 +39,14 @@ int say_fail(enum status status, const char *format, ...)
 	return status;
 }
 
+static const char *say_name(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard input";
+}
+
 int say_recording(const char *path, int r, const struct recording_error *error)
 {
-	const char *name = strcmp(path, "-") ? path : "standard input";
+	const char *name = say_name(path);
 
 	switch (r) {
 	case -ENOENT:
@@ -59,6 +64,18 @@ int say_recording(const char *path, int r, const struct recording_error *error)
 	default:
 		return say_fail(STATUS_UNREADABLE, "%s: cannot be read: %s", name, strerror(-r));
 	}
+}
+
+int say_replay(const char *path, int r, const struct recording_error *error)
+{
+	if (r != -EBADMSG)
+		return say_recording(path, r, error);
+	if (error->offset == RECORDING_NO_OFFSET)
+		return say_fail(STATUS_DAMAGED, "%s: damaged: %s; shown is what was readable",
+				say_name(path), error->text);
+	return say_fail(STATUS_DAMAGED,
+			"%s: damaged at offset 0x%llx: %s; shown is what was readable",
+			say_name(path), (unsigned long long)error->offset, error->text);
 }
 
 int say_finish(int status)

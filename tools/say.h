@@ -16,12 +16,14 @@ int say_fail(enum status status, const char *format, ...)
 	__attribute__((__format__(__printf__, 2, 3)));
 
 /**
- * say_recording() - what recording_open() or recording_replay() reported
+ * say_recording(), say_replay() - what recording_open() or recording_replay()
+ * reported
  * @r: the negative errno it returned
  *
  * Return: the &enum status for it.
  */
 int say_recording(const char *path, int r, const struct recording_error *error);
+int say_replay(const char *path, int r, const struct recording_error *error);
 
 /**
  * say_finish() - flush standard output at the end of a verb

@@ -113,7 +113,7 @@ static void summary_text(json_object *json)
 	bool modelled = backend && strcmp(backend, "emulated") == 0;
 
 	printf("%s  %s records in %s  lost %s  suspect %s\n",
-	       modelled ? "EMULATED: all but the contexts is modelled" : backend,
+	       modelled ? "EMULATED: contexts are true, the rest is modelled" : backend,
 	       text_count(records, whole), text_bytes(bytes, number(totals, "bytes")),
 	       text_bytes(lost, number(totals, "lost_bytes")),
 	       text_bytes(suspect, number(totals, "suspect_bytes")));

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof dump: every packet of a recording.
+ */
+#include "dump.h"
+#include "options.h"
+#include "say.h"
+
+int dump_run(int argc, char **argv)
+{
+	struct recording_error error = { .offset = RECORDING_NO_OFFSET };
+	struct recording *recording = NULL;
+	struct options options;
+	int status, r;
+
+	status = options_parse(argc, argv, "iF", &options);
+	if (status)
+		return status;
+	if (!options.input)
+		return say_fail(STATUS_USAGE, "dump: a recording is wanted");
+	r = recording_open(options.input, &recording, &error);
+	if (r < 0)
+		return say_recording(options.input, r, &error);
+	r = dump_recording(recording, stdout, &error);
+	recording_free(recording);
+	return r < 0 ? say_replay(options.input, r, &error) : STATUS_OK;
+}
