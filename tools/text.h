@@ -29,7 +29,7 @@ size_t text_width(const char *text);
 void text_fit(const char *text, size_t width, bool right, char *ret);
 
 #define TEXT_MAX  256
-#define TEXT_SIZE (TEXT_MAX * 4 + 1)
+#define TEXT_SIZE (TEXT_MAX * 5 + 4) /* characters, padding, ellipsis */
 
 /** Figures; each writes into @buf, TEXT_FIGURE bytes, and returns it. */
 #define TEXT_FIGURE 32
