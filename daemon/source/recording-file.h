@@ -17,7 +17,7 @@
  * @size: of the file when it was opened; it may have shrunk since
  * @damage: the first damage of this replay
  * @damaged: whether @damage is valid
- * @window: RECORDING_WINDOW bytes, allocated at the first replay
+ * @window, @room: a buffer for windows and its size, up to RECORDING_WINDOW
  * @peek, @peek_at, @peek_len: the bytes of recording_peek(), where they are from
  */
 struct recording {
@@ -27,6 +27,7 @@ struct recording {
 	struct recording_error damage;
 	bool damaged;
 	u8 *window;
+	size_t room;
 	u8 *peek;
 	u64 peek_at;
 	size_t peek_len;

@@ -210,6 +210,12 @@ static int tell_format(struct recording *recording, struct recording_error *ret_
 		recording->format = RECORDING_PERF;
 		return 0;
 	}
+	if (len >= 8 && !memcmp(buf, "PERFFILE", 8)) {
+		recording_fill_error(ret_error, 0,
+				     "perf.data of perf before 3.9 (magic PERFFILE, want PERFILE2), "
+				     "which knew no AUX data");
+		return -EBADMSG;
+	}
 	if (len >= sizeof(elf) && !memcmp(buf, elf, sizeof(elf))) {
 		recording_fill_error(ret_error, 0,
 				     "not an SPE recording but an ELF file; wanted are records "
@@ -238,8 +244,7 @@ int recording_open(const char *path, struct recording **ret_recording,
 	recording->fd = -1;
 	recording->peek_at = UINT64_MAX;
 	recording->peek = malloc(RECORDING_PEEK);
-	recording->window = malloc(RECORDING_WINDOW);
-	if (!recording->peek || !recording->window)
+	if (!recording->peek)
 		goto no_memory;
 	r = open_path(path, &recording->fd, ret_error);
 	if (r < 0)
@@ -249,6 +254,12 @@ int recording_open(const char *path, struct recording **ret_recording,
 	r = tell_format(recording, ret_error);
 	if (r < 0)
 		goto fail;
+	recording->room = recording->size < RECORDING_WINDOW ? (size_t)recording->size :
+							       RECORDING_WINDOW;
+	recording->window = malloc(recording->room);
+	r = -ENOMEM;
+	if (!recording->window)
+		goto no_memory;
 	*ret_recording = recording;
 	return 0;
 

@@ -83,7 +83,7 @@ void recording_windows(struct recording *recording, u64 offset, u64 size,
 	bool last;
 
 	do {
-		want = size < RECORDING_WINDOW - held ? (size_t)size : RECORDING_WINDOW - held;
+		want = size < recording->room - held ? (size_t)size : recording->room - held;
 		got = recording_read(recording, offset, recording->window + held, want);
 		last = got < want || got == size;
 		offset += got;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "perfgen.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#define FILE_HEADER 104
+#define PIPE_HEADER 16
+#define ATTR_SIZE 128
+#define PMU_TYPE 11
+
+#define SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+
+static void put(struct perfgen *gen, u64 v, unsigned int size)
+{
+	if (size > sizeof(gen->buf) - gen->len)
+		abort();
+	for (unsigned int i = 0; i < size; i++)
+		gen->buf[gen->len++] = (u8)(v >> 8 * (gen->big ? size - 1 - i : i));
+}
+
+static void patch(struct perfgen *gen, size_t at, u64 v, unsigned int size)
+{
+	size_t len = gen->len;
+
+	gen->len = at;
+	put(gen, v, size);
+	gen->len = len;
+}
+
+void perfgen_u16(struct perfgen *gen, u16 v)
+{
+	put(gen, v, 2);
+}
+
+void perfgen_u32(struct perfgen *gen, u32 v)
+{
+	put(gen, v, 4);
+}
+
+void perfgen_u64(struct perfgen *gen, u64 v)
+{
+	put(gen, v, 8);
+}
+
+void perfgen_bytes(struct perfgen *gen, const void *bytes, size_t len)
+{
+	if (len > sizeof(gen->buf) - gen->len)
+		abort();
+	memcpy(gen->buf + gen->len, bytes, len);
+	gen->len += len;
+}
+
+void perfgen_string(struct perfgen *gen, const char *s)
+{
+	size_t len = strlen(s) + 1;
+
+	perfgen_bytes(gen, s, len);
+	while (len++ % 8)
+		put(gen, 0, 1);
+}
+
+static void put_attr(struct perfgen *gen, u64 period)
+{
+	const u64 id_all = 1ULL << (gen->big ? 63 - 18 : 18);
+	size_t start = gen->len;
+
+	perfgen_u32(gen, PMU_TYPE);
+	perfgen_u32(gen, ATTR_SIZE);
+	perfgen_u64(gen, 0);
+	perfgen_u64(gen, period);
+	perfgen_u64(gen, SAMPLE_TYPE);
+	perfgen_u64(gen, 0);
+	perfgen_u64(gen, id_all);
+	while (gen->len - start < ATTR_SIZE)
+		perfgen_u64(gen, 0);
+}
+
+void perfgen_begin(struct perfgen *gen, bool big, bool pipe, u64 period)
+{
+	gen->len = 0;
+	gen->big = big;
+	gen->pipe = pipe;
+	perfgen_bytes(gen, big ? "2ELIFREP" : "PERFILE2", 8);
+	perfgen_u64(gen, pipe ? PIPE_HEADER : FILE_HEADER);
+	if (pipe) {
+		perfgen_open(gen, 64, 0);
+		put_attr(gen, period);
+		perfgen_u64(gen, 1);
+		perfgen_close(gen);
+		return;
+	}
+	perfgen_u64(gen, ATTR_SIZE + 16);
+	perfgen_u64(gen, FILE_HEADER);
+	perfgen_u64(gen, ATTR_SIZE + 16);
+	perfgen_u64(gen, FILE_HEADER + ATTR_SIZE + 16);
+	while (gen->len < FILE_HEADER)
+		perfgen_u64(gen, 0);
+	put_attr(gen, period);
+	perfgen_u64(gen, 0);
+	perfgen_u64(gen, 0);
+}
+
+void perfgen_open(struct perfgen *gen, u32 type, u16 misc)
+{
+	gen->record = gen->len;
+	perfgen_u32(gen, type);
+	perfgen_u16(gen, misc);
+	perfgen_u16(gen, 0);
+}
+
+void perfgen_close(struct perfgen *gen)
+{
+	patch(gen, gen->record + 6, gen->len - gen->record, 2);
+}
+
+void perfgen_trailer(struct perfgen *gen, s32 tid, u64 time, s32 cpu)
+{
+	perfgen_u32(gen, (u32)tid);
+	perfgen_u32(gen, (u32)tid);
+	perfgen_u64(gen, time);
+	perfgen_u32(gen, (u32)cpu);
+	perfgen_u32(gen, 0);
+	perfgen_u64(gen, 1);
+}
+
+void perfgen_aux(struct perfgen *gen, u64 offset, u64 size, u64 flags, s32 tid, s32 cpu)
+{
+	perfgen_open(gen, PERF_RECORD_AUX, 0);
+	perfgen_u64(gen, offset);
+	perfgen_u64(gen, size);
+	perfgen_u64(gen, flags);
+	perfgen_trailer(gen, tid, 1000 + offset, cpu);
+	perfgen_close(gen);
+}
+
+void perfgen_auxtrace(struct perfgen *gen, u64 offset, const void *bytes, size_t len, s32 tid,
+		      s32 cpu)
+{
+	size_t padded = (len + 7) & ~(size_t)7;
+
+	perfgen_open(gen, 71, 0);
+	perfgen_u64(gen, padded);
+	perfgen_u64(gen, offset);
+	perfgen_u64(gen, 0);
+	perfgen_u32(gen, 0);
+	perfgen_u32(gen, (u32)tid);
+	perfgen_u32(gen, (u32)cpu);
+	perfgen_u32(gen, 0);
+	perfgen_close(gen);
+	perfgen_bytes(gen, bytes, len);
+	while (len++ < padded)
+		put(gen, 0, 1);
+}
+
+void perfgen_info(struct perfgen *gen, unsigned int version, const u64 *midr, u32 cpus)
+{
+	perfgen_open(gen, 70, 0);
+	perfgen_u32(gen, 4);
+	perfgen_u32(gen, 0);
+	if (version == 1) {
+		perfgen_u64(gen, PMU_TYPE);
+		perfgen_u64(gen, 1);
+		perfgen_close(gen);
+		return;
+	}
+	perfgen_u64(gen, version);
+	perfgen_u64(gen, 4);
+	perfgen_u64(gen, PMU_TYPE);
+	perfgen_u64(gen, cpus);
+	for (u32 i = 0; i < cpus; i++) {
+		perfgen_u64(gen, 0x1010101010101010ULL);
+		perfgen_u64(gen, i);
+		perfgen_u64(gen, 3);
+		perfgen_u64(gen, midr[i]);
+		perfgen_u64(gen, PMU_TYPE);
+		perfgen_u64(gen, 1024);
+	}
+	perfgen_close(gen);
+}
+
+void perfgen_time_conv(struct perfgen *gen, u64 shift, u64 mult, u64 zero)
+{
+	perfgen_open(gen, 79, 0);
+	perfgen_u64(gen, shift);
+	perfgen_u64(gen, mult);
+	perfgen_u64(gen, zero);
+	perfgen_u64(gen, 0);
+	perfgen_u64(gen, ~0ULL);
+	perfgen_u64(gen, 1);
+	perfgen_close(gen);
+}
+
+void perfgen_end(struct perfgen *gen)
+{
+	if (!gen->pipe)
+		patch(gen, 48, gen->len - (FILE_HEADER + ATTR_SIZE + 16), 8);
+}

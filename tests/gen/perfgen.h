@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * perf.data written field by field, in either byte order, as a file or as from
+ * a pipe: what tests damage on purpose.
+ */
+#ifndef SPEPROF_PERFGEN_H
+#define SPEPROF_PERFGEN_H
+
+#include "env.h"
+
+/**
+ * struct perfgen - a perf.data that grows
+ * @big: in big-endian order
+ * @pipe: without sections
+ * @record: offset of the record that is written
+ */
+struct perfgen {
+	u8 buf[1 << 20];
+	size_t len;
+	size_t record;
+	bool big;
+	bool pipe;
+};
+
+/** perfgen_begin() - header and the attribute of arm_spe_0, @period between samples */
+void perfgen_begin(struct perfgen *gen, bool big, bool pipe, u64 period);
+
+void perfgen_u16(struct perfgen *gen, u16 v);
+void perfgen_u32(struct perfgen *gen, u32 v);
+void perfgen_u64(struct perfgen *gen, u64 v);
+void perfgen_bytes(struct perfgen *gen, const void *bytes, size_t len);
+/** perfgen_string() - NUL-terminated, then padded to 8 bytes */
+void perfgen_string(struct perfgen *gen, const char *s);
+
+/** perfgen_open() - begin a record; perfgen_close() - end it and write its size */
+void perfgen_open(struct perfgen *gen, u32 type, u16 misc);
+void perfgen_close(struct perfgen *gen);
+/** perfgen_trailer() - what sample_id_all adds to a kernel record */
+void perfgen_trailer(struct perfgen *gen, s32 tid, u64 time, s32 cpu);
+
+void perfgen_aux(struct perfgen *gen, u64 offset, u64 size, u64 flags, s32 tid, s32 cpu);
+/** perfgen_auxtrace() - the record and the @len bytes behind it, padded to 8 */
+void perfgen_auxtrace(struct perfgen *gen, u64 offset, const void *bytes, size_t len, s32 tid,
+		      s32 cpu);
+/** perfgen_info() - SPE metadata: version 1, or 2 with a MIDR for each of @cpus */
+void perfgen_info(struct perfgen *gen, unsigned int version, const u64 *midr, u32 cpus);
+void perfgen_time_conv(struct perfgen *gen, u64 shift, u64 mult, u64 zero);
+
+/** perfgen_end() - write the sizes that the header has */
+void perfgen_end(struct perfgen *gen);
+
+#endif
