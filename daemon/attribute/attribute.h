@@ -42,12 +42,15 @@ struct attribute_container {
 /**
  * struct attribute_place - where a PC is
  * @binary: path of the mapped file as its process sees it, "[kernel]", or ""
- * @offset: file offset (kernel: the address itself)
+ *	(raw bytes: escape_text() before they are shown)
+ * @offset: file offset (kernel, anonymous memory: the address itself)
+ * @inode: of the file that was mapped, 0 if unknown: another one may have its path now
  * @build_id: of the mapping if known, else @build_id_size is 0
  */
 struct attribute_place {
 	const char *binary;
 	u64 offset;
+	u64 inode;
 	const u8 *build_id;
 	u8 build_id_size;
 };
@@ -71,8 +74,10 @@ struct attributor_config {
 struct attributor_stats {
 	u64 lookups;		/* in /proc */
 	u64 unresolved;		/* TIDs that were nowhere */
-	u64 processes_evicted;
-	u64 containers_overflow;
+	u64 threads_evicted;
+	u64 processes_evicted;	/* that lived, or whose samples may still come */
+	u64 containers_overflow; /* lookups of a container that did not fit: "(other)" */
+	u64 mappings_dropped;
 	u64 memory;		/* bytes held */
 };
 

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "container.h"
+
+#include "escape.h"
+
+#include <stdio.h>
+
+#define ID_MIN 12 /* what runtimes print */
+#define ID_SHORT 12
+#define UID_SHORT 8
+#define DEPTH_MAX 32
+
+struct text {
+	const char *at;
+	size_t len;
+};
+
+/* How the name is made of what stands between a pattern's prefix and suffix. */
+enum naming {
+	NAME_ID,	/* hexadecimal id, shortened; with the pod's uid before it in Kubernetes */
+	NAME_UNIT,	/* systemd's escapes undone */
+	NAME_PLAIN,
+	NAME_WHOLE,	/* the component, with systemd's escapes undone */
+};
+
+/**
+ * struct pattern - a component that is a container's own cgroup
+ * @parent: the component above must be this, or start with it if it ends in '*';
+ *	NULL for any
+ * @child: the component below must not be this; NULL for any
+ */
+struct pattern {
+	const char *parent;
+	const char *prefix;
+	const char *suffix;
+	const char *child;
+	const char *runtime;
+	enum naming naming;
+};
+
+/*
+ * conmon (libpod-conmon-, crio-conmon-), lxc.monitor and the supervisor of nspawn
+ * help a container from outside: no pattern takes them, and they count to their
+ * unit. Virtual machines of libvirt are scopes of machine.slice as well.
+ */
+static const struct pattern containers[] = {
+	{ NULL, "docker-", ".scope", NULL, "docker", NAME_ID },
+	{ "docker", "", "", NULL, "docker", NAME_ID },
+	{ NULL, "cri-containerd-", ".scope", NULL, "containerd", NAME_ID },
+	{ NULL, "kubepods", "", NULL, "containerd", NAME_ID },
+	{ "pod*", "", "", NULL, "containerd", NAME_ID },
+	{ NULL, "crio-", ".scope", NULL, "crio", NAME_ID },
+	{ "pod*", "crio-", "", NULL, "crio", NAME_ID },
+	{ NULL, "libpod-", ".scope", NULL, "podman", NAME_ID },
+	{ NULL, "libpod-payload-", "", NULL, "podman", NAME_ID },
+	{ "libpod_parent", "libpod-", "", NULL, "podman", NAME_ID },
+	{ NULL, "lxc.payload.", "", NULL, "lxc", NAME_PLAIN },
+	{ "lxc.payload", "", "", NULL, "lxc", NAME_PLAIN },
+	{ "lxc", "", "", NULL, "lxc", NAME_PLAIN },
+	{ NULL, "machine-qemu\\x2d", ".scope", NULL, "systemd", NAME_WHOLE },
+	{ "machine.slice", "machine-", ".scope", "supervisor", "nspawn", NAME_UNIT },
+	{ NULL, "systemd-nspawn@", ".service", "supervisor", "nspawn", NAME_UNIT },
+	{ "speprof-demo", "", "", NULL, "cgroup", NAME_PLAIN },
+};
+
+static bool text_is(struct text t, const char *s)
+{
+	return t.len == strlen(s) && !memcmp(t.at, s, t.len);
+}
+
+static bool text_starts(struct text t, const char *s)
+{
+	return t.len >= strlen(s) && !memcmp(t.at, s, strlen(s));
+}
+
+static bool text_ends(struct text t, const char *s)
+{
+	size_t n = strlen(s);
+
+	return t.len >= n && !memcmp(t.at + t.len - n, s, n);
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+static bool text_is_id(struct text t)
+{
+	if (t.len < ID_MIN || t.len > 64)
+		return false;
+	for (size_t i = 0; i < t.len; i++)
+		if (hex_digit(t.at[i]) < 0)
+			return false;
+	return true;
+}
+
+/* Components of a path, at most DEPTH_MAX; deeper ones decide nothing. */
+static size_t path_split(struct text path, struct text *part)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < path.len && n < DEPTH_MAX;) {
+		size_t start = i;
+
+		while (i < path.len && path.at[i] != '/')
+			i++;
+		part[n] = (struct text){ path.at + start, i - start };
+		if (part[n].len && !text_is(part[n], "..") && !text_is(part[n], "."))
+			n++;
+		i++;
+	}
+	return n;
+}
+
+/* systemd's \xNN to bytes; anything else is copied. */
+static void name_unit(struct attribute_container *entry, struct text t)
+{
+	char raw[sizeof(entry->name)];
+	size_t n = 0;
+
+	for (size_t i = 0; i < t.len && n < sizeof(raw); i++) {
+		if (t.at[i] == '\\' && t.len - i >= 4 && t.at[i + 1] == 'x' &&
+		    hex_digit(t.at[i + 2]) >= 0 && hex_digit(t.at[i + 3]) >= 0) {
+			raw[n++] = (char)(hex_digit(t.at[i + 2]) << 4 | hex_digit(t.at[i + 3]));
+			i += 3;
+		} else {
+			raw[n++] = t.at[i];
+		}
+	}
+	escape_text(entry->name, sizeof(entry->name), raw, n);
+}
+
+/* The pod's uid in "kubepods-burstable-podUID.slice" or "podUID", or nothing. */
+static struct text pod_uid(const struct text *part, size_t n)
+{
+	bool kubernetes = false;
+
+	for (size_t i = 0; i < n; i++)
+		kubernetes |= memmem(part[i].at, part[i].len, "kubepods", 8) != NULL;
+	while (kubernetes && n--) {
+		struct text t = part[n];
+
+		if (text_starts(t, "pod")) {
+			t = (struct text){ t.at + 3, t.len - 3 };
+		} else {
+			size_t i = t.len;
+
+			if (!memmem(t.at, t.len, "kubepods", 8))
+				continue;
+			while (i >= 4 && memcmp(t.at + i - 4, "-pod", 4))
+				i--;
+			if (i < 4)
+				continue;
+			t = (struct text){ t.at + i, t.len - i };
+		}
+		if (t.len >= UID_SHORT)
+			return (struct text){ t.at, UID_SHORT };
+	}
+	return (struct text){ "", 0 };
+}
+
+static void name_id(struct attribute_container *entry, struct text id, struct text uid)
+{
+	char raw[64];
+	int n;
+
+	n = snprintf(raw, sizeof(raw), uid.len ? "pod%.*s/%.*s" : "%.*s%.*s", (int)uid.len, uid.at,
+		     ID_SHORT, id.at);
+	escape_text(entry->name, sizeof(entry->name), raw, (size_t)n);
+}
+
+static bool parent_matches(const struct pattern *p, const struct text *part, size_t i)
+{
+	size_t n;
+
+	if (!p->parent)
+		return true;
+	if (!i)
+		return false;
+	n = strlen(p->parent);
+	if (p->parent[n - 1] != '*')
+		return text_is(part[i - 1], p->parent);
+	return part[i - 1].len >= n && !memcmp(part[i - 1].at, p->parent, n - 1);
+}
+
+static bool pattern_matches(const struct pattern *p, const struct text *part, size_t count,
+			    size_t i, struct container_match *m)
+{
+	size_t prefix = strlen(p->prefix), suffix = strlen(p->suffix);
+	struct text t = part[i];
+	const char *colon;
+
+	if (!text_starts(t, p->prefix) || !text_ends(t, p->suffix) || t.len <= prefix + suffix)
+		return false;
+	if (!parent_matches(p, part, i))
+		return false;
+	if (p->child && i + 1 < count && text_is(part[i + 1], p->child))
+		return false;
+	t = (struct text){ t.at + prefix, t.len - prefix - suffix };
+	/* Without systemd's help, containerd names "SLICE:cri-containerd:ID". */
+	colon = memrchr(t.at, ':', t.len);
+	if (p->naming == NAME_ID && colon)
+		t = (struct text){ colon + 1, t.len - (size_t)(colon + 1 - t.at) };
+
+	switch (p->naming) {
+	case NAME_ID:
+		if (!text_is_id(t))
+			return false;
+		name_id(&m->entry, t, pod_uid(part, colon ? i + 1 : i));
+		break;
+	case NAME_UNIT:
+		name_unit(&m->entry, t);
+		break;
+	case NAME_PLAIN:
+		escape_text(m->entry.name, sizeof(m->entry.name), t.at, t.len);
+		break;
+	case NAME_WHOLE:
+		name_unit(&m->entry, part[i]);
+		break;
+	}
+	snprintf(m->entry.runtime, sizeof(m->entry.runtime), "%s", p->runtime);
+	return true;
+}
+
+static bool unit_matches(const struct text *part, size_t i)
+{
+	/* init.scope of a user's manager tells less than the manager's own unit. */
+	if (i && text_is(part[i], "init.scope") && text_starts(part[i - 1], "user@"))
+		return false;
+	return text_ends(part[i], ".service") || text_ends(part[i], ".scope");
+}
+
+/* The innermost unit, else the innermost slice if nothing but slices is there. */
+static size_t unit_find(const struct text *part, size_t count)
+{
+	for (size_t i = count; i--;)
+		if (unit_matches(part, i))
+			return i;
+	return text_ends(part[count - 1], ".slice") ? count - 1 : count;
+}
+
+/* The kernel appends this to the path of a cgroup that was removed. */
+static struct text path_living(struct text path)
+{
+	static const char deleted[] = " (deleted)";
+
+	if (text_ends(path, deleted))
+		path.len -= sizeof(deleted) - 1;
+	return path;
+}
+
+/* The container in @part, or @count. */
+static size_t container_find(const struct text *part, size_t count, struct container_match *m)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(containers); k++)
+			if (pattern_matches(&containers[k], part, count, i, m))
+				return i;
+	return count;
+}
+
+bool container_identify(const char *path, size_t len, struct container_match *ret_match)
+{
+	struct text whole = path_living((struct text){ path, len }), part[DEPTH_MAX];
+	size_t count = path_split(whole, part), i;
+	struct container_match m = { 0 };
+
+	if (!count)
+		return false;
+	i = container_find(part, count, &m);
+	if (i == count) {
+		i = unit_find(part, count);
+		strcpy(m.entry.runtime, i < count ? "systemd" : "cgroup");
+		if (i == count)
+			i = count - 1;
+		name_unit(&m.entry, part[i]);
+	}
+	m.length = (size_t)(part[i].at + part[i].len - path);
+	escape_text(m.entry.path, sizeof(m.entry.path), path, m.length);
+	*ret_match = m;
+	return true;
+}
+
+enum hierarchy {
+	HIERARCHY_V2,
+	HIERARCHY_SYSTEMD,
+	HIERARCHY_OTHER,	/* of version 1, where a runtime's path stands */
+	HIERARCHIES,
+};
+
+static enum hierarchy line_hierarchy(struct text number, struct text controllers, struct text path)
+{
+	struct text part[DEPTH_MAX];
+	struct container_match m;
+	size_t count;
+
+	if (text_is(number, "0") && !controllers.len)
+		return HIERARCHY_V2;
+	if (text_is(controllers, "name=systemd"))
+		return HIERARCHY_SYSTEMD;
+	count = path_split(path, part);
+	return container_find(part, count, &m) < count ? HIERARCHY_OTHER : HIERARCHIES;
+}
+
+bool container_cgroup(const char *text, size_t len, const char **ret_path, size_t *ret_len)
+{
+	struct text best[HIERARCHIES] = { 0 };
+
+	while (len) {
+		const char *end = memchr(text, '\n', len);
+		size_t n = end ? (size_t)(end - text) : len;
+		const char *first = memchr(text, ':', n);
+		const char *second = first ? memchr(first + 1, ':', n - (size_t)(first + 1 - text))
+					   : NULL;
+
+		if (second) {
+			struct text number = { text, (size_t)(first - text) };
+			struct text controllers = { first + 1, (size_t)(second - first - 1) };
+			struct text path = { second + 1, n - (size_t)(second + 1 - text) };
+			enum hierarchy h = line_hierarchy(number, controllers, path_living(path));
+
+			if (h < HIERARCHIES && !best[h].at && !text_is(path, "/"))
+				best[h] = path;
+		}
+		len -= end ? n + 1 : n;
+		text += end ? n + 1 : n;
+	}
+	for (size_t h = 0; h < HIERARCHIES; h++) {
+		if (!best[h].at)
+			continue;
+		*ret_path = best[h].at;
+		*ret_len = best[h].len;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "elf-file.h"
+
+#include <gelf.h>
+#include <libelf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of what libelf would read whole: a large browser with debug information stays below. */
+#define FILE_MAX_BYTES (8ULL << 30)
+#define SYMTAB_MAX_BYTES (64ULL << 20)
+#define STRTAB_MAX_BYTES (128ULL << 20)
+#define NOTES_MAX_BYTES (64ULL << 10)
+#define SYMTABS_MAX 4 /* one .symtab and one .dynsym are all that a linker makes */
+
+/*
+ * Extended numbering (e_shnum 0 with sections, e_phnum PN_XNUM) sizes libelf's own
+ * tables by fields anywhere in the file; linked programs do not need it.
+ */
+static int header_check(const unsigned char *ident, size_t len)
+{
+	const Elf64_Ehdr *e64 = (const void *)ident;
+	const Elf32_Ehdr *e32 = (const void *)ident;
+	bool sections;
+	u16 shnum, phnum;
+
+	if (len < sizeof(*e64) || memcmp(ident, ELFMAG, SELFMAG))
+		return -EBADMSG;
+	if (ident[EI_CLASS] == ELFCLASS64) {
+		sections = e64->e_shoff != 0;
+		shnum = e64->e_shnum;
+		phnum = e64->e_phnum;
+	} else if (ident[EI_CLASS] == ELFCLASS32) {
+		sections = e32->e_shoff != 0;
+		shnum = e32->e_shnum;
+		phnum = e32->e_phnum;
+	} else {
+		return -EBADMSG;
+	}
+	/* PN_XNUM and 0 are the same in either byte order. */
+	return (sections && !shnum) || phnum == PN_XNUM ? -EFBIG : 0;
+}
+
+static void segments_read(Elf *elf, struct elf_object *o)
+{
+	size_t n;
+
+	if (elf_getphdrnum(elf, &n) < 0)
+		return;
+	for (size_t i = 0; i < n && i < INT_MAX && o->segments < ELF_SEGMENTS; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD || !ph.p_filesz)
+			continue;
+		o->segment[o->segments++] = (struct elf_segment){
+			.offset = ph.p_offset,
+			.size = ph.p_filesz,
+			.vaddr = ph.p_vaddr,
+		};
+	}
+}
+
+static bool notes_take(Elf_Data *data, struct elf_object *o)
+{
+	size_t at = 0, name, desc;
+	GElf_Nhdr nh;
+
+	while (at < data->d_size && (at = gelf_getnote(data, at, &nh, &name, &desc)) > 0) {
+		const char *bytes = data->d_buf;
+
+		if (nh.n_type != NT_GNU_BUILD_ID || nh.n_namesz != 4 ||
+		    memcmp(bytes + name, "GNU", 4) || !nh.n_descsz || nh.n_descsz > BUILD_ID_MAX)
+			continue;
+		memcpy(o->build_id, bytes + desc, nh.n_descsz);
+		o->build_id_size = (u8)nh.n_descsz;
+		return true;
+	}
+	return false;
+}
+
+static void build_id_read(Elf *elf, struct elf_object *o)
+{
+	size_t n;
+
+	if (elf_getphdrnum(elf, &n) < 0)
+		return;
+	for (size_t i = 0; i < n && i < INT_MAX; i++) {
+		Elf_Data *data;
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_NOTE || !ph.p_filesz ||
+		    ph.p_filesz > NOTES_MAX_BYTES || ph.p_offset > INT64_MAX)
+			continue;
+		data = elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz,
+					    ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		if (data && data->d_buf && notes_take(data, o))
+			return;
+	}
+}
+
+static void symbol_take(struct symtab *t, const GElf_Sym *sym, const Elf_Data *names)
+{
+	unsigned char type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
+	const char *name = names->d_buf;
+	size_t left, len;
+
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF ||
+	    sym->st_name >= names->d_size)
+		return;
+	name += sym->st_name;
+	left = names->d_size - sym->st_name;
+	len = strnlen(name, left < SYMTAB_NAME_MAX ? left : SYMTAB_NAME_MAX);
+	if (len)
+		symtab_add(t, sym->st_value, sym->st_size, name, len,
+			   bind == STB_GLOBAL ? SYMBOL_GLOBAL :
+			   bind == STB_WEAK   ? SYMBOL_WEAK :
+						SYMBOL_LOCAL);
+}
+
+static int section_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct elf_object *o)
+{
+	Elf_Scn *names_scn = elf_getscn(elf, sh->sh_link);
+	Elf_Data *data, *names;
+	GElf_Shdr names_sh;
+	size_t n;
+
+	if (!names_scn || !gelf_getshdr(names_scn, &names_sh) || names_sh.sh_type != SHT_STRTAB)
+		return -EBADMSG;
+	if (sh->sh_size > SYMTAB_MAX_BYTES || names_sh.sh_size > STRTAB_MAX_BYTES)
+		return -EFBIG;
+	data = elf_getdata(scn, NULL);
+	names = elf_getdata(names_scn, NULL);
+	if (!data || !data->d_buf || !names || !names->d_buf || data->d_type != ELF_T_SYM)
+		return -EBADMSG;
+	n = data->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
+	for (size_t i = 1; i < n && i < INT_MAX; i++) {
+		GElf_Sym sym;
+
+		if (gelf_getsym(data, (int)i, &sym))
+			symbol_take(&o->symbols, &sym, names);
+	}
+	return 0;
+}
+
+static int symbols_read(Elf *elf, struct elf_object *o)
+{
+	Elf_Scn *scn = NULL;
+	int r = 0, n = 0;
+
+	while (!r && n < SYMTABS_MAX && (scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+
+		if (!gelf_getshdr(scn, &sh) ||
+		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+			continue;
+		r = section_read(elf, scn, &sh, o);
+		if (!r && sh.sh_type == SHT_SYMTAB)
+			o->full = true;
+		n++;
+	}
+	return r;
+}
+
+static int object_read(Elf *elf, struct elf_object *o)
+{
+	GElf_Ehdr eh;
+	int r;
+
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh) ||
+	    (eh.e_type != ET_EXEC && eh.e_type != ET_DYN))
+		return -EBADMSG;
+	segments_read(elf, o);
+	build_id_read(elf, o);
+	/* What was read before a broken section is as good as ever. */
+	r = symbols_read(elf, o);
+	symtab_finish(&o->symbols);
+	return o->symbols.count ? 0 : r;
+}
+
+int elf_load(int fd, struct elf_object *o)
+{
+	union {
+		unsigned char bytes[sizeof(Elf64_Ehdr)];
+		Elf64_Ehdr align;
+	} head;
+	ssize_t n = pread(fd, &head, sizeof(head), 0);
+	struct stat st;
+	Elf *elf;
+	int r;
+
+	if (n < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	r = header_check(head.bytes, (size_t)n);
+	if (r < 0)
+		return r;
+	if ((u64)st.st_size > FILE_MAX_BYTES)
+		return -EFBIG;
+	elf_version(EV_CURRENT);
+	/* Not mapped: whoever cuts the file short meanwhile must not kill the daemon. */
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	r = elf ? object_read(elf, o) : -EBADMSG;
+	elf_end(elf);
+	return r;
+}
+
+bool elf_vaddr(const struct elf_object *o, u64 offset, u64 *ret_vaddr)
+{
+	for (u32 i = 0; i < o->segments; i++) {
+		const struct elf_segment *s = &o->segment[i];
+
+		if (offset < s->offset || offset - s->offset >= s->size)
+			continue;
+		*ret_vaddr = s->vaddr + (offset - s->offset);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Executable mappings of processes, sorted; paths are kept once for all. */
+#ifndef SPEPROF_MAPS_H
+#define SPEPROF_MAPS_H
+
+#include "env.h"
+
+#define MAPS_PER_PROCESS 4096
+#define BUILD_ID_MAX 20
+
+/**
+ * struct binary - a mapped file, shared by all that map it
+ * @inode: 0 if unknown
+ * @path: raw bytes, as its process sees it
+ */
+struct binary {
+	struct binary *next;
+	u64 inode;
+	u32 refs;
+	u32 hash;
+	u8 build_id[BUILD_ID_MAX];
+	u8 build_id_size;
+	char path[];
+};
+
+/** struct mapping - [@start, @end) shows @binary from @offset on */
+struct mapping {
+	u64 start;
+	u64 end;
+	u64 offset;
+	struct binary *binary;
+};
+
+/** struct maps - of one process, or of the kernel; zeroes are none */
+struct maps {
+	struct mapping *entry;
+	u32 count;
+	u32 capacity;
+};
+
+/**
+ * struct map_store - what all maps share
+ * @limit: of mappings, all processes together
+ * @dropped: mappings for which there was no room
+ * @memory: bytes held
+ */
+struct map_store {
+	struct binary **heads;
+	u32 mask;
+	u32 mappings;
+	u32 limit;
+	u64 dropped;
+	u64 memory;
+};
+
+int map_store_init(struct map_store *store, u32 limit);
+void map_store_deinit(struct map_store *store);
+
+/**
+ * maps_add() - a new mapping; what it covers of older ones goes
+ * @map: its binary is ignored: it is made of the arguments after it
+ * @path: raw bytes
+ */
+void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
+	      const char *path, u64 inode, const u8 *build_id, u8 build_id_size);
+
+/** maps_copy() - @to, empty, becomes as @from: a fork */
+void maps_copy(struct map_store *store, struct maps *to, const struct maps *from);
+
+void maps_clear(struct map_store *store, struct maps *maps);
+
+/** maps_find() - the mapping around @addr, or NULL */
+const struct mapping *maps_find(const struct maps *maps, u64 addr);
+
+#endif

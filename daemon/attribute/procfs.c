@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "procfs.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A line of maps: a path of PATH_MAX, of which each byte may be \012, and the rest. */
+#define MAPS_BUFFER (4 * PATH_MAX + 4096)
+/* Far above vm.max_map_count's default of 65530 lines. */
+#define MAPS_BYTES_MAX (64U << 20)
+
+int procfs_task(int proc, s32 tid)
+{
+	char name[16];
+	int fd;
+
+	snprintf(name, sizeof(name), "%d", tid);
+	fd = openat(proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+bool procfs_has_thread(int dir, s32 tid)
+{
+	struct stat st;
+	char name[24];
+
+	snprintf(name, sizeof(name), "task/%d", tid);
+	return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW);
+}
+
+ssize_t procfs_read(int dir, const char *file, char *buf, size_t size)
+{
+	int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
+	size_t done = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (done < size - 1) {
+		n = read(fd, buf + done, size - 1 - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	if (n < 0)
+		return n;
+	buf[done] = '\0';
+	return (ssize_t)done;
+}
+
+int procfs_tgid(int dir, s32 *ret_tgid)
+{
+	char buf[4096], *at;
+	ssize_t n = procfs_read(dir, "status", buf, sizeof(buf));
+	long tgid;
+
+	if (n < 0)
+		return (int)n;
+	/* "Name:" comes first; the kernel escapes newlines in it. */
+	at = strstr(buf, "\nTgid:");
+	if (!at)
+		return -EBADMSG;
+	tgid = strtol(at + 6, NULL, 10);
+	if (tgid <= 0 || tgid > INT32_MAX)
+		return -EBADMSG;
+	*ret_tgid = (s32)tgid;
+	return 0;
+}
+
+int procfs_stat(int dir, struct procfs_stat *ret_stat)
+{
+	struct procfs_stat st = { 0 };
+	char buf[2048], *open, *close;
+	ssize_t n = procfs_read(dir, "stat", buf, sizeof(buf));
+	size_t len;
+
+	if (n < 0)
+		return (int)n;
+	/* A name may hold parentheses, and anything else: the last one closes it. */
+	open = strchr(buf, '(');
+	close = strrchr(buf, ')');
+	if (!open || !close || close < open)
+		return -EBADMSG;
+	/* proc(5): state, then fields 4 to 8, flags, 10 to 19, threads, 21, starttime, ... */
+	if (sscanf(close + 1,
+		   " %c %*d %*d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
+		   " %" SCNu32 " %*d %" SCNu64 " %*u %*d %*u %" SCNu64 " %*u %" SCNu64,
+		   &st.state, &st.flags, &st.threads, &st.start_time, &st.start_code,
+		   &st.start_stack) != 6)
+		return -EBADMSG;
+	len = (size_t)(close - open - 1);
+	if (len > sizeof(st.comm) - 1)
+		len = sizeof(st.comm) - 1;
+	memcpy(st.comm, open + 1, len);
+	*ret_stat = st;
+	return 0;
+}
+
+/* The kernel writes a newline in a path as \012, and nothing else. */
+static void path_unescape(char *path)
+{
+	char *to = path;
+
+	for (const char *at = path; *at; at++) {
+		if (!strncmp(at, "\\012", 4)) {
+			*to++ = '\n';
+			at += 3;
+		} else {
+			*to++ = *at;
+		}
+	}
+	*to = '\0';
+}
+
+/* Whether @line is a mapping, executable or not; @map->path is NULL if not executable. */
+static bool map_parse(char *line, struct procfs_map *map)
+{
+	char flags[5];
+	int at;
+
+	map->path = NULL;
+	/* Most lines are not executable, and need no more than a look at their flags. */
+	at = (int)strcspn(line, " ");
+	if (strnlen(line + at, 4) == 4 && line[at + 3] == '-')
+		return true;
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 "%n",
+		   &map->start, &map->end, flags, &map->offset, &map->inode, &at) != 5 ||
+	    map->start >= map->end || strlen(flags) != 4 || flags[2] != 'x')
+		return false;
+	line += at;
+	line += strspn(line, " ");
+	path_unescape(line);
+	map->path = line;
+	return true;
+}
+
+struct map_reader {
+	void (*each)(void *ctx, const struct procfs_map *map);
+	void *ctx;
+	u64 skipped;
+	bool overlong;
+};
+
+/* The complete lines of @buf; returns the bytes they take. */
+static size_t map_lines(struct map_reader *r, char *buf, size_t len)
+{
+	size_t done = 0;
+	char *end;
+
+	while ((end = memchr(buf + done, '\n', len - done))) {
+		struct procfs_map map;
+
+		*end = '\0';
+		if (r->overlong)
+			r->overlong = false;
+		else if (!map_parse(buf + done, &map))
+			r->skipped++;
+		else if (map.path)
+			r->each(r->ctx, &map);
+		done = (size_t)(end + 1 - buf);
+	}
+	return done;
+}
+
+int procfs_maps(int dir, void (*each)(void *ctx, const struct procfs_map *map), void *ctx,
+		u64 *ret_skipped)
+{
+	struct map_reader r = { .each = each, .ctx = ctx };
+	char buf[MAPS_BUFFER];
+	size_t len = 0, total = 0;
+	int fd = openat(dir, "maps", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	while (total < MAPS_BYTES_MAX) {
+		size_t done;
+
+		n = read(fd, buf + len, sizeof(buf) - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+		total += (size_t)n;
+		done = map_lines(&r, buf, len);
+		len -= done;
+		memmove(buf, buf + done, len);
+		if (len < sizeof(buf))
+			continue;
+		/* No newline in a full buffer: drop the line, up to its end. */
+		if (!r.overlong)
+			r.skipped++;
+		r.overlong = true;
+		len = 0;
+	}
+	close(fd);
+	*ret_skipped = r.skipped;
+	return 0;
+}
