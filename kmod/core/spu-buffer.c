@@ -171,7 +171,15 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 		event_raise(spu, SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL);
 }
 
-void spe_spu_buffer_abort(struct spe_spu *spu)
+bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
 {
-	spu->reg[SPE_REG_PMBSR] |= SPE_PMBSR_EA | SPE_PMBSR_DL;
+	u64 *pmbsr = &spu->reg[SPE_REG_PMBSR];
+
+	if (!fault_is_external(fault) || fault_code(fault) != SPE_FSC_EXTERNAL_ASYNC ||
+	    !(*pmbsr & SPE_PMBSR_S))
+		return false;
+	/* ITCPLL: else ignored, as any other. */
+	if (spu->config.pmsver < SPE_PMSVER_V1P3)
+		*pmbsr |= SPE_PMBSR_EA | SPE_PMBSR_DL;
+	return true;
 }

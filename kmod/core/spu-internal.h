@@ -32,8 +32,11 @@ size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation
 /* spu-buffer.c: records @operation, raises what management event comes of it. */
 void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *operation);
 
-/* spu-buffer.c: an asynchronous External abort arrives while PMBSR.S is 1. */
-void spe_spu_buffer_abort(struct spe_spu *spu);
+/*
+ * spu-buffer.c: takes @fault as a second event, if it is an asynchronous External
+ * abort and PMBSR.S is 1 (RBPFPN); else returns false.
+ */
+bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault);
 
 /* PMBLIMITR.E is 1 and no event is waiting: the SPU may write (D17.8). */
 static inline bool spe_spu_buffer_enabled(const struct spe_spu *spu)

@@ -239,12 +239,7 @@ SPE_EXPORT(spe_spu_operate);
 
 void spe_spu_inject(struct spe_spu *spu, u32 fault)
 {
-	bool async = fault == spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC) ||
-		     fault == spe_fault(SPE_PMBSR_EC_STAGE2, SPE_FSC_EXTERNAL_ASYNC);
-
-	if (async && spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S && spu->config.pmsver < SPE_PMSVER_V1P3)
-		spe_spu_buffer_abort(spu);
-	else
+	if (!spe_spu_buffer_abort(spu, fault))
 		spu->inject = fault;
 }
 SPE_EXPORT(spe_spu_inject);

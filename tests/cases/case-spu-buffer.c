@@ -331,13 +331,45 @@ static void buffer_injected(struct spe_check *check)
 	SPE_CHECK_EQ(check, advanced(), 128);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
 	check_ledgers(check, advanced());
+}
 
-	/* RBPFPN: a second event leaves the first one's syndrome, and adds EA and DL. */
-	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL | EA | DL);
-	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
-	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+/* RBPFPN: a second event leaves the first one's syndrome, and adds EA and DL. */
+static void buffer_second_event(struct spe_check *check)
+{
+	static const struct {
+		u32 fault;
+		u8 pmsver;
+		bool second;
+	} rows[] = {
+		{ STAGE1(SPE_FSC_EXTERNAL_ASYNC), 3, true },
+		{ STAGE2(SPE_FSC_EXTERNAL_ASYNC), 3, true },
+		{ GPC(SPE_FSC_EXTERNAL_ASYNC), 3, true },
+		{ STAGE1(SPE_FSC_EXTERNAL_ASYNC), 4, false },
+		/* Synchronous ones need a write, and there is none while S is 1. */
+		{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 3, false },
+		{ STAGE1(TRANSLATION), 3, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		u32 fault = rows[i].fault & ~(u32)S;
+		struct spe_spu_config config;
+
+		spe_spu_config_default(&config);
+		config.pmsver = rows[i].pmsver;
+		if (!fixture_init(check, &config))
+			return;
+		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, FULL);
+		spe_spu_inject(&fixture.spu, fault);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
+			     FULL | (rows[i].second ? EA | DL : 0));
+		/* Taken once: what was a second event is not the next write's. */
+		if (!rows[i].second)
+			continue;
+		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+		fixture_arm(4096);
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+	}
 }
 
 /* Discard mode, FEAT_SPEv1p2: samples are taken and go nowhere. */
@@ -439,6 +471,7 @@ static const struct spe_case cases[] = {
 	{ "faults", buffer_faults },
 	{ "priority", buffer_priority },
 	{ "injected", buffer_injected },
+	{ "second event", buffer_second_event },
 	{ "discard mode", buffer_discard_mode },
 	{ "properties", buffer_properties },
 };

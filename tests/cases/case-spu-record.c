@@ -385,6 +385,18 @@ static void record_controls(struct spe_check *check)
 	}
 }
 
+/* D17.6.9: CONTEXTIDR_EL1 is not of an operation at EL2. */
+static void record_context_of_el2(struct spe_check *check)
+{
+	struct spe_operation op = op_load;
+	struct spe_sample sample;
+
+	op.el = 2;
+	if (!start(check, NULL, PMSCR_ALL) || !fixture_sample(&op) || !decode(check, &sample))
+		return;
+	SPE_CHECK(check, !(sample.present & (SPE_HAS_CONTEXT(0) | SPE_HAS_CONTEXT(1))));
+}
+
 /* D17.6.4: no access, then no address, no translation, no physical address. */
 static void record_no_access(struct spe_check *check)
 {
@@ -520,7 +532,8 @@ static void record_properties(struct spe_check *check)
 
 static const struct spe_case cases[] = {
 	{ "slots layout", record_slots },	  { "packed layout", record_packed },
-	{ "what is collected", record_controls }, { "no access", record_no_access },
+	{ "what is collected", record_controls }, { "context of EL2", record_context_of_el2 },
+	{ "no access", record_no_access },
 	{ "saturation", record_saturation },	  { "incomplete operations", record_incomplete },
 	{ "properties", record_properties },
 };

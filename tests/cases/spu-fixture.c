@@ -77,6 +77,7 @@ const struct spe_operation op_other = {
 static u32 fixture_write(void *ctx, u64 addr, const u8 *data, size_t len)
 {
 	struct fixture *f = ctx;
+	u8 granule = f->spu.config.write_granule;
 	u64 limit = spe_spu_read(&f->spu, SPE_REG_PMBLIMITR) & SPE_PMBLIMITR_LIMIT;
 
 	f->writes++;
@@ -85,6 +86,8 @@ static u32 fixture_write(void *ctx, u64 addr, const u8 *data, size_t len)
 		f->strays++;
 		return 0;
 	}
+	if (granule && addr >> granule != (addr + len - 1) >> granule)
+		f->strays++;
 	if (f->fault && addr + len > f->fault_from)
 		return f->fault;
 	memcpy(f->mem + (addr - FIXTURE_BASE), data, len);

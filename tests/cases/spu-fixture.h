@@ -13,7 +13,7 @@
 /**
  * struct fixture - one SPU under test
  * @fault_from: writes that touch this address or what follows end in @fault
- * @strays: writes outside the buffer, or beyond PMBLIMITR.LIMIT
+ * @strays: writes outside the buffer, beyond PMBLIMITR.LIMIT or across a granule
  * @irq: the level of PMBIRQ
  * @irq_changes: how often it changed
  */
