@@ -194,14 +194,25 @@ static void cell_heading(const struct layout *layout, enum column column, char *
 		snprintf(ret, CELL_SIZE, "%s", name);
 }
 
+static bool truth_names(const struct format_truth *truth, const struct view_row *row)
+{
+	return strcmp(truth->name, row->container) == 0 || strcmp(truth->name, row->process) == 0;
+}
+
+/* A truth is of the whole: said once, where its name leads. */
 static void cell_truth(const struct layout *layout, const struct view_row *row, char *ret)
 {
 	const struct format *format = layout->format;
 
 	strcpy(ret, "-");
-	for (u32 i = 0; i < format->truths; i++)
-		if (strcmp(format->truth[i].container, row->container) == 0)
+	for (u32 i = 0; i < format->truths; i++) {
+		const struct view_row *first = layout->view->rows;
+
+		while (first < row && !truth_names(&format->truth[i], first))
+			first++;
+		if (first == row && truth_names(&format->truth[i], row))
 			snprintf(ret, CELL_SIZE, "%.0f %%", format->truth[i].percent);
+	}
 }
 
 static void cell_value(const struct layout *layout, const struct view_row *row, enum column column,

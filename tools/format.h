@@ -11,10 +11,12 @@
 #include "view.h"
 
 /**
- * struct format_truth - what a container's share is known to be, for demos
+ * struct format_truth - what a share is known to be, for demos; stands in the
+ * first row of its name
+ * @name: of a container, or of a process
  */
 struct format_truth {
-	const char *container;
+	const char *name;
 	double percent;
 };
 

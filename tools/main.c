@@ -61,6 +61,13 @@ static const struct verb verbs[] = {
 		.run = doctor_run,
 	},
 	{
+		.name = "demo",
+		.synopsis = "[--seconds N]",
+		.help = "what \"make run\" shows: two known programs, and what sampling says of them",
+		.hidden = true,
+		.run = demo_run,
+	},
+	{
 		.name = "help",
 		.synopsis = "[VERB]",
 		.help = "this text",
@@ -135,7 +142,8 @@ int help_run(int argc, char **argv)
 	       "usage: speprof [--bus ADDRESS] VERB [OPTIONS]\n"
 	       "       speprof                    the live view, on a terminal\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		printf("  %-8s  %s\n", verbs[i].name, verbs[i].help);
+		if (!verbs[i].hidden)
+			printf("  %-8s  %s\n", verbs[i].name, verbs[i].help);
 	printf("\n  -i FILE   a recording, perf.data or raw records; \"-\" is standard input\n"
 	       "  -G GROUP  function, process or container\n"
 	       "  -s SORT   samples, latency or dram\n"

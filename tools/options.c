@@ -42,7 +42,7 @@ static int options_delay(const char *verb, const char *text, double *ret)
 	return 0;
 }
 
-/* CONTAINER=PERCENT */
+/* NAME=PERCENT */
 static int options_truth(const char *verb, char *text, struct options *options)
 {
 	struct format_truth *truth = &options->truth[options->truths];
@@ -55,10 +55,10 @@ static int options_truth(const char *verb, char *text, struct options *options)
 	percent = equals ? strtod(equals + 1, &end) : -1;
 	if (!equals || end == equals + 1 || *end || !(percent >= 0 && percent <= 100))
 		return say_fail(STATUS_USAGE,
-				"%s: --truth \"%s\": CONTAINER=PERCENT is wanted, 0 to 100", verb,
+				"%s: --truth \"%s\": NAME=PERCENT is wanted, 0 to 100", verb,
 				text);
 	*equals = 0;
-	truth->container = text;
+	truth->name = text;
 	truth->percent = percent;
 	options->truths++;
 	return 0;

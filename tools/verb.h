@@ -5,6 +5,8 @@
 #ifndef SPEPROF_VERB_H
 #define SPEPROF_VERB_H
 
+#include <stdbool.h>
+
 /**
  * enum status - exit statuses; scripts rely on them, speprof(1) lists them
  */
@@ -31,12 +33,14 @@ enum status {
  * @name: as it is typed
  * @synopsis: its arguments
  * @help: one line
+ * @hidden: from the list of verbs: it is for a build tree
  * @run: argv[0] is the verb itself; returns &enum status
  */
 struct verb {
 	const char *name;
 	const char *synopsis;
 	const char *help;
+	bool hidden;
 	int (*run)(int argc, char **argv);
 };
 
@@ -46,6 +50,7 @@ const struct verb *verb_find(const char *name);
 /** verb_nearest() - the verb that @name was most likely meant to be, or NULL */
 const struct verb *verb_nearest(const char *name);
 
+int demo_run(int argc, char **argv);
 int doctor_run(int argc, char **argv);
 int dump_run(int argc, char **argv);
 int help_run(int argc, char **argv);
