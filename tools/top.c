@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bus.h"
+#include "delta.h"
 #include "options.h"
 #include "rows.h"
 #include "say.h"
@@ -17,19 +18,24 @@
 
 /**
  * struct live - the view on the terminal
- * @shown: what the screen shows; kept while paused and while the daemon is away
+ * @before, @now: the profile as of the last two answers, of the same group
+ * @shown: what the screen shows of their difference
  * @message: the last error, "" for none
  * @first: row at the top of the screen
  * @left: iterations to go, 0 without end
+ * @whole: since sampling began, not the last interval
  */
 struct live {
 	struct options options;
 	struct bus *bus;
+	struct view before;
+	struct view now;
 	struct view shown;
 	char message[512];
 	u32 first;
 	u32 left;
 	bool paused;
+	bool whole;
 };
 
 static struct format live_format(const struct options *options)
@@ -43,29 +49,66 @@ static struct format live_format(const struct options *options)
 	};
 }
 
-static void live_fetch(struct live *live)
+/* From @before and @now to what is shown: the last interval, or all of it. */
+static void live_refresh(struct live *live)
 {
-	const struct options *options = &live->options;
+	static const struct view nothing;
+	bool whole = live->whole || !live->now.header.running;
 	struct view view;
 
-	if (bus_view(live->bus, options->group, options->sort, rows_limit(options, BUS_ROWS),
-		     &view)) {
-		snprintf(live->message, sizeof(live->message), "%s", bus_error(live->bus));
+	if (delta_view(&live->now, whole ? &nothing : &live->before, live->options.sort,
+		       &view) < 0) {
+		snprintf(live->message, sizeof(live->message), "out of memory");
 		return;
 	}
-	live->message[0] = 0;
-	rows_filter(&view, options, 0);
+	rows_filter(&view, &live->options, 0);
 	view_clear(&live->shown);
 	live->shown = view;
+}
+
+/* All rows: one that is light since the start may be heavy now. */
+static int live_fetch(struct live *live)
+{
+	struct view view;
+	int status;
+
+	status = bus_view(live->bus, live->options.group, live->options.sort, BUS_ROWS, &view);
+	if (status) {
+		snprintf(live->message, sizeof(live->message), "%s", bus_error(live->bus));
+		return status;
+	}
+	live->message[0] = 0;
+	view_clear(&live->before);
+	live->before = live->now;
+	live->now = view;
+	live_refresh(live);
+	return STATUS_OK;
+}
+
+static void live_deinit(struct live *live)
+{
+	view_clear(&live->before);
+	view_clear(&live->now);
+	view_clear(&live->shown);
+}
+
+/* Rows of another group: nothing to subtract until the second answer. */
+static void live_regroup(struct live *live)
+{
+	live->options.group = (live->options.group + 1) % VIEW_GROUPS;
+	live->first = 0;
+	view_clear(&live->before);
+	view_clear(&live->now);
 }
 
 static void live_hints(const struct live *live, FILE *out, const struct format *format)
 {
 	char text[256], fitted[TEXT_SIZE];
 
-	snprintf(text, sizeof(text), "q quit  g group: %s  s sort: %s  p %s  up/down scroll%s",
+	snprintf(text, sizeof(text), "q quit  g group: %s  s sort: %s  w %s  p %s  up/down scroll%s",
 		 view_group_name(live->options.group), view_sort_name(live->options.sort),
-		 live->paused ? "go on" : "pause", live->paused ? "  PAUSED" : "");
+		 live->whole ? "since start" : "last interval", live->paused ? "go on" : "pause",
+		 live->paused ? "  PAUSED" : "");
 	text_fit(*live->message ? live->message : text, format->width, false, fitted);
 	term_ink(out, format->colour, *live->message ? TERM_BAD : TERM_FAINT, fitted);
 }
@@ -125,14 +168,17 @@ static bool live_key(struct live *live, int key, bool *ret_fetch)
 	case -EIO:
 		return false;
 	case 'g':
-		live->options.group = (live->options.group + 1) % VIEW_GROUPS;
-		live->first = 0;
+		live_regroup(live);
 		*ret_fetch = true;
 		break;
 	case 's':
 		live->options.sort = (live->options.sort + 1) % VIEW_SORTS;
 		live->first = 0;
-		*ret_fetch = true;
+		live_refresh(live);
+		break;
+	case 'w':
+		live->whole = !live->whole;
+		live_refresh(live);
 		break;
 	case 'p':
 	case ' ':
@@ -163,8 +209,9 @@ static u64 now_ms(void)
 
 static void live_loop(struct live *live)
 {
-	u64 period = live->options.delay * 1000, due = 0;
-	bool fetch = true;
+	/* The first screen shows the whole profile; a second later there is an interval. */
+	u64 period = live->options.delay * 1000, due = now_ms() + (period < 1000 ? period : 1000);
+	bool fetch = false;
 	int key = 0, wait;
 
 	while (live_key(live, key, &fetch)) {
@@ -191,19 +238,17 @@ static int live_show(struct options *options, struct bus *bus)
 
 	live.options.number = 0;
 	/* Errors that are there from the start belong on the plain terminal. */
-	status = bus_view(bus, options->group, options->sort, 1, &live.shown);
+	status = live_fetch(&live);
 	if (status)
 		return status;
 	bus_quiet(bus);
 	r = term_raw();
-	if (r < 0) {
-		term_restore();
-		view_clear(&live.shown);
-		return say_fail(STATUS_FAILED, "the terminal refuses raw mode: %s", strerror(-r));
-	}
-	live_loop(&live);
+	if (r == 0)
+		live_loop(&live);
 	term_restore();
-	view_clear(&live.shown);
+	live_deinit(&live);
+	if (r < 0)
+		return say_fail(STATUS_FAILED, "the terminal refuses raw mode: %s", strerror(-r));
 	return STATUS_OK;
 }
 

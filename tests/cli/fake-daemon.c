@@ -50,6 +50,7 @@ static const char summary[] =
 
 struct fake {
 	const char *mode;
+	u64 calls;
 };
 
 static bool is(const struct fake *fake, const char *mode)
@@ -92,6 +93,12 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		view.header.suspect = 64;
 		view.header.evicted = 1600;
 		view.header.running = false;
+	}
+	if (is(fake, "growing")) {
+		fake->calls++;
+		view.header.duration_ns += fake->calls * 1000000000;
+		view.header.records += fake->calls * 1000;
+		functions[1].samples += 1000;
 	}
 	if (view.count > limit)
 		view.count = limit;

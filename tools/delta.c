@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "delta.h"
+
+#include <stdlib.h>
+
+static int compare_key(const void *a, const void *b)
+{
+	const struct view_row *x = *(const struct view_row *const *)a;
+	const struct view_row *y = *(const struct view_row *const *)b;
+	int r;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	r = strcmp(x->function, y->function);
+	if (!r)
+		r = strcmp(x->container, y->container);
+	if (!r)
+		r = strcmp(x->process, y->process);
+	return r ? r : strcmp(x->binary, y->binary);
+}
+
+static u64 weight(const struct view_row *row, enum view_sort sort)
+{
+	return sort == VIEW_SORT_LATENCY ? row->latency_sum :
+	       sort == VIEW_SORT_DRAM	 ? row->dram :
+					   row->samples;
+}
+
+static int compare_weight(const void *a, const void *b, void *sort)
+{
+	u64 x = weight(a, *(enum view_sort *)sort), y = weight(b, *(enum view_sort *)sort);
+
+	return x != y ? (x < y ? 1 : -1) : compare_key(&a, &b);
+}
+
+/* A counter that went back belongs to a row that was evicted and came again. */
+static u64 less(u64 now, u64 before)
+{
+	return now < before ? now : now - before;
+}
+
+static void row_less(struct view_row *row, const struct view_row *before)
+{
+	row->samples = less(row->samples, before->samples);
+	row->memory = less(row->memory, before->memory);
+	row->dram = less(row->dram, before->dram);
+	row->branches = less(row->branches, before->branches);
+	row->mispredicted = less(row->mispredicted, before->mispredicted);
+	row->latency_sum = less(row->latency_sum, before->latency_sum);
+}
+
+static void header_less(struct view_header *header, const struct view_header *before)
+{
+	header->duration_ns -= before->duration_ns;
+	header->enabled_ns = less(header->enabled_ns, before->enabled_ns);
+	header->blind_ns = less(header->blind_ns, before->blind_ns);
+	header->records -= before->records;
+	header->unattributed = less(header->unattributed, before->unattributed);
+	header->evicted = less(header->evicted, before->evicted);
+	header->cost_ns = less(header->cost_ns, before->cost_ns);
+	/* What was lost and suspect stays in sight: it is never just one interval's. */
+}
+
+/* Pointers to the rows, sorted by what they are of. */
+static const struct view_row **rows_sorted(const struct view *view)
+{
+	const struct view_row **sorted = calloc(view->count + 1, sizeof(*sorted));
+
+	for (u32 i = 0; sorted && i < view->count; i++)
+		sorted[i] = &view->rows[i];
+	if (sorted)
+		qsort(sorted, view->count, sizeof(*sorted), compare_key);
+	return sorted;
+}
+
+int delta_view(const struct view *now, const struct view *before, enum view_sort sort,
+	       struct view *ret_view)
+{
+	bool reset = now->header.records < before->header.records ||
+		     now->header.duration_ns < before->header.duration_ns;
+	struct view view = { .header = now->header };
+	const struct view_row **sorted = rows_sorted(before);
+
+	view.rows = calloc(now->count + 1, sizeof(*view.rows));
+	if (!sorted || !view.rows) {
+		free(sorted);
+		free(view.rows);
+		return -ENOMEM;
+	}
+	if (!reset)
+		header_less(&view.header, &before->header);
+	for (u32 i = 0; i < now->count; i++) {
+		const struct view_row *key = &now->rows[i], **old = NULL;
+		struct view_row *row = &view.rows[view.count];
+
+		if (!reset)
+			old = bsearch(&key, sorted, before->count, sizeof(*sorted), compare_key);
+		*row = *key;
+		if (old)
+			row_less(row, *old);
+		view.count += row->samples > 0;
+	}
+	free(sorted);
+	qsort_r(view.rows, view.count, sizeof(*view.rows), compare_weight, &sort);
+	*ret_view = view;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What came to a profile between two views of it. The daemon's profile grows
+ * from the start of sampling; a live view wants the last seconds.
+ */
+#ifndef SPEPROF_DELTA_H
+#define SPEPROF_DELTA_H
+
+#include "view.h"
+
+/**
+ * delta_view() - @now less @before, heaviest first
+ * @before: rows of the same group; those of another, or of a profile that was
+ *	reset since, count as none
+ * @ret_view: rows that grew; percentiles stay those of @now, since they cannot
+ *	be subtracted
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int delta_view(const struct view *now, const struct view *before, enum view_sort sort,
+	       struct view *ret_view);
+
+#endif
