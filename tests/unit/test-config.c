@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "test.h"
+
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int read_text(struct config *config, const char *text, struct config_error *error)
+{
+	char path[] = "/tmp/speprof-config-XXXXXX";
+	int fd = mkstemp(path), r;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	r = config_read(config, path, error);
+	unlink(path);
+	return r;
+}
+
+static void test_all_settings(void **state)
+{
+	struct config c = CONFIG_DEFAULT;
+	struct config_error error;
+
+	(void)state;
+	assert_int_equal(read_text(&c,
+				   "# a comment\n\n[Sampling]\n Source = emulated \nEmulate=yes\n"
+				   "SamplesPerSecond=997\nJitter=off\nKernel=0\nUser=true\nIOUring=no\n"
+				   "Models=chase=pointer_chase stream=stream\n; end",
+				   &error), 0);
+	assert_int_equal(c.source, CONFIG_SOURCE_EMULATED);
+	assert_true(c.emulate);
+	assert_int_equal(c.samples_per_second, 997);
+	assert_false(c.jitter);
+	assert_false(c.kernel);
+	assert_true(c.user);
+	assert_false(c.io_uring);
+	assert_string_equal(c.models, "chase=pointer_chase stream=stream");
+}
+
+/* A wrong line is named by its number and says what would be right; nothing is taken. */
+static void test_wrong_lines(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned int line;
+		const char *says;
+	} rows[] = {
+		{ "[Sampling]\nEmulate=perhaps\n", 2, "Emulate=perhaps: should be yes or no" },
+		{ "[Sampling]\nEmulate=yes\n\nSource=spe\n", 4, "Source=spe: should be auto, module or emulated" },
+		{ "[Sampling]\nSamplesPerSecond=0\n", 2, "SamplesPerSecond=0: should be a number from 1 to 100000" },
+		{ "[Sampling]\nSamplesPerSecond=-1\n", 2, "should be a number" },
+		{ "[Sampling]\nSamplesPerSecond=99999999999999999999\n", 2, "should be a number" },
+		{ "[Sampling]\nSamplesPerSecond=10k\n", 2, "should be a number" },
+		{ "[Sampling]\nEmulat=yes\n", 2, "there is no setting \"Emulat\"" },
+		{ "Emulate=yes\n", 1, "below [Sampling]" },
+		{ "[Sampling]\nEmulate\n", 2, "should be Key=value" },
+		{ "[Smapling]\n", 1, "there is no section \"[Smapling]\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct config c = CONFIG_DEFAULT;
+		struct config_error error = { 0 };
+
+		test_row("row %zu", i);
+		assert_row(read_text(&c, rows[i].text, &error) == -EINVAL);
+		assert_row(error.line == rows[i].line);
+		assert_row(strstr(error.text, rows[i].says));
+		assert_row(!c.emulate && c.samples_per_second == 1000);
+	}
+}
+
+static void test_no_file(void **state)
+{
+	struct config c = CONFIG_DEFAULT;
+	struct config_error error;
+
+	(void)state;
+	assert_int_equal(config_read(&c, "/nonexistent/speprofd.conf", &error), -ENOENT);
+	assert_int_equal(error.line, 0);
+	assert_non_null(strstr(error.text, "No such file"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_settings),
+		cmocka_unit_test(test_wrong_lines),
+		cmocka_unit_test(test_no_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
