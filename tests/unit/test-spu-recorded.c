@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The SPU model against bytes of a real core: the operations that recorded
+ * Neoverse records describe, sampled by the model, give the same bytes back.
+ */
+#include <stdlib.h>
+
+#include "record.h"
+#include "spu.h"
+#include "test.h"
+
+#define RECORD 64
+
+struct buffer {
+	uint8_t bytes[4096];
+};
+
+static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
+{
+	struct buffer *buffer = ctx;
+
+	assert_true(addr <= sizeof(buffer->bytes) && len <= sizeof(buffer->bytes) - addr);
+	memcpy(buffer->bytes + addr, data, len);
+	return 0;
+}
+
+static size_t recorded_read(uint8_t *ret_bytes, size_t size)
+{
+	const char *dir = getenv("SPEPROF_VECTORS");
+	char path[4096];
+	size_t len;
+	FILE *file;
+
+	if (!dir)
+		skip();
+	snprintf(path, sizeof(path), "%s/quipper_2rec_neoverse64.bin", dir);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	len = fread(ret_bytes, 1, size, file);
+	fclose(file);
+	return len;
+}
+
+/* What the core must have seen to write @sample. */
+static struct spe_operation operation_of(const struct spe_sample *sample)
+{
+	struct spe_operation op = {
+		.pc = sample->address[SPE_ADDRESS_PC],
+		.target = sample->address[SPE_ADDRESS_TARGET],
+		.va = sample->address[SPE_ADDRESS_VA],
+		.pa = sample->address[SPE_ADDRESS_PA],
+		.timestamp = sample->timestamp,
+		.events = sample->events,
+		.contextidr_el2 = sample->context[SPE_CONTEXT_EL2],
+		.has = SPE_OPERATION_CONTEXT2,
+		.total = sample->counter[SPE_COUNTER_TOTAL],
+		.issue = sample->counter[SPE_COUNTER_ISSUE],
+		.translation = sample->counter[SPE_COUNTER_TRANSLATION],
+		.source = sample->source,
+		.op_class = sample->op_class,
+		.op_subclass = sample->op_subclass,
+		.el = spe_address_el(sample->address[SPE_ADDRESS_PC]),
+		.ns = sample->address[SPE_ADDRESS_PC] >> 63,
+	};
+
+	if (spe_sample_has(sample, SPE_HAS_ADDRESS(SPE_ADDRESS_TARGET)))
+		op.has |= SPE_OPERATION_TARGET;
+	if (spe_sample_has(sample, SPE_HAS_ADDRESS(SPE_ADDRESS_VA)))
+		op.has |= SPE_OPERATION_VA;
+	if (spe_sample_has(sample, SPE_HAS_SOURCE))
+		op.has |= SPE_OPERATION_SOURCE;
+	return op;
+}
+
+static void recorded_neoverse(void **state)
+{
+	uint8_t recorded[4 * RECORD];
+	size_t len = recorded_read(recorded, sizeof(recorded));
+	struct spe_spu_config config;
+	struct buffer buffer = { 0 };
+	struct spe_spu_io io = { .write = buffer_write, .ctx = &buffer };
+	struct spe_spu spu;
+
+	(void)state;
+	assert_true(len >= 2 * RECORD && len % RECORD == 0);
+	spe_spu_config_default(&config);
+	/* A host under VHE, as the contexts under index 1 show. */
+	config.e2h = true;
+	assert_int_equal(spe_spu_init(&spu, &config, &io, NULL), 0);
+	spe_spu_write(&spu, SPE_REG_PMSCR,
+		      SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX | SPE_PMSCR_TS);
+	spe_spu_write(&spu, SPE_REG_PMBLIMITR, sizeof(buffer.bytes) | SPE_PMBLIMITR_E);
+
+	for (size_t at = 0; at < len; at += RECORD) {
+		struct spe_operation op;
+		struct spe_sample sample;
+
+		assert_true(spe_record_decode(recorded + at, len - at, RECORD, &sample) > 0);
+		op = operation_of(&sample);
+		spe_spu_operate(&spu, &op);
+	}
+	assert_int_equal(spu.stats.bytes, len);
+	assert_memory_equal(buffer.bytes, recorded, len);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(recorded_neoverse),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
