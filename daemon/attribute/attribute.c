@@ -15,23 +15,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROCESSES 8192
-#define THREADS 32768
-#define CONTAINERS 2048
+#define PROCESSES    8192
+#define THREADS	     32768
+#define CONTAINERS   2048
 #define CAPACITY_MAX (1U << 20)
-#define MAPPINGS 32 /* for each process, on the average */
+#define MAPPINGS     32 /* for each process, on the average */
 
-#define IDLE 0		/* index of the idle task's entry */
-#define RETRY_MS 1000	/* before a TID that was nowhere is looked up again */
-#define LATE_MS 5000	/* how long samples of a dead process may still come */
-#define MISS_MS 200	/* before the maps of a process are read again for a PC that is in none */
-#define MAPS_MS 10000	/* before they are read again without a cause */
+#define IDLE	 0 /* index of the idle task's entry */
+#define RETRY_MS 1000 /* before a TID that was nowhere is looked up again */
+#define LATE_MS	 5000 /* how long samples of a dead process may still come */
+#define MISS_MS	 200 /* before the maps of a process are read again for a PC that is in none */
+#define MAPS_MS	 10000 /* before they are read again without a cause */
 
 /* What one refresh may cost: entries looked at, at some microseconds each. */
 #define REFRESH_PROCESSES 256
-#define REFRESH_IDLE 64
-#define REFRESH_MAPS 16
-#define REFRESH_BUCKETS 64
+#define REFRESH_IDLE	  64
+#define REFRESH_MAPS	  16
+#define REFRESH_BUCKETS	  64
 
 enum process_state {
 	PROCESS_FREE,

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#define ID_MIN 12 /* what runtimes print */
-#define ID_SHORT 12
+#define ID_MIN	  12 /* what runtimes print */
+#define ID_SHORT  12
 #define UID_SHORT 8
 #define DEPTH_MAX 32
 
@@ -17,10 +17,10 @@ struct text {
 
 /* How the name is made of what stands between a pattern's prefix and suffix. */
 enum naming {
-	NAME_ID,	/* hexadecimal id, shortened; with the pod's uid before it in Kubernetes */
-	NAME_UNIT,	/* systemd's escapes undone */
+	NAME_ID, /* hexadecimal id, shortened; with the pod's uid before it in Kubernetes */
+	NAME_UNIT, /* systemd's escapes undone */
 	NAME_PLAIN,
-	NAME_WHOLE,	/* the component, with systemd's escapes undone */
+	NAME_WHOLE, /* the component, with systemd's escapes undone */
 };
 
 /**
@@ -289,7 +289,7 @@ bool container_identify(const char *path, size_t len, struct container_match *re
 enum hierarchy {
 	HIERARCHY_V2,
 	HIERARCHY_SYSTEMD,
-	HIERARCHY_OTHER,	/* of version 1, where a runtime's path stands */
+	HIERARCHY_OTHER, /* of version 1, where a runtime's path stands */
 	HIERARCHIES,
 };
 
@@ -315,8 +315,8 @@ bool container_cgroup(const char *text, size_t len, const char **ret_path, size_
 		const char *end = memchr(text, '\n', len);
 		size_t n = end ? (size_t)(end - text) : len;
 		const char *first = memchr(text, ':', n);
-		const char *second = first ? memchr(first + 1, ':', n - (size_t)(first + 1 - text))
-					   : NULL;
+		const char *second =
+			first ? memchr(first + 1, ':', n - (size_t)(first + 1 - text)) : NULL;
 
 		if (second) {
 			struct text number = { text, (size_t)(first - text) };

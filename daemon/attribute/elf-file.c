@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 /* Of what libelf would read whole: a large browser with debug information stays below. */
-#define FILE_MAX_BYTES (8ULL << 30)
+#define FILE_MAX_BYTES	 (8ULL << 30)
 #define SYMTAB_MAX_BYTES (64ULL << 20)
 #define STRTAB_MAX_BYTES (128ULL << 20)
-#define NOTES_MAX_BYTES (64ULL << 10)
-#define SYMTABS_MAX 4 /* one .symtab and one .dynsym are all that a linker makes */
+#define NOTES_MAX_BYTES	 (64ULL << 10)
+#define SYMTABS_MAX	 4 /* one .symtab and one .dynsym are all that a linker makes */
 
 /*
  * Extended numbering (e_shnum 0 with sections, e_phnum PN_XNUM) sizes libelf's own

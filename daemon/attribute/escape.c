@@ -8,23 +8,23 @@ struct range {
 
 /* Beyond ASCII: C1 controls, and what a terminal reorders, hides or breaks at. */
 static const struct range unprintable[] = {
-	{ 0x0080, 0x00a0 },   /* C1, no-break space */
-	{ 0x00ad, 0x00ad },   /* soft hyphen */
-	{ 0x0300, 0x036f },   /* combining: would change the character before */
-	{ 0x061c, 0x061c },   /* Arabic letter mark */
-	{ 0x115f, 0x1160 },   /* Hangul fillers */
-	{ 0x180b, 0x180f },   /* Mongolian selectors */
-	{ 0x2000, 0x200f },   /* spaces, zero widths, directional marks */
-	{ 0x2028, 0x202f },   /* line and paragraph separators, embeddings */
-	{ 0x205f, 0x206f },   /* invisible operators, isolates */
-	{ 0x2800, 0x2800 },   /* blank Braille */
-	{ 0x3000, 0x3000 },   /* ideographic space */
-	{ 0x3164, 0x3164 },   /* Hangul filler */
-	{ 0xd800, 0xf8ff },   /* surrogates, private use */
-	{ 0xfdd0, 0xfdef },   /* noncharacters */
-	{ 0xfe00, 0xfe0f },   /* variation selectors */
-	{ 0xfeff, 0xfeff },   /* byte order mark */
-	{ 0xfff0, 0xfffc },   /* interlinear annotation */
+	{ 0x0080, 0x00a0 }, /* C1, no-break space */
+	{ 0x00ad, 0x00ad }, /* soft hyphen */
+	{ 0x0300, 0x036f }, /* combining: would change the character before */
+	{ 0x061c, 0x061c }, /* Arabic letter mark */
+	{ 0x115f, 0x1160 }, /* Hangul fillers */
+	{ 0x180b, 0x180f }, /* Mongolian selectors */
+	{ 0x2000, 0x200f }, /* spaces, zero widths, directional marks */
+	{ 0x2028, 0x202f }, /* line and paragraph separators, embeddings */
+	{ 0x205f, 0x206f }, /* invisible operators, isolates */
+	{ 0x2800, 0x2800 }, /* blank Braille */
+	{ 0x3000, 0x3000 }, /* ideographic space */
+	{ 0x3164, 0x3164 }, /* Hangul filler */
+	{ 0xd800, 0xf8ff }, /* surrogates, private use */
+	{ 0xfdd0, 0xfdef }, /* noncharacters */
+	{ 0xfe00, 0xfe0f }, /* variation selectors */
+	{ 0xfeff, 0xfeff }, /* byte order mark */
+	{ 0xfff0, 0xfffc }, /* interlinear annotation */
 	{ 0xfffe, 0xffff },
 	{ 0xe0000, UINT32_MAX }, /* tags, selectors, private use, beyond Unicode */
 };

@@ -128,10 +128,11 @@ static u32 maps_lower(const struct maps *maps, u64 addr)
 
 static void maps_remove(struct map_store *store, struct maps *maps, u32 i, u32 n)
 {
+	if (!n)
+		return;
 	for (u32 k = i; k < i + n; k++)
 		binary_put(store, maps->entry[k].binary);
-	memmove(&maps->entry[i], &maps->entry[i + n],
-		(maps->count - i - n) * sizeof(*maps->entry));
+	memmove(&maps->entry[i], &maps->entry[i + n], (maps->count - i - n) * sizeof(*maps->entry));
 	maps->count -= n;
 	store->mappings -= n;
 }

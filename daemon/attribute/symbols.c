@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BUDGET (16ULL << 20)
-#define FILES_MAX 1024
-#define KERNEL_AGE_S 60		/* before kallsyms is read again for an unknown address */
-#define MAP_FILES_MAX 4096	/* entries of /proc/PID/map_files looked at */
+#define BUDGET	      (16ULL << 20)
+#define FILES_MAX     1024
+#define KERNEL_AGE_S  60 /* before kallsyms is read again for an unknown address */
+#define MAP_FILES_MAX 4096 /* entries of /proc/PID/map_files looked at */
 
 /* A file is the same as long as these are. */
 struct file_key {
@@ -30,7 +30,7 @@ struct file_key {
 };
 
 struct file {
-	struct file *next;	/* the most recently used first */
+	struct file *next; /* the most recently used first */
 	struct file_key key;
 	struct elf_object object;
 };
@@ -39,7 +39,7 @@ struct symbols {
 	struct file *files;
 	struct symtab kernel;
 	u64 budget;
-	u64 memory;	/* of the files */
+	u64 memory; /* of the files */
 	u32 count;
 	time_t kernel_read;
 	bool kernel_tried;
@@ -79,8 +79,8 @@ static struct file *file_find(struct symbols *s, const struct file_key *key)
 	for (struct file **at = &s->files; *at; at = &(*at)->next) {
 		struct file *f = *at;
 
-		if (f->key.dev != key->dev || f->key.ino != key->ino ||
-		    f->key.size != key->size || f->key.mtime.tv_sec != key->mtime.tv_sec ||
+		if (f->key.dev != key->dev || f->key.ino != key->ino || f->key.size != key->size ||
+		    f->key.mtime.tv_sec != key->mtime.tv_sec ||
 		    f->key.mtime.tv_nsec != key->mtime.tv_nsec)
 			continue;
 		*at = f->next;

@@ -7,7 +7,7 @@
 #define UNSIZED_MAX 0x10000U
 /* Functions that may stand between an address and the one around it (.cold parts). */
 #define NESTED_MAX 8
-#define NAMES_MAX (1U << 29)
+#define NAMES_MAX  (1U << 29)
 
 static bool array_grow(void **array, u32 *capacity, u32 needed, size_t size, u64 limit)
 {

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "test.h"
+
+#include "attribute.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct attributor *attributor(bool live, u32 processes, u32 threads, u32 containers)
+{
+	const struct attributor_config config = { live, processes, threads, containers };
+	struct attributor *a;
+
+	assert_int_equal(attributor_new(&config, &a), 0);
+	return a;
+}
+
+static const struct attribute_process *process_of(struct attributor *a, s32 tid)
+{
+	return attributor_process(a, attributor_task(a, tid));
+}
+
+static struct attributor_stats stats_of(const struct attributor *a)
+{
+	struct attributor_stats st;
+
+	attributor_stats(a, &st);
+	return st;
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&ts, NULL);
+}
+
+/* A child that tells over a pipe that it is ready, and then waits to be told on. */
+struct child {
+	pid_t pid;
+	int ready;
+	int go;
+};
+
+static struct child child_start(void (*body)(int ready, int go))
+{
+	struct child c;
+	int ready[2], go[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(go), 0);
+	c.pid = fork();
+	assert_true(c.pid >= 0);
+	if (!c.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ready[0]);
+		close(go[1]);
+		body(ready[1], go[0]);
+		_exit(0);
+	}
+	close(ready[1]);
+	close(go[0]);
+	c.ready = ready[0];
+	c.go = go[1];
+	assert_int_equal(read(c.ready, &byte, 1), 1);
+	return c;
+}
+
+static void child_end(struct child *c)
+{
+	kill(c->pid, SIGKILL);
+	close(c->go);
+	waitpid(c->pid, NULL, 0);
+	close(c->ready);
+}
+
+static void wait_for_go(int ready, int go)
+{
+	char byte = 0;
+
+	if (write(ready, &byte, 1) != 1 || read(go, &byte, 1) < 0)
+		_exit(1);
+}
+
+static void named(int ready, int go)
+{
+	prctl(PR_SET_NAME, "evil\033[2J) R 1");
+	wait_for_go(ready, go);
+	prctl(PR_SET_NAME, "renamed");
+	wait_for_go(ready, go);
+}
+
+static void test_self(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	u32 index = attributor_task(a, getpid());
+	struct attribute_place place;
+	const struct attribute_process *p = attributor_process(a, index);
+
+	(void)state;
+	assert_non_null(p);
+	assert_int_equal(p->pid, getpid());
+	assert_string_equal(p->comm, "test-attribute");
+	assert_non_null(attributor_container(a, p->container));
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_self, false, &place));
+	assert_non_null(strstr(place.binary, "test-attribute"));
+	assert_true(place.inode);
+	assert_false(attributor_place(a, index, 8, false, &place));
+	assert_true(attributor_place(a, index, ~0ULL << 40, true, &place));
+	assert_string_equal(place.binary, "[kernel]");
+	assert_int_equal(attributor_task(a, getpid()), index);
+	assert_int_equal(stats_of(a).lookups, 1);
+	attributor_free(a);
+}
+
+static void test_idle(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attribute_place place;
+	u32 index = attributor_task(a, 0);
+
+	(void)state;
+	assert_string_equal(attributor_process(a, index)->comm, "swapper");
+	assert_int_equal(attributor_process(a, index)->pid, 0);
+	assert_int_equal(attributor_process(a, index)->container, 0);
+	assert_string_equal(attributor_container(a, 0)->name, "");
+	assert_false(attributor_place(a, index, 0x1000, false, &place));
+	assert_int_equal(attributor_task(a, -1), ATTRIBUTE_NONE);
+	attributor_refresh(a);
+	assert_int_equal(attributor_task(a, 0), index);
+	assert_int_equal(stats_of(a).lookups, 0);
+	attributor_free(a);
+}
+
+/* kthreadd is PID 2 on a whole machine; a container shows none. */
+static void test_kernel_thread(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	const struct attribute_process *p = process_of(a, 2);
+
+	(void)state;
+	if (!p || strcmp(p->comm, "kthreadd")) {
+		attributor_free(a);
+		skip();
+	}
+	assert_int_equal(p->container, 0);
+	attributor_refresh(a);
+	assert_ptr_equal(process_of(a, 2), p);
+	attributor_free(a);
+}
+
+static void test_nowhere(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+
+	(void)state;
+	/* Above every possible pid_max. */
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(attributor_task(a, INT32_MAX - 1), ATTRIBUTE_NONE);
+	assert_int_equal(stats_of(a).lookups, 1);
+	assert_int_equal(stats_of(a).unresolved, 1);
+	sleep_ms(1100);
+	assert_int_equal(attributor_task(a, INT32_MAX - 1), ATTRIBUTE_NONE);
+	assert_int_equal(stats_of(a).lookups, 2);
+	assert_int_equal(stats_of(a).unresolved, 1);
+	attributor_free(a);
+}
+
+static void test_hostile_name(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct child c = child_start(named);
+	u32 index = attributor_task(a, c.pid);
+	char byte = 0;
+
+	(void)state;
+	assert_string_equal(attributor_process(a, index)->comm, "evil\\x1b[2J) R 1");
+	/* A new name is no new process. */
+	assert_int_equal(write(c.go, &byte, 1), 1);
+	assert_int_equal(read(c.ready, &byte, 1), 1);
+	attributor_refresh(a);
+	assert_int_equal(attributor_task(a, c.pid), index);
+	assert_string_equal(attributor_process(a, index)->comm, "renamed");
+	child_end(&c);
+	attributor_free(a);
+}
+
+static void test_exit(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct child c = child_start(wait_for_go);
+	u32 index = attributor_task(a, c.pid);
+	u32 generation = attributor_process(a, index)->generation;
+	struct attribute_place place;
+
+	(void)state;
+	child_end(&c);
+	attributor_refresh(a);
+	/* Late samples of the dead are still theirs, with their mappings. */
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(attributor_task(a, c.pid), index);
+	assert_int_equal(attributor_process(a, index)->generation, generation);
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_exit, false, &place));
+	assert_true(stats_of(a).lookups <= 3);
+	attributor_free(a);
+}
+
+static void execs(int ready, int go)
+{
+	wait_for_go(ready, go);
+	execl("/bin/sleep", "sleep", "100", (char *)NULL);
+}
+
+static void test_exec(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct child c = child_start(execs);
+	u32 before = attributor_task(a, c.pid), after = before;
+	struct attribute_place place;
+	char byte = 0;
+
+	(void)state;
+	assert_string_equal(attributor_process(a, before)->comm, "test-attribute");
+	assert_int_equal(write(c.go, &byte, 1), 1);
+	for (int i = 0; i < 500 && after == before; i++) {
+		sleep_ms(10);
+		attributor_refresh(a);
+		after = attributor_task(a, c.pid);
+	}
+	/* Another entry: what was sampled of the old image keeps name and mappings. */
+	assert_int_not_equal(after, before);
+	assert_string_equal(attributor_process(a, after)->comm, "sleep");
+	assert_int_equal(attributor_process(a, after)->pid, c.pid);
+	assert_string_equal(attributor_process(a, before)->comm, "test-attribute");
+	assert_true(attributor_place(a, before, (u64)(uintptr_t)test_exec, false, &place));
+	assert_non_null(strstr(place.binary, "test-attribute"));
+	child_end(&c);
+	attributor_free(a);
+}
+
+struct worker {
+	pthread_t thread;
+	pthread_barrier_t *barrier;
+	s32 tid;
+};
+
+static void *worker_run(void *arg)
+{
+	struct worker *w = arg;
+
+	w->tid = (s32)syscall(SYS_gettid);
+	pthread_barrier_wait(w->barrier);
+	pthread_barrier_wait(w->barrier);
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct worker w[64];
+	pthread_barrier_t barrier;
+	u32 index, again;
+
+	(void)state;
+	pthread_barrier_init(&barrier, NULL, ARRAY_SIZE(w) + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
+		w[i].barrier = &barrier;
+		assert_int_equal(pthread_create(&w[i].thread, NULL, worker_run, &w[i]), 0);
+	}
+	pthread_barrier_wait(&barrier);
+	index = attributor_task(a, w[0].tid);
+	assert_int_equal(attributor_process(a, index)->pid, getpid());
+	for (size_t i = 0; i < ARRAY_SIZE(w); i++)
+		assert_int_equal(attributor_task(a, w[i].tid), index);
+	assert_int_equal(stats_of(a).lookups, ARRAY_SIZE(w));
+	pthread_barrier_wait(&barrier);
+	for (size_t i = 0; i < ARRAY_SIZE(w); i++)
+		pthread_join(w[i].thread, NULL);
+	pthread_barrier_destroy(&barrier);
+
+	/* All of them are noticed to be gone, in a bounded number of calls. */
+	for (int i = 0; i < 300; i++)
+		attributor_refresh(a);
+	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
+		u64 before = stats_of(a).lookups;
+
+		again = attributor_task(a, w[i].tid);
+		assert_int_equal(again, index);
+		assert_int_equal(stats_of(a).lookups, before + 1);
+	}
+	attributor_free(a);
+}
+
+/* Tables of a few entries: what does not fit is counted, and the rest stays true. */
+static void test_overflow(void **state)
+{
+	struct attributor *a = attributor(true, 4, 8, 2);
+	struct child c[12];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(c); i++)
+		c[i] = child_start(wait_for_go);
+	for (int round = 0; round < 20; round++)
+		for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
+			const struct attribute_process *p = process_of(a, c[i].pid);
+
+			assert_non_null(p);
+			assert_int_equal(p->pid, c[i].pid);
+		}
+	assert_true(stats_of(a).processes_evicted >= ARRAY_SIZE(c) - 3);
+	assert_int_equal(attributor_process(a, 0)->pid, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(c); i++)
+		child_end(&c[i]);
+	attributor_free(a);
+}
+
+/* Among the dead the oldest goes first; the living stay. */
+static void test_dead_first(void **state)
+{
+	struct attributor *a = attributor(true, 5, 0, 0);
+	struct child c[4], more;
+	u32 index[4];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
+		c[i] = child_start(wait_for_go);
+		index[i] = attributor_task(a, c[i].pid);
+	}
+	child_end(&c[2]);
+	attributor_refresh(a);
+	child_end(&c[0]);
+	attributor_refresh(a);
+	more = child_start(wait_for_go);
+	assert_int_equal(attributor_task(a, more.pid), index[2]);
+	assert_int_equal(attributor_task(a, c[0].pid), index[0]);
+	assert_int_equal(attributor_task(a, c[1].pid), index[1]);
+	/* Its entry is another's now. */
+	assert_int_equal(attributor_task(a, c[2].pid), ATTRIBUTE_NONE);
+	child_end(&c[1]);
+	child_end(&c[3]);
+	child_end(&more);
+	attributor_free(a);
+}
+
+static void event(struct attributor *a, struct task_event e)
+{
+	attributor_event(a, &e);
+}
+
+static void test_events(void **state)
+{
+	struct attributor *a = attributor(false, 0, 0, 0);
+	static const u8 id[20] = { 1, 2, 3 };
+	struct attribute_place place;
+	u32 parent, child;
+
+	(void)state;
+	event(a, (struct task_event){ .type = TASK_COMM, .pid = 10, .tid = 10, .name = "sh" });
+	event(a, (struct task_event){ .type = TASK_MMAP,
+				      .pid = 10,
+				      .tid = 10,
+				      .start = 0x1000,
+				      .size = 0x3000,
+				      .name = "/bin/sh",
+				      .build_id = id,
+				      .build_id_size = 20 });
+	event(a, (struct task_event){ .type = TASK_FORK, .pid = 11, .tid = 11, .parent_pid = 10 });
+	event(a, (struct task_event){ .type = TASK_FORK, .pid = 11, .tid = 12, .parent_pid = 11 });
+	event(a, (struct task_event){ .type = TASK_MMAP,
+				      .pid = 11,
+				      .tid = 12,
+				      .start = 0x2000,
+				      .size = 0x1000,
+				      .offset = 0x500,
+				      .name = "/lib/x\033" });
+	event(a, (struct task_event){ .type = TASK_EXIT, .pid = 11, .tid = 11 });
+	event(a, (struct task_event){ .type = TASK_MMAP,
+				      .pid = -1,
+				      .tid = -1,
+				      .start = 0xffff800000000000,
+				      .size = 0x100000,
+				      .name = "[kernel.kallsyms]_text" });
+	event(a, (struct task_event){ .type = TASK_MMAP,
+				      .pid = -1,
+				      .tid = -1,
+				      .start = 0xffff700000000000,
+				      .size = 0x1000,
+				      .name = "[nf_tables]" });
+	parent = attributor_task(a, 10);
+	child = attributor_task(a, 12);
+	assert_int_equal(attributor_task(a, 11), child);
+	assert_int_equal(attributor_process(a, child)->pid, 11);
+	assert_string_equal(attributor_process(a, child)->comm, "sh");
+
+	assert_true(attributor_place(a, child, 0x1010, false, &place));
+	assert_string_equal(place.binary, "/bin/sh");
+	assert_int_equal(place.build_id_size, 20);
+	assert_memory_equal(place.build_id, id, 20);
+	assert_true(attributor_place(a, child, 0x2010, false, &place));
+	assert_string_equal(place.binary, "/lib/x\033");
+	assert_int_equal(place.offset, 0x510);
+	/* What is left of the mapping that was cut in two. */
+	assert_true(attributor_place(a, child, 0x3010, false, &place));
+	assert_string_equal(place.binary, "/bin/sh");
+	assert_int_equal(place.offset, 0x2010);
+	assert_true(attributor_place(a, parent, 0x2010, false, &place));
+	assert_string_equal(place.binary, "/bin/sh");
+
+	assert_true(attributor_place(a, child, 0xffff800000000010, true, &place));
+	assert_string_equal(place.binary, "[kernel]");
+	assert_true(attributor_place(a, ATTRIBUTE_NONE, 0xffff700000000010, true, &place));
+	assert_string_equal(place.binary, "[nf_tables]");
+	assert_int_equal(attributor_task(a, getpid()), ATTRIBUTE_NONE);
+	assert_int_equal(stats_of(a).lookups, 0);
+	attributor_free(a);
+}
+
+static void test_events_exec(void **state)
+{
+	struct attributor *a = attributor(false, 0, 0, 0);
+	struct attribute_place place;
+	u32 index;
+
+	(void)state;
+	event(a, (struct task_event){ .type = TASK_MMAP,
+				      .pid = 7,
+				      .tid = 7,
+				      .start = 0x1000,
+				      .size = 0x1000,
+				      .name = "/old" });
+	assert_string_equal(process_of(a, 7)->comm, ":7");
+	event(a, (struct task_event){
+			 .type = TASK_COMM, .pid = 7, .tid = 7, .name = "new", .exec = true });
+	index = attributor_task(a, 7);
+	assert_string_equal(attributor_process(a, index)->comm, "new");
+	assert_false(attributor_place(a, index, 0x1000, false, &place));
+	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = 7, .name = "/lxc/web" });
+	assert_string_equal(attributor_container(a, process_of(a, 7)->container)->name, "web");
+	attributor_free(a);
+}
+
+/* A recording that was made to hurt: any fields, tables of a few entries. */
+static void test_events_hostile(void **state)
+{
+	static const char *const names[] = {
+		"", "a", "/x", "[kernel]", "\xff\033", "/lxc/y", NULL
+	};
+	struct attributor *a = attributor(false, 16, 16, 3);
+	unsigned int seed = 7;
+
+	(void)state;
+	for (unsigned int n = 0; n < 300000; n++) {
+		const u64 edges[] = { 0, 1, 0x1000, UINT64_MAX, UINT64_MAX - 0xfff, 1ULL << 63 };
+		struct attribute_place place;
+		struct task_event e = {
+			.type = (u8)(rand_r(&seed) % 7),
+			.pid = rand_r(&seed) % 40 - 2,
+			.tid = rand_r(&seed) % 40 - 2,
+			.parent_pid = rand_r(&seed) % 40 - 2,
+			.exec = rand_r(&seed) & 1,
+			.name = names[(size_t)rand_r(&seed) % ARRAY_SIZE(names)],
+			.start = edges[(size_t)rand_r(&seed) % 6] + (u64)(rand_r(&seed) % 64) * 256,
+			.size = edges[(size_t)rand_r(&seed) % 6] + (u64)(rand_r(&seed) % 64) * 256,
+			.offset = edges[(size_t)rand_r(&seed) % 6],
+			.build_id = (const u8 *)names,
+			.build_id_size = (u8)(rand_r(&seed) % 30),
+		};
+		u32 index;
+
+		attributor_event(a, &e);
+		index = attributor_task(a, e.tid);
+		attributor_place(a, index, e.start, n & 1, &place);
+		if (index != ATTRIBUTE_NONE)
+			assert_non_null(
+				attributor_container(a, attributor_process(a, index)->container));
+	}
+	assert_true(stats_of(a).processes_evicted > 0);
+	assert_true(stats_of(a).memory < 1 << 20);
+	attributor_free(a);
+}
+
+/* One container too many is counted and gets no other's name. */
+static void test_containers_overflow(void **state)
+{
+	struct attributor *a = attributor(false, 0, 0, 4);
+	char name[32];
+
+	(void)state;
+	for (s32 i = 1; i <= 10; i++) {
+		snprintf(name, sizeof(name), "/lxc/c%d", i);
+		event(a, (struct task_event){ .type = TASK_COMM, .pid = i, .tid = i, .name = "x" });
+		event(a, (struct task_event){ .type = TASK_CGROUP, .pid = i, .name = name });
+		assert_string_equal(attributor_container(a, process_of(a, i)->container)->name,
+				    i <= 2 ? name + 5 : "(other)");
+	}
+	assert_int_equal(attributor_containers(a), 4);
+	assert_int_equal(stats_of(a).containers_overflow, 8);
+	attributor_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_self),	       cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_kernel_thread),  cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_hostile_name),   cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_exec),	       cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_overflow),       cmocka_unit_test(test_dead_first),
+		cmocka_unit_test(test_events),	       cmocka_unit_test(test_events_exec),
+		cmocka_unit_test(test_events_hostile), cmocka_unit_test(test_containers_overflow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "test.h"
+
+#include "container.h"
+#include "escape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ID		"4f0c9d3b2a1e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8"
+#define SHORT		"4f0c9d3b2a1e"
+#define UID_DASHED	"1a2b3c4d-5e6f-7081-92a3-b4c5d6e7f809"
+#define UID_UNDERSCORED "1a2b3c4d_5e6f_7081_92a3_b4c5d6e7f809"
+#define UID_PLAIN	"1a2b3c4d5e6f708192a3b4c5d6e7f809"
+#define USER		"/user.slice/user-1000.slice/user@1000.service"
+
+/* @inside: what of @path is below the container's own cgroup */
+struct fixture {
+	const char *title;
+	const char *path;
+	const char *runtime;
+	const char *name;
+	const char *inside;
+};
+
+static const struct fixture fixtures[] = {
+	{ "docker, cgroupfs", "/docker/" ID, "docker", SHORT, "" },
+	{ "docker, systemd", "/system.slice/docker-" ID ".scope", "docker", SHORT, "" },
+	{ "docker, systemd inside", "/docker/" ID "/init.scope", "docker", SHORT, "/init.scope" },
+	{ "docker in docker", "/docker/" ID "/docker/000000000000", "docker", SHORT,
+	  "/docker/000000000000" },
+	{ "docker, rootless", USER "/user.slice/docker-" ID ".scope", "docker", SHORT, "" },
+	{ "docker's own daemon", "/system.slice/docker.service", "systemd", "docker.service", "" },
+	{ "containerd, systemd, burstable",
+	  "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_UNDERSCORED
+	  ".slice/cri-containerd-" ID ".scope",
+	  "containerd", "pod1a2b3c4d/" SHORT, "" },
+	{ "containerd, systemd, guaranteed",
+	  "/kubepods.slice/kubepods-pod" UID_UNDERSCORED ".slice/cri-containerd-" ID ".scope",
+	  "containerd", "pod1a2b3c4d/" SHORT, "" },
+	{ "containerd, systemd, best effort",
+	  "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UID_UNDERSCORED
+	  ".slice/cri-containerd-" ID ".scope/app",
+	  "containerd", "pod1a2b3c4d/" SHORT, "/app" },
+	{ "containerd, static pod",
+	  "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_PLAIN
+	  ".slice/cri-containerd-" ID ".scope",
+	  "containerd", "pod1a2b3c4d/" SHORT, "" },
+	{ "containerd, cgroupfs", "/kubepods/burstable/pod" UID_DASHED "/" ID, "containerd",
+	  "pod1a2b3c4d/" SHORT, "" },
+	{ "containerd, cgroupfs, guaranteed", "/kubepods/pod" UID_DASHED "/" ID, "containerd",
+	  "pod1a2b3c4d/" SHORT, "" },
+	{ "containerd, slice as a prefix",
+	  "/system.slice/containerd.service/kubepods-burstable-pod" UID_UNDERSCORED
+	  ".slice:cri-containerd:" ID,
+	  "containerd", "pod1a2b3c4d/" SHORT, "" },
+	{ "docker under kubernetes",
+	  "/kubepods.slice/kubepods-pod" UID_UNDERSCORED ".slice/docker-" ID ".scope", "docker",
+	  "pod1a2b3c4d/" SHORT, "" },
+	{ "crio, systemd",
+	  "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_UNDERSCORED
+	  ".slice/crio-" ID ".scope",
+	  "crio", "pod1a2b3c4d/" SHORT, "" },
+	{ "crio, cgroupfs", "/kubepods/besteffort/pod" UID_DASHED "/crio-" ID, "crio",
+	  "pod1a2b3c4d/" SHORT, "" },
+	{ "crio's conmon",
+	  "/kubepods.slice/kubepods-pod" UID_UNDERSCORED ".slice/crio-conmon-" ID ".scope",
+	  "systemd", "crio-conmon-" ID ".scope", "" },
+	{ "the pod itself", "/kubepods.slice/kubepods-pod" UID_UNDERSCORED ".slice", "systemd",
+	  "kubepods-pod" UID_UNDERSCORED ".slice", "" },
+	{ "podman, root", "/machine.slice/libpod-" ID ".scope/container", "podman", SHORT,
+	  "/container" },
+	{ "podman, rootless", USER "/user.slice/libpod-" ID ".scope", "podman", SHORT, "" },
+	{ "podman, pod", "/machine.slice/machine-libpod_pod_" ID ".slice/libpod-" ID ".scope",
+	  "podman", SHORT, "" },
+	{ "podman, split", "/system.slice/web.service/libpod-payload-" ID, "podman", SHORT, "" },
+	{ "podman, cgroupfs", "/libpod_parent/libpod-" ID, "podman", SHORT, "" },
+	{ "podman's conmon", "/machine.slice/libpod-conmon-" ID ".scope", "systemd",
+	  "libpod-conmon-" ID ".scope", "" },
+	{ "podman's conmon, split", "/system.slice/web.service/runtime", "systemd", "web.service",
+	  "/runtime" },
+	{ "lxc", "/lxc/web-1", "lxc", "web-1", "" },
+	{ "lxc, nested", "/lxc/web-1/ns/system.slice/nginx.service", "lxc", "web-1",
+	  "/ns/system.slice/nginx.service" },
+	{ "lxc 4", "/lxc.payload.web-1/init.scope", "lxc", "web-1", "/init.scope" },
+	{ "lxc 3", "/lxc.payload/web-1", "lxc", "web-1", "" },
+	{ "lxc's monitor", "/lxc.monitor.web-1", "cgroup", "lxc.monitor.web-1", "" },
+	{ "nspawn, scope", "/machine.slice/machine-deb\\x2d12.scope/payload", "nspawn", "deb-12",
+	  "/payload" },
+	{ "nspawn, service",
+	  "/machine.slice/systemd-nspawn@deb\\x2d12.service/payload/system.slice/cron.service",
+	  "nspawn", "deb-12", "/payload/system.slice/cron.service" },
+	{ "nspawn's supervisor", "/machine.slice/systemd-nspawn@deb.service/supervisor", "systemd",
+	  "systemd-nspawn@deb.service", "/supervisor" },
+	{ "libvirt", "/machine.slice/machine-qemu\\x2d3\\x2dvm.scope/libvirt/vcpu0", "systemd",
+	  "machine-qemu-3-vm.scope", "/libvirt/vcpu0" },
+	{ "service", "/system.slice/nginx.service", "systemd", "nginx.service", "" },
+	{ "template", "/system.slice/system-getty.slice/getty@tty1.service", "systemd",
+	  "getty@tty1.service", "" },
+	{ "escaped", "/system.slice/dev\\x2ddisk\\x2droot.service", "systemd",
+	  "dev-disk-root.service", "" },
+	{ "below a service", "/system.slice/nginx.service/worker/3", "systemd", "nginx.service",
+	  "/worker/3" },
+	{ "session", "/user.slice/user-1000.slice/session-3.scope", "systemd", "session-3.scope",
+	  "" },
+	{ "user's unit", USER "/app.slice/editor.service", "systemd", "editor.service", "" },
+	{ "user's manager", USER "/init.scope", "systemd", "user@1000.service", "/init.scope" },
+	{ "manager", "/init.scope", "systemd", "init.scope", "" },
+	{ "slice", "/user.slice/user-1000.slice", "systemd", "user-1000.slice", "" },
+	{ "demo", "/speprof-demo/demo-chase", "cgroup", "demo-chase", "" },
+	{ "demo in a session", "/user.slice/session-3.scope/speprof-demo/demo-chase", "cgroup",
+	  "demo-chase", "" },
+	{ "plain", "/build/job-7", "cgroup", "job-7", "" },
+	{ "removed", "/build/job-7 (deleted)", "cgroup", "job-7", " (deleted)" },
+	{ "outside of the namespace", "/../../build", "cgroup", "build", "" },
+	{ "no id", "/docker/buildkit", "cgroup", "buildkit", "" },
+	{ "no id either", "/system.slice/docker-web.scope", "systemd", "docker-web.scope", "" },
+	{ "podcast", "/podcasts/player", "cgroup", "player", "" },
+	{ "disguised", "/lxc/mallory/docker/" ID, "lxc", "mallory", "/docker/" ID },
+	{ "terminal", "/lxc/\033]0;x\007", "lxc", "\\x1b]0;x\\x07", "" },
+	{ "terminal, in systemd's escape", "/system.slice/\\x1b[2J.service", "systemd",
+	  "\\x1b[2J.service", "" },
+	{ "reordered",
+	  "/lxc/a\xe2\x80\xae"
+	  "b",
+	  "lxc", "a\\xe2\\x80\\xaeb", "" },
+	{ "UTF-8", "/lxc/caf\xc3\xa9", "lxc", "caf\xc3\xa9", "" },
+	{ "invalid UTF-8", "/lxc/a\xff\xc0\xaf", "lxc", "a\\xff\\xc0\\xaf", "" },
+};
+
+static void test_fixtures(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(fixtures); i++) {
+		const struct fixture *f = &fixtures[i];
+		struct container_match m;
+
+		test_row("%s: %s", f->title, f->path);
+		assert_row(container_identify(f->path, strlen(f->path), &m));
+		assert_string_equal(m.entry.name, f->name);
+		assert_string_equal(m.entry.runtime, f->runtime);
+		assert_string_equal(f->path + m.length, f->inside);
+		assert_row(strlen(m.entry.path) >= m.length || m.length > 200);
+	}
+}
+
+static void test_root(void **state)
+{
+	static const char *const roots[] = { "", "/", "//", "/..", "/../..", "/ (deleted)" };
+	struct container_match m;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
+		test_row("\"%s\"", roots[i]);
+		assert_row(!container_identify(roots[i], strlen(roots[i]), &m));
+	}
+}
+
+/* Whatever the length: nothing past it is read, and names stay within their room. */
+static void test_lengths(void **state)
+{
+	static const size_t lengths[] = { 1, 127, 128, 255, 256, 4095, 70000 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		size_t n = lengths[i];
+		char *path = malloc(n + 1);
+		struct container_match m;
+
+		memset(path, 'a', n + 1);
+		path[0] = '/';
+		test_row("%zu bytes", n);
+		assert_row(container_identify(path, n + 1, &m));
+		assert_row(strlen(m.entry.name) == (n < 127 ? n : 127));
+		for (size_t k = 0; k <= n; k += 2)
+			path[k] = '/';
+		assert_row(container_identify(path, n + 1, &m));
+		assert_string_equal(m.entry.name, "a");
+		free(path);
+	}
+}
+
+struct hierarchy {
+	const char *title;
+	const char *text;
+	const char *path; /* NULL: the root */
+};
+
+static const struct hierarchy hierarchies[] = {
+	{ "v2", "0::/system.slice/a.service\n", "/system.slice/a.service" },
+	{ "v2, root", "0::/\n", NULL },
+	{ "v2, no newline", "0::/a", "/a" },
+	{ "v2 with a colon", "0::/a:b:c\n", "/a:b:c" },
+	{ "v1", "12:pids:/user.slice\n1:name=systemd:/user.slice/s.scope\n",
+	  "/user.slice/s.scope" },
+	{ "hybrid", "4:memory:/m\n1:name=systemd:/s.service\n0::/u.service\n", "/u.service" },
+	{ "hybrid, v2 unused", "4:memory:/m\n1:name=systemd:/s.service\n0::/\n", "/s.service" },
+	{ "hybrid, controllers only", "9:name=systemd:/\n4:memory:/process/job\n0::/\n", NULL },
+	{ "v1 docker without systemd", "4:memory:/docker/" ID "\n3:cpu:/docker/" ID "\n",
+	  "/docker/" ID },
+	{ "v1 lxc", "5:devices:/lxc/web\n0::/\n", "/lxc/web" },
+	{ "garbage", "x\n:\n::\n0:\n\n0::/ok\n", "/ok" },
+	{ "nothing", "", NULL },
+};
+
+static void test_hierarchies(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++) {
+		const struct hierarchy *h = &hierarchies[i];
+		size_t n = strlen(h->text), len;
+		char *copy = malloc(n + 1);
+		const char *path;
+
+		/* Without its NUL, so that ASan sees a read past the end. */
+		memcpy(copy, h->text, n + 1);
+		copy = realloc(copy, n ? n : 1);
+		test_row("%s", h->title);
+		assert_row(container_cgroup(copy, n, &path, &len) == (h->path != NULL));
+		if (h->path)
+			assert_row(len == strlen(h->path) && !memcmp(path, h->path, len));
+		free(copy);
+	}
+}
+
+static void test_escape_cut(void **state)
+{
+	static const char from[] = "ab\xc3\xa9\033z";
+	static const char *const want[] = { "",
+					    "a",
+					    "ab",
+					    "ab",
+					    "ab\xc3\xa9",
+					    "ab\xc3\xa9",
+					    "ab\xc3\xa9",
+					    "ab\xc3\xa9",
+					    "ab\xc3\xa9\\x1b",
+					    "ab\xc3\xa9\\x1bz" };
+	char to[16];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		memset(to, '#', sizeof(to));
+		assert_int_equal(escape_string(to, i + 1, from), strlen(want[i]));
+		assert_string_equal(to, want[i]);
+		assert_int_equal(to[i + 1], '#');
+	}
+}
+
+/* Of any bytes at all: valid, printable, bounded. */
+static void test_escape_any(void **state)
+{
+	unsigned int seed = 1;
+	char from[64], to[100], again[400];
+
+	(void)state;
+	for (unsigned int n = 0; n < 200000; n++) {
+		size_t len = (size_t)rand_r(&seed) % sizeof(from), done;
+
+		for (size_t i = 0; i < len; i++)
+			from[i] = (char)(rand_r(&seed) >> 5);
+		if (n & 1)
+			for (size_t i = 0; i + 3 < len; i += 4)
+				memcpy(from + i, "\xe2\x80\xa8", 3);
+		done = escape_text(to, sizeof(to), from, len);
+		assert_true(done < sizeof(to) && !to[done] && strlen(to) == done);
+		for (size_t i = 0; i < done; i++)
+			assert_true((unsigned char)to[i] >= 0x20 && to[i] != 0x7f);
+		/* What is printable already is left alone. */
+		assert_int_equal(escape_string(again, sizeof(again), to), done);
+		assert_string_equal(again, to);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fixtures),   cmocka_unit_test(test_root),
+		cmocka_unit_test(test_lengths),	   cmocka_unit_test(test_hierarchies),
+		cmocka_unit_test(test_escape_cut), cmocka_unit_test(test_escape_any),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
