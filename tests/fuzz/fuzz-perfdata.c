@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A recording of any bytes: it opens or is refused, replays to the end, twice
+ * alike, hands over no byte twice, and says what is wrong in a sentence.
+ */
+#include "fuzz.h"
+
+#include "record.h"
+#include "recording.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct seen {
+	u64 bytes;
+	u64 records;
+	u64 tasks;
+	u64 sum;
+};
+
+static void on_window(void *ctx, const struct source_window *window)
+{
+	struct seen *seen = ctx;
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+
+	fuzz_assert(window->len);
+	fuzz_assert(window->clock.shift < 64);
+	seen->bytes += window->len;
+	seen->sum += window->flags + window->cpu + window->midr + (u32)window->tid + window->interval;
+	spe_decoder_init(&decoder, NULL, window->data, window->len);
+	while (spe_decoder_next(&decoder, &sample, NULL) != SPE_DECODE_END)
+		;
+	seen->records += decoder.ledger.records;
+}
+
+static void on_task(void *ctx, const struct task_event *event)
+{
+	struct seen *seen = ctx;
+
+	fuzz_assert(event->type <= TASK_CGROUP);
+	fuzz_assert(!event->build_id == !event->build_id_size && event->build_id_size <= 20);
+	seen->tasks++;
+	seen->sum += strlen(event->name) + event->time_ns + event->start + (u32)event->pid;
+	for (u8 i = 0; i < event->build_id_size; i++)
+		seen->sum += event->build_id[i];
+}
+
+static int replay(struct recording *recording, struct seen *ret_seen)
+{
+	const struct source_sink sink = { .window = on_window, .task = on_task, .ctx = ret_seen };
+	struct recording_error error = { .text = "" };
+	int r;
+
+	*ret_seen = (struct seen){ 0 };
+	r = recording_replay(recording, &sink, &error);
+	fuzz_assert(r == 0 || r == -EBADMSG);
+	fuzz_assert(!r == !error.text[0]);
+	return r;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct recording_error error = { .text = "" };
+	struct recording *recording;
+	struct seen first, second;
+	static char path[64];
+	static int fd = -1;
+	int r;
+
+	if (fd < 0) {
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+		fuzz_assert(fd >= 0);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	}
+	fuzz_assert(!ftruncate(fd, 0) && pwrite(fd, data, size, 0) == (ssize_t)size);
+	r = recording_open(path, &recording, &error);
+	if (r < 0) {
+		fuzz_assert(r == (size ? -EBADMSG : -ENODATA));
+		fuzz_assert(error.text[0]);
+		return 0;
+	}
+	r = replay(recording, &first);
+	fuzz_assert(replay(recording, &second) == r);
+	fuzz_assert(!memcmp(&first, &second, sizeof(first)));
+	fuzz_assert(first.bytes <= size);
+	fuzz_assert(recording_format(recording) == RECORDING_PERF || first.bytes == size);
+	recording_free(recording);
+	return 0;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The walk over a window of any bytes: every byte is in the ledger once, no
+ * record exceeds its bound, and what was decoded can be written and read again.
+ * The first byte of an input says what is known of the window.
+ */
+#include "fuzz.h"
+
+#include "dump.h"
+#include "record.h"
+#include "regs.h"
+
+static void check_same(const struct spe_sample *a, const struct spe_sample *b)
+{
+	fuzz_assert(a->present == b->present);
+	fuzz_assert(!memcmp(a->address, b->address, sizeof(a->address)));
+	fuzz_assert(a->events == b->events);
+	fuzz_assert(a->timestamp == b->timestamp);
+	fuzz_assert(!memcmp(a->context, b->context, sizeof(a->context)));
+	fuzz_assert(!memcmp(a->counter, b->counter, sizeof(a->counter)));
+	fuzz_assert(a->source == b->source);
+	fuzz_assert(a->op_class == b->op_class && a->op_subclass == b->op_subclass);
+	fuzz_assert(a->events_size == b->events_size && a->source_size == b->source_size);
+}
+
+static void check_round_trip(const struct spe_sample *sample)
+{
+	u8 bytes[SPE_MAX_RECORD], again[SPE_MAX_RECORD];
+	struct spe_sample first = *sample, back;
+	int n;
+
+	first.present &= ~SPE_HAS_OTHERS;
+	n = spe_record_encode(&first, bytes, sizeof(bytes));
+	fuzz_assert(n > 0 && n <= sample->size);
+	fuzz_assert(spe_record_decode(bytes, (size_t)n, SPE_MAX_RECORD, &back) == n);
+	check_same(&first, &back);
+	fuzz_assert(spe_record_encode(&back, again, sizeof(again)) == n);
+	fuzz_assert(!memcmp(bytes, again, (size_t)n));
+	fuzz_assert(spe_sample_kind(sample) < SPE_KINDS);
+	fuzz_assert(!spe_sample_is_simd(sample) || spe_sample_kind(sample) < SPE_KIND_NONE);
+}
+
+static void check_packets(const u8 *buf, size_t len)
+{
+	char meaning[DUMP_MEANING_MAX];
+	struct spe_packet packet, back;
+	u8 bytes[16];
+	size_t pos = 0;
+	int n, m;
+
+	while (pos < len && (n = spe_packet_decode(buf + pos, len - pos, &packet)) > 0) {
+		fuzz_assert((size_t)n <= len - pos);
+		fuzz_assert(n == packet.header_size + packet.payload_size);
+		fuzz_assert(packet.type < SPE_PACKET_TYPES);
+		m = spe_packet_encode(&packet, bytes, sizeof(bytes));
+		fuzz_assert(m > 0 && m <= n);
+		fuzz_assert(spe_packet_decode(bytes, (size_t)m, &back) == m);
+		fuzz_assert(back.type == packet.type && back.index == packet.index);
+		fuzz_assert(back.payload == packet.payload);
+		dump_packet_meaning(&packet, meaning);
+		fuzz_assert(strlen(meaning) > 0 && strlen(meaning) < DUMP_MEANING_MAX);
+		pos += (size_t)n;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct spe_decoder_config config = {
+		.max_size = size && data[0] & 0x0f ? 16U << (data[0] & 0x7) : 0,
+		.align = size && data[0] & 0xf0 ? 1U << (data[0] >> 4 & 0xf) % 12 : 0,
+	};
+	u32 max_size = config.max_size ? config.max_size : SPE_MAX_RECORD;
+	struct spe_range range;
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+	u64 decoded = 0, suspect = 0, records = 0, ranges = 0;
+	enum spe_decode r;
+	size_t before = 0;
+
+	if (!size)
+		return 0;
+	data++;
+	size--;
+	check_packets(data, size);
+	spe_decoder_init(&decoder, &config, data, size);
+	while ((r = spe_decoder_next(&decoder, &sample, &range)) != SPE_DECODE_END) {
+		fuzz_assert(decoder.pos > before && decoder.pos <= size);
+		if (r == SPE_DECODE_SUSPECT) {
+			fuzz_assert(range.offset >= before && range.size);
+			fuzz_assert(range.offset + range.size == decoder.pos);
+			suspect += range.size;
+			ranges++;
+		} else {
+			fuzz_assert(sample.size && sample.size <= max_size);
+			fuzz_assert(sample.raw + sample.size == data + decoder.pos);
+			fuzz_assert(sample.raw >= data + before);
+			fuzz_assert(!config.align || !((size_t)(sample.raw - data) % config.align));
+			fuzz_assert(spe_sample_has(&sample, SPE_HAS_EVENTS));
+			check_round_trip(&sample);
+			decoded += sample.size;
+			records++;
+		}
+		before = decoder.pos;
+	}
+	fuzz_assert(decoder.ledger.records == records && decoder.ledger.decoded == decoded);
+	fuzz_assert(decoder.ledger.suspect == suspect && decoder.ledger.suspect_ranges == ranges);
+	fuzz_assert(decoder.ledger.partial <= suspect);
+	fuzz_assert(decoded + decoder.ledger.padding + suspect == size);
+	return 0;
+}
