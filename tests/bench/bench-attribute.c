@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What attribution costs a sample: a TID that is known, and a PC in its maps. */
+#include "attribute.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define LOOKUPS (1U << 26)
+#define RUNS 5
+#define PROCESS_THREADS 8
+#define MAPPINGS 24
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* TIDs in runs, as a kernel hands them out; a process has PROCESS_THREADS of them. */
+static struct attributor *machine(u32 threads)
+{
+	const struct attributor_config config = { .processes = threads };
+	struct attributor *a;
+
+	if (attributor_new(&config, &a) < 0)
+		exit(1);
+	for (u32 i = 0; i < threads; i++) {
+		struct task_event e = {
+			.type = TASK_COMM,
+			.name = "bench",
+			.pid = (s32)(1000 + i / PROCESS_THREADS * PROCESS_THREADS),
+			.tid = (s32)(1000 + i),
+		};
+
+		attributor_event(a, &e);
+		if (e.pid != e.tid)
+			continue;
+		e.type = TASK_MMAP;
+		e.size = 0x100000;
+		for (u32 k = 0; k < MAPPINGS; k++) {
+			e.start = 0x7f0000000000 + k * 0x200000ULL;
+			e.name = k & 1 ? "/usr/lib/libc.so.6" : "/usr/bin/bench";
+			attributor_event(a, &e);
+		}
+	}
+	return a;
+}
+
+static double best_tasks(struct attributor *a, u32 threads, u64 *sum)
+{
+	double best = 1e9;
+
+	for (int run = 0; run < RUNS; run++) {
+		double start = now();
+		u32 x = 1;
+
+		for (u32 i = 0; i < LOOKUPS; i++) {
+			x = x * 1664525 + 1013904223;
+			*sum += attributor_task(a, (s32)(1000 + (x >> 8) % threads));
+		}
+		start = now() - start;
+		best = start < best ? start : best;
+	}
+	return LOOKUPS / best / 1e6;
+}
+
+static double best_places(struct attributor *a, u32 threads, u64 *sum)
+{
+	u32 n = LOOKUPS / 8, x = 1;
+	double start = now();
+
+	for (u32 i = 0; i < n; i++) {
+		struct attribute_place place;
+		u32 index;
+
+		x = x * 1664525 + 1013904223;
+		index = attributor_task(a, (s32)(1000 + (x >> 8) % threads));
+		if (attributor_place(a, index, 0x7f0000000000 + x % MAPPINGS * 0x200000ULL, false,
+				     &place))
+			*sum += place.offset;
+	}
+	return n / (now() - start) / 1e6;
+}
+
+int main(void)
+{
+	static const u32 sizes[] = { 16, 1000, 32768 };
+	u64 sum = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct attributor *a = machine(sizes[i]);
+		struct attributor_stats st;
+		double tasks = best_tasks(a, sizes[i], &sum);
+		double places = best_places(a, sizes[i], &sum);
+
+		attributor_stats(a, &st);
+		printf("%6u threads: task %7.1f M/s, task and place %6.1f M/s, %" PRIu64
+		       " KiB, %" PRIu64 " evicted\n",
+		       sizes[i], tasks, places, st.memory >> 10, st.threads_evicted);
+		attributor_free(a);
+	}
+	return sum == 1;
+}
