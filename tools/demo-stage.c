@@ -147,13 +147,18 @@ static int bus_up(struct stage *stage)
 		text[sizeof(bus_config) + STAGE_PATH];
 	const char *argv[] = { "dbus-daemon",	    option, "--nofork", "--nopidfile",
 			       "--print-address=1", NULL };
+	const char *parent = getenv("TMPDIR");
 	struct stage_process *bus;
 	int r;
 
-	strcpy(stage->directory, "/tmp/speprof-demo.XXXXXX");
+	/* A socket's path is short (unix(7)). */
+	if (!parent || !*parent || strlen(parent) > 64)
+		parent = "/tmp";
+	snprintf(stage->directory, sizeof(stage->directory), "%s/speprof-demo.XXXXXX", parent);
 	if (!mkdtemp(stage->directory)) {
 		stage->directory[0] = '\0';
-		return say_fail(STATUS_FAILED, "demo: no directory in /tmp: %s", strerror(errno));
+		return say_fail(STATUS_FAILED, "demo: no directory in %s: %s", parent,
+				strerror(errno));
 	}
 	snprintf(stage->address, sizeof(stage->address), "unix:path=%.200s/bus", stage->directory);
 	snprintf(config, sizeof(config), "%s/bus.conf", stage->directory);

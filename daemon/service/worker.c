@@ -94,7 +94,7 @@ static u64 resident(void)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
-static void fill_header(const struct worker_state *state, struct view_header *h)
+static void fill_header(const struct worker_state *state, u64 now, struct view_header *h)
 {
 	snprintf(h->source, sizeof(h->source), "%s", state->source->ops->name);
 	h->backend = state->source->backend;
@@ -103,7 +103,7 @@ static void fill_header(const struct worker_state *state, struct view_header *h)
 	h->interval_ns = state->source->interval_ns;
 	h->duration_ns = state->ran_ns;
 	if (state->running)
-		h->duration_ns += now_ns(CLOCK_MONOTONIC) - state->started_ns;
+		h->duration_ns += now - state->started_ns;
 	h->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - state->cost_ns;
 	h->memory = resident();
 }
@@ -111,14 +111,17 @@ static void fill_header(const struct worker_state *state, struct view_header *h)
 int worker_view(struct worker_state *state, void *arg)
 {
 	struct worker_view *request = arg;
+	u64 now;
 	int r;
 
 	if (state->running)
 		drain(state);
+	/* Reading the symbols of all that ran may take a second the first time. */
+	now = now_ns(CLOCK_MONOTONIC);
 	r = profile_view(state->profile, state->symbols, true, request->group, request->sort,
 			 request->limit, &request->view);
 	if (r >= 0)
-		fill_header(state, &request->view.header);
+		fill_header(state, now, &request->view.header);
 	return r;
 }
 
