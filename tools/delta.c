@@ -73,7 +73,7 @@ static const struct view_row **rows_sorted(const struct view *view)
 	return sorted;
 }
 
-int delta_view(const struct view *now, const struct view *before, enum view_sort sort,
+int delta_view(const struct view *now, const struct view *before, bool cut, enum view_sort sort,
 	       struct view *ret_view)
 {
 	bool reset = now->header.records < before->header.records ||
@@ -98,6 +98,8 @@ int delta_view(const struct view *now, const struct view *before, enum view_sort
 		*row = *key;
 		if (old)
 			row_less(row, *old);
+		else if (cut && !reset)
+			continue;
 		view.count += row->samples > 0;
 	}
 	free(sorted);

@@ -12,12 +12,14 @@
  * delta_view() - @now less @before, heaviest first
  * @before: rows of the same group; those of another, or of a profile that was
  *	reset since, count as none
+ * @cut: @before lacks rows lighter than its lightest: what is new in @now may be
+ *	old, by how much nobody knows, and waits for the next interval
  * @ret_view: rows that grew; percentiles stay those of @now, since they cannot
  *	be subtracted
  *
  * Return: 0 or -ENOMEM.
  */
-int delta_view(const struct view *now, const struct view *before, enum view_sort sort,
+int delta_view(const struct view *now, const struct view *before, bool cut, enum view_sort sort,
 	       struct view *ret_view);
 
 #endif

@@ -5,11 +5,35 @@
 
 #include "say.h"
 
-static int input_replay(struct input *input, const char *path)
+/* In front of the profile's sink: windows of other CPUs stay out of every ledger. */
+struct filter {
+	struct source_sink sink;
+	const struct cpu_list *cpus;
+};
+
+static void filter_window(void *ctx, const struct source_window *window)
 {
+	const struct filter *filter = ctx;
+
+	if (!filter->cpus || cpu_list_has(filter->cpus, window->cpu))
+		filter->sink.window(filter->sink.ctx, window);
+}
+
+static void filter_task(void *ctx, const struct task_event *event)
+{
+	const struct filter *filter = ctx;
+
+	filter->sink.task(filter->sink.ctx, event);
+}
+
+static int input_replay(struct input *input, const char *path, const struct cpu_list *cpus)
+{
+	struct filter filter = { .sink = profile_sink(input->profile), .cpus = cpus };
+	const struct source_sink sink = { .window = filter_window,
+					  .task = filter_task,
+					  .ctx = &filter };
 	struct recording_error error = { .offset = RECORDING_NO_OFFSET };
 	struct recording *recording = NULL;
-	struct source_sink sink = profile_sink(input->profile);
 	int r;
 
 	r = recording_open(path, &recording, &error);
@@ -21,7 +45,7 @@ static int input_replay(struct input *input, const char *path)
 	return r < 0 ? say_replay(path, r, &error) : STATUS_OK;
 }
 
-int input_load(const char *path, struct input *ret_input)
+int input_load(const char *path, const struct cpu_list *cpus, struct input *ret_input)
 {
 	struct attributor_config tasks = { .live = false };
 	struct profile_config config = { 0 };
@@ -33,7 +57,7 @@ int input_load(const char *path, struct input *ret_input)
 		r = profile_new(&config, ret_input->attributor, &ret_input->profile);
 	if (r < 0)
 		return say_fail(STATUS_FAILED, "%s: %s", path, strerror(-r));
-	return input_replay(ret_input, path);
+	return input_replay(ret_input, path, cpus);
 }
 
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,

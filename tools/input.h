@@ -5,6 +5,7 @@
 #ifndef SPEPROF_INPUT_H
 #define SPEPROF_INPUT_H
 
+#include "cpu-list.h"
 #include "profile.h"
 #include "recording.h"
 
@@ -16,12 +17,13 @@ struct input {
 
 /**
  * input_load() - replay @path; what is wrong with it is said
+ * @cpus: windows of these only, or NULL
  * @ret_input: always to be ended by input_deinit(); holds what was readable
  *	where STATUS_OK or STATUS_DAMAGED is returned
  *
  * Return: &enum status.
  */
-int input_load(const char *path, struct input *ret_input);
+int input_load(const char *path, const struct cpu_list *cpus, struct input *ret_input);
 
 /** input_view() - as profile_view(), and what only a recording's reader knows */
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,

@@ -26,13 +26,13 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "summary",
-		.synopsis = "[-j] [[-i] FILE]",
+		.synopsis = "[-j] [-C CPUS] [[-i] FILE]",
 		.help = "operations, events, latencies and data sources",
 		.run = summary_run,
 	},
 	{
 		.name = "report",
-		.synopsis = "[-j] [-i FILE] [-G GROUP] [-s SORT] [-n N] [-c CONTAINER] [-p PID]",
+		.synopsis = "[-j] [[-i] FILE] [-G GROUP] [-s SORT] [-n N] [-c CONTAINER] [-p PID] [-C CPUS]",
 		.help = "the heaviest functions, processes or containers",
 		.run = report_run,
 	},

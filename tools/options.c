@@ -8,12 +8,19 @@
 #include "say.h"
 
 static const struct option long_options[] = {
-	{ "batch", no_argument, NULL, 'b' },	    { "container", required_argument, NULL, 'c' },
-	{ "delay", required_argument, NULL, 'd' },  { "group", required_argument, NULL, 'G' },
-	{ "input", required_argument, NULL, 'i' },  { "json", no_argument, NULL, 'j' },
-	{ "number", required_argument, NULL, 'n' }, { "pid", required_argument, NULL, 'p' },
-	{ "root", required_argument, NULL, 'R' },   { "sort", required_argument, NULL, 's' },
-	{ "truth", required_argument, NULL, 'T' },  { NULL, 0, NULL, 0 },
+	{ "batch", no_argument, NULL, 'b' },
+	{ "container", required_argument, NULL, 'c' },
+	{ "cpu", required_argument, NULL, 'C' },
+	{ "delay", required_argument, NULL, 'd' },
+	{ "group", required_argument, NULL, 'G' },
+	{ "input", required_argument, NULL, 'i' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "number", required_argument, NULL, 'n' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "root", required_argument, NULL, 'R' },
+	{ "sort", required_argument, NULL, 's' },
+	{ "truth", required_argument, NULL, 'T' },
+	{ NULL, 0, NULL, 0 },
 };
 
 static int options_number(const char *verb, int letter, const char *text, u32 max, u32 *ret)
@@ -55,12 +62,20 @@ static int options_truth(const char *verb, char *text, struct options *options)
 	percent = equals ? strtod(equals + 1, &end) : -1;
 	if (!equals || end == equals + 1 || *end || !(percent >= 0 && percent <= 100))
 		return say_fail(STATUS_USAGE,
-				"%s: --truth \"%s\": NAME=PERCENT is wanted, 0 to 100", verb,
-				text);
+				"%s: --truth \"%s\": NAME=PERCENT is wanted, 0 to 100", verb, text);
 	*equals = 0;
 	truth->name = text;
 	truth->percent = percent;
 	options->truths++;
+	return 0;
+}
+
+static int options_cpus(const char *verb, const char *text, struct options *options)
+{
+	if (cpu_list_parse(text, &options->cpus) < 0 || !cpu_list_end(&options->cpus))
+		return say_fail(STATUS_USAGE, "%s: -C \"%s\": CPUs are wanted, as in 0-3,8", verb,
+				text);
+	options->cpus_given = true;
 	return 0;
 }
 
@@ -76,6 +91,8 @@ static int options_one(const char *verb, int letter, struct options *options)
 	case 'c':
 		options->container = optarg;
 		return 0;
+	case 'C':
+		return options_cpus(verb, optarg, options);
 	case 'd':
 		return options_delay(verb, optarg, &options->delay);
 	case 'G':
@@ -137,7 +154,8 @@ int options_parse(int argc, char **argv, const char *accept, struct options *ret
 
 	opterr = 0;
 	optind = 0; /* verbs of tests parse more than once */
-	while ((letter = getopt_long(argc, argv, ":bc:d:G:i:jn:p:s:", long_options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:p:s:", long_options, NULL)) !=
+	       -1) {
 		if (letter == '?' || letter == ':')
 			return options_unknown(verb, letter, argv);
 		if (!strchr(accept, letter))
@@ -152,6 +170,10 @@ int options_parse(int argc, char **argv, const char *accept, struct options *ret
 		options.input = argv[optind++];
 	if (optind < argc)
 		return say_fail(STATUS_USAGE, "%s: unexpected argument \"%s\"", verb, argv[optind]);
+	if (options.cpus_given && !options.input)
+		return say_fail(STATUS_USAGE,
+				"%s: -C wants a recording: the daemon's profile is of all CPUs",
+				verb);
 	*ret_options = options;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #ifndef SPEPROF_OPTIONS_H
 #define SPEPROF_OPTIONS_H
 
+#include "cpu-list.h"
 #include "format.h"
 #include "view.h"
 
@@ -12,6 +13,7 @@
  * struct options - what was asked for
  * @input: a recording, or NULL for the daemon
  * @number: -n: rows of a report, iterations of top; 0 if not given
+ * @cpus: -C: windows of these CPUs only, if @cpus_given
  * @pid: rows of this process only; 0 for all
  * @container: rows of this container only; NULL for all
  * @root: where doctor looks instead of "/"
@@ -28,13 +30,15 @@ struct options {
 	u32 number;
 	s32 pid;
 	double delay;
+	struct cpu_list cpus;
+	bool cpus_given;
 	bool json;
 	bool batch;
 };
 
 /**
  * options_parse() - read the options of a verb; errors are said
- * @accept: the letters that the verb takes of "ijGsnpcdb", 'R' for --root, 'T'
+ * @accept: the letters that the verb takes of "ijGsnpcCdb", 'R' for --root, 'T'
  *	for --truth, 'F' if its recording may stand without -i
  *
  * Return: 0, or an &enum status.

@@ -144,16 +144,17 @@ static int summary_print(const char *text, bool as_json)
 	return STATUS_OK;
 }
 
-static int summary_recording(const char *path, char **ret_text)
+static int summary_recording(const struct options *options, char **ret_text)
 {
 	struct input input;
-	int status = input_load(path, &input), r;
+	int status, r;
 
+	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = profile_summary_json(input.profile, "recording", input.format == RECORDING_PERF,
 					 ret_text);
 		if (r < 0)
-			status = say_fail(STATUS_FAILED, "%s: %s", path, strerror(-r));
+			status = say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
 	}
 	input_deinit(&input);
 	return status;
@@ -175,11 +176,11 @@ int summary_run(int argc, char **argv)
 {
 	struct options options;
 	char *text = NULL;
-	int status = options_parse(argc, argv, "ijF", &options);
+	int status = options_parse(argc, argv, "ijCF", &options);
 
 	if (status)
 		return status;
-	status = options.input ? summary_recording(options.input, &text) : summary_daemon(&text);
+	status = options.input ? summary_recording(&options, &text) : summary_daemon(&text);
 	if (text) {
 		int printed = summary_print(text, options.json);
 

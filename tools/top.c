@@ -56,8 +56,8 @@ static void live_refresh(struct live *live)
 	bool whole = live->whole || !live->now.header.running;
 	struct view view;
 
-	if (delta_view(&live->now, whole ? &nothing : &live->before, live->options.sort,
-		       &view) < 0) {
+	if (delta_view(&live->now, whole ? &nothing : &live->before,
+		       !whole && live->before.count == BUS_ROWS, live->options.sort, &view) < 0) {
 		snprintf(live->message, sizeof(live->message), "out of memory");
 		return;
 	}
@@ -105,7 +105,8 @@ static void live_hints(const struct live *live, FILE *out, const struct format *
 {
 	char text[256], fitted[TEXT_SIZE];
 
-	snprintf(text, sizeof(text), "q quit  g group: %s  s sort: %s  w %s  p %s  up/down scroll%s",
+	snprintf(text, sizeof(text),
+		 "q quit  g group: %s  s sort: %s  w %s  p %s  up/down scroll%s",
 		 view_group_name(live->options.group), view_sort_name(live->options.sort),
 		 live->whole ? "since start" : "last interval", live->paused ? "go on" : "pause",
 		 live->paused ? "  PAUSED" : "");
