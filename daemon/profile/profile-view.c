@@ -2,6 +2,8 @@
 /* Views of a profile: rows by function, process or container. */
 #include "profile-internal.h"
 
+#include "escape.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,7 +143,7 @@ static void row_function(struct profile *p, struct view_row *row, const struct n
 	row_process(p, row, l->process);
 	copy_string(row->function, sizeof(row->function), named->function);
 	if (attributor_place(p->attributor, l->process, l->pc, l->kernel, &place))
-		copy_string(row->binary, sizeof(row->binary), place.binary);
+		escape_string(row->binary, sizeof(row->binary), place.binary);
 }
 
 /* Sorted @named to rows: one a function of a process. */
