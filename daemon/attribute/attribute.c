@@ -4,6 +4,7 @@
 #include "container.h"
 #include "escape.h"
 #include "maps.h"
+#include "pods.h"
 #include "procfs.h"
 #include "thread-table.h"
 
@@ -32,6 +33,9 @@
 #define REFRESH_IDLE	  64
 #define REFRESH_MAPS	  16
 #define REFRESH_BUCKETS	  64
+#define REFRESH_NAMES	  8
+
+#define NAMING_TRIES 5 /* refreshes in which the link to a pod's log may still appear */
 
 enum process_state {
 	PROCESS_FREE,
@@ -63,11 +67,16 @@ struct process {
 /**
  * struct container - an entry of the container table; never given to another
  * @hash: of the raw path
+ * @uid, @id: of a pod's container; "" for others
+ * @naming: how often Kubernetes' name for it is still looked for
  */
 struct container {
 	struct attribute_container pub;
 	u64 hash;
 	u32 hash_next;
+	u32 naming;
+	char uid[40];
+	char id[72];
 };
 
 /**
@@ -101,6 +110,7 @@ struct attributor {
 	u32 process_mask;
 	u32 containers;
 	u32 containers_used;
+	u32 naming; /* containers whose name is looked for */
 	u32 container_mask;
 	int proc;
 	bool live;
@@ -125,6 +135,29 @@ static u64 container_hash(const struct attributor *a, const char *path, size_t l
 		h ^= h >> 29;
 	}
 	return h;
+}
+
+/* Kubernetes' own name for a container; kubelet may link its log only later. */
+static void container_name(struct attributor *a, struct container *c)
+{
+	int log = open("/var/log", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	c->naming--;
+	if (log >= 0 && pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name)))
+		c->naming = 0;
+	a->naming -= !c->naming;
+	if (log >= 0)
+		close(log);
+}
+
+static void containers_name(struct attributor *a)
+{
+	for (u32 i = 1, n = 0; i < a->containers_used && a->naming && n < REFRESH_NAMES; i++) {
+		if (!a->container[i].naming)
+			continue;
+		container_name(a, &a->container[i]);
+		n++;
+	}
 }
 
 /* The index of the container of @path, a new one if need be. */
@@ -154,7 +187,14 @@ static u32 container_index(struct attributor *a, const char *path, size_t len)
 	}
 	c = &a->container[a->containers_used];
 	*c = (struct container){ .pub = m.entry, .hash = hash, .hash_next = *head };
+	memcpy(c->uid, m.uid, sizeof(c->uid));
+	memcpy(c->id, m.id, sizeof(c->id));
 	*head = a->containers_used;
+	if (*c->uid && a->live) {
+		c->naming = NAMING_TRIES;
+		a->naming++;
+		container_name(a, c);
+	}
 	return a->containers_used++;
 }
 
@@ -503,6 +543,7 @@ void attributor_refresh(struct attributor *a)
 	processes_examine(a, &a->hand_idle, REFRESH_IDLE, false);
 	processes_examine(a, &a->hand_busy, REFRESH_PROCESSES, true);
 	threads_examine(a);
+	containers_name(a);
 }
 
 /* What a recording tells */

@@ -135,43 +135,47 @@ static void name_unit(struct attribute_container *entry, struct text t)
 	escape_text(entry->name, sizeof(entry->name), raw, n);
 }
 
+/* Hexadecimal groups as in a UUID; units have '_' between them. */
+static void uid_take(struct text t, char *uid, size_t size)
+{
+	size_t n = 0;
+
+	while (n < t.len && n < size - 1 &&
+	       (hex_digit(t.at[n]) >= 0 || t.at[n] == '-' || t.at[n] == '_')) {
+		uid[n] = t.at[n] == '_' ? '-' : t.at[n];
+		n++;
+	}
+	uid[n < UID_SHORT ? 0 : n] = '\0';
+}
+
 /* The pod's uid in "kubepods-burstable-podUID.slice" or "podUID", or nothing. */
-static struct text pod_uid(const struct text *part, size_t n)
+static void pod_uid(const struct text *part, size_t n, char *uid, size_t size)
 {
 	bool kubernetes = false;
 
 	for (size_t i = 0; i < n; i++)
 		kubernetes |= memmem(part[i].at, part[i].len, "kubepods", 8) != NULL;
-	while (kubernetes && n--) {
+	while (kubernetes && !*uid && n--) {
 		struct text t = part[n];
+		const char *pod = text_starts(t, "pod") ? t.at : memmem(t.at, t.len, "-pod", 4);
 
-		if (text_starts(t, "pod")) {
-			t = (struct text){ t.at + 3, t.len - 3 };
-		} else {
-			size_t i = t.len;
-
-			if (!memmem(t.at, t.len, "kubepods", 8))
-				continue;
-			while (i >= 4 && memcmp(t.at + i - 4, "-pod", 4))
-				i--;
-			if (i < 4)
-				continue;
-			t = (struct text){ t.at + i, t.len - i };
-		}
-		if (t.len >= UID_SHORT)
-			return (struct text){ t.at, UID_SHORT };
+		if (!pod)
+			continue;
+		pod += *pod == '-' ? 4 : 3;
+		uid_take((struct text){ pod, t.len - (size_t)(pod - t.at) }, uid, size);
 	}
-	return (struct text){ "", 0 };
 }
 
-static void name_id(struct attribute_container *entry, struct text id, struct text uid)
+/* What is short enough for a column, and long enough to be told apart. */
+static void name_id(struct container_match *m, struct text id, const struct text *part, size_t n)
 {
-	char raw[64];
-	int n;
-
-	n = snprintf(raw, sizeof(raw), uid.len ? "pod%.*s/%.*s" : "%.*s%.*s", (int)uid.len, uid.at,
-		     ID_SHORT, id.at);
-	escape_text(entry->name, sizeof(entry->name), raw, (size_t)n);
+	snprintf(m->id, sizeof(m->id), "%.*s", (int)id.len, id.at);
+	pod_uid(part, n, m->uid, sizeof(m->uid));
+	if (*m->uid)
+		snprintf(m->entry.name, sizeof(m->entry.name), "pod%.*s/%.*s", UID_SHORT, m->uid,
+			 ID_SHORT, m->id);
+	else
+		snprintf(m->entry.name, sizeof(m->entry.name), "%.*s", ID_SHORT, m->id);
 }
 
 static bool parent_matches(const struct pattern *p, const struct text *part, size_t i)
@@ -211,7 +215,7 @@ static bool pattern_matches(const struct pattern *p, const struct text *part, si
 	case NAME_ID:
 		if (!text_is_id(t))
 			return false;
-		name_id(&m->entry, t, pod_uid(part, colon ? i + 1 : i));
+		name_id(m, t, part, colon ? i + 1 : i);
 		break;
 	case NAME_UNIT:
 		name_unit(&m->entry, t);

@@ -9,10 +9,14 @@
  * struct container_match - what a cgroup path says
  * @length: bytes of the path up to the container's own cgroup; what lies below
  *	is inside of it, and the same container
+ * @uid: of the pod as Kubernetes writes it, "" outside of it
+ * @id: the container's whole id, "" if it has none: hexadecimal
  * @entry: name, runtime and path, escaped
  */
 struct container_match {
 	size_t length;
+	char uid[40];
+	char id[72];
 	struct attribute_container entry;
 };
 

@@ -3,9 +3,13 @@
 
 #include "container.h"
 #include "escape.h"
+#include "pods.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define ID		"4f0c9d3b2a1e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8"
 #define SHORT		"4f0c9d3b2a1e"
@@ -144,6 +148,84 @@ static void test_fixtures(void **state)
 	}
 }
 
+/* What names a pod's container to Kubernetes, out of each driver's way to write it. */
+static void test_pod(void **state)
+{
+	static const struct {
+		const char *path;
+		const char *uid;
+	} rows[] = {
+		{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_UNDERSCORED
+		  ".slice/cri-containerd-" ID ".scope",
+		  UID_DASHED },
+		{ "/kubepods/burstable/pod" UID_DASHED "/" ID, UID_DASHED },
+		{ "/kubepods/besteffort/pod" UID_PLAIN "/crio-" ID, UID_PLAIN },
+		{ "/system.slice/containerd.service/kubepods-burstable-pod" UID_UNDERSCORED
+		  ".slice:cri-containerd:" ID,
+		  UID_DASHED },
+		{ "/kubepods/pod../" ID, "" },
+		{ "/docker/" ID, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct container_match m;
+
+		assert_true(container_identify(rows[i].path, strlen(rows[i].path), &m));
+		assert_string_equal(m.uid, rows[i].uid);
+		assert_string_equal(m.id, ID);
+	}
+}
+
+static void log_make(const char *root, const char *path, bool folder)
+{
+	char whole[512];
+	int fd;
+
+	snprintf(whole, sizeof(whole), "%s/%s", root, path);
+	if (folder) {
+		assert_int_equal(mkdir(whole, 0755), 0);
+		return;
+	}
+	fd = open(whole, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void test_pod_names(void **state)
+{
+	char root[] = "/tmp/test-container-XXXXXX", name[128] = "untouched", command[64];
+	int log;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	log = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_false(pods_name(log, UID_DASHED, ID, name, sizeof(name)));
+	log_make(root, "pods", true);
+	log_make(root, "pods/prod_web-7c9_" UID_DASHED, true);
+	log_make(root, "pods/" UID_PLAIN, true);
+	log_make(root, "containers", true);
+	assert_false(pods_name(log, UID_PLAIN, ID, name, sizeof(name)));
+	assert_string_equal(name, "untouched");
+	assert_true(pods_name(log, UID_DASHED, ID, name, sizeof(name)));
+	assert_string_equal(name, "prod/web-7c9/" SHORT);
+	log_make(root, "containers/-" ID ".log", false);
+	log_make(root, "containers/web-7c9_prod_ngi\033nx-" SHORT ".log", false);
+	log_make(root, "containers/web-7c9_prod_ngi\033nx-" ID ".lo", false);
+	assert_true(pods_name(log, UID_DASHED, ID, name, sizeof(name)));
+	assert_string_equal(name, "prod/web-7c9/" SHORT);
+	snprintf(command, sizeof(command), "rm -f %s/containers/*", root);
+	assert_int_equal(system(command), 0);
+	log_make(root, "containers/web-7c9_prod_ngi\033nx-" ID ".log", false);
+	assert_true(pods_name(log, UID_DASHED, ID, name, sizeof(name)));
+	assert_string_equal(name, "prod/web-7c9/ngi\\x1bnx");
+	assert_true(pods_name(log, UID_DASHED, ID, name, 10));
+	assert_string_equal(name, "prod/web-");
+	close(log);
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+}
+
 static void test_root(void **state)
 {
 	static const char *const roots[] = { "", "/", "//", "/..", "/../..", "/ (deleted)" };
@@ -275,7 +357,8 @@ static void test_escape_any(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixtures),   cmocka_unit_test(test_root),
+		cmocka_unit_test(test_fixtures),   cmocka_unit_test(test_pod),
+		cmocka_unit_test(test_pod_names),  cmocka_unit_test(test_root),
 		cmocka_unit_test(test_lengths),	   cmocka_unit_test(test_hierarchies),
 		cmocka_unit_test(test_escape_cut), cmocka_unit_test(test_escape_any),
 	};
