@@ -81,7 +81,7 @@ static int options_cpus(const char *verb, const char *text, struct options *opti
 
 static int options_one(const char *verb, int letter, struct options *options)
 {
-	u32 number;
+	u32 number = 0;
 	int r;
 
 	switch (letter) {

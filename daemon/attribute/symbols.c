@@ -66,7 +66,7 @@ static void files_trim(struct symbols *s)
 	while (s->count > 1 && (s->memory + kernel > s->budget || s->count > FILES_MAX)) {
 		struct file **at = &s->files->next, *last;
 
-		while ((*at)->next)
+		while (*at && (*at)->next)
 			at = &(*at)->next;
 		last = *at;
 		*at = NULL;

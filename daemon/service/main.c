@@ -50,7 +50,7 @@ static int set_override(struct config *config, const char *text)
 	char key[64];
 	const char *equals = strchr(text, '=');
 
-	if (!equals || (size_t)(equals - text) >= sizeof(key)) {
+	if (!equals || equals == text || (size_t)(equals - text) >= sizeof(key)) {
 		complain(SD_ERR, "--set %s: should be KEY=VALUE", text);
 		return EX_USAGE;
 	}
@@ -124,7 +124,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 	r = read_config(o, named);
 	optind = 1;
 	while (!r && (c = getopt_long(argc, argv, "", long_options, NULL)) >= 0)
-		if (c == OPT_SET)
+		if (c == OPT_SET && optarg)
 			r = set_override(&o->config, optarg);
 	return r;
 }

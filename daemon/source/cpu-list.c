@@ -25,7 +25,7 @@ static int parse_cpu(const char **text, u32 *ret_cpu)
 int cpu_list_parse(const char *text, struct cpu_list *ret_list)
 {
 	struct cpu_list list = { 0 };
-	u32 first, last;
+	u32 first = 0, last;
 	int r;
 
 	while (*text && *text != '\n') {

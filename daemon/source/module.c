@@ -286,7 +286,7 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 int source_module_new(const struct source_config *config, bool uring, struct source **ret_source,
 		      const char **ret_reason)
 {
-	struct speprof_device_info info;
+	struct speprof_device_info info = { 0 };
 	struct module_source *m;
 	int r;
 
