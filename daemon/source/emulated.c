@@ -220,7 +220,7 @@ static bool cpu_died(struct emulated_cpu *cpu, bool online)
 
 static void check_online(struct emulated *e, u64 now_ns, const struct source_sink *sink)
 {
-	struct cpu_list online;
+	struct cpu_list online = { 0 };
 	const char *reason;
 
 	if (cpu_list_read(ONLINE_PATH, &online) < 0)
