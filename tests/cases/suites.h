@@ -12,5 +12,6 @@ extern const struct spe_suite spe_suite_spu_sampling;
 extern const struct spe_suite spe_suite_spu_record;
 extern const struct spe_suite spe_suite_spu_buffer;
 extern const struct spe_suite spe_suite_opmodel;
+extern const struct spe_suite spe_suite_synthetic;
 
 #endif

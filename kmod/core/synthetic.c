@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Synthetic programs: each a loop of a few instructions, one row of a table for
+ * each, over a memory whose lines always sit in the same tier.
+ */
+#include "synthetic.h"
+
+#include "opmodel.h"
+
+#define EVENT(e) SPE_BIT(SPE_EVENT_##e)
+
+/* Operation Type payloads of D18.2.7. */
+#define LOAD	    0x00
+#define STORE	    0x01
+#define GATHER	    0xac /* SVE, scatter/gather, predicated, 128 bits */
+#define MEMCPY_LOAD 0x20
+
+#define PAGE	  4096
+#define TLB_PAGES 1024
+
+/* What an instruction does. */
+enum act {
+	ACT_COMPUTE,
+	ACT_CHASE,
+	ACT_READ,
+	ACT_WRITE,
+	ACT_RANDOM,
+	ACT_DECIDE, /* a branch on random data: not taken, or over the next one */
+	ACT_SHARED_READ,
+	ACT_SHARED_WRITE,
+	ACT_GATHER,
+	ACT_COPY,
+	ACT_LOOP, /* back to the first one */
+};
+
+#define STEPS 12
+
+struct program {
+	const char *name;
+	u8 length;
+	u8 steps[STEPS];
+};
+
+static const struct program programs[SPE_PROGRAMS] = {
+	[SPE_PROGRAM_CHASE] = { "chase", 3, { ACT_CHASE, ACT_COMPUTE, ACT_LOOP } },
+	[SPE_PROGRAM_STREAM] = { "stream",
+				 5,
+				 { ACT_READ, ACT_READ, ACT_COMPUTE, ACT_WRITE, ACT_LOOP } },
+	[SPE_PROGRAM_RANDOM] = { "random", 4, { ACT_COMPUTE, ACT_RANDOM, ACT_COMPUTE, ACT_LOOP } },
+	[SPE_PROGRAM_BRANCHY] = { "branchy",
+				  5,
+				  { ACT_COMPUTE, ACT_DECIDE, ACT_COMPUTE, ACT_COMPUTE, ACT_LOOP } },
+	[SPE_PROGRAM_SHARED_LINE] = { "shared_line",
+				      4,
+				      { ACT_SHARED_READ, ACT_COMPUTE, ACT_SHARED_WRITE,
+					ACT_LOOP } },
+	[SPE_PROGRAM_GATHER] = { "gather", 4, { ACT_COMPUTE, ACT_GATHER, ACT_COMPUTE, ACT_LOOP } },
+	[SPE_PROGRAM_MEMCPY] = { "memcpy", 3, { ACT_COMPUTE, ACT_COPY, ACT_LOOP } },
+	[SPE_PROGRAM_MIX] = { "mix",
+			      12,
+			      { ACT_CHASE, ACT_COMPUTE, ACT_READ, ACT_WRITE, ACT_RANDOM, ACT_DECIDE,
+				ACT_COMPUTE, ACT_GATHER, ACT_COPY, ACT_COMPUTE, ACT_COMPUTE,
+				ACT_LOOP } },
+};
+
+struct tier {
+	u64 events;
+	u16 source;
+	u16 min;
+	u16 spread; /* a power of two */
+};
+
+enum tier_name { TIER_L1, TIER_L2, TIER_SYSTEM, TIER_DRAM, TIER_PEER };
+
+static const struct tier tiers[] = {
+	[TIER_L1] = { 0, SPE_SOURCE_L1D, 4, 2 },
+	[TIER_L2] = { EVENT(L1D_REFILL), SPE_SOURCE_L2, 12, 8 },
+	[TIER_SYSTEM] = { EVENT(L1D_REFILL) | EVENT(LLC_ACCESS), SPE_SOURCE_SYSTEM_CACHE, 50, 32 },
+	[TIER_DRAM] = { EVENT(L1D_REFILL) | EVENT(LLC_ACCESS) | EVENT(LLC_MISS), SPE_SOURCE_DRAM,
+			180, 256 },
+	[TIER_PEER] = { EVENT(L1D_REFILL) | EVENT(LLC_ACCESS), SPE_SOURCE_PEER_CORE, 70, 64 },
+};
+
+static u64 draw(struct spe_synthetic *s)
+{
+	u64 z = s->random += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+/* An odd factor permutes the lines of a power of two: each cache holds its exact share. */
+static enum tier_name residence(const struct spe_synthetic *s, u64 offset)
+{
+	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
+	u64 slot = (offset / SPE_SYNTHETIC_LINE * 0x9e3779b1ULL) & (lines - 1);
+
+	if (slot < SPE_SYNTHETIC_L1D / SPE_SYNTHETIC_LINE)
+		return TIER_L1;
+	if (slot < SPE_SYNTHETIC_L2 / SPE_SYNTHETIC_LINE)
+		return TIER_L2;
+	if (slot < SPE_SYNTHETIC_SYSTEM / SPE_SYNTHETIC_LINE)
+		return TIER_SYSTEM;
+	return TIER_DRAM;
+}
+
+/* In sequence: a page begins in DRAM, its other lines were prefetched. */
+static enum tier_name prefetched(u64 offset)
+{
+	if (offset % SPE_SYNTHETIC_LINE)
+		return TIER_L1;
+	return offset % PAGE ? TIER_L2 : TIER_DRAM;
+}
+
+static void memory_access(struct spe_synthetic *s, u64 offset, enum tier_name name, u8 subclass,
+			  bool walk, struct spe_operation *op)
+{
+	const struct tier *tier = &tiers[name];
+	u64 r = draw(s);
+
+	op->op_class = SPE_OP_LOAD_STORE;
+	op->op_subclass = subclass;
+	op->events |= EVENT(L1D_ACCESS) | EVENT(TLB_ACCESS) | tier->events;
+	op->issue = 1;
+	op->total = op->issue + tier->min + (u32)(r & (tier->spread - 1U));
+	if (walk) {
+		op->events |= EVENT(TLB_WALK);
+		op->translation = 20 + (u32)(r >> 32 & 31);
+		op->total += op->translation;
+	}
+	op->va = s->config.va + offset;
+	op->pa = (op->va & SPE_MASK(35, 0)) | SPE_BIT(39);
+	op->has |= SPE_OPERATION_VA | SPE_OPERATION_PA;
+	if (!(subclass & SPE_OP_LDST)) {
+		op->source = tier->source;
+		op->has |= SPE_OPERATION_SOURCE;
+	}
+}
+
+static u64 anywhere(struct spe_synthetic *s)
+{
+	return draw(s) & (s->config.working_set - 1) & ~7ULL;
+}
+
+static u64 in_sequence(struct spe_synthetic *s)
+{
+	s->cursor += 8;
+	return (s->cursor - 8) & (s->config.working_set - 1);
+}
+
+/* More pages than the TLB has entries: a random access finds one by its luck. */
+static bool misses_tlb(struct spe_synthetic *s)
+{
+	u64 pages = s->config.working_set / PAGE;
+
+	return pages > TLB_PAGES && (draw(s) & (pages - 1)) >= TLB_PAGES;
+}
+
+static void chase(struct spe_synthetic *s, struct spe_operation *op)
+{
+	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
+	u64 offset;
+
+	/* Full period for any power of two: factor 1 modulo 4, odd increment. */
+	s->line = (s->line * 0x5851f42d4c957f2dULL + 0x14057b7ef767814fULL) & (lines - 1);
+	offset = s->line * SPE_SYNTHETIC_LINE;
+	memory_access(s, offset, residence(s, offset), LOAD, misses_tlb(s), op);
+}
+
+static void shared(struct spe_synthetic *s, u8 subclass, struct spe_operation *op)
+{
+	bool away = *s->config.line_owner != s->config.cpu;
+
+	*s->config.line_owner = s->config.cpu;
+	/* Each CPU has its own word: nothing is shared but the line. */
+	memory_access(s, 8ULL * s->config.cpu, away ? TIER_PEER : TIER_L1, subclass, false, op);
+}
+
+static void gather(struct spe_synthetic *s, struct spe_operation *op)
+{
+	u64 offset = anywhere(s);
+
+	memory_access(s, offset, residence(s, offset), GATHER, misses_tlb(s), op);
+	if (!(draw(s) & 3))
+		op->events |= EVENT(PARTIAL_PREDICATE);
+}
+
+/* Source and destination are in the two halves of the data (D17.6.4.3). */
+static void copy(struct spe_synthetic *s, struct spe_operation *op)
+{
+	bool store = draw(s) & 1;
+	u64 half = s->config.working_set / 2;
+	u64 offset = in_sequence(s) & (half - 1);
+
+	memory_access(s, store ? half + offset : offset, prefetched(offset),
+		      (u8)(MEMCPY_LOAD | (store ? SPE_OP_LDST : 0)), false, op);
+}
+
+static void branch(struct spe_operation *op, u8 subclass, u32 cycles)
+{
+	op->op_class = SPE_OP_BRANCH;
+	op->op_subclass = subclass;
+	op->issue = 1;
+	op->total = 1 + cycles;
+}
+
+/* Returns the step that follows. */
+static u32 decide(struct spe_synthetic *s, struct spe_operation *op)
+{
+	u64 r = draw(s);
+	bool taken = r & 1;
+
+	branch(op, SPE_OP_COND, 2);
+	if ((r >> 8 & 0xff) < s->config.mispredicted) {
+		op->events |= EVENT(MISPREDICTED);
+		op->total += 12;
+	}
+	if (!taken) {
+		op->events |= EVENT(NOT_TAKEN);
+		return s->step + 1;
+	}
+	op->target = op->pc + 8;
+	op->has |= SPE_OPERATION_TARGET;
+	return s->step + 2;
+}
+
+/* Returns the step that follows. */
+static u32 execute(struct spe_synthetic *s, enum act act, struct spe_operation *op)
+{
+	u64 offset;
+
+	switch (act) {
+	case ACT_COMPUTE:
+		op->op_class = SPE_OP_OTHER;
+		op->issue = 1;
+		op->total = 2;
+		break;
+	case ACT_CHASE:
+		chase(s, op);
+		break;
+	case ACT_READ:
+	case ACT_WRITE:
+		offset = in_sequence(s);
+		memory_access(s, offset, prefetched(offset), act == ACT_READ ? LOAD : STORE, false,
+			      op);
+		break;
+	case ACT_RANDOM:
+		offset = anywhere(s);
+		memory_access(s, offset, residence(s, offset), LOAD, misses_tlb(s), op);
+		break;
+	case ACT_DECIDE:
+		return decide(s, op);
+	case ACT_SHARED_READ:
+		shared(s, LOAD, op);
+		break;
+	case ACT_SHARED_WRITE:
+		shared(s, STORE, op);
+		break;
+	case ACT_GATHER:
+		gather(s, op);
+		break;
+	case ACT_COPY:
+		copy(s, op);
+		break;
+	case ACT_LOOP:
+		branch(op, SPE_OP_COND, 1);
+		op->target = s->config.pc;
+		op->has |= SPE_OPERATION_TARGET;
+		return 0;
+	}
+	return s->step + 1;
+}
+
+static void truth_add(struct spe_truth *truth, const struct spe_operation *op)
+{
+	u64 events = op->events;
+
+	truth->operations++;
+	truth->cycles += op->total;
+	switch (op->op_class) {
+	case SPE_OP_LOAD_STORE:
+		truth->kind[op->op_subclass & SPE_OP_LDST ? SPE_KIND_STORE : SPE_KIND_LOAD]++;
+		break;
+	case SPE_OP_BRANCH:
+		truth->kind[SPE_KIND_BRANCH]++;
+		break;
+	default:
+		truth->kind[SPE_KIND_OTHER]++;
+		break;
+	}
+	truth->simd += op->op_class == SPE_OP_LOAD_STORE && op->op_subclass == GATHER;
+	for (; events; events &= events - 1)
+		truth->event[__builtin_ctzll(events)]++;
+	if (op->has & SPE_OPERATION_SOURCE)
+		truth->source[op->source & 15]++;
+}
+
+static const char *refuse(const struct spe_synthetic_config *config)
+{
+	u64 size = config->working_set;
+
+	if (config->program >= SPE_PROGRAMS)
+		return "program: no such program";
+	if (size < PAGE || size > 1ULL << 30 || size & (size - 1))
+		return "working_set: not a power of two from 4 KiB to 1 GiB";
+	if (config->va & (PAGE - 1))
+		return "va: not a multiple of 4 KiB";
+	if (config->el > 2)
+		return "el: above 2";
+	if (config->cpu > 1)
+		return "cpu: neither 0 nor 1";
+	if (config->program == SPE_PROGRAM_SHARED_LINE && !config->line_owner)
+		return "line_owner: missing, the program shares a line";
+	return NULL;
+}
+
+int spe_synthetic_init(struct spe_synthetic *synthetic, const struct spe_synthetic_config *config,
+		       const char **ret_reason)
+{
+	const char *reason = refuse(config);
+
+	if (reason) {
+		if (ret_reason)
+			*ret_reason = reason;
+		return -EINVAL;
+	}
+	*synthetic = (struct spe_synthetic){ .config = *config, .random = config->seed };
+	return 0;
+}
+SPE_EXPORT(spe_synthetic_init);
+
+void spe_synthetic_next(struct spe_synthetic *synthetic, struct spe_operation *ret_operation)
+{
+	struct spe_synthetic *s = synthetic;
+	const struct program *program = &programs[s->config.program];
+	struct spe_operation op = {
+		.pc = s->config.pc + 4ULL * s->step,
+		.timestamp = s->now,
+		.events = EVENT(RETIRED),
+		.has = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
+		.contextidr_el1 = s->config.context,
+		.contextidr_el2 = s->config.context,
+		.el = s->config.el,
+		.ns = true,
+	};
+
+	s->step = execute(s, program->steps[s->step], &op);
+	s->now += op.total;
+	truth_add(&s->truth, &op);
+	*ret_operation = op;
+}
+SPE_EXPORT(spe_synthetic_next);
+
+u32 spe_synthetic_length(enum spe_program program)
+{
+	return (unsigned int)program < SPE_PROGRAMS ? programs[program].length : 0;
+}
+SPE_EXPORT(spe_synthetic_length);
+
+const char *spe_program_name(enum spe_program program)
+{
+	return (unsigned int)program < SPE_PROGRAMS ? programs[program].name : "invalid";
+}
+SPE_EXPORT(spe_program_name);
+
+int spe_program_from_name(const char *name, enum spe_program *ret_program)
+{
+	for (unsigned int i = 0; i < SPE_PROGRAMS; i++) {
+		if (strcmp(name, programs[i].name))
+			continue;
+		*ret_program = i;
+		return 0;
+	}
+	return -ENOENT;
+}
+SPE_EXPORT(spe_program_from_name);

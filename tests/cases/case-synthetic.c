@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Synthetic programs: what they execute, and that sampling them finds it. */
+#include "opmodel.h"
+#include "spu-fixture.h"
+#include "suites.h"
+#include "synthetic.h"
+
+#define MIB (1ULL << 20)
+
+static struct spe_synthetic one, other;
+static u8 line_owner;
+
+static struct spe_synthetic_config config_of(enum spe_program program, u64 working_set)
+{
+	return (struct spe_synthetic_config){
+		.program = program,
+		.mispredicted = 64,
+		.context = 4711,
+		.pc = 0x0000aaaab0000000ULL,
+		.va = 0x0000ffff80000000ULL,
+		.working_set = working_set,
+		.line_owner = &line_owner,
+		.seed = 0x5eed0008,
+	};
+}
+
+static bool start(struct spe_check *check, enum spe_program program, u64 working_set)
+{
+	struct spe_synthetic_config config = config_of(program, working_set);
+
+	line_owner = 1;
+	return SPE_CHECK_EQ(check, spe_synthetic_init(&one, &config, NULL), 0);
+}
+
+static void run(u64 operations)
+{
+	struct spe_operation op;
+
+	while (operations--)
+		spe_synthetic_next(&one, &op);
+}
+
+/* A lap of the chase meets every line once: the shares are exact. */
+static void synthetic_chase(struct spe_check *check)
+{
+	const u64 lines = 64 * MIB / SPE_SYNTHETIC_LINE;
+
+	if (!start(check, SPE_PROGRAM_CHASE, 64 * MIB))
+		return;
+	run(3 * lines);
+	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_LOAD], lines);
+	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_OTHER], lines);
+	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_BRANCH], lines);
+	SPE_CHECK_EQ(check, one.truth.source[SPE_SOURCE_L1D], 1024);
+	SPE_CHECK_EQ(check, one.truth.source[SPE_SOURCE_L2], 16384 - 1024);
+	SPE_CHECK_EQ(check, one.truth.source[SPE_SOURCE_SYSTEM_CACHE], lines / 2 - 16384);
+	SPE_CHECK_EQ(check, one.truth.source[SPE_SOURCE_DRAM], lines / 2);
+	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_LLC_MISS], lines / 2);
+	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_L1D_REFILL], lines - 1024);
+}
+
+/* Three laps of 8-byte accesses: a page begins in DRAM, a line outside of L1. */
+static void synthetic_stream(struct spe_check *check)
+{
+	if (!start(check, SPE_PROGRAM_STREAM, MIB))
+		return;
+	run(MIB / 8 * 5);
+	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_LOAD], MIB / 8 * 2);
+	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_STORE], MIB / 8);
+	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_LLC_MISS], 3 * MIB / 4096);
+	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_L1D_REFILL], 3 * MIB / 64);
+	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_TLB_WALK], 0);
+}
+
+/* Alone the line stays; two CPUs in step take it from each other every time. */
+static void synthetic_shared_line(struct spe_check *check)
+{
+	struct spe_synthetic_config config = config_of(SPE_PROGRAM_SHARED_LINE, 4096);
+	struct spe_operation op;
+
+	if (!start(check, SPE_PROGRAM_SHARED_LINE, 4096))
+		return;
+	run(4000);
+	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_L1D_REFILL], 1);
+
+	config.cpu = 1;
+	if (!start(check, SPE_PROGRAM_SHARED_LINE, 4096) ||
+	    !SPE_CHECK_EQ(check, spe_synthetic_init(&other, &config, NULL), 0))
+		return;
+	for (unsigned int i = 0; i < 4000; i++) {
+		spe_synthetic_next(&one, &op);
+		spe_synthetic_next(&other, &op);
+	}
+	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_L1D_REFILL], 2000);
+	SPE_CHECK_EQ(check, other.truth.event[SPE_EVENT_L1D_REFILL], 2000);
+	SPE_CHECK_EQ(check, one.truth.source[SPE_SOURCE_PEER_CORE], 1000);
+}
+
+static void check_share(struct spe_check *check, u64 part, u64 whole, u64 permille)
+{
+	/* Over 10^5 draws 8 per mille are five deviations of a fair coin. */
+	SPE_CHECK(check, part * 1000 > (permille - 8) * whole);
+	SPE_CHECK(check, part * 1000 < (permille + 8) * whole);
+}
+
+static void synthetic_branchy(struct spe_check *check)
+{
+	u64 decisions;
+
+	if (!start(check, SPE_PROGRAM_BRANCHY, 4096))
+		return;
+	run(1000000);
+	/* Each loop decides once, and loops once. */
+	decisions = one.truth.kind[SPE_KIND_BRANCH] / 2;
+	check_share(check, one.truth.event[SPE_EVENT_MISPREDICTED], decisions, 250);
+	check_share(check, one.truth.event[SPE_EVENT_NOT_TAKEN], decisions, 500);
+}
+
+static void synthetic_gather(struct spe_check *check)
+{
+	if (!start(check, SPE_PROGRAM_GATHER, 64 * MIB))
+		return;
+	run(400000);
+	SPE_CHECK_EQ(check, one.truth.simd, 100000);
+	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_LOAD], 100000);
+	check_share(check, one.truth.event[SPE_EVENT_PARTIAL_PREDICATE], 100000, 250);
+	check_share(check, one.truth.source[SPE_SOURCE_DRAM], 100000, 500);
+	/* 1024 of 16384 pages are in the TLB. */
+	check_share(check, one.truth.event[SPE_EVENT_TLB_WALK], 100000, 937);
+}
+
+static void synthetic_memcpy(struct spe_check *check)
+{
+	if (!start(check, SPE_PROGRAM_MEMCPY, MIB))
+		return;
+	for (unsigned int i = 0; i < 300000; i++) {
+		struct spe_operation op;
+		bool upper;
+
+		spe_synthetic_next(&one, &op);
+		if (op.op_class != SPE_OP_LOAD_STORE)
+			continue;
+		upper = op.va - one.config.va >= MIB / 2;
+		SPE_CHECK_EQ(check, upper, op.op_subclass & SPE_OP_LDST);
+		SPE_CHECK_EQ(check, spe_op_format(op.op_class, op.op_subclass),
+			     SPE_OP_FORMAT_LS_MEMCPY);
+	}
+	check_share(check, one.truth.kind[SPE_KIND_STORE], 100000, 500);
+}
+
+static void check_place(struct spe_check *check, const struct spe_operation *op)
+{
+	const struct spe_synthetic_config *config = &one.config;
+	u64 end = config->pc + 4ULL * spe_synthetic_length(config->program);
+
+	SPE_CHECK(check, op->pc >= config->pc && op->pc < end && op->pc % 4 == 0);
+	if (op->has & SPE_OPERATION_TARGET)
+		SPE_CHECK(check, op->target >= config->pc && op->target < end);
+	if (op->has & SPE_OPERATION_VA)
+		SPE_CHECK(check, op->va - config->va < config->working_set);
+	SPE_CHECK(check, spe_op_format(op->op_class, op->op_subclass) != SPE_OP_FORMAT_RESERVED);
+	SPE_CHECK(check, op->issue && op->issue < op->total && op->translation < op->total);
+	SPE_CHECK_EQ(check, !!(op->has & SPE_OPERATION_SOURCE),
+		     op->op_class == SPE_OP_LOAD_STORE && !(op->op_subclass & SPE_OP_LDST));
+}
+
+/* Every operation has its place; the next follows where the last one went; truth is the sum. */
+static void synthetic_every_program(struct spe_check *check)
+{
+	for (unsigned int program = 0; program < SPE_PROGRAMS; program++) {
+		u64 cycles = 0, retired = 0, loads = 0, expected_pc = 0x0000aaaab0000000ULL;
+
+		if (!start(check, program, 4 * MIB))
+			return;
+		for (unsigned int i = 0; i < 50000; i++) {
+			struct spe_operation op;
+
+			spe_synthetic_next(&one, &op);
+			check_place(check, &op);
+			SPE_CHECK_EQ(check, op.pc, expected_pc);
+			SPE_CHECK_EQ(check, op.timestamp, cycles);
+			expected_pc = op.has & SPE_OPERATION_TARGET ? op.target : op.pc + 4;
+			cycles += op.total;
+			retired += op.events >> SPE_EVENT_RETIRED & 1;
+			loads += !!(op.has & SPE_OPERATION_SOURCE);
+		}
+		SPE_CHECK_EQ(check, one.truth.operations, 50000);
+		SPE_CHECK_EQ(check, one.truth.cycles, cycles);
+		SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_RETIRED], retired);
+		SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_LOAD], loads);
+		SPE_CHECK_EQ(check,
+			     one.truth.kind[0] + one.truth.kind[1] + one.truth.kind[2] +
+				     one.truth.kind[3],
+			     50000);
+	}
+}
+
+static void synthetic_reproducible(struct spe_check *check)
+{
+	for (unsigned int program = 0; program < SPE_PROGRAMS; program++) {
+		struct spe_synthetic_config config = config_of(program, MIB);
+		u8 owners[2] = { 0, 0 };
+
+		config.line_owner = &owners[0];
+		spe_synthetic_init(&one, &config, NULL);
+		config.line_owner = &owners[1];
+		spe_synthetic_init(&other, &config, NULL);
+		for (unsigned int i = 0; i < 10000; i++) {
+			struct spe_operation a, b;
+
+			spe_synthetic_next(&one, &a);
+			spe_synthetic_next(&other, &b);
+			SPE_CHECK_EQ(check, a.pc ^ a.va ^ a.events ^ a.timestamp ^ a.source,
+				     b.pc ^ b.va ^ b.events ^ b.timestamp ^ b.source);
+		}
+		SPE_CHECK(check, !memcmp(&one.truth, &other.truth, sizeof(one.truth)));
+	}
+}
+
+/* What the records in the fixture's buffer add up to. */
+static void collect(struct spe_truth *seen, size_t bytes)
+{
+	struct spe_decoder_config config = { .max_size = 64, .align = 64 };
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+
+	spe_decoder_init(&decoder, &config, fixture.mem, bytes);
+	while (spe_decoder_next(&decoder, &sample, NULL) == SPE_DECODE_SAMPLE) {
+		seen->operations++;
+		seen->kind[spe_sample_kind(&sample)]++;
+		for (unsigned int i = 0; i < 32; i++)
+			seen->event[i] += sample.events >> i & 1;
+		if (spe_sample_has(&sample, SPE_HAS_SOURCE))
+			seen->source[sample.source & 15]++;
+	}
+}
+
+/*
+ * @seen of @samples is @part of @whole, within six standard deviations of a
+ * binomial (and one more sample for the end): false once in 10^8.
+ */
+static void check_estimate(struct spe_check *check, u64 seen, u64 samples, u64 part, u64 whole)
+{
+	u64 expected = part * samples / whole;
+	u64 difference = seen > expected ? seen - expected : expected - seen;
+	u64 variance = expected * (whole - part) / whole;
+
+	SPE_CHECK(check, difference <= 1 || (difference - 1) * (difference - 1) <= 36 * variance);
+}
+
+/*
+ * The way of a sample: program, SPU with jitter, buffer, decoder. Shares among
+ * the samples are the shares among what was executed: no kind is favoured.
+ */
+static void synthetic_sampled(struct spe_check *check)
+{
+	struct spe_truth seen = { 0 };
+	struct spe_spu_config config;
+	const u64 members = 4000000;
+
+	spe_spu_config_default(&config);
+	config.features |= SPE_PMSIDR_ERND;
+	if (!start(check, SPE_PROGRAM_MIX, 64 * MIB) || !fixture_init(check, &config))
+		return;
+	spe_spu_write(&fixture.spu, SPE_REG_PMSIRR, 1 << 8 | SPE_PMSIRR_RND);
+	fixture_arm(FIXTURE_SIZE);
+	for (u64 i = 0; i < members; i++) {
+		struct spe_operation op;
+
+		spe_synthetic_next(&one, &op);
+		spe_spu_operate(&fixture.spu, &op);
+		if (!fixture.irq)
+			continue;
+		collect(&seen, (size_t)(fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE));
+		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
+		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	}
+	collect(&seen, (size_t)(fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE));
+
+	SPE_CHECK_EQ(check, seen.operations, fixture.spu.stats.written);
+	SPE_CHECK_EQ(check, fixture.spu.stats.operations, members);
+	/* D17.3.4.3: one in 257, and no sample strays further than 255. */
+	SPE_CHECK(check, seen.operations * 257 <= members && (seen.operations + 2) * 257 > members);
+	for (unsigned int i = 0; i < SPE_KINDS; i++)
+		check_estimate(check, seen.kind[i], seen.operations, one.truth.kind[i], members);
+	/* Events that this SPU outputs: two bytes of them. */
+	for (unsigned int i = 0; i < 16; i++)
+		check_estimate(check, seen.event[i], seen.operations, one.truth.event[i], members);
+	for (unsigned int i = 0; i < 16; i++)
+		check_estimate(check, seen.source[i], seen.operations, one.truth.source[i],
+			       members);
+	SPE_CHECK(check, seen.event[SPE_EVENT_LLC_MISS] > 100);
+}
+
+static void synthetic_refused(struct spe_check *check)
+{
+	for (unsigned int i = 0; i < 9; i++) {
+		struct spe_synthetic_config config = config_of(SPE_PROGRAM_SHARED_LINE, MIB);
+		const char *reason = NULL;
+
+		switch (i) {
+		case 0:
+			config.program = SPE_PROGRAMS;
+			break;
+		case 1:
+			config.working_set = 0;
+			break;
+		case 2:
+			config.working_set = 2048;
+			break;
+		case 3:
+			config.working_set = 3 * MIB;
+			break;
+		case 4:
+			config.working_set = 2048 * MIB;
+			break;
+		case 5:
+			config.va = 64;
+			break;
+		case 6:
+			config.el = 3;
+			break;
+		case 7:
+			config.cpu = 2;
+			break;
+		case 8:
+			config.line_owner = NULL;
+			break;
+		}
+		SPE_CHECK_EQ(check, i << 16 | (u16)spe_synthetic_init(&one, &config, &reason),
+			     i << 16 | (u16)-EINVAL);
+		SPE_CHECK(check, reason && strchr(reason, ':'));
+		SPE_CHECK_EQ(check, spe_synthetic_init(&one, &config, NULL), -EINVAL);
+	}
+}
+
+static void synthetic_names(struct spe_check *check)
+{
+	enum spe_program program = SPE_PROGRAMS;
+
+	for (unsigned int i = 0; i < SPE_PROGRAMS; i++) {
+		SPE_CHECK_EQ(check, spe_program_from_name(spe_program_name(i), &program), 0);
+		SPE_CHECK_EQ(check, program, i);
+	}
+	SPE_CHECK_EQ(check, spe_program_from_name("", &program), -ENOENT);
+	SPE_CHECK_EQ(check, spe_synthetic_length(SPE_PROGRAMS), 0);
+}
+
+static const struct spe_case cases[] = {
+	{ "chase", synthetic_chase },
+	{ "stream", synthetic_stream },
+	{ "shared line", synthetic_shared_line },
+	{ "branchy", synthetic_branchy },
+	{ "gather", synthetic_gather },
+	{ "memcpy", synthetic_memcpy },
+	{ "every program", synthetic_every_program },
+	{ "reproducible", synthetic_reproducible },
+	{ "sampled", synthetic_sampled },
+	{ "refused", synthetic_refused },
+	{ "names", synthetic_names },
+};
+
+const struct spe_suite spe_suite_synthetic = { "synthetic", cases, ARRAY_SIZE(cases) };
