@@ -206,12 +206,12 @@ static void put_op(struct text *text, u8 op_class, u8 subclass)
 		put_flags(text, subclass, other, ARRAY_SIZE(other));
 		break;
 	case SPE_OP_FORMAT_SVE:
-		put(text, "OTHER SVE-OTHER");
+		put(text, "SVE-OTHER");
 		put_vector(text, subclass);
 		put_flags(text, subclass, vector, ARRAY_SIZE(vector));
 		break;
 	case SPE_OP_FORMAT_SME:
-		put(text, "OTHER SME-OTHER");
+		put(text, "SME-OTHER");
 		put_tile(text, subclass);
 		put_flags(text, subclass, tile, ARRAY_SIZE(tile));
 		break;

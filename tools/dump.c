@@ -56,14 +56,26 @@ static void dump_packets(const struct dump *dump, const struct source_window *wi
 	}
 }
 
+/*
+ * What no record is made of: packets as far as they parse, which is how a cut or
+ * damaged record begins, and the rest as bytes.
+ */
 static void dump_suspect(const struct dump *dump, const struct source_window *window,
 			 const struct spe_range *range)
 {
-	size_t at, n;
+	char meaning[sizeof("SUSPECT ") + DUMP_MEANING_MAX] = "SUSPECT ";
+	size_t pos = range->offset, end = range->offset + range->size, size;
+	struct spe_packet packet;
+	int n;
 
-	for (at = 0; at < range->size; at += n) {
-		n = range->size - at < LINE_BYTES ? range->size - at : LINE_BYTES;
-		dump_line(dump, window, range->offset + at, n, "SUSPECT");
+	while (pos < end && (n = spe_packet_decode(window->data + pos, end - pos, &packet)) > 0) {
+		dump_packet_meaning(&packet, meaning + strlen("SUSPECT "));
+		dump_line(dump, window, pos, (size_t)n, meaning);
+		pos += (size_t)n;
+	}
+	for (; pos < end; pos += size) {
+		size = end - pos < LINE_BYTES ? end - pos : LINE_BYTES;
+		dump_line(dump, window, pos, size, "SUSPECT");
 	}
 }
 

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Records of varied layouts with their truth. Written byte by byte from section
+ * D18.2 and not by the codec, which this is to test.
+ *
+ * usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-t] -o FILE; the truth, as
+ * the JSON that "speprof summary -j" prints of it, goes to standard output. With
+ * -t 16 bytes of one more record follow, which are suspect.
+ */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * @stride: bytes from record to record, 0: one behind the other
+ * @inner: zeros before the Data Source and the Timestamp, as Neoverse has them
+ * @op_first: begins with the operation, as the FVP does; else with the PC
+ * @events: bytes of the Events packet, 0: any
+ * @timestamps: ends with a Timestamp, else with End
+ */
+struct layout {
+	const char *name;
+	unsigned int stride;
+	bool inner;
+	bool op_first;
+	unsigned int events;
+	bool timestamps;
+	bool contexts;
+	bool extras;	/* packets that only later versions or the implementer define */
+};
+
+static const struct layout layouts[] = {
+	{ "neoverse", 64, true, false, 2, true, true, false },
+	{ "kunpeng", 44, false, false, 2, false, false, false },
+	{ "fvp", 0, false, true, 1, true, true, false },
+	{ "packed", 0, false, false, 0, false, true, false },
+	{ "wide", 128, true, false, 8, true, true, true },
+};
+
+/* Operation Type packets: CLASS, SUBCLASS, and what they count as. */
+static const struct op {
+	uint8_t class, subclass;
+	enum kind { LOAD, STORE, BRANCH, OTHER, KINDS } kind;
+	bool simd;
+} ops[] = {
+	{ 1, 0x00, LOAD, false },   { 1, 0x01, STORE, false },  { 1, 0x04, LOAD, false },
+	{ 1, 0x05, STORE, false },  { 1, 0x16, LOAD, false },	{ 1, 0x13, STORE, false },
+	{ 1, 0x10, LOAD, false },   { 1, 0x14, LOAD, false },	{ 1, 0x31, STORE, false },
+	{ 1, 0x20, LOAD, false },   { 1, 0x25, STORE, false },	{ 1, 0x44, LOAD, false },
+	{ 1, 0x28, LOAD, true },    { 1, 0xbd, STORE, true },	{ 1, 0x7c, LOAD, true },
+	{ 2, 0x00, BRANCH, false }, { 2, 0x01, BRANCH, false }, { 2, 0x02, BRANCH, false },
+	{ 2, 0x12, BRANCH, false }, { 0, 0x00, OTHER, false },	{ 0, 0x01, OTHER, false },
+	{ 0, 0x06, OTHER, false },  { 0, 0x2c, OTHER, true },	{ 0, 0xda, OTHER, true },
+};
+
+/* Bits of the Events packet that the architecture names, in the contract's words. */
+static const struct {
+	unsigned int bit;
+	const char *name;
+} events[] = {
+	{ 0, "exception" },
+	{ 1, "retired" },
+	{ 2, "l1d_access" },
+	{ 3, "l1d_refill" },
+	{ 4, "tlb_access" },
+	{ 5, "tlb_walk" },
+	{ 6, "not_taken" },
+	{ 7, "mispredicted" },
+	{ 8, "llc_access" },
+	{ 9, "llc_miss" },
+	{ 10, "remote_access" },
+	{ 11, "misaligned" },
+	{ 16, "transactional" },
+	{ 17, "partial_predicate" },
+	{ 18, "empty_predicate" },
+	{ 19, "l2d_access" },
+	{ 20, "l2d_miss" },
+	{ 21, "cache_data_modified" },
+	{ 22, "recently_fetched" },
+	{ 23, "data_snooped" },
+	{ 24, "streaming_sve" },
+	{ 25, "smcu" },
+};
+
+#define EVENTS (sizeof(events) / sizeof(events[0]))
+#define SOURCES 16
+#define CONTEXTS 32
+#define CUT_RECORD 16
+
+static const char *const kind_names[KINDS] = { "load", "store", "branch", "other" };
+static const char *const latency_names[3] = { "total", "issue", "translation" };
+
+struct truth {
+	uint64_t records, bytes, suspect, simd;
+	uint64_t kinds[KINDS];
+	uint64_t events[EVENTS];
+	struct {
+		uint64_t count, sum, max;
+	} latency[3];
+	uint64_t sources[2][SOURCES];	/* one byte, two bytes */
+	uint64_t contexts[2][CONTEXTS];
+};
+
+struct record {
+	uint8_t bytes[256];
+	size_t len;
+};
+
+static uint64_t state;
+
+static uint64_t draw(void)
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static bool chance(unsigned int percent)
+{
+	return draw() % 100 < percent;
+}
+
+static void put(struct record *r, uint64_t v, unsigned int size)
+{
+	while (size--) {
+		r->bytes[r->len++] = (uint8_t)v;
+		v >>= 8;
+	}
+}
+
+static void put_zeros(struct record *r, size_t to)
+{
+	while (r->len < to)
+		put(r, 0, 1);
+}
+
+static void put_address(struct record *r, unsigned int index, uint64_t payload)
+{
+	put(r, 0xb0 | index, 1);
+	put(r, payload, 8);
+}
+
+static void put_latency(struct record *r, struct truth *t, unsigned int index, unsigned int cycles)
+{
+	put(r, 0x98 | index, 1);
+	put(r, cycles, 2);
+	t->latency[index].count++;
+	t->latency[index].sum += cycles;
+	if (cycles > t->latency[index].max)
+		t->latency[index].max = cycles;
+}
+
+static void put_events(struct record *r, const struct layout *l, struct truth *t)
+{
+	unsigned int log = l->events ? (unsigned int)__builtin_ctz(l->events) : draw() % 4;
+	uint64_t known = 2;	/* retired, or the records would be too alike */
+
+	for (size_t i = 0; i < EVENTS; i++)
+		if (events[i].bit < 8U << log && chance(15))
+			known |= 1ULL << events[i].bit;
+	for (size_t i = 0; i < EVENTS; i++)
+		t->events[i] += known >> events[i].bit & 1;
+	if (log && chance(10))
+		known |= 1ULL << 12;	/* IMPLEMENTATION DEFINED: counted nowhere */
+	put(r, 0x42 | log << 4, 1);
+	put(r, known, 1U << log);
+}
+
+static void put_op(struct record *r, const struct op *op, struct truth *t)
+{
+	put(r, 0x48 | op->class, 1);
+	put(r, op->subclass, 1);
+	t->kinds[op->kind]++;
+	t->simd += op->simd;
+}
+
+static void put_contexts(struct record *r, const struct layout *l, struct truth *t)
+{
+	unsigned int el = (unsigned int)draw() % 2, which = (unsigned int)draw() % CONTEXTS;
+
+	if (!l->contexts)
+		return;
+	put(r, 0x64 | el, 1);
+	put(r, 1000 + which, 4);
+	t->contexts[el][which]++;
+}
+
+static void put_source(struct record *r, const struct layout *l, struct truth *t)
+{
+	unsigned int wide = chance(20), which = (unsigned int)draw() % SOURCES;
+
+	if (l->inner)
+		put_zeros(r, (r->len + 7) & ~(size_t)7);
+	put(r, 0x43 | wide << 4, 1);
+	put(r, wide ? 0x100 | which : which, wide ? 2 : 1);
+	t->sources[wide][which]++;
+}
+
+/* Packets that a reader skips by their size: none of them is in the truth. */
+static void put_extras(struct record *r)
+{
+	put(r, 0x9c, 1);	/* alternate clock issue latency */
+	put(r, draw() & 0xfff, 2);
+	put(r, 0xb121 + draw() % 3, 2);	/* extended Address, INDEX 9, 17 or 25 */
+	put(r, draw(), 8);
+	put(r, 0xc0 | draw() % 16, 1);
+	put(r, draw(), 1);
+	put(r, 0xe3, 1);
+	put(r, draw(), 4);
+}
+
+static void put_end(struct record *r, const struct layout *l, uint64_t n)
+{
+	if (!l->timestamps) {
+		put(r, 0x01, 1);
+		return;
+	}
+	if (l->inner && r->len + 9 < l->stride && chance(70))
+		put_zeros(r, l->stride - 9);
+	put(r, 0x71, 1);
+	put(r, 1000000 + 7 * n, 8);
+}
+
+static struct record make_record(const struct layout *l, struct truth *t, uint64_t n)
+{
+	const struct op *op = &ops[draw() % (sizeof(ops) / sizeof(ops[0]))];
+	uint64_t pc = (draw() % 3) << 61 | 1ULL << 63 | (0x400000 + (draw() % 4096) * 4);
+	struct record r = { .len = 0 };
+	bool memory = op->kind == LOAD || op->kind == STORE;
+
+	if (l->op_first)
+		put_op(&r, op, t);
+	put_address(&r, 0, pc);
+	put_contexts(&r, l, t);
+	if (!l->op_first)
+		put_op(&r, op, t);
+	put_events(&r, l, t);
+	put_latency(&r, t, 1, (unsigned int)draw() % 100);
+	put_latency(&r, t, 0, chance(1) ? 0xfff : (unsigned int)draw() % 800);
+	if (op->kind == BRANCH && l->stride != 44)
+		put_address(&r, 1, pc + 64);
+	if (memory && l->stride != 44)
+		put_address(&r, 2, 0xffff80000000ULL + draw() % (1 << 20));
+	if (memory)
+		put_latency(&r, t, 2, (unsigned int)draw() % 50);
+	if (l->extras && chance(30))
+		put_extras(&r);
+	if (op->kind == LOAD && l->stride != 44)
+		put_source(&r, l, t);
+	put_end(&r, l, n);
+	put_zeros(&r, l->stride);
+	t->records++;
+	t->bytes += r.len;
+	return r;
+}
+
+static void print_counts(const char *format, const uint64_t *counts, unsigned int n,
+			 unsigned int first, const char **separator)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (!counts[i])
+			continue;
+		printf("%s", *separator);
+		printf(format, first + i);
+		printf(":%llu", (unsigned long long)counts[i]);
+		*separator = ",";
+	}
+}
+
+static void print_truth(const struct truth *t)
+{
+	const char *separator = "";
+
+	printf("{\"schema_version\":1,\"backend\":\"recording\",\"totals\":{\"records\":%llu,"
+	       "\"bytes\":%llu,\"suspect_bytes\":%llu,\"lost_bytes\":0,\"ops\":{",
+	       (unsigned long long)t->records, (unsigned long long)t->bytes,
+	       (unsigned long long)t->suspect);
+	for (int i = 0; i < KINDS; i++)
+		printf("%s\"%s\":%llu", i ? "," : "", kind_names[i],
+		       (unsigned long long)t->kinds[i]);
+	printf("},\"simd\":%llu,\"events\":{", (unsigned long long)t->simd);
+	for (size_t i = 0; i < EVENTS; i++)
+		printf("%s\"%s\":%llu", i ? "," : "", events[i].name,
+		       (unsigned long long)t->events[i]);
+	printf("},\"latency\":{");
+	for (int i = 0; i < 3; i++)
+		printf("%s\"%s\":{\"count\":%llu,\"sum\":%llu,\"max\":%llu}", i ? "," : "",
+		       latency_names[i], (unsigned long long)t->latency[i].count,
+		       (unsigned long long)t->latency[i].sum,
+		       (unsigned long long)t->latency[i].max);
+	printf("},\"data_source\":{");
+	print_counts("\"0x%x\"", t->sources[0], SOURCES, 0, &separator);
+	print_counts("\"0x%x\"", t->sources[1], SOURCES, 0x100, &separator);
+	for (int el = 0; el < 2; el++) {
+		separator = "";
+		printf(el ? "},\"el2\":{" : "},\"contexts\":{\"el1\":{");
+		print_counts("\"%u\"", t->contexts[el], CONTEXTS, 1000, &separator);
+	}
+	printf("}}}}\n");
+}
+
+static const struct layout *find_layout(const char *name)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		if (!strcmp(layouts[i].name, name))
+			return &layouts[i];
+	return NULL;
+}
+
+/* @truncate: the last record stops in its middle, which costs it. */
+static int generate(FILE *out, const struct layout *layout, uint64_t n, bool truncate)
+{
+	struct truth truth = { 0 };
+	struct record record;
+
+	for (uint64_t i = 0; i < n; i++) {
+		record = make_record(layout, &truth, i);
+		fwrite(record.bytes, 1, record.len, out);
+	}
+	if (truncate) {
+		struct truth gone = { 0 };
+
+		record = make_record(layout, &gone, n);
+		fwrite(record.bytes, 1, CUT_RECORD, out);
+		truth.bytes += CUT_RECORD;
+		truth.suspect += CUT_RECORD;
+	}
+	print_truth(&truth);
+	return fflush(out) || fflush(stdout) ? 1 : 0;
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-t] -o FILE\nlayouts:");
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		fprintf(stderr, " %s", layouts[i].name);
+	fputc('\n', stderr);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	const struct layout *layout = &layouts[0];
+	const char *path = NULL;
+	uint64_t n = 1000;
+	bool truncate = false;
+	FILE *out;
+	int c, r;
+
+	while ((c = getopt(argc, argv, "s:n:l:to:")) != -1) {
+		switch (c) {
+		case 's':
+			state = strtoull(optarg, NULL, 0);
+			break;
+		case 'n':
+			n = strtoull(optarg, NULL, 0);
+			break;
+		case 'l':
+			layout = find_layout(optarg);
+			break;
+		case 't':
+			truncate = true;
+			break;
+		case 'o':
+			path = optarg;
+			break;
+		default:
+			return usage();
+		}
+	}
+	if (!layout || !path || optind < argc)
+		return usage();
+	out = fopen(path, "wb");
+	if (!out) {
+		perror(path);
+		return 1;
+	}
+	r = generate(out, layout, n, truncate);
+	return fclose(out) ? 1 : r;
+}
