@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Linked by tests/fuzz/run: a library with local, global and weak functions. */
+int seed_global(int n);
+int seed_weak(int n);
+
+__attribute__((noinline)) static int seed_local(int n)
+{
+	return n * 3;
+}
+
+__attribute__((weak)) int seed_weak(int n)
+{
+	return seed_local(n) + 1;
+}
+
+int seed_global(int n)
+{
+	return seed_weak(n) - seed_local(n);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Any text as /proc/PID/cgroup: what is named is bounded, printable and stable. */
+#include "fuzz.h"
+
+#include "container.h"
+#include "escape.h"
+
+static void check_text(const char *text, size_t size)
+{
+	char again[512];
+	size_t len = strnlen(text, size);
+
+	fuzz_assert(len < size);
+	for (size_t i = 0; i < len; i++)
+		fuzz_assert((unsigned char)text[i] >= 0x20 && text[i] != 0x7f);
+	/* What was escaped is printable as it is. */
+	fuzz_assert(escape_text(again, sizeof(again), text, len) == len);
+	fuzz_assert(!memcmp(again, text, len));
+}
+
+static void check_path(const char *path, size_t len)
+{
+	struct container_match m, inside;
+
+	if (!container_identify(path, len, &m))
+		return;
+	fuzz_assert(m.length > 0 && m.length <= len);
+	fuzz_assert(*m.entry.name && *m.entry.runtime && *m.entry.path);
+	check_text(m.entry.name, sizeof(m.entry.name));
+	check_text(m.entry.path, sizeof(m.entry.path));
+	fuzz_assert(strnlen(m.uid, sizeof(m.uid)) < sizeof(m.uid));
+	fuzz_assert(strspn(m.id, "0123456789abcdef") == strnlen(m.id, sizeof(m.id)));
+	/* The container's own cgroup names something too, unless it reads as removed. */
+	if (path[m.length - 1] == ')')
+		return;
+	fuzz_assert(container_identify(path, m.length, &inside));
+	fuzz_assert(inside.length <= m.length);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data, *path;
+	size_t len;
+
+	check_path(text, size);
+	if (!container_cgroup(text, size, &path, &len))
+		return 0;
+	fuzz_assert(path >= text && path <= text + size && len <= (size_t)(text + size - path));
+	fuzz_assert(!memchr(path, '\n', len));
+	check_path(path, len);
+	return 0;
+}
