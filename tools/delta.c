@@ -3,10 +3,13 @@
 
 #include <stdlib.h>
 
-static int compare_key(const void *a, const void *b)
+/* A row, to be found by what it is of. */
+struct key {
+	const struct view_row *row;
+};
+
+static int compare_rows(const struct view_row *x, const struct view_row *y)
 {
-	const struct view_row *x = *(const struct view_row *const *)a;
-	const struct view_row *y = *(const struct view_row *const *)b;
 	int r;
 
 	if (x->pid != y->pid)
@@ -17,6 +20,11 @@ static int compare_key(const void *a, const void *b)
 	if (!r)
 		r = strcmp(x->process, y->process);
 	return r ? r : strcmp(x->binary, y->binary);
+}
+
+static int compare_key(const void *a, const void *b)
+{
+	return compare_rows(((const struct key *)a)->row, ((const struct key *)b)->row);
 }
 
 static u64 weight(const struct view_row *row, enum view_sort sort)
@@ -30,7 +38,7 @@ static int compare_weight(const void *a, const void *b, void *sort)
 {
 	u64 x = weight(a, *(enum view_sort *)sort), y = weight(b, *(enum view_sort *)sort);
 
-	return x != y ? (x < y ? 1 : -1) : compare_key(&a, &b);
+	return x != y ? (x < y ? 1 : -1) : compare_rows(a, b);
 }
 
 /* A counter that went back belongs to a row that was evicted and came again. */
@@ -61,13 +69,12 @@ static void header_less(struct view_header *header, const struct view_header *be
 	/* What was lost and suspect stays in sight: it is never just one interval's. */
 }
 
-/* Pointers to the rows, sorted by what they are of. */
-static const struct view_row **rows_sorted(const struct view *view)
+static struct key *keys_new(const struct view *view)
 {
-	const struct view_row **sorted = calloc(view->count + 1, sizeof(*sorted));
+	struct key *sorted = calloc(view->count + 1, sizeof(*sorted));
 
 	for (u32 i = 0; sorted && i < view->count; i++)
-		sorted[i] = &view->rows[i];
+		sorted[i].row = &view->rows[i];
 	if (sorted)
 		qsort(sorted, view->count, sizeof(*sorted), compare_key);
 	return sorted;
@@ -79,7 +86,7 @@ int delta_view(const struct view *now, const struct view *before, bool cut, enum
 	bool reset = now->header.records < before->header.records ||
 		     now->header.duration_ns < before->header.duration_ns;
 	struct view view = { .header = now->header };
-	const struct view_row **sorted = rows_sorted(before);
+	struct key *sorted = keys_new(before);
 
 	view.rows = calloc(now->count + 1, sizeof(*view.rows));
 	if (!sorted || !view.rows) {
@@ -90,14 +97,14 @@ int delta_view(const struct view *now, const struct view *before, bool cut, enum
 	if (!reset)
 		header_less(&view.header, &before->header);
 	for (u32 i = 0; i < now->count; i++) {
-		const struct view_row *key = &now->rows[i], **old = NULL;
+		struct key key = { &now->rows[i] }, *old = NULL;
 		struct view_row *row = &view.rows[view.count];
 
 		if (!reset)
 			old = bsearch(&key, sorted, before->count, sizeof(*sorted), compare_key);
-		*row = *key;
+		*row = *key.row;
 		if (old)
-			row_less(row, *old);
+			row_less(row, old->row);
 		else if (cut && !reset)
 			continue;
 		view.count += row->samples > 0;

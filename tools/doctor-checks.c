@@ -277,7 +277,7 @@ static void look_paranoid(struct machine *machine, struct finding *f)
 	if (r < 0)
 		note(f, "use a kernel with CONFIG_PERF_EVENTS",
 		     "this kernel has no perf events: neither perf's driver nor emulation works");
-	else if (atoi(text) > 2)
+	else if (strtol(text, NULL, 10) > 2)
 		note(f,
 		     "nothing, if speprofd runs from its unit; else "
 		     "\"sysctl kernel.perf_event_paranoid=2\" or CAP_PERFMON",

@@ -204,7 +204,7 @@ static void cell_truth(const struct layout *layout, const struct view_row *row, 
 {
 	const struct format *format = layout->format;
 
-	strcpy(ret, "-");
+	snprintf(ret, CELL_SIZE, "-");
 	for (u32 i = 0; i < format->truths; i++) {
 		const struct view_row *first = layout->view->rows;
 
@@ -360,7 +360,7 @@ static void layout_line(const struct layout *layout, FILE *out, const struct vie
 	/* A terminal too narrow for the figures alone. */
 	if (limit && text_width(line) > limit && limit < TEXT_MAX) {
 		text_fit(line, limit, false, fitted);
-		strcpy(line, fitted);
+		snprintf(line, sizeof(line), "%s", fitted);
 	}
 	term_ink(out, layout->format->colour, row ? TERM_PLAIN : TERM_STRONG, line);
 	fputc('\n', out);

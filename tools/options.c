@@ -53,7 +53,7 @@ static int options_delay(const char *verb, const char *text, double *ret)
 static int options_truth(const char *verb, char *text, struct options *options)
 {
 	struct format_truth *truth = &options->truth[options->truths];
-	char *equals = strrchr(text, '='), *end;
+	char *equals = strrchr(text, '='), *end = NULL;
 	double percent;
 
 	if (options->truths == FORMAT_TRUTHS)

@@ -23,7 +23,7 @@ void rows_filter(struct view *view, const struct options *options, u32 limit)
 
 		if (options->pid && row->pid != options->pid)
 			continue;
-		if (options->container && strcmp(row->container, options->container))
+		if (options->container && strcmp(row->container, options->container) != 0)
 			continue;
 		if (kept != i)
 			view->rows[kept] = *row;
@@ -62,7 +62,7 @@ static json_object *totals_json(const struct view_header *h)
 
 static json_object *header_json(const struct view_header *h)
 {
-	bool live = strcmp(h->source, "recording");
+	bool live = strcmp(h->source, "recording") != 0;
 	json_object *json = json_object_new_object();
 
 	json_object_object_add(json, "schema_version", json_object_new_int(1));

@@ -40,12 +40,13 @@ bool term_colour(void)
 {
 	const char *no = getenv("NO_COLOR"), *kind = getenv("TERM");
 
-	return isatty(STDOUT_FILENO) && !(no && *no) && kind && strcmp(kind, "dumb");
+	return isatty(STDOUT_FILENO) && !(no && *no) && kind && strcmp(kind, "dumb") != 0;
 }
 
 void term_size(size_t *ret_width, size_t *ret_height)
 {
 	const char *columns = getenv("COLUMNS");
+	unsigned long given = columns ? strtoul(columns, NULL, 10) : 0;
 	struct winsize size = { 0 };
 	bool tty = isatty(STDOUT_FILENO);
 
@@ -53,8 +54,8 @@ void term_size(size_t *ret_width, size_t *ret_height)
 		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	*ret_width = size.ws_col ? size.ws_col : tty ? 80 : 0;
 	*ret_height = size.ws_row ? size.ws_row : tty ? 24 : 0;
-	if (columns && !size.ws_col && atoi(columns) > 0)
-		*ret_width = atoi(columns);
+	if (given && !size.ws_col)
+		*ret_width = given;
 }
 
 /* Async-signal-safe: handlers call it. */

@@ -160,12 +160,18 @@ const char *text_seconds(char *buf, u64 ns)
 	return buf;
 }
 
+static const char *text_none(char *buf)
+{
+	snprintf(buf, TEXT_FIGURE, "-");
+	return buf;
+}
+
 const char *text_percent(char *buf, u64 part, u64 whole)
 {
 	double percent;
 
 	if (!whole)
-		return strcpy(buf, "-");
+		return text_none(buf);
 	percent = 100.0 * part / whole;
 	/* 100.0 % would be wider than the column that all others fit. */
 	snprintf(buf, TEXT_FIGURE, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
@@ -175,7 +181,7 @@ const char *text_percent(char *buf, u64 part, u64 whole)
 const char *text_percent_whole(char *buf, u64 part, u64 whole)
 {
 	if (!whole)
-		return strcpy(buf, "-");
+		return text_none(buf);
 	snprintf(buf, TEXT_FIGURE, "%.0f %%", 100.0 * part / whole);
 	return buf;
 }
