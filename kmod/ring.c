@@ -130,14 +130,14 @@ static void ring_add_state_event(struct ring *ring, u32 from, u32 to)
 	});
 }
 
-static void ring_write_skip(struct ring *ring, const struct closed *closed)
+static void ring_write_skip(struct ring *ring, const struct closed *closed, u64 position,
+			    u64 span)
 {
-	u64 position = closed->at.header - closed->at.skip;
 	struct speprof_window skip = {
 		.magic = SPEPROF_WINDOW_MAGIC,
 		.header_size = SPEPROF_WINDOW_SKIP_SIZE,
 		.kind = SPEPROF_WINDOW_SKIP,
-		.span = closed->at.skip,
+		.span = span,
 		.seq = ring->seq++,
 		.position = position,
 		.data_offset = SPEPROF_WINDOW_SKIP_SIZE,
@@ -149,7 +149,20 @@ static void ring_write_skip(struct ring *ring, const struct closed *closed)
 
 	memcpy(ring->data + (position & (ring->config.size - 1)), &skip, SPEPROF_WINDOW_SKIP_SIZE);
 	ring->count.skips++;
-	ring->count.skip_bytes += closed->at.skip;
+	ring->count.skip_bytes += span;
+}
+
+/* What is left out before a window; in two where it goes around the ring's end. */
+static void ring_write_skips(struct ring *ring, const struct closed *closed)
+{
+	u64 position = closed->at.header - closed->at.skip;
+	u64 lap = ALIGN(position + 1, ring->config.size);
+	u64 first = min(closed->at.skip, lap - position);
+
+	if (first)
+		ring_write_skip(ring, closed, position, first);
+	if (first < closed->at.skip)
+		ring_write_skip(ring, closed, lap, closed->at.skip - first);
 }
 
 static void ring_write_window(struct ring *ring, const struct closed *closed)
@@ -183,8 +196,7 @@ static void ring_write_window(struct ring *ring, const struct closed *closed)
 		.records = closed->records,
 	};
 
-	if (closed->at.skip)
-		ring_write_skip(ring, closed);
+	ring_write_skips(ring, closed);
 	window.seq = ring->seq++;
 	window.span = closed->head - closed->at.header;
 	memcpy(ring->data + (closed->at.header & (ring->config.size - 1)), &window, sizeof(window));
@@ -271,8 +283,9 @@ static u32 ring_arm(struct ring *ring)
 	backend->sync();
 	if (backend->records)
 		ring->records_before = backend->records();
-	ring->start_ticks = backend->ticks();
+	/* In this order no record's time comes out later than the window's end. */
 	ring->start_ns = ktime_get_ns();
+	ring->start_ticks = backend->ticks();
 	ring_transition(ring, SPEPROF_RING_ARMED, ring->start_ns);
 	backend->write(SPE_REG_PMSCR, ring->program.pmscr);
 	backend->sync();

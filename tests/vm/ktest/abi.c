@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The arguments of every command, right and wrong; who may what.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ktest.h"
+
+#define CAPABILITY_PERFMON 38
+
+static void device_says_what_it_is(void)
+{
+	struct speprof_device_info info = { .size = sizeof(info) };
+	struct speprof_cpu_info cpu = { .size = sizeof(cpu) };
+	int device = kdevice_open();
+
+	check(!ioctl(device, SPEPROF_DEVICE_INFO, &info));
+	check(info.abi_version == SPEPROF_ABI_VERSION);
+	check(info.size == sizeof(info));
+	check(info.cpus >= kcpus() && info.spus >= kcpus());
+	check(info.modes & 1 << SPEPROF_MODE_STREAM);
+	check(info.page_size == (uint32_t)sysconf(_SC_PAGESIZE));
+	check(info.min_ring_size <= info.max_ring_size);
+
+	check(!ioctl(device, SPEPROF_CPU_INFO, &cpu));
+	check(cpu.backend == SPEPROF_BACKEND_EMULATED);
+	check(cpu.flags == SPEPROF_CPU_ONLINE);
+	check(cpu.pmsver >= 1 && cpu.record_align == 64 && cpu.record_max == 64);
+	check(cpu.interval_min >= 256 && cpu.interval_max == 0xffffff00);
+	check(cpu.events && cpu.tick_hz == 1000000000);
+	cpu.cpu = info.cpus;
+	check_errno(ioctl(device, SPEPROF_CPU_INFO, &cpu), EINVAL);
+	cpu.cpu = UINT32_MAX;
+	check_errno(ioctl(device, SPEPROF_CPU_INFO, &cpu), EINVAL);
+}
+
+/* Every way to get the size of a structure wrong, and to get it right from the future. */
+static void command_checks_size(int fd, unsigned long command, const void *good, uint32_t size)
+{
+	uint8_t *longer = calloc(1, 1 << 16);
+	uint32_t n;
+
+	for (n = 0; n < size; n++) {
+		memcpy(longer, good, size);
+		memcpy(longer, &n, sizeof(n));
+		check_errno(ioctl(fd, command, longer), EINVAL);
+	}
+	n = size + 8;
+	memcpy(longer, good, size);
+	memcpy(longer, &n, sizeof(n));
+	longer[size + 7] = 1;
+	check_errno(ioctl(fd, command, longer), E2BIG);
+	n = 1 << 16;
+	memcpy(longer, &n, sizeof(n));
+	check_errno(ioctl(fd, command, longer), E2BIG);
+	n = UINT32_MAX;
+	memcpy(longer, &n, sizeof(n));
+	check_errno(ioctl(fd, command, longer), E2BIG);
+	check_errno(ioctl(fd, command, NULL), EFAULT);
+	check_errno(ioctl(fd, command, (void *)8), EFAULT);
+	check_errno(ioctl(fd, command, (void *)0xffff800000000000UL), EFAULT);
+	free(longer);
+}
+
+static void structures_may_grow(void)
+{
+	struct {
+		struct speprof_device_info info;
+		uint8_t future[64];
+	} longer = { .info.size = sizeof(longer) };
+	struct speprof_device_info info = { .size = sizeof(info) };
+	struct speprof_cpu_info cpu = { .size = sizeof(cpu) };
+	struct speprof_session_config config = ksession_config();
+	struct speprof_sampling sampling = ksampling();
+	struct speprof_ring_open open = { .size = sizeof(open) };
+	struct speprof_ring_stats stats = { .size = sizeof(stats) };
+	int device = kdevice_open();
+	int session = ksession_new(&config);
+	struct kring ring;
+
+	kring_open(session, 0, &ring);
+	command_checks_size(device, SPEPROF_DEVICE_INFO, &info, sizeof(info));
+	command_checks_size(device, SPEPROF_CPU_INFO, &cpu, sizeof(cpu));
+	command_checks_size(device, SPEPROF_SESSION_NEW, &config, sizeof(config));
+	command_checks_size(session, SPEPROF_SESSION_SAMPLE, &sampling, sizeof(sampling));
+	command_checks_size(session, SPEPROF_RING_OPEN, &open, sizeof(open));
+	command_checks_size(ring.fd, SPEPROF_RING_STATS, &stats, sizeof(stats));
+
+	check(!ioctl(device, SPEPROF_DEVICE_INFO, &longer));
+	check(longer.info.size == sizeof(longer.info) && longer.info.abi_version);
+}
+
+static void unknown_commands_are_enotty(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int device = kdevice_open();
+	int session = ksession_new(&config);
+	struct kring ring;
+
+	kring_open(session, 0, &ring);
+	check_errno(ioctl(device, SPEPROF_SESSION_START, 0), ENOTTY);
+	check_errno(ioctl(session, SPEPROF_RING_KICK, 0), ENOTTY);
+	check_errno(ioctl(ring.fd, SPEPROF_DEVICE_INFO, 0), ENOTTY);
+	check_errno(ioctl(device, _IO(SPEPROF_IOC_MAGIC, 0xff), 0), ENOTTY);
+	check_errno(ioctl(session, SPEPROF_SESSION_START, 1), EINVAL);
+	check_errno(ioctl(session, SPEPROF_SESSION_STOP, 1), EINVAL);
+	check_errno(ioctl(ring.fd, SPEPROF_RING_KICK, 1), EINVAL);
+	check_errno(ioctl(ring.fd, SPEPROF_RING_FLUSH, 1), EINVAL);
+	check_errno(ioctl(ring.fd, SPEPROF_RING_ADVANCE, NULL), EFAULT);
+	check_errno(read(device, &config, sizeof(config)), EINVAL);
+	check_errno(read(session, &config, sizeof(config)), EINVAL);
+	check_errno(lseek(ring.fd, 0, SEEK_SET), ESPIPE);
+}
+
+#define CONFIG_BAD(field, value, error)                                                   \
+	do {                                                                              \
+		struct speprof_session_config bad = ksession_config();                    \
+		bad.field = (value);                                                      \
+		check_errno(ioctl(device, SPEPROF_SESSION_NEW, &bad), error);             \
+	} while (0)
+
+static void configurations_are_checked(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int device = kdevice_open();
+	uint8_t mask[64] = { 0 };
+	int session;
+
+	CONFIG_BAD(mode, SPEPROF_MODE_FLIGHT_RECORDER, EOPNOTSUPP);
+	CONFIG_BAD(mode, 2, EINVAL);
+	CONFIG_BAD(rights, 1U << 4, EINVAL);
+	CONFIG_BAD(rights, ~0U, EINVAL);
+	CONFIG_BAD(ring_size, 0, EINVAL);
+	CONFIG_BAD(ring_size, 4096, EINVAL);
+	CONFIG_BAD(ring_size, (1 << 20) + 4096, EINVAL);
+	CONFIG_BAD(ring_size, 1ULL << 40, EINVAL);
+	CONFIG_BAD(ring_size, UINT64_MAX, EINVAL);
+	CONFIG_BAD(event_slots, 0, EINVAL);
+	CONFIG_BAD(event_slots, 8, EINVAL);
+	CONFIG_BAD(event_slots, 65, EINVAL);
+	CONFIG_BAD(event_slots, 1U << 31, EINVAL);
+	CONFIG_BAD(max_latency_ms, 60001, EINVAL);
+	CONFIG_BAD(watermark, (1 << 19) + 1, EINVAL);
+	CONFIG_BAD(watermark, UINT64_MAX, EINVAL);
+	CONFIG_BAD(cpus, (uintptr_t)mask, EINVAL);
+	CONFIG_BAD(cpus_size, 8, EINVAL);
+
+	config.cpus = (uintptr_t)mask;
+	config.cpus_size = sizeof(mask);
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EINVAL);
+	mask[63] = 0x80;
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EINVAL);
+	config.cpus_size = UINT32_MAX;
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EINVAL);
+	config.cpus_size = 1;
+	config.cpus = 8;
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EFAULT);
+
+	/* One CPU only, by the smallest mask. */
+	mask[0] = 1;
+	config.cpus = (uintptr_t)mask;
+	session = ioctl(device, SPEPROF_SESSION_NEW, &config);
+	check(session >= 0);
+	check(fcntl(session, F_GETFD) & FD_CLOEXEC);
+	struct speprof_ring_open open = { .size = sizeof(open), .cpu = 1 };
+	check_errno(ioctl(session, SPEPROF_RING_OPEN, &open), ENOENT);
+	open.cpu = UINT32_MAX;
+	check_errno(ioctl(session, SPEPROF_RING_OPEN, &open), ENOENT);
+	open.cpu = 0;
+	open.flags = 2;
+	check_errno(ioctl(session, SPEPROF_RING_OPEN, &open), EINVAL);
+}
+
+#define SAMPLING_BAD(field, value, error)                                                 \
+	do {                                                                              \
+		struct speprof_sampling bad = ksampling();                                \
+		bad.field = (value);                                                      \
+		check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &bad), error);         \
+	} while (0)
+
+static void samplings_are_checked(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int session = ksession_new(&config);
+	struct speprof_cpu_info cpu = { .size = sizeof(cpu) };
+
+	check(!ioctl(kdevice_open(), SPEPROF_CPU_INFO, &cpu));
+	SAMPLING_BAD(flags, 0, EINVAL);
+	SAMPLING_BAD(flags, SPEPROF_SAMPLE_JITTER, EINVAL);
+	SAMPLING_BAD(flags, SPEPROF_SAMPLE_USER | 1U << 3, EINVAL);
+	SAMPLING_BAD(collect, 1U << 4, EINVAL);
+	SAMPLING_BAD(collect, SPEPROF_COLLECT_PHYSICAL_TIME, EINVAL);
+	SAMPLING_BAD(types, 1U << 3, EINVAL);
+	SAMPLING_BAD(reserved, 1, EINVAL);
+	SAMPLING_BAD(interval, 0, ERANGE);
+	SAMPLING_BAD(interval, cpu.interval_min - 1, ERANGE);
+	SAMPLING_BAD(interval, cpu.interval_max + 1, ERANGE);
+	SAMPLING_BAD(interval, UINT64_MAX, ERANGE);
+	SAMPLING_BAD(min_latency, 0x10000, ERANGE);
+	SAMPLING_BAD(events, ~cpu.events, EOPNOTSUPP);
+	SAMPLING_BAD(events_not, ~cpu.events, EOPNOTSUPP);
+}
+
+static void rights_bind_the_session(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_sampling sampling = ksampling();
+	int session;
+
+	config.rights = 0;
+	session = ioctl(kdevice_open(), SPEPROF_SESSION_NEW, &config);
+	check(session >= 0);
+	SAMPLING_BAD(flags, SPEPROF_SAMPLE_KERNEL, EPERM);
+	SAMPLING_BAD(flags, SPEPROF_SAMPLE_USER, EPERM);
+	sampling.flags = SPEPROF_SAMPLE_USER;
+	sampling.collect = SPEPROF_COLLECT_TIMESTAMP;
+	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
+	sampling.collect |= SPEPROF_COLLECT_PHYSICAL_TIME;
+	check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), EPERM);
+	sampling.collect = SPEPROF_COLLECT_PHYSICAL_ADDRESS;
+	check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), EPERM);
+}
+
+/* Nobody, with CAP_PERFMON or without any capability. */
+static void become_nobody(bool perfmon)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	check(!prctl(PR_SET_KEEPCAPS, 1));
+	check(!setresuid(65534, 65534, 65534));
+	if (perfmon)
+		data[CAPABILITY_PERFMON / 32].permitted = data[CAPABILITY_PERFMON / 32].effective =
+			1U << CAPABILITY_PERFMON % 32;
+	check(!syscall(SYS_capset, &header, data));
+}
+
+static void sessions_need_a_capability(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_device_info info = { .size = sizeof(info) };
+	int device = kdevice_open();
+	int session = ksession_new(&config);
+
+	become_nobody(false);
+	check_errno(open(SPEPROF_DEVICE_PATH, O_RDWR), EACCES);
+	check(!ioctl(device, SPEPROF_DEVICE_INFO, &info));
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EPERM);
+	/* The descriptor is the right to what was created. */
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
+}
+
+static void memory_is_charged(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct rlimit limit = { 0 };
+	int device = kdevice_open();
+	unsigned int i;
+
+	become_nobody(true);
+	limit.rlim_cur = limit.rlim_max = (rlim_t)config.ring_size * kcpus();
+	check(!setrlimit(RLIMIT_MEMLOCK, &limit));
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), ENOMEM);
+	/* Half of each fits, and is given back each time. */
+	config.ring_size /= 2;
+	config.watermark = 0;
+	for (i = 0; i < 8; i++) {
+		int first = ioctl(device, SPEPROF_SESSION_NEW, &config);
+
+		check(first >= 0, "%u: %s", i, strerror(errno));
+		check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), ENOMEM);
+		close(first);
+	}
+}
+
+static void order_of_commands(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_sampling sampling = ksampling();
+	struct speprof_cpu_info cpu = { .size = sizeof(cpu) };
+	int device = kdevice_open();
+	int first = ioctl(device, SPEPROF_SESSION_NEW, &config);
+	int second = ksession_new(&config);
+
+	check(first >= 0);
+	check_errno(ioctl(first, SPEPROF_SESSION_START, 0), ENODATA);
+	check(!ioctl(first, SPEPROF_SESSION_STOP, 0));
+	check(!ioctl(first, SPEPROF_SESSION_SAMPLE, &sampling));
+	check(!ioctl(first, SPEPROF_SESSION_START, 0));
+	check(!ioctl(first, SPEPROF_SESSION_START, 0));
+	check_errno(ioctl(second, SPEPROF_SESSION_START, 0), EBUSY);
+	check(!ioctl(device, SPEPROF_CPU_INFO, &cpu));
+	check(cpu.flags == (SPEPROF_CPU_ONLINE | SPEPROF_CPU_BUSY));
+	check(!ioctl(first, SPEPROF_SESSION_STOP, 0));
+	check(!ioctl(second, SPEPROF_SESSION_START, 0));
+	close(second);
+	check(!ioctl(first, SPEPROF_SESSION_START, 0));
+}
+
+static void maps_are_bounded(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int session = ksession_new(&config);
+	long page = sysconf(_SC_PAGESIZE);
+	struct kring ring;
+	size_t size;
+
+	kring_open(session, 0, &ring);
+	size = ring.open.data_bytes;
+
+#define MAP(bytes, prot, flags, offset) \
+	((long)mmap(NULL, (bytes), (prot), (flags), ring.fd, (off_t)(offset)))
+	check_errno(MAP(size, PROT_READ | PROT_WRITE, MAP_SHARED, SPEPROF_MMAP_DATA), EPERM);
+	check_errno(MAP(page, PROT_READ | PROT_WRITE, MAP_SHARED, SPEPROF_MMAP_EVENTS), EPERM);
+	check_errno(MAP(page, PROT_READ | PROT_EXEC, MAP_SHARED, SPEPROF_MMAP_DATA), EPERM);
+	check_errno(MAP(page, PROT_READ | PROT_EXEC, MAP_SHARED, SPEPROF_MMAP_CONTROL), EPERM);
+	check_errno(MAP(size, PROT_READ, MAP_PRIVATE, SPEPROF_MMAP_DATA), EINVAL);
+	check_errno(MAP(size + (size_t)page, PROT_READ, MAP_SHARED, SPEPROF_MMAP_DATA), ENXIO);
+	check_errno(MAP(page, PROT_READ, MAP_SHARED, SPEPROF_MMAP_DATA + page), EINVAL);
+	check_errno(MAP(page, PROT_READ, MAP_SHARED, 0x300000000ULL), EINVAL);
+	check_errno(MAP(page, PROT_READ, MAP_SHARED, page), EINVAL);
+	check_errno(MAP(ring.open.control_bytes + (size_t)page, PROT_READ, MAP_SHARED,
+			SPEPROF_MMAP_CONTROL), ENXIO);
+	check(MAP(page, PROT_READ, MAP_SHARED, SPEPROF_MMAP_DATA) > 0);
+#undef MAP
+	check_errno(mprotect((void *)ring.data, (size_t)page, PROT_READ | PROT_WRITE), EACCES);
+	check_errno(mprotect((void *)ring.events, (size_t)page, PROT_WRITE), EACCES);
+	check_errno((long)mremap((void *)ring.data, size, size * 2, MREMAP_MAYMOVE), EFAULT);
+	check_errno((long)mmap(NULL, (size_t)page, PROT_READ, MAP_SHARED, session, 0), ENODEV);
+}
+
+const struct ktest ktests_abi[] = {
+	{ "device-says-what-it-is", device_says_what_it_is },
+	{ "structures-may-grow", structures_may_grow },
+	{ "unknown-commands-are-enotty", unknown_commands_are_enotty },
+	{ "configurations-are-checked", configurations_are_checked },
+	{ "samplings-are-checked", samplings_are_checked },
+	{ "rights-bind-the-session", rights_bind_the_session },
+	{ "sessions-need-a-capability", sessions_need_a_capability },
+	{ "memory-is-charged", memory_is_charged },
+	{ "order-of-commands", order_of_commands },
+	{ "maps-are-bounded", maps_are_bounded },
+	{ 0 },
+};

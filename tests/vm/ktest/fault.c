@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Management events, injected into the emulated SPU: what the driver does, and
+ * what userspace is told.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ktest.h"
+#include "syndrome.h"
+
+/* One PMBSR and what must come of it. */
+struct fault_case {
+	const char *name;
+	uint8_t ec;
+	uint8_t mss;
+	uint32_t syndrome;
+	uint32_t action;
+	uint32_t flags;	/* that some window must have; 0 if no window need be published */
+	uint32_t state;	/* of the ring thereafter */
+};
+
+static const struct fault_case cases[] = {
+	{ "translation", SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION | 3, SPEPROF_SYNDROME_FAULT,
+	  SPEPROF_ACTION_STOP_CPU, SPEPROF_WINDOW_FAULTED, SPEPROF_RING_FAULTED },
+	{ "permission, stage 2", SPE_PMBSR_EC_STAGE2, SPE_FSC_PERMISSION, SPEPROF_SYNDROME_FAULT,
+	  SPEPROF_ACTION_STOP_CPU, SPEPROF_WINDOW_FAULTED, SPEPROF_RING_FAULTED },
+	{ "alignment", SPE_PMBSR_EC_STAGE1, SPE_FSC_ALIGNMENT, SPEPROF_SYNDROME_FAULT,
+	  SPEPROF_ACTION_STOP_CPU, SPEPROF_WINDOW_FAULTED, SPEPROF_RING_FAULTED },
+	{ "external abort, synchronous", SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC,
+	  SPEPROF_SYNDROME_EXTERNAL_SYNC, SPEPROF_ACTION_CONTINUE, SPEPROF_WINDOW_FAULTED,
+	  SPEPROF_RING_ARMED },
+	{ "external abort, asynchronous", SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC,
+	  SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_DROP_WINDOW,
+	  SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT | SPEPROF_WINDOW_TRUNCATED,
+	  SPEPROF_RING_ARMED },
+	{ "granule protection", SPE_PMBSR_EC_GPC, 0, SPEPROF_SYNDROME_GPC,
+	  SPEPROF_ACTION_STOP_CPU, SPEPROF_WINDOW_FAULTED, SPEPROF_RING_FAULTED },
+	{ "not allowed", SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED,
+	  SPEPROF_SYNDROME_NOT_ALLOWED, SPEPROF_ACTION_STOP_CPU,
+	  SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_TRUNCATED, SPEPROF_RING_FAULTED },
+	{ "implementation defined", SPE_PMBSR_EC_IMPDEF, 0, SPEPROF_SYNDROME_IMPDEF,
+	  SPEPROF_ACTION_STOP_CPU, SPEPROF_WINDOW_FAULTED, SPEPROF_RING_FAULTED },
+};
+
+static const struct speprof_event *syndrome_wait(struct kring *ring)
+{
+	unsigned int i;
+
+	for (i = 0; i < 500; i++) {
+		const struct speprof_event *event = kring_event(ring);
+
+		if (event && event->type == SPEPROF_EVENT_SYNDROME)
+			return event;
+		if (!event)
+			ksleep_ms(2);
+	}
+	return NULL;
+}
+
+static void case_run(const struct fault_case *c)
+{
+	struct speprof_session_config config = ksession_config();
+	struct ktally tally = { 0 };
+	const struct speprof_event *event;
+	struct pollfd poll_fd = { .events = POLLIN };
+	struct kring ring;
+	int session;
+	pid_t child;
+
+	/* A window that the fault, not the clock, closes: there are records in it. */
+	config.max_latency_ms = 0;
+	config.watermark = 512 << 10;
+	session = ksession_new(&config);
+	kring_open(session, 0, &ring);
+	child = kburn(0);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	ksleep_ms(30);
+	kinject(0, c->ec, c->mss);
+	event = syndrome_wait(&ring);
+	check(event, "%s: no event", c->name);
+	check(event->syndrome == c->syndrome, "%s: %u", c->name, event->syndrome);
+	check(event->action == c->action, "%s: %u", c->name, event->action);
+	check(event->arg0 & SPE_PMBSR_S && SPE_FIELD_GET(SPE_PMBSR_EC, event->arg0) == c->ec);
+	check(kwait_state(&ring, c->state, 500), "%s: %u", c->name, ring.control->state);
+	kring_read(&ring, &tally);
+	check((tally.flags & c->flags) == c->flags, "%s: flags %#x", c->name, tally.flags);
+	check(event->position == ring.tail || c->state == SPEPROF_RING_ARMED);
+
+	poll_fd.fd = ring.fd;
+	check(poll(&poll_fd, 1, 0) >= 0);
+	check(!!(poll_fd.revents & POLLERR) == (c->state == SPEPROF_RING_FAULTED), "%s", c->name);
+
+	/* Stopped and started, it goes on. */
+	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	check(kwait_state(&ring, SPEPROF_RING_ARMED, 500), "%s", c->name);
+	ksleep_ms(20);
+	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
+	kring_read(&ring, &tally);
+	ktally_close(&ring, &tally);
+	kburn_end(child);
+	kring_close(&ring);
+	close(session);
+}
+
+static void syndromes_are_acted_on(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		case_run(&cases[i]);
+}
+
+/* What is injected is what the table of core says, case by case. */
+static void cases_are_those_of_the_table(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct spe_verdict verdict = spe_syndrome_read(
+			SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, cases[i].ec) | cases[i].mss);
+
+		check(verdict.class == cases[i].syndrome, "%s", cases[i].name);
+	}
+}
+
+/* Faults that leave nothing behind, one after the other: the CPU is stopped, not spun. */
+static void barren_faults_stop_the_cpu(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct ktally tally = { 0 };
+	struct kring ring;
+	unsigned int i, syndromes = 0;
+	int session;
+	pid_t child;
+
+	config.max_latency_ms = 5;
+	session = ksession_new(&config);
+	kring_open(session, 0, &ring);
+	child = kburn(0);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	for (i = 0; i < 2000 && ring.control->state != SPEPROF_RING_FAULTED; i++) {
+		kinject(0, SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC);
+		while (kring_event(&ring))
+			syndromes++;
+		kring_read(&ring, &tally);
+	}
+	while (kring_event(&ring))
+		syndromes++;
+	/* The timing decides whether eight in a row come; that it goes on or stops is all. */
+	check(ring.control->state == SPEPROF_RING_FAULTED ||
+	      ring.control->state == SPEPROF_RING_ARMED ||
+	      ring.control->state == SPEPROF_RING_FULL);
+	check(syndromes);
+	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
+	kring_read(&ring, &tally);
+	ktally_close(&ring, &tally);
+	kburn_end(child);
+}
+
+const struct ktest ktests_fault[] = {
+	{ "cases-are-those-of-the-table", cases_are_those_of_the_table },
+	{ "syndromes-are-acted-on", syndromes_are_acted_on },
+	{ "barren-faults-stop-the-cpu", barren_faults_stop_the_cpu },
+	{ 0 },
+};

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * ktest [NAME...]: runs the tests, each in a process of its own, a line for each.
+ * Needs root, speprof.ko and speprof_emu.ko loaded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ktest.h"
+#include "regs.h"
+
+/* A test that has not ended by then has hung. */
+#define TEST_SECONDS 60
+
+int kdevice_open(void)
+{
+	int fd = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+
+	check(fd >= 0, "%s", strerror(errno));
+	return fd;
+}
+
+unsigned int kcpus(void)
+{
+	return (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+struct speprof_session_config ksession_config(void)
+{
+	return (struct speprof_session_config){
+		.size = sizeof(struct speprof_session_config),
+		.mode = SPEPROF_MODE_STREAM,
+		.rights = SPEPROF_RIGHT_KERNEL | SPEPROF_RIGHT_CONTEXT |
+			  SPEPROF_RIGHT_PHYSICAL_ADDRESS | SPEPROF_RIGHT_PHYSICAL_TIME,
+		.ring_size = 1 << 20,
+		.event_slots = 64,
+		.max_latency_ms = 20,
+		.watermark = 64 << 10,
+	};
+}
+
+struct speprof_sampling ksampling(void)
+{
+	return (struct speprof_sampling){
+		.size = sizeof(struct speprof_sampling),
+		.flags = SPEPROF_SAMPLE_USER | SPEPROF_SAMPLE_KERNEL | SPEPROF_SAMPLE_JITTER,
+		.interval = KTEST_INTERVAL,
+		.collect = SPEPROF_COLLECT_TIMESTAMP | SPEPROF_COLLECT_CONTEXT,
+	};
+}
+
+int ksession_new(const struct speprof_session_config *config)
+{
+	struct speprof_sampling sampling = ksampling();
+	int device = kdevice_open();
+	int session = ioctl(device, SPEPROF_SESSION_NEW, config);
+
+	check(session >= 0, "%s", strerror(errno));
+	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), "%s", strerror(errno));
+	close(device);
+	return session;
+}
+
+void kring_open(int session, unsigned int cpu, struct kring *ret_ring)
+{
+	struct kring ring = {
+		.cpu = cpu,
+		.open = { .size = sizeof(ring.open), .cpu = cpu, .flags = SPEPROF_RING_NONBLOCK },
+	};
+
+	ring.fd = ioctl(session, SPEPROF_RING_OPEN, &ring.open);
+	check(ring.fd >= 0, "%s", strerror(errno));
+	ring.control = mmap(NULL, ring.open.control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    ring.fd, SPEPROF_MMAP_CONTROL);
+	check(ring.control != MAP_FAILED, "%s", strerror(errno));
+	ring.events = mmap(NULL, ring.open.event_bytes, PROT_READ, MAP_SHARED, ring.fd,
+			   SPEPROF_MMAP_EVENTS);
+	check(ring.events != MAP_FAILED, "%s", strerror(errno));
+	ring.data = mmap(NULL, ring.open.data_bytes, PROT_READ, MAP_SHARED, ring.fd,
+			 SPEPROF_MMAP_DATA);
+	check(ring.data != MAP_FAILED, "%s", strerror(errno));
+	check(ring.control->magic == SPEPROF_CONTROL_MAGIC);
+	check(ring.control->size >= sizeof(struct speprof_control));
+	check(ring.control->cpu == cpu);
+	check(ring.control->data_bytes == ring.open.data_bytes);
+	check(ring.control->event_slots == ring.open.event_slots);
+	*ret_ring = ring;
+}
+
+void kring_close(struct kring *ring)
+{
+	munmap(ring->control, ring->open.control_bytes);
+	munmap((void *)ring->events, ring->open.event_bytes);
+	munmap((void *)ring->data, ring->open.data_bytes);
+	close(ring->fd);
+}
+
+struct speprof_ring_stats kring_stats(const struct kring *ring)
+{
+	struct speprof_ring_stats stats = { .size = sizeof(stats) };
+
+	check(!ioctl(ring->fd, SPEPROF_RING_STATS, &stats), "%s", strerror(errno));
+	check(stats.size == sizeof(stats));
+	return stats;
+}
+
+static void ledger_add(struct spe_ledger *to, const struct spe_ledger *from)
+{
+	to->records += from->records;
+	to->decoded += from->decoded;
+	to->padding += from->padding;
+	to->suspect += from->suspect;
+	to->suspect_ranges += from->suspect_ranges;
+	to->partial += from->partial;
+}
+
+static void sample_check(const struct speprof_window *window, const struct spe_sample *sample,
+			 struct ktally *tally)
+{
+	check(sample->present & SPE_HAS_ADDRESS(SPE_ADDRESS_PC));
+	if (spe_address_el(sample->address[SPE_ADDRESS_PC]) == 0)
+		tally->user++;
+	if (sample->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) && sample->context[0] == tally->tid)
+		tally->of_tid++;
+	if (sample->present & SPE_HAS_TIMESTAMP) {
+		check(window->tick_hz == 1000000000);
+		check(sample->timestamp >= window->start_ticks);
+		check(sample->timestamp - window->start_ticks <= window->end_ns - window->start_ns);
+	}
+}
+
+static void records_walk(const struct speprof_window *window, const uint8_t *bytes,
+			 struct ktally *tally)
+{
+	struct spe_decoder_config config = {
+		.max_size = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, window->pmsidr),
+		.align = 1U << SPE_FIELD_GET(SPE_PMBIDR_ALIGN, window->pmbidr),
+	};
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+	enum spe_decode got;
+
+	spe_decoder_init(&decoder, &config, bytes, window->data_size);
+	while ((got = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END)
+		if (got == SPE_DECODE_SAMPLE)
+			sample_check(window, &sample, tally);
+	check(decoder.ledger.decoded + decoder.ledger.padding + decoder.ledger.suspect ==
+	      window->data_size);
+	ledger_add(&tally->ledger, &decoder.ledger);
+}
+
+static void window_check(const struct speprof_window *window, unsigned int cpu, uint64_t left)
+{
+	check(window->header_size >= sizeof(*window) && !(window->header_size % 64));
+	check(window->data_offset >= window->header_size);
+	check(window->data_offset <= window->span);
+	check(window->data_size && window->data_size <= window->span - window->data_offset);
+	check(window->span <= left);
+	check(window->cpu == cpu);
+	check(window->backend == SPEPROF_BACKEND_EMULATED);
+	check(window->clock == SPEPROF_CLOCK_MONOTONIC);
+	check(window->start_ns <= window->end_ns && window->end_ns <= know_ns());
+	check(window->generation && window->interval > 256);
+	check(window->flags & SPEPROF_WINDOW_COUNTED);
+}
+
+static void window_add(const struct speprof_window *window, struct ktally *tally)
+{
+	tally->windows++;
+	tally->data_bytes += window->data_size;
+	tally->header_bytes += window->span - window->data_size;
+	tally->counted += window->records;
+	tally->armed_ns += window->armed_ns;
+	tally->blind_ns += window->blind_ns;
+	check(window->start_ns >= tally->end_ns);
+	tally->end_ns = window->end_ns;
+	tally->flags |= window->flags;
+	tally->generation = window->generation;
+	tally->interval = window->interval;
+	tally->suspect_windows += !!(window->flags & SPEPROF_WINDOW_SUSPECT);
+}
+
+void kwindows_walk(const uint8_t *bytes, uint64_t size, unsigned int cpu, struct ktally *tally)
+{
+	while (size) {
+		struct speprof_window window = { 0 };
+
+		check(size >= SPEPROF_WINDOW_SKIP_SIZE);
+		memcpy(&window, bytes, SPEPROF_WINDOW_SKIP_SIZE);
+		check(window.magic == SPEPROF_WINDOW_MAGIC, "%#x", window.magic);
+		check(window.seq == tally->next_seq++, "%llu", (unsigned long long)window.seq);
+		check(window.span && !(window.span % SPEPROF_WINDOW_ALIGN) && window.span <= size);
+		if (window.kind == SPEPROF_WINDOW_SKIP) {
+			tally->skips++;
+			tally->skip_bytes += window.span;
+		} else {
+			check(window.kind == SPEPROF_WINDOW_RECORDS);
+			memcpy(&window, bytes, sizeof(window));
+			window_check(&window, cpu, size);
+			window_add(&window, tally);
+			records_walk(&window, bytes + window.data_offset, tally);
+		}
+		bytes += window.span;
+		size -= window.span;
+	}
+}
+
+void kring_read(struct kring *ring, struct ktally *tally)
+{
+	uint64_t head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
+
+	check(head >= ring->tail && head - ring->tail <= ring->open.data_bytes);
+	while (ring->tail != head) {
+		uint64_t offset = ring->tail & (ring->open.data_bytes - 1);
+		uint64_t run = ring->open.data_bytes - offset;
+
+		if (run > head - ring->tail)
+			run = head - ring->tail;
+		kwindows_walk(ring->data + offset, run, ring->cpu, tally);
+		ring->tail += run;
+	}
+	__atomic_store_n(&ring->control->tail, ring->tail, __ATOMIC_RELEASE);
+}
+
+const struct speprof_event *kring_event(struct kring *ring)
+{
+	uint64_t head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
+	const struct speprof_event *event;
+
+	if (ring->event_tail == head)
+		return NULL;
+	event = &ring->events[ring->event_tail & (ring->open.event_slots - 1)];
+	check(event->seq == ring->event_tail);
+	check(event->cpu == ring->cpu);
+	ring->event_tail++;
+	__atomic_store_n(&ring->control->event_tail, ring->event_tail, __ATOMIC_RELEASE);
+	return event;
+}
+
+void ktally_close(const struct kring *ring, const struct ktally *tally)
+{
+	struct speprof_ring_stats stats = kring_stats(ring);
+	uint64_t blind = stats.state_ns[SPEPROF_RING_HANDLING] +
+			 stats.state_ns[SPEPROF_RING_FULL] + stats.state_ns[SPEPROF_RING_FAULTED];
+
+	check(stats.state == SPEPROF_RING_IDLE);
+	check(stats.head == ring->tail && stats.tail == ring->tail);
+	check(stats.windows == tally->windows);
+	check(stats.skips == tally->skips);
+	check(stats.skip_bytes == tally->skip_bytes);
+	check(stats.data_bytes == tally->data_bytes);
+	check(stats.header_bytes == tally->header_bytes);
+	check(stats.head == stats.data_bytes + stats.header_bytes + stats.skip_bytes);
+	check(tally->ledger.decoded + tally->ledger.padding + tally->ledger.suspect ==
+	      tally->data_bytes);
+	check(stats.records == tally->counted);
+	/* What came after the last window with records is in no window. */
+	check(tally->armed_ns <= stats.state_ns[SPEPROF_RING_ARMED]);
+	check(tally->blind_ns <= blind);
+}
+
+pid_t kburn(unsigned int cpu)
+{
+	pid_t pid = fork();
+	cpu_set_t set;
+
+	check(pid >= 0);
+	if (pid)
+		return pid;
+	/* What it inherits must not keep a session. */
+	close_range(3, ~0U, 0);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		_exit(1);
+	for (volatile unsigned long n = 0;; n++)
+		;
+}
+
+void kburn_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+void ksleep_ms(unsigned int ms)
+{
+	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
+}
+
+uint64_t know_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool file_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return ok;
+}
+
+bool kcpu_online(unsigned int cpu, bool on)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+	return file_write(path, on ? "1" : "0");
+}
+
+void kinject(unsigned int cpu, unsigned int ec, unsigned int mss)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%u %u %u", cpu, ec, mss);
+	check(file_write("/sys/module/speprof_emu/parameters/inject", text), "%s", strerror(errno));
+}
+
+bool kwait_state(const struct kring *ring, uint32_t state, unsigned int ms)
+{
+	uint64_t end = know_ns() + ms * 1000000ULL;
+
+	while (__atomic_load_n(&ring->control->state, __ATOMIC_ACQUIRE) != state) {
+		if (know_ns() > end)
+			return false;
+		ksleep_ms(2);
+	}
+	return true;
+}
+
+static bool test_run(const struct ktest *test)
+{
+	uint64_t start = know_ns();
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		/* What it forks dies with it. */
+		setpgid(0, 0);
+		alarm(TEST_SECONDS);
+		test->run();
+		exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid) {
+		perror("ktest: fork");
+		return false;
+	}
+	kill(-pid, SIGKILL);
+	if (WIFSIGNALED(status))
+		printf("FAIL %s: %s\n", test->name, strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		printf("FAIL %s\n", test->name);
+	else
+		printf("ok %s (%llu ms)\n", test->name,
+		       (unsigned long long)(know_ns() - start) / 1000000);
+	return !status;
+}
+
+static bool wanted(const struct ktest *test, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], test->name))
+			return true;
+	return argc == 1 && !test->on_request;
+}
+
+int main(int argc, char **argv)
+{
+	const struct ktest *const groups[] = { ktests_abi, ktests_ring, ktests_fault,
+					       ktests_stress };
+	unsigned int ran = 0, failed = 0;
+	const struct ktest *test;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(groups); i++) {
+		for (test = groups[i]; test->name; test++) {
+			if (!wanted(test, argc, argv))
+				continue;
+			ran++;
+			failed += !test_run(test);
+		}
+	}
+	printf("%u tests, %u failed\n", ran, failed);
+	return failed || !ran;
+}

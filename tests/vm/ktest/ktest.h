@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tests of /dev/speprof in a virtual machine: what the programs of this folder
+ * share. No part of the daemon is used, only the ABI and the record codec.
+ */
+#ifndef KTEST_H
+#define KTEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include <linux/speprof.h>
+
+#include "record.h"
+
+/**
+ * struct ktest - one test, run in a process of its own
+ * @name: unique
+ * @run: returns if it passes, ends by check() if it does not
+ * @on_request: runs only if it is named: it needs an SPU other than the default one
+ */
+struct ktest {
+	const char *name;
+	void (*run)(void);
+	bool on_request;
+};
+
+extern const struct ktest ktests_abi[];
+extern const struct ktest ktests_ring[];
+extern const struct ktest ktests_fault[];
+extern const struct ktest ktests_stress[];
+
+/* Ends the test unless @condition holds; prints what else is given. */
+#define check(condition, ...)                                                             \
+	do {                                                                              \
+		if (!(condition)) {                                                       \
+			fprintf(stderr, "%s:%d: %s", __FILE__, __LINE__, #condition);     \
+			fprintf(stderr, " " __VA_ARGS__);                                 \
+			fprintf(stderr, "\n");                                            \
+			exit(1);                                                          \
+		}                                                                         \
+	} while (0)
+
+/* Ends the test unless @call fails with @error. */
+#define check_errno(call, error)                                                          \
+	do {                                                                              \
+		errno = 0;                                                                \
+		long check_got = (long)(call);                                            \
+		check(check_got < 0 && errno == (error), "gave %ld, errno %d (%s), not %d", check_got, \
+		      errno, strerror(errno), error);                                     \
+	} while (0)
+
+/** struct kring - a mapped ring */
+struct kring {
+	int fd;
+	unsigned int cpu;
+	struct speprof_ring_open open;
+	struct speprof_control *control;
+	const struct speprof_event *events;
+	const uint8_t *data;
+	uint64_t tail;
+	uint64_t event_tail;
+};
+
+/** struct ktally - what has been read of a ring */
+struct ktally {
+	uint64_t windows;
+	uint64_t skips;
+	uint64_t skip_bytes;
+	uint64_t header_bytes;
+	uint64_t data_bytes;
+	uint64_t counted;	/* records that the headers say were written */
+	uint64_t armed_ns;
+	uint64_t blind_ns;
+	uint64_t end_ns;	/* of the last window */
+	uint32_t flags;		/* of all windows, together */
+	uint32_t generation;	/* of the last window */
+	uint64_t interval;	/* of the last window */
+	uint64_t suspect_windows;
+	struct spe_ledger ledger;
+	uint64_t of_tid;	/* samples whose context is @tid */
+	uint64_t user;		/* samples at EL0 */
+	uint32_t tid;
+	uint64_t next_seq;
+};
+
+/* Ten thousand samples a second with the emulated SPU's defaults. */
+#define KTEST_INTERVAL 100000
+
+int kdevice_open(void);
+
+/** kcpus() - CPUs that are online, at most 64 */
+unsigned int kcpus(void);
+
+/** ksession_config() - 1 MiB rings, every CPU, all rights, 20 ms */
+struct speprof_session_config ksession_config(void);
+
+/** ksampling() - everything that the emulated SPU can, at KTEST_INTERVAL */
+struct speprof_sampling ksampling(void);
+
+/** ksession_new() - a session of @config, its ksampling() set; ends the test on failure */
+int ksession_new(const struct speprof_session_config *config);
+
+void kring_open(int session, unsigned int cpu, struct kring *ret_ring);
+void kring_close(struct kring *ring);
+
+struct speprof_ring_stats kring_stats(const struct kring *ring);
+
+/** kring_read() - walk what is there, check every header, decode, add up, advance the tail */
+void kring_read(struct kring *ring, struct ktally *tally);
+
+/** kwindows_walk() - likewise over @size bytes of a stream, all of which are whole windows */
+void kwindows_walk(const uint8_t *bytes, uint64_t size, unsigned int cpu, struct ktally *tally);
+
+/** kring_event() - the next event, or NULL */
+const struct speprof_event *kring_event(struct kring *ring);
+
+/** ktally_close() - @tally and the module's ledgers of an idle, wholly read ring agree */
+void ktally_close(const struct kring *ring, const struct ktally *tally);
+
+/** kburn() - a child that spins on @cpu until killed; returns its PID */
+pid_t kburn(unsigned int cpu);
+void kburn_end(pid_t pid);
+
+void ksleep_ms(unsigned int ms);
+uint64_t know_ns(void);
+
+/** kcpu_online() - the CPU on or off; returns whether it can */
+bool kcpu_online(unsigned int cpu, bool on);
+
+/** kinject() - "CPU EC MSS" to speprof_emu */
+void kinject(unsigned int cpu, unsigned int ec, unsigned int mss);
+
+/** kwait_state() - until @ring is in @state, for at most @ms */
+bool kwait_state(const struct kring *ring, uint32_t state, unsigned int ms);
+
+#endif

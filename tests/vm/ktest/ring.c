@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What comes out of a ring, and how: mmap, read, poll, io_uring. The ledgers close.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "ktest.h"
+
+/* A session of one CPU with a busy child there, started. */
+struct scene {
+	int session;
+	pid_t child;
+	struct kring ring;
+	struct ktally tally;
+};
+
+static void scene_begin(struct scene *scene, const struct speprof_session_config *config,
+			unsigned int cpu)
+{
+	unsigned int i;
+
+	*scene = (struct scene){ .session = ksession_new(config), .child = kburn(cpu) };
+	scene->tally.tid = (uint32_t)scene->child;
+	kring_open(scene->session, cpu, &scene->ring);
+	/* io_uring lets go of the files of the test before in its own time. */
+	for (i = 0; i < 100; i++) {
+		if (!ioctl(scene->session, SPEPROF_SESSION_START, 0))
+			break;
+		check(errno == EBUSY, "%s", strerror(errno));
+		ksleep_ms(20);
+	}
+	check(scene->ring.control->state == SPEPROF_RING_ARMED ||
+	      scene->ring.control->state == SPEPROF_RING_FULL);
+}
+
+/* Stops it, reads the rest, closes the books. */
+static void scene_end(struct scene *scene)
+{
+	check(!ioctl(scene->session, SPEPROF_SESSION_STOP, 0));
+	kring_read(&scene->ring, &scene->tally);
+	ktally_close(&scene->ring, &scene->tally);
+	kburn_end(scene->child);
+	kring_close(&scene->ring);
+	close(scene->session);
+}
+
+static void read_for(struct scene *scene, unsigned int ms)
+{
+	uint64_t end = know_ns() + ms * 1000000ULL;
+
+	while (know_ns() < end) {
+		struct pollfd poll_fd = { .fd = scene->ring.fd, .events = POLLIN };
+
+		check(poll(&poll_fd, 1, 1000) == 1);
+		check(poll_fd.revents & POLLIN, "%#x", poll_fd.revents);
+		kring_read(&scene->ring, &scene->tally);
+	}
+}
+
+static void every_cpu_is_sampled(void)
+{
+	struct speprof_session_config config = ksession_config();
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < kcpus(); cpu++) {
+		struct scene scene;
+		struct ktally *tally = &scene.tally;
+
+		scene_begin(&scene, &config, cpu);
+		read_for(&scene, 500);
+		scene_end(&scene);
+		check(tally->windows >= 10, "%llu", (unsigned long long)tally->windows);
+		check(tally->ledger.records >= 200, "%llu",
+		      (unsigned long long)tally->ledger.records);
+		check(!tally->ledger.suspect && !tally->suspect_windows);
+		check(tally->ledger.records == tally->counted);
+		/* The child has the CPU almost to itself, at EL0. */
+		check(tally->of_tid * 10 >= tally->ledger.records * 7, "%llu of %llu",
+		      (unsigned long long)tally->of_tid,
+		      (unsigned long long)tally->ledger.records);
+		check(tally->user * 10 >= tally->ledger.records * 7);
+		check(tally->blind_ns < tally->armed_ns);
+	}
+}
+
+static void filters_and_levels_hold(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_sampling sampling = ksampling();
+	struct scene scene;
+
+	scene_begin(&scene, &config, 0);
+	read_for(&scene, 100);
+	sampling.flags = SPEPROF_SAMPLE_USER;
+	check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
+	kring_read(&scene.ring, &scene.tally);
+	uint64_t kernel = scene.tally.ledger.records - scene.tally.user;
+	read_for(&scene, 300);
+	check(scene.tally.ledger.records - scene.tally.user == kernel);
+	/* A latency that no operation has: nothing is recorded any more. */
+	sampling.min_latency = 0xffff;
+	check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
+	kring_read(&scene.ring, &scene.tally);
+	uint64_t records = scene.tally.ledger.records;
+	ksleep_ms(200);
+	kring_read(&scene.ring, &scene.tally);
+	check(scene.tally.ledger.records == records);
+	scene_end(&scene);
+}
+
+static void reconfigured_while_running(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_sampling sampling = ksampling();
+	struct scene scene;
+	unsigned int i;
+
+	scene_begin(&scene, &config, 0);
+	for (i = 2; i < 20; i++) {
+		read_for(&scene, 20);
+		check(scene.tally.generation == i - 1);
+		sampling.interval = KTEST_INTERVAL * (1 + i % 3);
+		sampling.flags ^= SPEPROF_SAMPLE_JITTER;
+		check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
+		/* All that was sampled before is published, and maybe a window after it. */
+		kring_read(&scene.ring, &scene.tally);
+		check(scene.tally.generation == i - 1 || scene.tally.generation == i);
+		check(scene.ring.control->generation == i);
+		read_for(&scene, 20);
+		check(scene.tally.generation == i);
+		check(scene.tally.interval ==
+		      sampling.interval / 256 * 256 +
+			      (sampling.flags & SPEPROF_SAMPLE_JITTER ? 128 : 1));
+	}
+	sampling.interval = 1;
+	check_errno(ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling), ERANGE);
+	read_for(&scene, 50);
+	check(scene.tally.generation == i - 1);
+	scene_end(&scene);
+}
+
+static void read_is_a_stream(void)
+{
+	struct speprof_session_config config = ksession_config();
+	uint8_t *bytes = malloc(8 << 20);
+	struct scene scene;
+	size_t have = 0;
+	ssize_t got;
+
+	scene_begin(&scene, &config, 0);
+	while (have < 256 << 10) {
+		struct pollfd poll_fd = { .fd = scene.ring.fd, .events = POLLIN };
+
+		check(poll(&poll_fd, 1, 1000) == 1);
+		/* A size that is no multiple of anything. */
+		got = read(scene.ring.fd, bytes + have, 10007);
+		check(got > 0, "%s", strerror(errno));
+		have += (size_t)got;
+	}
+	check(!ioctl(scene.session, SPEPROF_SESSION_STOP, 0));
+	while ((got = read(scene.ring.fd, bytes + have, 65536)) > 0)
+		have += (size_t)got;
+	check(!got, "%s", strerror(errno));
+	kwindows_walk(bytes, have, 0, &scene.tally);
+	scene.ring.tail = have;
+	check(scene.tally.ledger.records == scene.tally.counted);
+	scene_end(&scene);
+	free(bytes);
+}
+
+static void read_waits_as_asked(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct iovec vec = { .iov_base = malloc(65536), .iov_len = 65536 };
+	struct speprof_ring_open open = { .size = sizeof(open) };
+	struct scene scene;
+	int blocking;
+
+	config.max_latency_ms = 50;
+	scene_begin(&scene, &config, 0);
+	blocking = ioctl(scene.session, SPEPROF_RING_OPEN, &open);
+	check(blocking >= 0);
+	while (read(scene.ring.fd, vec.iov_base, vec.iov_len) > 0)
+		;
+	check(errno == EAGAIN);
+	check_errno(preadv2(blocking, &vec, 1, -1, RWF_NOWAIT), EAGAIN);
+	check(read(blocking, vec.iov_base, vec.iov_len) >= 64);
+	check(!read(blocking, vec.iov_base, 0));
+	check_errno(syscall(SYS_read, blocking, 8L, 4096L), EFAULT);
+	check(!ioctl(scene.session, SPEPROF_SESSION_STOP, 0));
+	while (read(blocking, vec.iov_base, vec.iov_len) > 0)
+		;
+	check(!read(blocking, vec.iov_base, vec.iov_len));
+	kburn_end(scene.child);
+}
+
+/* The state is seen before what comes of it is published. */
+static void state_event_check(struct kring *ring, uint32_t from, uint32_t to)
+{
+	const struct speprof_event *event;
+	unsigned int i;
+
+	for (i = 0; !(event = kring_event(ring)) && i < 100; i++)
+		ksleep_ms(2);
+	check(event && event->type == SPEPROF_EVENT_STATE);
+	check(event->arg0 == from && event->arg1 == to);
+}
+
+static void full_ring_stops_and_resumes(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_ring_stats before, after;
+	struct scene scene;
+
+	config.ring_size = 64 << 10;
+	config.watermark = 0;
+	config.max_latency_ms = 0;
+	scene_begin(&scene, &config, 0);
+	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
+	state_event_check(&scene.ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
+
+	/* Without room a kick does nothing, and nothing is written. */
+	before = kring_stats(&scene.ring);
+	check(!ioctl(scene.ring.fd, SPEPROF_RING_KICK, 0));
+	ksleep_ms(250);
+	after = kring_stats(&scene.ring);
+	check(after.state == SPEPROF_RING_FULL && after.head == before.head && !after.resumes);
+	check(after.state_ns[SPEPROF_RING_FULL] - before.state_ns[SPEPROF_RING_FULL] >= 250000000);
+
+	/* With room it does, at once. */
+	kring_read(&scene.ring, &scene.tally);
+	check(!ioctl(scene.ring.fd, SPEPROF_RING_KICK, 0));
+	after = kring_stats(&scene.ring);
+	check(after.state != SPEPROF_RING_FULL && after.resumes == 1);
+	state_event_check(&scene.ring, SPEPROF_RING_FULL, SPEPROF_RING_ARMED);
+
+	/* And the timer does without one. */
+	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
+	kring_read(&scene.ring, &scene.tally);
+	check(kwait_state(&scene.ring, SPEPROF_RING_ARMED, 1000));
+	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
+	kring_read(&scene.ring, &scene.tally);
+	check(scene.tally.blind_ns >= 250000000);
+	check(!(scene.tally.flags & ~(uint32_t)(SPEPROF_WINDOW_COUNTED | SPEPROF_WINDOW_PARTIAL)));
+	scene_end(&scene);
+}
+
+/* Large records leave ends of the ring in which no two fit. */
+static void ends_are_skipped(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct scene scene;
+	unsigned int i;
+
+	config.ring_size = 64 << 10;
+	config.watermark = 0;
+	config.max_latency_ms = 5;
+	scene_begin(&scene, &config, 0);
+	for (i = 0; i < 100 && !scene.tally.skips; i++)
+		read_for(&scene, 50);
+	check(scene.tally.skips && scene.tally.skip_bytes >= 64);
+	read_for(&scene, 50);
+	scene_end(&scene);
+}
+
+static void full_event_ring_stops_too(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct scene scene;
+	unsigned int i;
+
+	config.event_slots = 16;
+	config.max_latency_ms = 10;
+	scene_begin(&scene, &config, 0);
+	/* Each abort is an event; the window after it is as good as any. */
+	for (i = 0; i < 64 && scene.ring.control->state != SPEPROF_RING_FULL; i++) {
+		kinject(0, 0x24, 0x11);
+		ksleep_ms(30);
+		kring_read(&scene.ring, &scene.tally);
+	}
+	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 100));
+	check(scene.ring.control->event_head <= 16);
+	for (i = 0; kring_event(&scene.ring); i++)
+		;
+	check(i >= 12);
+	check(kwait_state(&scene.ring, SPEPROF_RING_ARMED, 1000));
+	scene_end(&scene);
+}
+
+static void tails_are_not_trusted(void)
+{
+	static const uint64_t bad[] = { UINT64_MAX, 1ULL << 63, 1ULL << 40 };
+	struct speprof_session_config config = ksession_config();
+	struct speprof_advance advance;
+	struct speprof_ring_stats stats;
+	struct scene scene;
+	unsigned int i;
+
+	scene_begin(&scene, &config, 0);
+	read_for(&scene, 50);
+	check(kring_stats(&scene.ring).tail == scene.ring.tail);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		scene.ring.control->tail = bad[i];
+		scene.ring.control->event_tail = bad[i];
+		stats = kring_stats(&scene.ring);
+		check(stats.tail == scene.ring.tail && stats.bad_tails >= 2 * (i + 1));
+		advance = (struct speprof_advance){ .tail = bad[i] };
+		check_errno(ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance), ERANGE);
+		advance = (struct speprof_advance){ scene.ring.tail, bad[i] };
+		check_errno(ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance), ERANGE);
+	}
+	scene.ring.control->event_tail = 0;
+	kring_read(&scene.ring, &scene.tally);
+	check(scene.ring.tail);
+	advance = (struct speprof_advance){ .tail = scene.ring.tail - 64 };
+	stats = kring_stats(&scene.ring);
+	check_errno(ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance), ERANGE);
+	advance.tail = scene.ring.tail;
+	check(!ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance));
+
+	/* The rest of the page is the module's to write and nobody's to believe. */
+	memset(scene.ring.control, 0xff, 256);
+	ksleep_ms(100);
+	stats = kring_stats(&scene.ring);
+	check(stats.head > scene.ring.tail);
+	check(scene.ring.control->head == stats.head ||
+	      scene.ring.control->head == kring_stats(&scene.ring).head);
+	scene_end(&scene);
+}
+
+static void latency_is_bounded(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct pollfd poll_fd = { .events = POLLIN };
+	struct scene scene;
+
+	/* Without a bound a window stays open until it is full, or flushed. */
+	config.max_latency_ms = 0;
+	config.watermark = 512 << 10;
+	scene_begin(&scene, &config, 0);
+	poll_fd.fd = scene.ring.fd;
+	ksleep_ms(50);
+	check(!poll(&poll_fd, 1, 100));
+	check(!ioctl(scene.ring.fd, SPEPROF_RING_FLUSH, 0));
+	check(poll(&poll_fd, 1, 0) == 1);
+	kring_read(&scene.ring, &scene.tally);
+	check(scene.tally.windows == 1 && scene.tally.flags & SPEPROF_WINDOW_PARTIAL);
+	scene_end(&scene);
+
+	config.max_latency_ms = 30;
+	scene_begin(&scene, &config, 0);
+	read_for(&scene, 300);
+	check(scene.tally.windows >= 5);
+	check(scene.tally.armed_ns / scene.tally.windows < 60000000);
+	scene_end(&scene);
+}
+
+/* ---- io_uring ------------------------------------------------------------ */
+
+static int uring_one(struct io_uring *uring, struct io_uring_sqe *sqe)
+{
+	struct io_uring_cqe *cqe;
+	int result;
+
+	(void)sqe;
+	check(io_uring_submit(uring) == 1);
+	check(!io_uring_wait_cqe(uring, &cqe));
+	result = cqe->res;
+	io_uring_cqe_seen(uring, cqe);
+	return result;
+}
+
+static int uring_command(struct io_uring *uring, int fd, uint32_t number, uint64_t first,
+			 uint64_t second)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(uring);
+	uint64_t payload[2] = { first, second };
+
+	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
+	sqe->cmd_op = number;
+	memcpy(sqe->cmd, payload, sizeof(payload));
+	return uring_one(uring, sqe);
+}
+
+static void uring_commands(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct io_uring uring;
+	struct scene scene;
+	int fd;
+
+	check(!io_uring_queue_init(8, &uring, 0));
+	scene_begin(&scene, &config, 0);
+	fd = scene.ring.fd;
+	read_for(&scene, 50);
+	check(!uring_command(&uring, fd, SPEPROF_RING_ADVANCE, scene.ring.tail, 0));
+	check(uring_command(&uring, fd, SPEPROF_RING_ADVANCE, UINT64_MAX, 0) == -ERANGE);
+	check(uring_command(&uring, fd, SPEPROF_RING_ADVANCE, scene.ring.tail, 1) == -ERANGE);
+	ksleep_ms(5);
+	check(!uring_command(&uring, fd, SPEPROF_RING_FLUSH, 0, 0));
+	check(!uring_command(&uring, fd, SPEPROF_RING_KICK, 0, 0));
+	check(uring_command(&uring, fd, SPEPROF_RING_KICK, 1, 0) == -EINVAL);
+	check(uring_command(&uring, fd, SPEPROF_RING_FLUSH, 0, 1) == -EINVAL);
+	check(uring_command(&uring, fd, SPEPROF_RING_STATS, 0, 0) == -ENOTTY);
+	check(uring_command(&uring, fd, 0, 0, 0) == -ENOTTY);
+	check(uring_command(&uring, scene.session, SPEPROF_RING_KICK, 0, 0) == -EOPNOTSUPP);
+	scene_end(&scene);
+	io_uring_queue_exit(&uring);
+}
+
+static void uring_reads(void)
+{
+	struct speprof_session_config config = ksession_config();
+	uint8_t *bytes = malloc(4 << 20);
+	struct io_uring uring;
+	struct scene scene;
+	size_t have = 0;
+
+	check(!io_uring_queue_init(8, &uring, 0));
+	scene_begin(&scene, &config, 0);
+	/* O_NONBLOCK would be an answer; io_uring waits by poll. */
+	check(!fcntl(scene.ring.fd, F_SETFL, 0));
+	while (have < 128 << 10) {
+		struct io_uring_sqe *sqe = io_uring_get_sqe(&uring);
+		int got;
+
+		io_uring_prep_read(sqe, scene.ring.fd, bytes + have, 20000, 0);
+		got = uring_one(&uring, sqe);
+		check(got > 0, "%d", got);
+		have += (size_t)got;
+	}
+	check(!ioctl(scene.session, SPEPROF_SESSION_STOP, 0));
+	for (;;) {
+		ssize_t got = read(scene.ring.fd, bytes + have, 65536);
+
+		check(got >= 0);
+		if (!got)
+			break;
+		have += (size_t)got;
+	}
+	kwindows_walk(bytes, have, 0, &scene.tally);
+	scene.ring.tail = have;
+	scene_end(&scene);
+	io_uring_queue_exit(&uring);
+	free(bytes);
+}
+
+static void uring_multishot_poll(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct io_uring uring;
+	struct io_uring_sqe *sqe;
+	struct scene scene;
+	unsigned int i;
+
+	check(!io_uring_queue_init(8, &uring, 0));
+	scene_begin(&scene, &config, 0);
+	sqe = io_uring_get_sqe(&uring);
+	io_uring_prep_poll_multishot(sqe, scene.ring.fd, POLLIN);
+	check(io_uring_submit(&uring) == 1);
+	for (i = 0; i < 10; i++) {
+		struct __kernel_timespec limit = { .tv_sec = 2 };
+		struct io_uring_cqe *cqe;
+
+		check(!io_uring_wait_cqe_timeout(&uring, &cqe, &limit), "%u", i);
+		check(cqe->res > 0 && cqe->res & POLLIN, "%d", cqe->res);
+		check(cqe->flags & IORING_CQE_F_MORE);
+		io_uring_cqe_seen(&uring, cqe);
+		kring_read(&scene.ring, &scene.tally);
+	}
+	scene_end(&scene);
+	io_uring_queue_exit(&uring);
+}
+
+/* ---- Life ---------------------------------------------------------------- */
+
+/* Whatever is closed last keeps what it needs. */
+static void closed_in_any_order(void)
+{
+	struct speprof_session_config config = ksession_config();
+	unsigned int order;
+
+	for (order = 0; order < 6; order++) {
+		struct scene scene;
+
+		scene_begin(&scene, &config, 0);
+		ksleep_ms(40);
+		kburn_end(scene.child);
+		switch (order) {
+		case 0:	/* the session, then the ring */
+			close(scene.session);
+			ksleep_ms(30);
+			kring_read(&scene.ring, &scene.tally);
+			check(scene.tally.windows);
+			kring_close(&scene.ring);
+			break;
+		case 1:	/* the ring, then the session */
+			kring_close(&scene.ring);
+			close(scene.session);
+			break;
+		case 2:	/* the descriptors, then the mappings */
+			close(scene.session);
+			close(scene.ring.fd);
+			ksleep_ms(30);
+			kring_read(&scene.ring, &scene.tally);
+			check(scene.tally.windows);
+			munmap((void *)scene.ring.data, scene.ring.open.data_bytes);
+			munmap((void *)scene.ring.events, scene.ring.open.event_bytes);
+			check(scene.ring.control->state == SPEPROF_RING_ARMED);
+			munmap(scene.ring.control, scene.ring.open.control_bytes);
+			break;
+		case 3:	/* stopped first */
+			check(!ioctl(scene.session, SPEPROF_SESSION_STOP, 0));
+			close(scene.session);
+			kring_close(&scene.ring);
+			break;
+		case 4:	/* a duplicate keeps it */
+			check(dup2(scene.ring.fd, 200) == 200);
+			close(scene.session);
+			kring_close(&scene.ring);
+			check_errno(ioctl(200, SPEPROF_SESSION_STOP, 0), ENOTTY);
+			close(200);
+			break;
+		case 5: /* exit does it */
+			break;
+		}
+	}
+}
+
+const struct ktest ktests_ring[] = {
+	{ "every-cpu-is-sampled", every_cpu_is_sampled },
+	{ "filters-and-levels-hold", filters_and_levels_hold },
+	{ "reconfigured-while-running", reconfigured_while_running },
+	{ "read-is-a-stream", read_is_a_stream },
+	{ "read-waits-as-asked", read_waits_as_asked },
+	{ "full-ring-stops-and-resumes", full_ring_stops_and_resumes },
+	{ "ends-are-skipped", ends_are_skipped, .on_request = true },
+	{ "full-event-ring-stops-too", full_event_ring_stops_too },
+	{ "tails-are-not-trusted", tails_are_not_trusted },
+	{ "latency-is-bounded", latency_is_bounded },
+	{ "uring-commands", uring_commands },
+	{ "uring-reads", uring_reads },
+	{ "uring-multishot-poll", uring_multishot_poll },
+	{ "closed-in-any-order", closed_in_any_order },
+	{ 0 },
+};

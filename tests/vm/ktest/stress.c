@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Many things at once: hotplug, hostile pages, kill -9, unloading. What is
+ * asserted is that the ledgers close and that the kernel has nothing to say.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ktest.h"
+
+#define STRESS_MS 3000
+
+static void cpu_goes_and_comes(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = 1 };
+	unsigned int cpu = 1, i;
+	struct ktally tally = { 0 };
+	struct kring ring;
+	int session;
+	pid_t child;
+
+	check(kcpus() > 1);
+	session = ksession_new(&config);
+	kring_open(session, cpu, &ring);
+	child = kburn(cpu);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	for (i = 0; i < 5; i++) {
+		uint64_t head;
+
+		ksleep_ms(50);
+		check(kcpu_online(cpu, false));
+		check(ring.control->state == SPEPROF_RING_OFFLINE);
+		check_errno(ioctl(ring.fd, SPEPROF_RING_KICK, 0), ENXIO);
+		check_errno(ioctl(ring.fd, SPEPROF_RING_FLUSH, 0), ENXIO);
+		check(!ioctl(kdevice_open(), SPEPROF_CPU_INFO, &info));
+		check(info.flags == SPEPROF_CPU_BUSY && info.backend == SPEPROF_BACKEND_EMULATED);
+		head = ring.control->head;
+		kring_read(&ring, &tally);
+		check(ring.tail == head && kring_stats(&ring).head == head);
+		check(kcpu_online(cpu, true));
+		check(kwait_state(&ring, SPEPROF_RING_ARMED, 1000));
+	}
+	/* Stopped, started, reprogrammed while it is away. */
+	struct speprof_sampling sampling = ksampling();
+
+	check(kcpu_online(cpu, false));
+	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
+	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
+	check(ring.control->state == SPEPROF_RING_IDLE);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	check(ring.control->state == SPEPROF_RING_OFFLINE);
+	check(kcpu_online(cpu, true));
+	check(kwait_state(&ring, SPEPROF_RING_ARMED, 1000));
+	ksleep_ms(50);
+	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
+	kring_read(&ring, &tally);
+	check(tally.generation == 2);
+	ktally_close(&ring, &tally);
+	kburn_end(child);
+}
+
+static void session_ends_while_cpu_is_away(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int session = ksession_new(&config);
+
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	check(kcpu_online(1, false));
+	close(session);
+	session = ksession_new(&config);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	check(kcpu_online(1, true));
+	ksleep_ms(20);
+	close(session);
+}
+
+/* A reader that dies without a word leaves nothing. */
+static void killed_reader_leaves_nothing(void)
+{
+	struct speprof_session_config config = ksession_config();
+	unsigned int i;
+
+	for (i = 0; i < 10; i++) {
+		struct speprof_cpu_info info = { .size = sizeof(info) };
+		pid_t child = fork();
+
+		if (!child) {
+			int session = ksession_new(&config);
+			struct kring ring;
+
+			kring_open(session, 0, &ring);
+			if (ioctl(session, SPEPROF_SESSION_START, 0))
+				_exit(1);
+			for (;;)
+				ioctl(ring.fd, SPEPROF_RING_FLUSH, 0);
+		}
+		ksleep_ms(30);
+		kill(child, SIGKILL);
+		check(waitpid(child, NULL, 0) == child);
+		check(!ioctl(kdevice_open(), SPEPROF_CPU_INFO, &info));
+		check(!(info.flags & SPEPROF_CPU_BUSY));
+	}
+}
+
+static void modules_stay_while_used(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int session = ksession_new(&config);
+	int device = kdevice_open();
+
+	check_errno(syscall(SYS_delete_module, "speprof_emu", O_NONBLOCK), EAGAIN);
+	check_errno(syscall(SYS_delete_module, "speprof", O_NONBLOCK), EAGAIN);
+	close(device);
+	close(session);
+}
+
+/* ---- All at once ----------------------------------------------------------- */
+
+struct stress {
+	int session;
+	struct kring ring;
+	uint64_t end;
+};
+
+static bool going(const struct stress *stress)
+{
+	return know_ns() < stress->end;
+}
+
+static void *stress_start_stop(void *arg)
+{
+	struct stress *stress = arg;
+
+	while (going(stress)) {
+		ioctl(stress->session, SPEPROF_SESSION_STOP, 0);
+		ioctl(stress->session, SPEPROF_SESSION_START, 0);
+		ksleep_ms(7);
+	}
+	return NULL;
+}
+
+static void *stress_sample(void *arg)
+{
+	struct stress *stress = arg;
+	struct speprof_sampling sampling = ksampling();
+
+	while (going(stress)) {
+		sampling.flags ^= SPEPROF_SAMPLE_JITTER;
+		sampling.interval = KTEST_INTERVAL + sampling.interval % 7 * 256;
+		ioctl(stress->session, SPEPROF_SESSION_SAMPLE, &sampling);
+		ksleep_ms(3);
+	}
+	return NULL;
+}
+
+static void *stress_ring(void *arg)
+{
+	struct stress *stress = arg;
+	uint8_t *bytes = malloc(1 << 16);
+
+	while (going(stress)) {
+		struct speprof_ring_stats stats = kring_stats(&stress->ring);
+		struct speprof_advance advance = { stats.head, stats.event_head };
+
+		ioctl(stress->ring.fd, SPEPROF_RING_FLUSH, 0);
+		if (read(stress->ring.fd, bytes, 1 << 16) < 0 && errno != EAGAIN)
+			check(0, "%s", strerror(errno));
+		ioctl(stress->ring.fd, SPEPROF_RING_KICK, 0);
+		ioctl(stress->ring.fd, SPEPROF_RING_ADVANCE, &advance);
+	}
+	free(bytes);
+	return NULL;
+}
+
+static void *stress_scribble(void *arg)
+{
+	struct stress *stress = arg;
+	uint64_t random = 88172645463325252ULL;
+
+	while (going(stress)) {
+		volatile uint64_t *word = (volatile uint64_t *)stress->ring.control;
+
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		word[random % (sizeof(struct speprof_control) / 8)] = random;
+	}
+	return NULL;
+}
+
+static void *stress_hotplug(void *arg)
+{
+	struct stress *stress = arg;
+	bool on = false;
+
+	while (going(stress)) {
+		kcpu_online(1, on);
+		on = !on;
+		ksleep_ms(40);
+	}
+	kcpu_online(1, true);
+	return NULL;
+}
+
+static void everything_at_once(void)
+{
+	static void *(*const parts[])(void *) = { stress_start_stop, stress_sample, stress_ring,
+						  stress_scribble, stress_hotplug };
+	struct speprof_session_config config = ksession_config();
+	struct stress stress = { .end = know_ns() + STRESS_MS * 1000000ULL };
+	pthread_t threads[ARRAY_SIZE(parts)];
+	struct speprof_ring_stats stats;
+	size_t i;
+
+	config.ring_size = 64 << 10;
+	config.watermark = 0;
+	config.max_latency_ms = 5;
+	stress.session = ksession_new(&config);
+	kring_open(stress.session, 1, &stress.ring);
+	check(!ioctl(stress.session, SPEPROF_SESSION_START, 0));
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		check(!pthread_create(&threads[i], NULL, parts[i], &stress));
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		pthread_join(threads[i], NULL);
+	check(!ioctl(stress.session, SPEPROF_SESSION_STOP, 0));
+	stats = kring_stats(&stress.ring);
+	check(stats.state == SPEPROF_RING_IDLE);
+	check(stats.head == stats.data_bytes + stats.header_bytes + stats.skip_bytes);
+	check(stats.tail <= stats.head && stats.event_tail <= stats.event_head);
+	check(stats.records * 64 == stats.data_bytes);
+	kring_close(&stress.ring);
+}
+
+const struct ktest ktests_stress[] = {
+	{ "cpu-goes-and-comes", cpu_goes_and_comes },
+	{ "session-ends-while-cpu-is-away", session_ends_while_cpu_is_away },
+	{ "killed-reader-leaves-nothing", killed_reader_leaves_nothing },
+	{ "modules-stay-while-used", modules_stay_while_used },
+	{ "everything-at-once", everything_at_once },
+	{ 0 },
+};
