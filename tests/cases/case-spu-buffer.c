@@ -189,7 +189,10 @@ static void buffer_misaligned(struct spe_check *check)
 
 /**
  * struct fault_row - a fault while the third record is written
+ * @fault: what the write ends in, from spe_fault(); S may be set and is ignored
  * @before: PMBSR before
+ * @pmsver: of the SPU
+ * @fault_dl: its choice of DL at a record's first byte
  * @granule: log2 of the write granule, 0 for whole records
  * @at: the byte of the record that faults
  * @after: PMBSR afterwards

@@ -531,10 +531,13 @@ static void record_properties(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "slots layout", record_slots },	  { "packed layout", record_packed },
-	{ "what is collected", record_controls }, { "context of EL2", record_context_of_el2 },
+	{ "slots layout", record_slots },
+	{ "packed layout", record_packed },
+	{ "what is collected", record_controls },
+	{ "context of EL2", record_context_of_el2 },
 	{ "no access", record_no_access },
-	{ "saturation", record_saturation },	  { "incomplete operations", record_incomplete },
+	{ "saturation", record_saturation },
+	{ "incomplete operations", record_incomplete },
 	{ "properties", record_properties },
 };
 
