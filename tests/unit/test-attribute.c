@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -244,6 +245,114 @@ static void test_exec(void **state)
 	assert_non_null(strstr(place.binary, "test-attribute"));
 	child_end(&c);
 	attributor_free(a);
+}
+
+/* A child with the very PID that another had; false if the machine does not let us. */
+static bool child_again(pid_t pid, struct child *ret_child)
+{
+	for (int i = 0; i < 50; i++) {
+		FILE *f = fopen("/proc/sys/kernel/ns_last_pid", "we");
+		bool written;
+
+		if (!f)
+			return false;
+		written = fprintf(f, "%d", pid - 1) > 0;
+		if (fclose(f) || !written)
+			return false;
+		*ret_child = child_start(named);
+		if (ret_child->pid == pid)
+			return true;
+		child_end(ret_child);
+	}
+	return false;
+}
+
+/* The next owner of a PID gets nothing of the last one's, with or without a refresh. */
+static void test_pid_reuse(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+
+	(void)state;
+	for (int refresh = 0; refresh < 2; refresh++) {
+		struct child c = child_start(wait_for_go), next;
+		u32 old = attributor_task(a, c.pid), index;
+
+		child_end(&c);
+		if (refresh)
+			attributor_refresh(a);
+		/* Start times are told in ticks of 10 ms; a copy within one looks the same. */
+		sleep_ms(20);
+		if (!child_again(c.pid, &next)) {
+			attributor_free(a);
+			skip();
+		}
+		attributor_refresh(a);
+		index = attributor_task(a, next.pid);
+		assert_int_not_equal(index, old);
+		assert_string_equal(attributor_process(a, index)->comm, "evil\\x1b[2J) R 1");
+		assert_string_equal(attributor_process(a, old)->comm, "test-attribute");
+		child_end(&next);
+	}
+	attributor_free(a);
+}
+
+/* Where cgroup v2 is mounted, alone or beside version 1; "" if nowhere. */
+static void cgroup_mount(char *path, size_t size)
+{
+	char line[512], at[256], type[32];
+	FILE *f = fopen("/proc/self/mounts", "re");
+
+	*path = '\0';
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*s %255s %31s", at, type) == 2 && !strcmp(type, "cgroup2"))
+			snprintf(path, size, "%s", at);
+	if (f)
+		fclose(f);
+}
+
+static bool cgroup_move(const char *cgroup, pid_t pid)
+{
+	char path[512];
+	FILE *f;
+	bool written;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	f = fopen(path, "we");
+	if (!f)
+		return false;
+	written = fprintf(f, "%d", pid) > 0;
+	return !fclose(f) && written;
+}
+
+static void test_cgroup_move(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct child c = child_start(wait_for_go);
+	u32 before = attributor_task(a, c.pid), after;
+	char mount[256], cgroup[320];
+	bool moved;
+
+	(void)state;
+	cgroup_mount(mount, sizeof(mount));
+	snprintf(cgroup, sizeof(cgroup), "%s/speprof-test-%d", mount, getpid());
+	moved = *mount && !mkdir(cgroup, 0755) && cgroup_move(cgroup, c.pid);
+	if (moved) {
+		attributor_refresh(a);
+		after = attributor_task(a, c.pid);
+		assert_int_not_equal(after, before);
+		assert_string_equal(
+			attributor_container(a, attributor_process(a, after)->container)->name,
+			strrchr(cgroup, '/') + 1);
+		/* What was sampled before it moved stays where it was. */
+		assert_int_not_equal(attributor_process(a, before)->container,
+				     attributor_process(a, after)->container);
+	}
+	child_end(&c);
+	attributor_free(a);
+	if (*mount)
+		rmdir(cgroup);
+	if (!moved)
+		skip();
 }
 
 struct worker {
@@ -512,7 +621,8 @@ int main(void)
 		cmocka_unit_test(test_self),	       cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_kernel_thread),  cmocka_unit_test(test_nowhere),
 		cmocka_unit_test(test_hostile_name),   cmocka_unit_test(test_exit),
-		cmocka_unit_test(test_exec),	       cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_exec),	       cmocka_unit_test(test_pid_reuse),
+		cmocka_unit_test(test_cgroup_move),    cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_overflow),       cmocka_unit_test(test_dead_first),
 		cmocka_unit_test(test_events),	       cmocka_unit_test(test_events_exec),
 		cmocka_unit_test(test_events_hostile), cmocka_unit_test(test_containers_overflow),
