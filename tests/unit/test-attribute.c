@@ -274,7 +274,7 @@ static void test_pid_reuse(void **state)
 
 	(void)state;
 	for (int refresh = 0; refresh < 2; refresh++) {
-		struct child c = child_start(wait_for_go), next;
+		struct child c = child_start(wait_for_go), next = { 0 };
 		u32 old = attributor_task(a, c.pid), index;
 
 		child_end(&c);
