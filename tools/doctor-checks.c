@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <glob.h>
+#include <linux/speprof.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ bool machine_has(const struct machine *machine, const char *path)
 	return access(full, F_OK) == 0;
 }
 
-static bool machine_glob(const struct machine *machine, const char *pattern)
+bool machine_glob(const struct machine *machine, const char *pattern)
 {
 	char full[PATH_MAX];
 	glob_t paths;
@@ -132,21 +133,24 @@ static const char *core_name(const struct machine *machine, char *ret_midr, size
 
 /*
  * ID_AA64DFR0_EL1.PMSVer itself reads as zero in userspace: the kernel hides the
- * field. What tells is what the kernel made of it.
+ * field. The module says it; else what tells is what the kernel made of it.
  */
 static void look_spe(struct machine *machine, struct finding *f)
 {
 	char midr[64];
 	const char *core = core_name(machine, midr, sizeof(midr));
+	struct module module;
 
 	if (!machine->arm64) {
 		skipped(f, "only aarch64 has SPE");
 		return;
 	}
-	machine->spu = machine_glob(machine, "/sys/bus/event_source/devices/arm_spe_*") ||
-		       machine_has(machine, "/sys/module/speprof");
-	if (machine->spu)
-		fine(f, "an SPU is in use here (MIDR_EL1 %s%s%s)", midr, core ? ", " : "",
+	module_ask(machine, &module);
+	if (module.state == MODULE_ANSWERS && module.spus &&
+	    module.backend == SPEPROF_BACKEND_HARDWARE)
+		fine(f, "ID_AA64DFR0_EL1.PMSVer is %u, MIDR_EL1 %s", module.pmsver, midr);
+	else if (machine_glob(machine, "/sys/bus/event_source/devices/arm_spe_*"))
+		fine(f, "perf's driver has an SPU, MIDR_EL1 %s%s%s", midr, core ? ", " : "",
 		     core ? core : "");
 	else if (core)
 		fail(f, STATUS_NO_SPE,
@@ -230,43 +234,52 @@ static void look_driver(struct machine *machine, struct finding *f)
 		     "the in-tree driver arm_spe_pmu is loaded and holds the SPU");
 }
 
-static bool module_built(const struct machine *machine)
+static void module_found(struct module *module, struct finding *f)
 {
-	static const char *const folders[] = { "extra", "updates", "updates/dkms",
-					       "extra/speprof" };
-	char pattern[512];
-
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/speprof.ko*",
-			 machine->release, folders[i]);
-		if (machine_glob(machine, pattern))
-			return true;
-	}
-	return false;
+	if (module->state == MODULE_MUTE)
+		fail(f, STATUS_NO_MODULE, "see \"dmesg | grep speprof\"",
+		     "what is at /dev/speprof does not answer as speprof.ko does");
+	else if (module->abi != SPEPROF_ABI_VERSION)
+		fail(f, STATUS_NO_MODULE, "install module and command of one version",
+		     "speprof.ko speaks ABI %u, this command ABI %u", module->abi,
+		     SPEPROF_ABI_VERSION);
+	else if (module->spus == 0)
+		note(f, "look at the checks above, and at \"dmesg | grep speprof\"",
+		     "speprof.ko is loaded and has no SPU");
+	else
+		fine(f, "speprof.ko has %u SPUs, %s", module->spus,
+		     module->backend == SPEPROF_BACKEND_EMULATED ? "emulated by speprof_emu.ko" :
+								   "of the hardware");
 }
 
 static void look_module(struct machine *machine, struct finding *f)
 {
-	char path[PATH_MAX];
+	/* Emulation in the daemon, all that other machines have, needs no module. */
 	enum verdict missing = machine->arm64 ? VERDICT_FAIL : VERDICT_NOTE;
+	struct module module;
 
-	machine_path(machine, path, "/dev/speprof");
-	machine->module = access(path, F_OK) == 0;
-	if (machine->module && access(path, R_OK | W_OK) < 0)
-		note(f, "nothing, if speprofd does the sampling; else be root",
-		     "/dev/speprof is there, and not for you to open");
-	else if (machine->module)
-		fine(f, "/dev/speprof is there");
-	else if (machine_has(machine, "/sys/module/speprof"))
-		finding(f, missing, STATUS_NO_MODULE, "see \"dmesg | grep speprof\"",
-			"speprof.ko is loaded, and /dev/speprof is missing");
-	else if (module_built(machine))
+	module_ask(machine, &module);
+	switch (module.state) {
+	case MODULE_NOT_BUILT:
+		finding(f, missing, STATUS_NO_MODULE,
+			"\"make modules\" in speprof's source builds it",
+			"speprof.ko is not installed for kernel %s", machine->release);
+		break;
+	case MODULE_NOT_LOADED:
 		finding(f, missing, STATUS_NO_MODULE, "\"modprobe speprof\"",
 			"speprof.ko is built for %s and not loaded", machine->release);
-	else
-		finding(f, missing, STATUS_NO_MODULE,
-			"install linux-headers for this kernel, then \"make modules_install\"",
-			"speprof.ko is not built for %s", machine->release);
+		break;
+	case MODULE_NO_DEVICE:
+		finding(f, missing, STATUS_NO_MODULE, "see \"dmesg | grep speprof\"",
+			"speprof.ko is loaded, and /dev/speprof is missing");
+		break;
+	case MODULE_NO_RIGHT:
+		note(f, "nothing, if speprofd does the sampling; else be root",
+		     "/dev/speprof is there, and not for you to open");
+		break;
+	default:
+		module_found(&module, f);
+	}
 }
 
 static void look_paranoid(struct machine *machine, struct finding *f)

@@ -21,14 +21,11 @@ enum verdict {
  * @root: prefix of every path, "" for the running system
  * @release: of the kernel
  * @arm64: whether the others may speak of registers and firmware
- * @spu: whether an SPU was found
  */
 struct machine {
 	const char *root;
 	char release[128];
 	bool arm64;
-	bool spu;
-	bool module;
 };
 
 /**
@@ -64,7 +61,32 @@ void machine_path(const struct machine *machine, char *ret, const char *format, 
 /** machine_read() - the first line of a file, cleaned; -errno, -ENODATA if it is empty */
 int machine_read(const struct machine *machine, const char *path, char *ret, size_t size);
 
+bool machine_glob(const struct machine *machine, const char *pattern);
 bool machine_has(const struct machine *machine, const char *path);
+
+/* The module (doctor-module.c). */
+enum module_state {
+	MODULE_NOT_BUILT,	/* for this kernel */
+	MODULE_NOT_LOADED,
+	MODULE_NO_DEVICE,	/* loaded, and /dev/speprof is missing */
+	MODULE_NO_RIGHT,	/* this user may not open it */
+	MODULE_MUTE,		/* what is at /dev/speprof does not answer */
+	MODULE_ANSWERS,
+};
+
+/**
+ * struct module - what speprof.ko says of itself and of the first SPU
+ * @backend: SPEPROF_BACKEND_* of that SPU
+ */
+struct module {
+	enum module_state state;
+	u32 abi;
+	u32 spus;
+	u32 backend;
+	u32 pmsver;
+};
+
+void module_ask(const struct machine *machine, struct module *ret_module);
 
 /* Firmware tables (doctor-firmware.c). */
 /** firmware_node() - the devicetree node of the SPU, by its path below the base, in @ret */
