@@ -8,7 +8,7 @@
 
 struct dump {
 	FILE *out;
-	u64 offset;	/* of the window, in all windows */
+	u64 offset; /* of the window, in all windows */
 };
 
 static void dump_line(const struct dump *dump, const struct source_window *window, size_t pos,

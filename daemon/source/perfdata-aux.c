@@ -54,6 +54,7 @@ void perfdata_aux_record(struct perfdata *perf, const struct perfdata_record *re
 		.offset = perfdata_get64(perf, record->data + 8),
 		.size = perfdata_get64(perf, record->data + 16),
 		.time = id.time,
+		.tid = id.tid,
 		.flags = window_flags(flags),
 	};
 	if (aux.size > UINT64_MAX - aux.offset) {
@@ -153,6 +154,7 @@ static u64 stretch_end(const struct perfdata *perf, s32 buffer, u64 pos, u64 end
 
 	window->flags = 0;
 	window->end_ns = 0;
+	window->tid = -1;
 	if (i == perf->n_aux || perf->aux[i].buffer != buffer)
 		return end;
 	aux = &perf->aux[i];
@@ -162,6 +164,7 @@ static u64 stretch_end(const struct perfdata *perf, s32 buffer, u64 pos, u64 end
 		stop = aux->offset + aux->size;
 		window->flags = aux->flags;
 		window->end_ns = aux->time;
+		window->tid = aux->tid;
 	}
 	return stop < end ? stop : end;
 }
@@ -194,11 +197,16 @@ void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *reco
 		pos = 0;
 	buffer = buffer_of(cpu, tid);
 	window.cpu = cpu >= 0 ? (u32)cpu : 0;
-	window.tid = cpu >= 0 ? -1 : tid;
 	window.midr = cpu >= 0 ? cpu_midr(perf, window.cpu) : perf->midr;
 
 	for (end = pos + size; pos < end; pos = stop) {
 		stop = stretch_end(perf, buffer, pos, end, &window);
+		/*
+		 * Events of a task are stopped when it leaves the CPU, so each
+		 * stretch has one; those of a CPU run on.
+		 */
+		if (cpu < 0 || tid < 0)
+			window.tid = tid;
 		recording_windows(perf->recording, at, stop - pos, &window, perf->sink, NULL);
 		at += stop - pos;
 	}

@@ -7,29 +7,25 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#define AUXTRACE_ARM_SPE 4	/* enum auxtrace_type of tools/perf/util/auxtrace.h */
+#define AUXTRACE_ARM_SPE 4 /* enum auxtrace_type of tools/perf/util/auxtrace.h */
 
-#define ATTR_MIN	     64	/* PERF_ATTR_SIZE_VER0 */
-#define ATTR_CONFIG	     8
-#define ATTR_SAMPLE_PERIOD   16
-#define ATTR_SAMPLE_TYPE     24
-#define ATTR_FLAGS	     40
-#define ATTR_FLAG_FREQ	     10
-#define ATTR_FLAG_ID_ALL     18
-#define ATTR_CONFIG_JITTER   SPE_BIT(16)	/* PMSIRR.RND, as arm_spe_pmu has it */
+#define ATTR_MIN	   64 /* PERF_ATTR_SIZE_VER0 */
+#define ATTR_CONFIG	   8
+#define ATTR_SAMPLE_PERIOD 16
+#define ATTR_SAMPLE_TYPE   24
+#define ATTR_FLAGS	   40
+#define ATTR_FLAG_FREQ	   10
+#define ATTR_FLAG_ID_ALL   18
+#define ATTR_CONFIG_JITTER SPE_BIT(16) /* PMSIRR.RND, as arm_spe_pmu has it */
 
 /* SPE metadata, in words of 8 bytes (tools/perf/util/arm-spe.h). */
 #define INFO_PRIV     16
 #define INFO_V1_WORDS 2
 #define INFO_V2_WORDS 4
 #define CPU_MAGIC     0x1010101010101010ULL
-#define CPU_COMMON    3	/* magic, CPU number, how many words follow */
+#define CPU_COMMON    3 /* magic, CPU number, how many words follow */
 
 #define FEATURE_CPUID 9
-
-#define TRAILER_MASK                                                                               \
-	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |             \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 /* A bit field of the C structure: its first bit is the highest of a BE writer. */
 static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int bit)
@@ -52,31 +48,47 @@ static u32 attr_interval(const struct perfdata *perf, const u8 *attr)
 
 static void take_attr(struct perfdata *perf, const u8 *attr)
 {
-	u64 mask = 0;
+	bool trailers = attr_flag(perf, attr, ATTR_FLAG_ID_ALL);
 
-	if (attr_flag(perf, attr, ATTR_FLAG_ID_ALL))
-		mask = perfdata_get64(perf, attr + ATTR_SAMPLE_TYPE) & TRAILER_MASK;
-	/* perf gives all events one trailer; where they differ, go without. */
-	if (!perf->attrs++)
-		perf->id_mask = mask;
-	else if (perf->id_mask != mask)
-		perf->id_mask = 0;
+	perfdata_add_mask(perf, trailers ? perfdata_get64(perf, attr + ATTR_SAMPLE_TYPE) : 0);
 	if (!perf->interval && perfdata_get32(perf, attr) >= PERF_TYPE_MAX)
 		perf->interval = attr_interval(perf, attr);
+}
+
+/* Ids of an attribute: @size bytes at @offset of the file. */
+static void read_ids(struct perfdata *perf, u64 offset, u64 size)
+{
+	u64 at, n = size / 8 < PERFDATA_MAX_EVENTS ? size / 8 : PERFDATA_MAX_EVENTS;
+	size_t len;
+	const u8 *p;
+
+	for (at = offset; n; at += 8, n--) {
+		p = recording_peek(perf->recording, at, 8, &len);
+		if (len < 8) {
+			recording_damage(
+				perf->recording, offset,
+				"perf.data: the ids of an attribute, %llu bytes, go beyond "
+				"the file's end",
+				(unsigned long long)size);
+			return;
+		}
+		perfdata_add_id(perf, perfdata_get64(perf, p));
+	}
 }
 
 void perfdata_read_attrs(struct perfdata *perf)
 {
 	struct recording *recording = perf->recording;
-	u64 size = perf->attr_size, left = perf->attr_bytes;
+	u64 size = perf->attr_size, left = perf->attr_bytes, ids, ids_size;
 	size_t len;
 	const u8 *attr;
 
-	if (size < ATTR_MIN || size > RECORDING_PEEK || left % size) {
-		recording_damage(recording, 16,
-				 "perf.data header: size of attributes is %llu in a section of %llu "
-				 "bytes, want a divisor of it from %u on",
-				 (unsigned long long)size, (unsigned long long)left, ATTR_MIN);
+	if (size < ATTR_MIN + 16 || size > RECORDING_PEEK || left % size) {
+		recording_damage(
+			recording, 16,
+			"perf.data header: size of attributes is %llu in a section of %llu "
+			"bytes, want a divisor of it from %u on",
+			(unsigned long long)size, (unsigned long long)left, ATTR_MIN + 16);
 		return;
 	}
 	if (perf->attr_offset > recording->size || left > recording->size - perf->attr_offset) {
@@ -88,17 +100,32 @@ void perfdata_read_attrs(struct perfdata *perf)
 		return;
 	}
 	for (u64 at = perf->attr_offset; left; at += size, left -= size) {
-		attr = recording_peek(recording, at, ATTR_MIN, &len);
-		if (len < ATTR_MIN)
+		attr = recording_peek(recording, at, (size_t)size, &len);
+		if (len < size)
 			return;
+		ids = perfdata_get64(perf, attr + size - 16);
+		ids_size = perfdata_get64(perf, attr + size - 8);
 		take_attr(perf, attr);
+		read_ids(perf, ids, ids_size);
 	}
 }
 
 void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *record)
 {
-	if (perfdata_need(perf, record, PERFDATA_HEADER + ATTR_MIN, "ATTR"))
-		take_attr(perf, record->data + PERFDATA_HEADER);
+	u32 size;
+
+	if (!perfdata_need(perf, record, PERFDATA_HEADER + ATTR_MIN, "ATTR"))
+		return;
+	take_attr(perf, record->data + PERFDATA_HEADER);
+	size = perfdata_get32(perf, record->data + PERFDATA_HEADER + 4);
+	if (size < ATTR_MIN || size > record->size - PERFDATA_HEADER) {
+		recording_damage(perf->recording, record->offset + PERFDATA_HEADER + 4,
+				 "ATTR record: size of the attribute is %u, want %u to %u", size,
+				 ATTR_MIN, record->size - PERFDATA_HEADER);
+		return;
+	}
+	for (u32 at = PERFDATA_HEADER + size; record->size - at >= 8; at += 8)
+		perfdata_add_id(perf, perfdata_get64(perf, record->data + at));
 }
 
 /* A feature that is a string: its size, then the string, NUL-padded to 64 bytes. */
@@ -176,11 +203,12 @@ static void take_cpus(struct perfdata *perf, const struct perfdata_record *recor
 	u64 cpus = perfdata_get64(perf, p + 24), i, at, params;
 
 	if (header < INFO_V2_WORDS || header > words || cpus > PERFDATA_MAX_CPUS) {
-		recording_damage(perf->recording, record->offset + INFO_PRIV + 8,
-				 "AUXTRACE_INFO record: header of %llu words and %llu CPUs, want %u "
-				 "to %llu words and at most %u CPUs",
-				 (unsigned long long)header, (unsigned long long)cpus,
-				 INFO_V2_WORDS, (unsigned long long)words, PERFDATA_MAX_CPUS);
+		recording_damage(
+			perf->recording, record->offset + INFO_PRIV + 8,
+			"AUXTRACE_INFO record: header of %llu words and %llu CPUs, want %u "
+			"to %llu words and at most %u CPUs",
+			(unsigned long long)header, (unsigned long long)cpus, INFO_V2_WORDS,
+			(unsigned long long)words, PERFDATA_MAX_CPUS);
 		return;
 	}
 	free(perf->cpus);
@@ -192,10 +220,11 @@ static void take_cpus(struct perfdata *perf, const struct perfdata_record *recor
 		params = words - at >= CPU_COMMON ? perfdata_get64(perf, p + 8 * at + 16) : 0;
 		if (words - at < CPU_COMMON || perfdata_get64(perf, p + 8 * at) != CPU_MAGIC ||
 		    params < 1 || params > words - at - CPU_COMMON) {
-			recording_damage(perf->recording, record->offset + INFO_PRIV + 8 * at,
-					 "AUXTRACE_INFO record: no metadata of CPU entry %llu where "
-					 "it is due (magic %#llx, then 1 or more parameters)",
-					 (unsigned long long)i, CPU_MAGIC);
+			recording_damage(
+				perf->recording, record->offset + INFO_PRIV + 8 * at,
+				"AUXTRACE_INFO record: no metadata of CPU entry %llu where "
+				"it is due (magic %#llx, then 1 or more parameters)",
+				(unsigned long long)i, CPU_MAGIC);
 			return;
 		}
 		perf->cpus[perf->n_cpus++] = (struct perfdata_cpu){
@@ -248,10 +277,11 @@ void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *rec
 	shift = perfdata_get64(perf, record->data + 8);
 	mult = perfdata_get64(perf, record->data + 16);
 	if (shift > 63 || mult > UINT32_MAX) {
-		recording_damage(perf->recording, record->offset + 8,
-				 "TIME_CONV record: shift is %llu and multiplier %llu, want below 64 "
-				 "and 2^32",
-				 (unsigned long long)shift, (unsigned long long)mult);
+		recording_damage(
+			perf->recording, record->offset + 8,
+			"TIME_CONV record: shift is %llu and multiplier %llu, want below 64 "
+			"and 2^32",
+			(unsigned long long)shift, (unsigned long long)mult);
 		return;
 	}
 	perf->clock = (struct tick_clock){

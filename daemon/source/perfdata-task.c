@@ -1,49 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perf.data: records about tasks (struct perf_event_mmap_page and the record
- * layouts are in linux/perf_event.h) to task events.
+ * perf.data: records about tasks, whose layouts linux/perf_event.h has, to task
+ * events.
  */
 #include "perfdata.h"
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>
-
-/* Trailer fields in the order the kernel writes them, 8 bytes each. */
-static const u64 trailer_order[] = {
-	PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
-	PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER,
-};
-
-u32 perfdata_trailer(const struct perfdata *perf)
-{
-	u32 size = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(trailer_order); i++)
-		size += perf->id_mask & trailer_order[i] ? 8 : 0;
-	return size;
-}
-
-struct perfdata_id perfdata_id(const struct perfdata *perf, const struct perfdata_record *record)
-{
-	struct perfdata_id id = { .tid = -1, .cpu = -1 };
-	u32 size = perfdata_trailer(perf);
-	const u8 *p = record->data + record->size - size;
-
-	if (size > record->size - PERFDATA_HEADER)
-		return id;
-	for (size_t i = 0; i < ARRAY_SIZE(trailer_order); i++) {
-		if (!(perf->id_mask & trailer_order[i]))
-			continue;
-		if (trailer_order[i] == PERF_SAMPLE_TID)
-			id.tid = (s32)perfdata_get32(perf, p + 4);
-		else if (trailer_order[i] == PERF_SAMPLE_TIME)
-			id.time = perfdata_get64(perf, p);
-		else if (trailer_order[i] == PERF_SAMPLE_CPU)
-			id.cpu = (s32)perfdata_get32(perf, p);
-		p += 8;
-	}
-	return id;
-}
 
 /* The string at @at, which must end before the record does. */
 static const char *get_name(struct perfdata *perf, const struct perfdata_record *record, u32 at,

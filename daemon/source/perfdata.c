@@ -11,15 +11,15 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-#define FILE_HEADER_MIN 72	/* up to the event types, which old files end with */
-#define FILE_HEADER 104
-#define PIPE_HEADER 16
+#define FILE_HEADER_MIN 72 /* up to the event types, which old files end with */
+#define FILE_HEADER	104
+#define PIPE_HEADER	16
 
 /* Records in a row that tell a record's header from bytes that look like one. */
 #define RESYNC_CHAIN 4
 /* The largest of them; what they span is at hand at once. */
 #define RESYNC_RECORD 8192
-#define RESYNC_SPAN ((RESYNC_CHAIN + 1) * RESYNC_RECORD)
+#define RESYNC_SPAN   ((RESYNC_CHAIN + 1) * RESYNC_RECORD)
 
 static const u8 magic_le[8] = "PERFILE2";
 static const u8 magic_be[8] = "2ELIFREP";
@@ -87,11 +87,12 @@ static bool read_header(struct perfdata *perf)
 		return true;
 	}
 	if (header_size < FILE_HEADER_MIN || len < FILE_HEADER_MIN) {
-		recording_damage(recording, 8,
-				 "perf.data header: size is %llu in a file of %llu bytes, want %u, or "
-				 "%u for a recording from a pipe",
-				 (unsigned long long)header_size,
-				 (unsigned long long)recording->size, FILE_HEADER, PIPE_HEADER);
+		recording_damage(
+			recording, 8,
+			"perf.data header: size is %llu in a file of %llu bytes, want %u, or "
+			"%u for a recording from a pipe",
+			(unsigned long long)header_size, (unsigned long long)recording->size,
+			FILE_HEADER, PIPE_HEADER);
 		return false;
 	}
 	perf->attr_size = perfdata_get64(perf, h + 16);
@@ -104,11 +105,11 @@ static bool read_header(struct perfdata *perf)
 			perf->feature_bits[i] = perfdata_get64(perf, h + 72 + 8 * i);
 
 	if (perf->data < FILE_HEADER_MIN || perf->data > recording->size) {
-		recording_damage(recording, 40,
-				 "perf.data header: data offset is %#llx, want one within the file's "
-				 "%#llx bytes",
-				 (unsigned long long)perf->data,
-				 (unsigned long long)recording->size);
+		recording_damage(
+			recording, 40,
+			"perf.data header: data offset is %#llx, want one within the file's "
+			"%#llx bytes",
+			(unsigned long long)perf->data, (unsigned long long)recording->size);
 		return false;
 	}
 	if (!data_size)
@@ -116,11 +117,12 @@ static bool read_header(struct perfdata *perf)
 				 "perf.data header: data size is 0: perf record did not end in "
 				 "order; read up to the file's end");
 	else if (data_size > recording->size - perf->data)
-		recording_damage(recording, 48,
-				 "perf.data header: data size is %#llx, but %#llx bytes follow: cut "
-				 "short",
-				 (unsigned long long)data_size,
-				 (unsigned long long)(recording->size - perf->data));
+		recording_damage(
+			recording, 48,
+			"perf.data header: data size is %#llx, but %#llx bytes follow: cut "
+			"short",
+			(unsigned long long)data_size,
+			(unsigned long long)(recording->size - perf->data));
 	if (!data_size || data_size > recording->size - perf->data)
 		data_size = recording->size - perf->data;
 	perf->data_end = perf->data + data_size;
@@ -140,9 +142,9 @@ static u64 record_payload(const struct perfdata *perf, const struct perfdata_rec
 
 enum header_error {
 	HEADER_GOOD,
-	HEADER_CUT,	/* the stream ends within the header */
+	HEADER_CUT, /* the stream ends within the header */
 	HEADER_SIZE,
-	HEADER_LONG,	/* the stream ends within the record */
+	HEADER_LONG, /* the stream ends within the record */
 };
 
 /* The record at @pos, its bytes too if they are all there. */
@@ -195,11 +197,12 @@ static void note_header(struct perfdata *perf, const struct perfdata_record *rec
 				 record->type, record->size);
 		break;
 	case HEADER_LONG:
-		recording_damage(perf->recording, pos,
-				 "record of type %u: goes beyond the stream's end, %#llx: cut short, "
-				 "or its size (%u%s) is wrong",
-				 record->type, (unsigned long long)perf->data_end, record->size,
-				 record->end ? " and that of the bytes behind it" : "");
+		recording_damage(
+			perf->recording, pos,
+			"record of type %u: goes beyond the stream's end, %#llx: cut short, "
+			"or its size (%u%s) is wrong",
+			record->type, (unsigned long long)perf->data_end, record->size,
+			record->end ? " and that of the bytes behind it" : "");
 		break;
 	default:
 		break;
@@ -289,9 +292,10 @@ static void take_facts(struct perfdata *perf, const struct perfdata_record *reco
 		break;
 	case PERFDATA_COMPRESSED:
 	case PERFDATA_COMPRESSED2:
-		recording_damage(perf->recording, record->offset,
-				 "COMPRESSED record: not understood; record without -z, or run perf "
-				 "inject to expand it");
+		recording_damage(
+			perf->recording, record->offset,
+			"COMPRESSED record: not understood; record without -z, or run perf "
+			"inject to expand it");
 		break;
 	case PERF_RECORD_AUX:
 		perfdata_aux_record(perf, record);
@@ -325,6 +329,7 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 	walk(&perf, take_facts);
 	perfdata_aux_settle(&perf);
 	walk(&perf, take_windows);
+	free(perf.events);
 	free(perf.aux);
 	free(perf.cpus);
 }

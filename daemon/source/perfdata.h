@@ -19,10 +19,10 @@ enum perfdata_type {
 	PERFDATA_FEATURE = 80,
 	PERFDATA_COMPRESSED = 81,
 	PERFDATA_COMPRESSED2 = 83,
-	PERFDATA_TYPES = 90,	/* none is known from here on */
+	PERFDATA_TYPES = 90, /* none is known from here on */
 };
 
-#define PERFDATA_HEADER 8	/* of each record */
+#define PERFDATA_HEADER	       8 /* of each record */
 #define PERFDATA_AUXTRACE_SIZE 48
 
 /**
@@ -45,7 +45,7 @@ struct perfdata_record {
 struct perfdata_id {
 	u64 time;
 	s32 tid;
-	s32 cpu;	/* -1: not recorded */
+	s32 cpu; /* -1: not recorded */
 };
 
 /* An AUX record: a stretch of AUX bytes of one buffer that was filled at once. */
@@ -53,8 +53,15 @@ struct perfdata_aux {
 	u64 offset;
 	u64 size;
 	u64 time;
-	s32 buffer;	/* CPU, or ~TID of a buffer without one */
-	u32 flags;	/* WINDOW_* */
+	s32 buffer; /* CPU, or ~TID of a buffer without one */
+	s32 tid; /* that ran when the SPU was stopped */
+	u32 flags; /* WINDOW_* */
+};
+
+/* An event of perf_event_open(2): what the trailers of its records hold. */
+struct perfdata_event {
+	u64 id;
+	u64 mask;
 };
 
 struct perfdata_cpu {
@@ -64,7 +71,9 @@ struct perfdata_cpu {
 
 /* More CPUs than any machine has; what a hostile file can make us keep. */
 #define PERFDATA_MAX_CPUS 8192
-/* AUX records kept, 32 bytes each; windows behind them are not cut at them. */
+/* Each event has an id for each CPU. */
+#define PERFDATA_MAX_EVENTS 65536
+/* AUX records kept, 40 bytes each; windows behind them are not cut at them. */
 #define PERFDATA_MAX_AUX (1U << 18)
 
 /**
@@ -74,12 +83,12 @@ struct perfdata_cpu {
  * @data, @data_end: the stream's place in the file
  * @features, @feature_bits: where the table of features is, and which there are
  * @attr_offset, @attr_bytes, @attr_size: the attributes, and the size of each
- * @id_mask: sample_type bits of the trailers; 0 if there are none or they differ
+ * @id_mask: sample_type bits of the first attribute that are in trailers
+ * @last_mask: those of the last one
+ * @masks_differ: those of @events count
  * @attrs: attributes seen
  * @is_spe: an AUXTRACE_INFO said so
  * @foreign: it named another kind of trace
- * @pmu_type: of the SPE PMU
- * @pmu_known: whether @pmu_type is valid
  */
 struct perfdata {
 	struct recording *recording;
@@ -94,14 +103,18 @@ struct perfdata {
 	u64 attr_bytes;
 	u64 attr_size;
 	u64 id_mask;
+	u64 last_mask;
+	struct perfdata_event *events;
+	u32 n_events;
+	u32 event_room;
 	u32 attrs;
+	bool masks_differ;
+	bool events_sorted;
 	bool is_spe;
 	bool foreign;
-	bool pmu_known;
-	u32 pmu_type;
 	u32 interval;
 	struct tick_clock clock;
-	u64 midr;		/* of every CPU without an entry in @cpus */
+	u64 midr; /* of every CPU without an entry in @cpus */
 	struct perfdata_cpu *cpus;
 	u32 n_cpus;
 	struct perfdata_aux *aux;
@@ -122,11 +135,12 @@ u64 perfdata_get64(const struct perfdata *perf, const u8 *p);
 bool perfdata_need(struct perfdata *perf, const struct perfdata_record *record, u32 size,
 		   const char *name);
 
-/** perfdata_trailer() - bytes of the trailer of a kernel record */
-u32 perfdata_trailer(const struct perfdata *perf);
+/* perfdata-id.c: trailers; an attribute's mask first, then the ids of its events */
+void perfdata_add_mask(struct perfdata *perf, u64 sample_type);
+void perfdata_add_id(struct perfdata *perf, u64 id);
 
 /** perfdata_id() - what the trailer of @record says */
-struct perfdata_id perfdata_id(const struct perfdata *perf, const struct perfdata_record *record);
+struct perfdata_id perfdata_id(struct perfdata *perf, const struct perfdata_record *record);
 
 /* perfdata-info.c: what the recording says of itself */
 void perfdata_read_attrs(struct perfdata *perf);

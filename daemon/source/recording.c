@@ -211,9 +211,10 @@ static int tell_format(struct recording *recording, struct recording_error *ret_
 		return 0;
 	}
 	if (len >= 8 && !memcmp(buf, "PERFFILE", 8)) {
-		recording_fill_error(ret_error, 0,
-				     "perf.data of perf before 3.9 (magic PERFFILE, want PERFILE2), "
-				     "which knew no AUX data");
+		recording_fill_error(
+			ret_error, 0,
+			"perf.data of perf before 3.9 (magic PERFFILE, want PERFILE2), "
+			"which knew no AUX data");
 		return -EBADMSG;
 	}
 	if (len >= sizeof(elf) && !memcmp(buf, elf, sizeof(elf))) {
@@ -254,8 +255,8 @@ int recording_open(const char *path, struct recording **ret_recording,
 	r = tell_format(recording, ret_error);
 	if (r < 0)
 		goto fail;
-	recording->room = recording->size < RECORDING_WINDOW ? (size_t)recording->size :
-							       RECORDING_WINDOW;
+	recording->room =
+		recording->size < RECORDING_WINDOW ? (size_t)recording->size : RECORDING_WINDOW;
 	recording->window = malloc(recording->room);
 	r = -ENOMEM;
 	if (!recording->window)

@@ -11,7 +11,7 @@
 #define BLIND_CUT 4096
 
 struct cut {
-	struct recording_ledger ledger;	/* up to @pos */
+	struct recording_ledger ledger; /* up to @pos */
 	size_t pos;
 };
 

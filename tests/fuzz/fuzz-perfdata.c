@@ -27,7 +27,8 @@ static void on_window(void *ctx, const struct source_window *window)
 	fuzz_assert(window->len);
 	fuzz_assert(window->clock.shift < 64);
 	seen->bytes += window->len;
-	seen->sum += window->flags + window->cpu + window->midr + (u32)window->tid + window->interval;
+	seen->sum +=
+		window->flags + window->cpu + window->midr + (u32)window->tid + window->interval;
 	spe_decoder_init(&decoder, NULL, window->data, window->len);
 	while (spe_decoder_next(&decoder, &sample, NULL) != SPE_DECODE_END)
 		;

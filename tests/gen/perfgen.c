@@ -6,8 +6,8 @@
 
 #define FILE_HEADER 104
 #define PIPE_HEADER 16
-#define ATTR_SIZE 128
-#define PMU_TYPE 11
+#define ATTR_SIZE   128
+#define PMU_TYPE    11
 
 #define SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
@@ -60,7 +60,7 @@ void perfgen_string(struct perfgen *gen, const char *s)
 		put(gen, 0, 1);
 }
 
-static void put_attr(struct perfgen *gen, u64 period)
+static void put_attr(struct perfgen *gen, u64 period, u64 sample_type)
 {
 	const u64 id_all = 1ULL << (gen->big ? 63 - 18 : 18);
 	size_t start = gen->len;
@@ -69,11 +69,19 @@ static void put_attr(struct perfgen *gen, u64 period)
 	perfgen_u32(gen, ATTR_SIZE);
 	perfgen_u64(gen, 0);
 	perfgen_u64(gen, period);
-	perfgen_u64(gen, SAMPLE_TYPE);
+	perfgen_u64(gen, sample_type);
 	perfgen_u64(gen, 0);
 	perfgen_u64(gen, id_all);
 	while (gen->len - start < ATTR_SIZE)
 		perfgen_u64(gen, 0);
+}
+
+void perfgen_attr(struct perfgen *gen, u64 period, u64 sample_type, u64 id)
+{
+	perfgen_open(gen, 64, 0);
+	put_attr(gen, period, sample_type);
+	perfgen_u64(gen, id);
+	perfgen_close(gen);
 }
 
 void perfgen_begin(struct perfgen *gen, bool big, bool pipe, u64 period)
@@ -84,10 +92,7 @@ void perfgen_begin(struct perfgen *gen, bool big, bool pipe, u64 period)
 	perfgen_bytes(gen, big ? "2ELIFREP" : "PERFILE2", 8);
 	perfgen_u64(gen, pipe ? PIPE_HEADER : FILE_HEADER);
 	if (pipe) {
-		perfgen_open(gen, 64, 0);
-		put_attr(gen, period);
-		perfgen_u64(gen, 1);
-		perfgen_close(gen);
+		perfgen_attr(gen, period, SAMPLE_TYPE, 1);
 		return;
 	}
 	perfgen_u64(gen, ATTR_SIZE + 16);
@@ -96,7 +101,7 @@ void perfgen_begin(struct perfgen *gen, bool big, bool pipe, u64 period)
 	perfgen_u64(gen, FILE_HEADER + ATTR_SIZE + 16);
 	while (gen->len < FILE_HEADER)
 		perfgen_u64(gen, 0);
-	put_attr(gen, period);
+	put_attr(gen, period, SAMPLE_TYPE);
 	perfgen_u64(gen, 0);
 	perfgen_u64(gen, 0);
 }

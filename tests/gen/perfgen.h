@@ -25,6 +25,9 @@ struct perfgen {
 /** perfgen_begin() - header and the attribute of arm_spe_0, @period between samples */
 void perfgen_begin(struct perfgen *gen, bool big, bool pipe, u64 period);
 
+/** perfgen_attr() - an attribute as a record, of the event @id */
+void perfgen_attr(struct perfgen *gen, u64 period, u64 sample_type, u64 id);
+
 void perfgen_u16(struct perfgen *gen, u16 v);
 void perfgen_u32(struct perfgen *gen, u32 v);
 void perfgen_u64(struct perfgen *gen, u64 v);

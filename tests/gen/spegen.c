@@ -29,7 +29,7 @@ struct layout {
 	unsigned int events;
 	bool timestamps;
 	bool contexts;
-	bool extras;	/* packets that only later versions or the implementer define */
+	bool extras; /* packets that only later versions or the implementer define */
 };
 
 static const struct layout layouts[] = {
@@ -46,7 +46,7 @@ static const struct op {
 	enum kind { LOAD, STORE, BRANCH, OTHER, KINDS } kind;
 	bool simd;
 } ops[] = {
-	{ 1, 0x00, LOAD, false },   { 1, 0x01, STORE, false },  { 1, 0x04, LOAD, false },
+	{ 1, 0x00, LOAD, false },   { 1, 0x01, STORE, false },	{ 1, 0x04, LOAD, false },
 	{ 1, 0x05, STORE, false },  { 1, 0x16, LOAD, false },	{ 1, 0x13, STORE, false },
 	{ 1, 0x10, LOAD, false },   { 1, 0x14, LOAD, false },	{ 1, 0x31, STORE, false },
 	{ 1, 0x20, LOAD, false },   { 1, 0x25, STORE, false },	{ 1, 0x44, LOAD, false },
@@ -61,33 +61,22 @@ static const struct {
 	unsigned int bit;
 	const char *name;
 } events[] = {
-	{ 0, "exception" },
-	{ 1, "retired" },
-	{ 2, "l1d_access" },
-	{ 3, "l1d_refill" },
-	{ 4, "tlb_access" },
-	{ 5, "tlb_walk" },
-	{ 6, "not_taken" },
-	{ 7, "mispredicted" },
-	{ 8, "llc_access" },
-	{ 9, "llc_miss" },
-	{ 10, "remote_access" },
-	{ 11, "misaligned" },
-	{ 16, "transactional" },
-	{ 17, "partial_predicate" },
-	{ 18, "empty_predicate" },
-	{ 19, "l2d_access" },
-	{ 20, "l2d_miss" },
-	{ 21, "cache_data_modified" },
-	{ 22, "recently_fetched" },
-	{ 23, "data_snooped" },
-	{ 24, "streaming_sve" },
-	{ 25, "smcu" },
+	{ 0, "exception" },	    { 1, "retired" },
+	{ 2, "l1d_access" },	    { 3, "l1d_refill" },
+	{ 4, "tlb_access" },	    { 5, "tlb_walk" },
+	{ 6, "not_taken" },	    { 7, "mispredicted" },
+	{ 8, "llc_access" },	    { 9, "llc_miss" },
+	{ 10, "remote_access" },    { 11, "misaligned" },
+	{ 16, "transactional" },    { 17, "partial_predicate" },
+	{ 18, "empty_predicate" },  { 19, "l2d_access" },
+	{ 20, "l2d_miss" },	    { 21, "cache_data_modified" },
+	{ 22, "recently_fetched" }, { 23, "data_snooped" },
+	{ 24, "streaming_sve" },    { 25, "smcu" },
 };
 
-#define EVENTS (sizeof(events) / sizeof(events[0]))
-#define SOURCES 16
-#define CONTEXTS 32
+#define EVENTS	   (sizeof(events) / sizeof(events[0]))
+#define SOURCES	   16
+#define CONTEXTS   32
 #define CUT_RECORD 16
 
 static const char *const kind_names[KINDS] = { "load", "store", "branch", "other" };
@@ -100,7 +89,7 @@ struct truth {
 	struct {
 		uint64_t count, sum, max;
 	} latency[3];
-	uint64_t sources[2][SOURCES];	/* one byte, two bytes */
+	uint64_t sources[2][SOURCES]; /* one byte, two bytes */
 	uint64_t contexts[2][CONTEXTS];
 };
 
@@ -158,7 +147,7 @@ static void put_latency(struct record *r, struct truth *t, unsigned int index, u
 static void put_events(struct record *r, const struct layout *l, struct truth *t)
 {
 	unsigned int log = l->events ? (unsigned int)__builtin_ctz(l->events) : draw() % 4;
-	uint64_t known = 2;	/* retired, or the records would be too alike */
+	uint64_t known = 2; /* retired, or the records would be too alike */
 
 	for (size_t i = 0; i < EVENTS; i++)
 		if (events[i].bit < 8U << log && chance(15))
@@ -166,7 +155,7 @@ static void put_events(struct record *r, const struct layout *l, struct truth *t
 	for (size_t i = 0; i < EVENTS; i++)
 		t->events[i] += known >> events[i].bit & 1;
 	if (log && chance(10))
-		known |= 1ULL << 12;	/* IMPLEMENTATION DEFINED: counted nowhere */
+		known |= 1ULL << 12; /* IMPLEMENTATION DEFINED: counted nowhere */
 	put(r, 0x42 | log << 4, 1);
 	put(r, known, 1U << log);
 }
@@ -204,9 +193,9 @@ static void put_source(struct record *r, const struct layout *l, struct truth *t
 /* Packets that a reader skips by their size: none of them is in the truth. */
 static void put_extras(struct record *r)
 {
-	put(r, 0x9c, 1);	/* alternate clock issue latency */
+	put(r, 0x9c, 1); /* alternate clock issue latency */
 	put(r, draw() & 0xfff, 2);
-	put(r, 0xb121 + draw() % 3, 2);	/* extended Address, INDEX 9, 17 or 25 */
+	put(r, 0xb121 + draw() % 3, 2); /* extended Address, INDEX 9, 17 or 25 */
 	put(r, draw(), 8);
 	put(r, 0xc0 | draw() % 16, 1);
 	put(r, draw(), 1);

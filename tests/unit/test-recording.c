@@ -22,7 +22,7 @@ struct seen {
 	u64 tasks[TASK_CGROUP + 1];
 	u64 named;
 	struct source_window last;
-	u64 hash;	/* of all samples' raw bytes, in order */
+	u64 hash; /* of all samples' raw bytes, in order */
 };
 
 static void on_window(void *ctx, const struct source_window *window)
@@ -107,7 +107,8 @@ struct perf_row {
 	u64 windows;
 	u64 truncated;
 	u64 tasks[TASK_CGROUP + 1];
-	u32 cpu;	/* of the last window */
+	u32 cpu; /* of the last window */
+	s32 tid;
 	u32 interval;
 };
 
@@ -120,6 +121,7 @@ static const struct perf_row perf_rows[] = {
 		.windows = 2,
 		.tasks = { [TASK_COMM] = 63, [TASK_FORK] = 62, [TASK_EXIT] = 1, [TASK_MMAP] = 72 },
 		.cpu = 1,
+		.tid = -1,
 		.interval = 512 + 1,
 	},
 	{
@@ -129,6 +131,7 @@ static const struct perf_row perf_rows[] = {
 		.windows = 3,
 		.tasks = { [TASK_COMM] = 2, [TASK_EXIT] = 1, [TASK_MMAP] = 2 },
 		.cpu = 1,
+		.tid = 166,
 		.interval = 512 + 1,
 	},
 	{
@@ -137,6 +140,7 @@ static const struct perf_row perf_rows[] = {
 		.bytes = 0xc000,
 		.windows = 4,
 		.truncated = 1,
+		.tid = -1, /* zeros behind the last AUX record */
 		.tasks = { [TASK_COMM] = 2, [TASK_EXIT] = 1, [TASK_MMAP] = 8 },
 		.cpu = 1,
 		.interval = 256 + 128,
@@ -156,8 +160,8 @@ static void test_perf(void **state)
 		test_row("%s", row->file);
 		snprintf(path, sizeof(path), "%s/%s", golden(), row->file);
 		if (replay(path, &seen, &error) < 0)
-			fail_msg("%s: offset %#llx: %s", row->file, (unsigned long long)error.offset,
-				 error.text);
+			fail_msg("%s: offset %#llx: %s", row->file,
+				 (unsigned long long)error.offset, error.text);
 		assert_row(seen.records == row->records);
 		assert_row(seen.bytes == row->bytes);
 		assert_row(!seen.suspect);
@@ -165,7 +169,7 @@ static void test_perf(void **state)
 		assert_row(seen.truncated == row->truncated);
 		assert_row(!memcmp(seen.tasks, row->tasks, sizeof(seen.tasks)));
 		assert_row(seen.last.cpu == row->cpu);
-		assert_row(seen.last.tid == -1);
+		assert_row(seen.last.tid == row->tid);
 		assert_row(seen.last.interval == row->interval);
 		assert_row(seen.last.midr == 0xf0510);
 		assert_row(seen.last.clock.mult == 33554432 && seen.last.clock.shift == 21);
@@ -305,7 +309,8 @@ static void make_perf(struct perfgen *gen, bool big, bool pipe, unsigned int ver
 	perfgen_string(gen, "worker");
 	perfgen_trailer(gen, 101, 5000, 0);
 	perfgen_close(gen);
-	for (u32 type = PERF_RECORD_FORK; type; type = type == PERF_RECORD_FORK ? PERF_RECORD_EXIT : 0) {
+	for (u32 type = PERF_RECORD_FORK; type;
+	     type = type == PERF_RECORD_FORK ? PERF_RECORD_EXIT : 0) {
 		perfgen_open(gen, type, 0);
 		perfgen_u32(gen, 200);
 		perfgen_u32(gen, 100);
@@ -333,7 +338,7 @@ static void make_perf(struct perfgen *gen, bool big, bool pipe, unsigned int ver
 	perfgen_string(gen, "/system.slice/worker.service");
 	perfgen_trailer(gen, 0, 0, 0);
 	perfgen_close(gen);
-	perfgen_open(gen, 4711, 0);	/* a type of a later perf */
+	perfgen_open(gen, 4711, 0); /* a type of a later perf */
 	perfgen_u64(gen, 1);
 	perfgen_close(gen);
 
@@ -397,7 +402,7 @@ static void check_windows(const struct kept *kept, unsigned int version)
 	const struct source_window *w = kept->windows;
 
 	assert_row(kept->n_windows >= 3);
-	assert_row(w[0].cpu == 1 && w[0].tid == -1 && w[0].flags == WINDOW_COLLIDED);
+	assert_row(w[0].cpu == 1 && w[0].tid == 101 && w[0].flags == WINDOW_COLLIDED);
 	assert_row(w[0].midr == (version == 1 ? 0 : 0x481fd010));
 	assert_row(w[0].interval == 1025 && w[0].end_ns == 1000);
 	assert_row(w[0].clock.mult == 40960 && w[0].clock.shift == 10 && w[0].clock.zero == 7);
@@ -439,6 +444,46 @@ static void test_perf_made(void **state)
 		}
 		recording_free(recording);
 	}
+}
+
+/* Two events with trailers of their own: the id in the last word tells which. */
+static void test_perf_trailers_differ(void **state)
+{
+	const u64 other = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
+	struct kept kept = { .n_windows = 0 };
+	const struct source_sink sink = { keep_window, keep_task, &kept };
+	struct recording_error error;
+	struct recording *recording;
+	u8 buf[1024];
+	size_t len = make_records(buf, sizeof(buf), 2, 1);
+
+	(void)state;
+	perfgen_begin(&gen, false, true, 1024);
+	perfgen_attr(&gen, 1024, other, 2);
+	perfgen_info(&gen, 1, NULL, 0);
+	for (u64 id = 1; id <= 2; id++) {
+		perfgen_open(&gen, PERF_RECORD_COMM, 0);
+		perfgen_u32(&gen, 100);
+		perfgen_u32(&gen, 100);
+		perfgen_string(&gen, "worker");
+		perfgen_u64(&gen, 100);
+		perfgen_u64(&gen, 5000 + id);
+		if (id == 1)
+			perfgen_u64(&gen, 3);
+		perfgen_u64(&gen, id);
+		perfgen_close(&gen);
+	}
+	perfgen_aux(&gen, 0, len, PERF_AUX_FLAG_PARTIAL, 101, 1);
+	perfgen_auxtrace(&gen, 0, buf, len, -1, 1);
+	write_temp(gen.buf, gen.len);
+	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
+	assert_int_equal(recording_replay(recording, &sink, &error), 0);
+	recording_free(recording);
+	assert_int_equal(kept.n_tasks, 2);
+	assert_int_equal(kept.tasks[0].time_ns, 5001);
+	assert_int_equal(kept.tasks[1].time_ns, 5002);
+	assert_int_equal(kept.windows[0].flags, WINDOW_PARTIAL);
+	assert_int_equal(kept.windows[0].tid, -1);
 }
 
 /* Cut anywhere: never more than there was, and never an unsaid loss. */
@@ -486,7 +531,7 @@ static void test_perf_bit_flipped(void **state)
 
 struct hostile_row {
 	const char *name;
-	size_t at;	/* in the file; in the first record of @type if that is not 0 */
+	size_t at; /* in the file; in the first record of @type if that is not 0 */
 	u32 type;
 	unsigned int size;
 	u64 value;
@@ -572,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_raw_is_streamed),
 		cmocka_unit_test(test_raw_noise_ends),
 		cmocka_unit_test(test_perf_made),
+		cmocka_unit_test(test_perf_trailers_differ),
 		cmocka_unit_test(test_perf_truncated),
 		cmocka_unit_test(test_perf_bit_flipped),
 		cmocka_unit_test(test_perf_hostile),
