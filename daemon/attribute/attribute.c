@@ -722,6 +722,9 @@ bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 		ret_place->binary = "[anon]";
 	else if (m->binary->path[0] == '[')
 		ret_place->offset = pc - m->start + m->offset;
+	/* That of a 32-bit process is another one than ours. */
+	if (!strcmp(m->binary->path, "[vdso]") && m->end <= UINT32_MAX)
+		ret_place->binary = "[vdso32]";
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include "elf-file.h"
 #include "escape.h"
 #include "kallsyms.h"
+#include "vdso.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #define FILES_MAX     1024
 #define KERNEL_AGE_S  60 /* before kallsyms is read again for an unknown address */
 #define MAP_FILES_MAX 4096 /* entries of /proc/PID/map_files looked at */
+#define VDSO_LIMIT    65536
 
 /* A file is the same as long as these are. */
 struct file_key {
@@ -29,8 +31,15 @@ struct file_key {
 	struct timespec mtime;
 };
 
+/**
+ * struct file - an entry of the cache
+ * @next: the most recently used is first
+ * @path: hash of the path by which it was mapped, 0 if that is not sure: so it is
+ *	found for a process that is gone, and its root with it
+ */
 struct file {
-	struct file *next; /* the most recently used first */
+	struct file *next;
+	u64 path;
 	struct file_key key;
 	struct elf_object object;
 };
@@ -38,11 +47,13 @@ struct file {
 struct symbols {
 	struct file *files;
 	struct symtab kernel;
+	struct elf_object vdso;
 	u64 budget;
 	u64 memory; /* of the files */
 	u32 count;
 	time_t kernel_read;
 	bool kernel_tried;
+	bool vdso_tried;
 };
 
 static u64 file_memory(const struct file *f)
@@ -72,6 +83,26 @@ static void files_trim(struct symbols *s)
 		*at = NULL;
 		file_free(s, last);
 	}
+}
+
+static u64 path_hash(const char *path)
+{
+	u64 h = 0xcbf29ce484222325ULL;
+
+	for (; *path; path++)
+		h = (h ^ (u8)*path) * 0x100000001b3ULL;
+	return h ? h : 1;
+}
+
+/* A file that was read while a process lived that had it mapped by that path. */
+static struct file *file_known(struct symbols *s, const struct attribute_place *place)
+{
+	u64 path = path_hash(place->binary);
+	struct file *f = place->inode ? s->files : NULL;
+
+	while (f && (f->key.ino != place->inode || f->path != path))
+		f = f->next;
+	return f;
 }
 
 static struct file *file_find(struct symbols *s, const struct file_key *key)
@@ -246,10 +277,14 @@ static const char *file_function(struct symbols *s, s32 pid, const struct attrib
 	struct file *f;
 	u64 vaddr;
 
-	if (fd < 0)
-		return NULL;
-	f = file_get(s, fd);
-	close(fd);
+	if (fd >= 0) {
+		f = file_get(s, fd);
+		close(fd);
+		if (f && live && place->inode)
+			f->path = path_hash(place->binary);
+	} else {
+		f = live ? file_known(s, place) : NULL;
+	}
 	if (!f)
 		return NULL;
 	if (place->build_id_size &&
@@ -285,6 +320,18 @@ static const char *kernel_function(struct symbols *s, u64 addr)
 	return symtab_find(&s->kernel, addr);
 }
 
+static const char *vdso_function(struct symbols *s, u64 offset)
+{
+	u64 vaddr;
+
+	if (!s->vdso_tried) {
+		s->vdso_tried = true;
+		s->vdso.symbols.limit = VDSO_LIMIT;
+		vdso_load(&s->vdso);
+	}
+	return elf_vaddr(&s->vdso, offset, &vaddr) ? symtab_find(&s->vdso.symbols, vaddr) : NULL;
+}
+
 /* "binary+0xoffset"; the offset is kept whole, the name is cut. */
 static void name_offset(const struct attribute_place *place, char *name, size_t size)
 {
@@ -316,6 +363,8 @@ bool symbols_function(struct symbols *s, s32 pid, const struct attribute_place *
 		return false;
 	if (!strcmp(place->binary, "[kernel]"))
 		found = live ? kernel_function(s, place->offset) : NULL;
+	else if (live && !strcmp(place->binary, "[vdso]"))
+		found = vdso_function(s, place->offset);
 	else if (place->binary[0] == '/')
 		found = file_function(s, pid, place, live);
 	if (found)
@@ -347,6 +396,7 @@ struct symbols *symbols_free(struct symbols *s)
 		file_free(s, f);
 	}
 	symtab_clear(&s->kernel);
+	symtab_clear(&s->vdso.symbols);
 	free(s);
 	return NULL;
 }

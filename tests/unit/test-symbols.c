@@ -4,6 +4,7 @@
 #include "elf-file.h"
 #include "kallsyms.h"
 #include "symbols.h"
+#include "vdso.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -97,6 +98,75 @@ static void test_own_function(void **state)
 	assert_non_null(strstr(name, "strtoul"));
 	symbols_free(s);
 	attributor_free(a);
+}
+
+/* What was read while its process lived keeps its names when that and the file are gone. */
+static void test_gone(void **state)
+{
+	char gone[] = "/tmp/test-symbols-XXXXXX";
+	struct image image = image_read("/proc/self/exe");
+	struct attribute_place place = { .binary = gone };
+	struct elf_object o = { .symbols.limit = LIMIT };
+	struct stat st;
+	struct symbols *s;
+	char name[64];
+	int fd;
+
+	(void)state;
+	fd = mkstemp(gone);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, image.bytes, image.size), image.size);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(elf_load(fd, &o), 0);
+	place.inode = st.st_ino;
+	for (u32 i = 0; i < o.symbols.count && !place.offset; i++)
+		if (!strcmp(o.symbols.names + o.symbols.entry[i].name, "walk_the_line"))
+			place.offset = o.symbols.entry[i].start;
+	for (u32 i = 0; i < o.segments; i++)
+		if (place.offset - o.segment[i].vaddr < o.segment[i].size) {
+			place.offset += o.segment[i].offset - o.segment[i].vaddr;
+			break;
+		}
+	assert_int_equal(symbols_new(0, &s), 0);
+	assert_true(symbols_function(s, getpid(), &place, true, name, sizeof(name)));
+	assert_string_equal(name, "walk_the_line");
+	unlink(gone);
+	close(fd);
+	assert_true(symbols_function(s, 0, &place, true, name, sizeof(name)));
+	assert_string_equal(name, "walk_the_line");
+	place.binary = "/tmp/test-symbols-other";
+	assert_false(symbols_function(s, 0, &place, true, name, sizeof(name)));
+	place.binary = gone;
+	place.inode++;
+	assert_false(symbols_function(s, 0, &place, true, name, sizeof(name)));
+	symtab_clear(&o.symbols);
+	symbols_free(s);
+	free(image.bytes);
+}
+
+static void test_vdso(void **state)
+{
+	struct elf_object o = { .symbols.limit = LIMIT };
+	const struct symbol *sym;
+	struct attribute_place place = { .binary = "[vdso]" };
+	struct symbols *s;
+	char name[64];
+
+	(void)state;
+	if (vdso_load(&o) < 0)
+		skip();
+	assert_true(o.symbols.count > 0);
+	sym = &o.symbols.entry[0];
+	place.offset = sym->start - o.segment[0].vaddr + o.segment[0].offset;
+	assert_int_equal(symbols_new(0, &s), 0);
+	assert_true(symbols_function(s, 0, &place, true, name, sizeof(name)));
+	assert_string_equal(name, o.symbols.names + sym->name);
+	assert_false(symbols_function(s, 0, &place, false, name, sizeof(name)));
+	place.offset = 1 << 20;
+	assert_false(symbols_function(s, 0, &place, true, name, sizeof(name)));
+	assert_string_equal(name, "[vdso]+0x100000");
+	symtab_clear(&o.symbols);
+	symbols_free(s);
 }
 
 static void test_build_id(void **state)
@@ -409,12 +479,20 @@ static void test_small_budget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_function),	 cmocka_unit_test(test_build_id),
-		cmocka_unit_test(test_no_name),		 cmocka_unit_test(test_kallsyms),
-		cmocka_unit_test(test_kallsyms_refused), cmocka_unit_test(test_this_kernel),
-		cmocka_unit_test(test_symtab),		 cmocka_unit_test(test_symtab_bounded),
-		cmocka_unit_test(test_stripped),	 cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_mutated),		 cmocka_unit_test(test_small_budget),
+		cmocka_unit_test(test_own_function),
+		cmocka_unit_test(test_build_id),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_no_name),
+		cmocka_unit_test(test_kallsyms),
+		cmocka_unit_test(test_kallsyms_refused),
+		cmocka_unit_test(test_this_kernel),
+		cmocka_unit_test(test_symtab),
+		cmocka_unit_test(test_symtab_bounded),
+		cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_mutated),
+		cmocka_unit_test(test_small_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
