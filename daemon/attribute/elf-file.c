@@ -101,7 +101,7 @@ static void build_id_read(Elf *elf, struct elf_object *o)
 static void symbol_take(struct symtab *t, const GElf_Sym *sym, const Elf_Data *names)
 {
 	unsigned char type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
-	const char *name = names->d_buf;
+	const char *name = names->d_buf, *version;
 	size_t left, len;
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF ||
@@ -110,6 +110,10 @@ static void symbol_take(struct symtab *t, const GElf_Sym *sym, const Elf_Data *n
 	name += sym->st_name;
 	left = names->d_size - sym->st_name;
 	len = strnlen(name, left < SYMTAB_NAME_MAX ? left : SYMTAB_NAME_MAX);
+	/* "name@@VERSION" is how a .symtab says which of a library's versions it is. */
+	version = memchr(name, '@', len);
+	if (version)
+		len = (size_t)(version - name);
 	if (len)
 		symtab_add(t, sym->st_value, sym->st_size, name, len,
 			   bind == STB_GLOBAL ? SYMBOL_GLOBAL :

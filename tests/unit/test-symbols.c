@@ -25,6 +25,13 @@ __attribute__((noinline, used)) static int walk_the_line(int n)
 	return n;
 }
 
+/* As a library with versions has it: the name in the table is "versioned@TEST_1". */
+__asm__(".symver versioned_1, versioned@TEST_1");
+__attribute__((noinline, used)) static int versioned_1(void)
+{
+	return walk_the_line(1);
+}
+
 struct image {
 	u8 *bytes;
 	size_t size;
@@ -92,6 +99,9 @@ static void test_own_function(void **state)
 	/* A recording's file is this machine's only if the build-id says so. */
 	place.inode--;
 	assert_false(symbols_function(s, 0, &place, false, name, sizeof(name)));
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)versioned_1, false, &place));
+	assert_true(symbols_function(s, getpid(), &place, true, name, sizeof(name)));
+	assert_string_equal(name, "versioned");
 	/* Of a library, by its dynamic symbols. */
 	assert_true(attributor_place(a, index, (u64)(uintptr_t)strtoull, false, &place));
 	assert_true(symbols_function(s, getpid(), &place, true, name, sizeof(name)));
