@@ -15,11 +15,10 @@
 #define RESUME_MS 100
 
 /*
- * Event slots that must be free before a window is armed, for what may happen
- * until the next: that of the window before or leaving FULL, then a syndrome,
- * entering FULL, a halt of the session.
+ * Event slots that must be free before a window is armed, for what may happen until the
+ * next: the syndrome before it or leaving FULL, its syndrome, entering FULL or FAULTED.
  */
-#define EVENT_RESERVE 4
+#define EVENT_RESERVE 3
 
 /* Syndromes in a row without a byte written: going on would only repeat them. */
 #define BARREN_MAX 8
@@ -66,7 +65,7 @@ static const u8 legal_transitions[SPEPROF_RING_STATES] = {
 	[SPEPROF_RING_OFFLINE] = TO(HANDLING) | TO(IDLE),
 	[SPEPROF_RING_ARMED] = TO(HANDLING),
 	[SPEPROF_RING_HANDLING] = TO(ARMED) | TO(FULL) | TO(FAULTED) | TO(IDLE) | TO(OFFLINE),
-	[SPEPROF_RING_FULL] = TO(HANDLING) | TO(IDLE) | TO(OFFLINE) | TO(FAULTED),
+	[SPEPROF_RING_FULL] = TO(HANDLING) | TO(IDLE) | TO(OFFLINE),
 	[SPEPROF_RING_FAULTED] = TO(IDLE),
 };
 
@@ -214,18 +213,6 @@ static u64 ring_va(const struct ring *ring, u64 position)
 	return (u64)(uintptr_t)ring->data + (position & (ring->config.size - 1));
 }
 
-/* Event slots that userspace has given back, as far as is known. */
-static u64 ring_free_slots(struct ring *ring)
-{
-	unsigned long flags;
-	u64 used;
-
-	raw_spin_lock_irqsave(&ring->tail_lock, flags);
-	used = ring->event_seq - ring->event_tail;
-	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
-	return ring->config.event_slots - used;
-}
-
 static bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
 {
 	struct spe_ring_state view = {
@@ -237,13 +224,16 @@ static bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
 		.max_window = ring->config.max_window,
 	};
 	unsigned long flags;
+	u64 events;
 
 	ring_take_tails(ring);
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	view.tail = ring->tail;
+	events = ring->event_seq - ring->event_tail;
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
 
-	return ring_free_slots(ring) >= EVENT_RESERVE && !spe_window_next(&view, ret_window);
+	return ring->config.event_slots - events >= EVENT_RESERVE &&
+	       !spe_window_next(&view, ret_window);
 }
 
 /* PMSICR counted in another interval: zero makes the SPU load it anew (D17.3.3). */
@@ -362,9 +352,11 @@ static u32 ring_judge(struct ring *ring, struct closed *closed, u32 to)
 	if (verdict->suspect)
 		closed->flags |= SPEPROF_WINDOW_SUSPECT;
 
-	ring->barren = (odd || verdict->suspect) && !closed->bytes ? ring->barren + 1 : 0;
-	if (verdict->action == SPE_ACTION_STOP_SESSION)
-		schedule_work(ring->config.halt);
+	/* Of whatever class: an SPU that has nothing to write has nothing to say. */
+	if (closed->bytes)
+		ring->barren = 0;
+	else if (verdict->class != SPE_SYNDROME_NONE || verdict->suspect)
+		ring->barren++;
 	if (to == SPEPROF_RING_ARMED &&
 	    (verdict->action >= SPE_ACTION_STOP_CPU || ring->barren >= BARREN_MAX))
 		return SPEPROF_RING_FAULTED;
@@ -472,21 +464,6 @@ void ring_stop(struct ring *ring)
 {
 	if (ring->state != SPEPROF_RING_IDLE)
 		ring_end(ring, SPEPROF_RING_IDLE);
-}
-
-void ring_fault(struct ring *ring)
-{
-	u32 from = ring->state;
-
-	if (from == SPEPROF_RING_ARMED) {
-		ring_turn(ring, SPEPROF_RING_FAULTED, NULL);
-	} else if (from == SPEPROF_RING_FULL) {
-		ring_transition(ring, SPEPROF_RING_FAULTED, ktime_get_ns());
-		/* It may be full of events, too: then the state alone tells. */
-		if (ring_free_slots(ring))
-			ring_add_state_event(ring, from, SPEPROF_RING_FAULTED);
-		ring_publish(ring);
-	}
 }
 
 void ring_reprogram(struct ring *ring, const struct program *program)

@@ -10,7 +10,6 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
-#include <linux/workqueue.h>
 
 #include <linux/speprof.h>
 
@@ -21,14 +20,12 @@
 
 /**
  * struct ring_config - what a ring is made of
- * @halt: scheduled when a syndrome stops the whole session
  * @spu: abilities of the CPU's SPU
  * @max_window: bytes after which a window is closed
  * @latency_ms: bound on a window's age, 0 for none
  */
 struct ring_config {
 	const struct speprof_backend *backend;
-	struct work_struct *halt;
 	struct speprof_cpu_info spu;
 	u64 size;
 	u32 event_slots;
@@ -72,7 +69,7 @@ struct ring_count {
  * @head: bytes up to the end of the last closed window
  * @seq: of the next header
  * @event_seq: of the next event
- * @barren: syndromes in a row without a byte written
+ * @barren: syndromes since a byte was written
  *
  * @published: head as readers may see it
  * @event_published: likewise of events
@@ -136,9 +133,6 @@ void ring_start(struct ring *ring, const struct program *program, bool up);
 
 /** ring_stop() - publish what there is, detach: IDLE */
 void ring_stop(struct ring *ring);
-
-/** ring_fault() - publish what there is and stop sampling: FAULTED */
-void ring_fault(struct ring *ring);
 
 /** ring_reprogram() - close the window, go on under @program */
 void ring_reprogram(struct ring *ring, const struct program *program);

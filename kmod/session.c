@@ -72,13 +72,6 @@ static void reprogram_here(void *arg)
 	ring_reprogram(call->ring, call->program);
 }
 
-static void fault_here(void *arg)
-{
-	struct ring_call *call = arg;
-
-	ring_fault(call->ring);
-}
-
 static void kick_here(void *arg)
 {
 	struct ring_call *call = arg;
@@ -128,21 +121,6 @@ void session_ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
 
 /* ---- Life ----------------------------------------------------------------- */
 
-static void session_halt(struct work_struct *work)
-{
-	struct session *session = container_of(work, struct session, halt);
-	unsigned int cpu;
-
-	mutex_lock(&speprof_control);
-	for_each_possible_cpu(cpu) {
-		struct ring_call call = { .ring = session->rings[cpu] };
-
-		if (call.ring)
-			speprof_cpu_call(cpu, fault_here, &call);
-	}
-	mutex_unlock(&speprof_control);
-}
-
 static u32 session_max_window(const struct speprof_session_config *config)
 {
 	return (u32)(config->watermark ?: config->ring_size / 4);
@@ -153,7 +131,6 @@ static int session_add_ring(struct session *session, unsigned int cpu,
 {
 	struct ring_config ring_config = {
 		.backend = session->backend,
-		.halt = &session->halt,
 		.spu = per_cpu(speprof_cpus, cpu).info,
 		.size = config->ring_size,
 		.event_slots = config->event_slots,
@@ -217,8 +194,6 @@ static void session_free(struct session *session)
 {
 	unsigned int cpu;
 
-	/* No ring of a stopped session schedules it any more. */
-	cancel_work_sync(&session->halt);
 	for_each_possible_cpu(cpu)
 		ring_free(session->rings[cpu]);
 	session_uncharge(session);
@@ -238,7 +213,6 @@ struct session *session_new(const struct speprof_session_config *config,
 	if (!session)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&session->count);
-	INIT_WORK(&session->halt, session_halt);
 	session->rights = config->rights;
 	session->programs = kcalloc(nr_cpu_ids, sizeof(*session->programs), GFP_KERNEL_ACCOUNT);
 	if (!session->programs)

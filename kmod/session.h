@@ -7,7 +7,6 @@
 
 #include <linux/cpumask.h>
 #include <linux/kref.h>
-#include <linux/workqueue.h>
 
 #include <linux/speprof.h>
 
@@ -30,7 +29,6 @@ enum session_state {
  * @state: under speprof_control
  * @generation: of the last program; 0: there is none yet. Under speprof_control
  * @programs: what each ring's SPU is to sample, by CPU. Under speprof_control
- * @halt: faults every ring
  * @rings: by CPU; NULL where the CPU is not in the session. Constant
  */
 struct session {
@@ -42,7 +40,6 @@ struct session {
 	u32 generation;
 	enum session_state state;
 	struct program *programs;
-	struct work_struct halt;
 	struct ring *rings[];
 };
 

@@ -465,7 +465,7 @@ struct speprof_window {
 
 /* speprof_event.type */
 #define SPEPROF_EVENT_SYNDROME	1	/* a management event other than a plain buffer full */
-#define SPEPROF_EVENT_STATE	2	/* the ring entered FULL or left it, or FAULTED: @arg0 from, @arg1 to */
+#define SPEPROF_EVENT_STATE	2	/* ARMED to FULL or FAULTED, FULL to ARMED: @arg0 from, @arg1 to */
 #define SPEPROF_EVENT_THROTTLE	3	/* reserved */
 #define SPEPROF_EVENT_SWITCH	4	/* reserved: context switch */
 
@@ -474,7 +474,7 @@ struct speprof_window {
 #define SPEPROF_ACTION_DROP_TAIL	1	/* window flagged TRUNCATED */
 #define SPEPROF_ACTION_DROP_WINDOW	2	/* window flagged SUSPECT */
 #define SPEPROF_ACTION_STOP_CPU		3	/* the ring is FAULTED */
-#define SPEPROF_ACTION_STOP_SESSION	4	/* every ring of the session will be FAULTED */
+#define SPEPROF_ACTION_STOP_SESSION	4	/* reserved: not taken by this version */
 
 /* speprof_event.syndrome, for SYNDROME (D17.8) */
 #define SPEPROF_SYNDROME_NONE		0	/* S is 0: PMBPTR was not where it may be */

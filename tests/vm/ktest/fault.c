@@ -128,36 +128,43 @@ static void cases_are_those_of_the_table(void)
 	}
 }
 
-/* Faults that leave nothing behind, one after the other: the CPU is stopped, not spun. */
+/* A fault before the first record, time and again: the CPU is stopped, not spun. */
 static void barren_faults_stop_the_cpu(void)
 {
 	struct speprof_session_config config = ksession_config();
+	struct speprof_sampling sampling = ksampling();
 	struct ktally tally = { 0 };
+	const struct speprof_event *event, *last = NULL;
 	struct kring ring;
 	unsigned int i, syndromes = 0;
 	int session;
 	pid_t child;
 
-	config.max_latency_ms = 5;
+	/* Between two samples there is all the time to ask for the next fault. */
+	config.max_latency_ms = 0;
 	session = ksession_new(&config);
+	sampling.interval = 50000000;
+	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
 	kring_open(session, 0, &ring);
 	child = kburn(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	for (i = 0; i < 2000 && ring.control->state != SPEPROF_RING_FAULTED; i++) {
 		kinject(0, SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC);
-		while (kring_event(&ring))
-			syndromes++;
-		kring_read(&ring, &tally);
+		ksleep_ms(2);
 	}
-	while (kring_event(&ring))
+	check(kwait_state(&ring, SPEPROF_RING_FAULTED, 500));
+	ksleep_ms(5);
+	while ((event = kring_event(&ring))) {
+		if (event->type != SPEPROF_EVENT_SYNDROME)
+			continue;
+		last = event;
 		syndromes++;
-	/* The timing decides whether eight in a row come; that it goes on or stops is all. */
-	check(ring.control->state == SPEPROF_RING_FAULTED ||
-	      ring.control->state == SPEPROF_RING_ARMED ||
-	      ring.control->state == SPEPROF_RING_FULL);
-	check(syndromes);
+	}
+	check(syndromes == 8, "%u", syndromes);
+	check(last->action == SPEPROF_ACTION_STOP_CPU && !last->arg1);
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 	kring_read(&ring, &tally);
+	check(!tally.windows);
 	ktally_close(&ring, &tally);
 	kburn_end(child);
 }

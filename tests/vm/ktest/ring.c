@@ -291,7 +291,7 @@ static void full_event_ring_stops_too(void)
 	check(scene.ring.control->event_head <= 16);
 	for (i = 0; kring_event(&scene.ring); i++)
 		;
-	check(i >= 12);
+	check(i >= 13);
 	check(kwait_state(&scene.ring, SPEPROF_RING_ARMED, 1000));
 	scene_end(&scene);
 }
