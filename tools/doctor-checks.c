@@ -192,9 +192,15 @@ static void look_firmware(struct machine *machine, struct finding *f)
 	}
 }
 
+/*
+ * meltdown says "Not affected" where the kernel is unmapped for KASLR's sake
+ * alone, on cores without E0PD; then only the log tells.
+ */
 static void look_kpti(struct machine *machine, struct finding *f)
 {
 	char meltdown[128] = "", cmdline[4096] = "";
+	const char *fix = "boot with kpti=off, if this machine's processes trust each other";
+	int logged;
 
 	if (!machine->arm64) {
 		skipped(f, "only matters to SPE");
@@ -203,16 +209,21 @@ static void look_kpti(struct machine *machine, struct finding *f)
 	machine_read(machine, "/sys/devices/system/cpu/vulnerabilities/meltdown", meltdown,
 		     sizeof(meltdown));
 	machine_read(machine, "/proc/cmdline", cmdline, sizeof(cmdline));
+	logged = log_has(machine, "detected: Kernel page table isolation (KPTI)");
 	if (strstr(cmdline, "kpti=on") || strstr(cmdline, "kpti=1"))
 		fail(f, STATUS_SETTING, "boot without kpti=on",
 		     "the kernel is unmapped at EL0 (kpti=on on its command line)");
 	else if (strstr(meltdown, "PTI"))
-		fail(f, STATUS_SETTING,
-		     "boot with kpti=off, if the machine's processes trust each other",
-		     "the kernel is unmapped at EL0 (meltdown: %s)", meltdown);
-	else
-		fine(f, "the kernel is mapped at EL0%s%s", *meltdown ? "; meltdown: " : "",
+		fail(f, STATUS_SETTING, fix, "the kernel is unmapped at EL0 (meltdown: %s)",
 		     meltdown);
+	else if (logged == 1)
+		fail(f, STATUS_SETTING, fix,
+		     "the kernel is unmapped at EL0, for KASLR (says its log)");
+	else if (logged < 0)
+		note(f, "run \"speprof doctor\" as root",
+		     "the kernel may be unmapped at EL0 for KASLR: its log is for root to read");
+	else
+		fine(f, "no sign of a kernel unmapped at EL0");
 }
 
 static void look_driver(struct machine *machine, struct finding *f)

@@ -62,6 +62,10 @@ void machine_path(const struct machine *machine, char *ret, const char *format, 
 int machine_read(const struct machine *machine, const char *path, char *ret, size_t size);
 
 bool machine_glob(const struct machine *machine, const char *pattern);
+
+/** log_has() - whether a record of the kernel's log has @words: 1, 0, or -errno (doctor-log.c) */
+int log_has(const struct machine *machine, const char *words);
+
 bool machine_has(const struct machine *machine, const char *path);
 
 /* The module (doctor-module.c). */
