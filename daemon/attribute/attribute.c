@@ -201,7 +201,8 @@ static u32 container_index(struct attributor *a, const char *path, size_t len)
 /* The container of the task at @dir; @otherwise if it cannot be read. */
 static u32 container_read(struct attributor *a, int dir, u32 otherwise)
 {
-	char text[16384];
+	/* Version 2's line is the last one: a dozen hierarchies may come before, of PATH_MAX each. */
+	char text[16 * PATH_MAX];
 	const char *path;
 	size_t len;
 	ssize_t n = procfs_read(dir, "cgroup", text, sizeof(text));

@@ -3,6 +3,7 @@
 
 #include "attribute.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -431,6 +432,45 @@ static void test_overflow(void **state)
 	attributor_free(a);
 }
 
+static u32 open_files(void)
+{
+	u32 n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Children that come and go faster than they can be looked up: nothing leaks, nobody mixes. */
+static void test_storm(void **state)
+{
+	struct attributor *a = attributor(true, 64, 64, 4);
+	u32 files = open_files();
+	pid_t pids[800];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (!pids[i])
+			_exit(0);
+		for (size_t k = i < 4 ? 0 : i - 4; k <= i; k++) {
+			const struct attribute_process *p = process_of(a, pids[k]);
+
+			assert_true(!p || p->pid == pids[k]);
+		}
+		if (i % 100 == 0)
+			attributor_refresh(a);
+		if (i >= 8)
+			waitpid(pids[i - 8], NULL, 0);
+	}
+	while (wait(NULL) > 0)
+		;
+	assert_int_equal(open_files(), files);
+	assert_int_equal(process_of(a, getpid())->pid, getpid());
+	attributor_free(a);
+}
+
 /* Among the dead the oldest goes first; the living stay. */
 static void test_dead_first(void **state)
 {
@@ -618,14 +658,23 @@ static void test_containers_overflow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_self),	       cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_kernel_thread),  cmocka_unit_test(test_nowhere),
-		cmocka_unit_test(test_hostile_name),   cmocka_unit_test(test_exit),
-		cmocka_unit_test(test_exec),	       cmocka_unit_test(test_pid_reuse),
-		cmocka_unit_test(test_cgroup_move),    cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_overflow),       cmocka_unit_test(test_dead_first),
-		cmocka_unit_test(test_events),	       cmocka_unit_test(test_events_exec),
-		cmocka_unit_test(test_events_hostile), cmocka_unit_test(test_containers_overflow),
+		cmocka_unit_test(test_self),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_kernel_thread),
+		cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_hostile_name),
+		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_pid_reuse),
+		cmocka_unit_test(test_cgroup_move),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_dead_first),
+		cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_events_exec),
+		cmocka_unit_test(test_events_hostile),
+		cmocka_unit_test(test_containers_overflow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
