@@ -13,6 +13,9 @@
  */
 #define MAX_PACKETS 96
 
+/* How far a plausible place to go on from is preferred to a nearer one. */
+#define RESYNC_SPAN (2 * SPE_MAX_RECORD)
+
 /* Bit of @present for an indexed packet; the indices above 7 have no field. */
 static u64 indexed_bit(u8 index, u64 bit)
 {
@@ -257,44 +260,95 @@ static bool plausible(const struct spe_decoder *d, const struct spe_sample *samp
 	       ((first & 0xfc) == 0x48 && (d->first & 0xfc) == 0x48);
 }
 
+/*
+ * The last run of records that did not go on: @at[i] is where the i-th of them
+ * begins, @at[n] where no record does. Runs from neighbouring places soon join
+ * it, and are decided there; without it hostile bytes make each of them long.
+ */
+struct run {
+	size_t at[SPE_RESYNC_RECORDS + 1];
+	unsigned int n;
+};
+
+/* How many records follow from @pos before the run ends; -1 if it is not on it. */
+static int run_left(const struct run *run, size_t pos)
+{
+	unsigned int i;
+
+	for (i = 0; i <= run->n; i++)
+		if (run->at[i] == pos)
+			return (int)(run->n - i);
+	return -1;
+}
+
 /* Whether the rest of the window, or SPE_RESYNC_RECORDS records, parse from @pos. */
-static bool parses_from(const struct spe_decoder *d, size_t pos, bool strict)
+static bool parses_from(const struct spe_decoder *d, size_t pos, bool strict, struct run *failed)
 {
 	struct spe_sample sample;
-	unsigned int n;
+	struct run run;
 	int r;
 
-	for (n = 0; n < SPE_RESYNC_RECORDS; n++) {
+	for (run.n = 0; run.n < SPE_RESYNC_RECORDS; run.n++) {
 		pos += count_zeros(d->buf + pos, d->len - pos);
 		if (pos == d->len)
-			return n > 0;
+			return run.n > 0;
+		if (run.n || !strict) {
+			r = run_left(failed, pos);
+			if (r >= 0)
+				return run.n + (unsigned int)r >= SPE_RESYNC_RECORDS;
+		}
+		run.at[run.n] = pos;
 		r = spe_record_decode(d->buf + pos, d->len - pos, d->max_size, &sample);
 		if (r == -ENODATA)
-			return n > 0;
-		if (r < 0 || (strict && !n && !plausible(d, &sample)))
+			return run.n > 0;
+		if (r < 0) {
+			if (run.n)
+				*failed = run;
+			return false;
+		}
+		if (strict && !run.n && !plausible(d, &sample))
 			return false;
 		pos += (size_t)r;
 	}
 	return true;
 }
 
-/* The nearest place after the decoder's to go on from, or the window's end. */
-static size_t resync(const struct spe_decoder *d, bool strict)
+/* The nearest place in @from to @to to go on from, or @to. */
+static size_t resync_within(const struct spe_decoder *d, size_t from, size_t to, bool strict)
 {
+	struct run failed = { .n = 0, .at = { d->len } };
 	size_t step = resync_step(d), next;
 
-	for (next = d->pos + step - d->pos % step; next < d->len; next += step)
-		if (d->buf[next] && parses_from(d, next, strict))
+	for (next = from + step - from % step; next < to; next += step)
+		if (d->buf[next] && parses_from(d, next, strict, &failed))
 			return next;
+	return to;
+}
+
+/*
+ * The nearest place after the decoder's to go on from, or the window's end. A
+ * plausible one is preferred, but only so far: what follows damage is at most
+ * the rest of one record and another one.
+ */
+static size_t resync(const struct spe_decoder *d)
+{
+	size_t from, to, next;
+
+	for (from = d->pos; from < d->len; from = to - 1) {
+		to = d->len - from > RESYNC_SPAN ? from + RESYNC_SPAN : d->len;
+		next = resync_within(d, from, to, true);
+		if (next == to)
+			next = resync_within(d, from, to, false);
+		if (next < to || to == d->len)
+			return next;
+	}
 	return d->len;
 }
 
 static enum spe_decode decode_suspect(struct spe_decoder *d, int error, struct spe_range *ret_range)
 {
-	size_t next = resync(d, true);
+	size_t next = resync(d);
 
-	if (next == d->len)
-		next = resync(d, false);
 	if (next == d->len && error == -ENODATA)
 		d->ledger.partial += next - d->pos;
 	d->ledger.suspect += next - d->pos;

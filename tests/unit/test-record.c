@@ -160,6 +160,36 @@ static void test_truncated(void **state)
 	}
 }
 
+/*
+ * Runs of records that are not quite long enough, with damage between: to look
+ * through the whole window after each would take hours.
+ */
+static void test_hostile_is_bounded(void **state)
+{
+	static const u8 record[] = { 0x02, 0x42, 0x02, 0x01 }, damage[] = { 0x3f, 0x3f };
+	const size_t len = 2 << 20, runs[] = { SPE_RESYNC_RECORDS - 1, SPE_RESYNC_RECORDS + 1 };
+	u8 *buf = malloc(len);
+
+	(void)state;
+	assert_non_null(buf);
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+		size_t block = runs[i] * sizeof(record) + sizeof(damage);
+		struct spe_decoder d;
+		struct spe_sample s;
+
+		for (size_t at = 0; at < len; at++)
+			buf[at] = at % block < runs[i] * sizeof(record) ?
+					  record[at % block % sizeof(record)] :
+					  damage[0];
+		spe_decoder_init(&d, NULL, buf, len);
+		while (spe_decoder_next(&d, &s, NULL) != SPE_DECODE_END)
+			;
+		assert_int_equal(d.ledger.decoded + d.ledger.padding + d.ledger.suspect, len);
+		assert_true(d.ledger.records >= SPE_RESYNC_RECORDS - 1);
+	}
+	free(buf);
+}
+
 struct vector {
 	const char *file;
 	unsigned int records;
@@ -217,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_zeros_are_padding),
 		cmocka_unit_test(test_damage_is_contained),
 		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_hostile_is_bounded),
 		cmocka_unit_test(test_vectors),
 	};
 
