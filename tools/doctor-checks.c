@@ -98,7 +98,7 @@ static void look_architecture(struct machine *machine, struct finding *f)
 		fine(f, "%s", arch);
 	else
 		fail(f, STATUS_NO_SPE,
-		     "\"make run\", or Emulate=yes in /etc/speprof/speprofd.conf, samples with an "
+		     "\"make run\", or Source=emulated and Emulate=yes in speprofd.conf, sample with an "
 		     "emulated SPU: process, PC and time are true, the rest is modelled",
 		     "%s, not aarch64: there is no SPE in this machine", arch);
 }
@@ -159,7 +159,7 @@ static void look_spe(struct machine *machine, struct finding *f)
 		     "no SPU is in use, though %s has SPE", core);
 	else
 		fail(f, STATUS_NO_SPE,
-		     "Emulate=yes in /etc/speprof/speprofd.conf samples with an emulated SPU",
+		     "Source=emulated and Emulate=yes in speprofd.conf sample with an emulated SPU",
 		     "no SPU is in use, and MIDR_EL1 %s is not known to have SPE", midr);
 }
 
