@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * speprof_cases.ko: the cases of tests/cases in the kernel, where stock ones have
+ * no KUnit. They call what speprof.ko and speprof_emu.ko export, not a copy. The
+ * result is in the log as KTAP; loading fails if a case does.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/sched.h>
+
+#include "suites.h"
+
+static bool plant;
+module_param(plant, bool, 0);
+MODULE_PARM_DESC(plant, "add a case that fails, to see that this is noticed");
+
+static void planted_fails(struct spe_check *check)
+{
+	SPE_CHECK_EQ(check, plant, false);
+}
+
+static const struct spe_case planted_cases[] = {
+	{ "planted", planted_fails },
+};
+
+static const struct spe_suite planted = { "runner", planted_cases, ARRAY_SIZE(planted_cases) };
+
+static const struct spe_suite *const suites[] = {
+	&planted,
+	&spe_suite_window,
+	&spe_suite_syndrome,
+	&spe_suite_spu_config,
+	&spe_suite_spu_sampling,
+	&spe_suite_spu_record,
+	&spe_suite_spu_buffer,
+	&spe_suite_opmodel,
+	&spe_suite_synthetic,
+};
+
+static bool run_case(const struct spe_suite *suite, size_t i)
+{
+	const struct spe_case *test = &suite->cases[i];
+	struct spe_check check = { 0 };
+
+	test->run(&check);
+	cond_resched();
+	if (!check.failures) {
+		pr_info("    ok %zu %s\n", i + 1, test->name);
+		return true;
+	}
+	pr_info("    # %s:%d: %s (%#llx, %#llx), %llu failures\n", check.file, check.line,
+		check.what, check.left, check.right, check.failures);
+	pr_info("    not ok %zu %s\n", i + 1, test->name);
+	return false;
+}
+
+static bool run_suite(size_t number, const struct spe_suite *suite)
+{
+	bool ok = true;
+
+	pr_info("    # Subtest: %s\n", suite->name);
+	pr_info("    1..%zu\n", suite->count);
+	for (size_t i = 0; i < suite->count; i++)
+		ok &= run_case(suite, i);
+	pr_info("%s %zu %s\n", ok ? "ok" : "not ok", number + 1, suite->name);
+	return ok;
+}
+
+static int __init runner_init(void)
+{
+	bool ok = true;
+
+	pr_info("KTAP version 1\n");
+	pr_info("1..%zu\n", ARRAY_SIZE(suites));
+	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
+		ok &= run_suite(i, suites[i]);
+	return ok ? 0 : -EIO;
+}
+
+static void __exit runner_exit(void)
+{
+}
+
+module_init(runner_init);
+module_exit(runner_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("speprof: the test cases of core, in the kernel");
+MODULE_IMPORT_NS(SPEPROF_CORE);
