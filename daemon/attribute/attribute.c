@@ -339,10 +339,17 @@ static void process_name(struct process *p, const char *comm)
 	escape_string(p->pub.comm, sizeof(p->pub.comm), comm);
 }
 
+static bool is_zombie(const struct procfs_stat *st)
+{
+	return st->state == 'Z' || st->state == 'X';
+}
+
+/* A zombie has no image left to compare; nor can it have got another one. */
 static bool same_image(const struct process *p, const struct procfs_stat *st)
 {
-	return p->start_time == st->start_time && p->start_code == st->start_code &&
-	       p->start_stack == st->start_stack;
+	return p->start_time == st->start_time &&
+	       (is_zombie(st) ||
+		(p->start_code == st->start_code && p->start_stack == st->start_stack));
 }
 
 /* The process whose directory is @leader; @task is the one that was asked for. */
@@ -355,6 +362,9 @@ static u32 process_read(struct attributor *a, s32 pid, int leader, int task)
 
 	if (procfs_stat(leader, &st) < 0)
 		return ATTRIBUTE_NONE;
+	/* Whose maps and cgroup are gone, but for what is known. */
+	if (i != ATTRIBUTE_NONE && is_zombie(&st) && same_image(&a->process[i], &st))
+		return i;
 	container = container_read(a, leader, 0);
 	if (i != ATTRIBUTE_NONE && a->process[i].state == PROCESS_LIVING) {
 		if (same_image(&a->process[i], &st) && a->process[i].pub.container == container)
@@ -478,13 +488,13 @@ static void process_examine(struct attributor *a, u32 index, bool map)
 	}
 	r = procfs_stat(dir, &st);
 	if (r == -ESRCH || r == -ENOENT ||
-	    (!r && (!same_image(p, &st) || (st.state == 'Z' && st.threads <= 1)))) {
+	    (!r && (!same_image(p, &st) || (is_zombie(&st) && st.threads <= 1)))) {
 		process_die(a, index);
-	} else if (!r) {
+	} else if (!r && !is_zombie(&st)) {
 		process_name(p, st.comm);
 		if (container_read(a, dir, p->pub.container) != p->pub.container)
 			process_die(a, index);
-		else if (map && st.state != 'Z' && !(st.flags & PROCFS_KTHREAD))
+		else if (map && !(st.flags & PROCFS_KTHREAD))
 			process_map(a, p, dir);
 	}
 	close(dir);

@@ -215,6 +215,80 @@ static void test_exit(void **state)
 	attributor_free(a);
 }
 
+/* Dead, but not waited for: what was known of it is still the truth. */
+static void test_zombie(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct child c = child_start(wait_for_go);
+	u32 index = attributor_task(a, c.pid);
+	struct attribute_place place;
+	siginfo_t info;
+
+	(void)state;
+	kill(c.pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)c.pid, &info, WEXITED | WNOWAIT), 0);
+	for (int i = 0; i < 3; i++) {
+		attributor_refresh(a);
+		assert_int_equal(attributor_task(a, c.pid), index);
+	}
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_zombie, false, &place));
+	child_end(&c);
+	attributor_free(a);
+}
+
+static void *outlive(void *arg)
+{
+	int *fds = arg;
+	s32 tid = (s32)syscall(SYS_gettid);
+
+	if (write(fds[0], &tid, sizeof(tid)) != sizeof(tid) || read(fds[1], &tid, 1) < 0)
+		_exit(1);
+	return NULL;
+}
+
+/* A main thread that ends before the others. */
+static void leaves(int ready, int go)
+{
+	static int fds[2];
+	pthread_t thread;
+	char byte = 0;
+
+	fds[0] = ready;
+	fds[1] = go;
+	if (write(ready, &byte, 1) != 1 || read(go, &byte, 1) != 1 ||
+	    pthread_create(&thread, NULL, outlive, fds))
+		_exit(1);
+	pthread_exit(NULL);
+}
+
+static void test_leader_exit(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *late = attributor(true, 0, 0, 0);
+	struct child c = child_start(leaves);
+	u32 index = attributor_task(a, c.pid);
+	struct attribute_place place;
+	char byte = 0;
+	s32 tid;
+
+	(void)state;
+	assert_int_equal(write(c.go, &byte, 1), 1);
+	assert_int_equal(read(c.ready, &tid, sizeof(tid)), sizeof(tid));
+	sleep_ms(50);
+	for (int i = 0; i < 3; i++) {
+		attributor_refresh(a);
+		assert_int_equal(attributor_task(a, tid), index);
+	}
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)leaves, false, &place));
+	/* Seen only now: the maps are those of the thread. */
+	index = attributor_task(late, tid);
+	assert_int_equal(attributor_process(late, index)->pid, c.pid);
+	assert_true(attributor_place(late, index, (u64)(uintptr_t)leaves, false, &place));
+	child_end(&c);
+	attributor_free(a);
+	attributor_free(late);
+}
+
 static void execs(int ready, int go)
 {
 	wait_for_go(ready, go);
@@ -664,6 +738,8 @@ int main(void)
 		cmocka_unit_test(test_nowhere),
 		cmocka_unit_test(test_hostile_name),
 		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_zombie),
+		cmocka_unit_test(test_leader_exit),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_pid_reuse),
 		cmocka_unit_test(test_cgroup_move),
