@@ -3,6 +3,7 @@
 #ifndef SPEPROF_PROFILE_INTERNAL_H
 #define SPEPROF_PROFILE_INTERNAL_H
 
+#include "layout.h"
 #include "profile.h"
 #include "table.h"
 
@@ -22,6 +23,7 @@ struct process_tally {
 
 struct profile {
 	struct attributor *attributor;
+	struct spe_layouts layouts;
 	struct location_table *locations;
 	struct process_tally *processes;
 	u32 process_count;	/* capacities, grown to what the attributor uses */

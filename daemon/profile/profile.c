@@ -213,7 +213,8 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		/* D17.8.4.4: nothing in it may be taken for valid. */
 		decoder.ledger.suspect = window->len;
 	} else {
-		while ((r = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END)
+		while ((r = spe_decoder_next_fast(&decoder, &profile->layouts, &sample, NULL)) !=
+		       SPE_DECODE_END)
 			if (r == SPE_DECODE_SAMPLE)
 				sample_add(profile, &sample, window);
 	}

@@ -399,7 +399,7 @@ static int emulated_open(struct emulated *e, const struct source_config *config,
 int source_emulated_new(const struct source_config *config, struct source **ret_source,
 			const char **ret_reason)
 {
-	struct cpu_list possible, online;
+	struct cpu_list possible = { 0 }, online = { 0 };
 	struct emulated *e;
 	u32 count;
 	int r;

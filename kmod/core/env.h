@@ -38,6 +38,9 @@ typedef int16_t s16;
 typedef int32_t s32;
 typedef int64_t s64;
 
+#define U8_MAX UINT8_MAX
+#define U16_MAX UINT16_MAX
+#define U32_MAX UINT32_MAX
 #define SPE_EXPORT(sym)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define static_assert _Static_assert

@@ -5,6 +5,7 @@
  */
 #include "record.h"
 #include "regs.h"
+#include "zeros.h"
 
 /*
  * What the formats of D18.2 give a record at most: 32 Address, 32 Counter and 4
@@ -81,22 +82,6 @@ static void sample_set(struct spe_sample *sample, const struct spe_packet *packe
 	}
 }
 
-static size_t count_zeros(const u8 *buf, size_t len)
-{
-	size_t n = 0;
-	u64 word;
-
-	while (len - n >= sizeof(word)) {
-		memcpy(&word, buf + n, sizeof(word));
-		if (word)
-			break;
-		n += sizeof(word);
-	}
-	while (n < len && !buf[n])
-		n++;
-	return n;
-}
-
 int spe_record_decode(const u8 *buf, size_t len, u32 max_size, struct spe_sample *ret_sample)
 {
 	size_t pos = 0, limit = len < max_size ? len : max_size;
@@ -109,7 +94,7 @@ int spe_record_decode(const u8 *buf, size_t len, u32 max_size, struct spe_sample
 	ret_sample->raw = buf;
 
 	for (packets = 0; packets < MAX_PACKETS; packets++) {
-		pos += count_zeros(buf + pos, limit - pos);
+		pos += spe_count_zeros(buf + pos, limit - pos);
 		r = spe_packet_decode(buf + pos, limit - pos, &packet);
 		if (r == -ENODATA)
 			return limit == len ? -ENODATA : -EBADMSG;
@@ -289,7 +274,7 @@ static bool parses_from(const struct spe_decoder *d, size_t pos, bool strict, st
 	int r;
 
 	for (run.n = 0; run.n < SPE_RESYNC_RECORDS; run.n++) {
-		pos += count_zeros(d->buf + pos, d->len - pos);
+		pos += spe_count_zeros(d->buf + pos, d->len - pos);
 		if (pos == d->len)
 			return run.n > 0;
 		if (run.n || !strict) {
@@ -362,7 +347,7 @@ static enum spe_decode decode_suspect(struct spe_decoder *d, int error, struct s
 enum spe_decode spe_decoder_next(struct spe_decoder *d, struct spe_sample *ret_sample,
 				 struct spe_range *ret_range)
 {
-	size_t zeros = count_zeros(d->buf + d->pos, d->len - d->pos);
+	size_t zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);
 	int r;
 
 	d->pos += zeros;
