@@ -82,7 +82,7 @@ static u64 now(void)
 static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
 {
 	struct emulated_cpu *cpu = &e->cpus[index];
-	struct epoll_event event = { .events = EPOLLIN };
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = index };
 	int r;
 
 	if (!cpu->driver.buffer) {
@@ -100,6 +100,13 @@ static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
 		return r;
 	}
 	return 0;
+}
+
+/* Out of epoll by name: whoever was forked with the descriptor keeps it open. */
+static void cpu_close(struct emulated *e, struct emulated_cpu *cpu)
+{
+	epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, cpu->clock.fd, NULL);
+	cpu_clock_close(&cpu->clock);
 }
 
 static int cpu_start(struct emulated_cpu *cpu, u64 since_ns)
@@ -232,11 +239,11 @@ static void check_online(struct emulated *e, u64 now_ns, const struct source_sin
 			/* Since its last sign of life it is not known what it did. */
 			spu_driver_close(&cpu->driver, now_ns, sink);
 			spu_driver_off(&cpu->driver);
-			cpu_clock_close(&cpu->clock);
+			cpu_close(e, cpu);
 		}
 		if (cpu->clock.fd < 0 && cpu_list_has(&online, i) && !cpu_open(e, i, &reason) &&
 		    cpu_start(cpu, e->check_ns) < 0)
-			cpu_clock_close(&cpu->clock);
+			cpu_close(e, cpu);
 		cpu->ticked = false;
 	}
 	e->check_ns = now_ns;
@@ -265,7 +272,7 @@ static int emulated_start(struct source *source)
 		r = cpu_start(cpu, 0);
 		/* It went offline since; check_online() waits for it. */
 		if (r < 0)
-			cpu_clock_close(&cpu->clock);
+			cpu_close(e, cpu);
 	}
 	e->state = EMULATED_RUNNING;
 	return 0;
@@ -274,6 +281,22 @@ static int emulated_start(struct source *source)
 static int emulated_fd(struct source *source)
 {
 	return emulated_of(source)->epoll_fd;
+}
+
+/*
+ * The event of a CPU that went offline hangs up, and so would the descriptor of
+ * the source until check_online() comes to it.
+ */
+static void ignore_hangups(struct emulated *e)
+{
+	struct epoll_event events[16];
+	int n = epoll_wait(e->epoll_fd, events, ARRAY_SIZE(events), 0);
+
+	for (int i = 0; i < n; i++) {
+		if (events[i].events & (EPOLLHUP | EPOLLERR))
+			epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, e->cpus[events[i].data.u32].clock.fd,
+				  NULL);
+	}
 }
 
 static int emulated_drain(struct source *source, const struct source_sink *sink)
@@ -286,6 +309,7 @@ static int emulated_drain(struct source *source, const struct source_sink *sink)
 		return 0;
 	if (read(e->timer_fd, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN)
 		return -errno;
+	ignore_hangups(e);
 	for (u32 i = 0; i < e->count; i++) {
 		if (e->cpus[i].clock.fd >= 0)
 			cpu_drain(e, &e->cpus[i], stopped ? e->stop_ns : 0, sink);

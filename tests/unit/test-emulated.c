@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,6 +334,96 @@ static void test_loss_is_blind(void **state)
 	source->ops->free(source);
 }
 
+static void cpu1_online(const char *value)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/cpu1/online", "we");
+
+	assert_non_null(file);
+	fputs(value, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void child_pin(pid_t child)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(1, &set);
+	assert_int_equal(sched_setaffinity(child, sizeof(set), &set), 0);
+}
+
+static void drain_for(struct source *source, u64 ns, struct seen *seen)
+{
+	const struct source_sink sink = { .window = see_window, .ctx = seen };
+	struct pollfd poll_fd = { .fd = source->ops->fd(source), .events = POLLIN };
+	u64 start = clock_ns(CLOCK_MONOTONIC);
+
+	while (clock_ns(CLOCK_MONOTONIC) - start < ns) {
+		assert_int_equal(poll(&poll_fd, 1, 2000), 1);
+		assert_int_equal(source->ops->drain(source, &sink), 0);
+	}
+}
+
+/* A CPU goes and comes back: for seconds, then between two looks. */
+static void test_hotplug(void **state)
+{
+	const struct source_config config = config_default();
+	static const useconds_t away_us[] = { 3000000, 10000 };
+	struct source *source;
+	struct seen seen = { 0 };
+	u64 before, rate, windows;
+
+	(void)state;
+	/* Not for a machine that others use: tests/vm/job-hotplug asks for it. */
+	if (!getenv("SPEPROF_TEST_HOTPLUG"))
+		skip();
+	source = source_or_skip(&config);
+	seen.child = child_start();
+	assert_int_equal(source->ops->start(source), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(away_us); i++) {
+		test_row("away for %u us", away_us[i]);
+		child_pin(seen.child);
+		drain_for(source, 500000000, &seen);
+		rate = seen.child_inside;
+		drain_for(source, 1000000000, &seen);
+		rate = seen.child_inside - rate;
+		before = seen.blind_ns;
+		windows = seen.windows;
+		cpu1_online("0");
+		if (away_us[i] > 1000000)
+			drain_for(source, away_us[i] * 1000ULL, &seen);
+		else
+			usleep(away_us[i]);
+		cpu1_online("1");
+		/* Noticed after a second; a CPU that is idle, after two. */
+		drain_for(source, 2500000000, &seen);
+		print_message("%s: blind %.2f s\n", test_row_name,
+			      (double)(seen.blind_ns - before) / 1e9);
+		/* Nor does the dead event keep waking who waits. */
+		assert_row(seen.windows - windows < 200);
+		assert_row(seen.blind_ns > before);
+		assert_row(seen.blind_ns - before < 4000000000);
+		/* And it is seen again. */
+		child_pin(seen.child);
+		before = seen.child_inside;
+		drain_for(source, 1000000000, &seen);
+		print_message("child %llu samples a second before, %llu after\n",
+			      (unsigned long long)rate,
+			      (unsigned long long)(seen.child_inside - before));
+		assert_row(seen.child_inside - before > rate / 2);
+	}
+	/*
+	 * Windows join but for each absence: known to be away it was off, and the
+	 * second before that was noticed is blind on top of what was said of it.
+	 */
+	assert_true(seen.broken_time <= ARRAY_SIZE(away_us));
+	assert_int_equal(seen.written, seen.decoded);
+	source->ops->stop(source);
+	kill(seen.child, SIGKILL);
+	waitpid(seen.child, NULL, 0);
+	source->ops->free(source);
+}
+
 static void test_refused(void **state)
 {
 	static const struct {
@@ -497,15 +588,17 @@ static void test_driver(void **state)
 	spu_driver_deinit(&driver);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cpu_list),      cmocka_unit_test(test_models),
 		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_driver),
 		cmocka_unit_test(test_truth),	      cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_filters),	      cmocka_unit_test(test_user_only),
-		cmocka_unit_test(test_loss_is_blind),
+		cmocka_unit_test(test_loss_is_blind), cmocka_unit_test(test_hotplug),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("emulated", tests, NULL, NULL);
 }
