@@ -9,7 +9,7 @@ from .cache import cached, content_key, run_tool
 from .kernel import GUEST
 
 PACKAGES = ("systemd", "systemd-sysv", "dbus", "kmod", "udev", "libbpf1", "liburing2",
-            "libdw1", "libelf1", "procps", "jq")
+            "libdw1", "libelf1", "libjson-c5", "procps", "jq")
 DISK_SIZE = "1G"
 
 # What a boot of minutes under emulation can do without: consoles to log in to, housekeeping
