@@ -143,6 +143,44 @@ static void config_identification(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSVER), 4);
 }
 
+/* Events by PMSVer: those of D18.2.6 that are output, those that PMSEVFR_EL1 can name. */
+static void config_events(struct spe_check *check)
+{
+	static const u64 output[] = {
+		[1] = 0xffff0000ff00f7ff, [2] = 0xffff0000ff06ffff, [3] = 0xffff0000ff06ffff,
+		[4] = 0xffff0000ff06ffff, [5] = 0xffff000000feffff, [6] = 0xffff000000feffff,
+	};
+	static const u64 filterable[] = {
+		[1] = 0xffff0000ff00f0aa, [2] = 0xffff0000ff06f8aa, [3] = 0xffff0000ff06f8ea,
+		[4] = 0xffff0000ff06f8ea, [5] = 0xffff000000fefffe, [6] = 0xffff000000fefffe,
+	};
+	struct spe_spu_io io = { .write = no_write };
+
+	for (u8 pmsver = 1; pmsver <= 6; pmsver++) {
+		struct spe_operation op = op_other;
+		struct spe_spu_config config;
+		struct spe_sample sample;
+
+		spe_spu_config_default(&config);
+		config.pmsver = pmsver;
+		config.layout = SPE_SPU_LAYOUT_PACKED;
+		config.events_size = 8;
+		for (unsigned int event = 0; event < 64; event++) {
+			config.sampled_events = SPE_BIT(event);
+			SPE_CHECK_EQ(check, !spe_spu_init(&fixture.spu, &config, &io, NULL),
+				     filterable[pmsver] >> event & 1);
+		}
+		config.sampled_events = 0;
+		if (!fixture_init(check, &config))
+			return;
+		fixture_arm(4096);
+		op.events = ~0ULL;
+		if (SPE_CHECK(check, fixture_sample(&op)) &&
+		    SPE_CHECK(check, spe_record_decode(fixture.mem, 64, 64, &sample) > 0))
+			SPE_CHECK_EQ(check, sample.events, output[pmsver]);
+	}
+}
+
 /* What reads back after writing ones to every register, and then zeros. */
 static void check_res0(struct spe_check *check, const u64 expected[SPE_REG_COUNT])
 {
@@ -220,6 +258,7 @@ static const struct spe_case cases[] = {
 	{ "refused", config_refused },
 	{ "io refused", config_io_refused },
 	{ "identification", config_identification },
+	{ "events", config_events },
 	{ "RES0 and read-only", config_res0 },
 };
 
