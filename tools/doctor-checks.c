@@ -98,8 +98,8 @@ static void look_architecture(struct machine *machine, struct finding *f)
 		fine(f, "%s", arch);
 	else
 		fail(f, STATUS_NO_SPE,
-		     "\"make run\", or Source=emulated and Emulate=yes in speprofd.conf, sample with an "
-		     "emulated SPU: process, PC and time are true, the rest is modelled",
+		     "\"make run\", or Source=emulated and Emulate=yes in speprofd.conf, sample "
+		     "with an emulated SPU: process, PC and time are true, the rest is modelled",
 		     "%s, not aarch64: there is no SPE in this machine", arch);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "say.h"
+#include "text.h"
 
 /* In front of the profile's sink: windows of other CPUs stay out of every ledger. */
 struct filter {
@@ -26,6 +27,21 @@ static void filter_task(void *ctx, const struct task_event *event)
 	filter->sink.task(filter->sink.ctx, event);
 }
 
+/* Suspect bytes are accounted for, so they are no damage that ends a script; but said. */
+static void input_suspect(struct input *input, const char *path)
+{
+	char suspect[TEXT_FIGURE], bytes[TEXT_FIGURE];
+	struct view view;
+
+	if (profile_view(input->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
+		return;
+	if (view.header.suspect)
+		say("%s: %s of %s record bytes parse as no record; they are counted as suspect",
+		    path, text_count(suspect, view.header.suspect),
+		    text_count(bytes, view.header.bytes));
+	view_clear(&view);
+}
+
 static int input_replay(struct input *input, const char *path, const struct cpu_list *cpus)
 {
 	struct filter filter = { .sink = profile_sink(input->profile), .cpus = cpus };
@@ -42,7 +58,10 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 	input->format = recording_format(recording);
 	r = recording_replay(recording, &sink, &error);
 	recording_free(recording);
-	return r < 0 ? say_replay(path, r, &error) : STATUS_OK;
+	if (r < 0)
+		return say_replay(path, r, &error);
+	input_suspect(input, path);
+	return STATUS_OK;
 }
 
 int input_load(const char *path, const struct cpu_list *cpus, struct input *ret_input)

@@ -32,7 +32,8 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "report",
-		.synopsis = "[-j] [[-i] FILE] [-G GROUP] [-s SORT] [-n N] [-c CONTAINER] [-p PID] [-C CPUS]",
+		.synopsis = "[-j] [[-i] FILE] [-G GROUP] [-s SORT] [-n N] [-c CONTAINER] [-p PID] "
+			    "[-C CPUS]",
 		.help = "the heaviest functions, processes or containers",
 		.run = report_run,
 	},

@@ -112,9 +112,10 @@ static void summary_text(json_object *json)
 	u64 whole = number(totals, "records");
 	bool modelled = backend && strcmp(backend, "emulated") == 0;
 
-	printf("%s  %s records in %s  lost %s  suspect %s\n",
+	printf("%s  %s record%s in %s  lost %s  suspect %s\n",
 	       modelled ? "EMULATED: contexts are true, the rest is modelled" : backend,
-	       text_count(records, whole), text_bytes(bytes, number(totals, "bytes")),
+	       text_count(records, whole), whole == 1 ? "" : "s",
+	       text_bytes(bytes, number(totals, "bytes")),
 	       text_bytes(lost, number(totals, "lost_bytes")),
 	       text_bytes(suspect, number(totals, "suspect_bytes")));
 	print_counters("operations", json_object_object_get(totals, "ops"), whole);

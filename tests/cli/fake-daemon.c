@@ -135,7 +135,8 @@ static int control(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	if (r < 0)
 		return r;
 	if (strcmp(sd_bus_message_get_member(m), "Start") == 0)
-		return sd_bus_error_set(error, "org.speprof1.AlreadyDone", "Sampling runs already.");
+		return sd_bus_error_set(error, "org.speprof1.AlreadyDone",
+					"Sampling runs already.");
 	return sd_bus_reply_method_return(m, NULL);
 }
 
