@@ -267,10 +267,12 @@ static void walk(struct perfdata *perf,
 		}
 		note_header(perf, &record, pos, error);
 		next = error == HEADER_CUT ? perf->data_end : resync(perf, pos);
-		/* An AUXTRACE record that is cut short still has some bytes. */
-		if (error == HEADER_LONG && record.end && next == perf->data_end &&
-		    read_record(perf, pos, &record) == HEADER_LONG && record.end)
+		/* AUX bytes that cannot be as many as was said are those up to the next record. */
+		if (error == HEADER_LONG && record.end && next - pos > record.size &&
+		    read_record(perf, pos, &record) == HEADER_LONG && record.end) {
+			record.end = next;
 			take(perf, &record);
+		}
 		pos = next;
 	}
 }

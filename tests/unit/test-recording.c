@@ -567,8 +567,8 @@ static const struct hostile_row hostile_rows[] = {
 	{ "shift 64", 8, 79, 8, 64, "shift is 64", 2 * RECORDS },
 	{ "AUX beyond 2^64", 8, PERF_RECORD_AUX, 8, ~0ULL, "AUX record", 2 * RECORDS },
 	{ "AUX size huge", 16, PERF_RECORD_AUX, 8, 1ULL << 60, NULL, 2 * RECORDS },
-	{ "AUXTRACE size huge", 8, 71, 8, ~0ULL, "type 71", RECORDS },
-	{ "AUXTRACE size beyond the file", 8, 71, 8, 1 << 20, "type 71", RECORDS },
+	{ "AUXTRACE size huge", 8, 71, 8, ~0ULL, "type 71", 2 * RECORDS },
+	{ "AUXTRACE size beyond the file", 8, 71, 8, 1 << 20, "type 71", 2 * RECORDS },
 	{ "AUXTRACE offset huge", 16, 71, 8, ~0ULL, NULL, 2 * RECORDS },
 	{ "AUXTRACE without records", 8, 71, 8, 0, "size is", RECORDS },
 };
@@ -583,6 +583,25 @@ static size_t find_record(u32 type)
 		at += size;
 	}
 	return at;
+}
+
+/* Records go on within the one whose AUX bytes are too many. */
+static void test_perf_hostile_overlap(void **state)
+{
+	static const u8 round[8] = { 68, 0, 0, 0, 0, 0, 8, 0 };
+	struct recording_error error;
+	struct seen seen;
+	size_t at;
+
+	(void)state;
+	make_perf(&gen, false, false, 2);
+	at = find_record(71);
+	memset(gen.buf + at + 8, 0xff, 8);
+	for (size_t i = 16; i < 48; i += sizeof(round))
+		memcpy(gen.buf + at + i, round, sizeof(round));
+	assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), -EBADMSG);
+	assert_in_range(seen.records, RECORDS, 2 * RECORDS);
+	assert_true(seen.bytes < gen.len);
 }
 
 static void test_perf_hostile(void **state)
@@ -622,6 +641,7 @@ int main(void)
 		cmocka_unit_test(test_perf_truncated),
 		cmocka_unit_test(test_perf_bit_flipped),
 		cmocka_unit_test(test_perf_hostile),
+		cmocka_unit_test(test_perf_hostile_overlap),
 	};
 
 	temp_fd = memfd_create("test-recording", MFD_CLOEXEC);
