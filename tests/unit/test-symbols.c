@@ -154,6 +154,51 @@ static void test_gone(void **state)
 	free(image.bytes);
 }
 
+/* A binary that was deleted while it runs, as every upgrade does: the mapping leads to it. */
+static void test_deleted(void **state)
+{
+	char path[] = "/tmp/test-symbols-XXXXXX", link[64], name[64];
+	struct image image = image_read("/proc/self/exe");
+	u64 pc = (u64)(uintptr_t)walk_the_line;
+	int fd = mkstemp(path);
+	struct attribute_place own, place;
+	struct attributor *a;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct symbols *s;
+	u32 index;
+	u8 *map;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, image.bytes, image.size), image.size);
+	map = mmap(NULL, image.size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(map, MAP_FAILED);
+	close(fd);
+	unlink(path);
+	a = own_attributor(&index);
+	assert_true(attributor_place(a, index, pc, false, &own));
+	pc = (u64)(uintptr_t)map + own.offset;
+	assert_true(attributor_place(a, index, pc, false, &place));
+	assert_non_null(strstr(place.binary, " (deleted)"));
+	assert_int_equal(place.offset, own.offset);
+	assert_int_equal(symbols_new(0, &s), 0);
+	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", (unsigned long)map,
+		 (unsigned long)map + ((image.size + page - 1) / page * page));
+	fd = open(link, O_RDONLY | O_CLOEXEC);
+	/* Which takes CAP_CHECKPOINT_RESTORE; the name of the file remains without. */
+	assert_int_equal(symbols_function(s, getpid(), &place, true, name, sizeof(name)), fd >= 0);
+	if (fd >= 0)
+		assert_string_equal(name, "walk_the_line");
+	else
+		assert_memory_equal(name, path + 5, strlen(path + 5));
+	if (fd >= 0)
+		close(fd);
+	munmap(map, image.size);
+	symbols_free(s);
+	attributor_free(a);
+	free(image.bytes);
+}
+
 static void test_vdso(void **state)
 {
 	struct elf_object o = { .symbols.limit = LIMIT };
@@ -489,19 +534,13 @@ static void test_small_budget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_function),
-		cmocka_unit_test(test_build_id),
-		cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_vdso),
-		cmocka_unit_test(test_no_name),
-		cmocka_unit_test(test_kallsyms),
-		cmocka_unit_test(test_kallsyms_refused),
-		cmocka_unit_test(test_this_kernel),
-		cmocka_unit_test(test_symtab),
-		cmocka_unit_test(test_symtab_bounded),
-		cmocka_unit_test(test_stripped),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_mutated),
+		cmocka_unit_test(test_own_function),   cmocka_unit_test(test_build_id),
+		cmocka_unit_test(test_gone),	       cmocka_unit_test(test_deleted),
+		cmocka_unit_test(test_vdso),	       cmocka_unit_test(test_no_name),
+		cmocka_unit_test(test_kallsyms),       cmocka_unit_test(test_kallsyms_refused),
+		cmocka_unit_test(test_this_kernel),    cmocka_unit_test(test_symtab),
+		cmocka_unit_test(test_symtab_bounded), cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_truncated),      cmocka_unit_test(test_mutated),
 		cmocka_unit_test(test_small_budget),
 	};
 
