@@ -26,13 +26,13 @@ void map_store_deinit(struct map_store *store)
 	store->heads = NULL;
 }
 
-static u32 path_hash(const char *path, u64 inode)
+u64 path_hash(const char *path)
 {
-	u64 h = 0xcbf29ce484222325ULL ^ inode;
+	u64 h = 0xcbf29ce484222325ULL;
 
 	for (; *path; path++)
 		h = (h ^ (u8)*path) * 0x100000001b3ULL;
-	return (u32)(h ^ h >> 32);
+	return h ? h : 1;
 }
 
 static size_t binary_size(const struct binary *b)
@@ -43,7 +43,8 @@ static size_t binary_size(const struct binary *b)
 static struct binary *binary_get(struct map_store *store, const char *path, u64 inode,
 				 const u8 *build_id, u8 build_id_size)
 {
-	u32 hash = path_hash(path, inode);
+	u64 whole = path_hash(path) ^ inode * 0x9e3779b97f4a7c15ULL;
+	u32 hash = (u32)(whole ^ whole >> 32);
 	struct binary **head = &store->heads[hash & store->mask], *b;
 	size_t n = strlen(path) + 1;
 

@@ -53,6 +53,9 @@ struct map_store {
 	u64 memory;
 };
 
+/** path_hash() - of a path; never 0 */
+u64 path_hash(const char *path);
+
 int map_store_init(struct map_store *store, u32 limit);
 void map_store_deinit(struct map_store *store);
 

@@ -85,15 +85,6 @@ static void files_trim(struct symbols *s)
 	}
 }
 
-static u64 path_hash(const char *path)
-{
-	u64 h = 0xcbf29ce484222325ULL;
-
-	for (; *path; path++)
-		h = (h ^ (u8)*path) * 0x100000001b3ULL;
-	return h ? h : 1;
-}
-
 /* A file that was read while a process lived that had it mapped by that path. */
 static struct file *file_known(struct symbols *s, const struct attribute_place *place)
 {
