@@ -14,7 +14,13 @@ struct flow {
 static void flow_word(struct flow *flow, enum term_ink ink, const char *text, size_t gap)
 {
 	size_t width = text_width(text);
+	char fitted[TEXT_SIZE];
 
+	if (flow->format->width && width > flow->format->width) {
+		text_fit(text, flow->format->width, false, fitted);
+		text = fitted;
+		width = flow->format->width;
+	}
 	if (flow->column && flow->format->width &&
 	    flow->column + gap + width > flow->format->width) {
 		fputc('\n', flow->out);

@@ -17,21 +17,26 @@ void text_init(void)
 		setlocale(LC_CTYPE, "C.UTF-8"); /* names stay what they are */
 }
 
+/* Controls of direction have no width, and turn round what follows them in a line. */
+static bool is_bidi(wchar_t c)
+{
+	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
 /* One character: its bytes in *ret_len, its columns; -1 if it cannot be shown. */
 static int char_width(const char *p, size_t left, size_t *ret_len)
 {
 	mbstate_t state = { 0 };
 	wchar_t c;
 	size_t len = mbrtowc(&c, p, left, &state);
-	int width;
 
 	if (len == 0 || len > left) {
 		*ret_len = 1;
 		return -1;
 	}
 	*ret_len = len;
-	width = wcwidth(c);
-	return width;
+	return is_bidi(c) ? -1 : wcwidth(c);
 }
 
 void text_clean(char *text)

@@ -82,11 +82,11 @@ static void fit_bounds_marks(void **state)
 
 static void clean_keeps_what_prints(void **state)
 {
-	char text[] = "caf\u00e9 \x1b]0;x\x07 \xc3 \u5bb9";
+	char text[] = "caf\u00e9 \x1b]0;x\x07 \xc3 \u5bb9 \u202e\u2067x";
 
 	(void)state;
 	text_clean(text);
-	assert_string_equal(text, "caf\u00e9 ?]0;x? ? \u5bb9");
+	assert_string_equal(text, "caf\u00e9 ?]0;x? ? \u5bb9 ??x");
 }
 
 static void figures(void **state)

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "test.h"
+
+#include <stdlib.h>
+
+#include "format.h"
+#include "text.h"
+
+static u32 seed = 1;
+
+static u32 any(u32 below)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % below;
+}
+
+/* Figures of every magnitude. */
+static u64 any_figure(void)
+{
+	u64 bits = (u64)any(1U << 24) << 40 | (u64)any(1U << 20) << 20 | any(1U << 20);
+
+	return bits >> any(64);
+}
+
+/* Bytes of every kind: letters, wide and broken UTF-8, controls. */
+static void any_text(char *text, size_t size)
+{
+	static const char *const parts[] = { "walk", "\u5bb9", "e\u0301", "\x1b[2J", "\n", "\xff",
+					     "std::", "\xe5\xae", "\u03bb", " ", "\x7f", "\u202e" };
+	size_t len = 0;
+
+	for (u32 n = any(40); n; n--) {
+		const char *part = parts[any(ARRAY_SIZE(parts))];
+
+		if (strlen(part) >= size - len)
+			break;
+		len += snprintf(text + len, size - len, "%s", part);
+	}
+}
+
+static void any_row(struct view_row *row)
+{
+	*row = (struct view_row){
+		.samples = any_figure(), .memory = any_figure(), .dram = any_figure(),
+		.latency_sum = any_figure(), .p50 = any_figure(), .p99 = any_figure(),
+		.pid = (s32)any_figure(),
+	};
+	any_text(row->container, sizeof(row->container));
+	any_text(row->process, sizeof(row->process));
+	any_text(row->function, sizeof(row->function));
+}
+
+static void any_view(struct view *view)
+{
+	struct view_header *h = &view->header;
+
+	*h = (struct view_header){
+		.backend = any(5), .running = any(2), .cpus = any_figure(),
+		.duration_ns = any_figure(), .enabled_ns = any_figure(), .blind_ns = any_figure(),
+		.records = any_figure(), .suspect = any_figure(), .lost = any_figure(),
+		.unattributed = any_figure(), .evicted = any_figure(), .cost_ns = any_figure(),
+		.memory = any_figure(),
+	};
+	if (any(2))
+		snprintf(h->source, sizeof(h->source), "recording");
+	else
+		any_text(h->source, sizeof(h->source));
+	view->count = any(8);
+	for (u32 i = 0; i < view->count; i++)
+		any_row(&view->rows[i]);
+}
+
+/* Every line of @text fits, and nothing in it moves the cursor. */
+static void check_lines(char *text, size_t width)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n"))) {
+		assert_row(!width || text_width(line) <= width);
+		for (const char *c = line; *c; c++)
+			assert_row((u8)*c >= ' ' && *c != '\x7f');
+	}
+}
+
+/* Names come from processes that may be anybody's; a line must stay a line. */
+static void any_view_fits(void **state)
+{
+	struct view_row *rows = calloc(8, sizeof(*rows));
+	struct format_truth truth = { .name = "walk", .percent = 70 };
+	struct view view = { .rows = rows };
+
+	(void)state;
+	for (u32 round = 0; round < 5000; round++) {
+		struct format format = {
+			.truth = &truth, .truths = any(2), .group = any(VIEW_GROUPS),
+			.sort = any(VIEW_SORTS), .width = any(4) ? 1 + any(220) : 0,
+			.name = any(2) ? "a\x1b[31m\nb" : NULL,
+		};
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		test_row("round %u, width %zu", round, format.width);
+		any_view(&view);
+		format_header(out, &view.header, &format);
+		format_table(out, &view, &format);
+		fclose(out);
+		check_lines(text, format.width);
+		free(text);
+	}
+	free(rows);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_view_fits),
+	};
+
+	setenv("LC_ALL", "C.UTF-8", 1);
+	text_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
