@@ -163,7 +163,8 @@ static enum header_error read_record(struct perfdata *perf, u64 pos,
 	record.misc = perfdata_get16(perf, h + 4);
 	record.size = perfdata_get16(perf, h + 6);
 	*ret_record = record;
-	if (record.size < PERFDATA_HEADER || record.size % 8)
+	/* Those of the kernel are padded, those of perf itself (features) may not be. */
+	if (record.size < PERFDATA_HEADER || (record.type < PERFDATA_ATTR && record.size % 8))
 		return HEADER_SIZE;
 	if (record.size > left)
 		return HEADER_LONG;
@@ -193,7 +194,8 @@ static void note_header(struct perfdata *perf, const struct perfdata_record *rec
 		break;
 	case HEADER_SIZE:
 		recording_damage(perf->recording, pos,
-				 "record of type %u: size is %u, want a multiple of 8 from 8 on",
+				 "record of type %u: size is %u, want at least 8, and below type "
+				 "64 a multiple of it",
 				 record->type, record->size);
 		break;
 	case HEADER_LONG:
@@ -214,6 +216,12 @@ static bool known_type(u32 type)
 	return type && (type < PERF_RECORD_MAX || (type >= PERFDATA_ATTR && type < PERFDATA_TYPES));
 }
 
+/* What records are multiples of, as far as known: features, in pipes only, are less. */
+static u32 record_unit(const struct perfdata *perf)
+{
+	return perf->pipe ? 4 : 8;
+}
+
 /* Whether records of known types, or one and AUX bytes, follow each other from @pos. */
 static bool chain_from(struct perfdata *perf, u64 pos)
 {
@@ -223,7 +231,7 @@ static bool chain_from(struct perfdata *perf, u64 pos)
 		if (pos == perf->data_end)
 			return n > 0;
 		if (read_record(perf, pos, &record) != HEADER_GOOD || !known_type(record.type) ||
-		    record.size > RESYNC_RECORD)
+		    record.size > RESYNC_RECORD || record.size % record_unit(perf))
 			return false;
 		if (record.type == PERFDATA_AUXTRACE && record.size == PERFDATA_AUXTRACE_SIZE)
 			return true;
@@ -232,16 +240,14 @@ static bool chain_from(struct perfdata *perf, u64 pos)
 	return true;
 }
 
-/*
- * The next place after damage at @pos where records go on. They are multiples
- * of 8 bytes from the stream's start.
- */
+/* The next place after damage at @pos where records go on. */
 static u64 resync(struct perfdata *perf, u64 pos)
 {
-	u64 step = 8 - (pos - perf->data) % 8;
+	u32 unit = record_unit(perf);
+	u64 step = unit - (pos - perf->data) % unit;
 	size_t len;
 
-	for (; perf->data_end - pos >= step + PERFDATA_HEADER; step = 8) {
+	for (; perf->data_end - pos >= step + PERFDATA_HEADER; step = unit) {
 		pos += step;
 		recording_peek(perf->recording, pos, RESYNC_SPAN, &len);
 		if (chain_from(perf, pos))
