@@ -59,6 +59,7 @@ static const struct {
 
 static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_error *error)
 {
+	const char *message = error->message ? error->message : strerror(-r);
 	int status = STATUS_FAILED;
 	bool known = false;
 
@@ -68,17 +69,17 @@ static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_er
 		if (!sd_bus_error_has_name(error, bus_errors[i].name))
 			continue;
 		known = true;
-		status = bus_fail(bus, bus_errors[i].status, "%s", text ? text : error->message);
+		status = bus_fail(bus, bus_errors[i].status, "%s", text ? text : message);
 	}
-	if (!known && (r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE))
+	if (!known && (r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE)) {
 		status = bus_fail(bus, STATUS_NO_BUS, "the bus has closed the connection");
-	else if (!known && r == -ETIMEDOUT)
+		bus->bus = sd_bus_unref(bus->bus);
+	} else if (!known && r == -ETIMEDOUT)
 		status = bus_fail(bus, STATUS_NO_DAEMON,
 				  "speprofd does not answer; see "
 				  "\"journalctl -u speprofd\"");
 	else if (!known)
-		status = bus_fail(bus, STATUS_FAILED, "speprofd refuses %s: %s", method,
-				  error->message ? error->message : strerror(-r));
+		status = bus_fail(bus, STATUS_FAILED, "speprofd refuses %s: %s", method, message);
 	sd_bus_error_free(error);
 	return status;
 }
@@ -105,27 +106,55 @@ static int bus_connect(struct bus *bus, const char *address)
 	return r;
 }
 
+/* Connected, or connected again: a live view outlives its bus. */
+static int bus_ready(struct bus *bus)
+{
+	const char *address = getenv("SPEPROF_BUS");
+	int r;
+
+	if (bus->bus)
+		return STATUS_OK;
+	if (address && !*address)
+		address = NULL;
+	r = bus_connect(bus, address);
+	if (r < 0) {
+		bus->bus = sd_bus_unref(bus->bus);
+		return bus_fail(bus, r == -EACCES || r == -EPERM ? STATUS_NO_RIGHT : STATUS_NO_BUS,
+				"cannot reach %s: %s", address ? address : "the system bus",
+				strerror(-r));
+	}
+	/* The daemon answers from memory; what takes longer is stuck. */
+	sd_bus_set_method_call_timeout(bus->bus, 5000000);
+	return STATUS_OK;
+}
+
 /* *ret_bus is there on failure too, for bus_error(), unless memory is short. */
 static int bus_open(bool quiet, struct bus **ret_bus)
 {
-	const char *address = getenv("SPEPROF_BUS");
 	struct bus *bus = calloc(1, sizeof(*bus));
-	int r;
 
 	*ret_bus = bus;
 	if (!bus)
 		return say_fail(STATUS_FAILED, "out of memory");
 	bus->quiet = quiet;
-	if (address && !*address)
-		address = NULL;
-	r = bus_connect(bus, address);
-	if (r < 0)
-		return bus_fail(bus, r == -EACCES || r == -EPERM ? STATUS_NO_RIGHT : STATUS_NO_BUS,
-				"cannot reach %s: %s", address ? address : "the system bus",
-				strerror(-r));
-	/* The daemon answers from memory; what takes longer is stuck. */
-	sd_bus_set_method_call_timeout(bus->bus, 5000000);
-	return STATUS_OK;
+	return bus_ready(bus);
+}
+
+/* A method of the daemon; arguments as of sd_bus_call_method(). */
+static int bus_ask(struct bus *bus, const char *method, sd_bus_message **ret_reply,
+		   const char *types, ...)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int status = bus_ready(bus), r;
+	va_list args;
+
+	if (status)
+		return status;
+	va_start(args, types);
+	r = sd_bus_call_methodv(bus->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, method, &error,
+				ret_reply, types, args);
+	va_end(args);
+	return r < 0 ? bus_failed_call(bus, method, r, &error) : STATUS_OK;
 }
 
 int bus_new(struct bus **ret_bus)
@@ -165,25 +194,20 @@ const char *bus_error(const struct bus *bus)
 
 int bus_call(struct bus *bus, const char *method)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r = sd_bus_call_method(bus->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, method, &error,
-				   NULL, NULL);
-
-	return r < 0 ? bus_failed_call(bus, method, r, &error) : STATUS_OK;
+	return bus_ask(bus, method, NULL, NULL);
 }
 
 int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
 	     struct view *ret_view)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
 	sd_bus_message *reply = NULL;
 	struct view view;
-	int r;
+	int r, status;
 
-	r = sd_bus_call_method(bus->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, "GetView", &error,
-			       &reply, "ssu", view_group_name(group), view_sort_name(sort), limit);
-	if (r < 0)
-		return bus_failed_call(bus, "GetView", r, &error);
+	status = bus_ask(bus, "GetView", &reply, "ssu", view_group_name(group),
+			 view_sort_name(sort), limit);
+	if (status)
+		return status;
 	r = view_read(reply, &view);
 	sd_bus_message_unref(reply);
 	if (r < 0)
@@ -223,15 +247,13 @@ static int fd_read(int fd, char **ret_text)
 
 int bus_summary(struct bus *bus, char **ret_json)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
 	sd_bus_message *reply = NULL;
 	char *json = NULL;
-	int r, fd;
+	int r, fd, status;
 
-	r = sd_bus_call_method(bus->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, "DumpSummary", &error,
-			       &reply, NULL);
-	if (r < 0)
-		return bus_failed_call(bus, "DumpSummary", r, &error);
+	status = bus_ask(bus, "DumpSummary", &reply, NULL);
+	if (status)
+		return status;
 	r = sd_bus_message_read(reply, "h", &fd);
 	if (r >= 0)
 		r = fd_read(fd, &json);
