@@ -182,13 +182,9 @@ void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *reco
 
 	if (!perfdata_need(perf, record, 48, "AUXTRACE"))
 		return;
-	if (!perf->is_spe) {
-		if (!perf->foreign)
-			recording_damage(perf->recording, record->offset,
-					 "AUXTRACE record: no AUXTRACE_INFO record says that its "
-					 "bytes are Arm SPE");
+	/* Without AUXTRACE_INFO they could be of any PMU. */
+	if (!perf->is_spe)
 		return;
-	}
 	size = record->end - at;
 	pos = perfdata_get64(perf, record->data + 16);
 	tid = (s32)perfdata_get32(perf, record->data + 36);

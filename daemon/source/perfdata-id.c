@@ -28,53 +28,64 @@ void perfdata_add_mask(struct perfdata *perf, u64 sample_type)
 	perf->last_mask = mask;
 }
 
-/* Of the attribute that was added last. */
-void perfdata_add_id(struct perfdata *perf, u64 id)
+/* The first of the events, which are kept in order, whose id is not below @id. */
+static u32 event_place(const struct perfdata *perf, u64 id)
 {
-	u32 room = perf->event_room ? 2 * perf->event_room : 64;
+	u32 low = 0, high = perf->n_events, mid;
+
+	/* perf writes ids as the kernel counted them. */
+	if (!high || perf->events[high - 1].id < id)
+		return high;
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (perf->events[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+bool perfdata_add_id(struct perfdata *perf, u64 id)
+{
+	u32 room = perf->event_room ? 2 * perf->event_room : 64, place;
 	struct perfdata_event *events;
 
 	if (perf->n_events == perf->event_room) {
-		events = room <= PERFDATA_MAX_EVENTS ?
-				 realloc(perf->events, room * sizeof(*events)) :
-				 NULL;
+		events = NULL;
+		if (room <= PERFDATA_MAX_EVENTS)
+			events = realloc(perf->events, room * sizeof(*events));
 		if (!events)
-			return;
+			return false;
 		perf->events = events;
 		perf->event_room = room;
 	}
-	perf->events[perf->n_events++] = (struct perfdata_event){ id, perf->last_mask };
-	perf->events_sorted = false;
-}
-
-static int event_compare(const void *a, const void *b)
-{
-	const struct perfdata_event *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
+	place = event_place(perf, id);
+	memmove(&perf->events[place + 1], &perf->events[place],
+		(perf->n_events - place) * sizeof(*perf->events));
+	perf->events[place] = (struct perfdata_event){ id, perf->last_mask };
+	perf->n_events++;
+	return true;
 }
 
 /* Records that perf made itself name no event, and are like the first one's. */
-static u64 trailer_mask(struct perfdata *perf, const struct perfdata_record *record)
+static u64 trailer_mask(const struct perfdata *perf, const struct perfdata_record *record)
 {
-	const struct perfdata_event *event;
-	struct perfdata_event key;
+	u32 place;
+	u64 id;
 
 	if (!perf->masks_differ)
 		return perf->id_mask;
 	if (!(perf->id_mask & PERF_SAMPLE_IDENTIFIER) || record->size < PERFDATA_HEADER + 8)
 		return 0;
-	if (!perf->events_sorted && perf->n_events)
-		qsort(perf->events, perf->n_events, sizeof(*perf->events), event_compare);
-	perf->events_sorted = true;
-	key.id = perfdata_get64(perf, record->data + record->size - 8);
-	event = perf->n_events ?
-			bsearch(&key, perf->events, perf->n_events, sizeof(key), event_compare) :
-			NULL;
-	return event ? event->mask : perf->id_mask;
+	id = perfdata_get64(perf, record->data + record->size - 8);
+	place = event_place(perf, id);
+	if (place < perf->n_events && perf->events[place].id == id)
+		return perf->events[place].mask;
+	return perf->id_mask;
 }
 
-struct perfdata_id perfdata_id(struct perfdata *perf, const struct perfdata_record *record)
+struct perfdata_id perfdata_id(const struct perfdata *perf, const struct perfdata_record *record)
 {
 	struct perfdata_id id = { .tid = -1, .cpu = -1 };
 	u64 mask = trailer_mask(perf, record);

@@ -72,7 +72,8 @@ static void read_ids(struct perfdata *perf, u64 offset, u64 size)
 				(unsigned long long)size);
 			return;
 		}
-		perfdata_add_id(perf, perfdata_get64(perf, p));
+		if (!perfdata_add_id(perf, perfdata_get64(perf, p)))
+			return;
 	}
 }
 
@@ -125,7 +126,8 @@ void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *r
 		return;
 	}
 	for (u32 at = PERFDATA_HEADER + size; record->size - at >= 8; at += 8)
-		perfdata_add_id(perf, perfdata_get64(perf, record->data + at));
+		if (!perfdata_add_id(perf, perfdata_get64(perf, record->data + at)))
+			break;
 }
 
 /* A feature that is a string: its size, then the string, NUL-padded to 64 bytes. */

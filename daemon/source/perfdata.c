@@ -335,6 +335,10 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 		perfdata_read_features(&perf);
 	}
 	walk(&perf, take_facts);
+	if (!perf.is_spe && !perf.foreign)
+		recording_damage(recording, RECORDING_NO_OFFSET,
+				 "perf.data without Arm SPE data: no AUXTRACE_INFO record, as perf "
+				 "record -e arm_spe_0// writes it");
 	perfdata_aux_settle(&perf);
 	walk(&perf, take_windows);
 	free(perf.events);

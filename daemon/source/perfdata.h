@@ -109,7 +109,6 @@ struct perfdata {
 	u32 event_room;
 	u32 attrs;
 	bool masks_differ;
-	bool events_sorted;
 	bool is_spe;
 	bool foreign;
 	u32 interval;
@@ -137,10 +136,11 @@ bool perfdata_need(struct perfdata *perf, const struct perfdata_record *record, 
 
 /* perfdata-id.c: trailers; an attribute's mask first, then the ids of its events */
 void perfdata_add_mask(struct perfdata *perf, u64 sample_type);
-void perfdata_add_id(struct perfdata *perf, u64 id);
+/** perfdata_add_id() - whether there was room for it */
+bool perfdata_add_id(struct perfdata *perf, u64 id);
 
 /** perfdata_id() - what the trailer of @record says */
-struct perfdata_id perfdata_id(struct perfdata *perf, const struct perfdata_record *record);
+struct perfdata_id perfdata_id(const struct perfdata *perf, const struct perfdata_record *record);
 
 /* perfdata-info.c: what the recording says of itself */
 void perfdata_read_attrs(struct perfdata *perf);

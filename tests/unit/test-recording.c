@@ -594,6 +594,26 @@ static size_t find_record(u32 type)
 	return at;
 }
 
+/* A recording of something else, and one of SPE in which nothing was sampled. */
+static void test_perf_without_spe(void **state)
+{
+	struct recording_error error;
+	struct seen seen;
+
+	(void)state;
+	for (int spe = 0; spe < 2; spe++) {
+		perfgen_begin(&gen, false, false, 1024);
+		if (spe)
+			perfgen_info(&gen, 1, NULL, 0);
+		else
+			perfgen_time_conv(&gen, 10, 40960, 7);
+		perfgen_end(&gen);
+		assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), spe ? 0 : -EBADMSG);
+		assert_true(spe || strstr(error.text, "without Arm SPE"));
+		assert_int_equal(seen.windows, 0);
+	}
+}
+
 /* Records go on within the one whose AUX bytes are too many. */
 static void test_perf_hostile_overlap(void **state)
 {
@@ -649,6 +669,7 @@ int main(void)
 		cmocka_unit_test(test_perf_trailers_differ),
 		cmocka_unit_test(test_perf_truncated),
 		cmocka_unit_test(test_perf_bit_flipped),
+		cmocka_unit_test(test_perf_without_spe),
 		cmocka_unit_test(test_perf_hostile),
 		cmocka_unit_test(test_perf_hostile_overlap),
 	};
