@@ -129,7 +129,11 @@ enum spe_reg {
 #define SPE_FSC_PERMISSION	0x0c
 #define SPE_FSC_EXTERNAL_SYNC	0x10
 #define SPE_FSC_EXTERNAL_ASYNC	0x11
+#define SPE_FSC_EXTERNAL_WALK	0x12	/* at level -2; the level is in the low bits */
+#define SPE_FSC_EXTERNAL_WALK_END 0x18
 #define SPE_FSC_ALIGNMENT	0x21
+#define SPE_FSC_GPF_WALK	0x22	/* Granule Protection Fault on a walk, from level -2 on */
+#define SPE_FSC_GPF		0x28	/* not on a walk */
 
 /* The architecture bounds a record by 2 KiB (PMSIDR_EL1.MaxSize at most 11). */
 #define SPE_MAX_RECORD		2048

@@ -7,6 +7,7 @@
 
 extern const struct spe_suite spe_suite_window;
 extern const struct spe_suite spe_suite_syndrome;
+extern const struct spe_suite spe_suite_report;
 extern const struct spe_suite spe_suite_spu_config;
 extern const struct spe_suite spe_suite_spu_sampling;
 extern const struct spe_suite spe_suite_spu_record;

@@ -30,6 +30,7 @@ static const struct spe_suite *const suites[] = {
 	&planted,
 	&spe_suite_window,
 	&spe_suite_syndrome,
+	&spe_suite_report,
 	&spe_suite_spu_config,
 	&spe_suite_spu_sampling,
 	&spe_suite_spu_record,

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reporting (D17.8): which PMBSR_ELx records a profiling buffer management event, and
+ * whether that shows as the interrupt PMBIRQ or as an SPE Profiling exception. Pure
+ * functions of the controls.
+ */
+#ifndef SPE_CORE_REPORT_H
+#define SPE_CORE_REPORT_H
+
+#include "env.h"
+
+/**
+ * struct spe_controls - Effective values of the controls around the SPU
+ * @exc: FEAT_SPE_EXC is implemented
+ * @el2: EL2 is implemented
+ * @el3: EL3 is implemented; if not, its fields below but @ns and @eel2 are not looked at
+ * @ns: SCR_EL3.NS
+ * @eel2: SCR_EL3.EEL2
+ * @scr_gpf: SCR_EL3.GPF
+ * @scr_ea: SCR_EL3.EA
+ * @pmsee: MDCR_EL3.PMSEE, 0-3
+ * @e2pb: MDCR_EL2.E2PB, 0-3: EL2 owns the buffer if 0
+ * @hcr_gpf: HCR_EL2.GPF
+ * @tea: HCR_EL2.TEA
+ * @tge: HCR_EL2.TGE
+ * @e2h: HCR_EL2.E2H
+ * @el2_ee: PMSCR_EL2.EE, 0-3
+ * @el2_ke: PMSCR_EL2.KE
+ * @el1_ee: PMSCR_EL1.EE, 0-3; 1 and 2 are reserved
+ * @el1_ke: PMSCR_EL1.KE
+ * @strict_ee: a knob, how reserved values of @el1_ee behave: as table D17-8 has it, by
+ *	their upper bit (false); or as RMYXZK and RTSJRP have it, neither enabling the
+ *	exception nor the interrupt (true)
+ */
+struct spe_controls {
+	bool exc;
+	bool el2;
+	bool el3;
+	bool ns;
+	bool eel2;
+	bool scr_gpf;
+	bool scr_ea;
+	u8 pmsee;
+	u8 e2pb;
+	bool hcr_gpf;
+	bool tea;
+	bool tge;
+	bool e2h;
+	u8 el2_ee;
+	bool el2_ke;
+	u8 el1_ee;
+	bool el1_ke;
+	bool strict_ee;
+};
+
+/**
+ * struct spe_pe_state - where the PE is, for an exception
+ * @el: the current Exception level, 0-3
+ * @owning: it executes in the Security state that owns the buffer
+ * @debug: it is in Debug state
+ * @pm: PSTATE.PM
+ */
+struct spe_pe_state {
+	u8 el;
+	bool owning;
+	bool debug;
+	bool pm;
+};
+
+/* The columns of tables D17-5 to D17-7. */
+enum spe_report_event {
+	SPE_REPORT_OTHER_EVENT, /* EC 0x00, and the IMPLEMENTATION DEFINED reason 0x1f */
+	SPE_REPORT_GPF_STAGE1,
+	SPE_REPORT_GPF_STAGE2,
+	SPE_REPORT_GPC, /* EC 0x1e: granule protection checks other than GPFs */
+	SPE_REPORT_EXTERNAL_STAGE1,
+	SPE_REPORT_EXTERNAL_STAGE2,
+	SPE_REPORT_ABORT_STAGE1,
+	SPE_REPORT_ABORT_STAGE2,
+	SPE_REPORT_EVENTS,
+};
+
+enum spe_exception_state {
+	SPE_EXCEPTION_DISABLED, /* None: and not pending */
+	SPE_EXCEPTION_MASKED_PM, /* B: pending, PSTATE.PM masks it */
+	SPE_EXCEPTION_MASKED, /* C: pending, masked whatever PSTATE.PM is */
+	SPE_EXCEPTION_TAKEN,
+};
+
+/**
+ * struct spe_exception - the SPE Profiling exception of one PMBSR_ELx.S
+ * @state: &enum spe_exception_state
+ * @target: the Exception level that it is or would be taken to; 0 if disabled
+ */
+struct spe_exception {
+	u8 state;
+	u8 target;
+};
+
+/** spe_report_classify() - the column of an event by EC and MSS, as spe_fault() packs them */
+enum spe_report_event spe_report_classify(u32 fault);
+
+/**
+ * spe_report_target() - the x of the PMBSR_ELx that records an event (RHJXHT)
+ *
+ * Return: 1, 2 or 3.
+ */
+unsigned int spe_report_target(const struct spe_controls *controls, enum spe_report_event event);
+
+/**
+ * spe_report_exception() - what becomes of PMBSR_ELx.S being 1 (RMYXZK)
+ * @x: 1-3, whose S
+ *
+ * With HCR_EL2.TGE the PE cannot be at EL1: then there is no answer for that.
+ */
+struct spe_exception spe_report_exception(const struct spe_controls *controls,
+					  const struct spe_pe_state *pe, unsigned int x);
+
+/** spe_report_irq_enabled() - whether PMBIRQ follows PMBSR_EL1.S, or is LOW (RTSJRP) */
+bool spe_report_irq_enabled(const struct spe_controls *controls);
+
+/** spe_report_el2_enabled() - EL2 is implemented and enabled in the Security state of @ns */
+bool spe_report_el2_enabled(const struct spe_controls *controls);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tables D17-5 to D17-10 as the text prints them, cell by cell. They were written
+ * down without looking at what implements the rules, and must stay so.
+ */
+#ifndef SPE_CASES_REPORT_TABLES_H
+#define SPE_CASES_REPORT_TABLES_H
+
+/**
+ * struct report_row - one row
+ * @in: cells of the left side: 0bNN with X for any bit, X, XX, or !=0bNN
+ * @out: cells of the right side
+ */
+struct report_row {
+	const char *in[6];
+	const char *out[5];
+};
+
+/* D17-5: PMSEE, SCR_EL3.GPF, PMSCR_EL2.EE, E2PB, HCR_EL2.GPF; GPF stage 1, stage 2, GPC. */
+static const struct report_row report_d17_5[] = {
+	{ { "0b00", "X", "XX", "XX", "X" }, { "EL1", "EL1", "EL1" } },
+	{ { "0b01", "X", "0b0X", "XX", "X" }, { "EL1", "EL1", "EL1" } },
+	{ { "0b01", "X", "0b10", "0b00", "X" }, { "EL2", "EL2", "EL2" } },
+	{ { "0b01", "X", "0b10", "0b1X", "0b0" }, { "EL1", "EL2", "EL2" } },
+	{ { "0b01", "X", "0b10", "0b1X", "0b1" }, { "EL2", "EL2", "EL2" } },
+	{ { "0b01", "X", "0b11", "XX", "X" }, { "EL2", "EL2", "EL2" } },
+	{ { "0b10", "0b0", "0b0X", "XX", "X" }, { "EL1", "EL1", "EL3" } },
+	{ { "0b10", "0b0", "0b10", "0b00", "X" }, { "EL2", "EL2", "EL3" } },
+	{ { "0b10", "0b0", "0b10", "0b1X", "0b0" }, { "EL1", "EL2", "EL3" } },
+	{ { "0b10", "0b0", "0b10", "0b1X", "0b1" }, { "EL2", "EL2", "EL3" } },
+	{ { "0b10", "0b0", "0b11", "XX", "X" }, { "EL2", "EL2", "EL3" } },
+	{ { "0b10", "0b1", "XX", "XX", "X" }, { "EL3", "EL3", "EL3" } },
+	{ { "0b11", "X", "XX", "XX", "X" }, { "EL3", "EL3", "EL3" } },
+};
+
+/* D17-6: PMSEE, SCR_EL3.EA, PMSCR_EL2.EE, E2PB, HCR_EL2.TEA; External abort stage 1, stage 2. */
+static const struct report_row report_d17_6[] = {
+	{ { "0b00", "X", "XX", "XX", "X" }, { "EL1", "EL1" } },
+	{ { "0b01", "X", "0b0X", "XX", "X" }, { "EL1", "EL1" } },
+	{ { "0b01", "X", "0b10", "0b00", "X" }, { "EL2", "EL2" } },
+	{ { "0b01", "X", "0b10", "0b1X", "0b0" }, { "EL1", "EL2" } },
+	{ { "0b01", "X", "0b10", "0b1X", "0b1" }, { "EL2", "EL2" } },
+	{ { "0b01", "X", "0b11", "XX", "X" }, { "EL2", "EL2" } },
+	{ { "0b10", "0b0", "0b0X", "XX", "X" }, { "EL1", "EL1" } },
+	{ { "0b10", "0b0", "0b10", "0b00", "X" }, { "EL2", "EL2" } },
+	{ { "0b10", "0b0", "0b10", "0b1X", "0b0" }, { "EL1", "EL2" } },
+	{ { "0b10", "0b0", "0b10", "0b1X", "0b1" }, { "EL2", "EL2" } },
+	{ { "0b10", "0b0", "0b11", "XX", "X" }, { "EL2", "EL2" } },
+	{ { "0b10", "0b1", "XX", "XX", "X" }, { "EL3", "EL3" } },
+	{ { "0b11", "X", "XX", "XX", "X" }, { "EL3", "EL3" } },
+};
+
+/* D17-7: PMSEE, PMSCR_EL2.EE, E2PB; other abort stage 1, stage 2, other event. */
+static const struct report_row report_d17_7[] = {
+	{ { "0b00", "XX", "XX" }, { "EL1", "EL1", "EL1" } },
+	{ { "0b01", "0b0X", "XX" }, { "EL1", "EL1", "EL1" } },
+	{ { "0b01", "0b10", "0b00" }, { "EL2", "EL2", "EL1" } },
+	{ { "0b01", "0b10", "0b1X" }, { "EL1", "EL2", "EL1" } },
+	{ { "0b01", "0b11", "XX" }, { "EL2", "EL2", "EL2" } },
+	{ { "0b10", "0b0X", "XX" }, { "EL1", "EL1", "EL1" } },
+	{ { "0b10", "0b10", "0b00" }, { "EL2", "EL2", "EL1" } },
+	{ { "0b10", "0b10", "0b1X" }, { "EL1", "EL2", "EL1" } },
+	{ { "0b10", "0b11", "XX" }, { "EL2", "EL2", "EL2" } },
+	{ { "0b11", "XX", "XX" }, { "EL3", "EL3", "EL3" } },
+};
+
+/* D17-8: PMSEE, PMSCR_EL2.EE, TGE, PMSCR_EL1.EE, its KE, PM; IRQ, taken from EL0 to EL3. */
+static const struct report_row report_d17_8[] = {
+	{ { "0b00", "XX", "0b0", "XX", "X", "X" }, { "HIGH", "None", "None", "None", "None" } },
+	{ { "0b00", "XX", "0b1", "XX", "X", "X" }, { "HIGH", "None", "n/a", "None", "None" } },
+	{ { "!=0b00", "0b00", "0b0", "XX", "X", "X" }, { "HIGH", "None", "None", "None", "None" } },
+	{ { "!=0b00", "0b00", "0b1", "XX", "X", "X" }, { "HIGH", "None", "n/a", "None", "None" } },
+	{ { "!=0b00", "!=0b00", "0b0", "0b0X", "X", "X" },
+	  { "HIGH", "None", "None", "None", "None" } },
+	{ { "!=0b00", "!=0b00", "0b0", "0b1X", "0b0", "X" }, { "LOW", "EL1", "C", "C", "C" } },
+	{ { "!=0b00", "!=0b00", "0b0", "0b1X", "0b1", "0b0" }, { "LOW", "EL1", "EL1", "C", "C" } },
+	{ { "!=0b00", "!=0b00", "0b0", "0b1X", "0b1", "0b1" }, { "LOW", "EL1", "B", "C", "C" } },
+	{ { "!=0b00", "!=0b00", "0b1", "0b0X", "X", "X" },
+	  { "HIGH", "None", "n/a", "None", "None" } },
+	{ { "!=0b00", "!=0b00", "0b1", "0b1X", "X", "X" }, { "LOW", "EL2", "n/a", "C", "C" } },
+};
+
+/* D17-9: PMSEE, PMSCR_EL2.EE, its KE, TGE, PM; taken from EL0 to EL3. */
+static const struct report_row report_d17_9[] = {
+	{ { "0b00", "XX", "X", "0b0", "X" }, { "None", "None", "None", "None" } },
+	{ { "0b00", "XX", "X", "0b1", "X" }, { "None", "n/a", "None", "None" } },
+	{ { "!=0b00", "0b0X", "X", "0b0", "X" }, { "None", "None", "None", "None" } },
+	{ { "!=0b00", "0b0X", "X", "0b1", "X" }, { "None", "n/a", "None", "None" } },
+	{ { "!=0b00", "0b10", "X", "0b0", "X" }, { "EL2", "EL2", "C", "C" } },
+	{ { "!=0b00", "0b10", "X", "0b1", "X" }, { "EL2", "n/a", "C", "C" } },
+	{ { "!=0b00", "0b11", "0b0", "0b0", "X" }, { "EL2", "EL2", "C", "C" } },
+	{ { "!=0b00", "0b11", "0b0", "0b1", "X" }, { "EL2", "n/a", "C", "C" } },
+	{ { "!=0b00", "0b11", "0b1", "0b0", "0b0" }, { "EL2", "EL2", "EL2", "C" } },
+	{ { "!=0b00", "0b11", "0b1", "0b0", "0b1" }, { "EL2", "EL2", "B", "C" } },
+	{ { "!=0b00", "0b11", "0b1", "0b1", "0b0" }, { "EL2", "n/a", "EL2", "C" } },
+	{ { "!=0b00", "0b11", "0b1", "0b1", "0b1" }, { "EL2", "n/a", "B", "C" } },
+};
+
+/* D17-10: PMSEE, TGE; taken from EL0 to EL3. */
+static const struct report_row report_d17_10[] = {
+	{ { "0b0X", "0b0" }, { "None", "None", "None", "None" } },
+	{ { "0b0X", "0b1" }, { "None", "n/a", "None", "None" } },
+	{ { "0b10", "0b0" }, { "EL3", "EL3", "EL3", "C" } },
+	{ { "0b10", "0b1" }, { "EL3", "n/a", "EL3", "C" } },
+	{ { "0b11", "0b0" }, { "EL3", "EL3", "EL3", "C" } },
+	{ { "0b11", "0b1" }, { "EL3", "n/a", "EL3", "C" } },
+};
+
+#endif
