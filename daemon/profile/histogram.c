@@ -14,24 +14,24 @@ unsigned int histogram_bucket(u16 value)
 	unsigned int e, q;
 	u32 mantissa;
 
-	if (value < 2)
+	if (value < 3)
 		return value;
 	e = 31 - (unsigned int)__builtin_clz((u32)value - 1);
 	if (value == 1U << (e + 1))
-		return 2 + 4 * e + 3;
+		return 4 * e + 2;
 	mantissa = (u32)value << (31 - e);
 	q = (mantissa > quarters[0]) + (mantissa > quarters[1]) + (mantissa > quarters[2]);
-	return 2 + 4 * e + q;
+	return 4 * e - 1 + q;
 }
 
 u32 histogram_upper(unsigned int bucket)
 {
 	unsigned int e, q;
 
-	if (bucket < 2)
+	if (bucket < 3)
 		return bucket;
-	e = (bucket - 2) / 4;
-	q = (bucket - 2) % 4;
+	e = (bucket + 1) / 4;
+	q = (bucket + 1) % 4;
 	return q == 3 ? 1U << (e + 1) : quarters[q] >> (31 - e);
 }
 

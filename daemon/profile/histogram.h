@@ -8,8 +8,11 @@
 
 #include "env.h"
 
-/* Zero and one; then four buckets an octave up to 2^16, the counters' range. */
-#define HISTOGRAM_BUCKETS 66
+/*
+ * Zero, one and two; then four buckets an octave up to 2^16, the counters' range.
+ * Between one and two no integer lies, so their three buckets are left out.
+ */
+#define HISTOGRAM_BUCKETS 63
 
 struct histogram {
 	u64 count;

@@ -21,6 +21,10 @@ struct process_tally {
 	struct tally tally;
 };
 
+/* In profile.op_flags: the kind, and whether it is an SVE or SME operation. */
+#define OP_KIND 0x7
+#define OP_SIMD 0x8
+
 struct profile {
 	struct attributor *attributor;
 	struct spe_layouts layouts;
@@ -31,6 +35,7 @@ struct profile {
 	u32 container_count;
 
 	struct view_header header;
+	u8 op_flags[4][256];	/* of CLASS and SUBCLASS: OP_* */
 	u64 kinds[SPE_KINDS];
 	u64 simd;
 	u64 events[64];

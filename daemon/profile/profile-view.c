@@ -45,8 +45,8 @@ static void row_figures(struct view_row *row, const struct tally *t)
 	row->branches = t->branches;
 	row->mispredicted = t->mispredicted;
 	row->latency_sum = t->latency_sum;
-	row->p50 = histogram_quantile(&t->total, 500);
-	row->p99 = histogram_quantile(&t->total, 990);
+	row->p50 = tally_quantile(t, 500);
+	row->p99 = tally_quantile(t, 990);
 }
 
 static void row_container(struct profile *p, struct view_row *row, u32 index)

@@ -8,6 +8,19 @@
 #define DEFAULT_LOCATIONS 32768
 #define SOURCES 65536
 
+/* What an Operation Type packet counts as does not change: looked up, not matched. */
+static void fill_op_flags(struct profile *p)
+{
+	struct spe_sample sample = { .present = SPE_HAS_OP };
+
+	for (unsigned int i = 0; i < 4 * 256; i++) {
+		sample.op_class = (u8)(i >> 8);
+		sample.op_subclass = (u8)i;
+		p->op_flags[i >> 8][i & 0xff] =
+			(u8)(spe_sample_kind(&sample) | (spe_sample_is_simd(&sample) ? OP_SIMD : 0));
+	}
+}
+
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile)
 {
@@ -19,6 +32,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	if (!p)
 		return -ENOMEM;
 	p->attributor = attributor;
+	fill_op_flags(p);
 	r = location_table_new(locations, &p->locations);
 	if (r < 0) {
 		profile_free(p);
@@ -106,7 +120,7 @@ static void context_add(struct profile *p, unsigned int index, u32 value)
 	p->context_overflow++;
 }
 
-static void machine_add(struct profile *p, const struct spe_sample *s)
+static void latency_add(struct profile *p, const struct spe_sample *s)
 {
 	static const u8 counters[PROFILE_LATENCIES] = {
 		[PROFILE_TOTAL] = SPE_COUNTER_TOTAL,
@@ -114,18 +128,40 @@ static void machine_add(struct profile *p, const struct spe_sample *s)
 		[PROFILE_TRANSLATION] = SPE_COUNTER_TRANSLATION,
 	};
 
-	p->kinds[spe_sample_kind(s)]++;
-	p->simd += spe_sample_is_simd(s);
-	for (u64 events = s->events; events; events &= events - 1)
-		p->events[__builtin_ctzll(events)]++;
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		if (spe_sample_has(s, SPE_HAS_COUNTER(counters[i])))
 			histogram_add(&p->latency[i], s->counter[counters[i]]);
+}
+
+/* Count for the machine, and note what the other rows count. */
+static struct sample_facts machine_add(struct profile *p, const struct spe_sample *s, u64 midr)
+{
+	u8 flags = spe_sample_has(s, SPE_HAS_OP) ? p->op_flags[s->op_class][s->op_subclass] :
+						   SPE_KIND_NONE;
+	u8 kind = flags & OP_KIND;
+	struct sample_facts facts = {
+		.latency = s->counter[SPE_COUNTER_TOTAL],
+		.bucket = NO_BUCKET,
+		.memory = kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE,
+		.branch = kind == SPE_KIND_BRANCH,
+	};
+
+	p->kinds[kind]++;
+	p->simd += (flags & OP_SIMD) != 0;
+	for (u64 events = s->events; events; events &= events - 1)
+		p->events[__builtin_ctzll(events)]++;
+	latency_add(p, s);
 	if (spe_sample_has(s, SPE_HAS_SOURCE))
 		p->sources[s->source]++;
 	for (unsigned int i = 0; i < CONTEXTS; i++)
 		if (spe_sample_has(s, SPE_HAS_CONTEXT(i)))
 			context_add(p, i, s->context[i]);
+
+	facts.dram = facts.memory && sample_is_dram(s, midr);
+	facts.mispredicted = facts.branch && spe_sample_event(s, SPE_EVENT_MISPREDICTED);
+	if (spe_sample_has(s, SPE_HAS_COUNTER(SPE_COUNTER_TOTAL)))
+		facts.bucket = (u8)histogram_bucket(facts.latency);
+	return facts;
 }
 
 /*
@@ -142,7 +178,7 @@ static u32 sample_process(struct profile *p, const struct spe_sample *s,
 	return window->tid >= 0 ? attributor_task(p->attributor, window->tid) : ATTRIBUTE_NONE;
 }
 
-static u32 process_add(struct profile *p, u32 index, const struct spe_sample *s, u64 midr)
+static u32 process_add(struct profile *p, u32 index, const struct sample_facts *facts)
 {
 	const struct attribute_process *process = attributor_process(p->attributor, index);
 	struct process_tally *entry;
@@ -153,31 +189,59 @@ static u32 process_add(struct profile *p, u32 index, const struct spe_sample *s,
 	entry = &p->processes[index];
 	if (entry->generation != process->generation)
 		*entry = (struct process_tally){ .generation = process->generation };
-	tally_add(&entry->tally, s, midr);
+	tally_add(&entry->tally, facts);
 
 	if (grow((void **)&p->containers, &p->container_count, sizeof(*p->containers),
 		 process->container))
-		tally_add(&p->containers[process->container], s, midr);
+		tally_add(&p->containers[process->container], facts);
 	return process->generation;
 }
 
-static void sample_add(struct profile *p, const struct spe_sample *s,
-		       const struct source_window *window)
-{
-	u32 process = sample_process(p, s, window), generation = 0;
-	u64 pc = s->address[SPE_ADDRESS_PC], evicted;
-	struct location *location;
+/*
+ * Samples go through in batches: where they count is asked for a whole batch
+ * before it is written, so that the tables' cache misses overlap.
+ */
+#define BATCH 32
 
-	machine_add(p, s);
-	if (process == ATTRIBUTE_NONE)
+struct batch {
+	struct sample_facts facts[BATCH];
+	struct location_key key[BATCH];
+	unsigned int count;
+};
+
+static void batch_add(struct profile *p, struct batch *batch, const struct spe_sample *s,
+		      const struct source_window *window)
+{
+	struct sample_facts *facts = &batch->facts[batch->count];
+	struct location_key *key = &batch->key[batch->count++];
+	u64 pc = s->address[SPE_ADDRESS_PC];
+
+	*facts = machine_add(p, s, window->midr);
+	*key = (struct location_key){
+		.pc = spe_address_va(pc),
+		.process = sample_process(p, s, window),
+		.kernel = spe_address_el(pc) != 0,
+	};
+	if (key->process == ATTRIBUTE_NONE)
 		p->header.unattributed++;
 	else
-		generation = process_add(p, process, s, window->midr);
+		key->generation = process_add(p, key->process, facts);
+	location_table_prepare(p->locations, key);
+}
 
-	location = location_table_get(p->locations, process, generation, spe_address_va(pc),
-				      spe_address_el(pc) != 0, &evicted);
-	p->header.evicted += evicted;
-	tally_add(&location->tally, s, window->midr);
+static void batch_flush(struct profile *p, struct batch *batch)
+{
+	struct location *location;
+	u64 evicted;
+
+	for (unsigned int i = 0; i < batch->count; i++)
+		location_table_fetch(p->locations, &batch->key[i], batch->facts[i].bucket);
+	for (unsigned int i = 0; i < batch->count; i++) {
+		location = location_table_get(p->locations, &batch->key[i], &evicted);
+		p->header.evicted += evicted;
+		tally_add(&location->tally, &batch->facts[i]);
+	}
+	batch->count = 0;
 }
 
 static void ledger_add(struct view_header *h, const struct source_window *w,
@@ -205,6 +269,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		.align = window->align,
 	};
 	struct spe_decoder decoder;
+	struct batch batch = { .count = 0 };
 	struct spe_sample sample;
 	enum spe_decode r;
 
@@ -214,9 +279,13 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		decoder.ledger.suspect = window->len;
 	} else {
 		while ((r = spe_decoder_next_fast(&decoder, &profile->layouts, &sample, NULL)) !=
-		       SPE_DECODE_END)
+		       SPE_DECODE_END) {
 			if (r == SPE_DECODE_SAMPLE)
-				sample_add(profile, &sample, window);
+				batch_add(profile, &batch, &sample, window);
+			if (batch.count == BATCH)
+				batch_flush(profile, &batch);
+		}
+		batch_flush(profile, &batch);
 	}
 	ledger_add(&profile->header, window, &decoder.ledger);
 }

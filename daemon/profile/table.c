@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 
 /*
@@ -10,6 +11,9 @@
  * line of tags and the lines of its entry.
  */
 #define WAYS 8
+
+/* Where a huge page may begin. */
+#define TABLE_ALIGN (2U << 20)
 
 struct location_table {
 	u64 seed;
@@ -31,24 +35,6 @@ bool sample_is_dram(const struct spe_sample *sample, u64 midr)
 	       (sample->source & 0xf) == NEOVERSE_SOURCE_DRAM;
 }
 
-void tally_add(struct tally *tally, const struct spe_sample *sample, u64 midr)
-{
-	enum spe_op_kind kind = spe_sample_kind(sample);
-
-	tally->samples++;
-	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE) {
-		tally->memory++;
-		tally->dram += sample_is_dram(sample, midr);
-	} else if (kind == SPE_KIND_BRANCH) {
-		tally->branches++;
-		tally->mispredicted += spe_sample_event(sample, SPE_EVENT_MISPREDICTED);
-	}
-	if (spe_sample_has(sample, SPE_HAS_COUNTER(SPE_COUNTER_TOTAL))) {
-		tally->latency_sum += sample->counter[SPE_COUNTER_TOTAL];
-		histogram_add(&tally->total, sample->counter[SPE_COUNTER_TOTAL]);
-	}
-}
-
 void tally_merge(struct tally *to, const struct tally *from)
 {
 	to->samples += from->samples;
@@ -57,7 +43,20 @@ void tally_merge(struct tally *to, const struct tally *from)
 	to->dram += from->dram;
 	to->branches += from->branches;
 	to->mispredicted += from->mispredicted;
-	histogram_merge(&to->total, &from->total);
+	if (from->max > to->max)
+		to->max = from->max;
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
+		to->bucket[i] += from->bucket[i];
+}
+
+u32 tally_quantile(const struct tally *tally, u32 permille)
+{
+	struct histogram h = { .max = tally->max, .sum = tally->latency_sum };
+
+	memcpy(h.bucket, tally->bucket, sizeof(h.bucket));
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
+		h.count += h.bucket[i];
+	return histogram_quantile(&h, permille);
 }
 
 int location_table_new(u32 capacity, struct location_table **ret_table)
@@ -73,12 +72,15 @@ int location_table_new(u32 capacity, struct location_table **ret_table)
 	/* PCs are the profiled programs' choice: they must not choose sets too. */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = (u64)(uintptr_t)t;
-	t->tags = calloc(t->sets, sizeof(*t->tags));
-	t->entries = calloc(t->sets, sizeof(*t->entries));
+	t->tags = aligned_alloc(64, t->sets * sizeof(*t->tags));
+	t->entries = aligned_alloc(TABLE_ALIGN, t->sets * sizeof(*t->entries));
 	if (!t->tags || !t->entries) {
 		location_table_free(t);
 		return -ENOMEM;
 	}
+	/* Places are far apart: fewer, larger pages are fewer walks. A hint, no more. */
+	(void)madvise(t->entries, t->sets * sizeof(*t->entries), MADV_HUGEPAGE);
+	location_table_clear(t);
 	*ret_table = t;
 	return 0;
 }
@@ -115,11 +117,44 @@ static unsigned int lightest(const struct location *set)
 	return best;
 }
 
-struct location *location_table_get(struct location_table *table, u32 process, u32 generation,
-				    u64 pc, bool kernel, u64 *ret_evicted)
+static u32 set_of(const struct location_table *table, u64 tag)
 {
-	u64 tag = mix(mix(pc ^ table->seed) ^ ((u64)process << 32 | generation)) | 1;
-	u32 set = (u32)(tag >> 32) & (table->sets - 1);
+	return (u32)(tag >> 32) & (table->sets - 1);
+}
+
+void location_table_prepare(const struct location_table *table, struct location_key *key)
+{
+	key->tag = mix(mix(key->pc ^ table->seed) ^ ((u64)key->process << 32 | key->generation)) | 1;
+	__builtin_prefetch(table->tags[set_of(table, key->tag)]);
+}
+
+void location_table_fetch(const struct location_table *table, const struct location_key *key,
+			  u8 bucket)
+{
+	u32 set = set_of(table, key->tag);
+	const struct location *entry;
+
+	for (unsigned int i = 0; i < WAYS; i++) {
+		if (table->tags[set][i] != key->tag)
+			continue;
+		entry = &table->entries[set][i];
+		__builtin_prefetch(entry, 1);
+		if (bucket != NO_BUCKET)
+			__builtin_prefetch(&entry->tally.bucket[bucket], 1);
+		return;
+	}
+}
+
+static bool is_entry(const struct location *entry, const struct location_key *key)
+{
+	return entry->pc == key->pc && entry->process == key->process &&
+	       entry->generation == key->generation && entry->kernel == key->kernel;
+}
+
+struct location *location_table_get(struct location_table *table, const struct location_key *key,
+				    u64 *ret_evicted)
+{
+	u32 set = set_of(table, key->tag);
 	struct location *entry;
 	unsigned int i;
 	u64 rank;
@@ -127,8 +162,7 @@ struct location *location_table_get(struct location_table *table, u32 process, u
 	*ret_evicted = 0;
 	for (i = 0; i < WAYS; i++) {
 		entry = &table->entries[set][i];
-		if (table->tags[set][i] == tag && entry->pc == pc && entry->process == process &&
-		    entry->generation == generation && entry->kernel == kernel) {
+		if (table->tags[set][i] == key->tag && is_entry(entry, key)) {
 			entry->rank++;
 			return entry;
 		}
@@ -139,10 +173,10 @@ struct location *location_table_get(struct location_table *table, u32 process, u
 	*ret_evicted = entry->used ? entry->tally.samples : 0;
 	rank = entry->used ? entry->rank : 0;
 	*entry = (struct location){
-		.pc = pc, .process = process, .generation = generation,
-		.kernel = kernel, .used = true, .rank = rank + 1,
+		.pc = key->pc, .process = key->process, .generation = key->generation,
+		.kernel = key->kernel, .used = true, .rank = rank + 1,
 	};
-	table->tags[set][i] = tag;
+	table->tags[set][i] = key->tag;
 	return entry;
 }
 

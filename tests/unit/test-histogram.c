@@ -13,7 +13,7 @@ static void test_buckets(void **state)
 	assert_int_equal(histogram_bucket(1), 1);
 	for (unsigned int v = 2; v <= UINT16_MAX; v++) {
 		unsigned int bucket = histogram_bucket((u16)v);
-		double log4 = 4 * log2(v), k = (double)bucket - 2;
+		double log4 = 4 * log2(v), k = (double)bucket + 1;
 
 		test_row("value %u bucket %u", v, bucket);
 		assert_row(bucket < HISTOGRAM_BUCKETS);
