@@ -10,12 +10,14 @@
 struct filter {
 	struct source_sink sink;
 	const struct cpu_list *cpus;
+	bool truncated; /* a window is said to be: suspect bytes are no surprise */
 };
 
 static void filter_window(void *ctx, const struct source_window *window)
 {
-	const struct filter *filter = ctx;
+	struct filter *filter = ctx;
 
+	filter->truncated |= window->flags & WINDOW_TRUNCATED;
 	if (!filter->cpus || cpu_list_has(filter->cpus, window->cpu))
 		filter->sink.window(filter->sink.ctx, window);
 }
@@ -27,19 +29,26 @@ static void filter_task(void *ctx, const struct task_event *event)
 	filter->sink.task(filter->sink.ctx, event);
 }
 
-/* Suspect bytes are accounted for, so they are no damage that ends a script; but said. */
-static void input_suspect(struct input *input, const char *path)
+/*
+ * Bytes that are no record make a recording damaged, unless its writer said that a
+ * window was truncated: then they are what hardware leaves at its end.
+ */
+static int input_suspect(struct input *input, const char *path, bool truncated)
 {
 	char suspect[TEXT_FIGURE], bytes[TEXT_FIGURE];
+	int r = STATUS_OK;
 	struct view view;
 
 	if (profile_view(input->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
-		return;
-	if (view.header.suspect)
-		say("%s: %s of %s record bytes parse as no record; they are counted as suspect",
+		return STATUS_FAILED;
+	if (view.header.suspect) {
+		say("%s: damaged: %s of %s record bytes parse as no record; they are counted as suspect",
 		    path, text_count(suspect, view.header.suspect),
 		    text_count(bytes, view.header.bytes));
+		r = truncated ? STATUS_OK : STATUS_DAMAGED;
+	}
 	view_clear(&view);
+	return r;
 }
 
 static int input_replay(struct input *input, const char *path, const struct cpu_list *cpus)
@@ -60,8 +69,7 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 	recording_free(recording);
 	if (r < 0)
 		return say_replay(path, r, &error);
-	input_suspect(input, path);
-	return STATUS_OK;
+	return input_suspect(input, path, filter.truncated);
 }
 
 int input_load(const char *path, const struct cpu_list *cpus, struct input *ret_input)
