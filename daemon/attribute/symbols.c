@@ -22,6 +22,8 @@
 #define KERNEL_AGE_S  60 /* before kallsyms is read again for an unknown address */
 #define MAP_FILES_MAX 4096 /* entries of /proc/PID/map_files looked at */
 #define VDSO_LIMIT    65536
+#define MEMOS	      256
+#define MEMO_AGE_S    1 /* before the file of a mapping is looked for again */
 
 /* A file is the same as long as these are. */
 struct file_key {
@@ -44,8 +46,21 @@ struct file {
 	struct elf_object object;
 };
 
+/* Which file a mapping was found to be: a view asks for each place in it. */
+struct memo {
+	struct file *file;
+	u64 path;
+	u64 inode;
+	time_t at;
+	s32 pid;
+	bool used;
+	bool live;
+	bool has_id;	/* without one, a file of another root is not tried */
+};
+
 struct symbols {
 	struct file *files;
+	struct memo memos[MEMOS];
 	struct symtab kernel;
 	struct elf_object vdso;
 	u64 budget;
@@ -82,6 +97,7 @@ static void files_trim(struct symbols *s)
 		last = *at;
 		*at = NULL;
 		file_free(s, last);
+		memset(s->memos, 0, sizeof(s->memos));
 	}
 }
 
@@ -260,22 +276,56 @@ static int place_open(s32 pid, const struct attribute_place *place, bool live)
 	return fd;
 }
 
+static struct file *place_file(struct symbols *s, s32 pid, const struct attribute_place *place,
+			       bool live)
+{
+	int fd = place_open(pid, place, live);
+	struct file *f;
+
+	if (fd < 0)
+		return live ? file_known(s, place) : NULL;
+	f = file_get(s, fd);
+	close(fd);
+	if (f && live && place->inode)
+		f->path = path_hash(place->binary);
+	return f;
+}
+
+static time_t now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return ts.tv_sec;
+}
+
+static struct file *place_memo(struct symbols *s, s32 pid, const struct attribute_place *place,
+			       bool live)
+{
+	u64 path = path_hash(place->binary);
+	struct memo *memo = &s->memos[(path ^ place->inode ^ (u32)pid) % MEMOS];
+	struct file *file;
+
+	if (memo->used && memo->path == path && memo->inode == place->inode && memo->pid == pid &&
+	    memo->live == live && memo->has_id == !!place->build_id_size &&
+	    now_s() - memo->at <= MEMO_AGE_S)
+		return memo->file;
+	/* First: reading a file may drop others, and every memo with them. */
+	file = place_file(s, pid, place, live);
+	*memo = (struct memo){
+		.file = file, .path = path, .inode = place->inode, .at = now_s(), .pid = pid,
+		.used = true, .live = live, .has_id = place->build_id_size,
+	};
+	return file;
+}
+
 static const char *file_function(struct symbols *s, s32 pid, const struct attribute_place *place,
 				 bool live)
 {
-	int fd = place_open(pid, place, live);
+	struct file *f = place_memo(s, pid, place, live);
 	const char *name = NULL;
-	struct file *f;
 	u64 vaddr;
 
-	if (fd >= 0) {
-		f = file_get(s, fd);
-		close(fd);
-		if (f && live && place->inode)
-			f->path = path_hash(place->binary);
-	} else {
-		f = live ? file_known(s, place) : NULL;
-	}
 	if (!f)
 		return NULL;
 	if (place->build_id_size &&
@@ -285,14 +335,6 @@ static const char *file_function(struct symbols *s, s32 pid, const struct attrib
 	if (elf_vaddr(&f->object, place->offset, &vaddr))
 		name = symtab_find(&f->object.symbols, vaddr);
 	return name;
-}
-
-static time_t now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return ts.tv_sec;
 }
 
 /* Modules come and go: an unknown address is worth another look, now and then. */
