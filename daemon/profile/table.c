@@ -73,7 +73,9 @@ int location_table_new(u32 capacity, struct location_table **ret_table)
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = (u64)(uintptr_t)t;
 	t->tags = aligned_alloc(64, t->sets * sizeof(*t->tags));
-	t->entries = aligned_alloc(TABLE_ALIGN, t->sets * sizeof(*t->entries));
+	/* C11 wants a multiple of the alignment, and so does ASan. */
+	t->entries = aligned_alloc(TABLE_ALIGN, (t->sets * sizeof(*t->entries) + TABLE_ALIGN - 1) &
+							~((size_t)TABLE_ALIGN - 1));
 	if (!t->tags || !t->entries) {
 		location_table_free(t);
 		return -ENOMEM;
