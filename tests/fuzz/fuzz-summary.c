@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A recording of any bytes, through tasks, maps, decoder and tables, to the
+ * summary: each byte that a window brought is in its ledger.
+ */
+#include "fuzz.h"
+
+#include "profile.h"
+#include "recording.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct counted {
+	struct source_sink sink;
+	u64 bytes;
+};
+
+static void on_window(void *ctx, const struct source_window *window)
+{
+	struct counted *counted = ctx;
+
+	counted->bytes += window->len;
+	counted->sink.window(counted->sink.ctx, window);
+}
+
+static void on_task(void *ctx, const struct task_event *event)
+{
+	struct counted *counted = ctx;
+
+	counted->sink.task(counted->sink.ctx, event);
+}
+
+static void summarize(struct recording *recording)
+{
+	const struct attributor_config tasks = { .live = false };
+	const struct profile_config config = { .locations = 64 };
+	struct attributor *attributor = NULL;
+	struct profile *profile = NULL;
+	struct recording_error error;
+	struct counted counted = { .bytes = 0 };
+	struct source_sink sink = { .window = on_window, .task = on_task, .ctx = &counted };
+	char *text = NULL, want[64];
+
+	fuzz_assert(!attributor_new(&tasks, &attributor));
+	fuzz_assert(!profile_new(&config, attributor, &profile));
+	counted.sink = profile_sink(profile);
+	recording_replay(recording, &sink, &error);
+	fuzz_assert(!profile_summary_json(profile, "recording", true, &text));
+	snprintf(want, sizeof(want), "\"bytes\":%llu,", (unsigned long long)counted.bytes);
+	fuzz_assert(strstr(text, want));
+	free(text);
+	profile_free(profile);
+	attributor_free(attributor);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct recording_error error;
+	struct recording *recording;
+	static char path[64];
+	static int fd = -1;
+
+	if (fd < 0) {
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+		fuzz_assert(fd >= 0);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	}
+	fuzz_assert(!ftruncate(fd, 0) && pwrite(fd, data, size, 0) == (ssize_t)size);
+	if (recording_open(path, &recording, &error) < 0)
+		return 0;
+	summarize(recording);
+	recording_free(recording);
+	return 0;
+}
