@@ -81,11 +81,14 @@ enum task_event_type {
 	TASK_EXIT,
 	TASK_MMAP,	/* executable mapping: @start, @size, @offset, @name: path */
 	TASK_CGROUP,	/* @cgroup is named @name */
+	TASK_LOST,	/* @size events before this one were lost (live) */
 };
 
 /**
- * struct task_event - what a recording says of tasks; @name is hostile bytes,
- * NUL-terminated, valid during the call only
+ * struct task_event - what a recording, or the kernel, says of tasks
+ * @name: hostile bytes, NUL-terminated, valid during the call only
+ * @time_ns: of the recording's clock; live CLOCK_MONOTONIC
+ * @inode: of TASK_MMAP, 0 if unknown
  */
 struct task_event {
 	const char *name;
@@ -94,6 +97,7 @@ struct task_event {
 	u64 size;
 	u64 offset;
 	u64 cgroup;
+	u64 inode;
 	s32 pid;	/* -1: the kernel, for TASK_MMAP */
 	s32 tid;
 	s32 parent_pid;
