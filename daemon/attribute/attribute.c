@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "attribute.h"
+#include "attribute-internal.h"
 
 #include "container.h"
 #include "escape.h"
-#include "maps.h"
 #include "pods.h"
 #include "procfs.h"
-#include "thread-table.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,11 +20,9 @@
 #define CAPACITY_MAX (1U << 20)
 #define MAPPINGS     32 /* for each process, on the average */
 
-#define IDLE	 0 /* index of the idle task's entry */
-#define RETRY_MS 1000 /* before a TID that was nowhere is looked up again */
-#define LATE_MS	 5000 /* how long samples of a dead process may still come */
-#define MISS_MS	 200 /* before the maps of a process are read again for a PC that is in none */
-#define MAPS_MS	 10000 /* before they are read again without a cause */
+#define UNASKED_MS 2000 /* the same, of one that no sample asked for yet */
+#define MISS_MS	   200 /* before the maps of a process are read again for a PC that is in none */
+#define MAPS_MS	   10000 /* before they are read again without a cause */
 
 /* What one refresh may cost: entries looked at, at some microseconds each. */
 #define REFRESH_PROCESSES 256
@@ -37,86 +33,15 @@
 
 #define NAMING_TRIES 5 /* refreshes in which the link to a pod's log may still appear */
 
-enum process_state {
-	PROCESS_FREE,
-	PROCESS_LIVING,
-	PROCESS_DEAD,
-};
+static u64 now_ns(clockid_t clock)
+{
+	struct timespec ts;
 
-/**
- * struct process - an entry of the process table
- * @start_time, @start_code, @start_stack: as procfs_stat has them: who it is
- * @hash_next: in the chain of its pid
- * @dead_next: in the order of death
- * @died, @mapped: ms
- * @state: &enum process_state
- */
-struct process {
-	struct attribute_process pub;
-	struct maps maps;
-	u64 start_time;
-	u64 start_code;
-	u64 start_stack;
-	u32 hash_next;
-	u32 dead_next;
-	u32 died;
-	u32 mapped;
-	u8 state;
-};
+	clock_gettime(clock, &ts);
+	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
+}
 
-/**
- * struct container - an entry of the container table; never given to another
- * @hash: of the raw path
- * @uid, @id: of a pod's container; "" for others
- * @naming: how often Kubernetes' name for it is still looked for
- */
-struct container {
-	struct attribute_container pub;
-	u64 hash;
-	u32 hash_next;
-	u32 naming;
-	char uid[40];
-	char id[72];
-};
-
-/**
- * struct attributor
- * @stamp: for each process, generation << 1 | dead: threads that carry the same
- *	one need no second look. One more, 0, for the threads that are nowhere.
- * @used: for each process, whether it was asked for since the last look at it
- * @fresh: entries from here on were never used
- * @seed: keys the containers' hash
- */
-struct attributor {
-	struct thread_table threads;
-	u32 *stamp;
-	u8 *used;
-	struct process *process;
-	u32 *process_heads;
-	struct container *container;
-	u32 *container_heads;
-	struct map_store store;
-	struct maps kernel;
-	struct attributor_stats stats;
-	u64 seed;
-	u32 processes;
-	u32 fresh;
-	u32 dead_first;
-	u32 dead_last;
-	u32 hand;
-	u32 hand_busy;
-	u32 hand_idle;
-	u32 hand_bucket;
-	u32 process_mask;
-	u32 containers;
-	u32 containers_used;
-	u32 naming; /* containers whose name is looked for */
-	u32 container_mask;
-	int proc;
-	bool live;
-};
-
-static u32 now_ms(void)
+u32 now_ms(void)
 {
 	struct timespec ts;
 
@@ -160,8 +85,7 @@ static void containers_name(struct attributor *a)
 	}
 }
 
-/* The index of the container of @path, a new one if need be. */
-static u32 container_index(struct attributor *a, const char *path, size_t len)
+u32 container_index(struct attributor *a, const char *path, size_t len)
 {
 	struct container_match m;
 	struct container *c;
@@ -221,8 +145,7 @@ static u32 *process_head(struct attributor *a, s32 pid)
 	return &a->process_heads[((u32)pid * 0x9e3779b1U >> 7) & a->process_mask];
 }
 
-/* The last process that had @pid, living or dead. */
-static u32 process_find(struct attributor *a, s32 pid)
+u32 process_find(struct attributor *a, s32 pid)
 {
 	u32 i = *process_head(a, pid);
 
@@ -241,21 +164,36 @@ static void process_unhash(struct attributor *a, u32 index)
 		*at = a->process[index].hash_next;
 }
 
-static void process_die(struct attributor *a, u32 index)
+static void dead_push(struct attributor *a, struct dead_list *list, u32 index)
 {
+	a->process[index].dead_next = ATTRIBUTE_NONE;
+	if (list->first == ATTRIBUTE_NONE)
+		list->first = index;
+	else
+		a->process[list->last].dead_next = index;
+	list->last = index;
+}
+
+static u32 dead_pop(struct attributor *a, struct dead_list *list)
+{
+	u32 i = list->first;
+
+	if (i != ATTRIBUTE_NONE)
+		list->first = a->process[i].dead_next;
+	return i;
+}
+
+void process_die(struct attributor *a, u32 index)
+{
+	bool unasked = a->live && !(a->used[index] & PROCESS_EVER);
 	struct process *p = &a->process[index];
 
 	if (p->state != PROCESS_LIVING || index == IDLE)
 		return;
 	p->state = PROCESS_DEAD;
 	p->died = now_ms();
-	p->dead_next = ATTRIBUTE_NONE;
 	a->stamp[index] |= 1;
-	if (a->dead_first == ATTRIBUTE_NONE)
-		a->dead_first = index;
-	else
-		a->process[a->dead_last].dead_next = index;
-	a->dead_last = index;
+	dead_push(a, unasked ? &a->dead_unasked : &a->dead, index);
 }
 
 /* Free the living entry that was not asked for the longest, roughly. */
@@ -266,30 +204,50 @@ static u32 process_evict(struct attributor *a)
 	for (;;) {
 		a->hand = a->hand + 1 < a->processes ? a->hand + 1 : IDLE + 1;
 		i = a->hand;
-		if (!a->used[i])
+		if (!(a->used[i] & PROCESS_ASKED))
 			break;
-		a->used[i] = 0;
+		a->used[i] &= (u8)~PROCESS_ASKED;
 	}
 	a->stats.processes_evicted++;
 	return i;
 }
 
+/* One that died without a sample, long enough ago that none will come. */
+static u32 process_unasked(struct attributor *a)
+{
+	u32 i;
+
+	while ((i = a->dead_unasked.first) != ATTRIBUTE_NONE &&
+	       now_ms() - a->process[i].died >= UNASKED_MS) {
+		dead_pop(a, &a->dead_unasked);
+		if (!(a->used[i] & PROCESS_EVER))
+			return i;
+		dead_push(a, &a->dead, i);
+	}
+	return ATTRIBUTE_NONE;
+}
+
 /* An entry that is free now: never used, else dead the longest, else a living one. */
 static u32 process_room(struct attributor *a)
 {
-	u32 i = a->dead_first;
+	u32 i;
 
 	if (a->fresh < a->processes)
 		return a->fresh++;
+	i = process_unasked(a);
+	if (i != ATTRIBUTE_NONE)
+		return i;
+	i = dead_pop(a, &a->dead);
+	if (i == ATTRIBUTE_NONE)
+		i = dead_pop(a, &a->dead_unasked);
 	if (i == ATTRIBUTE_NONE)
 		return process_evict(a);
-	a->dead_first = a->process[i].dead_next;
 	if (!a->live || now_ms() - a->process[i].died < LATE_MS)
 		a->stats.processes_evicted++;
 	return i;
 }
 
-static u32 process_new(struct attributor *a, s32 pid)
+u32 process_new(struct attributor *a, s32 pid)
 {
 	u32 i = process_room(a), *head = process_head(a, pid);
 	struct process *p = &a->process[i];
@@ -304,7 +262,7 @@ static u32 process_new(struct attributor *a, s32 pid)
 	};
 	*head = i;
 	a->stamp[i] = p->pub.generation << 1;
-	a->used[i] = 1;
+	a->used[i] = PROCESS_ASKED | PROCESS_EVER;
 	return i;
 }
 
@@ -334,7 +292,7 @@ static void process_map(struct attributor *a, struct process *p, int dir)
 	p->mapped = now_ms();
 }
 
-static void process_name(struct process *p, const char *comm)
+void process_name(struct process *p, const char *comm)
 {
 	escape_string(p->pub.comm, sizeof(p->pub.comm), comm);
 }
@@ -348,31 +306,73 @@ static bool is_zombie(const struct procfs_stat *st)
 static bool same_image(const struct process *p, const struct procfs_stat *st)
 {
 	return p->start_time == st->start_time &&
-	       (is_zombie(st) ||
+	       (is_zombie(st) || !p->image ||
 		(p->start_code == st->start_code && p->start_stack == st->start_stack));
+}
+
+/* Whether @st, in ticks since boot, is of a process that was born at @born_ns. */
+static bool same_birth(u64 born_ns, const struct procfs_stat *st)
+{
+	u64 tick = 1000000000 / (u64)sysconf(_SC_CLK_TCK);
+	/* As it is now: after a suspend in between it is another one, for /proc to find. */
+	u64 ahead = now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC);
+	u64 born = (born_ns + ahead) / tick;
+
+	return st->start_time <= born + 1 && born <= st->start_time + 1;
+}
+
+/* /proc says who a process is of which only events told so far. */
+static void process_adopt(struct process *p, const struct procfs_stat *st)
+{
+	if (!p->start_time && p->born_ns && same_birth(p->born_ns, st))
+		p->start_time = st->start_time;
+	if (p->start_time != st->start_time || p->image || is_zombie(st))
+		return;
+	p->start_code = st->start_code;
+	p->start_stack = st->start_stack;
+	p->image = true;
+}
+
+/* Of one without samples nothing was said: it may move to @container as it is. */
+static bool process_moved(struct attributor *a, u32 index, u32 container)
+{
+	struct process *p = &a->process[index];
+
+	if (a->used[index] & PROCESS_EVER)
+		return p->pub.container != container;
+	p->pub.container = container;
+	return false;
 }
 
 /* The process whose directory is @leader; @task is the one that was asked for. */
 static u32 process_read(struct attributor *a, s32 pid, int leader, int task)
 {
 	u32 i = process_find(a, pid);
+	u64 asked_ns = now_ns(CLOCK_MONOTONIC);
 	struct procfs_stat st;
 	struct process *p;
 	u32 container;
 
 	if (procfs_stat(leader, &st) < 0)
 		return ATTRIBUTE_NONE;
+	if (i != ATTRIBUTE_NONE)
+		process_adopt(&a->process[i], &st);
+	/* An event said that it exits, and /proc does not know yet. */
+	if (i != ATTRIBUTE_NONE && a->process[i].exited && same_image(&a->process[i], &st))
+		return i;
 	/* Whose maps and cgroup are gone, but for what is known. */
 	if (i != ATTRIBUTE_NONE && is_zombie(&st) && same_image(&a->process[i], &st))
 		return i;
 	container = container_read(a, leader, 0);
 	if (i != ATTRIBUTE_NONE && a->process[i].state == PROCESS_LIVING) {
-		if (same_image(&a->process[i], &st) && a->process[i].pub.container == container)
+		if (same_image(&a->process[i], &st) && !process_moved(a, i, container))
 			return i;
 		process_die(a, i);
 	}
 	i = process_new(a, pid);
 	p = &a->process[i];
+	p->read_ns = asked_ns;
+	p->image = true;
 	p->start_time = st.start_time;
 	p->start_code = st.start_code;
 	p->start_stack = st.start_stack;
@@ -384,7 +384,7 @@ static u32 process_read(struct attributor *a, s32 pid, int leader, int task)
 	return i;
 }
 
-static u32 task_read(struct attributor *a, s32 tid)
+u32 task_read(struct attributor *a, s32 tid)
 {
 	int task = procfs_task(a->proc, tid), leader = -1;
 	u32 index = ATTRIBUTE_NONE;
@@ -410,12 +410,23 @@ out:
 	return index;
 }
 
-static void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed)
+void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed)
 {
 	if (index == ATTRIBUTE_NONE)
 		threads_set(&a->threads, tid, a->threads.unresolved, 0, failed, a->stamp);
 	else
 		threads_set(&a->threads, tid, index, a->stamp[index], failed, a->stamp);
+}
+
+/* A process that lives or died just now; /proc knows it no more. */
+static u32 process_late(struct attributor *a, s32 pid)
+{
+	u32 i = process_find(a, pid);
+
+	if (i != ATTRIBUTE_NONE && a->process[i].state == PROCESS_DEAD &&
+	    now_ms() - a->process[i].died >= LATE_MS)
+		return ATTRIBUTE_NONE;
+	return i;
 }
 
 /* A thread that is not known, or known to be dead or nowhere. */
@@ -431,16 +442,24 @@ static u32 task_slow(struct attributor *a, s32 tid, struct thread_slot slot)
 		if (!nowhere && slot.bucket->stamp[slot.way] >> 1 == a->stamp[i] >> 1)
 			old = i;
 		if ((nowhere || old != ATTRIBUTE_NONE) &&
-		    (!a->live || now - slot.bucket->failed[slot.way] < RETRY_MS))
+		    (!a->live || now - slot.bucket->failed[slot.way] < RETRY_MS)) {
+			if (old != ATTRIBUTE_NONE)
+				a->used[old] |= PROCESS_EVER;
 			return old;
+		}
 	}
 	index = a->live ? task_read(a, tid) : process_find(a, tid);
+	/* Its place was needed; the process may be known all the same. */
+	if (index == ATTRIBUTE_NONE && a->live && !slot.bucket)
+		index = process_late(a, tid);
 	if (index != ATTRIBUTE_NONE) {
 		thread_set(a, tid, index, now - RETRY_MS);
+		a->used[index] = PROCESS_ASKED | PROCESS_EVER;
 		return index;
 	}
 	if (old != ATTRIBUTE_NONE) {
 		slot.bucket->failed[slot.way] = now;
+		a->used[old] |= PROCESS_EVER;
 		return old;
 	}
 	if (!nowhere)
@@ -462,8 +481,8 @@ u32 attributor_task(struct attributor *a, s32 tid)
 
 		if (slot.bucket->stamp[slot.way] == a->stamp[index] &&
 		    index != a->threads.unresolved) {
-			if (!a->used[index])
-				a->used[index] = 1;
+			if (a->used[index] != (PROCESS_ASKED | PROCESS_EVER))
+				a->used[index] = PROCESS_ASKED | PROCESS_EVER;
 			return index;
 		}
 	}
@@ -487,12 +506,14 @@ static void process_examine(struct attributor *a, u32 index, bool map)
 		return;
 	}
 	r = procfs_stat(dir, &st);
+	if (!r)
+		process_adopt(p, &st);
 	if (r == -ESRCH || r == -ENOENT ||
 	    (!r && (!same_image(p, &st) || (is_zombie(&st) && st.threads <= 1)))) {
 		process_die(a, index);
 	} else if (!r && !is_zombie(&st)) {
 		process_name(p, st.comm);
-		if (container_read(a, dir, p->pub.container) != p->pub.container)
+		if (process_moved(a, index, container_read(a, dir, p->pub.container)))
 			process_die(a, index);
 		else if (map && !(st.flags & PROCFS_KTHREAD))
 			process_map(a, p, dir);
@@ -536,12 +557,12 @@ static void processes_examine(struct attributor *a, u32 *hand, u32 budget, bool 
 
 		*hand = i + 1 < a->fresh ? i + 1 : IDLE + 1;
 		if (i == IDLE || i >= a->fresh || a->process[i].state != PROCESS_LIVING ||
-		    !a->used[i] == busy)
+		    !(a->used[i] & PROCESS_ASKED) == busy)
 			continue;
 		map = busy && maps && now - a->process[i].mapped >= MAPS_MS;
 		maps -= map;
 		process_examine(a, i, map);
-		a->used[i] = 0;
+		a->used[i] &= (u8)~PROCESS_ASKED;
 		budget--;
 	}
 }
@@ -555,110 +576,6 @@ void attributor_refresh(struct attributor *a)
 	processes_examine(a, &a->hand_busy, REFRESH_PROCESSES, true);
 	threads_examine(a);
 	containers_name(a);
-}
-
-/* What a recording tells */
-
-static u32 event_process(struct attributor *a, s32 pid)
-{
-	u32 i = process_find(a, pid);
-	char name[16];
-
-	if (i != ATTRIBUTE_NONE)
-		return i;
-	i = process_new(a, pid);
-	snprintf(name, sizeof(name), ":%d", pid);
-	process_name(&a->process[i], name);
-	return i;
-}
-
-static void event_comm(struct attributor *a, const struct task_event *e)
-{
-	u32 i = event_process(a, e->pid);
-
-	/* The main thread's name is the process's, unless no better one is known. */
-	if (e->name && (e->tid == e->pid || a->process[i].pub.comm[0] == ':'))
-		process_name(&a->process[i], e->name);
-	if (e->exec)
-		maps_clear(&a->store, &a->process[i].maps);
-	thread_set(a, e->tid, i, 0);
-}
-
-static void event_fork(struct attributor *a, const struct task_event *e)
-{
-	u32 parent, i;
-
-	if (e->pid == e->parent_pid) {
-		thread_set(a, e->tid, event_process(a, e->pid), 0);
-		return;
-	}
-	parent = e->parent_pid > 0 ? event_process(a, e->parent_pid) : ATTRIBUTE_NONE;
-	i = process_find(a, e->pid);
-	if (i != ATTRIBUTE_NONE)
-		process_die(a, i);
-	i = process_new(a, e->pid);
-	thread_set(a, e->tid, i, 0);
-	/* The parent's own entry may have been the one to go. */
-	if (parent == ATTRIBUTE_NONE || parent == i)
-		return;
-	a->process[i].pub.container = a->process[parent].pub.container;
-	memcpy(a->process[i].pub.comm, a->process[parent].pub.comm, sizeof(a->process[i].pub.comm));
-	maps_copy(&a->store, &a->process[i].maps, &a->process[parent].maps);
-}
-
-static void event_mmap(struct attributor *a, const struct task_event *e)
-{
-	const struct mapping m = { .start = e->start,
-				   .end = e->start + e->size,
-				   .offset = e->offset };
-	struct maps *maps = &a->kernel;
-
-	if (!e->name || !e->size || e->size > UINT64_MAX - e->start)
-		return;
-	if (e->pid > 0)
-		maps = &a->process[event_process(a, e->pid)].maps;
-	maps_add(&a->store, maps, &m, e->name, 0, e->build_id, e->build_id_size);
-	if (e->pid > 0)
-		thread_set(a, e->pid, process_find(a, e->pid), 0);
-}
-
-static void event_exit(struct attributor *a, const struct task_event *e)
-{
-	u32 i = process_find(a, e->pid);
-
-	if (i != ATTRIBUTE_NONE && e->tid == e->pid)
-		process_die(a, i);
-}
-
-static void event_cgroup(struct attributor *a, const struct task_event *e)
-{
-	if (e->name && e->pid > 0)
-		a->process[event_process(a, e->pid)].pub.container =
-			container_index(a, e->name, strlen(e->name));
-}
-
-void attributor_event(struct attributor *a, const struct task_event *e)
-{
-	if (e->type == TASK_MMAP) {
-		event_mmap(a, e);
-		return;
-	}
-	if (e->pid <= 0 || (e->tid <= 0 && e->type != TASK_CGROUP))
-		return;
-	switch (e->type) {
-	case TASK_COMM:
-		event_comm(a, e);
-		break;
-	case TASK_FORK:
-		event_fork(a, e);
-		break;
-	case TASK_EXIT:
-		event_exit(a, e);
-		break;
-	case TASK_CGROUP:
-		event_cgroup(a, e);
-		break;
-	}
 }
 
 /* Answers */
@@ -806,7 +723,8 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	a->processes = capacity(c.processes, PROCESSES, 2);
 	a->containers = capacity(c.containers, CONTAINERS, 2);
 	a->containers_used = 1;
-	a->dead_first = ATTRIBUTE_NONE;
+	a->dead.first = ATTRIBUTE_NONE;
+	a->dead_unasked.first = ATTRIBUTE_NONE;
 	if (getrandom(&a->seed, sizeof(a->seed), GRND_NONBLOCK) != sizeof(a->seed))
 		a->seed = (u64)now_ms() << 32 ^ (u64)(uintptr_t)a;
 	r = tables_alloc(a, capacity(c.threads, THREADS, THREAD_WAYS));

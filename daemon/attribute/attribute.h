@@ -78,6 +78,8 @@ struct attributor_stats {
 	u64 processes_evicted;	/* that lived, or whose samples may still come */
 	u64 containers_overflow; /* lookups of a container that did not fit: "(other)" */
 	u64 mappings_dropped;
+	u64 events;		/* of tasks (live) */
+	u64 events_lost;
 	u64 memory;		/* bytes held */
 };
 
@@ -97,7 +99,11 @@ struct attributor *attributor_free(struct attributor *attributor);
  */
 u32 attributor_task(struct attributor *attributor, s32 tid);
 
-/** attributor_event() - a task event of a recording */
+/**
+ * attributor_event() - a task event, of a recording or (live) of this machine
+ *
+ * Live events come in order of time, and those up to a sample's before the sample.
+ */
 void attributor_event(struct attributor *attributor, const struct task_event *event);
 
 /**

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The attributor's tables, shared by what fills them: /proc, and task events. */
+#ifndef SPEPROF_ATTRIBUTE_INTERNAL_H
+#define SPEPROF_ATTRIBUTE_INTERNAL_H
+
+#include "attribute.h"
+#include "maps.h"
+#include "thread-table.h"
+
+#define IDLE	 0 /* index of the idle task's entry */
+#define RETRY_MS 1000 /* before a TID that was nowhere is looked up again */
+#define LATE_MS	 5000 /* how long samples of a dead process may still come */
+
+enum process_state {
+	PROCESS_FREE,
+	PROCESS_LIVING,
+	PROCESS_DEAD,
+};
+
+#define PROCESS_ASKED 1U
+#define PROCESS_EVER  2U
+
+/**
+ * struct process - an entry of the process table
+ * @born_ns: when it was forked, CLOCK_MONOTONIC, 0 if no event said
+ * @read_ns: when all of it was read in /proc: events before that are known already; 0
+ *	if events made it
+ * @start_time, @start_code, @start_stack: as procfs_stat has them: who it is; 0 where
+ *	only events told of it so far
+ * @hash_next: in the chain of its pid
+ * @dead_next: in the order of death
+ * @died, @mapped: ms
+ * @state: &enum process_state
+ * @image: @start_code and @start_stack are those of what it executes
+ * @exited: an event said so, and not only /proc
+ */
+struct process {
+	struct attribute_process pub;
+	struct maps maps;
+	u64 born_ns;
+	u64 read_ns;
+	u64 start_time;
+	u64 start_code;
+	u64 start_stack;
+	u32 hash_next;
+	u32 dead_next;
+	u32 died;
+	u32 mapped;
+	u8 state;
+	bool image;
+	bool exited;
+};
+
+/**
+ * struct container - an entry of the container table; never given to another
+ * @hash: of the raw path
+ * @uid, @id: of a pod's container; "" for others
+ * @naming: how often Kubernetes' name for it is still looked for
+ */
+struct container {
+	struct attribute_container pub;
+	u64 hash;
+	u32 hash_next;
+	u32 naming;
+	char uid[40];
+	char id[72];
+};
+
+/* Dead processes, the longest dead first; ATTRIBUTE_NONE for none. */
+struct dead_list {
+	u32 first;
+	u32 last;
+};
+
+/**
+ * struct attributor
+ * @stamp: for each process, generation << 1 | dead: threads that carry the same
+ *	one need no second look. One more, 0, for the threads that are nowhere.
+ * @used: for each process, PROCESS_ASKED if it was asked for since the last look at it,
+ *	PROCESS_EVER if at any time
+ * @dead_unasked: the dead that no sample asked for when they died
+ * @fresh: entries from here on were never used
+ * @seed: keys the containers' hash
+ */
+struct attributor {
+	struct thread_table threads;
+	u32 *stamp;
+	u8 *used;
+	struct process *process;
+	u32 *process_heads;
+	struct container *container;
+	u32 *container_heads;
+	struct map_store store;
+	struct maps kernel;
+	struct attributor_stats stats;
+	u64 seed;
+	u32 processes;
+	u32 fresh;
+	struct dead_list dead;
+	struct dead_list dead_unasked;
+	u32 hand;
+	u32 hand_busy;
+	u32 hand_idle;
+	u32 hand_bucket;
+	u32 process_mask;
+	u32 containers;
+	u32 containers_used;
+	u32 naming; /* containers whose name is looked for */
+	u32 container_mask;
+	int proc;
+	bool live;
+};
+
+/* CLOCK_MONOTONIC, coarse: for ages */
+u32 now_ms(void);
+
+/** container_index() - the index of the container of @path, a new one if need be */
+u32 container_index(struct attributor *a, const char *path, size_t len);
+
+/** process_find() - the last process that had @pid, living or dead */
+u32 process_find(struct attributor *a, s32 pid);
+
+/** process_new() - an entry for @pid; what had it before may be gone */
+u32 process_new(struct attributor *a, s32 pid);
+void process_die(struct attributor *a, u32 index);
+void process_name(struct process *p, const char *comm);
+
+/** task_read() - the process of @tid as /proc tells it, or ATTRIBUTE_NONE */
+u32 task_read(struct attributor *a, s32 tid);
+
+/** thread_set() - @tid belongs to process @index; ATTRIBUTE_NONE: to none, as found at @failed */
+void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed);
+
+/** attributor_event_live() - an event of this machine, where /proc is at hand as well */
+void attributor_event_live(struct attributor *a, const struct task_event *event);
+
+#endif
