@@ -179,6 +179,18 @@ static int open_source(const struct config *c, struct source **ret_source)
 	return 0;
 }
 
+/* Not worth failing for: /proc alone misses those who are gone before it is read. */
+static struct task_events *open_tasks(void)
+{
+	struct task_events *tasks = NULL;
+	const char *reason = "";
+
+	if (task_events_new(&tasks, &reason) < 0)
+		complain(SD_WARNING, "tasks that live less than a quarter of a second will be "
+			 "unattributed: %s", reason);
+	return tasks;
+}
+
 static int serve(const struct options *o, sd_event *event, struct worker *worker)
 {
 	struct bus bus;
@@ -229,6 +241,7 @@ static int make_event(sd_event **ret_event)
 int main(int argc, char **argv)
 {
 	struct options o = { .config = CONFIG_DEFAULT };
+	struct task_events *tasks = NULL;
 	struct source *source = NULL;
 	struct worker *worker = NULL;
 	sd_event *event = NULL;
@@ -242,8 +255,11 @@ int main(int argc, char **argv)
 		return EX_OSERR;
 	}
 	r = open_source(&o.config, &source);
-	if (!r && worker_new(source, &worker) < 0) {
+	if (!r)
+		tasks = open_tasks();
+	if (!r && worker_new(source, tasks, &worker) < 0) {
 		complain(SD_ERR, "the worker could not be started");
+		task_events_free(tasks);
 		source->ops->free(source);
 		r = EX_OSERR;
 	}

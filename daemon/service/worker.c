@@ -50,11 +50,25 @@ int worker_start(struct worker_state *state, void *arg __attribute__((unused)))
 	return 0;
 }
 
+/* What happened before the window's end is known before its samples are looked at. */
+static void drain_window(void *ctx, const struct source_window *window)
+{
+	struct worker_state *state = ctx;
+	const struct source_sink sink = profile_sink(state->profile);
+
+	task_events_until(state->tasks, window->end_ns, &sink);
+	profile_window(state->profile, window);
+}
+
 static void drain(struct worker_state *state)
 {
 	const struct source_sink sink = profile_sink(state->profile);
-	int r = state->source->ops->drain(state->source, &sink);
+	const struct source_sink after_tasks = { .window = drain_window, .ctx = state };
+	int r = state->source->ops->drain(state->source, state->tasks ? &after_tasks : &sink);
 
+	/* Idle CPUs bring no windows, and their rings must not fill up. */
+	if (state->tasks)
+		task_events_until(state->tasks, 0, &sink);
 	if (r < 0)
 		state->error = r;
 }
@@ -148,21 +162,26 @@ static void *worker_run(void *arg)
 	struct pollfd fds[] = {
 		{ .fd = w->wake, .events = POLLIN },
 		{ .events = POLLIN },
+		{ .events = POLLIN },
 	};
 	u64 refreshed = 0, now, count;
 
 	while (!serve(w)) {
 		fds[1].fd = w->state.running ? w->state.source->ops->fd(w->state.source) : -1;
+		fds[2].fd =
+			w->state.running && w->state.tasks ? task_events_fd(w->state.tasks) : -1;
 		if (poll(fds, ARRAY_SIZE(fds), 1000) < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents && read(w->wake, &count, sizeof(count)) < 0)
 			continue;
 		if (!w->state.running)
 			continue;
-		if (fds[1].revents)
+		if (fds[1].revents || fds[2].revents)
 			drain(&w->state);
 		now = now_ns(CLOCK_MONOTONIC);
 		if (now - refreshed >= REFRESH_NS) {
+			if (w->state.tasks)
+				task_events_check(w->state.tasks);
 			attributor_refresh(w->state.attributor);
 			refreshed = now;
 		}
@@ -177,11 +196,12 @@ static void state_deinit(struct worker_state *state)
 	profile_free(state->profile);
 	symbols_free(state->symbols);
 	attributor_free(state->attributor);
+	task_events_free(state->tasks);
 	if (state->source)
 		state->source->ops->free(state->source);
 }
 
-static int state_init(struct worker_state *state, struct source *source)
+static int state_init(struct worker_state *state, struct source *source, struct task_events *tasks)
 {
 	const struct attributor_config attribution = { .live = true };
 	int r;
@@ -197,11 +217,12 @@ static int state_init(struct worker_state *state, struct source *source)
 		return r;
 	}
 	state->source = source;
+	state->tasks = tasks;
 	state->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	return 0;
 }
 
-int worker_new(struct source *source, struct worker **ret_worker)
+int worker_new(struct source *source, struct task_events *tasks, struct worker **ret_worker)
 {
 	struct worker *w;
 	int r;
@@ -209,7 +230,7 @@ int worker_new(struct source *source, struct worker **ret_worker)
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	r = state_init(&w->state, source);
+	r = state_init(&w->state, source, tasks);
 	if (r < 0) {
 		free(w);
 		return r;
@@ -220,6 +241,7 @@ int worker_new(struct source *source, struct worker **ret_worker)
 	r = w->wake < 0 ? -errno : -pthread_create(&w->thread, NULL, worker_run, w);
 	if (r < 0) {
 		w->state.source = NULL;
+		w->state.tasks = NULL;
 		state_deinit(&w->state);
 		if (w->wake >= 0)
 			close(w->wake);

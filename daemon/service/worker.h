@@ -9,10 +9,12 @@
 
 #include "profile.h"
 #include "source.h"
+#include "task-events.h"
 
 /**
  * struct worker_state - what the worker owns
- * @source, @attributor, @symbols, @profile: freed with the worker
+ * @source, @tasks, @attributor, @symbols, @profile: freed with the worker; @tasks is
+ *	NULL where the kernel refuses them
  * @running: sampling is enabled
  * @started_ns: when it was, CLOCK_MONOTONIC
  * @ran_ns: how long it ran before that, since the last reset
@@ -21,6 +23,7 @@
  */
 struct worker_state {
 	struct source *source;
+	struct task_events *tasks;
 	struct attributor *attributor;
 	struct symbols *symbols;
 	struct profile *profile;
@@ -35,8 +38,11 @@ typedef int (*worker_fn)(struct worker_state *state, void *arg);
 
 struct worker;
 
-/** worker_new() - start the thread; takes over @source */
-int worker_new(struct source *source, struct worker **ret_worker);
+/**
+ * worker_new() - start the thread; takes over @source and @tasks
+ * @tasks: what tells of tasks, NULL for /proc alone
+ */
+int worker_new(struct source *source, struct task_events *tasks, struct worker **ret_worker);
 
 /** worker_free() - stop sampling, end the thread, free what it owns */
 struct worker *worker_free(struct worker *worker);

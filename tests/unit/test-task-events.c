@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Tasks that come and go: what the kernel tells of them, what the attributor makes
+ * of it, and how much of a storm of short lives is attributed with and without.
+ */
+#include "test.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attribute.h"
+#include "task-events.h"
+#include "worker.h"
+
+/* Above every possible pid_max: /proc never knows it. */
+#define GHOST (INT32_MAX - 100)
+
+static u64 clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	assert_int_equal(clock_gettime(id, &ts), 0);
+	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
+}
+
+static struct attributor *live(u32 processes)
+{
+	const struct attributor_config config = { .live = true, .processes = processes };
+	struct attributor *a;
+
+	assert_int_equal(attributor_new(&config, &a), 0);
+	return a;
+}
+
+static void tell(struct attributor *a, u8 type, s32 pid, s32 tid, s32 parent, const char *name)
+{
+	const struct task_event event = {
+		.type = type,
+		.name = name,
+		.exec = type == TASK_COMM,
+		.time_ns = clock_ns(CLOCK_MONOTONIC),
+		.pid = pid,
+		.tid = tid,
+		.parent_pid = parent,
+		.start = 0x400000,
+		.size = 0x1000,
+		.inode = 7,
+	};
+
+	attributor_event(a, &event);
+}
+
+static const struct attribute_process *of(struct attributor *a, s32 tid)
+{
+	return attributor_process(a, attributor_task(a, tid));
+}
+
+/* All of a life before the first sample of it. */
+static void test_gone(void **state)
+{
+	struct attributor *a = live(0);
+	struct attribute_place place;
+	u32 self = attributor_task(a, getpid()), index;
+
+	(void)state;
+	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	tell(a, TASK_COMM, GHOST, GHOST, -1, "evil\033[2J");
+	tell(a, TASK_MMAP, GHOST, GHOST, -1, "/bin/gone");
+	tell(a, TASK_FORK, GHOST, GHOST + 1, GHOST, "");
+	tell(a, TASK_EXIT, GHOST, GHOST + 1, GHOST, "");
+	tell(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
+	index = attributor_task(a, GHOST);
+	assert_int_not_equal(index, ATTRIBUTE_NONE);
+	assert_int_equal(attributor_task(a, GHOST + 1), index);
+	assert_string_equal(attributor_process(a, index)->comm, "evil\\x1b[2J");
+	assert_int_equal(attributor_process(a, index)->container,
+			 attributor_process(a, self)->container);
+	assert_true(attributor_place(a, index, 0x400010, false, &place));
+	assert_string_equal(place.binary, "/bin/gone");
+	assert_int_equal(place.inode, 7);
+	/* The maps of the image before it are gone. */
+	assert_false(attributor_place(a, index, (u64)(uintptr_t)test_gone, false, &place));
+	attributor_free(a);
+}
+
+/* A fork without an exec has its parent's name and maps. */
+static void test_fork(void **state)
+{
+	struct attributor *a = live(0);
+	struct attribute_place place;
+	u32 index;
+
+	(void)state;
+	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	index = attributor_task(a, GHOST);
+	assert_int_not_equal(index, attributor_task(a, getpid()));
+	assert_string_equal(attributor_process(a, index)->comm, of(a, getpid())->comm);
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_fork, false, &place));
+	attributor_free(a);
+}
+
+static void test_reuse(void **state)
+{
+	struct attributor *a = live(0);
+	u32 first, second;
+
+	(void)state;
+	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	tell(a, TASK_COMM, GHOST, GHOST, -1, "first");
+	first = attributor_task(a, GHOST);
+	tell(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
+	assert_int_equal(attributor_task(a, GHOST), first);
+	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	second = attributor_task(a, GHOST);
+	assert_int_not_equal(second, first);
+	assert_string_equal(attributor_process(a, first)->comm, "first");
+	/* An exit that was lost makes no difference. */
+	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	assert_int_not_equal(attributor_task(a, GHOST), second);
+	/* As a thread of another process. */
+	tell(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
+	tell(a, TASK_FORK, getpid(), GHOST, getpid(), "");
+	assert_int_equal(attributor_task(a, GHOST), attributor_task(a, getpid()));
+	/* Of a parent that nobody knows: better nobody than the former owner. */
+	tell(a, TASK_FORK, GHOST, GHOST, GHOST - 1, "");
+	assert_int_equal(attributor_task(a, GHOST), ATTRIBUTE_NONE);
+	attributor_free(a);
+}
+
+/* What was sampled under one image stays there. */
+static void test_exec(void **state)
+{
+	struct attributor *a = live(0);
+	u32 before, after;
+
+	(void)state;
+	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	tell(a, TASK_COMM, GHOST, GHOST, -1, "sh");
+	before = attributor_task(a, GHOST);
+	tell(a, TASK_COMM, GHOST, GHOST, -1, "cc1");
+	after = attributor_task(a, GHOST);
+	assert_int_not_equal(before, after);
+	assert_string_equal(attributor_process(a, before)->comm, "sh");
+	assert_string_equal(attributor_process(a, after)->comm, "cc1");
+	attributor_free(a);
+}
+
+/* /proc was read after these happened: they are news no more. */
+static void test_stale(void **state)
+{
+	const u64 before = clock_ns(CLOCK_MONOTONIC);
+	struct attributor *a = live(0);
+	u32 index = attributor_task(a, getpid());
+	struct task_event event = {
+		.type = TASK_COMM,
+		.name = "old",
+		.exec = true,
+		.time_ns = before,
+		.pid = getpid(),
+		.tid = getpid(),
+	};
+
+	(void)state;
+	attributor_event(a, &event);
+	event.type = TASK_EXIT;
+	attributor_event(a, &event);
+	event.type = TASK_FORK;
+	event.parent_pid = getppid();
+	attributor_event(a, &event);
+	assert_int_equal(attributor_task(a, getpid()), index);
+	assert_string_equal(attributor_process(a, index)->comm, "test-task-event");
+	attributor_free(a);
+}
+
+/* After a loss /proc is asked again for everyone; those it does not know stay known. */
+static void test_lost(void **state)
+{
+	const struct task_event lost = { .type = TASK_LOST, .size = 5 };
+	struct attributor *a = live(0);
+	struct attributor_stats before, after;
+	u32 self = attributor_task(a, getpid()), ghost;
+
+	(void)state;
+	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	ghost = attributor_task(a, GHOST);
+	attributor_stats(a, &before);
+	attributor_event(a, &lost);
+	assert_int_equal(attributor_task(a, getpid()), self);
+	assert_int_equal(attributor_task(a, GHOST), ghost);
+	attributor_stats(a, &after);
+	assert_int_equal(after.lookups - before.lookups, 2);
+	assert_int_equal(after.events_lost, 5);
+	attributor_free(a);
+}
+
+/* More lives than entries: those that were sampled stay the longest. */
+static void test_bounds(void **state)
+{
+	struct attributor *a = live(64);
+	struct attributor_stats stats;
+	u32 sampled;
+
+	(void)state;
+	attributor_task(a, getpid());
+	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	sampled = attributor_task(a, GHOST);
+	tell(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
+	for (s32 i = 1; i < 5000; i++) {
+		tell(a, TASK_FORK, GHOST - i, GHOST - i, getpid(), "");
+		if (i == 40)
+			assert_int_equal(attributor_process(a, sampled)->pid, GHOST);
+		tell(a, TASK_EXIT, GHOST - i, GHOST - i, getpid(), "");
+	}
+	assert_int_not_equal(attributor_task(a, GHOST - 4999), ATTRIBUTE_NONE);
+	attributor_stats(a, &stats);
+	assert_true(stats.processes_evicted > 0);
+	assert_true(stats.memory < 4 << 20);
+	attributor_free(a);
+}
+
+/* What the reader brought of one child. */
+struct seen {
+	pid_t child;
+	u64 time_ns;
+	u64 backwards;
+	u64 lost;
+	char order[64]; /* f(ork) e(xec) m(map) x(exit) */
+	char name[16];
+};
+
+static void see(void *ctx, const struct task_event *event)
+{
+	static const char letters[] = {
+		[TASK_COMM] = 'e', [TASK_FORK] = 'f', [TASK_EXIT] = 'x', [TASK_MMAP] = 'm'
+	};
+	struct seen *seen = ctx;
+	size_t n = strlen(seen->order);
+
+	seen->backwards += event->time_ns < seen->time_ns;
+	seen->time_ns = event->time_ns;
+	if (event->type == TASK_LOST)
+		seen->lost += event->size;
+	if (event->type == TASK_LOST || event->pid != seen->child || n + 1 >= sizeof(seen->order))
+		return;
+	if (event->type == TASK_COMM && event->exec)
+		snprintf(seen->name, sizeof(seen->name), "%s", event->name);
+	seen->order[n] = letters[event->type];
+}
+
+static struct task_events *open_events(void)
+{
+	struct task_events *events = NULL;
+	const char *reason = "";
+	int r = task_events_new(&events, &reason);
+
+	if (r < 0)
+		assert_true(strlen(reason) > 20);
+	if (r == -EACCES || r == -EPERM || r == -ENOSYS)
+		skip();
+	assert_int_equal(r, 0);
+	return events;
+}
+
+static void run_true(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+static void test_reader(void **state)
+{
+	struct task_events *events = open_events();
+	struct seen seen = { 0 };
+	const struct source_sink sink = { .task = see, .ctx = &seen };
+	u64 before = clock_ns(CLOCK_MONOTONIC);
+
+	(void)state;
+	seen.child = fork();
+	if (!seen.child) {
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	waitpid(seen.child, NULL, 0);
+	/* Nothing of the child happened before that. */
+	task_events_until(events, before, &sink);
+	assert_string_equal(seen.order, "");
+	task_events_check(events);
+	task_events_until(events, 0, &sink);
+	assert_int_equal(strncmp(seen.order, "fem", 3), 0);
+	assert_int_equal(seen.order[strlen(seen.order) - 1], 'x');
+	assert_string_equal(seen.name, "true");
+	assert_int_equal(seen.backwards, 0);
+	assert_int_equal(seen.lost, 0);
+	task_events_free(events);
+}
+
+static void test_overflow(void **state)
+{
+	struct task_events *events = open_events();
+	struct seen seen = { 0 };
+	const struct source_sink sink = { .task = see, .ctx = &seen };
+
+	(void)state;
+	/* 128 KiB a CPU hold some hundred lives. LOST comes with the first that fits again. */
+	for (int i = 0; i < 400 * (int)sysconf(_SC_NPROCESSORS_ONLN); i++)
+		run_true();
+	task_events_until(events, 0, &sink);
+	for (int i = 0; i < 50; i++)
+		run_true();
+	task_events_until(events, 0, &sink);
+	assert_true(seen.lost > 0);
+	task_events_free(events);
+}
+
+/* Some seconds of short lives, under a worker; returns the share that is unattributed. */
+static double storm(struct task_events *events, const char *what, double *ret_true)
+{
+	const struct source_config config = {
+		.interval_ns = 250000,
+		.kernel = true,
+		.user = true,
+		.models = "",
+	};
+	struct worker_view view = { .group = VIEW_PROCESS, .limit = 10000 };
+	struct worker *worker = NULL;
+	struct source *source = NULL;
+	const char *reason = "";
+	u64 until, lives = 0, named = 0;
+	double share;
+
+	if (source_emulated_new(&config, &source, &reason) < 0)
+		skip();
+	assert_int_equal(worker_new(source, events, &worker), 0);
+	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+	until = clock_ns(CLOCK_MONOTONIC) + 2000000000ULL;
+	for (; clock_ns(CLOCK_MONOTONIC) < until; lives++)
+		run_true();
+	assert_int_equal(worker_call(worker, worker_view, &view), 0);
+	for (u32 i = 0; i < view.view.count; i++)
+		if (!strcmp(view.view.rows[i].process, "true"))
+			named += view.view.rows[i].samples;
+	share = (double)view.view.header.unattributed / (double)view.view.header.records;
+	*ret_true = (double)named / (double)view.view.header.records;
+	print_message("%s: %lu lives, %lu samples, %.2f %% unattributed, %.1f %% of \"true\"\n",
+		      what, (unsigned long)lives, (unsigned long)view.view.header.records,
+		      100 * share, 100 * *ret_true);
+	view_clear(&view.view);
+	worker_free(worker);
+	return share;
+}
+
+static void test_storm(void **state)
+{
+	struct task_events *events = open_events();
+	double named_before, named_after, before, after;
+
+	(void)state;
+	before = storm(NULL, "/proc alone", &named_before);
+	after = storm(events, "task events", &named_after);
+	/* What remains is of tasks that had given up their number while they exited. */
+	assert_true(after < 0.05);
+	assert_true(after < before / 2);
+	assert_true(named_after > 2 * named_before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gone),	 cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_reuse),	 cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_stale),	 cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_bounds),	 cmocka_unit_test(test_reader),
+		cmocka_unit_test(test_overflow), cmocka_unit_test(test_storm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
