@@ -191,8 +191,24 @@ static struct task_events *open_tasks(void)
 	return tasks;
 }
 
+#define STATUS_SIZE 128
+
+/* For "systemctl status": what is sampled, and how it is read. */
+static int describe(struct worker_state *state, void *arg)
+{
+	const struct source *source = state->source;
+
+	snprintf(arg, STATUS_SIZE, "Sampling %u CPU%s, %s SPU%s, source %s%s%s.", source->cpus,
+		 source->cpus == 1 ? "" : "s",
+		 source->backend == BACKEND_EMULATED ? "emulated" : "hardware",
+		 source->cpus == 1 ? "" : "s", source->ops->name, source->by ? ", by " : "",
+		 source->by ? source->by : "");
+	return 0;
+}
+
 static int serve(const struct options *o, sd_event *event, struct worker *worker)
 {
+	char status[STATUS_SIZE];
 	struct bus bus;
 	int r;
 
@@ -211,7 +227,8 @@ static int serve(const struct options *o, sd_event *event, struct worker *worker
 		bus_deinit(&bus);
 		return EX_UNAVAILABLE;
 	}
-	sd_notify(0, "READY=1\nSTATUS=Sampling.");
+	worker_call(worker, describe, status);
+	sd_notifyf(0, "READY=1\nSTATUS=%s", status);
 	r = sd_event_loop(event);
 	sd_notify(0, "STOPPING=1");
 	bus_deinit(&bus);

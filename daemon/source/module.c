@@ -85,12 +85,15 @@ static int watch(struct module_source *m, bool uring)
 
 	if (uring)
 		r = watch_uring(m);
-	if (r >= 0)
+	if (r >= 0) {
+		m->source.by = "io_uring";
 		return 0;
+	}
 	if (m->uring) {
 		io_uring_queue_exit(&m->io);
 		m->uring = false;
 	}
+	m->source.by = "epoll";
 	return watch_epoll(m);
 }
 

@@ -162,6 +162,7 @@ struct source_ops {
 /** struct source - embedded first in each kind of source */
 struct source {
 	const struct source_ops *ops;
+	const char *by;		/* how it is read, for people: "io_uring", "epoll" */
 	u32 cpus;		/* CPUs it samples */
 	u8 backend;		/* &enum backend */
 	u64 interval_ns;	/* in force */
