@@ -104,6 +104,38 @@ static void print_processes(json_object *processes, u64 whole)
 		printf("  and %zu more\n", count - SUMMARY_LINES);
 }
 
+/*
+ * Values of the data source are words where the core is in a table; a reader must
+ * not take what events say for it.
+ */
+static void print_levels(json_object *totals, u64 whole)
+{
+	json_object *levels = json_object_object_get(totals, "levels");
+	json_object *origin = json_object_object_get(totals, "origin");
+	json_object *values = json_object_object_get(totals, "data_source");
+	u64 by_source = origin ? number(origin, "by_source") : 0;
+	u64 said = 0;
+
+	/* A daemon of an older version does not say. */
+	if (!levels || json_object_get_type(levels) != json_type_object ||
+	    json_object_object_length(levels) == 0)
+		return;
+	print_counters(by_source ? "loads and stores served by" :
+				   "loads and stores served by (as events say)",
+		       levels, whole);
+	if (origin) {
+		json_object_object_foreach(origin, key, count)
+		{
+			said += json_object_get_uint64(count);
+		}
+	}
+	if (said)
+		print_counters("of them", origin, whole);
+	if (!by_source && values && json_object_get_type(values) == json_type_object &&
+	    json_object_object_length(values))
+		printf("  the core's data source values are not known: speprof has no table for it\n");
+}
+
 static void summary_text(json_object *json)
 {
 	json_object *totals = json_object_object_get(json, "totals");
@@ -123,6 +155,7 @@ static void summary_text(json_object *json)
 	print_counters("events", json_object_object_get(totals, "events"), whole);
 	print_latencies(json_object_object_get(totals, "latency"));
 	print_counters("data source", json_object_object_get(totals, "data_source"), whole);
+	print_levels(totals, whole);
 	print_contexts(json_object_object_get(totals, "contexts"), whole);
 	print_processes(json_object_object_get(json, "processes"), whole);
 }

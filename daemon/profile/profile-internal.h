@@ -3,6 +3,7 @@
 #ifndef SPEPROF_PROFILE_INTERNAL_H
 #define SPEPROF_PROFILE_INTERNAL_H
 
+#include "data-source.h"
 #include "layout.h"
 #include "profile.h"
 #include "table.h"
@@ -25,6 +26,9 @@ struct process_tally {
 #define OP_KIND 0x7
 #define OP_SIMD 0x8
 
+/* How many SPE_ORIGIN_* bits there are. */
+#define ORIGINS 5
+
 struct profile {
 	struct attributor *attributor;
 	struct spe_layouts layouts;
@@ -41,6 +45,8 @@ struct profile {
 	u64 events[64];
 	struct histogram latency[PROFILE_LATENCIES];
 	u64 *sources;		/* by value, 65536 of them */
+	u64 levels[SPE_LEVELS];	/* of loads and stores */
+	u64 origins[ORIGINS];	/* of them, by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[CONTEXTS];
 	u64 context_overflow;
 };

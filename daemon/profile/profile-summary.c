@@ -96,6 +96,21 @@ static void add_sources(struct json_object *totals, const struct profile *p)
 	}
 }
 
+/* Where loads and stores were served; the levels that occurred. */
+static void add_levels(struct json_object *totals, const struct profile *p)
+{
+	static const char *const keys[ORIGINS] = { "remote", "snooped", "peer", "modified",
+						   "by_source" };
+	struct json_object *levels = add_object(totals, "levels");
+	struct json_object *origin = add_object(totals, "origin");
+
+	for (unsigned int i = 0; i < SPE_LEVELS; i++)
+		if (p->levels[i])
+			add(levels, spe_level_name(i), p->levels[i]);
+	for (unsigned int i = 0; i < ORIGINS; i++)
+		add(origin, keys[i], p->origins[i]);
+}
+
 static int compare_contexts(const void *a, const void *b)
 {
 	const struct context_count *x = a, *y = b;
@@ -190,6 +205,7 @@ int profile_summary_json(struct profile *profile, const char *backend, bool proc
 	add_events(totals, profile);
 	add_latency(totals, profile);
 	add_sources(totals, profile);
+	add_levels(totals, profile);
 	r = add_contexts(totals, profile);
 	if (r >= 0 && processes)
 		r = add_processes(root, profile);

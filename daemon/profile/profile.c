@@ -79,6 +79,8 @@ void profile_reset(struct profile *profile)
 	memset(&profile->header, 0, sizeof(profile->header));
 	memset(profile->kinds, 0, sizeof(profile->kinds));
 	memset(profile->events, 0, sizeof(profile->events));
+	memset(profile->levels, 0, sizeof(profile->levels));
+	memset(profile->origins, 0, sizeof(profile->origins));
 	memset(profile->latency, 0, sizeof(profile->latency));
 	profile->simd = 0;
 	profile->context_overflow = 0;
@@ -133,8 +135,21 @@ static void latency_add(struct profile *p, const struct spe_sample *s)
 			histogram_add(&p->latency[i], s->counter[counters[i]]);
 }
 
+/* Count where a load or store was served; whether that is memory, as far as is known. */
+static bool origin_add(struct profile *p, const struct spe_sample *s,
+		       const struct spe_data_sources *sources)
+{
+	struct spe_origin origin = spe_sample_origin(sources, s);
+
+	p->levels[origin.level]++;
+	for (unsigned int flags = origin.flags; flags; flags &= flags - 1)
+		p->origins[__builtin_ctz(flags)]++;
+	return origin.level == SPE_LEVEL_DRAM || origin.level == SPE_LEVEL_BEYOND_LLC;
+}
+
 /* Count for the machine, and note what the other rows count. */
-static struct sample_facts machine_add(struct profile *p, const struct spe_sample *s, u64 midr)
+static struct sample_facts machine_add(struct profile *p, const struct spe_sample *s,
+				       const struct spe_data_sources *sources)
 {
 	u8 flags = spe_sample_has(s, SPE_HAS_OP) ? p->op_flags[s->op_class][s->op_subclass] :
 						   SPE_KIND_NONE;
@@ -157,7 +172,7 @@ static struct sample_facts machine_add(struct profile *p, const struct spe_sampl
 		if (spe_sample_has(s, SPE_HAS_CONTEXT(i)))
 			context_add(p, i, s->context[i]);
 
-	facts.dram = facts.memory && sample_is_dram(s, midr);
+	facts.dram = facts.memory && origin_add(p, s, sources);
 	facts.mispredicted = facts.branch && spe_sample_event(s, SPE_EVENT_MISPREDICTED);
 	if (spe_sample_has(s, SPE_HAS_COUNTER(SPE_COUNTER_TOTAL)))
 		facts.bucket = (u8)histogram_bucket(facts.latency);
@@ -204,6 +219,7 @@ static u32 process_add(struct profile *p, u32 index, const struct sample_facts *
 #define BATCH 32
 
 struct batch {
+	const struct spe_data_sources *sources;
 	struct sample_facts facts[BATCH];
 	struct location_key key[BATCH];
 	unsigned int count;
@@ -216,7 +232,7 @@ static void batch_add(struct profile *p, struct batch *batch, const struct spe_s
 	struct location_key *key = &batch->key[batch->count++];
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
-	*facts = machine_add(p, s, window->midr);
+	*facts = machine_add(p, s, batch->sources);
 	*key = (struct location_key){
 		.pc = spe_address_va(pc),
 		.process = sample_process(p, s, window),
@@ -269,7 +285,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		.align = window->align,
 	};
 	struct spe_decoder decoder;
-	struct batch batch = { .count = 0 };
+	struct batch batch = { .sources = spe_data_sources_find(window->midr) };
 	struct spe_sample sample;
 	enum spe_decode r;
 

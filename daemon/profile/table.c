@@ -22,19 +22,6 @@ struct location_table {
 	struct location (*entries)[WAYS];
 };
 
-/* The event is architected; the source's value 0xe is DRAM on Arm's own cores. */
-#define MIDR_IMPLEMENTER(midr) ((midr) >> 24 & 0xff)
-#define IMPLEMENTER_ARM 0x41
-#define NEOVERSE_SOURCE_DRAM 0x0e
-
-bool sample_is_dram(const struct spe_sample *sample, u64 midr)
-{
-	if (spe_sample_event(sample, SPE_EVENT_LLC_MISS))
-		return true;
-	return spe_sample_has(sample, SPE_HAS_SOURCE) && MIDR_IMPLEMENTER(midr) == IMPLEMENTER_ARM &&
-	       (sample->source & 0xf) == NEOVERSE_SOURCE_DRAM;
-}
-
 void tally_merge(struct tally *to, const struct tally *from)
 {
 	to->samples += from->samples;

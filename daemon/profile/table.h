@@ -13,7 +13,9 @@
  * struct sample_facts - what the rows of a profile count of a sample, worked out once
  * @latency: total latency in cycles
  * @bucket: its histogram bucket, NO_BUCKET where there is no such counter
- * @memory, @dram, @branch, @mispredicted: 0 or 1
+ * @memory, @dram, @branch, @mispredicted: 0 or 1; @dram where memory served it
+ *	for all that is known: the core's data source says DRAM, or events say
+ *	that the last level cache missed
  */
 struct sample_facts {
 	u16 latency;
@@ -57,9 +59,6 @@ void tally_merge(struct tally *to, const struct tally *from);
 
 /** tally_quantile() - total latency below which @permille of the samples are */
 u32 tally_quantile(const struct tally *tally, u32 permille);
-
-/** sample_is_dram() - whether no cache served a load or store, as far as @midr's core says */
-bool sample_is_dram(const struct spe_sample *sample, u64 midr);
 
 /**
  * struct location - a PC in a process

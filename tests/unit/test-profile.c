@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the profile makes of windows, as its summary tells. */
+#include "test.h"
+
+#include "profile.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+
+#define NEOVERSE_N1 0x413fd0c1
+#define L1_MISS (1 << 2 | 1 << 3)
+#define LLC_MISS (L1_MISS | 1 << 8 | 1 << 9)
+
+struct fixture {
+	struct attributor *attributor;
+	struct profile *profile;
+};
+
+static int setup(void **state)
+{
+	const struct attributor_config config = { 0 };
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(attributor_new(&config, &f->attributor), 0);
+	assert_int_equal(profile_new(NULL, f->attributor, &f->profile), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	profile_free(f->profile);
+	attributor_free(f->attributor);
+	free(f);
+	return 0;
+}
+
+/* A window of one load or store; @source -1: without a Data Source packet. */
+static void take(struct profile *profile, u64 midr, u8 op, int source, u64 events)
+{
+	const struct spe_sample sample = {
+		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+			   (source >= 0 ? SPE_HAS_SOURCE : 0),
+		.address = { 0x400000 }, .op_class = SPE_OP_LOAD_STORE, .op_subclass = op,
+		.events = events, .events_size = 4, .source = (u16)source, .source_size = 1,
+	};
+	struct source_window window = { .midr = midr, .tid = -1 };
+	u8 record[64];
+	int n = spe_record_encode(&sample, record, sizeof(record));
+
+	assert_true(n > 0);
+	window.data = record;
+	window.len = (size_t)n;
+	profile_window(profile, &window);
+}
+
+static u64 figure(json_object *summary, const char *group, const char *key)
+{
+	json_object *totals, *counters, *value;
+
+	assert_true(json_object_object_get_ex(summary, "totals", &totals));
+	assert_true(json_object_object_get_ex(totals, group, &counters));
+	return json_object_object_get_ex(counters, key, &value) ? json_object_get_uint64(value) : 0;
+}
+
+static json_object *summary_of(struct fixture *f)
+{
+	json_object *summary;
+	char *text;
+
+	assert_int_equal(profile_summary_json(f->profile, "recording", false, &text), 0);
+	summary = json_tokener_parse(text);
+	assert_non_null(summary);
+	free(text);
+	return summary;
+}
+
+/* The same packet says DRAM on a core that is known, and nothing on one that is not. */
+static void test_levels(void **state)
+{
+	struct fixture *f = *state;
+	json_object *summary;
+	struct view view;
+
+	take(f->profile, NEOVERSE_N1, 0, 0xe, L1_MISS);
+	take(f->profile, NEOVERSE_N1, 0, 0xd, LLC_MISS);
+	take(f->profile, NEOVERSE_N1, 1, 0xe, L1_MISS);
+	take(f->profile, 0, 0, 0xe, L1_MISS);
+	take(f->profile, 0, 0, -1, LLC_MISS);
+
+	summary = summary_of(f);
+	assert_int_equal(figure(summary, "levels", "dram"), 1);
+	assert_int_equal(figure(summary, "levels", "remote_cache"), 1);
+	assert_int_equal(figure(summary, "levels", "beyond_l1"), 2);
+	assert_int_equal(figure(summary, "levels", "beyond_llc"), 1);
+	assert_int_equal(figure(summary, "origin", "by_source"), 2);
+	assert_int_equal(figure(summary, "origin", "remote"), 1);
+	assert_int_equal(figure(summary, "origin", "peer"), 1);
+	assert_int_equal(figure(summary, "data_source", "0xe"), 3);
+	json_object_put(summary);
+
+	/* A remote cache is none, though the last level cache of this chip missed. */
+	assert_int_equal(profile_view(f->profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0,
+				      &view), 0);
+	assert_int_equal(view.count, 1);
+	assert_int_equal(view.rows[0].memory, 5);
+	assert_int_equal(view.rows[0].dram, 2);
+	view_clear(&view);
+
+	profile_reset(f->profile);
+	summary = summary_of(f);
+	assert_int_equal(figure(summary, "levels", "dram"), 0);
+	assert_int_equal(figure(summary, "origin", "by_source"), 0);
+	json_object_put(summary);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
