@@ -126,6 +126,7 @@ static void print_levels(json_object *totals, u64 whole)
 	if (origin) {
 		json_object_object_foreach(origin, key, count)
 		{
+			(void)key;
 			said += json_object_get_uint64(count);
 		}
 	}

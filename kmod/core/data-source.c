@@ -46,8 +46,10 @@ static const struct spe_origin hip_origins[] = {
 	[18] = { SPE_LEVEL_L1, 0 },
 };
 
-#define SOURCES(of, origins_of) \
-	{ .name = (of), .origins = (origins_of), .count = ARRAY_SIZE(origins_of) }
+#define SOURCES(of, origins_of)                                                        \
+	{                                                                              \
+		.name = (of), .origins = (origins_of), .count = ARRAY_SIZE(origins_of) \
+	}
 
 enum encoding { ENCODING_ARM, ENCODING_AMPEREONE, ENCODING_HIP };
 
@@ -59,25 +61,25 @@ static const struct spe_data_sources encodings[] = {
 
 /* Implementer and PartNum of MIDR_EL1. */
 #define MIDR_CORE		(SPE_MASK(31, 24) | SPE_MASK(15, 4))
-#define CORE(implementer, part)	((u32)(implementer) << 24 | (u32)(part) << 4)
+#define CORE(implementer, part) ((u32)(implementer) << 24 | (u32)(part) << 4)
 
 static const struct core {
 	u32 midr;
 	u8 encoding;
 } cores[] = {
-	{ CORE(0x41, 0xd0c), ENCODING_ARM },		/* Neoverse N1 */
-	{ CORE(0x41, 0xd40), ENCODING_ARM },		/* Neoverse V1 */
-	{ CORE(0x41, 0xd49), ENCODING_ARM },		/* Neoverse N2 */
-	{ CORE(0x41, 0xd4c), ENCODING_ARM },		/* Cortex-X1C */
-	{ CORE(0x41, 0xd4e), ENCODING_ARM },		/* Cortex-X3 */
-	{ CORE(0x41, 0xd4f), ENCODING_ARM },		/* Neoverse V2 */
-	{ CORE(0x41, 0xd81), ENCODING_ARM },		/* Cortex-A720 */
-	{ CORE(0x41, 0xd85), ENCODING_ARM },		/* Cortex-X925 */
-	{ CORE(0x41, 0xd87), ENCODING_ARM },		/* Cortex-A725 */
-	{ CORE(0x41, 0xd89), ENCODING_ARM },		/* Cortex-A720AE */
-	{ CORE(0x4e, 0x010), ENCODING_ARM },		/* NVIDIA Olympus */
-	{ CORE(0xc0, 0xac4), ENCODING_AMPEREONE },	/* AmpereOne, Ampere-1A */
-	{ CORE(0x48, 0xd06), ENCODING_HIP },		/* HiSilicon HIP12 */
+	{ CORE(0x41, 0xd0c), ENCODING_ARM }, /* Neoverse N1 */
+	{ CORE(0x41, 0xd40), ENCODING_ARM }, /* Neoverse V1 */
+	{ CORE(0x41, 0xd49), ENCODING_ARM }, /* Neoverse N2 */
+	{ CORE(0x41, 0xd4c), ENCODING_ARM }, /* Cortex-X1C */
+	{ CORE(0x41, 0xd4e), ENCODING_ARM }, /* Cortex-X3 */
+	{ CORE(0x41, 0xd4f), ENCODING_ARM }, /* Neoverse V2 */
+	{ CORE(0x41, 0xd81), ENCODING_ARM }, /* Cortex-A720 */
+	{ CORE(0x41, 0xd85), ENCODING_ARM }, /* Cortex-X925 */
+	{ CORE(0x41, 0xd87), ENCODING_ARM }, /* Cortex-A725 */
+	{ CORE(0x41, 0xd89), ENCODING_ARM }, /* Cortex-A720AE */
+	{ CORE(0x4e, 0x010), ENCODING_ARM }, /* NVIDIA Olympus */
+	{ CORE(0xc0, 0xac4), ENCODING_AMPEREONE }, /* AmpereOne, Ampere-1A */
+	{ CORE(0x48, 0xd06), ENCODING_HIP }, /* HiSilicon HIP12 */
 };
 
 const struct spe_data_sources *spe_data_sources_find(u64 midr)

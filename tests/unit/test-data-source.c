@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-#define LOAD 0
-#define STORE 1
-#define N1 0x413fd0c1u
+#define LOAD	 0
+#define STORE	 1
+#define N1	 0x413fd0c1u
 #define AMPERE1A 0xc00fac40u
-#define HIP12 0x480fd060u
-#define QEMU 0x000f0510u
+#define HIP12	 0x480fd060u
+#define QEMU	 0x000f0510u
 
 #define R SPE_ORIGIN_REMOTE
 #define S SPE_ORIGIN_SNOOPED
@@ -88,8 +88,11 @@ static struct spe_sample access_make(unsigned int op, u16 source, u64 events)
 {
 	return (struct spe_sample){
 		.present = SPE_HAS_OP | SPE_HAS_EVENTS | SPE_HAS_SOURCE,
-		.op_class = SPE_OP_LOAD_STORE, .op_subclass = (u8)op,
-		.source = source, .source_size = 2, .events = events,
+		.op_class = SPE_OP_LOAD_STORE,
+		.op_subclass = (u8)op,
+		.source = source,
+		.source_size = 2,
+		.events = events,
 	};
 }
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #define NEOVERSE_N1 0x413fd0c1
-#define L1_MISS (1 << 2 | 1 << 3)
-#define LLC_MISS (L1_MISS | 1 << 8 | 1 << 9)
+#define L1_MISS	    (1 << 2 | 1 << 3)
+#define LLC_MISS    (L1_MISS | 1 << 8 | 1 << 9)
 
 struct fixture {
 	struct attributor *attributor;
@@ -44,8 +44,13 @@ static void take(struct profile *profile, u64 midr, u8 op, int source, u64 event
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
 			   (source >= 0 ? SPE_HAS_SOURCE : 0),
-		.address = { 0x400000 }, .op_class = SPE_OP_LOAD_STORE, .op_subclass = op,
-		.events = events, .events_size = 4, .source = (u16)source, .source_size = 1,
+		.address = { 0x400000 },
+		.op_class = SPE_OP_LOAD_STORE,
+		.op_subclass = op,
+		.events = events,
+		.events_size = 4,
+		.source = (u16)source,
+		.source_size = 1,
 	};
 	struct source_window window = { .midr = midr, .tid = -1 };
 	u8 record[64];
@@ -103,8 +108,9 @@ static void test_levels(void **state)
 	json_object_put(summary);
 
 	/* A remote cache is none, though the last level cache of this chip missed. */
-	assert_int_equal(profile_view(f->profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0,
-				      &view), 0);
+	assert_int_equal(
+		profile_view(f->profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view),
+		0);
 	assert_int_equal(view.count, 1);
 	assert_int_equal(view.rows[0].memory, 5);
 	assert_int_equal(view.rows[0].dram, 2);
