@@ -5,7 +5,7 @@
  */
 #include "recording-file.h"
 
-#include "record.h"
+#include "layout.h"
 
 /* Without a record to cut at: where in the file those of every alignment may begin. */
 #define BLIND_CUT 4096
@@ -24,12 +24,13 @@ static struct cut find_cut(const u8 *buf, size_t len, struct spe_ledger *ret_all
 {
 	struct spe_decoder decoder;
 	struct spe_sample sample;
+	struct spe_layouts layouts = { .count = 0 };
 	struct cut cut = { .pos = 0 };
 	unsigned int clean = SPE_RESYNC_RECORDS;
 	enum spe_decode r;
 
 	spe_decoder_init(&decoder, NULL, buf, len);
-	while ((r = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END) {
+	while ((r = spe_decoder_next_fast(&decoder, &layouts, &sample, NULL)) != SPE_DECODE_END) {
 		if (r == SPE_DECODE_SUSPECT) {
 			clean = 0;
 			continue;
