@@ -7,11 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define LOOKUPS		(1U << 26)
 #define RUNS		5
 #define PROCESS_THREADS 8
 #define MAPPINGS	24
+#define LIVES		200000
+#define LIFE_MAPPINGS	4
 
 static double clock_read(clockid_t clock)
 {
@@ -125,6 +128,49 @@ static void live(void)
 	attributor_free(a);
 }
 
+static void tell(struct attributor *a, u8 type, s32 pid, u64 start)
+{
+	const struct task_event event = {
+		.type = type,
+		.name = type == TASK_COMM ? "bench" : "/usr/lib/libc.so.6",
+		.exec = true,
+		.time_ns = UINT64_MAX / 2,
+		.start = start,
+		.size = 0x100000,
+		.pid = pid,
+		.tid = pid,
+		.parent_pid = getpid(),
+	};
+
+	attributor_event(a, &event);
+}
+
+/* Lives of programs with LIFE_MAPPINGS, of which none is sampled: the cost of a fork storm. */
+static void lives(void)
+{
+	const struct attributor_config config = { .live = true };
+	struct attributor *a;
+	double start;
+
+	if (attributor_new(&config, &a) < 0)
+		exit(1);
+	attributor_task(a, getpid());
+	start = cpu();
+	for (s32 i = 0; i < LIVES; i++) {
+		s32 pid = INT32_MAX - 1 - i % 100000;
+
+		tell(a, TASK_FORK, pid, 0);
+		tell(a, TASK_COMM, pid, 0);
+		for (u64 k = 0; k < LIFE_MAPPINGS; k++)
+			tell(a, TASK_MMAP, pid, 0x7f0000000000 + k * 0x200000);
+		tell(a, TASK_EXIT, pid, 0);
+	}
+	start = cpu() - start;
+	printf("lives: %.2f us each, %.0f ns an event\n", start / LIVES * 1e6,
+	       start / LIVES / (LIFE_MAPPINGS + 3) * 1e9);
+	attributor_free(a);
+}
+
 int main(void)
 {
 	static const u32 sizes[] = { 16, 1000, 32768 };
@@ -143,5 +189,6 @@ int main(void)
 		attributor_free(a);
 	}
 	live();
+	lives();
 	return sum == 1;
 }
