@@ -64,7 +64,7 @@ static const struct speprof_event *syndrome_wait(struct kring *ring)
 static void case_run(const struct fault_case *c)
 {
 	struct speprof_session_config config = ksession_config();
-	struct ktally tally = { 0 };
+	struct ktally tally = { .gaps = true };
 	const struct speprof_event *event;
 	struct pollfd poll_fd = { .events = POLLIN };
 	struct kring ring;

@@ -181,6 +181,9 @@ static void window_add(const struct speprof_window *window, struct ktally *tally
 	tally->armed_ns += window->armed_ns;
 	tally->blind_ns += window->blind_ns;
 	check(window->start_ns >= tally->end_ns);
+	/* The ledger of time closes over windows, to the nanosecond. */
+	if (tally->end_ns && !tally->gaps)
+		check(window->end_ns - tally->end_ns == window->armed_ns + window->blind_ns);
 	tally->end_ns = window->end_ns;
 	tally->flags |= window->flags;
 	tally->generation = window->generation;

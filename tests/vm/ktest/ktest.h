@@ -86,6 +86,7 @@ struct ktally {
 	uint64_t user;		/* samples at EL0 */
 	uint32_t tid;
 	uint64_t next_seq;
+	bool gaps;		/* the session was stopped, or the CPU offline, in between */
 };
 
 /* Ten thousand samples a second with the emulated SPU's defaults. */

@@ -76,10 +76,12 @@ static void every_cpu_is_sampled(void)
 		struct ktally *tally = &scene.tally;
 
 		scene_begin(&scene, &config, cpu);
-		read_for(&scene, 500);
+		/* A debugging kernel in an emulated machine has its own pace. */
+		for (unsigned int i = 0; i < 40 && tally->ledger.records < 500; i++)
+			read_for(&scene, 250);
 		scene_end(&scene);
-		check(tally->windows >= 10, "%llu", (unsigned long long)tally->windows);
-		check(tally->ledger.records >= 200, "%llu",
+		check(tally->windows >= 5, "%llu", (unsigned long long)tally->windows);
+		check(tally->ledger.records >= 500, "%llu",
 		      (unsigned long long)tally->ledger.records);
 		check(!tally->ledger.suspect && !tally->suspect_windows);
 		check(tally->ledger.records == tally->counted);

@@ -23,7 +23,7 @@ static void cpu_goes_and_comes(void)
 	struct speprof_session_config config = ksession_config();
 	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = 1 };
 	unsigned int cpu = 1, i;
-	struct ktally tally = { 0 };
+	struct ktally tally = { .gaps = true };
 	struct kring ring;
 	int session;
 	pid_t child;
