@@ -270,7 +270,7 @@ static void ledger_add(struct view_header *h, const struct source_window *w,
 	h->suspect += ledger->suspect;
 	h->lost += w->lost_bytes;
 	h->blind_ns += w->blind_ns;
-	h->enabled_ns += w->blind_ns + (w->end_ns - w->start_ns);
+	h->enabled_ns += w->blind_ns + (w->armed_ns ? w->armed_ns : w->end_ns - w->start_ns);
 	h->backend = w->backend;
 	if (w->written == WINDOW_WRITTEN_UNKNOWN)
 		h->written = WINDOW_WRITTEN_UNKNOWN;

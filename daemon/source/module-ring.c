@@ -105,6 +105,7 @@ static void hand_over(const struct speprof_window *w, const struct source_sink *
 		.midr = w->midr,
 		.start_ns = w->start_ns,
 		.end_ns = w->end_ns,
+		.armed_ns = w->armed_ns,
 		.blind_ns = w->blind_ns,
 		.written = w->flags & SPEPROF_WINDOW_COUNTED ? w->records : WINDOW_WRITTEN_UNKNOWN,
 		.interval = interval_of(w),

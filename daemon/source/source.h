@@ -40,6 +40,7 @@ struct tick_clock {
  * @len: bytes of them, what PMBPTR advanced
  * @midr: MIDR_EL1 of the CPU, 0 if unknown
  * @start_ns, @end_ns: when it was armed and drained, 0 if unknown
+ * @armed_ns: how long of that the SPU was enabled, 0: all of it
  * @blind_ns: time before it in which sampling was enabled and no window armed
  * @lost_bytes: bytes known to be lost before it
  * @written: records the SPU wrote into it, or WINDOW_WRITTEN_UNKNOWN: only the
@@ -59,6 +60,7 @@ struct source_window {
 	u64 midr;
 	u64 start_ns;
 	u64 end_ns;
+	u64 armed_ns;
 	u64 blind_ns;
 	u64 lost_bytes;
 	u64 written;
