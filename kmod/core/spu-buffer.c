@@ -11,14 +11,18 @@ struct outcome {
 	bool fill; /* buffer full was asked for */
 };
 
-/* Other fields are unchanged (D17.8.2 to D17.8.6). */
-static void event_raise(struct spe_spu *spu, u32 ec, u32 mss)
-{
-	u64 *pmbsr = &spu->reg[SPE_REG_PMBSR];
+#define SYNDROME (SPE_PMBSR_EC | SPE_PMBSR_MSS)
 
-	*pmbsr &= ~(SPE_PMBSR_EC | SPE_PMBSR_MSS);
-	*pmbsr |=
-		SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | SPE_FIELD_PREP(SPE_PMBSR_MSS, mss);
+/* The PMBSR_ELx that an event is recorded in (RHJXHT). */
+static u64 *pmbsr_of(struct spe_spu *spu, u32 fault)
+{
+	return spe_spu_pmbsr(spu, spe_report_target(&spu->controls, spe_report_classify(fault)));
+}
+
+/* Other fields, and the other PMBSR_ELx, are unchanged (D17.8.2 to D17.8.6). */
+static void event_raise(u64 *pmbsr, u32 fault)
+{
+	*pmbsr = (*pmbsr & ~SYNDROME) | SPE_PMBSR_S | (fault & SYNDROME);
 }
 
 static u32 fault_ec(u32 fault)
@@ -90,20 +94,20 @@ static void external_abort(struct spe_spu *spu, u64 start, size_t size,
 	bool async = fault_code(outcome->fault) == SPE_FSC_EXTERNAL_ASYNC;
 	/* Asynchronous: the SPU has gone on before the abort is known. */
 	size_t passed = async ? size : outcome->done;
+	u64 *pmbsr = pmbsr_of(spu, outcome->fault);
 
 	spu->reg[SPE_REG_PMBPTR] = start + passed;
 	spu->stats.cut += passed;
-	spu->reg[SPE_REG_PMBSR] |= SPE_PMBSR_EA;
+	*pmbsr |= SPE_PMBSR_EA;
 	if (async || passed)
-		spu->reg[SPE_REG_PMBSR] |= SPE_PMBSR_DL;
-	event_raise(spu, fault_ec(outcome->fault),
-		    (u32)SPE_FIELD_GET(SPE_PMBSR_MSS, outcome->fault));
+		*pmbsr |= SPE_PMBSR_DL;
+	event_raise(pmbsr, outcome->fault);
 }
 
 /* D17.8.3, RMYXZK, RYZJQX: an Alignment or MMU fault. */
 static void mmu_fault(struct spe_spu *spu, u64 start, const struct outcome *outcome)
 {
-	u64 *pmbsr = &spu->reg[SPE_REG_PMBSR];
+	u64 *pmbsr = pmbsr_of(spu, outcome->fault);
 
 	spu->reg[SPE_REG_PMBPTR] = start + outcome->done;
 	spu->stats.cut += outcome->done;
@@ -111,15 +115,16 @@ static void mmu_fault(struct spe_spu *spu, u64 start, const struct outcome *outc
 		*pmbsr |= SPE_PMBSR_DL;
 	else if (spu->config.fault_dl == SPE_SPU_FAULT_DL_CLEAR)
 		*pmbsr &= ~SPE_PMBSR_DL;
-	event_raise(spu, fault_ec(outcome->fault),
-		    (u32)SPE_FIELD_GET(SPE_PMBSR_MSS, outcome->fault));
+	event_raise(pmbsr, outcome->fault);
 }
 
 /* D17.8.5 and D17.8.6: the data is discarded, PMBPTR stays. */
-static void not_written(struct spe_spu *spu, u32 ec, u32 mss)
+static void not_written(struct spe_spu *spu, u32 fault)
 {
-	spu->reg[SPE_REG_PMBSR] |= SPE_PMBSR_DL;
-	event_raise(spu, ec, mss);
+	u64 *pmbsr = pmbsr_of(spu, fault);
+
+	*pmbsr |= SPE_PMBSR_DL;
+	event_raise(pmbsr, fault);
 }
 
 static void record_faulted(struct spe_spu *spu, u64 start, size_t size,
@@ -131,8 +136,7 @@ static void record_faulted(struct spe_spu *spu, u64 start, size_t size,
 	else if (fault_is_abort(outcome->fault))
 		mmu_fault(spu, start, outcome);
 	else
-		not_written(spu, fault_ec(outcome->fault),
-			    (u32)SPE_FIELD_GET(SPE_PMBSR_MSS, outcome->fault));
+		not_written(spu, outcome->fault);
 }
 
 void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *operation)
@@ -140,13 +144,14 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	u64 start = spu->reg[SPE_REG_PMBPTR];
 	u64 limit = spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
 	u64 largest = 1ULL << spu->config.max_size;
+	u32 full = spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL);
 	struct outcome outcome;
 	size_t size;
 
 	/* RWVKFM: what might pass the limit is not begun. */
 	if (start >= limit || limit - start < largest) {
 		spu->stats.discarded++;
-		not_written(spu, SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED);
+		not_written(spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
 		return;
 	}
 	if (start & ((1ULL << spu->config.align) - 1)) {
@@ -168,18 +173,23 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	spu->stats.bytes += size;
 	/* D17.8.2: the largest record would not fit any more. */
 	if (outcome.fill || limit - (start + size) < largest)
-		event_raise(spu, SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL);
+		event_raise(pmbsr_of(spu, full), full);
 }
 
 bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
 {
-	u64 *pmbsr = &spu->reg[SPE_REG_PMBSR];
+	u64 *pmbsr;
 
 	if (!fault_is_external(fault) || fault_code(fault) != SPE_FSC_EXTERNAL_ASYNC ||
-	    !(*pmbsr & SPE_PMBSR_S))
+	    !spe_spu_stopped(spu))
 		return false;
-	/* ITCPLL: else ignored, as any other. */
-	if (spu->config.pmsver < SPE_PMSVER_V1P3)
-		*pmbsr |= SPE_PMBSR_EA | SPE_PMBSR_DL;
+	/* ITCPLL: ignored, as any other. */
+	if (spu->config.pmsver >= SPE_PMSVER_V1P3)
+		return true;
+	/* The S that stopped profiling may be another register's than the abort's. */
+	pmbsr = pmbsr_of(spu, fault);
+	*pmbsr |= SPE_PMBSR_EA | SPE_PMBSR_DL;
+	if (!(*pmbsr & SPE_PMBSR_S))
+		event_raise(pmbsr, fault);
 	return true;
 }

@@ -7,11 +7,22 @@
 
 #define FEATURES                                                                                \
 	(SPE_PMSIDR_FE | SPE_PMSIDR_FT | SPE_PMSIDR_FL | SPE_PMSIDR_ARCHINST | SPE_PMSIDR_LDS | \
-	 SPE_PMSIDR_ERND | SPE_PMSIDR_FNE)
+	 SPE_PMSIDR_ERND | SPE_PMSIDR_FNE | SPE_PMSIDR_FDS | SPE_PMSIDR_PBT | SPE_PMSIDR_CRR |  \
+	 SPE_PMSIDR_EFT | SPE_PMSIDR_FPF)
 
-/* The largest record: all packets that one operation can bring (D18.2). */
-#define LARGEST_RECORD (4 * 9 + 5 + 2 + 9 + 3 * 3 + 3)
-static_assert(LARGEST_RECORD <= 64, "a record fits the smallest MaxSize");
+/* All packets that one operation can bring (D18.2): a memory access brings most. */
+static size_t largest_record(const struct spe_spu_config *config)
+{
+	/* PC, VA, PA, Timestamp; Operation Type; the counters. */
+	size_t size = 4 * 9 + 2 + 3 * 3;
+
+	/* Slots are made for 64 bytes, whatever comes. */
+	if (config->layout == SPE_SPU_LAYOUT_SLOTS)
+		return 64;
+	size += config->el2 ? 2 * 5 : 5;
+	size += 1 + (size_t)config->events_size + 1 + config->source_size;
+	return size + (config->pbt_always ? 9 : 0);
+}
 
 /* The events that an Events packet can hold (D18.2.6); E[16] reads as zero. */
 static u64 events_defined(u8 pmsver)
@@ -80,6 +91,38 @@ static const char *refuse_choices(const struct spe_spu_config *config)
 		return "fault_dl: no such choice";
 	if (config->incomplete >= SPE_SPU_INCOMPLETES)
 		return "incomplete: no such choice";
+	if (config->layout == SPE_SPU_LAYOUT_SLOTS && config->pbt_always)
+		return "pbt_always: needs the packed layout, slots have no room for it";
+	if (config->pbt_always && !(config->features & SPE_PMSIDR_PBT))
+		return "pbt_always: features have no PBT";
+	if (largest_record(config) > 1ULL << config->max_size)
+		return "max_size: the largest record would not fit";
+	return NULL;
+}
+
+static const char *refuse_levels(const struct spe_spu_config *config)
+{
+	if (config->e2h && config->el2)
+		return "el2: with e2h, which stands for EL2's registers already";
+	if (config->e2h && config->el3)
+		return "el3: with e2h, which knows no controls of EL3";
+	if (config->e2h && config->exc)
+		return "exc: with e2h, which has one PMBSR; set el2 instead";
+	if (config->strict_ee && !config->exc)
+		return "strict_ee: nothing to be strict about without exc";
+	return NULL;
+}
+
+static const char *refuse_features(const struct spe_spu_config *config)
+{
+	if (config->features & ~FEATURES)
+		return "features: one that is not modelled";
+	if (config->features & SPE_PMSIDR_FNE && config->pmsver < SPE_PMSVER_V1P2)
+		return "features: FnE needs pmsver 3 (FEAT_SPEv1p2)";
+	if (config->features & SPE_PMSIDR_EFT && !(config->features & SPE_PMSIDR_FT))
+		return "features: EFT extends FT, which is not there";
+	if (config->features & SPE_PMSIDR_FDS && !(config->features & SPE_PMSIDR_LDS))
+		return "features: FDS filters on the data source, and LDS is not there";
 	return NULL;
 }
 
@@ -94,12 +137,12 @@ const char *spe_spu_config_refuse(const struct spe_spu_config *config)
 	reason = refuse_sizes(config);
 	if (!reason)
 		reason = refuse_choices(config);
+	if (!reason)
+		reason = refuse_levels(config);
+	if (!reason)
+		reason = refuse_features(config);
 	if (reason)
 		return reason;
-	if (config->features & ~FEATURES)
-		return "features: one that is not modelled";
-	if (config->features & SPE_PMSIDR_FNE && config->pmsver < SPE_PMSVER_V1P2)
-		return "features: FnE needs pmsver 3 (FEAT_SPEv1p2)";
 	if (config->sampled_events & ~events_filterable(config->pmsver))
 		return "sampled_events: one that pmsver cannot filter on";
 	if (config->sampled_events & ~events_output(config))
@@ -121,6 +164,11 @@ static u64 pmsfcr_writable(const struct spe_spu_config *config)
 		mask |= SPE_PMSFCR_FL;
 	if (config->features & SPE_PMSIDR_FNE)
 		mask |= SPE_PMSFCR_FNE;
+	if (config->features & SPE_PMSIDR_FDS)
+		mask |= SPE_PMSFCR_FDS;
+	if (config->features & SPE_PMSIDR_EFT)
+		mask |= SPE_PMSFCR_FP | SPE_PMSFCR_SIMD | SPE_PMSFCR_BM | SPE_PMSFCR_LDM |
+			SPE_PMSFCR_STM | SPE_PMSFCR_FPM | SPE_PMSFCR_SIMDM;
 	return mask;
 }
 
@@ -131,6 +179,8 @@ static void writable_apply(struct spe_spu *spu)
 
 	mask[SPE_REG_PMSCR] = SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX | SPE_PMSCR_PA |
 			      SPE_PMSCR_TS | SPE_PMSCR_PCT;
+	if (config->exc)
+		mask[SPE_REG_PMSCR] |= SPE_PMSCR_KE | SPE_PMSCR_EE;
 	mask[SPE_REG_PMSICR] = SPE_PMSICR_COUNT;
 	if (config->features & SPE_PMSIDR_ERND)
 		mask[SPE_REG_PMSICR] |= SPE_PMSICR_ECOUNT;
@@ -144,6 +194,8 @@ static void writable_apply(struct spe_spu *spu)
 		mask[SPE_REG_PMSLATFR] = config->count_size == SPE_PMSIDR_COUNTSIZE_12 ?
 						 SPE_MASK(11, 0) :
 						 SPE_PMSLATFR_MINLAT;
+	if (config->features & SPE_PMSIDR_FDS)
+		mask[SPE_REG_PMSDSFR] = ~0ULL;
 	mask[SPE_REG_PMBLIMITR] = SPE_PMBLIMITR_E | SPE_PMBLIMITR_LIMIT;
 	if (config->pmsver >= SPE_PMSVER_V1P2)
 		mask[SPE_REG_PMBLIMITR] |= SPE_PMBLIMITR_FM | SPE_PMBLIMITR_PMFZ;

@@ -23,7 +23,7 @@ void spe_spu_config_apply(struct spe_spu *spu);
 /* spu-record.c: the packet headers that spu->config asks for. */
 void spe_spu_record_prepare(struct spe_spu *spu);
 
-/* spu-record.c: whether the filters let @operation be recorded. */
+/* spu-filter.c: whether the filters let @operation be recorded. */
 bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *operation);
 
 /* spu-record.c: builds @operation's record in spu->record, padded; returns its bytes. */
@@ -38,11 +38,36 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
  */
 bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault);
 
+/* spu.c: after any change of registers. */
+void spe_spu_update(struct spe_spu *spu);
+
+/* spu-el.c: what follows from controls and PMSCR_ELx. */
+void spe_spu_controls_derive(struct spe_spu *spu);
+
+/* spu-el.c: PMBSR_ELx; it must exist. */
+u64 *spe_spu_pmbsr(struct spe_spu *spu, unsigned int x);
+
+/* spu-el.c: an S that is not ignored is 1, in any PMBSR_ELx. */
+bool spe_spu_stopped(const struct spe_spu *spu);
+
+/* Counters saturate (D18.2.3). */
+static inline u16 spe_spu_saturated(const struct spe_spu *spu, u32 cycles)
+{
+	u32 max = spu->config.count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
+
+	return (u16)(cycles < max ? cycles : max);
+}
+
+/* Reads memory: a load, a swap, an atomic that returns a value (D18.2.7). */
+static inline bool spe_operation_is_load(const struct spe_operation *operation)
+{
+	return operation->op_class == SPE_OP_LOAD_STORE && !(operation->op_subclass & SPE_OP_LDST);
+}
+
 /* PMBLIMITR.E is 1 and no event is waiting: the SPU may write (D17.8). */
 static inline bool spe_spu_buffer_enabled(const struct spe_spu *spu)
 {
-	return spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E &&
-	       !(spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S);
+	return spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E && !spe_spu_stopped(spu);
 }
 
 static inline bool spe_spu_discards(const struct spe_spu *spu)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which operations are recorded (PMSFCR_EL1) and what of them (D17.6, D17.6.9).
+ * What of an operation is recorded (D17.6, D17.6.9), as bytes.
  */
 #include "spu-internal.h"
 
@@ -27,6 +27,7 @@ static const struct kind kinds[SPE_SPU_KINDS] = {
 	[SPE_SPU_KIND_ISSUE] = { SPE_PACKET_COUNTER, SPE_COUNTER_ISSUE, 2, 24 },
 	[SPE_SPU_KIND_TOTAL] = { SPE_PACKET_COUNTER, SPE_COUNTER_TOTAL, 2, 27 },
 	[SPE_SPU_KIND_TARGET] = { SPE_PACKET_ADDRESS, SPE_ADDRESS_TARGET, 8, 30 },
+	[SPE_SPU_KIND_PREV_TARGET] = { SPE_PACKET_ADDRESS, SPE_ADDRESS_PREV_TARGET, 8, 39 },
 	[SPE_SPU_KIND_VA] = { SPE_PACKET_ADDRESS, SPE_ADDRESS_VA, 8, 30 },
 	[SPE_SPU_KIND_TRANSLATION] = { SPE_PACKET_COUNTER, SPE_COUNTER_TRANSLATION, 2, 39 },
 	[SPE_SPU_KIND_PA] = { SPE_PACKET_ADDRESS, SPE_ADDRESS_PA, 8, 42 },
@@ -97,20 +98,35 @@ static void put(struct writer *w, enum spe_spu_kind kind, u64 payload)
 	}
 }
 
+/* The fields that a feature gives are zero without it (D18.2.7). */
+static u8 op_payload(const struct spe_spu *spu, const struct spe_operation *operation)
+{
+	u8 payload = operation->op_subclass;
+
+	switch (spe_op_format(operation->op_class, payload)) {
+	case SPE_OP_FORMAT_OTHER:
+		if (!(spu->config.features & SPE_PMSIDR_FPF))
+			payload &= (u8) ~(SPE_OP_ASE | SPE_OP_FP);
+		break;
+	case SPE_OP_FORMAT_BRANCH:
+		if (!(spu->config.features & SPE_PMSIDR_CRR))
+			payload &= (u8)~SPE_OP_BR_CR;
+		else if (!(payload & SPE_OP_BR_CR))
+			/* 0b00 is not permitted: neither link nor return. */
+			payload |= (u8)SPE_OP_BR_CR;
+		break;
+	default:
+		break;
+	}
+	return payload;
+}
+
 static void put_op(struct writer *w, const struct spe_operation *operation)
 {
 	u8 *header = w->spu->record + (w->slots ? kinds[SPE_SPU_KIND_OP].offset : w->size);
 
-	put(w, SPE_SPU_KIND_OP, operation->op_subclass);
+	put(w, SPE_SPU_KIND_OP, op_payload(w->spu, operation));
 	*header |= operation->op_class & 3;
-}
-
-/* Counters saturate (D18.2.3). */
-static u16 saturated(const struct spe_spu *spu, u32 cycles)
-{
-	u32 max = spu->config.count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
-
-	return (u16)(cycles < max ? cycles : max);
 }
 
 /* A PC or branch target (D18.2.1). */
@@ -127,36 +143,22 @@ static u64 data_address(const struct spe_spu *spu, u64 va)
 	return upper && !spu->config.va_tag ? va & SPE_ADDRESS_BITS : va;
 }
 
-static bool is_load_store(const struct spe_operation *operation)
+/* No operation above EL2 is sampled; of one all the same, what holds at EL2. */
+static const struct spe_collect *collect_of(const struct spe_spu *spu,
+					    const struct spe_operation *operation)
 {
-	return operation->op_class == SPE_OP_LOAD_STORE;
-}
-
-/* Reads memory: a load, a swap, an atomic that returns a value (D18.2.7). */
-static bool is_load(const struct spe_operation *operation)
-{
-	return is_load_store(operation) && !(operation->op_subclass & SPE_OP_LDST);
-}
-
-static bool is_atomic(const struct spe_operation *operation)
-{
-	return spe_op_format(operation->op_class, operation->op_subclass) ==
-		       SPE_OP_FORMAT_LS_EXTENDED &&
-	       operation->op_subclass & SPE_OP_AT;
+	return &spu->collect[operation->el < 2 ? operation->el : 2];
 }
 
 static void put_context(struct writer *w, const struct spe_spu *spu,
 			const struct spe_operation *operation)
 {
-	if (!(spu->reg[SPE_REG_PMSCR] & SPE_PMSCR_CX))
-		return;
-	/* D17.6.9: each EL's CX controls its own CONTEXTIDR, and here is one CX. */
-	if (spu->config.e2h) {
-		if (operation->has & SPE_OPERATION_CONTEXT2)
-			put(w, SPE_SPU_KIND_CONTEXT2, operation->contextidr_el2);
-	} else if (operation->has & SPE_OPERATION_CONTEXT1 && operation->el < 2) {
+	const struct spe_collect *collect = collect_of(spu, operation);
+
+	if (collect->context1 && operation->has & SPE_OPERATION_CONTEXT1)
 		put(w, SPE_SPU_KIND_CONTEXT1, operation->contextidr_el1);
-	}
+	if (collect->context2 && operation->has & SPE_OPERATION_CONTEXT2)
+		put(w, SPE_SPU_KIND_CONTEXT2, operation->contextidr_el2);
 }
 
 static void put_memory(struct writer *w, const struct spe_spu *spu,
@@ -165,16 +167,27 @@ static void put_memory(struct writer *w, const struct spe_spu *spu,
 	/* D17.6.4: without the access, neither its address nor its translation. */
 	if (operation->has & SPE_OPERATION_VA) {
 		put(w, SPE_SPU_KIND_VA, data_address(spu, operation->va));
-		put(w, SPE_SPU_KIND_TRANSLATION, saturated(spu, operation->translation));
-		if (operation->has & SPE_OPERATION_PA && spu->reg[SPE_REG_PMSCR] & SPE_PMSCR_PA)
+		put(w, SPE_SPU_KIND_TRANSLATION, spe_spu_saturated(spu, operation->translation));
+		if (operation->has & SPE_OPERATION_PA && collect_of(spu, operation)->pa)
 			put(w, SPE_SPU_KIND_PA,
 			    (operation->pa & SPE_ADDRESS_BITS) |
 				    (operation->ns ? SPE_ADDRESS_NS : 0));
 	}
 	/* D18.2.4: where a load's data came from. */
-	if (is_load(operation) && operation->has & SPE_OPERATION_SOURCE &&
+	if (spe_operation_is_load(operation) && operation->has & SPE_OPERATION_SOURCE &&
 	    spu->config.features & SPE_PMSIDR_LDS)
 		put(w, SPE_SPU_KIND_SOURCE, operation->source);
+}
+
+/* D17.6.3.1: of what did not retire, nothing; of what is no taken branch, as one likes. */
+static void put_previous(struct writer *w, const struct spe_spu *spu,
+			 const struct spe_operation *operation)
+{
+	bool taken = operation->op_class == SPE_OP_BRANCH && operation->has & SPE_OPERATION_TARGET;
+
+	if (spu->config.features & SPE_PMSIDR_PBT && operation->has & SPE_OPERATION_PREV_TARGET &&
+	    (taken || spu->config.pbt_always))
+		put(w, SPE_SPU_KIND_PREV_TARGET, code_address(operation, operation->prev_target));
 }
 
 static void put_packets(struct writer *w, const struct spe_spu *spu,
@@ -192,13 +205,15 @@ static void put_packets(struct writer *w, const struct spe_spu *spu,
 	put(w, SPE_SPU_KIND_EVENTS, operation->events & spu->events);
 	if (!all)
 		return;
-	put(w, SPE_SPU_KIND_ISSUE, saturated(spu, operation->issue));
-	put(w, SPE_SPU_KIND_TOTAL, saturated(spu, operation->total));
+	put(w, SPE_SPU_KIND_ISSUE, spe_spu_saturated(spu, operation->issue));
+	put(w, SPE_SPU_KIND_TOTAL, spe_spu_saturated(spu, operation->total));
 	if (operation->op_class != SPE_OP_BRANCH)
 		put_memory(w, spu, operation);
 	/* D17.6: the target of what generates an exception is not collected. */
 	else if (operation->has & SPE_OPERATION_TARGET && !excepted)
 		put(w, SPE_SPU_KIND_TARGET, code_address(operation, operation->target));
+	if (complete)
+		put_previous(w, spu, operation);
 }
 
 size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation)
@@ -207,71 +222,18 @@ size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation
 		.spu = spu,
 		.slots = spu->config.layout == SPE_SPU_LAYOUT_SLOTS,
 	};
+	const struct spe_collect *collect = collect_of(spu, operation);
 	size_t align = (size_t)1 << spu->config.align;
 	size_t size;
 
 	memset(spu->record, 0, SLOTS_SIZE);
 	put_packets(&w, spu, operation);
-	if (spu->reg[SPE_REG_PMSCR] & SPE_PMSCR_TS)
-		put(&w, SPE_SPU_KIND_TIMESTAMP, operation->timestamp);
+	if (collect->time != SPE_COLLECT_TIME_NONE)
+		put(&w, SPE_SPU_KIND_TIMESTAMP, operation->timestamp - collect->offset);
 	else
 		put(&w, SPE_SPU_KIND_END, 0);
 
 	size = (w.size + align - 1) & ~(align - 1);
-	if (size > SLOTS_SIZE)
-		memset(spu->record + SLOTS_SIZE, 0, size - SLOTS_SIZE);
+	memset(spu->record + w.size, 0, size - w.size);
 	return size;
-}
-
-static bool filter_type(const struct spe_spu *spu, const struct spe_operation *operation)
-{
-	u64 types = spu->reg[SPE_REG_PMSFCR] & (SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST);
-
-	if (!types)
-		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
-	if (types & SPE_PMSFCR_B && operation->op_class == SPE_OP_BRANCH)
-		return true;
-	if (types & SPE_PMSFCR_LD && is_load(operation))
-		return true;
-	/* Stores, and every atomic, whether it returns a value or not. */
-	return types & SPE_PMSFCR_ST && is_load_store(operation) &&
-	       (!is_load(operation) || is_atomic(operation));
-}
-
-static bool filter_events(const struct spe_spu *spu, u64 events)
-{
-	u64 want = spu->reg[SPE_REG_PMSEVFR];
-
-	if (!want)
-		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
-	return (events & want) == want;
-}
-
-static bool filter_no_events(const struct spe_spu *spu, u64 events)
-{
-	u64 unwanted = spu->reg[SPE_REG_PMSNEVFR];
-
-	if (!unwanted)
-		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
-	return !(events & unwanted);
-}
-
-static bool filter_latency(const struct spe_spu *spu, u32 total)
-{
-	u64 min = spu->reg[SPE_REG_PMSLATFR];
-
-	if (!min)
-		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
-	return saturated(spu, total) >= min;
-}
-
-bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *operation)
-{
-	u64 on = spu->reg[SPE_REG_PMSFCR];
-
-	/* The filters that are on must all agree (PMSFCR_EL1). */
-	return (!(on & SPE_PMSFCR_FT) || filter_type(spu, operation)) &&
-	       (!(on & SPE_PMSFCR_FE) || filter_events(spu, operation->events)) &&
-	       (!(on & SPE_PMSFCR_FNE) || filter_no_events(spu, operation->events)) &&
-	       (!(on & SPE_PMSFCR_FL) || filter_latency(spu, operation->total));
 }

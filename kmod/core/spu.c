@@ -64,14 +64,16 @@ static u64 draw_ahead(struct spe_spu *spu)
 static bool profiles(const struct spe_spu *spu)
 {
 	return spe_spu_buffer_enabled(spu) &&
-	       spu->reg[SPE_REG_PMSCR] & (SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE);
+	       (spu->collect[0].sampled || spu->collect[1].sampled || spu->collect[2].sampled);
 }
 
-/* After any change of registers. The interrupt comes last: it may call the SPU. */
-static void update(struct spe_spu *spu)
+/* The interrupt comes last: it may call the SPU. */
+void spe_spu_update(struct spe_spu *spu)
 {
 	bool enabled = profiles(spu);
-	bool level = spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S;
+	/* RTSJRP */
+	bool level =
+		spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S && spe_report_irq_enabled(&spu->controls);
 
 	/* D17.3.3: nonzero counters go on where they stood. */
 	if (enabled && !spu->enabled && !spu->reg[SPE_REG_PMSICR])
@@ -108,6 +110,9 @@ int spe_spu_init(struct spe_spu *spu, const struct spe_spu_config *config,
 	spu->random = config->seed;
 	spe_spu_config_apply(spu);
 	spe_spu_record_prepare(spu);
+	spu->controls.ns = true;
+	spu->controls.e2pb = 3;
+	spe_spu_controls_derive(spu);
 	return 0;
 }
 SPE_EXPORT(spe_spu_init);
@@ -124,20 +129,16 @@ void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value)
 		return;
 	spu->reg[reg] &= ~spu->writable[reg];
 	spu->reg[reg] |= value & spu->writable[reg];
-	update(spu);
+	if (reg == SPE_REG_PMSCR)
+		spe_spu_controls_derive(spu);
+	spe_spu_update(spu);
 }
 SPE_EXPORT(spe_spu_write);
 
 bool spe_spu_enabled(const struct spe_spu *spu, u8 el)
 {
-	/* E2SPE of PMSCR_EL2 stands where E1SPE does. */
-	u8 privileged = spu->config.e2h ? 2 : 1;
-
-	if (!spe_spu_buffer_enabled(spu))
-		return false;
-	if (el == 0)
-		return spu->reg[SPE_REG_PMSCR] & SPE_PMSCR_E0SPE;
-	return el == privileged && spu->reg[SPE_REG_PMSCR] & SPE_PMSCR_E1SPE;
+	return el < ARRAY_SIZE(spu->collect) && spu->collect[el].sampled &&
+	       spe_spu_buffer_enabled(spu);
 }
 SPE_EXPORT(spe_spu_enabled);
 
@@ -202,7 +203,8 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 	/* D17.3.7: not sampled, and nothing but COLL changes. */
 	if (spu->in_flight >= spu->config.in_flight) {
 		spu->stats.collisions++;
-		spu->reg[SPE_REG_PMBSR] |= SPE_PMBSR_COLL;
+		*spe_spu_pmbsr(spu, spe_report_target(&spu->controls, SPE_REPORT_OTHER_EVENT)) |=
+			SPE_PMBSR_COLL;
 		return false;
 	}
 	spu->in_flight++;
@@ -226,7 +228,7 @@ void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation)
 		return;
 	}
 	spe_spu_buffer_write(spu, operation);
-	update(spu);
+	spe_spu_update(spu);
 }
 SPE_EXPORT(spe_spu_sample);
 
@@ -239,7 +241,9 @@ SPE_EXPORT(spe_spu_operate);
 
 void spe_spu_inject(struct spe_spu *spu, u32 fault)
 {
-	if (!spe_spu_buffer_abort(spu, fault))
+	if (spe_spu_buffer_abort(spu, fault))
+		spe_spu_update(spu);
+	else
 		spu->inject = fault;
 }
 SPE_EXPORT(spe_spu_inject);

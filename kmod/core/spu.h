@@ -11,9 +11,11 @@
 #ifndef SPE_CORE_SPU_H
 #define SPE_CORE_SPU_H
 
+#include "collect.h"
 #include "env.h"
 #include "packet.h"
 #include "regs.h"
+#include "report.h"
 
 /* What a &struct spe_operation brings, beyond PC, context and time. */
 #define SPE_OPERATION_TARGET	SPE_BIT(0)	/* @target: the branch was taken */
@@ -22,14 +24,19 @@
 #define SPE_OPERATION_SOURCE	SPE_BIT(3)	/* @source */
 #define SPE_OPERATION_CONTEXT1	SPE_BIT(4)	/* @contextidr_el1 */
 #define SPE_OPERATION_CONTEXT2	SPE_BIT(5)	/* @contextidr_el2 */
+#define SPE_OPERATION_PREV_TARGET SPE_BIT(6)	/* @prev_target */
+#define SPE_OPERATION_FP	SPE_BIT(7)	/* floating-point, where the packet cannot say it */
+#define SPE_OPERATION_SIMD	SPE_BIT(8)	/* SIMD, likewise */
 
 /**
  * struct spe_operation - one member of the sample population, as it finished
  * @pc: virtual address of the instruction
  * @target: virtual address of the branch target, at the same EL
+ * @prev_target: where the last branch before it that was taken and retired went (D17.6.3.1)
  * @va: data virtual address
  * @pa: data physical address
- * @timestamp: the count that PMSCR.PCT asks for, in ticks
+ * @timestamp: the physical count, in ticks; the model subtracts the offset that PMSCR.PCT
+ *	asks for (table D17-3), which is 0 unless spe_spu_control() gave one
  * @events: Events payload as the operation caused it (D18.2.6)
  * @has: SPE_OPERATION_*
  * @contextidr_el1: CONTEXTIDR_EL1 as the operation saw it
@@ -46,6 +53,7 @@
 struct spe_operation {
 	u64 pc;
 	u64 target;
+	u64 prev_target;
 	u64 va;
 	u64 pa;
 	u64 timestamp;
@@ -130,7 +138,14 @@ enum spe_spu_incomplete {
  * @e2h: the registers are those of EL2, as a host under VHE reaches them: operations at EL2
  *	and EL0 are sampled, never at EL1, and CX stands for CONTEXTIDR_EL2 (D17.6.9). If
  *	false: at EL1 and EL0, never at EL2, and CONTEXTIDR_EL1
- * @features: SPE_PMSIDR_* bits among FE, FT, FL, ARCHINST, LDS, ERND, FNE
+ * @el2: EL2 is implemented, with PMSCR_EL2 beside PMSCR_EL1; not with @e2h
+ * @el3: EL3 is implemented; not with @e2h
+ * @exc: FEAT_SPE_EXC: PMSCR.EE and KE, PMBSR_EL2 and PMBSR_EL3; not with @e2h
+ * @strict_ee: see &spe_controls.strict_ee
+ * @pbt_always: with PBT, other operations than taken branches have the previous branch
+ *	target too (D17.6.3.1); packed layout only
+ * @features: SPE_PMSIDR_* bits among FE, FT, FL, ARCHINST, LDS, ERND, FNE, FDS, PBT, CRR,
+ *	EFT, FPF
  * @sampled_events: events that PMSEVFR can filter on, as a mask
  * @seed: of the random number generator (D17.3.2); any value
  */
@@ -151,6 +166,11 @@ struct spe_spu_config {
 	u8 in_flight;
 	bool va_tag;
 	bool e2h;
+	bool el2;
+	bool el3;
+	bool exc;
+	bool strict_ee;
+	bool pbt_always;
 	u64 features;
 	u64 sampled_events;
 	u64 seed;
@@ -205,6 +225,7 @@ enum spe_spu_kind {
 	SPE_SPU_KIND_ISSUE,
 	SPE_SPU_KIND_TOTAL,
 	SPE_SPU_KIND_TARGET,
+	SPE_SPU_KIND_PREV_TARGET,
 	SPE_SPU_KIND_VA,
 	SPE_SPU_KIND_TRANSLATION,
 	SPE_SPU_KIND_PA,
@@ -223,6 +244,12 @@ struct spe_spu {
 	struct spe_spu_config config;
 	struct spe_spu_io io;
 	struct spe_spu_stats stats;
+	struct spe_controls controls; /* of the PE, and what config and PMSCR_ELx say */
+	struct spe_timers timers;
+	struct spe_collect collect[3]; /* by Exception level */
+	u64 pmscr_el2;
+	u64 pmbsr_el2;
+	u64 pmbsr_el3;
 	u64 random;
 	u64 events;	/* the events that are output */
 	u32 inject;	/* fault for the next write, 0 for none */
@@ -301,5 +328,45 @@ void spe_spu_operate(struct spe_spu *spu, const struct spe_operation *operation)
  * event (RBPFPN).
  */
 void spe_spu_inject(struct spe_spu *spu, u32 fault);
+
+/**
+ * spe_spu_control() - the PE around the SPU changed its controls
+ * @controls: Effective values; what the configuration and PMSCR_ELx say is taken from
+ *	there: @exc, @el2, @el3, @strict_ee, and EE and KE of both
+ * @timers: copied
+ *
+ * Without it: Non-secure state, EL1 owns the buffer, all else is zero. May change the
+ * interrupt's level.
+ *
+ * Return: 0, or -EINVAL if a field is out of range or &spe_spu_config.e2h is set, which
+ * fixes them all.
+ */
+int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
+		    const struct spe_timers *timers);
+
+/**
+ * spe_spu_read_at() - MRS of a register by its own Exception level
+ * @x: 1 for all that spe_spu_read() knows; 2 for PMSCR_EL2 and PMBSR_EL2, 3 for PMBSR_EL3
+ *
+ * Return: the value; 0 where there is no such register.
+ */
+u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x);
+
+/** spe_spu_write_at() - MSR likewise; ignored where there is no such register */
+void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64 value);
+
+/**
+ * spe_spu_name_at() - which register a name with _EL1 or _EL12 reaches (E2H redirection)
+ * @el: the Exception level of the access, 1-3
+ * @el12: the name ends in _EL12, not in _EL1
+ *
+ * Return: the x of spe_spu_read_at(), 0 if the access is UNDEFINED.
+ */
+unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
+			     bool el12);
+
+/** spe_spu_exception() - the SPE Profiling exception of PMBSR_ELx; disabled if its S is 0 */
+struct spe_exception spe_spu_exception(const struct spe_spu *spu, const struct spe_pe_state *pe,
+				       unsigned int x);
 
 #endif

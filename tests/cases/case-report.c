@@ -55,24 +55,6 @@ static const struct table d17_8 =
 static const struct table d17_9 = TABLE(report_d17_9, F_PMSEE, F_EL2_EE, F_EL2_KE, F_TGE, F_PM);
 static const struct table d17_10 = TABLE(report_d17_10, F_PMSEE, F_TGE);
 
-/* Does @value fit the printed cell? X, XX, 0bNN with X within, != before it. */
-static bool cell_fits(const char *cell, u8 width, u8 value)
-{
-	bool not = cell[0] == '!';
-	bool fits = true;
-
-	if (not )
-		cell += 2;
-	if (cell[0] == '0' && cell[1] == 'b')
-		cell += 2;
-	for (u8 i = 0; i < width; i++) {
-		char bit = value >> (width - 1 - i) & 1 ? '1' : '0';
-
-		fits = fits && (cell[i] == 'X' || cell[i] == bit);
-	}
-	return fits != not ;
-}
-
 /* The row that the values fit; NULL for values that no row prints (E2PB 0b01, reserved). */
 static const struct report_row *row_find(struct spe_check *check, const struct table *table,
 					 const u8 value[FIELDS])
@@ -83,8 +65,9 @@ static const struct report_row *row_find(struct spe_check *check, const struct t
 		bool fits = true;
 
 		for (u8 f = 0; f < table->fields; f++)
-			fits = fits && cell_fits(table->rows[i].in[f], widths[table->field[f]],
-						 value[table->field[f]]);
+			fits = fits &&
+			       report_cell_fits(table->rows[i].in[f], widths[table->field[f]],
+						value[table->field[f]]);
 		if (!fits)
 			continue;
 		SPE_CHECK(check, !found);

@@ -36,7 +36,19 @@ CHANGE(zero_filter, c->zero_filter = SPE_SPU_ZERO_FILTERS)
 CHANGE(misaligned, c->misaligned = SPE_SPU_MISALIGNEDS)
 CHANGE(fault_dl, c->fault_dl = SPE_SPU_FAULT_DLS)
 CHANGE(incomplete, c->incomplete = SPE_SPU_INCOMPLETES)
-CHANGE(feature, c->features |= SPE_PMSIDR_PBT)
+CHANGE(feature, c->features |= SPE_PMSIDR_SME)
+CHANGE(altclk, c->features |= SPE_PMSIDR_ALTCLK)
+CHANGE(eft_no_ft, (c->features |= SPE_PMSIDR_EFT, c->features &= ~SPE_PMSIDR_FT))
+CHANGE(fds_no_lds, (c->features |= SPE_PMSIDR_FDS, c->features &= ~SPE_PMSIDR_LDS))
+CHANGE(pbt_slots, (c->features |= SPE_PMSIDR_PBT, c->pbt_always = true))
+CHANGE(pbt_absent, (c->layout = SPE_SPU_LAYOUT_PACKED, c->pbt_always = true))
+CHANGE(pbt_large, (c->layout = SPE_SPU_LAYOUT_PACKED, c->pbt_always = true,
+		   c->features |= SPE_PMSIDR_PBT, c->events_size = 8))
+CHANGE(contexts_large, (c->layout = SPE_SPU_LAYOUT_PACKED, c->el2 = true, c->events_size = 8))
+CHANGE(e2h_el2, c->e2h = c->el2 = true)
+CHANGE(e2h_el3, c->e2h = c->el3 = true)
+CHANGE(e2h_exc, c->e2h = c->exc = true)
+CHANGE(strict, c->strict_ee = true)
 CHANGE(fne, c->features |= SPE_PMSIDR_FNE)
 CHANGE(no_filters, c->features &= ~SPE_PMSIDR_FE)
 CHANGE(event_0, c->sampled_events |= SPE_BIT(0))
@@ -68,6 +80,17 @@ static const struct refusal refusals[] = {
 	{ "fault_dl", change_fault_dl },
 	{ "incomplete", change_incomplete },
 	{ "features", change_feature },
+	{ "features", change_altclk },
+	{ "features", change_eft_no_ft },
+	{ "features", change_fds_no_lds },
+	{ "pbt_always", change_pbt_slots },
+	{ "pbt_always", change_pbt_absent },
+	{ "max_size", change_pbt_large },
+	{ "max_size", change_contexts_large },
+	{ "el2", change_e2h_el2 },
+	{ "el3", change_e2h_el3 },
+	{ "exc", change_e2h_exc },
+	{ "strict_ee", change_strict },
 	{ "features", change_fne },
 	{ "sampled_events", change_no_filters },
 	{ "sampled_events", change_event_0 },
@@ -232,10 +255,29 @@ static void config_res0(struct spe_check *check)
 		[SPE_REG_PMBPTR] = 0xffffffffffffffff,
 		[SPE_REG_PMBSR] = 0xfc0fffff,
 	};
+	static const u64 all[SPE_REG_COUNT] = {
+		[SPE_REG_PMSCR] = 0x7fb,
+		[SPE_REG_PMSICR] = 0xffffffff,
+		[SPE_REG_PMSIRR] = 0xffffff01,
+		[SPE_REG_PMSFCR] = 0x1f0000001f0017,
+		[SPE_REG_PMSEVFR] = 0x8aa,
+		[SPE_REG_PMSLATFR] = 0xfff,
+		[SPE_REG_PMSDSFR] = 0xffffffffffffffff,
+		[SPE_REG_PMBLIMITR] = 0xfffffffffffff027,
+		[SPE_REG_PMBPTR] = 0xffffffffffffffff,
+		[SPE_REG_PMBSR] = 0xfc0fffff,
+	};
 	struct spe_spu_config config;
 
 	if (fixture_init(check, NULL))
 		check_res0(check, v1p1);
+
+	spe_spu_config_default(&config);
+	config.pmsver = 6;
+	config.exc = true;
+	config.features |= SPE_PMSIDR_EFT | SPE_PMSIDR_FDS;
+	if (fixture_init(check, &config))
+		check_res0(check, all);
 
 	spe_spu_config_default(&config);
 	config.pmsver = 3;

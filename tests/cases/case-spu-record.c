@@ -272,6 +272,21 @@ static bool op_loads(const struct spe_operation *op)
 	return op->op_class == SPE_OP_LOAD_STORE && !(op->op_subclass & 1);
 }
 
+/* D18.2.7: ASE and FP with FEAT_SPE_FPF, CR with FEAT_SPE_CRR and then never 0b00. */
+static u8 op_payload(const struct spe_spu_config *config, const struct spe_operation *op)
+{
+	bool fpf = config->features >> 27 & 1, crr = config->features >> 25 & 1;
+
+	if (op->op_class == 0 && op->op_subclass < 8)
+		return fpf ? op->op_subclass : op->op_subclass & 1;
+	if (op->op_class == 2 && op->op_subclass < 32) {
+		if (!crr)
+			return op->op_subclass & 7;
+		return op->op_subclass < 8 ? op->op_subclass + 0x18 : op->op_subclass;
+	}
+	return op->op_subclass;
+}
+
 /* What the record of @op must hold, by the sections and not by the model's code. */
 static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
 				const struct spe_operation *op)
@@ -293,7 +308,7 @@ static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
 	e.present |= SPE_HAS_ADDRESS(0) | SPE_HAS_OP | SPE_HAS_COUNTER(0) | SPE_HAS_COUNTER(1);
 	e.address[0] = extend(op->pc) | top;
 	e.op_class = op->op_class;
-	e.op_subclass = op->op_subclass;
+	e.op_subclass = op_payload(config, op);
 	e.counter[0] = (u16)clipped(config, op->total);
 	e.counter[1] = (u16)clipped(config, op->issue);
 	if (pmscr & SPE_PMSCR_CX && !config->e2h && op->has & SPE_OPERATION_CONTEXT1 &&
@@ -304,6 +319,12 @@ static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
 	if (pmscr & SPE_PMSCR_CX && config->e2h && op->has & SPE_OPERATION_CONTEXT2) {
 		e.present |= SPE_HAS_CONTEXT(1);
 		e.context[1] = op->contextidr_el2;
+	}
+	/* D17.6.3.1: retired operations; taken branches always, others by choice. */
+	if (config->features >> 24 & 1 && op->has & SPE_OPERATION_PREV_TARGET && !incomplete &&
+	    (config->pbt_always || (op->op_class == 2 && op->has & SPE_OPERATION_TARGET))) {
+		e.present |= SPE_HAS_ADDRESS(4);
+		e.address[4] = extend(op->prev_target) | top;
 	}
 	if (op->op_class == SPE_OP_BRANCH) {
 		if (op->has & SPE_OPERATION_TARGET && !excepted) {
@@ -476,6 +497,11 @@ static struct spe_spu_config random_config(u64 r)
 	config.e2h = r >> 26 & 1;
 	if (r >> 27 & 1)
 		config.features &= ~SPE_PMSIDR_LDS;
+	config.features |= (r >> 28 & 1 ? SPE_PMSIDR_PBT : 0) | (r >> 29 & 1 ? SPE_PMSIDR_CRR : 0) |
+			   (r >> 30 & 1 ? SPE_PMSIDR_FPF : 0);
+	config.pbt_always = config.features & SPE_PMSIDR_PBT && config.layout && r >> 31 & 1;
+	if (config.pbt_always && config.max_size == 6)
+		config.max_size = 7;
 	config.sampled_events &= SPE_BIT(1) | SPE_BIT(3);
 	config.seed = r;
 	return config;
@@ -488,11 +514,12 @@ static struct spe_operation random_operation(u64 *seed, bool e2h)
 	return (struct spe_operation){
 		.pc = spe_check_random(seed),
 		.target = spe_check_random(seed),
+		.prev_target = spe_check_random(seed),
 		.va = spe_check_random(seed),
 		.pa = spe_check_random(seed),
 		.timestamp = spe_check_random(seed),
 		.events = spe_check_random(seed) | (r & 3 ? 2 : 0),
-		.has = (u32)(r >> 2) & 0x3f,
+		.has = (u32)(r >> 2) & 0x7f,
 		.contextidr_el1 = (u32)spe_check_random(seed),
 		.contextidr_el2 = (u32)spe_check_random(seed),
 		.total = (u32)(r >> 20 & 0x1ffff),

@@ -6,6 +6,26 @@
 #ifndef SPE_CASES_REPORT_TABLES_H
 #define SPE_CASES_REPORT_TABLES_H
 
+#include "env.h"
+
+/* Does @value, @width bits, fit the printed cell? */
+static inline bool report_cell_fits(const char *cell, u8 width, u8 value)
+{
+	bool not = cell[0] == '!';
+	bool fits = true;
+
+	if (not )
+		cell += 2;
+	if (cell[0] == '0' && cell[1] == 'b')
+		cell += 2;
+	for (u8 i = 0; i < width; i++) {
+		char bit = value >> (width - 1 - i) & 1 ? '1' : '0';
+
+		fits = fits && (cell[i] == 'X' || cell[i] == bit);
+	}
+	return fits != not ;
+}
+
 /**
  * struct report_row - one row
  * @in: cells of the left side: 0bNN with X for any bit, X, XX, or !=0bNN

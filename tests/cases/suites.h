@@ -7,11 +7,14 @@
 
 extern const struct spe_suite spe_suite_window;
 extern const struct spe_suite spe_suite_syndrome;
+extern const struct spe_suite spe_suite_collect;
 extern const struct spe_suite spe_suite_report;
 extern const struct spe_suite spe_suite_spu_config;
 extern const struct spe_suite spe_suite_spu_sampling;
 extern const struct spe_suite spe_suite_spu_record;
 extern const struct spe_suite spe_suite_spu_buffer;
+extern const struct spe_suite spe_suite_spu_filter;
+extern const struct spe_suite spe_suite_spu_levels;
 extern const struct spe_suite spe_suite_opmodel;
 extern const struct spe_suite spe_suite_synthetic;
 

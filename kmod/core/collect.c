@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What may be collected, by owner and Exception level (D17.6.9). */
+#include "collect.h"
+
+unsigned int spe_collect_owner(const struct spe_controls *controls)
+{
+	return spe_report_el2_enabled(controls) && controls->e2pb == 0 ? 2 : 1;
+}
+SPE_EXPORT(spe_collect_owner);
+
+/* Never above the owner; under HCR_EL2.TGE there is no EL1, and EL0 is EL2's. */
+static bool sampled(const struct spe_controls *controls, u64 pmscr_el1, u64 pmscr_el2,
+		    unsigned int el)
+{
+	unsigned int owner = spe_collect_owner(controls);
+	bool tge = spe_report_el2_enabled(controls) && controls->tge;
+
+	if (el > owner || (tge && owner == 1))
+		return false;
+	switch (el) {
+	case 2:
+		return pmscr_el2 & SPE_PMSCR_E1SPE;
+	case 1:
+		return !tge && pmscr_el1 & SPE_PMSCR_E1SPE;
+	default:
+		return (tge ? pmscr_el2 : pmscr_el1) & SPE_PMSCR_E0SPE;
+	}
+}
+
+/* PCT 0b10 is reserved, and nowhere in table D17-3: as 0b00. */
+static enum spe_collect_time time_of(u64 pct)
+{
+	switch (pct) {
+	case SPE_PMSCR_PCT_PHYS:
+		return SPE_COLLECT_TIME_PHYSICAL;
+	case SPE_PMSCR_PCT_OFFSET:
+		return SPE_COLLECT_TIME_OFFSET;
+	default:
+		return SPE_COLLECT_TIME_VIRTUAL;
+	}
+}
+
+static enum spe_collect_time time_at(const struct spe_controls *controls, u64 pmscr_el1,
+				     u64 pmscr_el2)
+{
+	enum spe_collect_time el1 = time_of(SPE_FIELD_GET(SPE_PMSCR_PCT, pmscr_el1));
+	enum spe_collect_time el2 = time_of(SPE_FIELD_GET(SPE_PMSCR_PCT, pmscr_el2));
+
+	if (spe_collect_owner(controls) == 2)
+		return pmscr_el2 & SPE_PMSCR_TS ? el2 : SPE_COLLECT_TIME_NONE;
+	if (!(pmscr_el1 & SPE_PMSCR_TS))
+		return SPE_COLLECT_TIME_NONE;
+	if (!spe_report_el2_enabled(controls) || el1 == SPE_COLLECT_TIME_VIRTUAL)
+		return el1;
+	/* EL2 can only take away: what it leaves of physical time may be offset. */
+	return el2 == SPE_COLLECT_TIME_PHYSICAL ? el1 : el2;
+}
+
+static u64 offset_of(const struct spe_controls *controls, const struct spe_timers *timers,
+		     enum spe_collect_time time, unsigned int el)
+{
+	bool e2h = spe_report_el2_enabled(controls) && controls->e2h;
+
+	if (time == SPE_COLLECT_TIME_VIRTUAL) {
+		/* As a read of CNTVCT_EL0 there would see it. */
+		if (!controls->el2 || (e2h && (el == 2 || (el == 0 && controls->tge))))
+			return 0;
+		return timers->cntvoff;
+	}
+	if (time == SPE_COLLECT_TIME_OFFSET) {
+		if (!controls->el2 || !timers->poff || !timers->ecv ||
+		    (controls->el3 && !timers->ecven))
+			return 0;
+		return timers->cntpoff;
+	}
+	return 0;
+}
+
+struct spe_collect spe_collect_at(const struct spe_controls *controls,
+				  const struct spe_timers *timers, u64 pmscr_el1, u64 pmscr_el2,
+				  unsigned int el)
+{
+	bool el2 = spe_report_el2_enabled(controls);
+	bool pa = !el2 || pmscr_el2 & SPE_PMSCR_PA;
+	enum spe_collect_time time = time_at(controls, pmscr_el1, pmscr_el2);
+
+	return (struct spe_collect){
+		.offset = offset_of(controls, timers, time, el),
+		.time = (u8)time,
+		.sampled = sampled(controls, pmscr_el1, pmscr_el2, el),
+		.context1 = pmscr_el1 & SPE_PMSCR_CX && el < 2 && !(el2 && controls->tge),
+		.context2 = el2 && pmscr_el2 & SPE_PMSCR_CX,
+		.pa = pa && (spe_collect_owner(controls) == 2 || pmscr_el1 & SPE_PMSCR_PA),
+	};
+}
+SPE_EXPORT(spe_collect_at);

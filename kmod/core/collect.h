@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who owns the profiling buffer, whether an Exception level is sampled, and what may be
+ * collected there (D17.6.9). Pure functions of the controls.
+ */
+#ifndef SPE_CORE_COLLECT_H
+#define SPE_CORE_COLLECT_H
+
+#include "env.h"
+#include "regs.h"
+#include "report.h"
+
+/* What the Timestamp packet holds (table D17-3). */
+enum spe_collect_time {
+	SPE_COLLECT_TIME_NONE,
+	SPE_COLLECT_TIME_VIRTUAL, /* the physical count less the virtual offset */
+	SPE_COLLECT_TIME_PHYSICAL,
+	SPE_COLLECT_TIME_OFFSET, /* the physical count less the physical offset */
+};
+
+/**
+ * struct spe_timers - the Generic Timer's part in timestamps
+ * @cntvoff: CNTVOFF_EL2
+ * @cntpoff: CNTPOFF_EL2
+ * @poff: FEAT_ECV_POFF is implemented
+ * @ecv: CNTHCTL_EL2.ECV
+ * @ecven: SCR_EL3.ECVEn
+ */
+struct spe_timers {
+	u64 cntvoff;
+	u64 cntpoff;
+	bool poff;
+	bool ecv;
+	bool ecven;
+};
+
+/**
+ * struct spe_collect - what holds at one Exception level
+ * @offset: to subtract from the physical count
+ * @time: &enum spe_collect_time
+ * @sampled: operations are sampled there, if the buffer is enabled
+ * @context1: CONTEXTIDR_EL1 is collected
+ * @context2: CONTEXTIDR_EL2 is
+ * @pa: physical data addresses are
+ */
+struct spe_collect {
+	u64 offset;
+	u8 time;
+	bool sampled;
+	bool context1;
+	bool context2;
+	bool pa;
+};
+
+/** spe_collect_owner() - the Exception level that owns the buffer, 1 or 2 */
+unsigned int spe_collect_owner(const struct spe_controls *controls);
+
+/**
+ * spe_collect_at() - what holds for operations at Exception level @el
+ * @pmscr_el1: PMSCR_EL1
+ * @pmscr_el2: PMSCR_EL2; not looked at where EL2 is not enabled
+ * @el: 0-2
+ */
+struct spe_collect spe_collect_at(const struct spe_controls *controls,
+				  const struct spe_timers *timers, u64 pmscr_el1, u64 pmscr_el2,
+				  unsigned int el);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The SPU among Exception levels: PMSCR_EL2, PMBSR_EL2 and PMBSR_EL3 beside EL1's, the
+ * names that reach them, and what follows from the PE's controls.
+ */
+#include "spu-internal.h"
+
+#define PMSCR_EL2_BITS                                                                    \
+	(SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS | \
+	 SPE_PMSCR_PCT)
+
+static u8 ee_of(u64 pmscr)
+{
+	return (u8)SPE_FIELD_GET(SPE_PMSCR_EE, pmscr);
+}
+
+void spe_spu_controls_derive(struct spe_spu *spu)
+{
+	struct spe_controls *controls = &spu->controls;
+	u64 pmscr_el1 = spu->reg[SPE_REG_PMSCR];
+	u64 pmscr_el2 = spu->pmscr_el2;
+
+	controls->exc = spu->config.exc;
+	controls->el2 = spu->config.el2;
+	controls->el3 = spu->config.el3;
+	controls->strict_ee = spu->config.strict_ee;
+	if (spu->config.e2h) {
+		/* A host under VHE: the one PMSCR is PMSCR_EL2, whatever its name. */
+		pmscr_el2 = pmscr_el1;
+		pmscr_el1 = 0;
+		controls->el2 = controls->tge = controls->e2h = true;
+		controls->e2pb = 0;
+	}
+	controls->el1_ee = ee_of(pmscr_el1);
+	controls->el1_ke = pmscr_el1 & SPE_PMSCR_KE;
+	controls->el2_ee = ee_of(pmscr_el2);
+	controls->el2_ke = pmscr_el2 & SPE_PMSCR_KE;
+	for (unsigned int el = 0; el < ARRAY_SIZE(spu->collect); el++)
+		spu->collect[el] = spe_collect_at(controls, &spu->timers, pmscr_el1, pmscr_el2, el);
+}
+
+int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
+		    const struct spe_timers *timers)
+{
+	if (spu->config.e2h || controls->pmsee > 3 || controls->e2pb > 3)
+		return -EINVAL;
+	spu->controls = *controls;
+	spu->timers = *timers;
+	spe_spu_controls_derive(spu);
+	spe_spu_update(spu);
+	return 0;
+}
+SPE_EXPORT(spe_spu_control);
+
+u64 *spe_spu_pmbsr(struct spe_spu *spu, unsigned int x)
+{
+	switch (x) {
+	case 3:
+		return &spu->pmbsr_el3;
+	case 2:
+		return &spu->pmbsr_el2;
+	default:
+		return &spu->reg[SPE_REG_PMBSR];
+	}
+}
+
+/* Tables D17-9 and D17-10: where its exception is disabled, an S is ignored. */
+bool spe_spu_stopped(const struct spe_spu *spu)
+{
+	const struct spe_pe_state pe = { 0 };
+
+	if (spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S)
+		return true;
+	return spe_spu_exception(spu, &pe, 2).state != SPE_EXCEPTION_DISABLED ||
+	       spe_spu_exception(spu, &pe, 3).state != SPE_EXCEPTION_DISABLED;
+}
+
+/* Which bits of it can be written; 0 if there is no such register. */
+static u64 writable_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
+{
+	const struct spe_spu_config *config = &spu->config;
+
+	if (x == 2 && reg == SPE_REG_PMSCR && config->el2)
+		return PMSCR_EL2_BITS | (config->exc ? SPE_PMSCR_KE | SPE_PMSCR_EE : 0);
+	if (reg == SPE_REG_PMBSR && config->exc &&
+	    ((x == 2 && config->el2) || (x == 3 && config->el3)))
+		return spu->writable[SPE_REG_PMBSR];
+	return 0;
+}
+
+u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
+{
+	if (x == 1)
+		return spe_spu_read(spu, reg);
+	if (!writable_at(spu, reg, x))
+		return 0;
+	if (reg == SPE_REG_PMSCR)
+		return spu->pmscr_el2;
+	return x == 2 ? spu->pmbsr_el2 : spu->pmbsr_el3;
+}
+SPE_EXPORT(spe_spu_read_at);
+
+void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64 value)
+{
+	u64 writable = writable_at(spu, reg, x);
+
+	if (x == 1) {
+		spe_spu_write(spu, reg, value);
+		return;
+	}
+	if (!writable)
+		return;
+	if (reg == SPE_REG_PMSCR) {
+		spu->pmscr_el2 = value & writable;
+		spe_spu_controls_derive(spu);
+	} else {
+		*spe_spu_pmbsr(spu, x) = value & writable;
+	}
+	spe_spu_update(spu);
+}
+SPE_EXPORT(spe_spu_write_at);
+
+unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
+			     bool el12)
+{
+	bool e2h = spe_report_el2_enabled(&spu->controls) && spu->controls.e2h;
+	bool redirects = writable_at(spu, reg, 2);
+
+	if ((unsigned int)reg >= SPE_REG_COUNT || el < 1 || el > 3)
+		return 0;
+	/* _EL12 names exist where _EL1 ones are redirected, for EL2 and EL3 under E2H. */
+	if (el12)
+		return redirects && e2h && el > 1 ? 1 : 0;
+	return redirects && e2h && el == 2 ? 2 : 1;
+}
+SPE_EXPORT(spe_spu_name_at);
+
+struct spe_exception spe_spu_exception(const struct spe_spu *spu, const struct spe_pe_state *pe,
+				       unsigned int x)
+{
+	u64 pmbsr = x == 3 ? spu->pmbsr_el3 : x == 2 ? spu->pmbsr_el2 : spu->reg[SPE_REG_PMBSR];
+
+	if (!(pmbsr & SPE_PMBSR_S))
+		return (struct spe_exception){ 0 };
+	return spe_report_exception(&spu->controls, pe, x);
+}
+SPE_EXPORT(spe_spu_exception);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which operations are recorded: PMSFCR_EL1 and the registers that it turns on. */
+#include "spu-internal.h"
+
+/* PMSFCR's type bits, and the distance from each to its mask bit. */
+#define TYPES	   (SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST | SPE_PMSFCR_FP | SPE_PMSFCR_SIMD)
+#define MASK_SHIFT 32
+static_assert(SPE_PMSFCR_B << MASK_SHIFT == SPE_PMSFCR_BM &&
+		      SPE_PMSFCR_SIMD << MASK_SHIFT == SPE_PMSFCR_SIMDM,
+	      "a mask bit stands 32 above its type");
+
+static bool is_atomic(enum spe_op_format format, const struct spe_operation *operation)
+{
+	return format == SPE_OP_FORMAT_LS_EXTENDED && operation->op_subclass & SPE_OP_AT;
+}
+
+/* What the packet says of itself; for the rest the operation's flags speak. */
+static u64 types_vector(enum spe_op_format format, const struct spe_operation *operation)
+{
+	u64 types = 0;
+
+	if (operation->has & SPE_OPERATION_FP)
+		types |= SPE_PMSFCR_FP;
+	if (operation->has & SPE_OPERATION_SIMD)
+		types |= SPE_PMSFCR_SIMD;
+	switch (format) {
+	case SPE_OP_FORMAT_OTHER:
+		if (operation->op_subclass & SPE_OP_FP)
+			types |= SPE_PMSFCR_FP;
+		if (operation->op_subclass & SPE_OP_ASE)
+			types |= SPE_PMSFCR_SIMD;
+		break;
+	case SPE_OP_FORMAT_SVE:
+		if (operation->op_subclass & SPE_OP_FP)
+			types |= SPE_PMSFCR_FP;
+		fallthrough;
+	case SPE_OP_FORMAT_SME:
+	case SPE_OP_FORMAT_LS_SVE:
+		types |= SPE_PMSFCR_SIMD;
+		break;
+	default:
+		break;
+	}
+	return types;
+}
+
+/* All types that an operation is of. */
+static u64 types_of(const struct spe_operation *operation)
+{
+	enum spe_op_format format = spe_op_format(operation->op_class, operation->op_subclass);
+	u64 types = types_vector(format, operation);
+
+	if (operation->op_class == SPE_OP_BRANCH)
+		types |= SPE_PMSFCR_B;
+	if (operation->op_class != SPE_OP_LOAD_STORE)
+		return types;
+	if (spe_operation_is_load(operation))
+		types |= SPE_PMSFCR_LD;
+	/* Stores, and every atomic, whether it returns a value or not. */
+	if (!spe_operation_is_load(operation) || is_atomic(format, operation))
+		types |= SPE_PMSFCR_ST;
+	return types;
+}
+
+/*
+ * Types without their mask bit are alternatives, one of them suffices; a type with it
+ * must be as its own bit says (FEAT_SPE_EFT). Naming no alternative is no demand then.
+ */
+static bool filter_type(const struct spe_spu *spu, const struct spe_operation *operation)
+{
+	u64 masked = spu->reg[SPE_REG_PMSFCR] >> MASK_SHIFT & TYPES;
+	u64 wanted = spu->reg[SPE_REG_PMSFCR] & TYPES;
+	u64 types = types_of(operation);
+
+	if (!masked && !wanted)
+		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
+	if ((types ^ wanted) & masked)
+		return false;
+	return !(wanted & ~masked) || types & wanted & ~masked;
+}
+
+static bool filter_events(const struct spe_spu *spu, u64 events)
+{
+	u64 want = spu->reg[SPE_REG_PMSEVFR];
+
+	if (!want)
+		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
+	return (events & want) == want;
+}
+
+static bool filter_no_events(const struct spe_spu *spu, u64 events)
+{
+	u64 unwanted = spu->reg[SPE_REG_PMSNEVFR];
+
+	if (!unwanted)
+		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
+	return !(events & unwanted);
+}
+
+static bool filter_latency(const struct spe_spu *spu, u32 total)
+{
+	u64 min = spu->reg[SPE_REG_PMSLATFR];
+
+	if (!min)
+		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
+	return spe_spu_saturated(spu, total) >= min;
+}
+
+/* PMSDSFR_EL1 judges loads that say where their data came from. */
+static bool filter_source(const struct spe_spu *spu, const struct spe_operation *operation)
+{
+	if (!spe_operation_is_load(operation) || !(operation->has & SPE_OPERATION_SOURCE))
+		return true;
+	return spu->reg[SPE_REG_PMSDSFR] >> (operation->source & 0x3f) & 1;
+}
+
+bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *operation)
+{
+	u64 on = spu->reg[SPE_REG_PMSFCR];
+
+	/* The filters that are on must all agree (PMSFCR_EL1). */
+	return (!(on & SPE_PMSFCR_FT) || filter_type(spu, operation)) &&
+	       (!(on & SPE_PMSFCR_FE) || filter_events(spu, operation->events)) &&
+	       (!(on & SPE_PMSFCR_FNE) || filter_no_events(spu, operation->events)) &&
+	       (!(on & SPE_PMSFCR_FL) || filter_latency(spu, operation->total)) &&
+	       (!(on & SPE_PMSFCR_FDS) || filter_source(spu, operation));
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The SPU among Exception levels (FEAT_SPE_EXC): its registers and names, where an event
+ * is recorded, what of it is seen as interrupt and exception, second events.
+ */
+#include "spu-fixture.h"
+#include "suites.h"
+
+#define S	     SPE_PMBSR_S
+#define DL	     SPE_PMBSR_DL
+#define EA	     SPE_PMBSR_EA
+#define EC(ec, code) ((u64)(ec) << 26 | (code) | S)
+#define EE(v)	     ((u64)(v) << 9)
+#define KE	     SPE_PMSCR_KE
+
+static const struct spe_timers no_timers;
+
+static u64 at(enum spe_reg reg, unsigned int x)
+{
+	return spe_spu_read_at(&fixture.spu, reg, x);
+}
+
+static bool start(struct spe_check *check, u8 pmsver, bool el2, bool el3, bool exc)
+{
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	config.pmsver = pmsver;
+	config.el2 = el2;
+	config.el3 = el3;
+	config.exc = exc;
+	return fixture_init(check, &config);
+}
+
+/* Enables of both owners, so that samples come whoever it is. */
+static void arm(u64 el1, u64 el2)
+{
+	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3 | el2);
+	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, el1);
+	fixture_arm(4096);
+}
+
+static void registers(struct spe_check *check)
+{
+	for (unsigned int i = 0; i < 8; i++) {
+		bool el2 = i & 1, el3 = i & 2, exc = i & 4;
+
+		if (!start(check, 2, el2, el3, exc))
+			return;
+		for (unsigned int x = 0; x < 5; x++)
+			for (unsigned int reg = 0; reg < SPE_REG_COUNT; reg++)
+				if (x != 1)
+					spe_spu_write_at(&fixture.spu, reg, x, ~0ULL);
+		SPE_CHECK_EQ(check, i << 16 | at(SPE_REG_PMSCR, 2),
+			     i << 16 | (el2 ? exc ? 0x7fb : 0xfb : 0));
+		SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 2), el2 && exc ? 0xfc0fffff : 0);
+		SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 3), el3 && exc ? 0xfc0fffff : 0);
+		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 3), 0);
+		SPE_CHECK_EQ(check, at(SPE_REG_PMSIRR, 2), 0);
+		SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 0), 0);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), 0);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 1, ~0ULL);
+		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 1), exc ? 0x7fb : 0xfb);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), exc ? 0x7fb : 0xfb);
+	}
+}
+
+/* E2H redirection, and the _EL12 names. */
+static void names(struct spe_check *check)
+{
+	static const struct {
+		bool exc;
+		bool ns;
+		bool e2h;
+		u8 reg;
+		u8 el;
+		bool el12;
+		u8 x;
+	} rows[] = {
+		{ true, true, false, SPE_REG_PMSCR, 1, false, 1 },
+		{ true, true, false, SPE_REG_PMSCR, 2, false, 1 },
+		{ true, true, false, SPE_REG_PMSCR, 2, true, 0 },
+		{ true, true, true, SPE_REG_PMSCR, 1, false, 1 },
+		{ true, true, true, SPE_REG_PMSCR, 1, true, 0 },
+		{ true, true, true, SPE_REG_PMSCR, 2, false, 2 },
+		{ true, true, true, SPE_REG_PMSCR, 2, true, 1 },
+		{ true, true, true, SPE_REG_PMSCR, 3, false, 1 },
+		{ true, true, true, SPE_REG_PMSCR, 3, true, 1 },
+		{ true, true, true, SPE_REG_PMBSR, 2, false, 2 },
+		{ true, true, true, SPE_REG_PMBSR, 2, true, 1 },
+		/* Without FEAT_SPE_EXC there is one PMBSR. */
+		{ false, true, true, SPE_REG_PMBSR, 2, false, 1 },
+		{ false, true, true, SPE_REG_PMBSR, 2, true, 0 },
+		{ false, true, true, SPE_REG_PMSCR, 2, false, 2 },
+		/* What all Exception levels share has no other name. */
+		{ true, true, true, SPE_REG_PMSIRR, 2, false, 1 },
+		{ true, true, true, SPE_REG_PMSIRR, 2, true, 0 },
+		/* EL2 disabled; no such register or Exception level. */
+		{ true, false, true, SPE_REG_PMSCR, 2, false, 1 },
+		{ true, true, true, SPE_REG_COUNT, 2, false, 0 },
+		{ true, true, true, SPE_REG_PMSCR, 0, false, 0 },
+		{ true, true, true, SPE_REG_PMSCR, 4, false, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_controls c = { .ns = rows[i].ns, .e2h = rows[i].e2h };
+
+		if (!start(check, 2, true, true, rows[i].exc))
+			return;
+		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), 0);
+		SPE_CHECK_EQ(check,
+			     i << 8 | spe_spu_name_at(&fixture.spu, rows[i].reg, rows[i].el,
+						      rows[i].el12),
+			     i << 8 | rows[i].x);
+	}
+}
+
+static void controls_refused(struct spe_check *check)
+{
+	struct spe_controls c = { .ns = true, .pmsee = 4 };
+	struct spe_spu_config config;
+
+	if (!start(check, 2, true, true, true))
+		return;
+	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), -EINVAL);
+	c = (struct spe_controls){ .ns = true, .e2pb = 4 };
+	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), -EINVAL);
+	spe_spu_config_default(&config);
+	config.e2h = true;
+	if (!fixture_init(check, &config))
+		return;
+	c = (struct spe_controls){ .ns = true };
+	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), -EINVAL);
+}
+
+/* RHJXHT: one PMBSR_ELx has the syndrome, the others are as they were; RTSJRP: PMBIRQ. */
+static void events(struct spe_check *check)
+{
+	static const struct {
+		struct spe_controls c;
+		u64 el1;
+		u64 el2;
+		u32 fault; /* injected; 0: the window is left to fill */
+		u64 pmbsr;
+		u8 x;
+		bool irq;
+		u8 from_el0; /* where the exception goes, taken from EL0; 0 for none */
+	} rows[] = {
+#define FAULT(ec, code) ((ec) << 26 | (code))
+#define NS		.ns = true
+		/* Everything at EL1, by interrupt: all off. */
+		{ { NS, .e2pb = 3 }, 0, 0, 0, EC(0, 1), 1, true, 0 },
+		/* PMSEE is 0: EL2's and EL1's EE mean nothing. */
+		{ { NS, .e2pb = 3 }, EE(3), EE(3), 0, EC(0, 1), 1, true, 0 },
+		/* EL3 leaves it to EL2, EL2 to EL1. */
+		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(0), EE(2), 0, EC(0, 1), 1, true, 0 },
+		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(3), EE(2), 0, EC(0, 1), 1, false, 1 },
+		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(3), EE(0), 0, EC(0, 1), 1, true, 0 },
+		/* EL2 takes all. */
+		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(3), EE(3), 0, EC(0, 1), 2, false, 2 },
+		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(0), EE(3), 0, EC(0, 1), 2, false, 2 },
+		{ { NS, .pmsee = 1 }, EE(0), EE(3), FAULT(0x24, 7), EC(0x24, 7), 2, false, 2 },
+		/* EL2 takes what a store would trap to it. */
+		{ { NS, .e2pb = 3, .pmsee = 1 },
+		  EE(3),
+		  EE(2),
+		  FAULT(0x24, 7),
+		  EC(0x24, 7),
+		  1,
+		  false,
+		  1 },
+		{ { NS, .e2pb = 3, .pmsee = 1 },
+		  EE(3),
+		  EE(2),
+		  FAULT(0x25, 7),
+		  EC(0x25, 7),
+		  2,
+		  false,
+		  2 },
+		{ { NS, .pmsee = 1 }, EE(3), EE(2), FAULT(0x24, 7), EC(0x24, 7), 2, false, 2 },
+		{ { NS, .pmsee = 1 }, EE(3), EE(2), FAULT(0x1f, 9), EC(0x1f, 9) | DL, 1, false, 1 },
+		{ { NS, .e2pb = 3, .pmsee = 1, .hcr_gpf = true },
+		  EE(3),
+		  EE(2),
+		  FAULT(0x24, 0x28),
+		  EC(0x24, 0x28),
+		  2,
+		  false,
+		  2 },
+		{ { NS, .e2pb = 3, .pmsee = 1, .tea = true },
+		  EE(3),
+		  EE(2),
+		  FAULT(0x24, 0x10),
+		  EC(0x24, 0x10) | EA,
+		  2,
+		  false,
+		  2 },
+		/* An asynchronous abort of a stage 1 write: DL. */
+		{ { NS, .e2pb = 3, .pmsee = 1, .tea = true },
+		  EE(3),
+		  EE(2),
+		  FAULT(0x24, 0x11),
+		  EC(0x24, 0x11) | EA | DL,
+		  2,
+		  false,
+		  2 },
+		/* EL3. */
+		{ { NS, .e2pb = 3, .pmsee = 2 },
+		  EE(3),
+		  EE(2),
+		  FAULT(0x1e, 4),
+		  EC(0x1e, 4),
+		  3,
+		  false,
+		  3 },
+		{ { NS, .e2pb = 3, .pmsee = 2 },
+		  EE(3),
+		  EE(2),
+		  FAULT(0x24, 0x10),
+		  EC(0x24, 0x10) | EA,
+		  1,
+		  false,
+		  1 },
+		{ { NS, .e2pb = 3, .pmsee = 2, .scr_ea = true },
+		  EE(3),
+		  EE(2),
+		  FAULT(0x24, 0x10),
+		  EC(0x24, 0x10) | EA,
+		  3,
+		  false,
+		  3 },
+		{ { NS, .e2pb = 3, .pmsee = 3 }, EE(3), EE(2), 0, EC(0, 1), 3, false, 3 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_pe_state pe = { .owning = true };
+		u8 taken = 0;
+
+		if (!start(check, 2, true, true, true))
+			return;
+		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &rows[i].c, &no_timers), 0);
+		arm(rows[i].el1, rows[i].el2);
+		if (rows[i].fault)
+			spe_spu_inject(&fixture.spu, rows[i].fault);
+		for (unsigned int n = 0; n < 64 && fixture_sample(&op_load); n++)
+			;
+		/* Profiling is disabled, whoever is told. */
+		SPE_CHECK_EQ(check, i << 8 | spe_spu_until_sample(&fixture.spu), i << 8);
+		for (unsigned int x = 1; x < 4; x++) {
+			struct spe_exception exception = spe_spu_exception(&fixture.spu, &pe, x);
+
+			SPE_CHECK_EQ(check, i << 48 | (u64)x << 40 | at(SPE_REG_PMBSR, x),
+				     i << 48 | (u64)x << 40 | (x == rows[i].x ? rows[i].pmbsr : 0));
+			if (exception.state == SPE_EXCEPTION_TAKEN)
+				taken = exception.target;
+		}
+		SPE_CHECK_EQ(check, i << 8 | fixture.irq, i << 8 | (rows[i].irq && rows[i].x == 1));
+		SPE_CHECK_EQ(check, i << 8 | taken, i << 8 | rows[i].from_el0);
+		/* Clearing S lets it go on. */
+		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, rows[i].x, 0);
+		SPE_CHECK(check, spe_spu_until_sample(&fixture.spu) > 0);
+		SPE_CHECK(check, !fixture.irq);
+	}
+#undef NS
+#undef FAULT
+}
+
+/* IGRLRX: writes of S, and of the controls, move PMBIRQ; an S that is ignored does nothing. */
+static void irq_follows(struct spe_check *check)
+{
+	struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = 1 };
+
+	if (!start(check, 2, true, true, true))
+		return;
+	spe_spu_control(&fixture.spu, &c, &no_timers);
+	arm(0, EE(2));
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, S);
+	SPE_CHECK(check, fixture.irq);
+	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, 3 | EE(3));
+	SPE_CHECK(check, !fixture.irq);
+	c.pmsee = 0;
+	spe_spu_control(&fixture.spu, &c, &no_timers);
+	SPE_CHECK(check, fixture.irq);
+	c.pmsee = 1;
+	spe_spu_control(&fixture.spu, &c, &no_timers);
+	SPE_CHECK(check, !fixture.irq);
+	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3 | EE(0));
+	SPE_CHECK(check, fixture.irq);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	SPE_CHECK(check, !fixture.irq);
+
+	/* PMBSR_EL2.S with EE 0 and PMBSR_EL3.S with PMSEE 1 are ignored. */
+	spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 2, S);
+	spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 3, S);
+	SPE_CHECK(check, !fixture.irq);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3 | EE(2));
+	SPE_CHECK(check, !fixture_sample(&op_load));
+	spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 2, 0);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	c.pmsee = 2;
+	spe_spu_control(&fixture.spu, &c, &no_timers);
+	SPE_CHECK(check, !fixture_sample(&op_load));
+}
+
+/* RBPFPN, IXPWQC: an asynchronous abort after an event, in the same PMBSR_ELx and another. */
+static void second_event(struct spe_check *check)
+{
+	u32 abort = spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC);
+
+	for (u8 pmsver = 3; pmsver <= 4; pmsver++)
+		for (unsigned int tea = 0; tea < 2; tea++) {
+			struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = 1, .tea = tea };
+			struct spe_pe_state pe = { .owning = true, .el = 1 };
+			u64 el1 = EC(0, 1), el2 = 0;
+
+			if (!start(check, pmsver, true, true, true))
+				return;
+			spe_spu_control(&fixture.spu, &c, &no_timers);
+			arm(EE(3), EE(2));
+			while (fixture_sample(&op_load))
+				;
+			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 1), EC(0, 1));
+			spe_spu_inject(&fixture.spu, abort);
+			/* ITCPLL: from SPEv1p3 on it is not reported. */
+			if (pmsver < 4 && tea)
+				el2 = EC(0x24, 0x11) | EA | DL;
+			else if (pmsver < 4)
+				el1 |= EA | DL;
+			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 1), el1);
+			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 2), el2);
+			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 3), 0);
+			/* Both are pending then: EL1's masked for lack of KE, EL2's not. */
+			SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, 1).state,
+				     SPE_EXCEPTION_MASKED);
+			SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, 2).state,
+				     el2 ? SPE_EXCEPTION_TAKEN : SPE_EXCEPTION_DISABLED);
+		}
+}
+
+/* D17.3.7: COLL goes where any other event would. */
+static void collision(struct spe_check *check)
+{
+	for (unsigned int x = 1; x < 4; x++) {
+		struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = x == 3 ? 3 : 1 };
+
+		if (!start(check, 2, true, true, true))
+			return;
+		spe_spu_control(&fixture.spu, &c, &no_timers);
+		arm(EE(3), EE(x == 2 ? 3 : 2));
+		SPE_CHECK(check, spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)));
+		SPE_CHECK(check, !spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)));
+		for (unsigned int y = 1; y < 4; y++)
+			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, y), y == x ? SPE_PMBSR_COLL : 0);
+		/* COLL alone stops nothing. */
+		spe_spu_sample(&fixture.spu, &op_load);
+		SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
+	}
+}
+
+/* A record under two owners: contexts, physical address, timestamp less its offset. */
+static void record(struct spe_check *check)
+{
+	static const struct {
+		u8 e2pb;
+		u64 el1;
+		u64 el2;
+		u64 timestamp; /* 0: an End packet */
+		bool context1;
+		bool context2;
+		bool pa;
+	} rows[] = {
+		{ 3, 0x38, 0x18, 0x1122334455666688, true, true, true },
+		{ 3, 0x38, 0x08, 0x1122334455666688, true, true, false },
+		{ 3, 0x78, 0x50, 0x1122334455667788, true, false, true },
+		{ 3, 0x78, 0x10, 0x1122334455666688, true, false, true },
+		{ 3, 0xf8, 0x40, 0x1122334455667778, true, false, false },
+		{ 3, 0x18, 0x38, 0, true, true, true },
+		{ 0, 0x18, 0x20, 0x1122334455666688, true, false, false },
+		{ 0, 0x00, 0x78, 0x1122334455667788, false, true, true },
+		{ 0, 0x38, 0x00, 0, true, false, false },
+	};
+	struct spe_timers timers = {
+		.cntvoff = 0x1100, .cntpoff = 0x10, .poff = true, .ecv = true, .ecven = true
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_controls c = { .ns = true, .e2pb = rows[i].e2pb };
+		struct spe_sample s = { 0 };
+
+		if (!start(check, 2, true, true, false))
+			return;
+		spe_spu_control(&fixture.spu, &c, &timers);
+		arm(rows[i].el1, rows[i].el2);
+		if (!SPE_CHECK(check, fixture_sample(&op_load)) ||
+		    !SPE_CHECK(check, spe_record_decode(fixture.mem, 64, 64, &s) > 0))
+			return;
+		SPE_CHECK_EQ(check, i << 8 | ((s.present & SPE_HAS_CONTEXT(0)) ? 1U : 0U),
+			     i << 8 | rows[i].context1);
+		SPE_CHECK_EQ(check, i << 8 | ((s.present & SPE_HAS_CONTEXT(1)) ? 1U : 0U),
+			     i << 8 | rows[i].context2);
+		SPE_CHECK_EQ(check, i << 8 | ((s.present & SPE_HAS_ADDRESS(3)) ? 1U : 0U),
+			     i << 8 | rows[i].pa);
+		SPE_CHECK_EQ(check, ((s.present & SPE_HAS_TIMESTAMP) ? 1U : 0U),
+			     rows[i].timestamp != 0);
+		SPE_CHECK_EQ(check, s.timestamp, rows[i].timestamp);
+	}
+}
+
+static const struct spe_case cases[] = {
+	{ "registers", registers },
+	{ "names", names },
+	{ "controls refused", controls_refused },
+	{ "events", events },
+	{ "interrupt follows", irq_follows },
+	{ "second event", second_event },
+	{ "collision", collision },
+	{ "record by owner", record },
+};
+
+const struct spe_suite spe_suite_spu_levels = { "spu-levels", cases, ARRAY_SIZE(cases) };
