@@ -65,12 +65,10 @@ u64 *spe_spu_pmbsr(struct spe_spu *spu, unsigned int x)
 }
 
 /* Tables D17-9 and D17-10: where its exception is disabled, an S is ignored. */
-bool spe_spu_stopped(const struct spe_spu *spu)
+bool spe_spu_stopped_above(const struct spe_spu *spu)
 {
 	const struct spe_pe_state pe = { 0 };
 
-	if (spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S)
-		return true;
 	return spe_spu_exception(spu, &pe, 2).state != SPE_EXCEPTION_DISABLED ||
 	       spe_spu_exception(spu, &pe, 3).state != SPE_EXCEPTION_DISABLED;
 }

@@ -47,8 +47,8 @@ void spe_spu_controls_derive(struct spe_spu *spu);
 /* spu-el.c: PMBSR_ELx; it must exist. */
 u64 *spe_spu_pmbsr(struct spe_spu *spu, unsigned int x);
 
-/* spu-el.c: an S that is not ignored is 1, in any PMBSR_ELx. */
-bool spe_spu_stopped(const struct spe_spu *spu);
+/* spu-el.c: an S that is not ignored is 1, in PMBSR_EL2 or PMBSR_EL3. */
+bool spe_spu_stopped_above(const struct spe_spu *spu);
 
 /* Counters saturate (D18.2.3). */
 static inline u16 spe_spu_saturated(const struct spe_spu *spu, u32 cycles)
@@ -62,6 +62,13 @@ static inline u16 spe_spu_saturated(const struct spe_spu *spu, u32 cycles)
 static inline bool spe_operation_is_load(const struct spe_operation *operation)
 {
 	return operation->op_class == SPE_OP_LOAD_STORE && !(operation->op_subclass & SPE_OP_LDST);
+}
+
+/* Out of line only with FEAT_SPE_EXC: this is asked several times for each sample. */
+static inline bool spe_spu_stopped(const struct spe_spu *spu)
+{
+	return spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S ||
+	       (spu->config.exc && spe_spu_stopped_above(spu));
 }
 
 /* PMBLIMITR.E is 1 and no event is waiting: the SPU may write (D17.8). */

@@ -226,7 +226,8 @@ size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation
 	size_t align = (size_t)1 << spu->config.align;
 	size_t size;
 
-	memset(spu->record, 0, SLOTS_SIZE);
+	if (w.slots)
+		memset(spu->record, 0, SLOTS_SIZE);
 	put_packets(&w, spu, operation);
 	if (collect->time != SPE_COLLECT_TIME_NONE)
 		put(&w, SPE_SPU_KIND_TIMESTAMP, operation->timestamp - collect->offset);
@@ -234,6 +235,7 @@ size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation
 		put(&w, SPE_SPU_KIND_END, 0);
 
 	size = (w.size + align - 1) & ~(align - 1);
-	memset(spu->record + w.size, 0, size - w.size);
+	if (size > w.size)
+		memset(spu->record + w.size, 0, size - w.size);
 	return size;
 }
