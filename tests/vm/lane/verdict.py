@@ -23,8 +23,8 @@ def bad_lines(text):
 def judge(result, console):
     """(exit status, one sentence, lines that prove it)"""
     dmesg = result.files.get("dmesg", "")
-    lines = (bad_lines(dmesg) or bad_lines(console) or
-             result.files.get("kmemleak", "").splitlines())
+    lines = bad_lines(dmesg) or bad_lines(console)
+    lines += result.files.get("kmemleak", "").splitlines()
     if lines:
         return KERNEL_COMPLAINED, f"the kernel complained ({len(lines)} lines)", lines
     if "Kernel panic" in console:
