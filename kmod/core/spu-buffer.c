@@ -148,7 +148,7 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	struct outcome outcome;
 	size_t size;
 
-	/* RWVKFM: what might pass the limit is not begun. */
+	/* RTHGCR: what might pass the limit is not begun. */
 	if (start >= limit || limit - start < largest) {
 		spu->stats.discarded++;
 		not_written(spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));

@@ -140,7 +140,7 @@ static void table_walk(struct spe_check *check, const struct table *table,
 	SPE_CHECK_EQ(check, used, (1U << table->count) - 1);
 }
 
-/* A column of the right side of D17-5 to D17-7; the row's number goes with a failure. */
+/* A cell of the right side; the event goes with a failure. */
 static void target_column(struct spe_check *check, const struct report_row *row,
 			  const struct spe_controls *controls, unsigned int column,
 			  enum spe_report_event event)

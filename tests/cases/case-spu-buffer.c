@@ -27,7 +27,7 @@ static u64 advanced(void)
 	return fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
 }
 
-/* D17.8.2 */
+/* D17.8.2, RFJDLW, RNXZXG; RWVKFM: nothing is sampled after it. */
 static void buffer_full(struct spe_check *check)
 {
 	/* MaxSize, and how many 64-byte records go into 4096 bytes. */
@@ -131,7 +131,7 @@ static void buffer_interrupt_reenters(struct spe_check *check)
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, S);
 }
 
-/* D17.8.5, RWVKFM */
+/* D17.8.5, RTHGCR */
 static void buffer_not_allowed(struct spe_check *check)
 {
 	static const struct {
@@ -252,12 +252,12 @@ static const struct fault_row fault_rows[] = {
 	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_ASYNC)) | EA | DL, 64 },
 	{ STAGE2(SPE_FSC_EXTERNAL_ASYNC), 0, 2, 0, 4, 16,
 	  AS_EVENT(STAGE2(SPE_FSC_EXTERNAL_ASYNC)) | EA | DL, 64 },
-	/* ITCPLL: from SPEv1p3 on they are not reported. */
+	/* RJFYNW, D17.8.4, D17.8.4.1, ITCPLL: from SPEv1p3 on they are not reported. */
 	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 4, 0, 0, 0, 0, 64 },
 	{ STAGE1(SPE_FSC_EXTERNAL_ASYNC), 0, 4, 0, 0, 0, 0, 64 },
 	/* But an MMU fault is, whatever the version. */
 	{ STAGE1(TRANSLATION), 0, 6, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)), 0 },
-	/* An abort on a walk is an MMU fault; EA is left unchanged. */
+	/* D17.8.4.3: an abort on a walk is an MMU fault; EA is left unchanged. */
 	{ STAGE1(0x17), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(0x17)), 0 },
 	/* D17.8.5 and D17.8.6: the data is lost, PMBPTR stays. */
 	{ 1U << 25, 0, 2, 0, 0, 0, NOT_ALLOWED, 0 },
@@ -300,7 +300,7 @@ static void buffer_faults(struct spe_check *check)
 	SPE_CHECK(check, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
 }
 
-/* RDTGVZ: the last record that fits faults: the fault is reported, not buffer full. */
+/* D17.8.1, RDTGVZ: the last record that fits faults: the fault is reported, not buffer full. */
 static void buffer_priority(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
@@ -419,7 +419,7 @@ static void check_window(struct spe_check *check, const struct spe_spu_config *c
 		     fixture.spu.stats.bytes);
 }
 
-/* Random SPUs, windows, filters and faults: ledgers close, nothing passes the limit. */
+/* RTHGCR: random SPUs, windows, filters and faults: nothing passes the limit, ledgers close. */
 static void buffer_properties(struct spe_check *check)
 {
 	static const struct spe_operation *const ops[] = { &op_load, &op_store, &op_branch,

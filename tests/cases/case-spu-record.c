@@ -272,7 +272,7 @@ static bool op_loads(const struct spe_operation *op)
 	return op->op_class == SPE_OP_LOAD_STORE && !(op->op_subclass & 1);
 }
 
-/* D18.2.7: ASE and FP with FEAT_SPE_FPF, CR with FEAT_SPE_CRR and then never 0b00. */
+/* D17.6.3, D17.6.8, D18.2.7: ASE and FP with FEAT_SPE_FPF, CR with FEAT_SPE_CRR and then never 0b00. */
 static u8 op_payload(const struct spe_spu_config *config, const struct spe_operation *op)
 {
 	bool fpf = config->features >> 27 & 1, crr = config->features >> 25 & 1;
@@ -460,7 +460,7 @@ static void record_saturation(struct spe_check *check)
 	}
 }
 
-/* D17.6.10: always Events, always End or Timestamp; never an exception's target. */
+/* D17.6.7, D17.6.10: always Events, always End or Timestamp; never an exception's target. */
 static void record_incomplete(struct spe_check *check)
 {
 	static const u64 events[] = { 0, SPE_BIT(SPE_EVENT_EXCEPTION),
@@ -533,7 +533,7 @@ static struct spe_operation random_operation(u64 *seed, bool e2h)
 	};
 }
 
-/* Any configuration, any operation: the record is the operation, and nothing else. */
+/* D18.1.2: any configuration, any operation: the record is the operation, and nothing else. */
 static void record_properties(struct spe_check *check)
 {
 	u64 seed = 0x5eed0006;

@@ -39,7 +39,7 @@ static u64 interval_next(void)
 	return members;
 }
 
-/* D17.3.4.1: the interval is INTERVAL x 256 + 1, always. */
+/* D17.3.1, D17.3.4.1: the interval is INTERVAL x 256 + 1, always. */
 static void interval_fixed(struct spe_check *check)
 {
 	for (u64 interval = 0; interval < 5; interval++) {
@@ -54,7 +54,7 @@ static void interval_fixed(struct spe_check *check)
 }
 
 /*
- * D17.3.4.2: INTERVAL x 256 + 128 on average, 0x00 to 0xFF evenly. The mean of
+ * D17.3.2, D17.3.4.2: INTERVAL x 256 + 128 on average, 0x00 to 0xFF evenly. The mean of
  * 20000 uniform draws has a standard deviation of 0.52: it is off by more than
  * 3.5 (and the note rounds 128.5 down by 0.5) once in 10^9 seeds. The chi-square
  * of 256 bins has mean 255 and deviation 22.6: above 400 once in 10^7.
@@ -138,7 +138,7 @@ static void interval_late_registers(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 256 - ecount);
 }
 
-/* However members are handed over, the same ones are selected. */
+/* D17.3.4: however members are handed over, the same ones are selected. */
 static void interval_in_pieces(struct spe_check *check)
 {
 	static const struct {
@@ -266,7 +266,7 @@ static void sampling_levels(struct spe_check *check)
 	}
 }
 
-/* D17.3.7 */
+/* D17.3.7, RQWTQB, RLTMKQ: COLL reads as 1 from the collision on. */
 static void sampling_collisions(struct spe_check *check)
 {
 	struct spe_spu_config config;

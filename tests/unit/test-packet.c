@@ -47,7 +47,10 @@ static const struct encoding encodings[] = {
 };
 /* clang-format on */
 
-/* Each encoding decodes, encodes to the same bytes, and is short when cut by one. */
+/*
+ * D18.1.4.1, D18.1.4.2, D18.2.1 to D18.2.9, headers of tables D18-1 to D18-2 and those that
+ * D18.1.3 lets be unknown. Each encoding decodes, encodes to the same bytes, and is short when cut by one.
+ */
 static void test_encodings(void **state)
 {
 	(void)state;
