@@ -4,6 +4,8 @@
 
 #include <stdarg.h>
 
+#include "meaning.h"
+
 struct text {
 	char *buf;
 	size_t len;
@@ -130,101 +132,93 @@ static void put_context(struct text *text, u8 index, u64 payload)
 		put(text, "CONTEXT 0x%llx index %u reserved", (unsigned long long)payload, index);
 }
 
-static void put_flags(struct text *text, u8 subclass, const char *const *names, size_t n)
+static void put_length(struct text *text, const char *name, const struct spe_op *op)
 {
-	for (size_t i = 0; i < n; i++)
-		if (names[i] && subclass >> i & 1)
-			put(text, " %s", names[i]);
-}
-
-/* EVL counts from 32 bits by powers of two; its last value is "more". */
-static void put_vector(struct text *text, u8 subclass)
-{
-	unsigned int evl = (unsigned int)SPE_FIELD_GET(SPE_OP_EVL, subclass);
-
-	put(text, evl == 7 ? " EVLEN >%u" : " EVLEN %u", evl == 7 ? 2048 : 32U << evl);
-}
-
-/* ETS: bits 6:4 and 2; from 128 bits by powers of two, the last is all of ZA. */
-static void put_tile(struct text *text, u8 subclass)
-{
-	unsigned int ets = (subclass >> 4 & 7) << 1 | (subclass >> 2 & 1);
-
-	if (ets <= 11)
-		put(text, " ETS %u", 128U << ets);
-	else
-		put(text, ets == 15 ? " ETS ZA" : " ETS reserved");
-}
-
-static void put_load_store(struct text *text, enum spe_op_format format, u8 subclass)
-{
-	static const char *const targets[SPE_OP_FORMATS] = {
-		[SPE_OP_FORMAT_LS_GP] = "GP-REG",
-		[SPE_OP_FORMAT_LS_SIMD_FP] = "SIMD-FP",
-		[SPE_OP_FORMAT_LS_UNSPECIFIED] = "UNSPEC-REG",
-		[SPE_OP_FORMAT_LS_TAG] = "MTE-TAG",
-		[SPE_OP_FORMAT_LS_SYSREG] = "NV-SYSREG",
-		[SPE_OP_FORMAT_LS_MEMCPY] = "MEMCPY",
-		[SPE_OP_FORMAT_LS_MEMSET] = "MEMSET",
-	};
-	static const char *const extended[] = { [2] = "AT", [3] = "EXCL", [4] = "AR" };
-	static const char *const sve[] = { [2] = "PRED", [7] = "SG" };
-
-	put(text, subclass & SPE_OP_LDST ? "ST" : "LD");
-	if (targets[format])
-		put(text, " %s", targets[format]);
-	else if (format == SPE_OP_FORMAT_LS_EXTENDED)
-		put_flags(text, subclass, extended, ARRAY_SIZE(extended));
-	else if (format == SPE_OP_FORMAT_LS_GCS)
-		put(text, subclass & SPE_OP_GCS_COMM ? " GCS COMM" : " GCS");
-	else if (format == SPE_OP_FORMAT_LS_SVE) {
-		put_vector(text, subclass);
-		put_flags(text, subclass, sve, ARRAY_SIZE(sve));
+	switch ((enum spe_op_length)op->length_kind) {
+	case SPE_LENGTH_NONE:
+		break;
+	case SPE_LENGTH_EXACT:
+		put(text, " %s %u", name, op->length);
+		break;
+	case SPE_LENGTH_ABOVE:
+		put(text, " %s >%u", name, op->length);
+		break;
+	case SPE_LENGTH_WHOLE_ZA:
+		put(text, " %s ZA", name);
+		break;
+	case SPE_LENGTH_RESERVED:
+		put(text, " %s reserved", name);
+		break;
 	}
 }
 
-static void put_branch(struct text *text, u8 subclass)
+/* Flags that a format's first word does not say, in the order they are written. */
+static void put_flags(struct text *text, const struct spe_op *op)
 {
-	static const char *const flags[] = { "COND", "IND", "GCS" };
-	static const char *const linked[] = { "", " CR-BL", " CR-RET", " CR-NON-BL-RET" };
+	static const struct {
+		u16 flag;
+		const char *name;
+	} names[] = {
+		{ SPE_OP_IS_ATOMIC, "AT" },	   { SPE_OP_IS_EXCLUSIVE, "EXCL" },
+		{ SPE_OP_IS_ORDERED, "AR" },	   { SPE_OP_IS_COMMON, "COMM" },
+		{ SPE_OP_IS_FP, "FP" },		   { SPE_OP_IS_ASE, "ASE" },
+		{ SPE_OP_IS_PREDICATED, "PRED" },  { SPE_OP_IS_SCATTERED, "SG" },
+		{ SPE_OP_IS_INDIRECT, "IND" },	   { SPE_OP_IS_GCS, "GCS" },
+		{ SPE_OP_IS_CALL, "CR-BL" },	   { SPE_OP_IS_RETURN, "CR-RET" },
+		{ SPE_OP_IS_NEITHER, "CR-NON-BL-RET" },
+	};
 
-	put(text, "B");
-	put_flags(text, subclass, flags, ARRAY_SIZE(flags));
-	put(text, "%s", linked[SPE_FIELD_GET(SPE_OP_BR_CR, subclass)]);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (op->flags & names[i].flag)
+			put(text, " %s", names[i].name);
+}
+
+static void put_load_store(struct text *text, const struct spe_op *op)
+{
+	static const char *const targets[SPE_OP_FORMATS] = {
+		[SPE_OP_FORMAT_LS_GP] = " GP-REG",
+		[SPE_OP_FORMAT_LS_SIMD_FP] = " SIMD-FP",
+		[SPE_OP_FORMAT_LS_UNSPECIFIED] = " UNSPEC-REG",
+		[SPE_OP_FORMAT_LS_TAG] = " MTE-TAG",
+		[SPE_OP_FORMAT_LS_SYSREG] = " NV-SYSREG",
+		[SPE_OP_FORMAT_LS_MEMCPY] = " MEMCPY",
+		[SPE_OP_FORMAT_LS_MEMSET] = " MEMSET",
+		[SPE_OP_FORMAT_LS_GCS] = " GCS",
+	};
+
+	put(text, "%s%s", op->flags & SPE_OP_IS_STORE ? "ST" : "LD",
+	    targets[op->format] ? targets[op->format] : "");
+	put_length(text, "EVLEN", op);
 }
 
 static void put_op(struct text *text, u8 op_class, u8 subclass)
 {
-	static const char *const other[] = { [1] = "FP", [2] = "ASE" };
-	static const char *const vector[] = { [1] = "FP", [2] = "PRED" };
-	static const char *const tile[] = { [1] = "FP" };
-	enum spe_op_format format = spe_op_format(op_class, subclass);
+	struct spe_op op = spe_op_decode(op_class, subclass);
+	bool conditional = op.flags & SPE_OP_IS_CONDITIONAL;
 
-	switch (format) {
+	switch ((enum spe_op_format)op.format) {
+	case SPE_OP_FORMAT_RESERVED:
+		put(text, "OP class %u subclass 0x%x reserved", op_class, subclass);
+		return;
 	case SPE_OP_FORMAT_OTHER:
-		put(text, subclass & SPE_OP_COND ? "OTHER COND-SELECT" : "OTHER INSN-OTHER");
-		put_flags(text, subclass, other, ARRAY_SIZE(other));
+		put(text, conditional ? "OTHER COND-SELECT" : "OTHER INSN-OTHER");
 		break;
 	case SPE_OP_FORMAT_SVE:
 		put(text, "SVE-OTHER");
-		put_vector(text, subclass);
-		put_flags(text, subclass, vector, ARRAY_SIZE(vector));
+		put_length(text, "EVLEN", &op);
 		break;
 	case SPE_OP_FORMAT_SME:
 		put(text, "SME-OTHER");
-		put_tile(text, subclass);
-		put_flags(text, subclass, tile, ARRAY_SIZE(tile));
+		put_length(text, "ETS", &op);
 		break;
 	case SPE_OP_FORMAT_BRANCH:
-		put_branch(text, subclass);
-		break;
-	case SPE_OP_FORMAT_RESERVED:
-		put(text, "OP class %u subclass 0x%x reserved", op_class, subclass);
+		put(text, conditional ? "B COND" : "B");
 		break;
 	default:
-		put_load_store(text, format, subclass);
+		put_load_store(text, &op);
 		break;
 	}
+	put_flags(text, &op);
 }
 
 void dump_packet_meaning(const struct spe_packet *packet, char *ret_text)

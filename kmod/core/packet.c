@@ -195,6 +195,13 @@ int spe_packet_encode(const struct spe_packet *packet, u8 *buf, size_t len)
 }
 SPE_EXPORT(spe_packet_encode);
 
+void spe_packet_write(const struct spe_packet *packet, u8 *buf)
+{
+	put_payload(buf, packet->header, packet->header_size);
+	put_payload(buf + packet->header_size, packet->payload, packet->payload_size);
+}
+SPE_EXPORT(spe_packet_write);
+
 struct op_pattern {
 	u8 mask;
 	u8 match;

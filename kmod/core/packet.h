@@ -175,6 +175,13 @@ int spe_packet_decode(const u8 *buf, size_t len, struct spe_packet *ret_packet);
 int spe_packet_encode(const struct spe_packet *packet, u8 *buf, size_t len);
 
 /**
+ * spe_packet_write() - write @packet with the header it was read with
+ * @packet: as spe_packet_decode() gave it; the payload may have changed
+ * @buf: room for @header_size + @payload_size bytes
+ */
+void spe_packet_write(const struct spe_packet *packet, u8 *buf);
+
+/**
  * spe_op_format() - the format of an Operation Type payload
  * @op_class: CLASS, 0-3
  * @subclass: the payload

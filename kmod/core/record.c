@@ -204,6 +204,79 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len)
 }
 SPE_EXPORT(spe_record_encode);
 
+/* The payload that a field of @sample holds; where none does it stays as it is. */
+static void sample_get(const struct spe_sample *sample, struct spe_packet *packet)
+{
+	switch (packet->type) {
+	case SPE_PACKET_ADDRESS:
+		if (packet->index < ARRAY_SIZE(sample->address))
+			packet->payload = sample->address[packet->index];
+		break;
+	case SPE_PACKET_COUNTER:
+		if (packet->index < ARRAY_SIZE(sample->counter))
+			packet->payload = sample->counter[packet->index];
+		break;
+	case SPE_PACKET_CONTEXT:
+		packet->payload = sample->context[packet->index];
+		break;
+	case SPE_PACKET_EVENTS:
+		packet->payload = sample->events;
+		break;
+	case SPE_PACKET_OP_TYPE:
+		packet->payload = sample->op_subclass;
+		break;
+	case SPE_PACKET_DATA_SOURCE:
+		packet->payload = sample->source;
+		break;
+	case SPE_PACKET_TIMESTAMP:
+		packet->payload = sample->timestamp;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Whether the parts of a field that a header gives are still the record's. */
+static bool header_agrees(const struct spe_sample *sample, const struct spe_packet *packet)
+{
+	switch (packet->type) {
+	case SPE_PACKET_EVENTS:
+		return sample->events_size == packet->payload_size;
+	case SPE_PACKET_DATA_SOURCE:
+		return sample->source_size == packet->payload_size;
+	case SPE_PACKET_OP_TYPE:
+		return sample->op_class == packet->index;
+	default:
+		return true;
+	}
+}
+
+int spe_record_rewrite(const struct spe_sample *sample, u8 *buf, size_t len)
+{
+	size_t pos = 0, out = 0, size;
+	struct spe_packet packet;
+	u64 seen = 0;
+	int r;
+
+	while (pos < sample->size) {
+		r = spe_packet_decode(sample->raw + pos, sample->size - pos, &packet);
+		if (r < 0 || !header_agrees(sample, &packet))
+			return -EINVAL;
+		pos += (size_t)r;
+		if (packet.type == SPE_PACKET_PADDING)
+			continue;
+		seen |= packet_bit(&packet);
+		sample_get(sample, &packet);
+		size = (size_t)packet.header_size + packet.payload_size;
+		if (size > len - out)
+			return -ENOSPC;
+		spe_packet_write(&packet, buf + out);
+		out += size;
+	}
+	return seen == sample->present ? (int)out : -EINVAL;
+}
+SPE_EXPORT(spe_record_rewrite);
+
 void spe_decoder_init(struct spe_decoder *decoder, const struct spe_decoder_config *config,
 		      const u8 *buf, size_t len)
 {

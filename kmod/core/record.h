@@ -130,6 +130,23 @@ int spe_record_decode(const u8 *buf, size_t len, u32 max_size, struct spe_sample
 int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len);
 
 /**
+ * spe_record_rewrite() - write the record of @sample again, as it was, without
+ * the padding inside
+ * @sample: as spe_record_decode() gave it, with @raw still there. Its fields may
+ *	have been changed since, but not @present and the sizes
+ * @buf: where to; may not overlap @raw
+ * @len: the room there; @size of the sample is enough
+ *
+ * Order and headers are those of @raw, payloads those of the fields; what no
+ * field holds (SPE_HAS_OTHERS) is taken from @raw. So nothing of a record is
+ * lost: decoding and rewriting gives the same bytes, but for padding.
+ *
+ * Return: its size in bytes, -ENOSPC if it does not fit, -EINVAL if @present or
+ * a size is not that of the record at @raw.
+ */
+int spe_record_rewrite(const struct spe_sample *sample, u8 *buf, size_t len);
+
+/**
  * struct spe_decoder_config - what is known of a window before it is read
  * @max_size: bound on a record in bytes (1 << PMSIDR.MaxSize); 0 if unknown
  * @align: alignment of records in bytes (1 << PMBIDR.Align); 0 if unknown, then

@@ -104,6 +104,60 @@ static void test_sizes(void **state)
 	}
 }
 
+/* Headers with a payload of 8 bits, all 256 values: kept as they are, reserved or not. */
+static void test_byte_payloads(void **state)
+{
+	static const struct {
+		u8 header, type, index;
+	} rows[] = {
+		{ 0x42, SPE_PACKET_EVENTS, 0 },	 { 0x43, SPE_PACKET_DATA_SOURCE, 0 },
+		{ 0x48, SPE_PACKET_OP_TYPE, 0 }, { 0x49, SPE_PACKET_OP_TYPE, 1 },
+		{ 0x4a, SPE_PACKET_OP_TYPE, 2 }, { 0x4b, SPE_PACKET_OP_TYPE, 3 },
+		{ 0x40, SPE_PACKET_UNKNOWN, 0 }, { 0x8f, SPE_PACKET_UNKNOWN, 0 },
+		{ 0xc3, SPE_PACKET_UNKNOWN, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 256 * ARRAY_SIZE(rows); i++) {
+		const u8 bytes[2] = { rows[i / 256].header, (u8)i };
+		struct spe_packet packet;
+		u8 out[2];
+
+		test_row("0x%02x 0x%02x", bytes[0], bytes[1]);
+		assert_row(spe_packet_decode(bytes, 2, &packet) == 2);
+		assert_row(packet.type == rows[i / 256].type && packet.index == rows[i / 256].index);
+		assert_row(packet.payload == bytes[1] && packet.payload_size == 1);
+		assert_row(spe_packet_encode(&packet, out, 2) == 2);
+		assert_row(!memcmp(out, bytes, 2));
+	}
+}
+
+/* All 32 INDEX values of both kinds (D18.2.1, D18.2.3), in both formats below 8. */
+static void test_indices(void **state)
+{
+	(void)state;
+	for (u8 i = 0; i < 64; i++) {
+		bool counter = i >= 32;
+		u8 index = i % 32, size = counter ? 2 : 8, out[12];
+		u8 bytes[12] = { (u8)(0x20 | index >> 3), (u8)((counter ? 0x98 : 0xb0) | (index & 7)),
+				 0xa5 };
+		struct spe_packet packet;
+
+		test_row("%s %u", counter ? "counter" : "address", index);
+		assert_row(spe_packet_decode(bytes, sizeof(bytes), &packet) == 2 + size);
+		assert_row(packet.type == (counter ? SPE_PACKET_COUNTER : SPE_PACKET_ADDRESS));
+		assert_row(packet.index == index && packet.payload == 0xa5);
+		spe_packet_write(&packet, out);
+		assert_row(!memcmp(out, bytes, 2U + size));
+		assert_row(spe_packet_decode(bytes, 1, &packet) == -ENODATA);
+		assert_row(spe_packet_decode(bytes, 1U + size, &packet) == -ENODATA);
+		if (index >= 8)
+			continue;
+		assert_row(spe_packet_decode(bytes + 1, sizeof(bytes) - 1, &packet) == 1 + size);
+		assert_row(packet.index == index && packet.payload == 0xa5);
+	}
+}
+
 struct op_row {
 	const char *name;
 	u8 op_class;
@@ -175,6 +229,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_encodings),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_byte_payloads),
+		cmocka_unit_test(test_indices),
 		cmocka_unit_test(test_op_formats),
 		cmocka_unit_test(test_encode_refuses),
 	};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What payloads mean: the fields of every Operation Type format (D18.2.7), and
+ * what an event is, which depends on the version of the SPU and on the rest of
+ * the record (D18.2.6).
+ */
+#ifndef SPE_CORE_MEANING_H
+#define SPE_CORE_MEANING_H
+
+#include "env.h"
+#include "record.h"
+
+/* Fields of an operation, as bits of &spe_op.flags; each where its format has it. */
+#define SPE_OP_IS_LOAD		SPE_BIT(0)
+#define SPE_OP_IS_STORE		SPE_BIT(1)
+#define SPE_OP_IS_CONDITIONAL	SPE_BIT(2)
+#define SPE_OP_IS_FP		SPE_BIT(3)
+#define SPE_OP_IS_ASE		SPE_BIT(4)	/* Advanced SIMD */
+#define SPE_OP_IS_PREDICATED	SPE_BIT(5)
+#define SPE_OP_IS_SCATTERED	SPE_BIT(6)	/* gather load or scatter store */
+#define SPE_OP_IS_ATOMIC	SPE_BIT(7)
+#define SPE_OP_IS_EXCLUSIVE	SPE_BIT(8)
+#define SPE_OP_IS_ORDERED	SPE_BIT(9)	/* acquire or release */
+#define SPE_OP_IS_COMMON	SPE_BIT(10)	/* GCS access of neither a call nor a return */
+#define SPE_OP_IS_INDIRECT	SPE_BIT(11)
+#define SPE_OP_IS_GCS		SPE_BIT(12)	/* branch with a GCS data access */
+#define SPE_OP_IS_CALL		SPE_BIT(13)	/* branch with link */
+#define SPE_OP_IS_RETURN	SPE_BIT(14)	/* procedure return */
+#define SPE_OP_IS_NEITHER	SPE_BIT(15)	/* known to be neither of the two */
+
+/**
+ * enum spe_op_length - what &spe_op.length says
+ */
+enum spe_op_length {
+	SPE_LENGTH_NONE,	/* the format has no length, or it is not recorded */
+	SPE_LENGTH_EXACT,	/* that many bits, rounded up to a power of two */
+	SPE_LENGTH_ABOVE,	/* more than that */
+	SPE_LENGTH_WHOLE_ZA,	/* the whole ZA array, whatever its size */
+	SPE_LENGTH_RESERVED,	/* a value that the text reserves */
+};
+
+/**
+ * struct spe_op - what an Operation Type packet says
+ * @length: EVL or ETS in bits, 0 where @length_kind gives none
+ * @flags: SPE_OP_IS_*
+ * @format: &enum spe_op_format
+ * @length_kind: &enum spe_op_length
+ */
+struct spe_op {
+	u32 length;
+	u16 flags;
+	u8 format;
+	u8 length_kind;
+};
+
+/** spe_op_decode() - the fields of payload @subclass of CLASS @op_class (0-3) */
+struct spe_op spe_op_decode(u8 op_class, u8 subclass);
+
+/** enum spe_event_state - what a bit of the Events payload is */
+enum spe_event_state {
+	SPE_EVENT_DEFINED,	/* an &enum spe_event */
+	SPE_EVENT_IMPDEF,	/* IMPLEMENTATION DEFINED: its meaning is the core's */
+	SPE_EVENT_ZERO,		/* reads as zero: set, it is of a later version or damage */
+};
+
+/**
+ * spe_event_state() - what a bit of the Events payload is
+ * @pmsver: ID_AA64DFR0_EL1.PMSVer of the CPU; 0, unknown, is the newest
+ * @bit: 0 to 63
+ */
+enum spe_event_state spe_event_state(u8 pmsver, u8 bit);
+
+/**
+ * spe_sample_excepted() - whether the operation completed with an exception
+ *
+ * E[0], which is IMPLEMENTATION DEFINED where E[1] is 0 (D18.2.6).
+ */
+bool spe_sample_excepted(const struct spe_sample *sample);
+
+/** spe_sample_not_taken() - whether it is a branch that was not taken */
+bool spe_sample_not_taken(const struct spe_sample *sample);
+
+/**
+ * spe_sample_condition_failed() - whether it is a conditional operation whose
+ * condition was false
+ *
+ * E[6] of a branch, and of a conditional select or compare, where it says which
+ * operand or flags were taken.
+ */
+bool spe_sample_condition_failed(const struct spe_sample *sample);
+
+#endif
