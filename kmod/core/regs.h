@@ -104,6 +104,8 @@ enum spe_reg {
 #define SPE_PMBIDR_P		SPE_BIT(4)
 #define SPE_PMBIDR_F		SPE_BIT(5)
 #define SPE_PMBIDR_EA		SPE_MASK(11, 8)
+#define SPE_PMBIDR_EA_IGNORED	1
+#define SPE_PMBIDR_EA_SERROR	2
 
 /* PMBSR_EL1: the syndrome of a profiling buffer management event (D17.8). */
 #define SPE_PMBSR_MSS		SPE_MASK(15, 0)

@@ -48,6 +48,19 @@ static bool fault_is_external(u32 fault)
 					 fault_code(fault) == SPE_FSC_EXTERNAL_ASYNC);
 }
 
+/* RJFYNW: an External abort that the SPU does not hear of; ITCPLL: from SPEv1p3 on, any. */
+static bool abort_unreported(const struct spe_spu *spu, u32 fault)
+{
+	if (!fault_is_external(fault))
+		return false;
+	if (spu->config.abort == SPE_SPU_ABORT_REPORTED)
+		return spu->config.pmsver >= SPE_PMSVER_V1P3;
+	/* IZGGXW */
+	if (spu->config.abort == SPE_SPU_ABORT_SERROR && spu->io.serror)
+		spu->io.serror(spu->io.ctx);
+	return true;
+}
+
 static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len,
 		       struct outcome *outcome)
 {
@@ -61,10 +74,7 @@ static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len
 	}
 	if (!fault)
 		fault = spu->io.write(spu->io.ctx, addr, data, len);
-	/* RJFYNW, ITCPLL: from SPEv1p3 on not reported; this SPU ignores them. */
-	if (fault_is_external(fault) && spu->config.pmsver >= SPE_PMSVER_V1P3)
-		fault = 0;
-	return fault;
+	return abort_unreported(spu, fault) ? 0 : fault;
 }
 
 /* Writes spu->record in access granules, up to the first that faults. */
@@ -183,8 +193,7 @@ bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
 	if (!fault_is_external(fault) || fault_code(fault) != SPE_FSC_EXTERNAL_ASYNC ||
 	    !spe_spu_stopped(spu))
 		return false;
-	/* ITCPLL: ignored, as any other. */
-	if (spu->config.pmsver >= SPE_PMSVER_V1P3)
+	if (abort_unreported(spu, fault))
 		return true;
 	/* The S that stopped profiling may be another register's than the abort's. */
 	pmbsr = pmbsr_of(spu, fault);

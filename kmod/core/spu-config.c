@@ -91,6 +91,8 @@ static const char *refuse_choices(const struct spe_spu_config *config)
 		return "fault_dl: no such choice";
 	if (config->incomplete >= SPE_SPU_INCOMPLETES)
 		return "incomplete: no such choice";
+	if (config->abort >= SPE_SPU_ABORTS)
+		return "abort: no such choice";
 	if (config->layout == SPE_SPU_LAYOUT_SLOTS && config->pbt_always)
 		return "pbt_always: needs the packed layout, slots have no room for it";
 	if (config->pbt_always && !(config->features & SPE_PMSIDR_PBT))
@@ -206,6 +208,19 @@ static void writable_apply(struct spe_spu *spu)
 			      SPE_PMBSR_DL | SPE_PMBSR_EC;
 }
 
+/* IKDMQG: 0 where it is not described. */
+static u64 abort_mechanism(const struct spe_spu_config *config)
+{
+	switch (config->abort) {
+	case SPE_SPU_ABORT_SERROR:
+		return SPE_PMBIDR_EA_SERROR;
+	case SPE_SPU_ABORT_IGNORED:
+		return SPE_PMBIDR_EA_IGNORED;
+	default:
+		return config->pmsver >= SPE_PMSVER_V1P3 ? SPE_PMBIDR_EA_IGNORED : 0;
+	}
+}
+
 void spe_spu_config_apply(struct spe_spu *spu)
 {
 	const struct spe_spu_config *config = &spu->config;
@@ -218,9 +233,10 @@ void spe_spu_config_apply(struct spe_spu *spu)
 				   SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, config->max_size) |
 				   SPE_FIELD_PREP(SPE_PMSIDR_COUNTSIZE, config->count_size);
 	spu->reg[SPE_REG_PMBIDR] = SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, config->align);
-	/* D17.8.3.1 and IKDMQG: from SPEv1p3 on, and External aborts are ignored. */
+	/* D17.8.3.1 */
 	if (config->pmsver >= SPE_PMSVER_V1P3)
-		spu->reg[SPE_REG_PMBIDR] |= SPE_PMBIDR_F | SPE_FIELD_PREP(SPE_PMBIDR_EA, 1);
+		spu->reg[SPE_REG_PMBIDR] |= SPE_PMBIDR_F;
+	spu->reg[SPE_REG_PMBIDR] |= SPE_FIELD_PREP(SPE_PMBIDR_EA, abort_mechanism(config));
 	spu->reg[SPE_REG_PMSVER] = config->pmsver;
 }
 

@@ -105,6 +105,14 @@ enum spe_spu_fault_dl {
 	SPE_SPU_FAULT_DLS,
 };
 
+/* An External abort of a buffer write (RJFYNW). */
+enum spe_spu_abort {
+	SPE_SPU_ABORT_REPORTED,		/* to the SPU; from SPEv1p3 on, which forbids it, ignored */
+	SPE_SPU_ABORT_IGNORED,		/* as if the write had been made */
+	SPE_SPU_ABORT_SERROR,		/* an SError exception, and no word of it in PMBSR */
+	SPE_SPU_ABORTS,
+};
+
 /* The record of an operation that excepted or did not retire (D17.6.10). */
 enum spe_spu_incomplete {
 	SPE_SPU_INCOMPLETE_ALL,		/* what the operation brings, but no branch target */
@@ -130,6 +138,7 @@ enum spe_spu_incomplete {
  * @misaligned: &enum spe_spu_misaligned
  * @fault_dl: &enum spe_spu_fault_dl
  * @incomplete: &enum spe_spu_incomplete
+ * @abort: &enum spe_spu_abort; PMBIDR.EA follows
  * @write_granule: log2 of the access granule of buffer writes in bytes (D18.1.2), up to 11;
  *	0 writes each record in one call, so that a fault never cuts one
  * @in_flight: sampled operations that may be in flight at once (RQWTQB), 1-255
@@ -162,6 +171,7 @@ struct spe_spu_config {
 	u8 misaligned;
 	u8 fault_dl;
 	u8 incomplete;
+	u8 abort;
 	u8 write_granule;
 	u8 in_flight;
 	bool va_tag;
@@ -184,11 +194,14 @@ struct spe_spu_config {
  *	&spe_spu_config.write_granule says otherwise). It must not call the SPU
  * @irq: the level of the SPE interrupt request (PMBIRQ) changed (RTSJRP); may be NULL,
  *	may call the SPU
- * @ctx: passed to both
+ * @serror: the PE takes an SError exception (&enum spe_spu_abort); may be NULL, must not
+ *	call the SPU
+ * @ctx: passed to all
  */
 struct spe_spu_io {
 	u32 (*write)(void *ctx, u64 addr, const u8 *data, size_t len);
 	void (*irq)(void *ctx, bool level);
+	void (*serror)(void *ctx);
 	void *ctx;
 };
 

@@ -375,6 +375,61 @@ static void buffer_second_event(struct spe_check *check)
 	}
 }
 
+/* D17.8.4, RJFYNW, in each permitted way: ignored, an SError (D17.8.4.2), reported. */
+static void buffer_external_aborts(struct spe_check *check)
+{
+	static const struct {
+		u8 pmsver;
+		u8 abort;
+		u8 ea; /* PMBIDR.EA, IKDMQG */
+		u8 serrors;
+		bool reported;
+	} rows[] = {
+		{ 3, SPE_SPU_ABORT_REPORTED, 0, 0, true },
+		{ 4, SPE_SPU_ABORT_REPORTED, 1, 0, false },
+		{ 3, SPE_SPU_ABORT_IGNORED, 1, 0, false },
+		{ 4, SPE_SPU_ABORT_IGNORED, 1, 0, false },
+		{ 3, SPE_SPU_ABORT_SERROR, 2, 1, false },
+		{ 6, SPE_SPU_ABORT_SERROR, 2, 1, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		for (u64 code = SPE_FSC_EXTERNAL_SYNC; code <= SPE_FSC_EXTERNAL_ASYNC; code++) {
+			struct spe_spu_config config;
+			u32 fault = spe_fault(SPE_PMBSR_EC_STAGE1, (u32)code);
+
+			spe_spu_config_default(&config);
+			config.pmsver = rows[i].pmsver;
+			config.abort = rows[i].abort;
+			if (!fixture_init(check, &config))
+				return;
+			fixture_arm(4096);
+			SPE_CHECK_EQ(
+				check,
+				i << 8 | SPE_FIELD_GET(SPE_PMBIDR_EA, fixture_reg(SPE_REG_PMBIDR)),
+				i << 8 | rows[i].ea);
+			spe_spu_inject(&fixture.spu, fault);
+			SPE_CHECK(check, fixture_sample(&op_load));
+			SPE_CHECK_EQ(check, i << 8 | fixture.serrors, i << 8 | rows[i].serrors);
+			SPE_CHECK_EQ(check, i << 8 | fixture.irq, i << 8 | rows[i].reported);
+			if (rows[i].reported)
+				continue;
+			/* As any other record: nothing of it in PMBSR. */
+			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+			SPE_CHECK_EQ(check, advanced(), 64);
+			while (fixture_sample(&op_load))
+				;
+			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
+			/* And one that comes late, once an event is there. */
+			if (code == SPE_FSC_EXTERNAL_ASYNC)
+				spe_spu_inject(&fixture.spu, fault);
+			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
+			SPE_CHECK_EQ(check, fixture.serrors,
+				     code == SPE_FSC_EXTERNAL_ASYNC ? 2 * rows[i].serrors :
+								      rows[i].serrors);
+		}
+}
+
 /* Discard mode, FEAT_SPEv1p2: samples are taken and go nowhere. */
 static void buffer_discard_mode(struct spe_check *check)
 {
@@ -475,6 +530,7 @@ static const struct spe_case cases[] = {
 	{ "priority", buffer_priority },
 	{ "injected", buffer_injected },
 	{ "second event", buffer_second_event },
+	{ "External aborts", buffer_external_aborts },
 	{ "discard mode", buffer_discard_mode },
 	{ "properties", buffer_properties },
 };

@@ -35,6 +35,7 @@ CHANGE(layout, c->layout = SPE_SPU_LAYOUTS)
 CHANGE(zero_filter, c->zero_filter = SPE_SPU_ZERO_FILTERS)
 CHANGE(misaligned, c->misaligned = SPE_SPU_MISALIGNEDS)
 CHANGE(fault_dl, c->fault_dl = SPE_SPU_FAULT_DLS)
+CHANGE(abort_3, c->abort = SPE_SPU_ABORTS)
 CHANGE(incomplete, c->incomplete = SPE_SPU_INCOMPLETES)
 CHANGE(feature, c->features |= SPE_PMSIDR_SME)
 CHANGE(altclk, c->features |= SPE_PMSIDR_ALTCLK)
@@ -79,6 +80,7 @@ static const struct refusal refusals[] = {
 	{ "misaligned", change_misaligned },
 	{ "fault_dl", change_fault_dl },
 	{ "incomplete", change_incomplete },
+	{ "abort", change_abort_3 },
 	{ "features", change_feature },
 	{ "features", change_altclk },
 	{ "features", change_eft_no_ft },

@@ -102,11 +102,19 @@ static void fixture_irq(void *ctx, bool level)
 	f->irq_changes++;
 }
 
+static void fixture_serror(void *ctx)
+{
+	struct fixture *f = ctx;
+
+	f->serrors++;
+}
+
 bool fixture_init(struct spe_check *check, const struct spe_spu_config *config)
 {
 	struct spe_spu_io io = {
 		.write = fixture_write,
 		.irq = fixture_irq,
+		.serror = fixture_serror,
 		.ctx = &fixture,
 	};
 	struct spe_spu_config config_default;

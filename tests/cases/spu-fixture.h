@@ -16,6 +16,7 @@
  * @strays: writes outside the buffer, beyond PMBLIMITR.LIMIT or across a granule
  * @irq: the level of PMBIRQ
  * @irq_changes: how often it changed
+ * @serrors: SError exceptions
  */
 struct fixture {
 	struct spe_spu spu;
@@ -25,6 +26,7 @@ struct fixture {
 	u64 strays;
 	u64 writes;
 	u64 irq_changes;
+	u64 serrors;
 	bool irq;
 };
 
