@@ -43,7 +43,7 @@ modules: ## build speprof.ko and speprof_emu.ko for the running kernel
 	@scripts/build-modules --running
 
 bench: all ## measure; prints ratios
-	@tests/bench/run $(BUILD)
+	@meson test -C $(BUILD) --benchmark --verbose --num-processes 1 2>&1 | grep -vE "^(ninja|\[|Full log|$$)"
 
 install: all ## install, honouring DESTDIR
 	@meson install -C $(BUILD)
