@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libspeprof: reads and writes the records of the Arm Statistical Profiling
+ * Extension (Arm Architecture Reference Manual, chapter D18). See libspeprof(3).
+ *
+ * Nothing here allocates, keeps state outside of what the caller hands in, prints
+ * or exits. The ABI may still change: its version is 0, link with what you built
+ * against.
+ */
+#ifndef SPEPROF_H
+#define SPEPROF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which fields of a record are there: bits of &speprof_record.present. */
+#define SPEPROF_HAS_ADDRESS(i)	(UINT64_C(1) << (i))		/* INDEX 0-7 */
+#define SPEPROF_HAS_COUNTER(i)	(UINT64_C(1) << (8 + (i)))	/* INDEX 0-7 */
+#define SPEPROF_HAS_CONTEXT(i)	(UINT64_C(1) << (16 + (i)))	/* INDEX 0-3 */
+#define SPEPROF_HAS_EVENTS	(UINT64_C(1) << 20)
+#define SPEPROF_HAS_OP		(UINT64_C(1) << 21)
+#define SPEPROF_HAS_SOURCE	(UINT64_C(1) << 22)
+#define SPEPROF_HAS_TIMESTAMP	(UINT64_C(1) << 23)
+#define SPEPROF_HAS_OTHERS	(UINT64_C(1) << 24)	/* packets that only @raw holds */
+
+/* INDEX of addresses, counters and contexts (D18.2.1, D18.2.3, D18.2.2). */
+#define SPEPROF_ADDRESS_PC		0
+#define SPEPROF_ADDRESS_TARGET		1
+#define SPEPROF_ADDRESS_VA		2
+#define SPEPROF_ADDRESS_PA		3
+#define SPEPROF_ADDRESS_PREV_TARGET	4
+#define SPEPROF_COUNTER_TOTAL		0
+#define SPEPROF_COUNTER_ISSUE		1
+#define SPEPROF_COUNTER_TRANSLATION	2
+#define SPEPROF_COUNTER_ALT_ISSUE	4
+#define SPEPROF_CONTEXT_EL1		0
+#define SPEPROF_CONTEXT_EL2		1
+
+/**
+ * struct speprof_record - one record
+ * @present: SPEPROF_HAS_*; fields that are not there are zero
+ * @address: Address payloads by INDEX, with their top byte (NS, EL, tags)
+ * @events: the Events payload (D18.2.6)
+ * @timestamp: in ticks of the Generic Timer
+ * @raw: the record's first byte, in the window; or that of a range that is none
+ * @size: bytes of it, padding inside included
+ * @context: Context payloads by INDEX
+ * @counter: Counter payloads by INDEX, in cycles, saturating
+ * @source: the Data Source payload, its meaning is the core's
+ * @op_class: CLASS of the Operation Type packet: 0 other, 1 load/store, 2 branch
+ * @op_subclass: its payload, see speprof_op_decode()
+ * @events_size, @source_size: bytes of those payloads
+ */
+struct speprof_record {
+	uint64_t present;
+	uint64_t address[8];
+	uint64_t events;
+	uint64_t timestamp;
+	const uint8_t *raw;
+	size_t size;
+	uint32_t context[4];
+	uint16_t counter[8];
+	uint16_t source;
+	uint8_t op_class;
+	uint8_t op_subclass;
+	uint8_t events_size;
+	uint8_t source_size;
+	uint8_t reserved[2];
+};
+
+/**
+ * struct speprof_window - record bytes that an SPU wrote in one go
+ * @data: the first byte; the caller's, and unchanged while it is read
+ * @size: how many
+ * @max_record: bound on a record in bytes (1 << PMSIDR_EL1.MaxSize), 0 if unknown
+ * @align: of records in bytes (1 << PMBIDR_EL1.Align), 0 if unknown
+ */
+struct speprof_window {
+	const uint8_t *data;
+	size_t size;
+	uint32_t max_record;
+	uint32_t align;
+};
+
+/**
+ * struct speprof_ledger - where the bytes of a window went
+ * @records: how many were read
+ * @decoded: their bytes
+ * @padding: zero bytes between them
+ * @suspect: bytes that are no record, @partial of them cut off by the window's end
+ *
+ * At the end of a window @decoded + @padding + @suspect is its size.
+ */
+struct speprof_ledger {
+	uint64_t records;
+	uint64_t decoded;
+	uint64_t padding;
+	uint64_t suspect;
+	uint64_t partial;
+};
+
+/** struct speprof_decoder - a walk over windows; the caller's, its inside is not */
+struct speprof_decoder {
+	uint64_t opaque[1024];
+};
+
+enum speprof_result {
+	SPEPROF_END = 0,	/* the window is read */
+	SPEPROF_RECORD = 1,	/* a record */
+	SPEPROF_SHORT = 2,	/* the window ends within the record at @raw */
+	SPEPROF_MALFORMED = 3,	/* @size bytes at @raw are no record, and were skipped */
+};
+
+/** speprof_decoder_init() - before the first use of @decoder */
+void speprof_decoder_init(struct speprof_decoder *decoder);
+
+/**
+ * speprof_decoder_window() - begin at the start of @window
+ *
+ * A decoder may read any number of windows, one after the other; those of one CPU
+ * are best read by one decoder, as it learns how the core lays its records out.
+ */
+void speprof_decoder_window(struct speprof_decoder *decoder, const struct speprof_window *window);
+
+/**
+ * speprof_decoder_next() - the next record of the window
+ * @ret_record: the record; for SPEPROF_SHORT and SPEPROF_MALFORMED @raw and @size
+ *	alone are set: a range of bytes that must not be taken for records
+ *
+ * After SPEPROF_MALFORMED it goes on where records begin again.
+ */
+enum speprof_result speprof_decoder_next(struct speprof_decoder *decoder,
+					 struct speprof_record *ret_record);
+
+/** speprof_decoder_ledger() - the ledger of the window, so far */
+void speprof_decoder_ledger(const struct speprof_decoder *decoder,
+			    struct speprof_ledger *ret_ledger);
+
+/**
+ * speprof_record_encode() - write @record
+ * @buf: where to; may not overlap @record->raw
+ * @len: the room there
+ *
+ * Where @raw is set: packets as they are there, in order and with what no field
+ * holds, and payloads as in the fields, which may have changed; else packets in the
+ * order of Arm's cores. Without padding in either case.
+ *
+ * Return: its size, -ENOSPC if it does not fit, -EINVAL if it is no record.
+ */
+int speprof_record_encode(const struct speprof_record *record, uint8_t *buf, size_t len);
+
+enum speprof_packet_type {
+	SPEPROF_PACKET_PADDING,
+	SPEPROF_PACKET_END,
+	SPEPROF_PACKET_TIMESTAMP,
+	SPEPROF_PACKET_EVENTS,
+	SPEPROF_PACKET_DATA_SOURCE,
+	SPEPROF_PACKET_CONTEXT,
+	SPEPROF_PACKET_OP_TYPE,
+	SPEPROF_PACKET_ADDRESS,
+	SPEPROF_PACKET_COUNTER,
+	SPEPROF_PACKET_UNKNOWN,
+};
+
+/**
+ * struct speprof_packet - one packet
+ * @payload: zero-extended
+ * @header: its bytes, the first in bits 7:0
+ * @type: &enum speprof_packet_type
+ * @index: INDEX of an Address, Counter or Context packet, CLASS of an Operation
+ *	Type packet, else 0
+ * @header_size: 1 or 2
+ * @payload_size: 0, 1, 2, 4 or 8
+ */
+struct speprof_packet {
+	uint64_t payload;
+	uint16_t header;
+	uint8_t type;
+	uint8_t index;
+	uint8_t header_size;
+	uint8_t payload_size;
+	uint8_t reserved[2];
+};
+
+/**
+ * speprof_packet_decode() - the packet at @buf
+ *
+ * Return: its size, -ENODATA if @len ends before it does, -EBADMSG if nothing
+ * gives it a size.
+ */
+int speprof_packet_decode(const uint8_t *buf, size_t len, struct speprof_packet *ret_packet);
+
+/* Fields of an operation: bits of &speprof_op.flags. */
+#define SPEPROF_OP_LOAD		(1U << 0)
+#define SPEPROF_OP_STORE	(1U << 1)
+#define SPEPROF_OP_CONDITIONAL	(1U << 2)
+#define SPEPROF_OP_FP		(1U << 3)
+#define SPEPROF_OP_ASE		(1U << 4)
+#define SPEPROF_OP_PREDICATED	(1U << 5)
+#define SPEPROF_OP_SCATTERED	(1U << 6)
+#define SPEPROF_OP_ATOMIC	(1U << 7)
+#define SPEPROF_OP_EXCLUSIVE	(1U << 8)
+#define SPEPROF_OP_ORDERED	(1U << 9)
+#define SPEPROF_OP_COMMON	(1U << 10)
+#define SPEPROF_OP_INDIRECT	(1U << 11)
+#define SPEPROF_OP_GCS		(1U << 12)
+#define SPEPROF_OP_CALL		(1U << 13)
+#define SPEPROF_OP_RETURN	(1U << 14)
+#define SPEPROF_OP_NEITHER	(1U << 15)
+
+enum speprof_op_format {
+	SPEPROF_FORMAT_RESERVED,
+	SPEPROF_FORMAT_OTHER,
+	SPEPROF_FORMAT_SVE,
+	SPEPROF_FORMAT_SME,
+	SPEPROF_FORMAT_LS_GP,
+	SPEPROF_FORMAT_LS_SIMD_FP,
+	SPEPROF_FORMAT_LS_UNSPECIFIED,
+	SPEPROF_FORMAT_LS_TAG,
+	SPEPROF_FORMAT_LS_SYSREG,
+	SPEPROF_FORMAT_LS_EXTENDED,
+	SPEPROF_FORMAT_LS_SVE,
+	SPEPROF_FORMAT_LS_MEMCPY,
+	SPEPROF_FORMAT_LS_MEMSET,
+	SPEPROF_FORMAT_LS_GCS,
+	SPEPROF_FORMAT_BRANCH,
+};
+
+enum speprof_length {
+	SPEPROF_LENGTH_NONE,
+	SPEPROF_LENGTH_EXACT,
+	SPEPROF_LENGTH_ABOVE,
+	SPEPROF_LENGTH_WHOLE_ZA,
+	SPEPROF_LENGTH_RESERVED,
+};
+
+/**
+ * struct speprof_op - what an Operation Type packet says (D18.2.7)
+ * @length: of vector or tile in bits, as @length_kind says
+ * @flags: SPEPROF_OP_*
+ * @format: &enum speprof_op_format
+ * @length_kind: &enum speprof_length
+ */
+struct speprof_op {
+	uint32_t length;
+	uint16_t flags;
+	uint8_t format;
+	uint8_t length_kind;
+};
+
+/** speprof_op_decode() - the fields of an operation by CLASS and SUBCLASS */
+struct speprof_op speprof_op_decode(uint8_t op_class, uint8_t op_subclass);
+
+enum speprof_level {
+	SPEPROF_LEVEL_UNKNOWN,
+	SPEPROF_LEVEL_L1,
+	SPEPROF_LEVEL_L2,
+	SPEPROF_LEVEL_L3,
+	SPEPROF_LEVEL_SYSTEM_CACHE,
+	SPEPROF_LEVEL_PEER_CORE,
+	SPEPROF_LEVEL_LOCAL_CLUSTER,
+	SPEPROF_LEVEL_PEER_CLUSTER,
+	SPEPROF_LEVEL_LOCAL_CHIP,
+	SPEPROF_LEVEL_REMOTE_CACHE,
+	SPEPROF_LEVEL_DRAM,
+	SPEPROF_LEVEL_DEVICE,
+	SPEPROF_LEVEL_RECENT,
+	SPEPROF_LEVEL_LLC,
+	SPEPROF_LEVEL_BEYOND_L1,
+	SPEPROF_LEVEL_BEYOND_L2,
+	SPEPROF_LEVEL_BEYOND_LLC,
+};
+
+#define SPEPROF_ORIGIN_REMOTE		(1U << 0)
+#define SPEPROF_ORIGIN_SNOOPED		(1U << 1)
+#define SPEPROF_ORIGIN_PEER		(1U << 2)
+#define SPEPROF_ORIGIN_MODIFIED		(1U << 3)
+#define SPEPROF_ORIGIN_BY_SOURCE	(1U << 4)
+
+/** struct speprof_origin - &enum speprof_level, and SPEPROF_ORIGIN_* */
+struct speprof_origin {
+	uint8_t level;
+	uint8_t flags;
+};
+
+/**
+ * speprof_record_origin() - what served a load or store
+ * @midr: MIDR_EL1 of its CPU, 0 if unknown
+ *
+ * By the Data Source packet where the core's values are known (then
+ * SPEPROF_ORIGIN_BY_SOURCE is set), by events otherwise.
+ */
+struct speprof_origin speprof_record_origin(const struct speprof_record *record, uint64_t midr);
+
+/** speprof_level_name() - "l1", "dram" ... */
+const char *speprof_level_name(enum speprof_level level);
+
+/** speprof_version() - of the library at run time, as "0.1.0" */
+const char *speprof_version(void);
+
+/** speprof_address_va() - the virtual address of a PC or branch target payload */
+static inline uint64_t speprof_address_va(uint64_t payload)
+{
+	uint64_t address = payload & ((UINT64_C(1) << 56) - 1);
+
+	return address >> 55 ? address | UINT64_C(0xff) << 56 : address;
+}
+
+/** speprof_address_el() - the Exception level of a PC or branch target payload */
+static inline unsigned int speprof_address_el(uint64_t payload)
+{
+	return (unsigned int)(payload >> 61 & 3);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
