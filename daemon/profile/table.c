@@ -146,13 +146,13 @@ struct location *location_table_get(struct location_table *table, const struct l
 	u32 set = set_of(table, key->tag);
 	struct location *entry;
 	unsigned int i;
-	u64 rank;
+	u32 rank;
 
 	*ret_evicted = 0;
 	for (i = 0; i < WAYS; i++) {
 		entry = &table->entries[set][i];
 		if (table->tags[set][i] == key->tag && is_entry(entry, key)) {
-			entry->rank++;
+			entry->rank += entry->rank < UINT32_MAX;
 			return entry;
 		}
 	}
@@ -163,7 +163,7 @@ struct location *location_table_get(struct location_table *table, const struct l
 	rank = entry->used ? entry->rank : 0;
 	*entry = (struct location){
 		.pc = key->pc, .process = key->process, .generation = key->generation,
-		.kernel = key->kernel, .used = true, .rank = rank + 1,
+		.kernel = key->kernel, .used = true, .rank = rank + (rank < UINT32_MAX),
 	};
 	table->tags[set][i] = key->tag;
 	return entry;

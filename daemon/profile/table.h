@@ -62,21 +62,23 @@ u32 tally_quantile(const struct tally *tally, u32 permille);
 
 /**
  * struct location - a PC in a process
- * @rank: what replacement compares: samples, and those of what it replaced
+ * @rank: what replacement compares: samples, and those of what it replaced;
+ *	saturates
  *
- * What every sample touches comes first and fills a cache line; the whole is
- * five of them.
+ * What every sample touches fills the first cache line, but for one bucket; the
+ * whole is five of them.
  */
 struct location {
 	u64 pc;
-	u64 rank;
+	u32 rank;
 	u32 process;
 	u32 generation;
 	bool used;
 	bool kernel;
 	struct tally tally;
-};
+} __attribute__((aligned(64)));
 
+static_assert(offsetof(struct location, tally.bucket) <= 64, "a line, and that of one bucket");
 static_assert(sizeof(struct location) == 5 * 64, "locations are whole cache lines");
 
 struct location_table;
