@@ -334,6 +334,13 @@ static void buffer_injected(struct spe_check *check)
 	SPE_CHECK_EQ(check, advanced(), 128);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
 	check_ledgers(check, advanced());
+
+	/* An address size fault at level 1 has the code of a full buffer, and is none. */
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, 1));
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, 1));
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
 }
 
 /* RBPFPN: a second event leaves the first one's syndrome, and adds EA and DL. */

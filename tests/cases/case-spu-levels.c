@@ -409,6 +409,92 @@ static void record(struct spe_check *check)
 	}
 }
 
+static struct spe_controls random_controls(u64 r)
+{
+	return (struct spe_controls){
+		.ns = r & 1,
+		.eel2 = r >> 1 & 1,
+		.scr_gpf = r >> 2 & 1,
+		.scr_ea = r >> 3 & 1,
+		.pmsee = r >> 4 & 3,
+		.e2pb = r >> 6 & 3,
+		.hcr_gpf = r >> 8 & 1,
+		.tea = r >> 9 & 1,
+		.tge = r >> 10 & 1,
+		.e2h = r >> 11 & 1,
+	};
+}
+
+/* One event, whatever it is and whoever hears of it: one register, one kind of notice. */
+static void check_notice(struct spe_check *check, const struct spe_controls *c, u32 fault)
+{
+	unsigned int x = spe_report_target(c, spe_report_classify(fault));
+	struct spe_pe_state pe = { .owning = true };
+	bool irq = x == 1 && spe_report_irq_enabled(c);
+	unsigned int pending = 0;
+
+	for (unsigned int y = 1; y < 4; y++) {
+		u64 pmbsr = at(SPE_REG_PMBSR, y);
+
+		SPE_CHECK_EQ(check, (u64)y << 40 | ((pmbsr & S) ? 1U : 0U),
+			     (u64)y << 40 | (y == x ? 1U : 0U));
+		if (y != x)
+			SPE_CHECK_EQ(check, pmbsr, 0);
+		if (spe_spu_exception(&fixture.spu, &pe, y).state != SPE_EXCEPTION_DISABLED)
+			pending++;
+	}
+	SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, x) & (0x3fULL << 26 | 0xffff),
+		     fault & (0x3fULL << 26 | 0xffff));
+	SPE_CHECK_EQ(check, fixture.irq, irq);
+	/* Never both, and with valid EE never neither: no event is silent. */
+	SPE_CHECK_EQ(check, pending + irq, 1);
+}
+
+/* Random PEs, owners and events: RHJXHT's register alone, and nothing that is forbidden. */
+static void properties(struct spe_check *check)
+{
+	static const u32 faults[] = { EC(0x24, 7), EC(0x25, 7),	   EC(0x24, 0x28), EC(0x25, 0x24),
+				      EC(0x1e, 4), EC(0x24, 0x10), EC(0x25, 0x14), EC(0x1f, 3) };
+	u64 seed = 0x5eed0007, heard[4] = { 0 };
+
+	for (unsigned int i = 0; i < 5000 && !check->failures; i++) {
+		u64 r = spe_check_random(&seed);
+		struct spe_controls c = random_controls(r);
+		struct spe_operation op = op_load;
+		struct spe_sample s = { 0 };
+		u32 fault = faults[r >> 20 & 7];
+		bool el2;
+
+		/* EE as it may be: 0b00 or 0b11 for EL1, 0b01 is reserved for EL2. */
+		if (!start(check, 2, r >> 12 & 1, r >> 13 & 1, true) ||
+		    !SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), 0))
+			return;
+		arm((r >> 24 & 0xf8) | EE(r >> 14 & 1 ? 3 : 0),
+		    (r >> 32 & 0xf8) | EE(r >> 16 & 3 ? r >> 16 & 3 : 0));
+		c = fixture.spu.controls;
+		el2 = c.el2 && (c.ns || c.eel2);
+		op.el = r >> 40 & 1;
+		if (!fixture_sample(&op)) {
+			/* Only TGE with EL1 as the owner forbids all. */
+			SPE_CHECK(check, el2 && c.tge && c.e2pb);
+			continue;
+		}
+		if (!SPE_CHECK(check, spe_record_decode(fixture.mem, 64, 64, &s) > 0))
+			return;
+		SPE_CHECK(check, el2 || !(s.present & SPE_HAS_CONTEXT(1)));
+		SPE_CHECK(check, !(s.present & SPE_HAS_CONTEXT(0)) || !(el2 && c.tge));
+		/* EL2, where it is enabled, has the last word on physical addresses. */
+		SPE_CHECK(check, !(s.present & SPE_HAS_ADDRESS(3)) || !el2 ||
+					 at(SPE_REG_PMSCR, 2) & SPE_PMSCR_PA);
+		spe_spu_inject(&fixture.spu, fault & ~(u32)S);
+		SPE_CHECK(check, fixture_sample(&op));
+		SPE_CHECK(check, !fixture_sample(&op));
+		check_notice(check, &c, fault & ~(u32)S);
+		heard[spe_report_target(&c, spe_report_classify(fault & ~(u32)S))]++;
+	}
+	SPE_CHECK(check, heard[1] > 300 && heard[2] > 300 && heard[3] > 300);
+}
+
 static const struct spe_case cases[] = {
 	{ "registers", registers },
 	{ "names", names },
@@ -418,6 +504,7 @@ static const struct spe_case cases[] = {
 	{ "second event", second_event },
 	{ "collision", collision },
 	{ "record by owner", record },
+	{ "properties", properties },
 };
 
 const struct spe_suite spe_suite_spu_levels = { "spu-levels", cases, ARRAY_SIZE(cases) };
