@@ -10,6 +10,7 @@
 struct filter {
 	struct source_sink sink;
 	const struct cpu_list *cpus;
+	u8 backend;
 	bool truncated; /* a window is said to be: suspect bytes are no surprise */
 };
 
@@ -17,6 +18,7 @@ static void filter_window(void *ctx, const struct source_window *window)
 {
 	struct filter *filter = ctx;
 
+	filter->backend = window->backend;
 	filter->truncated |= window->flags & WINDOW_TRUNCATED;
 	if (!filter->cpus || cpu_list_has(filter->cpus, window->cpu))
 		filter->sink.window(filter->sink.ctx, window);
@@ -67,6 +69,7 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 	input->format = recording_format(recording);
 	r = recording_replay(recording, &sink, &error);
 	recording_free(recording);
+	input->backend = filter.backend;
 	if (r < 0)
 		return say_replay(path, r, &error);
 	return input_suspect(input, path, filter.truncated);

@@ -9,10 +9,15 @@
 #include "profile.h"
 #include "recording.h"
 
+/**
+ * struct input - a recording's profile
+ * @backend: &enum backend, as the recording says
+ */
 struct input {
 	struct attributor *attributor;
 	struct profile *profile;
 	enum recording_format format;
+	u8 backend;
 };
 
 /**

@@ -44,6 +44,13 @@ static const struct verb verbs[] = {
 		.run = dump_run,
 	},
 	{
+		.name = "record",
+		.synopsis = "[-o FILE] [--format speprof|perf] [-d SEC] [-F N] [--emulate] "
+			    "[--models PAIRS] [-- COMMAND]",
+		.help = "sample for some time, or while a command runs, to a file",
+		.run = record_run,
+	},
+	{
 		.name = "start",
 		.synopsis = "",
 		.help = "begin sampling",
@@ -145,7 +152,7 @@ int help_run(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!verbs[i].hidden)
 			printf("  %-8s  %s\n", verbs[i].name, verbs[i].help);
-	printf("\n  -i FILE   a recording, perf.data or raw records; \"-\" is standard input\n"
+	printf("\n  -i FILE   a recording, perf.data, speprof's own or raw records; \"-\" is standard input\n"
 	       "  -G GROUP  function, process or container\n"
 	       "  -s SORT   samples, latency or dram\n"
 	       "  -j        JSON\n\n"

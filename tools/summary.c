@@ -186,8 +186,11 @@ static int summary_recording(const struct options *options, char **ret_text)
 
 	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		r = profile_summary_json(input.profile, "recording", input.format == RECORDING_PERF,
-					 ret_text);
+		r = profile_summary_json(input.profile,
+					 input.backend == BACKEND_EMULATED ? "emulated" :
+					 input.backend == BACKEND_HARDWARE ? "hardware" :
+									     "recording",
+					 input.format != RECORDING_RAW, ret_text);
 		if (r < 0)
 			status = say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
 	}

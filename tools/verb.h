@@ -55,6 +55,7 @@ int doctor_run(int argc, char **argv);
 int dump_run(int argc, char **argv);
 int help_run(int argc, char **argv);
 int live_run(int argc, char **argv);
+int record_run(int argc, char **argv);
 int report_run(int argc, char **argv);
 int start_run(int argc, char **argv);
 int status_run(int argc, char **argv);

@@ -173,7 +173,7 @@ void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *reco
 {
 	struct source_window window = {
 		.written = WINDOW_WRITTEN_UNKNOWN,
-		.backend = BACKEND_UNKNOWN,
+		.backend = perf->backend,
 		.interval = perf->interval,
 		.clock = perf->clock,
 	};

@@ -25,7 +25,8 @@
 #define CPU_MAGIC     0x1010101010101010ULL
 #define CPU_COMMON    3 /* magic, CPU number, how many words follow */
 
-#define FEATURE_CPUID 9
+#define FEATURE_VERSION 5
+#define FEATURE_CPUID	9
 
 /* A bit field of the C structure: its first bit is the highest of a BE writer. */
 static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int bit)
@@ -159,6 +160,16 @@ static void take_cpuid(struct perfdata *perf, const u8 *p, size_t len)
 		perf->midr = midr;
 }
 
+/* speprof record says there whose SPU it was; perf's own are of hardware or a simulator. */
+static void take_version(struct perfdata *perf, const u8 *p, size_t len)
+{
+	char text[128 + 1];
+
+	if (!feature_string(perf, p, len, text, sizeof(text)) || strncmp(text, "speprof ", 8))
+		return;
+	perf->backend = strstr(text, " (emulated SPU)") ? BACKEND_EMULATED : BACKEND_HARDWARE;
+}
+
 void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record *record)
 {
 	if (perfdata_need(perf, record, 16, "FEATURE") &&
@@ -167,15 +178,16 @@ void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record
 }
 
 /* The table has an offset and a size for each bit that is set, in their order. */
-void perfdata_read_features(struct perfdata *perf)
+static void read_feature(struct perfdata *perf, unsigned int feature, const char *name,
+			 void (*take)(struct perfdata *perf, const u8 *p, size_t len))
 {
 	struct recording *recording = perf->recording;
-	u64 low = perf->feature_bits[0] & (SPE_BIT(FEATURE_CPUID) - 1);
+	u64 low = perf->feature_bits[0] & (SPE_BIT(feature) - 1);
 	u64 entry, offset, size;
 	size_t len;
 	const u8 *p;
 
-	if (!(perf->feature_bits[0] & SPE_BIT(FEATURE_CPUID)))
+	if (!(perf->feature_bits[0] & SPE_BIT(feature)))
 		return;
 	entry = perf->features + 16 * (u64)__builtin_popcountll(low);
 	p = recording_peek(recording, entry, 16, &len);
@@ -188,14 +200,20 @@ void perfdata_read_features(struct perfdata *perf)
 	size = perfdata_get64(perf, p + 8);
 	if (offset > recording->size || size > recording->size - offset) {
 		recording_damage(recording, entry,
-				 "perf.data: feature CPUID at %#llx, %llu bytes, goes beyond the "
+				 "perf.data: feature %s at %#llx, %llu bytes, goes beyond the "
 				 "file's end, %#llx",
-				 (unsigned long long)offset, (unsigned long long)size,
+				 name, (unsigned long long)offset, (unsigned long long)size,
 				 (unsigned long long)recording->size);
 		return;
 	}
 	p = recording_peek(recording, offset, size < 256 ? (size_t)size : 256, &len);
-	take_cpuid(perf, p, len);
+	take(perf, p, len);
+}
+
+void perfdata_read_features(struct perfdata *perf)
+{
+	read_feature(perf, FEATURE_VERSION, "VERSION", take_version);
+	read_feature(perf, FEATURE_CPUID, "CPUID", take_cpuid);
 }
 
 static void take_cpus(struct perfdata *perf, const struct perfdata_record *record)

@@ -111,6 +111,7 @@ struct perfdata {
 	bool masks_differ;
 	bool is_spe;
 	bool foreign;
+	u8 backend; /* speprof record says it, perf does not */
 	u32 interval;
 	struct tick_clock clock;
 	u64 midr; /* of every CPU without an entry in @cpus */

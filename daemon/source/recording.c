@@ -210,6 +210,10 @@ static int tell_format(struct recording *recording, struct recording_error *ret_
 		recording->format = RECORDING_PERF;
 		return 0;
 	}
+	if (len >= 8 && own_is_magic(buf)) {
+		recording->format = RECORDING_OWN;
+		return 0;
+	}
 	if (len >= 8 && !memcmp(buf, "PERFFILE", 8)) {
 		recording_fill_error(
 			ret_error, 0,
@@ -282,6 +286,8 @@ int recording_replay(struct recording *recording, const struct source_sink *sink
 	recording->damaged = false;
 	if (recording->format == RECORDING_PERF)
 		perfdata_replay(recording, sink);
+	else if (recording->format == RECORDING_OWN)
+		own_replay(recording, sink);
 	else
 		raw_replay(recording, sink);
 	if (!recording->damaged)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recordings: raw SPE bytes, or a perf.data with AUXTRACE. All that is read
- * from one is hostile.
+ * Recordings: raw SPE bytes, a perf.data with AUXTRACE, or speprof's own. All
+ * that is read from one is hostile.
  */
 #ifndef SPEPROF_RECORDING_H
 #define SPEPROF_RECORDING_H
@@ -11,6 +11,7 @@
 enum recording_format {
 	RECORDING_RAW,		/* records, nothing else */
 	RECORDING_PERF,		/* perf.data */
+	RECORDING_OWN,		/* windows with their headers, and task events */
 };
 
 /**

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A recording that is being written, as its formats see it. */
+#ifndef SPEPROF_RECORDER_FILE_H
+#define SPEPROF_RECORDER_FILE_H
+
+#include <stdio.h>
+
+#include "recorder.h"
+
+/* An AUXTRACE record, for the index that perf finds it by. */
+struct recorder_index {
+	u64 offset;
+	u64 size;
+};
+
+/**
+ * struct recorder - an open recording
+ * @pos: of the next byte in the file
+ * @bytes: of records taken
+ * @error: the first failure, negative errno
+ * @seq: RECORDER_OWN: windows and task events so far
+ * @first: RECORDER_PERF: what the first window said, which stands for all
+ * @index, @indexed, @index_room: RECORDER_PERF: AUXTRACE records
+ * @aux: RECORDER_PERF: bytes of each CPU's buffer so far
+ */
+struct recorder {
+	FILE *file;
+	struct recorder_config config;
+	char *command;
+	u64 pos;
+	u64 bytes;
+	int error;
+	u64 seq;
+	struct source_window first;
+	bool any;
+	struct recorder_index *index;
+	u32 indexed;
+	u32 index_room;
+	u64 *aux;
+	u32 aux_room;
+};
+
+/** recorder_put() - append bytes; nothing more is written after a failure */
+void recorder_put(struct recorder *recorder, const void *bytes, size_t len);
+
+/** recorder_pad() - zeros up to a multiple of @align in the file */
+void recorder_pad(struct recorder *recorder, u32 align);
+
+/** recorder_fail() - keep the first error */
+void recorder_fail(struct recorder *recorder, int error);
+
+/* recorder-own.c */
+void own_begin(struct recorder *recorder);
+void own_window(struct recorder *recorder, const struct source_window *window);
+void own_task(struct recorder *recorder, const struct task_event *event);
+
+/* recorder-perf.c */
+void perf_begin(struct recorder *recorder);
+void perf_window(struct recorder *recorder, const struct source_window *window);
+void perf_task(struct recorder *recorder, const struct task_event *event);
+void perf_end(struct recorder *recorder);
+
+#endif

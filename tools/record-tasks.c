@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record-tasks.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "procfs.h"
+
+struct scan {
+	const struct source_sink *sink;
+	u64 time_ns;
+	s32 pid;
+};
+
+static void emit_map(void *ctx, const struct procfs_map *map)
+{
+	const struct scan *scan = ctx;
+	const struct task_event event = {
+		.type = TASK_MMAP,
+		.time_ns = scan->time_ns,
+		.pid = scan->pid,
+		.tid = scan->pid,
+		.parent_pid = -1,
+		.start = map->start,
+		.size = map->end - map->start,
+		.offset = map->offset,
+		.inode = map->inode,
+		.name = map->path,
+	};
+
+	scan->sink->task(scan->sink->ctx, &event);
+}
+
+static void emit_comm(const struct scan *scan, s32 tid, char *comm)
+{
+	const struct task_event event = {
+		.type = TASK_COMM,
+		.time_ns = scan->time_ns,
+		.pid = scan->pid,
+		.tid = tid,
+		.parent_pid = -1,
+		.name = comm,
+	};
+
+	scan->sink->task(scan->sink->ctx, &event);
+}
+
+/* Directories of /proc that are numbers; 0 for others. */
+static s32 task_number(const char *name)
+{
+	char *end;
+	long n = strtol(name, &end, 10);
+
+	return *end || n <= 0 || n > INT32_MAX ? 0 : (s32)n;
+}
+
+static void scan_threads(const struct scan *scan, int dir)
+{
+	int fd = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
+	struct procfs_stat stat;
+	struct dirent *entry;
+
+	if (!tasks && fd >= 0)
+		close(fd);
+	while (tasks && (entry = readdir(tasks))) {
+		s32 tid = task_number(entry->d_name);
+		int thread = tid ? procfs_task(dirfd(tasks), tid) : -1;
+
+		if (thread < 0)
+			continue;
+		if (procfs_stat(thread, &stat) == 0)
+			emit_comm(scan, tid, stat.comm);
+		close(thread);
+	}
+	if (tasks)
+		closedir(tasks);
+}
+
+/* _text, as perf names the kernel's mapping; nothing where addresses are hidden. */
+static void scan_kernel(const struct source_sink *sink, u64 time_ns)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	unsigned long long at = 0;
+	char name[128];
+	struct task_event event = {
+		.type = TASK_MMAP,
+		.time_ns = time_ns,
+		.pid = -1,
+		.parent_pid = -1,
+		.name = "[kernel.kallsyms]_text",
+	};
+
+	while (f && fscanf(f, "%llx %*c %127s%*[^\n]", &at, name) == 2 && strcmp(name, "_text"))
+		at = 0;
+	if (f)
+		fclose(f);
+	if (!at)
+		return;
+	event.start = at;
+	event.offset = at;
+	event.size = UINT64_MAX - at;
+	sink->task(sink->ctx, &event);
+}
+
+int record_tasks(const struct source_sink *sink, u64 time_ns)
+{
+	struct scan scan = { .sink = sink, .time_ns = time_ns };
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	u64 skipped;
+	int dir;
+
+	if (!proc)
+		return -errno;
+	scan_kernel(sink, time_ns);
+	while ((entry = readdir(proc))) {
+		scan.pid = task_number(entry->d_name);
+		dir = scan.pid ? procfs_task(dirfd(proc), scan.pid) : -1;
+		if (dir < 0)
+			continue;
+		scan_threads(&scan, dir);
+		/* Kernel threads have none, others' may be hidden. */
+		procfs_maps(dir, emit_map, &scan, &skipped);
+		close(dir);
+	}
+	closedir(proc);
+	return 0;
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof record: sample in this process, for some time or while a command runs,
+ * and write what comes to a file.
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record-tasks.h"
+#include "recorder.h"
+#include "say.h"
+#include "task-events.h"
+#include "text.h"
+
+#define SECOND_NS      1000000000ULL
+#define PER_SECOND     4000
+#define PER_SECOND_MAX (SECOND_NS / 10000)
+
+/**
+ * struct record - a recording under way
+ * @seconds: how long, 0 without limit
+ * @command: to run meanwhile, NULL for none
+ * @signals: what ends it early, and the command's end
+ * @child: of the command, 0 if there is none or it is gone
+ * @gate: closed to let the command begin
+ */
+struct record {
+	enum recorder_format format;
+	const char *path;
+	double seconds;
+	u32 per_second;
+	const char *models;
+	bool emulate;
+	char **command;
+	struct source *source;
+	struct task_events *tasks;
+	struct recorder *recorder;
+	struct source_sink sink;
+	int fd;
+	int signals;
+	sigset_t old_signals;
+	pid_t child;
+	int child_status;
+	int gate;
+	bool ended;
+};
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * SECOND_NS + (u64)ts.tv_nsec;
+}
+
+static int option_seconds(const char *text, double *ret)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(value) || value < 0.1 || value > 86400)
+		return say_fail(STATUS_USAGE,
+				"record: -d \"%s\": seconds from 0.1 to 86400 are wanted", text);
+	*ret = value;
+	return 0;
+}
+
+static int option_rate(const char *text, u32 *ret)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || !value || value > PER_SECOND_MAX)
+		return say_fail(STATUS_USAGE,
+				"record: -F \"%s\": samples a second and CPU are wanted, 1 to %llu",
+				text, PER_SECOND_MAX);
+	*ret = (u32)value;
+	return 0;
+}
+
+static int option_format(const char *text, enum recorder_format *ret)
+{
+	if (strcmp(text, "perf") && strcmp(text, "speprof"))
+		return say_fail(STATUS_USAGE, "record: --format \"%s\": speprof or perf is wanted",
+				text);
+	*ret = strcmp(text, "perf") ? RECORDER_OWN : RECORDER_PERF;
+	return 0;
+}
+
+static int option_one(int letter, char **argv, struct record *record)
+{
+	switch (letter) {
+	case 'd':
+		return option_seconds(optarg, &record->seconds);
+	case 'F':
+		return option_rate(optarg, &record->per_second);
+	case 'f':
+		return option_format(optarg, &record->format);
+	case 'o':
+		record->path = optarg;
+		return 0;
+	case 'e':
+		record->emulate = true;
+		return 0;
+	case 'm':
+		record->models = optarg;
+		return 0;
+	case ':':
+		return say_fail(STATUS_USAGE, "record: \"%s\" wants a value", argv[optind - 1]);
+	default:
+		return say_fail(STATUS_USAGE,
+				"record: unknown option \"%s\"; try \"speprof help record\"",
+				argv[optind - 1]);
+	}
+}
+
+static int record_options(int argc, char **argv, struct record *record)
+{
+	static const struct option options[] = {
+		{ "delay", required_argument, NULL, 'd' },
+		{ "emulate", no_argument, NULL, 'e' },
+		{ "format", required_argument, NULL, 'f' },
+		{ "frequency", required_argument, NULL, 'F' },
+		{ "models", required_argument, NULL, 'm' },
+		{ "output", required_argument, NULL, 'o' },
+		{ 0 },
+	};
+	int letter, status;
+
+	opterr = 0;
+	optind = 0;
+	/* "+": the command's own options are its own. */
+	while ((letter = getopt_long(argc, argv, "+:d:F:o:", options, NULL)) != -1) {
+		status = option_one(letter, argv, record);
+		if (status)
+			return status;
+	}
+	if (optind < argc)
+		record->command = argv + optind;
+	if (!record->command && !record->seconds)
+		return say_fail(STATUS_USAGE,
+				"record: how long? -d SECONDS or -- COMMAND is wanted");
+	if (!record->path)
+		record->path = record->format == RECORDER_PERF ? "perf.data" : "speprof.data";
+	if (!strcmp(record->path, "-") && record->format == RECORDER_PERF)
+		return say_fail(STATUS_USAGE,
+				"record: -o -: a perf.data cannot go to a pipe; name a file");
+	return 0;
+}
+
+static int source_status(int r)
+{
+	switch (r) {
+	case -EACCES:
+	case -EPERM:
+		return STATUS_NO_RIGHT;
+	case -ENOENT:
+		return STATUS_NO_MODULE;
+	case -ENODEV:
+	case -EOPNOTSUPP:
+		return STATUS_NO_SPE;
+	case -EINVAL:
+		return STATUS_USAGE;
+	default:
+		return STATUS_FAILED;
+	}
+}
+
+static int open_source(struct record *record)
+{
+	const struct source_config config = {
+		.interval_ns = SECOND_NS / record->per_second,
+		.jitter = true,
+		.kernel = true,
+		.user = true,
+		.models = record->models,
+	};
+	const char *reason = "";
+	int r;
+
+	if (record->emulate)
+		r = source_emulated_new(&config, &record->source, &reason);
+	else
+		r = source_module_new(&config, true, &record->source, &reason);
+	if (r < 0)
+		return say_fail(source_status(r), "record: %s: %s%s", reason, strerror(-r),
+				record->emulate ? "" : "; --emulate models an SPU instead");
+	if (record->source->backend == BACKEND_EMULATED && !record->emulate)
+		return say_fail(STATUS_NO_SPE,
+				"record: the module's SPU is emulated (speprof_emu): say --emulate "
+				"to use an emulated one");
+	if (task_events_new(&record->tasks, &reason) < 0)
+		say("record: tasks that begin meanwhile will have no name: %s", reason);
+	return 0;
+}
+
+/* The arguments, for the recording to say how it was made; cut where that is too long. */
+static void command_line(int argc, char **argv, char *line, size_t room)
+{
+	size_t at = (size_t)snprintf(line, room, "speprof");
+
+	for (int i = 0; i < argc && at < room; i++)
+		at += (size_t)snprintf(line + at, room - at, " %s", argv[i]);
+}
+
+static int open_recording(struct record *record, int argc, char **argv)
+{
+	char line[900];
+	struct recorder_config config = {
+		.format = record->format,
+		.backend = record->source->backend,
+		.cpus = record->source->cpus,
+		.command = line,
+	};
+	int r;
+
+	command_line(argc, argv, line, sizeof(line));
+	record->fd = strcmp(record->path, "-") ?
+			     open(record->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) :
+			     fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	r = record->fd < 0 ? -errno : recorder_new(record->fd, &config, &record->recorder);
+	if (r < 0)
+		return say_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
+				strerror(-r));
+	record->sink = recorder_sink(record->recorder);
+	return 0;
+}
+
+/* In the child: wait until sampling has begun, then become the command. */
+static void __attribute__((noreturn)) command_exec(struct record *record, int gate, int report)
+{
+	char byte;
+	int error;
+
+	if (read(gate, &byte, 1) < 0)
+		_exit(127);
+	sigprocmask(SIG_SETMASK, &record->old_signals, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(record->command[0], record->command);
+	error = errno;
+	if (write(report, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* Fork the command, held at a gate; @ret_report tells why it could not be run. */
+static int command_fork(struct record *record, int *ret_report)
+{
+	int gate[2], report[2];
+
+	if (pipe2(gate, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(report, O_CLOEXEC) < 0) {
+		close(gate[0]);
+		close(gate[1]);
+		return -errno;
+	}
+	record->child = fork();
+	if (record->child == 0) {
+		close(gate[1]);
+		command_exec(record, gate[0], report[1]);
+	}
+	close(gate[0]);
+	close(report[1]);
+	record->gate = gate[1];
+	*ret_report = report[0];
+	return record->child < 0 ? -errno : 0;
+}
+
+/* Let it go; nothing comes by the report if it became the command. */
+static int command_begin(struct record *record, int report)
+{
+	int error = 0;
+
+	close(record->gate);
+	record->gate = -1;
+	if (read(report, &error, sizeof(error)) != sizeof(error))
+		return 0;
+	return say_fail(STATUS_FAILED, "record: %s: cannot be run: %s", record->command[0],
+			strerror(error));
+}
+
+static void drain_window(void *ctx, const struct source_window *window)
+{
+	struct record *record = ctx;
+
+	/* What happened before the window's end stands before it. */
+	if (record->tasks)
+		task_events_until(record->tasks, window->end_ns, &record->sink);
+	record->sink.window(record->sink.ctx, window);
+}
+
+static int drain(struct record *record)
+{
+	const struct source_sink sink = { .window = drain_window, .ctx = record };
+	int r = record->source->ops->drain(record->source, &sink);
+
+	if (record->tasks)
+		task_events_until(record->tasks, 0, &record->sink);
+	if (r < 0)
+		say("record: the source: %s", strerror(-r));
+	return recorder_error(record->recorder);
+}
+
+static void take_signal(struct record *record)
+{
+	struct signalfd_siginfo info;
+
+	if (read(record->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo != SIGCHLD) {
+		record->ended = true;
+		return;
+	}
+	if (record->child > 0 &&
+	    waitpid(record->child, &record->child_status, WNOHANG) == record->child) {
+		record->child = 0;
+		record->ended = true;
+	}
+}
+
+static int sample(struct record *record)
+{
+	struct pollfd fds[] = {
+		{ .fd = record->signals, .events = POLLIN },
+		{ .fd = record->source->ops->fd(record->source), .events = POLLIN },
+		{ .fd = record->tasks ? task_events_fd(record->tasks) : -1, .events = POLLIN },
+	};
+	u64 begin = now_ns(), now = begin, checked = begin;
+	u64 end = record->seconds ? begin + (u64)(record->seconds * 1e9) : UINT64_MAX;
+	u64 left;
+	int r = 0;
+
+	while (!r && !record->ended && now < end) {
+		left = (end - now) / 1000000 + 1;
+		if (poll(fds, ARRAY_SIZE(fds), left < 1000 ? (int)left : 1000) < 0 &&
+		    errno != EINTR)
+			return -errno;
+		if (fds[0].revents)
+			take_signal(record);
+		if (fds[1].revents || fds[2].revents)
+			r = drain(record);
+		now = now_ns();
+		if (record->tasks && now - checked >= SECOND_NS) {
+			task_events_check(record->tasks);
+			checked = now;
+		}
+	}
+	return r;
+}
+
+static void command_end(struct record *record)
+{
+	/* Before the gate opens: a command that has not begun does not. */
+	if (record->child > 0)
+		kill(record->child, SIGTERM);
+	if (record->gate >= 0)
+		close(record->gate);
+	record->gate = -1;
+	if (record->child <= 0)
+		return;
+	while (waitpid(record->child, &record->child_status, 0) < 0 && errno == EINTR)
+		;
+	record->child = 0;
+}
+
+static int record_run_source(struct record *record)
+{
+	int report = -1, status = 0, r = 0;
+
+	if (record->command)
+		r = command_fork(record, &report);
+	if (r == 0)
+		r = record->source->ops->start(record->source);
+	if (r < 0)
+		status = say_fail(source_status(r), "record: sampling does not begin: %s",
+				  strerror(-r));
+	/* Behind the start: who begins while this reads is told by an event too. */
+	if (!status && record_tasks(&record->sink, now_ns()) < 0)
+		say("record: /proc cannot be read: tasks that run already will have no name");
+	if (!status && record->command)
+		status = command_begin(record, report);
+	if (report >= 0)
+		close(report);
+	if (!status) {
+		r = sample(record);
+		record->source->ops->stop(record->source);
+		if (r == 0)
+			r = drain(record);
+	}
+	command_end(record);
+	if (!status && r == 0)
+		r = recorder_finish(record->recorder);
+	if (!status && r < 0)
+		status = say_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
+				  strerror(-r));
+	return status;
+}
+
+static void record_told(const struct record *record)
+{
+	char bytes[TEXT_FIGURE];
+	int status = record->child_status;
+
+	text_bytes(bytes, recorder_bytes(record->recorder));
+	say("record: %s of records in %s%s", bytes, record->path,
+	    record->source->backend == BACKEND_EMULATED ?
+		    "; EMULATED SPU: task, PC and time are true, the rest is modelled" :
+		    "");
+	if (record->command && WIFSIGNALED(status))
+		say("record: %s was ended by signal %d", record->command[0], WTERMSIG(status));
+	else if (record->command && WEXITSTATUS(status))
+		say("record: %s ended with status %d", record->command[0], WEXITSTATUS(status));
+}
+
+static int open_signals(struct record *record)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &record->old_signals);
+	record->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return record->signals < 0 ? say_fail(STATUS_FAILED, "record: %s", strerror(errno)) : 0;
+}
+
+int record_run(int argc, char **argv)
+{
+	struct record record = {
+		.per_second = PER_SECOND, .models = "", .fd = -1, .signals = -1, .gate = -1
+	};
+	int status = record_options(argc, argv, &record);
+
+	if (status == 0)
+		status = open_source(&record);
+	if (status == 0)
+		status = open_signals(&record);
+	if (status == 0)
+		status = open_recording(&record, argc, argv);
+	if (status == 0)
+		status = record_run_source(&record);
+	if (status == 0)
+		record_told(&record);
+	recorder_free(record.recorder);
+	task_events_free(record.tasks);
+	if (record.source)
+		record.source->ops->free(record.source);
+	if (record.fd >= 0)
+		close(record.fd);
+	if (record.signals >= 0)
+		close(record.signals);
+	return status;
+}
