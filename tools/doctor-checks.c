@@ -111,8 +111,8 @@ static const struct {
 } spe_cores[] = {
 	{ 0x41, 0xd0c, "Neoverse N1" }, { 0x41, 0xd40, "Neoverse V1" },
 	{ 0x41, 0xd49, "Neoverse N2" }, { 0x41, 0xd4f, "Neoverse V2" },
-	{ 0x41, 0xd83, "Neoverse V3" }, { 0x41, 0xd8e, "Neoverse N3" },
-	{ 0x48, 0xd01, "Kunpeng 920" },
+	{ 0x41, 0xd83, "Neoverse V3AE" }, { 0x41, 0xd84, "Neoverse V3" },
+	{ 0x41, 0xd8e, "Neoverse N3" }, { 0x48, 0xd01, "Kunpeng 920" },
 };
 
 static const char *core_name(const struct machine *machine, char *ret_midr, size_t size)
