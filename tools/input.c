@@ -75,10 +75,10 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 	return input_suspect(input, path, filter.truncated);
 }
 
-int input_load(const char *path, const struct cpu_list *cpus, struct input *ret_input)
+int input_load(const char *path, const struct cpu_list *cpus, u64 midr, struct input *ret_input)
 {
 	struct attributor_config tasks = { .live = false };
-	struct profile_config config = { 0 };
+	struct profile_config config = { .midr = midr };
 	int r;
 
 	*ret_input = (struct input){ 0 };

@@ -15,6 +15,7 @@ static const struct option long_options[] = {
 	{ "group", required_argument, NULL, 'G' },
 	{ "input", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "midr", required_argument, NULL, 'M' },
 	{ "number", required_argument, NULL, 'n' },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "root", required_argument, NULL, 'R' },
@@ -79,6 +80,22 @@ static int options_cpus(const char *verb, const char *text, struct options *opti
 	return 0;
 }
 
+/* A register of 32 bits, as the kernel's regs/identification/midr_el1 writes it. */
+static int options_midr(const char *verb, const char *text, u64 *ret)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, &end, 16);
+	if (errno || *text < '0' || *text > '9' || *end || value == 0 || value > UINT32_MAX)
+		return say_fail(STATUS_USAGE,
+				"%s: --midr \"%s\": MIDR_EL1 is wanted, as in 0x413fd0c1", verb,
+				text);
+	*ret = value;
+	return 0;
+}
+
 static int options_one(const char *verb, int letter, struct options *options)
 {
 	u32 number = 0;
@@ -107,6 +124,8 @@ static int options_one(const char *verb, int letter, struct options *options)
 	case 'j':
 		options->json = true;
 		return 0;
+	case 'M':
+		return options_midr(verb, optarg, &options->midr);
 	case 'n':
 		return options_number(verb, 'n', optarg, 10000, &options->number);
 	case 'p':
@@ -174,6 +193,9 @@ int options_parse(int argc, char **argv, const char *accept, struct options *ret
 		return say_fail(STATUS_USAGE,
 				"%s: -C wants a recording: the daemon's profile is of all CPUs",
 				verb);
+	if (options.midr && !options.input)
+		return say_fail(STATUS_USAGE,
+				"%s: --midr wants a recording: the daemon knows its cores", verb);
 	*ret_options = options;
 	return 0;
 }

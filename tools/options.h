@@ -14,6 +14,7 @@
  * @input: a recording, or NULL for the daemon
  * @number: -n: rows of a report, iterations of top; 0 if not given
  * @cpus: -C: windows of these CPUs only, if @cpus_given
+ * @midr: --midr: MIDR_EL1 of the core of a recording that does not say; 0 if not given
  * @pid: rows of this process only; 0 for all
  * @container: rows of this container only; NULL for all
  * @root: where doctor looks instead of "/"
@@ -31,6 +32,7 @@ struct options {
 	s32 pid;
 	double delay;
 	struct cpu_list cpus;
+	u64 midr;
 	bool cpus_given;
 	bool json;
 	bool batch;

@@ -37,7 +37,8 @@ static int report_recording(const struct options *options, struct view *ret_view
 	struct input input;
 	int status, r;
 
-	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL, &input);
+	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
+			    options->midr, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = input_view(&input, options->group, options->sort, rows_limit(options, 0),
 			       ret_view);
@@ -76,7 +77,7 @@ int report_run(int argc, char **argv)
 {
 	struct options options;
 	struct view view = { 0 };
-	int status = options_parse(argc, argv, "ijGsnpcCTF", &options);
+	int status = options_parse(argc, argv, "ijGsnpcCMTF", &options);
 
 	if (status)
 		return status;

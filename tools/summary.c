@@ -184,7 +184,8 @@ static int summary_recording(const struct options *options, char **ret_text)
 	struct input input;
 	int status, r;
 
-	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL, &input);
+	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
+			    options->midr, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = profile_summary_json(input.profile,
 					 input.backend == BACKEND_EMULATED ? "emulated" :
@@ -214,7 +215,7 @@ int summary_run(int argc, char **argv)
 {
 	struct options options;
 	char *text = NULL;
-	int status = options_parse(argc, argv, "ijCF", &options);
+	int status = options_parse(argc, argv, "ijCMF", &options);
 
 	if (status)
 		return status;

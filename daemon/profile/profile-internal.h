@@ -31,6 +31,7 @@ struct process_tally {
 
 struct profile {
 	struct attributor *attributor;
+	u64 midr;		/* where a window has none */
 	struct spe_layouts layouts;
 	struct location_table *locations;
 	struct process_tally *processes;

@@ -32,6 +32,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	if (!p)
 		return -ENOMEM;
 	p->attributor = attributor;
+	p->midr = config ? config->midr : 0;
 	fill_op_flags(p);
 	r = location_table_new(locations, &p->locations);
 	if (r < 0) {
@@ -285,7 +286,9 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		.align = window->align,
 	};
 	struct spe_decoder decoder;
-	struct batch batch = { .sources = spe_data_sources_find(window->midr) };
+	struct batch batch = {
+		.sources = spe_data_sources_find(window->midr ? window->midr : profile->midr),
+	};
 	struct spe_sample sample;
 	enum spe_decode r;
 

@@ -23,9 +23,11 @@ enum profile_latency {
 /**
  * struct profile_config
  * @locations: capacity of the (process, PC) table; 0 for the default (32768)
+ * @midr: MIDR_EL1 for windows that do not say which core took them; 0 for none
  */
 struct profile_config {
 	u32 locations;
+	u64 midr;
 };
 
 struct profile;
