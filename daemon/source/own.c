@@ -17,7 +17,6 @@ struct chunk {
 struct own {
 	struct recording *recording;
 	const struct source_sink *sink;
-	u64 seq;
 };
 
 bool own_is_magic(const u8 *buf)
@@ -56,6 +55,12 @@ static bool read_header(struct recording *recording, struct own_header *ret_head
 				 "multiple of %u from %zu to %zu that holds both",
 				 h.header_size, h.command_size, SPEPROF_WINDOW_ALIGN, sizeof(h),
 				 OWN_HEADER_MAX);
+		return false;
+	}
+	if (h.header_size > recording->size) {
+		recording_damage(recording, recording->size,
+				 "header: cut after %llu bytes, want %u",
+				 (unsigned long long)recording->size, h.header_size);
 		return false;
 	}
 	*ret_header = h;
@@ -259,6 +264,33 @@ static void take_task(struct own *own, const struct chunk *chunk)
 	own->sink->task(own->sink->ctx, &event);
 }
 
+/*
+ * Where a chunk ends: at its span, if the next header or the file's end is there.
+ * Else the span may be what is damaged, and what follows is not to be lost for it.
+ */
+static u64 chunk_end(struct own *own, u64 at, const struct speprof_window *this)
+{
+	struct recording *recording = own->recording;
+	struct speprof_window header;
+	const char *fault;
+	u64 value, next, span = this->span;
+
+	if (span == recording->size - at)
+		return recording->size;
+	if (span > recording->size - at) {
+		recording_damage(recording, at,
+				 "window: span is %llu, but %llu bytes follow: cut short, or the "
+				 "span is wrong",
+				 (unsigned long long)span,
+				 (unsigned long long)(recording->size - at));
+		return resync(own, at);
+	}
+	if (read_chunk(own, at + span, &header, &fault, &value) && header.seq == this->seq + 1)
+		return at + span;
+	next = resync(own, at);
+	return next < at + span ? next : at + span;
+}
+
 /* Both passes see the same chunks, damage or not. */
 static void walk(struct own *own, u64 at, u16 kind,
 		 void (*take)(struct own *own, const struct chunk *chunk))
@@ -266,38 +298,31 @@ static void walk(struct own *own, u64 at, u16 kind,
 	struct recording *recording = own->recording;
 	struct chunk chunk;
 	const char *fault;
-	u64 value;
+	u64 value, seq = 0;
 
-	own->seq = 0;
-	while (at < recording->size) {
+	for (; at < recording->size; at = chunk.end) {
 		if (!read_chunk(own, at, &chunk.header, &fault, &value)) {
 			recording_damage(recording, at, "header of a window: %#llx as %s",
 					 (unsigned long long)value, fault);
-			at = resync(own, at);
+			chunk.end = resync(own, at);
 			continue;
 		}
-		if (chunk.header.seq != own->seq)
+		if (chunk.header.seq != seq)
 			recording_damage(recording, at,
 					 "header of a window: number %llu, want %llu: what was "
 					 "between is lost",
 					 (unsigned long long)chunk.header.seq,
-					 (unsigned long long)own->seq);
-		own->seq = chunk.header.seq + 1;
+					 (unsigned long long)seq);
+		seq = chunk.header.seq + 1;
 		chunk.at = at;
-		chunk.end = recording->size;
-		if (chunk.header.span <= recording->size - at)
-			chunk.end = at + chunk.header.span;
-		else
-			recording_damage(
-				recording, at,
-				"window: span is %llu, but %llu bytes follow: cut short, or "
-				"the span is wrong",
-				(unsigned long long)chunk.header.span,
-				(unsigned long long)(recording->size - at));
+		chunk.end = chunk_end(own, at, &chunk.header);
+		if (chunk.end - at < chunk.header.span)
+			recording_damage(recording, at,
+					 "window: span is %llu, but the next is after %llu bytes",
+					 (unsigned long long)chunk.header.span,
+					 (unsigned long long)(chunk.end - at));
 		if (chunk.header.kind == kind)
 			take(own, &chunk);
-		/* A span that is too long may hide what follows. */
-		at = chunk.end - at == chunk.header.span ? chunk.end : resync(own, at);
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * perf.data, as perf 6.1 and later read it: one event of arm_spe_0, SPE metadata
- * of version 1 (perf before 6.14 takes version 2's first word for the PMU), one
+ * of version 1 (perf before 6.13 takes version 2's first word for the PMU), one
  * AUX buffer a CPU. What stands in front and is known at the end only is
  * written again then.
  */

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is recorded, in either format, is what is read; damaged, it is said. */
+#include "test.h"
+
+#include "attribute.h"
+#include "own-format.h"
+#include "profile.h"
+#include "record.h"
+#include "recorder.h"
+#include "recording.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define WINDOWS 4
+#define RECORDS 12 /* in each */
+#define MIDR	0x410fd0c1
+
+static char temp_path[64];
+static int temp_fd;
+
+static const struct task_event tasks[] = {
+	{ .type = TASK_COMM,
+	  .pid = 7,
+	  .tid = 8,
+	  .parent_pid = -1,
+	  .time_ns = 10,
+	  .exec = true,
+	  .name = "worker" },
+	{ .type = TASK_MMAP,
+	  .pid = 7,
+	  .tid = 8,
+	  .parent_pid = -1,
+	  .time_ns = 11,
+	  .name = "/bin/x",
+	  .start = 0x400000,
+	  .size = 0x2000,
+	  .offset = 0x1000,
+	  .inode = 99 },
+	{ .type = TASK_FORK, .pid = 9, .tid = 9, .parent_pid = 7, .time_ns = 12, .name = "" },
+	{ .type = TASK_CGROUP,
+	  .pid = -1,
+	  .tid = -1,
+	  .parent_pid = -1,
+	  .time_ns = 13,
+	  .cgroup = 5,
+	  .name = "/a/b" },
+	{ .type = TASK_EXIT, .pid = 9, .tid = 9, .parent_pid = 7, .time_ns = 14, .name = "" },
+};
+
+/* At multiples of 64, as the window's alignment says. */
+static size_t make_records(u8 *buf, size_t room, u64 first)
+{
+	memset(buf, 0, room);
+	for (u64 i = 0; i < RECORDS; i++) {
+		struct spe_sample s = {
+			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+				   SPE_HAS_CONTEXT(0) | SPE_HAS_COUNTER(0) | SPE_HAS_TIMESTAMP,
+			.address = { 0x400100 + 4 * i },
+			.events = 2,
+			.events_size = 2,
+			.op_class = SPE_OP_LOAD_STORE,
+			.context = { 8 },
+			.counter = { (u16)(10 * i) },
+			.timestamp = first + i,
+		};
+		int r = spe_record_encode(&s, buf + 64 * i, room - 64 * i);
+
+		assert_in_range(r, 1, 64);
+	}
+	return 64 * RECORDS;
+}
+
+static void feed(const struct source_sink *sink)
+{
+	u8 buf[4096];
+
+	for (size_t i = 0; i < ARRAY_SIZE(tasks) && sink->task; i++)
+		sink->task(sink->ctx, &tasks[i]);
+	for (u32 i = 0; i < WINDOWS; i++) {
+		const struct source_window window = {
+			.data = buf,
+			.len = make_records(buf, sizeof(buf), 1000 * (i + 1)),
+			.midr = MIDR,
+			.start_ns = 1000 * (i + 1),
+			.end_ns = 1000 * (i + 1) + 500,
+			.armed_ns = 400,
+			.blind_ns = 3,
+			.lost_bytes = i == 2 ? 128 : 0,
+			.written = RECORDS,
+			.interval = 1024 + 128,
+			.cpu = i % 2,
+			.tid = -1,
+			.flags = i == 1 ? WINDOW_COLLIDED : 0,
+			.align = 64,
+			.max_record = 64,
+			.pmsver = 2,
+			.backend = BACKEND_EMULATED,
+			.clock = { .zero = 5, .mult = 1 << 10, .shift = 10 },
+		};
+
+		sink->window(sink->ctx, &window);
+	}
+}
+
+/* The recording's size. */
+static size_t record(enum recorder_format format)
+{
+	const struct recorder_config config = {
+		.format = format,
+		.backend = BACKEND_EMULATED,
+		.cpus = 2,
+		.command = "speprof record",
+	};
+	struct recorder *recorder;
+	struct source_sink sink;
+
+	assert_int_equal(ftruncate(temp_fd, 0), 0);
+	assert_int_equal(lseek(temp_fd, 0, SEEK_SET), 0);
+	assert_int_equal(recorder_new(temp_fd, &config, &recorder), 0);
+	sink = recorder_sink(recorder);
+	feed(&sink);
+	assert_int_equal(recorder_finish(recorder), 0);
+	recorder_free(recorder);
+	return (size_t)lseek(temp_fd, 0, SEEK_END);
+}
+
+static void load(u8 *buf, size_t size)
+{
+	assert_int_equal(pread(temp_fd, buf, size, 0), size);
+}
+
+static void store(const u8 *buf, size_t size)
+{
+	assert_int_equal(ftruncate(temp_fd, 0), 0);
+	assert_int_equal(pwrite(temp_fd, buf, size, 0), size);
+}
+
+struct seen {
+	struct source_window windows[WINDOWS];
+	u64 hash[WINDOWS];
+	u32 count;
+	struct task_event tasks[ARRAY_SIZE(tasks)];
+	char names[ARRAY_SIZE(tasks)][32];
+	u32 task_count;
+	u64 records;
+};
+
+static void see_window(void *ctx, const struct source_window *window)
+{
+	struct seen *seen = ctx;
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+
+	assert_true(window->len > 0 && window->clock.shift < 64);
+	spe_decoder_init(&decoder, NULL, window->data, window->len);
+	while (spe_decoder_next(&decoder, &sample, NULL) != SPE_DECODE_END)
+		;
+	seen->records += decoder.ledger.records;
+	if (seen->count == WINDOWS)
+		return;
+	for (size_t i = 0; i < window->len; i++)
+		seen->hash[seen->count] = (seen->hash[seen->count] ^ window->data[i]) * 31;
+	seen->windows[seen->count++] = *window;
+}
+
+static void see_task(void *ctx, const struct task_event *event)
+{
+	struct seen *seen = ctx;
+
+	assert_true(event->type <= TASK_LOST);
+	if (seen->task_count == ARRAY_SIZE(tasks))
+		return;
+	snprintf(seen->names[seen->task_count], sizeof(seen->names[0]), "%s", event->name);
+	seen->tasks[seen->task_count++] = *event;
+}
+
+static int replay(struct seen *ret_seen, struct recording_error *ret_error)
+{
+	const struct source_sink sink = { .window = see_window, .task = see_task, .ctx = ret_seen };
+	struct recording *recording;
+	int r;
+
+	*ret_seen = (struct seen){ 0 };
+	*ret_error = (struct recording_error){ .text = "" };
+	r = recording_open(temp_path, &recording, ret_error);
+	if (r < 0)
+		return r;
+	r = recording_replay(recording, &sink, ret_error);
+	recording_free(recording);
+	return r;
+}
+
+static void check_tasks(const struct seen *seen)
+{
+	assert_int_equal(seen->task_count, ARRAY_SIZE(tasks));
+	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++) {
+		const struct task_event *a = &seen->tasks[i], *b = &tasks[i];
+
+		test_row("task event %zu", i);
+		assert_string_equal(seen->names[i], b->name);
+		assert_row(a->type == b->type && a->time_ns == b->time_ns && a->exec == b->exec);
+		assert_row(a->type == TASK_CGROUP || (a->pid == b->pid && a->tid == b->tid));
+		assert_row(a->start == b->start && a->size == b->size && a->offset == b->offset);
+		assert_row(a->cgroup == b->cgroup);
+	}
+}
+
+static void keep_direct(void *ctx, const struct source_window *window)
+{
+	see_window(ctx, window);
+}
+
+static void test_own(void **state)
+{
+	struct seen direct = { 0 }, seen;
+	const struct source_sink sink = { .window = keep_direct, .ctx = &direct };
+	struct recording_error error;
+
+	(void)state;
+	feed(&sink);
+	assert_int_equal(record(RECORDER_OWN) % 64, 0);
+	assert_int_equal(replay(&seen, &error), 0);
+	check_tasks(&seen);
+	assert_int_equal(seen.tasks[1].inode, 99);
+	assert_int_equal(seen.count, WINDOWS);
+	for (u32 i = 0; i < WINDOWS; i++) {
+		test_row("window %u", i);
+		seen.windows[i].data = direct.windows[i].data;
+		assert_memory_equal(&seen.windows[i], &direct.windows[i],
+				    sizeof(struct source_window));
+		assert_row(seen.hash[i] == direct.hash[i]);
+	}
+}
+
+static void test_perf(void **state)
+{
+	struct recording_error error;
+	struct seen seen;
+
+	(void)state;
+	record(RECORDER_PERF);
+	assert_int_equal(replay(&seen, &error), 0);
+	check_tasks(&seen);
+	assert_int_equal(seen.count, WINDOWS);
+	assert_int_equal(seen.records, WINDOWS * RECORDS);
+	for (u32 i = 0; i < WINDOWS; i++) {
+		const struct source_window *w = &seen.windows[i];
+
+		test_row("window %u", i);
+		assert_row(w->midr == MIDR && w->interval == 1024 + 128 && w->cpu == i % 2);
+		assert_row(w->backend == BACKEND_EMULATED && w->end_ns == 1000 * (i + 1) + 500);
+		assert_row(w->clock.zero == 5 && w->clock.mult == 1 << 10 && w->clock.shift == 10);
+		assert_row(w->flags == (i == 1 ? WINDOW_COLLIDED : 0));
+	}
+}
+
+static char *summary(void)
+{
+	const struct attributor_config attribution = { .live = false };
+	struct attributor *attributor;
+	struct profile *profile;
+	struct recording *recording;
+	struct recording_error error;
+	struct source_sink sink;
+	char *text;
+
+	assert_int_equal(attributor_new(&attribution, &attributor), 0);
+	assert_int_equal(profile_new(NULL, attributor, &profile), 0);
+	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
+	sink = profile_sink(profile);
+	assert_int_equal(recording_replay(recording, &sink, &error), 0);
+	assert_int_equal(profile_summary_json(profile, "emulated", true, &text), 0);
+	recording_free(recording);
+	profile_free(profile);
+	attributor_free(attributor);
+	return text;
+}
+
+/* But for lost bytes, for which perf.data has no field. */
+static void test_summaries_agree(void **state)
+{
+	char *own, *perf, *lost;
+
+	(void)state;
+	record(RECORDER_OWN);
+	own = summary();
+	record(RECORDER_PERF);
+	perf = summary();
+	lost = strstr(own, "128");
+	assert_non_null(strstr(own, "worker"));
+	assert_non_null(lost);
+	memmove(lost + 1, lost + 3, strlen(lost + 3) + 1);
+	*lost = '0';
+	assert_string_equal(own, perf);
+	free(own);
+	free(perf);
+}
+
+/* Cut anywhere but between two windows: said, and nothing is counted that was not there. */
+static void test_truncated(void **state)
+{
+	static u8 buf[1 << 16];
+
+	(void)state;
+	for (int format = RECORDER_OWN; format <= RECORDER_PERF; format++) {
+		size_t size = record(format);
+		u64 said = 0;
+
+		assert_true(size <= sizeof(buf));
+		load(buf, size);
+		for (size_t len = 1; len < size; len++) {
+			struct recording_error error;
+			struct seen seen;
+			int r;
+
+			test_row("format %d, %zu of %zu bytes", format, len, size);
+			store(buf, len);
+			r = replay(&seen, &error);
+			assert_row(r == 0 || r == -EBADMSG);
+			assert_row(!r == !error.text[0]);
+			assert_row(seen.records <= WINDOWS * RECORDS);
+			/* Of perf.data's features, the last bytes, not all are looked at. */
+			assert_row(r || format == RECORDER_OWN ||
+				   seen.records == WINDOWS * RECORDS);
+			said += !!r;
+		}
+		/* What ends with a window is whole as far as own recordings can tell. */
+		assert_true(format == RECORDER_PERF ||
+			    said >= size - 1 - WINDOWS - ARRAY_SIZE(tasks));
+	}
+}
+
+static void test_bit_flipped(void **state)
+{
+	static u8 buf[1 << 16];
+
+	(void)state;
+	for (int format = RECORDER_OWN; format <= RECORDER_PERF; format++) {
+		size_t size = record(format);
+		u64 said = 0;
+
+		load(buf, size);
+		for (size_t bit = 0; bit < 8 * size; bit += 5) {
+			struct recording_error error;
+			struct seen seen;
+			int r;
+
+			test_row("format %d, byte %zu bit %zu", format, bit / 8, bit % 8);
+			buf[bit / 8] ^= (u8)(1U << bit % 8);
+			store(buf, size);
+			r = replay(&seen, &error);
+			assert_row(r == 0 || r == -EBADMSG);
+			assert_row(!r == !error.text[0]);
+			assert_row(seen.records <= WINDOWS * RECORDS + 2);
+			/* One chunk is lost at most; a flip in records is in their ledger. */
+			assert_row(format == RECORDER_PERF || bit < 8 * 64 ||
+				   seen.records >= (WINDOWS - 1) * RECORDS - 2);
+			said += !!r;
+			buf[bit / 8] ^= (u8)(1U << bit % 8);
+		}
+		assert_true(said > 100);
+	}
+}
+
+struct hostile_row {
+	const char *word;
+	size_t at; /* in the header of the file; of the first chunk if @chunk */
+	unsigned int size;
+	u64 value;
+	bool chunk;
+};
+
+#define FILE_FIELD(f)  offsetof(struct own_header, f), sizeof(((struct own_header *)0)->f)
+#define CHUNK_FIELD(f) offsetof(struct speprof_window, f), sizeof(((struct speprof_window *)0)->f)
+
+static const struct hostile_row hostile_rows[] = {
+	{ "version is 2", FILE_FIELD(version), 2, false },
+	{ "byte order", FILE_FIELD(order), 0x04030201, false },
+	{ "size is 65", FILE_FIELD(header_size), 65, false },
+	{ "size is 0", FILE_FIELD(header_size), 0, false },
+	{ "4294967232", FILE_FIELD(header_size), 0xffffffc0, false },
+	{ "command line of 4294967295", FILE_FIELD(command_size), UINT32_MAX, false },
+	{ "magic", CHUNK_FIELD(magic), 0, true },
+	{ "header size", CHUNK_FIELD(header_size), 0, true },
+	{ "header size", CHUNK_FIELD(header_size), 0xffff, true },
+	{ "span", CHUNK_FIELD(span), 0, true },
+	{ "span", CHUNK_FIELD(span), UINT64_MAX & ~63ULL, true },
+	{ "number 7", CHUNK_FIELD(seq), 7, true },
+	{ "position", CHUNK_FIELD(position), 1, true },
+	{ "18446744073709551615 bytes", CHUNK_FIELD(data_size), UINT64_MAX, true },
+	{ "window: ", CHUNK_FIELD(data_offset), UINT32_MAX, true },
+	{ "task event of 0 bytes", CHUNK_FIELD(data_size), 0, true },
+};
+
+static void test_hostile(void **state)
+{
+	static u8 good[1 << 16], buf[1 << 16];
+	size_t size = record(RECORDER_OWN);
+	struct own_header header;
+
+	(void)state;
+	load(good, size);
+	memcpy(&header, good, sizeof(header));
+	for (size_t i = 0; i < ARRAY_SIZE(hostile_rows); i++) {
+		const struct hostile_row *row = &hostile_rows[i];
+		struct recording_error error;
+		struct seen seen;
+
+		test_row("row %zu: %s", i, row->word);
+		memcpy(buf, good, size);
+		memcpy(buf + row->at + (row->chunk ? header.header_size : 0), &row->value,
+		       row->size);
+		store(buf, size);
+		assert_row(replay(&seen, &error) == -EBADMSG);
+		if (!strstr(error.text, row->word))
+			fail_msg("row %zu: \"%s\" lacks \"%s\"", i, error.text, row->word);
+		assert_row(!row->chunk || seen.records == WINDOWS * RECORDS);
+	}
+}
+
+static void test_write_fails(void **state)
+{
+	const struct recorder_config config = { .format = RECORDER_OWN, .command = "" };
+	struct recorder *recorder;
+	struct source_sink sink;
+	FILE *full = fopen("/dev/full", "w");
+	int ends[2];
+
+	(void)state;
+	assert_non_null(full);
+	assert_int_equal(recorder_new(fileno(full), &config, &recorder), 0);
+	sink = recorder_sink(recorder);
+	feed(&sink);
+	assert_int_equal(recorder_finish(recorder), -ENOSPC);
+	recorder_free(recorder);
+	fclose(full);
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(recorder_new(ends[1], &(struct recorder_config){ .format = RECORDER_PERF },
+				      &recorder),
+			 -ESPIPE);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests_all[] = {
+		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_perf),
+		cmocka_unit_test(test_summaries_agree),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_bit_flipped),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_write_fails),
+	};
+
+	temp_fd = memfd_create("recorder", MFD_CLOEXEC);
+	assert_true(temp_fd >= 0);
+	snprintf(temp_path, sizeof(temp_path), "/proc/self/fd/%d", temp_fd);
+	return cmocka_run_group_tests(tests_all, NULL, NULL);
+}
