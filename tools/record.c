@@ -33,6 +33,7 @@
  * @signals: what ends it early, and the command's end
  * @child: of the command, 0 if there is none or it is gone
  * @gate: closed to let the command begin
+ * @source_error: the source's last, negative errno; said once
  */
 struct record {
 	enum recorder_format format;
@@ -52,6 +53,7 @@ struct record {
 	pid_t child;
 	int child_status;
 	int gate;
+	int source_error;
 	bool ended;
 };
 
@@ -171,6 +173,8 @@ static int source_status(int r)
 		return STATUS_NO_SPE;
 	case -EINVAL:
 		return STATUS_USAGE;
+	case -EBUSY:
+		return STATUS_STATE;
 	default:
 		return STATUS_FAILED;
 	}
@@ -188,17 +192,21 @@ static int open_source(struct record *record)
 	const char *reason = "";
 	int r;
 
-	if (record->emulate)
+	r = source_module_new(&config, true, &record->source, &reason);
+	if (r == 0 && record->source->backend == BACKEND_EMULATED && !record->emulate)
+		return say_fail(STATUS_NO_SPE,
+				"record: the module's SPU is emulated (speprof_emu): say --emulate "
+				"to use it");
+	/* The module's model first: it is what the daemon would see. */
+	if (r == 0 && record->source->backend != BACKEND_EMULATED && record->emulate) {
+		record->source->ops->free(record->source);
+		record->source = NULL;
+	}
+	if (record->emulate && !record->source)
 		r = source_emulated_new(&config, &record->source, &reason);
-	else
-		r = source_module_new(&config, true, &record->source, &reason);
 	if (r < 0)
 		return say_fail(source_status(r), "record: %s: %s%s", reason, strerror(-r),
 				record->emulate ? "" : "; --emulate models an SPU instead");
-	if (record->source->backend == BACKEND_EMULATED && !record->emulate)
-		return say_fail(STATUS_NO_SPE,
-				"record: the module's SPU is emulated (speprof_emu): say --emulate "
-				"to use an emulated one");
 	if (task_events_new(&record->tasks, &reason) < 0)
 		say("record: tasks that begin meanwhile will have no name: %s", reason);
 	return 0;
@@ -307,8 +315,10 @@ static int drain(struct record *record)
 
 	if (record->tasks)
 		task_events_until(record->tasks, 0, &record->sink);
+	if (r < 0 && !record->source_error)
+		say("record: what the source brings is damaged or incomplete: %s", strerror(-r));
 	if (r < 0)
-		say("record: the source: %s", strerror(-r));
+		record->source_error = r;
 	return recorder_error(record->recorder);
 }
 
