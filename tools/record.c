@@ -427,6 +427,10 @@ static void record_told(const struct record *record)
 	    record->source->backend == BACKEND_EMULATED ?
 		    "; EMULATED SPU: task, PC and time are true, the rest is modelled" :
 		    "");
+	if (recorder_left_out(record->recorder))
+		say("record: %s of them are suspect as a whole and left out: a perf.data cannot "
+		    "say so",
+		    text_bytes(bytes, recorder_left_out(record->recorder)));
 	if (record->command && WIFSIGNALED(status))
 		say("record: %s was ended by signal %d", record->command[0], WTERMSIG(status));
 	else if (record->command && WEXITSTATUS(status))

@@ -17,6 +17,7 @@ struct recorder_index {
  * struct recorder - an open recording
  * @pos: of the next byte in the file
  * @bytes: of records taken
+ * @left_out: RECORDER_PERF: of them, in windows that are suspect
  * @error: the first failure, negative errno
  * @seq: RECORDER_OWN: windows and task events so far
  * @first: RECORDER_PERF: what the first window said, which stands for all
@@ -29,6 +30,7 @@ struct recorder {
 	char *command;
 	u64 pos;
 	u64 bytes;
+	u64 left_out;
 	int error;
 	u64 seq;
 	struct source_window first;

@@ -239,8 +239,10 @@ void perf_window(struct recorder *recorder, const struct source_window *window)
 	} trace = { .size = padded, .index = window->cpu, .tid = UINT32_MAX, .cpu = window->cpu };
 
 	/* What the SPU's buffer held after an External abort has no flag in perf.data. */
-	if (window->flags & WINDOW_SUSPECT)
+	if (window->flags & WINDOW_SUSPECT) {
+		recorder->left_out += window->len;
 		return;
+	}
 	aux = aux_of(recorder, window->cpu);
 	if (!aux)
 		return;

@@ -67,6 +67,11 @@ u64 recorder_bytes(const struct recorder *recorder)
 	return recorder->bytes;
 }
 
+u64 recorder_left_out(const struct recorder *recorder)
+{
+	return recorder->left_out;
+}
+
 static int open_stream(struct recorder *recorder, int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);

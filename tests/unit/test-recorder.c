@@ -256,6 +256,31 @@ static void test_perf(void **state)
 	}
 }
 
+/* What no byte of may count does not become samples of perf's. */
+static void test_perf_suspect(void **state)
+{
+	const struct recorder_config config = { .format = RECORDER_PERF, .command = "" };
+	const u8 byte[64] = { 0 };
+	const struct source_window window = { .data = byte, .len = 64, .flags = WINDOW_SUSPECT };
+	struct recording_error error;
+	struct recorder *recorder;
+	struct source_sink sink;
+	struct seen seen;
+
+	(void)state;
+	assert_int_equal(ftruncate(temp_fd, 0), 0);
+	assert_int_equal(lseek(temp_fd, 0, SEEK_SET), 0);
+	assert_int_equal(recorder_new(temp_fd, &config, &recorder), 0);
+	sink = recorder_sink(recorder);
+	sink.window(sink.ctx, &window);
+	assert_int_equal(recorder_bytes(recorder), 64);
+	assert_int_equal(recorder_left_out(recorder), 64);
+	assert_int_equal(recorder_finish(recorder), 0);
+	recorder_free(recorder);
+	assert_int_equal(replay(&seen, &error), 0);
+	assert_int_equal(seen.count, 0);
+}
+
 static char *summary(void)
 {
 	const struct attributor_config attribution = { .live = false };
@@ -448,13 +473,10 @@ static void test_write_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests_all[] = {
-		cmocka_unit_test(test_own),
-		cmocka_unit_test(test_perf),
-		cmocka_unit_test(test_summaries_agree),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_bit_flipped),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_write_fails),
+		cmocka_unit_test(test_own),	     cmocka_unit_test(test_perf),
+		cmocka_unit_test(test_perf_suspect), cmocka_unit_test(test_summaries_agree),
+		cmocka_unit_test(test_truncated),    cmocka_unit_test(test_bit_flipped),
+		cmocka_unit_test(test_hostile),	     cmocka_unit_test(test_write_fails),
 	};
 
 	temp_fd = memfd_create("recorder", MFD_CLOEXEC);
