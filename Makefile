@@ -40,7 +40,11 @@ check-fast: all ## the unit lanes only, on what is built
 	@meson test -C $(BUILD) --print-errorlogs
 
 modules: ## build speprof.ko and speprof_emu.ko for the running kernel
-	@scripts/build-modules --running
+	@scripts/build-modules -o $(BUILD)/modules --running
+
+modules_install: modules ## install them for the running kernel (root)
+	@install -D -m 644 -t /lib/modules/$$(uname -r)/extra $(BUILD)/modules/running/*.ko
+	@depmod
 
 bench: all ## measure; prints ratios
 	@meson test -C $(BUILD) --benchmark --verbose --num-processes 1 2>&1 | grep -vE "^(ninja|\[|Full log|$$)"
@@ -51,4 +55,4 @@ install: all ## install, honouring DESTDIR
 clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz
 
-.PHONY: all help deps run check check-kasan check-fast modules bench install clean
+.PHONY: modules_install all help deps run check check-kasan check-fast modules bench install clean
