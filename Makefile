@@ -12,7 +12,7 @@ $(BUILD)/build.ninja:
 
 help: ## print this
 	@echo "speprof: targets of make"
-	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z_-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 deps: ## install what building and testing needs (root)
 	@scripts/deps build run test vm
