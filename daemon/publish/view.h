@@ -61,7 +61,7 @@ struct view_row {
  * @unattributed: samples without a process
  * @idle: samples of the idle task (TID 0)
  * @evicted: samples whose location was evicted from the bounded tables
- * @cost_ns: CPU time that sampling and the daemon used
+ * @cost_ns: CPU time of the daemon; what sampling costs in the kernel is not in it
  * @memory: resident bytes of the daemon
  */
 struct view_header {

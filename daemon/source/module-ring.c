@@ -122,6 +122,17 @@ static void hand_over(const struct speprof_window *w, const struct source_sink *
 	sink->window(sink->ctx, &window);
 }
 
+/* What cannot be walked is lost, and the ledger says so. */
+static void hand_over_loss(u32 cpu, u64 bytes, const struct source_sink *sink)
+{
+	static const u8 nothing[1];
+	const struct source_window window = {
+		.data = nothing, .cpu = cpu, .tid = -1, .lost_bytes = bytes,
+	};
+
+	sink->window(sink->ctx, &window);
+}
+
 /* Whether the header at @w, with @room published bytes from it, can be walked. */
 static bool is_sound(const struct speprof_window *w, u64 room)
 {
@@ -162,6 +173,7 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink)
 		w = (const struct speprof_window *)(ring->data + at);
 		if (!is_sound(w, room)) {
 			ring->damaged += head - tail;
+			hand_over_loss(ring->cpu, head - tail, sink);
 			r = -EBADMSG;
 			tail = head;
 			break;

@@ -371,7 +371,7 @@ static void test_hotplug(void **state)
 	static const useconds_t away_us[] = { 3000000, 10000 };
 	struct source *source;
 	struct seen seen = { 0 };
-	u64 before, rate, windows;
+	u64 before, rate, windows, tries;
 
 	(void)state;
 	/* Not for a machine that others use: tests/vm/job-hotplug asks for it. */
@@ -396,14 +396,16 @@ static void test_hotplug(void **state)
 			usleep(away_us[i]);
 		cpu1_online("1");
 		/* Noticed after a second, on an idle CPU after two; a slow guest takes longer. */
-		for (int tries = 0; tries < 10 && seen.blind_ns == before; tries++)
+		tries = 0;
+		do {
 			drain_for(source, 2500000000, &seen);
+		} while (++tries < 10 && seen.blind_ns == before);
 		print_message("%s: blind %.2f s\n", test_row_name,
 			      (double)(seen.blind_ns - before) / 1e9);
 		/* Nor does the dead event keep waking who waits. */
-		assert_row(seen.windows - windows < 200 * 10);
+		assert_row(seen.windows - windows < 200 * tries);
 		assert_row(seen.blind_ns > before);
-		assert_row(seen.blind_ns - before < 30000000000);
+		assert_row(seen.blind_ns - before < 4000000000 + (tries - 1) * 2500000000);
 		/* And it is seen again. */
 		child_pin(seen.child);
 		before = seen.child_inside;
