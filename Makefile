@@ -34,7 +34,12 @@ check: ## install what is missing and run every lane of tests (root)
 
 check-kasan: ## the VM jobs under KASAN, lockdep and kmemleak; builds that kernel once (root)
 	@scripts/deps build run test vm
+	@tests/kunit/run --build $(BUILD) 6.12-uml-debug
 	@tests/vm/check --build $(BUILD) 6.12-kasan
+
+kunit: ## the KUnit suites on User-Mode Linux 6.1 and 6.12; builds those kernels once (root)
+	@scripts/deps build vm
+	@tests/kunit/run --build $(BUILD) 6.1-uml 6.12-uml 6.12-uml-debug
 
 check-fast: all ## the unit lanes only, on what is built
 	@meson test -C $(BUILD) --print-errorlogs
@@ -55,4 +60,4 @@ install: all ## install, honouring DESTDIR
 clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz
 
-.PHONY: modules_install all help deps run check check-kasan check-fast modules bench install clean
+.PHONY: modules_install all help deps run check check-kasan check-fast kunit modules bench install clean

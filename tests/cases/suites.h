@@ -5,17 +5,23 @@
 
 #include "check.h"
 
-extern const struct spe_suite spe_suite_window;
-extern const struct spe_suite spe_suite_syndrome;
-extern const struct spe_suite spe_suite_collect;
-extern const struct spe_suite spe_suite_report;
-extern const struct spe_suite spe_suite_spu_config;
-extern const struct spe_suite spe_suite_spu_sampling;
-extern const struct spe_suite spe_suite_spu_record;
-extern const struct spe_suite spe_suite_spu_buffer;
-extern const struct spe_suite spe_suite_spu_filter;
-extern const struct spe_suite spe_suite_spu_levels;
-extern const struct spe_suite spe_suite_opmodel;
-extern const struct spe_suite spe_suite_synthetic;
+/* Every suite, once: SPE_SUITES(S) is S of the name of each; the kernel runs them all. */
+#define SPE_SUITES(S) \
+	S(window) \
+	S(syndrome) \
+	S(collect) \
+	S(report) \
+	S(spu_config) \
+	S(spu_sampling) \
+	S(spu_record) \
+	S(spu_buffer) \
+	S(spu_filter) \
+	S(spu_levels) \
+	S(opmodel) \
+	S(synthetic)
+
+#define SPE_SUITE_DECLARE(name) extern const struct spe_suite spe_suite_##name;
+SPE_SUITES(SPE_SUITE_DECLARE)
+#undef SPE_SUITE_DECLARE
 
 #endif

@@ -26,21 +26,9 @@ static const struct spe_case planted_cases[] = {
 
 static const struct spe_suite planted = { "runner", planted_cases, ARRAY_SIZE(planted_cases) };
 
-static const struct spe_suite *const suites[] = {
-	&planted,
-	&spe_suite_window,
-	&spe_suite_syndrome,
-	&spe_suite_collect,
-	&spe_suite_report,
-	&spe_suite_spu_config,
-	&spe_suite_spu_sampling,
-	&spe_suite_spu_record,
-	&spe_suite_spu_buffer,
-	&spe_suite_spu_filter,
-	&spe_suite_spu_levels,
-	&spe_suite_opmodel,
-	&spe_suite_synthetic,
-};
+#define SUITE_ADDRESS(name) &spe_suite_##name,
+
+static const struct spe_suite *const suites[] = { &planted, SPE_SUITES(SUITE_ADDRESS) };
 
 static bool run_case(const struct spe_suite *suite, size_t i)
 {

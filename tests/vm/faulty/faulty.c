@@ -11,7 +11,7 @@
 
 static char *what = "";
 module_param(what, charp, 0400);
-MODULE_PARM_DESC(what, "after-free, leak, order or atomic");
+MODULE_PARM_DESC(what, "after-free, bounds, index, leak, order, atomic or warn");
 
 static DEFINE_MUTEX(first);
 static DEFINE_MUTEX(second);
@@ -27,6 +27,29 @@ static int faulty_after_free(void)
 		return -ENOMEM;
 	kfree(held);
 	held[8] = 1;
+	return 0;
+}
+
+static int faulty_bounds(void)
+{
+	held = kmalloc(64, GFP_KERNEL);
+	if (!held)
+		return -ENOMEM;
+	held[64] = 1;
+	kfree(held);
+	return 0;
+}
+
+static int faulty_index(void)
+{
+	/* What is beyond is ours too. */
+	static struct {
+		int few[4];
+		int spare;
+	} array;
+	static volatile unsigned int beyond = ARRAY_SIZE(array.few);
+
+	array.few[beyond] = 0;
 	return 0;
 }
 
@@ -61,16 +84,30 @@ static int faulty_atomic(void)
 	return 0;
 }
 
+static int faulty_warn(void)
+{
+	WARN_ON(held == NULL);
+	return 0;
+}
+
+static const struct {
+	const char *what;
+	int (*make)(void);
+} faults[] = {
+	{ "after-free", faulty_after_free },
+	{ "bounds", faulty_bounds },
+	{ "index", faulty_index },
+	{ "leak", faulty_leak },
+	{ "order", faulty_order },
+	{ "atomic", faulty_atomic },
+	{ "warn", faulty_warn },
+};
+
 static int __init faulty_init(void)
 {
-	if (!strcmp(what, "after-free"))
-		return faulty_after_free();
-	if (!strcmp(what, "leak"))
-		return faulty_leak();
-	if (!strcmp(what, "order"))
-		return faulty_order();
-	if (!strcmp(what, "atomic"))
-		return faulty_atomic();
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+		if (!strcmp(what, faults[i].what))
+			return faults[i].make();
 	return -EINVAL;
 }
 

@@ -14,16 +14,35 @@ from .apt import candidates, unpack
 from .cache import cache_root, cached, content_key, run_tool
 from .kernel import GUEST, Kernel, new_initrd, write_initrd
 
-CONFIGS = Path(__file__).resolve().parent.parent / "configs"
-VARIANTS = {"kasan": ("x86.config", "x86-systemd.config", "x86-kasan.config")}
-NAME = re.compile(r"(\d+\.\d+)-([a-z]+)")
-# Fragments may ask for what another version of the kernel does not have; these must hold.
-REQUIRED = {"kasan": ("KASAN", "PROVE_LOCKING", "DEBUG_KMEMLEAK", "UBSAN", "MODULES",
-                      "VIRTIO_BLK", "EXT4_FS", "CGROUPS", "IO_URING")}
+TESTS = Path(__file__).resolve().parents[2]
 # Of the source, building a module needs headers, makefiles and scripts only.
 NOT_FOR_MODULES = ("Documentation", "LICENSES", "block", "certs", "crypto", "drivers", "fs", "init",
                    "io_uring", "ipc", "lib", "mm", "net", "rust", "samples", "security", "sound",
                    "usr", "virt")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a variant is built; fragments may ask for what a version does not have, REQUIRED not."""
+    arch: str
+    image: str
+    configs: tuple
+    required: tuple
+
+
+UML = Recipe("um", "linux", ("kunit/configs/um.config",),
+             ("KUNIT", "MODULES", "HOSTFS", "IO_URING", "DEBUG_FS"))
+RECIPES = {
+    "kasan": Recipe("x86_64", "arch/x86/boot/bzImage",
+                    ("vm/configs/x86.config", "vm/configs/x86-systemd.config",
+                     "vm/configs/x86-kasan.config"),
+                    ("KASAN", "PROVE_LOCKING", "DEBUG_KMEMLEAK", "UBSAN", "MODULES", "VIRTIO_BLK",
+                     "EXT4_FS", "CGROUPS", "IO_URING", "KUNIT", "SMP")),
+    "uml": UML,
+    "uml-debug": Recipe(UML.arch, UML.image, (*UML.configs, "kunit/configs/um-debug.config"),
+                        (*UML.required, "KASAN", "PROVE_LOCKING", "UBSAN", "UBSAN_BOUNDS")),
+}
+NAME = re.compile(r"(\d+\.\d+)-([a-z-]+)")
 
 
 @dataclass
@@ -38,15 +57,22 @@ class Variant:
         return f"kernel-{self.series}-{self.name}"
 
     @property
+    def recipe(self):
+        return RECIPES[self.name]
+
+    @property
+    def fragments(self):
+        return [TESTS / c for c in self.recipe.configs]
+
+    @property
     def key(self):
-        configs = [CONFIGS / c for c in VARIANTS[self.name]]
-        return content_key(self.version, Path(__file__), GUEST / "init", *configs)
+        return content_key(self.version, Path(__file__), GUEST / "init", *self.fragments)
 
 
 def find_variant(kernel):
     """The Variant that a name such as 6.12-kasan means, or None if it is no such name."""
     match = NAME.fullmatch(kernel)
-    if not match or match[2] not in VARIANTS:
+    if not match or match[2] not in RECIPES:
         return None
     found = candidates(f"^linux-source-{re.escape(match[1])}$")
     if not found:
@@ -59,22 +85,30 @@ def is_cached(variant):
     return (cache_root() / f"{variant.cache_name}-{variant.key}").is_dir()
 
 
-def make(source, log, *args):
-    env = dict(os.environ, CCACHE_DIR=str(cache_root().parent / "ccache"),
-               CCACHE_BASEDIR=str(source), CCACHE_MAXSIZE="3G",
-               KBUILD_BUILD_TIMESTAMP="1970-01-01", KBUILD_BUILD_USER="speprof",
-               KBUILD_BUILD_HOST="speprof")
-    argv = ["nice", "-n", "10", "make", "-s", "ARCH=x86_64", "O=build", *args]
+def has_ccache():
+    return bool(shutil.which("ccache"))
+
+
+def ccache_env(base):
+    """Variables for ccache to have its store in our cache, whatever directory BASE is."""
+    return {"CCACHE_DIR": str(cache_root().parent / "ccache"), "CCACHE_BASEDIR": str(base),
+            "CCACHE_MAXSIZE": "3G"}
+
+
+def make(recipe, source, log, *args):
+    env = dict(os.environ, **ccache_env(source), KBUILD_BUILD_TIMESTAMP="1970-01-01",
+               KBUILD_BUILD_USER="speprof", KBUILD_BUILD_HOST="speprof")
+    argv = ["nice", "-n", "10", "make", "-s", f"ARCH={recipe.arch}", "O=build", *args]
     if subprocess.run(argv, cwd=source, env=env, stdin=subprocess.DEVNULL, stdout=log,
                       stderr=subprocess.STDOUT, check=False).returncode:
         raise LaneError(f"make {args[-1]} of the kernel failed: see {log.name}")
 
 
-def check_config(path, name):
+def check_config(path, variant):
     have = set(path.read_text().splitlines())
-    missing = [o for o in REQUIRED[name] if f"CONFIG_{o}=y" not in have]
+    missing = [o for o in variant.recipe.required if f"CONFIG_{o}=y" not in have]
     if missing:
-        raise LaneError(f"the {name} kernel came out without {', '.join(missing)}")
+        raise LaneError(f"the {variant.name} kernel came out without {', '.join(missing)}")
 
 
 def strip_tree(source):
@@ -99,16 +133,16 @@ def build_variant(variant, into):
     run_tool(["tar", "-xJf", tarball, "-C", source, "--strip-components=1"], "kernel source")
 
     fragment = scratch / "fragment"
-    fragment.write_text("".join((CONFIGS / c).read_text() for c in VARIANTS[variant.name]))
+    fragment.write_text("".join(path.read_text() for path in variant.fragments))
     log_path = cache_root() / f"{variant.cache_name}.log"
-    compiler = ["CC=ccache gcc"] if shutil.which("ccache") else []
+    compiler = ["CC=ccache gcc"] if has_ccache() else []
     with open(log_path, "w", encoding="utf-8") as log:
-        make(source, log, f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig")
-        check_config(source / "build" / ".config", variant.name)
-        make(source, log, *compiler, f"-j{os.cpu_count()}", "all")
+        make(variant.recipe, source, log, f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig")
+        check_config(source / "build" / ".config", variant)
+        make(variant.recipe, source, log, *compiler, f"-j{os.cpu_count()}", "all")
     build = source / "build"
     release = (build / "include/config/kernel.release").read_text().strip()
-    shutil.copyfile(build / "arch/x86/boot/bzImage", into / "vmlinuz")
+    shutil.copy(build / variant.recipe.image, into / "vmlinuz")
     (into / "release").write_text(release)
     unpack("busybox-static", None, scratch / "busybox", scratch)
     write_initrd(new_initrd(scratch), into / "initrd")
@@ -118,7 +152,7 @@ def build_variant(variant, into):
 
 def built_kernel(variant):
     if not is_cached(variant):
-        print(f"tests/vm/run: building {variant.package} with {variant.name}: some minutes",
+        print(f"building {variant.package} as {variant.name}: some minutes",
               file=sys.stderr)
     entry = cached(variant.cache_name, variant.key, lambda into: build_variant(variant, into))
     release = (entry / "release").read_text()

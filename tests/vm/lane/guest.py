@@ -15,9 +15,11 @@ OUT_DISK_BYTES = 256 << 20
 BOOT_SECONDS = 180
 # A host that is busy for others stops a guest's CPUs for many seconds, which the guest cannot
 # tell from a lockup: it is called one after two minutes, by when a deadlock is still there.
+PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 COMMAND_LINE = ("console=ttyS0 panic=-1 quiet loglevel=4 log_buf_len=4M printk.devkmsg=on "
-                "random.trust_cpu=on audit=0 net.ifnames=0 systemd.show_status=0 "
-                "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120")
+                "random.trust_cpu=on audit=0 net.ifnames=0 systemd.show_status=0 " + PATIENCE)
+ACCELERATION = {"kvm": ["-accel", "kvm", "-cpu", "host"],
+                "tcg": ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]}
 
 
 @dataclass
@@ -99,11 +101,14 @@ def kvm_usable():
         return False
 
 
+def accelerator():
+    """What QEMU runs under, by SPEPROF_VM_ACCEL or by trying."""
+    return os.environ.get("SPEPROF_VM_ACCEL") or ("kvm" if kvm_usable() else "tcg")
+
+
 def qemu_argv(machine, out_dir, in_disk, out_disk):
     # With the older machine type a kernel with kmemleak spends 40 s in ACPI's interpreter.
-    accel = {"kvm": ["-accel", "kvm", "-cpu", "host"],
-             "tcg": ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]}[machine.accel]
-    argv = ["qemu-system-x86_64", *accel, "-smp", machine.smp, "-m", machine.mem,
+    argv = ["qemu-system-x86_64", *ACCELERATION[machine.accel], "-smp", machine.smp, "-m", machine.mem,
             "-machine", "q35", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-serial", f"file:{out_dir / 'console.log'}",
             "-serial", f"file:{out_dir / 'live.log'}",

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A kernel of ours with nothing but busybox: load modules, collect the console, power off."""
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from . import LaneError, guest
+from .kernel import write_initrd
+
+INIT = Path(__file__).resolve().parents[2] / "kunit" / "init"
+# The last line of the guest's own, before it unloads and powers off.
+DONE = "kunit-lane: done"
+
+
+def write_modules(loads, path):
+    """The second part of an initramfs: our init, and MODULE.ko with its arguments a line."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
+        root = Path(scratch) / "root"
+        (root / "kunit").mkdir(parents=True)
+        (root / "debug").mkdir()
+        shutil.copy(INIT, root / "kunit" / "init")
+        lines = []
+        for module, *arguments in loads:
+            shutil.copy(module, root / "kunit" / Path(module).name)
+            lines.append(" ".join([Path(module).name, *arguments]) + "\n")
+        (root / "kunit" / "load").write_text("".join(lines))
+        write_initrd(root, path)
+
+
+def argv_of(kernel, initrd):
+    common = "panic=-1 rdinit=/kunit/init"
+    if kernel.build and (kernel.build / "arch" / "um").is_dir():
+        return [str(kernel.image), "mem=512M", f"initrd={initrd}", "con=null", "console=tty0",
+                "con0=null,fd:1", "ssl=null", *common.split()]
+    accel = guest.accelerator()
+    return ["qemu-system-x86_64", *guest.ACCELERATION[accel], "-smp", "2", "-m", "1024",
+            "-machine", "q35", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+            "-serial", "stdio", "-kernel", str(kernel.image), "-initrd", str(initrd),
+            "-append", f"{guest.PATIENCE} console=ttyS0 {common}"]
+
+
+def boot(kernel, loads, out_dir, seconds):
+    """Boot, load each of LOADS (a path and arguments), and return what the console said."""
+    out_dir.mkdir(parents=True, exist_ok=True)
+    modules, initrd = out_dir / "modules.img", out_dir / "initrd.img"
+    write_modules(loads, modules)
+    # Archives in a row are unpacked one after the other.
+    initrd.write_bytes(kernel.initrd.read_bytes() + modules.read_bytes())
+    log = out_dir / "console.log"
+    argv = argv_of(kernel, initrd)
+    with open(log, "wb") as console:
+        try:
+            subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=console, check=False,
+                           stderr=subprocess.STDOUT, timeout=seconds, cwd=out_dir)
+        except FileNotFoundError:
+            raise LaneError(f"{argv[0]} is not installed (make deps)") from None
+        except subprocess.TimeoutExpired:
+            console.write(b"\nkunit-lane: the machine did not end in time\n")
+    modules.unlink()
+    initrd.unlink()
+    return log.read_text(errors="replace").replace("\r", "")
