@@ -8,8 +8,6 @@
 #include "profile.h"
 #include "table.h"
 
-/* Context values counted one by one; the rest is counted together. */
-#define CONTEXT_SLOTS 65536
 #define CONTEXTS (sizeof(((struct spe_sample *)0)->context) / sizeof(u32))
 
 struct context_count {
@@ -49,7 +47,8 @@ struct profile {
 	u64 levels[SPE_LEVELS];	/* of loads and stores */
 	u64 origins[ORIGINS];	/* of them, by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[CONTEXTS];
-	u64 context_overflow;
+	u32 context_slots;	/* of each; a power of two */
+	u64 context_overflow;	/* values for which there was no room near theirs */
 };
 
 #endif

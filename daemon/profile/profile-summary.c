@@ -118,18 +118,19 @@ static int compare_contexts(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-static int add_context(struct json_object *contexts, const char *name,
-		       const struct context_count *slots)
+static int add_context(struct json_object *contexts, const struct profile *p, unsigned int index,
+		       const char *name)
 {
+	const struct context_count *slots = p->contexts[index];
 	struct json_object *o = add_object(contexts, name);
 	struct context_count *sorted;
 	size_t n = 0;
 	char key[16];
 
-	sorted = calloc(CONTEXT_SLOTS, sizeof(*sorted));
+	sorted = calloc(p->context_slots, sizeof(*sorted));
 	if (!sorted)
 		return -ENOMEM;
-	for (u32 i = 0; i < CONTEXT_SLOTS; i++)
+	for (u32 i = 0; i < p->context_slots; i++)
 		if (slots[i].count)
 			sorted[n++] = slots[i];
 	qsort(sorted, n, sizeof(*sorted), compare_contexts);
@@ -154,10 +155,10 @@ static int add_contexts(struct json_object *totals, const struct profile *p)
 	for (unsigned int i = 0; i < CONTEXTS && r >= 0; i++) {
 		bool any = i <= SPE_CONTEXT_EL2;
 
-		for (u32 slot = 0; slot < CONTEXT_SLOTS && !any; slot++)
+		for (u32 slot = 0; slot < p->context_slots && !any; slot++)
 			any = p->contexts[i][slot].count;
 		if (any)
-			r = add_context(contexts, names[i], p->contexts[i]);
+			r = add_context(contexts, p, i, names[i]);
 	}
 	if (p->context_overflow)
 		add(contexts, "others", p->context_overflow);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define DEFAULT_LOCATIONS 32768
+#define DEFAULT_CONTEXTS 65536
 #define SOURCES 65536
 
 /* What an Operation Type packet counts as does not change: looked up, not matched. */
@@ -33,6 +34,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		return -ENOMEM;
 	p->attributor = attributor;
 	p->midr = config ? config->midr : 0;
+	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
 	fill_op_flags(p);
 	r = location_table_new(locations, &p->locations);
 	if (r < 0) {
@@ -41,7 +43,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	}
 	p->sources = calloc(SOURCES, sizeof(*p->sources));
 	for (unsigned int i = 0; i < CONTEXTS; i++)
-		p->contexts[i] = calloc(CONTEXT_SLOTS, sizeof(struct context_count));
+		p->contexts[i] = calloc(p->context_slots, sizeof(struct context_count));
 	for (unsigned int i = 0; i < CONTEXTS; i++) {
 		if (!p->contexts[i] || !p->sources) {
 			profile_free(p);
@@ -76,7 +78,8 @@ void profile_reset(struct profile *profile)
 		       profile->container_count * sizeof(*profile->containers));
 	memset(profile->sources, 0, SOURCES * sizeof(*profile->sources));
 	for (unsigned int i = 0; i < CONTEXTS; i++)
-		memset(profile->contexts[i], 0, CONTEXT_SLOTS * sizeof(struct context_count));
+		memset(profile->contexts[i], 0,
+		       profile->context_slots * sizeof(struct context_count));
 	memset(&profile->header, 0, sizeof(profile->header));
 	memset(profile->kinds, 0, sizeof(profile->kinds));
 	memset(profile->events, 0, sizeof(profile->events));
@@ -111,8 +114,8 @@ static void context_add(struct profile *p, unsigned int index, u32 value)
 	struct context_count *slots = p->contexts[index];
 	u32 at = value * 2654435761U >> 16;
 
-	for (u32 i = 0; i < 64; i++, at++) {
-		struct context_count *slot = &slots[at & (CONTEXT_SLOTS - 1)];
+	for (u32 i = 0; i < 64 && i < p->context_slots; i++, at++) {
+		struct context_count *slot = &slots[at & (p->context_slots - 1)];
 
 		if (slot->count && slot->value != value)
 			continue;

@@ -23,10 +23,13 @@ enum profile_latency {
 /**
  * struct profile_config
  * @locations: capacity of the (process, PC) table; 0 for the default (32768)
+ * @contexts: values of each Context packet counted one by one, a power of two; 0 for
+ *	the default (65536)
  * @midr: MIDR_EL1 for windows that do not say which core took them; 0 for none
  */
 struct profile_config {
 	u32 locations;
+	u32 contexts;
 	u64 midr;
 };
 

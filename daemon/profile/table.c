@@ -49,6 +49,7 @@ u32 tally_quantile(const struct tally *tally, u32 permille)
 int location_table_new(u32 capacity, struct location_table **ret_table)
 {
 	struct location_table *t;
+	size_t size, align;
 
 	t = calloc(1, sizeof(*t));
 	if (!t)
@@ -61,14 +62,16 @@ int location_table_new(u32 capacity, struct location_table **ret_table)
 		t->seed = (u64)(uintptr_t)t;
 	t->tags = aligned_alloc(64, t->sets * sizeof(*t->tags));
 	/* C11 wants a multiple of the alignment, and so does ASan. */
-	t->entries = aligned_alloc(TABLE_ALIGN, (t->sets * sizeof(*t->entries) + TABLE_ALIGN - 1) &
-							~((size_t)TABLE_ALIGN - 1));
+	size = t->sets * sizeof(*t->entries);
+	align = size < TABLE_ALIGN ? 64 : TABLE_ALIGN;
+	t->entries = aligned_alloc(align, (size + align - 1) & ~(align - 1));
 	if (!t->tags || !t->entries) {
 		location_table_free(t);
 		return -ENOMEM;
 	}
 	/* Places are far apart: fewer, larger pages are fewer walks. A hint, no more. */
-	(void)madvise(t->entries, t->sets * sizeof(*t->entries), MADV_HUGEPAGE);
+	if (align == TABLE_ALIGN)
+		(void)madvise(t->entries, size, MADV_HUGEPAGE);
 	location_table_clear(t);
 	*ret_table = t;
 	return 0;

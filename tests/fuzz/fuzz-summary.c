@@ -33,8 +33,8 @@ static void on_task(void *ctx, const struct task_event *event)
 
 static void summarize(struct recording *recording)
 {
-	const struct attributor_config tasks = { .live = false };
-	const struct profile_config config = { .locations = 64 };
+	const struct attributor_config tasks = { .processes = 16, .threads = 64, .containers = 8 };
+	const struct profile_config config = { .locations = 64, .contexts = 64 };
 	struct attributor *attributor = NULL;
 	struct profile *profile = NULL;
 	struct recording_error error;
