@@ -58,6 +58,6 @@ install: all ## install, honouring DESTDIR
 	@meson install -C $(BUILD)
 
 clean: ## remove what was built
-	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz $(BUILD)-arm64 $(BUILD)-arm64.ini
 
 .PHONY: modules_install all help deps run check check-kasan check-fast kunit modules bench install clean

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Headers and libraries of the other architecture, unpacked and not installed."""
+
+import shutil
+from pathlib import Path
+
+from .apt import SUITE, debian_sources, transport_options
+from .cache import cached, content_key, run_tool
+
+# What userspace is built with (scripts/deps build and test), and what a compiler needs.
+PACKAGES = ("libc6-dev", "libgcc-12-dev", "libcmocka-dev", "libelf-dev", "libjson-c-dev",
+            "libsystemd-dev", "liburing-dev", "zlib1g-dev")
+
+
+def unpack(architecture, into):
+    aptconf = into / "apt.conf"
+    aptconf.touch(mode=0o600)
+    aptconf.write_text(transport_options())
+    sources = into / "sources.list"
+    sources.write_text("\n".join(debian_sources()) + "\n")
+    # Of this variant no program runs, so that no binfmt is needed.
+    run_tool(["mmdebstrap", "--mode=root", "--variant=extract", "--format=directory",
+              f"--architectures={architecture}", f"--aptopt={aptconf}",
+              "--skip=cleanup/reproducible", f"--include={','.join(PACKAGES)}", SUITE,
+              into / "root", sources], f"sysroot of {architecture}")
+    for path in (aptconf, sources):
+        path.unlink()
+    shutil.rmtree(into / "root/dev", ignore_errors=True)
+
+
+def sysroot(architecture):
+    """The folder with PACKAGES of @architecture, from the cache."""
+    key = content_key(" ".join(PACKAGES), Path(__file__))
+    entry = cached(f"sysroot-{architecture}", key, lambda into: unpack(architecture, into))
+    return entry / "root"
