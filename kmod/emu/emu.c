@@ -5,13 +5,11 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
-#include <linux/smp.h>
 #include <linux/string.h>
 
 #include <linux/speprof.h>
@@ -39,7 +37,6 @@ static char *profile = "mixed";
 module_param(profile, charp, 0444);
 MODULE_PARM_DESC(profile, "what programs are taken to do: mixed, pointer_chase, stream, branchy");
 
-/* NULL before init and after exit; changed under kernel_param_lock(). */
 static struct emu_cpu __percpu *emu_cpus;
 
 /* ---- The register file ------------------------------------------------------ */
@@ -86,59 +83,7 @@ static struct speprof_backend emu_backend = {
 	.tick_hz = NSEC_PER_SEC,
 };
 
-/* ---- Fault injection --------------------------------------------------------- */
-
-struct injection {
-	u32 cpu;
-	u32 ec;
-	u32 mss;
-};
-
-static void inject_here(void *arg)
-{
-	const struct injection *injection = arg;
-
-	spe_spu_inject(&this_cpu_ptr(emu_cpus)->spu, spe_fault(injection->ec, injection->mss));
-}
-
-/* "CPU EC MSS": the next buffer write of CPU's SPU ends in that syndrome. */
-static int inject_set(const char *text, const struct kernel_param *param)
-{
-	struct injection injection;
-	char rest;
-	int ret;
-
-	if (sscanf(text, "%u %i %i %c", &injection.cpu, (int *)&injection.ec,
-		   (int *)&injection.mss, &rest) != 3)
-		return -EINVAL;
-	if (injection.ec > 0x3f || injection.mss > 0xffff)
-		return -ERANGE;
-	if (!emu_cpus)
-		return -ENODEV;
-	cpus_read_lock();
-	ret = injection.cpu < nr_cpu_ids ?
-		      smp_call_function_single((int)injection.cpu, inject_here, &injection, true) :
-		      -ENXIO;
-	cpus_read_unlock();
-	return ret;
-}
-
-static const struct kernel_param_ops inject_ops = {
-	.set = inject_set,
-};
-
-module_param_cb(inject, &inject_ops, NULL, 0200);
-MODULE_PARM_DESC(inject, "\"CPU EC MSS\": the next buffer write there ends in this PMBSR");
-
 /* ---- Life --------------------------------------------------------------------- */
-
-/* From here on, or up to here, nobody injects. */
-static void emu_cpus_set(struct emu_cpu __percpu *cpus)
-{
-	kernel_param_lock(THIS_MODULE);
-	emu_cpus = cpus;
-	kernel_param_unlock(THIS_MODULE);
-}
 
 static u32 emu_buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 {
@@ -164,6 +109,8 @@ static int emu_cpu_init(struct emu_cpu *cpu, unsigned int number, enum spe_profi
 		return ret;
 	}
 	spe_opmodel_init(&cpu->model, config.seed);
+	spe_inject_init(&cpu->inject, config.seed);
+	cpu->number = number;
 	cpu->profile = what;
 	cpu->ops_per_us = ops_per_us;
 	emu_source_init(cpu);
@@ -205,17 +152,16 @@ static int __init emu_init(void)
 		if (ret)
 			goto no_cpus;
 	}
-	emu_cpus_set(cpus);
+	emu_cpus = cpus;
 	emu_backend.interval_min = (u64)EMU_TICK_MIN_US * ops_per_us;
 	ret = speprof_backend_register(&emu_backend);
 	if (ret) {
 		pr_err("speprof has another backend, or no hotplug state: error %d\n", ret);
-		goto no_backend;
+		goto no_cpus;
 	}
+	emu_debugfs_init(cpus);
 	return 0;
 
-no_backend:
-	emu_cpus_set(NULL);
 no_cpus:
 	free_percpu(cpus);
 	return ret;
@@ -223,14 +169,13 @@ no_cpus:
 
 static void __exit emu_exit(void)
 {
-	struct emu_cpu __percpu *cpus = emu_cpus;
 	unsigned int cpu;
 
+	emu_debugfs_deinit();
 	speprof_backend_unregister(&emu_backend);
-	emu_cpus_set(NULL);
 	for_each_possible_cpu(cpu)
-		emu_source_deinit(per_cpu_ptr(cpus, cpu));
-	free_percpu(cpus);
+		emu_source_deinit(per_cpu_ptr(emu_cpus, cpu));
+	free_percpu(emu_cpus);
 }
 
 module_init(emu_init);

@@ -7,6 +7,7 @@
 
 #include <linux/hrtimer.h>
 
+#include "inject.h"
 #include "opmodel.h"
 #include "spu.h"
 
@@ -15,6 +16,7 @@
 
 /**
  * struct emu_cpu - one CPU's SPU; used on the CPU with interrupts off
+ * @number: the CPU's
  * @planned: members of the population until the one that @timer stands for, 0 if none
  * @planned_at: when they began to pass, CLOCK_MONOTONIC
  * @ops_per_us: how many pass in a microsecond
@@ -22,6 +24,8 @@
 struct emu_cpu {
 	struct spe_spu spu;
 	struct spe_opmodel model;
+	struct spe_inject inject;
+	unsigned int number;
 	enum spe_profile profile;
 	struct hrtimer timer;
 	u64 planned;
@@ -40,5 +44,11 @@ void emu_source_settle(struct emu_cpu *cpu);
 
 /** emu_source_plan() - place the next tick; after a register changed */
 void emu_source_plan(struct emu_cpu *cpu);
+
+/** emu_debugfs_init() - from here on, faults may be injected; without debugfs nobody can */
+void emu_debugfs_init(struct emu_cpu __percpu *cpus);
+
+/** emu_debugfs_deinit() - nobody injects any more */
+void emu_debugfs_deinit(void);
 
 #endif

@@ -77,7 +77,7 @@ static void source_sample(struct emu_cpu *cpu, struct pt_regs *regs)
 	if (!spe_spu_pass(&cpu->spu, cpu->planned))
 		return;
 	spe_opmodel_operation(&cpu->model, cpu->profile, &operation);
-	spe_spu_sample(&cpu->spu, &operation);
+	spe_inject_sample(&cpu->inject, &cpu->spu, &operation);
 }
 
 /* In hard interrupt context on the CPU. */

@@ -17,6 +17,7 @@
 	S(spu_buffer) \
 	S(spu_filter) \
 	S(spu_levels) \
+	S(inject) \
 	S(opmodel) \
 	S(synthetic)
 

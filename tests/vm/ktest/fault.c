@@ -19,8 +19,8 @@ struct fault_case {
 	uint8_t mss;
 	uint32_t syndrome;
 	uint32_t action;
-	uint32_t flags;	/* that some window must have; 0 if no window need be published */
-	uint32_t state;	/* of the ring thereafter */
+	uint32_t flags; /* that some window must have; 0 if no window need be published */
+	uint32_t state; /* of the ring thereafter */
 };
 
 static const struct fault_case cases[] = {
@@ -37,8 +37,8 @@ static const struct fault_case cases[] = {
 	  SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_DROP_WINDOW,
 	  SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT | SPEPROF_WINDOW_TRUNCATED,
 	  SPEPROF_RING_ARMED },
-	{ "granule protection", SPE_PMBSR_EC_GPC, 0, SPEPROF_SYNDROME_GPC,
-	  SPEPROF_ACTION_STOP_CPU, SPEPROF_WINDOW_FAULTED, SPEPROF_RING_FAULTED },
+	{ "granule protection", SPE_PMBSR_EC_GPC, 0, SPEPROF_SYNDROME_GPC, SPEPROF_ACTION_STOP_CPU,
+	  SPEPROF_WINDOW_FAULTED, SPEPROF_RING_FAULTED },
 	{ "not allowed", SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED,
 	  SPEPROF_SYNDROME_NOT_ALLOWED, SPEPROF_ACTION_STOP_CPU,
 	  SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_TRUNCATED, SPEPROF_RING_FAULTED },
@@ -169,7 +169,58 @@ static void barren_faults_stop_the_cpu(void)
 	kburn_end(child);
 }
 
+/* A share of writes that abort, fill or collide, all at once: every ledger closes. */
+static void shares_keep_the_ledgers(void)
+{
+	static const char *const rules[] = { "abort-sync 1%", "abort-async 0.5%", "fill 5%",
+					     "collide 10%" };
+	struct speprof_session_config config = ksession_config();
+	struct ktally tally = { 0 };
+	struct kring ring;
+	int session;
+	pid_t child;
+	size_t i;
+
+	session = ksession_new(&config);
+	kring_open(session, 0, &ring);
+	for (i = 0; i < ARRAY_SIZE(rules); i++)
+		check(kinject_rule(0, rules[i]), "%s: %s", rules[i], strerror(errno));
+	child = kburn(0);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	for (i = 0; i < 100 && !(tally.flags & SPEPROF_WINDOW_SUSPECT); i++) {
+		ksleep_ms(20);
+		kring_read(&ring, &tally);
+		while (kring_event(&ring))
+			;
+	}
+	check(kinject_rule(0, "off"), "%s", strerror(errno));
+	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
+	kring_read(&ring, &tally);
+	check(tally.flags & SPEPROF_WINDOW_COLLIDED && tally.flags & SPEPROF_WINDOW_FAULTED,
+	      "flags %#x", tally.flags);
+	check(tally.suspect_windows && tally.windows > tally.suspect_windows);
+	ktally_close(&ring, &tally);
+	kburn_end(child);
+	kring_close(&ring);
+	close(session);
+}
+
+static void wrong_rules_are_refused(void)
+{
+	static const char *const wrong[] = { " ",	  "nothing",	  "fill 0%",
+					     "fill 101%", "fill 5",	  "fill 5% 6%",
+					     "off next",  "0x40:0",	  "0x24:65536",
+					     "0x24:",	  "fill 0.00001%" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++)
+		check(!kinject_rule(0, wrong[i]) && errno == EINVAL, "\"%s\"", wrong[i]);
+	check(kinject_rule(0, "fill next") && kinject_rule(0, "off"));
+}
+
 const struct ktest ktests_fault[] = {
+	{ "shares-keep-the-ledgers", shares_keep_the_ledgers },
+	{ "wrong-rules-are-refused", wrong_rules_are_refused },
 	{ "cases-are-those-of-the-table", cases_are_those_of_the_table },
 	{ "syndromes-are-acted-on", syndromes_are_acted_on },
 	{ "barren-faults-stop-the-cpu", barren_faults_stop_the_cpu },

@@ -327,12 +327,20 @@ bool kcpu_online(unsigned int cpu, bool on)
 	return file_write(path, on ? "1" : "0");
 }
 
+bool kinject_rule(unsigned int cpu, const char *rule)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/speprof_emu/cpu%u", cpu);
+	return file_write(path, rule);
+}
+
 void kinject(unsigned int cpu, unsigned int ec, unsigned int mss)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "%u %u %u", cpu, ec, mss);
-	check(file_write("/sys/module/speprof_emu/parameters/inject", text), "%s", strerror(errno));
+	snprintf(text, sizeof(text), "%#x:%#x", ec, mss);
+	check(kinject_rule(cpu, text), "%s", strerror(errno));
 }
 
 bool kwait_state(const struct kring *ring, uint32_t state, unsigned int ms)

@@ -133,7 +133,10 @@ uint64_t know_ns(void);
 /** kcpu_online() - the CPU on or off; returns whether it can */
 bool kcpu_online(unsigned int cpu, bool on);
 
-/** kinject() - "CPU EC MSS" to speprof_emu */
+/** kinject_rule() - a rule of core/inject.h for @cpu's SPU; false, with errno, if refused */
+bool kinject_rule(unsigned int cpu, const char *rule);
+
+/** kinject() - @cpu's next write ends in this syndrome */
 void kinject(unsigned int cpu, unsigned int ec, unsigned int mss);
 
 /** kwait_state() - until @ring is in @state, for at most @ms */

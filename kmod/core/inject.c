@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Fault injection: rules, their text, and what they do to a sample.
+ */
+#include "inject.h"
+
+#include "spu-internal.h"
+
+#define MILLION 1000000U
+
+/* spe_fault() as a constant. */
+#define FAULT(ec, mss) ((u32)(ec) << 26 | (u32)(mss) | 1U << 25)
+
+struct kind {
+	const char *name;
+	u32 fault;
+};
+
+static const struct kind kinds[] = {
+	{ "translation", FAULT(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION | 3) },
+	{ "access-flag", FAULT(SPE_PMBSR_EC_STAGE1, SPE_FSC_ACCESS_FLAG | 3) },
+	{ "permission", FAULT(SPE_PMBSR_EC_STAGE1, SPE_FSC_PERMISSION | 3) },
+	{ "alignment", FAULT(SPE_PMBSR_EC_STAGE1, SPE_FSC_ALIGNMENT) },
+	{ "stage2", FAULT(SPE_PMBSR_EC_STAGE2, SPE_FSC_TRANSLATION | 3) },
+	{ "granule-protection", FAULT(SPE_PMBSR_EC_GPC, 0) },
+	{ "abort-sync", FAULT(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC) },
+	{ "abort-async", FAULT(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC) },
+	{ "not-allowed", FAULT(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED) },
+	{ "impdef", FAULT(SPE_PMBSR_EC_IMPDEF, 0) },
+	{ "fill", FAULT(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL) },
+	{ "collide", SPE_INJECT_COLLIDE },
+	{ "off", 0 },
+};
+
+#define WANT_KIND                                                                       \
+	"translation, access-flag, permission, alignment, stage2, granule-protection, " \
+	"abort-sync, abort-async, not-allowed, impdef, fill, collide, EC:MSS or off"
+#define WANT_SHARE "\"next\" or a share such as 5% or 0.01%, above 0 and up to 100%"
+
+const char *spe_inject_name(u32 fault)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].fault == fault)
+			return kinds[i].name;
+	return NULL;
+}
+SPE_EXPORT(spe_inject_name);
+
+/* ---- Text --------------------------------------------------------------------- */
+
+struct word {
+	const char *at;
+	size_t len;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* The word from *pos on, empty at the end; moves *pos behind it. */
+static struct word word_next(const char *text, size_t len, size_t *pos)
+{
+	size_t start;
+
+	while (*pos < len && is_blank(text[*pos]))
+		++*pos;
+	start = *pos;
+	while (*pos < len && !is_blank(text[*pos]))
+		++*pos;
+	return (struct word){ text + start, *pos - start };
+}
+
+static bool word_is(struct word word, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < word.len; i++)
+		if (!name[i] || name[i] != word.at[i])
+			return false;
+	return !name[i];
+}
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+}
+
+/* All of @word, decimal or 0x..., up to @max. */
+static bool word_number(struct word word, u32 max, u32 *ret_number)
+{
+	int base = word.len > 2 && word.at[0] == '0' && (word.at[1] | 0x20) == 'x' ? 16 : 10;
+	u64 number = 0;
+
+	if (!word.len)
+		return false;
+	for (size_t i = base == 16 ? 2 : 0; i < word.len; i++) {
+		int digit = digit_of(word.at[i]);
+
+		if (digit >= base)
+			return false;
+		number = number * (u64)base + (u64)digit;
+		if (number > max)
+			return false;
+	}
+	*ret_number = (u32)number;
+	return true;
+}
+
+static bool parse_kind(struct word word, u32 *ret_fault)
+{
+	struct word ec = { word.at, 0 }, mss;
+	u32 ec_value, mss_value;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!word_is(word, kinds[i].name))
+			continue;
+		*ret_fault = kinds[i].fault;
+		return true;
+	}
+	while (ec.len < word.len && word.at[ec.len] != ':')
+		ec.len++;
+	if (ec.len == word.len)
+		return false;
+	mss = (struct word){ word.at + ec.len + 1, word.len - ec.len - 1 };
+	if (!word_number(ec, 0x3f, &ec_value) || !word_number(mss, 0xffff, &mss_value))
+		return false;
+	*ret_fault = spe_fault(ec_value, mss_value);
+	return true;
+}
+
+/* "5%", "0.0001%": at most four decimals are a part in a million. */
+static bool parse_share(struct word word, u32 *ret_ppm)
+{
+	u32 ppm = 0, scale = MILLION / 100;
+	bool point = false, digits = false;
+
+	if (!word.len || word.at[word.len - 1] != '%')
+		return false;
+	for (size_t i = 0; i < word.len - 1; i++) {
+		char c = word.at[i];
+
+		if (c == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (c < '0' || c > '9')
+			return false;
+		digits = true;
+		if (point) {
+			scale /= 10;
+			ppm += (u32)(c - '0') * scale;
+			if (!scale)
+				return false;
+		} else {
+			ppm = ppm * 10 + (u32)(c - '0') * scale;
+		}
+		if (ppm > MILLION)
+			return false;
+	}
+	*ret_ppm = ppm;
+	return digits && ppm;
+}
+
+static int refuse(const char *text, struct word word, const char *want,
+		  struct spe_inject_error *ret_error)
+{
+	if (ret_error)
+		*ret_error =
+			(struct spe_inject_error){ (size_t)(word.at - text) + 1, word.len, want };
+	return -EINVAL;
+}
+
+int spe_inject_parse(const char *text, size_t len, struct spe_inject_rule *ret_rule,
+		     struct spe_inject_error *ret_error)
+{
+	struct spe_inject_rule rule = { 0 };
+	struct word word;
+	size_t pos = 0;
+
+	word = word_next(text, len, &pos);
+	if (!parse_kind(word, &rule.fault))
+		return refuse(text, word, WANT_KIND, ret_error);
+	word = word_next(text, len, &pos);
+	if (rule.fault && word.len && !word_is(word, "next")) {
+		if (!parse_share(word, &rule.ppm))
+			return refuse(text, word, WANT_SHARE, ret_error);
+	}
+	if (rule.fault)
+		word = word_next(text, len, &pos);
+	if (word.len)
+		return refuse(text, word, "the end of the line", ret_error);
+	*ret_rule = rule;
+	return 0;
+}
+SPE_EXPORT(spe_inject_parse);
+
+/* ---- Rules -------------------------------------------------------------------- */
+
+void spe_inject_init(struct spe_inject *inject, u64 seed)
+{
+	memset(inject, 0, sizeof(*inject));
+	inject->random = seed;
+}
+SPE_EXPORT(spe_inject_init);
+
+static int share_set(struct spe_inject *inject, const struct spe_inject_rule *rule)
+{
+	u32 i = 0;
+
+	if (rule->ppm > MILLION)
+		return -EINVAL;
+	while (i < inject->count && inject->rules[i].fault != rule->fault)
+		i++;
+	if (i == SPE_INJECT_RULES)
+		return -ENOSPC;
+	inject->rules[i] = *rule;
+	if (i == inject->count)
+		inject->count++;
+	return 0;
+}
+
+static void happen(struct spe_inject *inject, struct spe_spu *spu, u32 fault)
+{
+	inject->injected++;
+	if (fault == SPE_INJECT_COLLIDE)
+		inject->collide = true;
+	else
+		spe_spu_inject(spu, fault);
+}
+
+int spe_inject_apply(struct spe_inject *inject, struct spe_spu *spu,
+		     const struct spe_inject_rule *rule)
+{
+	if (rule->ppm)
+		return share_set(inject, rule);
+	if (rule->fault) {
+		happen(inject, spu, rule->fault);
+		return 0;
+	}
+	inject->count = 0;
+	inject->collide = false;
+	spe_spu_inject(spu, 0);
+	return 0;
+}
+SPE_EXPORT(spe_inject_apply);
+
+static u64 draw(struct spe_inject *inject)
+{
+	u64 z = inject->random += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+/* The fault that the shares have for this write, 0 for none; may ask for a collision. */
+static u32 shares_draw(struct spe_inject *inject)
+{
+	u32 fault = 0;
+
+	for (u32 i = 0; i < inject->count; i++) {
+		const struct spe_inject_rule *rule = &inject->rules[i];
+
+		if ((u32)((draw(inject) >> 32) * MILLION >> 32) >= rule->ppm)
+			continue;
+		if (rule->fault == SPE_INJECT_COLLIDE)
+			happen(inject, NULL, SPE_INJECT_COLLIDE);
+		else if (!fault)
+			fault = rule->fault;
+	}
+	return fault;
+}
+
+/* The operation takes until others were selected, as many as may be in flight and one more. */
+static u32 outlast(struct spe_spu *spu)
+{
+	u64 before = spu->stats.collisions;
+	u32 others = 0;
+
+	while (spu->stats.collisions == before) {
+		u64 until = spe_spu_until_sample(spu);
+
+		if (!until)
+			break;
+		others += spe_spu_pass(spu, until);
+	}
+	return others;
+}
+
+void spe_inject_sample(struct spe_inject *inject, struct spe_spu *spu,
+		       const struct spe_operation *operation)
+{
+	u32 fault = spu->inject ? 0 : shares_draw(inject), others = 0;
+
+	if (inject->collide) {
+		others = outlast(spu);
+		inject->collide = false;
+	}
+	if (fault)
+		happen(inject, spu, fault);
+	spe_spu_sample(spu, operation);
+	/* A share is of what is written: a record that is filtered out leaves none to the next. */
+	if (fault && spu->inject)
+		spe_spu_inject(spu, 0);
+	for (; others; others--)
+		spe_spu_sample(spu, operation);
+}
+SPE_EXPORT(spe_inject_sample);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fault injection from outside: debugfs speprof_emu/cpuN takes the rules of core/inject.h,
+ * one a write, and shows those that hold.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/smp.h>
+#include <linux/uaccess.h>
+
+#include "emu.h"
+
+/* A rule's text is shorter. */
+#define RULE_MAX 64
+
+static struct dentry *root;
+
+/* What is done on the CPU, where the SPU and its rules may be touched. */
+struct visit {
+	struct emu_cpu *cpu;
+	const struct spe_inject_rule *rule; /* NULL: only look */
+	struct spe_inject found;
+	int ret;
+};
+
+static void visit_here(void *arg)
+{
+	struct visit *visit = arg;
+
+	if (visit->rule)
+		visit->ret = spe_inject_apply(&visit->cpu->inject, &visit->cpu->spu, visit->rule);
+	visit->found = visit->cpu->inject;
+}
+
+static int visit(struct emu_cpu *cpu, const struct spe_inject_rule *rule, struct visit *ret_visit)
+{
+	int ret;
+
+	*ret_visit = (struct visit){ .cpu = cpu, .rule = rule };
+	cpus_read_lock();
+	ret = smp_call_function_single((int)cpu->number, visit_here, ret_visit, true);
+	cpus_read_unlock();
+	return ret ? ret : ret_visit->ret;
+}
+
+static ssize_t rule_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
+{
+	struct emu_cpu *cpu = ((struct seq_file *)file->private_data)->private;
+	struct spe_inject_error error;
+	struct spe_inject_rule rule;
+	struct visit result;
+	char text[RULE_MAX];
+	int ret;
+
+	if (*pos || len > sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, from, len))
+		return -EFAULT;
+	ret = spe_inject_parse(text, len, &rule, &error);
+	if (ret) {
+		pr_warn_ratelimited("cpu%u: column %zu, \"%.*s\": must be %s\n", cpu->number,
+				    error.column, (int)error.length, text + error.column - 1,
+				    error.want);
+		return ret;
+	}
+	ret = visit(cpu, &rule, &result);
+	return ret ? ret : (ssize_t)len;
+}
+
+static int rules_show(struct seq_file *seq, void *unused)
+{
+	struct visit result;
+	int ret = visit(seq->private, NULL, &result);
+
+	if (ret)
+		return ret;
+	for (u32 i = 0; i < result.found.count; i++) {
+		const struct spe_inject_rule *rule = &result.found.rules[i];
+		const char *name = spe_inject_name(rule->fault);
+
+		if (name)
+			seq_printf(seq, "%s", name);
+		else
+			seq_printf(seq, "%#llx:%#llx", SPE_FIELD_GET(SPE_PMBSR_EC, rule->fault),
+				   SPE_FIELD_GET(SPE_PMBSR_MSS, rule->fault));
+		seq_printf(seq, " %u.%04u%%\n", rule->ppm / 10000, rule->ppm % 10000);
+	}
+	seq_printf(seq, "# %llu so far\n", result.found.injected);
+	return 0;
+}
+
+static int rules_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, rules_show, inode->i_private);
+}
+
+static const struct file_operations rules_fops = {
+	.owner = THIS_MODULE,
+	.open = rules_open,
+	.read = seq_read,
+	.write = rule_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+void emu_debugfs_init(struct emu_cpu __percpu *cpus)
+{
+	unsigned int cpu;
+	char name[16];
+
+	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	for_each_possible_cpu(cpu)
+	{
+		snprintf(name, sizeof(name), "cpu%u", cpu);
+		debugfs_create_file(name, 0600, root, per_cpu_ptr(cpus, cpu), &rules_fops);
+	}
+}
+
+void emu_debugfs_deinit(void)
+{
+	debugfs_remove(root);
+}

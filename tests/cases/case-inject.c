@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Fault injection: its text, the next write, shares of them. */
+#include "inject.h"
+#include "spu-fixture.h"
+#include "suites.h"
+
+#define S SPE_PMBSR_S
+
+static struct spe_inject inject;
+
+static int parse(const char *text, struct spe_inject_rule *ret_rule,
+		 struct spe_inject_error *ret_error)
+{
+	size_t len = 0;
+
+	while (text[len])
+		len++;
+	return spe_inject_parse(text, len, ret_rule, ret_error);
+}
+
+/* The rule of @text holds from now on. */
+static void apply(struct spe_check *check, const char *text)
+{
+	struct spe_inject_rule rule;
+
+	if (SPE_CHECK(check, !parse(text, &rule, NULL)))
+		SPE_CHECK(check, !spe_inject_apply(&inject, &fixture.spu, &rule));
+}
+
+/* One sample, through the injection. */
+static void sample(void)
+{
+	if (spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)))
+		spe_inject_sample(&inject, &fixture.spu, &op_load);
+}
+
+static void begin(struct spe_check *check, u64 seed)
+{
+	fixture_init(check, NULL);
+	fixture_arm(FIXTURE_SIZE);
+	spe_inject_init(&inject, seed);
+}
+
+static void inject_text(struct spe_check *check)
+{
+	static const struct {
+		const char *text;
+		u32 ec;
+		u32 mss;
+		u32 ppm;
+	} rows[] = {
+		{ "translation", SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION | 3, 0 },
+		{ "translation next\n", SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION | 3, 0 },
+		{ " \tabort-async  12.5% ", SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC, 125000 },
+		{ "fill 100%", SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL, 1000000 },
+		{ "impdef 0.0001%", SPE_PMBSR_EC_IMPDEF, 0, 1 },
+		{ "0x25:0X2c .5%", SPE_PMBSR_EC_STAGE2, 0x2c, 5000 },
+		{ "63:65535", 63, 65535, 0 },
+	};
+	struct spe_inject_rule rule;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		SPE_CHECK_EQ(check, parse(rows[i].text, &rule, NULL), 0);
+		SPE_CHECK_EQ(check, rule.fault, spe_fault(rows[i].ec, rows[i].mss));
+		SPE_CHECK_EQ(check, rule.ppm, rows[i].ppm);
+	}
+	SPE_CHECK(check, !parse("off", &rule, NULL) && !rule.fault && !rule.ppm);
+	SPE_CHECK(check, !parse("collide 3%", &rule, NULL));
+	SPE_CHECK(check, rule.fault == SPE_INJECT_COLLIDE && rule.ppm == 30000);
+	SPE_CHECK(check,
+		  !strcmp(spe_inject_name(spe_fault(SPE_PMBSR_EC_GPC, 0)), "granule-protection"));
+	SPE_CHECK(check, !spe_inject_name(spe_fault(1, 2)));
+}
+
+static void inject_text_errors(struct spe_check *check)
+{
+	static const struct {
+		const char *text;
+		size_t column;
+		size_t length;
+		char want; /* the first letter of what would be right */
+	} rows[] = {
+		{ "", 1, 0, 't' },
+		{ "   ", 4, 0, 't' },
+		{ "Translation", 1, 11, 't' },
+		{ "fil", 1, 3, 't' },
+		{ "0x24", 1, 4, 't' },
+		{ "0x24:", 1, 5, 't' },
+		{ ":1", 1, 2, 't' },
+		{ "64:0", 1, 4, 't' },
+		{ "0x24:0x10000", 1, 12, 't' },
+		{ "0x:1", 1, 4, 't' },
+		{ "1a:0", 1, 4, 't' },
+		{ "fill 5", 6, 1, '"' },
+		{ "fill 0%", 6, 2, '"' },
+		{ "fill 0.0%", 6, 4, '"' },
+		{ "fill %", 6, 1, '"' },
+		{ "fill .%", 6, 2, '"' },
+		{ "fill 100.0001%", 6, 9, '"' },
+		{ "fill 4294967296%", 6, 11, '"' },
+		{ "fill 0.00001%", 6, 8, '"' },
+		{ "fill 1.2.3%", 6, 6, '"' },
+		{ "fill -1%", 6, 3, '"' },
+		{ " fill  5% 6%", 11, 2, 't' },
+		{ "fill next 5%", 11, 2, 't' },
+		{ "off next", 5, 4, 't' },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_inject_rule rule = { 7, 7 };
+		struct spe_inject_error error = { 0 };
+
+		SPE_CHECK_EQ(check, parse(rows[i].text, &rule, &error), -EINVAL);
+		SPE_CHECK_EQ(check, error.column, rows[i].column);
+		SPE_CHECK_EQ(check, error.length, rows[i].length);
+		SPE_CHECK(check, error.want && error.want[0] == rows[i].want);
+		SPE_CHECK(check, rule.fault == 7 && rule.ppm == 7);
+	}
+}
+
+static void inject_next(struct spe_check *check)
+{
+	static const struct {
+		const char *text;
+		u64 pmbsr;
+		u64 written;
+	} rows[] = {
+		{ "0x24:7", S | SPE_FIELD_PREP(SPE_PMBSR_EC, 0x24) | 7, 1 },
+		{ "not-allowed", S | SPE_PMBSR_DL, 1 },
+		{ "fill", S | SPE_PMBSR_BSC_FULL, 2 },
+		{ "collide", SPE_PMBSR_COLL, 2 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		begin(check, 1);
+		sample();
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+		apply(check, rows[i].text);
+		sample();
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), rows[i].pmbsr);
+		SPE_CHECK_EQ(check, fixture.spu.stats.written, rows[i].written);
+		SPE_CHECK_EQ(check, inject.injected, 1);
+	}
+	/* Once, and no more. */
+	sample();
+	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, 1);
+	/* It can be called off. */
+	apply(check, "translation");
+	apply(check, "off");
+	sample();
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
+}
+
+/* An abort that is known late comes as a second event (RBPFPN). */
+static void inject_second_event(struct spe_check *check)
+{
+	begin(check, 1);
+	apply(check, "fill");
+	sample();
+	apply(check, "abort-async");
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
+		     S | SPE_PMBSR_EA | SPE_PMBSR_DL | SPE_PMBSR_BSC_FULL);
+}
+
+/* Samples until 20,000 were written or lost, a new window after each event. */
+static u64 run_shares(u64 seed)
+{
+	u64 events = 0;
+
+	inject.random = seed;
+	for (u32 i = 0; i < 20000; i++) {
+		sample();
+		if (!(fixture_reg(SPE_REG_PMBSR) & S))
+			continue;
+		events++;
+		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
+		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	}
+	return events;
+}
+
+static void inject_shares(struct spe_check *check)
+{
+	u64 collisions, discarded;
+
+	begin(check, 1);
+	apply(check, "translation 10%");
+	apply(check, "collide 5%");
+	apply(check, "translation 2%");
+	run_shares(7);
+	collisions = fixture.spu.stats.collisions;
+	discarded = fixture.spu.stats.discarded;
+	/* 2 % of 20,000 and 5 %, each within six standard deviations. */
+	SPE_CHECK(check, discarded > 400 - 119 && discarded < 400 + 119);
+	SPE_CHECK(check, collisions > 1000 - 185 && collisions < 1000 + 185);
+	SPE_CHECK_EQ(check, inject.injected, discarded + collisions);
+	SPE_CHECK_EQ(check, fixture.strays, 0);
+
+	/* The same seed, the same faults. */
+	begin(check, 1);
+	apply(check, "translation 2%");
+	apply(check, "collide 5%");
+	run_shares(7);
+	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, collisions);
+	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, discarded);
+}
+
+/* What a filter discards is not written, and no write pays for it later. */
+static void inject_filtered(struct spe_check *check)
+{
+	begin(check, 1);
+	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_B);
+	apply(check, "translation 100%");
+	for (u32 i = 0; i < 100; i++)
+		sample();
+	SPE_CHECK_EQ(check, fixture.spu.stats.filtered, 100);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+	apply(check, "off");
+	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
+	sample();
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
+}
+
+static void inject_limits(struct spe_check *check)
+{
+	struct spe_inject_rule rule = { spe_fault(1, 0), 1000001 };
+
+	begin(check, 1);
+	SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), -EINVAL);
+	for (u32 i = 0; i < SPE_INJECT_RULES; i++) {
+		rule = (struct spe_inject_rule){ spe_fault(i, 0), 1 };
+		SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), 0);
+		SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), 0);
+	}
+	rule.fault = spe_fault(SPE_INJECT_RULES, 0);
+	SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), -ENOSPC);
+	apply(check, "off");
+	SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), 0);
+}
+
+static const struct spe_case cases[] = {
+	{ "text", inject_text },	   { "text errors", inject_text_errors },
+	{ "the next write", inject_next }, { "second event", inject_second_event },
+	{ "shares", inject_shares },	   { "filtered", inject_filtered },
+	{ "limits", inject_limits },
+};
+
+const struct spe_suite spe_suite_inject = { "inject", cases, ARRAY_SIZE(cases) };
