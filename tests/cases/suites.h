@@ -8,6 +8,7 @@
 /* Every suite, once: SPE_SUITES(S) is S of the name of each; the kernel runs them all. */
 #define SPE_SUITES(S) \
 	S(window) \
+	S(flight) \
 	S(syndrome) \
 	S(collect) \
 	S(report) \

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Flight recorder decisions. Differences of positions are right across the wrap of 64
+ * bits; only they are compared.
+ */
+#include "flight.h"
+
+static struct spe_flight_chunk *chunk_at(struct spe_flight *flight, u32 n)
+{
+	return &flight->chunks[(flight->first + n) % SPE_FLIGHT_CHUNKS];
+}
+
+void spe_flight_init(struct spe_flight *flight, u64 size)
+{
+	memset(flight, 0, sizeof(*flight));
+	flight->size = size;
+}
+SPE_EXPORT(spe_flight_init);
+
+/* ---- What is written ------------------------------------------------------ */
+
+static void flight_drop(struct spe_flight *flight)
+{
+	const struct spe_flight_chunk *chunk = chunk_at(flight, 0);
+
+	if (!chunk->kept) {
+		flight->overwritten_bytes += chunk->bytes;
+		flight->overwritten_records += chunk->records;
+	}
+	flight->first = (flight->first + 1) % SPE_FLIGHT_CHUNKS;
+	flight->count--;
+	flight->oldest = flight->count ? chunk_at(flight, 0)->start : flight->head;
+}
+
+void spe_flight_make_room(struct spe_flight *flight, u64 limit)
+{
+	while (flight->count && limit - flight->oldest > flight->size)
+		flight_drop(flight);
+}
+SPE_EXPORT(spe_flight_make_room);
+
+/* What was handed out does not grow, so that each byte is of one kind. */
+static bool chunk_is_open(const struct spe_flight *flight, const struct spe_flight_chunk *chunk)
+{
+	return !chunk->kept && flight->head - chunk->start < flight->size / 64;
+}
+
+void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u64 records)
+{
+	struct spe_flight_chunk *chunk = NULL;
+
+	if (flight->count)
+		chunk = chunk_at(flight, flight->count - 1);
+	if (!chunk || !chunk_is_open(flight, chunk)) {
+		if (flight->count == SPE_FLIGHT_CHUNKS)
+			flight_drop(flight);
+		chunk = chunk_at(flight, flight->count++);
+		*chunk = (struct spe_flight_chunk){ .start = flight->head + skip, .skip = skip };
+		if (flight->count == 1)
+			flight->oldest = chunk->start;
+	}
+	chunk->bytes += bytes;
+	chunk->records += records;
+	flight->head = head;
+}
+SPE_EXPORT(spe_flight_add);
+
+/* ---- Claims --------------------------------------------------------------- */
+
+/* The image of a claim that @from is in or comes to first; false if nothing is claimed. */
+static bool image_next(const struct spe_flight *flight, u64 from, u64 *ret_start, u64 *ret_end)
+{
+	u64 nearest = 0;
+	bool found = false;
+	u32 i;
+
+	for (i = 0; i < SPE_FLIGHT_CLAIMS; i++) {
+		const struct spe_flight_claim *claim = &flight->claims[i];
+		u64 length = claim->end - claim->start;
+		u64 past = (from - claim->start) & (flight->size - 1);
+		u64 away = past < length ? 0 : flight->size - past;
+
+		if (!claim->owner || (found && away >= nearest))
+			continue;
+		found = true;
+		nearest = away;
+		*ret_start = past < length ? from : from + away;
+		*ret_end = past < length ? from - past + length : from + away + length;
+	}
+	return found;
+}
+
+/* Nothing is overwritten from here on: the last chunk, with what it skipped, a lap later. */
+static u64 flight_bound(const struct spe_flight *flight)
+{
+	u32 last = (flight->first + flight->count - 1) % SPE_FLIGHT_CHUNKS;
+	const struct spe_flight_chunk *chunk = &flight->chunks[last];
+
+	return (flight->count ? chunk->start - chunk->skip : flight->head) + flight->size;
+}
+
+int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state *ring,
+		    struct spe_window *ret_window)
+{
+	u64 room = flight_bound(flight) - flight->head;
+	struct spe_ring_state view = *ring;
+	struct spe_window window;
+	u64 done = 0;
+
+	view.size = flight->size;
+	while (done < room) {
+		u64 from = flight->head + done;
+		u64 start = 0, end = 0;
+		bool claimed = image_next(flight, from, &start, &end);
+		u64 free = room - done;
+
+		if (claimed && start - from < SPE_FLIGHT_GAP)
+			free = 0;
+		else if (claimed && start - from - SPE_FLIGHT_GAP < free)
+			free = start - from - SPE_FLIGHT_GAP;
+		view.head = from;
+		view.tail = from + free - flight->size;
+		if (free && !spe_window_next(&view, &window)) {
+			window.skip += done;
+			*ret_window = window;
+			return 0;
+		}
+		if (!claimed)
+			break;
+		done = end - flight->head;
+	}
+	return -ENOSPC;
+}
+SPE_EXPORT(spe_flight_next);
+
+static struct spe_flight_claim *claim_of(struct spe_flight *flight, u64 owner)
+{
+	u32 i;
+
+	for (i = 0; i < SPE_FLIGHT_CLAIMS; i++)
+		if (flight->claims[i].owner == owner)
+			return &flight->claims[i];
+	return NULL;
+}
+
+static void chunks_keep(struct spe_flight *flight, u32 from)
+{
+	u32 n;
+
+	for (n = from; n < flight->count; n++) {
+		struct spe_flight_chunk *chunk = chunk_at(flight, n);
+
+		if (chunk->kept)
+			continue;
+		chunk->kept = true;
+		flight->claimed_bytes += chunk->bytes;
+		flight->claimed_records += chunk->records;
+	}
+}
+
+int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, u64 *ret_start)
+{
+	struct spe_flight_claim *claim;
+	u32 n;
+
+	if (claim_of(flight, owner))
+		return -EBUSY;
+	claim = claim_of(flight, 0);
+	if (!claim)
+		return -ENOSPC;
+	/* The window being written must not end where there is no room to say what is skipped. */
+	for (n = 0; n < flight->count; n++) {
+		u64 start = chunk_at(flight, n)->start;
+
+		if (flight->head - start <= want &&
+		    limit - start + SPE_FLIGHT_GAP <= flight->size)
+			break;
+	}
+	if (n == flight->count)
+		return -ENODATA;
+	*claim = (struct spe_flight_claim){
+		.owner = owner,
+		.start = chunk_at(flight, n)->start,
+		.end = flight->head,
+	};
+	chunks_keep(flight, n);
+	*ret_start = claim->start;
+	return 0;
+}
+SPE_EXPORT(spe_flight_claim);
+
+int spe_flight_release(struct spe_flight *flight, u64 owner)
+{
+	struct spe_flight_claim *claim = claim_of(flight, owner);
+
+	if (!claim)
+		return -ENOENT;
+	*claim = (struct spe_flight_claim){ 0 };
+	return 0;
+}
+SPE_EXPORT(spe_flight_release);

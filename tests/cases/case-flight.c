@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The flight recorder: decisions by hand, then a ring's memory under random use. */
+#include "flight.h"
+#include "suites.h"
+
+#define RING 65536ULL
+
+/* Of the ring's memory, the size that a header or a record's alignment has. */
+#define CELL 64ULL
+#define WINDOWS 4096
+
+static const struct spe_ring_state plain = {
+	.size = RING,
+	.header = 64,
+	.align = 64,
+	.max_record = 64,
+	.max_window = 16384,
+};
+
+/* A window filled to its limit; its start. */
+static u64 fill(struct spe_check *check, struct spe_flight *flight)
+{
+	struct spe_window window = { 0 };
+
+	if (!SPE_CHECK_EQ(check, spe_flight_next(flight, &plain, &window), 0))
+		return 0;
+	spe_flight_make_room(flight, window.limit);
+	spe_flight_add(flight, window.skip, window.limit, window.limit - window.start, 1);
+	return window.header;
+}
+
+static void flight_overwrites_oldest(struct spe_check *check)
+{
+	struct spe_flight flight;
+
+	spe_flight_init(&flight, RING);
+	for (unsigned int i = 0; i < 4; i++)
+		SPE_CHECK_EQ(check, fill(check, &flight), i * 16384);
+	SPE_CHECK_EQ(check, flight.oldest, 0);
+	SPE_CHECK_EQ(check, flight.overwritten_bytes, 0);
+	SPE_CHECK_EQ(check, fill(check, &flight), RING);
+	SPE_CHECK_EQ(check, flight.oldest, 16384);
+	SPE_CHECK_EQ(check, flight.overwritten_records, 1);
+	SPE_CHECK_EQ(check, flight.overwritten_bytes, 16384 - 64);
+}
+
+static void flight_skips_what_is_claimed(struct spe_check *check)
+{
+	struct spe_flight flight;
+	u64 start = 0;
+
+	spe_flight_init(&flight, RING);
+	for (unsigned int i = 0; i < 4; i++)
+		fill(check, &flight);
+	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 7, RING / 2, flight.head, &start), 0);
+	SPE_CHECK_EQ(check, start, RING / 2);
+	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 7, RING, flight.head, &start), -EBUSY);
+	SPE_CHECK_EQ(check, flight.claimed_records, 2);
+	/* The first half has room for a window and, at its end, for no more than a header. */
+	SPE_CHECK_EQ(check, fill(check, &flight), RING);
+	SPE_CHECK_EQ(check, fill(check, &flight), RING + 16384);
+	SPE_CHECK_EQ(check, flight.head, RING + 28672);
+	/* Then around the claim, which is not overwritten. */
+	SPE_CHECK_EQ(check, fill(check, &flight), 2 * RING);
+	SPE_CHECK(check, flight.oldest >= RING);
+	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), 0);
+	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), -ENOENT);
+	for (unsigned int i = 0; i < 3; i++)
+		fill(check, &flight);
+	SPE_CHECK_EQ(check, flight.overwritten_records, 4);
+	SPE_CHECK_EQ(check, flight.claimed_records, 2);
+}
+
+static void flight_claims_have_an_end(struct spe_check *check)
+{
+	struct spe_window window;
+	struct spe_flight flight;
+	u64 start = 0;
+
+	spe_flight_init(&flight, RING);
+	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, RING, 0, &start), -ENODATA);
+	for (unsigned int i = 0; i < 4; i++)
+		fill(check, &flight);
+	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, 64, flight.head, &start), -ENODATA);
+	/* All but the chunk where what is skipped is said. */
+	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, ~0ULL, flight.head, &start), 0);
+	SPE_CHECK_EQ(check, start, 16384);
+	for (u64 owner = 2; owner <= SPE_FLIGHT_CLAIMS; owner++)
+		SPE_CHECK_EQ(check, spe_flight_claim(&flight, owner, RING, flight.head, &start), 0);
+	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 99, RING, flight.head, &start), -ENOSPC);
+	SPE_CHECK_EQ(check, flight.claimed_records, 3);
+	fill(check, &flight);
+	SPE_CHECK_EQ(check, spe_flight_next(&flight, &plain, &window), -ENOSPC);
+	for (u64 owner = 1; owner <= SPE_FLIGHT_CLAIMS; owner++)
+		SPE_CHECK_EQ(check, spe_flight_release(&flight, owner), 0);
+	fill(check, &flight);
+}
+
+/* ---- A ring's memory ------------------------------------------------------ */
+
+struct written {
+	u64 skip;
+	u64 header;
+	u64 end;
+	u64 bytes;
+	bool claimed;
+};
+
+/* What stands in each cell, by position plus one, and every window in order. */
+struct memory {
+	struct spe_flight flight;
+	struct spe_ring_state ring;
+	u64 cells[RING / CELL];
+	struct written windows[WINDOWS];
+	unsigned int count;
+	u64 full;
+	u64 bytes;
+};
+
+/* Static: too large for a kernel's stack; written from the start by each case. */
+static struct memory memory;
+
+static bool is_claimed(const struct memory *m, u64 position)
+{
+	for (unsigned int i = 0; i < SPE_FLIGHT_CLAIMS; i++) {
+		const struct spe_flight_claim *claim = &m->flight.claims[i];
+
+		if (claim->owner &&
+		    ((position - claim->start) & (RING - 1)) < claim->end - claim->start)
+			return true;
+	}
+	return false;
+}
+
+static void memory_stamp(struct spe_check *check, struct memory *m, u64 from, u64 to)
+{
+	for (u64 at = from; at < to; at += CELL) {
+		SPE_CHECK(check, !is_claimed(m, at));
+		m->cells[at % RING / CELL] = at + 1;
+	}
+}
+
+static void memory_intact(struct spe_check *check, const struct memory *m, u64 from, u64 to)
+{
+	for (u64 at = from; at < to; at += CELL)
+		SPE_CHECK_EQ(check, m->cells[at % RING / CELL], at + 1);
+}
+
+/* By the windows alone, as a reader goes: all from @from to @to is as it was written. */
+static void memory_walk(struct spe_check *check, const struct memory *m, u64 from, u64 to)
+{
+	for (unsigned int i = 0; i < m->count; i++) {
+		const struct written *w = &m->windows[i];
+
+		if (w->header < from || w->end > to)
+			continue;
+		if (w->skip != w->header && w->skip >= from)
+			memory_intact(check, m, w->skip, w->skip + CELL);
+		memory_intact(check, m, w->header, w->end);
+	}
+}
+
+static void memory_write(struct spe_check *check, struct memory *m, u64 random)
+{
+	struct written *w = &m->windows[m->count];
+	struct spe_window window;
+	u64 room;
+
+	if (spe_flight_next(&m->flight, &m->ring, &window)) {
+		m->full++;
+		return;
+	}
+	SPE_CHECK_EQ(check, window.header, m->flight.head + window.skip);
+	SPE_CHECK(check, window.header / RING == (window.limit - 1) / RING);
+	SPE_CHECK_EQ(check, window.limit % SPE_LIMIT_GRANULE, 0);
+	spe_flight_make_room(&m->flight, window.limit);
+	if (window.skip)
+		memory_stamp(check, m, m->flight.head, m->flight.head + CELL);
+	memory_stamp(check, m, window.header, window.limit);
+	room = window.limit - window.start;
+	*w = (struct written){
+		.skip = m->flight.head,
+		.header = window.header,
+		.bytes = (random % (room / CELL) + 1) * CELL,
+	};
+	w->end = window.start + w->bytes;
+	m->bytes += w->bytes;
+	m->count++;
+	spe_flight_add(&m->flight, window.skip, w->end, w->bytes, 1);
+}
+
+static void memory_claim(struct spe_check *check, struct memory *m, u64 random)
+{
+	struct spe_window window;
+	u64 limit = m->flight.head, start;
+
+	/* With a window armed, as the driver does it, or without. */
+	if (random & 1 && !spe_flight_next(&m->flight, &m->ring, &window)) {
+		limit = window.limit;
+		spe_flight_make_room(&m->flight, limit);
+	}
+	if (spe_flight_claim(&m->flight, 1 + (random >> 1) % 3, (random >> 8) % (RING + 4096), limit,
+			     &start))
+		return;
+	SPE_CHECK(check, start >= m->flight.oldest);
+	for (unsigned int i = 0; i < m->count; i++)
+		m->windows[i].claimed |= m->windows[i].header >= start;
+}
+
+static void memory_check(struct spe_check *check, const struct memory *m)
+{
+	const struct spe_flight *flight = &m->flight;
+	u64 live = 0, claimed = 0;
+
+	SPE_CHECK(check, flight->head - flight->oldest <= RING);
+	memory_walk(check, m, flight->oldest, flight->head);
+	for (unsigned int i = 0; i < SPE_FLIGHT_CLAIMS; i++)
+		if (flight->claims[i].owner)
+			memory_walk(check, m, flight->claims[i].start, flight->claims[i].end);
+	for (unsigned int i = 0; i < m->count; i++) {
+		const struct written *w = &m->windows[i];
+
+		claimed += w->claimed ? w->bytes : 0;
+		live += !w->claimed && w->header >= flight->oldest ? w->bytes : 0;
+	}
+	SPE_CHECK_EQ(check, claimed, flight->claimed_bytes);
+	SPE_CHECK_EQ(check, m->bytes, flight->overwritten_bytes + claimed + live);
+}
+
+static void flight_random(struct spe_check *check, struct memory *m, u64 seed)
+{
+	memset(m, 0, sizeof(*m));
+	m->ring = plain;
+	m->ring.max_record = 64U << seed % 6;
+	m->ring.align = 1U << seed % 12;
+	m->ring.max_window = (u32)(spe_check_random(&seed) % (RING / 2));
+	spe_flight_init(&m->flight, RING);
+	/* Near where positions would not fit into 32 bits, and in the middle of a lap. */
+	m->flight.head = m->flight.oldest = 0xffff0000ULL + seed % 1024 * CELL;
+	for (unsigned int step = 0; m->count < 300 && step < 3000; step++) {
+		u64 random = spe_check_random(&seed);
+
+		switch (random & 15) {
+		case 0 ... 1:
+			memory_claim(check, m, random >> 8);
+			break;
+		case 2 ... 5:
+			spe_flight_release(&m->flight, 1 + (random >> 8) % 3);
+			break;
+		default:
+			/* Small windows, and whole ones. */
+			memory_write(check, m, random & 64 ? random >> 8 : ~0ULL >> 1);
+		}
+		memory_check(check, m);
+	}
+}
+
+static void flight_memory(struct spe_check *check)
+{
+	u64 full = 0, windows = 0;
+
+	for (u64 seed = 1; seed <= 24; seed++) {
+		flight_random(check, &memory, seed);
+		full += memory.full;
+		windows += memory.count;
+	}
+	/* The generator must reach both, or the above shows nothing. */
+	SPE_CHECK(check, full > 100 && windows > 5000);
+}
+
+static void flight_many_small_windows(struct spe_check *check)
+{
+	struct spe_flight flight;
+
+	spe_flight_init(&flight, RING);
+	for (unsigned int i = 0; i < 100000; i++) {
+		struct spe_window window = { 0 };
+
+		if (!SPE_CHECK_EQ(check, spe_flight_next(&flight, &plain, &window), 0))
+			return;
+		spe_flight_make_room(&flight, window.limit);
+		spe_flight_add(&flight, window.skip, window.start + 64, 64, 1);
+	}
+	/* No more chunks than are needed, and no more is overwritten than that costs. */
+	SPE_CHECK(check, flight.count <= 66);
+	SPE_CHECK(check, flight.head - flight.oldest > RING - 16384 - 3 * RING / 64);
+}
+
+static const struct spe_case cases[] = {
+	{ "overwrites the oldest", flight_overwrites_oldest },
+	{ "skips what is claimed", flight_skips_what_is_claimed },
+	{ "claims have an end", flight_claims_have_an_end },
+	{ "memory", flight_memory },
+	{ "many small windows", flight_many_small_windows },
+};
+
+const struct spe_suite spe_suite_flight = { "flight", cases, ARRAY_SIZE(cases) };
