@@ -49,6 +49,7 @@ union argument {
 	struct speprof_ring_open ring_open;
 	struct speprof_advance advance;
 	struct speprof_ring_stats ring_stats;
+	struct speprof_snapshot snapshot;
 };
 
 /**
@@ -74,6 +75,7 @@ enum shape {
  * struct command - an ioctl
  * @size: of the structure as this module knows it
  * @first: of its first version
+ * @undo: what @run did, where the caller cannot be told
  */
 struct command {
 	unsigned int number;
@@ -81,6 +83,7 @@ struct command {
 	u32 size;
 	u32 first;
 	int (*run)(struct call *call);
+	void (*undo)(struct call *call);
 };
 
 static int argument_get(const struct command *command, void __user *from, union argument *to,
@@ -129,6 +132,8 @@ static int call_run(const struct command *command, struct call *call, void __use
 	if (ret)
 		return ret;
 	ret = argument_put(command, argument, &call->argument, size);
+	if (ret && command->undo)
+		command->undo(call);
 	if (!call->file)
 		return ret;
 
@@ -197,11 +202,41 @@ static int ring_run_stats(struct call *call)
 	return 0;
 }
 
+static int ring_run_snapshot(struct call *call)
+{
+	struct ring_handle *handle = call->object;
+
+	if (call->argument.snapshot.reserved)
+		return -EINVAL;
+	return session_ring_snapshot(handle->ring, handle, &call->argument.snapshot);
+}
+
+static int ring_run_release(struct call *call)
+{
+	struct ring_handle *handle = call->object;
+
+	return session_ring_snapshot_end(handle->ring, handle);
+}
+
+static void ring_undo_snapshot(struct call *call)
+{
+	ring_run_release(call);
+}
+
 static const struct command ring_commands[] = {
 	COMMAND(SPEPROF_RING_ADVANCE, SHAPE_FIXED, speprof_advance, event_tail, ring_run_advance),
 	COMMAND_NONE(SPEPROF_RING_KICK, ring_run_kick),
 	COMMAND_NONE(SPEPROF_RING_FLUSH, ring_run_flush),
 	COMMAND(SPEPROF_RING_STATS, SHAPE_OUT, speprof_ring_stats, wakeups, ring_run_stats),
+	{
+		.number = SPEPROF_RING_SNAPSHOT,
+		.shape = SHAPE_OUT,
+		.size = sizeof(struct speprof_snapshot),
+		.first = offsetofend(struct speprof_snapshot, time_ns),
+		.run = ring_run_snapshot,
+		.undo = ring_undo_snapshot,
+	},
+	COMMAND_NONE(SPEPROF_RING_RELEASE, ring_run_release),
 };
 
 static long ring_ioctl(struct file *file, unsigned int number, unsigned long argument)
@@ -216,19 +251,28 @@ static int ring_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 	struct ring_handle *handle = cmd->file->private_data;
 	/* Of a ring that userspace may still write to: read once. */
 	const u64 *payload = compat_uring_payload(cmd);
-	u64 tail = READ_ONCE(payload[0]);
-	u64 event_tail = READ_ONCE(payload[1]);
+	u64 first = READ_ONCE(payload[0]);
+	u64 second = READ_ONCE(payload[1]);
 
-	if (cmd->cmd_op == SPEPROF_RING_ADVANCE)
-		return ring_advance(handle->ring, tail, event_tail);
-	if (cmd->cmd_op != SPEPROF_RING_KICK && cmd->cmd_op != SPEPROF_RING_FLUSH)
+	switch (cmd->cmd_op) {
+	case SPEPROF_RING_ADVANCE:
+		return ring_advance(handle->ring, first, second);
+	case SPEPROF_RING_KICK:
+	case SPEPROF_RING_FLUSH:
+	case SPEPROF_RING_RELEASE:
+		if (first)
+			return -EINVAL;
+		fallthrough;
+	case SPEPROF_RING_SNAPSHOT:
+		if (second || first != (unsigned long)first)
+			return -EINVAL;
+		if (issue_flags & IO_URING_F_NONBLOCK)
+			return -EAGAIN;
+		return (int)commands_run(ring_commands, ARRAY_SIZE(ring_commands), handle,
+					 cmd->cmd_op, (unsigned long)first);
+	default:
 		return -ENOTTY;
-	if (tail || event_tail)
-		return -EINVAL;
-	if (issue_flags & IO_URING_F_NONBLOCK)
-		return -EAGAIN;
-	return cmd->cmd_op == SPEPROF_RING_KICK ? session_ring_kick(handle->ring) :
-						  session_ring_flush(handle->ring);
+	}
 }
 
 static __poll_t ring_poll(struct file *file, poll_table *wait)
@@ -256,6 +300,8 @@ static int ring_release(struct inode *inode, struct file *file)
 {
 	struct ring_handle *handle = file->private_data;
 
+	if (handle->ring->flight)
+		session_ring_snapshot_end(handle->ring, handle);
 	session_put(handle->session);
 	kfree(handle);
 	return 0;
@@ -373,7 +419,7 @@ static int device_run_info(struct call *call)
 	*info = (struct speprof_device_info){
 		.abi_version = SPEPROF_ABI_VERSION,
 		.cpus = nr_cpu_ids,
-		.modes = BIT(SPEPROF_MODE_STREAM),
+		.modes = BIT(SPEPROF_MODE_STREAM) | BIT(SPEPROF_MODE_FLIGHT_RECORDER),
 		.page_size = PAGE_SIZE,
 		.min_ring_size = SESSION_RING_MIN,
 		.max_ring_size = SESSION_RING_MAX,
@@ -401,9 +447,7 @@ static int config_check(const struct speprof_session_config *config)
 {
 	if (config->rights & ~RIGHT_FLAGS)
 		return -EINVAL;
-	if (config->mode == SPEPROF_MODE_FLIGHT_RECORDER)
-		return -EOPNOTSUPP;
-	if (config->mode != SPEPROF_MODE_STREAM)
+	if (config->mode > SPEPROF_MODE_FLIGHT_RECORDER)
 		return -EINVAL;
 	if (!is_power_of_2(config->ring_size) || config->ring_size < SESSION_RING_MIN ||
 	    config->ring_size > SESSION_RING_MAX)

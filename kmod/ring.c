@@ -4,24 +4,31 @@
  * writes them. See Documentation/kernel.md for the states and contexts.
  */
 #include <linux/ktime.h>
+#include <linux/moduleparam.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 
 #include "ring.h"
 #include "syndrome.h"
+#include "throttle.h"
 
-/* How often a FULL ring looks for room where no latency bound says it. */
+/* How often a FULL ring looks for room, at the least. */
 #define RESUME_MS 100
 
 /*
  * Event slots that must be free before a window is armed, for what may happen until the
- * next: the syndrome before it or leaving FULL, its syndrome, entering FULL or FAULTED.
+ * next: the syndrome before it or leaving FULL; its syndrome; entering FULL, FAULTED or
+ * THROTTLED; from there to FULL; in FULL, that nobody reads.
  */
-#define EVENT_RESERVE 3
+#define EVENT_RESERVE 5
 
 /* Syndromes in a row without a byte written: going on would only repeat them. */
 #define BARREN_MAX 8
+
+static unsigned int unread_ms = 60000;
+module_param(unread_ms, uint, 0644);
+MODULE_PARM_DESC(unread_ms, "milliseconds after which a ring that nobody reads stops; 0: never (60000)");
 
 static_assert(sizeof(struct speprof_window) == 192);
 static_assert(offsetof(struct speprof_window, midr) == SPEPROF_WINDOW_SKIP_SIZE);
@@ -64,8 +71,10 @@ static const u8 legal_transitions[SPEPROF_RING_STATES] = {
 	[SPEPROF_RING_IDLE] = TO(HANDLING) | TO(OFFLINE),
 	[SPEPROF_RING_OFFLINE] = TO(HANDLING) | TO(IDLE),
 	[SPEPROF_RING_ARMED] = TO(HANDLING),
-	[SPEPROF_RING_HANDLING] = TO(ARMED) | TO(FULL) | TO(FAULTED) | TO(IDLE) | TO(OFFLINE),
+	[SPEPROF_RING_HANDLING] = TO(ARMED) | TO(FULL) | TO(FAULTED) | TO(THROTTLED) | TO(IDLE) |
+				  TO(OFFLINE),
 	[SPEPROF_RING_FULL] = TO(HANDLING) | TO(IDLE) | TO(OFFLINE),
+	[SPEPROF_RING_THROTTLED] = TO(HANDLING) | TO(IDLE) | TO(OFFLINE),
 	[SPEPROF_RING_FAULTED] = TO(IDLE),
 };
 
@@ -129,6 +138,16 @@ static void ring_add_state_event(struct ring *ring, u32 from, u32 to)
 	});
 }
 
+static void ring_add_unread_event(struct ring *ring)
+{
+	ring_add_event(ring, &(struct speprof_event){
+		.time_ns = ktime_get_ns(),
+		.type = SPEPROF_EVENT_UNREAD,
+		.arg0 = ktime_get_ns() - ring->seen_ns,
+		.arg1 = ring->head - ring->seen_tail,
+	});
+}
+
 static void ring_write_skip(struct ring *ring, const struct closed *closed, u64 position,
 			    u64 span)
 {
@@ -151,12 +170,15 @@ static void ring_write_skip(struct ring *ring, const struct closed *closed, u64 
 	ring->count.skip_bytes += span;
 }
 
-/* What is left out before a window; in two where it goes around the ring's end. */
+/*
+ * What is left out before a window; in two where it goes around the ring's end, unless the
+ * place of the second header may be a snapshot's.
+ */
 static void ring_write_skips(struct ring *ring, const struct closed *closed)
 {
 	u64 position = closed->at.header - closed->at.skip;
 	u64 lap = ALIGN(position + 1, ring->config.size);
-	u64 first = min(closed->at.skip, lap - position);
+	u64 first = ring->flight ? closed->at.skip : min(closed->at.skip, lap - position);
 
 	if (first)
 		ring_write_skip(ring, closed, position, first);
@@ -227,6 +249,8 @@ static bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
 	u64 events;
 
 	ring_take_tails(ring);
+	if (ring->flight)
+		return !spe_flight_next(ring->flight, &view, ret_window);
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	view.tail = ring->tail;
 	events = ring->event_seq - ring->event_tail;
@@ -234,6 +258,24 @@ static bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
 
 	return ring->config.event_slots - events >= EVENT_RESERVE &&
 	       !spe_window_next(&view, ret_window);
+}
+
+/* Events that are still there once those that the next window may bring have come. */
+static u64 ring_event_oldest(const struct ring *ring)
+{
+	u64 slots = ring->config.event_slots, used = ring->event_seq + EVENT_RESERVE;
+
+	return ring->flight && used > slots ? used - slots : 0;
+}
+
+/* Readers know what is lost before the first byte of it is. */
+static void ring_make_room(struct ring *ring)
+{
+	spe_flight_make_room(ring->flight, ring->window.limit);
+	smp_store_release(&ring->control->oldest, ring->flight->oldest);
+	smp_store_release(&ring->control->event_oldest, ring_event_oldest(ring));
+	/* Before the headers and events that the CPU writes; the SPU's bytes wait for the barrier. */
+	smp_wmb();
 }
 
 /* PMSICR counted in another interval: zero makes the SPU load it anew (D17.3.3). */
@@ -263,6 +305,8 @@ static u32 ring_arm(struct ring *ring)
 		return SPEPROF_RING_FULL;
 	}
 
+	if (ring->flight)
+		ring_make_room(ring);
 	if (ring->loaded != ring->program.generation)
 		ring_load(ring);
 	start = ring_va(ring, ring->window.start);
@@ -331,6 +375,9 @@ static void ring_disarm(struct ring *ring, struct closed *ret_closed)
 		ring->head = closed.head;
 		ring->armed_before += closed.armed_ns;
 		ring->blind_before += closed.blind_ns;
+		if (ring->flight)
+			spe_flight_add(ring->flight, closed.at.skip, closed.head, closed.bytes,
+				       closed.records);
 	}
 	*ret_closed = closed;
 }
@@ -372,9 +419,24 @@ static bool closed_is_plain(const struct closed *closed)
 	       verdict->action == SPE_ACTION_CONTINUE && !verdict->suspect;
 }
 
+/* Where @to is to sample on: whether the CPU may afford it. */
+static u32 ring_afford(struct ring *ring, const struct closed *closed, u32 to)
+{
+	u32 interrupts = !!(closed->pmbsr & SPE_PMBSR_S);
+
+	if (to != SPEPROF_RING_ARMED)
+		return to;
+	ring->rest_until = throttle_charge(closed->end_ns, interrupts, closed->bytes,
+					   &ring->rest_cause);
+	if (!ring->rest_until)
+		return to;
+	ring->count.throttles++;
+	return SPEPROF_RING_THROTTLED;
+}
+
 /*
- * From ARMED, close the window; then @to, or what a syndrome or a full ring makes of it.
- * The next window is armed before the books are kept: profiling is off in between.
+ * From ARMED, close the window; then @to, or what a syndrome, the throttle or a full ring
+ * makes of it. The next window is armed before the books are kept: profiling is off in between.
  */
 static void ring_turn(struct ring *ring, u32 to, const struct program *next)
 {
@@ -384,6 +446,7 @@ static void ring_turn(struct ring *ring, u32 to, const struct program *next)
 	if (next)
 		ring->program = *next;
 	to = ring_judge(ring, &closed, to);
+	to = ring_afford(ring, &closed, to);
 	if (to == SPEPROF_RING_ARMED)
 		to = ring_arm(ring);
 
@@ -400,7 +463,10 @@ static void ring_turn(struct ring *ring, u32 to, const struct program *next)
 			.arg0 = closed.pmbsr,
 			.arg1 = closed.offset,
 		});
-	if (to == SPEPROF_RING_FULL || to == SPEPROF_RING_FAULTED)
+	if (ring->unread)
+		ring_add_unread_event(ring);
+	else if (to == SPEPROF_RING_FULL || to == SPEPROF_RING_FAULTED ||
+		 to == SPEPROF_RING_THROTTLED)
 		ring_add_state_event(ring, SPEPROF_RING_ARMED, to);
 	WRITE_ONCE(ring->control->generation, ring->program.generation);
 	if (closed.bytes || !closed_is_plain(&closed) || to != SPEPROF_RING_ARMED)
@@ -409,13 +475,13 @@ static void ring_turn(struct ring *ring, u32 to, const struct program *next)
 		ring_transition(ring, to, ktime_get_ns());
 }
 
-/* FULL ends if there is room. */
+/* FULL ends if there is room, and a reader. */
 static void ring_resume(struct ring *ring)
 {
 	struct spe_window window;
 	u32 to;
 
-	if (ring->state != SPEPROF_RING_FULL || !ring_has_room(ring, &window))
+	if (ring->state != SPEPROF_RING_FULL || ring->unread || !ring_has_room(ring, &window))
 		return;
 	ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	to = ring_arm(ring);
@@ -426,18 +492,149 @@ static void ring_resume(struct ring *ring)
 	ring_publish(ring);
 }
 
+/* THROTTLED ends when the CPU's next period begins. */
+static void ring_rested(struct ring *ring)
+{
+	u64 now = ktime_get_ns(), since = ring->since;
+	u32 to;
+
+	if (now < ring->rest_until)
+		return;
+	ring_transition(ring, SPEPROF_RING_HANDLING, now);
+	to = ring_arm(ring);
+	ring_add_event(ring, &(struct speprof_event){
+		.time_ns = now,
+		.type = SPEPROF_EVENT_THROTTLE,
+		.arg0 = now - since,
+		.arg1 = ring->rest_cause,
+	});
+	if (to != SPEPROF_RING_ARMED)
+		ring_add_state_event(ring, SPEPROF_RING_THROTTLED, to);
+	ring_publish(ring);
+}
+
+/* ---- Whether anybody reads ------------------------------------------------- */
+
+static void ring_set_unread(struct ring *ring, bool unread)
+{
+	ring->unread = unread;
+	WRITE_ONCE(ring->control->flags, unread ? SPEPROF_CONTROL_UNREAD : 0);
+}
+
+static void ring_seen(struct ring *ring, u64 now)
+{
+	ring->seen_ns = now;
+	ring_set_unread(ring, false);
+}
+
+/* Whether there was something to read for too long; a sign of a reader ends it. */
+static bool ring_is_unread(struct ring *ring)
+{
+	u64 limit = READ_ONCE(unread_ms) * (u64)NSEC_PER_MSEC, now = ktime_get_ns();
+	u64 tail, event_tail;
+	unsigned long flags;
+
+	if (ring->flight)
+		return false;
+	ring_take_tails(ring);
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	tail = ring->tail;
+	event_tail = ring->event_tail;
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+
+	if (tail != ring->seen_tail || event_tail != ring->seen_event_tail ||
+	    tail == ring->published)
+		ring_seen(ring, now);
+	ring->seen_tail = tail;
+	ring->seen_event_tail = event_tail;
+	return limit && now - ring->seen_ns >= limit;
+}
+
+/* From ARMED or FULL: FULL, whether there is room or not. */
+static void ring_stop_unread(struct ring *ring)
+{
+	if (ring->unread)
+		return;
+	ring->count.unreads++;
+	ring_set_unread(ring, true);
+	if (ring->state == SPEPROF_RING_ARMED) {
+		ring_turn(ring, SPEPROF_RING_FULL, NULL);
+		return;
+	}
+	ring_add_unread_event(ring);
+	ring_publish(ring);
+}
+
+/* ---- The ring's timer ------------------------------------------------------- */
+
+/* From now to when it should look again. */
+static u64 ring_timer_ns(const struct ring *ring)
+{
+	u32 ms = ring->config.latency_ms ?: RESUME_MS;
+	u64 now = ktime_get_ns();
+
+	if (ring->state == SPEPROF_RING_THROTTLED)
+		return ring->rest_until > now ? ring->rest_until - now : NSEC_PER_USEC;
+	if (ring->state == SPEPROF_RING_FULL)
+		ms = min_t(u32, ms, RESUME_MS);
+	return ms * (u64)NSEC_PER_MSEC;
+}
+
+/* Not from within the timer, which looks by itself when it is done. */
+static void ring_timer_start(struct ring *ring)
+{
+	hrtimer_start(&ring->timer, ns_to_ktime(ring_timer_ns(ring)), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* Close the window, sample on; what waits then is not left to the bound on latency. */
+static void ring_turn_over(struct ring *ring, const struct program *next)
+{
+	ring_turn(ring, SPEPROF_RING_ARMED, next);
+	if (ring->state == SPEPROF_RING_FULL || ring->state == SPEPROF_RING_THROTTLED)
+		ring_timer_start(ring);
+}
+
+/* Pinned: on the ring's CPU, as ring_begin() was; hard: interrupts off. */
+static enum hrtimer_restart ring_tick(struct hrtimer *timer)
+{
+	struct ring *ring = container_of(timer, struct ring, timer);
+	bool unread = ring_is_unread(ring);
+
+	switch (ring->state) {
+	case SPEPROF_RING_ARMED:
+		if (unread)
+			ring_stop_unread(ring);
+		else if (ring->config.latency_ms)
+			ring_turn(ring, SPEPROF_RING_ARMED, NULL);
+		break;
+	case SPEPROF_RING_FULL:
+		if (unread)
+			ring_stop_unread(ring);
+		else
+			ring_resume(ring);
+		break;
+	case SPEPROF_RING_THROTTLED:
+		ring_rested(ring);
+		break;
+	default:
+		return HRTIMER_NORESTART;
+	}
+	hrtimer_forward_now(timer, ns_to_ktime(ring_timer_ns(ring)));
+	return HRTIMER_RESTART;
+}
+
 /* ---- What the rest of the driver calls ------------------------------------ */
 
 static void ring_begin(struct ring *ring)
 {
 	ring->loaded = 0;
 	ring->barren = 0;
+	ring_seen(ring, ktime_get_ns());
 	WRITE_ONCE(ring->control->generation, ring->program.generation);
 	ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	if (ring_arm(ring) == SPEPROF_RING_FULL)
 		irq_work_queue(&ring->wake);
-	hrtimer_start(&ring->timer, ms_to_ktime(ring->config.latency_ms ?: RESUME_MS),
-		      HRTIMER_MODE_REL_PINNED_HARD);
+	ring_timer_start(ring);
 }
 
 /* To @to from any state but IDLE. */
@@ -469,7 +666,7 @@ void ring_stop(struct ring *ring)
 void ring_reprogram(struct ring *ring, const struct program *program)
 {
 	if (ring->state == SPEPROF_RING_ARMED) {
-		ring_turn(ring, SPEPROF_RING_ARMED, program);
+		ring_turn_over(ring, program);
 		return;
 	}
 	ring->program = *program;
@@ -484,7 +681,8 @@ void ring_online(struct ring *ring)
 
 void ring_offline(struct ring *ring)
 {
-	if (ring->state == SPEPROF_RING_ARMED || ring->state == SPEPROF_RING_FULL)
+	if (ring->state == SPEPROF_RING_ARMED || ring->state == SPEPROF_RING_FULL ||
+	    ring->state == SPEPROF_RING_THROTTLED)
 		ring_end(ring, SPEPROF_RING_OFFLINE);
 	else
 		hrtimer_try_to_cancel(&ring->timer);
@@ -495,7 +693,7 @@ bool ring_interrupt(struct ring *ring)
 	if (ring->state != SPEPROF_RING_ARMED)
 		return false;
 	ring->count.interrupts++;
-	ring_turn(ring, SPEPROF_RING_ARMED, NULL);
+	ring_turn_over(ring, NULL);
 	return true;
 }
 
@@ -503,6 +701,8 @@ int ring_kick(struct ring *ring)
 {
 	if (READ_ONCE(ring->state) == SPEPROF_RING_OFFLINE)
 		return -ENXIO;
+	if (ring->state == SPEPROF_RING_ARMED || ring->state == SPEPROF_RING_FULL)
+		ring_seen(ring, ktime_get_ns());
 	ring_resume(ring);
 	return 0;
 }
@@ -512,23 +712,54 @@ int ring_flush(struct ring *ring)
 	if (READ_ONCE(ring->state) == SPEPROF_RING_OFFLINE)
 		return -ENXIO;
 	if (ring->state == SPEPROF_RING_ARMED)
-		ring_turn(ring, SPEPROF_RING_ARMED, NULL);
+		ring_turn_over(ring, NULL);
 	return 0;
 }
 
-/* Pinned: on the ring's CPU, as ring_begin() was; hard: interrupts off. */
-static enum hrtimer_restart ring_tick(struct hrtimer *timer)
+int ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot *snapshot)
 {
-	struct ring *ring = container_of(timer, struct ring, timer);
+	u64 want = snapshot->max_bytes ?: ring->config.size / 2, start = 0;
+	int ret;
 
-	if (ring->state == SPEPROF_RING_FULL)
+	if (!ring->flight)
+		return -EOPNOTSUPP;
+	if (ring->state == SPEPROF_RING_ARMED)
+		ring_turn_over(ring, NULL);
+	ret = spe_flight_claim(ring->flight, (uintptr_t)owner, want,
+			       ring->state == SPEPROF_RING_ARMED ? ring->window.limit : ring->head,
+			       &start);
+	if (ret)
+		return ret;
+	snapshot->start = start;
+	snapshot->end = ring->head;
+	snapshot->time_ns = ktime_get_ns();
+	return 0;
+}
+
+int ring_snapshot_end(struct ring *ring, const void *owner)
+{
+	int ret = -EOPNOTSUPP;
+
+	if (ring->flight)
+		ret = spe_flight_release(ring->flight, (uintptr_t)owner);
+	if (!ret)
 		ring_resume(ring);
-	else if (ring->state == SPEPROF_RING_ARMED && ring->config.latency_ms)
-		ring_turn(ring, SPEPROF_RING_ARMED, NULL);
-	else if (ring->state != SPEPROF_RING_ARMED)
-		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ms_to_ktime(ring->config.latency_ms ?: RESUME_MS));
-	return HRTIMER_RESTART;
+	return ret;
+}
+
+static void ring_flight_stats(const struct ring *ring, struct speprof_ring_stats *stats)
+{
+	const struct spe_flight *flight = ring->flight;
+	u32 i;
+
+	stats->oldest = flight->oldest;
+	stats->event_oldest = ring_event_oldest(ring);
+	stats->overwritten_bytes = flight->overwritten_bytes;
+	stats->overwritten_records = flight->overwritten_records;
+	stats->claimed_bytes = flight->claimed_bytes;
+	stats->claimed_records = flight->claimed_records;
+	for (i = 0; i < SPE_FLIGHT_CLAIMS; i++)
+		stats->snapshots += !!flight->claims[i].owner;
 }
 
 void ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
@@ -547,10 +778,14 @@ void ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
 		.interrupts = ring->count.interrupts,
 		.resumes = ring->count.resumes,
 		.wakeups = ring->count.wakeups,
+		.throttles = ring->count.throttles,
+		.unreads = ring->count.unreads,
 	};
 	unsigned long flags;
 
 	ring_take_tails(ring);
+	if (ring->flight)
+		ring_flight_stats(ring, &stats);
 	memcpy(stats.state_ns, ring->count.state_ns, sizeof(stats.state_ns));
 	stats.state_ns[ring->state] += ktime_get_ns() - ring->since;
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
@@ -559,67 +794,6 @@ void ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
 	stats.bad_tails = ring->bad_tails;
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
 	*ret_stats = stats;
-}
-
-/* ---- Tails --------------------------------------------------------------- */
-
-/* Whether @next may follow @now: not back, not beyond @head. */
-static bool tail_is_valid(u64 next, u64 now, u64 head)
-{
-	return next >= now && next <= head;
-}
-
-/* Anything may stand in the control page. */
-void ring_take_tails(struct ring *ring)
-{
-	unsigned long flags;
-	u64 tail, event_tail;
-
-	raw_spin_lock_irqsave(&ring->tail_lock, flags);
-	tail = smp_load_acquire(&ring->control->tail);
-	event_tail = smp_load_acquire(&ring->control->event_tail);
-	if (tail_is_valid(tail, ring->tail, READ_ONCE(ring->published)))
-		ring->tail = tail;
-	else
-		ring->bad_tails++;
-	if (tail_is_valid(event_tail, ring->event_tail, READ_ONCE(ring->event_published)))
-		ring->event_tail = event_tail;
-	else
-		ring->bad_tails++;
-	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
-}
-
-int ring_advance(struct ring *ring, u64 tail, u64 event_tail)
-{
-	unsigned long flags;
-	int ret = -ERANGE;
-
-	raw_spin_lock_irqsave(&ring->tail_lock, flags);
-	if (tail_is_valid(tail, ring->tail, READ_ONCE(ring->published)) &&
-	    tail_is_valid(event_tail, ring->event_tail, READ_ONCE(ring->event_published))) {
-		ring->tail = tail;
-		ring->event_tail = event_tail;
-		WRITE_ONCE(ring->control->tail, tail);
-		WRITE_ONCE(ring->control->event_tail, event_tail);
-		ret = 0;
-	}
-	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
-	return ret;
-}
-
-int ring_consume(struct ring *ring, u64 tail)
-{
-	unsigned long flags;
-	int ret = -ERANGE;
-
-	raw_spin_lock_irqsave(&ring->tail_lock, flags);
-	if (tail_is_valid(tail, ring->tail, READ_ONCE(ring->published))) {
-		ring->tail = tail;
-		WRITE_ONCE(ring->control->tail, tail);
-		ret = 0;
-	}
-	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
-	return ret;
 }
 
 /* ---- Life ---------------------------------------------------------------- */
@@ -633,6 +807,17 @@ unsigned long ring_charge(const struct ring_config *config)
 {
 	return area_pages(config->size) + area_pages(event_bytes(config)) +
 	       area_pages(sizeof(struct speprof_control));
+}
+
+static int ring_init_flight(struct ring *ring)
+{
+	if (!ring->config.flight)
+		return 0;
+	ring->flight = kmalloc_node(sizeof(*ring->flight), GFP_KERNEL_ACCOUNT, cpu_to_node(ring->cpu));
+	if (!ring->flight)
+		return -ENOMEM;
+	spe_flight_init(ring->flight, ring->config.size);
+	return 0;
 }
 
 static int ring_init_areas(struct ring *ring)
@@ -667,8 +852,9 @@ struct ring *ring_new(const struct ring_config *config)
 		return ERR_PTR(-ENOMEM);
 	ring->config = *config;
 	ring->cpu = config->spu.cpu;
-	ret = ring_init_areas(ring);
+	ret = ring_init_flight(ring) ?: ring_init_areas(ring);
 	if (ret) {
+		kfree(ring->flight);
 		kfree(ring);
 		return ERR_PTR(ret);
 	}
@@ -702,5 +888,6 @@ void ring_free(struct ring *ring)
 	area_deinit(&ring->data_area);
 	area_deinit(&ring->event_area);
 	area_deinit(&ring->control_area);
+	kfree(ring->flight);
 	kfree(ring);
 }

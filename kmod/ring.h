@@ -15,6 +15,7 @@
 
 #include "area.h"
 #include "backend.h"
+#include "flight.h"
 #include "program.h"
 #include "window.h"
 
@@ -23,6 +24,7 @@
  * @spu: abilities of the CPU's SPU
  * @max_window: bytes after which a window is closed
  * @latency_ms: bound on a window's age, 0 for none
+ * @flight: a flight recorder
  */
 struct ring_config {
 	const struct speprof_backend *backend;
@@ -31,6 +33,7 @@ struct ring_config {
 	u32 event_slots;
 	u32 max_window;
 	u32 latency_ms;
+	bool flight;
 };
 
 /**
@@ -47,6 +50,8 @@ struct ring_count {
 	u64 interrupts;
 	u64 resumes;
 	u64 wakeups;
+	u64 throttles;
+	u64 unreads;
 };
 
 /**
@@ -70,6 +75,13 @@ struct ring_count {
  * @seq: of the next header
  * @event_seq: of the next event
  * @barren: syndromes since a byte was written
+ * @flight: what is overwritten and claimed; NULL in a stream
+ * @rest_until: when THROTTLED ends
+ * @rest_cause: SPEPROF_THROTTLE_*
+ * @unread: FULL because nobody reads
+ * @seen_tail: as when the timer last looked
+ * @seen_event_tail: likewise
+ * @seen_ns: when the reader last gave a sign, or had nothing to read
  *
  * @published: head as readers may see it
  * @event_published: likewise of events
@@ -103,6 +115,13 @@ struct ring {
 	u64 seq;
 	u64 event_seq;
 	u32 barren;
+	struct spe_flight *flight;
+	u64 rest_until;
+	u32 rest_cause;
+	bool unread;
+	u64 seen_tail;
+	u64 seen_event_tail;
+	u64 seen_ns;
 	struct hrtimer timer;
 	struct ring_count count;
 
@@ -144,11 +163,23 @@ void ring_offline(struct ring *ring);
 /** ring_interrupt() - PMBIRQ; returns whether a window was being written */
 bool ring_interrupt(struct ring *ring);
 
-/** ring_kick() - take the tails; leave FULL if there is room. -ENXIO while OFFLINE */
+/** ring_kick() - there is a reader; take the tails, leave FULL if there is room. -ENXIO while OFFLINE */
 int ring_kick(struct ring *ring);
 
 /** ring_flush() - close and publish a window with records. -ENXIO while OFFLINE */
 int ring_flush(struct ring *ring);
+
+/**
+ * ring_snapshot() - close the window, claim what is there
+ * @owner: by whom it is released; not NULL
+ * @snapshot: its max_bytes is taken, what comes out is filled
+ *
+ * Return: 0; -EOPNOTSUPP: a stream; spe_flight_claim()'s errors.
+ */
+int ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot *snapshot);
+
+/** ring_snapshot_end() - of @owner's; leaves FULL if there is room. -EOPNOTSUPP; -ENOENT: none */
+int ring_snapshot_end(struct ring *ring, const void *owner);
 
 /** ring_stats() - the ledgers now */
 void ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats);

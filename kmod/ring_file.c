@@ -85,6 +85,9 @@ ssize_t ring_file_read(struct ring *ring, struct kiocb *kiocb, struct iov_iter *
 	struct ring_view view;
 	ssize_t ret;
 
+	/* The writer waits for no reader: a stream of bytes would be torn. */
+	if (ring->flight)
+		return -EINVAL;
 	for (;;) {
 		if (nowait) {
 			if (!mutex_trylock(&ring->read_lock))

@@ -45,6 +45,8 @@ struct ring_call {
 	struct ring *ring;
 	const struct program *program;
 	struct speprof_ring_stats *stats;
+	struct speprof_snapshot *snapshot;
+	const void *owner;
 	int result;
 };
 
@@ -93,6 +95,20 @@ static void stats_here(void *arg)
 	ring_stats(call->ring, call->stats);
 }
 
+static void snapshot_here(void *arg)
+{
+	struct ring_call *call = arg;
+
+	call->result = ring_snapshot(call->ring, call->owner, call->snapshot);
+}
+
+static void snapshot_end_here(void *arg)
+{
+	struct ring_call *call = arg;
+
+	call->result = ring_snapshot_end(call->ring, call->owner);
+}
+
 int session_ring_kick(struct ring *ring)
 {
 	struct ring_call call = { .ring = ring };
@@ -119,6 +135,26 @@ void session_ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
 	mutex_unlock(&speprof_control);
 }
 
+int session_ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot *snapshot)
+{
+	struct ring_call call = { .ring = ring, .owner = owner, .snapshot = snapshot };
+
+	mutex_lock(&speprof_control);
+	speprof_cpu_call(ring->cpu, snapshot_here, &call);
+	mutex_unlock(&speprof_control);
+	return call.result;
+}
+
+int session_ring_snapshot_end(struct ring *ring, const void *owner)
+{
+	struct ring_call call = { .ring = ring, .owner = owner };
+
+	mutex_lock(&speprof_control);
+	speprof_cpu_call(ring->cpu, snapshot_end_here, &call);
+	mutex_unlock(&speprof_control);
+	return call.result;
+}
+
 /* ---- Life ----------------------------------------------------------------- */
 
 static u32 session_max_window(const struct speprof_session_config *config)
@@ -136,6 +172,7 @@ static int session_add_ring(struct session *session, unsigned int cpu,
 		.event_slots = config->event_slots,
 		.max_window = session_max_window(config),
 		.latency_ms = config->max_latency_ms,
+		.flight = config->mode == SPEPROF_MODE_FLIGHT_RECORDER,
 	};
 	struct ring *ring;
 

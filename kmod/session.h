@@ -71,5 +71,7 @@ struct ring *session_ring(struct session *session, u32 cpu);
 int session_ring_kick(struct ring *ring);
 int session_ring_flush(struct ring *ring);
 void session_ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats);
+int session_ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot *snapshot);
+int session_ring_snapshot_end(struct ring *ring, const void *owner);
 
 #endif

@@ -120,7 +120,7 @@ struct speprof_cpu_info {
 
 /* speprof_session_config.mode */
 #define SPEPROF_MODE_STREAM		0	/* a full ring stops its CPU until there is room */
-#define SPEPROF_MODE_FLIGHT_RECORDER	1	/* a full ring overwrites its oldest windows */
+#define SPEPROF_MODE_FLIGHT_RECORDER	1	/* a full ring overwrites its oldest windows and events */
 
 /* speprof_session_config.rights: what speprof_sampling may ever ask for. */
 #define SPEPROF_RIGHT_KERNEL		(1U << 0)	/* SPEPROF_SAMPLE_KERNEL */
@@ -269,7 +269,8 @@ struct speprof_ring_open {
 /*
  * Bytes between tail and head are windows, one after the other; @head and @tail
  * count bytes since the ring was made and never wrap, so the byte at count n
- * is at n % data_bytes of the data ring. No window straddles the ring's end.
+ * is at n % data_bytes of the data ring. No window straddles the ring's end; the header
+ * of a SKIP window never does, in flight recorder mode what it skips may.
  *
  * Reading by mmap: load head with acquire, walk the windows from tail, store
  * tail with release (or SPEPROF_RING_ADVANCE). Events likewise, counted in
@@ -282,15 +283,27 @@ struct speprof_ring_open {
  * read(2) blocks while the ring is empty: EAGAIN with O_NONBLOCK (or
  * RWF_NOWAIT); returns 0 (end) if it is empty and the session is stopped.
  *
- * The same three commands are ioctls and io_uring commands (IORING_OP_URING_CMD with
- * cmd_op the same number; ADVANCE's structure stands in the SQE's 16 bytes of
- * cmd, which the others leave zero). ADVANCE completes inline, KICK and FLUSH
- * run from io_uring's worker.
+ * In flight recorder mode the writer asks nobody: bytes between oldest and head are windows.
+ * Reading by mmap: load oldest, then head, both with acquire; walk the windows from oldest, copy;
+ * then, after an acquire fence, load oldest again: what is before it may be torn, and is to be
+ * thrown away. Events are overwritten likewise, from event_oldest. Tails mean nothing to the writer
+ * and serve poll(2) alone, read(2) is EINVAL. A snapshot holds windows as they are.
+ *
+ * A stream's ring that has something to read and of which nobody reads for 60 s (module
+ * parameter unread_ms) stops sampling: FULL, with SPEPROF_CONTROL_UNREAD and an event. Either tail's
+ * advance (also by read(2)) and KICK are signs of a reader, and make it go on.
+ *
+ * ADVANCE, KICK, FLUSH, SNAPSHOT and RELEASE are ioctls and io_uring commands
+ * (IORING_OP_URING_CMD with cmd_op the same number; ADVANCE's structure stands in the SQE's 16
+ * bytes of cmd, SNAPSHOT's address in the first 8, the rest is zero). ADVANCE completes inline, the
+ * others run from io_uring's worker.
  */
 #define SPEPROF_RING_ADVANCE	_IO(SPEPROF_IOC_MAGIC, 0x20) /* struct speprof_advance */
 #define SPEPROF_RING_KICK	_IO(SPEPROF_IOC_MAGIC, 0x21) /* argument 0 */
 #define SPEPROF_RING_FLUSH	_IO(SPEPROF_IOC_MAGIC, 0x22) /* argument 0 */
 #define SPEPROF_RING_STATS	_IO(SPEPROF_IOC_MAGIC, 0x23) /* struct speprof_ring_stats; ioctl only */
+#define SPEPROF_RING_SNAPSHOT	_IO(SPEPROF_IOC_MAGIC, 0x24) /* struct speprof_snapshot */
+#define SPEPROF_RING_RELEASE	_IO(SPEPROF_IOC_MAGIC, 0x25) /* argument 0 */
 
 /**
  * struct speprof_advance - SPEPROF_RING_ADVANCE: all before these is consumed
@@ -309,6 +322,38 @@ struct speprof_advance {
 	__u64 event_tail;
 };
 
+/**
+ * struct speprof_snapshot - SPEPROF_RING_SNAPSHOT: hold what a flight recorder has
+ * @size: sizeof(struct speprof_snapshot)
+ * @reserved: 0
+ * @max_bytes: of the ring, the newest, at most; 0: half of it
+ * @start: out: position of the first window held
+ * @end: out: position after the last
+ * @time_ns: out: CLOCK_MONOTONIC of @end
+ *
+ * Closes the window being written, then holds the newest windows up to it; the writer skips their
+ * memory. Rounded down to runs of windows of a 64th of the ring or more, the first of
+ * which is always a RECORDS window. They stay as they are until SPEPROF_RING_RELEASE by the same
+ * descriptor (or one duplicated from it), or until it is closed, mappings included. A descriptor
+ * holds one snapshot at a time, a ring eight. Snapshots may share windows.
+ *
+ * With half of the ring held, sampling goes on in the other. Where snapshots leave no room for a
+ * window the ring is FULL, an event says so, and RELEASE makes it go on.
+ * Also while the CPU is offline and after STOP. On failure nothing is held.
+ * Errors: EFAULT, EINVAL, E2BIG; EOPNOTSUPP (mode); EBUSY (this descriptor holds one); ENOSPC (eight
+ * are held); ENODATA (nothing is written, or no run of windows is within @max_bytes).
+ *
+ * SPEPROF_RING_RELEASE: let go of the snapshot. Errors: EOPNOTSUPP (mode); ENOENT (none is held).
+ */
+struct speprof_snapshot {
+	__u32 size;
+	__u32 reserved;
+	__u64 max_bytes;
+	__u64 start;
+	__u64 end;
+	__u64 time_ns;
+};
+
 /*
  * States of a ring. Time in each is in speprof_ring_stats.state_ns, so that
  * the ledger of time closes by construction: enabled = ARMED + blind, and blind =
@@ -318,13 +363,16 @@ struct speprof_advance {
 #define SPEPROF_RING_OFFLINE	1	/* it is started, the CPU is offline */
 #define SPEPROF_RING_ARMED	2	/* the SPU writes a window */
 #define SPEPROF_RING_HANDLING	3	/* between two windows */
-#define SPEPROF_RING_FULL	4	/* waits for room: data or event slots */
+#define SPEPROF_RING_FULL	4	/* waits for room (data, event slots), or to be read */
 #define SPEPROF_RING_FAULTED	5	/* a syndrome stopped it: see the events; STOP and START again */
-#define SPEPROF_RING_THROTTLED	6	/* reserved: not entered by this version */
+#define SPEPROF_RING_THROTTLED	6	/* the CPU spent too much on its SPU: goes on by itself */
 #define SPEPROF_RING_HANDOVER	7	/* reserved: another session has the SPU */
 #define SPEPROF_RING_STATES	8
 
 #define SPEPROF_CONTROL_MAGIC	0x43455053	/* "SPEC" */
+
+/* speprof_control.flags */
+#define SPEPROF_CONTROL_UNREAD	(1U << 0)	/* FULL because nobody reads */
 
 /**
  * struct speprof_control - the control page of a ring
@@ -333,12 +381,14 @@ struct speprof_advance {
  * @cpu: the CPU
  * @state: SPEPROF_RING_* at the last change
  * @generation: of the sampling program in force, from 1
- * @reserved0: 0
+ * @flags: SPEPROF_CONTROL_*
  * @data_bytes: size of the data ring
  * @event_slots: entries of the event ring
  * @reserved1: 0
  * @head: bytes published; loaded with acquire
  * @event_head: events published; loaded with acquire
+ * @oldest: in flight recorder mode: no byte before this is there any more; else 0
+ * @event_oldest: likewise of events
  * @reserved2: 0
  * @tail: bytes consumed; stored by userspace with release
  * @event_tail: events consumed; stored by userspace with release
@@ -355,14 +405,16 @@ struct speprof_control {
 	__u32 cpu;
 	__u32 state;
 	__u32 generation;
-	__u32 reserved0;
+	__u32 flags;
 	__u64 data_bytes;
 	__u32 event_slots;
 	__u32 reserved1[23];
 
 	__u64 head;
 	__u64 event_head;
-	__u64 reserved2[14];
+	__u64 oldest;
+	__u64 event_oldest;
+	__u64 reserved2[12];
 
 	__u64 tail;
 	__u64 event_tail;
@@ -465,9 +517,15 @@ struct speprof_window {
 
 /* speprof_event.type */
 #define SPEPROF_EVENT_SYNDROME	1	/* a management event other than a plain buffer full */
-#define SPEPROF_EVENT_STATE	2	/* ARMED to FULL or FAULTED, FULL to ARMED: @arg0 from, @arg1 to */
-#define SPEPROF_EVENT_THROTTLE	3	/* reserved */
+#define SPEPROF_EVENT_STATE	2	/* ARMED to FULL, FAULTED or THROTTLED, FULL to ARMED,
+					 * THROTTLED to FULL: @arg0 from, @arg1 to */
+#define SPEPROF_EVENT_THROTTLE	3	/* THROTTLED ends: @arg0 how long, in ns; @arg1 SPEPROF_THROTTLE_* */
 #define SPEPROF_EVENT_SWITCH	4	/* reserved: context switch */
+#define SPEPROF_EVENT_UNREAD	5	/* FULL because nobody reads: @arg0 for how long, in ns; @arg1 bytes unread */
+
+/* speprof_event.arg1, for THROTTLE: what of a CPU's SPU was over its bound */
+#define SPEPROF_THROTTLE_INTERRUPTS	1	/* module parameter throttle_interrupts */
+#define SPEPROF_THROTTLE_BYTES		2	/* throttle_bytes */
 
 /* speprof_event.action, for SYNDROME */
 #define SPEPROF_ACTION_CONTINUE		0
@@ -500,8 +558,8 @@ struct speprof_window {
  * @arg1: SYNDROME: PMBPTR_EL1 less the address of the window's first record
  * @reserved: 0
  *
- * Slots are reserved before a window is armed: none is lost, a ring without
- * free slots is FULL.
+ * Slots are reserved before a window is armed: none is lost, a stream's ring without
+ * free slots is FULL. A flight recorder's oldest events are overwritten.
  */
 struct speprof_event {
 	__u64 seq;
@@ -537,6 +595,16 @@ struct speprof_event {
  * @resumes: out: times that FULL was left
  * @bad_tails: out: tails in the control page that were ignored
  * @wakeups: out: times that readers were woken
+ * @throttles: out: times that THROTTLED was entered
+ * @unreads: out: times that the ring stopped because nobody read
+ * @oldest: out: in flight recorder mode, see struct speprof_control; else 0
+ * @event_oldest: out: likewise
+ * @overwritten_bytes: out: of @data_bytes, what was overwritten and never held by a snapshot
+ * @overwritten_records: out: of @records, likewise
+ * @claimed_bytes: out: of @data_bytes, what snapshots held, each byte counted once. The rest
+ *	stands between @oldest and @head
+ * @claimed_records: out: of @records, likewise
+ * @snapshots: out: how many are held
  */
 struct speprof_ring_stats {
 	__u32 size;
@@ -556,6 +624,15 @@ struct speprof_ring_stats {
 	__u64 resumes;
 	__u64 bad_tails;
 	__u64 wakeups;
+	__u64 throttles;
+	__u64 unreads;
+	__u64 oldest;
+	__u64 event_oldest;
+	__u64 overwritten_bytes;
+	__u64 overwritten_records;
+	__u64 claimed_bytes;
+	__u64 claimed_records;
+	__u64 snapshots;
 };
 
 #endif

@@ -136,7 +136,6 @@ static void configurations_are_checked(void)
 	uint8_t mask[64] = { 0 };
 	int session;
 
-	CONFIG_BAD(mode, SPEPROF_MODE_FLIGHT_RECORDER, EOPNOTSUPP);
 	CONFIG_BAD(mode, 2, EINVAL);
 	CONFIG_BAD(rights, 1U << 4, EINVAL);
 	CONFIG_BAD(rights, ~0U, EINVAL);

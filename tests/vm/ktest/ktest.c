@@ -252,7 +252,8 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 {
 	struct speprof_ring_stats stats = kring_stats(ring);
 	uint64_t blind = stats.state_ns[SPEPROF_RING_HANDLING] +
-			 stats.state_ns[SPEPROF_RING_FULL] + stats.state_ns[SPEPROF_RING_FAULTED];
+			 stats.state_ns[SPEPROF_RING_FULL] + stats.state_ns[SPEPROF_RING_FAULTED] +
+			 stats.state_ns[SPEPROF_RING_THROTTLED];
 
 	check(stats.state == SPEPROF_RING_IDLE);
 	check(stats.head == ring->tail && stats.tail == ring->tail);
@@ -343,6 +344,22 @@ void kinject(unsigned int cpu, unsigned int ec, unsigned int mss)
 	check(kinject_rule(cpu, text), "%s", strerror(errno));
 }
 
+void kparameter(const char *name, unsigned long value)
+{
+	char path[80], text[32];
+
+	snprintf(path, sizeof(path), "/sys/module/speprof/parameters/%s", name);
+	snprintf(text, sizeof(text), "%lu", value);
+	check(file_write(path, text), "%s: %s", path, strerror(errno));
+}
+
+static void parameters_reset(void)
+{
+	kparameter("throttle_interrupts", 2000);
+	kparameter("throttle_bytes", 64 << 20);
+	kparameter("unread_ms", 60000);
+}
+
 bool kwait_state(const struct kring *ring, uint32_t state, unsigned int ms)
 {
 	uint64_t end = know_ns() + ms * 1000000ULL;
@@ -375,6 +392,7 @@ static bool test_run(const struct ktest *test)
 		return false;
 	}
 	kill(-pid, SIGKILL);
+	parameters_reset();
 	if (WIFSIGNALED(status))
 		printf("FAIL %s: %s\n", test->name, strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status))
@@ -397,8 +415,8 @@ static bool wanted(const struct ktest *test, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	const struct ktest *const groups[] = { ktests_abi, ktests_ring, ktests_fault,
-					       ktests_stress };
+	const struct ktest *const groups[] = { ktests_abi,    ktests_ring,  ktests_flight,
+					       ktests_limit,  ktests_fault, ktests_stress };
 	unsigned int ran = 0, failed = 0;
 	const struct ktest *test;
 	size_t i;

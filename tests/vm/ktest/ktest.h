@@ -31,6 +31,8 @@ struct ktest {
 
 extern const struct ktest ktests_abi[];
 extern const struct ktest ktests_ring[];
+extern const struct ktest ktests_flight[];
+extern const struct ktest ktests_limit[];
 extern const struct ktest ktests_fault[];
 extern const struct ktest ktests_stress[];
 
@@ -138,6 +140,9 @@ bool kinject_rule(unsigned int cpu, const char *rule);
 
 /** kinject() - @cpu's next write ends in this syndrome */
 void kinject(unsigned int cpu, unsigned int ec, unsigned int mss);
+
+/** kparameter() - a parameter of speprof.ko; ktest sets it back when the test is over */
+void kparameter(const char *name, unsigned long value);
 
 /** kwait_state() - until @ring is in @state, for at most @ms */
 bool kwait_state(const struct kring *ring, uint32_t state, unsigned int ms);

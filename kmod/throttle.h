@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a CPU may spend on its SPU: interrupts and bytes, whoever they are for.
+ */
+#ifndef SPEPROF_THROTTLE_H
+#define SPEPROF_THROTTLE_H
+
+#include <linux/types.h>
+
+/**
+ * throttle_charge() - account for a window that this CPU closed; interrupts off
+ * @now: CLOCK_MONOTONIC
+ * @interrupts: SPU interrupts that it took
+ * @bytes: that the SPU wrote
+ * @ret_cause: SPEPROF_THROTTLE_*, if the CPU has to rest
+ *
+ * Return: when it may sample again; 0: at once.
+ */
+u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, u32 *ret_cause);
+
+#endif

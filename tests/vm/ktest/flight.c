@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Flight recorder mode: what is overwritten, what a reader may believe, what snapshots hold.
+ */
+#include <errno.h>
+#include <liburing.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ktest.h"
+
+#define RING (64 << 10)
+
+struct flight {
+	int session;
+	pid_t child;
+	struct kring ring;
+	uint8_t *bytes;
+};
+
+static void flight_begin(struct flight *flight, uint64_t watermark)
+{
+	struct speprof_session_config config = ksession_config();
+
+	config.mode = SPEPROF_MODE_FLIGHT_RECORDER;
+	config.ring_size = RING;
+	config.watermark = watermark;
+	config.event_slots = 16;
+	*flight = (struct flight){
+		.session = ksession_new(&config),
+		.child = kburn(0),
+		.bytes = malloc(RING),
+	};
+	kring_open(flight->session, 0, &flight->ring);
+	check(!ioctl(flight->session, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
+}
+
+static void flight_end(struct flight *flight)
+{
+	kburn_end(flight->child);
+	kring_close(&flight->ring);
+	close(flight->session);
+	free(flight->bytes);
+}
+
+static uint64_t load(const __u64 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/* Until the ring was written once more, or as often as @laps says. */
+static void wait_laps(const struct flight *flight, unsigned int laps)
+{
+	uint64_t until = load(&flight->ring.control->head) + (uint64_t)laps * RING;
+
+	while (load(&flight->ring.control->head) < until)
+		ksleep_ms(5);
+}
+
+/* As a stream of bytes, around the ring's end. */
+static void copy_out(const struct flight *flight, uint64_t from, uint64_t to)
+{
+	uint64_t offset = from % RING, size = to - from;
+	uint64_t first = size < RING - offset ? size : RING - offset;
+
+	check(size <= RING);
+	memcpy(flight->bytes, flight->ring.data + offset, first);
+	memcpy(flight->bytes + first, flight->ring.data, size - first);
+}
+
+/* What has been copied from @base, from @from on: whole windows that follow each other. */
+static void walk(const struct flight *flight, uint64_t base, uint64_t from, uint64_t to,
+		 struct ktally *tally)
+{
+	struct speprof_window window;
+
+	*tally = (struct ktally){ .gaps = true };
+	if (from >= to)
+		return;
+	memcpy(&window, flight->bytes + (from - base), SPEPROF_WINDOW_SKIP_SIZE);
+	check(window.position == from);
+	tally->next_seq = window.seq;
+	kwindows_walk(flight->bytes + (from - base), to - from, 0, tally);
+}
+
+static struct speprof_snapshot snapshot_take(int fd, uint64_t max_bytes)
+{
+	struct speprof_snapshot snapshot = { .size = sizeof(snapshot), .max_bytes = max_bytes };
+
+	check(!ioctl(fd, SPEPROF_RING_SNAPSHOT, &snapshot), "%s", strerror(errno));
+	check(snapshot.start < snapshot.end && snapshot.time_ns <= know_ns());
+	check(snapshot.end - snapshot.start <= (max_bytes ? max_bytes : RING / 2));
+	return snapshot;
+}
+
+static int ring_again(const struct flight *flight)
+{
+	struct speprof_ring_open open = { .size = sizeof(open), .flags = SPEPROF_RING_NONBLOCK };
+	int fd = ioctl(flight->session, SPEPROF_RING_OPEN, &open);
+
+	check(fd >= 0, "%s", strerror(errno));
+	return fd;
+}
+
+/* ---- Overwriting ----------------------------------------------------------- */
+
+/* Stopped: each byte ever written is overwritten, was claimed, or stands there. */
+static void books_close(struct flight *flight)
+{
+	struct speprof_ring_stats stats;
+	struct ktally tally;
+
+	check(!ioctl(flight->session, SPEPROF_SESSION_STOP, 0));
+	stats = kring_stats(&flight->ring);
+	check(stats.oldest == flight->ring.control->oldest);
+	check(stats.head - stats.oldest <= RING);
+	copy_out(flight, stats.oldest, stats.head);
+	walk(flight, stats.oldest, stats.oldest, stats.head, &tally);
+	check(tally.ledger.records == tally.counted && !tally.ledger.suspect);
+	check(stats.head == stats.data_bytes + stats.header_bytes + stats.skip_bytes);
+	check(stats.data_bytes == stats.overwritten_bytes + stats.claimed_bytes + tally.data_bytes ||
+	      stats.claimed_bytes);
+	check(stats.records == stats.overwritten_records + stats.claimed_records + tally.counted ||
+	      stats.claimed_bytes);
+	check(stats.data_bytes >= stats.overwritten_bytes + stats.claimed_bytes);
+	check(stats.data_bytes <= stats.overwritten_bytes + stats.claimed_bytes + tally.data_bytes);
+	check(!stats.state_ns[SPEPROF_RING_FULL] || stats.claimed_bytes);
+}
+
+static void full_ring_is_overwritten(void)
+{
+	struct speprof_ring_stats stats;
+	struct flight flight;
+
+	flight_begin(&flight, 8192);
+	wait_laps(&flight, 4);
+	check(flight.ring.control->oldest > 0);
+	check_errno(read(flight.ring.fd, flight.bytes, RING), EINVAL);
+	books_close(&flight);
+	stats = kring_stats(&flight.ring);
+	check(stats.overwritten_bytes > 2 * RING && stats.overwritten_records > 1000);
+	check(!stats.state_ns[SPEPROF_RING_FULL] && !stats.claimed_bytes);
+	/* Started again it goes on where it was. */
+	check(!ioctl(flight.session, SPEPROF_SESSION_START, 0));
+	wait_laps(&flight, 2);
+	books_close(&flight);
+	flight_end(&flight);
+}
+
+/* A reader that is too slow knows which of its bytes to throw away, and no others. */
+static void racing_reader_is_told(void)
+{
+	unsigned int raced = 0, whole = 0, round;
+	struct ktally tally;
+	struct flight flight;
+
+	flight_begin(&flight, 4096);
+	wait_laps(&flight, 1);
+	for (round = 0; raced < 20 || whole < 20; round++) {
+		uint64_t oldest = load(&flight.ring.control->oldest);
+		uint64_t head = load(&flight.ring.control->head), after;
+
+		check(oldest <= head && head - oldest <= RING);
+		if (round % 2)
+			ksleep_ms(5 + round % 40);
+		copy_out(&flight, oldest, head);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		after = load(&flight.ring.control->oldest);
+		check(after >= oldest);
+		walk(&flight, oldest, after, head, &tally);
+		check(!tally.ledger.suspect && tally.ledger.records == tally.counted);
+		raced += after != oldest;
+		whole += tally.windows > 0;
+	}
+	books_close(&flight);
+	flight_end(&flight);
+}
+
+static void old_events_are_overwritten(void)
+{
+	const struct speprof_event *event;
+	struct speprof_ring_stats stats;
+	struct flight flight;
+	uint64_t seq;
+
+	flight_begin(&flight, 8192);
+	for (unsigned int i = 0; i < 200 && flight.ring.control->event_head < 40; i++) {
+		kinject(0, 0x24, 0x11);
+		ksleep_ms(25);
+	}
+	check(!ioctl(flight.session, SPEPROF_SESSION_STOP, 0));
+	stats = kring_stats(&flight.ring);
+	check(stats.event_head >= 40 && !stats.state_ns[SPEPROF_RING_FULL]);
+	check(stats.event_oldest == flight.ring.control->event_oldest);
+	check(stats.event_head - stats.event_oldest >= 10);
+	for (seq = stats.event_oldest; seq < stats.event_head; seq++) {
+		event = &flight.ring.events[seq % 16];
+		check(event->seq == seq && event->type == SPEPROF_EVENT_SYNDROME);
+	}
+	flight_end(&flight);
+}
+
+/* ---- Snapshots ------------------------------------------------------------- */
+
+/* Held windows are as they were, laps later, while sampling goes on around them. */
+static void snapshot_holds_what_was(void)
+{
+	struct speprof_snapshot snapshot;
+	uint8_t *before = malloc(RING);
+	struct speprof_ring_stats stats;
+	struct ktally tally;
+	struct flight flight;
+
+	flight_begin(&flight, 4096);
+	wait_laps(&flight, 1);
+	for (unsigned int i = 0; i < 5; i++) {
+		snapshot = snapshot_take(flight.ring.fd, i % 2 ? RING / 4 : 0);
+		check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), EBUSY);
+		copy_out(&flight, snapshot.start, snapshot.end);
+		memcpy(before, flight.bytes, snapshot.end - snapshot.start);
+		walk(&flight, snapshot.start, snapshot.start, snapshot.end, &tally);
+		check(tally.windows && !tally.ledger.suspect);
+		wait_laps(&flight, 3);
+		copy_out(&flight, snapshot.start, snapshot.end);
+		check(!memcmp(before, flight.bytes, snapshot.end - snapshot.start));
+		stats = kring_stats(&flight.ring);
+		check(stats.snapshots == 1 && stats.state != SPEPROF_RING_FULL);
+		check(stats.claimed_bytes >= tally.data_bytes);
+		check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
+		check_errno(ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0), ENOENT);
+	}
+	check(!kring_stats(&flight.ring).snapshots);
+	books_close(&flight);
+	check(!kring_stats(&flight.ring).state_ns[SPEPROF_RING_FULL]);
+	flight_end(&flight);
+	free(before);
+}
+
+static void two_snapshots_are_independent(void)
+{
+	struct speprof_snapshot first, second;
+	struct speprof_ring_stats stats;
+	struct ktally tallies[2];
+	struct flight flight;
+	int other;
+
+	flight_begin(&flight, 4096);
+	other = ring_again(&flight);
+	wait_laps(&flight, 1);
+	first = snapshot_take(flight.ring.fd, RING / 4);
+	second = snapshot_take(other, RING / 2);
+	check(second.end >= first.end && second.start <= first.start);
+	stats = kring_stats(&flight.ring);
+	check(stats.snapshots == 2);
+	copy_out(&flight, second.start, second.end);
+	walk(&flight, second.start, second.start, second.end, &tallies[0]);
+	/* What both hold is counted once. */
+	check(stats.claimed_bytes == tallies[0].data_bytes);
+	check(stats.claimed_records == tallies[0].counted);
+	close(other);
+	check(kring_stats(&flight.ring).snapshots == 1);
+	wait_laps(&flight, 2);
+	copy_out(&flight, first.start, first.end);
+	walk(&flight, first.start, first.start, first.end, &tallies[1]);
+	check(tallies[1].windows && !tallies[1].ledger.suspect);
+	/* A descriptor that was duplicated is the same holder. */
+	other = dup(flight.ring.fd);
+	check(!ioctl(other, SPEPROF_RING_RELEASE, 0));
+	check(!kring_stats(&flight.ring).snapshots);
+	books_close(&flight);
+	flight_end(&flight);
+}
+
+/* With nothing left to write to the CPU waits, says so, and goes on when it may. */
+static void snapshots_can_fill_the_ring(void)
+{
+	struct speprof_ring_stats before;
+	struct speprof_snapshot snapshot;
+	const struct speprof_event *event;
+	struct ktally tally;
+	struct flight flight;
+
+	flight_begin(&flight, 4096);
+	wait_laps(&flight, 1);
+	snapshot = snapshot_take(flight.ring.fd, UINT64_MAX);
+	check(snapshot.end - snapshot.start > RING / 2);
+	check(kwait_state(&flight.ring, SPEPROF_RING_FULL, 5000));
+	check(!ioctl(flight.ring.fd, SPEPROF_RING_KICK, 0));
+	before = kring_stats(&flight.ring);
+	ksleep_ms(250);
+	check(kring_stats(&flight.ring).head == before.head && before.state == SPEPROF_RING_FULL);
+	event = kring_event(&flight.ring);
+	check(event && event->type == SPEPROF_EVENT_STATE && event->arg1 == SPEPROF_RING_FULL);
+	copy_out(&flight, snapshot.start, snapshot.end);
+	walk(&flight, snapshot.start, snapshot.start, snapshot.end, &tally);
+	check(tally.windows && !tally.ledger.suspect);
+	/* No second one has anything to hold but what the first one has. */
+	check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
+	check(kring_stats(&flight.ring).state == SPEPROF_RING_ARMED);
+	event = kring_event(&flight.ring);
+	check(event && event->type == SPEPROF_EVENT_STATE && event->arg1 == SPEPROF_RING_ARMED);
+	wait_laps(&flight, 1);
+	books_close(&flight);
+	flight_end(&flight);
+}
+
+/* A holder that is killed holds nothing; one that never lets go ends with its session. */
+static void killed_holder_lets_go(void)
+{
+	struct flight flight;
+	pid_t holder;
+
+	flight_begin(&flight, 4096);
+	wait_laps(&flight, 1);
+	holder = fork();
+	if (!holder) {
+		snapshot_take(ring_again(&flight), UINT64_MAX);
+		pause();
+		_exit(0);
+	}
+	check(kwait_state(&flight.ring, SPEPROF_RING_FULL, 10000));
+	check(kring_stats(&flight.ring).snapshots == 1);
+	kill(holder, SIGKILL);
+	check(waitpid(holder, NULL, 0) == holder);
+	check(kwait_state(&flight.ring, SPEPROF_RING_ARMED, 5000));
+	check(!kring_stats(&flight.ring).snapshots);
+	wait_laps(&flight, 1);
+	snapshot_take(flight.ring.fd, 0);
+	flight_end(&flight);
+}
+
+static void snapshots_are_checked(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
+	struct flight flight;
+	struct kring stream;
+	int session, others[9], i;
+
+	session = ksession_new(&config);
+	kring_open(session, 0, &stream);
+	check_errno(ioctl(stream.fd, SPEPROF_RING_SNAPSHOT, &snapshot), EOPNOTSUPP);
+	check_errno(ioctl(stream.fd, SPEPROF_RING_RELEASE, 0), EOPNOTSUPP);
+	kring_close(&stream);
+	close(session);
+
+	config.mode = SPEPROF_MODE_FLIGHT_RECORDER;
+	session = ksession_new(&config);
+	kring_open(session, 0, &stream);
+	check_errno(ioctl(stream.fd, SPEPROF_RING_SNAPSHOT, &snapshot), ENODATA);
+	kring_close(&stream);
+	close(session);
+
+	flight_begin(&flight, 4096);
+	wait_laps(&flight, 1);
+	snapshot.reserved = 1;
+	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), EINVAL);
+	snapshot = (struct speprof_snapshot){ .size = sizeof(snapshot), .max_bytes = 64 };
+	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), ENODATA);
+	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 1), EINVAL);
+	/* In the read-only mapping: it can be read, not answered, and nothing is held. */
+	snapshot.size = 32;
+	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), EINVAL);
+	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, NULL), EFAULT);
+	check(!kring_stats(&flight.ring).snapshots);
+	for (i = 0; i < 8; i++)
+		snapshot_take(others[i] = ring_again(&flight), 0);
+	others[i] = ring_again(&flight);
+	snapshot = (struct speprof_snapshot){ .size = sizeof(snapshot) };
+	check_errno(ioctl(others[i], SPEPROF_RING_SNAPSHOT, &snapshot), ENOSPC);
+	check(kring_stats(&flight.ring).snapshots == 8);
+	while (i >= 0)
+		close(others[i--]);
+	/* Also of a ring that is at rest, and kept from one run to the next. */
+	check(!ioctl(flight.session, SPEPROF_SESSION_STOP, 0));
+	snapshot = snapshot_take(flight.ring.fd, 0);
+	check(snapshot.end == flight.ring.control->head);
+	check(!ioctl(flight.session, SPEPROF_SESSION_START, 0));
+	wait_laps(&flight, 2);
+	check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
+	books_close(&flight);
+	flight_end(&flight);
+}
+
+static void snapshot_of_an_absent_cpu(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct kring ring;
+	pid_t child;
+	int session;
+
+	config.mode = SPEPROF_MODE_FLIGHT_RECORDER;
+	session = ksession_new(&config);
+	kring_open(session, 1, &ring);
+	child = kburn(1);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	for (unsigned int i = 0; i < 500 && !load(&ring.control->head); i++)
+		ksleep_ms(10);
+	check(kcpu_online(1, false));
+	snapshot_take(ring.fd, 1 << 19);
+	check(!ioctl(ring.fd, SPEPROF_RING_RELEASE, 0));
+	snapshot_take(ring.fd, 1 << 19);
+	check(kcpu_online(1, true));
+	check(kwait_state(&ring, SPEPROF_RING_ARMED, 1000));
+	kburn_end(child);
+	kring_close(&ring);
+	close(session);
+}
+
+static int uring_command(struct io_uring *uring, int fd, uint32_t number, const void *argument)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(uring);
+	uint64_t payload[2] = { (uintptr_t)argument, 0 };
+	struct io_uring_cqe *cqe;
+	int result;
+
+	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
+	sqe->cmd_op = number;
+	memcpy(sqe->cmd, payload, sizeof(payload));
+	check(io_uring_submit(uring) == 1);
+	check(!io_uring_wait_cqe(uring, &cqe));
+	result = cqe->res;
+	io_uring_cqe_seen(uring, cqe);
+	return result;
+}
+
+static void uring_snapshots(void)
+{
+	struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
+	struct io_uring uring;
+	struct flight flight;
+	int fd;
+
+	check(!io_uring_queue_init(8, &uring, 0));
+	flight_begin(&flight, 4096);
+	fd = flight.ring.fd;
+	wait_laps(&flight, 1);
+	check(!uring_command(&uring, fd, SPEPROF_RING_SNAPSHOT, &snapshot));
+	check(snapshot.end > snapshot.start && kring_stats(&flight.ring).snapshots == 1);
+	check(uring_command(&uring, fd, SPEPROF_RING_SNAPSHOT, &snapshot) == -EBUSY);
+	check(uring_command(&uring, fd, SPEPROF_RING_RELEASE, &snapshot) == -EINVAL);
+	check(!uring_command(&uring, fd, SPEPROF_RING_RELEASE, NULL));
+	check(uring_command(&uring, fd, SPEPROF_RING_RELEASE, NULL) == -ENOENT);
+	check(uring_command(&uring, fd, SPEPROF_RING_SNAPSHOT, (void *)8) == -EFAULT);
+	check(!kring_stats(&flight.ring).snapshots);
+	flight_end(&flight);
+	io_uring_queue_exit(&uring);
+}
+
+const struct ktest ktests_flight[] = {
+	{ "full-ring-is-overwritten", full_ring_is_overwritten },
+	{ "racing-reader-is-told", racing_reader_is_told },
+	{ "old-events-are-overwritten", old_events_are_overwritten },
+	{ "snapshot-holds-what-was", snapshot_holds_what_was },
+	{ "two-snapshots-are-independent", two_snapshots_are_independent },
+	{ "snapshots-can-fill-the-ring", snapshots_can_fill_the_ring },
+	{ "killed-holder-lets-go", killed_holder_lets_go },
+	{ "snapshots-are-checked", snapshots_are_checked },
+	{ "snapshot-of-an-absent-cpu", snapshot_of_an_absent_cpu },
+	{ "uring-snapshots", uring_snapshots },
+	{ 0 },
+};

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What ends sampling for a while: the throttle, and a reader that does not come.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ktest.h"
+
+struct limited {
+	int session;
+	pid_t child;
+	struct kring ring;
+	struct ktally tally;
+};
+
+static void limited_begin(struct limited *limited, const struct speprof_session_config *config)
+{
+	*limited = (struct limited){ .session = ksession_new(config), .child = kburn(0) };
+	kring_open(limited->session, 0, &limited->ring);
+	check(!ioctl(limited->session, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
+}
+
+static void limited_end(struct limited *limited)
+{
+	check(!ioctl(limited->session, SPEPROF_SESSION_STOP, 0));
+	kring_read(&limited->ring, &limited->tally);
+	ktally_close(&limited->ring, &limited->tally);
+	kburn_end(limited->child);
+	kring_close(&limited->ring);
+	close(limited->session);
+}
+
+/* Reads on until an event of @type; copies it, as its slot is given back. */
+static struct speprof_event event_wait(struct limited *limited, uint32_t type, uint64_t arg1)
+{
+	for (unsigned int i = 0; i < 5000; i++) {
+		const struct speprof_event *event = kring_event(&limited->ring);
+
+		kring_read(&limited->ring, &limited->tally);
+		if (event && event->type == type && event->arg1 == arg1)
+			return *event;
+		if (!event)
+			ksleep_ms(2);
+	}
+	check(0, "no event of type %u", type);
+	abort();
+}
+
+/* Over @ms, with what was spent kept to @each_second and one window for each period. */
+static void throttled_for(struct limited *limited, uint32_t cause, unsigned int ms)
+{
+	struct speprof_event event;
+	uint64_t end = know_ns() + ms * 1000000ULL;
+
+	while (know_ns() < end) {
+		event = event_wait(limited, SPEPROF_EVENT_STATE, SPEPROF_RING_THROTTLED);
+		check(event.arg0 == SPEPROF_RING_ARMED);
+		event = event_wait(limited, SPEPROF_EVENT_THROTTLE, cause);
+		check(event.arg0 > 0);
+	}
+}
+
+static void bytes_are_bounded(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_ring_stats before, after;
+	struct limited limited;
+	uint64_t from, periods;
+
+	/* Less than a tenth of what the emulated SPU writes. */
+	kparameter("throttle_bytes", 40960);
+	config.watermark = 4096;
+	limited_begin(&limited, &config);
+	throttled_for(&limited, SPEPROF_THROTTLE_BYTES, 200);
+	before = kring_stats(&limited.ring);
+	from = know_ns();
+	throttled_for(&limited, SPEPROF_THROTTLE_BYTES, 1000);
+	after = kring_stats(&limited.ring);
+	periods = (know_ns() - from) / 100000000 + 2;
+	check(after.data_bytes - before.data_bytes <= periods * (4096 + 4096 + 64), "%llu in %llu",
+	      (unsigned long long)(after.data_bytes - before.data_bytes),
+	      (unsigned long long)periods);
+	check(after.throttles > before.throttles);
+	check(after.state_ns[SPEPROF_RING_THROTTLED] > before.state_ns[SPEPROF_RING_THROTTLED]);
+	/* The bound is lifted, and it goes on as ever. */
+	kparameter("throttle_bytes", 0);
+	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED, 5000));
+	limited_end(&limited);
+	check(limited.tally.blind_ns > 0);
+}
+
+/* An SPU whose every record ends in a fault takes no more interrupts than it may. */
+static void storm_is_bounded(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_ring_stats stats;
+	struct limited limited;
+	uint64_t from, periods;
+
+	kparameter("throttle_interrupts", 50);
+	config.watermark = 4096;
+	config.max_latency_ms = 0;
+	config.event_slots = 4096;
+	limited_begin(&limited, &config);
+	from = know_ns();
+	throttled_for(&limited, SPEPROF_THROTTLE_INTERRUPTS, 1000);
+	stats = kring_stats(&limited.ring);
+	periods = (know_ns() - from) / 100000000 + 2;
+	check(stats.interrupts <= periods * 6, "%llu in %llu",
+	      (unsigned long long)stats.interrupts, (unsigned long long)periods);
+	for (unsigned int i = 0; i < 200; i++) {
+		kinject(0, 0x24, 0x11);
+		kring_read(&limited.ring, &limited.tally);
+	}
+	stats = kring_stats(&limited.ring);
+	periods = (know_ns() - from) / 100000000 + 2;
+	check(stats.interrupts <= periods * 6);
+	check(stats.state != SPEPROF_RING_FAULTED);
+	limited_end(&limited);
+}
+
+static void throttled_ring_can_be_stopped(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct limited limited;
+
+	kparameter("throttle_bytes", 10);
+	config.watermark = 4096;
+	config.max_latency_ms = 10000;
+	limited_begin(&limited, &config);
+	for (unsigned int i = 0; i < 10; i++) {
+		struct speprof_sampling sampling = ksampling();
+
+		check(kwait_state(&limited.ring, SPEPROF_RING_THROTTLED, 5000));
+		check(!ioctl(limited.ring.fd, SPEPROF_RING_KICK, 0));
+		check(!ioctl(limited.ring.fd, SPEPROF_RING_FLUSH, 0));
+		check(!ioctl(limited.session, SPEPROF_SESSION_SAMPLE, &sampling));
+		if (i % 2)
+			continue;
+		check(!ioctl(limited.session, SPEPROF_SESSION_STOP, 0));
+		check(!ioctl(limited.session, SPEPROF_SESSION_START, 0));
+		while (kring_event(&limited.ring))
+			;
+	}
+	limited.tally.gaps = true;
+	limited_end(&limited);
+}
+
+/* ---- A reader that does not come ------------------------------------------- */
+
+static void unread_wait(struct limited *limited)
+{
+	struct speprof_event event;
+
+	for (unsigned int i = 0; i < 5000; i++) {
+		if (limited->ring.control->flags & SPEPROF_CONTROL_UNREAD)
+			break;
+		ksleep_ms(2);
+	}
+	check(limited->ring.control->flags & SPEPROF_CONTROL_UNREAD);
+	check(kwait_state(&limited->ring, SPEPROF_RING_FULL, 1000));
+	/* By then the event is published; to look at it is not to read. */
+	for (uint64_t seq = limited->ring.event_tail;; seq++) {
+		check(seq < limited->ring.control->event_head);
+		event = limited->ring.events[seq & (limited->ring.open.event_slots - 1)];
+		if (event.type == SPEPROF_EVENT_UNREAD)
+			break;
+	}
+	check(event.arg0 >= 300000000 && event.arg1 > 0);
+	limited->ring.event_tail = limited->ring.control->event_head;
+}
+
+static void armed_again(struct limited *limited)
+{
+	check(kwait_state(&limited->ring, SPEPROF_RING_ARMED, 5000));
+	check(!(limited->ring.control->flags & SPEPROF_CONTROL_UNREAD));
+}
+
+static void unread_ring_stops(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_ring_stats stats;
+	struct limited limited;
+	uint64_t head;
+	char byte[64];
+
+	kparameter("unread_ms", 300);
+	config.ring_size = 16 << 20;
+	limited_begin(&limited, &config);
+	unread_wait(&limited);
+	stats = kring_stats(&limited.ring);
+	check(stats.unreads == 1 && stats.head < config.ring_size / 2);
+	head = stats.head;
+	ksleep_ms(300);
+	check(kring_stats(&limited.ring).head == head);
+	/* Room alone is no reader; each sign of one is enough. */
+	kring_read(&limited.ring, &limited.tally);
+	armed_again(&limited);
+	unread_wait(&limited);
+	check(!ioctl(limited.ring.fd, SPEPROF_RING_KICK, 0));
+	armed_again(&limited);
+	unread_wait(&limited);
+	__atomic_store_n(&limited.ring.control->event_tail, limited.ring.event_tail, __ATOMIC_RELEASE);
+	armed_again(&limited);
+	check(kring_stats(&limited.ring).unreads == 3);
+	limited_end(&limited);
+
+	/* Likewise by read(2). */
+	limited_begin(&limited, &config);
+	unread_wait(&limited);
+	check(read(limited.ring.fd, byte, sizeof(byte)) == sizeof(byte));
+	armed_again(&limited);
+	kburn_end(limited.child);
+	kring_close(&limited.ring);
+	close(limited.session);
+}
+
+/* A slow reader is one; and an idle CPU has nothing to be read. */
+static void slow_reader_is_a_reader(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct limited limited;
+
+	kparameter("unread_ms", 2000);
+	limited_begin(&limited, &config);
+	for (unsigned int i = 0; i < 8; i++) {
+		ksleep_ms(400);
+		kring_read(&limited.ring, &limited.tally);
+	}
+	check(!kring_stats(&limited.ring).unreads);
+	limited_end(&limited);
+	/* A minute for others, never for who asks so. */
+	kparameter("unread_ms", 0);
+	limited_begin(&limited, &config);
+	ksleep_ms(300);
+	check(!kring_stats(&limited.ring).unreads);
+	limited_end(&limited);
+}
+
+const struct ktest ktests_limit[] = {
+	{ "bytes-are-bounded", bytes_are_bounded },
+	{ "storm-is-bounded", storm_is_bounded },
+	{ "throttled-ring-can-be-stopped", throttled_ring_can_be_stopped },
+	{ "unread-ring-stops", unread_ring_stops },
+	{ "slow-reader-is-a-reader", slow_reader_is_a_reader },
+	{ 0 },
+};
