@@ -28,7 +28,8 @@
 
 static unsigned int unread_ms = 60000;
 module_param(unread_ms, uint, 0644);
-MODULE_PARM_DESC(unread_ms, "milliseconds after which a ring that nobody reads stops; 0: never (60000)");
+MODULE_PARM_DESC(unread_ms,
+		 "milliseconds after which a ring that nobody reads stops; 0: never (60000)");
 
 static_assert(sizeof(struct speprof_window) == 192);
 static_assert(offsetof(struct speprof_window, midr) == SPEPROF_WINDOW_SKIP_SIZE);

@@ -163,7 +163,7 @@ void ring_offline(struct ring *ring);
 /** ring_interrupt() - PMBIRQ; returns whether a window was being written */
 bool ring_interrupt(struct ring *ring);
 
-/** ring_kick() - there is a reader; take the tails, leave FULL if there is room. -ENXIO while OFFLINE */
+/** ring_kick() - there is a reader; leave FULL if there is room. -ENXIO while OFFLINE */
 int ring_kick(struct ring *ring);
 
 /** ring_flush() - close and publish a window with records. -ENXIO while OFFLINE */

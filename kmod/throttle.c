@@ -24,7 +24,7 @@ MODULE_PARM_DESC(throttle_interrupts,
 static unsigned long throttle_bytes = 64UL << 20;
 module_param(throttle_bytes, ulong, 0644);
 MODULE_PARM_DESC(throttle_bytes,
-		 "bytes that the SPU of a CPU writes in a second at most, but for one window; 0: any number (64 MiB)");
+		 "bytes that the SPU of a CPU writes in a second at most; 0: any number (64 MiB)");
 
 /*
  * struct throttle - a CPU's period; used there with interrupts off

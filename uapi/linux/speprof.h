@@ -290,8 +290,8 @@ struct speprof_ring_open {
  * and serve poll(2) alone, read(2) is EINVAL. A snapshot holds windows as they are.
  *
  * A stream's ring that has something to read and of which nobody reads for 60 s (module
- * parameter unread_ms) stops sampling: FULL, with SPEPROF_CONTROL_UNREAD and an event. Either tail's
- * advance (also by read(2)) and KICK are signs of a reader, and make it go on.
+ * parameter unread_ms) stops sampling: FULL, with SPEPROF_CONTROL_UNREAD and an event. The
+ * advance of a tail (also by read(2)) and KICK are signs of a reader, and make it go on.
  *
  * ADVANCE, KICK, FLUSH, SNAPSHOT and RELEASE are ioctls and io_uring commands
  * (IORING_OP_URING_CMD with cmd_op the same number; ADVANCE's structure stands in the SQE's 16
@@ -340,8 +340,8 @@ struct speprof_advance {
  * With half of the ring held, sampling goes on in the other. Where snapshots leave no room for a
  * window the ring is FULL, an event says so, and RELEASE makes it go on.
  * Also while the CPU is offline and after STOP. On failure nothing is held.
- * Errors: EFAULT, EINVAL, E2BIG; EOPNOTSUPP (mode); EBUSY (this descriptor holds one); ENOSPC (eight
- * are held); ENODATA (nothing is written, or no run of windows is within @max_bytes).
+ * Errors: EFAULT, EINVAL, E2BIG; EOPNOTSUPP (mode); EBUSY (this descriptor holds one); ENOSPC
+ * (eight are held); ENODATA (nothing is written, or no run of windows is within @max_bytes).
  *
  * SPEPROF_RING_RELEASE: let go of the snapshot. Errors: EOPNOTSUPP (mode); ENOENT (none is held).
  */
@@ -519,9 +519,9 @@ struct speprof_window {
 #define SPEPROF_EVENT_SYNDROME	1	/* a management event other than a plain buffer full */
 #define SPEPROF_EVENT_STATE	2	/* ARMED to FULL, FAULTED or THROTTLED, FULL to ARMED,
 					 * THROTTLED to FULL: @arg0 from, @arg1 to */
-#define SPEPROF_EVENT_THROTTLE	3	/* THROTTLED ends: @arg0 how long, in ns; @arg1 SPEPROF_THROTTLE_* */
+#define SPEPROF_EVENT_THROTTLE	3	/* THROTTLED ends: @arg0 its ns; @arg1 SPEPROF_THROTTLE_* */
 #define SPEPROF_EVENT_SWITCH	4	/* reserved: context switch */
-#define SPEPROF_EVENT_UNREAD	5	/* FULL because nobody reads: @arg0 for how long, in ns; @arg1 bytes unread */
+#define SPEPROF_EVENT_UNREAD	5	/* FULL because nobody reads: @arg0 for how many ns, @arg1 bytes */
 
 /* speprof_event.arg1, for THROTTLE: what of a CPU's SPU was over its bound */
 #define SPEPROF_THROTTLE_INTERRUPTS	1	/* module parameter throttle_interrupts */

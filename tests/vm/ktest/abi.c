@@ -44,13 +44,17 @@ static void device_says_what_it_is(void)
 	check_errno(ioctl(device, SPEPROF_CPU_INFO, &cpu), EINVAL);
 }
 
-/* Every way to get the size of a structure wrong, and to get it right from the future. */
-static void command_checks_size(int fd, unsigned long command, const void *good, uint32_t size)
+/*
+ * Every way to get the size of a structure wrong, and to get it right from the future.
+ * @first: of its first version
+ */
+static void command_checks_size(int fd, unsigned long command, const void *good, uint32_t first,
+				uint32_t size)
 {
 	uint8_t *longer = calloc(1, 1 << 16);
 	uint32_t n;
 
-	for (n = 0; n < size; n++) {
+	for (n = 0; n < first; n++) {
 		memcpy(longer, good, size);
 		memcpy(longer, &n, sizeof(n));
 		check_errno(ioctl(fd, command, longer), EINVAL);
@@ -89,12 +93,20 @@ static void structures_may_grow(void)
 	struct kring ring;
 
 	kring_open(session, 0, &ring);
-	command_checks_size(device, SPEPROF_DEVICE_INFO, &info, sizeof(info));
-	command_checks_size(device, SPEPROF_CPU_INFO, &cpu, sizeof(cpu));
-	command_checks_size(device, SPEPROF_SESSION_NEW, &config, sizeof(config));
-	command_checks_size(session, SPEPROF_SESSION_SAMPLE, &sampling, sizeof(sampling));
-	command_checks_size(session, SPEPROF_RING_OPEN, &open, sizeof(open));
-	command_checks_size(ring.fd, SPEPROF_RING_STATS, &stats, sizeof(stats));
+	command_checks_size(device, SPEPROF_DEVICE_INFO, &info, sizeof(info), sizeof(info));
+	command_checks_size(device, SPEPROF_CPU_INFO, &cpu, sizeof(cpu), sizeof(cpu));
+	command_checks_size(device, SPEPROF_SESSION_NEW, &config, sizeof(config), sizeof(config));
+	command_checks_size(session, SPEPROF_SESSION_SAMPLE, &sampling, sizeof(sampling),
+			    sizeof(sampling));
+	command_checks_size(session, SPEPROF_RING_OPEN, &open, sizeof(open), sizeof(open));
+	command_checks_size(ring.fd, SPEPROF_RING_STATS, &stats,
+			    offsetof(struct speprof_ring_stats, throttles), sizeof(stats));
+
+	/* What the first version of a structure lacks is not written. */
+	stats.size = offsetof(struct speprof_ring_stats, throttles);
+	stats.throttles = 77;
+	check(!ioctl(ring.fd, SPEPROF_RING_STATS, &stats));
+	check(stats.throttles == 77 && stats.size == sizeof(stats));
 
 	check(!ioctl(device, SPEPROF_DEVICE_INFO, &longer));
 	check(longer.info.size == sizeof(longer.info) && longer.info.abi_version);

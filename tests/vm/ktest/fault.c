@@ -61,6 +61,20 @@ static const struct speprof_event *syndrome_wait(struct kring *ring)
 	return NULL;
 }
 
+/* Until the first window has a record: the SPU writes it where it is mapped. */
+static void record_wait(const struct kring *ring)
+{
+	const uint8_t *record = ring->data + sizeof(struct speprof_window);
+
+	for (unsigned int i = 0; i < 5000; i++) {
+		for (unsigned int n = 0; n < 64; n++)
+			if (((const volatile uint8_t *)record)[n])
+				return;
+		ksleep_ms(2);
+	}
+	check(0, "no record");
+}
+
 static void case_run(const struct fault_case *c)
 {
 	struct speprof_session_config config = ksession_config();
@@ -78,7 +92,7 @@ static void case_run(const struct fault_case *c)
 	kring_open(session, 0, &ring);
 	child = kburn(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
-	ksleep_ms(30);
+	record_wait(&ring);
 	kinject(0, c->ec, c->mss);
 	event = syndrome_wait(&ring);
 	check(event, "%s: no event", c->name);
