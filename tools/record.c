@@ -180,6 +180,19 @@ static int source_status(int r)
 	}
 }
 
+/* The kernel's own driver; that there is none is said with why ours is not, @failed. */
+static int open_perf(struct record *record, const struct source_config *config, int failed,
+		     const char **reason)
+{
+	const char *why = "";
+	int r = source_perf_new(config, &record->source, &why);
+
+	if (r == -ENOENT)
+		return failed;
+	*reason = why;
+	return r;
+}
+
 static int open_source(struct record *record)
 {
 	const struct source_config config = {
@@ -202,6 +215,8 @@ static int open_source(struct record *record)
 		record->source->ops->free(record->source);
 		record->source = NULL;
 	}
+	if ((r == -ENOENT || r == -ENODEV) && !record->emulate)
+		r = open_perf(record, &config, r, &reason);
 	if (record->emulate && !record->source)
 		r = source_emulated_new(&config, &record->source, &reason);
 	if (r < 0)

@@ -9,6 +9,7 @@
 static const char *const source_names[] = {
 	[CONFIG_SOURCE_AUTO] = "auto",
 	[CONFIG_SOURCE_MODULE] = "module",
+	[CONFIG_SOURCE_PERF] = "perf",
 	[CONFIG_SOURCE_EMULATED] = "emulated",
 };
 
@@ -71,7 +72,7 @@ static const struct setting {
 	size_t offset;
 	const char *right;
 } settings[] = {
-	{ "Source", SETTING_SOURCE, 0, "auto, module or emulated" },
+	{ "Source", SETTING_SOURCE, 0, "auto, module, perf or emulated" },
 	{ "Emulate", SETTING_BOOL, offsetof(struct config, emulate), "yes or no" },
 	{ "IOUring", SETTING_BOOL, offsetof(struct config, io_uring), "yes or no" },
 	{ "Jitter", SETTING_BOOL, offsetof(struct config, jitter), "yes or no" },

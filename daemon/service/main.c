@@ -147,36 +147,73 @@ static int source_failed(int r, const char *reason)
 }
 
 /* Truth first: an emulated SPU is never taken unless it was asked for. */
-static int open_source(const struct config *c, struct source **ret_source)
+static int check_backend(const struct config *c, struct source *source)
 {
-	const struct source_config config = source_config(c);
+	if (source->backend != BACKEND_EMULATED || c->emulate)
+		return 0;
+	complain(SD_ERR, "the module's SPU is emulated (speprof_emu): say Emulate=yes to use it");
+	source->ops->free(source);
+	return EX_CONFIG;
+}
+
+static int open_emulated(const struct config *c, const struct source_config *config,
+			 struct source **ret_source)
+{
 	const char *reason = "";
-	struct source *source;
 	int r;
 
-	if (c->source == CONFIG_SOURCE_EMULATED) {
-		if (!c->emulate) {
-			complain(SD_ERR, "Source=emulated needs Emulate=yes: the SPU would be emulated");
-			return EX_CONFIG;
-		}
-		r = source_emulated_new(&config, ret_source, &reason);
-		return r < 0 ? source_failed(r, reason) : 0;
+	if (!c->emulate) {
+		complain(SD_ERR, "Source=emulated needs Emulate=yes: the SPU would be emulated");
+		return EX_CONFIG;
 	}
-	r = source_module_new(&config, c->io_uring, &source, &reason);
-	if (r == -ENOENT && c->source == CONFIG_SOURCE_AUTO) {
-		complain(SD_ERR, "there is no SPE here that speprof can use: %s; \"speprof doctor\" says more",
-			 reason);
+	r = source_emulated_new(config, ret_source, &reason);
+	return r < 0 ? source_failed(r, reason) : 0;
+}
+
+/* The module where it has SPUs, else what a stock kernel offers. */
+static int open_auto(const struct config *c, const struct source_config *config,
+		     struct source **ret_source)
+{
+	const char *without = "", *reason = "";
+	int r;
+
+	r = source_module_new(config, c->io_uring, ret_source, &without);
+	if (r >= 0)
+		return check_backend(c, *ret_source);
+	if (r != -ENOENT && r != -ENODEV)
+		return source_failed(r, without);
+	r = source_perf_new(config, ret_source, &reason);
+	if (r == -ENOENT) {
+		complain(SD_ERR, "there is no SPE here that speprof can use: %s, and %s; \"speprof doctor\" says more",
+			 without, reason);
 		return EX_UNAVAILABLE;
 	}
 	if (r < 0)
 		return source_failed(r, reason);
-	if (source->backend == BACKEND_EMULATED && !c->emulate) {
-		complain(SD_ERR, "the module's SPU is emulated (speprof_emu): say Emulate=yes to use it");
-		source->ops->free(source);
-		return EX_CONFIG;
-	}
-	*ret_source = source;
+	complain(SD_NOTICE, "source perf, because %s: faults are told in the kernel's log only, "
+		 "and while an AUX area is full nothing is sampled", without);
 	return 0;
+}
+
+static int open_source(const struct config *c, struct source **ret_source)
+{
+	const struct source_config config = source_config(c);
+	const char *reason = "";
+	int r;
+
+	switch (c->source) {
+	case CONFIG_SOURCE_EMULATED:
+		return open_emulated(c, &config, ret_source);
+	case CONFIG_SOURCE_PERF:
+		r = source_perf_new(&config, ret_source, &reason);
+		break;
+	case CONFIG_SOURCE_MODULE:
+		r = source_module_new(&config, c->io_uring, ret_source, &reason);
+		break;
+	default:
+		return open_auto(c, &config, ret_source);
+	}
+	return r < 0 ? source_failed(r, reason) : check_backend(c, *ret_source);
 }
 
 /* Not worth failing for: /proc alone misses those who are gone before it is read. */

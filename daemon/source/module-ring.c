@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "module-ring.h"
+#include "tick-clock.h"
 #include "regs.h"
 
 #include <errno.h>
@@ -73,24 +74,6 @@ static u8 backend_of(u32 backend)
 	       backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED : BACKEND_UNKNOWN;
 }
 
-/* The largest shift whose multiplier still fits 32 bits. */
-static struct tick_clock clock_of(const struct speprof_window *w)
-{
-	struct tick_clock clock = { .shift = 32 };
-	u64 mult;
-
-	if (!w->tick_hz)
-		return (struct tick_clock){ 0 };
-	do {
-		clock.shift--;
-		mult = (u64)(((unsigned __int128)1000000000 << clock.shift) / w->tick_hz);
-	} while (mult > UINT32_MAX);
-	clock.mult = (u32)mult;
-	clock.zero = w->start_ns -
-		     (u64)((unsigned __int128)w->start_ticks * clock.mult >> clock.shift);
-	return clock;
-}
-
 /* A mean is a u32 in windows: 2^24 x 256 at the most (D17.3.4). */
 static u32 interval_of(const struct speprof_window *w)
 {
@@ -116,7 +99,7 @@ static void hand_over(const struct speprof_window *w, const struct source_sink *
 		.max_record = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, w->pmsidr),
 		.pmsver = (u8)w->pmsver,
 		.backend = backend_of(w->backend),
-		.clock = clock_of(w),
+		.clock = tick_clock_scale(w->tick_hz, w->start_ticks, w->start_ns),
 	};
 
 	sink->window(sink->ctx, &window);

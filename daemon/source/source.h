@@ -186,4 +186,13 @@ int source_emulated_new(const struct source_config *config, struct source **ret_
 int source_module_new(const struct source_config *config, bool uring, struct source **ret_source,
 		      const char **ret_reason);
 
+/**
+ * source_perf_new() - the driver of a stock kernel, by AUX areas of perf events
+ * @ret_reason: as above
+ *
+ * Return: 0; -ENOENT if the kernel drives no SPU.
+ */
+int source_perf_new(const struct source_config *config, struct source **ret_source,
+		    const char **ret_reason);
+
 #endif

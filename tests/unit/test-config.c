@@ -51,7 +51,7 @@ static void test_wrong_lines(void **state)
 		const char *says;
 	} rows[] = {
 		{ "[Sampling]\nEmulate=perhaps\n", 2, "Emulate=perhaps: should be yes or no" },
-		{ "[Sampling]\nEmulate=yes\n\nSource=spe\n", 4, "Source=spe: should be auto, module or emulated" },
+		{ "[Sampling]\nEmulate=yes\n\nSource=spe\n", 4, "Source=spe: should be auto, module, perf or emulated" },
 		{ "[Sampling]\nSamplesPerSecond=0\n", 2, "SamplesPerSecond=0: should be a number from 1 to 100000" },
 		{ "[Sampling]\nSamplesPerSecond=-1\n", 2, "should be a number" },
 		{ "[Sampling]\nSamplesPerSecond=99999999999999999999\n", 2, "should be a number" },

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The kernel's driver disables the event where it has no room for another window or
+ * the SPU faulted, and flags that record as truncated; nobody enables it again but
+ * the reader. So the drain does, at once, and books what was blind.
+ */
+#include "perf-aux.h"
+#include "tick-clock.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The longest record that is of interest: AUX, with its trailer. */
+struct aux_record {
+	struct perf_event_header header;
+	u64 offset;
+	u64 size;
+	u64 flags;
+	u64 time;	/* sample_id_all with PERF_SAMPLE_TIME alone */
+};
+
+static int real_open(const struct perf_event_attr *attr, u32 cpu)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int real_enable(int fd, bool on)
+{
+	return ioctl(fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0 ? -errno : 0;
+}
+
+static int real_watch(int epoll, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+const struct perf_host perf_host_real = {
+	.devices = "/sys/bus/event_source/devices",
+	.cpus = "/sys/devices/system/cpu",
+	.open = real_open,
+	.enable = real_enable,
+	.watch = real_watch,
+};
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* The ring first: its control page says where the area shall be. */
+static int map_both(struct perf_aux *aux)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *ring, *area;
+
+	ring = mmap(NULL, page + PERF_AUX_RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, aux->fd, 0);
+	if (ring == MAP_FAILED)
+		return -errno;
+	aux->control = ring;
+	aux->ring = (const u8 *)ring + page;
+	aux->control->aux_offset = page + PERF_AUX_RING_SIZE;
+	aux->control->aux_size = PERF_AUX_AREA_SIZE;
+	/* Writable: the driver then stops rather than write over what is not read. */
+	area = mmap(NULL, PERF_AUX_AREA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, aux->fd,
+		    (off_t)aux->control->aux_offset);
+	if (area == MAP_FAILED)
+		return -errno;
+	aux->area = area;
+	return 0;
+}
+
+int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
+		  const struct perf_event_attr *attr, u32 cpu, const struct source_window *window)
+{
+	int r;
+
+	*aux = (struct perf_aux){ .host = host, .cpu = cpu, .window = *window, .fd = -1 };
+	r = host->open(attr, cpu);
+	if (r < 0)
+		return r;
+	aux->fd = r;
+	aux->scratch = malloc(PERF_AUX_AREA_SIZE);
+	r = aux->scratch ? map_both(aux) : -ENOMEM;
+	if (r < 0)
+		perf_aux_close(aux);
+	return r;
+}
+
+void perf_aux_close(struct perf_aux *aux)
+{
+	if (aux->area)
+		munmap((void *)aux->area, PERF_AUX_AREA_SIZE);
+	if (aux->control)
+		munmap(aux->control, (size_t)(aux->ring - (const u8 *)aux->control) +
+		       PERF_AUX_RING_SIZE);
+	if (aux->fd >= 0)
+		close(aux->fd);
+	free(aux->scratch);
+	aux->area = NULL;
+	aux->control = NULL;
+	aux->scratch = NULL;
+	aux->fd = -1;
+}
+
+int perf_aux_start(struct perf_aux *aux)
+{
+	aux->armed_from = now_ns();
+	aux->blind_ns = 0;
+	return aux->host->enable(aux->fd, true);
+}
+
+void perf_aux_stop(struct perf_aux *aux)
+{
+	if (aux->fd >= 0)
+		aux->host->enable(aux->fd, false);
+}
+
+void perf_aux_flush(struct perf_aux *aux)
+{
+	u64 from = now_ns();
+
+	if (aux->host->enable(aux->fd, false) >= 0 && aux->host->enable(aux->fd, true) >= 0)
+		aux->blind_ns += now_ns() - from;
+}
+
+/* A copy: a record may straddle the ring's end. */
+static void ring_copy(const struct perf_aux *aux, u64 from, void *to, size_t size)
+{
+	size_t offset = from & (PERF_AUX_RING_SIZE - 1);
+	size_t first = PERF_AUX_RING_SIZE - offset < size ? PERF_AUX_RING_SIZE - offset : size;
+
+	memcpy(to, aux->ring + offset, first);
+	memcpy((u8 *)to + first, aux->ring, size - first);
+}
+
+/* The bytes of a window in one piece. */
+static const u8 *area_piece(const struct perf_aux *aux, u64 from, size_t size)
+{
+	size_t offset = from & (PERF_AUX_AREA_SIZE - 1);
+	size_t first = PERF_AUX_AREA_SIZE - offset;
+
+	if (size <= first)
+		return aux->area + offset;
+	memcpy(aux->scratch, aux->area + offset, first);
+	memcpy(aux->scratch + first, aux->area, size - first);
+	return aux->scratch;
+}
+
+static u32 window_flags(u64 aux_flags)
+{
+	return (aux_flags & PERF_AUX_FLAG_TRUNCATED ? WINDOW_TRUNCATED : 0) |
+	       (aux_flags & PERF_AUX_FLAG_PARTIAL ? WINDOW_PARTIAL : 0) |
+	       (aux_flags & PERF_AUX_FLAG_COLLISION ? WINDOW_COLLIDED : 0);
+}
+
+/* A window lasts from the end of the one before, but for what was blind. */
+static void hand_over(struct perf_aux *aux, const struct aux_record *record,
+		      const struct source_sink *sink)
+{
+	struct source_window window = aux->window;
+	u64 span = record->time > aux->armed_from ? record->time - aux->armed_from : 0;
+
+	window.data = area_piece(aux, record->offset, record->size);
+	window.len = record->size;
+	window.blind_ns = aux->blind_ns;
+	window.start_ns = aux->armed_from;
+	window.end_ns = aux->armed_from + span;
+	window.armed_ns = span > aux->blind_ns ? span - aux->blind_ns : 0;
+	window.lost_bytes = aux->lost_bytes;
+	window.flags = window_flags(record->flags);
+	/* Each time anew: CLOCK_MONOTONIC is slewed, the counter is not. */
+	window.clock = tick_clock_now();
+	aux->armed_from = window.end_ns;
+	aux->blind_ns = 0;
+	aux->lost_bytes = 0;
+	sink->window(sink->ctx, &window);
+}
+
+/* The driver left the event disabled at @since. */
+static void repair(struct perf_aux *aux, u64 since)
+{
+	u64 now;
+
+	if (aux->host->enable(aux->fd, true) < 0)
+		return;
+	now = now_ns();
+	aux->blind_ns += now > since ? now - since : 0;
+}
+
+/* Whether the record tells of bytes that are in the area. */
+static bool is_sound(const struct perf_aux *aux, const struct aux_record *record)
+{
+	u64 head = __atomic_load_n(&aux->control->aux_head, __ATOMIC_ACQUIRE);
+
+	return record->header.size >= sizeof(*record) && record->size <= PERF_AUX_AREA_SIZE &&
+	       record->offset <= head && record->size <= head - record->offset &&
+	       head - record->offset <= PERF_AUX_AREA_SIZE;
+}
+
+static int take_aux(struct perf_aux *aux, const struct source_sink *sink)
+{
+	struct aux_record record;
+
+	ring_copy(aux, aux->tail, &record, sizeof(record));
+	if (!is_sound(aux, &record))
+		return -EBADMSG;
+	/* Otherwise a gap is what the driver skipped for the sake of alignment. */
+	if (aux->untold && record.offset > aux->control->aux_tail)
+		aux->lost_bytes += record.offset - aux->control->aux_tail;
+	aux->untold = false;
+	if (record.size)
+		hand_over(aux, &record, sink);
+	__atomic_store_n(&aux->control->aux_tail, record.offset + record.size, __ATOMIC_RELEASE);
+	if (record.flags & PERF_AUX_FLAG_TRUNCATED)
+		repair(aux, record.time);
+	return record.size > 0;
+}
+
+/* What the ring had no room to tell of is in the area, and nobody knows where. */
+static void give_up(struct perf_aux *aux, u64 ring_head)
+{
+	u64 head = __atomic_load_n(&aux->control->aux_head, __ATOMIC_ACQUIRE);
+
+	aux->lost_bytes += head - aux->control->aux_tail;
+	__atomic_store_n(&aux->control->aux_tail, head, __ATOMIC_RELEASE);
+	aux->tail = ring_head;
+}
+
+int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink)
+{
+	u64 head = __atomic_load_n(&aux->control->data_head, __ATOMIC_ACQUIRE);
+	struct perf_event_header header;
+	int windows = 0, r = 0;
+
+	while (r >= 0 && head - aux->tail >= sizeof(header)) {
+		ring_copy(aux, aux->tail, &header, sizeof(header));
+		if (header.size < sizeof(header) || header.size > head - aux->tail)
+			r = -EBADMSG;
+		else if (header.type == PERF_RECORD_AUX)
+			r = take_aux(aux, sink);
+		else if (header.type == PERF_RECORD_LOST)
+			aux->untold = true;
+		if (r < 0) {
+			give_up(aux, head);
+			break;
+		}
+		windows += r;
+		r = 0;
+		aux->tail += header.size;
+	}
+	__atomic_store_n(&aux->control->data_tail, aux->tail, __ATOMIC_RELEASE);
+	return r < 0 ? r : windows;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An SPE event of perf on one CPU: the AUX area that the kernel's driver has the
+ * SPU write, and the ring in which it says what was written.
+ */
+#ifndef SPEPROF_PERF_AUX_H
+#define SPEPROF_PERF_AUX_H
+
+#include "source.h"
+
+struct perf_event_attr;
+struct perf_event_mmap_page;
+
+/**
+ * struct perf_host - the kernel, as far as a test has to stand in for it
+ * @devices: /sys/bus/event_source/devices
+ * @cpus: /sys/devices/system/cpu
+ * @open: perf_event_open(2) for all tasks of a CPU: descriptor or negative errno
+ * @enable: PERF_EVENT_IOC_ENABLE or _DISABLE: 0 or negative errno
+ * @watch: EPOLL_CTL_ADD: 0 or negative errno
+ */
+struct perf_host {
+	const char *devices;
+	const char *cpus;
+	int (*open)(const struct perf_event_attr *attr, u32 cpu);
+	int (*enable)(int fd, bool on);
+	int (*watch)(int epoll, int fd);
+};
+
+/** perf_host_real - this machine's */
+extern const struct perf_host perf_host_real;
+
+/**
+ * struct perf_aux - of one CPU; private but for @fd, -1 while closed, and @cpu
+ * @window: what is the same for each of its windows
+ * @armed_from: since when the SPU may have been writing, ns
+ * @blind_ns: until the next window, how long it certainly was not
+ * @scratch: for a window that goes around the area's end
+ * @untold: the ring had no room to tell of some window
+ */
+struct perf_aux {
+	const struct perf_host *host;
+	struct perf_event_mmap_page *control;
+	const u8 *ring;
+	const u8 *area;
+	u8 *scratch;
+	u64 tail;
+	u64 armed_from;
+	u64 blind_ns;
+	u64 lost_bytes;
+	struct source_window window;
+	u32 cpu;
+	int fd;
+	bool untold;
+};
+
+/* Of the ring and of the area: powers of two. At 1,000 samples a second 4 s of records. */
+#define PERF_AUX_RING_SIZE (64U << 10)
+#define PERF_AUX_AREA_SIZE (256U << 10)
+
+/**
+ * perf_aux_open() - the event @attr on @cpu, disabled
+ * @window: cpu, midr, interval ... of its windows
+ *
+ * Return: 0; -ENODEV if the CPU is offline; the negative errno of perf or mmap.
+ */
+int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
+		  const struct perf_event_attr *attr, u32 cpu, const struct source_window *window);
+
+/** perf_aux_close() - may be called on a closed one */
+void perf_aux_close(struct perf_aux *aux);
+
+/** perf_aux_start() - enable; what was blind until now is not counted */
+int perf_aux_start(struct perf_aux *aux);
+
+/** perf_aux_stop() - disable; the kernel says in the ring what the SPU wrote last */
+void perf_aux_stop(struct perf_aux *aux);
+
+/**
+ * perf_aux_drain() - hand over every window that the ring tells of
+ *
+ * Where the driver has disabled the event (no room, a fault) it is enabled
+ * again, and the time in between is blind.
+ *
+ * Return: windows handed over, or -EBADMSG if the ring cannot be walked: what it
+ * told of is lost then.
+ */
+int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink);
+
+/** perf_aux_flush() - make the driver tell what the SPU has written so far */
+void perf_aux_flush(struct perf_aux *aux);
+
+#endif

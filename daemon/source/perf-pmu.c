@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "perf-pmu.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *const setting_names[PERF_PMU_SETTINGS] = {
+	[PERF_PMU_TS_ENABLE] = "ts_enable",
+	[PERF_PMU_JITTER] = "jitter",
+	[PERF_PMU_LOAD_FILTER] = "load_filter",
+	[PERF_PMU_STORE_FILTER] = "store_filter",
+	[PERF_PMU_BRANCH_FILTER] = "branch_filter",
+	[PERF_PMU_EVENT_FILTER] = "event_filter",
+	[PERF_PMU_MIN_LATENCY] = "min_latency",
+};
+
+/* A line of @file below @folder, without its newline. */
+static int read_line(int folder, const char *file, char *text, size_t size)
+{
+	ssize_t n;
+	int fd;
+
+	fd = openat(folder, file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, size - 1);
+	close(fd);
+	if (n < 0)
+		return -EIO;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return 0;
+}
+
+static int read_number(int folder, const char *file, u64 *ret_number)
+{
+	char text[32], *end;
+	u64 number;
+	int r;
+
+	r = read_line(folder, file, text, sizeof(text));
+	if (r < 0)
+		return r;
+	number = strtoull(text, &end, 10);
+	if (end == text || *end)
+		return -EBADMSG;
+	*ret_number = number;
+	return 0;
+}
+
+/* @text begins with "config": "config2:0-11", "config:1", "config1:0-63" */
+static int parse_place(const char *text, struct perf_pmu_place *ret_place)
+{
+	unsigned int word = 0, low, high;
+
+	text += strlen("config");
+	if (*text >= '1' && *text <= '9')
+		word = (unsigned int)(*text++ - '0');
+	if (*text++ != ':')
+		return -EBADMSG;
+	switch (sscanf(text, "%u-%u", &low, &high)) {
+	case 1:
+		high = low;
+		break;
+	case 2:
+		break;
+	default:
+		return -EBADMSG;
+	}
+	if (word > 2 || low > high || high > 63)
+		return -EBADMSG;
+	*ret_place = (struct perf_pmu_place){
+		.word = (u8)word, .shift = (u8)low, .width = (u8)(high - low + 1),
+	};
+	return 0;
+}
+
+/* A setting that this kernel does not have is no error here: perf_pmu_set() says so. */
+static int read_places(int folder, struct perf_pmu *pmu)
+{
+	char file[64], text[64];
+	int r;
+
+	for (int i = 0; i < PERF_PMU_SETTINGS; i++) {
+		snprintf(file, sizeof(file), "format/%s", setting_names[i]);
+		r = read_line(folder, file, text, sizeof(text));
+		if (r == -ENOENT)
+			continue;
+		if (r >= 0 && strncmp(text, "config", strlen("config")) != 0)
+			r = -EBADMSG;
+		if (r >= 0)
+			r = parse_place(text, &pmu->places[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int read_pmu(int folder, struct perf_pmu *ret_pmu)
+{
+	struct perf_pmu pmu = { 0 };
+	char cpus[4096];
+	u64 type = 0;
+	int r;
+
+	r = read_number(folder, "type", &type);
+	if (r >= 0 && type > UINT32_MAX)
+		r = -EBADMSG;
+	if (r >= 0)
+		r = read_line(folder, "cpumask", cpus, sizeof(cpus));
+	if (r >= 0)
+		r = cpu_list_parse(cpus, &pmu.cpus);
+	if (r >= 0)
+		r = read_places(folder, &pmu);
+	if (r >= 0 && read_number(folder, "caps/min_interval", &pmu.interval_min) < 0)
+		pmu.interval_min = 0;
+	if (r < 0)
+		return r;
+	pmu.type = (u32)type;
+	*ret_pmu = pmu;
+	return 0;
+}
+
+int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus)
+{
+	const struct dirent *entry;
+	int count = 0, r = 0, folder;
+	DIR *dir;
+
+	dir = opendir(devices);
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while (r >= 0 && count < PERF_PMU_MAX && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, "arm_spe_", strlen("arm_spe_")) != 0)
+			continue;
+		folder = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		r = folder < 0 ? -errno : read_pmu(folder, &ret_pmus[count]);
+		if (folder >= 0)
+			close(folder);
+		count += r >= 0;
+	}
+	closedir(dir);
+	return r < 0 ? r : count;
+}
+
+int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
+		 struct perf_event_attr *attr)
+{
+	const struct perf_pmu_place place = pmu->places[setting];
+	u64 bits;
+
+	if (!value)
+		return 0;
+	if (!place.width || (place.width < 64 && value >> place.width))
+		return -EOPNOTSUPP;
+	bits = value << place.shift;
+	if (place.word == 0)
+		attr->config |= bits;
+	else if (place.word == 1)
+		attr->config1 |= bits;
+	else
+		attr->config2 |= bits;
+	return 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The PMUs "arm_spe_*" of a stock kernel, as sysfs describes them: one for each
+ * kind of core, each with the CPUs that it serves and the places of its settings.
+ */
+#ifndef SPEPROF_PERF_PMU_H
+#define SPEPROF_PERF_PMU_H
+
+#include "cpu-list.h"
+#include "source.h"
+
+struct perf_event_attr;
+
+#define PERF_PMU_MAX 8
+
+/* The settings of format/ that are used. */
+enum perf_pmu_setting {
+	PERF_PMU_TS_ENABLE,
+	PERF_PMU_JITTER,
+	PERF_PMU_LOAD_FILTER,
+	PERF_PMU_STORE_FILTER,
+	PERF_PMU_BRANCH_FILTER,
+	PERF_PMU_EVENT_FILTER,
+	PERF_PMU_MIN_LATENCY,
+	PERF_PMU_SETTINGS,
+};
+
+/** struct perf_pmu_place - bits @shift to @shift + @width - 1 of config@word; @width 0: not there */
+struct perf_pmu_place {
+	u8 word;
+	u8 shift;
+	u8 width;
+};
+
+/**
+ * struct perf_pmu - of one kind of core
+ * @type: of perf_event_attr
+ * @cpus: that it serves, online or not
+ * @interval_min: caps/min_interval, in operations
+ */
+struct perf_pmu {
+	u32 type;
+	u64 interval_min;
+	struct cpu_list cpus;
+	struct perf_pmu_place places[PERF_PMU_SETTINGS];
+};
+
+/**
+ * perf_pmu_list() - the SPE PMUs in @devices, /sys/bus/event_source/devices
+ * @ret_pmus: room for PERF_PMU_MAX
+ *
+ * Return: how many; 0 if the kernel drives no SPU; what cannot be read in one
+ * of them is a negative errno.
+ */
+int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus);
+
+/** perf_pmu_set() - @value to its place in @attr; -EOPNOTSUPP if it is not there or does not fit */
+int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
+		 struct perf_event_attr *attr);
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SPEPROF_PERF_REFUSED_H
+#define SPEPROF_PERF_REFUSED_H
+
+/** perf_refused_reason() - why perf_event_open(2) said EACCES or EPERM: one static sentence */
+const char *perf_refused_reason(void);
+
+#endif

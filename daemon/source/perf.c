@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The SPUs as a stock kernel's own driver offers them: an event of "arm_spe_N" on
+ * each CPU, with an AUX area, for machines where no module may be loaded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perf-aux.h"
+#include "perf-pmu.h"
+#include "perf-refused.h"
+#include "perf-source.h"
+#include "regs.h"
+
+/* After so long without a window the driver is asked for what there is. */
+#define FLUSH_NS 1000000000ULL
+/* Records that may wait for a watermark: a quarter of a second's. */
+#define RECORD_SIZE 64
+#define WATERMARK_MIN 4096
+
+struct perf_source {
+	struct source source;
+	struct source_config config;
+	struct perf_host host;
+	struct perf_pmu pmus[PERF_PMU_MAX];
+	int pmu_count;
+	int epoll;
+	bool running;
+	u64 checked_ns;
+	u32 count; /* CPUs up to the highest that has an SPU */
+	struct perf_aux cpus[];
+};
+
+static struct perf_source *perf_of(struct source *source)
+{
+	return (struct perf_source *)source;
+}
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+static const struct perf_pmu *pmu_of(const struct perf_source *p, u32 cpu)
+{
+	for (int i = 0; i < p->pmu_count; i++)
+		if (cpu_list_has(&p->pmus[i].cpus, cpu))
+			return &p->pmus[i];
+	return NULL;
+}
+
+/* The kernel gives it to anyone, as it stands in the register; 0 if it does not. */
+static u64 read_midr(const struct perf_source *p, u32 cpu)
+{
+	char path[256], text[32] = "";
+	ssize_t n = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cpu%u/regs/identification/midr_el1", p->host.cpus, cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n > 0 ? strtoull(text, NULL, 16) : 0;
+}
+
+static u32 watermark(const struct source_config *config)
+{
+	u64 bytes = 250000000ULL / config->interval_ns * RECORD_SIZE;
+
+	if (bytes < WATERMARK_MIN)
+		return WATERMARK_MIN;
+	return bytes > PERF_AUX_AREA_SIZE / 4 ? PERF_AUX_AREA_SIZE / 4 : (u32)bytes;
+}
+
+/* The settings, in the places that this PMU has for them. */
+static int fill_settings(const struct perf_pmu *pmu, const struct source_config *c,
+			 struct perf_event_attr *attr)
+{
+	const struct {
+		enum perf_pmu_setting setting;
+		u64 value;
+	} settings[] = {
+		{ PERF_PMU_TS_ENABLE, 1 },
+		{ PERF_PMU_JITTER, c->jitter },
+		{ PERF_PMU_BRANCH_FILTER, !!(c->filter_types & SPE_PMSFCR_B) },
+		{ PERF_PMU_LOAD_FILTER, !!(c->filter_types & SPE_PMSFCR_LD) },
+		{ PERF_PMU_STORE_FILTER, !!(c->filter_types & SPE_PMSFCR_ST) },
+		{ PERF_PMU_EVENT_FILTER, c->filter_events },
+		{ PERF_PMU_MIN_LATENCY, c->filter_latency },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings) && r >= 0; i++)
+		r = perf_pmu_set(pmu, settings[i].setting, settings[i].value, attr);
+	return r;
+}
+
+static int open_cpu(struct perf_source *p, u32 cpu)
+{
+	const struct perf_pmu *pmu = pmu_of(p, cpu);
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = pmu->type,
+		.sample_period = p->source.interval_ns,
+		.sample_type = PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.disabled = 1,
+		.exclude_kernel = !p->config.kernel,
+		.exclude_user = !p->config.user,
+		.exclude_hv = !p->config.kernel,
+		.exclude_guest = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+		.aux_watermark = watermark(&p->config),
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+	const struct source_window window = {
+		.midr = read_midr(p, cpu),
+		.cpu = cpu,
+		.tid = -1,
+		.interval = (u32)p->source.interval_ns,
+		.written = WINDOW_WRITTEN_UNKNOWN,
+		.backend = BACKEND_HARDWARE,
+	};
+	int r;
+
+	r = fill_settings(pmu, &p->config, &attr);
+	if (r >= 0)
+		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr, cpu, &window);
+	if (r < 0)
+		return r;
+	r = p->host.watch(p->epoll, p->cpus[cpu].fd);
+	if (r < 0)
+		perf_aux_close(&p->cpus[cpu]);
+	return r;
+}
+
+/* The event of a CPU that went away is dead: what it wrote is read, and it is closed. */
+static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct source_sink *sink)
+{
+	perf_aux_drain(aux, sink);
+	epoll_ctl(p->epoll, EPOLL_CTL_DEL, aux->fd, NULL);
+	perf_aux_close(aux);
+}
+
+/* CPUs come and go; those without an SPU are not asked. */
+static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
+{
+	struct cpu_list online = { 0 };
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/online", p->host.cpus);
+	if (cpu_list_read(path, &online) < 0)
+		return;
+	for (u32 cpu = 0; cpu < p->count; cpu++) {
+		struct perf_aux *aux = &p->cpus[cpu];
+
+		if (!pmu_of(p, cpu))
+			continue;
+		if (aux->fd >= 0 && !cpu_list_has(&online, cpu))
+			close_cpu(p, aux, sink);
+		else if (aux->fd < 0 && cpu_list_has(&online, cpu) && open_cpu(p, cpu) >= 0)
+			perf_aux_start(aux);
+	}
+}
+
+static int perf_start(struct source *source)
+{
+	struct perf_source *p = perf_of(source);
+	int r = 0;
+
+	for (u32 cpu = 0; cpu < p->count && r >= 0; cpu++)
+		if (p->cpus[cpu].fd >= 0)
+			r = perf_aux_start(&p->cpus[cpu]);
+	p->running = r >= 0;
+	p->checked_ns = now_ns();
+	return r;
+}
+
+static void perf_stop(struct source *source)
+{
+	struct perf_source *p = perf_of(source);
+
+	for (u32 cpu = 0; cpu < p->count; cpu++)
+		perf_aux_stop(&p->cpus[cpu]);
+	p->running = false;
+}
+
+static int perf_fd(struct source *source)
+{
+	return perf_of(source)->epoll;
+}
+
+/* perf's poll is ready once for each wakeup: this takes it back. */
+static void take_readiness(struct perf_source *p)
+{
+	struct epoll_event events[64];
+
+	(void)!epoll_wait(p->epoll, events, ARRAY_SIZE(events), 0);
+}
+
+static int drain_cpu(struct perf_source *p, struct perf_aux *aux, bool flush,
+		     const struct source_sink *sink)
+{
+	int r;
+
+	if (aux->fd < 0)
+		return 0;
+	r = perf_aux_drain(aux, sink);
+	if (r == 0 && flush && p->running) {
+		perf_aux_flush(aux);
+		r = perf_aux_drain(aux, sink);
+	}
+	return r;
+}
+
+static int perf_drain(struct source *source, const struct source_sink *sink)
+{
+	struct perf_source *p = perf_of(source);
+	u64 now = now_ns();
+	bool late = now - p->checked_ns >= FLUSH_NS;
+	int r = 0, one;
+
+	take_readiness(p);
+	for (u32 cpu = 0; cpu < p->count; cpu++) {
+		one = drain_cpu(p, &p->cpus[cpu], late, sink);
+		if (one < 0)
+			r = one;
+	}
+	if (late && p->running) {
+		follow_cpus(p, sink);
+		p->checked_ns = now;
+	}
+	return r;
+}
+
+static void perf_free(struct source *source)
+{
+	struct perf_source *p = perf_of(source);
+
+	for (u32 cpu = 0; cpu < p->count; cpu++)
+		perf_aux_close(&p->cpus[cpu]);
+	if (p->epoll >= 0)
+		close(p->epoll);
+	free(p);
+}
+
+static const struct source_ops perf_ops = {
+	.name = "perf",
+	.start = perf_start,
+	.fd = perf_fd,
+	.drain = perf_drain,
+	.stop = perf_stop,
+	.free = perf_free,
+};
+
+static const char *open_reason(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return perf_refused_reason();
+	case EOPNOTSUPP:
+		return "the kernel's SPE driver, or this SPU, cannot filter so";
+	case EBUSY:
+		return "the SPU of a CPU is in use: a perf record -e arm_spe_0// runs";
+	case EMFILE:
+	case ENFILE:
+		return "one descriptor for each CPU is needed and the limit of open files is reached";
+	case ENOMEM:
+		return "no memory for the AUX areas";
+	default:
+		return "the kernel's SPE driver refused an event";
+	}
+}
+
+static int open_cpus(struct perf_source *p, const char **ret_reason)
+{
+	int r = 0;
+
+	for (u32 cpu = 0; cpu < p->count; cpu++) {
+		if (!pmu_of(p, cpu))
+			continue;
+		r = open_cpu(p, cpu);
+		/* An offline CPU is followed. */
+		if (r == -ENODEV)
+			continue;
+		if (r < 0) {
+			*ret_reason = open_reason(-r);
+			return r;
+		}
+		p->source.cpus++;
+	}
+	if (!p->source.cpus) {
+		*ret_reason = "no CPU with an SPU is online";
+		return -ENODEV;
+	}
+	return 0;
+}
+
+/* As the module's: one operation a nanosecond is taken for a start. */
+static u64 interval_of(const struct perf_pmu *pmus, int count, const struct source_config *config)
+{
+	u64 interval = config->interval_ns;
+
+	for (int i = 0; i < count; i++)
+		if (interval < pmus[i].interval_min)
+			interval = pmus[i].interval_min;
+	return interval > UINT32_MAX ? UINT32_MAX : interval;
+}
+
+static struct perf_source *perf_new(const struct source_config *config,
+				    const struct perf_host *host, const struct perf_pmu *pmus,
+				    int count)
+{
+	struct perf_source *p;
+	u32 cpus = 0, end;
+
+	for (int i = 0; i < count; i++) {
+		end = cpu_list_end(&pmus[i].cpus);
+		cpus = end > cpus ? end : cpus;
+	}
+	p = calloc(1, sizeof(*p) + cpus * sizeof(p->cpus[0]));
+	if (!p)
+		return NULL;
+	p->source = (struct source){
+		.ops = &perf_ops,
+		.by = "AUX areas",
+		.backend = BACKEND_HARDWARE,
+		.interval_ns = interval_of(pmus, count, config),
+	};
+	p->config = *config;
+	p->host = *host;
+	memcpy(p->pmus, pmus, sizeof(p->pmus));
+	p->pmu_count = count;
+	p->count = cpus;
+	for (u32 cpu = 0; cpu < cpus; cpu++)
+		p->cpus[cpu].fd = -1;
+	p->epoll = epoll_create1(EPOLL_CLOEXEC);
+	return p;
+}
+
+int source_perf_new_on(const struct perf_host *host, const struct source_config *config,
+		       struct source **ret_source, const char **ret_reason)
+{
+	struct perf_pmu pmus[PERF_PMU_MAX] = { 0 };
+	struct perf_source *p;
+	int count, r;
+
+	count = perf_pmu_list(host->devices, pmus);
+	if (count <= 0) {
+		*ret_reason = count ? "what sysfs says of arm_spe_0 could not be read" :
+				      "the kernel drives no SPU (no arm_spe_0 in sysfs)";
+		return count ?: -ENOENT;
+	}
+	*ret_reason = "out of memory";
+	p = perf_new(config, host, pmus, count);
+	if (!p)
+		return -ENOMEM;
+	r = p->epoll < 0 ? -EMFILE : open_cpus(p, ret_reason);
+	if (r < 0) {
+		perf_free(&p->source);
+		return r;
+	}
+	*ret_source = &p->source;
+	return 0;
+}
+
+int source_perf_new(const struct source_config *config, struct source **ret_source,
+		    const char **ret_reason)
+{
+	return source_perf_new_on(&perf_host_real, config, ret_source, ret_reason);
+}

@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The source "perf" on a kernel that this test plays: sysfs is a folder, an event is
+ * a memfd with the ring and the AUX area in it. On the kernel's own driver it is tried
+ * in the arm64 VMs.
+ */
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perf-pmu.h"
+#include "perf-source.h"
+#include "regs.h"
+#include "tick-clock.h"
+
+#define CPUS 4
+
+/* What the kernel knows of an event. */
+struct event {
+	struct perf_event_attr attr;
+	struct perf_event_mmap_page *control;
+	u8 *ring;
+	u8 *area;
+	u32 opened;
+	u32 enables;
+	u32 disables;
+	int fd;
+};
+
+static struct {
+	char folder[64];
+	char devices[80];
+	char cpus[80];
+	struct event events[CPUS];
+	int refuse;
+} kernel;
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+static int fake_open(const struct perf_event_attr *attr, u32 cpu)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = page + PERF_AUX_RING_SIZE + PERF_AUX_AREA_SIZE;
+	struct event *e = &kernel.events[cpu];
+	u8 *map;
+	int fd;
+
+	if (kernel.refuse)
+		return -kernel.refuse;
+	fd = memfd_create("event", MFD_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(map != MAP_FAILED);
+	if (e->control)
+		munmap(e->control, size);
+	*e = (struct event){
+		.attr = *attr,
+		.control = (void *)map,
+		.ring = map + page,
+		.area = map + page + PERF_AUX_RING_SIZE,
+		.opened = e->opened + 1,
+		.fd = fd,
+	};
+	return fd;
+}
+
+static int fake_enable(int fd, bool on)
+{
+	for (u32 i = 0; i < CPUS; i++) {
+		if (kernel.events[i].fd != fd || !kernel.events[i].opened)
+			continue;
+		if (on)
+			kernel.events[i].enables++;
+		else
+			kernel.events[i].disables++;
+		return 0;
+	}
+	return -EBADF;
+}
+
+static int fake_watch(int epoll, int fd)
+{
+	return epoll >= 0 && fd >= 0 ? 0 : -EBADF;
+}
+
+static const struct perf_host host = {
+	.devices = kernel.devices,
+	.cpus = kernel.cpus,
+	.open = fake_open,
+	.enable = fake_enable,
+	.watch = fake_watch,
+};
+
+static void put_file(const char *folder, const char *file, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void put_folder(const char *folder, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+/* As the kernel has it (drivers/perf/arm_spe_pmu.c, Documentation/ABI). */
+static void put_pmu(const char *name, const char *type, const char *cpus)
+{
+	static const char *const formats[][2] = {
+		{ "ts_enable", "config:0\n" },	     { "pa_enable", "config:1\n" },
+		{ "jitter", "config:16\n" },	     { "branch_filter", "config:32\n" },
+		{ "load_filter", "config:33\n" },    { "store_filter", "config:34\n" },
+		{ "event_filter", "config1:0-63\n" }, { "min_latency", "config2:0-11\n" },
+	};
+	char folder[160], format[200];
+
+	put_folder(kernel.devices, name);
+	snprintf(folder, sizeof(folder), "%s/%s", kernel.devices, name);
+	put_file(folder, "type", type);
+	put_file(folder, "cpumask", cpus);
+	put_folder(folder, "format");
+	put_folder(folder, "caps");
+	put_file(folder, "caps/min_interval", "1024\n");
+	snprintf(format, sizeof(format), "%s/format", folder);
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		put_file(format, formats[i][0], formats[i][1]);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&kernel, 0, sizeof(kernel));
+	strcpy(kernel.folder, "/tmp/speprof-perf-XXXXXX");
+	assert_non_null(mkdtemp(kernel.folder));
+	snprintf(kernel.devices, sizeof(kernel.devices), "%s/devices", kernel.folder);
+	snprintf(kernel.cpus, sizeof(kernel.cpus), "%s/cpu", kernel.folder);
+	put_folder(kernel.folder, "devices");
+	put_folder(kernel.folder, "cpu");
+	put_folder(kernel.devices, "breakpoint");
+	put_file(kernel.cpus, "online", "0-3\n");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char command[128];
+
+	(void)state;
+	for (u32 i = 0; i < CPUS; i++)
+		if (kernel.events[i].control)
+			munmap(kernel.events[i].control, (size_t)sysconf(_SC_PAGESIZE) +
+			       PERF_AUX_RING_SIZE + PERF_AUX_AREA_SIZE);
+	snprintf(command, sizeof(command), "rm -rf %s", kernel.folder);
+	return system(command);
+}
+
+static const struct source_config plain = {
+	.interval_ns = 1000000, .jitter = true, .kernel = true, .user = true,
+};
+
+static struct source *open_perf(const struct source_config *config)
+{
+	struct source *source = NULL;
+	const char *reason = "";
+	int r = source_perf_new_on(&host, config, &source, &reason);
+
+	if (r < 0)
+		fail_msg("%s (%d)", reason, r);
+	return source;
+}
+
+/* ---- What the kernel does -------------------------------------------------- */
+
+static void ring_put(struct event *e, const void *record, size_t size)
+{
+	const u8 *from = record;
+	u64 head = e->control->data_head;
+
+	for (size_t i = 0; i < size; i++)
+		e->ring[(head + i) % PERF_AUX_RING_SIZE] = from[i];
+	e->control->data_head = head + size;
+}
+
+struct aux_told {
+	struct perf_event_header header;
+	u64 offset;
+	u64 size;
+	u64 flags;
+	u64 time;
+};
+
+static void tell(struct event *e, u64 offset, u64 size, u64 flags, u64 time)
+{
+	const struct aux_told told = {
+		.header = { .type = PERF_RECORD_AUX, .size = sizeof(told) },
+		.offset = offset, .size = size, .flags = flags, .time = time,
+	};
+
+	ring_put(e, &told, sizeof(told));
+}
+
+/* @size bytes that count up from @first, told of at @time. */
+static void spu_writes(struct event *e, u8 first, u64 size, u64 flags, u64 time)
+{
+	u64 at = e->control->aux_head;
+
+	for (u64 i = 0; i < size; i++)
+		e->area[(at + i) % PERF_AUX_AREA_SIZE] = (u8)(first + i);
+	e->control->aux_head = at + size;
+	tell(e, at, size, flags, time);
+}
+
+/* ---- What the sink sees ---------------------------------------------------- */
+
+static struct {
+	u32 count;
+	struct source_window last[8];
+	u8 first[8];
+	bool counts_up;
+} seen;
+
+static void see(void *ctx, const struct source_window *window)
+{
+	(void)ctx;
+	assert_true(seen.count < ARRAY_SIZE(seen.last));
+	seen.first[seen.count] = window->data[0];
+	for (size_t i = 1; i < window->len; i++)
+		seen.counts_up &= window->data[i] == (u8)(window->data[i - 1] + 1);
+	seen.last[seen.count++] = *window;
+}
+
+static int drain(struct source *source)
+{
+	const struct source_sink sink = { .window = see };
+
+	memset(&seen, 0, sizeof(seen));
+	seen.counts_up = true;
+	return source->ops->drain(source, &sink);
+}
+
+/* ---- Tests ------------------------------------------------------------------ */
+
+static void test_none(void **state)
+{
+	struct source *source = NULL;
+	const char *reason = "";
+
+	(void)state;
+	assert_int_equal(source_perf_new_on(&host, &plain, &source, &reason), -ENOENT);
+	assert_non_null(strstr(reason, "drives no SPU"));
+	assert_null(source);
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		int error;
+		const char *says;
+	} rows[] = {
+		{ EACCES, "perf_event_open is refused" },
+		{ EBUSY, "in use" },
+		{ EMFILE, "limit of open files" },
+		{ ENODEV, "online" },
+	};
+	struct source *source = NULL;
+	const char *reason;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("errno %d", rows[i].error);
+		kernel.refuse = rows[i].error;
+		reason = "";
+		assert_row(source_perf_new_on(&host, &plain, &source, &reason) == -rows[i].error);
+		assert_row(strstr(reason, rows[i].says));
+	}
+}
+
+static void test_sysfs_damaged(void **state)
+{
+	static const struct {
+		const char *file;
+		const char *text;
+	} rows[] = {
+		{ "type", "nine\n" },	       { "type", "99999999999\n" },
+		{ "cpumask", "3-1\n" },	       { "format/jitter", "config16\n" },
+		{ "format/jitter", "config:16-3\n" }, { "format/jitter", "config9:1\n" },
+		{ "format/jitter", "config:64\n" },   { "format/jitter", "configx:1\n" },
+		{ "format/jitter", "" },
+	};
+	struct perf_pmu pmus[PERF_PMU_MAX];
+	char folder[128];
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
+	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s \"%.12s\"", rows[i].file, rows[i].text);
+		put_file(folder, rows[i].file, rows[i].text);
+		assert_row(perf_pmu_list(kernel.devices, pmus) < 0);
+		put_file(folder, "type", "9\n");
+		put_file(folder, "cpumask", "0-1\n");
+		put_file(folder, "format/jitter", "config:16\n");
+	}
+	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
+}
+
+/* Two kinds of cores, each with its PMU; every setting in the place that sysfs names. */
+static void test_attr(void **state)
+{
+	const struct source_config filtered = {
+		.interval_ns = 1000, .jitter = true, .user = true,
+		.filter_types = SPE_PMSFCR_LD | SPE_PMSFCR_ST, .filter_events = 0x82,
+		.filter_latency = 40,
+	};
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	put_pmu("arm_spe_1", "10\n", "3\n");
+	source = open_perf(&filtered);
+	assert_int_equal(source->cpus, 3);
+	assert_int_equal(source->backend, BACKEND_HARDWARE);
+	assert_int_equal(source->interval_ns, 1024);
+	for (u32 cpu = 0; cpu < CPUS; cpu++) {
+		const struct perf_event_attr *attr = &kernel.events[cpu].attr;
+
+		test_row("cpu %u", cpu);
+		assert_row(kernel.events[cpu].opened == (cpu != 2));
+		if (cpu == 2)
+			continue;
+		assert_row(attr->type == (cpu == 3 ? 10 : 9));
+		assert_row(attr->config == (1 | 1 << 16 | 1ULL << 33 | 1ULL << 34));
+		assert_row(attr->config1 == 0x82 && attr->config2 == 40);
+		assert_row(attr->sample_period == 1024 && attr->disabled);
+		assert_row(attr->exclude_kernel && attr->exclude_hv && !attr->exclude_user);
+	}
+	source->ops->free(source);
+}
+
+/* A latency above the field's 12 bits, and an old kernel without the filter. */
+static void test_unsupported(void **state)
+{
+	struct source_config config = plain;
+	struct source *source = NULL;
+	const char *reason = "";
+	char path[160];
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	config.filter_latency = 4096;
+	assert_int_equal(source_perf_new_on(&host, &config, &source, &reason), -EOPNOTSUPP);
+	assert_non_null(strstr(reason, "cannot filter so"));
+	config.filter_latency = 0;
+	config.filter_events = 2;
+	snprintf(path, sizeof(path), "%s/arm_spe_0/format/event_filter", kernel.devices);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(source_perf_new_on(&host, &config, &source, &reason), -EOPNOTSUPP);
+}
+
+static void test_windows(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+	u64 from;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	from = now_ns();
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(e->enables, 1);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 0);
+
+	spu_writes(e, 1, 640, 0, from + 1000000000);
+	spu_writes(e, 7, 64, PERF_AUX_FLAG_COLLISION | PERF_AUX_FLAG_PARTIAL, from + 1500000000);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 2);
+	assert_true(seen.counts_up);
+	assert_int_equal(seen.first[0], 1);
+	assert_int_equal(seen.last[0].len, 640);
+	assert_int_equal(seen.last[0].flags, 0);
+	assert_int_equal(seen.last[0].end_ns, from + 1000000000);
+	assert_int_equal(seen.last[0].written, WINDOW_WRITTEN_UNKNOWN);
+	assert_int_equal(seen.first[1], 7);
+	assert_int_equal(seen.last[1].flags, WINDOW_COLLIDED | WINDOW_PARTIAL);
+	assert_int_equal(seen.last[1].start_ns, from + 1000000000);
+	assert_int_equal(seen.last[1].armed_ns, 500000000);
+	assert_int_equal(seen.last[1].blind_ns, 0);
+	assert_int_equal(e->control->aux_tail, 704);
+	assert_int_equal(e->control->data_tail, e->control->data_head);
+	source->ops->stop(source);
+	assert_int_equal(e->disables, 1);
+	source->ops->free(source);
+}
+
+/* Rings and area around their ends many times, each byte once. */
+static void test_around(void **state)
+{
+	struct event *e = &kernel.events[0];
+	u64 bytes = 0, size = 3 * 4096 + 64, time = now_ns();
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	/* 5,000 records of 40 bytes are three times around the ring. */
+	for (u32 i = 0; i < 5000; i++) {
+		time += 1000;
+		spu_writes(e, (u8)i, size, 0, time);
+		assert_int_equal(drain(source), 0);
+		assert_int_equal(seen.count, 1);
+		assert_int_equal(seen.first[0], (u8)i);
+		assert_true(seen.counts_up);
+		bytes += seen.last[0].len;
+	}
+	assert_int_equal(bytes, 5000 * size);
+	source->ops->free(source);
+}
+
+/* The driver has stopped the event: it is enabled again, and the time is blind. */
+static void test_truncated(void **state)
+{
+	struct event *e = &kernel.events[0];
+	u64 stopped = now_ns() - 50000000, later;
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, stopped);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[0].flags, WINDOW_TRUNCATED);
+	assert_int_equal(e->enables, 2);
+	later = now_ns() + 100000000;
+	spu_writes(e, 0, 128, 0, later);
+	assert_int_equal(drain(source), 0);
+	assert_true(seen.last[0].blind_ns >= 50000000);
+	assert_int_equal(e->enables, 2);
+
+	/* Without a byte of data it is repaired too. */
+	tell(e, e->control->aux_head, 0, PERF_AUX_FLAG_TRUNCATED, later);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 0);
+	assert_int_equal(e->enables, 3);
+	source->ops->free(source);
+}
+
+static void test_lost(void **state)
+{
+	const struct {
+		struct perf_event_header header;
+		u64 id, lost, time;
+	} lost = { .header = { .type = PERF_RECORD_LOST, .size = sizeof(lost) }, .lost = 1 };
+	struct event *e = &kernel.events[0];
+	struct source *source;
+	u64 time = now_ns();
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	/* The driver skips to where it may write: no loss. */
+	e->control->aux_head = 4096;
+	spu_writes(e, 0, 64, 0, time + 1);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[0].lost_bytes, 0);
+	/* It wrote a window that the ring had no room to tell of: loss. */
+	e->control->aux_head += 960;
+	ring_put(e, &lost, sizeof(lost));
+	spu_writes(e, 0, 64, 0, time + 2);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[0].lost_bytes, 960);
+	source->ops->free(source);
+}
+
+/* What cannot be true is not walked: its bytes are lost, and it goes on. */
+static void test_damaged(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 offset, size;
+		u16 record;
+	} rows[] = {
+		{ "beyond the head", 64, 128, sizeof(struct aux_told) },
+		{ "more than the area", 0, PERF_AUX_AREA_SIZE + 1, sizeof(struct aux_told) },
+		{ "offset wraps", UINT64_MAX - 63, 64, sizeof(struct aux_told) },
+		{ "size wraps", 64, UINT64_MAX, sizeof(struct aux_told) },
+		{ "short record", 0, 64, 16 },
+		{ "empty record", 0, 64, 0 },
+		{ "endless record", 0, 64, UINT16_MAX },
+	};
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct event *e = &kernel.events[0];
+		struct source *source = open_perf(&plain);
+		struct aux_told told = {
+			.header = { .type = PERF_RECORD_AUX, .size = rows[i].record },
+			.offset = rows[i].offset, .size = rows[i].size,
+		};
+
+		test_row("%s", rows[i].name);
+		assert_row(source->ops->start(source) == 0);
+		e->control->aux_head = 128;
+		ring_put(e, &told, sizeof(told));
+		assert_row(drain(source) == -EBADMSG && seen.count == 0);
+		spu_writes(e, 5, 64, 0, now_ns());
+		assert_row(drain(source) == 0 && seen.count == 1);
+		assert_row(seen.first[0] == 5 && seen.last[0].lost_bytes == 128);
+		source->ops->free(source);
+	}
+}
+
+/* Drained until a second has passed, when it looks which CPUs are there. */
+static void until_opened(struct source *source, u32 cpu, u32 times)
+{
+	for (int i = 0; i < 1000 && kernel.events[cpu].opened < times; i++) {
+		usleep(10000);
+		assert_int_equal(drain(source), 0);
+	}
+	assert_int_equal(kernel.events[cpu].opened, times);
+}
+
+static void test_hotplug(void **state)
+{
+	struct event *e = &kernel.events[1];
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	put_file(kernel.cpus, "online", "0\n");
+	spu_writes(e, 9, 64, 0, now_ns());
+	/* What it wrote before it went is not lost, whichever drain sees it. */
+	for (int i = 0; i < 150; i++) {
+		usleep(10000);
+		assert_int_equal(drain(source), 0);
+	}
+	assert_int_equal(e->control->aux_tail, 64);
+	assert_int_equal(e->opened, 1);
+	put_file(kernel.cpus, "online", "0-1\n");
+	until_opened(source, 1, 2);
+	assert_int_equal(e->enables, 1);
+	spu_writes(e, 3, 64, 0, now_ns());
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.first[0], 3);
+	source->ops->free(source);
+}
+
+/* The driver is asked for what a quiet CPU's SPU has written, and only then. */
+static void test_flush(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(e->disables, 0);
+	for (int i = 0; i < 1000 && !e->disables; i++) {
+		usleep(10000);
+		assert_int_equal(drain(source), 0);
+	}
+	assert_int_equal(e->disables, 1);
+	assert_int_equal(e->enables, 2);
+	source->ops->free(source);
+}
+
+static void test_clock(void **state)
+{
+	static const u64 rates[] = { 1, 1000000, 24000000, 1000000000, 4000000000ULL };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+		const struct tick_clock c = tick_clock_scale(rates[i], 5 * rates[i], 77);
+		u64 second = (u64)((unsigned __int128)(6 * rates[i]) * c.mult >> c.shift) + c.zero;
+
+		test_row("%llu Hz", (unsigned long long)rates[i]);
+		/* A second later, to a part in 2^31. */
+		assert_row(second >= 1000000077 - 2 && second <= 1000000077 + 2);
+	}
+	assert_int_equal(tick_clock_scale(0, 1, 1).mult, 0);
+}
+
+int main(void)
+{
+#define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		test(test_none),     test(test_refused), test(test_sysfs_damaged), test(test_attr),
+		test(test_unsupported), test(test_windows), test(test_around), test(test_truncated),
+		test(test_lost),     test(test_damaged), test(test_hotplug),	test(test_flush),
+		test(test_clock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
