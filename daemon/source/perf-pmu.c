@@ -82,7 +82,7 @@ static int parse_place(const char *text, struct perf_pmu_place *ret_place)
 /* A setting that this kernel does not have is no error here: perf_pmu_set() says so. */
 static int read_places(int folder, struct perf_pmu *pmu)
 {
-	char file[64], text[64];
+	char file[64], text[64] = "";
 	int r;
 
 	for (int i = 0; i < PERF_PMU_SETTINGS; i++) {
