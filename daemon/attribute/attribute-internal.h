@@ -6,6 +6,7 @@
 #include "attribute.h"
 #include "maps.h"
 #include "thread-table.h"
+#include "timeline.h"
 
 #define IDLE	 0 /* index of the idle task's entry */
 #define RETRY_MS 1000 /* before a TID that was nowhere is looked up again */
@@ -30,6 +31,8 @@ enum process_state {
  * @hash_next: in the chain of its pid
  * @dead_next: in the order of death
  * @died, @mapped: ms
+ * @after_ns: recordings: when @after took its place, by exec or a move; 0: nothing did
+ * @after_generation: of @after then
  * @state: &enum process_state
  * @image: @start_code and @start_stack are those of what it executes
  * @exited: an event said so, and not only /proc
@@ -46,6 +49,9 @@ struct process {
 	u32 dead_next;
 	u32 died;
 	u32 mapped;
+	u64 after_ns;
+	u32 after;
+	u32 after_generation;
 	u8 state;
 	bool image;
 	bool exited;
@@ -79,6 +85,8 @@ struct dead_list {
  * @used: for each process, PROCESS_ASKED if it was asked for since the last look at it,
  *	PROCESS_EVER if at any time
  * @dead_unasked: the dead that no sample asked for when they died
+ * @owners: recordings: by TID, the process and its generation
+ * @switches: recordings: by CPU, the TID
  * @fresh: entries from here on were never used
  * @seed: keys the containers' hash
  */
@@ -92,6 +100,8 @@ struct attributor {
 	u32 *container_heads;
 	struct map_store store;
 	struct maps kernel;
+	struct timeline owners;
+	struct timeline switches;
 	struct attributor_stats stats;
 	u64 seed;
 	u32 processes;

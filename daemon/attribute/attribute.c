@@ -19,6 +19,7 @@
 #define CONTAINERS   2048
 #define CAPACITY_MAX (1U << 20)
 #define MAPPINGS     32 /* for each process, on the average */
+#define OWNERS	     32 /* for each thread: who had its number, and when which of them ran */
 
 #define UNASKED_MS 2000 /* the same, of one that no sample asked for yet */
 #define MISS_MS	   200 /* before the maps of a process are read again for a PC that is in none */
@@ -666,7 +667,8 @@ void attributor_stats(const struct attributor *a, struct attributor_stats *ret_s
 		    a->processes * (sizeof(struct process) + sizeof(u32) + sizeof(u8)) +
 		    (a->process_mask + 1ULL) * sizeof(u32) +
 		    a->containers * sizeof(struct container) +
-		    (a->container_mask + 1ULL) * sizeof(u32) + a->store.memory;
+		    (a->container_mask + 1ULL) * sizeof(u32) + a->store.memory +
+		    timeline_memory(&a->owners) + timeline_memory(&a->switches);
 	*ret_stats = st;
 }
 
@@ -727,6 +729,8 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	a->dead_unasked.first = ATTRIBUTE_NONE;
 	if (getrandom(&a->seed, sizeof(a->seed), GRND_NONBLOCK) != sizeof(a->seed))
 		a->seed = (u64)now_ms() << 32 ^ (u64)(uintptr_t)a;
+	a->owners.max = OWNERS * capacity(c.threads, THREADS, THREAD_WAYS);
+	a->switches.max = a->owners.max;
 	r = tables_alloc(a, capacity(c.threads, THREADS, THREAD_WAYS));
 	if (r < 0)
 		goto fail;
@@ -757,6 +761,8 @@ struct attributor *attributor_free(struct attributor *a)
 	if (a->store.heads)
 		maps_clear(&a->store, &a->kernel);
 	map_store_deinit(&a->store);
+	timeline_deinit(&a->owners);
+	timeline_deinit(&a->switches);
 	threads_deinit(&a->threads);
 	free(a->process);
 	free(a->stamp);

@@ -102,9 +102,29 @@ u32 attributor_task(struct attributor *attributor, s32 tid);
 /**
  * attributor_event() - a task event, of a recording or (live) of this machine
  *
- * Live events come in order of time, and those up to a sample's before the sample.
+ * Events come in order of time; live, those up to a sample's before the sample, of a
+ * recording all before the first.
  */
 void attributor_event(struct attributor *attributor, const struct task_event *event);
+
+#define ATTRIBUTE_AT_END UINT64_MAX
+
+/** attributor_timed() - whether task events said what was when: attributor_task_at() knows more */
+bool attributor_timed(const struct attributor *attributor);
+
+/**
+ * attributor_task_at() - the process of a thread at a time (recordings)
+ * @time_ns: of the events' clock, ATTRIBUTE_AT_END where a sample has none
+ *
+ * A TID that another process had later, or what a process was before it executed
+ * another program or moved to another container, is told apart.
+ *
+ * Return: index of the process, or ATTRIBUTE_NONE.
+ */
+u32 attributor_task_at(struct attributor *attributor, s32 tid, u64 time_ns);
+
+/** attributor_running() - the TID that ran on @cpu at @time_ns as TASK_SWITCH had it, or -1 */
+s32 attributor_running(struct attributor *attributor, u32 cpu, u64 time_ns);
 
 /**
  * attributor_refresh() - look at living processes again (live): PID reuse, exec,

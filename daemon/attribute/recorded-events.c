@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a recording tells of tasks: all there is to know, as /proc is another machine's. */
+/*
+ * What a recording tells of tasks: all there is to know, as /proc is another
+ * machine's. Events are all here before the samples, so that what was when is kept:
+ * whose a TID was, and what a process was before it became another.
+ */
 #include "attribute-internal.h"
 
 #include <stdio.h>
+
+/* Programs that one process executed, or containers it was in, told apart; a bound for hostile ones. */
+#define SUCCESSORS_MAX 64
+
+#define NOBODY UINT32_MAX
 
 static u32 event_process(struct attributor *a, s32 pid)
 {
@@ -17,16 +26,66 @@ static u32 event_process(struct attributor *a, s32 pid)
 	return i;
 }
 
+static void owner_set(struct attributor *a, s32 tid, u32 index, u64 from)
+{
+	thread_set(a, tid, index, 0);
+	timeline_add(&a->owners, (u32)tid, from, index, a->process[index].pub.generation);
+}
+
+/* @tid is of @index, and was before the event that said so, unless another one had it. */
+static void owner_known(struct attributor *a, s32 tid, u32 index, u64 time_ns)
+{
+	struct thread_slot slot = threads_find(&a->threads, tid);
+
+	if (slot.bucket && slot.bucket->process[slot.way] == index &&
+	    slot.bucket->stamp[slot.way] == a->stamp[index])
+		return;
+	owner_set(a, tid, index, slot.bucket ? time_ns : TIMELINE_ALWAYS);
+}
+
+/*
+ * Another entry for what @index is from @time_ns on; the same one where times are
+ * not known. The old one's samples stay what they were.
+ */
+static u32 process_succeed(struct attributor *a, u32 index, u64 time_ns)
+{
+	u32 next;
+
+	if (!time_ns)
+		return index;
+	process_die(a, index);
+	next = process_new(a, a->process[index].pub.pid);
+	/* Its own entry may have been the one to go. */
+	if (next == index)
+		return next;
+	a->process[next].pub.container = a->process[index].pub.container;
+	memcpy(a->process[next].pub.comm, a->process[index].pub.comm,
+	       sizeof(a->process[next].pub.comm));
+	a->process[index].after = next;
+	a->process[index].after_generation = a->process[next].pub.generation;
+	a->process[index].after_ns = time_ns;
+	return next;
+}
+
 static void event_comm(struct attributor *a, const struct task_event *e)
 {
-	u32 i = event_process(a, e->pid);
+	u32 i = process_find(a, e->pid);
 
+	if (e->exec && i != ATTRIBUTE_NONE) {
+		owner_known(a, e->tid, i, e->time_ns);
+		i = process_succeed(a, i, e->time_ns);
+		maps_clear(&a->store, &a->process[i].maps);
+		thread_set(a, e->tid, i, 0);
+	} else if (e->exec) {
+		i = event_process(a, e->pid);
+		owner_set(a, e->tid, i, e->time_ns);
+	} else {
+		i = event_process(a, e->pid);
+		owner_known(a, e->tid, i, e->time_ns);
+	}
 	/* The main thread's name is the process's, unless no better one is known. */
 	if (e->name && (e->tid == e->pid || a->process[i].pub.comm[0] == ':'))
 		process_name(&a->process[i], e->name);
-	if (e->exec)
-		maps_clear(&a->store, &a->process[i].maps);
-	thread_set(a, e->tid, i, 0);
 }
 
 static void event_fork(struct attributor *a, const struct task_event *e)
@@ -34,7 +93,7 @@ static void event_fork(struct attributor *a, const struct task_event *e)
 	u32 parent, i;
 
 	if (e->pid == e->parent_pid) {
-		thread_set(a, e->tid, event_process(a, e->pid), 0);
+		owner_set(a, e->tid, event_process(a, e->pid), e->time_ns);
 		return;
 	}
 	parent = e->parent_pid > 0 ? event_process(a, e->parent_pid) : ATTRIBUTE_NONE;
@@ -42,7 +101,7 @@ static void event_fork(struct attributor *a, const struct task_event *e)
 	if (i != ATTRIBUTE_NONE)
 		process_die(a, i);
 	i = process_new(a, e->pid);
-	thread_set(a, e->tid, i, 0);
+	owner_set(a, e->tid, i, e->time_ns);
 	/* The parent's own entry may have been the one to go. */
 	if (parent == ATTRIBUTE_NONE || parent == i)
 		return;
@@ -64,7 +123,7 @@ static void event_mmap(struct attributor *a, const struct task_event *e)
 		maps = &a->process[event_process(a, e->pid)].maps;
 	maps_add(&a->store, maps, &m, e->name, 0, e->build_id, e->build_id_size);
 	if (e->pid > 0)
-		thread_set(a, e->pid, process_find(a, e->pid), 0);
+		owner_known(a, e->pid, process_find(a, e->pid), e->time_ns);
 }
 
 static void event_exit(struct attributor *a, const struct task_event *e)
@@ -75,11 +134,25 @@ static void event_exit(struct attributor *a, const struct task_event *e)
 		process_die(a, i);
 }
 
+/* The first word on where a process is counts for all of its time. */
 static void event_cgroup(struct attributor *a, const struct task_event *e)
 {
-	if (e->name && e->pid > 0)
-		a->process[event_process(a, e->pid)].pub.container =
-			container_index(a, e->name, strlen(e->name));
+	u32 container, i, next;
+
+	if (!e->name || e->pid <= 0)
+		return;
+	i = event_process(a, e->pid);
+	container = container_index(a, e->name, strlen(e->name));
+	owner_known(a, e->pid, i, e->time_ns);
+	if (a->process[i].pub.container && a->process[i].pub.container != container &&
+	    a->process[i].state == PROCESS_LIVING) {
+		next = process_succeed(a, i, e->time_ns);
+		if (next != i)
+			maps_copy(&a->store, &a->process[next].maps, &a->process[i].maps);
+		thread_set(a, e->pid, next, 0);
+		i = next;
+	}
+	a->process[i].pub.container = container;
 }
 
 void attributor_event(struct attributor *a, const struct task_event *e)
@@ -90,6 +163,11 @@ void attributor_event(struct attributor *a, const struct task_event *e)
 	}
 	if (e->type == TASK_MMAP) {
 		event_mmap(a, e);
+		return;
+	}
+	if (e->type == TASK_SWITCH) {
+		timeline_add(&a->switches, e->cpu, e->time_ns, e->tid < 0 ? NOBODY : (u32)e->tid,
+			     0);
 		return;
 	}
 	if (e->pid <= 0 || (e->tid <= 0 && e->type != TASK_CGROUP))
@@ -108,4 +186,52 @@ void attributor_event(struct attributor *a, const struct task_event *e)
 		event_cgroup(a, e);
 		break;
 	}
+}
+
+bool attributor_timed(const struct attributor *a)
+{
+	return a->owners.count || a->switches.count;
+}
+
+u32 attributor_task_at(struct attributor *a, s32 tid, u64 time_ns)
+{
+	const struct timeline_span *owner;
+	const struct process *p;
+	u32 index, generation;
+
+	if (tid <= 0)
+		return tid ? ATTRIBUTE_NONE : IDLE;
+	switch (timeline_find(&a->owners, (u32)tid, time_ns, &owner)) {
+	case TIMELINE_NO_KEY:
+		return attributor_task(a, tid);
+	case TIMELINE_NOT_YET:
+		a->stats.unresolved++;
+		return ATTRIBUTE_NONE;
+	case TIMELINE_FOUND:
+		break;
+	}
+	index = owner->value;
+	generation = owner->extra;
+	for (u32 n = 0; n < SUCCESSORS_MAX; n++) {
+		p = &a->process[index];
+		/* There was no room for all processes of the recording. */
+		if (p->pub.generation != generation)
+			break;
+		if (!p->after_ns || time_ns < p->after_ns)
+			return index;
+		index = p->after;
+		generation = p->after_generation;
+	}
+	a->stats.unresolved++;
+	return ATTRIBUTE_NONE;
+}
+
+s32 attributor_running(struct attributor *a, u32 cpu, u64 time_ns)
+{
+	const struct timeline_span *span;
+
+	if (!a->switches.count || timeline_find(&a->switches, cpu, time_ns, &span) != TIMELINE_FOUND ||
+	    span->value == NOBODY)
+		return -1;
+	return (s32)span->value;
 }

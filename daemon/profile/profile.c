@@ -184,17 +184,37 @@ static struct sample_facts machine_add(struct profile *p, const struct spe_sampl
 }
 
 /*
+ * When @s was taken, on the clock of the window's source: the end of its tick, as
+ * an event within the tick may have come before it.
+ */
+static u64 sample_time(const struct spe_sample *s, const struct tick_clock *clock)
+{
+	if (!clock->mult || !spe_sample_has(s, SPE_HAS_TIMESTAMP))
+		return ATTRIBUTE_AT_END;
+	return clock->zero +
+	       (u64)((unsigned __int128)(s->timestamp + 1) * clock->mult >> clock->shift);
+}
+
+/*
  * The TID: CONTEXTIDR_EL1, or under VHE the same register of the kernel's under
- * index 1 (D17.6.9, DESIGN); else what the window says.
+ * index 1 (D17.6.9, DESIGN); else what the window says; else, @timed, who ran then.
  */
 static u32 sample_process(struct profile *p, const struct spe_sample *s,
-			  const struct source_window *window)
+			  const struct source_window *window, bool timed)
 {
+	u64 time = timed ? sample_time(s, &window->clock) : ATTRIBUTE_AT_END;
+	s32 tid = window->tid;
+
 	if (spe_sample_has(s, SPE_HAS_CONTEXT(SPE_CONTEXT_EL1)))
-		return attributor_task(p->attributor, (s32)s->context[SPE_CONTEXT_EL1]);
-	if (spe_sample_has(s, SPE_HAS_CONTEXT(SPE_CONTEXT_EL2)))
-		return attributor_task(p->attributor, (s32)s->context[SPE_CONTEXT_EL2]);
-	return window->tid >= 0 ? attributor_task(p->attributor, window->tid) : ATTRIBUTE_NONE;
+		tid = (s32)s->context[SPE_CONTEXT_EL1];
+	else if (spe_sample_has(s, SPE_HAS_CONTEXT(SPE_CONTEXT_EL2)))
+		tid = (s32)s->context[SPE_CONTEXT_EL2];
+	else if (tid < 0 && time != ATTRIBUTE_AT_END)
+		tid = attributor_running(p->attributor, window->cpu, time);
+	if (tid < 0)
+		return ATTRIBUTE_NONE;
+	return timed ? attributor_task_at(p->attributor, tid, time) :
+		       attributor_task(p->attributor, tid);
 }
 
 static u32 process_add(struct profile *p, u32 index, const struct sample_facts *facts)
@@ -224,6 +244,7 @@ static u32 process_add(struct profile *p, u32 index, const struct sample_facts *
 
 struct batch {
 	const struct spe_data_sources *sources;
+	bool timed;
 	struct sample_facts facts[BATCH];
 	struct location_key key[BATCH];
 	unsigned int count;
@@ -239,7 +260,7 @@ static void batch_add(struct profile *p, struct batch *batch, const struct spe_s
 	*facts = machine_add(p, s, batch->sources);
 	*key = (struct location_key){
 		.pc = spe_address_va(pc),
-		.process = sample_process(p, s, window),
+		.process = sample_process(p, s, window, batch->timed),
 		.kernel = spe_address_el(pc) != 0,
 	};
 	if (key->process == ATTRIBUTE_NONE)
@@ -291,6 +312,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 	struct spe_decoder decoder;
 	struct batch batch = {
 		.sources = spe_data_sources_find(window->midr ? window->midr : profile->midr),
+		.timed = attributor_timed(profile->attributor),
 	};
 	struct spe_sample sample;
 	enum spe_decode r;

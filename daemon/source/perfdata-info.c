@@ -16,6 +16,7 @@
 #define ATTR_FLAGS	   40
 #define ATTR_FLAG_FREQ	   10
 #define ATTR_FLAG_ID_ALL   18
+#define ATTR_FLAG_CLOCKID  25
 #define ATTR_CONFIG_JITTER SPE_BIT(16) /* PMSIRR.RND, as arm_spe_pmu has it */
 
 /* SPE metadata, in words of 8 bytes (tools/perf/util/arm-spe.h). */
@@ -52,6 +53,8 @@ static void take_attr(struct perfdata *perf, const u8 *attr)
 	bool trailers = attr_flag(perf, attr, ATTR_FLAG_ID_ALL);
 
 	perfdata_add_mask(perf, trailers ? perfdata_get64(perf, attr + ATTR_SAMPLE_TYPE) : 0);
+	/* TIME_CONV is about perf's own clock, whatever the events use (perf record -k). */
+	perf->other_clock |= attr_flag(perf, attr, ATTR_FLAG_CLOCKID);
 	if (!perf->interval && perfdata_get32(perf, attr) >= PERF_TYPE_MAX)
 		perf->interval = attr_interval(perf, attr);
 }

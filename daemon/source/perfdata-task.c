@@ -29,12 +29,10 @@ static void take_comm(struct perfdata *perf, const struct perfdata_record *recor
 {
 	struct task_event event = { .type = TASK_COMM, .parent_pid = -1 };
 
-	if (!perfdata_need(perf, record, 17, "COMM"))
-		return;
 	event.pid = (s32)perfdata_get32(perf, record->data + 8);
 	event.tid = (s32)perfdata_get32(perf, record->data + 12);
 	event.exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
-	event.time_ns = perfdata_id(perf, record).time;
+	event.time_ns = perfdata_task_time(perf, record);
 	event.name = get_name(perf, record, 16, "COMM");
 	if (event.name)
 		emit(perf, &event);
@@ -46,12 +44,10 @@ static void take_fork_exit(struct perfdata *perf, const struct perfdata_record *
 	bool fork = record->type == PERF_RECORD_FORK;
 	struct task_event event = { .type = fork ? TASK_FORK : TASK_EXIT, .name = "" };
 
-	if (!perfdata_need(perf, record, 32, fork ? "FORK" : "EXIT"))
-		return;
 	event.pid = (s32)perfdata_get32(perf, record->data + 8);
 	event.parent_pid = (s32)perfdata_get32(perf, record->data + 12);
 	event.tid = (s32)perfdata_get32(perf, record->data + 16);
-	event.time_ns = perfdata_get64(perf, record->data + 24);
+	event.time_ns = perfdata_task_time(perf, record);
 	emit(perf, &event);
 }
 
@@ -66,7 +62,7 @@ static void get_mapping(struct perfdata *perf, const struct perfdata_record *rec
 		.start = perfdata_get64(perf, record->data + 16),
 		.size = perfdata_get64(perf, record->data + 24),
 		.offset = perfdata_get64(perf, record->data + 32),
-		.time_ns = perfdata_id(perf, record).time,
+		.time_ns = perfdata_task_time(perf, record),
 	};
 }
 
@@ -74,7 +70,7 @@ static void take_mmap(struct perfdata *perf, const struct perfdata_record *recor
 {
 	struct task_event event;
 
-	if (record->misc & PERF_RECORD_MISC_MMAP_DATA || !perfdata_need(perf, record, 41, "MMAP"))
+	if (record->misc & PERF_RECORD_MISC_MMAP_DATA)
 		return;
 	get_mapping(perf, record, &event);
 	event.name = get_name(perf, record, 40, "MMAP");
@@ -86,8 +82,6 @@ static void take_mmap2(struct perfdata *perf, const struct perfdata_record *reco
 {
 	struct task_event event;
 
-	if (!perfdata_need(perf, record, 73, "MMAP2"))
-		return;
 	if (!(perfdata_get32(perf, record->data + 64) & PROT_EXEC))
 		return;
 	get_mapping(perf, record, &event);
@@ -111,38 +105,92 @@ static void take_cgroup(struct perfdata *perf, const struct perfdata_record *rec
 {
 	struct task_event event = { .type = TASK_CGROUP, .pid = -1, .tid = -1, .parent_pid = -1 };
 
-	if (!perfdata_need(perf, record, 17, "CGROUP"))
-		return;
 	event.cgroup = perfdata_get64(perf, record->data + 8);
-	event.time_ns = perfdata_id(perf, record).time;
+	/* The kernel names who made the cgroup, speprof record who is in it. */
+	if (perf->backend != BACKEND_UNKNOWN) {
+		event.tid = perfdata_id(perf, record).tid;
+		event.pid = event.tid;
+	}
+	event.time_ns = perfdata_task_time(perf, record);
 	event.name = get_name(perf, record, 16, "CGROUP");
 	if (event.name)
 		emit(perf, &event);
 }
 
+/*
+ * Who runs on a CPU from now on: the task that is switched to, or that runs when
+ * tracing starts. The trailer has the task and its CPU.
+ */
+static void take_switch(struct perfdata *perf, const struct perfdata_record *record)
+{
+	struct perfdata_id id = perfdata_id(perf, record);
+	struct task_event event = {
+		.type = TASK_SWITCH,
+		.parent_pid = -1,
+		.pid = -1,
+		.name = "",
+		.cpu = (u32)id.cpu,
+		.tid = record->misc & PERF_RECORD_MISC_SWITCH_OUT ? -1 : id.tid,
+		.time_ns = perfdata_task_time(perf, record),
+	};
+
+	if (id.cpu >= 0 && event.time_ns)
+		emit(perf, &event);
+}
+
+static void take_itrace_start(struct perfdata *perf, const struct perfdata_record *record)
+{
+	struct perfdata_id id = perfdata_id(perf, record);
+	struct task_event event = { .type = TASK_SWITCH, .parent_pid = -1, .pid = -1, .name = "" };
+
+	event.tid = (s32)perfdata_get32(perf, record->data + 12);
+	event.cpu = (u32)id.cpu;
+	event.time_ns = perfdata_task_time(perf, record);
+	/* speprof record has windows only, and knows of no task in them. */
+	if (id.cpu >= 0 && event.tid >= 0 && event.time_ns)
+		emit(perf, &event);
+}
+
+/* By type; others say nothing of tasks. @size: of the fixed fields, and of a name's first byte. */
+static const struct task_record {
+	void (*take)(struct perfdata *perf, const struct perfdata_record *record);
+	const char *name;
+	u32 size;
+	bool own_time; /* at 24, beside the trailer's */
+} task_records[PERF_RECORD_MAX] = {
+	[PERF_RECORD_MMAP] = { take_mmap, "MMAP", 41 },
+	[PERF_RECORD_COMM] = { take_comm, "COMM", 17 },
+	[PERF_RECORD_EXIT] = { take_fork_exit, "EXIT", 32, true },
+	[PERF_RECORD_FORK] = { take_fork_exit, "FORK", 32, true },
+	[PERF_RECORD_MMAP2] = { take_mmap2, "MMAP2", 73 },
+	[PERF_RECORD_ITRACE_START] = { take_itrace_start, "ITRACE_START", 16 },
+	[PERF_RECORD_SWITCH] = { take_switch, "SWITCH", 8 },
+	[PERF_RECORD_SWITCH_CPU_WIDE] = { take_switch, "SWITCH_CPU_WIDE", 16 },
+	[PERF_RECORD_CGROUP] = { take_cgroup, "CGROUP", 17 },
+};
+
+bool perfdata_is_task(const struct perfdata_record *record)
+{
+	return record->type < PERF_RECORD_MAX && task_records[record->type].take;
+}
+
+bool perfdata_task_whole(struct perfdata *perf, const struct perfdata_record *record)
+{
+	const struct task_record *kind = &task_records[record->type];
+
+	return perfdata_need(perf, record, kind->size, kind->name);
+}
+
+u64 perfdata_task_time(const struct perfdata *perf, const struct perfdata_record *record)
+{
+	if (perf->other_clock)
+		return 0;
+	if (task_records[record->type].own_time)
+		return perfdata_get64(perf, record->data + 24);
+	return perfdata_id(perf, record).time;
+}
+
 void perfdata_task(struct perfdata *perf, const struct perfdata_record *record)
 {
-	if (!perf->sink->task)
-		return;
-	switch (record->type) {
-	case PERF_RECORD_COMM:
-		take_comm(perf, record);
-		break;
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		take_fork_exit(perf, record);
-		break;
-	case PERF_RECORD_MMAP:
-		take_mmap(perf, record);
-		break;
-	case PERF_RECORD_MMAP2:
-		take_mmap2(perf, record);
-		break;
-	case PERF_RECORD_CGROUP:
-		take_cgroup(perf, record);
-		break;
-	default:
-		/* What they say of SPE samples (ITRACE_START, SWITCH) contexts say better. */
-		break;
-	}
+	task_records[record->type].take(perf, record);
 }

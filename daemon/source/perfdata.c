@@ -64,10 +64,47 @@ bool perfdata_need(struct perfdata *perf, const struct perfdata_record *record, 
 	return false;
 }
 
+static bool read_sections(struct perfdata *perf, const u8 *h, size_t len)
+{
+	struct recording *recording = perf->recording;
+	u64 data_size = perfdata_get64(perf, h + 48), left;
+
+	perf->attr_size = perfdata_get64(perf, h + 16);
+	perf->attr_offset = perfdata_get64(perf, h + 24);
+	perf->attr_bytes = perfdata_get64(perf, h + 32);
+	perf->data = perfdata_get64(perf, h + 40);
+	if (perfdata_get64(perf, h + 8) >= FILE_HEADER && len >= FILE_HEADER)
+		for (size_t i = 0; i < ARRAY_SIZE(perf->feature_bits); i++)
+			perf->feature_bits[i] = perfdata_get64(perf, h + 72 + 8 * i);
+
+	if (perf->data < FILE_HEADER_MIN || perf->data > recording->size) {
+		recording_damage(
+			recording, 40,
+			"perf.data header: data offset is %#llx, want one within the file's "
+			"%#llx bytes",
+			(unsigned long long)perf->data, (unsigned long long)recording->size);
+		return false;
+	}
+	left = recording->size - perf->data;
+	if (!data_size)
+		recording_damage(recording, 48,
+				 "perf.data header: data size is 0: perf record did not end in "
+				 "order; read up to the file's end");
+	else if (data_size > left)
+		recording_damage(
+			recording, 48,
+			"perf.data header: data size is %#llx, but %#llx bytes follow: cut "
+			"short",
+			(unsigned long long)data_size, (unsigned long long)left);
+	perf->data_end = perf->data + (data_size && data_size <= left ? data_size : left);
+	perf->features = perf->data_end;
+	return true;
+}
+
 static bool read_header(struct perfdata *perf)
 {
 	struct recording *recording = perf->recording;
-	u64 header_size, data_size;
+	u64 header_size;
 	size_t len;
 	const u8 *h = recording_peek(recording, 0, FILE_HEADER, &len);
 
@@ -86,48 +123,14 @@ static bool read_header(struct perfdata *perf)
 		perf->data_end = recording->size;
 		return true;
 	}
-	if (header_size < FILE_HEADER_MIN || len < FILE_HEADER_MIN) {
-		recording_damage(
-			recording, 8,
-			"perf.data header: size is %llu in a file of %llu bytes, want %u, or "
-			"%u for a recording from a pipe",
-			(unsigned long long)header_size, (unsigned long long)recording->size,
-			FILE_HEADER, PIPE_HEADER);
-		return false;
-	}
-	perf->attr_size = perfdata_get64(perf, h + 16);
-	perf->attr_offset = perfdata_get64(perf, h + 24);
-	perf->attr_bytes = perfdata_get64(perf, h + 32);
-	perf->data = perfdata_get64(perf, h + 40);
-	data_size = perfdata_get64(perf, h + 48);
-	if (header_size >= FILE_HEADER && len >= FILE_HEADER)
-		for (size_t i = 0; i < ARRAY_SIZE(perf->feature_bits); i++)
-			perf->feature_bits[i] = perfdata_get64(perf, h + 72 + 8 * i);
-
-	if (perf->data < FILE_HEADER_MIN || perf->data > recording->size) {
-		recording_damage(
-			recording, 40,
-			"perf.data header: data offset is %#llx, want one within the file's "
-			"%#llx bytes",
-			(unsigned long long)perf->data, (unsigned long long)recording->size);
-		return false;
-	}
-	if (!data_size)
-		recording_damage(recording, 48,
-				 "perf.data header: data size is 0: perf record did not end in "
-				 "order; read up to the file's end");
-	else if (data_size > recording->size - perf->data)
-		recording_damage(
-			recording, 48,
-			"perf.data header: data size is %#llx, but %#llx bytes follow: cut "
-			"short",
-			(unsigned long long)data_size,
-			(unsigned long long)(recording->size - perf->data));
-	if (!data_size || data_size > recording->size - perf->data)
-		data_size = recording->size - perf->data;
-	perf->data_end = perf->data + data_size;
-	perf->features = perf->data_end;
-	return true;
+	if (header_size >= FILE_HEADER_MIN && len >= FILE_HEADER_MIN)
+		return read_sections(perf, h, len);
+	recording_damage(recording, 8,
+			 "perf.data header: size is %llu in a file of %llu bytes, want %u, or "
+			 "%u for a recording from a pipe",
+			 (unsigned long long)header_size, (unsigned long long)recording->size,
+			 FILE_HEADER, PIPE_HEADER);
+	return false;
 }
 
 /* Bytes that follow @record and belong to it. */
@@ -308,9 +311,12 @@ static void take_facts(struct perfdata *perf, const struct perfdata_record *reco
 	case PERF_RECORD_AUX:
 		perfdata_aux_record(perf, record);
 		break;
+	case PERFDATA_FINISHED_ROUND:
+		perfdata_order_round(perf);
+		break;
 	default:
-		if (record->type && record->type < PERFDATA_ATTR)
-			perfdata_task(perf, record);
+		if (perfdata_is_task(record))
+			perfdata_order_add(perf, record);
 		else if (!record->type)
 			recording_damage(perf->recording, record->offset,
 					 "record: type is 0, want 1 or more");
@@ -335,6 +341,7 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 		perfdata_read_features(&perf);
 	}
 	walk(&perf, take_facts);
+	perfdata_order_end(&perf);
 	if (!perf.is_spe && !perf.foreign)
 		recording_damage(recording, RECORDING_NO_OFFSET,
 				 "perf.data without Arm SPE data: no AUXTRACE_INFO record, as perf "

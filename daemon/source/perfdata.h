@@ -13,6 +13,7 @@
 enum perfdata_type {
 	PERFDATA_ATTR = 64,
 	PERFDATA_TRACING_DATA = 66,
+	PERFDATA_FINISHED_ROUND = 68,
 	PERFDATA_AUXTRACE_INFO = 70,
 	PERFDATA_AUXTRACE = 71,
 	PERFDATA_TIME_CONV = 79,
@@ -64,6 +65,29 @@ struct perfdata_event {
 	u64 mask;
 };
 
+/* A record about tasks, until those that are earlier have been read. */
+struct perfdata_queued {
+	u64 time;
+	u64 place; /* offset << 16 | size */
+};
+
+/* Waiting records kept, 16 bytes each; then the earlier half goes on. */
+#define PERFDATA_MAX_QUEUED (1U << 18)
+
+/**
+ * struct perfdata_order - records of several CPUs, sorted by time
+ * @latest: of the times so far; @round: at the last FINISHED_ROUND
+ * @record: one of them, read again
+ */
+struct perfdata_order {
+	struct perfdata_queued *queue;
+	u8 *record;
+	u64 latest;
+	u64 round;
+	u32 count;
+	u32 room;
+};
+
 struct perfdata_cpu {
 	u32 cpu;
 	u64 midr;
@@ -87,6 +111,7 @@ struct perfdata_cpu {
  * @last_mask: those of the last one
  * @masks_differ: those of @events count
  * @attrs: attributes seen
+ * @other_clock: events are timed by another clock than samples
  * @is_spe: an AUXTRACE_INFO said so
  * @foreign: it named another kind of trace
  */
@@ -109,6 +134,7 @@ struct perfdata {
 	u32 event_room;
 	u32 attrs;
 	bool masks_differ;
+	bool other_clock;
 	bool is_spe;
 	bool foreign;
 	u8 backend; /* speprof record says it, perf does not */
@@ -121,6 +147,7 @@ struct perfdata {
 	u32 n_aux;
 	u32 aux_room;
 	bool aux_full;
+	struct perfdata_order order;
 };
 
 u16 perfdata_get16(const struct perfdata *perf, const u8 *p);
@@ -151,8 +178,19 @@ void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record
 void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record);
 void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *record);
 
-/* perfdata-task.c: hands a record about tasks to the sink; others are ignored */
+/* perfdata-task.c: hands a record that is about tasks to the sink */
+bool perfdata_is_task(const struct perfdata_record *record);
+/** perfdata_task_whole() - whether such a record has its fields; the other two want that */
+bool perfdata_task_whole(struct perfdata *perf, const struct perfdata_record *record);
+/** perfdata_task_time() - of such a record, 0 if it says none on the clock of the samples */
+u64 perfdata_task_time(const struct perfdata *perf, const struct perfdata_record *record);
 void perfdata_task(struct perfdata *perf, const struct perfdata_record *record);
+
+/* perfdata-order.c: the same, in order of time */
+void perfdata_order_add(struct perfdata *perf, const struct perfdata_record *record);
+/** perfdata_order_round() - a FINISHED_ROUND: what was before the last one is all here */
+void perfdata_order_round(struct perfdata *perf);
+void perfdata_order_end(struct perfdata *perf);
 
 /* perfdata-aux.c: AUX records, and the bytes they are about */
 void perfdata_aux_record(struct perfdata *perf, const struct perfdata_record *record);

@@ -84,13 +84,15 @@ enum task_event_type {
 	TASK_MMAP,	/* executable mapping: @start, @size, @offset, @name: path */
 	TASK_CGROUP,	/* @cgroup is named @name */
 	TASK_LOST,	/* @size events before this one were lost (live) */
+	TASK_SWITCH,	/* @tid runs on @cpu from now on, -1: nobody that is known (recordings) */
 };
 
 /**
  * struct task_event - what a recording, or the kernel, says of tasks
  * @name: hostile bytes, NUL-terminated, valid during the call only
- * @time_ns: of the recording's clock; live CLOCK_MONOTONIC
+ * @time_ns: of the recording's clock, 0: before it, or unknown; live CLOCK_MONOTONIC
  * @inode: of TASK_MMAP, 0 if unknown
+ * @cpu: of TASK_SWITCH
  */
 struct task_event {
 	const char *name;
@@ -103,6 +105,7 @@ struct task_event {
 	s32 pid;	/* -1: the kernel, for TASK_MMAP */
 	s32 tid;
 	s32 parent_pid;
+	u32 cpu;
 	u8 type;
 	bool exec;
 	const u8 *build_id;	/* NULL if unknown */

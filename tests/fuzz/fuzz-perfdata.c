@@ -39,7 +39,7 @@ static void on_task(void *ctx, const struct task_event *event)
 {
 	struct seen *seen = ctx;
 
-	fuzz_assert(event->type <= TASK_LOST);
+	fuzz_assert(event->type <= TASK_SWITCH);
 	fuzz_assert(!event->build_id == !event->build_id_size && event->build_id_size <= 20);
 	seen->tasks++;
 	seen->sum += strlen(event->name) + event->time_ns + event->start + (u32)event->pid;

@@ -169,7 +169,7 @@ static void see_task(void *ctx, const struct task_event *event)
 {
 	struct seen *seen = ctx;
 
-	assert_true(event->type <= TASK_LOST);
+	assert_true(event->type <= TASK_SWITCH);
 	if (seen->task_count == ARRAY_SIZE(tasks))
 		return;
 	snprintf(seen->names[seen->task_count], sizeof(seen->names[0]), "%s", event->name);

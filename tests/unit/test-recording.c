@@ -19,7 +19,7 @@ struct seen {
 	u64 suspect;
 	u64 windows;
 	u64 truncated;
-	u64 tasks[TASK_CGROUP + 1];
+	u64 tasks[TASK_SWITCH + 1];
 	u64 named;
 	struct source_window last;
 	u64 hash; /* of all samples' raw bytes, in order */
@@ -51,7 +51,7 @@ static void on_task(void *ctx, const struct task_event *event)
 {
 	struct seen *seen = ctx;
 
-	assert_true(event->type <= TASK_CGROUP);
+	assert_true(event->type <= TASK_SWITCH);
 	seen->tasks[event->type]++;
 	seen->named += strlen(event->name) > 0;
 	for (u8 i = 0; i < event->build_id_size; i++)
@@ -106,7 +106,7 @@ struct perf_row {
 	u64 bytes;
 	u64 windows;
 	u64 truncated;
-	u64 tasks[TASK_CGROUP + 1];
+	u64 tasks[TASK_SWITCH + 1];
 	u32 cpu; /* of the last window */
 	s32 tid;
 	u32 interval;
@@ -119,7 +119,11 @@ static const struct perf_row perf_rows[] = {
 		.records = 524,
 		.bytes = 0x2080 + 0x6280,
 		.windows = 2,
-		.tasks = { [TASK_COMM] = 63, [TASK_FORK] = 62, [TASK_EXIT] = 1, [TASK_MMAP] = 72 },
+		.tasks = { [TASK_COMM] = 63,
+			   [TASK_FORK] = 62,
+			   [TASK_EXIT] = 1,
+			   [TASK_MMAP] = 72,
+			   [TASK_SWITCH] = 354 },
 		.cpu = 1,
 		.tid = -1,
 		.interval = 512 + 1,
@@ -129,7 +133,7 @@ static const struct perf_row perf_rows[] = {
 		.records = 52,
 		.bytes = 0xd00,
 		.windows = 3,
-		.tasks = { [TASK_COMM] = 2, [TASK_EXIT] = 1, [TASK_MMAP] = 2 },
+		.tasks = { [TASK_COMM] = 2, [TASK_EXIT] = 1, [TASK_MMAP] = 2, [TASK_SWITCH] = 13 },
 		.cpu = 1,
 		.tid = 166,
 		.interval = 512 + 1,
@@ -141,7 +145,7 @@ static const struct perf_row perf_rows[] = {
 		.windows = 4,
 		.truncated = 1,
 		.tid = -1, /* zeros behind the last AUX record */
-		.tasks = { [TASK_COMM] = 2, [TASK_EXIT] = 1, [TASK_MMAP] = 8 },
+		.tasks = { [TASK_COMM] = 2, [TASK_EXIT] = 1, [TASK_MMAP] = 8, [TASK_SWITCH] = 3 },
 		.cpu = 1,
 		.interval = 256 + 128,
 	},
@@ -394,17 +398,18 @@ static void keep_task(void *ctx, const struct task_event *event)
 
 static void check_tasks(const struct kept *kept)
 {
-	const struct task_event *t = kept->tasks;
+	const struct task_event *t = kept->tasks + 1;
 
+	/* In order of time. */
 	assert_row(kept->n_tasks == 5);
+	assert_row(t[-1].type == TASK_CGROUP && t[-1].cgroup == 77 && t[-1].pid == -1);
 	assert_row(t[0].type == TASK_COMM && t[0].exec && t[0].pid == 100 && t[0].tid == 101);
-	assert_row(t[0].time_ns == 5000 && !strcmp(kept->names[0], "worker"));
+	assert_row(t[0].time_ns == 5000 && !strcmp(kept->names[1], "worker"));
 	assert_row(t[1].type == TASK_FORK && t[1].pid == 200 && t[1].tid == 201);
 	assert_row(t[1].parent_pid == 100 && t[1].time_ns == 6000);
 	assert_row(t[2].type == TASK_EXIT && t[2].tid == 201);
 	assert_row(t[3].type == TASK_MMAP && t[3].start == 0x400000 && t[3].size == 0x10000);
-	assert_row(t[3].offset == 0x2000 && !strcmp(kept->names[3], "/usr/bin/worker"));
-	assert_row(t[4].type == TASK_CGROUP && t[4].cgroup == 77);
+	assert_row(t[3].offset == 0x2000 && !strcmp(kept->names[4], "/usr/bin/worker"));
 }
 
 static void check_windows(const struct kept *kept, u64 midr)
