@@ -8,6 +8,21 @@ unsigned int spe_collect_owner(const struct spe_controls *controls)
 }
 SPE_EXPORT(spe_collect_owner);
 
+/* D17.4: in the Security state that owns the buffer, in AArch64 and Non-debug state. */
+static bool state_permits(const struct spe_controls *controls)
+{
+	switch (controls->owner) {
+	case SPE_STATE_SECURE:
+		return !controls->ns && !controls->nse && !controls->halted;
+	case SPE_STATE_NONSECURE:
+		return controls->ns && !controls->nse && !controls->halted;
+	case SPE_STATE_REALM:
+		return controls->ns && controls->nse && !controls->halted;
+	default:
+		return !controls->halted;
+	}
+}
+
 /* Never above the owner; under HCR_EL2.TGE there is no EL1, and EL0 is EL2's. */
 static bool sampled(const struct spe_controls *controls, u64 pmscr_el1, u64 pmscr_el2,
 		    unsigned int el)
@@ -15,7 +30,7 @@ static bool sampled(const struct spe_controls *controls, u64 pmscr_el1, u64 pmsc
 	unsigned int owner = spe_collect_owner(controls);
 	bool tge = spe_report_el2_enabled(controls) && controls->tge;
 
-	if (el > owner || (tge && owner == 1))
+	if (el > owner || (tge && owner == 1) || !state_permits(controls))
 		return false;
 	switch (el) {
 	case 2:
@@ -27,24 +42,26 @@ static bool sampled(const struct spe_controls *controls, u64 pmscr_el1, u64 pmsc
 	}
 }
 
-/* PCT 0b10 is reserved, and nowhere in table D17-3: as 0b00. */
-static enum spe_collect_time time_of(u64 pct)
+/* PCT 0b10 is reserved, and nowhere in table D17-3. */
+static enum spe_collect_time time_of(const struct spe_timers *timers, u64 pmscr)
 {
-	switch (pct) {
+	switch (SPE_FIELD_GET(SPE_PMSCR_PCT, pmscr)) {
+	case SPE_PMSCR_PCT_VIRT:
+		return SPE_COLLECT_TIME_VIRTUAL;
 	case SPE_PMSCR_PCT_PHYS:
 		return SPE_COLLECT_TIME_PHYSICAL;
 	case SPE_PMSCR_PCT_OFFSET:
 		return SPE_COLLECT_TIME_OFFSET;
 	default:
-		return SPE_COLLECT_TIME_VIRTUAL;
+		return timers->pct_physical ? SPE_COLLECT_TIME_PHYSICAL : SPE_COLLECT_TIME_VIRTUAL;
 	}
 }
 
-static enum spe_collect_time time_at(const struct spe_controls *controls, u64 pmscr_el1,
-				     u64 pmscr_el2)
+static enum spe_collect_time time_at(const struct spe_controls *controls,
+				     const struct spe_timers *timers, u64 pmscr_el1, u64 pmscr_el2)
 {
-	enum spe_collect_time el1 = time_of(SPE_FIELD_GET(SPE_PMSCR_PCT, pmscr_el1));
-	enum spe_collect_time el2 = time_of(SPE_FIELD_GET(SPE_PMSCR_PCT, pmscr_el2));
+	enum spe_collect_time el1 = time_of(timers, pmscr_el1);
+	enum spe_collect_time el2 = time_of(timers, pmscr_el2);
 
 	if (spe_collect_owner(controls) == 2)
 		return pmscr_el2 & SPE_PMSCR_TS ? el2 : SPE_COLLECT_TIME_NONE;
@@ -82,8 +99,11 @@ struct spe_collect spe_collect_at(const struct spe_controls *controls,
 {
 	bool el2 = spe_report_el2_enabled(controls);
 	bool pa = !el2 || pmscr_el2 & SPE_PMSCR_PA;
-	enum spe_collect_time time = time_at(controls, pmscr_el1, pmscr_el2);
+	enum spe_collect_time time = time_at(controls, timers, pmscr_el1, pmscr_el2);
 
+	/* D17.6: disabled altogether, not merely out of reach. */
+	if (time != SPE_COLLECT_TIME_NONE && timers->stopped)
+		time = timers->stopped_unknown ? SPE_COLLECT_TIME_UNKNOWN : SPE_COLLECT_TIME_NONE;
 	return (struct spe_collect){
 		.offset = offset_of(controls, timers, time, el),
 		.time = (u8)time,

@@ -16,6 +16,7 @@ enum spe_collect_time {
 	SPE_COLLECT_TIME_VIRTUAL, /* the physical count less the virtual offset */
 	SPE_COLLECT_TIME_PHYSICAL,
 	SPE_COLLECT_TIME_OFFSET, /* the physical count less the physical offset */
+	SPE_COLLECT_TIME_UNKNOWN, /* the system counter is disabled (D17.6) */
 };
 
 /**
@@ -25,6 +26,9 @@ enum spe_collect_time {
  * @poff: FEAT_ECV_POFF is implemented
  * @ecv: CNTHCTL_EL2.ECV
  * @ecven: SCR_EL3.ECVEn
+ * @stopped: the system counter is disabled: CNTCR.EN is 0
+ * @stopped_unknown: a knob: timestamps are UNKNOWN then; if false, they are not collected
+ * @pct_physical: a knob: the reserved value of PMSCR_ELx.PCT is as 0b01; if false, as 0b00
  */
 struct spe_timers {
 	u64 cntvoff;
@@ -32,6 +36,9 @@ struct spe_timers {
 	bool poff;
 	bool ecv;
 	bool ecven;
+	bool stopped;
+	bool stopped_unknown;
+	bool pct_physical;
 };
 
 /**

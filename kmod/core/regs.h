@@ -43,8 +43,8 @@ enum spe_reg {
 #define SPE_PMSCR_PCT_VIRT	0
 #define SPE_PMSCR_PCT_PHYS	1
 #define SPE_PMSCR_PCT_OFFSET	3
-#define SPE_PMSCR_KE		SPE_BIT(8)
-#define SPE_PMSCR_EE		SPE_MASK(10, 9)
+#define SPE_PMSCR_EE		SPE_MASK(9, 8)
+#define SPE_PMSCR_KE		SPE_BIT(10)
 
 /* PMSICR_EL1, PMSIRR_EL1: the interval counters and their reload (D17.3). */
 #define SPE_PMSICR_COUNT	SPE_MASK(31, 0)
@@ -123,6 +123,8 @@ enum spe_reg {
 #define SPE_PMBSR_EC_IMPDEF	0x1f
 #define SPE_PMBSR_EC_STAGE1	0x24
 #define SPE_PMBSR_EC_STAGE2	0x25
+#define SPE_PMBSR_ASSURED_ONLY	SPE_BIT(39)	/* of MSS2, with FEAT_THE */
+#define SPE_PMBSR_TOP_LEVEL	SPE_BIT(40)
 
 /* Fault status codes in PMBSR.FSC, the ones of data aborts (D17.8.3). */
 #define SPE_FSC_ADDRESS_SIZE	0x00
@@ -136,6 +138,8 @@ enum spe_reg {
 #define SPE_FSC_ALIGNMENT	0x21
 #define SPE_FSC_GPF_WALK	0x22	/* Granule Protection Fault on a walk, from level -2 on */
 #define SPE_FSC_GPF		0x28	/* not on a walk */
+#define SPE_FSC_TLB_CONFLICT	0x30
+#define SPE_FSC_ATOMIC_UPDATE	0x31	/* unsupported atomic hardware update */
 
 /* The architecture bounds a record by 2 KiB (PMSIDR_EL1.MaxSize at most 11). */
 #define SPE_MAX_RECORD		2048

@@ -19,6 +19,14 @@ static bool el3_permits(const struct spe_controls *controls)
 	return !controls->el3 || controls->pmsee != 0;
 }
 
+u8 spe_report_el2_effective_ee(const struct spe_controls *controls)
+{
+	if (!controls->exc || !el3_permits(controls))
+		return 0;
+	return spe_report_el2_enabled(controls) ? controls->el2_ee : 1;
+}
+SPE_EXPORT(spe_report_el2_effective_ee);
+
 static bool is_stage2(enum spe_report_event event)
 {
 	return event == SPE_REPORT_GPF_STAGE2 || event == SPE_REPORT_EXTERNAL_STAGE2 ||

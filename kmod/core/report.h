@@ -9,12 +9,24 @@
 
 #include "env.h"
 
+/* The Security state that owns the buffer (RBWRVP: MDCR_EL3.{NSPBE, NSPB}). */
+enum spe_state {
+	SPE_STATE_CURRENT, /* whichever @ns and @nse say: EL3 gave it the buffer */
+	SPE_STATE_SECURE,
+	SPE_STATE_NONSECURE,
+	SPE_STATE_REALM,
+	SPE_STATES,
+};
+
 /**
  * struct spe_controls - Effective values of the controls around the SPU
  * @exc: FEAT_SPE_EXC is implemented
  * @el2: EL2 is implemented
  * @el3: EL3 is implemented; if not, its fields below but @ns and @eel2 are not looked at
  * @ns: SCR_EL3.NS
+ * @nse: SCR_EL3.NSE (FEAT_RME): Realm state with @ns
+ * @owner: &enum spe_state; in another state there is no profiling (D17.4)
+ * @halted: the PE is in Debug state, or in AArch32 state: no profiling either
  * @eel2: SCR_EL3.EEL2
  * @scr_gpf: SCR_EL3.GPF
  * @scr_ea: SCR_EL3.EA
@@ -37,6 +49,9 @@ struct spe_controls {
 	bool el2;
 	bool el3;
 	bool ns;
+	bool nse;
+	u8 owner;
+	bool halted;
 	bool eel2;
 	bool scr_gpf;
 	bool scr_ea;
@@ -118,6 +133,9 @@ struct spe_exception spe_report_exception(const struct spe_controls *controls,
 
 /** spe_report_irq_enabled() - whether PMBIRQ follows PMBSR_EL1.S, or is LOW (RTSJRP) */
 bool spe_report_irq_enabled(const struct spe_controls *controls);
+
+/** spe_report_el2_effective_ee() - the Effective value of PMSCR_EL2.EE (its field's description) */
+u8 spe_report_el2_effective_ee(const struct spe_controls *controls);
 
 /** spe_report_el2_enabled() - EL2 is implemented and enabled in the Security state of @ns */
 bool spe_report_el2_enabled(const struct spe_controls *controls);

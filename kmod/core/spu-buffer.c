@@ -11,18 +11,12 @@ struct outcome {
 	bool fill; /* buffer full was asked for */
 };
 
-#define SYNDROME (SPE_PMBSR_EC | SPE_PMBSR_MSS)
+#define SYNDROME (SPE_PMBSR_EC | SPE_PMBSR_MSS | SPE_PMBSR_TOP_LEVEL | SPE_PMBSR_ASSURED_ONLY)
 
 /* The PMBSR_ELx that an event is recorded in (RHJXHT). */
 static u64 *pmbsr_of(struct spe_spu *spu, u32 fault)
 {
 	return spe_spu_pmbsr(spu, spe_report_target(&spu->controls, spe_report_classify(fault)));
-}
-
-/* Other fields, and the other PMBSR_ELx, are unchanged (D17.8.2 to D17.8.6). */
-static void event_raise(u64 *pmbsr, u32 fault)
-{
-	*pmbsr = (*pmbsr & ~SYNDROME) | SPE_PMBSR_S | (fault & SYNDROME);
 }
 
 static u32 fault_ec(u32 fault)
@@ -48,17 +42,84 @@ static bool fault_is_external(u32 fault)
 					 fault_code(fault) == SPE_FSC_EXTERNAL_ASYNC);
 }
 
+/* On a table walk, a table update or a GPT walk. */
+static bool fault_is_walk_abort(u32 fault)
+{
+	return fault_is_abort(fault) && fault_code(fault) >= SPE_FSC_EXTERNAL_WALK &&
+	       fault_code(fault) < SPE_FSC_EXTERNAL_WALK_END;
+}
+
+/* Other fields, and the other PMBSR_ELx, are unchanged (D17.8.2 to D17.8.6). */
+static void event_raise(struct spe_spu *spu, u64 *pmbsr, u32 fault)
+{
+	u64 syndrome = fault & (u32)SYNDROME;
+
+	/* Its MSS is RES0, unless RBPFPN asks for an FSC (PMBSR_EL1's description). */
+	if (fault_ec(fault) == SPE_PMBSR_EC_GPC && !fault_is_external(fault))
+		syndrome &= ~SPE_PMBSR_MSS;
+	if (spu->config.pe & SPE_PE_THE) {
+		syndrome |= fault & SPE_FAULT_TOP_LEVEL ? SPE_PMBSR_TOP_LEVEL : 0;
+		syndrome |= fault & SPE_FAULT_ASSURED_ONLY ? SPE_PMBSR_ASSURED_ONLY : 0;
+	}
+	*pmbsr = (*pmbsr & ~SYNDROME) | SPE_PMBSR_S | syndrome;
+}
+
+static void raise_serror(const struct spe_spu *spu)
+{
+	if (spu->io.serror)
+		spu->io.serror(spu->io.ctx);
+}
+
 /* RJFYNW: an External abort that the SPU does not hear of; ITCPLL: from SPEv1p3 on, any. */
 static bool abort_unreported(const struct spe_spu *spu, u32 fault)
 {
-	if (!fault_is_external(fault))
+	bool serror;
+
+	if (fault_is_walk_abort(fault)) {
+		serror = spu->config.walk_abort == SPE_SPU_WALK_ABORT_SERROR;
+		if (!serror && spu->config.walk_abort != SPE_SPU_WALK_ABORT_IGNORED)
+			return false;
+	} else if (fault_is_external(fault)) {
+		if (spu->config.abort == SPE_SPU_ABORT_REPORTED)
+			return spu->config.pmsver >= SPE_PMSVER_V1P3;
+		serror = spu->config.abort == SPE_SPU_ABORT_SERROR;
+	} else {
 		return false;
-	if (spu->config.abort == SPE_SPU_ABORT_REPORTED)
-		return spu->config.pmsver >= SPE_PMSVER_V1P3;
+	}
 	/* IZGGXW */
-	if (spu->config.abort == SPE_SPU_ABORT_SERROR && spu->io.serror)
-		spu->io.serror(spu->io.ctx);
+	if (serror)
+		raise_serror(spu);
 	return true;
+}
+
+/* One page's translation, stage by stage (table D17-11). */
+static u32 walk_page(struct spe_spu *spu, u64 addr)
+{
+	const struct spe_walk walk = {
+		.manages = spu->reg[SPE_REG_PMBIDR] & SPE_PMBIDR_F,
+		.haft = spu->config.pe & SPE_PE_HAFT,
+		.the = spu->config.pe & SPE_PE_THE,
+	};
+
+	for (unsigned int stage = 1; stage <= 2; stage++) {
+		struct spe_descriptor *descriptor = spu->io.walk(spu->io.ctx, addr, stage);
+		u32 fault = descriptor ? spe_walk_write(&walk, &spu->regime, stage, descriptor) : 0;
+
+		if (fault)
+			return fault;
+	}
+	return 0;
+}
+
+static u32 walk_piece(struct spe_spu *spu, u64 addr, u64 limit)
+{
+	u64 next = (addr | 0xfff) + 1;
+	u32 fault = walk_page(spu, addr);
+
+	/* D17.8.3.1: descriptors further on may be updated, whatever comes of it. */
+	if (!fault && spe_spu_chooses(spu, SPE_CHOICE_DIRTY_EARLY) && next < limit)
+		walk_page(spu, next);
+	return fault;
 }
 
 static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len,
@@ -72,18 +133,31 @@ static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len
 		outcome->fill = true;
 		fault = 0;
 	}
+	if (!fault && spu->io.walk)
+		fault = walk_piece(spu, addr, spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT);
 	if (!fault)
 		fault = spu->io.write(spu->io.ctx, addr, data, len);
 	return abort_unreported(spu, fault) ? 0 : fault;
+}
+
+/* D18.1.2: up to 2 KiB, and it may change from time to time. 0 for the whole record. */
+static u64 granule_next(struct spe_spu *spu)
+{
+	if (spe_spu_chooses(spu, SPE_CHOICE_GRANULE_VARIES))
+		return 2ULL << spe_spu_chance(spu) % 11;
+	/* A write is translated page by page. */
+	if (!spu->config.write_granule)
+		return spu->io.walk ? 4096 : 0;
+	return 1ULL << spu->config.write_granule;
 }
 
 /* Writes spu->record in access granules, up to the first that faults. */
 static struct outcome write_record(struct spe_spu *spu, u64 addr, size_t size)
 {
 	struct outcome outcome = { 0 };
-	u64 granule = spu->config.write_granule ? 1ULL << spu->config.write_granule : 0;
 
 	while (outcome.done < size) {
+		u64 granule = granule_next(spu);
 		u64 at = addr + outcome.done;
 		size_t len = size - outcome.done;
 
@@ -111,7 +185,7 @@ static void external_abort(struct spe_spu *spu, u64 start, size_t size,
 	*pmbsr |= SPE_PMBSR_EA;
 	if (async || passed)
 		*pmbsr |= SPE_PMBSR_DL;
-	event_raise(pmbsr, outcome->fault);
+	event_raise(spu, pmbsr, outcome->fault);
 }
 
 /* D17.8.3, RMYXZK, RYZJQX: an Alignment or MMU fault. */
@@ -125,7 +199,11 @@ static void mmu_fault(struct spe_spu *spu, u64 start, const struct outcome *outc
 		*pmbsr |= SPE_PMBSR_DL;
 	else if (spu->config.fault_dl == SPE_SPU_FAULT_DL_CLEAR)
 		*pmbsr &= ~SPE_PMBSR_DL;
-	event_raise(pmbsr, outcome->fault);
+	if (fault_is_walk_abort(outcome->fault) && spe_spu_chooses(spu, SPE_CHOICE_WALK_EA))
+		*pmbsr |= SPE_PMBSR_EA;
+	event_raise(spu, pmbsr, outcome->fault);
+	/* RWVKFM: from SPEv1p5 on, not synchronous. */
+	spu->lag = spu->config.fault_lag;
 }
 
 /* D17.8.5 and D17.8.6: the data is discarded, PMBPTR stays. */
@@ -134,14 +212,44 @@ static void not_written(struct spe_spu *spu, u32 fault)
 	u64 *pmbsr = pmbsr_of(spu, fault);
 
 	*pmbsr |= SPE_PMBSR_DL;
-	event_raise(pmbsr, fault);
+	event_raise(spu, pmbsr, fault);
+}
+
+/* D17.8.2 */
+static void buffer_full(struct spe_spu *spu)
+{
+	u32 full = spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL);
+
+	event_raise(spu, pmbsr_of(spu, full), full);
+	spu->stats.full++;
+	spe_spu_tell(spu, SPE_SPU_EVENT_FULL);
+}
+
+/* RPGGHS: PMBPTR is where it must not be; one of the permitted ways. */
+static void not_allowed(struct spe_spu *spu)
+{
+	spu->stats.discarded++;
+	switch (spu->config.not_allowed) {
+	case SPE_SPU_NOT_ALLOWED_FULL:
+		buffer_full(spu);
+		break;
+	case SPE_SPU_NOT_ALLOWED_SILENT:
+		break;
+	default:
+		not_written(spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
+		break;
+	}
 }
 
 static void record_faulted(struct spe_spu *spu, u64 start, size_t size,
 			   const struct outcome *outcome)
 {
+	bool reported = fault_is_external(outcome->fault) ||
+			(fault_is_walk_abort(outcome->fault) &&
+			 spu->config.walk_abort == SPE_SPU_WALK_ABORT_REPORTED);
+
 	spu->stats.discarded++;
-	if (fault_is_external(outcome->fault))
+	if (reported)
 		external_abort(spu, start, size, outcome);
 	else if (fault_is_abort(outcome->fault))
 		mmu_fault(spu, start, outcome);
@@ -154,14 +262,12 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	u64 start = spu->reg[SPE_REG_PMBPTR];
 	u64 limit = spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
 	u64 largest = 1ULL << spu->config.max_size;
-	u32 full = spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL);
 	struct outcome outcome;
 	size_t size;
 
-	/* RTHGCR: what might pass the limit is not begun. */
-	if (start >= limit || limit - start < largest) {
-		spu->stats.discarded++;
-		not_written(spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
+	/* RTHGCR: what might pass the limit is not begun; RHXSYK: one top byte. */
+	if (start >= limit || limit - start < largest || (start ^ limit) >> 56) {
+		not_allowed(spu);
 		return;
 	}
 	if (start & ((1ULL << spu->config.align) - 1)) {
@@ -183,7 +289,7 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	spu->stats.bytes += size;
 	/* D17.8.2: the largest record would not fit any more. */
 	if (outcome.fill || limit - (start + size) < largest)
-		event_raise(pmbsr_of(spu, full), full);
+		buffer_full(spu);
 }
 
 bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
@@ -199,6 +305,12 @@ bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
 	pmbsr = pmbsr_of(spu, fault);
 	*pmbsr |= SPE_PMBSR_EA | SPE_PMBSR_DL;
 	if (!(*pmbsr & SPE_PMBSR_S))
-		event_raise(pmbsr, fault);
+		event_raise(spu, pmbsr, fault);
 	return true;
 }
+
+void spe_spu_translate(struct spe_spu *spu, const struct spe_regime *regime)
+{
+	spu->regime = *regime;
+}
+SPE_EXPORT(spe_spu_translate);

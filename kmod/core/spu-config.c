@@ -8,40 +8,55 @@
 #define FEATURES                                                                                \
 	(SPE_PMSIDR_FE | SPE_PMSIDR_FT | SPE_PMSIDR_FL | SPE_PMSIDR_ARCHINST | SPE_PMSIDR_LDS | \
 	 SPE_PMSIDR_ERND | SPE_PMSIDR_FNE | SPE_PMSIDR_FDS | SPE_PMSIDR_PBT | SPE_PMSIDR_CRR |  \
-	 SPE_PMSIDR_EFT | SPE_PMSIDR_FPF)
+	 SPE_PMSIDR_EFT | SPE_PMSIDR_FPF | SPE_PMSIDR_SME)
+
+/* Events that implementations may leave out (D18.2.6). */
+#define OPTIONAL_EVENTS (SPE_MASK(11, 8) | SPE_MASK(23, 19))
 
 /* All packets that one operation can bring (D18.2): a memory access brings most. */
 static size_t largest_record(const struct spe_spu_config *config)
 {
-	/* PC, VA, PA, Timestamp; Operation Type; the counters. */
-	size_t size = 4 * 9 + 2 + 3 * 3;
+	/* PC, VA, PA; Timestamp; Operation Type; the counters. */
+	size_t addresses = 3, counters = 3, size = 9 + 2;
 
 	/* Slots are made for 64 bytes, whatever comes. */
 	if (config->layout == SPE_SPU_LAYOUT_SLOTS)
 		return 64;
 	size += config->el2 ? 2 * 5 : 5;
 	size += 1 + (size_t)config->events_size + 1 + config->source_size;
-	return size + (config->pbt_always ? 9 : 0);
+	/* A branch with a GCS access is both. */
+	addresses += config->pe & SPE_PE_GCS && config->pmsver >= SPE_PMSVER_V1P4;
+	addresses += config->pbt_always || (config->features & SPE_PMSIDR_PBT && addresses > 3);
+	size += addresses * 9 + counters * 3;
+	if (config->choices & SPE_CHOICE_EXTENDED)
+		size += addresses + counters;
+	size += config->impdef_address ? 10 : 0;
+	return size + (config->impdef_counter ? 4 : 0);
 }
 
 /* The events that an Events packet can hold (D18.2.6); E[16] reads as zero. */
-static u64 events_defined(u8 pmsver)
+static u64 events_defined(const struct spe_spu_config *config)
 {
 	u64 events = SPE_MASK(10, 0) | SPE_MASK(15, 12) | SPE_MASK(63, 48);
 
-	if (pmsver >= SPE_PMSVER_V1P1)
-		events |= SPE_BIT(SPE_EVENT_MISALIGNED) | SPE_MASK(18, 17);
-	if (pmsver >= SPE_PMSVER_V1P4)
+	if (config->pmsver >= SPE_PMSVER_V1P1)
+		events |= SPE_BIT(SPE_EVENT_MISALIGNED);
+	if (config->pmsver >= SPE_PMSVER_V1P1 && config->pe & (SPE_PE_SVE | SPE_PE_SME))
+		events |= SPE_MASK(18, 17);
+	if (config->pmsver >= SPE_PMSVER_V1P4)
 		events |= SPE_MASK(23, 19);
 	else
 		events |= SPE_MASK(31, 24);
-	return events;
+	if (config->features & SPE_PMSIDR_SME)
+		events |= SPE_BIT(SPE_EVENT_STREAMING_SVE) | SPE_BIT(SPE_EVENT_SMCU);
+	return events & (~OPTIONAL_EVENTS | config->optional_events);
 }
 
 /* Those of them that PMSEVFR_EL1 and PMSNEVFR_EL1 can name. */
-static u64 events_filterable(u8 pmsver)
+static u64 events_filterable(const struct spe_spu_config *config)
 {
-	u64 events = events_defined(pmsver) & ~SPE_BIT(SPE_EVENT_EXCEPTION);
+	u64 events = events_defined(config) & ~SPE_BIT(SPE_EVENT_EXCEPTION);
+	u8 pmsver = config->pmsver;
 
 	if (pmsver < SPE_PMSVER_V1P2)
 		events &= ~SPE_BIT(SPE_EVENT_NOT_TAKEN);
@@ -53,7 +68,7 @@ static u64 events_filterable(u8 pmsver)
 
 static u64 events_output(const struct spe_spu_config *config)
 {
-	return events_defined(config->pmsver) & SPE_MASK(8 * config->events_size - 1, 0);
+	return events_defined(config) & SPE_MASK(8 * config->events_size - 1, 0);
 }
 
 static const char *refuse_sizes(const struct spe_spu_config *config)
@@ -93,12 +108,20 @@ static const char *refuse_choices(const struct spe_spu_config *config)
 		return "incomplete: no such choice";
 	if (config->abort >= SPE_SPU_ABORTS)
 		return "abort: no such choice";
+	if (config->walk_abort >= SPE_SPU_WALK_ABORTS)
+		return "walk_abort: no such choice";
+	if (config->walk_abort == SPE_SPU_WALK_ABORT_REPORTED && config->pmsver >= SPE_PMSVER_V1P3)
+		return "walk_abort: not reported from pmsver 4 on (FEAT_SPEv1p3, ITCPLL)";
+	if (config->not_allowed >= SPE_SPU_NOT_ALLOWEDS)
+		return "not_allowed: no such choice";
+	if (config->choices & ~SPE_CHOICE_ALL)
+		return "choices: a bit that choice.h does not have";
+	if (config->layout == SPE_SPU_LAYOUT_SLOTS && config->choices & SPE_CHOICE_EXTENDED)
+		return "choices: extended headers need the packed layout";
 	if (config->layout == SPE_SPU_LAYOUT_SLOTS && config->pbt_always)
 		return "pbt_always: needs the packed layout, slots have no room for it";
 	if (config->pbt_always && !(config->features & SPE_PMSIDR_PBT))
 		return "pbt_always: features have no PBT";
-	if (largest_record(config) > 1ULL << config->max_size)
-		return "max_size: the largest record would not fit";
 	return NULL;
 }
 
@@ -115,16 +138,69 @@ static const char *refuse_levels(const struct spe_spu_config *config)
 	return NULL;
 }
 
+static const char *refuse_packets(const struct spe_spu_config *config)
+{
+	const u64 impdef = SPE_MASK(7, 6) | SPE_MASK(31, 16);
+	bool slots = config->layout == SPE_SPU_LAYOUT_SLOTS;
+
+	if (config->impdef_address &&
+	    (config->impdef_address > 31 || !(impdef >> config->impdef_address & 1)))
+		return "impdef_address: not 6, 7 or 16 to 31 (D18.2.1)";
+	if (config->impdef_counter &&
+	    (config->impdef_counter > 31 || !(impdef >> config->impdef_counter & 1)))
+		return "impdef_counter: not 6, 7 or 16 to 31 (D18.2.3)";
+	if (slots && (config->impdef_address || config->impdef_counter))
+		return config->impdef_address ?
+			       "impdef_address: needs the packed layout, slots have no room" :
+			       "impdef_counter: needs the packed layout, slots have no room";
+	if (config->omit_counters > 7)
+		return "omit_counters: a counter that is not INDEX 0 to 2";
+	if (config->unconditional >> SPE_CONDITIONS)
+		return "unconditional: no such conditional operation";
+	if (config->other_info & ~(SPE_OPERATION_VA | SPE_OPERATION_PA | SPE_OPERATION_SOURCE |
+				   SPE_OPERATION_TRANSLATION | SPE_OTHER_INFO_EVENTS))
+		return "other_info: not a part of what a load records (D17.6.8)";
+	if (config->optional_events & ~OPTIONAL_EVENTS)
+		return "optional_events: one that is not optional (D18.2.6)";
+	if (config->altclk != SPE_ALTCLK_NONE && config->altclk != SPE_ALTCLK_SMCU &&
+	    config->altclk != SPE_ALTCLK_IMPDEF)
+		return "altclk: reserved (PMSIDR_EL1.ALTCLK is 0, 1 or 15)";
+	if (config->altclk == SPE_ALTCLK_SMCU && !(config->features & SPE_PMSIDR_SME))
+		return "altclk: the SMCU's clock, and features have no SME (D17.6.1)";
+	if (largest_record(config) > 1ULL << config->max_size)
+		return "max_size: the largest record would not fit";
+	return NULL;
+}
+
+static const char *refuse_pe(const struct spe_spu_config *config)
+{
+	if (config->pe & ~SPE_PE_ALL)
+		return "pe: a feature that is not modelled";
+	if (config->features & SPE_PMSIDR_SME && !(config->pe & SPE_PE_SME))
+		return "features: SME (FEAT_SPE_SME), and pe has no SME";
+	if (config->pe & SPE_PE_GCS && config->layout == SPE_SPU_LAYOUT_SLOTS)
+		return "pe: GCS needs the packed layout, slots have no room for a branch's access";
+	if (config->pe & SPE_PE_NV2 && !config->el2)
+		return "pe: NV2 needs el2";
+	if (config->pe & SPE_PE_RME && !config->el3)
+		return "pe: RME needs el3";
+	if (config->fault_lag && config->pmsver < SPE_PMSVER_V1P5)
+		return "fault_lag: faults are synchronous before pmsver 6 (FEAT_SPEv1p5, RWVKFM)";
+	return NULL;
+}
+
 static const char *refuse_features(const struct spe_spu_config *config)
 {
 	if (config->features & ~FEATURES)
 		return "features: one that is not modelled";
+	if (~config->features & (SPE_PMSIDR_FE | SPE_PMSIDR_FT | SPE_PMSIDR_FL))
+		return "features: FE, FT and FL read as one (PMSIDR_EL1)";
 	if (config->features & SPE_PMSIDR_FNE && config->pmsver < SPE_PMSVER_V1P2)
 		return "features: FnE needs pmsver 3 (FEAT_SPEv1p2)";
-	if (config->features & SPE_PMSIDR_EFT && !(config->features & SPE_PMSIDR_FT))
-		return "features: EFT extends FT, which is not there";
 	if (config->features & SPE_PMSIDR_FDS && !(config->features & SPE_PMSIDR_LDS))
 		return "features: FDS filters on the data source, and LDS is not there";
+	if (config->features & SPE_PMSIDR_FDS && config->pmsver < SPE_PMSVER_V1P4)
+		return "features: FDS needs pmsver 5 (FEAT_SPEv1p4)";
 	return NULL;
 }
 
@@ -142,28 +218,25 @@ const char *spe_spu_config_refuse(const struct spe_spu_config *config)
 	if (!reason)
 		reason = refuse_levels(config);
 	if (!reason)
+		reason = refuse_packets(config);
+	if (!reason)
+		reason = refuse_pe(config);
+	if (!reason)
 		reason = refuse_features(config);
 	if (reason)
 		return reason;
-	if (config->sampled_events & ~events_filterable(config->pmsver))
-		return "sampled_events: one that pmsver cannot filter on";
+	if (config->sampled_events & ~events_filterable(config))
+		return "sampled_events: one that this SPU does not have or cannot filter on";
 	if (config->sampled_events & ~events_output(config))
 		return "sampled_events: one beyond events_size";
-	if (config->sampled_events && !(config->features & (SPE_PMSIDR_FE | SPE_PMSIDR_FNE)))
-		return "sampled_events: set, but features have neither FE nor FnE";
 	return NULL;
 }
 
 static u64 pmsfcr_writable(const struct spe_spu_config *config)
 {
-	u64 mask = 0;
+	u64 mask = SPE_PMSFCR_FE | SPE_PMSFCR_FT | SPE_PMSFCR_FL | SPE_PMSFCR_B | SPE_PMSFCR_LD |
+		   SPE_PMSFCR_ST;
 
-	if (config->features & SPE_PMSIDR_FE)
-		mask |= SPE_PMSFCR_FE;
-	if (config->features & SPE_PMSIDR_FT)
-		mask |= SPE_PMSFCR_FT | SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST;
-	if (config->features & SPE_PMSIDR_FL)
-		mask |= SPE_PMSFCR_FL;
 	if (config->features & SPE_PMSIDR_FNE)
 		mask |= SPE_PMSFCR_FNE;
 	if (config->features & SPE_PMSIDR_FDS)
@@ -179,8 +252,11 @@ static void writable_apply(struct spe_spu *spu)
 	const struct spe_spu_config *config = &spu->config;
 	u64 *mask = spu->writable;
 
-	mask[SPE_REG_PMSCR] = SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX | SPE_PMSCR_PA |
-			      SPE_PMSCR_TS | SPE_PMSCR_PCT;
+	mask[SPE_REG_PMSCR] =
+		SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS;
+	/* PCT reads as 0b01 without EL2; its upper bit is FEAT_ECV's. */
+	if (config->el2 || config->e2h)
+		mask[SPE_REG_PMSCR] |= config->pe & SPE_PE_ECV ? SPE_PMSCR_PCT : SPE_BIT(6);
 	if (config->exc)
 		mask[SPE_REG_PMSCR] |= SPE_PMSCR_KE | SPE_PMSCR_EE;
 	mask[SPE_REG_PMSICR] = SPE_PMSICR_COUNT;
@@ -188,14 +264,12 @@ static void writable_apply(struct spe_spu *spu)
 		mask[SPE_REG_PMSICR] |= SPE_PMSICR_ECOUNT;
 	mask[SPE_REG_PMSIRR] = SPE_PMSIRR_RND | SPE_PMSIRR_INTERVAL;
 	mask[SPE_REG_PMSFCR] = pmsfcr_writable(config);
-	if (config->features & SPE_PMSIDR_FE)
-		mask[SPE_REG_PMSEVFR] = config->sampled_events;
+	mask[SPE_REG_PMSEVFR] = config->sampled_events;
 	if (config->features & SPE_PMSIDR_FNE)
 		mask[SPE_REG_PMSNEVFR] = config->sampled_events;
-	if (config->features & SPE_PMSIDR_FL)
-		mask[SPE_REG_PMSLATFR] = config->count_size == SPE_PMSIDR_COUNTSIZE_12 ?
-						 SPE_MASK(11, 0) :
-						 SPE_PMSLATFR_MINLAT;
+	mask[SPE_REG_PMSLATFR] = config->count_size == SPE_PMSIDR_COUNTSIZE_12 ?
+					 SPE_MASK(11, 0) :
+					 SPE_PMSLATFR_MINLAT;
 	if (config->features & SPE_PMSIDR_FDS)
 		mask[SPE_REG_PMSDSFR] = ~0ULL;
 	mask[SPE_REG_PMBLIMITR] = SPE_PMBLIMITR_E | SPE_PMBLIMITR_LIMIT;
@@ -206,6 +280,8 @@ static void writable_apply(struct spe_spu *spu)
 		mask[SPE_REG_PMBPTR] <<= config->align;
 	mask[SPE_REG_PMBSR] = SPE_PMBSR_MSS | SPE_PMBSR_COLL | SPE_PMBSR_S | SPE_PMBSR_EA |
 			      SPE_PMBSR_DL | SPE_PMBSR_EC;
+	if (config->pe & SPE_PE_THE)
+		mask[SPE_REG_PMBSR] |= SPE_PMBSR_TOP_LEVEL | SPE_PMBSR_ASSURED_ONLY;
 }
 
 /* IKDMQG: 0 where it is not described. */
@@ -231,10 +307,13 @@ void spe_spu_config_apply(struct spe_spu *spu)
 	spu->reg[SPE_REG_PMSIDR] = config->features |
 				   SPE_FIELD_PREP(SPE_PMSIDR_INTERVAL, config->interval) |
 				   SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, config->max_size) |
-				   SPE_FIELD_PREP(SPE_PMSIDR_COUNTSIZE, config->count_size);
+				   SPE_FIELD_PREP(SPE_PMSIDR_COUNTSIZE, config->count_size) |
+				   SPE_FIELD_PREP(SPE_PMSIDR_ALTCLK, config->altclk);
+	if (!config->el2 && !config->e2h)
+		spu->reg[SPE_REG_PMSCR] = SPE_FIELD_PREP(SPE_PMSCR_PCT, SPE_PMSCR_PCT_PHYS);
 	spu->reg[SPE_REG_PMBIDR] = SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, config->align);
 	/* D17.8.3.1 */
-	if (config->pmsver >= SPE_PMSVER_V1P3)
+	if (config->pmsver >= SPE_PMSVER_V1P3 || config->choices & SPE_CHOICE_MANAGES)
 		spu->reg[SPE_REG_PMBIDR] |= SPE_PMBIDR_F;
 	spu->reg[SPE_REG_PMBIDR] |= SPE_FIELD_PREP(SPE_PMBIDR_EA, abort_mechanism(config));
 	spu->reg[SPE_REG_PMSVER] = config->pmsver;
@@ -256,6 +335,10 @@ void spe_spu_config_default(struct spe_spu_config *ret_config)
 		.fault_dl = SPE_SPU_FAULT_DL_UNCHANGED,
 		.incomplete = SPE_SPU_INCOMPLETE_ALL,
 		.in_flight = 1,
+		.pe = SPE_PE_SVE | SPE_PE_ECV,
+		.other_info = SPE_OPERATION_VA | SPE_OPERATION_PA | SPE_OPERATION_TRANSLATION |
+			      (u32)SPE_OTHER_INFO_EVENTS,
+		.optional_events = OPTIONAL_EVENTS,
 		.features = SPE_PMSIDR_FE | SPE_PMSIDR_FT | SPE_PMSIDR_FL | SPE_PMSIDR_LDS,
 		.sampled_events = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
 				  SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED) |

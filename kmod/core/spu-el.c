@@ -39,13 +39,21 @@ void spe_spu_controls_derive(struct spe_spu *spu)
 		spu->collect[el] = spe_collect_at(controls, &spu->timers, pmscr_el1, pmscr_el2, el);
 }
 
+void spe_spu_timers_set(struct spe_spu *spu, const struct spe_timers *timers)
+{
+	spu->timers = *timers;
+	spu->timers.stopped_unknown = spe_spu_chooses(spu, SPE_CHOICE_TIME_UNKNOWN);
+	spu->timers.pct_physical = spe_spu_chooses(spu, SPE_CHOICE_PCT_PHYSICAL);
+}
+
 int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
 		    const struct spe_timers *timers)
 {
-	if (spu->config.e2h || controls->pmsee > 3 || controls->e2pb > 3)
+	if (spu->config.e2h || controls->pmsee > 3 || controls->e2pb > 3 ||
+	    controls->owner >= SPE_STATES || (controls->nse && !(spu->config.pe & SPE_PE_RME)))
 		return -EINVAL;
 	spu->controls = *controls;
-	spu->timers = *timers;
+	spe_spu_timers_set(spu, timers);
 	spe_spu_controls_derive(spu);
 	spe_spu_update(spu);
 	return 0;
@@ -78,8 +86,14 @@ static u64 writable_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int
 {
 	const struct spe_spu_config *config = &spu->config;
 
-	if (x == 2 && reg == SPE_REG_PMSCR && config->el2)
-		return PMSCR_EL2_BITS | (config->exc ? SPE_PMSCR_KE | SPE_PMSCR_EE : 0);
+	if (x == 2 && reg == SPE_REG_PMSCR && config->el2) {
+		u64 bits = PMSCR_EL2_BITS | (config->exc ? SPE_PMSCR_KE | SPE_PMSCR_EE : 0);
+
+		if (!(config->pe & SPE_PE_ECV))
+			bits &= ~SPE_BIT(7);
+		/* E2SPE and E0HSPE are RES0 while EL1 owns the buffer. */
+		return spu->controls.e2pb ? bits & ~(SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE) : bits;
+	}
 	if (reg == SPE_REG_PMBSR && config->exc &&
 	    ((x == 2 && config->el2) || (x == 3 && config->el3)))
 		return spu->writable[SPE_REG_PMBSR];
@@ -93,7 +107,7 @@ u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 	if (!writable_at(spu, reg, x))
 		return 0;
 	if (reg == SPE_REG_PMSCR)
-		return spu->pmscr_el2;
+		return spu->pmscr_el2 & writable_at(spu, reg, x);
 	return x == 2 ? spu->pmbsr_el2 : spu->pmbsr_el3;
 }
 SPE_EXPORT(spe_spu_read_at);
@@ -108,8 +122,9 @@ void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64
 	}
 	if (!writable)
 		return;
+	spu->lag = 0;
 	if (reg == SPE_REG_PMSCR) {
-		spu->pmscr_el2 = value & writable;
+		spu->pmscr_el2 = (spu->pmscr_el2 & ~writable) | (value & writable);
 		spe_spu_controls_derive(spu);
 	} else {
 		*spe_spu_pmbsr(spu, x) = value & writable;
@@ -122,13 +137,16 @@ unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsign
 			     bool el12)
 {
 	bool e2h = spe_report_el2_enabled(&spu->controls) && spu->controls.e2h;
-	bool redirects = writable_at(spu, reg, 2);
+	bool exists = writable_at(spu, reg, 2);
+	/* PMSCR_EL2.EE 0b00: PMBSR_EL1 at EL2 ignores E2H. */
+	bool redirects = exists &&
+			 (reg != SPE_REG_PMBSR || spe_report_el2_effective_ee(&spu->controls) != 0);
 
 	if ((unsigned int)reg >= SPE_REG_COUNT || el < 1 || el > 3)
 		return 0;
 	/* _EL12 names exist where _EL1 ones are redirected, for EL2 and EL3 under E2H. */
 	if (el12)
-		return redirects && e2h && el > 1 ? 1 : 0;
+		return exists && e2h && el > 1 ? 1 : 0;
 	return redirects && e2h && el == 2 ? 2 : 1;
 }
 SPE_EXPORT(spe_spu_name_at);

@@ -15,7 +15,7 @@ static bool is_atomic(enum spe_op_format format, const struct spe_operation *ope
 }
 
 /* What the packet says of itself; for the rest the operation's flags speak. */
-static u64 types_vector(enum spe_op_format format, const struct spe_operation *operation)
+static u64 types_said(enum spe_op_format format, const struct spe_operation *operation)
 {
 	u64 types = 0;
 
@@ -23,6 +23,10 @@ static u64 types_vector(enum spe_op_format format, const struct spe_operation *o
 		types |= SPE_PMSFCR_FP;
 	if (operation->has & SPE_OPERATION_SIMD)
 		types |= SPE_PMSFCR_SIMD;
+	if (operation->has & SPE_OPERATION_LOAD)
+		types |= SPE_PMSFCR_LD;
+	if (operation->has & SPE_OPERATION_STORE)
+		types |= SPE_PMSFCR_ST;
 	switch (format) {
 	case SPE_OP_FORMAT_OTHER:
 		if (operation->op_subclass & SPE_OP_FP)
@@ -48,7 +52,7 @@ static u64 types_vector(enum spe_op_format format, const struct spe_operation *o
 static u64 types_of(const struct spe_operation *operation)
 {
 	enum spe_op_format format = spe_op_format(operation->op_class, operation->op_subclass);
-	u64 types = types_vector(format, operation);
+	u64 types = types_said(format, operation);
 
 	if (operation->op_class == SPE_OP_BRANCH)
 		types |= SPE_PMSFCR_B;
@@ -72,7 +76,8 @@ static bool filter_type(const struct spe_spu *spu, const struct spe_operation *o
 	u64 wanted = spu->reg[SPE_REG_PMSFCR] & TYPES;
 	u64 types = types_of(operation);
 
-	if (!masked && !wanted)
+	/* With FEAT_SPE_EFT it is no demand; without, CONSTRAINED UNPREDICTABLE. */
+	if (!wanted && !(spu->config.features & SPE_PMSIDR_EFT))
 		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
 	if ((types ^ wanted) & masked)
 		return false;
@@ -114,10 +119,23 @@ static bool filter_source(const struct spe_spu *spu, const struct spe_operation 
 	return spu->reg[SPE_REG_PMSDSFR] >> (operation->source & 0x3f) & 1;
 }
 
+/* One event in both registers: CONSTRAINED UNPREDICTABLE (PMSFCR_EL1.FnE). */
+static bool filters_overlap(const struct spe_spu *spu, u64 on)
+{
+	const u64 both = SPE_PMSFCR_FE | SPE_PMSFCR_FNE;
+
+	return (on & both) == both && spu->reg[SPE_REG_PMSEVFR] & spu->reg[SPE_REG_PMSNEVFR] &&
+	       spe_spu_chooses(spu, SPE_CHOICE_FILTER_OVERLAP_OFF);
+}
+
 bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	u64 on = spu->reg[SPE_REG_PMSFCR];
 
+	if (!on)
+		return true;
+	if (filters_overlap(spu, on))
+		on &= ~(SPE_PMSFCR_FE | SPE_PMSFCR_FNE);
 	/* The filters that are on must all agree (PMSFCR_EL1). */
 	return (!(on & SPE_PMSFCR_FT) || filter_type(spu, operation)) &&
 	       (!(on & SPE_PMSFCR_FE) || filter_events(spu, operation->events)) &&

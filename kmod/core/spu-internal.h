@@ -3,6 +3,8 @@
 #ifndef SPE_CORE_SPU_INTERNAL_H
 #define SPE_CORE_SPU_INTERNAL_H
 
+#include "choice.h"
+#include "instruction.h"
 #include "spu.h"
 
 /* PMSVer, where a version decides. */
@@ -38,8 +40,14 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
  */
 bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault);
 
+/* spu.c: a random number for what is not the interval. */
+u64 spe_spu_chance(struct spe_spu *spu);
+
 /* spu.c: after any change of registers. */
 void spe_spu_update(struct spe_spu *spu);
+
+/* spu-el.c: takes @timers, and the choices that the configuration made for them. */
+void spe_spu_timers_set(struct spe_spu *spu, const struct spe_timers *timers);
 
 /* spu-el.c: what follows from controls and PMSCR_ELx. */
 void spe_spu_controls_derive(struct spe_spu *spu);
@@ -75,6 +83,24 @@ static inline bool spe_spu_stopped(const struct spe_spu *spu)
 static inline bool spe_spu_buffer_enabled(const struct spe_spu *spu)
 {
 	return spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E && !spe_spu_stopped(spu);
+}
+
+/* A choice of choice.h is made the other way. */
+static inline bool spe_spu_chooses(const struct spe_spu *spu, u64 choice)
+{
+	return spu->config.choices & choice;
+}
+
+static inline void spe_spu_tell(const struct spe_spu *spu, enum spe_spu_event event)
+{
+	if (spu->io.event)
+		spu->io.event(spu->io.ctx, event);
+}
+
+/* Operations are selected: also for a while after a fault (RWVKFM). */
+static inline bool spe_spu_selects(const struct spe_spu *spu)
+{
+	return spe_spu_buffer_enabled(spu) || spu->lag;
 }
 
 static inline bool spe_spu_discards(const struct spe_spu *spu)

@@ -7,7 +7,8 @@
 /**
  * struct kind - a packet as this SPU outputs it
  * @type: &enum spe_packet_type
- * @index: INDEX; CLASS of the Operation Type packet is added for each record
+ * @index: INDEX, if it is not the configuration's; CLASS of the Operation Type packet is
+ *	added for each record
  * @size: payload bytes; 0 where the configuration says
  * @offset: where it stands in records of Neoverse cores, in bytes
  */
@@ -32,6 +33,11 @@ static const struct kind kinds[SPE_SPU_KINDS] = {
 	[SPE_SPU_KIND_TRANSLATION] = { SPE_PACKET_COUNTER, SPE_COUNTER_TRANSLATION, 2, 39 },
 	[SPE_SPU_KIND_PA] = { SPE_PACKET_ADDRESS, SPE_ADDRESS_PA, 8, 42 },
 	[SPE_SPU_KIND_SOURCE] = { SPE_PACKET_DATA_SOURCE, 0, 0, 51 },
+	/* In the place of Issue latency, which it stands for. */
+	[SPE_SPU_KIND_ALT_ISSUE] = { SPE_PACKET_COUNTER, SPE_COUNTER_ALT_ISSUE, 2, 24 },
+	/* Packed only. */
+	[SPE_SPU_KIND_IMPDEF_ADDRESS] = { SPE_PACKET_ADDRESS, 0, 8, 0 },
+	[SPE_SPU_KIND_IMPDEF_COUNTER] = { SPE_PACKET_COUNTER, 0, 2, 0 },
 	[SPE_SPU_KIND_TIMESTAMP] = { SPE_PACKET_TIMESTAMP, 0, 8, 55 },
 	[SPE_SPU_KIND_END] = { SPE_PACKET_END, 0, 0, 55 },
 };
@@ -50,38 +56,87 @@ static u8 payload_size(const struct spe_spu_config *config, enum spe_spu_kind ki
 	}
 }
 
+static u8 packet_index(const struct spe_spu_config *config, enum spe_spu_kind kind)
+{
+	switch (kind) {
+	case SPE_SPU_KIND_IMPDEF_ADDRESS:
+		return config->impdef_address;
+	case SPE_SPU_KIND_IMPDEF_COUNTER:
+		return config->impdef_counter;
+	default:
+		return kinds[kind].index;
+	}
+}
+
+static bool has_index(enum spe_spu_kind kind)
+{
+	return kinds[kind].type == SPE_PACKET_ADDRESS || kinds[kind].type == SPE_PACKET_COUNTER;
+}
+
+/* The kinds of packets that this SPU ever outputs. */
+static u32 output_kinds(const struct spe_spu_config *config)
+{
+	u32 output = (1U << SPE_SPU_KINDS) - 1;
+
+	if (!config->impdef_address)
+		output &= ~(1U << SPE_SPU_KIND_IMPDEF_ADDRESS);
+	if (!config->impdef_counter)
+		output &= ~(1U << SPE_SPU_KIND_IMPDEF_COUNTER);
+	if (config->omit_counters >> SPE_COUNTER_TOTAL & 1)
+		output &= ~(1U << SPE_SPU_KIND_TOTAL);
+	if (config->omit_counters >> SPE_COUNTER_ISSUE & 1)
+		output &= ~(1U << SPE_SPU_KIND_ISSUE);
+	if (config->omit_counters >> SPE_COUNTER_TRANSLATION & 1)
+		output &= ~(1U << SPE_SPU_KIND_TRANSLATION);
+	return output;
+}
+
 void spe_spu_record_prepare(struct spe_spu *spu)
 {
 	for (unsigned int kind = 0; kind < SPE_SPU_KINDS; kind++) {
 		struct spe_packet packet = {
 			.type = kinds[kind].type,
-			.index = kinds[kind].index,
+			.index = packet_index(&spu->config, kind),
 			.payload_size = payload_size(&spu->config, kind),
 		};
+		bool extended = has_index(kind) &&
+				(packet.index > 7 || spu->config.choices & SPE_CHOICE_EXTENDED);
 
+		/* The extended format is a byte with INDEX[4:3] before the short one. */
+		spu->extended[kind] = extended ? (u8)(0x20 | packet.index >> 3) : 0;
+		packet.index &= has_index(kind) ? 7 : 0x1f;
 		/* Cannot fail: spu-config.c refuses sizes that packets cannot have. */
 		spe_packet_encode(&packet, spu->record, sizeof(spu->record));
 		spu->headers[kind] = spu->record[0];
 	}
+	spu->output = output_kinds(&spu->config);
+	spu->gcs = spu->config.pe & SPE_PE_GCS && spu->config.pmsver >= SPE_PMSVER_V1P4;
 }
 
 /* Where in spu->record the next packet goes. */
 struct writer {
 	struct spe_spu *spu;
 	size_t size;
+	u32 output; /* the kinds that are output */
 	bool slots;
 };
 
-static void put(struct writer *w, enum spe_spu_kind kind, u64 payload)
+static void put_as(struct writer *w, enum spe_spu_kind kind, u8 header, u64 payload)
 {
 	u8 size = payload_size(&w->spu->config, kind);
 	u8 *p;
 
+	if (!(w->output >> kind & 1))
+		return;
 	if (w->slots)
 		w->size = kinds[kind].offset;
 	p = w->spu->record + w->size;
 	w->size += 1 + (size_t)size;
-	*p++ = w->spu->headers[kind];
+	if (w->spu->extended[kind]) {
+		*p++ = w->spu->extended[kind];
+		w->size++;
+	}
+	*p++ = header;
 	switch (size) {
 	case 1:
 		*p = (u8)payload;
@@ -96,6 +151,11 @@ static void put(struct writer *w, enum spe_spu_kind kind, u64 payload)
 		spe_put_le64(p, payload);
 		break;
 	}
+}
+
+static void put(struct writer *w, enum spe_spu_kind kind, u64 payload)
+{
+	put_as(w, kind, w->spu->headers[kind], payload);
 }
 
 /* The fields that a feature gives are zero without it (D18.2.7). */
@@ -114,6 +174,8 @@ static u8 op_payload(const struct spe_spu *spu, const struct spe_operation *oper
 		else if (!(payload & SPE_OP_BR_CR))
 			/* 0b00 is not permitted: neither link nor return. */
 			payload |= (u8)SPE_OP_BR_CR;
+		if (!spu->gcs)
+			payload &= (u8)~SPE_OP_BR_GCS;
 		break;
 	default:
 		break;
@@ -123,24 +185,50 @@ static u8 op_payload(const struct spe_spu *spu, const struct spe_operation *oper
 
 static void put_op(struct writer *w, const struct spe_operation *operation)
 {
-	u8 *header = w->spu->record + (w->slots ? kinds[SPE_SPU_KIND_OP].offset : w->size);
-
-	put(w, SPE_SPU_KIND_OP, op_payload(w->spu, operation));
-	*header |= operation->op_class & 3;
+	put_as(w, SPE_SPU_KIND_OP, w->spu->headers[SPE_SPU_KIND_OP] | (operation->op_class & 3),
+	       op_payload(w->spu, operation));
 }
 
-/* A PC or branch target (D18.2.1). */
-static u64 code_address(const struct spe_operation *operation, u64 address)
+/* NS and NSE of the operation's Security state (D18.2.1). */
+static u64 state_bits(const struct spe_operation *operation)
 {
+	return (operation->ns ? SPE_ADDRESS_NS : 0) | (operation->nse ? SPE_ADDRESS_NSE : 0);
+}
+
+/* A PC or branch target (D18.2.1); @top says its context if @has_top. */
+static u64 code_address(const struct spe_operation *operation, u64 address, bool has_top, u8 top)
+{
+	if (has_top)
+		return (address & SPE_ADDRESS_BITS) | SPE_FIELD_PREP(SPE_ADDRESS_TAG, top);
 	return (address & SPE_ADDRESS_BITS) | SPE_FIELD_PREP(SPE_ADDRESS_EL, operation->el) |
-	       (operation->ns ? SPE_ADDRESS_NS : 0);
+	       state_bits(operation);
 }
 
-static u64 data_address(const struct spe_spu *spu, u64 va)
+/*
+ * The top byte is there where tagging applies; where it does not, as this SPU likes. Unless
+ * the operation says more, that is the lower half of the address space, as under Linux.
+ */
+static u64 data_address(const struct spe_spu *spu, const struct spe_operation *operation)
 {
-	bool upper = va & SPE_BIT(55);
+	bool tagged = !(operation->va & SPE_BIT(55));
 
-	return upper && !spu->config.va_tag ? va & SPE_ADDRESS_BITS : va;
+	if (operation->has & (SPE_OPERATION_TBI | SPE_OPERATION_NO_TBI | SPE_OPERATION_TAGGED))
+		tagged = operation->has & (SPE_OPERATION_TBI | SPE_OPERATION_TAGGED);
+	return tagged || spu->config.va_tag ? operation->va : operation->va & SPE_ADDRESS_BITS;
+}
+
+static u64 physical_address(const struct spe_spu *spu, const struct spe_operation *operation)
+{
+	u64 address = operation->pa & SPE_ADDRESS_BITS;
+
+	address |= operation->has & SPE_OPERATION_PA_NS ? SPE_ADDRESS_NS : state_bits(operation);
+	if (!(spu->config.pe & SPE_PE_MTE2))
+		return address;
+	if (operation->has & SPE_OPERATION_CHECKED)
+		address |= SPE_ADDRESS_PA_CH;
+	else if (!(spu->config.choices & SPE_CHOICE_PAT_UNCHECKED))
+		return address;
+	return address | SPE_FIELD_PREP(SPE_ADDRESS_PA_PAT, operation->tag);
 }
 
 /* No operation above EL2 is sampled; of one all the same, what holds at EL2. */
@@ -161,21 +249,30 @@ static void put_context(struct writer *w, const struct spe_spu *spu,
 		put(w, SPE_SPU_KIND_CONTEXT2, operation->contextidr_el2);
 }
 
+static void put_translation(struct writer *w, const struct spe_spu *spu,
+			    const struct spe_operation *operation)
+{
+	put(w, SPE_SPU_KIND_TRANSLATION, spe_spu_saturated(spu, operation->translation));
+}
+
 static void put_memory(struct writer *w, const struct spe_spu *spu,
 		       const struct spe_operation *operation)
 {
+	u32 has = operation->has;
+
 	/* D17.6.4: without the access, neither its address nor its translation. */
-	if (operation->has & SPE_OPERATION_VA) {
-		put(w, SPE_SPU_KIND_VA, data_address(spu, operation->va));
-		put(w, SPE_SPU_KIND_TRANSLATION, spe_spu_saturated(spu, operation->translation));
-		if (operation->has & SPE_OPERATION_PA && collect_of(spu, operation)->pa)
-			put(w, SPE_SPU_KIND_PA,
-			    (operation->pa & SPE_ADDRESS_BITS) |
-				    (operation->ns ? SPE_ADDRESS_NS : 0));
+	if (has & SPE_OPERATION_VA) {
+		put(w, SPE_SPU_KIND_VA, data_address(spu, operation));
+		if (!(has & SPE_OPERATION_NO_TRANSLATION))
+			put_translation(w, spu, operation);
+		if (has & SPE_OPERATION_PA && collect_of(spu, operation)->pa)
+			put(w, SPE_SPU_KIND_PA, physical_address(spu, operation));
+	} else if (has & SPE_OPERATION_TRANSLATION) {
+		put_translation(w, spu, operation);
 	}
 	/* D18.2.4: where a load's data came from. */
-	if (spe_operation_is_load(operation) && operation->has & SPE_OPERATION_SOURCE &&
-	    spu->config.features & SPE_PMSIDR_LDS)
+	if (has & SPE_OPERATION_SOURCE && spu->config.features & SPE_PMSIDR_LDS &&
+	    (spe_operation_is_load(operation) || has & SPE_OPERATION_ANY_SOURCE))
 		put(w, SPE_SPU_KIND_SOURCE, operation->source);
 }
 
@@ -183,11 +280,41 @@ static void put_memory(struct writer *w, const struct spe_spu *spu,
 static void put_previous(struct writer *w, const struct spe_spu *spu,
 			 const struct spe_operation *operation)
 {
-	bool taken = operation->op_class == SPE_OP_BRANCH && operation->has & SPE_OPERATION_TARGET;
+	bool taken = operation->op_class == SPE_OP_BRANCH &&
+		     operation->has & SPE_OPERATION_TARGET &&
+		     !(operation->events & SPE_BIT(SPE_EVENT_NOT_TAKEN));
 
 	if (spu->config.features & SPE_PMSIDR_PBT && operation->has & SPE_OPERATION_PREV_TARGET &&
 	    (taken || spu->config.pbt_always))
-		put(w, SPE_SPU_KIND_PREV_TARGET, code_address(operation, operation->prev_target));
+		put(w, SPE_SPU_KIND_PREV_TARGET,
+		    code_address(operation, operation->prev_target,
+				 operation->has & SPE_OPERATION_PREV_TOP, operation->prev_top));
+}
+
+/* The Issue latency, or what counts it in another clock domain (D17.6.1). */
+static void put_issue(struct writer *w, const struct spe_spu *spu,
+		      const struct spe_operation *operation)
+{
+	if (operation->has & SPE_OPERATION_ALT_CLOCK && spu->config.altclk)
+		put(w, SPE_SPU_KIND_ALT_ISSUE, spe_spu_saturated(spu, operation->alt_issue));
+	else
+		put(w, SPE_SPU_KIND_ISSUE, spe_spu_saturated(spu, operation->issue));
+}
+
+static void put_impdef(struct writer *w, const struct spe_spu *spu,
+		       const struct spe_operation *operation)
+{
+	if (operation->has & SPE_OPERATION_IMPDEF_COUNTER)
+		put(w, SPE_SPU_KIND_IMPDEF_COUNTER,
+		    spe_spu_saturated(spu, operation->impdef_counter));
+	if (operation->has & SPE_OPERATION_IMPDEF_ADDRESS)
+		put(w, SPE_SPU_KIND_IMPDEF_ADDRESS, operation->impdef_address);
+}
+
+static bool has_memory(const struct spe_spu *spu, const struct spe_operation *operation)
+{
+	return operation->op_class != SPE_OP_BRANCH ||
+	       (spu->gcs && operation->op_subclass & SPE_OP_BR_GCS);
 }
 
 static void put_packets(struct writer *w, const struct spe_spu *spu,
@@ -195,44 +322,71 @@ static void put_packets(struct writer *w, const struct spe_spu *spu,
 {
 	bool excepted = operation->events & SPE_BIT(SPE_EVENT_EXCEPTION);
 	bool complete = !excepted && operation->events & SPE_BIT(SPE_EVENT_RETIRED);
-	bool all = complete || spu->config.incomplete == SPE_SPU_INCOMPLETE_ALL;
+	bool all = complete || spu->config.incomplete != SPE_SPU_INCOMPLETE_EVENTS;
 
 	if (all) {
-		put(w, SPE_SPU_KIND_PC, code_address(operation, operation->pc));
+		put(w, SPE_SPU_KIND_PC, code_address(operation, operation->pc, false, 0));
 		put_context(w, spu, operation);
 		put_op(w, operation);
 	}
 	put(w, SPE_SPU_KIND_EVENTS, operation->events & spu->events);
 	if (!all)
 		return;
-	put(w, SPE_SPU_KIND_ISSUE, spe_spu_saturated(spu, operation->issue));
+	put_issue(w, spu, operation);
 	put(w, SPE_SPU_KIND_TOTAL, spe_spu_saturated(spu, operation->total));
-	if (operation->op_class != SPE_OP_BRANCH)
-		put_memory(w, spu, operation);
 	/* D17.6: the target of what generates an exception is not collected. */
-	else if (operation->has & SPE_OPERATION_TARGET && !excepted)
-		put(w, SPE_SPU_KIND_TARGET, code_address(operation, operation->target));
+	if (operation->op_class == SPE_OP_BRANCH && operation->has & SPE_OPERATION_TARGET &&
+	    !excepted)
+		put(w, SPE_SPU_KIND_TARGET,
+		    code_address(operation, operation->target,
+				 operation->has & SPE_OPERATION_TARGET_TOP, operation->target_top));
+	if (has_memory(spu, operation))
+		put_memory(w, spu, operation);
 	if (complete)
 		put_previous(w, spu, operation);
+	if (w->output & (1U << SPE_SPU_KIND_IMPDEF_ADDRESS | 1U << SPE_SPU_KIND_IMPDEF_COUNTER))
+		put_impdef(w, spu, operation);
+}
+
+/* D17.6.10: of what is incomplete, Events and End or Timestamp are sure, the rest is chance. */
+static u32 output_of(struct spe_spu *spu, const struct spe_operation *operation)
+{
+	const u64 complete = SPE_BIT(SPE_EVENT_EXCEPTION) | SPE_BIT(SPE_EVENT_RETIRED);
+
+	if (spu->config.incomplete != SPE_SPU_INCOMPLETE_SOME ||
+	    (operation->events & complete) == SPE_BIT(SPE_EVENT_RETIRED))
+		return spu->output;
+	return spu->output & ((u32)spe_spu_chance(spu) | 1U << SPE_SPU_KIND_EVENTS |
+			      1U << SPE_SPU_KIND_TIMESTAMP | 1U << SPE_SPU_KIND_END);
+}
+
+static void put_end(struct writer *w, const struct spe_spu *spu,
+		    const struct spe_operation *operation)
+{
+	const struct spe_collect *collect = collect_of(spu, operation);
+
+	if (collect->time == SPE_COLLECT_TIME_NONE)
+		put(w, SPE_SPU_KIND_END, 0);
+	else if (collect->time == SPE_COLLECT_TIME_UNKNOWN)
+		put(w, SPE_SPU_KIND_TIMESTAMP, spe_spu_chance(w->spu));
+	else
+		put(w, SPE_SPU_KIND_TIMESTAMP, operation->timestamp - collect->offset);
 }
 
 size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation)
 {
 	struct writer w = {
 		.spu = spu,
+		.output = output_of(spu, operation),
 		.slots = spu->config.layout == SPE_SPU_LAYOUT_SLOTS,
 	};
-	const struct spe_collect *collect = collect_of(spu, operation);
 	size_t align = (size_t)1 << spu->config.align;
 	size_t size;
 
 	if (w.slots)
 		memset(spu->record, 0, SLOTS_SIZE);
 	put_packets(&w, spu, operation);
-	if (collect->time != SPE_COLLECT_TIME_NONE)
-		put(&w, SPE_SPU_KIND_TIMESTAMP, operation->timestamp - collect->offset);
-	else
-		put(&w, SPE_SPU_KIND_END, 0);
+	put_end(&w, spu, operation);
 
 	size = (w.size + align - 1) & ~(align - 1);
 	if (size > w.size)

@@ -6,13 +6,24 @@
 #include "spu-internal.h"
 
 /* SplitMix64: uniform, and useable from any seed (D17.3.2). */
-static u8 random_draw(struct spe_spu *spu)
+static u64 random_next(u64 *state)
 {
-	u64 z = spu->random += 0x9e3779b97f4a7c15ULL;
+	u64 z = *state += 0x9e3779b97f4a7c15ULL;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return (u8)((z ^ z >> 31) >> 56);
+	return z ^ z >> 31;
+}
+
+static u8 random_draw(struct spe_spu *spu)
+{
+	return (u8)(random_next(&spu->random) >> 56);
+}
+
+/* Apart from the interval's, so that what is recorded does not move what is selected. */
+u64 spe_spu_chance(struct spe_spu *spu)
+{
+	return random_next(&spu->chance);
 }
 
 static bool jitters(const struct spe_spu *spu)
@@ -63,7 +74,7 @@ static u64 draw_ahead(struct spe_spu *spu)
 
 static bool profiles(const struct spe_spu *spu)
 {
-	return spe_spu_buffer_enabled(spu) &&
+	return spe_spu_selects(spu) &&
 	       (spu->collect[0].sampled || spu->collect[1].sampled || spu->collect[2].sampled);
 }
 
@@ -80,7 +91,7 @@ void spe_spu_update(struct spe_spu *spu)
 		counters_set(spu, reload(spu), 0);
 	spu->enabled = enabled;
 	/* What is in flight has nowhere to go any more. */
-	if (!spe_spu_buffer_enabled(spu)) {
+	if (!spe_spu_selects(spu)) {
 		spu->stats.discarded += spu->in_flight;
 		spu->in_flight = 0;
 	}
@@ -108,10 +119,12 @@ int spe_spu_init(struct spe_spu *spu, const struct spe_spu_config *config,
 	spu->config = *config;
 	spu->io = *io;
 	spu->random = config->seed;
+	spu->chance = ~config->seed;
 	spe_spu_config_apply(spu);
 	spe_spu_record_prepare(spu);
 	spu->controls.ns = true;
 	spu->controls.e2pb = 3;
+	spe_spu_timers_set(spu, &(const struct spe_timers){ 0 });
 	spe_spu_controls_derive(spu);
 	return 0;
 }
@@ -129,6 +142,8 @@ void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value)
 		return;
 	spu->reg[reg] &= ~spu->writable[reg];
 	spu->reg[reg] |= value & spu->writable[reg];
+	/* Software came between: what a fault had let through is over. */
+	spu->lag = 0;
 	if (reg == SPE_REG_PMSCR)
 		spe_spu_controls_derive(spu);
 	spe_spu_update(spu);
@@ -137,8 +152,7 @@ SPE_EXPORT(spe_spu_write);
 
 bool spe_spu_enabled(const struct spe_spu *spu, u8 el)
 {
-	return el < ARRAY_SIZE(spu->collect) && spu->collect[el].sampled &&
-	       spe_spu_buffer_enabled(spu);
+	return el < ARRAY_SIZE(spu->collect) && spu->collect[el].sampled && spe_spu_selects(spu);
 }
 SPE_EXPORT(spe_spu_enabled);
 
@@ -188,6 +202,16 @@ static bool count_late(struct spe_spu *spu, u64 members)
 	return ecount == members;
 }
 
+/* D17.3.7: not sampled, and nothing but COLL changes. */
+static void collide(struct spe_spu *spu)
+{
+	unsigned int x = spe_report_target(&spu->controls, SPE_REPORT_OTHER_EVENT);
+
+	spu->stats.collisions++;
+	*spe_spu_pmbsr(spu, x) |= SPE_PMBSR_COLL;
+	spe_spu_tell(spu, SPE_SPU_EVENT_COLLISION);
+}
+
 bool spe_spu_pass(struct spe_spu *spu, u64 count)
 {
 	u64 until = spe_spu_until_sample(spu);
@@ -200,18 +224,38 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 	if (!(jitters_late(spu) ? count_late(spu, count) : count_plain(spu, count)))
 		return false;
 
-	/* D17.3.7: not sampled, and nothing but COLL changes. */
 	if (spu->in_flight >= spu->config.in_flight) {
-		spu->stats.collisions++;
-		*spe_spu_pmbsr(spu, spe_report_target(&spu->controls, SPE_REPORT_OTHER_EVENT)) |=
-			SPE_PMBSR_COLL;
+		collide(spu);
 		return false;
 	}
 	spu->in_flight++;
 	spu->stats.selected++;
-	return true;
+	if (!spu->lag)
+		return true;
+	/* RWVKFM: selected after a fault; the last of them ends it. */
+	if (--spu->lag == 0)
+		spe_spu_update(spu);
+	return spu->in_flight;
 }
 SPE_EXPORT(spe_spu_pass);
+
+/* Whether its record would go anywhere: the filters have seen it, and the PMU counts it. */
+static bool complete(struct spe_spu *spu, const struct spe_operation *operation)
+{
+	spe_spu_tell(spu, SPE_SPU_EVENT_FEED);
+	if (!spe_spu_filter(spu, operation)) {
+		spu->stats.filtered++;
+		return false;
+	}
+	spu->stats.passed++;
+	spe_spu_tell(spu, SPE_SPU_EVENT_FILTRATE);
+	/* The trigger is not taken back if the record is discarded (D17.8). */
+	spe_spu_tell(spu, SPE_SPU_EVENT_TRIGGER);
+	if (!spe_spu_discards(spu) && spe_spu_buffer_enabled(spu))
+		return true;
+	spu->stats.discarded++;
+	return false;
+}
 
 void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation)
 {
@@ -219,18 +263,30 @@ void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation)
 	if (!spu->in_flight)
 		return;
 	spu->in_flight--;
-	if (!spe_spu_filter(spu, operation)) {
-		spu->stats.filtered++;
+	if (!complete(spu, operation))
 		return;
-	}
-	if (spe_spu_discards(spu)) {
-		spu->stats.discarded++;
-		return;
-	}
 	spe_spu_buffer_write(spu, operation);
 	spe_spu_update(spu);
 }
 SPE_EXPORT(spe_spu_sample);
+
+void spe_spu_drop(struct spe_spu *spu)
+{
+	if (!spu->in_flight)
+		return;
+	spu->in_flight--;
+	spu->stats.uncaptured++;
+	spe_spu_tell(spu, SPE_SPU_EVENT_FEED);
+}
+SPE_EXPORT(spe_spu_drop);
+
+bool spe_spu_freezes(const struct spe_spu *spu)
+{
+	const u64 on = SPE_PMBLIMITR_E | SPE_PMBLIMITR_PMFZ;
+
+	return (spu->reg[SPE_REG_PMBLIMITR] & on) == on && spe_spu_stopped(spu);
+}
+SPE_EXPORT(spe_spu_freezes);
 
 void spe_spu_operate(struct spe_spu *spu, const struct spe_operation *operation)
 {

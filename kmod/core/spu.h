@@ -16,6 +16,7 @@
 #include "packet.h"
 #include "regs.h"
 #include "report.h"
+#include "walk.h"
 
 /* What a &struct spe_operation brings, beyond PC, context and time. */
 #define SPE_OPERATION_TARGET	SPE_BIT(0)	/* @target: the branch was taken */
@@ -27,6 +28,21 @@
 #define SPE_OPERATION_PREV_TARGET SPE_BIT(6)	/* @prev_target */
 #define SPE_OPERATION_FP	SPE_BIT(7)	/* floating-point, where the packet cannot say it */
 #define SPE_OPERATION_SIMD	SPE_BIT(8)	/* SIMD, likewise */
+#define SPE_OPERATION_TARGET_TOP SPE_BIT(9)	/* @target_top: the target is in another context */
+#define SPE_OPERATION_PREV_TOP	SPE_BIT(10)	/* @prev_top */
+#define SPE_OPERATION_CHECKED	SPE_BIT(11)	/* checked against an Allocation Tag */
+#define SPE_OPERATION_TAGGED	SPE_BIT(12)	/* Memory Tagging with address tagging off (D17.6.4.1) */
+#define SPE_OPERATION_TBI	SPE_BIT(13)	/* the TBI bit that applies is 1 */
+#define SPE_OPERATION_NO_TBI	SPE_BIT(14)	/* it is 0 */
+#define SPE_OPERATION_PA_NS	SPE_BIT(15)	/* @pa is Non-secure, whatever @ns is */
+#define SPE_OPERATION_ALT_CLOCK	SPE_BIT(16)	/* @alt_issue, in another clock domain */
+#define SPE_OPERATION_IMPDEF_ADDRESS SPE_BIT(17) /* @impdef_address */
+#define SPE_OPERATION_IMPDEF_COUNTER SPE_BIT(18) /* @impdef_counter */
+#define SPE_OPERATION_NO_TRANSLATION SPE_BIT(19) /* no translation latency, though @va is there */
+#define SPE_OPERATION_TRANSLATION SPE_BIT(20)	/* translation latency, though @va is not */
+#define SPE_OPERATION_LOAD	SPE_BIT(21)	/* a load, where the packet does not say so */
+#define SPE_OPERATION_STORE	SPE_BIT(22)	/* a store, likewise */
+#define SPE_OPERATION_ANY_SOURCE SPE_BIT(23)	/* @source is output, load or not */
 
 /**
  * struct spe_operation - one member of the sample population, as it finished
@@ -45,10 +61,17 @@
  * @issue: issue latency
  * @translation: translation latency; recorded for loads and stores
  * @source: Data Source payload
+ * @impdef_address: payload of the IMPLEMENTATION DEFINED Address packet, if there is one
+ * @impdef_counter: of the IMPLEMENTATION DEFINED Counter packet, in its own units
+ * @alt_issue: issue latency in the alternate clock domain's cycles (D17.6.1)
  * @op_class: CLASS of the Operation Type packet
  * @op_subclass: its payload
  * @el: Exception level it was executed at, 0-2
- * @ns: Non-secure state
+ * @target_top: NS, EL and NSE of @target, as the Address packet's top byte (D18.2.1)
+ * @prev_top: those of @prev_target
+ * @tag: Physical Address Tag of the access, 0-15
+ * @ns: Non-secure state, or with @nse Realm state
+ * @nse: Realm state
  */
 struct spe_operation {
 	u64 pc;
@@ -58,17 +81,24 @@ struct spe_operation {
 	u64 pa;
 	u64 timestamp;
 	u64 events;
+	u64 impdef_address;
 	u32 has;
 	u32 contextidr_el1;
 	u32 contextidr_el2;
 	u32 total;
 	u32 issue;
 	u32 translation;
+	u32 alt_issue;
+	u32 impdef_counter;
 	u16 source;
 	u8 op_class;
 	u8 op_subclass;
 	u8 el;
+	u8 target_top;
+	u8 prev_top;
+	u8 tag;
 	bool ns;
+	bool nse;
 };
 
 /* Where packets stand in a record (D18.1.2 leaves their order open). */
@@ -105,7 +135,7 @@ enum spe_spu_fault_dl {
 	SPE_SPU_FAULT_DLS,
 };
 
-/* An External abort of a buffer write (RJFYNW). */
+/* An External abort of a buffer write, other than on a walk (RJFYNW). */
 enum spe_spu_abort {
 	SPE_SPU_ABORT_REPORTED,		/* to the SPU; from SPEv1p3 on, which forbids it, ignored */
 	SPE_SPU_ABORT_IGNORED,		/* as if the write had been made */
@@ -113,12 +143,48 @@ enum spe_spu_abort {
 	SPE_SPU_ABORTS,
 };
 
+/* An External abort of a table walk, a table update or a GPT walk (RJFYNW). */
+enum spe_spu_walk_abort {
+	SPE_SPU_WALK_ABORT_FAULT,	/* an MMU fault (D17.8.4.3) */
+	SPE_SPU_WALK_ABORT_IGNORED,	/* as if the write had been made */
+	SPE_SPU_WALK_ABORT_SERROR,	/* an SError exception */
+	SPE_SPU_WALK_ABORT_REPORTED,	/* to the SPU as an External abort; before SPEv1p3 */
+	SPE_SPU_WALK_ABORTS,
+};
+
 /* The record of an operation that excepted or did not retire (D17.6.10). */
 enum spe_spu_incomplete {
 	SPE_SPU_INCOMPLETE_ALL,		/* what the operation brings, but no branch target */
 	SPE_SPU_INCOMPLETE_EVENTS,	/* the Events packet, and End or Timestamp */
+	SPE_SPU_INCOMPLETE_SOME,	/* these, and some of the others, at random */
 	SPE_SPU_INCOMPLETES,
 };
+
+/* PMBPTR too close to the limit or beyond it: CONSTRAINED UNPREDICTABLE (RPGGHS, D17.8.5). */
+enum spe_spu_not_allowed {
+	SPE_SPU_NOT_ALLOWED_REPORTED,	/* access not allowed, with DL */
+	SPE_SPU_NOT_ALLOWED_FULL,	/* buffer full */
+	SPE_SPU_NOT_ALLOWED_SILENT,	/* the data is discarded, no event */
+	SPE_SPU_NOT_ALLOWEDS,
+};
+
+/* What &spe_spu_config.altclk may be (PMSIDR_EL1.ALTCLK). */
+#define SPE_ALTCLK_NONE	  0
+#define SPE_ALTCLK_SMCU	  1
+#define SPE_ALTCLK_IMPDEF 15
+
+/* Features of the PE around the SPU, where they decide what registers and records hold. */
+#define SPE_PE_SVE	SPE_BIT(0)
+#define SPE_PE_SME	SPE_BIT(1)
+#define SPE_PE_MTE2	SPE_BIT(2)
+#define SPE_PE_MOPS	SPE_BIT(3)
+#define SPE_PE_GCS	SPE_BIT(4)
+#define SPE_PE_NV2	SPE_BIT(5)
+#define SPE_PE_RME	SPE_BIT(6)
+#define SPE_PE_ECV	SPE_BIT(7)
+#define SPE_PE_THE	SPE_BIT(8)
+#define SPE_PE_HAFT	SPE_BIT(9)
+#define SPE_PE_ALL	SPE_MASK(9, 0)
 
 /**
  * struct spe_spu_config - what the SPU implements, and its knobs
@@ -139,9 +205,23 @@ enum spe_spu_incomplete {
  * @fault_dl: &enum spe_spu_fault_dl
  * @incomplete: &enum spe_spu_incomplete
  * @abort: &enum spe_spu_abort; PMBIDR.EA follows
+ * @walk_abort: &enum spe_spu_walk_abort
+ * @not_allowed: &enum spe_spu_not_allowed
  * @write_granule: log2 of the access granule of buffer writes in bytes (D18.1.2), up to 11;
  *	0 writes each record in one call, so that a fault never cuts one
  * @in_flight: sampled operations that may be in flight at once (RQWTQB), 1-255
+ * @fault_lag: how many operations are still selected after one whose record faulted, and
+ *	discarded (RWVKFM); from SPEv1p5 on, 0 before
+ * @altclk: PMSIDR.ALTCLK, SPE_ALTCLK_*
+ * @impdef_address: INDEX of an IMPLEMENTATION DEFINED Address packet: 6, 7, 16-31; 0 for none
+ * @impdef_counter: likewise of a Counter packet
+ * @omit_counters: Counter packets that are not output as their value is fixed (D17.6), a
+ *	bit for each INDEX 0-2
+ * @unconditional: conditional operations that are not treated as such (D17.6.5), a bit for
+ *	each &enum spe_condition
+ * @other_info: what is recorded of cache maintenance, prefetch and address translation
+ *	(D17.6.8): SPE_OPERATION_VA, _PA, _SOURCE, _TRANSLATION and SPE_OTHER_INFO_EVENTS
+ * @pe: SPE_PE_*
  * @va_tag: whether the top byte of a data virtual address is output where address
  *	tagging is off (D18.2.1), taken to be the upper half of the address space
  * @e2h: the registers are those of EL2, as a host under VHE reaches them: operations at EL2
@@ -154,7 +234,10 @@ enum spe_spu_incomplete {
  * @pbt_always: with PBT, other operations than taken branches have the previous branch
  *	target too (D17.6.3.1); packed layout only
  * @features: SPE_PMSIDR_* bits among FE, FT, FL, ARCHINST, LDS, ERND, FNE, FDS, PBT, CRR,
- *	EFT, FPF
+ *	EFT, FPF, SME; the first three are always there
+ * @choices: SPE_CHOICE_* (choice.h): the bits that are set choose the other permitted way
+ * @optional_events: those of the optional events (D18.2.6: 8-11, 19-23) that are
+ *	implemented, as a mask
  * @sampled_events: events that PMSEVFR can filter on, as a mask
  * @seed: of the random number generator (D17.3.2); any value
  */
@@ -174,6 +257,14 @@ struct spe_spu_config {
 	u8 abort;
 	u8 write_granule;
 	u8 in_flight;
+	u8 walk_abort;
+	u8 not_allowed;
+	u8 fault_lag;
+	u8 altclk;
+	u8 impdef_address;
+	u8 impdef_counter;
+	u8 omit_counters;
+	u8 unconditional;
 	bool va_tag;
 	bool e2h;
 	bool el2;
@@ -181,9 +272,26 @@ struct spe_spu_config {
 	bool exc;
 	bool strict_ee;
 	bool pbt_always;
+	u32 pe;
+	u32 other_info;
 	u64 features;
+	u64 choices;
+	u64 optional_events;
 	u64 sampled_events;
 	u64 seed;
+};
+
+#define SPE_OTHER_INFO_EVENTS SPE_BIT(31)
+
+/* What the SPU tells the PMU and the CTI (D17.3.7, D17.8, D17.8.2), and one for the PE. */
+enum spe_spu_event {
+	SPE_SPU_EVENT_FEED,	/* SAMPLE_FEED: a sampled operation completed */
+	SPE_SPU_EVENT_FILTRATE,	/* SAMPLE_FILTRATE: and no filter removed it */
+	SPE_SPU_EVENT_COLLISION, /* SAMPLE_COLLISION */
+	SPE_SPU_EVENT_FULL,	/* SAMPLE_BUFFER_FULL */
+	SPE_SPU_EVENT_TRIGGER,	/* the CTI trigger event of a record */
+	SPE_SPU_EVENT_WAKE,	/* sampling this WFI or WFE is a wake-up event (D18.2.3) */
+	SPE_SPU_EVENTS,
 };
 
 /**
@@ -196,16 +304,30 @@ struct spe_spu_config {
  *	may call the SPU
  * @serror: the PE takes an SError exception (&enum spe_spu_abort); may be NULL, must not
  *	call the SPU
+ * @event: an &enum spe_spu_event occurred; may be NULL, must not call the SPU. SAMPLE_POP is
+ *	&spe_spu_stats.operations
+ * @walk: the descriptor that translates buffer address @addr at @stage (1 or 2); the SPU
+ *	updates it (D17.8.3.1). NULL where that stage does not translate; may be NULL itself
  * @ctx: passed to all
  */
 struct spe_spu_io {
 	u32 (*write)(void *ctx, u64 addr, const u8 *data, size_t len);
 	void (*irq)(void *ctx, bool level);
 	void (*serror)(void *ctx);
+	void (*event)(void *ctx, enum spe_spu_event event);
+	struct spe_descriptor *(*walk)(void *ctx, u64 addr, unsigned int stage);
 	void *ctx;
 };
 
-/** spe_fault() - a fault of a buffer write: EC and MSS as PMBSR will hold them */
+/* Beside EC and MSS in a fault: the MSS2 of a stage 2 Permission fault (FEAT_THE). */
+#define SPE_FAULT_TOP_LEVEL    SPE_BIT(24)
+#define SPE_FAULT_ASSURED_ONLY SPE_BIT(23)
+
+/**
+ * spe_fault() - a fault of a buffer write: EC and MSS as PMBSR will hold them
+ *
+ * SPE_FAULT_TOP_LEVEL and SPE_FAULT_ASSURED_ONLY may be added.
+ */
 static inline u32 spe_fault(u32 ec, u32 mss)
 {
 	return (u32)(SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | SPE_FIELD_PREP(SPE_PMBSR_MSS, mss)) | 1U << 25;
@@ -214,8 +336,8 @@ static inline u32 spe_fault(u32 ec, u32 mss)
 /**
  * struct spe_spu_stats - what hardware does not tell and the model can count
  *
- * The ledger of records: @selected is @filtered + @discarded + @written and what
- * is in flight. The ledger of bytes: PMBPTR advances by @bytes + @cut.
+ * The ledger of records: @selected is @filtered + @discarded + @uncaptured + @written
+ * and what is in flight. The ledger of bytes: PMBPTR advances by @bytes + @cut.
  */
 struct spe_spu_stats {
 	u64 operations;		/* members of the population that passed while enabled */
@@ -223,12 +345,15 @@ struct spe_spu_stats {
 	u64 collisions;
 	u64 filtered;		/* selected, then discarded by a filter */
 	u64 discarded;		/* selected, then lost: S was set, or a fault */
+	u64 uncaptured;		/* selected, but such operations are not recorded (D17.6.7) */
+	u64 passed;		/* completed, and not removed by a filter: SAMPLE_FILTRATE */
+	u64 full;		/* buffer full events: SAMPLE_BUFFER_FULL */
 	u64 written;		/* records written to the buffer */
 	u64 bytes;		/* their bytes with alignment padding */
 	u64 cut;		/* bytes that PMBPTR went beyond them, into a record that faulted */
 };
 
-/* The packets that an SPU outputs, in the order of the packed layout. */
+/* The packets that an SPU outputs. */
 enum spe_spu_kind {
 	SPE_SPU_KIND_PC,
 	SPE_SPU_KIND_CONTEXT1,
@@ -243,6 +368,9 @@ enum spe_spu_kind {
 	SPE_SPU_KIND_TRANSLATION,
 	SPE_SPU_KIND_PA,
 	SPE_SPU_KIND_SOURCE,
+	SPE_SPU_KIND_ALT_ISSUE,
+	SPE_SPU_KIND_IMPDEF_ADDRESS,
+	SPE_SPU_KIND_IMPDEF_COUNTER,
 	SPE_SPU_KIND_TIMESTAMP,
 	SPE_SPU_KIND_END,
 	SPE_SPU_KINDS,
@@ -263,15 +391,23 @@ struct spe_spu {
 	u64 pmscr_el2;
 	u64 pmbsr_el2;
 	u64 pmbsr_el3;
+	struct spe_regime regime;
 	u64 random;
+	u64 chance;	/* of choices other than the interval's */
+	u64 previous;	/* the last taken branch's target, an Address payload (D17.6.3.1) */
 	u64 events;	/* the events that are output */
+	u32 output;	/* the kinds of packets that are, as a mask */
 	u32 inject;	/* fault for the next write, 0 for none */
 	u8 in_flight;	/* selected, not yet finished */
 	u8 draw;	/* the next ECOUNT, if @drawn */
+	u8 lag;		/* operations still to be selected after a fault */
 	bool drawn;
+	bool previous_valid;
+	bool gcs;	/* branches may bring GCS accesses */
 	bool enabled;	/* profiling was enabled at the last change (D17.3.3) */
 	bool irq_level;
 	u8 headers[SPE_SPU_KINDS];
+	u8 extended[SPE_SPU_KINDS]; /* the byte before the header, 0 for the short format */
 	u8 record[SPE_MAX_RECORD];
 };
 
@@ -329,6 +465,24 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count);
  * the record, moves PMBPTR, raises management events (D17.8).
  */
 void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation);
+
+/**
+ * spe_spu_drop() - the selected operation finished, and no record of it is captured
+ *
+ * For members of the population that are never recorded (D17.6.7, D17.6.10.1): SAMPLE_FEED
+ * counts it, SAMPLE_FILTRATE does not.
+ */
+void spe_spu_drop(struct spe_spu *spu);
+
+/** spe_spu_freezes() - PMBLIMITR.PMFZ freezes PMU event counters: FEAT_SPEv1p2, profiling is stopped */
+bool spe_spu_freezes(const struct spe_spu *spu);
+
+/**
+ * spe_spu_translate() - the controls of the owning translation regime changed
+ *
+ * Without it: hardware manages nothing. Needs &spe_spu_io.walk to show.
+ */
+void spe_spu_translate(struct spe_spu *spu, const struct spe_regime *regime);
 
 /** spe_spu_operate() - one member of the population: pass, and sample if selected */
 void spe_spu_operate(struct spe_spu *spu, const struct spe_operation *operation);

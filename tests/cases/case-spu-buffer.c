@@ -239,7 +239,8 @@ static const struct fault_row fault_rows[] = {
 	{ STAGE1(SPE_FSC_PERMISSION | 2), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(SPE_FSC_PERMISSION | 2)),
 	  0 },
 	{ STAGE2(TRANSLATION), 0, 2, 0, 0, 0, AS_EVENT(STAGE2(TRANSLATION)), 0 },
-	{ GPC(SPE_FSC_PERMISSION), 0, 2, 0, 4, 16, AS_EVENT(GPC(SPE_FSC_PERMISSION)) | DL, 16 },
+	/* A GPC fault has no FSC: its MSS is RES0. */
+	{ GPC(SPE_FSC_PERMISSION), 0, 2, 0, 4, 16, AS_EVENT(GPC(0)) | DL, 16 },
 	/* RBPFPN, synchronous: EA; DL only within a record. */
 	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 3, 0, 0, 0,
 	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_SYNC)) | EA, 0 },

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What an SPU may implement, and the registers that follow from it. */
+#include "choice.h"
+#include "instruction.h"
 #include "spu-fixture.h"
 #include "suites.h"
 
@@ -39,8 +41,35 @@ CHANGE(abort_3, c->abort = SPE_SPU_ABORTS)
 CHANGE(incomplete, c->incomplete = SPE_SPU_INCOMPLETES)
 CHANGE(feature, c->features |= SPE_PMSIDR_SME)
 CHANGE(altclk, c->features |= SPE_PMSIDR_ALTCLK)
-CHANGE(eft_no_ft, (c->features |= SPE_PMSIDR_EFT, c->features &= ~SPE_PMSIDR_FT))
-CHANGE(fds_no_lds, (c->features |= SPE_PMSIDR_FDS, c->features &= ~SPE_PMSIDR_LDS))
+CHANGE(altclk_2, c->altclk = 2)
+CHANGE(altclk_smcu, c->altclk = SPE_ALTCLK_SMCU)
+CHANGE(no_ft, c->features &= ~SPE_PMSIDR_FT)
+CHANGE(no_fl, c->features &= ~SPE_PMSIDR_FL)
+CHANGE(fds_early, (c->features |= SPE_PMSIDR_FDS, c->pmsver = 4))
+CHANGE(impdef_address, (c->layout = SPE_SPU_LAYOUT_PACKED, c->impdef_address = 5))
+CHANGE(impdef_address_32, (c->layout = SPE_SPU_LAYOUT_PACKED, c->impdef_address = 32))
+CHANGE(impdef_address_slots, c->impdef_address = 6)
+CHANGE(impdef_counter, (c->layout = SPE_SPU_LAYOUT_PACKED, c->impdef_counter = 8))
+CHANGE(impdef_counter_slots, c->impdef_counter = 6)
+CHANGE(omit_counters, c->omit_counters = 8)
+CHANGE(unconditional, c->unconditional = 64)
+CHANGE(other_info, c->other_info = SPE_OPERATION_TARGET)
+CHANGE(optional_events, c->optional_events |= SPE_BIT(7))
+CHANGE(pe_bit, c->pe |= SPE_BIT(10))
+CHANGE(pe_gcs_slots, c->pe |= SPE_PE_GCS)
+CHANGE(pe_nv2, c->pe |= SPE_PE_NV2)
+CHANGE(pe_rme, c->pe |= SPE_PE_RME)
+CHANGE(walk_abort, c->walk_abort = SPE_SPU_WALK_ABORTS)
+CHANGE(walk_abort_v1p3, (c->pmsver = 4, c->walk_abort = SPE_SPU_WALK_ABORT_REPORTED))
+CHANGE(not_allowed, c->not_allowed = SPE_SPU_NOT_ALLOWEDS)
+CHANGE(choices, c->choices = SPE_BIT(SPE_CHOICES))
+CHANGE(choices_slots, c->choices = SPE_CHOICE_EXTENDED)
+CHANGE(fault_lag, (c->pmsver = 5, c->fault_lag = 1))
+CHANGE(no_optional, (c->pmsver = 5, c->optional_events = 0, c->sampled_events = SPE_BIT(8)))
+CHANGE(gcs_large, (c->layout = SPE_SPU_LAYOUT_PACKED, c->pe |= SPE_PE_GCS, c->pmsver = 5,
+		   c->features |= SPE_PMSIDR_PBT))
+CHANGE(impdef_large, (c->layout = SPE_SPU_LAYOUT_PACKED, c->impdef_address = 6))
+CHANGE(fds_no_lds, (c->pmsver = 5, c->features |= SPE_PMSIDR_FDS, c->features &= ~SPE_PMSIDR_LDS))
 CHANGE(pbt_slots, (c->features |= SPE_PMSIDR_PBT, c->pbt_always = true))
 CHANGE(pbt_absent, (c->layout = SPE_SPU_LAYOUT_PACKED, c->pbt_always = true))
 CHANGE(pbt_large, (c->layout = SPE_SPU_LAYOUT_PACKED, c->pbt_always = true,
@@ -83,7 +112,33 @@ static const struct refusal refusals[] = {
 	{ "abort", change_abort_3 },
 	{ "features", change_feature },
 	{ "features", change_altclk },
-	{ "features", change_eft_no_ft },
+	{ "altclk", change_altclk_2 },
+	{ "altclk", change_altclk_smcu },
+	{ "features", change_no_ft },
+	{ "features", change_no_fl },
+	{ "features", change_fds_early },
+	{ "impdef_address", change_impdef_address },
+	{ "impdef_address", change_impdef_address_32 },
+	{ "impdef_address", change_impdef_address_slots },
+	{ "impdef_counter", change_impdef_counter },
+	{ "impdef_counter", change_impdef_counter_slots },
+	{ "omit_counters", change_omit_counters },
+	{ "unconditional", change_unconditional },
+	{ "other_info", change_other_info },
+	{ "optional_events", change_optional_events },
+	{ "pe", change_pe_bit },
+	{ "pe", change_pe_gcs_slots },
+	{ "pe", change_pe_nv2 },
+	{ "pe", change_pe_rme },
+	{ "walk_abort", change_walk_abort },
+	{ "walk_abort", change_walk_abort_v1p3 },
+	{ "not_allowed", change_not_allowed },
+	{ "choices", change_choices },
+	{ "choices", change_choices_slots },
+	{ "fault_lag", change_fault_lag },
+	{ "sampled_events", change_no_optional },
+	{ "max_size", change_gcs_large },
+	{ "max_size", change_impdef_large },
 	{ "features", change_fds_no_lds },
 	{ "pbt_always", change_pbt_slots },
 	{ "pbt_always", change_pbt_absent },
@@ -94,7 +149,7 @@ static const struct refusal refusals[] = {
 	{ "exc", change_e2h_exc },
 	{ "strict_ee", change_strict },
 	{ "features", change_fne },
-	{ "sampled_events", change_no_filters },
+	{ "features", change_no_filters },
 	{ "sampled_events", change_event_0 },
 	{ "sampled_events", change_event_6 },
 	{ "sampled_events", change_event_16 },
@@ -214,11 +269,18 @@ static void check_res0(struct spe_check *check, const u64 expected[SPE_REG_COUNT
 		bool read_only =
 			reg == SPE_REG_PMSIDR || reg == SPE_REG_PMBIDR || reg == SPE_REG_PMSVER;
 
+		/* PMSCR.PCT without EL2: reads as 0b01, ignores writes. */
+		bool no_el2_time = reg == SPE_REG_PMSCR && !fixture.spu.config.e2h &&
+				   !fixture.spu.config.el2;
+
 		spe_spu_write(&fixture.spu, reg, ~0ULL);
 		SPE_CHECK_EQ(check, spe_spu_read(&fixture.spu, reg),
 			     read_only ? before : expected[reg]);
 		spe_spu_write(&fixture.spu, reg, 0);
-		SPE_CHECK_EQ(check, spe_spu_read(&fixture.spu, reg), read_only ? before : 0);
+		SPE_CHECK_EQ(check, spe_spu_read(&fixture.spu, reg),
+			     read_only	 ? before :
+			     no_el2_time ? 0x40 :
+					   0);
 	}
 	SPE_CHECK_EQ(check, spe_spu_read(&fixture.spu, SPE_REG_COUNT), 0);
 	spe_spu_write(&fixture.spu, SPE_REG_COUNT, ~0ULL);
@@ -227,7 +289,7 @@ static void check_res0(struct spe_check *check, const u64 expected[SPE_REG_COUNT
 static void config_res0(struct spe_check *check)
 {
 	static const u64 v1p1[SPE_REG_COUNT] = {
-		[SPE_REG_PMSCR] = 0xfb,
+		[SPE_REG_PMSCR] = 0x7b,
 		[SPE_REG_PMSICR] = 0xffffffff,
 		[SPE_REG_PMSIRR] = 0xffffff01,
 		[SPE_REG_PMSFCR] = 0x70007,
@@ -238,10 +300,10 @@ static void config_res0(struct spe_check *check)
 		[SPE_REG_PMBSR] = 0xfc0fffff,
 	};
 	static const u64 v1p2[SPE_REG_COUNT] = {
-		[SPE_REG_PMSCR] = 0xfb,
+		[SPE_REG_PMSCR] = 0x7b,
 		[SPE_REG_PMSICR] = 0xff000000ffffffff,
 		[SPE_REG_PMSIRR] = 0xffffff01,
-		[SPE_REG_PMSFCR] = 0xd,
+		[SPE_REG_PMSFCR] = 0x7000f,
 		[SPE_REG_PMSEVFR] = 0x8ea,
 		[SPE_REG_PMSNEVFR] = 0x8ea,
 		[SPE_REG_PMSLATFR] = 0xffff,
@@ -250,15 +312,17 @@ static void config_res0(struct spe_check *check)
 		[SPE_REG_PMBSR] = 0xfc0fffff,
 	};
 	static const u64 bare[SPE_REG_COUNT] = {
-		[SPE_REG_PMSCR] = 0xfb,
+		[SPE_REG_PMSCR] = 0x7b,
 		[SPE_REG_PMSICR] = 0xffffffff,
 		[SPE_REG_PMSIRR] = 0xffffff01,
+		[SPE_REG_PMSFCR] = 0x70007,
+		[SPE_REG_PMSLATFR] = 0xfff,
 		[SPE_REG_PMBLIMITR] = 0xfffffffffffff001,
 		[SPE_REG_PMBPTR] = 0xffffffffffffffff,
 		[SPE_REG_PMBSR] = 0xfc0fffff,
 	};
 	static const u64 all[SPE_REG_COUNT] = {
-		[SPE_REG_PMSCR] = 0x7fb,
+		[SPE_REG_PMSCR] = 0x77b,
 		[SPE_REG_PMSICR] = 0xffffffff,
 		[SPE_REG_PMSIRR] = 0xffffff01,
 		[SPE_REG_PMSFCR] = 0x1f0000001f0017,
@@ -284,7 +348,7 @@ static void config_res0(struct spe_check *check)
 	spe_spu_config_default(&config);
 	config.pmsver = 3;
 	config.count_size = SPE_PMSIDR_COUNTSIZE_16;
-	config.features = SPE_PMSIDR_FE | SPE_PMSIDR_FL | SPE_PMSIDR_FNE | SPE_PMSIDR_ERND;
+	config.features |= SPE_PMSIDR_FNE | SPE_PMSIDR_ERND;
 	config.sampled_events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
 	config.misaligned = SPE_SPU_MISALIGNED_RES0;
 	if (fixture_init(check, &config))
@@ -292,7 +356,7 @@ static void config_res0(struct spe_check *check)
 
 	spe_spu_config_default(&config);
 	config.pmsver = 1;
-	config.features = 0;
+	config.features = SPE_PMSIDR_FE | SPE_PMSIDR_FT | SPE_PMSIDR_FL;
 	config.sampled_events = 0;
 	if (fixture_init(check, &config))
 		check_res0(check, bare);

@@ -55,7 +55,7 @@ static void filter_masks(struct spe_check *check)
 	if (!fixture_init(check, &config))
 		return;
 	fixture_arm(4096);
-	for (u64 set = 1; set < 1024; set++) {
+	for (u64 set = 0; set < 1024; set++) {
 		u64 bits = set & 31, masks = set >> 5;
 
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
@@ -134,6 +134,7 @@ static void filter_data_source(struct spe_check *check)
 	struct spe_spu_config config;
 
 	spe_spu_config_default(&config);
+	config.pmsver = 5;
 	config.features |= SPE_PMSIDR_FDS;
 	config.source_size = 2;
 	if (!fixture_init(check, &config))

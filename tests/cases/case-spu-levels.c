@@ -10,7 +10,7 @@
 #define DL	     SPE_PMBSR_DL
 #define EA	     SPE_PMBSR_EA
 #define EC(ec, code) ((u64)(ec) << 26 | (code) | S)
-#define EE(v)	     ((u64)(v) << 9)
+#define EE(v)	     ((u64)(v) << 8)
 #define KE	     SPE_PMSCR_KE
 
 static const struct spe_timers no_timers;
@@ -44,6 +44,7 @@ static void registers(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 8; i++) {
 		bool el2 = i & 1, el3 = i & 2, exc = i & 4;
+		const struct spe_controls owner = { .ns = true };
 
 		if (!start(check, 2, el2, el3, exc))
 			return;
@@ -52,17 +53,22 @@ static void registers(struct spe_check *check)
 				if (x != 1)
 					spe_spu_write_at(&fixture.spu, reg, x, ~0ULL);
 		SPE_CHECK_EQ(check, i << 16 | at(SPE_REG_PMSCR, 2),
-			     i << 16 | (el2 ? exc ? 0x7fb : 0xfb : 0));
+			     i << 16 | (el2 ? exc ? 0x7f8 : 0xf8 : 0));
 		SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 2), el2 && exc ? 0xfc0fffff : 0);
 		SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 3), el3 && exc ? 0xfc0fffff : 0);
 		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 3), 0);
 		SPE_CHECK_EQ(check, at(SPE_REG_PMSIRR, 2), 0);
 		SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 0), 0);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), 0);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), el2 ? 0 : 0x40);
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 1, ~0ULL);
-		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 1), exc ? 0x7fb : 0xfb);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), exc ? 0x7fb : 0xfb);
+		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 1),
+			     (exc ? 0x77bU : 0x7bU) | (el2 ? 0x80U : 0U));
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), at(SPE_REG_PMSCR, 1));
+		/* E2SPE and E0HSPE are there while EL2 owns the buffer. */
+		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &owner, &no_timers), 0);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3);
+		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 2), el2 ? 3 : 0);
 	}
 }
 
@@ -104,16 +110,24 @@ static void names(struct spe_check *check)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct spe_controls c = { .ns = rows[i].ns, .e2h = rows[i].e2h };
+		struct spe_controls c = { .ns = rows[i].ns, .e2h = rows[i].e2h, .pmsee = 1 };
 
 		if (!start(check, 2, true, true, rows[i].exc))
 			return;
 		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), 0);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, EE(1));
 		SPE_CHECK_EQ(check,
 			     i << 8 | spe_spu_name_at(&fixture.spu, rows[i].reg, rows[i].el,
 						      rows[i].el12),
 			     i << 8 | rows[i].x);
 	}
+
+	/* PMSCR_EL2.EE of 0b00: PMBSR_EL1 at EL2 ignores E2H; PMBSR_EL12 does not. */
+	spe_spu_control(&fixture.spu, &(const struct spe_controls){ .ns = true, .e2h = true },
+			&no_timers);
+	SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMBSR, 2, false), 1);
+	SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMBSR, 2, true), 1);
+	SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSCR, 2, false), 2);
 }
 
 static void controls_refused(struct spe_check *check)
@@ -210,7 +224,7 @@ static void events(struct spe_check *check)
 		  EE(3),
 		  EE(2),
 		  FAULT(0x1e, 4),
-		  EC(0x1e, 4),
+		  EC(0x1e, 0),
 		  3,
 		  false,
 		  3 },
@@ -444,7 +458,7 @@ static void check_notice(struct spe_check *check, const struct spe_controls *c, 
 			pending++;
 	}
 	SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, x) & (0x3fULL << 26 | 0xffff),
-		     fault & (0x3fULL << 26 | 0xffff));
+		     fault & (fault >> 26 == 0x1e ? 0x3fULL << 26 : 0x3fULL << 26 | 0xffff));
 	SPE_CHECK_EQ(check, fixture.irq, irq);
 	/* Never both, and with valid EE never neither: no event is silent. */
 	SPE_CHECK_EQ(check, pending + irq, 1);

@@ -281,8 +281,8 @@ static u8 op_payload(const struct spe_spu_config *config, const struct spe_opera
 		return fpf ? op->op_subclass : op->op_subclass & 1;
 	if (op->op_class == 2 && op->op_subclass < 32) {
 		if (!crr)
-			return op->op_subclass & 7;
-		return op->op_subclass < 8 ? op->op_subclass + 0x18 : op->op_subclass;
+			return op->op_subclass & 3;
+		return (op->op_subclass & 0x1b) | (op->op_subclass < 8 ? 0x18 : 0);
 	}
 	return op->op_subclass;
 }
@@ -322,7 +322,8 @@ static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
 	}
 	/* D17.6.3.1: retired operations; taken branches always, others by choice. */
 	if (config->features >> 24 & 1 && op->has & SPE_OPERATION_PREV_TARGET && !incomplete &&
-	    (config->pbt_always || (op->op_class == 2 && op->has & SPE_OPERATION_TARGET))) {
+	    (config->pbt_always || (op->op_class == 2 && op->has & SPE_OPERATION_TARGET &&
+				    !(op->events >> 6 & 1)))) {
 		e.present |= SPE_HAS_ADDRESS(4);
 		e.address[4] = extend(op->prev_target) | top;
 	}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the files of the instruction layer share. */
+#ifndef SPE_CORE_INSTRUCTION_INTERNAL_H
+#define SPE_CORE_INSTRUCTION_INTERNAL_H
+
+#include "spu-internal.h"
+
+/* Patterns of SUBCLASS (D18.2.7). */
+enum spe_subclass {
+	SPE_SUBCLASS_GP = 0x00,
+	SPE_SUBCLASS_EXTENDED = 0x02,
+	SPE_SUBCLASS_SIMD_FP = 0x04,
+	SPE_SUBCLASS_SVE = 0x08,
+	SPE_SUBCLASS_UNSPECIFIED = 0x10,
+	SPE_SUBCLASS_TAG = 0x14,
+	SPE_SUBCLASS_COPY = 0x20,
+	SPE_SUBCLASS_SET = 0x25,
+	SPE_SUBCLASS_SYSREG = 0x30,
+	SPE_SUBCLASS_GCS = 0x40,
+	SPE_SUBCLASS_SME = 0x88,
+};
+
+/* instruction-type.c: CLASS, SUBCLASS and the types to filter by. @store: of the chosen access. */
+void spe_instruction_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			  bool store, struct spe_operation *operation);
+
+/* instruction-type.c: its conditionality counts (D17.6.5). */
+bool spe_instruction_conditional(const struct spe_spu *spu,
+				 const struct spe_instruction *instruction);
+
+/* instruction-memory.c: the access to record; NULL for none. */
+const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
+						const struct spe_instruction *instruction);
+
+/* instruction-memory.c: what is collected of @access and of the others. */
+void spe_instruction_memory(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			    const struct spe_access *access, struct spe_operation *operation);
+
+static inline bool spe_instruction_is(const struct spe_instruction *instruction, u64 flag)
+{
+	return instruction->flags & flag;
+}
+
+/* Cache maintenance, prefetch, address translation: Other operations with some of a load's data. */
+static inline bool spe_instruction_is_aside(const struct spe_spu *spu,
+					    const struct spe_instruction *instruction)
+{
+	switch (instruction->kind) {
+	case SPE_INSTRUCTION_SVE_PREFETCH:
+	case SPE_INSTRUCTION_PREFETCH:
+	case SPE_INSTRUCTION_CACHE:
+	case SPE_INSTRUCTION_TRANSLATE:
+		return true;
+	case SPE_INSTRUCTION_ZERO:
+		return spe_spu_chooses(spu, SPE_CHOICE_ZVA_CACHE);
+	default:
+		return false;
+	}
+}
+
+#endif

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What is collected of memory accesses (D17.6.4, D17.6.6, D17.6.8). */
+#include "instruction-internal.h"
+
+/* A Tag Granule (FEAT_MTE). */
+#define GRANULE 16
+
+/* Events that only loads have (D18.2.6), and those that a store may finish before. */
+#define LOAD_EVENTS  SPE_MASK(23, 19)
+#define EARLY_EVENTS (SPE_MASK(3, 2) | SPE_MASK(10, 8))
+
+static bool is_sve(const struct spe_instruction *instruction)
+{
+	return instruction->kind == SPE_INSTRUCTION_SVE_MEMORY ||
+	       instruction->kind == SPE_INSTRUCTION_SME_MEMORY;
+}
+
+static bool stores(const struct spe_access *access)
+{
+	return access->flags & SPE_ACCESS_STORE;
+}
+
+static const struct spe_access *choose_any(struct spe_spu *spu,
+					   const struct spe_instruction *instruction)
+{
+	return &instruction->accesses[spe_spu_chance(spu) % instruction->access_count];
+}
+
+static const struct spe_access *lowest(const struct spe_instruction *instruction)
+{
+	const struct spe_access *found = instruction->accesses;
+
+	for (unsigned int i = 1; i < instruction->access_count; i++)
+		if (instruction->accesses[i].va < found->va)
+			found = &instruction->accesses[i];
+	return found;
+}
+
+/* RNHSYR: elements are in ascending order. */
+static const struct spe_access *choose_element(const struct spe_spu *spu,
+					       const struct spe_instruction *instruction)
+{
+	unsigned int i = 0;
+
+	if (!spe_spu_chooses(spu, SPE_CHOICE_LOWEST_ACTIVE))
+		return instruction->accesses;
+	while (i < instruction->access_count - 1U &&
+	       instruction->accesses[i].flags & SPE_ACCESS_INACTIVE)
+		i++;
+	return &instruction->accesses[i];
+}
+
+/* One of those that store, or of those that load; all alike if there are none. */
+static const struct spe_access *
+choose_direction(struct spe_spu *spu, const struct spe_instruction *instruction, bool store)
+{
+	unsigned int count = 0, n;
+
+	for (unsigned int i = 0; i < instruction->access_count; i++)
+		count += stores(&instruction->accesses[i]) == store;
+	if (!count)
+		return choose_any(spu, instruction);
+	n = (unsigned int)(spe_spu_chance(spu) % count);
+	for (unsigned int i = 0;; i++)
+		if (stores(&instruction->accesses[i]) == store && !n--)
+			return &instruction->accesses[i];
+}
+
+/* D17.6.4.3, D17.6.4.5: what the filters sample, if that is only one of load and store. */
+static const struct spe_access *choose_copy(struct spe_spu *spu,
+					    const struct spe_instruction *instruction)
+{
+	u64 on = spu->reg[SPE_REG_PMSFCR];
+	bool load = on & SPE_PMSFCR_FT && on & SPE_PMSFCR_LD;
+	bool store = on & SPE_PMSFCR_FT && on & SPE_PMSFCR_ST;
+
+	if (load == store)
+		store = spe_spu_chance(spu) & 1;
+	return choose_direction(spu, instruction, store);
+}
+
+const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
+						const struct spe_instruction *instruction)
+{
+	if (!instruction->access_count)
+		return NULL;
+	if (instruction->kind == SPE_INSTRUCTION_COPY || instruction->kind == SPE_INSTRUCTION_GCS)
+		return choose_copy(spu, instruction);
+	/* RMYPFF: of a gather any element, and of all that is not contiguous any part. */
+	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS))
+		return choose_any(spu, instruction);
+	if (is_sve(instruction))
+		return choose_element(spu, instruction);
+	if (spe_spu_chooses(spu, SPE_CHOICE_PART))
+		return choose_any(spu, instruction);
+	return lowest(instruction);
+}
+
+/* D17.6.4.2: the access is EL2's, and EL2 does not want it seen. */
+static bool hidden_from_el1(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	return instruction->kind == SPE_INSTRUCTION_SYSREG && !spu->collect[2].sampled;
+}
+
+static bool address_output(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			   const struct spe_access *access)
+{
+	if (hidden_from_el1(spu, instruction) ||
+	    spe_instruction_is(instruction, SPE_INSTRUCTION_SECRET_ADDRESS))
+		return false;
+	if (!(access->flags & SPE_ACCESS_INACTIVE))
+		return true;
+	return spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS) &&
+	       spe_spu_chooses(spu, SPE_CHOICE_INACTIVE_VA);
+}
+
+static bool performed(const struct spe_access *access)
+{
+	return !(access->flags & (SPE_ACCESS_NOT_PERFORMED | SPE_ACCESS_INACTIVE));
+}
+
+static bool translated(const struct spe_access *access)
+{
+	return !(access->flags & (SPE_ACCESS_NO_PA | SPE_ACCESS_INACTIVE));
+}
+
+static bool physical_output(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			    const struct spe_access *access)
+{
+	if (!translated(access))
+		return false;
+	if (performed(access))
+		return true;
+	return spe_instruction_is(instruction, SPE_INSTRUCTION_EXCLUSIVE) &&
+	       spe_spu_chooses(spu, SPE_CHOICE_EXCLUSIVE_PA);
+}
+
+static void collect_addresses(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			      const struct spe_access *access, struct spe_operation *operation)
+{
+	static const struct {
+		u32 access;
+		u32 operation;
+	} flags[] = {
+		{ SPE_ACCESS_TBI, SPE_OPERATION_TBI },
+		{ SPE_ACCESS_NO_TBI, SPE_OPERATION_NO_TBI },
+		{ SPE_ACCESS_TAGGED, SPE_OPERATION_TAGGED },
+		{ SPE_ACCESS_PA_NS, SPE_OPERATION_PA_NS },
+	};
+	bool tags = instruction->kind == SPE_INSTRUCTION_TAG;
+	bool whole = !spe_spu_chooses(spu, SPE_CHOICE_PART) ||
+		     spe_spu_chooses(spu, SPE_CHOICE_PART_LOWEST_VA);
+	bool contiguous = spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS);
+
+	operation->va =
+		contiguous && whole && !is_sve(instruction) ? lowest(instruction)->va : access->va;
+	operation->pa = access->pa;
+	if (tags && spe_spu_chooses(spu, SPE_CHOICE_TAG_GRANULE_VA))
+		operation->va &= ~(u64)(GRANULE - 1);
+	if (tags && spe_spu_chooses(spu, SPE_CHOICE_TAG_GRANULE_PA))
+		operation->pa &= ~(u64)(GRANULE - 1);
+	operation->tag = access->tag & 15;
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		if (access->flags & flags[i].access)
+			operation->has |= flags[i].operation;
+	operation->has |= SPE_OPERATION_VA;
+	if (physical_output(spu, instruction, access))
+		operation->has |= SPE_OPERATION_PA;
+}
+
+/* D18.2.1, CH */
+static bool tag_checked(const struct spe_spu *spu, const struct spe_access *access)
+{
+	if (!(access->flags & SPE_ACCESS_CHECKED) || access->flags & SPE_ACCESS_CANONICAL)
+		return false;
+	return !(access->flags & SPE_ACCESS_TCF_IGNORED &&
+		 spe_spu_chooses(spu, SPE_CHOICE_TCF_UNCHECKED));
+}
+
+/* Of a chosen part its own wait; of the whole, that in which nothing else went on. */
+static u32 translation_of(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			  const struct spe_access *access)
+{
+	bool overlap = spe_spu_chooses(spu, SPE_CHOICE_TRANSLATION_OVERLAP);
+	u32 cycles = 0;
+
+	if (spe_spu_chooses(spu, SPE_CHOICE_PART))
+		return access->translation + access->overlap;
+	for (unsigned int i = 0; i < instruction->access_count; i++) {
+		const struct spe_access *part = &instruction->accesses[i];
+
+		cycles += part->translation + (overlap ? part->overlap : 0);
+	}
+	return cycles;
+}
+
+/* D17.6.4: what becomes of the counter where the address, or the access, is missing. */
+static void collect_translation(const struct spe_spu *spu,
+				const struct spe_instruction *instruction,
+				const struct spe_access *access, struct spe_operation *operation)
+{
+	bool zero = spe_spu_chooses(spu, SPE_CHOICE_TRANSLATION_ZERO);
+
+	if (operation->has & SPE_OPERATION_VA && performed(access)) {
+		operation->translation = translation_of(spu, instruction, access);
+		return;
+	}
+	if (!performed(access) && !translated(access))
+		zero = false;
+	operation->has |= zero ? SPE_OPERATION_TRANSLATION : SPE_OPERATION_NO_TRANSLATION;
+}
+
+static u64 events_of(const struct spe_spu *spu, const struct spe_instruction *instruction,
+		     const struct spe_access *access)
+{
+	u64 events = 0;
+
+	if (spe_spu_chooses(spu, SPE_CHOICE_PART) && !spe_spu_chooses(spu, SPE_CHOICE_PART_WHOLE))
+		return performed(access) ? access->events : 0;
+	for (unsigned int i = 0; i < instruction->access_count; i++)
+		if (performed(&instruction->accesses[i]))
+			events |= instruction->accesses[i].events;
+	return events;
+}
+
+/* D17.6.4, D18.2.6: of accesses that did not occur, none; of stores, not those of loads. */
+static void collect_events(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			   const struct spe_access *access, struct spe_operation *operation)
+{
+	const u64 memory = SPE_MASK(5, 2) | SPE_MASK(11, 8) | LOAD_EVENTS;
+	bool store = !spe_operation_is_load(operation) && operation->op_class == SPE_OP_LOAD_STORE;
+	u64 events = events_of(spu, instruction, access) & memory;
+
+	if (!(operation->has & SPE_OPERATION_VA) && !spe_spu_chooses(spu, SPE_CHOICE_HIDDEN_EVENTS))
+		events = 0;
+	if (store)
+		events &= ~LOAD_EVENTS;
+	if (store && spe_spu_chooses(spu, SPE_CHOICE_STORE_EARLY))
+		events &= ~EARLY_EVENTS;
+	operation->events |= events;
+}
+
+static const struct spe_access *farthest(const struct spe_instruction *instruction)
+{
+	const struct spe_access *found = instruction->accesses;
+
+	for (unsigned int i = 1; i < instruction->access_count; i++)
+		if (instruction->accesses[i].total > found->total)
+			found = &instruction->accesses[i];
+	return found;
+}
+
+static void collect_source(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			   const struct spe_access *access, struct spe_operation *operation)
+{
+	bool any = false;
+
+	if (spe_spu_chooses(spu, SPE_CHOICE_SOURCE_COMBINED))
+		access = farthest(instruction);
+	if (!(access->flags & SPE_ACCESS_SOURCE) || !performed(access))
+		return;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_ABORTED) &&
+	    !spe_spu_chooses(spu, SPE_CHOICE_ABORT_SOURCE))
+		return;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_NO_RETURN))
+		any = spe_spu_chooses(spu, SPE_CHOICE_ATOMIC_SOURCE);
+	else if (spe_instruction_is(instruction, SPE_INSTRUCTION_STATUS))
+		any = spe_spu_chooses(spu, SPE_CHOICE_ST64BV_SOURCE);
+	else if (instruction->kind == SPE_INSTRUCTION_BRANCH)
+		any = !stores(access);
+	operation->source = access->source;
+	operation->has |= SPE_OPERATION_SOURCE | (any ? SPE_OPERATION_ANY_SOURCE : 0);
+}
+
+/* D17.6.8: a subset of what a load records. */
+static void take_aside(const struct spe_spu *spu, struct spe_operation *operation)
+{
+	u32 keep = spu->config.other_info;
+
+	if (!(keep & SPE_OPERATION_VA))
+		operation->has &= ~(u32)(SPE_OPERATION_VA | SPE_OPERATION_PA);
+	if (!(keep & SPE_OPERATION_PA))
+		operation->has &= ~(u32)SPE_OPERATION_PA;
+	if (!(keep & SPE_OPERATION_TRANSLATION)) {
+		operation->has &= ~(u32)SPE_OPERATION_TRANSLATION;
+		operation->has |= SPE_OPERATION_NO_TRANSLATION;
+	} else if (!(operation->has & (SPE_OPERATION_VA | SPE_OPERATION_NO_TRANSLATION))) {
+		operation->has |= SPE_OPERATION_TRANSLATION;
+	}
+	if (!(keep & SPE_OTHER_INFO_EVENTS))
+		operation->events = 0;
+	if (keep & SPE_OPERATION_SOURCE)
+		operation->has |= SPE_OPERATION_ANY_SOURCE;
+}
+
+void spe_instruction_memory(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			    const struct spe_access *access, struct spe_operation *operation)
+{
+	if (address_output(spu, instruction, access))
+		collect_addresses(spu, instruction, access, operation);
+	if (tag_checked(spu, access))
+		operation->has |= SPE_OPERATION_CHECKED;
+	collect_translation(spu, instruction, access, operation);
+	collect_events(spu, instruction, access, operation);
+	collect_source(spu, instruction, access, operation);
+	if (spe_spu_chooses(spu, SPE_CHOICE_PART) && !spe_spu_chooses(spu, SPE_CHOICE_PART_WHOLE))
+		operation->total = access->total;
+	if (spe_instruction_is_aside(spu, instruction))
+		take_aside(spu, operation);
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The Operation Type packet of an instruction (D17.6.3 to D17.6.8, D18.2.7). */
+#include "instruction-internal.h"
+
+static bool has_sme(const struct spe_spu *spu)
+{
+	return spu->config.features & SPE_PMSIDR_SME;
+}
+
+/* Before FEAT_SPEv1p1 SVE has no formats of its own. */
+static bool has_sve(const struct spe_spu *spu)
+{
+	return spu->config.pmsver >= SPE_PMSVER_V1P1 && spu->config.pe & (SPE_PE_SVE | SPE_PE_SME);
+}
+
+/* A part of the vector, where the instruction is split into micro-ops (Example D17-4). */
+static u64 sampled_size(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	if (spu->config.features & SPE_PMSIDR_ARCHINST || instruction->micro_ops < 2)
+		return instruction->size;
+	return instruction->size / instruction->micro_ops;
+}
+
+/* How often @least must be doubled to reach @size. */
+static u8 doublings(u64 size, u64 least)
+{
+	u8 n = 0;
+
+	while (least < size) {
+		least *= 2;
+		n++;
+	}
+	return n;
+}
+
+/* RMDBYZ, RBHKSC: with FEAT_SPE_SME all vectors count, without one of them. */
+static u8 evl_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	u64 size = sampled_size(spu, instruction);
+	u8 evl = doublings(has_sme(spu) ? size * instruction->vectors : size, 32);
+	u8 most = has_sme(spu) ? 7 : 6;
+
+	return (u8)SPE_FIELD_PREP(SPE_OP_EVL, evl < most ? evl : most);
+}
+
+/* RCYBGV, RLQXZR: 0b1111 is all of ZA, 0b1011 the most of a part. */
+static u8 ets_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	u8 ets = doublings(sampled_size(spu, instruction) * instruction->vectors, 128);
+
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_WHOLE_ZA) || ets > 11)
+		ets = 15;
+	return (u8)(SPE_FIELD_PREP(SPE_OP_EVL, ets >> 1) | (ets & 1 ? SPE_OP_PRED : 0));
+}
+
+/* RDDCQB: only micro-ops, and only these. */
+static bool as_asimd(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	return spe_spu_chooses(spu, SPE_CHOICE_ASIMD) &&
+	       !(spu->config.features & SPE_PMSIDR_ARCHINST) &&
+	       sampled_size(spu, instruction) == 128 &&
+	       !spe_instruction_is(instruction, SPE_INSTRUCTION_PREDICATED) &&
+	       spe_instruction_is(instruction, SPE_INSTRUCTION_EQUIVALENT);
+}
+
+bool spe_instruction_conditional(const struct spe_spu *spu,
+				 const struct spe_instruction *instruction)
+{
+	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_CONDITIONAL))
+		return false;
+	switch (instruction->kind) {
+	case SPE_INSTRUCTION_BRANCH:
+		return true;
+	case SPE_INSTRUCTION_OTHER:
+		return !(spu->config.unconditional >> instruction->condition & 1);
+	default:
+		/* A predicate is no condition. */
+		return false;
+	}
+}
+
+/* What has no format of its own; @simd: for the filters, where the packet cannot say it. */
+static void type_other(const struct spe_spu *spu, const struct spe_instruction *instruction,
+		       bool simd, struct spe_operation *operation)
+{
+	operation->op_class = SPE_OP_OTHER;
+	if (spe_instruction_conditional(spu, instruction))
+		operation->op_subclass |= SPE_OP_COND;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_FP))
+		operation->op_subclass |= SPE_OP_FP;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_ASE))
+		operation->op_subclass |= SPE_OP_ASE;
+	if (simd)
+		operation->has |= SPE_OPERATION_SIMD;
+}
+
+static u8 branch_cr(const struct spe_instruction *instruction)
+{
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_LINK))
+		return SPE_FIELD_PREP(SPE_OP_BR_CR, 1);
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_RETURN))
+		return SPE_FIELD_PREP(SPE_OP_BR_CR, 2);
+	return SPE_FIELD_PREP(SPE_OP_BR_CR, 3);
+}
+
+/* A branch with a GCS access is a branch, and a load or store to the filters (D17.6.3). */
+static void type_branch(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			bool store, struct spe_operation *operation)
+{
+	operation->op_class = SPE_OP_BRANCH;
+	operation->op_subclass = branch_cr(instruction);
+	if (spe_instruction_conditional(spu, instruction))
+		operation->op_subclass |= SPE_OP_COND;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_INDIRECT))
+		operation->op_subclass |= SPE_OP_BR_IND;
+	if (instruction->access_count && spu->gcs) {
+		operation->op_subclass |= SPE_OP_BR_GCS;
+		operation->has |= store ? SPE_OPERATION_STORE : SPE_OPERATION_LOAD;
+	}
+}
+
+static u8 unspecified(const struct spe_spu *spu)
+{
+	return spu->config.pmsver >= SPE_PMSVER_V1P1 ? SPE_SUBCLASS_UNSPECIFIED : SPE_SUBCLASS_GP;
+}
+
+static u8 subclass_memory(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SIMD_FP))
+		return SPE_SUBCLASS_SIMD_FP;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_UNSPECIFIED))
+		return unspecified(spu);
+	return SPE_SUBCLASS_GP;
+}
+
+static u8 subclass_extended(const struct spe_instruction *instruction)
+{
+	u8 subclass = SPE_SUBCLASS_EXTENDED;
+
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_ATOMIC))
+		subclass |= SPE_OP_AT;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_EXCLUSIVE))
+		subclass |= SPE_OP_EXCL;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_ORDERED))
+		subclass |= SPE_OP_AR;
+	return subclass;
+}
+
+/* RMJQCL, RJCLMP */
+static u8 subclass_vector(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			  bool store)
+{
+	u8 subclass = SPE_SUBCLASS_SVE | evl_of(spu, instruction);
+
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_GATHER))
+		subclass |= (u8)SPE_OP_SG;
+	/* Loads say so from FEAT_SPEv1p2 on. */
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_PREDICATED) &&
+	    (store || spu->config.pmsver >= SPE_PMSVER_V1P2))
+		subclass |= SPE_OP_PRED;
+	return subclass;
+}
+
+static u8 subclass_sve(const struct spe_spu *spu, const struct spe_instruction *instruction,
+		       bool store)
+{
+	if (!has_sve(spu) || as_asimd(spu, instruction))
+		return SPE_SUBCLASS_SIMD_FP;
+	return subclass_vector(spu, instruction, store);
+}
+
+static u8 subclass_sme(const struct spe_spu *spu, const struct spe_instruction *instruction,
+		       bool store)
+{
+	if (!has_sve(spu) || (!has_sme(spu) && spe_spu_chooses(spu, SPE_CHOICE_SME_LS_UNSPECIFIED)))
+		return unspecified(spu);
+	return subclass_vector(spu, instruction, store);
+}
+
+/* Formats that need a feature are unspecified loads and stores without it. */
+static u8 subclass_of(const struct spe_spu *spu, const struct spe_instruction *instruction,
+		      bool store)
+{
+	const struct spe_spu_config *config = &spu->config;
+
+	switch (instruction->kind) {
+	case SPE_INSTRUCTION_EXTENDED:
+		return subclass_extended(instruction);
+	case SPE_INSTRUCTION_TAG:
+		if (config->pmsver >= SPE_PMSVER_V1P3 && config->pe & SPE_PE_MTE2 &&
+		    !spe_instruction_is(instruction, SPE_INSTRUCTION_DATA))
+			return SPE_SUBCLASS_TAG;
+		return subclass_memory(spu, instruction);
+	case SPE_INSTRUCTION_SYSREG:
+		return config->pe & SPE_PE_NV2 ? SPE_SUBCLASS_SYSREG : unspecified(spu);
+	case SPE_INSTRUCTION_COPY:
+		return config->pmsver >= SPE_PMSVER_V1P3 && config->pe & SPE_PE_MOPS ?
+			       SPE_SUBCLASS_COPY :
+			       unspecified(spu);
+	case SPE_INSTRUCTION_SET:
+		return config->pmsver >= SPE_PMSVER_V1P3 && config->pe & SPE_PE_MOPS ?
+			       SPE_SUBCLASS_SET :
+			       unspecified(spu);
+	case SPE_INSTRUCTION_GCS:
+		if (!spu->gcs)
+			return unspecified(spu);
+		return spe_instruction_is(instruction,
+					  SPE_INSTRUCTION_LINK | SPE_INSTRUCTION_RETURN) ?
+			       SPE_SUBCLASS_GCS :
+			       SPE_SUBCLASS_GCS | SPE_OP_GCS_COMM;
+	case SPE_INSTRUCTION_ZERO:
+		return unspecified(spu);
+	case SPE_INSTRUCTION_SVE_MEMORY:
+		return subclass_sve(spu, instruction, store);
+	case SPE_INSTRUCTION_SME_MEMORY:
+		return subclass_sme(spu, instruction, store);
+	default:
+		return subclass_memory(spu, instruction);
+	}
+}
+
+static bool writes_and_reads(const struct spe_instruction *instruction)
+{
+	u32 seen = 0;
+
+	for (unsigned int i = 0; i < instruction->access_count; i++)
+		seen |= instruction->accesses[i].flags & SPE_ACCESS_STORE ? 2 : 1;
+	return seen == 3;
+}
+
+static void type_load_store(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			    bool store, struct spe_operation *operation)
+{
+	bool simd = instruction->kind == SPE_INSTRUCTION_SVE_MEMORY ||
+		    instruction->kind == SPE_INSTRUCTION_SME_MEMORY;
+
+	operation->op_class = SPE_OP_LOAD_STORE;
+	operation->op_subclass = subclass_of(spu, instruction, store);
+	/* D18.2.7: an atomic that returns a value reads memory. */
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_ATOMIC))
+		store = spe_instruction_is(instruction, SPE_INSTRUCTION_NO_RETURN);
+	if (store)
+		operation->op_subclass |= SPE_OP_LDST;
+	if ((instruction->kind == SPE_INSTRUCTION_COPY ||
+	     instruction->kind == SPE_INSTRUCTION_GCS) &&
+	    writes_and_reads(instruction))
+		operation->has |= SPE_OPERATION_LOAD | SPE_OPERATION_STORE;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SIMD_FP))
+		operation->has |= spe_instruction_is(instruction, SPE_INSTRUCTION_SCALAR) ?
+					  SPE_OPERATION_FP :
+					  SPE_OPERATION_SIMD;
+	if (simd)
+		operation->has |= SPE_OPERATION_SIMD;
+}
+
+/* RMDBYZ, RMZJMH */
+static void type_sve(const struct spe_spu *spu, const struct spe_instruction *instruction,
+		     struct spe_operation *operation)
+{
+	bool multi =
+		instruction->vectors > 1 || spe_instruction_is(instruction, SPE_INSTRUCTION_ZT);
+
+	if (!has_sve(spu) ||
+	    (multi && !has_sme(spu) && spe_spu_chooses(spu, SPE_CHOICE_MULTIVECTOR_OTHER))) {
+		type_other(spu, instruction, true, operation);
+		return;
+	}
+	if (as_asimd(spu, instruction)) {
+		type_other(spu, instruction, true, operation);
+		operation->op_subclass |= SPE_OP_ASE;
+		return;
+	}
+	operation->op_class = SPE_OP_OTHER;
+	operation->op_subclass = SPE_SUBCLASS_SVE | evl_of(spu, instruction);
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_PREDICATED))
+		operation->op_subclass |= SPE_OP_PRED;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_FP))
+		operation->op_subclass |= SPE_OP_FP;
+}
+
+/* RCYBGV, RLQXZR: whether it was predicated is not recorded. */
+static void type_sme(const struct spe_spu *spu, const struct spe_instruction *instruction,
+		     struct spe_operation *operation)
+{
+	if (!has_sme(spu)) {
+		type_other(spu, instruction, true, operation);
+		return;
+	}
+	operation->op_class = SPE_OP_OTHER;
+	operation->op_subclass = SPE_SUBCLASS_SME | ets_of(spu, instruction);
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_FP))
+		operation->op_subclass |= SPE_OP_FP;
+}
+
+void spe_instruction_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			  bool store, struct spe_operation *operation)
+{
+	switch (instruction->kind) {
+	case SPE_INSTRUCTION_BRANCH:
+		type_branch(spu, instruction, store, operation);
+		return;
+	case SPE_INSTRUCTION_ISB:
+		if (spe_spu_chooses(spu, SPE_CHOICE_ISB_BRANCH))
+			type_branch(spu, instruction, store, operation);
+		return;
+	case SPE_INSTRUCTION_SVE:
+		type_sve(spu, instruction, operation);
+		return;
+	case SPE_INSTRUCTION_SVE_PREFETCH:
+		if (spe_spu_chooses(spu, SPE_CHOICE_SVE_PREFETCH_OTHER))
+			return;
+		type_sve(spu, instruction, operation);
+		return;
+	case SPE_INSTRUCTION_SME_VECTOR:
+	case SPE_INSTRUCTION_SME_TILE:
+		type_sme(spu, instruction, operation);
+		return;
+	case SPE_INSTRUCTION_OTHER:
+	case SPE_INSTRUCTION_WAIT:
+		type_other(spu, instruction, false, operation);
+		return;
+	default:
+		if (!spe_instruction_is_aside(spu, instruction))
+			type_load_store(spu, instruction, store, operation);
+	}
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From an instruction to the operation that is sampled of it (D17.2, D17.6). */
+#include "instruction-internal.h"
+
+static bool instructions_sampled(const struct spe_spu *spu)
+{
+	return spu->config.features & SPE_PMSIDR_ARCHINST;
+}
+
+/* D17.6.7, D17.6.10.1 */
+static bool in_population(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	switch (instruction->fate) {
+	case SPE_FATE_MISSPECULATED:
+		return spe_spu_chooses(spu, SPE_CHOICE_MISSPECULATED);
+	case SPE_FATE_NONARCH:
+		return spe_spu_chooses(spu, SPE_CHOICE_NONARCH);
+	case SPE_FATE_IMPDEF_EXCEPTION:
+		return spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC);
+	default:
+		return true;
+	}
+}
+
+static bool captured(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	switch (instruction->fate) {
+	case SPE_FATE_MISSPECULATED:
+		return spe_spu_chooses(spu, SPE_CHOICE_MISSPECULATED_KEPT);
+	case SPE_FATE_NONARCH:
+		return spe_spu_chooses(spu, SPE_CHOICE_NONARCH_KEPT);
+	case SPE_FATE_IMPDEF_EXCEPTION:
+		return spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC_KEPT);
+	default:
+		return true;
+	}
+}
+
+unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	if (!in_population(spu, instruction))
+		return 0;
+	if (!instructions_sampled(spu))
+		return instruction->micro_ops;
+	/* What relates to no instruction is none. */
+	return instruction->fate != SPE_FATE_NONARCH;
+}
+SPE_EXPORT(spe_spu_members);
+
+static bool is_taken(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	if (instruction->kind == SPE_INSTRUCTION_ISB)
+		return spe_spu_chooses(spu, SPE_CHOICE_ISB_BRANCH);
+	return instruction->kind == SPE_INSTRUCTION_BRANCH &&
+	       (!spe_instruction_is(instruction, SPE_INSTRUCTION_CONDITIONAL) ||
+		spe_instruction_is(instruction, SPE_INSTRUCTION_PASSED));
+}
+
+static u64 target_of(const struct spe_instruction *instruction)
+{
+	return instruction->kind == SPE_INSTRUCTION_ISB ? instruction->pc + 4 : instruction->target;
+}
+
+/* E[0] and E[1] (D17.6.7, D17.6.10, D17.6.10.1). */
+static u64 events_of_fate(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	const u64 exception = SPE_BIT(SPE_EVENT_EXCEPTION), retired = SPE_BIT(SPE_EVENT_RETIRED);
+
+	switch (instruction->fate) {
+	case SPE_FATE_RETIRED:
+		return retired;
+	case SPE_FATE_EXCEPTION:
+		return retired | exception;
+	case SPE_FATE_IMPDEF_EXCEPTION:
+		if (spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC_HANDLED))
+			return retired;
+		return spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC_E0) ? exception : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool is_predicable(const struct spe_instruction *instruction)
+{
+	switch (instruction->kind) {
+	case SPE_INSTRUCTION_SVE:
+	case SPE_INSTRUCTION_SVE_MEMORY:
+	case SPE_INSTRUCTION_SVE_PREFETCH:
+	case SPE_INSTRUCTION_SME_VECTOR:
+	case SPE_INSTRUCTION_SME_TILE:
+	case SPE_INSTRUCTION_SME_MEMORY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* All but those of accesses (D18.2.6). */
+static u64 events_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	const u64 impdef = SPE_MASK(15, 12) | SPE_MASK(31, 24) | SPE_MASK(63, 48);
+	u64 events = events_of_fate(spu, instruction);
+
+	events |= instruction->events & impdef;
+	if (spe_instruction_conditional(spu, instruction) &&
+	    !spe_instruction_is(instruction, SPE_INSTRUCTION_PASSED))
+		events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
+	if (instruction->kind == SPE_INSTRUCTION_BRANCH &&
+	    spe_instruction_is(instruction, SPE_INSTRUCTION_MISPREDICTED))
+		events |= SPE_BIT(SPE_EVENT_MISPREDICTED);
+	if (is_predicable(instruction) &&
+	    spe_instruction_is(instruction, SPE_INSTRUCTION_PREDICATED)) {
+		if (spe_instruction_is(instruction,
+				       SPE_INSTRUCTION_PARTIAL | SPE_INSTRUCTION_EMPTY))
+			events |= SPE_BIT(SPE_EVENT_PARTIAL_PREDICATE);
+		if (spe_instruction_is(instruction, SPE_INSTRUCTION_EMPTY))
+			events |= SPE_BIT(SPE_EVENT_EMPTY_PREDICATE);
+	}
+	if (!(spu->config.features & SPE_PMSIDR_SME))
+		return events;
+	events &= ~(SPE_BIT(SPE_EVENT_STREAMING_SVE) | SPE_BIT(SPE_EVENT_SMCU));
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_STREAMING))
+		events |= SPE_BIT(SPE_EVENT_STREAMING_SVE);
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SMCU))
+		events |= SPE_BIT(SPE_EVENT_SMCU);
+	return events;
+}
+
+static u32 total_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	if (instruction->kind == SPE_INSTRUCTION_WAIT &&
+	    !spe_spu_chooses(spu, SPE_CHOICE_WAIT_ENTRY) &&
+	    spe_spu_chooses(spu, SPE_CHOICE_WAIT_COUNTS))
+		return instruction->total + instruction->low_power;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_STATUS) &&
+	    !spe_spu_chooses(spu, SPE_CHOICE_ST64BV_EARLY))
+		return instruction->total + instruction->returned;
+	return instruction->total;
+}
+
+/* D17.6.1: not in the main clock domain, but in the one that ALTCLK names. */
+static bool counts_alternate(const struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_SMCU))
+		return false;
+	return spu->config.altclk == SPE_ALTCLK_IMPDEF ||
+	       (spu->config.altclk == SPE_ALTCLK_SMCU &&
+		spe_instruction_is(instruction, SPE_INSTRUCTION_STREAMING));
+}
+
+static void describe_branch(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			    struct spe_operation *operation)
+{
+	bool spsr = spe_instruction_is(instruction, SPE_INSTRUCTION_ILLEGAL) &&
+		    spe_spu_chooses(spu, SPE_CHOICE_ERET_SPSR);
+
+	if (!is_taken(spu, instruction) && !spe_spu_chooses(spu, SPE_CHOICE_NOT_TAKEN_TARGET))
+		return;
+	operation->target = target_of(instruction);
+	operation->target_top = spsr ? instruction->spsr_top : instruction->target_top;
+	operation->has |= SPE_OPERATION_TARGET;
+	if (instruction->kind == SPE_INSTRUCTION_BRANCH)
+		operation->has |= SPE_OPERATION_TARGET_TOP;
+}
+
+/* D17.6.7: nothing that the operation could not use, and nothing that tells it. */
+static void keep_secrets(const struct spe_instruction *instruction, struct spe_operation *operation)
+{
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SECRET_TARGET))
+		operation->has &= ~(u32)SPE_OPERATION_TARGET;
+	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SECRET_CONDITION))
+		operation->events &= ~(
+			SPE_BIT(SPE_EVENT_NOT_TAKEN) | SPE_BIT(SPE_EVENT_MISPREDICTED) |
+			SPE_BIT(SPE_EVENT_PARTIAL_PREDICATE) | SPE_BIT(SPE_EVENT_EMPTY_PREDICATE));
+}
+
+static void describe_base(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			  struct spe_operation *operation)
+{
+	*operation = (struct spe_operation){
+		.pc = instruction->pc,
+		.timestamp = spe_spu_chooses(spu, SPE_CHOICE_TIME_AT_END) ? instruction->finished :
+									    instruction->timestamp,
+		.impdef_address = instruction->impdef_address,
+		.has = instruction->has &
+		       (SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2 |
+			SPE_OPERATION_IMPDEF_ADDRESS | SPE_OPERATION_IMPDEF_COUNTER),
+		.contextidr_el1 = instruction->contextidr_el1,
+		.contextidr_el2 = instruction->contextidr_el2,
+		.total = total_of(spu, instruction),
+		.issue = instruction->issue,
+		.alt_issue = instruction->alt_issue,
+		.impdef_counter = instruction->impdef_counter,
+		.el = instruction->el,
+		.ns = spu->controls.ns,
+		.nse = spu->controls.nse,
+	};
+	if (counts_alternate(spu, instruction))
+		operation->has |= SPE_OPERATION_ALT_CLOCK;
+	if (spu->previous_valid && instruction->fate == SPE_FATE_RETIRED) {
+		operation->prev_target = spu->previous;
+		operation->prev_top = (u8)SPE_FIELD_GET(SPE_ADDRESS_TAG, spu->previous);
+		operation->has |= SPE_OPERATION_PREV_TARGET | SPE_OPERATION_PREV_TOP;
+	}
+}
+
+bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruction,
+		      unsigned int member, struct spe_operation *ret_operation)
+{
+	/* Example D17-2: the micro-op that generates the address is no load. */
+	bool address = !member && !instructions_sampled(spu) && instruction->micro_ops > 1 &&
+		       spe_instruction_is(instruction, SPE_INSTRUCTION_ADDRESS_OP);
+	const struct spe_access *access;
+
+	if (!captured(spu, instruction))
+		return false;
+	describe_base(spu, instruction, ret_operation);
+	access = address ? NULL : spe_instruction_choose(spu, instruction);
+	if (!address)
+		spe_instruction_type(spu, instruction, access && access->flags & SPE_ACCESS_STORE,
+				     ret_operation);
+	if (ret_operation->op_class == SPE_OP_BRANCH)
+		describe_branch(spu, instruction, ret_operation);
+	if (access)
+		spe_instruction_memory(spu, instruction, access, ret_operation);
+	ret_operation->events |= events_of(spu, instruction);
+	keep_secrets(instruction, ret_operation);
+	return true;
+}
+SPE_EXPORT(spe_spu_describe);
+
+/* D17.6.3.1: which branch was the last one, as far as it may be recorded. */
+static void remember(struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	bool taken = is_taken(spu, instruction) && instruction->fate == SPE_FATE_RETIRED;
+	bool sync = instruction->kind == SPE_INSTRUCTION_ISB ||
+		    spe_instruction_is(instruction, SPE_INSTRUCTION_SYNC) ||
+		    instruction->fate == SPE_FATE_EXCEPTION;
+
+	if (instruction->fate != SPE_FATE_RETIRED && instruction->fate != SPE_FATE_EXCEPTION)
+		return;
+	if (sync && !spe_spu_chooses(spu, SPE_CHOICE_PBT_ACROSS))
+		spu->previous_valid = false;
+	if (!taken)
+		return;
+	spu->previous_valid = spe_spu_enabled(spu, instruction->el) &&
+			      (!sync || spe_spu_chooses(spu, SPE_CHOICE_PBT_SYNC));
+	spu->previous = (target_of(instruction) & SPE_ADDRESS_BITS) |
+			SPE_FIELD_PREP(SPE_ADDRESS_TAG, instruction->target_top);
+}
+
+static void sample(struct spe_spu *spu, const struct spe_instruction *instruction,
+		   unsigned int member)
+{
+	struct spe_operation operation;
+
+	if (instruction->kind == SPE_INSTRUCTION_WAIT &&
+	    spe_spu_chooses(spu, SPE_CHOICE_WAIT_WAKES))
+		spe_spu_tell(spu, SPE_SPU_EVENT_WAKE);
+	if (spe_spu_describe(spu, instruction, member, &operation))
+		spe_spu_sample(spu, &operation);
+	else
+		spe_spu_drop(spu);
+}
+
+void spe_spu_execute(struct spe_spu *spu, const struct spe_instruction *instruction)
+{
+	unsigned int members = spe_spu_members(spu, instruction), member = 0;
+
+	while (member < members && spe_spu_enabled(spu, instruction->el)) {
+		u64 until = spe_spu_until_sample(spu);
+		unsigned int left = members - member;
+		unsigned int piece = until < left ? (unsigned int)until : left;
+
+		member += piece;
+		if (spe_spu_pass(spu, piece))
+			sample(spu, instruction, member - 1);
+	}
+	remember(spu, instruction);
+}
+SPE_EXPORT(spe_spu_execute);

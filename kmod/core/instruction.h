@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Instructions as a PE executes them, and what the profiling operation takes of each (D17.6): an
+ * operation source that knows instructions hands them to spe_spu_execute() and need not know
+ * what a record of one looks like on this SPU.
+ */
+#ifndef SPE_CORE_INSTRUCTION_H
+#define SPE_CORE_INSTRUCTION_H
+
+#include "env.h"
+
+struct spe_operation;
+struct spe_spu;
+
+enum spe_instruction_kind {
+	SPE_INSTRUCTION_OTHER, /* data processing, barriers */
+	SPE_INSTRUCTION_WAIT, /* WFI, WFE */
+	SPE_INSTRUCTION_ISB,
+	SPE_INSTRUCTION_BRANCH, /* and exception returns; @accesses are to the GCS */
+	SPE_INSTRUCTION_MEMORY, /* load or store of registers: SIMD_FP, UNSPECIFIED */
+	SPE_INSTRUCTION_EXTENDED, /* ATOMIC, EXCLUSIVE, acquire or release: ORDERED */
+	SPE_INSTRUCTION_LS64, /* LD64B, ST64B; with STATUS ST64BV, ST64BV0 */
+	SPE_INSTRUCTION_TAG, /* of Allocation Tags, with DATA also of data (FEAT_MTE) */
+	SPE_INSTRUCTION_SYSREG, /* MRS, MSR made a memory access (FEAT_NV2) */
+	SPE_INSTRUCTION_COPY, /* CPY, CPYF (FEAT_MOPS): reads and writes */
+	SPE_INSTRUCTION_SET, /* SET, SETG */
+	SPE_INSTRUCTION_GCS, /* of the Guarded Control Stack; GCSSS2 reads and writes */
+	SPE_INSTRUCTION_ZERO, /* DC ZVA, GVA, GZVA */
+	SPE_INSTRUCTION_SVE, /* Sampled SVE SIMD operation */
+	SPE_INSTRUCTION_SVE_MEMORY,
+	SPE_INSTRUCTION_SVE_PREFETCH,
+	SPE_INSTRUCTION_SME_VECTOR, /* Sampled SME vector SIMD operation */
+	SPE_INSTRUCTION_SME_TILE, /* Sampled SME tile SIMD operation */
+	SPE_INSTRUCTION_SME_MEMORY,
+	SPE_INSTRUCTION_PREFETCH,
+	SPE_INSTRUCTION_CACHE, /* cache maintenance by address */
+	SPE_INSTRUCTION_TRANSLATE, /* AT */
+	SPE_INSTRUCTION_KINDS,
+};
+
+/* What became of it (D17.6.7, D17.6.10). */
+enum spe_fate {
+	SPE_FATE_RETIRED,
+	SPE_FATE_EXCEPTION, /* a synchronous architectural exception */
+	SPE_FATE_MISSPECULATED,
+	SPE_FATE_NONARCH, /* it relates to no instruction */
+	SPE_FATE_IMPDEF_EXCEPTION, /* a non-architectural exception (D17.6.10.1) */
+	SPE_FATES,
+};
+
+/* Conditional operations that implementations may treat as others (D17.6.5). */
+enum spe_condition {
+	SPE_CONDITION_SELECT,
+	SPE_CONDITION_INCREMENT,
+	SPE_CONDITION_NEGATION,
+	SPE_CONDITION_INVERSION,
+	SPE_CONDITION_COMPARE,
+	SPE_CONDITION_COMPARE_NEGATIVE,
+	SPE_CONDITIONS,
+};
+
+/* &spe_instruction.flags */
+#define SPE_INSTRUCTION_CONDITIONAL  SPE_BIT(0) /* by PSTATE.{N, Z, C, V} or compare-and-branch */
+#define SPE_INSTRUCTION_PASSED	     SPE_BIT(1) /* and the condition held: a branch is taken */
+#define SPE_INSTRUCTION_FP	     SPE_BIT(2)
+#define SPE_INSTRUCTION_ASE	     SPE_BIT(3) /* Advanced SIMD */
+#define SPE_INSTRUCTION_INDIRECT     SPE_BIT(4)
+#define SPE_INSTRUCTION_LINK	     SPE_BIT(5) /* branch with link */
+#define SPE_INSTRUCTION_RETURN	     SPE_BIT(6) /* procedure return */
+#define SPE_INSTRUCTION_MISPREDICTED SPE_BIT(7)
+#define SPE_INSTRUCTION_SYNC	     SPE_BIT(8) /* a Context synchronization event; an ERET */
+#define SPE_INSTRUCTION_ILLEGAL	     SPE_BIT(9) /* illegal exception return */
+#define SPE_INSTRUCTION_SIMD_FP	     SPE_BIT(10) /* SIMD&FP registers */
+#define SPE_INSTRUCTION_UNSPECIFIED  SPE_BIT(11) /* unspecified registers */
+#define SPE_INSTRUCTION_SCALAR	     SPE_BIT(12) /* scalar, and not of a Q register */
+#define SPE_INSTRUCTION_ORDERED	     SPE_BIT(13) /* acquire or release */
+#define SPE_INSTRUCTION_EXCLUSIVE    SPE_BIT(14)
+#define SPE_INSTRUCTION_ATOMIC	     SPE_BIT(15)
+#define SPE_INSTRUCTION_NO_RETURN    SPE_BIT(16) /* an atomic that returns no data */
+#define SPE_INSTRUCTION_STATUS	     SPE_BIT(17)
+#define SPE_INSTRUCTION_DATA	     SPE_BIT(18)
+#define SPE_INSTRUCTION_CONTIGUOUS   SPE_BIT(19) /* architecturally contiguous @accesses */
+#define SPE_INSTRUCTION_GATHER	     SPE_BIT(20) /* gather load, scatter store */
+#define SPE_INSTRUCTION_PREDICATED   SPE_BIT(21) /* Sampled predicated operation */
+#define SPE_INSTRUCTION_PARTIAL	     SPE_BIT(22) /* an element of the predicate is FALSE */
+#define SPE_INSTRUCTION_EMPTY	     SPE_BIT(23) /* all are */
+#define SPE_INSTRUCTION_ZT	     SPE_BIT(24) /* involves ZT registers */
+#define SPE_INSTRUCTION_WHOLE_ZA     SPE_BIT(25) /* operates on all of ZA at once */
+#define SPE_INSTRUCTION_STREAMING    SPE_BIT(26) /* in Streaming SVE mode */
+#define SPE_INSTRUCTION_SMCU	     SPE_BIT(27) /* on an SMCU or another coprocessor */
+#define SPE_INSTRUCTION_EQUIVALENT   SPE_BIT(28) /* has an Advanced SIMD equivalent */
+#define SPE_INSTRUCTION_ABORTED	     SPE_BIT(29) /* an External abort */
+#define SPE_INSTRUCTION_ADDRESS_OP   SPE_BIT(30) /* its first micro-op generates the address */
+/* What the operation could not access or use (D17.6.7). */
+#define SPE_INSTRUCTION_SECRET_ADDRESS	 SPE_BIT(31)
+#define SPE_INSTRUCTION_SECRET_CONDITION SPE_BIT(32)
+#define SPE_INSTRUCTION_SECRET_TARGET	 SPE_BIT(33)
+
+/* &spe_access.flags */
+#define SPE_ACCESS_STORE	 SPE_BIT(0)
+#define SPE_ACCESS_INACTIVE	 SPE_BIT(1) /* of an Inactive element */
+#define SPE_ACCESS_NOT_PERFORMED SPE_BIT(2) /* ExclusiveMonitorsPass() was FALSE, say */
+#define SPE_ACCESS_NO_PA	 SPE_BIT(3) /* not translated */
+#define SPE_ACCESS_SOURCE	 SPE_BIT(4) /* @source */
+#define SPE_ACCESS_CHECKED	 SPE_BIT(5) /* against an Allocation Tag in memory */
+#define SPE_ACCESS_TCF_IGNORED	 SPE_BIT(6) /* and Tag Check Faults are ignored */
+#define SPE_ACCESS_CANONICAL	 SPE_BIT(7) /* Canonically Tagged (FEAT_MTE_CANONICAL_TAGS) */
+#define SPE_ACCESS_TBI		 SPE_BIT(8) /* the TBI bit that applies is 1 */
+#define SPE_ACCESS_NO_TBI	 SPE_BIT(9) /* it is 0 */
+#define SPE_ACCESS_TAGGED	 SPE_BIT(10) /* Memory Tagging with address tagging disabled */
+#define SPE_ACCESS_PA_NS	 SPE_BIT(11) /* the Non-secure physical address space */
+
+/**
+ * struct spe_access - an access to memory, or one part of several
+ * @events: that it caused, of E[11:8] and E[5:2] and E[23:19]
+ * @total: cycles from dispatch until it is complete
+ * @translation: cycles in which it waits for the MMU and no part accesses memory
+ * @overlap: cycles in which it waits and another part does
+ * @flags: SPE_ACCESS_*
+ * @source: Data Source payload
+ * @tag: the Physical Address Tag, 0-15
+ */
+struct spe_access {
+	u64 va;
+	u64 pa;
+	u64 events;
+	u32 total;
+	u32 translation;
+	u32 overlap;
+	u32 flags;
+	u16 source;
+	u8 tag;
+};
+
+/**
+ * struct spe_instruction - one instruction and what became of it
+ * @accesses: @access_count of them, elements in ascending order; the caller's
+ * @target: where a branch goes, or would have gone
+ * @timestamp: the physical count when it was taken
+ * @finished: when it finished execution
+ * @events: IMPLEMENTATION DEFINED events; all others follow from the other fields
+ * @impdef_address: payload of an IMPLEMENTATION DEFINED Address packet
+ * @flags: SPE_INSTRUCTION_*
+ * @has: SPE_OPERATION_CONTEXT1, _CONTEXT2, _IMPDEF_ADDRESS, _IMPDEF_COUNTER
+ * @total: total latency of the whole, in cycles; of a WFI or WFE without low power
+ * @issue: issue latency
+ * @alt_issue: issue latency in the clock domain that executes it
+ * @low_power: cycles that a WFI or WFE spent in low power
+ * @returned: cycles beyond @total until ST64BV returns its status
+ * @impdef_counter: payload of an IMPLEMENTATION DEFINED Counter packet
+ * @size: bits of the vector, of predicate registers eight times their length, or of the tile
+ * @vectors: how many of them, 1 or more
+ * @micro_ops: how many it is executed as, 0 or more
+ * @kind: &enum spe_instruction_kind
+ * @fate: &enum spe_fate
+ * @condition: &enum spe_condition, of what is no branch
+ * @el: Exception level, 0-2
+ * @target_top: NS, EL and NSE at the target, as an Address packet's top byte
+ * @spsr_top: the same as SPSR describes it, for an illegal exception return
+ */
+struct spe_instruction {
+	const struct spe_access *accesses;
+	u64 pc;
+	u64 target;
+	u64 timestamp;
+	u64 finished;
+	u64 events;
+	u64 impdef_address;
+	u64 flags;
+	u32 has;
+	u32 contextidr_el1;
+	u32 contextidr_el2;
+	u32 total;
+	u32 issue;
+	u32 alt_issue;
+	u32 low_power;
+	u32 returned;
+	u32 impdef_counter;
+	u32 size;
+	u16 access_count;
+	u8 vectors;
+	u8 micro_ops;
+	u8 kind;
+	u8 fate;
+	u8 condition;
+	u8 el;
+	u8 target_top;
+	u8 spsr_top;
+};
+
+/**
+ * spe_spu_members() - how many members of the sample population an instruction is (D17.2)
+ *
+ * One where instructions are sampled, as many as it has micro-ops where those are; none if its
+ * fate excludes it (D17.6.7).
+ */
+unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruction *instruction);
+
+/**
+ * spe_spu_describe() - what the profiling operation collects of an instruction
+ * @member: which of its spe_spu_members() was sampled, from 0
+ *
+ * Draws random numbers where the architecture wants an unbiased choice.
+ *
+ * Return: whether a record is captured; if not, @ret_operation is untouched.
+ */
+bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruction,
+		      unsigned int member, struct spe_operation *ret_operation);
+
+/**
+ * spe_spu_execute() - the PE executes an instruction
+ *
+ * Its members pass, and each that is selected is sampled when it finishes, which is at once:
+ * nothing is in flight between calls. Security state is that of spe_spu_control().
+ */
+void spe_spu_execute(struct spe_spu *spu, const struct spe_instruction *instruction);
+
+#endif

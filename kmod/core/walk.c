@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "spu.h"
+#include "walk.h"
+
+static u32 fault_at(unsigned int stage, u32 fsc)
+{
+	return spe_fault(stage == 2 ? SPE_PMBSR_EC_STAGE2 : SPE_PMBSR_EC_STAGE1, fsc);
+}
+
+/* Table D17-11, Permission: without management DBM is not looked at, nor is PSTATE.PAN ever. */
+static u32 permission(const struct spe_walk *walk, unsigned int stage,
+		      const struct spe_descriptor *descriptor, bool dirties)
+{
+	u32 fault = fault_at(stage, SPE_FSC_PERMISSION | (descriptor->level & 3));
+
+	if (walk->the && stage == 2) {
+		if (descriptor->top_level)
+			return fault | (u32)SPE_FAULT_TOP_LEVEL;
+		if (descriptor->assured_only)
+			return fault | (u32)SPE_FAULT_ASSURED_ONLY;
+	}
+	return descriptor->writable || dirties ? 0 : fault;
+}
+
+u32 spe_walk_write(const struct spe_walk *walk, const struct spe_regime *regime, unsigned int stage,
+		   struct spe_descriptor *descriptor)
+{
+	bool ha = walk->manages && regime->ha[stage - 1];
+	bool hd = walk->manages && regime->hd[stage - 1];
+	bool dirties = hd && descriptor->dbm && !descriptor->writable;
+	u32 level = descriptor->level & 3, fault;
+
+	if (descriptor->walk_abort)
+		return fault_at(stage, descriptor->walk_abort);
+	if (descriptor->conflict)
+		return fault_at(stage, SPE_FSC_TLB_CONFLICT);
+	if (!descriptor->valid)
+		return fault_at(stage, SPE_FSC_TRANSLATION | level);
+	if (descriptor->address_size)
+		return fault_at(stage, SPE_FSC_ADDRESS_SIZE | level);
+	if (!descriptor->af && !ha)
+		return fault_at(stage, SPE_FSC_ACCESS_FLAG | level);
+	fault = permission(walk, stage, descriptor, dirties);
+	if (fault)
+		return fault;
+	if (descriptor->no_atomic && (!descriptor->af || dirties))
+		return fault_at(stage, SPE_FSC_ATOMIC_UPDATE);
+
+	descriptor->af = true;
+	descriptor->writable = descriptor->writable || dirties;
+	if (walk->haft && walk->manages && regime->haft[stage - 1])
+		descriptor->tables_af = true;
+	return 0;
+}
+SPE_EXPORT(spe_walk_write);
