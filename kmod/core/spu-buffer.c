@@ -52,7 +52,7 @@ static bool fault_is_walk_abort(u32 fault)
 /* Other fields, and the other PMBSR_ELx, are unchanged (D17.8.2 to D17.8.6). */
 static void event_raise(struct spe_spu *spu, u64 *pmbsr, u32 fault)
 {
-	u64 syndrome = fault & (u32)SYNDROME;
+	u64 syndrome = fault & (SPE_PMBSR_EC | SPE_PMBSR_MSS);
 
 	/* Its MSS is RES0, unless RBPFPN asks for an FSC (PMBSR_EL1's description). */
 	if (fault_ec(fault) == SPE_PMBSR_EC_GPC && !fault_is_external(fault))
