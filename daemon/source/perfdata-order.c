@@ -46,6 +46,8 @@ static void flush(struct perfdata *perf, u32 n)
 {
 	struct perfdata_order *order = &perf->order;
 
+	if (!n)
+		return;
 	for (u32 i = 0; i < n; i++)
 		emit(perf, &order->queue[i]);
 	order->count -= n;
