@@ -69,6 +69,12 @@ static const struct verb verbs[] = {
 		.run = doctor_run,
 	},
 	{
+		.name = "emulate",
+		.synopsis = "[-j] [-o FILE] [-t FILE] SCRIPT",
+		.help = "records of a script of operations, with their truth",
+		.run = emulate_run,
+	},
+	{
 		.name = "demo",
 		.synopsis = "[--seconds N]",
 		.help = "what \"make run\" shows: two known programs, and what sampling says of them",

@@ -53,6 +53,7 @@ const struct verb *verb_nearest(const char *name);
 int demo_run(int argc, char **argv);
 int doctor_run(int argc, char **argv);
 int dump_run(int argc, char **argv);
+int emulate_run(int argc, char **argv);
 int help_run(int argc, char **argv);
 int live_run(int argc, char **argv);
 int record_run(int argc, char **argv);

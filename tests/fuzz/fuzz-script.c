@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Scripts of operations: an error is within its line, an operation survives being printed
+ * and read again, and what a short script records adds up.
+ */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "replay.h"
+
+#define OPERATIONS_MAX 20000
+
+static void check_print(const struct spe_operation *operation)
+{
+	struct script_error error;
+	struct script_step back;
+	struct script script;
+	char *line = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&line, &len);
+
+	fuzz_assert(out);
+	script_print(out, operation);
+	fclose(out);
+	script_init(&script);
+	fuzz_assert(len && line[len - 1] == '\n');
+	fuzz_assert(!script_parse(&script, line, len - 1, &back, &error));
+	fuzz_assert(back.kind == SCRIPT_OPERATION && back.count == 1);
+	fuzz_assert(!memcmp(&back.operation, operation, sizeof(*operation)));
+	free(line);
+}
+
+/* Each line; returns how many operations all of them are. */
+static u64 check_lines(const char *text, size_t size)
+{
+	struct script_error error;
+	struct script_step step;
+	struct script script;
+	u64 operations = 0;
+
+	script_init(&script);
+	while (size) {
+		const char *newline = memchr(text, '\n', size);
+		size_t len = newline ? (size_t)(newline - text) : size;
+
+		if (script_parse(&script, text, len, &step, &error) < 0) {
+			fuzz_assert(error.column >= 1 && error.column - 1 <= len);
+			fuzz_assert(error.length <= len - (error.column - 1));
+			fuzz_assert(error.want[0] && strlen(error.want) < sizeof(error.want) - 1);
+		} else if (step.kind == SCRIPT_OPERATION || step.kind == SCRIPT_PROGRAM) {
+			fuzz_assert(step.count && step.count <= SCRIPT_TIMES_MAX);
+			operations += step.count;
+			if (step.kind == SCRIPT_OPERATION)
+				check_print(&step.operation);
+		}
+		len += !!newline;
+		text += len;
+		size -= len;
+	}
+	return operations;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	struct replay_result result;
+	struct replay_error error;
+	u64 operations = check_lines(text, size);
+
+	if (operations > OPERATIONS_MAX || replay_check(text, size, &error) < 0)
+		return 0;
+	fuzz_assert(!replay_run(text, size, NULL, NULL, &result));
+	fuzz_assert(result.output == result.stats.bytes + result.stats.cut + result.padding);
+	fuzz_assert(result.stats.written + result.stats.filtered + result.stats.discarded <=
+		    result.stats.selected);
+	return 0;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof emulate: what an emulated SPU makes of a script of operations.
+ */
+#include <getopt.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+
+#include "replay.h"
+#include "say.h"
+
+#define SCRIPT_SIZE_MAX (64U << 20)
+#define VALUE_SHOWN	60
+
+struct request {
+	const char *script;
+	const char *records;
+	const char *truth;
+	bool json;
+};
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "truth", required_argument, NULL, 't' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool request_parse(int argc, char **argv, struct request *ret_request)
+{
+	struct request request = { 0 };
+	int letter;
+
+	opterr = 0;
+	optind = 0;
+	while ((letter = getopt_long(argc, argv, "jo:t:", long_options, NULL)) != -1) {
+		switch (letter) {
+		case 'j':
+			request.json = true;
+			break;
+		case 'o':
+			request.records = optarg;
+			break;
+		case 't':
+			request.truth = optarg;
+			break;
+		default:
+			say("emulate: \"%s\": -o FILE, -t FILE, -j or a script is wanted",
+			    argv[optind - 1]);
+			return false;
+		}
+	}
+	if (argc - optind != 1) {
+		say("emulate: %s",
+		    argc == optind ? "a script is wanted, or \"-\"" : "one script is wanted");
+		return false;
+	}
+	request.script = argv[optind];
+	*ret_request = request;
+	return true;
+}
+
+static int script_load(const char *path, char **ret_text, size_t *ret_len)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	FILE *file = is_stdin ? stdin : fopen(path, "re");
+	size_t len = 0, size = 1 << 16, got;
+	char *text = NULL, *larger;
+	int status = STATUS_OK;
+
+	if (!file)
+		return say_fail(errno == ENOENT ? STATUS_NO_FILE : STATUS_UNREADABLE, "%s: %s",
+				path, strerror(errno));
+	do {
+		size *= 2;
+		larger = realloc(text, size);
+		if (!larger) {
+			status = say_fail(STATUS_FAILED, "%s: out of memory", path);
+			break;
+		}
+		text = larger;
+		got = fread(text + len, 1, size - len, file);
+		len += got;
+	} while (len == size && size < SCRIPT_SIZE_MAX);
+	if (!status && ferror(file))
+		status = say_fail(STATUS_UNREADABLE, "%s: %s", path, strerror(errno));
+	else if (!status && len == SCRIPT_SIZE_MAX)
+		status = say_fail(STATUS_UNREADABLE, "%s: a script has less than %u MiB", path,
+				  SCRIPT_SIZE_MAX >> 20);
+	if (!is_stdin)
+		fclose(file);
+	if (status) {
+		free(text);
+		return status;
+	}
+	*ret_text = text;
+	*ret_len = len;
+	return STATUS_OK;
+}
+
+/* The script's place, value, and what would be right. */
+static int say_line(const char *path, const char *text, const struct replay_error *error)
+{
+	size_t shown = error->at.length < VALUE_SHOWN ? error->at.length : VALUE_SHOWN;
+
+	return say_fail(STATUS_USAGE, "%s:%llu:%zu: \"%.*s%s\": must be %s", path,
+			(unsigned long long)error->line, error->at.column, (int)shown,
+			text + error->offset + error->at.column - 1,
+			shown < error->at.length ? "..." : "", error->at.want);
+}
+
+/* "-" is standard output; NULL, and STATUS_OK, where none was asked for. */
+static int output_open(const char *path, FILE **ret_file)
+{
+	FILE *file = NULL;
+
+	if (path && strcmp(path, "-") == 0)
+		file = stdout;
+	else if (path && !(file = fopen(path, "we")))
+		return say_fail(STATUS_FAILED, "%s: %s", path, strerror(errno));
+	*ret_file = file;
+	return STATUS_OK;
+}
+
+static int output_close(const char *path, FILE *file, int status)
+{
+	bool lost;
+
+	if (!file || file == stdout)
+		return status;
+	lost = ferror(file);
+	lost |= fclose(file) != 0;
+	if (lost && status == STATUS_OK)
+		return say_fail(STATUS_FAILED, "%s: cannot be written", path);
+	return status;
+}
+
+static void print_json(FILE *out, const struct replay_result *result)
+{
+	const struct {
+		const char *name;
+		u64 value;
+	} rows[] = {
+		{ "operations", result->stats.operations },
+		{ "selected", result->stats.selected },
+		{ "collisions", result->stats.collisions },
+		{ "filtered", result->stats.filtered },
+		{ "discarded", result->stats.discarded },
+		{ "written", result->stats.written },
+		{ "record_bytes", result->stats.bytes },
+		{ "cut_bytes", result->stats.cut },
+		{ "padding_bytes", result->padding },
+		{ "output_bytes", result->output },
+		{ "windows", result->windows },
+	};
+	json_object *json = json_object_new_object(), *events = json_object_new_object();
+	char name[8];
+
+	json_object_object_add(json, "schema_version", json_object_new_int(1));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		json_object_object_add(json, rows[i].name, json_object_new_uint64(rows[i].value));
+	for (unsigned int ec = 0; ec < ARRAY_SIZE(result->events); ec++) {
+		if (!result->events[ec])
+			continue;
+		snprintf(name, sizeof(name), "0x%02x", ec);
+		json_object_object_add(events, name, json_object_new_uint64(result->events[ec]));
+	}
+	json_object_object_add(json, "events_by_ec", events);
+	fputs(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN), out);
+	fputc('\n', out);
+	json_object_put(json);
+}
+
+static void print_text(FILE *out, const struct replay_result *result)
+{
+	const struct spe_spu_stats *stats = &result->stats;
+
+	fprintf(out,
+		"%llu operations, %llu selected: %llu written, %llu filtered, %llu discarded; "
+		"%llu collisions\n",
+		(unsigned long long)stats->operations, (unsigned long long)stats->selected,
+		(unsigned long long)stats->written, (unsigned long long)stats->filtered,
+		(unsigned long long)stats->discarded, (unsigned long long)stats->collisions);
+	fprintf(out, "%llu bytes: %llu of records, %llu cut, %llu padding; %llu windows\n",
+		(unsigned long long)result->output, (unsigned long long)stats->bytes,
+		(unsigned long long)stats->cut, (unsigned long long)result->padding,
+		(unsigned long long)result->windows);
+	for (unsigned int ec = 0; ec < ARRAY_SIZE(result->events); ec++)
+		if (result->events[ec])
+			fprintf(out, "%llu events with EC %#x\n",
+				(unsigned long long)result->events[ec], ec);
+}
+
+static int replay(const struct request *request, const char *text, size_t len)
+{
+	FILE *records = NULL, *truth = NULL, *out;
+	struct replay_result result = { 0 };
+	int status, r;
+
+	status = output_open(request->records, &records);
+	if (!status)
+		status = output_open(request->truth, &truth);
+	if (!status) {
+		r = replay_run(text, len, records, truth, &result);
+		if (r < 0)
+			status = say_fail(STATUS_FAILED, "emulate: %s", strerror(-r));
+	}
+	status = output_close(request->records, records, status);
+	status = output_close(request->truth, truth, status);
+	/* The sum does not mix with what was asked to standard output. */
+	out = records == stdout || truth == stdout ? stderr : stdout;
+	if (!status)
+		(request->json ? print_json : print_text)(out, &result);
+	return status;
+}
+
+int emulate_run(int argc, char **argv)
+{
+	struct replay_error error;
+	struct request request = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	int status;
+
+	if (!request_parse(argc, argv, &request))
+		return STATUS_USAGE;
+	status = script_load(request.script, &text, &len);
+	if (status)
+		return status;
+	if (replay_check(text, len, &error) < 0)
+		status = say_line(request.script, text, &error);
+	else
+		status = replay(&request, text, len);
+	free(text);
+	return status;
+}

@@ -1,0 +1,728 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "script.h"
+
+#include <stdarg.h>
+
+#define PAGE 4096
+
+struct word {
+	const char *at;
+	size_t len;
+};
+
+/* A line that is being read. */
+struct cursor {
+	const char *line;
+	size_t len;
+	size_t pos;
+	struct script_error *error;
+};
+
+enum value_type {
+	VALUE_NUMBER, /* 0 to @max; K, M and G multiply by powers of 1024 */
+	VALUE_NAME, /* one of @names, its index */
+	VALUE_BITS, /* names with commas, each the bit of its index; or a number */
+};
+
+/* What a key stands for: a field of a structure, and a bit of @has where there is one. */
+struct key {
+	const char *name;
+	u8 type;
+	u8 size;
+	u16 offset;
+	u32 has;
+	u64 max;
+	const char *const *names;
+	u32 count; /* of @names */
+};
+
+#define NUMBER(key, of, field, limit)                                                  \
+	{                                                                              \
+		.name = (key), .type = VALUE_NUMBER, .size = sizeof(((of *)0)->field), \
+		.offset = offsetof(of, field), .max = (limit)                          \
+	}
+#define NAME(key, of, field, list)                                                        \
+	{                                                                                 \
+		.name = (key), .type = VALUE_NAME, .size = sizeof(((of *)0)->field),      \
+		.offset = offsetof(of, field), .names = (list), .count = ARRAY_SIZE(list) \
+	}
+#define BITS(key, of, field, list)                                                   \
+	{                                                                            \
+		.name = (key), .type = VALUE_BITS, .size = sizeof(((of *)0)->field), \
+		.offset = offsetof(of, field), .max = UINT64_MAX, .names = (list),   \
+		.count = ARRAY_SIZE(list)                                            \
+	}
+#define WITH(key, field, limit, bit)                                                          \
+	{                                                                                     \
+		.name = (key), .type = VALUE_NUMBER,                                          \
+		.size = sizeof(((struct spe_operation *)0)->field),                           \
+		.offset = offsetof(struct spe_operation, field), .max = (limit), .has = (bit) \
+	}
+
+static const char *const event_names[] = {
+	[SPE_EVENT_EXCEPTION] = "exception",
+	[SPE_EVENT_RETIRED] = "retired",
+	[SPE_EVENT_L1D_ACCESS] = "l1d_access",
+	[SPE_EVENT_L1D_REFILL] = "l1d_refill",
+	[SPE_EVENT_TLB_ACCESS] = "tlb_access",
+	[SPE_EVENT_TLB_WALK] = "tlb_walk",
+	[SPE_EVENT_NOT_TAKEN] = "not_taken",
+	[SPE_EVENT_MISPREDICTED] = "mispredicted",
+	[SPE_EVENT_LLC_ACCESS] = "llc_access",
+	[SPE_EVENT_LLC_MISS] = "llc_miss",
+	[SPE_EVENT_REMOTE_ACCESS] = "remote_access",
+	[SPE_EVENT_MISALIGNED] = "misaligned",
+	[SPE_EVENT_TRANSACTIONAL] = "transactional",
+	[SPE_EVENT_PARTIAL_PREDICATE] = "partial_predicate",
+	[SPE_EVENT_EMPTY_PREDICATE] = "empty_predicate",
+	[SPE_EVENT_L2D_ACCESS] = "l2d_access",
+	[SPE_EVENT_L2D_MISS] = "l2d_miss",
+	[SPE_EVENT_CACHE_DATA_MODIFIED] = "cache_data_modified",
+	[SPE_EVENT_RECENTLY_FETCHED] = "recently_fetched",
+	[SPE_EVENT_DATA_SNOOPED] = "data_snooped",
+	[SPE_EVENT_STREAMING_SVE] = "streaming_sve",
+	[SPE_EVENT_SMCU] = "smcu",
+};
+
+static const char *const feature_names[] = {
+	[0] = "fe",  [1] = "ft",  [2] = "fl",	[3] = "archinst", [4] = "lds",	[5] = "ernd",
+	[6] = "fne", [7] = "fds", [24] = "pbt", [25] = "crr",	  [26] = "eft", [27] = "fpf",
+};
+
+static const char *const layout_names[SPE_SPU_LAYOUTS] = { "slots", "packed" };
+static const char *const abort_names[SPE_SPU_ABORTS] = { "reported", "ignored", "serror" };
+
+/* SPE_OPERATION_FP and _SIMD. */
+#define FLAG_SHIFT 7
+static const char *const flag_names[] = { [FLAG_SHIFT] = "fp", [FLAG_SHIFT + 1] = "simd" };
+
+static const char *const reg_names[SPE_REG_COUNT] = {
+	[SPE_REG_PMSCR] = "pmscr",	 [SPE_REG_PMSIRR] = "pmsirr",
+	[SPE_REG_PMSFCR] = "pmsfcr",	 [SPE_REG_PMSEVFR] = "pmsevfr",
+	[SPE_REG_PMSNEVFR] = "pmsnevfr", [SPE_REG_PMSLATFR] = "pmslatfr",
+	[SPE_REG_PMSDSFR] = "pmsdsfr",	 [SPE_REG_PMSICR] = "pmsicr",
+};
+
+#define CONFIG struct spe_spu_config
+static const struct key spu_keys[] = {
+	NUMBER("pmsver", CONFIG, pmsver, UINT8_MAX),
+	NUMBER("max_size", CONFIG, max_size, UINT8_MAX),
+	NUMBER("align", CONFIG, align, UINT8_MAX),
+	NUMBER("count_size", CONFIG, count_size, UINT8_MAX),
+	NUMBER("events_size", CONFIG, events_size, UINT8_MAX),
+	NUMBER("source_size", CONFIG, source_size, UINT8_MAX),
+	NUMBER("write_granule", CONFIG, write_granule, UINT8_MAX),
+	NUMBER("in_flight", CONFIG, in_flight, UINT8_MAX),
+	NAME("layout", CONFIG, layout, layout_names),
+	NAME("abort", CONFIG, abort, abort_names),
+	BITS("features", CONFIG, features, feature_names),
+	BITS("sampled_events", CONFIG, sampled_events, event_names),
+	NUMBER("seed", CONFIG, seed, UINT64_MAX),
+};
+
+/* A statement of a program, with its key operations. */
+struct program_line {
+	struct spe_synthetic_config config;
+	u64 operations;
+};
+
+#define PROGRAM struct program_line
+static const struct key program_keys[] = {
+	NUMBER("operations", PROGRAM, operations, SCRIPT_TIMES_MAX),
+	NUMBER("working_set", PROGRAM, config.working_set, UINT64_MAX),
+	NUMBER("mispredicted", PROGRAM, config.mispredicted, UINT8_MAX),
+	NUMBER("pc", PROGRAM, config.pc, UINT64_MAX),
+	NUMBER("va", PROGRAM, config.va, UINT64_MAX),
+	NUMBER("el", PROGRAM, config.el, 2),
+	NUMBER("cpu", PROGRAM, config.cpu, 1),
+	NUMBER("context", PROGRAM, config.context, UINT32_MAX),
+	NUMBER("seed", PROGRAM, config.seed, UINT64_MAX),
+};
+
+/* A statement of an operation, with its key times. */
+struct operation_line {
+	struct spe_operation operation;
+	u64 times;
+};
+
+#define OPERATION struct operation_line
+static const struct key operation_keys[] = {
+	WITH("pc", pc, UINT64_MAX, 0),
+	WITH("target", target, UINT64_MAX, SPE_OPERATION_TARGET),
+	WITH("prev_target", prev_target, UINT64_MAX, SPE_OPERATION_PREV_TARGET),
+	WITH("va", va, UINT64_MAX, SPE_OPERATION_VA),
+	WITH("pa", pa, UINT64_MAX, SPE_OPERATION_PA),
+	WITH("source", source, UINT16_MAX, SPE_OPERATION_SOURCE),
+	WITH("context1", contextidr_el1, UINT32_MAX, SPE_OPERATION_CONTEXT1),
+	WITH("context2", contextidr_el2, UINT32_MAX, SPE_OPERATION_CONTEXT2),
+	WITH("time", timestamp, UINT64_MAX, 0),
+	WITH("total", total, UINT32_MAX, 0),
+	WITH("issue", issue, UINT32_MAX, 0),
+	WITH("translation", translation, UINT32_MAX, 0),
+	WITH("class", op_class, 3, 0),
+	WITH("subclass", op_subclass, UINT8_MAX, 0),
+	WITH("el", el, 2, 0),
+	WITH("ns", ns, 1, 0),
+	BITS("events", OPERATION, operation.events, event_names),
+	BITS("flags", OPERATION, operation.has, flag_names),
+	NUMBER("times", OPERATION, times, SCRIPT_TIMES_MAX),
+};
+static_assert(offsetof(struct operation_line, operation) == 0, "WITH() is of the operation");
+
+static const struct {
+	const char *name;
+	u8 op_class;
+	u8 op_subclass;
+} operations[] = {
+	{ "load", SPE_OP_LOAD_STORE, 0 },
+	{ "store", SPE_OP_LOAD_STORE, SPE_OP_LDST },
+	{ "branch", SPE_OP_BRANCH, 0 },
+	{ "other", SPE_OP_OTHER, 0 },
+};
+
+/* ---- Words -------------------------------------------------------------------- */
+
+__attribute__((__format__(__printf__, 3, 4))) static int refuse(struct cursor *c, struct word word,
+								const char *want, ...)
+{
+	va_list args;
+
+	c->error->column = (size_t)(word.at - c->line) + 1;
+	c->error->length = word.len;
+	va_start(args, want);
+	vsnprintf(c->error->want, sizeof(c->error->want), want, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The next word; empty at the end of the line or at a comment. */
+static struct word next_word(struct cursor *c)
+{
+	size_t start;
+
+	while (c->pos < c->len && is_blank(c->line[c->pos]))
+		c->pos++;
+	start = c->pos;
+	if (c->pos < c->len && c->line[c->pos] == '#')
+		return (struct word){ c->line + start, 0 };
+	while (c->pos < c->len && !is_blank(c->line[c->pos]))
+		c->pos++;
+	return (struct word){ c->line + start, c->pos - start };
+}
+
+static bool word_is(struct word word, const char *name)
+{
+	return name && strlen(name) == word.len && !memcmp(word.at, name, word.len);
+}
+
+static unsigned int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+		return (unsigned int)((c | 0x20) - 'a' + 10);
+	return UINT_MAX;
+}
+
+/* All of @word: decimal or 0x..., with K, M or G behind; up to @max. */
+static bool word_number(struct word word, u64 max, u64 *ret_number)
+{
+	unsigned int base = 10, shift = 0;
+	u64 number = 0;
+
+	if (word.len > 2 && word.at[0] == '0' && (word.at[1] | 0x20) == 'x') {
+		base = 16;
+		word = (struct word){ word.at + 2, word.len - 2 };
+	} else if (word.len > 1) {
+		char unit = word.at[word.len - 1];
+
+		shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
+		word.len -= !!shift;
+	}
+	if (!word.len)
+		return false;
+	for (size_t i = 0; i < word.len; i++) {
+		unsigned int digit = digit_of(word.at[i]);
+
+		if (digit >= base || number > (max - digit) / base || digit > max)
+			return false;
+		number = number * base + digit;
+	}
+	if (number > max >> shift)
+		return false;
+	*ret_number = number << shift;
+	return true;
+}
+
+/* ---- Keys --------------------------------------------------------------------- */
+
+/* "a, b or c" of what is in the list. */
+static void names_join(char *text, size_t size, const char *const *names, u32 count)
+{
+	u32 last = count - 1;
+	size_t len = 0;
+
+	text[0] = 0;
+	while (last && !names[last])
+		last--;
+	for (u32 i = 0; i <= last; i++) {
+		if (!names[i])
+			continue;
+		len += (size_t)snprintf(text + len, size - len, "%s%s",
+					!len	  ? "" :
+					i == last ? " or " :
+						    ", ",
+					names[i]);
+		if (len >= size)
+			return;
+	}
+}
+
+static bool name_index(struct word word, const char *const *names, u32 count, u32 *ret_index)
+{
+	for (u32 i = 0; i < count; i++) {
+		if (!word_is(word, names[i]))
+			continue;
+		*ret_index = i;
+		return true;
+	}
+	return false;
+}
+
+static int parse_bits(struct cursor *c, const struct key *key, struct word value, u64 *ret_bits)
+{
+	char names[SCRIPT_WANT_MAX - 60];
+	struct word rest = value, name;
+	u64 bits = 0;
+	u32 index;
+
+	if (word_number(value, key->max, ret_bits))
+		return 0;
+	do {
+		name = rest;
+		name.len = 0;
+		while (name.len < rest.len && rest.at[name.len] != ',')
+			name.len++;
+		if (!name_index(name, key->names, key->count, &index)) {
+			names_join(names, sizeof(names), key->names, key->count);
+			return refuse(c, name, "a mask, or names with commas of %s", names);
+		}
+		bits |= SPE_BIT(index);
+		if (name.len == rest.len)
+			break;
+		rest = (struct word){ rest.at + name.len + 1, rest.len - name.len - 1 };
+	} while (true);
+	*ret_bits = bits;
+	return 0;
+}
+
+static int parse_value(struct cursor *c, const struct key *key, struct word value, u64 *ret_value)
+{
+	char names[SCRIPT_WANT_MAX - 60];
+	u32 index;
+
+	switch (key->type) {
+	case VALUE_NUMBER:
+		if (!word_number(value, key->max, ret_value))
+			return refuse(c, value, "a number from 0 to %llu",
+				      (unsigned long long)key->max);
+		return 0;
+	case VALUE_NAME:
+		if (!name_index(value, key->names, key->count, &index)) {
+			names_join(names, sizeof(names), key->names, key->count);
+			return refuse(c, value, "%s", names);
+		}
+		*ret_value = index;
+		return 0;
+	default:
+		return parse_bits(c, key, value, ret_value);
+	}
+}
+
+static void field_set(void *base, const struct key *key, u64 value)
+{
+	u8 *field = (u8 *)base + key->offset;
+	u8 v8 = (u8)value;
+	u16 v16 = (u16)value;
+	u32 v32 = (u32)value;
+
+	switch (key->size) {
+	case 1:
+		memcpy(field, &v8, 1);
+		break;
+	case 2:
+		memcpy(field, &v16, 2);
+		break;
+	case 4:
+		memcpy(field, &v32, 4);
+		break;
+	default:
+		memcpy(field, &value, 8);
+		break;
+	}
+}
+
+static int keys_refuse(struct cursor *c, struct word word, const struct key *keys, size_t count)
+{
+	const char *names[32] = { 0 };
+	char text[SCRIPT_WANT_MAX - 60];
+
+	for (size_t i = 0; i < count && i < ARRAY_SIZE(names); i++)
+		names[i] = keys[i].name;
+	names_join(text, sizeof(text), names, ARRAY_SIZE(names));
+	return refuse(c, word, "KEY=VALUE with a key of %s, each once", text);
+}
+
+/* One KEY=VALUE: which key, and its value; a key comes once. */
+static int parse_pair(struct cursor *c, struct word word, const struct key *keys, size_t count,
+		      u64 *given, size_t *ret_key, u64 *ret_value)
+{
+	struct word name = { word.at, 0 };
+	struct word value;
+	size_t i = 0;
+
+	while (name.len < word.len && word.at[name.len] != '=')
+		name.len++;
+	while (i < count && !word_is(name, keys[i].name))
+		i++;
+	if (name.len == word.len || i == count || *given & SPE_BIT(i))
+		return keys_refuse(c, name.len == word.len ? word : name, keys, count);
+	*given |= SPE_BIT(i);
+	value = (struct word){ word.at + name.len + 1, word.len - name.len - 1 };
+	*ret_key = i;
+	return parse_value(c, &keys[i], value, ret_value);
+}
+
+/* All that is left of the line, into @base; @has gets the bits of the keys. */
+static int parse_keys(struct cursor *c, const struct key *keys, size_t count, void *base,
+		      u64 *given, u32 *has)
+{
+	struct word word;
+	u64 value = 0;
+	size_t i = 0;
+	int r;
+
+	while ((word = next_word(c)).len) {
+		r = parse_pair(c, word, keys, count, given, &i, &value);
+		if (r < 0)
+			return r;
+		field_set(base, &keys[i], value);
+		*has |= keys[i].has;
+	}
+	return 0;
+}
+
+static bool was_given(const struct key *keys, size_t count, u64 given, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (given & SPE_BIT(i) && !strcmp(keys[i].name, name))
+			return true;
+	return false;
+}
+
+#define GIVEN(keys, given, name) was_given(keys, ARRAY_SIZE(keys), given, name)
+
+/* ---- Statements --------------------------------------------------------------- */
+
+static int too_late(struct cursor *c, struct word word)
+{
+	return refuse(c, word, "before the first statement of another kind");
+}
+
+static u32 discard_write(void *ctx, u64 addr, const u8 *data, size_t len)
+{
+	(void)ctx;
+	(void)addr;
+	(void)data;
+	(void)len;
+	return 0;
+}
+
+static int parse_spu(struct script *script, struct cursor *c, struct word word,
+		     struct script_step *step)
+{
+	const struct spe_spu_io io = { .write = discard_write };
+	struct spe_spu_config config = script->config;
+	const char *reason = NULL;
+	struct spe_spu spu;
+	u64 given = 0;
+	u32 has = 0;
+	int r;
+
+	(void)step;
+	if (script->begun)
+		return too_late(c, word);
+	r = parse_keys(c, spu_keys, ARRAY_SIZE(spu_keys), &config, &given, &has);
+	if (r < 0)
+		return r;
+	word.len = c->pos - (size_t)(word.at - c->line);
+	if (!given)
+		return refuse(c, word, "\"spu\" with KEY=VALUE behind it");
+	if (spe_spu_init(&spu, &config, &io, &reason))
+		return refuse(c, word, "an SPU that there can be: %s", reason);
+	script->config = config;
+	return 0;
+}
+
+static int parse_window(struct script *script, struct cursor *c, struct word word,
+			struct script_step *step)
+{
+	struct word value = next_word(c);
+
+	if (script->begun)
+		return too_late(c, word);
+	if (!word_number(value, 1 << 20, &step->count) || step->count < PAGE || step->count % PAGE)
+		return refuse(c, value, "bytes, a multiple of 4K from 4K to 1M");
+	return 0;
+}
+
+static int parse_reg(struct script *script, struct cursor *c, struct word word,
+		     struct script_step *step)
+{
+	struct key keys[SPE_REG_COUNT] = { 0 };
+	u64 given = 0, value = 0;
+	struct word pair;
+	size_t i = 0;
+	int r;
+
+	(void)script;
+	for (i = 0; i < SPE_REG_COUNT; i++)
+		keys[i] = (struct key){ .name = reg_names[i], .max = UINT64_MAX };
+	while ((pair = next_word(c)).len) {
+		r = parse_pair(c, pair, keys, SPE_REG_COUNT, &given, &i, &value);
+		if (r < 0)
+			return r;
+		step->regs[i] = value;
+		step->regs_given |= 1U << i;
+	}
+	if (!given)
+		return refuse(c, word, "\"reg\" with REGISTER=VALUE behind it");
+	return 0;
+}
+
+static int parse_sample(struct script *script, struct cursor *c, struct word word,
+			struct script_step *step)
+{
+	struct word what = next_word(c);
+
+	(void)script;
+	(void)word;
+	step->each = word_is(what, "each");
+	if (!step->each && !word_is(what, "interval"))
+		return refuse(c, what, "each or interval");
+	return 0;
+}
+
+static int parse_inject(struct script *script, struct cursor *c, struct word word,
+			struct script_step *step)
+{
+	struct spe_inject_error error;
+	size_t start = c->pos, end = start;
+
+	(void)script;
+	(void)word;
+	while (end < c->len && c->line[end] != '#')
+		end++;
+	c->pos = end;
+	if (!spe_inject_parse(c->line + start, end - start, &step->rule, &error))
+		return 0;
+	return refuse(c, (struct word){ c->line + start + error.column - 1, error.length }, "%s",
+		      error.want);
+}
+
+/* The program of spe_synthetic_init(), which alone knows what is right. */
+static int program_check(struct cursor *c, struct word word, const struct program_line *line)
+{
+	struct spe_synthetic_config config = line->config;
+	struct spe_synthetic synthetic;
+	const char *reason = NULL;
+	u8 owner = 0;
+
+	config.line_owner = &owner;
+	word.len = c->pos - (size_t)(word.at - c->line);
+	if (!line->operations)
+		return refuse(c, word, "\"program\" with operations=N, N from 1 to %llu",
+			      SCRIPT_TIMES_MAX);
+	if (spe_synthetic_init(&synthetic, &config, &reason))
+		return refuse(c, word, "a program that there can be: %s", reason);
+	return 0;
+}
+
+static int parse_program(struct script *script, struct cursor *c, struct word word,
+			 struct script_step *step)
+{
+	struct program_line line = {
+		.config = { .pc = 0x400000, .va = 0x10000000, .working_set = 1 << 20 }
+	};
+	const char *names[SPE_PROGRAMS];
+	char text[SCRIPT_WANT_MAX - 60];
+	struct word name = next_word(c);
+	u32 program = 0, has = 0;
+	u64 given = 0;
+	int r;
+
+	(void)script;
+	for (u32 i = 0; i < SPE_PROGRAMS; i++)
+		names[i] = spe_program_name(i);
+	if (!name_index(name, names, SPE_PROGRAMS, &program)) {
+		names_join(text, sizeof(text), names, SPE_PROGRAMS);
+		return refuse(c, name, "%s", text);
+	}
+	line.config.program = (u8)program;
+	r = parse_keys(c, program_keys, ARRAY_SIZE(program_keys), &line, &given, &has);
+	if (!r)
+		r = program_check(c, word, &line);
+	if (r < 0)
+		return r;
+	step->program = line.config;
+	step->count = line.operations;
+	return 0;
+}
+
+static int parse_operation(struct script *script, struct cursor *c, struct word word,
+			   struct script_step *step)
+{
+	struct operation_line line = {
+		.operation = { .pc = script->next_pc,
+			       .timestamp = script->next_time,
+			       .events = SPE_BIT(SPE_EVENT_RETIRED),
+			       .total = 1,
+			       .ns = true },
+		.times = 1,
+	};
+	struct spe_operation *op = &line.operation;
+	u64 given = 0;
+	u32 has = 0;
+	size_t i = 0;
+	int r;
+
+	while (!word_is(word, operations[i].name))
+		i++;
+	op->op_class = operations[i].op_class;
+	op->op_subclass = operations[i].op_subclass;
+	r = parse_keys(c, operation_keys, ARRAY_SIZE(operation_keys), &line, &given, &has);
+	if (r < 0)
+		return r;
+	if (!line.times)
+		return refuse(c, word, "times=N from 1 to %llu", SCRIPT_TIMES_MAX);
+	op->has = (op->has & (SPE_OPERATION_FP | SPE_OPERATION_SIMD)) | has;
+	if (op->op_class == SPE_OP_BRANCH && !(has & SPE_OPERATION_TARGET) &&
+	    !GIVEN(operation_keys, given, "events"))
+		op->events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
+	step->operation = *op;
+	step->count = line.times;
+	script->next_pc = op->pc + 4;
+	script->next_time = op->timestamp + op->total * line.times;
+	return 0;
+}
+
+static const struct statement {
+	const char *name;
+	enum script_kind kind;
+	int (*parse)(struct script *script, struct cursor *c, struct word word,
+		     struct script_step *step);
+} statements[] = {
+	{ "spu", SCRIPT_SPU, parse_spu },
+	{ "window", SCRIPT_WINDOW, parse_window },
+	{ "reg", SCRIPT_REG, parse_reg },
+	{ "sample", SCRIPT_SAMPLE, parse_sample },
+	{ "inject", SCRIPT_INJECT, parse_inject },
+	{ "program", SCRIPT_PROGRAM, parse_program },
+	{ "load", SCRIPT_OPERATION, parse_operation },
+	{ "store", SCRIPT_OPERATION, parse_operation },
+	{ "branch", SCRIPT_OPERATION, parse_operation },
+	{ "other", SCRIPT_OPERATION, parse_operation },
+};
+
+void script_init(struct script *script)
+{
+	*script = (struct script){ .next_pc = 0x400000 };
+	spe_spu_config_default(&script->config);
+}
+
+int script_parse(struct script *script, const char *line, size_t len, struct script_step *ret_step,
+		 struct script_error *ret_error)
+{
+	struct cursor c = { .line = line, .len = len, .error = ret_error };
+	struct word word = next_word(&c), rest;
+	struct script_step step = { .kind = SCRIPT_NOTHING };
+	const struct statement *statement = NULL;
+	int r;
+
+	for (size_t i = 0; word.len && i < ARRAY_SIZE(statements); i++)
+		if (word_is(word, statements[i].name))
+			statement = &statements[i];
+	if (word.len && !statement)
+		return refuse(&c, word,
+			      "spu, window, reg, sample, inject, program, load, "
+			      "store, branch or other");
+	if (statement) {
+		step.kind = statement->kind;
+		r = statement->parse(script, &c, word, &step);
+		if (r < 0)
+			return r;
+		rest = next_word(&c);
+		if (rest.len)
+			return refuse(&c, rest, "the end of the line");
+		script->begun |= step.kind != SCRIPT_SPU && step.kind != SCRIPT_WINDOW;
+	}
+	*ret_step = step;
+	return 0;
+}
+
+/* ---- And back ----------------------------------------------------------------- */
+
+static void print_bits(FILE *out, const char *name, u64 bits)
+{
+	char separator = '=';
+
+	fprintf(out, " %s", name);
+	for (u32 i = 0; i < ARRAY_SIZE(event_names); i++) {
+		if (!(bits & SPE_BIT(i)))
+			continue;
+		fprintf(out, "%c%s", separator, event_names[i]);
+		separator = ',';
+	}
+}
+
+void script_print(FILE *out, const struct spe_operation *op)
+{
+	u64 named = 0, flags = op->has & (SPE_OPERATION_FP | SPE_OPERATION_SIMD);
+	const char *name = "other";
+
+	for (u32 i = 0; i < ARRAY_SIZE(event_names); i++)
+		named |= event_names[i] ? SPE_BIT(i) : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
+		if (operations[i].op_class == op->op_class &&
+		    operations[i].op_subclass ==
+			    (op->op_class == SPE_OP_LOAD_STORE ? op->op_subclass & SPE_OP_LDST : 0))
+			name = operations[i].name;
+	fprintf(out, "%s pc=%#llx", name, (unsigned long long)op->pc);
+#define PRINT(bit, text, value)                                                                   \
+	((op->has & (bit)) ? (void)fprintf(out, " " text "=%#llx", (unsigned long long)(value)) : \
+			     (void)0)
+	PRINT(SPE_OPERATION_TARGET, "target", op->target);
+	PRINT(SPE_OPERATION_PREV_TARGET, "prev_target", op->prev_target);
+	PRINT(SPE_OPERATION_VA, "va", op->va);
+	PRINT(SPE_OPERATION_PA, "pa", op->pa);
+	PRINT(SPE_OPERATION_SOURCE, "source", op->source);
+	PRINT(SPE_OPERATION_CONTEXT1, "context1", op->contextidr_el1);
+	PRINT(SPE_OPERATION_CONTEXT2, "context2", op->contextidr_el2);
+#undef PRINT
+	fprintf(out,
+		" time=%llu total=%u issue=%u translation=%u class=%u subclass=%#x el=%u ns=%u",
+		(unsigned long long)op->timestamp, op->total, op->issue, op->translation,
+		op->op_class, op->op_subclass, op->el, op->ns);
+	if (op->events && !(op->events & ~named))
+		print_bits(out, "events", op->events);
+	else
+		fprintf(out, " events=%#llx", (unsigned long long)op->events);
+	if (flags)
+		fprintf(out, " flags=%#llx", (unsigned long long)flags);
+	fputc('\n', out);
+}
