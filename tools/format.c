@@ -137,12 +137,43 @@ static void header_ledgers(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
+static void header_count(struct flow *flow, u64 count, const char *one, const char *many)
+{
+	char text[96], figure[TEXT_FIGURE];
+
+	if (!count)
+		return;
+	snprintf(text, sizeof(text), "%s %s", text_count(figure, count), count == 1 ? one : many);
+	flow_item(flow, TERM_BAD, text);
+}
+
+/* Nothing where nothing is wrong. */
+static void header_trouble(struct flow *flow, const struct view_header *header)
+{
+	char text[sizeof(header->fault)];
+
+	if (!header->faults && !header->throttles && !header->unread && !header->cpus_stopped &&
+	    !header->task_events_lost && !*header->fault)
+		return;
+	header_count(flow, header->cpus_stopped, "CPU stopped", "CPUs stopped");
+	header_count(flow, header->faults, "fault", "faults");
+	header_count(flow, header->throttles, "time throttled", "times throttled");
+	header_count(flow, header->unread, "time unread", "times unread");
+	header_count(flow, header->task_events_lost, "task event lost", "task events lost");
+	snprintf(text, sizeof(text), "%s", header->fault);
+	text_clean(text);
+	if (*text)
+		flow_item(flow, TERM_BAD, text);
+	flow_end(flow);
+}
+
 void format_header(FILE *out, const struct view_header *header, const struct format *format)
 {
 	struct flow flow = { .out = out, .format = format };
 
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
+	header_trouble(&flow, header);
 }
 
 enum column {

@@ -60,6 +60,19 @@ static json_object *totals_json(const struct view_header *h)
 	return json;
 }
 
+static json_object *trouble_json(const struct view_header *h)
+{
+	json_object *json = json_object_new_object();
+
+	add(json, "cpus_stopped", h->cpus_stopped);
+	add(json, "faults", h->faults);
+	add(json, "throttles", h->throttles);
+	add(json, "unread", h->unread);
+	add(json, "task_events_lost", h->task_events_lost);
+	add_text(json, "last", h->fault);
+	return json;
+}
+
 static json_object *header_json(const struct view_header *h)
 {
 	bool live = strcmp(h->source, "recording") != 0;
@@ -81,6 +94,7 @@ static json_object *header_json(const struct view_header *h)
 	if (live) {
 		add(json, "cost_ns", h->cost_ns);
 		add(json, "memory_bytes", h->memory);
+		json_object_object_add(json, "trouble", trouble_json(h));
 	}
 	json_object_object_add(json, "totals", totals_json(h));
 	return json;

@@ -37,6 +37,12 @@ static const struct field header_fields[] = {
 	FIELD(view_header, evicted, 't'),
 	FIELD(view_header, cost_ns, 't'),
 	FIELD(view_header, memory, 't'),
+	FIELD(view_header, faults, 't'),
+	FIELD(view_header, throttles, 't'),
+	FIELD(view_header, unread, 't'),
+	FIELD(view_header, task_events_lost, 't'),
+	FIELD(view_header, cpus_stopped, 'u'),
+	FIELD(view_header, fault, 's'),
 };
 
 static const struct field row_fields[] = {

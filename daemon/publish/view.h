@@ -63,6 +63,9 @@ struct view_row {
  * @evicted: samples whose location was evicted from the bounded tables
  * @cost_ns: CPU time of the daemon; what sampling costs in the kernel is not in it
  * @memory: resident bytes of the daemon
+ * @faults, @throttles, @unread, @cpus_stopped: as &struct source_trouble has them
+ * @task_events_lost: what the kernel had no room to tell of tasks
+ * @fault: the last of @faults, or of reading, for people; "" for none
  */
 struct view_header {
 	char source[16];
@@ -85,6 +88,12 @@ struct view_header {
 	u64 evicted;
 	u64 cost_ns;
 	u64 memory;
+	u64 faults;
+	u64 throttles;
+	u64 unread;
+	u64 task_events_lost;
+	u32 cpus_stopped;
+	char fault[96];
 };
 
 /** struct view - a header and @count rows, heaviest first */

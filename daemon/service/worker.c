@@ -108,6 +108,22 @@ static u64 resident(void)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
+static void fill_trouble(const struct worker_state *state, struct view_header *h)
+{
+	const struct source_trouble *trouble = &state->source->trouble;
+	struct attributor_stats stats;
+
+	attributor_stats(state->attributor, &stats);
+	h->task_events_lost = stats.events_lost;
+	h->faults = trouble->faults;
+	h->throttles = trouble->throttles;
+	h->unread = trouble->unread;
+	h->cpus_stopped = trouble->cpus_stopped;
+	snprintf(h->fault, sizeof(h->fault), "%s", trouble->last);
+	if (!*h->fault && state->error)
+		snprintf(h->fault, sizeof(h->fault), "reading failed: %s", strerror(-state->error));
+}
+
 static void fill_header(const struct worker_state *state, u64 now, struct view_header *h)
 {
 	snprintf(h->source, sizeof(h->source), "%s", state->source->ops->name);
@@ -120,6 +136,7 @@ static void fill_header(const struct worker_state *state, u64 now, struct view_h
 		h->duration_ns += now - state->started_ns;
 	h->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - state->cost_ns;
 	h->memory = resident();
+	fill_trouble(state, h);
 }
 
 int worker_view(struct worker_state *state, void *arg)

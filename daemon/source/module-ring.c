@@ -2,8 +2,10 @@
 #include "module-ring.h"
 #include "tick-clock.h"
 #include "regs.h"
+#include "syndrome.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -132,18 +134,55 @@ static bool is_sound(const struct speprof_window *w, u64 room)
 	       w->data_size <= w->span - w->data_offset;
 }
 
-static void drain_events(struct module_ring *ring)
+static void take_fault(const struct speprof_event *e, struct source_trouble *trouble)
+{
+	trouble->faults++;
+	snprintf(trouble->last, sizeof(trouble->last), "CPU %u: %s, PMBSR %#llx%s", e->cpu,
+		 spe_syndrome_name((enum spe_syndrome_class)e->syndrome), (unsigned long long)e->arg0,
+		 e->action == SPEPROF_ACTION_STOP_CPU ? ", stopped" : "");
+}
+
+static void take_event(const struct speprof_event *e, struct source_trouble *trouble)
+{
+	switch (e->type) {
+	case SPEPROF_EVENT_SYNDROME:
+		take_fault(e, trouble);
+		break;
+	case SPEPROF_EVENT_THROTTLE:
+		trouble->throttles++;
+		break;
+	case SPEPROF_EVENT_UNREAD:
+		trouble->unread++;
+		break;
+	}
+}
+
+static void drain_events(struct module_ring *ring, struct source_trouble *trouble)
 {
 	u64 head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
 	u64 tail = ring->control->event_tail;
 
 	for (; tail != head; tail++)
-		if (ring->events[tail % ring->event_slots].type == SPEPROF_EVENT_SYNDROME)
-			ring->syndromes++;
+		take_event(&ring->events[tail % ring->event_slots], trouble);
 	__atomic_store_n(&ring->control->event_tail, tail, __ATOMIC_RELEASE);
 }
 
-int module_ring_drain(struct module_ring *ring, const struct source_sink *sink)
+/* Let a full ring sample on; see whether a fault has stopped it. */
+static void look_at_state(struct module_ring *ring, struct source_trouble *trouble)
+{
+	u32 state = __atomic_load_n(&ring->control->state, __ATOMIC_RELAXED);
+	bool stopped = state == SPEPROF_RING_FAULTED;
+
+	if (state == SPEPROF_RING_FULL)
+		/* ENXIO, the CPU went offline, is no error: its window is published. */
+		(void)!ioctl(ring->fd, SPEPROF_RING_KICK, 0);
+	trouble->cpus_stopped += stopped;
+	trouble->cpus_stopped -= ring->stopped;
+	ring->stopped = stopped;
+}
+
+int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
+		      struct source_trouble *trouble)
 {
 	u64 head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
 	u64 tail = ring->control->tail, at, room;
@@ -165,10 +204,8 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink)
 			hand_over(w, sink);
 		tail += w->span;
 	}
-	drain_events(ring);
+	drain_events(ring, trouble);
 	__atomic_store_n(&ring->control->tail, tail, __ATOMIC_RELEASE);
-	if (__atomic_load_n(&ring->control->state, __ATOMIC_RELAXED) == SPEPROF_RING_FULL)
-		/* ENXIO, the CPU went offline, is no error: its window is published. */
-		(void)!ioctl(ring->fd, SPEPROF_RING_KICK, 0);
+	look_at_state(ring, trouble);
 	return r;
 }

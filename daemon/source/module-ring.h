@@ -10,7 +10,7 @@
 /**
  * struct module_ring - a mapped ring
  * @damaged: bytes skipped because a header did not hold what the ABI says
- * @syndromes: management events other than a full buffer
+ * @stopped: a fault keeps it from sampling
  */
 struct module_ring {
 	int fd;
@@ -23,7 +23,7 @@ struct module_ring {
 	u64 event_bytes;
 	u64 data_bytes;
 	u64 damaged;
-	u64 syndromes;
+	bool stopped;
 };
 
 /** module_ring_init() - open and map the ring of @cpu in @session */
@@ -33,10 +33,12 @@ void module_ring_deinit(struct module_ring *ring);
 /**
  * module_ring_drain() - hand all published windows to @sink, free their room,
  * and if the ring was full let it sample on
+ * @trouble: what its events tell is added to it
  *
  * Return: 0; -EBADMSG if a header made no sense: what was published is skipped
  * and counted in @damaged.
  */
-int module_ring_drain(struct module_ring *ring, const struct source_sink *sink);
+int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
+		      struct source_trouble *trouble);
 
 #endif

@@ -138,7 +138,7 @@ static int module_drain(struct source *source, const struct source_sink *sink)
 	if (m->uring)
 		r = take_completions(m);
 	for (u32 i = 0; i < m->ring_count; i++) {
-		one = module_ring_drain(&m->rings[i], sink);
+		one = module_ring_drain(&m->rings[i], sink, &source->trouble);
 		if (one < 0)
 			r = one;
 	}

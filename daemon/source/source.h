@@ -164,6 +164,22 @@ struct source_ops {
 	void (*free)(struct source *source);
 };
 
+/**
+ * struct source_trouble - what went wrong in SPUs and on the way from them
+ * @faults: management events other than a full buffer (D17.8), since the source was made
+ * @throttles: times that the module held an SPU back
+ * @unread: times that it stopped one because nobody read
+ * @cpus_stopped: CPUs that a fault keeps from sampling, now
+ * @last: the last fault, for people; "" for none
+ */
+struct source_trouble {
+	u64 faults;
+	u64 throttles;
+	u64 unread;
+	u32 cpus_stopped;
+	char last[96];
+};
+
 /** struct source - embedded first in each kind of source */
 struct source {
 	const struct source_ops *ops;
@@ -171,6 +187,7 @@ struct source {
 	u32 cpus;		/* CPUs it samples */
 	u8 backend;		/* &enum backend */
 	u64 interval_ns;	/* in force */
+	struct source_trouble trouble;
 };
 
 /**

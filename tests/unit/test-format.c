@@ -59,8 +59,10 @@ static void any_view(struct view *view)
 		.duration_ns = any_figure(), .enabled_ns = any_figure(), .blind_ns = any_figure(),
 		.records = any_figure(), .suspect = any_figure(), .lost = any_figure(),
 		.unattributed = any_figure(), .evicted = any_figure(), .cost_ns = any_figure(),
-		.memory = any_figure(),
+		.memory = any_figure(), .faults = any(2) * any_figure(),
+		.throttles = any(2) * any_figure(), .cpus_stopped = any(2),
 	};
+	any_text(h->fault, sizeof(h->fault));
 	if (any(2))
 		snprintf(h->source, sizeof(h->source), "recording");
 	else

@@ -47,6 +47,9 @@ static void test_round_trip(void **state)
 	view.header.running = true;
 	view.header.records = 1ULL << 40;
 	view.header.memory = 22020096;
+	view.header.faults = 3;
+	view.header.cpus_stopped = 1;
+	strcpy(view.header.fault, "CPU 3: fault, PMBSR 0x20002, stopped");
 	for (unsigned int i = 0; i < 100; i++) {
 		rows[i].samples = i;
 		rows[i].p99 = 640 + i;
