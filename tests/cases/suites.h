@@ -19,6 +19,7 @@
 	S(spu_filter) \
 	S(spu_levels) \
 	S(inject) \
+	S(property) \
 	S(opmodel) \
 	S(synthetic)
 

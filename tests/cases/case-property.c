@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Properties: random SPUs, controls and programs. The oracle here is written from the text
+ * and shares no code with the model; it leaves out what other suites hold row by row (EL2 and
+ * EL3 beside EL1, incomplete operations, the knobs).
+ */
+#include "property.h"
+
+#include "inject.h"
+#include "spu-fixture.h"
+#include "suites.h"
+#include "synthetic.h"
+
+#define OPERATIONS 300
+/* In the kernel and in every run of the suite; tests/unit/test-property runs more. */
+#define RUNS 60
+
+#define LOAD_STORE SPE_OP_LOAD_STORE
+#define BRANCH	   SPE_OP_BRANCH
+
+struct run {
+	struct spe_check *check;
+	struct spe_spu_config config;
+	struct spe_inject inject;
+	struct spe_synthetic program;
+	u64 random;
+	u64 advanced; /* bytes that PMBPTR went, all windows */
+	u64 number; /* of the operation */
+	u64 events;
+	u8 line_owner;
+};
+
+/* The suites run one case at a time. */
+static struct run run;
+
+static u64 draw(void)
+{
+	return spe_check_random(&run.random);
+}
+
+static u64 draw_below(u64 bound)
+{
+	return draw() % bound;
+}
+
+static void holds(bool cond, int line, const char *what)
+{
+	spe_check_that(run.check, cond, __FILE__, line, what, run.number, run.config.seed);
+}
+
+#define HOLDS(cond) holds(cond, __LINE__, #cond)
+
+/* ---- What the SPU is, and how it is programmed ---------------------------------- */
+
+static void draw_config(struct spe_spu_config *config)
+{
+	static const u64 optional[] = { SPE_PMSIDR_LDS, SPE_PMSIDR_ERND, SPE_PMSIDR_FNE,
+					SPE_PMSIDR_FDS, SPE_PMSIDR_PBT,	 SPE_PMSIDR_CRR,
+					SPE_PMSIDR_EFT, SPE_PMSIDR_FPF };
+
+	spe_spu_config_default(config);
+	config->pmsver = (u8)(1 + draw_below(6));
+	config->max_size = (u8)(6 + draw_below(6));
+	config->align = (u8)draw_below(config->max_size + 1U);
+	config->count_size = draw() & 1 ? SPE_PMSIDR_COUNTSIZE_12 : SPE_PMSIDR_COUNTSIZE_16;
+	config->events_size = (u8)(1U << draw_below(4));
+	config->source_size = (u8)(1 + draw_below(2));
+	config->layout = (u8)draw_below(SPE_SPU_LAYOUTS);
+	config->write_granule = (u8)draw_below(12);
+	config->e2h = draw() & 1;
+	config->pbt_always = !(draw() & 3);
+	for (size_t i = 0; i < ARRAY_SIZE(optional); i++)
+		config->features ^= draw() & 1 ? optional[i] : 0;
+	config->sampled_events = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
+				 SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
+	config->seed = draw();
+}
+
+static void write_reg(enum spe_reg reg, u64 value)
+{
+	spe_spu_write(&fixture.spu, reg, value);
+}
+
+static void draw_controls(void)
+{
+	u64 filters = draw() & 3 ? 0 : SPE_PMSFCR_FT;
+
+	write_reg(SPE_REG_PMSIRR, SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, 1) | (draw() & 1));
+	if (!(draw() & 3))
+		filters |= SPE_PMSFCR_FE;
+	if (!(draw() & 3))
+		filters |= SPE_PMSFCR_FL;
+	if (!(draw() & 3))
+		filters |= SPE_PMSFCR_FNE | SPE_PMSFCR_FDS;
+	write_reg(SPE_REG_PMSFCR, filters | (draw() & (SPE_MASK(20, 16) | SPE_MASK(52, 48))));
+	write_reg(SPE_REG_PMSEVFR, draw() & draw() & draw());
+	write_reg(SPE_REG_PMSNEVFR, draw() & draw() & draw());
+	write_reg(SPE_REG_PMSLATFR, draw_below(80));
+	write_reg(SPE_REG_PMSDSFR, draw());
+	fixture_arm(4096 * (1 + draw_below(FIXTURE_SIZE / 4096)));
+	write_reg(SPE_REG_PMSCR, draw() & (SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX |
+					   SPE_PMSCR_PA | SPE_PMSCR_TS));
+}
+
+/* ---- What is executed ----------------------------------------------------------- */
+
+static void draw_synthetic(struct spe_operation *op)
+{
+	spe_synthetic_next(&run.program, op);
+	op->el = (u8)draw_below(3);
+}
+
+static void draw_free(struct spe_operation *op)
+{
+	static const u8 subclasses[] = { 0, 1, 0, 1, 0, 3, 2, 1 };
+	u64 kind = draw_below(4);
+
+	*op = (struct spe_operation){
+		.pc = draw(),
+		.target = draw(),
+		.prev_target = draw(),
+		.va = draw(),
+		.pa = draw() & SPE_MASK(51, 0),
+		.timestamp = draw(),
+		.events = (draw() & SPE_MASK(10, 1)) | SPE_BIT(SPE_EVENT_RETIRED),
+		.contextidr_el1 = (u32)draw(),
+		.contextidr_el2 = (u32)draw(),
+		.total = (u32)(draw() >> (32 + draw_below(32))),
+		.issue = (u32)(draw() >> (32 + draw_below(32))),
+		.translation = (u32)(draw() >> (32 + draw_below(32))),
+		.source = (u16)draw_below(256),
+		.op_class = kind < 2  ? LOAD_STORE :
+			    kind == 2 ? BRANCH :
+					SPE_OP_OTHER,
+		.op_subclass = subclasses[2 * kind + (draw() & 1)],
+		.el = (u8)draw_below(3),
+		.ns = draw() & 1,
+		.has = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
+	};
+	op->events &= ~SPE_BIT(SPE_EVENT_NOT_TAKEN);
+	if (op->op_class == LOAD_STORE)
+		op->has |= SPE_OPERATION_VA | (draw() & 1 ? SPE_OPERATION_PA : 0) |
+			   (draw() & 1 ? SPE_OPERATION_SOURCE : 0);
+	if (op->op_class != BRANCH)
+		return;
+	op->has |= SPE_OPERATION_PREV_TARGET;
+	if (draw() & 1)
+		op->has |= SPE_OPERATION_TARGET;
+	else
+		op->events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
+}
+
+/* ---- The oracle: is it recorded? ------------------------------------------------ */
+
+static bool is_load(const struct spe_operation *op)
+{
+	return op->op_class == LOAD_STORE && !(op->op_subclass & 1);
+}
+
+/* D17.6.9, PMSCR_EL1; under E2H the register is EL2's and EL1 belongs to a guest. */
+static bool level_is_sampled(const struct spe_operation *op)
+{
+	u64 pmscr = fixture_reg(SPE_REG_PMSCR);
+
+	if (!op->el)
+		return pmscr & SPE_PMSCR_E0SPE;
+	return op->el == (run.config.e2h ? 2 : 1) && pmscr & SPE_PMSCR_E1SPE;
+}
+
+/* PMSFCR_EL1: branch, load, store, floating-point, SIMD, in the order of the bits. */
+static unsigned int types_of(const struct spe_operation *op)
+{
+	enum spe_op_format format = spe_op_format(op->op_class, op->op_subclass);
+
+	if (op->op_class == BRANCH)
+		return 1;
+	if (op->op_class == LOAD_STORE)
+		return (op->op_subclass & 1 ? 4 : 2) | (format == SPE_OP_FORMAT_LS_SVE ? 16 : 0);
+	return (op->op_subclass & 2 ? 8 : 0) | (op->op_subclass & 4 ? 16 : 0);
+}
+
+static bool type_passes(const struct spe_operation *op, u64 pmsfcr)
+{
+	bool has_masks = run.config.features & SPE_PMSIDR_EFT;
+	unsigned int wanted = (unsigned int)(pmsfcr >> 16 & (has_masks ? 0x1f : 0x7));
+	unsigned int masks = has_masks ? (unsigned int)(pmsfcr >> 48 & 0x1f) : 0;
+	unsigned int types = types_of(op), alternatives = wanted & ~masks;
+
+	if ((types & masks) != (wanted & masks))
+		return false;
+	return !alternatives || types & alternatives;
+}
+
+static u64 saturated(u64 cycles)
+{
+	u64 max = run.config.count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
+
+	return cycles < max ? cycles : max;
+}
+
+/* A filter without anything to look for is off, as spe_spu_config_default() has it. */
+static bool filters_pass(const struct spe_operation *op)
+{
+	u64 on = fixture_reg(SPE_REG_PMSFCR);
+	u64 want = fixture_reg(SPE_REG_PMSEVFR), not_want = fixture_reg(SPE_REG_PMSNEVFR);
+
+	if (on & SPE_PMSFCR_FT && !type_passes(op, on))
+		return false;
+	if (on & SPE_PMSFCR_FE && (op->events & want) != want)
+		return false;
+	if (on & SPE_PMSFCR_FNE && op->events & not_want)
+		return false;
+	if (on & SPE_PMSFCR_FL && saturated(op->total) < fixture_reg(SPE_REG_PMSLATFR))
+		return false;
+	return !(on & SPE_PMSFCR_FDS && is_load(op) && op->has & SPE_OPERATION_SOURCE) ||
+	       fixture_reg(SPE_REG_PMSDSFR) >> (op->source & 63) & 1;
+}
+
+/* ---- The oracle: what does the record say? -------------------------------------- */
+
+static void check_addresses(const struct spe_operation *op, const struct spe_sample *sample)
+{
+	u64 top = SPE_FIELD_PREP(SPE_ADDRESS_EL, op->el) | (op->ns ? SPE_ADDRESS_NS : 0);
+	bool target = op->op_class == BRANCH && op->has & SPE_OPERATION_TARGET;
+	bool previous = run.config.features & SPE_PMSIDR_PBT &&
+			op->has & SPE_OPERATION_PREV_TARGET && (target || run.config.pbt_always);
+	bool pa = op->op_class == LOAD_STORE && op->has & SPE_OPERATION_PA &&
+		  fixture_reg(SPE_REG_PMSCR) & SPE_PMSCR_PA;
+
+	HOLDS(sample->address[0] == ((op->pc & SPE_ADDRESS_BITS) | top));
+	HOLDS(!!(sample->present & SPE_HAS_ADDRESS(1)) == target);
+	HOLDS(!target || sample->address[1] == ((op->target & SPE_ADDRESS_BITS) | top));
+	HOLDS(!!(sample->present & SPE_HAS_ADDRESS(2)) == (op->op_class == LOAD_STORE));
+	HOLDS(((sample->address[2] ^ op->va) & SPE_ADDRESS_BITS) == 0 ||
+	      op->op_class != LOAD_STORE);
+	HOLDS(!!(sample->present & SPE_HAS_ADDRESS(3)) == pa);
+	HOLDS(!pa || (sample->address[3] & SPE_MASK(51, 0)) == op->pa);
+	HOLDS(!!(sample->present & SPE_HAS_ADDRESS(4)) == previous);
+	HOLDS(!previous || sample->address[4] == ((op->prev_target & SPE_ADDRESS_BITS) | top));
+}
+
+/* CX and TS (D17.6.9): contexts are EL2's under E2H. */
+static void check_context(const struct spe_operation *op, const struct spe_sample *sample)
+{
+	u64 pmscr = fixture_reg(SPE_REG_PMSCR);
+	bool cx = pmscr & SPE_PMSCR_CX;
+	unsigned int index = run.config.e2h;
+
+	HOLDS(!!(sample->present & SPE_HAS_CONTEXT(index)) == cx);
+	HOLDS(!(sample->present & SPE_HAS_CONTEXT(!index)));
+	HOLDS(!cx || sample->context[index] == (index ? op->contextidr_el2 : op->contextidr_el1));
+	HOLDS(!!(sample->present & SPE_HAS_TIMESTAMP) == !!(pmscr & SPE_PMSCR_TS));
+	HOLDS(!(pmscr & SPE_PMSCR_TS) || sample->timestamp == op->timestamp);
+}
+
+static void check_record(const struct spe_operation *op, const struct spe_sample *sample)
+{
+	/* Every version has these; none has what the operation had not (D18.2.6). */
+	const u64 always = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
+			   SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
+	bool source = is_load(op) && op->has & SPE_OPERATION_SOURCE &&
+		      run.config.features & SPE_PMSIDR_LDS;
+	u8 branch_bits = op->op_class == BRANCH ? (u8)(SPE_OP_BR_CR | SPE_OP_BR_GCS) : 0;
+	u8 simd_bits = op->op_class == SPE_OP_OTHER ? 6 : 0;
+
+	check_addresses(op, sample);
+	check_context(op, sample);
+	HOLDS(sample->op_class == op->op_class);
+	HOLDS(!((sample->op_subclass ^ op->op_subclass) & ~(branch_bits | simd_bits) & 0xff));
+	HOLDS(!(sample->events & ~op->events));
+	HOLDS((sample->events & always) == (op->events & always));
+	HOLDS(sample->counter[0] == saturated(op->total));
+	HOLDS(sample->counter[1] == saturated(op->issue));
+	HOLDS(!!(sample->present & SPE_HAS_COUNTER(2)) == (op->op_class == LOAD_STORE));
+	HOLDS(op->op_class != LOAD_STORE || sample->counter[2] == saturated(op->translation));
+	HOLDS(!!(sample->present & SPE_HAS_SOURCE) == source);
+	HOLDS(!source || sample->source == op->source);
+	HOLDS(!(sample->present & SPE_HAS_OTHERS));
+}
+
+/* ---- A run ---------------------------------------------------------------------- */
+
+/* The record between @start and PMBPTR. */
+static void check_written(const struct spe_operation *op, u64 start)
+{
+	u64 end = fixture_reg(SPE_REG_PMBPTR);
+	const u8 *bytes = fixture.mem + (start - FIXTURE_BASE);
+	size_t len = (size_t)(end - start);
+	struct spe_sample sample;
+	int size;
+
+	HOLDS(len && len <= 1U << run.config.max_size);
+	HOLDS(!(end & ((1U << run.config.align) - 1)));
+	size = spe_record_decode(bytes, len, SPE_MAX_RECORD, &sample);
+	HOLDS(size > 0);
+	if (size <= 0)
+		return;
+	for (size_t i = (size_t)size; i < len; i++)
+		HOLDS(!bytes[i]);
+	check_record(op, &sample);
+}
+
+/* An event, as a driver handles it: a new window, with other controls now and then. */
+static void handle_event(void)
+{
+	run.events++;
+	HOLDS(!spe_spu_enabled(&fixture.spu, 0));
+	write_reg(SPE_REG_PMBPTR, FIXTURE_BASE);
+	write_reg(SPE_REG_PMBSR, 0);
+}
+
+static void execute(const struct spe_operation *op)
+{
+	const struct spe_spu_stats before = fixture.spu.stats;
+	u64 start = fixture_reg(SPE_REG_PMBPTR), limit, written, lost;
+	bool sampled = level_is_sampled(op), passes = filters_pass(op);
+
+	HOLDS(spe_spu_enabled(&fixture.spu, op->el) == sampled);
+	if (!sampled)
+		return;
+	/* As many as make it the one that is selected. */
+	if (!spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)))
+		return;
+	spe_inject_sample(&run.inject, &fixture.spu, op);
+
+	written = fixture.spu.stats.written - before.written;
+	lost = fixture.spu.stats.discarded - before.discarded;
+	limit = fixture_reg(SPE_REG_PMBLIMITR) & SPE_PMBLIMITR_LIMIT;
+	HOLDS(written + lost == passes);
+	HOLDS(fixture.spu.stats.filtered - before.filtered == !passes);
+	HOLDS(fixture_reg(SPE_REG_PMBPTR) >= start && fixture_reg(SPE_REG_PMBPTR) <= limit);
+	run.advanced += fixture_reg(SPE_REG_PMBPTR) - start;
+	if (written)
+		check_written(op, start);
+	else if (!lost)
+		HOLDS(fixture_reg(SPE_REG_PMBPTR) == start);
+	if (fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S)
+		handle_event();
+}
+
+static void check_ledgers(void)
+{
+	const struct spe_spu_stats *stats = &fixture.spu.stats;
+
+	HOLDS(stats->selected == stats->written + stats->filtered + stats->discarded);
+	HOLDS(run.advanced == stats->bytes + stats->cut);
+	HOLDS(!fixture.strays);
+}
+
+static void begin_injection(void)
+{
+	static const char *const rules[] = { "translation 1%", "fill 2%", "collide 2%",
+					     "not-allowed 1%", "abort-sync 1%" };
+	struct spe_inject_rule rule;
+
+	/* The last is of an SPU that hears of it (RJFYNW, ITCPLL); else what is written is chance. */
+	size_t count = ARRAY_SIZE(rules) - (run.config.pmsver >= 4);
+
+	spe_inject_init(&run.inject, draw());
+	for (size_t i = 0; i < count; i++) {
+		size_t len = 0;
+
+		while (rules[i][len])
+			len++;
+		if (draw() & 1 && !spe_inject_parse(rules[i], len, &rule, NULL))
+			spe_inject_apply(&run.inject, &fixture.spu, &rule);
+	}
+}
+
+static bool begin(struct spe_check *check, u64 seed)
+{
+	struct spe_synthetic_config program = { .pc = 0x400000, .working_set = 1 << 16 };
+	const struct spe_spu_io none = { 0 };
+	const char *reason = NULL;
+
+	run = (struct run){ .check = check, .random = seed };
+	/* Without a write function every SPU is refused, but for another reason. */
+	do {
+		draw_config(&run.config);
+		spe_spu_init(&fixture.spu, &run.config, &none, &reason);
+	} while (!reason || strcmp(reason, "io: no write"));
+	if (!fixture_init(check, &run.config))
+		return false;
+	program.program = (u8)draw_below(SPE_PROGRAMS);
+	program.seed = draw();
+	program.line_owner = &run.line_owner;
+	begin_injection();
+	draw_controls();
+	return SPE_CHECK(check, !spe_synthetic_init(&run.program, &program, NULL));
+}
+
+void property_run(struct spe_check *check, u64 seed, struct property_sum *sum)
+{
+	struct spe_operation op;
+
+	if (!begin(check, seed))
+		return;
+	for (run.number = 0; run.number < OPERATIONS; run.number++) {
+		if (draw() & 1)
+			draw_synthetic(&op);
+		else
+			draw_free(&op);
+		execute(&op);
+	}
+	check_ledgers();
+	sum->operations += OPERATIONS;
+	sum->records += fixture.spu.stats.written;
+	sum->filtered += fixture.spu.stats.filtered;
+	sum->collisions += fixture.spu.stats.collisions;
+	sum->events += run.events;
+}
+
+static void property_all(struct spe_check *check)
+{
+	struct property_sum sum = { 0 };
+
+	for (u64 seed = 1; seed <= RUNS; seed++)
+		property_run(check, seed, &sum);
+	SPE_CHECK(check, sum.records > 1000 && sum.filtered > 500);
+	SPE_CHECK(check, sum.events > 50 && sum.collisions > 20);
+}
+
+static const struct spe_case cases[] = {
+	{ "random SPUs, controls and programs", property_all },
+};
+
+const struct spe_suite spe_suite_property = { "property", cases, ARRAY_SIZE(cases) };
