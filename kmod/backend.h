@@ -17,7 +17,10 @@
  * @owner: held while a session exists
  * @name: for messages
  * @id: SPEPROF_BACKEND_*
- * @cpus: CPUs that have an SPU; constant while registered
+ * @cpus: CPUs that have an SPU; may grow or shrink with speprof_backend_up() and _down()
+ * @attach: a CPU comes online; before any register is touched. NULL, or why its SPU cannot be
+ *	used, a static sentence. May be NULL
+ * @detach: it goes, or is not usable after all; after all else. May be NULL
  * @read: MRS on this CPU
  * @write: MSR on this CPU
  * @sync: psb csync; dsb; isb: on return profiling operations before it are done,
@@ -37,6 +40,8 @@ struct speprof_backend {
 	const char *name;
 	u32 id;
 	const struct cpumask *cpus;
+	const char *(*attach)(void);
+	void (*detach)(void);
 	u64 (*read)(enum spe_reg reg);
 	void (*write)(enum spe_reg reg, u64 value);
 	void (*sync)(void);
@@ -50,12 +55,23 @@ struct speprof_backend {
  * speprof_backend_register() - offer SPUs; probes each online CPU of @cpus
  * @backend: stays the caller's, until unregistered
  *
- * Return: 0, -EBUSY if there is a backend already, or what cpuhp says.
+ * Return: 0, -EBUSY if there is a backend already, -ENODEV if @cpus are online and none of
+ * them can be used, or what cpuhp says.
  */
 int speprof_backend_register(const struct speprof_backend *backend);
 
 /** speprof_backend_unregister() - take them away; no session exists, as each holds @owner */
 void speprof_backend_unregister(const struct speprof_backend *backend);
+
+/**
+ * speprof_backend_up() - @cpus were added to the registered backend's: probe them
+ *
+ * Those that are offline are probed when they come online.
+ */
+void speprof_backend_up(const struct cpumask *cpus);
+
+/** speprof_backend_down() - silence @cpus for good: to their rings it is as if they went offline */
+void speprof_backend_down(const struct cpumask *cpus);
 
 /**
  * speprof_interrupt() - the SPE interrupt request of this CPU is asserted

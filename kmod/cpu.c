@@ -69,55 +69,130 @@ static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_
 	info->backend = backend->id;
 }
 
-static bool cpu_is_usable(const struct speprof_cpu_info *info)
+/* Why the core cannot use it; NULL if it can. */
+static const char *cpu_refusal(const struct speprof_cpu_info *info)
 {
-	return info->pmsver && info->record_align <= SPE_MAX_RECORD && info->record_max >= 16 &&
-	       info->record_max <= SPE_MAX_RECORD;
+	if (!info->pmsver)
+		return "ID_AA64DFR0_EL1.PMSVer is 0: there is none";
+	if (info->record_align > SPE_MAX_RECORD)
+		return "PMBIDR_EL1.Align is above 2 KiB, which the architecture does not allow";
+	if (info->record_max < 16 || info->record_max > SPE_MAX_RECORD)
+		return "PMSIDR_EL1.MaxSize is not 16 bytes to 2 KiB, as the architecture has it";
+	return NULL;
+}
+
+/* On the CPU, interrupts off: whoever had the SPU before, nothing is sampled from here on. */
+static void cpu_silence(const struct speprof_backend *backend)
+{
+	backend->write(SPE_REG_PMSCR, 0);
+	backend->sync();
+	backend->write(SPE_REG_PMBLIMITR, 0);
+	backend->write(SPE_REG_PMBSR, 0);
+	backend->sync();
+}
+
+static const char *cpu_take(struct speprof_cpu *self, struct speprof_cpu_info *info)
+{
+	const char *why = the_backend->attach ? the_backend->attach() : NULL;
+
+	if (why)
+		return why;
+	cpu_silence(the_backend);
+	cpu_probe(the_backend, info);
+	why = cpu_refusal(info);
+	if (why) {
+		if (the_backend->detach)
+			the_backend->detach();
+		return why;
+	}
+	self->info = *info;
+	self->up = true;
+	if (self->ring)
+		ring_online(self->ring);
+	return NULL;
+}
+
+/* On the CPU, interrupts off. */
+static void cpu_up_here(void *unused)
+{
+	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
+	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = smp_processor_id() };
+	const char *why;
+
+	if (self->up || !cpumask_test_cpu(info.cpu, the_backend->cpus))
+		return;
+	why = cpu_take(self, &info);
+	if (why)
+		pr_warn("CPU %u: SPU refused (PMSIDR %#llx, PMBIDR %#llx): %s\n", info.cpu,
+			info.pmsidr, info.pmbidr, why);
+}
+
+/* Likewise. */
+static void cpu_down_here(void *unused)
+{
+	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
+
+	if (!self->up)
+		return;
+	if (self->ring)
+		ring_offline(self->ring);
+	self->up = false;
+	if (the_backend->detach)
+		the_backend->detach();
 }
 
 static int cpu_online_callback(unsigned int cpu)
 {
-	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
-	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = cpu };
 	unsigned long flags;
-	bool usable;
-
-	if (!cpumask_test_cpu(cpu, the_backend->cpus))
-		return 0;
 
 	local_irq_save(flags);
-	the_backend->write(SPE_REG_PMSCR, 0);
-	the_backend->sync();
-	the_backend->write(SPE_REG_PMBLIMITR, 0);
-	the_backend->write(SPE_REG_PMBSR, 0);
-	the_backend->sync();
-	cpu_probe(the_backend, &info);
-	usable = cpu_is_usable(&info);
-	if (usable) {
-		self->info = info;
-		self->up = true;
-		if (self->ring)
-			ring_online(self->ring);
-	}
+	cpu_up_here(NULL);
 	local_irq_restore(flags);
-
-	if (!usable)
-		pr_warn("CPU %u: SPU refused: PMSVer %u, PMSIDR %#llx, PMBIDR %#llx out of range\n",
-			cpu, info.pmsver, info.pmsidr, info.pmbidr);
 	return 0;
 }
 
 static int cpu_offline_callback(unsigned int cpu)
 {
-	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (self->up && self->ring)
-		ring_offline(self->ring);
-	self->up = false;
+	cpu_down_here(NULL);
 	local_irq_restore(flags);
 	return 0;
+}
+
+void speprof_backend_up(const struct cpumask *cpus)
+{
+	mutex_lock(&speprof_control);
+	cpus_read_lock();
+	on_each_cpu_mask(cpus, cpu_up_here, NULL, true);
+	cpus_read_unlock();
+	mutex_unlock(&speprof_control);
+}
+
+void speprof_backend_down(const struct cpumask *cpus)
+{
+	mutex_lock(&speprof_control);
+	cpus_read_lock();
+	on_each_cpu_mask(cpus, cpu_down_here, NULL, true);
+	cpus_read_unlock();
+	mutex_unlock(&speprof_control);
+}
+
+/* Whether none of the CPUs that could have been taken was. */
+static bool backend_is_barren(const struct speprof_backend *backend)
+{
+	bool barren = false;
+	unsigned int cpu;
+
+	cpus_read_lock();
+	for_each_cpu_and(cpu, backend->cpus, cpu_online_mask) {
+		barren = !READ_ONCE(per_cpu(speprof_cpus, cpu).up);
+		if (!barren)
+			break;
+	}
+	cpus_read_unlock();
+	return barren;
 }
 
 int speprof_backend_register(const struct speprof_backend *backend)
@@ -136,6 +211,12 @@ int speprof_backend_register(const struct speprof_backend *backend)
 	}
 	hotplug_state = ret;
 	ret = 0;
+	if (backend_is_barren(backend)) {
+		cpuhp_remove_state(hotplug_state);
+		the_backend = NULL;
+		ret = -ENODEV;
+		goto out;
+	}
 	pr_info("%s SPU on %u CPUs\n", backend->name, speprof_cpu_count());
 out:
 	mutex_unlock(&speprof_control);
@@ -224,11 +305,7 @@ bool speprof_interrupt(void)
 		return true;
 
 	/* Nobody armed it: a level interrupt must not come again. */
-	the_backend->write(SPE_REG_PMSCR, 0);
-	the_backend->sync();
-	the_backend->write(SPE_REG_PMBLIMITR, 0);
-	the_backend->write(SPE_REG_PMBSR, 0);
-	the_backend->sync();
+	cpu_silence(the_backend);
 	return false;
 }
 EXPORT_SYMBOL_NS_GPL(speprof_interrupt, SPEPROF);

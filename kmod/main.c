@@ -6,14 +6,24 @@
 #include <linux/module.h>
 
 #include "chardev.h"
+#include "spu_hw.h"
 
 static int __init speprof_init(void)
 {
-	return chardev_init();
+	int ret = chardev_init();
+
+	if (ret || !IS_ENABLED(CONFIG_ARM64))
+		return ret;
+	ret = spu_hw_init();
+	if (ret)
+		chardev_deinit();
+	return ret;
 }
 
 static void __exit speprof_exit(void)
 {
+	if (IS_ENABLED(CONFIG_ARM64))
+		spu_hw_exit();
 	chardev_deinit();
 }
 

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hardware SPUs as firmware describes them: one device for each kind of CPU that has
+ * one, behind the one backend of speprof.ko.
+ *
+ * There is no MODULE_DEVICE_TABLE on purpose: udev would load this module beside the
+ * kernel's own driver, and whoever came first would win. `speprof takeover` decides.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu_pm.h>
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
+#include <linux/mod_devicetable.h>
+#include <linux/of_device.h>
+#include <linux/percpu.h>
+#include <linux/platform_device.h>
+
+#include <asm/mmu.h>
+
+#include <linux/speprof.h>
+
+#include "backend.h"
+#include "spu_hw.h"
+
+#define KPTI_REFUSAL                                                                       \
+	"the kernel is not mapped while user space runs (KPTI), where the SPU must write its " \
+	"buffer: boot with kpti=off, or nokaslr where only KASLR asks for KPTI"
+
+/**
+ * struct spu_hw_group - a device
+ * @dev: it
+ * @cpus: the CPUs with SPUs of one kind that it stands for
+ * @irq: their interrupt, private to each CPU
+ */
+struct spu_hw_group {
+	struct device *dev;
+	struct cpumask cpus;
+	int irq;
+};
+
+/**
+ * struct spu_hw_cpu - one CPU; used on it with interrupts off
+ * @group: of which device it is; changed under spu_hw_lock from anywhere
+ * @irq: enabled here; 0 if none is
+ * @asleep: between CPU_PM_ENTER and CPU_PM_EXIT
+ * @state: what to restore then
+ */
+struct spu_hw_cpu {
+	struct spu_hw_group *group;
+	int irq;
+	bool asleep;
+	struct spu_hw_state state;
+};
+
+static DEFINE_PER_CPU(struct spu_hw_cpu, spu_hw_cpus);
+
+/* Devices come and go under it; taken before the core's locks. */
+static DEFINE_MUTEX(spu_hw_lock);
+static struct cpumask spu_hw_mask;
+static bool spu_hw_registered;
+
+/* ---- On an SPU's CPU --------------------------------------------------------- */
+
+static const char *spu_hw_attach(void)
+{
+	struct spu_hw_cpu *cpu = this_cpu_ptr(&spu_hw_cpus);
+	const struct spu_hw_group *group = READ_ONCE(cpu->group);
+
+	if (!group)
+		return "its device is gone";
+	if (!spu_hw_read(SPE_REG_PMSVER))
+		return "ID_AA64DFR0_EL1.PMSVer is 0 though firmware describes an SPU: the firmware "
+		       "or a hypervisor must allow it";
+	if (spu_hw_read(SPE_REG_PMBIDR) & SPE_PMBIDR_P)
+		return "PMBIDR_EL1.P is 1, a higher Exception level owns the profiling buffer: the "
+		       "firmware (MDCR_EL3.NSPB) or the hypervisor (MDCR_EL2.E2PB) must release it";
+	cpu->irq = group->irq;
+	enable_percpu_irq(cpu->irq, IRQ_TYPE_NONE);
+	return NULL;
+}
+
+static void spu_hw_detach(void)
+{
+	struct spu_hw_cpu *cpu = this_cpu_ptr(&spu_hw_cpus);
+
+	disable_percpu_irq(cpu->irq);
+	cpu->irq = 0;
+}
+
+static struct speprof_backend spu_hw_backend = {
+	.owner = THIS_MODULE,
+	.name = "hardware",
+	.id = SPEPROF_BACKEND_HARDWARE,
+	.cpus = &spu_hw_mask,
+	.attach = spu_hw_attach,
+	.detach = spu_hw_detach,
+	.read = spu_hw_read,
+	.write = spu_hw_write,
+	.sync = spu_hw_sync,
+	.ticks = spu_hw_ticks,
+};
+
+/* PMBSR.S alone asserts it and keeps it asserted (RTSJRP, IGRLRX). */
+static irqreturn_t spu_hw_interrupt(int irq, void *dev)
+{
+	u64 pmbsr = spu_hw_read(SPE_REG_PMBSR);
+
+	if (!(pmbsr & SPE_PMBSR_S))
+		return IRQ_NONE;
+	if (!speprof_interrupt())
+		pr_warn_ratelimited("CPU %u: an SPU that nobody uses raised its interrupt, PMBSR %#llx: silenced\n",
+				    smp_processor_id(), pmbsr);
+	return IRQ_HANDLED;
+}
+
+/* Idle states and suspend may take the SPU's power. Nothing is executed in between. */
+static int spu_hw_pm(struct notifier_block *block, unsigned long action, void *data)
+{
+	struct spu_hw_cpu *cpu = this_cpu_ptr(&spu_hw_cpus);
+
+	if (!cpu->irq)
+		return NOTIFY_DONE;
+	switch (action) {
+	case CPU_PM_ENTER:
+		spu_hw_save(&cpu->state);
+		cpu->asleep = true;
+		return NOTIFY_OK;
+	case CPU_PM_ENTER_FAILED:
+	case CPU_PM_EXIT:
+		if (cpu->asleep)
+			spu_hw_restore(&cpu->state);
+		cpu->asleep = false;
+		return NOTIFY_OK;
+	default:
+		return NOTIFY_DONE;
+	}
+}
+
+static struct notifier_block spu_hw_pm_block = {
+	.notifier_call = spu_hw_pm,
+};
+
+/* ---- Devices ------------------------------------------------------------------ */
+
+static int group_find_interrupt(struct spu_hw_group *group)
+{
+	int irq = platform_get_irq_optional(to_platform_device(group->dev), 0);
+
+	if (irq == -EPROBE_DEFER)
+		return irq;
+	if (irq < 0)
+		return dev_err_probe(group->dev, irq,
+				     "no interrupt: the firmware must describe PMBIRQ, a PPI\n");
+	if (!irq_is_percpu(irq) || irq_get_percpu_devid_partition(irq, &group->cpus))
+		return dev_err_probe(group->dev, -EINVAL,
+				     "interrupt %d is not private to a CPU: the firmware must describe a PPI\n",
+				     irq);
+	if (cpumask_intersects(&group->cpus, &spu_hw_mask))
+		return dev_err_probe(group->dev, -EEXIST,
+				     "some of CPUs %*pbl have an SPU already: PPIs of several devices must be partitioned\n",
+				     cpumask_pr_args(&group->cpus));
+	group->irq = irq;
+	return 0;
+}
+
+static void group_remove(struct spu_hw_group *group)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, &group->cpus)
+		WRITE_ONCE(per_cpu(spu_hw_cpus, cpu).group, NULL);
+	cpumask_andnot(&spu_hw_mask, &spu_hw_mask, &group->cpus);
+	free_percpu_irq(group->irq, &spu_hw_cpus);
+}
+
+/* The devices after the first one only bring CPUs. */
+static int group_add(struct spu_hw_group *group)
+{
+	unsigned int cpu;
+	int ret;
+
+	ret = request_percpu_irq(group->irq, spu_hw_interrupt, KBUILD_MODNAME, &spu_hw_cpus);
+	if (ret)
+		return dev_err_probe(group->dev, ret, "interrupt %d is taken\n", group->irq);
+	for_each_cpu(cpu, &group->cpus)
+		WRITE_ONCE(per_cpu(spu_hw_cpus, cpu).group, group);
+	cpumask_or(&spu_hw_mask, &spu_hw_mask, &group->cpus);
+	if (spu_hw_registered) {
+		speprof_backend_up(&group->cpus);
+		return 0;
+	}
+
+	ret = speprof_backend_register(&spu_hw_backend);
+	if (!ret) {
+		spu_hw_registered = true;
+		return 0;
+	}
+	group_remove(group);
+	if (ret == -EBUSY)
+		dev_err(group->dev, "another backend is in use: rmmod speprof_emu first\n");
+	return ret;
+}
+
+static void spu_hw_unregister(void)
+{
+	if (spu_hw_registered)
+		speprof_backend_unregister(&spu_hw_backend);
+	spu_hw_registered = false;
+}
+
+/* Also where a device is taken away under a session: its rings go offline. */
+static void spu_hw_remove(void *data)
+{
+	struct spu_hw_group *group = data;
+
+	mutex_lock(&spu_hw_lock);
+	speprof_backend_down(&group->cpus);
+	if (cpumask_equal(&spu_hw_mask, &group->cpus))
+		spu_hw_unregister();
+	group_remove(group);
+	mutex_unlock(&spu_hw_lock);
+}
+
+static int spu_hw_probe(struct platform_device *pdev)
+{
+	struct device *dev = &pdev->dev;
+	struct spu_hw_group *group;
+	int ret;
+
+	/* However it came about: kpti=on counts even where no CPU needs it. */
+	if (arm64_kernel_unmapped_at_el0())
+		return dev_err_probe(dev, -EPERM, KPTI_REFUSAL "\n");
+	group = devm_kzalloc(dev, sizeof(*group), GFP_KERNEL);
+	if (!group)
+		return -ENOMEM;
+	group->dev = dev;
+	platform_set_drvdata(pdev, group);
+
+	mutex_lock(&spu_hw_lock);
+	ret = group_find_interrupt(group);
+	if (!ret)
+		ret = group_add(group);
+	mutex_unlock(&spu_hw_lock);
+	if (ret)
+		return ret;
+	return devm_add_action_or_reset(dev, spu_hw_remove, group);
+}
+
+/* Reboot and kexec: the memory that an SPU writes to is about to be another kernel's. */
+static void spu_hw_shutdown(struct platform_device *pdev)
+{
+	struct spu_hw_group *group = platform_get_drvdata(pdev);
+
+	speprof_backend_down(&group->cpus);
+}
+
+static const struct of_device_id spu_hw_of_match[] = {
+	{ .compatible = "arm,statistical-profiling-extension-v1" },
+	{}
+};
+
+/* The kernel's ACPI code makes the device from the MADT. */
+static const struct platform_device_id spu_hw_id_table[] = {
+	{ .name = "arm,spe-v1" },
+	{}
+};
+
+static struct platform_driver spu_hw_driver = {
+	.probe = spu_hw_probe,
+	.shutdown = spu_hw_shutdown,
+	.id_table = spu_hw_id_table,
+	.driver = {
+		.name = "speprof",
+		.of_match_table = spu_hw_of_match,
+		/* A session holds the module, and must not lose the device meanwhile. */
+		.suppress_bind_attrs = true,
+	},
+};
+
+/* The driver core does not offer a device that has a driver. */
+static int spu_hw_tell_bound(struct device *dev, void *data)
+{
+	struct platform_device *pdev = to_platform_device(dev);
+
+	if (!of_match_device(spu_hw_of_match, dev) &&
+	    strcmp(pdev->name, spu_hw_id_table[0].name))
+		return 0;
+	device_lock(dev);
+	if (dev->driver && dev->driver != &spu_hw_driver.driver)
+		pr_warn("%s: driver %s has it: `speprof takeover` brings it here\n", dev_name(dev),
+			dev->driver->name);
+	device_unlock(dev);
+	return 0;
+}
+
+int spu_hw_init(void)
+{
+	int ret;
+
+	spu_hw_backend.tick_hz = spu_hw_tick_hz();
+	ret = cpu_pm_register_notifier(&spu_hw_pm_block);
+	if (ret)
+		return ret;
+	ret = platform_driver_register(&spu_hw_driver);
+	if (ret) {
+		cpu_pm_unregister_notifier(&spu_hw_pm_block);
+		return ret;
+	}
+	bus_for_each_dev(&platform_bus_type, NULL, NULL, spu_hw_tell_bound);
+	return 0;
+}
+
+void spu_hw_exit(void)
+{
+	platform_driver_unregister(&spu_hw_driver);
+	cpu_pm_unregister_notifier(&spu_hw_pm_block);
+}
