@@ -17,8 +17,13 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* The KUnit suites import this namespace; nothing else should. */
+/*
+ * The KUnit suites import this namespace; nothing else should. A module with a copy of its
+ * own (tests/vm/trap) defines it empty.
+ */
+#ifndef SPE_EXPORT
 #define SPE_EXPORT(sym) EXPORT_SYMBOL_NS_GPL(sym, SPEPROF_CORE)
+#endif
 
 #else
 

@@ -113,6 +113,8 @@ static int emu_cpu_init(struct emu_cpu *cpu, unsigned int number, enum spe_profi
 	cpu->number = number;
 	cpu->profile = what;
 	cpu->ops_per_us = ops_per_us;
+	cpu->ticks = emu_ticks;
+	cpu->interrupt = speprof_interrupt;
 	emu_source_init(cpu);
 	return 0;
 }

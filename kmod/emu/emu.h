@@ -20,6 +20,8 @@
  * @planned: members of the population until the one that @timer stands for, 0 if none
  * @planned_at: when they began to pass, CLOCK_MONOTONIC
  * @ops_per_us: how many pass in a microsecond
+ * @ticks: the count that Timestamp packets carry
+ * @interrupt: the interrupt request is up; called again and again until it is not
  */
 struct emu_cpu {
 	struct spe_spu spu;
@@ -31,6 +33,8 @@ struct emu_cpu {
 	u64 planned;
 	u64 planned_at;
 	u32 ops_per_us;
+	u64 (*ticks)(void);
+	bool (*interrupt)(void);
 };
 
 /** emu_source_init() - no tick yet */

@@ -10,7 +10,6 @@
 
 #include <asm/irq_regs.h>
 
-#include "backend.h"
 #include "emu.h"
 
 /* An interrupt request that stays up is taken again after this. */
@@ -59,12 +58,15 @@ void emu_source_plan(struct emu_cpu *cpu)
 
 static void source_sample(struct emu_cpu *cpu, struct pt_regs *regs)
 {
+	u32 context = (u32)task_pid_nr(current);
+	u8 kernel_el = cpu->spu.config.e2h ? 2 : 1;
 	struct spe_operation operation = {
 		.pc = instruction_pointer(regs),
-		.timestamp = ktime_get_ns(),
-		.has = SPE_OPERATION_CONTEXT1,
-		.contextidr_el1 = (u32)task_pid_nr(current),
-		.el = user_mode(regs) ? 0 : 1,
+		.timestamp = cpu->ticks(),
+		.has = cpu->spu.config.e2h ? SPE_OPERATION_CONTEXT2 : SPE_OPERATION_CONTEXT1,
+		.contextidr_el1 = context,
+		.contextidr_el2 = context,
+		.el = user_mode(regs) ? 0 : kernel_el,
 		.ns = true,
 	};
 
@@ -90,7 +92,7 @@ static enum hrtimer_restart source_tick(struct hrtimer *timer)
 		source_sample(cpu, regs);
 	cpu->planned = 0;
 	if (cpu->spu.irq_level)
-		speprof_interrupt();
+		cpu->interrupt();
 	emu_source_plan(cpu);
 	return HRTIMER_NORESTART;
 }

@@ -109,6 +109,6 @@ def unpack(package, version, into, scratch):
     scratch.mkdir(parents=True, exist_ok=True)
     apt_tool("apt-get", "download", f"{package}={version}" if version else package,
              cwd=scratch)
-    deb = next(scratch.glob(f"{package}_*.deb"))
+    deb = next(scratch.glob(f"{package.partition(':')[0]}_*.deb"))
     run_tool(["dpkg-deb", "-x", deb, into], f"unpacking of {package}")
     deb.unlink()

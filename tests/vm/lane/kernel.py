@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stock Debian kernel and the initramfs that finds the root disk with it."""
+"""A stock Debian kernel and the initramfs that a boot of it begins with."""
 
 import gzip
 import lzma
@@ -13,7 +13,10 @@ from .apt import candidates, unpack
 from .cache import cached, content_key, run_tool
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
-BOOT_MODULES = ("virtio_pci", "virtio_blk", "ext4", "crc32c_generic")
+# amd64 boots into systemd on a root disk; arm64 stays in its initramfs.
+BOOT_MODULES = {"amd64": ("virtio_pci", "virtio_blk", "ext4", "crc32c_generic"),
+                "arm64": ("virtio_pci", "virtio_blk", "arm_spe_pmu")}
+INIT = {"amd64": "init", "arm64": "init-arm64"}
 SERIES = re.compile(r"\d+\.\d+")
 
 
@@ -72,33 +75,35 @@ def write_initrd(root, path):
     raw.unlink()
 
 
-def new_initrd(scratch):
+def new_initrd(scratch, arch="amd64"):
     """A directory with busybox from SCRATCH and our init, and no module to load."""
     initrd = scratch / "initrd"
     for name in ("bin", "dev", "proc", "sys", "newroot", "lib/modules"):
         (initrd / name).mkdir(parents=True)
     shutil.copy(scratch / "busybox" / "bin" / "busybox", initrd / "bin" / "busybox")
-    shutil.copy(GUEST / "init", initrd / "init")
+    shutil.copy(GUEST / INIT[arch], initrd / "init")
     (initrd / "init").chmod(0o755)
     (initrd / "load-order").write_text("")
     return initrd
 
 
-def build_kernel(package, version, release, extra, into):
+def build_kernel(package, version, release, arch, extra, into):
     """Fill a cache entry: vmlinuz, and initrd with the modules that a boot needs."""
     scratch = into / "scratch"
     tree = scratch / "kernel"
     unpack(package, version, tree, scratch)
-    unpack("busybox-static", None, scratch / "busybox", scratch)
+    unpack(f"busybox-static:{arch}", None, scratch / "busybox", scratch)
     shutil.copyfile(tree / "boot" / f"vmlinuz-{release}", into / "vmlinuz")
 
-    initrd = new_initrd(scratch)
+    initrd = new_initrd(scratch, arch)
     modules = tree / "lib" / "modules" / release
     run_tool(["depmod", "-b", tree, release], "module dependencies")
     target = initrd / "lib" / "modules" / release
-    order = load_order(modules, BOOT_MODULES)
+    order = load_order(modules, BOOT_MODULES[arch])
     paths = [copy_module(modules / p, target / p).relative_to(initrd) for p in order]
-    (initrd / "load-order").write_text("".join(f"/{p}\n" for p in paths))
+    # The kernel's own driver of the SPU is for the job to load.
+    (initrd / "load-order").write_text("".join(f"/{p}\n" for p in paths
+                                               if module_name(p) != "arm_spe_pmu"))
     for path in load_order(modules, extra):
         copy_module(modules / path, target / path)
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
@@ -108,26 +113,28 @@ def build_kernel(package, version, release, extra, into):
     shutil.rmtree(scratch)
 
 
-def find_package(kernel, flavour):
+def find_package(kernel, flavour, arch):
     """(version, package) for a series such as 6.1, or for a whole kernel release."""
-    suffix = "amd64-unsigned" if flavour == "generic" else f"{flavour}-amd64-unsigned"
+    suffix = {"generic": f"{arch}-unsigned", "cloud": f"cloud-{arch}-unsigned",
+              "16k": f"{arch}-16k-unsigned"}[flavour]
     if SERIES.fullmatch(kernel):
         pattern = rf"^linux-image-{re.escape(kernel)}\.[0-9.+a-z]*(-[0-9]+)?-{suffix}$"
     else:
         pattern = f"^linux-image-{re.escape(kernel)}-unsigned$"
     found = candidates(pattern)
     if not found:
-        raise LaneError(f"apt knows no Debian kernel {kernel} ({flavour}): "
+        raise LaneError(f"apt knows no Debian kernel {kernel} ({flavour} {arch}): "
                         "name another with --kernel")
     return found[-1]
 
 
-def stock_kernel(kernel, flavour, extra):
+def stock_kernel(kernel, flavour, extra, arch="amd64"):
     """The newest Debian kernel of a series, or exactly the release named, from the cache."""
-    version, package = find_package(kernel, flavour)
-    release = package.removeprefix("linux-image-").removesuffix("-unsigned")
+    version, package = find_package(kernel, flavour, arch)
+    release = package.removesuffix(f":{arch}").removeprefix("linux-image-")
+    release = release.removesuffix("-unsigned")
     key = content_key(package, version, " ".join(sorted(extra)), Path(__file__),
-                      GUEST / "init")
+                      GUEST / INIT[arch])
     entry = cached(f"kernel-{release}", key,
-                   lambda into: build_kernel(package, version, release, extra, into))
+                   lambda into: build_kernel(package, version, release, arch, extra, into))
     return Kernel(release, entry / "vmlinuz", entry / "initrd")

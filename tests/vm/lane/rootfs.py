@@ -92,7 +92,7 @@ def build_rootfs(packages, into):
 def root_disk(extra=()):
     """The root disk with PACKAGES and the extra ones, from the cache."""
     packages = sorted(set(PACKAGES) | set(extra))
-    own = sorted(p for p in GUEST.iterdir() if p.name != "init")
+    own = sorted(p for p in GUEST.iterdir() if not p.name.startswith("init"))
     key = content_key(" ".join(packages), Path(__file__), *own)
     entry = cached("root-amd64", key, lambda into: build_rootfs(packages, into))
     return entry / "root.ext4"

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Knobs of the SPU as text: every choice that the architecture leaves to it, and registers
+ * that read as no SPU should have them.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/errno.h>
+#include <linux/printk.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+
+#include "trap.h"
+
+static const struct {
+	const char *name;
+	size_t offset;
+} knobs[] = {
+#define KNOB(field) { #field, offsetof(struct spe_spu_config, field) }
+	KNOB(pmsver),	  KNOB(interval),    KNOB(max_size),  KNOB(align),
+	KNOB(count_size), KNOB(events_size), KNOB(source_size), KNOB(layout),
+	KNOB(zero_filter), KNOB(misaligned), KNOB(fault_dl),  KNOB(incomplete),
+	KNOB(abort),	  KNOB(write_granule), KNOB(in_flight),
+#undef KNOB
+};
+
+static int knob_set(const char *name, u64 value, struct trap_cpu *cpu,
+		    struct spe_spu_config *config)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(knobs); i++) {
+		if (strcmp(knobs[i].name, name))
+			continue;
+		*((u8 *)config + knobs[i].offset) = (u8)value;
+		return value > U8_MAX ? -EINVAL : 0;
+	}
+	if (!strcmp(name, "features"))
+		config->features = value;
+	else if (!strcmp(name, "events"))
+		config->sampled_events = value;
+	else if (!strcmp(name, "va_tag"))
+		config->va_tag = value;
+	else if (!strcmp(name, "pmsidr"))
+		cpu->pmsidr = value;
+	else if (!strcmp(name, "pmbidr"))
+		cpu->pmbidr = value;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+static int knob_parse(const char *text, unsigned int number, struct trap_cpu *cpu,
+		      struct spe_spu_config *config)
+{
+	unsigned int only = number;
+	char name[16], rest;
+	u64 value;
+
+	if (sscanf(text, "%15[a-z_]=%lli%c", name, &value, &rest) != 2 &&
+	    sscanf(text, "%u:%15[a-z_]=%lli%c", &only, name, &value, &rest) != 3)
+		return -EINVAL;
+	return only == number ? knob_set(name, value, cpu, config) : 0;
+}
+
+int trap_knobs_apply(const char *text, unsigned int number, struct trap_cpu *cpu,
+		     struct spe_spu_config *config)
+{
+	while (*text) {
+		size_t length = strcspn(text, ",");
+		char knob[48];
+
+		if (length >= sizeof(knob))
+			length = sizeof(knob) - 1;
+		memcpy(knob, text, length);
+		knob[length] = '\0';
+		if (knob_parse(knob, number, cpu, config)) {
+			pr_err("knobs: '%s' is not [CPU:]NAME=VALUE with a knob's name\n", knob);
+			return -EINVAL;
+		}
+		text += length;
+		text += *text == ',';
+	}
+	return 0;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ID_AA64DFR0_EL1 exists on every CPU, so reading it does not trap: each such instruction
+ * of the drivers' modules gets a probe that adds PMSVer to what it reads.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include <asm/sysreg.h>
+
+#include "speprof-probes.h"
+#include "trap.h"
+
+#define MRS_ID_AA64DFR0 0xd5380500U
+#define PMSVER_SHIFT 32
+#define PROBES 16
+
+static const char *const drivers[] = { "speprof", "arm_spe_pmu" };
+
+static struct kprobe probes[PROBES];
+static const struct module *probed_module[PROBES];
+static DEFINE_MUTEX(probes_lock);
+
+static int pmsver_read(struct kprobe *probe, struct pt_regs *regs)
+{
+	unsigned int rt = probe->opcode & 31;
+	u64 value = read_sysreg_s(sys_reg(3, 0, 0, 5, 0)) & ~(0xfULL << PMSVER_SHIFT);
+
+	value |= spe_spu_read(&this_cpu_ptr(&trap_cpus)->emu.spu, SPE_REG_PMSVER) << PMSVER_SHIFT;
+	if (rt != 31)
+		regs->regs[rt] = value;
+	instruction_pointer_set(regs, instruction_pointer(regs) + 4);
+	/* The instruction is done: nothing to step over. */
+	return 1;
+}
+NOKPROBE_SYMBOL(pmsver_read);
+
+static void probe_add(const struct module *module, u32 *at)
+{
+	unsigned int i;
+
+	for (i = 0; i < PROBES && probed_module[i]; i++)
+		;
+	if (i == PROBES) {
+		pr_err("%s: more than %u reads of ID_AA64DFR0_EL1\n", module->name, PROBES);
+		return;
+	}
+	probes[i] = (struct kprobe){ .addr = (kprobe_opcode_t *)at, .pre_handler = pmsver_read };
+	if (register_kprobe(&probes[i]))
+		pr_err("%s: no probe on its read of ID_AA64DFR0_EL1\n", module->name);
+	else
+		probed_module[i] = module;
+}
+
+static void probes_scan(const struct module *module, void *base, unsigned int size)
+{
+	u32 *end = base + size, *at;
+
+	for (at = base; at < end; at++)
+		if ((le32_to_cpu(*(__force __le32 *)at) & ~31U) == MRS_ID_AA64DFR0)
+			probe_add(module, at);
+}
+
+static void probes_remove(const struct module *module)
+{
+	unsigned int i;
+
+	for (i = 0; i < PROBES; i++) {
+		if (!probed_module[i] || (module && probed_module[i] != module))
+			continue;
+		unregister_kprobe(&probes[i]);
+		probed_module[i] = NULL;
+	}
+}
+
+static bool is_driver(const struct module *module)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (!strcmp(module->name, drivers[i]))
+			return true;
+	return false;
+}
+
+static int module_changed(struct notifier_block *block, unsigned long state, void *data)
+{
+	struct module *module = data;
+
+	if (!is_driver(module))
+		return NOTIFY_DONE;
+	mutex_lock(&probes_lock);
+	if (state == MODULE_STATE_COMING) {
+#if SPEPROF_HAVE_MODULE_MEM
+		probes_scan(module, module->mem[MOD_TEXT].base, module->mem[MOD_TEXT].size);
+		probes_scan(module, module->mem[MOD_INIT_TEXT].base,
+			    module->mem[MOD_INIT_TEXT].size);
+#else
+		probes_scan(module, module->core_layout.base, module->core_layout.text_size);
+		probes_scan(module, module->init_layout.base, module->init_layout.text_size);
+#endif
+	} else if (state == MODULE_STATE_GOING) {
+		probes_remove(module);
+	}
+	mutex_unlock(&probes_lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_block = { .notifier_call = module_changed };
+
+int trap_pmsver_init(void)
+{
+	return register_module_notifier(&module_block);
+}
+
+void trap_pmsver_exit(void)
+{
+	unregister_module_notifier(&module_block);
+	probes_remove(NULL);
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * speprof_trap.ko: SPUs for arm64 CPUs that have none. Load it before the driver that is
+ * to find them, unload it after.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/cpu_pm.h>
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/of.h>
+#include <linux/of_irq.h>
+#include <linux/smp.h>
+#include <linux/timex.h>
+#include <linux/uaccess.h>
+
+#include <asm/virt.h>
+
+#include "trap.h"
+
+static char *knobs = "";
+module_param(knobs, charp, 0444);
+MODULE_PARM_DESC(knobs, "of the SPUs: [CPU:]NAME=VALUE,...");
+
+static char *program = "";
+module_param(program, charp, 0444);
+MODULE_PARM_DESC(program, "the synthetic program to sample; without one, what the CPU really runs");
+
+static unsigned int ops_per_us = 1000;
+module_param(ops_per_us, uint, 0444);
+MODULE_PARM_DESC(ops_per_us, "operations that a CPU is taken to execute in a microsecond");
+
+static char *profile = "mixed";
+module_param(profile, charp, 0444);
+MODULE_PARM_DESC(profile, "what programs are taken to do, without a synthetic one");
+
+DEFINE_PER_CPU(struct trap_cpu, trap_cpus);
+
+/* ---- The register file --------------------------------------------------------- */
+
+static void trap_plan(struct trap_cpu *cpu)
+{
+	if (cpu->synthetic)
+		trap_program_plan(cpu);
+	else
+		emu_source_plan(&cpu->emu);
+}
+
+u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x)
+{
+	u64 value = spe_spu_read_at(&cpu->emu.spu, reg, x);
+
+	if (reg == SPE_REG_PMSIDR && cpu->pmsidr)
+		return cpu->pmsidr;
+	if (reg == SPE_REG_PMBIDR && cpu->pmbidr)
+		return cpu->pmbidr;
+	/* Who reads it and does not clear it is interrupted again. */
+	if (reg == SPE_REG_PMBSR && value & SPE_PMBSR_S)
+		trap_interrupt(cpu, true);
+	return value;
+}
+
+void trap_write(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x, u64 value)
+{
+	if (!cpu->synthetic)
+		emu_source_settle(&cpu->emu);
+	spe_spu_write_at(&cpu->emu.spu, reg, x, value);
+	if (reg == SPE_REG_PMBSR)
+		trap_interrupt(cpu, value & SPE_PMBSR_S);
+	trap_plan(cpu);
+}
+
+void trap_interrupt(struct trap_cpu *cpu, bool level)
+{
+	if (cpu->irq)
+		irq_set_irqchip_state(cpu->irq, IRQCHIP_STATE_PENDING, level);
+}
+
+static void spu_irq(void *ctx, bool level)
+{
+	trap_interrupt(ctx, level);
+}
+
+static bool source_interrupt(void)
+{
+	trap_interrupt(this_cpu_ptr(&trap_cpus), true);
+	return true;
+}
+
+static u64 source_ticks(void)
+{
+	return get_cycles();
+}
+
+/* Where PMBPTR points nowhere, the SPU takes a fault, not the kernel. */
+static u32 spu_write(void *ctx, u64 address, const u8 *data, size_t length)
+{
+	u8 *to = (u8 *)(uintptr_t)address;
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		__put_kernel_nofault(to + i, data + i, u8, fault);
+	return 0;
+fault:
+	return spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION | 3);
+}
+
+/* ---- What a test does to an SPU -------------------------------------------------- */
+
+struct order {
+	u32 ec;
+	u32 mss;
+};
+
+static int order_run(u32 number, smp_call_func_t run, struct order *order)
+{
+	int ret = -ENXIO;
+
+	cpus_read_lock();
+	if (number < nr_cpu_ids)
+		ret = smp_call_function_single((int)number, run, order, true);
+	cpus_read_unlock();
+	return ret;
+}
+
+static void inject_here(void *arg)
+{
+	const struct order *order = arg;
+
+	spe_spu_inject(&this_cpu_ptr(&trap_cpus)->emu.spu, spe_fault(order->ec, order->mss));
+}
+
+static int inject_set(const char *text, const struct kernel_param *param)
+{
+	struct order order;
+	u32 number;
+	char rest;
+
+	if (sscanf(text, "%u %i %i %c", &number, (int *)&order.ec, (int *)&order.mss, &rest) != 3)
+		return -EINVAL;
+	return order_run(number, inject_here, &order);
+}
+
+static const struct kernel_param_ops inject_ops = { .set = inject_set };
+module_param_cb(inject, &inject_ops, NULL, 0200);
+MODULE_PARM_DESC(inject, "\"CPU EC MSS\": the next buffer write there ends in this PMBSR");
+
+/* An idle state that loses the SPU: after it every register holds what it likes. */
+static void sleep_here(void *arg)
+{
+	struct trap_cpu *cpu = this_cpu_ptr(&trap_cpus);
+	unsigned int reg;
+
+	if (cpu_pm_enter())
+		return;
+	cpu->sleeps++;
+	for (reg = SPE_REG_PMSICR; reg < SPE_REG_COUNT; reg++)
+		trap_write(cpu, reg, 1, reg == SPE_REG_PMBSR ? 0 : 0xdeadbeef00ULL);
+	cpu_pm_exit();
+}
+
+static int number_set(const char *text, smp_call_func_t run)
+{
+	u32 number;
+	int ret = kstrtou32(text, 0, &number);
+
+	return ret ?: order_run(number, run, NULL);
+}
+
+static int sleep_set(const char *text, const struct kernel_param *param)
+{
+	return number_set(text, sleep_here);
+}
+
+static const struct kernel_param_ops sleep_ops = { .set = sleep_set };
+module_param_cb(sleep, &sleep_ops, NULL, 0200);
+MODULE_PARM_DESC(sleep, "CPU: it loses power for a moment, by way of cpu_pm");
+
+static void spurious_here(void *arg)
+{
+	trap_interrupt(this_cpu_ptr(&trap_cpus), true);
+}
+
+static int spurious_set(const char *text, const struct kernel_param *param)
+{
+	return number_set(text, spurious_here);
+}
+
+static const struct kernel_param_ops spurious_ops = { .set = spurious_set };
+module_param_cb(spurious, &spurious_ops, NULL, 0200);
+MODULE_PARM_DESC(spurious, "CPU: its SPE interrupt, without a reason");
+
+static int stats_get(char *buffer, const struct kernel_param *param)
+{
+	unsigned int number;
+	int at = 0;
+
+	for_each_possible_cpu(number) {
+		const struct trap_cpu *cpu = per_cpu_ptr(&trap_cpus, number);
+		const struct spe_spu_stats *stats = &cpu->emu.spu.stats;
+
+		at += sysfs_emit_at(buffer, at,
+				    "%u selected=%llu collisions=%llu filtered=%llu discarded=%llu written=%llu bytes=%llu cut=%llu accesses=%llu sleeps=%llu\n",
+				    number, stats->selected, stats->collisions, stats->filtered,
+				    stats->discarded, stats->written, stats->bytes, stats->cut,
+				    cpu->accesses, cpu->sleeps);
+	}
+	return at;
+}
+
+static const struct kernel_param_ops stats_ops = { .get = stats_get };
+module_param_cb(stats, &stats_ops, NULL, 0400);
+MODULE_PARM_DESC(stats, "what the SPUs counted, a line for each CPU");
+
+/* ---- Life --------------------------------------------------------------------------- */
+
+static int trap_cpu_init(struct trap_cpu *cpu, unsigned int number)
+{
+	struct spe_spu_io io = { .write = spu_write, .irq = spu_irq, .ctx = cpu };
+	struct spe_spu_config config;
+	const char *reason = NULL;
+	int ret;
+
+	spe_spu_config_default(&config);
+	config.e2h = is_kernel_in_hyp_mode();
+	config.seed = number;
+	ret = trap_knobs_apply(knobs, number, cpu, &config);
+	if (!ret)
+		ret = spe_spu_init(&cpu->emu.spu, &config, &io, &reason);
+	if (ret) {
+		pr_err("knobs: no such SPU: %s\n", reason ?: "see above");
+		return ret;
+	}
+	spe_opmodel_init(&cpu->emu.model, config.seed);
+	cpu->emu.ops_per_us = ops_per_us;
+	cpu->emu.ticks = source_ticks;
+	cpu->emu.interrupt = source_interrupt;
+	emu_source_init(&cpu->emu);
+	if (spe_profile_from_name(profile, &cpu->emu.profile))
+		return -EINVAL;
+	cpu->synthetic = *program;
+	return cpu->synthetic ? trap_program_init(cpu, number, program) : 0;
+}
+
+/* PMBIRQ as the drivers find it; a node may lack it on purpose. */
+static void trap_find_interrupts(void)
+{
+	struct device_node *node;
+
+	for_each_compatible_node(node, NULL, "arm,statistical-profiling-extension-v1") {
+		unsigned int irq = irq_of_parse_and_map(node, 0), number;
+		struct cpumask cpus;
+
+		if (!irq || irq_get_percpu_devid_partition(irq, &cpus))
+			continue;
+		for_each_cpu(number, &cpus)
+			per_cpu(trap_cpus, number).irq = irq;
+	}
+}
+
+static int __init trap_module_init(void)
+{
+	unsigned int number;
+	int ret;
+
+	if (!ops_per_us)
+		return -EINVAL;
+	for_each_possible_cpu(number) {
+		ret = trap_cpu_init(per_cpu_ptr(&trap_cpus, number), number);
+		if (ret)
+			return ret;
+	}
+	trap_find_interrupts();
+	ret = trap_undef_init();
+	if (ret)
+		return ret;
+	ret = trap_pmsver_init();
+	if (ret)
+		trap_undef_exit();
+	return ret;
+}
+
+static void __exit trap_module_exit(void)
+{
+	unsigned int number;
+
+	trap_pmsver_exit();
+	trap_undef_exit();
+	for_each_possible_cpu(number) {
+		struct trap_cpu *cpu = per_cpu_ptr(&trap_cpus, number);
+
+		emu_source_deinit(&cpu->emu);
+		if (cpu->synthetic)
+			hrtimer_cancel(&cpu->timer);
+	}
+}
+
+module_init(trap_module_init);
+module_exit(trap_module_exit);
+
+MODULE_DESCRIPTION("For tests: SPUs for arm64 CPUs without FEAT_SPE, by trapping their instructions");
+MODULE_AUTHOR("The speprof project");
+MODULE_LICENSE("GPL");

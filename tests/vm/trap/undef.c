@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The exception of an undefined instruction at the kernel's own level, redirected by ftrace
+ * if the instruction is an MRS or MSR of an SPE register that the SPU has.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ftrace.h>
+#include <linux/irqflags.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include <asm/sysreg.h>
+#include <asm/virt.h>
+
+#include "trap.h"
+
+#define INSN_MASK	0xffd00000U
+#define INSN_MRS_MSR	0xd5100000U
+#define INSN_READ	BIT(21)
+#define INSN_REGISTER	GENMASK(20, 5)
+#define INSN_EL_MASK	sys_reg(0, 7, 0, 0, 0)
+
+/* The encodings of this table are the architecture's, not the driver's. */
+static const struct {
+	u32 code;
+	u8 reg;
+} registers[] = {
+	{ sys_reg(3, 0, 9, 9, 0), SPE_REG_PMSCR },	{ sys_reg(3, 0, 9, 9, 1), SPE_REG_PMSNEVFR },
+	{ sys_reg(3, 0, 9, 9, 2), SPE_REG_PMSICR },	{ sys_reg(3, 0, 9, 9, 3), SPE_REG_PMSIRR },
+	{ sys_reg(3, 0, 9, 9, 4), SPE_REG_PMSFCR },	{ sys_reg(3, 0, 9, 9, 5), SPE_REG_PMSEVFR },
+	{ sys_reg(3, 0, 9, 9, 6), SPE_REG_PMSLATFR },	{ sys_reg(3, 0, 9, 9, 7), SPE_REG_PMSIDR },
+	{ sys_reg(3, 0, 9, 10, 0), SPE_REG_PMBLIMITR }, { sys_reg(3, 0, 9, 10, 1), SPE_REG_PMBPTR },
+	{ sys_reg(3, 0, 9, 10, 3), SPE_REG_PMBSR },	{ sys_reg(3, 0, 9, 10, 4), SPE_REG_PMSDSFR },
+	{ sys_reg(3, 0, 9, 10, 7), SPE_REG_PMBIDR },
+};
+
+/* What accesses an SPU of this version leaves undefined. */
+static bool register_is_there(const struct spe_spu *spu, enum spe_reg reg)
+{
+	if (reg == SPE_REG_PMSNEVFR)
+		return spu->config.pmsver >= 3;
+	if (reg == SPE_REG_PMSDSFR)
+		return spu->config.features & SPE_PMSIDR_FDS;
+	return spu->config.pmsver;
+}
+
+/* Which register of which Exception level, 0 if it is none of the SPU's. */
+static unsigned int insn_decode(u32 insn, const struct spe_spu *spu, enum spe_reg *ret_reg)
+{
+	u32 code = insn & INSN_REGISTER, op1 = (code & INSN_EL_MASK) >> 16;
+	unsigned int i;
+
+	if ((insn & INSN_MASK) != INSN_MRS_MSR)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(registers); i++)
+		if (registers[i].code == (code & ~INSN_EL_MASK))
+			break;
+	if (i == ARRAY_SIZE(registers) || !register_is_there(spu, registers[i].reg))
+		return 0;
+	*ret_reg = registers[i].reg;
+	switch (op1) {
+	case 0:
+	case 5:
+		return spe_spu_name_at(spu, *ret_reg, is_kernel_in_hyp_mode() ? 2 : 1, op1 == 5);
+	case 4:
+		return is_kernel_in_hyp_mode() && *ret_reg == SPE_REG_PMSCR ? 2 : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool insn_is_ours(const struct pt_regs *regs)
+{
+	enum spe_reg reg;
+	u32 insn;
+
+	if (user_mode(regs) || get_kernel_nofault(insn, (u32 *)regs->pc))
+		return false;
+	return insn_decode(insn, &raw_cpu_ptr(&trap_cpus)->emu.spu, &reg);
+}
+
+/* In place of the kernel's handler, for instructions that are ours. */
+static void insn_execute(struct pt_regs *regs, unsigned long esr)
+{
+	u32 insn = *(u32 *)regs->pc, rt = insn & 31;
+	struct trap_cpu *cpu;
+	unsigned long flags;
+	enum spe_reg reg;
+	unsigned int x;
+
+	local_irq_save(flags);
+	cpu = this_cpu_ptr(&trap_cpus);
+	x = insn_decode(insn, &cpu->emu.spu, &reg);
+	cpu->accesses++;
+	if (!(insn & INSN_READ))
+		trap_write(cpu, reg, x, rt == 31 ? 0 : regs->regs[rt]);
+	else if (rt != 31)
+		regs->regs[rt] = trap_read(cpu, reg, x);
+	local_irq_restore(flags);
+	regs->pc += 4;
+	regs->pstate &= ~PSR_BTYPE_MASK;
+}
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+
+#define UNDEF_FLAGS 0
+
+static const struct pt_regs *fregs_argument(struct ftrace_regs *fregs)
+{
+	return (const struct pt_regs *)ftrace_regs_get_argument(fregs, 0);
+}
+
+static void fregs_redirect(struct ftrace_regs *fregs)
+{
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)insn_execute);
+}
+
+#else
+
+#define UNDEF_FLAGS FTRACE_OPS_FL_SAVE_REGS
+
+static const struct pt_regs *fregs_argument(struct ftrace_regs *fregs)
+{
+	return (const struct pt_regs *)ftrace_get_regs(fregs)->regs[0];
+}
+
+static void fregs_redirect(struct ftrace_regs *fregs)
+{
+	ftrace_get_regs(fregs)->pc = (unsigned long)insn_execute;
+}
+
+#endif
+
+static void notrace undef_called(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+				 struct ftrace_regs *fregs)
+{
+	if (insn_is_ours(fregs_argument(fregs)))
+		fregs_redirect(fregs);
+}
+
+static struct ftrace_ops undef_ops = {
+	.func = undef_called,
+	.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT |
+		 UNDEF_FLAGS,
+};
+
+/* Where it ends up depends on the kernel. */
+static int undef_filter(void)
+{
+	static char handlers[][16] = { "do_el1_undef", "do_undefinstr" };
+	unsigned int i;
+	int ret = -ENOENT;
+
+	for (i = 0; i < ARRAY_SIZE(handlers) && ret; i++)
+		ret = ftrace_set_filter(&undef_ops, (unsigned char *)handlers[i],
+					(int)strlen(handlers[i]), 1);
+	return ret;
+}
+
+int trap_undef_init(void)
+{
+	int ret = undef_filter();
+
+	if (!ret)
+		ret = register_ftrace_function(&undef_ops);
+	if (ret)
+		pr_err("no way to redirect undefined instructions: error %d\n", ret);
+	return ret;
+}
+
+void trap_undef_exit(void)
+{
+	unregister_ftrace_function(&undef_ops);
+	ftrace_free_filter(&undef_ops);
+}
