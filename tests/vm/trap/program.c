@@ -45,7 +45,7 @@ static void program_sample(struct trap_cpu *cpu)
 
 	spe_synthetic_next(&cpu->program, &operation);
 	operation.timestamp = get_cycles();
-	spe_spu_sample(&cpu->emu.spu, &operation);
+	spe_inject_sample(&cpu->emu.inject, &cpu->emu.spu, &operation);
 }
 
 /* In hard interrupt context on the CPU. */

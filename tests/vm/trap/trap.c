@@ -110,43 +110,20 @@ fault:
 
 /* ---- What a test does to an SPU -------------------------------------------------- */
 
-struct order {
-	u32 ec;
-	u32 mss;
-};
-
-static int order_run(u32 number, smp_call_func_t run, struct order *order)
+/* On the CPU that TEXT names. */
+static int number_set(const char *text, smp_call_func_t run)
 {
-	int ret = -ENXIO;
+	u32 number;
+	int ret = kstrtou32(text, 0, &number);
 
+	if (ret)
+		return ret;
 	cpus_read_lock();
-	if (number < nr_cpu_ids)
-		ret = smp_call_function_single((int)number, run, order, true);
+	ret = number < nr_cpu_ids ? smp_call_function_single((int)number, run, NULL, true) :
+				    -ENXIO;
 	cpus_read_unlock();
 	return ret;
 }
-
-static void inject_here(void *arg)
-{
-	const struct order *order = arg;
-
-	spe_spu_inject(&this_cpu_ptr(&trap_cpus)->emu.spu, spe_fault(order->ec, order->mss));
-}
-
-static int inject_set(const char *text, const struct kernel_param *param)
-{
-	struct order order;
-	u32 number;
-	char rest;
-
-	if (sscanf(text, "%u %i %i %c", &number, (int *)&order.ec, (int *)&order.mss, &rest) != 3)
-		return -EINVAL;
-	return order_run(number, inject_here, &order);
-}
-
-static const struct kernel_param_ops inject_ops = { .set = inject_set };
-module_param_cb(inject, &inject_ops, NULL, 0200);
-MODULE_PARM_DESC(inject, "\"CPU EC MSS\": the next buffer write there ends in this PMBSR");
 
 /* An idle state that loses the SPU: after it every register holds what it likes. */
 static void sleep_here(void *arg)
@@ -160,14 +137,6 @@ static void sleep_here(void *arg)
 	for (reg = SPE_REG_PMSICR; reg < SPE_REG_COUNT; reg++)
 		trap_write(cpu, reg, 1, reg == SPE_REG_PMBSR ? 0 : 0xdeadbeef00ULL);
 	cpu_pm_exit();
-}
-
-static int number_set(const char *text, smp_call_func_t run)
-{
-	u32 number;
-	int ret = kstrtou32(text, 0, &number);
-
-	return ret ?: order_run(number, run, NULL);
 }
 
 static int sleep_set(const char *text, const struct kernel_param *param)
@@ -235,6 +204,8 @@ static int trap_cpu_init(struct trap_cpu *cpu, unsigned int number)
 		return ret;
 	}
 	spe_opmodel_init(&cpu->emu.model, config.seed);
+	spe_inject_init(&cpu->emu.inject, config.seed);
+	cpu->emu.number = number;
 	cpu->emu.ops_per_us = ops_per_us;
 	cpu->emu.ticks = source_ticks;
 	cpu->emu.interrupt = source_interrupt;
@@ -278,15 +249,19 @@ static int __init trap_module_init(void)
 	if (ret)
 		return ret;
 	ret = trap_pmsver_init();
-	if (ret)
+	if (ret) {
 		trap_undef_exit();
-	return ret;
+		return ret;
+	}
+	emu_debugfs_init(&trap_cpus.emu);
+	return 0;
 }
 
 static void __exit trap_module_exit(void)
 {
 	unsigned int number;
 
+	emu_debugfs_deinit();
 	trap_pmsver_exit();
 	trap_undef_exit();
 	for_each_possible_cpu(number) {
