@@ -24,6 +24,7 @@
 #define VDSO_LIMIT    65536
 #define MEMOS	      256
 #define MEMO_AGE_S    1 /* before the file of a mapping is looked for again */
+#define SHORT_ID      6 /* bytes of a build id that are shown */
 
 /* A file is the same as long as these are. */
 struct file_key {
@@ -365,12 +366,12 @@ static const char *vdso_function(struct symbols *s, u64 offset)
 	return elf_vaddr(&s->vdso, offset, &vaddr) ? symtab_find(&s->vdso.symbols, vaddr) : NULL;
 }
 
-/* "binary+0xoffset"; the offset is kept whole, the name is cut. */
-static void name_offset(const struct attribute_place *place, char *name, size_t size)
+/* "binary+0xoffset", and whose offset that is: the offset is kept whole, the name is cut. */
+static void name_offset(const struct attribute_place *place, bool live, char *name, size_t size)
 {
 	static const char deleted[] = " (deleted)";
 	const char *base = strrchr(place->binary, '/');
-	char offset[24];
+	char tail[24 + 4 + 2 * SHORT_ID];
 	size_t len, n;
 
 	base = base && base[1] ? base + 1 : place->binary;
@@ -378,13 +379,21 @@ static void name_offset(const struct attribute_place *place, char *name, size_t 
 	n = strlen(deleted);
 	if (len > n && !strcmp(base + len - n, deleted))
 		len -= n;
-	n = (size_t)snprintf(offset, sizeof(offset), "+0x%" PRIx64, place->offset);
+	n = (size_t)snprintf(tail, sizeof(tail), "+0x%" PRIx64, place->offset);
+	/* Of a recording: it is to be looked up where that build is, with addr2line or debuginfod. */
+	if (!live && place->build_id_size) {
+		n += (size_t)snprintf(tail + n, sizeof(tail) - n, " [");
+		for (u8 i = 0; i < place->build_id_size && i < SHORT_ID; i++)
+			n += (size_t)snprintf(tail + n, sizeof(tail) - n, "%02x",
+					      place->build_id[i]);
+		n += (size_t)snprintf(tail + n, sizeof(tail) - n, "]");
+	}
 	if (size <= n + 1) {
-		snprintf(name, size, "%s", offset + 1);
+		snprintf(name, size, "%s", tail + 1);
 		return;
 	}
 	len = escape_text(name, size - n, base, len);
-	memcpy(name + len, offset, n + 1);
+	memcpy(name + len, tail, n + 1);
 }
 
 bool symbols_function(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
@@ -403,7 +412,7 @@ bool symbols_function(struct symbols *s, s32 pid, const struct attribute_place *
 	if (found)
 		escape_string(name, size, found);
 	else
-		name_offset(place, name, size);
+		name_offset(place, live, name, size);
 	return found;
 }
 

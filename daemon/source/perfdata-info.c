@@ -26,8 +26,9 @@
 #define CPU_MAGIC     0x1010101010101010ULL
 #define CPU_COMMON    3 /* magic, CPU number, how many words follow */
 
-#define FEATURE_VERSION 5
-#define FEATURE_CPUID	9
+#define FEATURE_BUILD_ID 2
+#define FEATURE_VERSION	 5
+#define FEATURE_CPUID	 9
 
 /* A bit field of the C structure: its first bit is the highest of a BE writer. */
 static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int bit)
@@ -181,8 +182,8 @@ void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record
 }
 
 /* The table has an offset and a size for each bit that is set, in their order. */
-static void read_feature(struct perfdata *perf, unsigned int feature, const char *name,
-			 void (*take)(struct perfdata *perf, const u8 *p, size_t len))
+static bool find_feature(struct perfdata *perf, unsigned int feature, const char *name,
+			 u64 *ret_offset, u64 *ret_size)
 {
 	struct recording *recording = perf->recording;
 	u64 low = perf->feature_bits[0] & (SPE_BIT(feature) - 1);
@@ -191,13 +192,13 @@ static void read_feature(struct perfdata *perf, unsigned int feature, const char
 	const u8 *p;
 
 	if (!(perf->feature_bits[0] & SPE_BIT(feature)))
-		return;
+		return false;
 	entry = perf->features + 16 * (u64)__builtin_popcountll(low);
 	p = recording_peek(recording, entry, 16, &len);
 	if (len < 16) {
 		recording_damage(recording, entry,
 				 "perf.data: the table of features is cut short by the file's end");
-		return;
+		return false;
 	}
 	offset = perfdata_get64(perf, p);
 	size = perfdata_get64(perf, p + 8);
@@ -207,16 +208,34 @@ static void read_feature(struct perfdata *perf, unsigned int feature, const char
 				 "file's end, %#llx",
 				 name, (unsigned long long)offset, (unsigned long long)size,
 				 (unsigned long long)recording->size);
-		return;
+		return false;
 	}
-	p = recording_peek(recording, offset, size < 256 ? (size_t)size : 256, &len);
+	*ret_offset = offset;
+	*ret_size = size;
+	return true;
+}
+
+static void read_string(struct perfdata *perf, unsigned int feature, const char *name,
+			void (*take)(struct perfdata *perf, const u8 *p, size_t len))
+{
+	u64 offset, size;
+	size_t len;
+	const u8 *p;
+
+	if (!find_feature(perf, feature, name, &offset, &size))
+		return;
+	p = recording_peek(perf->recording, offset, size < 256 ? (size_t)size : 256, &len);
 	take(perf, p, len);
 }
 
 void perfdata_read_features(struct perfdata *perf)
 {
-	read_feature(perf, FEATURE_VERSION, "VERSION", take_version);
-	read_feature(perf, FEATURE_CPUID, "CPUID", take_cpuid);
+	u64 offset, size;
+
+	read_string(perf, FEATURE_VERSION, "VERSION", take_version);
+	read_string(perf, FEATURE_CPUID, "CPUID", take_cpuid);
+	if (find_feature(perf, FEATURE_BUILD_ID, "BUILD_ID", &offset, &size))
+		perfdata_build_ids_read(perf, offset, size);
 }
 
 static void take_cpus(struct perfdata *perf, const struct perfdata_record *record)

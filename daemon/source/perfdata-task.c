@@ -74,8 +74,10 @@ static void take_mmap(struct perfdata *perf, const struct perfdata_record *recor
 		return;
 	get_mapping(perf, record, &event);
 	event.name = get_name(perf, record, 40, "MMAP");
-	if (event.name)
-		emit(perf, &event);
+	if (!event.name)
+		return;
+	perfdata_build_id(perf, &event);
+	emit(perf, &event);
 }
 
 static void take_mmap2(struct perfdata *perf, const struct perfdata_record *record)
@@ -97,8 +99,10 @@ static void take_mmap2(struct perfdata *perf, const struct perfdata_record *reco
 		}
 	}
 	event.name = get_name(perf, record, 72, "MMAP2");
-	if (event.name)
-		emit(perf, &event);
+	if (!event.name)
+		return;
+	perfdata_build_id(perf, &event);
+	emit(perf, &event);
 }
 
 static void take_cgroup(struct perfdata *perf, const struct perfdata_record *record)

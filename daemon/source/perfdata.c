@@ -311,6 +311,9 @@ static void take_facts(struct perfdata *perf, const struct perfdata_record *reco
 	case PERF_RECORD_AUX:
 		perfdata_aux_record(perf, record);
 		break;
+	case PERFDATA_BUILD_ID:
+		perfdata_build_id_record(perf, record);
+		break;
 	case PERFDATA_FINISHED_ROUND:
 		perfdata_order_round(perf);
 		break;
@@ -348,6 +351,7 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 				 "record -e arm_spe_0// writes it");
 	perfdata_aux_settle(&perf);
 	walk(&perf, take_windows);
+	perfdata_build_ids_free(&perf);
 	free(perf.events);
 	free(perf.aux);
 	free(perf.cpus);

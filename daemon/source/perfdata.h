@@ -13,6 +13,7 @@
 enum perfdata_type {
 	PERFDATA_ATTR = 64,
 	PERFDATA_TRACING_DATA = 66,
+	PERFDATA_BUILD_ID = 67,
 	PERFDATA_FINISHED_ROUND = 68,
 	PERFDATA_AUXTRACE_INFO = 70,
 	PERFDATA_AUXTRACE = 71,
@@ -88,6 +89,24 @@ struct perfdata_order {
 	u32 room;
 };
 
+#define BUILD_ID_MAX_BYTES     20
+/* Files mapped, 40 bytes each, and the bytes of their names. */
+#define PERFDATA_MAX_BUILD_IDS 8192
+#define PERFDATA_MAX_NAMES     (1U << 20)
+
+struct perfdata_build_id {
+	char *name;
+	u8 id[BUILD_ID_MAX_BYTES];
+	u8 size;
+};
+
+struct perfdata_build_ids {
+	struct perfdata_build_id *entries;
+	u32 count;
+	u32 bytes; /* of names */
+	bool sorted;
+};
+
 struct perfdata_cpu {
 	u32 cpu;
 	u64 midr;
@@ -148,6 +167,7 @@ struct perfdata {
 	u32 aux_room;
 	bool aux_full;
 	struct perfdata_order order;
+	struct perfdata_build_ids build_ids;
 };
 
 u16 perfdata_get16(const struct perfdata *perf, const u8 *p);
@@ -177,6 +197,13 @@ void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *r
 void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record *record);
 void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record);
 void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *record);
+
+/* perfdata-build-id.c: a record of a pipe, the feature of a file */
+void perfdata_build_id_record(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_build_ids_read(struct perfdata *perf, u64 offset, u64 size);
+/** perfdata_build_id() - that of a mapped file, if it is known and @event has none */
+void perfdata_build_id(struct perfdata *perf, struct task_event *event);
+void perfdata_build_ids_free(struct perfdata *perf);
 
 /* perfdata-task.c: hands a record that is about tasks to the sink */
 bool perfdata_is_task(const struct perfdata_record *record);

@@ -9,6 +9,8 @@
 #define ATTR_SIZE   128
 #define PMU_TYPE    11
 
+#define FEATURE_BUILD_ID 2
+
 #define SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 static void put(struct perfgen *gen, u64 v, unsigned int size)
@@ -87,6 +89,7 @@ void perfgen_attr(struct perfgen *gen, u64 period, u64 sample_type, u64 id)
 void perfgen_begin(struct perfgen *gen, bool big, bool pipe, u64 period)
 {
 	gen->len = 0;
+	gen->n_build_ids = 0;
 	gen->big = big;
 	gen->pipe = pipe;
 	perfgen_bytes(gen, big ? "2ELIFREP" : "PERFILE2", 8);
@@ -196,8 +199,42 @@ void perfgen_time_conv(struct perfgen *gen, u64 shift, u64 mult, u64 zero)
 	perfgen_close(gen);
 }
 
+/* Sized as the kernel does not say it: misc's bit 15. */
+static void put_build_id(struct perfgen *gen, const char *name, const u8 *id)
+{
+	perfgen_open(gen, 67, PERF_RECORD_MISC_USER | 1U << 15);
+	perfgen_u32(gen, UINT32_MAX);
+	perfgen_bytes(gen, id, 20);
+	perfgen_bytes(gen, "\24\0\0\0", 4);
+	perfgen_string(gen, name);
+	perfgen_close(gen);
+}
+
+void perfgen_build_id(struct perfgen *gen, const char *name, const u8 *id)
+{
+	if (gen->pipe) {
+		put_build_id(gen, name, id);
+		return;
+	}
+	if (gen->n_build_ids == ARRAY_SIZE(gen->build_ids))
+		abort();
+	gen->build_ids[gen->n_build_ids].name = name;
+	memcpy(gen->build_ids[gen->n_build_ids++].id, id, 20);
+}
+
 void perfgen_end(struct perfgen *gen)
 {
-	if (!gen->pipe)
-		patch(gen, 48, gen->len - (FILE_HEADER + ATTR_SIZE + 16), 8);
+	size_t start = gen->len;
+
+	if (gen->pipe)
+		return;
+	patch(gen, 48, gen->len - (FILE_HEADER + ATTR_SIZE + 16), 8);
+	if (!gen->n_build_ids)
+		return;
+	patch(gen, 72, 1U << FEATURE_BUILD_ID, 8);
+	perfgen_u64(gen, start + 16);
+	perfgen_u64(gen, 0);
+	for (unsigned int i = 0; i < gen->n_build_ids; i++)
+		put_build_id(gen, gen->build_ids[i].name, gen->build_ids[i].id);
+	patch(gen, start + 8, gen->len - start - 16, 8);
 }

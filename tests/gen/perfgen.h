@@ -20,6 +20,11 @@ struct perfgen {
 	size_t record;
 	bool big;
 	bool pipe;
+	struct {
+		const char *name;
+		u8 id[20];
+	} build_ids[4];
+	unsigned int n_build_ids;
 };
 
 /** perfgen_begin() - header and the attribute of arm_spe_0, @period between samples */
@@ -48,6 +53,9 @@ void perfgen_auxtrace(struct perfgen *gen, u64 offset, const void *bytes, size_t
 /** perfgen_info() - SPE metadata: version 1, or 2 with a MIDR for each of @cpus */
 void perfgen_info(struct perfgen *gen, unsigned int version, const u64 *midr, u32 cpus);
 void perfgen_time_conv(struct perfgen *gen, u64 shift, u64 mult, u64 zero);
+
+/** perfgen_build_id() - of the file @name; from a pipe a record, else for the end of the file */
+void perfgen_build_id(struct perfgen *gen, const char *name, const u8 *id);
 
 /** perfgen_end() - write the sizes that the header has */
 void perfgen_end(struct perfgen *gen);

@@ -6,11 +6,13 @@
  */
 #include "test.h"
 
+#include "elf-file.h"
 #include "perfgen.h"
 #include "profile.h"
 #include "recording.h"
 #include "timeline.h"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -139,42 +141,74 @@ static const struct row last_rows[] = {
 	{ 61, "fourth", 7 },
 };
 
-static void check_rows(const struct row *rows, size_t n, u64 unattributed)
+struct replayed {
+	struct attributor *attributor;
+	struct profile *profile;
+	struct symbols *symbols;
+	struct view view;
+};
+
+static void replay(enum view_group group, struct replayed *ret)
 {
 	const struct attributor_config config = { .live = false };
 	struct recording_error error = { .text = "" };
-	struct attributor *attributor;
 	struct recording *recording;
-	struct profile *profile;
 	struct source_sink sink;
-	struct view view;
 
 	assert_int_equal(ftruncate(temp_fd, 0), 0);
 	assert_int_equal(pwrite(temp_fd, gen.buf, gen.len, 0), gen.len);
-	assert_int_equal(attributor_new(&config, &attributor), 0);
-	assert_int_equal(profile_new(NULL, attributor, &profile), 0);
-	sink = profile_sink(profile);
+	assert_int_equal(attributor_new(&config, &ret->attributor), 0);
+	assert_int_equal(profile_new(NULL, ret->attributor, &ret->profile), 0);
+	assert_int_equal(symbols_new(0, &ret->symbols), 0);
+	sink = profile_sink(ret->profile);
 	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
 	assert_int_equal(recording_replay(recording, &sink, &error), 0);
-	assert_int_equal(
-		profile_view(profile, NULL, false, VIEW_PROCESS, VIEW_SORT_SAMPLES, 0, &view), 0);
-	assert_row(view.header.unattributed == unattributed);
+	recording_free(recording);
+	assert_int_equal(profile_view(ret->profile, ret->symbols, false, group, VIEW_SORT_SAMPLES,
+				      0, &ret->view),
+			 0);
+}
+
+static void replayed_free(struct replayed *r)
+{
+	view_clear(&r->view);
+	symbols_free(r->symbols);
+	profile_free(r->profile);
+	attributor_free(r->attributor);
+}
+
+static void check_rows(const struct row *rows, size_t n, u64 unattributed)
+{
+	struct replayed r;
+
+	replay(VIEW_PROCESS, &r);
+	assert_row(r.view.header.unattributed == unattributed);
 	for (size_t i = 0; i < n; i++) {
 		u64 found = 0;
 
-		for (u32 k = 0; k < view.count; k++)
-			if (view.rows[k].pid == rows[i].pid &&
-			    !strcmp(view.rows[k].process, rows[i].name))
-				found += view.rows[k].samples;
+		for (u32 k = 0; k < r.view.count; k++)
+			if (r.view.rows[k].pid == rows[i].pid &&
+			    !strcmp(r.view.rows[k].process, rows[i].name))
+				found += r.view.rows[k].samples;
 		if (found != rows[i].samples)
 			print_error("%d %s: %llu samples, want %llu\n", rows[i].pid, rows[i].name,
 				    (unsigned long long)found, (unsigned long long)rows[i].samples);
 		assert_row(found == rows[i].samples);
 	}
-	view_clear(&view);
-	profile_free(profile);
-	attributor_free(attributor);
-	recording_free(recording);
+	replayed_free(&r);
+}
+
+/* There is one sample. */
+static void check_function(const char *want)
+{
+	struct replayed r;
+
+	replay(VIEW_FUNCTION, &r);
+	assert_row(r.view.count == 1);
+	if (strcmp(r.view.rows[0].function, want))
+		print_error("\"%s\", want \"%s\"\n", r.view.rows[0].function, want);
+	assert_row(!strcmp(r.view.rows[0].function, want));
+	replayed_free(&r);
 }
 
 static void begin(bool big, bool pipe, bool clock)
@@ -414,12 +448,84 @@ static void test_timeline(void **state)
 	timeline_deinit(&t);
 }
 
+/* A file offset of this program at which a function is, and its name. */
+static u64 find_function(const struct elf_object *self, const char **ret_name)
+{
+	u64 vaddr;
+
+	for (u64 offset = 0x1000; offset < 1 << 20; offset += 4) {
+		*ret_name =
+			elf_vaddr(self, offset, &vaddr) ? symtab_find(&self->symbols, vaddr) : NULL;
+		if (*ret_name)
+			return offset;
+	}
+	fail_msg("this program has no symbols");
+	return 0;
+}
+
+static void put_mapping(const char *path, u64 offset)
+{
+	perfgen_open(&gen, PERF_RECORD_MMAP, 0);
+	perfgen_u32(&gen, 50);
+	perfgen_u32(&gen, 50);
+	perfgen_u64(&gen, 0x400000);
+	perfgen_u64(&gen, 0x10000);
+	perfgen_u64(&gen, offset - 0x100); /* samples are at 0x400100 */
+	perfgen_string(&gen, path);
+	perfgen_trailer(&gen, 50, 0, 0);
+	perfgen_close(&gen);
+}
+
+/* Names are of the file that was mapped, or none: its build id tells. */
+static void test_build_ids(void **state)
+{
+	static const struct sampled sampled[] = { { 50, 1600 } };
+	struct elf_object self = { .symbols = { .limit = 4 << 20 } };
+	char path[512] = "", want[640];
+	const char *name;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	u64 offset;
+
+	(void)state;
+	assert_true(fd >= 0 && readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	assert_int_equal(elf_load(fd, &self), 0);
+	close(fd);
+	assert_int_equal(self.build_id_size, 20);
+	offset = find_function(&self, &name);
+	for (unsigned int i = 0; i < 16; i++) {
+		bool said = i & 4, right = i & 8;
+		u8 id[20];
+
+		test_row("%s, %s, build id %s, %s", i & 1 ? "big-endian" : "little-endian",
+			 i & 2 ? "pipe" : "file", said ? "said" : "not said",
+			 right ? "right" : "wrong");
+		memcpy(id, self.build_id, sizeof(id));
+		id[19] ^= !right;
+		begin(i & 1, i & 2, true);
+		if (said)
+			perfgen_build_id(&gen, path, id);
+		put_mapping(path, offset);
+		put_samples(sampled, 1, 0);
+		perfgen_end(&gen);
+		snprintf(want, sizeof(want), "%s+0x%llx", strrchr(path, '/') + 1,
+			 (unsigned long long)offset);
+		if (said && right)
+			snprintf(want, sizeof(want), "%s", name);
+		else if (said)
+			snprintf(want + strlen(want), 16, " [%02x%02x%02x%02x%02x%02x]", id[0],
+				 id[1], id[2], id[3], id[4], id[5]);
+		check_function(want);
+	}
+	symtab_clear(&self.symbols);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_time_decides), cmocka_unit_test(test_no_clock),
 		cmocka_unit_test(test_switches),     cmocka_unit_test(test_moves),
-		cmocka_unit_test(test_evicted),	     cmocka_unit_test(test_timeline),
+		cmocka_unit_test(test_build_ids),    cmocka_unit_test(test_evicted),
+		cmocka_unit_test(test_timeline),
 	};
 
 	temp_fd = memfd_create("tasks", MFD_CLOEXEC);
