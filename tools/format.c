@@ -167,6 +167,23 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
+static void header_tasks(struct flow *flow, const struct view_header *header)
+{
+	char text[sizeof(header->tasks_reason)];
+
+	if (!*header->tasks)
+		return;
+	snprintf(text, sizeof(text), "tasks by %s", header->tasks);
+	text_clean(text);
+	flow_item(flow, TERM_PLAIN, text);
+	if (*header->tasks_reason) {
+		snprintf(text, sizeof(text), "%s", header->tasks_reason);
+		text_clean(text);
+		flow_item(flow, TERM_WARN, text);
+	}
+	flow_end(flow);
+}
+
 void format_header(FILE *out, const struct view_header *header, const struct format *format)
 {
 	struct flow flow = { .out = out, .format = format };
@@ -174,6 +191,16 @@ void format_header(FILE *out, const struct view_header *header, const struct for
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
 	header_trouble(&flow, header);
+}
+
+void format_status(FILE *out, const struct view_header *header, const struct format *format)
+{
+	struct flow flow = { .out = out, .format = format };
+
+	header_state(&flow, header);
+	header_ledgers(&flow, header);
+	header_trouble(&flow, header);
+	header_tasks(&flow, header);
 }
 
 enum column {

@@ -41,6 +41,9 @@ struct format {
 /** format_header() - state and ledgers */
 void format_header(FILE *out, const struct view_header *header, const struct format *format);
 
+/** format_status() - the same, and what tells of tasks */
+void format_status(FILE *out, const struct view_header *header, const struct format *format);
+
 /** format_table() - headings and rows; only headings where there is no row */
 void format_table(FILE *out, const struct view *view, const struct format *format);
 

@@ -203,6 +203,7 @@ static int open_source(struct record *record)
 		.models = record->models,
 	};
 	const char *reason = "";
+	struct task_events_status tasks;
 	int r;
 
 	r = source_module_new(&config, true, &record->source, &reason);
@@ -222,8 +223,9 @@ static int open_source(struct record *record)
 	if (r < 0)
 		return say_fail(source_status(r), "record: %s: %s%s", reason, strerror(-r),
 				record->emulate ? "" : "; --emulate models an SPU instead");
-	if (task_events_new(&record->tasks, &reason) < 0)
-		say("record: tasks that begin meanwhile will have no name: %s", reason);
+	/* A recording has the side band's events and no others. */
+	if (task_events_new(TASK_EVENTS_PERF, &record->tasks, &tasks) < 0)
+		say("record: tasks that begin meanwhile will have no name: %s", tasks.reason);
 	return 0;
 }
 

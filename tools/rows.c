@@ -86,6 +86,10 @@ static json_object *header_json(const struct view_header *h)
 			       json_object_new_boolean(h->backend == BACKEND_EMULATED));
 	if (live)
 		add_text(json, "state", h->running ? "running" : "stopped");
+	if (live) {
+		add_text(json, "task_events", h->tasks);
+		add_text(json, "task_events_reason", h->tasks_reason);
+	}
 	add(json, "cpus", h->cpus);
 	add(json, "duration_ns", h->duration_ns);
 	add(json, "enabled_ns", h->enabled_ns);

@@ -29,7 +29,7 @@ int status_run(int argc, char **argv)
 		rows_header_json(stdout, &view.header);
 	} else {
 		term_size(&format.width, &height);
-		format_header(stdout, &view.header, &format);
+		format_status(stdout, &view.header, &format);
 	}
 	view_clear(&view);
 	return STATUS_OK;

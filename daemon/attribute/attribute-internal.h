@@ -4,6 +4,7 @@
 #define SPEPROF_ATTRIBUTE_INTERNAL_H
 
 #include "attribute.h"
+#include "cgroups.h"
 #include "maps.h"
 #include "thread-table.h"
 #include "timeline.h"
@@ -28,6 +29,7 @@ enum process_state {
  *	if events made it
  * @start_time, @start_code, @start_stack: as procfs_stat has them: who it is; 0 where
  *	only events told of it so far
+ * @before: who had its number before, if its @generation is still @before_generation
  * @hash_next: in the chain of its pid
  * @dead_next: in the order of death
  * @died, @mapped: ms
@@ -36,6 +38,8 @@ enum process_state {
  * @state: &enum process_state
  * @image: @start_code and @start_stack are those of what it executes
  * @exited: an event said so, and not only /proc
+ * @unread: events told of it, but not of its mappings: /proc is asked at its next sample
+ * @round: of seeding in which it was seen
  */
 struct process {
 	struct attribute_process pub;
@@ -45,6 +49,8 @@ struct process {
 	u64 start_time;
 	u64 start_code;
 	u64 start_stack;
+	u32 before;
+	u32 before_generation;
 	u32 hash_next;
 	u32 dead_next;
 	u32 died;
@@ -53,13 +59,19 @@ struct process {
 	u32 after;
 	u32 after_generation;
 	u8 state;
+	u8 round;
 	bool image;
 	bool exited;
+	bool unread;
 };
 
 /**
- * struct container - an entry of the container table; never given to another
+ * struct container - an entry of the container table
  * @hash: of the raw path
+ * @living: processes
+ * @left: ms, when the last of them died or moved
+ * @queued: ms, when it was put into the list of those without a living process
+ * @next: in that list
  * @uid, @id: of a pod's container; "" for others
  * @naming: how often Kubernetes' name for it is still looked for
  */
@@ -67,7 +79,13 @@ struct container {
 	struct attribute_container pub;
 	u64 hash;
 	u32 hash_next;
+	u32 living;
+	u32 left;
+	u32 queued;
+	u32 next;
 	u32 naming;
+	bool in_use;
+	bool in_list;
 	char uid[40];
 	char id[72];
 };
@@ -84,9 +102,13 @@ struct dead_list {
  *	one need no second look. One more, 0, for the threads that are nowhere.
  * @used: for each process, PROCESS_ASKED if it was asked for since the last look at it,
  *	PROCESS_EVER if at any time
+ * @since: for each process, when its number became its, CLOCK_MONOTONIC; 0: before all
+ *	samples
  * @dead_unasked: the dead that no sample asked for when they died
  * @owners: recordings: by TID, the process and its generation
  * @switches: recordings: by CPU, the TID
+ * @left: containers without a living process, the longest first
+ * @tells: TASK_TELLS_*, once all tasks were told
  * @fresh: entries from here on were never used
  * @seed: keys the containers' hash
  */
@@ -94,6 +116,7 @@ struct attributor {
 	struct thread_table threads;
 	u32 *stamp;
 	u8 *used;
+	u64 *since;
 	struct process *process;
 	u32 *process_heads;
 	struct container *container;
@@ -117,6 +140,11 @@ struct attributor {
 	u32 containers_used;
 	u32 naming; /* containers whose name is looked for */
 	u32 container_mask;
+	u32 container_free;
+	struct dead_list left;
+	struct cgroup_table cgroups;
+	u32 tells;
+	u8 round;
 	int proc;
 	bool live;
 };
@@ -126,6 +154,19 @@ u32 now_ms(void);
 
 /** container_index() - the index of the container of @path, a new one if need be */
 u32 container_index(struct attributor *a, const char *path, size_t len);
+
+/** container_of_cgroup() - by id; ATTRIBUTE_NONE if that does not tell */
+u32 container_of_cgroup(struct attributor *a, u64 id);
+
+/* A living process came into a container, or left it. */
+void container_enter(struct attributor *a, u32 index);
+void container_leave(struct attributor *a, u32 index);
+
+void containers_init(struct attributor *a);
+void containers_refresh(struct attributor *a);
+
+/** process_contain() - process @index is in @container from now on */
+void process_contain(struct attributor *a, u32 index, u32 container);
 
 /** process_find() - the last process that had @pid, living or dead */
 u32 process_find(struct attributor *a, s32 pid);
@@ -140,6 +181,9 @@ u32 task_read(struct attributor *a, s32 tid);
 
 /** thread_set() - @tid belongs to process @index; ATTRIBUTE_NONE: to none, as found at @failed */
 void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed);
+
+/** attributor_task_live() - attributor_task_at(), where entries know since when they are */
+u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns);
 
 /** attributor_event_live() - an event of this machine, where /proc is at hand as well */
 void attributor_event_live(struct attributor *a, const struct task_event *event);

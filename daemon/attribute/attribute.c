@@ -3,7 +3,6 @@
 
 #include "container.h"
 #include "escape.h"
-#include "pods.h"
 #include "procfs.h"
 
 #include <fcntl.h>
@@ -17,9 +16,13 @@
 #define PROCESSES    8192
 #define THREADS	     32768
 #define CONTAINERS   2048
+#define CGROUPS	     8192
 #define CAPACITY_MAX (1U << 20)
 #define MAPPINGS     32 /* for each process, on the average */
 #define OWNERS	     32 /* for each thread: who had its number, and when which of them ran */
+
+#define CLOCK_SLACK_NS 20000 /* by which times of samples and of events may differ */
+#define HISTORY	       8 /* entries that are looked at for who had a number before */
 
 #define UNASKED_MS 2000 /* the same, of one that no sample asked for yet */
 #define MISS_MS	   200 /* before the maps of a process are read again for a PC that is in none */
@@ -30,9 +33,6 @@
 #define REFRESH_IDLE	  64
 #define REFRESH_MAPS	  16
 #define REFRESH_BUCKETS	  64
-#define REFRESH_NAMES	  8
-
-#define NAMING_TRIES 5 /* refreshes in which the link to a pod's log may still appear */
 
 static u64 now_ns(clockid_t clock)
 {
@@ -48,79 +48,6 @@ u32 now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
 	return (u32)((u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000);
-}
-
-/* Containers */
-
-static u64 container_hash(const struct attributor *a, const char *path, size_t len)
-{
-	u64 h = a->seed;
-
-	for (size_t i = 0; i < len; i++) {
-		h = (h ^ (u8)path[i]) * 0x9e3779b97f4a7c15ULL;
-		h ^= h >> 29;
-	}
-	return h;
-}
-
-/* Kubernetes' own name for a container; kubelet may link its log only later. */
-static void container_name(struct attributor *a, struct container *c)
-{
-	int log = open("/var/log", O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	c->naming--;
-	if (log >= 0 && pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name)))
-		c->naming = 0;
-	a->naming -= !c->naming;
-	if (log >= 0)
-		close(log);
-}
-
-static void containers_name(struct attributor *a)
-{
-	for (u32 i = 1, n = 0; i < a->containers_used && a->naming && n < REFRESH_NAMES; i++) {
-		if (!a->container[i].naming)
-			continue;
-		container_name(a, &a->container[i]);
-		n++;
-	}
-}
-
-u32 container_index(struct attributor *a, const char *path, size_t len)
-{
-	struct container_match m;
-	struct container *c;
-	u64 hash;
-	u32 *head;
-
-	if (!container_identify(path, len, &m))
-		return 0;
-	hash = container_hash(a, path, m.length);
-	head = &a->container_heads[hash & a->container_mask];
-	for (u32 i = *head; i; i = c->hash_next) {
-		c = &a->container[i];
-		if (c->hash == hash && !strcmp(c->pub.path, m.entry.path))
-			return i;
-	}
-	if (a->containers_used == a->containers - 1) {
-		/* The last entry takes what does not fit: not nothing, but not a name. */
-		c = &a->container[a->containers - 1];
-		snprintf(c->pub.name, sizeof(c->pub.name), "(other)");
-		snprintf(c->pub.runtime, sizeof(c->pub.runtime), "cgroup");
-		a->stats.containers_overflow++;
-		return a->containers - 1;
-	}
-	c = &a->container[a->containers_used];
-	*c = (struct container){ .pub = m.entry, .hash = hash, .hash_next = *head };
-	memcpy(c->uid, m.uid, sizeof(c->uid));
-	memcpy(c->id, m.id, sizeof(c->id));
-	*head = a->containers_used;
-	if (*c->uid && a->live) {
-		c->naming = NAMING_TRIES;
-		a->naming++;
-		container_name(a, c);
-	}
-	return a->containers_used++;
 }
 
 /* The container of the task at @dir; @otherwise if it cannot be read. */
@@ -191,6 +118,7 @@ void process_die(struct attributor *a, u32 index)
 
 	if (p->state != PROCESS_LIVING || index == IDLE)
 		return;
+	container_leave(a, p->pub.container);
 	p->state = PROCESS_DEAD;
 	p->died = now_ms();
 	a->stamp[index] |= 1;
@@ -255,16 +183,33 @@ u32 process_new(struct attributor *a, s32 pid)
 
 	if (p->state != PROCESS_FREE)
 		process_unhash(a, i);
+	if (p->state == PROCESS_LIVING)
+		container_leave(a, p->pub.container);
 	maps_clear(&a->store, &p->maps);
 	*p = (struct process){
 		.pub = { .pid = pid, .generation = p->pub.generation + 1 },
 		.state = PROCESS_LIVING,
 		.hash_next = *head,
+		.before = ATTRIBUTE_NONE,
 	};
 	*head = i;
+	a->since[i] = 0;
 	a->stamp[i] = p->pub.generation << 1;
 	a->used[i] = PROCESS_ASKED | PROCESS_EVER;
 	return i;
+}
+
+void process_contain(struct attributor *a, u32 index, u32 container)
+{
+	struct process *p = &a->process[index];
+
+	if (p->pub.container == container)
+		return;
+	if (p->state == PROCESS_LIVING) {
+		container_enter(a, container);
+		container_leave(a, p->pub.container);
+	}
+	p->pub.container = container;
 }
 
 /* What /proc tells */
@@ -341,7 +286,7 @@ static bool process_moved(struct attributor *a, u32 index, u32 container)
 
 	if (a->used[index] & PROCESS_EVER)
 		return p->pub.container != container;
-	p->pub.container = container;
+	process_contain(a, index, container);
 	return false;
 }
 
@@ -365,19 +310,22 @@ static u32 process_read(struct attributor *a, s32 pid, int leader, int task)
 	if (i != ATTRIBUTE_NONE && is_zombie(&st) && same_image(&a->process[i], &st))
 		return i;
 	container = container_read(a, leader, 0);
-	if (i != ATTRIBUTE_NONE && a->process[i].state == PROCESS_LIVING) {
-		if (same_image(&a->process[i], &st) && !process_moved(a, i, container))
-			return i;
+	if (i == ATTRIBUTE_NONE || a->process[i].state != PROCESS_LIVING) {
+		i = process_new(a, pid);
+	} else if (!same_image(&a->process[i], &st) || process_moved(a, i, container)) {
 		process_die(a, i);
+		i = process_new(a, pid);
+	} else if (!a->process[i].unread) {
+		return i;
 	}
-	i = process_new(a, pid);
 	p = &a->process[i];
 	p->read_ns = asked_ns;
+	p->unread = false;
 	p->image = true;
 	p->start_time = st.start_time;
 	p->start_code = st.start_code;
 	p->start_stack = st.start_stack;
-	p->pub.container = container;
+	process_contain(a, i, container);
 	process_name(p, st.comm);
 	/* Through the thread: a leader that exited before its threads has no maps. */
 	if (!(st.flags & PROCFS_KTHREAD))
@@ -490,6 +438,38 @@ u32 attributor_task(struct attributor *a, s32 tid)
 	return task_slow(a, tid, slot);
 }
 
+/* Who had the number of @index at @time_ns, which is before that did. */
+static u32 task_before(struct attributor *a, u32 index, u64 time_ns)
+{
+	u32 i = index;
+
+	if (a->since[i] - time_ns < CLOCK_SLACK_NS)
+		return i;
+	for (u32 n = 0; n < HISTORY; n++) {
+		const struct process *p = &a->process[i];
+
+		if (p->before == ATTRIBUTE_NONE ||
+		    a->process[p->before].pub.generation != p->before_generation)
+			break;
+		i = p->before;
+		if (a->since[i] <= time_ns) {
+			a->used[i] |= PROCESS_EVER;
+			return i;
+		}
+	}
+	/* Of a process whose birth was told: whoever it was, it was not this one. */
+	return a->process[i].born_ns > time_ns ? ATTRIBUTE_NONE : i;
+}
+
+u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns)
+{
+	u32 i = attributor_task(a, tid);
+
+	if (i == ATTRIBUTE_NONE || a->since[i] <= time_ns)
+		return i;
+	return task_before(a, i, time_ns);
+}
+
 /*
  * Look at a living process again. An image or a container that changed makes
  * another entry, so that what was sampled before stays what it was.
@@ -572,11 +552,14 @@ void attributor_refresh(struct attributor *a)
 {
 	if (!a->live)
 		return;
+	containers_refresh(a);
+	/* What events tell needs not be looked for. */
+	if (a->tells & TASK_TELLS_CGROUPS)
+		return;
 	/* Those at rest first, so that none is looked at twice. */
 	processes_examine(a, &a->hand_idle, REFRESH_IDLE, false);
 	processes_examine(a, &a->hand_busy, REFRESH_PROCESSES, true);
 	threads_examine(a);
-	containers_name(a);
 }
 
 /* Answers */
@@ -586,18 +569,6 @@ const struct attribute_process *attributor_process(const struct attributor *a, u
 	if (index >= a->fresh || a->process[index].state == PROCESS_FREE)
 		return NULL;
 	return &a->process[index].pub;
-}
-
-const struct attribute_container *attributor_container(const struct attributor *a, u32 index)
-{
-	bool other = index == a->containers - 1 && a->stats.containers_overflow;
-
-	return index < a->containers_used || other ? &a->container[index].pub : NULL;
-}
-
-u32 attributor_containers(const struct attributor *a)
-{
-	return a->stats.containers_overflow ? a->containers : a->containers_used;
 }
 
 static void place_set(struct attribute_place *ret, const struct mapping *m, u64 pc, bool file)
@@ -664,11 +635,13 @@ void attributor_stats(const struct attributor *a, struct attributor_stats *ret_s
 	st.threads_evicted = a->threads.evicted;
 	st.mappings_dropped = a->store.dropped;
 	st.memory = sizeof(*a) + a->threads.count * sizeof(struct thread_bucket) +
-		    a->processes * (sizeof(struct process) + sizeof(u32) + sizeof(u8)) +
+		    a->processes *
+			    (sizeof(struct process) + sizeof(u64) + sizeof(u32) + sizeof(u8)) +
 		    (a->process_mask + 1ULL) * sizeof(u32) +
 		    a->containers * sizeof(struct container) +
 		    (a->container_mask + 1ULL) * sizeof(u32) + a->store.memory +
-		    timeline_memory(&a->owners) + timeline_memory(&a->switches);
+		    timeline_memory(&a->owners) + timeline_memory(&a->switches) +
+		    cgroups_memory(&a->cgroups);
 	*ret_stats = st;
 }
 
@@ -701,14 +674,18 @@ static int tables_alloc(struct attributor *a, u32 threads)
 	a->process = calloc(a->processes, sizeof(*a->process));
 	a->stamp = calloc(a->processes + 1ULL, sizeof(*a->stamp));
 	a->used = calloc(a->processes, sizeof(*a->used));
+	a->since = calloc(a->processes, sizeof(*a->since));
 	a->process_heads = malloc((a->process_mask + 1ULL) * sizeof(u32));
 	a->container = calloc(a->containers, sizeof(*a->container));
 	a->container_heads = calloc(a->container_mask + 1ULL, sizeof(u32));
-	if (!a->process || !a->stamp || !a->used || !a->process_heads || !a->container ||
-	    !a->container_heads)
+	if (!a->process || !a->stamp || !a->used || !a->since || !a->process_heads ||
+	    !a->container || !a->container_heads)
 		return -ENOMEM;
+	containers_init(a);
 	memset(a->process_heads, 0xff, (a->process_mask + 1ULL) * sizeof(u32));
 	r = map_store_init(&a->store, a->processes * MAPPINGS);
+	if (!r && a->live)
+		r = cgroups_init(&a->cgroups, CGROUPS);
 	return r ? r : threads_init(&a->threads, threads, a->processes);
 }
 
@@ -724,7 +701,6 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	a->live = c.live;
 	a->processes = capacity(c.processes, PROCESSES, 2);
 	a->containers = capacity(c.containers, CONTAINERS, 2);
-	a->containers_used = 1;
 	a->dead.first = ATTRIBUTE_NONE;
 	a->dead_unasked.first = ATTRIBUTE_NONE;
 	if (getrandom(&a->seed, sizeof(a->seed), GRND_NONBLOCK) != sizeof(a->seed))
@@ -742,7 +718,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 		}
 	}
 	/* The idle task: of no container, whoever's interrupt it is that woke the CPU. */
-	a->process[process_new(a, 0)].pub.container = 0;
+	process_new(a, 0);
 	process_name(&a->process[IDLE], "swapper");
 	*ret_attributor = a;
 	return 0;
@@ -767,6 +743,8 @@ struct attributor *attributor_free(struct attributor *a)
 	free(a->process);
 	free(a->stamp);
 	free(a->used);
+	free(a->since);
+	cgroups_deinit(&a->cgroups);
 	free(a->process_heads);
 	free(a->container);
 	free(a->container_heads);

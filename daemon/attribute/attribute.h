@@ -32,11 +32,13 @@ struct attribute_process {
  * @runtime: "docker", "containerd", "crio", "podman", "lxc", "nspawn",
  *	"systemd", "cgroup"; "" for index 0
  * @path: the cgroup path, escaped
+ * @generation: differs each time the entry is given to another container
  */
 struct attribute_container {
 	char name[128];
 	char runtime[16];
 	char path[256];
+	u32 generation;
 };
 
 /**
@@ -77,6 +79,7 @@ struct attributor_stats {
 	u64 threads_evicted;
 	u64 processes_evicted;	/* that lived, or whose samples may still come */
 	u64 containers_overflow; /* lookups of a container that did not fit: "(other)" */
+	u64 containers_evicted; /* no process lived in them, and others needed their entries */
 	u64 mappings_dropped;
 	u64 events;		/* of tasks (live) */
 	u64 events_lost;
@@ -113,7 +116,7 @@ void attributor_event(struct attributor *attributor, const struct task_event *ev
 bool attributor_timed(const struct attributor *attributor);
 
 /**
- * attributor_task_at() - the process of a thread at a time (recordings)
+ * attributor_task_at() - the process of a thread at a time
  * @time_ns: of the events' clock, ATTRIBUTE_AT_END where a sample has none
  *
  * A TID that another process had later, or what a process was before it executed
@@ -135,10 +138,13 @@ void attributor_refresh(struct attributor *attributor);
 /** attributor_process() - the entry at @index, or NULL; valid until the next call above */
 const struct attribute_process *attributor_process(const struct attributor *attributor, u32 index);
 
-/** attributor_container() - the entry at @index, or NULL */
+/** attributor_container() - the entry at @index, or NULL: free, or never used */
 const struct attribute_container *attributor_container(const struct attributor *attributor,
 							u32 index);
 u32 attributor_containers(const struct attributor *attributor);
+
+/** attributor_container_other() - index of "(other)", where the figures of those evicted belong */
+u32 attributor_container_other(const struct attributor *attributor);
 
 /**
  * attributor_place() - what is mapped at @pc

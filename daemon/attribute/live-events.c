@@ -6,6 +6,10 @@
  */
 #include "attribute-internal.h"
 
+#include "escape.h"
+
+#include <unistd.h>
+
 /* The next sample of @tid asks /proc once, where a living task's cgroup is. */
 static void thread_unverified(struct attributor *a, s32 tid, u32 index)
 {
@@ -57,71 +61,146 @@ static u32 event_process(struct attributor *a, s32 pid)
 static u32 live_parent(struct attributor *a, s32 pid)
 {
 	u32 i = event_process(a, pid);
+	u8 used;
 
-	if (i != ATTRIBUTE_NONE || pid <= 0)
+	if (pid <= 0 || (i != ATTRIBUTE_NONE && !a->process[i].unread))
 		return i;
+	used = i == ATTRIBUTE_NONE ? 0 : a->used[i];
 	i = task_read(a, pid);
 	if (i != ATTRIBUTE_NONE && a->process[i].state == PROCESS_LIVING)
-		a->used[i] = 0;
+		a->used[i] = used;
 	return i;
+}
+
+/* When @e made an entry for who has its number now, and who had it before. */
+static void process_since(struct attributor *a, u32 index, u32 before, const struct task_event *e)
+{
+	struct process *p = &a->process[index];
+
+	a->since[index] = e->time_ns;
+	if (before == ATTRIBUTE_NONE || before == index)
+		return;
+	p->before = before;
+	p->before_generation = a->process[before].pub.generation;
+}
+
+static u64 start_ticks(const struct task_event *e)
+{
+	return e->start_ns / (1000000000 / (u64)sysconf(_SC_CLK_TCK));
+}
+
+/* What was told of a task is all there is to know; else /proc is asked at its first sample. */
+static void thread_told(struct attributor *a, s32 tid, u32 index, bool whole)
+{
+	a->process[index].unread = !whole;
+	if (whole)
+		thread_set(a, tid, index, 0);
+	else
+		thread_unverified(a, tid, index);
+}
+
+static void live_thread(struct attributor *a, const struct task_event *e, u32 index)
+{
+	if (index == ATTRIBUTE_NONE || a->process[index].state != PROCESS_LIVING)
+		thread_forget(a, e->tid);
+	else if (a->process[index].unread)
+		thread_unverified(a, e->tid, index);
+	else
+		thread_set(a, e->tid, index, 0);
+}
+
+/* @parent's name and maps for the child at @index; what is known of the parent, if anything. */
+static bool process_inherit(struct attributor *a, u32 index, u32 parent, const char *name)
+{
+	struct process *p = &a->process[index];
+
+	if (parent == ATTRIBUTE_NONE) {
+		process_name(p, name);
+		return false;
+	}
+	memcpy(p->pub.comm, a->process[parent].pub.comm, sizeof(p->pub.comm));
+	maps_copy(&a->store, &p->maps, &a->process[parent].maps);
+	return !a->process[parent].unread;
 }
 
 static void live_fork(struct attributor *a, const struct task_event *e)
 {
-	u32 i = process_find(a, e->pid), parent, container;
+	u32 before = process_find(a, e->pid), parent, container, i;
 	struct process *p;
+	bool whole;
 
-	if (is_stale(a, i, e))
+	if (is_stale(a, before, e))
 		return;
 	if (e->pid == e->parent_pid) {
-		if (i != ATTRIBUTE_NONE && a->process[i].state == PROCESS_LIVING)
-			thread_set(a, e->tid, i, 0);
-		else
-			thread_forget(a, e->tid);
+		live_thread(a, e, before);
 		return;
 	}
 	/* Its exit was lost. */
-	if (i != ATTRIBUTE_NONE)
-		process_die(a, i);
+	if (before != ATTRIBUTE_NONE)
+		process_die(a, before);
 	thread_forget(a, e->tid);
 	parent = live_parent(a, e->parent_pid);
 	/* /proc may know of the child, if it lives when it is sampled. */
-	if (parent == ATTRIBUTE_NONE)
+	if (parent == ATTRIBUTE_NONE && !e->start_ns)
 		return;
-	container = a->process[parent].pub.container;
 	i = process_new(a, e->pid);
-	p = &a->process[i];
 	/* The parent's own entry may have been the one to go. */
 	if (i == parent) {
 		process_die(a, i);
 		return;
 	}
-	p->pub.container = container;
+	p = &a->process[i];
 	p->born_ns = e->time_ns;
-	memcpy(p->pub.comm, a->process[parent].pub.comm, sizeof(p->pub.comm));
-	maps_copy(&a->store, &p->maps, &a->process[parent].maps);
+	p->start_time = start_ticks(e);
+	process_since(a, i, before, e);
+	whole = process_inherit(a, i, parent, e->name);
+	container = container_of_cgroup(a, e->cgroup);
+	if (container != ATTRIBUTE_NONE)
+		process_contain(a, i, container);
+	else if (parent != ATTRIBUTE_NONE)
+		process_contain(a, i, a->process[parent].pub.container);
 	a->used[i] = 0;
-	thread_unverified(a, e->tid, i);
+	thread_told(a, e->tid, i, whole && container != ATTRIBUTE_NONE);
+}
+
+/*
+ * An entry for what process @index is from now on: what was sampled stays with the old one,
+ * which is dead. ATTRIBUTE_NONE if the table is so small that it took the old one's place.
+ */
+static u32 process_renew(struct attributor *a, u32 index, const struct task_event *e)
+{
+	const struct process old = a->process[index];
+	struct process *p;
+	u32 i;
+
+	process_die(a, index);
+	i = process_new(a, old.pub.pid);
+	p = &a->process[i];
+	a->used[i] = 0;
+	p->born_ns = old.born_ns;
+	p->start_time = old.start_time;
+	process_contain(a, i, old.pub.container);
+	process_since(a, i, index, e);
+	return i;
 }
 
 /* A new image is a new entry, unless nothing was sampled of the one before. */
 static void live_exec(struct attributor *a, u32 i, const struct task_event *e)
 {
-	const struct process old = a->process[i];
+	u32 container;
 
-	if (old.state == PROCESS_LIVING && !(a->used[i] & PROCESS_EVER)) {
+	if (a->process[i].state == PROCESS_LIVING && !(a->used[i] & PROCESS_EVER))
 		maps_clear(&a->store, &a->process[i].maps);
-	} else {
-		process_die(a, i);
-		i = process_new(a, e->pid);
-		a->used[i] = 0;
-	}
-	a->process[i].pub.container = old.pub.container;
-	a->process[i].born_ns = old.born_ns;
-	a->process[i].start_time = old.start_time;
+	else
+		i = process_renew(a, i, e);
+	if (!a->process[i].start_time)
+		a->process[i].start_time = start_ticks(e);
 	a->process[i].image = false;
+	container = container_of_cgroup(a, e->cgroup);
+	if (container != ATTRIBUTE_NONE)
+		process_contain(a, i, container);
 	process_name(&a->process[i], e->name);
-	thread_unverified(a, e->tid, i);
+	thread_told(a, e->tid, i, container != ATTRIBUTE_NONE && a->tells & TASK_TELLS_MAPS);
 }
 
 static void live_comm(struct attributor *a, const struct task_event *e)
@@ -134,6 +213,65 @@ static void live_comm(struct attributor *a, const struct task_event *e)
 		live_exec(a, i, e);
 	else if (e->tid == e->pid)
 		process_name(&a->process[i], e->name);
+}
+
+/* All threads of process @from are of @to; those that are dead already are late, if anything. */
+static void threads_rehome(struct attributor *a, u32 from, u32 to)
+{
+	u32 living = a->stamp[from] & ~1U;
+
+	for (u32 n = 0; n < a->threads.count; n++) {
+		struct thread_bucket *b = &a->threads.buckets[n];
+
+		for (u32 i = 0; i < THREAD_WAYS; i++) {
+			if (!b->tid[i] || b->process[i] != from || b->stamp[i] >> 1 != living >> 1)
+				continue;
+			b->process[i] = to;
+			b->stamp[i] = a->stamp[to] | (b->stamp[i] & 1);
+			b->failed[i] = now_ms() - RETRY_MS;
+		}
+	}
+}
+
+/* What is sampled from now on counts to another container. */
+static void process_move(struct attributor *a, u32 old, u32 container, const struct task_event *e)
+{
+	u32 i;
+
+	if (a->process[old].state == PROCESS_LIVING && !(a->used[old] & PROCESS_EVER)) {
+		process_contain(a, old, container);
+		return;
+	}
+	i = process_renew(a, old, e);
+	process_contain(a, i, container);
+	if (i == old)
+		return;
+	a->process[i].start_code = a->process[old].start_code;
+	a->process[i].start_stack = a->process[old].start_stack;
+	a->process[i].image = a->process[old].image;
+	a->process[i].unread = a->process[old].unread;
+	a->process[i].mapped = a->process[old].mapped;
+	memcpy(a->process[i].pub.comm, a->process[old].pub.comm, sizeof(a->process[i].pub.comm));
+	maps_copy(&a->store, &a->process[i].maps, &a->process[old].maps);
+	live_thread(a, e, i);
+	if (e->size != 1)
+		threads_rehome(a, old, i);
+}
+
+static void live_attach(struct attributor *a, const struct task_event *e)
+{
+	u32 i = event_process(a, e->pid), container;
+
+	if (e->cgroup)
+		cgroups_set(&a->cgroups, e->cgroup, e->name);
+	if (i == ATTRIBUTE_NONE || is_stale(a, i, e))
+		return;
+	container = container_of_cgroup(a, e->cgroup);
+	/* In a hierarchy of version 1: /proc tells where that is. */
+	if (container == ATTRIBUTE_NONE)
+		thread_unverified(a, e->pid, i);
+	else if (container != a->process[i].pub.container)
+		process_move(a, i, container, e);
 }
 
 static void live_mmap(struct attributor *a, const struct task_event *e)
@@ -156,19 +294,18 @@ static void live_exit(struct attributor *a, const struct task_event *e)
 	/* Read since: of whoever has the number now, or what a zombie still tells. */
 	if (i == ATTRIBUTE_NONE || is_stale(a, i, e))
 		return;
-	if (e->tid == e->pid) {
+	if (e->last) {
 		a->process[i].exited = true;
 		process_die(a, i);
 	}
 	thread_exited(a, e->tid, i);
 }
 
-/* What was lost may have been any fork, exec or exit: every TID is asked for again. */
-static void live_lost(struct attributor *a, const struct task_event *e)
+/* Every TID is asked for again. */
+static void threads_unverified(struct attributor *a)
 {
 	u32 before = now_ms() - RETRY_MS;
 
-	a->stats.events_lost += e->size;
 	for (u32 n = 0; n < a->threads.count; n++) {
 		struct thread_bucket *b = &a->threads.buckets[n];
 
@@ -182,13 +319,124 @@ static void live_lost(struct attributor *a, const struct task_event *e)
 	}
 }
 
+/* What was lost may have been any fork, exec, mapping, move or exit. */
+static void live_lost(struct attributor *a, const struct task_event *e)
+{
+	a->stats.events_lost += e->size;
+	threads_unverified(a);
+	for (u32 i = IDLE + 1; i < a->fresh; i++)
+		a->process[i].unread |= a->process[i].state == PROCESS_LIVING;
+}
+
+/* Whether process @index is the one that the iterator saw, with the image it had. */
+static bool seed_known(const struct attributor *a, u32 index, const struct task_event *e)
+{
+	const struct process *p = &a->process[index];
+	char comm[sizeof(p->pub.comm)];
+
+	if (p->state != PROCESS_LIVING || p->start_time != start_ticks(e))
+		return false;
+	/* /proc does not show them to everyone. */
+	if (p->image && p->start_code > 1 && e->start)
+		return p->start_code == e->start && p->start_stack == e->offset;
+	escape_string(comm, sizeof(comm), e->name);
+	return !strcmp(comm, p->pub.comm);
+}
+
+/* The table is full of the living: a task at rest is no reason to forget one of them. */
+static bool is_full(const struct attributor *a)
+{
+	return a->fresh >= a->processes && a->dead.first == ATTRIBUTE_NONE &&
+	       a->dead_unasked.first == ATTRIBUTE_NONE;
+}
+
+static u32 seed_process(struct attributor *a, const struct task_event *e)
+{
+	u32 i = process_find(a, e->pid), before = i;
+	struct process *p;
+
+	if (i != ATTRIBUTE_NONE && seed_known(a, i, e))
+		return i;
+	if (is_full(a))
+		return ATTRIBUTE_NONE;
+	if (i != ATTRIBUTE_NONE)
+		process_die(a, i);
+	i = process_new(a, e->pid);
+	p = &a->process[i];
+	p->start_time = start_ticks(e);
+	p->unread = true;
+	process_name(p, e->name);
+	a->used[i] = 0;
+	/* Whatever was sampled before was of the one before, or nobody knows. */
+	if (before != ATTRIBUTE_NONE)
+		process_since(a, i, before, e);
+	return i;
+}
+
+static void live_seed(struct attributor *a, const struct task_event *e)
+{
+	u32 i = seed_process(a, e), container;
+
+	if (i == ATTRIBUTE_NONE)
+		return;
+	container = container_of_cgroup(a, e->cgroup);
+	if (container != ATTRIBUTE_NONE && container != a->process[i].pub.container) {
+		process_move(a, i, container, e);
+		i = process_find(a, e->pid);
+	}
+	a->process[i].read_ns = e->time_ns;
+	a->process[i].round = a->round;
+	live_thread(a, e, i);
+}
+
+/* Those that were not seen ended, and that was lost. */
+static void live_seeded(struct attributor *a, const struct task_event *e)
+{
+	for (u32 i = IDLE + 1; i < a->fresh; i++) {
+		struct process *p = &a->process[i];
+
+		if (p->state == PROCESS_LIVING && p->round != a->round &&
+		    p->born_ns < e->time_ns && p->read_ns < e->time_ns)
+			process_die(a, i);
+	}
+	a->round++;
+	a->tells = (u32)e->size;
+}
+
+/* Only version 1 has names that change: whoever is below is asked for again. */
+static void live_cgroup(struct attributor *a, const struct task_event *e)
+{
+	if (!e->cgroup)
+		threads_unverified(a);
+	else if (e->type == TASK_CGROUP)
+		cgroups_set(&a->cgroups, e->cgroup, e->name);
+	else
+		cgroups_gone(&a->cgroups, e->cgroup);
+}
+
+/* Events that are not about one task. */
+static bool event_machine(struct attributor *a, const struct task_event *e)
+{
+	switch (e->type) {
+	case TASK_LOST:
+		live_lost(a, e);
+		return true;
+	case TASK_SEEDED:
+		live_seeded(a, e);
+		return true;
+	case TASK_CGROUP:
+	case TASK_CGROUP_GONE:
+		live_cgroup(a, e);
+		return true;
+	}
+	return false;
+}
+
 void attributor_event_live(struct attributor *a, const struct task_event *e)
 {
 	a->stats.events++;
-	if (e->type == TASK_LOST)
-		live_lost(a, e);
 	/* Tasks outside of this PID namespace have no number. */
-	if (e->pid <= 0 || e->tid <= 0)
+	if (event_machine(a, e) || e->pid <= 0 || e->tid <= 0)
 		return;
 	switch (e->type) {
 	case TASK_COMM:
@@ -202,6 +450,12 @@ void attributor_event_live(struct attributor *a, const struct task_event *e)
 		break;
 	case TASK_MMAP:
 		live_mmap(a, e);
+		break;
+	case TASK_ATTACH:
+		live_attach(a, e);
+		break;
+	case TASK_SEED:
+		live_seed(a, e);
 		break;
 	}
 }

@@ -58,7 +58,7 @@ static u32 process_succeed(struct attributor *a, u32 index, u64 time_ns)
 	/* Its own entry may have been the one to go. */
 	if (next == index)
 		return next;
-	a->process[next].pub.container = a->process[index].pub.container;
+	process_contain(a, next, a->process[index].pub.container);
 	memcpy(a->process[next].pub.comm, a->process[index].pub.comm,
 	       sizeof(a->process[next].pub.comm));
 	a->process[index].after = next;
@@ -105,7 +105,7 @@ static void event_fork(struct attributor *a, const struct task_event *e)
 	/* The parent's own entry may have been the one to go. */
 	if (parent == ATTRIBUTE_NONE || parent == i)
 		return;
-	a->process[i].pub.container = a->process[parent].pub.container;
+	process_contain(a, i, a->process[parent].pub.container);
 	memcpy(a->process[i].pub.comm, a->process[parent].pub.comm, sizeof(a->process[i].pub.comm));
 	maps_copy(&a->store, &a->process[i].maps, &a->process[parent].maps);
 }
@@ -152,7 +152,7 @@ static void event_cgroup(struct attributor *a, const struct task_event *e)
 		thread_set(a, e->pid, next, 0);
 		i = next;
 	}
-	a->process[i].pub.container = container;
+	process_contain(a, i, container);
 }
 
 void attributor_event(struct attributor *a, const struct task_event *e)
@@ -190,7 +190,7 @@ void attributor_event(struct attributor *a, const struct task_event *e)
 
 bool attributor_timed(const struct attributor *a)
 {
-	return a->owners.count || a->switches.count;
+	return a->live || a->owners.count || a->switches.count;
 }
 
 u32 attributor_task_at(struct attributor *a, s32 tid, u64 time_ns)
@@ -199,6 +199,8 @@ u32 attributor_task_at(struct attributor *a, s32 tid, u64 time_ns)
 	const struct process *p;
 	u32 index, generation;
 
+	if (a->live)
+		return attributor_task_live(a, tid, time_ns);
 	if (tid <= 0)
 		return tid ? ATTRIBUTE_NONE : IDLE;
 	switch (timeline_find(&a->owners, (u32)tid, time_ns, &owner)) {

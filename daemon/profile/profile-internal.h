@@ -20,6 +20,11 @@ struct process_tally {
 	struct tally tally;
 };
 
+struct container_tally {
+	u32 generation;
+	struct tally tally;
+};
+
 /* In profile.op_flags: the kind, and whether it is an SVE or SME operation. */
 #define OP_KIND 0x7
 #define OP_SIMD 0x8
@@ -34,7 +39,7 @@ struct profile {
 	struct location_table *locations;
 	struct process_tally *processes;
 	u32 process_count;	/* capacities, grown to what the attributor uses */
-	struct tally *containers;
+	struct container_tally *containers;
 	u32 container_count;
 
 	struct view_header header;
@@ -50,5 +55,8 @@ struct profile {
 	u32 context_slots;	/* of each; a power of two */
 	u64 context_overflow;	/* values for which there was no room near theirs */
 };
+
+/** profile_settle() - figures of containers that were evicted count to "(other)" */
+void profile_settle(struct profile *profile);
 
 #endif

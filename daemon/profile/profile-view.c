@@ -219,14 +219,15 @@ static int view_processes(struct profile *p, struct view *view)
 
 static int view_containers(struct profile *p, struct view *view)
 {
+	profile_settle(p);
 	view->rows = calloc(p->container_count + 1, sizeof(*view->rows));
 	if (!view->rows)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->container_count; i++) {
-		if (!p->containers[i].samples)
+		if (!p->containers[i].tally.samples)
 			continue;
 		row_container(p, &view->rows[view->count], i);
-		row_figures(&view->rows[view->count++], &p->containers[i]);
+		row_figures(&view->rows[view->count++], &p->containers[i].tally);
 	}
 	return 0;
 }
@@ -261,12 +262,13 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live,
 	return 0;
 }
 
-u32 profile_containers(const struct profile *profile)
+u32 profile_containers(struct profile *profile)
 {
+	profile_settle(profile);
 	return attributor_containers(profile->attributor);
 }
 
 u64 profile_container_samples(const struct profile *profile, u32 index)
 {
-	return index < profile->container_count ? profile->containers[index].samples : 0;
+	return index < profile->container_count ? profile->containers[index].tally.samples : 0;
 }

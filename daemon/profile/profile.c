@@ -217,6 +217,41 @@ static u32 sample_process(struct profile *p, const struct spe_sample *s,
 		       attributor_task(p->attributor, tid);
 }
 
+/* What is kept at @index is of a container that was evicted: it counts to "(other)". */
+static void container_fold(struct profile *p, u32 index, u32 generation)
+{
+	u32 other = attributor_container_other(p->attributor);
+	struct container_tally *entry;
+
+	if (!grow((void **)&p->containers, &p->container_count, sizeof(*p->containers), other))
+		return;
+	entry = &p->containers[index];
+	tally_merge(&p->containers[other].tally, &entry->tally);
+	*entry = (struct container_tally){ .generation = generation };
+}
+
+void profile_settle(struct profile *p)
+{
+	for (u32 i = 0; i < p->container_count; i++) {
+		const struct attribute_container *c = attributor_container(p->attributor, i);
+
+		if (p->containers[i].tally.samples &&
+		    (!c || c->generation != p->containers[i].generation))
+			container_fold(p, i, 0);
+	}
+}
+
+static void container_add(struct profile *p, u32 index, const struct sample_facts *facts)
+{
+	const struct attribute_container *c = attributor_container(p->attributor, index);
+
+	if (!c || !grow((void **)&p->containers, &p->container_count, sizeof(*p->containers), index))
+		return;
+	if (p->containers[index].generation != c->generation)
+		container_fold(p, index, c->generation);
+	tally_add(&p->containers[index].tally, facts);
+}
+
 static u32 process_add(struct profile *p, u32 index, const struct sample_facts *facts)
 {
 	const struct attribute_process *process = attributor_process(p->attributor, index);
@@ -230,9 +265,7 @@ static u32 process_add(struct profile *p, u32 index, const struct sample_facts *
 		*entry = (struct process_tally){ .generation = process->generation };
 	tally_add(&entry->tally, facts);
 
-	if (grow((void **)&p->containers, &p->container_count, sizeof(*p->containers),
-		 process->container))
-		tally_add(&p->containers[process->container], facts);
+	container_add(p, process->container, facts);
 	return process->generation;
 }
 

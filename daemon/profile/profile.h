@@ -59,7 +59,7 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live,
 		 enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view);
 
 /** profile_containers() - how many there are; index 0 is "none" */
-u32 profile_containers(const struct profile *profile);
+u32 profile_containers(struct profile *profile);
 u64 profile_container_samples(const struct profile *profile, u32 index);
 
 /** profile_histogram() - latency of the whole machine; valid as long as @profile */

@@ -18,6 +18,8 @@ struct field {
 
 static const struct field header_fields[] = {
 	FIELD(view_header, source, 's'),
+	FIELD(view_header, tasks, 's'),
+	FIELD(view_header, tasks_reason, 's'),
 	FIELD(view_header, backend, 'y'),
 	FIELD(view_header, running, 'b'),
 	FIELD(view_header, cpus, 'u'),

@@ -54,6 +54,8 @@ struct view_row {
  * struct view_header - the state of the machine and the ledgers
  * @backend: &enum backend
  * @source: "emulated", "module", "perf", "recording"
+ * @tasks: what tells of tasks: "bpf", "perf" or "proc"; "" of a recording
+ * @tasks_reason: why nothing better does; "" if nothing is missing
  * @duration_ns: enabled time, wall clock
  * @enabled_ns, @blind_ns: summed over CPUs: @enabled_ns = armed + blind
  * @bytes: what PMBPTR advanced = @decoded + @padding + @suspect + @dropped
@@ -69,6 +71,8 @@ struct view_row {
  */
 struct view_header {
 	char source[16];
+	char tasks[8];
+	char tasks_reason[384];
 	u8 backend;
 	bool running;
 	u32 cpus;

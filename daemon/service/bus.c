@@ -15,6 +15,7 @@
 struct facts {
 	const char *source;
 	const char *backend;
+	struct task_events_status told;
 	bool running;
 	u32 cpus;
 	u64 interval_ns;
@@ -33,6 +34,7 @@ static int read_facts(struct worker_state *state, void *arg)
 	*facts = (struct facts){
 		.source = state->source->ops->name,
 		.backend = backend_name(state->source->backend),
+		.told = state->told,
 		.running = state->running,
 		.cpus = state->source->cpus,
 		.interval_ns = state->source->interval_ns,
@@ -217,8 +219,12 @@ static int read_containers(struct worker_state *state, void *arg)
 	for (; request->count < left; request->count++) {
 		u32 index = request->offset + request->count;
 		struct container_row *row = &request->rows[request->count];
+		const struct attribute_container *c =
+			attributor_container(state->attributor, index);
 
-		row->container = *attributor_container(state->attributor, index);
+		/* The entry of one that was evicted, and is free: an empty row keeps the pages. */
+		if (c)
+			row->container = *c;
 		row->samples = profile_container_samples(state->profile, index);
 	}
 	return 0;
@@ -331,6 +337,10 @@ static int get_string(sd_bus *b __attribute__((unused)), const char *path __attr
 		value = facts.source;
 	else if (!strcmp(property, "Backend"))
 		value = facts.backend;
+	else if (!strcmp(property, "TaskEvents"))
+		value = task_events_name(facts.told.kind);
+	else if (!strcmp(property, "TaskEventsReason"))
+		value = facts.told.reason;
 	else if (!strcmp(property, "State"))
 		value = facts.running ? "running" : "stopped";
 	return sd_bus_message_append(reply, "s", value);
@@ -381,6 +391,8 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_PROPERTY("Version", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Source", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Backend", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("TaskEvents", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("TaskEventsReason", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("State", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("CPUs", "u", get_cpus, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("IntervalUSec", "t", get_interval, 0, SD_BUS_VTABLE_PROPERTY_CONST),

@@ -24,6 +24,26 @@ static int parse_source(struct config *c, const char *value)
 	return -EINVAL;
 }
 
+static int parse_task_events(struct config *c, const char *value)
+{
+	static const struct {
+		const char *name;
+		enum task_events_kind kind;
+	} names[] = {
+		{ "auto", TASK_EVENTS_BPF },
+		{ "perf", TASK_EVENTS_PERF },
+		{ "proc", TASK_EVENTS_PROC },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i].name, value))
+			continue;
+		c->task_events = names[i].kind;
+		return 0;
+	}
+	return -EINVAL;
+}
+
 static int parse_bool(bool *ret, const char *value)
 {
 	static const char *const words[][2] = {
@@ -64,7 +84,13 @@ static int parse_models(struct config *c, const char *value)
 	return 0;
 }
 
-enum setting_type { SETTING_SOURCE, SETTING_BOOL, SETTING_RATE, SETTING_MODELS };
+enum setting_type {
+	SETTING_SOURCE,
+	SETTING_BOOL,
+	SETTING_RATE,
+	SETTING_MODELS,
+	SETTING_TASK_EVENTS,
+};
 
 static const struct setting {
 	const char *key;
@@ -75,6 +101,8 @@ static const struct setting {
 	{ "Source", SETTING_SOURCE, 0, "auto, module, perf or emulated" },
 	{ "Emulate", SETTING_BOOL, offsetof(struct config, emulate), "yes or no" },
 	{ "IOUring", SETTING_BOOL, offsetof(struct config, io_uring), "yes or no" },
+	{ "Contexts", SETTING_BOOL, offsetof(struct config, contexts), "yes or no" },
+	{ "TaskEvents", SETTING_TASK_EVENTS, 0, "auto, perf or proc" },
 	{ "Jitter", SETTING_BOOL, offsetof(struct config, jitter), "yes or no" },
 	{ "Kernel", SETTING_BOOL, offsetof(struct config, kernel), "yes or no" },
 	{ "User", SETTING_BOOL, offsetof(struct config, user), "yes or no" },
@@ -93,6 +121,8 @@ static int setting_parse(const struct setting *s, struct config *c, const char *
 		return parse_rate(c, value);
 	case SETTING_MODELS:
 		return parse_models(c, value);
+	case SETTING_TASK_EVENTS:
+		return parse_task_events(c, value);
 	}
 	return -EINVAL;
 }

@@ -4,6 +4,7 @@
 #define SPEPROF_CONFIG_H
 
 #include "source.h"
+#include "task-events.h"
 
 enum config_source {
 	CONFIG_SOURCE_AUTO,
@@ -17,6 +18,8 @@ enum config_source {
  * @source: Source=
  * @emulate: Emulate=: whether an emulated SPU may be used at all
  * @io_uring: IOUring=: otherwise epoll
+ * @contexts: Contexts=: records say whose they are; otherwise context switches do
+ * @task_events: TaskEvents=: the best that is tried
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
  * @jitter: Jitter=
  * @kernel, @user: Kernel=, User=
@@ -26,6 +29,8 @@ struct config {
 	enum config_source source;
 	bool emulate;
 	bool io_uring;
+	bool contexts;
+	enum task_events_kind task_events;
 	u32 samples_per_second;
 	bool jitter;
 	bool kernel;
@@ -36,7 +41,8 @@ struct config {
 #define CONFIG_DEFAULT                                                                             \
 	{                                                                                          \
 		.source = CONFIG_SOURCE_AUTO, .io_uring = true, .samples_per_second = 1000,        \
-		.jitter = true, .kernel = true, .user = true,                                      \
+		.jitter = true, .kernel = true, .user = true, .contexts = true,                    \
+		.task_events = TASK_EVENTS_BPF,                                                    \
 	}
 
 /**

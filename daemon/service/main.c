@@ -136,6 +136,7 @@ static struct source_config source_config(const struct config *c)
 		.jitter = c->jitter,
 		.kernel = c->kernel,
 		.user = c->user,
+		.no_context = !c->contexts,
 		.models = c->models,
 	};
 }
@@ -216,15 +217,20 @@ static int open_source(const struct config *c, struct source **ret_source)
 	return r < 0 ? source_failed(r, reason) : check_backend(c, *ret_source);
 }
 
-/* Not worth failing for: /proc alone misses those who are gone before it is read. */
-static struct task_events *open_tasks(void)
+/* Not worth failing for: what is missing is said here, and in the status for as long as it runs. */
+static struct task_events *open_tasks(const struct config *c, struct task_events_status *status)
 {
+	static const char *const lacks[] = {
+		[TASK_EVENTS_PROC] = "tasks that live less than a quarter of a second will be "
+				     "unattributed",
+		[TASK_EVENTS_PERF] = "who moves to another container is seen a second later",
+		[TASK_EVENTS_BPF] = "what is mapped is read in /proc",
+	};
 	struct task_events *tasks = NULL;
-	const char *reason = "";
 
-	if (task_events_new(&tasks, &reason) < 0)
-		complain(SD_WARNING, "tasks that live less than a quarter of a second will be "
-			 "unattributed: %s", reason);
+	task_events_new(c->task_events, &tasks, status);
+	if (*status->reason)
+		complain(SD_WARNING, "%s: %s", lacks[status->kind], status->reason);
 	return tasks;
 }
 
@@ -295,6 +301,7 @@ static int make_event(sd_event **ret_event)
 int main(int argc, char **argv)
 {
 	struct options o = { .config = CONFIG_DEFAULT };
+	struct task_events_status told = { 0 };
 	struct task_events *tasks = NULL;
 	struct source *source = NULL;
 	struct worker *worker = NULL;
@@ -310,8 +317,8 @@ int main(int argc, char **argv)
 	}
 	r = open_source(&o.config, &source);
 	if (!r)
-		tasks = open_tasks();
-	if (!r && worker_new(source, tasks, &worker) < 0) {
+		tasks = open_tasks(&o.config, &told);
+	if (!r && worker_new(source, tasks, &told, &worker) < 0) {
 		complain(SD_ERR, "the worker could not be started");
 		task_events_free(tasks);
 		source->ops->free(source);

@@ -131,6 +131,8 @@ static void fill_header(const struct worker_state *state, u64 now, struct view_h
 	h->running = state->running;
 	h->cpus = state->source->cpus;
 	h->interval_ns = state->source->interval_ns;
+	snprintf(h->tasks, sizeof(h->tasks), "%s", task_events_name(state->told.kind));
+	snprintf(h->tasks_reason, sizeof(h->tasks_reason), "%s", state->told.reason);
 	h->duration_ns = state->ran_ns;
 	if (state->running)
 		h->duration_ns += now - state->started_ns;
@@ -218,7 +220,8 @@ static void state_deinit(struct worker_state *state)
 		state->source->ops->free(state->source);
 }
 
-static int state_init(struct worker_state *state, struct source *source, struct task_events *tasks)
+static int state_init(struct worker_state *state, struct source *source, struct task_events *tasks,
+		      const struct task_events_status *told)
 {
 	const struct attributor_config attribution = { .live = true };
 	int r;
@@ -235,11 +238,13 @@ static int state_init(struct worker_state *state, struct source *source, struct 
 	}
 	state->source = source;
 	state->tasks = tasks;
+	state->told = *told;
 	state->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	return 0;
 }
 
-int worker_new(struct source *source, struct task_events *tasks, struct worker **ret_worker)
+int worker_new(struct source *source, struct task_events *tasks,
+	       const struct task_events_status *told, struct worker **ret_worker)
 {
 	struct worker *w;
 	int r;
@@ -247,7 +252,7 @@ int worker_new(struct source *source, struct task_events *tasks, struct worker *
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	r = state_init(&w->state, source, tasks);
+	r = state_init(&w->state, source, tasks, told);
 	if (r < 0) {
 		free(w);
 		return r;

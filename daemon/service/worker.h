@@ -15,6 +15,7 @@
  * struct worker_state - what the worker owns
  * @source, @tasks, @attributor, @symbols, @profile: freed with the worker; @tasks is
  *	NULL where the kernel refuses them
+ * @told: which task events there are, and why no better ones
  * @running: sampling is enabled
  * @started_ns: when it was, CLOCK_MONOTONIC
  * @ran_ns: how long it ran before that, since the last reset
@@ -24,6 +25,7 @@
 struct worker_state {
 	struct source *source;
 	struct task_events *tasks;
+	struct task_events_status told;
 	struct attributor *attributor;
 	struct symbols *symbols;
 	struct profile *profile;
@@ -41,8 +43,10 @@ struct worker;
 /**
  * worker_new() - start the thread; takes over @source and @tasks
  * @tasks: what tells of tasks, NULL for /proc alone
+ * @told: what task_events_new() said of it; copied
  */
-int worker_new(struct source *source, struct task_events *tasks, struct worker **ret_worker);
+int worker_new(struct source *source, struct task_events *tasks,
+	       const struct task_events_status *told, struct worker **ret_worker);
 
 /** worker_free() - stop sampling, end the thread, free what it owns */
 struct worker *worker_free(struct worker *worker);

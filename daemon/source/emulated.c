@@ -412,6 +412,7 @@ static int emulated_open(struct emulated *e, const struct source_config *config,
 	if (r < 0)
 		return r;
 	e->source.interval_ns = e->program.interval;
+	e->source.no_context = config->no_context;
 	e->clock = (struct cpu_clock_config){
 		.period_ns = e->program.interval,
 		.kernel = config->kernel,

@@ -204,7 +204,8 @@ static int open_session(struct module_source *m, const struct source_config *con
 	struct speprof_session_config session = {
 		.size = sizeof(session),
 		.mode = SPEPROF_MODE_STREAM,
-		.rights = SPEPROF_RIGHT_CONTEXT | (config->kernel ? SPEPROF_RIGHT_KERNEL : 0),
+		.rights = (config->no_context ? 0 : SPEPROF_RIGHT_CONTEXT) |
+			  (config->kernel ? SPEPROF_RIGHT_KERNEL : 0),
 		.ring_size = RING_SIZE,
 		.event_slots = EVENT_SLOTS,
 		.max_latency_ms = MAX_LATENCY_MS,
@@ -237,7 +238,8 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 			 (config->kernel ? SPEPROF_SAMPLE_KERNEL : 0) |
 			 (config->jitter ? SPEPROF_SAMPLE_JITTER : 0),
 		.interval = interval,
-		.collect = SPEPROF_COLLECT_TIMESTAMP | SPEPROF_COLLECT_CONTEXT,
+		.collect = SPEPROF_COLLECT_TIMESTAMP |
+			   (config->no_context ? 0 : SPEPROF_COLLECT_CONTEXT),
 		.types = types_of(config->filter_types),
 		.events = config->filter_events,
 		.min_latency = config->filter_latency,
@@ -283,6 +285,7 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 	}
 	m->source.cpus = m->ring_count;
 	m->source.interval_ns = interval;
+	m->source.no_context = config->no_context;
 	return set_sampling(m, config, interval, ret_reason);
 }
 

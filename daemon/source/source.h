@@ -80,23 +80,35 @@ struct source_window {
 enum task_event_type {
 	TASK_COMM,	/* @name: the new name; @exec: by execve */
 	TASK_FORK,	/* @pid, @tid born of @parent_pid */
-	TASK_EXIT,
+	TASK_EXIT,	/* of @tid; @last: the process ended with it */
 	TASK_MMAP,	/* executable mapping: @start, @size, @offset, @name: path */
 	TASK_CGROUP,	/* @cgroup is named @name */
 	TASK_LOST,	/* @size events before this one were lost (live) */
 	TASK_SWITCH,	/* @tid runs on @cpu from now on, -1: nobody that is known (recordings) */
+	/* The following are of BPF only. */
+	TASK_ATTACH,	/* @pid, of @size threads, moved to @cgroup, named @name; @cgroup 0: in
+			 * another hierarchy than the default one */
+	TASK_CGROUP_GONE, /* @cgroup was removed */
+	TASK_SEED,	/* @tid of @pid is there, @name the process's; @start and @offset are where
+			 * its image's code and stack start */
+	TASK_SEEDED,	/* those were all; from now on all is told: @size is TASK_TELLS_* */
 };
+
+#define TASK_TELLS_MAPS	   (1U << 0)	/* executable mappings, too */
+#define TASK_TELLS_CGROUPS (1U << 1)	/* the default hierarchy of cgroups is the only one */
 
 /**
  * struct task_event - what a recording, or the kernel, says of tasks
  * @name: hostile bytes, NUL-terminated, valid during the call only
  * @time_ns: of the recording's clock, 0: before it, or unknown; live CLOCK_MONOTONIC
+ * @start_ns: when @pid was born, CLOCK_BOOTTIME; 0 if unknown
  * @inode: of TASK_MMAP, 0 if unknown
  * @cpu: of TASK_SWITCH
  */
 struct task_event {
 	const char *name;
 	u64 time_ns;
+	u64 start_ns;
 	u64 start;
 	u64 size;
 	u64 offset;
@@ -108,6 +120,7 @@ struct task_event {
 	u32 cpu;
 	u8 type;
 	bool exec;
+	bool last;
 	const u8 *build_id;	/* NULL if unknown */
 	u8 build_id_size;
 };
@@ -128,6 +141,7 @@ struct source_sink {
  * @interval_ns: mean time between samples of a busy CPU, in ns
  * @jitter: perturb the interval at random (PMSIRR.RND)
  * @kernel, @user: Exception levels
+ * @no_context: records do not say whose they are (PMSCR.CX is 0)
  * @filter_*: as PMSFCR has them; 0 for none
  * @models: for emulation, profiles by process name, "comm=profile" pairs that
  *	a space parts; "" for none
@@ -137,6 +151,7 @@ struct source_config {
 	bool jitter;
 	bool kernel;
 	bool user;
+	bool no_context;
 	u64 filter_types;	/* SPE_PMSFCR_B, _LD, _ST */
 	u64 filter_events;	/* PMSEVFR */
 	u32 filter_latency;	/* PMSLATFR.MINLAT */
@@ -188,6 +203,7 @@ struct source {
 	u8 backend;		/* &enum backend */
 	u64 interval_ns;	/* in force */
 	struct source_trouble trouble;
+	bool no_context;	/* as struct source_config has it */
 };
 
 /**

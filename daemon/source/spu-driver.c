@@ -46,7 +46,7 @@ static int program_filters(const struct source_config *config, const struct spe_
 int spu_program_make(const struct source_config *config, const struct spe_spu_config *spu,
 		     struct spu_program *ret_program, const char **ret_reason)
 {
-	struct spu_program program = { .pmscr = SPE_PMSCR_CX | SPE_PMSCR_TS };
+	struct spu_program program = { .pmscr = SPE_PMSCR_TS };
 	u64 interval = config->interval_ns / 256;
 	int r;
 
@@ -60,6 +60,8 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
 		*ret_reason = "neither kernel nor user is to be sampled";
 		return -EINVAL;
 	}
+	if (!config->no_context)
+		program.pmscr |= SPE_PMSCR_CX;
 	if (config->user)
 		program.pmscr |= SPE_PMSCR_E0SPE;
 	if (config->kernel)

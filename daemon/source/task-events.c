@@ -1,410 +1,110 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Each CPU's ring is in order of time; the rings are merged by it. A record's
- * time is taken before the record can be read, and the reader looks at all rings
- * after the window's end, so what a window's samples need is there.
- */
 #include "task-events.h"
 
-#include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cpu-list.h"
+#include "task-bpf.h"
+#include "task-perf.h"
 
-/* An exec of a dynamic program leaves about 1 KiB: a hundred of them between drains. */
-#define RING_SIZE (128U << 10)
-
-#define NOTHING UINT64_MAX
-
-/* What sample_id_all puts at the end of each record. */
-struct trailer {
-	s32 pid;
-	s32 tid;
-	u64 time;
-};
-
-/* Fields of the records, as linux/perf_event.h lays them out. */
-struct fork_record {
-	struct perf_event_header header;
-	s32 pid;
-	s32 parent_pid;
-	s32 tid;
-	s32 parent_tid;
-	u64 time;
-};
-
-struct comm_record {
-	struct perf_event_header header;
-	s32 pid;
-	s32 tid;
-	char name[];
-};
-
-struct mmap2_record {
-	struct perf_event_header header;
-	s32 pid;
-	s32 tid;
-	u64 start;
-	u64 size;
-	u64 offset;
-	u32 major;
-	u32 minor;
-	u64 inode;
-	u64 inode_generation;
-	u32 protection;
-	u32 flags;
-	char name[];
-};
-
-struct lost_record {
-	struct perf_event_header header;
-	u64 id;
-	u64 lost;
-};
+/* A machine that loses events all the time is not to be walked all the time as well. */
+#define SEED_NS 1000000000ULL
 
 /**
- * struct ring - of one CPU
- * @fd: -1 while the CPU is offline
- * @next_ns: time of the record at @tail, NOTHING at @head
+ * struct task_events
+ * @bpf, @perf: NULL where the kernel refuses them
+ * @epoll_fd: wakes for both
+ * @seeded_ns: when all tasks were last asked for, 0 if not yet
+ * @seed_due: events were lost since
  */
-struct ring {
-	struct perf_event_mmap_page *control;
-	const u8 *data;
-	u64 head;
-	u64 tail;
-	u64 next_ns;
-	int fd;
-};
-
 struct task_events {
+	struct task_bpf *bpf;
+	struct task_perf *perf;
 	int epoll_fd;
-	u32 page;
-	u32 count; /* of possible CPUs */
-	/* The longest there can be: its size is 16 bits. */
-	_Alignas(u64) u8 record[1U << 16];
-	struct ring rings[];
+	u64 seeded_ns;
+	bool seed_due;
 };
 
-static int ring_open(struct task_events *t, u32 cpu)
+const char *task_events_name(enum task_events_kind kind)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-		.sample_id_all = 1,
-		.task = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.watermark = 1,
-		.wakeup_watermark = RING_SIZE / 2,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
+	static const char *const names[] = {
+		[TASK_EVENTS_PROC] = "proc",
+		[TASK_EVENTS_PERF] = "perf",
+		[TASK_EVENTS_BPF] = "bpf",
 	};
-	struct epoll_event event = { .events = EPOLLIN, .data.u32 = cpu };
-	struct ring *ring = &t->rings[cpu];
-	void *map;
-	int fd, r;
 
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	map = mmap(NULL, t->page + RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED || epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
-		r = -errno;
-		if (map != MAP_FAILED)
-			munmap(map, t->page + RING_SIZE);
-		close(fd);
-		return r;
-	}
-	*ring = (struct ring){
-		.control = map,
-		.data = (const u8 *)map + t->page,
-		.next_ns = NOTHING,
-		.fd = fd,
-	};
-	return 0;
+	return names[kind];
 }
 
-static void ring_close(struct task_events *t, struct ring *ring)
+static u64 now_ns(void)
 {
-	if (ring->fd < 0)
-		return;
-	epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, ring->fd, NULL);
-	munmap(ring->control, t->page + RING_SIZE);
-	close(ring->fd);
-	ring->fd = -1;
-	ring->next_ns = NOTHING;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
 }
 
-/* A copy: a record may straddle the ring's end. */
-static void ring_copy(const struct ring *ring, u64 from, void *to, size_t size)
+static void reason_add(struct task_events_status *status, const char *what, const char *why)
 {
-	u64 offset = from & (RING_SIZE - 1);
-	size_t first = RING_SIZE - offset < size ? RING_SIZE - offset : size;
+	size_t n = strlen(status->reason);
 
-	memcpy(to, ring->data + offset, first);
-	memcpy((u8 *)to + first, ring->data, size - first);
+	snprintf(status->reason + n, sizeof(status->reason) - n, "%s%s: %s", n ? "; " : "", what,
+		 why);
 }
 
-/* Find @next_ns of the record at @tail. */
-static void ring_peek(struct ring *ring)
+/* Without BPF the side band tells all it knows. */
+static void open_both(struct task_events *t, enum task_events_kind best,
+		      struct task_events_status *status)
 {
-	struct perf_event_header header;
-	struct trailer trailer;
+	char why[TASK_BPF_REASON] = "";
+	const char *reason = "";
 
-	ring->next_ns = NOTHING;
-	if (ring->head - ring->tail < sizeof(header))
-		return;
-	ring_copy(ring, ring->tail, &header, sizeof(header));
-	/* The kernel does not write such a thing; do not walk on it. */
-	if (header.size < sizeof(header) + sizeof(trailer) ||
-	    header.size > ring->head - ring->tail) {
-		ring->tail = ring->head;
-		return;
-	}
-	ring_copy(ring, ring->tail + header.size - sizeof(trailer), &trailer, sizeof(trailer));
-	ring->next_ns = trailer.time;
+	if (best >= TASK_EVENTS_BPF && task_bpf_new(0, &t->bpf, why) < 0)
+		reason_add(status, "no BPF", why);
+	if (best >= TASK_EVENTS_PERF &&
+	    task_perf_new(t->bpf != NULL, &t->perf, &reason) < 0)
+		reason_add(status, "no side band of perf", reason);
+	status->kind = t->bpf ? TASK_EVENTS_BPF : t->perf ? TASK_EVENTS_PERF : TASK_EVENTS_PROC;
 }
 
-/* Whether the name at @name ends before the trailer of a record of @size bytes. */
-static bool name_ends(const u8 *record, u32 size, const char *name)
+static int watch(struct task_events *t)
 {
-	size_t at = (size_t)((const u8 *)name - record), end = size - sizeof(struct trailer);
+	/* BPF's ring is readable as long as there is anything; its wakeups are few. */
+	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
+	struct epoll_event level = { .events = EPOLLIN };
 
-	return at < end && memchr(name, 0, end - at);
-}
-
-static bool read_mmap(const u8 *data, u32 size, struct task_event *event)
-{
-	const struct mmap2_record *record = (const void *)data;
-
-	if (size < sizeof(*record) + sizeof(struct trailer) || !(record->protection & PROT_EXEC) ||
-	    !name_ends(data, size, record->name))
-		return false;
-	event->type = TASK_MMAP;
-	event->pid = record->pid;
-	event->tid = record->tid;
-	event->start = record->start;
-	event->size = record->size;
-	event->offset = record->offset;
-	event->inode = record->inode;
-	/* /proc has no name for anonymous memory. */
-	event->name = strcmp(record->name, "//anon") ? record->name : "";
-	return true;
-}
-
-static bool read_comm(const u8 *data, u32 size, struct task_event *event)
-{
-	const struct comm_record *record = (const void *)data;
-
-	if (!name_ends(data, size, record->name))
-		return false;
-	event->type = TASK_COMM;
-	event->pid = record->pid;
-	event->tid = record->tid;
-	event->exec = record->header.misc & PERF_RECORD_MISC_COMM_EXEC;
-	event->name = record->name;
-	return true;
-}
-
-static bool read_fork(const u8 *data, u32 size, struct task_event *event)
-{
-	const struct fork_record *record = (const void *)data;
-
-	if (size < sizeof(*record) + sizeof(struct trailer))
-		return false;
-	event->type = record->header.type == PERF_RECORD_FORK ? TASK_FORK : TASK_EXIT;
-	event->pid = record->pid;
-	event->tid = record->tid;
-	event->parent_pid = record->parent_pid;
-	return true;
-}
-
-static bool read_lost(const u8 *data, u32 size, struct task_event *event)
-{
-	const struct lost_record *record = (const void *)data;
-
-	if (size < sizeof(*record) + sizeof(struct trailer))
-		return false;
-	event->type = TASK_LOST;
-	event->size = record->lost;
-	return true;
-}
-
-static bool read_record(const u8 *data, struct task_event *event)
-{
-	const struct perf_event_header *header = (const void *)data;
-
-	switch (header->type) {
-	case PERF_RECORD_MMAP2:
-		return read_mmap(data, header->size, event);
-	case PERF_RECORD_COMM:
-		return read_comm(data, header->size, event);
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		return read_fork(data, header->size, event);
-	case PERF_RECORD_LOST:
-		return read_lost(data, header->size, event);
-	default:
-		return false;
-	}
-}
-
-/* Hand over the record at @tail, and go to the next. */
-static void ring_take(struct task_events *t, struct ring *ring, const struct source_sink *sink)
-{
-	struct task_event event = { .time_ns = ring->next_ns, .name = "", .parent_pid = -1 };
-	struct perf_event_header header;
-
-	ring_copy(ring, ring->tail, &header, sizeof(header));
-	ring_copy(ring, ring->tail, t->record, header.size);
-	ring->tail += header.size;
-	ring_peek(ring);
-	if (read_record(t->record, &event))
-		sink->task(sink->ctx, &event);
-}
-
-static struct ring *ring_oldest(struct task_events *t)
-{
-	struct ring *oldest = &t->rings[0];
-
-	for (u32 i = 1; i < t->count; i++)
-		if (t->rings[i].next_ns < oldest->next_ns)
-			oldest = &t->rings[i];
-	return oldest;
-}
-
-/* The event of a CPU that went offline is dead, and hangs up as long as it is there. */
-static void close_dead(struct task_events *t)
-{
-	struct epoll_event events[16];
-	int n = epoll_wait(t->epoll_fd, events, ARRAY_SIZE(events), 0);
-
-	for (int i = 0; i < n; i++)
-		if (events[i].events & (EPOLLHUP | EPOLLERR))
-			ring_close(t, &t->rings[events[i].data.u32]);
-}
-
-void task_events_until(struct task_events *t, u64 until_ns, const struct source_sink *sink)
-{
-	struct ring *ring;
-
-	if (!until_ns)
-		until_ns = NOTHING - 1;
-	for (u32 i = 0; i < t->count; i++) {
-		ring = &t->rings[i];
-		if (ring->fd < 0)
-			continue;
-		ring->head = __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE);
-		if (ring->next_ns == NOTHING)
-			ring_peek(ring);
-	}
-	while ((ring = ring_oldest(t))->next_ns <= until_ns)
-		ring_take(t, ring, sink);
-	for (u32 i = 0; i < t->count; i++) {
-		ring = &t->rings[i];
-		if (ring->fd >= 0)
-			__atomic_store_n(&ring->control->data_tail, ring->tail, __ATOMIC_RELEASE);
-	}
-	if (until_ns == NOTHING - 1)
-		close_dead(t);
-}
-
-void task_events_check(struct task_events *t)
-{
-	struct cpu_list online = { 0 };
-
-	if (cpu_list_read("/sys/devices/system/cpu/online", &online) < 0)
-		return;
-	for (u32 i = 0; i < t->count; i++) {
-		struct ring *ring = &t->rings[i];
-
-		if (!cpu_list_has(&online, i))
-			ring_close(t, ring);
-		else if (ring->fd < 0)
-			ring_open(t, i);
-	}
-}
-
-static const char *open_reason(int error)
-{
-	switch (error) {
-	case EACCES:
-	case EPERM:
-		return "perf_event_open is refused to this process for task events: it has not "
-		       "CAP_PERFMON, or a security policy forbids it";
-	case EMFILE:
-	case ENFILE:
-		return "task events need one descriptor for each CPU and the limit of open files "
-		       "is reached (RLIMIT_NOFILE)";
-	case ENOMEM:
-		return "out of memory for the rings of task events";
-	default:
-		return "perf_event_open has no task events here";
-	}
-}
-
-static int rings_open(struct task_events *t, const char **ret_reason)
-{
-	struct cpu_list online = { 0 };
-	int r = cpu_list_read("/sys/devices/system/cpu/online", &online);
-
-	if (r < 0) {
-		*ret_reason = "which CPUs are online is not to be read in /sys/devices/system/cpu";
-		return r;
-	}
-	for (u32 i = 0; i < t->count; i++) {
-		if (!cpu_list_has(&online, i))
-			continue;
-		r = ring_open(t, i);
-		if (r < 0 && r != -ENODEV) {
-			*ret_reason = open_reason(-r);
-			return r;
-		}
-	}
-	return 0;
-}
-
-int task_events_new(struct task_events **ret_events, const char **ret_reason)
-{
-	struct cpu_list possible = { 0 };
-	struct task_events *t;
-	u32 count;
-	int r;
-
-	r = cpu_list_read("/sys/devices/system/cpu/possible", &possible);
-	count = cpu_list_end(&possible);
-	if (r < 0 || !count) {
-		*ret_reason = "which CPUs there are is not to be read in /sys/devices/system/cpu";
-		return r < 0 ? r : -ENODATA;
-	}
-	t = calloc(1, sizeof(*t) + count * sizeof(t->rings[0]));
-	if (!t) {
-		*ret_reason = open_reason(ENOMEM);
-		return -ENOMEM;
-	}
-	t->count = count;
-	t->page = (u32)sysconf(_SC_PAGESIZE);
-	for (u32 i = 0; i < count; i++)
-		t->rings[i] = (struct ring){ .fd = -1, .next_ns = NOTHING };
 	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (t->epoll_fd < 0) {
-		r = -errno;
-		*ret_reason = open_reason(-r);
-	} else {
-		r = rings_open(t, ret_reason);
+	if (t->epoll_fd < 0)
+		return -errno;
+	if (t->bpf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_fd(t->bpf), &edge) < 0)
+		return -errno;
+	if (t->perf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_perf_fd(t->perf), &level) < 0)
+		return -errno;
+	return 0;
+}
+
+int task_events_new(enum task_events_kind best, struct task_events **ret_events,
+		    struct task_events_status *ret_status)
+{
+	struct task_events *t = calloc(1, sizeof(*t));
+
+	*ret_status = (struct task_events_status){ 0 };
+	if (!t) {
+		reason_add(ret_status, "no task events", "out of memory");
+		return -EOPNOTSUPP;
 	}
-	if (r < 0) {
+	t->epoll_fd = -1;
+	open_both(t, best, ret_status);
+	if (ret_status->kind != TASK_EVENTS_PROC && watch(t) < 0) {
+		ret_status->kind = TASK_EVENTS_PROC;
+		reason_add(ret_status, "no task events", "epoll is refused");
+	}
+	if (ret_status->kind == TASK_EVENTS_PROC) {
 		task_events_free(t);
-		return r;
+		return -EOPNOTSUPP;
 	}
 	*ret_events = t;
 	return 0;
@@ -414,8 +114,8 @@ struct task_events *task_events_free(struct task_events *t)
 {
 	if (!t)
 		return NULL;
-	for (u32 i = 0; i < t->count; i++)
-		ring_close(t, &t->rings[i]);
+	task_bpf_free(t->bpf);
+	task_perf_free(t->perf);
 	if (t->epoll_fd >= 0)
 		close(t->epoll_fd);
 	free(t);
@@ -425,4 +125,94 @@ struct task_events *task_events_free(struct task_events *t)
 int task_events_fd(const struct task_events *t)
 {
 	return t->epoll_fd;
+}
+
+/* Whether cgroups are in one hierarchy: then the line of version 2 is the only one. */
+static bool cgroups_unified(void)
+{
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	char line[16];
+	bool unified = f && fgets(line, sizeof(line), f) && !strncmp(line, "0::", 3);
+
+	if (f)
+		fclose(f);
+	return unified;
+}
+
+static void seed(struct task_events *t, const struct source_sink *sink)
+{
+	struct task_event seeded = {
+		.type = TASK_SEEDED,
+		.name = "",
+		.time_ns = now_ns(),
+		.size = (t->perf ? TASK_TELLS_MAPS : 0) |
+			(cgroups_unified() ? TASK_TELLS_CGROUPS : 0),
+	};
+
+	t->seeded_ns = seeded.time_ns;
+	t->seed_due = task_bpf_seed(t->bpf, sink) < 0;
+	if (!t->seed_due)
+		sink->task(sink->ctx, &seeded);
+}
+
+/* What the ring had no room for came after what it had. */
+static void repair(struct task_events *t, const struct source_sink *sink)
+{
+	struct task_event lost = { .type = TASK_LOST, .name = "", .size = task_bpf_lost(t->bpf) };
+
+	if (lost.size) {
+		lost.time_ns = now_ns();
+		sink->task(sink->ctx, &lost);
+		t->seed_due = true;
+	}
+	if (!t->seeded_ns || (t->seed_due && now_ns() - t->seeded_ns >= SEED_NS))
+		seed(t, sink);
+}
+
+static void take_until(struct task_events *t, u64 until_ns, const struct source_sink *sink)
+{
+	u64 perf = t->perf ? task_perf_next(t->perf) : TASK_PERF_NOTHING;
+
+	for (;;) {
+		u64 bpf = t->bpf ? task_bpf_next(t->bpf) : TASK_BPF_NOTHING;
+
+		if (bpf > until_ns && perf > until_ns)
+			return;
+		if (bpf <= perf) {
+			task_bpf_take(t->bpf, sink);
+		} else {
+			task_perf_take(t->perf, sink);
+			perf = task_perf_next(t->perf);
+		}
+	}
+}
+
+void task_events_until(struct task_events *t, u64 until_ns, const struct source_sink *sink)
+{
+	struct epoll_event events[2];
+
+	/* The edge is taken before the rings are looked at, so that none is missed. */
+	if (!until_ns)
+		epoll_wait(t->epoll_fd, events, ARRAY_SIZE(events), 0);
+	if (t->bpf && !t->seeded_ns)
+		repair(t, sink);
+	if (t->bpf)
+		task_bpf_begin(t->bpf);
+	if (t->perf)
+		task_perf_begin(t->perf);
+	take_until(t, until_ns ? until_ns : UINT64_MAX - 1, sink);
+	if (t->bpf) {
+		task_bpf_end(t->bpf);
+		repair(t, sink);
+	}
+	if (t->perf)
+		task_perf_end(t->perf);
+	if (t->perf && !until_ns)
+		task_perf_reap(t->perf);
+}
+
+void task_events_check(struct task_events *t)
+{
+	if (t->perf)
+		task_perf_check(t->perf);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What tasks do, as the kernel tells it to perf: fork, exec, exit, names and
- * executable mappings, from a dummy event on each CPU that never samples. Beside
- * any live source: who was gone before a window is drained is known all the same.
+ * What tasks do, beside any live source, as one stream in order of time: BPF and perf's
+ * side band for executable mappings; else the side band for all it knows. Who was gone
+ * before a window is drained is known all the same.
  */
 #ifndef SPEPROF_TASK_EVENTS_H
 #define SPEPROF_TASK_EVENTS_H
@@ -11,13 +11,35 @@
 
 struct task_events;
 
+/** enum task_events_kind - what tells of tasks, the best last */
+enum task_events_kind {
+	TASK_EVENTS_PROC, /* nothing: /proc is asked */
+	TASK_EVENTS_PERF,
+	TASK_EVENTS_BPF,
+};
+
 /**
- * task_events_new() - on all CPUs that are online
- * @ret_reason: on failure, one static sentence that says why
- *
- * Return: 0, or the negative errno of perf_event_open() or mmap().
+ * struct task_events_status
+ * @reason: why it is not better; for TASK_EVENTS_BPF why mappings are not told;
+ *	"" if nothing is missing
  */
-int task_events_new(struct task_events **ret_events, const char **ret_reason);
+struct task_events_status {
+	enum task_events_kind kind;
+	char reason[384];
+};
+
+/** task_events_name() - "proc", "perf" or "bpf" */
+const char *task_events_name(enum task_events_kind kind);
+
+/**
+ * task_events_new() - the best that works here
+ * @best: nothing better is tried
+ * @ret_status: in any case, also where it fails
+ *
+ * Return: 0; -EOPNOTSUPP where only /proc is left.
+ */
+int task_events_new(enum task_events_kind best, struct task_events **ret_events,
+		    struct task_events_status *ret_status);
 
 struct task_events *task_events_free(struct task_events *events);
 
@@ -30,7 +52,8 @@ int task_events_fd(const struct task_events *events);
  * @sink: its @task is called
  *
  * An event that another CPU was still writing comes with a later call. TASK_LOST
- * says that a ring was full.
+ * says that a ring was full; where BPF tells, all tasks follow as TASK_SEED then, as they
+ * do at the first call.
  */
 void task_events_until(struct task_events *events, u64 until_ns, const struct source_sink *sink);
 

@@ -30,6 +30,7 @@ static void test_all_settings(void **state)
 	assert_int_equal(read_text(&c,
 				   "# a comment\n\n[Sampling]\n Source = emulated \nEmulate=yes\n"
 				   "SamplesPerSecond=997\nJitter=off\nKernel=0\nUser=true\nIOUring=no\n"
+				   "Contexts=no\nTaskEvents=perf\n"
 				   "Models=chase=pointer_chase stream=stream\n; end",
 				   &error), 0);
 	assert_int_equal(c.source, CONFIG_SOURCE_EMULATED);
@@ -39,6 +40,8 @@ static void test_all_settings(void **state)
 	assert_false(c.kernel);
 	assert_true(c.user);
 	assert_false(c.io_uring);
+	assert_false(c.contexts);
+	assert_int_equal(c.task_events, TASK_EVENTS_PERF);
 	assert_string_equal(c.models, "chase=pointer_chase stream=stream");
 }
 
@@ -52,6 +55,7 @@ static void test_wrong_lines(void **state)
 	} rows[] = {
 		{ "[Sampling]\nEmulate=perhaps\n", 2, "Emulate=perhaps: should be yes or no" },
 		{ "[Sampling]\nEmulate=yes\n\nSource=spe\n", 4, "Source=spe: should be auto, module, perf or emulated" },
+		{ "[Sampling]\nTaskEvents=bpf\n", 2, "TaskEvents=bpf: should be auto, perf or proc" },
 		{ "[Sampling]\nSamplesPerSecond=0\n", 2, "SamplesPerSecond=0: should be a number from 1 to 100000" },
 		{ "[Sampling]\nSamplesPerSecond=-1\n", 2, "should be a number" },
 		{ "[Sampling]\nSamplesPerSecond=99999999999999999999\n", 2, "should be a number" },

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cgroups.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* The kernel's FILEID_KERNFS: a handle that is the id alone. */
+#define HANDLE_KERNFS 0xfe
+
+static int mount_find(struct cgroup_table *t)
+{
+	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		int fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct statfs fs;
+
+		if (fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC) {
+			snprintf(t->mount_path, sizeof(t->mount_path), "%s", places[i]);
+			return fd;
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+int cgroups_init(struct cgroup_table *t, u32 capacity)
+{
+	u32 sets = 1;
+
+	while (sets * CGROUP_WAYS < capacity)
+		sets <<= 1;
+	*t = (struct cgroup_table){ .sets = sets, .mount = -1 };
+	t->entries = calloc((size_t)sets * CGROUP_WAYS, sizeof(*t->entries));
+	if (!t->entries)
+		return -ENOMEM;
+	t->mount = mount_find(t);
+	return 0;
+}
+
+void cgroups_deinit(struct cgroup_table *t)
+{
+	if (!t->entries)
+		return;
+	for (size_t i = 0; i < (size_t)t->sets * CGROUP_WAYS; i++)
+		free(t->entries[i].path);
+	free(t->entries);
+	t->entries = NULL;
+	if (t->mount >= 0)
+		close(t->mount);
+}
+
+u64 cgroups_memory(const struct cgroup_table *t)
+{
+	return (u64)t->sets * CGROUP_WAYS * sizeof(*t->entries) + t->path_bytes;
+}
+
+static struct cgroup_entry *set_of(struct cgroup_table *t, u64 id)
+{
+	u64 h = id * 0x9e3779b97f4a7c15ULL;
+
+	return &t->entries[(h >> 32 & (t->sets - 1)) * CGROUP_WAYS];
+}
+
+static struct cgroup_entry *entry_of(struct cgroup_table *t, u64 id)
+{
+	struct cgroup_entry *set = set_of(t, id);
+
+	for (u32 i = 0; i < CGROUP_WAYS; i++)
+		if (set[i].id == id)
+			return &set[i];
+	return NULL;
+}
+
+/* Free, else removed, else in turn: one that is there can be asked for again. */
+static struct cgroup_entry *entry_victim(struct cgroup_table *t, struct cgroup_entry *set)
+{
+	struct cgroup_entry *gone = NULL;
+
+	for (u32 i = 0; i < CGROUP_WAYS; i++) {
+		if (!set[i].id)
+			return &set[i];
+		if (set[i].gone)
+			gone = &set[i];
+	}
+	return gone ? gone : &set[t->hand++ % CGROUP_WAYS];
+}
+
+struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *path)
+{
+	struct cgroup_entry *e;
+	char *copy;
+
+	if (!t->entries || !id)
+		return NULL;
+	e = entry_of(t, id);
+	if (e && !strcmp(e->path, path))
+		return e;
+	copy = strdup(path);
+	if (!copy)
+		return NULL;
+	if (!e)
+		e = entry_victim(t, set_of(t, id));
+	if (e->path)
+		t->path_bytes -= strlen(e->path) + 1;
+	t->path_bytes += strlen(copy) + 1;
+	free(e->path);
+	*e = (struct cgroup_entry){ .id = id, .path = copy };
+	return e;
+}
+
+/* The file system finds a cgroup by its id, as long as it is there. */
+static struct cgroup_entry *entry_ask(struct cgroup_table *t, u64 id)
+{
+	struct {
+		struct file_handle head;
+		u64 id;
+	} handle = { .head = { .handle_bytes = sizeof(u64), .handle_type = HANDLE_KERNFS } };
+	char link[32], path[PATH_MAX];
+	size_t prefix = strlen(t->mount_path);
+	ssize_t n;
+	int fd;
+
+	if (t->mount < 0)
+		return NULL;
+	memcpy(handle.head.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(t->mount, &handle.head, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	close(fd);
+	if (n < (ssize_t)prefix || memcmp(path, t->mount_path, prefix))
+		return NULL;
+	path[n] = '\0';
+	return cgroups_set(t, id, path[prefix] ? path + prefix : "/");
+}
+
+struct cgroup_entry *cgroups_find(struct cgroup_table *t, u64 id)
+{
+	struct cgroup_entry *e;
+
+	if (!t->entries || !id)
+		return NULL;
+	e = entry_of(t, id);
+	return e ? e : entry_ask(t, id);
+}
+
+void cgroups_gone(struct cgroup_table *t, u64 id)
+{
+	struct cgroup_entry *e = t->entries && id ? entry_of(t, id) : NULL;
+
+	if (e)
+		e->gone = true;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The containers there are and were, in a table of fixed size. One in which no process
+ * lives any more gives way, the longest empty first; what the dead still have of it counts
+ * to "(other)" then.
+ */
+#include "attribute-internal.h"
+
+#include "container.h"
+#include "pods.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define REFRESH_NAMES 8
+#define NAMING_TRIES  5 /* refreshes in which the link to a pod's log may still appear */
+#define EVICT_BATCH   64 /* at once, since all processes have to be looked through */
+
+static u64 container_hash(const struct attributor *a, const char *path, size_t len)
+{
+	u64 h = a->seed;
+
+	for (size_t i = 0; i < len; i++) {
+		h = (h ^ (u8)path[i]) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+static u32 other_index(const struct attributor *a)
+{
+	return a->containers - 1;
+}
+
+void containers_init(struct attributor *a)
+{
+	struct container *other = &a->container[other_index(a)];
+
+	a->containers_used = 1;
+	a->container_free = 0;
+	a->container[0].in_use = true;
+	a->left = (struct dead_list){ ATTRIBUTE_NONE, ATTRIBUTE_NONE };
+	snprintf(other->pub.name, sizeof(other->pub.name), "(other)");
+	snprintf(other->pub.runtime, sizeof(other->pub.runtime), "cgroup");
+}
+
+/* Kubernetes' own name for a container; kubelet may link its log only later. */
+static void container_name(struct attributor *a, struct container *c)
+{
+	int log = open("/var/log", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	c->naming--;
+	if (log >= 0 && pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name)))
+		c->naming = 0;
+	a->naming -= !c->naming;
+	if (log >= 0)
+		close(log);
+}
+
+void containers_refresh(struct attributor *a)
+{
+	for (u32 i = 1, n = 0; i < a->containers_used && a->naming && n < REFRESH_NAMES; i++) {
+		if (!a->container[i].naming)
+			continue;
+		container_name(a, &a->container[i]);
+		n++;
+	}
+}
+
+static void left_push(struct attributor *a, u32 index)
+{
+	struct container *c = &a->container[index];
+
+	c->in_list = true;
+	c->queued = c->left;
+	c->next = ATTRIBUTE_NONE;
+	if (a->left.first == ATTRIBUTE_NONE)
+		a->left.first = index;
+	else
+		a->container[a->left.last].next = index;
+	a->left.last = index;
+}
+
+/* The one without a living process for the longest, or ATTRIBUTE_NONE. */
+static u32 left_pop(struct attributor *a)
+{
+	u32 i;
+
+	while ((i = a->left.first) != ATTRIBUTE_NONE) {
+		struct container *c = &a->container[i];
+
+		a->left.first = c->next;
+		c->in_list = false;
+		if (c->living)
+			continue;
+		if (c->left == c->queued)
+			return i;
+		/* Somebody lived in it since. */
+		left_push(a, i);
+	}
+	return ATTRIBUTE_NONE;
+}
+
+void container_enter(struct attributor *a, u32 index)
+{
+	a->container[index].living++;
+}
+
+void container_leave(struct attributor *a, u32 index)
+{
+	struct container *c = &a->container[index];
+
+	if (c->living)
+		c->living--;
+	if (c->living || !index || index == other_index(a))
+		return;
+	c->left = now_ms();
+	if (!c->in_list)
+		left_push(a, index);
+}
+
+static void container_unhash(struct attributor *a, u32 index)
+{
+	struct container *c = &a->container[index];
+	u32 *at = &a->container_heads[c->hash & a->container_mask];
+
+	while (*at && *at != index)
+		at = &a->container[*at].hash_next;
+	if (*at)
+		*at = c->hash_next;
+}
+
+static void container_evict(struct attributor *a, u32 index)
+{
+	struct container *c = &a->container[index];
+
+	container_unhash(a, index);
+	a->naming -= c->naming != 0;
+	/* The next one has another generation: figures that are kept by index tell by it. */
+	*c = (struct container){
+		.pub.generation = c->pub.generation + 1,
+		.next = a->container_free,
+	};
+	a->container_free = index;
+	a->stats.containers_evicted++;
+}
+
+/* Make room for some. Processes that are dead may still point to those that go. */
+static void containers_evict(struct attributor *a)
+{
+	u32 n, i;
+
+	for (n = 0; n < EVICT_BATCH && (i = left_pop(a)) != ATTRIBUTE_NONE; n++)
+		container_evict(a, i);
+	if (!n)
+		return;
+	for (i = 0; i < a->fresh; i++)
+		if (!a->container[a->process[i].pub.container].in_use)
+			a->process[i].pub.container = other_index(a);
+}
+
+/* An entry that is free, or 0. */
+static u32 container_room(struct attributor *a)
+{
+	u32 i;
+
+	if (a->containers_used < other_index(a))
+		return a->containers_used++;
+	/* All of a recording's tasks are told before its first sample: no end is final. */
+	if (!a->container_free && a->live)
+		containers_evict(a);
+	i = a->container_free;
+	if (i)
+		a->container_free = a->container[i].next;
+	return i;
+}
+
+u32 container_index(struct attributor *a, const char *path, size_t len)
+{
+	struct container_match m;
+	struct container *c;
+	u64 hash;
+	u32 i;
+
+	if (!container_identify(path, len, &m))
+		return 0;
+	hash = container_hash(a, path, m.length);
+	for (i = a->container_heads[hash & a->container_mask]; i; i = c->hash_next) {
+		c = &a->container[i];
+		if (c->hash == hash && !strcmp(c->pub.path, m.entry.path))
+			return i;
+	}
+	i = container_room(a);
+	if (!i) {
+		a->stats.containers_overflow++;
+		return other_index(a);
+	}
+	c = &a->container[i];
+	m.entry.generation = c->pub.generation;
+	*c = (struct container){
+		.pub = m.entry,
+		.hash = hash,
+		.hash_next = a->container_heads[hash & a->container_mask],
+		.in_use = true,
+	};
+	memcpy(c->uid, m.uid, sizeof(c->uid));
+	memcpy(c->id, m.id, sizeof(c->id));
+	a->container_heads[hash & a->container_mask] = i;
+	if (*c->uid && a->live) {
+		c->naming = NAMING_TRIES;
+		a->naming++;
+		container_name(a, c);
+	}
+	/* Nobody lives in it yet: it must be found if nobody ever does. */
+	c->left = now_ms();
+	left_push(a, i);
+	return i;
+}
+
+u32 container_of_cgroup(struct attributor *a, u64 id)
+{
+	struct cgroup_entry *e = cgroups_find(&a->cgroups, id);
+	bool root;
+
+	if (!e)
+		return ATTRIBUTE_NONE;
+	root = !strcmp(e->path, "/");
+	/* Beside version 1, version 2's root is where those are who are nowhere in it. */
+	if (root)
+		return a->tells & TASK_TELLS_CGROUPS ? 0 : ATTRIBUTE_NONE;
+	if (e->container && e->container != other_index(a) &&
+	    e->generation == a->container[e->container].pub.generation)
+		return e->container;
+	e->container = container_index(a, e->path, strlen(e->path));
+	e->generation = a->container[e->container].pub.generation;
+	return e->container;
+}
+
+const struct attribute_container *attributor_container(const struct attributor *a, u32 index)
+{
+	if (index == other_index(a))
+		return &a->container[index].pub;
+	return index < a->containers_used && a->container[index].in_use ?
+		       &a->container[index].pub :
+		       NULL;
+}
+
+u32 attributor_containers(const struct attributor *a)
+{
+	return a->stats.containers_overflow || a->stats.containers_evicted ? a->containers :
+									     a->containers_used;
+}
+
+u32 attributor_container_other(const struct attributor *a)
+{
+	return other_index(a);
+}

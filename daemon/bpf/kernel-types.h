@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The kernel's structures, as far as the programs read them: names only. libbpf moves each
+ * access to where the running kernel's BTF has the field (CO-RE), so one object serves all
+ * kernels and both architectures, and nothing of the machine that builds gets in.
+ */
+#ifndef SPEPROF_KERNEL_TYPES_H
+#define SPEPROF_KERNEL_TYPES_H
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stdbool.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+	int nr_threads;
+};
+
+struct mm_struct {
+	unsigned long start_code;
+	unsigned long start_stack;
+};
+
+struct task_struct {
+	struct mm_struct *mm;
+	int pid;
+	int tgid;
+	struct task_struct *group_leader;
+	__u64 start_boottime;
+	char comm[16];
+	struct signal_struct *signal;
+	struct css_set *cgroups;
+};
+
+struct seq_file {
+	int unused; /* it has fields; none of them is read */
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "task-bpf.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf-load.h"
+#include "switches.skel.h"
+#include "task-record.h"
+
+/* 200,000 switches a second for a quarter of a second, if memory allows. */
+#define ENTRIES_MOST  (1U << 16)
+#define ENTRIES_LEAST (1U << 9)
+
+struct switch_bpf {
+	struct switches_bpf *programs;
+	u64 *entries;
+	struct switch_head *heads;
+	size_t entries_size;
+	size_t heads_size;
+	u32 cpus;
+	struct switch_ring rings[];
+};
+
+static size_t whole_pages(size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (size + page - 1) / page * page;
+}
+
+static u32 ring_entries(size_t memory, u32 cpus)
+{
+	u32 n = ENTRIES_MOST;
+
+	while (n > ENTRIES_LEAST && (u64)n * sizeof(u64) * cpus > memory)
+		n /= 2;
+	return n;
+}
+
+static int rings_map(struct switch_bpf *b, u32 entries)
+{
+	void *map;
+
+	b->entries_size = whole_pages((size_t)entries * b->cpus * sizeof(u64));
+	b->heads_size = whole_pages(b->cpus * sizeof(struct switch_head));
+	map = mmap(NULL, b->entries_size, PROT_READ, MAP_SHARED,
+		   bpf_map__fd(b->programs->maps.switches), 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	b->entries = map;
+	map = mmap(NULL, b->heads_size, PROT_READ, MAP_SHARED,
+		   bpf_map__fd(b->programs->maps.switch_heads), 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	b->heads = map;
+	for (u32 i = 0; i < b->cpus; i++)
+		b->rings[i] = (struct switch_ring){
+			.entries = b->entries + (size_t)i * entries,
+			.count = (const u64 *)&b->heads[i].count,
+			.mask = entries - 1,
+		};
+	return 0;
+}
+
+/* A CPU that is offline refuses, and has nobody to tell of. */
+static void ask_who_runs(struct switch_bpf *b)
+{
+	for (u32 i = 0; i < b->cpus; i++) {
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = i);
+
+		bpf_prog_test_run_opts(bpf_program__fd(b->programs->progs.who_runs), &opts);
+	}
+}
+
+static int programs_load(struct switch_bpf *b, u32 entries, char *ret_reason)
+{
+	struct switches_bpf *p;
+	int r;
+
+	bpf_quiet();
+	p = switches_bpf__open();
+	if (!p) {
+		bpf_reason(ENOMEM, "open", ret_reason);
+		return -ENOMEM;
+	}
+	b->programs = p;
+	p->rodata->switch_entries = entries;
+	r = bpf_map__set_max_entries(p->maps.switches, entries * b->cpus);
+	if (!r)
+		r = bpf_map__set_max_entries(p->maps.switch_heads, b->cpus);
+	if (!r)
+		r = switches_bpf__load(p);
+	if (r < 0) {
+		bpf_reason(-r, "load", ret_reason);
+		return r;
+	}
+	p->links.on_switch = bpf_program__attach(p->progs.on_switch);
+	if (!p->links.on_switch) {
+		r = -errno;
+		bpf_reason(-r, "attach", ret_reason);
+	}
+	return r;
+}
+
+int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason)
+{
+	int cpus = libbpf_num_possible_cpus(), r;
+	struct switch_bpf *b;
+	u32 entries;
+
+	b = cpus > 0 ? calloc(1, sizeof(*b) + (size_t)cpus * sizeof(b->rings[0])) : NULL;
+	if (!b) {
+		r = cpus < 0 ? cpus : -ENOMEM;
+		bpf_reason(-r, "load", ret_reason);
+		return r;
+	}
+	b->cpus = (u32)cpus;
+	entries = ring_entries(memory, b->cpus);
+	r = programs_load(b, entries, ret_reason);
+	if (!r) {
+		r = rings_map(b, entries);
+		if (r < 0)
+			bpf_reason(-r, "map", ret_reason);
+	}
+	if (r < 0) {
+		switch_bpf_free(b);
+		return r;
+	}
+	ask_who_runs(b);
+	*ret_bpf = b;
+	return 0;
+}
+
+struct switch_bpf *switch_bpf_free(struct switch_bpf *b)
+{
+	if (!b)
+		return NULL;
+	if (b->entries)
+		munmap(b->entries, b->entries_size);
+	if (b->heads)
+		munmap(b->heads, b->heads_size);
+	switches_bpf__destroy(b->programs);
+	free(b);
+	return NULL;
+}
+
+const struct switch_ring *switch_bpf_ring(const struct switch_bpf *b, u32 cpu)
+{
+	return cpu < b->cpus ? &b->rings[cpu] : NULL;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* In place of BPF where speprof was built without it. */
+#include "task-bpf.h"
+
+#include <stdio.h>
+
+static int refuse(char *reason)
+{
+	snprintf(reason, TASK_BPF_REASON, "this speprof was built without BPF (meson -Dbpf=)");
+	return -EOPNOTSUPP;
+}
+
+int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
+{
+	(void)ring;
+	(void)ret_bpf;
+	return refuse(ret_reason);
+}
+
+struct task_bpf *task_bpf_free(struct task_bpf *bpf)
+{
+	(void)bpf;
+	return NULL;
+}
+
+int task_bpf_fd(const struct task_bpf *bpf)
+{
+	(void)bpf;
+	return -1;
+}
+
+void task_bpf_begin(struct task_bpf *bpf)
+{
+	(void)bpf;
+}
+
+u64 task_bpf_next(const struct task_bpf *bpf)
+{
+	(void)bpf;
+	return TASK_BPF_NOTHING;
+}
+
+void task_bpf_take(struct task_bpf *bpf, const struct source_sink *sink)
+{
+	(void)bpf;
+	(void)sink;
+}
+
+void task_bpf_end(struct task_bpf *bpf)
+{
+	(void)bpf;
+}
+
+u64 task_bpf_lost(struct task_bpf *bpf)
+{
+	(void)bpf;
+	return 0;
+}
+
+int task_bpf_seed(struct task_bpf *bpf, const struct source_sink *sink)
+{
+	(void)bpf;
+	(void)sink;
+	return -EOPNOTSUPP;
+}
+
+int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason)
+{
+	(void)memory;
+	(void)ret_bpf;
+	return refuse(ret_reason);
+}
+
+struct switch_bpf *switch_bpf_free(struct switch_bpf *bpf)
+{
+	(void)bpf;
+	return NULL;
+}
+
+const struct switch_ring *switch_bpf_ring(const struct switch_bpf *bpf, u32 cpu)
+{
+	(void)bpf;
+	(void)cpu;
+	return NULL;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tasks and cgroups as BPF programs tell of them: fork, exec, exit, names, moves between
+ * cgroups, cgroups made and removed. None is built in where speprof was built without BPF.
+ */
+#ifndef SPEPROF_TASK_BPF_H
+#define SPEPROF_TASK_BPF_H
+
+#include "source.h"
+
+#define TASK_BPF_REASON 160
+
+/* No event is there. */
+#define TASK_BPF_NOTHING UINT64_MAX
+
+struct task_bpf;
+
+/**
+ * task_bpf_new() - load and attach the programs
+ * @ring: bytes of the ring, a power of two of pages; 0 for the default
+ * @ret_reason: on failure, TASK_BPF_REASON bytes that say why
+ */
+int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason);
+
+struct task_bpf *task_bpf_free(struct task_bpf *bpf);
+
+/** task_bpf_fd() - signalled, once, when the ring is half full (EPOLLET); owned by @bpf */
+int task_bpf_fd(const struct task_bpf *bpf);
+
+/** task_bpf_begin() - look at what the ring holds now */
+void task_bpf_begin(struct task_bpf *bpf);
+
+/** task_bpf_next() - time of the oldest event seen by then, or TASK_BPF_NOTHING */
+u64 task_bpf_next(const struct task_bpf *bpf);
+
+/** task_bpf_take() - hand the oldest event over; there must be one */
+void task_bpf_take(struct task_bpf *bpf, const struct source_sink *sink);
+
+/** task_bpf_end() - make room for what was handed over */
+void task_bpf_end(struct task_bpf *bpf);
+
+/** task_bpf_lost() - events that found the ring full since the last call */
+u64 task_bpf_lost(struct task_bpf *bpf);
+
+/** task_bpf_seed() - hand all tasks over, by the task iterator: TASK_SEED each */
+int task_bpf_seed(struct task_bpf *bpf, const struct source_sink *sink);
+
+/**
+ * struct switch_ring - who ran when on one CPU
+ * @entries: @mask + 1 of them, each CLOCK_MONOTONIC << 22 | TID of who runs from then on
+ * @count: how many there ever were; the oldest are overwritten
+ */
+struct switch_ring {
+	const u64 *entries;
+	const u64 *count;
+	u32 mask;
+};
+
+struct switch_bpf;
+
+/**
+ * switch_bpf_new() - follow context switches on all CPUs
+ * @memory: bytes for all rings
+ * @ret_reason: as above
+ */
+int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason);
+
+struct switch_bpf *switch_bpf_free(struct switch_bpf *bpf);
+
+/** switch_bpf_ring() - of @cpu, or NULL; valid as long as @bpf */
+const struct switch_ring *switch_bpf_ring(const struct switch_bpf *bpf, u32 cpu);
+
+#endif

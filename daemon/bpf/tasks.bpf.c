@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What tasks and cgroups do, by BTF tracepoints: no trampolines, which arm64's 6.1 has
+ * not. Records go to one ring in the order in which they are reserved, so what was
+ * caused comes after its cause, whatever CPU it was on.
+ *
+ * Executable mappings are not here: no tracepoint tells of them, and perf's side band does,
+ * with the path that only the kernel can resolve.
+ */
+#include "kernel-types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "task-record.h"
+
+/* GPL-only helpers are used; LGPL 2.1 grants the GPL's terms in its section 3. */
+char LICENSE[] SEC("license") = "GPL";
+
+/* Sized by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} events SEC(".maps");
+
+/* A path is too long for the stack. Tracepoints do not nest: cgroups change in task context. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct task_path_record);
+} scratch SEC(".maps");
+
+/* How full the ring may be before the reader is woken; set by the loader. */
+const volatile __u32 wakeup_bytes;
+
+/* Records that found the ring full. */
+__u64 dropped;
+
+static __always_inline __u64 wakeup_flags(void)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= wakeup_bytes ? BPF_RB_FORCE_WAKEUP :
+									       BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline __u64 task_cgroup(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+}
+
+static __always_inline struct task_record *record_begin(__u16 type, struct task_struct *task)
+{
+	struct task_record *record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
+
+	if (!record) {
+		__sync_fetch_and_add(&dropped, 1);
+		return NULL;
+	}
+	__builtin_memset(record, 0, sizeof(*record));
+	record->type = type;
+	record->time_ns = bpf_ktime_get_ns();
+	record->pid = BPF_CORE_READ(task, tgid);
+	record->tid = BPF_CORE_READ(task, pid);
+	record->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	record->cgroup = task_cgroup(task);
+	return record;
+}
+
+static __always_inline void record_end(struct task_record *record)
+{
+	bpf_ringbuf_submit(record, wakeup_flags());
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct task_record *record = record_begin(TASK_RECORD_FORK, child);
+
+	if (!record)
+		return 0;
+	record->other = BPF_CORE_READ(parent, tgid);
+	record->size = sizeof(record->name);
+	BPF_CORE_READ_STR_INTO(&record->name, child, comm);
+	record_end(record);
+	return 0;
+}
+
+/*
+ * Within execve() a task gets its name when the new address space is in place and before
+ * anything is mapped from a file: the one moment that is after the old image and before the
+ * mappings of the new one. Its start_code is not set then; no other caller has such a one.
+ */
+SEC("tp_btf/task_rename")
+int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	bool exec = mm && !BPF_CORE_READ(mm, start_code);
+	struct task_record *record =
+		record_begin(exec ? TASK_RECORD_EXEC : TASK_RECORD_RENAME, task);
+	long n;
+
+	if (!record)
+		return 0;
+	n = bpf_probe_read_kernel_str(record->name, sizeof(record->name), comm);
+	record->size = n > 0 ? (__u32)n : 0;
+	record_end(record);
+	return 0;
+}
+
+/* A thread that executes takes its leader's number; nothing else says that its own is free. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task, int old_pid)
+{
+	struct task_record *record;
+
+	if (old_pid == BPF_CORE_READ(task, pid))
+		return 0;
+	record = record_begin(TASK_RECORD_RETID, task);
+	if (!record)
+		return 0;
+	record->other = old_pid;
+	record_end(record);
+	return 0;
+}
+
+/* signal->live is counted down before the tracepoint: 0 with the last thread. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	struct task_record *record = record_begin(TASK_RECORD_EXIT, task);
+
+	if (!record)
+		return 0;
+	record->last = BPF_CORE_READ(task, signal, live.counter) <= 0;
+	record_end(record);
+	return 0;
+}
+
+static __always_inline void cgroup_record(__u16 type, struct cgroup *cgroup, const char *path,
+					  struct task_struct *task)
+{
+	struct task_path_record *record;
+	__u32 key = 0;
+	__u64 n = 0;
+
+	record = bpf_map_lookup_elem(&scratch, &key);
+	if (!record)
+		return;
+	__builtin_memset(&record->head, 0, sizeof(record->head));
+	record->head.type = type;
+	record->head.time_ns = bpf_ktime_get_ns();
+	/* The default hierarchy is number 0; a task is in it besides any of version 1. */
+	if (!BPF_CORE_READ(cgroup, root, hierarchy_id))
+		record->head.cgroup = BPF_CORE_READ(cgroup, kn, id);
+	if (task) {
+		record->head.pid = BPF_CORE_READ(task, tgid);
+		record->head.tid = BPF_CORE_READ(task, pid);
+		record->head.start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+		record->head.threads = (__u32)BPF_CORE_READ(task, signal, nr_threads);
+	}
+	if (path)
+		n = (__u64)bpf_probe_read_kernel_str(record->head.name, TASK_RECORD_PATH, path);
+	/* As the verifier follows it: one comparison of what is added below. */
+	barrier_var(n);
+	if (n > TASK_RECORD_PATH)
+		n = 0;
+	record->head.size = (__u32)n;
+	if (bpf_ringbuf_output(&events, record, __builtin_offsetof(struct task_record, name) + n,
+			       wakeup_flags()) < 0)
+		__sync_fetch_and_add(&dropped, 1);
+}
+
+/* Threads that move alone (threaded cgroups) stay in the container of their process. */
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(on_attach, struct cgroup *cgroup, const char *path, struct task_struct *task,
+	     bool threadgroup)
+{
+	if (threadgroup)
+		cgroup_record(TASK_RECORD_ATTACH, cgroup, path, task);
+	return 0;
+}
+
+SEC("tp_btf/cgroup_mkdir")
+int BPF_PROG(on_mkdir, struct cgroup *cgroup, const char *path)
+{
+	cgroup_record(TASK_RECORD_CGROUP_NEW, cgroup, path, NULL);
+	return 0;
+}
+
+SEC("tp_btf/cgroup_rename")
+int BPF_PROG(on_cgroup_rename, struct cgroup *cgroup, const char *path)
+{
+	cgroup_record(TASK_RECORD_CGROUP_NEW, cgroup, path, NULL);
+	return 0;
+}
+
+SEC("tp_btf/cgroup_rmdir")
+int BPF_PROG(on_rmdir, struct cgroup *cgroup, const char *path)
+{
+	cgroup_record(TASK_RECORD_CGROUP_GONE, cgroup, NULL, NULL);
+	return 0;
+}
+
+/* Those that are there already, threads too. */
+SEC("iter/task")
+int each_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct task_record record = { .type = TASK_RECORD_SEED };
+	struct mm_struct *mm;
+
+	if (!task || BPF_CORE_READ(task, signal, live.counter) <= 0)
+		return 0;
+	record.time_ns = bpf_ktime_get_ns();
+	record.pid = BPF_CORE_READ(task, tgid);
+	record.tid = BPF_CORE_READ(task, pid);
+	record.start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	record.cgroup = task_cgroup(task);
+	mm = BPF_CORE_READ(task, mm);
+	if (mm) {
+		record.start_code = BPF_CORE_READ(mm, start_code);
+		record.start_stack = BPF_CORE_READ(mm, start_stack);
+	}
+	record.size = sizeof(record.name);
+	BPF_CORE_READ_STR_INTO(&record.name, task, group_leader, comm);
+	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+	return 0;
+}
