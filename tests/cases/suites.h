@@ -19,6 +19,8 @@
 	S(spu_filter) \
 	S(spu_levels) \
 	S(inject) \
+	S(faults) \
+	S(edges) \
 	S(property) \
 	S(opmodel) \
 	S(synthetic)

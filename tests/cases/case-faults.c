@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Table D17-11, row by row, from the fault of a buffer write to what a driver makes of it.
+ * scripts/rule-index holds the rows' names against the text.
+ */
+#include "spu-fixture.h"
+#include "suites.h"
+#include "syndrome.h"
+
+#define S	 SPE_PMBSR_S
+#define STAGE1	 SPE_PMBSR_EC_STAGE1
+#define STAGE2	 SPE_PMBSR_EC_STAGE2
+#define NO_STAGE 0
+
+/**
+ * struct fault - a row: Fault Status Codes from @first to @last, by level, at both stages or one
+ * @stage: NO_STAGE: both; else the EC that alone can be
+ * @class: what the driver is told
+ */
+static const struct fault {
+	const char *name;
+	u8 first;
+	u8 last;
+	u8 stage;
+	u8 class;
+} d17_11[] = {
+	{ "Translation", 0x04, 0x07, NO_STAGE, SPE_SYNDROME_FAULT },
+	{ "Address Size", 0x00, 0x03, NO_STAGE, SPE_SYNDROME_FAULT },
+	{ "Alignment", 0x21, 0x21, STAGE1, SPE_SYNDROME_FAULT },
+	{ "Permission", 0x0c, 0x0f, NO_STAGE, SPE_SYNDROME_FAULT },
+	{ "Access flag", 0x08, 0x0b, NO_STAGE, SPE_SYNDROME_FAULT },
+	{ "TLB Conflict fault", 0x30, 0x30, NO_STAGE, SPE_SYNDROME_FAULT },
+	{ "Unsupported atomic hardware update fault", 0x31, 0x31, NO_STAGE, SPE_SYNDROME_FAULT },
+	{ "External abort on translation table walk, translation table update, or GPT walk", 0x13,
+	  0x17, NO_STAGE, SPE_SYNDROME_EXTERNAL_SYNC },
+	{ "Granule Protection Check", 0x00, 0x00, SPE_PMBSR_EC_GPC, SPE_SYNDROME_GPC },
+};
+
+/* The second record faults: S and the syndrome, nothing else; PMBPTR where it was. */
+static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
+{
+	u64 place = (u64)ec << 40 | (u64)fsc << 32;
+	u64 start;
+
+	if (!fixture_init(check, NULL))
+		return;
+	fixture_arm(FIXTURE_SIZE);
+	fixture_sample(&op_load);
+	start = fixture_reg(SPE_REG_PMBPTR);
+	fixture.fault_from = start;
+	fixture.fault = spe_fault(ec, fsc);
+	fixture_sample(&op_load);
+	SPE_CHECK_EQ(check, place | fixture_reg(SPE_REG_PMBSR),
+		     place | S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | fsc);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), start);
+	SPE_CHECK_EQ(check, place | fixture.spu.stats.written, place | 1);
+	SPE_CHECK_EQ(check, place | spe_syndrome_read(fixture_reg(SPE_REG_PMBSR)).class,
+		     place | class);
+	/* Nothing is written until S is cleared, then it goes on. */
+	fixture.fault = 0;
+	SPE_CHECK(check, !fixture_sample(&op_load));
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
+}
+
+static void table_d17_11(struct spe_check *check)
+{
+	for (size_t row = 0; row < ARRAY_SIZE(d17_11); row++) {
+		const struct fault *fault = &d17_11[row];
+
+		for (u8 fsc = fault->first; fsc <= fault->last; fsc++) {
+			if (fault->stage) {
+				fault_check(check, fault->stage, fsc, fault->class);
+				continue;
+			}
+			fault_check(check, STAGE1, fsc, fault->class);
+			fault_check(check, STAGE2, fsc, fault->class);
+		}
+	}
+}
+
+static const struct spe_case cases[] = {
+	{ "table D17-11", table_d17_11 },
+};
+
+const struct spe_suite spe_suite_faults = { "faults", cases, ARRAY_SIZE(cases) };
