@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * abi-fuzz SECONDS [SEED]: seeded random use of /dev/speprof by threads that share descriptors:
+ * ioctls, uring_cmds, mmap offsets, reads, polls, closes, duplicates, while a thread writes anything
+ * into control pages and syndromes are injected. Each round is a process of its own; every
+ * third is killed in the middle.
+ *
+ * What is asserted: each call fails with what the header names for it or not at all, the ledgers
+ * add up whenever they can be read, and no CPU is busy once a round is over. What the kernel has
+ * to say is for the lane to see. Needs root and both modules loaded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/speprof.h>
+
+#define THREADS 4
+#define SLOTS 12
+#define ROUND_MS 3000
+
+enum kind {
+	DEVICE,
+	SESSION,
+	RING,
+	KINDS,
+};
+
+/* What a round's threads share. */
+static _Atomic int slots[KINDS][SLOTS];
+static atomic_bool over;
+static uint64_t seed;
+
+/* What all rounds have done; in memory that they share. */
+static struct totals {
+	atomic_ullong calls;
+	atomic_ullong succeeded;
+	atomic_ullong cqes;
+	atomic_ullong bytes_read;
+	atomic_ullong snapshots;
+	atomic_ullong ledgers;
+	atomic_ullong injected;
+} *totals;
+
+struct actor {
+	uint64_t random;
+	struct io_uring uring;
+	uint8_t *buffer;
+	struct iovec fixed;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* SplitMix64. */
+static uint64_t draw(struct actor *actor)
+{
+	uint64_t z = actor->random += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static uint64_t below(struct actor *actor, uint64_t bound)
+{
+	return draw(actor) % bound;
+}
+
+static bool once_in(struct actor *actor, uint64_t n)
+{
+	return !below(actor, n);
+}
+
+/* A number as programs have them, or as those have them who mean no good. */
+static uint64_t number(struct actor *actor, uint64_t sane)
+{
+	switch (below(actor, 32)) {
+	case 0:
+		return draw(actor);
+	case 1:
+		return 1ULL << below(actor, 64);
+	case 2:
+		return UINT64_MAX - below(actor, 3);
+	case 3:
+		return below(actor, 3);
+	default:
+		return sane;
+	}
+}
+
+static void fail(const char *what, long got)
+{
+	fprintf(stderr, "abi-fuzz: seed %llu: %s: %ld, errno %d (%s)\n", (unsigned long long)seed,
+		what, got, errno, strerror(errno));
+	_exit(1);
+}
+
+/* ---- What may come of a call -------------------------------------------------- */
+
+struct expected {
+	unsigned int command;
+	const char *name;
+	int errors[12];
+};
+
+/* Beside what any descriptor may say: see is_expected(). */
+static const struct expected expectations[] = {
+	{ SPEPROF_DEVICE_INFO, "DEVICE_INFO", { EFAULT, EINVAL, E2BIG } },
+	{ SPEPROF_CPU_INFO, "CPU_INFO", { EFAULT, EINVAL, E2BIG } },
+	{ SPEPROF_SESSION_NEW, "SESSION_NEW", { EFAULT, EINVAL, E2BIG, EOPNOTSUPP, ENODEV, ENOMEM,
+						EMFILE, ENFILE, EPERM } },
+	{ SPEPROF_SESSION_SAMPLE, "SAMPLE", { EFAULT, EINVAL, E2BIG, ERANGE, EPERM, EOPNOTSUPP } },
+	{ SPEPROF_SESSION_START, "START", { EINVAL, ENODATA, EBUSY } },
+	{ SPEPROF_SESSION_STOP, "STOP", { EINVAL } },
+	{ SPEPROF_RING_OPEN, "RING_OPEN", { EFAULT, EINVAL, E2BIG, ENOENT, EMFILE, ENFILE, ENOMEM } },
+	{ SPEPROF_RING_ADVANCE, "ADVANCE", { EFAULT, ERANGE } },
+	{ SPEPROF_RING_KICK, "KICK", { EINVAL, ENXIO } },
+	{ SPEPROF_RING_FLUSH, "FLUSH", { EINVAL, ENXIO } },
+	{ SPEPROF_RING_STATS, "STATS", { EFAULT, EINVAL, E2BIG } },
+	{ SPEPROF_RING_SNAPSHOT, "SNAPSHOT", { EFAULT, EINVAL, E2BIG, EOPNOTSUPP, EBUSY, ENOSPC,
+					       ENODATA } },
+	{ SPEPROF_RING_RELEASE, "RELEASE", { EINVAL, EOPNOTSUPP, ENOENT } },
+};
+
+static const struct expected *expectation(unsigned int command)
+{
+	for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++)
+		if (expectations[i].command == command)
+			return &expectations[i];
+	return NULL;
+}
+
+/* A descriptor can be closed, or be another's, by the time it is used. */
+static bool is_expected(const struct expected *expected, int error)
+{
+	if (error == EBADF || error == ENOTTY || error == EOPNOTSUPP)
+		return true;
+	for (size_t i = 0; expected && i < 12 && expected->errors[i]; i++)
+		if (expected->errors[i] == error)
+			return true;
+	return false;
+}
+
+static long call(int fd, unsigned int command, void *argument)
+{
+	const struct expected *expected = expectation(command);
+	long got;
+
+	errno = 0;
+	got = ioctl(fd, command, argument);
+	atomic_fetch_add(&totals->calls, 1);
+	if (got >= 0)
+		atomic_fetch_add(&totals->succeeded, 1);
+	else if (!is_expected(expected, errno))
+		fail(expected ? expected->name : "unknown ioctl", got);
+	return got;
+}
+
+/* ---- Descriptors --------------------------------------------------------------- */
+
+static int some_fd(struct actor *actor, enum kind kind)
+{
+	return atomic_load(&slots[kind][below(actor, SLOTS)]);
+}
+
+/* Put it where others find it; what was there is closed. */
+static void keep_fd(struct actor *actor, enum kind kind, int fd)
+{
+	int old = atomic_exchange(&slots[kind][below(actor, SLOTS)], fd);
+
+	if (old >= 0)
+		close(old);
+}
+
+static void act_device(struct actor *actor)
+{
+	int fd = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		fail("open", fd);
+	keep_fd(actor, DEVICE, fd);
+}
+
+static void act_session(struct actor *actor)
+{
+	uint8_t cpus[8] = { (uint8_t)below(actor, 4) };
+	struct speprof_session_config config = {
+		.size = (uint32_t)number(actor, sizeof(config)),
+		.mode = (uint32_t)number(actor, below(actor, 2)),
+		.rights = (uint32_t)number(actor, 15),
+		.ring_size = 65536ULL << below(actor, 4),
+		.event_slots = 16U << below(actor, 4),
+		.max_latency_ms = (uint32_t)number(actor, below(actor, 20)),
+		.watermark = number(actor, below(actor, 32768)),
+	};
+	long fd;
+
+	if (once_in(actor, 8))
+		config.ring_size = number(actor, 65536) & ~(1ULL << 24 | 1ULL << 25 | 1ULL << 26 |
+							    1ULL << 27 | 1ULL << 28);
+	if (cpus[0] || once_in(actor, 4)) {
+		config.cpus = number(actor, (uintptr_t)cpus);
+		config.cpus_size = (uint32_t)number(actor, below(actor, 9));
+	}
+	fd = call(some_fd(actor, DEVICE), SPEPROF_SESSION_NEW, &config);
+	if (fd > 0)
+		keep_fd(actor, SESSION, (int)fd);
+}
+
+static void act_sample(struct actor *actor)
+{
+	struct speprof_sampling sampling = {
+		.size = (uint32_t)number(actor, sizeof(sampling)),
+		.flags = (uint32_t)number(actor, 1 + below(actor, 7)),
+		.interval = number(actor, 50000 + below(actor, 500000)),
+		.collect = (uint32_t)number(actor, below(actor, 16)),
+		.types = once_in(actor, 4) ? (uint32_t)below(actor, 8) : 0,
+		.events = once_in(actor, 8) ? draw(actor) : 0,
+		.events_not = once_in(actor, 8) ? draw(actor) : 0,
+		.min_latency = once_in(actor, 8) ? (uint32_t)number(actor, 3) : 0,
+	};
+
+	call(some_fd(actor, SESSION), SPEPROF_SESSION_SAMPLE, &sampling);
+}
+
+static void act_run(struct actor *actor)
+{
+	call(some_fd(actor, SESSION),
+	     below(actor, 3) ? SPEPROF_SESSION_START : SPEPROF_SESSION_STOP,
+	     (void *)(uintptr_t)once_in(actor, 16));
+}
+
+static void act_ring(struct actor *actor)
+{
+	struct speprof_ring_open open = {
+		.size = (uint32_t)number(actor, sizeof(open)),
+		.cpu = (uint32_t)number(actor, below(actor, 3)),
+		.flags = SPEPROF_RING_NONBLOCK | (once_in(actor, 16) ? (uint32_t)draw(actor) : 0),
+	};
+	long fd = call(some_fd(actor, SESSION), SPEPROF_RING_OPEN, &open);
+
+	if (fd > 0)
+		keep_fd(actor, RING, (int)fd);
+}
+
+static void act_close(struct actor *actor)
+{
+	int fd = atomic_exchange(&slots[below(actor, KINDS)][below(actor, SLOTS)], -1);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+static void act_dup(struct actor *actor)
+{
+	enum kind kind = (enum kind)below(actor, KINDS);
+	int fd = dup(some_fd(actor, kind));
+
+	if (fd >= 0)
+		keep_fd(actor, kind, fd);
+}
+
+/* ---- Rings ------------------------------------------------------------------------ */
+
+static void ledger_check(const struct speprof_ring_stats *stats)
+{
+	bool ok = stats->head == stats->data_bytes + stats->header_bytes + stats->skip_bytes &&
+		  stats->tail <= stats->head && stats->event_tail <= stats->event_head &&
+		  stats->oldest <= stats->head && stats->event_oldest <= stats->event_head &&
+		  stats->overwritten_bytes + stats->claimed_bytes <= stats->data_bytes &&
+		  stats->overwritten_records + stats->claimed_records <= stats->records &&
+		  stats->records * 64 <= stats->data_bytes && stats->snapshots <= 8 &&
+		  stats->state < SPEPROF_RING_STATES;
+
+	if (!ok)
+		fail("the ledgers do not add up", (long)stats->head);
+	atomic_fetch_add(&totals->ledgers, 1);
+}
+
+static void act_stats(struct actor *actor)
+{
+	struct speprof_ring_stats stats = { .size = sizeof(stats) };
+
+	if (!call(some_fd(actor, RING), SPEPROF_RING_STATS, &stats))
+		ledger_check(&stats);
+}
+
+static void act_snapshot(struct actor *actor)
+{
+	struct speprof_snapshot snapshot = {
+		.size = (uint32_t)number(actor, sizeof(snapshot)),
+		.reserved = once_in(actor, 16),
+		.max_bytes = number(actor, below(actor, 1 << 20)),
+	};
+	int fd = some_fd(actor, RING);
+
+	if (once_in(actor, 2))
+		call(fd, SPEPROF_RING_RELEASE, NULL);
+	else if (!call(fd, SPEPROF_RING_SNAPSHOT, once_in(actor, 16) ? (void *)8 : &snapshot))
+		atomic_fetch_add(&totals->snapshots, 1);
+}
+
+static void act_tails(struct actor *actor)
+{
+	struct speprof_ring_stats stats = { .size = sizeof(stats) };
+	int fd = some_fd(actor, RING);
+	struct speprof_advance advance;
+
+	if (call(fd, SPEPROF_RING_STATS, &stats))
+		return;
+	advance.tail = number(actor, stats.head);
+	advance.event_tail = number(actor, stats.event_head);
+	call(fd, SPEPROF_RING_ADVANCE, &advance);
+	call(fd, once_in(actor, 2) ? SPEPROF_RING_KICK : SPEPROF_RING_FLUSH, NULL);
+}
+
+static void act_read(struct actor *actor)
+{
+	struct iovec vec = {
+		.iov_base = once_in(actor, 16) ? (void *)4096 : actor->buffer,
+		.iov_len = number(actor, below(actor, 65536)) & 0xffff,
+	};
+	ssize_t got = preadv2(some_fd(actor, RING), &vec, 1, -1, RWF_NOWAIT);
+
+	if (got > 0)
+		atomic_fetch_add(&totals->bytes_read, (unsigned long long)got);
+	/* EINVAL: a flight recorder's; EOPNOTSUPP: of a file that cannot say so. */
+	else if (got < 0 && errno != EAGAIN && errno != EFAULT && errno != EINVAL &&
+		 errno != EBADF && errno != EOPNOTSUPP)
+		fail("read", got);
+}
+
+static void act_poll(struct actor *actor)
+{
+	struct pollfd fds[4];
+
+	for (unsigned int i = 0; i < 4; i++)
+		fds[i] = (struct pollfd){
+			.fd = some_fd(actor, (enum kind)below(actor, KINDS)),
+			.events = (short)draw(actor),
+		};
+	poll(fds, 4, (int)below(actor, 3));
+}
+
+static void act_map(struct actor *actor)
+{
+	static const uint64_t offsets[] = { SPEPROF_MMAP_CONTROL, SPEPROF_MMAP_EVENTS,
+					    SPEPROF_MMAP_DATA };
+	uint64_t offset = offsets[below(actor, 3)];
+	size_t size = 4096ULL << below(actor, 8);
+	int prot = (int)below(actor, 8);
+	uint8_t *map;
+
+	if (once_in(actor, 4))
+		offset = draw(actor) & ~4095ULL & INT64_MAX;
+	map = mmap(NULL, size, prot, once_in(actor, 16) ? MAP_PRIVATE : MAP_SHARED,
+		   some_fd(actor, (enum kind)(once_in(actor, 8) ? below(actor, KINDS) : RING)),
+		   (off_t)offset);
+	if (map == MAP_FAILED)
+		return;
+	mprotect(map, size, PROT_READ);
+	mprotect(map, size, once_in(actor, 2) ? PROT_READ | PROT_WRITE : PROT_EXEC);
+	if (!mprotect(map, size, PROT_READ))
+		for (size_t at = 0; at < size; at += 4096)
+			actor->buffer[0] ^= ((volatile uint8_t *)map)[at];
+	if (once_in(actor, 2))
+		madvise(map, size, (int)below(actor, 26));
+	munmap(map, size);
+}
+
+/* Anything, to anything. */
+static void act_wild(struct actor *actor)
+{
+	unsigned int command = _IOC((unsigned int)below(actor, 4), SPEPROF_IOC_MAGIC,
+				    (unsigned int)below(actor, 64), 0);
+	uint64_t words[64];
+
+	for (unsigned int i = 0; i < 64; i++)
+		words[i] = number(actor, i);
+	words[0] = number(actor, 8 * below(actor, 40));
+	/* Not memory for gigabytes of rings. */
+	if (command == SPEPROF_SESSION_NEW)
+		return;
+	call(some_fd(actor, (enum kind)below(actor, KINDS)), command,
+	     once_in(actor, 8) ? (void *)(uintptr_t)number(actor, 0) : words);
+}
+
+/* ---- io_uring ------------------------------------------------------------------------ */
+
+static void act_reap(struct actor *actor)
+{
+	struct io_uring_cqe *cqe;
+
+	while (!io_uring_peek_cqe(&actor->uring, &cqe)) {
+		atomic_fetch_add(&totals->cqes, 1);
+		if (cqe->user_data && cqe->res < 0 && cqe->res != -ECANCELED &&
+		    cqe->res != -EAGAIN && cqe->res != -EINTR &&
+		    !is_expected(expectation((unsigned int)cqe->user_data), -cqe->res)) {
+			errno = -cqe->res;
+			fail("uring_cmd", (long)cqe->user_data);
+		}
+		io_uring_cqe_seen(&actor->uring, cqe);
+	}
+}
+
+static void uring_command(struct actor *actor, struct io_uring_sqe *sqe, int fd)
+{
+	static struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
+	uint32_t command = SPEPROF_RING_ADVANCE + (uint32_t)below(actor, 7);
+	uint64_t payload[2] = { number(actor, 0), number(actor, 0) };
+
+	if (command == SPEPROF_RING_SNAPSHOT && !once_in(actor, 4))
+		payload[0] = (uintptr_t)&snapshot;
+	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
+	sqe->cmd_op = command;
+	memcpy(sqe->cmd, payload, sizeof(payload));
+	sqe->user_data = command;
+}
+
+static void act_uring(struct actor *actor)
+{
+	int fd = some_fd(actor, RING);
+	struct io_uring_sqe *sqe;
+
+	for (uint64_t n = below(actor, 6); n; n--) {
+		sqe = io_uring_get_sqe(&actor->uring);
+		if (!sqe)
+			break;
+		switch (below(actor, 6)) {
+		case 0:
+			io_uring_prep_read(sqe, fd, actor->buffer, 4096, 0);
+			break;
+		case 1:
+			io_uring_prep_read_fixed(sqe, fd, actor->fixed.iov_base, 8192, 0, 0);
+			break;
+		case 2:
+			io_uring_prep_poll_add(sqe, fd, POLLIN | POLLPRI);
+			if (once_in(actor, 2))
+				sqe->len |= IORING_POLL_ADD_MULTI;
+			break;
+		case 3:
+			io_uring_prep_cancel_fd(sqe, fd, IORING_ASYNC_CANCEL_ALL);
+			break;
+		default:
+			uring_command(actor, sqe, fd);
+			break;
+		}
+		if (sqe->opcode != IORING_OP_URING_CMD)
+			sqe->user_data = 0;
+		if (once_in(actor, 8))
+			sqe->flags |= IOSQE_ASYNC;
+	}
+	io_uring_submit(&actor->uring);
+	act_reap(actor);
+}
+
+/* ---- The kernel's side ------------------------------------------------------------------- */
+
+static void parameter_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) > 0)
+		atomic_fetch_add(&totals->injected, 1);
+	close(fd);
+}
+
+static void act_inject(struct actor *actor)
+{
+	static const unsigned int classes[] = { 0x00, 0x1e, 0x1f, 0x24, 0x25 };
+	char text[64];
+
+	snprintf(text, sizeof(text), "%u %u %u", (unsigned int)below(actor, 2),
+		 once_in(actor, 4) ? (unsigned int)below(actor, 64) : classes[below(actor, 5)],
+		 (unsigned int)below(actor, once_in(actor, 4) ? 65536 : 64));
+	parameter_write("/sys/module/speprof_emu/parameters/inject", text);
+}
+
+static void act_limit(struct actor *actor)
+{
+	static const char *const paths[] = {
+		"/sys/module/speprof/parameters/throttle_interrupts",
+		"/sys/module/speprof/parameters/throttle_bytes",
+		"/sys/module/speprof/parameters/unread_ms",
+	};
+	char text[32];
+
+	snprintf(text, sizeof(text), "%u",
+		 once_in(actor, 2) ? 0 : (unsigned int)below(actor, 200000));
+	parameter_write(paths[below(actor, 3)], text);
+}
+
+/* ---- A round --------------------------------------------------------------------------------- */
+
+static void (*const acts[])(struct actor *actor) = {
+	act_device, act_session, act_sample, act_run,  act_run,    act_ring,     act_ring,
+	act_stats,  act_stats,	 act_tails,  act_tails, act_read,  act_read,	 act_poll,
+	act_map,    act_wild,	 act_uring,  act_uring, act_uring, act_snapshot, act_snapshot,
+	act_inject, act_limit,	 act_dup,    act_close,
+};
+
+static void *actor_run(void *arg)
+{
+	struct actor *actor = arg;
+
+	actor->buffer = malloc(1 << 16);
+	actor->fixed = (struct iovec){ malloc(8192), 8192 };
+	if (io_uring_queue_init(32, &actor->uring, 0))
+		fail("io_uring_queue_init", 0);
+	io_uring_register_buffers(&actor->uring, &actor->fixed, 1);
+	while (!atomic_load(&over))
+		acts[below(actor, sizeof(acts) / sizeof(acts[0]))](actor);
+	/* With commands in flight, as often as not. */
+	io_uring_queue_exit(&actor->uring);
+	return NULL;
+}
+
+/* Writes into every word of the control pages that are there. */
+static void *scribbler_run(void *arg)
+{
+	struct actor *actor = arg;
+
+	while (!atomic_load(&over)) {
+		volatile uint64_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+					       some_fd(actor, RING), SPEPROF_MMAP_CONTROL);
+
+		if (page == MAP_FAILED) {
+			sched_yield();
+			continue;
+		}
+		for (unsigned int i = 0; i < 2000; i++)
+			page[below(actor, 512)] = number(actor, page[16 + 2 * below(actor, 2)]);
+		munmap((void *)page, 4096);
+	}
+	return NULL;
+}
+
+static void ledgers_close(void)
+{
+	for (unsigned int i = 0; i < SLOTS; i++)
+		if (atomic_load(&slots[SESSION][i]) >= 0)
+			call(atomic_load(&slots[SESSION][i]), SPEPROF_SESSION_STOP, NULL);
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		struct speprof_ring_stats stats = { .size = sizeof(stats) };
+
+		if (atomic_load(&slots[RING][i]) >= 0 &&
+		    !call(atomic_load(&slots[RING][i]), SPEPROF_RING_STATS, &stats))
+			ledger_check(&stats);
+	}
+}
+
+static void round_run(uint64_t round_seed)
+{
+	struct actor actors[THREADS + 1];
+	pthread_t threads[THREADS + 1];
+
+	for (unsigned int kind = 0; kind < KINDS; kind++)
+		for (unsigned int i = 0; i < SLOTS; i++)
+			atomic_store(&slots[kind][i], -1);
+	for (unsigned int i = 0; i <= THREADS; i++) {
+		actors[i] = (struct actor){ .random = round_seed * 1000 + i };
+		if (pthread_create(&threads[i], NULL, i < THREADS ? actor_run : scribbler_run,
+				   &actors[i]))
+			fail("pthread_create", 0);
+	}
+	usleep(ROUND_MS * 1000);
+	atomic_store(&over, true);
+	for (unsigned int i = 0; i <= THREADS; i++)
+		pthread_join(threads[i], NULL);
+	ledgers_close();
+}
+
+static bool is_busy(void)
+{
+	struct speprof_cpu_info info = { .size = sizeof(info) };
+	int fd = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	bool busy = false;
+
+	if (fd < 0)
+		fail("open", fd);
+	for (; !ioctl(fd, SPEPROF_CPU_INFO, &info); info.cpu++)
+		busy |= info.flags & SPEPROF_CPU_BUSY;
+	close(fd);
+	return busy;
+}
+
+/* Sessions end with their last file; io_uring's files end in their own time. */
+static void rest_wait(void)
+{
+	for (uint64_t end = now_ms() + 20000; is_busy();) {
+		if (now_ms() > end)
+			fail("a CPU is busy and nobody is there", 0);
+		usleep(20000);
+	}
+}
+
+static void round_fork(uint64_t round_seed, bool is_killed)
+{
+	int status;
+	pid_t pid;
+
+	seed = round_seed;
+	pid = fork();
+	if (!pid) {
+		alarm(300);
+		round_run(round_seed);
+		_exit(0);
+	}
+	if (pid < 0)
+		fail("fork", pid);
+	if (is_killed) {
+		usleep(ROUND_MS * 500);
+		kill(pid, SIGKILL);
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		fail("waitpid", pid);
+	if (WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status) != SIGKILL || !is_killed)
+		fail("a round ended badly", status);
+	rest_wait();
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, rounds = 0;
+	uint64_t end = now_ms() + (argc > 1 ? strtoull(argv[1], NULL, 0) : 10) * 1000;
+
+	totals = mmap(NULL, sizeof(*totals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (totals == MAP_FAILED)
+		fail("mmap", 0);
+	do {
+		round_fork(first + rounds, rounds % 3 == 2);
+		rounds++;
+	} while (now_ms() < end);
+	printf("abi-fuzz: %llu rounds from seed %llu: %llu calls, %llu succeeded; %llu completions, %llu bytes read, %llu snapshots, %llu ledgers checked, %llu parameters set\n",
+	       (unsigned long long)rounds, (unsigned long long)first,
+	       (unsigned long long)totals->calls, (unsigned long long)totals->succeeded,
+	       (unsigned long long)totals->cqes, (unsigned long long)totals->bytes_read,
+	       (unsigned long long)totals->snapshots, (unsigned long long)totals->ledgers,
+	       (unsigned long long)totals->injected);
+	/* A fuzzer that gets nothing through tries nothing. */
+	return !(totals->succeeded > 100 * rounds && totals->ledgers > rounds);
+}
