@@ -3,9 +3,6 @@
 #include "layout.h"
 #include "zeros.h"
 
-/* A field is read as eight bytes wherever it is, so some must follow the record. */
-#define READ_BYTES (SPE_LAYOUT_BYTES + sizeof(u64))
-
 static u64 size_mask(u8 size)
 {
 	return size ? ~0ULL >> (64 - 8 * size) : 0;
@@ -21,23 +18,27 @@ static bool layout_add(struct spe_layout *l, const struct spe_packet *packet, u8
 		if (packet->index >= ARRAY_SIZE(l->address))
 			return false;
 		l->address[packet->index] = payload;
-		l->address_mask[packet->index] = ~0ULL;
+		if (packet->index < SPE_LAYOUT_ADDRESSES)
+			l->address_mask[packet->index] = ~0ULL;
 		return true;
 	case SPE_PACKET_COUNTER:
 		if (packet->index >= ARRAY_SIZE(l->counter))
 			return false;
 		l->counter[packet->index] = payload;
-		l->counter_mask[packet->index] = U16_MAX;
+		if (packet->index < SPE_LAYOUT_COUNTERS)
+			l->counter_mask[packet->index] = U16_MAX;
 		return true;
 	case SPE_PACKET_CONTEXT:
 		l->context[packet->index] = payload;
-		l->context_mask[packet->index] = U32_MAX;
+		if (packet->index < SPE_LAYOUT_CONTEXTS)
+			l->context_mask[packet->index] = U32_MAX;
 		return true;
 	case SPE_PACKET_EVENTS:
 		l->events = payload;
 		l->events_size = packet->payload_size;
 		l->events_mask = size_mask(packet->payload_size);
-		return true;
+		/* It is read as eight bytes, whatever its size. */
+		return payload <= SPE_LAYOUT_BYTES - sizeof(u64);
 	case SPE_PACKET_DATA_SOURCE:
 		l->source = payload;
 		l->source_size = packet->payload_size;
@@ -57,113 +58,181 @@ static bool layout_add(struct spe_layout *l, const struct spe_packet *packet, u8
 	}
 }
 
-static void layout_init(struct spe_layout *l, const struct spe_sample *sample)
+/*
+ * How far it is from @sample, which @d just read, over zeros to the next record: one
+ * that begins alike, as those of a core do. What else ends the zeros is damage: 0.
+ */
+static u8 layout_stride(const struct spe_decoder *d, const struct spe_sample *sample)
 {
-	memset(l, 0, sizeof(*l));
-	l->present = sample->present;
-	l->size = (u8)sample->size;
+	size_t room = d->len - (size_t)(sample->raw - d->buf), stride = sample->size;
+	const u8 *raw = sample->raw;
+
+	if (room > SPE_LAYOUT_BYTES)
+		room = SPE_LAYOUT_BYTES;
+	stride += spe_count_zeros(raw + stride, room - stride);
+	return stride == room || spe_headers_alike(raw[0], raw[stride]) ? (u8)stride : 0;
+}
+
+/* Where the next record would begin, by where records of this window do. */
+static u8 layout_slot(const struct spe_decoder *d, u8 size)
+{
+	size_t step = d->align ? d->align : d->starts & -d->starts, slot;
+
+	if (!step)
+		return size;
+	if (step > SPE_LAYOUT_BYTES)
+		step = SPE_LAYOUT_BYTES;
+	slot = (size + step - 1) / step * step;
+	return slot <= SPE_LAYOUT_BYTES ? (u8)slot : size;
+}
+
+static void mask_bytes(struct spe_layout *l, size_t from, size_t to, u8 mask)
+{
+	memset((u8 *)l->mask + from, mask, to - from);
 }
 
 /* The layout of a record that the general path read; false if it has none. */
 static bool layout_learn(struct spe_layout *l, const struct spe_sample *sample)
 {
-	u8 match[SPE_LAYOUT_BYTES] = { 0 }, mask[SPE_LAYOUT_BYTES] = { 0 };
 	struct spe_packet packet;
 	size_t pos = 0;
 	int r;
 
 	if (sample->size > SPE_LAYOUT_BYTES)
 		return false;
-	layout_init(l, sample);
+	memset(l, 0, sizeof(*l));
+	l->present = sample->present;
+	l->size = (u8)sample->size;
 	while (pos < sample->size) {
 		r = spe_packet_decode(sample->raw + pos, sample->size - pos, &packet);
 		if (r < 0 || !layout_add(l, &packet, (u8)pos))
 			return false;
-		memcpy(match + pos, sample->raw + pos, packet.header_size);
-		memset(mask + pos, 0xff, packet.header_size);
+		memcpy((u8 *)l->match + pos, sample->raw + pos, packet.header_size);
+		mask_bytes(l, pos, pos + packet.header_size, 0xff);
 		pos += (size_t)r;
 	}
-	memcpy(l->match, match, sizeof(match));
-	memcpy(l->mask, mask, sizeof(mask));
 	return true;
 }
 
-static bool layout_matches(const struct spe_layout *l, const u8 *raw)
+/* Two words at once where the CPU has such registers, one after the other elsewhere. */
+typedef u64 word_pair __attribute__((vector_size(16)));
+
+static inline word_pair pair_get(const void *p)
 {
-	u64 differ = 0, word;
+	word_pair pair;
+
+	memcpy(&pair, p, sizeof(pair));
+	return pair;
+}
+
+static inline u64 layout_differs(const struct spe_layout *l, const u8 *raw)
+{
+	word_pair differ = { 0 };
 	unsigned int i;
 
-	for (i = 0; i < SPE_LAYOUT_WORDS; i++) {
-		memcpy(&word, raw + 8 * i, sizeof(word));
-		differ |= (word ^ l->match[i]) & l->mask[i];
+	for (i = 0; i < SPE_LAYOUT_WORDS; i += 2)
+		differ |= (pair_get(raw + 8 * i) ^ pair_get(&l->match[i])) & pair_get(&l->mask[i]);
+	return differ[0] | differ[1];
+}
+
+void spe_layout_read_rare(const struct spe_layout *l, const u8 *raw, struct spe_sample *ret_sample)
+{
+	unsigned int i;
+
+	for (i = SPE_LAYOUT_ADDRESSES; i < ARRAY_SIZE(l->address); i++)
+		if (l->address[i])
+			ret_sample->address[i] = spe_get_le64(raw + l->address[i]);
+	for (i = SPE_LAYOUT_COUNTERS; i < ARRAY_SIZE(l->counter); i++)
+		if (l->counter[i])
+			ret_sample->counter[i] = spe_get_le16(raw + l->counter[i]);
+	for (i = SPE_LAYOUT_CONTEXTS; i < ARRAY_SIZE(l->context); i++)
+		if (l->context[i])
+			ret_sample->context[i] = spe_get_le32(raw + l->context[i]);
+}
+SPE_EXPORT(spe_layout_read_rare);
+
+/* The operation's class and payload say most often what kind of record it is. */
+static inline u8 *layouts_guess(struct spe_layouts *layouts, const u8 *raw)
+{
+	const u8 *op = raw + layouts->key;
+	unsigned int key = (u8)(op[0] << 6 ^ op[1]), i;
+
+	for (i = 0; i < SPE_LAYOUT_TELLS; i++)
+		key |= (raw[layouts->tell[i].at] == layouts->tell[i].header) << (8 + i);
+	return &layouts->by_key[key];
+}
+
+/* @raw is not of layout @l, which was the guess: note by which header that is told. */
+static void layouts_tell(struct spe_layouts *layouts, const struct spe_layout *l, const u8 *raw)
+{
+	const u8 *match = (const u8 *)l->match, *mask = (const u8 *)l->mask;
+	u8 at, header;
+
+	/* Of another class it was no guess, but what stands where there is none yet. */
+	if (layouts->tells == SPE_LAYOUT_TELLS || match[layouts->key] != raw[layouts->key])
+		return;
+	for (at = 0; at < l->size; at++)
+		if (mask[at] && raw[at] != match[at])
+			break;
+	if (at == l->size)
+		return;
+	header = match[at] ? match[at] : raw[at];
+	if (layouts->tells && layouts->tell[0].at == at && layouts->tell[0].header == header)
+		return;
+	layouts->tell[layouts->tells].at = at;
+	layouts->tell[layouts->tells++].header = header;
+}
+
+/* The layout of @raw where the guess was wrong; -1 if there is none. */
+static __attribute__((__noinline__)) int layouts_search(struct spe_layouts *layouts, const u8 *raw)
+{
+	unsigned int guess = *layouts_guess(layouts, raw);
+	int i;
+
+	for (i = 0; i < layouts->count; i++) {
+		if (layout_differs(&layouts->layout[i], raw))
+			continue;
+		layouts_tell(layouts, &layouts->layout[guess], raw);
+		*layouts_guess(layouts, raw) = (u8)i;
+		return i;
 	}
-	return !differ;
-}
-
-/* What no core is known to write: indices that are IMPLEMENTATION DEFINED or reserved. */
-#define RARE                                                                                       \
-	(SPE_HAS_ADDRESS(5) | SPE_HAS_ADDRESS(6) | SPE_HAS_ADDRESS(7) | SPE_HAS_COUNTER(3) |       \
-	 SPE_HAS_COUNTER(4) | SPE_HAS_COUNTER(5) | SPE_HAS_COUNTER(6) | SPE_HAS_COUNTER(7) |       \
-	 SPE_HAS_CONTEXT(2) | SPE_HAS_CONTEXT(3))
-
-static void read_rare(const struct spe_layout *l, const u8 *raw, struct spe_sample *ret_sample)
-{
-	unsigned int i;
-
-	for (i = 5; i < ARRAY_SIZE(l->address); i++)
-		ret_sample->address[i] = spe_get_le64(raw + l->address[i]) & l->address_mask[i];
-	for (i = 3; i < ARRAY_SIZE(l->counter); i++)
-		ret_sample->counter[i] = spe_get_le16(raw + l->counter[i]) & l->counter_mask[i];
-	for (i = 2; i < ARRAY_SIZE(l->context); i++)
-		ret_sample->context[i] = spe_get_le32(raw + l->context[i]) & l->context_mask[i];
-}
-
-static void layout_read(const struct spe_layout *l, const u8 *raw, struct spe_sample *ret_sample)
-{
-	unsigned int i;
-
-	for (i = 0; i < 5; i++)
-		ret_sample->address[i] = spe_get_le64(raw + l->address[i]) & l->address_mask[i];
-	for (i = 0; i < 3; i++)
-		ret_sample->counter[i] = spe_get_le16(raw + l->counter[i]) & l->counter_mask[i];
-	for (i = 0; i < 2; i++)
-		ret_sample->context[i] = spe_get_le32(raw + l->context[i]) & l->context_mask[i];
-	memset(&ret_sample->address[5], 0, 3 * sizeof(ret_sample->address[0]));
-	memset(&ret_sample->counter[3], 0, 5 * sizeof(ret_sample->counter[0]));
-	memset(&ret_sample->context[2], 0, 2 * sizeof(ret_sample->context[0]));
-	if (l->present & RARE)
-		read_rare(l, raw, ret_sample);
-	ret_sample->present = l->present;
-	ret_sample->events = spe_get_le64(raw + l->events) & l->events_mask;
-	ret_sample->timestamp = spe_get_le64(raw + l->timestamp) & l->timestamp_mask;
-	ret_sample->source = spe_get_le16(raw + l->source) & l->source_mask;
-	ret_sample->op_class = l->op_class;
-	ret_sample->op_subclass = raw[l->subclass] & l->subclass_mask;
-	ret_sample->events_size = l->events_size;
-	ret_sample->source_size = l->source_size;
-	ret_sample->size = l->size;
-	ret_sample->raw = raw;
-}
-
-/* The layout of @raw, first the one that had the same operation class the last time. */
-static int layouts_find(const struct spe_layouts *layouts, const u8 *raw)
-{
-	unsigned int guess = layouts->by_key[raw[layouts->key]], i;
-
-	if (guess < layouts->count && layout_matches(&layouts->layout[guess], raw))
-		return (int)guess;
-	for (i = 0; i < layouts->count; i++)
-		if (layout_matches(&layouts->layout[i], raw))
-			return (int)i;
 	return -1;
 }
 
-static void layouts_add(struct spe_layouts *layouts, const struct spe_sample *sample)
+static struct spe_layout *layouts_find_same(struct spe_layouts *layouts, const struct spe_layout *l)
 {
-	struct spe_layout layout;
+	struct spe_layout *known;
+	unsigned int i;
+
+	for (i = 0; i < layouts->count; i++) {
+		known = &layouts->layout[i];
+		if (known->size == l->size && !memcmp(known->match, l->match, sizeof(l->match)) &&
+		    !memcmp(known->mask, l->mask, l->size))
+			return known;
+	}
+	return NULL;
+}
+
+static void layouts_add(struct spe_layouts *layouts, const struct spe_decoder *d,
+			const struct spe_sample *sample)
+{
+	struct spe_layout layout, *known;
 
 	if (!layout_learn(&layout, sample))
 		return;
+	layout.stride = layout_stride(d, sample);
+	known = layouts_find_same(layouts, &layout);
+	if (known) {
+		/* It lay wider apart before, as where a record between was discarded. */
+		if (layout.stride && layout.stride < known->stride) {
+			mask_bytes(known, layout.stride, known->stride, 0);
+			known->stride = layout.stride;
+		}
+		return;
+	}
+	if (!layout.stride)
+		layout.stride = layout_slot(d, layout.size);
+	mask_bytes(&layout, layout.size, layout.stride, 0xff);
 	if (layout.subclass_mask)
 		layouts->key = (u8)(layout.subclass - 1);
 	layouts->layout[layouts->next] = layout;
@@ -177,38 +246,121 @@ static enum spe_decode next_general(struct spe_decoder *d, struct spe_layouts *l
 {
 	enum spe_decode r = spe_decoder_next(d, ret_sample, ret_range);
 
-	if (r == SPE_DECODE_SAMPLE)
-		layouts_add(layouts, ret_sample);
+	/* At the window's end a record may have a layout, and none that could be matched. */
+	if (r == SPE_DECODE_SAMPLE &&
+	    d->len - (size_t)(ret_sample->raw - d->buf) >= SPE_LAYOUT_BYTES)
+		layouts_add(layouts, d, ret_sample);
 	return r;
 }
+
+static void skip_zeros(struct spe_decoder *d)
+{
+	size_t zeros;
+
+	if (d->pos == d->len || d->buf[d->pos])
+		return;
+	zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);
+	d->pos += zeros;
+	d->ledger.padding += zeros;
+}
+
+/* Whether what is at the decoder's place may be matched, whichever layout it has. */
+static bool can_match(const struct spe_decoder *d, const struct spe_layouts *layouts)
+{
+	return layouts->count && d->len - d->pos >= SPE_LAYOUT_BYTES &&
+	       d->max_size >= SPE_LAYOUT_BYTES && !(d->align && d->pos % d->align);
+}
+
+/*
+ * Fill @run with records from the decoder's place on. No branch depends on the kind of
+ * record, and where the next one is depends on no load as long as strides are equal:
+ * so a core works at several records at once.
+ */
+static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct spe_run *run)
+{
+	size_t pos = d->pos, last = d->len - SPE_LAYOUT_BYTES, decoded = 0, stride = 0;
+	/* Alignments are powers of two (PMBIDR_EL1.Align); others are left to the caller. */
+	size_t misaligned = d->align ? d->align - 1 : 0;
+	const u8 *buf = d->buf, *raw;
+	const struct spe_layout *l;
+	unsigned int n = 0;
+	u32 starts = 0;
+	int i;
+
+	do {
+		raw = buf + pos;
+		i = *layouts_guess(layouts, raw);
+		l = &layouts->layout[i];
+		if (layout_differs(l, raw)) {
+			i = layouts_search(layouts, raw);
+			if (i < 0)
+				break;
+			l = &layouts->layout[i];
+		}
+		run->raw[n] = raw;
+		run->layout[n++] = (u8)i;
+		decoded += l->size;
+		starts |= (u32)pos;
+		if (l->stride != stride) {
+			stride = l->stride;
+			/* Keeps it a branch: to be predicted, not waited for. */
+			__asm__ volatile("" : "+r"(stride));
+		}
+		pos += stride;
+	} while (n < SPE_RUN && pos <= last && !(pos & misaligned));
+
+	run->count = n;
+	if (!n)
+		return;
+	d->starts |= starts;
+	d->first = run->raw[n - 1][0];
+	d->ledger.records += n;
+	d->ledger.decoded += decoded;
+	d->ledger.padding += pos - d->pos - decoded;
+	d->pos = pos;
+}
+
+enum spe_decode spe_decoder_next_run(struct spe_decoder *d, struct spe_layouts *layouts,
+				     struct spe_run *ret_run, struct spe_sample *ret_sample,
+				     struct spe_range *ret_range)
+{
+	skip_zeros(d);
+	if (can_match(d, layouts) && !(d->align & (d->align - 1))) {
+		run_fill(d, layouts, ret_run);
+		if (ret_run->count)
+			return SPE_DECODE_RUN;
+	}
+	return next_general(d, layouts, ret_sample, ret_range);
+}
+SPE_EXPORT(spe_decoder_next_run);
 
 enum spe_decode spe_decoder_next_fast(struct spe_decoder *d, struct spe_layouts *layouts,
 				      struct spe_sample *ret_sample, struct spe_range *ret_range)
 {
+	const struct spe_layout *l;
 	const u8 *raw;
-	size_t zeros;
 	int i;
 
-	if (d->pos < d->len && !d->buf[d->pos]) {
-		zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);
-		d->pos += zeros;
-		d->ledger.padding += zeros;
-	}
-	if (d->len - d->pos < READ_BYTES || (d->align && d->pos % d->align))
-		return spe_decoder_next(d, ret_sample, ret_range);
-
-	raw = d->buf + d->pos;
-	i = layouts_find(layouts, raw);
-	if (i < 0 || layouts->layout[i].size > d->max_size)
+	skip_zeros(d);
+	if (!can_match(d, layouts))
 		return next_general(d, layouts, ret_sample, ret_range);
 
-	layouts->by_key[raw[layouts->key]] = (u8)i;
-	layout_read(&layouts->layout[i], raw, ret_sample);
+	raw = d->buf + d->pos;
+	i = *layouts_guess(layouts, raw);
+	if (layout_differs(&layouts->layout[i], raw))
+		i = layouts_search(layouts, raw);
+	if (i < 0)
+		return next_general(d, layouts, ret_sample, ret_range);
+
+	l = &layouts->layout[i];
+	spe_layout_read(l, raw, ret_sample);
+	if (l->present & SPE_LAYOUT_RARE)
+		spe_layout_read_rare(l, raw, ret_sample);
 	d->starts |= (u32)d->pos;
 	d->first = raw[0];
-	d->pos += ret_sample->size;
+	d->pos += l->size;
 	d->ledger.records++;
-	d->ledger.decoded += ret_sample->size;
+	d->ledger.decoded += l->size;
 	return SPE_DECODE_SAMPLE;
 }
 SPE_EXPORT(spe_decoder_next_fast);

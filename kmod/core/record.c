@@ -304,8 +304,7 @@ static size_t resync_step(const struct spe_decoder *d)
 
 /*
  * Whether @sample may be the first record after damage. Strictly: it begins with
- * the packet that the last good one began with (cores begin all records alike,
- * but an operation's class is part of its header) and holds nothing unknown, as
+ * the packet that the last good one began with, and holds nothing unknown, as
  * the tail of a damaged record read from within mostly does.
  */
 static bool plausible(const struct spe_decoder *d, const struct spe_sample *sample)
@@ -314,8 +313,7 @@ static bool plausible(const struct spe_decoder *d, const struct spe_sample *samp
 
 	if (sample->present & SPE_HAS_OTHERS)
 		return false;
-	return d->first < 0 || first == d->first ||
-	       ((first & 0xfc) == 0x48 && (d->first & 0xfc) == 0x48);
+	return d->first < 0 || spe_headers_alike((u8)d->first, first);
 }
 
 /*

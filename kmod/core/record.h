@@ -197,6 +197,7 @@ enum spe_decode {
 	SPE_DECODE_SAMPLE,	/* a sample is there */
 	SPE_DECODE_SUSPECT,	/* a range was skipped: @ret_range */
 	SPE_DECODE_END,		/* the window is read */
+	SPE_DECODE_RUN,		/* several samples: of spe_decoder_next_run() only */
 };
 
 /** struct spe_range - bytes of a window: from @offset, @size of them */
@@ -204,6 +205,16 @@ struct spe_range {
 	size_t offset;
 	size_t size;
 };
+
+/**
+ * spe_headers_alike() - whether two records that begin so may be one core's
+ *
+ * Cores begin all records alike; an operation's class is part of its header.
+ */
+static inline bool spe_headers_alike(u8 a, u8 b)
+{
+	return a == b || ((a & 0xfc) == 0x48 && (b & 0xfc) == 0x48);
+}
 
 /** spe_decoder_init() - begin at the start of a window, which is sure */
 void spe_decoder_init(struct spe_decoder *decoder, const struct spe_decoder_config *config,

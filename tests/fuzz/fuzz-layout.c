@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The fast path of the codec against the general one: the first byte says the
- * alignment, the rest is two windows with one set of layouts.
+ * The fast path of the codec against the general one, record by record and in runs:
+ * the first byte says the alignment, the rest is two windows with one set of layouts.
  */
 #include <string.h>
 
@@ -43,13 +43,51 @@ static void walk_both(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 	fuzz_assert(!memcmp(&general.ledger, &fast.ledger, sizeof(general.ledger)));
 }
 
+static void walk_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
+{
+	const struct spe_decoder_config config = { .align = align };
+	struct spe_range range_want, range_got;
+	struct spe_decoder general, fast;
+	struct spe_sample want, got;
+	struct spe_run run;
+	enum spe_decode r;
+
+	spe_decoder_init(&general, &config, buf, len);
+	spe_decoder_init(&fast, &config, buf, len);
+	do {
+		r = spe_decoder_next_run(&fast, layouts, &run, &got, &range_got);
+		fuzz_assert(r != SPE_DECODE_RUN || (run.count && run.count <= SPE_RUN));
+		for (u32 i = 0; r == SPE_DECODE_RUN && i < run.count; i++) {
+			spe_run_sample(layouts, &run, i, &got);
+			fuzz_assert(spe_decoder_next(&general, &want, NULL) == SPE_DECODE_SAMPLE);
+			same_sample(&want, &got);
+		}
+		if (r == SPE_DECODE_RUN)
+			continue;
+		fuzz_assert(spe_decoder_next(&general, &want, &range_want) == r);
+		if (r == SPE_DECODE_SAMPLE)
+			same_sample(&want, &got);
+		else if (r == SPE_DECODE_SUSPECT)
+			fuzz_assert(range_want.offset == range_got.offset &&
+				    range_want.size == range_got.size);
+	} while (r != SPE_DECODE_END);
+	fuzz_assert(!memcmp(&general.ledger, &fast.ledger, sizeof(general.ledger)));
+	fuzz_assert(general.starts == fast.starts && general.first == fast.first);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct spe_layouts layouts = { 0 };
+	static const u8 alignments[] = { 0, 64, 4, 48 };
+	struct spe_layouts layouts = { 0 }, by_run = { 0 };
+	u32 align;
 
 	if (size < 1)
 		return 0;
-	walk_both(data + 1, (size - 1) / 2, data[0] & 1 ? 64 : 0, &layouts);
-	walk_both(data + 1, size - 1, data[0] & 1 ? 64 : 0, &layouts);
+	align = alignments[data[0] % ARRAY_SIZE(alignments)];
+	walk_both(data + 1, (size - 1) / 2, align, &layouts);
+	walk_both(data + 1, size - 1, align, &layouts);
+	walk_runs(data + 1, (size - 1) / 2, align, &by_run);
+	walk_runs(data + 1, size - 1, align, &by_run);
+	walk_runs(data + 1, size - 1, align, &layouts);
 	return 0;
 }

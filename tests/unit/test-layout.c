@@ -56,6 +56,42 @@ static u64 walk_both(const u8 *buf, size_t len, u32 align, struct spe_layouts *l
 	return fast.ledger.records;
 }
 
+/* The same by runs: records, suspect ranges and the ledger at the end. */
+static void walk_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
+{
+	const struct spe_decoder_config config = { .align = align };
+	struct spe_range range_want, range_got;
+	struct spe_decoder general, fast;
+	struct spe_sample want, got;
+	struct spe_run run;
+	enum spe_decode r;
+
+	spe_decoder_init(&general, &config, buf, len);
+	spe_decoder_init(&fast, &config, buf, len);
+	do {
+		r = spe_decoder_next_run(&fast, layouts, &run, &got, &range_got);
+		if (r == SPE_DECODE_RUN)
+			assert_in_range(run.count, 1, SPE_RUN);
+		for (unsigned int i = 0; r == SPE_DECODE_RUN && i < run.count; i++) {
+			memset(&got, 0xee, sizeof(got));
+			spe_run_sample(layouts, &run, i, &got);
+			assert_int_equal(spe_decoder_next(&general, &want, NULL), SPE_DECODE_SAMPLE);
+			assert_true(samples_equal(&want, &got));
+		}
+		if (r == SPE_DECODE_RUN)
+			continue;
+		assert_int_equal(spe_decoder_next(&general, &want, &range_want), r);
+		if (r == SPE_DECODE_SAMPLE)
+			assert_true(samples_equal(&want, &got));
+		if (r == SPE_DECODE_SUSPECT)
+			assert_true(range_want.offset == range_got.offset &&
+				    range_want.size == range_got.size);
+	} while (r != SPE_DECODE_END);
+	assert_memory_equal(&general.ledger, &fast.ledger, sizeof(general.ledger));
+	assert_int_equal(general.starts, fast.starts);
+	assert_int_equal(general.first, fast.first);
+}
+
 /* Any set of fields, any sizes. */
 static struct spe_sample random_sample(void)
 {
@@ -116,6 +152,7 @@ static void test_random_windows(void **state)
 		size_t len = random_window(buf, sizeof(buf), 1 + random_next() % 8, align);
 
 		records += walk_both(buf, len, align, &layouts);
+		walk_runs(buf, len, align, &layouts);
 	}
 	assert_true(records > 100000);
 }
@@ -123,7 +160,7 @@ static void test_random_windows(void **state)
 static void test_damaged_windows(void **state)
 {
 	static u8 buf[4096];
-	struct spe_layouts layouts = { 0 };
+	struct spe_layouts layouts = { 0 }, by_run = { 0 };
 
 	(void)state;
 	for (unsigned int round = 0; round < 4000; round++) {
@@ -132,7 +169,9 @@ static void test_damaged_windows(void **state)
 
 		for (unsigned int i = random_next() % 4; i; i--)
 			buf[random_next() % sizeof(buf)] = (u8)random_next();
-		walk_both(buf, len - random_next() % 80, align, &layouts);
+		len -= random_next() % 80;
+		walk_both(buf, len, align, &layouts);
+		walk_runs(buf, len, align, &by_run);
 	}
 }
 
@@ -157,12 +196,65 @@ static void test_padding_within(void **state)
 	assert_int_equal(layouts.count, 2);
 }
 
+/* One layout serves slots of 64 bytes, whatever damage there is in the padding. */
+static void test_slots(void **state)
+{
+	u8 buf[64 * 64] = { 0 };
+	struct spe_layouts layouts = { 0 };
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+	struct spe_run run;
+
+	(void)state;
+	for (unsigned int i = 0; i < 64; i++) {
+		u8 *p = buf + 64 * i;
+
+		p[0] = 0x52, p[1] = 0x16;
+		p[20] = 0x71, p[21] = (u8)i;
+	}
+	buf[10 * 64 + 40] = 0xff;
+	walk_runs(buf, sizeof(buf), 0, &layouts);
+	assert_int_equal(layouts.count, 1);
+	assert_int_equal(layouts.layout[0].size, 29);
+	assert_int_equal(layouts.layout[0].stride, 64);
+
+	spe_decoder_init(&decoder, NULL, buf + 20 * 64, 44 * 64);
+	assert_int_equal(spe_decoder_next_run(&decoder, &layouts, &run, &sample, NULL),
+			 SPE_DECODE_RUN);
+	assert_int_equal(run.count, SPE_RUN);
+	assert_int_equal(decoder.pos, SPE_RUN * 64);
+	assert_int_equal(spe_decoder_next_run(&decoder, &layouts, &run, &sample, NULL),
+			 SPE_DECODE_RUN);
+	assert_int_equal(run.count, 12);
+}
+
+/* The padding behind the first record says nothing: the second is nearer than it was. */
+static void test_stride_shrinks(void **state)
+{
+	u8 buf[8 * 44 + 64] = { 0 };
+	struct spe_layouts layouts = { 0 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 8; i++) {
+		u8 *p = buf + 44 * i + (i ? 44 : 0);
+
+		p[0] = 0x42, p[1] = 0x2;
+		p[30] = 0x98, p[31] = (u8)i, p[33] = 1;
+	}
+	walk_runs(buf, sizeof(buf), 0, &layouts);
+	assert_int_equal(layouts.count, 1);
+	assert_int_equal(layouts.layout[0].size, 34);
+	assert_int_equal(layouts.layout[0].stride, 44);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_windows),
 		cmocka_unit_test(test_damaged_windows),
 		cmocka_unit_test(test_padding_within),
+		cmocka_unit_test(test_slots),
+		cmocka_unit_test(test_stride_shrinks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
