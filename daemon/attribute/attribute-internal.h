@@ -111,6 +111,7 @@ struct dead_list {
  * @tells: TASK_TELLS_*, once all tasks were told
  * @fresh: entries from here on were never used
  * @seed: keys the containers' hash
+ * @changes: entries of processes that were made
  */
 struct attributor {
 	struct thread_table threads;
@@ -127,6 +128,7 @@ struct attributor {
 	struct timeline switches;
 	struct attributor_stats stats;
 	u64 seed;
+	u64 changes;
 	u32 processes;
 	u32 fresh;
 	struct dead_list dead;
@@ -182,8 +184,9 @@ u32 task_read(struct attributor *a, s32 tid);
 /** thread_set() - @tid belongs to process @index; ATTRIBUTE_NONE: to none, as found at @failed */
 void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed);
 
-/** attributor_task_live() - attributor_task_at(), where entries know since when they are */
-u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns);
+/** attributor_task_live() - attributor_task_during(), where entries know since when they are */
+u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns,
+			 struct attribute_span *ret_span);
 
 /** attributor_event_live() - an event of this machine, where /proc is at hand as well */
 void attributor_event_live(struct attributor *a, const struct task_event *event);

@@ -194,6 +194,7 @@ u32 process_new(struct attributor *a, s32 pid)
 	};
 	*head = i;
 	a->since[i] = 0;
+	a->changes++;
 	a->stamp[i] = p->pub.generation << 1;
 	a->used[i] = PROCESS_ASKED | PROCESS_EVER;
 	return i;
@@ -461,12 +462,18 @@ static u32 task_before(struct attributor *a, u32 index, u64 time_ns)
 	return a->process[i].born_ns > time_ns ? ATTRIBUTE_NONE : i;
 }
 
-u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns)
+u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns, struct attribute_span *ret_span)
 {
 	u32 i = attributor_task(a, tid);
 
-	if (i == ATTRIBUTE_NONE || a->since[i] <= time_ns)
+	*ret_span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };
+	if (i == ATTRIBUTE_NONE)
 		return i;
+	ret_span->from = a->since[i];
+	if (a->since[i] <= time_ns)
+		return i;
+	/* Rare: asked for again, each time. */
+	*ret_span = (struct attribute_span){ time_ns, time_ns + 1 };
 	return task_before(a, i, time_ns);
 }
 
@@ -563,6 +570,11 @@ void attributor_refresh(struct attributor *a)
 }
 
 /* Answers */
+
+u64 attributor_changes(const struct attributor *a)
+{
+	return a->changes;
+}
 
 const struct attribute_process *attributor_process(const struct attributor *a, u32 index)
 {

@@ -126,6 +126,20 @@ bool attributor_timed(const struct attributor *attributor);
  */
 u32 attributor_task_at(struct attributor *attributor, s32 tid, u64 time_ns);
 
+/** struct attribute_span - from @from to @to - 1, times of the events' clock */
+struct attribute_span {
+	u64 from;
+	u64 to;
+};
+
+/**
+ * attributor_task_during() - attributor_task_at(), and the times for which that holds
+ * @time_ns: below ATTRIBUTE_AT_END, which is the end of a span without one
+ * @ret_span: has @time_ns in it
+ */
+u32 attributor_task_during(struct attributor *attributor, s32 tid, u64 time_ns,
+			   struct attribute_span *ret_span);
+
 /** attributor_running() - the TID that ran on @cpu at @time_ns as TASK_SWITCH had it, or -1 */
 s32 attributor_running(struct attributor *attributor, u32 cpu, u64 time_ns);
 
@@ -134,6 +148,14 @@ s32 attributor_running(struct attributor *attributor, u32 cpu, u64 time_ns);
  * moves between cgroups, new mappings; call about once a second
  */
 void attributor_refresh(struct attributor *attributor);
+
+/**
+ * attributor_changes() - how often an entry was given to another process
+ *
+ * As long as it stays the same, and no event or refresh comes between, so does what
+ * attributor_task() said.
+ */
+u64 attributor_changes(const struct attributor *attributor);
 
 /** attributor_process() - the entry at @index, or NULL; valid until the next call above */
 const struct attribute_process *attributor_process(const struct attributor *attributor, u32 index);

@@ -193,14 +193,39 @@ bool attributor_timed(const struct attributor *a)
 	return a->live || a->owners.count || a->switches.count;
 }
 
-u32 attributor_task_at(struct attributor *a, s32 tid, u64 time_ns)
+/* What @index became by @time_ns, which is in @span; that is cut to when it was so. */
+static u32 process_during(struct attributor *a, u32 index, u32 generation, u64 time_ns,
+			  struct attribute_span *span)
+{
+	const struct process *p;
+
+	for (u32 n = 0; n < SUCCESSORS_MAX; n++) {
+		p = &a->process[index];
+		/* There was no room for all processes of the recording. */
+		if (p->pub.generation != generation)
+			break;
+		if (!p->after_ns)
+			return index;
+		if (time_ns < p->after_ns) {
+			span->to = p->after_ns < span->to ? p->after_ns : span->to;
+			return index;
+		}
+		span->from = p->after_ns > span->from ? p->after_ns : span->from;
+		index = p->after;
+		generation = p->after_generation;
+	}
+	a->stats.unresolved++;
+	return ATTRIBUTE_NONE;
+}
+
+u32 attributor_task_during(struct attributor *a, s32 tid, u64 time_ns,
+			   struct attribute_span *ret_span)
 {
 	const struct timeline_span *owner;
-	const struct process *p;
-	u32 index, generation;
 
 	if (a->live)
-		return attributor_task_live(a, tid, time_ns);
+		return attributor_task_live(a, tid, time_ns, ret_span);
+	*ret_span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };
 	if (tid <= 0)
 		return tid ? ATTRIBUTE_NONE : IDLE;
 	switch (timeline_find(&a->owners, (u32)tid, time_ns, &owner)) {
@@ -208,24 +233,20 @@ u32 attributor_task_at(struct attributor *a, s32 tid, u64 time_ns)
 		return attributor_task(a, tid);
 	case TIMELINE_NOT_YET:
 		a->stats.unresolved++;
+		*ret_span = (struct attribute_span){ time_ns, time_ns + 1 };
 		return ATTRIBUTE_NONE;
 	case TIMELINE_FOUND:
 		break;
 	}
-	index = owner->value;
-	generation = owner->extra;
-	for (u32 n = 0; n < SUCCESSORS_MAX; n++) {
-		p = &a->process[index];
-		/* There was no room for all processes of the recording. */
-		if (p->pub.generation != generation)
-			break;
-		if (!p->after_ns || time_ns < p->after_ns)
-			return index;
-		index = p->after;
-		generation = p->after_generation;
-	}
-	a->stats.unresolved++;
-	return ATTRIBUTE_NONE;
+	*ret_span = (struct attribute_span){ owner->from, owner->to };
+	return process_during(a, owner->value, owner->extra, time_ns, ret_span);
+}
+
+u32 attributor_task_at(struct attributor *a, s32 tid, u64 time_ns)
+{
+	struct attribute_span span;
+
+	return attributor_task_during(a, tid, time_ns - (time_ns == ATTRIBUTE_AT_END), &span);
 }
 
 s32 attributor_running(struct attributor *a, u32 cpu, u64 time_ns)

@@ -14,11 +14,14 @@
  */
 #define HISTOGRAM_BUCKETS 63
 
+/* A bucket beside them, for what has no value: counted without a branch, never shown. */
+#define HISTOGRAM_NONE HISTOGRAM_BUCKETS
+
 struct histogram {
 	u64 count;
 	u64 sum;
 	u32 max;
-	u32 bucket[HISTOGRAM_BUCKETS];
+	u64 bucket[HISTOGRAM_BUCKETS + 1];
 };
 
 /** histogram_bucket() - the bucket of @value: 0 for 0, 1 for 1, ... */

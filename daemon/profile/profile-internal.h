@@ -7,6 +7,7 @@
 #include "layout.h"
 #include "profile.h"
 #include "table.h"
+#include "traits.h"
 
 #define CONTEXTS (sizeof(((struct spe_sample *)0)->context) / sizeof(u32))
 
@@ -15,9 +16,19 @@ struct context_count {
 	u64 count;
 };
 
+/**
+ * struct process_tally - what is kept of a process
+ * @generation: of the attributor's entry
+ * @container, @container_generation: where its samples since the last move count
+ * @tally: samples since then
+ * @before: those of before, which its containers have already; NULL for none
+ */
 struct process_tally {
 	u32 generation;
+	u32 container;
+	u32 container_generation;
 	struct tally tally;
+	struct tally *before;
 };
 
 struct container_tally {
@@ -25,38 +36,140 @@ struct container_tally {
 	struct tally tally;
 };
 
-/* In profile.op_flags: the kind, and whether it is an SVE or SME operation. */
-#define OP_KIND 0x7
-#define OP_SIMD 0x8
+/* In struct who.key: what tells whose a sample is, above its value. */
+enum who_kind {
+	WHO_CONTEXT_EL1,
+	WHO_CONTEXT_EL2,
+	WHO_WINDOW,
+	WHO_NOBODY,
+};
+
+#define WHO_BITS 8
+
+/**
+ * struct who - whose samples with some context are
+ * @key: &enum who_kind << 32 | value
+ * @epoch: of the profile, when it was asked for; another one now: it must be again
+ * @span: the times for which the answer holds
+ * @owner, @salt: as in struct location_key; in the same epoch, as @tally is
+ * @tally: where they count, but for what follows
+ * @samples, @counts: since it was flushed, the latter as in struct sample_facts
+ */
+struct who {
+	u64 key;
+	u64 epoch;
+	struct attribute_span span;
+	u64 owner;
+	u64 salt;
+	struct tally *tally;
+	u32 samples;
+	u32 counts;
+};
+
+/*
+ * Samples on their way into the table of locations. What a sample touches there is
+ * in no cache, mostly: it is asked for in two steps, and written once it is there,
+ * while the samples behind it are decoded.
+ */
+#define WAY	  64 /* a power of two */
+#define WAY_FETCH 16 /* steps after which a set's tags are there */
+#define WAY_ADD	  48 /* and the entry */
+
+struct way {
+	u64 count; /* samples that went in */
+	struct sample_facts facts[WAY];
+	struct location_key key[WAY];
+};
 
 /* How many SPE_ORIGIN_* bits there are. */
 #define ORIGINS 5
 
+/* Counters have 12 bits, on most cores: buckets of such values are looked up. */
+#define BUCKET_VALUES 4096
+
+/* Tables of data sources that windows came with. */
+#define ENCODINGS 16
+
+/**
+ * struct profile
+ * @traits, @who: memories of what samples were, with counts that the counters below
+ *	have only once profile_settle() was called; as those of @containers, and
+ *	unattributed samples
+ * @way: samples that @locations does not have yet: settling brings them there
+ * @epoch: grows when @who is to be asked for again
+ * @changes: of the attributor, when it was asked the last time
+ * @nobody, @elsewhere: where samples count that have no process, and whose process
+ *	there was no memory for
+ * @gone: of containers, samples of processes that are no longer there
+ * @containers: those, and of processes that are
+ * @bucket: histogram buckets by value
+ */
 struct profile {
 	struct attributor *attributor;
-	u64 midr;		/* where a window has none */
+	u64 midr; /* where a window has none */
 	struct spe_layouts layouts;
+	struct traits traits[1 << TRAITS_BITS];
+	struct who who[1 << WHO_BITS];
+	const struct spe_data_sources *encodings[ENCODINGS];
+	u32 encoding_count;
+	u64 epoch;
+	u64 changes;
 	struct location_table *locations;
+	struct way way;
 	struct process_tally *processes;
-	u32 process_count;	/* capacities, grown to what the attributor uses */
-	struct container_tally *containers;
+	u32 process_count; /* capacities, grown to what the attributor uses */
+	struct container_tally *gone;
+	u32 gone_count;
+	struct tally *containers;
 	u32 container_count;
+	struct tally nobody;
+	struct tally elsewhere;
 
 	struct view_header header;
-	u8 op_flags[4][256];	/* of CLASS and SUBCLASS: OP_* */
 	u64 kinds[SPE_KINDS];
 	u64 simd;
 	u64 events[64];
 	struct histogram latency[PROFILE_LATENCIES];
-	u64 *sources;		/* by value, 65536 of them */
-	u64 levels[SPE_LEVELS];	/* of loads and stores */
-	u64 origins[ORIGINS];	/* of them, by bit of SPE_ORIGIN_* */
+	u64 *sources; /* by value, 65536 of them */
+	u64 levels[SPE_LEVELS]; /* of loads and stores */
+	u64 origins[ORIGINS]; /* of them, by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[CONTEXTS];
-	u32 context_slots;	/* of each; a power of two */
-	u64 context_overflow;	/* values for which there was no room near theirs */
+	u32 context_slots; /* of each; a power of two */
+	u64 context_overflow; /* values for which there was no room near theirs */
+	u8 bucket[BUCKET_VALUES];
 };
 
-/** profile_settle() - figures of containers that were evicted count to "(other)" */
+static_assert((int)TRAITS_LATENCIES == (int)PROFILE_LATENCIES, "traits know of each");
+
+/** profile_arrive() - sample number @n of the way gets into the table of locations */
+static inline void profile_arrive(struct profile *p, u64 n)
+{
+	const struct location_key *key = &p->way.key[n % WAY];
+
+	location_add(p->locations, location_get(p->locations, key, &p->header.evicted),
+		     &p->way.facts[n % WAY]);
+}
+
+/**
+ * profile_settle() - bring all counters up to date
+ *
+ * Figures of containers that were evicted count to "(other)".
+ */
 void profile_settle(struct profile *profile);
+
+/** profile_who() - @slot, by what @key says at @time_ns; not where it was valid already */
+void profile_who(struct profile *profile, struct who *slot, u64 key, u64 time_ns);
+
+/** profile_who_flush() - bring what @who counted where it belongs */
+void profile_who_flush(struct profile *profile, struct who *who);
+
+/** profile_traits() - fill @slot, counting what was there before */
+void profile_traits(struct profile *profile, struct traits *slot, u64 events, u64 key);
+
+/** profile_encoding() - the index by which traits know @sources */
+u32 profile_encoding(struct profile *profile, const struct spe_data_sources *sources);
+
+/** profile_context() - @count samples had @value as context @index */
+void profile_context(struct profile *profile, unsigned int index, u32 value, u64 count);
 
 #endif

@@ -195,6 +195,7 @@ int profile_summary_json(struct profile *profile, const char *backend, bool proc
 	const struct view_header *h = &profile->header;
 	int r;
 
+	profile_settle(profile);
 	json_object_object_add(root, "schema_version", json_object_new_int(1));
 	json_object_object_add(root, "backend", json_object_new_string(backend));
 	totals = add_object(root, "totals");

@@ -13,7 +13,7 @@
 struct named {
 	const struct location *location;
 	char *function;
-	u32 binary;	/* hash of the binary's path, to tell equal names apart */
+	u32 binary; /* hash of the binary's path, to tell equal names apart */
 };
 
 /* Cut to fit, never within a UTF-8 sequence. */
@@ -40,10 +40,10 @@ static u32 hash_string(const char *s)
 static void row_figures(struct view_row *row, const struct tally *t)
 {
 	row->samples = t->samples;
-	row->memory = t->memory;
-	row->dram = t->dram;
-	row->branches = t->branches;
-	row->mispredicted = t->mispredicted;
+	row->memory = t->count[TALLY_MEMORY];
+	row->dram = t->count[TALLY_DRAM];
+	row->branches = t->count[TALLY_BRANCHES];
+	row->mispredicted = t->count[TALLY_MISPREDICTED];
 	row->latency_sum = t->latency_sum;
 	row->p50 = tally_quantile(t, 500);
 	row->p99 = tally_quantile(t, 990);
@@ -99,26 +99,28 @@ static bool is_stale(struct profile *p, const struct location *l)
 {
 	const struct attribute_process *process;
 
-	if (l->process == ATTRIBUTE_NONE)
+	if (location_process(l) == ATTRIBUTE_NONE)
 		return false;
-	process = attributor_process(p->attributor, l->process);
-	return !process || process->generation != l->generation;
+	process = attributor_process(p->attributor, location_process(l));
+	return !process || process->generation != location_generation(l);
 }
 
 static int name_location(struct profile *p, struct symbols *symbols, bool live,
 			 const struct location *l, struct named *ret_named)
 {
-	const struct attribute_process *process = attributor_process(p->attributor, l->process);
+	const struct attribute_process *process =
+		attributor_process(p->attributor, location_process(l));
 	struct attribute_place place;
 	char name[sizeof(((struct view_row *)0)->function)];
 
 	*ret_named = (struct named){ .location = l };
-	if (attributor_place(p->attributor, l->process, l->pc, l->kernel, &place)) {
+	if (attributor_place(p->attributor, location_process(l), location_pc(l), location_kernel(l),
+			     &place)) {
 		symbols_function(symbols, process ? process->pid : 0, &place, live, name,
 				 sizeof(name));
 		ret_named->binary = hash_string(place.binary);
 	} else {
-		snprintf(name, sizeof(name), "0x%" PRIx64, l->pc);
+		snprintf(name, sizeof(name), "0x%" PRIx64, location_pc(l));
 	}
 	ret_named->function = strdup(name);
 	return ret_named->function ? 0 : -ENOMEM;
@@ -128,8 +130,8 @@ static int compare_named(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
 
-	if (x->location->process != y->location->process)
-		return x->location->process < y->location->process ? -1 : 1;
+	if (location_process(x->location) != location_process(y->location))
+		return location_process(x->location) < location_process(y->location) ? -1 : 1;
 	if (x->binary != y->binary)
 		return x->binary < y->binary ? -1 : 1;
 	return strcmp(x->function, y->function);
@@ -140,16 +142,17 @@ static void row_function(struct profile *p, struct view_row *row, const struct n
 	const struct location *l = named->location;
 	struct attribute_place place;
 
-	row_process(p, row, l->process);
+	row_process(p, row, location_process(l));
 	copy_string(row->function, sizeof(row->function), named->function);
-	if (attributor_place(p->attributor, l->process, l->pc, l->kernel, &place))
+	if (attributor_place(p->attributor, location_process(l), location_pc(l), location_kernel(l),
+			     &place))
 		escape_string(row->binary, sizeof(row->binary), place.binary);
 }
 
 /* Sorted @named to rows: one a function of a process. */
 static int merge_named(struct profile *p, struct named *named, size_t count, struct view *view)
 {
-	struct tally sum;
+	struct tally sum, one;
 	size_t i, first;
 
 	view->rows = calloc(count ? count : 1, sizeof(*view->rows));
@@ -157,8 +160,10 @@ static int merge_named(struct profile *p, struct named *named, size_t count, str
 		return -ENOMEM;
 	for (first = 0; first < count; first = i) {
 		memset(&sum, 0, sizeof(sum));
-		for (i = first; i < count && !compare_named(&named[first], &named[i]); i++)
-			tally_merge(&sum, &named[i].location->tally);
+		for (i = first; i < count && !compare_named(&named[first], &named[i]); i++) {
+			location_tally(p->locations, named[i].location, &one);
+			tally_merge(&sum, &one);
+		}
 		row_function(p, &view->rows[view->count], &named[first]);
 		row_figures(&view->rows[view->count++], &sum);
 	}
@@ -169,6 +174,7 @@ static int view_functions(struct profile *p, struct symbols *symbols, bool live,
 {
 	struct location *l = NULL;
 	struct named *named;
+	struct tally tally;
 	size_t count = 0, used = 0;
 	int r = 0;
 
@@ -179,7 +185,8 @@ static int view_functions(struct profile *p, struct symbols *symbols, bool live,
 		return -ENOMEM;
 	while (!r && (l = location_table_next(p->locations, l))) {
 		if (is_stale(p, l)) {
-			view->header.evicted += l->tally.samples;
+			location_tally(p->locations, l, &tally);
+			view->header.evicted += tally.samples;
 			continue;
 		}
 		r = name_location(p, symbols, live, l, &named[used]);
@@ -196,6 +203,16 @@ static int view_functions(struct profile *p, struct symbols *symbols, bool live,
 	return r;
 }
 
+/* All samples of a process, whichever containers it was in. */
+static struct tally process_sum(const struct process_tally *entry)
+{
+	struct tally sum = entry->tally;
+
+	if (entry->before)
+		tally_merge(&sum, entry->before);
+	return sum;
+}
+
 static int view_processes(struct profile *p, struct view *view)
 {
 	view->rows = calloc(p->process_count + 1, sizeof(*view->rows));
@@ -203,12 +220,12 @@ static int view_processes(struct profile *p, struct view *view)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->process_count; i++) {
 		const struct attribute_process *process = attributor_process(p->attributor, i);
+		struct tally sum = process_sum(&p->processes[i]);
 
-		if (!p->processes[i].tally.samples || !process ||
-		    process->generation != p->processes[i].generation)
+		if (!sum.samples || !process || process->generation != p->processes[i].generation)
 			continue;
 		row_process(p, &view->rows[view->count], i);
-		row_figures(&view->rows[view->count++], &p->processes[i].tally);
+		row_figures(&view->rows[view->count++], &sum);
 	}
 	if (p->header.unattributed) {
 		row_process(p, &view->rows[view->count], ATTRIBUTE_NONE);
@@ -219,25 +236,26 @@ static int view_processes(struct profile *p, struct view *view)
 
 static int view_containers(struct profile *p, struct view *view)
 {
-	profile_settle(p);
 	view->rows = calloc(p->container_count + 1, sizeof(*view->rows));
 	if (!view->rows)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->container_count; i++) {
-		if (!p->containers[i].tally.samples)
+		if (!p->containers[i].samples)
 			continue;
 		row_container(p, &view->rows[view->count], i);
-		row_figures(&view->rows[view->count++], &p->containers[i].tally);
+		row_figures(&view->rows[view->count++], &p->containers[i]);
 	}
 	return 0;
 }
 
-int profile_view(struct profile *profile, struct symbols *symbols, bool live,
-		 enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view)
+int profile_view(struct profile *profile, struct symbols *symbols, bool live, enum view_group group,
+		 enum view_sort sort, u32 limit, struct view *ret_view)
 {
-	struct view view = { .header = profile->header };
+	struct view view;
 	int r;
 
+	profile_settle(profile);
+	view = (struct view){ .header = profile->header };
 	switch (group) {
 	case VIEW_FUNCTION:
 		r = view_functions(profile, symbols, live, &view);
@@ -270,5 +288,5 @@ u32 profile_containers(struct profile *profile)
 
 u64 profile_container_samples(const struct profile *profile, u32 index)
 {
-	return index < profile->container_count ? profile->containers[index].tally.samples : 0;
+	return index < profile->container_count ? profile->containers[index].samples : 0;
 }

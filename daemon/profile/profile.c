@@ -6,21 +6,8 @@
 #include <stdlib.h>
 
 #define DEFAULT_LOCATIONS 32768
-#define DEFAULT_CONTEXTS 65536
-#define SOURCES 65536
-
-/* What an Operation Type packet counts as does not change: looked up, not matched. */
-static void fill_op_flags(struct profile *p)
-{
-	struct spe_sample sample = { .present = SPE_HAS_OP };
-
-	for (unsigned int i = 0; i < 4 * 256; i++) {
-		sample.op_class = (u8)(i >> 8);
-		sample.op_subclass = (u8)i;
-		p->op_flags[i >> 8][i & 0xff] =
-			(u8)(spe_sample_kind(&sample) | (spe_sample_is_simd(&sample) ? OP_SIMD : 0));
-	}
-}
+#define DEFAULT_CONTEXTS  65536
+#define SOURCES		  65536
 
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile)
@@ -35,7 +22,9 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->attributor = attributor;
 	p->midr = config ? config->midr : 0;
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
-	fill_op_flags(p);
+	p->epoch = 1;
+	for (u16 value = 0; value < BUCKET_VALUES; value++)
+		p->bucket[value] = (u8)histogram_bucket(value);
 	r = location_table_new(locations, &p->locations);
 	if (r < 0) {
 		profile_free(p);
@@ -54,11 +43,21 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	return 0;
 }
 
+static void processes_clear(struct profile *p)
+{
+	for (u32 i = 0; i < p->process_count; i++) {
+		free(p->processes[i].before);
+		p->processes[i] = (struct process_tally){ 0 };
+	}
+}
+
 struct profile *profile_free(struct profile *profile)
 {
 	if (profile) {
 		location_table_free(profile->locations);
+		processes_clear(profile);
 		free(profile->processes);
+		free(profile->gone);
 		free(profile->containers);
 		free(profile->sources);
 		for (unsigned int i = 0; i < CONTEXTS; i++)
@@ -71,11 +70,13 @@ struct profile *profile_free(struct profile *profile)
 void profile_reset(struct profile *profile)
 {
 	location_table_clear(profile->locations);
-	if (profile->processes)
-		memset(profile->processes, 0, profile->process_count * sizeof(*profile->processes));
-	if (profile->containers)
-		memset(profile->containers, 0,
-		       profile->container_count * sizeof(*profile->containers));
+	processes_clear(profile);
+	memset(profile->traits, 0, sizeof(profile->traits));
+	memset(profile->who, 0, sizeof(profile->who));
+	if (profile->gone)
+		memset(profile->gone, 0, profile->gone_count * sizeof(*profile->gone));
+	memset(&profile->nobody, 0, sizeof(profile->nobody));
+	memset(&profile->elsewhere, 0, sizeof(profile->elsewhere));
 	memset(profile->sources, 0, SOURCES * sizeof(*profile->sources));
 	for (unsigned int i = 0; i < CONTEXTS; i++)
 		memset(profile->contexts[i], 0,
@@ -86,236 +87,203 @@ void profile_reset(struct profile *profile)
 	memset(profile->levels, 0, sizeof(profile->levels));
 	memset(profile->origins, 0, sizeof(profile->origins));
 	memset(profile->latency, 0, sizeof(profile->latency));
+	profile->way.count = 0;
 	profile->simd = 0;
 	profile->context_overflow = 0;
 }
 
-/* Make @array hold index @want; the attributor's capacities bound how far. */
-static bool grow(void **array, u32 *count, size_t size, u32 want)
+/* What is known of all samples of a window. */
+struct origin {
+	u32 encoding; /* of the core's data sources */
+	u64 who; /* struct who.key of a sample without context */
+	bool timed; /* whose it is depends on when it was taken */
+	u32 cpu;
+	const struct tick_clock *clock;
+};
+
+/* The fields of a sample that a profile is made of. */
+struct brief {
+	u64 present;
+	u64 pc;
+	u64 events;
+	u64 timestamp;
+	u32 context[2];
+	u16 latency[PROFILE_LATENCIES];
+	u16 source;
+	u8 op_class;
+	u8 op_subclass;
+};
+
+static inline struct brief brief_of(const struct spe_sample *s)
 {
-	u32 n = *count ? *count : 64;
-	void *p;
-
-	if (want < *count)
-		return true;
-	while (n <= want)
-		n *= 2;
-	p = realloc(*array, n * size);
-	if (!p)
-		return false;
-	memset((char *)p + *count * size, 0, (n - *count) * size);
-	*array = p;
-	*count = n;
-	return true;
-}
-
-static void context_add(struct profile *p, unsigned int index, u32 value)
-{
-	struct context_count *slots = p->contexts[index];
-	u32 at = value * 2654435761U >> 16;
-
-	for (u32 i = 0; i < 64 && i < p->context_slots; i++, at++) {
-		struct context_count *slot = &slots[at & (p->context_slots - 1)];
-
-		if (slot->count && slot->value != value)
-			continue;
-		slot->value = value;
-		slot->count++;
-		return;
-	}
-	p->context_overflow++;
-}
-
-static void latency_add(struct profile *p, const struct spe_sample *s)
-{
-	static const u8 counters[PROFILE_LATENCIES] = {
-		[PROFILE_TOTAL] = SPE_COUNTER_TOTAL,
-		[PROFILE_ISSUE] = SPE_COUNTER_ISSUE,
-		[PROFILE_TRANSLATION] = SPE_COUNTER_TRANSLATION,
+	return (struct brief){
+		.present = s->present,
+		.pc = s->address[SPE_ADDRESS_PC],
+		.events = s->events,
+		.timestamp = s->timestamp,
+		.context = { s->context[SPE_CONTEXT_EL1], s->context[SPE_CONTEXT_EL2] },
+		.latency = {
+			[PROFILE_TOTAL] = s->counter[SPE_COUNTER_TOTAL],
+			[PROFILE_ISSUE] = s->counter[SPE_COUNTER_ISSUE],
+			[PROFILE_TRANSLATION] = s->counter[SPE_COUNTER_TRANSLATION],
+		},
+		.source = s->source,
+		.op_class = s->op_class,
+		.op_subclass = s->op_subclass,
 	};
-
-	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		if (spe_sample_has(s, SPE_HAS_COUNTER(counters[i])))
-			histogram_add(&p->latency[i], s->counter[counters[i]]);
 }
 
-/* Count where a load or store was served; whether that is memory, as far as is known. */
-static bool origin_add(struct profile *p, const struct spe_sample *s,
-		       const struct spe_data_sources *sources)
+static inline u8 bucket_of(const struct profile *p, u16 value)
 {
-	struct spe_origin origin = spe_sample_origin(sources, s);
-
-	p->levels[origin.level]++;
-	for (unsigned int flags = origin.flags; flags; flags &= flags - 1)
-		p->origins[__builtin_ctz(flags)]++;
-	return origin.level == SPE_LEVEL_DRAM || origin.level == SPE_LEVEL_BEYOND_LLC;
+	return value < BUCKET_VALUES ? p->bucket[value] : (u8)histogram_bucket(value);
 }
 
-/* Count for the machine, and note what the other rows count. */
-static struct sample_facts machine_add(struct profile *p, const struct spe_sample *s,
-				       const struct spe_data_sources *sources)
+/* Counts are the buckets' sum, added up by profile_settle(). */
+static inline void latency_add(struct profile *p, unsigned int i, u16 value, u8 absent)
 {
-	u8 flags = spe_sample_has(s, SPE_HAS_OP) ? p->op_flags[s->op_class][s->op_subclass] :
-						   SPE_KIND_NONE;
-	u8 kind = flags & OP_KIND;
-	struct sample_facts facts = {
-		.latency = s->counter[SPE_COUNTER_TOTAL],
-		.bucket = NO_BUCKET,
-		.memory = kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE,
-		.branch = kind == SPE_KIND_BRANCH,
-	};
+	struct histogram *h = &p->latency[i];
 
-	p->kinds[kind]++;
-	p->simd += (flags & OP_SIMD) != 0;
-	for (u64 events = s->events; events; events &= events - 1)
-		p->events[__builtin_ctzll(events)]++;
-	latency_add(p, s);
-	if (spe_sample_has(s, SPE_HAS_SOURCE))
-		p->sources[s->source]++;
-	for (unsigned int i = 0; i < CONTEXTS; i++)
-		if (spe_sample_has(s, SPE_HAS_CONTEXT(i)))
-			context_add(p, i, s->context[i]);
+	h->bucket[bucket_of(p, value) | absent]++;
+	h->sum += value;
+	if (value > h->max)
+		h->max = value;
+}
 
-	facts.dram = facts.memory && origin_add(p, s, sources);
-	facts.mispredicted = facts.branch && spe_sample_event(s, SPE_EVENT_MISPREDICTED);
-	if (spe_sample_has(s, SPE_HAS_COUNTER(SPE_COUNTER_TOTAL)))
-		facts.bucket = (u8)histogram_bucket(facts.latency);
-	return facts;
+static inline struct traits *traits_get(struct profile *p, const struct brief *b, u32 encoding)
+{
+	u64 key = traits_key(b->present, b->op_class, b->op_subclass, b->source, encoding);
+	struct traits *t = &p->traits[traits_slot(b->events, key)];
+
+	if (t->events != b->events || t->key != key || !t->used)
+		profile_traits(p, t, b->events, key);
+	t->count++;
+	return t;
 }
 
 /*
- * When @s was taken, on the clock of the window's source: the end of its tick, as
+ * When @b was taken, on the clock of the window's source: the end of its tick, as
  * an event within the tick may have come before it.
  */
-static u64 sample_time(const struct spe_sample *s, const struct tick_clock *clock)
+static inline u64 brief_time(const struct brief *b, const struct tick_clock *clock)
 {
-	if (!clock->mult || !spe_sample_has(s, SPE_HAS_TIMESTAMP))
-		return ATTRIBUTE_AT_END;
-	return clock->zero +
-	       (u64)((unsigned __int128)(s->timestamp + 1) * clock->mult >> clock->shift);
+	u64 time;
+
+	if (!clock->mult || !(b->present & SPE_HAS_TIMESTAMP))
+		return ATTRIBUTE_AT_END - 1;
+	time = clock->zero +
+	       (u64)((unsigned __int128)(b->timestamp + 1) * clock->mult >> clock->shift);
+	return time - (time == ATTRIBUTE_AT_END);
 }
 
 /*
  * The TID: CONTEXTIDR_EL1, or under VHE the same register of the kernel's under
- * index 1 (D17.6.9, DESIGN); else what the window says; else, @timed, who ran then.
+ * index 1 (D17.6.9, DESIGN); else what the window says; else, by @time, who ran then.
  */
-static u32 sample_process(struct profile *p, const struct spe_sample *s,
-			  const struct source_window *window, bool timed)
+static inline u64 who_key(struct profile *p, const struct origin *origin, const struct brief *b,
+			  u64 time)
 {
-	u64 time = timed ? sample_time(s, &window->clock) : ATTRIBUTE_AT_END;
-	s32 tid = window->tid;
+	s32 tid;
 
-	if (spe_sample_has(s, SPE_HAS_CONTEXT(SPE_CONTEXT_EL1)))
-		tid = (s32)s->context[SPE_CONTEXT_EL1];
-	else if (spe_sample_has(s, SPE_HAS_CONTEXT(SPE_CONTEXT_EL2)))
-		tid = (s32)s->context[SPE_CONTEXT_EL2];
-	else if (tid < 0 && time != ATTRIBUTE_AT_END)
-		tid = attributor_running(p->attributor, window->cpu, time);
-	if (tid < 0)
-		return ATTRIBUTE_NONE;
-	return timed ? attributor_task_at(p->attributor, tid, time) :
-		       attributor_task(p->attributor, tid);
+	if (b->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL1))
+		return (u64)WHO_CONTEXT_EL1 << 32 | b->context[SPE_CONTEXT_EL1];
+	if (b->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL2))
+		return (u64)WHO_CONTEXT_EL2 << 32 | b->context[SPE_CONTEXT_EL2];
+	if (origin->who >> 32 == WHO_WINDOW || !origin->timed || time == ATTRIBUTE_AT_END - 1)
+		return origin->who;
+	tid = attributor_running(p->attributor, origin->cpu, time);
+	return tid < 0 ? origin->who : (u64)WHO_WINDOW << 32 | (u32)tid;
 }
 
-/* What is kept at @index is of a container that was evicted: it counts to "(other)". */
-static void container_fold(struct profile *p, u32 index, u32 generation)
+static inline struct who *who_get(struct profile *p, const struct origin *origin,
+				  const struct brief *b)
 {
-	u32 other = attributor_container_other(p->attributor);
-	struct container_tally *entry;
+	u64 time = origin->timed ? brief_time(b, origin->clock) : 0;
+	u64 key = who_key(p, origin, b, time);
+	struct who *who = &p->who[key * 0x9e3779b97f4a7c15ULL >> (64 - WHO_BITS)];
 
-	if (!grow((void **)&p->containers, &p->container_count, sizeof(*p->containers), other))
-		return;
-	entry = &p->containers[index];
-	tally_merge(&p->containers[other].tally, &entry->tally);
-	*entry = (struct container_tally){ .generation = generation };
+	if (who->key != key || who->epoch != p->epoch || time < who->span.from ||
+	    time >= who->span.to)
+		profile_who(p, who, key, time);
+	return who;
 }
 
-void profile_settle(struct profile *p)
+static inline void who_add(struct profile *p, struct who *who, const struct sample_facts *facts)
 {
-	for (u32 i = 0; i < p->container_count; i++) {
-		const struct attribute_container *c = attributor_container(p->attributor, i);
-
-		if (p->containers[i].tally.samples &&
-		    (!c || c->generation != p->containers[i].generation))
-			container_fold(p, i, 0);
-	}
+	who->samples++;
+	who->counts += facts->counts;
+	who->tally->latency_sum += facts->latency;
+	who->tally->bucket[facts->bucket]++;
+	if (facts->latency > who->tally->max)
+		who->tally->max = facts->latency;
+	if (who->counts & LOCATION_FULL || who->samples >> 31)
+		profile_who_flush(p, who);
 }
 
-static void container_add(struct profile *p, u32 index, const struct sample_facts *facts)
+/* Returns what the sample is. */
+static inline __attribute__((__always_inline__)) const struct traits *
+brief_add(struct profile *p, const struct origin *origin, const struct brief *b)
 {
-	const struct attribute_container *c = attributor_container(p->attributor, index);
-
-	if (!c || !grow((void **)&p->containers, &p->container_count, sizeof(*p->containers), index))
-		return;
-	if (p->containers[index].generation != c->generation)
-		container_fold(p, index, c->generation);
-	tally_add(&p->containers[index].tally, facts);
-}
-
-static u32 process_add(struct profile *p, u32 index, const struct sample_facts *facts)
-{
-	const struct attribute_process *process = attributor_process(p->attributor, index);
-	struct process_tally *entry;
-
-	if (!process ||
-	    !grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
-		return 0;
-	entry = &p->processes[index];
-	if (entry->generation != process->generation)
-		*entry = (struct process_tally){ .generation = process->generation };
-	tally_add(&entry->tally, facts);
-
-	container_add(p, process->container, facts);
-	return process->generation;
-}
-
-/*
- * Samples go through in batches: where they count is asked for a whole batch
- * before it is written, so that the tables' cache misses overlap.
- */
-#define BATCH 32
-
-struct batch {
-	const struct spe_data_sources *sources;
-	bool timed;
-	struct sample_facts facts[BATCH];
-	struct location_key key[BATCH];
-	unsigned int count;
-};
-
-static void batch_add(struct profile *p, struct batch *batch, const struct spe_sample *s,
-		      const struct source_window *window)
-{
-	struct sample_facts *facts = &batch->facts[batch->count];
-	struct location_key *key = &batch->key[batch->count++];
-	u64 pc = s->address[SPE_ADDRESS_PC];
-
-	*facts = machine_add(p, s, batch->sources);
-	*key = (struct location_key){
-		.pc = spe_address_va(pc),
-		.process = sample_process(p, s, window, batch->timed),
-		.kernel = spe_address_el(pc) != 0,
+	u64 n = p->way.count++;
+	const struct traits *t = traits_get(p, b, origin->encoding);
+	struct who *who = who_get(p, origin, b);
+	const struct sample_facts facts = {
+		.counts = t->counts,
+		.latency = b->latency[PROFILE_TOTAL],
+		.bucket = bucket_of(p, b->latency[PROFILE_TOTAL]) | t->absent[PROFILE_TOTAL],
 	};
-	if (key->process == ATTRIBUTE_NONE)
-		p->header.unattributed++;
-	else
-		key->generation = process_add(p, key->process, facts);
-	location_table_prepare(p->locations, key);
+
+	latency_add(p, PROFILE_ISSUE, b->latency[PROFILE_ISSUE], t->absent[PROFILE_ISSUE]);
+	latency_add(p, PROFILE_TRANSLATION, b->latency[PROFILE_TRANSLATION],
+		    t->absent[PROFILE_TRANSLATION]);
+	who_add(p, who, &facts);
+
+	p->way.facts[n % WAY] = facts;
+	location_prepare(p->locations,
+			 location_place(spe_address_va(b->pc), spe_address_el(b->pc) != 0),
+			 who->owner, who->salt, &p->way.key[n % WAY]);
+	if (n >= WAY_FETCH)
+		location_fetch(p->locations, &p->way.key[(n - WAY_FETCH) % WAY]);
+	if (n >= WAY_ADD)
+		profile_arrive(p, n - WAY_ADD);
+	return t;
 }
 
-static void batch_flush(struct profile *p, struct batch *batch)
+/* Contexts beside the one that told whose the sample is. */
+static void contexts_add(struct profile *p, const struct spe_sample *s)
 {
-	struct location *location;
-	u64 evicted;
+	bool first = true;
 
-	for (unsigned int i = 0; i < batch->count; i++)
-		location_table_fetch(p->locations, &batch->key[i], batch->facts[i].bucket);
-	for (unsigned int i = 0; i < batch->count; i++) {
-		location = location_table_get(p->locations, &batch->key[i], &evicted);
-		p->header.evicted += evicted;
-		tally_add(&location->tally, &batch->facts[i]);
+	for (unsigned int i = 0; i < CONTEXTS; i++) {
+		if (!spe_sample_has(s, SPE_HAS_CONTEXT(i)))
+			continue;
+		if (!first || i > SPE_CONTEXT_EL2)
+			profile_context(p, i, s->context[i], 1);
+		first = false;
 	}
-	batch->count = 0;
+}
+
+static void sample_add(struct profile *p, const struct origin *origin, const struct spe_sample *s)
+{
+	const struct brief b = brief_of(s);
+
+	if (brief_add(p, origin, &b)->flags & TRAITS_CONTEXTS)
+		contexts_add(p, s);
+}
+
+/* As sample_add(), but that what is not used of a record is not read. */
+static void run_add(struct profile *p, const struct origin *origin, const struct spe_run *run)
+{
+	struct spe_sample s, whole;
+	struct brief b;
+
+	for (u32 i = 0; i < run->count; i++) {
+		spe_layout_read(&p->layouts.layout[run->layout[i]], run->raw[i], &s);
+		b = brief_of(&s);
+		if (brief_add(p, origin, &b)->flags & TRAITS_CONTEXTS) {
+			spe_run_sample(&p->layouts, run, i, &whole);
+			contexts_add(p, &whole);
+		}
+	}
 }
 
 static void ledger_add(struct view_header *h, const struct source_window *w,
@@ -336,34 +304,48 @@ static void ledger_add(struct view_header *h, const struct source_window *w,
 		h->written += w->written;
 }
 
+static void window_decode(struct profile *p, struct spe_decoder *decoder,
+			  const struct origin *origin)
+{
+	struct spe_sample sample;
+	struct spe_run run;
+	enum spe_decode r;
+
+	do {
+		r = spe_decoder_next_run(decoder, &p->layouts, &run, &sample, NULL);
+		if (r == SPE_DECODE_RUN)
+			run_add(p, origin, &run);
+		else if (r == SPE_DECODE_SAMPLE)
+			sample_add(p, origin, &sample);
+	} while (r != SPE_DECODE_END);
+}
+
 void profile_window(struct profile *profile, const struct source_window *window)
 {
 	const struct spe_decoder_config config = {
 		.max_size = window->max_record,
 		.align = window->align,
 	};
+	u64 midr = window->midr ? window->midr : profile->midr;
 	struct spe_decoder decoder;
-	struct batch batch = {
-		.sources = spe_data_sources_find(window->midr ? window->midr : profile->midr),
+	struct origin origin = {
+		.who = (u64)WHO_NOBODY << 32,
 		.timed = attributor_timed(profile->attributor),
+		.cpu = window->cpu,
+		.clock = &window->clock,
 	};
-	struct spe_sample sample;
-	enum spe_decode r;
 
+	if (window->tid >= 0)
+		origin.who = (u64)WHO_WINDOW << 32 | (u32)window->tid;
+	origin.encoding = profile_encoding(profile, spe_data_sources_find(midr));
+	/* Events of tasks may have come in between. */
+	profile->epoch++;
 	spe_decoder_init(&decoder, &config, window->data, window->len);
-	if (window->flags & WINDOW_SUSPECT) {
+	if (window->flags & WINDOW_SUSPECT)
 		/* D17.8.4.4: nothing in it may be taken for valid. */
 		decoder.ledger.suspect = window->len;
-	} else {
-		while ((r = spe_decoder_next_fast(&decoder, &profile->layouts, &sample, NULL)) !=
-		       SPE_DECODE_END) {
-			if (r == SPE_DECODE_SAMPLE)
-				batch_add(profile, &batch, &sample, window);
-			if (batch.count == BATCH)
-				batch_flush(profile, &batch);
-		}
-		batch_flush(profile, &batch);
-	}
+	else
+		window_decode(profile, &decoder, &origin);
 	ledger_add(&profile->header, window, &decoder.ledger);
 }
 
@@ -382,12 +364,14 @@ static void sink_task(void *ctx, const struct task_event *event)
 struct source_sink profile_sink(struct profile *profile)
 {
 	return (struct source_sink){
-		.window = sink_window, .task = sink_task, .ctx = profile,
+		.window = sink_window,
+		.task = sink_task,
+		.ctx = profile,
 	};
 }
 
-const struct histogram *profile_histogram(const struct profile *profile,
-					  enum profile_latency latency)
+const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency)
 {
+	profile_settle(profile);
 	return &profile->latency[latency];
 }

@@ -60,11 +60,11 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live,
 
 /** profile_containers() - how many there are; index 0 is "none" */
 u32 profile_containers(struct profile *profile);
+/** profile_container_samples() - as of the last profile_containers() or view */
 u64 profile_container_samples(const struct profile *profile, u32 index);
 
-/** profile_histogram() - latency of the whole machine; valid as long as @profile */
-const struct histogram *profile_histogram(const struct profile *profile,
-					  enum profile_latency latency);
+/** profile_histogram() - latency of the whole machine; valid until the next window */
+const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency);
 
 /**
  * profile_summary_json() - the summary of the JSON contract, as text

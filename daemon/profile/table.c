@@ -6,33 +6,18 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-/*
- * Eight entries a set: their tags fill one cache line, so that a hit costs one
- * line of tags and the lines of its entry.
- */
-#define WAYS 8
-
 /* Where a huge page may begin. */
 #define TABLE_ALIGN (2U << 20)
-
-struct location_table {
-	u64 seed;
-	u32 sets;
-	u64 (*tags)[WAYS];
-	struct location (*entries)[WAYS];
-};
 
 void tally_merge(struct tally *to, const struct tally *from)
 {
 	to->samples += from->samples;
 	to->latency_sum += from->latency_sum;
-	to->memory += from->memory;
-	to->dram += from->dram;
-	to->branches += from->branches;
-	to->mispredicted += from->mispredicted;
+	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
+		to->count[i] += from->count[i];
 	if (from->max > to->max)
 		to->max = from->max;
-	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
 		to->bucket[i] += from->bucket[i];
 }
 
@@ -46,6 +31,11 @@ u32 tally_quantile(const struct tally *tally, u32 permille)
 	return histogram_quantile(&h, permille);
 }
 
+static size_t more_size(const struct location_table *t)
+{
+	return t->sets * sizeof(*t->more);
+}
+
 int location_table_new(u32 capacity, struct location_table **ret_table)
 {
 	struct location_table *t;
@@ -55,23 +45,28 @@ int location_table_new(u32 capacity, struct location_table **ret_table)
 	if (!t)
 		return -ENOMEM;
 	t->sets = 1;
-	while (t->sets * WAYS < capacity)
+	while (t->sets * LOCATION_WAYS < capacity)
 		t->sets *= 2;
 	/* PCs are the profiled programs' choice: they must not choose sets too. */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = (u64)(uintptr_t)t;
-	t->tags = aligned_alloc(64, t->sets * sizeof(*t->tags));
+	t->tags = calloc(t->sets, sizeof(*t->tags));
 	/* C11 wants a multiple of the alignment, and so does ASan. */
 	size = t->sets * sizeof(*t->entries);
 	align = size < TABLE_ALIGN ? 64 : TABLE_ALIGN;
 	t->entries = aligned_alloc(align, (size + align - 1) & ~(align - 1));
-	if (!t->tags || !t->entries) {
+	t->more = mmap(NULL, more_size(t), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (t->more == MAP_FAILED)
+		t->more = NULL;
+	if (!t->tags || !t->entries || !t->more) {
 		location_table_free(t);
 		return -ENOMEM;
 	}
 	/* Places are far apart: fewer, larger pages are fewer walks. A hint, no more. */
 	if (align == TABLE_ALIGN)
 		(void)madvise(t->entries, size, MADV_HUGEPAGE);
+	(void)madvise(t->more, more_size(t), MADV_NOHUGEPAGE);
 	location_table_clear(t);
 	*ret_table = t;
 	return 0;
@@ -82,93 +77,142 @@ struct location_table *location_table_free(struct location_table *table)
 	if (table) {
 		free(table->tags);
 		free(table->entries);
+		if (table->more)
+			munmap(table->more, more_size(table));
 		free(table);
 	}
 	return NULL;
 }
 
-static u64 mix(u64 x)
+static size_t index_of(const struct location_table *table, const struct location *entry)
 {
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ULL;
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ULL;
-	return x ^ x >> 32;
+	return (size_t)(entry - table->entries[0]);
+}
+
+static struct location_more *more_of(const struct location_table *table,
+				     const struct location *entry)
+{
+	return &table->more[0][index_of(table, entry)];
+}
+
+static void add_weight(struct location *entry, u32 samples)
+{
+	entry->weight = entry->weight < UINT32_MAX - samples ? entry->weight + samples : UINT32_MAX;
+}
+
+void location_carry_bucket(struct location_table *table, struct location *entry, u8 bucket)
+{
+	u32 *more = &more_of(table, entry)->bucket[bucket];
+
+	entry->carried = true;
+	entry->bucket[bucket / 16] &= ~(0xfULL << bucket % 16 * 4);
+	*more += *more < UINT32_MAX;
+	add_weight(entry, 16);
+}
+
+void location_carry(struct location_table *table, struct location *entry)
+{
+	struct location_more *more = more_of(table, entry);
+
+	entry->carried = true;
+	more->latency_sum += entry->latency_sum;
+	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
+		more->count[i] += entry->counts >> 8 * i & 0xff;
+	entry->latency_sum = 0;
+	entry->counts = 0;
+}
+
+void location_tally(const struct location_table *table, const struct location *entry,
+		    struct tally *ret_tally)
+{
+	const struct location_more *more = entry->carried ? more_of(table, entry) : NULL;
+	struct tally tally = {
+		.latency_sum = entry->latency_sum + (more ? more->latency_sum : 0),
+		.max = entry->max,
+	};
+
+	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
+		tally.count[i] = (entry->counts >> 8 * i & 0xff) + (more ? more->count[i] : 0);
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++) {
+		tally.bucket[i] = (entry->bucket[i / 16] >> i % 16 * 4 & 0xf) +
+				  (more ? 16ULL * more->bucket[i] : 0);
+		tally.samples += tally.bucket[i];
+	}
+	*ret_tally = tally;
+}
+
+/* Samples that @bucket still has. */
+static u32 small_samples(const struct location *entry)
+{
+	const u64 low = 0x0f0f0f0f0f0f0f0fULL;
+	u64 sum = 0;
+
+	for (unsigned int i = 0; i < LOCATION_WORDS; i++)
+		sum += (entry->bucket[i] & low) + (entry->bucket[i] >> 4 & low);
+	/* Eight bytes of at most 120 each. */
+	sum = (sum & 0x00ff00ff00ff00ffULL) + (sum >> 8 & 0x00ff00ff00ff00ffULL);
+	return (u32)(sum * 0x0001000100010001ULL >> 48);
+}
+
+/* What replacement compares: samples, and those of what it replaced; saturates. */
+static u32 rank(const struct location *entry)
+{
+	u32 samples = small_samples(entry);
+
+	return samples < UINT32_MAX - entry->weight ? samples + entry->weight : UINT32_MAX;
 }
 
 static unsigned int lightest(const struct location *set)
 {
 	unsigned int best = 0;
+	u32 least = UINT32_MAX, r;
 
-	for (unsigned int i = 0; i < WAYS; i++) {
+	for (unsigned int i = 0; i < LOCATION_WAYS; i++) {
 		if (!set[i].used)
 			return i;
-		if (set[i].rank < set[best].rank)
+		r = rank(&set[i]);
+		if (r < least) {
+			least = r;
 			best = i;
+		}
 	}
 	return best;
 }
 
-static u32 set_of(const struct location_table *table, u64 tag)
+/* Clear @entry, and return what it counted. */
+static u64 location_evict(struct location_table *table, struct location *entry)
 {
-	return (u32)(tag >> 32) & (table->sets - 1);
-}
+	u64 samples = small_samples(entry);
 
-void location_table_prepare(const struct location_table *table, struct location_key *key)
-{
-	key->tag = mix(mix(key->pc ^ table->seed) ^ ((u64)key->process << 32 | key->generation)) | 1;
-	__builtin_prefetch(table->tags[set_of(table, key->tag)]);
-}
+	if (entry->carried) {
+		struct location_more *more = more_of(table, entry);
 
-void location_table_fetch(const struct location_table *table, const struct location_key *key,
-			  u8 bucket)
-{
-	u32 set = set_of(table, key->tag);
-	const struct location *entry;
-
-	for (unsigned int i = 0; i < WAYS; i++) {
-		if (table->tags[set][i] != key->tag)
-			continue;
-		entry = &table->entries[set][i];
-		__builtin_prefetch(entry, 1);
-		if (bucket != NO_BUCKET)
-			__builtin_prefetch(&entry->tally.bucket[bucket], 1);
-		return;
+		for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
+			samples += 16ULL * more->bucket[i];
+		memset(more, 0, sizeof(*more));
 	}
+	return samples;
 }
 
-static bool is_entry(const struct location *entry, const struct location_key *key)
+struct location *location_insert(struct location_table *table, const struct location_key *key,
+				 u64 *evicted)
 {
-	return entry->pc == key->pc && entry->process == key->process &&
-	       entry->generation == key->generation && entry->kernel == key->kernel;
-}
+	unsigned int way = lightest(table->entries[key->set]);
+	struct location *entry = &table->entries[key->set][way];
+	u32 weight = 0;
 
-struct location *location_table_get(struct location_table *table, const struct location_key *key,
-				    u64 *ret_evicted)
-{
-	u32 set = set_of(table, key->tag);
-	struct location *entry;
-	unsigned int i;
-	u32 rank;
-
-	*ret_evicted = 0;
-	for (i = 0; i < WAYS; i++) {
-		entry = &table->entries[set][i];
-		if (table->tags[set][i] == key->tag && is_entry(entry, key)) {
-			entry->rank += entry->rank < UINT32_MAX;
-			return entry;
-		}
+	if (entry->used) {
+		weight = rank(entry);
+		*evicted += location_evict(table, entry);
 	}
-
-	i = lightest(table->entries[set]);
-	entry = &table->entries[set][i];
-	*ret_evicted = entry->used ? entry->tally.samples : 0;
-	rank = entry->used ? entry->rank : 0;
 	*entry = (struct location){
-		.pc = key->pc, .process = key->process, .generation = key->generation,
-		.kernel = key->kernel, .used = true, .rank = rank + (rank < UINT32_MAX),
+		.place = key->place,
+		.owner = key->owner,
+		.used = true,
+		.weight = weight,
 	};
-	table->tags[set][i] = key->tag;
+	table->tags[key->set] &= ~(0xffULL << 8 * way);
+	table->tags[key->set] |= (u64)key->tag << 8 * way;
 	return entry;
 }
 
@@ -186,4 +230,7 @@ void location_table_clear(struct location_table *table)
 {
 	memset(table->tags, 0, table->sets * sizeof(*table->tags));
 	memset(table->entries, 0, table->sets * sizeof(*table->entries));
+	/* Private anonymous pages read as zeros afterwards, and take no memory. */
+	if (madvise(table->more, more_size(table), MADV_DONTNEED))
+		memset(table->more, 0, more_size(table));
 }

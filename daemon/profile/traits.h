@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a sample is, whoever's, wherever and however long it took: operation, events,
+ * data source. Few combinations make up most samples, so they are counted as such,
+ * and taken apart into the machine's counters when those are looked at.
+ */
+#ifndef SPEPROF_PROFILE_TRAITS_H
+#define SPEPROF_PROFILE_TRAITS_H
+
+#include "data-source.h"
+#include "table.h"
+
+/* The counters that are latencies: PROFILE_TOTAL and its like. */
+#define TRAITS_LATENCIES 3
+
+/* In traits.flags: the kind, and whether it is an SVE or SME operation. */
+#define TRAITS_KIND 0x7
+#define TRAITS_SIMD 0x8
+/* It has more contexts than the one that tells whose it is. */
+#define TRAITS_CONTEXTS 0x10
+
+/**
+ * struct traits - a combination
+ * @events: the Events payload
+ * @key: all else, by traits_key()
+ * @count: samples of it since it was flushed
+ * @counts: as in &struct sample_facts
+ * @absent: HISTOGRAM_NONE for latencies that such a record does not have, else 0
+ * @origin: what served it, if it is a load or store
+ * @flags: TRAITS_*
+ * @used: whether there is one
+ */
+struct traits {
+	u64 events;
+	u64 key;
+	u64 count;
+	u32 counts;
+	u8 absent[TRAITS_LATENCIES];
+	struct spe_origin origin;
+	u8 flags;
+	bool used;
+};
+
+#define TRAITS_BITS 10
+
+/* Where in a key the index of the encoding is. */
+#define TRAITS_ENCODING 51
+
+/** traits_key() - @encoding is the index of a core's data sources, below 4096 */
+static inline u64 traits_key(u64 present, u8 op_class, u8 op_subclass, u16 source, u32 encoding)
+{
+	return present | (u64)op_class << 25 | (u64)op_subclass << 27 | (u64)source << 35 |
+	       (u64)encoding << TRAITS_ENCODING;
+}
+
+static inline u32 traits_slot(u64 events, u64 key)
+{
+	return (u32)(((events ^ key * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL) >>
+		     (64 - TRAITS_BITS));
+}
+
+/** traits_fill() - @ret_traits is of @events and @key, and has counted nothing */
+void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
+		 struct traits *ret_traits);
+
+/** traits_source() - the Data Source payload; false if there is none */
+bool traits_source(const struct traits *traits, u16 *ret_source);
+
+#endif
