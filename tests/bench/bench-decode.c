@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What decoding costs, beside a plain sum over the same bytes in the same run:
- * the general path, the fast path, and the whole way into the profile.
+ * What decoding costs, beside a plain sum over the same bytes in the same run: the
+ * general path, the fast path one by one and in runs, and the whole way into the
+ * profile. Paths take turns and each stretch of the bytes counts with its best time
+ * of all rounds, so that what else runs on the machine weighs little.
+ * usage: bench-decode [MEGABYTES [ROUNDS]]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +14,19 @@
 #include "layout.h"
 #include "profile.h"
 #include "record.h"
+#include "records.h"
 
-#define RECORDS (1U << 20)
-#define STRIDE 64
-#define PCS 100000
-#define WINDOW (1U << 16)
+#define STRETCH	  (1U << 18)
+#define MEGABYTES 64
+#define ROUNDS	  12
+#define LOCATIONS (1U << 18)
+
+/* What a path keeps from one stretch to the next. */
+struct state {
+	struct spe_layouts layouts;
+	struct profile *profile;
+	u64 sum;
+};
 
 static double now(void)
 {
@@ -25,132 +36,153 @@ static double now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-static u64 next_random(u64 *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
-/* Loads and branches at random, laid out as a Neoverse core does: padding before the data source. */
-static void make_record(u8 *buf, u64 *seed)
-{
-	u64 random = next_random(seed), place = random % PCS, pc = 0xffff800008000000ULL + place * 4;
-	struct spe_sample s = {
-		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_CONTEXT(0) | SPE_HAS_COUNTER(0) |
-			   SPE_HAS_COUNTER(1) | SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_TIMESTAMP,
-		.events = 0x16, .events_size = 2, .timestamp = random,
-		.context = { 1000 + (u32)place % 64 },
-		.counter = { (u16)(random >> 40 & 0xff), 4, 1 },
-	};
-
-	s.address[0] = (pc & SPE_ADDRESS_BITS) | SPE_ADDRESS_NS;
-	if (random >> 60 < 10) {
-		s.op_class = SPE_OP_LOAD_STORE;
-		s.present |= SPE_HAS_ADDRESS(2) | SPE_HAS_COUNTER(2) | SPE_HAS_SOURCE;
-		s.address[2] = random & 0xffffffffffffULL;
-		s.source = 0xe;
-		s.source_size = 1;
-	} else {
-		s.op_class = SPE_OP_BRANCH;
-		s.op_subclass = 1;
-		s.present |= SPE_HAS_ADDRESS(1);
-		s.address[1] = s.address[0] + 64;
-	}
-	memset(buf, 0, STRIDE);
-	spe_record_encode(&s, buf, STRIDE);
-}
-
-static u64 plain_sum(const u8 *buf, size_t len)
+static void plain_sum(struct state *state, const u8 *buf)
 {
 	u64 sum = 0, word;
 
-	for (size_t i = 0; i < len; i += sizeof(word)) {
+	for (size_t i = 0; i < STRETCH; i += sizeof(word)) {
 		memcpy(&word, buf + i, sizeof(word));
 		sum += word;
 	}
-	return sum;
+	state->sum += sum;
 }
 
-static u64 decode(const u8 *buf, size_t len, struct spe_layouts *layouts)
+static void use(struct state *state, const struct spe_sample *sample)
+{
+	/* All of it is to be written: what is not read may be left out otherwise. */
+	__asm__ volatile("" : : "r"(sample) : "memory");
+	state->sum += sample->address[0] + sample->counter[0];
+}
+
+static void general(struct state *state, const u8 *buf)
 {
 	struct spe_decoder decoder;
 	struct spe_sample sample;
-	u64 sum = 0;
 
-	for (size_t at = 0; at < len; at += WINDOW) {
-		spe_decoder_init(&decoder, NULL, buf + at, WINDOW);
-		while ((layouts ? spe_decoder_next_fast(&decoder, layouts, &sample, NULL) :
-				  spe_decoder_next(&decoder, &sample, NULL)) == SPE_DECODE_SAMPLE)
-			sum += sample.address[0] + sample.counter[0];
-	}
-	return sum;
+	spe_decoder_init(&decoder, NULL, buf, STRETCH);
+	while (spe_decoder_next(&decoder, &sample, NULL) == SPE_DECODE_SAMPLE)
+		use(state, &sample);
 }
 
-static void aggregate(const u8 *buf, size_t len, struct profile *profile)
+static void fast(struct state *state, const u8 *buf)
 {
-	struct source_window window = { .len = WINDOW, .tid = -1, .align = STRIDE };
+	struct spe_decoder decoder;
+	struct spe_sample sample;
 
-	for (size_t at = 0; at < len; at += WINDOW) {
-		window.data = buf + at;
-		profile_window(profile, &window);
+	spe_decoder_init(&decoder, NULL, buf, STRETCH);
+	while (spe_decoder_next_fast(&decoder, &state->layouts, &sample, NULL) == SPE_DECODE_SAMPLE)
+		use(state, &sample);
+}
+
+/* Every field of every record. */
+static void runs(struct state *state, const u8 *buf)
+{
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+	struct spe_run run;
+	enum spe_decode r;
+
+	spe_decoder_init(&decoder, NULL, buf, STRETCH);
+	while ((r = spe_decoder_next_run(&decoder, &state->layouts, &run, &sample, NULL)) !=
+	       SPE_DECODE_END) {
+		if (r == SPE_DECODE_SAMPLE)
+			use(state, &sample);
+		for (u32 i = 0; r == SPE_DECODE_RUN && i < run.count; i++) {
+			spe_run_sample(&state->layouts, &run, i, &sample);
+			use(state, &sample);
+		}
 	}
 }
 
-static double best_of(int runs, const u8 *buf, size_t len, int what, struct profile *profile)
+static void aggregate(struct state *state, const u8 *buf)
 {
-	static volatile u64 sink;
-	struct spe_layouts layouts = { 0 };
-	double best = 1e9, began;
+	const struct source_window window = {
+		.data = buf,
+		.len = STRETCH,
+		.tid = -1,
+		.align = RECORDS_STRIDE,
+		.midr = 0x410fd0c0,
+	};
 
-	for (int i = 0; i < runs; i++) {
-		began = now();
-		if (what == 0)
-			sink = plain_sum(buf, len);
-		else if (what == 1)
-			sink = decode(buf, len, NULL);
-		else if (what == 2)
-			sink = decode(buf, len, &layouts);
-		else
-			aggregate(buf, len, profile);
-		if (now() - began < best)
-			best = now() - began;
+	profile_window(state->profile, &window);
+}
+
+static const struct path {
+	const char *name;
+	void (*run)(struct state *state, const u8 *buf);
+} paths[] = {
+	{ "plain sum", plain_sum },
+	{ "general path", general },
+	{ "fast path, one by one", fast },
+	{ "fast path, in runs", runs },
+	{ "decode, attribute, aggregate", aggregate },
+};
+
+static void make_tasks(struct attributor *attributor)
+{
+	for (s32 tid = RECORDS_TID; tid < RECORDS_TID + RECORDS_TIDS; tid++)
+		attributor_event(attributor, &(struct task_event){ .type = TASK_COMM,
+								   .pid = tid,
+								   .tid = tid,
+								   .name = "bench" });
+}
+
+/* Seconds for all of @buf by each path. */
+static void measure(struct state *state, const u8 *buf, u32 stretches, u32 rounds, double *best,
+		    double *ret_seconds)
+{
+	double began, took;
+
+	for (u32 i = 0; i < ARRAY_SIZE(paths) * stretches; i++)
+		best[i] = 1e9;
+	for (u32 round = 0; round < rounds; round++) {
+		for (size_t p = 0; p < ARRAY_SIZE(paths); p++) {
+			for (u32 i = 0; i < stretches; i++) {
+				began = now();
+				paths[p].run(state, buf + (size_t)i * STRETCH);
+				took = now() - began;
+				if (took < best[p * stretches + i])
+					best[p * stretches + i] = took;
+			}
+		}
 	}
-	(void)sink;
-	return best;
+	for (size_t p = 0; p < ARRAY_SIZE(paths); p++) {
+		ret_seconds[p] = 0;
+		for (u32 i = 0; i < stretches; i++)
+			ret_seconds[p] += best[p * stretches + i];
+	}
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = { "plain sum", "general path", "fast path", "profile" };
+	u32 megabytes = argc > 1 ? (u32)strtoul(argv[1], NULL, 10) : MEGABYTES;
+	u32 rounds = argc > 2 ? (u32)strtoul(argv[2], NULL, 10) : ROUNDS;
 	const struct attributor_config attribution = { .live = false };
-	const struct profile_config config = { .locations = 1U << 18 };
-	u32 records = argc > 1 ? (u32)strtoul(argv[1], NULL, 10) * (WINDOW / STRIDE) : RECORDS;
-	size_t len = (size_t)records * STRIDE;
+	const struct profile_config config = { .locations = LOCATIONS };
+	size_t len = (size_t)megabytes << 20;
+	u32 stretches = (u32)(len / STRETCH);
+	double *best = calloc(ARRAY_SIZE(paths) * stretches, sizeof(*best));
+	double seconds[ARRAY_SIZE(paths)];
 	struct attributor *attributor;
-	struct profile *profile;
+	static struct records records;
 	u8 *buf = aligned_alloc(64, len);
-	u64 seed = 42;
-	double sum = 0, t;
+	static struct state state;
 
-	if (!buf || attributor_new(&attribution, &attributor) < 0 ||
-	    profile_new(&config, attributor, &profile) < 0)
+	if (!len || !rounds || !buf || !best || attributor_new(&attribution, &attributor) < 0 ||
+	    profile_new(&config, attributor, &state.profile) < 0)
 		return 1;
-	for (s32 tid = 1000; tid < 1064; tid++)
-		attributor_event(attributor, &(struct task_event){ .type = TASK_COMM, .pid = tid,
-								    .tid = tid, .name = "bench" });
-	for (u32 i = 0; i < records; i++)
-		make_record(buf + (size_t)i * STRIDE, &seed);
-
-	for (int what = 0; what < 4; what++) {
-		t = best_of(5, buf, len, what, profile);
-		sum = what ? sum : t;
-		printf("%-14s %6.2f GB/s  %6.1f M records/s  %5.1f %% of the plain sum\n",
-		       names[what], (double)len / t / 1e9, records / t / 1e6, 100 * sum / t);
-	}
-	profile_free(profile);
+	make_tasks(attributor);
+	records_init(&records, 42);
+	records_fill(&records, buf, (u32)(len / RECORDS_STRIDE));
+	measure(&state, buf, stretches, rounds, best, seconds);
+	for (size_t p = 0; p < ARRAY_SIZE(paths); p++)
+		printf("%-29s %6.2f GB/s  %6.1f M records/s  %5.1f %% of the plain sum\n",
+		       paths[p].name, (double)len / seconds[p] / 1e9,
+		       (double)len / RECORDS_STRIDE / seconds[p] / 1e6,
+		       100 * seconds[0] / seconds[p]);
+	profile_free(state.profile);
 	attributor_free(attributor);
+	free(best);
 	free(buf);
 	return 0;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Records to measure with: the SPU model's, of modelled operations, 64 bytes each
+ * as on Neoverse cores, at places all over a program of RECORDS_PCS instructions.
+ */
+#ifndef SPEPROF_BENCH_RECORDS_H
+#define SPEPROF_BENCH_RECORDS_H
+
+#include "opmodel.h"
+#include "spu.h"
+
+#define RECORDS_STRIDE 64
+#define RECORDS_PCS    100000	/* each of one of the tasks */
+#define RECORDS_PC     0x400000ULL
+#define RECORDS_TID    1000
+#define RECORDS_TIDS   64
+
+/** struct records - a maker of records; private */
+struct records {
+	struct spe_spu spu;
+	struct spe_opmodel model;
+	u64 random;
+	u64 time;
+	u8 *at;
+};
+
+void records_init(struct records *records, u64 seed);
+
+/** records_fill() - @count records to @buf, RECORDS_STRIDE bytes each */
+void records_fill(struct records *records, u8 *buf, u32 count);
+
+#endif
