@@ -22,6 +22,7 @@ enum value_type {
 	VALUE_NUMBER, /* 0 to @max; K, M and G multiply by powers of 1024 */
 	VALUE_NAME, /* one of @names, its index */
 	VALUE_BITS, /* names with commas, each the bit of its index; or a number */
+	VALUE_CHOICES, /* likewise, with the names of choice.h */
 };
 
 /* What a key stands for: a field of a structure, and a bit of @has where there is one. */
@@ -90,7 +91,16 @@ static const char *const feature_names[] = {
 };
 
 static const char *const layout_names[SPE_SPU_LAYOUTS] = { "slots", "packed" };
+static const char *const zero_filter_names[SPE_SPU_ZERO_FILTERS] = { "off", "all" };
+static const char *const misaligned_names[SPE_SPU_MISALIGNEDS] = { "fault", "res0" };
+static const char *const fault_dl_names[SPE_SPU_FAULT_DLS] = { "unchanged", "clear", "set" };
+static const char *const incomplete_names[SPE_SPU_INCOMPLETES] = { "all", "events", "some" };
 static const char *const abort_names[SPE_SPU_ABORTS] = { "reported", "ignored", "serror" };
+static const char *const not_allowed_names[SPE_SPU_NOT_ALLOWEDS] = { "reported", "full", "silent" };
+
+/* In the order of SPE_PE_*. */
+static const char *const pe_names[] = { "sve", "sme", "mte2", "mops", "gcs",
+					"nv2", "rme", "ecv",  "the",  "haft" };
 
 /* SPE_OPERATION_FP and _SIMD. */
 #define FLAG_SHIFT 7
@@ -114,7 +124,27 @@ static const struct key spu_keys[] = {
 	NUMBER("write_granule", CONFIG, write_granule, UINT8_MAX),
 	NUMBER("in_flight", CONFIG, in_flight, UINT8_MAX),
 	NAME("layout", CONFIG, layout, layout_names),
+	NAME("zero_filter", CONFIG, zero_filter, zero_filter_names),
+	NAME("misaligned", CONFIG, misaligned, misaligned_names),
+	NAME("fault_dl", CONFIG, fault_dl, fault_dl_names),
+	NAME("incomplete", CONFIG, incomplete, incomplete_names),
 	NAME("abort", CONFIG, abort, abort_names),
+	NAME("not_allowed", CONFIG, not_allowed, not_allowed_names),
+	NUMBER("fault_lag", CONFIG, fault_lag, UINT8_MAX),
+	NUMBER("altclk", CONFIG, altclk, UINT8_MAX),
+	NUMBER("impdef_address", CONFIG, impdef_address, UINT8_MAX),
+	NUMBER("impdef_counter", CONFIG, impdef_counter, UINT8_MAX),
+	NUMBER("va_tag", CONFIG, va_tag, 1),
+	NUMBER("e2h", CONFIG, e2h, 1),
+	NUMBER("el2", CONFIG, el2, 1),
+	NUMBER("pbt_always", CONFIG, pbt_always, 1),
+	BITS("pe", CONFIG, pe, pe_names),
+	{ .name = "choices",
+	  .type = VALUE_CHOICES,
+	  .size = sizeof(u64),
+	  .offset = offsetof(CONFIG, choices),
+	  .max = UINT64_MAX },
+	BITS("optional_events", CONFIG, optional_events, event_names),
 	BITS("features", CONFIG, features, feature_names),
 	BITS("sampled_events", CONFIG, sampled_events, event_names),
 	NUMBER("seed", CONFIG, seed, UINT64_MAX),
@@ -294,25 +324,49 @@ static bool name_index(struct word word, const char *const *names, u32 count, u3
 	return false;
 }
 
+/* The bit that @name stands for, below 64; or refuses it. */
+static int parse_bit(struct cursor *c, const struct key *key, struct word name, u32 *ret_bit)
+{
+	char names[SCRIPT_WANT_MAX - 60], text[32];
+	int bit = -ENOENT;
+
+	if (key->type == VALUE_BITS) {
+		if (name_index(name, key->names, key->count, ret_bit))
+			return 0;
+		names_join(names, sizeof(names), key->names, key->count);
+		return refuse(c, name, "a mask, or names with commas of %s", names);
+	}
+	if (name.len < sizeof(text)) {
+		memcpy(text, name.at, name.len);
+		text[name.len] = 0;
+		bit = spe_choice_find(text);
+	}
+	if (bit < 0)
+		return refuse(c, name,
+			      "a mask, or with commas names of choices as spu-model.md has "
+			      "them");
+	*ret_bit = (u32)bit;
+	return 0;
+}
+
 static int parse_bits(struct cursor *c, const struct key *key, struct word value, u64 *ret_bits)
 {
-	char names[SCRIPT_WANT_MAX - 60];
 	struct word rest = value, name;
 	u64 bits = 0;
-	u32 index;
+	u32 bit = 0;
+	int r;
 
-	if (word_number(value, key->max, ret_bits))
+	if (word_number(value, key->size == 4 ? UINT32_MAX : key->max, ret_bits))
 		return 0;
 	do {
 		name = rest;
 		name.len = 0;
 		while (name.len < rest.len && rest.at[name.len] != ',')
 			name.len++;
-		if (!name_index(name, key->names, key->count, &index)) {
-			names_join(names, sizeof(names), key->names, key->count);
-			return refuse(c, name, "a mask, or names with commas of %s", names);
-		}
-		bits |= SPE_BIT(index);
+		r = parse_bit(c, key, name, &bit);
+		if (r < 0)
+			return r;
+		bits |= SPE_BIT(bit);
 		if (name.len == rest.len)
 			break;
 		rest = (struct word){ rest.at + name.len + 1, rest.len - name.len - 1 };
@@ -369,7 +423,7 @@ static void field_set(void *base, const struct key *key, u64 value)
 
 static int keys_refuse(struct cursor *c, struct word word, const struct key *keys, size_t count)
 {
-	const char *names[32] = { 0 };
+	const char *names[40] = { 0 };
 	char text[SCRIPT_WANT_MAX - 60];
 
 	for (size_t i = 0; i < count && i < ARRAY_SIZE(names); i++)

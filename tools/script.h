@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "choice.h"
 #include "env.h"
 #include "inject.h"
 #include "spu.h"

@@ -31,7 +31,7 @@ static u64 fill(struct spe_check *check, struct spe_flight *flight)
 
 static void flight_overwrites_oldest(struct spe_check *check)
 {
-	struct spe_flight flight;
+	static struct spe_flight flight; /* too large for a kernel stack */
 
 	spe_flight_init(&flight, RING);
 	for (unsigned int i = 0; i < 4; i++)
@@ -46,7 +46,7 @@ static void flight_overwrites_oldest(struct spe_check *check)
 
 static void flight_skips_what_is_claimed(struct spe_check *check)
 {
-	struct spe_flight flight;
+	static struct spe_flight flight;
 	u64 start = 0;
 
 	spe_flight_init(&flight, RING);
@@ -74,7 +74,7 @@ static void flight_skips_what_is_claimed(struct spe_check *check)
 static void flight_claims_have_an_end(struct spe_check *check)
 {
 	struct spe_window window;
-	struct spe_flight flight;
+	static struct spe_flight flight;
 	u64 start = 0;
 
 	spe_flight_init(&flight, RING);
@@ -270,7 +270,7 @@ static void flight_memory(struct spe_check *check)
 
 static void flight_many_small_windows(struct spe_check *check)
 {
-	struct spe_flight flight;
+	static struct spe_flight flight;
 
 	spe_flight_init(&flight, RING);
 	for (unsigned int i = 0; i < 100000; i++) {
