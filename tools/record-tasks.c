@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "container.h"
+#include "maps.h"
 #include "procfs.h"
 
 struct scan {
@@ -45,6 +48,40 @@ static void emit_comm(const struct scan *scan, s32 tid, char *comm)
 		.name = comm,
 	};
 
+	scan->sink->task(scan->sink->ctx, &event);
+}
+
+/* The kernel's number of it, as perf has it; of another hierarchy one that is as good. */
+static u64 cgroup_id(const char *cgroup)
+{
+	char path[PATH_MAX + sizeof("/sys/fs/cgroup")];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/sys/fs/cgroup%s", cgroup);
+	return stat(path, &st) < 0 ? path_hash(cgroup) : st.st_ino;
+}
+
+static void emit_cgroup(const struct scan *scan, int dir)
+{
+	/* Version 2's line is the last one: a dozen hierarchies may come before, of PATH_MAX each. */
+	char text[16 * PATH_MAX], name[PATH_MAX];
+	struct task_event event = {
+		.type = TASK_CGROUP,
+		.time_ns = scan->time_ns,
+		.pid = scan->pid,
+		.tid = scan->pid,
+		.parent_pid = -1,
+		.name = name,
+	};
+	ssize_t n = procfs_read(dir, "cgroup", text, sizeof(text));
+	const char *path;
+	size_t len;
+
+	if (n < 0 || !container_cgroup(text, (size_t)n, &path, &len) || len >= sizeof(name))
+		return;
+	memcpy(name, path, len);
+	name[len] = 0;
+	event.cgroup = cgroup_id(name);
 	scan->sink->task(scan->sink->ctx, &event);
 }
 
@@ -123,6 +160,7 @@ int record_tasks(const struct source_sink *sink, u64 time_ns)
 		if (dir < 0)
 			continue;
 		scan_threads(&scan, dir);
+		emit_cgroup(&scan, dir);
 		/* Kernel threads have none, others' may be hidden. */
 		procfs_maps(dir, emit_map, &scan, &skipped);
 		close(dir);

@@ -11,6 +11,8 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
+#include "zeros.h"
+
 #define FILE_HEADER_MIN 72 /* up to the event types, which old files end with */
 #define FILE_HEADER	104
 #define PIPE_HEADER	16
@@ -243,18 +245,24 @@ static bool chain_from(struct perfdata *perf, u64 pos)
 	return true;
 }
 
-/* The next place after damage at @pos where records go on. */
+/*
+ * The next place after damage at @pos where records go on. None begins with zeros:
+ * what a cut file's AUXTRACE left is mostly those, gigabytes of them.
+ */
 static u64 resync(struct perfdata *perf, u64 pos)
 {
 	u32 unit = record_unit(perf);
 	u64 step = unit - (pos - perf->data) % unit;
-	size_t len;
+	size_t len, zeros;
+	const u8 *p;
 
-	for (; perf->data_end - pos >= step + PERFDATA_HEADER; step = unit) {
+	while (perf->data_end - pos >= step + PERFDATA_HEADER) {
 		pos += step;
-		recording_peek(perf->recording, pos, RESYNC_SPAN, &len);
-		if (chain_from(perf, pos))
+		p = recording_peek(perf->recording, pos, RESYNC_SPAN, &len);
+		zeros = spe_count_zeros(p, len);
+		if (zeros < sizeof(u32) && chain_from(perf, pos))
 			return pos;
+		step = zeros < sizeof(u32) ? unit : ((zeros - sizeof(u32)) / unit + 1) * unit;
 	}
 	return perf->data_end;
 }
