@@ -3,9 +3,10 @@
  * Records of varied layouts with their truth. Written byte by byte from section
  * D18.2 and not by the codec, which this is to test.
  *
- * usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-t] -o FILE; the truth, as
- * the JSON that "speprof summary -j" prints of it, goes to standard output. With
- * -t 16 bytes of one more record follow, which are suspect.
+ * usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-c CORE] [-t] -o FILE; the
+ * truth, as the JSON that "speprof summary -j" prints of it, goes to standard output:
+ * of a core of that encoding of data sources. With -t 16 bytes of one more record
+ * follow, which are suspect.
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -74,6 +75,88 @@ static const struct {
 	{ 24, "streaming_sve" },    { 25, "smcu" },
 };
 
+/* What the Data Source packet's values mean, by who published them; codec.md says where. */
+struct source {
+	unsigned int value;
+	const char *level;
+	const char *flags; /* of "rspm": remote, snooped, peer, modified */
+};
+
+static const struct source arm_sources[] = {
+	{ 0, "l1", "" },
+	{ 8, "l2", "" },
+	{ 9, "peer_core", "sp" },
+	{ 10, "local_cluster", "sp" },
+	{ 11, "system_cache", "" },
+	{ 12, "peer_cluster", "sp" },
+	{ 13, "remote_cache", "rsp" },
+	{ 14, "dram", "" },
+	{ 0 },
+};
+
+static const struct source ampereone_sources[] = {
+	{ 0, "local_chip", "" },
+	{ 3, "system_cache", "" },
+	{ 5, "remote_cache", "rsp" },
+	{ 7, "dram", "" },
+	{ 8, "l1", "" },
+	{ 9, "l2", "" },
+	{ 0 },
+};
+
+/* 16 to 18 are beyond what is drawn. */
+static const struct source hip_sources[] = {
+	{ 0, "peer_core", "sp" },
+	{ 1, "peer_core", "spm" },
+	{ 2, "l3", "" },
+	{ 3, "l3", "m" },
+	{ 4, "peer_cluster", "sp" },
+	{ 5, "peer_cluster", "spm" },
+	{ 6, "remote_cache", "rsp" },
+	{ 7, "remote_cache", "rspm" },
+	{ 8, "dram", "" },
+	{ 9, "dram", "r" },
+	{ 13, "device", "" },
+	{ 0 },
+};
+
+static const struct core {
+	const char *name;
+	const struct source *sources;
+} cores[] = {
+	{ "none", NULL },
+	{ "arm", arm_sources },
+	{ "ampereone", ampereone_sources },
+	{ "hip", hip_sources },
+};
+
+static const char *const level_names[] = {
+	"unknown",
+	"l1",
+	"l2",
+	"l3",
+	"system_cache",
+	"peer_core",
+	"local_cluster",
+	"peer_cluster",
+	"local_chip",
+	"remote_cache",
+	"dram",
+	"device",
+	"recently_fetched",
+	"llc",
+	"beyond_l1",
+	"beyond_l2",
+	"beyond_llc",
+};
+
+static const char origin_letters[] = "rspmb";
+static const char *const origin_names[] = { "remote", "snooped", "peer", "modified", "by_source" };
+
+#define LEVELS	  (sizeof(level_names) / sizeof(level_names[0]))
+#define ORIGINS	  (sizeof(origin_names) / sizeof(origin_names[0]))
+#define NO_SOURCE UINT32_MAX
+
 #define EVENTS	   (sizeof(events) / sizeof(events[0]))
 #define SOURCES	   16
 #define CONTEXTS   32
@@ -91,6 +174,8 @@ struct truth {
 	} latency[3];
 	uint64_t sources[2][SOURCES]; /* one byte, two bytes */
 	uint64_t contexts[2][CONTEXTS];
+	uint64_t levels[LEVELS];
+	uint64_t origins[ORIGINS];
 };
 
 struct record {
@@ -144,7 +229,7 @@ static void put_latency(struct record *r, struct truth *t, unsigned int index, u
 		t->latency[index].max = cycles;
 }
 
-static void put_events(struct record *r, const struct layout *l, struct truth *t)
+static uint64_t put_events(struct record *r, const struct layout *l, struct truth *t)
 {
 	unsigned int log = l->events ? (unsigned int)__builtin_ctz(l->events) : draw() % 4;
 	uint64_t known = 2; /* retired, or the records would be too alike */
@@ -158,6 +243,40 @@ static void put_events(struct record *r, const struct layout *l, struct truth *t
 		known |= 1ULL << 12; /* IMPLEMENTATION DEFINED: counted nowhere */
 	put(r, 0x42 | log << 4, 1);
 	put(r, known, 1U << log);
+	return known;
+}
+
+/* Of a load or store without a source that means something: what D18.2.6 tells of caches. */
+static const char *events_level(uint64_t e)
+{
+	bool l1 = e >> 2 & 1, l1_miss = e >> 3 & 1, llc = e >> 8 & 1, llc_miss = e >> 9 & 1;
+	bool l2 = e >> 19 & 1, l2_miss = e >> 20 & 1, recent = e >> 22 & 1;
+
+	return recent		? "recently_fetched" :
+	       l1 && !l1_miss	? "l1" :
+	       l2 && !l2_miss	? "l2" :
+	       llc && !llc_miss ? "llc" :
+	       llc_miss		? "beyond_llc" :
+	       l2_miss		? "beyond_l2" :
+	       l1_miss		? "beyond_l1" :
+				  "unknown";
+}
+
+static void add_origin(struct truth *t, const struct core *core, uint64_t e, unsigned int value)
+{
+	const struct source *source = value == NO_SOURCE ? NULL : core->sources;
+	char flags[16] = "";
+
+	while (source && source->level && source->value != value)
+		source++;
+	if (source && !source->level)
+		source = NULL;
+	snprintf(flags, sizeof(flags), "%s%s%s%s%s", source ? source->flags : "", source ? "b" : "",
+		 e >> 10 & 1 ? "r" : "", e >> 23 & 1 ? "s" : "", e >> 21 & 1 ? "m" : "");
+	for (size_t i = 0; i < ORIGINS; i++)
+		t->origins[i] += !!strchr(flags, origin_letters[i]);
+	for (size_t i = 0; i < LEVELS; i++)
+		t->levels[i] += !strcmp(level_names[i], source ? source->level : events_level(e));
 }
 
 static void put_op(struct record *r, const struct op *op, struct truth *t)
@@ -179,7 +298,7 @@ static void put_contexts(struct record *r, const struct layout *l, struct truth 
 	t->contexts[el][which]++;
 }
 
-static void put_source(struct record *r, const struct layout *l, struct truth *t)
+static unsigned int put_source(struct record *r, const struct layout *l, struct truth *t)
 {
 	unsigned int wide = chance(20), which = (unsigned int)draw() % SOURCES;
 
@@ -188,6 +307,7 @@ static void put_source(struct record *r, const struct layout *l, struct truth *t
 	put(r, 0x43 | wide << 4, 1);
 	put(r, wide ? 0x100 | which : which, wide ? 2 : 1);
 	t->sources[wide][which]++;
+	return wide ? 0x100 | which : which;
 }
 
 /* Packets that a reader skips by their size: none of them is in the truth. */
@@ -215,12 +335,15 @@ static void put_end(struct record *r, const struct layout *l, uint64_t n)
 	put(r, 1000000 + 7 * n, 8);
 }
 
-static struct record make_record(const struct layout *l, struct truth *t, uint64_t n)
+static struct record make_record(const struct layout *l, const struct core *core, struct truth *t,
+				 uint64_t n)
 {
 	const struct op *op = &ops[draw() % (sizeof(ops) / sizeof(ops[0]))];
 	uint64_t pc = (draw() % 3) << 61 | 1ULL << 63 | (0x400000 + (draw() % 4096) * 4);
 	struct record r = { .len = 0 };
 	bool memory = op->kind == LOAD || op->kind == STORE;
+	unsigned int source = NO_SOURCE;
+	uint64_t known;
 
 	if (l->op_first)
 		put_op(&r, op, t);
@@ -228,7 +351,7 @@ static struct record make_record(const struct layout *l, struct truth *t, uint64
 	put_contexts(&r, l, t);
 	if (!l->op_first)
 		put_op(&r, op, t);
-	put_events(&r, l, t);
+	known = put_events(&r, l, t);
 	put_latency(&r, t, 1, (unsigned int)draw() % 100);
 	put_latency(&r, t, 0, chance(1) ? 0xfff : (unsigned int)draw() % 800);
 	if (op->kind == BRANCH && l->stride != 44)
@@ -240,7 +363,9 @@ static struct record make_record(const struct layout *l, struct truth *t, uint64
 	if (l->extras && chance(30))
 		put_extras(&r);
 	if (op->kind == LOAD && l->stride != 44)
-		put_source(&r, l, t);
+		source = put_source(&r, l, t);
+	if (memory)
+		add_origin(t, core, known, source);
 	put_end(&r, l, n);
 	put_zeros(&r, l->stride);
 	t->records++;
@@ -285,6 +410,19 @@ static void print_truth(const struct truth *t)
 	printf("},\"data_source\":{");
 	print_counts("\"0x%x\"", t->sources[0], SOURCES, 0, &separator);
 	print_counts("\"0x%x\"", t->sources[1], SOURCES, 0x100, &separator);
+	separator = "";
+	printf("},\"levels\":{");
+	for (size_t i = 0; i < LEVELS; i++) {
+		if (!t->levels[i])
+			continue;
+		printf("%s\"%s\":%llu", separator, level_names[i],
+		       (unsigned long long)t->levels[i]);
+		separator = ",";
+	}
+	printf("},\"origin\":{");
+	for (size_t i = 0; i < ORIGINS; i++)
+		printf("%s\"%s\":%llu", i ? "," : "", origin_names[i],
+		       (unsigned long long)t->origins[i]);
 	for (int el = 0; el < 2; el++) {
 		separator = "";
 		printf(el ? "},\"el2\":{" : "},\"contexts\":{\"el1\":{");
@@ -301,20 +439,29 @@ static const struct layout *find_layout(const char *name)
 	return NULL;
 }
 
+static const struct core *find_core(const char *name)
+{
+	for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++)
+		if (!strcmp(cores[i].name, name))
+			return &cores[i];
+	return NULL;
+}
+
 /* @truncate: the last record stops in its middle, which costs it. */
-static int generate(FILE *out, const struct layout *layout, uint64_t n, bool truncate)
+static int generate(FILE *out, const struct layout *layout, const struct core *core, uint64_t n,
+		    bool truncate)
 {
 	struct truth truth = { 0 };
 	struct record record;
 
 	for (uint64_t i = 0; i < n; i++) {
-		record = make_record(layout, &truth, i);
+		record = make_record(layout, core, &truth, i);
 		fwrite(record.bytes, 1, record.len, out);
 	}
 	if (truncate) {
 		struct truth gone = { 0 };
 
-		record = make_record(layout, &gone, n);
+		record = make_record(layout, core, &gone, n);
 		fwrite(record.bytes, 1, CUT_RECORD, out);
 		truth.bytes += CUT_RECORD;
 		truth.suspect += CUT_RECORD;
@@ -325,9 +472,13 @@ static int generate(FILE *out, const struct layout *layout, uint64_t n, bool tru
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-t] -o FILE\nlayouts:");
+	fprintf(stderr, "usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-c CORE] [-t] -o "
+			"FILE\nlayouts:");
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
 		fprintf(stderr, " %s", layouts[i].name);
+	fprintf(stderr, "\ncores:");
+	for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++)
+		fprintf(stderr, " %s", cores[i].name);
 	fputc('\n', stderr);
 	return 2;
 }
@@ -335,13 +486,14 @@ static int usage(void)
 int main(int argc, char **argv)
 {
 	const struct layout *layout = &layouts[0];
+	const struct core *core = &cores[0];
 	const char *path = NULL;
 	uint64_t n = 1000;
 	bool truncate = false;
 	FILE *out;
 	int c, r;
 
-	while ((c = getopt(argc, argv, "s:n:l:to:")) != -1) {
+	while ((c = getopt(argc, argv, "s:n:l:c:to:")) != -1) {
 		switch (c) {
 		case 's':
 			state = strtoull(optarg, NULL, 0);
@@ -351,6 +503,9 @@ int main(int argc, char **argv)
 			break;
 		case 'l':
 			layout = find_layout(optarg);
+			break;
+		case 'c':
+			core = find_core(optarg);
 			break;
 		case 't':
 			truncate = true;
@@ -362,13 +517,13 @@ int main(int argc, char **argv)
 			return usage();
 		}
 	}
-	if (!layout || !path || optind < argc)
+	if (!layout || !core || !path || optind < argc)
 		return usage();
 	out = fopen(path, "wb");
 	if (!out) {
 		perror(path);
 		return 1;
 	}
-	r = generate(out, layout, n, truncate);
+	r = generate(out, layout, core, n, truncate);
 	return fclose(out) ? 1 : r;
 }
