@@ -109,12 +109,29 @@ static void fixture_serror(void *ctx)
 	f->serrors++;
 }
 
+static void fixture_event(void *ctx, enum spe_spu_event event)
+{
+	struct fixture *f = ctx;
+
+	f->events[event]++;
+}
+
+static struct spe_descriptor *fixture_walk(void *ctx, u64 addr, unsigned int stage)
+{
+	struct fixture *f = ctx;
+	u64 page = (addr - FIXTURE_BASE) / 4096;
+
+	return f->walks && page < ARRAY_SIZE(f->pages[0]) ? &f->pages[stage - 1][page] : NULL;
+}
+
 bool fixture_init(struct spe_check *check, const struct spe_spu_config *config)
 {
 	struct spe_spu_io io = {
 		.write = fixture_write,
 		.irq = fixture_irq,
 		.serror = fixture_serror,
+		.event = fixture_event,
+		.walk = fixture_walk,
 		.ctx = &fixture,
 	};
 	struct spe_spu_config config_default;

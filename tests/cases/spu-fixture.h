@@ -17,6 +17,8 @@
  * @irq: the level of PMBIRQ
  * @irq_changes: how often it changed
  * @serrors: SError exceptions
+ * @events: by &enum spe_spu_event
+ * @pages: descriptors by stage less one and page; used if @walks
  */
 struct fixture {
 	struct spe_spu spu;
@@ -27,6 +29,9 @@ struct fixture {
 	u64 writes;
 	u64 irq_changes;
 	u64 serrors;
+	u64 events[SPE_SPU_EVENTS];
+	struct spe_descriptor pages[2][FIXTURE_SIZE / 4096];
+	bool walks;
 	bool irq;
 };
 

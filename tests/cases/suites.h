@@ -18,6 +18,10 @@
 	S(spu_buffer) \
 	S(spu_filter) \
 	S(spu_levels) \
+	S(instruction) \
+	S(accesses) \
+	S(collected) \
+	S(spu_walk) \
 	S(inject) \
 	S(faults) \
 	S(edges) \

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What the Operation Type packet says of each instruction (D17.6.2 to D17.6.8, D18.2.7), by
+ * version, feature and choice. The payloads are written down from the text's patterns.
+ */
+#include "instruction-fixture.h"
+#include "suites.h"
+
+#define I(name)	  SPE_INSTRUCTION_##name
+#define CHOICE(x) SPE_CHOICE_##x
+#define SME	  SPE_PMSIDR_SME
+#define STORE	  SPE_ACCESS_STORE
+#define NO_RETURN SPE_INSTRUCTION_NO_RETURN
+#define MICRO(n)  .micro_ops = n, .micro = true
+
+/**
+ * struct row - an instruction on an SPU, and its packet
+ * @pmsver: of the SPU, 6 if 0
+ * @less: features that it does not have
+ * @less_pe: features that the PE does not have
+ * @choices: of the SPU
+ * @micro: micro-ops are sampled
+ * @access: flags of the one access
+ * @op_class: CLASS
+ * @payload: the payload
+ */
+struct row {
+	u8 kind;
+	u64 flags;
+	u32 size;
+	u8 vectors;
+	u8 pmsver;
+	u64 less;
+	u32 less_pe;
+	u64 choices;
+	u8 micro_ops;
+	bool micro;
+	u32 access;
+	u8 op_class;
+	u8 payload;
+};
+
+static void check_rows(struct spe_check *check, const struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct row *row = &rows[i];
+		const struct spe_access access = { .va = 0x1000, .flags = row->access };
+		struct spe_instruction instruction = {
+			.accesses = &access,
+			.access_count = 1,
+			.kind = row->kind,
+			.flags = row->flags,
+			.size = row->size,
+			.vectors = row->vectors ? row->vectors : 1,
+			.micro_ops = row->micro_ops,
+		};
+		struct spe_spu_config config = instruction_config();
+		struct spe_operation op;
+
+		config.pmsver = row->pmsver ? row->pmsver : config.pmsver;
+		if (config.pmsver < 5)
+			config.features &= ~SPE_PMSIDR_FDS;
+		if (config.pmsver < 3)
+			config.features &= ~SPE_PMSIDR_FNE;
+		config.features &= ~row->less;
+		if (row->micro)
+			config.features &= ~SPE_PMSIDR_ARCHINST;
+		config.pe &= ~row->less_pe;
+		config.choices = row->choices;
+		config.sampled_events = 0;
+		if (row->kind == I(BRANCH) || row->kind == I(ISB))
+			instruction.access_count = row->access != 0;
+		if (!instruction_start(check, &config))
+			return;
+		op = instruction_operation(check, &instruction);
+		SPE_CHECK_EQ(check, i << 16 | op.op_class << 8 | op.op_subclass,
+			     i << 16 | row->op_class << 8 | row->payload);
+	}
+}
+
+#define SVE .kind = I(SVE)
+
+/* RMDBYZ: the upper bound of the length, times the vectors with FEAT_SPE_SME. */
+static void sve_processing(struct spe_check *check)
+{
+	static const struct row rows[] = {
+		{ SVE, .size = 8, .payload = 0x08 },
+		{ SVE, .size = 32, .payload = 0x08 },
+		{ SVE, .size = 64, .payload = 0x18 },
+		{ SVE, .size = 128, .payload = 0x28 },
+		{ SVE, .size = 256, .payload = 0x38 },
+		{ SVE, .size = 512, .payload = 0x48 },
+		{ SVE, .size = 1024, .payload = 0x58 },
+		{ SVE, .size = 2048, .payload = 0x68 },
+		/* Rounded up. */
+		{ SVE, .size = 33, .payload = 0x18 },
+		{ SVE, .size = 384, .payload = 0x48 },
+		{ SVE, .size = 2047, .payload = 0x68 },
+		/* Four vectors of 512 bits, of 1024: more than 2048. */
+		{ SVE, .size = 512, .vectors = 4, .payload = 0x68 },
+		{ SVE, .size = 1024, .vectors = 4, .payload = 0x78 },
+		{ SVE, .size = 2048, .vectors = 2, .payload = 0x78 },
+		/* Without FEAT_SPE_SME one vector's length, and never 0b111. */
+		{ SVE, .size = 512, .vectors = 4, .less = SME, .payload = 0x48 },
+		{ SVE, .size = 2048, .vectors = 4, .less = SME, .payload = 0x68 },
+		/* PRED, FP. */
+		{ SVE, .flags = I(PREDICATED), .size = 256, .payload = 0x3c },
+		{ SVE, .flags = I(FP), .size = 256, .payload = 0x3a },
+		{ SVE, .flags = I(FP) | I(PREDICATED), .size = 256, .payload = 0x3e },
+		/* A predicate is no condition, D17.6.5. */
+		{ SVE, .flags = I(CONDITIONAL) | I(PREDICATED), .size = 256, .payload = 0x3c },
+		/* Without SVE's formats: FEAT_SPE, or no SVE. */
+		{ SVE, .size = 256, .pmsver = 1, .payload = 0x00 },
+		{ SVE, .flags = I(FP), .size = 256, .pmsver = 1, .payload = 0x02 },
+		{ SVE, .size = 256, .pmsver = 2, .payload = 0x38 },
+		/* A micro-op that is a part of the vector (Example D17-4). */
+		{ SVE, .size = 1024, MICRO(4), .payload = 0x38 },
+		{ SVE, .size = 1024, .micro_ops = 4, .payload = 0x58 },
+	};
+
+	check_rows(check, rows, ARRAY_SIZE(rows));
+}
+
+/* RDDCQB: 128 bits, not predicated, with an equivalent, and only where micro-ops are sampled. */
+static void sve_as_asimd(struct spe_check *check)
+{
+#define EQ I(EQUIVALENT)
+	static const struct row rows[] = {
+		{ SVE, .flags = EQ, .size = 128, MICRO(1), .payload = 0x28 },
+		{ SVE, .flags = EQ, .size = 128, MICRO(1), .choices = CHOICE(ASIMD), .payload = 4 },
+		{ SVE, .flags = EQ, .size = 256, MICRO(2), .choices = CHOICE(ASIMD), .payload = 4 },
+		{ SVE, .flags = EQ | I(FP), .size = 128, MICRO(1), .choices = CHOICE(ASIMD),
+		  .payload = 6 },
+		{ SVE, .flags = EQ, .size = 256, MICRO(1), .choices = CHOICE(ASIMD),
+		  .payload = 0x38 },
+		{ SVE, .size = 128, MICRO(1), .choices = CHOICE(ASIMD), .payload = 0x28 },
+		{ SVE, .flags = EQ | I(PREDICATED), .size = 128, MICRO(1), .choices = CHOICE(ASIMD),
+		  .payload = 0x2c },
+		{ SVE, .flags = EQ, .size = 128, .micro_ops = 1, .choices = CHOICE(ASIMD),
+		  .payload = 0x28 },
+		/* Loads and stores too. */
+		{ .kind = I(SVE_MEMORY),
+		  .flags = EQ,
+		  .size = 128,
+		  MICRO(1),
+		  .choices = CHOICE(ASIMD),
+		  .op_class = 1,
+		  .payload = 4 },
+		{ .kind = I(SVE_MEMORY),
+		  .flags = EQ,
+		  .size = 128,
+		  MICRO(1),
+		  .access = STORE,
+		  .choices = CHOICE(ASIMD),
+		  .op_class = 1,
+		  .payload = 5 },
+	};
+#undef EQ
+
+	check_rows(check, rows, ARRAY_SIZE(rows));
+}
+
+/* RMZJMH: ZT registers and several vectors without FEAT_SPE_SME. */
+static void sve_multivector(struct spe_check *check)
+{
+#define OTHER .choices = CHOICE(MULTIVECTOR_OTHER)
+	static const struct row rows[] = {
+		{ SVE, .size = 256, .vectors = 2, .less = SME, .payload = 0x38 },
+		{ SVE, .size = 256, .vectors = 2, .less = SME, OTHER, .payload = 0 },
+		{ SVE, .flags = I(ZT), .size = 256, .less = SME, OTHER, .payload = 0 },
+		{ SVE, .flags = I(ZT), .size = 256, .less = SME, .payload = 0x38 },
+		{ SVE, .size = 256, .less = SME, OTHER, .payload = 0x38 },
+		/* With it there is no choice. */
+		{ SVE, .size = 256, .vectors = 2, OTHER, .payload = 0x48 },
+		{ SVE, .flags = I(ZT), .size = 256, OTHER, .payload = 0x38 },
+	};
+#undef OTHER
+
+	check_rows(check, rows, ARRAY_SIZE(rows));
+}
+
+#define TILE   .kind = I(SME_TILE)
+#define VECTOR .kind = I(SME_VECTOR)
+
+/* RCYBGV, RLQXZR: ETS[3:1] in bits 6:4, ETS[0] in bit 2. */
+static void sme_processing(struct spe_check *check)
+{
+	static const struct row rows[] = {
+		{ TILE, .size = 64, .payload = 0x88 },
+		{ TILE, .size = 128, .payload = 0x88 },
+		{ TILE, .size = 256, .payload = 0x8c },
+		{ TILE, .size = 512, .payload = 0x98 },
+		{ TILE, .size = 1024, .payload = 0x9c },
+		{ TILE, .size = 2048, .payload = 0xa8 },
+		{ TILE, .size = 4096, .payload = 0xac },
+		{ TILE, .size = 8192, .payload = 0xb8 },
+		{ TILE, .size = 16384, .payload = 0xbc },
+		{ TILE, .size = 32768, .payload = 0xc8 },
+		{ TILE, .size = 65536, .payload = 0xcc },
+		{ TILE, .size = 131072, .payload = 0xd8 },
+		{ TILE, .size = 262144, .payload = 0xdc },
+		{ TILE, .size = 262145, .payload = 0xfc },
+		{ TILE, .size = 129, .payload = 0x8c },
+		{ TILE, .flags = I(WHOLE_ZA), .size = 512, .payload = 0xfc },
+		{ TILE, .flags = I(FP), .size = 512, .payload = 0x9a },
+		/* Whether it was predicated is not recorded. */
+		{ TILE, .flags = I(PREDICATED), .size = 512, .payload = 0x98 },
+		{ TILE, .flags = I(FP), .size = 512, .less = SME, .payload = 0x02 },
+		{ TILE, .size = 512, .less = SME, .payload = 0x00 },
+		{ VECTOR, .size = 512, .payload = 0x98 },
+		{ VECTOR, .size = 512, .vectors = 4, .payload = 0xa8 },
+		{ VECTOR, .flags = I(PREDICATED), .size = 512, .vectors = 2, .payload = 0x9c },
+		{ VECTOR, .size = 512, .vectors = 4, .less = SME, .payload = 0x00 },
+	};
+
+	check_rows(check, rows, ARRAY_SIZE(rows));
+}
+
+/* RMJQCL, RJCLMP, RBHKSC: SG, EVL, PRED, LDST. */
+static void vector_memory(struct spe_check *check)
+{
+#define V   .kind = I(SVE_MEMORY), .op_class = 1
+#define Z   .kind = I(SME_MEMORY), .op_class = 1
+#define UNS .choices = CHOICE(SME_LS_UNSPECIFIED)
+	static const struct row rows[] = {
+		{ V, .size = 256, .payload = 0x38 },
+		{ V, .size = 256, .access = STORE, .payload = 0x39 },
+		{ V, .flags = I(GATHER), .size = 256, .payload = 0xb8 },
+		{ V, .flags = I(PREDICATED), .size = 256, .payload = 0x3c },
+		/* Predicated loads are said so from FEAT_SPEv1p2 on, stores always. */
+		{ V, .flags = I(PREDICATED), .size = 256, .pmsver = 2, .payload = 0x38 },
+		{ V, .flags = I(PREDICATED), .size = 256, .pmsver = 3, .payload = 0x3c },
+		{ V, .flags = I(PREDICATED), .size = 256, .pmsver = 2, .access = STORE,
+		  .payload = 0x3d },
+		/* SVE before FEAT_SPEv1p1: SIMD&FP registers. */
+		{ V, .size = 256, .pmsver = 1, .payload = 0x04 },
+		{ V, .size = 512, .vectors = 4, .payload = 0x68 },
+		{ V, .size = 1024, .vectors = 4, .payload = 0x78 },
+		{ V, .size = 1024, .vectors = 4, .less = SME, .payload = 0x58 },
+		{ V, .size = 8, .payload = 0x08 },
+		{ Z, .size = 512, .payload = 0x48 },
+		{ Z, .size = 2048, .vectors = 4, .access = STORE, .payload = 0x79 },
+		{ Z, .size = 512, UNS, .payload = 0x48 },
+		{ Z, .size = 512, .less = SME, .payload = 0x48 },
+		{ Z, .size = 512, .vectors = 2, .less = SME, .payload = 0x48 },
+		{ Z, .size = 512, .less = SME, UNS, .payload = 0x10 },
+		{ Z, .size = 512, .less = SME, UNS, .access = STORE, .payload = 0x11 },
+	};
+#undef V
+#undef Z
+#undef UNS
+
+	check_rows(check, rows, ARRAY_SIZE(rows));
+}
+
+/* The load and store formats (D18.2.7), with what each needs. */
+static void memory_formats(struct spe_check *check)
+{
+#define M .op_class = 1
+	static const struct row rows[] = {
+		{ M, .kind = I(MEMORY), .payload = 0x00 },
+		{ M, .kind = I(MEMORY), .access = STORE, .payload = 0x01 },
+		{ M, .kind = I(MEMORY), .flags = I(SIMD_FP), .payload = 0x04 },
+		{ M, .kind = I(MEMORY), .flags = I(UNSPECIFIED), .access = STORE, .payload = 0x11 },
+		{ M, .kind = I(MEMORY), .flags = I(UNSPECIFIED), .pmsver = 1, .payload = 0x00 },
+		/* Acquire, release, exclusive, atomic; an atomic that returns a value reads. */
+		{ M, .kind = I(EXTENDED), .flags = I(ORDERED), .payload = 0x12 },
+		{ M, .kind = I(EXTENDED), .flags = I(ORDERED), .access = STORE, .payload = 0x13 },
+		{ M, .kind = I(EXTENDED), .flags = I(EXCLUSIVE), .payload = 0x0a },
+		{ M, .kind = I(EXTENDED), .flags = I(EXCLUSIVE) | I(ORDERED), .access = STORE,
+		  .payload = 0x1b },
+		{ M, .kind = I(EXTENDED), .flags = I(ATOMIC), .access = STORE, .payload = 0x06 },
+		{ M, .kind = I(EXTENDED), .flags = I(ATOMIC) | NO_RETURN, .access = STORE,
+		  .payload = 0x07 },
+		{ M, .kind = I(EXTENDED), .flags = I(ATOMIC) | I(ORDERED), .access = STORE,
+		  .payload = 0x16 },
+		/* D17.6.4.4: LD64B is a load; ST64B, ST64BV and ST64BV0 are stores. */
+		{ M, .kind = I(LS64), .payload = 0x00 },
+		{ M, .kind = I(LS64), .access = STORE, .payload = 0x01 },
+		{ M, .kind = I(LS64), .flags = I(STATUS), .access = STORE, .payload = 0x01 },
+		/* D17.6.4.1: Tags load/store from FEAT_SPEv1p3 on; with data, as any store. */
+		{ M, .kind = I(TAG), .payload = 0x14 },
+		{ M, .kind = I(TAG), .access = STORE, .payload = 0x15 },
+		{ M, .kind = I(TAG), .pmsver = 3, .access = STORE, .payload = 0x01 },
+		{ M, .kind = I(TAG), .less_pe = SPE_PE_MTE2, .payload = 0x00 },
+		{ M, .kind = I(TAG), .flags = I(DATA), .access = STORE, .payload = 0x01 },
+		{ M, .kind = I(TAG), .flags = I(DATA) | I(UNSPECIFIED), .access = STORE,
+		  .payload = 0x11 },
+		/* D17.6.4.2 */
+		{ M, .kind = I(SYSREG), .payload = 0x30 },
+		{ M, .kind = I(SYSREG), .access = STORE, .payload = 0x31 },
+		/* D17.6.4.3: FEAT_SPEv1p3 and FEAT_MOPS. */
+		{ M, .kind = I(COPY), .payload = 0x20 },
+		{ M, .kind = I(COPY), .access = STORE, .payload = 0x21 },
+		{ M, .kind = I(COPY), .pmsver = 3, .payload = 0x10 },
+		{ M, .kind = I(COPY), .less_pe = SPE_PE_MOPS, .access = STORE, .payload = 0x11 },
+		{ M, .kind = I(SET), .access = STORE, .payload = 0x25 },
+		{ M, .kind = I(SET), .pmsver = 3, .access = STORE, .payload = 0x11 },
+		/* D17.6.4.5: FEAT_SPEv1p4 and FEAT_GCS; COMM is 0 for what belongs to a branch. */
+		{ M, .kind = I(GCS), .payload = 0x44 },
+		{ M, .kind = I(GCS), .access = STORE, .payload = 0x45 },
+		{ M, .kind = I(GCS), .flags = I(LINK), .access = STORE, .payload = 0x41 },
+		{ M, .kind = I(GCS), .flags = I(RETURN), .payload = 0x40 },
+		{ M, .kind = I(GCS), .pmsver = 4, .payload = 0x10 },
+		/* D17.6.4: DC ZVA is a store, or else cache maintenance. */
+		{ M, .kind = I(ZERO), .access = STORE, .payload = 0x11 },
+		{ .kind = I(ZERO), .access = STORE, .choices = CHOICE(ZVA_CACHE), .payload = 0x00 },
+	};
+#undef M
+
+	check_rows(check, rows, ARRAY_SIZE(rows));
+}
+
+/* Branches (D17.6.3), and Other operations (D17.6.8). */
+static void other_formats(struct spe_check *check)
+{
+#define B .kind = I(BRANCH), .op_class = 2
+	static const struct row rows[] = {
+		{ B, .payload = 0x18 },
+		{ B, .flags = I(CONDITIONAL), .payload = 0x19 },
+		{ B, .flags = I(INDIRECT), .payload = 0x1a },
+		{ B, .flags = I(LINK), .payload = 0x08 },
+		{ B, .flags = I(LINK) | I(INDIRECT), .payload = 0x0a },
+		{ B, .flags = I(RETURN) | I(INDIRECT), .payload = 0x12 },
+		/* With a GCS access, if there are such. */
+		{ B, .flags = I(LINK), .access = STORE, .payload = 0x0c },
+		{ B, .flags = I(LINK), .access = STORE, .pmsver = 4, .payload = 0x08 },
+		{ B, .flags = I(LINK), .access = STORE, .less_pe = SPE_PE_GCS, .payload = 0x08 },
+		{ .kind = I(ISB), .payload = 0x00 },
+		{ .kind = I(ISB), .choices = CHOICE(ISB_BRANCH), .op_class = 2, .payload = 0x18 },
+		{ .kind = I(OTHER), .payload = 0x00 },
+		{ .kind = I(OTHER), .flags = I(FP), .payload = 0x02 },
+		{ .kind = I(OTHER), .flags = I(ASE) | I(FP), .payload = 0x06 },
+		{ .kind = I(OTHER), .flags = I(CONDITIONAL), .payload = 0x01 },
+		{ .kind = I(WAIT), .payload = 0x00 },
+		{ .kind = I(PREFETCH), .payload = 0x00 },
+		{ .kind = I(CACHE), .payload = 0x00 },
+		{ .kind = I(TRANSLATE), .payload = 0x00 },
+		/* An SVE prefetch is Other to the filters, an SVE operation to the packet. */
+		{ .kind = I(SVE_PREFETCH), .size = 256, .payload = 0x38 },
+		{ .kind = I(SVE_PREFETCH),
+		  .size = 256,
+		  .choices = CHOICE(SVE_PREFETCH_OTHER),
+		  .payload = 0x00 },
+		{ .kind = I(SVE_PREFETCH), .size = 256, .pmsver = 1, .payload = 0x00 },
+	};
+#undef B
+
+	check_rows(check, rows, ARRAY_SIZE(rows));
+}
+
+/* D17.6.5: each kind of conditional operation, treated as one or not. */
+static void conditions(struct spe_check *check)
+{
+	for (unsigned int condition = 0; condition < SPE_CONDITIONS; condition++)
+		for (unsigned int i = 0; i < 4; i++) {
+			bool treated = i & 1, passed = i & 2;
+			struct spe_instruction instruction = {
+				.kind = I(OTHER),
+				.flags = I(CONDITIONAL) | (passed ? I(PASSED) : 0),
+				.condition = (u8)condition,
+			};
+			struct spe_spu_config config = instruction_config();
+			struct spe_sample s = { 0 };
+
+			config.unconditional =
+				(u8)(treated ? 0x3f & ~(1 << condition) : 1 << condition);
+			if (!instruction_start(check, &config) ||
+			    !instruction_record(check, &instruction, &s))
+				return;
+			SPE_CHECK_EQ(check, s.op_subclass, treated);
+			SPE_CHECK_EQ(check, spe_sample_event(&s, SPE_EVENT_NOT_TAKEN),
+				     treated && !passed);
+		}
+}
+
+/* D17.6.5, E[17] and E[18]: of predicates only, and of SVE and SME only. */
+static void predicates(struct spe_check *check)
+{
+	static const struct {
+		u8 kind;
+		u64 flags;
+		u8 events; /* E[18:17] */
+	} rows[] = {
+		{ I(SVE), I(PREDICATED), 0 },
+		{ I(SVE), I(PREDICATED) | I(PARTIAL), 1 },
+		{ I(SVE), I(PREDICATED) | I(EMPTY), 3 },
+		{ I(SVE), I(PARTIAL) | I(EMPTY), 0 },
+		{ I(SVE_MEMORY), I(PREDICATED) | I(EMPTY), 3 },
+		{ I(SME_TILE), I(PREDICATED) | I(PARTIAL), 1 },
+		{ I(OTHER), I(PREDICATED) | I(EMPTY), 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		for (unsigned int sve = 0; sve < 2; sve++) {
+			const struct spe_instruction instruction = { .kind = rows[i].kind,
+								     .flags = rows[i].flags,
+								     .size = 128,
+								     .vectors = 1 };
+			struct spe_spu_config config = instruction_config();
+			struct spe_sample s = { 0 };
+
+			if (!sve)
+				config.pe &= ~(SPE_PE_SVE | SPE_PE_SME);
+			if (!sve)
+				config.features &= ~SPE_PMSIDR_SME;
+			if (!instruction_start(check, &config) ||
+			    !instruction_record(check, &instruction, &s))
+				return;
+			SPE_CHECK_EQ(check, i << 8 | (s.events >> 17 & 3),
+				     i << 8 | (sve ? rows[i].events : 0));
+		}
+}
+
+/* D17.6.2, D17.2, RLMHHC: instructions or micro-ops; how many does not depend on sampling. */
+static void population(struct spe_check *check)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		for (u8 micro_ops = 0; micro_ops < 5; micro_ops++) {
+			const struct spe_instruction instruction = { .kind = I(OTHER),
+								     .micro_ops = micro_ops };
+			struct spe_spu_config config = instruction_config();
+			u64 members = i ? 1 : micro_ops;
+
+			if (!i)
+				config.features &= ~SPE_PMSIDR_ARCHINST;
+			if (!instruction_start(check, &config))
+				return;
+			/* An interval of 257: most are not selected, and count all the same. */
+			spe_spu_write(&fixture.spu, SPE_REG_PMSIRR, 1 << 8);
+			for (unsigned int n = 0; n < 1000; n++) {
+				SPE_CHECK_EQ(check, spe_spu_members(&fixture.spu, &instruction),
+					     members);
+				spe_spu_execute(&fixture.spu, &instruction);
+			}
+			SPE_CHECK_EQ(check, fixture.spu.stats.operations, 1000 * members);
+			/* The first is selected at once: PMSICR was zero when profiling began. */
+			SPE_CHECK_EQ(check, fixture.spu.stats.selected,
+				     members ? (1000 * members - 1) / 257 + 1 : 0);
+		}
+}
+
+/* Example D17-2: the micro-op that generates the address is no load, the other is. */
+static void micro_ops(struct spe_check *check)
+{
+	const struct spe_access access = { .va = 0x1000, .pa = 0x2000 };
+	const struct spe_instruction load = {
+		.accesses = &access,
+		.access_count = 1,
+		.kind = I(MEMORY),
+		.flags = I(ADDRESS_OP),
+		.micro_ops = 2,
+	};
+	struct spe_spu_config config = instruction_config();
+	struct spe_operation op;
+
+	for (unsigned int arch = 0; arch < 2; arch++) {
+		if (!arch)
+			config.features &= ~SPE_PMSIDR_ARCHINST;
+		else
+			config.features |= SPE_PMSIDR_ARCHINST;
+		if (!instruction_start(check, &config))
+			return;
+		for (unsigned int member = 0; member < 2 - arch; member++) {
+			bool is_load = arch || member;
+
+			SPE_CHECK(check, spe_spu_describe(&fixture.spu, &load, member, &op));
+			SPE_CHECK_EQ(check, op.op_class, is_load);
+			SPE_CHECK_EQ(check, !!(op.has & SPE_OPERATION_VA), is_load);
+		}
+	}
+	/* And to the filters: of 20 micro-ops 10 are loads. */
+	config.features &= ~SPE_PMSIDR_ARCHINST;
+	if (!instruction_start(check, &config))
+		return;
+	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_LD);
+	for (unsigned int i = 0; i < 10; i++)
+		spe_spu_execute(&fixture.spu, &load);
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 10);
+	SPE_CHECK_EQ(check, fixture.spu.stats.filtered, 10);
+}
+
+static const struct spe_case cases[] = {
+	{ "SVE processing", sve_processing },
+	{ "SVE as Advanced SIMD", sve_as_asimd },
+	{ "SVE multi-vector", sve_multivector },
+	{ "SME processing", sme_processing },
+	{ "SVE and SME loads and stores", vector_memory },
+	{ "load and store formats", memory_formats },
+	{ "branch and other formats", other_formats },
+	{ "conditional operations", conditions },
+	{ "predicates", predicates },
+	{ "population", population },
+	{ "micro-ops", micro_ops },
+};
+
+const struct spe_suite spe_suite_instruction = { "instruction", cases, ARRAY_SIZE(cases) };

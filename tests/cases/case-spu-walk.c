@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Faults of translations and what the SPU manages in descriptors (table D17-11, D17.8.3.1),
+ * aborts of walks (D17.8.4), and what the PMU and the CTI are told (D17.3.7, D17.8).
+ */
+#include "choice.h"
+#include "spu-fixture.h"
+#include "suites.h"
+
+#define S	     SPE_PMBSR_S
+#define DL	     SPE_PMBSR_DL
+#define EA	     SPE_PMBSR_EA
+#define EC(ec, code) ((u64)(ec) << 26 | (code) | S)
+#define TOP	     (1ULL << 40)
+#define ASSURED	     (1ULL << 39)
+#define FULL	     EC(0, 1)
+
+static const struct spe_descriptor good = {
+	.level = 3, .valid = true, .af = true, .tables_af = true, .writable = true
+};
+
+/* An SPU whose buffer is mapped page by page, at both stages. */
+static bool start(struct spe_check *check, const struct spe_spu_config *config)
+{
+	if (!fixture_init(check, config))
+		return false;
+	for (size_t page = 0; page < ARRAY_SIZE(fixture.pages[0]); page++)
+		fixture.pages[0][page] = fixture.pages[1][page] = good;
+	fixture.walks = true;
+	fixture_arm(FIXTURE_SIZE);
+	return true;
+}
+
+static struct spe_spu_config config_of(u8 pmsver, u64 choices)
+{
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	config.pmsver = pmsver;
+	config.choices = choices;
+	return config;
+}
+
+#define GOOD .valid = true, .af = true, .writable = true
+
+/* Table D17-11, row by row: the descriptor, and what PMBSR says at each stage. */
+static void faults(struct spe_check *check)
+{
+	static const struct {
+		struct spe_descriptor descriptor;
+		u8 fsc;
+	} rows[] = {
+		/* Translation */
+		{ { .level = 0 }, 0x04 },
+		{ { .level = 2, .af = true, .writable = true }, 0x06 },
+		/* Address Size */
+		{ { GOOD, .level = 1, .address_size = true }, 0x01 },
+		/* Permission; DBM is nothing without management. */
+		{ { .level = 3, .valid = true, .af = true }, 0x0f },
+		{ { .level = 2, .valid = true, .af = true, .dbm = true }, 0x0e },
+		/* Access flag */
+		{ { .level = 3, .valid = true, .writable = true }, 0x0b },
+		{ { .level = 1, .valid = true }, 0x09 },
+		/* TLB Conflict; Unsupported atomic hardware update */
+		{ { GOOD, .conflict = true }, 0x30 },
+		/* External abort on a walk: level 1, level -1 */
+		{ { GOOD, .walk_abort = 0x15 }, 0x15 },
+		{ { GOOD, .walk_abort = 0x13 }, 0x13 },
+	};
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		unsigned int stage = 1 + (i & 1);
+		struct spe_spu_config config = config_of(3, 0);
+
+		if (!start(check, &config))
+			return;
+		fixture.pages[stage - 1][0] = rows[i >> 1].descriptor;
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, i << 40 | fixture_reg(SPE_REG_PMBSR),
+			     i << 40 | EC(stage == 1 ? 0x24U : 0x25U, rows[i >> 1].fsc));
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), FIXTURE_BASE);
+		SPE_CHECK_EQ(check, fixture.writes, 0);
+	}
+}
+
+/* D17.8.3.1: by version or choice, by TCR_ELx.HA and HD, by stage. */
+static void managed(struct spe_check *check)
+{
+	static const struct {
+		u8 pmsver;
+		bool choice;
+		bool manages;
+	} spus[] = { { 1, false, false }, { 3, false, false }, { 3, true, true },
+		     { 4, false, true },  { 6, false, true },  { 6, true, true } };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(spus) * 32; i++) {
+		const unsigned int spu = i >> 5, stage = 1 + (i & 1);
+		const bool ha = i & 2, hd = i & 4, no_af = i & 8, no_write = i & 16;
+		const bool manages = spus[spu].manages;
+		struct spe_spu_config config =
+			config_of(spus[spu].pmsver, spus[spu].choice ? SPE_CHOICE_MANAGES : 0);
+		struct spe_regime regime = { 0 };
+		struct spe_descriptor *page;
+		u64 expected = 0;
+
+		if (config.pmsver < 2)
+			config.sampled_events = 2;
+		if (!start(check, &config))
+			return;
+		page = &fixture.pages[stage - 1][0];
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBIDR) >> 5 & 1, manages);
+		regime.ha[stage - 1] = ha;
+		regime.hd[stage - 1] = hd;
+		spe_spu_translate(&fixture.spu, &regime);
+		page->af = !no_af;
+		page->writable = !no_write;
+		page->dbm = true;
+		if (no_af && !(manages && ha))
+			expected = EC(stage == 1 ? 0x24U : 0x25U, 0x0b);
+		else if (no_write && !(manages && hd))
+			expected = EC(stage == 1 ? 0x24U : 0x25U, 0x0f);
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, (u64)i << 40 | fixture_reg(SPE_REG_PMBSR),
+			     (u64)i << 40 | expected);
+		/* A fault updates nothing; a write leaves the page accessed and dirty. */
+		SPE_CHECK_EQ(check, page->af, !no_af || !expected);
+		SPE_CHECK_EQ(check, page->writable, !no_write || !expected);
+	}
+}
+
+/* Table D17-11: an update that is not atomic; DBM clear; the write that needs no update. */
+static void updates(struct spe_check *check)
+{
+	static const struct {
+		struct spe_descriptor descriptor;
+		u64 pmbsr;
+	} rows[] = {
+		{ { .level = 3, .valid = true, .af = true, .dbm = true, .no_atomic = true },
+		  EC(0x24, 0x31) },
+		{ { .level = 3, .valid = true, .writable = true, .no_atomic = true },
+		  EC(0x24, 0x31) },
+		{ { .level = 3, GOOD, .no_atomic = true }, 0 },
+		{ { .level = 3, .valid = true, .af = true }, EC(0x24, 0x0f) },
+	};
+	const struct spe_regime regime = { .ha = { true }, .hd = { true } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_spu_config config = config_of(4, 0);
+
+		if (!start(check, &config))
+			return;
+		spe_spu_translate(&fixture.spu, &regime);
+		fixture.pages[0][0] = rows[i].descriptor;
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, i << 40 | fixture_reg(SPE_REG_PMBSR), i << 40 | rows[i].pmbsr);
+	}
+}
+
+/* D17.8.3.1, FEAT_HAFT: the Access flags of Table descriptors. */
+static void table_access_flags(struct spe_check *check)
+{
+	for (unsigned int i = 0; i < 8; i++) {
+		struct spe_spu_config config = config_of(i & 1 ? 4 : 3, 0);
+		const struct spe_regime regime = { .haft = { i & 4 } };
+
+		config.pe |= i & 2 ? SPE_PE_HAFT : 0;
+		if (!start(check, &config))
+			return;
+		spe_spu_translate(&fixture.spu, &regime);
+		fixture.pages[0][0].tables_af = false;
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+		SPE_CHECK_EQ(check, i << 8 | fixture.pages[0][0].tables_af, i << 8 | (i == 7));
+	}
+}
+
+/* D17.8.3.1: dirty before it is written, or not; nothing beyond the limit, ever. */
+static void early_updates(struct spe_check *check)
+{
+	for (unsigned int early = 0; early < 2; early++) {
+		struct spe_spu_config config = config_of(4, early ? SPE_CHOICE_DIRTY_EARLY : 0);
+		const struct spe_regime regime = { .ha = { true, true }, .hd = { true, true } };
+
+		if (!start(check, &config))
+			return;
+		spe_spu_translate(&fixture.spu, &regime);
+		for (size_t page = 0; page < ARRAY_SIZE(fixture.pages[0]); page++) {
+			fixture.pages[0][page].writable = false;
+			fixture.pages[0][page].dbm = true;
+		}
+		fixture_arm(3 * 4096);
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK(check, fixture.pages[0][0].writable);
+		SPE_CHECK_EQ(check, fixture.pages[0][1].writable, early);
+		SPE_CHECK(check, !fixture.pages[0][2].writable);
+		/* Also where an event stops it before the page. */
+		while (fixture_sample(&op_load))
+			;
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
+		SPE_CHECK(check, fixture.pages[0][2].writable && !fixture.pages[0][3].writable);
+	}
+}
+
+/* D17.8.3: a record over two pages, of which the second faults: DL, and the address. */
+static void second_page(struct spe_check *check)
+{
+	struct spe_spu_config config = config_of(3, 0);
+
+	config.layout = SPE_SPU_LAYOUT_PACKED;
+	config.align = 0;
+	if (!start(check, &config))
+		return;
+	fixture.pages[0][1].valid = false;
+	while (fixture_sample(&op_load))
+		;
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), FIXTURE_BASE + 4096);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(0x24, 7) | DL);
+	SPE_CHECK_EQ(check, fixture.mem[4096], 0xa5);
+	SPE_CHECK_EQ(check, fixture.spu.stats.bytes + fixture.spu.stats.cut, 4096);
+}
+
+/* D17.8.3, FEAT_THE: TopLevel and AssuredOnly, of stage 2 Permission faults alone. */
+static void hardening(struct spe_check *check)
+{
+	for (unsigned int i = 0; i < 16; i++) {
+		const bool the = i & 1, top = i & 2, assured = i & 4;
+		const unsigned int stage = 1 + (i >> 3);
+		struct spe_spu_config config = config_of(6, 0);
+		u64 expected = 0;
+
+		config.pe |= the ? SPE_PE_THE : 0;
+		if (!start(check, &config))
+			return;
+		fixture.pages[stage - 1][0].top_level = top;
+		fixture.pages[stage - 1][0].assured_only = assured;
+		if (the && stage == 2 && top)
+			expected = EC(0x25, 0x0f) | TOP;
+		else if (the && stage == 2 && assured)
+			expected = EC(0x25, 0x0f) | ASSURED;
+		/* What stood there of another event goes. */
+		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, TOP | ASSURED);
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
+			     expected ? expected :
+			     the      ? TOP | ASSURED :
+					0);
+		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, ~0ULL);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR) >> 32, the ? 0x180 : 0);
+	}
+}
+
+/* RJFYNW, D17.8.4.3: an External abort of a walk in each permitted way; EA at an MMU fault. */
+static void walk_aborts(struct spe_check *check)
+{
+	static const struct {
+		u8 pmsver;
+		u8 way;
+		u64 choices;
+		u64 pmbsr;
+		u8 serrors;
+	} rows[] = {
+		{ 3, SPE_SPU_WALK_ABORT_FAULT, 0, EC(0x24, 0x16), 0 },
+		{ 6, SPE_SPU_WALK_ABORT_FAULT, 0, EC(0x24, 0x16), 0 },
+		{ 6, SPE_SPU_WALK_ABORT_FAULT, SPE_CHOICE_WALK_EA, EC(0x24, 0x16) | EA, 0 },
+		{ 3, SPE_SPU_WALK_ABORT_IGNORED, 0, 0, 0 },
+		{ 3, SPE_SPU_WALK_ABORT_SERROR, 0, 0, 1 },
+		{ 6, SPE_SPU_WALK_ABORT_SERROR, 0, 0, 1 },
+		/* RBPFPN: reported as any other External abort, with EA. */
+		{ 3, SPE_SPU_WALK_ABORT_REPORTED, 0, EC(0x24, 0x16) | EA, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_spu_config config = config_of(rows[i].pmsver, rows[i].choices);
+
+		config.walk_abort = rows[i].way;
+		if (!start(check, &config))
+			return;
+		fixture.pages[0][0].walk_abort = 0x16;
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, i << 40 | fixture_reg(SPE_REG_PMBSR), i << 40 | rows[i].pmbsr);
+		SPE_CHECK_EQ(check, i << 8 | fixture.serrors, i << 8 | rows[i].serrors);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE,
+			     rows[i].pmbsr ? 0 : 64);
+	}
+}
+
+/* RPGGHS, RHXSYK, D17.8.5: PMBPTR where it must not be, in each way that is modelled. */
+static void not_allowed(struct spe_check *check)
+{
+	static const u64 pmbsr[] = { EC(0, 0) | DL, FULL, 0 };
+
+	for (unsigned int way = 0; way < SPE_SPU_NOT_ALLOWEDS; way++)
+		for (unsigned int high = 0; high < 2; high++) {
+			struct spe_spu_config config = config_of(2, 0);
+			u64 ptr = high ? FIXTURE_BASE ^ 1ULL << 63 : FIXTURE_BASE + 8192;
+
+			config.not_allowed = (u8)way;
+			if (!start(check, &config))
+				return;
+			fixture_arm(8192);
+			spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, ptr);
+			for (unsigned int i = 0; i < 3; i++)
+				fixture_sample(&op_load);
+			SPE_CHECK_EQ(check, way << 8 | fixture_reg(SPE_REG_PMBSR),
+				     way << 8 | pmbsr[way]);
+			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), ptr);
+			SPE_CHECK_EQ(check, fixture.writes, 0);
+			SPE_CHECK_EQ(check, fixture.spu.stats.discarded, pmbsr[way] ? 1 : 3);
+			SPE_CHECK_EQ(check, fixture.events[SPE_SPU_EVENT_FULL], way == 1);
+		}
+}
+
+/* RWVKFM: from SPEv1p5 on, operations are still sampled after one whose record faulted. */
+static void lag(struct spe_check *check)
+{
+	for (u8 lag = 0; lag < 4; lag++) {
+		struct spe_spu_config config = config_of(6, 0);
+		unsigned int sampled = 0;
+
+		config.fault_lag = lag;
+		config.in_flight = 8;
+		if (!start(check, &config))
+			return;
+		fixture.pages[0][0].valid = false;
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(0x24, 7));
+		SPE_CHECK(check, fixture.irq);
+		while (spe_spu_until_sample(&fixture.spu)) {
+			sampled++;
+			if (spe_spu_pass(&fixture.spu, 1))
+				spe_spu_sample(&fixture.spu, &op_load);
+		}
+		/* They are discarded, one and all; neither PMBSR nor PMBPTR is touched. */
+		SPE_CHECK_EQ(check, sampled, lag);
+		SPE_CHECK_EQ(check, fixture.spu.stats.selected, 1 + lag);
+		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1 + lag);
+		SPE_CHECK_EQ(check, fixture.spu.in_flight, 0);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(0x24, 7));
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), FIXTURE_BASE);
+		SPE_CHECK_EQ(check, fixture.writes, 0);
+		/* A full buffer stays synchronous. */
+		fixture.pages[0][0].valid = true;
+		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+		while (fixture_sample(&op_load))
+			;
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
+		SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 0);
+	}
+}
+
+/* Software that clears S ends the lag: what was selected in it is not written afterwards. */
+static void lag_ends(struct spe_check *check)
+{
+	struct spe_spu_config config = config_of(6, 0);
+
+	config.fault_lag = 200;
+	config.in_flight = 8;
+	if (!start(check, &config))
+		return;
+	fixture.pages[0][0].valid = false;
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1) && spe_spu_pass(&fixture.spu, 1));
+	SPE_CHECK(check, spe_spu_enabled(&fixture.spu, 0));
+	spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, 0);
+	SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 0));
+	SPE_CHECK_EQ(check, fixture.spu.in_flight, 0);
+	fixture.pages[0][0].valid = true;
+	fixture_arm(FIXTURE_SIZE);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	spe_spu_sample(&fixture.spu, &op_load);
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 0);
+	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 3);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
+}
+
+/* D17.3.7, D17.8, D17.8.2: SAMPLE_POP, _FEED, _FILTRATE, _COLLISION, _BUFFER_FULL, the CTI's trigger. */
+static void told(struct spe_check *check)
+{
+	struct spe_spu_config config = config_of(2, 0);
+	const u64 *events = fixture.events;
+
+	if (!start(check, &config))
+		return;
+	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_LD);
+	fixture_arm(4096);
+	SPE_CHECK(check, fixture_sample(&op_load) && fixture_sample(&op_store));
+	SPE_CHECK(check, events[SPE_SPU_EVENT_FEED] == 2 && events[SPE_SPU_EVENT_FILTRATE] == 1);
+	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_TRIGGER], 1);
+	/* A collision is no sample. */
+	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1) && !spe_spu_pass(&fixture.spu, 1));
+	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_COLLISION], 1);
+	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], 2);
+	spe_spu_sample(&fixture.spu, &op_load);
+	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], 3);
+	/* Of a record that faults they have been generated all the same. */
+	fixture.pages[0][0].valid = false;
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR) & S, S);
+	SPE_CHECK(check, events[SPE_SPU_EVENT_FILTRATE] == 3 && events[SPE_SPU_EVENT_TRIGGER] == 3);
+	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FULL], 0);
+	fixture.pages[0][0].valid = true;
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	while (fixture_sample(&op_load))
+		;
+	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FULL], 1);
+	SPE_CHECK_EQ(check, fixture.spu.stats.full, 1);
+	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], fixture.spu.stats.selected);
+	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FILTRATE], fixture.spu.stats.passed);
+	SPE_CHECK_EQ(check, fixture.spu.stats.operations, fixture.spu.stats.selected + 1);
+	SPE_CHECK_EQ(check, fixture.spu.stats.passed,
+		     fixture.spu.stats.written + fixture.spu.stats.discarded);
+}
+
+/* Discard mode (PMBLIMITR_EL1.FM): after the filters, PMU events and COLL as ever. */
+static void told_in_discard_mode(struct spe_check *check)
+{
+	struct spe_spu_config config = config_of(3, 0);
+
+	if (!start(check, &config))
+		return;
+	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_LD);
+	/* PMBPTR may be anything. */
+	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, ~0ULL);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, 2 << 1 | SPE_PMBLIMITR_E);
+	for (unsigned int i = 0; i < 10; i++)
+		SPE_CHECK(check, fixture_sample(i & 1 ? &op_load : &op_store));
+	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1) && !spe_spu_pass(&fixture.spu, 1));
+	SPE_CHECK_EQ(check, fixture.events[SPE_SPU_EVENT_FEED], 10);
+	SPE_CHECK_EQ(check, fixture.events[SPE_SPU_EVENT_FILTRATE], 5);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
+	SPE_CHECK_EQ(check, fixture.writes, 0);
+}
+
+/* PMBLIMITR_EL1.PMFZ, FEAT_SPEv1p2: the PMU's counters stand while profiling is stopped. */
+static void freezes(struct spe_check *check)
+{
+	for (unsigned int i = 0; i < 16; i++) {
+		struct spe_spu_config config = config_of(i & 8 ? 3 : 2, 0);
+		u64 limit = FIXTURE_BASE + 4096;
+
+		if (!start(check, &config))
+			return;
+		limit |= (i & 1 ? SPE_PMBLIMITR_E : 0) | (i & 2 ? SPE_PMBLIMITR_PMFZ : 0);
+		spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, limit);
+		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, i & 4 ? S : SPE_PMBSR_COLL);
+		SPE_CHECK_EQ(check, i << 8 | spe_spu_freezes(&fixture.spu), i << 8 | (i == 15));
+	}
+}
+
+/* D18.1.2: the access granule changes from write to write, and a fault cuts where it falls. */
+static void granule_varies(struct spe_check *check)
+{
+	unsigned int cuts = 0, last = 0;
+
+	for (unsigned int i = 0; i < 200; i++) {
+		struct spe_spu_config config = config_of(3, SPE_CHOICE_GRANULE_VARIES);
+		u64 cut;
+
+		config.seed = i;
+		if (!start(check, &config))
+			return;
+		fixture.fault = spe_fault(SPE_PMBSR_EC_STAGE1, 7);
+		fixture.fault_from = FIXTURE_BASE + 40;
+		SPE_CHECK(check, fixture_sample(&op_load));
+		cut = fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
+		SPE_CHECK(check, cut <= 40 && cut % 2 == 0);
+		SPE_CHECK_EQ(check, !!(fixture_reg(SPE_REG_PMBSR) & DL), cut != 0);
+		cuts += cut != last;
+		last = (unsigned int)cut;
+	}
+	SPE_CHECK(check, cuts > 50);
+}
+
+static const struct spe_case cases[] = {
+	{ "table D17-11", faults },
+	{ "managed descriptors", managed },
+	{ "updates", updates },
+	{ "Table descriptors", table_access_flags },
+	{ "early updates", early_updates },
+	{ "second page", second_page },
+	{ "TopLevel and AssuredOnly", hardening },
+	{ "aborts of walks", walk_aborts },
+	{ "access not allowed", not_allowed },
+	{ "lag after a fault", lag },
+	{ "lag ends", lag_ends },
+	{ "PMU and CTI", told },
+	{ "PMU in discard mode", told_in_discard_mode },
+	{ "PMU freezes", freezes },
+	{ "granule varies", granule_varies },
+};
+
+const struct spe_suite spe_suite_spu_walk = { "spu-walk", cases, ARRAY_SIZE(cases) };
