@@ -15,10 +15,15 @@
 
 /**
  * struct row - an instruction on an SPU, and its packet
+ * @kind: of the instruction
+ * @flags: its flags
+ * @size: its vector or tile, in bits
+ * @vectors: how many, 1 if 0
  * @pmsver: of the SPU, 6 if 0
  * @less: features that it does not have
  * @less_pe: features that the PE does not have
  * @choices: of the SPU
+ * @micro_ops: that the instruction is executed as
  * @micro: micro-ops are sampled
  * @access: flags of the one access
  * @op_class: CLASS
