@@ -11,16 +11,8 @@ SPE_EXPORT(spe_collect_owner);
 /* D17.4: in the Security state that owns the buffer, in AArch64 and Non-debug state. */
 static bool state_permits(const struct spe_controls *controls)
 {
-	switch (controls->owner) {
-	case SPE_STATE_SECURE:
-		return !controls->ns && !controls->nse && !controls->halted;
-	case SPE_STATE_NONSECURE:
-		return controls->ns && !controls->nse && !controls->halted;
-	case SPE_STATE_REALM:
-		return controls->ns && controls->nse && !controls->halted;
-	default:
-		return !controls->halted;
-	}
+	return !controls->halted && (controls->owner == SPE_STATE_CURRENT ||
+				     controls->owner == spe_report_state(controls));
 }
 
 /* Never above the owner; under HCR_EL2.TGE there is no EL1, and EL0 is EL2's. */

@@ -13,6 +13,14 @@ bool spe_report_el2_enabled(const struct spe_controls *controls)
 }
 SPE_EXPORT(spe_report_el2_enabled);
 
+u8 spe_report_state(const struct spe_controls *controls)
+{
+	if (controls->nse)
+		return SPE_STATE_REALM;
+	return controls->ns ? SPE_STATE_NONSECURE : SPE_STATE_SECURE;
+}
+SPE_EXPORT(spe_report_state);
+
 /* MDCR_EL3.PMSEE, where it exists, lets lower Exception levels decide. */
 static bool el3_permits(const struct spe_controls *controls)
 {

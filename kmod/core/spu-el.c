@@ -151,6 +151,30 @@ unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsign
 }
 SPE_EXPORT(spe_spu_name_at);
 
+struct spe_reach spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
+				const struct spe_access_to *access, u64 *value)
+{
+	const struct spe_reach_spu registers = {
+		.fne = spu->config.features & SPE_PMSIDR_FNE,
+		.fds = spu->config.features & SPE_PMSIDR_FDS,
+		.rme = spu->config.pe & SPE_PE_RME,
+	};
+	struct spe_reach reach = spe_reach(&spu->controls, traps, &registers, access);
+
+	if (reach.how != SPE_REACH_REGISTER)
+		return reach;
+	if (access->write) {
+		spe_spu_write_at(spu, access->reg, reach.x, *value);
+		return reach;
+	}
+	*value = spe_spu_read_at(spu, access->reg, reach.x);
+	/* The same register says it differently by Exception level. */
+	if (access->reg == SPE_REG_PMBIDR && spe_reach_p(&spu->controls, access->el))
+		*value |= SPE_PMBIDR_P;
+	return reach;
+}
+SPE_EXPORT(spe_spu_access);
+
 struct spe_exception spe_spu_exception(const struct spe_spu *spu, const struct spe_pe_state *pe,
 				       unsigned int x)
 {

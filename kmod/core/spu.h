@@ -14,6 +14,7 @@
 #include "collect.h"
 #include "env.h"
 #include "packet.h"
+#include "reach.h"
 #include "regs.h"
 #include "report.h"
 #include "walk.h"
@@ -531,6 +532,16 @@ void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64
  */
 unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
 			     bool el12);
+
+/**
+ * spe_spu_access() - the PE executes an MRS or MSR
+ * @traps: the controls that trap; those of spe_spu_control() count too
+ * @value: written if @access is an MSR; else set to what is read, if a register is reached
+ *
+ * Return: what it comes to. Traps, and memory of FEAT_NV2, are the caller's.
+ */
+struct spe_reach spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
+				const struct spe_access_to *access, u64 *value);
 
 /** spe_spu_exception() - the SPE Profiling exception of PMBSR_ELx; disabled if its S is 0 */
 struct spe_exception spe_spu_exception(const struct spe_spu *spu, const struct spe_pe_state *pe,

@@ -22,6 +22,7 @@
 	S(accesses) \
 	S(collected) \
 	S(spu_walk) \
+	S(reach) \
 	S(inject) \
 	S(faults) \
 	S(edges) \

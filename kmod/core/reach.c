@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "collect.h"
+#include "reach.h"
+
+static struct spe_reach reach(enum spe_reach_how how)
+{
+	return (struct spe_reach){ .how = (u8)how };
+}
+
+static struct spe_reach reach_register(unsigned int x)
+{
+	return (struct spe_reach){ .how = SPE_REACH_REGISTER, .x = (u8)x };
+}
+
+static bool is_id(unsigned int reg)
+{
+	return reg == SPE_REG_PMSIDR || reg == SPE_REG_PMBIDR || reg == SPE_REG_PMSVER;
+}
+
+static bool is_buffer(unsigned int reg)
+{
+	return reg == SPE_REG_PMBLIMITR || reg == SPE_REG_PMBPTR || reg == SPE_REG_PMBSR;
+}
+
+/* Registers at the other names than _EL1; all others have that alone. */
+static bool name_exists(const struct spe_controls *controls, const struct spe_access_to *access)
+{
+	switch (access->suffix) {
+	case SPE_SUFFIX_EL1:
+		return true;
+	case SPE_SUFFIX_EL2:
+	case SPE_SUFFIX_EL12:
+		return access->reg == SPE_REG_PMSCR ||
+		       (access->reg == SPE_REG_PMBSR && controls->exc);
+	case SPE_SUFFIX_EL3:
+		return access->reg == SPE_REG_PMBSR && controls->exc && controls->el3;
+	default:
+		return false;
+	}
+}
+
+static bool exists(const struct spe_controls *controls, const struct spe_reach_spu *spu,
+		   const struct spe_access_to *access)
+{
+	if (access->reg >= SPE_REG_COUNT || access->el < 1 || access->el > 3)
+		return false;
+	if (access->write && is_id(access->reg))
+		return false;
+	if (access->reg == SPE_REG_PMSNEVFR && !spu->fne)
+		return false;
+	if (access->reg == SPE_REG_PMSDSFR && !spu->fds)
+		return false;
+	return name_exists(controls, access);
+}
+
+/* CheckMDCR_EL3_NSPBTrap(): the buffer is another Security state's, or EL3 traps all. */
+static bool owner_traps(const struct spe_controls *controls, const struct spe_traps *traps,
+			const struct spe_reach_spu *spu)
+{
+	if (!controls->el3)
+		return false;
+	return !(traps->nspb & 1) || !!(traps->nspb & 2) != controls->ns ||
+	       (spu->rme && !!(traps->nspb & 4) != controls->nse);
+}
+
+static bool traps_to_el3(const struct spe_controls *controls, const struct spe_traps *traps,
+			 const struct spe_reach_spu *spu, const struct spe_access_to *access)
+{
+	if (access->reg == SPE_REG_PMBIDR || access->reg == SPE_REG_PMSVER)
+		return false;
+	if (controls->el3 && access->reg == SPE_REG_PMSNEVFR && !traps->en_pmsn)
+		return true;
+	if (controls->el3 && access->reg == SPE_REG_PMSDSFR && !traps->en_pms3)
+		return true;
+	if (controls->el3 && access->reg == SPE_REG_PMBSR && access->suffix == SPE_SUFFIX_EL2 &&
+	    !controls->pmsee)
+		return true;
+	return owner_traps(controls, traps, spu);
+}
+
+static bool traps_to_el2(const struct spe_controls *controls, const struct spe_traps *traps,
+			 const struct spe_access_to *access)
+{
+	u32 fgt = access->write ? traps->fgt_write : traps->fgt_read;
+
+	if (!spe_report_el2_enabled(controls) || access->reg == SPE_REG_PMSVER)
+		return false;
+	if (fgt >> access->reg & 1)
+		return true;
+	if (is_buffer(access->reg))
+		return !(controls->e2pb & 1);
+	return access->reg != SPE_REG_PMBIDR && traps->tpms;
+}
+
+/* VNCR_EL2's page; 0 where a register has no place in it. */
+static u16 memory_offset(unsigned int reg)
+{
+	switch (reg) {
+	case SPE_REG_PMBLIMITR:
+		return 0x800;
+	case SPE_REG_PMBPTR:
+		return 0x810;
+	case SPE_REG_PMBSR:
+		return 0x820;
+	case SPE_REG_PMSCR:
+		return 0x828;
+	case SPE_REG_PMSEVFR:
+		return 0x830;
+	case SPE_REG_PMSICR:
+		return 0x838;
+	case SPE_REG_PMSIRR:
+		return 0x840;
+	case SPE_REG_PMSLATFR:
+		return 0x848;
+	case SPE_REG_PMSNEVFR:
+		return 0x850;
+	case SPE_REG_PMSDSFR:
+		return 0x858;
+	default:
+		return 0;
+	}
+}
+
+/* What EL1 reaches under FEAT_NV2 is what its hypervisor keeps for it. */
+static bool is_memory(const struct spe_controls *controls, const struct spe_traps *traps,
+		      unsigned int reg)
+{
+	bool nv2 = (traps->nv & 5) == 5, nv1 = traps->nv == 7;
+
+	switch (reg) {
+	case SPE_REG_PMSCR:
+		return nv1;
+	case SPE_REG_PMBSR:
+		return nv2 && (nv1 || !spe_report_el2_effective_ee(controls) || !controls->el1_ee);
+	default:
+		return nv2 && memory_offset(reg);
+	}
+}
+
+static struct spe_reach reach_memory(unsigned int reg)
+{
+	return (struct spe_reach){ .how = SPE_REACH_MEMORY, .offset = memory_offset(reg) };
+}
+
+/* Names of EL2 at EL1: only a nested hypervisor uses them. */
+static struct spe_reach from_el1_above(const struct spe_traps *traps,
+				       const struct spe_access_to *access)
+{
+	if (access->suffix == SPE_SUFFIX_EL3)
+		return reach(SPE_REACH_UNDEFINED);
+	if (access->suffix == SPE_SUFFIX_EL12 && traps->nv == 5)
+		return reach_memory(access->reg);
+	return reach(traps->nv & 1 ? SPE_REACH_TRAP_EL2 : SPE_REACH_UNDEFINED);
+}
+
+static struct spe_reach from_el1(const struct spe_controls *controls, const struct spe_traps *traps,
+				 const struct spe_reach_spu *spu,
+				 const struct spe_access_to *access)
+{
+	bool el3 = traps_to_el3(controls, traps, spu, access);
+
+	if (access->suffix != SPE_SUFFIX_EL1)
+		return from_el1_above(traps, access);
+	if (el3 && traps->sdd && traps->sdd_first)
+		return reach(SPE_REACH_UNDEFINED);
+	if (traps_to_el2(controls, traps, access))
+		return reach(SPE_REACH_TRAP_EL2);
+	if (el3)
+		return reach(traps->sdd ? SPE_REACH_UNDEFINED : SPE_REACH_TRAP_EL3);
+	if (is_memory(controls, traps, access->reg))
+		return reach_memory(access->reg);
+	return reach_register(1);
+}
+
+/* Under E2H the _EL1 names are EL2's registers, where it has some. */
+static unsigned int redirected(const struct spe_controls *controls, unsigned int reg)
+{
+	if (!controls->e2h)
+		return 1;
+	if (reg == SPE_REG_PMSCR)
+		return 2;
+	return reg == SPE_REG_PMBSR && spe_report_el2_effective_ee(controls) ? 2 : 1;
+}
+
+static struct spe_reach from_el2(const struct spe_controls *controls, const struct spe_traps *traps,
+				 const struct spe_reach_spu *spu,
+				 const struct spe_access_to *access)
+{
+	if (access->suffix == SPE_SUFFIX_EL3 ||
+	    (access->suffix == SPE_SUFFIX_EL12 && !controls->e2h))
+		return reach(SPE_REACH_UNDEFINED);
+	if (traps_to_el3(controls, traps, spu, access))
+		return reach(traps->sdd ? SPE_REACH_UNDEFINED : SPE_REACH_TRAP_EL3);
+	if (access->suffix == SPE_SUFFIX_EL2)
+		return reach_register(2);
+	return reach_register(
+		access->suffix == SPE_SUFFIX_EL12 ? 1 : redirected(controls, access->reg));
+}
+
+static struct spe_reach from_el3(const struct spe_controls *controls,
+				 const struct spe_access_to *access)
+{
+	switch (access->suffix) {
+	case SPE_SUFFIX_EL3:
+		return reach_register(3);
+	case SPE_SUFFIX_EL2:
+		return reach_register(2);
+	case SPE_SUFFIX_EL12:
+		return spe_report_el2_enabled(controls) && controls->e2h ?
+			       reach_register(1) :
+			       reach(SPE_REACH_UNDEFINED);
+	default:
+		return reach_register(1);
+	}
+}
+
+struct spe_reach spe_reach(const struct spe_controls *controls, const struct spe_traps *traps,
+			   const struct spe_reach_spu *spu, const struct spe_access_to *access)
+{
+	if (!exists(controls, spu, access))
+		return reach(SPE_REACH_UNDEFINED);
+	switch (access->el) {
+	case 3:
+		return from_el3(controls, access);
+	case 2:
+		return from_el2(controls, traps, spu, access);
+	default:
+		return from_el1(controls, traps, spu, access);
+	}
+}
+SPE_EXPORT(spe_reach);
+
+u8 spe_reach_owner(const struct spe_controls *controls, u8 nspb)
+{
+	if (!controls->el3)
+		return SPE_STATE_CURRENT;
+	if (nspb & 4)
+		return nspb & 2 ? SPE_STATE_REALM : SPE_STATE_SECURE;
+	return nspb & 2 ? SPE_STATE_NONSECURE : SPE_STATE_SECURE;
+}
+SPE_EXPORT(spe_reach_owner);
+
+bool spe_reach_p(const struct spe_controls *controls, unsigned int el)
+{
+	if (el > 2)
+		return false;
+	if (controls->owner != SPE_STATE_CURRENT && controls->owner != spe_report_state(controls))
+		return true;
+	return el == 1 && spe_collect_owner(controls) == 2;
+}
+SPE_EXPORT(spe_reach_p);

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What an MRS or MSR of an SPE register comes to, against the accessor descriptions as they are
+ * printed (DDI 0487, D24.7), and tables of D17.4 and D17.7 that go with it.
+ */
+#include "reach.h"
+#include "spu-fixture.h"
+#include "suites.h"
+
+/* The printed outcomes. */
+enum { UNDEF, EL2_TRAP, EL3_TRAP, MEMORY, REG };
+
+/* The state that the descriptions look at. */
+struct world {
+	struct spe_controls c;
+	struct spe_traps t;
+	struct spe_reach_spu s;
+	struct spe_access_to a;
+};
+
+static bool el2_enabled(const struct world *w)
+{
+	return w->c.el2 && (w->c.ns || w->c.eel2);
+}
+
+static bool nspb_trap(const struct world *w)
+{
+	return !(w->t.nspb & 1) || (w->t.nspb >> 1 & 1) != (w->c.ns ? 1 : 0) ||
+	       (w->s.rme && w->t.nspb >> 2 != (w->c.nse ? 1 : 0));
+}
+
+/* EffectivePMSCR_EL2_EE() */
+static u8 effective_ee(const struct world *w)
+{
+	if (!w->c.exc || (w->c.el3 && w->c.pmsee == 0))
+		return 0;
+	return el2_enabled(w) ? w->c.el2_ee : 1;
+}
+
+static bool el1_is_memory(const struct world *w)
+{
+	bool nv1x1 = w->t.nv == 5 || w->t.nv == 7;
+
+	switch (w->a.reg) {
+	case SPE_REG_PMSCR:
+		return w->t.nv == 7;
+	case SPE_REG_PMBSR:
+		return nv1x1 && (effective_ee(w) == 0 || w->c.el1_ee == 0 || w->t.nv == 7);
+	case SPE_REG_PMSFCR:
+	case SPE_REG_PMSIDR:
+	case SPE_REG_PMBIDR:
+	case SPE_REG_PMSVER:
+		return false;
+	default:
+		return nv1x1;
+	}
+}
+
+/* The _EL1 name at EL1, in the printed order. */
+static int el1_name_at_el1(const struct world *w)
+{
+	bool buffer = w->a.reg == SPE_REG_PMBLIMITR || w->a.reg == SPE_REG_PMBPTR ||
+		      w->a.reg == SPE_REG_PMBSR;
+	bool en = (w->a.reg == SPE_REG_PMSNEVFR && !w->t.en_pmsn) ||
+		  (w->a.reg == SPE_REG_PMSDSFR && !w->t.en_pms3);
+	u32 fgt = w->a.write ? w->t.fgt_write : w->t.fgt_read;
+
+	if (w->a.reg == SPE_REG_PMSVER)
+		return REG;
+	if (w->a.reg == SPE_REG_PMBIDR)
+		return el2_enabled(w) && fgt >> w->a.reg & 1 ? EL2_TRAP : REG;
+	if (w->c.el3 && w->t.sdd && w->t.sdd_first && (nspb_trap(w) || en))
+		return UNDEF;
+	if (el2_enabled(w) && fgt >> w->a.reg & 1)
+		return EL2_TRAP;
+	if (el2_enabled(w) && !buffer && w->t.tpms)
+		return EL2_TRAP;
+	if (el2_enabled(w) && buffer && (w->c.e2pb == 0 || w->c.e2pb == 2))
+		return EL2_TRAP;
+	if (w->c.el3 && (nspb_trap(w) || en))
+		return w->t.sdd ? UNDEF : EL3_TRAP;
+	return el1_is_memory(w) ? MEMORY : REG;
+}
+
+static int at_el1(const struct world *w)
+{
+	switch (w->a.suffix) {
+	case SPE_SUFFIX_EL1:
+		return el1_name_at_el1(w);
+	case SPE_SUFFIX_EL12:
+		if (w->t.nv == 5)
+			return MEMORY;
+		return w->t.nv & 1 ? EL2_TRAP : UNDEF;
+	case SPE_SUFFIX_EL2:
+		return w->t.nv & 1 ? EL2_TRAP : UNDEF;
+	default:
+		return UNDEF;
+	}
+}
+
+/* Returns REG + x for PMxxx_ELx. */
+static int at_el2(const struct world *w)
+{
+	bool en = (w->a.reg == SPE_REG_PMSNEVFR && !w->t.en_pmsn) ||
+		  (w->a.reg == SPE_REG_PMSDSFR && !w->t.en_pms3) ||
+		  (w->a.reg == SPE_REG_PMBSR && w->a.suffix == SPE_SUFFIX_EL2 && !w->c.pmsee);
+
+	if (w->a.suffix == SPE_SUFFIX_EL3 || (w->a.suffix == SPE_SUFFIX_EL12 && !w->c.e2h))
+		return UNDEF;
+	if (w->c.el3 && w->a.reg != SPE_REG_PMBIDR && w->a.reg != SPE_REG_PMSVER &&
+	    (nspb_trap(w) || en))
+		return w->t.sdd ? UNDEF : EL3_TRAP;
+	if (w->a.suffix == SPE_SUFFIX_EL2)
+		return REG + 2;
+	if (w->a.suffix == SPE_SUFFIX_EL12)
+		return REG + 1;
+	if (w->a.reg == SPE_REG_PMSCR && w->c.e2h)
+		return REG + 2;
+	if (w->a.reg == SPE_REG_PMBSR && w->c.e2h && effective_ee(w) != 0)
+		return REG + 2;
+	return REG + 1;
+}
+
+static int expected(const struct world *w)
+{
+	bool two = w->a.suffix == SPE_SUFFIX_EL2 || w->a.suffix == SPE_SUFFIX_EL12;
+	bool id = w->a.reg == SPE_REG_PMSIDR || w->a.reg == SPE_REG_PMBIDR ||
+		  w->a.reg == SPE_REG_PMSVER;
+
+	if (two && w->a.reg != SPE_REG_PMSCR && !(w->a.reg == SPE_REG_PMBSR && w->c.exc))
+		return UNDEF;
+	if (w->a.suffix == SPE_SUFFIX_EL3 && !(w->a.reg == SPE_REG_PMBSR && w->c.exc && w->c.el3))
+		return UNDEF;
+	if ((id && w->a.write) || (w->a.reg == SPE_REG_PMSNEVFR && !w->s.fne) ||
+	    (w->a.reg == SPE_REG_PMSDSFR && !w->s.fds) || w->a.el == 0)
+		return UNDEF;
+	if (w->a.el == 1) {
+		int how = at_el1(w);
+
+		return how == REG ? REG + 1 : how;
+	}
+	if (w->a.el == 2)
+		return at_el2(w);
+	switch (w->a.suffix) {
+	case SPE_SUFFIX_EL12:
+		return el2_enabled(w) && w->c.e2h ? REG + 1 : UNDEF;
+	case SPE_SUFFIX_EL2:
+		return REG + 2;
+	case SPE_SUFFIX_EL3:
+		return REG + 3;
+	default:
+		return REG + 1;
+	}
+}
+
+static int found(const struct world *w)
+{
+	struct spe_reach reach = spe_reach(&w->c, &w->t, &w->s, &w->a);
+
+	switch (reach.how) {
+	case SPE_REACH_TRAP_EL2:
+		return EL2_TRAP;
+	case SPE_REACH_TRAP_EL3:
+		return EL3_TRAP;
+	case SPE_REACH_MEMORY:
+		return MEMORY;
+	case SPE_REACH_REGISTER:
+		return REG + reach.x;
+	default:
+		return UNDEF;
+	}
+}
+
+static struct world random_world(u64 *seed)
+{
+	u64 r = spe_check_random(seed), q = spe_check_random(seed);
+	/* Every control often enough at the value that lets an access through. */
+	struct world w = {
+		.c = {
+			.exc = r & 1, .el2 = r >> 1 & 3, .el3 = r >> 3 & 1, .ns = r >> 4 & 1,
+			.nse = r >> 5 & 1, .eel2 = r >> 6 & 1, .pmsee = r >> 7 & 3,
+			.e2pb = r >> 9 & 3, .e2h = r >> 11 & 1, .el2_ee = r >> 12 & 3,
+			.el1_ee = r >> 14 & 3,
+		},
+		.t = {
+			.fgt_read = r >> 16 & 1 ? (u32)q & 0x3fff : 0,
+			.fgt_write = r >> 17 & 1 ? (u32)(q >> 14) & 0x3fff : 0,
+			.nspb = r >> 18 & 7, .nv = r >> 21 & 1 ? r >> 22 & 7 : 0,
+			.tpms = (r >> 25 & 3) == 0, .en_pmsn = r >> 27 & 1,
+			.en_pms3 = r >> 28 & 1, .sdd = (r >> 29 & 3) == 0,
+			.sdd_first = r >> 31 & 1,
+		},
+		.s = { .fne = r >> 32 & 3, .fds = r >> 34 & 3, .rme = r >> 36 & 1 },
+		.a = {
+			.reg = (u8)((r >> 40 & 0xff) % SPE_REG_COUNT),
+			.suffix = (u8)(q >> 40 & 3), .el = q >> 44 & 3, .write = q >> 48 & 1,
+		},
+	};
+
+	/* Half of them name a register as it is mostly named. */
+	if (q >> 49 & 1)
+		w.a.suffix = SPE_SUFFIX_EL1;
+	if (q >> 50 & 1)
+		w.t.nspb = (u8)(1 | (w.c.ns ? 2 : 0) | (w.c.nse ? 4 : 0));
+	return w;
+}
+
+/* 100,000 accesses in as many states: each outcome as the printed chain gives it. */
+static void accessors(struct spe_check *check)
+{
+	unsigned int seen[REG + 4] = { 0 };
+	u64 seed = 0x5eed0011;
+
+	for (u64 i = 0; i < 100000 && !check->failures; i++) {
+		const struct world w = random_world(&seed);
+
+		SPE_CHECK_EQ(check, i << 8 | (u64)found(&w), i << 8 | (u64)expected(&w));
+		seen[expected(&w)]++;
+	}
+	for (int how = 0; how < REG + 4; how++)
+		SPE_CHECK(check, how == REG || seen[how] > 20);
+}
+
+/* VNCR_EL2's offsets, and the registers that have none. */
+static void memory(struct spe_check *check)
+{
+	static const u16 offsets[SPE_REG_COUNT] = {
+		[SPE_REG_PMBLIMITR] = 0x800, [SPE_REG_PMBPTR] = 0x810,	 [SPE_REG_PMBSR] = 0x820,
+		[SPE_REG_PMSCR] = 0x828,     [SPE_REG_PMSEVFR] = 0x830,	 [SPE_REG_PMSICR] = 0x838,
+		[SPE_REG_PMSIRR] = 0x840,    [SPE_REG_PMSLATFR] = 0x848, [SPE_REG_PMSNEVFR] = 0x850,
+		[SPE_REG_PMSDSFR] = 0x858,
+	};
+	const struct spe_controls c = { .el2 = true, .ns = true, .e2pb = 3 };
+	const struct spe_traps t = { .nv = 7 };
+	const struct spe_reach_spu s = { .fne = true, .fds = true };
+
+	for (u8 reg = 0; reg < SPE_REG_COUNT; reg++) {
+		const struct spe_access_to access = { .reg = reg, .el = 1 };
+		struct spe_reach reach = spe_reach(&c, &t, &s, &access);
+
+		SPE_CHECK_EQ(check, (u64)reg << 16 | reach.offset, (u64)reg << 16 | offsets[reg]);
+		SPE_CHECK_EQ(check, reach.how,
+			     offsets[reg] ? SPE_REACH_MEMORY : SPE_REACH_REGISTER);
+	}
+}
+
+/* PMBIDR_EL1.P: the owner is a higher Exception level, or another Security state. */
+static void programming(struct spe_check *check)
+{
+	static const struct {
+		struct spe_controls c;
+		bool p[4]; /* by Exception level; EL0 cannot read it */
+	} rows[] = {
+		{ { .ns = true, .e2pb = 3 }, { 0 } },
+		{ { .el2 = true, .ns = true, .e2pb = 3 }, { 0 } },
+		{ { .el2 = true, .ns = true }, { [1] = true } },
+		/* Secure EL1 without Secure EL2. */
+		{ { .el2 = true }, { 0 } },
+		{ { .el2 = true, .eel2 = true }, { [1] = true } },
+		/* Another state's, whoever owns it there. */
+		{ { .el2 = true, .ns = true, .e2pb = 3, .owner = SPE_STATE_SECURE },
+		  { [1] = true, [2] = true } },
+		{ { .el2 = true, .ns = true, .e2pb = 3, .owner = SPE_STATE_REALM },
+		  { [1] = true, [2] = true } },
+		{ { .el2 = true, .ns = true, .e2pb = 3, .owner = SPE_STATE_NONSECURE }, { 0 } },
+		{ { .el2 = true, .ns = true, .nse = true, .e2pb = 3, .owner = SPE_STATE_REALM },
+		  { 0 } },
+		{ { .el2 = true, .ns = true, .nse = true, .owner = SPE_STATE_REALM },
+		  { [1] = true } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		for (unsigned int el = 1; el < 4; el++)
+			SPE_CHECK_EQ(check, i << 8 | el << 4 | spe_reach_p(&rows[i].c, el),
+				     i << 8 | el << 4 | rows[i].p[el]);
+}
+
+/* The owning Security state by MDCR_EL3.{NSPBE, NSPB} (D17.7.5). */
+static void owners(struct spe_check *check)
+{
+	static const u8 states[] = { SPE_STATE_SECURE,	  SPE_STATE_SECURE, SPE_STATE_NONSECURE,
+				     SPE_STATE_NONSECURE, SPE_STATE_SECURE, SPE_STATE_SECURE,
+				     SPE_STATE_REALM,	  SPE_STATE_REALM };
+	const struct spe_controls with = { .el3 = true }, without = { .el3 = false };
+
+	for (u8 nspb = 0; nspb < 8; nspb++) {
+		SPE_CHECK_EQ(check, spe_reach_owner(&with, nspb), states[nspb]);
+		SPE_CHECK_EQ(check, spe_reach_owner(&without, nspb), SPE_STATE_CURRENT);
+	}
+}
+
+/*
+ * Table D17-1 (D17.4): NSE, NS, the owning state by NSPBE and NSPB, E2PB, EEL2, TGE; whether EL2,
+ * EL1 and EL0 are sampled, and by which enable. x is a don't-care; the table's blank cells stand
+ * under the one above. Reserved NSPBE and NSPB ("1, 0b0x") are left out: no owner is that.
+ */
+static const struct {
+	const char *in; /* NSE NS owner(S, N, R) E2PB[1] EEL2 TGE */
+	const char
+		*out; /* EL2, EL1, EL0: D, 2 (E2SPE), 1 (E1SPE), 0 (E0SPE), H (E0HSPE), - (n/a) */
+} d17_1[] = {
+	{ "01N1x0", "D10" }, { "01N1x1", "D-D" }, { "01N0x0", "210" }, { "01N0x1", "2-H" },
+	{ "01Sxxx", "DDD" }, { "01Rxxx", "DDD" }, { "00Nxxx", "DDD" }, { "00Rxxx", "DDD" },
+	{ "00Sx0x", "-10" }, { "00S110", "D10" }, { "00S111", "D-D" }, { "00S010", "210" },
+	{ "00S011", "2-H" }, { "11Nxxx", "DDD" }, { "11Sxxx", "DDD" }, { "11R1x0", "D10" },
+	{ "11R1x1", "D-D" }, { "11R0x0", "210" }, { "11R0x1", "2-H" },
+};
+
+static bool fits(const char *cells, const char *values)
+{
+	for (; *cells; cells++, values++)
+		if (*cells != 'x' && *cells != *values)
+			return false;
+	return true;
+}
+
+static bool enabled_by(char cell, u64 el1, u64 el2)
+{
+	switch (cell) {
+	case '2':
+		return el2 & 2;
+	case '1':
+		return el1 & 2;
+	case '0':
+		return el1 & 1;
+	case 'H':
+		return el2 & 1;
+	default:
+		return false;
+	}
+}
+
+static void check_row(struct spe_check *check, const struct spe_controls *c, const char *out,
+		      u64 enables)
+{
+	const struct spe_timers timers = { 0 };
+	u64 el1 = enables & 3, el2 = enables >> 2;
+
+	for (unsigned int el = 0; el < 3; el++) {
+		char cell = out[2 - el];
+
+		if (cell != '-')
+			SPE_CHECK_EQ(check,
+				     enables << 8 | el << 4 |
+					     spe_collect_at(c, &timers, el1, el2, el).sampled,
+				     enables << 8 | el << 4 | enabled_by(cell, el1, el2));
+	}
+}
+
+static void table_d17_1(struct spe_check *check)
+{
+	static const u8 owner[] = { SPE_STATE_SECURE, SPE_STATE_NONSECURE, SPE_STATE_REALM };
+	unsigned int met = 0;
+
+	for (unsigned int i = 0; i < 3 * 96; i++) {
+		unsigned int state = i % 3, own = i / 3 % 3, rest = i / 9;
+		const char values[] = { "001"[state],
+					"011"[state],
+					"SNR"[own],
+					rest & 1 ? '1' : '0',
+					rest & 2 ? '1' : '0',
+					rest & 4 ? '1' : '0',
+					0 };
+		const struct spe_controls c = {
+			.el2 = true,
+			.el3 = true,
+			.nse = state == 2,
+			.ns = state > 0,
+			.owner = owner[own],
+			.e2pb = rest & 1 ? 2 | (rest & 8 ? 1 : 0) : 0,
+			.eel2 = rest & 2,
+			.tge = rest & 4,
+		};
+		unsigned int rows = 0;
+
+		for (size_t row = 0; row < ARRAY_SIZE(d17_1); row++) {
+			if (!fits(d17_1[row].in, values))
+				continue;
+			rows++;
+			for (u64 enables = 0; enables < 16; enables++)
+				check_row(check, &c, d17_1[row].out, enables);
+		}
+		SPE_CHECK_EQ(check, rows, 1);
+		met += rows;
+	}
+	SPE_CHECK_EQ(check, met, 3 * 96);
+}
+
+/*
+ * Table D17-2 (D17.4): PMBSR_EL1.S, PMSEE, PMBSR_EL3.S, PMSCR_EL2.EE, PMBSR_EL2.S. Its last
+ * column says True where RTWFRY and SPEProfilingStopped() say that profiling is not stopped.
+ */
+static void table_d17_2(struct spe_check *check)
+{
+	static const struct {
+		const char *in; /* S1, PMSEE[1:0], S3, EE[1:0], S2 */
+		bool stopped;
+	} rows[] = {
+		{ "000xxxx", false }, { "001x0xx", false }, { "001x1x0", false },
+		{ "001x1x1", true },  { "01x00xx", false }, { "01x01x0", false },
+		{ "01x01x1", true },  { "01x1xxx", true },  { "1xxxxxx", true },
+	};
+
+	for (unsigned int i = 0; i < 128; i++) {
+		const struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = i >> 4 & 3 };
+		const struct spe_timers timers = { 0 };
+		struct spe_spu_config config;
+		char values[8] = { 0 };
+		unsigned int met = 0;
+
+		for (unsigned int bit = 0; bit < 7; bit++)
+			values[bit] = i >> (6 - bit) & 1 ? '1' : '0';
+		spe_spu_config_default(&config);
+		config.el2 = config.el3 = config.exc = true;
+		if (!fixture_init(check, &config))
+			return;
+		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &timers), 0);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, (u64)(i >> 1 & 3) << 8);
+		fixture_arm(4096);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 1, i >> 6 & 1 ? SPE_PMBSR_S : 0);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 2, i & 1 ? SPE_PMBSR_S : 0);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 3, i >> 3 & 1 ? SPE_PMBSR_S : 0);
+		for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
+			if (!fits(rows[row].in, values))
+				continue;
+			met++;
+			SPE_CHECK_EQ(check, i << 8 | !spe_spu_enabled(&fixture.spu, 0),
+				     i << 8 | rows[row].stopped);
+		}
+		SPE_CHECK_EQ(check, met, 1);
+	}
+}
+
+/* An SPU behind its accessors: redirection, PMBIDR.P, and nothing that a trap lets through. */
+static void through_the_spu(struct spe_check *check)
+{
+	const struct spe_traps open = { .nspb = 3, .en_pmsn = true, .en_pms3 = true };
+	const struct spe_traps tpms = { .nspb = 3, .tpms = true };
+	struct spe_controls c = { .ns = true, .e2h = true };
+	const struct spe_timers timers = { 0 };
+	struct spe_access_to access = { .reg = SPE_REG_PMSCR, .el = 2, .write = true };
+	struct spe_spu_config config;
+	u64 value = 3;
+
+	spe_spu_config_default(&config);
+	config.el2 = config.el3 = true;
+	if (!fixture_init(check, &config))
+		return;
+	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &timers), 0);
+	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &open, &access, &value).x, 2);
+	SPE_CHECK_EQ(check, spe_spu_read_at(&fixture.spu, SPE_REG_PMSCR, 2), 3);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), 0);
+	access.suffix = SPE_SUFFIX_EL12;
+	value = 1;
+	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &open, &access, &value).x, 1);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), 1);
+
+	access = (struct spe_access_to){ .reg = SPE_REG_PMBIDR, .el = 1 };
+	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &tpms, &access, &value).how,
+		     SPE_REACH_REGISTER);
+	SPE_CHECK_EQ(check, value, 0x16);
+	access.el = 2;
+	spe_spu_access(&fixture.spu, &tpms, &access, &value);
+	SPE_CHECK_EQ(check, value, 0x6);
+
+	access = (struct spe_access_to){ .reg = SPE_REG_PMSIRR, .el = 1, .write = true };
+	value = 0x300;
+	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &tpms, &access, &value).how,
+		     SPE_REACH_TRAP_EL2);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSIRR), 0);
+	access.reg = SPE_REG_PMSNEVFR;
+	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &open, &access, &value).how,
+		     SPE_REACH_UNDEFINED);
+}
+
+static const struct spe_case cases[] = {
+	{ "accessors", accessors },
+	{ "memory", memory },
+	{ "PMBIDR.P", programming },
+	{ "owning Security state", owners },
+	{ "enables by state", table_d17_1 },
+	{ "profiling stopped", table_d17_2 },
+	{ "through the SPU", through_the_spu },
+};
+
+const struct spe_suite spe_suite_reach = { "reach", cases, ARRAY_SIZE(cases) };
