@@ -15,8 +15,9 @@ SPE_EXPORT(spe_report_el2_enabled);
 
 u8 spe_report_state(const struct spe_controls *controls)
 {
+	/* NSE without NS is Root state, which owns no buffer. */
 	if (controls->nse)
-		return SPE_STATE_REALM;
+		return controls->ns ? SPE_STATE_REALM : SPE_STATES;
 	return controls->ns ? SPE_STATE_NONSECURE : SPE_STATE_SECURE;
 }
 SPE_EXPORT(spe_report_state);

@@ -137,7 +137,7 @@ bool spe_report_irq_enabled(const struct spe_controls *controls);
 /** spe_report_el2_effective_ee() - the Effective value of PMSCR_EL2.EE (its field's description) */
 u8 spe_report_el2_effective_ee(const struct spe_controls *controls);
 
-/** spe_report_state() - &enum spe_state of @ns and @nse */
+/** spe_report_state() - &enum spe_state of @ns and @nse; SPE_STATES for none of them */
 u8 spe_report_state(const struct spe_controls *controls);
 
 /** spe_report_el2_enabled() - EL2 is implemented and enabled in the Security state of @ns */

@@ -298,7 +298,7 @@ static const struct {
 	const char *in; /* NSE NS owner(S, N, R) E2PB[1] EEL2 TGE */
 	const char
 		*out; /* EL2, EL1, EL0: D, 2 (E2SPE), 1 (E1SPE), 0 (E0SPE), H (E0HSPE), - (n/a) */
-} d17_1[] = {
+} by_state[] = {
 	{ "01N1x0", "D10" }, { "01N1x1", "D-D" }, { "01N0x0", "210" }, { "01N0x1", "2-H" },
 	{ "01Sxxx", "DDD" }, { "01Rxxx", "DDD" }, { "00Nxxx", "DDD" }, { "00Rxxx", "DDD" },
 	{ "00Sx0x", "-10" }, { "00S110", "D10" }, { "00S111", "D-D" }, { "00S010", "210" },
@@ -347,7 +347,7 @@ static void check_row(struct spe_check *check, const struct spe_controls *c, con
 	}
 }
 
-static void table_d17_1(struct spe_check *check)
+static void enables_by_state(struct spe_check *check)
 {
 	static const u8 owner[] = { SPE_STATE_SECURE, SPE_STATE_NONSECURE, SPE_STATE_REALM };
 	unsigned int met = 0;
@@ -373,12 +373,12 @@ static void table_d17_1(struct spe_check *check)
 		};
 		unsigned int rows = 0;
 
-		for (size_t row = 0; row < ARRAY_SIZE(d17_1); row++) {
-			if (!fits(d17_1[row].in, values))
+		for (size_t row = 0; row < ARRAY_SIZE(by_state); row++) {
+			if (!fits(by_state[row].in, values))
 				continue;
 			rows++;
 			for (u64 enables = 0; enables < 16; enables++)
-				check_row(check, &c, d17_1[row].out, enables);
+				check_row(check, &c, by_state[row].out, enables);
 		}
 		SPE_CHECK_EQ(check, rows, 1);
 		met += rows;
@@ -390,7 +390,7 @@ static void table_d17_1(struct spe_check *check)
  * Table D17-2 (D17.4): PMBSR_EL1.S, PMSEE, PMBSR_EL3.S, PMSCR_EL2.EE, PMBSR_EL2.S. Its last
  * column says True where RTWFRY and SPEProfilingStopped() say that profiling is not stopped.
  */
-static void table_d17_2(struct spe_check *check)
+static void profiling_stopped(struct spe_check *check)
 {
 	static const struct {
 		const char *in; /* S1, PMSEE[1:0], S3, EE[1:0], S2 */
@@ -424,7 +424,7 @@ static void table_d17_2(struct spe_check *check)
 			if (!fits(rows[row].in, values))
 				continue;
 			met++;
-			SPE_CHECK_EQ(check, i << 8 | !spe_spu_enabled(&fixture.spu, 0),
+			SPE_CHECK_EQ(check, i << 8 | (spe_spu_enabled(&fixture.spu, 0) ? 0U : 1U),
 				     i << 8 | rows[row].stopped);
 		}
 		SPE_CHECK_EQ(check, met, 1);
@@ -478,8 +478,8 @@ static const struct spe_case cases[] = {
 	{ "memory", memory },
 	{ "PMBIDR.P", programming },
 	{ "owning Security state", owners },
-	{ "enables by state", table_d17_1 },
-	{ "profiling stopped", table_d17_2 },
+	{ "enables by state", enables_by_state },
+	{ "profiling stopped", profiling_stopped },
 	{ "through the SPU", through_the_spu },
 };
 
