@@ -64,14 +64,22 @@ static void put_events(struct text *text, u64 events)
 	}
 }
 
+/* What FEAT_RME adds; secure and non-secure are NS alone, as perf has them. */
+static void put_space(struct text *text, u64 payload)
+{
+	enum spe_space space = spe_address_space(payload);
+
+	if (space >= SPE_SPACE_REALM)
+		put(text, " nse=1 %s", space == SPE_SPACE_REALM ? "realm" : "reserved");
+}
+
 static void put_instruction_address(struct text *text, const char *name, u64 payload)
 {
 	put(text, "%s 0x%llx el%llu ns=%llu", name,
 	    (unsigned long long)(payload & SPE_ADDRESS_BITS),
 	    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_EL, payload),
 	    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_NS, payload));
-	if (payload & SPE_ADDRESS_NSE)
-		put(text, " nse=1");
+	put_space(text, payload);
 }
 
 static void put_address(struct text *text, u8 index, u64 payload)
@@ -95,8 +103,7 @@ static void put_address(struct text *text, u8 index, u64 payload)
 		    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_NS, payload),
 		    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_PA_CH, payload),
 		    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_PA_PAT, payload));
-		if (payload & SPE_ADDRESS_NSE)
-			put(text, " nse=1");
+		put_space(text, payload);
 		break;
 	default:
 		put(text, "ADDRESS-%u 0x%llx %s", index, (unsigned long long)payload,

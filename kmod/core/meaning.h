@@ -56,6 +56,27 @@ struct spe_op {
 /** spe_op_decode() - the fields of payload @subclass of CLASS @op_class (0-3) */
 struct spe_op spe_op_decode(u8 op_class, u8 subclass);
 
+/** enum spe_space - the Security state of an instruction, or an address space (D18.2.1) */
+enum spe_space {
+	SPE_SPACE_SECURE,
+	SPE_SPACE_NON_SECURE,
+	SPE_SPACE_REALM,
+	SPE_SPACE_RESERVED,
+};
+
+/**
+ * spe_address_space() - where a PC, a branch target or a physical address belongs
+ * @payload: of INDEX 0, 1, 3 or 4; that of a data virtual address has a tag there
+ *
+ * NSE reads as zero without FEAT_RME, so one rule does for both.
+ */
+static inline enum spe_space spe_address_space(u64 payload)
+{
+	if (payload & SPE_ADDRESS_NSE)
+		return payload & SPE_ADDRESS_NS ? SPE_SPACE_REALM : SPE_SPACE_RESERVED;
+	return payload & SPE_ADDRESS_NS ? SPE_SPACE_NON_SECURE : SPE_SPACE_SECURE;
+}
+
 /** enum spe_event_state - what a bit of the Events payload is */
 enum spe_event_state {
 	SPE_EVENT_DEFINED,	/* an &enum spe_event */
