@@ -12,7 +12,7 @@ static bool in_population(const struct spe_spu *spu, const struct spe_instructio
 {
 	switch (instruction->fate) {
 	case SPE_FATE_MISSPECULATED:
-		return spe_spu_chooses(spu, SPE_CHOICE_MISSPECULATED);
+		return !spe_spu_chooses(spu, SPE_CHOICE_NO_MISSPECULATED);
 	case SPE_FATE_NONARCH:
 		return spe_spu_chooses(spu, SPE_CHOICE_NONARCH);
 	case SPE_FATE_IMPDEF_EXCEPTION:
@@ -26,7 +26,7 @@ static bool captured(const struct spe_spu *spu, const struct spe_instruction *in
 {
 	switch (instruction->fate) {
 	case SPE_FATE_MISSPECULATED:
-		return spe_spu_chooses(spu, SPE_CHOICE_MISSPECULATED_KEPT);
+		return !spe_spu_chooses(spu, SPE_CHOICE_MISSPECULATED_LOST);
 	case SPE_FATE_NONARCH:
 		return spe_spu_chooses(spu, SPE_CHOICE_NONARCH_KEPT);
 	case SPE_FATE_IMPDEF_EXCEPTION:

@@ -265,8 +265,11 @@ static void writable_apply(struct spe_spu *spu)
 	mask[SPE_REG_PMSIRR] = SPE_PMSIRR_RND | SPE_PMSIRR_INTERVAL;
 	mask[SPE_REG_PMSFCR] = pmsfcr_writable(config);
 	mask[SPE_REG_PMSEVFR] = config->sampled_events;
+	/* All that is sampled retires: E[1] is RAZ/WI. */
+	if (config->choices & SPE_CHOICE_NO_MISSPECULATED)
+		mask[SPE_REG_PMSEVFR] &= ~SPE_BIT(SPE_EVENT_RETIRED);
 	if (config->features & SPE_PMSIDR_FNE)
-		mask[SPE_REG_PMSNEVFR] = config->sampled_events;
+		mask[SPE_REG_PMSNEVFR] = mask[SPE_REG_PMSEVFR];
 	mask[SPE_REG_PMSLATFR] = config->count_size == SPE_PMSIDR_COUNTSIZE_12 ?
 					 SPE_MASK(11, 0) :
 					 SPE_PMSLATFR_MINLAT;

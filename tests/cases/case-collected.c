@@ -156,11 +156,11 @@ static void fates(struct spe_check *check)
 	} rows[] = {
 		{ SPE_FATE_RETIRED, 0, POP | CAPTURED, 2 },
 		{ SPE_FATE_EXCEPTION, 0, POP | CAPTURED, 3 },
-		{ SPE_FATE_MISSPECULATED, 0, 0, 0 },
-		{ SPE_FATE_MISSPECULATED, CHOICE(MISSPECULATED), POP, 0 },
-		{ SPE_FATE_MISSPECULATED, CHOICE(MISSPECULATED_KEPT), 0, 0 },
-		{ SPE_FATE_MISSPECULATED, CHOICE(MISSPECULATED) | CHOICE(MISSPECULATED_KEPT),
-		  POP | CAPTURED, 0 },
+		{ SPE_FATE_MISSPECULATED, 0, POP | CAPTURED, 0 },
+		{ SPE_FATE_MISSPECULATED, CHOICE(MISSPECULATED_LOST), POP, 0 },
+		{ SPE_FATE_MISSPECULATED, CHOICE(NO_MISSPECULATED), 0, 0 },
+		{ SPE_FATE_MISSPECULATED, CHOICE(NO_MISSPECULATED) | CHOICE(MISSPECULATED_LOST), 0,
+		  0 },
 		{ SPE_FATE_NONARCH, 0, 0, 0 },
 		{ SPE_FATE_NONARCH, CHOICE(NONARCH), POP, 0 },
 		{ SPE_FATE_NONARCH, CHOICE(NONARCH) | CHOICE(NONARCH_KEPT), POP | CAPTURED, 0 },
@@ -212,8 +212,7 @@ static void secrets(struct spe_check *check)
 	static const u8 kinds[] = { I(BRANCH), I(MEMORY), I(SVE) };
 	struct spe_spu_config config = instruction_config();
 
-	config.choices =
-		CHOICE(MISSPECULATED) | CHOICE(MISSPECULATED_KEPT) | CHOICE(NOT_TAKEN_TARGET);
+	config.choices = CHOICE(NOT_TAKEN_TARGET);
 	if (!instruction_start(check, &config))
 		return;
 	for (unsigned int i = 0; i < 8 * ARRAY_SIZE(kinds); i++) {

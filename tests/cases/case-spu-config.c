@@ -270,8 +270,8 @@ static void check_res0(struct spe_check *check, const u64 expected[SPE_REG_COUNT
 			reg == SPE_REG_PMSIDR || reg == SPE_REG_PMBIDR || reg == SPE_REG_PMSVER;
 
 		/* PMSCR.PCT without EL2: reads as 0b01, ignores writes. */
-		bool no_el2_time = reg == SPE_REG_PMSCR && !fixture.spu.config.e2h &&
-				   !fixture.spu.config.el2;
+		bool no_el2_time =
+			reg == SPE_REG_PMSCR && !fixture.spu.config.e2h && !fixture.spu.config.el2;
 
 		spe_spu_write(&fixture.spu, reg, ~0ULL);
 		SPE_CHECK_EQ(check, spe_spu_read(&fixture.spu, reg),
@@ -362,12 +362,32 @@ static void config_res0(struct spe_check *check)
 		check_res0(check, bare);
 }
 
+/* PMSEVFR_EL1.E[1]: RAZ/WI where speculative operations are not sampled. */
+static void config_speculation(struct spe_check *check)
+{
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	config.pmsver = 3;
+	config.features |= SPE_PMSIDR_FNE;
+	for (unsigned int i = 0; i < 2; i++) {
+		config.choices = i ? SPE_CHOICE_NO_MISSPECULATED : 0;
+		if (!fixture_init(check, &config))
+			return;
+		spe_spu_write(&fixture.spu, SPE_REG_PMSEVFR, ~0ULL);
+		spe_spu_write(&fixture.spu, SPE_REG_PMSNEVFR, ~0ULL);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSEVFR), i ? 0x8a8 : 0x8aa);
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSNEVFR), i ? 0x8a8 : 0x8aa);
+	}
+}
+
 static const struct spe_case cases[] = {
 	{ "refused", config_refused },
 	{ "io refused", config_io_refused },
 	{ "identification", config_identification },
 	{ "events", config_events },
 	{ "RES0 and read-only", config_res0 },
+	{ "speculation", config_speculation },
 };
 
 const struct spe_suite spe_suite_spu_config = { "spu-config", cases, ARRAY_SIZE(cases) };

@@ -319,6 +319,40 @@ static void irq_follows(struct spe_check *check)
 	SPE_CHECK(check, !fixture_sample(&op_load));
 }
 
+/*
+ * RNXPMV: nothing stands between the S that is 1 and the exception, whichever way it came to be
+ * 1: a Context synchronization event and an instruction later it would be too late.
+ */
+static void exception_is_not_late(struct spe_check *check)
+{
+	const struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = 1 };
+	const struct spe_pe_state pe = { .owning = true };
+
+	for (unsigned int i = 0; i < 4; i++) {
+		unsigned int x = 1 + (i & 1);
+
+		if (!start(check, 2, true, true, true))
+			return;
+		spe_spu_control(&fixture.spu, &c, &no_timers);
+		arm(EE(3), EE(x == 2 ? 3 : 1));
+		SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, x).state,
+			     SPE_EXCEPTION_DISABLED);
+		/* A direct write; or a profiling operation, as PSB CSYNC synchronizes it. */
+		if (i & 2)
+			spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, x, S);
+		else
+			spe_spu_inject(&fixture.spu, spe_fault(0, SPE_PMBSR_BSC_FULL));
+		if (!(i & 2))
+			SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK(check, at(SPE_REG_PMBSR, x) & S);
+		SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, x).state,
+			     SPE_EXCEPTION_TAKEN);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, x, 0);
+		SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, x).state,
+			     SPE_EXCEPTION_DISABLED);
+	}
+}
+
 /* RBPFPN, IXPWQC: an asynchronous abort after an event, in the same PMBSR_ELx and another. */
 static void second_event(struct spe_check *check)
 {
@@ -515,6 +549,7 @@ static const struct spe_case cases[] = {
 	{ "controls refused", controls_refused },
 	{ "events", events },
 	{ "interrupt follows", irq_follows },
+	{ "exception is not late", exception_is_not_late },
 	{ "second event", second_event },
 	{ "collision", collision },
 	{ "record by owner", record },
