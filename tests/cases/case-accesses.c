@@ -421,6 +421,9 @@ static void sources(struct spe_check *check)
 		{ I(MEMORY), I(ABORTED), 0, 0, false },
 		{ I(MEMORY), I(ABORTED), 0, CHOICE(ABORT_SOURCE), true },
 		{ I(MEMORY), 0, A(NOT_PERFORMED), 0, false },
+		/* Of a branch, if its GCS access is a load. */
+		{ I(BRANCH), I(RETURN), 0, 0, true },
+		{ I(BRANCH), I(LINK), A(STORE), 0, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -268,6 +268,7 @@ static void memory_formats(struct spe_check *check)
 		{ M, .kind = I(MEMORY), .flags = I(SIMD_FP), .payload = 0x04 },
 		{ M, .kind = I(MEMORY), .flags = I(UNSPECIFIED), .access = STORE, .payload = 0x11 },
 		{ M, .kind = I(MEMORY), .flags = I(UNSPECIFIED), .pmsver = 1, .payload = 0x00 },
+		{ M, .kind = I(MEMORY), .flags = I(UNSPECIFIED), .pmsver = 2, .payload = 0x10 },
 		/* Acquire, release, exclusive, atomic; an atomic that returns a value reads. */
 		{ M, .kind = I(EXTENDED), .flags = I(ORDERED), .payload = 0x12 },
 		{ M, .kind = I(EXTENDED), .flags = I(ORDERED), .access = STORE, .payload = 0x13 },
@@ -287,6 +288,7 @@ static void memory_formats(struct spe_check *check)
 		{ M, .kind = I(TAG), .payload = 0x14 },
 		{ M, .kind = I(TAG), .access = STORE, .payload = 0x15 },
 		{ M, .kind = I(TAG), .pmsver = 3, .access = STORE, .payload = 0x01 },
+		{ M, .kind = I(TAG), .pmsver = 4, .access = STORE, .payload = 0x15 },
 		{ M, .kind = I(TAG), .less_pe = SPE_PE_MTE2, .payload = 0x00 },
 		{ M, .kind = I(TAG), .flags = I(DATA), .access = STORE, .payload = 0x01 },
 		{ M, .kind = I(TAG), .flags = I(DATA) | I(UNSPECIFIED), .access = STORE,
@@ -298,8 +300,10 @@ static void memory_formats(struct spe_check *check)
 		{ M, .kind = I(COPY), .payload = 0x20 },
 		{ M, .kind = I(COPY), .access = STORE, .payload = 0x21 },
 		{ M, .kind = I(COPY), .pmsver = 3, .payload = 0x10 },
+		{ M, .kind = I(COPY), .pmsver = 4, .payload = 0x20 },
 		{ M, .kind = I(COPY), .less_pe = SPE_PE_MOPS, .access = STORE, .payload = 0x11 },
 		{ M, .kind = I(SET), .access = STORE, .payload = 0x25 },
+		{ M, .kind = I(SET), .pmsver = 4, .access = STORE, .payload = 0x25 },
 		{ M, .kind = I(SET), .pmsver = 3, .access = STORE, .payload = 0x11 },
 		/* D17.6.4.5: FEAT_SPEv1p4 and FEAT_GCS; COMM is 0 for what belongs to a branch. */
 		{ M, .kind = I(GCS), .payload = 0x44 },
@@ -307,6 +311,7 @@ static void memory_formats(struct spe_check *check)
 		{ M, .kind = I(GCS), .flags = I(LINK), .access = STORE, .payload = 0x41 },
 		{ M, .kind = I(GCS), .flags = I(RETURN), .payload = 0x40 },
 		{ M, .kind = I(GCS), .pmsver = 4, .payload = 0x10 },
+		{ M, .kind = I(GCS), .pmsver = 5, .payload = 0x44 },
 		/* D17.6.4: DC ZVA is a store, or else cache maintenance. */
 		{ M, .kind = I(ZERO), .access = STORE, .payload = 0x11 },
 		{ .kind = I(ZERO), .access = STORE, .choices = CHOICE(ZVA_CACHE), .payload = 0x00 },
@@ -445,6 +450,68 @@ static void population(struct spe_check *check)
 		}
 }
 
+/* PMSFCR_EL1's types (D17.5.1) of what the packet does not tell them of. */
+static void types(struct spe_check *check)
+{
+	static const struct {
+		u8 kind;
+		u64 flags;
+		u8 pmsver;
+		u32 access;
+		u8 types; /* SIMD, FP, ST, LD, B */
+	} rows[] = {
+		{ I(SVE_MEMORY), 0, 6, 0, 0x12 },
+		{ I(SVE_MEMORY), 0, 1, 0, 0x12 },
+		{ I(SME_MEMORY), 0, 1, STORE, 0x14 },
+		{ I(SVE), 0, 1, 0, 0x10 },
+		{ I(SVE), I(FP), 6, 0, 0x18 },
+		{ I(SVE), I(FP), 1, 0, 0x18 },
+		{ I(SME_TILE), 0, 6, 0, 0x10 },
+		{ I(MEMORY), 0, 6, 0, 0x02 },
+		{ I(MEMORY), I(SIMD_FP) | I(SCALAR), 6, 0, 0x0a },
+		{ I(MEMORY), I(SIMD_FP), 6, STORE, 0x14 },
+		{ I(EXTENDED), I(ATOMIC), 6, STORE, 0x06 },
+		{ I(EXTENDED), I(ATOMIC) | NO_RETURN, 6, STORE, 0x04 },
+		{ I(GCS), 0, 6, 0, 0x02 },
+		{ I(GCS), 0, 6, STORE, 0x04 },
+		{ I(BRANCH), I(RETURN), 6, 0, 0x03 },
+		{ I(BRANCH), I(LINK), 6, STORE, 0x05 },
+		{ I(BRANCH), I(LINK), 4, STORE, 0x01 },
+		{ I(SVE_PREFETCH), 0, 6, 0, 0x10 },
+		{ I(OTHER), I(FP) | I(ASE), 6, 0, 0x18 },
+		{ I(OTHER), 0, 6, 0, 0x00 },
+	};
+
+	for (size_t i = 0; i < 5 * ARRAY_SIZE(rows); i++) {
+		const size_t row = i / 5, type = i % 5;
+		const struct spe_access access = { .flags = rows[row].access };
+		const struct spe_instruction instruction = {
+			.accesses = &access,
+			.access_count = 1,
+			.kind = rows[row].kind,
+			.flags = rows[row].flags,
+			.size = 256,
+			.vectors = 1,
+		};
+		struct spe_spu_config config = instruction_config();
+
+		config.pmsver = rows[row].pmsver;
+		config.sampled_events = 0;
+		if (config.pmsver < 5)
+			config.features &= ~(SPE_PMSIDR_FDS | SPE_PMSIDR_FNE);
+		if (config.pmsver < 2)
+			config.features &= ~SME;
+		if (!instruction_start(check, &config))
+			return;
+		/* Only what is of this type. */
+		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
+			      SPE_PMSFCR_FT | SPE_BIT(16 + type) | SPE_BIT(48 + type));
+		spe_spu_execute(&fixture.spu, &instruction);
+		SPE_CHECK_EQ(check, i << 8 | fixture.spu.stats.written,
+			     i << 8 | (rows[row].types >> type & 1));
+	}
+}
+
 /* Example D17-2: the micro-op that generates the address is no load, the other is. */
 static void micro_ops(struct spe_check *check)
 {
@@ -495,6 +562,7 @@ static const struct spe_case cases[] = {
 	{ "branch and other formats", other_formats },
 	{ "conditional operations", conditions },
 	{ "predicates", predicates },
+	{ "types", types },
 	{ "population", population },
 	{ "micro-ops", micro_ops },
 };

@@ -221,6 +221,27 @@ static void accessors(struct spe_check *check)
 		SPE_CHECK(check, how == REG || seen[how] > 20);
 }
 
+/* No such register, no such name, no such Exception level. */
+static void nowhere(struct spe_check *check)
+{
+	static const struct spe_access_to none[] = {
+		{ .reg = SPE_REG_COUNT, .el = 3 },
+		{ .reg = 255, .el = 2 },
+		{ .suffix = SPE_SUFFIXES, .el = 3 },
+		{ .el = 0 },
+		{ .el = 4 },
+	};
+	const struct spe_controls c = { .el2 = true, .el3 = true, .ns = true, .exc = true };
+	const struct spe_traps t = { .nspb = 3 };
+	const struct spe_reach_spu s = { .fne = true, .fds = true };
+
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+		struct spe_reach reach = spe_reach(&c, &t, &s, &none[i]);
+
+		SPE_CHECK(check, reach.how == SPE_REACH_UNDEFINED && !reach.x && !reach.offset);
+	}
+}
+
 /* VNCR_EL2's offsets, and the registers that have none. */
 static void memory(struct spe_check *check)
 {
@@ -475,6 +496,7 @@ static void through_the_spu(struct spe_check *check)
 
 static const struct spe_case cases[] = {
 	{ "accessors", accessors },
+	{ "nowhere", nowhere },
 	{ "memory", memory },
 	{ "PMBIDR.P", programming },
 	{ "owning Security state", owners },
