@@ -41,6 +41,10 @@ kunit: ## the KUnit suites on User-Mode Linux 6.1 and 6.12; builds those kernels
 	@scripts/deps build vm
 	@tests/kunit/run --build $(BUILD) 6.1-uml 6.12-uml 6.12-uml-debug
 
+mutate: ## flip each condition of the model; a test must fail for each
+	@scripts/deps build
+	@tests/mutate/run
+
 check-fast: all ## the unit lanes only, on what is built
 	@meson test -C $(BUILD) --print-errorlogs
 
@@ -60,4 +64,4 @@ install: all ## install, honouring DESTDIR
 clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz $(BUILD)-arm64 $(BUILD)-arm64.ini
 
-.PHONY: modules_install all help deps run check check-kasan check-fast kunit modules bench install clean
+.PHONY: modules_install all help deps run check check-kasan check-fast kunit mutate modules bench install clean

@@ -133,13 +133,13 @@ static bool parse_kind(struct word word, u32 *ret_fault)
 	return true;
 }
 
-/* "5%", "0.0001%": at most four decimals are a part in a million. */
+/* "5%", "0.0001%", not empty: at most four decimals are a part in a million. */
 static bool parse_share(struct word word, u32 *ret_ppm)
 {
 	u32 ppm = 0, scale = MILLION / 100;
 	bool point = false, digits = false;
 
-	if (!word.len || word.at[word.len - 1] != '%')
+	if (word.at[word.len - 1] != '%')
 		return false;
 	for (size_t i = 0; i < word.len - 1; i++) {
 		char c = word.at[i];

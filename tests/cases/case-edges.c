@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The edges of conditions that a mutant (tests/mutate) would move unseen elsewhere. */
+#include "choice.h"
 #include "collect.h"
+#include "spu-fixture.h"
 #include "suites.h"
 #include "window.h"
 
@@ -81,10 +83,88 @@ static void timestamps(struct spe_check *check)
 	SPE_CHECK_EQ(check, time_of(true, 2, false, false, false), SPE_COLLECT_TIME_VIRTUAL);
 }
 
+/* PMSCR_EL2.EE: nothing without FEAT_SPE_EXC or EL3's leave; as if 0b01 without EL2. */
+static void effective_ee(struct spe_check *check)
+{
+	for (u32 i = 0; i < 256; i++) {
+		const struct spe_controls controls = {
+			.exc = i & 1,
+			.el3 = i & 2,
+			.el2 = i & 4,
+			.ns = i & 8,
+			.eel2 = i & 16,
+			.pmsee = i & 32 ? 1 : 0,
+			.el2_ee = (u8)(i >> 6),
+		};
+		bool el2 = controls.el2 && (controls.ns || controls.eel2);
+		u32 expected = el2 ? i >> 6 : 1;
+
+		if (!controls.exc || (controls.el3 && !controls.pmsee))
+			expected = 0;
+		SPE_CHECK_EQ(check, i << 8 | spe_report_el2_effective_ee(&controls),
+			     i << 8 | expected);
+	}
+}
+
+/* A Security state that there is not. */
+static void no_such_state(struct spe_check *check)
+{
+	static const struct spe_timers timers;
+	struct spe_controls controls = { .ns = true, .e2pb = 3, .owner = SPE_STATES };
+
+	if (!fixture_init(check, NULL))
+		return;
+	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), -EINVAL);
+	controls.owner = SPE_STATE_NONSECURE;
+	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), 0);
+}
+
+/* PMSFCR_EL1.FnE: one event in both registers, with and without the choice. */
+static void filters_overlap(struct spe_check *check)
+{
+	const u64 retired = SPE_BIT(SPE_EVENT_RETIRED), refill = SPE_BIT(SPE_EVENT_L1D_REFILL);
+	const u64 both = SPE_PMSFCR_FE | SPE_PMSFCR_FNE;
+	const struct {
+		u64 on;
+		u64 wanted;
+		u64 unwanted;
+		bool applied; /* recorded where the filters act */
+		bool off; /* recorded where overlapping ones are off */
+	} rows[] = {
+		{ both, retired, retired, false, true },
+		{ both, refill, refill, false, true },
+		{ both, retired, refill, true, true },
+		{ both, refill, retired, false, false },
+		{ SPE_PMSFCR_FE, refill, refill, false, false },
+		{ SPE_PMSFCR_FNE, retired, retired, false, false },
+		{ 0, retired, retired, true, true },
+	};
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	config.pmsver = 3;
+	config.features |= SPE_PMSIDR_FNE;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		config.choices = i & 1 ? SPE_CHOICE_FILTER_OVERLAP_OFF : 0;
+		if (!fixture_init(check, &config))
+			return;
+		fixture_arm(4096);
+		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, rows[i >> 1].on);
+		spe_spu_write(&fixture.spu, SPE_REG_PMSEVFR, rows[i >> 1].wanted);
+		spe_spu_write(&fixture.spu, SPE_REG_PMSNEVFR, rows[i >> 1].unwanted);
+		fixture_sample(&op_other);
+		SPE_CHECK_EQ(check, i << 1 | fixture.spu.stats.written,
+			     i << 1 | (i & 1 ? rows[i >> 1].off : rows[i >> 1].applied));
+	}
+}
+
 static const struct spe_case cases[] = {
 	{ "a window of exactly two records", window_exact },
 	{ "the owning Security state", owning_state },
 	{ "timestamps", timestamps },
+	{ "effective EE", effective_ee },
+	{ "no such Security state", no_such_state },
+	{ "filters that overlap", filters_overlap },
 };
 
 const struct spe_suite spe_suite_edges = { "edges", cases, ARRAY_SIZE(cases) };

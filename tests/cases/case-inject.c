@@ -56,6 +56,9 @@ static void inject_text(struct spe_check *check)
 		{ "impdef 0.0001%", SPE_PMBSR_EC_IMPDEF, 0, 1 },
 		{ "0x25:0X2c .5%", SPE_PMBSR_EC_STAGE2, 0x2c, 5000 },
 		{ "63:65535", 63, 65535, 0 },
+		{ "0x1f:0xabcd 9%", 0x1f, 0xabcd, 90000 },
+		{ "0x09:0xEFAF 90.09%", 9, 0xefaf, 900900 },
+		{ "10:90", 10, 90, 0 },
 	};
 	struct spe_inject_rule rule;
 
@@ -91,6 +94,12 @@ static void inject_text_errors(struct spe_check *check)
 		{ "0x24:0x10000", 1, 12, 't' },
 		{ "0x:1", 1, 4, 't' },
 		{ "1a:0", 1, 4, 't' },
+		{ "0x1g:0", 1, 6, 't' },
+		{ "0x1`:0", 1, 6, 't' },
+		{ "0x1@:0", 1, 6, 't' },
+		{ "0x1G:0", 1, 6, 't' },
+		{ "1/:0", 1, 4, 't' },
+		{ "1::0", 1, 4, 't' },
 		{ "fill 5", 6, 1, '"' },
 		{ "fill 0%", 6, 2, '"' },
 		{ "fill 0.0%", 6, 4, '"' },
@@ -115,6 +124,15 @@ static void inject_text_errors(struct spe_check *check)
 		SPE_CHECK_EQ(check, error.length, rows[i].length);
 		SPE_CHECK(check, error.want && error.want[0] == rows[i].want);
 		SPE_CHECK(check, rule.fault == 7 && rule.ppm == 7);
+	}
+	/* What is behind the text is not looked at. */
+	{
+		struct spe_inject_rule rule;
+		struct spe_inject_error error = { 0 };
+
+		SPE_CHECK_EQ(check, spe_inject_parse("    ", 2, &rule, &error), -EINVAL);
+		SPE_CHECK_EQ(check, error.column, 3);
+		SPE_CHECK_EQ(check, spe_inject_parse("fill5%", 4, &rule, &error), 0);
 	}
 }
 
@@ -221,6 +239,38 @@ static void inject_filtered(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
 }
 
+/* A rule for the next write waits for one, and no share takes its place. */
+static void inject_next_waits(struct spe_check *check)
+{
+	begin(check, 1);
+	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_B);
+	apply(check, "translation");
+	for (u32 i = 0; i < 10; i++)
+		sample();
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+	apply(check, "fill 100%");
+	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
+	sample();
+	SPE_CHECK_EQ(check, SPE_FIELD_GET(SPE_PMBSR_EC, fixture_reg(SPE_REG_PMBSR)),
+		     SPE_PMBSR_EC_STAGE1);
+}
+
+/* A share is the part of all draws that lie below it: none that is equal. */
+static void inject_share_edge(struct spe_check *check)
+{
+	struct spe_inject_rule rule = { SPE_INJECT_COLLIDE, 0 };
+	u64 random = 99;
+
+	rule.ppm = (u32)((spe_check_random(&random) >> 32) * 1000000 >> 32);
+	for (u32 above = 0; above < 2; above++) {
+		begin(check, 99);
+		rule.ppm += above;
+		SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), 0);
+		sample();
+		SPE_CHECK_EQ(check, fixture.spu.stats.collisions, above);
+	}
+}
+
 static void inject_limits(struct spe_check *check)
 {
 	struct spe_inject_rule rule = { spe_fault(1, 0), 1000001 };
@@ -239,10 +289,15 @@ static void inject_limits(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "text", inject_text },	   { "text errors", inject_text_errors },
-	{ "the next write", inject_next }, { "second event", inject_second_event },
-	{ "shares", inject_shares },	   { "filtered", inject_filtered },
+	{ "text", inject_text },
+	{ "text errors", inject_text_errors },
+	{ "the next write", inject_next },
+	{ "second event", inject_second_event },
+	{ "shares", inject_shares },
+	{ "filtered", inject_filtered },
 	{ "limits", inject_limits },
+	{ "the next one waits", inject_next_waits },
+	{ "the edge of a share", inject_share_edge },
 };
 
 const struct spe_suite spe_suite_inject = { "inject", cases, ARRAY_SIZE(cases) };

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The cases of core without a framework: status 1, and the name, at the first that fails. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suites.h"
+
+#define SUITE_ADDRESS(name) &spe_suite_##name,
+
+static const struct spe_suite *const suites[] = { SPE_SUITES(SUITE_ADDRESS) };
+
+static void suite_run(const struct spe_suite *suite)
+{
+	for (size_t i = 0; i < suite->count; i++) {
+		struct spe_check check = { 0 };
+
+		suite->cases[i].run(&check);
+		if (!check.failures)
+			continue;
+		printf("%s: %s\n", suite->name, suite->cases[i].name);
+		exit(EXIT_FAILURE);
+	}
+}
+
+/* Those named first, since they are the likeliest to fail; then all others. */
+int main(int argc, char **argv)
+{
+	bool done[ARRAY_SIZE(suites)] = { false };
+
+	for (int arg = 1; arg < argc; arg++) {
+		for (size_t i = 0; i < ARRAY_SIZE(suites); i++) {
+			if (strcmp(argv[arg], suites[i]->name) != 0)
+				continue;
+			suite_run(suites[i]);
+			done[i] = true;
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
+		if (!done[i])
+			suite_run(suites[i]);
+	return EXIT_SUCCESS;
+}
