@@ -20,6 +20,7 @@ enum perfdata_type {
 	PERFDATA_TIME_CONV = 79,
 	PERFDATA_FEATURE = 80,
 	PERFDATA_COMPRESSED = 81,
+	PERFDATA_FINISHED_INIT = 82,
 	PERFDATA_COMPRESSED2 = 83,
 	PERFDATA_TYPES = 90, /* none is known from here on */
 };

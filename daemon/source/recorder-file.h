@@ -13,6 +13,13 @@ struct recorder_index {
 	u64 size;
 };
 
+/* A CPU: bytes of its buffer so far, and what it is once it had a window. */
+struct recorder_core {
+	u64 aux;
+	u64 midr;
+	bool any;
+};
+
 /**
  * struct recorder - an open recording
  * @pos: of the next byte in the file
@@ -22,7 +29,7 @@ struct recorder_index {
  * @seq: RECORDER_OWN: windows and task events so far
  * @first: RECORDER_PERF: what the first window said, which stands for all
  * @index, @indexed, @index_room: RECORDER_PERF: AUXTRACE records
- * @aux: RECORDER_PERF: bytes of each CPU's buffer so far
+ * @cores: RECORDER_PERF: by CPU
  */
 struct recorder {
 	FILE *file;
@@ -38,8 +45,8 @@ struct recorder {
 	struct recorder_index *index;
 	u32 indexed;
 	u32 index_room;
-	u64 *aux;
-	u32 aux_room;
+	struct recorder_core *cores;
+	u32 core_count;
 };
 
 /** recorder_put() - append bytes; nothing more is written after a failure */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * perf.data, as perf 6.1 and later read it: one event of arm_spe_0, SPE metadata
- * of version 1 (perf before 6.13 takes version 2's first word for the PMU), one
- * AUX buffer a CPU. What stands in front and is known at the end only is
+ * of version 1 where all cores are of one kind (perf before 6.13 takes version 2's
+ * first word for the PMU), else of version 2, one AUX buffer a CPU. What stands in front and is known at the end only is
  * written again then.
  */
 #include "recorder-file.h"
@@ -143,7 +143,83 @@ static void put_record(struct recorder *recorder, u32 type, u16 misc, const void
 	recorder_put(recorder, body, len);
 }
 
-/* Of one size whatever is known, so that they can be written again. */
+static void put_metadata_v1(struct recorder *recorder)
+{
+	const struct {
+		u32 type, reserved;
+		u64 pmu, per_cpu;
+	} info = { .type = AUX_SPE, .pmu = PMU_TYPE, .per_cpu = 1 };
+
+	put_record(recorder, PERFDATA_AUXTRACE_INFO, 0, &info, sizeof(info));
+}
+
+/* CPUs that had a window, and whether they are of more than one kind. */
+static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
+{
+	u32 n = 0;
+
+	*ret_differ = false;
+	for (u32 i = 0; i < recorder->core_count; i++) {
+		n += recorder->cores[i].any;
+		*ret_differ |= recorder->cores[i].any &&
+			       recorder->cores[i].midr != recorder->first.midr;
+	}
+	return n;
+}
+
+/* What a header says in version 2, in words: version, size, PMU, how many CPUs. */
+#define V2_HEADER 4
+#define V2_MAGIC  0x1010101010101010ULL
+#define V2_CPU	  6 /* words: magic, number, parameters, MIDR, PMU, minimal interval */
+
+/* CPUs for which there is room in a record of at most 64 KiB. */
+static u32 metadata_room(const struct recorder *recorder)
+{
+	const u32 most = (UINT16_MAX - 16 - 8 * V2_HEADER) / (8 * V2_CPU);
+
+	return recorder->config.cpus < most ? recorder->config.cpus : most;
+}
+
+static void put_metadata_v2(struct recorder *recorder, u32 cpus)
+{
+	const u64 type = AUX_SPE, header[V2_HEADER] = { 2, V2_HEADER, PMU_TYPE, cpus };
+	const struct perf_event_header record = {
+		.type = PERFDATA_AUXTRACE_INFO,
+		.size = (u16)(16 + 8 * V2_HEADER + 8 * V2_CPU * cpus),
+	};
+
+	recorder_put(recorder, &record, sizeof(record));
+	recorder_put(recorder, &type, sizeof(type));
+	recorder_put(recorder, header, sizeof(header));
+	for (u32 i = 0; cpus; i++) {
+		const u64 words[V2_CPU] = { V2_MAGIC, i, 3, recorder->cores[i].midr, PMU_TYPE, 0 };
+
+		if (!recorder->cores[i].any)
+			continue;
+		recorder_put(recorder, words, sizeof(words));
+		cpus--;
+	}
+}
+
+/* A record that perf takes note of and has nothing to do for. */
+static void put_filler(struct recorder *recorder, u64 end)
+{
+	const struct perf_event_header record = {
+		.type = PERFDATA_FINISHED_INIT,
+		.size = (u16)(end - recorder->pos),
+	};
+
+	if (recorder->pos == end)
+		return;
+	recorder_put(recorder, &record, sizeof(record));
+	while (recorder->pos < end && !recorder->error)
+		recorder_put(recorder, "\0\0\0\0\0\0\0", 8);
+}
+
+/*
+ * Of one size whatever is known, so that they can be written again. Metadata of
+ * version 1 where all cores are alike, as perf before 6.13 reads no other.
+ */
 static void put_facts(struct recorder *recorder)
 {
 	const struct tick_clock *clock = &recorder->first.clock;
@@ -157,13 +233,18 @@ static void put_facts(struct recorder *recorder)
 		.mask = UINT64_MAX,
 		.cap_zero = 1,
 	};
-	const struct {
-		u32 type, reserved;
-		u64 pmu, per_cpu;
-	} info = { .type = AUX_SPE, .pmu = PMU_TYPE, .per_cpu = 1 };
+	u32 cores, room = metadata_room(recorder);
+	bool differ;
+	u64 end;
 
 	put_record(recorder, PERFDATA_TIME_CONV, 0, &conv, sizeof(conv));
-	put_record(recorder, PERFDATA_AUXTRACE_INFO, 0, &info, sizeof(info));
+	end = recorder->pos + 16 + 8 * V2_HEADER + 8ULL * V2_CPU * room;
+	cores = count_cores(recorder, &differ);
+	if (differ)
+		put_metadata_v2(recorder, cores < room ? cores : room);
+	else
+		put_metadata_v1(recorder);
+	put_filler(recorder, end);
 }
 
 void perf_begin(struct recorder *recorder)
@@ -172,22 +253,22 @@ void perf_begin(struct recorder *recorder)
 	put_facts(recorder);
 }
 
-static u64 *aux_of(struct recorder *recorder, u32 cpu)
+static struct recorder_core *core_of(struct recorder *recorder, u32 cpu)
 {
+	struct recorder_core *cores;
 	u32 room = cpu + 1;
-	u64 *aux;
 
-	if (cpu < recorder->aux_room)
-		return &recorder->aux[cpu];
-	aux = cpu < PERFDATA_MAX_CPUS ? realloc(recorder->aux, room * sizeof(*aux)) : NULL;
-	if (!aux) {
+	if (cpu < recorder->core_count)
+		return &recorder->cores[cpu];
+	cores = cpu < PERFDATA_MAX_CPUS ? realloc(recorder->cores, room * sizeof(*cores)) : NULL;
+	if (!cores) {
 		recorder_fail(recorder, cpu < PERFDATA_MAX_CPUS ? -ENOMEM : -ERANGE);
 		return NULL;
 	}
-	memset(aux + recorder->aux_room, 0, (room - recorder->aux_room) * sizeof(*aux));
-	recorder->aux = aux;
-	recorder->aux_room = room;
-	return &aux[cpu];
+	memset(cores + recorder->core_count, 0, (room - recorder->core_count) * sizeof(*cores));
+	recorder->cores = cores;
+	recorder->core_count = room;
+	return &cores[cpu];
 }
 
 static void add_index(struct recorder *recorder)
@@ -228,7 +309,8 @@ static u64 aux_flags(const struct source_window *window)
 
 void perf_window(struct recorder *recorder, const struct source_window *window)
 {
-	u64 padded = ((u64)window->len + 7) & ~7ULL, *aux;
+	u64 padded = ((u64)window->len + 7) & ~7ULL;
+	struct recorder_core *core;
 	struct {
 		u64 offset, size, flags;
 		struct trailer trailer;
@@ -243,27 +325,31 @@ void perf_window(struct recorder *recorder, const struct source_window *window)
 		recorder->left_out += window->len;
 		return;
 	}
-	aux = aux_of(recorder, window->cpu);
-	if (!aux)
+	core = core_of(recorder, window->cpu);
+	if (!core)
 		return;
 	if (!recorder->any) {
 		recorder->first = *window;
 		recorder->any = true;
 	}
-	if (!*aux)
+	if (!core->any) {
+		core->any = true;
+		core->midr = window->midr;
+	}
+	if (!core->aux)
 		put_itrace_start(recorder, window);
-	body.offset = *aux;
+	body.offset = core->aux;
 	body.size = window->len;
 	body.flags = aux_flags(window);
 	body.trailer = make_trailer(-1, -1, window->end_ns, (s32)window->cpu);
 	put_record(recorder, PERF_RECORD_AUX, 0, &body, sizeof(body));
 
-	trace.offset = *aux;
+	trace.offset = core->aux;
 	add_index(recorder);
 	put_record(recorder, PERFDATA_AUXTRACE, 0, &trace, sizeof(trace));
 	recorder_put(recorder, window->data, window->len);
 	recorder_pad(recorder, 8);
-	*aux += padded;
+	core->aux += padded;
 }
 
 /* A string field: NUL-terminated, to a multiple of 8; longer ones are cut. */

@@ -131,7 +131,7 @@ struct recorder *recorder_free(struct recorder *recorder)
 		fclose(recorder->file);
 	free(recorder->command);
 	free(recorder->index);
-	free(recorder->aux);
+	free(recorder->cores);
 	free(recorder);
 	return NULL;
 }

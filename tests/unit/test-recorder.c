@@ -72,6 +72,9 @@ static size_t make_records(u8 *buf, size_t room, u64 first)
 	return 64 * RECORDS;
 }
 
+/* Of CPU 1. */
+static u64 other_midr = MIDR;
+
 static void feed(const struct source_sink *sink)
 {
 	u8 buf[4096];
@@ -82,7 +85,7 @@ static void feed(const struct source_sink *sink)
 		const struct source_window window = {
 			.data = buf,
 			.len = make_records(buf, sizeof(buf), 1000 * (i + 1)),
-			.midr = MIDR,
+			.midr = i % 2 ? other_midr : MIDR,
 			.start_ns = 1000 * (i + 1),
 			.end_ns = 1000 * (i + 1) + 500,
 			.armed_ns = 400,
@@ -470,13 +473,48 @@ static void test_write_fails(void **state)
 	close(ends[1]);
 }
 
+/* Metadata version 1 names no CPU; it is written where that loses nothing, for perf before 6.13. */
+static void test_cores(void **state)
+{
+	static const u64 midrs[] = { MIDR, 0x480fd060, 0 };
+
+	(void)state;
+	for (size_t m = 0; m < ARRAY_SIZE(midrs); m++) {
+		static u8 file[1 << 20];
+		struct recording_error error;
+		u32 at = 104 + 8 + 128 + 16, size = 0, kind = 0;
+		u64 len;
+		struct seen seen;
+
+		test_row("CPU 1 is %#llx", (unsigned long long)midrs[m]);
+		other_midr = midrs[m];
+		len = record(RECORDER_PERF);
+		other_midr = MIDR;
+		assert_row(replay(&seen, &error) == 0);
+		assert_row(seen.count == WINDOWS);
+		for (u32 i = 0; i < WINDOWS; i++)
+			assert_row(seen.windows[i].midr == (i % 2 ? midrs[m] : MIDR));
+
+		load(file, len);
+		for (; kind != 70 && at < len; at += kind == 70 ? 0 : size) {
+			memcpy(&kind, file + at, sizeof(kind));
+			size = (u32)file[at + 6] | (u32)file[at + 7] << 8;
+		}
+		/* Version 1: the PMU, and that buffers are of CPUs. Version 2: its number first. */
+		assert_row(kind == 70);
+		assert_row(size == (midrs[m] == MIDR ? 32 : 16 + 8 * (4 + 2 * 6)));
+		assert_row(file[at + 16] == (midrs[m] == MIDR ? 11 : 2));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests_all[] = {
 		cmocka_unit_test(test_own),	     cmocka_unit_test(test_perf),
 		cmocka_unit_test(test_perf_suspect), cmocka_unit_test(test_summaries_agree),
 		cmocka_unit_test(test_truncated),    cmocka_unit_test(test_bit_flipped),
-		cmocka_unit_test(test_hostile),	     cmocka_unit_test(test_write_fails),
+		cmocka_unit_test(test_hostile),	     cmocka_unit_test(test_cores),
+		cmocka_unit_test(test_write_fails),
 	};
 
 	temp_fd = memfd_create("recorder", MFD_CLOEXEC);
