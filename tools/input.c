@@ -6,6 +6,12 @@
 #include "say.h"
 #include "text.h"
 
+/*
+ * Places of a recording that are told apart: more than the daemon has room for, as this
+ * process is gone soon, and what is evicted is not in a report.
+ */
+#define LOCATIONS (1U << 18)
+
 /* In front of the profile's sink: windows of other CPUs stay out of every ledger. */
 struct filter {
 	struct source_sink sink;
@@ -78,7 +84,7 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 int input_load(const char *path, const struct cpu_list *cpus, u64 midr, struct input *ret_input)
 {
 	struct attributor_config tasks = { .live = false };
-	struct profile_config config = { .midr = midr };
+	struct profile_config config = { .locations = LOCATIONS, .midr = midr };
 	int r;
 
 	*ret_input = (struct input){ 0 };

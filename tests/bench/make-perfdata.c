@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A perf.data of any number of records, as `perf record -e arm_spe_0//` leaves it: the
+ * tasks that ran, what they mapped, and AUX data of several CPUs in turn.
+ * usage: make-perfdata RECORDS PROGRAM FILE; the tasks run PROGRAM
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "recorder.h"
+#include "records.h"
+
+#define CPUS  4
+#define CHUNK 8192 /* records at a time: what a drained AUX area holds */
+#define MIDR  0x410fd0c0
+
+static void put_tasks(const struct source_sink *sink, const char *program)
+{
+	for (s32 tid = RECORDS_TID; tid < RECORDS_TID + RECORDS_TIDS; tid++) {
+		struct task_event event = {
+			.type = TASK_COMM, .name = "bench", .time_ns = 1, .pid = tid, .tid = tid,
+		};
+
+		sink->task(sink->ctx, &event);
+		event.type = TASK_MMAP;
+		event.name = program;
+		event.start = RECORDS_PC & ~0xfffULL;
+		event.size = (4 * RECORDS_PCS + 0xfff) & ~0xfffULL;
+		event.offset = 0x28000;
+		sink->task(sink->ctx, &event);
+	}
+}
+
+static void put_records(const struct source_sink *sink, u64 records)
+{
+	static u8 chunk[CHUNK * RECORDS_STRIDE];
+	static struct records maker;
+	struct source_window window = {
+		.data = chunk, .midr = MIDR, .tid = -1, .interval = 1024, .pmsver = 3,
+		.written = WINDOW_WRITTEN_UNKNOWN, .backend = BACKEND_EMULATED,
+		/* A tick a nanosecond. */
+		.clock = { .mult = 1U << 10, .shift = 10 },
+	};
+	u64 n;
+
+	records_init(&maker, 42);
+	for (; records; records -= n) {
+		n = records < CHUNK ? records : CHUNK;
+		records_fill(&maker, chunk, (u32)n);
+		window.len = (size_t)n * RECORDS_STRIDE;
+		window.start_ns = window.end_ns;
+		window.end_ns = maker.time;
+		sink->window(sink->ctx, &window);
+		window.cpu = (window.cpu + 1) % CPUS;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct recorder_config config = {
+		.format = RECORDER_PERF, .backend = BACKEND_EMULATED, .cpus = CPUS,
+		.command = "make-perfdata",
+	};
+	u64 records = argc == 4 ? strtoull(argv[1], NULL, 10) : 0;
+	struct recorder *recorder;
+	struct source_sink sink;
+	int fd, r;
+
+	if (!records) {
+		fprintf(stderr, "usage: make-perfdata RECORDS PROGRAM FILE\n");
+		return 2;
+	}
+	fd = open(argv[3], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	r = fd < 0 ? -errno : recorder_new(fd, &config, &recorder);
+	if (r < 0) {
+		fprintf(stderr, "%s: %s\n", argv[3], strerror(-r));
+		return 1;
+	}
+	sink = recorder_sink(recorder);
+	put_tasks(&sink, argv[2]);
+	put_records(&sink, records);
+	r = recorder_finish(recorder);
+	recorder_free(recorder);
+	close(fd);
+	if (r < 0)
+		fprintf(stderr, "%s: %s\n", argv[3], strerror(-r));
+	return r < 0;
+}
