@@ -16,6 +16,14 @@ struct named {
 	u32 binary; /* hash of the binary's path, to tell equal names apart */
 };
 
+/* A function of a process: @count of the sorted names, and what it is sorted by. */
+struct function {
+	const struct named *first;
+	size_t count;
+	u64 key;
+	s32 pid;
+};
+
 /* Cut to fit, never within a UTF-8 sequence. */
 static void copy_string(char *to, size_t size, const char *from)
 {
@@ -149,32 +157,87 @@ static void row_function(struct profile *p, struct view_row *row, const struct n
 		escape_string(row->binary, sizeof(row->binary), place.binary);
 }
 
-/* Sorted @named to rows: one a function of a process. */
-static int merge_named(struct profile *p, struct named *named, size_t count, struct view *view)
+static u64 location_key(const struct profile *p, const struct location *l, enum view_sort sort)
 {
-	struct tally sum, one;
-	size_t i, first;
-
-	view->rows = calloc(count ? count : 1, sizeof(*view->rows));
-	if (!view->rows)
-		return -ENOMEM;
-	for (first = 0; first < count; first = i) {
-		memset(&sum, 0, sizeof(sum));
-		for (i = first; i < count && !compare_named(&named[first], &named[i]); i++) {
-			location_tally(p->locations, named[i].location, &one);
-			tally_merge(&sum, &one);
-		}
-		row_function(p, &view->rows[view->count], &named[first]);
-		row_figures(&view->rows[view->count++], &sum);
+	switch (sort) {
+	case VIEW_SORT_LATENCY:
+		return location_latency(p->locations, l);
+	case VIEW_SORT_DRAM:
+		return location_count(p->locations, l, TALLY_DRAM);
+	default:
+		return location_samples(p->locations, l);
 	}
-	return 0;
 }
 
-static int view_functions(struct profile *p, struct symbols *symbols, bool live, struct view *view)
+/* As compare_rows(), before there are rows. */
+static int compare_functions(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? 1 : -1;
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) :
+				  strcmp(x->first->function, y->first->function);
+}
+
+/* Sorted @named to @functions, which has room for as many; returns how many there are. */
+static size_t group_named(struct profile *p, const struct named *named, size_t count,
+			  enum view_sort sort, struct function *functions)
+{
+	const struct attribute_process *process;
+	size_t i, first, n = 0;
+
+	for (first = 0; first < count; first = i) {
+		struct function f = { .first = &named[first] };
+
+		process = attributor_process(p->attributor,
+					     location_process(named[first].location));
+		f.pid = process ? process->pid : 0;
+		for (i = first; i < count && !compare_named(&named[first], &named[i]); i++)
+			f.key += location_key(p, named[i].location, sort);
+		f.count = i - first;
+		functions[n++] = f;
+	}
+	return n;
+}
+
+static void fill_function(struct profile *p, const struct function *f, struct view_row *row)
+{
+	struct tally sum = { 0 }, one;
+
+	for (size_t i = 0; i < f->count; i++) {
+		location_tally(p->locations, f->first[i].location, &one);
+		tally_merge(&sum, &one);
+	}
+	row_function(p, row, f->first);
+	row_figures(row, &sum);
+}
+
+/* Rows are large: only those are made that will be there. */
+static int merge_named(struct profile *p, const struct named *named, size_t count,
+		       enum view_sort sort, u32 limit, struct view *view)
+{
+	struct function *functions = calloc(count ? count : 1, sizeof(*functions));
+	size_t n;
+
+	if (!functions)
+		return -ENOMEM;
+	n = group_named(p, named, count, sort, functions);
+	qsort(functions, n, sizeof(*functions), compare_functions);
+	if (limit && n > limit)
+		n = limit;
+	view->rows = calloc(n ? n : 1, sizeof(*view->rows));
+	for (size_t i = 0; view->rows && i < n; i++)
+		fill_function(p, &functions[i], &view->rows[view->count++]);
+	free(functions);
+	return view->rows ? 0 : -ENOMEM;
+}
+
+static int view_functions(struct profile *p, struct symbols *symbols, bool live,
+			  enum view_sort sort, u32 limit, struct view *view)
 {
 	struct location *l = NULL;
 	struct named *named;
-	struct tally tally;
 	size_t count = 0, used = 0;
 	int r = 0;
 
@@ -185,8 +248,7 @@ static int view_functions(struct profile *p, struct symbols *symbols, bool live,
 		return -ENOMEM;
 	while (!r && (l = location_table_next(p->locations, l))) {
 		if (is_stale(p, l)) {
-			location_tally(p->locations, l, &tally);
-			view->header.evicted += tally.samples;
+			view->header.evicted += location_samples(p->locations, l);
 			continue;
 		}
 		r = name_location(p, symbols, live, l, &named[used]);
@@ -195,7 +257,7 @@ static int view_functions(struct profile *p, struct symbols *symbols, bool live,
 	}
 	if (!r) {
 		qsort(named, used, sizeof(*named), compare_named);
-		r = merge_named(p, named, used, view);
+		r = merge_named(p, named, used, sort, limit, view);
 	}
 	while (used)
 		free(named[--used].function);
@@ -258,7 +320,7 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
 	view = (struct view){ .header = profile->header };
 	switch (group) {
 	case VIEW_FUNCTION:
-		r = view_functions(profile, symbols, live, &view);
+		r = view_functions(profile, symbols, live, sort, limit, &view);
 		break;
 	case VIEW_PROCESS:
 		r = view_processes(profile, &view);

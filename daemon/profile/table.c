@@ -179,19 +179,25 @@ static unsigned int lightest(const struct location *set)
 	return best;
 }
 
-/* Clear @entry, and return what it counted. */
-static u64 location_evict(struct location_table *table, struct location *entry)
+u64 location_samples(const struct location_table *table, const struct location *entry)
 {
 	u64 samples = small_samples(entry);
 
-	if (entry->carried) {
-		struct location_more *more = more_of(table, entry);
-
-		for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
-			samples += 16ULL * more->bucket[i];
-		memset(more, 0, sizeof(*more));
-	}
+	for (unsigned int i = 0; entry->carried && i <= HISTOGRAM_NONE; i++)
+		samples += 16ULL * more_of(table, entry)->bucket[i];
 	return samples;
+}
+
+u64 location_latency(const struct location_table *table, const struct location *entry)
+{
+	return entry->latency_sum + (entry->carried ? more_of(table, entry)->latency_sum : 0);
+}
+
+u64 location_count(const struct location_table *table, const struct location *entry,
+		   enum tally_count count)
+{
+	return (entry->counts >> 8 * count & 0xff) +
+	       (entry->carried ? more_of(table, entry)->count[count] : 0);
 }
 
 struct location *location_insert(struct location_table *table, const struct location_key *key,
@@ -203,8 +209,10 @@ struct location *location_insert(struct location_table *table, const struct loca
 
 	if (entry->used) {
 		weight = rank(entry);
-		*evicted += location_evict(table, entry);
+		*evicted += location_samples(table, entry);
 	}
+	if (entry->carried)
+		memset(more_of(table, entry), 0, sizeof(struct location_more));
 	*entry = (struct location){
 		.place = key->place,
 		.owner = key->owner,

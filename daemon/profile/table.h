@@ -248,6 +248,12 @@ static inline void location_add(struct location_table *table, struct location *e
 void location_tally(const struct location_table *table, const struct location *entry,
 		    struct tally *ret_tally);
 
+/** location_samples(), location_latency(), location_count() - a figure of its tally alone */
+u64 location_samples(const struct location_table *table, const struct location *entry);
+u64 location_latency(const struct location_table *table, const struct location *entry);
+u64 location_count(const struct location_table *table, const struct location *entry,
+		   enum tally_count count);
+
 /** location_table_new() - @capacity is rounded up to a power of two, at least 8 */
 int location_table_new(u32 capacity, struct location_table **ret_table);
 struct location_table *location_table_free(struct location_table *table);
