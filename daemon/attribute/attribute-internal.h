@@ -108,6 +108,7 @@ struct dead_list {
  * @owners: recordings: by TID, the process and its generation
  * @switches: recordings: by CPU, the TID
  * @left: containers without a living process, the longest first
+ * @rings: live: of @ring_cpus CPUs, who ran when; borrowed
  * @tells: TASK_TELLS_*, once all tasks were told
  * @fresh: entries from here on were never used
  * @seed: keys the containers' hash
@@ -145,6 +146,8 @@ struct attributor {
 	u32 container_free;
 	struct dead_list left;
 	struct cgroup_table cgroups;
+	struct switch_ring *rings;
+	u32 ring_cpus;
 	u32 tells;
 	u8 round;
 	int proc;

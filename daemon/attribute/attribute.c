@@ -657,6 +657,12 @@ void attributor_stats(const struct attributor *a, struct attributor_stats *ret_s
 	*ret_stats = st;
 }
 
+void attributor_switches(struct attributor *a, struct switch_ring *rings, u32 cpus)
+{
+	a->rings = rings;
+	a->ring_cpus = rings ? cpus : 0;
+}
+
 /* Life */
 
 static u32 capacity(u32 wanted, u32 otherwise, u32 least)

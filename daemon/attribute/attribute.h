@@ -9,6 +9,7 @@
 
 #include "env.h"
 #include "source.h"
+#include "switch-ring.h"
 
 #define ATTRIBUTE_NONE UINT32_MAX
 
@@ -140,8 +141,17 @@ struct attribute_span {
 u32 attributor_task_during(struct attributor *attributor, s32 tid, u64 time_ns,
 			   struct attribute_span *ret_span);
 
-/** attributor_running() - the TID that ran on @cpu at @time_ns as TASK_SWITCH had it, or -1 */
-s32 attributor_running(struct attributor *attributor, u32 cpu, u64 time_ns);
+/**
+ * attributor_running() - the TID that ran on @cpu from @from_ns to @to_ns, or -1: one that
+ * cannot be told for certain; recordings, of TASK_SWITCH: at @to_ns
+ */
+s32 attributor_running(struct attributor *attributor, u32 cpu, u64 from_ns, u64 to_ns);
+
+/**
+ * attributor_switches() - where attributor_running() looks (live)
+ * @rings: of CPUs by number, @cpus of them; borrowed; NULL for none any more
+ */
+void attributor_switches(struct attributor *attributor, struct switch_ring *rings, u32 cpus);
 
 /**
  * attributor_refresh() - look at living processes again (live): PID reuse, exec,

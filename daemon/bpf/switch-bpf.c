@@ -17,7 +17,7 @@
 
 struct switch_bpf {
 	struct switches_bpf *programs;
-	u64 *entries;
+	struct switch_entry *entries;
 	struct switch_head *heads;
 	size_t entries_size;
 	size_t heads_size;
@@ -36,7 +36,7 @@ static u32 ring_entries(size_t memory, u32 cpus)
 {
 	u32 n = ENTRIES_MOST;
 
-	while (n > ENTRIES_LEAST && (u64)n * sizeof(u64) * cpus > memory)
+	while (n > ENTRIES_LEAST && (u64)n * sizeof(struct switch_entry) * cpus > memory)
 		n /= 2;
 	return n;
 }
@@ -45,7 +45,7 @@ static int rings_map(struct switch_bpf *b, u32 entries)
 {
 	void *map;
 
-	b->entries_size = whole_pages((size_t)entries * b->cpus * sizeof(u64));
+	b->entries_size = whole_pages((size_t)entries * b->cpus * sizeof(*b->entries));
 	b->heads_size = whole_pages(b->cpus * sizeof(struct switch_head));
 	map = mmap(NULL, b->entries_size, PROT_READ, MAP_SHARED,
 		   bpf_map__fd(b->programs->maps.switches), 0);
@@ -148,7 +148,8 @@ struct switch_bpf *switch_bpf_free(struct switch_bpf *b)
 	return NULL;
 }
 
-const struct switch_ring *switch_bpf_ring(const struct switch_bpf *b, u32 cpu)
+struct switch_ring *switch_bpf_rings(struct switch_bpf *b, u32 *ret_cpus)
 {
-	return cpu < b->cpus ? &b->rings[cpu] : NULL;
+	*ret_cpus = b->cpus;
+	return b->rings;
 }

@@ -20,7 +20,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct switch_entry);
 } switches SEC(".maps");
 
 struct {
@@ -38,7 +38,7 @@ static __always_inline void switch_record(__u32 tid)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), at;
 	struct switch_head *head = bpf_map_lookup_elem(&switch_heads, &cpu);
-	__u64 *entry;
+	struct switch_entry *entry;
 
 	if (!head)
 		return;
@@ -46,7 +46,8 @@ static __always_inline void switch_record(__u32 tid)
 	entry = bpf_map_lookup_elem(&switches, &at);
 	if (!entry)
 		return;
-	*entry = bpf_ktime_get_ns() << SWITCH_TID_BITS | tid;
+	entry->time_ns = bpf_ktime_get_ns();
+	entry->tid = tid;
 	/*
 	 * The entry is there before the head says so. Only where the former value is used does
 	 * the compiler choose the instruction that orders memory on arm64.

@@ -77,9 +77,9 @@ struct switch_bpf *switch_bpf_free(struct switch_bpf *bpf)
 	return NULL;
 }
 
-const struct switch_ring *switch_bpf_ring(const struct switch_bpf *bpf, u32 cpu)
+struct switch_ring *switch_bpf_rings(struct switch_bpf *bpf, u32 *ret_cpus)
 {
 	(void)bpf;
-	(void)cpu;
+	*ret_cpus = 0;
 	return NULL;
 }

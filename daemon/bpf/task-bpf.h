@@ -7,6 +7,7 @@
 #define SPEPROF_TASK_BPF_H
 
 #include "source.h"
+#include "switch-ring.h"
 
 #define TASK_BPF_REASON 160
 
@@ -45,17 +46,6 @@ u64 task_bpf_lost(struct task_bpf *bpf);
 /** task_bpf_seed() - hand all tasks over, by the task iterator: TASK_SEED each */
 int task_bpf_seed(struct task_bpf *bpf, const struct source_sink *sink);
 
-/**
- * struct switch_ring - who ran when on one CPU
- * @entries: @mask + 1 of them, each CLOCK_MONOTONIC << 22 | TID of who runs from then on
- * @count: how many there ever were; the oldest are overwritten
- */
-struct switch_ring {
-	const u64 *entries;
-	const u64 *count;
-	u32 mask;
-};
-
 struct switch_bpf;
 
 /**
@@ -67,7 +57,7 @@ int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason)
 
 struct switch_bpf *switch_bpf_free(struct switch_bpf *bpf);
 
-/** switch_bpf_ring() - of @cpu, or NULL; valid as long as @bpf */
-const struct switch_ring *switch_bpf_ring(const struct switch_bpf *bpf, u32 cpu);
+/** switch_bpf_rings() - of all possible CPUs, by number; valid as long as @bpf */
+struct switch_ring *switch_bpf_rings(struct switch_bpf *bpf, u32 *ret_cpus);
 
 #endif

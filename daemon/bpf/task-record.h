@@ -53,12 +53,15 @@ struct task_path_record {
 	char rest[TASK_RECORD_PATH - TASK_RECORD_COMM];
 };
 
-/*
- * A switch: the low bits of CLOCK_MONOTONIC above the TID of who runs from then on, since
- * pid_max is at most 2^22. It wraps after 73 minutes; a reader looks back by seconds.
+/**
+ * struct switch_entry - who runs on a CPU from then on
+ * @time_ns: CLOCK_MONOTONIC, taken just before
  */
-#define SWITCH_TID_BITS 22
-#define SWITCH_TID_MASK ((1ULL << SWITCH_TID_BITS) - 1)
+struct switch_entry {
+	__u64 time_ns;
+	__u32 tid;
+	__u32 pad;
+};
 
 /* How many switches there were; on a cache line of its own. */
 struct switch_head {

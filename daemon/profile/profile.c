@@ -9,6 +9,9 @@
 #define DEFAULT_CONTEXTS  65536
 #define SOURCES		  65536
 
+#define ANCHOR_NS    1000 /* between the two clocks that are read at a window's start */
+#define SWITCHING_NS 2000 /* from sched_switch to the other task */
+
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile)
 {
@@ -98,6 +101,7 @@ struct origin {
 	u64 who; /* struct who.key of a sample without context */
 	bool timed; /* whose it is depends on when it was taken */
 	u32 cpu;
+	u64 start_ns;
 	const struct tick_clock *clock;
 };
 
@@ -176,6 +180,36 @@ static inline u64 brief_time(const struct brief *b, const struct tick_clock *clo
 }
 
 /*
+ * By how much the time of a sample may be wrong. Where Timestamp packets count
+ * CLOCK_MONOTONIC itself it is exact; else the window's start is an anchor, and from there on
+ * the two clocks may part by what NTP may slew, 500 ppm.
+ */
+static u64 time_error(const struct origin *origin, u64 time)
+{
+	const struct tick_clock *clock = origin->clock;
+	u64 tick = 1 + ((u64)clock->mult >> clock->shift), zero = clock->zero;
+
+	if ((s64)zero < 0)
+		zero = -zero;
+	if (tick <= 2 && zero < ANCHOR_NS)
+		return zero;
+	return tick + ANCHOR_NS + (time > origin->start_ns ? (time - origin->start_ns) / 2000 : 0);
+}
+
+/*
+ * Who ran when @b was sampled, by switches. They are told before the kernel has switched:
+ * what it does for a moment after them may be either task's.
+ */
+static s32 brief_tid(struct profile *p, const struct origin *origin, const struct brief *b, u64 time)
+{
+	bool kernel = spe_address_el(b->pc) != 0;
+	u64 error = time_error(origin, time);
+
+	return attributor_running(p->attributor, origin->cpu,
+				  time - error - (kernel ? SWITCHING_NS : 0), time + error);
+}
+
+/*
  * The TID: CONTEXTIDR_EL1, or under VHE the same register of the kernel's under
  * index 1 (D17.6.9, DESIGN); else what the window says; else, by @time, who ran then.
  */
@@ -190,7 +224,7 @@ static inline u64 who_key(struct profile *p, const struct origin *origin, const 
 		return (u64)WHO_CONTEXT_EL2 << 32 | b->context[SPE_CONTEXT_EL2];
 	if (origin->who >> 32 == WHO_WINDOW || !origin->timed || time == ATTRIBUTE_AT_END - 1)
 		return origin->who;
-	tid = attributor_running(p->attributor, origin->cpu, time);
+	tid = brief_tid(p, origin, b, time);
 	return tid < 0 ? origin->who : (u64)WHO_WINDOW << 32 | (u32)tid;
 }
 
@@ -332,6 +366,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		.who = (u64)WHO_NOBODY << 32,
 		.timed = attributor_timed(profile->attributor),
 		.cpu = window->cpu,
+		.start_ns = window->start_ns,
 		.clock = &window->clock,
 	};
 

@@ -217,6 +217,18 @@ static int open_source(const struct config *c, struct source **ret_source)
 	return r < 0 ? source_failed(r, reason) : check_backend(c, *ret_source);
 }
 
+/* Records do not say whose they are: who ran when must. */
+static void follow_switches(struct task_events *tasks, struct task_events_status *status)
+{
+	char why[TASK_EVENTS_REASON] = "there are no task events";
+	size_t n = strlen(status->reason);
+
+	if (tasks && task_events_follow(tasks, why) >= 0)
+		return;
+	snprintf(status->reason + n, sizeof(status->reason) - n,
+		 "%sno context switches, so that no sample is attributed: %s", n ? "; " : "", why);
+}
+
 /* Not worth failing for: what is missing is said here, and in the status for as long as it runs. */
 static struct task_events *open_tasks(const struct config *c, struct task_events_status *status)
 {
@@ -229,6 +241,8 @@ static struct task_events *open_tasks(const struct config *c, struct task_events
 	struct task_events *tasks = NULL;
 
 	task_events_new(c->task_events, &tasks, status);
+	if (!c->contexts)
+		follow_switches(tasks, status);
 	if (*status->reason)
 		complain(SD_WARNING, "%s: %s", lacks[status->kind], status->reason);
 	return tasks;

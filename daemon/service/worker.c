@@ -224,6 +224,7 @@ static int state_init(struct worker_state *state, struct source *source, struct 
 		      const struct task_events_status *told)
 {
 	const struct attributor_config attribution = { .live = true };
+	u32 cpus;
 	int r;
 
 	*state = (struct worker_state){ 0 };
@@ -239,6 +240,11 @@ static int state_init(struct worker_state *state, struct source *source, struct 
 	state->source = source;
 	state->tasks = tasks;
 	state->told = *told;
+	if (tasks) {
+		struct switch_ring *rings = task_events_switches(tasks, &cpus);
+
+		attributor_switches(state->attributor, rings, cpus);
+	}
 	state->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	return 0;
 }

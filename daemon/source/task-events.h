@@ -8,6 +8,9 @@
 #define SPEPROF_TASK_EVENTS_H
 
 #include "source.h"
+#include "switch-ring.h"
+
+#define TASK_EVENTS_REASON 160
 
 struct task_events;
 
@@ -56,6 +59,15 @@ int task_events_fd(const struct task_events *events);
  * do at the first call.
  */
 void task_events_until(struct task_events *events, u64 until_ns, const struct source_sink *sink);
+
+/**
+ * task_events_follow() - follow context switches too, for records without a context
+ * @ret_reason: on failure, TASK_EVENTS_REASON bytes that say why
+ */
+int task_events_follow(struct task_events *events, char *ret_reason);
+
+/** task_events_switches() - their rings, by CPU, as long as @events; NULL if not followed */
+struct switch_ring *task_events_switches(struct task_events *events, u32 *ret_cpus);
 
 /** task_events_check() - follow CPUs that went or came; call about once a second */
 void task_events_check(struct task_events *events);

@@ -226,6 +226,12 @@ static void test_bounds(void **state)
 	attributor_free(a);
 }
 
+/* What tells of tasks, and whether records say whose they are. */
+struct told {
+	enum task_events_kind kind;
+	bool no_context;
+};
+
 /* What the reader brought of one child. */
 struct seen {
 	pid_t child;
@@ -313,7 +319,8 @@ static void alias_free(const struct alias *alias)
 
 static void test_reader(void **state)
 {
-	struct task_events *events = open_events(*(enum task_events_kind *)*state);
+	const struct told *told = *state;
+	struct task_events *events = open_events(told->kind);
 	struct seen seen = { 0 };
 	const struct source_sink sink = { .task = see, .ctx = &seen };
 	u64 before = clock_ns(CLOCK_MONOTONIC);
@@ -380,14 +387,16 @@ struct storm {
 	u64 inside; /* of those, in the container that is looked for */
 };
 
-static struct worker *start_worker(struct task_events *events)
+static struct worker *start_worker(struct task_events *events, bool no_context)
 {
 	const struct source_config config = {
 		.interval_ns = 250000,
 		.kernel = true,
 		.user = true,
+		.no_context = no_context,
 		.models = "",
 	};
+	char reason_events[TASK_EVENTS_REASON];
 	const struct task_events_status told = { 0 };
 	struct worker *worker = NULL;
 	struct source *source = NULL;
@@ -395,6 +404,8 @@ static struct worker *start_worker(struct task_events *events)
 
 	if (source_emulated_new(&config, &source, &reason) < 0)
 		skip();
+	if (no_context)
+		assert_int_equal(task_events_follow(events, reason_events), 0);
 	assert_int_equal(worker_new(source, events, &told, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
 	return worker;
@@ -422,10 +433,10 @@ static struct storm end_worker(struct worker *worker, const char *comm, const ch
 	return storm;
 }
 
-static struct storm storm(struct task_events *events, const char *what)
+static struct storm storm(struct task_events *events, bool no_context, const char *what)
 {
 	struct alias alias = alias_new();
-	struct worker *worker = start_worker(events);
+	struct worker *worker = start_worker(events, no_context);
 	u64 until = clock_ns(CLOCK_MONOTONIC) + 2000000000ULL;
 	struct storm storm;
 
@@ -441,11 +452,12 @@ static struct storm storm(struct task_events *events, const char *what)
 
 static void test_storm(void **state)
 {
-	struct task_events *events = open_events(*(enum task_events_kind *)*state);
+	const struct told *told = *state;
+	struct task_events *events = open_events(told->kind);
 	struct storm before, after;
 
-	before = storm(NULL, "/proc alone");
-	after = storm(events, "task events");
+	before = storm(NULL, false, "/proc alone");
+	after = storm(events, told->no_context, "task events");
 	/* What remains is of tasks that had given up their number while they exited. */
 	assert_true(after.unattributed * 20 < after.samples);
 	assert_true(after.unattributed * before.samples < before.unattributed * after.samples / 2);
@@ -500,7 +512,8 @@ static pid_t storm_inside(const char *cgroup, const char *program)
 /* Children inherit the container of who forks them, who came there before. */
 static void test_storm_cgroup(void **state)
 {
-	struct task_events *events = open_events(*(enum task_events_kind *)*state);
+	const struct told *told = *state;
+	struct task_events *events = open_events(told->kind);
 	struct alias alias = alias_new();
 	char mount[256], cgroup[320];
 	struct storm storm = { 0 };
@@ -511,7 +524,7 @@ static void test_storm_cgroup(void **state)
 	if (*mount && !mkdir(cgroup, 0755))
 		pid = storm_inside(cgroup, alias.path);
 	if (pid > 0) {
-		struct worker *worker = start_worker(events);
+		struct worker *worker = start_worker(events, told->no_context);
 
 		/* That the parent moved is seen at the next refresh, a second later at most. */
 		usleep(1500000);
@@ -538,8 +551,9 @@ static void test_storm_cgroup(void **state)
 /* Once for each of what may tell of tasks. */
 #define WITH(test, kind) { #test ", " #kind, test, NULL, NULL, &kind }
 
-static enum task_events_kind perf = TASK_EVENTS_PERF;
-static enum task_events_kind bpf = TASK_EVENTS_BPF;
+static struct told perf = { TASK_EVENTS_PERF, false };
+static struct told bpf = { TASK_EVENTS_BPF, false };
+static struct told switches = { TASK_EVENTS_BPF, true };
 
 int main(void)
 {
@@ -550,7 +564,8 @@ int main(void)
 		cmocka_unit_test(test_bounds),	     cmocka_unit_test(test_overflow),
 		WITH(test_reader, perf),	     WITH(test_reader, bpf),
 		WITH(test_storm, perf),		     WITH(test_storm, bpf),
-		WITH(test_storm_cgroup, perf),	     WITH(test_storm_cgroup, bpf),
+		WITH(test_storm, switches),	     WITH(test_storm_cgroup, perf),
+		WITH(test_storm_cgroup, bpf),	     WITH(test_storm_cgroup, switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

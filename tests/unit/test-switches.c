@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Who ran when, without context packets: the ring, and what it says against what packets say. */
+#include "test.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record.h"
+#include "switch-ring.h"
+#include "task-events.h"
+#include "task-record.h"
+
+#define ENTRIES 4096U
+#define WRITTEN (10 * ENTRIES)
+
+struct ring {
+	struct switch_entry entries[ENTRIES];
+	u64 count;
+	struct switch_ring ring;
+};
+
+static void ring_init(struct ring *r)
+{
+	*r = (struct ring){ .ring = { .mask = ENTRIES - 1 } };
+	r->ring.entries = r->entries;
+	r->ring.count = &r->count;
+}
+
+static void ring_add(struct ring *r, u64 time_ns, u32 tid)
+{
+	struct switch_entry *e = &r->entries[r->count & (ENTRIES - 1)];
+
+	__atomic_store_n(&e->time_ns, time_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&e->tid, tid, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->count, r->count + 1, __ATOMIC_RELEASE);
+}
+
+static void test_find(void **state)
+{
+	static const struct {
+		u64 from;
+		u64 to;
+		s32 tid;
+	} rows[] = {
+		{ 99, 99, -1 }, /* before the first */
+		{ 99, 100, -1 },
+		{ 100, 100, 7 },
+		{ 199, 199, 7 },
+		{ 199, 200, -1 }, /* a switch in between */
+		{ 200, 299, 0 }, /* the idle task */
+		{ 300, 300, 9 },
+		{ 300, 5000000000ULL, 9 }, /* and nobody since */
+		{ 150, 350, -1 },
+		{ 120, 130, 7 }, /* back again */
+	};
+	static struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	assert_int_equal(switch_ring_find(&r.ring, 0, UINT64_MAX), -1);
+	ring_add(&r, 100, 7);
+	ring_add(&r, 200, 0);
+	ring_add(&r, 300, 9);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%lu to %lu", (unsigned long)rows[i].from, (unsigned long)rows[i].to);
+		assert_row(switch_ring_find(&r.ring, rows[i].from, rows[i].to) == rows[i].tid);
+	}
+}
+
+/* What was overwritten is not known; what is left is, in any order of asking. */
+static void test_overwritten(void **state)
+{
+	unsigned int seed = 3;
+	static struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	for (u32 i = 0; i < WRITTEN; i++)
+		ring_add(&r, i * 10, i + 1);
+	assert_int_equal(switch_ring_find(&r.ring, 5000, 5000), -1);
+	assert_int_equal(switch_ring_find(&r.ring, (WRITTEN - ENTRIES) * 10,
+					  (WRITTEN - ENTRIES) * 10), -1);
+	for (u32 n = 0; n < 100000; n++) {
+		u32 i = WRITTEN - ENTRIES / 2 + (u32)rand_r(&seed) % (ENTRIES / 2);
+		u64 at = i * 10 + (u64)rand_r(&seed) % 9;
+
+		assert_int_equal(switch_ring_find(&r.ring, at, at + 1), i + 1);
+	}
+}
+
+static struct ring shared;
+static bool stop;
+
+static void *write_on(void *arg)
+{
+	u64 time = 0;
+
+	(void)arg;
+	/* The TID follows from the time, so that a mixture of two entries shows. */
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		time += 1 + time % 7;
+		ring_add(&shared, time, (u32)(time * 2654435761U >> 8));
+		/* Ten million a second is fast enough. */
+		for (volatile int i = 0; i < 50; i++)
+			;
+	}
+	return NULL;
+}
+
+/* The writer laps the reader all the time: an answer is right, or there is none. */
+static void test_race(void **state)
+{
+	pthread_t writer;
+	u64 known = 0;
+
+	(void)state;
+	ring_init(&shared);
+	stop = false;
+	assert_int_equal(pthread_create(&writer, NULL, write_on, NULL), 0);
+	for (u32 n = 0; n < 2000000; n++) {
+		u64 count = __atomic_load_n(&shared.count, __ATOMIC_ACQUIRE);
+		u64 time;
+		s32 tid;
+
+		if (!count)
+			continue;
+		time = __atomic_load_n(&shared.entries[(count - 1 - n % 64) & (ENTRIES - 1)].time_ns,
+				       __ATOMIC_RELAXED);
+		tid = time ? switch_ring_find(&shared.ring, time, time) : -1;
+		if (tid == -1)
+			continue;
+		known++;
+		assert_int_equal((u32)tid, (u32)(time * 2654435761U >> 8));
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(writer, NULL);
+	assert_true(known > 0);
+}
+
+/* What packets and what switches say of the same samples. */
+struct verdict {
+	struct switch_ring *rings;
+	u32 cpus;
+	u64 same;
+	u64 unknown;
+	u64 different;
+};
+
+static void judge(void *ctx, const struct source_window *window)
+{
+	const struct spe_decoder_config config = { .max_size = window->max_record,
+						   .align = window->align };
+	struct verdict *v = ctx;
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+	enum spe_decode r;
+
+	assert_true(window->cpu < v->cpus);
+	spe_decoder_init(&decoder, &config, window->data, window->len);
+	while ((r = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END) {
+		u64 time = sample.timestamp;
+		s32 tid;
+
+		if (r != SPE_DECODE_SAMPLE || !spe_sample_has(&sample, SPE_HAS_CONTEXT(SPE_CONTEXT_EL1)))
+			continue;
+		/* As the profile has it: the kernel switches a moment after it says so. */
+		tid = switch_ring_find(&v->rings[window->cpu],
+				       spe_address_el(sample.address[SPE_ADDRESS_PC]) ? time - 2000 :
+											time,
+				       time);
+		v->unknown += tid == -1;
+		v->same += tid == (s32)sample.context[SPE_CONTEXT_EL1];
+		v->different += tid != -1 && tid != (s32)sample.context[SPE_CONTEXT_EL1];
+	}
+}
+
+/* Two processes that wake each other on one CPU, as often as it can. */
+static void ping_pong(pid_t pids[2])
+{
+	int a[2], b[2];
+	cpu_set_t one;
+
+	assert_int_equal(pipe(a), 0);
+	assert_int_equal(pipe(b), 0);
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	for (int i = 0; i < 2; i++) {
+		char byte = 0;
+
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (pids[i])
+			continue;
+		sched_setaffinity(0, sizeof(one), &one);
+		if (i && write(a[1], &byte, 1) != 1)
+			_exit(1);
+		while (read(i ? b[0] : a[0], &byte, 1) == 1 && write(i ? a[1] : b[1], &byte, 1) == 1)
+			;
+		_exit(0);
+	}
+	for (int i = 0; i < 2; i++) {
+		close(a[i]);
+		close(b[i]);
+	}
+}
+
+static void test_agreement(void **state)
+{
+	const struct source_config config = {
+		.interval_ns = 100000, .kernel = true, .user = true, .models = "",
+	};
+	char why[TASK_EVENTS_REASON];
+	struct task_events_status status;
+	struct task_events *events = NULL;
+	struct source *source = NULL;
+	struct verdict v = { 0 };
+	const struct source_sink sink = { .window = judge, .ctx = &v };
+	const char *reason = "";
+	u64 before, switched;
+	pid_t pids[2];
+
+	(void)state;
+	if (task_events_new(TASK_EVENTS_BPF, &events, &status) < 0 ||
+	    task_events_follow(events, why) < 0 ||
+	    source_emulated_new(&config, &source, &reason) < 0) {
+		task_events_free(events);
+		skip();
+	}
+	v.rings = task_events_switches(events, &v.cpus);
+	before = *v.rings[0].count;
+	ping_pong(pids);
+	assert_int_equal(source->ops->start(source), 0);
+	for (int i = 0; i < 20; i++) {
+		usleep(100000);
+		source->ops->drain(source, &sink);
+	}
+	source->ops->stop(source);
+	source->ops->drain(source, &sink);
+	switched = *v.rings[0].count - before;
+	for (int i = 0; i < 2; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	source->ops->free(source);
+	task_events_free(events);
+	print_message("%lu switches on CPU 0; of %lu samples %lu unknown, %lu different\n",
+		      (unsigned long)switched, (unsigned long)(v.same + v.unknown + v.different),
+		      (unsigned long)v.unknown, (unsigned long)v.different);
+	assert_true(v.same > 100);
+	assert_true(v.different * 1000 <= v.same);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_overwritten),
+		cmocka_unit_test(test_race),
+		cmocka_unit_test(test_agreement),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
