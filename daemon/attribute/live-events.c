@@ -60,14 +60,16 @@ static u32 event_process(struct attributor *a, s32 pid)
 /* Who forks is looked up once: its children may be gone before they are sampled. */
 static u32 live_parent(struct attributor *a, s32 pid)
 {
-	u32 i = event_process(a, pid);
+	u32 known = event_process(a, pid), i;
 	u8 used;
 
-	if (pid <= 0 || (i != ATTRIBUTE_NONE && !a->process[i].unread))
-		return i;
-	used = i == ATTRIBUTE_NONE ? 0 : a->used[i];
+	if (pid <= 0 || (known != ATTRIBUTE_NONE && !a->process[known].unread))
+		return known;
+	used = known == ATTRIBUTE_NONE ? 0 : a->used[known];
 	i = task_read(a, pid);
-	if (i != ATTRIBUTE_NONE && a->process[i].state == PROCESS_LIVING)
+	if (i == ATTRIBUTE_NONE)
+		return known;
+	if (a->process[i].state == PROCESS_LIVING)
 		a->used[i] = used;
 	return i;
 }
@@ -114,11 +116,12 @@ static bool process_inherit(struct attributor *a, u32 index, u32 parent, const c
 {
 	struct process *p = &a->process[index];
 
-	if (parent == ATTRIBUTE_NONE) {
+	if (*name || parent == ATTRIBUTE_NONE)
 		process_name(p, name);
+	else
+		memcpy(p->pub.comm, a->process[parent].pub.comm, sizeof(p->pub.comm));
+	if (parent == ATTRIBUTE_NONE)
 		return false;
-	}
-	memcpy(p->pub.comm, a->process[parent].pub.comm, sizeof(p->pub.comm));
 	maps_copy(&a->store, &p->maps, &a->process[parent].maps);
 	return !a->process[parent].unread;
 }

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the attributor makes of events as BPF tells them: of tasks that /proc never knew, so
+ * that nothing but the events can be the answer.
+ */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute.h"
+
+/* Above every possible pid_max. */
+#define GHOST (INT32_MAX - 100000)
+
+#define CGROUP 0x7000000000000000ULL /* ids that no cgroup has */
+
+/* A machine of events: each is a microsecond after the one before. */
+struct story {
+	struct attributor *a;
+	u64 now;
+};
+
+static struct story story_new(u32 processes, u32 containers)
+{
+	const struct attributor_config config = {
+		.live = true, .processes = processes, .containers = containers,
+	};
+	struct story s = { .now = 1000000000 };
+	const struct task_event seeded = {
+		.type = TASK_SEEDED,
+		.name = "",
+		.time_ns = s.now,
+		.size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS,
+	};
+
+	assert_int_equal(attributor_new(&config, &s.a), 0);
+	attributor_event(s.a, &seeded);
+	return s;
+}
+
+/* Returns when it was. */
+static u64 tell(struct story *s, struct task_event event)
+{
+	s->now += 1000;
+	event.time_ns = s->now;
+	if (!event.name)
+		event.name = "";
+	attributor_event(s->a, &event);
+	return s->now;
+}
+
+static u64 made(struct story *s, u64 cgroup, const char *path)
+{
+	return tell(s, (struct task_event){ .type = TASK_CGROUP, .cgroup = cgroup, .name = path });
+}
+
+/* A seeded parent: known, but for its mappings. */
+static u64 seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const char *name)
+{
+	return tell(s, (struct task_event){ .type = TASK_SEED,
+					    .pid = pid,
+					    .tid = pid,
+					    .cgroup = cgroup,
+					    .start_ns = born_ms * 1000000,
+					    .name = name });
+}
+
+static u64 forked(struct story *s, s32 pid, s32 parent, u64 cgroup, const char *name)
+{
+	return tell(s, (struct task_event){ .type = TASK_FORK,
+					    .pid = pid,
+					    .tid = pid,
+					    .parent_pid = parent,
+					    .cgroup = cgroup,
+					    .start_ns = s->now + 1000,
+					    .name = name });
+}
+
+static u64 executed(struct story *s, s32 pid, u64 cgroup, const char *name)
+{
+	return tell(s, (struct task_event){ .type = TASK_COMM,
+					    .exec = true,
+					    .pid = pid,
+					    .tid = pid,
+					    .cgroup = cgroup,
+					    .name = name });
+}
+
+static u64 thread(struct story *s, s32 pid, s32 tid)
+{
+	return tell(s, (struct task_event){
+			       .type = TASK_FORK, .pid = pid, .tid = tid, .parent_pid = pid });
+}
+
+static u64 exited(struct story *s, s32 pid, s32 tid, bool last)
+{
+	return tell(s, (struct task_event){
+			       .type = TASK_EXIT, .pid = pid, .tid = tid, .last = last });
+}
+
+static u64 moved(struct story *s, s32 pid, u64 cgroup, const char *path, u32 threads)
+{
+	return tell(s, (struct task_event){ .type = TASK_ATTACH,
+					    .pid = pid,
+					    .tid = pid,
+					    .cgroup = cgroup,
+					    .name = path,
+					    .size = threads });
+}
+
+static struct attributor_stats stats_of(const struct story *s)
+{
+	struct attributor_stats stats;
+
+	attributor_stats(s->a, &stats);
+	return stats;
+}
+
+/* "container/name" of who had @tid then, "?" for nobody. */
+static const char *who(struct story *s, s32 tid, u64 time_ns)
+{
+	static char text[256];
+	u32 i = attributor_task_at(s->a, tid, time_ns);
+	const struct attribute_process *p = attributor_process(s->a, i);
+	const struct attribute_container *c = p ? attributor_container(s->a, p->container) : NULL;
+
+	if (p)
+		assert_non_null(c);
+	snprintf(text, sizeof(text), "%s/%s", c ? c->name : "", p ? p->comm : "?");
+	return text;
+}
+
+/* A whole life between two drains, its container from the fork itself. */
+static void test_life(void **state)
+{
+	struct story s = story_new(0, 0);
+	struct attribute_place place;
+	u64 lookups;
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.web-1");
+	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
+	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
+	executed(&s, GHOST + 1, CGROUP + 1, "true\033");
+	tell(&s, (struct task_event){ .type = TASK_MMAP,
+				      .pid = GHOST + 1,
+				      .tid = GHOST + 1,
+				      .start = 0x400000,
+				      .size = 0x1000,
+				      .name = "/bin/true" });
+	exited(&s, GHOST + 1, GHOST + 1, true);
+	lookups = stats_of(&s).lookups;
+	assert_string_equal(who(&s, GHOST + 1, s.now), "web-1/true\\x1b");
+	assert_true(attributor_place(s.a, attributor_task(s.a, GHOST + 1), 0x400010, false, &place));
+	assert_string_equal(place.binary, "/bin/true");
+	/* All was told: /proc was not asked. */
+	assert_int_equal(stats_of(&s).lookups, lookups);
+	attributor_free(s.a);
+}
+
+/* What was sampled before a change, and drained after it, is of what was before. */
+static void test_times(void **state)
+{
+	struct story s = story_new(0, 0);
+	u64 start, exec, move, end, again;
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.one");
+	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
+	start = forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/sh");
+	s.now += 1000000;
+	exec = executed(&s, GHOST + 1, CGROUP + 1, "cc1");
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
+	s.now += 1000000;
+	move = moved(&s, GHOST + 1, CGROUP + 2, "/lxc.payload.two", 1);
+	assert_string_equal(who(&s, GHOST + 1, s.now), "two/cc1");
+	s.now += 1000000;
+	end = exited(&s, GHOST + 1, GHOST + 1, true);
+	s.now += 1000000;
+	again = forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
+	executed(&s, GHOST + 1, CGROUP + 1, "ld");
+
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/ld");
+	assert_string_equal(who(&s, GHOST + 1, end - 500000), "two/cc1");
+	assert_string_equal(who(&s, GHOST + 1, again - 500000), "two/cc1");
+	assert_string_equal(who(&s, GHOST + 1, move - 500000), "one/cc1");
+	assert_string_equal(who(&s, GHOST + 1, exec - 500000), "one/sh");
+	/* Its number was nobody's that is known. */
+	assert_string_equal(who(&s, GHOST + 1, start - 500000), "/?");
+	attributor_free(s.a);
+}
+
+static void test_threads(void **state)
+{
+	struct story s = story_new(0, 0);
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.one");
+	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
+	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "java");
+	executed(&s, GHOST + 1, CGROUP + 1, "java");
+	for (s32 i = 2; i < 10; i++)
+		thread(&s, GHOST + 1, GHOST + i);
+	for (s32 i = 1; i < 10; i++)
+		assert_string_equal(who(&s, GHOST + i, s.now), "one/java");
+	/* All of them move, those too whose leader is gone. */
+	exited(&s, GHOST + 1, GHOST + 1, false);
+	moved(&s, GHOST + 1, CGROUP + 2, "/lxc.payload.two", 8);
+	for (s32 i = 2; i < 10; i++)
+		assert_string_equal(who(&s, GHOST + i, s.now), "two/java");
+	thread(&s, GHOST + 1, GHOST + 10);
+	assert_string_equal(who(&s, GHOST + 10, s.now), "two/java");
+	/* A thread that executes gets the leader's number, and its own is free. */
+	executed(&s, GHOST + 1, CGROUP + 2, "sh");
+	exited(&s, GHOST + 1, GHOST + 9, false);
+	assert_string_equal(who(&s, GHOST + 1, s.now), "two/sh");
+	forked(&s, GHOST + 9, GHOST, CGROUP + 1, "other");
+	assert_string_equal(who(&s, GHOST + 9, s.now), "one/other");
+	attributor_free(s.a);
+}
+
+/* After a loss the iterator says who is there: the same, another, or nobody any more. */
+static void test_loss(void **state)
+{
+	struct story s = story_new(0, 0);
+	u64 before;
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.one");
+	made(&s, CGROUP + 2, "/lxc.payload.two");
+	for (s32 i = 0; i < 4; i++)
+		seed(&s, GHOST + i, CGROUP + 1, 5000, "before");
+	for (s32 i = 0; i < 4; i++)
+		assert_string_equal(who(&s, GHOST + i, s.now), "one/before");
+	before = s.now;
+	s.now += 1000000;
+	tell(&s, (struct task_event){ .type = TASK_LOST, .size = 1000 });
+	assert_int_equal(stats_of(&s).events_lost, 1000);
+	seed(&s, GHOST, CGROUP + 1, 5000, "before");
+	seed(&s, GHOST + 1, CGROUP + 1, 7000, "reused");
+	seed(&s, GHOST + 2, CGROUP + 2, 5000, "before");
+	s.now += 1000;
+	tell(&s, (struct task_event){ .type = TASK_SEEDED,
+				      .size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS });
+	assert_string_equal(who(&s, GHOST, s.now), "one/before");
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/reused");
+	assert_string_equal(who(&s, GHOST + 2, s.now), "two/before");
+	assert_string_equal(who(&s, GHOST + 1, before), "one/before");
+	assert_string_equal(who(&s, GHOST + 2, before), "one/before");
+	/* What the ring still had of before the seeding is known already. */
+	s.now -= 2000;
+	attributor_event(s.a, &(struct task_event){ .type = TASK_EXIT,
+						    .name = "",
+						    .time_ns = before,
+						    .pid = GHOST + 1,
+						    .tid = GHOST + 1,
+						    .last = true });
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/reused");
+	attributor_free(s.a);
+}
+
+/* More containers than there is room for, one after the other: each has its name. */
+static void test_generations(void **state)
+{
+	struct story s = story_new(0, 4);
+	u32 first, generation;
+	char path[64], want[64];
+
+	(void)state;
+	made(&s, CGROUP, "/lxc.payload.home");
+	seed(&s, GHOST, CGROUP, 5000, "sh");
+	forked(&s, GHOST + 1, GHOST, CGROUP, "stays");
+	first = attributor_process(s.a, attributor_task(s.a, GHOST + 1))->container;
+	generation = attributor_container(s.a, first)->generation;
+	for (s32 i = 2; i < 500; i++) {
+		snprintf(path, sizeof(path), "/lxc.payload.c%d", i);
+		snprintf(want, sizeof(want), "c%d/sh", i);
+		made(&s, CGROUP + (u64)i, path);
+		forked(&s, GHOST + i, GHOST, CGROUP + (u64)i, "sh");
+		assert_string_equal(who(&s, GHOST + i, s.now), want);
+		exited(&s, GHOST + i, GHOST + i, true);
+		assert_string_equal(who(&s, GHOST + i, s.now), want);
+		tell(&s, (struct task_event){ .type = TASK_CGROUP_GONE, .cgroup = CGROUP + (u64)i });
+	}
+	/* A container in which somebody lives does not go. */
+	assert_string_equal(who(&s, GHOST + 1, s.now), "home/stays");
+	assert_int_equal(attributor_container(s.a, first)->generation, generation);
+	/* What the dead have of one that went is nobody else's. */
+	assert_string_equal(who(&s, GHOST + 2, s.now), "(other)/sh");
+	assert_true(stats_of(&s).containers_evicted >= 490);
+	assert_int_equal(stats_of(&s).containers_overflow, 0);
+	attributor_free(s.a);
+}
+
+/* Full of containers that are alive: the rest are counted, and none loses its name. */
+static void test_overflow(void **state)
+{
+	struct story s = story_new(0, 4);
+	char path[64];
+
+	(void)state;
+	seed(&s, GHOST, 0, 5000, "sh");
+	for (s32 i = 1; i < 20; i++) {
+		snprintf(path, sizeof(path), "/lxc.payload.c%d", i);
+		made(&s, CGROUP + (u64)i, path);
+		forked(&s, GHOST + i, GHOST, CGROUP + (u64)i, "sh");
+	}
+	assert_string_equal(who(&s, GHOST + 1, s.now), "c1/sh");
+	assert_string_equal(who(&s, GHOST + 2, s.now), "c2/sh");
+	assert_string_equal(who(&s, GHOST + 3, s.now), "(other)/sh");
+	assert_true(stats_of(&s).containers_overflow >= 17);
+	assert_int_equal(stats_of(&s).containers_evicted, 0);
+	attributor_free(s.a);
+}
+
+/* In any order, of any task, lost and told again: bounded, and never another's name. */
+static void test_any_order(void **state)
+{
+	static const u8 types[] = { TASK_COMM, TASK_FORK, TASK_EXIT, TASK_MMAP, TASK_ATTACH,
+				    TASK_SEED, TASK_CGROUP, TASK_CGROUP_GONE };
+	struct story s = story_new(32, 5);
+	unsigned int seed_value = 11;
+
+	(void)state;
+	for (unsigned int n = 0; n < 200000; n++) {
+		u64 cgroup = CGROUP + (u64)rand_r(&seed_value) % 40;
+		s32 pid = GHOST + rand_r(&seed_value) % 50;
+		char path[64];
+		struct task_event e = {
+			.type = types[(size_t)rand_r(&seed_value) % ARRAY_SIZE(types)],
+			.pid = pid,
+			.tid = rand_r(&seed_value) & 3 ? pid : pid + 1,
+			.parent_pid = GHOST + rand_r(&seed_value) % 50,
+			.cgroup = rand_r(&seed_value) & 7 ? cgroup : 0,
+			.start_ns = (u64)(rand_r(&seed_value) % 4) * 10000000,
+			.size = (u64)(rand_r(&seed_value) % 3),
+			.start = (u64)(rand_r(&seed_value) % 64) * 4096,
+			.exec = rand_r(&seed_value) & 1,
+			.last = rand_r(&seed_value) & 1,
+		};
+		u32 index;
+
+		if (n % 5000 == 0)
+			e.type = TASK_LOST;
+		if (n % 5000 == 100)
+			e.type = TASK_SEEDED;
+		snprintf(path, sizeof(path), "/lxc.payload.c%u", (unsigned int)(cgroup - CGROUP));
+		e.name = e.type == TASK_CGROUP || e.type == TASK_ATTACH ? path : "name";
+		tell(&s, e);
+		if (n % 3)
+			continue;
+		index = attributor_task_at(s.a, pid, s.now - (u64)(rand_r(&seed_value) % 50000));
+		if (index != ATTRIBUTE_NONE)
+			assert_int_equal(attributor_process(s.a, index)->pid / 100000, GHOST / 100000);
+		who(&s, pid, s.now);
+	}
+	assert_true(stats_of(&s).memory < 4 << 20);
+	attributor_free(s.a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_life),	    cmocka_unit_test(test_times),
+		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_generations), cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_any_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
