@@ -142,10 +142,12 @@ u32 attributor_task_during(struct attributor *attributor, s32 tid, u64 time_ns,
 			   struct attribute_span *ret_span);
 
 /**
- * attributor_running() - the TID that ran on @cpu from @from_ns to @to_ns, or -1: one that
- * cannot be told for certain; recordings, of TASK_SWITCH: at @to_ns
+ * attributor_running() - the TID that ran on @cpu at @time_ns, or -1
+ * @early_ns, @late_ns: live, by how much the time may be wrong: if another one ran in it, that is
+ *	not known; recordings have no other switches than TASK_SWITCH
  */
-s32 attributor_running(struct attributor *attributor, u32 cpu, u64 from_ns, u64 to_ns);
+s32 attributor_running(struct attributor *attributor, u32 cpu, u64 time_ns, u64 early_ns,
+		       u64 late_ns);
 
 /**
  * attributor_switches() - where attributor_running() looks (live)

@@ -249,13 +249,15 @@ u32 attributor_task_at(struct attributor *a, s32 tid, u64 time_ns)
 	return attributor_task_during(a, tid, time_ns - (time_ns == ATTRIBUTE_AT_END), &span);
 }
 
-s32 attributor_running(struct attributor *a, u32 cpu, u64 from_ns, u64 to_ns)
+s32 attributor_running(struct attributor *a, u32 cpu, u64 time_ns, u64 early_ns, u64 late_ns)
 {
 	const struct timeline_span *span;
 
 	if (a->live)
-		return cpu < a->ring_cpus ? switch_ring_find(&a->rings[cpu], from_ns, to_ns) : -1;
-	if (!a->switches.count || timeline_find(&a->switches, cpu, to_ns, &span) != TIMELINE_FOUND ||
+		return cpu < a->ring_cpus ? switch_ring_find(&a->rings[cpu], time_ns - early_ns,
+							     time_ns + late_ns) :
+					    -1;
+	if (!a->switches.count || timeline_find(&a->switches, cpu, time_ns, &span) != TIMELINE_FOUND ||
 	    span->value == NOBODY)
 		return -1;
 	return (s32)span->value;

@@ -205,8 +205,8 @@ static s32 brief_tid(struct profile *p, const struct origin *origin, const struc
 	bool kernel = spe_address_el(b->pc) != 0;
 	u64 error = time_error(origin, time);
 
-	return attributor_running(p->attributor, origin->cpu,
-				  time - error - (kernel ? SWITCHING_NS : 0), time + error);
+	return attributor_running(p->attributor, origin->cpu, time,
+				  error + (kernel ? SWITCHING_NS : 0), error);
 }
 
 /*
