@@ -276,7 +276,8 @@ brief_add(struct profile *p, const struct origin *origin, const struct brief *b)
 			 location_place(spe_address_va(b->pc), spe_address_el(b->pc) != 0),
 			 who->owner, who->salt, &p->way.key[n % WAY]);
 	if (n >= WAY_FETCH)
-		location_fetch(p->locations, &p->way.key[(n - WAY_FETCH) % WAY]);
+		__builtin_prefetch(location_likely(p->locations, &p->way.key[(n - WAY_FETCH) % WAY]),
+				   1);
 	if (n >= WAY_ADD)
 		profile_arrive(p, n - WAY_ADD);
 	return t;

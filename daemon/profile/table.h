@@ -185,14 +185,19 @@ static inline void location_prepare(const struct location_table *table, u64 plac
 	__builtin_prefetch(&table->tags[set]);
 }
 
-/** location_fetch() - once its tags are there, fetch what is most likely its entry */
-static inline void location_fetch(const struct location_table *table,
-				  const struct location_key *key)
+/**
+ * location_likely() - what is most likely the entry of @key, once its tags are there
+ *
+ * To be fetched by the caller: a function that does no more than fetch has no effect,
+ * as compilers see it, and is left out.
+ */
+static inline const struct location *location_likely(const struct location_table *table,
+						     const struct location_key *key)
 {
 	u64 ways = location_candidates(table->tags[key->set], key->tag);
 
-	if (ways)
-		__builtin_prefetch(&table->entries[key->set][__builtin_ctzll(ways) / 8], 1);
+	/* Of none, the first: it may be the one to be replaced. */
+	return &table->entries[key->set][ways ? __builtin_ctzll(ways) / 8 : 0];
 }
 
 /** location_insert() - the entry of @key, which is not there yet: see location_get() */
