@@ -20,7 +20,11 @@ static void put_tasks(const struct source_sink *sink, const char *program)
 {
 	for (s32 tid = RECORDS_TID; tid < RECORDS_TID + RECORDS_TIDS; tid++) {
 		struct task_event event = {
-			.type = TASK_COMM, .name = "bench", .time_ns = 1, .pid = tid, .tid = tid,
+			.type = TASK_COMM,
+			.name = "bench",
+			.time_ns = 1,
+			.pid = tid,
+			.tid = tid,
 		};
 
 		sink->task(sink->ctx, &event);
@@ -38,8 +42,13 @@ static void put_records(const struct source_sink *sink, u64 records)
 	static u8 chunk[CHUNK * RECORDS_STRIDE];
 	static struct records maker;
 	struct source_window window = {
-		.data = chunk, .midr = MIDR, .tid = -1, .interval = 1024, .pmsver = 3,
-		.written = WINDOW_WRITTEN_UNKNOWN, .backend = BACKEND_EMULATED,
+		.data = chunk,
+		.midr = MIDR,
+		.tid = -1,
+		.interval = 1024,
+		.pmsver = 3,
+		.written = WINDOW_WRITTEN_UNKNOWN,
+		.backend = BACKEND_EMULATED,
 		/* A tick a nanosecond. */
 		.clock = { .mult = 1U << 10, .shift = 10 },
 	};
@@ -60,7 +69,9 @@ static void put_records(const struct source_sink *sink, u64 records)
 int main(int argc, char **argv)
 {
 	const struct recorder_config config = {
-		.format = RECORDER_PERF, .backend = BACKEND_EMULATED, .cpus = CPUS,
+		.format = RECORDER_PERF,
+		.backend = BACKEND_EMULATED,
+		.cpus = CPUS,
 		.command = "make-perfdata",
 	};
 	u64 records = argc == 4 ? strtoull(argv[1], NULL, 10) : 0;

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What a million samples a second cost the daemon: its worker, with a source that
+ * brings as many as that, of tasks of this machine, every ten milliseconds.
+ * usage: bench-worker [SECONDS]
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "records.h"
+#include "worker.h"
+
+#define RATE	1000000
+#define TICK_NS 10000000ULL
+#define WINDOW	1024 /* records: what an SPU fills at once */
+#define POOL	(512 * WINDOW)
+#define CONTEXT 10 /* where in a record the Context payload is */
+#define SECONDS 5
+
+struct feed {
+	struct source source;
+	int timer;
+	u8 *pool;
+	u32 next;
+	u64 due; /* records that were not handed over yet */
+	u64 records;
+};
+
+static int feed_start(struct source *source)
+{
+	struct feed *feed = (struct feed *)source;
+	const struct itimerspec every = { .it_value.tv_nsec = TICK_NS,
+					  .it_interval.tv_nsec = TICK_NS };
+
+	return timerfd_settime(feed->timer, 0, &every, NULL) < 0 ? -errno : 0;
+}
+
+static int feed_fd(struct source *source)
+{
+	return ((struct feed *)source)->timer;
+}
+
+static int feed_drain(struct source *source, const struct source_sink *sink)
+{
+	struct feed *feed = (struct feed *)source;
+	struct source_window window = {
+		.len = WINDOW * RECORDS_STRIDE,
+		.tid = -1,
+		.align = RECORDS_STRIDE,
+		.midr = 0x410fd0c0,
+		.backend = BACKEND_EMULATED,
+		.written = WINDOW,
+	};
+	u64 ticks;
+
+	if (read(feed->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
+		return 0;
+	for (feed->due += ticks * TICK_NS * RATE / 1000000000; feed->due >= WINDOW;
+	     feed->due -= WINDOW) {
+		window.data = feed->pool + (size_t)feed->next * RECORDS_STRIDE;
+		feed->next = (feed->next + WINDOW) % POOL;
+		feed->records += WINDOW;
+		sink->window(sink->ctx, &window);
+	}
+	return 0;
+}
+
+static void feed_stop(struct source *source)
+{
+	(void)source;
+}
+
+static void feed_free(struct source *source)
+{
+	close(((struct feed *)source)->timer);
+}
+
+static const struct source_ops feed_ops = {
+	.name = "bench",
+	.start = feed_start,
+	.fd = feed_fd,
+	.drain = feed_drain,
+	.stop = feed_stop,
+	.free = feed_free,
+};
+
+/* Tasks of this machine, to be looked up in its /proc. */
+static u32 find_tasks(u32 *tids, u32 room)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	u32 n = 0;
+	int pid;
+
+	while (proc && n < room && (entry = readdir(proc))) {
+		pid = atoi(entry->d_name);
+		if (pid > 0)
+			tids[n++] = (u32)pid;
+	}
+	if (proc)
+		closedir(proc);
+	return n;
+}
+
+static u8 *make_pool(void)
+{
+	u8 *pool = aligned_alloc(64, (size_t)POOL * RECORDS_STRIDE), *context;
+	static struct records maker;
+	u32 tids[RECORDS_TIDS], n = find_tasks(tids, RECORDS_TIDS);
+
+	if (!pool || !n)
+		exit(EXIT_FAILURE);
+	records_init(&maker, 42);
+	records_fill(&maker, pool, POOL);
+	for (size_t i = 0; i < POOL; i++) {
+		context = pool + i * RECORDS_STRIDE + CONTEXT;
+		spe_put_le32(context, tids[spe_get_le32(context) % n]);
+	}
+	return pool;
+}
+
+static double seconds_of(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int seconds = argc > 1 ? (unsigned int)atoi(argv[1]) : SECONDS;
+	const struct task_events_status told = { 0 };
+	static struct feed feed;
+	struct worker *worker;
+	struct rusage usage;
+	double cpu, wall;
+
+	feed.source = (struct source){
+		.ops = &feed_ops, .by = "timer", .cpus = 1, .backend = BACKEND_EMULATED
+	};
+	feed.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	feed.pool = make_pool();
+	if (feed.timer < 0 || worker_new(&feed.source, NULL, &told, &worker) < 0 ||
+	    worker_call(worker, worker_start, NULL) < 0)
+		return EXIT_FAILURE;
+	cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+	wall = seconds_of(CLOCK_MONOTONIC);
+	sleep(seconds);
+	worker_call(worker, worker_stop, NULL);
+	cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	wall = seconds_of(CLOCK_MONOTONIC) - wall;
+	worker_free(worker);
+	getrusage(RUSAGE_SELF, &usage);
+	printf("worker: %.2f M samples/s for %.1f s, %.2f %% of a core, %.1f ns a sample; "
+	       "resident set %ld MiB, of which records %u MiB\n",
+	       (double)feed.records / wall / 1e6, wall, 100 * cpu / wall,
+	       1e9 * cpu / (double)feed.records, usage.ru_maxrss >> 10,
+	       POOL * RECORDS_STRIDE >> 20);
+	free(feed.pool);
+	return EXIT_SUCCESS;
+}
