@@ -172,10 +172,15 @@ static struct spe_reach from_el1(const struct spe_controls *controls, const stru
 	return reach_register(1);
 }
 
+static bool in_host(const struct spe_controls *controls)
+{
+	return spe_report_el2_enabled(controls) && controls->e2h;
+}
+
 /* Under E2H the _EL1 names are EL2's registers, where it has some. */
 static unsigned int redirected(const struct spe_controls *controls, unsigned int reg)
 {
-	if (!controls->e2h)
+	if (!in_host(controls))
 		return 1;
 	if (reg == SPE_REG_PMSCR)
 		return 2;
@@ -187,7 +192,7 @@ static struct spe_reach from_el2(const struct spe_controls *controls, const stru
 				 const struct spe_access_to *access)
 {
 	if (access->suffix == SPE_SUFFIX_EL3 ||
-	    (access->suffix == SPE_SUFFIX_EL12 && !controls->e2h))
+	    (access->suffix == SPE_SUFFIX_EL12 && !in_host(controls)))
 		return reach(SPE_REACH_UNDEFINED);
 	if (traps_to_el3(controls, traps, spu, access))
 		return reach(traps->sdd ? SPE_REACH_UNDEFINED : SPE_REACH_TRAP_EL3);
@@ -206,9 +211,7 @@ static struct spe_reach from_el3(const struct spe_controls *controls,
 	case SPE_SUFFIX_EL2:
 		return reach_register(2);
 	case SPE_SUFFIX_EL12:
-		return spe_report_el2_enabled(controls) && controls->e2h ?
-			       reach_register(1) :
-			       reach(SPE_REACH_UNDEFINED);
+		return in_host(controls) ? reach_register(1) : reach(SPE_REACH_UNDEFINED);
 	default:
 		return reach_register(1);
 	}

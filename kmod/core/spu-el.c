@@ -133,32 +133,43 @@ void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64
 }
 SPE_EXPORT(spe_spu_write_at);
 
+static struct spe_reach_spu registers_of(const struct spe_spu *spu)
+{
+	return (struct spe_reach_spu){
+		.fne = spu->config.features & SPE_PMSIDR_FNE,
+		.fds = spu->config.features & SPE_PMSIDR_FDS,
+		.rme = spu->config.pe & SPE_PE_RME,
+	};
+}
+
 unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
 			     bool el12)
 {
-	bool e2h = spe_report_el2_enabled(&spu->controls) && spu->controls.e2h;
-	bool exists = writable_at(spu, reg, 2);
-	/* PMSCR_EL2.EE 0b00: PMBSR_EL1 at EL2 ignores E2H. */
-	bool redirects = exists &&
-			 (reg != SPE_REG_PMBSR || spe_report_el2_effective_ee(&spu->controls) != 0);
+	const struct spe_reach_spu registers = registers_of(spu);
+	struct spe_controls controls = spu->controls;
+	const struct spe_traps traps = {
+		.nspb = (u8)(1 | (controls.ns ? 2 : 0) | (controls.nse ? 4 : 0)),
+		.en_pmsn = true,
+		.en_pms3 = true,
+	};
+	const struct spe_access_to access = {
+		.reg = (u8)reg,
+		.suffix = el12 ? SPE_SUFFIX_EL12 : SPE_SUFFIX_EL1,
+		.el = (u8)el,
+	};
 
-	if ((unsigned int)reg >= SPE_REG_COUNT || el < 1 || el > 3)
+	if ((unsigned int)reg >= SPE_REG_COUNT || el > 3)
 		return 0;
-	/* _EL12 names exist where _EL1 ones are redirected, for EL2 and EL3 under E2H. */
-	if (el12)
-		return exists && e2h && el > 1 ? 1 : 0;
-	return redirects && e2h && el == 2 ? 2 : 1;
+	/* Nothing traps: only the name matters. */
+	controls.e2pb = 3;
+	return spe_reach(&controls, &traps, &registers, &access).x;
 }
 SPE_EXPORT(spe_spu_name_at);
 
 struct spe_reach spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
 				const struct spe_access_to *access, u64 *value)
 {
-	const struct spe_reach_spu registers = {
-		.fne = spu->config.features & SPE_PMSIDR_FNE,
-		.fds = spu->config.features & SPE_PMSIDR_FDS,
-		.rme = spu->config.pe & SPE_PE_RME,
-	};
+	const struct spe_reach_spu registers = registers_of(spu);
 	struct spe_reach reach = spe_reach(&spu->controls, traps, &registers, access);
 
 	if (reach.how != SPE_REACH_REGISTER)

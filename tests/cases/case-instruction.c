@@ -523,6 +523,13 @@ static void micro_ops(struct spe_check *check)
 		.flags = I(ADDRESS_OP),
 		.micro_ops = 2,
 	};
+	const struct spe_instruction single = {
+		.accesses = &access,
+		.access_count = 1,
+		.kind = I(MEMORY),
+		.flags = I(ADDRESS_OP),
+		.micro_ops = 1,
+	};
 	struct spe_spu_config config = instruction_config();
 	struct spe_operation op;
 
@@ -541,10 +548,13 @@ static void micro_ops(struct spe_check *check)
 			SPE_CHECK_EQ(check, !!(op.has & SPE_OPERATION_VA), is_load);
 		}
 	}
-	/* And to the filters: of 20 micro-ops 10 are loads. */
 	config.features &= ~SPE_PMSIDR_ARCHINST;
 	if (!instruction_start(check, &config))
 		return;
+	/* The only micro-op is the load, whatever it does first. */
+	if (SPE_CHECK(check, spe_spu_describe(&fixture.spu, &single, 0, &op)))
+		SPE_CHECK_EQ(check, op.op_class, 1);
+	/* And to the filters: of 20 micro-ops 10 are loads. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_LD);
 	for (unsigned int i = 0; i < 10; i++)
 		spe_spu_execute(&fixture.spu, &load);

@@ -101,11 +101,12 @@ static int at_el1(const struct world *w)
 /* Returns REG + x for PMxxx_ELx. */
 static int at_el2(const struct world *w)
 {
+	bool host = el2_enabled(w) && w->c.e2h;
 	bool en = (w->a.reg == SPE_REG_PMSNEVFR && !w->t.en_pmsn) ||
 		  (w->a.reg == SPE_REG_PMSDSFR && !w->t.en_pms3) ||
 		  (w->a.reg == SPE_REG_PMBSR && w->a.suffix == SPE_SUFFIX_EL2 && !w->c.pmsee);
 
-	if (w->a.suffix == SPE_SUFFIX_EL3 || (w->a.suffix == SPE_SUFFIX_EL12 && !w->c.e2h))
+	if (w->a.suffix == SPE_SUFFIX_EL3 || (w->a.suffix == SPE_SUFFIX_EL12 && !host))
 		return UNDEF;
 	if (w->c.el3 && w->a.reg != SPE_REG_PMBIDR && w->a.reg != SPE_REG_PMSVER &&
 	    (nspb_trap(w) || en))
@@ -114,9 +115,9 @@ static int at_el2(const struct world *w)
 		return REG + 2;
 	if (w->a.suffix == SPE_SUFFIX_EL12)
 		return REG + 1;
-	if (w->a.reg == SPE_REG_PMSCR && w->c.e2h)
+	if (w->a.reg == SPE_REG_PMSCR && host)
 		return REG + 2;
-	if (w->a.reg == SPE_REG_PMBSR && w->c.e2h && effective_ee(w) != 0)
+	if (w->a.reg == SPE_REG_PMBSR && host && effective_ee(w) != 0)
 		return REG + 2;
 	return REG + 1;
 }

@@ -19,6 +19,7 @@
 	S(spu_filter) \
 	S(spu_levels) \
 	S(instruction) \
+	S(instruction_property) \
 	S(accesses) \
 	S(collected) \
 	S(spu_walk) \
