@@ -442,7 +442,7 @@ static void sources(struct spe_check *check)
 
 		if (!record(check, rows[i].choices, &instruction, &s))
 			return;
-		SPE_CHECK_EQ(check, i << 8 | !!(s.present & SPE_HAS_SOURCE),
+		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_SOURCE),
 			     i << 8 | rows[i].source);
 		/* D17.6.4.4: preferably until the status is returned. */
 		SPE_CHECK_EQ(check, i << 8 | s.counter[0], i << 8 | (status ? 100 : 10));
@@ -570,7 +570,7 @@ static void contiguous(struct spe_check *check)
 
 		if (!record(check, rows[i >> 1].choices, &load, &s))
 			return;
-		SPE_CHECK_EQ(check, i << 8 | !!(s.present & VA), i << 8 | output);
+		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & VA), i << 8 | output);
 		if (output)
 			SPE_CHECK_EQ(check, s.address[2],
 				     empty && active ? 0x1010 : rows[i >> 1].va);

@@ -59,7 +59,8 @@ static void branches(struct spe_check *check)
 		if (!record(check, rows[i].choices, &branch, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 16 | s.events, i << 16 | 2 | rows[i].events);
-		SPE_CHECK_EQ(check, i << 16 | !!(s.present & TARGET), i << 16 | rows[i].target);
+		SPE_CHECK_EQ(check, i << 16 | spe_check_bit(s.present & TARGET),
+			     i << 16 | rows[i].target);
 		if (rows[i].target)
 			SPE_CHECK_EQ(check, s.address[1],
 				     (u64)rows[i].top << 56 | 0x123456789abcdeULL);
@@ -135,7 +136,8 @@ static void previous(struct spe_check *check)
 			spe_spu_execute(&fixture.spu, &steps[rows[i].before[n]]);
 		if (!instruction_record(check, &sampled, &s))
 			return;
-		SPE_CHECK_EQ(check, i << 8 | !!(s.present & PREV), i << 8 | !!rows[i].target);
+		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & PREV),
+			     i << 8 | spe_check_bit(rows[i].target));
 		if (rows[i].target)
 			SPE_CHECK_EQ(check, s.address[4],
 				     rows[i].target | (rows[i].target == 0x3000 ? 0xa0ULL << 56 :
@@ -233,12 +235,13 @@ static void secrets(struct spe_check *check)
 
 		if (!instruction_record(check, &instruction, &s))
 			return;
-		SPE_CHECK_EQ(check, i << 8 | !!(s.present & TARGET),
+		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & TARGET),
 			     i << 8 | (kinds[i >> 3] == I(BRANCH) && !(i & 4)));
 		SPE_CHECK_EQ(check,
-			     i << 8 | !!(s.present & (SPE_HAS_ADDRESS(2) | SPE_HAS_ADDRESS(3))),
+			     i << 8 | spe_check_bit(s.present &
+						    (SPE_HAS_ADDRESS(2) | SPE_HAS_ADDRESS(3))),
 			     i << 8 | (kinds[i >> 3] == I(MEMORY) && !(i & 1)));
-		SPE_CHECK_EQ(check, i << 8 | !!(s.events & conditions),
+		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.events & conditions),
 			     i << 8 | (kinds[i >> 3] != I(MEMORY) && !(i & 2)));
 		SPE_CHECK_EQ(check, s.events & 3, 0);
 	}
@@ -342,10 +345,10 @@ static void clock_domains(struct spe_check *check)
 		    !instruction_record(check, &instruction, &s))
 			return;
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSIDR) >> 28 & 15, rows[i].altclk);
-		SPE_CHECK_EQ(check, i << 8 | !!(s.present & SPE_HAS_COUNTER(4)),
+		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_COUNTER(4)),
 			     i << 8 | rows[i].alternate);
-		SPE_CHECK_EQ(check, i << 8 | !!(s.present & SPE_HAS_COUNTER(1)),
-			     i << 8 | !rows[i].alternate);
+		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_COUNTER(1)),
+			     i << 8 | spe_check_bit(!rows[i].alternate));
 		SPE_CHECK_EQ(check, s.counter[4] + s.counter[1], rows[i].alternate ? 7 : 30);
 		/* Never the Total latency. */
 		SPE_CHECK_EQ(check, s.counter[0], 90);
@@ -382,7 +385,8 @@ static void timestamps(struct spe_check *check)
 		spe_spu_control(&fixture.spu, &controls, &timers);
 		if (!instruction_record(check, &instruction, &s))
 			return;
-		SPE_CHECK_EQ(check, i << 8 | !!(s.present & SPE_HAS_TIMESTAMP), i << 8 | (i != 1));
+		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_TIMESTAMP),
+			     i << 8 | (i != 1));
 		first = s.timestamp;
 		SPE_CHECK_EQ(check, first == 1000, !(i & 1));
 		if (i != 3)

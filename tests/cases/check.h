@@ -63,6 +63,12 @@ static inline bool spe_check_that(struct spe_check *check, bool holds, const cha
 			       check_a, check_b);                                           \
 	})
 
+/* A condition as a number, to stand beside an index in one comparison. */
+static inline u64 spe_check_bit(bool cond)
+{
+	return cond;
+}
+
 /* SplitMix64: seeded, so that a failure can be run again. */
 static inline u64 spe_check_random(u64 *state)
 {
