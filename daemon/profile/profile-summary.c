@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The summary of the JSON contract (Documentation/json.md). */
+#include "meaning.h"
 #include "profile-internal.h"
 
 #include <errno.h>
@@ -7,31 +8,6 @@
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static const char *const event_keys[64] = {
-	[SPE_EVENT_EXCEPTION] = "exception",
-	[SPE_EVENT_RETIRED] = "retired",
-	[SPE_EVENT_L1D_ACCESS] = "l1d_access",
-	[SPE_EVENT_L1D_REFILL] = "l1d_refill",
-	[SPE_EVENT_TLB_ACCESS] = "tlb_access",
-	[SPE_EVENT_TLB_WALK] = "tlb_walk",
-	[SPE_EVENT_NOT_TAKEN] = "not_taken",
-	[SPE_EVENT_MISPREDICTED] = "mispredicted",
-	[SPE_EVENT_LLC_ACCESS] = "llc_access",
-	[SPE_EVENT_LLC_MISS] = "llc_miss",
-	[SPE_EVENT_REMOTE_ACCESS] = "remote_access",
-	[SPE_EVENT_MISALIGNED] = "misaligned",
-	[SPE_EVENT_TRANSACTIONAL] = "transactional",
-	[SPE_EVENT_PARTIAL_PREDICATE] = "partial_predicate",
-	[SPE_EVENT_EMPTY_PREDICATE] = "empty_predicate",
-	[SPE_EVENT_L2D_ACCESS] = "l2d_access",
-	[SPE_EVENT_L2D_MISS] = "l2d_miss",
-	[SPE_EVENT_CACHE_DATA_MODIFIED] = "cache_data_modified",
-	[SPE_EVENT_RECENTLY_FETCHED] = "recently_fetched",
-	[SPE_EVENT_DATA_SNOOPED] = "data_snooped",
-	[SPE_EVENT_STREAMING_SVE] = "streaming_sve",
-	[SPE_EVENT_SMCU] = "smcu",
-};
 
 static void add(struct json_object *to, const char *key, u64 value)
 {
@@ -61,9 +37,9 @@ static void add_events(struct json_object *totals, const struct profile *p)
 {
 	struct json_object *events = add_object(totals, "events");
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(event_keys); i++)
-		if (event_keys[i])
-			add(events, event_keys[i], p->events[i]);
+	for (u8 bit = 0; bit < 64; bit++)
+		if (spe_event_name(bit))
+			add(events, spe_event_name(bit), p->events[bit]);
 }
 
 static void add_latency(struct json_object *totals, const struct profile *p)

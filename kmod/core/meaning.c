@@ -118,6 +118,37 @@ enum spe_event_state spe_event_state(u8 pmsver, u8 bit)
 }
 SPE_EXPORT(spe_event_state);
 
+const char *spe_event_name(u8 bit)
+{
+	static const char *const names[] = {
+		[SPE_EVENT_EXCEPTION] = "exception",
+		[SPE_EVENT_RETIRED] = "retired",
+		[SPE_EVENT_L1D_ACCESS] = "l1d_access",
+		[SPE_EVENT_L1D_REFILL] = "l1d_refill",
+		[SPE_EVENT_TLB_ACCESS] = "tlb_access",
+		[SPE_EVENT_TLB_WALK] = "tlb_walk",
+		[SPE_EVENT_NOT_TAKEN] = "not_taken",
+		[SPE_EVENT_MISPREDICTED] = "mispredicted",
+		[SPE_EVENT_LLC_ACCESS] = "llc_access",
+		[SPE_EVENT_LLC_MISS] = "llc_miss",
+		[SPE_EVENT_REMOTE_ACCESS] = "remote_access",
+		[SPE_EVENT_MISALIGNED] = "misaligned",
+		[SPE_EVENT_TRANSACTIONAL] = "transactional",
+		[SPE_EVENT_PARTIAL_PREDICATE] = "partial_predicate",
+		[SPE_EVENT_EMPTY_PREDICATE] = "empty_predicate",
+		[SPE_EVENT_L2D_ACCESS] = "l2d_access",
+		[SPE_EVENT_L2D_MISS] = "l2d_miss",
+		[SPE_EVENT_CACHE_DATA_MODIFIED] = "cache_data_modified",
+		[SPE_EVENT_RECENTLY_FETCHED] = "recently_fetched",
+		[SPE_EVENT_DATA_SNOOPED] = "data_snooped",
+		[SPE_EVENT_STREAMING_SVE] = "streaming_sve",
+		[SPE_EVENT_SMCU] = "smcu",
+	};
+
+	return bit < ARRAY_SIZE(names) ? names[bit] : NULL;
+}
+SPE_EXPORT(spe_event_name);
+
 bool spe_sample_excepted(const struct spe_sample *sample)
 {
 	return spe_sample_event(sample, SPE_EVENT_RETIRED) &&

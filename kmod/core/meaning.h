@@ -92,6 +92,14 @@ enum spe_event_state {
 enum spe_event_state spe_event_state(u8 pmsver, u8 bit);
 
 /**
+ * spe_event_name() - an architected event in lower case, words joined by underscores
+ * @bit: of the Events payload
+ *
+ * Return: a static string; NULL if the architecture has no such event.
+ */
+const char *spe_event_name(u8 bit);
+
+/**
  * spe_sample_excepted() - whether the operation completed with an exception
  *
  * E[0], which is IMPLEMENTATION DEFINED where E[1] is 0 (D18.2.6).

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The fields, each with how a sample's value of it is found. */
+#include "filter-internal.h"
+#include "meaning.h"
+
+enum event_field { FIRST_EVENT = SPE_EVENT_EXCEPTION, LAST_EVENT = SPE_EVENT_SMCU };
+
+static bool get_op(const struct filter_subject *s, u8 parameter, u64 *ret)
+{
+	(void)parameter;
+	*ret = spe_sample_kind(s->sample);
+	return *ret != SPE_KIND_NONE;
+}
+
+static const char *op_name(u8 i)
+{
+	static const char *const names[SPE_KINDS] = {
+		[SPE_KIND_LOAD] = "load",
+		[SPE_KIND_STORE] = "store",
+		[SPE_KIND_BRANCH] = "branch",
+		[SPE_KIND_OTHER] = "other",
+	};
+
+	return names[i];
+}
+
+static bool get_op_flag(const struct filter_subject *s, u8 bit, u64 *ret)
+{
+	if (!spe_sample_has(s->sample, SPE_HAS_OP))
+		return false;
+	*ret = spe_op_decode(s->sample->op_class, s->sample->op_subclass).flags >> bit & 1;
+	return true;
+}
+
+static bool get_simd(const struct filter_subject *s, u8 parameter, u64 *ret)
+{
+	(void)parameter;
+	*ret = spe_sample_is_simd(s->sample);
+	return spe_sample_has(s->sample, SPE_HAS_OP);
+}
+
+static bool get_counter(const struct filter_subject *s, u8 index, u64 *ret)
+{
+	*ret = s->sample->counter[index];
+	return spe_sample_has(s->sample, SPE_HAS_COUNTER(index));
+}
+
+static bool get_event(const struct filter_subject *s, u8 bit, u64 *ret)
+{
+	*ret = s->sample->events >> bit & 1;
+	return spe_sample_has(s->sample, SPE_HAS_EVENTS) && bit < s->sample->events_size * 8U;
+}
+
+static bool is_memory(const struct filter_subject *s)
+{
+	return spe_sample_has(s->sample, SPE_HAS_OP) && s->sample->op_class == SPE_OP_LOAD_STORE;
+}
+
+static bool get_level(const struct filter_subject *s, u8 parameter, u64 *ret)
+{
+	(void)parameter;
+	*ret = s->origin.level;
+	return is_memory(s);
+}
+
+static const char *level_name(u8 i)
+{
+	return spe_level_name((enum spe_level)i);
+}
+
+static bool get_origin(const struct filter_subject *s, u8 flag, u64 *ret)
+{
+	*ret = !!(s->origin.flags & flag);
+	return is_memory(s);
+}
+
+static bool get_source(const struct filter_subject *s, u8 parameter, u64 *ret)
+{
+	(void)parameter;
+	*ret = s->sample->source;
+	return spe_sample_has(s->sample, SPE_HAS_SOURCE);
+}
+
+/* A code address as the CPU uses it, a data address without its tag (D18.2.1). */
+static bool get_address(const struct filter_subject *s, u8 index, u64 *ret)
+{
+	u64 payload = s->sample->address[index];
+
+	*ret = index == SPE_ADDRESS_PA ? payload & SPE_ADDRESS_BITS : spe_address_va(payload);
+	return spe_sample_has(s->sample, SPE_HAS_ADDRESS(index));
+}
+
+static bool get_el(const struct filter_subject *s, u8 parameter, u64 *ret)
+{
+	(void)parameter;
+	*ret = spe_address_el(s->sample->address[SPE_ADDRESS_PC]);
+	return spe_sample_has(s->sample, SPE_HAS_ADDRESS(SPE_ADDRESS_PC));
+}
+
+static bool get_cpu(const struct filter_subject *s, u8 parameter, u64 *ret)
+{
+	(void)parameter;
+	*ret = s->cpu;
+	return true;
+}
+
+static bool get_pid(const struct filter_subject *s, u8 parameter, u64 *ret)
+{
+	(void)parameter;
+	*ret = s->process && s->process->pid >= 0 ? (u64)s->process->pid : 0;
+	return s->process && s->process->pid >= 0;
+}
+
+static const char *get_process(const struct filter_subject *s)
+{
+	return s->process ? s->process->comm : NULL;
+}
+
+static const char *get_container(const struct filter_subject *s)
+{
+	return s->container ? s->container->name : NULL;
+}
+
+static const char *get_runtime(const struct filter_subject *s)
+{
+	return s->container ? s->container->runtime : NULL;
+}
+
+static const char *get_cgroup(const struct filter_subject *s)
+{
+	return s->container ? s->container->path : NULL;
+}
+
+#define NUMBER(n, get, p) { .name = n, .type = FILTER_NUMBER, .number = get, .parameter = p }
+#define FLAG(n, get, p) { .name = n, .type = FILTER_FLAG, .number = get, .parameter = p }
+#define STRING(n, get) { .name = n, .type = FILTER_STRING, .string = get }
+
+static const struct filter_field fields[] = {
+	{ .name = "op", .type = FILTER_NAME, .number = get_op, .value_name = op_name,
+	  .values = SPE_KINDS },
+	{ .name = "level", .type = FILTER_NAME, .number = get_level, .value_name = level_name,
+	  .values = SPE_LEVELS },
+	NUMBER("latency.total", get_counter, SPE_COUNTER_TOTAL),
+	NUMBER("latency.issue", get_counter, SPE_COUNTER_ISSUE),
+	NUMBER("latency.translation", get_counter, SPE_COUNTER_TRANSLATION),
+	NUMBER("source", get_source, 0),
+	NUMBER("pc", get_address, SPE_ADDRESS_PC),
+	NUMBER("target", get_address, SPE_ADDRESS_TARGET),
+	NUMBER("address", get_address, SPE_ADDRESS_VA),
+	NUMBER("address.physical", get_address, SPE_ADDRESS_PA),
+	NUMBER("el", get_el, 0),
+	NUMBER("cpu", get_cpu, 0),
+	NUMBER("pid", get_pid, 0),
+	FLAG("remote", get_origin, SPE_ORIGIN_REMOTE),
+	FLAG("snooped", get_origin, SPE_ORIGIN_SNOOPED),
+	FLAG("peer", get_origin, SPE_ORIGIN_PEER),
+	FLAG("modified", get_origin, SPE_ORIGIN_MODIFIED),
+	FLAG("simd", get_simd, 0),
+	FLAG("conditional", get_op_flag, 2),
+	FLAG("fp", get_op_flag, 3),
+	FLAG("predicated", get_op_flag, 5),
+	FLAG("scattered", get_op_flag, 6),
+	FLAG("atomic", get_op_flag, 7),
+	FLAG("exclusive", get_op_flag, 8),
+	FLAG("ordered", get_op_flag, 9),
+	FLAG("indirect", get_op_flag, 11),
+	FLAG("call", get_op_flag, 13),
+	FLAG("return", get_op_flag, 14),
+	STRING("process", get_process),
+	STRING("container", get_container),
+	STRING("runtime", get_runtime),
+	STRING("cgroup", get_cgroup),
+};
+
+#define EVENT(bit) { .name = NULL, .type = FILTER_FLAG, .number = get_event, .parameter = bit }
+
+/* By the names of the architecture: "mispredicted", or "event.mispredicted". */
+static const struct filter_field events[64] = {
+	EVENT(0), EVENT(1), EVENT(2), EVENT(3), EVENT(4), EVENT(5), EVENT(6), EVENT(7), EVENT(8),
+	EVENT(9), EVENT(10), EVENT(11), EVENT(12), EVENT(13), EVENT(14), EVENT(15), EVENT(16),
+	EVENT(17), EVENT(18), EVENT(19), EVENT(20), EVENT(21), EVENT(22), EVENT(23), EVENT(24),
+	EVENT(25), EVENT(26), EVENT(27), EVENT(28), EVENT(29), EVENT(30), EVENT(31), EVENT(32),
+	EVENT(33), EVENT(34), EVENT(35), EVENT(36), EVENT(37), EVENT(38), EVENT(39), EVENT(40),
+	EVENT(41), EVENT(42), EVENT(43), EVENT(44), EVENT(45), EVENT(46), EVENT(47), EVENT(48),
+	EVENT(49), EVENT(50), EVENT(51), EVENT(52), EVENT(53), EVENT(54), EVENT(55), EVENT(56),
+	EVENT(57), EVENT(58), EVENT(59), EVENT(60), EVENT(61), EVENT(62), EVENT(63),
+};
+static_assert(SPE_OP_IS_CONDITIONAL == SPE_BIT(2) && SPE_OP_IS_RETURN == SPE_BIT(14),
+	      "get_op_flag()'s bits");
+
+static bool is(const char *name, const char *text, size_t len)
+{
+	return !strncmp(name, text, len) && !name[len];
+}
+
+/* "event.12" names an IMPLEMENTATION DEFINED one. */
+static const struct filter_field *find_event(const char *name, size_t len)
+{
+	static const char prefix[] = "event.";
+	size_t skip = len > strlen(prefix) && !strncmp(name, prefix, strlen(prefix)) ?
+			      strlen(prefix) : 0;
+	u32 bit = 0;
+
+	for (u8 i = 0; i < 64; i++)
+		if (spe_event_name(i) && is(spe_event_name(i), name + skip, len - skip))
+			return &events[i];
+	if (!skip || len - skip > 2)
+		return NULL;
+	for (size_t i = skip; i < len; i++) {
+		if (name[i] < '0' || name[i] > '9')
+			return NULL;
+		bit = bit * 10 + (u32)(name[i] - '0');
+	}
+	return bit < 64 ? &events[bit] : NULL;
+}
+
+const struct filter_field *filter_field_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (is(fields[i].name, name, len))
+			return &fields[i];
+	return find_event(name, len);
+}

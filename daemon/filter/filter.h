@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Filters: one expression language for configuration, bus and command line, e.g.
+ *
+ *	op == load && latency.total > 200 && container == "web"
+ *
+ * Documentation/filters.md has fields and grammar. What the SPU can do of an
+ * expression, it is asked to do; the whole of it is evaluated here again.
+ */
+#ifndef SPEPROF_FILTER_H
+#define SPEPROF_FILTER_H
+
+#include "attribute.h"
+#include "data-source.h"
+#include "record.h"
+#include "source.h"
+
+/* Comparisons, flags and operators in one expression. */
+#define FILTER_NODES 128
+#define FILTER_DEPTH 32
+
+struct filter;
+
+/**
+ * struct filter_error - what is wrong with an expression
+ * @column: of the first character that is wrong, from 1
+ * @text: what is wrong and what would be right
+ */
+struct filter_error {
+	u32 column;
+	char text[192];
+};
+
+/**
+ * struct filter_subject - what an expression is evaluated on
+ * @origin: what served it, where it is a load or store
+ * @process, @container: NULL where it is unattributed
+ */
+struct filter_subject {
+	const struct spe_sample *sample;
+	struct spe_origin origin;
+	u32 cpu;
+	const struct attribute_process *process;
+	const struct attribute_container *container;
+};
+
+/**
+ * filter_new() - parse @text
+ *
+ * Return: 0; -EINVAL, then @ret_error says where and why; -ENOMEM.
+ */
+int filter_new(const char *text, struct filter **ret_filter, struct filter_error *ret_error);
+struct filter *filter_free(struct filter *filter);
+
+/**
+ * filter_match() - whether the sample is wanted
+ *
+ * A comparison with something that the record does not hold is false, != too.
+ */
+bool filter_match(const struct filter *filter, const struct filter_subject *subject);
+
+/** filter_text() - the expression as it was given; the filter's */
+const char *filter_text(const struct filter *filter);
+
+/**
+ * filter_hardware() - have the SPU leave out what the expression never wants
+ * @config: its filter_* are set; they let through every record that matches
+ *
+ * Return: a static sentence that says which parts are done there; "" for none.
+ */
+const char *filter_hardware(const struct filter *filter, struct source_config *config);
+
+#endif

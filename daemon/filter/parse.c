@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * By recursive descent, of bounded depth:
+ *
+ *	or      = and { "||" and }
+ *	and     = not { "&&" not }
+ *	not     = "!" not | "(" or ")" | compare
+ *	compare = flag | field operator value
+ */
+#include "filter-internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct parser {
+	struct filter *filter;
+	const char *at;
+	u32 depth;
+	struct filter_error *error;
+};
+
+static int __attribute__((format(printf, 3, 4))) fail_at(struct parser *p, const char *at,
+							 const char *format, ...)
+{
+	va_list ap;
+
+	p->error->column = (u32)(at - p->filter->text) + 1;
+	va_start(ap, format);
+	vsnprintf(p->error->text, sizeof(p->error->text), format, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+static void skip_space(struct parser *p)
+{
+	while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n')
+		p->at++;
+}
+
+static bool take(struct parser *p, const char *word)
+{
+	skip_space(p);
+	if (strncmp(p->at, word, strlen(word)) != 0)
+		return false;
+	p->at += strlen(word);
+	return true;
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.' || c == '-';
+}
+
+static size_t word_length(const char *at)
+{
+	size_t len = 0;
+
+	while (is_word(at[len]))
+		len++;
+	return len;
+}
+
+/* What stands at @at, for an error: a word, or a character; hostile bytes are not repeated. */
+static int describe(const char *at, const char **ret_text)
+{
+	size_t len = word_length(at);
+
+	if (!*at) {
+		*ret_text = "the end";
+		return 7;
+	}
+	*ret_text = len || (*at > ' ' && *at < 0x7f) ? at : "?";
+	return len > 40 ? 40 : len ? (int)len : 1;
+}
+
+static int node_new(struct parser *p, const struct filter_node *node, u8 *ret_index)
+{
+	if (p->filter->count == FILTER_NODES - 1)
+		return fail_at(p, p->at, "too long: an expression has at most %u parts",
+			       FILTER_NODES - 1);
+	p->filter->nodes[p->filter->count] = *node;
+	*ret_index = p->filter->count++;
+	return 0;
+}
+
+static int parse_or(struct parser *p, u8 *ret_index);
+
+static int parse_operator(struct parser *p, const struct filter_field *field,
+			  enum filter_operator *ret_op)
+{
+	static const struct {
+		const char *text;
+		enum filter_operator op;
+	} operators[] = {
+		{ "==", FILTER_EQ }, { "!=", FILTER_NE }, { "=~", FILTER_GLOB }, { "<=", FILTER_LE },
+		{ ">=", FILTER_GE }, { "<", FILTER_LT },  { ">", FILTER_GT },
+	};
+	static const char *const right[] = {
+		[FILTER_NUMBER] = "==, !=, <, <=, > or >=",
+		[FILTER_FLAG] = "nothing, or == or != with true or false",
+		[FILTER_NAME] = "== or !=",
+		[FILTER_STRING] = "==, != or =~",
+	};
+	const char *start;
+	const char *text;
+	size_t i = 0;
+	bool fits;
+	int len;
+
+	skip_space(p);
+	start = p->at;
+	while (i < ARRAY_SIZE(operators) && !take(p, operators[i].text))
+		i++;
+	if (i < ARRAY_SIZE(operators)) {
+		enum filter_operator op = operators[i].op;
+
+		fits = op == FILTER_EQ || op == FILTER_NE ||
+		       (op == FILTER_GLOB ? field->type == FILTER_STRING :
+					    field->type == FILTER_NUMBER);
+		if (fits) {
+			*ret_op = op;
+			return 0;
+		}
+	}
+	len = describe(start, &text);
+	return fail_at(p, start, "\"%.*s\": after this field should be %s",
+		       i < ARRAY_SIZE(operators) ? (int)strlen(operators[i].text) : len,
+		       i < ARRAY_SIZE(operators) ? operators[i].text : text, right[field->type]);
+}
+
+static int parse_number(struct parser *p, u64 *ret_number)
+{
+	const char *start = p->at, *text;
+	size_t len = word_length(start);
+	char *end;
+	int n;
+
+	errno = 0;
+	*ret_number = strtoull(start, &end, 0);
+	if (!len || *start < '0' || *start > '9' || end != start + len || errno) {
+		n = describe(start, &text);
+		return fail_at(p, start, "\"%.*s\": should be a number from 0 to 2^64 - 1, decimal or 0x...",
+			       n, text);
+	}
+	p->at = end;
+	return 0;
+}
+
+static int parse_name(struct parser *p, const struct filter_field *field, u64 *ret_number)
+{
+	char names[128] = "";
+	size_t len = word_length(p->at), used = 0;
+	const char *name, *text;
+	int n;
+
+	for (u8 i = 0; i < field->values; i++) {
+		name = field->value_name(i);
+		if (!name)
+			continue;
+		if (len && !strncmp(name, p->at, len) && !name[len]) {
+			*ret_number = i;
+			p->at += len;
+			return 0;
+		}
+		if (used < sizeof(names))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+						 used ? ", " : "", name);
+	}
+	n = describe(p->at, &text);
+	return fail_at(p, p->at, "\"%.*s\": should be one of %s", n, text, names);
+}
+
+static int parse_flag(struct parser *p, u64 *ret_number)
+{
+	const char *text;
+	int n;
+
+	if (take(p, "true")) {
+		*ret_number = 1;
+	} else if (take(p, "false")) {
+		*ret_number = 0;
+	} else {
+		n = describe(p->at, &text);
+		return fail_at(p, p->at, "\"%.*s\": should be true or false", n, text);
+	}
+	return 0;
+}
+
+/* "text", in which \" and \\ stand for those two, or a word. */
+static int parse_string(struct parser *p, u16 *ret_string)
+{
+	struct filter *f = p->filter;
+	size_t begin = f->strings_used, len = word_length(p->at);
+	const char *start = p->at, *text;
+	int n;
+
+	if (*p->at != '"') {
+		if (!len) {
+			n = describe(start, &text);
+			return fail_at(p, start, "\"%.*s\": should be a name, or text in quotes", n, text);
+		}
+		memcpy(f->strings + begin, start, len);
+		p->at += len;
+		f->strings_used += len;
+	} else {
+		for (p->at++; *p->at != '"'; p->at++) {
+			if (*p->at == '\\' && (p->at[1] == '"' || p->at[1] == '\\'))
+				p->at++;
+			if (!*p->at)
+				return fail_at(p, start, "these quotes are not closed");
+			f->strings[f->strings_used++] = *p->at;
+		}
+		p->at++;
+	}
+	f->strings[f->strings_used++] = '\0';
+	*ret_string = (u16)begin;
+	return 0;
+}
+
+static int parse_value(struct parser *p, struct filter_node *node)
+{
+	skip_space(p);
+	switch (node->field->type) {
+	case FILTER_NUMBER:
+		return parse_number(p, &node->number);
+	case FILTER_FLAG:
+		return parse_flag(p, &node->number);
+	case FILTER_NAME:
+		return parse_name(p, node->field, &node->number);
+	default:
+		return parse_string(p, &node->string);
+	}
+}
+
+static int parse_compare(struct parser *p, u8 *ret_index)
+{
+	struct filter_node node = { .type = FILTER_COMPARE, .op = FILTER_NE };
+	size_t len = word_length(p->at);
+	const char *text;
+	int r, n;
+
+	node.field = len ? filter_field_find(p->at, len) : NULL;
+	if (!node.field) {
+		n = describe(p->at, &text);
+		return fail_at(p, p->at, "\"%.*s\": should be a field, as op, latency.total, level, container or mispredicted (Documentation/filters.md)",
+			       n, text);
+	}
+	p->at += len;
+	skip_space(p);
+	/* A flag alone is a flag that is not 0. */
+	if (node.field->type != FILTER_FLAG || *p->at == '=' || (*p->at == '!' && p->at[1] == '=')) {
+		r = parse_operator(p, node.field, &node.op);
+		if (r >= 0)
+			r = parse_value(p, &node);
+		if (r < 0)
+			return r;
+	}
+	return node_new(p, &node, ret_index);
+}
+
+static int parse_inner(struct parser *p, u8 *ret_index)
+{
+	const char *open = p->at;
+	int r;
+
+	p->at++;
+	r = parse_or(p, ret_index);
+	if (r >= 0 && !take(p, ")"))
+		return fail_at(p, open, "this parenthesis is not closed");
+	return r;
+}
+
+static int parse_not(struct parser *p, u8 *ret_index)
+{
+	struct filter_node node = { .type = FILTER_NOT };
+	int r;
+
+	skip_space(p);
+	if (p->depth == FILTER_DEPTH)
+		return fail_at(p, p->at, "too deep: at most %u levels", FILTER_DEPTH);
+	if (*p->at != '!' && *p->at != '(')
+		return parse_compare(p, ret_index);
+	p->depth++;
+	if (*p->at == '(') {
+		r = parse_inner(p, ret_index);
+	} else {
+		p->at++;
+		r = parse_not(p, &node.left);
+		if (r >= 0)
+			r = node_new(p, &node, ret_index);
+	}
+	p->depth--;
+	return r;
+}
+
+static int parse_and(struct parser *p, u8 *ret_index)
+{
+	struct filter_node node = { .type = FILTER_AND };
+	int r = parse_not(p, ret_index);
+
+	while (r >= 0 && take(p, "&&")) {
+		node.left = *ret_index;
+		r = parse_not(p, &node.right);
+		if (r >= 0)
+			r = node_new(p, &node, ret_index);
+	}
+	return r;
+}
+
+static int parse_or(struct parser *p, u8 *ret_index)
+{
+	struct filter_node node = { .type = FILTER_OR };
+	int r = parse_and(p, ret_index);
+
+	while (r >= 0 && take(p, "||")) {
+		node.left = *ret_index;
+		r = parse_and(p, &node.right);
+		if (r >= 0)
+			r = node_new(p, &node, ret_index);
+	}
+	return r;
+}
+
+static int parse(struct parser *p)
+{
+	const char *text;
+	int r, n;
+
+	if (strlen(p->filter->text) > UINT16_MAX / 2)
+		return fail_at(p, p->at, "longer than %u bytes", UINT16_MAX / 2);
+	r = parse_or(p, &p->filter->root);
+	if (r < 0)
+		return r;
+	skip_space(p);
+	if (*p->at) {
+		n = describe(p->at, &text);
+		return fail_at(p, p->at, "\"%.*s\": should be &&, || or the end", n, text);
+	}
+	return 0;
+}
+
+int filter_new(const char *text, struct filter **ret_filter, struct filter_error *ret_error)
+{
+	struct parser p = { .error = ret_error };
+	int r = -ENOMEM;
+
+	p.filter = calloc(1, sizeof(*p.filter));
+	if (!p.filter)
+		return -ENOMEM;
+	p.filter->text = strdup(text);
+	/* Each string ends with a NUL in place of an operator or a quote at least. */
+	p.filter->strings = calloc(1, strlen(text) + 1);
+	if (p.filter->text && p.filter->strings) {
+		p.at = p.filter->text;
+		r = parse(&p);
+	}
+	if (r < 0) {
+		filter_free(p.filter);
+		return r;
+	}
+	*ret_filter = p.filter;
+	return 0;
+}
+
+struct filter *filter_free(struct filter *filter)
+{
+	if (!filter)
+		return NULL;
+	free(filter->text);
+	free(filter->strings);
+	free(filter);
+	return NULL;
+}
+
+const char *filter_text(const struct filter *filter)
+{
+	return filter->text;
+}

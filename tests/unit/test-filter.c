@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Filters: what they let through, where they say they are wrong, what the SPU is asked. */
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter.h"
+#include "regs.h"
+
+static const struct attribute_process process = { .pid = 4242, .comm = "my app" };
+static const struct attribute_container container = {
+	.name = "web-1", .runtime = "docker", .path = "/system.slice/docker-12.scope",
+};
+
+/* A load of user space that a remote cache served after 300 cycles. */
+static const struct spe_sample load = {
+	.present = SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
+		   SPE_HAS_COUNTER(SPE_COUNTER_ISSUE) | SPE_HAS_ADDRESS(SPE_ADDRESS_PC) |
+		   SPE_HAS_ADDRESS(SPE_ADDRESS_VA),
+	.events = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) | SPE_BIT(13),
+	.events_size = 2,
+	.op_class = SPE_OP_LOAD_STORE,
+	.counter = { [SPE_COUNTER_TOTAL] = 300, [SPE_COUNTER_ISSUE] = 7 },
+	.address = { [SPE_ADDRESS_PC] = 0x400123, [SPE_ADDRESS_VA] = 0xffff800000001000 },
+};
+
+static const struct spe_sample branch = {
+	.present = SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_ADDRESS(SPE_ADDRESS_PC),
+	.events = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_MISPREDICTED),
+	.events_size = 1,
+	.op_class = SPE_OP_BRANCH,
+	.op_subclass = SPE_OP_COND,
+	.address = { [SPE_ADDRESS_PC] = 0xa0ffffc000081234 },
+};
+
+static const struct filter_subject subjects[] = {
+	{ &load, { SPE_LEVEL_REMOTE_CACHE, SPE_ORIGIN_REMOTE | SPE_ORIGIN_SNOOPED }, 3, &process,
+	  &container },
+	{ &branch, { 0 }, 0, NULL, NULL },
+};
+
+static struct filter *parsed(const char *text)
+{
+	struct filter_error error = { 0 };
+	struct filter *filter = NULL;
+
+	if (filter_new(text, &filter, &error) < 0)
+		fail_msg("%s: column %u: %s", text, error.column, error.text);
+	return filter;
+}
+
+/* Each line, and its negation. */
+static void test_match(void **state)
+{
+	static const struct {
+		const char *text;
+		bool load;
+		bool branch;
+	} rows[] = {
+		{ "op == load", true, false },
+		{ "op != load", false, true },
+		{ "op == load || op == branch", true, true },
+		{ "op == load && op == branch", false, false },
+		{ "!(op == load)", false, true },
+		{ "!!(op == load)", true, false },
+		{ "op==load&&latency.total>200&&container==\"web-1\"", true, false },
+		{ "latency.total > 299", true, false },
+		{ "latency.total > 300", false, false },
+		{ "latency.total >= 300", true, false },
+		{ "latency.total < 301", true, false },
+		{ "latency.total <= 300", true, false },
+		{ "latency.total <= 0x12b", false, false },
+		{ "latency.issue == 7", true, false },
+		/* Nothing to compare with is no match either way. */
+		{ "latency.translation == 0", false, false },
+		{ "latency.translation != 0", false, false },
+		{ "!(latency.translation != 0)", true, true },
+		{ "level == remote_cache", true, false },
+		{ "remote", true, false },
+		{ "!remote", false, true },
+		{ "remote == false", false, false },
+		{ "snooped && !modified", true, false },
+		{ "mispredicted", false, true },
+		{ "event.mispredicted == true", false, true },
+		{ "event.13", true, false },
+		{ "l1d_refill != false", true, false },
+		/* An event beyond the payload is not there. */
+		{ "event.40 == false", false, false },
+		{ "conditional", false, true },
+		{ "atomic == false", true, true },
+		{ "pc == 0x400123", true, false },
+		{ "pc == 0xffffffc000081234", false, true },
+		{ "el == 0", true, false },
+		{ "el == 1", false, true },
+		{ "address >= 0xffff800000000000", true, false },
+		{ "cpu == 3 || cpu == 0", true, true },
+		{ "pid == 4242", true, false },
+		{ "process == \"my app\"", true, false },
+		{ "process != other", true, false },
+		{ "container =~ \"web-*\"", true, false },
+		{ "container =~ \"*-2\"", false, false },
+		{ "runtime == docker && cgroup =~ \"*/docker-*\"", true, false },
+		/* && binds closer. */
+		{ "op == load || op == branch && el == 0", true, false },
+		{ "(op == load || op == branch) && el == 1", false, true },
+		{ "  ( ( op == load ) )\t", true, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filter *filter = parsed(rows[i].text);
+		struct filter *negated;
+		char text[128];
+
+		test_row("%s", rows[i].text);
+		assert_row(filter_match(filter, &subjects[0]) == rows[i].load);
+		assert_row(filter_match(filter, &subjects[1]) == rows[i].branch);
+		assert_string_equal(filter_text(filter), rows[i].text);
+		snprintf(text, sizeof(text), "!(%s)", rows[i].text);
+		negated = parsed(text);
+		assert_row(filter_match(negated, &subjects[0]) != rows[i].load);
+		assert_row(filter_match(negated, &subjects[1]) != rows[i].branch);
+		filter_free(negated);
+		filter_free(filter);
+	}
+}
+
+static void test_errors(void **state)
+{
+	static const struct {
+		const char *text;
+		u32 column;
+		const char *says;
+	} rows[] = {
+		{ "", 1, "\"the end\": should be a field" },
+		{ "opp == load", 1, "\"opp\": should be a field" },
+		{ "op", 3, "\"the end\": after this field should be == or !=" },
+		{ "op = load", 4, "\"=\": after this field should be == or !=" },
+		{ "op < load", 4, "\"<\": after this field should be == or !=" },
+		{ "op == lod", 7, "\"lod\": should be one of load, store, branch, other" },
+		{ "op == load &&", 14, "\"the end\": should be a field" },
+		{ "op == load & el == 0", 12, "\"&\": should be &&, || or the end" },
+		{ "op == load el == 0", 12, "\"el\": should be &&, || or the end" },
+		{ "(op == load", 1, "this parenthesis is not closed" },
+		{ "op == load)", 11, "\")\": should be &&, || or the end" },
+		{ "latency.total > many", 17, "\"many\": should be a number" },
+		{ "latency.total > 12x", 17, "\"12x\": should be a number" },
+		{ "latency.total > -1", 17, "\"-1\": should be a number" },
+		{ "latency.total > 18446744073709551616", 17, "should be a number from 0" },
+		{ "latency.total =~ 5", 15, "\"=~\": after this field should be ==" },
+		{ "container < web", 11, "\"<\": after this field should be ==, != or =~" },
+		{ "container == \"web", 14, "these quotes are not closed" },
+		{ "container == \"web\\", 14, "these quotes are not closed" },
+		{ "container == &", 14, "\"&\": should be a name" },
+		{ "mispredicted == 1", 17, "\"1\": should be true or false" },
+		{ "mispredicted > false", 14, "\">\": should be &&" },
+		{ "event.64", 1, "\"event.64\": should be a field" },
+		{ "event.1x", 1, "should be a field" },
+		{ "\x1b[31m", 1, "\"?\": should be a field" },
+		{ "level == l9", 10, "should be one of unknown, l1, l2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filter_error error = { 0 };
+		struct filter *filter = NULL;
+
+		test_row("%s: column %u \"%.60s\"", rows[i].text, error.column, error.text);
+		assert_row(filter_new(rows[i].text, &filter, &error) == -EINVAL);
+		test_row("%s: column %u \"%.80s\"", rows[i].text, error.column, error.text);
+		assert_row(error.column == rows[i].column);
+		assert_row(strstr(error.text, rows[i].says));
+		assert_row(!filter);
+	}
+}
+
+/* As deep and as long as allowed, and one more. */
+static void test_bounds(void **state)
+{
+	struct filter_error error;
+	struct filter *filter;
+	char text[4096];
+
+	(void)state;
+	for (u32 depth = FILTER_DEPTH - 1; depth <= FILTER_DEPTH + 1; depth++) {
+		memset(text, '(', depth);
+		strcpy(text + depth, "remote");
+		memset(text + depth + 6, ')', depth);
+		text[2 * depth + 6] = '\0';
+		filter = NULL;
+		test_row("depth %u", depth);
+		assert_row((filter_new(text, &filter, &error) == 0) == (depth < FILTER_DEPTH));
+		filter_free(filter);
+	}
+	for (u32 parts = 63; parts <= 65; parts++) {
+		text[0] = '\0';
+		for (u32 i = 0; i < parts; i++)
+			strcat(text, i ? "||remote" : "remote");
+		filter = NULL;
+		test_row("%u parts", parts);
+		assert_row((filter_new(text, &filter, &error) == 0) ==
+			   (2 * parts - 1 < FILTER_NODES));
+		assert_row(!filter || filter_match(filter, &subjects[0]));
+		filter_free(filter);
+	}
+}
+
+static void test_hardware(void **state)
+{
+	static const struct {
+		const char *text;
+		u64 types;
+		u32 latency;
+		u64 events;
+		const char *says;
+	} rows[] = {
+		{ "op == load", SPE_PMSFCR_LD, 0, 0, "types" },
+		{ "op == load || op == store", SPE_PMSFCR_LD | SPE_PMSFCR_ST, 0, 0, "types" },
+		{ "op == load || el == 0", 0, 0, 0, "" },
+		{ "op == other", 0, 0, 0, "" },
+		{ "op != load", 0, 0, 0, "" },
+		{ "!(op == load)", 0, 0, 0, "" },
+		{ "latency.total > 200", 0, 201, 0, "latency" },
+		{ "latency.total >= 200 && latency.total > 300", 0, 301, 0, "latency" },
+		{ "latency.total < 200", 0, 0, 0, "" },
+		{ "latency.total > 4095", 0, 0, 0, "" },
+		{ "latency.issue > 200", 0, 0, 0, "" },
+		{ "mispredicted", 0, 0, 0x80, "events" },
+		{ "mispredicted == true && retired", 0, 0, 0x82, "events" },
+		{ "mispredicted == false", 0, 0, 0, "" },
+		{ "!mispredicted", 0, 0, 0, "" },
+		{ "remote", 0, 0, 0, "" },
+		{ "event.13", 0, 0, 0, "" },
+		{ "op == branch && (mispredicted || el == 0)", SPE_PMSFCR_B, 0, 0, "types" },
+		{ "op == load && latency.total > 200 && l1d_refill && container == web",
+		  SPE_PMSFCR_LD, 201, 8, "types, latency and events" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filter *filter = parsed(rows[i].text);
+		struct source_config config = { 0 };
+
+		test_row("%s", rows[i].text);
+		assert_row(!strcmp(filter_hardware(filter, &config), rows[i].says));
+		assert_row(config.filter_types == rows[i].types);
+		assert_row(config.filter_latency == rows[i].latency);
+		assert_row(config.filter_events == rows[i].events);
+		filter_free(filter);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_hardware),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
