@@ -3,8 +3,6 @@
 #include "filter-internal.h"
 #include "meaning.h"
 
-enum event_field { FIRST_EVENT = SPE_EVENT_EXCEPTION, LAST_EVENT = SPE_EVENT_SMCU };
-
 static bool get_op(const struct filter_subject *s, u8 parameter, u64 *ret)
 {
 	(void)parameter;
@@ -131,9 +129,9 @@ static const char *get_cgroup(const struct filter_subject *s)
 	return s->container ? s->container->path : NULL;
 }
 
-#define NUMBER(n, get, p) { .name = n, .type = FILTER_NUMBER, .number = get, .parameter = p }
-#define FLAG(n, get, p) { .name = n, .type = FILTER_FLAG, .number = get, .parameter = p }
-#define STRING(n, get) { .name = n, .type = FILTER_STRING, .string = get }
+#define NUMBER(n, get, p) { .name = (n), .type = FILTER_NUMBER, .number = (get), .parameter = (p) }
+#define FLAG(n, get, p) { .name = (n), .type = FILTER_FLAG, .number = (get), .parameter = (p) }
+#define STRING(n, get) { .name = (n), .type = FILTER_STRING, .string = (get) }
 
 static const struct filter_field fields[] = {
 	{ .name = "op", .type = FILTER_NAME, .number = get_op, .value_name = op_name,
@@ -172,7 +170,7 @@ static const struct filter_field fields[] = {
 	STRING("cgroup", get_cgroup),
 };
 
-#define EVENT(bit) { .name = NULL, .type = FILTER_FLAG, .number = get_event, .parameter = bit }
+#define EVENT(bit) { .name = NULL, .type = FILTER_FLAG, .number = get_event, .parameter = (bit) }
 
 /* By the names of the architecture: "mispredicted", or "event.mispredicted". */
 static const struct filter_field events[64] = {

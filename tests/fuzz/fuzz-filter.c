@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Expressions: an error names a place in the text; what is parsed means one thing. */
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "filter.h"
+#include "regs.h"
+
+static const struct attribute_process process = { .pid = 7, .comm = "a" };
+static const struct attribute_container container = { "web", "docker", "/docker/1" };
+
+/* One sample that holds all there is, one that holds nothing. */
+static const struct spe_sample full = {
+	.present = SPE_BIT(25) - 1, .events = 0x8a, .events_size = 8, .source_size = 1,
+	.op_class = SPE_OP_LOAD_STORE, .counter = { 300, 7, 2 }, .address = { 0x1000 },
+};
+static const struct spe_sample empty;
+
+static void check_negation(const char *text, const struct filter *filter,
+			   const struct filter_subject *subject)
+{
+	struct filter_error error;
+	struct filter *negated = NULL;
+	char *inside = malloc(strlen(text) + 4);
+
+	fuzz_assert(inside);
+	sprintf(inside, "!(%s)", text);
+	/* It may be too long or too deep now. */
+	if (filter_new(inside, &negated, &error) >= 0)
+		fuzz_assert(filter_match(negated, subject) != filter_match(filter, subject));
+	filter_free(negated);
+	free(inside);
+}
+
+/* What the SPU is asked for lets through what matches. */
+static void check_hardware(const struct filter *filter, const struct filter_subject *subject)
+{
+	struct source_config config = { 0 };
+	const struct spe_sample *s = subject->sample;
+
+	filter_hardware(filter, &config);
+	if (!filter_match(filter, subject))
+		return;
+	fuzz_assert((s->events & config.filter_events) == config.filter_events);
+	fuzz_assert(!config.filter_latency || s->counter[0] >= config.filter_latency);
+	fuzz_assert(!config.filter_types || (config.filter_types & SPE_PMSFCR_LD));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct filter_subject some = { &full, { SPE_LEVEL_DRAM, 1 }, 3, &process, &container };
+	const struct filter_subject none = { .sample = &empty };
+	struct filter_error error = { 0 };
+	struct filter *filter = NULL;
+	char *text = strndup((const char *)data, size);
+
+	fuzz_assert(text);
+	if (filter_new(text, &filter, &error) < 0) {
+		fuzz_assert(!filter && error.column >= 1 && error.column <= strlen(text) + 1);
+		for (const char *c = error.text; *c; c++)
+			fuzz_assert(*c >= ' ' && *c < 0x7f);
+		fuzz_assert(*error.text);
+	} else {
+		check_negation(text, filter, &some);
+		check_negation(text, filter, &none);
+		check_hardware(filter, &some);
+		filter_free(filter);
+	}
+	free(text);
+	return 0;
+}
