@@ -125,6 +125,11 @@ static void header_ledgers(struct flow *flow, const struct view_header *header)
 	header_bytes(flow, "suspect", header->suspect);
 	if (header->enabled_ns)
 		header_share(flow, "blind", header->blind_ns, header->enabled_ns);
+	if (header->filtered) {
+		snprintf(text, sizeof(text), "%s filtered out",
+			 text_count(figure, header->filtered));
+		flow_item(flow, TERM_PLAIN, text);
+	}
 	header_share(flow, "unattributed", header->unattributed, header->records);
 	if (header->evicted)
 		header_share(flow, "evicted", header->evicted, header->records);

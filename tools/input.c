@@ -13,28 +13,28 @@
 #define LOCATIONS (1U << 18)
 
 /* In front of the profile's sink: windows of other CPUs stay out of every ledger. */
-struct filter {
+struct selection {
 	struct source_sink sink;
 	const struct cpu_list *cpus;
 	u8 backend;
 	bool truncated; /* a window is said to be: suspect bytes are no surprise */
 };
 
-static void filter_window(void *ctx, const struct source_window *window)
+static void select_window(void *ctx, const struct source_window *window)
 {
-	struct filter *filter = ctx;
+	struct selection *selection = ctx;
 
-	filter->backend = window->backend;
-	filter->truncated |= window->flags & WINDOW_TRUNCATED;
-	if (!filter->cpus || cpu_list_has(filter->cpus, window->cpu))
-		filter->sink.window(filter->sink.ctx, window);
+	selection->backend = window->backend;
+	selection->truncated |= window->flags & WINDOW_TRUNCATED;
+	if (!selection->cpus || cpu_list_has(selection->cpus, window->cpu))
+		selection->sink.window(selection->sink.ctx, window);
 }
 
-static void filter_task(void *ctx, const struct task_event *event)
+static void select_task(void *ctx, const struct task_event *event)
 {
-	const struct filter *filter = ctx;
+	const struct selection *selection = ctx;
 
-	filter->sink.task(filter->sink.ctx, event);
+	selection->sink.task(selection->sink.ctx, event);
 }
 
 /*
@@ -61,10 +61,10 @@ static int input_suspect(struct input *input, const char *path, bool truncated)
 
 static int input_replay(struct input *input, const char *path, const struct cpu_list *cpus)
 {
-	struct filter filter = { .sink = profile_sink(input->profile), .cpus = cpus };
-	const struct source_sink sink = { .window = filter_window,
-					  .task = filter_task,
-					  .ctx = &filter };
+	struct selection selection = { .sink = profile_sink(input->profile), .cpus = cpus };
+	const struct source_sink sink = { .window = select_window,
+					  .task = select_task,
+					  .ctx = &selection };
 	struct recording_error error = { .offset = RECORDING_NO_OFFSET };
 	struct recording *recording = NULL;
 	int r;
@@ -75,16 +75,21 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 	input->format = recording_format(recording);
 	r = recording_replay(recording, &sink, &error);
 	recording_free(recording);
-	input->backend = filter.backend;
+	input->backend = selection.backend;
 	if (r < 0)
 		return say_replay(path, r, &error);
-	return input_suspect(input, path, filter.truncated);
+	return input_suspect(input, path, selection.truncated);
 }
 
-int input_load(const char *path, const struct cpu_list *cpus, u64 midr, struct input *ret_input)
+int input_load(const char *path, const struct cpu_list *cpus, u64 midr,
+	       const struct filter *filter, struct input *ret_input)
 {
 	struct attributor_config tasks = { .live = false };
-	struct profile_config config = { .locations = LOCATIONS, .midr = midr };
+	struct profile_config config = {
+		.locations = LOCATIONS,
+		.midr = midr,
+		.filter = filter,
+	};
 	int r;
 
 	*ret_input = (struct input){ 0 };

@@ -6,6 +6,7 @@
 #define SPEPROF_INPUT_H
 
 #include "cpu-list.h"
+#include "filter.h"
 #include "profile.h"
 #include "recording.h"
 
@@ -24,12 +25,14 @@ struct input {
  * input_load() - replay @path; what is wrong with it is said
  * @cpus: windows of these only, or NULL
  * @midr: MIDR_EL1 where the recording does not say, 0 if that is not known either
+ * @filter: what counts, or NULL; stays the caller's until input_deinit()
  * @ret_input: always to be ended by input_deinit(); holds what was readable
  *	where STATUS_OK or STATUS_DAMAGED is returned
  *
  * Return: &enum status.
  */
-int input_load(const char *path, const struct cpu_list *cpus, u64 midr, struct input *ret_input);
+int input_load(const char *path, const struct cpu_list *cpus, u64 midr,
+	       const struct filter *filter, struct input *ret_input);
 
 /** input_view() - as profile_view(), and what only a recording's reader knows */
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,

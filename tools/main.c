@@ -26,14 +26,14 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "summary",
-		.synopsis = "[-j] [-C CPUS] [--midr MIDR] [[-i] FILE]",
+		.synopsis = "[-j] [-C CPUS] [--midr MIDR] [--filter EXPRESSION] [[-i] FILE]",
 		.help = "operations, events, latencies and data sources",
 		.run = summary_run,
 	},
 	{
 		.name = "report",
 		.synopsis = "[-j] [[-i] FILE] [-G GROUP] [-s SORT] [-n N] [-c CONTAINER] [-p PID] "
-			    "[-C CPUS] [--midr MIDR]",
+			    "[-C CPUS] [--midr MIDR] [--filter EXPRESSION]",
 		.help = "the heaviest functions, processes or containers",
 		.run = report_run,
 	},

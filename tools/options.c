@@ -12,6 +12,7 @@ static const struct option long_options[] = {
 	{ "container", required_argument, NULL, 'c' },
 	{ "cpu", required_argument, NULL, 'C' },
 	{ "delay", required_argument, NULL, 'd' },
+	{ "filter", required_argument, NULL, 'L' },
 	{ "group", required_argument, NULL, 'G' },
 	{ "input", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
@@ -96,6 +97,20 @@ static int options_midr(const char *verb, const char *text, u64 *ret)
 	return 0;
 }
 
+static int options_filter(const char *verb, const char *text, struct options *options)
+{
+	struct filter_error error = { 0 };
+	int r;
+
+	options->filter = filter_free(options->filter);
+	r = filter_new(text, &options->filter, &error);
+	if (r >= 0)
+		return 0;
+	if (r != -EINVAL)
+		return say_fail(STATUS_FAILED, "%s: --filter: %s", verb, strerror(-r));
+	return say_fail(STATUS_USAGE, "%s: --filter, column %u: %s", verb, error.column, error.text);
+}
+
 static int options_one(const char *verb, int letter, struct options *options)
 {
 	u32 number = 0;
@@ -124,6 +139,8 @@ static int options_one(const char *verb, int letter, struct options *options)
 	case 'j':
 		options->json = true;
 		return 0;
+	case 'L':
+		return options_filter(verb, optarg, options);
 	case 'M':
 		return options_midr(verb, optarg, &options->midr);
 	case 'n':
@@ -192,6 +209,10 @@ int options_parse(int argc, char **argv, const char *accept, struct options *ret
 	if (options.cpus_given && !options.input)
 		return say_fail(STATUS_USAGE,
 				"%s: -C wants a recording: the daemon's profile is of all CPUs",
+				verb);
+	if (options.filter && !options.input)
+		return say_fail(STATUS_USAGE,
+				"%s: --filter wants a recording: what the daemon counts, Filter= says",
 				verb);
 	if (options.midr && !options.input)
 		return say_fail(STATUS_USAGE,

@@ -6,6 +6,7 @@
 #define SPEPROF_OPTIONS_H
 
 #include "cpu-list.h"
+#include "filter.h"
 #include "format.h"
 #include "view.h"
 
@@ -15,6 +16,7 @@
  * @number: -n: rows of a report, iterations of top; 0 if not given
  * @cpus: -C: windows of these CPUs only, if @cpus_given
  * @midr: --midr: MIDR_EL1 of the core of a recording that does not say; 0 if not given
+ * @filter: --filter: what counts of a recording, the caller's to free; NULL for everything
  * @pid: rows of this process only; 0 for all
  * @container: rows of this container only; NULL for all
  * @root: where doctor looks instead of "/"
@@ -24,6 +26,7 @@ struct options {
 	const char *input;
 	const char *container;
 	const char *root;
+	struct filter *filter;
 	struct format_truth truth[FORMAT_TRUTHS];
 	u32 truths;
 	enum view_group group;
@@ -41,7 +44,7 @@ struct options {
 /**
  * options_parse() - read the options of a verb; errors are said
  * @accept: the letters that the verb takes of "ijGsnpcCdb", 'R' for --root, 'T'
- *	for --truth, 'F' if its recording may stand without -i
+ *	for --truth, 'L' for --filter, 'F' if its recording may stand without -i
  *
  * Return: 0, or an &enum status.
  */

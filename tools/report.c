@@ -38,7 +38,7 @@ static int report_recording(const struct options *options, struct view *ret_view
 	int status, r;
 
 	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
-			    options->midr, &input);
+			    options->midr, options->filter, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = input_view(&input, options->group, options->sort, rows_limit(options, 0),
 			       ret_view);
@@ -77,7 +77,7 @@ int report_run(int argc, char **argv)
 {
 	struct options options;
 	struct view view = { 0 };
-	int status = options_parse(argc, argv, "ijGsnpcCMTF", &options);
+	int status = options_parse(argc, argv, "ijGsnpcCMTFL", &options);
 
 	if (status)
 		return status;
@@ -89,5 +89,6 @@ int report_run(int argc, char **argv)
 		report_print(&view, &options, report_name(&options));
 	}
 	view_clear(&view);
+	filter_free(options.filter);
 	return status;
 }

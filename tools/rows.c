@@ -55,6 +55,7 @@ static json_object *totals_json(const struct view_header *h)
 	add(json, "suspect_bytes", h->suspect);
 	add(json, "lost_bytes", h->lost);
 	add(json, "dropped_bytes", h->dropped);
+	add(json, "filtered", h->filtered);
 	add(json, "unattributed", h->unattributed);
 	add(json, "evicted", h->evicted);
 	return json;

@@ -185,7 +185,7 @@ static int summary_recording(const struct options *options, char **ret_text)
 	int status, r;
 
 	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
-			    options->midr, &input);
+			    options->midr, options->filter, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = profile_summary_json(input.profile,
 					 input.backend == BACKEND_EMULATED ? "emulated" :
@@ -215,7 +215,7 @@ int summary_run(int argc, char **argv)
 {
 	struct options options;
 	char *text = NULL;
-	int status = options_parse(argc, argv, "ijCMF", &options);
+	int status = options_parse(argc, argv, "ijCMFL", &options);
 
 	if (status)
 		return status;
@@ -227,5 +227,6 @@ int summary_run(int argc, char **argv)
 			status = printed;
 	}
 	free(text);
+	filter_free(options.filter);
 	return status;
 }

@@ -176,6 +176,8 @@ int profile_summary_json(struct profile *profile, const char *backend, bool proc
 	json_object_object_add(root, "backend", json_object_new_string(backend));
 	totals = add_object(root, "totals");
 	add(totals, "records", h->records);
+	if (profile->filter)
+		add(totals, "filtered", h->filtered);
 	add(totals, "bytes", h->bytes);
 	add(totals, "suspect_bytes", h->suspect);
 	add(totals, "lost_bytes", h->lost);

@@ -24,6 +24,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		return -ENOMEM;
 	p->attributor = attributor;
 	p->midr = config ? config->midr : 0;
+	p->filter = config ? config->filter : NULL;
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
 	p->epoch = 1;
 	for (u16 value = 0; value < BUCKET_VALUES; value++)
@@ -339,6 +340,41 @@ static void ledger_add(struct view_header *h, const struct source_window *w,
 		h->written += w->written;
 }
 
+/* Whose and what it is, as the filter asks for it. */
+static bool sample_is_wanted(struct profile *p, const struct origin *origin,
+			     const struct spe_sample *s)
+{
+	const struct brief b = brief_of(s);
+	const struct who *who = who_get(p, origin, &b);
+	struct filter_subject subject = { .sample = s, .cpu = origin->cpu };
+
+	if (spe_sample_has(s, SPE_HAS_OP) && s->op_class == SPE_OP_LOAD_STORE)
+		subject.origin = spe_sample_origin(p->encodings[origin->encoding], s);
+	subject.process = attributor_process(p->attributor, (u32)(who->owner >> 32));
+	if (subject.process)
+		subject.container = attributor_container(p->attributor, subject.process->container);
+	return filter_match(p->filter, &subject);
+}
+
+static void window_filter(struct profile *p, struct spe_decoder *decoder,
+			  const struct origin *origin)
+{
+	struct spe_sample sample;
+	enum spe_decode r;
+
+	do {
+		r = spe_decoder_next(decoder, &sample, NULL);
+		if (r != SPE_DECODE_SAMPLE)
+			continue;
+		if (sample_is_wanted(p, origin, &sample)) {
+			sample_add(p, origin, &sample);
+		} else {
+			p->header.filtered++;
+			p->header.records--;
+		}
+	} while (r != SPE_DECODE_END);
+}
+
 static void window_decode(struct profile *p, struct spe_decoder *decoder,
 			  const struct origin *origin)
 {
@@ -380,6 +416,8 @@ void profile_window(struct profile *profile, const struct source_window *window)
 	if (window->flags & WINDOW_SUSPECT)
 		/* D17.8.4.4: nothing in it may be taken for valid. */
 		decoder.ledger.suspect = window->len;
+	else if (profile->filter)
+		window_filter(profile, &decoder, &origin);
 	else
 		window_decode(profile, &decoder, &origin);
 	ledger_add(&profile->header, window, &decoder.ledger);

@@ -7,6 +7,7 @@
 #define SPEPROF_PROFILE_H
 
 #include "attribute.h"
+#include "filter.h"
 #include "histogram.h"
 #include "record.h"
 #include "source.h"
@@ -26,11 +27,13 @@ enum profile_latency {
  * @contexts: values of each Context packet counted one by one, a power of two; 0 for
  *	the default (65536)
  * @midr: MIDR_EL1 for windows that do not say which core took them; 0 for none
+ * @filter: what counts; stays the caller's until the profile is freed. NULL: everything
  */
 struct profile_config {
 	u32 locations;
 	u32 contexts;
 	u64 midr;
+	const struct filter *filter;
 };
 
 struct profile;

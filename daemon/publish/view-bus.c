@@ -35,6 +35,7 @@ static const struct field header_fields[] = {
 	FIELD(view_header, lost, 't'),
 	FIELD(view_header, dropped, 't'),
 	FIELD(view_header, written, 't'),
+	FIELD(view_header, filtered, 't'),
 	FIELD(view_header, unattributed, 't'),
 	FIELD(view_header, evicted, 't'),
 	FIELD(view_header, cost_ns, 't'),

@@ -60,6 +60,7 @@ struct view_row {
  * @enabled_ns, @blind_ns: summed over CPUs: @enabled_ns = armed + blind
  * @bytes: what PMBPTR advanced = @decoded + @padding + @suspect + @dropped
  * @written: records written, WINDOW_WRITTEN_UNKNOWN where the SPU cannot tell
+ * @filtered: records that the filter left out; they are not in @records
  * @unattributed: samples without a process
  * @idle: samples of the idle task (TID 0)
  * @evicted: samples whose location was evicted from the bounded tables
@@ -88,6 +89,7 @@ struct view_header {
 	u64 lost;
 	u64 dropped;
 	u64 written;
+	u64 filtered;
 	u64 unattributed;
 	u64 evicted;
 	u64 cost_ns;

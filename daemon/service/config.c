@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "config.h"
+#include "filter.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -84,11 +85,33 @@ static int parse_models(struct config *c, const char *value)
 	return 0;
 }
 
+/* Parsed here for its errors alone; who uses it parses it again. */
+static int parse_filter(struct config *c, const char *value, struct config_error *ret_error)
+{
+	struct filter_error error = { 0 };
+	struct filter *filter = NULL;
+
+	if (strlen(value) >= sizeof(c->filter)) {
+		snprintf(ret_error->text, sizeof(ret_error->text),
+			 "Filter=: should be at most %zu bytes", sizeof(c->filter) - 1);
+		return -EINVAL;
+	}
+	if (*value && filter_new(value, &filter, &error) < 0) {
+		snprintf(ret_error->text, sizeof(ret_error->text), "Filter=, column %u: %s",
+			 error.column, error.text);
+		return -EINVAL;
+	}
+	filter_free(filter);
+	strcpy(c->filter, value);
+	return 0;
+}
+
 enum setting_type {
 	SETTING_SOURCE,
 	SETTING_BOOL,
 	SETTING_RATE,
 	SETTING_MODELS,
+	SETTING_FILTER,
 	SETTING_TASK_EVENTS,
 };
 
@@ -107,6 +130,7 @@ static const struct setting {
 	{ "Kernel", SETTING_BOOL, offsetof(struct config, kernel), "yes or no" },
 	{ "User", SETTING_BOOL, offsetof(struct config, user), "yes or no" },
 	{ "SamplesPerSecond", SETTING_RATE, 0, "a number from 1 to 100000" },
+	{ "Filter", SETTING_FILTER, 0, "" },
 	{ "Models", SETTING_MODELS, 0, "\"COMM=PROFILE ...\", at most 255 bytes" },
 };
 
@@ -121,6 +145,8 @@ static int setting_parse(const struct setting *s, struct config *c, const char *
 		return parse_rate(c, value);
 	case SETTING_MODELS:
 		return parse_models(c, value);
+	case SETTING_FILTER:
+		break;
 	case SETTING_TASK_EVENTS:
 		return parse_task_events(c, value);
 	}
@@ -135,6 +161,8 @@ int config_set(struct config *config, const char *key, const char *value,
 
 		if (strcmp(s->key, key))
 			continue;
+		if (s->type == SETTING_FILTER)
+			return parse_filter(config, value, ret_error);
 		if (!setting_parse(s, config, value))
 			return 0;
 		snprintf(ret_error->text, sizeof(ret_error->text), "%s=%.60s: should be %s", key,

@@ -23,6 +23,7 @@ enum config_source {
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
  * @jitter: Jitter=
  * @kernel, @user: Kernel=, User=
+ * @filter: Filter=, an expression (Documentation/filters.md), "" for everything
  * @models: Models=, for emulation: "COMM=PROFILE ..."
  */
 struct config {
@@ -35,6 +36,7 @@ struct config {
 	bool jitter;
 	bool kernel;
 	bool user;
+	char filter[1024];
 	char models[256];
 };
 
@@ -51,7 +53,7 @@ struct config {
  */
 struct config_error {
 	unsigned int line;
-	char text[192];
+	char text[320];
 };
 
 /**

@@ -196,23 +196,35 @@ static int open_auto(const struct config *c, const struct source_config *config,
 	return 0;
 }
 
-static int open_source(const struct config *c, struct source **ret_source)
+/* What the SPU leaves out nobody can count, so that it is said. */
+static void tell_filter(const struct config *c, const char *parts, const struct source *source)
 {
-	const struct source_config config = source_config(c);
+	if (!*c->filter)
+		return;
+	if (source->filters)
+		complain(SD_INFO, "Filter=%s: %s also in the SPU", c->filter, parts);
+	else
+		complain(SD_INFO, "Filter=%s: in the daemon alone%s", c->filter,
+			 *parts ? ", as this SPU cannot filter so" : "");
+}
+
+static int open_source(const struct config *c, const struct source_config *config,
+		       struct source **ret_source)
+{
 	const char *reason = "";
 	int r;
 
 	switch (c->source) {
 	case CONFIG_SOURCE_EMULATED:
-		return open_emulated(c, &config, ret_source);
+		return open_emulated(c, config, ret_source);
 	case CONFIG_SOURCE_PERF:
-		r = source_perf_new(&config, ret_source, &reason);
+		r = source_perf_new(config, ret_source, &reason);
 		break;
 	case CONFIG_SOURCE_MODULE:
-		r = source_module_new(&config, c->io_uring, ret_source, &reason);
+		r = source_module_new(config, c->io_uring, ret_source, &reason);
 		break;
 	default:
-		return open_auto(c, &config, ret_source);
+		return open_auto(c, config, ret_source);
 	}
 	return r < 0 ? source_failed(r, reason) : check_backend(c, *ret_source);
 }
@@ -312,6 +324,26 @@ static int make_event(sd_event **ret_event)
 	return r;
 }
 
+/* @ret_filter: NULL for everything; outlives the worker */
+static int open_filtered(const struct config *c, struct source **ret_source,
+			 struct filter **ret_filter)
+{
+	struct source_config config = source_config(c);
+	struct filter_error error;
+	const char *parts = "";
+	int r;
+
+	/* config_set() has seen that it parses. */
+	if (*c->filter && filter_new(c->filter, ret_filter, &error) < 0)
+		return EX_OSERR;
+	if (*ret_filter)
+		parts = filter_hardware(*ret_filter, &config);
+	r = open_source(c, &config, ret_source);
+	if (!r)
+		tell_filter(c, parts, *ret_source);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { .config = CONFIG_DEFAULT };
@@ -319,6 +351,7 @@ int main(int argc, char **argv)
 	struct task_events *tasks = NULL;
 	struct source *source = NULL;
 	struct worker *worker = NULL;
+	struct filter *filter = NULL;
 	sd_event *event = NULL;
 	int r;
 
@@ -329,10 +362,10 @@ int main(int argc, char **argv)
 		complain(SD_ERR, "no event loop");
 		return EX_OSERR;
 	}
-	r = open_source(&o.config, &source);
+	r = open_filtered(&o.config, &source, &filter);
 	if (!r)
 		tasks = open_tasks(&o.config, &told);
-	if (!r && worker_new(source, tasks, &told, &worker) < 0) {
+	if (!r && worker_new(source, tasks, &told, filter, &worker) < 0) {
 		complain(SD_ERR, "the worker could not be started");
 		task_events_free(tasks);
 		source->ops->free(source);
@@ -341,6 +374,7 @@ int main(int argc, char **argv)
 	if (!r)
 		r = serve(&o, event, worker);
 	worker_free(worker);
+	filter_free(filter);
 	sd_event_unref(event);
 	return r;
 }

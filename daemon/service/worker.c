@@ -221,8 +221,9 @@ static void state_deinit(struct worker_state *state)
 }
 
 static int state_init(struct worker_state *state, struct source *source, struct task_events *tasks,
-		      const struct task_events_status *told)
+		      const struct task_events_status *told, const struct filter *filter)
 {
+	const struct profile_config profile = { .filter = filter };
 	const struct attributor_config attribution = { .live = true };
 	u32 cpus;
 	int r;
@@ -232,7 +233,7 @@ static int state_init(struct worker_state *state, struct source *source, struct 
 	if (r >= 0)
 		r = symbols_new(0, &state->symbols);
 	if (r >= 0)
-		r = profile_new(NULL, state->attributor, &state->profile);
+		r = profile_new(&profile, state->attributor, &state->profile);
 	if (r < 0) {
 		state_deinit(state);
 		return r;
@@ -250,7 +251,8 @@ static int state_init(struct worker_state *state, struct source *source, struct 
 }
 
 int worker_new(struct source *source, struct task_events *tasks,
-	       const struct task_events_status *told, struct worker **ret_worker)
+	       const struct task_events_status *told, const struct filter *filter,
+	       struct worker **ret_worker)
 {
 	struct worker *w;
 	int r;
@@ -258,7 +260,7 @@ int worker_new(struct source *source, struct task_events *tasks,
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	r = state_init(&w->state, source, tasks, told);
+	r = state_init(&w->state, source, tasks, told, filter);
 	if (r < 0) {
 		free(w);
 		return r;

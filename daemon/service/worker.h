@@ -44,9 +44,11 @@ struct worker;
  * worker_new() - start the thread; takes over @source and @tasks
  * @tasks: what tells of tasks, NULL for /proc alone
  * @told: what task_events_new() said of it; copied
+ * @filter: what counts, or NULL; the caller's until worker_free()
  */
 int worker_new(struct source *source, struct task_events *tasks,
-	       const struct task_events_status *told, struct worker **ret_worker);
+	       const struct task_events_status *told, const struct filter *filter,
+	       struct worker **ret_worker);
 
 /** worker_free() - stop sampling, end the thread, free what it owns */
 struct worker *worker_free(struct worker *worker);

@@ -413,6 +413,8 @@ static int emulated_open(struct emulated *e, const struct source_config *config,
 		return r;
 	e->source.interval_ns = e->program.interval;
 	e->source.no_context = config->no_context;
+	e->source.filters = config->filter_types || config->filter_events ||
+			    config->filter_latency;
 	e->clock = (struct cpu_clock_config){
 		.period_ns = e->program.interval,
 		.kernel = config->kernel,

@@ -232,7 +232,7 @@ static u32 types_of(u64 filter)
 static int set_sampling(struct module_source *m, const struct source_config *config, u64 interval,
 			const char **ret_reason)
 {
-	const struct speprof_sampling sampling = {
+	struct speprof_sampling sampling = {
 		.size = sizeof(sampling),
 		.flags = (config->user ? SPEPROF_SAMPLE_USER : 0) |
 			 (config->kernel ? SPEPROF_SAMPLE_KERNEL : 0) |
@@ -245,10 +245,18 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 		.min_latency = config->filter_latency,
 	};
 
+	m->source.filters = config->filter_types || config->filter_events || config->filter_latency;
 	if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
 		return 0;
-	*ret_reason = errno == EOPNOTSUPP ? "this SPU cannot filter so" :
-					    "the module refused what to sample";
+	if (errno == EOPNOTSUPP && m->source.filters) {
+		m->source.filters = false;
+		sampling.types = 0;
+		sampling.events = 0;
+		sampling.min_latency = 0;
+		if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
+			return 0;
+	}
+	*ret_reason = "the module refused what to sample";
 	return -errno;
 }
 

@@ -87,23 +87,32 @@ static u32 watermark(const struct source_config *config)
 static int fill_settings(const struct perf_pmu *pmu, const struct source_config *c,
 			 struct perf_event_attr *attr)
 {
+	int r = perf_pmu_set(pmu, PERF_PMU_TS_ENABLE, 1, attr);
+
+	return r < 0 ? r : perf_pmu_set(pmu, PERF_PMU_JITTER, c->jitter, attr);
+}
+
+/* Likewise; all of them or none. */
+static bool fill_filters(const struct perf_pmu *pmu, const struct source_config *c,
+			 struct perf_event_attr *attr)
+{
 	const struct {
 		enum perf_pmu_setting setting;
 		u64 value;
 	} settings[] = {
-		{ PERF_PMU_TS_ENABLE, 1 },
-		{ PERF_PMU_JITTER, c->jitter },
 		{ PERF_PMU_BRANCH_FILTER, !!(c->filter_types & SPE_PMSFCR_B) },
 		{ PERF_PMU_LOAD_FILTER, !!(c->filter_types & SPE_PMSFCR_LD) },
 		{ PERF_PMU_STORE_FILTER, !!(c->filter_types & SPE_PMSFCR_ST) },
 		{ PERF_PMU_EVENT_FILTER, c->filter_events },
 		{ PERF_PMU_MIN_LATENCY, c->filter_latency },
 	};
-	int r = 0;
+	struct perf_event_attr filtered = *attr;
 
-	for (size_t i = 0; i < ARRAY_SIZE(settings) && r >= 0; i++)
-		r = perf_pmu_set(pmu, settings[i].setting, settings[i].value, attr);
-	return r;
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
+		if (perf_pmu_set(pmu, settings[i].setting, settings[i].value, &filtered) < 0)
+			return false;
+	*attr = filtered;
+	return true;
 }
 
 static int open_cpu(struct perf_source *p, u32 cpu)
@@ -137,6 +146,7 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	int r;
 
 	r = fill_settings(pmu, &p->config, &attr);
+	p->source.filters &= fill_filters(pmu, &p->config, &attr);
 	if (r >= 0)
 		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr, cpu, &window);
 	if (r < 0)
@@ -273,7 +283,7 @@ static const char *open_reason(int error)
 	case EPERM:
 		return perf_refused_reason();
 	case EOPNOTSUPP:
-		return "the kernel's SPE driver, or this SPU, cannot filter so";
+		return "the kernel's SPE driver knows no timestamps or no jitter";
 	case EBUSY:
 		return "the SPU of a CPU is in use: a perf record -e arm_spe_0// runs";
 	case EMFILE:
@@ -339,6 +349,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 		.ops = &perf_ops,
 		.by = "AUX areas",
 		.backend = BACKEND_HARDWARE,
+		.filters = config->filter_types || config->filter_events || config->filter_latency,
 		.interval_ns = interval_of(pmus, count, config),
 	};
 	p->config = *config;

@@ -142,7 +142,8 @@ struct source_sink {
  * @jitter: perturb the interval at random (PMSIRR.RND)
  * @kernel, @user: Exception levels
  * @no_context: records do not say whose they are (PMSCR.CX is 0)
- * @filter_*: as PMSFCR has them; 0 for none
+ * @filter_*: what the SPU may leave out, as PMSFCR, PMSEVFR and PMSLATFR have it; 0
+ *	for none. Where it cannot, it samples all, and &source.filters says so
  * @models: for emulation, profiles by process name, "comm=profile" pairs that
  *	a space parts; "" for none
  */
@@ -201,6 +202,7 @@ struct source {
 	const char *by;		/* how it is read, for people: "io_uring", "epoll" */
 	u32 cpus;		/* CPUs it samples */
 	u8 backend;		/* &enum backend */
+	bool filters;		/* the SPU does what filter_* ask for */
 	u64 interval_ns;	/* in force */
 	struct source_trouble trouble;
 	bool no_context;	/* as struct source_config has it */

@@ -406,7 +406,7 @@ static struct worker *start_worker(struct task_events *events, bool no_context)
 		skip();
 	if (no_context)
 		assert_int_equal(task_events_follow(events, reason_events), 0);
-	assert_int_equal(worker_new(source, events, &told, &worker), 0);
+	assert_int_equal(worker_new(source, events, &told, NULL, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
 	return worker;
 }
