@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * test-syndrome-table FILE: whether the table between FILE's markers is that of core/syndrome.c:
+ * every EC and every BSC or FSC, in exactly one row. Without FILE: print it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "syndrome.h"
+
+#define CODES 64
+#define TEXT_MAX 8192
+#define BEGIN "<!-- syndromes: begin -->\n"
+#define END "<!-- syndromes: end -->"
+
+static const char *const sections[SPE_SYNDROMES] = {
+	[SPE_SYNDROME_FULL] = "D17.8.2",
+	[SPE_SYNDROME_NOT_ALLOWED] = "D17.8.5",
+	[SPE_SYNDROME_FAULT] = "D17.8.3",
+	[SPE_SYNDROME_EXTERNAL_SYNC] = "D17.8.3, D17.8.4.4",
+	[SPE_SYNDROME_EXTERNAL_ASYNC] = "D17.8.4.4",
+	[SPE_SYNDROME_GPC] = "D17.8.3, D17.8.4.4",
+	[SPE_SYNDROME_IMPDEF] = "D17.8.6",
+	[SPE_SYNDROME_UNKNOWN] = "reserved values",
+};
+
+struct text {
+	char bytes[TEXT_MAX];
+	size_t size;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+	size_t room = sizeof(text->bytes) - text->size;
+	va_list args;
+	int got;
+
+	va_start(args, format);
+	got = vsnprintf(text->bytes + text->size, room, format, args);
+	va_end(args);
+	if (got < 0 || (size_t)got >= room)
+		abort();
+	text->size += (size_t)got;
+}
+
+static struct spe_verdict verdict_of(unsigned int ec, unsigned int code)
+{
+	return spe_syndrome_read(SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | code);
+}
+
+static bool is_same(struct spe_verdict a, struct spe_verdict b)
+{
+	return a.class == b.class && a.action == b.action && a.suspect == b.suspect;
+}
+
+/* The codes of @ec with @verdict, as a set of bits. */
+static uint64_t codes_of(unsigned int ec, struct spe_verdict verdict)
+{
+	uint64_t codes = 0;
+
+	for (unsigned int code = 0; code < CODES; code++)
+		codes |= (uint64_t)is_same(verdict_of(ec, code), verdict) << code;
+	return codes;
+}
+
+static void add_codes(struct text *text, uint64_t codes)
+{
+	const char *comma = "";
+
+	if (codes == UINT64_MAX) {
+		add(text, "any");
+		return;
+	}
+	for (unsigned int code = 0; code < CODES; code++) {
+		unsigned int last = code;
+
+		if (!(codes >> code & 1))
+			continue;
+		while (last + 1 < CODES && codes >> (last + 1) & 1)
+			last++;
+		add(text, last > code ? "%s0x%02x-0x%02x" : "%s0x%02x", comma, code, last);
+		comma = ", ";
+		code = last;
+	}
+}
+
+/* Neighbouring ECs with the same codes stand together. */
+static void add_places(struct text *text, struct spe_verdict verdict)
+{
+	const char *semicolon = "";
+
+	for (unsigned int ec = 0; ec < CODES; ec++) {
+		uint64_t codes = codes_of(ec, verdict);
+		unsigned int last = ec;
+
+		if (!codes)
+			continue;
+		while (last + 1 < CODES && codes_of(last + 1, verdict) == codes)
+			last++;
+		add(text, last > ec ? "%s0x%02x-0x%02x: " : "%s0x%02x: ", semicolon, ec, last);
+		add_codes(text, codes);
+		semicolon = "; ";
+		ec = last;
+	}
+}
+
+static void add_row(struct text *text, struct spe_verdict verdict)
+{
+	add(text, "| %s | ", spe_syndrome_name(verdict.class));
+	add_places(text, verdict);
+	add(text, " | %s | %s | %s |\n", verdict.suspect ? "dropped" : "kept",
+	    verdict.action >= SPE_ACTION_STOP_CPU ? "stops" : "goes on", sections[verdict.class]);
+}
+
+static void table_make(struct text *text)
+{
+	struct spe_verdict seen[SPE_SYNDROMES * 4];
+	size_t count = 0;
+
+	text->size = 0;
+	add(text, "| event | EC: BSC or FSC | window | CPU | where |\n| --- | --- | --- | --- | --- |\n");
+	for (unsigned int n = 0; n < CODES * CODES; n++) {
+		struct spe_verdict verdict = verdict_of(n / CODES, n % CODES);
+		bool known = false;
+
+		for (size_t i = 0; i < count; i++)
+			known |= is_same(seen[i], verdict);
+		if (known)
+			continue;
+		if (count == sizeof(seen) / sizeof(seen[0]))
+			abort();
+		seen[count++] = verdict;
+		add_row(text, verdict);
+	}
+}
+
+static int table_compare(const char *path, const struct text *text)
+{
+	static char page[1 << 18];
+	FILE *file = fopen(path, "r");
+	const char *begin, *end;
+
+	if (!file) {
+		perror(path);
+		return 1;
+	}
+	page[fread(page, 1, sizeof(page) - 1, file)] = '\0';
+	fclose(file);
+	begin = strstr(page, BEGIN);
+	end = begin ? strstr(begin, END) : NULL;
+	if (!end) {
+		fprintf(stderr, "%s: no lines \"%.*s\" and \"%s\"\n", path, (int)strlen(BEGIN) - 1,
+			BEGIN, END);
+		return 1;
+	}
+	begin += strlen(BEGIN);
+	if ((size_t)(end - begin) == text->size && !memcmp(begin, text->bytes, text->size))
+		return 0;
+	fprintf(stderr, "%s: the table of syndromes is not that of core/syndrome.c, which is:\n%s",
+		path, text->bytes);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	static struct text text;
+
+	table_make(&text);
+	if (argc > 1)
+		return table_compare(argv[1], &text);
+	fputs(text.bytes, stdout);
+	return 0;
+}
