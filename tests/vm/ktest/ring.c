@@ -457,6 +457,84 @@ static void uring_reads(void)
 	free(bytes);
 }
 
+/* Into memory that io_uring has pinned, in pieces of which none is whole windows. */
+static void uring_reads_into_registered_buffers(void)
+{
+	struct speprof_session_config config = ksession_config();
+	uint8_t *bytes = malloc(4 << 20);
+	struct iovec pinned[2] = { { malloc(9000), 9000 }, { malloc(5000), 5000 } };
+	struct io_uring uring;
+	struct scene scene;
+	size_t have = 0;
+	int got = 1;
+
+	check(!io_uring_queue_init(8, &uring, 0));
+	check(!io_uring_register_buffers(&uring, pinned, 2));
+	scene_begin(&scene, &config, 0);
+	check(!fcntl(scene.ring.fd, F_SETFL, 0));
+	for (unsigned int i = 0; got; i++) {
+		struct io_uring_sqe *sqe = io_uring_get_sqe(&uring);
+		struct iovec *to = &pinned[i % 2];
+
+		if (have >= 64 << 10)
+			check(!ioctl(scene.session, SPEPROF_SESSION_STOP, 0));
+		io_uring_prep_read_fixed(sqe, scene.ring.fd, (uint8_t *)to->iov_base + 100,
+					 (unsigned int)to->iov_len - 100, 0, (int)(i % 2));
+		got = uring_one(&uring, sqe);
+		check(got >= 0, "%d", got);
+		memcpy(bytes + have, (uint8_t *)to->iov_base + 100, (size_t)got);
+		have += (size_t)got;
+		check(have < 3 << 20);
+	}
+	kwindows_walk(bytes, have, 0, &scene.tally);
+	check(scene.tally.ledger.records == scene.tally.counted);
+	scene.ring.tail = have;
+	scene_end(&scene);
+	io_uring_queue_exit(&uring);
+	free(bytes);
+}
+
+/* A read that waits is a poll to io_uring, and ends when it is asked to. */
+static void uring_waits_can_be_cancelled(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct io_uring_sqe *sqe;
+	struct io_uring_cqe *cqe;
+	struct io_uring uring;
+	unsigned int seen = 0;
+	struct kring ring;
+	uint8_t byte;
+	int session;
+
+	check(!io_uring_queue_init(8, &uring, 0));
+	session = ksession_new(&config);
+	kring_open(session, 0, &ring);
+	sqe = io_uring_get_sqe(&uring);
+	io_uring_prep_poll_add(sqe, ring.fd, POLLIN);
+	sqe->user_data = 1;
+	sqe = io_uring_get_sqe(&uring);
+	io_uring_prep_poll_multishot(sqe, ring.fd, POLLIN | POLLPRI);
+	sqe->user_data = 2;
+	check(io_uring_submit(&uring) == 2);
+	ksleep_ms(20);
+	check(io_uring_peek_cqe(&uring, &cqe) == -EAGAIN);
+	sqe = io_uring_get_sqe(&uring);
+	io_uring_prep_cancel_fd(sqe, ring.fd, IORING_ASYNC_CANCEL_ALL);
+	sqe->user_data = 3;
+	check(io_uring_submit(&uring) == 1);
+	while (seen != 6) {
+		check(!io_uring_wait_cqe(&uring, &cqe));
+		check(cqe->res == (cqe->user_data == 3 ? 2 : -ECANCELED), "%llu: %d",
+		      (unsigned long long)cqe->user_data, cqe->res);
+		seen += (unsigned int)cqe->user_data;
+		io_uring_cqe_seen(&uring, cqe);
+	}
+	check(!read(ring.fd, &byte, 1));
+	kring_close(&ring);
+	close(session);
+	io_uring_queue_exit(&uring);
+}
+
 static void uring_multishot_poll(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -552,6 +630,8 @@ const struct ktest ktests_ring[] = {
 	{ "latency-is-bounded", latency_is_bounded },
 	{ "uring-commands", uring_commands },
 	{ "uring-reads", uring_reads },
+	{ "uring-reads-into-registered-buffers", uring_reads_into_registered_buffers },
+	{ "uring-waits-can-be-cancelled", uring_waits_can_be_cancelled },
 	{ "uring-multishot-poll", uring_multishot_poll },
 	{ "closed-in-any-order", closed_in_any_order },
 	{ 0 },
