@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 	};
 	feed.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	feed.pool = make_pool();
-	if (feed.timer < 0 || worker_new(&feed.source, NULL, &told, &worker) < 0 ||
+	if (feed.timer < 0 || worker_new(&feed.source, NULL, &told, NULL, &worker) < 0 ||
 	    worker_call(worker, worker_start, NULL) < 0)
 		return EXIT_FAILURE;
 	cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
