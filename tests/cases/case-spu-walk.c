@@ -284,6 +284,41 @@ static void walk_aborts(struct spe_check *check)
 	}
 }
 
+/* Which FSC are of a walk: levels -2 to 3, and not the parity error that follows them. */
+static void walk_abort_codes(struct spe_check *check)
+{
+	for (u32 fsc = 0x10; fsc < 0x1a; fsc++) {
+		const bool walk = fsc >= 0x12 && fsc <= 0x17;
+		struct spe_spu_config config = config_of(6, 0);
+
+		config.walk_abort = SPE_SPU_WALK_ABORT_IGNORED;
+		config.abort = SPE_SPU_ABORT_SERROR;
+		if (!start(check, &config))
+			return;
+		spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, fsc));
+		SPE_CHECK(check, fixture_sample(&op_load));
+		SPE_CHECK_EQ(check, (u64)fsc << 40 | fixture_reg(SPE_REG_PMBSR),
+			     (u64)fsc << 40 | (fsc < 0x12 || walk ? 0 : EC(0x24, fsc)));
+		SPE_CHECK_EQ(check, fixture.serrors, fsc < 0x12);
+	}
+}
+
+/* An abort that comes late and is not reported is over with that. */
+static void late_serror(struct spe_check *check)
+{
+	struct spe_spu_config config = config_of(3, 0);
+
+	config.abort = SPE_SPU_ABORT_SERROR;
+	if (!start(check, &config))
+		return;
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, FULL);
+	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC));
+	SPE_CHECK(check, fixture.serrors == 1 && fixture_reg(SPE_REG_PMBSR) == FULL);
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	SPE_CHECK(check, fixture_sample(&op_load));
+	SPE_CHECK(check, fixture.serrors == 1 && fixture.spu.stats.written == 1);
+}
+
 /* RPGGHS, RHXSYK, D17.8.5: PMBPTR where it must not be, in each way that is modelled. */
 static void not_allowed(struct spe_check *check)
 {
@@ -315,7 +350,7 @@ static void lag(struct spe_check *check)
 {
 	for (u8 lag = 0; lag < 4; lag++) {
 		struct spe_spu_config config = config_of(6, 0);
-		unsigned int sampled = 0;
+		unsigned int sampled = 0, in_flight = 0;
 
 		config.fault_lag = lag;
 		config.in_flight = 8;
@@ -327,11 +362,15 @@ static void lag(struct spe_check *check)
 		SPE_CHECK(check, fixture.irq);
 		while (spe_spu_until_sample(&fixture.spu)) {
 			sampled++;
-			if (spe_spu_pass(&fixture.spu, 1))
-				spe_spu_sample(&fixture.spu, &op_load);
+			if (!spe_spu_pass(&fixture.spu, 1))
+				continue;
+			in_flight++;
+			spe_spu_sample(&fixture.spu, &op_load);
 		}
 		/* They are discarded, one and all; neither PMBSR nor PMBPTR is touched. */
 		SPE_CHECK_EQ(check, sampled, lag);
+		/* The last of them has nowhere to go when it is selected. */
+		SPE_CHECK_EQ(check, in_flight, lag ? lag - 1U : 0);
 		SPE_CHECK_EQ(check, fixture.spu.stats.selected, 1 + lag);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1 + lag);
 		SPE_CHECK_EQ(check, fixture.spu.in_flight, 0);
@@ -481,6 +520,8 @@ static const struct spe_case cases[] = {
 	{ "second page", second_page },
 	{ "TopLevel and AssuredOnly", hardening },
 	{ "aborts of walks", walk_aborts },
+	{ "codes of aborts of walks", walk_abort_codes },
+	{ "late SError", late_serror },
 	{ "access not allowed", not_allowed },
 	{ "lag after a fault", lag },
 	{ "lag ends", lag_ends },
