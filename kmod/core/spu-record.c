@@ -108,6 +108,7 @@ void spe_spu_record_prepare(struct spe_spu *spu)
 		/* Cannot fail: spu-config.c refuses sizes that packets cannot have. */
 		spe_packet_encode(&packet, spu->record, sizeof(spu->record));
 		spu->headers[kind] = spu->record[0];
+		spu->sizes[kind] = packet.payload_size;
 	}
 	spu->output = output_kinds(&spu->config);
 	spu->gcs = spu->config.pe & SPE_PE_GCS && spu->config.pmsver >= SPE_PMSVER_V1P4;
@@ -123,7 +124,7 @@ struct writer {
 
 static void put_as(struct writer *w, enum spe_spu_kind kind, u8 header, u64 payload)
 {
-	u8 size = payload_size(&w->spu->config, kind);
+	u8 size = w->spu->sizes[kind];
 	u8 *p;
 
 	if (!(w->output >> kind & 1))

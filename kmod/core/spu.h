@@ -409,6 +409,7 @@ struct spe_spu {
 	bool irq_level;
 	u8 headers[SPE_SPU_KINDS];
 	u8 extended[SPE_SPU_KINDS]; /* the byte before the header, 0 for the short format */
+	u8 sizes[SPE_SPU_KINDS]; /* bytes of the payload */
 	u8 record[SPE_MAX_RECORD];
 };
 
