@@ -18,6 +18,7 @@
 
 #include <linux/speprof.h>
 
+#include "cgroups.h"
 #include "chardev.h"
 #include "compat.h"
 #include "cpu.h"
@@ -29,7 +30,8 @@
 		       SPEPROF_COLLECT_CONTEXT | SPEPROF_COLLECT_PHYSICAL_ADDRESS)
 #define TYPE_FLAGS (SPEPROF_TYPE_BRANCH | SPEPROF_TYPE_LOAD | SPEPROF_TYPE_STORE)
 #define RIGHT_FLAGS (SPEPROF_RIGHT_KERNEL | SPEPROF_RIGHT_CONTEXT | \
-		     SPEPROF_RIGHT_PHYSICAL_ADDRESS | SPEPROF_RIGHT_PHYSICAL_TIME)
+		     SPEPROF_RIGHT_PHYSICAL_ADDRESS | SPEPROF_RIGHT_PHYSICAL_TIME | \
+		     SPEPROF_RIGHT_CGROUPS)
 
 #define EVENT_SLOTS_MIN 16
 #define EVENT_SLOTS_MAX 65536
@@ -46,6 +48,7 @@ union argument {
 	struct speprof_cpu_info cpu_info;
 	struct speprof_session_config session_config;
 	struct speprof_sampling sampling;
+	struct speprof_cgroups cgroups;
 	struct speprof_ring_open ring_open;
 	struct speprof_advance advance;
 	struct speprof_ring_stats ring_stats;
@@ -384,10 +387,45 @@ static int session_run_ring_open(struct call *call)
 	return 0;
 }
 
+static struct cgroup_set *cgroups_get(u64 address, u32 count)
+{
+	struct cgroup_set *set;
+	s32 *fds;
+
+	if (count > SPEPROF_CGROUPS_MAX)
+		return ERR_PTR(-ENOSPC);
+	if (!address != !count)
+		return ERR_PTR(-EINVAL);
+	fds = memdup_user(u64_to_user_ptr(address), count * sizeof(*fds));
+	if (IS_ERR(fds))
+		return ERR_CAST(fds);
+	set = cgroup_set_from_fds(fds, count);
+	kfree(fds);
+	return set;
+}
+
+static int session_run_cgroups(struct call *call)
+{
+	const struct speprof_cgroups *cgroups = &call->argument.cgroups;
+	struct cgroup_set *set;
+	int ret;
+
+	if (cgroups->op < SPEPROF_CGROUPS_ADD || cgroups->op > SPEPROF_CGROUPS_REPLACE ||
+	    cgroups->reserved)
+		return -EINVAL;
+	set = cgroups_get(cgroups->fds, cgroups->count);
+	if (IS_ERR(set))
+		return PTR_ERR(set);
+	ret = session_cgroups(call->object, cgroups->op, set);
+	cgroup_set_free(set);
+	return ret;
+}
+
 static const struct command session_commands[] = {
 	COMMAND(SPEPROF_SESSION_SAMPLE, SHAPE_IN, speprof_sampling, reserved, session_run_sample),
 	COMMAND_NONE(SPEPROF_SESSION_START, session_run_start),
 	COMMAND_NONE(SPEPROF_SESSION_STOP, session_run_stop),
+	COMMAND(SPEPROF_SESSION_CGROUPS, SHAPE_IN, speprof_cgroups, reserved, session_run_cgroups),
 	COMMAND(SPEPROF_RING_OPEN, SHAPE_OUT, speprof_ring_open, data_bytes, session_run_ring_open),
 };
 
@@ -459,6 +497,11 @@ static int config_check(const struct speprof_session_config *config)
 		return -EINVAL;
 	if (config->max_latency_ms > LATENCY_MS_MAX)
 		return -EINVAL;
+	if (config->flags & ~SPEPROF_SESSION_OF_CGROUPS)
+		return -EINVAL;
+	if (!(config->flags & SPEPROF_SESSION_OF_CGROUPS) &&
+	    (config->cgroups || config->cgroups_count))
+		return -EINVAL;
 	return 0;
 }
 
@@ -494,6 +537,19 @@ static int cpus_get(const struct speprof_session_config *config, struct cpumask 
 	return ret;
 }
 
+static struct session *session_open(const struct speprof_session_config *config,
+				    const struct cpumask *cpus)
+{
+	struct cgroup_set *set = NULL;
+
+	if (config->flags & SPEPROF_SESSION_OF_CGROUPS) {
+		set = cgroups_get(config->cgroups, config->cgroups_count);
+		if (IS_ERR(set))
+			return ERR_CAST(set);
+	}
+	return session_new(config, cpus, set);
+}
+
 static int device_run_session_new(struct call *call)
 {
 	const struct speprof_session_config *config = &call->argument.session_config;
@@ -514,7 +570,7 @@ static int device_run_session_new(struct call *call)
 	ret = cpus_get(config, cpus);
 	if (ret)
 		goto out;
-	session = session_new(config, cpus);
+	session = session_open(config, cpus);
 	if (IS_ERR(session)) {
 		ret = PTR_ERR(session);
 		goto out;

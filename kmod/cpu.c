@@ -12,6 +12,7 @@
 #endif
 
 #include "cpu.h"
+#include "owner.h"
 #include "ring.h"
 
 #define INTERVAL_MAX 0xffffff00ULL
@@ -107,8 +108,7 @@ static const char *cpu_take(struct speprof_cpu *self, struct speprof_cpu_info *i
 	}
 	self->info = *info;
 	self->up = true;
-	if (self->ring)
-		ring_online(self->ring);
+	owner_online(self);
 	return NULL;
 }
 
@@ -134,8 +134,7 @@ static void cpu_down_here(void *unused)
 
 	if (!self->up)
 		return;
-	if (self->ring)
-		ring_offline(self->ring);
+	owner_offline(self);
 	self->up = false;
 	if (the_backend->detach)
 		the_backend->detach();
@@ -265,7 +264,7 @@ void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info)
 	if (cpu_online(cpu))
 		ret_info->flags |= SPEPROF_CPU_ONLINE;
 	/* Sessions attach and detach under speprof_control. */
-	if (READ_ONCE(host->ring))
+	if (!hlist_empty(&host->rings))
 		ret_info->flags |= SPEPROF_CPU_BUSY;
 	cpus_read_unlock();
 	mutex_unlock(&speprof_control);
@@ -304,6 +303,9 @@ bool speprof_interrupt(void)
 	if (self->ring && ring_interrupt(self->ring))
 		return true;
 
+	/* It is kept, as it is somebody's: only the interrupt is not. */
+	if (self->ring)
+		ring_put_away(self->ring);
 	/* Nobody armed it: a level interrupt must not come again. */
 	cpu_silence(the_backend);
 	return false;

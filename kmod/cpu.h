@@ -6,6 +6,8 @@
 #ifndef SPEPROF_CPU_H
 #define SPEPROF_CPU_H
 
+#include <linux/irq_work.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/percpu-defs.h>
 #include <linux/smp.h>
@@ -14,19 +16,26 @@
 
 #include "backend.h"
 
+struct cgroup_map;
 struct ring;
 
 /**
  * struct speprof_cpu - a CPU
  * @info: its abilities, @info.flags aside; changed by the hotplug callback, read under
  *	speprof_control and cpus_read_lock()
- * @ring: who samples it. Changed and used on the CPU with interrupts off, or while
- *	it is down under speprof_control and cpus_read_lock()
+ * @ring: whose registers the SPU holds, if anybody's. Changed and used on the CPU with
+ *	interrupts off, or while it is down under speprof_control and cpus_read_lock()
+ * @rings: of all started sessions; likewise
+ * @map: whom a task belongs to, if they are of cgroups, else NULL; likewise
+ * @seat: gives @ring the SPU once a context switch is over
  * @up: between its hotplug callbacks; changed likewise
  */
 struct speprof_cpu {
 	struct speprof_cpu_info info;
 	struct ring *ring;
+	struct hlist_head rings;
+	struct cgroup_map *map;
+	struct irq_work seat;
 	bool up;
 };
 

@@ -5,18 +5,32 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "cgroups.h"
 #include "chardev.h"
+#include "owner.h"
+#include "session.h"
 #include "spu_hw.h"
 
 static int __init speprof_init(void)
 {
-	int ret = chardev_init();
+	int ret;
 
-	if (ret || !IS_ENABLED(CONFIG_ARM64))
-		return ret;
-	ret = spu_hw_init();
+	owner_init();
+	cgroups_init(sessions_prune);
+	ret = chardev_init();
 	if (ret)
-		chardev_deinit();
+		goto no_chardev;
+	if (IS_ENABLED(CONFIG_ARM64))
+		ret = spu_hw_init();
+	if (ret)
+		goto no_hardware;
+	return 0;
+
+no_hardware:
+	chardev_deinit();
+no_chardev:
+	cgroups_deinit();
+	owner_deinit();
 	return ret;
 }
 
@@ -25,6 +39,8 @@ static void __exit speprof_exit(void)
 	if (IS_ENABLED(CONFIG_ARM64))
 		spu_hw_exit();
 	chardev_deinit();
+	cgroups_deinit();
+	owner_deinit();
 }
 
 module_init(speprof_init);

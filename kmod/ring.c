@@ -9,19 +9,12 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 
-#include "ring.h"
+#include "ring_internal.h"
 #include "syndrome.h"
 #include "throttle.h"
 
 /* How often a FULL ring looks for room, at the least. */
 #define RESUME_MS 100
-
-/*
- * Event slots that must be free before a window is armed, for what may happen until the
- * next: the syndrome before it or leaving FULL; its syndrome; entering FULL, FAULTED or
- * THROTTLED; from there to FULL; in FULL, that nobody reads.
- */
-#define EVENT_RESERVE 5
 
 /* Syndromes in a row without a byte written: going on would only repeat them. */
 #define BARREN_MAX 8
@@ -40,46 +33,24 @@ static_assert(offsetof(struct speprof_control, tail) == 256);
 static_assert((int)SPEPROF_SYNDROME_UNKNOWN == (int)SPE_SYNDROME_UNKNOWN);
 static_assert((int)SPEPROF_ACTION_STOP_SESSION == (int)SPE_ACTION_STOP_SESSION);
 
-/*
- * struct closed - a window as it was when profiling was disabled
- * @bytes: that the SPU wrote; 0: there is nothing to publish
- * @offset: of PMBPTR from the first record, as read
- * @head: of the ring after this window
- */
-struct closed {
-	struct spe_window at;
-	u64 start_ns;
-	u64 start_ticks;
-	u64 end_ns;
-	u64 armed_ns;
-	u64 blind_ns;
-	u64 pmbsr;
-	u64 offset;
-	u64 bytes;
-	u64 head;
-	u64 records;
-	u64 interval;
-	u32 generation;
-	u32 flags;
-	struct spe_verdict verdict;
-};
-
 /* ---- States -------------------------------------------------------------- */
 
 #define TO(state) BIT(SPEPROF_RING_##state)
 
-static const u8 legal_transitions[SPEPROF_RING_STATES] = {
-	[SPEPROF_RING_IDLE] = TO(HANDLING) | TO(OFFLINE),
-	[SPEPROF_RING_OFFLINE] = TO(HANDLING) | TO(IDLE),
-	[SPEPROF_RING_ARMED] = TO(HANDLING),
+static const u16 legal_transitions[RING_STATES] = {
+	[SPEPROF_RING_IDLE] = TO(HANDLING) | TO(OFFLINE) | TO(PARKED),
+	[SPEPROF_RING_OFFLINE] = TO(HANDLING) | TO(IDLE) | TO(PARKED),
+	[SPEPROF_RING_ARMED] = TO(HANDLING) | TO(PARKED),
 	[SPEPROF_RING_HANDLING] = TO(ARMED) | TO(FULL) | TO(FAULTED) | TO(THROTTLED) | TO(IDLE) |
-				  TO(OFFLINE),
-	[SPEPROF_RING_FULL] = TO(HANDLING) | TO(IDLE) | TO(OFFLINE),
-	[SPEPROF_RING_THROTTLED] = TO(HANDLING) | TO(IDLE) | TO(OFFLINE),
+				  TO(OFFLINE) | TO(PARKED),
+	[SPEPROF_RING_FULL] = TO(HANDLING) | TO(IDLE) | TO(OFFLINE) | TO(PARKED),
+	[SPEPROF_RING_THROTTLED] = TO(HANDLING) | TO(IDLE) | TO(OFFLINE) | TO(PARKED),
 	[SPEPROF_RING_FAULTED] = TO(IDLE),
+	[SPEPROF_RING_HANDOVER] = TO(ARMED) | TO(FULL) | TO(THROTTLED) | TO(PARKED),
+	[SPEPROF_RING_PARKED] = TO(HANDOVER) | TO(IDLE) | TO(OFFLINE),
 };
 
-static void ring_transition(struct ring *ring, u32 to, u64 now)
+void ring_transition(struct ring *ring, u32 to, u64 now)
 {
 	WARN_ON_ONCE(!(legal_transitions[ring->state] & BIT(to)));
 	ring->count.state_ns[ring->state] += now - ring->since;
@@ -96,137 +67,6 @@ static u64 ring_blind_ns(const struct ring *ring)
 
 	return ns[SPEPROF_RING_HANDLING] + ns[SPEPROF_RING_FULL] + ns[SPEPROF_RING_FAULTED] +
 	       ns[SPEPROF_RING_THROTTLED] + ns[SPEPROF_RING_HANDOVER];
-}
-
-/* ---- Publishing ---------------------------------------------------------- */
-
-static void ring_wake(struct irq_work *work)
-{
-	struct ring *ring = container_of(work, struct ring, wake);
-
-	wake_up_interruptible_poll(&ring->readers, EPOLLIN | EPOLLRDNORM | EPOLLPRI);
-}
-
-/* All up to the private heads is written: let readers see it. */
-static void ring_publish(struct ring *ring)
-{
-	smp_store_release(&ring->published, ring->head);
-	smp_store_release(&ring->event_published, ring->event_seq);
-	smp_store_release(&ring->control->head, ring->head);
-	smp_store_release(&ring->control->event_head, ring->event_seq);
-	ring->count.wakeups++;
-	irq_work_queue(&ring->wake);
-}
-
-/* The caller publishes. A slot is free: EVENT_RESERVE of them were when it armed. */
-static void ring_add_event(struct ring *ring, const struct speprof_event *event)
-{
-	struct speprof_event *slot = &ring->events[ring->event_seq & (ring->config.event_slots - 1)];
-
-	*slot = *event;
-	slot->seq = ring->event_seq++;
-	slot->cpu = ring->cpu;
-	slot->position = ring->head;
-}
-
-static void ring_add_state_event(struct ring *ring, u32 from, u32 to)
-{
-	ring_add_event(ring, &(struct speprof_event){
-		.time_ns = ring->since,
-		.type = SPEPROF_EVENT_STATE,
-		.arg0 = from,
-		.arg1 = to,
-	});
-}
-
-static void ring_add_unread_event(struct ring *ring)
-{
-	ring_add_event(ring, &(struct speprof_event){
-		.time_ns = ktime_get_ns(),
-		.type = SPEPROF_EVENT_UNREAD,
-		.arg0 = ktime_get_ns() - ring->seen_ns,
-		.arg1 = ring->head - ring->seen_tail,
-	});
-}
-
-static void ring_write_skip(struct ring *ring, const struct closed *closed, u64 position,
-			    u64 span)
-{
-	struct speprof_window skip = {
-		.magic = SPEPROF_WINDOW_MAGIC,
-		.header_size = SPEPROF_WINDOW_SKIP_SIZE,
-		.kind = SPEPROF_WINDOW_SKIP,
-		.span = span,
-		.seq = ring->seq++,
-		.position = position,
-		.data_offset = SPEPROF_WINDOW_SKIP_SIZE,
-		.cpu = ring->cpu,
-		.backend = ring->config.backend->id,
-		.generation = closed->generation,
-		.pmsver = ring->config.spu.pmsver,
-	};
-
-	memcpy(ring->data + (position & (ring->config.size - 1)), &skip, SPEPROF_WINDOW_SKIP_SIZE);
-	ring->count.skips++;
-	ring->count.skip_bytes += span;
-}
-
-/*
- * What is left out before a window; in two where it goes around the ring's end, unless the
- * place of the second header may be a snapshot's.
- */
-static void ring_write_skips(struct ring *ring, const struct closed *closed)
-{
-	u64 position = closed->at.header - closed->at.skip;
-	u64 lap = ALIGN(position + 1, ring->config.size);
-	u64 first = ring->flight ? closed->at.skip : min(closed->at.skip, lap - position);
-
-	if (first)
-		ring_write_skip(ring, closed, position, first);
-	if (first < closed->at.skip)
-		ring_write_skip(ring, closed, lap, closed->at.skip - first);
-}
-
-static void ring_write_window(struct ring *ring, const struct closed *closed)
-{
-	const struct speprof_cpu_info *spu = &ring->config.spu;
-	struct speprof_window window = {
-		.magic = SPEPROF_WINDOW_MAGIC,
-		.header_size = sizeof(window),
-		.kind = SPEPROF_WINDOW_RECORDS,
-		.position = closed->at.header,
-		.data_size = closed->bytes,
-		.data_offset = (u32)(closed->at.start - closed->at.header),
-		.flags = closed->flags,
-		.cpu = ring->cpu,
-		.backend = ring->config.backend->id,
-		.generation = closed->generation,
-		.pmsver = spu->pmsver,
-		.midr = spu->midr,
-		.pmsidr = spu->pmsidr,
-		.pmbidr = spu->pmbidr,
-		.pmbsr = closed->pmbsr,
-		.interval = closed->interval,
-		.interval_unit = spu->interval_unit,
-		.clock = SPEPROF_CLOCK_MONOTONIC,
-		.start_ns = closed->start_ns,
-		.end_ns = closed->end_ns,
-		.start_ticks = closed->start_ticks,
-		.tick_hz = spu->tick_hz,
-		.armed_ns = closed->armed_ns,
-		.blind_ns = closed->blind_ns,
-		.records = closed->records,
-	};
-
-	ring_write_skips(ring, closed);
-	window.seq = ring->seq++;
-	window.span = closed->head - closed->at.header;
-	memcpy(ring->data + (closed->at.header & (ring->config.size - 1)), &window, sizeof(window));
-
-	ring->count.windows++;
-	ring->count.data_bytes += closed->bytes;
-	ring->count.header_bytes += window.span - closed->bytes;
-	ring->count.records += closed->records;
 }
 
 /* ---- Arming and closing -------------------------------------------------- */
@@ -261,10 +101,9 @@ static bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
 	       !spe_window_next(&view, ret_window);
 }
 
-/* Events that are still there once those that the next window may bring have come. */
-static u64 ring_event_oldest(const struct ring *ring)
+u64 ring_event_oldest(const struct ring *ring, u32 more)
 {
-	u64 slots = ring->config.event_slots, used = ring->event_seq + EVENT_RESERVE;
+	u64 slots = ring->config.event_slots, used = ring->event_seq + EVENT_RESERVE + more;
 
 	return ring->flight && used > slots ? used - slots : 0;
 }
@@ -274,12 +113,12 @@ static void ring_make_room(struct ring *ring)
 {
 	spe_flight_make_room(ring->flight, ring->window.limit);
 	smp_store_release(&ring->control->oldest, ring->flight->oldest);
-	smp_store_release(&ring->control->event_oldest, ring_event_oldest(ring));
+	smp_store_release(&ring->control->event_oldest, ring_event_oldest(ring, 0));
 	/* Before the headers and events that the CPU writes; the SPU's bytes wait for the barrier. */
 	smp_wmb();
 }
 
-/* PMSICR counted in another interval: zero makes the SPU load it anew (D17.3.3). */
+/* A program of another interval has put PMSICR to zero: the SPU loads it anew (D17.3.3). */
 static void ring_load(struct ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
@@ -291,16 +130,46 @@ static void ring_load(struct ring *ring)
 		backend->write(SPE_REG_PMSNEVFR, program->pmsnevfr);
 	backend->write(SPE_REG_PMSLATFR, program->pmslatfr);
 	backend->write(SPE_REG_PMSIRR, program->pmsirr);
-	backend->write(SPE_REG_PMSICR, 0);
+	backend->write(SPE_REG_PMSICR, ring->saved.pmsicr);
 	ring->loaded = program->generation;
 }
 
-/* From HANDLING, nothing sampled, S clear: ARMED, or FULL. */
-static u32 ring_arm(struct ring *ring)
+/* What it samples from the next window on; none is open. */
+static void ring_set_program(struct ring *ring, const struct program *program)
+{
+	ring->program = *program;
+	ring->loaded = 0;
+	ring->saved.pmsicr = 0;
+	WRITE_ONCE(ring->control->generation, program->generation);
+}
+
+void ring_load_buffer(struct ring *ring, u64 pmbptr)
 {
 	const struct speprof_backend *backend = ring->config.backend;
-	u64 start;
+	u64 limit = ring_va(ring, ring->window.start) + (ring->window.limit - ring->window.start);
 
+	if (ring->loaded != ring->program.generation)
+		ring_load(ring);
+	backend->write(SPE_REG_PMBPTR, pmbptr);
+	backend->write(SPE_REG_PMBLIMITR, limit | SPE_PMBLIMITR_E);
+	/* The buffer is enabled before profiling is (D17.8, D17.6.9). */
+	backend->sync();
+	if (backend->records)
+		ring->records_before = backend->records();
+	ring->hold = RING_HOLD_SPU;
+}
+
+void ring_enable(struct ring *ring, u64 now)
+{
+	const struct speprof_backend *backend = ring->config.backend;
+
+	ring_transition(ring, SPEPROF_RING_ARMED, now);
+	backend->write(SPE_REG_PMSCR, ring->program.pmscr);
+	backend->sync();
+}
+
+u32 ring_arm(struct ring *ring)
+{
 	if (!ring_has_room(ring, &ring->window)) {
 		ring_transition(ring, SPEPROF_RING_FULL, ktime_get_ns());
 		return SPEPROF_RING_FULL;
@@ -308,22 +177,13 @@ static u32 ring_arm(struct ring *ring)
 
 	if (ring->flight)
 		ring_make_room(ring);
-	if (ring->loaded != ring->program.generation)
-		ring_load(ring);
-	start = ring_va(ring, ring->window.start);
-	backend->write(SPE_REG_PMBPTR, start);
-	backend->write(SPE_REG_PMBLIMITR,
-		       (start + (ring->window.limit - ring->window.start)) | SPE_PMBLIMITR_E);
-	/* The buffer is enabled before profiling is (D17.8, D17.6.9). */
-	backend->sync();
-	if (backend->records)
-		ring->records_before = backend->records();
+	ring->saved.pmbsr = 0;
+	ring->saved.records = 0;
+	ring_load_buffer(ring, ring_va(ring, ring->window.start));
 	/* In this order no record's time comes out later than the window's end. */
 	ring->start_ns = ktime_get_ns();
-	ring->start_ticks = backend->ticks();
-	ring_transition(ring, SPEPROF_RING_ARMED, ring->start_ns);
-	backend->write(SPE_REG_PMSCR, ring->program.pmscr);
-	backend->sync();
+	ring->start_ticks = ring->config.backend->ticks();
+	ring_enable(ring, ring->start_ns);
 	return SPEPROF_RING_ARMED;
 }
 
@@ -341,45 +201,61 @@ static void closed_measure(struct closed *closed, u64 start_va)
 	closed->head = ALIGN(closed->at.start + closed->bytes, SPEPROF_WINDOW_ALIGN);
 }
 
+/* The window that is open is so no more; what its end was is yet to be filled in. */
+static struct closed ring_close(struct ring *ring)
+{
+	ring->hold = RING_HOLD_NONE;
+	return (struct closed){
+		.at = ring->window,
+		.start_ns = ring->start_ns,
+		.start_ticks = ring->start_ticks,
+		.pmbsr = ring->saved.pmbsr,
+		.records = ring->saved.records,
+		.interval = ring->program.interval,
+		.generation = ring->program.generation,
+	};
+}
+
+/* To the books, up to the last change of state; @closed->offset is still an address. */
+static void ring_account(struct ring *ring, struct closed *closed)
+{
+	closed->verdict = spe_syndrome_read(closed->pmbsr);
+	closed_measure(closed, ring_va(ring, closed->at.start));
+	if (ring->config.backend->records)
+		closed->flags |= SPEPROF_WINDOW_COUNTED;
+	closed->armed_ns = ring->count.state_ns[SPEPROF_RING_ARMED] - ring->armed_before;
+	closed->blind_ns = ring_blind_ns(ring) - ring->blind_before;
+	closed->parked_ns = ring->count.state_ns[SPEPROF_RING_PARKED] - ring->parked_before;
+	if (!closed->bytes)
+		return;
+	ring->head = closed->head;
+	ring->armed_before += closed->armed_ns;
+	ring->blind_before += closed->blind_ns;
+	ring->parked_before += closed->parked_ns;
+	if (ring->flight)
+		spe_flight_add(ring->flight, closed->at.skip, closed->head, closed->bytes,
+			       closed->records);
+}
+
 /* From ARMED to HANDLING: stop the SPU, read what it did, silence it. */
 static void ring_disarm(struct ring *ring, struct closed *ret_closed)
 {
 	const struct speprof_backend *backend = ring->config.backend;
-	struct closed closed = {
-		.at = ring->window,
-		.start_ns = ring->start_ns,
-		.start_ticks = ring->start_ticks,
-		.interval = ring->program.interval,
-		.generation = ring->program.generation,
-	};
+	struct closed closed = ring_close(ring);
 
 	backend->write(SPE_REG_PMSCR, 0);
 	/* Until then records may still be on their way (D17.8, PSB CSYNC). */
 	backend->sync();
 	closed.end_ns = ktime_get_ns();
-	closed.pmbsr = backend->read(SPE_REG_PMBSR);
+	closed.pmbsr |= backend->read(SPE_REG_PMBSR);
 	closed.offset = backend->read(SPE_REG_PMBPTR);
 	backend->write(SPE_REG_PMBLIMITR, 0);
 	backend->write(SPE_REG_PMBSR, 0);
 	backend->sync();
 	ring_transition(ring, SPEPROF_RING_HANDLING, closed.end_ns);
-
-	closed.verdict = spe_syndrome_read(closed.pmbsr);
-	closed_measure(&closed, ring_va(ring, closed.at.start));
-	if (backend->records) {
-		closed.records = backend->records() - ring->records_before;
-		closed.flags |= SPEPROF_WINDOW_COUNTED;
-	}
-	closed.armed_ns = ring->count.state_ns[SPEPROF_RING_ARMED] - ring->armed_before;
-	closed.blind_ns = ring_blind_ns(ring) - ring->blind_before;
-	if (closed.bytes) {
-		ring->head = closed.head;
-		ring->armed_before += closed.armed_ns;
-		ring->blind_before += closed.blind_ns;
-		if (ring->flight)
-			spe_flight_add(ring->flight, closed.at.skip, closed.head, closed.bytes,
-				       closed.records);
-	}
+	if (backend->records)
+		closed.records += backend->records() - ring->records_before;
+	ring_account(ring, &closed);
 	*ret_closed = closed;
 }
 
@@ -405,7 +281,7 @@ static u32 ring_judge(struct ring *ring, struct closed *closed, u32 to)
 		ring->barren = 0;
 	else if (verdict->class != SPE_SYNDROME_NONE || verdict->suspect)
 		ring->barren++;
-	if (to == SPEPROF_RING_ARMED &&
+	if ((to == SPEPROF_RING_ARMED || to == SPEPROF_RING_PARKED) &&
 	    (verdict->action >= SPE_ACTION_STOP_CPU || ring->barren >= BARREN_MAX))
 		return SPEPROF_RING_FAULTED;
 	return to;
@@ -420,34 +296,38 @@ static bool closed_is_plain(const struct closed *closed)
 	       verdict->action == SPE_ACTION_CONTINUE && !verdict->suspect;
 }
 
-/* Where @to is to sample on: whether the CPU may afford it. */
-static u32 ring_afford(struct ring *ring, const struct closed *closed, u32 to)
+/* Where it is to sample on, now or when its tasks come: whether the CPU may afford it. */
+static bool ring_affords(struct ring *ring, const struct closed *closed)
 {
 	u32 interrupts = !!(closed->pmbsr & SPE_PMBSR_S);
 
-	if (to != SPEPROF_RING_ARMED)
-		return to;
 	ring->rest_until = throttle_charge(closed->end_ns, interrupts, closed->bytes,
 					   &ring->rest_cause);
 	if (!ring->rest_until)
-		return to;
+		return true;
 	ring->count.throttles++;
-	return SPEPROF_RING_THROTTLED;
+	return false;
 }
 
-/*
- * From ARMED, close the window; then @to, or what a syndrome, the throttle or a full ring
- * makes of it. The next window is armed before the books are kept: profiling is off in between.
- */
-static void ring_turn(struct ring *ring, u32 to, const struct program *next)
+/* What becomes of @to: THROTTLED, or PARKED with that to come. */
+static u32 ring_throttle(struct ring *ring, const struct closed *closed, u32 to)
+{
+	if ((to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED) || ring_affords(ring, closed))
+		return to;
+	ring->parked_from = SPEPROF_RING_THROTTLED;
+	return to == SPEPROF_RING_PARKED ? to : SPEPROF_RING_THROTTLED;
+}
+
+/* The next window is armed before the books are kept: profiling is off in between. */
+void ring_turn(struct ring *ring, u32 to, const struct program *next)
 {
 	struct closed closed;
 
 	ring_disarm(ring, &closed);
 	if (next)
-		ring->program = *next;
+		ring_set_program(ring, next);
 	to = ring_judge(ring, &closed, to);
-	to = ring_afford(ring, &closed, to);
+	to = ring_throttle(ring, &closed, to);
 	if (to == SPEPROF_RING_ARMED)
 		to = ring_arm(ring);
 
@@ -469,15 +349,37 @@ static void ring_turn(struct ring *ring, u32 to, const struct program *next)
 	else if (to == SPEPROF_RING_FULL || to == SPEPROF_RING_FAULTED ||
 		 to == SPEPROF_RING_THROTTLED)
 		ring_add_state_event(ring, SPEPROF_RING_ARMED, to);
-	WRITE_ONCE(ring->control->generation, ring->program.generation);
+	else if (to == SPEPROF_RING_PARKED && ring->parked_from == SPEPROF_RING_THROTTLED)
+		ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_THROTTLED);
 	if (closed.bytes || !closed_is_plain(&closed) || to != SPEPROF_RING_ARMED)
 		ring_publish(ring);
 	if (ring->state != to)
 		ring_transition(ring, to, ktime_get_ns());
+	ring_add_gone_event(ring);
 }
 
-/* FULL ends if there is room, and a reader. */
-static void ring_resume(struct ring *ring)
+void ring_close_parked(struct ring *ring)
+{
+	struct closed closed;
+
+	ring_put_away(ring);
+	if (ring->hold == RING_HOLD_NONE)
+		return;
+	closed = ring_close(ring);
+	closed.end_ns = ring->since;
+	closed.offset = ring->saved.pmbptr;
+	ring_account(ring, &closed);
+	ring_judge(ring, &closed, SPEPROF_RING_PARKED);
+	if (!closed.bytes)
+		return;
+	ring_write_window(ring, &closed);
+	ring_throttle(ring, &closed, SPEPROF_RING_PARKED);
+	if (ring->parked_from == SPEPROF_RING_THROTTLED)
+		ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_THROTTLED);
+	ring_publish(ring);
+}
+
+void ring_resume(struct ring *ring)
 {
 	struct spe_window window;
 	u32 to;
@@ -493,8 +395,7 @@ static void ring_resume(struct ring *ring)
 	ring_publish(ring);
 }
 
-/* THROTTLED ends when the CPU's next period begins. */
-static void ring_rested(struct ring *ring)
+void ring_rested(struct ring *ring)
 {
 	u64 now = ktime_get_ns(), since = ring->since;
 	u32 to;
@@ -551,7 +452,7 @@ static bool ring_is_unread(struct ring *ring)
 	return limit && now - ring->seen_ns >= limit;
 }
 
-/* From ARMED or FULL: FULL, whether there is room or not. */
+/* From ARMED, PARKED or FULL: FULL, whether there is room or not. */
 static void ring_stop_unread(struct ring *ring)
 {
 	if (ring->unread)
@@ -561,6 +462,10 @@ static void ring_stop_unread(struct ring *ring)
 	if (ring->state == SPEPROF_RING_ARMED) {
 		ring_turn(ring, SPEPROF_RING_FULL, NULL);
 		return;
+	}
+	if (ring->state == SPEPROF_RING_PARKED) {
+		ring_close_parked(ring);
+		ring->parked_from = SPEPROF_RING_FULL;
 	}
 	ring_add_unread_event(ring);
 	ring_publish(ring);
@@ -581,8 +486,7 @@ static u64 ring_timer_ns(const struct ring *ring)
 	return ms * (u64)NSEC_PER_MSEC;
 }
 
-/* Not from within the timer, which looks by itself when it is done. */
-static void ring_timer_start(struct ring *ring)
+void ring_timer_start(struct ring *ring)
 {
 	hrtimer_start(&ring->timer, ns_to_ktime(ring_timer_ns(ring)), HRTIMER_MODE_REL_PINNED_HARD);
 }
@@ -601,6 +505,7 @@ static enum hrtimer_restart ring_tick(struct hrtimer *timer)
 	struct ring *ring = container_of(timer, struct ring, timer);
 	bool unread = ring_is_unread(ring);
 
+	ring_add_gone_event(ring);
 	switch (ring->state) {
 	case SPEPROF_RING_ARMED:
 		if (unread)
@@ -617,6 +522,17 @@ static enum hrtimer_restart ring_tick(struct hrtimer *timer)
 	case SPEPROF_RING_THROTTLED:
 		ring_rested(ring);
 		break;
+	case SPEPROF_RING_HANDOVER:
+		break;
+	case SPEPROF_RING_PARKED:
+		if (unread)
+			ring_stop_unread(ring);
+		else if (ring->config.latency_ms)
+			ring_close_parked(ring);
+		/* It starts again with the next task, unless it has to look for a reader. */
+		if (ring->unread)
+			break;
+		return HRTIMER_NORESTART;
 	default:
 		return HRTIMER_NORESTART;
 	}
@@ -628,20 +544,33 @@ static enum hrtimer_restart ring_tick(struct hrtimer *timer)
 
 static void ring_begin(struct ring *ring)
 {
-	ring->loaded = 0;
 	ring->barren = 0;
+	ring->parked_from = SPEPROF_RING_ARMED;
 	ring_seen(ring, ktime_get_ns());
-	WRITE_ONCE(ring->control->generation, ring->program.generation);
+	if (ring->config.of_cgroups) {
+		ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
+		return;
+	}
 	ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	if (ring_arm(ring) == SPEPROF_RING_FULL)
 		irq_work_queue(&ring->wake);
 	ring_timer_start(ring);
 }
 
+/* A ring of cgroups that is not ARMED has no open window then; if its task runs it enters anew. */
+static void ring_settle_parked(struct ring *ring)
+{
+	if (ring->state == SPEPROF_RING_HANDOVER)
+		ring_park(ring);
+	if (ring->state == SPEPROF_RING_PARKED)
+		ring_close_parked(ring);
+}
+
 /* To @to from any state but IDLE. */
 static void ring_end(struct ring *ring, u32 to)
 {
 	hrtimer_try_to_cancel(&ring->timer);
+	ring_settle_parked(ring);
 	if (ring->state == SPEPROF_RING_ARMED)
 		ring_turn(ring, to, NULL);
 	else
@@ -651,7 +580,7 @@ static void ring_end(struct ring *ring, u32 to)
 
 void ring_start(struct ring *ring, const struct program *program, bool up)
 {
-	ring->program = *program;
+	ring_set_program(ring, program);
 	if (up)
 		ring_begin(ring);
 	else
@@ -670,8 +599,8 @@ void ring_reprogram(struct ring *ring, const struct program *program)
 		ring_turn_over(ring, program);
 		return;
 	}
-	ring->program = *program;
-	WRITE_ONCE(ring->control->generation, program->generation);
+	ring_settle_parked(ring);
+	ring_set_program(ring, program);
 }
 
 void ring_online(struct ring *ring)
@@ -682,11 +611,12 @@ void ring_online(struct ring *ring)
 
 void ring_offline(struct ring *ring)
 {
-	if (ring->state == SPEPROF_RING_ARMED || ring->state == SPEPROF_RING_FULL ||
-	    ring->state == SPEPROF_RING_THROTTLED)
-		ring_end(ring, SPEPROF_RING_OFFLINE);
-	else
+	if (ring->state == SPEPROF_RING_FAULTED)
 		hrtimer_try_to_cancel(&ring->timer);
+	else if (ring->state != SPEPROF_RING_IDLE && ring->state != SPEPROF_RING_OFFLINE)
+		ring_end(ring, SPEPROF_RING_OFFLINE);
+	/* The SPU forgets. */
+	ring->loaded = 0;
 }
 
 bool ring_interrupt(struct ring *ring)
@@ -702,9 +632,11 @@ int ring_kick(struct ring *ring)
 {
 	if (READ_ONCE(ring->state) == SPEPROF_RING_OFFLINE)
 		return -ENXIO;
-	if (ring->state == SPEPROF_RING_ARMED || ring->state == SPEPROF_RING_FULL)
+	if (ring->state == SPEPROF_RING_ARMED || ring->state == SPEPROF_RING_FULL ||
+	    ring->state == SPEPROF_RING_PARKED)
 		ring_seen(ring, ktime_get_ns());
 	ring_resume(ring);
+	ring_add_gone_event(ring);
 	return 0;
 }
 
@@ -714,6 +646,7 @@ int ring_flush(struct ring *ring)
 		return -ENXIO;
 	if (ring->state == SPEPROF_RING_ARMED)
 		ring_turn_over(ring, NULL);
+	ring_settle_parked(ring);
 	return 0;
 }
 
@@ -726,6 +659,7 @@ int ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot 
 		return -EOPNOTSUPP;
 	if (ring->state == SPEPROF_RING_ARMED)
 		ring_turn_over(ring, NULL);
+	ring_settle_parked(ring);
 	ret = spe_flight_claim(ring->flight, (uintptr_t)owner, want,
 			       ring->state == SPEPROF_RING_ARMED ? ring->window.limit : ring->head,
 			       &start);
@@ -754,7 +688,7 @@ static void ring_flight_stats(const struct ring *ring, struct speprof_ring_stats
 	u32 i;
 
 	stats->oldest = flight->oldest;
-	stats->event_oldest = ring_event_oldest(ring);
+	stats->event_oldest = ring_event_oldest(ring, 0);
 	stats->overwritten_bytes = flight->overwritten_bytes;
 	stats->overwritten_records = flight->overwritten_records;
 	stats->claimed_bytes = flight->claimed_bytes;
@@ -781,14 +715,21 @@ void ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
 		.wakeups = ring->count.wakeups,
 		.throttles = ring->count.throttles,
 		.unreads = ring->count.unreads,
+		.parked_ns = ring->count.state_ns[SPEPROF_RING_PARKED],
+		.entries = ring->count.entries,
+		.handovers = ring->count.handovers,
 	};
+	u64 now = ktime_get_ns();
 	unsigned long flags;
 
 	ring_take_tails(ring);
 	if (ring->flight)
 		ring_flight_stats(ring, &stats);
 	memcpy(stats.state_ns, ring->count.state_ns, sizeof(stats.state_ns));
-	stats.state_ns[ring->state] += ktime_get_ns() - ring->since;
+	if (ring->state == SPEPROF_RING_PARKED)
+		stats.parked_ns += now - ring->since;
+	else
+		stats.state_ns[ring->state] += now - ring->since;
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	stats.tail = ring->tail;
 	stats.event_tail = ring->event_tail;

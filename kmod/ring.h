@@ -7,6 +7,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -25,6 +26,7 @@
  * @max_window: bytes after which a window is closed
  * @latency_ms: bound on a window's age, 0 for none
  * @flight: a flight recorder
+ * @of_cgroups: PARKED unless one of its tasks runs: see owner.h
  */
 struct ring_config {
 	const struct speprof_backend *backend;
@@ -34,13 +36,17 @@ struct ring_config {
 	u32 max_window;
 	u32 latency_ms;
 	bool flight;
+	bool of_cgroups;
 };
+
+/* Beside those that count in speprof_ring_stats.state_ns: PARKED. */
+#define RING_STATES (SPEPROF_RING_PARKED + 1)
 
 /**
  * struct ring_count - counters of the ledgers, as speprof_ring_stats has them
  */
 struct ring_count {
-	u64 state_ns[SPEPROF_RING_STATES];
+	u64 state_ns[RING_STATES];
 	u64 data_bytes;
 	u64 header_bytes;
 	u64 skip_bytes;
@@ -52,6 +58,36 @@ struct ring_count {
 	u64 wakeups;
 	u64 throttles;
 	u64 unreads;
+	u64 entries;
+	u64 handovers;
+};
+
+/* Where the window is that has been armed and not closed. */
+enum ring_hold {
+	RING_HOLD_NONE,		/* there is none */
+	RING_HOLD_SPU,		/* in the SPU's registers */
+	RING_HOLD_SAVED,	/* in struct ring_saved: the SPU may be another ring's */
+};
+
+/**
+ * struct ring_saved - registers of an SPU that was taken away
+ * @pmsicr: what the interval counters had; 0: load them anew (D17.3.3)
+ * @pmbptr: with RING_HOLD_SAVED
+ * @pmbsr: of the window so far, COLL at most
+ * @records: records of the window so far, where the SPU can count
+ */
+struct ring_saved {
+	u64 pmsicr;
+	u64 pmbptr;
+	u64 pmbsr;
+	u64 records;
+};
+
+/* struct ring_gone - cgroups that went, as SPEPROF_EVENT_CGROUP will tell; none if @count is 0 */
+struct ring_gone {
+	u64 id;
+	u32 left;
+	u32 count;
 };
 
 /**
@@ -61,16 +97,22 @@ struct ring_count {
  * touched there with interrupts off, or elsewhere while the CPU is down, under
  * speprof_control and cpus_read_lock(). The third is shared.
  *
+ * @on_cpu: in speprof_cpu.rings; of the second group too
  * @state: SPEPROF_RING_*, changed by ring_transition() alone; others may peek
  * @since: when it was entered
  * @program: what is or will be sampled
  * @loaded: generation of the program that the SPU holds, 0 if none
- * @window: what is being written while ARMED
+ * @window: what is being written, unless @hold is NONE
+ * @hold: NONE unless ARMED, PARKED or HANDOVER
+ * @saved: what the SPU does not hold
+ * @parked_from: ARMED or FULL: what PARKED interrupted, and HANDOVER leads back to
+ * @gone: what is to be told when there is a slot
  * @start_ns: when it was armed
  * @start_ticks: the backend's count then
  * @records_before: the backend's records then
  * @armed_before: time ARMED up to the end of the last RECORDS window
  * @blind_before: blind time up to there
+ * @parked_before: time PARKED up to there
  * @head: bytes up to the end of the last closed window
  * @seq: of the next header
  * @event_seq: of the next event
@@ -105,12 +147,18 @@ struct ring {
 	u32 loaded;
 	u64 since;
 	struct program program;
+	enum ring_hold hold;
+	u32 parked_from;
 	struct spe_window window;
+	struct ring_saved saved;
+	struct ring_gone gone;
+	struct hlist_node on_cpu;
 	u64 start_ns;
 	u64 start_ticks;
 	u64 records_before;
 	u64 armed_before;
 	u64 blind_before;
+	u64 parked_before;
 	u64 head;
 	u64 seq;
 	u64 event_seq;
@@ -147,7 +195,7 @@ void ring_free(struct ring *ring);
 
 /* ---- On the CPU, interrupts off (or as said above for a CPU that is down) ---- */
 
-/** ring_start() - attach to the CPU and sample @program; @up: the CPU is up */
+/** ring_start() - sample @program, or be PARKED; @up: the CPU is up */
 void ring_start(struct ring *ring, const struct program *program, bool up);
 
 /** ring_stop() - publish what there is, detach: IDLE */
@@ -162,6 +210,29 @@ void ring_offline(struct ring *ring);
 
 /** ring_interrupt() - PMBIRQ; returns whether a window was being written */
 bool ring_interrupt(struct ring *ring);
+
+/*
+ * The five below are for rings of cgroups, and for owner.c, which decides whose the SPU is.
+ * They may be called under the runqueue's lock: they wake nobody but by irq_work.
+ */
+
+/** ring_park() - the task that runs is no longer of its cgroups; drains the SPU */
+void ring_park(struct ring *ring);
+
+/** ring_put_away() - not sampling: take from the SPU what another ring's registers will replace */
+void ring_put_away(struct ring *ring);
+
+/** ring_enter() - a task of its cgroups runs; nobody else's registers are in the SPU. To HANDOVER */
+void ring_enter(struct ring *ring);
+
+/** ring_seat() - from HANDOVER: sample on, if there is room */
+void ring_seat(struct ring *ring);
+
+/** ring_enters_late() - whether ring_seat() must wait until the switch is over: see kernel.md */
+bool ring_enters_late(const struct ring *ring);
+
+/** ring_tell_gone() - a cgroup was removed, @left are left: an event, now or when there is a slot */
+void ring_tell_gone(struct ring *ring, u64 id, u32 left);
 
 /** ring_kick() - there is a reader; leave FULL if there is room. -ENXIO while OFFLINE */
 int ring_kick(struct ring *ring);

@@ -9,8 +9,13 @@
 #include <linux/sched/user.h>
 #include <linux/slab.h>
 
+#include "cgroups.h"
 #include "cpu.h"
+#include "owner.h"
 #include "session.h"
+
+/* All there are; under speprof_control. */
+static LIST_HEAD(sessions);
 
 /* ---- Locked memory -------------------------------------------------------- */
 
@@ -47,16 +52,26 @@ struct ring_call {
 	struct speprof_ring_stats *stats;
 	struct speprof_snapshot *snapshot;
 	const void *owner;
+	struct cgroup_map *map;
+	u64 gone;
+	u32 left;
 	int result;
 };
 
+static struct speprof_cpu *call_host(const struct ring_call *call)
+{
+	return per_cpu_ptr(&speprof_cpus, call->ring->cpu);
+}
+
+/* A map that comes goes in, one that is no longer needed comes back. */
 static void start_here(void *arg)
 {
 	struct ring_call *call = arg;
-	struct speprof_cpu *host = per_cpu_ptr(&speprof_cpus, call->ring->cpu);
+	struct speprof_cpu *host = call_host(call);
 
-	WRITE_ONCE(host->ring, call->ring);
+	call->map = owner_add(host, call->ring, call->map);
 	ring_start(call->ring, call->program, host->up);
+	owner_settle(host);
 }
 
 static void stop_here(void *arg)
@@ -64,7 +79,23 @@ static void stop_here(void *arg)
 	struct ring_call *call = arg;
 
 	ring_stop(call->ring);
-	WRITE_ONCE(per_cpu_ptr(&speprof_cpus, call->ring->cpu)->ring, NULL);
+	call->map = owner_remove(call_host(call), call->ring);
+	owner_settle(call_host(call));
+}
+
+static void swap_here(void *arg)
+{
+	struct ring_call *call = arg;
+
+	call->map = owner_swap(call_host(call), call->map);
+	owner_settle(call_host(call));
+}
+
+static void gone_here(void *arg)
+{
+	struct ring_call *call = arg;
+
+	ring_tell_gone(call->ring, call->gone, call->left);
 }
 
 static void reprogram_here(void *arg)
@@ -72,6 +103,7 @@ static void reprogram_here(void *arg)
 	struct ring_call *call = arg;
 
 	ring_reprogram(call->ring, call->program);
+	owner_settle(call_host(call));
 }
 
 static void kick_here(void *arg)
@@ -86,6 +118,7 @@ static void flush_here(void *arg)
 	struct ring_call *call = arg;
 
 	call->result = ring_flush(call->ring);
+	owner_settle(call_host(call));
 }
 
 static void stats_here(void *arg)
@@ -100,6 +133,7 @@ static void snapshot_here(void *arg)
 	struct ring_call *call = arg;
 
 	call->result = ring_snapshot(call->ring, call->owner, call->snapshot);
+	owner_settle(call_host(call));
 }
 
 static void snapshot_end_here(void *arg)
@@ -173,6 +207,7 @@ static int session_add_ring(struct session *session, unsigned int cpu,
 		.max_window = session_max_window(config),
 		.latency_ms = config->max_latency_ms,
 		.flight = config->mode == SPEPROF_MODE_FLIGHT_RECORDER,
+		.of_cgroups = session->cgroups,
 	};
 	struct ring *ring;
 
@@ -236,29 +271,51 @@ static void session_free(struct session *session)
 	session_uncharge(session);
 	if (session->backend)
 		speprof_backend_put(session->backend);
+	cgroup_set_free(session->cgroups);
 	kfree(session->programs);
 	kfree(session);
 }
 
+/* With what serves it, or without. */
+static int session_register(struct session *session, const struct cpumask *cpus,
+			    const struct speprof_session_config *config)
+{
+	int ret;
+
+	lockdep_assert_held(&speprof_control);
+	session->backend = speprof_backend_get();
+	ret = session->backend ? session_add_rings(session, cpus, config) : -ENODEV;
+	if (!ret && session->cgroups)
+		ret = cgroups_watch_get();
+	if (!ret)
+		list_add(&session->link, &sessions);
+	return ret;
+}
+
 struct session *session_new(const struct speprof_session_config *config,
-			    const struct cpumask *cpus)
+			    const struct cpumask *cpus, struct cgroup_set *cgroups)
 {
 	struct session *session;
 	int ret = -ENOMEM;
 
 	session = kzalloc(struct_size(session, rings, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
-	if (!session)
+	if (!session) {
+		cgroup_set_free(cgroups);
 		return ERR_PTR(-ENOMEM);
+	}
 	kref_init(&session->count);
 	session->rights = config->rights;
+	session->cgroups = cgroups;
 	session->programs = kcalloc(nr_cpu_ids, sizeof(*session->programs), GFP_KERNEL_ACCOUNT);
 	if (!session->programs)
 		goto fail;
 
 	mutex_lock(&speprof_control);
-	session->backend = speprof_backend_get();
-	ret = session->backend ? session_add_rings(session, cpus, config) : -ENODEV;
+	ret = session_register(session, cpus, config);
 	mutex_unlock(&speprof_control);
+	/* A cgroup may have been removed before anybody would have told. */
+	if (!ret && cgroups)
+		cgroups_gone_later();
 	if (!ret)
 		return session;
 fail:
@@ -276,6 +333,11 @@ static void session_release(struct kref *count)
 	struct session *session = container_of(count, struct session, count);
 
 	session_stop(session);
+	mutex_lock(&speprof_control);
+	list_del(&session->link);
+	if (session->cgroups)
+		cgroups_watch_put();
+	mutex_unlock(&speprof_control);
 	session_free(session);
 }
 
@@ -360,43 +422,142 @@ int session_sample(struct session *session, const struct speprof_sampling *sampl
 	return ret;
 }
 
-static bool session_is_alone(const struct session *session)
+/* ---- Whose the SPUs are ----------------------------------------------------- */
+
+static bool sessions_meet(const struct session *a, const struct session *b)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		if (session->rings[cpu] && READ_ONCE(per_cpu(speprof_cpus, cpu).ring))
+		if (a->rings[cpu] && b->rings[cpu])
+			return true;
+	return false;
+}
+
+/* Whether @session, as of @cgroups, may be started beside those that are. */
+static bool session_fits(const struct session *session, const struct cgroup_set *cgroups)
+{
+	const struct session *other;
+
+	list_for_each_entry(other, &sessions, link) {
+		if (other == session || other->state != SESSION_STARTED ||
+		    !sessions_meet(session, other))
+			continue;
+		if (!cgroups || !other->cgroups || cgroup_sets_overlap(cgroups, other->cgroups))
 			return false;
+	}
 	return true;
 }
 
-int session_start(struct session *session)
+/* What @session has on @cpu, if it is, or is to be, started. */
+static const struct cgroup_set *session_cgroups_on(const struct session *other, unsigned int cpu,
+						   const struct session *session,
+						   const struct cgroup_set *cgroups)
+{
+	if (!other->rings[cpu])
+		return NULL;
+	if (other == session)
+		return cgroups;
+	return other->state == SESSION_STARTED ? other->cgroups : NULL;
+}
+
+/* Of all sessions on @cpu, @session as of @cgroups. */
+static struct cgroup_map *session_make_map(unsigned int cpu, const struct session *session,
+					  const struct cgroup_set *cgroups)
+{
+	const struct cgroup_set *set;
+	const struct session *other;
+	unsigned int count = 0;
+	struct cgroup_map *map;
+
+	list_for_each_entry(other, &sessions, link) {
+		set = session_cgroups_on(other, cpu, session, cgroups);
+		count += set ? set->count : 0;
+	}
+	map = cgroup_map_new(count);
+	if (!map)
+		return NULL;
+	list_for_each_entry(other, &sessions, link) {
+		set = session_cgroups_on(other, cpu, session, cgroups);
+		if (set)
+			cgroup_map_add(map, set, other->rings[cpu]);
+	}
+	return map;
+}
+
+static void maps_free(struct cgroup_map **maps)
 {
 	unsigned int cpu;
-	int ret = 0;
 
-	mutex_lock(&speprof_control);
-	if (session->state == SESSION_STARTED)
-		goto out;
-	ret = -ENODATA;
-	if (!session->generation)
-		goto out;
-	ret = -EBUSY;
-	if (!session_is_alone(session))
-		goto out;
+	for_each_possible_cpu(cpu)
+		cgroup_map_free(maps[cpu]);
+	kfree(maps);
+}
+
+/* One for each CPU of the session; all NULL where @cgroups is. */
+static struct cgroup_map **session_make_maps(const struct session *session,
+					    const struct cgroup_set *cgroups)
+{
+	struct cgroup_map **maps = kcalloc(nr_cpu_ids, sizeof(*maps), GFP_KERNEL);
+	unsigned int cpu;
+
+	if (!maps)
+		return ERR_PTR(-ENOMEM);
+	for_each_possible_cpu(cpu) {
+		if (!session->rings[cpu] || !cgroups)
+			continue;
+		maps[cpu] = session_make_map(cpu, session, cgroups);
+		if (!maps[cpu]) {
+			maps_free(maps);
+			return ERR_PTR(-ENOMEM);
+		}
+	}
+	return maps;
+}
+
+/* @fn on each CPU of the session, with its map; ends with the maps that came back. */
+static void session_call_with(struct session *session, smp_call_func_t fn, struct cgroup_map **maps)
+{
+	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
 		struct ring_call call = {
 			.ring = session->rings[cpu],
 			.program = &session->programs[cpu],
+			.map = maps[cpu],
 		};
 
-		if (call.ring)
-			speprof_cpu_call(cpu, start_here, &call);
+		if (!call.ring)
+			continue;
+		speprof_cpu_call(cpu, fn, &call);
+		maps[cpu] = call.map;
 	}
+	maps_free(maps);
+}
+
+static int session_start_now(struct session *session)
+{
+	struct cgroup_map **maps;
+
+	if (!session->generation)
+		return -ENODATA;
+	if (!session_fits(session, session->cgroups))
+		return -EBUSY;
+	maps = session_make_maps(session, session->cgroups);
+	if (IS_ERR(maps))
+		return PTR_ERR(maps);
+	session_call_with(session, start_here, maps);
 	session->state = SESSION_STARTED;
-	ret = 0;
-out:
+	return 0;
+}
+
+int session_start(struct session *session)
+{
+	int ret = 0;
+
+	mutex_lock(&speprof_control);
+	if (session->state != SESSION_STARTED)
+		ret = session_start_now(session);
 	mutex_unlock(&speprof_control);
 	return ret;
 }
@@ -410,11 +571,82 @@ void session_stop(struct session *session)
 		for_each_possible_cpu(cpu) {
 			struct ring_call call = { .ring = session->rings[cpu] };
 
-			if (call.ring)
-				speprof_cpu_call(cpu, stop_here, &call);
+			if (!call.ring)
+				continue;
+			speprof_cpu_call(cpu, stop_here, &call);
+			cgroup_map_free(call.map);
 		}
 		session->state = SESSION_STOPPED;
 	}
+	mutex_unlock(&speprof_control);
+}
+
+/* Ends with @set, or with an error, as it was. */
+static int session_set_cgroups(struct session *session, struct cgroup_set *set)
+{
+	struct cgroup_map **maps;
+
+	if (session->state == SESSION_STARTED) {
+		if (!session_fits(session, set))
+			return -EBUSY;
+		maps = session_make_maps(session, set);
+		if (IS_ERR(maps))
+			return PTR_ERR(maps);
+		session_call_with(session, swap_here, maps);
+	}
+	cgroup_set_free(session->cgroups);
+	session->cgroups = set;
+	return 0;
+}
+
+int session_cgroups(struct session *session, u32 op, const struct cgroup_set *by)
+{
+	struct cgroup_set *set;
+	int ret;
+
+	if (!(session->rights & SPEPROF_RIGHT_CGROUPS))
+		return -EPERM;
+	/* It has some set from its beginning to its end, or never. */
+	if (!READ_ONCE(session->cgroups))
+		return -EOPNOTSUPP;
+	mutex_lock(&speprof_control);
+	set = cgroup_set_change(session->cgroups, op, by);
+	ret = PTR_ERR_OR_ZERO(set);
+	if (!ret) {
+		ret = session_set_cgroups(session, set);
+		if (ret)
+			cgroup_set_free(set);
+	}
+	mutex_unlock(&speprof_control);
+	if (!ret)
+		cgroups_gone_later();
+	return ret;
+}
+
+/* Those of its cgroups that were removed leave its set; every ring tells. */
+static void session_prune(struct session *session)
+{
+	struct ring_call call = { 0 };
+	unsigned int cpu;
+
+	while ((call.gone = cgroup_set_prune(session->cgroups))) {
+		call.left = session->cgroups->count;
+		for_each_possible_cpu(cpu) {
+			call.ring = session->rings[cpu];
+			if (call.ring)
+				speprof_cpu_call(cpu, gone_here, &call);
+		}
+	}
+}
+
+void sessions_prune(void)
+{
+	struct session *session;
+
+	mutex_lock(&speprof_control);
+	list_for_each_entry(session, &sessions, link)
+		if (session->cgroups)
+			session_prune(session);
 	mutex_unlock(&speprof_control);
 }
 

@@ -12,6 +12,8 @@
 
 #include "ring.h"
 
+struct cgroup_set;
+
 /* Of the data ring, in bytes; both powers of two and multiples of every page size. */
 #define SESSION_RING_MIN (64ULL << 10)
 #define SESSION_RING_MAX (256ULL << 20)
@@ -26,6 +28,9 @@ enum session_state {
  * @backend: held
  * @user: whom @charged pages of locked memory are charged to; NULL if exempt
  * @rights: SPEPROF_RIGHT_*, for good
+ * @cgroups: whose tasks it samples; NULL: everybody's. Under speprof_control, but for
+ *	whether it is NULL, which is for good
+ * @link: to all others. Under speprof_control
  * @state: under speprof_control
  * @generation: of the last program; 0: there is none yet. Under speprof_control
  * @programs: what each ring's SPU is to sample, by CPU. Under speprof_control
@@ -37,6 +42,8 @@ struct session {
 	struct user_struct *user;
 	unsigned long charged;
 	u32 rights;
+	struct cgroup_set *cgroups;
+	struct list_head link;
 	u32 generation;
 	enum session_state state;
 	struct program *programs;
@@ -47,11 +54,12 @@ struct session {
  * session_new() - a stopped session; the caller holds it
  * @config: valid but for what depends on the SPUs
  * @cpus: its CPUs; empty: all that have an SPU
+ * @cgroups: whose tasks it samples, from here on the session's, whatever comes of it; or NULL
  *
- * Return: ERR_PTR of -ENODEV, -ENOMEM.
+ * Return: ERR_PTR of -ENODEV, -ENOMEM; -EOPNOTSUPP (@cgroups).
  */
 struct session *session_new(const struct speprof_session_config *config,
-			    const struct cpumask *cpus);
+			    const struct cpumask *cpus, struct cgroup_set *cgroups);
 
 void session_get(struct session *session);
 void session_put(struct session *session);
@@ -59,10 +67,21 @@ void session_put(struct session *session);
 /** session_sample() - set what is sampled, at once if started. -EPERM, program_make()'s errors */
 int session_sample(struct session *session, const struct speprof_sampling *sampling);
 
-/** session_start() - -ENODATA: nothing set to sample; -EBUSY: a CPU has another session */
+/** session_start() - -ENODATA: nothing set to sample; -EBUSY: another is in its way; -ENOMEM */
 int session_start(struct session *session);
 
 void session_stop(struct session *session);
+
+/**
+ * session_cgroups() - change whose tasks are sampled, at once
+ * @op: SPEPROF_CGROUPS_*
+ *
+ * Return: -EPERM, -EOPNOTSUPP, -EBUSY, -ENOMEM, cgroup_set_change()'s errors.
+ */
+int session_cgroups(struct session *session, u32 op, const struct cgroup_set *by);
+
+/** sessions_prune() - cgroups that were removed leave the sets they are in */
+void sessions_prune(void);
 
 /** session_ring() - the ring of @cpu, or NULL */
 struct ring *session_ring(struct session *session, u32 cpu);

@@ -127,6 +127,13 @@ struct speprof_cpu_info {
 #define SPEPROF_RIGHT_CONTEXT		(1U << 1)	/* SPEPROF_COLLECT_CONTEXT */
 #define SPEPROF_RIGHT_PHYSICAL_ADDRESS	(1U << 2)	/* SPEPROF_COLLECT_PHYSICAL_ADDRESS */
 #define SPEPROF_RIGHT_PHYSICAL_TIME	(1U << 3)	/* SPEPROF_COLLECT_PHYSICAL_TIME */
+#define SPEPROF_RIGHT_CGROUPS		(1U << 4)	/* SPEPROF_SESSION_CGROUPS */
+
+/* speprof_session_config.flags */
+#define SPEPROF_SESSION_OF_CGROUPS	(1U << 0)	/* samples the tasks of its cgroups alone */
+
+/* How many cgroups a session may have. */
+#define SPEPROF_CGROUPS_MAX	256
 
 /**
  * struct speprof_session_config - SPEPROF_SESSION_NEW: what stays as it is for
@@ -145,6 +152,10 @@ struct speprof_cpu_info {
  *	quarter. Raised to what two records and the 4 KiB granule need
  * @max_latency_ms: a window with records is closed and published this many
  *	milliseconds after the last at the latest, 1 to 60000; 0: no bound
+ * @cgroups: with OF_CGROUPS: address of @cgroups_count descriptors (__s32) of cgroup v2
+ *	directories: the first set; else 0. See speprof_cgroups
+ * @cgroups_count: 0 to SPEPROF_CGROUPS_MAX
+ * @flags: SPEPROF_SESSION_*
  *
  * The memory (rings, event rings, control pages) is charged to RLIMIT_MEMLOCK
  * of the caller's user (CAP_IPC_LOCK is exempt) and to its memory cgroup.
@@ -152,7 +163,8 @@ struct speprof_cpu_info {
  * Needs CAP_PERFMON (or CAP_SYS_ADMIN), and no lockdown in confidentiality mode.
  * Returns the descriptor of a session, close-on-exec, stopped.
  * Errors: EPERM; EFAULT, EINVAL, E2BIG; EOPNOTSUPP (mode); ENODEV (a CPU of the
- * mask, or every CPU, has no SPU); ENOMEM (RLIMIT_MEMLOCK, memory); EMFILE, ENFILE.
+ * mask, or every CPU, has no SPU); ENOMEM (RLIMIT_MEMLOCK, memory); EMFILE, ENFILE;
+ * and for the cgroups those of SPEPROF_SESSION_CGROUPS.
  */
 struct speprof_session_config {
 	__u32 size;
@@ -164,6 +176,9 @@ struct speprof_session_config {
 	__u32 event_slots;
 	__u32 max_latency_ms;
 	__u64 watermark;
+	__u64 cgroups;
+	__u32 cgroups_count;
+	__u32 flags;
 };
 
 /* ---- A session ----------------------------------------------------------- */
@@ -172,6 +187,7 @@ struct speprof_session_config {
 #define SPEPROF_SESSION_START	_IO(SPEPROF_IOC_MAGIC, 0x11) /* argument 0 */
 #define SPEPROF_SESSION_STOP	_IO(SPEPROF_IOC_MAGIC, 0x12) /* argument 0 */
 #define SPEPROF_RING_OPEN	_IO(SPEPROF_IOC_MAGIC, 0x13) /* struct speprof_ring_open */
+#define SPEPROF_SESSION_CGROUPS	_IO(SPEPROF_IOC_MAGIC, 0x14) /* struct speprof_cgroups */
 
 /* speprof_sampling.flags */
 #define SPEPROF_SAMPLE_USER	(1U << 0)	/* EL0 */
@@ -225,11 +241,47 @@ struct speprof_sampling {
  * SPEPROF_SESSION_START: begin to sample on every CPU of the session; those
  * offline begin when they come online. No effect on a started session.
  * Errors: EINVAL (argument); ENODATA (no SPEPROF_SESSION_SAMPLE yet); EBUSY
- * (another session samples one of the CPUs).
+ * (another started session has one of the CPUs, and not both are of cgroups, or a cgroup
+ * of one is, or lies below, a cgroup of the other).
  *
  * SPEPROF_SESSION_STOP: close and publish every window, stop sampling. On
  * return no more is written to the rings. No effect on a stopped session.
  */
+
+/* speprof_cgroups.op */
+#define SPEPROF_CGROUPS_ADD	1
+#define SPEPROF_CGROUPS_REMOVE	2
+#define SPEPROF_CGROUPS_REPLACE	3
+
+/**
+ * struct speprof_cgroups - SPEPROF_SESSION_CGROUPS: whom a session of cgroups samples
+ * @size: sizeof(struct speprof_cgroups)
+ * @op: SPEPROF_CGROUPS_*
+ * @fds: address of @count descriptors (__s32) of cgroup v2 directories
+ * @count: 0 to SPEPROF_CGROUPS_MAX; with REPLACE and 0 the set becomes empty
+ * @reserved: 0
+ *
+ * A cgroup stands for all tasks in it and below it, whenever they came there. The idle
+ * task is nobody's. A set may hold a cgroup and one below it. At any time: on return no
+ * task that left the set is sampled. The descriptors may be closed after. On failure
+ * nothing has changed.
+ *
+ * A cgroup that is removed leaves the set by itself: SPEPROF_EVENT_CGROUP says so. A
+ * session with an empty set stays started and samples nothing.
+ *
+ * Errors: EFAULT, EINVAL, E2BIG; EPERM (no SPEPROF_RIGHT_CGROUPS); EOPNOTSUPP (the
+ * session is not OF_CGROUPS, or the kernel tells nobody of context switches); EBADF (a
+ * descriptor that is not open); ENOTDIR (not of a cgroup v2 directory); ENODEV (of one
+ * that was removed); EEXIST (named twice, or already in the set); ENOENT (REMOVE: not in
+ * it); ENOSPC (more than SPEPROF_CGROUPS_MAX); EBUSY (as SPEPROF_SESSION_START); ENOMEM.
+ */
+struct speprof_cgroups {
+	__u32 size;
+	__u32 op;
+	__u64 fds;
+	__u32 count;
+	__u32 reserved;
+};
 
 /* speprof_ring_open.flags */
 #define SPEPROF_RING_NONBLOCK	(1U << 0)	/* as O_NONBLOCK */
@@ -355,9 +407,10 @@ struct speprof_snapshot {
 };
 
 /*
- * States of a ring. Time in each is in speprof_ring_stats.state_ns, so that
- * the ledger of time closes by construction: enabled = ARMED + blind, and blind =
- * HANDLING + FULL + FAULTED + THROTTLED + HANDOVER.
+ * States of a ring. Time in each is in speprof_ring_stats.state_ns (PARKED's in parked_ns),
+ * so that the ledger of time closes by construction: enabled = ARMED + blind, and blind =
+ * HANDLING + FULL + FAULTED + THROTTLED + HANDOVER. A session of cgroups is enabled while
+ * one of its tasks runs on the CPU, else PARKED.
  */
 #define SPEPROF_RING_IDLE	0	/* the session is stopped */
 #define SPEPROF_RING_OFFLINE	1	/* it is started, the CPU is offline */
@@ -366,8 +419,9 @@ struct speprof_snapshot {
 #define SPEPROF_RING_FULL	4	/* waits for room (data, event slots), or to be read */
 #define SPEPROF_RING_FAULTED	5	/* a syndrome stopped it: see the events; STOP and START again */
 #define SPEPROF_RING_THROTTLED	6	/* the CPU spent too much on its SPU: goes on by itself */
-#define SPEPROF_RING_HANDOVER	7	/* reserved: another session has the SPU */
-#define SPEPROF_RING_STATES	8
+#define SPEPROF_RING_HANDOVER	7	/* a task of its cgroups runs, the SPU is yet to be given it */
+#define SPEPROF_RING_STATES	8	/* of those above */
+#define SPEPROF_RING_PARKED	8	/* no task of its cgroups runs here; it may be full, too */
 
 #define SPEPROF_CONTROL_MAGIC	0x43455053	/* "SPEC" */
 
@@ -479,6 +533,7 @@ struct speprof_control {
  * @blind_ns: how long the session was enabled and the SPU was not, likewise; causes are in
  *	speprof_ring_stats. The sums of both over all windows are the enabled time
  * @records: records written, where COUNTED is set, else 0
+ * @parked_ns: how long the ring was PARKED, likewise; not enabled time
  * @reserved: 0
  *
  * The first 64 bytes are the same in both kinds.
@@ -512,7 +567,8 @@ struct speprof_window {
 	__u64 armed_ns;
 	__u64 blind_ns;
 	__u64 records;
-	__u64 reserved[3];
+	__u64 parked_ns;
+	__u64 reserved[2];
 };
 
 /* speprof_event.type */
@@ -522,6 +578,12 @@ struct speprof_window {
 #define SPEPROF_EVENT_THROTTLE	3	/* THROTTLED ends: @arg0 its ns; @arg1 SPEPROF_THROTTLE_* */
 #define SPEPROF_EVENT_SWITCH	4	/* reserved: context switch */
 #define SPEPROF_EVENT_UNREAD	5	/* FULL because nobody reads: @arg0 for how many ns, @arg1 bytes */
+/*
+ * A cgroup was removed and so left the session's set: @arg0 its ID (inode number), @arg1 how
+ * many are left in bits 31 to 0, and in bits 63 to 32 how many went since the last such event:
+ * more than one where the ring had no slot free.
+ */
+#define SPEPROF_EVENT_CGROUP	6
 
 /* speprof_event.arg1, for THROTTLE: what of a CPU's SPU was over its bound */
 #define SPEPROF_THROTTLE_INTERRUPTS	1	/* module parameter throttle_interrupts */
@@ -605,6 +667,9 @@ struct speprof_event {
  *	stands between @oldest and @head
  * @claimed_records: out: of @records, likewise
  * @snapshots: out: how many are held
+ * @parked_ns: out: time in SPEPROF_RING_PARKED, up to now
+ * @entries: out: times that PARKED was left because a task of the cgroups came
+ * @handovers: out: those of them that found the SPU with another session, or empty
  */
 struct speprof_ring_stats {
 	__u32 size;
@@ -633,6 +698,9 @@ struct speprof_ring_stats {
 	__u64 claimed_bytes;
 	__u64 claimed_records;
 	__u64 snapshots;
+	__u64 parked_ns;
+	__u64 entries;
+	__u64 handovers;
 };
 
 #endif

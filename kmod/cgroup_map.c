@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Maps from cgroups to rings: looked up at each context switch.
+ */
+#include <linux/cgroup.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "cgroups.h"
+
+/* Cgroups whose owner is remembered, so that most switches search nothing. */
+#define CACHE_BITS 4
+
+/* struct slot - @id: of a cgroup, never used twice; 0: free. @ring: NULL: nobody's */
+struct slot {
+	u64 id;
+	struct ring *ring;
+};
+
+/*
+ * struct cgroup_map - open addressing, at most half full; belongs to a CPU as its rings do
+ * @top: no cgroup above this level is in it
+ * @bits: log2 of the slots
+ */
+struct cgroup_map {
+	struct slot cache[1 << CACHE_BITS];
+	int top;
+	unsigned int bits;
+	struct slot slots[];
+};
+
+struct cgroup_map *cgroup_map_new(unsigned int count)
+{
+	unsigned int bits = order_base_2(2 * count + 2);
+	struct cgroup_map *map;
+
+	map = kvzalloc(struct_size(map, slots, 1UL << bits), GFP_KERNEL_ACCOUNT);
+	if (!map)
+		return NULL;
+	map->top = INT_MAX;
+	map->bits = bits;
+	return map;
+}
+
+void cgroup_map_free(struct cgroup_map *map)
+{
+	kvfree(map);
+}
+
+/* The slot of @id, or the free one where it belongs. */
+static struct slot *map_slot(struct cgroup_map *map, u64 id)
+{
+	unsigned long mask = (1UL << map->bits) - 1, n = hash_64(id, map->bits);
+
+	while (map->slots[n].id && map->slots[n].id != id)
+		n = (n + 1) & mask;
+	return &map->slots[n];
+}
+
+void cgroup_map_add(struct cgroup_map *map, const struct cgroup_set *set, struct ring *ring)
+{
+	u32 i;
+
+	for (i = 0; i < set->count; i++) {
+		struct cgroup *cgroup = set->members[i];
+
+		*map_slot(map, cgroup_id(cgroup)) = (struct slot){ cgroup_id(cgroup), ring };
+		map->top = min(map->top, cgroup->level);
+	}
+}
+
+/* Whoever has the nearest cgroup above. */
+static struct ring *map_search(struct cgroup_map *map, struct cgroup *cgroup)
+{
+	int level;
+
+	for (level = cgroup->level; level >= map->top; level--) {
+		struct ring *ring = map_slot(map, cgroup_id(cgroup_ancestor(cgroup, level)))->ring;
+
+		if (ring)
+			return ring;
+	}
+	return NULL;
+}
+
+struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
+{
+	struct slot *cached;
+	struct cgroup *cgroup;
+	u64 id;
+
+	/* What a CPU idles away is no container's. */
+	if (is_idle_task(task))
+		return NULL;
+	rcu_read_lock();
+	cgroup = task_dfl_cgroup(task);
+	id = cgroup_id(cgroup);
+	cached = &map->cache[hash_64(id, CACHE_BITS)];
+	if (cached->id != id)
+		*cached = (struct slot){ id, map_search(map, cgroup) };
+	rcu_read_unlock();
+	return cached->ring;
+}
+
+bool cgroup_map_forget(struct cgroup_map *map, const struct ring *ring)
+{
+	bool left = false;
+	unsigned long n;
+
+	for (n = 0; n < 1UL << map->bits; n++) {
+		if (map->slots[n].ring == ring)
+			map->slots[n].ring = NULL;
+		left |= map->slots[n].ring != NULL;
+	}
+	memset(map->cache, 0, sizeof(map->cache));
+	return left;
+}

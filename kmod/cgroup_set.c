@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sets of cgroups.
+ */
+#include <linux/cgroup.h>
+#include <linux/file.h>
+#include <linux/slab.h>
+
+#include <linux/speprof.h>
+
+#include "cgroups.h"
+
+static struct cgroup_set *set_new(u32 room)
+{
+	struct cgroup_set *set;
+
+	set = kzalloc(struct_size(set, members, room), GFP_KERNEL_ACCOUNT);
+	return set ?: ERR_PTR(-ENOMEM);
+}
+
+void cgroup_set_free(struct cgroup_set *set)
+{
+	u32 i;
+
+	if (!set)
+		return;
+	for (i = 0; i < set->count; i++)
+		cgroup_put(set->members[i]);
+	kfree(set);
+}
+
+static bool set_has(const struct cgroup_set *set, const struct cgroup *cgroup)
+{
+	u32 i;
+
+	for (i = 0; i < set->count; i++)
+		if (set->members[i] == cgroup)
+			return true;
+	return false;
+}
+
+/* Held by who calls; tells apart what the kernel says with one error. */
+static struct cgroup *cgroup_of(s32 fd)
+{
+	struct cgroup *cgroup;
+	struct file *file = fget_raw((unsigned int)fd);
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	fput(file);
+	cgroup = cgroup_get_from_fd(fd);
+	if (cgroup == ERR_PTR(-EBADF))
+		return ERR_PTR(-ENOTDIR);
+	if (cgroup == ERR_PTR(-ENOENT))
+		return ERR_PTR(-ENODEV);
+	return cgroup;
+}
+
+struct cgroup_set *cgroup_set_from_fds(const s32 *fds, u32 count)
+{
+	struct cgroup_set *set = set_new(count);
+	int ret;
+	u32 i;
+
+	if (IS_ERR(set))
+		return set;
+	for (i = 0; i < count; i++) {
+		struct cgroup *cgroup = cgroup_of(fds[i]);
+
+		ret = PTR_ERR_OR_ZERO(cgroup);
+		if (ret)
+			goto fail;
+		if (set_has(set, cgroup)) {
+			cgroup_put(cgroup);
+			ret = -EEXIST;
+			goto fail;
+		}
+		set->members[set->count++] = cgroup;
+	}
+	return set;
+
+fail:
+	cgroup_set_free(set);
+	return ERR_PTR(ret);
+}
+
+/* The members of @set that are not in @but, which may be NULL. */
+static void set_copy(struct cgroup_set *to, const struct cgroup_set *set,
+		     const struct cgroup_set *but)
+{
+	u32 i;
+
+	for (i = 0; i < set->count; i++) {
+		if (but && set_has(but, set->members[i]))
+			continue;
+		cgroup_get(set->members[i]);
+		to->members[to->count++] = set->members[i];
+	}
+}
+
+struct cgroup_set *cgroup_set_change(const struct cgroup_set *set, u32 op,
+				     const struct cgroup_set *by)
+{
+	struct cgroup_set *changed;
+	u32 i;
+
+	for (i = 0; i < by->count && op != SPEPROF_CGROUPS_REPLACE; i++)
+		if (set_has(set, by->members[i]) != (op == SPEPROF_CGROUPS_REMOVE))
+			return ERR_PTR(op == SPEPROF_CGROUPS_REMOVE ? -ENOENT : -EEXIST);
+	if (op == SPEPROF_CGROUPS_ADD && by->count > SPEPROF_CGROUPS_MAX - set->count)
+		return ERR_PTR(-ENOSPC);
+
+	changed = set_new(set->count + by->count);
+	if (IS_ERR(changed))
+		return changed;
+	if (op != SPEPROF_CGROUPS_REPLACE)
+		set_copy(changed, set, op == SPEPROF_CGROUPS_REMOVE ? by : NULL);
+	if (op != SPEPROF_CGROUPS_REMOVE)
+		set_copy(changed, by, NULL);
+	return changed;
+}
+
+bool cgroup_sets_overlap(const struct cgroup_set *a, const struct cgroup_set *b)
+{
+	u32 i, j;
+
+	for (i = 0; i < a->count; i++)
+		for (j = 0; j < b->count; j++)
+			if (cgroup_is_descendant(a->members[i], b->members[j]) ||
+			    cgroup_is_descendant(b->members[j], a->members[i]))
+				return true;
+	return false;
+}
+
+u64 cgroup_set_prune(struct cgroup_set *set)
+{
+	u32 i;
+
+	for (i = 0; i < set->count; i++) {
+		struct cgroup *cgroup = set->members[i];
+		u64 id = cgroup_id(cgroup);
+
+		if (READ_ONCE(cgroup->self.flags) & CSS_ONLINE)
+			continue;
+		set->members[i] = set->members[--set->count];
+		cgroup_put(cgroup);
+		return id;
+	}
+	return 0;
+}

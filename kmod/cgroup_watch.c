@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the kernel tells of context switches and cgroups, while a session of cgroups exists.
+ */
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+
+#include <trace/events/cgroup.h>
+#include <trace/events/sched.h>
+
+#include "cgroups.h"
+#include "cpu.h"
+#include "owner.h"
+
+static cgroups_gone_fn gone_fn;
+
+static void run_gone(struct work_struct *work)
+{
+	gone_fn();
+}
+
+static DECLARE_WORK(gone_work, run_gone);
+
+void cgroups_gone_later(void)
+{
+	schedule_work(&gone_work);
+}
+
+/* Under the runqueue's lock, interrupts off, before CONTEXTIDR changes. */
+static void on_sched_switch(void *unused, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int prev_state)
+{
+	owner_switch(next);
+}
+
+/* They may be running, and nothing else looks at them before the next switch. */
+static void on_attach_task(void *unused, struct cgroup *to, const char *path,
+			   struct task_struct *task, bool threadgroup)
+{
+	owner_moved();
+}
+
+/* Under cgroup_mutex. */
+static void on_rmdir(void *unused, struct cgroup *cgroup, const char *path)
+{
+	cgroups_gone_later();
+}
+
+/*
+ * struct hook - a tracepoint: not exported, so looked for by its name
+ */
+struct hook {
+	const char *name;
+	void *probe;
+	struct tracepoint *point;
+};
+
+static struct hook hooks[] = {
+	{ "sched_switch", on_sched_switch },
+	{ "cgroup_attach_task", on_attach_task },
+	{ "cgroup_rmdir", on_rmdir },
+};
+
+static unsigned int watchers;
+
+static void hook_find(struct tracepoint *point, void *unused)
+{
+	size_t i;
+
+	/* Does not compile where a probe is not of its tracepoint's kind. */
+	check_trace_callback_type_sched_switch(on_sched_switch);
+	check_trace_callback_type_cgroup_attach_task(on_attach_task);
+	check_trace_callback_type_cgroup_rmdir(on_rmdir);
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (!strcmp(point->name, hooks[i].name))
+			hooks[i].point = point;
+}
+
+static void hooks_unregister(size_t count)
+{
+	while (count--)
+		tracepoint_probe_unregister(hooks[count].point, hooks[count].probe, NULL);
+}
+
+static int hooks_register(void)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		ret = hooks[i].point ? tracepoint_probe_register(hooks[i].point, hooks[i].probe,
+								 NULL) :
+				       -EOPNOTSUPP;
+		if (ret) {
+			hooks_unregister(i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+int cgroups_watch_get(void)
+{
+	int ret = 0;
+
+	lockdep_assert_held(&speprof_control);
+	if (!watchers)
+		ret = hooks_register();
+	if (!ret)
+		watchers++;
+	return ret;
+}
+
+void cgroups_watch_put(void)
+{
+	lockdep_assert_held(&speprof_control);
+	if (!--watchers)
+		hooks_unregister(ARRAY_SIZE(hooks));
+}
+
+void cgroups_init(cgroups_gone_fn gone)
+{
+	gone_fn = gone;
+	for_each_kernel_tracepoint(hook_find, NULL);
+}
+
+void cgroups_deinit(void)
+{
+	/* Probes that still run end; what they queued, too. */
+	tracepoint_synchronize_unregister();
+	cancel_work_sync(&gone_work);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whose the SPU of a CPU is. See "Sessions of cgroups" in Documentation/kernel.md.
+ */
+#include <linux/sched.h>
+
+#include "cgroups.h"
+#include "cpu.h"
+#include "owner.h"
+#include "ring.h"
+
+/* ---- A CPU ------------------------------------------------------------------ */
+
+struct cgroup_map *owner_swap(struct speprof_cpu *host, struct cgroup_map *map)
+{
+	swap(host->map, map);
+	return map;
+}
+
+struct cgroup_map *owner_add(struct speprof_cpu *host, struct ring *ring, struct cgroup_map *map)
+{
+	hlist_add_head(&ring->on_cpu, &host->rings);
+	if (!map)
+		host->ring = ring;
+	return owner_swap(host, map);
+}
+
+struct cgroup_map *owner_remove(struct speprof_cpu *host, struct ring *ring)
+{
+	hlist_del_init(&ring->on_cpu);
+	if (host->ring == ring)
+		host->ring = NULL;
+	if (!host->map || cgroup_map_forget(host->map, ring))
+		return NULL;
+	return owner_swap(host, NULL);
+}
+
+/*
+ * A task of @owner runs from here on. @late: it does not yet: until the switch is
+ * over a record's Context packet would name the task before it, so EL1 has to wait.
+ */
+static void owner_give(struct speprof_cpu *host, struct ring *owner, bool late)
+{
+	struct ring *last = host->ring;
+
+	if (last && last != owner)
+		ring_park(last);
+	/* Its registers stay where they are: most often it is next again. */
+	if (!owner)
+		return;
+	if (last != owner) {
+		if (last)
+			ring_put_away(last);
+		host->ring = owner;
+	}
+	ring_enter(owner);
+	if (late && ring_enters_late(owner))
+		irq_work_queue(&host->seat);
+	else
+		ring_seat(owner);
+}
+
+/* The interrupt that comes as soon as the switch is over: current is the new task. */
+static void owner_seat(struct irq_work *work)
+{
+	struct speprof_cpu *host = container_of(work, struct speprof_cpu, seat);
+
+	if (host->ring)
+		ring_seat(host->ring);
+}
+
+void owner_settle(struct speprof_cpu *host)
+{
+	if (host->map && host->up)
+		owner_give(host, cgroup_map_find(host->map, current), false);
+}
+
+void owner_online(struct speprof_cpu *host)
+{
+	struct ring *ring;
+
+	hlist_for_each_entry(ring, &host->rings, on_cpu)
+		ring_online(ring);
+	owner_settle(host);
+}
+
+void owner_offline(struct speprof_cpu *host)
+{
+	struct ring *ring;
+
+	hlist_for_each_entry(ring, &host->rings, on_cpu)
+		ring_offline(ring);
+}
+
+void owner_switch(struct task_struct *next)
+{
+	struct speprof_cpu *host = this_cpu_ptr(&speprof_cpus);
+	struct ring *owner;
+
+	if (!host->map || !host->up)
+		return;
+	owner = cgroup_map_find(host->map, next);
+	if (owner == host->ring && owner && owner->state != SPEPROF_RING_PARKED)
+		return;
+	owner_give(host, owner, true);
+}
+
+static void settle_here(void *unused)
+{
+	owner_settle(this_cpu_ptr(&speprof_cpus));
+}
+
+static bool settle_needed(int cpu, void *unused)
+{
+	return READ_ONCE(per_cpu(speprof_cpus, cpu).map);
+}
+
+void owner_moved(void)
+{
+	on_each_cpu_cond(settle_needed, settle_here, NULL, false);
+}
+
+void owner_init(void)
+{
+	unsigned int cpu;
+
+	/* In hard interrupt context everywhere: it touches the SPU. */
+	for_each_possible_cpu(cpu)
+		per_cpu(speprof_cpus, cpu).seat = IRQ_WORK_INIT_HARD(owner_seat);
+}
+
+void owner_deinit(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu(speprof_cpus, cpu).seat);
+}

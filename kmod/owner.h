@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whose the SPU of a CPU is: that of the one session of the whole machine, or, at each context
+ * switch, that of the session of cgroups which the next task belongs to.
+ */
+#ifndef SPEPROF_OWNER_H
+#define SPEPROF_OWNER_H
+
+#include <linux/types.h>
+
+struct cgroup_map;
+struct ring;
+struct speprof_cpu;
+struct task_struct;
+
+/** owner_init() - before the first session */
+void owner_init(void);
+
+/** owner_deinit() - no session is left, nobody tells of switches any more */
+void owner_deinit(void);
+
+/** owner_moved() - tasks that run may be of other cgroups now: look, on every CPU; not waited for */
+void owner_moved(void);
+
+/* ---- On the CPU, interrupts off; or elsewhere while it is down ---------------------- */
+
+/**
+ * owner_add() - @ring is on the CPU from here on; the caller starts it, then settles
+ * @map: NULL: it has the SPU alone; else see owner_swap()
+ *
+ * Return: the map before, the caller's to free.
+ */
+struct cgroup_map *owner_add(struct speprof_cpu *host, struct ring *ring, struct cgroup_map *map);
+
+/** owner_remove() - and here no longer; it is stopped. Return: a map that nobody needs any more */
+struct cgroup_map *owner_remove(struct speprof_cpu *host, struct ring *ring);
+
+/** owner_swap() - other cgroups; the caller settles. Return: the map before, to be freed */
+struct cgroup_map *owner_swap(struct speprof_cpu *host, struct cgroup_map *map);
+
+/** owner_settle() - the SPU is given to whom the running task belongs to. Only on the CPU */
+void owner_settle(struct speprof_cpu *host);
+
+/** owner_switch() - @next will run on this CPU; under the runqueue's lock */
+void owner_switch(struct task_struct *next);
+
+/** owner_online(), owner_offline() - to all rings of the CPU */
+void owner_online(struct speprof_cpu *host);
+void owner_offline(struct speprof_cpu *host);
+
+#endif

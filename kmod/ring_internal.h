@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of a ring share. All of it on the ring's CPU, interrupts off, as in ring.h.
+ */
+#ifndef SPEPROF_RING_INTERNAL_H
+#define SPEPROF_RING_INTERNAL_H
+
+#include "ring.h"
+#include "syndrome.h"
+
+/*
+ * Event slots that must be free before a window is armed, for what may happen until the
+ * next: the syndrome before it or leaving FULL; its syndrome; entering FULL, FAULTED or
+ * THROTTLED; from there to FULL; in FULL, that nobody reads.
+ */
+#define EVENT_RESERVE 5
+
+/*
+ * struct closed - a window as it was when profiling was disabled
+ * @bytes: that the SPU wrote; 0: there is nothing to publish
+ * @offset: of PMBPTR from the first record, as read
+ * @head: of the ring after this window
+ */
+struct closed {
+	struct spe_window at;
+	u64 start_ns;
+	u64 start_ticks;
+	u64 end_ns;
+	u64 armed_ns;
+	u64 blind_ns;
+	u64 parked_ns;
+	u64 pmbsr;
+	u64 offset;
+	u64 bytes;
+	u64 head;
+	u64 records;
+	u64 interval;
+	u32 generation;
+	u32 flags;
+	struct spe_verdict verdict;
+};
+
+/* ---- ring.c ----------------------------------------------------------------- */
+
+/** ring_transition() - the only way to another state; what the last one took goes to the ledger */
+void ring_transition(struct ring *ring, u32 to, u64 now);
+
+/** ring_arm() - no window open, S clear: to ARMED, or FULL; which is returned */
+u32 ring_arm(struct ring *ring);
+
+/** ring_load_buffer() - PMBPTR and the limit of the open window, PMBSR clear; not yet enabled */
+void ring_load_buffer(struct ring *ring, u64 pmbptr);
+
+/** ring_enable() - to ARMED: the SPU writes the window that was loaded */
+void ring_enable(struct ring *ring, u64 now);
+
+/**
+ * ring_turn() - from ARMED, close the window
+ * @to: ARMED, with a new window; or another state; a syndrome, the throttle or a full ring may
+ *	make something else of it
+ * @next: what to sample then; NULL: the same
+ */
+void ring_turn(struct ring *ring, u32 to, const struct program *next);
+
+/** ring_close_parked() - PARKED: publish the window that is open, if it has records */
+void ring_close_parked(struct ring *ring);
+
+/** ring_resume() - FULL ends if there is room, and a reader */
+void ring_resume(struct ring *ring);
+
+/** ring_rested() - THROTTLED ends when the CPU's next period begins */
+void ring_rested(struct ring *ring);
+
+/** ring_timer_start() - not from within it: it looks by itself when it is done */
+void ring_timer_start(struct ring *ring);
+
+/** ring_event_oldest() - what is still there once @more and what a window may bring have come */
+u64 ring_event_oldest(const struct ring *ring, u32 more);
+
+/* ---- ring_publish.c ----------------------------------------------------------- */
+
+/** ring_wake() - wake its readers */
+void ring_wake(struct irq_work *work);
+
+/** ring_publish() - all up to the private heads is written: let readers see it, wake them */
+void ring_publish(struct ring *ring);
+
+/** ring_add_event() - a slot is free; the caller publishes */
+void ring_add_event(struct ring *ring, const struct speprof_event *event);
+void ring_add_state_event(struct ring *ring, u32 from, u32 to);
+void ring_add_unread_event(struct ring *ring);
+
+/** ring_write_window() - its header, and what was skipped before it; the caller publishes */
+void ring_write_window(struct ring *ring, const struct closed *closed);
+
+/* ---- ring_park.c --------------------------------------------------------------- */
+
+/** ring_add_gone_event() - tell what ring_tell_gone() could not */
+void ring_add_gone_event(struct ring *ring);
+
+#endif

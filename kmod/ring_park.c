@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings of cgroups: the SPU is theirs while one of their tasks runs, and a window that is open
+ * stays open in between. All of this may be under the runqueue's lock.
+ */
+#include <linux/ktime.h>
+
+#include "ring_internal.h"
+
+void ring_park(struct ring *ring)
+{
+	const struct speprof_backend *backend = ring->config.backend;
+
+	if (ring->state == SPEPROF_RING_ARMED) {
+		backend->write(SPE_REG_PMSCR, 0);
+		/* What the task did is in its window before the next one runs. */
+		backend->sync();
+		ring->parked_from = SPEPROF_RING_ARMED;
+		if (backend->read(SPE_REG_PMBSR) & SPE_PMBSR_S)
+			ring_turn(ring, SPEPROF_RING_PARKED, NULL);
+		else
+			ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
+	} else if (ring->state == SPEPROF_RING_FULL || ring->state == SPEPROF_RING_THROTTLED) {
+		ring->parked_from = ring->state;
+		ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
+	} else if (ring->state == SPEPROF_RING_HANDOVER) {
+		ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
+	}
+}
+
+void ring_put_away(struct ring *ring)
+{
+	const struct speprof_backend *backend = ring->config.backend;
+
+	if (ring->loaded)
+		ring->saved.pmsicr = backend->read(SPE_REG_PMSICR);
+	ring->loaded = 0;
+	if (ring->hold != RING_HOLD_SPU)
+		return;
+	ring->saved.pmbptr = backend->read(SPE_REG_PMBPTR);
+	ring->saved.pmbsr |= backend->read(SPE_REG_PMBSR);
+	backend->write(SPE_REG_PMBLIMITR, 0);
+	backend->write(SPE_REG_PMBSR, 0);
+	backend->sync();
+	if (backend->records)
+		ring->saved.records += backend->records() - ring->records_before;
+	ring->hold = RING_HOLD_SAVED;
+}
+
+void ring_enter(struct ring *ring)
+{
+	if (ring->state != SPEPROF_RING_PARKED)
+		return;
+	ring->count.entries++;
+	ring->count.handovers += !ring->loaded;
+	ring_transition(ring, SPEPROF_RING_HANDOVER, ktime_get_ns());
+}
+
+void ring_seat(struct ring *ring)
+{
+	if (ring->state != SPEPROF_RING_HANDOVER)
+		return;
+	if (ring->parked_from == SPEPROF_RING_FULL) {
+		ring_transition(ring, SPEPROF_RING_FULL, ktime_get_ns());
+		ring_resume(ring);
+	} else if (ring->parked_from == SPEPROF_RING_THROTTLED) {
+		ring_transition(ring, SPEPROF_RING_THROTTLED, ktime_get_ns());
+		ring_rested(ring);
+	} else if (ring->hold == RING_HOLD_NONE) {
+		if (ring_arm(ring) == SPEPROF_RING_FULL) {
+			ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
+			ring_publish(ring);
+		}
+	} else {
+		if (ring->hold == RING_HOLD_SAVED)
+			ring_load_buffer(ring, ring->saved.pmbptr);
+		ring_enable(ring, ktime_get_ns());
+	}
+	if (!hrtimer_active(&ring->timer) || ring->state == SPEPROF_RING_THROTTLED)
+		ring_timer_start(ring);
+}
+
+bool ring_enters_late(const struct ring *ring)
+{
+	return ring->program.pmscr & SPE_PMSCR_E1SPE;
+}
+
+/* ---- Cgroups that were removed --------------------------------------------- */
+
+/* A slot beyond those that the states may need. */
+static bool ring_has_slot(struct ring *ring)
+{
+	unsigned long flags;
+	u64 used;
+
+	if (ring->flight) {
+		/* Readers know what is lost before it is. */
+		smp_store_release(&ring->control->event_oldest, ring_event_oldest(ring, 1));
+		smp_wmb();
+		return true;
+	}
+	ring_take_tails(ring);
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	used = ring->event_seq - ring->event_tail;
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+	return ring->config.event_slots - used > EVENT_RESERVE;
+}
+
+void ring_add_gone_event(struct ring *ring)
+{
+	struct ring_gone gone = ring->gone;
+
+	/* There is no hurry: without a slot it is told later. */
+	if (!gone.count || !ring_has_slot(ring))
+		return;
+	ring->gone.count = 0;
+	ring_add_event(ring, &(struct speprof_event){
+		.time_ns = ktime_get_ns(),
+		.type = SPEPROF_EVENT_CGROUP,
+		.arg0 = gone.id,
+		.arg1 = (u64)gone.count << 32 | gone.left,
+	});
+	ring_publish(ring);
+}
+
+void ring_tell_gone(struct ring *ring, u64 id, u32 left)
+{
+	ring->gone = (struct ring_gone){ .id = id, .left = left, .count = ring->gone.count + 1 };
+	ring_add_gone_event(ring);
+}
