@@ -95,7 +95,8 @@ static void structures_may_grow(void)
 	kring_open(session, 0, &ring);
 	command_checks_size(device, SPEPROF_DEVICE_INFO, &info, sizeof(info), sizeof(info));
 	command_checks_size(device, SPEPROF_CPU_INFO, &cpu, sizeof(cpu), sizeof(cpu));
-	command_checks_size(device, SPEPROF_SESSION_NEW, &config, sizeof(config), sizeof(config));
+	command_checks_size(device, SPEPROF_SESSION_NEW, &config,
+			    offsetof(struct speprof_session_config, cgroups), sizeof(config));
 	command_checks_size(session, SPEPROF_SESSION_SAMPLE, &sampling, sizeof(sampling),
 			    sizeof(sampling));
 	command_checks_size(session, SPEPROF_RING_OPEN, &open, sizeof(open), sizeof(open));
@@ -149,7 +150,7 @@ static void configurations_are_checked(void)
 	int session;
 
 	CONFIG_BAD(mode, 2, EINVAL);
-	CONFIG_BAD(rights, 1U << 4, EINVAL);
+	CONFIG_BAD(rights, 1U << 5, EINVAL);
 	CONFIG_BAD(rights, ~0U, EINVAL);
 	CONFIG_BAD(ring_size, 0, EINVAL);
 	CONFIG_BAD(ring_size, 4096, EINVAL);

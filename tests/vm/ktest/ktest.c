@@ -130,6 +130,10 @@ static void sample_check(const struct speprof_window *window, const struct spe_s
 		tally->user++;
 	if (sample->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) && sample->context[0] == tally->tid)
 		tally->of_tid++;
+	if (sample->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) && tally->seen) {
+		check(sample->context[0] < KTEST_TIDS, "TID %#x", sample->context[0]);
+		tally->seen[sample->context[0]] = 1;
+	}
 	if (sample->present & SPE_HAS_TIMESTAMP) {
 		check(window->tick_hz == 1000000000);
 		check(sample->timestamp >= window->start_ticks);
@@ -180,10 +184,12 @@ static void window_add(const struct speprof_window *window, struct ktally *tally
 	tally->counted += window->records;
 	tally->armed_ns += window->armed_ns;
 	tally->blind_ns += window->blind_ns;
+	tally->parked_ns += window->parked_ns;
 	check(window->start_ns >= tally->end_ns);
 	/* The ledger of time closes over windows, to the nanosecond. */
 	if (tally->end_ns && !tally->gaps)
-		check(window->end_ns - tally->end_ns == window->armed_ns + window->blind_ns);
+		check(window->end_ns - tally->end_ns ==
+		      window->armed_ns + window->blind_ns + window->parked_ns);
 	tally->end_ns = window->end_ns;
 	tally->flags |= window->flags;
 	tally->generation = window->generation;
@@ -253,7 +259,8 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 	struct speprof_ring_stats stats = kring_stats(ring);
 	uint64_t blind = stats.state_ns[SPEPROF_RING_HANDLING] +
 			 stats.state_ns[SPEPROF_RING_FULL] + stats.state_ns[SPEPROF_RING_FAULTED] +
-			 stats.state_ns[SPEPROF_RING_THROTTLED];
+			 stats.state_ns[SPEPROF_RING_THROTTLED] +
+			 stats.state_ns[SPEPROF_RING_HANDOVER];
 
 	check(stats.state == SPEPROF_RING_IDLE);
 	check(stats.head == ring->tail && stats.tail == ring->tail);
@@ -269,6 +276,7 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 	/* What came after the last window with records is in no window. */
 	check(tally->armed_ns <= stats.state_ns[SPEPROF_RING_ARMED]);
 	check(tally->blind_ns <= blind);
+	check(tally->parked_ns <= stats.parked_ns);
 }
 
 pid_t kburn(unsigned int cpu)
@@ -308,7 +316,7 @@ uint64_t know_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static bool file_write(const char *path, const char *text)
+bool kfile_write(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	bool ok;
@@ -325,7 +333,7 @@ bool kcpu_online(unsigned int cpu, bool on)
 	char path[80];
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-	return file_write(path, on ? "1" : "0");
+	return kfile_write(path, on ? "1" : "0");
 }
 
 bool kinject_rule(unsigned int cpu, const char *rule)
@@ -333,7 +341,7 @@ bool kinject_rule(unsigned int cpu, const char *rule)
 	char path[80];
 
 	snprintf(path, sizeof(path), "/sys/kernel/debug/speprof_emu/cpu%u", cpu);
-	return file_write(path, rule);
+	return kfile_write(path, rule);
 }
 
 void kinject(unsigned int cpu, unsigned int ec, unsigned int mss)
@@ -350,7 +358,7 @@ void kparameter(const char *name, unsigned long value)
 
 	snprintf(path, sizeof(path), "/sys/module/speprof/parameters/%s", name);
 	snprintf(text, sizeof(text), "%lu", value);
-	check(file_write(path, text), "%s: %s", path, strerror(errno));
+	check(kfile_write(path, text), "%s: %s", path, strerror(errno));
 }
 
 static void parameters_reset(void)
@@ -415,8 +423,9 @@ static bool wanted(const struct ktest *test, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	const struct ktest *const groups[] = { ktests_abi,    ktests_ring,  ktests_flight,
-					       ktests_limit,  ktests_fault, ktests_stress };
+	const struct ktest *const groups[] = { ktests_abi,    ktests_ring,   ktests_flight,
+					       ktests_limit,  ktests_fault,  ktests_stress,
+					       ktests_cgroup, ktests_cgroup_stress };
 	unsigned int ran = 0, failed = 0;
 	const struct ktest *test;
 	size_t i;

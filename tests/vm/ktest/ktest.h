@@ -35,6 +35,8 @@ extern const struct ktest ktests_flight[];
 extern const struct ktest ktests_limit[];
 extern const struct ktest ktests_fault[];
 extern const struct ktest ktests_stress[];
+extern const struct ktest ktests_cgroup[];
+extern const struct ktest ktests_cgroup_stress[];
 
 /* Ends the test unless @condition holds; prints what else is given. */
 #define check(condition, ...)                                                             \
@@ -78,6 +80,7 @@ struct ktally {
 	uint64_t counted;	/* records that the headers say were written */
 	uint64_t armed_ns;
 	uint64_t blind_ns;
+	uint64_t parked_ns;
 	uint64_t end_ns;	/* of the last window */
 	uint32_t flags;		/* of all windows, together */
 	uint32_t generation;	/* of the last window */
@@ -87,9 +90,13 @@ struct ktally {
 	uint64_t of_tid;	/* samples whose context is @tid */
 	uint64_t user;		/* samples at EL0 */
 	uint32_t tid;
+	uint8_t *seen;		/* by TID, KTEST_TIDS of them: set to 1 if there is a sample; or NULL */
 	uint64_t next_seq;
 	bool gaps;		/* the session was stopped, or the CPU offline, in between */
 };
+
+/* PIDs are below this. */
+#define KTEST_TIDS (4U << 20)
 
 /* Ten thousand samples a second with the emulated SPU's defaults. */
 #define KTEST_INTERVAL 100000
@@ -131,6 +138,9 @@ void kburn_end(pid_t pid);
 
 void ksleep_ms(unsigned int ms);
 uint64_t know_ns(void);
+
+/** kfile_write() - @text in one write; false with errno */
+bool kfile_write(const char *path, const char *text);
 
 /** kcpu_online() - the CPU on or off; returns whether it can */
 bool kcpu_online(unsigned int cpu, bool on);

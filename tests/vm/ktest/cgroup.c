@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Sessions of cgroups: whose records come out of whose ring, and what is said when the
+ * cgroups change.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kcgroup.h"
+
+#define BOTH_LEVELS (SPEPROF_SAMPLE_USER | SPEPROF_SAMPLE_KERNEL)
+
+/* Reads until there are @records more, for a while at most. */
+static void view_read(struct kview *view, uint64_t records)
+{
+	uint64_t want = view->tally.ledger.records + records;
+	unsigned int i;
+
+	for (i = 0; i < 400 && view->tally.ledger.records < want; i++) {
+		ksleep_ms(20);
+		kring_read(&view->ring, &view->tally);
+	}
+	check(view->tally.ledger.records >= want, "%llu of %llu",
+	      (unsigned long long)view->tally.ledger.records, (unsigned long long)want);
+}
+
+/* What is sampled from here on. */
+static void view_forget(struct kview *view)
+{
+	check(!ioctl(view->ring.fd, SPEPROF_RING_FLUSH, 0), "%s", strerror(errno));
+	kring_read(&view->ring, &view->tally);
+	memset(view->tally.seen, 0, KTEST_TIDS);
+}
+
+static uint64_t enabled_ns(const struct kring *ring)
+{
+	struct speprof_ring_stats stats = kring_stats(ring);
+	unsigned int state;
+	uint64_t ns = 0;
+
+	for (state = SPEPROF_RING_ARMED; state < SPEPROF_RING_STATES; state++)
+		ns += stats.state_ns[state];
+	return ns;
+}
+
+/* ---- Arguments ----------------------------------------------------------------- */
+
+static void cgroup_arguments_are_checked(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_cgroups change = { .size = sizeof(change), .op = SPEPROF_CGROUPS_ADD };
+	int session, device = kdevice_open();
+	struct kcgroup a, b, gone;
+	int32_t fds[SPEPROF_CGROUPS_MAX + 1] = { 0 };
+
+	kcgroup_make(&a, "a");
+	kcgroup_make(&b, "b");
+	kcgroup_make(&gone, "gone");
+	session = ksession_of(config, NULL, 0);
+	change.fds = (uintptr_t)fds;
+	change.count = 1;
+#define CGROUPS_BAD(fd, error)                                                            \
+	do {                                                                              \
+		fds[0] = (fd);                                                            \
+		check_errno(ioctl(session, SPEPROF_SESSION_CGROUPS, &change), error);     \
+	} while (0)
+	CGROUPS_BAD(-1, EBADF);
+	CGROUPS_BAD(INT32_MAX, EBADF);
+	CGROUPS_BAD(INT32_MIN, EBADF);
+	CGROUPS_BAD(session, ENOTDIR);
+	CGROUPS_BAD(open("/", O_RDONLY | O_DIRECTORY), ENOTDIR);
+	CGROUPS_BAD(open("/sys/fs/cgroup/cgroup.procs", O_RDONLY), ENOTDIR);
+	check(!rmdir(gone.path));
+	CGROUPS_BAD(gone.fd, ENODEV);
+	fds[1] = a.fd;
+	change.count = 2;
+	CGROUPS_BAD(a.fd, EEXIST);
+	change.op = SPEPROF_CGROUPS_REMOVE;
+	fds[1] = b.fd;
+	CGROUPS_BAD(a.fd, ENOENT);
+	change.op = 0;
+	CGROUPS_BAD(a.fd, EINVAL);
+	change.op = SPEPROF_CGROUPS_REPLACE + 1;
+	CGROUPS_BAD(a.fd, EINVAL);
+	change.op = SPEPROF_CGROUPS_ADD;
+	change.count = SPEPROF_CGROUPS_MAX + 1;
+	CGROUPS_BAD(a.fd, ENOSPC);
+	change.count = UINT32_MAX;
+	CGROUPS_BAD(a.fd, ENOSPC);
+	change.count = 0;
+	CGROUPS_BAD(a.fd, EINVAL);
+	change.count = 1;
+	change.reserved = 1;
+	CGROUPS_BAD(a.fd, EINVAL);
+	change.reserved = 0;
+	change.fds = 8;
+	CGROUPS_BAD(a.fd, EFAULT);
+
+	/* Nothing has changed by any of it. */
+	check(!ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &a, 1), "%s", strerror(errno));
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &a, 1), EEXIST);
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, &b, 1), ENOENT);
+	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, &b, 1));
+	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, &b, 1));
+	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
+	close(session);
+
+	config.cgroups_count = 1;
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EINVAL);
+	config.flags = SPEPROF_SESSION_OF_CGROUPS;
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EINVAL);
+	config.flags = 2;
+	config.cgroups_count = 0;
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EINVAL);
+	config.flags = 0;
+	session = ksession_new(&config);
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &a, 1), EPERM);
+	close(session);
+	config.rights |= SPEPROF_RIGHT_CGROUPS;
+	session = ksession_new(&config);
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &a, 1), EOPNOTSUPP);
+	kcgroup_remove(&a);
+	kcgroup_remove(&b);
+}
+
+static void sets_are_full_at_their_maximum(void)
+{
+	struct kcgroup cgroups[SPEPROF_CGROUPS_MAX + 1];
+	int session = ksession_of(ksession_config(), NULL, 0);
+	char name[16];
+	int i;
+
+	for (i = 0; i <= SPEPROF_CGROUPS_MAX; i++) {
+		snprintf(name, sizeof(name), "max%d", i);
+		kcgroup_make(&cgroups[i], name);
+		if (i < SPEPROF_CGROUPS_MAX)
+			check(!ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &cgroups[i], 1));
+	}
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &cgroups[i - 1], 1), ENOSPC);
+	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, &cgroups[7], 1));
+	check(!ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &cgroups[i - 1], 1));
+	while (i--)
+		kcgroup_remove(&cgroups[i]);
+}
+
+/* ---- Who excludes whom ---------------------------------------------------------- */
+
+static void sessions_exclude_each_other(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct kcgroup a, b, below;
+	int all, of_a, of_b, of_below;
+
+	kcgroup_make(&a, "a");
+	kcgroup_make(&b, "b");
+	kcgroup_make(&below, "a/below");
+	all = ksession_new(&config);
+	of_a = ksession_of(config, &a, 1);
+	of_b = ksession_of(config, &b, 1);
+	of_below = ksession_of(config, &below, 1);
+
+	/* The whole machine shares with nobody. */
+	check(!ioctl(of_a, SPEPROF_SESSION_START, 0));
+	check_errno(ioctl(all, SPEPROF_SESSION_START, 0), EBUSY);
+	check(!ioctl(of_b, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
+	check_errno(ioctl(of_below, SPEPROF_SESSION_START, 0), EBUSY);
+	/* Nor by a change of the set; and the set is what it was. */
+	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_ADD, &below, 1), EBUSY);
+	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_ADD, &a, 1), EBUSY);
+	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_REMOVE, &a, 1), ENOENT);
+	/* One session may have both; then the outer goes, and the inner is free for none but it. */
+	check(!ksession_cgroups(of_a, SPEPROF_CGROUPS_ADD, &below, 1));
+	check(!ksession_cgroups(of_a, SPEPROF_CGROUPS_REMOVE, &a, 1));
+	check_errno(ioctl(of_below, SPEPROF_SESSION_START, 0), EBUSY);
+	check(!ioctl(of_a, SPEPROF_SESSION_STOP, 0));
+	check(!ioctl(of_below, SPEPROF_SESSION_START, 0));
+	check_errno(ioctl(of_a, SPEPROF_SESSION_START, 0), EBUSY);
+	check(!ioctl(of_below, SPEPROF_SESSION_STOP, 0));
+	check(!ioctl(of_b, SPEPROF_SESSION_STOP, 0));
+	check(!ioctl(all, SPEPROF_SESSION_START, 0));
+	check_errno(ioctl(of_b, SPEPROF_SESSION_START, 0), EBUSY);
+	close(all);
+
+	/* On different CPUs anything goes. */
+	if (kcpus() > 1) {
+		uint8_t first = 1, second = 2;
+
+		config.cpus_size = 1;
+		config.cpus = (uintptr_t)&first;
+		all = ksession_new(&config);
+		config.cpus = (uintptr_t)&second;
+		close(of_a);
+		of_a = ksession_of(config, &a, 1);
+		check(!ioctl(all, SPEPROF_SESSION_START, 0));
+		check(!ioctl(of_a, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
+		close(all);
+	}
+	close(of_a);
+	close(of_b);
+	close(of_below);
+	kcgroup_remove(&below);
+	kcgroup_remove(&a);
+	kcgroup_remove(&b);
+}
+
+/* ---- Whose records --------------------------------------------------------------- */
+
+static void only_its_tasks_are_sampled(void)
+{
+	uint8_t *groups = kwork_groups();
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < kcpus(); cpu++) {
+		struct speprof_ring_stats stats;
+		struct kcgroup in, out;
+		struct kview view;
+		uint64_t enabled, used;
+
+		kcgroup_make(&in, "in");
+		kcgroup_make(&out, "out");
+		kwork_start(&in, cpu, KWORK_BURN, 1);
+		kwork_start(&in, cpu, KWORK_SLEEP, 1);
+		kwork_start(&out, cpu, KWORK_BURN, 2);
+		kwork_start(&out, cpu, KWORK_SLEEP, 2);
+		kview_begin(&view, &in, cpu, BOTH_LEVELS, KTEST_INTERVAL);
+		used = kcgroup_usage_us(&in) * 1000;
+		enabled = enabled_ns(&view.ring);
+		view_read(&view, 2000);
+		used = kcgroup_usage_us(&in) * 1000 - used;
+		stats = kring_stats(&view.ring);
+		enabled = enabled_ns(&view.ring) - enabled;
+		/* Enabled time is the time of its tasks, the scheduler's own included. */
+		check(enabled <= used + used / 4 + 50000000 && used <= enabled + enabled / 4 + 50000000,
+		      "enabled %llu ns, used %llu ns", (unsigned long long)enabled,
+		      (unsigned long long)used);
+		check(stats.parked_ns && stats.entries);
+		/* Windows are kept over switches: nothing near one for each turn. */
+		check(stats.windows * 2 < stats.entries, "%llu windows, %llu entries",
+		      (unsigned long long)stats.windows, (unsigned long long)stats.entries);
+		kview_end(&view, groups, 1);
+		kcgroup_remove(&in);
+		kcgroup_remove(&out);
+	}
+}
+
+static void sessions_share_a_cpu(void)
+{
+	static const uint64_t intervals[] = { KTEST_INTERVAL, KTEST_INTERVAL / 4 * 5, KTEST_INTERVAL * 2 };
+	static const char *const names[] = { "a", "b", "c" };
+	uint8_t *groups = kwork_groups();
+	struct kcgroup cgroups[3], out;
+	struct kview views[3];
+	unsigned int cpu, i, round;
+
+	for (cpu = 0; cpu < kcpus(); cpu++) {
+		kcgroup_make(&out, "out");
+		kwork_start(&out, cpu, KWORK_SLEEP, 0);
+		for (i = 0; i < 3; i++) {
+			kcgroup_make(&cgroups[i], names[i]);
+			kwork_start(&cgroups[i], cpu, KWORK_BURN, (uint8_t)(1 << i));
+			kwork_start(&cgroups[i], cpu, KWORK_SLEEP, (uint8_t)(1 << i));
+			kwork_start(&cgroups[i], cpu, KWORK_FORK, (uint8_t)(1 << i));
+			kwork_start(&cgroups[i], cpu, KWORK_THREADS, (uint8_t)(1 << i));
+		}
+		for (i = 0; i < 3; i++)
+			kview_begin(&views[i], &cgroups[i], cpu,
+				    i == 1 ? SPEPROF_SAMPLE_USER : BOTH_LEVELS, intervals[i]);
+		for (round = 0; round < 3; round++)
+			for (i = 0; i < 3; i++)
+				view_read(&views[i], 300);
+		for (i = 0; i < 3; i++) {
+			struct speprof_ring_stats stats = kring_stats(&views[i].ring);
+
+			check(views[i].tally.interval == intervals[i] / 256 * 256 + 1);
+			check(stats.handovers > 10 && stats.handovers <= stats.entries);
+			check(!views[i].tally.suspect_windows && !views[i].tally.ledger.suspect);
+			if (i == 1)
+				check(views[i].tally.user == views[i].tally.ledger.records);
+		}
+		for (i = 0; i < 3; i++) {
+			kview_end(&views[i], groups, (uint8_t)(1 << i));
+			kcgroup_remove(&cgroups[i]);
+		}
+		kcgroup_remove(&out);
+	}
+}
+
+/* A whole tree is sampled, wherever in it a task is; threads one by one. */
+static void cgroups_below_and_threads(void)
+{
+	uint8_t *groups = kwork_groups();
+	struct kcgroup top, below, threads;
+	struct kview view;
+	pid_t deep, many;
+	char path[160];
+
+	kcgroup_make(&top, "top");
+	kcgroup_make(&below, "top/below");
+	kcgroup_make(&threads, "top/below/threads");
+	deep = kwork_start(&below, 0, KWORK_SLEEP, 1);
+	kview_begin(&view, &top, 0, BOTH_LEVELS, KTEST_INTERVAL);
+	view_read(&view, 100);
+	check(view.tally.seen[deep]);
+	kview_end(&view, groups, 1);
+
+	/* A thread may be where its process is not. */
+	many = kwork_start(&below, 0, KWORK_THREADS, 0);
+	ksleep_ms(50);
+	snprintf(path, sizeof(path), "%s/cgroup.type", threads.path);
+	check(kfile_write(path, "threaded"), "%s", strerror(errno));
+	snprintf(path, sizeof(path), "%s/cgroup.threads", threads.path);
+	char text[16];
+	snprintf(text, sizeof(text), "%d", many);
+	check(kfile_write(path, text), "%s", strerror(errno));
+	memset(groups, 0, KTEST_TIDS);
+	groups[many] = 1;
+	kview_begin(&view, &threads, 0, BOTH_LEVELS, KTEST_INTERVAL);
+	view_read(&view, 100);
+	check(view.tally.seen[many]);
+	kview_end(&view, groups, 1);
+	kill(many, SIGKILL);
+	kcgroup_remove(&threads);
+	kcgroup_remove(&below);
+	kcgroup_remove(&top);
+}
+
+/* ---- Changes ------------------------------------------------------------------------ */
+
+static void tasks_move_between_cgroups(void)
+{
+	unsigned int cpu = kcpus() - 1, i;
+	uint8_t *groups = kwork_groups();
+	struct kcgroup a, b, out;
+	struct kview in_a, in_b;
+	pid_t mover;
+
+	kcgroup_make(&a, "a");
+	kcgroup_make(&b, "b");
+	kcgroup_make(&out, "out");
+	kwork_start(&a, cpu, KWORK_SLEEP, 1);
+	kwork_start(&b, cpu, KWORK_SLEEP, 2);
+	mover = kwork_start(&a, cpu, KWORK_BURN, 3);
+	kview_begin(&in_a, &a, cpu, BOTH_LEVELS, KTEST_INTERVAL);
+	kview_begin(&in_b, &b, cpu, BOTH_LEVELS, KTEST_INTERVAL);
+	for (i = 0; i < 10; i++) {
+		/* It runs all the time, so it is noticed without a switch, or by one. */
+		check(kcgroup_move(&b, mover));
+		ksleep_ms(5);
+		view_forget(&in_a);
+		view_forget(&in_b);
+		view_read(&in_b, 50);
+		check(in_b.tally.seen[mover]);
+		kring_read(&in_a.ring, &in_a.tally);
+		check(!in_a.tally.seen[mover]);
+		check(kcgroup_move(&out, mover));
+		ksleep_ms(5);
+		view_forget(&in_a);
+		view_forget(&in_b);
+		view_read(&in_b, 5);
+		kring_read(&in_a.ring, &in_a.tally);
+		check(!in_a.tally.seen[mover] && !in_b.tally.seen[mover]);
+		check(kcgroup_move(&a, mover));
+		ksleep_ms(5);
+		view_forget(&in_a);
+		view_forget(&in_b);
+		view_read(&in_a, 50);
+		check(in_a.tally.seen[mover]);
+		kring_read(&in_b.ring, &in_b.tally);
+		check(!in_b.tally.seen[mover]);
+	}
+	kview_end(&in_a, groups, 1);
+	kview_end(&in_b, groups, 2);
+	kcgroup_remove(&a);
+	kcgroup_remove(&b);
+	kcgroup_remove(&out);
+}
+
+static void sets_change_while_sampling(void)
+{
+	uint8_t *groups = kwork_groups();
+	struct speprof_sampling sampling = ksampling();
+	struct kcgroup a, b;
+	struct kview view;
+	pid_t in_a, in_b;
+	unsigned int i;
+
+	kcgroup_make(&a, "a");
+	kcgroup_make(&b, "b");
+	in_a = kwork_start(&a, 0, KWORK_SLEEP, 1);
+	in_b = kwork_start(&b, 0, KWORK_SLEEP, 1);
+	kview_begin(&view, &a, 0, BOTH_LEVELS, KTEST_INTERVAL);
+	for (i = 0; i < 5; i++) {
+		view_forget(&view);
+		view_read(&view, 50);
+		check(view.tally.seen[in_a] && !view.tally.seen[in_b]);
+		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
+		/* Filters change as well, in whichever state the ring is. */
+		sampling.interval = KTEST_INTERVAL + 256 * i;
+		check(!ioctl(view.session, SPEPROF_SESSION_SAMPLE, &sampling));
+		view_forget(&view);
+		view_read(&view, 500);
+		check(view.tally.seen[in_a] && view.tally.seen[in_b]);
+		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_REMOVE, &a, 1));
+		view_forget(&view);
+		view_read(&view, 50);
+		check(!view.tally.seen[in_a] && view.tally.seen[in_b]);
+		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
+		view_forget(&view);
+		uint64_t records = view.tally.ledger.records;
+		ksleep_ms(60);
+		check(view.ring.control->state == SPEPROF_RING_PARKED);
+		kring_read(&view.ring, &view.tally);
+		check(view.tally.ledger.records == records);
+		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_REPLACE, &a, 1));
+	}
+	kview_end(&view, groups, 1);
+	kcgroup_remove(&a);
+	kcgroup_remove(&b);
+}
+
+static void event_is_gone(struct kring *ring, uint64_t id, uint32_t left)
+{
+	const struct speprof_event *event;
+	unsigned int i;
+
+	for (i = 0; !(event = kring_event(ring)) && i < 500; i++)
+		ksleep_ms(2);
+	check(event && event->type == SPEPROF_EVENT_CGROUP, "%u", event ? event->type : 0);
+	check(event->arg0 == id && event->arg1 == (1ULL << 32 | left), "%#llx %#llx",
+	      (unsigned long long)event->arg0, (unsigned long long)event->arg1);
+}
+
+static void removed_cgroups_are_told(void)
+{
+	uint8_t *groups = kwork_groups();
+	struct kcgroup a, b;
+	struct kview view;
+	uint64_t id_a, id_b;
+
+	kcgroup_make(&a, "a");
+	kcgroup_make(&b, "b");
+	id_a = kcgroup_id(&a);
+	id_b = kcgroup_id(&b);
+	kwork_start(&a, 0, KWORK_SLEEP, 1);
+	kview_begin(&view, &a, 0, BOTH_LEVELS, KTEST_INTERVAL);
+	check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
+	view_read(&view, 100);
+	kcgroup_remove(&a);
+	event_is_gone(&view.ring, id_a, 1);
+	/* The session goes on with what is left, then with nothing, then with something new. */
+	kwork_start(&b, 0, KWORK_SLEEP, 1);
+	view_read(&view, 100);
+	kcgroup_remove(&b);
+	event_is_gone(&view.ring, id_b, 0);
+	check(view.ring.control->state == SPEPROF_RING_PARKED);
+	kcgroup_make(&a, "a");
+	kwork_start(&a, 0, KWORK_SLEEP, 1);
+	check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &a, 1));
+	view_read(&view, 100);
+	kview_end(&view, groups, 1);
+	kcgroup_remove(&a);
+}
+
+/* ---- Full, faulted, late ------------------------------------------------------------- */
+
+static void full_rings_are_parked_too(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_ring_stats before, after;
+	uint8_t *groups = kwork_groups();
+	struct kview view = { .tally.seen = calloc(KTEST_TIDS, 1) };
+	struct kcgroup in, out;
+
+	kcgroup_make(&in, "in");
+	kcgroup_make(&out, "out");
+	kwork_start(&in, 0, KWORK_SLEEP, 1);
+	kwork_start(&out, 0, KWORK_SLEEP, 2);
+	config.ring_size = 64 << 10;
+	config.watermark = 0;
+	view.session = ksession_of(config, &in, 1);
+	kring_open(view.session, 0, &view.ring);
+	check(!ioctl(view.session, SPEPROF_SESSION_START, 0));
+	check(kwait_state(&view.ring, SPEPROF_RING_FULL, 20000));
+	before = kring_stats(&view.ring);
+	ksleep_ms(200);
+	after = kring_stats(&view.ring);
+	check(after.head == before.head && after.entries > before.entries);
+	/* One event for FULL, however often it was parked. */
+	check(after.event_head == 1);
+	check(after.state_ns[SPEPROF_RING_FULL] > before.state_ns[SPEPROF_RING_FULL]);
+	/* More than it holds. */
+	view_read(&view, 2000);
+	check(kring_stats(&view.ring).resumes);
+	kview_end(&view, groups, 1);
+	kcgroup_remove(&in);
+	kcgroup_remove(&out);
+}
+
+/* What a session has got is published in time, even where its tasks sleep for good. */
+static void parked_windows_are_not_late(void)
+{
+	uint8_t *groups = kwork_groups();
+	struct kcgroup in;
+	struct kview view;
+	pid_t pid;
+
+	kcgroup_make(&in, "in");
+	pid = kwork_start(&in, 0, KWORK_BURN, 1);
+	kview_begin(&view, &in, 0, BOTH_LEVELS, KTEST_INTERVAL);
+	view_read(&view, 100);
+	check(!kill(pid, SIGSTOP));
+	check(kwait_state(&view.ring, SPEPROF_RING_PARKED, 2000));
+	/* Twice the bound on latency, and what a slow machine needs. */
+	ksleep_ms(300);
+	uint64_t head = view.ring.control->head;
+	check(!ioctl(view.ring.fd, SPEPROF_RING_FLUSH, 0));
+	check(view.ring.control->head == head);
+	check(!kill(pid, SIGCONT));
+	view_read(&view, 100);
+	kview_end(&view, groups, 1);
+	kcgroup_remove(&in);
+}
+
+static void faults_stop_one_session(void)
+{
+	uint8_t *groups = kwork_groups();
+	struct kcgroup a, b;
+	struct kview in_a, in_b;
+
+	kcgroup_make(&a, "a");
+	kcgroup_make(&b, "b");
+	kwork_start(&a, 0, KWORK_SLEEP, 1);
+	kview_begin(&in_a, &a, 0, BOTH_LEVELS, KTEST_INTERVAL);
+	kview_begin(&in_b, &b, 0, BOTH_LEVELS, KTEST_INTERVAL);
+	view_read(&in_a, 20);
+	/* A translation fault, in the session that writes next: b's tasks come later. */
+	kinject(0, 0x24, 0x07);
+	check(kwait_state(&in_a.ring, SPEPROF_RING_FAULTED, 5000));
+	kwork_start(&b, 0, KWORK_SLEEP, 2);
+	view_read(&in_b, 100);
+	check(in_a.ring.control->state == SPEPROF_RING_FAULTED);
+	check(!ioctl(in_a.session, SPEPROF_SESSION_STOP, 0));
+	check(!ioctl(in_a.session, SPEPROF_SESSION_START, 0));
+	in_a.tally.gaps = true;
+	view_read(&in_a, 20);
+	view_read(&in_b, 20);
+	kview_end(&in_a, groups, 1);
+	kview_end(&in_b, groups, 2);
+	kcgroup_remove(&a);
+	kcgroup_remove(&b);
+}
+
+/* ---- Descriptors ---------------------------------------------------------------------- */
+
+static void fd_send(int socket, int fd)
+{
+	char room[CMSG_SPACE(sizeof(fd))] = { 0 };
+	struct iovec byte = { .iov_base = "", .iov_len = 1 };
+	struct msghdr message = { .msg_iov = &byte, .msg_iovlen = 1, .msg_control = room,
+				  .msg_controllen = sizeof(room) };
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	check(sendmsg(socket, &message, 0) == 1, "%s", strerror(errno));
+}
+
+static int fd_receive(int socket)
+{
+	char room[CMSG_SPACE(sizeof(int))], byte;
+	struct iovec vec = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = { .msg_iov = &vec, .msg_iovlen = 1, .msg_control = room,
+				  .msg_controllen = sizeof(room) };
+	int fd;
+
+	check(recvmsg(socket, &message, 0) == 1 && CMSG_FIRSTHDR(&message));
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
+	return fd;
+}
+
+/* Who made it is killed; who was handed it goes on, and may do what the session may. */
+static void sessions_outlive_their_maker(void)
+{
+	struct speprof_cpu_info info = { .size = sizeof(info) };
+	uint8_t *groups = kwork_groups();
+	struct kcgroup a, b;
+	struct kview view = { .tally.seen = calloc(KTEST_TIDS, 1) };
+	int sockets[2];
+	pid_t maker;
+
+	kcgroup_make(&a, "a");
+	kcgroup_make(&b, "b");
+	kwork_start(&a, 0, KWORK_SLEEP, 1);
+	kwork_start(&b, 0, KWORK_SLEEP, 1);
+	check(!socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	maker = fork();
+	if (!maker) {
+		int session = ksession_of(ksession_config(), &a, 1);
+
+		check(!ioctl(session, SPEPROF_SESSION_START, 0));
+		fd_send(sockets[1], session);
+		pause();
+	}
+	view.session = fd_receive(sockets[0]);
+	kring_open(view.session, 0, &view.ring);
+	view_read(&view, 50);
+	kill(maker, SIGKILL);
+	check(waitpid(maker, NULL, 0) == maker);
+	view_read(&view, 50);
+	check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
+	view_read(&view, 50);
+	kview_end(&view, groups, 1);
+	check(!ioctl(kdevice_open(), SPEPROF_CPU_INFO, &info));
+	check(!(info.flags & SPEPROF_CPU_BUSY));
+	kcgroup_remove(&a);
+	kcgroup_remove(&b);
+}
+
+const struct ktest ktests_cgroup[] = {
+	{ "cgroup-arguments-are-checked", cgroup_arguments_are_checked },
+	{ "sets-are-full-at-their-maximum", sets_are_full_at_their_maximum },
+	{ "sessions-exclude-each-other", sessions_exclude_each_other },
+	{ "only-its-tasks-are-sampled", only_its_tasks_are_sampled },
+	{ "sessions-share-a-cpu", sessions_share_a_cpu },
+	{ "cgroups-below-and-threads", cgroups_below_and_threads },
+	{ "tasks-move-between-cgroups", tasks_move_between_cgroups },
+	{ "sets-change-while-sampling", sets_change_while_sampling },
+	{ "removed-cgroups-are-told", removed_cgroups_are_told },
+	{ "full-rings-are-parked-too", full_rings_are_parked_too },
+	{ "parked-windows-are-not-late", parked_windows_are_not_late },
+	{ "faults-stop-one-session", faults_stop_one_session },
+	{ "sessions-outlive-their-maker", sessions_outlive_their_maker },
+	{ 0 },
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Cgroups with tasks in them whose TIDs are known, and sessions that sample them.
+ */
+#ifndef KCGROUP_H
+#define KCGROUP_H
+
+#include "ktest.h"
+
+/** struct kcgroup - a cgroup below that of this run of tests */
+struct kcgroup {
+	char path[128];
+	int fd;
+};
+
+/** kcgroup_make() - @name may name one below another, as in "a/b" */
+void kcgroup_make(struct kcgroup *cgroup, const char *name);
+
+/** kcgroup_remove() - kills what is in it */
+void kcgroup_remove(struct kcgroup *cgroup);
+
+/** kcgroup_id() - as events name it */
+uint64_t kcgroup_id(const struct kcgroup *cgroup);
+
+/** kcgroup_move() - a process into @cgroup; false with errno */
+bool kcgroup_move(const struct kcgroup *cgroup, pid_t pid);
+
+/** kcgroup_usage_us() - CPU time of all that ran in it */
+uint64_t kcgroup_usage_us(const struct kcgroup *cgroup);
+
+/* What a worker does. */
+enum kwork {
+	KWORK_BURN,	/* at EL0, until killed */
+	KWORK_SLEEP,	/* likewise, with many short sleeps */
+	KWORK_FORK,	/* children that burn for a moment */
+	KWORK_THREADS,	/* three threads that burn and sleep */
+};
+
+/**
+ * kwork_groups() - by TID, a bit for each group it may be sampled in
+ *
+ * Shared with all workers that are started after; a TID without a bit is nobody's.
+ */
+uint8_t *kwork_groups(void);
+
+/** kwork_start() - a worker on @cpu in @cgroup, whose TIDs get @groups */
+pid_t kwork_start(const struct kcgroup *cgroup, unsigned int cpu, enum kwork what, uint8_t groups);
+
+/** struct kview - a session of cgroups with a ring of one CPU */
+struct kview {
+	int session;
+	struct kring ring;
+	struct ktally tally;
+};
+
+/** ksession_of() - @config's session of @cgroups with all rights; not started */
+int ksession_of(struct speprof_session_config config, const struct kcgroup *cgroups,
+		unsigned int count);
+
+/** ksession_cgroups() - SPEPROF_SESSION_CGROUPS; -1 with errno */
+int ksession_cgroups(int session, uint32_t op, const struct kcgroup *cgroups, unsigned int count);
+
+/** kview_begin() - a session of @cgroup alone, @interval, started; the ring of @cpu */
+void kview_begin(struct kview *view, const struct kcgroup *cgroup, unsigned int cpu,
+		 uint32_t flags, uint64_t interval);
+
+/** kview_end() - stop, read the rest, close the books, and no TID but those with @group's bit */
+void kview_end(struct kview *view, const uint8_t *groups, uint8_t group);
+
+/** kview_check() - likewise of the TIDs alone, so far */
+void kview_check(const struct kview *view, const uint8_t *groups, uint8_t group);
+
+#endif
