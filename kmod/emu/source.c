@@ -39,14 +39,15 @@ void emu_source_settle(struct emu_cpu *cpu)
 	cpu->planned = 0;
 }
 
-void emu_source_plan(struct emu_cpu *cpu)
+/* The next tick is due when the interval is over, and not before @least_ns have passed. */
+static void source_plan(struct emu_cpu *cpu, u64 least_ns)
 {
 	u64 until = spe_spu_until_sample(&cpu->spu);
 
 	cpu->planned = until;
 	if (until) {
 		cpu->planned_at = ktime_get_ns();
-		hrtimer_start(&cpu->timer, ns_to_ktime(ns_of(cpu, until)),
+		hrtimer_start(&cpu->timer, ns_to_ktime(max(ns_of(cpu, until), least_ns)),
 			      HRTIMER_MODE_REL_PINNED_HARD);
 	} else if (cpu->spu.irq_level) {
 		hrtimer_start(&cpu->timer, ns_to_ktime(LEVEL_NS), HRTIMER_MODE_REL_PINNED_HARD);
@@ -56,7 +57,13 @@ void emu_source_plan(struct emu_cpu *cpu)
 	}
 }
 
-static void source_sample(struct emu_cpu *cpu, struct pt_regs *regs)
+void emu_source_plan(struct emu_cpu *cpu)
+{
+	source_plan(cpu, 0);
+}
+
+/* Returns whether what was interrupted is of the population. */
+static bool source_sample(struct emu_cpu *cpu, struct pt_regs *regs)
 {
 	u32 context = (u32)task_pid_nr(current);
 	u8 kernel_el = cpu->spu.config.e2h ? 2 : 1;
@@ -75,11 +82,12 @@ static void source_sample(struct emu_cpu *cpu, struct pt_regs *regs)
 	 * not sampled is not of the population: then no part of the interval has passed.
 	 */
 	if (is_idle_task(current) || !spe_spu_enabled(&cpu->spu, operation.el))
-		return;
+		return false;
 	if (!spe_spu_pass(&cpu->spu, cpu->planned))
-		return;
+		return true;
 	spe_opmodel_operation(&cpu->model, cpu->profile, &operation);
 	spe_inject_sample(&cpu->inject, &cpu->spu, &operation);
+	return true;
 }
 
 /* In hard interrupt context on the CPU. */
@@ -87,13 +95,15 @@ static enum hrtimer_restart source_tick(struct hrtimer *timer)
 {
 	struct emu_cpu *cpu = container_of(timer, struct emu_cpu, timer);
 	struct pt_regs *regs = get_irq_regs();
+	bool passed = false;
 
 	if (cpu->planned && regs)
-		source_sample(cpu, regs);
+		passed = source_sample(cpu, regs);
 	cpu->planned = 0;
 	if (cpu->spu.irq_level)
 		cpu->interrupt();
-	emu_source_plan(cpu);
+	/* What is due and was not there to be sampled is still due: the machine must get on. */
+	source_plan(cpu, passed ? 0 : EMU_TICK_MIN_US * NSEC_PER_USEC);
 	return HRTIMER_NORESTART;
 }
 

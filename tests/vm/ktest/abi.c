@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -273,6 +274,94 @@ static void sessions_need_a_capability(void)
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 }
 
+/* A user namespace's own capabilities are not the machine's. */
+static void namespaces_give_no_right(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int device = kdevice_open();
+
+	become_nobody(false);
+	check(!unshare(CLONE_NEWUSER), "%s", strerror(errno));
+	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EPERM);
+}
+
+/* What a session of @rights answers to whoever is nobody, asked for @sampling and cgroups. */
+static void nobody_asks(uint32_t rights, const struct speprof_sampling *sampling, int error)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_sampling asked = *sampling;
+	int session, status;
+	pid_t child;
+
+	config.rights = rights;
+	session = ioctl(kdevice_open(), SPEPROF_SESSION_NEW, &config);
+	check(session >= 0);
+	child = fork();
+	if (!child) {
+		become_nobody(false);
+		if (error)
+			check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &asked), error);
+		else
+			check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &asked), "%s",
+			      strerror(errno));
+		exit(0);
+	}
+	check(waitpid(child, &status, 0) == child && !status, "rights %#x", rights);
+	close(session);
+}
+
+/* Rights are those of creation: root gets no more later, and nobody no less. */
+static void rights_are_those_of_creation(void)
+{
+	static const struct {
+		uint32_t right;
+		uint32_t flags;
+		uint32_t collect;
+	} needs[] = {
+		{ 0, SPEPROF_SAMPLE_USER, SPEPROF_COLLECT_TIMESTAMP },
+		{ SPEPROF_RIGHT_KERNEL, SPEPROF_SAMPLE_KERNEL, 0 },
+		{ SPEPROF_RIGHT_CONTEXT, SPEPROF_SAMPLE_USER, SPEPROF_COLLECT_CONTEXT },
+		{ SPEPROF_RIGHT_PHYSICAL_ADDRESS, SPEPROF_SAMPLE_USER,
+		  SPEPROF_COLLECT_PHYSICAL_ADDRESS },
+		{ SPEPROF_RIGHT_PHYSICAL_TIME, SPEPROF_SAMPLE_USER,
+		  SPEPROF_COLLECT_TIMESTAMP | SPEPROF_COLLECT_PHYSICAL_TIME },
+	};
+	uint32_t all = ksession_config().rights;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(needs); i++) {
+		struct speprof_sampling sampling = ksampling();
+
+		sampling.flags = needs[i].flags;
+		sampling.collect = needs[i].collect;
+		nobody_asks(needs[i].right, &sampling, 0);
+		nobody_asks(all, &sampling, 0);
+		nobody_asks(all & ~needs[i].right, &sampling, needs[i].right ? EPERM : 0);
+	}
+}
+
+/* Cannot be undone: the last test of a machine, by name. */
+static void lockdown_ends_new_sessions(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int session = ksession_new(&config);
+	struct ktally tally = { 0 };
+	struct kring ring;
+	pid_t child;
+
+	kring_open(session, 0, &ring);
+	check(kfile_write("/sys/kernel/security/lockdown", "confidentiality"), "%s", strerror(errno));
+	check_errno(ioctl(kdevice_open(), SPEPROF_SESSION_NEW, &config), EPERM);
+	/* What was there before has its rights. */
+	child = kburn(0);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	while (!tally.ledger.records) {
+		ksleep_ms(20);
+		kring_read(&ring, &tally);
+	}
+	kburn_end(child);
+}
+
 static void memory_is_charged(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -360,6 +449,9 @@ const struct ktest ktests_abi[] = {
 	{ "samplings-are-checked", samplings_are_checked },
 	{ "rights-bind-the-session", rights_bind_the_session },
 	{ "sessions-need-a-capability", sessions_need_a_capability },
+	{ "namespaces-give-no-right", namespaces_give_no_right },
+	{ "rights-are-those-of-creation", rights_are_those_of_creation },
+	{ "lockdown-ends-new-sessions", lockdown_ends_new_sessions, .on_request = true },
 	{ "memory-is-charged", memory_is_charged },
 	{ "order-of-commands", order_of_commands },
 	{ "maps-are-bounded", maps_are_bounded },

@@ -1,9 +1,254 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sessions of cgroups while everything around them changes.
+ * Sessions of cgroups while everything around them changes: tasks and cgroups come, move and
+ * go, sets, filters and CPUs change, owners are killed. No record comes out of another's ring,
+ * and the books close.
  */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "kcgroup.h"
 
+#define STRESS_MS 6000
+#define CPUS_MAX 8
+
+/* Groups, as bits of a TID. */
+#define OF_A 1
+#define OF_B 2
+#define OF_C 4
+
+struct side {
+	int session;
+	uint8_t groups;
+	struct kring rings[CPUS_MAX];
+	struct ktally tallies[CPUS_MAX];
+};
+
+struct stress {
+	struct kcgroup a, b, c, out;
+	struct side in_a, in_b;
+	pid_t movers[3];
+	unsigned int cpus;
+	uint64_t end;
+};
+
+static bool going(const struct stress *stress)
+{
+	return know_ns() < stress->end;
+}
+
+/* From a to b and to nobody's, whatever they do. */
+static void *stress_move(void *arg)
+{
+	struct stress *stress = arg;
+	const struct kcgroup *const ways[] = { &stress->a, &stress->b, &stress->out };
+	unsigned int n;
+
+	for (n = 0; going(stress); n++) {
+		check(kcgroup_move(ways[n / 3 % 3], stress->movers[n % 3]), "%s", strerror(errno));
+		ksleep_ms(2);
+	}
+	return NULL;
+}
+
+/* Below a, and in its session's set; gone before anybody looks. */
+static void *stress_make(void *arg)
+{
+	struct stress *stress = arg;
+
+	while (going(stress)) {
+		struct kcgroup below;
+		pid_t pid;
+
+		kcgroup_make(&below, "a/below");
+		pid = kwork_start(&below, stress->cpus - 1, KWORK_SLEEP, OF_A);
+		check(!ksession_cgroups(stress->in_a.session, SPEPROF_CGROUPS_ADD, &below, 1));
+		ksleep_ms(15);
+		kill(pid, SIGKILL);
+		check(waitpid(pid, NULL, 0) == pid);
+		kcgroup_remove(&below);
+	}
+	return NULL;
+}
+
+static void *stress_sets(void *arg)
+{
+	struct stress *stress = arg;
+	const struct kcgroup both[] = { stress->b, stress->c };
+
+	while (going(stress)) {
+		/* What a has is refused, and nothing comes of it. */
+		check_errno(ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD, &stress->a, 1),
+			    EBUSY);
+		check(!ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD, &stress->c, 1));
+		ksleep_ms(5);
+		check(!ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_REMOVE, &stress->b, 1));
+		ksleep_ms(5);
+		check(!ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_REPLACE, both, 2));
+		ksleep_ms(5);
+		check(!ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_REMOVE, &stress->c, 1));
+		check(!ioctl(stress->in_b.session, SPEPROF_SESSION_STOP, 0));
+		check(!ioctl(stress->in_b.session, SPEPROF_SESSION_START, 0));
+	}
+	return NULL;
+}
+
+static void *stress_sample(void *arg)
+{
+	struct stress *stress = arg;
+	struct speprof_sampling sampling = ksampling();
+
+	while (going(stress)) {
+		sampling.flags ^= SPEPROF_SAMPLE_KERNEL;
+		sampling.interval = KTEST_INTERVAL + (sampling.interval + 256) % 2048;
+		check(!ioctl(stress->in_a.session, SPEPROF_SESSION_SAMPLE, &sampling));
+		ksleep_ms(7);
+	}
+	return NULL;
+}
+
+static void *stress_hotplug(void *arg)
+{
+	struct stress *stress = arg;
+	bool on = false;
+
+	while (going(stress)) {
+		kcpu_online(stress->cpus - 1, on);
+		on = !on;
+		ksleep_ms(60);
+	}
+	kcpu_online(stress->cpus - 1, true);
+	return NULL;
+}
+
+/* A session of its own, dead in the middle of it. */
+static void *stress_kill(void *arg)
+{
+	struct stress *stress = arg;
+
+	while (going(stress)) {
+		pid_t owner = fork();
+
+		if (!owner) {
+			int session = ksession_of(ksession_config(), &stress->out, 1);
+
+			ioctl(session, SPEPROF_SESSION_START, 0);
+			for (;;)
+				ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, &stress->out, 1);
+		}
+		ksleep_ms(25);
+		kill(owner, SIGKILL);
+		check(waitpid(owner, NULL, 0) == owner);
+	}
+	return NULL;
+}
+
+static void side_begin(struct stress *stress, struct side *side, const struct kcgroup *cgroup,
+		       uint8_t groups)
+{
+	struct speprof_session_config config = ksession_config();
+	unsigned int cpu;
+
+	config.ring_size = 256 << 10;
+	config.max_latency_ms = 5;
+	side->session = ksession_of(config, cgroup, 1);
+	side->groups = groups;
+	for (cpu = 0; cpu < stress->cpus; cpu++) {
+		kring_open(side->session, cpu, &side->rings[cpu]);
+		side->tallies[cpu].gaps = true;
+		side->tallies[cpu].seen = calloc(KTEST_TIDS, 1);
+	}
+	check(!ioctl(side->session, SPEPROF_SESSION_START, 0));
+}
+
+static void side_read(struct stress *stress, struct side *side)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < stress->cpus; cpu++) {
+		kring_read(&side->rings[cpu], &side->tallies[cpu]);
+		while (kring_event(&side->rings[cpu]))
+			;
+	}
+}
+
+static uint64_t side_end(struct stress *stress, struct side *side, const uint8_t *groups)
+{
+	uint64_t records = 0;
+	unsigned int cpu;
+
+	check(!ioctl(side->session, SPEPROF_SESSION_STOP, 0));
+	side_read(stress, side);
+	for (cpu = 0; cpu < stress->cpus; cpu++) {
+		struct kview view = { .tally = side->tallies[cpu] };
+
+		ktally_close(&side->rings[cpu], &view.tally);
+		check(view.tally.ledger.records == view.tally.counted);
+		kview_check(&view, groups, side->groups);
+		records += view.tally.ledger.records;
+		kring_close(&side->rings[cpu]);
+		free(view.tally.seen);
+	}
+	close(side->session);
+	return records;
+}
+
+static void workers_start(struct stress *stress)
+{
+	unsigned int cpu = stress->cpus - 1;
+
+	stress->movers[0] = kwork_start(&stress->a, cpu, KWORK_BURN, OF_A | OF_B);
+	stress->movers[1] = kwork_start(&stress->a, 0, KWORK_SLEEP, OF_A | OF_B);
+	stress->movers[2] = kwork_start(&stress->b, cpu, KWORK_FORK, OF_A | OF_B);
+	kwork_start(&stress->a, cpu, KWORK_FORK, OF_A);
+	kwork_start(&stress->a, 0, KWORK_SLEEP, OF_A);
+	kwork_start(&stress->b, cpu, KWORK_THREADS, OF_B);
+	kwork_start(&stress->b, 0, KWORK_SLEEP, OF_B);
+	kwork_start(&stress->c, 0, KWORK_SLEEP, OF_C);
+	kwork_start(&stress->out, cpu, KWORK_SLEEP, 0);
+	kwork_start(&stress->out, 0, KWORK_THREADS, 0);
+}
+
+static void cgroups_and_all_else(void)
+{
+	static void *(*const parts[])(void *) = { stress_move,	 stress_make,	 stress_sets,
+						  stress_sample, stress_hotplug, stress_kill };
+	struct stress stress = { .cpus = kcpus() < CPUS_MAX ? kcpus() : CPUS_MAX };
+	uint8_t *groups = kwork_groups();
+	pthread_t threads[ARRAY_SIZE(parts)];
+	size_t i;
+
+	kcgroup_make(&stress.a, "a");
+	kcgroup_make(&stress.b, "b");
+	kcgroup_make(&stress.c, "c");
+	kcgroup_make(&stress.out, "out");
+	workers_start(&stress);
+	side_begin(&stress, &stress.in_a, &stress.a, OF_A);
+	side_begin(&stress, &stress.in_b, &stress.b, OF_B | OF_C);
+	stress.end = know_ns() + STRESS_MS * 1000000ULL;
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		check(!pthread_create(&threads[i], NULL, parts[i], &stress));
+	while (going(&stress)) {
+		side_read(&stress, &stress.in_a);
+		side_read(&stress, &stress.in_b);
+		ksleep_ms(5);
+	}
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		pthread_join(threads[i], NULL);
+	check(side_end(&stress, &stress.in_a, groups) > 100);
+	check(side_end(&stress, &stress.in_b, groups) > 100);
+	kcgroup_remove(&stress.a);
+	kcgroup_remove(&stress.b);
+	kcgroup_remove(&stress.c);
+	kcgroup_remove(&stress.out);
+}
+
 const struct ktest ktests_cgroup_stress[] = {
+	{ "cgroups-and-all-else", cgroups_and_all_else },
 	{ 0 },
 };

@@ -44,8 +44,6 @@ void kcgroup_remove(struct kcgroup *cgroup)
 	check(kfile_write(path, "1") || errno == EOPNOTSUPP, "%s", strerror(errno));
 	for (i = 0; rmdir(cgroup->path); i++) {
 		check(errno == EBUSY && i < 500, "%s: %s", cgroup->path, strerror(errno));
-		/* Zombies are ours to bury; not every task here is a child. */
-		waitpid(-1, NULL, WNOHANG);
 		ksleep_ms(10);
 	}
 	close(cgroup->fd);
