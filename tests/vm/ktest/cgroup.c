@@ -215,9 +215,9 @@ static void sessions_exclude_each_other(void)
 static void only_its_tasks_are_sampled(void)
 {
 	uint8_t *groups = kwork_groups();
-	unsigned int cpu;
+	unsigned int cpu, last = kcpus() - 1;
 
-	for (cpu = 0; cpu < kcpus(); cpu++) {
+	for (cpu = 0; cpu <= last; cpu += last ? last : 1) {
 		struct speprof_ring_stats stats;
 		struct kcgroup in, out;
 		struct kview view;
@@ -232,7 +232,7 @@ static void only_its_tasks_are_sampled(void)
 		kview_begin(&view, &in, cpu, BOTH_LEVELS, KTEST_INTERVAL);
 		used = kcgroup_usage_us(&in) * 1000;
 		enabled = enabled_ns(&view.ring);
-		view_read(&view, 2000);
+		view_read(&view, 1000);
 		used = kcgroup_usage_us(&in) * 1000 - used;
 		stats = kring_stats(&view.ring);
 		enabled = enabled_ns(&view.ring) - enabled;
@@ -257,9 +257,9 @@ static void sessions_share_a_cpu(void)
 	uint8_t *groups = kwork_groups();
 	struct kcgroup cgroups[3], out;
 	struct kview views[3];
-	unsigned int cpu, i, round;
+	unsigned int cpu, i, round, last = kcpus() - 1;
 
-	for (cpu = 0; cpu < kcpus(); cpu++) {
+	for (cpu = 0; cpu <= last; cpu += last ? last : 1) {
 		kcgroup_make(&out, "out");
 		kwork_start(&out, cpu, KWORK_SLEEP, 0);
 		for (i = 0; i < 3; i++) {
@@ -274,7 +274,7 @@ static void sessions_share_a_cpu(void)
 				    i == 1 ? SPEPROF_SAMPLE_USER : BOTH_LEVELS, intervals[i]);
 		for (round = 0; round < 3; round++)
 			for (i = 0; i < 3; i++)
-				view_read(&views[i], 300);
+				view_read(&views[i], 60);
 		for (i = 0; i < 3; i++) {
 			struct speprof_ring_stats stats = kring_stats(&views[i].ring);
 
