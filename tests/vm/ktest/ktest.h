@@ -37,6 +37,7 @@ extern const struct ktest ktests_fault[];
 extern const struct ktest ktests_stress[];
 extern const struct ktest ktests_cgroup[];
 extern const struct ktest ktests_cgroup_stress[];
+extern const struct ktest ktests_cost[];
 
 /* Ends the test unless @condition holds; prints what else is given. */
 #define check(condition, ...)                                                             \

@@ -20,7 +20,10 @@ PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 COMMAND_LINE = ("panic=-1 quiet loglevel=4 log_buf_len=4M printk.devkmsg=on "
                 "random.trust_cpu=on audit=0 net.ifnames=0 systemd.show_status=0 " + PATIENCE)
 ACCELERATION = {"kvm": ["-accel", "kvm", "-cpu", "host"],
-                "tcg": ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]}
+                "tcg": ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"],
+                # The guest's clock counts instructions: one is a nanosecond.
+                "icount": ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off",
+                           "-cpu", "max,la57=off"]}
 
 
 @dataclass
