@@ -46,7 +46,10 @@ struct pattern {
 static const struct pattern containers[] = {
 	{ NULL, "docker-", ".scope", NULL, "docker", NAME_ID },
 	{ "docker", "", "", NULL, "docker", NAME_ID },
+	{ NULL, "system.slice:docker:", "", NULL, "docker", NAME_ID },
 	{ NULL, "cri-containerd-", ".scope", NULL, "containerd", NAME_ID },
+	{ NULL, "nerdctl-", ".scope", NULL, "containerd", NAME_ID },
+	{ "k8s.io", "", "", NULL, "containerd", NAME_ID },
 	{ NULL, "kubepods", "", NULL, "containerd", NAME_ID },
 	{ "pod*", "", "", NULL, "containerd", NAME_ID },
 	{ NULL, "crio-", ".scope", NULL, "crio", NAME_ID },
