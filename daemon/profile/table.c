@@ -92,7 +92,9 @@ static size_t index_of(const struct location_table *table, const struct location
 static struct location_more *more_of(const struct location_table *table,
 				     const struct location *entry)
 {
-	return &table->more[0][index_of(table, entry)];
+	size_t i = index_of(table, entry);
+
+	return &table->more[i / LOCATION_WAYS][i % LOCATION_WAYS];
 }
 
 static void add_weight(struct location *entry, u32 samples)
