@@ -158,6 +158,22 @@ static void filters_overlap(struct spe_check *check)
 	}
 }
 
+/* A register and an Exception level that there are not. */
+static void out_of_range(struct spe_check *check)
+{
+	static struct spe_spu before;
+
+	if (!fixture_init(check, NULL))
+		return;
+	fixture_arm(4096);
+	before = fixture.spu;
+	spe_spu_write(&fixture.spu, SPE_REG_COUNT, ~0ULL);
+	SPE_CHECK(check, !memcmp(&before, &fixture.spu, sizeof(before)));
+	SPE_CHECK_EQ(check, spe_spu_read(&fixture.spu, SPE_REG_COUNT), 0);
+	SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 3));
+	SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 255));
+}
+
 static const struct spe_case cases[] = {
 	{ "a window of exactly two records", window_exact },
 	{ "the owning Security state", owning_state },
@@ -165,6 +181,7 @@ static const struct spe_case cases[] = {
 	{ "effective EE", effective_ee },
 	{ "no such Security state", no_such_state },
 	{ "filters that overlap", filters_overlap },
+	{ "out of range", out_of_range },
 };
 
 const struct spe_suite spe_suite_edges = { "edges", cases, ARRAY_SIZE(cases) };
