@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 
+#include "meaning.h"
+
 #define PAGE 4096
 
 struct word {
@@ -22,6 +24,7 @@ enum value_type {
 	VALUE_NUMBER, /* 0 to @max; K, M and G multiply by powers of 1024 */
 	VALUE_NAME, /* one of @names, its index */
 	VALUE_BITS, /* names with commas, each the bit of its index; or a number */
+	VALUE_EVENTS, /* likewise, with the names of meaning.h */
 	VALUE_CHOICES, /* likewise, with the names of choice.h */
 };
 
@@ -53,37 +56,17 @@ struct key {
 		.offset = offsetof(of, field), .max = UINT64_MAX, .names = (list),   \
 		.count = ARRAY_SIZE(list)                                            \
 	}
+#define EVENTS(key, of, field)                                                         \
+	{                                                                              \
+		.name = (key), .type = VALUE_EVENTS, .size = sizeof(((of *)0)->field), \
+		.offset = offsetof(of, field), .max = UINT64_MAX                       \
+	}
 #define WITH(key, field, limit, bit)                                                          \
 	{                                                                                     \
 		.name = (key), .type = VALUE_NUMBER,                                          \
 		.size = sizeof(((struct spe_operation *)0)->field),                           \
 		.offset = offsetof(struct spe_operation, field), .max = (limit), .has = (bit) \
 	}
-
-static const char *const event_names[] = {
-	[SPE_EVENT_EXCEPTION] = "exception",
-	[SPE_EVENT_RETIRED] = "retired",
-	[SPE_EVENT_L1D_ACCESS] = "l1d_access",
-	[SPE_EVENT_L1D_REFILL] = "l1d_refill",
-	[SPE_EVENT_TLB_ACCESS] = "tlb_access",
-	[SPE_EVENT_TLB_WALK] = "tlb_walk",
-	[SPE_EVENT_NOT_TAKEN] = "not_taken",
-	[SPE_EVENT_MISPREDICTED] = "mispredicted",
-	[SPE_EVENT_LLC_ACCESS] = "llc_access",
-	[SPE_EVENT_LLC_MISS] = "llc_miss",
-	[SPE_EVENT_REMOTE_ACCESS] = "remote_access",
-	[SPE_EVENT_MISALIGNED] = "misaligned",
-	[SPE_EVENT_TRANSACTIONAL] = "transactional",
-	[SPE_EVENT_PARTIAL_PREDICATE] = "partial_predicate",
-	[SPE_EVENT_EMPTY_PREDICATE] = "empty_predicate",
-	[SPE_EVENT_L2D_ACCESS] = "l2d_access",
-	[SPE_EVENT_L2D_MISS] = "l2d_miss",
-	[SPE_EVENT_CACHE_DATA_MODIFIED] = "cache_data_modified",
-	[SPE_EVENT_RECENTLY_FETCHED] = "recently_fetched",
-	[SPE_EVENT_DATA_SNOOPED] = "data_snooped",
-	[SPE_EVENT_STREAMING_SVE] = "streaming_sve",
-	[SPE_EVENT_SMCU] = "smcu",
-};
 
 static const char *const feature_names[] = {
 	[0] = "fe",  [1] = "ft",  [2] = "fl",	[3] = "archinst", [4] = "lds",	[5] = "ernd",
@@ -144,9 +127,9 @@ static const struct key spu_keys[] = {
 	  .size = sizeof(u64),
 	  .offset = offsetof(CONFIG, choices),
 	  .max = UINT64_MAX },
-	BITS("optional_events", CONFIG, optional_events, event_names),
+	EVENTS("optional_events", CONFIG, optional_events),
 	BITS("features", CONFIG, features, feature_names),
-	BITS("sampled_events", CONFIG, sampled_events, event_names),
+	EVENTS("sampled_events", CONFIG, sampled_events),
 	NUMBER("seed", CONFIG, seed, UINT64_MAX),
 };
 
@@ -193,7 +176,7 @@ static const struct key operation_keys[] = {
 	WITH("subclass", op_subclass, UINT8_MAX, 0),
 	WITH("el", el, 2, 0),
 	WITH("ns", ns, 1, 0),
-	BITS("events", OPERATION, operation.events, event_names),
+	EVENTS("events", OPERATION, operation.events),
 	BITS("flags", OPERATION, operation.has, flag_names),
 	NUMBER("times", OPERATION, times, SCRIPT_TIMES_MAX),
 };
@@ -324,17 +307,30 @@ static bool name_index(struct word word, const char *const *names, u32 count, u3
 	return false;
 }
 
+static int parse_name(struct cursor *c, const char *const *names, u32 count, struct word name,
+		      u32 *ret_bit)
+{
+	char text[SCRIPT_WANT_MAX - 60];
+
+	if (name_index(name, names, count, ret_bit))
+		return 0;
+	names_join(text, sizeof(text), names, count);
+	return refuse(c, name, "a mask, or names with commas of %s", text);
+}
+
 /* The bit that @name stands for, below 64; or refuses it. */
 static int parse_bit(struct cursor *c, const struct key *key, struct word name, u32 *ret_bit)
 {
-	char names[SCRIPT_WANT_MAX - 60], text[32];
+	const char *events[64];
+	char text[32];
 	int bit = -ENOENT;
 
-	if (key->type == VALUE_BITS) {
-		if (name_index(name, key->names, key->count, ret_bit))
-			return 0;
-		names_join(names, sizeof(names), key->names, key->count);
-		return refuse(c, name, "a mask, or names with commas of %s", names);
+	if (key->type == VALUE_BITS)
+		return parse_name(c, key->names, key->count, name, ret_bit);
+	if (key->type == VALUE_EVENTS) {
+		for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+			events[i] = spe_event_name((u8)i);
+		return parse_name(c, events, ARRAY_SIZE(events), name, ret_bit);
 	}
 	if (name.len < sizeof(text)) {
 		memcpy(text, name.at, name.len);
@@ -736,10 +732,10 @@ static void print_bits(FILE *out, const char *name, u64 bits)
 	char separator = '=';
 
 	fprintf(out, " %s", name);
-	for (u32 i = 0; i < ARRAY_SIZE(event_names); i++) {
+	for (u8 i = 0; i < 64; i++) {
 		if (!(bits & SPE_BIT(i)))
 			continue;
-		fprintf(out, "%c%s", separator, event_names[i]);
+		fprintf(out, "%c%s", separator, spe_event_name(i));
 		separator = ',';
 	}
 }
@@ -749,8 +745,8 @@ void script_print(FILE *out, const struct spe_operation *op)
 	u64 named = 0, flags = op->has & (SPE_OPERATION_FP | SPE_OPERATION_SIMD);
 	const char *name = "other";
 
-	for (u32 i = 0; i < ARRAY_SIZE(event_names); i++)
-		named |= event_names[i] ? SPE_BIT(i) : 0;
+	for (u8 i = 0; i < 64; i++)
+		named |= spe_event_name(i) ? SPE_BIT(i) : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
 		if (operations[i].op_class == op->op_class &&
 		    operations[i].op_subclass ==
