@@ -13,7 +13,7 @@ int dump_run(int argc, char **argv)
 	struct options options;
 	int status, r;
 
-	status = options_parse(argc, argv, "iF", &options);
+	status = options_parse(argc, argv, "iMF", &options);
 	if (status)
 		return status;
 	if (!options.input)
@@ -21,7 +21,7 @@ int dump_run(int argc, char **argv)
 	r = recording_open(options.input, &recording, &error);
 	if (r < 0)
 		return say_recording(options.input, r, &error);
-	r = dump_recording(recording, stdout, &error);
+	r = dump_recording(recording, options.midr, stdout, &error);
 	recording_free(recording);
 	return r < 0 ? say_replay(options.input, r, &error) : STATUS_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dump.h"
 
+#include "data-source.h"
 #include "record.h"
 
 /* Bytes in a line; the longest packet that D18.1.1 allows has 2 + 8. */
@@ -8,6 +9,7 @@
 
 struct dump {
 	FILE *out;
+	u64 midr; /* of windows that do not say which core took them */
 	u64 offset; /* of the window, in all windows */
 };
 
@@ -102,6 +104,42 @@ static void dump_header(const struct dump *dump, const struct source_window *win
 	fputc('\n', dump->out);
 }
 
+/*
+ * What the record as a whole says of a load or store: which level served it, by the
+ * Data Source packet of that core (D18.2.4), else by events (D18.2.6). perf has no
+ * such line; without bytes it is none of its packets.
+ */
+static void dump_served(const struct dump *dump, const struct source_window *window, size_t start,
+			const struct spe_data_sources *sources, const struct spe_sample *sample)
+{
+	static const struct {
+		u8 flag;
+		const char *name;
+	} flags[] = {
+		{ SPE_ORIGIN_REMOTE, "remote" },
+		{ SPE_ORIGIN_SNOOPED, "snooped" },
+		{ SPE_ORIGIN_PEER, "peer" },
+		{ SPE_ORIGIN_MODIFIED, "modified" },
+	};
+	enum spe_op_kind kind = spe_sample_kind(sample);
+	struct spe_origin origin;
+	char text[DUMP_MEANING_MAX];
+	int n;
+
+	if (kind != SPE_KIND_LOAD && kind != SPE_KIND_STORE)
+		return;
+	origin = spe_sample_origin(sources, sample);
+	n = snprintf(text, sizeof(text), "SERVED %s", spe_level_name(origin.level));
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		if (origin.flags & flags[i].flag)
+			n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", flags[i].name);
+	if (origin.flags & SPE_ORIGIN_BY_SOURCE)
+		snprintf(text + n, sizeof(text) - (size_t)n, ", by source (%s)", sources->name);
+	else
+		snprintf(text + n, sizeof(text) - (size_t)n, ", by events");
+	dump_line(dump, window, start, 0, text);
+}
+
 /* Padding has no event of its own from the decoder: it is what lies between. */
 static void dump_window(void *ctx, const struct source_window *window)
 {
@@ -110,6 +148,8 @@ static void dump_window(void *ctx, const struct source_window *window)
 		.align = window->align,
 	};
 	struct dump *dump = ctx;
+	const struct spe_data_sources *sources =
+		spe_data_sources_find(window->midr ? window->midr : dump->midr);
 	struct spe_decoder decoder;
 	struct spe_sample sample;
 	struct spe_range range;
@@ -127,18 +167,21 @@ static void dump_window(void *ctx, const struct source_window *window)
 						  window->len;
 		if (start > done)
 			dump_padding(dump, window, done, start - done);
-		if (r == SPE_DECODE_SAMPLE)
+		if (r == SPE_DECODE_SAMPLE) {
 			dump_packets(dump, window, start, sample.size);
-		else if (r == SPE_DECODE_SUSPECT)
+			dump_served(dump, window, start, sources, &sample);
+		} else if (r == SPE_DECODE_SUSPECT) {
 			dump_suspect(dump, window, &range);
+		}
 		done = decoder.pos;
 	} while (r != SPE_DECODE_END);
 	dump->offset += window->len;
 }
 
-int dump_recording(struct recording *recording, FILE *out, struct recording_error *ret_error)
+int dump_recording(struct recording *recording, u64 midr, FILE *out,
+		   struct recording_error *ret_error)
 {
-	struct dump dump = { .out = out };
+	struct dump dump = { .out = out, .midr = midr };
 	const struct source_sink sink = { .window = dump_window, .ctx = &dump };
 
 	return recording_replay(recording, &sink, ret_error);

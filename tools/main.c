@@ -39,8 +39,8 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "dump",
-		.synopsis = "[-i] FILE",
-		.help = "every packet of a recording",
+		.synopsis = "[--midr MIDR] [-i] FILE",
+		.help = "every packet of a recording, and what served loads and stores",
 		.run = dump_run,
 	},
 	{
