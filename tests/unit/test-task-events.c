@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "attribute.h"
+#include "task-bpf.h"
 #include "task-events.h"
 #include "worker.h"
 
@@ -379,6 +380,54 @@ static void test_overflow(void **state)
 	task_events_free(events);
 }
 
+/* A ring of one page: what it had no room for is counted, and all tasks can be told again. */
+static void count_tasks(void *ctx, const struct task_event *event)
+{
+	struct seen *seen = ctx;
+
+	seen->lost += event->type == TASK_SEED && event->pid == seen->child;
+}
+
+static void test_bpf_full(void **state)
+{
+	char reason[TASK_BPF_REASON];
+	struct seen seen = { .child = getpid() };
+	const struct source_sink sink = { .task = count_tasks, .ctx = &seen };
+	struct task_bpf *bpf = NULL;
+	u64 taken = 0;
+
+	(void)state;
+	if (task_bpf_new((size_t)sysconf(_SC_PAGESIZE), &bpf, reason) < 0) {
+		print_message("%s\n", reason);
+		skip();
+	}
+	for (int i = 0; i < 50; i++)
+		run("/bin/true");
+	assert_true(task_bpf_lost(bpf) > 50);
+	/* What it had room for is whole, and in order. */
+	for (int i = 0; i < 2; i++) {
+		u64 time = 0;
+
+		task_bpf_begin(bpf);
+		while (task_bpf_next(bpf) != TASK_BPF_NOTHING) {
+			assert_true(task_bpf_next(bpf) >= time);
+			time = task_bpf_next(bpf);
+			task_bpf_take(bpf, &sink);
+			taken++;
+		}
+		task_bpf_end(bpf);
+		assert_true(taken > 0);
+		/* There is room again. */
+		taken = 0;
+		task_bpf_lost(bpf);
+		run("/bin/true");
+	}
+	assert_int_equal(seen.lost, 0);
+	assert_int_equal(task_bpf_seed(bpf, &sink), 0);
+	assert_int_equal(seen.lost, 1);
+	task_bpf_free(bpf);
+}
+
 /* What two seconds of short lives made of the samples. */
 struct storm {
 	u64 samples;
@@ -562,6 +611,7 @@ int main(void)
 		cmocka_unit_test(test_reuse),	     cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_stale),	     cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_bounds),	     cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_bpf_full),
 		WITH(test_reader, perf),	     WITH(test_reader, bpf),
 		WITH(test_storm, perf),		     WITH(test_storm, bpf),
 		WITH(test_storm, switches),	     WITH(test_storm_cgroup, perf),
