@@ -241,9 +241,8 @@ const struct attribute_container *attributor_container(const struct attributor *
 {
 	if (index == other_index(a))
 		return &a->container[index].pub;
-	return index < a->containers_used && a->container[index].in_use ?
-		       &a->container[index].pub :
-		       NULL;
+	return index < a->containers_used && a->container[index].in_use ? &a->container[index].pub :
+									  NULL;
 }
 
 u32 attributor_containers(const struct attributor *a)

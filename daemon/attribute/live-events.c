@@ -398,8 +398,8 @@ static void live_seeded(struct attributor *a, const struct task_event *e)
 	for (u32 i = IDLE + 1; i < a->fresh; i++) {
 		struct process *p = &a->process[i];
 
-		if (p->state == PROCESS_LIVING && p->round != a->round &&
-		    p->born_ns < e->time_ns && p->read_ns < e->time_ns)
+		if (p->state == PROCESS_LIVING && p->round != a->round && p->born_ns < e->time_ns &&
+		    p->read_ns < e->time_ns)
 			process_die(a, i);
 	}
 	a->round++;

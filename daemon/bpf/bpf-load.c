@@ -23,7 +23,8 @@ void bpf_quiet(void)
 void bpf_reason(int error, const char *what, char *ret_reason)
 {
 	if (error == ENOSYS)
-		snprintf(ret_reason, TASK_BPF_REASON, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
+		snprintf(ret_reason, TASK_BPF_REASON,
+			 "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
 	else if (error == EPERM)
 		snprintf(ret_reason, TASK_BPF_REASON,
 			 "BPF is refused to this process: no CAP_BPF or no CAP_PERFMON, or a "

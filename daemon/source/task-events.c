@@ -69,8 +69,7 @@ static void open_both(struct task_events *t, enum task_events_kind best,
 
 	if (best >= TASK_EVENTS_BPF && task_bpf_new(0, &t->bpf, why) < 0)
 		reason_add(status, "no BPF", why);
-	if (best >= TASK_EVENTS_PERF &&
-	    task_perf_new(t->bpf != NULL, &t->perf, &reason) < 0)
+	if (best >= TASK_EVENTS_PERF && task_perf_new(t->bpf != NULL, &t->perf, &reason) < 0)
 		reason_add(status, "no side band of perf", reason);
 	status->kind = t->bpf ? TASK_EVENTS_BPF : t->perf ? TASK_EVENTS_PERF : TASK_EVENTS_PROC;
 }

@@ -24,7 +24,9 @@ struct story {
 static struct story story_new(u32 processes, u32 containers)
 {
 	const struct attributor_config config = {
-		.live = true, .processes = processes, .containers = containers,
+		.live = true,
+		.processes = processes,
+		.containers = containers,
 	};
 	struct story s = { .now = 1000000000 };
 	const struct task_event seeded = {
@@ -95,8 +97,8 @@ static u64 thread(struct story *s, s32 pid, s32 tid)
 
 static u64 exited(struct story *s, s32 pid, s32 tid, bool last)
 {
-	return tell(s, (struct task_event){
-			       .type = TASK_EXIT, .pid = pid, .tid = tid, .last = last });
+	return tell(s,
+		    (struct task_event){ .type = TASK_EXIT, .pid = pid, .tid = tid, .last = last });
 }
 
 static u64 moved(struct story *s, s32 pid, u64 cgroup, const char *path, u32 threads)
@@ -152,7 +154,8 @@ static void test_life(void **state)
 	exited(&s, GHOST + 1, GHOST + 1, true);
 	lookups = stats_of(&s).lookups;
 	assert_string_equal(who(&s, GHOST + 1, s.now), "web-1/true\\x1b");
-	assert_true(attributor_place(s.a, attributor_task(s.a, GHOST + 1), 0x400010, false, &place));
+	assert_true(
+		attributor_place(s.a, attributor_task(s.a, GHOST + 1), 0x400010, false, &place));
 	assert_string_equal(place.binary, "/bin/true");
 	/* All was told: /proc was not asked. */
 	assert_int_equal(stats_of(&s).lookups, lookups);
@@ -282,7 +285,8 @@ static void test_generations(void **state)
 		assert_string_equal(who(&s, GHOST + i, s.now), want);
 		exited(&s, GHOST + i, GHOST + i, true);
 		assert_string_equal(who(&s, GHOST + i, s.now), want);
-		tell(&s, (struct task_event){ .type = TASK_CGROUP_GONE, .cgroup = CGROUP + (u64)i });
+		tell(&s,
+		     (struct task_event){ .type = TASK_CGROUP_GONE, .cgroup = CGROUP + (u64)i });
 	}
 	/* A container in which somebody lives does not go. */
 	assert_string_equal(who(&s, GHOST + 1, s.now), "home/stays");
@@ -318,8 +322,8 @@ static void test_overflow(void **state)
 /* In any order, of any task, lost and told again: bounded, and never another's name. */
 static void test_any_order(void **state)
 {
-	static const u8 types[] = { TASK_COMM, TASK_FORK, TASK_EXIT, TASK_MMAP, TASK_ATTACH,
-				    TASK_SEED, TASK_CGROUP, TASK_CGROUP_GONE };
+	static const u8 types[] = { TASK_COMM,	 TASK_FORK, TASK_EXIT,	 TASK_MMAP,
+				    TASK_ATTACH, TASK_SEED, TASK_CGROUP, TASK_CGROUP_GONE };
 	struct story s = story_new(32, 5);
 	unsigned int seed_value = 11;
 
@@ -353,7 +357,8 @@ static void test_any_order(void **state)
 			continue;
 		index = attributor_task_at(s.a, pid, s.now - (u64)(rand_r(&seed_value) % 50000));
 		if (index != ATTRIBUTE_NONE)
-			assert_int_equal(attributor_process(s.a, index)->pid / 100000, GHOST / 100000);
+			assert_int_equal(attributor_process(s.a, index)->pid / 100000,
+					 GHOST / 100000);
 		who(&s, pid, s.now);
 	}
 	assert_true(stats_of(&s).memory < 4 << 20);

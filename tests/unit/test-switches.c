@@ -50,15 +50,11 @@ static void test_find(void **state)
 		s32 tid;
 	} rows[] = {
 		{ 99, 99, -1 }, /* before the first */
-		{ 99, 100, -1 },
-		{ 100, 100, 7 },
-		{ 199, 199, 7 },
-		{ 199, 200, -1 }, /* a switch in between */
+		{ 99, 100, -1 },  { 100, 100, 7 },
+		{ 199, 199, 7 },  { 199, 200, -1 }, /* a switch in between */
 		{ 200, 299, 0 }, /* the idle task */
-		{ 300, 300, 9 },
-		{ 300, 5000000000ULL, 9 }, /* and nobody since */
-		{ 150, 350, -1 },
-		{ 120, 130, 7 }, /* back again */
+		{ 300, 300, 9 },  { 300, 5000000000ULL, 9 }, /* and nobody since */
+		{ 150, 350, -1 }, { 120, 130, 7 }, /* back again */
 	};
 	static struct ring r;
 
@@ -85,8 +81,8 @@ static void test_overwritten(void **state)
 	for (u32 i = 0; i < WRITTEN; i++)
 		ring_add(&r, i * 10, i + 1);
 	assert_int_equal(switch_ring_find(&r.ring, 5000, 5000), -1);
-	assert_int_equal(switch_ring_find(&r.ring, (WRITTEN - ENTRIES) * 10,
-					  (WRITTEN - ENTRIES) * 10), -1);
+	assert_int_equal(
+		switch_ring_find(&r.ring, (WRITTEN - ENTRIES) * 10, (WRITTEN - ENTRIES) * 10), -1);
 	for (u32 n = 0; n < 100000; n++) {
 		u32 i = WRITTEN - ENTRIES / 2 + (u32)rand_r(&seed) % (ENTRIES / 2);
 		u64 at = i * 10 + (u64)rand_r(&seed) % 9;
@@ -131,8 +127,9 @@ static void test_race(void **state)
 		u64 time;
 		s32 tid;
 
-		time = __atomic_load_n(&shared.entries[(count - 1 - n % 64) & (ENTRIES - 1)].time_ns,
-				       __ATOMIC_RELAXED);
+		time = __atomic_load_n(
+			&shared.entries[(count - 1 - n % 64) & (ENTRIES - 1)].time_ns,
+			__ATOMIC_RELAXED);
 		tid = switch_ring_find(&shared.ring, time, time);
 		if (tid == -1)
 			continue;
@@ -168,13 +165,13 @@ static void judge(void *ctx, const struct source_window *window)
 		u64 time = sample.timestamp;
 		s32 tid;
 
-		if (r != SPE_DECODE_SAMPLE || !spe_sample_has(&sample, SPE_HAS_CONTEXT(SPE_CONTEXT_EL1)))
+		if (r != SPE_DECODE_SAMPLE ||
+		    !spe_sample_has(&sample, SPE_HAS_CONTEXT(SPE_CONTEXT_EL1)))
 			continue;
 		/* As the profile has it: the kernel switches a moment after it says so. */
-		tid = switch_ring_find(&v->rings[window->cpu],
-				       spe_address_el(sample.address[SPE_ADDRESS_PC]) ? time - 2000 :
-											time,
-				       time);
+		tid = switch_ring_find(
+			&v->rings[window->cpu],
+			spe_address_el(sample.address[SPE_ADDRESS_PC]) ? time - 2000 : time, time);
 		v->unknown += tid == -1;
 		v->same += tid == (s32)sample.context[SPE_CONTEXT_EL1];
 		v->different += tid != -1 && tid != (s32)sample.context[SPE_CONTEXT_EL1];
@@ -201,7 +198,8 @@ static void ping_pong(pid_t pids[2])
 		sched_setaffinity(0, sizeof(one), &one);
 		if (i && write(a[1], &byte, 1) != 1)
 			_exit(1);
-		while (read(i ? b[0] : a[0], &byte, 1) == 1 && write(i ? a[1] : b[1], &byte, 1) == 1)
+		while (read(i ? b[0] : a[0], &byte, 1) == 1 &&
+		       write(i ? a[1] : b[1], &byte, 1) == 1)
 			;
 		_exit(0);
 	}
@@ -214,7 +212,10 @@ static void ping_pong(pid_t pids[2])
 static void test_agreement(void **state)
 {
 	const struct source_config config = {
-		.interval_ns = 100000, .kernel = true, .user = true, .models = "",
+		.interval_ns = 100000,
+		.kernel = true,
+		.user = true,
+		.models = "",
 	};
 	char why[TASK_EVENTS_REASON];
 	struct task_events_status status;
