@@ -174,6 +174,45 @@ static void out_of_range(struct spe_check *check)
 	SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 255));
 }
 
+/* Names of registers in each Security state that owns the buffer, and names that are none. */
+static void names(struct spe_check *check)
+{
+	static const struct spe_timers timers;
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	config.el2 = true;
+	config.el3 = true;
+	config.pe |= SPE_PE_RME;
+	config.max_size = 7;
+	config.layout = SPE_SPU_LAYOUT_PACKED;
+	for (u32 i = 0; i < 3; i++) {
+		const struct spe_controls controls = {
+			.el2 = true,
+			.el3 = true,
+			.ns = i & 1 || i == 2,
+			.nse = i == 2,
+			.eel2 = true,
+			.e2pb = 3,
+		};
+
+		if (!fixture_init(check, &config))
+			return;
+		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), 0);
+		for (unsigned int el = 1; el <= 3; el++)
+			SPE_CHECK_EQ(
+				check,
+				i << 8 | spe_spu_name_at(&fixture.spu, SPE_REG_PMSFCR, el, false),
+				i << 8 | 1);
+		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSFCR, 4, false), 0);
+		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_COUNT, 1, false), 0);
+		/* Not even where it would fit a byte again. */
+		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, 256 + SPE_REG_PMSFCR, 1, false),
+			     0);
+		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSFCR, 257, false), 0);
+	}
+}
+
 static const struct spe_case cases[] = {
 	{ "a window of exactly two records", window_exact },
 	{ "the owning Security state", owning_state },
@@ -182,6 +221,7 @@ static const struct spe_case cases[] = {
 	{ "no such Security state", no_such_state },
 	{ "filters that overlap", filters_overlap },
 	{ "out of range", out_of_range },
+	{ "names of registers", names },
 };
 
 const struct spe_suite spe_suite_edges = { "edges", cases, ARRAY_SIZE(cases) };
