@@ -7,6 +7,7 @@
 
 #include "cgroups.h"
 #include "chardev.h"
+#include "observe.h"
 #include "owner.h"
 #include "session.h"
 #include "spu_hw.h"
@@ -15,6 +16,7 @@ static int __init speprof_init(void)
 {
 	int ret;
 
+	observe_init();
 	owner_init();
 	cgroups_init(sessions_prune);
 	ret = chardev_init();
@@ -31,6 +33,7 @@ no_hardware:
 no_chardev:
 	cgroups_deinit();
 	owner_deinit();
+	observe_deinit();
 	return ret;
 }
 
@@ -41,6 +44,7 @@ static void __exit speprof_exit(void)
 	chardev_deinit();
 	cgroups_deinit();
 	owner_deinit();
+	observe_deinit();
 }
 
 module_init(speprof_init);

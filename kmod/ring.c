@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 
+#include "observe.h"
 #include "ring_internal.h"
 #include "syndrome.h"
 #include "throttle.h"
@@ -184,6 +185,7 @@ u32 ring_arm(struct ring *ring)
 	ring->start_ns = ktime_get_ns();
 	ring->start_ticks = ring->config.backend->ticks();
 	ring_enable(ring, ring->start_ns);
+	observe_arm(ring->cpu, ring->window.start, ring->window.limit, ring->program.generation);
 	return SPEPROF_RING_ARMED;
 }
 
@@ -624,6 +626,7 @@ bool ring_interrupt(struct ring *ring)
 	if (ring->state != SPEPROF_RING_ARMED)
 		return false;
 	ring->count.interrupts++;
+	observe_interrupt(ring->cpu);
 	ring_turn_over(ring, NULL);
 	return true;
 }
@@ -668,6 +671,7 @@ int ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot 
 	snapshot->start = start;
 	snapshot->end = ring->head;
 	snapshot->time_ns = ktime_get_ns();
+	observe_snapshot(ring->cpu, ring->flight->oldest, start, ring->head);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <linux/ktime.h>
 
+#include "observe.h"
 #include "ring_internal.h"
 
 void ring_park(struct ring *ring)
@@ -53,6 +54,7 @@ void ring_enter(struct ring *ring)
 		return;
 	ring->count.entries++;
 	ring->count.handovers += !ring->loaded;
+	observe_handover(ring->cpu, !ring->loaded);
 	ring_transition(ring, SPEPROF_RING_HANDOVER, ktime_get_ns());
 }
 

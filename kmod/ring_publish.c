@@ -5,6 +5,7 @@
 #include <linux/ktime.h>
 #include <linux/poll.h>
 
+#include "observe.h"
 #include "ring_internal.h"
 
 void ring_wake(struct irq_work *work)
@@ -34,6 +35,7 @@ void ring_add_event(struct ring *ring, const struct speprof_event *event)
 	slot->seq = ring->event_seq++;
 	slot->cpu = ring->cpu;
 	slot->position = ring->head;
+	observe_event(ring->cpu, event);
 }
 
 void ring_add_state_event(struct ring *ring, u32 from, u32 to)
@@ -135,4 +137,5 @@ void ring_write_window(struct ring *ring, const struct closed *closed)
 	ring->count.data_bytes += closed->bytes;
 	ring->count.header_bytes += window.span - closed->bytes;
 	ring->count.records += closed->records;
+	observe_window(ring->cpu, &window);
 }

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -385,6 +386,52 @@ static void memory_is_charged(void)
 	}
 }
 
+static uint64_t group_usage(void)
+{
+	FILE *file = fopen("/sys/fs/cgroup/ktest-charge/memory.current", "r");
+	unsigned long long bytes = 0;
+
+	check(file && fscanf(file, "%llu", &bytes) == 1, "%s", strerror(errno));
+	fclose(file);
+	return bytes;
+}
+
+static void text_write(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	check(file && fputs(text, file) >= 0 && !fclose(file), "%s: %s", path, strerror(errno));
+}
+
+/* Who has a session made pays for it, in locked memory or as a cgroup. */
+static void memory_cgroup_is_charged(void)
+{
+	struct speprof_session_config config = ksession_config();
+	uint64_t before, rings;
+	int session, status;
+	pid_t child;
+
+	config.ring_size = 4 << 20;
+	rings = config.ring_size * kcpus();
+	text_write("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	check(!mkdir("/sys/fs/cgroup/ktest-charge", 0755), "%s", strerror(errno));
+	child = fork();
+	if (!child) {
+		text_write("/sys/fs/cgroup/ktest-charge/cgroup.procs", "0");
+		before = group_usage();
+		session = ksession_new(&config);
+		check(group_usage() >= before + rings, "%llu", (unsigned long long)group_usage());
+		close(session);
+		/* A process keeps some pages at hand, and no ring. */
+		check(group_usage() < before + rings / 2);
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) == child);
+	for (unsigned int i = 0; i < 100 && rmdir("/sys/fs/cgroup/ktest-charge"); i++)
+		ksleep_ms(20);
+	check(!status);
+}
+
 static void order_of_commands(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -453,6 +500,7 @@ const struct ktest ktests_abi[] = {
 	{ "rights-are-those-of-creation", rights_are_those_of_creation },
 	{ "lockdown-ends-new-sessions", lockdown_ends_new_sessions, .on_request = true },
 	{ "memory-is-charged", memory_is_charged },
+	{ "memory-cgroup-is-charged", memory_cgroup_is_charged },
 	{ "order-of-commands", order_of_commands },
 	{ "maps-are-bounded", maps_are_bounded },
 	{ 0 },

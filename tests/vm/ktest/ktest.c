@@ -425,7 +425,8 @@ int main(int argc, char **argv)
 {
 	const struct ktest *const groups[] = { ktests_abi,    ktests_ring,   ktests_flight,
 					       ktests_limit,  ktests_fault,  ktests_stress,
-					       ktests_cgroup, ktests_cgroup_stress, ktests_cost };
+					       ktests_cgroup, ktests_cgroup_stress, ktests_cost,
+					       ktests_windows_cost };
 	unsigned int ran = 0, failed = 0;
 	const struct ktest *test;
 	size_t i;

@@ -33,6 +33,7 @@ extern const struct ktest ktests_abi[];
 extern const struct ktest ktests_ring[];
 extern const struct ktest ktests_flight[];
 extern const struct ktest ktests_limit[];
+extern const struct ktest ktests_windows_cost[];
 extern const struct ktest ktests_fault[];
 extern const struct ktest ktests_stress[];
 extern const struct ktest ktests_cgroup[];

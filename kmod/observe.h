@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the driver shows of itself: tracepoints, and counters of each CPU since the module was
+ * loaded in debugfs (speprof/cpus). Called on the CPU with interrupts off, or for a CPU that is down.
+ */
+#ifndef SPEPROF_OBSERVE_H
+#define SPEPROF_OBSERVE_H
+
+#include <linux/types.h>
+
+struct speprof_event;
+struct speprof_window;
+
+/** observe_init() - debugfs is a courtesy: without it there is none */
+void observe_init(void);
+void observe_deinit(void);
+
+void observe_interrupt(unsigned int cpu);
+void observe_arm(unsigned int cpu, u64 start, u64 limit, u32 generation);
+
+/** observe_window() - a window with records, and its header, is written */
+void observe_window(unsigned int cpu, const struct speprof_window *window);
+
+/** observe_event() - an event goes into the event ring */
+void observe_event(unsigned int cpu, const struct speprof_event *event);
+/** observe_handover() - a task of a session's cgroups came; @new: the SPU held another's program */
+void observe_handover(unsigned int cpu, bool new);
+void observe_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end);
+
+#endif

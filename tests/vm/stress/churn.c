@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * churn SECONDS [SEED]: sessions come and go while all around them changes: CPUs go off and come
+ * back, cgroups with tasks in them are made, moved in and removed, filters and limits change, readers
+ * stall, holders of snapshots are killed. Each worker is a process that is killed sooner or later;
+ * io_uring has commands in flight when that happens. After it no CPU is busy.
+ *
+ * Needs root, both modules loaded, two CPUs and cgroup v2.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/speprof.h>
+
+#define GROUPS 4
+#define GROUP_PATH "/sys/fs/cgroup/speprof-churn-%u"
+
+static struct totals {
+	unsigned long long sessions;
+	unsigned long long records;
+	unsigned long long kills;
+	unsigned long long offline;
+	unsigned long long groups;
+} *totals;
+
+static void add(unsigned long long *total, unsigned long long more)
+{
+	__atomic_fetch_add(total, more, __ATOMIC_RELAXED);
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "churn: %s: %s\n", what, strerror(errno));
+	_exit(1);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t draw(uint64_t *random)
+{
+	uint64_t z = *random += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static void pause_ms(uint64_t ms)
+{
+	nanosleep(&(struct timespec){ (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) }, NULL);
+}
+
+static bool file_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return ok;
+}
+
+/* ---- What changes around -------------------------------------------------------- */
+
+static void cpus_come_and_go(uint64_t *random)
+{
+	for (bool on = false;; on = !on) {
+		if (file_write("/sys/devices/system/cpu/cpu1/online", on ? "1" : "0") && !on)
+			add(&totals->offline, 1);
+		pause_ms(20 + draw(random) % 200);
+	}
+}
+
+/* A task that is moved from group to group, through all that are there. */
+static void groups_come_and_go(uint64_t *random)
+{
+	char path[64], procs[80], text[16];
+	pid_t child = fork();
+
+	if (!child)
+		for (volatile unsigned long n = 0;; n++)
+			;
+	snprintf(text, sizeof(text), "%d", child);
+	for (;;) {
+		unsigned int group = (unsigned int)(draw(random) % GROUPS);
+
+		snprintf(path, sizeof(path), GROUP_PATH, group);
+		snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
+		if (!mkdir(path, 0755))
+			add(&totals->groups, 1);
+		file_write(procs, text);
+		pause_ms(draw(random) % 30);
+		snprintf(path, sizeof(path), GROUP_PATH, (unsigned int)(draw(random) % GROUPS));
+		rmdir(path);
+	}
+}
+
+static void limits_change(uint64_t *random)
+{
+	static const char *const paths[] = {
+		"/sys/module/speprof/parameters/throttle_interrupts",
+		"/sys/module/speprof/parameters/throttle_bytes",
+		"/sys/module/speprof/parameters/unread_ms",
+	};
+	char text[32];
+
+	for (;;) {
+		snprintf(text, sizeof(text), "%u",
+			 draw(random) % 2 ? 0 : (unsigned int)(draw(random) % 500000));
+		file_write(paths[draw(random) % 3], text);
+		snprintf(text, sizeof(text), "%u 36 %u", (unsigned int)(draw(random) % 2),
+			 (unsigned int)(draw(random) % 64));
+		file_write("/sys/module/speprof_emu/parameters/inject", text);
+		pause_ms(draw(random) % 50);
+	}
+}
+
+/* ---- Workers ------------------------------------------------------------------------ */
+
+struct worker {
+	uint64_t random;
+	int session;
+	int ring;
+	bool flight;
+	struct speprof_control *control;
+	struct io_uring uring;
+};
+
+static struct speprof_sampling sampling_draw(uint64_t *random)
+{
+	return (struct speprof_sampling){
+		.size = sizeof(struct speprof_sampling),
+		.flags = SPEPROF_SAMPLE_USER | (draw(random) % 2 ? SPEPROF_SAMPLE_KERNEL : 0),
+		.interval = 50000 + draw(random) % 200000,
+		.collect = SPEPROF_COLLECT_TIMESTAMP,
+		.min_latency = draw(random) % 4 ? 0 : (uint32_t)(draw(random) % 100),
+	};
+}
+
+static void worker_open(struct worker *worker)
+{
+	struct speprof_session_config config = {
+		.size = sizeof(config),
+		.rights = SPEPROF_RIGHT_KERNEL,
+		.ring_size = 65536ULL << draw(&worker->random) % 3,
+		.event_slots = 64,
+		.max_latency_ms = (uint32_t)(draw(&worker->random) % 30),
+		.watermark = 4096 << draw(&worker->random) % 3,
+	};
+	struct speprof_ring_open open_ring = {
+		.size = sizeof(open_ring),
+		.cpu = (uint32_t)(draw(&worker->random) % 2),
+		.flags = SPEPROF_RING_NONBLOCK,
+	};
+	struct speprof_sampling sampling = sampling_draw(&worker->random);
+	int device = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+
+	worker->flight = draw(&worker->random) % 2;
+	config.mode = worker->flight ? SPEPROF_MODE_FLIGHT_RECORDER : SPEPROF_MODE_STREAM;
+	worker->session = ioctl(device, SPEPROF_SESSION_NEW, &config);
+	if (worker->session < 0)
+		die("SESSION_NEW");
+	close(device);
+	if (ioctl(worker->session, SPEPROF_SESSION_SAMPLE, &sampling))
+		die("SAMPLE");
+	worker->ring = ioctl(worker->session, SPEPROF_RING_OPEN, &open_ring);
+	if (worker->ring < 0)
+		die("RING_OPEN");
+	worker->control = mmap(NULL, open_ring.control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			       worker->ring, SPEPROF_MMAP_CONTROL);
+	if (worker->control == MAP_FAILED)
+		die("mmap");
+	add(&totals->sessions, 1);
+}
+
+static void worker_close(struct worker *worker)
+{
+	struct speprof_ring_stats stats = { .size = sizeof(stats) };
+
+	if (ioctl(worker->session, SPEPROF_SESSION_STOP, 0) ||
+	    ioctl(worker->ring, SPEPROF_RING_STATS, &stats))
+		die("STATS");
+	if (stats.head != stats.data_bytes + stats.header_bytes + stats.skip_bytes ||
+	    stats.overwritten_bytes + stats.claimed_bytes > stats.data_bytes ||
+	    stats.state != SPEPROF_RING_IDLE)
+		die("the ledgers do not close");
+	add(&totals->records, stats.records);
+	munmap(worker->control, sizeof(*worker->control));
+	close(worker->session);
+	close(worker->ring);
+}
+
+/* In flight for as long as it takes, or until the worker is killed. */
+static void worker_submit(struct worker *worker)
+{
+	static const uint32_t commands[] = { SPEPROF_RING_KICK, SPEPROF_RING_FLUSH,
+					     SPEPROF_RING_RELEASE };
+	static uint8_t bytes[4096];
+	struct io_uring_cqe *cqe;
+
+	for (unsigned int i = 0; i < 6; i++) {
+		struct io_uring_sqe *sqe = io_uring_get_sqe(&worker->uring);
+
+		if (!sqe)
+			break;
+		if (i % 3 == 0) {
+			io_uring_prep_poll_multishot(sqe, worker->ring, POLLIN);
+		} else if (i % 3 == 1) {
+			io_uring_prep_read(sqe, worker->ring, bytes, sizeof(bytes), 0);
+		} else {
+			io_uring_prep_rw(IORING_OP_URING_CMD, sqe, worker->ring, NULL, 0, 0);
+			sqe->cmd_op = commands[draw(&worker->random) % 3];
+			memset(sqe->cmd, 0, 16);
+		}
+	}
+	io_uring_submit(&worker->uring);
+	while (!io_uring_peek_cqe(&worker->uring, &cqe))
+		io_uring_cqe_seen(&worker->uring, cqe);
+}
+
+static void worker_step(struct worker *worker)
+{
+	struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
+	struct speprof_sampling sampling = sampling_draw(&worker->random);
+	uint64_t head = __atomic_load_n(&worker->control->head, __ATOMIC_ACQUIRE);
+
+	switch (draw(&worker->random) % 8) {
+	case 0:
+		ioctl(worker->session, SPEPROF_SESSION_SAMPLE, &sampling);
+		break;
+	case 1:
+		ioctl(worker->session, SPEPROF_SESSION_STOP, 0);
+		break;
+	case 2:
+		ioctl(worker->ring, SPEPROF_RING_SNAPSHOT, &snapshot);
+		break;
+	case 3:
+		ioctl(worker->ring, SPEPROF_RING_RELEASE, 0);
+		break;
+	case 4:
+		worker_submit(worker);
+		break;
+	case 5:
+		/* It stalls. */
+		pause_ms(draw(&worker->random) % 100);
+		break;
+	default:
+		ioctl(worker->session, SPEPROF_SESSION_START, 0);
+		__atomic_store_n(&worker->control->tail, head, __ATOMIC_RELEASE);
+		__atomic_store_n(&worker->control->event_tail, worker->control->event_head,
+				 __ATOMIC_RELEASE);
+		pause_ms(draw(&worker->random) % 10);
+		break;
+	}
+}
+
+static void worker_run(uint64_t *random)
+{
+	struct worker worker = { .random = *random };
+
+	if (io_uring_queue_init(32, &worker.uring, 0))
+		die("io_uring_queue_init");
+	for (;;) {
+		worker_open(&worker);
+		for (uint64_t n = draw(&worker.random) % 60; n; n--)
+			worker_step(&worker);
+		worker_close(&worker);
+	}
+}
+
+/* ---- The whole ------------------------------------------------------------------------- */
+
+static pid_t part_start(void (*run)(uint64_t *random), uint64_t random)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("fork");
+	if (pid)
+		return pid;
+	setpgid(0, 0);
+	run(&random);
+	_exit(1);
+}
+
+static void part_end(pid_t pid)
+{
+	int status;
+
+	/* Where it has not made its group yet, it is alone. */
+	if (kill(-pid, SIGKILL))
+		kill(pid, SIGKILL);
+	if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		die("a part ended by itself");
+	add(&totals->kills, 1);
+}
+
+static bool is_busy(void)
+{
+	struct speprof_cpu_info info = { .size = sizeof(info) };
+	int fd = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	bool busy = false;
+
+	for (; !ioctl(fd, SPEPROF_CPU_INFO, &info); info.cpu++)
+		busy |= info.flags & SPEPROF_CPU_BUSY;
+	close(fd);
+	return busy;
+}
+
+static void clean_up(void)
+{
+	char path[64];
+
+	file_write("/sys/devices/system/cpu/cpu1/online", "1");
+	for (unsigned int i = 0; i < GROUPS; i++) {
+		snprintf(path, sizeof(path), GROUP_PATH, i);
+		for (unsigned int n = 0; n < 200 && rmdir(path) && errno == EBUSY; n++)
+			pause_ms(20);
+	}
+	for (uint64_t end = now_ms() + 20000; is_busy(); pause_ms(20))
+		if (now_ms() > end)
+			die("a CPU is busy and nobody is there");
+}
+
+int main(int argc, char **argv)
+{
+	static void (*const around[])(uint64_t *random) = { cpus_come_and_go, groups_come_and_go,
+							    limits_change };
+	uint64_t end = now_ms() + (argc > 1 ? strtoull(argv[1], NULL, 0) : 10) * 1000;
+	uint64_t random = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	pid_t parts[3], workers[3];
+
+	totals = mmap(NULL, sizeof(*totals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (totals == MAP_FAILED)
+		die("mmap");
+	for (unsigned int i = 0; i < 3; i++) {
+		parts[i] = part_start(around[i], random + i);
+		workers[i] = part_start(worker_run, random + 10 + i);
+	}
+	for (uint64_t n = 100; now_ms() < end; n++) {
+		pause_ms(200 + draw(&random) % 800);
+		part_end(workers[n % 3]);
+		workers[n % 3] = part_start(worker_run, random + n);
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		part_end(workers[i]);
+		part_end(parts[i]);
+	}
+	clean_up();
+	printf("churn: %llu sessions, %llu records in those that were closed, %llu processes killed, %llu times a CPU away, %llu cgroups\n",
+	       totals->sessions, totals->records, totals->kills, totals->offline, totals->groups);
+	return !(totals->sessions && totals->kills && totals->offline && totals->groups);
+}
