@@ -12,8 +12,11 @@
 #define STAGE2	 SPE_PMBSR_EC_STAGE2
 #define NO_STAGE 0
 
-/**
- * struct fault - a row: Fault Status Codes from @first to @last, by level, at both stages or one
+/*
+ * struct fault - a row: Fault Status Codes by level, at both stages or one
+ * @name: as the table has it
+ * @first: the first of the codes
+ * @last: the last of them
  * @stage: NO_STAGE: both; else the EC that alone can be
  * @class: what the driver is told
  */
