@@ -370,7 +370,7 @@ static void two_addresses(struct spe_check *check)
 	}
 }
 
-/* Memory Copy and Set are retired if they have started, D17.6.4.3; both are filtered by both. */
+/* D17.6.4.3, D17.6.4.5: what reads and writes is filtered as both. */
 static void copy_filters(struct spe_check *check)
 {
 	static const struct spe_access accesses[] = { { .va = 0x1000 },
@@ -384,18 +384,21 @@ static void copy_filters(struct spe_check *check)
 		{ 2, 6, false }, { 4, 6, false }, { 0, 2, false },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		const size_t row = i >> 1;
 		const struct spe_instruction copy = { .accesses = accesses,
 						      .access_count = 2,
-						      .kind = I(COPY) };
+						      .kind = i & 1 ? I(GCS) : I(COPY) };
 		struct spe_spu_config config = instruction_config();
 
 		if (!instruction_start(check, &config))
 			return;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
-			      SPE_PMSFCR_FT | (u64)rows[i].type << 16 | (u64)rows[i].mask << 48);
+			      SPE_PMSFCR_FT | (u64)rows[row].type << 16 |
+				      (u64)rows[row].mask << 48);
 		spe_spu_execute(&fixture.spu, &copy);
-		SPE_CHECK_EQ(check, i << 8 | fixture.spu.stats.written, i << 8 | rows[i].recorded);
+		SPE_CHECK_EQ(check, i << 8 | fixture.spu.stats.written,
+			     i << 8 | rows[row].recorded);
 	}
 }
 
