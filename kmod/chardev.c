@@ -435,6 +435,30 @@ static long session_ioctl(struct file *file, unsigned int number, unsigned long 
 			    number, argument);
 }
 
+/* All of them take a mutex and IPIs. */
+static int session_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
+{
+	/* Of a ring that userspace may still write to: read once. */
+	const u64 *payload = compat_uring_payload(cmd);
+	u64 argument = READ_ONCE(payload[0]);
+
+	switch (cmd->cmd_op) {
+	case SPEPROF_SESSION_SAMPLE:
+	case SPEPROF_SESSION_START:
+	case SPEPROF_SESSION_STOP:
+	case SPEPROF_SESSION_CGROUPS:
+		if (READ_ONCE(payload[1]) || argument != (unsigned long)argument)
+			return -EINVAL;
+		if (issue_flags & IO_URING_F_NONBLOCK)
+			return -EAGAIN;
+		return (int)commands_run(session_commands, ARRAY_SIZE(session_commands),
+					 cmd->file->private_data, cmd->cmd_op,
+					 (unsigned long)argument);
+	default:
+		return -ENOTTY;
+	}
+}
+
 static int session_file_release(struct inode *inode, struct file *file)
 {
 	session_put(file->private_data);
@@ -446,6 +470,7 @@ static const struct file_operations session_fops = {
 	.release = session_file_release,
 	.unlocked_ioctl = session_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.uring_cmd = session_uring_cmd,
 };
 
 /* ---- The device ------------------------------------------------------------- */

@@ -248,6 +248,12 @@ struct speprof_sampling {
  * return no more is written to the rings. No effect on a stopped session.
  */
 
+/*
+ * SAMPLE, START, STOP and CGROUPS are io_uring commands, too (IORING_OP_URING_CMD with cmd_op the
+ * same number; the structure's address, or 0, in the first 8 bytes of cmd, 0 in the others).
+ * They run from io_uring's worker.
+ */
+
 /* speprof_cgroups.op */
 #define SPEPROF_CGROUPS_ADD	1
 #define SPEPROF_CGROUPS_REMOVE	2

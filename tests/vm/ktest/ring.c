@@ -415,7 +415,35 @@ static void uring_commands(void)
 	check(uring_command(&uring, fd, SPEPROF_RING_FLUSH, 0, 1) == -EINVAL);
 	check(uring_command(&uring, fd, SPEPROF_RING_STATS, 0, 0) == -ENOTTY);
 	check(uring_command(&uring, fd, 0, 0, 0) == -ENOTTY);
-	check(uring_command(&uring, scene.session, SPEPROF_RING_KICK, 0, 0) == -EOPNOTSUPP);
+	scene_end(&scene);
+	io_uring_queue_exit(&uring);
+}
+
+static void uring_session_commands(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_sampling sampling = ksampling();
+	struct speprof_cgroups cgroups = { .size = sizeof(cgroups), .op = SPEPROF_CGROUPS_ADD };
+	struct io_uring uring;
+	struct scene scene;
+
+	check(!io_uring_queue_init(8, &uring, 0));
+	scene_begin(&scene, &config, 0);
+#define SESSION_COMMAND(number, first, second) \
+	uring_command(&uring, scene.session, (number), (first), (second))
+	check(!SESSION_COMMAND(SPEPROF_SESSION_SAMPLE, (uintptr_t)&sampling, 0));
+	check(scene.ring.control->generation == 2);
+	check(!SESSION_COMMAND(SPEPROF_SESSION_STOP, 0, 0));
+	check(scene.ring.control->state == SPEPROF_RING_IDLE);
+	check(!SESSION_COMMAND(SPEPROF_SESSION_START, 0, 0));
+	check(SESSION_COMMAND(SPEPROF_SESSION_CGROUPS, (uintptr_t)&cgroups, 0) == -EPERM);
+	check(SESSION_COMMAND(SPEPROF_SESSION_CGROUPS, 8, 0) == -EFAULT);
+	check(SESSION_COMMAND(SPEPROF_SESSION_SAMPLE, (uintptr_t)&sampling, 1) == -EINVAL);
+	check(SESSION_COMMAND(SPEPROF_SESSION_START, 1, 0) == -EINVAL);
+	check(SESSION_COMMAND(SPEPROF_RING_OPEN, 0, 0) == -ENOTTY);
+	check(SESSION_COMMAND(SPEPROF_RING_KICK, 0, 0) == -ENOTTY);
+#undef SESSION_COMMAND
+	scene.tally.gaps = true;
 	scene_end(&scene);
 	io_uring_queue_exit(&uring);
 }
@@ -629,6 +657,7 @@ const struct ktest ktests_ring[] = {
 	{ "tails-are-not-trusted", tails_are_not_trusted },
 	{ "latency-is-bounded", latency_is_bounded },
 	{ "uring-commands", uring_commands },
+	{ "uring-session-commands", uring_session_commands },
 	{ "uring-reads", uring_reads },
 	{ "uring-reads-into-registered-buffers", uring_reads_into_registered_buffers },
 	{ "uring-waits-can-be-cancelled", uring_waits_can_be_cancelled },

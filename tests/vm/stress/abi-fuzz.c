@@ -23,6 +23,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -45,6 +46,10 @@ enum kind {
 static _Atomic int slots[KINDS][SLOTS];
 static atomic_bool over;
 static uint64_t seed;
+
+/* Directories of cgroups, the second below the first; the fuzzer is in the first. */
+#define CGROUPS 4
+static int cgroups[CGROUPS];
 
 /* What all rounds have done; in memory that they share. */
 static struct totals {
@@ -121,7 +126,7 @@ static void fail(const char *what, long got)
 struct expected {
 	unsigned int command;
 	const char *name;
-	int errors[12];
+	int errors[13];
 };
 
 /* Beside what any descriptor may say: see is_expected(). */
@@ -129,9 +134,12 @@ static const struct expected expectations[] = {
 	{ SPEPROF_DEVICE_INFO, "DEVICE_INFO", { EFAULT, EINVAL, E2BIG } },
 	{ SPEPROF_CPU_INFO, "CPU_INFO", { EFAULT, EINVAL, E2BIG } },
 	{ SPEPROF_SESSION_NEW, "SESSION_NEW", { EFAULT, EINVAL, E2BIG, EOPNOTSUPP, ENODEV, ENOMEM,
-						EMFILE, ENFILE, EPERM } },
+						EMFILE, ENFILE, EPERM, ENOTDIR, EEXIST,
+						ENOSPC } },
 	{ SPEPROF_SESSION_SAMPLE, "SAMPLE", { EFAULT, EINVAL, E2BIG, ERANGE, EPERM, EOPNOTSUPP } },
-	{ SPEPROF_SESSION_START, "START", { EINVAL, ENODATA, EBUSY } },
+	{ SPEPROF_SESSION_CGROUPS, "CGROUPS", { EFAULT, EINVAL, E2BIG, EPERM, ENOTDIR, ENODEV,
+						EEXIST, ENOENT, ENOSPC, EBUSY, ENOMEM } },
+	{ SPEPROF_SESSION_START, "START", { EINVAL, ENODATA, EBUSY, ENOMEM } },
 	{ SPEPROF_SESSION_STOP, "STOP", { EINVAL } },
 	{ SPEPROF_RING_OPEN, "RING_OPEN", { EFAULT, EINVAL, E2BIG, ENOENT, EMFILE, ENFILE, ENOMEM } },
 	{ SPEPROF_RING_ADVANCE, "ADVANCE", { EFAULT, ERANGE } },
@@ -156,7 +164,7 @@ static bool is_expected(const struct expected *expected, int error)
 {
 	if (error == EBADF || error == ENOTTY || error == EOPNOTSUPP)
 		return true;
-	for (size_t i = 0; expected && i < 12 && expected->errors[i]; i++)
+	for (size_t i = 0; expected && i < 13 && expected->errors[i]; i++)
 		if (expected->errors[i] == error)
 			return true;
 	return false;
@@ -206,13 +214,25 @@ static void act_device(struct actor *actor)
 	keep_fd(actor, DEVICE, fd);
 }
 
+/* Some of the directories, and now and then what is none. */
+static uint32_t some_cgroups(struct actor *actor, int32_t *ret_fds)
+{
+	uint32_t count = (uint32_t)below(actor, CGROUPS);
+
+	for (uint32_t i = 0; i < count; i++)
+		ret_fds[i] = once_in(actor, 16) ? (int32_t)number(actor, 1) :
+						  cgroups[below(actor, CGROUPS)];
+	return count;
+}
+
 static void act_session(struct actor *actor)
 {
+	int32_t fds[CGROUPS];
 	uint8_t cpus[8] = { (uint8_t)below(actor, 4) };
 	struct speprof_session_config config = {
 		.size = (uint32_t)number(actor, sizeof(config)),
 		.mode = (uint32_t)number(actor, below(actor, 2)),
-		.rights = (uint32_t)number(actor, 15),
+		.rights = (uint32_t)number(actor, 31),
 		.ring_size = 65536ULL << below(actor, 4),
 		.event_slots = 16U << below(actor, 4),
 		.max_latency_ms = (uint32_t)number(actor, below(actor, 20)),
@@ -226,6 +246,11 @@ static void act_session(struct actor *actor)
 	if (cpus[0] || once_in(actor, 4)) {
 		config.cpus = number(actor, (uintptr_t)cpus);
 		config.cpus_size = (uint32_t)number(actor, below(actor, 9));
+	}
+	if (below(actor, 3)) {
+		config.flags = (uint32_t)number(actor, SPEPROF_SESSION_OF_CGROUPS);
+		config.cgroups_count = (uint32_t)number(actor, some_cgroups(actor, fds));
+		config.cgroups = number(actor, config.cgroups_count ? (uintptr_t)fds : 0);
 	}
 	fd = call(some_fd(actor, DEVICE), SPEPROF_SESSION_NEW, &config);
 	if (fd > 0)
@@ -246,6 +271,20 @@ static void act_sample(struct actor *actor)
 	};
 
 	call(some_fd(actor, SESSION), SPEPROF_SESSION_SAMPLE, &sampling);
+}
+
+static void act_cgroups(struct actor *actor)
+{
+	int32_t fds[CGROUPS];
+	struct speprof_cgroups change = {
+		.size = (uint32_t)number(actor, sizeof(change)),
+		.op = (uint32_t)number(actor, 1 + below(actor, 3)),
+		.count = (uint32_t)number(actor, some_cgroups(actor, fds)),
+		.reserved = once_in(actor, 32),
+	};
+
+	change.fds = number(actor, change.count ? (uintptr_t)fds : 0);
+	call(some_fd(actor, SESSION), SPEPROF_SESSION_CGROUPS, &change);
 }
 
 static void act_run(struct actor *actor)
@@ -523,7 +562,7 @@ static void (*const acts[])(struct actor *actor) = {
 	act_device, act_session, act_sample, act_run,  act_run,    act_ring,     act_ring,
 	act_stats,  act_stats,	 act_tails,  act_tails, act_read,  act_read,	 act_poll,
 	act_map,    act_wild,	 act_uring,  act_uring, act_uring, act_snapshot, act_snapshot,
-	act_inject, act_limit,	 act_dup,    act_close,
+	act_cgroups, act_inject, act_limit,	 act_dup,    act_close,
 };
 
 static void *actor_run(void *arg)
@@ -646,6 +685,21 @@ static void round_fork(uint64_t round_seed, bool is_killed)
 	rest_wait();
 }
 
+/* Where none can be made, descriptors of none are tried. */
+static void cgroups_make(void)
+{
+	static const char *const names[CGROUPS] = {
+		"/sys/fs/cgroup/abi-fuzz", "/sys/fs/cgroup/abi-fuzz/below",
+		"/sys/fs/cgroup/abi-fuzz-other", "/sys/fs/cgroup",
+	};
+
+	for (unsigned int i = 0; i < CGROUPS; i++) {
+		mkdir(names[i], 0755);
+		cgroups[i] = open(names[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	parameter_write("/sys/fs/cgroup/abi-fuzz/cgroup.procs", "0");
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, rounds = 0;
@@ -655,6 +709,7 @@ int main(int argc, char **argv)
 		      0);
 	if (totals == MAP_FAILED)
 		fail("mmap", 0);
+	cgroups_make();
 	do {
 		round_fork(first + rounds, rounds % 3 == 2);
 		rounds++;
