@@ -84,7 +84,8 @@ void ring_seat(struct ring *ring)
 
 bool ring_enters_late(const struct ring *ring)
 {
-	return ring->program.pmscr & SPE_PMSCR_E1SPE;
+	/* Where a new window lies, and whether there is room, is not for the runqueue's lock. */
+	return ring->program.pmscr & SPE_PMSCR_E1SPE || ring->hold == RING_HOLD_NONE;
 }
 
 /* ---- Cgroups that were removed --------------------------------------------- */
