@@ -124,7 +124,7 @@ static void books_close(struct flight *flight)
 	check(stats.data_bytes == stats.overwritten_bytes + stats.claimed_bytes + tally.data_bytes ||
 	      stats.claimed_bytes);
 	check(stats.records == stats.overwritten_records + stats.claimed_records + tally.counted ||
-	      stats.claimed_bytes);
+	      stats.claimed_bytes || !kcounts());
 	check(stats.data_bytes >= stats.overwritten_bytes + stats.claimed_bytes);
 	check(stats.data_bytes <= stats.overwritten_bytes + stats.claimed_bytes + tally.data_bytes);
 	check(!stats.state_ns[SPEPROF_RING_FULL] || stats.claimed_bytes);
@@ -141,7 +141,7 @@ static void full_ring_is_overwritten(void)
 	check_errno(read(flight.ring.fd, flight.bytes, RING), EINVAL);
 	books_close(&flight);
 	stats = kring_stats(&flight.ring);
-	check(stats.overwritten_bytes > 2 * RING && stats.overwritten_records > 1000);
+	check(stats.overwritten_bytes > 2 * RING && (stats.overwritten_records > 1000 || !kcounts()));
 	check(!stats.state_ns[SPEPROF_RING_FULL] && !stats.claimed_bytes);
 	/* Started again it goes on where it was. */
 	check(!ioctl(flight.session, SPEPROF_SESSION_START, 0));
@@ -259,7 +259,7 @@ static void two_snapshots_are_independent(void)
 	walk(&flight, second.start, second.start, second.end, &tallies[0]);
 	/* What both hold is counted once. */
 	check(stats.claimed_bytes == tallies[0].data_bytes);
-	check(stats.claimed_records == tallies[0].counted);
+	check(!kcounts() || stats.claimed_records == tallies[0].counted);
 	close(other);
 	check(kring_stats(&flight.ring).snapshots == 1);
 	wait_laps(&flight, 2);

@@ -22,11 +22,13 @@
  * @name: unique
  * @run: returns if it passes, ends by check() if it does not
  * @on_request: runs only if it is named: it needs an SPU other than the default one
+ * @hardware: it needs speprof_trap.ko
  */
 struct ktest {
 	const char *name;
 	void (*run)(void);
 	bool on_request;
+	bool hardware;
 };
 
 extern const struct ktest ktests_abi[];
@@ -39,6 +41,7 @@ extern const struct ktest ktests_stress[];
 extern const struct ktest ktests_cgroup[];
 extern const struct ktest ktests_cgroup_stress[];
 extern const struct ktest ktests_cost[];
+extern const struct ktest ktests_hardware[];
 
 /* Ends the test unless @condition holds; prints what else is given. */
 #define check(condition, ...)                                                             \
@@ -79,7 +82,7 @@ struct ktally {
 	uint64_t skip_bytes;
 	uint64_t header_bytes;
 	uint64_t data_bytes;
-	uint64_t counted;	/* records that the headers say were written */
+	uint64_t counted;	/* records that the headers, or else the bytes, say were written */
 	uint64_t armed_ns;
 	uint64_t blind_ns;
 	uint64_t parked_ns;
@@ -104,6 +107,12 @@ struct ktally {
 #define KTEST_INTERVAL 100000
 
 int kdevice_open(void);
+
+/** kbackend() - SPEPROF_BACKEND_* of CPU 0: speprof_emu's, or the hardware one on the trap */
+uint32_t kbackend(void);
+
+/** kcounts() - whether windows say how many records they hold, which hardware does not know */
+bool kcounts(void);
 
 /** kcpus() - CPUs that are online, at most 64 */
 unsigned int kcpus(void);

@@ -44,7 +44,7 @@ static void cpu_goes_and_comes(void)
 		check_errno(ioctl(ring.fd, SPEPROF_RING_KICK, 0), ENXIO);
 		check_errno(ioctl(ring.fd, SPEPROF_RING_FLUSH, 0), ENXIO);
 		check(!ioctl(kdevice_open(), SPEPROF_CPU_INFO, &info));
-		check(info.flags == SPEPROF_CPU_BUSY && info.backend == SPEPROF_BACKEND_EMULATED);
+		check(info.flags == SPEPROF_CPU_BUSY && info.backend == kbackend());
 		head = ring.control->head;
 		kring_read(&ring, &tally);
 		check(ring.tail == head && kring_stats(&ring).head == head);
@@ -126,7 +126,8 @@ static void modules_stay_while_used(void)
 	int session = ksession_new(&config);
 	int device = kdevice_open();
 
-	check_errno(syscall(SYS_delete_module, "speprof_emu", O_NONBLOCK), EAGAIN);
+	if (kbackend() == SPEPROF_BACKEND_EMULATED)
+		check_errno(syscall(SYS_delete_module, "speprof_emu", O_NONBLOCK), EAGAIN);
 	check_errno(syscall(SYS_delete_module, "speprof", O_NONBLOCK), EAGAIN);
 	close(device);
 	close(session);
@@ -245,7 +246,7 @@ static void everything_at_once(void)
 	check(stats.state == SPEPROF_RING_IDLE);
 	check(stats.head == stats.data_bytes + stats.header_bytes + stats.skip_bytes);
 	check(stats.tail <= stats.head && stats.event_tail <= stats.event_head);
-	check(stats.records * 64 == stats.data_bytes);
+	check(!kcounts() || stats.records * 64 == stats.data_bytes);
 	kring_close(&stress.ring);
 }
 

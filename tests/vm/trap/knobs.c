@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/errno.h>
+#include <linux/kstrtox.h>
 #include <linux/printk.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
@@ -41,6 +42,8 @@ static int knob_set(const char *name, u64 value, struct trap_cpu *cpu,
 		config->sampled_events = value;
 	else if (!strcmp(name, "va_tag"))
 		config->va_tag = value;
+	else if (!strcmp(name, "hidden"))
+		cpu->hidden = value;
 	else if (!strcmp(name, "pmsidr"))
 		cpu->pmsidr = value;
 	else if (!strcmp(name, "pmbidr"))
@@ -50,17 +53,25 @@ static int knob_set(const char *name, u64 value, struct trap_cpu *cpu,
 	return 0;
 }
 
-static int knob_parse(const char *text, unsigned int number, struct trap_cpu *cpu,
+static int knob_parse(char *text, unsigned int number, struct trap_cpu *cpu,
 		      struct spe_spu_config *config)
 {
+	char *colon = strchr(text, ':'), *equals = strchr(text, '=');
 	unsigned int only = number;
-	char name[16], rest;
 	u64 value;
 
-	if (sscanf(text, "%15[a-z_]=%lli%c", name, &value, &rest) != 2 &&
-	    sscanf(text, "%u:%15[a-z_]=%lli%c", &only, name, &value, &rest) != 3)
+	if (colon) {
+		*colon = '\0';
+		if (kstrtouint(text, 0, &only))
+			return -EINVAL;
+		text = colon + 1;
+	}
+	if (!equals || equals < text)
 		return -EINVAL;
-	return only == number ? knob_set(name, value, cpu, config) : 0;
+	*equals = '\0';
+	if (kstrtou64(equals + 1, 0, &value))
+		return -EINVAL;
+	return only == number ? knob_set(text, value, cpu, config) : 0;
 }
 
 int trap_knobs_apply(const char *text, unsigned int number, struct trap_cpu *cpu,
@@ -75,7 +86,7 @@ int trap_knobs_apply(const char *text, unsigned int number, struct trap_cpu *cpu
 		memcpy(knob, text, length);
 		knob[length] = '\0';
 		if (knob_parse(knob, number, cpu, config)) {
-			pr_err("knobs: '%s' is not [CPU:]NAME=VALUE with a knob's name\n", knob);
+			pr_err("knobs: at '%s': not [CPU:]NAME=VALUE with a knob's name\n", text);
 			return -EINVAL;
 		}
 		text += length;

@@ -26,10 +26,12 @@ static DEFINE_MUTEX(probes_lock);
 
 static int pmsver_read(struct kprobe *probe, struct pt_regs *regs)
 {
+	const struct trap_cpu *cpu = this_cpu_ptr(&trap_cpus);
 	unsigned int rt = probe->opcode & 31;
 	u64 value = read_sysreg_s(sys_reg(3, 0, 0, 5, 0)) & ~(0xfULL << PMSVER_SHIFT);
 
-	value |= spe_spu_read(&this_cpu_ptr(&trap_cpus)->emu.spu, SPE_REG_PMSVER) << PMSVER_SHIFT;
+	if (!cpu->hidden)
+		value |= spe_spu_read(&cpu->emu.spu, SPE_REG_PMSVER) << PMSVER_SHIFT;
 	if (rt != 31)
 		regs->regs[rt] = value;
 	instruction_pointer_set(regs, instruction_pointer(regs) + 4);

@@ -254,6 +254,7 @@ static int __init trap_module_init(void)
 		return ret;
 	}
 	emu_debugfs_init(&trap_cpus.emu);
+	trap_shutdown_init();
 	return 0;
 }
 
@@ -261,6 +262,7 @@ static void __exit trap_module_exit(void)
 {
 	unsigned int number;
 
+	trap_shutdown_exit();
 	emu_debugfs_deinit();
 	trap_pmsver_exit();
 	trap_undef_exit();

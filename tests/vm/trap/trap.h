@@ -23,6 +23,7 @@
  * @irq: Linux's number of PMBIRQ here, 0 without one
  * @pmsidr: what reads as PMSIDR_EL1 in place of the model's, if not 0
  * @pmbidr: likewise
+ * @hidden: ID_AA64DFR0_EL1.PMSVer reads as 0
  * @accesses: MRS and MSR answered
  * @sleeps: how often the power went
  */
@@ -34,6 +35,7 @@ struct trap_cpu {
 	unsigned int irq;
 	u64 pmsidr;
 	u64 pmbidr;
+	bool hidden;
 	u64 accesses;
 	u64 sleeps;
 };
@@ -58,6 +60,11 @@ void trap_undef_exit(void);
 
 int trap_pmsver_init(void);
 void trap_pmsver_exit(void);
+
+/* ---- shutdown.c: what is left running when the kernel ends ------------------------ */
+
+void trap_shutdown_init(void);
+void trap_shutdown_exit(void);
 
 /* ---- program.c: the synthetic source --------------------------------------------- */
 

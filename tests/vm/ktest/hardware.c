@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The hardware backend against the SPU that speprof_trap.ko makes up: what the driver
+ * says was written is what the SPU says it wrote; power that goes and comes; interrupts without
+ * a reason.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ktest.h"
+#include "regs.h"
+
+/* What the trap counts of a CPU, by its parameter stats. */
+struct truth {
+	unsigned long long written;
+	unsigned long long bytes;
+	unsigned long long cut;
+	unsigned long long sleeps;
+};
+
+static struct truth truth_read(unsigned int cpu)
+{
+	FILE *file = fopen("/sys/module/speprof_trap/parameters/stats", "re");
+	struct truth truth = { 0 };
+	bool found = false;
+	char line[512];
+
+	check(file, "%s", strerror(errno));
+	while (!found && fgets(line, sizeof(line), file))
+		found = strtoul(line, NULL, 10) == cpu;
+	check(found);
+	check(sscanf(strstr(line, "written="), "written=%llu bytes=%llu cut=%llu", &truth.written,
+		     &truth.bytes, &truth.cut) == 3);
+	check(sscanf(strstr(line, "sleeps="), "sleeps=%llu", &truth.sleeps) == 1);
+	fclose(file);
+	return truth;
+}
+
+static void trap_order(const char *name, unsigned int cpu)
+{
+	char path[80], text[16];
+
+	snprintf(path, sizeof(path), "/sys/module/speprof_trap/parameters/%s", name);
+	snprintf(text, sizeof(text), "%u", cpu);
+	check(kfile_write(path, text), "%s: %s", path, strerror(errno));
+}
+
+/* A session on one CPU, and what the SPU had written before. */
+struct stage {
+	int session;
+	pid_t child;
+	struct kring ring;
+	struct ktally tally;
+	struct truth before;
+};
+
+static void stage_begin(struct stage *stage, unsigned int cpu)
+{
+	struct speprof_session_config config = ksession_config();
+
+	*stage = (struct stage){ .before = truth_read(cpu) };
+	stage->session = ksession_new(&config);
+	stage->child = kburn(cpu);
+	kring_open(stage->session, cpu, &stage->ring);
+	check(!ioctl(stage->session, SPEPROF_SESSION_START, 0));
+}
+
+static void stage_read(struct stage *stage, unsigned int ms)
+{
+	uint64_t end = know_ns() + ms * 1000000ULL;
+
+	while (know_ns() < end) {
+		kring_read(&stage->ring, &stage->tally);
+		ksleep_ms(5);
+	}
+}
+
+/* The ledgers of bytes and records, from the SPU to the decoder. */
+static void stage_end(struct stage *stage)
+{
+	struct truth after;
+
+	check(!ioctl(stage->session, SPEPROF_SESSION_STOP, 0));
+	kring_read(&stage->ring, &stage->tally);
+	ktally_close(&stage->ring, &stage->tally);
+	after = truth_read(stage->ring.cpu);
+	check(stage->tally.data_bytes ==
+	      after.bytes + after.cut - stage->before.bytes - stage->before.cut);
+	check(stage->tally.ledger.records == after.written - stage->before.written,
+	      "%llu, not %llu", (unsigned long long)stage->tally.ledger.records,
+	      after.written - stage->before.written);
+	check(!stage->tally.ledger.suspect);
+	kburn_end(stage->child);
+	kring_close(&stage->ring);
+	close(stage->session);
+}
+
+static void ledgers_agree_with_the_spu(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < kcpus(); cpu++) {
+		struct stage stage;
+
+		stage_begin(&stage, cpu);
+		while (stage.tally.ledger.records < 500)
+			stage_read(&stage, 50);
+		stage_end(&stage);
+	}
+}
+
+/* Whatever the registers hold after it: the window goes on, and nothing is lost. */
+static void power_goes_and_comes(void)
+{
+	struct stage stage;
+	unsigned int i;
+
+	stage_begin(&stage, 0);
+	for (i = 0; i < 30; i++) {
+		uint64_t records;
+
+		trap_order("sleep", 0);
+		records = stage.tally.ledger.records;
+		while (stage.tally.ledger.records < records + 20)
+			stage_read(&stage, 10);
+	}
+	check(truth_read(0).sleeps - stage.before.sleeps == 30);
+	check(stage.tally.flags == 0 || stage.tally.flags == SPEPROF_WINDOW_PARTIAL, "%#x",
+	      stage.tally.flags);
+	stage_end(&stage);
+}
+
+static unsigned long long interrupts(void)
+{
+	FILE *file = fopen("/proc/interrupts", "re");
+	unsigned long long sum = 0;
+	char line[512];
+
+	check(file);
+	while (fgets(line, sizeof(line), file)) {
+		char *at = strchr(line, ':');
+
+		if (!at || !strstr(line, "speprof"))
+			continue;
+		for (at++;;) {
+			char *end;
+			unsigned long long n = strtoull(at, &end, 10);
+
+			if (end == at || *end != ' ')
+				break;
+			sum += n;
+			at = end;
+		}
+	}
+	fclose(file);
+	return sum;
+}
+
+/* PMBSR.S is 0: not ours, and no reason to close a window. */
+static void spurious_interrupts_are_nothing(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_ring_stats stats;
+	struct kring ring;
+	unsigned long long before;
+	unsigned int i;
+	int session;
+
+	config.max_latency_ms = 0;
+	config.watermark = 512 << 10;
+	session = ksession_new(&config);
+	kring_open(session, 0, &ring);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	before = interrupts();
+	for (i = 0; i < 100; i++)
+		trap_order("spurious", 0);
+	for (i = 0; i < 100 && interrupts() < before + 90; i++)
+		ksleep_ms(10);
+	check(interrupts() >= before + 90, "%llu", interrupts() - before);
+	stats = kring_stats(&ring);
+	check(!stats.windows && !stats.interrupts && stats.state == SPEPROF_RING_ARMED);
+	kring_close(&ring);
+	close(session);
+	/* Nobody samples: they are as little. */
+	for (i = 0; i < 10; i++)
+		trap_order("spurious", 0);
+}
+
+/* CPUs that differ keep their own abilities: knobs "1:align=8,1:max_size=8" of the trap. */
+static void cpus_may_differ(void)
+{
+	struct speprof_cpu_info info[2] = { { .size = sizeof(info[0]), .cpu = 0 },
+					    { .size = sizeof(info[0]), .cpu = 1 } };
+	int device = kdevice_open();
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		check(!ioctl(device, SPEPROF_CPU_INFO, &info[i]));
+	check(info[0].record_align == 64 && info[0].record_max == 64);
+	check(info[1].record_align == 256 && info[1].record_max == 256);
+	ledgers_agree_with_the_spu();
+}
+
+/* A session that outlives this program, for the end of the system to meet. */
+static void left_running(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int session = ksession_new(&config);
+
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	if (fork())
+		return;
+	setsid();
+	alarm(0);
+	for (;;)
+		pause();
+}
+
+const struct ktest ktests_hardware[] = {
+	{ "ledgers-agree-with-the-spu", ledgers_agree_with_the_spu, .hardware = true },
+	{ "power-goes-and-comes", power_goes_and_comes, .hardware = true },
+	{ "spurious-interrupts-are-nothing", spurious_interrupts_are_nothing, .hardware = true },
+	{ "cpus-may-differ", cpus_may_differ, .on_request = true },
+	{ "left-running", left_running, .on_request = true },
+	{ 0 },
+};
