@@ -63,6 +63,18 @@ static const struct verb verbs[] = {
 		.run = stop_run,
 	},
 	{
+		.name = "takeover",
+		.synopsis = "[--root DIR]",
+		.help = "give the SPUs to speprof.ko, from the kernel's own driver",
+		.run = takeover_run,
+	},
+	{
+		.name = "release",
+		.synopsis = "[--root DIR]",
+		.help = "give them back",
+		.run = release_run,
+	},
+	{
 		.name = "doctor",
 		.synopsis = "[-j] [--root DIR]",
 		.help = "why this machine can or cannot sample, and what to do",

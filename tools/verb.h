@@ -58,10 +58,12 @@ int help_run(int argc, char **argv);
 int live_run(int argc, char **argv);
 int record_run(int argc, char **argv);
 int report_run(int argc, char **argv);
+int release_run(int argc, char **argv);
 int start_run(int argc, char **argv);
 int status_run(int argc, char **argv);
 int stop_run(int argc, char **argv);
 int summary_run(int argc, char **argv);
+int takeover_run(int argc, char **argv);
 int top_run(int argc, char **argv);
 
 #endif
