@@ -203,6 +203,43 @@ static void cpus_may_differ(void)
 	ledgers_agree_with_the_spu();
 }
 
+/*
+ * The records of CPU 0 as they are, to a file: what the kernel's own driver is compared with.
+ * The trap runs a synthetic program.
+ */
+static void record_raw(void)
+{
+	struct speprof_session_config config = ksession_config();
+	FILE *out = fopen("/run/ci-out/ours.spe", "we");
+	uint64_t records = 0;
+	struct kring ring;
+	int session;
+
+	check(out, "%s", strerror(errno));
+	session = ksession_new(&config);
+	kring_open(session, 0, &ring);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	while (records < 20000) {
+		uint64_t head = __atomic_load_n(&ring.control->head, __ATOMIC_ACQUIRE);
+
+		while (ring.tail != head) {
+			const uint8_t *at = ring.data + (ring.tail & (ring.open.data_bytes - 1));
+			const struct speprof_window *window = (const void *)at;
+
+			if (window->kind == SPEPROF_WINDOW_RECORDS) {
+				check(fwrite(at + window->data_offset, window->data_size, 1, out) == 1);
+				records += window->data_size / 64;
+			}
+			ring.tail += window->span;
+		}
+		__atomic_store_n(&ring.control->tail, ring.tail, __ATOMIC_RELEASE);
+		ksleep_ms(5);
+	}
+	check(!fclose(out));
+	kring_close(&ring);
+	close(session);
+}
+
 /* A session that outlives this program, for the end of the system to meet. */
 static void left_running(void)
 {
@@ -223,6 +260,7 @@ const struct ktest ktests_hardware[] = {
 	{ "power-goes-and-comes", power_goes_and_comes, .hardware = true },
 	{ "spurious-interrupts-are-nothing", spurious_interrupts_are_nothing, .hardware = true },
 	{ "cpus-may-differ", cpus_may_differ, .on_request = true },
+	{ "record-raw", record_raw, .on_request = true },
 	{ "left-running", left_running, .on_request = true },
 	{ 0 },
 };

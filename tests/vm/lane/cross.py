@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Programs for an arm64 guest that has no library: cross-built, static."""
+"""
+Programs for an arm64 guest that has no library: cross-built, static; or Debian's, with the
+libraries that they need.
+"""
+
+import re
+import shutil
 
 from pathlib import Path
 
@@ -10,6 +16,41 @@ ROOT = Path(__file__).resolve().parents[3]
 COMPILER = "aarch64-linux-gnu-gcc"
 # Sources and headers below the root, and libraries.
 PROGRAMS = {"ktest": (("tests/vm/ktest", "kmod/core"), ("uapi", "kmod/core"), ("-luring",))}
+
+
+# Debian's package and the program in it.
+PACKAGED = {"perf": ("linux-perf", "usr/bin/perf")}
+LIBRARIES = "lib/aarch64-linux-gnu"
+LOADER = "lib/ld-linux-aarch64.so.1"
+
+
+def needed(path):
+    out = run_tool(["readelf", "-d", path], "libraries")
+    return re.findall(r"\(NEEDED\)\s+Shared library: \[([^\]]+)\]", out)
+
+
+def stage_program(name, into):
+    """Copy a program of PACKAGED and all that it is linked with, as they lie in a root."""
+    package, program = PACKAGED[name]
+    root = sysroot("arm64", (package,))
+    stage = Path(into) / name
+    if (stage / program).exists():
+        return
+    wanted, seen = [root / program], set()
+    (stage / LIBRARIES).mkdir(parents=True, exist_ok=True)
+    while wanted:
+        for library in needed(wanted.pop()):
+            if library in seen or library.startswith("ld-linux"):
+                continue
+            seen.add(library)
+            source = next(p / library for p in (root / "usr" / LIBRARIES, root / LIBRARIES)
+                          if (p / library).exists())
+            shutil.copy(source, stage / LIBRARIES / library)
+            wanted.append(source)
+    # The link's target is a file of libc6.
+    shutil.copy(root / LIBRARIES / "ld-linux-aarch64.so.1", stage / LOADER)
+    (stage / program).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(root / program, stage / program)
 
 
 def newest(folders):

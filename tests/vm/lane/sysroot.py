@@ -12,7 +12,7 @@ PACKAGES = ("libc6-dev", "libgcc-12-dev", "libcmocka-dev", "libelf-dev", "libjso
             "libsystemd-dev", "liburing-dev", "zlib1g-dev")
 
 
-def unpack(architecture, into):
+def unpack(architecture, packages, into):
     aptconf = into / "apt.conf"
     aptconf.touch(mode=0o600)
     aptconf.write_text(transport_options())
@@ -21,15 +21,16 @@ def unpack(architecture, into):
     # Of this variant no program runs, so that no binfmt is needed.
     run_tool(["mmdebstrap", "--mode=root", "--variant=extract", "--format=directory",
               f"--architectures={architecture}", f"--aptopt={aptconf}",
-              "--skip=cleanup/reproducible", f"--include={','.join(PACKAGES)}", SUITE,
+              "--skip=cleanup/reproducible", f"--include={','.join(packages)}", SUITE,
               into / "root", sources], f"sysroot of {architecture}")
     for path in (aptconf, sources):
         path.unlink()
     shutil.rmtree(into / "root/dev", ignore_errors=True)
 
 
-def sysroot(architecture):
-    """The folder with PACKAGES of @architecture, from the cache."""
-    key = content_key(" ".join(PACKAGES), Path(__file__))
-    entry = cached(f"sysroot-{architecture}", key, lambda into: unpack(architecture, into))
+def sysroot(architecture, packages=PACKAGES):
+    """The folder with packages of @architecture and what they need, from the cache."""
+    key = content_key(" ".join(packages), Path(__file__))
+    entry = cached(f"sysroot-{architecture}", key,
+                   lambda into: unpack(architecture, packages, into))
     return entry / "root"

@@ -16,6 +16,7 @@
 #include <linux/smp.h>
 #include <linux/timex.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 
 #include <asm/virt.h>
 
@@ -110,38 +111,55 @@ fault:
 
 /* ---- What a test does to an SPU -------------------------------------------------- */
 
-/* On the CPU that TEXT names. */
-static int number_set(const char *text, smp_call_func_t run)
+/*
+ * An idle state that loses the SPU: after it every register holds what it likes. In a task, as
+ * idle states are: interrupt controllers forget the priority that runs.
+ */
+static long sleep_here(void *unused)
+{
+	struct trap_cpu *cpu;
+	unsigned long flags;
+	unsigned int reg;
+	int ret;
+
+	local_irq_save(flags);
+	cpu = this_cpu_ptr(&trap_cpus);
+	ret = cpu_pm_enter();
+	if (!ret) {
+		cpu->sleeps++;
+		for (reg = SPE_REG_PMSICR; reg < SPE_REG_COUNT; reg++)
+			trap_write(cpu, reg, 1, reg == SPE_REG_PMBSR ? 0 : 0xdeadbeef00ULL);
+		ret = cpu_pm_exit();
+	}
+	local_irq_restore(flags);
+	return ret;
+}
+
+/* The number of a CPU that is online; under cpus_read_lock(). */
+static int number_parse(const char *text, u32 *ret_number)
 {
 	u32 number;
 	int ret = kstrtou32(text, 0, &number);
 
 	if (ret)
 		return ret;
-	cpus_read_lock();
-	ret = number < nr_cpu_ids ? smp_call_function_single((int)number, run, NULL, true) :
-				    -ENXIO;
-	cpus_read_unlock();
-	return ret;
-}
-
-/* An idle state that loses the SPU: after it every register holds what it likes. */
-static void sleep_here(void *arg)
-{
-	struct trap_cpu *cpu = this_cpu_ptr(&trap_cpus);
-	unsigned int reg;
-
-	if (cpu_pm_enter())
-		return;
-	cpu->sleeps++;
-	for (reg = SPE_REG_PMSICR; reg < SPE_REG_COUNT; reg++)
-		trap_write(cpu, reg, 1, reg == SPE_REG_PMBSR ? 0 : 0xdeadbeef00ULL);
-	cpu_pm_exit();
+	if (number >= nr_cpu_ids || !cpu_online(number))
+		return -ENXIO;
+	*ret_number = number;
+	return 0;
 }
 
 static int sleep_set(const char *text, const struct kernel_param *param)
 {
-	return number_set(text, sleep_here);
+	u32 number;
+	int ret;
+
+	cpus_read_lock();
+	ret = number_parse(text, &number);
+	if (!ret)
+		ret = (int)work_on_cpu((int)number, sleep_here, NULL);
+	cpus_read_unlock();
+	return ret;
 }
 
 static const struct kernel_param_ops sleep_ops = { .set = sleep_set };
@@ -155,7 +173,15 @@ static void spurious_here(void *arg)
 
 static int spurious_set(const char *text, const struct kernel_param *param)
 {
-	return number_set(text, spurious_here);
+	u32 number;
+	int ret;
+
+	cpus_read_lock();
+	ret = number_parse(text, &number);
+	if (!ret)
+		ret = smp_call_function_single((int)number, spurious_here, NULL, true);
+	cpus_read_unlock();
+	return ret;
 }
 
 static const struct kernel_param_ops spurious_ops = { .set = spurious_set };
