@@ -224,9 +224,10 @@ static void slow_reader_is_a_reader(void)
 	struct speprof_session_config config = ksession_config();
 	struct limited limited;
 
-	kparameter("unread_ms", 2000);
+	/* Many times what a read takes, however busy the host is. */
+	kparameter("unread_ms", 4000);
 	limited_begin(&limited, &config);
-	for (unsigned int i = 0; i < 8; i++) {
+	for (unsigned int i = 0; i < 12; i++) {
 		ksleep_ms(400);
 		kring_read(&limited.ring, &limited.tally);
 	}

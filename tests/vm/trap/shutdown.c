@@ -19,7 +19,8 @@ static void shutdown_check(void)
 		const struct trap_cpu *cpu = per_cpu_ptr(&trap_cpus, number);
 
 		if (spe_spu_read(&cpu->emu.spu, SPE_REG_PMBLIMITR) & SPE_PMBLIMITR_E ||
-		    spe_spu_read(&cpu->emu.spu, SPE_REG_PMSCR))
+		    spe_spu_read(&cpu->emu.spu, SPE_REG_PMSCR) &
+			    (SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE))
 			pr_emerg("BUG: the SPU of CPU %u outlives the kernel\n", number);
 		else
 			pr_emerg("CPU %u: the SPU is silent at the end\n", number);
