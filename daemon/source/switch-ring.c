@@ -27,10 +27,13 @@ static u64 search(const struct switch_ring *r, u64 low, u64 high, u64 time_ns)
 
 s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
 {
-	u64 count = __atomic_load_n(r->count, __ATOMIC_ACQUIRE), keep, low, at, again;
+	u64 count, keep, low, at, again;
 	bool last;
 	u32 tid;
 
+	if (!r->count)
+		return -1;
+	count = __atomic_load_n(r->count, __ATOMIC_ACQUIRE);
 	/* The oldest eighth is left to the writer, who goes on meanwhile. */
 	keep = r->mask - r->mask / 8;
 	low = count > keep ? count - keep : 0;
@@ -43,7 +46,7 @@ s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
 	else
 		at = search(r, r->hint, count - r->hint > NEAR ? r->hint + NEAR : count, from_ns);
 	last = at + 1 == count;
-	if (!last && time_at(r, at + 1) <= to_ns)
+	if (last ? r->until_ns && to_ns > r->until_ns : time_at(r, at + 1) <= to_ns)
 		return -1;
 	tid = __atomic_load_n(&r->entries[at & r->mask].tid, __ATOMIC_RELAXED);
 	/* What was read above is what was meant if the writer is not there yet. */

@@ -13,13 +13,15 @@ struct switch_entry;
 /**
  * struct switch_ring
  * @entries: @mask + 1 of them
- * @count: how many there ever were; written after the entry
+ * @count: how many there ever were; written after the entry; NULL where none is followed
+ * @until_ns: what is after it is not told yet; 0 where the writer is the kernel itself
  * @hint: where the last answer was
  */
 struct switch_ring {
 	const struct switch_entry *entries;
 	const u64 *count;
 	u32 mask;
+	u64 until_ns;
 	u64 hint;
 };
 

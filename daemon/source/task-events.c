@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "switch-perf.h"
 #include "task-bpf.h"
 #include "task-perf.h"
 
@@ -19,7 +20,7 @@
 /**
  * struct task_events
  * @bpf, @perf: NULL where the kernel refuses them
- * @switches: where they are followed
+ * @switches, @switches_perf: one of them, where they are followed
  * @epoll_fd: wakes for both
  * @seeded_ns: when all tasks were last asked for, 0 if not yet
  * @seed_due: events were lost since
@@ -27,6 +28,7 @@
 struct task_events {
 	struct task_bpf *bpf;
 	struct switch_bpf *switches;
+	struct switch_perf *switches_perf;
 	struct task_perf *perf;
 	int epoll_fd;
 	u64 seeded_ns;
@@ -119,6 +121,7 @@ struct task_events *task_events_free(struct task_events *t)
 	if (!t)
 		return NULL;
 	switch_bpf_free(t->switches);
+	switch_perf_free(t->switches_perf);
 	task_bpf_free(t->bpf);
 	task_perf_free(t->perf);
 	if (t->epoll_fd >= 0)
@@ -201,6 +204,8 @@ void task_events_until(struct task_events *t, u64 until_ns, const struct source_
 		epoll_wait(t->epoll_fd, events, ARRAY_SIZE(events), 0);
 	if (t->bpf && !t->seeded_ns)
 		repair(t, sink);
+	if (t->switches_perf)
+		switch_perf_update(t->switches_perf);
 	if (t->bpf)
 		task_bpf_begin(t->bpf);
 	if (t->perf)
@@ -218,15 +223,27 @@ void task_events_until(struct task_events *t, u64 until_ns, const struct source_
 
 int task_events_follow(struct task_events *t, char *ret_reason)
 {
+	const char *why = "";
+	int r;
+
 	_Static_assert(TASK_EVENTS_REASON >= TASK_BPF_REASON, "a reason must fit");
 
-	return t->switches ? 0 : switch_bpf_new(SWITCH_MEMORY, &t->switches, ret_reason);
+	if (t->switches || t->switches_perf)
+		return 0;
+	if (t->bpf && switch_bpf_new(SWITCH_MEMORY, &t->switches, ret_reason) >= 0)
+		return 0;
+	r = switch_perf_new(SWITCH_MEMORY, &t->switches_perf, &why);
+	if (r < 0)
+		snprintf(ret_reason, TASK_EVENTS_REASON, "%s", why);
+	return r;
 }
 
 struct switch_ring *task_events_switches(struct task_events *t, u32 *ret_cpus)
 {
 	*ret_cpus = 0;
-	return t->switches ? switch_bpf_rings(t->switches, ret_cpus) : NULL;
+	if (t->switches)
+		return switch_bpf_rings(t->switches, ret_cpus);
+	return t->switches_perf ? switch_perf_rings(t->switches_perf, ret_cpus) : NULL;
 }
 
 void task_events_check(struct task_events *t)

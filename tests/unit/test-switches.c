@@ -143,12 +143,21 @@ static void test_race(void **state)
 
 /* What packets and what switches say of the same samples. */
 struct verdict {
+	struct task_events *events;
 	struct switch_ring *rings;
 	u32 cpus;
 	u64 same;
 	u64 unknown;
 	u64 different;
 };
+
+static void ignore_task(void *ctx, const struct task_event *event)
+{
+	(void)ctx;
+	(void)event;
+}
+
+static const struct source_sink ignore = { .task = ignore_task };
 
 static void judge(void *ctx, const struct source_window *window)
 {
@@ -160,6 +169,8 @@ static void judge(void *ctx, const struct source_window *window)
 	enum spe_decode r;
 
 	assert_true(window->cpu < v->cpus);
+	/* As the worker does: what happened until the window's end is told first. */
+	task_events_until(v->events, window->end_ns, &ignore);
 	spe_decoder_init(&decoder, &config, window->data, window->len);
 	while ((r = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END) {
 		u64 time = sample.timestamp;
@@ -211,6 +222,7 @@ static void ping_pong(pid_t pids[2])
 
 static void test_agreement(void **state)
 {
+	enum task_events_kind kind = *(enum task_events_kind *)*state;
 	const struct source_config config = {
 		.interval_ns = 100000,
 		.kernel = true,
@@ -227,13 +239,13 @@ static void test_agreement(void **state)
 	u64 before, switched;
 	pid_t pids[2];
 
-	(void)state;
-	if (task_events_new(TASK_EVENTS_BPF, &events, &status) < 0 ||
+	if (task_events_new(kind, &events, &status) < 0 || status.kind != kind ||
 	    task_events_follow(events, why) < 0 ||
 	    source_emulated_new(&config, &source, &reason) < 0) {
 		task_events_free(events);
 		skip();
 	}
+	v.events = events;
 	v.rings = task_events_switches(events, &v.cpus);
 	before = *v.rings[0].count;
 	ping_pong(pids);
@@ -259,13 +271,17 @@ static void test_agreement(void **state)
 	assert_true(v.different * 100 <= v.same);
 }
 
+static enum task_events_kind bpf = TASK_EVENTS_BPF;
+static enum task_events_kind perf = TASK_EVENTS_PERF;
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_overwritten),
 		cmocka_unit_test(test_race),
-		cmocka_unit_test(test_agreement),
+		{ "test_agreement, bpf", test_agreement, NULL, NULL, &bpf },
+		{ "test_agreement, perf", test_agreement, NULL, NULL, &perf },
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Two records a switch, of which the one of the task that leaves says who comes. They are
+ * copied into entries as BPF has them, so that there is one way to look them up.
+ */
+#include "switch-perf.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cpu-list.h"
+#include "perf-refused.h"
+#include "task-record.h"
+
+#define RING_MOST  (2U << 20)
+#define RING_LEAST (64U << 10)
+
+/* The two records of a switch, of 32 bytes each. */
+#define SWITCH_BYTES 64
+
+#define NOBODY UINT32_MAX
+
+struct switch_record {
+	struct perf_event_header header;
+	u32 other_pid;
+	u32 other_tid;
+	u32 pid;
+	u32 tid;
+	u64 time;
+};
+
+struct cpu {
+	struct perf_event_mmap_page *control;
+	const u8 *data;
+	struct switch_entry *entries;
+	u64 count;
+	u64 tail;
+	u64 last_ns;
+	int fd;
+};
+
+struct switch_perf {
+	size_t page;
+	u32 size; /* bytes of a ring */
+	u32 count;
+	struct switch_ring *rings;
+	struct cpu cpus[];
+};
+
+static int cpu_open(struct switch_perf *s, u32 index)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.context_switch = 1,
+		.watermark = 1,
+		.wakeup_watermark = s->size / 2,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+	struct cpu *cpu = &s->cpus[index];
+	u32 entries = s->size / SWITCH_BYTES;
+	void *map;
+
+	cpu->entries = calloc(entries, sizeof(*cpu->entries));
+	if (!cpu->entries)
+		return -ENOMEM;
+	cpu->fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)index, -1,
+			       PERF_FLAG_FD_CLOEXEC);
+	if (cpu->fd < 0)
+		return -errno;
+	map = mmap(NULL, s->page + s->size, PROT_READ | PROT_WRITE, MAP_SHARED, cpu->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	cpu->control = map;
+	cpu->data = (const u8 *)map + s->page;
+	s->rings[index] = (struct switch_ring){
+		.entries = cpu->entries,
+		.count = &cpu->count,
+		.mask = entries - 1,
+	};
+	return 0;
+}
+
+static int cpus_open(struct switch_perf *s)
+{
+	struct cpu_list online = { 0 };
+	int r = cpu_list_read("/sys/devices/system/cpu/online", &online);
+
+	for (u32 i = 0; r >= 0 && i < s->count; i++)
+		if (cpu_list_has(&online, i))
+			r = cpu_open(s, i);
+	return r;
+}
+
+int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **ret_reason)
+{
+	struct cpu_list possible = { 0 };
+	struct switch_perf *s;
+	u32 count;
+	int r;
+
+	*ret_reason = "out of memory for the rings of context switches";
+	r = cpu_list_read("/sys/devices/system/cpu/possible", &possible);
+	count = r < 0 ? 0 : cpu_list_end(&possible);
+	s = calloc(1, sizeof(*s) + count * sizeof(s->cpus[0]));
+	if (!s)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		s->cpus[i].fd = -1;
+	s->count = count;
+	s->page = (size_t)sysconf(_SC_PAGESIZE);
+	for (s->size = RING_MOST; s->size > RING_LEAST && (u64)s->size * count > memory;)
+		s->size /= 2;
+	s->rings = calloc(count + 1ULL, sizeof(*s->rings));
+	r = s->rings ? cpus_open(s) : -ENOMEM;
+	if (r < 0) {
+		if (r == -EPERM || r == -EACCES)
+			*ret_reason = perf_refused_reason();
+		switch_perf_free(s);
+		return r;
+	}
+	*ret_perf = s;
+	return 0;
+}
+
+struct switch_perf *switch_perf_free(struct switch_perf *s)
+{
+	if (!s)
+		return NULL;
+	for (u32 i = 0; i < s->count; i++) {
+		struct cpu *cpu = &s->cpus[i];
+
+		if (cpu->control)
+			munmap(cpu->control, s->page + s->size);
+		if (cpu->fd >= 0)
+			close(cpu->fd);
+		free(cpu->entries);
+	}
+	free(s->rings);
+	free(s);
+	return NULL;
+}
+
+static void entry_add(const struct switch_perf *s, struct cpu *cpu, u64 time_ns, u32 tid)
+{
+	struct switch_entry *e = &cpu->entries[cpu->count & (s->size / SWITCH_BYTES - 1)];
+
+	*e = (struct switch_entry){ .time_ns = time_ns, .tid = tid };
+	cpu->count++;
+	cpu->last_ns = time_ns;
+}
+
+static void ring_copy(const struct switch_perf *s, const struct cpu *cpu, void *to, size_t size)
+{
+	size_t offset = (size_t)cpu->tail & (s->size - 1);
+	size_t first = s->size - offset < size ? s->size - offset : size;
+
+	memcpy(to, cpu->data + offset, first);
+	memcpy((u8 *)to + first, cpu->data, size - first);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
+}
+
+static void cpu_update(struct switch_perf *s, u32 index)
+{
+	struct cpu *cpu = &s->cpus[index];
+	struct switch_record record;
+	u64 now = now_ns(), head = __atomic_load_n(&cpu->control->data_head, __ATOMIC_ACQUIRE);
+
+	while (head - cpu->tail >= sizeof(record.header)) {
+		ring_copy(s, cpu, &record.header, sizeof(record.header));
+		if (record.header.size < sizeof(record.header) ||
+		    record.header.size > head - cpu->tail) {
+			cpu->tail = head;
+			break;
+		}
+		if (record.header.type == PERF_RECORD_SWITCH_CPU_WIDE &&
+		    record.header.size == sizeof(record) &&
+		    record.header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
+			ring_copy(s, cpu, &record, sizeof(record));
+			entry_add(s, cpu, record.time, record.other_tid);
+		} else if (record.header.type == PERF_RECORD_LOST) {
+			/* Who ran since the last one that is known, nobody knows. */
+			entry_add(s, cpu, cpu->last_ns + 1, NOBODY);
+		}
+		cpu->tail += record.header.size;
+	}
+	__atomic_store_n(&cpu->control->data_tail, cpu->tail, __ATOMIC_RELEASE);
+	s->rings[index].until_ns = now;
+}
+
+void switch_perf_update(struct switch_perf *s)
+{
+	for (u32 i = 0; i < s->count; i++)
+		if (s->cpus[i].control)
+			cpu_update(s, i);
+}
+
+struct switch_ring *switch_perf_rings(struct switch_perf *s, u32 *ret_cpus)
+{
+	*ret_cpus = s->count;
+	return s->rings;
+}
