@@ -31,6 +31,7 @@ static u64 weight(const struct view_row *row, enum view_sort sort)
 {
 	return sort == VIEW_SORT_LATENCY ? row->latency_sum :
 	       sort == VIEW_SORT_DRAM	 ? row->dram :
+	       sort == VIEW_SORT_REMOTE	 ? row->remote :
 					   row->samples;
 }
 
@@ -52,6 +53,9 @@ static void row_less(struct view_row *row, const struct view_row *before)
 	row->samples = less(row->samples, before->samples);
 	row->memory = less(row->memory, before->memory);
 	row->dram = less(row->dram, before->dram);
+	row->remote = less(row->remote, before->remote);
+	for (unsigned int i = 0; i < SPE_LEVELS; i++)
+		row->level[i] = less(row->level[i], before->level[i]);
 	row->branches = less(row->branches, before->branches);
 	row->mispredicted = less(row->mispredicted, before->mispredicted);
 	row->latency_sum = less(row->latency_sum, before->latency_sum);

@@ -172,7 +172,7 @@ int help_run(int argc, char **argv)
 			printf("  %-8s  %s\n", verbs[i].name, verbs[i].help);
 	printf("\n  -i FILE   a recording, perf.data, speprof's own or raw records; \"-\" is standard input\n"
 	       "  -G GROUP  function, process or container\n"
-	       "  -s SORT   samples, latency or dram\n"
+	       "  -s SORT   samples, latency, dram or remote\n"
 	       "  -j        JSON\n\n"
 	       "\"speprof help VERB\" shows the options of a verb; speprof(1) has the rest.\n");
 	return STATUS_OK;

@@ -156,7 +156,7 @@ static int options_one(const char *verb, int letter, struct options *options)
 	case 's':
 		if (view_sort_parse(optarg, &options->sort) < 0)
 			return say_fail(STATUS_USAGE,
-					"%s: -s \"%s\": samples, latency or dram is wanted", verb,
+					"%s: -s \"%s\": samples, latency, dram or remote is wanted", verb,
 					optarg);
 		return 0;
 	case 'T':

@@ -105,6 +105,17 @@ static json_object *header_json(const struct view_header *h)
 	return json;
 }
 
+/* As the summary has them: levels that did not occur have no key. */
+static json_object *levels_json(const struct view_row *row)
+{
+	json_object *json = json_object_new_object();
+
+	for (unsigned int i = 0; i < SPE_LEVELS; i++)
+		if (row->level[i])
+			add(json, spe_level_name(i), row->level[i]);
+	return json;
+}
+
 static json_object *row_json(const struct view_row *row, enum view_group group)
 {
 	json_object *json = json_object_new_object();
@@ -126,6 +137,8 @@ static json_object *row_json(const struct view_row *row, enum view_group group)
 	add(json, "latency_sum", row->latency_sum);
 	add(json, "p50", row->p50);
 	add(json, "p99", row->p99);
+	add(json, "remote", row->remote);
+	json_object_object_add(json, "levels", levels_json(row));
 	return json;
 }
 

@@ -6,6 +6,7 @@
 #include "data-source.h"
 #include "layout.h"
 #include "profile.h"
+#include "served.h"
 #include "table.h"
 #include "traits.h"
 
@@ -16,24 +17,30 @@ struct context_count {
 	u64 count;
 };
 
+/** struct row_sum - what rows show of a process or a container */
+struct row_sum {
+	struct tally tally;
+	struct served served;
+};
+
 /**
  * struct process_tally - what is kept of a process
  * @generation: of the attributor's entry
  * @container, @container_generation: where its samples since the last move count
- * @tally: samples since then
+ * @sum: samples since then
  * @before: those of before, which its containers have already; NULL for none
  */
 struct process_tally {
 	u32 generation;
 	u32 container;
 	u32 container_generation;
-	struct tally tally;
-	struct tally *before;
+	struct row_sum sum;
+	struct row_sum *before;
 };
 
 struct container_tally {
 	u32 generation;
-	struct tally tally;
+	struct row_sum sum;
 };
 
 /* In struct who.key: what tells whose a sample is, above its value. */
@@ -51,8 +58,8 @@ enum who_kind {
  * @key: &enum who_kind << 32 | value
  * @epoch: of the profile, when it was asked for; another one now: it must be again
  * @span: the times for which the answer holds
- * @owner, @salt: as in struct location_key; in the same epoch, as @tally is
- * @tally: where they count, but for what follows
+ * @owner, @salt: as in struct location_key; in the same epoch, as @sum is
+ * @sum: where they count, but for what follows
  * @samples, @counts: since it was flushed, the latter as in struct sample_facts
  */
 struct who {
@@ -61,7 +68,7 @@ struct who {
 	struct attribute_span span;
 	u64 owner;
 	u64 salt;
-	struct tally *tally;
+	struct row_sum *sum;
 	u32 samples;
 	u32 counts;
 };
@@ -78,6 +85,7 @@ struct who {
 struct way {
 	u64 count; /* samples that went in */
 	struct sample_facts facts[WAY];
+	u8 served[WAY]; /* by served_code() */
 	struct location_key key[WAY];
 };
 
@@ -116,15 +124,16 @@ struct profile {
 	u64 epoch;
 	u64 changes;
 	struct location_table *locations;
+	struct served_table served; /* of @locations */
 	struct way way;
 	struct process_tally *processes;
 	u32 process_count; /* capacities, grown to what the attributor uses */
 	struct container_tally *gone;
 	u32 gone_count;
-	struct tally *containers;
+	struct row_sum *containers;
 	u32 container_count;
-	struct tally nobody;
-	struct tally elsewhere;
+	struct row_sum nobody;
+	struct row_sum elsewhere;
 
 	struct view_header header;
 	u64 kinds[SPE_KINDS];
@@ -146,10 +155,18 @@ static_assert((int)TRAITS_LATENCIES == (int)PROFILE_LATENCIES, "traits know of e
 static inline void profile_arrive(struct profile *p, u64 n)
 {
 	const struct location_key *key = &p->way.key[n % WAY];
+	u64 evicted = p->header.evicted;
+	struct location *entry = location_get(p->locations, key, &p->header.evicted);
 
-	location_add(p->locations, location_get(p->locations, key, &p->header.evicted),
-		     &p->way.facts[n % WAY]);
+	/* Entries have samples: another's place that this one took is told by them. */
+	if (p->header.evicted != evicted)
+		*served_place(&p->served, entry) = (struct served_place){ 0 };
+	served_place_add(&p->served, entry, p->way.served[n % WAY]);
+	location_add(p->locations, entry, &p->way.facts[n % WAY]);
 }
+
+/** row_sum_merge() - add what @from counted to @to */
+void row_sum_merge(struct row_sum *to, const struct row_sum *from);
 
 /**
  * profile_settle() - bring all counters up to date

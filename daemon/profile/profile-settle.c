@@ -43,6 +43,12 @@ void profile_context(struct profile *p, unsigned int index, u32 value, u64 count
 	p->context_overflow += count;
 }
 
+void row_sum_merge(struct row_sum *to, const struct row_sum *from)
+{
+	tally_merge(&to->tally, &from->tally);
+	served_merge(&to->served, &from->served);
+}
+
 void profile_who_flush(struct profile *p, struct who *who)
 {
 	unsigned int kind = (unsigned int)(who->key >> 32);
@@ -51,9 +57,9 @@ void profile_who_flush(struct profile *p, struct who *who)
 		return;
 	if (kind <= WHO_CONTEXT_EL2)
 		profile_context(p, kind, (u32)who->key, who->samples);
-	who->tally->samples += who->samples;
+	who->sum->tally.samples += who->samples;
 	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
-		who->tally->count[i] += who->counts >> 8 * i & 0xff;
+		who->sum->tally.count[i] += who->counts >> 8 * i & 0xff;
 	who->samples = 0;
 	who->counts = 0;
 }
@@ -81,7 +87,7 @@ static u32 container_generation(const struct profile *p, u32 index)
 }
 
 /* Samples of a process that is no longer in the container of that time. */
-static void gone_add(struct profile *p, u32 index, u32 generation, const struct tally *tally)
+static void gone_add(struct profile *p, u32 index, u32 generation, const struct row_sum *sum)
 {
 	u32 other = attributor_container_other(p->attributor);
 	struct container_tally *entry;
@@ -89,33 +95,33 @@ static void gone_add(struct profile *p, u32 index, u32 generation, const struct 
 	index = container_now(p, index, generation);
 	if (!grow((void **)&p->gone, &p->gone_count, sizeof(*p->gone),
 		  index > other ? index : other)) {
-		tally_merge(&p->elsewhere, tally);
+		row_sum_merge(&p->elsewhere, sum);
 		return;
 	}
 	entry = &p->gone[index];
 	if (index != other && entry->generation != generation) {
-		tally_merge(&p->gone[other].tally, &entry->tally);
+		row_sum_merge(&p->gone[other].sum, &entry->sum);
 		*entry = (struct container_tally){ .generation = generation };
 	}
-	tally_merge(&entry->tally, tally);
+	row_sum_merge(&entry->sum, sum);
 }
 
 /* What @entry counted since its last move goes to its container. */
 static void container_leave(struct profile *p, const struct process_tally *entry)
 {
-	if (entry->tally.samples)
-		gone_add(p, entry->container, entry->container_generation, &entry->tally);
+	if (entry->sum.tally.samples)
+		gone_add(p, entry->container, entry->container_generation, &entry->sum);
 }
 
 /* The process is in another container than before, as its events tell. */
 static void process_move(struct profile *p, struct process_tally *entry, u32 container)
 {
 	container_leave(p, entry);
-	if (entry->tally.samples && !entry->before)
+	if (entry->sum.tally.samples && !entry->before)
 		entry->before = calloc(1, sizeof(*entry->before));
 	if (entry->before)
-		tally_merge(entry->before, &entry->tally);
-	memset(&entry->tally, 0, sizeof(entry->tally));
+		row_sum_merge(entry->before, &entry->sum);
+	memset(&entry->sum, 0, sizeof(entry->sum));
 	entry->container = container;
 	entry->container_generation = container_generation(p, container);
 }
@@ -159,7 +165,7 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 	profile_who_flush(p, slot);
 	slot->key = key;
 	slot->owner = location_owner(ATTRIBUTE_NONE, 0);
-	slot->tally = &p->nobody;
+	slot->sum = &p->nobody;
 	slot->span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };
 	if (key >> 32 != WHO_NOBODY && attributor_timed(p->attributor))
 		index = attributor_task_during(p->attributor, (s32)(u32)key, time_ns, &slot->span);
@@ -173,7 +179,7 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 	process = index == ATTRIBUTE_NONE ? NULL : attributor_process(p->attributor, index);
 	if (process) {
 		entry = process_entry(p, index, process);
-		slot->tally = entry ? &entry->tally : &p->elsewhere;
+		slot->sum = entry ? &entry->sum : &p->elsewhere;
 		slot->owner = location_owner(index, process->generation);
 	}
 	slot->salt = location_salt(p->locations, slot->owner);
@@ -224,12 +230,12 @@ void profile_traits(struct profile *p, struct traits *slot, u64 events, u64 key)
 	traits_fill(events, key, p->encodings[key >> TRAITS_ENCODING], slot);
 }
 
-static void container_count(struct profile *p, u32 index, u32 generation, const struct tally *tally)
+static void container_count(struct profile *p, u32 index, u32 generation, const struct row_sum *sum)
 {
 	index = container_now(p, index, generation);
-	if (tally->samples && grow((void **)&p->containers, &p->container_count,
-				   sizeof(*p->containers), index))
-		tally_merge(&p->containers[index], tally);
+	if (sum->tally.samples && grow((void **)&p->containers, &p->container_count,
+				       sizeof(*p->containers), index))
+		row_sum_merge(&p->containers[index], sum);
 }
 
 static void containers_settle(struct profile *p)
@@ -241,10 +247,10 @@ static void containers_settle(struct profile *p)
 		memset(p->containers, 0, p->container_count * sizeof(*p->containers));
 	for (u32 i = 0; i < p->gone_count; i++)
 		container_count(p, i, i == other ? container_generation(p, i) : p->gone[i].generation,
-				&p->gone[i].tally);
+				&p->gone[i].sum);
 	for (u32 i = 0; i < p->process_count; i++) {
 		entry = &p->processes[i];
-		container_count(p, entry->container, entry->container_generation, &entry->tally);
+		container_count(p, entry->container, entry->container_generation, &entry->sum);
 	}
 }
 
@@ -263,10 +269,10 @@ static void latencies_settle(struct profile *p)
 	struct histogram *total = &p->latency[PROFILE_TOTAL];
 
 	*total = (struct histogram){ 0 };
-	total_add(total, &p->nobody);
-	total_add(total, &p->elsewhere);
+	total_add(total, &p->nobody.tally);
+	total_add(total, &p->elsewhere.tally);
 	for (u32 i = 0; i < p->container_count; i++)
-		total_add(total, &p->containers[i]);
+		total_add(total, &p->containers[i].tally);
 	for (size_t i = 0; i < ARRAY_SIZE(p->latency); i++) {
 		p->latency[i].count = 0;
 		for (unsigned int k = 0; k < HISTOGRAM_BUCKETS; k++)
@@ -292,5 +298,5 @@ void profile_settle(struct profile *p)
 	all_who_flush(p);
 	containers_settle(p);
 	latencies_settle(p);
-	p->header.unattributed = p->nobody.samples;
+	p->header.unattributed = p->nobody.tally.samples;
 }

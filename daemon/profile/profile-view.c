@@ -45,8 +45,14 @@ static u32 hash_string(const char *s)
 	return h;
 }
 
-static void row_figures(struct view_row *row, const struct tally *t)
+static void row_figures(struct view_row *row, const struct row_sum *sum)
 {
+	const struct tally *t = &sum->tally;
+	struct served served = sum->served;
+
+	served_finish(&served, t->count[TALLY_MEMORY]);
+	memcpy(row->level, served.level, sizeof(row->level));
+	row->remote = served.remote;
 	row->samples = t->samples;
 	row->memory = t->count[TALLY_MEMORY];
 	row->dram = t->count[TALLY_DRAM];
@@ -85,6 +91,8 @@ static u64 sort_key(const struct view_row *row, enum view_sort sort)
 		return row->latency_sum;
 	case VIEW_SORT_DRAM:
 		return row->dram;
+	case VIEW_SORT_REMOTE:
+		return row->remote;
 	default:
 		return row->samples;
 	}
@@ -164,6 +172,8 @@ static u64 location_key(const struct profile *p, const struct location *l, enum 
 		return location_latency(p->locations, l);
 	case VIEW_SORT_DRAM:
 		return location_count(p->locations, l, TALLY_DRAM);
+	case VIEW_SORT_REMOTE:
+		return served_place(&p->served, l)->count[SPE_LEVEL_L1];
 	default:
 		return location_samples(p->locations, l);
 	}
@@ -203,11 +213,14 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
 
 static void fill_function(struct profile *p, const struct function *f, struct view_row *row)
 {
-	struct tally sum = { 0 }, one;
+	struct row_sum sum = { 0 };
+	struct tally one;
 
 	for (size_t i = 0; i < f->count; i++) {
 		location_tally(p->locations, f->first[i].location, &one);
-		tally_merge(&sum, &one);
+		tally_merge(&sum.tally, &one);
+		served_place_merge(&sum.served, served_place(&p->served, f->first[i].location),
+				   one.count[TALLY_DRAM]);
 	}
 	row_function(p, row, f->first);
 	row_figures(row, &sum);
@@ -266,12 +279,12 @@ static int view_functions(struct profile *p, struct symbols *symbols, bool live,
 }
 
 /* All samples of a process, whichever containers it was in. */
-static struct tally process_sum(const struct process_tally *entry)
+static struct row_sum process_sum(const struct process_tally *entry)
 {
-	struct tally sum = entry->tally;
+	struct row_sum sum = entry->sum;
 
 	if (entry->before)
-		tally_merge(&sum, entry->before);
+		row_sum_merge(&sum, entry->before);
 	return sum;
 }
 
@@ -282,16 +295,16 @@ static int view_processes(struct profile *p, struct view *view)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->process_count; i++) {
 		const struct attribute_process *process = attributor_process(p->attributor, i);
-		struct tally sum = process_sum(&p->processes[i]);
+		struct row_sum sum = process_sum(&p->processes[i]);
 
-		if (!sum.samples || !process || process->generation != p->processes[i].generation)
+		if (!sum.tally.samples || !process || process->generation != p->processes[i].generation)
 			continue;
 		row_process(p, &view->rows[view->count], i);
 		row_figures(&view->rows[view->count++], &sum);
 	}
 	if (p->header.unattributed) {
 		row_process(p, &view->rows[view->count], ATTRIBUTE_NONE);
-		view->rows[view->count++].samples = p->header.unattributed;
+		row_figures(&view->rows[view->count++], &p->nobody);
 	}
 	return 0;
 }
@@ -302,7 +315,7 @@ static int view_containers(struct profile *p, struct view *view)
 	if (!view->rows)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->container_count; i++) {
-		if (!p->containers[i].samples)
+		if (!p->containers[i].tally.samples)
 			continue;
 		row_container(p, &view->rows[view->count], i);
 		row_figures(&view->rows[view->count++], &p->containers[i]);
@@ -350,5 +363,5 @@ u32 profile_containers(struct profile *profile)
 
 u64 profile_container_samples(const struct profile *profile, u32 index)
 {
-	return index < profile->container_count ? profile->containers[index].samples : 0;
+	return index < profile->container_count ? profile->containers[index].tally.samples : 0;
 }

@@ -37,7 +37,13 @@ void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 	};
 	struct spe_sample sample = key_sample(events, key);
 	enum spe_op_kind kind = spe_sample_kind(&sample);
-	struct traits t = { .events = events, .key = key, .flags = (u8)kind, .used = true };
+	struct traits t = {
+		.events = events,
+		.key = key,
+		.flags = (u8)kind,
+		.served = SERVED_QUIET,
+		.used = true,
+	};
 
 	if (spe_sample_is_simd(&sample))
 		t.flags |= TRAITS_SIMD;
@@ -45,6 +51,7 @@ void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 		t.flags |= TRAITS_CONTEXTS;
 	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE) {
 		t.origin = spe_sample_origin(sources, &sample);
+		t.served = served_code(&t.origin);
 		t.counts = TALLY_ONE(TALLY_MEMORY);
 		if (from_dram(&t.origin))
 			t.counts |= TALLY_ONE(TALLY_DRAM);

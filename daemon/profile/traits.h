@@ -8,6 +8,7 @@
 #define SPEPROF_PROFILE_TRAITS_H
 
 #include "data-source.h"
+#include "served.h"
 #include "table.h"
 
 /* The counters that are latencies: PROFILE_TOTAL and its like. */
@@ -27,6 +28,7 @@
  * @counts: as in &struct sample_facts
  * @absent: HISTOGRAM_NONE for latencies that such a record does not have, else 0
  * @origin: what served it, if it is a load or store
+ * @served: what rows count of @origin, by served_code()
  * @flags: TRAITS_*
  * @used: whether there is one
  */
@@ -38,6 +40,7 @@ struct traits {
 	u8 absent[TRAITS_LATENCIES];
 	struct spe_origin origin;
 	u8 flags;
+	u8 served;
 	bool used;
 };
 

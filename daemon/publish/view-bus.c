@@ -6,15 +6,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One table a struct serves both directions. The letter is the D-Bus type. */
+/*
+ * One table a struct serves both directions. The letter is the D-Bus type. What is
+ * sparse is left out where it is 0: a row has few of the levels.
+ */
 struct field {
 	const char *name;
 	char type;	/* t: u64, u: u32, i: s32, y: u8, b: bool, s: char[] */
 	u16 offset;
 	u16 size;
+	bool sparse; /* of type t */
 };
 
 #define FIELD(s, f, t) { #f, t, offsetof(struct s, f), sizeof(((struct s *)0)->f) }
+
+#define LEVEL(name, level_of) \
+	{ "level_" name, 't', offsetof(struct view_row, level[level_of]), sizeof(u64), true }
 
 static const struct field header_fields[] = {
 	FIELD(view_header, source, 's'),
@@ -62,6 +69,24 @@ static const struct field row_fields[] = {
 	FIELD(view_row, process, 's'),
 	FIELD(view_row, function, 's'),
 	FIELD(view_row, binary, 's'),
+	FIELD(view_row, remote, 't'),
+	LEVEL("unknown", SPE_LEVEL_UNKNOWN),
+	LEVEL("l1", SPE_LEVEL_L1),
+	LEVEL("l2", SPE_LEVEL_L2),
+	LEVEL("l3", SPE_LEVEL_L3),
+	LEVEL("system_cache", SPE_LEVEL_SYSTEM_CACHE),
+	LEVEL("peer_core", SPE_LEVEL_PEER_CORE),
+	LEVEL("local_cluster", SPE_LEVEL_LOCAL_CLUSTER),
+	LEVEL("peer_cluster", SPE_LEVEL_PEER_CLUSTER),
+	LEVEL("local_chip", SPE_LEVEL_LOCAL_CHIP),
+	LEVEL("remote_cache", SPE_LEVEL_REMOTE_CACHE),
+	LEVEL("dram", SPE_LEVEL_DRAM),
+	LEVEL("device", SPE_LEVEL_DEVICE),
+	LEVEL("recently_fetched", SPE_LEVEL_RECENT),
+	LEVEL("llc", SPE_LEVEL_LLC),
+	LEVEL("beyond_l1", SPE_LEVEL_BEYOND_L1),
+	LEVEL("beyond_l2", SPE_LEVEL_BEYOND_L2),
+	LEVEL("beyond_llc", SPE_LEVEL_BEYOND_LLC),
 };
 
 static int append_field(sd_bus_message *m, const struct field *f, const void *base)
@@ -97,7 +122,8 @@ static int append_fields(sd_bus_message *m, const struct field *fields, size_t n
 
 	r = sd_bus_message_open_container(m, 'a', "{sv}");
 	for (size_t i = 0; i < n && r >= 0; i++)
-		r = append_field(m, &fields[i], base);
+		if (!fields[i].sparse || *(const u64 *)((const char *)base + fields[i].offset))
+			r = append_field(m, &fields[i], base);
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 

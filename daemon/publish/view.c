@@ -13,6 +13,7 @@ static const char *const sort_names[VIEW_SORTS] = {
 	[VIEW_SORT_SAMPLES] = "samples",
 	[VIEW_SORT_LATENCY] = "latency",
 	[VIEW_SORT_DRAM] = "dram",
+	[VIEW_SORT_REMOTE] = "remote",
 };
 
 void view_clear(struct view *view)

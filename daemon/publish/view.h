@@ -6,6 +6,7 @@
 #ifndef SPEPROF_VIEW_H
 #define SPEPROF_VIEW_H
 
+#include "data-source.h"
 #include "env.h"
 #include "source.h"
 
@@ -20,6 +21,7 @@ enum view_sort {
 	VIEW_SORT_SAMPLES,
 	VIEW_SORT_LATENCY,	/* sum of total latency: where cycles wait */
 	VIEW_SORT_DRAM,
+	VIEW_SORT_REMOTE,
 	VIEW_SORTS,
 };
 
@@ -33,6 +35,8 @@ enum view_sort {
  * @p50, @p99: total latency, cycles; 0 where no counter was recorded
  * @pid: 0 for groups of several
  * @container: "-" for none; all strings are escaped
+ * @level: what served @memory, by &enum spe_level; their sum is @memory
+ * @remote: those of @memory that accessed another chip, whichever level it was
  */
 struct view_row {
 	u64 samples;
@@ -48,6 +52,8 @@ struct view_row {
 	char process[64];
 	char function[128];
 	char binary[128];
+	u64 level[SPE_LEVELS];
+	u64 remote;
 };
 
 /**

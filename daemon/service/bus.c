@@ -117,7 +117,7 @@ static int method_get_view(sd_bus_message *m, void *userdata, sd_bus_error *erro
 	if (view_group_parse(group, &request.group) < 0)
 		return invalid(error, "group", group, "function, process or container");
 	if (view_sort_parse(sort, &request.sort) < 0)
-		return invalid(error, "sort", sort, "samples, latency or dram");
+		return invalid(error, "sort", sort, "samples, latency, dram or remote");
 	if (!request.limit || request.limit > MAX_ROWS)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
 					 "limit %u: should be 1 to %u.", request.limit, MAX_ROWS);

@@ -39,12 +39,12 @@ static int teardown(void **state)
 }
 
 /* A window of one load or store; @source -1: without a Data Source packet. */
-static void take(struct profile *profile, u64 midr, u8 op, int source, u64 events)
+static void take_at(struct profile *profile, u64 pc, u64 midr, u8 op, int source, u64 events)
 {
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
 			   (source >= 0 ? SPE_HAS_SOURCE : 0),
-		.address = { 0x400000 },
+		.address = { pc },
 		.op_class = SPE_OP_LOAD_STORE,
 		.op_subclass = op,
 		.events = events,
@@ -60,6 +60,11 @@ static void take(struct profile *profile, u64 midr, u8 op, int source, u64 event
 	window.data = record;
 	window.len = (size_t)n;
 	profile_window(profile, &window);
+}
+
+static void take(struct profile *profile, u64 midr, u8 op, int source, u64 events)
+{
+	take_at(profile, 0x400000, midr, op, source, events);
 }
 
 static u64 figure(json_object *summary, const char *group, const char *key)
@@ -81,6 +86,20 @@ static json_object *summary_of(struct fixture *f)
 	assert_non_null(summary);
 	free(text);
 	return summary;
+}
+
+/* Of what test_levels() took. */
+static void assert_levels(const struct view_row *row)
+{
+	u64 want[SPE_LEVELS] = {
+		[SPE_LEVEL_DRAM] = 1,
+		[SPE_LEVEL_REMOTE_CACHE] = 1,
+		[SPE_LEVEL_BEYOND_L1] = 2,
+		[SPE_LEVEL_BEYOND_LLC] = 1,
+	};
+
+	assert_memory_equal(row->level, want, sizeof(want));
+	assert_int_equal(row->remote, 1);
 }
 
 /* The same packet says DRAM on a core that is known, and nothing on one that is not. */
@@ -114,6 +133,12 @@ static void test_levels(void **state)
 	assert_int_equal(view.count, 1);
 	assert_int_equal(view.rows[0].memory, 5);
 	assert_int_equal(view.rows[0].dram, 2);
+	assert_levels(&view.rows[0]);
+	view_clear(&view);
+	assert_int_equal(
+		profile_view(f->profile, NULL, false, VIEW_PROCESS, VIEW_SORT_REMOTE, 0, &view), 0);
+	assert_int_equal(view.count, 1);
+	assert_levels(&view.rows[0]);
 	view_clear(&view);
 
 	profile_reset(f->profile);
@@ -123,10 +148,47 @@ static void test_levels(void **state)
 	json_object_put(summary);
 }
 
+#define PLACES 64
+
+/* A place that took another's entry has nothing of the other's levels. */
+static void test_levels_evicted(void **state)
+{
+	const struct profile_config config = { .locations = 8 };
+	struct fixture *f = *state;
+	struct profile *profile;
+	struct view view;
+	u64 samples = 0;
+
+	assert_int_equal(profile_new(&config, f->attributor, &profile), 0);
+	for (u64 i = 0; i < PLACES; i++) {
+		take_at(profile, 0x1000 + 16 * i, NEOVERSE_N1, 0, i & 1 ? 0xd : 0x8, L1_MISS);
+		take_at(profile, 0x1000 + 16 * i, NEOVERSE_N1, 0, 0x0, 1 << 2);
+	}
+	assert_int_equal(
+		profile_view(profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_REMOTE, 0, &view), 0);
+	assert_true(view.count > 0 && view.count <= 8);
+	for (u32 i = 0; i < view.count; i++) {
+		const struct view_row *row = &view.rows[i];
+
+		assert_int_equal(row->memory, row->samples);
+		assert_int_equal(row->level[SPE_LEVEL_L1] + row->level[SPE_LEVEL_L2] +
+					 row->level[SPE_LEVEL_REMOTE_CACHE],
+				 row->memory);
+		assert_int_equal(row->remote, row->level[SPE_LEVEL_REMOTE_CACHE]);
+		assert_true(row->level[SPE_LEVEL_L1] >= row->samples / 2);
+		assert_true(!i || view.rows[i - 1].remote >= row->remote);
+		samples += row->samples;
+	}
+	assert_int_equal(samples + view.header.evicted, 2 * PLACES);
+	view_clear(&view);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_levels_evicted, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

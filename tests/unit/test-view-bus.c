@@ -54,6 +54,9 @@ static void test_round_trip(void **state)
 		rows[i].samples = i;
 		rows[i].p99 = 640 + i;
 		rows[i].pid = -(s32)i;
+		rows[i].remote = 7 * i;
+		for (unsigned int k = 0; k < SPE_LEVELS; k++)
+			rows[i].level[k] = (i + k) % 3 ? 1000 * k + i : 0;
 		snprintf(rows[i].function, sizeof(rows[i].function), "walk%u", i);
 	}
 	assert_return_code(view_append(m, &view), 0);
