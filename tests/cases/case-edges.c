@@ -213,6 +213,50 @@ static void names(struct spe_check *check)
 	}
 }
 
+/* RJFYNW: which codes are External aborts on a walk, that an SPU may ignore. */
+static void walk_aborts(struct spe_check *check)
+{
+	static const struct {
+		u8 fsc;
+		bool ignored;
+	} rows[] = { { 0x12, true }, { 0x17, true }, { 0x18, false }, { 0x0f, false } };
+	struct spe_spu_config config;
+
+	spe_spu_config_default(&config);
+	config.walk_abort = SPE_SPU_WALK_ABORT_IGNORED;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!fixture_init(check, &config))
+			return;
+		fixture_arm(4096);
+		spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, rows[i].fsc));
+		fixture_sample(&op_load);
+		SPE_CHECK_EQ(check, i << 1 | !(fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S),
+			     i << 1 | rows[i].ignored);
+	}
+}
+
+/* ITCPLL: an abort that comes while S is set and is not reported is over, not pending. */
+static void late_abort(struct spe_check *check)
+{
+	struct spe_spu_config config;
+	u64 writes;
+
+	spe_spu_config_default(&config);
+	config.pmsver = 4;
+	if (!fixture_init(check, &config))
+		return;
+	fixture_arm(4096);
+	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL));
+	fixture_sample(&op_load);
+	SPE_CHECK(check, fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S);
+	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC));
+	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
+	writes = fixture.writes;
+	fixture_sample(&op_load);
+	SPE_CHECK(check, fixture.writes > writes);
+	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+}
+
 static const struct spe_case cases[] = {
 	{ "a window of exactly two records", window_exact },
 	{ "the owning Security state", owning_state },
@@ -222,6 +266,8 @@ static const struct spe_case cases[] = {
 	{ "filters that overlap", filters_overlap },
 	{ "out of range", out_of_range },
 	{ "names of registers", names },
+	{ "aborts of walks", walk_aborts },
+	{ "an abort that comes late", late_abort },
 };
 
 const struct spe_suite spe_suite_edges = { "edges", cases, ARRAY_SIZE(cases) };
