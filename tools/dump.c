@@ -1,84 +1,117 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dump.h"
 
+#include <errno.h>
+
 #include "data-source.h"
 #include "record.h"
 
 /* Bytes in a line; the longest packet that D18.1.1 allows has 2 + 8. */
 #define LINE_BYTES 16
 
+/**
+ * struct dump - the way through a recording
+ * @midr: of windows that do not say which core took them
+ * @offset: of the window, in all windows
+ * @done: bytes of the window that were dumped
+ * @tail, @held: of a suspect range, the bytes for which there is no line yet
+ * @parses: whether all of it were packets up to there
+ */
 struct dump {
 	FILE *out;
-	u64 midr; /* of windows that do not say which core took them */
-	u64 offset; /* of the window, in all windows */
+	u64 midr;
+	u64 offset;
+	u64 done;
+	u8 tail[LINE_BYTES];
+	size_t held;
+	bool parses;
 };
 
-static void dump_line(const struct dump *dump, const struct source_window *window, size_t pos,
-		      size_t n, const char *meaning)
+static void dump_line(const struct dump *dump, u64 at, const u8 *bytes, size_t n,
+		      const char *meaning)
 {
 	size_t i;
 
-	fprintf(dump->out, ".  %08llx: ", (unsigned long long)(dump->offset + pos));
+	fprintf(dump->out, ".  %08llx: ", (unsigned long long)(dump->offset + at));
 	for (i = 0; i < n; i++)
-		fprintf(dump->out, " %02x", window->data[pos + i]);
+		fprintf(dump->out, " %02x", bytes[i]);
 	fprintf(dump->out, "%*s %s\n", (int)(3 * (LINE_BYTES - i)), "", meaning);
 }
 
 /* Zeros between or within records: a line, however many they are. */
-static void dump_padding(const struct dump *dump, const struct source_window *window, size_t pos,
-			 size_t n)
+static void dump_padding(const struct dump *dump, u64 at, u64 n)
 {
+	static const u8 zeros[LINE_BYTES];
 	char meaning[DUMP_MEANING_MAX] = "PAD";
 
 	if (n > LINE_BYTES)
-		snprintf(meaning, sizeof(meaning), "PAD, %zu bytes", n);
-	dump_line(dump, window, pos, n < LINE_BYTES ? n : LINE_BYTES, meaning);
+		snprintf(meaning, sizeof(meaning), "PAD, %llu bytes", (unsigned long long)n);
+	dump_line(dump, at, zeros, n < LINE_BYTES ? (size_t)n : LINE_BYTES, meaning);
 }
 
-static void dump_packets(const struct dump *dump, const struct source_window *window, size_t pos,
-			 size_t size)
+static void dump_packets(const struct dump *dump, u64 at, const u8 *raw, size_t size)
 {
 	char meaning[DUMP_MEANING_MAX];
 	struct spe_packet packet;
-	size_t end = pos + size, pad;
+	size_t pos = 0, pad;
 	int n;
 
-	while (pos < end) {
-		for (pad = 0; pad < end - pos && !window->data[pos + pad]; pad++)
+	while (pos < size) {
+		for (pad = 0; pad < size - pos && !raw[pos + pad]; pad++)
 			;
 		if (pad)
-			dump_padding(dump, window, pos, pad);
+			dump_padding(dump, at + pos, pad);
 		pos += pad;
-		n = spe_packet_decode(window->data + pos, end - pos, &packet);
+		n = spe_packet_decode(raw + pos, size - pos, &packet);
 		if (n <= 0)
 			break;
 		dump_packet_meaning(&packet, meaning);
-		dump_line(dump, window, pos, (size_t)n, meaning);
+		dump_line(dump, at + pos, raw + pos, (size_t)n, meaning);
 		pos += (size_t)n;
 	}
+}
+
+#define SUSPECT "SUSPECT"
+
+static void suspect_line(struct dump *dump, const char *meaning)
+{
+	dump_line(dump, dump->done - dump->held, dump->tail, dump->held, meaning);
+	dump->held = 0;
+}
+
+static void suspect_byte(struct dump *dump, u8 byte)
+{
+	char meaning[sizeof(SUSPECT " ") + DUMP_MEANING_MAX] = SUSPECT " ";
+	struct spe_packet packet;
+	int n;
+
+	dump->tail[dump->held++] = byte;
+	dump->done++;
+	if (dump->parses) {
+		n = spe_packet_decode(dump->tail, dump->held, &packet);
+		if (n > 0) {
+			dump_packet_meaning(&packet, meaning + strlen(SUSPECT " "));
+			suspect_line(dump, meaning);
+		}
+		dump->parses = n > 0 || n == -ENODATA;
+	}
+	if (dump->held == LINE_BYTES)
+		suspect_line(dump, SUSPECT);
 }
 
 /*
  * What no record is made of: packets as far as they parse, which is how a cut or
- * damaged record begins, and the rest as bytes.
+ * damaged record begins, and the rest as bytes. @decoder is at its end, or at that of what
+ * is known to belong to it.
  */
-static void dump_suspect(const struct dump *dump, const struct source_window *window,
-			 const struct spe_range *range)
+static void dump_suspect(struct dump *dump, const struct spe_decoder *decoder, bool whole)
 {
-	char meaning[sizeof("SUSPECT ") + DUMP_MEANING_MAX] = "SUSPECT ";
-	size_t pos = range->offset, end = range->offset + range->size, size;
-	struct spe_packet packet;
-	int n;
-
-	while (pos < end && (n = spe_packet_decode(window->data + pos, end - pos, &packet)) > 0) {
-		dump_packet_meaning(&packet, meaning + strlen("SUSPECT "));
-		dump_line(dump, window, pos, (size_t)n, meaning);
-		pos += (size_t)n;
-	}
-	for (; pos < end; pos += size) {
-		size = end - pos < LINE_BYTES ? end - pos : LINE_BYTES;
-		dump_line(dump, window, pos, size, "SUSPECT");
-	}
+	while (dump->done < decoder->base + decoder->pos)
+		suspect_byte(dump, decoder->buf[dump->done - decoder->base]);
+	if (whole && dump->held)
+		suspect_line(dump, SUSPECT);
+	if (whole)
+		dump->parses = true;
 }
 
 static void dump_header(const struct dump *dump, const struct source_window *window)
@@ -92,8 +125,9 @@ static void dump_header(const struct dump *dump, const struct source_window *win
 		{ WINDOW_SUSPECT, "suspect" },
 	};
 
-	fprintf(dump->out, "window at 0x%llx: 0x%zx bytes, cpu %u",
-		(unsigned long long)dump->offset, window->len, window->cpu);
+	fprintf(dump->out, "window at 0x%llx: 0x%llx bytes, cpu %u",
+		(unsigned long long)dump->offset,
+		(unsigned long long)(window->decoder ? window->size : window->len), window->cpu);
 	if (window->tid >= 0)
 		fprintf(dump->out, ", tid %d", window->tid);
 	if (window->midr)
@@ -109,8 +143,8 @@ static void dump_header(const struct dump *dump, const struct source_window *win
  * Data Source packet of that core (D18.2.4), else by events (D18.2.6). perf has no
  * such line; without bytes it is none of its packets.
  */
-static void dump_served(const struct dump *dump, const struct source_window *window, size_t start,
-			const struct spe_data_sources *sources, const struct spe_sample *sample)
+static void dump_served(const struct dump *dump, const struct spe_data_sources *sources,
+			const struct spe_sample *sample)
 {
 	static const struct {
 		u8 flag;
@@ -137,51 +171,62 @@ static void dump_served(const struct dump *dump, const struct source_window *win
 		snprintf(text + n, sizeof(text) - (size_t)n, ", by source (%s)", sources->name);
 	else
 		snprintf(text + n, sizeof(text) - (size_t)n, ", by events");
-	dump_line(dump, window, start, 0, text);
+	dump_line(dump, dump->done, NULL, 0, text);
 }
 
 /* Padding has no event of its own from the decoder: it is what lies between. */
+static void dump_to(struct dump *dump, u64 start)
+{
+	if (start > dump->done) {
+		dump_padding(dump, dump->done, start - dump->done);
+		dump->done = start;
+	}
+}
+
+static void dump_part(struct dump *dump, struct spe_decoder *decoder,
+		      const struct spe_data_sources *sources)
+{
+	struct spe_sample sample;
+	struct spe_range range;
+	enum spe_decode r;
+
+	do {
+		r = spe_decoder_next(decoder, &sample, &range);
+		if (r == SPE_DECODE_SAMPLE) {
+			dump_to(dump, decoder->base + decoder->pos - sample.size);
+			dump_packets(dump, dump->done, sample.raw, sample.size);
+			dump_served(dump, sources, &sample);
+			dump->done += sample.size;
+		} else if (r == SPE_DECODE_SUSPECT || decoder->broken) {
+			dump_to(dump, r == SPE_DECODE_SUSPECT ? range.offset : decoder->suspect);
+			dump_suspect(dump, decoder, r == SPE_DECODE_SUSPECT);
+		}
+	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
+}
+
 static void dump_window(void *ctx, const struct source_window *window)
 {
-	const struct spe_decoder_config config = {
-		.max_size = window->max_record,
-		.align = window->align,
-	};
 	struct dump *dump = ctx;
 	const struct spe_data_sources *sources =
 		spe_data_sources_find(window->midr ? window->midr : dump->midr);
-	struct spe_decoder decoder;
-	struct spe_sample sample;
-	struct spe_range range;
-	size_t done = 0, start;
-	enum spe_decode r;
+	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 
 	if (ferror(dump->out))
 		return;
-	dump_header(dump, window);
-	spe_decoder_init(&decoder, &config, window->data, window->len);
-	do {
-		r = spe_decoder_next(&decoder, &sample, &range);
-		start = r == SPE_DECODE_SAMPLE	? decoder.pos - sample.size :
-			r == SPE_DECODE_SUSPECT ? range.offset :
-						  window->len;
-		if (start > done)
-			dump_padding(dump, window, done, start - done);
-		if (r == SPE_DECODE_SAMPLE) {
-			dump_packets(dump, window, start, sample.size);
-			dump_served(dump, window, start, sources, &sample);
-		} else if (r == SPE_DECODE_SUSPECT) {
-			dump_suspect(dump, window, &range);
-		}
-		done = decoder.pos;
-	} while (r != SPE_DECODE_END);
-	dump->offset += window->len;
+	if (!decoder->base)
+		dump_header(dump, window);
+	dump_part(dump, decoder, sources);
+	if (decoder->open)
+		return;
+	dump_to(dump, decoder->base + decoder->len);
+	dump->offset += dump->done;
+	dump->done = 0;
 }
 
 int dump_recording(struct recording *recording, u64 midr, FILE *out,
 		   struct recording_error *ret_error)
 {
-	struct dump dump = { .out = out, .midr = midr };
+	struct dump dump = { .out = out, .midr = midr, .parses = true };
 	const struct source_sink sink = { .window = dump_window, .ctx = &dump };
 
 	return recording_replay(recording, &sink, ret_error);

@@ -340,14 +340,19 @@ static void run_add(struct profile *p, const struct origin *origin, const struct
 	}
 }
 
-static void ledger_add(struct view_header *h, const struct source_window *w,
-		       const struct spe_ledger *ledger)
+/* Of the part that @d is through with. */
+static void ledger_add(struct view_header *h, const struct spe_decoder *d,
+		       const struct spe_ledger *before)
 {
-	h->records += ledger->records;
-	h->bytes += w->len;
-	h->decoded += ledger->decoded;
-	h->padding += ledger->padding;
-	h->suspect += ledger->suspect;
+	h->records += d->ledger.records - before->records;
+	h->bytes += d->pos;
+	h->decoded += d->ledger.decoded - before->decoded;
+	h->padding += d->ledger.padding - before->padding;
+	h->suspect += d->ledger.suspect - before->suspect;
+}
+
+static void window_add(struct view_header *h, const struct source_window *w)
+{
 	h->lost += w->lost_bytes;
 	h->blind_ns += w->blind_ns;
 	h->enabled_ns += w->blind_ns + (w->armed_ns ? w->armed_ns : w->end_ns - w->start_ns);
@@ -390,7 +395,7 @@ static void window_filter(struct profile *p, struct spe_decoder *decoder,
 			p->header.filtered++;
 			p->header.records--;
 		}
-	} while (r != SPE_DECODE_END);
+	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
 }
 
 static void window_decode(struct profile *p, struct spe_decoder *decoder,
@@ -406,17 +411,21 @@ static void window_decode(struct profile *p, struct spe_decoder *decoder,
 			run_add(p, origin, &run);
 		else if (r == SPE_DECODE_SAMPLE)
 			sample_add(p, origin, &sample);
-	} while (r != SPE_DECODE_END);
+	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
+}
+
+/* D17.8.4.4: nothing in it may be taken for valid. */
+static void window_suspect(struct spe_decoder *decoder)
+{
+	decoder->ledger.suspect += decoder->len - decoder->pos;
+	decoder->pos = decoder->len;
 }
 
 void profile_window(struct profile *profile, const struct source_window *window)
 {
-	const struct spe_decoder_config config = {
-		.max_size = window->max_record,
-		.align = window->align,
-	};
 	u64 midr = window->midr ? window->midr : profile->midr;
-	struct spe_decoder decoder;
+	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
+	const struct spe_ledger before = decoder->ledger;
 	struct origin origin = {
 		.who = (u64)WHO_NOBODY << 32,
 		.timed = attributor_timed(profile->attributor),
@@ -430,15 +439,15 @@ void profile_window(struct profile *profile, const struct source_window *window)
 	origin.encoding = profile_encoding(profile, spe_data_sources_find(midr));
 	/* Events of tasks may have come in between. */
 	profile->epoch++;
-	spe_decoder_init(&decoder, &config, window->data, window->len);
 	if (window->flags & WINDOW_SUSPECT)
-		/* D17.8.4.4: nothing in it may be taken for valid. */
-		decoder.ledger.suspect = window->len;
+		window_suspect(decoder);
 	else if (profile->filter)
-		window_filter(profile, &decoder, &origin);
+		window_filter(profile, decoder, &origin);
 	else
-		window_decode(profile, &decoder, &origin);
-	ledger_add(&profile->header, window, &decoder.ledger);
+		window_decode(profile, decoder, &origin);
+	ledger_add(&profile->header, decoder, &before);
+	if (!decoder->open)
+		window_add(&profile->header, window);
 }
 
 static void sink_window(void *ctx, const struct source_window *window)

@@ -203,13 +203,13 @@ static void take_window(struct own *own, const struct chunk *chunk)
 			   .mult = more.clock_mult,
 			   .shift = more.clock_shift },
 	};
-	/* The count is of the whole: not of what is cut off, nor of its parts. */
-	if (h->flags & SPEPROF_WINDOW_COUNTED && size == h->data_size && size <= RECORDING_WINDOW)
+	/* The count is of the whole: not of what is cut off. */
+	if (h->flags & SPEPROF_WINDOW_COUNTED && size == h->data_size)
 		window.written = h->records;
 	if (size < h->data_size)
 		window.flags |= WINDOW_TRUNCATED;
-	recording_windows(own->recording, chunk->at + h->data_offset, size, &window, own->sink,
-			  NULL);
+	recording_window(own->recording, chunk->at + h->data_offset, size, &window, own->sink,
+			 NULL);
 }
 
 static void task_damage(struct own *own, const struct chunk *chunk, const struct own_task *task,

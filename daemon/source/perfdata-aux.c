@@ -203,7 +203,7 @@ void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *reco
 		 */
 		if (cpu < 0 || tid < 0)
 			window.tid = tid;
-		recording_windows(perf->recording, at, stop - pos, &window, perf->sink, NULL);
+		recording_window(perf->recording, at, stop - pos, &window, perf->sink, NULL);
 		at += stop - pos;
 	}
 }

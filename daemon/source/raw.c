@@ -12,9 +12,9 @@ void raw_replay(struct recording *recording, const struct source_sink *sink)
 		.written = WINDOW_WRITTEN_UNKNOWN,
 		.backend = BACKEND_UNKNOWN,
 	};
-	struct recording_ledger ledger;
+	struct spe_ledger ledger;
 
-	recording_windows(recording, 0, recording->size, &like, sink, &ledger);
+	recording_window(recording, 0, recording->size, &like, sink, &ledger);
 	if (!ledger.records)
 		recording_damage(recording, 0,
 				 "no SPE record in %llu bytes (%llu of them are not zero and parse "

@@ -8,8 +8,8 @@
 
 #include "recording.h"
 
-/* Bytes of a window that is longer than this come as several. */
-#define RECORDING_WINDOW (4U << 20)
+/* A longer window comes in parts of so many bytes. */
+#define RECORDING_WINDOW (1U << 20)
 
 /**
  * struct recording - an open recording
@@ -61,28 +61,16 @@ size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t l
 const u8 *recording_peek(struct recording *recording, u64 offset, size_t len, size_t *ret_len);
 
 /**
- * struct recording_ledger - what the windows of a range came to
+ * recording_window() - hand @size bytes from @offset to @sink as a window
+ * @like: what is known of it
+ * @ret_ledger: what its bytes came to; NULL if it is not wanted
  *
- * Counted only where a range had to be cut into several windows.
+ * A window of more than RECORDING_WINDOW bytes comes in parts, and so does each whose
+ * ledger is wanted.
  */
-struct recording_ledger {
-	u64 records;
-	u64 decoded;
-	u64 suspect;
-};
-
-/**
- * recording_windows() - hand @size bytes from @offset to @sink as windows
- * @like: what is known of them; its flags belong to the end of the range
- * @ret_ledger: NULL if it is not wanted: then what fits in one window is not
- *	decoded here
- *
- * A range of more than RECORDING_WINDOW bytes is cut where a record begins, so
- * that none is lost or counted twice.
- */
-void recording_windows(struct recording *recording, u64 offset, u64 size,
-		       const struct source_window *like, const struct source_sink *sink,
-		       struct recording_ledger *ret_ledger);
+void recording_window(struct recording *recording, u64 offset, u64 size,
+		      const struct source_window *like, const struct source_sink *sink,
+		      struct spe_ledger *ret_ledger);
 
 /** raw_replay() - the whole file is records */
 void raw_replay(struct recording *recording, const struct source_sink *sink);

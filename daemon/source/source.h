@@ -7,7 +7,7 @@
 #ifndef SPEPROF_SOURCE_H
 #define SPEPROF_SOURCE_H
 
-#include "env.h"
+#include "record.h"
 
 /* Who wrote the records; stands beside every figure that is shown. */
 enum backend {
@@ -53,10 +53,18 @@ struct tick_clock {
  * @pmsver: ID_AA64DFR0_EL1.PMSVer, 0 if unknown
  * @backend: &enum backend
  * @clock: of its Timestamp packets
+ * @decoder: the walk through a window that comes in parts, one call each, at @data: the
+ *	sink goes on with it. NULL of a window that is there as a whole
+ * @size: of a window in parts, what they all come to, unless the file shrinks
+ *
+ * What is said of a window is said with each of its parts, and is to be counted once:
+ * with the last, of which &spe_decoder.open is false.
  */
 struct source_window {
 	const u8 *data;
 	size_t len;
+	struct spe_decoder *decoder;
+	u64 size;
 	u64 midr;
 	u64 start_ns;
 	u64 end_ns;
@@ -76,6 +84,21 @@ struct source_window {
 };
 
 #define WINDOW_WRITTEN_UNKNOWN UINT64_MAX
+
+/** source_window_decoder() - the walk through @window: its own, or @local from its start on */
+static inline struct spe_decoder *source_window_decoder(const struct source_window *window,
+							struct spe_decoder *local)
+{
+	const struct spe_decoder_config config = {
+		.max_size = window->max_record,
+		.align = window->align,
+	};
+
+	if (window->decoder)
+		return window->decoder;
+	spe_decoder_init(local, &config, window->data, window->len);
+	return local;
+}
 
 enum task_event_type {
 	TASK_COMM,	/* @name: the new name; @exec: by execve */

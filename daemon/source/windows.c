@@ -1,110 +1,69 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A range of a recording as windows. What does not fit in one buffer is cut
- * where a record begins; the rest is carried over to the next.
+ * A range of a recording as a window. What does not fit in one buffer comes in
+ * parts: what the decoder is not through with is carried over to the next.
  */
 #include "recording-file.h"
 
-#include "layout.h"
+static_assert(RECORDING_WINDOW > SPE_DECODER_HELD, "each part brings the decoder on");
 
-/* Without a record to cut at: where in the file those of every alignment may begin. */
-#define BLIND_CUT 4096
-
-struct cut {
-	struct recording_ledger ledger; /* up to @pos */
-	size_t pos;
-};
-
-/*
- * The last place of @buf where a record surely begins. Not among the records
- * that follow damage at once: where decoding goes on after it was decided with
- * the bytes behind them at hand.
- */
-static struct cut find_cut(const u8 *buf, size_t len, struct spe_ledger *ret_all)
+/* What the sink was not interested in: the walk has to get on all the same. */
+static void walk_rest(struct spe_decoder *decoder)
 {
-	struct spe_decoder decoder;
 	struct spe_sample sample;
-	struct spe_layouts layouts = { .count = 0 };
-	struct cut cut = { .pos = 0 };
-	unsigned int clean = SPE_RESYNC_RECORDS;
 	enum spe_decode r;
 
-	spe_decoder_init(&decoder, NULL, buf, len);
-	while ((r = spe_decoder_next_fast(&decoder, &layouts, &sample, NULL)) != SPE_DECODE_END) {
-		if (r == SPE_DECODE_SUSPECT) {
-			clean = 0;
-			continue;
-		}
-		if (++clean <= SPE_RESYNC_RECORDS)
-			continue;
-		cut.pos = decoder.pos - sample.size;
-		cut.ledger = (struct recording_ledger){
-			.records = decoder.ledger.records - 1,
-			.decoded = decoder.ledger.decoded - sample.size,
-			.suspect = decoder.ledger.suspect,
-		};
-	}
-	*ret_all = decoder.ledger;
-	return cut;
+	do
+		r = spe_decoder_next(decoder, &sample, NULL);
+	while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
 }
 
-static void add_ledger(struct recording_ledger *sum, const struct recording_ledger *more)
+static void window_in_parts(struct recording *recording, u64 offset, u64 size,
+			    struct source_window *window, const struct source_sink *sink)
 {
-	sum->records += more->records;
-	sum->decoded += more->decoded;
-	sum->suspect += more->suspect;
-}
-
-/* How many of the @len bytes of the buffer, which end at @end, to hand over now. */
-static size_t cut_window(const u8 *buf, size_t len, u64 end, bool last,
-			 struct recording_ledger *ret_ledger)
-{
-	struct spe_ledger all;
-	struct cut cut = find_cut(buf, len, &all);
-
-	if (!last && cut.pos >= len / 2) {
-		add_ledger(ret_ledger, &cut.ledger);
-		return cut.pos;
-	}
-	add_ledger(ret_ledger, &(struct recording_ledger){
-				       .records = all.records,
-				       .decoded = all.decoded,
-				       .suspect = all.suspect,
-			       });
-	return last ? len : len - (size_t)(end % BLIND_CUT);
-}
-
-void recording_windows(struct recording *recording, u64 offset, u64 size,
-		       const struct source_window *like, const struct source_sink *sink,
-		       struct recording_ledger *ret_ledger)
-{
-	struct recording_ledger ledger = { 0 };
-	struct source_window window = *like;
-	size_t held = 0, want, got, give;
+	struct spe_decoder *decoder = window->decoder;
+	size_t want, got, held = 0;
 	bool last;
 
 	do {
 		want = size < recording->room - held ? (size_t)size : recording->room - held;
 		got = recording_read(recording, offset, recording->window + held, want);
-		last = got < want || got == size;
+		/* The file has fewer bytes than were asked for, or than it had. */
+		last = got < want || got == size || !want;
 		offset += got;
 		size -= got;
 		held += got;
 
-		give = held;
-		if (ret_ledger || !last)
-			give = cut_window(recording->window, held, offset, last, &ledger);
-		if (give) {
-			window.data = recording->window;
-			window.len = give;
-			window.flags = last ? like->flags : 0;
-			sink->window(sink->ctx, &window);
-			window.lost_bytes = 0;
-			window.blind_ns = 0;
-		}
-		held -= give;
-		memmove(recording->window, recording->window + give, held);
+		spe_decoder_part(decoder, recording->window, held, last);
+		window->len = held;
+		if (held || decoder->base)
+			sink->window(sink->ctx, window);
+		walk_rest(decoder);
+		held -= decoder->pos;
+		memmove(recording->window, recording->window + decoder->pos, held);
 	} while (!last);
+}
+
+void recording_window(struct recording *recording, u64 offset, u64 size,
+		      const struct source_window *like, const struct source_sink *sink,
+		      struct spe_ledger *ret_ledger)
+{
+	struct source_window window = *like;
+	struct spe_decoder decoder;
+
+	window.data = recording->window;
+	if (size <= recording->room && !ret_ledger) {
+		window.len = recording_read(recording, offset, recording->window, (size_t)size);
+		if (window.len)
+			sink->window(sink->ctx, &window);
+		return;
+	}
+	if (offset < recording->size && size > recording->size - offset)
+		size = recording->size - offset;
+	window.len = 0;
+	window.size = size;
+	window.decoder = source_window_decoder(&window, &decoder);
+	window_in_parts(recording, offset, size, &window, sink);
 	if (ret_ledger)
-		*ret_ledger = ledger;
+		*ret_ledger = decoder.ledger;
 }

@@ -257,7 +257,8 @@ static void skip_zeros(struct spe_decoder *d)
 {
 	size_t zeros;
 
-	if (d->pos == d->len || d->buf[d->pos])
+	/* Those of a suspect range are none. */
+	if (d->pos == d->len || d->buf[d->pos] || d->broken)
 		return;
 	zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);
 	d->pos += zeros;
@@ -268,7 +269,8 @@ static void skip_zeros(struct spe_decoder *d)
 static bool can_match(const struct spe_decoder *d, const struct spe_layouts *layouts)
 {
 	return layouts->count && d->len - d->pos >= SPE_LAYOUT_BYTES &&
-	       d->max_size >= SPE_LAYOUT_BYTES && !(d->align && d->pos % d->align);
+	       d->max_size >= SPE_LAYOUT_BYTES && !d->broken &&
+	       !(d->align && (d->base + d->pos) % d->align);
 }
 
 /*
@@ -278,17 +280,17 @@ static bool can_match(const struct spe_decoder *d, const struct spe_layouts *lay
  */
 static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct spe_run *run)
 {
-	size_t pos = d->pos, last = d->len - SPE_LAYOUT_BYTES, decoded = 0, stride = 0;
+	size_t pos = d->base + d->pos, last = d->base + d->len - SPE_LAYOUT_BYTES;
+	size_t decoded = 0, stride = 0;
 	/* Alignments are powers of two (PMBIDR_EL1.Align); others are left to the caller. */
 	size_t misaligned = d->align ? d->align - 1 : 0;
-	const u8 *buf = d->buf, *raw;
+	const u8 *raw = d->buf + d->pos;
 	const struct spe_layout *l;
 	unsigned int n = 0;
 	u32 starts = 0;
 	int i;
 
 	do {
-		raw = buf + pos;
 		i = *layouts_guess(layouts, raw);
 		l = &layouts->layout[i];
 		if (layout_differs(l, raw)) {
@@ -307,6 +309,7 @@ static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct 
 			__asm__ volatile("" : "+r"(stride));
 		}
 		pos += stride;
+		raw += stride;
 	} while (n < SPE_RUN && pos <= last && !(pos & misaligned));
 
 	run->count = n;
@@ -316,8 +319,8 @@ static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct 
 	d->first = run->raw[n - 1][0];
 	d->ledger.records += n;
 	d->ledger.decoded += decoded;
-	d->ledger.padding += pos - d->pos - decoded;
-	d->pos = pos;
+	d->ledger.padding += pos - d->base - d->pos - decoded;
+	d->pos = pos - d->base;
 }
 
 enum spe_decode spe_decoder_next_run(struct spe_decoder *d, struct spe_layouts *layouts,
@@ -356,7 +359,7 @@ enum spe_decode spe_decoder_next_fast(struct spe_decoder *d, struct spe_layouts 
 	spe_layout_read(l, raw, ret_sample);
 	if (l->present & SPE_LAYOUT_RARE)
 		spe_layout_read_rare(l, raw, ret_sample);
-	d->starts |= (u32)d->pos;
+	d->starts |= (u32)(d->base + d->pos);
 	d->first = raw[0];
 	d->pos += l->size;
 	d->ledger.records++;

@@ -14,9 +14,6 @@
  */
 #define MAX_PACKETS 96
 
-/* How far a plausible place to go on from is preferred to a nearer one. */
-#define RESYNC_SPAN (2 * SPE_MAX_RECORD)
-
 /* Bit of @present for an indexed packet; the indices above 7 have no field. */
 static u64 indexed_bit(u8 index, u64 bit)
 {
@@ -292,6 +289,16 @@ void spe_decoder_init(struct spe_decoder *decoder, const struct spe_decoder_conf
 }
 SPE_EXPORT(spe_decoder_init);
 
+void spe_decoder_part(struct spe_decoder *decoder, const u8 *buf, size_t len, bool last)
+{
+	decoder->base += decoder->pos;
+	decoder->pos = 0;
+	decoder->buf = buf;
+	decoder->len = len;
+	decoder->open = !last;
+}
+SPE_EXPORT(spe_decoder_part);
+
 /* The lowest bit in which the starts of good records differ from the window's. */
 static size_t resync_step(const struct spe_decoder *d)
 {
@@ -337,103 +344,151 @@ static int run_left(const struct run *run, size_t pos)
 	return -1;
 }
 
-/* Whether the rest of the window, or SPE_RESYNC_RECORDS records, parse from @pos. */
-static bool parses_from(const struct spe_decoder *d, size_t pos, bool strict, struct run *failed)
+/*
+ * Whether it is known that records go on: for as long as it would need bytes that
+ * are still to come, nothing is.
+ */
+enum parses {
+	PARSES_NOT,
+	PARSES,
+	PARSES_UNKNOWN,
+};
+
+/*
+ * Whether the rest of the window, or SPE_RESYNC_RECORDS records, parse from @pos, where no
+ * zero is.
+ */
+static enum parses parses_from(const struct spe_decoder *d, size_t pos, bool strict,
+			       struct run *failed)
 {
 	struct spe_sample sample;
+	size_t zeros, room;
 	struct run run;
 	int r;
 
 	for (run.n = 0; run.n < SPE_RESYNC_RECORDS; run.n++) {
-		pos += spe_count_zeros(d->buf + pos, d->len - pos);
+		room = d->len - pos < SPE_RESYNC_ZEROS ? d->len - pos : SPE_RESYNC_ZEROS;
+		zeros = spe_count_zeros(d->buf + pos, room);
+		if (zeros == SPE_RESYNC_ZEROS)
+			return PARSES;
+		pos += zeros;
 		if (pos == d->len)
-			return run.n > 0;
+			return d->open ? PARSES_UNKNOWN : PARSES;
 		if (run.n || !strict) {
 			r = run_left(failed, pos);
 			if (r >= 0)
-				return run.n + (unsigned int)r >= SPE_RESYNC_RECORDS;
+				return run.n + (unsigned int)r >= SPE_RESYNC_RECORDS ? PARSES :
+										       PARSES_NOT;
 		}
 		run.at[run.n] = pos;
 		r = spe_record_decode(d->buf + pos, d->len - pos, d->max_size, &sample);
 		if (r == -ENODATA)
-			return run.n > 0;
+			return d->open ? PARSES_UNKNOWN : run.n ? PARSES : PARSES_NOT;
 		if (r < 0) {
 			if (run.n)
 				*failed = run;
-			return false;
+			return PARSES_NOT;
 		}
 		if (strict && !run.n && !plausible(d, &sample))
-			return false;
+			return PARSES_NOT;
 		pos += (size_t)r;
 	}
-	return true;
-}
-
-/* The nearest place in @from to @to to go on from, or @to. */
-static size_t resync_within(const struct spe_decoder *d, size_t from, size_t to, bool strict)
-{
-	struct run failed = { .n = 0, .at = { d->len } };
-	size_t step = resync_step(d), next;
-
-	for (next = from + step - from % step; next < to; next += step)
-		if (d->buf[next] && parses_from(d, next, strict, &failed))
-			return next;
-	return to;
+	return PARSES;
 }
 
 /*
- * The nearest place after the decoder's to go on from, or the window's end. A
- * plausible one is preferred, but only so far: what follows damage is at most
- * the rest of one record and another one.
+ * The nearest place in @from to @to to go on from, or @to. False if bytes that are
+ * still to come decide.
  */
-static size_t resync(const struct spe_decoder *d)
+static bool resync_within(const struct spe_decoder *d, size_t from, size_t to, bool strict,
+			  size_t *ret_next)
 {
-	size_t from, to, next;
+	struct run failed = { .n = 0, .at = { d->len } };
+	size_t step = resync_step(d), next;
+	enum parses parses;
 
-	for (from = d->pos; from < d->len; from = to - 1) {
-		to = d->len - from > RESYNC_SPAN ? from + RESYNC_SPAN : d->len;
-		next = resync_within(d, from, to, true);
-		if (next == to)
-			next = resync_within(d, from, to, false);
-		if (next < to || to == d->len)
-			return next;
+	for (next = from + step - (d->base + from) % step; next < to; next += step) {
+		if (!d->buf[next])
+			continue;
+		parses = parses_from(d, next, strict, &failed);
+		if (parses == PARSES_UNKNOWN)
+			return false;
+		if (parses == PARSES)
+			break;
 	}
-	return d->len;
+	*ret_next = next < to ? next : to;
+	return true;
+}
+
+/*
+ * Move to the nearest place to go on from, or to the window's end. A plausible one is
+ * preferred, but only so far: what follows damage is at most the rest of one record
+ * and another one. False if it takes bytes that are still to come; the decoder is then as
+ * far as there is none for sure.
+ */
+static bool resync(struct spe_decoder *d)
+{
+	size_t to, next;
+
+	for (;;) {
+		if (d->open && d->len - d->pos <= SPE_RESYNC_SPAN)
+			return false;
+		to = d->len - d->pos > SPE_RESYNC_SPAN ? d->pos + SPE_RESYNC_SPAN : d->len;
+		if (!resync_within(d, d->pos, to, true, &next) ||
+		    (next == to && !resync_within(d, d->pos, to, false, &next)))
+			return false;
+		if (next < to || to == d->len) {
+			d->pos = next;
+			return true;
+		}
+		d->pos = to - 1;
+	}
 }
 
 static enum spe_decode decode_suspect(struct spe_decoder *d, int error, struct spe_range *ret_range)
 {
-	size_t next = resync(d);
+	size_t size;
 
-	if (next == d->len && error == -ENODATA)
-		d->ledger.partial += next - d->pos;
-	d->ledger.suspect += next - d->pos;
+	if (!d->broken)
+		d->suspect = d->base + d->pos;
+	d->broken = !resync(d);
+	if (d->broken)
+		return SPE_DECODE_MORE;
+	size = d->base + d->pos - d->suspect;
+	if (d->pos == d->len && error == -ENODATA)
+		d->ledger.partial += size;
+	d->ledger.suspect += size;
 	d->ledger.suspect_ranges++;
 	if (ret_range)
-		*ret_range = (struct spe_range){ .offset = d->pos, .size = next - d->pos };
-	d->pos = next;
+		*ret_range = (struct spe_range){ .offset = d->suspect, .size = size };
 	return SPE_DECODE_SUSPECT;
 }
 
 enum spe_decode spe_decoder_next(struct spe_decoder *d, struct spe_sample *ret_sample,
 				 struct spe_range *ret_range)
 {
-	size_t zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);
+	size_t zeros;
 	int r;
 
+	/* More than it was: no longer the partial record of a window's end. */
+	if (d->broken)
+		return decode_suspect(d, -EBADMSG, ret_range);
+	zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);
 	d->pos += zeros;
 	d->ledger.padding += zeros;
 	if (d->pos == d->len)
-		return SPE_DECODE_END;
+		return d->open ? SPE_DECODE_MORE : SPE_DECODE_END;
 
 	/* PMBIDR_EL1.Align: a record that begins elsewhere is the tail of a damaged one. */
-	if (d->align && d->pos % d->align)
+	if (d->align && (d->base + d->pos) % d->align)
 		return decode_suspect(d, -EBADMSG, ret_range);
 	r = spe_record_decode(d->buf + d->pos, d->len - d->pos, d->max_size, ret_sample);
+	if (r == -ENODATA && d->open)
+		return SPE_DECODE_MORE;
 	if (r < 0)
 		return decode_suspect(d, r, ret_range);
 
-	d->starts |= (u32)d->pos;
+	d->starts |= (u32)(d->base + d->pos);
 	d->first = d->buf[d->pos];
 	d->pos += (size_t)r;
 	d->ledger.records++;

@@ -9,6 +9,7 @@
 
 #include "env.h"
 #include "packet.h"
+#include "regs.h"
 
 /* What a record held, as bits of &spe_sample.present. */
 #define SPE_HAS_ADDRESS(i)	SPE_BIT(i)		/* INDEX 0-7 */
@@ -180,17 +181,26 @@ struct spe_ledger {
 
 /**
  * struct spe_decoder - a walk over one window; the caller's to keep, no pointer
- * in it outlives the window. Fields are private but for @ledger and @pos.
+ * in it outlives the window. Fields are private but for these, which are to be read.
+ * @pos: how far it is in @buf: what is before it will not be asked for again
+ * @base: where in the window @buf begins; 0 of a window that is there as a whole
+ * @open: more bytes follow those of @buf, see spe_decoder_part()
+ * @ledger: up to @pos, but for the suspect range that goes on there if @broken
+ * @broken: @pos is within a suspect range, which began at @suspect of the window
  */
 struct spe_decoder {
 	const u8 *buf;
 	size_t len;
 	size_t pos;
+	size_t base;
+	size_t suspect;
 	struct spe_ledger ledger;
 	u32 max_size;
 	u32 align;
 	u32 starts;	/* OR of the offsets of good records, to learn @align */
 	s16 first;	/* first header byte of the last good record, -1 before it */
+	bool open;
+	bool broken;
 };
 
 enum spe_decode {
@@ -198,9 +208,10 @@ enum spe_decode {
 	SPE_DECODE_SUSPECT,	/* a range was skipped: @ret_range */
 	SPE_DECODE_END,		/* the window is read */
 	SPE_DECODE_RUN,		/* several samples: of spe_decoder_next_run() only */
+	SPE_DECODE_MORE,	/* of an open window only: more of its bytes are needed */
 };
 
-/** struct spe_range - bytes of a window: from @offset, @size of them */
+/** struct spe_range - bytes of a window: from @offset in it, @size of them */
 struct spe_range {
 	size_t offset;
 	size_t size;
@@ -227,11 +238,34 @@ void spe_decoder_init(struct spe_decoder *decoder, const struct spe_decoder_conf
  * @ret_range: valid if SPE_DECODE_SUSPECT is returned; may be NULL
  *
  * After bytes that do not parse, goes on at the nearest aligned place from
- * which the rest of the window, or a run of SPE_RESYNC_RECORDS records, parses.
+ * which a run of SPE_RESYNC_RECORDS records parses, or all records up to the
+ * window's end, or to SPE_RESYNC_ZEROS zeros.
  */
 enum spe_decode spe_decoder_next(struct spe_decoder *decoder, struct spe_sample *ret_sample,
 				 struct spe_range *ret_range);
 
 #define SPE_RESYNC_RECORDS 16
+#define SPE_RESYNC_ZEROS   4096
+/* How far a plausible place to go on from is preferred to a nearer one. */
+#define SPE_RESYNC_SPAN	   (2 * SPE_MAX_RECORD)
+
+/* The most bytes behind @pos of a decoder that says SPE_DECODE_MORE. */
+#define SPE_DECODER_HELD \
+	(SPE_RESYNC_SPAN + SPE_RESYNC_RECORDS * (SPE_MAX_RECORD + SPE_RESYNC_ZEROS))
+
+/**
+ * spe_decoder_part() - go on with a window that comes in parts
+ * @decoder: begun by spe_decoder_init() with no bytes; then as it was when it
+ *	said SPE_DECODE_MORE
+ * @buf: the bytes that it was not through with, from &spe_decoder.pos of the part
+ *	before on, and those that follow them
+ * @len: of @buf; with more than SPE_DECODER_HELD of them it gets on in any case
+ * @last: no more follow
+ *
+ * Records, suspect ranges and ledger are those of the whole window in one piece,
+ * wherever it is cut: until @last nothing is decided that bytes to come could change.
+ * A suspect range is told when its end is known; its bytes may be gone then.
+ */
+void spe_decoder_part(struct spe_decoder *decoder, const u8 *buf, size_t len, bool last);
 
 #endif

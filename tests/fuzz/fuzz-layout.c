@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The fast path of the codec against the general one, record by record and in runs:
- * the first byte says the alignment, the rest is two windows with one set of layouts.
+ * the first byte says the alignment, the rest is two windows with one set of layouts. And
+ * a window that comes in parts against one that does not.
  */
 #include <string.h>
 
@@ -75,6 +76,39 @@ static void walk_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 	fuzz_assert(general.starts == fast.starts && general.first == fast.first);
 }
 
+/* In parts, whose sizes the input says, against the whole. */
+static void walk_parts(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
+{
+	const struct spe_decoder_config config = { .align = align };
+	struct spe_range range_want = { 0 }, range_got = { 0 };
+	size_t end = 0, from = 0, at = 0;
+	struct spe_decoder whole, parts;
+	struct spe_sample want, got;
+	enum spe_decode r;
+
+	spe_decoder_init(&whole, &config, buf, len);
+	spe_decoder_init(&parts, &config, NULL, 0);
+	do {
+		r = spe_decoder_next_fast(&parts, layouts, &got, &range_got);
+		if (r == SPE_DECODE_MORE || (!end && len)) {
+			from += parts.pos;
+			end += 1 + (size_t)buf[at++ % len] * (buf[at % len] & 3);
+			end = end < len ? end : len;
+			spe_decoder_part(&parts, buf + from, end - from, end == len);
+			continue;
+		}
+		fuzz_assert(spe_decoder_next(&whole, &want, &range_want) == r);
+		fuzz_assert(parts.base + parts.pos == whole.pos);
+		if (r == SPE_DECODE_SAMPLE)
+			same_sample(&want, &got);
+		else if (r == SPE_DECODE_SUSPECT)
+			fuzz_assert(range_want.offset == range_got.offset &&
+				    range_want.size == range_got.size);
+	} while (r != SPE_DECODE_END || whole.pos < len);
+	fuzz_assert(!memcmp(&whole.ledger, &parts.ledger, sizeof(whole.ledger)));
+	fuzz_assert(whole.starts == parts.starts && whole.first == parts.first);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const u8 alignments[] = { 0, 64, 4, 48 };
@@ -89,5 +123,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	walk_runs(data + 1, (size - 1) / 2, align, &by_run);
 	walk_runs(data + 1, size - 1, align, &by_run);
 	walk_runs(data + 1, size - 1, align, &layouts);
+	walk_parts(data + 1, size - 1, align, &layouts);
 	return 0;
 }

@@ -21,18 +21,21 @@ struct seen {
 static void on_window(void *ctx, const struct source_window *window)
 {
 	struct seen *seen = ctx;
-	struct spe_decoder decoder;
+	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
+	const u64 before = decoder->ledger.records;
 	struct spe_sample sample;
+	enum spe_decode r;
 
-	fuzz_assert(window->len);
+	fuzz_assert(window->len || decoder->base);
 	fuzz_assert(window->clock.shift < 64);
-	seen->bytes += window->len;
 	seen->sum +=
 		window->flags + window->cpu + window->midr + (u32)window->tid + window->interval;
-	spe_decoder_init(&decoder, NULL, window->data, window->len);
-	while (spe_decoder_next(&decoder, &sample, NULL) != SPE_DECODE_END)
-		;
-	seen->records += decoder.ledger.records;
+	do
+		r = spe_decoder_next(decoder, &sample, NULL);
+	while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
+	fuzz_assert(decoder->open == (r == SPE_DECODE_MORE));
+	seen->bytes += decoder->pos;
+	seen->records += decoder->ledger.records - before;
 }
 
 static void on_task(void *ctx, const struct task_event *event)

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A window that comes in parts is the window: the same records and suspect ranges,
+ * the same ledger, wherever it is cut, however it is walked.
+ */
+#include "test.h"
+
+#include "layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static u64 random_state = 88172645463325252ULL;
+
+static u64 random_next(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+enum way {
+	WAY_GENERAL,
+	WAY_FAST,
+	WAY_RUNS,
+	WAYS,
+};
+
+/* What a walk met. */
+struct met {
+	u64 hash;
+	struct spe_ledger ledger;
+	u32 starts;
+	s16 first;
+	size_t held; /* at most, by a decoder that asked for more */
+};
+
+static void meet(struct met *met, u64 value)
+{
+	met->hash = (met->hash ^ value) * 0x100000001b3ULL;
+	met->hash ^= met->hash >> 29;
+}
+
+static void meet_sample(struct met *met, const struct spe_decoder *d, const struct spe_sample *s)
+{
+	meet(met, d->base + (size_t)(s->raw - d->buf));
+	for (u32 i = 0; i < s->size; i++)
+		meet(met, s->raw[i]);
+	meet(met, s->present ^ s->timestamp ^ s->events);
+}
+
+/* Until the decoder is at the end, or wants more. */
+static enum spe_decode walk_part(struct spe_decoder *d, enum way way, struct spe_layouts *layouts,
+				 struct met *met)
+{
+	struct spe_sample sample;
+	struct spe_range range;
+	struct spe_run run;
+	enum spe_decode r;
+
+	do {
+		r = way == WAY_GENERAL ? spe_decoder_next(d, &sample, &range) :
+		    way == WAY_FAST    ? spe_decoder_next_fast(d, layouts, &sample, &range) :
+					 spe_decoder_next_run(d, layouts, &run, &sample, &range);
+		for (u32 i = 0; r == SPE_DECODE_RUN && i < run.count; i++) {
+			spe_run_sample(layouts, &run, i, &sample);
+			meet_sample(met, d, &sample);
+		}
+		if (r == SPE_DECODE_SAMPLE)
+			meet_sample(met, d, &sample);
+		if (r == SPE_DECODE_SUSPECT) {
+			meet(met, range.offset);
+			meet(met, range.size);
+		}
+	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
+	return r;
+}
+
+/*
+ * @buf by parts that end after @cut bytes, then after as many as @next says. What is carried
+ * over stands in memory of its own, just as large: so ASan sees reads beyond it.
+ */
+static struct met walk(const u8 *buf, size_t len, u32 align, enum way way, size_t cut,
+		       size_t (*next)(void))
+{
+	const struct spe_decoder_config config = { .align = align };
+	struct spe_layouts layouts = { .count = 0 };
+	struct met met = { .hash = 0 };
+	struct spe_decoder d;
+	size_t end = cut < len ? cut : len, from = 0;
+	enum spe_decode r;
+	u8 *part;
+
+	spe_decoder_init(&d, &config, NULL, 0);
+	for (;;) {
+		part = malloc(end - from + 1);
+		assert_non_null(part);
+		memcpy(part, buf + from, end - from);
+		spe_decoder_part(&d, part, end - from, end == len);
+		assert_int_equal(d.base, from);
+		r = walk_part(&d, way, &layouts, &met);
+		from += d.pos;
+		free(part);
+		if (end == len)
+			break;
+		assert_int_equal(r, SPE_DECODE_MORE);
+		if (end - from > met.held)
+			met.held = end - from;
+		end += next ? next() : len;
+		end = end < len ? end : len;
+	}
+	assert_int_equal(r, SPE_DECODE_END);
+	assert_int_equal(from, len);
+	met.ledger = d.ledger;
+	met.starts = d.starts;
+	met.first = d.first;
+	return met;
+}
+
+/* Alike, but for what is only of the cuts. */
+static bool same(const struct met *a, const struct met *b)
+{
+	return a->hash == b->hash && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger)) &&
+	       a->starts == b->starts && a->first == b->first;
+}
+
+static struct met walk_whole(const u8 *buf, size_t len, u32 align, enum way way)
+{
+	return walk(buf, len, align, way, len, NULL);
+}
+
+static size_t next_byte(void)
+{
+	return 1;
+}
+
+static size_t next_any(void)
+{
+	u64 r = random_next();
+
+	return r % 4 ? 1 + r / 4 % 100 : 1 + r / 4 % 5000;
+}
+
+static struct spe_sample random_sample(void)
+{
+	struct spe_sample s = {
+		.present = (random_next() & (SPE_HAS_OTHERS - 1)) | SPE_HAS_EVENTS,
+		.events = random_next(),
+		.events_size = (u8)(1U << random_next() % 4),
+		.source_size = (u8)(1U << random_next() % 2),
+		.op_class = random_next() & 3,
+		.timestamp = random_next(),
+	};
+
+	for (unsigned int i = 0; i < 8; i++) {
+		s.address[i] = random_next();
+		s.counter[i] = (u16)random_next();
+	}
+	return s;
+}
+
+struct kind {
+	u32 align;
+	u32 zeros;  /* the most of them in a gap */
+	u32 gaps;   /* one of so many records is followed by one; 0: none */
+	u32 damage; /* one of so many bytes is another one; 0: none */
+	u32 noise;  /* the most bytes of noise that follow damage */
+};
+
+/* Records of some layouts, and what may befall them. */
+static void make_window(const struct kind *kind, u8 *buf, size_t len)
+{
+	struct spe_sample samples[3];
+	size_t pos = 0, gap, n;
+	int r;
+
+	memset(buf, 0, len);
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		samples[i] = random_sample();
+	for (;;) {
+		samples[0].timestamp = samples[1].address[0] = random_next();
+		r = spe_record_encode(&samples[random_next() % 3], buf + pos, len - pos);
+		if (r < 0)
+			break;
+		pos += (size_t)r;
+		if (kind->gaps && !(random_next() % kind->gaps)) {
+			gap = random_next() % kind->zeros;
+			pos = gap < len - pos ? pos + gap : len;
+		}
+		if (kind->align)
+			pos += (kind->align - pos % kind->align) % kind->align;
+		if (pos >= len)
+			break;
+	}
+	for (pos = 0; kind->damage && pos < len; pos += random_next() % (2 * kind->damage)) {
+		buf[pos] = (u8)random_next();
+		n = kind->noise ? random_next() % kind->noise : 0;
+		for (; n && pos < len; n--)
+			buf[pos++] = random_next() % 4 ? 0x3f : (u8)random_next();
+	}
+}
+
+static const struct kind kinds[] = {
+	{ .align = 64 },
+	{ .align = 0 },
+	{ .align = 64, .damage = 300 },
+	{ .align = 0, .damage = 300 },
+	{ .align = 4, .damage = 1000, .noise = 50 },
+	{ .align = 48, .damage = 1000, .zeros = 200, .gaps = 8 },
+	{ .align = 64, .damage = 3000, .zeros = 9000, .gaps = 8 },
+	{ .align = 0, .damage = 6000, .zeros = 9000, .gaps = 4, .noise = 20000 },
+	{ .align = 64, .damage = 20000, .noise = 40000 },
+};
+
+/* One cut, at each byte. */
+static void test_every_cut(void **state)
+{
+	static u8 buf[2000];
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
+		const struct kind *kind = &kinds[i / 2];
+		u32 align = i & 1 ? kind->align : 0;
+		size_t len = i & 1 ? 700 : sizeof(buf);
+
+		make_window(kind, buf, len);
+		for (enum way way = 0; way < WAYS; way++) {
+			struct met whole = walk_whole(buf, len, align, way), cut;
+
+			for (size_t at = 0; at <= len; at++) {
+				test_row("kind %zu, way %d, cut at %zu", i / 2, (int)way, at);
+				cut = walk(buf, len, align, way, at, NULL);
+				assert_row(same(&whole, &cut));
+			}
+		}
+	}
+}
+
+/* A cut behind each byte: bytes come one by one. */
+static void test_byte_by_byte(void **state)
+{
+	static u8 buf[700];
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
+		const struct kind *kind = &kinds[i / 2];
+
+		make_window(kind, buf, sizeof(buf));
+		for (enum way way = 0; way < WAYS; way++) {
+			struct met whole = walk_whole(buf, sizeof(buf), kind->align, way);
+			struct met cut = walk(buf, sizeof(buf), kind->align, way, 0, next_byte);
+
+			test_row("kind %zu, way %d", i / 2, (int)way);
+			assert_row(same(&whole, &cut));
+		}
+	}
+}
+
+/* Cut at random; however long the damage or the zeros, little is held. */
+static void test_random_cuts(void **state)
+{
+	const size_t room = 120000;
+	u8 *buf = malloc(room);
+	u64 suspect = 0, records = 0;
+	size_t held = 0;
+
+	(void)state;
+	assert_non_null(buf);
+	for (size_t i = 0; i < 6 * ARRAY_SIZE(kinds); i++) {
+		const struct kind *kind = &kinds[i / 6];
+		size_t len = room - random_next() % 3000;
+
+		make_window(kind, buf, len);
+		for (enum way way = 0; way < WAYS; way++) {
+			struct met whole = walk_whole(buf, len, kind->align, way), cut;
+
+			cut = walk(buf, len, kind->align, way, next_any(), next_any);
+			test_row("kind %zu, round %zu, way %d", i / 6, i % 6, (int)way);
+			assert_row(same(&whole, &cut));
+			assert_row(cut.held <= SPE_DECODER_HELD);
+			held = cut.held > held ? cut.held : held;
+			records += whole.ledger.records;
+			suspect += whole.ledger.suspect;
+		}
+	}
+	/* All of it was met: many records, much damage, and bytes that had to wait. */
+	assert_true(records > 50000 && suspect > 500000 && held > 4096);
+	free(buf);
+}
+
+/* Zeros are not looked through to their end: what follows them is another matter. */
+static void test_zeros_after_damage(void **state)
+{
+	static const u8 record[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x01 };
+	static u8 buf[2 * SPE_RESYNC_ZEROS];
+	struct met met;
+
+	(void)state;
+	memset(buf, 0, sizeof(buf));
+	memcpy(buf, record, sizeof(record));
+	memset(buf + sizeof(record), 0x3f, 2);
+	memcpy(buf + sizeof(record) + 2, record, sizeof(record));
+	/* Damage again, in reach of the first one's search or not. */
+	for (size_t i = 0; i < 2; i++) {
+		size_t at = 2 * sizeof(record) + 2 + SPE_RESYNC_ZEROS - 1 + i;
+
+		buf[at] = 0x3f;
+		buf[at + 1] = 0x3f;
+		met = walk_whole(buf, sizeof(buf), 0, WAY_GENERAL);
+		assert_int_equal(met.ledger.records, 1 + i);
+		buf[at] = buf[at + 1] = 0;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_byte_by_byte),
+		cmocka_unit_test(test_random_cuts),
+		cmocka_unit_test(test_zeros_after_damage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
