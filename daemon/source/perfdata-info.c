@@ -306,9 +306,12 @@ void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record 
 		take_cpus(perf, record);
 }
 
+/* Of TIME_CONV: cap_user_time_zero, where perf is as new as to write it. */
+#define TIME_CONV_CAP 48
+
 /*
- * ns = zero + ((ticks * mult) >> shift). Two more fields tell where a short
- * counter wraps; the Generic Timer of Armv8 does not within centuries.
+ * ns = zero + ((ticks * mult) >> shift), unless it is said not to hold. Two more fields
+ * tell where a short counter wraps; the Generic Timer of Armv8 does not within centuries.
  */
 void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *record)
 {
@@ -326,6 +329,8 @@ void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *rec
 			(unsigned long long)shift, (unsigned long long)mult);
 		return;
 	}
+	if (record->size > TIME_CONV_CAP && !record->data[TIME_CONV_CAP])
+		return;
 	perf->clock = (struct tick_clock){
 		.zero = perfdata_get64(perf, record->data + 24),
 		.mult = (u32)mult,

@@ -219,6 +219,9 @@ static void put_filler(struct recorder *recorder, u64 end)
 /*
  * Of one size whatever is known, so that they can be written again. Metadata of
  * version 1 where all cores are alike, as perf before 6.13 reads no other.
+ *
+ * perf divides by the multiplier, whether it was given one or not: where the clock is
+ * unknown it gets a tick a nanosecond, which cap_user_time_zero takes back.
  */
 static void put_facts(struct recorder *recorder)
 {
@@ -228,10 +231,10 @@ static void put_facts(struct recorder *recorder)
 		u8 cap_zero, cap_short, reserved[6];
 	} conv = {
 		.shift = clock->shift,
-		.mult = clock->mult,
+		.mult = clock->mult ? clock->mult : 1,
 		.zero = clock->zero,
 		.mask = UINT64_MAX,
-		.cap_zero = 1,
+		.cap_zero = clock->mult != 0,
 	};
 	u32 cores, room = metadata_room(recorder);
 	bool differ;

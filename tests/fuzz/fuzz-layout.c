@@ -81,18 +81,19 @@ static void walk_parts(const u8 *buf, size_t len, u32 align, struct spe_layouts 
 {
 	const struct spe_decoder_config config = { .align = align };
 	struct spe_range range_want = { 0 }, range_got = { 0 };
-	size_t end = 0, from = 0, at = 0;
+	size_t end = 0, from = 0;
 	struct spe_decoder whole, parts;
 	struct spe_sample want, got;
 	enum spe_decode r;
 
 	spe_decoder_init(&whole, &config, buf, len);
 	spe_decoder_init(&parts, &config, NULL, 0);
+	spe_decoder_part(&parts, buf, 0, !len);
 	do {
 		r = spe_decoder_next_fast(&parts, layouts, &got, &range_got);
-		if (r == SPE_DECODE_MORE || (!end && len)) {
+		if (r == SPE_DECODE_MORE) {
 			from += parts.pos;
-			end += 1 + (size_t)buf[at++ % len] * (buf[at % len] & 3);
+			end += 1 + buf[end] % 80;
 			end = end < len ? end : len;
 			spe_decoder_part(&parts, buf + from, end - from, end == len);
 			continue;
@@ -104,7 +105,7 @@ static void walk_parts(const u8 *buf, size_t len, u32 align, struct spe_layouts 
 		else if (r == SPE_DECODE_SUSPECT)
 			fuzz_assert(range_want.offset == range_got.offset &&
 				    range_want.size == range_got.size);
-	} while (r != SPE_DECODE_END || whole.pos < len);
+	} while (r != SPE_DECODE_END);
 	fuzz_assert(!memcmp(&whole.ledger, &parts.ledger, sizeof(whole.ledger)));
 	fuzz_assert(whole.starts == parts.starts && whole.first == parts.first);
 }

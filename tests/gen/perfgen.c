@@ -195,7 +195,8 @@ void perfgen_time_conv(struct perfgen *gen, u64 shift, u64 mult, u64 zero)
 	perfgen_u64(gen, zero);
 	perfgen_u64(gen, 0);
 	perfgen_u64(gen, ~0ULL);
-	perfgen_u64(gen, 1);
+	/* Two flags, a byte each: in no byte order. */
+	perfgen_bytes(gen, "\1\0\0\0\0\0\0", 8);
 	perfgen_close(gen);
 }
 
