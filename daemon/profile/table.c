@@ -31,9 +31,78 @@ u32 tally_quantile(const struct tally *tally, u32 permille)
 	return histogram_quantile(&h, permille);
 }
 
-static size_t more_size(const struct location_table *t)
+/* Pages that read as zeros, and are there when they are written. */
+static void *map_zeros(size_t size)
 {
-	return t->sets * sizeof(*t->more);
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED)
+		return NULL;
+	(void)madvise(at, size, MADV_NOHUGEPAGE);
+	return at;
+}
+
+static void clear_zeros(void *at, size_t size)
+{
+	/* Private anonymous pages read as zeros afterwards, and take no memory. */
+	if (madvise(at, size, MADV_DONTNEED))
+		memset(at, 0, size);
+}
+
+static void unmap_zeros(void *at, size_t size)
+{
+	if (at)
+		munmap(at, size);
+}
+
+static size_t pool_size(const struct location_pool *pool)
+{
+	return ((size_t)pool->room + 1) * pool->size;
+}
+
+static bool pool_init(struct location_pool *pool, size_t size, u32 room)
+{
+	*pool = (struct location_pool){ .size = size, .room = room };
+	pool->at = map_zeros(pool_size(pool));
+	return pool->at;
+}
+
+static void *pool_at(const struct location_pool *pool, u32 number)
+{
+	return pool->at + number * pool->size;
+}
+
+/* The number of an entry of zeros. */
+static u32 pool_get(struct location_pool *pool)
+{
+	u32 number = pool->free;
+	u8 *entry;
+
+	if (!number)
+		return ++pool->used;
+	entry = pool_at(pool, number);
+	memcpy(&pool->free, entry, sizeof(pool->free));
+	memset(entry, 0, pool->size);
+	return number;
+}
+
+static void pool_put(struct location_pool *pool, u32 number)
+{
+	memcpy(pool_at(pool, number), &pool->free, sizeof(pool->free));
+	pool->free = number;
+}
+
+static void pool_clear(struct location_pool *pool)
+{
+	clear_zeros(pool->at, pool_size(pool));
+	pool->used = 0;
+	pool->free = 0;
+}
+
+static size_t more_of_size(const struct location_table *t)
+{
+	return t->sets * sizeof(*t->more_of);
 }
 
 int location_table_new(u32 capacity, struct location_table **ret_table)
@@ -55,18 +124,16 @@ int location_table_new(u32 capacity, struct location_table **ret_table)
 	size = t->sets * sizeof(*t->entries);
 	align = size < TABLE_ALIGN ? 64 : TABLE_ALIGN;
 	t->entries = aligned_alloc(align, (size + align - 1) & ~(align - 1));
-	t->more = mmap(NULL, more_size(t), PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (t->more == MAP_FAILED)
-		t->more = NULL;
-	if (!t->tags || !t->entries || !t->more) {
+	t->more_of = map_zeros(more_of_size(t));
+	if (!pool_init(&t->more, sizeof(struct location_more), t->sets * LOCATION_WAYS) ||
+	    !pool_init(&t->wide, sizeof(struct location_wide), t->sets * LOCATION_WAYS) ||
+	    !t->tags || !t->entries || !t->more_of) {
 		location_table_free(t);
 		return -ENOMEM;
 	}
 	/* Places are far apart: fewer, larger pages are fewer walks. A hint, no more. */
 	if (align == TABLE_ALIGN)
 		(void)madvise(t->entries, size, MADV_HUGEPAGE);
-	(void)madvise(t->more, more_size(t), MADV_NOHUGEPAGE);
 	location_table_clear(t);
 	*ret_table = t;
 	return 0;
@@ -77,8 +144,9 @@ struct location_table *location_table_free(struct location_table *table)
 	if (table) {
 		free(table->tags);
 		free(table->entries);
-		if (table->more)
-			munmap(table->more, more_size(table));
+		unmap_zeros(table->more_of, more_of_size(table));
+		unmap_zeros(table->more.at, pool_size(&table->more));
+		unmap_zeros(table->wide.at, pool_size(&table->wide));
 		free(table);
 	}
 	return NULL;
@@ -89,12 +157,63 @@ static size_t index_of(const struct location_table *table, const struct location
 	return (size_t)(entry - table->entries[0]);
 }
 
-static struct location_more *more_of(const struct location_table *table,
-				     const struct location *entry)
+static u32 *more_number(const struct location_table *table, const struct location *entry)
 {
 	size_t i = index_of(table, entry);
 
-	return &table->more[i / LOCATION_WAYS][i % LOCATION_WAYS];
+	return &table->more_of[i / LOCATION_WAYS][i % LOCATION_WAYS];
+}
+
+/* Of an entry that has carried. */
+static struct location_more *more_of(const struct location_table *table,
+				     const struct location *entry)
+{
+	return pool_at(&table->more, *more_number(table, entry));
+}
+
+static struct location_more *more_get(struct location_table *table, struct location *entry)
+{
+	if (!entry->carried) {
+		entry->carried = true;
+		*more_number(table, entry) = pool_get(&table->more);
+	}
+	return more_of(table, entry);
+}
+
+static void more_put(struct location_table *table, struct location *entry)
+{
+	struct location_more *more = more_of(table, entry);
+
+	if (more->wide)
+		pool_put(&table->wide, more->wide);
+	pool_put(&table->more, *more_number(table, entry));
+	entry->carried = false;
+}
+
+/* Samples of a bucket that were carried over. */
+static u64 more_bucket(const struct location_table *table, const struct location_more *more,
+		       unsigned int bucket)
+{
+	const struct location_wide *wide;
+	u64 samples = 16ULL * more->bucket[bucket];
+
+	if (more->wide) {
+		wide = pool_at(&table->wide, more->wide);
+		samples += 4096ULL * wide->bucket[bucket];
+	}
+	return samples;
+}
+
+static void more_carry_bucket(struct location_table *table, struct location_more *more, u8 bucket)
+{
+	struct location_wide *wide;
+
+	if (++more->bucket[bucket])
+		return;
+	if (!more->wide)
+		more->wide = pool_get(&table->wide);
+	wide = pool_at(&table->wide, more->wide);
+	wide->bucket[bucket] += wide->bucket[bucket] < UINT32_MAX;
 }
 
 static void add_weight(struct location *entry, u32 samples)
@@ -104,19 +223,15 @@ static void add_weight(struct location *entry, u32 samples)
 
 void location_carry_bucket(struct location_table *table, struct location *entry, u8 bucket)
 {
-	u32 *more = &more_of(table, entry)->bucket[bucket];
-
-	entry->carried = true;
 	entry->bucket[bucket / 16] &= ~(0xfULL << bucket % 16 * 4);
-	*more += *more < UINT32_MAX;
+	more_carry_bucket(table, more_get(table, entry), bucket);
 	add_weight(entry, 16);
 }
 
 void location_carry(struct location_table *table, struct location *entry)
 {
-	struct location_more *more = more_of(table, entry);
+	struct location_more *more = more_get(table, entry);
 
-	entry->carried = true;
 	more->latency_sum += entry->latency_sum;
 	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
 		more->count[i] += entry->counts >> 8 * i & 0xff;
@@ -137,7 +252,7 @@ void location_tally(const struct location_table *table, const struct location *e
 		tally.count[i] = (entry->counts >> 8 * i & 0xff) + (more ? more->count[i] : 0);
 	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++) {
 		tally.bucket[i] = (entry->bucket[i / 16] >> i % 16 * 4 & 0xf) +
-				  (more ? 16ULL * more->bucket[i] : 0);
+				  (more ? more_bucket(table, more, i) : 0);
 		tally.samples += tally.bucket[i];
 	}
 	*ret_tally = tally;
@@ -186,7 +301,7 @@ u64 location_samples(const struct location_table *table, const struct location *
 	u64 samples = small_samples(entry);
 
 	for (unsigned int i = 0; entry->carried && i <= HISTOGRAM_NONE; i++)
-		samples += 16ULL * more_of(table, entry)->bucket[i];
+		samples += more_bucket(table, more_of(table, entry), i);
 	return samples;
 }
 
@@ -214,7 +329,7 @@ struct location *location_insert(struct location_table *table, const struct loca
 		*evicted += location_samples(table, entry);
 	}
 	if (entry->carried)
-		memset(more_of(table, entry), 0, sizeof(struct location_more));
+		more_put(table, entry);
 	*entry = (struct location){
 		.place = key->place,
 		.owner = key->owner,
@@ -240,7 +355,7 @@ void location_table_clear(struct location_table *table)
 {
 	memset(table->tags, 0, table->sets * sizeof(*table->tags));
 	memset(table->entries, 0, table->sets * sizeof(*table->entries));
-	/* Private anonymous pages read as zeros afterwards, and take no memory. */
-	if (madvise(table->more, more_size(table), MADV_DONTNEED))
-		memset(table->more, 0, more_size(table));
+	clear_zeros(table->more_of, more_of_size(table));
+	pool_clear(&table->more);
+	pool_clear(&table->wide);
 }

@@ -78,12 +78,39 @@ static_assert(sizeof(struct location) == 64, "a cache line");
 
 /**
  * struct location_more - what a location's small counters could not hold
- * @bucket: in units of 16; saturates, at 64 thousand million samples
+ * @wide: number of its struct location_wide; 0 for none
+ * @bucket: in units of 16
  */
 struct location_more {
 	u64 latency_sum;
 	u64 count[TALLY_COUNTS];
+	u32 wide;
+	u8 bucket[HISTOGRAM_BUCKETS + 1];
+};
+
+/**
+ * struct location_wide - what a location_more could not hold
+ * @bucket: in units of 4096; saturates
+ */
+struct location_wide {
 	u32 bucket[HISTOGRAM_BUCKETS + 1];
+};
+
+/**
+ * struct location_pool - entries of one size, handed out from the first on: those that
+ * never were take no memory
+ * @at: entries by number, from 1 on
+ * @size: of one
+ * @room: the highest number
+ * @used: the highest number that was handed out
+ * @free: the first of those that came back, which say the next one; 0 for none
+ */
+struct location_pool {
+	u8 *at;
+	size_t size;
+	u32 room;
+	u32 used;
+	u32 free;
 };
 
 /* Ways of a set: a byte of each one's hash makes a word that is searched at once. */
@@ -92,14 +119,18 @@ struct location_more {
 /**
  * struct location_table - open, so that what a sample does is inline
  * @tags: for each set, a byte for each way, the lowest for the first; 0 is free
- * @more: beside @entries; pages of it that nothing was carried to are never touched
+ * @more_of: beside @entries, the number in @more of those that have carried
+ * @more, @wide: of struct location_more and struct location_wide: with room for one for
+ *	each entry, so that they never run out, and packed by need, so that few are few
  */
 struct location_table {
 	u64 seed;
 	u32 sets;
 	u64 *tags;
 	struct location (*entries)[LOCATION_WAYS];
-	struct location_more (*more)[LOCATION_WAYS];
+	u32 (*more_of)[LOCATION_WAYS];
+	struct location_pool more;
+	struct location_pool wide;
 };
 
 /** struct location_key - which entry, and where it is looked for */
