@@ -108,9 +108,10 @@ void observe_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
 
 /* A column each, in the order of struct counters. */
 static const char *const columns[] = {
-	"windows",   "bytes",  "records",     "interrupts",  "full",  "faulted",
-	"throttled", "unread", "snapshots",   "handovers",   "pmbptr", "buffer-full",
-	"not-allowed", "fault", "external-sync", "external-async", "gpc", "impdef", "unknown",
+	"windows",	  "bytes",	 "records",	"interrupts", "full",
+	"faulted",	  "throttled",	 "unread",	"snapshots",  "handovers",
+	"pmbptr",	  "buffer-full", "not-allowed", "fault",      "external-sync",
+	"external-async", "gpc",	 "impdef",	"unknown",
 };
 
 static_assert(ARRAY_SIZE(columns) == sizeof(struct counters) / sizeof(u64));
@@ -123,7 +124,8 @@ static int cpus_show(struct seq_file *file, void *unused)
 	for (i = 0; i < ARRAY_SIZE(columns); i++)
 		seq_printf(file, " %s", columns[i]);
 	seq_putc(file, '\n');
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
+	{
 		const u64 *counter = (const u64 *)per_cpu_ptr(&counters, cpu);
 
 		seq_printf(file, "%u", cpu);

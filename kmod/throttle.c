@@ -14,7 +14,7 @@
 #include "throttle.h"
 
 #define PERIODS_PER_SECOND 10
-#define PERIOD_NS (NSEC_PER_SEC / PERIODS_PER_SECOND)
+#define PERIOD_NS	   (NSEC_PER_SEC / PERIODS_PER_SECOND)
 
 static unsigned int throttle_interrupts = 2000;
 module_param(throttle_interrupts, uint, 0644);

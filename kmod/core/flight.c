@@ -172,8 +172,7 @@ int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, 
 	for (n = 0; n < flight->count; n++) {
 		u64 start = chunk_at(flight, n)->start;
 
-		if (flight->head - start <= want &&
-		    limit - start + SPE_FLIGHT_GAP <= flight->size)
+		if (flight->head - start <= want && limit - start + SPE_FLIGHT_GAP <= flight->size)
 			break;
 	}
 	if (n == flight->count)

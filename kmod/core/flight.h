@@ -20,7 +20,7 @@
 
 #define SPE_FLIGHT_CHUNKS 128
 #define SPE_FLIGHT_CLAIMS 8
-#define SPE_FLIGHT_GAP 64
+#define SPE_FLIGHT_GAP	  64
 
 /**
  * struct spe_flight_chunk - a run of windows

@@ -6,7 +6,7 @@
 #define RING 65536ULL
 
 /* Of the ring's memory, the size that a header or a record's alignment has. */
-#define CELL 64ULL
+#define CELL	64ULL
 #define WINDOWS 4096
 
 static const struct spe_ring_state plain = {
@@ -199,8 +199,8 @@ static void memory_claim(struct spe_check *check, struct memory *m, u64 random)
 		limit = window.limit;
 		spe_flight_make_room(&m->flight, limit);
 	}
-	if (spe_flight_claim(&m->flight, 1 + (random >> 1) % 3, (random >> 8) % (RING + 4096), limit,
-			     &start))
+	if (spe_flight_claim(&m->flight, 1 + (random >> 1) % 3, (random >> 8) % (RING + 4096),
+			     limit, &start))
 		return;
 	SPE_CHECK(check, start >= m->flight.oldest);
 	for (unsigned int i = 0; i < m->count; i++)

@@ -10,10 +10,10 @@
 
 #include "syndrome.h"
 
-#define CODES 64
+#define CODES	 64
 #define TEXT_MAX 8192
-#define BEGIN "<!-- syndromes: begin -->\n"
-#define END "<!-- syndromes: end -->"
+#define BEGIN	 "<!-- syndromes: begin -->\n"
+#define END	 "<!-- syndromes: end -->"
 
 static const char *const sections[SPE_SYNDROMES] = {
 	[SPE_SYNDROME_FULL] = "D17.8.2",
@@ -120,7 +120,8 @@ static void table_make(struct text *text)
 	size_t count = 0;
 
 	text->size = 0;
-	add(text, "| event | EC: BSC or FSC | window | CPU | where |\n| --- | --- | --- | --- | --- |\n");
+	add(text,
+	    "| event | EC: BSC or FSC | window | CPU | where |\n| --- | --- | --- | --- | --- |\n");
 	for (unsigned int n = 0; n < CODES * CODES; n++) {
 		struct spe_verdict verdict = verdict_of(n / CODES, n % CODES);
 		bool known = false;

@@ -121,7 +121,8 @@ static void books_close(struct flight *flight)
 	walk(flight, stats.oldest, stats.oldest, stats.head, &tally);
 	check(tally.ledger.records == tally.counted && !tally.ledger.suspect);
 	check(stats.head == stats.data_bytes + stats.header_bytes + stats.skip_bytes);
-	check(stats.data_bytes == stats.overwritten_bytes + stats.claimed_bytes + tally.data_bytes ||
+	check(stats.data_bytes ==
+		      stats.overwritten_bytes + stats.claimed_bytes + tally.data_bytes ||
 	      stats.claimed_bytes);
 	check(stats.records == stats.overwritten_records + stats.claimed_records + tally.counted ||
 	      stats.claimed_bytes || !kcounts());

@@ -109,8 +109,8 @@ static void storm_is_bounded(void)
 	throttled_for(&limited, SPEPROF_THROTTLE_INTERRUPTS, 1000);
 	stats = kring_stats(&limited.ring);
 	periods = (know_ns() - from) / 100000000 + 2;
-	check(stats.interrupts <= periods * 6, "%llu in %llu",
-	      (unsigned long long)stats.interrupts, (unsigned long long)periods);
+	check(stats.interrupts <= periods * 6, "%llu in %llu", (unsigned long long)stats.interrupts,
+	      (unsigned long long)periods);
 	for (unsigned int i = 0; i < 200; i++) {
 		kinject(0, 0x24, 0x11);
 		kring_read(&limited.ring, &limited.tally);
@@ -203,7 +203,8 @@ static void unread_ring_stops(void)
 	check(!ioctl(limited.ring.fd, SPEPROF_RING_KICK, 0));
 	armed_again(&limited);
 	unread_wait(&limited);
-	__atomic_store_n(&limited.ring.control->event_tail, limited.ring.event_tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&limited.ring.control->event_tail, limited.ring.event_tail,
+			 __ATOMIC_RELEASE);
 	armed_again(&limited);
 	check(kring_stats(&limited.ring).unreads == 3);
 	limited_end(&limited);

@@ -27,7 +27,7 @@
 
 #include <linux/speprof.h>
 
-#define GROUPS 4
+#define GROUPS	   4
 #define GROUP_PATH "/sys/fs/cgroup/speprof-churn-%u"
 
 static struct totals {
@@ -36,7 +36,7 @@ static struct totals {
 	unsigned long long kills;
 	unsigned long long offline;
 	unsigned long long groups;
-} *totals;
+} * totals;
 
 static void add(unsigned long long *total, unsigned long long more)
 {
@@ -347,8 +347,8 @@ static void clean_up(void)
 
 int main(int argc, char **argv)
 {
-	static void (*const around[])(uint64_t *random) = { cpus_come_and_go, groups_come_and_go,
-							    limits_change };
+	static void (*const around[])(uint64_t * random) = { cpus_come_and_go, groups_come_and_go,
+							     limits_change };
 	uint64_t end = now_ms() + (argc > 1 ? strtoull(argv[1], NULL, 0) : 10) * 1000;
 	uint64_t random = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	pid_t parts[3], workers[3];
@@ -371,7 +371,8 @@ int main(int argc, char **argv)
 		part_end(parts[i]);
 	}
 	clean_up();
-	printf("churn: %llu sessions, %llu records in those that were closed, %llu processes killed, %llu times a CPU away, %llu cgroups\n",
+	printf("churn: %llu sessions, %llu records in those that were closed, %llu processes "
+	       "killed, %llu times a CPU away, %llu cgroups\n",
 	       totals->sessions, totals->records, totals->kills, totals->offline, totals->groups);
 	return !(totals->sessions && totals->kills && totals->offline && totals->groups);
 }
