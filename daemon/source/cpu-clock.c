@@ -4,10 +4,8 @@
 #include "perf-refused.h"
 
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,7 +68,7 @@ static u64 ring_size(u64 period_ns)
 int cpu_clock_open(struct cpu_clock *clock, u32 cpu, const struct cpu_clock_config *config,
 		   const char **ret_reason)
 {
-	u64 page = (u64)sysconf(_SC_PAGESIZE), size = ring_size(config->period_ns);
+	u64 size = ring_size(config->period_ns);
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
@@ -90,7 +88,7 @@ int cpu_clock_open(struct cpu_clock *clock, u32 cpu, const struct cpu_clock_conf
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
-	void *map;
+	struct perf_ring ring;
 	int fd, r;
 
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -99,20 +97,14 @@ int cpu_clock_open(struct cpu_clock *clock, u32 cpu, const struct cpu_clock_conf
 		*ret_reason = open_reason(-r);
 		return r;
 	}
-	map = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED) {
-		r = -errno;
+	r = perf_ring_map(&ring, fd, size);
+	if (r < 0) {
 		*ret_reason = "the ring of a perf event cannot be mapped: RLIMIT_MEMLOCK and "
 			      "kernel.perf_event_mlock_kb bound it";
 		close(fd);
 		return r;
 	}
-	*clock = (struct cpu_clock){
-		.control = map,
-		.data = (const u8 *)map + page,
-		.size = size,
-		.fd = fd,
-	};
+	*clock = (struct cpu_clock){ .ring = ring, .fd = fd };
 	return 0;
 }
 
@@ -120,7 +112,7 @@ void cpu_clock_close(struct cpu_clock *clock)
 {
 	if (clock->fd < 0)
 		return;
-	munmap(clock->control, (size_t)(clock->data - (const u8 *)clock->control) + clock->size);
+	perf_ring_unmap(&clock->ring);
 	close(clock->fd);
 	*clock = CPU_CLOCK_INIT;
 }
@@ -149,24 +141,16 @@ u64 cpu_clock_running(const struct cpu_clock *clock)
 
 bool cpu_clock_begin(struct cpu_clock *clock)
 {
-	clock->head = __atomic_load_n(&clock->control->data_head, __ATOMIC_ACQUIRE);
-	return clock->size - (clock->head - clock->tail) < RECORD_MAX + sizeof(struct tick_record);
+	const struct perf_ring *ring = &clock->ring;
+
+	perf_ring_begin(&clock->ring);
+	return ring->size - (ring->head - ring->tail) < RECORD_MAX + sizeof(struct tick_record);
 }
 
 void cpu_clock_end(struct cpu_clock *clock)
 {
-	clock->tail = clock->head;
-	__atomic_store_n(&clock->control->data_tail, clock->tail, __ATOMIC_RELEASE);
-}
-
-/* A copy: a record may straddle the ring's end. */
-static void ring_copy(const struct cpu_clock *clock, u64 from, void *to, size_t size)
-{
-	u64 offset = from & (clock->size - 1);
-	size_t first = clock->size - offset < size ? clock->size - offset : size;
-
-	memcpy(to, clock->data + offset, first);
-	memcpy((u8 *)to + first, clock->data, size - first);
+	perf_ring_drop(&clock->ring);
+	perf_ring_end(&clock->ring);
 }
 
 static bool read_tick(const struct cpu_clock *clock, const struct perf_event_header *header,
@@ -187,7 +171,7 @@ static bool read_tick(const struct cpu_clock *clock, const struct perf_event_hea
 	}
 	if (header->size != sizeof(tick))
 		return false;
-	ring_copy(clock, clock->tail, &tick, sizeof(tick));
+	perf_ring_copy(&clock->ring, 0, &tick, sizeof(tick));
 	*ret_event = (struct cpu_clock_event){
 		.type = CPU_CLOCK_TICK,
 		.time_ns = tick.time,
@@ -205,7 +189,7 @@ static bool read_other(const struct cpu_clock *clock, const struct perf_event_he
 
 	if (header->size < sizeof(*header) + sizeof(id))
 		return false;
-	ring_copy(clock, clock->tail + header->size - sizeof(id), &id, sizeof(id));
+	perf_ring_copy(&clock->ring, header->size - sizeof(id), &id, sizeof(id));
 	*ret_event = (struct cpu_clock_event){ .type = type, .time_ns = id.time };
 	return true;
 }
@@ -215,13 +199,7 @@ bool cpu_clock_next(struct cpu_clock *clock, struct cpu_clock_event *ret_event)
 	struct perf_event_header header;
 	bool found = false;
 
-	while (!found && clock->head - clock->tail >= sizeof(header)) {
-		ring_copy(clock, clock->tail, &header, sizeof(header));
-		/* The kernel does not write such a thing; do not walk on it. */
-		if (header.size < sizeof(header) || header.size > clock->head - clock->tail) {
-			clock->tail = clock->head;
-			return false;
-		}
+	while (!found && perf_ring_next(&clock->ring, sizeof(header), &header) > 0) {
 		switch (header.type) {
 		case PERF_RECORD_SAMPLE:
 			found = read_tick(clock, &header, ret_event);
@@ -236,7 +214,7 @@ bool cpu_clock_next(struct cpu_clock *clock, struct cpu_clock_event *ret_event)
 			found = read_other(clock, &header, CPU_CLOCK_UNTHROTTLE, ret_event);
 			break;
 		}
-		clock->tail += header.size;
+		perf_ring_skip(&clock->ring, &header);
 	}
 	return found;
 }

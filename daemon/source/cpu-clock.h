@@ -7,8 +7,7 @@
 #define SPEPROF_CPU_CLOCK_H
 
 #include "env.h"
-
-struct perf_event_mmap_page;
+#include "perf-ring.h"
 
 /* What the kernel's timer holds for a period (perf_swevent_init_hrtimer). */
 #define CPU_CLOCK_PERIOD_MIN 10000
@@ -26,11 +25,7 @@ struct cpu_clock_config {
 
 /** struct cpu_clock - of one CPU; fields are private but for @fd, -1 while closed */
 struct cpu_clock {
-	struct perf_event_mmap_page *control;
-	const u8 *data;
-	u64 size;
-	u64 head;
-	u64 tail;
+	struct perf_ring ring;
 	int fd;
 };
 

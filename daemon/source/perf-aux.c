@@ -8,7 +8,6 @@
 #include "tick-clock.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -65,18 +64,16 @@ static u64 now_ns(void)
 static int map_both(struct perf_aux *aux)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *ring, *area;
+	int r = perf_ring_map(&aux->ring, aux->fd, PERF_AUX_RING_SIZE);
+	void *area;
 
-	ring = mmap(NULL, page + PERF_AUX_RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, aux->fd, 0);
-	if (ring == MAP_FAILED)
-		return -errno;
-	aux->control = ring;
-	aux->ring = (const u8 *)ring + page;
-	aux->control->aux_offset = page + PERF_AUX_RING_SIZE;
-	aux->control->aux_size = PERF_AUX_AREA_SIZE;
+	if (r < 0)
+		return r;
+	aux->ring.control->aux_offset = page + PERF_AUX_RING_SIZE;
+	aux->ring.control->aux_size = PERF_AUX_AREA_SIZE;
 	/* Writable: the driver then stops rather than write over what is not read. */
 	area = mmap(NULL, PERF_AUX_AREA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, aux->fd,
-		    (off_t)aux->control->aux_offset);
+		    (off_t)aux->ring.control->aux_offset);
 	if (area == MAP_FAILED)
 		return -errno;
 	aux->area = area;
@@ -104,14 +101,11 @@ void perf_aux_close(struct perf_aux *aux)
 {
 	if (aux->area)
 		munmap((void *)aux->area, PERF_AUX_AREA_SIZE);
-	if (aux->control)
-		munmap(aux->control, (size_t)(aux->ring - (const u8 *)aux->control) +
-		       PERF_AUX_RING_SIZE);
+	perf_ring_unmap(&aux->ring);
 	if (aux->fd >= 0)
 		close(aux->fd);
 	free(aux->scratch);
 	aux->area = NULL;
-	aux->control = NULL;
 	aux->scratch = NULL;
 	aux->fd = -1;
 }
@@ -135,16 +129,6 @@ void perf_aux_flush(struct perf_aux *aux)
 
 	if (aux->host->enable(aux->fd, false) >= 0 && aux->host->enable(aux->fd, true) >= 0)
 		aux->blind_ns += now_ns() - from;
-}
-
-/* A copy: a record may straddle the ring's end. */
-static void ring_copy(const struct perf_aux *aux, u64 from, void *to, size_t size)
-{
-	size_t offset = from & (PERF_AUX_RING_SIZE - 1);
-	size_t first = PERF_AUX_RING_SIZE - offset < size ? PERF_AUX_RING_SIZE - offset : size;
-
-	memcpy(to, aux->ring + offset, first);
-	memcpy((u8 *)to + first, aux->ring, size - first);
 }
 
 /* The bytes of a window in one piece. */
@@ -204,7 +188,7 @@ static void repair(struct perf_aux *aux, u64 since)
 /* Whether the record tells of bytes that are in the area. */
 static bool is_sound(const struct perf_aux *aux, const struct aux_record *record)
 {
-	u64 head = __atomic_load_n(&aux->control->aux_head, __ATOMIC_ACQUIRE);
+	u64 head = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
 
 	return record->header.size >= sizeof(*record) && record->size <= PERF_AUX_AREA_SIZE &&
 	       record->offset <= head && record->size <= head - record->offset &&
@@ -215,53 +199,59 @@ static int take_aux(struct perf_aux *aux, const struct source_sink *sink)
 {
 	struct aux_record record;
 
-	ring_copy(aux, aux->tail, &record, sizeof(record));
+	perf_ring_copy(&aux->ring, 0, &record, sizeof(record));
 	if (!is_sound(aux, &record))
 		return -EBADMSG;
 	/* Otherwise a gap is what the driver skipped for the sake of alignment. */
-	if (aux->untold && record.offset > aux->control->aux_tail)
-		aux->lost_bytes += record.offset - aux->control->aux_tail;
+	if (aux->untold && record.offset > aux->ring.control->aux_tail)
+		aux->lost_bytes += record.offset - aux->ring.control->aux_tail;
 	aux->untold = false;
 	if (record.size)
 		hand_over(aux, &record, sink);
-	__atomic_store_n(&aux->control->aux_tail, record.offset + record.size, __ATOMIC_RELEASE);
+	__atomic_store_n(&aux->ring.control->aux_tail, record.offset + record.size, __ATOMIC_RELEASE);
 	if (record.flags & PERF_AUX_FLAG_TRUNCATED)
 		repair(aux, record.time);
 	return record.size > 0;
 }
 
 /* What the ring had no room to tell of is in the area, and nobody knows where. */
-static void give_up(struct perf_aux *aux, u64 ring_head)
+static void give_up(struct perf_aux *aux)
 {
-	u64 head = __atomic_load_n(&aux->control->aux_head, __ATOMIC_ACQUIRE);
+	u64 head = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
 
-	aux->lost_bytes += head - aux->control->aux_tail;
-	__atomic_store_n(&aux->control->aux_tail, head, __ATOMIC_RELEASE);
-	aux->tail = ring_head;
+	aux->lost_bytes += head - aux->ring.control->aux_tail;
+	__atomic_store_n(&aux->ring.control->aux_tail, head, __ATOMIC_RELEASE);
+	perf_ring_drop(&aux->ring);
+}
+
+static int take_record(struct perf_aux *aux, const struct perf_event_header *header,
+		       const struct source_sink *sink)
+{
+	int windows = 0;
+
+	if (header->type == PERF_RECORD_AUX)
+		windows = take_aux(aux, sink);
+	else if (header->type == PERF_RECORD_LOST)
+		aux->untold = true;
+	if (windows >= 0)
+		perf_ring_skip(&aux->ring, header);
+	return windows;
 }
 
 int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink)
 {
-	u64 head = __atomic_load_n(&aux->control->data_head, __ATOMIC_ACQUIRE);
 	struct perf_event_header header;
-	int windows = 0, r = 0;
+	int windows = 0, r;
 
-	while (r >= 0 && head - aux->tail >= sizeof(header)) {
-		ring_copy(aux, aux->tail, &header, sizeof(header));
-		if (header.size < sizeof(header) || header.size > head - aux->tail)
-			r = -EBADMSG;
-		else if (header.type == PERF_RECORD_AUX)
-			r = take_aux(aux, sink);
-		else if (header.type == PERF_RECORD_LOST)
-			aux->untold = true;
-		if (r < 0) {
-			give_up(aux, head);
+	perf_ring_begin(&aux->ring);
+	while ((r = perf_ring_next(&aux->ring, sizeof(header), &header)) > 0) {
+		r = take_record(aux, &header, sink);
+		if (r < 0)
 			break;
-		}
 		windows += r;
-		r = 0;
-		aux->tail += header.size;
 	}
-	__atomic_store_n(&aux->control->data_tail, aux->tail, __ATOMIC_RELEASE);
+	if (r < 0)
+		give_up(aux);
+	perf_ring_end(&aux->ring);
 	return r < 0 ? r : windows;
 }

@@ -6,10 +6,8 @@
 #ifndef SPEPROF_PERF_AUX_H
 #define SPEPROF_PERF_AUX_H
 
+#include "perf-ring.h"
 #include "source.h"
-
-struct perf_event_attr;
-struct perf_event_mmap_page;
 
 /**
  * struct perf_host - the kernel, as far as a test has to stand in for it
@@ -40,11 +38,9 @@ extern const struct perf_host perf_host_real;
  */
 struct perf_aux {
 	const struct perf_host *host;
-	struct perf_event_mmap_page *control;
-	const u8 *ring;
+	struct perf_ring ring;
 	const u8 *area;
 	u8 *scratch;
-	u64 tail;
 	u64 armed_from;
 	u64 blind_ns;
 	u64 lost_bytes;

@@ -5,15 +5,14 @@
  */
 #include "switch-perf.h"
 
-#include <linux/perf_event.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cpu-list.h"
 #include "perf-refused.h"
+#include "perf-ring.h"
 #include "task-record.h"
 
 #define RING_MOST  (2U << 20)
@@ -34,17 +33,14 @@ struct switch_record {
 };
 
 struct cpu {
-	struct perf_event_mmap_page *control;
-	const u8 *data;
+	struct perf_ring ring;
 	struct switch_entry *entries;
 	u64 count;
-	u64 tail;
 	u64 last_ns;
 	int fd;
 };
 
 struct switch_perf {
-	size_t page;
 	u32 size; /* bytes of a ring */
 	u32 count;
 	struct switch_ring *rings;
@@ -67,7 +63,7 @@ static int cpu_open(struct switch_perf *s, u32 index)
 	};
 	struct cpu *cpu = &s->cpus[index];
 	u32 entries = s->size / SWITCH_BYTES;
-	void *map;
+	int r;
 
 	cpu->entries = calloc(entries, sizeof(*cpu->entries));
 	if (!cpu->entries)
@@ -76,11 +72,9 @@ static int cpu_open(struct switch_perf *s, u32 index)
 			       PERF_FLAG_FD_CLOEXEC);
 	if (cpu->fd < 0)
 		return -errno;
-	map = mmap(NULL, s->page + s->size, PROT_READ | PROT_WRITE, MAP_SHARED, cpu->fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	cpu->control = map;
-	cpu->data = (const u8 *)map + s->page;
+	r = perf_ring_map(&cpu->ring, cpu->fd, s->size);
+	if (r < 0)
+		return r;
 	s->rings[index] = (struct switch_ring){
 		.entries = cpu->entries,
 		.count = &cpu->count,
@@ -116,7 +110,6 @@ int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **r
 	for (u32 i = 0; i < count; i++)
 		s->cpus[i].fd = -1;
 	s->count = count;
-	s->page = (size_t)sysconf(_SC_PAGESIZE);
 	for (s->size = RING_MOST; s->size > RING_LEAST && (u64)s->size * count > memory;)
 		s->size /= 2;
 	s->rings = calloc(count + 1ULL, sizeof(*s->rings));
@@ -138,8 +131,7 @@ struct switch_perf *switch_perf_free(struct switch_perf *s)
 	for (u32 i = 0; i < s->count; i++) {
 		struct cpu *cpu = &s->cpus[i];
 
-		if (cpu->control)
-			munmap(cpu->control, s->page + s->size);
+		perf_ring_unmap(&cpu->ring);
 		if (cpu->fd >= 0)
 			close(cpu->fd);
 		free(cpu->entries);
@@ -158,15 +150,6 @@ static void entry_add(const struct switch_perf *s, struct cpu *cpu, u64 time_ns,
 	cpu->last_ns = time_ns;
 }
 
-static void ring_copy(const struct switch_perf *s, const struct cpu *cpu, void *to, size_t size)
-{
-	size_t offset = (size_t)cpu->tail & (s->size - 1);
-	size_t first = s->size - offset < size ? s->size - offset : size;
-
-	memcpy(to, cpu->data + offset, first);
-	memcpy((u8 *)to + first, cpu->data, size - first);
-}
-
 static u64 now_ns(void)
 {
 	struct timespec ts;
@@ -178,35 +161,30 @@ static u64 now_ns(void)
 static void cpu_update(struct switch_perf *s, u32 index)
 {
 	struct cpu *cpu = &s->cpus[index];
+	struct perf_event_header header;
 	struct switch_record record;
-	u64 now = now_ns(), head = __atomic_load_n(&cpu->control->data_head, __ATOMIC_ACQUIRE);
+	u64 now = now_ns();
 
-	while (head - cpu->tail >= sizeof(record.header)) {
-		ring_copy(s, cpu, &record.header, sizeof(record.header));
-		if (record.header.size < sizeof(record.header) ||
-		    record.header.size > head - cpu->tail) {
-			cpu->tail = head;
-			break;
-		}
-		if (record.header.type == PERF_RECORD_SWITCH_CPU_WIDE &&
-		    record.header.size == sizeof(record) &&
-		    record.header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
-			ring_copy(s, cpu, &record, sizeof(record));
+	perf_ring_begin(&cpu->ring);
+	while (perf_ring_next(&cpu->ring, sizeof(header), &header) > 0) {
+		if (header.type == PERF_RECORD_SWITCH_CPU_WIDE && header.size == sizeof(record) &&
+		    header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
+			perf_ring_copy(&cpu->ring, 0, &record, sizeof(record));
 			entry_add(s, cpu, record.time, record.other_tid);
-		} else if (record.header.type == PERF_RECORD_LOST) {
+		} else if (header.type == PERF_RECORD_LOST) {
 			/* Who ran since the last one that is known, nobody knows. */
 			entry_add(s, cpu, cpu->last_ns + 1, NOBODY);
 		}
-		cpu->tail += record.header.size;
+		perf_ring_skip(&cpu->ring, &header);
 	}
-	__atomic_store_n(&cpu->control->data_tail, cpu->tail, __ATOMIC_RELEASE);
+	perf_ring_end(&cpu->ring);
 	s->rings[index].until_ns = now;
 }
 
 void switch_perf_update(struct switch_perf *s)
 {
 	for (u32 i = 0; i < s->count; i++)
-		if (s->cpus[i].control)
+		if (s->cpus[i].ring.control)
 			cpu_update(s, i);
 }
 

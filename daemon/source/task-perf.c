@@ -6,7 +6,6 @@
  */
 #include "task-perf.h"
 
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "cpu-list.h"
+#include "perf-ring.h"
 
 /* An exec of a dynamic program leaves about 1 KiB: a hundred of them between drains. */
 #define RING_SIZE (128U << 10)
@@ -70,20 +70,16 @@ struct lost_record {
 /**
  * struct ring - of one CPU
  * @fd: -1 while the CPU is offline
- * @next_ns: time of the record at @tail, NOTHING at @head
+ * @next_ns: time of the record that is read next, NOTHING at the end
  */
 struct ring {
-	struct perf_event_mmap_page *control;
-	const u8 *data;
-	u64 head;
-	u64 tail;
+	struct perf_ring ring;
 	u64 next_ns;
 	int fd;
 };
 
 struct task_perf {
 	int epoll_fd;
-	u32 page;
 	u32 count; /* of possible CPUs */
 	bool maps_only;
 	struct ring *oldest;
@@ -112,26 +108,22 @@ static int ring_open(struct task_perf *t, u32 cpu)
 	};
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = cpu };
 	struct ring *ring = &t->rings[cpu];
-	void *map;
 	int fd, r;
 
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	map = mmap(NULL, t->page + RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED || epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+	r = perf_ring_map(&ring->ring, fd, RING_SIZE);
+	if (r >= 0 && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
 		r = -errno;
-		if (map != MAP_FAILED)
-			munmap(map, t->page + RING_SIZE);
+		perf_ring_unmap(&ring->ring);
+	}
+	if (r < 0) {
 		close(fd);
 		return r;
 	}
-	*ring = (struct ring){
-		.control = map,
-		.data = (const u8 *)map + t->page,
-		.next_ns = NOTHING,
-		.fd = fd,
-	};
+	ring->next_ns = NOTHING;
+	ring->fd = fd;
 	return 0;
 }
 
@@ -140,39 +132,22 @@ static void ring_close(struct task_perf *t, struct ring *ring)
 	if (ring->fd < 0)
 		return;
 	epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, ring->fd, NULL);
-	munmap(ring->control, t->page + RING_SIZE);
+	perf_ring_unmap(&ring->ring);
 	close(ring->fd);
 	ring->fd = -1;
 	ring->next_ns = NOTHING;
 }
 
-/* A copy: a record may straddle the ring's end. */
-static void ring_copy(const struct ring *ring, u64 from, void *to, size_t size)
-{
-	u64 offset = from & (RING_SIZE - 1);
-	size_t first = RING_SIZE - offset < size ? RING_SIZE - offset : size;
-
-	memcpy(to, ring->data + offset, first);
-	memcpy((u8 *)to + first, ring->data, size - first);
-}
-
-/* Find @next_ns of the record at @tail. */
+/* Find @next_ns of the record that is read next. */
 static void ring_peek(struct ring *ring)
 {
 	struct perf_event_header header;
 	struct trailer trailer;
 
 	ring->next_ns = NOTHING;
-	if (ring->head - ring->tail < sizeof(header))
+	if (perf_ring_next(&ring->ring, sizeof(header) + sizeof(trailer), &header) <= 0)
 		return;
-	ring_copy(ring, ring->tail, &header, sizeof(header));
-	/* The kernel does not write such a thing; do not walk on it. */
-	if (header.size < sizeof(header) + sizeof(trailer) ||
-	    header.size > ring->head - ring->tail) {
-		ring->tail = ring->head;
-		return;
-	}
-	ring_copy(ring, ring->tail + header.size - sizeof(trailer), &trailer, sizeof(trailer));
+	perf_ring_copy(&ring->ring, header.size - sizeof(trailer), &trailer, sizeof(trailer));
 	ring->next_ns = trailer.time;
 }
 
@@ -262,15 +237,15 @@ static bool read_record(const u8 *data, struct task_event *event)
 	}
 }
 
-/* Hand over the record at @tail, and go to the next. */
+/* Hand over the record of @next_ns, and go to the next. */
 static void ring_take(struct task_perf *t, struct ring *ring, const struct source_sink *sink)
 {
 	struct task_event event = { .time_ns = ring->next_ns, .name = "", .parent_pid = -1 };
 	struct perf_event_header header;
 
-	ring_copy(ring, ring->tail, &header, sizeof(header));
-	ring_copy(ring, ring->tail, t->record, header.size);
-	ring->tail += header.size;
+	perf_ring_copy(&ring->ring, 0, &header, sizeof(header));
+	perf_ring_copy(&ring->ring, 0, t->record, header.size);
+	perf_ring_skip(&ring->ring, &header);
 	ring_peek(ring);
 	if (!read_record(t->record, &event))
 		return;
@@ -296,7 +271,7 @@ void task_perf_begin(struct task_perf *t)
 
 		if (ring->fd < 0)
 			continue;
-		ring->head = __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE);
+		perf_ring_begin(&ring->ring);
 		if (ring->next_ns == NOTHING)
 			ring_peek(ring);
 	}
@@ -319,7 +294,7 @@ void task_perf_end(struct task_perf *t)
 		struct ring *ring = &t->rings[i];
 
 		if (ring->fd >= 0)
-			__atomic_store_n(&ring->control->data_tail, ring->tail, __ATOMIC_RELEASE);
+			perf_ring_end(&ring->ring);
 	}
 }
 
@@ -408,7 +383,6 @@ int task_perf_new(bool maps_only, struct task_perf **ret_perf, const char **ret_
 	}
 	t->count = count;
 	t->maps_only = maps_only;
-	t->page = (u32)sysconf(_SC_PAGESIZE);
 	for (u32 i = 0; i < count; i++)
 		t->rings[i] = (struct ring){ .fd = -1, .next_ns = NOTHING };
 	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The ring of a perf event, as a kernel that this test plays writes it. */
+#include "test.h"
+
+#include "perf-ring.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SIZE 4096
+
+struct fixture {
+	struct perf_ring ring;
+	int fd;
+};
+
+static int setup(void **state)
+{
+	static struct fixture f;
+	off_t page = sysconf(_SC_PAGESIZE);
+
+	f = (struct fixture){ .fd = memfd_create("ring", MFD_CLOEXEC) };
+	assert_true(f.fd >= 0);
+	assert_int_equal(ftruncate(f.fd, page + SIZE), 0);
+	assert_int_equal(perf_ring_map(&f.ring, f.fd, SIZE), 0);
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	perf_ring_unmap(&f->ring);
+	assert_null(f->ring.control);
+	perf_ring_unmap(&f->ring);
+	return close(f->fd);
+}
+
+/* Both sides go on at @at, as after so many bytes. */
+static void start_at(struct perf_ring *ring, u64 at)
+{
+	ring->head = at;
+	ring->tail = at;
+	ring->control->data_head = at;
+	ring->control->data_tail = at;
+}
+
+static void put(struct perf_ring *ring, const void *bytes, size_t size)
+{
+	u8 *data = (u8 *)ring->control + sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < size; i++)
+		data[(ring->control->data_head + i) % SIZE] = ((const u8 *)bytes)[i];
+	ring->control->data_head += size;
+}
+
+static void put_record(struct perf_ring *ring, u32 type, u16 size)
+{
+	const struct perf_event_header header = { .type = type, .size = size };
+	u8 body[256];
+
+	for (u32 i = 0; i < sizeof(body); i++)
+		body[i] = (u8)(type + i);
+	put(ring, &header, sizeof(header));
+	put(ring, body, size - sizeof(header));
+}
+
+/* Wherever the ring's end is in the two records, they read the same; also at 2^64. */
+static void test_around_the_end(void **state)
+{
+	struct perf_ring *ring = &((struct fixture *)*state)->ring;
+	struct perf_event_header header = { 0 };
+	u8 body[32];
+
+	for (u32 i = 0; i <= 80; i++) {
+		u64 at = i % 2 ? SIZE - i : 0 - (u64)i;
+
+		test_row("at %#llx", (unsigned long long)at);
+		start_at(ring, at);
+		put_record(ring, 7, 40);
+		put_record(ring, 9, 24);
+		assert_row(ring->tail == at && !perf_ring_next(ring, 8, &header));
+		perf_ring_begin(ring);
+		assert_row(perf_ring_next(ring, 8, &header) == 1);
+		assert_row(header.type == 7 && header.size == 40);
+		perf_ring_copy(ring, sizeof(header), body, 32);
+		for (u32 k = 0; k < 32; k++)
+			assert_row(body[k] == 7 + k);
+		perf_ring_skip(ring, &header);
+		assert_row(perf_ring_next(ring, 24, &header) == 1);
+		assert_row(header.type == 9 && header.size == 24);
+		perf_ring_copy(ring, header.size - 1U, body, 1);
+		assert_row(body[0] == 9 + 15);
+		perf_ring_skip(ring, &header);
+		assert_row(perf_ring_next(ring, 8, &header) == 0);
+		assert_row(ring->control->data_tail == at);
+		perf_ring_end(ring);
+		assert_row(ring->control->data_tail == at + 64);
+	}
+}
+
+/* Records that no kernel writes: the rest is dropped, and what comes later is read. */
+static void test_torn(void **state)
+{
+	static const struct {
+		const char *name;
+		u16 size;
+		u32 least;
+	} rows[] = {
+		{ "size 0", 0, 8 },
+		{ "shorter than its header", 7, 8 },
+		{ "shorter than what any has", 23, 24 },
+		{ "behind the head", 25, 8 },
+		{ "far behind the head", UINT16_MAX, 8 },
+	};
+	struct perf_ring *ring = &((struct fixture *)*state)->ring;
+	struct perf_event_header header, kept = { .type = 77 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct perf_event_header torn = { .type = 9, .size = rows[i].size };
+
+		test_row("%s", rows[i].name);
+		start_at(ring, SIZE - 20);
+		put(ring, &torn, sizeof(torn));
+		put(ring, "sixteen bytes..", 16);
+		perf_ring_begin(ring);
+		header = kept;
+		assert_row(perf_ring_next(ring, rows[i].least, &header) == -EBADMSG);
+		assert_row(!memcmp(&header, &kept, sizeof(kept)));
+		assert_row(ring->tail == ring->head);
+		assert_row(perf_ring_next(ring, rows[i].least, &header) == 0);
+		perf_ring_end(ring);
+		put_record(ring, 3, 24);
+		perf_ring_begin(ring);
+		assert_row(perf_ring_next(ring, rows[i].least, &header) == 1 && header.type == 3);
+	}
+}
+
+/* Less than a header is not there yet: it is the record's that comes. */
+static void test_partial_header(void **state)
+{
+	struct perf_ring *ring = &((struct fixture *)*state)->ring;
+	const struct perf_event_header whole = { .type = 5, .size = 8 };
+	struct perf_event_header header = { 0 };
+
+	start_at(ring, 4092);
+	put(ring, &whole, 4);
+	perf_ring_begin(ring);
+	assert_int_equal(perf_ring_next(ring, 8, &header), 0);
+	assert_int_equal(ring->tail, 4092);
+	put(ring, (const u8 *)&whole + 4, 4);
+	perf_ring_begin(ring);
+	assert_int_equal(perf_ring_next(ring, 8, &header), 1);
+	assert_int_equal(header.type, 5);
+}
+
+static void test_no_event(void **state)
+{
+	struct perf_ring ring = { 0 };
+
+	(void)state;
+	assert_int_equal(perf_ring_map(&ring, -1, SIZE), -EBADF);
+	assert_null(ring.control);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_around_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_partial_header, setup, teardown),
+		cmocka_unit_test(test_no_event),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
