@@ -325,8 +325,8 @@ static void test_raw_noise_ends(void **state)
 
 #define RECORDS 20
 
-/* Every kind of record that is understood, two CPUs, one thread's buffer. */
-static void make_perf(struct perfgen *gen, bool big, bool pipe, unsigned int version)
+/* Every kind of record that is understood, two CPUs, one thread's buffer; no end yet. */
+static void make_perf_open(struct perfgen *gen, bool big, bool pipe, unsigned int version)
 {
 	static const u8 build_id[20] = { 1, 2, 3, 4, 5 };
 	static const u64 midr[2] = { 0x410fd490, 0x481fd010 };
@@ -392,6 +392,11 @@ static void make_perf(struct perfgen *gen, bool big, bool pipe, unsigned int ver
 	perfgen_aux(gen, 4096, half, PERF_AUX_FLAG_TRUNCATED, 300, -1);
 	perfgen_auxtrace(gen, 4096, buf, len, 300, -1);
 	perfgen_aux(gen, 4096 + half, len - half, PERF_AUX_FLAG_PARTIAL, 300, -1);
+}
+
+static void make_perf(struct perfgen *gen, bool big, bool pipe, unsigned int version)
+{
+	make_perf_open(gen, big, pipe, version);
 	perfgen_end(gen);
 }
 
@@ -529,15 +534,12 @@ static void test_perf_trailers_differ(void **state)
 	assert_int_equal(kept.windows[0].tid, -1);
 }
 
-/* Cut anywhere: never more than there was, and never an unsaid loss. */
-static void test_perf_truncated(void **state)
+static void check_truncated(void)
 {
 	struct recording_error error;
 	struct seen seen;
 	u64 before = 0;
 
-	(void)state;
-	make_perf(&gen, false, false, 2);
 	for (size_t len = 1; len < gen.len; len++) {
 		test_row("%zu of %zu bytes", len, gen.len);
 		assert_row(replay_bytes(gen.buf, len, &seen, &error) == -EBADMSG);
@@ -547,6 +549,79 @@ static void test_perf_truncated(void **state)
 		before = seen.records;
 	}
 	assert_int_equal(before, 2 * RECORDS);
+}
+
+/* Cut anywhere: never more than there was, and never an unsaid loss. */
+static void test_perf_truncated(void **state)
+{
+	(void)state;
+	make_perf(&gen, false, false, 2);
+	check_truncated();
+}
+
+/* Likewise with build ids behind the data, which the header's features tell of. */
+static void test_perf_build_ids_truncated(void **state)
+{
+	static const u8 ids[2][20] = { { 1, 2, 3 }, { 0xff } };
+	struct recording_error error;
+	struct seen seen;
+
+	(void)state;
+	make_perf_open(&gen, false, false, 2);
+	perfgen_build_id(&gen, "/usr/bin/worker", ids[0]);
+	perfgen_build_id(&gen, "/usr/lib/libwork.so.1", ids[1]);
+	perfgen_end(&gen);
+	assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), 0);
+	assert_int_equal(seen.records, 2 * RECORDS);
+	check_truncated();
+}
+
+#define FINISHED_ROUND 68
+
+static void put_round(void)
+{
+	perfgen_open(&gen, FINISHED_ROUND, 0);
+	perfgen_close(&gen);
+}
+
+/* A round, or the end, with no event waiting: nothing to sort, from no memory at all. */
+static void test_perf_empty_rounds(void **state)
+{
+	struct kept kept = { .n_windows = 0 };
+	const struct source_sink sink = { keep_window, keep_task, &kept };
+	struct recording_error error;
+	struct recording *recording;
+	u8 buf[1024];
+	size_t len = make_records(buf, sizeof(buf), 2, 1);
+
+	(void)state;
+	for (u32 tasks = 0; tasks < 2; tasks++) {
+		test_row("%u tasks", tasks);
+		kept.n_windows = kept.n_tasks = 0;
+		perfgen_begin(&gen, false, false, 1024);
+		perfgen_info(&gen, 1, NULL, 0);
+		put_round();
+		put_round();
+		for (u32 i = 0; i < tasks; i++) {
+			perfgen_open(&gen, PERF_RECORD_COMM, 0);
+			perfgen_u32(&gen, 100);
+			perfgen_u32(&gen, 100);
+			perfgen_string(&gen, "worker");
+			perfgen_trailer(&gen, 100, 5000, 0);
+			perfgen_close(&gen);
+		}
+		perfgen_aux(&gen, 0, len, 0, 101, 1);
+		perfgen_auxtrace(&gen, 0, buf, len, 101, 1);
+		/* The event goes on with the second of them; the third has none again. */
+		for (u32 i = 0; i < 3; i++)
+			put_round();
+		perfgen_end(&gen);
+		write_temp(gen.buf, gen.len);
+		assert_row(recording_open(temp_path, &recording, &error) == 0);
+		assert_row(recording_replay(recording, &sink, &error) == 0);
+		recording_free(recording);
+		assert_row(kept.n_tasks == tasks && kept.n_windows > 0);
+	}
 }
 
 /* A flipped bit is said, or costs no record. */
@@ -701,6 +776,8 @@ int main(void)
 		cmocka_unit_test(test_perf_made),
 		cmocka_unit_test(test_perf_trailers_differ),
 		cmocka_unit_test(test_perf_truncated),
+		cmocka_unit_test(test_perf_build_ids_truncated),
+		cmocka_unit_test(test_perf_empty_rounds),
 		cmocka_unit_test(test_perf_bit_flipped),
 		cmocka_unit_test(test_perf_without_spe),
 		cmocka_unit_test(test_perf_hostile),
