@@ -5,7 +5,11 @@
 #include "dump.h"
 #include "packet.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct row {
 	u8 bytes[10];
@@ -165,11 +169,86 @@ static void test_event_bits(void **state)
 	}
 }
 
+/* Records, then damage of more than a buffer, records, zeros of more than a buffer, records. */
+static size_t make_large(u8 *buf, size_t room)
+{
+	static const u8 record[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x01 };
+	size_t part = room / 5;
+
+	memset(buf, 0, room);
+	for (size_t at = 0; at + sizeof(record) <= room; at += 64)
+		if (at / part != 3)
+			memcpy(buf + at, record, sizeof(record));
+	/* Packets first, which the dump says in words, then bytes. */
+	memset(buf + part, 0x3f, part);
+	memset(buf + part, 0x04, 5);
+	return room;
+}
+
+/* Each byte in a line, in order, however the window comes; lines are full but for a range's last. */
+static void test_parts(void **state)
+{
+	const size_t room = 7 << 20;
+	unsigned long long at, done = 0, size;
+	unsigned int windows = 0, suspect = 0, words = 0, open = 0;
+	char path[64], *text, *line, *next;
+	struct recording_error error;
+	struct recording *recording;
+	u8 *buf = malloc(room);
+	size_t text_size;
+	int fd = memfd_create("dump", MFD_CLOEXEC), n;
+	FILE *out;
+
+	(void)state;
+	assert_non_null(buf);
+	assert_int_equal(write(fd, buf, make_large(buf, room)), room);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(recording_open(path, &recording, &error), 0);
+	out = open_memstream(&text, &text_size);
+	assert_non_null(out);
+	/* More is suspect than is not, which is dumped all the same. */
+	assert_int_equal(dump_recording(recording, 0, out, &error), -EBADMSG);
+	fclose(out);
+	for (line = text; *line; line = next + 1) {
+		next = strchr(line, '\n');
+		assert_non_null(next);
+		*next = 0;
+		if (sscanf(line, "window at %llx: %llx bytes", &at, &size) == 2) {
+			assert_int_equal(size, room);
+			windows++;
+			continue;
+		}
+		assert_int_equal(sscanf(line, ".  %llx: %n", &at, &n), 1);
+		assert_int_equal(at, done);
+		if (sscanf(line + n + 3 * 16 - 1, " PAD, %llu bytes", &size) != 1)
+			for (size = 0; line[n + 3 * size] != ' ' && size < 16; size++)
+				assert_int_equal(buf[done + size], strtoul(line + n + 3 * size, NULL, 16));
+		done += size;
+		words += !!strstr(line, " SUSPECT UNKNOWN");
+		if (strstr(line, " SUSPECT") && !strstr(line, " SUSPECT ")) {
+			assert_false(open);
+			open = size < 16;
+			suspect++;
+		} else {
+			open = 0;
+		}
+	}
+	assert_int_equal(done, room);
+	assert_int_equal(windows, 1);
+	assert_true(words > 0);
+	assert_in_range(suspect, room / 5 / 16 - 8, room / 5 / 16 + 8);
+	recording_free(recording);
+	free(text);
+	free(buf);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_event_bits),
+		cmocka_unit_test(test_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
