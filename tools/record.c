@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record-builds.h"
 #include "record-tasks.h"
 #include "recorder.h"
 #include "say.h"
@@ -46,6 +47,7 @@ struct record {
 	struct source *source;
 	struct task_events *tasks;
 	struct recorder *recorder;
+	struct record_builds *builds;
 	struct source_sink sink;
 	int fd;
 	int signals;
@@ -258,6 +260,10 @@ static int open_recording(struct record *record, int argc, char **argv)
 		return say_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
 				strerror(-r));
 	record->sink = recorder_sink(record->recorder);
+	r = record_builds_new(&record->sink, &record->builds);
+	if (r < 0)
+		return say_fail(STATUS_FAILED, "record: %s", strerror(-r));
+	record->sink = record_builds_sink(record->builds);
 	return 0;
 }
 
@@ -485,6 +491,7 @@ int record_run(int argc, char **argv)
 		status = record_run_source(&record);
 	if (status == 0)
 		record_told(&record);
+	record_builds_free(record.builds);
 	recorder_free(record.recorder);
 	task_events_free(record.tasks);
 	if (record.source)

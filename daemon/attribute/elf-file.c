@@ -165,14 +165,31 @@ static int symbols_read(Elf *elf, struct elf_object *o)
 	return r;
 }
 
-static int object_read(Elf *elf, struct elf_object *o)
+static int linked_check(Elf *elf)
 {
 	GElf_Ehdr eh;
-	int r;
 
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh) ||
-	    (eh.e_type != ET_EXEC && eh.e_type != ET_DYN))
-		return -EBADMSG;
+	return elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh) ||
+			       (eh.e_type != ET_EXEC && eh.e_type != ET_DYN) ?
+		       -EBADMSG :
+		       0;
+}
+
+static int object_read_build_id(Elf *elf, struct elf_object *o)
+{
+	int r = linked_check(elf);
+
+	if (!r)
+		build_id_read(elf, o);
+	return r;
+}
+
+static int object_read(Elf *elf, struct elf_object *o)
+{
+	int r = linked_check(elf);
+
+	if (r < 0)
+		return r;
 	segments_read(elf, o);
 	build_id_read(elf, o);
 	/* What was read before a broken section is as good as ever. */
@@ -181,7 +198,7 @@ static int object_read(Elf *elf, struct elf_object *o)
 	return o->symbols.count ? 0 : r;
 }
 
-int elf_load(int fd, struct elf_object *o)
+static int file_read(int fd, int (*read)(Elf *elf, struct elf_object *o), struct elf_object *o)
 {
 	union {
 		unsigned char bytes[sizeof(Elf64_Ehdr)];
@@ -202,9 +219,19 @@ int elf_load(int fd, struct elf_object *o)
 	elf_version(EV_CURRENT);
 	/* Not mapped: whoever cuts the file short meanwhile must not kill the daemon. */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	r = elf ? object_read(elf, o) : -EBADMSG;
+	r = elf ? read(elf, o) : -EBADMSG;
 	elf_end(elf);
 	return r;
+}
+
+int elf_load(int fd, struct elf_object *o)
+{
+	return file_read(fd, object_read, o);
+}
+
+int elf_load_build_id(int fd, struct elf_object *o)
+{
+	return file_read(fd, object_read_build_id, o);
 }
 
 bool elf_vaddr(const struct elf_object *o, u64 offset, u64 *ret_vaddr)

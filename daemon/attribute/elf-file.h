@@ -38,6 +38,9 @@ struct elf_object {
  */
 int elf_load(int fd, struct elf_object *object);
 
+/** elf_load_build_id() - as elf_load(), its build id alone; 0 also where it has none */
+int elf_load_build_id(int fd, struct elf_object *object);
+
 /** elf_vaddr() - virtual address of a file offset; false if it is not loaded */
 bool elf_vaddr(const struct elf_object *object, u64 offset, u64 *ret_vaddr);
 

@@ -277,6 +277,20 @@ static int place_open(s32 pid, const struct attribute_place *place, bool live)
 	return fd;
 }
 
+u8 symbols_build_id(s32 pid, const struct attribute_place *place, u8 *ret_id)
+{
+	struct elf_object object = { .build_id_size = 0 };
+	int fd = place_open(pid, place, true);
+
+	if (fd < 0)
+		return 0;
+	if (elf_load_build_id(fd, &object) < 0)
+		object.build_id_size = 0;
+	close(fd);
+	memcpy(ret_id, object.build_id, object.build_id_size);
+	return object.build_id_size;
+}
+
 static struct file *place_file(struct symbols *s, s32 pid, const struct attribute_place *place,
 			       bool live)
 {

@@ -29,4 +29,14 @@ struct symbols *symbols_free(struct symbols *symbols);
 bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_place *place,
 		      bool live, char *name, size_t size);
 
+/**
+ * symbols_build_id() - the build id of a file that is mapped now
+ * @pid: a process that has it mapped
+ * @place: its path, and the inode it must have
+ * @ret_id: BUILD_ID_MAX bytes
+ *
+ * Return: bytes of it, 0 if it has none or cannot be read.
+ */
+u8 symbols_build_id(s32 pid, const struct attribute_place *place, u8 *ret_id);
+
 #endif

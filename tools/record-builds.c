@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record-builds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "maps.h"
+#include "symbols.h"
+
+/* Files that are remembered: a machine maps some hundreds; a power of two. */
+#define KNOWN 4096
+
+/** struct known - a file that was asked; @inode 0: none */
+struct known {
+	u64 inode;
+	u64 path;
+	u8 id[BUILD_ID_MAX];
+	u8 size; /* 0: it has none, or cannot be read */
+};
+
+struct record_builds {
+	struct source_sink next;
+	struct known known[KNOWN];
+};
+
+int record_builds_new(const struct source_sink *sink, struct record_builds **ret_builds)
+{
+	struct record_builds *builds = calloc(1, sizeof(*builds));
+
+	if (!builds)
+		return -ENOMEM;
+	builds->next = *sink;
+	*ret_builds = builds;
+	return 0;
+}
+
+struct record_builds *record_builds_free(struct record_builds *builds)
+{
+	free(builds);
+	return NULL;
+}
+
+static const struct known *builds_find(struct record_builds *builds, const struct task_event *event)
+{
+	const struct attribute_place place = { .binary = event->name, .inode = event->inode };
+	u64 path = path_hash(event->name);
+	struct known *known = &builds->known[(path ^ event->inode) % KNOWN];
+
+	if (known->inode != event->inode || known->path != path) {
+		*known = (struct known){ .inode = event->inode, .path = path };
+		known->size = symbols_build_id(event->pid, &place, known->id);
+	}
+	return known;
+}
+
+static void builds_task(void *ctx, const struct task_event *event)
+{
+	struct record_builds *builds = ctx;
+	struct task_event told = *event;
+	const struct known *known;
+
+	if (event->type == TASK_MMAP && event->inode && event->name[0] == '/' &&
+	    !event->build_id_size) {
+		known = builds_find(builds, event);
+		told.build_id = known->size ? known->id : NULL;
+		told.build_id_size = known->size;
+	}
+	builds->next.task(builds->next.ctx, &told);
+}
+
+static void builds_window(void *ctx, const struct source_window *window)
+{
+	struct record_builds *builds = ctx;
+
+	builds->next.window(builds->next.ctx, window);
+}
+
+struct source_sink record_builds_sink(struct record_builds *builds)
+{
+	return (struct source_sink){
+		.window = builds_window,
+		.task = builds->next.task ? builds_task : NULL,
+		.ctx = builds,
+	};
+}
