@@ -10,11 +10,13 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
 #include <linux/speprof.h>
 
 #include "backend.h"
+#include "choice.h"
 #include "emu.h"
 
 static unsigned int ops_per_us = 1000;
@@ -36,6 +38,11 @@ MODULE_PARM_DESC(seed, "of what is drawn at random");
 static char *profile = "mixed";
 module_param(profile, charp, 0444);
 MODULE_PARM_DESC(profile, "what programs are taken to do: mixed, pointer_chase, stream, branchy");
+
+static char *choices = "";
+module_param(choices, charp, 0444);
+MODULE_PARM_DESC(choices,
+		 "which of what the architecture leaves open is done the other way: names of Documentation/spu-model.md, with commas");
 
 static struct emu_cpu __percpu *emu_cpus;
 
@@ -92,7 +99,8 @@ static u32 emu_buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 	return 0;
 }
 
-static int emu_cpu_init(struct emu_cpu *cpu, unsigned int number, enum spe_profile what)
+static int emu_cpu_init(struct emu_cpu *cpu, unsigned int number, enum spe_profile what,
+			u64 other_ways)
 {
 	struct spe_spu_io io = { .write = emu_buffer_write };
 	struct spe_spu_config config;
@@ -102,6 +110,7 @@ static int emu_cpu_init(struct emu_cpu *cpu, unsigned int number, enum spe_profi
 	spe_spu_config_default(&config);
 	config.align = (u8)align;
 	config.max_size = (u8)max_size;
+	config.choices = other_ways;
 	config.seed = ((u64)seed << 32) + number;
 	ret = spe_spu_init(&cpu->spu, &config, &io, &reason);
 	if (ret) {
@@ -136,21 +145,48 @@ static int emu_check_parameters(enum spe_profile *ret_profile)
 	return 0;
 }
 
+/* Names with commas to SPE_CHOICE_* bits. */
+static int emu_parse_choices(u64 *ret_bits)
+{
+	char *list = kstrdup(choices, GFP_KERNEL), *rest = list, *name;
+	int bit = 0;
+
+	if (!list)
+		return -ENOMEM;
+	*ret_bits = 0;
+	while ((name = strsep(&rest, ","))) {
+		if (!*name)
+			continue;
+		bit = spe_choice_find(name);
+		if (bit < 0) {
+			pr_err("choices=%s: the architecture leaves no \"%s\" open: Documentation/spu-model.md has the names\n",
+			       choices, name);
+			break;
+		}
+		*ret_bits |= SPE_BIT(bit);
+	}
+	kfree(list);
+	return bit < 0 ? -EINVAL : 0;
+}
+
 static int __init emu_init(void)
 {
 	struct emu_cpu __percpu *cpus;
 	enum spe_profile what;
+	u64 other_ways = 0;
 	unsigned int cpu;
 	int ret;
 
 	ret = emu_check_parameters(&what);
+	if (!ret)
+		ret = emu_parse_choices(&other_ways);
 	if (ret)
 		return ret;
 	cpus = alloc_percpu(struct emu_cpu);
 	if (!cpus)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		ret = emu_cpu_init(per_cpu_ptr(cpus, cpu), cpu, what);
+		ret = emu_cpu_init(per_cpu_ptr(cpus, cpu), cpu, what, other_ways);
 		if (ret)
 			goto no_cpus;
 	}
