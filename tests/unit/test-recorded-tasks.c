@@ -453,7 +453,7 @@ static u64 find_function(const struct elf_object *self, const char **ret_name)
 {
 	u64 vaddr;
 
-	for (u64 offset = 0x1000; offset < 1 << 20; offset += 4) {
+	for (u64 offset = 0x1000; offset < 16 << 20; offset += 4) {
 		*ret_name =
 			elf_vaddr(self, offset, &vaddr) ? symtab_find(&self->symbols, vaddr) : NULL;
 		if (*ret_name)
