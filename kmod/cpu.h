@@ -7,6 +7,7 @@
 #define SPEPROF_CPU_H
 
 #include <linux/irq_work.h>
+#include <linux/smp.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/percpu-defs.h>
@@ -28,6 +29,7 @@ struct ring;
  * @rings: of all started sessions; likewise
  * @map: whom a task belongs to, if they are of cgroups, else NULL; likewise
  * @seat: gives @ring the SPU once a context switch is over
+ * @moved: makes it look whose the task is that runs; from any context
  * @up: between its hotplug callbacks; changed likewise
  */
 struct speprof_cpu {
@@ -36,6 +38,7 @@ struct speprof_cpu {
 	struct hlist_head rings;
 	struct cgroup_map *map;
 	struct irq_work seat;
+	call_single_data_t moved;
 	bool up;
 };
 

@@ -110,23 +110,35 @@ static void settle_here(void *unused)
 	owner_settle(this_cpu_ptr(&speprof_cpus));
 }
 
-static bool settle_needed(int cpu, void *unused)
-{
-	return READ_ONCE(per_cpu(speprof_cpus, cpu).map);
-}
-
+/* With interrupts off (css_set_lock): only a call of one CPU may be made so. */
 void owner_moved(void)
 {
-	on_each_cpu_cond(settle_needed, settle_here, NULL, false);
+	struct speprof_cpu *host;
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		host = per_cpu_ptr(&speprof_cpus, cpu);
+		/* EBUSY: it is about to look. ENXIO: it is gone, and its rings with it. */
+		if (READ_ONCE(host->map))
+			smp_call_function_single_async(cpu, &host->moved);
+	}
 }
 
 void owner_init(void)
 {
+	struct speprof_cpu *host;
 	unsigned int cpu;
 
-	/* In hard interrupt context everywhere: it touches the SPU. */
-	for_each_possible_cpu(cpu)
-		per_cpu(speprof_cpus, cpu).seat = IRQ_WORK_INIT_HARD(owner_seat);
+	for_each_possible_cpu(cpu) {
+		host = per_cpu_ptr(&speprof_cpus, cpu);
+		/* In hard interrupt context everywhere: it touches the SPU. */
+		host->seat = IRQ_WORK_INIT_HARD(owner_seat);
+		INIT_CSD(&host->moved, settle_here, NULL);
+	}
+}
+
+static void nothing_here(void *unused)
+{
 }
 
 void owner_deinit(void)
@@ -135,4 +147,7 @@ void owner_deinit(void)
 
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu(speprof_cpus, cpu).seat);
+	/* Calls that were made are taken before these are; what takes them is over after a grace period. */
+	on_each_cpu(nothing_here, NULL, true);
+	synchronize_rcu();
 }

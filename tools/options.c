@@ -182,9 +182,8 @@ static int options_unknown(const char *verb, int letter, char **argv)
 			text, verb);
 }
 
-int options_parse(int argc, char **argv, const char *accept, struct options *ret_options)
+static int options_read(int argc, char **argv, const char *accept, struct options *options)
 {
-	struct options options = { .delay = 2, .root = "" };
 	const char *verb = argv[0];
 	int letter, r;
 
@@ -198,25 +197,37 @@ int options_parse(int argc, char **argv, const char *accept, struct options *ret
 			return say_fail(STATUS_USAGE,
 					"%s: takes no \"%s\"; try \"speprof help %s\"", verb,
 					argv[optind - 1], verb);
-		r = options_one(verb, letter, &options);
+		r = options_one(verb, letter, options);
 		if (r)
 			return r;
 	}
-	if (optind < argc && strchr(accept, 'F') && !options.input)
-		options.input = argv[optind++];
+	if (optind < argc && strchr(accept, 'F') && !options->input)
+		options->input = argv[optind++];
 	if (optind < argc)
 		return say_fail(STATUS_USAGE, "%s: unexpected argument \"%s\"", verb, argv[optind]);
-	if (options.cpus_given && !options.input)
+	if (options->cpus_given && !options->input)
 		return say_fail(STATUS_USAGE,
 				"%s: -C wants a recording: the daemon's profile is of all CPUs",
 				verb);
-	if (options.filter && !options.input)
+	if (options->filter && !options->input)
 		return say_fail(STATUS_USAGE,
 				"%s: --filter wants a recording: what the daemon counts, Filter= says",
 				verb);
-	if (options.midr && !options.input)
+	if (options->midr && !options->input)
 		return say_fail(STATUS_USAGE,
 				"%s: --midr wants a recording: the daemon knows its cores", verb);
+	return 0;
+}
+
+int options_parse(int argc, char **argv, const char *accept, struct options *ret_options)
+{
+	struct options options = { .delay = 2, .root = "" };
+	int status = options_read(argc, argv, accept, &options);
+
+	if (status) {
+		filter_free(options.filter);
+		return status;
+	}
 	*ret_options = options;
 	return 0;
 }
