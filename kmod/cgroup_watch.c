@@ -100,23 +100,45 @@ static int hooks_register(void)
 	return 0;
 }
 
+/*
+ * Hooks stay for a while after the last session: to come and go with each would have every CPU
+ * patch its scheduler twice a session. Without a map a probe is one test.
+ */
+#define UNHOOK_SECONDS 60
+
+static bool hooked;
+
+static void run_unhook(struct work_struct *work)
+{
+	mutex_lock(&speprof_control);
+	if (!watchers && hooked) {
+		hooks_unregister(ARRAY_SIZE(hooks));
+		hooked = false;
+	}
+	mutex_unlock(&speprof_control);
+}
+
+static DECLARE_DELAYED_WORK(unhook_work, run_unhook);
+
 int cgroups_watch_get(void)
 {
 	int ret = 0;
 
 	lockdep_assert_held(&speprof_control);
-	if (!watchers)
+	if (!hooked)
 		ret = hooks_register();
-	if (!ret)
-		watchers++;
-	return ret;
+	if (ret)
+		return ret;
+	hooked = true;
+	watchers++;
+	return 0;
 }
 
 void cgroups_watch_put(void)
 {
 	lockdep_assert_held(&speprof_control);
 	if (!--watchers)
-		hooks_unregister(ARRAY_SIZE(hooks));
+		mod_delayed_work(system_wq, &unhook_work, UNHOOK_SECONDS * HZ);
 }
 
 void cgroups_init(cgroups_gone_fn gone)
@@ -127,6 +149,9 @@ void cgroups_init(cgroups_gone_fn gone)
 
 void cgroups_deinit(void)
 {
+	cancel_delayed_work_sync(&unhook_work);
+	if (hooked)
+		hooks_unregister(ARRAY_SIZE(hooks));
 	/* Probes that still run end; what they queued, too. */
 	tracepoint_synchronize_unregister();
 	cancel_work_sync(&gone_work);

@@ -100,9 +100,15 @@ static u64 writable_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int
 	return 0;
 }
 
+/* What is read and written without a level; of a host under VHE also PMSCR_EL2. */
+static bool is_plain(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
+{
+	return x == 1 || (x == 2 && reg == SPE_REG_PMSCR && spu->config.e2h);
+}
+
 u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
-	if (x == 1)
+	if (is_plain(spu, reg, x))
 		return spe_spu_read(spu, reg);
 	if (!writable_at(spu, reg, x))
 		return 0;
@@ -116,7 +122,7 @@ void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64
 {
 	u64 writable = writable_at(spu, reg, x);
 
-	if (x == 1) {
+	if (is_plain(spu, reg, x)) {
 		spe_spu_write(spu, reg, value);
 		return;
 	}
