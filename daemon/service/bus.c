@@ -29,15 +29,17 @@ static const char *backend_name(u8 backend)
 
 static int read_facts(struct worker_state *state, void *arg)
 {
+	const struct session *machine = worker_session(state, NULL);
+	const struct source *source = machine->feed->source;
 	struct facts *facts = arg;
 
 	*facts = (struct facts){
-		.source = state->source->ops->name,
-		.backend = backend_name(state->source->backend),
+		.source = source->ops->name,
+		.backend = backend_name(source->backend),
 		.told = state->told,
-		.running = state->running,
-		.cpus = state->source->cpus,
-		.interval_ns = state->source->interval_ns,
+		.running = machine->running,
+		.cpus = source->cpus,
+		.interval_ns = source->interval_ns,
 	};
 	return 0;
 }
@@ -144,7 +146,9 @@ static int read_histogram(struct worker_state *state, void *arg)
 {
 	struct histogram_request *request = arg;
 
-	request->histogram = *profile_histogram(state->profile, request->latency);
+	struct session *machine = worker_session(state, NULL);
+
+	request->histogram = *profile_histogram(machine->profile, request->latency);
 	return 0;
 }
 
@@ -206,10 +210,11 @@ struct containers_request {
 
 static int read_containers(struct worker_state *state, void *arg)
 {
+	struct profile *profile = worker_session(state, NULL)->profile;
 	struct containers_request *request = arg;
 	u32 left;
 
-	request->total = profile_containers(state->profile);
+	request->total = profile_containers(profile);
 	left = request->offset < request->total ? request->total - request->offset : 0;
 	if (left > request->limit)
 		left = request->limit;
@@ -225,7 +230,7 @@ static int read_containers(struct worker_state *state, void *arg)
 		/* The entry of one that was evicted, and is free: an empty row keeps the pages. */
 		if (c)
 			row->container = *c;
-		row->samples = profile_container_samples(state->profile, index);
+		row->samples = profile_container_samples(profile, index);
 	}
 	return 0;
 }
@@ -274,8 +279,10 @@ static int method_get_containers(sd_bus_message *m, void *userdata, sd_bus_error
 
 static int read_summary(struct worker_state *state, void *arg)
 {
-	return profile_summary_json(state->profile, backend_name(state->source->backend), true,
-				    arg);
+	const struct session *machine = worker_session(state, NULL);
+
+	return profile_summary_json(machine->profile, backend_name(machine->feed->source->backend),
+				    true, arg);
 }
 
 /* The whole of @text in a memfd that nobody can change any more. */

@@ -265,7 +265,8 @@ static struct task_events *open_tasks(const struct config *c, struct task_events
 /* For "systemctl status": what is sampled, and how it is read. */
 static int describe(struct worker_state *state, void *arg)
 {
-	const struct source *source = state->source;
+	const struct session *machine = worker_session(state, NULL);
+	const struct source *source = machine->feed->source;
 
 	snprintf(arg, STATUS_SIZE, "Sampling %u CPU%s, %s SPU%s, source %s%s%s.", source->cpus,
 		 source->cpus == 1 ? "" : "s",
@@ -324,34 +325,61 @@ static int make_event(sd_event **ret_event)
 	return r;
 }
 
-/* @ret_filter: NULL for everything; outlives the worker */
-static int open_filtered(const struct config *c, struct source **ret_source,
-			 struct filter **ret_filter)
+/* The session of the configuration: what the machine does, from start to end. */
+static int open_machine(const struct config *c, struct session_config *ret_session)
 {
+	struct session_config session = { .name = SESSION_MACHINE };
 	struct source_config config = source_config(c);
+	struct source *source = NULL;
 	struct filter_error error;
 	const char *parts = "";
 	int r;
 
 	/* config_set() has seen that it parses. */
-	if (*c->filter && filter_new(c->filter, ret_filter, &error) < 0)
+	if (*c->filter && filter_new(c->filter, &session.filter, &error) < 0)
 		return EX_OSERR;
-	if (*ret_filter)
-		parts = filter_hardware(*ret_filter, &config);
-	r = open_source(c, &config, ret_source);
-	if (!r)
-		tell_filter(c, parts, *ret_source);
-	return r;
+	if (session.filter)
+		parts = filter_hardware(session.filter, &config);
+	r = open_source(c, &config, &source);
+	if (!r && feed_new(source, &session.feed) < 0) {
+		source->ops->free(source);
+		r = EX_OSERR;
+	}
+	if (r) {
+		filter_free(session.filter);
+		return r;
+	}
+	tell_filter(c, parts, source);
+	*ret_session = session;
+	return 0;
+}
+
+/* Only once there is a source: without, what tells of tasks would not be worth a word. */
+static int start_worker(const struct config *c, struct session_config *session,
+			struct worker **ret_worker)
+{
+	struct task_events_status told = { 0 };
+	struct task_events *tasks = open_tasks(c, &told);
+	struct worker *worker = NULL;
+
+	if (worker_new(tasks, &told, &worker) < 0)
+		task_events_free(tasks);
+	else if (worker_call(worker, worker_add, session) >= 0) {
+		*ret_worker = worker;
+		return 0;
+	}
+	worker_free(worker);
+	feed_put(session->feed);
+	filter_free(session->filter);
+	complain(SD_ERR, "the worker could not be started");
+	return EX_OSERR;
 }
 
 int main(int argc, char **argv)
 {
 	struct options o = { .config = CONFIG_DEFAULT };
-	struct task_events_status told = { 0 };
-	struct task_events *tasks = NULL;
-	struct source *source = NULL;
+	struct session_config session = { 0 };
 	struct worker *worker = NULL;
-	struct filter *filter = NULL;
 	sd_event *event = NULL;
 	int r;
 
@@ -362,19 +390,12 @@ int main(int argc, char **argv)
 		complain(SD_ERR, "no event loop");
 		return EX_OSERR;
 	}
-	r = open_filtered(&o.config, &source, &filter);
+	r = open_machine(&o.config, &session);
 	if (!r)
-		tasks = open_tasks(&o.config, &told);
-	if (!r && worker_new(source, tasks, &told, filter, &worker) < 0) {
-		complain(SD_ERR, "the worker could not be started");
-		task_events_free(tasks);
-		source->ops->free(source);
-		r = EX_OSERR;
-	}
+		r = start_worker(&o.config, &session, &worker);
 	if (!r)
 		r = serve(&o, event, worker);
 	worker_free(worker);
-	filter_free(filter);
 	sd_event_unref(event);
 	return r;
 }

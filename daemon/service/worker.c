@@ -12,6 +12,9 @@
 
 #define REFRESH_NS 1000000000ULL
 
+/* In the array that is polled: the eventfd and the tasks' rings come before it. */
+#define FIRST_FEED 2
+
 struct worker {
 	pthread_t thread;
 	int wake;
@@ -27,135 +30,167 @@ struct worker {
 	bool quit;
 };
 
-static u64 now_ns(clockid_t clock)
+static u64 now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(clock, &ts);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-int worker_start(struct worker_state *state, void *arg __attribute__((unused)))
+struct session *worker_next(struct worker_state *state, struct session *session)
 {
-	int r;
+	session = session ? session + 1 : state->sessions;
+	for (; session < state->sessions + WORKER_SESSIONS; session++)
+		if (*session->name)
+			return session;
+	return NULL;
+}
 
-	if (state->running)
-		return -EALREADY;
-	r = state->source->ops->start(state->source);
-	if (r < 0)
-		return r;
-	state->running = true;
-	state->started_ns = now_ns(CLOCK_MONOTONIC);
-	state->error = 0;
-	return 0;
+struct session *worker_session(struct worker_state *state, const char *name)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		if (!strcmp(session->name, name ? name : SESSION_MACHINE))
+			return session;
+	return NULL;
+}
+
+int worker_add(struct worker_state *state, void *arg)
+{
+	const struct session_config *config = arg;
+
+	if (worker_session(state, config->name))
+		return -EEXIST;
+	for (u32 i = 0; i < WORKER_SESSIONS; i++)
+		if (!*state->sessions[i].name)
+			return session_init(&state->sessions[i], config, state->attributor);
+	return -ENOSPC;
+}
+
+int worker_start(struct worker_state *state, void *arg)
+{
+	struct session *session = worker_session(state, arg);
+
+	return session ? session_start(session) : -ENOENT;
+}
+
+struct drain {
+	struct worker_state *state;
+	struct feed *feed;
+};
+
+static void take_task(void *ctx, const struct task_event *event)
+{
+	struct worker_state *state = ctx;
+
+	attributor_event(state->attributor, event);
+}
+
+static void take_tasks(struct worker_state *state, u64 until_ns)
+{
+	const struct source_sink sink = { .task = take_task, .ctx = state };
+
+	if (state->tasks)
+		task_events_until(state->tasks, until_ns, &sink);
 }
 
 /* What happened before the window's end is known before its samples are looked at. */
-static void drain_window(void *ctx, const struct source_window *window)
+static void take_window(void *ctx, const struct source_window *window)
 {
-	struct worker_state *state = ctx;
-	const struct source_sink sink = profile_sink(state->profile);
+	const struct drain *drain = ctx;
+	struct session *session = NULL;
 
-	task_events_until(state->tasks, window->end_ns, &sink);
-	profile_window(state->profile, window);
+	take_tasks(drain->state, window->end_ns);
+	while ((session = worker_next(drain->state, session)))
+		if (session->running && session->feed == drain->feed)
+			profile_window(session->profile, window);
 }
 
-static void drain(struct worker_state *state)
+static void drain_feed(struct worker_state *state, struct feed *feed)
 {
-	const struct source_sink sink = profile_sink(state->profile);
-	const struct source_sink after_tasks = { .window = drain_window, .ctx = state };
-	int r = state->source->ops->drain(state->source, state->tasks ? &after_tasks : &sink);
+	struct drain drain = { .state = state, .feed = feed };
+	const struct source_sink sink = { .window = take_window, .ctx = &drain };
+	int r = feed->source->ops->drain(feed->source, &sink);
 
-	/* Idle CPUs bring no windows, and their rings must not fill up. */
-	if (state->tasks)
-		task_events_until(state->tasks, 0, &sink);
 	if (r < 0)
-		state->error = r;
+		feed->error = r;
+	/* Idle CPUs bring no windows, and their rings must not fill up. */
+	take_tasks(state, 0);
 }
 
-int worker_stop(struct worker_state *state, void *arg __attribute__((unused)))
+/* Whether @session is the first that runs of those that share its feed. */
+static bool leads_feed(struct worker_state *state, const struct session *session)
 {
-	if (!state->running)
+	struct session *other = NULL;
+
+	while ((other = worker_next(state, other)))
+		if (other->running && other->feed == session->feed)
+			return other == session;
+	return false;
+}
+
+int worker_stop(struct worker_state *state, void *arg)
+{
+	struct session *session = worker_session(state, arg);
+
+	if (!session)
+		return -ENOENT;
+	if (!session->running)
 		return -EALREADY;
-	state->source->ops->stop(state->source);
-	drain(state);
-	state->running = false;
-	state->ran_ns += now_ns(CLOCK_MONOTONIC) - state->started_ns;
+	session_disable(session);
+	drain_feed(state, session->feed);
+	return session_stop(session);
+}
+
+int worker_remove(struct worker_state *state, void *arg)
+{
+	struct session *session = worker_session(state, arg);
+
+	if (!session)
+		return -ENOENT;
+	session_deinit(session);
 	return 0;
 }
 
-int worker_reset(struct worker_state *state, void *arg __attribute__((unused)))
+int worker_reset(struct worker_state *state, void *arg)
 {
-	drain(state);
-	profile_reset(state->profile);
-	state->ran_ns = 0;
-	state->started_ns = now_ns(CLOCK_MONOTONIC);
-	state->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	struct session *session = worker_session(state, arg);
+
+	if (!session)
+		return -ENOENT;
+	drain_feed(state, session->feed);
+	session_reset(session);
 	return 0;
-}
-
-/* Resident bytes, from /proc/self/statm; 0 if that cannot be read. */
-static u64 resident(void)
-{
-	unsigned long long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%*u %llu", &pages) != 1)
-		pages = 0;
-	fclose(f);
-	return pages * (u64)sysconf(_SC_PAGESIZE);
-}
-
-static void fill_trouble(const struct worker_state *state, struct view_header *h)
-{
-	const struct source_trouble *trouble = &state->source->trouble;
-	struct attributor_stats stats;
-
-	attributor_stats(state->attributor, &stats);
-	h->task_events_lost = stats.events_lost;
-	h->faults = trouble->faults;
-	h->throttles = trouble->throttles;
-	h->unread = trouble->unread;
-	h->cpus_stopped = trouble->cpus_stopped;
-	snprintf(h->fault, sizeof(h->fault), "%s", trouble->last);
-	if (!*h->fault && state->error)
-		snprintf(h->fault, sizeof(h->fault), "reading failed: %s", strerror(-state->error));
-}
-
-static void fill_header(const struct worker_state *state, u64 now, struct view_header *h)
-{
-	snprintf(h->source, sizeof(h->source), "%s", state->source->ops->name);
-	h->backend = state->source->backend;
-	h->running = state->running;
-	h->cpus = state->source->cpus;
-	h->interval_ns = state->source->interval_ns;
-	snprintf(h->tasks, sizeof(h->tasks), "%s", task_events_name(state->told.kind));
-	snprintf(h->tasks_reason, sizeof(h->tasks_reason), "%s", state->told.reason);
-	h->duration_ns = state->ran_ns;
-	if (state->running)
-		h->duration_ns += now - state->started_ns;
-	h->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - state->cost_ns;
-	h->memory = resident();
-	fill_trouble(state, h);
 }
 
 int worker_view(struct worker_state *state, void *arg)
 {
 	struct worker_view *request = arg;
-	u64 now;
+	struct session *session = worker_session(state, request->session);
+	struct view_header *header = &request->view.header;
+	struct attributor_stats stats;
+	u64 duration;
 	int r;
 
-	if (state->running)
-		drain(state);
+	if (!session)
+		return -ENOENT;
+	if (session->running)
+		drain_feed(state, session->feed);
 	/* Reading the symbols of all that ran may take a second the first time. */
-	now = now_ns(CLOCK_MONOTONIC);
-	r = profile_view(state->profile, state->symbols, true, request->group, request->sort,
+	duration = session_duration(session);
+	r = profile_view(session->profile, state->symbols, true, request->group, request->sort,
 			 request->limit, &request->view);
-	if (r >= 0)
-		fill_header(state, now, &request->view.header);
-	return r;
+	if (r < 0)
+		return r;
+	attributor_stats(state->attributor, &stats);
+	header->task_events_lost = stats.events_lost;
+	snprintf(header->tasks, sizeof(header->tasks), "%s", task_events_name(state->told.kind));
+	snprintf(header->tasks_reason, sizeof(header->tasks_reason), "%s", state->told.reason);
+	session_header(session, header);
+	header->duration_ns = duration;
+	return 0;
 }
 
 /* Run the call that waits, if one does; returns whether to end. */
@@ -175,29 +210,47 @@ static bool serve(struct worker *w)
 	return quit;
 }
 
+/* What to wait for: calls, tasks, and the source of each feed that is enabled; how many. */
+static nfds_t gather(struct worker *w, struct pollfd *fds, struct feed **feeds)
+{
+	struct session *session = NULL;
+	nfds_t n = FIRST_FEED;
+
+	fds[0] = (struct pollfd){ .fd = w->wake, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	while ((session = worker_next(&w->state, session))) {
+		struct source *source = session->feed->source;
+
+		if (!session->running || !leads_feed(&w->state, session))
+			continue;
+		feeds[n] = session->feed;
+		fds[n++] = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
+	}
+	if (n > FIRST_FEED && w->state.tasks)
+		fds[1].fd = task_events_fd(w->state.tasks);
+	return n;
+}
+
 static void *worker_run(void *arg)
 {
 	struct worker *w = arg;
-	struct pollfd fds[] = {
-		{ .fd = w->wake, .events = POLLIN },
-		{ .events = POLLIN },
-		{ .events = POLLIN },
-	};
+	struct pollfd fds[FIRST_FEED + WORKER_SESSIONS];
+	struct feed *feeds[FIRST_FEED + WORKER_SESSIONS];
 	u64 refreshed = 0, now, count;
+	nfds_t n;
 
 	while (!serve(w)) {
-		fds[1].fd = w->state.running ? w->state.source->ops->fd(w->state.source) : -1;
-		fds[2].fd =
-			w->state.running && w->state.tasks ? task_events_fd(w->state.tasks) : -1;
-		if (poll(fds, ARRAY_SIZE(fds), 1000) < 0 && errno != EINTR)
+		n = gather(w, fds, feeds);
+		if (poll(fds, n, 1000) < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents && read(w->wake, &count, sizeof(count)) < 0)
 			continue;
-		if (!w->state.running)
+		if (n == FIRST_FEED)
 			continue;
-		if (fds[1].revents || fds[2].revents)
-			drain(&w->state);
-		now = now_ns(CLOCK_MONOTONIC);
+		for (nfds_t i = FIRST_FEED; i < n; i++)
+			if (fds[i].revents || fds[1].revents)
+				drain_feed(&w->state, feeds[i]);
+		now = now_ns();
 		if (now - refreshed >= REFRESH_NS) {
 			if (w->state.tasks)
 				task_events_check(w->state.tasks);
@@ -205,53 +258,43 @@ static void *worker_run(void *arg)
 			refreshed = now;
 		}
 	}
-	if (w->state.running)
-		worker_stop(&w->state, NULL);
 	return NULL;
 }
 
 static void state_deinit(struct worker_state *state)
 {
-	profile_free(state->profile);
+	for (u32 i = 0; i < WORKER_SESSIONS; i++)
+		session_deinit(&state->sessions[i]);
 	symbols_free(state->symbols);
 	attributor_free(state->attributor);
 	task_events_free(state->tasks);
-	if (state->source)
-		state->source->ops->free(state->source);
 }
 
-static int state_init(struct worker_state *state, struct source *source, struct task_events *tasks,
-		      const struct task_events_status *told, const struct filter *filter)
+static int state_init(struct worker_state *state, struct task_events *tasks,
+		      const struct task_events_status *told)
 {
-	const struct profile_config profile = { .filter = filter };
 	const struct attributor_config attribution = { .live = true };
 	u32 cpus;
 	int r;
 
-	*state = (struct worker_state){ 0 };
+	*state = (struct worker_state){ .told = *told };
 	r = attributor_new(&attribution, &state->attributor);
 	if (r >= 0)
 		r = symbols_new(0, &state->symbols);
-	if (r >= 0)
-		r = profile_new(&profile, state->attributor, &state->profile);
 	if (r < 0) {
 		state_deinit(state);
 		return r;
 	}
-	state->source = source;
 	state->tasks = tasks;
-	state->told = *told;
 	if (tasks) {
 		struct switch_ring *rings = task_events_switches(tasks, &cpus);
 
 		attributor_switches(state->attributor, rings, cpus);
 	}
-	state->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	return 0;
 }
 
-int worker_new(struct source *source, struct task_events *tasks,
-	       const struct task_events_status *told, const struct filter *filter,
+int worker_new(struct task_events *tasks, const struct task_events_status *told,
 	       struct worker **ret_worker)
 {
 	struct worker *w;
@@ -260,7 +303,7 @@ int worker_new(struct source *source, struct task_events *tasks,
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	r = state_init(&w->state, source, tasks, told, filter);
+	r = state_init(&w->state, tasks, told);
 	if (r < 0) {
 		free(w);
 		return r;
@@ -270,7 +313,6 @@ int worker_new(struct source *source, struct task_events *tasks,
 	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = w->wake < 0 ? -errno : -pthread_create(&w->thread, NULL, worker_run, w);
 	if (r < 0) {
-		w->state.source = NULL;
 		w->state.tasks = NULL;
 		state_deinit(&w->state);
 		if (w->wake >= 0)

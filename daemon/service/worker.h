@@ -1,39 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The worker: the one thread that owns a source and the tables it feeds. What
- * others want of them is called there, between two drains, so that nothing on a
+ * The worker: the one thread that owns sessions, their sources and the tables they feed.
+ * What others want of them is called there, between two drains, so that nothing on a
  * sample's way takes a lock.
  */
 #ifndef SPEPROF_WORKER_H
 #define SPEPROF_WORKER_H
 
-#include "profile.h"
-#include "source.h"
+#include "session.h"
 #include "task-events.h"
+
+/* Sessions at once: each costs a profile's memory, and its share of each sample. */
+#define WORKER_SESSIONS 8
 
 /**
  * struct worker_state - what the worker owns
- * @source, @tasks, @attributor, @symbols, @profile: freed with the worker; @tasks is
- *	NULL where the kernel refuses them
+ * @tasks: NULL where the kernel refuses them
  * @told: which task events there are, and why no better ones
- * @running: sampling is enabled
- * @started_ns: when it was, CLOCK_MONOTONIC
- * @ran_ns: how long it ran before that, since the last reset
- * @cost_ns: CPU time of this process at the last reset
- * @error: negative errno of the last drain that failed, 0 for none
+ * @attributor, @symbols: what all sessions share
+ * @sessions: places; worker_next() walks those that are taken, worker_session() finds one.
+ *	Where a session is does not change while it lives
  */
 struct worker_state {
-	struct source *source;
 	struct task_events *tasks;
 	struct task_events_status told;
 	struct attributor *attributor;
 	struct symbols *symbols;
-	struct profile *profile;
-	bool running;
-	u64 started_ns;
-	u64 ran_ns;
-	u64 cost_ns;
-	int error;
+	struct session sessions[WORKER_SESSIONS];
 };
 
 typedef int (*worker_fn)(struct worker_state *state, void *arg);
@@ -41,16 +34,14 @@ typedef int (*worker_fn)(struct worker_state *state, void *arg);
 struct worker;
 
 /**
- * worker_new() - start the thread; takes over @source and @tasks
+ * worker_new() - start the thread, without a session; takes over @tasks where it succeeds
  * @tasks: what tells of tasks, NULL for /proc alone
  * @told: what task_events_new() said of it; copied
- * @filter: what counts, or NULL; the caller's until worker_free()
  */
-int worker_new(struct source *source, struct task_events *tasks,
-	       const struct task_events_status *told, const struct filter *filter,
+int worker_new(struct task_events *tasks, const struct task_events_status *told,
 	       struct worker **ret_worker);
 
-/** worker_free() - stop sampling, end the thread, free what it owns */
+/** worker_free() - stop all sessions, end the thread, free what it owns */
 struct worker *worker_free(struct worker *worker);
 
 /**
@@ -60,18 +51,33 @@ struct worker *worker_free(struct worker *worker);
  */
 int worker_call(struct worker *worker, worker_fn fn, void *arg);
 
-/* Calls for worker_call(); @arg as each says. */
-int worker_start(struct worker_state *state, void *arg);	/* NULL; -EALREADY */
-int worker_stop(struct worker_state *state, void *arg);		/* NULL; -EALREADY */
-int worker_reset(struct worker_state *state, void *arg);	/* NULL */
+/** worker_session() - by name, NULL for SESSION_MACHINE; NULL if there is none such */
+struct session *worker_session(struct worker_state *state, const char *name);
 
-/** struct worker_view - argument of worker_view() */
+/** worker_next() - the session after @session, from NULL on; NULL after the last */
+struct session *worker_next(struct worker_state *state, struct session *session);
+
+/*
+ * Calls for worker_call(); @arg as each says. Where it is a session's name, NULL is
+ * SESSION_MACHINE, and -ENOENT says that there is none such.
+ */
+
+/* const struct session_config; -EEXIST: the name is taken; -ENOSPC: all places are; as
+ * session_init(). */
+int worker_add(struct worker_state *state, void *arg);
+int worker_remove(struct worker_state *state, void *arg); /* name */
+int worker_start(struct worker_state *state, void *arg); /* name; -EALREADY */
+int worker_stop(struct worker_state *state, void *arg); /* name; -EALREADY */
+int worker_reset(struct worker_state *state, void *arg); /* name */
+
+/** struct worker_view - argument of worker_view(); @session as above */
 struct worker_view {
+	const char *session;
 	enum view_group group;
 	enum view_sort sort;
 	u32 limit;
 	struct view view;
 };
-int worker_view(struct worker_state *state, void *arg);		/* struct worker_view */
+int worker_view(struct worker_state *state, void *arg); /* struct worker_view */
 
 #endif

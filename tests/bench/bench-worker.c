@@ -22,7 +22,7 @@
 #define CONTEXT 10 /* where in a record the Context payload is */
 #define SECONDS 5
 
-struct feed {
+struct records_feed {
 	struct source source;
 	int timer;
 	u8 *pool;
@@ -33,7 +33,7 @@ struct feed {
 
 static int feed_start(struct source *source)
 {
-	struct feed *feed = (struct feed *)source;
+	struct records_feed *feed = (struct records_feed *)source;
 	const struct itimerspec every = { .it_value.tv_nsec = TICK_NS,
 					  .it_interval.tv_nsec = TICK_NS };
 
@@ -42,12 +42,12 @@ static int feed_start(struct source *source)
 
 static int feed_fd(struct source *source)
 {
-	return ((struct feed *)source)->timer;
+	return ((struct records_feed *)source)->timer;
 }
 
 static int feed_drain(struct source *source, const struct source_sink *sink)
 {
-	struct feed *feed = (struct feed *)source;
+	struct records_feed *feed = (struct records_feed *)source;
 	struct source_window window = {
 		.len = WINDOW * RECORDS_STRIDE,
 		.tid = -1,
@@ -77,7 +77,7 @@ static void feed_stop(struct source *source)
 
 static void feed_free(struct source *source)
 {
-	close(((struct feed *)source)->timer);
+	close(((struct records_feed *)source)->timer);
 }
 
 static const struct source_ops feed_ops = {
@@ -136,7 +136,8 @@ int main(int argc, char **argv)
 {
 	unsigned int seconds = argc > 1 ? (unsigned int)atoi(argv[1]) : SECONDS;
 	const struct task_events_status told = { 0 };
-	static struct feed feed;
+	struct session_config session = { .name = SESSION_MACHINE };
+	static struct records_feed feed;
 	struct worker *worker;
 	struct rusage usage;
 	double cpu, wall;
@@ -146,7 +147,9 @@ int main(int argc, char **argv)
 	};
 	feed.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	feed.pool = make_pool();
-	if (feed.timer < 0 || worker_new(&feed.source, NULL, &told, NULL, &worker) < 0 ||
+	if (feed.timer < 0 || feed_new(&feed.source, &session.feed) < 0 ||
+	    worker_new(NULL, &told, &worker) < 0 ||
+	    worker_call(worker, worker_add, &session) < 0 ||
 	    worker_call(worker, worker_start, NULL) < 0)
 		return EXIT_FAILURE;
 	cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);

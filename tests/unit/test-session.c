@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Sessions of one worker: a source of their own, or one that they share. */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "worker.h"
+
+/* A source that brings one load of 100 cycles and one of 300 at each drain while enabled. */
+struct script {
+	struct source source;
+	int fd;
+	bool enabled;
+	u32 starts;
+	u32 frees;
+	int error; /* of start */
+};
+
+static int script_start(struct source *source)
+{
+	struct script *script = (struct script *)source;
+
+	if (script->error)
+		return script->error;
+	assert_false(script->enabled);
+	script->enabled = true;
+	script->starts++;
+	return 0;
+}
+
+static int script_fd(struct source *source)
+{
+	return ((struct script *)source)->fd;
+}
+
+static size_t load(u8 *record, size_t size, u16 latency)
+{
+	const struct spe_sample sample = {
+		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(0),
+		.address = { 0x400000 },
+		.counter = { latency },
+		.op_class = SPE_OP_LOAD_STORE,
+		.events = 1 << 1,
+		.events_size = 4,
+	};
+	int n = spe_record_encode(&sample, record, size);
+
+	assert_true(n > 0);
+	return (size_t)n;
+}
+
+static int script_drain(struct source *source, const struct source_sink *sink)
+{
+	struct script *script = (struct script *)source;
+	struct source_window window = { .tid = -1, .written = 2 };
+	u8 bytes[128];
+
+	if (!script->enabled)
+		return 0;
+	window.len = load(bytes, sizeof(bytes), 100);
+	window.len += load(bytes + window.len, sizeof(bytes) - window.len, 300);
+	window.data = bytes;
+	sink->window(sink->ctx, &window);
+	return 0;
+}
+
+static void script_stop(struct source *source)
+{
+	struct script *script = (struct script *)source;
+
+	assert_true(script->enabled);
+	script->enabled = false;
+}
+
+static void script_free(struct source *source)
+{
+	struct script *script = (struct script *)source;
+
+	assert_false(script->enabled);
+	script->frees++;
+}
+
+static const struct source_ops script_ops = {
+	.name = "script",
+	.start = script_start,
+	.fd = script_fd,
+	.drain = script_drain,
+	.stop = script_stop,
+	.free = script_free,
+};
+
+struct fixture {
+	struct script script;
+	struct worker *worker;
+	struct feed *feed;
+};
+
+static int setup(void **state)
+{
+	static struct fixture f;
+	const struct task_events_status told = { 0 };
+
+	f = (struct fixture){ .script.source = { .ops = &script_ops, .cpus = 1 } };
+	f.script.fd = eventfd(0, EFD_CLOEXEC);
+	assert_true(f.script.fd >= 0);
+	assert_int_equal(feed_new(&f.script.source, &f.feed), 0);
+	assert_int_equal(worker_new(NULL, &told, &f.worker), 0);
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	worker_free(f->worker);
+	feed_put(f->feed);
+	assert_int_equal(f->script.frees, 1);
+	close(f->script.fd);
+	return 0;
+}
+
+static int add(struct fixture *f, const char *name, const char *expression)
+{
+	struct session_config config = { .name = name, .feed = feed_get(f->feed) };
+	struct filter_error error;
+	int r;
+
+	if (expression)
+		assert_int_equal(filter_new(expression, &config.filter, &error), 0);
+	r = worker_call(f->worker, worker_add, &config);
+	if (r < 0) {
+		feed_put(config.feed);
+		filter_free(config.filter);
+	}
+	return r;
+}
+
+/* Records of a session, and those that its filter left out. Asking drains once more. */
+static void counted(struct fixture *f, const char *session, u64 *ret_records, u64 *ret_filtered)
+{
+	struct worker_view view = { .session = session, .group = VIEW_PROCESS, .limit = 10 };
+
+	assert_int_equal(worker_call(f->worker, worker_view, &view), 0);
+	*ret_records = view.view.header.records;
+	*ret_filtered = view.view.header.filtered;
+	view_clear(&view.view);
+}
+
+static void test_names(void **state)
+{
+	char longest[SESSION_NAME_SIZE + 1];
+
+	(void)state;
+	memset(longest, 'a', sizeof(longest));
+	longest[SESSION_NAME_SIZE - 1] = '\0';
+	assert_true(session_name_valid(longest));
+	longest[SESSION_NAME_SIZE - 1] = 'a';
+	longest[SESSION_NAME_SIZE] = '\0';
+	assert_false(session_name_valid(longest));
+	assert_true(session_name_valid("machine"));
+	assert_true(session_name_valid("Web_2"));
+	assert_false(session_name_valid(""));
+	assert_false(session_name_valid("2web"));
+	assert_false(session_name_valid("_web"));
+	assert_false(session_name_valid("a/b"));
+	assert_false(session_name_valid("a-b"));
+	assert_false(session_name_valid("a\xc3\xa4"));
+}
+
+/* Two filters over one source: each counts what it wants, and what it leaves out. */
+static void test_filters(void **state)
+{
+	struct fixture *f = *state;
+	u64 all, slow, left, none;
+
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add(f, "slow", "latency.total > 200"), 0);
+	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
+	assert_int_equal(f->script.starts, 1);
+	counted(f, NULL, &all, &none);
+	counted(f, "slow", &slow, &left);
+	/* The first view's drain and the second's. */
+	assert_int_equal(all, 2);
+	assert_int_equal(none, 0);
+	assert_int_equal(slow, 2);
+	assert_int_equal(left, 2);
+}
+
+/* The source is enabled as long as any session of it runs, and drained before it is not. */
+static void test_states(void **state)
+{
+	struct fixture *f = *state;
+	u64 records, after, filtered;
+
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add(f, "other", NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_start, "other"), 0);
+	assert_int_equal(worker_call(f->worker, worker_start, "other"), -EALREADY);
+	assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_stop, NULL), -EALREADY);
+	assert_true(f->script.enabled);
+	counted(f, NULL, &records, &filtered);
+	counted(f, "other", &after, &filtered);
+	counted(f, NULL, &after, &filtered);
+	assert_int_equal(records, after);
+	assert_int_equal(worker_call(f->worker, worker_remove, "other"), 0);
+	assert_false(f->script.enabled);
+	assert_int_equal(worker_call(f->worker, worker_stop, "other"), -ENOENT);
+	assert_int_equal(worker_call(f->worker, worker_reset, NULL), 0);
+	counted(f, NULL, &records, &filtered);
+	assert_int_equal(records, 0);
+}
+
+/* What does not work leaves everything as it was. */
+static void test_refused(void **state)
+{
+	struct fixture *f = *state;
+	char name[16];
+
+	assert_int_equal(add(f, "a b", NULL), -EINVAL);
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add(f, SESSION_MACHINE, "op == load"), -EEXIST);
+	for (u32 i = 1; i < WORKER_SESSIONS; i++) {
+		snprintf(name, sizeof(name), "s%u", i);
+		assert_int_equal(add(f, name, NULL), 0);
+	}
+	assert_int_equal(add(f, "more", "op == load"), -ENOSPC);
+	assert_int_equal(worker_call(f->worker, worker_remove, "s3"), 0);
+	assert_int_equal(add(f, "more", "op == load"), 0);
+	assert_int_equal(worker_call(f->worker, worker_start, "s3"), -ENOENT);
+	f->script.error = -EBUSY;
+	assert_int_equal(worker_call(f->worker, worker_start, "more"), -EBUSY);
+	f->script.error = 0;
+	assert_int_equal(worker_call(f->worker, worker_start, "more"), 0);
+	assert_int_equal(f->script.starts, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test_setup_teardown(test_filters, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_states, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
