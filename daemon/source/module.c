@@ -175,7 +175,8 @@ static const struct source_ops module_ops = {
 static int open_device(struct module_source *m, struct speprof_device_info *info,
 		       const char **ret_reason)
 {
-	m->device = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	/* What a session needs is CAP_PERFMON; the device need not be writable for that. */
+	m->device = open(SPEPROF_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	if (m->device < 0) {
 		*ret_reason = errno == ENOENT ? "the module speprof is not loaded (no /dev/speprof)" :
 			      errno == EACCES || errno == EPERM ? "no right to open /dev/speprof" :
