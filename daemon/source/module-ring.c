@@ -101,6 +101,8 @@ static void hand_over(const struct speprof_window *w, const struct source_sink *
 		.max_record = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, w->pmsidr),
 		.pmsver = (u8)w->pmsver,
 		.backend = backend_of(w->backend),
+		.unit = w->interval_unit == SPEPROF_UNIT_INSTRUCTIONS ? UNIT_INSTRUCTIONS :
+									UNIT_MICRO_OPS,
 		.clock = tick_clock_scale(w->tick_hz, w->start_ticks, w->start_ns),
 	};
 

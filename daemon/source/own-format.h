@@ -45,6 +45,7 @@ struct own_header {
  * @interval: mean operations between samples
  * @tid: the only task it can belong to, or -1
  * @align, @max_record: of records, 0 if unknown
+ * @unit: &enum sample_unit, of @interval
  */
 struct own_window {
 	u64 clock_zero;
@@ -55,7 +56,9 @@ struct own_window {
 	s32 tid;
 	u32 align;
 	u32 max_record;
-	u64 reserved[3];
+	u32 unit;
+	u32 reserved0;
+	u64 reserved[2];
 };
 
 /* speprof_window.kind of a task event: the common 64 bytes, this, the name. */

@@ -199,6 +199,7 @@ static void take_window(struct own *own, const struct chunk *chunk)
 		.max_record = more.max_record,
 		.pmsver = (u8)h->pmsver,
 		.backend = backend_of(h->backend),
+		.unit = more.unit < UNITS ? (u8)more.unit : UNIT_UNKNOWN,
 		.clock = { .zero = more.clock_zero,
 			   .mult = more.clock_mult,
 			   .shift = more.clock_shift },

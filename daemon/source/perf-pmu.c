@@ -104,7 +104,7 @@ static int read_pmu(int folder, struct perf_pmu *ret_pmu)
 {
 	struct perf_pmu pmu = { 0 };
 	char cpus[4096];
-	u64 type = 0;
+	u64 type = 0, cap;
 	int r;
 
 	r = read_number(folder, "type", &type);
@@ -118,6 +118,10 @@ static int read_pmu(int folder, struct perf_pmu *ret_pmu)
 		r = read_places(folder, &pmu);
 	if (r >= 0 && read_number(folder, "caps/min_interval", &pmu.interval_min) < 0)
 		pmu.interval_min = 0;
+	if (r >= 0 && read_number(folder, "caps/ernd", &cap) >= 0)
+		pmu.ernd = cap;
+	if (r >= 0 && read_number(folder, "caps/arch_inst", &cap) >= 0)
+		pmu.unit = cap ? UNIT_INSTRUCTIONS : UNIT_MICRO_OPS;
 	if (r < 0)
 		return r;
 	pmu.type = (u32)type;

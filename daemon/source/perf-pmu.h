@@ -37,10 +37,14 @@ struct perf_pmu_place {
  * @type: of perf_event_attr
  * @cpus: that it serves, online or not
  * @interval_min: caps/min_interval, in operations
+ * @ernd: caps/ernd: jitter does not move the mean interval (D17.3.4.3)
+ * @unit: &enum sample_unit: what intervals count, by caps/arch_inst
  */
 struct perf_pmu {
 	u32 type;
 	u64 interval_min;
+	bool ernd;
+	u8 unit;
 	struct cpu_list cpus;
 	struct perf_pmu_place places[PERF_PMU_SETTINGS];
 };

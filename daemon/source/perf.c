@@ -115,6 +115,12 @@ static bool fill_filters(const struct perf_pmu *pmu, const struct source_config 
 	return true;
 }
 
+/* The kernel's driver puts the period's upper 24 bits into PMSIRR_EL1.INTERVAL (D17.3.4). */
+static u32 mean_interval(const struct perf_source *p, const struct perf_pmu *pmu)
+{
+	return ((u32)p->source.interval_ns & ~0xffU) + (p->config.jitter && !pmu->ernd ? 128 : 1);
+}
+
 static int open_cpu(struct perf_source *p, u32 cpu)
 {
 	const struct perf_pmu *pmu = pmu_of(p, cpu);
@@ -139,7 +145,8 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 		.midr = read_midr(p, cpu),
 		.cpu = cpu,
 		.tid = -1,
-		.interval = (u32)p->source.interval_ns,
+		.interval = mean_interval(p, pmu),
+		.unit = pmu->unit,
 		.written = WINDOW_WRITTEN_UNKNOWN,
 		.backend = BACKEND_HARDWARE,
 	};

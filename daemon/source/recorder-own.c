@@ -53,6 +53,7 @@ void own_window(struct recorder *recorder, const struct source_window *window)
 		.tid = window->tid,
 		.align = window->align,
 		.max_record = window->max_record,
+		.unit = window->unit,
 	};
 	const struct speprof_window header = {
 		.magic = SPEPROF_WINDOW_MAGIC,
@@ -72,6 +73,8 @@ void own_window(struct recorder *recorder, const struct source_window *window)
 		.pmsidr = SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, log2_of(window->max_record)),
 		.pmbidr = SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, log2_of(window->align)),
 		.interval = window->interval,
+		.interval_unit = window->unit == UNIT_INSTRUCTIONS ? SPEPROF_UNIT_INSTRUCTIONS :
+								     SPEPROF_UNIT_MICRO_OPS,
 		.clock = SPEPROF_CLOCK_MONOTONIC,
 		.start_ns = window->start_ns,
 		.end_ns = window->end_ns,

@@ -16,6 +16,14 @@ enum backend {
 	BACKEND_EMULATED,	/* process, PC and time true, the rest modelled */
 };
 
+/* What an SPU's interval counter counts (PMSIDR_EL1.ArchInst): sums never mix them. */
+enum sample_unit {
+	UNIT_UNKNOWN,
+	UNIT_MICRO_OPS,
+	UNIT_INSTRUCTIONS,
+	UNITS,
+};
+
 #define WINDOW_TRUNCATED	(1U << 0)	/* the last record may be cut */
 #define WINDOW_PARTIAL		(1U << 1)	/* drained before it was full */
 #define WINDOW_COLLIDED		(1U << 2)
@@ -52,6 +60,7 @@ struct tick_clock {
  * @align, @max_record: in bytes, 0 if unknown
  * @pmsver: ID_AA64DFR0_EL1.PMSVer, 0 if unknown
  * @backend: &enum backend
+ * @unit: &enum sample_unit, of @interval
  * @clock: of its Timestamp packets
  * @decoder: the walk through a window that comes in parts, one call each, at @data: the
  *	sink goes on with it. NULL of a window that is there as a whole
@@ -80,6 +89,7 @@ struct source_window {
 	u32 max_record;
 	u8 pmsver;
 	u8 backend;
+	u8 unit;
 	struct tick_clock clock;
 };
 

@@ -222,6 +222,8 @@ static void window_deliver(struct spu_driver *driver, size_t len, u64 now_ns, u3
 		.max_record = driver->ring.max_record,
 		.pmsver = (u8)spe_spu_read(&driver->spu, SPE_REG_PMSVER),
 		.backend = BACKEND_EMULATED,
+		.unit = driver->spu.config.features & SPE_PMSIDR_ARCHINST ? UNIT_INSTRUCTIONS :
+									    UNIT_MICRO_OPS,
 		/* Timestamps count CLOCK_MONOTONIC's ns: a Generic Timer at 1 GHz. */
 		.clock = { .mult = 1 },
 	};

@@ -144,6 +144,7 @@ static void put_pmu(const char *name, const char *type, const char *cpus)
 	put_folder(folder, "format");
 	put_folder(folder, "caps");
 	put_file(folder, "caps/min_interval", "1024\n");
+	put_file(folder, "caps/arch_inst", "1\n");
 	snprintf(format, sizeof(format), "%s/format", folder);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		put_file(format, formats[i][0], formats[i][1]);
@@ -452,6 +453,9 @@ static void test_around(void **state)
 		spu_writes(e, (u8)i, size, 0, time);
 		assert_int_equal(drain(source), 0);
 		assert_int_equal(seen.count, 1);
+	/* PMSIRR.INTERVAL has no lower bits, and jitter adds its mean (D17.3.4.2). */
+	assert_int_equal(seen.last[0].interval, 1000000 / 256 * 256 + 128);
+	assert_int_equal(seen.last[0].unit, UNIT_INSTRUCTIONS);
 		assert_int_equal(seen.first[0], (u8)i);
 		assert_true(seen.counts_up);
 		bytes += seen.last[0].len;
