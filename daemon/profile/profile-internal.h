@@ -5,7 +5,7 @@
 
 #include "data-source.h"
 #include "layout.h"
-#include "profile.h"
+#include "profile-read.h"
 #include "served.h"
 #include "table.h"
 #include "traits.h"
@@ -15,12 +15,6 @@
 struct context_count {
 	u32 value;
 	u64 count;
-};
-
-/** struct row_sum - what rows show of a process or a container */
-struct row_sum {
-	struct tally tally;
-	struct served served;
 };
 
 /**
@@ -34,13 +28,13 @@ struct process_tally {
 	u32 generation;
 	u32 container;
 	u32 container_generation;
-	struct row_sum sum;
-	struct row_sum *before;
+	struct figures sum;
+	struct figures *before;
 };
 
 struct container_tally {
 	u32 generation;
-	struct row_sum sum;
+	struct figures sum;
 };
 
 /* In struct who.key: what tells whose a sample is, above its value. */
@@ -60,7 +54,7 @@ enum who_kind {
  * @span: the times for which the answer holds
  * @owner, @salt: as in struct location_key; in the same epoch, as @sum is
  * @sum: where they count, but for what follows
- * @samples, @counts: since it was flushed, the latter as in struct sample_facts
+ * @ones, @samples: since it was flushed, what their traits were, and how many
  */
 struct who {
 	u64 key;
@@ -68,9 +62,9 @@ struct who {
 	struct attribute_span span;
 	u64 owner;
 	u64 salt;
-	struct row_sum *sum;
+	struct figures *sum;
+	traits_lanes ones[TRAITS_LANES];
 	u32 samples;
-	u32 counts;
 };
 
 /*
@@ -89,9 +83,6 @@ struct way {
 	struct location_key key[WAY];
 };
 
-/* How many SPE_ORIGIN_* bits there are. */
-#define ORIGINS 5
-
 /* Counters have 12 bits, on most cores: buckets of such values are looked up. */
 #define BUCKET_VALUES 4096
 
@@ -106,6 +97,7 @@ struct way {
  * @way: samples that @locations does not have yet: settling brings them there
  * @epoch: grows when @who is to be asked for again
  * @changes: of the attributor, when it was asked the last time
+ * @interval, @unit: of the window at hand: what its samples weigh
  * @nobody, @elsewhere: where samples count that have no process, and whose process
  *	there was no memory for
  * @gone: of containers, samples of processes that are no longer there
@@ -123,6 +115,8 @@ struct profile {
 	u32 encoding_count;
 	u64 epoch;
 	u64 changes;
+	u32 interval;
+	u8 unit;
 	struct location_table *locations;
 	struct served_table served; /* of @locations */
 	struct way way;
@@ -130,26 +124,24 @@ struct profile {
 	u32 process_count; /* capacities, grown to what the attributor uses */
 	struct container_tally *gone;
 	u32 gone_count;
-	struct row_sum *containers;
+	struct figures *containers;
 	u32 container_count;
-	struct row_sum nobody;
-	struct row_sum elsewhere;
+	struct figures nobody;
+	struct figures elsewhere;
 
 	struct view_header header;
 	u64 kinds[SPE_KINDS];
 	u64 simd;
 	u64 events[64];
-	struct histogram latency[PROFILE_LATENCIES];
+	struct figures machine; /* as of profile_settle() */
 	u64 *sources; /* by value, 65536 of them */
 	u64 levels[SPE_LEVELS]; /* of loads and stores */
-	u64 origins[ORIGINS]; /* of them, by bit of SPE_ORIGIN_* */
+	u64 origins[FIGURE_ORIGINS]; /* of them, by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[CONTEXTS];
 	u32 context_slots; /* of each; a power of two */
 	u64 context_overflow; /* values for which there was no room near theirs */
 	u8 bucket[BUCKET_VALUES];
 };
-
-static_assert((int)TRAITS_LATENCIES == (int)PROFILE_LATENCIES, "traits know of each");
 
 /** profile_arrive() - sample number @n of the way gets into the table of locations */
 static inline void profile_arrive(struct profile *p, u64 n)
@@ -165,18 +157,11 @@ static inline void profile_arrive(struct profile *p, u64 n)
 	location_add(p->locations, entry, &p->way.facts[n % WAY]);
 }
 
-/** row_sum_merge() - add what @from counted to @to */
-void row_sum_merge(struct row_sum *to, const struct row_sum *from);
-
-/**
- * profile_settle() - bring all counters up to date
- *
- * Figures of containers that were evicted count to "(other)".
- */
-void profile_settle(struct profile *profile);
-
 /** profile_who() - @slot, by what @key says at @time_ns; not where it was valid already */
 void profile_who(struct profile *profile, struct who *slot, u64 key, u64 time_ns);
+
+/** profile_weigh() - samples from now on are of windows with @interval in @unit */
+void profile_weigh(struct profile *profile, u32 interval, u8 unit);
 
 /** profile_who_flush() - bring what @who counted where it belongs */
 void profile_who_flush(struct profile *profile, struct who *who);

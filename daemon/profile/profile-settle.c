@@ -43,10 +43,16 @@ void profile_context(struct profile *p, unsigned int index, u32 value, u64 count
 	p->context_overflow += count;
 }
 
-void row_sum_merge(struct row_sum *to, const struct row_sum *from)
+static void counts_add(struct figure_counts *counts, const traits_lanes *ones)
 {
-	tally_merge(&to->tally, &from->tally);
-	served_merge(&to->served, &from->served);
+	u64 sum[FIGURE_COUNTS];
+	u8 more[FIGURE_COUNTS];
+
+	memcpy(sum, counts, sizeof(sum));
+	memcpy(more, ones, sizeof(more));
+	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+		sum[i] += more[i];
+	memcpy(counts, sum, sizeof(sum));
 }
 
 void profile_who_flush(struct profile *p, struct who *who)
@@ -57,11 +63,11 @@ void profile_who_flush(struct profile *p, struct who *who)
 		return;
 	if (kind <= WHO_CONTEXT_EL2)
 		profile_context(p, kind, (u32)who->key, who->samples);
-	who->sum->tally.samples += who->samples;
-	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
-		who->sum->tally.count[i] += who->counts >> 8 * i & 0xff;
+	who->sum->samples += who->samples;
+	who->sum->weight[p->unit] += (u64)who->samples * p->interval;
+	counts_add(&who->sum->counts, who->ones);
+	memset(who->ones, 0, sizeof(who->ones));
 	who->samples = 0;
-	who->counts = 0;
 }
 
 /* Before tallies move, what is still on its way there. */
@@ -69,6 +75,15 @@ static void all_who_flush(struct profile *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(p->who); i++)
 		profile_who_flush(p, &p->who[i]);
+}
+
+void profile_weigh(struct profile *p, u32 interval, u8 unit)
+{
+	if (p->interval == interval && p->unit == unit)
+		return;
+	all_who_flush(p);
+	p->interval = interval;
+	p->unit = unit < UNITS ? unit : UNIT_UNKNOWN;
 }
 
 /* Where the figures of a container belong: those of one that was evicted to "(other)". */
@@ -87,7 +102,7 @@ static u32 container_generation(const struct profile *p, u32 index)
 }
 
 /* Samples of a process that is no longer in the container of that time. */
-static void gone_add(struct profile *p, u32 index, u32 generation, const struct row_sum *sum)
+static void gone_add(struct profile *p, u32 index, u32 generation, const struct figures *sum)
 {
 	u32 other = attributor_container_other(p->attributor);
 	struct container_tally *entry;
@@ -95,21 +110,21 @@ static void gone_add(struct profile *p, u32 index, u32 generation, const struct 
 	index = container_now(p, index, generation);
 	if (!grow((void **)&p->gone, &p->gone_count, sizeof(*p->gone),
 		  index > other ? index : other)) {
-		row_sum_merge(&p->elsewhere, sum);
+		figures_merge(&p->elsewhere, sum);
 		return;
 	}
 	entry = &p->gone[index];
 	if (index != other && entry->generation != generation) {
-		row_sum_merge(&p->gone[other].sum, &entry->sum);
+		figures_merge(&p->gone[other].sum, &entry->sum);
 		*entry = (struct container_tally){ .generation = generation };
 	}
-	row_sum_merge(&entry->sum, sum);
+	figures_merge(&entry->sum, sum);
 }
 
 /* What @entry counted since its last move goes to its container. */
 static void container_leave(struct profile *p, const struct process_tally *entry)
 {
-	if (entry->sum.tally.samples)
+	if (entry->sum.samples)
 		gone_add(p, entry->container, entry->container_generation, &entry->sum);
 }
 
@@ -117,10 +132,10 @@ static void container_leave(struct profile *p, const struct process_tally *entry
 static void process_move(struct profile *p, struct process_tally *entry, u32 container)
 {
 	container_leave(p, entry);
-	if (entry->sum.tally.samples && !entry->before)
+	if (entry->sum.samples && !entry->before)
 		entry->before = calloc(1, sizeof(*entry->before));
 	if (entry->before)
-		row_sum_merge(entry->before, &entry->sum);
+		figures_merge(entry->before, &entry->sum);
 	memset(&entry->sum, 0, sizeof(entry->sum));
 	entry->container = container;
 	entry->container_generation = container_generation(p, container);
@@ -162,13 +177,12 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 	struct process_tally *entry;
 	u32 index = ATTRIBUTE_NONE;
 
-	profile_who_flush(p, slot);
-	slot->key = key;
-	slot->owner = location_owner(ATTRIBUTE_NONE, 0);
-	slot->sum = &p->nobody;
-	slot->span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };
+	struct attribute_span span = { 0, ATTRIBUTE_AT_END };
+	u64 owner = location_owner(ATTRIBUTE_NONE, 0);
+	struct figures *sum = &p->nobody;
+
 	if (key >> 32 != WHO_NOBODY && attributor_timed(p->attributor))
-		index = attributor_task_during(p->attributor, (s32)(u32)key, time_ns, &slot->span);
+		index = attributor_task_during(p->attributor, (s32)(u32)key, time_ns, &span);
 	else if (key >> 32 != WHO_NOBODY)
 		index = attributor_task(p->attributor, (s32)(u32)key);
 	/* To make room for one that is new, another may have lost its entry. */
@@ -179,10 +193,18 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 	process = index == ATTRIBUTE_NONE ? NULL : attributor_process(p->attributor, index);
 	if (process) {
 		entry = process_entry(p, index, process);
-		slot->sum = entry ? &entry->sum : &p->elsewhere;
-		slot->owner = location_owner(index, process->generation);
+		sum = entry ? &entry->sum : &p->elsewhere;
+		owner = location_owner(index, process->generation);
 	}
-	slot->salt = location_salt(p->locations, slot->owner);
+	/* Mostly it is who it was, and what it has counted can wait. */
+	if (slot->key != key || slot->sum != sum)
+		profile_who_flush(p, slot);
+	if (slot->owner != owner || !slot->salt)
+		slot->salt = location_salt(p->locations, owner);
+	slot->key = key;
+	slot->owner = owner;
+	slot->sum = sum;
+	slot->span = span;
 	slot->epoch = p->epoch;
 }
 
@@ -230,12 +252,12 @@ void profile_traits(struct profile *p, struct traits *slot, u64 events, u64 key)
 	traits_fill(events, key, p->encodings[key >> TRAITS_ENCODING], slot);
 }
 
-static void container_count(struct profile *p, u32 index, u32 generation, const struct row_sum *sum)
+static void container_count(struct profile *p, u32 index, u32 generation, const struct figures *sum)
 {
 	index = container_now(p, index, generation);
-	if (sum->tally.samples && grow((void **)&p->containers, &p->container_count,
+	if (sum->samples && grow((void **)&p->containers, &p->container_count,
 				       sizeof(*p->containers), index))
-		row_sum_merge(&p->containers[index], sum);
+		figures_merge(&p->containers[index], sum);
 }
 
 static void containers_settle(struct profile *p)
@@ -252,32 +274,19 @@ static void containers_settle(struct profile *p)
 		entry = &p->processes[i];
 		container_count(p, entry->container, entry->container_generation, &entry->sum);
 	}
-}
-
-static void total_add(struct histogram *h, const struct tally *tally)
-{
-	h->sum += tally->latency_sum;
-	if (tally->max > h->max)
-		h->max = tally->max;
-	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
-		h->bucket[i] += tally->bucket[i];
-}
-
-/* Every sample's total latency is in a tally once: the machine's is their sum. */
-static void latencies_settle(struct profile *p)
-{
-	struct histogram *total = &p->latency[PROFILE_TOTAL];
-
-	*total = (struct histogram){ 0 };
-	total_add(total, &p->nobody.tally);
-	total_add(total, &p->elsewhere.tally);
 	for (u32 i = 0; i < p->container_count; i++)
-		total_add(total, &p->containers[i].tally);
-	for (size_t i = 0; i < ARRAY_SIZE(p->latency); i++) {
-		p->latency[i].count = 0;
-		for (unsigned int k = 0; k < HISTOGRAM_BUCKETS; k++)
-			p->latency[i].count += p->latency[i].bucket[k];
-	}
+		figures_finish(&p->containers[i]);
+}
+
+/* Every sample is in one of these once. */
+static void machine_settle(struct profile *p)
+{
+	memset(&p->machine, 0, sizeof(p->machine));
+	figures_merge(&p->machine, &p->nobody);
+	figures_merge(&p->machine, &p->elsewhere);
+	for (u32 i = 0; i < p->container_count; i++)
+		figures_merge(&p->machine, &p->containers[i]);
+	figures_finish(&p->machine);
 }
 
 static void way_settle(struct profile *p)
@@ -296,7 +305,8 @@ void profile_settle(struct profile *p)
 		if (p->traits[i].count)
 			traits_flush(p, &p->traits[i]);
 	all_who_flush(p);
+	figures_finish(&p->nobody);
 	containers_settle(p);
-	latencies_settle(p);
-	p->header.unattributed = p->nobody.tally.samples;
+	machine_settle(p);
+	p->header.unattributed = p->nobody.samples;
 }

@@ -53,9 +53,9 @@ static void add_latency(struct json_object *totals, const struct profile *p)
 
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		o = add_object(latency, keys[i]);
-		add(o, "count", p->latency[i].count);
-		add(o, "sum", p->latency[i].sum);
-		add(o, "max", p->latency[i].max);
+		add(o, "count", p->machine.latency[i].count);
+		add(o, "sum", p->machine.latency[i].sum);
+		add(o, "max", p->machine.latency[i].max);
 	}
 }
 
@@ -75,7 +75,7 @@ static void add_sources(struct json_object *totals, const struct profile *p)
 /* Where loads and stores were served; the levels that occurred. */
 static void add_levels(struct json_object *totals, const struct profile *p)
 {
-	static const char *const keys[ORIGINS] = { "remote", "snooped", "peer", "modified",
+	static const char *const keys[FIGURE_ORIGINS] = { "remote", "snooped", "peer", "modified",
 						   "by_source" };
 	struct json_object *levels = add_object(totals, "levels");
 	struct json_object *origin = add_object(totals, "origin");
@@ -83,7 +83,7 @@ static void add_levels(struct json_object *totals, const struct profile *p)
 	for (unsigned int i = 0; i < SPE_LEVELS; i++)
 		if (p->levels[i])
 			add(levels, spe_level_name(i), p->levels[i]);
-	for (unsigned int i = 0; i < ORIGINS; i++)
+	for (unsigned int i = 0; i < FIGURE_ORIGINS; i++)
 		add(origin, keys[i], p->origins[i]);
 }
 

@@ -45,22 +45,20 @@ static u32 hash_string(const char *s)
 	return h;
 }
 
-static void row_figures(struct view_row *row, const struct row_sum *sum)
+static void row_figures(struct view_row *row, const struct figures *f)
 {
-	const struct tally *t = &sum->tally;
-	struct served served = sum->served;
+	const struct histogram *total = &f->latency[PROFILE_TOTAL];
 
-	served_finish(&served, t->count[TALLY_MEMORY]);
-	memcpy(row->level, served.level, sizeof(row->level));
-	row->remote = served.remote;
-	row->samples = t->samples;
-	row->memory = t->count[TALLY_MEMORY];
-	row->dram = t->count[TALLY_DRAM];
-	row->branches = t->count[TALLY_BRANCHES];
-	row->mispredicted = t->count[TALLY_MISPREDICTED];
-	row->latency_sum = t->latency_sum;
-	row->p50 = tally_quantile(t, 500);
-	row->p99 = tally_quantile(t, 990);
+	memcpy(row->level, f->counts.level, sizeof(row->level));
+	row->remote = figures_origin(f, SPE_ORIGIN_REMOTE);
+	row->samples = f->samples;
+	row->memory = figures_memory(f);
+	row->dram = figures_dram(f);
+	row->branches = f->counts.kind[SPE_KIND_BRANCH];
+	row->mispredicted = f->counts.mispredicted;
+	row->latency_sum = total->sum;
+	row->p50 = histogram_quantile(total, 500);
+	row->p99 = histogram_quantile(total, 990);
 }
 
 static void row_container(struct profile *p, struct view_row *row, u32 index)
@@ -211,17 +209,38 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
 	return n;
 }
 
+static void place_merge(struct figures *to, const struct tally *t)
+{
+	struct histogram *total = &to->latency[PROFILE_TOTAL];
+
+	to->samples += t->samples;
+	to->counts.kind[SPE_KIND_LOAD] += t->count[TALLY_MEMORY];
+	to->counts.kind[SPE_KIND_BRANCH] += t->count[TALLY_BRANCHES];
+	to->counts.mispredicted += t->count[TALLY_MISPREDICTED];
+	total->sum += t->latency_sum;
+	if (t->max > total->max)
+		total->max = t->max;
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		total->bucket[i] += t->bucket[i];
+		total->count += t->bucket[i];
+	}
+}
+
 static void fill_function(struct profile *p, const struct function *f, struct view_row *row)
 {
-	struct row_sum sum = { 0 };
+	struct figures sum = { 0 };
+	struct served served = { 0 };
 	struct tally one;
 
 	for (size_t i = 0; i < f->count; i++) {
 		location_tally(p->locations, f->first[i].location, &one);
-		tally_merge(&sum.tally, &one);
-		served_place_merge(&sum.served, served_place(&p->served, f->first[i].location),
+		place_merge(&sum, &one);
+		served_place_merge(&served, served_place(&p->served, f->first[i].location),
 				   one.count[TALLY_DRAM]);
 	}
+	served_finish(&served, figures_memory(&sum));
+	memcpy(sum.counts.level, served.level, sizeof(sum.counts.level));
+	sum.counts.origin[0] = served.remote;
 	row_function(p, row, f->first);
 	row_figures(row, &sum);
 }
@@ -279,12 +298,13 @@ static int view_functions(struct profile *p, struct symbols *symbols, bool live,
 }
 
 /* All samples of a process, whichever containers it was in. */
-static struct row_sum process_sum(const struct process_tally *entry)
+static struct figures process_sum(const struct process_tally *entry)
 {
-	struct row_sum sum = entry->sum;
+	struct figures sum = entry->sum;
 
 	if (entry->before)
-		row_sum_merge(&sum, entry->before);
+		figures_merge(&sum, entry->before);
+	figures_finish(&sum);
 	return sum;
 }
 
@@ -295,9 +315,9 @@ static int view_processes(struct profile *p, struct view *view)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->process_count; i++) {
 		const struct attribute_process *process = attributor_process(p->attributor, i);
-		struct row_sum sum = process_sum(&p->processes[i]);
+		struct figures sum = process_sum(&p->processes[i]);
 
-		if (!sum.tally.samples || !process || process->generation != p->processes[i].generation)
+		if (!sum.samples || !process || process->generation != p->processes[i].generation)
 			continue;
 		row_process(p, &view->rows[view->count], i);
 		row_figures(&view->rows[view->count++], &sum);
@@ -315,7 +335,7 @@ static int view_containers(struct profile *p, struct view *view)
 	if (!view->rows)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->container_count; i++) {
-		if (!p->containers[i].tally.samples)
+		if (!p->containers[i].samples)
 			continue;
 		row_container(p, &view->rows[view->count], i);
 		row_figures(&view->rows[view->count++], &p->containers[i]);
@@ -355,6 +375,49 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
 	return 0;
 }
 
+const struct view_header *profile_header(const struct profile *profile)
+{
+	return &profile->header;
+}
+
+const struct figures *profile_machine(const struct profile *profile)
+{
+	return &profile->machine;
+}
+
+u32 profile_container_room(const struct profile *profile)
+{
+	return profile->container_count;
+}
+
+const struct figures *profile_container(const struct profile *profile, u32 index)
+{
+	if (index >= profile->container_count || !profile->containers[index].samples)
+		return NULL;
+	return &profile->containers[index];
+}
+
+const struct figures *profile_unattributed(const struct profile *profile)
+{
+	return &profile->nobody;
+}
+
+u32 profile_process_room(const struct profile *profile)
+{
+	return profile->process_count;
+}
+
+bool profile_process(const struct profile *profile, u32 index, struct figures *ret_figures)
+{
+	const struct attribute_process *process = attributor_process(profile->attributor, index);
+
+	if (index >= profile->process_count || !process ||
+	    process->generation != profile->processes[index].generation)
+		return false;
+	*ret_figures = process_sum(&profile->processes[index]);
+	return ret_figures->samples;
+}
+
 u32 profile_containers(struct profile *profile)
 {
 	profile_settle(profile);
@@ -363,5 +426,5 @@ u32 profile_containers(struct profile *profile)
 
 u64 profile_container_samples(const struct profile *profile, u32 index)
 {
-	return index < profile->container_count ? profile->containers[index].tally.samples : 0;
+	return index < profile->container_count ? profile->containers[index].samples : 0;
 }

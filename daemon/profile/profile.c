@@ -94,7 +94,7 @@ void profile_reset(struct profile *profile)
 	memset(profile->events, 0, sizeof(profile->events));
 	memset(profile->levels, 0, sizeof(profile->levels));
 	memset(profile->origins, 0, sizeof(profile->origins));
-	memset(profile->latency, 0, sizeof(profile->latency));
+	memset(&profile->machine, 0, sizeof(profile->machine));
 	profile->way.count = 0;
 	profile->simd = 0;
 	profile->context_overflow = 0;
@@ -147,12 +147,10 @@ static inline u8 bucket_of(const struct profile *p, u16 value)
 	return value < BUCKET_VALUES ? p->bucket[value] : (u8)histogram_bucket(value);
 }
 
-/* Counts are the buckets' sum, added up by profile_settle(). */
-static inline void latency_add(struct profile *p, unsigned int i, u16 value, u8 absent)
+/* Its count is the buckets' sum, added up by profile_settle(). */
+static inline void latency_add(struct histogram *h, u16 value, u8 bucket)
 {
-	struct histogram *h = &p->latency[i];
-
-	h->bucket[bucket_of(p, value) | absent]++;
+	h->bucket[bucket]++;
 	h->sum += value;
 	if (value > h->max)
 		h->max = value;
@@ -246,17 +244,14 @@ static inline struct who *who_get(struct profile *p, const struct origin *origin
 	return who;
 }
 
-static inline void who_add(struct profile *p, struct who *who, const struct sample_facts *facts)
+static inline void who_add(struct profile *p, struct who *who, const struct traits *t,
+			   const struct brief *b, const u8 *buckets)
 {
-	struct tally *tally = &who->sum->tally;
-
-	who->samples++;
-	who->counts += facts->counts;
-	tally->latency_sum += facts->latency;
-	tally->bucket[facts->bucket]++;
-	if (facts->latency > tally->max)
-		tally->max = facts->latency;
-	if (who->counts & LOCATION_FULL || who->samples >> 31)
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		latency_add(&who->sum->latency[i], b->latency[i], buckets[i]);
+	for (unsigned int i = 0; i < TRAITS_LANES; i++)
+		who->ones[i] += t->ones[i];
+	if (++who->samples == TRAITS_FLUSH)
 		profile_who_flush(p, who);
 }
 
@@ -278,19 +273,16 @@ brief_add(struct profile *p, const struct origin *origin, const struct brief *b)
 	u64 n = p->way.count++;
 	const struct traits *t = traits_get(p, b, origin->encoding);
 	struct who *who = who_get(p, origin, b);
-	const struct sample_facts facts = {
+	u8 buckets[PROFILE_LATENCIES];
+
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		buckets[i] = bucket_of(p, b->latency[i]) | t->absent[i];
+	who_add(p, who, t, b, buckets);
+	p->way.facts[n % WAY] = (struct sample_facts){
 		.counts = t->counts,
 		.latency = b->latency[PROFILE_TOTAL],
-		.bucket = bucket_of(p, b->latency[PROFILE_TOTAL]) | t->absent[PROFILE_TOTAL],
+		.bucket = buckets[PROFILE_TOTAL],
 	};
-
-	latency_add(p, PROFILE_ISSUE, b->latency[PROFILE_ISSUE], t->absent[PROFILE_ISSUE]);
-	latency_add(p, PROFILE_TRANSLATION, b->latency[PROFILE_TRANSLATION],
-		    t->absent[PROFILE_TRANSLATION]);
-	who_add(p, who, &facts);
-	served_add(&who->sum->served, t->served);
-
-	p->way.facts[n % WAY] = facts;
 	p->way.served[n % WAY] = t->served;
 	location_prepare(p->locations,
 			 location_place(spe_address_va(b->pc), spe_address_el(b->pc) != 0),
@@ -439,6 +431,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 	origin.encoding = profile_encoding(profile, spe_data_sources_find(midr));
 	/* Events of tasks may have come in between. */
 	profile->epoch++;
+	profile_weigh(profile, window->interval, window->unit);
 	if (window->flags & WINDOW_SUSPECT)
 		window_suspect(decoder);
 	else if (profile->filter)
@@ -474,5 +467,5 @@ struct source_sink profile_sink(struct profile *profile)
 const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency)
 {
 	profile_settle(profile);
-	return &profile->latency[latency];
+	return &profile->machine.latency[latency];
 }

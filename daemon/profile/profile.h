@@ -7,19 +7,12 @@
 #define SPEPROF_PROFILE_H
 
 #include "attribute.h"
+#include "figures.h"
 #include "filter.h"
-#include "histogram.h"
 #include "record.h"
 #include "source.h"
 #include "symbols.h"
 #include "view.h"
-
-enum profile_latency {
-	PROFILE_TOTAL,
-	PROFILE_ISSUE,
-	PROFILE_TRANSLATION,
-	PROFILE_LATENCIES,
-};
 
 /**
  * struct profile_config

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "traits.h"
 
+#include <stddef.h>
+
 static_assert(SPE_HAS_OTHERS < SPE_BIT(25), "what is present has its place in the key");
 
 static struct spe_sample key_sample(u64 events, u64 key)
@@ -27,10 +29,39 @@ static bool has_more_contexts(const struct spe_sample *s)
 	return spe_sample_has(s, both) || s->present & (SPE_HAS_CONTEXT(2) | SPE_HAS_CONTEXT(3));
 }
 
+static void set(u8 *ones, size_t offset, unsigned int index)
+{
+	ones[offset / sizeof(u64) + index] = 1;
+}
+
+#define SET(ones, field, index) set(ones, offsetof(struct figure_counts, field), index)
+
+/* What figures count of it. */
+static void fill_ones(struct traits *t, enum spe_op_kind kind)
+{
+	u8 ones[FIGURE_COUNTS] = { 0 };
+
+	for (unsigned int i = 0; i < FIGURE_EVENTS; i++)
+		if (t->events >> i & 1)
+			SET(ones, event, i);
+	SET(ones, kind, kind);
+	if (t->flags & TRAITS_SIMD)
+		SET(ones, simd, 0);
+	if (t->counts & TALLY_ONE(TALLY_MISPREDICTED))
+		SET(ones, mispredicted, 0);
+	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE) {
+		SET(ones, level, t->origin.level);
+		for (unsigned int i = 0; i < FIGURE_ORIGINS; i++)
+			if (t->origin.flags >> i & 1)
+				SET(ones, origin, i);
+	}
+	memcpy(t->ones, ones, sizeof(ones));
+}
+
 void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 		 struct traits *ret_traits)
 {
-	static const u8 counters[TRAITS_LATENCIES] = {
+	static const u8 counters[PROFILE_LATENCIES] = {
 		SPE_COUNTER_TOTAL,
 		SPE_COUNTER_ISSUE,
 		SPE_COUNTER_TRANSLATION,
@@ -60,9 +91,10 @@ void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 		if (spe_sample_event(&sample, SPE_EVENT_MISPREDICTED))
 			t.counts |= TALLY_ONE(TALLY_MISPREDICTED);
 	}
-	for (unsigned int i = 0; i < TRAITS_LATENCIES; i++)
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		if (!spe_sample_has(&sample, SPE_HAS_COUNTER(counters[i])))
 			t.absent[i] = HISTOGRAM_NONE;
+	fill_ones(&t, kind);
 	*ret_traits = t;
 }
 

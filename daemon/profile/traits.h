@@ -7,12 +7,18 @@
 #ifndef SPEPROF_PROFILE_TRAITS_H
 #define SPEPROF_PROFILE_TRAITS_H
 
-#include "data-source.h"
+#include "figures.h"
 #include "served.h"
 #include "table.h"
 
-/* The counters that are latencies: PROFILE_TOTAL and its like. */
-#define TRAITS_LATENCIES 3
+/*
+ * What counts of a sample, as bytes of 0 or 1 in the order of &struct figure_counts: all
+ * of them are added up at once, TRAITS_FLUSH times at most until they are carried over.
+ */
+#define TRAITS_LANES (FIGURE_COUNTS / 16)
+#define TRAITS_FLUSH 255
+
+typedef u8 traits_lanes __attribute__((vector_size(16)));
 
 /* In traits.flags: the kind, and whether it is an SVE or SME operation. */
 #define TRAITS_KIND 0x7
@@ -31,17 +37,19 @@
  * @served: what rows count of @origin, by served_code()
  * @flags: TRAITS_*
  * @used: whether there is one
+ * @ones: for figures
  */
 struct traits {
 	u64 events;
 	u64 key;
 	u64 count;
 	u32 counts;
-	u8 absent[TRAITS_LATENCIES];
+	u8 absent[PROFILE_LATENCIES];
 	struct spe_origin origin;
 	u8 flags;
 	u8 served;
 	bool used;
+	traits_lanes ones[TRAITS_LANES];
 };
 
 #define TRAITS_BITS 10

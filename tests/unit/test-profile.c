@@ -2,7 +2,7 @@
 /* What the profile makes of windows, as its summary tells. */
 #include "test.h"
 
-#include "profile.h"
+#include "profile-read.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -148,6 +148,106 @@ static void test_levels(void **state)
 	json_object_put(summary);
 }
 
+/* A window of one operation of each kind, with all three latencies, each @interval-th sampled. */
+static void take_kinds(struct profile *profile, s32 tid, u32 interval, u8 unit)
+{
+	static const struct {
+		u8 class, subclass;
+		u64 events;
+	} ops[] = {
+		{ SPE_OP_LOAD_STORE, 0, 1 << 1 | 1 << 2 },
+		{ SPE_OP_LOAD_STORE, 1, 1 << 1 | 1 << 2 | 1 << 10 },
+		{ SPE_OP_BRANCH, 1, 1 << 1 | 1 << 7 },
+		{ SPE_OP_OTHER, 0, 1 << 1 },
+	};
+	u8 records[256];
+	size_t len = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
+		const struct spe_sample sample = {
+			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+				   SPE_HAS_COUNTER(0) | SPE_HAS_COUNTER(1) |
+				   (i < 2 ? SPE_HAS_COUNTER(2) : 0),
+			.address = { 0x1000 + 4 * i },
+			.counter = { 100, 10, i < 2 ? 3 : 0 },
+			.op_class = ops[i].class,
+			.op_subclass = ops[i].subclass,
+			.events = ops[i].events,
+			.events_size = 2,
+		};
+		int n = spe_record_encode(&sample, records + len, sizeof(records) - len);
+
+		assert_true(n > 0);
+		len += (size_t)n;
+	}
+	profile_window(profile, &(struct source_window){
+					.data = records,
+					.len = len,
+					.tid = tid,
+					.interval = interval,
+					.unit = unit,
+				});
+}
+
+static void assert_kinds(const struct figures *f, u64 windows)
+{
+	assert_int_equal(f->samples, 4 * windows);
+	for (unsigned int i = 0; i < SPE_KIND_NONE; i++)
+		assert_int_equal(f->counts.kind[i], windows);
+	assert_int_equal(f->counts.event[1], 4 * windows);
+	assert_int_equal(f->counts.event[2], 2 * windows);
+	assert_int_equal(f->counts.mispredicted, windows);
+	assert_int_equal(f->counts.level[SPE_LEVEL_L1], 2 * windows);
+	assert_int_equal(figures_origin(f, SPE_ORIGIN_REMOTE), windows);
+	assert_int_equal(f->latency[PROFILE_TOTAL].count, 4 * windows);
+	assert_int_equal(f->latency[PROFILE_TOTAL].sum, 400 * windows);
+	assert_int_equal(f->latency[PROFILE_ISSUE].max, 10);
+	assert_int_equal(f->latency[PROFILE_ISSUE].bucket[histogram_bucket(10)], 4 * windows);
+	assert_int_equal(f->latency[PROFILE_TRANSLATION].count, 2 * windows);
+	assert_int_equal(f->latency[PROFILE_TRANSLATION].sum, 6 * windows);
+}
+
+#define WINDOWS 1000
+
+/* Of machine, process and container; weights by their unit, whatever comes in between. */
+static void test_figures(void **state)
+{
+	struct fixture *f = *state;
+	struct figures process;
+	u64 by_process = 0, by_container = 0;
+
+	for (s32 tid = 1; tid <= 2; tid++)
+		attributor_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
+								      .pid = tid,
+								      .tid = tid,
+								      .name = "x" });
+	for (s32 i = 0; i < WINDOWS; i++)
+		take_kinds(f->profile, 1 + (i & 1), 1024 + (i & 1), UNIT_MICRO_OPS + (i & 1));
+	take_kinds(f->profile, -1, 0, UNIT_UNKNOWN);
+	profile_settle(f->profile);
+
+	assert_kinds(profile_machine(f->profile), WINDOWS + 1);
+	assert_kinds(profile_unattributed(f->profile), 1);
+	assert_int_equal(profile_machine(f->profile)->weight[UNIT_UNKNOWN], 0);
+	for (u32 i = 0; i < profile_process_room(f->profile); i++) {
+		unsigned int other;
+
+		if (!profile_process(f->profile, i, &process))
+			continue;
+		assert_kinds(&process, WINDOWS / 2);
+		other = process.weight[UNIT_MICRO_OPS] ? UNIT_INSTRUCTIONS : UNIT_MICRO_OPS;
+		assert_int_equal(process.weight[other], 0);
+		assert_int_equal(process.weight[UNIT_MICRO_OPS + UNIT_INSTRUCTIONS - other],
+				 4ULL * (WINDOWS / 2) * (other == UNIT_INSTRUCTIONS ? 1024 : 1025));
+		by_process += process.samples;
+	}
+	assert_int_equal(by_process, 4 * WINDOWS);
+	for (u32 i = 0; i < profile_container_room(f->profile); i++)
+		if (profile_container(f->profile, i))
+			by_container += profile_container(f->profile, i)->samples;
+	assert_int_equal(by_container, 4 * WINDOWS);
+}
+
 #define PLACES 64
 
 /* A place that took another's entry has nothing of the other's levels. */
@@ -187,6 +287,7 @@ static void test_levels_evicted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels_evicted, setup, teardown),
 	};

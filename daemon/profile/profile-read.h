@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a profile has counted, for those who publish it. All of it by the profile's own
+ * thread: what is pointed to is valid until the next window, or the next call but
+ * for those that only read.
+ *
+ *	profile_settle(profile);
+ *	machine = profile_machine(profile);
+ *	for (u32 i = 0; i < profile_container_room(profile); i++)
+ *		figures = profile_container(profile, i);
+ */
+#ifndef SPEPROF_PROFILE_READ_H
+#define SPEPROF_PROFILE_READ_H
+
+#include "figures.h"
+#include "profile.h"
+
+/** profile_settle() - bring all that follows up to date; changes nothing of what is counted */
+void profile_settle(struct profile *profile);
+
+/** profile_header() - ledgers, as in &struct view_header */
+const struct view_header *profile_header(const struct profile *profile);
+
+/** profile_machine() - all samples */
+const struct figures *profile_machine(const struct profile *profile);
+
+/** profile_container_room() - indices of containers are below this */
+u32 profile_container_room(const struct profile *profile);
+
+/**
+ * profile_container() - figures since the start of what attributor_container() has at @index
+ *
+ * 0 is "in no container"; samples without a process are in none of them
+ * (profile_unattributed()).
+ *
+ * Return: NULL where there is no container, or no sample of it.
+ */
+const struct figures *profile_container(const struct profile *profile, u32 index);
+
+/** profile_unattributed() - figures of samples without a process */
+const struct figures *profile_unattributed(const struct profile *profile);
+
+/**
+ * profile_process() - figures of what attributor_process() has at @index
+ * @ret_figures: of all samples, whichever containers it was in
+ *
+ * Return: whether there are any.
+ */
+bool profile_process(const struct profile *profile, u32 index, struct figures *ret_figures);
+u32 profile_process_room(const struct profile *profile);
+
+#endif
