@@ -11,6 +11,7 @@
 /**
  * struct binary - a mapped file, shared by all that map it
  * @inode: 0 if unknown
+ * @number: where attributor_save() has put it, the last time
  * @path: raw bytes, as its process sees it
  */
 struct binary {
@@ -18,6 +19,7 @@ struct binary {
 	u64 inode;
 	u32 refs;
 	u32 hash;
+	u32 number;
 	u8 build_id[BUILD_ID_MAX];
 	u8 build_id_size;
 	char path[];

@@ -83,6 +83,9 @@ struct way {
 	struct location_key key[WAY];
 };
 
+/* Values that a Data Source packet may have. */
+#define PROFILE_SOURCES 65536
+
 /* Counters have 12 bits, on most cores: buckets of such values are looked up. */
 #define BUCKET_VALUES 4096
 
@@ -156,6 +159,13 @@ static inline void profile_arrive(struct profile *p, u64 n)
 	served_place_add(&p->served, entry, p->way.served[n % WAY]);
 	location_add(p->locations, entry, &p->way.facts[n % WAY]);
 }
+
+/** profile_restore_gone() - count @sum to a container, as of no process of now; -ENOMEM */
+int profile_restore_gone(struct profile *profile, u32 container, u32 generation,
+			 const struct figures *sum);
+
+/** profile_restore_process() - process @index has counted @entry; @before is copied; -ENOMEM */
+int profile_restore_process(struct profile *profile, u32 index, const struct process_tally *entry);
 
 /** profile_who() - @slot, by what @key says at @time_ns; not where it was valid already */
 void profile_who(struct profile *profile, struct who *slot, u64 key, u64 time_ns);

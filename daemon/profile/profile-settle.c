@@ -5,6 +5,7 @@
  */
 #include "profile-internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* Make @array hold index @want; the attributor's capacities bound how far. */
@@ -119,6 +120,36 @@ static void gone_add(struct profile *p, u32 index, u32 generation, const struct 
 		*entry = (struct container_tally){ .generation = generation };
 	}
 	figures_merge(&entry->sum, sum);
+}
+
+int profile_restore_gone(struct profile *p, u32 container, u32 generation,
+			 const struct figures *sum)
+{
+	if (!sum->samples)
+		return 0;
+	if (!grow((void **)&p->gone, &p->gone_count, sizeof(*p->gone), container))
+		return -ENOMEM;
+	p->gone[container].generation = generation;
+	figures_merge(&p->gone[container].sum, sum);
+	return 0;
+}
+
+int profile_restore_process(struct profile *p, u32 index, const struct process_tally *entry)
+{
+	struct figures *before = NULL;
+
+	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
+		return -ENOMEM;
+	if (entry->before) {
+		before = malloc(sizeof(*before));
+		if (!before)
+			return -ENOMEM;
+		*before = *entry->before;
+	}
+	free(p->processes[index].before);
+	p->processes[index] = *entry;
+	p->processes[index].before = before;
+	return 0;
 }
 
 /* What @entry counted since its last move goes to its container. */
@@ -255,8 +286,8 @@ void profile_traits(struct profile *p, struct traits *slot, u64 events, u64 key)
 static void container_count(struct profile *p, u32 index, u32 generation, const struct figures *sum)
 {
 	index = container_now(p, index, generation);
-	if (sum->samples && grow((void **)&p->containers, &p->container_count,
-				       sizeof(*p->containers), index))
+	if (sum->samples &&
+	    grow((void **)&p->containers, &p->container_count, sizeof(*p->containers), index))
 		figures_merge(&p->containers[index], sum);
 }
 
@@ -268,7 +299,8 @@ static void containers_settle(struct profile *p)
 	if (p->containers)
 		memset(p->containers, 0, p->container_count * sizeof(*p->containers));
 	for (u32 i = 0; i < p->gone_count; i++)
-		container_count(p, i, i == other ? container_generation(p, i) : p->gone[i].generation,
+		container_count(p, i,
+				i == other ? container_generation(p, i) : p->gone[i].generation,
 				&p->gone[i].sum);
 	for (u32 i = 0; i < p->process_count; i++) {
 		entry = &p->processes[i];

@@ -7,7 +7,6 @@
 
 #define DEFAULT_LOCATIONS 32768
 #define DEFAULT_CONTEXTS  65536
-#define SOURCES		  65536
 
 #define ANCHOR_NS    1000 /* between the two clocks that are read at a window's start */
 #define SWITCHING_NS 2000 /* from sched_switch to the other task */
@@ -36,7 +35,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		profile_free(p);
 		return r;
 	}
-	p->sources = calloc(SOURCES, sizeof(*p->sources));
+	p->sources = calloc(PROFILE_SOURCES, sizeof(*p->sources));
 	for (unsigned int i = 0; i < CONTEXTS; i++)
 		p->contexts[i] = calloc(p->context_slots, sizeof(struct context_count));
 	for (unsigned int i = 0; i < CONTEXTS; i++) {
@@ -85,7 +84,7 @@ void profile_reset(struct profile *profile)
 		memset(profile->gone, 0, profile->gone_count * sizeof(*profile->gone));
 	memset(&profile->nobody, 0, sizeof(profile->nobody));
 	memset(&profile->elsewhere, 0, sizeof(profile->elsewhere));
-	memset(profile->sources, 0, SOURCES * sizeof(*profile->sources));
+	memset(profile->sources, 0, PROFILE_SOURCES * sizeof(*profile->sources));
 	for (unsigned int i = 0; i < CONTEXTS; i++)
 		memset(profile->contexts[i], 0,
 		       profile->context_slots * sizeof(struct context_count));

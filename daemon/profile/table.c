@@ -239,6 +239,54 @@ void location_carry(struct location_table *table, struct location *entry)
 	entry->counts = 0;
 }
 
+/* Whether all of @tally has room in the entry itself. */
+static bool is_little(const struct tally *tally)
+{
+	bool little = !(tally->latency_sum >> 31);
+
+	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
+		little &= tally->count[i] < 0x80;
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
+		little &= tally->bucket[i] < 16;
+	return little;
+}
+
+static void more_restore(struct location_table *table, struct location_more *more,
+			 const struct tally *tally)
+{
+	struct location_wide *wide;
+	u64 samples;
+
+	more->latency_sum = tally->latency_sum;
+	memcpy(more->count, tally->count, sizeof(more->count));
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++) {
+		samples = tally->bucket[i] / 16;
+		more->bucket[i] = (u8)samples;
+		if (!(samples >> 8))
+			continue;
+		if (!more->wide)
+			more->wide = pool_get(&table->wide);
+		wide = pool_at(&table->wide, more->wide);
+		wide->bucket[i] = samples >> 8 < UINT32_MAX ? (u32)(samples >> 8) : UINT32_MAX;
+	}
+}
+
+void location_restore(struct location_table *table, struct location *entry,
+		      const struct tally *tally, u32 weight)
+{
+	entry->weight = weight;
+	entry->max = tally->max < UINT16_MAX ? (u16)tally->max : UINT16_MAX;
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
+		entry->bucket[i / 16] |= (tally->bucket[i] & 0xf) << i % 16 * 4;
+	if (!is_little(tally)) {
+		more_restore(table, more_get(table, entry), tally);
+		return;
+	}
+	entry->latency_sum = (u32)tally->latency_sum;
+	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
+		entry->counts += (u32)tally->count[i] << 8 * i;
+}
+
 void location_tally(const struct location_table *table, const struct location *entry,
 		    struct tally *ret_tally)
 {

@@ -284,6 +284,10 @@ static inline void location_add(struct location_table *table, struct location *e
 void location_tally(const struct location_table *table, const struct location *entry,
 		    struct tally *ret_tally);
 
+/** location_restore() - @entry, which is new, has the figures of @tally; @weight as it was */
+void location_restore(struct location_table *table, struct location *entry,
+		      const struct tally *tally, u32 weight);
+
 /** location_samples(), location_latency(), location_count() - a figure of its tally alone */
 u64 location_samples(const struct location_table *table, const struct location *entry);
 u64 location_latency(const struct location_table *table, const struct location *entry);

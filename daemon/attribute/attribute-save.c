@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "attribute-save.h"
+
+#include "attribute-internal.h"
+#include "escape.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#define BINARIES_MAX (1U << 20)
+
+enum { PROCESS_SAVED_IMAGE = 1, PROCESS_SAVED_DEAD = 2, PROCESS_SAVED_EXITED = 4 };
+
+static bool is_wanted(const struct attributor *a, u32 index)
+{
+	return index != IDLE && a->process[index].state != PROCESS_FREE &&
+	       a->used[index] & PROCESS_EVER;
+}
+
+/* Each file once, whoever maps it; mappings name it by number. */
+static void binaries_save(struct attributor *a, struct blob_writer *to)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i <= a->store.mask; i++)
+		for (struct binary *b = a->store.heads[i]; b; b = b->next)
+			b->number = count++;
+	blob_put(to, count);
+	for (u32 i = 0; i <= a->store.mask; i++) {
+		for (const struct binary *b = a->store.heads[i]; b; b = b->next) {
+			blob_put(to, b->inode);
+			blob_put_bytes(to, b->build_id, b->build_id_size);
+			blob_put_string(to, b->path);
+		}
+	}
+}
+
+static void containers_save(const struct attributor *a, struct blob_writer *to)
+{
+	u32 other = attributor_container_other(a), count = 0;
+
+	for (u32 i = 1; i < other; i++)
+		count += a->container[i].in_use;
+	blob_put(to, other);
+	blob_put(to, count);
+	for (u32 i = 1; i < other; i++) {
+		if (!a->container[i].in_use)
+			continue;
+		blob_put(to, i);
+		blob_put(to, a->container[i].pub.generation);
+		blob_put_string(to, a->container[i].pub.path);
+	}
+}
+
+static void process_save(const struct attributor *a, u32 index, struct blob_writer *to)
+{
+	const struct process *p = &a->process[index];
+
+	blob_put(to, index);
+	blob_put(to, p->pub.generation);
+	blob_put(to, (u64)p->pub.pid);
+	blob_put(to, p->pub.container);
+	blob_put(to, (p->image ? PROCESS_SAVED_IMAGE : 0) |
+			     (p->state == PROCESS_DEAD ? PROCESS_SAVED_DEAD : 0) |
+			     (p->exited ? PROCESS_SAVED_EXITED : 0));
+	blob_put(to, p->born_ns);
+	blob_put(to, p->start_time);
+	blob_put(to, p->start_code);
+	blob_put(to, p->start_stack);
+	blob_put_string(to, p->pub.comm);
+	blob_put(to, p->maps.count);
+	for (u32 i = 0; i < p->maps.count; i++) {
+		const struct mapping *m = &p->maps.entry[i];
+
+		blob_put(to, m->start);
+		blob_put(to, m->end - m->start);
+		blob_put(to, m->offset);
+		blob_put(to, m->binary->number);
+	}
+}
+
+void attributor_save(struct attributor *attributor, struct blob_writer *to)
+{
+	struct attributor *a = attributor;
+	u32 count = 0;
+
+	binaries_save(a, to);
+	containers_save(a, to);
+	for (u32 i = 0; i < a->fresh; i++)
+		count += is_wanted(a, i);
+	blob_put(to, a->fresh);
+	blob_put(to, a->process[IDLE].pub.generation);
+	blob_put(to, count);
+	for (u32 i = 0; i < a->fresh; i++)
+		if (is_wanted(a, i))
+			process_save(a, i, to);
+}
+
+/* What mappings name by number, while they are read. */
+struct saved_binary {
+	u64 inode;
+	u8 build_id[BUILD_ID_MAX];
+	u8 build_id_size;
+	char *path;
+};
+
+struct saved_binaries {
+	struct saved_binary *at;
+	u32 count;
+};
+
+static void binaries_free(struct saved_binaries *binaries)
+{
+	for (u32 i = 0; i < binaries->count; i++)
+		free(binaries->at[i].path);
+	free(binaries->at);
+}
+
+static int binaries_load(struct blob_reader *from, struct saved_binaries *ret)
+{
+	/* Each takes three bytes at least: more cannot follow, whatever is said. */
+	u32 count = (u32)blob_get_below(from, BINARIES_MAX);
+	char path[PATH_MAX];
+
+	if (count > (from->len - from->pos) / 3)
+		from->bad = true;
+	if (from->bad)
+		return -EBADMSG;
+	ret->at = calloc(count ? count : 1, sizeof(*ret->at));
+	if (!ret->at)
+		return -ENOMEM;
+	for (; ret->count < count && !from->bad; ret->count++) {
+		struct saved_binary *b = &ret->at[ret->count];
+
+		b->inode = blob_get(from);
+		b->build_id_size = (u8)blob_get_bytes(from, b->build_id, sizeof(b->build_id));
+		blob_get_string(from, path, sizeof(path));
+		b->path = strdup(path);
+		if (!b->path)
+			return -ENOMEM;
+	}
+	return from->bad ? -EBADMSG : 0;
+}
+
+static int moved_new(u32 count, struct attribute_moved **ret_moved)
+{
+	struct attribute_moved *moved = calloc(count ? count : 1, sizeof(*moved));
+
+	if (!moved)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		moved[i].index = ATTRIBUTE_NONE;
+	*ret_moved = moved;
+	return 0;
+}
+
+static int containers_load(struct attributor *a, struct blob_reader *from,
+			   struct attribute_translation *t)
+{
+	u32 capacity = (u32)blob_get_below(from, 1U << 20) + 1, count, index;
+	char path[sizeof(((struct attribute_container *)0)->path)];
+
+	count = (u32)blob_get_below(from, capacity);
+	if (moved_new(capacity, &t->container) < 0)
+		return -ENOMEM;
+	t->containers = capacity;
+	t->container[0] = (struct attribute_moved){ .index = 0 };
+	t->container[capacity - 1] = (struct attribute_moved){
+		.index = attributor_container_other(a),
+		.now_generation =
+			attributor_container(a, attributor_container_other(a))->generation,
+	};
+	for (u32 i = 0; i < count && !from->bad; i++) {
+		u32 old = (u32)blob_get_below(from, capacity - 1), generation;
+
+		generation = (u32)blob_get(from);
+		blob_get_string(from, path, sizeof(path));
+		if (!old || from->bad)
+			return -EBADMSG;
+		index = container_index(a, path, strlen(path));
+		t->container[old] = (struct attribute_moved){
+			generation,
+			index,
+			a->container[index].pub.generation,
+		};
+	}
+	return from->bad ? -EBADMSG : 0;
+}
+
+static int maps_load(struct attributor *a, struct blob_reader *from,
+		     const struct saved_binaries *binaries, struct maps *maps)
+{
+	u32 count = (u32)blob_get_below(from, MAPS_PER_PROCESS + 1);
+
+	for (u32 i = 0; i < count && !from->bad; i++) {
+		struct mapping m = { .start = blob_get(from) };
+		u64 size = blob_get(from);
+		const struct saved_binary *b;
+
+		m.offset = blob_get(from);
+		b = &binaries->at[blob_get_below(from, binaries->count)];
+		if (from->bad || !size || size > UINT64_MAX - m.start)
+			return -EBADMSG;
+		m.end = m.start + size;
+		maps_add(&a->store, maps, &m, b->path, b->inode, b->build_id, b->build_id_size);
+	}
+	return from->bad ? -EBADMSG : 0;
+}
+
+/* Of what entry @index is, all but its mappings. */
+static void process_fill(struct attributor *a, u32 index, struct blob_reader *from, u32 flags)
+{
+	struct process *p = &a->process[index];
+	char comm[sizeof(p->pub.comm)];
+
+	p->born_ns = blob_get(from);
+	p->start_time = blob_get(from);
+	p->start_code = blob_get(from);
+	p->start_stack = blob_get(from);
+	p->image = flags & PROCESS_SAVED_IMAGE;
+	p->exited = flags & PROCESS_SAVED_EXITED;
+	/* What happened to it since, nobody told. */
+	p->unread = true;
+	blob_get_string(from, comm, sizeof(comm));
+	process_name(p, comm);
+}
+
+static int process_load(struct attributor *a, struct blob_reader *from,
+			const struct saved_binaries *binaries, struct attribute_translation *t)
+{
+	u32 old = (u32)blob_get_below(from, t->processes), generation = (u32)blob_get(from);
+	s32 pid = (s32)blob_get_below(from, INT32_MAX);
+	u32 container = (u32)blob_get_below(from, t->containers);
+	u32 flags = (u32)blob_get_below(from, 8), index;
+
+	if (from->bad || !pid || t->process[old].index != ATTRIBUTE_NONE)
+		return -EBADMSG;
+	index = process_new(a, pid);
+	process_fill(a, index, from, flags);
+	if (t->container[container].index != ATTRIBUTE_NONE)
+		process_contain(a, index, t->container[container].index);
+	if (flags & PROCESS_SAVED_DEAD)
+		process_die(a, index);
+	t->process[old] = (struct attribute_moved){
+		generation,
+		index,
+		a->process[index].pub.generation,
+	};
+	return maps_load(a, from, binaries, &a->process[index].maps);
+}
+
+static int processes_load(struct attributor *a, struct blob_reader *from,
+			  const struct saved_binaries *binaries, struct attribute_translation *t)
+{
+	u32 capacity = (u32)blob_get_below(from, (1U << 20) + 1), generation, count;
+	int r = 0;
+
+	generation = (u32)blob_get(from);
+	count = (u32)blob_get_below(from, (u64)capacity + 1);
+	if (from->bad || !capacity)
+		return -EBADMSG;
+	if (moved_new(capacity, &t->process) < 0)
+		return -ENOMEM;
+	t->processes = capacity;
+	t->process[IDLE] = (struct attribute_moved){
+		generation,
+		IDLE,
+		a->process[IDLE].pub.generation,
+	};
+	while (count-- && !r)
+		r = process_load(a, from, binaries, t);
+	/* In a smaller table some had to give way to those behind them. */
+	for (u32 i = 0; i < capacity; i++)
+		if (t->process[i].index != ATTRIBUTE_NONE &&
+		    a->process[t->process[i].index].pub.generation != t->process[i].now_generation)
+			t->process[i].index = ATTRIBUTE_NONE;
+	return r;
+}
+
+int attributor_load(struct attributor *attributor, struct blob_reader *from,
+		    struct attribute_translation *ret_translation)
+{
+	struct saved_binaries binaries = { 0 };
+	int r;
+
+	*ret_translation = (struct attribute_translation){ 0 };
+	r = binaries_load(from, &binaries);
+	if (r >= 0)
+		r = containers_load(attributor, from, ret_translation);
+	if (r >= 0)
+		r = processes_load(attributor, from, &binaries, ret_translation);
+	binaries_free(&binaries);
+	return r;
+}
+
+void attribute_translation_deinit(struct attribute_translation *translation)
+{
+	free(translation->process);
+	free(translation->container);
+	*translation = (struct attribute_translation){ 0 };
+}
+
+static u32 moved(const struct attribute_moved *at, u32 generation, u32 *ret_generation)
+{
+	if (at->index == ATTRIBUTE_NONE || at->generation != generation)
+		return ATTRIBUTE_NONE;
+	*ret_generation = at->now_generation;
+	return at->index;
+}
+
+u32 attribute_moved_process(const struct attribute_translation *translation, u32 index,
+			    u32 generation, u32 *ret_generation)
+{
+	return index < translation->processes ?
+		       moved(&translation->process[index], generation, ret_generation) :
+		       ATTRIBUTE_NONE;
+}
+
+u32 attribute_moved_container(const struct attribute_translation *translation, u32 index,
+			      u32 generation, u32 *ret_generation)
+{
+	return index < translation->containers ?
+		       moved(&translation->container[index], generation, ret_generation) :
+		       ATTRIBUTE_NONE;
+}

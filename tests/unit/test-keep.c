@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is kept over a restart: numbers, the memfd's slots, attribution and profile. */
+#include "test.h"
+
+#include "checkpoint.h"
+#include "profile-save.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ROOM (4U << 20)
+
+static u64 seed = 1;
+
+static u64 draw(u64 below)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (seed >> 33) % below;
+}
+
+static void test_numbers(void **state __attribute__((unused)))
+{
+	static const u64 values[] = { 0,      1,	  0x7f,	      0x80,	 0x3fff,
+				      0x4000, UINT32_MAX, 1ULL << 63, UINT64_MAX };
+	const u64 sparse[8] = { [2] = 7, [3] = UINT64_MAX, [7] = 1 };
+	u8 bytes[256];
+	u64 array[8];
+	char text[8];
+
+	for (size_t cut = 0; cut < 2; cut++) {
+		struct blob_writer to = { .at = bytes, .room = sizeof(bytes) };
+		struct blob_reader from = { .at = bytes };
+
+		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+			blob_put(&to, values[i]);
+		blob_put_string(&to, "nginx");
+		blob_put_array(&to, sparse, ARRAY_SIZE(sparse));
+		assert_false(to.full);
+		from.len = to.len - cut;
+		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+			assert_true(blob_get(&from) == values[i]);
+		blob_get_string(&from, text, sizeof(text));
+		assert_string_equal(text, "nginx");
+		blob_get_array(&from, array, ARRAY_SIZE(array));
+		assert_int_equal(from.bad, cut);
+		assert_true(cut || !memcmp(array, sparse, sizeof(array)));
+	}
+}
+
+static void test_numbers_refused(void **state __attribute__((unused)))
+{
+	static const struct {
+		const char *name;
+		u8 bytes[12];
+		size_t len;
+	} rows[] = {
+		{ "no end", { 0x80, 0x80, 0x80 }, 3 },
+		{ "more than 64 bits",
+		  { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2 },
+		  10 },
+		{ "nothing", { 0 }, 0 },
+	};
+	struct blob_writer to = { .at = (u8[2]){ 0 }, .room = 2 };
+	u64 array[4];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct blob_reader from = { .at = rows[i].bytes, .len = rows[i].len };
+
+		test_row("%s", rows[i].name);
+		assert_row(blob_get(&from) == 0 && from.bad);
+	}
+	struct blob_reader place = { .at = (const u8 *)"\2\3\1\1\1", .len = 5 };
+
+	blob_get_array(&place, array, ARRAY_SIZE(array));
+	assert_true(place.bad);
+	struct blob_reader string = { .at = (const u8 *)"\3a\0b", .len = 4 };
+	char text[8];
+
+	blob_get_string(&string, text, sizeof(text));
+	assert_true(string.bad && !*text);
+	blob_put(&to, 1ULL << 20);
+	assert_true(to.full && !to.len);
+}
+
+static void commit(struct checkpoint *c, u64 value)
+{
+	struct blob_writer to;
+
+	checkpoint_begin(c, &to);
+	blob_put(&to, value);
+	assert_int_equal(checkpoint_commit(c, &to), 0);
+}
+
+/* What the next process would find. */
+static int found(const struct checkpoint *c, u64 *ret_value)
+{
+	const char *reason = "";
+	struct checkpoint *next;
+	struct blob_reader from;
+	int r;
+
+	assert_int_equal(checkpoint_adopt(dup(checkpoint_fd(c)), &next, &reason), 0);
+	r = checkpoint_read(next, &from, &reason);
+	if (!r) {
+		*ret_value = blob_get(&from);
+		free((void *)from.at);
+	}
+	checkpoint_free(next);
+	return r;
+}
+
+/* Flip a bit of the bytes that say @value, wherever they are. */
+static void damage(const struct checkpoint *c, u8 value)
+{
+	u8 byte;
+
+	for (size_t slot = 0; slot < 2; slot++) {
+		off_t at = (off_t)(slot * CHECKPOINT_SLOT + 64);
+
+		assert_int_equal(pread(checkpoint_fd(c), &byte, 1, at), 1);
+		if (byte != value)
+			continue;
+		byte ^= 1;
+		assert_int_equal(pwrite(checkpoint_fd(c), &byte, 1, at), 1);
+	}
+}
+
+static void test_slots(void **state __attribute__((unused)))
+{
+	struct checkpoint *c;
+	struct blob_writer to;
+	u64 value = 0;
+
+	assert_int_equal(checkpoint_new(&c), 0);
+	assert_int_equal(found(c, &value), -ENODATA);
+	for (u64 i = 1; i < 8; i++) {
+		/* Killed while it writes. */
+		checkpoint_begin(c, &to);
+		blob_put(&to, 99);
+		assert_int_equal(found(c, &value), i == 1 ? -ENODATA : 0);
+		assert_int_equal(value, i - 1);
+		commit(c, i);
+		assert_int_equal(found(c, &value), 0);
+		assert_int_equal(value, i);
+	}
+	/* Too much for a slot: the last one still counts. */
+	checkpoint_begin(c, &to);
+	to.len = to.room;
+	blob_put(&to, 1);
+	assert_int_equal(checkpoint_commit(c, &to), -ENOSPC);
+	assert_int_equal(found(c, &value), 0);
+	assert_int_equal(value, 7);
+	commit(c, 8);
+	damage(c, 8);
+	assert_int_equal(found(c, &value), 0);
+	assert_int_equal(value, 7);
+	damage(c, 7);
+	assert_int_equal(found(c, &value), -EPROTO);
+	checkpoint_free(c);
+}
+
+static void test_foreign(void **state __attribute__((unused)))
+{
+	const char *reason = "";
+	struct checkpoint *c;
+	int ends[2], fd;
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(checkpoint_adopt(ends[0], &c, &reason), -EPROTO);
+	assert_string_equal(reason, "it is no memfd");
+	close(ends[0]);
+	close(ends[1]);
+	fd = memfd_create("foreign", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_int_equal(checkpoint_adopt(fd, &c, &reason), -EPROTO);
+	assert_string_equal(reason, "it is not of a checkpoint's size");
+	assert_int_equal(ftruncate(fd, 2 * CHECKPOINT_SLOT), 0);
+	assert_int_equal(checkpoint_adopt(fd, &c, &reason), -EPROTO);
+	assert_string_equal(reason, "it is not sealed");
+	close(fd);
+}
+
+struct pair {
+	struct attributor *attributor;
+	struct profile *profile;
+};
+
+static void pair_init(struct pair *pair, bool little)
+{
+	const struct attributor_config attribution = { .processes = little ? 8 : 64,
+						       .threads = 64,
+						       .containers = little ? 4 : 64 };
+	const struct profile_config profile = { .locations = little ? 16 : 32768,
+						.contexts = little ? 16 : 256 };
+
+	assert_int_equal(attributor_new(&attribution, &pair->attributor), 0);
+	assert_int_equal(profile_new(&profile, pair->attributor, &pair->profile), 0);
+}
+
+static void pair_deinit(struct pair *pair)
+{
+	profile_free(pair->profile);
+	attributor_free(pair->attributor);
+}
+
+static void tell(struct pair *pair, struct task_event event)
+{
+	attributor_event(pair->attributor, &event);
+}
+
+/* Processes in containers, with a mapping each; one has ended. */
+static void populate(struct pair *pair)
+{
+	static const char *const cgroups[] = { "/system.slice/nginx.service",
+					       "/system.slice/a\\x2db.service",
+					       "/machine.slice/web" };
+
+	for (u64 i = 0; i < ARRAY_SIZE(cgroups); i++)
+		tell(pair, (struct task_event){
+				   .type = TASK_CGROUP, .cgroup = i + 1, .name = cgroups[i] });
+	for (s32 pid = 100; pid < 140; pid++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "task-%d", pid);
+		tell(pair, (struct task_event){ .type = TASK_FORK,
+						.pid = pid,
+						.tid = pid,
+						.parent_pid = 1,
+						.name = "",
+						.cgroup = (u64)pid % 3 + 1 });
+		tell(pair, (struct task_event){ .type = TASK_COMM,
+						.pid = pid,
+						.tid = pid,
+						.name = name,
+						.exec = true });
+		tell(pair, (struct task_event){ .type = TASK_MMAP,
+						.pid = pid,
+						.tid = pid,
+						.start = 0x400000,
+						.size = 0x100000,
+						.name = "/usr/bin/task" });
+	}
+	tell(pair, (struct task_event){ .type = TASK_EXIT, .pid = 139, .tid = 139, .last = true });
+}
+
+static void take(struct pair *pair, u32 records)
+{
+	static const u8 sources[] = { 0, 0xe, 0xd, 8 };
+
+	for (u32 i = 0; i < records; i++) {
+		const struct spe_sample sample = {
+			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+				   SPE_HAS_SOURCE | SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) |
+				   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
+			.address = { 0x400000 + 4 * draw(20) },
+			.context = { (u32)(draw(10) ? 100 + draw(40) : 7) },
+			.counter = { [SPE_COUNTER_TOTAL] = (u16)draw(4000) },
+			.op_class = SPE_OP_LOAD_STORE,
+			.events = draw(2) ? 1 << 2 | 1 << 3 : 0,
+			.events_size = 4,
+			.source = sources[draw(4)],
+			.source_size = 1,
+		};
+		struct source_window window = { .midr = 0x413fd0c1,
+						.tid = -1,
+						.blind_ns = 3,
+						.armed_ns = 5,
+						.written = 1,
+						.end_ns = 1 };
+		u8 record[64];
+		int n = spe_record_encode(&sample, record, sizeof(record));
+
+		assert_true(n > 0);
+		window.data = record;
+		window.len = (size_t)n;
+		profile_window(pair->profile, &window);
+	}
+}
+
+static void save(struct pair *pair, u8 *at, size_t *ret_len)
+{
+	struct blob_writer to = { .at = at, .room = ROOM };
+
+	attributor_save(pair->attributor, &to);
+	profile_save(pair->profile, &to);
+	assert_false(to.full);
+	*ret_len = to.len;
+}
+
+static int load(struct pair *pair, const u8 *at, size_t len)
+{
+	struct blob_reader from = { .at = at, .len = len };
+	struct attribute_translation translation;
+	int r = attributor_load(pair->attributor, &from, &translation);
+
+	if (r >= 0)
+		r = profile_load(pair->profile, &from, &translation);
+	attribute_translation_deinit(&translation);
+	if (r < 0)
+		profile_reset(pair->profile);
+	return r;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct view_row *x = a, *y = b;
+	int r = x->pid != y->pid ? x->pid - y->pid : strcmp(x->container, y->container);
+
+	return r ? r : strcmp(x->function, y->function);
+}
+
+/* All that is shown of both, but in what order equals stand. */
+static void assert_same(struct pair *a, struct pair *b)
+{
+	struct symbols *symbols;
+	char *x, *y;
+
+	assert_int_equal(symbols_new(0, &symbols), 0);
+	assert_int_equal(profile_summary_json(a->profile, "recording", true, &x), 0);
+	assert_int_equal(profile_summary_json(b->profile, "recording", true, &y), 0);
+	assert_string_equal(x, y);
+	free(x);
+	free(y);
+	for (unsigned int group = 0; group < VIEW_GROUPS; group++) {
+		struct view v, w;
+
+		assert_int_equal(
+			profile_view(a->profile, symbols, false, group, VIEW_SORT_SAMPLES, 0, &v),
+			0);
+		assert_int_equal(
+			profile_view(b->profile, symbols, false, group, VIEW_SORT_SAMPLES, 0, &w),
+			0);
+		assert_memory_equal(&v.header, &w.header, sizeof(v.header));
+		assert_int_equal(v.count, w.count);
+		qsort(v.rows, v.count, sizeof(*v.rows), by_name);
+		qsort(w.rows, w.count, sizeof(*w.rows), by_name);
+		assert_memory_equal(v.rows, w.rows, v.count * sizeof(*v.rows));
+		view_clear(&v);
+		view_clear(&w);
+	}
+	symbols_free(symbols);
+}
+
+/* Kept twice, and going on in between: as if it had never ended. */
+static void test_profile(void **state __attribute__((unused)))
+{
+	u8 *bytes = malloc(ROOM);
+	struct pair whole, kept, again;
+	size_t len;
+	u64 then;
+
+	assert_non_null(bytes);
+	pair_init(&whole, false);
+	pair_init(&kept, false);
+	pair_init(&again, false);
+	populate(&whole);
+	take(&whole, 40000);
+	save(&whole, bytes, &len);
+	assert_int_equal(load(&kept, bytes, len), 0);
+	assert_same(&whole, &kept);
+	then = seed;
+	take(&whole, 40000);
+	seed = then;
+	take(&kept, 40000);
+	assert_same(&whole, &kept);
+	save(&kept, bytes, &len);
+	assert_int_equal(load(&again, bytes, len), 0);
+	assert_same(&whole, &again);
+	print_message("a profile of 80000 samples: %zu bytes\n", len);
+	pair_deinit(&whole);
+	pair_deinit(&kept);
+	pair_deinit(&again);
+	free(bytes);
+}
+
+static u64 shown(struct profile *profile, u64 *ret_records, u64 *ret_evicted)
+{
+	u64 samples = 0;
+	struct view view;
+
+	assert_int_equal(
+		profile_view(profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 0, &view), 0);
+	for (u32 i = 0; i < view.count; i++)
+		samples += view.rows[i].samples;
+	*ret_records = view.header.records;
+	*ret_evicted = view.header.evicted;
+	view_clear(&view);
+	return samples;
+}
+
+/* Into tables of a size that is less: rows give way, no sample does. */
+static void test_smaller(void **state __attribute__((unused)))
+{
+	u64 records, evicted, records_now, evicted_now, samples;
+	u8 *bytes = malloc(ROOM);
+	struct pair whole, little;
+	size_t len;
+
+	assert_non_null(bytes);
+	pair_init(&whole, false);
+	pair_init(&little, true);
+	populate(&whole);
+	take(&whole, 20000);
+	save(&whole, bytes, &len);
+	assert_int_equal(load(&little, bytes, len), 0);
+	samples = shown(whole.profile, &records, &evicted);
+	assert_int_equal(shown(little.profile, &records_now, &evicted_now), samples);
+	assert_int_equal(records_now, records);
+	assert_true(evicted_now > evicted);
+	pair_deinit(&whole);
+	pair_deinit(&little);
+	free(bytes);
+}
+
+/* Whatever is changed in it, it is loaded or refused. */
+static void test_hostile(void **state __attribute__((unused)))
+{
+	u8 *bytes = malloc(ROOM), *changed = malloc(ROOM);
+	u32 refused = 0, rounds = 400;
+	struct pair whole, pair;
+	size_t len, cut;
+
+	assert_true(bytes && changed);
+	pair_init(&whole, false);
+	populate(&whole);
+	take(&whole, 300);
+	save(&whole, bytes, &len);
+	for (u32 i = 0; i < rounds; i++) {
+		memcpy(changed, bytes, len);
+		cut = draw(4) ? len : draw(len);
+		for (u64 n = draw(4); n; n--)
+			changed[draw(len)] = (u8)draw(256);
+		pair_init(&pair, draw(2));
+		refused += load(&pair, changed, cut) < 0;
+		/* What is shown afterwards reads all that was made of it. */
+		u64 records, evicted;
+
+		shown(pair.profile, &records, &evicted);
+		pair_deinit(&pair);
+	}
+	print_message("%u of %u refused\n", refused, rounds);
+	assert_true(refused > rounds / 5);
+	pair_deinit(&whole);
+	free(bytes);
+	free(changed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_refused),
+		cmocka_unit_test(test_slots),	cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_profile), cmocka_unit_test(test_smaller),
+		cmocka_unit_test(test_hostile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
