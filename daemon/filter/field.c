@@ -170,19 +170,9 @@ static const struct filter_field fields[] = {
 	STRING("cgroup", get_cgroup),
 };
 
-#define EVENT(bit) { .name = NULL, .type = FILTER_FLAG, .number = get_event, .parameter = (bit) }
+/* By the names of the architecture, "mispredicted" or "event.mispredicted", or by number. */
+static const struct filter_field event = FLAG(NULL, get_event, 0);
 
-/* By the names of the architecture: "mispredicted", or "event.mispredicted". */
-static const struct filter_field events[64] = {
-	EVENT(0), EVENT(1), EVENT(2), EVENT(3), EVENT(4), EVENT(5), EVENT(6), EVENT(7), EVENT(8),
-	EVENT(9), EVENT(10), EVENT(11), EVENT(12), EVENT(13), EVENT(14), EVENT(15), EVENT(16),
-	EVENT(17), EVENT(18), EVENT(19), EVENT(20), EVENT(21), EVENT(22), EVENT(23), EVENT(24),
-	EVENT(25), EVENT(26), EVENT(27), EVENT(28), EVENT(29), EVENT(30), EVENT(31), EVENT(32),
-	EVENT(33), EVENT(34), EVENT(35), EVENT(36), EVENT(37), EVENT(38), EVENT(39), EVENT(40),
-	EVENT(41), EVENT(42), EVENT(43), EVENT(44), EVENT(45), EVENT(46), EVENT(47), EVENT(48),
-	EVENT(49), EVENT(50), EVENT(51), EVENT(52), EVENT(53), EVENT(54), EVENT(55), EVENT(56),
-	EVENT(57), EVENT(58), EVENT(59), EVENT(60), EVENT(61), EVENT(62), EVENT(63),
-};
 static_assert(SPE_OP_IS_CONDITIONAL == SPE_BIT(2) && SPE_OP_IS_RETURN == SPE_BIT(14),
 	      "get_op_flag()'s bits");
 
@@ -192,16 +182,19 @@ static bool is(const char *name, const char *text, size_t len)
 }
 
 /* "event.12" names an IMPLEMENTATION DEFINED one. */
-static const struct filter_field *find_event(const char *name, size_t len)
+static const struct filter_field *find_event(const char *name, size_t len, u8 *ret_bit)
 {
 	static const char prefix[] = "event.";
 	size_t skip = len > strlen(prefix) && !strncmp(name, prefix, strlen(prefix)) ?
 			      strlen(prefix) : 0;
 	u32 bit = 0;
 
-	for (u8 i = 0; i < 64; i++)
-		if (spe_event_name(i) && is(spe_event_name(i), name + skip, len - skip))
-			return &events[i];
+	for (u8 i = 0; i < 64; i++) {
+		if (spe_event_name(i) && is(spe_event_name(i), name + skip, len - skip)) {
+			*ret_bit = i;
+			return &event;
+		}
+	}
 	if (!skip || len - skip > 2)
 		return NULL;
 	for (size_t i = skip; i < len; i++) {
@@ -209,13 +202,17 @@ static const struct filter_field *find_event(const char *name, size_t len)
 			return NULL;
 		bit = bit * 10 + (u32)(name[i] - '0');
 	}
-	return bit < 64 ? &events[bit] : NULL;
+	*ret_bit = (u8)bit;
+	return bit < 64 ? &event : NULL;
 }
 
-const struct filter_field *filter_field_find(const char *name, size_t len)
+const struct filter_field *filter_field_find(const char *name, size_t len, u8 *ret_parameter)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (is(fields[i].name, name, len))
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (is(fields[i].name, name, len)) {
+			*ret_parameter = fields[i].parameter;
 			return &fields[i];
-	return find_event(name, len);
+		}
+	}
+	return find_event(name, len, ret_parameter);
 }

@@ -15,7 +15,7 @@ enum filter_type {
  * struct filter_field - something that a record, or its task, has
  * @number: of FILTER_NUMBER, FILTER_FLAG, FILTER_NAME; false if it is not there
  * @string: of FILTER_STRING; NULL if it is not there
- * @parameter: for @number
+ * @parameter: for @number; of events it is the bit, and the name has it
  * @value_name: of FILTER_NAME: the name of value @i, NULL for a gap
  * @values: how many values
  */
@@ -29,8 +29,11 @@ struct filter_field {
 	const char *(*value_name)(u8 i);
 };
 
-/** filter_field_find() - by @name of @len bytes; NULL if there is none such */
-const struct filter_field *filter_field_find(const char *name, size_t len);
+/**
+ * filter_field_find() - by @name of @len bytes; NULL if there is none such
+ * @ret_parameter: for the field's number()
+ */
+const struct filter_field *filter_field_find(const char *name, size_t len, u8 *ret_parameter);
 
 enum filter_operator {
 	FILTER_EQ,
@@ -51,7 +54,9 @@ enum filter_node_type {
 
 /**
  * struct filter_node - of the tree
+ * @parameter: of @field
  * @left, @right: indices of operands; FILTER_NOT has the left alone
+ * @begin, @end: where it stands in the text, with its parentheses
  * @number: to compare with
  * @string: likewise, an offset into @strings
  */
@@ -61,6 +66,9 @@ struct filter_node {
 	const struct filter_field *field;
 	u64 number;
 	u16 string;
+	u16 begin;
+	u16 end;
+	u8 parameter;
 	u8 left;
 	u8 right;
 };

@@ -63,6 +63,41 @@ bool filter_match(const struct filter *filter, const struct filter_subject *subj
 const char *filter_text(const struct filter *filter);
 
 /**
+ * struct filter_part - of what must all hold ("&&" at the top)
+ * @text: its first character in filter_text(), @len bytes
+ * @hardware: an SPU that filters as every one does leaves out what it does not want
+ */
+struct filter_part {
+	const char *text;
+	u32 len;
+	bool hardware;
+};
+
+/** filter_parts() - at most @room of them; returns how many. FILTER_NODES is enough room */
+u32 filter_parts(const struct filter *filter, struct filter_part *ret_parts, u32 room);
+
+/**
+ * struct filter_lists - whom to count, beside an expression; NULL-terminated arrays, NULL for none
+ * @containers: patterns, as in a shell's file names: one of them must match
+ * @excluded: patterns, none of which may
+ * @cgroups: paths of cgroups: one of them it must be in, or below
+ */
+struct filter_lists {
+	char *const *containers;
+	char *const *excluded;
+	char *const *cgroups;
+};
+
+/**
+ * filter_compose() - an expression that says all of @lists, and @expression
+ * @expression: NULL or "" for everything; must parse
+ * @ret_text: allocated; "" for everything
+ *
+ * Return: 0; -ENOMEM.
+ */
+int filter_compose(const struct filter_lists *lists, const char *expression, char **ret_text);
+
+/**
  * filter_hardware() - have the SPU leave out what the expression never wants
  * @config: its filter_* are set; they let through every record that matches
  *

@@ -47,7 +47,7 @@ static bool compare(const struct filter *filter, const struct filter_node *node,
 	u64 number;
 
 	if (node->field->type != FILTER_STRING)
-		return node->field->number(subject, node->field->parameter, &number) &&
+		return node->field->number(subject, node->parameter, &number) &&
 		       compare_number(number, node->op, node->number);
 	string = node->field->string(subject);
 	return string && compare_string(string, node->op, filter->strings + node->string);
@@ -133,7 +133,7 @@ static u64 event_of(const struct filter_node *node)
 		return 0;
 	if (node->number != (node->op == FILTER_EQ))
 		return 0;
-	return SPE_BIT(node->field->parameter) & all;
+	return SPE_BIT(node->parameter) & all;
 }
 
 static u32 push(const struct filter *filter, u8 index, struct source_config *config)
@@ -162,6 +162,31 @@ static u32 push(const struct filter *filter, u8 index, struct source_config *con
 		parts |= IN_EVENTS;
 	}
 	return parts;
+}
+
+/* As deep as the parser let it become. NOLINTNEXTLINE(misc-no-recursion) */
+static u32 parts(const struct filter *filter, u8 index, struct filter_part *to, u32 room)
+{
+	const struct filter_node *node = &filter->nodes[index];
+	struct source_config config = { 0 };
+	u32 n;
+
+	if (node->type == FILTER_AND) {
+		n = parts(filter, node->left, to, room);
+		return n + parts(filter, node->right, to + n, room - n);
+	}
+	if (room)
+		*to = (struct filter_part){
+			.text = filter->text + node->begin,
+			.len = node->end - node->begin,
+			.hardware = push(filter, index, &config) != 0,
+		};
+	return room ? 1 : 0;
+}
+
+u32 filter_parts(const struct filter *filter, struct filter_part *ret_parts, u32 room)
+{
+	return parts(filter, filter->root, ret_parts, room);
 }
 
 const char *filter_hardware(const struct filter *filter, struct source_config *config)

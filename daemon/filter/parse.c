@@ -242,7 +242,7 @@ static int parse_compare(struct parser *p, u8 *ret_index)
 	const char *text;
 	int r, n;
 
-	node.field = len ? filter_field_find(p->at, len) : NULL;
+	node.field = len ? filter_field_find(p->at, len, &node.parameter) : NULL;
 	if (!node.field) {
 		n = describe(p->at, &text);
 		return fail_at(p, p->at, "\"%.*s\": should be a field, as op, latency.total, level, container or mispredicted (Documentation/filters.md)",
@@ -276,23 +276,29 @@ static int parse_inner(struct parser *p, u8 *ret_index)
 static int parse_not(struct parser *p, u8 *ret_index)
 {
 	struct filter_node node = { .type = FILTER_NOT };
+	const char *begin;
 	int r;
 
 	skip_space(p);
+	begin = p->at;
 	if (p->depth == FILTER_DEPTH)
 		return fail_at(p, p->at, "too deep: at most %u levels", FILTER_DEPTH);
-	if (*p->at != '!' && *p->at != '(')
-		return parse_compare(p, ret_index);
 	p->depth++;
 	if (*p->at == '(') {
 		r = parse_inner(p, ret_index);
-	} else {
+	} else if (*p->at == '!') {
 		p->at++;
 		r = parse_not(p, &node.left);
 		if (r >= 0)
 			r = node_new(p, &node, ret_index);
+	} else {
+		r = parse_compare(p, ret_index);
 	}
 	p->depth--;
+	if (r >= 0) {
+		p->filter->nodes[*ret_index].begin = (u16)(begin - p->filter->text);
+		p->filter->nodes[*ret_index].end = (u16)(p->at - p->filter->text);
+	}
 	return r;
 }
 

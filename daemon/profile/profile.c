@@ -442,6 +442,11 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		window_add(&profile->header, window);
 }
 
+void profile_set_filter(struct profile *profile, const struct filter *filter)
+{
+	profile->filter = filter;
+}
+
 static void sink_window(void *ctx, const struct source_window *window)
 {
 	profile_window(ctx, window);

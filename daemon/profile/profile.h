@@ -35,6 +35,9 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		struct profile **ret_profile);
 struct profile *profile_free(struct profile *profile);
 
+/** profile_set_filter() - what counts from now on; @filter as in &struct profile_config */
+void profile_set_filter(struct profile *profile, const struct filter *filter);
+
 /** profile_reset() - forget all samples and ledgers */
 void profile_reset(struct profile *profile);
 

@@ -11,6 +11,7 @@
 
 #include "bus.h"
 #include "config.h"
+#include "source-open.h"
 #include "worker.h"
 
 #define DEFAULT_CONFIG "/etc/speprof/speprofd.conf"
@@ -129,106 +130,6 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return r;
 }
 
-static struct source_config source_config(const struct config *c)
-{
-	return (struct source_config){
-		.interval_ns = 1000000000ULL / c->samples_per_second,
-		.jitter = c->jitter,
-		.kernel = c->kernel,
-		.user = c->user,
-		.no_context = !c->contexts,
-		.models = c->models,
-	};
-}
-
-static int source_failed(int r, const char *reason)
-{
-	complain(SD_ERR, "%s", reason);
-	return r == -EPERM || r == -EACCES ? EX_NOPERM : EX_UNAVAILABLE;
-}
-
-/* Truth first: an emulated SPU is never taken unless it was asked for. */
-static int check_backend(const struct config *c, struct source *source)
-{
-	if (source->backend != BACKEND_EMULATED || c->emulate)
-		return 0;
-	complain(SD_ERR, "the module's SPU is emulated (speprof_emu): say Emulate=yes to use it");
-	source->ops->free(source);
-	return EX_CONFIG;
-}
-
-static int open_emulated(const struct config *c, const struct source_config *config,
-			 struct source **ret_source)
-{
-	const char *reason = "";
-	int r;
-
-	if (!c->emulate) {
-		complain(SD_ERR, "Source=emulated needs Emulate=yes: the SPU would be emulated");
-		return EX_CONFIG;
-	}
-	r = source_emulated_new(config, ret_source, &reason);
-	return r < 0 ? source_failed(r, reason) : 0;
-}
-
-/* The module where it has SPUs, else what a stock kernel offers. */
-static int open_auto(const struct config *c, const struct source_config *config,
-		     struct source **ret_source)
-{
-	const char *without = "", *reason = "";
-	int r;
-
-	r = source_module_new(config, c->io_uring, ret_source, &without);
-	if (r >= 0)
-		return check_backend(c, *ret_source);
-	if (r != -ENOENT && r != -ENODEV)
-		return source_failed(r, without);
-	r = source_perf_new(config, ret_source, &reason);
-	if (r == -ENOENT) {
-		complain(SD_ERR, "there is no SPE here that speprof can use: %s, and %s; \"speprof doctor\" says more",
-			 without, reason);
-		return EX_UNAVAILABLE;
-	}
-	if (r < 0)
-		return source_failed(r, reason);
-	complain(SD_NOTICE, "source perf, because %s: faults are told in the kernel's log only, "
-		 "and while an AUX area is full nothing is sampled", without);
-	return 0;
-}
-
-/* What the SPU leaves out nobody can count, so that it is said. */
-static void tell_filter(const struct config *c, const char *parts, const struct source *source)
-{
-	if (!*c->filter)
-		return;
-	if (source->filters)
-		complain(SD_INFO, "Filter=%s: %s also in the SPU", c->filter, parts);
-	else
-		complain(SD_INFO, "Filter=%s: in the daemon alone%s", c->filter,
-			 *parts ? ", as this SPU cannot filter so" : "");
-}
-
-static int open_source(const struct config *c, const struct source_config *config,
-		       struct source **ret_source)
-{
-	const char *reason = "";
-	int r;
-
-	switch (c->source) {
-	case CONFIG_SOURCE_EMULATED:
-		return open_emulated(c, config, ret_source);
-	case CONFIG_SOURCE_PERF:
-		r = source_perf_new(config, ret_source, &reason);
-		break;
-	case CONFIG_SOURCE_MODULE:
-		r = source_module_new(config, c->io_uring, ret_source, &reason);
-		break;
-	default:
-		return open_auto(c, config, ret_source);
-	}
-	return r < 0 ? source_failed(r, reason) : check_backend(c, *ret_source);
-}
-
 /* Records do not say whose they are: who ran when must. */
 static void follow_switches(struct task_events *tasks, struct task_events_status *status)
 {
@@ -329,28 +230,45 @@ static int make_event(sd_event **ret_event)
 static int open_machine(const struct config *c, struct session_config *ret_session)
 {
 	struct session_config session = { .name = SESSION_MACHINE };
-	struct source_config config = source_config(c);
+	const struct source_config sampling = source_sampling(c);
 	struct source *source = NULL;
 	struct filter_error error;
-	const char *parts = "";
+	struct source_said said;
 	int r;
 
 	/* config_set() has seen that it parses. */
-	if (*c->filter && filter_new(c->filter, &session.filter, &error) < 0)
+	if (session_rule_new(NULL, c->filter, NULL, &session.rule, &error) < 0)
 		return EX_OSERR;
-	if (session.filter)
-		parts = filter_hardware(session.filter, &config);
-	r = open_source(c, &config, &source);
-	if (!r && feed_new(source, &session.feed) < 0) {
+	r = source_open(c, &sampling, &source, &said) < 0 ? said.status : 0;
+	if (*said.text)
+		complain(r ? SD_ERR : SD_NOTICE, "%s", said.text);
+	if (!r && feed_new(source, &sampling, &session.feed) < 0) {
 		source->ops->free(source);
 		r = EX_OSERR;
 	}
 	if (r) {
-		filter_free(session.filter);
+		session_rule_free(session.rule);
 		return r;
 	}
-	tell_filter(c, parts, source);
 	*ret_session = session;
+	return 0;
+}
+
+/* What the SPU leaves out nobody can count, so that it is said. */
+static int tell_filter(struct worker_state *state, void *arg __attribute__((unused)))
+{
+	const struct session *machine = worker_session(state, NULL);
+	struct source_config config = { 0 };
+	const char *parts;
+
+	if (!machine->rule->filter)
+		return 0;
+	parts = filter_hardware(machine->rule->filter, &config);
+	if (machine->feed->source->filters)
+		complain(SD_INFO, "Filter=%s: %s also in the SPU", machine->rule->expression, parts);
+	else
+		complain(SD_INFO, "Filter=%s: in the daemon alone%s", machine->rule->expression,
+			 *parts ? ", as this SPU cannot filter so" : "");
 	return 0;
 }
 
@@ -365,12 +283,13 @@ static int start_worker(const struct config *c, struct session_config *session,
 	if (worker_new(tasks, &told, &worker) < 0)
 		task_events_free(tasks);
 	else if (worker_call(worker, worker_add, session) >= 0) {
+		worker_call(worker, tell_filter, NULL);
 		*ret_worker = worker;
 		return 0;
 	}
 	worker_free(worker);
 	feed_put(session->feed);
-	filter_free(session->filter);
+	session_rule_free(session->rule);
 	complain(SD_ERR, "the worker could not be started");
 	return EX_OSERR;
 }

@@ -15,13 +15,13 @@ static u64 now_ns(clockid_t clock)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-int feed_new(struct source *source, struct feed **ret_feed)
+int feed_new(struct source *source, const struct source_config *sampling, struct feed **ret_feed)
 {
 	struct feed *feed = calloc(1, sizeof(*feed));
 
 	if (!feed)
 		return -ENOMEM;
-	*feed = (struct feed){ .source = source, .references = 1 };
+	*feed = (struct feed){ .source = source, .sampling = *sampling, .references = 1 };
 	*ret_feed = feed;
 	return 0;
 }
@@ -59,10 +59,103 @@ bool session_name_valid(const char *name)
 	return true;
 }
 
+struct session_rule *session_rule_free(struct session_rule *rule)
+{
+	if (!rule)
+		return NULL;
+	for (size_t i = 0; rule->cgroups && rule->cgroups[i]; i++)
+		free(rule->cgroups[i]);
+	free(rule->cgroups);
+	free(rule->expression);
+	filter_free(rule->filter);
+	free(rule);
+	return NULL;
+}
+
+static int copy_cgroups(char *const *from, char ***ret_copy, struct filter_error *error)
+{
+	size_t n = 0;
+	char **copy;
+
+	while (from && from[n]) {
+		if (from[n][0] != '/' || n == SESSION_CGROUPS) {
+			error->column = 0;
+			snprintf(error->text, sizeof(error->text),
+				 n == SESSION_CGROUPS ? "too many cgroups: at most 256" :
+							"cgroup \"%.100s\": should be a path that "
+							"begins with \"/\"",
+				 from[n]);
+			return -EINVAL;
+		}
+		n++;
+	}
+	copy = n ? calloc(n + 1, sizeof(*copy)) : NULL;
+	*ret_copy = copy;
+	for (size_t i = 0; copy && i < n; i++) {
+		copy[i] = strdup(from[i]);
+		if (!copy[i])
+			return -ENOMEM;
+	}
+	return n && !copy ? -ENOMEM : 0;
+}
+
+/* The expression alone first: where it is wrong has its own columns. */
+static int compose_filter(struct session_rule *rule, const struct filter_lists *lists,
+			  struct filter_error *error)
+{
+	struct filter_lists all = { .cgroups = rule->cgroups };
+	struct filter *alone = NULL;
+	char *text;
+	int r;
+
+	if (*rule->expression) {
+		r = filter_new(rule->expression, &alone, error);
+		if (r < 0)
+			return r;
+		filter_free(alone);
+	}
+	if (lists) {
+		all.containers = lists->containers;
+		all.excluded = lists->excluded;
+	}
+	r = filter_compose(&all, rule->expression, &text);
+	if (r < 0)
+		return r;
+	if (*text)
+		r = filter_new(text, &rule->filter, error);
+	if (r == -EINVAL) {
+		error->column = 0;
+		snprintf(error->text, sizeof(error->text),
+			 "together with the cgroups and the lists of containers it is too long");
+	}
+	free(text);
+	return r;
+}
+
+int session_rule_new(const struct filter_lists *lists, const char *expression, char *const *cgroups,
+		     struct session_rule **ret_rule, struct filter_error *ret_error)
+{
+	struct session_rule *rule = calloc(1, sizeof(*rule));
+	int r;
+
+	if (!rule)
+		return -ENOMEM;
+	rule->expression = strdup(expression ? expression : "");
+	r = rule->expression ? copy_cgroups(cgroups, &rule->cgroups, ret_error) : -ENOMEM;
+	if (r >= 0)
+		r = compose_filter(rule, lists, ret_error);
+	if (r < 0) {
+		session_rule_free(rule);
+		return r;
+	}
+	*ret_rule = rule;
+	return 0;
+}
+
 int session_init(struct session *session, const struct session_config *config,
 		 struct attributor *attributor)
 {
-	const struct profile_config profile = { .filter = config->filter };
+	const struct profile_config profile = { .filter = config->rule->filter };
 	struct session made = { 0 };
 	int r;
 
@@ -73,7 +166,8 @@ int session_init(struct session *session, const struct session_config *config,
 		return r;
 	snprintf(made.name, sizeof(made.name), "%s", config->name);
 	made.feed = config->feed;
-	made.filter = config->filter;
+	made.rule = config->rule;
+	made.shared = config->shared;
 	made.cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	*session = made;
 	return 0;
@@ -86,9 +180,16 @@ void session_deinit(struct session *session)
 		session_stop(session);
 	}
 	profile_free(session->profile);
-	filter_free(session->filter);
+	session_rule_free(session->rule);
 	feed_put(session->feed);
 	*session = (struct session){ 0 };
+}
+
+void session_set_rule(struct session *session, struct session_rule *rule)
+{
+	profile_set_filter(session->profile, rule->filter);
+	session_rule_free(session->rule);
+	session->rule = rule;
 }
 
 int session_start(struct session *session)

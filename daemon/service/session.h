@@ -22,19 +22,26 @@
 /**
  * struct feed - a source, and how many sessions take its windows
  * @source: freed with the feed
+ * @sampling: what it was asked for, filters aside; models are whose it was given
+ * @filter: what its SPUs leave out, for the one session that has it; else all 0
  * @references: sessions that have it, and who makes one
  * @running: sessions that run: the source is enabled while there are any
  * @error: negative errno of the last drain that failed since it was enabled, 0 for none
  */
 struct feed {
 	struct source *source;
+	struct source_config sampling;
+	struct source_config filter;
 	u32 references;
 	u32 running;
 	int error;
 };
 
-/** feed_new() - with one reference, the caller's; takes over @source where it succeeds */
-int feed_new(struct source *source, struct feed **ret_feed);
+/**
+ * feed_new() - with one reference, the caller's; takes over @source where it succeeds
+ * @sampling: what @source was made with, without filters
+ */
+int feed_new(struct source *source, const struct source_config *sampling, struct feed **ret_feed);
 
 /** feed_get() - another reference */
 struct feed *feed_get(struct feed *feed);
@@ -42,23 +49,54 @@ struct feed *feed_get(struct feed *feed);
 /** feed_put() - with the last reference it is freed, and its source; returns NULL */
 struct feed *feed_put(struct feed *feed);
 
+/* Of cgroups in a rule, as the module has it. */
+#define SESSION_CGROUPS 256
+
+/**
+ * struct session_rule - what of its windows a session counts
+ * @expression: as it was given, "" for everything
+ * @cgroups: in or below which; NULL-terminated, NULL for everywhere
+ * @filter: both, and the lists of containers; NULL for everything
+ */
+struct session_rule {
+	char *expression;
+	char **cgroups;
+	struct filter *filter;
+};
+
+/**
+ * session_rule_new() - put it together
+ * @lists: containers of the configuration, NULL for none; their cgroups do not matter
+ * @expression: NULL for everything
+ * @cgroups: absolute paths below the mount of cgroups; NULL for everywhere
+ *
+ * Return: 0; -EINVAL, then @ret_error says why: @column is of @expression, 0 if it is not
+ * about that; -ENOMEM.
+ */
+int session_rule_new(const struct filter_lists *lists, const char *expression, char *const *cgroups,
+		     struct session_rule **ret_rule, struct filter_error *ret_error);
+struct session_rule *session_rule_free(struct session_rule *rule);
+
 /**
  * struct session_config - what a session is made of
  * @name: by session_name_valid()
  * @feed: a reference, the session's from then on
- * @filter: what counts, NULL for everything; the session's from then on
+ * @rule: the session's from then on
+ * @shared: @feed is another session's, who says how it samples
  */
 struct session_config {
 	const char *name;
 	struct feed *feed;
-	struct filter *filter;
+	struct session_rule *rule;
+	bool shared;
 };
 
 /**
  * struct session - a place in the worker's array
  * @name: "" where the place is free
  * @feed: where its windows come from
- * @filter: NULL for everything
+ * @shared: which is another session's, who says how it samples
+ * @rule: what of them counts
  * @running: its windows count
  * @started_ns: when that began, CLOCK_MONOTONIC
  * @ran_ns: how long it ran before, since the last reset
@@ -67,8 +105,9 @@ struct session_config {
 struct session {
 	char name[SESSION_NAME_SIZE];
 	struct feed *feed;
-	struct filter *filter;
+	struct session_rule *rule;
 	struct profile *profile;
+	bool shared;
 	bool running;
 	u64 started_ns;
 	u64 ran_ns;
@@ -87,13 +126,16 @@ bool session_name_valid(const char *name);
  * @attributor: borrowed
  *
  * Return: 0; -EINVAL for a name that is not valid; -ENOMEM. Where it fails, feed
- * and filter stay the caller's.
+ * and rule stay the caller's.
  */
 int session_init(struct session *session, const struct session_config *config,
 		 struct attributor *attributor);
 
 /** session_deinit() - stop it without a last drain and free what it has; a free place stays one */
 void session_deinit(struct session *session);
+
+/** session_set_rule() - what counts from now on; takes over @rule */
+void session_set_rule(struct session *session, struct session_rule *rule);
 
 /** session_start() - its windows count, and its source is enabled. -EALREADY; as the source */
 int session_start(struct session *session);

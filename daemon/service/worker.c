@@ -57,18 +57,6 @@ struct session *worker_session(struct worker_state *state, const char *name)
 	return NULL;
 }
 
-int worker_add(struct worker_state *state, void *arg)
-{
-	const struct session_config *config = arg;
-
-	if (worker_session(state, config->name))
-		return -EEXIST;
-	for (u32 i = 0; i < WORKER_SESSIONS; i++)
-		if (!*state->sessions[i].name)
-			return session_init(&state->sessions[i], config, state->attributor);
-	return -ENOSPC;
-}
-
 int worker_start(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, arg);
@@ -144,13 +132,121 @@ int worker_stop(struct worker_state *state, void *arg)
 	return session_stop(session);
 }
 
+/* The one session that has @feed; NULL if there are several. */
+static struct session *only_session(struct worker_state *state, const struct feed *feed)
+{
+	struct session *session = NULL, *only = NULL;
+
+	while ((session = worker_next(state, session))) {
+		if (session->feed != feed)
+			continue;
+		if (only)
+			return NULL;
+		only = session;
+	}
+	return only;
+}
+
+static bool same_filter(const struct source_config *a, const struct source_config *b)
+{
+	return a->filter_types == b->filter_types && a->filter_events == b->filter_events &&
+	       a->filter_latency == b->filter_latency;
+}
+
+/*
+ * Have the SPUs of @feed leave out what its one session never wants, and for several
+ * nothing: what one does not want another may.
+ */
+static int program_feed(struct worker_state *state, struct feed *feed, u64 interval_ns,
+			const char **ret_reason)
+{
+	const struct session *only = only_session(state, feed);
+	struct source_config filter = { 0 }, sampling = feed->sampling;
+	struct source *source = feed->source;
+	int r;
+
+	if (only && only->rule->filter)
+		filter_hardware(only->rule->filter, &filter);
+	sampling.interval_ns = interval_ns;
+	if (same_filter(&filter, &feed->filter) && interval_ns == feed->sampling.interval_ns)
+		return 0;
+	if (!source->ops->configure) {
+		*ret_reason = "this source cannot change what it samples";
+		return -EOPNOTSUPP;
+	}
+	drain_feed(state, feed);
+	sampling.filter_types = filter.filter_types;
+	sampling.filter_events = filter.filter_events;
+	sampling.filter_latency = filter.filter_latency;
+	r = source->ops->configure(source, &sampling, ret_reason);
+	if (r < 0)
+		return r;
+	feed->filter = filter;
+	feed->sampling.interval_ns = interval_ns;
+	return 0;
+}
+
+/* Without, the daemon leaves out all of it. */
+static void program_filter(struct worker_state *state, struct feed *feed)
+{
+	const char *reason;
+
+	program_feed(state, feed, feed->sampling.interval_ns, &reason);
+}
+
+int worker_add(struct worker_state *state, void *arg)
+{
+	const struct session_config *config = arg;
+	u32 i = 0;
+	int r;
+
+	if (worker_session(state, config->name))
+		return -EEXIST;
+	while (i < WORKER_SESSIONS && *state->sessions[i].name)
+		i++;
+	if (i == WORKER_SESSIONS)
+		return -ENOSPC;
+	r = session_init(&state->sessions[i], config, state->attributor);
+	if (r >= 0)
+		program_filter(state, config->feed);
+	return r;
+}
+
 int worker_remove(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, arg);
+	struct feed *feed;
 
 	if (!session)
 		return -ENOENT;
+	feed = feed_get(session->feed);
 	session_deinit(session);
+	if (feed->references > 1)
+		program_filter(state, feed);
+	feed_put(feed);
+	return 0;
+}
+
+int worker_change(struct worker_state *state, void *arg)
+{
+	struct worker_change *change = arg;
+	struct session *session = worker_session(state, change->session);
+	int r = 0;
+
+	if (!session)
+		return -ENOENT;
+	if (change->interval_ns && session->shared) {
+		change->reason = "the interval is that of the session whose source it shares";
+		return -EOPNOTSUPP;
+	}
+	if (change->interval_ns)
+		r = program_feed(state, session->feed, change->interval_ns, &change->reason);
+	if (r < 0 || !change->rule)
+		return r;
+	/* What was sampled before is judged by what held before. */
+	drain_feed(state, session->feed);
+	session_set_rule(session, change->rule);
+	program_filter(state, session->feed);
 	return 0;
 }
 

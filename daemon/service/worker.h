@@ -70,6 +70,23 @@ int worker_start(struct worker_state *state, void *arg); /* name; -EALREADY */
 int worker_stop(struct worker_state *state, void *arg); /* name; -EALREADY */
 int worker_reset(struct worker_state *state, void *arg); /* name */
 
+/**
+ * struct worker_change - argument of worker_change()
+ * @session: its name
+ * @rule: what counts from now on, taken over where it succeeds; NULL: as before
+ * @interval_ns: mean time between samples of a busy CPU; 0: as before
+ * @reason: why -EOPNOTSUPP and others, a static sentence
+ */
+struct worker_change {
+	const char *session;
+	struct session_rule *rule;
+	u64 interval_ns;
+	const char *reason;
+};
+
+/* -EOPNOTSUPP: the interval is another session's, or the source cannot change it. */
+int worker_change(struct worker_state *state, void *arg);
+
 /** struct worker_view - argument of worker_view(); @session as above */
 struct worker_view {
 	const char *session;

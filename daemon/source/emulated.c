@@ -337,6 +337,45 @@ static void emulated_stop(struct source *source)
 	e->state = EMULATED_STOPPED;
 }
 
+static void take_config(struct emulated *e, const struct source_config *config)
+{
+	e->source.interval_ns = e->program.interval;
+	e->source.filters = config->filter_types || config->filter_events ||
+			    config->filter_latency;
+	e->clock = (struct cpu_clock_config){
+		.period_ns = e->program.interval,
+		.kernel = config->kernel,
+		.user = config->user,
+	};
+}
+
+/* Clocks and SPUs are made anew: that takes the CPUs some microseconds, which are blind. */
+static int emulated_configure(struct source *source, const struct source_config *config,
+			      const char **ret_reason)
+{
+	struct emulated *e = emulated_of(source);
+	u64 since = now();
+	int r;
+
+	r = spu_program_make(config, &e->spu, &e->program, ret_reason);
+	if (r < 0)
+		return r;
+	take_config(e, config);
+	for (u32 i = 0; i < e->count; i++) {
+		struct emulated_cpu *cpu = &e->cpus[i];
+
+		if (cpu->clock.fd < 0)
+			continue;
+		cpu_close(e, cpu);
+		spu_driver_deinit(&cpu->driver);
+		/* One that went offline just now comes back by check_online(). */
+		if (cpu_open(e, i, ret_reason) >= 0 && e->state == EMULATED_RUNNING &&
+		    cpu_start(cpu, since) < 0)
+			cpu_close(e, cpu);
+	}
+	return 0;
+}
+
 static void emulated_free(struct source *source)
 {
 	struct emulated *e = emulated_of(source);
@@ -362,6 +401,7 @@ static const struct source_ops emulated_ops = {
 	.drain = emulated_drain,
 	.stop = emulated_stop,
 	.free = emulated_free,
+	.configure = emulated_configure,
 };
 
 static int open_poll(struct emulated *e, const char **ret_reason)
@@ -411,15 +451,8 @@ static int emulated_open(struct emulated *e, const struct source_config *config,
 	r = open_poll(e, ret_reason);
 	if (r < 0)
 		return r;
-	e->source.interval_ns = e->program.interval;
 	e->source.no_context = config->no_context;
-	e->source.filters = config->filter_types || config->filter_events ||
-			    config->filter_latency;
-	e->clock = (struct cpu_clock_config){
-		.period_ns = e->program.interval,
-		.kernel = config->kernel,
-		.user = config->user,
-	};
+	take_config(e, config);
 	return open_cpus(e, online, ret_reason);
 }
 

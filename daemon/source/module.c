@@ -29,6 +29,8 @@ struct module_source {
 	struct io_uring io;
 	struct module_ring *rings;
 	u32 ring_count;
+	u64 interval_min; /* what all SPUs accept */
+	u64 interval_max;
 };
 
 static struct module_source *module_of(struct source *source)
@@ -145,6 +147,64 @@ static int module_drain(struct source *source, const struct source_sink *sink)
 	return r < 0 ? r : 0;
 }
 
+static u32 types_of(u64 filter)
+{
+	return (filter & SPE_PMSFCR_B ? SPEPROF_TYPE_BRANCH : 0) |
+	       (filter & SPE_PMSFCR_LD ? SPEPROF_TYPE_LOAD : 0) |
+	       (filter & SPE_PMSFCR_ST ? SPEPROF_TYPE_STORE : 0);
+}
+
+static int set_sampling(struct module_source *m, const struct source_config *config, u64 interval,
+			const char **ret_reason)
+{
+	struct speprof_sampling sampling = {
+		.size = sizeof(sampling),
+		.flags = (config->user ? SPEPROF_SAMPLE_USER : 0) |
+			 (config->kernel ? SPEPROF_SAMPLE_KERNEL : 0) |
+			 (config->jitter ? SPEPROF_SAMPLE_JITTER : 0),
+		.interval = interval,
+		.collect = SPEPROF_COLLECT_TIMESTAMP |
+			   (config->no_context ? 0 : SPEPROF_COLLECT_CONTEXT),
+		.types = types_of(config->filter_types),
+		.events = config->filter_events,
+		.min_latency = config->filter_latency,
+	};
+
+	m->source.filters = config->filter_types || config->filter_events || config->filter_latency;
+	if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
+		return 0;
+	if (errno == EOPNOTSUPP && m->source.filters) {
+		m->source.filters = false;
+		sampling.types = 0;
+		sampling.events = 0;
+		sampling.min_latency = 0;
+		if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
+			return 0;
+	}
+	*ret_reason = "the module refused what to sample";
+	return -errno;
+}
+
+static int module_configure(struct source *source, const struct source_config *config,
+			    const char **ret_reason)
+{
+	struct module_source *m = module_of(source);
+	u64 interval = config->interval_ns;
+	bool filters = source->filters;
+	int r;
+
+	if (interval < m->interval_min)
+		interval = m->interval_min;
+	if (interval > m->interval_max)
+		interval = m->interval_max;
+	r = set_sampling(m, config, interval, ret_reason);
+	if (r < 0)
+		source->filters = filters;
+	else
+		source->interval_ns = interval;
+	return r;
+}
+
 static void module_free(struct source *source)
 {
 	struct module_source *m = module_of(source);
@@ -170,6 +230,7 @@ static const struct source_ops module_ops = {
 	.drain = module_drain,
 	.stop = module_stop,
 	.free = module_free,
+	.configure = module_configure,
 };
 
 static int open_device(struct module_source *m, struct speprof_device_info *info,
@@ -223,44 +284,6 @@ static int open_session(struct module_source *m, const struct source_config *con
 	return -errno;
 }
 
-static u32 types_of(u64 filter)
-{
-	return (filter & SPE_PMSFCR_B ? SPEPROF_TYPE_BRANCH : 0) |
-	       (filter & SPE_PMSFCR_LD ? SPEPROF_TYPE_LOAD : 0) |
-	       (filter & SPE_PMSFCR_ST ? SPEPROF_TYPE_STORE : 0);
-}
-
-static int set_sampling(struct module_source *m, const struct source_config *config, u64 interval,
-			const char **ret_reason)
-{
-	struct speprof_sampling sampling = {
-		.size = sizeof(sampling),
-		.flags = (config->user ? SPEPROF_SAMPLE_USER : 0) |
-			 (config->kernel ? SPEPROF_SAMPLE_KERNEL : 0) |
-			 (config->jitter ? SPEPROF_SAMPLE_JITTER : 0),
-		.interval = interval,
-		.collect = SPEPROF_COLLECT_TIMESTAMP |
-			   (config->no_context ? 0 : SPEPROF_COLLECT_CONTEXT),
-		.types = types_of(config->filter_types),
-		.events = config->filter_events,
-		.min_latency = config->filter_latency,
-	};
-
-	m->source.filters = config->filter_types || config->filter_events || config->filter_latency;
-	if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
-		return 0;
-	if (errno == EOPNOTSUPP && m->source.filters) {
-		m->source.filters = false;
-		sampling.types = 0;
-		sampling.events = 0;
-		sampling.min_latency = 0;
-		if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
-			return 0;
-	}
-	*ret_reason = "the module refused what to sample";
-	return -errno;
-}
-
 /*
  * One ring for each CPU that has an SPU. The interval counts operations: one a
  * nanosecond is taken for a start, within what every SPU allows.
@@ -268,9 +291,9 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 static int open_rings(struct module_source *m, const struct source_config *config,
 		      const struct speprof_device_info *info, const char **ret_reason)
 {
-	u64 interval = config->interval_ns;
 	int r;
 
+	m->interval_max = UINT64_MAX;
 	m->rings = calloc(info->spus, sizeof(*m->rings));
 	if (!m->rings)
 		return -ENOMEM;
@@ -281,10 +304,10 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 			continue;
 		m->source.backend = c.backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED :
 									    BACKEND_HARDWARE;
-		if (interval < c.interval_min)
-			interval = c.interval_min;
-		if (interval > c.interval_max)
-			interval = c.interval_max;
+		if (m->interval_min < c.interval_min)
+			m->interval_min = c.interval_min;
+		if (m->interval_max > c.interval_max)
+			m->interval_max = c.interval_max;
 		r = module_ring_init(&m->rings[m->ring_count], m->session, cpu);
 		if (r < 0) {
 			*ret_reason = "a ring of the module could not be mapped";
@@ -293,9 +316,8 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 		m->ring_count++;
 	}
 	m->source.cpus = m->ring_count;
-	m->source.interval_ns = interval;
 	m->source.no_context = config->no_context;
-	return set_sampling(m, config, interval, ret_reason);
+	return module_configure(&m->source, config, ret_reason);
 }
 
 int source_module_new(const struct source_config *config, bool uring, struct source **ret_source,

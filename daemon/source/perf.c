@@ -274,6 +274,9 @@ static void perf_free(struct source *source)
 	free(p);
 }
 
+static int perf_configure(struct source *source, const struct source_config *config,
+			  const char **ret_reason);
+
 static const struct source_ops perf_ops = {
 	.name = "perf",
 	.start = perf_start,
@@ -281,6 +284,7 @@ static const struct source_ops perf_ops = {
 	.drain = perf_drain,
 	.stop = perf_stop,
 	.free = perf_free,
+	.configure = perf_configure,
 };
 
 static const char *open_reason(int error)
@@ -336,6 +340,29 @@ static u64 interval_of(const struct perf_pmu *pmus, int count, const struct sour
 		if (interval < pmus[i].interval_min)
 			interval = pmus[i].interval_min;
 	return interval > UINT32_MAX ? UINT32_MAX : interval;
+}
+
+/* Another attribute is another event: CPUs are blind between the two. */
+static int perf_configure(struct source *source, const struct source_config *config,
+			  const char **ret_reason __attribute__((unused)))
+{
+	struct perf_source *p = perf_of(source);
+
+	p->config = *config;
+	source->interval_ns = interval_of(p->pmus, p->pmu_count, config);
+	source->filters = config->filter_types || config->filter_events || config->filter_latency;
+	for (u32 cpu = 0; cpu < p->count; cpu++) {
+		struct perf_aux *aux = &p->cpus[cpu];
+
+		if (aux->fd < 0)
+			continue;
+		epoll_ctl(p->epoll, EPOLL_CTL_DEL, aux->fd, NULL);
+		perf_aux_close(aux);
+		/* What does not open again now is tried once a second. */
+		if (open_cpu(p, cpu) >= 0 && p->running)
+			perf_aux_start(aux);
+	}
+	return 0;
 }
 
 static struct perf_source *perf_new(const struct source_config *config,

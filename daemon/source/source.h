@@ -201,6 +201,9 @@ struct source;
  * @drain: hand over all that is there; never blocks
  * @stop: disable sampling; a last @drain may follow
  * @free: end it; the sink is not called any more
+ * @configure: sample as another struct source_config says from now on, enabled or not; what
+ *	was sampled before is drained by the caller. On failure it goes on as before, and
+ *	@ret_reason is a static sentence. Models stay. NULL of what cannot change
  *
  * All are called from one thread, the worker's. Errors are negative errno.
  */
@@ -211,6 +214,8 @@ struct source_ops {
 	int (*drain)(struct source *source, const struct source_sink *sink);
 	void (*stop)(struct source *source);
 	void (*free)(struct source *source);
+	int (*configure)(struct source *source, const struct source_config *config,
+			 const char **ret_reason);
 };
 
 /**

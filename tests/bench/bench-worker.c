@@ -137,6 +137,8 @@ int main(int argc, char **argv)
 	unsigned int seconds = argc > 1 ? (unsigned int)atoi(argv[1]) : SECONDS;
 	const struct task_events_status told = { 0 };
 	struct session_config session = { .name = SESSION_MACHINE };
+	struct filter_error error;
+	const struct source_config sampling = { .interval_ns = 1000 };
 	static struct records_feed feed;
 	struct worker *worker;
 	struct rusage usage;
@@ -147,7 +149,8 @@ int main(int argc, char **argv)
 	};
 	feed.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	feed.pool = make_pool();
-	if (feed.timer < 0 || feed_new(&feed.source, &session.feed) < 0 ||
+	if (feed.timer < 0 || feed_new(&feed.source, &sampling, &session.feed) < 0 ||
+	    session_rule_new(NULL, NULL, NULL, &session.rule, &error) < 0 ||
 	    worker_new(NULL, &told, &worker) < 0 ||
 	    worker_call(worker, worker_add, &session) < 0 ||
 	    worker_call(worker, worker_start, NULL) < 0)

@@ -252,6 +252,77 @@ static void test_hardware(void **state)
 	}
 }
 
+/* What must all hold, piece by piece, with where each can be done. */
+static void test_parts(void **state)
+{
+	static const char text[] = "op == load && (latency.total > 200 && !remote) && "
+				   " ( container == web || el == 0 ) && mispredicted";
+	static const struct {
+		const char *text;
+		bool hardware;
+	} rows[] = {
+		{ "op == load", true },
+		{ "latency.total > 200", true },
+		{ "!remote", false },
+		{ "( container == web || el == 0 )", false },
+		{ "mispredicted", true },
+	};
+	struct filter_part parts[FILTER_NODES];
+	struct filter *filter = parsed(text);
+
+	(void)state;
+	assert_int_equal(filter_parts(filter, parts, FILTER_NODES), ARRAY_SIZE(rows));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].text);
+		assert_row(parts[i].len == strlen(rows[i].text));
+		assert_row(!strncmp(parts[i].text, rows[i].text, parts[i].len));
+		assert_row(parts[i].hardware == rows[i].hardware);
+	}
+	assert_int_equal(filter_parts(filter, parts, 2), 2);
+	filter_free(filter);
+}
+
+/* Lists are expressions, in which a name's own characters mean themselves. */
+static void test_compose(void **state)
+{
+	char *const web[] = { (char *)"db-?", (char *)"web-*", NULL };
+	char *const not_web[] = { (char *)"web-*", NULL };
+	char *const cgroup[] = { (char *)"/system.slice", NULL };
+	char *const pattern[] = { (char *)"/system.*", NULL };
+	char *const root[] = { (char *)"/", NULL };
+	const struct {
+		struct filter_lists lists;
+		const char *expression;
+		bool load; /* of a container */
+		bool branch; /* of nobody */
+	} rows[] = {
+		{ { .containers = web }, NULL, true, false },
+		{ { .containers = web }, "op == branch", false, false },
+		{ { .excluded = not_web }, "", false, true },
+		{ { .cgroups = cgroup }, NULL, true, false },
+		{ { .cgroups = pattern }, NULL, false, false },
+		{ { .cgroups = root }, "op == load || op == branch", true, false },
+		{ { .containers = web, .excluded = not_web }, NULL, false, false },
+	};
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filter *filter;
+
+		assert_int_equal(filter_compose(&rows[i].lists, rows[i].expression, &text), 0);
+		filter = parsed(text);
+		test_row("%s", text);
+		assert_row(filter_match(filter, &subjects[0]) == rows[i].load);
+		assert_row(filter_match(filter, &subjects[1]) == rows[i].branch);
+		filter_free(filter);
+		free(text);
+	}
+	assert_int_equal(filter_compose(&(struct filter_lists){ 0 }, NULL, &text), 0);
+	assert_string_equal(text, "");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +330,8 @@ int main(void)
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_hardware),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_compose),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,8 @@ struct script {
 	u32 starts;
 	u32 frees;
 	int error; /* of start */
+	u32 configured;
+	struct source_config config; /* the last */
 };
 
 static int script_start(struct source *source)
@@ -83,6 +85,20 @@ static void script_free(struct source *source)
 	script->frees++;
 }
 
+static int script_configure(struct source *source, const struct source_config *config,
+			    const char **ret_reason)
+{
+	struct script *script = (struct script *)source;
+
+	if (config->interval_ns == 1) {
+		*ret_reason = "too often";
+		return -ERANGE;
+	}
+	script->configured++;
+	script->config = *config;
+	return 0;
+}
+
 static const struct source_ops script_ops = {
 	.name = "script",
 	.start = script_start,
@@ -90,6 +106,7 @@ static const struct source_ops script_ops = {
 	.drain = script_drain,
 	.stop = script_stop,
 	.free = script_free,
+	.configure = script_configure,
 };
 
 struct fixture {
@@ -101,12 +118,13 @@ struct fixture {
 static int setup(void **state)
 {
 	static struct fixture f;
+	const struct source_config sampling = { .interval_ns = 1000000 };
 	const struct task_events_status told = { 0 };
 
 	f = (struct fixture){ .script.source = { .ops = &script_ops, .cpus = 1 } };
 	f.script.fd = eventfd(0, EFD_CLOEXEC);
 	assert_true(f.script.fd >= 0);
-	assert_int_equal(feed_new(&f.script.source, &f.feed), 0);
+	assert_int_equal(feed_new(&f.script.source, &sampling, &f.feed), 0);
 	assert_int_equal(worker_new(NULL, &told, &f.worker), 0);
 	*state = &f;
 	return 0;
@@ -125,16 +143,19 @@ static int teardown(void **state)
 
 static int add(struct fixture *f, const char *name, const char *expression)
 {
-	struct session_config config = { .name = name, .feed = feed_get(f->feed) };
+	struct session_config config = {
+		.name = name,
+		.feed = feed_get(f->feed),
+		.shared = strcmp(name, SESSION_MACHINE) != 0,
+	};
 	struct filter_error error;
 	int r;
 
-	if (expression)
-		assert_int_equal(filter_new(expression, &config.filter, &error), 0);
+	assert_int_equal(session_rule_new(NULL, expression, NULL, &config.rule, &error), 0);
 	r = worker_call(f->worker, worker_add, &config);
 	if (r < 0) {
 		feed_put(config.feed);
-		filter_free(config.filter);
+		session_rule_free(config.rule);
 	}
 	return r;
 }
@@ -241,6 +262,89 @@ static void test_refused(void **state)
 	assert_int_equal(f->script.starts, 1);
 }
 
+static int change(struct fixture *f, const char *name, const char *expression, u64 interval_ns)
+{
+	struct worker_change change = { .session = name, .interval_ns = interval_ns };
+	struct filter_error error;
+	int r;
+
+	if (expression)
+		assert_int_equal(session_rule_new(NULL, expression, NULL, &change.rule, &error), 0);
+	r = worker_call(f->worker, worker_change, &change);
+	if (r < 0) {
+		assert_non_null(change.reason ?: r == -ENOENT ? "" : NULL);
+		session_rule_free(change.rule);
+	}
+	return r;
+}
+
+/* The SPU leaves out what the only session does not want, and nothing for two. */
+static void test_hardware(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(add(f, SESSION_MACHINE, "latency.total > 200"), 0);
+	assert_int_equal(f->script.configured, 1);
+	assert_int_equal(f->script.config.filter_latency, 201);
+	assert_int_equal(add(f, "all", NULL), 0);
+	assert_int_equal(f->script.config.filter_latency, 0);
+	assert_int_equal(worker_call(f->worker, worker_remove, "all"), 0);
+	assert_int_equal(f->script.config.filter_latency, 201);
+	assert_int_equal(f->script.config.interval_ns, 1000000);
+	assert_int_equal(f->script.configured, 3);
+}
+
+/* What counts changes between two drains; the interval is that of who has the source. */
+static void test_change(void **state)
+{
+	struct fixture *f = *state;
+	u64 records, filtered;
+
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add(f, "slow", "latency.total > 200"), 0);
+	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
+	counted(f, "slow", &records, &filtered);
+	assert_int_equal(records, 1);
+	assert_int_equal(change(f, "slow", "latency.total > 400", 0), 0);
+	counted(f, "slow", &records, &filtered);
+	/* That drain was of before, the view's is of after. */
+	assert_int_equal(records, 2);
+	assert_int_equal(filtered, 4);
+	assert_int_equal(change(f, "slow", NULL, 5000), -EOPNOTSUPP);
+	assert_int_equal(change(f, SESSION_MACHINE, NULL, 5000), 0);
+	assert_int_equal(f->script.config.interval_ns, 5000);
+	assert_int_equal(change(f, SESSION_MACHINE, "op == load", 1), -ERANGE);
+	assert_int_equal(f->script.config.interval_ns, 5000);
+	assert_int_equal(change(f, "none", "op == load", 0), -ENOENT);
+}
+
+/* A rule that cannot be says where. */
+static void test_rules(void **state)
+{
+	char *const relative[] = { (char *)"/a", (char *)"b", NULL };
+	char *const good[] = { (char *)"/a*", (char *)"/b \"c\\", NULL };
+	char *const web[] = { (char *)"web-*", NULL };
+	const struct filter_lists lists = { .containers = web };
+	struct session_rule *rule;
+	struct filter_error error;
+
+	(void)state;
+	assert_int_equal(session_rule_new(&lists, "op == lod", NULL, &rule, &error), -EINVAL);
+	assert_int_equal(error.column, 7);
+	assert_int_equal(session_rule_new(NULL, NULL, relative, &rule, &error), -EINVAL);
+	assert_int_equal(error.column, 0);
+	assert_int_equal(session_rule_new(&lists, "op == load || remote", good, &rule, &error), 0);
+	assert_string_equal(rule->expression, "op == load || remote");
+	assert_string_equal(rule->cgroups[1], good[1]);
+	assert_string_equal(filter_text(rule->filter),
+			    "(container =~ \"web-*\") && "
+			    "(cgroup == \"/a*\" || cgroup =~ \"/a\\\\*/*\" || "
+			    "cgroup == \"/b \\\"c\\\\\" || "
+			    "cgroup =~ \"/b \\\"c\\\\\\\\/*\") && "
+			    "(op == load || remote)");
+	session_rule_free(rule);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +352,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_filters, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_states, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hardware, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_change, setup, teardown),
+		cmocka_unit_test(test_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

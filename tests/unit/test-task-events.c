@@ -448,6 +448,7 @@ static struct worker *start_worker(struct task_events *events, bool no_context)
 	char reason_events[TASK_EVENTS_REASON];
 	const struct task_events_status told = { 0 };
 	struct session_config session = { .name = SESSION_MACHINE };
+	struct filter_error error;
 	struct worker *worker = NULL;
 	struct source *source = NULL;
 	const char *reason = "";
@@ -456,7 +457,8 @@ static struct worker *start_worker(struct task_events *events, bool no_context)
 		skip();
 	if (no_context)
 		assert_int_equal(task_events_follow(events, reason_events), 0);
-	assert_int_equal(feed_new(source, &session.feed), 0);
+	assert_int_equal(feed_new(source, &config, &session.feed), 0);
+	assert_int_equal(session_rule_new(NULL, NULL, NULL, &session.rule, &error), 0);
 	assert_int_equal(worker_new(events, &told, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_add, &session), 0);
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);

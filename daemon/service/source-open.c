@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "source-open.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sysexits.h>
+
+static void __attribute__((format(printf, 3, 4)))
+say(struct source_said *said, int status, const char *format, ...)
+{
+	va_list ap;
+
+	said->status = status;
+	va_start(ap, format);
+	vsnprintf(said->text, sizeof(said->text), format, ap);
+	va_end(ap);
+}
+
+struct source_config source_sampling(const struct config *config)
+{
+	return (struct source_config){
+		.interval_ns = 1000000000ULL / config->samples_per_second,
+		.jitter = config->jitter,
+		.kernel = config->kernel,
+		.user = config->user,
+		.no_context = !config->contexts,
+		.models = config->models,
+	};
+}
+
+static int failed(struct source_said *said, int r, const char *reason)
+{
+	say(said, r == -EPERM || r == -EACCES ? EX_NOPERM : EX_UNAVAILABLE, "%s", reason);
+	return r;
+}
+
+/* Truth first: an emulated SPU is never taken unless it was asked for. */
+static int check_backend(const struct config *c, struct source *source, struct source_said *said)
+{
+	if (source->backend != BACKEND_EMULATED || c->emulate)
+		return 0;
+	say(said, EX_CONFIG,
+	    "the module's SPU is emulated (speprof_emu): say Emulate=yes to use it");
+	source->ops->free(source);
+	return -EINVAL;
+}
+
+static int open_emulated(const struct config *c, const struct source_config *sampling,
+			 struct source **ret_source, struct source_said *said)
+{
+	const char *reason = "";
+	int r;
+
+	if (!c->emulate) {
+		say(said, EX_CONFIG,
+		    "Source=emulated needs Emulate=yes: the SPU would be emulated");
+		return -EINVAL;
+	}
+	r = source_emulated_new(sampling, ret_source, &reason);
+	return r < 0 ? failed(said, r, reason) : 0;
+}
+
+/* The module where it has SPUs, else what a stock kernel offers. */
+static int open_auto(const struct config *c, const struct source_config *sampling,
+		     struct source **ret_source, struct source_said *said)
+{
+	const char *without = "", *reason = "";
+	int r;
+
+	r = source_module_new(sampling, c->io_uring, ret_source, &without);
+	if (r >= 0)
+		return 0;
+	if (r != -ENOENT && r != -ENODEV)
+		return failed(said, r, without);
+	r = source_perf_new(sampling, ret_source, &reason);
+	if (r == -ENOENT) {
+		say(said, EX_UNAVAILABLE,
+		    "there is no SPE here that speprof can use: %s, and %s; \"speprof doctor\" "
+		    "says more",
+		    without, reason);
+		return r;
+	}
+	if (r < 0)
+		return failed(said, r, reason);
+	say(said, EX_OK,
+	    "source perf, because %s: faults are told in the kernel's log only, "
+	    "and while an AUX area is full nothing is sampled",
+	    without);
+	return 0;
+}
+
+int source_open(const struct config *config, const struct source_config *sampling,
+		struct source **ret_source, struct source_said *ret_said)
+{
+	const char *reason = "";
+	struct source *source;
+	int r;
+
+	*ret_said = (struct source_said){ .status = EX_OK };
+	switch (config->source) {
+	case CONFIG_SOURCE_EMULATED:
+		r = open_emulated(config, sampling, &source, ret_said);
+		break;
+	case CONFIG_SOURCE_PERF:
+		r = source_perf_new(sampling, &source, &reason);
+		break;
+	case CONFIG_SOURCE_MODULE:
+		r = source_module_new(sampling, config->io_uring, &source, &reason);
+		break;
+	default:
+		r = open_auto(config, sampling, &source, ret_said);
+		break;
+	}
+	if (r < 0 && !*ret_said->text)
+		failed(ret_said, r, reason);
+	if (r >= 0)
+		r = check_backend(config, source, ret_said);
+	if (r >= 0)
+		*ret_source = source;
+	return r;
+}

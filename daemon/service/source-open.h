@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which source it is: what the configuration allows, and what there is. */
+#ifndef SPEPROF_SOURCE_OPEN_H
+#define SPEPROF_SOURCE_OPEN_H
+
+#include "config.h"
+#include "source.h"
+
+/**
+ * struct source_said - what is to be told of an attempt
+ * @status: of sysexits.h, for a service that ends because of it
+ * @text: why there is no source; or why it is not a better one; "" for nothing to tell
+ */
+struct source_said {
+	int status;
+	char text[512];
+};
+
+/** source_sampling() - what to sample, as the configuration has it; filters aside */
+struct source_config source_sampling(const struct config *config);
+
+/**
+ * source_open() - the source that @config chooses; an emulated SPU only where it is allowed
+ * @sampling: borrowed strings must outlive the source
+ * @ret_said: in any case
+ *
+ * Return: 0; negative errno: -EPERM and -EACCES for no right, -EINVAL for what the
+ * configuration does not allow, others where there is none.
+ */
+int source_open(const struct config *config, const struct source_config *sampling,
+		struct source **ret_source, struct source_said *ret_said);
+
+#endif
