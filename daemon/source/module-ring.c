@@ -11,12 +11,13 @@
 #include <unistd.h>
 
 static_assert(SPEPROF_WINDOW_TRUNCATED == WINDOW_TRUNCATED &&
-	      SPEPROF_WINDOW_PARTIAL == WINDOW_PARTIAL &&
-	      SPEPROF_WINDOW_COLLIDED == WINDOW_COLLIDED &&
-	      SPEPROF_WINDOW_FAULTED == WINDOW_FAULTED &&
-	      SPEPROF_WINDOW_SUSPECT == WINDOW_SUSPECT, "the flags are passed through");
+		      SPEPROF_WINDOW_PARTIAL == WINDOW_PARTIAL &&
+		      SPEPROF_WINDOW_COLLIDED == WINDOW_COLLIDED &&
+		      SPEPROF_WINDOW_FAULTED == WINDOW_FAULTED &&
+		      SPEPROF_WINDOW_SUSPECT == WINDOW_SUSPECT,
+	      "the flags are passed through");
 
-#define WINDOW_FLAGS                                                                               \
+#define WINDOW_FLAGS \
 	(WINDOW_TRUNCATED | WINDOW_PARTIAL | WINDOW_COLLIDED | WINDOW_FAULTED | WINDOW_SUSPECT)
 
 static int map(int fd, u64 offset, u64 size, int protection, void *ret)
@@ -32,7 +33,9 @@ static int map(int fd, u64 offset, u64 size, int protection, void *ret)
 int module_ring_init(struct module_ring *ring, int session, u32 cpu)
 {
 	struct speprof_ring_open open = {
-		.size = sizeof(open), .cpu = cpu, .flags = SPEPROF_RING_NONBLOCK,
+		.size = sizeof(open),
+		.cpu = cpu,
+		.flags = SPEPROF_RING_NONBLOCK,
 	};
 	int r;
 
@@ -52,9 +55,13 @@ int module_ring_init(struct module_ring *ring, int session, u32 cpu)
 		r = map(ring->fd, SPEPROF_MMAP_DATA, open.data_bytes, PROT_READ, &ring->data);
 	if (r >= 0 && ring->control->magic != SPEPROF_CONTROL_MAGIC)
 		r = -EPROTO;
-	if (r < 0)
+	if (r < 0) {
 		module_ring_deinit(ring);
-	return r;
+		return r;
+	}
+	ring->tail = ring->control->tail;
+	ring->event_tail = ring->control->event_tail;
+	return 0;
 }
 
 void module_ring_deinit(struct module_ring *ring)
@@ -73,7 +80,8 @@ void module_ring_deinit(struct module_ring *ring)
 static u8 backend_of(u32 backend)
 {
 	return backend == SPEPROF_BACKEND_HARDWARE ? BACKEND_HARDWARE :
-	       backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED : BACKEND_UNKNOWN;
+	       backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED :
+						     BACKEND_UNKNOWN;
 }
 
 /* A mean is a u32 in windows: 2^24 x 256 at the most (D17.3.4). */
@@ -114,7 +122,10 @@ static void hand_over_loss(u32 cpu, u64 bytes, const struct source_sink *sink)
 {
 	static const u8 nothing[1];
 	const struct source_window window = {
-		.data = nothing, .cpu = cpu, .tid = -1, .lost_bytes = bytes,
+		.data = nothing,
+		.cpu = cpu,
+		.tid = -1,
+		.lost_bytes = bytes,
 	};
 
 	sink->window(sink->ctx, &window);
@@ -125,8 +136,8 @@ static bool is_sound(const struct speprof_window *w, u64 room)
 {
 	u64 least = w->kind == SPEPROF_WINDOW_RECORDS ? sizeof(*w) : SPEPROF_WINDOW_SKIP_SIZE;
 
-	if (room < SPEPROF_WINDOW_SKIP_SIZE || w->magic != SPEPROF_WINDOW_MAGIC ||
-	    w->span > room || w->span % SPEPROF_WINDOW_ALIGN)
+	if (room < SPEPROF_WINDOW_SKIP_SIZE || w->magic != SPEPROF_WINDOW_MAGIC || w->span > room ||
+	    w->span % SPEPROF_WINDOW_ALIGN)
 		return false;
 	if (w->header_size < least || w->header_size > w->span)
 		return false;
@@ -140,7 +151,8 @@ static void take_fault(const struct speprof_event *e, struct source_trouble *tro
 {
 	trouble->faults++;
 	snprintf(trouble->last, sizeof(trouble->last), "CPU %u: %s, PMBSR %#llx%s", e->cpu,
-		 spe_syndrome_name((enum spe_syndrome_class)e->syndrome), (unsigned long long)e->arg0,
+		 spe_syndrome_name((enum spe_syndrome_class)e->syndrome),
+		 (unsigned long long)e->arg0,
 		 e->action == SPEPROF_ACTION_STOP_CPU ? ", stopped" : "");
 }
 
@@ -162,52 +174,93 @@ static void take_event(const struct speprof_event *e, struct source_trouble *tro
 static void drain_events(struct module_ring *ring, struct source_trouble *trouble)
 {
 	u64 head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
-	u64 tail = ring->control->event_tail;
 
-	for (; tail != head; tail++)
-		take_event(&ring->events[tail % ring->event_slots], trouble);
-	__atomic_store_n(&ring->control->event_tail, tail, __ATOMIC_RELEASE);
+	for (; ring->event_tail != head; ring->event_tail++)
+		take_event(&ring->events[ring->event_tail % ring->event_slots], trouble);
 }
 
-/* Let a full ring sample on; see whether a fault has stopped it. */
-static void look_at_state(struct module_ring *ring, struct source_trouble *trouble)
+static u32 state_of(const struct module_ring *ring)
 {
-	u32 state = __atomic_load_n(&ring->control->state, __ATOMIC_RELAXED);
-	bool stopped = state == SPEPROF_RING_FAULTED;
+	return __atomic_load_n(&ring->control->state, __ATOMIC_RELAXED);
+}
 
-	if (state == SPEPROF_RING_FULL)
-		/* ENXIO, the CPU went offline, is no error: its window is published. */
-		(void)!ioctl(ring->fd, SPEPROF_RING_KICK, 0);
-	trouble->cpus_stopped += stopped;
-	trouble->cpus_stopped -= ring->stopped;
-	ring->stopped = stopped;
+/* What can be walked of the ring at @at, up to @head. */
+static u64 room_at(const struct module_ring *ring, u64 at, u64 head)
+{
+	u64 before_end = ring->data_bytes - at % ring->data_bytes;
+
+	return before_end < head - at ? before_end : head - at;
+}
+
+static const struct speprof_window *window_at(const struct module_ring *ring, u64 at)
+{
+	return (const struct speprof_window *)(ring->data + at % ring->data_bytes);
 }
 
 int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 		      struct source_trouble *trouble)
 {
 	u64 head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
-	u64 tail = ring->control->tail, at, room;
 	const struct speprof_window *w;
+	bool stopped;
 	int r = 0;
 
-	while (tail != head) {
-		at = tail % ring->data_bytes;
-		room = ring->data_bytes - at < head - tail ? ring->data_bytes - at : head - tail;
-		w = (const struct speprof_window *)(ring->data + at);
-		if (!is_sound(w, room)) {
-			ring->damaged += head - tail;
-			hand_over_loss(ring->cpu, head - tail, sink);
+	while (ring->tail != head) {
+		w = window_at(ring, ring->tail);
+		if (!is_sound(w, room_at(ring, ring->tail, head))) {
+			ring->damaged += head - ring->tail;
+			hand_over_loss(ring->cpu, head - ring->tail, sink);
 			r = -EBADMSG;
-			tail = head;
+			ring->tail = head;
 			break;
 		}
 		if (w->kind == SPEPROF_WINDOW_RECORDS)
 			hand_over(w, sink);
-		tail += w->span;
+		ring->tail += w->span;
 	}
 	drain_events(ring, trouble);
-	__atomic_store_n(&ring->control->tail, tail, __ATOMIC_RELEASE);
-	look_at_state(ring, trouble);
+	stopped = state_of(ring) == SPEPROF_RING_FAULTED;
+	trouble->cpus_stopped += stopped;
+	trouble->cpus_stopped -= ring->stopped;
+	ring->stopped = stopped;
+	if (!ring->deferred)
+		module_ring_release(ring);
 	return r;
+}
+
+void module_ring_release(struct module_ring *ring)
+{
+	__atomic_store_n(&ring->control->event_tail, ring->event_tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->control->tail, ring->tail, __ATOMIC_RELEASE);
+	if (state_of(ring) == SPEPROF_RING_FULL)
+		/* ENXIO, the CPU went offline, is no error: its window is published. */
+		(void)!ioctl(ring->fd, SPEPROF_RING_KICK, 0);
+}
+
+int module_ring_resume(struct module_ring *ring, const struct source_position *at)
+{
+	u64 head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
+	u64 event_head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
+	const struct speprof_window *w = window_at(ring, at->tail);
+
+	/* Free-running counts: what is not between the two is further than they are apart. */
+	if (head - at->tail > head - ring->control->tail ||
+	    event_head - at->event_tail > event_head - ring->control->event_tail)
+		return -ESTALE;
+	if (at->tail != head &&
+	    (!is_sound(w, room_at(ring, at->tail, head)) || w->position != at->tail))
+		return -ESTALE;
+	ring->tail = at->tail;
+	ring->event_tail = at->event_tail;
+	return 0;
+}
+
+u32 module_ring_held(const struct module_ring *ring)
+{
+	u64 bytes = (ring->tail - ring->control->tail) * 1000 / ring->data_bytes;
+	u64 events = (ring->event_tail - ring->control->event_tail) * 1000 / ring->event_slots;
+
+	if (state_of(ring) == SPEPROF_RING_FULL)
+		return 1000;
+	return (u32)(bytes > events ? bytes : events);
 }

@@ -9,6 +9,8 @@
 
 /**
  * struct module_ring - a mapped ring
+ * @tail, @event_tail: up to where it was drained
+ * @deferred: the module is told by module_ring_release() alone
  * @damaged: bytes skipped because a header did not hold what the ABI says
  * @stopped: a fault keeps it from sampling
  */
@@ -22,7 +24,10 @@ struct module_ring {
 	u64 control_bytes;
 	u64 event_bytes;
 	u64 data_bytes;
+	u64 tail;
+	u64 event_tail;
 	u64 damaged;
+	bool deferred;
 	bool stopped;
 };
 
@@ -31,8 +36,8 @@ int module_ring_init(struct module_ring *ring, int session, u32 cpu);
 void module_ring_deinit(struct module_ring *ring);
 
 /**
- * module_ring_drain() - hand all published windows to @sink, free their room,
- * and if the ring was full let it sample on
+ * module_ring_drain() - hand all published windows to @sink, and unless @ring is deferred
+ * release them
  * @trouble: what its events tell is added to it
  *
  * Return: 0; -EBADMSG if a header made no sense: what was published is skipped
@@ -40,5 +45,14 @@ void module_ring_deinit(struct module_ring *ring);
  */
 int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 		      struct source_trouble *trouble);
+
+/** module_ring_release() - free the room of what was drained; a ring that was full samples on */
+void module_ring_release(struct module_ring *ring);
+
+/** module_ring_resume() - drain from @at on; -ESTALE if that is no window's place in this ring */
+int module_ring_resume(struct module_ring *ring, const struct source_position *at);
+
+/** module_ring_held() - as &source_lasting.held, of one ring */
+u32 module_ring_held(const struct module_ring *ring);
 
 #endif

@@ -16,8 +16,8 @@
 #include "regs.h"
 
 /* At the default rate some seconds of records: a late reader loses nothing. */
-#define RING_SIZE (256 * 1024)
-#define EVENT_SLOTS 64
+#define RING_SIZE      (256 * 1024)
+#define EVENT_SLOTS    64
 #define MAX_LATENCY_MS 250
 
 struct module_source {
@@ -67,7 +67,11 @@ static int watch_uring(struct module_source *m)
 
 static int watch_epoll(struct module_source *m)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLPRI };
+	/*
+	 * By edge, as multishot polls are: what was drained and is not released yet leaves
+	 * the ring readable.
+	 */
+	struct epoll_event event = { .events = EPOLLIN | EPOLLPRI | EPOLLET };
 
 	m->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (m->epoll < 0)
@@ -105,13 +109,23 @@ static int take_completions(struct module_source *m)
 	struct io_uring_cqe *cqe;
 	unsigned int head, seen = 0, armed = 0;
 
-	io_uring_for_each_cqe(&m->io, head, cqe) {
+	io_uring_for_each_cqe(&m->io, head, cqe)
+	{
 		seen++;
 		if (!(cqe->flags & IORING_CQE_F_MORE) && cqe->res >= 0)
 			armed += arm_poll(m, (u32)cqe->user_data) >= 0;
 	}
 	io_uring_cq_advance(&m->io, seen);
 	return armed ? io_uring_submit(&m->io) : 0;
+}
+
+/* Edges that are not taken would wake for ever. */
+static void take_edges(struct module_source *m)
+{
+	struct epoll_event events[64];
+
+	while (epoll_wait(m->epoll, events, ARRAY_SIZE(events), 0) == ARRAY_SIZE(events))
+		;
 }
 
 static int module_start(struct source *source)
@@ -139,6 +153,8 @@ static int module_drain(struct source *source, const struct source_sink *sink)
 	/* First the readiness, then the rings: what comes in between wakes again. */
 	if (m->uring)
 		r = take_completions(m);
+	else
+		take_edges(m);
 	for (u32 i = 0; i < m->ring_count; i++) {
 		one = module_ring_drain(&m->rings[i], sink, &source->trouble);
 		if (one < 0)
@@ -223,6 +239,86 @@ static void module_free(struct source *source)
 	free(m);
 }
 
+static int module_session(const struct source *source)
+{
+	return ((const struct module_source *)source)->session;
+}
+
+static void module_defer(struct source *source)
+{
+	struct module_source *m = module_of(source);
+
+	for (u32 i = 0; i < m->ring_count; i++)
+		m->rings[i].deferred = true;
+}
+
+static u32 module_positions(const struct source *source, struct source_position *ret, u32 room)
+{
+	const struct module_source *m = (const struct module_source *)source;
+	u32 n;
+
+	for (n = 0; n < m->ring_count && n < room; n++)
+		ret[n] = (struct source_position){
+			.tail = m->rings[n].tail,
+			.event_tail = m->rings[n].event_tail,
+			.cpu = m->rings[n].cpu,
+		};
+	return n;
+}
+
+static int resume(struct module_source *m, const struct source_position *at)
+{
+	for (u32 i = 0; i < m->ring_count; i++)
+		if (m->rings[i].cpu == at->cpu)
+			return module_ring_resume(&m->rings[i], at);
+	return -ESTALE;
+}
+
+/* All of them or none: one that is not this session's says that the others are not either. */
+static int module_resume(struct source *source, const struct source_position *positions, u32 count)
+{
+	struct module_source *m = module_of(source);
+	int r = count == m->ring_count ? 0 : -ESTALE;
+
+	for (u32 i = 0; i < count && !r; i++)
+		r = resume(m, &positions[i]);
+	for (u32 i = 0; i < m->ring_count && r; i++) {
+		m->rings[i].tail = m->rings[i].control->tail;
+		m->rings[i].event_tail = m->rings[i].control->event_tail;
+	}
+	return r;
+}
+
+static void module_release(struct source *source)
+{
+	struct module_source *m = module_of(source);
+
+	for (u32 i = 0; i < m->ring_count; i++)
+		module_ring_release(&m->rings[i]);
+}
+
+static u32 module_held(const struct source *source)
+{
+	const struct module_source *m = (const struct module_source *)source;
+	u32 most = 0, held;
+
+	for (u32 i = 0; i < m->ring_count; i++) {
+		held = module_ring_held(&m->rings[i]);
+		if (held > most)
+			most = held;
+	}
+	return most;
+}
+
+static const struct source_lasting module_lasting = {
+	.session = module_session,
+	.defer = module_defer,
+	.positions = module_positions,
+	.resume = module_resume,
+	.release = module_release,
+	.held = module_held,
+};
+
 static const struct source_ops module_ops = {
 	.name = "module",
 	.start = module_start,
@@ -231,6 +327,7 @@ static const struct source_ops module_ops = {
 	.stop = module_stop,
 	.free = module_free,
 	.configure = module_configure,
+	.lasting = &module_lasting,
 };
 
 static int open_device(struct module_source *m, struct speprof_device_info *info,
@@ -239,9 +336,10 @@ static int open_device(struct module_source *m, struct speprof_device_info *info
 	/* What a session needs is CAP_PERFMON; the device need not be writable for that. */
 	m->device = open(SPEPROF_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	if (m->device < 0) {
-		*ret_reason = errno == ENOENT ? "the module speprof is not loaded (no /dev/speprof)" :
-			      errno == EACCES || errno == EPERM ? "no right to open /dev/speprof" :
-								  "/dev/speprof could not be opened";
+		*ret_reason =
+			errno == ENOENT ? "the module speprof is not loaded (no /dev/speprof)" :
+			errno == EACCES || errno == EPERM ? "no right to open /dev/speprof" :
+							    "/dev/speprof could not be opened";
 		return -errno;
 	}
 	*info = (struct speprof_device_info){ .size = sizeof(*info) };
@@ -250,11 +348,13 @@ static int open_device(struct module_source *m, struct speprof_device_info *info
 		return -errno;
 	}
 	if (info->abi_version != SPEPROF_ABI_VERSION) {
-		*ret_reason = "the module speprof and speprofd are of different versions: install both from one release";
+		*ret_reason = "the module speprof and speprofd are of different versions: install "
+			      "both from one release";
 		return -EPROTO;
 	}
 	if (!info->spus) {
-		*ret_reason = "the module speprof is loaded but no CPU has an SPU: \"speprof doctor\" says why";
+		*ret_reason = "the module speprof is loaded but no CPU has an SPU: \"speprof "
+			      "doctor\" says why";
 		return -ENODEV;
 	}
 	return 0;
@@ -278,10 +378,35 @@ static int open_session(struct module_source *m, const struct source_config *con
 	m->session = ioctl(m->device, SPEPROF_SESSION_NEW, &session);
 	if (m->session >= 0)
 		return 0;
-	*ret_reason = errno == EPERM ? "no right to sample: CAP_PERFMON is needed, and no lockdown" :
+	*ret_reason = errno == EPERM ?
+			      "no right to sample: CAP_PERFMON is needed, and no lockdown" :
 		      errno == ENOMEM ? "no memory for the rings: see RLIMIT_MEMLOCK" :
 					"the module refused a session";
 	return -errno;
+}
+
+/* The ring of @cpu, if it has an SPU and is one of the session's. */
+static int open_ring(struct module_source *m, u32 cpu)
+{
+	struct speprof_cpu_info c = { .size = sizeof(c), .cpu = cpu };
+	int r;
+
+	if (ioctl(m->device, SPEPROF_CPU_INFO, &c) < 0 || c.backend == SPEPROF_BACKEND_NONE)
+		return 0;
+	r = module_ring_init(&m->rings[m->ring_count], m->session, cpu);
+	/* It came after the session was made. */
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return r;
+	m->ring_count++;
+	m->source.backend =
+		c.backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED : BACKEND_HARDWARE;
+	if (m->interval_min < c.interval_min)
+		m->interval_min = c.interval_min;
+	if (m->interval_max > c.interval_max)
+		m->interval_max = c.interval_max;
+	return 0;
 }
 
 /*
@@ -291,37 +416,28 @@ static int open_session(struct module_source *m, const struct source_config *con
 static int open_rings(struct module_source *m, const struct source_config *config,
 		      const struct speprof_device_info *info, const char **ret_reason)
 {
-	int r;
+	int r = 0;
 
 	m->interval_max = UINT64_MAX;
 	m->rings = calloc(info->spus, sizeof(*m->rings));
 	if (!m->rings)
 		return -ENOMEM;
-	for (u32 cpu = 0; cpu < info->cpus && m->ring_count < info->spus; cpu++) {
-		struct speprof_cpu_info c = { .size = sizeof(c), .cpu = cpu };
-
-		if (ioctl(m->device, SPEPROF_CPU_INFO, &c) < 0 || c.backend == SPEPROF_BACKEND_NONE)
-			continue;
-		m->source.backend = c.backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED :
-									    BACKEND_HARDWARE;
-		if (m->interval_min < c.interval_min)
-			m->interval_min = c.interval_min;
-		if (m->interval_max > c.interval_max)
-			m->interval_max = c.interval_max;
-		r = module_ring_init(&m->rings[m->ring_count], m->session, cpu);
-		if (r < 0) {
-			*ret_reason = "a ring of the module could not be mapped";
-			return r;
-		}
-		m->ring_count++;
+	for (u32 cpu = 0; cpu < info->cpus && m->ring_count < info->spus && !r; cpu++)
+		r = open_ring(m, cpu);
+	if (!r && !m->ring_count)
+		r = -ENODEV;
+	if (r < 0) {
+		*ret_reason = "a ring of the module could not be mapped";
+		return r;
 	}
 	m->source.cpus = m->ring_count;
 	m->source.no_context = config->no_context;
 	return module_configure(&m->source, config, ret_reason);
 }
 
-int source_module_new(const struct source_config *config, bool uring, struct source **ret_source,
-		      const char **ret_reason)
+/* @session: -1 for a new one; stays the caller's on failure */
+static int open_all(const struct source_config *config, bool uring, int session,
+		    struct source **ret_source, const char **ret_reason)
 {
 	struct speprof_device_info info = { 0 };
 	struct module_source *m;
@@ -332,10 +448,13 @@ int source_module_new(const struct source_config *config, bool uring, struct sou
 	if (!m)
 		return -ENOMEM;
 	*m = (struct module_source){
-		.source.ops = &module_ops, .device = -1, .session = -1, .epoll = -1,
+		.source.ops = &module_ops,
+		.device = -1,
+		.session = session,
+		.epoll = -1,
 	};
 	r = open_device(m, &info, ret_reason);
-	if (r >= 0)
+	if (r >= 0 && session < 0)
 		r = open_session(m, config, &info, ret_reason);
 	if (r >= 0)
 		r = open_rings(m, config, &info, ret_reason);
@@ -345,9 +464,23 @@ int source_module_new(const struct source_config *config, bool uring, struct sou
 			*ret_reason = "neither io_uring nor epoll would watch the rings";
 	}
 	if (r < 0) {
+		if (session >= 0)
+			m->session = -1;
 		module_free(&m->source);
 		return r;
 	}
 	*ret_source = &m->source;
 	return 0;
+}
+
+int source_module_new(const struct source_config *config, bool uring, struct source **ret_source,
+		      const char **ret_reason)
+{
+	return open_all(config, uring, -1, ret_source, ret_reason);
+}
+
+int source_module_adopt(const struct source_config *config, bool uring, int session,
+			struct source **ret_source, const char **ret_reason)
+{
+	return open_all(config, uring, session, ret_source, ret_reason);
 }

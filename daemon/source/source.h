@@ -195,6 +195,37 @@ struct source_config {
 struct source;
 
 /**
+ * struct source_position - up to where one CPU's ring was drained
+ * @tail, @event_tail: counts since the ring was made, of bytes and of events
+ */
+struct source_position {
+	u64 tail;
+	u64 event_tail;
+	u32 cpu;
+};
+
+/**
+ * struct source_lasting - of a source whose rings outlive this process, if another has its
+ * descriptor: what is drained can be kept there until its figures are safe
+ * @session: the descriptor; the source's own
+ * @defer: from now on room is given back by @release alone
+ * @positions: of all CPUs, at most @room of them; returns how many
+ * @resume: go on where another process was. -ESTALE if a position is none of this session's
+ *	between what it gave back and what was written: then the source is as it was
+ * @release: give room back for all that was drained
+ * @held: of the ring where most is drained and not released, the part, in permille; 1000
+ *	where a ring waits for room
+ */
+struct source_lasting {
+	int (*session)(const struct source *source);
+	void (*defer)(struct source *source);
+	u32 (*positions)(const struct source *source, struct source_position *ret, u32 room);
+	int (*resume)(struct source *source, const struct source_position *positions, u32 count);
+	void (*release)(struct source *source);
+	u32 (*held)(const struct source *source);
+};
+
+/**
  * struct source_ops - a live source; a recording is replayed at once instead
  * @start: enable sampling on all CPUs that are online
  * @fd: becomes readable when there may be something to drain; the source's own
@@ -204,6 +235,7 @@ struct source;
  * @configure: sample as another struct source_config says from now on, enabled or not; what
  *	was sampled before is drained by the caller. On failure it goes on as before, and
  *	@ret_reason is a static sentence. Models stay. NULL of what cannot change
+ * @lasting: NULL where what was not drained goes with the process
  *
  * All are called from one thread, the worker's. Errors are negative errno.
  */
@@ -216,6 +248,7 @@ struct source_ops {
 	void (*free)(struct source *source);
 	int (*configure)(struct source *source, const struct source_config *config,
 			 const char **ret_reason);
+	const struct source_lasting *lasting;
 };
 
 /**
@@ -261,6 +294,19 @@ int source_emulated_new(const struct source_config *config, struct source **ret_
  */
 int source_module_new(const struct source_config *config, bool uring, struct source **ret_source,
 		      const char **ret_reason);
+
+/**
+ * source_module_adopt() - the rings of a session that another process began
+ * @session: its descriptor; the source's where it succeeds
+ *
+ * It samples by @config from then on, and goes on running if it ran. Drained from where
+ * room was given back to, unless &source_lasting.resume says better.
+ *
+ * Return: 0; -EPERM if @config asks for what the session was not made for; -ENOTTY for what
+ * is no session.
+ */
+int source_module_adopt(const struct source_config *config, bool uring, int session,
+			struct source **ret_source, const char **ret_reason);
 
 /**
  * source_perf_new() - the driver of a stock kernel, by AUX areas of perf events

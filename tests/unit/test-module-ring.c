@@ -68,6 +68,7 @@ static struct speprof_window *window_at(u64 at, u32 bytes)
 		.data_offset = sizeof(*w),
 		.data_size = bytes,
 		.span = (u32)(sizeof(*w) + bytes),
+		.position = at,
 		.cpu = 3,
 		.backend = SPEPROF_BACKEND_EMULATED,
 		.start_ns = 1000,
@@ -200,6 +201,75 @@ static void test_stopped(void **state)
 	}
 }
 
+/* Another process goes on where this one was, or where its figures were safe. */
+static void test_deferred(void **state)
+{
+	struct source_position at;
+
+	(void)state;
+	k.ring.deferred = true;
+	publish(64);
+	publish(640);
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.bytes, 704);
+	assert_int_equal(k.control.tail, 0);
+	assert_int_equal(module_ring_held(&k.ring), k.control.head * 1000 / DATA_SIZE);
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.windows, 0);
+	at = (struct source_position){ .cpu = 3, .tail = k.ring.tail };
+	/* Killed before it released: what came since is read once, the rest not again. */
+	publish(128);
+	k.ring.tail = k.control.tail;
+	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.bytes, 128);
+	module_ring_release(&k.ring);
+	assert_int_equal(k.control.tail, k.control.head);
+	assert_int_equal(module_ring_held(&k.ring), 0);
+	/* Killed just after. */
+	at.tail = k.control.tail;
+	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
+	k.control.state = SPEPROF_RING_FULL;
+	assert_int_equal(module_ring_held(&k.ring), 1000);
+}
+
+/* Positions of another session, or of none. */
+static void test_resume_refused(void **state)
+{
+	u64 first, second;
+
+	(void)state;
+	publish(64);
+	first = k.control.head;
+	publish(640);
+	second = k.control.head;
+	k.control.event_head = 2;
+	k.control.tail = first;
+	window_at(first, 640)->position = first;
+	const struct {
+		const char *name;
+		struct source_position at;
+		int result;
+	} rows[] = {
+		{ "here", { .tail = first }, 0 },
+		{ "all is read", { .tail = second }, 0 },
+		{ "given back already", { .tail = 0 }, -ESTALE },
+		{ "not written yet", { .tail = second + 64 }, -ESTALE },
+		{ "far away", { .tail = UINT64_MAX }, -ESTALE },
+		{ "within a window", { .tail = first + 64 }, -ESTALE },
+		{ "an event to come", { .tail = first, .event_tail = 3 }, -ESTALE },
+		{ "an event far away", { .tail = first, .event_tail = UINT64_MAX }, -ESTALE },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].name);
+		assert_row(module_ring_resume(&k.ring, &rows[i].at) == rows[i].result);
+	}
+	/* A window of another ring, which stands elsewhere there. */
+	window_at(first, 640)->position = 7 * DATA_SIZE + first;
+	assert_int_equal(module_ring_resume(&k.ring, &rows[0].at), -ESTALE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +277,8 @@ int main(void)
 		cmocka_unit_test_setup(test_unsound, setup),
 		cmocka_unit_test_setup(test_events, setup),
 		cmocka_unit_test_setup(test_stopped, setup),
+		cmocka_unit_test_setup(test_deferred, setup),
+		cmocka_unit_test_setup(test_resume_refused, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
