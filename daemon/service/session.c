@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,15 @@ static u64 now_ns(clockid_t clock)
 
 	clock_gettime(clock, &ts);
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+u64 session_epoch(void)
+{
+	u64 epoch = 0;
+
+	if (getrandom(&epoch, sizeof(epoch), GRND_NONBLOCK) != sizeof(epoch))
+		epoch = now_ns(CLOCK_REALTIME);
+	return epoch;
 }
 
 int feed_new(struct source *source, const struct source_config *sampling, struct feed **ret_feed)
@@ -168,6 +178,7 @@ int session_init(struct session *session, const struct session_config *config,
 	made.feed = config->feed;
 	made.rule = config->rule;
 	made.shared = config->shared;
+	made.epoch = session_epoch();
 	made.cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	*session = made;
 	return 0;
@@ -234,6 +245,7 @@ void session_reset(struct session *session)
 	profile_reset(session->profile);
 	session->ran_ns = 0;
 	session->started_ns = now_ns(CLOCK_MONOTONIC);
+	session->epoch = session_epoch();
 	session->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 

@@ -37,6 +37,9 @@ struct feed {
 	int error;
 };
 
+/** session_epoch() - a random number: whoever adds counters up tells by it that they began anew */
+u64 session_epoch(void);
+
 /**
  * feed_new() - with one reference, the caller's; takes over @source where it succeeds
  * @sampling: what @source was made with, without filters
@@ -100,6 +103,7 @@ struct session_config {
  * @running: its windows count
  * @started_ns: when that began, CLOCK_MONOTONIC
  * @ran_ns: how long it ran before, since the last reset
+ * @epoch: a random number, another one after each reset
  * @cost_ns: CPU time of this process at the last reset
  */
 struct session {
@@ -111,6 +115,7 @@ struct session {
 	bool running;
 	u64 started_ns;
 	u64 ran_ns;
+	u64 epoch;
 	u64 cost_ns;
 };
 

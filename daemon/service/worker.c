@@ -108,6 +108,12 @@ static void drain_feed(struct worker_state *state, struct feed *feed)
 	take_tasks(state, 0);
 }
 
+void worker_drain(struct worker_state *state, struct session *session)
+{
+	if (session->running)
+		drain_feed(state, session->feed);
+}
+
 /* Whether @session is the first that runs of those that share its feed. */
 static bool leads_feed(struct worker_state *state, const struct session *session)
 {
@@ -373,7 +379,7 @@ static int state_init(struct worker_state *state, struct task_events *tasks,
 	u32 cpus;
 	int r;
 
-	*state = (struct worker_state){ .told = *told };
+	*state = (struct worker_state){ .told = *told, .process = session_epoch() };
 	r = attributor_new(&attribution, &state->attributor);
 	if (r >= 0)
 		r = symbols_new(0, &state->symbols);

@@ -17,6 +17,7 @@
  * struct worker_state - what the worker owns
  * @tasks: NULL where the kernel refuses them
  * @told: which task events there are, and why no better ones
+ * @process: a random number of this process
  * @attributor, @symbols: what all sessions share
  * @sessions: places; worker_next() walks those that are taken, worker_session() finds one.
  *	Where a session is does not change while it lives
@@ -24,6 +25,7 @@
 struct worker_state {
 	struct task_events *tasks;
 	struct task_events_status told;
+	u64 process;
 	struct attributor *attributor;
 	struct symbols *symbols;
 	struct session sessions[WORKER_SESSIONS];
@@ -56,6 +58,9 @@ struct session *worker_session(struct worker_state *state, const char *name);
 
 /** worker_next() - the session after @session, from NULL on; NULL after the last */
 struct session *worker_next(struct worker_state *state, struct session *session);
+
+/** worker_drain() - count what is there of @session; of the worker's thread, as calls are */
+void worker_drain(struct worker_state *state, struct session *session);
 
 /*
  * Calls for worker_call(); @arg as each says. Where it is a session's name, NULL is

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "metrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is this machine's layout");
+static_assert(sizeof(struct metrics_head) == 40, "no padding");
+static_assert(sizeof(struct metrics_tally) == 8 * (9 + METRICS_LEVELS + 3 * 65), "no padding");
+static_assert(sizeof(struct metrics_machine) == 96 + 8 * (11 + 8 + 13) +
+							sizeof(struct metrics_tally), "no padding");
+static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_tally), "no padding");
+
+static int write_all(int fd, const void *data, size_t size)
+{
+	const u8 *at = data;
+	ssize_t n;
+
+	for (; size; size -= (size_t)n, at += n) {
+		n = write(fd, at, size);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int metrics_dump(const struct metrics *metrics)
+{
+	struct metrics_head head = {
+		.magic = METRICS_MAGIC,
+		.version = METRICS_VERSION,
+		.head_size = sizeof(head),
+		.machine_size = sizeof(struct metrics_machine),
+		.container_size = sizeof(struct metrics_container),
+		.containers = metrics->count,
+	};
+	size_t containers = metrics->count * sizeof(struct metrics_container);
+	int fd, r;
+
+	if (metrics->count > METRICS_CONTAINERS)
+		return -E2BIG;
+	head.size = sizeof(head) + sizeof(struct metrics_machine) + containers;
+	fd = memfd_create("speprof-metrics", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	r = write_all(fd, &head, sizeof(head));
+	if (r >= 0)
+		r = write_all(fd, &metrics->machine, sizeof(metrics->machine));
+	if (r >= 0)
+		r = write_all(fd, metrics->containers, containers);
+	if (r >= 0 && (lseek(fd, 0, SEEK_SET) < 0 ||
+		       fcntl(fd, F_ADD_SEALS,
+			     F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0))
+		r = -errno;
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int refuse(const char *why, const char **ret_why)
+{
+	*ret_why = why;
+	return -EBADMSG;
+}
+
+static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head,
+		      const char **ret_why)
+{
+	struct metrics_head h;
+	u64 rest;
+
+	if (size < sizeof(h))
+		return refuse("shorter than its head", ret_why);
+	memcpy(&h, data, sizeof(h));
+	if (memcmp(h.magic, METRICS_MAGIC, sizeof(h.magic)) != 0)
+		return refuse("no metrics: should begin with SPEMETR", ret_why);
+	if (h.version != METRICS_VERSION) {
+		*ret_why = "another version than 1: daemon and exporter do not fit";
+		return -EPROTONOSUPPORT;
+	}
+	if (h.head_size < sizeof(h) || h.head_size > METRICS_PART || h.head_size % 8 ||
+	    h.machine_size < sizeof(struct metrics_machine) || h.machine_size > METRICS_PART ||
+	    h.machine_size % 8 || h.container_size < sizeof(struct metrics_container) ||
+	    h.container_size > METRICS_PART || h.container_size % 8)
+		return refuse("a part has a size that it cannot have", ret_why);
+	if (h.containers > METRICS_CONTAINERS)
+		return refuse("more than 8192 containers", ret_why);
+	if (h.reserved)
+		return refuse("a reserved field is not zero", ret_why);
+	/* None of these can overflow: at most 8194 parts of 64 KiB. */
+	rest = (u64)h.head_size + h.machine_size + (u64)h.containers * h.container_size;
+	if (h.size != rest || size != rest)
+		return refuse("its size is not that of its parts", ret_why);
+	*ret_head = h;
+	return 0;
+}
+
+#define ENDS(array) memchr(array, 0, sizeof(array))
+
+int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, const char **ret_why)
+{
+	struct metrics m = { 0 };
+	struct metrics_head h;
+	int r;
+
+	r = parse_head(data, size, &h, ret_why);
+	if (r < 0)
+		return r;
+	data += h.head_size;
+	memcpy(&m.machine, data, sizeof(m.machine));
+	data += h.machine_size;
+	if (!ENDS(m.machine.version) || !ENDS(m.machine.source) || !ENDS(m.machine.tasks))
+		return refuse("a text of the machine has no end", ret_why);
+	m.containers = calloc(h.containers + 1, sizeof(*m.containers));
+	if (!m.containers)
+		return -ENOMEM;
+	for (; m.count < h.containers; m.count++, data += h.container_size) {
+		struct metrics_container *c = &m.containers[m.count];
+
+		memcpy(c, data, sizeof(*c));
+		if (!ENDS(c->name) || !ENDS(c->runtime) || !ENDS(c->path)) {
+			free(m.containers);
+			return refuse("a text of a container has no end", ret_why);
+		}
+	}
+	*ret_metrics = m;
+	return 0;
+}
+
+int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why)
+{
+	size_t size, have = 0;
+	struct stat st;
+	ssize_t n = 1;
+	u8 *data;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > METRICS_SIZE)
+		return refuse("no file of 1 byte to 32 MiB", ret_why);
+	size = (size_t)st.st_size;
+	data = malloc(size);
+	if (!data)
+		return -ENOMEM;
+	while (have < size && n > 0) {
+		n = pread(fd, data + have, size - have, (off_t)have);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			have += (size_t)n;
+	}
+	r = have == size ? metrics_parse(data, size, ret_metrics, ret_why) :
+			   refuse("it became shorter while it was read", ret_why);
+	free(data);
+	return r;
+}
+
+void metrics_clear(struct metrics *metrics)
+{
+	free(metrics->containers);
+	*metrics = (struct metrics){ 0 };
+}
