@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "buffer.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Room for @size more bytes and a NUL. */
+static bool reserve(struct buffer *b, size_t size)
+{
+	size_t room = b->room ? b->room : 4096;
+	char *data;
+
+	if (b->error)
+		return false;
+	if (b->room - b->size > size)
+		return true;
+	while (room - b->size <= size)
+		room *= 2;
+	data = realloc(b->data, room);
+	if (!data) {
+		b->error = -ENOMEM;
+		return false;
+	}
+	b->data = data;
+	b->room = room;
+	return true;
+}
+
+void buffer_add(struct buffer *buffer, const char *text, size_t size)
+{
+	if (!reserve(buffer, size))
+		return;
+	memcpy(buffer->data + buffer->size, text, size);
+	buffer->size += size;
+	buffer->data[buffer->size] = 0;
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	if (n >= 0)
+		buffer_add(buffer, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+}
+
+void buffer_deinit(struct buffer *buffer)
+{
+	free(buffer->data);
+	*buffer = (struct buffer){ 0 };
+}

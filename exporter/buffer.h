@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Text that grows; a failure sticks and is asked for at the end. */
+#ifndef SPEPROF_BUFFER_H
+#define SPEPROF_BUFFER_H
+
+#include "env.h"
+
+struct buffer {
+	char *data;
+	size_t size;
+	size_t room;
+	int error;
+};
+
+void buffer_add(struct buffer *buffer, const char *text, size_t size);
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void buffer_deinit(struct buffer *buffer);
+
+#endif

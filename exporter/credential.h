@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Secrets, as systemd hands them over: files in $CREDENTIALS_DIRECTORY. */
+#ifndef SPEPROF_CREDENTIAL_H
+#define SPEPROF_CREDENTIAL_H
+
+/**
+ * credential_read() - the credential speprof-exporter.@name
+ * @ret_text: allocated, without white space at its end; NULL if there is none
+ *
+ * Return: 0; -EBADMSG if it is empty, longer than 64 KiB or has a NUL; other negative errno.
+ */
+int credential_read(const char *name, char **ret_text);
+
+#endif

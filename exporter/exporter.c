@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "exporter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "feed.h"
+#include "fold.h"
+#include "say.h"
+#include "series.h"
+#include "source.h"
+
+struct exporter {
+	const struct exporter_config *config;
+	bool emulated;
+	sd_event *event;
+	struct feed *feed;
+	struct http *servers[EXPORTER_SERVERS];
+	unsigned int server_count;
+	struct fold fold;
+	struct series_set set;
+	struct series_self self;
+	bool told; /* that the daemon does not answer */
+	bool told_emulated;
+};
+
+static void refresh_self(struct exporter *e)
+{
+	unsigned long long pages = 0;
+	struct http_stats stats;
+	struct timespec ts;
+	FILE *f;
+
+	e->self.scrapes = 0;
+	e->self.refused = 0;
+	for (unsigned int i = 0; i < e->server_count; i++) {
+		http_stats(e->servers[i], &stats);
+		e->self.scrapes += stats.answered;
+		e->self.refused += stats.refused;
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	e->self.cpu_ns = (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+	f = fopen("/proc/self/statm", "re");
+	if (!f)
+		return;
+	if (fscanf(f, "%*u %llu", &pages) == 1)
+		e->self.memory = pages * (u64)sysconf(_SC_PAGESIZE);
+	fclose(f);
+}
+
+/* Truth travels with the data: what an emulated SPU modelled stays on its machine. */
+static bool is_exportable(struct exporter *e, const struct metrics *metrics)
+{
+	if (metrics->machine.backend == BACKEND_HARDWARE || e->emulated)
+		return true;
+	if (!e->told_emulated)
+		say(SD_NOTICE, "the daemon's SPU is %s: its figures are not exported",
+		    metrics->machine.backend == BACKEND_EMULATED ? "emulated" : "not known");
+	e->told_emulated = true;
+	return false;
+}
+
+static void fold_in(struct exporter *e, struct metrics *metrics)
+{
+	u32 machine = series_machine(&e->fold, metrics);
+	u32 room = e->config->max_series > machine ? e->config->max_series - machine : 0;
+
+	if (fold_update(&e->fold, metrics, room) < 0)
+		say(SD_ERR, "no memory for a snapshot; it is left out");
+}
+
+static void take(void *ctx, struct metrics *metrics, const char *why)
+{
+	struct exporter *e = ctx;
+
+	if (!metrics) {
+		e->self.feed_errors++;
+		if (!e->told)
+			say(SD_WARNING, "the daemon does not answer: %s; it is asked again", why);
+		e->told = true;
+		e->self.feed_up = false;
+	} else {
+		if (e->told)
+			say(SD_NOTICE, "the daemon answers again");
+		e->told = false;
+		e->self.feed_up = true;
+		e->self.exportable = is_exportable(e, metrics);
+		if (e->self.exportable)
+			fold_in(e, metrics);
+		else
+			e->fold.latest.machine.backend = metrics->machine.backend;
+		metrics_clear(metrics);
+	}
+	for (unsigned int i = 0; i < e->server_count; i++)
+		http_changed(e->servers[i]);
+}
+
+static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
+{
+	struct exporter *e = ctx;
+	int r;
+
+	refresh_self(e);
+	r = series_build(&e->set, &e->fold, &e->self);
+	return r < 0 ? r : expose_series(&e->set, format, ret_data, ret_size);
+}
+
+int exporter_new(const struct exporter_config *config, bool emulated, sd_event *event,
+		 struct exporter **ret_exporter)
+{
+	struct exporter *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return -ENOMEM;
+	e->config = config;
+	e->emulated = emulated;
+	e->event = sd_event_ref(event);
+	fold_init(&e->fold, &config->labels, config->latencies);
+	*ret_exporter = e;
+	return 0;
+}
+
+struct exporter *exporter_free(struct exporter *exporter)
+{
+	if (exporter) {
+		feed_free(exporter->feed);
+		for (unsigned int i = 0; i < exporter->server_count; i++)
+			http_free(exporter->servers[i]);
+		series_deinit(&exporter->set);
+		fold_deinit(&exporter->fold);
+		sd_event_unref(exporter->event);
+		free(exporter);
+	}
+	return NULL;
+}
+
+int exporter_serve(struct exporter *exporter, const struct http_config *config,
+		   const char **ret_why)
+{
+	struct http_config with = *config;
+	int r;
+
+	with.render = render;
+	with.ctx = exporter;
+	r = http_new(&with, exporter->event, &exporter->servers[exporter->server_count], ret_why);
+	if (r >= 0)
+		exporter->server_count++;
+	return r;
+}
+
+int exporter_feed(struct exporter *exporter, const char *address, const char *snapshot)
+{
+	const struct feed_config config = {
+		.address = address,
+		.file = snapshot,
+		.interval = exporter->config->interval,
+		.take = take,
+		.ctx = exporter,
+	};
+
+	return feed_new(&config, exporter->event, &exporter->feed);
+}

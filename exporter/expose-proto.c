@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Field numbers are those of tests/exporter/schema/metrics.proto, which protoc checks. */
+#include "expose-proto.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "proto.h"
+
+#define BOUND (16U << 20)
+
+/* io.prometheus.client */
+enum {
+	FAMILY_NAME = 1,
+	FAMILY_HELP = 2,
+	FAMILY_TYPE = 3,
+	FAMILY_METRIC = 4,
+	METRIC_LABEL = 1,
+	METRIC_GAUGE = 2,
+	METRIC_COUNTER = 3,
+	METRIC_HISTOGRAM = 7,
+	PAIR_NAME = 1,
+	PAIR_VALUE = 2,
+	VALUE = 1, /* of a gauge, and of a counter */
+	HISTOGRAM_COUNT = 1,
+	HISTOGRAM_BUCKET = 3,
+	BUCKET_COUNT = 1,
+	BUCKET_BOUND = 2,
+	SPAN_OFFSET = 1,
+	SPAN_LENGTH = 2,
+};
+
+/* Its MetricType. */
+static const u64 type_numbers[] = {
+	[SERIES_COUNTER] = 0,
+	[SERIES_GAUGE] = 1,
+	[SERIES_HISTOGRAM] = 4,
+};
+
+static const struct native_fields scrape_fields = {
+	.sum = 2,
+	.schema = 5,
+	.zero_threshold = 6,
+	.zero_count = 7,
+	.spans = 12,
+	.deltas = 13,
+};
+
+/* Empty buckets between two spans cost less than they would within one, from three on. */
+#define SPAN_GAP 3
+
+/* The end of the span that begins at @from, where a count is. */
+static unsigned int span_end(const u64 *counts, unsigned int from)
+{
+	unsigned int end = from, empty = 0;
+
+	for (unsigned int i = from; i < SERIES_INDICES && empty < SPAN_GAP; i++) {
+		empty = counts[i] ? 0 : empty + 1;
+		if (counts[i])
+			end = i + 1;
+	}
+	return end;
+}
+
+static unsigned int span_start(const u64 *counts, unsigned int from)
+{
+	while (from < SERIES_INDICES && !counts[from])
+		from++;
+	return from;
+}
+
+static void add_spans(struct proto *p, const struct native_fields *fields, const u64 *counts)
+{
+	unsigned int at = 0, start, end;
+
+	for (;; at = end) {
+		start = span_start(counts, at);
+		if (start == SERIES_INDICES)
+			return;
+		end = span_end(counts, start);
+		proto_open(p, fields->spans);
+		proto_zigzag(p, SPAN_OFFSET, (s64)start - (s64)at);
+		proto_varint(p, SPAN_LENGTH, end - start);
+		proto_close(p);
+	}
+}
+
+static void add_deltas(struct proto *p, const struct native_fields *fields, const u64 *counts)
+{
+	unsigned int start, end;
+	u64 before = 0;
+
+	if (fields->packed)
+		proto_open(p, fields->deltas);
+	for (start = span_start(counts, 0); start < SERIES_INDICES; start = span_start(counts, end)) {
+		end = span_end(counts, start);
+		for (unsigned int i = start; i < end; i++) {
+			if (fields->packed)
+				proto_packed_zigzag(p, (s64)(counts[i] - before));
+			else
+				proto_zigzag(p, fields->deltas, (s64)(counts[i] - before));
+			before = counts[i];
+		}
+	}
+	if (fields->packed)
+		proto_close(p);
+}
+
+void native_add(struct proto *proto, const struct native_fields *fields,
+		const struct metrics_histogram *histogram)
+{
+	u64 counts[SERIES_INDICES], zero;
+
+	series_native(histogram, counts, &zero);
+	proto_double(proto, fields->sum, (double)histogram->sum);
+	proto_zigzag(proto, fields->schema, SERIES_SCALE);
+	/* Not zero: a reader would take one without other buckets for a classic histogram. */
+	proto_double(proto, fields->zero_threshold, 0x1p-128);
+	proto_varint(proto, fields->zero_count, zero);
+	add_spans(proto, fields, counts);
+	add_deltas(proto, fields, counts);
+}
+
+static void add_histogram(struct proto *p, const struct metrics_histogram *h)
+{
+	u64 counts[FOLD_BUCKETS];
+
+	series_classic(h, counts);
+	proto_open(p, METRIC_HISTOGRAM);
+	proto_varint(p, HISTOGRAM_COUNT, counts[FOLD_BUCKETS - 1]);
+	for (unsigned int i = 0; i < FOLD_BUCKETS; i++) {
+		proto_open(p, HISTOGRAM_BUCKET);
+		proto_varint(p, BUCKET_COUNT, counts[i]);
+		proto_double(p, BUCKET_BOUND,
+			     i < FOLD_BUCKETS - 1 ? (double)series_bounds[i] : INFINITY);
+		proto_close(p);
+	}
+	native_add(p, &scrape_fields, h);
+	proto_close(p);
+}
+
+static void add_metric(struct proto *p, const struct series *s)
+{
+	proto_open(p, FAMILY_METRIC);
+	for (u32 i = 0; i < s->labels; i++) {
+		proto_open(p, METRIC_LABEL);
+		proto_string(p, PAIR_NAME, s->label[i].name);
+		proto_string(p, PAIR_VALUE, s->label[i].value);
+		proto_close(p);
+	}
+	if (s->histogram) {
+		add_histogram(p, s->histogram);
+	} else {
+		proto_open(p, s->family->type == SERIES_COUNTER ? METRIC_COUNTER : METRIC_GAUGE);
+		proto_double(p, VALUE, s->value);
+		proto_close(p);
+	}
+	proto_close(p);
+}
+
+static void add_name(struct proto *p, const struct series_family *f)
+{
+	char name[128];
+	size_t n = strlen(f->name);
+
+	if (f->type != SERIES_COUNTER) {
+		proto_string(p, FAMILY_NAME, f->name);
+		return;
+	}
+	/* The families' names are this program's: they fit. */
+	memcpy(name, f->name, n);
+	memcpy(name + n, "_total", sizeof("_total"));
+	proto_string(p, FAMILY_NAME, name);
+}
+
+int expose_proto(const struct series_set *set, char **ret_data, size_t *ret_size)
+{
+	const struct series_family *family = NULL;
+	struct proto p;
+
+	proto_init(&p, BOUND);
+	for (u32 i = 0; i < set->count; i++) {
+		const struct series *s = &set->series[i];
+
+		if (s->family != family) {
+			if (family)
+				proto_close(&p);
+			family = s->family;
+			proto_open_delimited(&p);
+			add_name(&p, family);
+			proto_string(&p, FAMILY_HELP, family->help);
+			proto_varint(&p, FAMILY_TYPE, type_numbers[family->type]);
+		}
+		add_metric(&p, s);
+	}
+	if (family)
+		proto_close(&p);
+	if (p.error < 0) {
+		int r = p.error;
+
+		proto_deinit(&p);
+		return r;
+	}
+	*ret_data = (char *)p.data;
+	*ret_size = p.size;
+	return 0;
+}

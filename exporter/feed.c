@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "feed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <systemd/sd-bus.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DAEMON_NAME	 "org.speprof1"
+#define DAEMON_PATH	 "/org/speprof1"
+#define DAEMON_INTERFACE "org.speprof1.Manager"
+
+/* A daemon that has not answered by then is asked again. */
+#define ANSWER_USEC 5000000
+
+struct feed {
+	struct feed_config config;
+	sd_event *event;
+	sd_event_source *timer;
+	sd_bus *bus;
+	sd_bus_slot *call;
+};
+
+static void take_file(struct feed *feed, int fd)
+{
+	struct metrics metrics = { 0 };
+	const char *why = "there is no memory";
+
+	if (metrics_load(fd, &metrics, &why) < 0)
+		feed->config.take(feed->config.ctx, NULL, why);
+	else
+		feed->config.take(feed->config.ctx, &metrics, NULL);
+}
+
+static void read_file(struct feed *feed)
+{
+	char why[160];
+	int fd = open(feed->config.file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0) {
+		snprintf(why, sizeof(why), "%.100s: %m", feed->config.file);
+		feed->config.take(feed->config.ctx, NULL, why);
+		return;
+	}
+	take_file(feed, fd);
+	close(fd);
+}
+
+static int answered(sd_bus_message *m, void *userdata, sd_bus_error *error __attribute__((unused)))
+{
+	struct feed *feed = userdata;
+	const sd_bus_error *refusal = sd_bus_message_get_error(m);
+	char why[160];
+	int fd;
+
+	feed->call = sd_bus_slot_unref(feed->call);
+	if (refusal) {
+		snprintf(why, sizeof(why), "%.140s", refusal->message ? refusal->message : refusal->name);
+		feed->config.take(feed->config.ctx, NULL, why);
+	} else if (sd_bus_message_read(m, "h", &fd) < 0) {
+		feed->config.take(feed->config.ctx, NULL, "no descriptor in its answer");
+	} else {
+		/* The descriptor is the message's. */
+		take_file(feed, fd);
+	}
+	return 0;
+}
+
+static int connect_bus(struct feed *feed)
+{
+	sd_bus *bus = NULL;
+	int r;
+
+	if (!feed->config.address) {
+		r = sd_bus_open_system(&bus);
+	} else {
+		r = sd_bus_new(&bus);
+		if (r >= 0)
+			r = sd_bus_set_address(bus, feed->config.address);
+		if (r >= 0)
+			r = sd_bus_set_bus_client(bus, 1);
+		if (r >= 0)
+			r = sd_bus_start(bus);
+	}
+	if (r >= 0)
+		r = sd_bus_attach_event(bus, feed->event, SD_EVENT_PRIORITY_NORMAL);
+	if (r < 0) {
+		sd_bus_unref(bus);
+		return r;
+	}
+	feed->bus = bus;
+	return 0;
+}
+
+static void drop_bus(struct feed *feed)
+{
+	feed->call = sd_bus_slot_unref(feed->call);
+	if (feed->bus)
+		sd_bus_detach_event(feed->bus);
+	feed->bus = sd_bus_close_unref(feed->bus);
+}
+
+static int ask(struct feed *feed)
+{
+	sd_bus_message *m = NULL;
+	int r = 0;
+
+	if (feed->bus && sd_bus_is_open(feed->bus) <= 0)
+		drop_bus(feed);
+	if (!feed->bus)
+		r = connect_bus(feed);
+	if (r >= 0)
+		r = sd_bus_message_new_method_call(feed->bus, &m, DAEMON_NAME, DAEMON_PATH,
+						   DAEMON_INTERFACE, "DumpMetrics");
+	/* A daemon that was stopped on purpose is not started by being asked. */
+	if (r >= 0)
+		r = sd_bus_message_set_auto_start(m, 0);
+	if (r >= 0)
+		r = sd_bus_call_async(feed->bus, &feed->call, m, answered, feed, ANSWER_USEC);
+	sd_bus_message_unref(m);
+	return r;
+}
+
+static int look(sd_event_source *source, uint64_t now, void *userdata)
+{
+	struct feed *feed = userdata;
+	char why[96];
+	int r;
+
+	sd_event_source_set_time(source, now + feed->config.interval * 1000000ULL);
+	sd_event_source_set_enabled(source, SD_EVENT_ON);
+	if (feed->config.file) {
+		read_file(feed);
+		return 0;
+	}
+	/* One question at a time. */
+	if (feed->call)
+		return 0;
+	r = ask(feed);
+	if (r < 0) {
+		drop_bus(feed);
+		snprintf(why, sizeof(why), "no bus: %s", strerror(-r));
+		feed->config.take(feed->config.ctx, NULL, why);
+	}
+	return 0;
+}
+
+int feed_new(const struct feed_config *config, sd_event *event, struct feed **ret_feed)
+{
+	struct feed *feed = calloc(1, sizeof(*feed));
+	int r;
+
+	if (!feed)
+		return -ENOMEM;
+	feed->config = *config;
+	feed->event = sd_event_ref(event);
+	r = sd_event_add_time(event, &feed->timer, CLOCK_MONOTONIC, 0, 10000, look, feed);
+	if (r < 0) {
+		feed_free(feed);
+		return r;
+	}
+	*ret_feed = feed;
+	return 0;
+}
+
+struct feed *feed_free(struct feed *feed)
+{
+	if (feed) {
+		drop_bus(feed);
+		sd_event_source_unref(feed->timer);
+		sd_event_unref(feed->event);
+		free(feed);
+	}
+	return NULL;
+}

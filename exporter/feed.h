@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where snapshots come from: the daemon, asked over the bus, or a file that stands for
+ * one. Nothing here makes the daemon wait, and nothing of it makes the exporter wait.
+ */
+#ifndef SPEPROF_FEED_H
+#define SPEPROF_FEED_H
+
+#include <systemd/sd-event.h>
+
+#include "metrics.h"
+
+struct feed;
+
+/**
+ * struct feed_config
+ * @address: of a private bus; NULL for the system's
+ * @file: a snapshot's path instead, read anew each time; NULL for the bus
+ * @interval: seconds
+ * @take: gets each snapshot, which is its own then; NULL, and why, if there is none
+ */
+struct feed_config {
+	const char *address;
+	const char *file;
+	u32 interval;
+	void (*take)(void *ctx, struct metrics *metrics, const char *why);
+	void *ctx;
+};
+
+/** feed_new() - ask once at once, and then each interval; a bus that is not there is tried again */
+int feed_new(const struct feed_config *config, sd_event *event, struct feed **ret_feed);
+struct feed *feed_free(struct feed *feed);
+
+#endif

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "fold.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "data-source.h"
+#include "source.h"
+
+static_assert(SPE_LEVELS + UNITS <= 32, "a bit for each");
+static_assert(UNITS <= METRICS_UNITS, "a place for each unit");
+
+/* After which a weight is half. */
+#define HALF_LIFE_NS 600e9
+
+/* By how much another container must be heavier than one that has series already. */
+#define HYSTERESIS 1.25
+
+/* Attribution's name for containers that were evicted. */
+#define EVICTED "(other)"
+
+/* Counters of struct metrics_machine stand in a row. */
+#define FIRST_COUNTER  offsetof(struct metrics_machine, records)
+#define FIRST_LASTING  offsetof(struct metrics_machine, threads_evicted)
+#define AFTER_LASTING  offsetof(struct metrics_machine, cpu_ns)
+#define AFTER_COUNTERS offsetof(struct metrics_machine, memory)
+
+void fold_init(struct fold *fold, const struct labels *labels, u32 kinds)
+{
+	*fold = (struct fold){ .labels = labels, .kinds = kinds };
+	labels_other(labels, &fold->other_set);
+}
+
+static void group_clear(struct fold_group *group)
+{
+	free(group->sum);
+	free(group->delta);
+	group->sum = NULL;
+	group->delta = NULL;
+}
+
+void fold_deinit(struct fold *fold)
+{
+	for (u32 i = 0; i < fold->count; i++)
+		group_clear(&fold->groups[i]);
+	free(fold->groups);
+	metrics_clear(&fold->latest);
+	*fold = (struct fold){ 0 };
+}
+
+u32 fold_series(u32 levels, u32 kinds)
+{
+	return FOLD_COUNTERS + (u32)__builtin_popcount(levels) +
+	       FOLD_HISTOGRAM * (u32)__builtin_popcount(kinds);
+}
+
+/* A counter that went back began anew. */
+static u64 grown(u64 now, u64 before)
+{
+	return now >= before ? now - before : now;
+}
+
+static u64 sum_of(u64 a, u64 b)
+{
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+/* Tallies and counters are u64s in a row. */
+static void add_words(void *to, const void *from, size_t size)
+{
+	u64 *t = to;
+	const u64 *f = from;
+
+	for (size_t i = 0; i < size / sizeof(u64); i++)
+		t[i] = sum_of(t[i], f[i]);
+}
+
+static void grow_words(void *ret, const void *now, const void *before, size_t size)
+{
+	u64 *r = ret;
+	const u64 *n = now, *b = before;
+
+	for (size_t i = 0; i < size / sizeof(u64); i++)
+		r[i] = grown(n[i], b[i]);
+}
+
+/* What of @whole is not in @part. */
+static void take_words(void *whole, const void *part, size_t size)
+{
+	u64 *w = whole;
+	const u64 *p = part;
+
+	for (size_t i = 0; i < size / sizeof(u64); i++)
+		w[i] -= w[i] < p[i] ? w[i] : p[i];
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct metrics_container *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void container_delta(const struct fold *fold, const struct metrics *now,
+			    const struct metrics_container *c, struct metrics_tally *ret_delta)
+{
+	const struct metrics_container *before = NULL;
+
+	if (fold->any && fold->latest.machine.epoch == now->machine.epoch)
+		before = bsearch(c, fold->latest.containers, fold->latest.count, sizeof(*c),
+				 compare_ids);
+	if (before)
+		grow_words(ret_delta, &c->tally, &before->tally, sizeof(c->tally));
+	else
+		*ret_delta = c->tally;
+}
+
+/* FNV-1a, by words. */
+static u64 set_hash(const struct label_set *set)
+{
+	u64 hash = 0xcbf29ce484222325ULL, word;
+
+	static_assert(sizeof(*set) % sizeof(word) == 0, "whole words");
+	for (size_t i = 0; i < sizeof(*set); i += sizeof(word)) {
+		memcpy(&word, (const u8 *)set + i, sizeof(word));
+		hash = (hash ^ word) * 0x100000001b3ULL;
+	}
+	return hash;
+}
+
+static struct fold_group *group_find(struct fold *fold, const struct label_set *set)
+{
+	u64 hash = set_hash(set);
+	struct fold_group *groups;
+	u32 room;
+
+	for (u32 i = 0; i < fold->count; i++)
+		if (fold->groups[i].hash == hash && !memcmp(&fold->groups[i].set, set, sizeof(*set)))
+			return &fold->groups[i];
+	if (fold->count == fold->room) {
+		room = fold->room ? 2 * fold->room : 64;
+		groups = reallocarray(fold->groups, room, sizeof(*groups));
+		if (!groups)
+			return NULL;
+		fold->groups = groups;
+		fold->room = room;
+	}
+	fold->groups[fold->count] = (struct fold_group){ .set = *set, .hash = hash };
+	return &fold->groups[fold->count++];
+}
+
+u32 fold_bits(const struct metrics_tally *tally)
+{
+	u32 bits = 0;
+
+	for (unsigned int i = 0; i < SPE_LEVELS; i++)
+		bits |= tally->level[i] ? 1U << i : 0;
+	for (unsigned int i = 0; i < UNITS; i++)
+		bits |= tally->weight[i] ? 1U << (SPE_LEVELS + i) : 0;
+	return bits;
+}
+
+static u32 kind_bits(const struct fold *fold, const struct metrics_tally *tally)
+{
+	u32 bits = 0;
+
+	for (unsigned int i = 0; i < METRICS_LATENCIES; i++)
+		for (unsigned int b = 0; b < METRICS_BUCKETS; b++)
+			bits |= tally->latency[i].bucket[b] ? 1U << i : 0;
+	return bits & fold->kinds;
+}
+
+/* Whether it is shown among all others whatever its weight. */
+static bool is_other(const struct fold *fold, const struct metrics_container *c,
+		     const struct label_set *set)
+{
+	return !strcmp(c->name, EVICTED) || !labels_admit(fold->labels, c) ||
+	       !memcmp(set, &fold->other_set, sizeof(*set));
+}
+
+/* Add what @metrics' containers grew by to the deltas of their groups. */
+static int collect(struct fold *fold, const struct metrics *metrics)
+{
+	struct metrics_tally delta;
+	struct fold_group *group;
+	struct label_set set;
+
+	for (u32 i = 0; i < metrics->count; i++) {
+		const struct metrics_container *c = &metrics->containers[i];
+
+		labels_of(fold->labels, c, &set);
+		if (is_other(fold, c, &set))
+			continue;
+		group = group_find(fold, &set);
+		if (!group)
+			return -ENOMEM;
+		if (!group->delta)
+			group->delta = calloc(1, sizeof(*group->delta));
+		if (!group->delta)
+			return -ENOMEM;
+		container_delta(fold, metrics, c, &delta);
+		add_words(group->delta, &delta, sizeof(delta));
+		group->weight += (double)delta.samples;
+		group->levels |= fold_bits(&c->tally);
+		group->kinds |= kind_bits(fold, &c->tally);
+		group->seen = true;
+	}
+	return 0;
+}
+
+static double rank(const struct fold_group *group)
+{
+	return group->sum ? group->weight * HYSTERESIS : group->weight;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct fold_group *x = a, *y = b;
+	double rx = rank(x), ry = rank(y);
+
+	if (rx != ry)
+		return rx < ry ? 1 : -1;
+	return memcmp(&x->set, &y->set, sizeof(x->set));
+}
+
+/* Give series to the heaviest, as many as fit. */
+static int choose(struct fold *fold, u32 series)
+{
+	u32 cost, spent = fold_series(fold->other_levels, fold->kinds);
+	u32 shown = 0;
+
+	fold->series_wanted = spent;
+	qsort(fold->groups, fold->count, sizeof(*fold->groups), compare_groups);
+	for (u32 i = 0; i < fold->count; i++) {
+		struct fold_group *g = &fold->groups[i];
+
+		cost = fold_series(g->levels, g->kinds);
+		fold->series_wanted += cost;
+		/* The first that does not fit ends it: a lighter one must not take its place. */
+		if (shown < i || spent > series || cost > series - spent) {
+			free(g->sum);
+			g->sum = NULL;
+			continue;
+		}
+		if (!g->sum)
+			g->sum = calloc(1, sizeof(*g->sum));
+		if (!g->sum)
+			return -ENOMEM;
+		spent += cost;
+		shown++;
+	}
+	fold->shown = shown;
+	return 0;
+}
+
+static void distribute(struct fold *fold, const struct metrics_tally *all)
+{
+	struct metrics_tally rest = *all;
+
+	for (u32 i = 0; i < fold->shown; i++) {
+		struct fold_group *g = &fold->groups[i];
+
+		if (!g->delta)
+			continue;
+		add_words(g->sum, g->delta, sizeof(*g->delta));
+		take_words(&rest, g->delta, sizeof(*g->delta));
+	}
+	add_words(&fold->other, &rest, sizeof(rest));
+}
+
+/* Forget groups that are gone and weigh nothing any more. */
+static void tidy(struct fold *fold, double decay)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < fold->count; i++) {
+		struct fold_group *g = &fold->groups[i];
+
+		free(g->delta);
+		g->delta = NULL;
+		g->weight *= decay;
+		if (!g->seen && !g->sum) {
+			group_clear(g);
+			continue;
+		}
+		g->seen = false;
+		fold->groups[kept++] = *g;
+	}
+	fold->count = kept;
+}
+
+/* Counters from @first to before @after: what they grew by, if they did not begin anew. */
+static void machine_delta(const struct metrics_machine *now, const struct metrics_machine *before,
+			  size_t first, size_t after, struct metrics_machine *delta)
+{
+	grow_words((u8 *)delta + first, (const u8 *)now + first, (const u8 *)before + first,
+		   after - first);
+}
+
+static void machine_update(struct fold *fold, const struct metrics *metrics,
+			   struct metrics_tally *ret_delta)
+{
+	const struct metrics_machine *now = &metrics->machine, *before = &fold->latest.machine;
+	struct metrics_machine delta = *now, *m = &fold->machine;
+
+	if (fold->any && before->epoch == now->epoch) {
+		machine_delta(now, before, FIRST_COUNTER, FIRST_LASTING, &delta);
+		machine_delta(now, before, AFTER_LASTING, AFTER_COUNTERS, &delta);
+		grow_words(&delta.all, &now->all, &before->all, sizeof(delta.all));
+	}
+	if (fold->any && before->process == now->process)
+		machine_delta(now, before, FIRST_LASTING, AFTER_LASTING, &delta);
+	add_words((u8 *)m + FIRST_COUNTER, (const u8 *)&delta + FIRST_COUNTER,
+		  AFTER_COUNTERS - FIRST_COUNTER);
+	add_words(&m->all, &delta.all, sizeof(delta.all));
+	/* Once it is not known, the sum never is again. */
+	if (now->written == UINT64_MAX)
+		m->written = UINT64_MAX;
+	*ret_delta = delta.all;
+}
+
+int fold_update(struct fold *fold, struct metrics *metrics, u32 series)
+{
+	struct metrics_tally delta;
+	double age = 0;
+	int r;
+
+	if (metrics->count)
+		qsort(metrics->containers, metrics->count, sizeof(*metrics->containers),
+		      compare_ids);
+	if (fold->any && fold->latest.machine.epoch == metrics->machine.epoch)
+		age = (double)grown(metrics->machine.age_ns, fold->latest.machine.age_ns);
+	tidy(fold, exp2(-age / HALF_LIFE_NS));
+	r = collect(fold, metrics);
+	fold->other_levels |= fold_bits(&metrics->machine.all);
+	if (r >= 0)
+		r = choose(fold, series);
+	if (r >= 0) {
+		machine_update(fold, metrics, &delta);
+		distribute(fold, &delta);
+		metrics_clear(&fold->latest);
+		fold->latest = *metrics;
+		fold->any = true;
+	} else {
+		metrics_clear(metrics);
+	}
+	*metrics = (struct metrics){ 0 };
+	return r;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From the daemon's counters to those that are exported. The daemon's begin anew with it,
+ * containers come and go, and only the heaviest have series: what is exported grows by the
+ * differences between two snapshots, so that each counter only ever grows, and what all
+ * containers and "other" grow by is what the machine does.
+ */
+#ifndef SPEPROF_FOLD_H
+#define SPEPROF_FOLD_H
+
+#include "labels.h"
+#include "metrics.h"
+
+/**
+ * struct fold_group - containers with the same labels
+ * @hash: of @set
+ * @weight: samples lately: halved every ten minutes
+ * @levels: which levels and units it has, by fold_bits()
+ * @kinds: which latencies, as bits
+ * @sum: what is exported; NULL if it has no series
+ * @delta: of the snapshot that is being folded
+ */
+struct fold_group {
+	struct label_set set;
+	u64 hash;
+	double weight;
+	u32 levels;
+	u32 kinds;
+	bool seen;
+	struct metrics_tally *sum;
+	struct metrics_tally *delta;
+};
+
+/**
+ * struct fold - the exporter's counters
+ * @kinds: latencies that containers have series of, as bits
+ * @other_set: labels of @other
+ * @latest: the last snapshot; its counters are the daemon's
+ * @any: whether there was one
+ * @machine: counters from &metrics_machine.records on, and @all: the exporter's
+ * @other: of containers that have no series
+ * @groups: @count of them; those with series have a @sum
+ * @series_wanted: how many series all of them would have had
+ */
+struct fold {
+	const struct labels *labels;
+	u32 kinds;
+	struct label_set other_set;
+	struct metrics latest;
+	bool any;
+	struct metrics_machine machine;
+	struct metrics_tally other;
+	u32 other_levels;
+	struct fold_group *groups;
+	u32 count;
+	u32 room;
+	u32 shown;
+	u64 series_wanted;
+};
+
+/** fold_init() - @labels stay the caller's and as they are */
+void fold_init(struct fold *fold, const struct labels *labels, u32 kinds);
+void fold_deinit(struct fold *fold);
+
+/**
+ * fold_update() - take @metrics in
+ * @metrics: taken over whatever is returned
+ * @series: bound on those of containers, "other" among them
+ *
+ * Return: 0 or -ENOMEM, which leaves counters as they were.
+ */
+int fold_update(struct fold *fold, struct metrics *metrics, u32 series);
+
+/** fold_bits() - a bit for each of @tally's levels and units that are not 0 */
+u32 fold_bits(const struct metrics_tally *tally);
+
+/** fold_series() - how many series a container has, with these levels and latencies */
+u32 fold_series(u32 levels, u32 kinds);
+
+/* Series of a classic histogram: 12 buckets, sum and count. */
+#define FOLD_BUCKETS   12
+#define FOLD_HISTOGRAM (FOLD_BUCKETS + 2)
+
+/* Of a container beside levels and latencies: samples, remote, branches, mispredicted. */
+#define FOLD_COUNTERS 4
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "labels.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+
+#include "escape.h"
+
+#define OTHER "other"
+
+static const char *const fact_names[] = {
+	[LABEL_CONTAINER] = "container",
+	[LABEL_RUNTIME] = "runtime",
+	[LABEL_CGROUP] = "cgroup",
+	[LABEL_UNIT] = "unit",
+	[LABEL_SLICE] = "slice",
+	[LABEL_NAMESPACE] = "namespace",
+	[LABEL_POD] = "pod",
+	[LABEL_POD_CONTAINER] = "pod_container",
+};
+
+/* Of the series themselves, and what Prometheus puts there. */
+static const char *const taken[] = { "le", "kind", "source", "ledger", "cause", "table", "job",
+				     "instance", "quantile", "destination", "state", "version",
+				     "operation" };
+
+void labels_default(struct labels *labels)
+{
+	*labels = (struct labels){
+		.rules = {
+			{ .name = "container", .fact = LABEL_CONTAINER },
+			{ .name = "runtime", .fact = LABEL_RUNTIME },
+		},
+		.count = 2,
+	};
+}
+
+static bool is_name(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+	if (!n || n >= LABEL_SIZE || name[n] || isdigit((unsigned char)*name))
+		return false;
+	if (!strncmp(name, "__", 2))
+		return false;
+	for (unsigned int i = 0; i < ARRAY_SIZE(taken); i++)
+		if (!strcmp(name, taken[i]))
+			return false;
+	return true;
+}
+
+static int rule_value(struct label_rule *rule, const char *value)
+{
+	size_t n = strlen(value);
+
+	if (n >= 2 && *value == '"' && value[n - 1] == '"') {
+		if (n - 2 >= sizeof(rule->constant))
+			return -EINVAL;
+		rule->fact = LABEL_CONSTANT;
+		escape_text(rule->constant, sizeof(rule->constant), value + 1, n - 2);
+		return 0;
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(fact_names); i++) {
+		if (strcmp(fact_names[i], value))
+			continue;
+		rule->fact = i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int labels_add(struct labels *labels, const char *name, const char *value, const char **ret_right)
+{
+	struct label_rule rule = { 0 };
+	unsigned int at = 0;
+
+	if (!is_name(name)) {
+		*ret_right = "a label's name, of letters, digits and \"_\", that series do not have already";
+		return -EINVAL;
+	}
+	if (rule_value(&rule, value) < 0) {
+		*ret_right = "container, runtime, cgroup, unit, slice, namespace, pod, pod_container or "
+			     "\"TEXT\" of at most 127 bytes";
+		return -EINVAL;
+	}
+	snprintf(rule.name, sizeof(rule.name), "%s", name);
+	while (at < labels->count && strcmp(labels->rules[at].name, name))
+		at++;
+	if (at == LABELS_MAX) {
+		*ret_right = "one of at most 8 labels";
+		return -ENOSPC;
+	}
+	labels->rules[at] = rule;
+	if (at == labels->count)
+		labels->count++;
+	return 0;
+}
+
+int labels_pattern(struct labels *labels, bool allow, const char *patterns)
+{
+	char (*list)[LABEL_SIZE] = allow ? labels->allow : labels->deny;
+	unsigned int *count = allow ? &labels->allows : &labels->denies;
+	size_t n;
+
+	*count = 0;
+	for (;; patterns += n) {
+		patterns += strspn(patterns, " \t");
+		n = strcspn(patterns, " \t");
+		if (!n)
+			return 0;
+		if (*count == LABELS_PATTERNS || n >= LABEL_SIZE)
+			return -ENOSPC;
+		memcpy(list[*count], patterns, n);
+		list[(*count)++][n] = 0;
+	}
+}
+
+static bool matches(const char (*patterns)[LABEL_SIZE], unsigned int count, const char *name)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (!fnmatch(patterns[i], name, 0))
+			return true;
+	return false;
+}
+
+bool labels_admit(const struct labels *labels, const struct metrics_container *container)
+{
+	if (matches(labels->deny, labels->denies, container->name))
+		return false;
+	return !labels->allows || matches(labels->allow, labels->allows, container->name);
+}
+
+static bool ends_with(const char *text, size_t n, const char *suffix)
+{
+	size_t s = strlen(suffix);
+
+	return n > s && !memcmp(text + n - s, suffix, s);
+}
+
+/* The innermost component of @path that is a slice, or another unit. */
+static void path_unit(char *to, size_t size, const char *path, bool slice)
+{
+	static const char *const kinds[] = { ".service", ".scope", ".socket", ".mount", ".swap" };
+	bool wanted;
+	size_t n;
+
+	*to = 0;
+	for (const char *at = path; *at; at += n) {
+		at += strspn(at, "/");
+		n = strcspn(at, "/");
+		wanted = slice && ends_with(at, n, ".slice");
+		for (unsigned int i = 0; !slice && i < ARRAY_SIZE(kinds); i++)
+			wanted |= ends_with(at, n, kinds[i]);
+		if (wanted)
+			escape_text(to, size, at, n);
+	}
+}
+
+/* Attribution calls those of pods "namespace/pod/container". */
+static void pod_fact(char *to, size_t size, const struct metrics_container *c, unsigned int index)
+{
+	const char *at = c->name;
+	size_t n;
+
+	*to = 0;
+	if (!strstr(c->path, "kubepods") || !strchr(at, '/') || !strchr(strchr(at, '/') + 1, '/'))
+		return;
+	while (index--)
+		at = strchr(at, '/') + 1;
+	n = strcspn(at, "/");
+	escape_text(to, size, at, n);
+}
+
+static void fact_value(char *to, const struct label_rule *rule, const struct metrics_container *c)
+{
+	switch (rule->fact) {
+	case LABEL_CONTAINER:
+		escape_string(to, LABEL_SIZE, *c->name ? c->name : "none");
+		break;
+	case LABEL_RUNTIME:
+		escape_string(to, LABEL_SIZE, c->runtime);
+		break;
+	case LABEL_CGROUP:
+		escape_string(to, LABEL_SIZE, c->path);
+		break;
+	case LABEL_UNIT:
+	case LABEL_SLICE:
+		path_unit(to, LABEL_SIZE, c->path, rule->fact == LABEL_SLICE);
+		break;
+	case LABEL_NAMESPACE:
+	case LABEL_POD:
+	case LABEL_POD_CONTAINER:
+		pod_fact(to, LABEL_SIZE, c, rule->fact - LABEL_NAMESPACE);
+		break;
+	case LABEL_CONSTANT:
+	case LABEL_FACTS:
+		break;
+	}
+}
+
+void labels_of(const struct labels *labels, const struct metrics_container *container,
+	       struct label_set *ret_set)
+{
+	*ret_set = (struct label_set){ 0 };
+	for (unsigned int i = 0; i < labels->count; i++)
+		fact_value(ret_set->value[i], &labels->rules[i], container);
+}
+
+void labels_other(const struct labels *labels, struct label_set *ret_set)
+{
+	*ret_set = (struct label_set){ 0 };
+	/* Whichever label tells containers apart: the first that is no constant. */
+	for (unsigned int i = 0; i < labels->count; i++) {
+		if (labels->rules[i].fact == LABEL_CONSTANT)
+			continue;
+		strcpy(ret_set->value[i], OTHER);
+		return;
+	}
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* speprof-exporter: speprofd's metrics for a fleet; network and no privileges. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <systemd/sd-event.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "credential.h"
+#include "exporter.h"
+#include "http.h"
+#include "say.h"
+
+#define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
+
+
+struct options {
+	const char *config_path;
+	const char *bus_address;
+	const char *snapshot;
+	bool emulated;
+	struct exporter_config config;
+};
+
+struct secrets {
+	char *certificate;
+	char *key;
+	char *token;
+};
+
+static void usage(FILE *to)
+{
+	fputs("speprof-exporter - export what speprofd samples to a fleet's monitoring\n\n"
+	      "  --config FILE            read FILE instead of " DEFAULT_CONFIG "\n"
+	      "  --set SECTION.KEY=VALUE  override a setting of the file\n"
+	      "  --bus ADDRESS            ask on a private bus instead of the system's\n"
+	      "  --snapshot FILE          read FILE instead of asking: one machine's DumpMetrics\n"
+	      "  --test-allow-emulated    for tests: export what an emulated SPU modelled, too\n"
+	      "  --version                print the version\n"
+	      "  --help                   print this\n",
+	      to);
+}
+
+static int set_override(struct exporter_config *config, const char *text)
+{
+	struct exporter_config_error error = { 0 };
+	const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
+	char section[32], key[160];
+
+	if (!dot || !equals || dot > equals || (size_t)(dot - text) >= sizeof(section) ||
+	    (size_t)(equals - dot) > sizeof(key)) {
+		say(SD_ERR, "--set %.100s: should be SECTION.KEY=VALUE", text);
+		return EX_USAGE;
+	}
+	memcpy(section, text, (size_t)(dot - text));
+	section[dot - text] = 0;
+	memcpy(key, dot + 1, (size_t)(equals - dot - 1));
+	key[equals - dot - 1] = 0;
+	if (exporter_config_set(config, section, key, equals + 1, &error) < 0) {
+		say(SD_ERR, "--set: %s", error.text);
+		return EX_USAGE;
+	}
+	return 0;
+}
+
+static int read_config(struct options *o, bool named)
+{
+	struct exporter_config_error error = { 0 };
+	int r = exporter_config_read(&o->config, o->config_path, &error);
+
+	if (r >= 0 || (r == -ENOENT && !named))
+		return 0;
+	if (error.line)
+		say(SD_ERR, "%s:%u: %s", o->config_path, error.line, error.text);
+	else
+		say(SD_ERR, "%s: %s", o->config_path, error.text);
+	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
+}
+
+enum { OPT_CONFIG = 256, OPT_SET, OPT_BUS, OPT_SNAPSHOT, OPT_EMULATED, OPT_VERSION, OPT_HELP };
+
+static const struct option long_options[] = {
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "set", required_argument, NULL, OPT_SET },
+	{ "bus", required_argument, NULL, OPT_BUS },
+	{ "snapshot", required_argument, NULL, OPT_SNAPSHOT },
+	{ "test-allow-emulated", no_argument, NULL, OPT_EMULATED },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+static int take_option(struct options *o, int c)
+{
+	switch (c) {
+	case OPT_CONFIG:
+		o->config_path = optarg;
+		return 0;
+	case OPT_BUS:
+		o->bus_address = optarg;
+		return 0;
+	case OPT_SNAPSHOT:
+		o->snapshot = optarg;
+		return 0;
+	case OPT_EMULATED:
+		o->emulated = true;
+		return 0;
+	case OPT_SET:
+		return 0;
+	case OPT_VERSION:
+		puts("speprof-exporter " SPEPROF_VERSION);
+		exit(0);
+	case OPT_HELP:
+		usage(stdout);
+		exit(0);
+	}
+	return EX_USAGE;
+}
+
+/* Twice over the options: --set overrides the file wherever it stands. */
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	bool named;
+	int c, r = 0;
+
+	while (!r && (c = getopt_long(argc, argv, "", long_options, NULL)) >= 0)
+		r = take_option(o, c);
+	if (!r && optind < argc) {
+		say(SD_ERR, "%s: no such argument; see --help", argv[optind]);
+		r = EX_USAGE;
+	}
+	if (r)
+		return r;
+	named = o->config_path != NULL;
+	if (!named)
+		o->config_path = DEFAULT_CONFIG;
+	r = read_config(o, named);
+	optind = 1;
+	while (!r && (c = getopt_long(argc, argv, "", long_options, NULL)) >= 0)
+		if (c == OPT_SET && optarg)
+			r = set_override(&o->config, optarg);
+	return r;
+}
+
+static int read_secrets(struct secrets *s)
+{
+	const struct {
+		const char *name;
+		char **text;
+	} all[] = {
+		{ "tls-certificate", &s->certificate },
+		{ "tls-key", &s->key },
+		{ "token", &s->token },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(all); i++) {
+		int r = credential_read(all[i].name, all[i].text);
+
+		if (r < 0) {
+			say(SD_ERR, "credential %s: %s", all[i].name,
+			    r == -EBADMSG ? "should be 1 byte to 64 KiB of text" : strerror(-r));
+			return EX_CONFIG;
+		}
+	}
+	if (!s->certificate != !s->key) {
+		say(SD_ERR, "credentials tls-certificate and tls-key: should be both there, or neither");
+		return EX_CONFIG;
+	}
+	return 0;
+}
+
+/* Nobody reads a machine's profile over the network without a right, nor on the way. */
+static int check_reach(int fd, const struct secrets *s)
+{
+	if (http_is_local(fd) || (s->certificate && s->token))
+		return 0;
+	say(SD_ERR, "the socket can be reached from other machines: that needs the credentials "
+		    "tls-certificate, tls-key and token");
+	return EX_CONFIG;
+}
+
+static int serve_socket(struct exporter *exporter, const struct options *o,
+			const struct secrets *secrets, int fd)
+{
+	struct http_config config = {
+		.fd = fd,
+		.certificate = secrets->certificate,
+		.key = secrets->key,
+		.token = secrets->token,
+		.native = o->config.native,
+	};
+	const char *why = "";
+	int r = check_reach(fd, secrets);
+
+	if (!r && exporter_serve(exporter, &config, &why) < 0) {
+		say(SD_ERR, "HTTP: %s", why);
+		r = EX_CONFIG;
+	}
+	return r;
+}
+
+static int serve_all(struct exporter *exporter, const struct options *o,
+		     const struct secrets *secrets)
+{
+	int n = sd_listen_fds(1), fd, r = 0;
+
+	if (n > EXPORTER_SERVERS) {
+		say(SD_ERR, "%d sockets were handed over: should be at most %d", n, EXPORTER_SERVERS);
+		return EX_CONFIG;
+	}
+	for (int i = 0; i < n && !r; i++)
+		r = serve_socket(exporter, o, secrets, SD_LISTEN_FDS_START + i);
+	if (n > 0 || r || !*o->config.listen)
+		return r;
+	fd = http_listen(o->config.listen);
+	if (fd < 0) {
+		say(SD_ERR, fd == -EINVAL ? "Listen=%s: should be ADDRESS:PORT, with a numeric address" :
+					    "Listen=%s: %s", o->config.listen, strerror(-fd));
+		return fd == -EINVAL ? EX_CONFIG : EX_OSERR;
+	}
+	return serve_socket(exporter, o, secrets, fd);
+}
+
+static int make_event(sd_event **ret_event)
+{
+	sigset_t mask;
+	int r;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGINT);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	/* A peer that is gone is an error of its connection. */
+	signal(SIGPIPE, SIG_IGN);
+	r = sd_event_default(ret_event);
+	if (r >= 0)
+		r = sd_event_add_signal(*ret_event, NULL, SIGTERM, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(*ret_event, NULL, SIGINT, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_set_watchdog(*ret_event, 1);
+	return r;
+}
+
+static int run(const struct options *o, const struct secrets *secrets, sd_event *event)
+{
+	const struct exporter_config *config = &o->config;
+	struct exporter *exporter = NULL;
+	int r;
+
+	if (exporter_new(config, o->emulated, event, &exporter) < 0) {
+		say(SD_ERR, "the exporter could not be started");
+		return EX_OSERR;
+	}
+	r = serve_all(exporter, o, secrets);
+	if (!r && exporter_feed(exporter, o->bus_address, o->snapshot) < 0) {
+		say(SD_ERR, "the exporter could not be started");
+		r = EX_OSERR;
+	}
+	if (!r) {
+		sd_notify(0, "READY=1");
+		if (sd_event_loop(event) < 0)
+			r = EX_OSERR;
+		sd_notify(0, "STOPPING=1");
+	}
+	exporter_free(exporter);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct secrets secrets = { 0 };
+	sd_event *event = NULL;
+	int r;
+
+	exporter_config_default(&o.config);
+	r = parse_options(argc, argv, &o);
+	if (!r)
+		r = read_secrets(&secrets);
+	if (!r && make_event(&event) < 0) {
+		say(SD_ERR, "no event loop");
+		r = EX_OSERR;
+	}
+	if (!r)
+		r = run(&o, &secrets, event);
+	free(secrets.certificate);
+	free(secrets.key);
+	free(secrets.token);
+	sd_event_unref(event);
+	return r;
+}

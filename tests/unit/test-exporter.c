@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Snapshots of hostile bytes, counters that only grow, names that break nothing, the budget. */
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "data-source.h"
+#include "expose.h"
+#include "fold.h"
+#include "histogram.h"
+#include "labels.h"
+#include "metrics.h"
+#include "series.h"
+#include "source.h"
+
+static struct labels labels;
+
+static int setup(void **state)
+{
+	(void)state;
+	labels_default(&labels);
+	return 0;
+}
+
+static void tally_add(struct metrics_tally *t, u64 samples)
+{
+	t->samples += samples;
+	t->weight[1] += 1000 * samples;
+	t->memory += samples;
+	t->level[SPE_LEVEL_L1] += samples / 2;
+	t->level[SPE_LEVEL_DRAM] += samples - samples / 2;
+	for (unsigned int i = 0; i < METRICS_LATENCIES; i++) {
+		t->latency[i].bucket[histogram_bucket(100)] += samples;
+		t->latency[i].sum += 100 * samples;
+	}
+}
+
+/* Containers "c0", "c1" ... with samples[i] each, and as many again of nobody's. */
+static struct metrics metrics_new(u64 epoch, const u64 *samples, u32 count, u64 nobody)
+{
+	struct metrics m = { .count = count };
+
+	m.machine.epoch = epoch;
+	m.machine.process = 1;
+	m.machine.backend = BACKEND_HARDWARE;
+	m.containers = calloc(count + 1, sizeof(*m.containers));
+	assert_non_null(m.containers);
+	for (u32 i = 0; i < count; i++) {
+		m.containers[i].id = i + 1;
+		snprintf(m.containers[i].name, sizeof(m.containers[i].name), "c%u", i);
+		strcpy(m.containers[i].runtime, "docker");
+		tally_add(&m.containers[i].tally, samples[i]);
+		tally_add(&m.machine.all, samples[i]);
+		m.machine.records += samples[i];
+	}
+	tally_add(&m.machine.all, nobody);
+	m.machine.records += nobody;
+	return m;
+}
+
+static void update(struct fold *fold, u64 epoch, const u64 *samples, u32 count, u64 nobody, u32 series)
+{
+	struct metrics m = metrics_new(epoch, samples, count, nobody);
+
+	assert_return_code(fold_update(fold, &m, series), 0);
+}
+
+static u64 shown_samples(const struct fold *fold, const char *name)
+{
+	for (u32 i = 0; i < fold->shown; i++)
+		if (!strcmp(fold->groups[i].set.value[0], name))
+			return fold->groups[i].sum->samples;
+	return UINT64_MAX;
+}
+
+static u64 all_samples(const struct fold *fold)
+{
+	u64 sum = fold->other.samples;
+
+	for (u32 i = 0; i < fold->shown; i++)
+		sum += fold->groups[i].sum->samples;
+	return sum;
+}
+
+static void test_counters_grow(void **state)
+{
+	struct fold fold;
+
+	(void)state;
+	fold_init(&fold, &labels, 7);
+	update(&fold, 1, (u64[]){ 100, 50 }, 2, 7, 1000);
+	assert_int_equal(shown_samples(&fold, "c0"), 100);
+	assert_int_equal(fold.other.samples, 7);
+	update(&fold, 1, (u64[]){ 110, 80 }, 2, 9, 1000);
+	assert_int_equal(shown_samples(&fold, "c1"), 80);
+	assert_int_equal(all_samples(&fold), 199);
+	/* The daemon is another: its counters are added, not taken for going back. */
+	update(&fold, 2, (u64[]){ 5, 6 }, 2, 1, 1000);
+	assert_int_equal(shown_samples(&fold, "c0"), 115);
+	assert_int_equal(shown_samples(&fold, "c1"), 86);
+	assert_int_equal(fold.other.samples, 10);
+	assert_int_equal(fold.machine.records, 211);
+	/* A container's place was given to another's figures: they began anew. */
+	update(&fold, 2, (u64[]){ 2, 6 }, 2, 5, 1000);
+	assert_int_equal(shown_samples(&fold, "c0"), 117);
+	fold_deinit(&fold);
+}
+
+/* Room for two of five, whoever they are: sums hold, and each counter only grows. */
+static void test_budget(void **state)
+{
+	u64 samples[5] = { 10, 20, 30, 40, 50 }, before = 0, nobody = 3;
+	u32 room = 3 * fold_series(0x7, 7);
+	struct fold fold;
+
+	(void)state;
+	fold_init(&fold, &labels, 7);
+	for (unsigned int round = 0; round < 50; round++) {
+		update(&fold, 1, samples, 5, nobody, room);
+		assert_int_equal(fold.shown, 2);
+		assert_true(fold.other.samples >= before);
+		assert_true(fold.series_wanted > room);
+		before = fold.other.samples;
+		for (unsigned int i = 0; i < 5; i++)
+			samples[i] += round * i % 7 + (round > 25 && i == 0 ? 1000 : 0);
+		nobody += 2;
+	}
+	assert_true(shown_samples(&fold, "c0") < UINT64_MAX);
+	fold_deinit(&fold);
+}
+
+/* A snapshot of the last figures: what has series and "other" are all that there is. */
+static void test_sums(void **state)
+{
+	u64 samples[5] = { 10, 20, 30, 40, 50 };
+	u32 room = 3 * fold_series(0x7, 7);
+	struct fold fold;
+
+	(void)state;
+	fold_init(&fold, &labels, 7);
+	update(&fold, 1, samples, 5, 3, room);
+	assert_int_equal(all_samples(&fold), 153);
+	assert_int_equal(shown_samples(&fold, "c4"), 50);
+	assert_int_equal(fold.other.samples, 63);
+	fold_deinit(&fold);
+}
+
+static u32 count_series(const struct series_set *set)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < set->count; i++)
+		count += set->series[i].histogram ? FOLD_HISTOGRAM : 1;
+	return count;
+}
+
+static const struct series_self self = {
+	.feed_up = true, .exportable = true,
+	.push = { { .destination = "a" }, { .destination = "b" }, { .destination = "c" } },
+};
+
+static void test_bound(void **state)
+{
+	struct series_set set = { 0 };
+	u64 samples[300];
+	struct metrics m;
+	struct fold fold;
+
+	(void)state;
+	for (unsigned int i = 0; i < 300; i++)
+		samples[i] = 1000 + i;
+	for (u32 bound = 200; bound < 2000; bound += 37) {
+		fold_init(&fold, &labels, 7);
+		m = metrics_new(1, samples, 300, 5);
+		for (unsigned int i = 0; i < METRICS_BLINDS; i++)
+			m.machine.blind_ns[i] = 1;
+		u32 machine = series_machine(&fold, &m);
+
+		assert_return_code(fold_update(&fold, &m, bound - machine), 0);
+		assert_return_code(series_build(&set, &fold, &self), 0);
+		assert_in_range(count_series(&set), 1, bound);
+		/* And as many as there is room for, but for one container's. */
+		assert_true(count_series(&set) + fold_series(0x7, 7) + 8 > bound);
+		fold_deinit(&fold);
+	}
+	series_deinit(&set);
+}
+
+/* Every line of the older format is a comment, or name{labels} value. */
+static void check_text(const char *text, size_t size)
+{
+	bool quoted = false;
+
+	assert_int_equal(text[size - 1], '\n');
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (!i || text[i - 1] == '\n') {
+			assert_false(quoted);
+			assert_true(c == '#' || !strncmp(text + i, "speprof_", 8));
+			if (c == '#') {
+				i += strcspn(text + i, "\n");
+				continue;
+			}
+		}
+		assert_true(c == '\n' || c >= ' ');
+		if (quoted && c == '\\') {
+			i++;
+			assert_true(text[i] == '\\' || text[i] == '"' || text[i] == 'n');
+		} else if (c == '"') {
+			quoted = !quoted;
+		}
+	}
+	assert_false(quoted);
+}
+
+static void test_hostile_names(void **state)
+{
+	static const char *const names[] = {
+		"a\"} 1\nevil 2", "\\", "\\\"", "\xff\xfe", "\x01\x02", "", "other", "(other)",
+		"\xe2\x80\xae", "a{b=\"c\"}", "none", "# EOF",
+	};
+	struct series_set set = { 0 };
+	struct metrics m;
+	struct fold fold;
+	u64 samples[ARRAY_SIZE(names)];
+	size_t size;
+	char *text;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
+		samples[i] = 10 + i;
+	m = metrics_new(1, samples, ARRAY_SIZE(names), 1);
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
+		snprintf(m.containers[i].name, sizeof(m.containers[i].name), "%s", names[i]);
+	fold_init(&fold, &labels, 7);
+	assert_return_code(fold_update(&fold, &m, 10000), 0);
+	/* "other" is the name of what is summed, and no container's; "" and "none" are one. */
+	assert_int_equal(fold.shown, ARRAY_SIZE(names) - 3 + 1);
+	assert_return_code(series_build(&set, &fold, &self), 0);
+	for (unsigned int f = 0; f < EXPOSE_FORMATS; f++) {
+		assert_return_code(expose_series(&set, f, &text, &size), 0);
+		if (f != EXPOSE_PROTOBUF)
+			check_text(text, size);
+		free(text);
+	}
+	fold_deinit(&fold);
+	series_deinit(&set);
+}
+
+static void test_snapshots(void **state)
+{
+	struct metrics m = metrics_new(9, (u64[]){ 4, 5, 6 }, 3, 1), back = { 0 };
+	const char *why = NULL;
+	size_t size;
+	u8 *bytes;
+	int fd = metrics_dump(&m);
+
+	(void)state;
+	assert_return_code(fd, 0);
+	assert_true(fcntl(fd, F_GET_SEALS) & F_SEAL_WRITE);
+	assert_return_code(metrics_load(fd, &back, &why), 0);
+	assert_int_equal(back.count, 3);
+	assert_memory_equal(back.containers, m.containers, 3 * sizeof(*m.containers));
+	assert_memory_equal(&back.machine, &m.machine, sizeof(m.machine));
+	metrics_clear(&back);
+
+	size = (size_t)lseek(fd, 0, SEEK_END);
+	bytes = malloc(size + 8);
+	assert_non_null(bytes);
+	assert_int_equal(pread(fd, bytes, size, 0), size);
+	/* Cut anywhere, or longer: refused, and says why. */
+	for (size_t n = 0; n < size; n += n < 64 ? 1 : 97) {
+		assert_int_equal(metrics_parse(bytes, n, &back, &why), -EBADMSG);
+		assert_non_null(why);
+	}
+	assert_int_equal(metrics_parse(bytes, size + 8, &back, &why), -EBADMSG);
+	/* Each word of the head. */
+	for (size_t i = 0; i < sizeof(struct metrics_head); i += 4) {
+		u32 word, all = UINT32_MAX;
+
+		memcpy(&word, bytes + i, sizeof(word));
+		memcpy(bytes + i, &all, sizeof(all));
+		assert_true(metrics_parse(bytes, size, &back, &why) < 0);
+		memcpy(bytes + i, &word, sizeof(word));
+	}
+	memset(bytes + size - sizeof(struct metrics_container), 'x', 300);
+	assert_int_equal(metrics_parse(bytes, size, &back, &why), -EBADMSG);
+	free(bytes);
+	metrics_clear(&m);
+	close(fd);
+}
+
+static void test_histograms(void **state)
+{
+	struct metrics_histogram h = { 0 };
+	u64 classic[FOLD_BUCKETS], native[SERIES_INDICES], zero, sum = 0;
+
+	(void)state;
+	for (u32 v = 0; v < 65536; v++)
+		h.bucket[histogram_bucket((u16)v)]++;
+	series_classic(&h, classic);
+	for (unsigned int i = 0; i < FOLD_BUCKETS - 1; i++)
+		assert_int_equal(classic[i], series_bounds[i] + 1);
+	assert_int_equal(classic[FOLD_BUCKETS - 1], 65536);
+	series_native(&h, native, &zero);
+	assert_int_equal(zero, 1);
+	for (unsigned int i = 0; i < SERIES_INDICES; i++) {
+		sum += native[i];
+		/* At a power of two the bound is exact. */
+		if (i % 4 == 0 && i < 64)
+			assert_int_equal(sum, 1ULL << i / 4);
+	}
+	assert_int_equal(sum, 65535);
+}
+
+static void test_labels(void **state)
+{
+	static const struct metrics_container pod = {
+		.name = "shop/web-7/nginx", .runtime = "containerd",
+		.path = "/kubepods.slice/kubepods-pod1.slice/cri-containerd-abc.scope",
+	};
+	struct labels l = { 0 };
+	struct label_set set;
+	const char *right;
+
+	(void)state;
+	assert_return_code(labels_add(&l, "ns", "namespace", &right), 0);
+	assert_return_code(labels_add(&l, "p", "pod", &right), 0);
+	assert_return_code(labels_add(&l, "c", "pod_container", &right), 0);
+	assert_return_code(labels_add(&l, "u", "unit", &right), 0);
+	assert_return_code(labels_add(&l, "s", "slice", &right), 0);
+	assert_return_code(labels_add(&l, "env", "\"prod\"", &right), 0);
+	labels_of(&l, &pod, &set);
+	assert_string_equal(set.value[0], "shop");
+	assert_string_equal(set.value[1], "web-7");
+	assert_string_equal(set.value[2], "nginx");
+	assert_string_equal(set.value[3], "cri-containerd-abc.scope");
+	assert_string_equal(set.value[4], "kubepods-pod1.slice");
+	assert_int_equal(labels_add(&l, "le", "pod", &right), -EINVAL);
+	assert_int_equal(labels_add(&l, "__x", "pod", &right), -EINVAL);
+	assert_int_equal(labels_add(&l, "a-b", "pod", &right), -EINVAL);
+	assert_int_equal(labels_add(&l, "x", "cmdline", &right), -EINVAL);
+	assert_return_code(labels_pattern(&l, true, "shop/* web"), 0);
+	assert_return_code(labels_pattern(&l, false, "*/nginx"), 0);
+	assert_false(labels_admit(&l, &pod));
+	assert_return_code(labels_pattern(&l, false, ""), 0);
+	assert_true(labels_admit(&l, &pod));
+	assert_return_code(labels_pattern(&l, true, "x"), 0);
+	assert_false(labels_admit(&l, &pod));
+}
+
+static void test_negotiation(void **state)
+{
+	static const struct {
+		const char *accept;
+		bool native;
+		enum expose_format format;
+	} rows[] = {
+		{ NULL, true, EXPOSE_TEXT },
+		{ "", true, EXPOSE_TEXT },
+		{ "*/*", true, EXPOSE_TEXT },
+		{ "image/png", true, EXPOSE_TEXT },
+		/* What Prometheus 2.42 sends, without and with native histograms. */
+		{ "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;"
+		  "q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", true, EXPOSE_OPENMETRICS },
+		{ "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+		  "encoding=delimited,application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5",
+		  true, EXPOSE_PROTOBUF },
+		{ "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+		  "encoding=delimited,application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5",
+		  false, EXPOSE_OPENMETRICS },
+		{ "text/plain, application/openmetrics-text;q=0.2", true, EXPOSE_TEXT },
+		{ "text/plain;q=0, application/openmetrics-text;q=0.001", true, EXPOSE_OPENMETRICS },
+		{ ",,,;q=,q", true, EXPOSE_TEXT },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].accept ? rows[i].accept : "none");
+		assert_row(expose_negotiate(rows[i].accept, rows[i].native) == rows[i].format);
+	}
+}
+
+static void test_config(void **state)
+{
+	struct exporter_config_error error = { 0 };
+	struct exporter_config config;
+	char path[] = "/tmp/speprof-exporter-XXXXXX";
+	int fd = mkstemp(path);
+	FILE *f = fdopen(fd, "w");
+
+	(void)state;
+	assert_non_null(f);
+	fputs("# c\n[Exporter]\nMaxSeries = 900\n[Labels]\npod=pod\nenv=\"x\"\n[RemoteWrite]\nURL=https://a/b\n", f);
+	fflush(f);
+	exporter_config_default(&config);
+	assert_return_code(exporter_config_read(&config, path, &error), 0);
+	assert_int_equal(config.max_series, 900);
+	assert_int_equal(config.labels.count, 2);
+	assert_string_equal(config.write_url, "https://a/b");
+	fputs("IntervalSec=0\n", f);
+	fclose(f);
+	assert_int_equal(exporter_config_read(&config, path, &error), -EINVAL);
+	assert_int_equal(error.line, 9);
+	assert_string_equal(error.text, "IntervalSec=0: should be 1 to 3600");
+	assert_int_equal(exporter_config_set(&config, "RemoteWrite", "URL", "ftp://x", &error), -EINVAL);
+	assert_int_equal(exporter_config_set(&config, "Exporter", "Nothing", "1", &error), -EINVAL);
+	assert_int_equal(exporter_config_read(&config, "/nonexistent", &error), -ENOENT);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_counters_grow, setup),
+		cmocka_unit_test_setup(test_budget, setup),
+		cmocka_unit_test_setup(test_sums, setup),
+		cmocka_unit_test_setup(test_bound, setup),
+		cmocka_unit_test_setup(test_hostile_names, setup),
+		cmocka_unit_test(test_snapshots),
+		cmocka_unit_test(test_histograms),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_negotiation),
+		cmocka_unit_test(test_config),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
