@@ -8,6 +8,7 @@
 #include "tick-clock.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -44,12 +45,21 @@ static int real_watch(int epoll, int fd)
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
+/* In order of read_format: the count, which SPUs have not, and the time. */
+static u64 real_ran_ns(int fd)
+{
+	u64 values[2];
+
+	return read(fd, values, sizeof(values)) == sizeof(values) ? values[1] : 0;
+}
+
 const struct perf_host perf_host_real = {
 	.devices = "/sys/bus/event_source/devices",
 	.cpus = "/sys/devices/system/cpu",
 	.open = real_open,
 	.enable = real_enable,
 	.watch = real_watch,
+	.ran_ns = real_ran_ns,
 };
 
 static u64 now_ns(void)
@@ -81,11 +91,20 @@ static int map_both(struct perf_aux *aux)
 }
 
 int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
-		  const struct perf_event_attr *attr, u32 cpu, const struct source_window *window)
+		  const struct perf_event_attr *attr, u32 cpu, const struct source_window *window,
+		  struct source_trouble *trouble)
 {
 	int r;
 
-	*aux = (struct perf_aux){ .host = host, .cpu = cpu, .window = *window, .fd = -1 };
+	*aux = (struct perf_aux){
+		.host = host,
+		.cpu = cpu,
+		.window = *window,
+		.trouble = trouble,
+		.blind_ns = aux->blind_ns,
+		.lost_bytes = aux->lost_bytes,
+		.fd = -1,
+	};
 	r = host->open(attr, cpu);
 	if (r < 0)
 		return r;
@@ -112,23 +131,26 @@ void perf_aux_close(struct perf_aux *aux)
 
 int perf_aux_start(struct perf_aux *aux)
 {
+	int r = aux->host->enable(aux->fd, true);
+
+	aux->on = r >= 0;
 	aux->armed_from = now_ns();
-	aux->blind_ns = 0;
-	return aux->host->enable(aux->fd, true);
+	return r;
 }
 
 void perf_aux_stop(struct perf_aux *aux)
 {
+	aux->on = false;
 	if (aux->fd >= 0)
 		aux->host->enable(aux->fd, false);
 }
 
-void perf_aux_flush(struct perf_aux *aux)
+bool perf_aux_is_dead(struct perf_aux *aux)
 {
-	u64 from = now_ns();
+	u64 ran = aux->host->ran_ns(aux->fd), before = aux->ran_ns;
 
-	if (aux->host->enable(aux->fd, false) >= 0 && aux->host->enable(aux->fd, true) >= 0)
-		aux->blind_ns += now_ns() - from;
+	aux->ran_ns = ran;
+	return before && ran == before;
 }
 
 /* The bytes of a window in one piece. */
@@ -179,10 +201,24 @@ static void repair(struct perf_aux *aux, u64 since)
 {
 	u64 now;
 
-	if (aux->host->enable(aux->fd, true) < 0)
+	if (!aux->on || aux->host->enable(aux->fd, true) < 0)
 		return;
 	now = now_ns();
 	aux->blind_ns += now > since ? now - since : 0;
+}
+
+/* PARTIAL is PMBSR.DL: records were lost, by a fault or a full buffer; PMBSR is not told. */
+static void count_trouble(struct perf_aux *aux, u64 flags)
+{
+	struct source_trouble *trouble = aux->trouble;
+
+	if (flags & PERF_AUX_FLAG_PARTIAL) {
+		trouble->faults++;
+		snprintf(trouble->last, sizeof(trouble->last),
+			 "CPU %u: records were lost (PMBSR.DL); the kernel's log may say why", aux->cpu);
+	} else if (flags & PERF_AUX_FLAG_TRUNCATED) {
+		trouble->unread++;
+	}
 }
 
 /* Whether the record tells of bytes that are in the area. */
@@ -206,6 +242,7 @@ static int take_aux(struct perf_aux *aux, const struct source_sink *sink)
 	if (aux->untold && record.offset > aux->ring.control->aux_tail)
 		aux->lost_bytes += record.offset - aux->ring.control->aux_tail;
 	aux->untold = false;
+	count_trouble(aux, record.flags);
 	if (record.size)
 		hand_over(aux, &record, sink);
 	__atomic_store_n(&aux->ring.control->aux_tail, record.offset + record.size, __ATOMIC_RELEASE);
@@ -254,4 +291,17 @@ int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink)
 		give_up(aux);
 	perf_ring_end(&aux->ring);
 	return r < 0 ? r : windows;
+}
+
+/* What is handed over is of before the pause. */
+int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink)
+{
+	u64 from = now_ns(), blind = 0;
+	int r;
+
+	if (aux->host->enable(aux->fd, false) >= 0 && aux->host->enable(aux->fd, true) >= 0)
+		blind = now_ns() - from;
+	r = perf_aux_drain(aux, sink);
+	aux->blind_ns += blind;
+	return r;
 }

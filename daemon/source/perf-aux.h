@@ -16,6 +16,7 @@
  * @open: perf_event_open(2) for all tasks of a CPU: descriptor or negative errno
  * @enable: PERF_EVENT_IOC_ENABLE or _DISABLE: 0 or negative errno
  * @watch: EPOLL_CTL_ADD: 0 or negative errno
+ * @ran_ns: how long the event has been on its CPU, 0 if unknown
  */
 struct perf_host {
 	const char *devices;
@@ -23,6 +24,7 @@ struct perf_host {
 	int (*open)(const struct perf_event_attr *attr, u32 cpu);
 	int (*enable)(int fd, bool on);
 	int (*watch)(int epoll, int fd);
+	u64 (*ran_ns)(int fd);
 };
 
 /** perf_host_real - this machine's */
@@ -33,8 +35,11 @@ extern const struct perf_host perf_host_real;
  * @window: what is the same for each of its windows
  * @armed_from: since when the SPU may have been writing, ns
  * @blind_ns: until the next window, how long it certainly was not
+ * @ran_ns: what the kernel said at perf_aux_is_dead() of how long it ran
+ * @trouble: of the source, where it is counted
  * @scratch: for a window that goes around the area's end
  * @untold: the ring had no room to tell of some window
+ * @on: it is to sample
  */
 struct perf_aux {
 	const struct perf_host *host;
@@ -44,10 +49,13 @@ struct perf_aux {
 	u64 armed_from;
 	u64 blind_ns;
 	u64 lost_bytes;
+	u64 ran_ns;
+	struct source_trouble *trouble;
 	struct source_window window;
 	u32 cpu;
 	int fd;
 	bool untold;
+	bool on;
 };
 
 /* Of the ring and of the area: powers of two. At 1,000 samples a second 4 s of records. */
@@ -57,16 +65,21 @@ struct perf_aux {
 /**
  * perf_aux_open() - the event @attr on @cpu, disabled
  * @window: cpu, midr, interval ... of its windows
+ * @trouble: where what goes wrong is counted
+ *
+ * What an event on the same CPU left in @aux to be told (time, bytes) is told with the first
+ * window of this one.
  *
  * Return: 0; -ENODEV if the CPU is offline; the negative errno of perf or mmap.
  */
 int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
-		  const struct perf_event_attr *attr, u32 cpu, const struct source_window *window);
+		  const struct perf_event_attr *attr, u32 cpu, const struct source_window *window,
+		  struct source_trouble *trouble);
 
 /** perf_aux_close() - may be called on a closed one */
 void perf_aux_close(struct perf_aux *aux);
 
-/** perf_aux_start() - enable; what was blind until now is not counted */
+/** perf_aux_start() - enable; that it was stopped until now is not blind */
 int perf_aux_start(struct perf_aux *aux);
 
 /** perf_aux_stop() - disable; the kernel says in the ring what the SPU wrote last */
@@ -75,15 +88,29 @@ void perf_aux_stop(struct perf_aux *aux);
 /**
  * perf_aux_drain() - hand over every window that the ring tells of
  *
- * Where the driver has disabled the event (no room, a fault) it is enabled
- * again, and the time in between is blind.
+ * Where the driver has disabled the event (no room, records lost) it is enabled
+ * again, unless it was stopped, and the time in between is blind.
  *
  * Return: windows handed over, or -EBADMSG if the ring cannot be walked: what it
  * told of is lost then.
  */
 int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink);
 
-/** perf_aux_flush() - make the driver tell what the SPU has written so far */
-void perf_aux_flush(struct perf_aux *aux);
+/**
+ * perf_aux_flush() - make the driver tell what the SPU has written so far, and hand it over
+ *
+ * An SPU that a fault has stopped, of which the driver says nothing but in the kernel's log,
+ * goes on from here.
+ *
+ * Return: as perf_aux_drain().
+ */
+int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink);
+
+/**
+ * perf_aux_is_dead() - whether the event has not been on its CPU since this was asked last
+ *
+ * The kernel takes events from a CPU that goes offline and does not put them back.
+ */
+bool perf_aux_is_dead(struct perf_aux *aux);
 
 #endif

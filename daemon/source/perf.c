@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,8 +19,11 @@
 #include "perf-source.h"
 #include "regs.h"
 
-/* After so long without a window the driver is asked for what there is. */
+/* So often all is looked at, and of a CPU without a window the driver is asked for what there is. */
 #define FLUSH_NS 1000000000ULL
+/* PMSIRR.INTERVAL, bits 31:8, in operations: the driver cuts off what is below. */
+#define INTERVAL_MASK  0xffffff00ULL
+#define INTERVAL_LEAST 256
 /* Records that may wait for a watermark: a quarter of a second's. */
 #define RECORD_SIZE 64
 #define WATERMARK_MIN 4096
@@ -31,6 +35,7 @@ struct perf_source {
 	struct perf_pmu pmus[PERF_PMU_MAX];
 	int pmu_count;
 	int epoll;
+	int timer;
 	bool running;
 	u64 checked_ns;
 	u32 count; /* CPUs up to the highest that has an SPU */
@@ -118,7 +123,7 @@ static bool fill_filters(const struct perf_pmu *pmu, const struct source_config 
 /* The kernel's driver puts the period's upper 24 bits into PMSIRR_EL1.INTERVAL (D17.3.4). */
 static u32 mean_interval(const struct perf_source *p, const struct perf_pmu *pmu)
 {
-	return ((u32)p->source.interval_ns & ~0xffU) + (p->config.jitter && !pmu->ernd ? 128 : 1);
+	return (u32)p->source.interval_ns + (p->config.jitter && !pmu->ernd ? 128 : 1);
 }
 
 static int open_cpu(struct perf_source *p, u32 cpu)
@@ -129,6 +134,7 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 		.type = pmu->type,
 		.sample_period = p->source.interval_ns,
 		.sample_type = PERF_SAMPLE_TIME,
+		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.sample_id_all = 1,
 		.disabled = 1,
 		.exclude_kernel = !p->config.kernel,
@@ -155,7 +161,7 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	r = fill_settings(pmu, &p->config, &attr);
 	p->source.filters &= fill_filters(pmu, &p->config, &attr);
 	if (r >= 0)
-		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr, cpu, &window);
+		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr, cpu, &window, &p->source.trouble);
 	if (r < 0)
 		return r;
 	r = p->host.watch(p->epoll, p->cpus[cpu].fd);
@@ -170,6 +176,19 @@ static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct 
 	perf_aux_drain(aux, sink);
 	epoll_ctl(p->epoll, EPOLL_CTL_DEL, aux->fd, NULL);
 	perf_aux_close(aux);
+}
+
+/* It went and came back between two looks: nobody knows since when it has sampled nothing. */
+static void reopen_cpu(struct perf_source *p, u32 cpu, const struct source_sink *sink)
+{
+	struct perf_aux *aux = &p->cpus[cpu];
+	u64 now;
+
+	close_cpu(p, aux, sink);
+	now = now_ns();
+	aux->blind_ns += now > aux->armed_from ? now - aux->armed_from : 0;
+	if (open_cpu(p, cpu) >= 0)
+		perf_aux_start(aux);
 }
 
 /* CPUs come and go; those without an SPU are not asked. */
@@ -188,9 +207,21 @@ static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
 			continue;
 		if (aux->fd >= 0 && !cpu_list_has(&online, cpu))
 			close_cpu(p, aux, sink);
+		else if (aux->fd >= 0 && perf_aux_is_dead(aux))
+			reopen_cpu(p, cpu, sink);
 		else if (aux->fd < 0 && cpu_list_has(&online, cpu) && open_cpu(p, cpu) >= 0)
 			perf_aux_start(aux);
 	}
+}
+
+/* Quiet CPUs wake nobody. */
+static void set_timer(const struct perf_source *p, u64 ns)
+{
+	const struct timespec every = { .tv_sec = (time_t)(ns / 1000000000ULL),
+					.tv_nsec = (long)(ns % 1000000000ULL) };
+
+	timerfd_settime(p->timer, 0,
+			&(struct itimerspec){ .it_value = every, .it_interval = every }, NULL);
 }
 
 static int perf_start(struct source *source)
@@ -203,6 +234,7 @@ static int perf_start(struct source *source)
 			r = perf_aux_start(&p->cpus[cpu]);
 	p->running = r >= 0;
 	p->checked_ns = now_ns();
+	set_timer(p, FLUSH_NS);
 	return r;
 }
 
@@ -213,6 +245,7 @@ static void perf_stop(struct source *source)
 	for (u32 cpu = 0; cpu < p->count; cpu++)
 		perf_aux_stop(&p->cpus[cpu]);
 	p->running = false;
+	set_timer(p, 0);
 }
 
 static int perf_fd(struct source *source)
@@ -224,8 +257,10 @@ static int perf_fd(struct source *source)
 static void take_readiness(struct perf_source *p)
 {
 	struct epoll_event events[64];
+	u64 expirations;
 
 	(void)!epoll_wait(p->epoll, events, ARRAY_SIZE(events), 0);
+	(void)!read(p->timer, &expirations, sizeof(expirations));
 }
 
 static int drain_cpu(struct perf_source *p, struct perf_aux *aux, bool flush,
@@ -236,11 +271,7 @@ static int drain_cpu(struct perf_source *p, struct perf_aux *aux, bool flush,
 	if (aux->fd < 0)
 		return 0;
 	r = perf_aux_drain(aux, sink);
-	if (r == 0 && flush && p->running) {
-		perf_aux_flush(aux);
-		r = perf_aux_drain(aux, sink);
-	}
-	return r;
+	return r == 0 && flush && p->running ? perf_aux_flush(aux, sink) : r;
 }
 
 static int perf_drain(struct source *source, const struct source_sink *sink)
@@ -269,6 +300,8 @@ static void perf_free(struct source *source)
 
 	for (u32 cpu = 0; cpu < p->count; cpu++)
 		perf_aux_close(&p->cpus[cpu]);
+	if (p->timer >= 0)
+		close(p->timer);
 	if (p->epoll >= 0)
 		close(p->epoll);
 	free(p);
@@ -339,7 +372,10 @@ static u64 interval_of(const struct perf_pmu *pmus, int count, const struct sour
 	for (int i = 0; i < count; i++)
 		if (interval < pmus[i].interval_min)
 			interval = pmus[i].interval_min;
-	return interval > UINT32_MAX ? UINT32_MAX : interval;
+	if (interval < INTERVAL_LEAST)
+		interval = INTERVAL_LEAST;
+	/* The driver does likewise, and does not say so. */
+	return interval > INTERVAL_MASK ? INTERVAL_MASK : interval & INTERVAL_MASK;
 }
 
 /* Another attribute is another event: CPUs are blind between the two. */
@@ -394,7 +430,17 @@ static struct perf_source *perf_new(const struct source_config *config,
 	for (u32 cpu = 0; cpu < cpus; cpu++)
 		p->cpus[cpu].fd = -1;
 	p->epoll = epoll_create1(EPOLL_CLOEXEC);
+	p->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	return p;
+}
+
+static int watch_timer(const struct perf_source *p)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (p->epoll < 0 || p->timer < 0)
+		return -EMFILE;
+	return epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->timer, &event) < 0 ? -errno : 0;
 }
 
 int source_perf_new_on(const struct perf_host *host, const struct source_config *config,
@@ -414,7 +460,9 @@ int source_perf_new_on(const struct perf_host *host, const struct source_config 
 	p = perf_new(config, host, pmus, count);
 	if (!p)
 		return -ENOMEM;
-	r = p->epoll < 0 ? -EMFILE : open_cpus(p, ret_reason);
+	r = watch_timer(p);
+	if (r >= 0)
+		r = open_cpus(p, ret_reason);
 	if (r < 0) {
 		perf_free(&p->source);
 		return r;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,6 +33,8 @@ struct event {
 	u32 opened;
 	u32 enables;
 	u32 disables;
+	u64 ran_ns;
+	bool runs;
 	int fd;
 };
 
@@ -74,6 +77,7 @@ static int fake_open(const struct perf_event_attr *attr, u32 cpu)
 		.ring = map + page,
 		.area = map + page + PERF_AUX_RING_SIZE,
 		.opened = e->opened + 1,
+		.runs = true,
 		.fd = fd,
 	};
 	return fd;
@@ -98,12 +102,22 @@ static int fake_watch(int epoll, int fd)
 	return epoll >= 0 && fd >= 0 ? 0 : -EBADF;
 }
 
+/* More each time that it is asked. */
+static u64 fake_ran_ns(int fd)
+{
+	for (u32 i = 0; i < CPUS; i++)
+		if (kernel.events[i].fd == fd && kernel.events[i].opened)
+			return kernel.events[i].ran_ns += kernel.events[i].runs;
+	return 0;
+}
+
 static const struct perf_host host = {
 	.devices = kernel.devices,
 	.cpus = kernel.cpus,
 	.open = fake_open,
 	.enable = fake_enable,
 	.watch = fake_watch,
+	.ran_ns = fake_ran_ns,
 };
 
 static void put_file(const char *folder, const char *file, const char *text)
@@ -618,6 +632,113 @@ static void test_flush(void **state)
 	source->ops->free(source);
 }
 
+/* Nobody else wakes the reader of a machine that does nothing. */
+static void test_quiet(void **state)
+{
+	struct source *source;
+	struct pollfd ready;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	ready = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
+	assert_int_equal(poll(&ready, 1, 0), 0);
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(poll(&ready, 1, 60000), 1);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(kernel.events[0].disables, 1);
+	source->ops->stop(source);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(poll(&ready, 1, 1500), 0);
+	source->ops->free(source);
+}
+
+/* What is drained after the end starts nothing again. */
+static void test_stopped(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, now_ns());
+	source->ops->stop(source);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(e->enables, 1);
+	assert_int_equal(source->trouble.unread, 1);
+	assert_int_equal(source->trouble.faults, 0);
+	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, now_ns());
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(source->trouble.unread, 1);
+	assert_int_equal(source->trouble.faults, 1);
+	assert_non_null(strstr(source->trouble.last, "CPU 0"));
+	source->ops->free(source);
+}
+
+/* A CPU that went and came back within a second has an event that never runs again. */
+static void test_dead(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	for (int i = 0; i < 6000 && !e->ran_ns; i++) {
+		usleep(10000);
+		assert_int_equal(drain(source), 0);
+	}
+	assert_int_equal(e->ran_ns, 1);
+	assert_int_equal(e->opened, 1);
+	e->runs = false;
+	until_opened(source, 0, 2);
+	assert_int_equal(e->enables, 1);
+	spu_writes(e, 3, 64, 0, now_ns() + 5000000000);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 1);
+	/* All of the time since the last window: more than the second between two looks. */
+	assert_true(seen.last[0].blind_ns >= 1000000000);
+	source->ops->free(source);
+}
+
+/* In steps of 256, as the driver programs it; what jitter adds depends on ERnd. */
+static void test_interval(void **state)
+{
+	static const struct {
+		u64 asked;
+		bool jitter, ernd;
+		u32 mean;
+	} rows[] = {
+		{ 1000000, false, false, 999936 + 1 }, { 1000000, true, false, 999936 + 128 },
+		{ 1000000, true, true, 999936 + 1 },   { 1, false, true, 1024 + 1 },
+		{ UINT64_MAX, false, true, 0xffffff00 + 1 },
+	};
+	char folder[128];
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct source_config config = plain;
+		struct source *source;
+
+		test_row("%llu", (unsigned long long)rows[i].asked);
+		config.interval_ns = rows[i].asked;
+		config.jitter = rows[i].jitter;
+		put_file(folder, "caps/ernd", rows[i].ernd ? "1\n" : "0\n");
+		source = open_perf(&config);
+		assert_row(source->ops->start(source) == 0);
+		spu_writes(&kernel.events[0], 0, 64, 0, now_ns());
+		assert_row(drain(source) == 0 && seen.count == 1);
+		assert_row(seen.last[0].interval == rows[i].mean);
+		source->ops->free(source);
+	}
+}
+
 static void test_clock(void **state)
 {
 	static const u64 rates[] = { 1, 1000000, 24000000, 1000000000, 4000000000ULL };
@@ -641,6 +762,7 @@ int main(void)
 		test(test_none),     test(test_refused), test(test_sysfs_damaged), test(test_attr),
 		test(test_unsupported), test(test_windows), test(test_around), test(test_truncated),
 		test(test_lost),     test(test_damaged), test(test_hotplug),	test(test_flush),
+		test(test_quiet),    test(test_stopped), test(test_dead),	test(test_interval),
 		test(test_clock),
 	};
 
