@@ -215,20 +215,24 @@ static void count_trouble(struct perf_aux *aux, u64 flags)
 	if (flags & PERF_AUX_FLAG_PARTIAL) {
 		trouble->faults++;
 		snprintf(trouble->last, sizeof(trouble->last),
-			 "CPU %u: records were lost (PMBSR.DL); the kernel's log may say why", aux->cpu);
+			 "CPU %u: records were lost (PMBSR.DL); the kernel's log may say why",
+			 aux->cpu);
 	} else if (flags & PERF_AUX_FLAG_TRUNCATED) {
 		trouble->unread++;
 	}
 }
 
-/* Whether the record tells of bytes that are in the area. */
+/* Whether the record tells of bytes that are in the area; aux_head may be nonsense, see give_up(). */
 static bool is_sound(const struct perf_aux *aux, const struct aux_record *record)
 {
+	u64 tail = aux->ring.control->aux_tail;
 	u64 head = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
+	u64 room = PERF_AUX_AREA_SIZE;
 
-	return record->header.size >= sizeof(*record) && record->size <= PERF_AUX_AREA_SIZE &&
-	       record->offset <= head && record->size <= head - record->offset &&
-	       head - record->offset <= PERF_AUX_AREA_SIZE;
+	if (head - tail < room)
+		room = head - tail;
+	return record->header.size >= sizeof(*record) && record->offset - tail <= room &&
+	       record->size <= room - (record->offset - tail);
 }
 
 static int take_aux(struct perf_aux *aux, const struct source_sink *sink)
@@ -239,24 +243,35 @@ static int take_aux(struct perf_aux *aux, const struct source_sink *sink)
 	if (!is_sound(aux, &record))
 		return -EBADMSG;
 	/* Otherwise a gap is what the driver skipped for the sake of alignment. */
-	if (aux->untold && record.offset > aux->ring.control->aux_tail)
+	if (aux->untold)
 		aux->lost_bytes += record.offset - aux->ring.control->aux_tail;
 	aux->untold = false;
 	count_trouble(aux, record.flags);
 	if (record.size)
 		hand_over(aux, &record, sink);
-	__atomic_store_n(&aux->ring.control->aux_tail, record.offset + record.size, __ATOMIC_RELEASE);
+	__atomic_store_n(&aux->ring.control->aux_tail, record.offset + record.size,
+			 __ATOMIC_RELEASE);
 	if (record.flags & PERF_AUX_FLAG_TRUNCATED)
 		repair(aux, record.time);
 	return record.size > 0;
 }
 
-/* What the ring had no room to tell of is in the area, and nobody knows where. */
+/*
+ * What the ring had no room to tell of is in the area, and nobody knows where. The driver
+ * of a CPU that goes offline clears PMBPTR before it says how far the SPU came: aux_head is
+ * nonsense then, and how much is lost cannot be known.
+ */
 static void give_up(struct perf_aux *aux)
 {
 	u64 head = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
+	u64 lost = head - aux->ring.control->aux_tail;
 
-	aux->lost_bytes += head - aux->ring.control->aux_tail;
+	aux->lost_bytes += lost <= PERF_AUX_AREA_SIZE ? lost : 0;
+	aux->trouble->faults++;
+	snprintf(aux->trouble->last, sizeof(aux->trouble->last),
+		 "CPU %u: the kernel's driver does not say what was written, as where a CPU "
+		 "goes offline",
+		 aux->cpu);
 	__atomic_store_n(&aux->ring.control->aux_tail, head, __ATOMIC_RELEASE);
 	perf_ring_drop(&aux->ring);
 }

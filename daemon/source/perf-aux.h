@@ -92,7 +92,7 @@ void perf_aux_stop(struct perf_aux *aux);
  * again, unless it was stopped, and the time in between is blind.
  *
  * Return: windows handed over, or -EBADMSG if the ring cannot be walked: what it
- * told of is lost then.
+ * told of is lost then, and the event is to be opened anew.
  */
 int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink);
 

@@ -178,7 +178,7 @@ static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct 
 	perf_aux_close(aux);
 }
 
-/* It went and came back between two looks: nobody knows since when it has sampled nothing. */
+/* Nobody knows since when it has sampled nothing, or how much of that is lost. */
 static void reopen_cpu(struct perf_source *p, u32 cpu, const struct source_sink *sink)
 {
 	struct perf_aux *aux = &p->cpus[cpu];
@@ -187,7 +187,7 @@ static void reopen_cpu(struct perf_source *p, u32 cpu, const struct source_sink 
 	close_cpu(p, aux, sink);
 	now = now_ns();
 	aux->blind_ns += now > aux->armed_from ? now - aux->armed_from : 0;
-	if (open_cpu(p, cpu) >= 0)
+	if (open_cpu(p, cpu) >= 0 && p->running)
 		perf_aux_start(aux);
 }
 
@@ -263,35 +263,34 @@ static void take_readiness(struct perf_source *p)
 	(void)!read(p->timer, &expirations, sizeof(expirations));
 }
 
-static int drain_cpu(struct perf_source *p, struct perf_aux *aux, bool flush,
-		     const struct source_sink *sink)
+/* A CPU whose windows come of themselves is not disturbed. */
+static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
 {
+	struct perf_aux *aux = &p->cpus[cpu];
 	int r;
 
 	if (aux->fd < 0)
-		return 0;
+		return;
 	r = perf_aux_drain(aux, sink);
-	return r == 0 && flush && p->running ? perf_aux_flush(aux, sink) : r;
+	if (r == 0 && p->running && now > aux->armed_from && now - aux->armed_from >= FLUSH_NS)
+		r = perf_aux_flush(aux, sink);
+	if (r < 0)
+		reopen_cpu(p, cpu, sink);
 }
 
 static int perf_drain(struct source *source, const struct source_sink *sink)
 {
 	struct perf_source *p = perf_of(source);
 	u64 now = now_ns();
-	bool late = now - p->checked_ns >= FLUSH_NS;
-	int r = 0, one;
 
 	take_readiness(p);
-	for (u32 cpu = 0; cpu < p->count; cpu++) {
-		one = drain_cpu(p, &p->cpus[cpu], late, sink);
-		if (one < 0)
-			r = one;
-	}
-	if (late && p->running) {
+	for (u32 cpu = 0; cpu < p->count; cpu++)
+		drain_cpu(p, cpu, now, sink);
+	if (p->running && now - p->checked_ns >= FLUSH_NS) {
 		follow_cpus(p, sink);
 		p->checked_ns = now;
 	}
-	return r;
+	return 0;
 }
 
 static void perf_free(struct source *source)

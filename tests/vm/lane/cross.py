@@ -19,7 +19,10 @@ PROGRAMS = {"ktest": (("tests/vm/ktest", "kmod/core"), ("uapi", "kmod/core"), ("
 
 
 # Debian's package and the program in it.
-PACKAGED = {"perf": ("linux-perf", "usr/bin/perf")}
+PACKAGED = {"perf": ("linux-perf", "usr/bin/perf"), "dbus": ("dbus-daemon", "usr/bin/dbus-daemon")}
+# What the project builds (tests/arm64) and a guest runs, below the build and in the guest.
+DAEMON = {"daemon/service/speprofd": "usr/bin/speprofd", "tools/speprof": "usr/bin/speprof",
+          "demo/chase": "ci/demo/chase", "demo/stream": "ci/demo/stream"}
 LIBRARIES = "lib/aarch64-linux-gnu"
 LOADER = "lib/ld-linux-aarch64.so.1"
 
@@ -29,14 +32,9 @@ def needed(path):
     return re.findall(r"\(NEEDED\)\s+Shared library: \[([^\]]+)\]", out)
 
 
-def stage_program(name, into):
-    """Copy a program of PACKAGED and all that it is linked with, as they lie in a root."""
-    package, program = PACKAGED[name]
-    root = sysroot("arm64", (package,))
-    stage = Path(into) / name
-    if (stage / program).exists():
-        return
-    wanted, seen = [root / program], set()
+def stage_libraries(programs, root, stage):
+    """All that @programs are linked with, from a root to where it lies in one."""
+    wanted, seen = list(programs), set()
     (stage / LIBRARIES).mkdir(parents=True, exist_ok=True)
     while wanted:
         for library in needed(wanted.pop()):
@@ -49,8 +47,27 @@ def stage_program(name, into):
             wanted.append(source)
     # The link's target is a file of libc6.
     shutil.copy(root / LIBRARIES / "ld-linux-aarch64.so.1", stage / LOADER)
+
+
+def stage_program(name, into):
+    """Copy a program of PACKAGED and all that it is linked with, as they lie in a root."""
+    package, program = PACKAGED[name]
+    root = sysroot("arm64", (package,))
+    stage = Path(into) / name
+    if (stage / program).exists():
+        return
+    stage_libraries([root / program], root, stage)
     (stage / program).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(root / program, stage / program)
+
+
+def stage_daemon(build, into):
+    """Copy the daemon, the command and the demo's programs out of a build for arm64."""
+    stage = Path(into) / "daemon"
+    for name, target in DAEMON.items():
+        (stage / target).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(Path(build) / name, stage / target)
+    stage_libraries([Path(build) / name for name in DAEMON], sysroot("arm64"), stage)
 
 
 def newest(folders):
