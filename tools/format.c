@@ -172,6 +172,19 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
+/* Which source, where it is not the best there could be. */
+static void header_source(struct flow *flow, const struct view_header *header)
+{
+	char text[sizeof(header->source) + sizeof(header->source_reason) + 16];
+
+	if (!*header->source_reason)
+		return;
+	snprintf(text, sizeof(text), "source %s: %s", header->source, header->source_reason);
+	text_clean(text);
+	flow_item(flow, TERM_WARN, text);
+	flow_end(flow);
+}
+
 static void header_tasks(struct flow *flow, const struct view_header *header)
 {
 	char text[sizeof(header->tasks_reason)];
@@ -205,6 +218,7 @@ void format_status(FILE *out, const struct view_header *header, const struct for
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
 	header_trouble(&flow, header);
+	header_source(&flow, header);
 	header_tasks(&flow, header);
 }
 

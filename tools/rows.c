@@ -88,6 +88,7 @@ static json_object *header_json(const struct view_header *h)
 	if (live)
 		add_text(json, "state", h->running ? "running" : "stopped");
 	if (live) {
+		add_text(json, "source_reason", h->source_reason);
 		add_text(json, "task_events", h->tasks);
 		add_text(json, "task_events_reason", h->tasks_reason);
 	}

@@ -25,6 +25,7 @@ struct field {
 
 static const struct field header_fields[] = {
 	FIELD(view_header, source, 's'),
+	FIELD(view_header, source_reason, 's'),
 	FIELD(view_header, tasks, 's'),
 	FIELD(view_header, tasks_reason, 's'),
 	FIELD(view_header, backend, 'y'),

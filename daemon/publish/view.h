@@ -60,6 +60,7 @@ struct view_row {
  * struct view_header - the state of the machine and the ledgers
  * @backend: &enum backend
  * @source: "emulated", "module", "perf", "recording"
+ * @source_reason: why not a better one, and what it lacks; "" if nothing is missing
  * @tasks: what tells of tasks: "bpf", "perf" or "proc"; "" of a recording
  * @tasks_reason: why nothing better does; "" if nothing is missing
  * @duration_ns: enabled time, wall clock
@@ -78,6 +79,7 @@ struct view_row {
  */
 struct view_header {
 	char source[16];
+	char source_reason[256];
 	char tasks[8];
 	char tasks_reason[384];
 	u8 backend;

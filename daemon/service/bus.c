@@ -15,6 +15,7 @@
 /* What properties show; read on the worker's thread as all of its state. */
 struct facts {
 	const char *source;
+	char reason[256];
 	const char *backend;
 	struct task_events_status told;
 	bool running;
@@ -42,6 +43,7 @@ static int read_facts(struct worker_state *state, void *arg)
 		.cpus = source->cpus,
 		.interval_ns = source->interval_ns,
 	};
+	memcpy(facts->reason, source->reason, sizeof(facts->reason));
 	return 0;
 }
 
@@ -343,6 +345,8 @@ static int get_string(sd_bus *b __attribute__((unused)), const char *path __attr
 	worker_call(bus->worker, read_facts, &facts);
 	if (!strcmp(property, "Source"))
 		value = facts.source;
+	else if (!strcmp(property, "SourceReason"))
+		value = facts.reason;
 	else if (!strcmp(property, "Backend"))
 		value = facts.backend;
 	else if (!strcmp(property, "TaskEvents"))
@@ -400,6 +404,7 @@ static const sd_bus_vtable vtable[] = {
 				bus_dump_metrics, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("Version", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Source", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("SourceReason", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Backend", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("TaskEvents", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("TaskEventsReason", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),

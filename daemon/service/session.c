@@ -288,6 +288,8 @@ void session_header(const struct session *session, struct view_header *ret_heade
 	const struct source *source = session->feed->source;
 
 	snprintf(ret_header->source, sizeof(ret_header->source), "%s", source->ops->name);
+	snprintf(ret_header->source_reason, sizeof(ret_header->source_reason), "%s",
+		 source->reason);
 	ret_header->backend = source->backend;
 	ret_header->running = session->running;
 	ret_header->cpus = source->cpus;

@@ -83,10 +83,12 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 	}
 	if (r < 0)
 		return failed(said, r, reason);
-	say(said, EX_OK,
-	    "source perf, because %s: faults are told in the kernel's log only, "
-	    "and while an AUX area is full nothing is sampled",
-	    without);
+	/* What the driver of a stock kernel does not tell or do; all of it is in daemon.md. */
+	snprintf((*ret_source)->reason, sizeof((*ret_source)->reason),
+		 "%s: faults are told in the kernel's log only, windows that a reader is late for "
+		 "are not sampled, no container is told apart in hardware",
+		 without);
+	say(said, EX_OK, "source perf, because %s", (*ret_source)->reason);
 	return 0;
 }
 

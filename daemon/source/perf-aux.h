@@ -40,6 +40,7 @@ extern const struct perf_host perf_host_real;
  * @scratch: for a window that goes around the area's end
  * @untold: the ring had no room to tell of some window
  * @on: it is to sample
+ * @stale: it was opened for settings that hold no more; the source's
  */
 struct perf_aux {
 	const struct perf_host *host;
@@ -56,6 +57,7 @@ struct perf_aux {
 	int fd;
 	bool untold;
 	bool on;
+	bool stale;
 };
 
 /* Of the ring and of the area: powers of two. At 1,000 samples a second 4 s of records. */

@@ -178,15 +178,17 @@ static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct 
 	perf_aux_close(aux);
 }
 
-/* Nobody knows since when it has sampled nothing, or how much of that is lost. */
-static void reopen_cpu(struct perf_source *p, u32 cpu, const struct source_sink *sink)
+/* With the configuration that holds now; from @since on it is blind, or from its last window's end. */
+static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, const struct source_sink *sink)
 {
 	struct perf_aux *aux = &p->cpus[cpu];
 	u64 now;
 
+	perf_aux_stop(aux);
 	close_cpu(p, aux, sink);
 	now = now_ns();
-	aux->blind_ns += now > aux->armed_from ? now - aux->armed_from : 0;
+	since = since > aux->armed_from ? since : aux->armed_from;
+	aux->blind_ns += p->running && now > since ? now - since : 0;
 	if (open_cpu(p, cpu) >= 0 && p->running)
 		perf_aux_start(aux);
 }
@@ -208,7 +210,7 @@ static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
 		if (aux->fd >= 0 && !cpu_list_has(&online, cpu))
 			close_cpu(p, aux, sink);
 		else if (aux->fd >= 0 && perf_aux_is_dead(aux))
-			reopen_cpu(p, cpu, sink);
+			reopen_cpu(p, cpu, 0, sink);
 		else if (aux->fd < 0 && cpu_list_has(&online, cpu) && open_cpu(p, cpu) >= 0)
 			perf_aux_start(aux);
 	}
@@ -274,8 +276,11 @@ static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct sour
 	r = perf_aux_drain(aux, sink);
 	if (r == 0 && p->running && now > aux->armed_from && now - aux->armed_from >= FLUSH_NS)
 		r = perf_aux_flush(aux, sink);
+	/* Nobody knows since when nothing of it counts. */
 	if (r < 0)
-		reopen_cpu(p, cpu, sink);
+		reopen_cpu(p, cpu, 0, sink);
+	else if (aux->stale)
+		reopen_cpu(p, cpu, now_ns(), sink);
 }
 
 static int perf_drain(struct source *source, const struct source_sink *sink)
@@ -377,26 +382,20 @@ static u64 interval_of(const struct perf_pmu *pmus, int count, const struct sour
 	return interval > INTERVAL_MASK ? INTERVAL_MASK : interval & INTERVAL_MASK;
 }
 
-/* Another attribute is another event: CPUs are blind between the two. */
+/* Another attribute is another event: CPUs are blind between the two, which the next drain opens. */
 static int perf_configure(struct source *source, const struct source_config *config,
 			  const char **ret_reason __attribute__((unused)))
 {
 	struct perf_source *p = perf_of(source);
+	struct perf_event_attr attr = { 0 };
 
 	p->config = *config;
 	source->interval_ns = interval_of(p->pmus, p->pmu_count, config);
 	source->filters = config->filter_types || config->filter_events || config->filter_latency;
-	for (u32 cpu = 0; cpu < p->count; cpu++) {
-		struct perf_aux *aux = &p->cpus[cpu];
-
-		if (aux->fd < 0)
-			continue;
-		epoll_ctl(p->epoll, EPOLL_CTL_DEL, aux->fd, NULL);
-		perf_aux_close(aux);
-		/* What does not open again now is tried once a second. */
-		if (open_cpu(p, cpu) >= 0 && p->running)
-			perf_aux_start(aux);
-	}
+	for (int i = 0; i < p->pmu_count; i++)
+		source->filters &= fill_filters(&p->pmus[i], config, &attr);
+	for (u32 cpu = 0; cpu < p->count; cpu++)
+		p->cpus[cpu].stale = true;
 	return 0;
 }
 

@@ -267,13 +267,17 @@ struct source_trouble {
 	char last[96];
 };
 
-/** struct source - embedded first in each kind of source */
+/**
+ * struct source - embedded first in each kind of source
+ * @reason: why not a better one, and what this one lacks, for people; "" if nothing is missing
+ */
 struct source {
 	const struct source_ops *ops;
 	const char *by;		/* how it is read, for people: "io_uring", "epoll" */
 	u32 cpus;		/* CPUs it samples */
 	u8 backend;		/* &enum backend */
 	bool filters;		/* the SPU does what filter_* ask for */
+	char reason[256];
 	u64 interval_ns;	/* in force */
 	struct source_trouble trouble;
 	bool no_context;	/* as struct source_config has it */

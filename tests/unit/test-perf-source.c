@@ -765,6 +765,38 @@ static void test_interval(void **state)
 	}
 }
 
+/* Another interval: what was sampled with the old one is told with the old one. */
+static void test_configure(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source_config slower = plain;
+	const char *reason = "";
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	spu_writes(e, 1, 64, 0, now_ns());
+	slower.interval_ns = 4000000;
+	slower.filter_types = SPE_PMSFCR_LD;
+	assert_int_equal(source->ops->configure(source, &slower, &reason), 0);
+	assert_true(source->filters);
+	assert_int_equal(source->interval_ns, 4000000);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(seen.last[0].interval, 999936 + 128);
+	assert_int_equal(e->opened, 2);
+	assert_int_equal(e->attr.sample_period, 4000000);
+	assert_int_equal(e->enables, 1);
+	spu_writes(e, 2, 64, 0, now_ns() + 1000000000);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[0].interval, 4000000 + 128);
+	assert_true(seen.last[0].blind_ns > 0);
+	assert_true(seen.last[0].blind_ns < 1000000000);
+	source->ops->free(source);
+}
+
 static void test_clock(void **state)
 {
 	static const u64 rates[] = { 1, 1000000, 24000000, 1000000000, 4000000000ULL };
@@ -789,6 +821,7 @@ int main(void)
 		test(test_unsupported), test(test_windows), test(test_around), test(test_truncated),
 		test(test_lost),     test(test_damaged), test(test_nonsense), test(test_hotplug),	test(test_flush),
 		test(test_quiet),    test(test_stopped), test(test_dead),	test(test_interval),
+		test(test_configure),
 		test(test_clock),
 	};
 
