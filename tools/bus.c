@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -261,5 +262,27 @@ int bus_summary(struct bus *bus, char **ret_json)
 	if (r < 0)
 		return bus_malformed(bus, "DumpSummary");
 	*ret_json = json;
+	return STATUS_OK;
+}
+
+int bus_profile(struct bus *bus, u32 seconds, int *ret_fd)
+{
+	sd_bus_message *reply = NULL;
+	int r, fd, status = bus_ready(bus);
+
+	if (status)
+		return status;
+	/* It is answered in the end, and reading symbols may take some seconds more. */
+	sd_bus_set_method_call_timeout(bus->bus, (seconds + 30) * 1000000ULL);
+	status = bus_ask(bus, "DumpProfile", &reply, "u", seconds);
+	if (status)
+		return status;
+	r = sd_bus_message_read(reply, "hs", &fd, NULL);
+	if (r >= 0)
+		r = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	sd_bus_message_unref(reply);
+	if (r < 0)
+		return bus_malformed(bus, "DumpProfile");
+	*ret_fd = r;
 	return STATUS_OK;
 }

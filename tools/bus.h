@@ -43,4 +43,7 @@ int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 li
 /** bus_summary() - DumpSummary; @ret_json is allocated */
 int bus_summary(struct bus *bus, char **ret_json);
 
+/** bus_profile() - DumpProfile; @ret_fd is the caller's to close */
+int bus_profile(struct bus *bus, u32 seconds, int *ret_fd);
+
 #endif

@@ -84,6 +84,13 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 int input_load(const char *path, const struct cpu_list *cpus, u64 midr,
 	       const struct filter *filter, struct input *ret_input)
 {
+	return input_load_watched(path, cpus, midr, filter, NULL, ret_input);
+}
+
+int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
+		       const struct filter *filter, const struct input_watch *watch,
+		       struct input *ret_input)
+{
 	struct attributor_config tasks = { .live = false };
 	struct profile_config config = {
 		.locations = LOCATIONS,
@@ -98,6 +105,8 @@ int input_load(const char *path, const struct cpu_list *cpus, u64 midr,
 		r = profile_new(&config, ret_input->attributor, &ret_input->profile);
 	if (r < 0)
 		return say_fail(STATUS_FAILED, "%s: %s", path, strerror(-r));
+	if (watch)
+		watch->begin(ret_input, watch->ctx);
 	return input_replay(ret_input, path, cpus);
 }
 

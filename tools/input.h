@@ -34,6 +34,17 @@ struct input {
 int input_load(const char *path, const struct cpu_list *cpus, u64 midr,
 	       const struct filter *filter, struct input *ret_input);
 
+/** struct input_watch - who wants the profile before its first sample */
+struct input_watch {
+	void (*begin)(struct input *input, void *ctx);
+	void *ctx;
+};
+
+/** input_load_watched() - as input_load(), with a look at the empty profile */
+int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
+		       const struct filter *filter, const struct input_watch *watch,
+		       struct input *ret_input);
+
 /** input_view() - as profile_view(), and what only a recording's reader knows */
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
 	       struct view *ret_view);

@@ -63,6 +63,19 @@ static const struct verb verbs[] = {
 		.run = stop_run,
 	},
 	{
+		.name = "pprof",
+		.synopsis = "[-i FILE] [--seconds N] -o FILE",
+		.help = "a profile for pprof, of the next seconds or of a recording",
+		.run = pprof_run,
+	},
+	{
+		.name = "metrics",
+		.synopsis = "RECORDING FILE",
+		.help = "for tests: what a machine that sampled a recording would export",
+		.hidden = true,
+		.run = metrics_run,
+	},
+	{
 		.name = "takeover",
 		.synopsis = "[--root DIR]",
 		.help = "give the SPUs to speprof.ko, from the kernel's own driver",

@@ -56,6 +56,8 @@ int dump_run(int argc, char **argv);
 int emulate_run(int argc, char **argv);
 int help_run(int argc, char **argv);
 int live_run(int argc, char **argv);
+int metrics_run(int argc, char **argv);
+int pprof_run(int argc, char **argv);
 int record_run(int argc, char **argv);
 int report_run(int argc, char **argv);
 int release_run(int argc, char **argv);

@@ -111,6 +111,7 @@ struct profile {
 	struct attributor *attributor;
 	u64 midr; /* where a window has none */
 	const struct filter *filter;
+	struct profile_observer *observers;
 	struct spe_layouts layouts;
 	struct traits traits[1 << TRAITS_BITS];
 	struct who who[1 << WHO_BITS];

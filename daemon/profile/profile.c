@@ -59,6 +59,8 @@ static void processes_clear(struct profile *p)
 struct profile *profile_free(struct profile *profile)
 {
 	if (profile) {
+		for (struct profile_observer *o = profile->observers; o; o = o->next)
+			o->profile = NULL;
 		served_table_deinit(&profile->served);
 		location_table_free(profile->locations);
 		processes_clear(profile);
@@ -370,8 +372,28 @@ static bool sample_is_wanted(struct profile *p, const struct origin *origin,
 	return filter_match(p->filter, &subject);
 }
 
+static void sample_show(struct profile *p, const struct origin *origin,
+			const struct source_window *window, const struct spe_sample *s)
+{
+	const struct brief b = brief_of(s);
+	const struct who *who = who_get(p, origin, &b);
+	enum spe_op_kind kind = spe_sample_kind(s);
+	struct profile_sample shown = {
+		.sample = s,
+		.window = window,
+		.process = (u32)(who->owner >> 32),
+		.generation = (u32)who->owner,
+		.memory = kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE,
+	};
+
+	if (shown.memory)
+		shown.origin = spe_sample_origin(p->encodings[origin->encoding], s);
+	for (struct profile_observer *o = p->observers; o; o = o->next)
+		o->sample(o->ctx, &shown);
+}
+
 static void window_filter(struct profile *p, struct spe_decoder *decoder,
-			  const struct origin *origin)
+			  const struct origin *origin, const struct source_window *window)
 {
 	struct spe_sample sample;
 	enum spe_decode r;
@@ -380,8 +402,9 @@ static void window_filter(struct profile *p, struct spe_decoder *decoder,
 		r = spe_decoder_next(decoder, &sample, NULL);
 		if (r != SPE_DECODE_SAMPLE)
 			continue;
-		if (sample_is_wanted(p, origin, &sample)) {
+		if (!p->filter || sample_is_wanted(p, origin, &sample)) {
 			sample_add(p, origin, &sample);
+			sample_show(p, origin, window, &sample);
 		} else {
 			p->header.filtered++;
 			p->header.records--;
@@ -433,8 +456,8 @@ void profile_window(struct profile *profile, const struct source_window *window)
 	profile_weigh(profile, window->interval, window->unit);
 	if (window->flags & WINDOW_SUSPECT)
 		window_suspect(decoder);
-	else if (profile->filter)
-		window_filter(profile, decoder, &origin);
+	else if (profile->filter || profile->observers)
+		window_filter(profile, decoder, &origin, window);
 	else
 		window_decode(profile, decoder, &origin);
 	ledger_add(&profile->header, decoder, &before);
@@ -445,6 +468,26 @@ void profile_window(struct profile *profile, const struct source_window *window)
 void profile_set_filter(struct profile *profile, const struct filter *filter)
 {
 	profile->filter = filter;
+}
+
+void profile_observe(struct profile *profile, struct profile_observer *observer)
+{
+	observer->profile = profile;
+	observer->next = profile->observers;
+	profile->observers = observer;
+}
+
+void profile_unobserve(struct profile_observer *observer)
+{
+	struct profile_observer **at;
+
+	if (!observer->profile)
+		return;
+	for (at = &observer->profile->observers; *at && *at != observer; at = &(*at)->next)
+		;
+	if (*at)
+		*at = observer->next;
+	observer->profile = NULL;
 }
 
 static void sink_window(void *ctx, const struct source_window *window)

@@ -44,6 +44,37 @@ void profile_reset(struct profile *profile);
 /** profile_window() - decode, attribute and aggregate a window */
 void profile_window(struct profile *profile, const struct source_window *window);
 
+/**
+ * struct profile_sample - a sample that was counted
+ * @sample, @window: as they came; valid during the call
+ * @process: index of the attributor's process, of @generation; ATTRIBUTE_NONE for none
+ * @origin: what served it, if @memory: a load or store
+ */
+struct profile_sample {
+	const struct spe_sample *sample;
+	const struct source_window *window;
+	u32 process;
+	u32 generation;
+	struct spe_origin origin;
+	bool memory;
+};
+
+/**
+ * struct profile_observer - who wants to see each sample, and not just what it adds to
+ *
+ * As long as there is one, records are decoded one by one, which takes twice as long.
+ */
+struct profile_observer {
+	void (*sample)(void *ctx, const struct profile_sample *sample);
+	void *ctx;
+	struct profile_observer *next;
+	struct profile *profile; /* NULL once that was freed */
+};
+
+/** profile_observe() - @observer stays the caller's, until it is taken away again */
+void profile_observe(struct profile *profile, struct profile_observer *observer);
+void profile_unobserve(struct profile_observer *observer);
+
 /** profile_sink() - a sink that feeds @profile and its attributor */
 struct source_sink profile_sink(struct profile *profile);
 

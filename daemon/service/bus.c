@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bus-metrics.h"
+#include "bus-profile.h"
 #include "view-bus.h"
 
 #define MAX_ROWS 10000
@@ -402,6 +403,9 @@ static const sd_bus_vtable vtable[] = {
 				method_dump_summary, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", metrics),
 				bus_dump_metrics, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpProfile", SD_BUS_ARGS("u", seconds),
+				SD_BUS_RESULT("h", pprof, "s", backend), bus_dump_profile,
+				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("Version", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Source", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("SourceReason", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
@@ -456,6 +460,7 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 
 void bus_deinit(struct bus *bus)
 {
+	bus_profiles_end(bus);
 	sd_bus_slot_unref(bus->slot);
 	sd_bus_flush_close_unref(bus->bus);
 	*bus = (struct bus){ 0 };

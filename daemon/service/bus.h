@@ -5,6 +5,7 @@
 
 #include <systemd/sd-bus.h>
 
+#include "pprof.h"
 #include "worker.h"
 
 #define BUS_NAME "org.speprof1"
@@ -15,6 +16,7 @@ struct bus {
 	sd_bus *bus;
 	sd_bus_slot *slot;
 	struct worker *worker;
+	struct bus_profile *profiles[PPROF_AT_ONCE]; /* that are being taken */
 };
 
 /**

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Writing for pprof. Field numbers are those of tests/exporter/schema/profile.proto, which
+ * protoc checks. Addresses are offsets in their file, which are the same on all machines.
+ */
+#include "pprof-internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "escape.h"
+#include "maps.h"
+#include "proto.h"
+
+/* Before it is compressed. */
+#define PPROF_SIZE (64U << 20)
+
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_TIME = 9,
+	PROFILE_DURATION = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_TYPE = 14,
+	TYPE_NAME = 1,
+	TYPE_UNIT = 2,
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+	LABEL_KEY = 1,
+	LABEL_STRING = 2,
+	MAPPING_ID = 1,
+	MAPPING_FILENAME = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	LOCATION_ID = 1,
+	LOCATION_MAPPING = 2,
+	LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION = 1,
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
+};
+
+static const char *const value_names[PPROF_VALUES][2] = {
+	[PPROF_SAMPLES] = { "samples", "count" },
+	[PPROF_OPERATIONS] = { "operations", "count" },
+	[PPROF_TOTAL] = { "total_latency", "cycles" },
+	[PPROF_ISSUE] = { "issue_latency", "cycles" },
+	[PPROF_TRANSLATION] = { "translation_latency", "cycles" },
+	[PPROF_WEIGHTED] = { "weighted_latency", "cycles" },
+	[PPROF_L1_MISSES] = { "l1_misses", "count" },
+	[PPROF_L2_MISSES] = { "l2_misses", "count" },
+	[PPROF_LLC_MISSES] = { "llc_misses", "count" },
+};
+
+/* Texts, and numbers of things by them: one table, open, that grows. */
+struct names {
+	struct name {
+		char *text;
+		u64 id;
+	} *slots;
+	u32 room;
+	u32 count;
+};
+
+struct writer {
+	struct proto proto;
+	struct names strings;
+	struct names mappings; /* by path and build id */
+	struct names functions; /* by mapping and name */
+	struct names locations; /* by mapping and address */
+	struct pprof *pprof;
+	struct symbols *symbols;
+	int error;
+};
+
+static u32 hash_text(const char *s)
+{
+	u32 h = 2166136261U;
+
+	while (*s)
+		h = (h ^ (u8)*s++) * 16777619U;
+	return h;
+}
+
+static void names_deinit(struct names *names)
+{
+	for (u32 i = 0; i < names->room; i++)
+		free(names->slots[i].text);
+	free(names->slots);
+}
+
+static struct name *names_slot(const struct names *names, const char *text)
+{
+	u32 i = hash_text(text) & (names->room - 1);
+
+	while (names->slots[i].text && strcmp(names->slots[i].text, text))
+		i = (i + 1) & (names->room - 1);
+	return &names->slots[i];
+}
+
+static int names_grow(struct names *names)
+{
+	struct names next = { .room = names->room ? 2 * names->room : 1024, .count = names->count };
+
+	next.slots = calloc(next.room, sizeof(*next.slots));
+	if (!next.slots)
+		return -ENOMEM;
+	for (u32 i = 0; i < names->room; i++)
+		if (names->slots[i].text)
+			*names_slot(&next, names->slots[i].text) = names->slots[i];
+	free(names->slots);
+	*names = next;
+	return 0;
+}
+
+/* The number of @text, from 1 on; @ret_new: it had none. 0 without memory. */
+static u64 names_get(struct writer *w, struct names *names, const char *text, bool *ret_new)
+{
+	struct name *slot;
+
+	*ret_new = false;
+	if (names->count >= names->room / 2 && names_grow(names) < 0) {
+		w->error = -ENOMEM;
+		return 0;
+	}
+	slot = names_slot(names, text);
+	if (slot->text)
+		return slot->id;
+	slot->text = strdup(text);
+	if (!slot->text) {
+		w->error = -ENOMEM;
+		return 0;
+	}
+	slot->id = ++names->count;
+	*ret_new = true;
+	return slot->id;
+}
+
+/* The index of @text in the table of strings: what has number 1 is at 0, the empty one. */
+static u64 string(struct writer *w, const char *text)
+{
+	u64 id;
+	bool new;
+
+	id = names_get(w, &w->strings, text, &new);
+	return id ? id - 1 : 0;
+}
+
+static void add_type(struct writer *w, u32 field, const char *name, const char *unit)
+{
+	u64 n = string(w, name), u = string(w, unit);
+
+	proto_open(&w->proto, field);
+	proto_varint(&w->proto, TYPE_NAME, n);
+	proto_varint(&w->proto, TYPE_UNIT, u);
+	proto_close(&w->proto);
+}
+
+static void build_id_text(struct writer *w, const struct attribute_place *place, s32 pid,
+			  char *to)
+{
+	u8 id[BUILD_ID_MAX];
+	u8 n = place->build_id_size;
+
+	*to = 0;
+	if (n && n <= sizeof(id))
+		memcpy(id, place->build_id, n);
+	else
+		n = w->pprof->live && pid > 0 && *place->binary == '/' ?
+			    symbols_build_id(pid, place, id) : 0;
+	for (u8 i = 0; i < n; i++)
+		sprintf(to + 2 * i, "%02x", id[i]);
+}
+
+/* @key: path and inode: the build id is looked for once for each of them. */
+static u64 add_mapping(struct writer *w, const struct attribute_place *place, s32 pid)
+{
+	char key[4200], path[1024], build[2 * BUILD_ID_MAX + 1];
+	u64 id, name, build_id;
+	bool new;
+
+	snprintf(key, sizeof(key), "%" PRIu64 " %.4000s", place->inode, place->binary);
+	id = names_get(w, &w->mappings, key, &new);
+	if (!new)
+		return id;
+	build_id_text(w, place, pid, build);
+	escape_string(path, sizeof(path), place->binary);
+	name = string(w, *path ? path : "[anonymous]");
+	build_id = string(w, build);
+	proto_open(&w->proto, PROFILE_MAPPING);
+	proto_varint(&w->proto, MAPPING_ID, id);
+	proto_varint(&w->proto, MAPPING_FILENAME, name);
+	proto_varint(&w->proto, MAPPING_BUILD_ID, build_id);
+	proto_varint(&w->proto, MAPPING_HAS_FUNCTIONS, 1);
+	proto_close(&w->proto);
+	return id;
+}
+
+static u64 add_function(struct writer *w, u64 mapping, const char *name, const char *binary)
+{
+	char key[256], path[1024];
+	u64 id, text, file;
+	bool new;
+
+	snprintf(key, sizeof(key), "%" PRIu64 " %.200s", mapping, name);
+	id = names_get(w, &w->functions, key, &new);
+	if (!new)
+		return id;
+	escape_string(path, sizeof(path), binary);
+	text = string(w, name);
+	file = string(w, path);
+	proto_open(&w->proto, PROFILE_FUNCTION);
+	proto_varint(&w->proto, FUNCTION_ID, id);
+	proto_varint(&w->proto, FUNCTION_NAME, text);
+	proto_varint(&w->proto, FUNCTION_SYSTEM_NAME, text);
+	proto_varint(&w->proto, FUNCTION_FILENAME, file);
+	proto_close(&w->proto);
+	return id;
+}
+
+/* As in reports: what has no binary is called by its address, and what had no room is told so. */
+static void name_place(struct writer *w, const struct pprof_entry *e,
+		       const struct attribute_place *place, s32 pid, char *name, size_t size)
+{
+	if (e == &w->pprof->others)
+		snprintf(name, size, "[not told apart]");
+	else if (place)
+		symbols_function(w->symbols, pid, place, w->pprof->live, name, size);
+	else
+		snprintf(name, size, "0x%" PRIx64, e->pc);
+}
+
+static u64 add_location(struct writer *w, const struct pprof_entry *e, bool known,
+			const struct attribute_process *process)
+{
+	s32 pid = process ? process->pid : 0;
+	struct attribute_place place;
+	char key[96], name[128];
+	u64 id, mapping = 0, function, address = e->pc;
+	bool placed, new;
+
+	placed = known && attributor_place(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
+	if (placed) {
+		mapping = add_mapping(w, &place, pid);
+		address = place.offset;
+	}
+	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d", mapping, address,
+		 e == &w->pprof->others);
+	id = names_get(w, &w->locations, key, &new);
+	if (!new)
+		return id;
+	name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+	function = add_function(w, mapping, name, placed ? place.binary : "");
+	proto_open(&w->proto, PROFILE_LOCATION);
+	proto_varint(&w->proto, LOCATION_ID, id);
+	if (mapping)
+		proto_varint(&w->proto, LOCATION_MAPPING, mapping);
+	proto_varint(&w->proto, LOCATION_ADDRESS, address);
+	proto_open(&w->proto, LOCATION_LINE);
+	proto_varint(&w->proto, LINE_FUNCTION, function);
+	proto_close(&w->proto);
+	proto_close(&w->proto);
+	return id;
+}
+
+/* Within the sample that is open; strings are numbered, and written at the end. */
+static void add_label(struct writer *w, const char *key, const char *value)
+{
+	u64 k = string(w, key), v = string(w, value);
+
+	proto_open(&w->proto, SAMPLE_LABEL);
+	proto_varint(&w->proto, LABEL_KEY, k);
+	proto_varint(&w->proto, LABEL_STRING, v);
+	proto_close(&w->proto);
+}
+
+static const char *container_name(const struct writer *w, const struct pprof_entry *e)
+{
+	const struct attribute_container *c =
+		attributor_container(w->pprof->attributor, e->container);
+
+	if (e->container == ATTRIBUTE_NONE)
+		return "[unattributed]";
+	if (!c || c->generation != e->container_generation)
+		return "(other)";
+	return e->container && *c->name ? c->name : "-";
+}
+
+static void add_labels(struct writer *w, const struct pprof_entry *e,
+		       const struct attribute_process *process)
+{
+	char node[8];
+
+	add_label(w, "container", container_name(w, e));
+	add_label(w, "process", process ? process->comm : "[unattributed]");
+	if (e->level < SPE_LEVELS)
+		add_label(w, "data_source", spe_level_name(e->level));
+	if (e->node == PPROF_NO_NODE)
+		return;
+	snprintf(node, sizeof(node), "%u", e->node);
+	add_label(w, "numa_node", node);
+}
+
+static void add_entry(struct writer *w, const struct pprof_entry *e)
+{
+	const struct attribute_process *process =
+		attributor_process(w->pprof->attributor, e->process);
+	u64 location;
+	bool known;
+
+	if (!e->value[PPROF_SAMPLES])
+		return;
+	/* Its process gave way to another's: the place would be that one's. */
+	if (process && process->generation != e->generation)
+		process = NULL;
+	known = process || (e->process == ATTRIBUTE_NONE && e != &w->pprof->others);
+	location = add_location(w, e, known, process);
+	/* Messages of other kinds are not to be written while this one is open. */
+	proto_open(&w->proto, PROFILE_SAMPLE);
+	proto_open(&w->proto, SAMPLE_LOCATION);
+	proto_packed(&w->proto, location);
+	proto_close(&w->proto);
+	proto_open(&w->proto, SAMPLE_VALUE);
+	for (unsigned int i = 0; i < PPROF_VALUES; i++)
+		proto_packed(&w->proto, e->value[i]);
+	proto_close(&w->proto);
+	add_labels(w, e, process);
+	proto_close(&w->proto);
+}
+
+static void add_facts(struct writer *w, const struct pprof_facts *facts)
+{
+	static const char *const backends[] = {
+		[BACKEND_UNKNOWN] = "who wrote the records is not known",
+		[BACKEND_HARDWARE] = "SPU: hardware",
+		[BACKEND_EMULATED] = "SPU: emulated: process, place and time are true, all else is modelled",
+	};
+	static const char *const units[UNITS] = {
+		[UNIT_UNKNOWN] = "operations",
+		[UNIT_MICRO_OPS] = "micro_operations",
+		[UNIT_INSTRUCTIONS] = "instructions",
+	};
+
+	for (unsigned int i = 0; i < PPROF_VALUES; i++)
+		add_type(w, PROFILE_SAMPLE_TYPE, value_names[i][0], value_names[i][1]);
+	add_type(w, PROFILE_PERIOD_TYPE, units[w->pprof->unit % UNITS], "count");
+	proto_varint(&w->proto, PROFILE_PERIOD, w->pprof->interval);
+	proto_varint(&w->proto, PROFILE_TIME, facts->start_ns);
+	proto_varint(&w->proto, PROFILE_DURATION, facts->duration_ns);
+	proto_varint(&w->proto, PROFILE_COMMENT, string(w, backends[facts->backend % 3]));
+	proto_varint(&w->proto, PROFILE_DEFAULT_TYPE, string(w, value_names[PPROF_SAMPLES][0]));
+}
+
+/* In the order of their numbers. */
+static void add_strings(struct writer *w)
+{
+	const char **texts = calloc(w->strings.count + 1, sizeof(*texts));
+
+	if (!texts) {
+		w->error = -ENOMEM;
+		return;
+	}
+	for (u32 i = 0; i < w->strings.room; i++)
+		if (w->strings.slots[i].text)
+			texts[w->strings.slots[i].id - 1] = w->strings.slots[i].text;
+	for (u32 i = 0; i < w->strings.count; i++)
+		proto_string(&w->proto, PROFILE_STRING, texts[i]);
+	free(texts);
+}
+
+static int compressed(const struct proto *proto, int fd)
+{
+	z_stream z = { .next_in = proto->data, .avail_in = (uInt)proto->size };
+	size_t done, have;
+	u8 out[16384];
+	int r = Z_OK, error = 0;
+	ssize_t n;
+
+	/* 15 bits of window, and 16 for gzip's head and tail. */
+	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return -ENOMEM;
+	while (r == Z_OK && !error) {
+		z.next_out = out;
+		z.avail_out = sizeof(out);
+		r = deflate(&z, Z_FINISH);
+		have = sizeof(out) - z.avail_out;
+		for (done = 0; done < have && !error; done += (size_t)(n > 0 ? n : 0)) {
+			n = write(fd, out + done, have - done);
+			if (n < 0 && errno != EINTR)
+				error = -errno;
+		}
+	}
+	deflateEnd(&z);
+	return error ? error : r == Z_STREAM_END ? 0 : -EIO;
+}
+
+int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_facts *facts,
+		int fd)
+{
+	struct writer w = { .pprof = pprof, .symbols = symbols };
+	int r;
+
+	proto_init(&w.proto, PPROF_SIZE);
+	string(&w, "");
+	add_facts(&w, facts);
+	for (u32 i = 0; i < PPROF_ENTRIES; i++)
+		add_entry(&w, &pprof->entries[i]);
+	add_entry(&w, &pprof->others);
+	add_strings(&w);
+	r = w.error ? w.error : w.proto.error ? w.proto.error : compressed(&w.proto, fd);
+	proto_deinit(&w.proto);
+	names_deinit(&w.strings);
+	names_deinit(&w.mappings);
+	names_deinit(&w.functions);
+	names_deinit(&w.locations);
+	return r;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Counting for pprof. */
+#include "pprof-internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The table stays sparse enough for short walks. */
+#define PPROF_FULL (PPROF_ENTRIES / 8 * 7)
+
+static u64 mix(u64 x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ULL;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ULL;
+	return x ^ x >> 32;
+}
+
+static bool same(const struct pprof_entry *a, const struct pprof_entry *b)
+{
+	return a->pc == b->pc && a->process == b->process && a->generation == b->generation &&
+	       a->container == b->container && a->level == b->level && a->node == b->node &&
+	       a->kernel == b->kernel && a->container_generation == b->container_generation;
+}
+
+static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *key)
+{
+	u64 hash = mix(key->pc ^ mix((u64)key->process << 32 | key->generation) ^
+		       mix((u64)key->container << 32 | (u32)key->level << 8 | key->node));
+	struct pprof_entry *e;
+
+	for (u32 i = (u32)hash % PPROF_ENTRIES;; i = (i + 1) % PPROF_ENTRIES) {
+		e = &p->entries[i];
+		if (e->used && same(e, key))
+			return e;
+		if (!e->used)
+			break;
+	}
+	if (p->count >= PPROF_FULL)
+		return &p->others;
+	p->count++;
+	*e = *key;
+	e->used = true;
+	return e;
+}
+
+/* Which levels it had to go beyond, for all that is known of it. */
+static void add_misses(struct pprof_entry *e, u8 level)
+{
+	bool l1 = level != SPE_LEVEL_L1 && level != SPE_LEVEL_UNKNOWN;
+	bool l2 = l1 && level != SPE_LEVEL_L2 && level != SPE_LEVEL_RECENT &&
+		  level != SPE_LEVEL_BEYOND_L1;
+
+	e->value[PPROF_L1_MISSES] += l1;
+	e->value[PPROF_L2_MISSES] += l2;
+	e->value[PPROF_LLC_MISSES] += level == SPE_LEVEL_DRAM || level == SPE_LEVEL_BEYOND_LLC ||
+				      level == SPE_LEVEL_REMOTE_CACHE;
+}
+
+static void observe(void *ctx, const struct profile_sample *shown)
+{
+	const struct attribute_process *process;
+	const struct attribute_container *container = NULL;
+	const struct spe_sample *s = shown->sample;
+	struct pprof *p = ctx;
+	struct pprof_entry *e, key = {
+		.pc = spe_address_va(s->address[SPE_ADDRESS_PC]),
+		.kernel = spe_address_el(s->address[SPE_ADDRESS_PC]) != 0,
+		.process = shown->process,
+		.generation = shown->generation,
+		.container = ATTRIBUTE_NONE,
+		.level = shown->memory ? shown->origin.level : SPE_LEVELS,
+		.node = shown->window->cpu < sizeof(p->node) ? p->node[shown->window->cpu] :
+							       PPROF_NO_NODE,
+	};
+
+	process = attributor_process(p->attributor, shown->process);
+	if (process) {
+		key.container = process->container;
+		container = attributor_container(p->attributor, process->container);
+	}
+	if (container)
+		key.container_generation = container->generation;
+	e = entry_get(p, &key);
+	e->value[PPROF_SAMPLES]++;
+	e->value[PPROF_OPERATIONS] += shown->window->interval;
+	e->value[PPROF_TOTAL] += s->counter[SPE_COUNTER_TOTAL];
+	e->value[PPROF_ISSUE] += s->counter[SPE_COUNTER_ISSUE];
+	e->value[PPROF_TRANSLATION] += s->counter[SPE_COUNTER_TRANSLATION];
+	e->value[PPROF_WEIGHTED] += (u64)s->counter[SPE_COUNTER_TOTAL] * shown->window->interval;
+	if (shown->memory)
+		add_misses(e, shown->origin.level);
+	p->interval = shown->window->interval;
+	p->unit = shown->window->unit;
+}
+
+/* /sys/devices/system/cpu/cpuN has a link nodeM. */
+static void read_node(struct pprof *p, unsigned int cpu)
+{
+	struct dirent *entry;
+	unsigned int node;
+	char path[64];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u", cpu);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder)))
+		if (sscanf(entry->d_name, "node%u", &node) == 1 && node < PPROF_NO_NODE)
+			p->node[cpu] = (u8)node;
+	if (folder)
+		closedir(folder);
+}
+
+static void read_nodes(struct pprof *p)
+{
+	DIR *folder = opendir("/sys/devices/system/cpu");
+	struct dirent *entry;
+	unsigned int cpu;
+	int end;
+
+	while (folder && (entry = readdir(folder))) {
+		end = 0;
+		if (sscanf(entry->d_name, "cpu%u%n", &cpu, &end) == 1 && !entry->d_name[end] &&
+		    cpu < sizeof(p->node))
+			read_node(p, cpu);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
+	      struct pprof **ret_pprof)
+{
+	struct pprof *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->entries = calloc(PPROF_ENTRIES, sizeof(*p->entries));
+	if (!p->entries) {
+		free(p);
+		return -ENOMEM;
+	}
+	p->attributor = attributor;
+	p->live = live;
+	p->others = (struct pprof_entry){
+		.process = ATTRIBUTE_NONE,
+		.container = ATTRIBUTE_NONE,
+		.level = SPE_LEVELS,
+		.node = PPROF_NO_NODE,
+	};
+	memset(p->node, PPROF_NO_NODE, sizeof(p->node));
+	if (live)
+		read_nodes(p);
+	p->observer = (struct profile_observer){ .sample = observe, .ctx = p };
+	profile_observe(profile, &p->observer);
+	*ret_pprof = p;
+	return 0;
+}
+
+struct pprof *pprof_free(struct pprof *pprof)
+{
+	if (pprof) {
+		profile_unobserve(&pprof->observer);
+		free(pprof->entries);
+		free(pprof);
+	}
+	return NULL;
+}
+
+u64 pprof_samples(const struct pprof *pprof, u64 *ret_others)
+{
+	u64 sum = pprof->others.value[PPROF_SAMPLES];
+
+	*ret_others = sum;
+	for (u32 i = 0; i < PPROF_ENTRIES; i++)
+		sum += pprof->entries[i].value[PPROF_SAMPLES];
+	return sum;
+}

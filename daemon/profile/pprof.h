@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pprof: what a profile counts for a while, as pprof's protocol buffers have it. Beside
+ * the profile's own tables, since those know neither what translation took at a place
+ * nor which of its accesses took how long.
+ *
+ * Each sample counts the same here and in the profile, and for the same process.
+ */
+#ifndef SPEPROF_PPROF_H
+#define SPEPROF_PPROF_H
+
+#include "profile.h"
+
+/* What tells entries apart: place, process, container, data source, node. */
+#define PPROF_ENTRIES 32768
+
+/* Seconds that one of a running daemon may take, and how many there may be at once. */
+#define PPROF_SECONDS 600
+#define PPROF_AT_ONCE 4
+
+struct pprof;
+
+/**
+ * pprof_new() - count what is sampled from now on
+ * @profile: observed until pprof_free()
+ * @live: processes and CPUs are this machine's
+ */
+int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
+	      struct pprof **ret_pprof);
+struct pprof *pprof_free(struct pprof *pprof);
+
+/**
+ * struct pprof_facts - of the whole
+ * @start_ns: CLOCK_REALTIME; 0 if unknown
+ * @duration_ns: 0 if unknown
+ * @backend: &enum backend: said in a comment
+ */
+struct pprof_facts {
+	u64 start_ns;
+	u64 duration_ns;
+	u8 backend;
+};
+
+/**
+ * pprof_write() - all that was counted, compressed by gzip
+ * @fd: where to
+ *
+ * Return: 0 or negative errno.
+ */
+int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_facts *facts,
+		int fd);
+
+/** pprof_samples() - how many were counted, and @ret_others of them without place, for want of room */
+u64 pprof_samples(const struct pprof *pprof, u64 *ret_others);
+
+#endif

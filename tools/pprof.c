@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof pprof: a profile for pprof and the stores that take it, of a recording or of
+ * what the daemon samples for a while.
+ */
+#include "pprof.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bus.h"
+#include "input.h"
+#include "say.h"
+
+#define DEFAULT_SECONDS 10
+
+struct request {
+	const char *input;
+	const char *output;
+	u32 seconds;
+};
+
+static const struct option long_options[] = {
+	{ "input", required_argument, NULL, 'i' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "seconds", required_argument, NULL, 's' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool parse_seconds(const char *text, u32 *ret_seconds)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(text, &end, 10);
+	if (errno || end == text || *end || n < 1 || n > PPROF_SECONDS)
+		return false;
+	*ret_seconds = (u32)n;
+	return true;
+}
+
+static int request_parse(int argc, char **argv, struct request *ret_request)
+{
+	struct request request = { .seconds = DEFAULT_SECONDS };
+	int letter;
+
+	opterr = 0;
+	optind = 0;
+	while ((letter = getopt_long(argc, argv, "i:o:", long_options, NULL)) != -1) {
+		if (letter == 'i')
+			request.input = optarg;
+		else if (letter == 'o')
+			request.output = optarg;
+		else if (letter != 's')
+			return say_fail(STATUS_USAGE, "pprof: \"%s\": -i FILE, -o FILE or --seconds N is wanted",
+					argv[optind - 1]);
+		else if (!parse_seconds(optarg, &request.seconds))
+			return say_fail(STATUS_USAGE, "pprof: --seconds %s: should be 1 to %u", optarg,
+					PPROF_SECONDS);
+	}
+	if (optind < argc)
+		return say_fail(STATUS_USAGE, "pprof: \"%s\": no argument is wanted", argv[optind]);
+	if (!request.output)
+		return say_fail(STATUS_USAGE, "pprof: -o FILE is wanted, such as -o profile.pb.gz");
+	*ret_request = request;
+	return STATUS_OK;
+}
+
+/* Between the profile's making and its first sample. */
+static void begin(struct input *input, void *ctx)
+{
+	struct pprof **pprof = ctx;
+
+	/* Without memory there is none, which is said in the end. */
+	if (pprof_new(input->profile, input->attributor, false, pprof) < 0)
+		*pprof = NULL;
+}
+
+static int pprof_recording(const struct request *request, int fd)
+{
+	const struct input_watch watch = { .begin = begin, .ctx = &(struct pprof *){ NULL } };
+	struct pprof **pprof = watch.ctx;
+	struct symbols *symbols = NULL;
+	struct input input;
+	int r = 0, status;
+
+	status = input_load_watched(request->input, NULL, 0, NULL, &watch, &input);
+	if (status == STATUS_OK || status == STATUS_DAMAGED) {
+		const struct pprof_facts facts = { .backend = input.backend };
+
+		r = *pprof ? symbols_new(0, &symbols) : -ENOMEM;
+		if (r >= 0)
+			r = pprof_write(*pprof, symbols, &facts, fd);
+		if (r < 0)
+			status = say_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r));
+	}
+	symbols_free(symbols);
+	pprof_free(*pprof);
+	input_deinit(&input);
+	return status;
+}
+
+static int copy(int from, int to)
+{
+	char bytes[65536];
+	ssize_t n, m, done;
+	off_t at = 0;
+
+	while ((n = pread(from, bytes, sizeof(bytes), at)) > 0) {
+		for (done = 0; done < n; done += m) {
+			m = write(to, bytes + done, (size_t)(n - done));
+			if (m < 0)
+				return -errno;
+		}
+		at += n;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+static int pprof_daemon(const struct request *request, int fd)
+{
+	struct bus *bus;
+	int status = bus_new(&bus), profile, r;
+
+	if (status)
+		return status;
+	status = bus_profile(bus, request->seconds, &profile);
+	bus_free(bus);
+	if (status)
+		return status;
+	r = copy(profile, fd);
+	close(profile);
+	return r < 0 ? say_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r)) : STATUS_OK;
+}
+
+int pprof_run(int argc, char **argv)
+{
+	struct request request = { 0 };
+	int fd, status = request_parse(argc, argv, &request);
+
+	if (status)
+		return status;
+	fd = open(request.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return say_fail(STATUS_FAILED, "%s: %s", request.output, strerror(errno));
+	status = request.input ? pprof_recording(&request, fd) : pprof_daemon(&request, fd);
+	if (close(fd) < 0 && status == STATUS_OK)
+		status = say_fail(STATUS_FAILED, "%s: %s", request.output, strerror(errno));
+	if (status != STATUS_OK && status != STATUS_DAMAGED)
+		unlink(request.output);
+	return status;
+}
