@@ -3,6 +3,8 @@
 
 #include <json-c/json.h>
 
+#include "meaning.h"
+
 static const char *const backend_names[] = {
 	[BACKEND_UNKNOWN] = "unknown",
 	[BACKEND_HARDWARE] = "hardware",
@@ -117,6 +119,42 @@ static json_object *levels_json(const struct view_row *row)
 	return json;
 }
 
+static json_object *latency_json(u64 sum, u32 p50, u32 p99)
+{
+	json_object *json = json_object_new_object();
+
+	add(json, "sum", sum);
+	add(json, "p50", p50);
+	add(json, "p99", p99);
+	return json;
+}
+
+/* By unit; a sum of all of them would mean nothing. */
+static json_object *weight_json(const struct view_row *row)
+{
+	static const char *const units[UNITS] = {
+		[UNIT_UNKNOWN] = "operations",
+		[UNIT_MICRO_OPS] = "micro_ops",
+		[UNIT_INSTRUCTIONS] = "instructions",
+	};
+	json_object *json = json_object_new_object();
+
+	for (unsigned int i = 0; i < UNITS; i++)
+		if (row->weight[i])
+			add(json, units[i], row->weight[i]);
+	return json;
+}
+
+static json_object *events_json(const struct view_row *row)
+{
+	json_object *json = json_object_new_object();
+
+	for (u8 i = 0; i < VIEW_EVENTS; i++)
+		if (row->event[i] && spe_event_name(i))
+			add(json, spe_event_name(i), row->event[i]);
+	return json;
+}
+
 static json_object *row_json(const struct view_row *row, enum view_group group)
 {
 	json_object *json = json_object_new_object();
@@ -140,6 +178,19 @@ static json_object *row_json(const struct view_row *row, enum view_group group)
 	add(json, "p99", row->p99);
 	add(json, "remote", row->remote);
 	json_object_object_add(json, "levels", levels_json(row));
+	add(json, "loads", row->loads);
+	add(json, "stores", row->stores);
+	add(json, "simd", row->simd);
+	add(json, "snooped", row->snooped);
+	add(json, "peer", row->peer);
+	add(json, "modified", row->modified);
+	json_object_object_add(json, "issue",
+			       latency_json(row->issue_sum, row->issue_p50, row->issue_p99));
+	json_object_object_add(json, "translation",
+			       latency_json(row->translation_sum, row->translation_p50,
+					    row->translation_p99));
+	json_object_object_add(json, "weight", weight_json(row));
+	json_object_object_add(json, "events", events_json(row));
 	return json;
 }
 

@@ -6,7 +6,6 @@
 #include "data-source.h"
 #include "layout.h"
 #include "profile-read.h"
-#include "served.h"
 #include "table.h"
 #include "traits.h"
 
@@ -54,7 +53,8 @@ enum who_kind {
  * @span: the times for which the answer holds
  * @owner, @salt: as in struct location_key; in the same epoch, as @sum is
  * @sum: where they count, but for what follows
- * @ones, @samples: since it was flushed, what their traits were, and how many
+ * @ones, @latency_sum, @latency_max, @bucket, @samples: since it was flushed: what their
+ *	traits were, their latencies, and how many
  */
 struct who {
 	u64 key;
@@ -64,6 +64,9 @@ struct who {
 	u64 salt;
 	struct figures *sum;
 	traits_lanes ones[TRAITS_LANES];
+	latency_lanes latency_sum;
+	latency_lanes latency_max;
+	u8 bucket[PROFILE_LATENCIES][HISTOGRAM_BUCKETS + 1];
 	u32 samples;
 };
 
@@ -72,15 +75,20 @@ struct who {
  * in no cache, mostly: it is asked for in two steps, and written once it is there,
  * while the samples behind it are decoded.
  */
-#define WAY	  64 /* a power of two */
-#define WAY_FETCH 16 /* steps after which a set's tags are there */
-#define WAY_ADD	  48 /* and the entry */
+#define WAY	  32 /* a power of two */
+#define WAY_FETCH 8  /* steps after which a set's tags are there */
+#define WAY_ADD	  24 /* and the entry */
+
+/** struct way_sample - @entry: the one it is most likely for, once that was looked for */
+struct way_sample {
+	struct sample_facts facts;
+	struct location_key key;
+	const struct location *entry;
+};
 
 struct way {
 	u64 count; /* samples that went in */
-	struct sample_facts facts[WAY];
-	u8 served[WAY]; /* by served_code() */
-	struct location_key key[WAY];
+	struct way_sample sample[WAY];
 };
 
 /* Values that a Data Source packet may have. */
@@ -113,7 +121,7 @@ struct profile {
 	const struct filter *filter;
 	struct profile_observer *observers;
 	struct spe_layouts layouts;
-	struct traits traits[1 << TRAITS_BITS];
+	struct traits_catalog traits;
 	struct who who[1 << WHO_BITS];
 	const struct spe_data_sources *encodings[ENCODINGS];
 	u32 encoding_count;
@@ -122,7 +130,6 @@ struct profile {
 	u32 interval;
 	u8 unit;
 	struct location_table *locations;
-	struct served_table served; /* of @locations */
 	struct way way;
 	struct process_tally *processes;
 	u32 process_count; /* capacities, grown to what the attributor uses */
@@ -147,18 +154,15 @@ struct profile {
 	u8 bucket[BUCKET_VALUES];
 };
 
-/** profile_arrive() - sample number @n of the way gets into the table of locations */
-static inline void profile_arrive(struct profile *p, u64 n)
+/** profile_arrive() - sample @w of the way gets into the table of locations */
+static inline void profile_arrive(struct profile *p, const struct way_sample *w)
 {
-	const struct location_key *key = &p->way.key[n % WAY];
-	u64 evicted = p->header.evicted;
-	struct location *entry = location_get(p->locations, key, &p->header.evicted);
+	struct location *entry = (struct location *)w->entry;
 
-	/* Entries have samples: another's place that this one took is told by them. */
-	if (p->header.evicted != evicted)
-		*served_place(&p->served, entry) = (struct served_place){ 0 };
-	served_place_add(&p->served, entry, p->way.served[n % WAY]);
-	location_add(p->locations, entry, &p->way.facts[n % WAY]);
+	/* Another sample may have taken its place meanwhile. */
+	if (entry->place != w->key.place || entry->owner != w->key.owner)
+		entry = location_get(p->locations, &w->key, &p->header.evicted);
+	location_add(p->locations, entry, &w->facts);
 }
 
 /** profile_restore_gone() - count @sum to a container, as of no process of now; -ENOMEM */
@@ -177,8 +181,8 @@ void profile_weigh(struct profile *profile, u32 interval, u8 unit);
 /** profile_who_flush() - bring what @who counted where it belongs */
 void profile_who_flush(struct profile *profile, struct who *who);
 
-/** profile_traits() - fill @slot, counting what was there before */
-void profile_traits(struct profile *profile, struct traits *slot, u64 events, u64 key);
+/** profile_traits() - where @events and @key are counted, which were not where it was guessed */
+struct traits *profile_traits(struct profile *profile, u64 events, u64 key);
 
 /** profile_encoding() - the index by which traits know @sources */
 u32 profile_encoding(struct profile *profile, const struct spe_data_sources *sources);

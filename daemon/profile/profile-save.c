@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 /* Of the header what is summed up over windows; the rest is asked for when it is shown. */
 static const size_t ledgers[] = {
@@ -19,24 +20,6 @@ static const size_t ledgers[] = {
 static u64 *ledger_of(struct view_header *header, size_t i)
 {
 	return (u64 *)((char *)header + ledgers[i]);
-}
-
-static void tally_save(const struct tally *tally, struct blob_writer *to)
-{
-	blob_put(to, tally->samples);
-	blob_put(to, tally->latency_sum);
-	blob_put(to, tally->max);
-	blob_put_array(to, tally->count, ARRAY_SIZE(tally->count));
-	blob_put_array(to, tally->bucket, ARRAY_SIZE(tally->bucket));
-}
-
-static void tally_load(struct blob_reader *from, struct tally *ret)
-{
-	ret->samples = blob_get(from);
-	ret->latency_sum = blob_get(from);
-	ret->max = (u32)blob_get_below(from, 1ULL << 32);
-	blob_get_array(from, ret->count, ARRAY_SIZE(ret->count));
-	blob_get_array(from, ret->bucket, ARRAY_SIZE(ret->bucket));
 }
 
 static void figures_save(const struct figures *figures, struct blob_writer *to)
@@ -239,27 +222,78 @@ static int rows_load(struct profile *p, struct blob_reader *from,
 	return r < 0 ? r : from->bad ? -EBADMSG : 0;
 }
 
+static void traits_save(const struct profile *p, struct blob_writer *to)
+{
+	blob_put(to, p->traits.used);
+	for (u32 i = 1; i <= p->traits.used; i++) {
+		blob_put(to, p->traits.at[i].events);
+		blob_put(to, traits_content(&p->traits.at[i]));
+	}
+}
+
+/* What has which number now, by its old one; 0 is none. */
+static int traits_load(struct profile *p, struct blob_reader *from, u16 *numbers)
+{
+	u32 count = (u32)blob_get_below(from, TRAITS_MAX + 1), content;
+	u64 events;
+
+	for (u32 i = 1; i <= count && !from->bad; i++) {
+		events = blob_get(from);
+		content = (u32)blob_get_below(from, 1ULL << 32);
+		numbers[i] = traits_restore(&p->traits, events, content);
+		if (!numbers[i])
+			return -EBADMSG;
+	}
+	return from->bad ? -EBADMSG : 0;
+}
+
+static void count_traits(void *ctx, u16 traits __attribute__((unused)),
+			 u64 count __attribute__((unused)))
+{
+	++*(u32 *)ctx;
+}
+
+static void save_traits(void *ctx, u16 traits, u64 count)
+{
+	blob_put(ctx, traits);
+	blob_put(ctx, count);
+}
+
+static void location_save(const struct profile *p, const struct location *l, struct blob_writer *to)
+{
+	struct location_kept kept;
+	u32 traits = 0;
+
+	blob_put(to, l->place);
+	blob_put(to, location_process(l));
+	blob_put(to, location_generation(l));
+	location_keep(p->locations, l, &kept);
+	blob_put(to, kept.weight);
+	blob_put(to, kept.first);
+	blob_put(to, kept.first_octaves);
+	blob_put_array(to, kept.bucket, ARRAY_SIZE(kept.bucket));
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		blob_put_array(to, kept.octave[i], ARRAY_SIZE(kept.octave[i]));
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		blob_put(to, kept.latency_sum[i]);
+		blob_put(to, kept.max[i]);
+	}
+	location_keep_traits(p->locations, l, count_traits, &traits);
+	blob_put(to, traits);
+	location_keep_traits(p->locations, l, save_traits, to);
+}
+
 static void locations_save(struct profile *p, struct blob_writer *to)
 {
 	struct location *l = NULL;
-	struct tally tally;
 	u32 count = 0;
 
+	traits_save(p, to);
 	while ((l = location_table_next(p->locations, l)))
 		count++;
 	blob_put(to, count);
-	while ((l = location_table_next(p->locations, l))) {
-		const struct served_place *place = served_place(&p->served, l);
-
-		blob_put(to, l->place);
-		blob_put(to, location_process(l));
-		blob_put(to, location_generation(l));
-		blob_put(to, l->weight);
-		location_tally(p->locations, l, &tally);
-		tally_save(&tally, to);
-		for (unsigned int i = 0; i < SERVED_COUNTS; i++)
-			blob_put(to, place->count[i]);
-	}
+	while ((l = location_table_next(p->locations, l)))
+		location_save(p, l, to);
 }
 
 /* Who has the place; false if there is nobody any more. */
@@ -278,30 +312,79 @@ static bool owner_load(struct blob_reader *from, const struct attribute_translat
 	return true;
 }
 
-static void location_load(struct profile *p, struct blob_reader *from,
+static void kept_load(struct blob_reader *from, struct location_kept *ret)
+{
+	*ret = (struct location_kept){ .weight = (u32)blob_get_below(from, 1ULL << 32) };
+	ret->first = (u8)blob_get_below(from, HISTOGRAM_BUCKETS + 1);
+	ret->first_octaves = (u8)blob_get_below(from, 256);
+	blob_get_array(from, ret->bucket, ARRAY_SIZE(ret->bucket));
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		blob_get_array(from, ret->octave[i], ARRAY_SIZE(ret->octave[i]));
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		ret->latency_sum[i] = blob_get(from);
+		ret->max[i] = (u16)blob_get_below(from, 1ULL << 16);
+	}
+}
+
+/* NULL where nobody has the place any more: then its samples are evicted. */
+static void location_traits_load(struct profile *p, struct blob_reader *from, const u16 *numbers,
+				 struct location *entry)
+{
+	u32 pairs = (u32)blob_get_below(from, 1U << 20), traits;
+	u64 count;
+
+	while (pairs-- && !from->bad) {
+		traits = (u32)blob_get_below(from, 1U << 16);
+		count = blob_get(from);
+		if (traits <= TRAITS_MAX)
+			traits = numbers[traits];
+		else if (traits != TRAITS_OTHERS)
+			traits = 0;
+		if (!traits)
+			from->bad = true;
+		else if (entry)
+			location_restore_traits(p->locations, entry, (u16)traits, count);
+		else
+			p->header.evicted += count;
+	}
+}
+
+static void location_load(struct profile *p, struct blob_reader *from, const u16 *numbers,
 			  const struct attribute_translation *t)
 {
 	u64 place = blob_get(from), owner;
 	bool owned = owner_load(from, t, &owner);
-	u32 weight = (u32)blob_get_below(from, 1ULL << 32);
-	struct served_place served = { 0 };
+	struct location *entry = NULL;
+	struct location_kept kept;
 	struct location_key key;
-	struct location *entry;
-	struct tally tally;
 
-	tally_load(from, &tally);
-	for (unsigned int i = 0; i < SERVED_COUNTS; i++)
-		served.count[i] = (u32)blob_get_below(from, 1ULL << 32);
+	kept_load(from, &kept);
 	if (from->bad)
 		return;
-	if (!owned) {
-		p->header.evicted += tally.samples;
-		return;
+	if (owned) {
+		location_prepare(p->locations, place, owner, location_salt(p->locations, owner),
+				 &key);
+		entry = location_get(p->locations, &key, &p->header.evicted);
+		location_restore(p->locations, entry, &kept);
 	}
-	location_prepare(p->locations, place, owner, location_salt(p->locations, owner), &key);
-	entry = location_get(p->locations, &key, &p->header.evicted);
-	location_restore(p->locations, entry, &tally, weight);
-	*served_place(&p->served, entry) = served;
+	location_traits_load(p, from, numbers, entry);
+}
+
+static int locations_load(struct profile *p, struct blob_reader *from,
+			  const struct attribute_translation *translation)
+{
+	u16 *numbers = calloc(TRAITS_MAX + 1, sizeof(*numbers));
+	u32 count;
+	int r;
+
+	if (!numbers)
+		return -ENOMEM;
+	r = traits_load(p, from, numbers);
+	count = r < 0 ? 0 : (u32)blob_get_below(from, 1U << 24);
+	while (count-- && !from->bad)
+		location_load(p, from, numbers, translation);
+	free(numbers);
+	return r < 0 ? r : from->bad ? -EBADMSG : 0;
 }
 
 void profile_save(struct profile *profile, struct blob_writer *to)
@@ -315,15 +398,9 @@ void profile_save(struct profile *profile, struct blob_writer *to)
 int profile_load(struct profile *profile, struct blob_reader *from,
 		 const struct attribute_translation *translation)
 {
-	u32 count;
 	int r;
 
 	machine_load(profile, from);
 	r = rows_load(profile, from, translation);
-	if (r < 0)
-		return r;
-	count = (u32)blob_get_below(from, 1U << 24);
-	while (count-- && !from->bad)
-		location_load(profile, from, translation);
-	return from->bad ? -EBADMSG : 0;
+	return r < 0 ? r : locations_load(profile, from, translation);
 }

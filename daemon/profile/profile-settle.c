@@ -67,7 +67,19 @@ void profile_who_flush(struct profile *p, struct who *who)
 	who->sum->samples += who->samples;
 	who->sum->weight[p->unit] += (u64)who->samples * p->interval;
 	counts_add(&who->sum->counts, who->ones);
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		struct histogram *h = &who->sum->latency[i];
+
+		h->sum += who->latency_sum[i];
+		if (who->latency_max[i] > h->max)
+			h->max = who->latency_max[i];
+		for (unsigned int k = 0; k < ARRAY_SIZE(h->bucket); k++)
+			h->bucket[k] += who->bucket[i][k];
+	}
+	memset(who->bucket, 0, sizeof(who->bucket));
 	memset(who->ones, 0, sizeof(who->ones));
+	who->latency_sum = (latency_lanes){ 0 };
+	who->latency_max = (latency_lanes){ 0 };
 	who->samples = 0;
 }
 
@@ -246,11 +258,9 @@ u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)
 	for (i = 0; i < p->encoding_count; i++)
 		if (p->encodings[i] == sources)
 			return i;
-	if (i == ENCODINGS) {
-		profile_settle(p);
-		memset(p->traits, 0, sizeof(p->traits));
-		i = 0;
-	}
+	/* Core has fewer: any more would count as the first. */
+	if (i == ENCODINGS)
+		return 0;
 	p->encodings[i] = sources;
 	p->encoding_count = i + 1;
 	return i;
@@ -268,7 +278,7 @@ static void traits_flush(struct profile *p, struct traits *t)
 		p->events[__builtin_ctzll(events)] += t->count;
 	if (traits_source(t, &source))
 		p->sources[source] += t->count;
-	if (t->counts & TALLY_ONE(TALLY_MEMORY)) {
+	if ((t->flags & TRAITS_KIND) == SPE_KIND_LOAD || (t->flags & TRAITS_KIND) == SPE_KIND_STORE) {
 		p->levels[t->origin.level] += t->count;
 		for (unsigned int flags = t->origin.flags; flags; flags &= flags - 1)
 			p->origins[__builtin_ctz(flags)] += t->count;
@@ -276,11 +286,19 @@ static void traits_flush(struct profile *p, struct traits *t)
 	t->count = 0;
 }
 
-void profile_traits(struct profile *p, struct traits *slot, u64 events, u64 key)
+struct traits *profile_traits(struct profile *p, u64 events, u64 key)
 {
-	if (slot->count)
-		traits_flush(p, slot);
-	traits_fill(events, key, p->encodings[key >> TRAITS_ENCODING], slot);
+	const struct spe_data_sources *sources = p->encodings[key >> TRAITS_ENCODING];
+	u16 number = traits_find(&p->traits, events, key, sources);
+	struct traits *t = &p->traits.at[number];
+
+	if (number)
+		return t;
+	if (t->count)
+		traits_flush(p, t);
+	traits_fill(events, key, sources, t);
+	t->id = traits_coarse(&p->traits, t);
+	return t;
 }
 
 static void container_count(struct profile *p, u32 index, u32 generation, const struct figures *sum)
@@ -325,20 +343,26 @@ static void way_settle(struct profile *p)
 {
 	u64 n = p->way.count > WAY_ADD ? p->way.count - WAY_ADD : 0;
 
-	for (; n < p->way.count; n++)
-		profile_arrive(p, n);
+	for (; n < p->way.count; n++) {
+		struct way_sample *w = &p->way.sample[n % WAY];
+
+		w->entry = location_likely(p->locations, &w->key);
+		profile_arrive(p, w);
+	}
 	p->way.count = 0;
 }
 
 void profile_settle(struct profile *p)
 {
 	way_settle(p);
-	for (size_t i = 0; i < ARRAY_SIZE(p->traits); i++)
-		if (p->traits[i].count)
-			traits_flush(p, &p->traits[i]);
+	for (u32 i = 0; i <= p->traits.used; i++)
+		if (p->traits.at[i].count)
+			traits_flush(p, &p->traits.at[i]);
 	all_who_flush(p);
 	figures_finish(&p->nobody);
 	containers_settle(p);
 	machine_settle(p);
+	p->header.evicted += p->locations->untold;
+	p->locations->untold = 0;
 	p->header.unattributed = p->nobody.samples;
 }

@@ -48,6 +48,8 @@ static u32 hash_string(const char *s)
 static void row_figures(struct view_row *row, const struct figures *f)
 {
 	const struct histogram *total = &f->latency[PROFILE_TOTAL];
+	const struct histogram *issue = &f->latency[PROFILE_ISSUE];
+	const struct histogram *translation = &f->latency[PROFILE_TRANSLATION];
 
 	memcpy(row->level, f->counts.level, sizeof(row->level));
 	row->remote = figures_origin(f, SPE_ORIGIN_REMOTE);
@@ -59,6 +61,20 @@ static void row_figures(struct view_row *row, const struct figures *f)
 	row->latency_sum = total->sum;
 	row->p50 = histogram_quantile(total, 500);
 	row->p99 = histogram_quantile(total, 990);
+	row->loads = f->counts.kind[SPE_KIND_LOAD];
+	row->stores = f->counts.kind[SPE_KIND_STORE];
+	row->simd = f->counts.simd;
+	row->snooped = figures_origin(f, SPE_ORIGIN_SNOOPED);
+	row->peer = figures_origin(f, SPE_ORIGIN_PEER);
+	row->modified = figures_origin(f, SPE_ORIGIN_MODIFIED);
+	row->issue_sum = issue->sum;
+	row->issue_p50 = histogram_quantile(issue, 500);
+	row->issue_p99 = histogram_quantile(issue, 990);
+	row->translation_sum = translation->sum;
+	row->translation_p50 = histogram_quantile(translation, 500);
+	row->translation_p99 = histogram_quantile(translation, 990);
+	memcpy(row->weight, f->weight, sizeof(row->weight));
+	memcpy(row->event, f->counts.event, sizeof(row->event));
 }
 
 static void row_container(struct profile *p, struct view_row *row, u32 index)
@@ -165,13 +181,17 @@ static void row_function(struct profile *p, struct view_row *row, const struct n
 
 static u64 location_key(const struct profile *p, const struct location *l, enum view_sort sort)
 {
+	struct figures f = { 0 };
+
 	switch (sort) {
 	case VIEW_SORT_LATENCY:
 		return location_latency(p->locations, l);
 	case VIEW_SORT_DRAM:
-		return location_count(p->locations, l, TALLY_DRAM);
+		location_counts(p->locations, l, &f.counts);
+		return figures_dram(&f);
 	case VIEW_SORT_REMOTE:
-		return served_place(&p->served, l)->count[SPE_LEVEL_L1];
+		location_counts(p->locations, l, &f.counts);
+		return figures_origin(&f, SPE_ORIGIN_REMOTE);
 	default:
 		return location_samples(p->locations, l);
 	}
@@ -209,38 +229,24 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
 	return n;
 }
 
-static void place_merge(struct figures *to, const struct tally *t)
+/* Intervals change seldom, so that a place's samples weigh what its process's do. */
+static void function_weight(const struct profile *p, u32 index, struct figures *sum)
 {
-	struct histogram *total = &to->latency[PROFILE_TOTAL];
+	struct figures whole = p->nobody;
 
-	to->samples += t->samples;
-	to->counts.kind[SPE_KIND_LOAD] += t->count[TALLY_MEMORY];
-	to->counts.kind[SPE_KIND_BRANCH] += t->count[TALLY_BRANCHES];
-	to->counts.mispredicted += t->count[TALLY_MISPREDICTED];
-	total->sum += t->latency_sum;
-	if (t->max > total->max)
-		total->max = t->max;
-	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		total->bucket[i] += t->bucket[i];
-		total->count += t->bucket[i];
-	}
+	if (index != ATTRIBUTE_NONE && !profile_process(p, index, &whole))
+		return;
+	for (unsigned int i = 0; i < UNITS && whole.samples; i++)
+		sum->weight[i] = (u64)((unsigned __int128)whole.weight[i] * sum->samples / whole.samples);
 }
 
 static void fill_function(struct profile *p, const struct function *f, struct view_row *row)
 {
 	struct figures sum = { 0 };
-	struct served served = { 0 };
-	struct tally one;
 
-	for (size_t i = 0; i < f->count; i++) {
-		location_tally(p->locations, f->first[i].location, &one);
-		place_merge(&sum, &one);
-		served_place_merge(&served, served_place(&p->served, f->first[i].location),
-				   one.count[TALLY_DRAM]);
-	}
-	served_finish(&served, figures_memory(&sum));
-	memcpy(sum.counts.level, served.level, sizeof(sum.counts.level));
-	sum.counts.origin[0] = served.remote;
+	for (size_t i = 0; i < f->count; i++)
+		location_figures(p->locations, f->first[i].location, &sum);
+	function_weight(p, location_process(f->first->location), &sum);
 	row_function(p, row, f->first);
 	row_figures(row, &sum);
 }

@@ -28,9 +28,9 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->epoch = 1;
 	for (u16 value = 0; value < BUCKET_VALUES; value++)
 		p->bucket[value] = (u8)histogram_bucket(value);
-	r = location_table_new(locations, &p->locations);
+	r = location_table_new(locations, &p->traits, &p->locations);
 	if (r >= 0)
-		r = served_table_init(&p->served, p->locations);
+		r = traits_init(&p->traits);
 	if (r < 0) {
 		profile_free(p);
 		return r;
@@ -61,7 +61,7 @@ struct profile *profile_free(struct profile *profile)
 	if (profile) {
 		for (struct profile_observer *o = profile->observers; o; o = o->next)
 			o->profile = NULL;
-		served_table_deinit(&profile->served);
+		traits_deinit(&profile->traits);
 		location_table_free(profile->locations);
 		processes_clear(profile);
 		free(profile->processes);
@@ -78,9 +78,8 @@ struct profile *profile_free(struct profile *profile)
 void profile_reset(struct profile *profile)
 {
 	location_table_clear(profile->locations);
-	served_table_clear(&profile->served);
+	traits_clear(&profile->traits);
 	processes_clear(profile);
-	memset(profile->traits, 0, sizeof(profile->traits));
 	memset(profile->who, 0, sizeof(profile->who));
 	if (profile->gone)
 		memset(profile->gone, 0, profile->gone_count * sizeof(*profile->gone));
@@ -148,22 +147,13 @@ static inline u8 bucket_of(const struct profile *p, u16 value)
 	return value < BUCKET_VALUES ? p->bucket[value] : (u8)histogram_bucket(value);
 }
 
-/* Its count is the buckets' sum, added up by profile_settle(). */
-static inline void latency_add(struct histogram *h, u16 value, u8 bucket)
-{
-	h->bucket[bucket]++;
-	h->sum += value;
-	if (value > h->max)
-		h->max = value;
-}
-
 static inline struct traits *traits_get(struct profile *p, const struct brief *b, u32 encoding)
 {
 	u64 key = traits_key(b->present, b->op_class, b->op_subclass, b->source, encoding);
-	struct traits *t = &p->traits[traits_slot(b->events, key)];
+	struct traits *t = &p->traits.at[p->traits.guess[traits_slot(b->events, key)]];
 
 	if (t->events != b->events || t->key != key || !t->used)
-		profile_traits(p, t, b->events, key);
+		t = profile_traits(p, b->events, key);
 	t->count++;
 	return t;
 }
@@ -245,26 +235,30 @@ static inline struct who *who_get(struct profile *p, const struct origin *origin
 	return who;
 }
 
+/* Histograms' counts are their buckets' sums, added up by profile_settle(). */
 static inline void who_add(struct profile *p, struct who *who, const struct traits *t,
-			   const struct brief *b, const u8 *buckets)
+			   const struct sample_facts *facts)
 {
+	typedef s32 compared __attribute__((vector_size(16)));
+	latency_lanes more = (latency_lanes)((compared)facts->latency > (compared)who->latency_max);
+
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		latency_add(&who->sum->latency[i], b->latency[i], buckets[i]);
+		who->bucket[i][facts->bucket[i]]++;
+	who->latency_sum += facts->latency;
+	who->latency_max = (facts->latency & more) | (who->latency_max & ~more);
 	for (unsigned int i = 0; i < TRAITS_LANES; i++)
 		who->ones[i] += t->ones[i];
 	if (++who->samples == TRAITS_FLUSH)
 		profile_who_flush(p, who);
 }
 
-/* Entry @i of the way, whose set's tags are there, into the cache. */
-static inline __attribute__((__always_inline__)) void fetch(const struct profile *p, u64 i)
+/* Sample @w of the way, whose set's tags are there: its entry into the cache. */
+static inline __attribute__((__always_inline__)) void fetch(const struct profile *p,
+							    struct way_sample *w)
 {
-	const struct location *entry = location_likely(p->locations, &p->way.key[i]);
-	const void *place = served_place(&p->served, entry);
-
-	__builtin_prefetch(entry, 1);
-	/* What counts nothing there need not have it: rather than a branch, the same again. */
-	__builtin_prefetch(p->way.served[i] == SERVED_QUIET ? entry : place, 1);
+	w->entry = location_likely(p->locations, &w->key);
+	__builtin_prefetch(w->entry, 1);
+	__builtin_prefetch(&w->entry->detail, 1);
 }
 
 /* Returns what the sample is. */
@@ -274,24 +268,20 @@ brief_add(struct profile *p, const struct origin *origin, const struct brief *b)
 	u64 n = p->way.count++;
 	const struct traits *t = traits_get(p, b, origin->encoding);
 	struct who *who = who_get(p, origin, b);
-	u8 buckets[PROFILE_LATENCIES];
+	struct way_sample *w = &p->way.sample[n % WAY];
 
+	w->facts.traits = t->id;
+	w->facts.latency = (latency_lanes){ b->latency[0], b->latency[1], b->latency[2] };
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		buckets[i] = bucket_of(p, b->latency[i]) | t->absent[i];
-	who_add(p, who, t, b, buckets);
-	p->way.facts[n % WAY] = (struct sample_facts){
-		.counts = t->counts,
-		.latency = b->latency[PROFILE_TOTAL],
-		.bucket = buckets[PROFILE_TOTAL],
-	};
-	p->way.served[n % WAY] = t->served;
+		w->facts.bucket[i] = bucket_of(p, b->latency[i]) | t->absent[i];
+	who_add(p, who, t, &w->facts);
 	location_prepare(p->locations,
 			 location_place(spe_address_va(b->pc), spe_address_el(b->pc) != 0),
-			 who->owner, who->salt, &p->way.key[n % WAY]);
+			 who->owner, who->salt, &w->key);
 	if (n >= WAY_FETCH)
-		fetch(p, (n - WAY_FETCH) % WAY);
+		fetch(p, &p->way.sample[(n - WAY_FETCH) % WAY]);
 	if (n >= WAY_ADD)
-		profile_arrive(p, n - WAY_ADD);
+		profile_arrive(p, &p->way.sample[(n - WAY_ADD) % WAY]);
 	return t;
 }
 

@@ -2,59 +2,18 @@
 #include "table.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "zero-pages.h"
+
+/* For places with many traits there are as many chains as places, and these. */
+#define CHAINS_LEAST 1024
+
 /* Where a huge page may begin. */
 #define TABLE_ALIGN (2U << 20)
-
-void tally_merge(struct tally *to, const struct tally *from)
-{
-	to->samples += from->samples;
-	to->latency_sum += from->latency_sum;
-	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
-		to->count[i] += from->count[i];
-	if (from->max > to->max)
-		to->max = from->max;
-	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
-		to->bucket[i] += from->bucket[i];
-}
-
-u32 tally_quantile(const struct tally *tally, u32 permille)
-{
-	struct histogram h = { .max = tally->max, .sum = tally->latency_sum };
-
-	memcpy(h.bucket, tally->bucket, sizeof(h.bucket));
-	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
-		h.count += h.bucket[i];
-	return histogram_quantile(&h, permille);
-}
-
-/* Pages that read as zeros, and are there when they are written. */
-static void *map_zeros(size_t size)
-{
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (at == MAP_FAILED)
-		return NULL;
-	(void)madvise(at, size, MADV_NOHUGEPAGE);
-	return at;
-}
-
-static void clear_zeros(void *at, size_t size)
-{
-	/* Private anonymous pages read as zeros afterwards, and take no memory. */
-	if (madvise(at, size, MADV_DONTNEED))
-		memset(at, 0, size);
-}
-
-static void unmap_zeros(void *at, size_t size)
-{
-	if (at)
-		munmap(at, size);
-}
 
 static size_t pool_size(const struct location_pool *pool)
 {
@@ -64,7 +23,7 @@ static size_t pool_size(const struct location_pool *pool)
 static bool pool_init(struct location_pool *pool, size_t size, u32 room)
 {
 	*pool = (struct location_pool){ .size = size, .room = room };
-	pool->at = map_zeros(pool_size(pool));
+	pool->at = zero_pages(pool_size(pool));
 	return pool->at;
 }
 
@@ -95,45 +54,71 @@ static void pool_put(struct location_pool *pool, u32 number)
 
 static void pool_clear(struct location_pool *pool)
 {
-	clear_zeros(pool->at, pool_size(pool));
+	zero_pages_clear(pool->at, pool_size(pool));
 	pool->used = 0;
 	pool->free = 0;
 }
 
-static size_t more_of_size(const struct location_table *t)
+/* Lines that are far apart from each other: fewer, larger pages are fewer walks. */
+static void *lines_new(size_t size)
 {
-	return t->sets * sizeof(*t->more_of);
+	size_t align = size < TABLE_ALIGN ? 64 : TABLE_ALIGN;
+	/* C11 wants a multiple of the alignment, and so does ASan. */
+	void *at = aligned_alloc(align, (size + align - 1) & ~(align - 1));
+
+	/* A hint, no more. */
+	if (at && align == TABLE_ALIGN)
+		(void)madvise(at, size, MADV_HUGEPAGE);
+	return at;
 }
 
-int location_table_new(u32 capacity, struct location_table **ret_table)
+static size_t lines_size(const struct location_table *t)
+{
+	return (size_t)t->sets * sizeof(*t->entries);
+}
+
+/* The octave of a bucket of four an octave: 0, 1, 2, (2, 4], (4, 8] ... */
+static unsigned int octave_of(unsigned int bucket)
+{
+	unsigned int octave = bucket < 2 ? bucket : (bucket + 1) / 4 + 2;
+
+	return octave < LOCATION_OCTAVES ? octave : LOCATION_OCTAVES - 1;
+}
+
+/* Latencies that are absent add nothing. */
+static void fill_octaves(struct location_table *t)
+{
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
+		t->octave_one[i] = 1ULL << 4 * octave_of(i);
+}
+
+int location_table_new(u32 capacity, struct traits_catalog *traits,
+		       struct location_table **ret_table)
 {
 	struct location_table *t;
-	size_t size, align;
+	u32 room;
 
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
+	t->traits = traits;
 	t->sets = 1;
 	while (t->sets * LOCATION_WAYS < capacity)
 		t->sets *= 2;
+	room = t->sets * LOCATION_WAYS;
 	/* PCs are the profiled programs' choice: they must not choose sets too. */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = (u64)(uintptr_t)t;
 	t->tags = calloc(t->sets, sizeof(*t->tags));
-	/* C11 wants a multiple of the alignment, and so does ASan. */
-	size = t->sets * sizeof(*t->entries);
-	align = size < TABLE_ALIGN ? 64 : TABLE_ALIGN;
-	t->entries = aligned_alloc(align, (size + align - 1) & ~(align - 1));
-	t->more_of = map_zeros(more_of_size(t));
-	if (!pool_init(&t->more, sizeof(struct location_more), t->sets * LOCATION_WAYS) ||
-	    !pool_init(&t->wide, sizeof(struct location_wide), t->sets * LOCATION_WAYS) ||
-	    !t->tags || !t->entries || !t->more_of) {
+	t->entries = lines_new(lines_size(t));
+	if (!pool_init(&t->more, sizeof(struct location_more), room) ||
+	    !pool_init(&t->wide, sizeof(struct location_wide), room) ||
+	    !pool_init(&t->chains, sizeof(struct location_chain), room + CHAINS_LEAST) || !t->tags ||
+	    !t->entries) {
 		location_table_free(t);
 		return -ENOMEM;
 	}
-	/* Places are far apart: fewer, larger pages are fewer walks. A hint, no more. */
-	if (align == TABLE_ALIGN)
-		(void)madvise(t->entries, size, MADV_HUGEPAGE);
+	fill_octaves(t);
 	location_table_clear(t);
 	*ret_table = t;
 	return 0;
@@ -144,39 +129,25 @@ struct location_table *location_table_free(struct location_table *table)
 	if (table) {
 		free(table->tags);
 		free(table->entries);
-		unmap_zeros(table->more_of, more_of_size(table));
-		unmap_zeros(table->more.at, pool_size(&table->more));
-		unmap_zeros(table->wide.at, pool_size(&table->wide));
+		zero_pages_free(table->more.at, pool_size(&table->more));
+		zero_pages_free(table->wide.at, pool_size(&table->wide));
+		zero_pages_free(table->chains.at, pool_size(&table->chains));
 		free(table);
 	}
 	return NULL;
 }
 
-static size_t index_of(const struct location_table *table, const struct location *entry)
-{
-	return (size_t)(entry - table->entries[0]);
-}
-
-static u32 *more_number(const struct location_table *table, const struct location *entry)
-{
-	size_t i = index_of(table, entry);
-
-	return &table->more_of[i / LOCATION_WAYS][i % LOCATION_WAYS];
-}
-
-/* Of an entry that has carried. */
+/* NULL of an entry that has carried nothing. */
 static struct location_more *more_of(const struct location_table *table,
 				     const struct location *entry)
 {
-	return pool_at(&table->more, *more_number(table, entry));
+	return entry->more ? pool_at(&table->more, entry->more) : NULL;
 }
 
 static struct location_more *more_get(struct location_table *table, struct location *entry)
 {
-	if (!entry->carried) {
-		entry->carried = true;
-		*more_number(table, entry) = pool_get(&table->more);
-	}
+	if (!entry->more)
+		entry->more = pool_get(&table->more);
 	return more_of(table, entry);
 }
 
@@ -184,36 +155,47 @@ static void more_put(struct location_table *table, struct location *entry)
 {
 	struct location_more *more = more_of(table, entry);
 
+	if (!more)
+		return;
 	if (more->wide)
 		pool_put(&table->wide, more->wide);
-	pool_put(&table->more, *more_number(table, entry));
-	entry->carried = false;
+	pool_put(&table->more, entry->more);
+	entry->more = 0;
 }
 
-/* Samples of a bucket that were carried over. */
-static u64 more_bucket(const struct location_table *table, const struct location_more *more,
-		       unsigned int bucket)
+static const struct location_wide *wide_of(const struct location_table *table,
+					   const struct location_more *more)
 {
-	const struct location_wide *wide;
-	u64 samples = 16ULL * more->bucket[bucket];
-
-	if (more->wide) {
-		wide = pool_at(&table->wide, more->wide);
-		samples += 4096ULL * wide->bucket[bucket];
-	}
-	return samples;
+	return more->wide ? pool_at(&table->wide, more->wide) : NULL;
 }
 
-static void more_carry_bucket(struct location_table *table, struct location_more *more, u8 bucket)
+/* Samples of @bucket that were counted: not those of the first one. */
+static u64 entry_bucket(const struct location_table *table, const struct location *entry,
+			unsigned int bucket)
 {
-	struct location_wide *wide;
+	const struct location_more *more = more_of(table, entry);
+	const struct location_wide *wide = more ? wide_of(table, more) : NULL;
 
-	if (++more->bucket[bucket])
-		return;
+	return (entry->bucket[bucket / 16] >> bucket % 16 * 4 & 0xf) +
+	       (more ? more->bucket[bucket] : 0) + (wide ? 256ULL * wide->bucket[bucket] : 0);
+}
+
+static u64 entry_octave(const struct location_table *table, const struct location *entry,
+			unsigned int latency, unsigned int octave)
+{
+	const struct location_more *more = more_of(table, entry);
+	const struct location_wide *wide = more ? wide_of(table, more) : NULL;
+
+	return (entry->detail.octave[latency] >> 4 * octave & 0xf) +
+	       (more ? more->octave[latency][octave] : 0) +
+	       (wide ? 256ULL * wide->octave[latency][octave] : 0);
+}
+
+static struct location_wide *wide_get(struct location_table *table, struct location_more *more)
+{
 	if (!more->wide)
 		more->wide = pool_get(&table->wide);
-	wide = pool_at(&table->wide, more->wide);
-	wide->bucket[bucket] += wide->bucket[bucket] < UINT32_MAX;
+	return pool_at(&table->wide, more->wide);
 }
 
 static void add_weight(struct location *entry, u32 samples)
@@ -221,108 +203,367 @@ static void add_weight(struct location *entry, u32 samples)
 	entry->weight = entry->weight < UINT32_MAX - samples ? entry->weight + samples : UINT32_MAX;
 }
 
-void location_carry_bucket(struct location_table *table, struct location *entry, u8 bucket)
+/* The counters of @word to those at @counts; returns those that ran over, a bit each. */
+static u32 carry_word(u64 word, u8 *counts)
 {
-	entry->bucket[bucket / 16] &= ~(0xfULL << bucket % 16 * 4);
-	more_carry_bucket(table, more_get(table, entry), bucket);
-	add_weight(entry, 16);
+	u32 over = 0;
+
+	for (; word; word &= ~(15ULL << (__builtin_ctzll(word) & ~3))) {
+		unsigned int i = (unsigned int)__builtin_ctzll(word) / 4;
+		u8 more = word >> 4 * i & 0xf;
+
+		counts[i] += more;
+		over |= (u32)(counts[i] < more) << i;
+	}
+	return over;
+}
+
+static void carry_over(u32 over, u32 *wide)
+{
+	for (; over; over &= over - 1)
+		wide[__builtin_ctz(over)] += wide[__builtin_ctz(over)] < UINT32_MAX;
+}
+
+static void carry_histograms(struct location_table *table, struct location *entry)
+{
+	struct location_more *more = more_get(table, entry);
+	u32 over;
+
+	for (unsigned int i = 0; i < LOCATION_WORDS; i++) {
+		over = carry_word(entry->bucket[i], &more->bucket[16 * i]);
+		if (over)
+			carry_over(over, &wide_get(table, more)->bucket[16 * i]);
+		entry->bucket[i] = 0;
+	}
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++) {
+		over = carry_word(entry->detail.octave[i], more->octave[i]);
+		if (over)
+			carry_over(over, wide_get(table, more)->octave[i]);
+		entry->detail.octave[i] = 0;
+	}
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		more->latency_sum[i] += entry->detail.sum[i];
+		entry->detail.sum[i] = 0;
+	}
+}
+
+static struct location_chain *chain_at(const struct location_table *table, u32 number)
+{
+	return number ? pool_at(&table->chains, number) : NULL;
+}
+
+/* A place for @count more of @traits in @chain, or -1. */
+static int chain_find(const struct location_chain *chain, u16 traits, u32 count)
+{
+	for (int i = 0; i < LOCATION_CHAIN; i++) {
+		if (!chain->traits[i])
+			return i;
+		if (chain->traits[i] == traits && chain->count[i] <= UINT32_MAX - count)
+			return i;
+	}
+	return -1;
+}
+
+/* Whether there is room, in at most @most of them. */
+static bool chain_add(struct location_table *table, struct location *entry, u16 traits, u32 count,
+		      unsigned int most)
+{
+	struct location_chain *chain = chain_at(table, entry->chain);
+	unsigned int length = 0;
+	u32 number;
+	int i = -1;
+
+	for (; chain && i < 0; length++) {
+		i = chain_find(chain, traits, count);
+		if (i < 0)
+			chain = chain_at(table, chain->next);
+	}
+	if (i < 0) {
+		if (length >= most ||
+		    (!table->chains.free && table->chains.used == table->chains.room))
+			return false;
+		number = pool_get(&table->chains);
+		chain = chain_at(table, number);
+		chain->next = entry->chain;
+		entry->chain = number;
+		i = 0;
+	}
+	chain->traits[i] = traits;
+	chain->count[i] += count;
+	return true;
+}
+
+static void chain_put(struct location_table *table, u32 number)
+{
+	while (number) {
+		u32 next = chain_at(table, number)->next;
+
+		pool_put(&table->chains, number);
+		number = next;
+	}
+}
+
+static void lane_spill(struct location_table *table, struct location *entry, unsigned int lane)
+{
+	struct location_detail *detail = &entry->detail;
+	u16 traits = detail->traits[lane];
+
+	if (!detail->count[lane])
+		return;
+	add_weight(entry, detail->count[lane]);
+	if (!chain_add(table, entry, traits, detail->count[lane], LOCATION_CHAINS_WHOLE)) {
+		if (traits != TRAITS_OTHERS)
+			traits = traits_coarse(table->traits, &table->traits->at[traits]);
+		if (!chain_add(table, entry, traits, detail->count[lane], LOCATION_CHAINS))
+			table->untold += detail->count[lane];
+	}
+	detail->count[lane] = 0;
 }
 
 void location_carry(struct location_table *table, struct location *entry)
 {
-	struct location_more *more = more_get(table, entry);
-
-	more->latency_sum += entry->latency_sum;
-	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
-		more->count[i] += entry->counts >> 8 * i & 0xff;
-	entry->latency_sum = 0;
-	entry->counts = 0;
+	carry_histograms(table, entry);
+	for (unsigned int i = 0; i < LOCATION_LANES; i++)
+		if (entry->detail.count[i] & LOCATION_LANE_FULL)
+			lane_spill(table, entry, i);
 }
 
-/* Whether all of @tally has room in the entry itself. */
-static bool is_little(const struct tally *tally)
+void location_restore_traits(struct location_table *table, struct location *entry, u16 traits,
+			     u64 count)
 {
-	bool little = !(tally->latency_sum >> 31);
+	struct location_detail *detail = &entry->detail;
 
-	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
-		little &= tally->count[i] < 0x80;
-	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
-		little &= tally->bucket[i] < 16;
-	return little;
-}
-
-static void more_restore(struct location_table *table, struct location_more *more,
-			 const struct tally *tally)
-{
-	struct location_wide *wide;
-	u64 samples;
-
-	more->latency_sum = tally->latency_sum;
-	memcpy(more->count, tally->count, sizeof(more->count));
-	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++) {
-		samples = tally->bucket[i] / 16;
-		more->bucket[i] = (u8)samples;
-		if (!(samples >> 8))
+	for (unsigned int i = 0; i < LOCATION_LANES && count < LOCATION_LANE_FULL; i++) {
+		if (detail->traits[i] && detail->traits[i] != traits)
 			continue;
-		if (!more->wide)
-			more->wide = pool_get(&table->wide);
-		wide = pool_at(&table->wide, more->wide);
-		wide->bucket[i] = samples >> 8 < UINT32_MAX ? (u32)(samples >> 8) : UINT32_MAX;
+		if (detail->count[i] + count >= LOCATION_LANE_FULL)
+			break;
+		detail->traits[i] = traits;
+		detail->count[i] += (u16)count;
+		return;
+	}
+	while (count) {
+		u32 some = count < UINT32_MAX ? (u32)count : UINT32_MAX;
+
+		if (!chain_add(table, entry, traits, some, LOCATION_CHAINS)) {
+			table->untold += count;
+			return;
+		}
+		count -= some;
+	}
+}
+
+void location_keep_traits(const struct location_table *table, const struct location *entry,
+			  void (*fn)(void *ctx, u16 traits, u64 count), void *ctx)
+{
+	const struct location_chain *chain = chain_at(table, entry->chain);
+
+	for (unsigned int i = 0; i < LOCATION_LANES; i++)
+		if (entry->detail.traits[i])
+			fn(ctx, entry->detail.traits[i], entry->detail.count[i]);
+	for (; chain; chain = chain_at(table, chain->next))
+		for (unsigned int i = 0; i < LOCATION_CHAIN && chain->traits[i]; i++)
+			fn(ctx, chain->traits[i], chain->count[i]);
+}
+
+static void note_first(struct location *entry, const struct sample_facts *facts)
+{
+	unsigned int first = 0;
+
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		if (facts->bucket[i + 1] != HISTOGRAM_NONE)
+			first |= octave_of(facts->bucket[i + 1]) << 4 * i;
+	entry->first_octaves = (u8)first;
+	entry->first = facts->bucket[PROFILE_TOTAL] & HISTOGRAM_NONE;
+}
+
+void location_new_traits(struct location_table *table, struct location *entry,
+			 const struct sample_facts *facts)
+{
+	struct location_detail *detail = &entry->detail;
+	unsigned int lane = 0;
+
+	/* Lanes are taken from the first on, and never given back. */
+	if (!detail->traits[0] && !entry->chain)
+		note_first(entry, facts);
+	for (unsigned int i = 0; i < LOCATION_LANES && detail->traits[lane]; i++)
+		if (!detail->traits[i] || detail->count[i] < detail->count[lane])
+			lane = i;
+	lane_spill(table, entry, lane);
+	detail->traits[lane] = facts->traits;
+	detail->count[lane] = 1;
+}
+
+/* What the traits of samples tell: figures' counts, and how many there are, with each latency. */
+struct told {
+	u64 sums[FIGURE_COUNTS];
+	u64 samples;
+	u64 latency[PROFILE_LATENCIES];
+};
+
+static void traits_add(const struct traits_catalog *catalog, u16 id, u64 count, struct told *told)
+{
+	const struct traits *t = traits_of(catalog, id);
+	u8 ones[FIGURE_COUNTS];
+
+	told->samples += count;
+	if (!t || !count)
+		return;
+	memcpy(ones, t->ones, sizeof(ones));
+	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+		told->sums[i] += ones[i] * count;
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		told->latency[i] += t->absent[i] ? 0 : count;
+}
+
+static void all_traits_add(const struct location_table *table, const struct location *entry,
+			   struct told *told)
+{
+	const struct location_detail *detail = &entry->detail;
+	const struct location_chain *chain = chain_at(table, entry->chain);
+
+	for (unsigned int i = 0; i < LOCATION_LANES; i++)
+		if (detail->traits[i])
+			traits_add(table->traits, detail->traits[i], detail->count[i], told);
+	for (; chain; chain = chain_at(table, chain->next))
+		for (unsigned int i = 0; i < LOCATION_CHAIN && chain->traits[i]; i++)
+			traits_add(table->traits, chain->traits[i], chain->count[i], told);
+}
+
+void location_counts(const struct location_table *table, const struct location *entry,
+		     struct figure_counts *ret_counts)
+{
+	struct told told = { 0 };
+
+	all_traits_add(table, entry, &told);
+	memcpy(ret_counts, told.sums, sizeof(*ret_counts));
+}
+
+/* The bucket, of four an octave, that ends where @octave does. */
+static unsigned int octave_bucket(unsigned int octave)
+{
+	return octave < 3 ? octave : 4 * octave - 6;
+}
+
+/* @with: samples that have such a counter */
+static void octaves_add(const struct location_table *table, const struct location *entry,
+			unsigned int latency, u64 with, struct histogram *to)
+{
+	const struct location_detail *detail = &entry->detail;
+	const struct location_more *more = more_of(table, entry);
+	u64 count;
+
+	for (unsigned int i = 0; i < LOCATION_OCTAVES; i++) {
+		count = entry_octave(table, entry, latency, i);
+		to->bucket[octave_bucket(i)] += count;
+		with -= count < with ? count : with;
+	}
+	to->bucket[octave_bucket(entry->first_octaves >> 4 * latency & 0xf)] += with;
+	to->sum += detail->sum[latency + 1] + (more ? more->latency_sum[latency + 1] : 0);
+	if (detail->max[latency] > to->max)
+		to->max = detail->max[latency];
+}
+
+static void total_add(const struct location_table *table, const struct location *entry, u64 samples,
+		      struct histogram *to)
+{
+	u64 count;
+
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++) {
+		count = entry_bucket(table, entry, i);
+		to->bucket[i] += count;
+		samples -= count < samples ? count : samples;
+	}
+	to->bucket[entry->first] += samples;
+	to->sum += location_latency(table, entry);
+	if (entry->max > to->max)
+		to->max = entry->max;
+}
+
+void location_figures(const struct location_table *table, const struct location *entry,
+		      struct figures *to)
+{
+	struct told told = { 0 };
+
+	memcpy(told.sums, &to->counts, sizeof(told.sums));
+	all_traits_add(table, entry, &told);
+	memcpy(&to->counts, told.sums, sizeof(told.sums));
+	to->samples += told.samples;
+	total_add(table, entry, told.samples, &to->latency[PROFILE_TOTAL]);
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		octaves_add(table, entry, i, told.latency[i + 1], &to->latency[i + 1]);
+	figures_finish(to);
+}
+
+void location_keep(const struct location_table *table, const struct location *entry,
+		   struct location_kept *ret_kept)
+{
+	const struct location_more *more = more_of(table, entry);
+	struct location_kept kept = {
+		.max = { entry->max, entry->detail.max[0], entry->detail.max[1] },
+		.first = entry->first,
+		.first_octaves = entry->first_octaves,
+		.weight = entry->weight,
+	};
+
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
+		kept.bucket[i] = entry_bucket(table, entry, i);
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
+			kept.octave[i][k] = entry_octave(table, entry, i, k);
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		kept.latency_sum[i] = entry->detail.sum[i] + (more ? more->latency_sum[i] : 0);
+	*ret_kept = kept;
+}
+
+/* @wide: where in a struct location_wide the rest belongs */
+static void restore_counts(struct location_table *table, struct location_more *more,
+			   const u64 *counts, unsigned int n, u8 *low, size_t wide)
+{
+	u32 *high;
+
+	for (unsigned int i = 0; i < n; i++) {
+		low[i] = (u8)counts[i];
+		if (!(counts[i] >> 8))
+			continue;
+		high = (u32 *)((u8 *)wide_get(table, more) + wide) + i;
+		*high = counts[i] >> 8 < UINT32_MAX ? (u32)(counts[i] >> 8) : UINT32_MAX;
 	}
 }
 
 void location_restore(struct location_table *table, struct location *entry,
-		      const struct tally *tally, u32 weight)
+		      const struct location_kept *kept)
 {
-	entry->weight = weight;
-	entry->max = tally->max < UINT16_MAX ? (u16)tally->max : UINT16_MAX;
-	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
-		entry->bucket[i / 16] |= (tally->bucket[i] & 0xf) << i % 16 * 4;
-	if (!is_little(tally)) {
-		more_restore(table, more_get(table, entry), tally);
-		return;
+	struct location_more *more = more_get(table, entry);
+
+	entry->weight = kept->weight;
+	entry->max = kept->max[PROFILE_TOTAL];
+	entry->first = kept->first & HISTOGRAM_NONE;
+	entry->first_octaves = kept->first_octaves;
+	restore_counts(table, more, kept->bucket, HISTOGRAM_BUCKETS + 1, more->bucket,
+		       offsetof(struct location_wide, bucket));
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++) {
+		entry->detail.max[i] = kept->max[i + 1];
+		restore_counts(table, more, kept->octave[i], LOCATION_OCTAVES, more->octave[i],
+			       offsetof(struct location_wide, octave) +
+				       i * sizeof(((struct location_wide *)0)->octave[0]));
 	}
-	entry->latency_sum = (u32)tally->latency_sum;
-	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
-		entry->counts += (u32)tally->count[i] << 8 * i;
+	memcpy(more->latency_sum, kept->latency_sum, sizeof(more->latency_sum));
 }
 
-void location_tally(const struct location_table *table, const struct location *entry,
-		    struct tally *ret_tally)
+static u32 lane_samples(const struct location_detail *detail)
 {
-	const struct location_more *more = entry->carried ? more_of(table, entry) : NULL;
-	struct tally tally = {
-		.latency_sum = entry->latency_sum + (more ? more->latency_sum : 0),
-		.max = entry->max,
-	};
+	u32 samples = 0;
 
-	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
-		tally.count[i] = (entry->counts >> 8 * i & 0xff) + (more ? more->count[i] : 0);
-	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++) {
-		tally.bucket[i] = (entry->bucket[i / 16] >> i % 16 * 4 & 0xf) +
-				  (more ? more_bucket(table, more, i) : 0);
-		tally.samples += tally.bucket[i];
-	}
-	*ret_tally = tally;
-}
-
-/* Samples that @bucket still has. */
-static u32 small_samples(const struct location *entry)
-{
-	const u64 low = 0x0f0f0f0f0f0f0f0fULL;
-	u64 sum = 0;
-
-	for (unsigned int i = 0; i < LOCATION_WORDS; i++)
-		sum += (entry->bucket[i] & low) + (entry->bucket[i] >> 4 & low);
-	/* Eight bytes of at most 120 each. */
-	sum = (sum & 0x00ff00ff00ff00ffULL) + (sum >> 8 & 0x00ff00ff00ff00ffULL);
-	return (u32)(sum * 0x0001000100010001ULL >> 48);
+	for (unsigned int i = 0; i < LOCATION_LANES; i++)
+		samples += detail->count[i];
+	return samples;
 }
 
 /* What replacement compares: samples, and those of what it replaced; saturates. */
 static u32 rank(const struct location *entry)
 {
-	u32 samples = small_samples(entry);
+	u32 samples = lane_samples(&entry->detail);
 
 	return samples < UINT32_MAX - entry->weight ? samples + entry->weight : UINT32_MAX;
 }
@@ -346,23 +587,20 @@ static unsigned int lightest(const struct location *set)
 
 u64 location_samples(const struct location_table *table, const struct location *entry)
 {
-	u64 samples = small_samples(entry);
+	const struct location_chain *chain = chain_at(table, entry->chain);
+	u64 samples = lane_samples(&entry->detail);
 
-	for (unsigned int i = 0; entry->carried && i <= HISTOGRAM_NONE; i++)
-		samples += more_bucket(table, more_of(table, entry), i);
+	for (; chain; chain = chain_at(table, chain->next))
+		for (unsigned int i = 0; i < LOCATION_CHAIN && chain->traits[i]; i++)
+			samples += chain->count[i];
 	return samples;
 }
 
 u64 location_latency(const struct location_table *table, const struct location *entry)
 {
-	return entry->latency_sum + (entry->carried ? more_of(table, entry)->latency_sum : 0);
-}
+	const struct location_more *more = more_of(table, entry);
 
-u64 location_count(const struct location_table *table, const struct location *entry,
-		   enum tally_count count)
-{
-	return (entry->counts >> 8 * count & 0xff) +
-	       (entry->carried ? more_of(table, entry)->count[count] : 0);
+	return entry->detail.sum[PROFILE_TOTAL] + (more ? more->latency_sum[PROFILE_TOTAL] : 0);
 }
 
 struct location *location_insert(struct location_table *table, const struct location_key *key,
@@ -376,9 +614,9 @@ struct location *location_insert(struct location_table *table, const struct loca
 		weight = rank(entry);
 		*evicted += location_samples(table, entry);
 	}
-	if (entry->carried)
-		more_put(table, entry);
-	*entry = (struct location){
+	more_put(table, entry);
+	chain_put(table, entry->chain);
+		*entry = (struct location){
 		.place = key->place,
 		.owner = key->owner,
 		.used = true,
@@ -402,8 +640,9 @@ struct location *location_table_next(struct location_table *table, struct locati
 void location_table_clear(struct location_table *table)
 {
 	memset(table->tags, 0, table->sets * sizeof(*table->tags));
-	memset(table->entries, 0, table->sets * sizeof(*table->entries));
-	clear_zeros(table->more_of, more_of_size(table));
+	memset(table->entries, 0, lines_size(table));
 	pool_clear(&table->more);
 	pool_clear(&table->wide);
+	pool_clear(&table->chains);
+	table->untold = 0;
 }

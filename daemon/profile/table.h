@@ -6,94 +6,133 @@
 #ifndef SPEPROF_PROFILE_TABLE_H
 #define SPEPROF_PROFILE_TABLE_H
 
-#include "histogram.h"
-#include "record.h"
+#include "figures.h"
+#include "traits.h"
 
-/* What rows count of samples beside their latency. */
-enum tally_count {
-	TALLY_MEMORY,
-	TALLY_DRAM,
-	TALLY_BRANCHES,
-	TALLY_MISPREDICTED,
-	TALLY_COUNTS,
-};
-
-/* One of @count in the bytes of a word: several are added at once. */
-#define TALLY_ONE(count) (1U << 8 * (count))
+/* A latency in each lane, by &enum profile_latency; the last is 0. */
+typedef u32 latency_lanes __attribute__((vector_size(16)));
 
 /**
- * struct sample_facts - what the rows of a profile count of a sample, worked out once
- * @counts: a byte for each &enum tally_count, 0 or 1; dram where memory served it for
- *	all that is known: the core's data source says DRAM, or events say that the last
- *	level cache missed
- * @latency: total latency in cycles, 0 where there is no such counter
- * @bucket: its histogram bucket, HISTOGRAM_NONE where there is no such counter
+ * struct sample_facts - what a location counts of a sample, worked out once
+ * @latency: cycles, 0 where there is no such counter
+ * @traits: id of what it is
+ * @bucket: of latencies, HISTOGRAM_NONE where there is no such counter
  */
 struct sample_facts {
-	u32 counts;
-	u16 latency;
-	u8 bucket;
+	latency_lanes latency;
+	u16 traits;
+	u8 bucket[PROFILE_LATENCIES];
 };
 
-/** struct tally - the figures of one row, whatever it groups */
-struct tally {
-	u64 samples;
-	u64 latency_sum;
-	u64 count[TALLY_COUNTS];
-	u32 max;
-	u64 bucket[HISTOGRAM_BUCKETS + 1];
-};
-
-void tally_merge(struct tally *to, const struct tally *from);
-
-/** tally_quantile() - total latency below which @permille of the samples are */
-u32 tally_quantile(const struct tally *tally, u32 permille);
-
-/* Counters of a location's histogram have four bits, sixteen in a word. */
+/*
+ * Counters of a location's histograms have four bits, sixteen in a word. Where one has its
+ * highest bit set all of them are carried over: what they are carried to is in no cache, mostly.
+ */
 #define LOCATION_WORDS ((HISTOGRAM_BUCKETS + 1) / 16)
+#define LOCATION_FULL  0x8888888888888888ULL
+
+/* Issue and translation latency: sixteen buckets, an octave each, the last without an end. */
+#define LOCATION_LATENCIES (PROFILE_LATENCIES - 1)
+#define LOCATION_OCTAVES   16
+
+typedef u16 location_lanes __attribute__((vector_size(16)));
+#define LOCATION_LANES 8
 
 /**
- * struct location - a PC in a process, and its tally in little: one cache line
+ * struct location_detail - of a location, what its samples were: one cache line
+ * @traits: ids, each in one lane at most; 0 in lanes that are free. An instruction has few
+ * @count: samples of them, below LOCATION_LANE_FULL
+ * @octave: of the latencies behind PROFILE_TOTAL, modulo what was carried over
+ * @sum: of all latencies, modulo that
+ * @max: of those behind PROFILE_TOTAL; where @sum has no latency
+ */
+struct location_detail {
+	location_lanes traits;
+	location_lanes count;
+	u64 octave[LOCATION_LATENCIES];
+	union {
+		latency_lanes sum;
+		struct {
+			u32 unused[PROFILE_LATENCIES];
+			u16 max[LOCATION_LATENCIES];
+		};
+	};
+} __attribute__((aligned(64)));
+
+static_assert(sizeof(struct location_detail) == 64, "a cache line");
+
+/**
+ * struct location - a PC in a process, and its figures in little: two cache lines side by side
  * @place: the PC and whether the kernel's, by location_place()
  * @owner: process and its generation, by location_owner()
- * @bucket, @counts, @latency_sum: as in &struct tally, modulo what was carried over to
- *	the table's struct location_more
- * @weight: samples that @bucket does not have any more, and those that had the place
- *	before: for replacement; saturates
- * @carried: whether there is a struct location_more
+ * @bucket: of total latency, modulo what was carried over to the table's struct
+ *	location_more; what of the samples is in no other bucket is in @first
+ * @weight: samples that its detail's lanes do not have any more, and those that had the
+ *	place before: for replacement; saturates
+ * @more: number of its struct location_more; 0 for none
+ * @chain: number of the first struct location_chain, which has what found no lane; 0 for none
+ * @max: total latency
+ * @first: the bucket of its first sample: most are there, and they need not be counted
+ * @first_octaves: and those of the other latencies, a nibble each
+ * @used: whether there is one
+ * @detail: what its samples were
  */
 struct location {
 	u64 place;
 	u64 owner;
 	u64 bucket[LOCATION_WORDS];
-	u32 counts;
-	u32 latency_sum;
 	u32 weight;
+	u32 more;
+	u32 chain;
 	u16 max;
-	bool used;
-	bool carried;
-} __attribute__((aligned(64)));
+	u8 first : 7;
+	u8 used : 1;
+	u8 first_octaves;
+	struct location_detail detail;
+} __attribute__((aligned(128)));
 
-static_assert(sizeof(struct location) == 64, "a cache line");
+static_assert(sizeof(struct location) == 128, "two cache lines");
+
+/* The highest bit of a lane: it is carried over. */
+#define LOCATION_LANE_FULL 0x8000U
+
+#define LOCATION_CHAIN 10
+
+/**
+ * struct location_chain - more of a location's traits
+ * @next: number of the next one, 0 for none
+ * @traits: ids; 0 is free. One that is full may be there again
+ */
+struct location_chain {
+	u32 next;
+	u16 traits[LOCATION_CHAIN];
+	u32 count[LOCATION_CHAIN];
+};
+
+/* How many of them a location may have for whole traits, and in all. */
+#define LOCATION_CHAINS_WHOLE 32
+#define LOCATION_CHAINS	      64
 
 /**
  * struct location_more - what a location's small counters could not hold
+ * @latency_sum: by &enum profile_latency
  * @wide: number of its struct location_wide; 0 for none
- * @bucket: in units of 16
+ * @bucket, @octave: modulo what that has
  */
 struct location_more {
-	u64 latency_sum;
-	u64 count[TALLY_COUNTS];
+	u64 latency_sum[PROFILE_LATENCIES];
 	u32 wide;
 	u8 bucket[HISTOGRAM_BUCKETS + 1];
+	u8 octave[LOCATION_LATENCIES][LOCATION_OCTAVES];
 };
 
 /**
  * struct location_wide - what a location_more could not hold
- * @bucket: in units of 4096; saturates
+ * @bucket, @octave: in units of 256; saturates, at 10^12
  */
 struct location_wide {
 	u32 bucket[HISTOGRAM_BUCKETS + 1];
+	u32 octave[LOCATION_LATENCIES][LOCATION_OCTAVES];
 };
 
 /**
@@ -119,18 +158,24 @@ struct location_pool {
 /**
  * struct location_table - open, so that what a sample does is inline
  * @tags: for each set, a byte for each way, the lowest for the first; 0 is free
- * @more_of: beside @entries, the number in @more of those that have carried
+ * @octave_one: by bucket, what is added to &location_detail.octave
  * @more, @wide: of struct location_more and struct location_wide: with room for one for
  *	each entry, so that they never run out, and packed by need, so that few are few
+ * @traits: of what locations count
+ * @chains: of struct location_chain
+ * @untold: samples that are in none of its entries, as there was no room for what they were
  */
 struct location_table {
+	struct traits_catalog *traits;
 	u64 seed;
 	u32 sets;
 	u64 *tags;
 	struct location (*entries)[LOCATION_WAYS];
-	u32 (*more_of)[LOCATION_WAYS];
+	u64 octave_one[HISTOGRAM_BUCKETS + 1];
 	struct location_pool more;
 	struct location_pool wide;
+	struct location_pool chains;
+	u64 untold;
 };
 
 /** struct location_key - which entry, and where it is looked for */
@@ -254,48 +299,104 @@ static inline struct location *location_get(struct location_table *table,
 	return location_insert(table, key, evicted);
 }
 
-/* Any of these set, and a counter of @counts or @latency_sum is to be carried over. */
-#define LOCATION_FULL 0x80808080U
+/* Both halves, or'ed: whether a lane has one of @bits. */
+static inline u64 location_lanes_any(location_lanes lanes, u16 bits)
+{
+	typedef u64 halves __attribute__((vector_size(16)));
+	halves h = (halves)lanes;
 
-/** location_carry(), location_carry_bucket() - make room in the counters of @entry */
+	return (h[0] | h[1]) & bits * 0x0001000100010001ULL;
+}
+
+/** location_carry() - make room in all counters of @entry */
 void location_carry(struct location_table *table, struct location *entry);
-void location_carry_bucket(struct location_table *table, struct location *entry, u8 bucket);
+
+/** location_new_traits() - count a sample whose traits are in no lane; notes the first's buckets */
+void location_new_traits(struct location_table *table, struct location *entry,
+			 const struct sample_facts *facts);
 
 /** location_add() - count a sample in @entry of @table */
 static inline void location_add(struct location_table *table, struct location *entry,
 				const struct sample_facts *facts)
 {
-	unsigned int shift = facts->bucket % 16 * 4;
-	u64 *word = &entry->bucket[facts->bucket / 16];
+	struct location_detail *detail = &entry->detail;
+	location_lanes wanted = (location_lanes){ 0 } + facts->traits;
+	location_lanes there = (location_lanes)(detail->traits == wanted);
+	unsigned int bucket = facts->bucket[PROFILE_TOTAL];
+	u64 full;
 
-	entry->counts += facts->counts;
-	entry->latency_sum += facts->latency;
-	if (facts->latency > entry->max)
-		entry->max = facts->latency;
-	if ((*word >> shift & 0xf) == 0xf)
-		location_carry_bucket(table, entry, facts->bucket);
-	else
-		*word += 1ULL << shift;
-	if (entry->counts & LOCATION_FULL || entry->latency_sum >> 31)
+	/* All ones where it is: 1 is added there. */
+	detail->count -= there;
+	if (!location_lanes_any(there, 1))
+		location_new_traits(table, entry, facts);
+	full = location_lanes_any(detail->count, LOCATION_LANE_FULL);
+
+	entry->bucket[bucket / 16] += (u64)(bucket != entry->first) << bucket % 16 * 4;
+	full |= entry->bucket[bucket / 16] & LOCATION_FULL;
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++) {
+		u64 first = 1ULL << 4 * (entry->first_octaves >> 4 * i & 0xf);
+
+		detail->octave[i] += table->octave_one[facts->bucket[i + 1]] & ~first;
+		full |= detail->octave[i] & LOCATION_FULL;
+	}
+
+	detail->sum += facts->latency;
+	full |= (detail->sum[0] | detail->sum[1] | detail->sum[2]) >> 31;
+	if (facts->latency[PROFILE_TOTAL] > entry->max)
+		entry->max = (u16)facts->latency[PROFILE_TOTAL];
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		if (facts->latency[i + 1] > detail->max[i])
+			detail->max[i] = (u16)facts->latency[i + 1];
+	if (full)
 		location_carry(table, entry);
 }
 
-/** location_tally() - the whole tally of @entry */
-void location_tally(const struct location_table *table, const struct location *entry,
-		    struct tally *ret_tally);
+/** location_figures() - add all that @entry has counted; its @weight is not known */
+void location_figures(const struct location_table *table, const struct location *entry,
+		      struct figures *to);
 
-/** location_restore() - @entry, which is new, has the figures of @tally; @weight as it was */
-void location_restore(struct location_table *table, struct location *entry,
-		      const struct tally *tally, u32 weight);
-
-/** location_samples(), location_latency(), location_count() - a figure of its tally alone */
+/** location_samples(), location_latency() - a figure of it alone; latency is the total's sum */
 u64 location_samples(const struct location_table *table, const struct location *entry);
 u64 location_latency(const struct location_table *table, const struct location *entry);
-u64 location_count(const struct location_table *table, const struct location *entry,
-		   enum tally_count count);
 
-/** location_table_new() - @capacity is rounded up to a power of two, at least 8 */
-int location_table_new(u32 capacity, struct location_table **ret_table);
+/** location_counts() - of its figures the counts alone */
+void location_counts(const struct location_table *table, const struct location *entry,
+		     struct figure_counts *ret_counts);
+
+/**
+ * struct location_kept - all that a location has but its traits, as numbers that run over nothing
+ */
+struct location_kept {
+	u64 bucket[HISTOGRAM_BUCKETS + 1];
+	u64 octave[LOCATION_LATENCIES][LOCATION_OCTAVES];
+	u64 latency_sum[PROFILE_LATENCIES];
+	u16 max[PROFILE_LATENCIES];
+	u8 first;
+	u8 first_octaves;
+	u32 weight;
+};
+
+void location_keep(const struct location_table *table, const struct location *entry,
+		   struct location_kept *ret_kept);
+
+/** location_keep_traits() - calls @fn for each traits it has, some maybe more than once */
+void location_keep_traits(const struct location_table *table, const struct location *entry,
+			  void (*fn)(void *ctx, u16 traits, u64 count), void *ctx);
+
+/** location_restore() - @entry, which is new, is as it was when it was kept */
+void location_restore(struct location_table *table, struct location *entry,
+		      const struct location_kept *kept);
+
+/** location_restore_traits() - and @count more of its samples were @traits */
+void location_restore_traits(struct location_table *table, struct location *entry, u16 traits,
+			     u64 count);
+
+/**
+ * location_table_new() - @capacity is rounded up to a power of two, at least 8
+ * @traits: whose ids samples will have; outlives it
+ */
+int location_table_new(u32 capacity, struct traits_catalog *traits,
+		       struct location_table **ret_table);
 struct location_table *location_table_free(struct location_table *table);
 
 /** location_table_next() - the used entry after @location, or the first for NULL */

@@ -23,6 +23,12 @@ struct field {
 #define LEVEL(name, level_of) \
 	{ "level_" name, 't', offsetof(struct view_row, level[level_of]), sizeof(u64), true }
 
+#define WEIGHT(name, unit) \
+	{ name, 't', offsetof(struct view_row, weight[unit]), sizeof(u64), true }
+
+#define EVENT(name, bit) \
+	{ "event_" name, 't', offsetof(struct view_row, event[bit]), sizeof(u64), true }
+
 static const struct field header_fields[] = {
 	FIELD(view_header, source, 's'),
 	FIELD(view_header, source_reason, 's'),
@@ -88,6 +94,43 @@ static const struct field row_fields[] = {
 	LEVEL("beyond_l1", SPE_LEVEL_BEYOND_L1),
 	LEVEL("beyond_l2", SPE_LEVEL_BEYOND_L2),
 	LEVEL("beyond_llc", SPE_LEVEL_BEYOND_LLC),
+	FIELD(view_row, loads, 't'),
+	FIELD(view_row, stores, 't'),
+	FIELD(view_row, simd, 't'),
+	FIELD(view_row, snooped, 't'),
+	FIELD(view_row, peer, 't'),
+	FIELD(view_row, modified, 't'),
+	FIELD(view_row, issue_sum, 't'),
+	FIELD(view_row, issue_p50, 'u'),
+	FIELD(view_row, issue_p99, 'u'),
+	FIELD(view_row, translation_sum, 't'),
+	FIELD(view_row, translation_p50, 'u'),
+	FIELD(view_row, translation_p99, 'u'),
+	WEIGHT("weight", UNIT_UNKNOWN),
+	WEIGHT("weight_micro_ops", UNIT_MICRO_OPS),
+	WEIGHT("weight_instructions", UNIT_INSTRUCTIONS),
+	EVENT("exception", SPE_EVENT_EXCEPTION),
+	EVENT("retired", SPE_EVENT_RETIRED),
+	EVENT("l1d_access", SPE_EVENT_L1D_ACCESS),
+	EVENT("l1d_refill", SPE_EVENT_L1D_REFILL),
+	EVENT("tlb_access", SPE_EVENT_TLB_ACCESS),
+	EVENT("tlb_walk", SPE_EVENT_TLB_WALK),
+	EVENT("not_taken", SPE_EVENT_NOT_TAKEN),
+	EVENT("mispredicted", SPE_EVENT_MISPREDICTED),
+	EVENT("llc_access", SPE_EVENT_LLC_ACCESS),
+	EVENT("llc_miss", SPE_EVENT_LLC_MISS),
+	EVENT("remote_access", SPE_EVENT_REMOTE_ACCESS),
+	EVENT("misaligned", SPE_EVENT_MISALIGNED),
+	EVENT("transactional", SPE_EVENT_TRANSACTIONAL),
+	EVENT("partial_predicate", SPE_EVENT_PARTIAL_PREDICATE),
+	EVENT("empty_predicate", SPE_EVENT_EMPTY_PREDICATE),
+	EVENT("l2d_access", SPE_EVENT_L2D_ACCESS),
+	EVENT("l2d_miss", SPE_EVENT_L2D_MISS),
+	EVENT("cache_data_modified", SPE_EVENT_CACHE_DATA_MODIFIED),
+	EVENT("recently_fetched", SPE_EVENT_RECENTLY_FETCHED),
+	EVENT("data_snooped", SPE_EVENT_DATA_SNOOPED),
+	EVENT("streaming_sve", SPE_EVENT_STREAMING_SVE),
+	EVENT("smcu", SPE_EVENT_SMCU),
 };
 
 static int append_field(sd_bus_message *m, const struct field *f, const void *base)

@@ -25,6 +25,8 @@ enum view_sort {
 	VIEW_SORTS,
 };
 
+#define VIEW_EVENTS 32
+
 /**
  * struct view_row - one line
  * @samples: records attributed to it
@@ -37,6 +39,15 @@ enum view_sort {
  * @container: "-" for none; all strings are escaped
  * @level: what served @memory, by &enum spe_level; their sum is @memory
  * @remote: those of @memory that accessed another chip, whichever level it was
+ * @loads, @stores: which @memory is the sum of
+ * @simd: SVE and SME operations
+ * @snooped, @peer, @modified: those of @memory that came from another cache, from another
+ *	core's, and were dirty there
+ * @issue_*, @translation_*: as of total latency; of functions the percentiles are rounded up
+ *	to a power of two
+ * @weight: operations that the samples stand for, by &enum sample_unit; of functions in
+ *	proportion to their processes'
+ * @event: by bit of the Events packet
  */
 struct view_row {
 	u64 samples;
@@ -54,6 +65,20 @@ struct view_row {
 	char binary[128];
 	u64 level[SPE_LEVELS];
 	u64 remote;
+	u64 loads;
+	u64 stores;
+	u64 simd;
+	u64 snooped;
+	u64 peer;
+	u64 modified;
+	u64 issue_sum;
+	u64 translation_sum;
+	u32 issue_p50;
+	u32 issue_p99;
+	u32 translation_p50;
+	u32 translation_p99;
+	u64 weight[UNITS];
+	u64 event[VIEW_EVENTS];
 };
 
 /**

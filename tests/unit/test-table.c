@@ -4,9 +4,11 @@
 
 #include "table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define KEYS 40
+#define KEYS   40
+#define TRAITS 60 /* more than a location has lanes, and a chain's entry places */
 
 static u64 random_state = 88172645463325252ULL;
 
@@ -18,29 +20,92 @@ static u64 random_next(void)
 	return random_state;
 }
 
-/* Any facts; few buckets, so that some of their counters run over twice. */
-static struct sample_facts random_facts(void)
-{
-	u64 r = random_next();
+struct fixture {
+	struct traits_catalog catalog;
+	u16 ids[TRAITS];
+};
 
-	return (struct sample_facts){
-		.counts = (r & 1 ? TALLY_ONE(TALLY_MEMORY) : 0) |
-			  (r & 2 ? TALLY_ONE(TALLY_DRAM) : 0) |
-			  (r & 4 ? TALLY_ONE(TALLY_BRANCHES) : 0),
-		.latency = (u16)(r >> 8 & 0xfff),
-		.bucket = r & 0x38 ? 7 : (u8)(r >> 32 & HISTOGRAM_BUCKETS),
-	};
+/* Loads and branches with and without latencies, each with other events. */
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(traits_init(&f->catalog), 0);
+	for (u32 i = 0; i < TRAITS; i++) {
+		u64 present = SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
+			      (i % 3 ? SPE_HAS_COUNTER(SPE_COUNTER_ISSUE) : 0) |
+			      (i % 5 ? SPE_HAS_COUNTER(SPE_COUNTER_TRANSLATION) : 0);
+		u64 key = traits_key(present, i & 1 ? SPE_OP_BRANCH : SPE_OP_LOAD_STORE, 0, 0, 0);
+
+		f->ids[i] = traits_find(&f->catalog, i * 2, key, NULL);
+		assert_int_equal(f->ids[i], i + 1);
+	}
+	*state = f;
+	return 0;
 }
 
-static void tally_add(struct tally *tally, const struct sample_facts *facts)
+static int teardown(void **state)
 {
-	tally->samples++;
-	tally->latency_sum += facts->latency;
-	for (unsigned int i = 0; i < TALLY_COUNTS; i++)
-		tally->count[i] += facts->counts >> 8 * i & 0xff;
-	tally->bucket[facts->bucket]++;
-	if (facts->latency > tally->max)
-		tally->max = facts->latency;
+	struct fixture *f = *state;
+
+	traits_deinit(&f->catalog);
+	free(f);
+	return 0;
+}
+
+/* Any facts; few buckets, so that some of their counters run over twice. */
+static struct sample_facts random_facts(struct fixture *f)
+{
+	u64 r = random_next();
+	struct sample_facts facts = { .traits = f->ids[r % TRAITS & (r & 0x10000 ? 3 : 63)] };
+	const struct traits *t = traits_of(&f->catalog, facts.traits);
+
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		u16 cycles = r & 0x700000 ? 20 : (u16)(r >> 16 * i >> 8 & 0xffff);
+
+		facts.latency[i] = t->absent[i] ? 0 : cycles;
+		facts.bucket[i] = t->absent[i] ?: (u8)histogram_bucket(cycles);
+	}
+	return facts;
+}
+
+/* What a function's histogram of issue or translation makes of a bucket: the last of its octave. */
+static unsigned int coarse(unsigned int bucket)
+{
+	u32 upper = 4;
+
+	if (bucket < 3)
+		return bucket;
+	while (upper < histogram_upper(bucket) && upper < 1U << 14)
+		upper *= 2;
+	return histogram_bucket((u16)upper);
+}
+
+static void want_add(struct figures *want, const struct fixture *f, const struct sample_facts *facts)
+{
+	const struct traits *t = traits_of(&f->catalog, facts->traits);
+	u64 counts[FIGURE_COUNTS];
+	u8 ones[FIGURE_COUNTS];
+
+	want->samples++;
+	memcpy(counts, &want->counts, sizeof(counts));
+	memcpy(ones, t->ones, sizeof(ones));
+	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+		counts[i] += ones[i];
+	memcpy(&want->counts, counts, sizeof(counts));
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		struct histogram *h = &want->latency[i];
+		unsigned int bucket = facts->bucket[i];
+
+		if (t->absent[i])
+			continue;
+		h->count++;
+		h->sum += facts->latency[i];
+		if (facts->latency[i] > h->max)
+			h->max = facts->latency[i];
+		h->bucket[i == PROFILE_TOTAL ? bucket : coarse(bucket)]++;
+	}
 }
 
 static struct location *get(struct location_table *table, u64 place, u64 *evicted)
@@ -52,46 +117,53 @@ static struct location *get(struct location_table *table, u64 place, u64 *evicte
 	return location_get(table, &key, evicted);
 }
 
-static bool tally_is(const struct location_table *table, const struct location *entry,
-		     const struct tally *want)
+static void assert_figures(const struct location_table *table, const struct location *entry,
+			   const struct figures *want)
 {
-	struct tally got;
+	struct figure_counts counts;
+	struct figures got = { 0 };
 
-	location_tally(table, entry, &got);
-	return !memcmp(&got, want, sizeof(got)) &&
-	       location_samples(table, entry) == want->samples &&
-	       location_latency(table, entry) == want->latency_sum &&
-	       location_count(table, entry, TALLY_DRAM) == want->count[TALLY_DRAM];
+	location_figures(table, entry, &got);
+	assert_int_equal(got.samples, want->samples);
+	assert_memory_equal(&got.counts, &want->counts, sizeof(got.counts));
+	assert_memory_equal(&got.latency[0], &want->latency[0], sizeof(got.latency[0]));
+	assert_memory_equal(&got.latency[1], &want->latency[1], sizeof(got.latency[0]));
+	assert_memory_equal(&got.latency[2], &want->latency[2], sizeof(got.latency[0]));
+	location_counts(table, entry, &counts);
+	assert_memory_equal(&counts, &want->counts, sizeof(counts));
+	assert_int_equal(location_samples(table, entry), want->samples);
+	assert_int_equal(location_latency(table, entry), want->latency[PROFILE_TOTAL].sum);
 }
 
 /* Nothing evicted: each figure is exact, by millions too. */
 static void test_exact(void **state)
 {
-	static struct tally want[KEYS];
+	static struct figures want[KEYS];
+	struct fixture *f = *state;
 	struct location_table *table;
 	struct sample_facts facts;
 	u64 evicted = 0, key;
 
-	(void)state;
-	assert_int_equal(location_table_new(1 << 12, &table), 0);
+	assert_int_equal(location_table_new(1 << 12, &f->catalog, &table), 0);
 	for (u32 round = 0; round < 2; round++) {
 		memset(want, 0, sizeof(want));
 		for (u32 i = 0; i < 1000000; i++) {
-			facts = random_facts();
+			facts = random_facts(f);
 			key = random_next() % KEYS;
 			/* The last ones are rare: they carry nothing. */
 			if (key > KEYS / 2 && i > 100)
 				key = 0;
-			tally_add(&want[key], &facts);
+			want_add(&want[key], f, &facts);
 			location_add(table, get(table, key, &evicted), &facts);
 		}
 		assert_int_equal(evicted, 0);
-		assert_true(want[0].bucket[7] > 3 * 4096);
+		assert_true(want[0].samples > 4 * LOCATION_LANE_FULL);
 		for (key = 0; key < KEYS; key++)
-			assert_true(tally_is(table, get(table, key, &evicted), &want[key]));
+			assert_figures(table, get(table, key, &evicted), &want[key]);
 		/* Room is taken by what was carried, not by what there is. */
 		assert_in_range(table->more.used, 10, KEYS / 2 + 1);
 		assert_in_range(table->wide.used, 10, KEYS / 2 + 1);
+		assert_int_equal(table->untold, 0);
 		location_table_clear(table);
 	}
 	location_table_free(table);
@@ -100,43 +172,89 @@ static void test_exact(void **state)
 /* One set and more places than it has room for: what comes starts at nothing. */
 static void test_evicted(void **state)
 {
-	struct tally want[KEYS] = { 0 };
+	struct fixture *f = *state;
+	struct figures want[KEYS] = { 0 };
 	struct location_table *table;
 	struct sample_facts facts;
 	struct location *entry = NULL;
 	u64 evicted = 0, before, key, samples = 0;
 	const u32 n = 400000;
 
-	(void)state;
-	assert_int_equal(location_table_new(LOCATION_WAYS, &table), 0);
+	assert_int_equal(location_table_new(LOCATION_WAYS, &f->catalog, &table), 0);
 	for (u32 i = 0; i < n; i++) {
 		/* For a while each is alone, and grows. */
 		key = i / 9000 % KEYS;
 		before = evicted;
 		entry = get(table, key, &evicted);
 		if (evicted != before)
-			want[key] = (struct tally){ 0 };
-		facts = random_facts();
-		facts.bucket &= 7;
-		tally_add(&want[key], &facts);
+			want[key] = (struct figures){ 0 };
+		facts = random_facts(f);
+		facts.traits = f->ids[1 + i % 20];
+		for (unsigned int k = 0; k < PROFILE_LATENCIES; k++) {
+			u8 absent = traits_of(&f->catalog, facts.traits)->absent[k];
+
+			facts.latency[k] = absent ? 0 : (u32)(i % 7 * k);
+			facts.bucket[k] = absent ?: (u8)histogram_bucket((u16)facts.latency[k]);
+		}
+		want_add(&want[key], f, &facts);
 		location_add(table, entry, &facts);
 		if (i % 500 == 0)
-			assert_true(tally_is(table, entry, &want[key]));
+			assert_figures(table, entry, &want[key]);
 	}
 	for (entry = NULL; (entry = location_table_next(table, entry));)
 		samples += location_samples(table, entry);
 	assert_true(evicted > n / 2);
-	assert_int_equal(samples + evicted, n);
+	assert_int_equal(samples + evicted + table->untold, n);
 	assert_in_range(table->more.used, 1, LOCATION_WAYS);
-	assert_in_range(table->wide.used, 1, LOCATION_WAYS);
+	assert_in_range(table->chains.used, 1, 4 * LOCATION_WAYS);
+	location_table_free(table);
+}
+
+#define MANY (TRAITS_MAX + 1000)
+
+/* More combinations than have numbers, at one place: they lose their events, and nothing else. */
+static void test_many(void **state)
+{
+	struct fixture *f = *state;
+	struct location_table *table;
+	struct sample_facts facts = { 0 };
+	struct figures got = { 0 };
+	u64 evicted = 0;
+	u32 others = 0;
+
+	assert_int_equal(location_table_new(1 << 12, &f->catalog, &table), 0);
+	for (u32 i = 0; i < MANY; i++) {
+		u64 key = traits_key(SPE_HAS_EVENTS | SPE_HAS_OP, SPE_OP_LOAD_STORE, i & 1, 0, 0);
+		u16 number = traits_find(&f->catalog, (u64)i << 32 | 1, key, NULL);
+
+		facts.traits = number;
+		others += !number;
+		if (!number) {
+			traits_fill((u64)i << 32 | 1, key, NULL, &f->catalog.at[0]);
+			facts.traits = traits_coarse(&f->catalog, &f->catalog.at[0]);
+		}
+		assert_int_not_equal(facts.traits, TRAITS_OTHERS);
+		location_add(table, get(table, 1, &evicted), &facts);
+	}
+	assert_int_equal(others, MANY - (TRAITS_WHOLE - TRAITS));
+	assert_int_equal(table->untold, 0);
+	location_figures(table, get(table, 1, &evicted), &got);
+	assert_int_equal(got.samples, MANY);
+	assert_int_equal(got.counts.kind[SPE_KIND_LOAD], (MANY + 1) / 2);
+	assert_int_equal(got.counts.kind[SPE_KIND_STORE], MANY / 2);
+	assert_int_equal(got.counts.level[SPE_LEVEL_UNKNOWN], MANY);
+	assert_in_range(got.counts.event[0], 300, MANY / 2);
+	traits_clear(&f->catalog);
+	assert_int_equal(traits_find(&f->catalog, 5, 7, NULL), 1);
 	location_table_free(table);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_evicted),
+		cmocka_unit_test_setup_teardown(test_exact, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_evicted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
