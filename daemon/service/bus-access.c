@@ -16,18 +16,18 @@
 #define POLKIT_INTERFACE "org.freedesktop.PolicyKit1.Authority"
 
 /* A person may have to find a password. */
-#define POLKIT_TIMEOUT_US 300000000ULL
+#define POLKIT_TIMEOUT_US  300000000ULL
 #define POLKIT_INTERACTIVE 1U
 
 /* The driver of the bus answers at once, or there is no bus. */
 #define DRIVER_TIMEOUT_US 5000000ULL
 
 /*
- * CPU time a user may have spent at once, and how much of that runs off in a second: half
- * a CPU for those who read, a twentieth for others.
+ * CPU time a user may have spent at once, and how much of that runs off in a second: a
+ * quarter of a CPU for those who read, a twentieth for others.
  */
 #define READER_BURST_NS 2000000000ULL
-#define READER_RATE_NS	500000000ULL
+#define READER_RATE_NS	250000000ULL
 #define OTHER_BURST_NS	500000000ULL
 #define OTHER_RATE_NS	50000000ULL
 
@@ -283,8 +283,9 @@ static int polkit_verdict(sd_bus_message *reply, sd_bus_error *ret_error)
 	if (authorized)
 		return 0;
 	if (challenge)
-		return sd_bus_error_set(ret_error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
-					"polkit asks for authentication, which this call does not allow.");
+		return sd_bus_error_set(
+			ret_error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
+			"polkit asks for authentication, which this call does not allow.");
 	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "polkit denied this.");
 }
 
@@ -306,8 +307,7 @@ static int on_polkit(sd_bus_message *reply, void *userdata,
 static int send_query(struct access_query *query, enum access_level level)
 {
 	sd_bus *bus = sd_bus_message_get_bus(query->message);
-	bool interactive =
-		sd_bus_message_get_allow_interactive_authorization(query->message) > 0;
+	bool interactive = sd_bus_message_get_allow_interactive_authorization(query->message) > 0;
 	sd_bus_message *call = NULL;
 	int r;
 
@@ -398,9 +398,10 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 	if (level == ACCESS_ANYONE || (level == ACCESS_READ && caller->reads))
 		return 1;
 	if (level == ACCESS_READ)
-		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
-					"Only root and the group " GROUP
-					" may see this machine's profile; GetContainers and GetContainer "
-					"show what runs in cgroups that were delegated to you.");
+		return sd_bus_error_set(
+			ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+			"Only root and the group " GROUP
+			" may see this machine's profile; GetContainers and GetContainer "
+			"show what runs in cgroups that were delegated to you.");
 	return query_new(access, message, level, user, ret_error);
 }

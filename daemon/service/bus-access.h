@@ -15,10 +15,10 @@
  * enum access_level - what a method needs. Root, and whoever the daemon runs as, may all of it
  */
 enum access_level {
-	ACCESS_ANYONE,	/* the method shows each caller what is its own */
-	ACCESS_READ,	/* aggregates: the group speprof */
-	ACCESS_MANAGE,	/* polkit: org.speprof1.manage */
-	ACCESS_RAW,	/* polkit: org.speprof1.read-raw */
+	ACCESS_ANYONE, /* the method shows each caller what is its own */
+	ACCESS_READ, /* aggregates: the group speprof */
+	ACCESS_MANAGE, /* polkit: org.speprof1.manage */
+	ACCESS_RAW, /* polkit: org.speprof1.read-raw */
 };
 
 /* Callers and users that are remembered at once; others take the place of the oldest. */

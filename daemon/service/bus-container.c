@@ -13,7 +13,7 @@ struct containers_request {
 	struct container_row {
 		struct attribute_container container;
 		u64 samples;
-	} *rows;
+	} * rows;
 };
 
 static int read_containers(struct worker_state *state, void *arg)

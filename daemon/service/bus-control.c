@@ -330,9 +330,10 @@ static int choose_feed(const struct bus *bus, const struct create *c,
 			  (c->source == CREATE_AUTO && (share.running || !session->rule->cgroups));
 	if (session->shared && c->interval_us) {
 		worker_call(bus->worker, put_feed, share.feed);
-		return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
-					"IntervalUSec: a session that shares the machine's source has its "
-					"interval; say Source own.");
+		return sd_bus_error_set(
+			error, SD_BUS_ERROR_INVALID_ARGS,
+			"IntervalUSec: a session that shares the machine's source has its "
+			"interval; say Source own.");
 	}
 	if (session->shared) {
 		session->feed = share.feed;

@@ -19,7 +19,7 @@ struct session_facts {
 	struct {
 		char *text;
 		enum part_where where;
-	} *parts;
+	} * parts;
 	u32 part_count;
 };
 
@@ -42,7 +42,8 @@ static enum part_where part_where(const struct session *session, const struct fi
 static int copy_parts(const struct session *session, struct session_facts *facts)
 {
 	struct filter_part parts[FILTER_NODES];
-	u32 n = session->rule->filter ? filter_parts(session->rule->filter, parts, FILTER_NODES) : 0;
+	u32 n = session->rule->filter ? filter_parts(session->rule->filter, parts, FILTER_NODES) :
+					0;
 
 	facts->parts = calloc(n + 1, sizeof(*facts->parts));
 	if (!facts->parts)
@@ -248,7 +249,8 @@ int bus_add_sessions(struct bus *bus)
 {
 	int r;
 
-	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_SESSIONS, BUS_SESSION, vtable, find, bus);
+	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_SESSIONS, BUS_SESSION, vtable, find,
+				       bus);
 	if (r < 0)
 		return r;
 	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_SESSIONS, enumerate, bus);

@@ -40,8 +40,8 @@ int bus_check_limit(u32 limit, sd_bus_error *error)
 {
 	if (limit && limit <= BUS_ROWS)
 		return 0;
-	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-				 "limit %u: should be 1 to %u.", limit, BUS_ROWS);
+	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "limit %u: should be 1 to %u.",
+				 limit, BUS_ROWS);
 }
 
 int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE])
@@ -60,10 +60,9 @@ int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE])
 int bus_session_error(sd_bus_error *error, int r, const char *session, const char *reason)
 {
 	if (reason)
-		return sd_bus_error_setf(error,
-					 r == -EOPNOTSUPP ? SD_BUS_ERROR_NOT_SUPPORTED :
-							    SD_BUS_ERROR_FAILED,
-					 "Session \"%s\": %s.", session, reason);
+		return sd_bus_error_setf(
+			error, r == -EOPNOTSUPP ? SD_BUS_ERROR_NOT_SUPPORTED : SD_BUS_ERROR_FAILED,
+			"Session \"%s\": %s.", session, reason);
 	switch (r) {
 	case -ENOENT:
 		return sd_bus_error_setf(error, BUS_NAME ".NoSuchSession",
@@ -75,8 +74,9 @@ int bus_session_error(sd_bus_error *error, int r, const char *session, const cha
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 					 "There are %u sessions: remove one.", WORKER_SESSIONS);
 	case -EBUSY:
-		return sd_bus_error_set(error, BUS_NAME ".Busy",
-					"Another session has the SPUs: stop it, or share the machine's source.");
+		return sd_bus_error_set(
+			error, BUS_NAME ".Busy",
+			"Another session has the SPUs: stop it, or share the machine's source.");
 	default:
 		return sd_bus_error_set_errnof(error, r, "Session \"%s\": %s.", session,
 					       strerror(-r));
@@ -149,28 +149,55 @@ static u64 thread_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
+static int run(struct bus *bus, const struct bus_method *method, sd_bus_message *message,
+	       sd_bus_error *error)
+{
+	u64 before = thread_ns() + worker_spent(bus->worker);
+	int r = method->run(message, bus, error);
+
+	access_charge(&bus->access, &bus->caller, thread_ns() + worker_spent(bus->worker) - before);
+	return r;
+}
+
+static void run_waiting(void *ctx, const struct bus_waiting *waiting)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	struct bus *bus = ctx;
+	int r;
+
+	bus->caller = waiting->caller;
+	r = run(bus, waiting->what, waiting->message, &error);
+	if (r < 0 && sd_bus_error_is_set(&error))
+		sd_bus_reply_method_error(waiting->message, &error);
+	else if (r < 0)
+		sd_bus_reply_method_errno(waiting->message, r, NULL);
+	sd_bus_error_free(&error);
+}
+
 int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	const char *member = sd_bus_message_get_member(message);
+	const struct bus_method *method = methods;
 	struct bus *bus = userdata;
-	u64 before;
-	size_t i = 0;
 	int r;
 
-	while (i < ARRAY_SIZE(methods) && strcmp(methods[i].member, member))
-		i++;
-	if (i == ARRAY_SIZE(methods))
+	while (method < methods + ARRAY_SIZE(methods) && strcmp(method->member, member))
+		method++;
+	if (method == methods + ARRAY_SIZE(methods))
 		return -EBADRQC;
-	r = access_check(&bus->access, message, methods[i].level, &bus->caller, error);
+	r = access_check(&bus->access, message, method->level, &bus->caller, error);
 	if (r < 0)
 		return r;
 	if (!r)
 		return 1;
-	before = thread_ns() + worker_spent(bus->worker);
-	r = methods[i].run(message, bus, error);
-	access_charge(&bus->access, &bus->caller,
-		      thread_ns() + worker_spent(bus->worker) - before);
-	return r;
+	/* What polkit has let through is few. */
+	if (bus->caller.owner || method->level >= ACCESS_MANAGE)
+		return run(bus, method, message, error);
+	r = bus_queue_add(&bus->queue, message, method, &bus->caller);
+	if (r == -ENOBUFS)
+		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					"Too many calls wait: ask again when some are answered.");
+	return r < 0 ? r : 1;
 }
 
 /* ---- Properties of the Manager --------------------------------------------- */
@@ -318,7 +345,9 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 
 	*bus = (struct bus){ .worker = worker, .config = config };
 	access_init(&bus->access);
-	r = connect_bus(address, &bus->bus);
+	r = bus_queue_init(&bus->queue, event, run_waiting, bus);
+	if (r >= 0)
+		r = connect_bus(address, &bus->bus);
 	if (r >= 0)
 		r = add_objects(bus);
 	if (r >= 0)
@@ -333,6 +362,7 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 void bus_deinit(struct bus *bus)
 {
 	bus_profiles_end(bus);
+	bus_queue_deinit(&bus->queue);
 	access_deinit(&bus->access);
 	sd_bus_flush_close_unref(bus->bus);
 	bus->bus = NULL;

@@ -6,6 +6,7 @@
 #include <systemd/sd-bus.h>
 
 #include "bus-access.h"
+#include "bus-queue.h"
 #include "config.h"
 #include "pprof.h"
 #include "worker.h"
@@ -33,6 +34,7 @@ struct bus {
 	struct worker *worker;
 	const struct config *config;
 	struct access access;
+	struct bus_queue queue;
 	struct access_caller caller;
 	struct bus_watch *watch;
 	struct bus_profile *profiles[PPROF_AT_ONCE]; /* that are being taken */

@@ -48,7 +48,10 @@ static int parse_task_events(struct config *c, const char *value)
 static int parse_bool(bool *ret, const char *value)
 {
 	static const char *const words[][2] = {
-		{ "no", "yes" }, { "false", "true" }, { "off", "on" }, { "0", "1" },
+		{ "no", "yes" },
+		{ "false", "true" },
+		{ "off", "on" },
+		{ "0", "1" },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {

@@ -126,6 +126,14 @@ static bool leads_feed(struct worker_state *state, const struct session *session
 	return false;
 }
 
+/* What was sampled for it is still counted. */
+static void stop_session(struct worker_state *state, struct session *session)
+{
+	session_disable(session);
+	drain_feed(state, session->feed);
+	session_stop(session);
+}
+
 int worker_stop(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, arg);
@@ -134,9 +142,8 @@ int worker_stop(struct worker_state *state, void *arg)
 		return -ENOENT;
 	if (!session->running)
 		return -EALREADY;
-	session_disable(session);
-	drain_feed(state, session->feed);
-	return session_stop(session);
+	stop_session(state, session);
+	return 0;
 }
 
 /* The one session that has @feed; NULL if there are several. */
@@ -247,6 +254,9 @@ int worker_remove(struct worker_state *state, void *arg)
 	if (!session)
 		return -ENOENT;
 	feed = feed_get(session->feed);
+	/* Others of its source may run later: nothing old is to wait for them. */
+	if (session->running)
+		stop_session(state, session);
 	session_deinit(session);
 	if (feed->references > 1)
 		program_filter(state, feed);
