@@ -12,6 +12,10 @@
  */
 #define LOCATIONS (1U << 18)
 
+/* What their names may take, and how long they may. */
+#define SYMBOLS_BUDGET (64ULL << 20)
+#define SYMBOLS_MS     60000
+
 /* In front of the profile's sink: windows of other CPUs stay out of every ledger. */
 struct selection {
 	struct source_sink sink;
@@ -50,7 +54,8 @@ static int input_suspect(struct input *input, const char *path, bool truncated)
 	if (profile_view(input->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
 		return STATUS_FAILED;
 	if (view.header.suspect) {
-		say("%s: damaged: %s of %s record bytes parse as no record; they are counted as suspect",
+		say("%s: damaged: %s of %s record bytes parse as no record; they are counted as "
+		    "suspect",
 		    path, text_count(suspect, view.header.suspect),
 		    text_count(bytes, view.header.bytes));
 		r = truncated ? STATUS_OK : STATUS_DAMAGED;
@@ -81,8 +86,8 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 	return input_suspect(input, path, selection.truncated);
 }
 
-int input_load(const char *path, const struct cpu_list *cpus, u64 midr,
-	       const struct filter *filter, struct input *ret_input)
+int input_load(const char *path, const struct cpu_list *cpus, u64 midr, const struct filter *filter,
+	       struct input *ret_input)
 {
 	return input_load_watched(path, cpus, midr, filter, NULL, ret_input);
 }
@@ -110,12 +115,20 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 	return input_replay(ret_input, path, cpus);
 }
 
+/* A report is of what is there once all of it was looked up. */
+int input_symbols(struct symbols **ret_symbols)
+{
+	const struct symbols_config config = { .budget = SYMBOLS_BUDGET, .wait_ms = SYMBOLS_MS };
+
+	return symbols_new(&config, ret_symbols);
+}
+
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
 	       struct view *ret_view)
 {
 	struct symbols *symbols = NULL;
 	struct view view = { 0 };
-	int r = symbols_new(0, &symbols);
+	int r = input_symbols(&symbols);
 
 	if (r < 0)
 		return r;

@@ -31,8 +31,8 @@ struct input {
  *
  * Return: &enum status.
  */
-int input_load(const char *path, const struct cpu_list *cpus, u64 midr,
-	       const struct filter *filter, struct input *ret_input);
+int input_load(const char *path, const struct cpu_list *cpus, u64 midr, const struct filter *filter,
+	       struct input *ret_input);
 
 /** struct input_watch - who wants the profile before its first sample */
 struct input_watch {
@@ -44,6 +44,9 @@ struct input_watch {
 int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 		       const struct filter *filter, const struct input_watch *watch,
 		       struct input *ret_input);
+
+/** input_symbols() - names for a recording: who asks waits for them */
+int input_symbols(struct symbols **ret_symbols);
 
 /** input_view() - as profile_view(), and what only a recording's reader knows */
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,

@@ -92,7 +92,7 @@ static int pprof_recording(const struct request *request, int fd)
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		const struct pprof_facts facts = { .backend = input.backend };
 
-		r = *pprof ? symbols_new(0, &symbols) : -ENOMEM;
+		r = *pprof ? input_symbols(&symbols) : -ENOMEM;
 		if (r >= 0)
 			r = pprof_write(*pprof, symbols, &facts, fd);
 		if (r < 0)

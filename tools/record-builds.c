@@ -10,6 +10,9 @@
 /* Files that are remembered: a machine maps some hundreds; a power of two. */
 #define KNOWN 4096
 
+/* How long a file may take to say its build id: meanwhile nothing is drained. */
+#define ASK_MS 1000
+
 /** struct known - a file that was asked; @inode 0: none */
 struct known {
 	u64 inode;
@@ -20,15 +23,23 @@ struct known {
 
 struct record_builds {
 	struct source_sink next;
+	struct symbols *symbols;
 	struct known known[KNOWN];
 };
 
 int record_builds_new(const struct source_sink *sink, struct record_builds **ret_builds)
 {
+	const struct symbols_config config = { .wait_ms = ASK_MS };
 	struct record_builds *builds = calloc(1, sizeof(*builds));
+	int r;
 
 	if (!builds)
 		return -ENOMEM;
+	r = symbols_new(&config, &builds->symbols);
+	if (r < 0) {
+		free(builds);
+		return r;
+	}
 	builds->next = *sink;
 	*ret_builds = builds;
 	return 0;
@@ -36,6 +47,8 @@ int record_builds_new(const struct source_sink *sink, struct record_builds **ret
 
 struct record_builds *record_builds_free(struct record_builds *builds)
 {
+	if (builds)
+		symbols_free(builds->symbols);
 	free(builds);
 	return NULL;
 }
@@ -48,7 +61,7 @@ static const struct known *builds_find(struct record_builds *builds, const struc
 
 	if (known->inode != event->inode || known->path != path) {
 		*known = (struct known){ .inode = event->inode, .path = path };
-		known->size = symbols_build_id(event->pid, &place, known->id);
+		known->size = symbols_build_id(builds->symbols, event->pid, &place, known->id);
 	}
 	return known;
 }

@@ -588,6 +588,7 @@ static void place_set(struct attribute_place *ret, const struct mapping *m, u64 
 	*ret = (struct attribute_place){
 		.binary = m->binary->path,
 		.offset = file ? m->offset + (pc - m->start) : pc,
+		.pc = pc,
 		.inode = m->binary->inode,
 		.build_id = m->binary->build_id,
 		.build_id_size = m->binary->build_id_size,
@@ -598,7 +599,7 @@ static void place_kernel(struct attributor *a, u64 pc, struct attribute_place *r
 {
 	const struct mapping *m = maps_find(&a->kernel, pc);
 
-	*ret = (struct attribute_place){ .binary = "[kernel]", .offset = pc };
+	*ret = (struct attribute_place){ .binary = "[kernel]", .offset = pc, .pc = pc };
 	if (!m)
 		return;
 	/* "[kernel.kallsyms]_text" is the kernel itself; others are modules by their name. */

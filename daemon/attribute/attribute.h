@@ -47,12 +47,14 @@ struct attribute_container {
  * @binary: path of the mapped file as its process sees it, "[kernel]", or ""
  *	(raw bytes: escape_text() before they are shown)
  * @offset: file offset (kernel, anonymous memory: the address itself)
+ * @pc: the address
  * @inode: of the file that was mapped, 0 if unknown: another one may have its path now
  * @build_id: of the mapping if known, else @build_id_size is 0
  */
 struct attribute_place {
 	const char *binary;
 	u64 offset;
+	u64 pc;
 	u64 inode;
 	const u8 *build_id;
 	u8 build_id_size;

@@ -18,6 +18,7 @@
 
 /* Before it is compressed. */
 #define PPROF_SIZE (64U << 20)
+#define NAMES_MS   1000 /* for which nothing is drained; a ring of a busy CPU holds four times that */
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -181,7 +182,7 @@ static void build_id_text(struct writer *w, const struct attribute_place *place,
 		memcpy(id, place->build_id, n);
 	else
 		n = w->pprof->live && pid > 0 && *place->binary == '/' ?
-			    symbols_build_id(pid, place, id) : 0;
+			    symbols_build_id(w->symbols, pid, place, id) : 0;
 	for (u8 i = 0; i < n; i++)
 		sprintf(to + 2 * i, "%02x", id[i]);
 }
@@ -408,12 +409,35 @@ static int compressed(const struct proto *proto, int fd)
 	return error ? error : r == Z_STREAM_END ? 0 : -EIO;
 }
 
+/* A profile is written once: what is not known by then has no name in it. */
+static void ask_names(const struct writer *w)
+{
+	struct attributor *attributor = w->pprof->attributor;
+
+	for (u32 i = 0; i < PPROF_ENTRIES; i++) {
+		const struct pprof_entry *e = &w->pprof->entries[i];
+		const struct attribute_process *process =
+			attributor_process(attributor, e->process);
+		struct attribute_place place;
+		u64 key;
+
+		if (e->value[PPROF_SAMPLES] &&
+		    (!process || process->generation == e->generation) &&
+		    attributor_place(attributor, e->process, e->pc, e->kernel, &place))
+			symbols_key(w->symbols, process ? process->pid : 0, &place, w->pprof->live,
+				    &key);
+	}
+	if (!symbols_settle(w->symbols))
+		symbols_wait(w->symbols, NAMES_MS);
+}
+
 int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_facts *facts,
 		int fd)
 {
 	struct writer w = { .pprof = pprof, .symbols = symbols };
 	int r;
 
+	ask_names(&w);
 	proto_init(&w.proto, PPROF_SIZE);
 	string(&w, "");
 	add_facts(&w, facts);

@@ -9,11 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A location with its function's name, for sorting rows together. */
+/* A location with what tells its function from others, for sorting rows together. */
 struct named {
 	const struct location *location;
-	char *function;
+	u64 function; /* of symbols_key() if it is known, else the address */
 	u32 binary; /* hash of the binary's path, to tell equal names apart */
+	bool known;
+};
+
+/* Who names what is shown. */
+struct naming {
+	struct symbols *symbols;
+	bool live;
 };
 
 /* A function of a process: @count of the sorted names, and what it is sorted by. */
@@ -135,25 +142,22 @@ static bool is_stale(struct profile *p, const struct location *l)
 	return !process || process->generation != location_generation(l);
 }
 
-static int name_location(struct profile *p, struct symbols *symbols, bool live,
-			 const struct location *l, struct named *ret_named)
+static void name_location(struct profile *p, const struct naming *naming, const struct location *l,
+			  struct named *ret_named)
 {
 	const struct attribute_process *process =
 		attributor_process(p->attributor, location_process(l));
 	struct attribute_place place;
-	char name[sizeof(((struct view_row *)0)->function)];
 
-	*ret_named = (struct named){ .location = l };
-	if (attributor_place(p->attributor, location_process(l), location_pc(l), location_kernel(l),
-			     &place)) {
-		symbols_function(symbols, process ? process->pid : 0, &place, live, name,
-				 sizeof(name));
-		ret_named->binary = hash_string(place.binary);
-	} else {
-		snprintf(name, sizeof(name), "0x%" PRIx64, location_pc(l));
-	}
-	ret_named->function = strdup(name);
-	return ret_named->function ? 0 : -ENOMEM;
+	*ret_named = (struct named){ .location = l, .function = location_pc(l) };
+	if (!attributor_place(p->attributor, location_process(l), location_pc(l),
+			      location_kernel(l), &place))
+		return;
+	ret_named->binary = hash_string(place.binary);
+	ret_named->known = symbols_key(naming->symbols, process ? process->pid : 0, &place,
+				       naming->live, &ret_named->function);
+	if (!ret_named->known)
+		ret_named->function = place.offset;
 }
 
 static int compare_named(const void *a, const void *b)
@@ -164,19 +168,25 @@ static int compare_named(const void *a, const void *b)
 		return location_process(x->location) < location_process(y->location) ? -1 : 1;
 	if (x->binary != y->binary)
 		return x->binary < y->binary ? -1 : 1;
-	return strcmp(x->function, y->function);
+	if (x->known != y->known)
+		return x->known ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
 }
 
-static void row_function(struct profile *p, struct view_row *row, const struct named *named)
+static void row_function(struct profile *p, const struct naming *naming, const struct location *l,
+			 struct view_row *row)
 {
-	const struct location *l = named->location;
 	struct attribute_place place;
 
 	row_process(p, row, location_process(l));
-	copy_string(row->function, sizeof(row->function), named->function);
-	if (attributor_place(p->attributor, location_process(l), location_pc(l), location_kernel(l),
-			     &place))
-		escape_string(row->binary, sizeof(row->binary), place.binary);
+	if (!attributor_place(p->attributor, location_process(l), location_pc(l),
+			      location_kernel(l), &place)) {
+		snprintf(row->function, sizeof(row->function), "0x%" PRIx64, location_pc(l));
+		return;
+	}
+	symbols_function(naming->symbols, row->pid, &place, naming->live, row->function,
+			 sizeof(row->function));
+	escape_string(row->binary, sizeof(row->binary), place.binary);
 }
 
 static u64 location_key(const struct profile *p, const struct location *l, enum view_sort sort)
@@ -205,7 +215,7 @@ static int compare_functions(const void *a, const void *b)
 	if (x->key != y->key)
 		return x->key < y->key ? 1 : -1;
 	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) :
-				  strcmp(x->first->function, y->first->function);
+				  compare_named(x->first, y->first);
 }
 
 /* Sorted @named to @functions, which has room for as many; returns how many there are. */
@@ -240,20 +250,21 @@ static void function_weight(const struct profile *p, u32 index, struct figures *
 		sum->weight[i] = (u64)((unsigned __int128)whole.weight[i] * sum->samples / whole.samples);
 }
 
-static void fill_function(struct profile *p, const struct function *f, struct view_row *row)
+static void fill_function(struct profile *p, const struct naming *naming, const struct function *f,
+			  struct view_row *row)
 {
 	struct figures sum = { 0 };
 
 	for (size_t i = 0; i < f->count; i++)
 		location_figures(p->locations, f->first[i].location, &sum);
 	function_weight(p, location_process(f->first->location), &sum);
-	row_function(p, row, f->first);
+	row_function(p, naming, f->first->location, row);
 	row_figures(row, &sum);
 }
 
 /* Rows are large: only those are made that will be there. */
-static int merge_named(struct profile *p, const struct named *named, size_t count,
-		       enum view_sort sort, u32 limit, struct view *view)
+static int merge_named(struct profile *p, const struct naming *naming, const struct named *named,
+		       size_t count, enum view_sort sort, u32 limit, struct view *view)
 {
 	struct function *functions = calloc(count ? count : 1, sizeof(*functions));
 	size_t n;
@@ -266,39 +277,45 @@ static int merge_named(struct profile *p, const struct named *named, size_t coun
 		n = limit;
 	view->rows = calloc(n ? n : 1, sizeof(*view->rows));
 	for (size_t i = 0; view->rows && i < n; i++)
-		fill_function(p, &functions[i], &view->rows[view->count++]);
+		fill_function(p, naming, &functions[i], &view->rows[view->count++]);
 	free(functions);
 	return view->rows ? 0 : -ENOMEM;
 }
 
-static int view_functions(struct profile *p, struct symbols *symbols, bool live,
-			  enum view_sort sort, u32 limit, struct view *view)
+/* All places to @named, which has room for them; returns how many that are. */
+static size_t name_locations(struct profile *p, const struct naming *naming, struct named *named)
+{
+	struct location *l = NULL;
+	size_t used = 0;
+
+	while ((l = location_table_next(p->locations, l)))
+		if (!is_stale(p, l))
+			name_location(p, naming, l, &named[used++]);
+	return used;
+}
+
+static int view_functions(struct profile *p, const struct naming *naming, enum view_sort sort,
+			  u32 limit, struct view *view)
 {
 	struct location *l = NULL;
 	struct named *named;
-	size_t count = 0, used = 0;
-	int r = 0;
+	size_t count = 0;
+	int r;
 
-	while ((l = location_table_next(p->locations, l)))
+	while ((l = location_table_next(p->locations, l))) {
+		if (is_stale(p, l))
+			view->header.evicted += location_samples(p->locations, l);
 		count++;
+	}
 	named = calloc(count ? count : 1, sizeof(*named));
 	if (!named)
 		return -ENOMEM;
-	while (!r && (l = location_table_next(p->locations, l))) {
-		if (is_stale(p, l)) {
-			view->header.evicted += location_samples(p->locations, l);
-			continue;
-		}
-		r = name_location(p, symbols, live, l, &named[used]);
-		if (!r)
-			used++;
-	}
-	if (!r) {
-		qsort(named, used, sizeof(*named), compare_named);
-		r = merge_named(p, named, used, sort, limit, view);
-	}
-	while (used)
-		free(named[--used].function);
+	count = name_locations(p, naming, named);
+	/* Where it is worth waiting for names, they are there now. */
+	if (symbols_settle(naming->symbols))
+		count = name_locations(p, naming, named);
+	qsort(named, count, sizeof(*named), compare_named);
+	r = merge_named(p, naming, named, count, sort, limit, view);
 	free(named);
 	return r;
 }
@@ -352,6 +369,7 @@ static int view_containers(struct profile *p, struct view *view)
 int profile_view(struct profile *profile, struct symbols *symbols, bool live, enum view_group group,
 		 enum view_sort sort, u32 limit, struct view *ret_view)
 {
+	const struct naming naming = { .symbols = symbols, .live = live };
 	struct view view;
 	int r;
 
@@ -359,7 +377,7 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
 	view = (struct view){ .header = profile->header };
 	switch (group) {
 	case VIEW_FUNCTION:
-		r = view_functions(profile, symbols, live, sort, limit, &view);
+		r = view_functions(profile, &naming, sort, limit, &view);
 		break;
 	case VIEW_PROCESS:
 		r = view_processes(profile, &view);

@@ -26,16 +26,15 @@ struct worker {
 	worker_fn fn;
 	void *arg;
 	int result;
-	u64 spent_ns;
 	bool pending;
 	bool quit;
 };
 
-static u64 now_ns(clockid_t clock)
+static u64 now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(clock, &ts);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
@@ -126,14 +125,6 @@ static bool leads_feed(struct worker_state *state, const struct session *session
 	return false;
 }
 
-/* What was sampled for it is still counted. */
-static void stop_session(struct worker_state *state, struct session *session)
-{
-	session_disable(session);
-	drain_feed(state, session->feed);
-	session_stop(session);
-}
-
 int worker_stop(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, arg);
@@ -142,8 +133,9 @@ int worker_stop(struct worker_state *state, void *arg)
 		return -ENOENT;
 	if (!session->running)
 		return -EALREADY;
-	stop_session(state, session);
-	return 0;
+	session_disable(session);
+	drain_feed(state, session->feed);
+	return session_stop(session);
 }
 
 /* The one session that has @feed; NULL if there are several. */
@@ -182,9 +174,7 @@ static int program_feed(struct worker_state *state, struct feed *feed, u64 inter
 	if (only && only->rule->filter)
 		filter_hardware(only->rule->filter, &filter);
 	sampling.interval_ns = interval_ns;
-	sampling.cgroups = feed->source->cgroups && only ? only->rule->cgroups : NULL;
-	if (same_filter(&filter, &feed->filter) && interval_ns == feed->sampling.interval_ns &&
-	    sampling.cgroups == feed->sampling.cgroups)
+	if (same_filter(&filter, &feed->filter) && interval_ns == feed->sampling.interval_ns)
 		return 0;
 	if (!source->ops->configure) {
 		*ret_reason = "this source cannot change what it samples";
@@ -199,25 +189,7 @@ static int program_feed(struct worker_state *state, struct feed *feed, u64 inter
 		return r;
 	feed->filter = filter;
 	feed->sampling.interval_ns = interval_ns;
-	feed->sampling.cgroups = sampling.cgroups;
 	return 0;
-}
-
-/* What the module does not sample the daemon cannot count: it is told first, and may refuse. */
-static int program_cgroups(struct feed *feed, const struct session_rule *rule,
-			   const char **ret_reason)
-{
-	struct source_config sampling = feed->sampling;
-	int r;
-
-	sampling.filter_types = feed->filter.filter_types;
-	sampling.filter_events = feed->filter.filter_events;
-	sampling.filter_latency = feed->filter.filter_latency;
-	sampling.cgroups = rule->cgroups;
-	r = feed->source->ops->configure(feed->source, &sampling, ret_reason);
-	if (r >= 0)
-		feed->sampling.cgroups = rule->cgroups;
-	return r;
 }
 
 /* Without, the daemon leaves out all of it. */
@@ -254,9 +226,6 @@ int worker_remove(struct worker_state *state, void *arg)
 	if (!session)
 		return -ENOENT;
 	feed = feed_get(session->feed);
-	/* Others of its source may run later: nothing old is to wait for them. */
-	if (session->running)
-		stop_session(state, session);
 	session_deinit(session);
 	if (feed->references > 1)
 		program_filter(state, feed);
@@ -278,8 +247,6 @@ int worker_change(struct worker_state *state, void *arg)
 	}
 	if (change->interval_ns)
 		r = program_feed(state, session->feed, change->interval_ns, &change->reason);
-	if (r >= 0 && change->rule && session->feed->source->cgroups)
-		r = program_cgroups(session->feed, change->rule, &change->reason);
 	if (r < 0 || !change->rule)
 		return r;
 	/* What was sampled before is judged by what held before. */
@@ -313,7 +280,6 @@ int worker_view(struct worker_state *state, void *arg)
 		return -ENOENT;
 	if (session->running)
 		drain_feed(state, session->feed);
-	/* Reading the symbols of all that ran may take a second the first time. */
 	duration = session_duration(session);
 	r = profile_view(session->profile, state->symbols, true, request->group, request->sort,
 			 request->limit, &request->view);
@@ -331,15 +297,12 @@ int worker_view(struct worker_state *state, void *arg)
 /* Run the call that waits, if one does; returns whether to end. */
 static bool serve(struct worker *w)
 {
-	u64 began;
 	bool quit;
 
 	pthread_mutex_lock(&w->lock);
 	if (w->pending) {
-		began = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		/* The caller waits for @done: nobody else touches the call meanwhile. */
 		w->result = w->fn(&w->state, w->arg);
-		w->spent_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 		w->pending = false;
 		pthread_cond_broadcast(&w->done);
 	}
@@ -388,7 +351,7 @@ static void *worker_run(void *arg)
 		for (nfds_t i = FIRST_FEED; i < n; i++)
 			if (fds[i].revents || fds[1].revents)
 				drain_feed(&w->state, feeds[i]);
-		now = now_ns(CLOCK_MONOTONIC);
+		now = now_ns();
 		if (now - refreshed >= REFRESH_NS) {
 			if (w->state.tasks)
 				task_events_check(w->state.tasks);
@@ -412,13 +375,14 @@ static int state_init(struct worker_state *state, struct task_events *tasks,
 		      const struct task_events_status *told)
 {
 	const struct attributor_config attribution = { .live = true };
+	const struct symbols_config names = { .idle = true };
 	u32 cpus;
 	int r;
 
 	*state = (struct worker_state){ .told = *told, .process = session_epoch() };
 	r = attributor_new(&attribution, &state->attributor);
 	if (r >= 0)
-		r = symbols_new(0, &state->symbols);
+		r = symbols_new(&names, &state->symbols);
 	if (r < 0) {
 		state_deinit(state);
 		return r;
@@ -487,11 +451,6 @@ int worker_call(struct worker *worker, worker_fn fn, void *arg)
 	r = worker->result;
 	pthread_mutex_unlock(&worker->lock);
 	return r;
-}
-
-u64 worker_spent(const struct worker *worker)
-{
-	return worker->spent_ns;
 }
 
 struct worker *worker_free(struct worker *worker)

@@ -316,7 +316,7 @@ static void assert_same(struct pair *a, struct pair *b)
 	struct symbols *symbols;
 	char *x, *y;
 
-	assert_int_equal(symbols_new(0, &symbols), 0);
+	assert_int_equal(symbols_new(NULL, &symbols), 0);
 	assert_int_equal(profile_summary_json(a->profile, "recording", true, &x), 0);
 	assert_int_equal(profile_summary_json(b->profile, "recording", true, &y), 0);
 	assert_string_equal(x, y);

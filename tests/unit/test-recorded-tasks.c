@@ -150,6 +150,7 @@ struct replayed {
 
 static void replay(enum view_group group, struct replayed *ret)
 {
+	const struct symbols_config names = { .wait_ms = 60000 };
 	const struct attributor_config config = { .live = false };
 	struct recording_error error = { .text = "" };
 	struct recording *recording;
@@ -159,7 +160,7 @@ static void replay(enum view_group group, struct replayed *ret)
 	assert_int_equal(pwrite(temp_fd, gen.buf, gen.len, 0), gen.len);
 	assert_int_equal(attributor_new(&config, &ret->attributor), 0);
 	assert_int_equal(profile_new(NULL, ret->attributor, &ret->profile), 0);
-	assert_int_equal(symbols_new(0, &ret->symbols), 0);
+	assert_int_equal(symbols_new(&names, &ret->symbols), 0);
 	sink = profile_sink(ret->profile);
 	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
 	assert_int_equal(recording_replay(recording, &sink, &error), 0);

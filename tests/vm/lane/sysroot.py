@@ -9,7 +9,8 @@ from .cache import cached, content_key, run_tool
 
 # What userspace is built with (scripts/deps build and test), and what a compiler needs.
 PACKAGES = ("libc6-dev", "libgcc-12-dev", "libcmocka-dev", "libelf-dev", "libjson-c-dev",
-            "libsystemd-dev", "liburing-dev", "libbpf-dev", "zlib1g-dev")
+            "libsystemd-dev", "liburing-dev", "libbpf-dev", "zlib1g-dev", "libdw-dev",
+            "liblzma-dev", "libiberty-dev")
 
 
 def unpack(architecture, packages, into):

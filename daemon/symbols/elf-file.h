@@ -3,6 +3,8 @@
 #ifndef SPEPROF_ELF_FILE_H
 #define SPEPROF_ELF_FILE_H
 
+#include <gelf.h>
+
 #include "maps.h"
 #include "symtab.h"
 
@@ -38,8 +40,27 @@ struct elf_object {
  */
 int elf_load(int fd, struct elf_object *object);
 
-/** elf_load_build_id() - as elf_load(), its build id alone; 0 also where it has none */
-int elf_load_build_id(int fd, struct elf_object *object);
+/**
+ * elf_open() - begin to read the file @fd, which stays open meanwhile; elf_end() ends it
+ *
+ * Return: as elf_load().
+ */
+int elf_open(int fd, Elf **ret_elf);
+
+/** elf_open_memory() - the same of bytes, which stay there meanwhile */
+int elf_open_memory(void *bytes, size_t size, Elf **ret_elf);
+
+/** elf_read_head() - segments and build id */
+void elf_read_head(Elf *elf, struct elf_object *object);
+
+/** elf_read_symbols() - add its functions, for symtab_finish(), and whether those are all */
+int elf_read_symbols(Elf *elf, struct elf_object *object);
+
+/** elf_section() - the first section called @name, or NULL */
+Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header);
+
+/** elf_section_bytes() - its bytes as they are in the file; NULL if it has none there */
+const u8 *elf_section_bytes(Elf *elf, const char *name, size_t *ret_size);
 
 /** elf_vaddr() - virtual address of a file offset; false if it is not loaded */
 bool elf_vaddr(const struct elf_object *object, u64 offset, u64 *ret_vaddr);

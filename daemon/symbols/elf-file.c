@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "elf-file.h"
 
-#include <gelf.h>
-#include <libelf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #define SYMTAB_MAX_BYTES (64ULL << 20)
 #define STRTAB_MAX_BYTES (128ULL << 20)
 #define NOTES_MAX_BYTES	 (64ULL << 10)
+#define SECTIONS_MAX	 65536
 #define SYMTABS_MAX	 4 /* one .symtab and one .dynsym are all that a linker makes */
 
 /*
@@ -146,7 +145,7 @@ static int section_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct elf_
 	return 0;
 }
 
-static int symbols_read(Elf *elf, struct elf_object *o)
+int elf_read_symbols(Elf *elf, struct elf_object *o)
 {
 	Elf_Scn *scn = NULL;
 	int r = 0, n = 0;
@@ -175,30 +174,7 @@ static int linked_check(Elf *elf)
 		       0;
 }
 
-static int object_read_build_id(Elf *elf, struct elf_object *o)
-{
-	int r = linked_check(elf);
-
-	if (!r)
-		build_id_read(elf, o);
-	return r;
-}
-
-static int object_read(Elf *elf, struct elf_object *o)
-{
-	int r = linked_check(elf);
-
-	if (r < 0)
-		return r;
-	segments_read(elf, o);
-	build_id_read(elf, o);
-	/* What was read before a broken section is as good as ever. */
-	r = symbols_read(elf, o);
-	symtab_finish(&o->symbols);
-	return o->symbols.count ? 0 : r;
-}
-
-static int file_read(int fd, int (*read)(Elf *elf, struct elf_object *o), struct elf_object *o)
+int elf_open(int fd, Elf **ret_elf)
 {
 	union {
 		unsigned char bytes[sizeof(Elf64_Ehdr)];
@@ -217,21 +193,92 @@ static int file_read(int fd, int (*read)(Elf *elf, struct elf_object *o), struct
 	if ((u64)st.st_size > FILE_MAX_BYTES)
 		return -EFBIG;
 	elf_version(EV_CURRENT);
-	/* Not mapped: whoever cuts the file short meanwhile must not kill the daemon. */
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	r = elf ? read(elf, o) : -EBADMSG;
-	elf_end(elf);
-	return r;
+	/* Mapped: who cuts the file short meanwhile kills a helper, which costs its names. */
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	r = elf ? linked_check(elf) : -EBADMSG;
+	if (r < 0) {
+		elf_end(elf);
+		return r;
+	}
+	*ret_elf = elf;
+	return 0;
+}
+
+int elf_open_memory(void *bytes, size_t size, Elf **ret_elf)
+{
+	Elf *elf;
+	int r = header_check(bytes, size);
+
+	if (r < 0)
+		return r;
+	elf_version(EV_CURRENT);
+	elf = elf_memory(bytes, size);
+	r = elf ? linked_check(elf) : -EBADMSG;
+	if (r < 0) {
+		elf_end(elf);
+		return r;
+	}
+	*ret_elf = elf;
+	return 0;
+}
+
+void elf_read_head(Elf *elf, struct elf_object *o)
+{
+	segments_read(elf, o);
+	build_id_read(elf, o);
 }
 
 int elf_load(int fd, struct elf_object *o)
 {
-	return file_read(fd, object_read, o);
+	Elf *elf;
+	int r = elf_open(fd, &elf);
+
+	if (r < 0)
+		return r;
+	elf_read_head(elf, o);
+	/* What was read before a broken section is as good as ever. */
+	r = elf_read_symbols(elf, o);
+	symtab_finish(&o->symbols);
+	elf_end(elf);
+	return o->symbols.count ? 0 : r;
 }
 
-int elf_load_build_id(int fd, struct elf_object *o)
+Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header)
 {
-	return file_read(fd, object_read_build_id, o);
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) < 0)
+		return NULL;
+	for (u32 n = 0; n < SECTIONS_MAX && (scn = elf_nextscn(elf, scn)); n++) {
+		const char *found;
+
+		if (!gelf_getshdr(scn, &sh))
+			continue;
+		found = elf_strptr(elf, names, sh.sh_name);
+		if (!found || strcmp(found, name) != 0)
+			continue;
+		*ret_header = sh;
+		return scn;
+	}
+	return NULL;
+}
+
+const u8 *elf_section_bytes(Elf *elf, const char *name, size_t *ret_size)
+{
+	GElf_Shdr sh;
+	size_t size;
+	const char *raw;
+
+	if (!elf_section(elf, name, &sh) || sh.sh_type == SHT_NOBITS ||
+	    sh.sh_flags & SHF_COMPRESSED)
+		return NULL;
+	raw = elf_rawfile(elf, &size);
+	if (!raw || sh.sh_offset >= size || !sh.sh_size || sh.sh_size > size - sh.sh_offset)
+		return NULL;
+	*ret_size = sh.sh_size;
+	return (const u8 *)raw + sh.sh_offset;
 }
 
 bool elf_vaddr(const struct elf_object *o, u64 offset, u64 *ret_vaddr)

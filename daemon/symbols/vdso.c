@@ -15,7 +15,7 @@ static void vdso_find(void *ctx, const struct procfs_map *map)
 		*(struct procfs_map *)ctx = *map;
 }
 
-int vdso_load(struct elf_object *object)
+int vdso_open(void)
 {
 	struct procfs_map map = { 0 };
 	int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC), fd, r;
@@ -30,10 +30,10 @@ int vdso_load(struct elf_object *object)
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (write(fd, (const void *)(uintptr_t)map.start, map.end - map.start) < 0)
+	if (write(fd, (const void *)(uintptr_t)map.start, map.end - map.start) < 0) {
 		r = -errno;
-	else
-		r = elf_load(fd, object);
-	close(fd);
-	return r;
+		close(fd);
+		return r;
+	}
+	return fd;
 }

@@ -18,8 +18,8 @@ enum symbol_rank {
 struct symbol {
 	u64 start;
 	u32 size;
-	u32 name : 29;	/* offset in the names */
-	u32 rank : 3;	/* &enum symbol_rank */
+	u32 name : 29; /* offset in the names */
+	u32 rank : 3; /* &enum symbol_rank */
 };
 
 /**
@@ -51,6 +51,12 @@ void symtab_finish(struct symtab *table);
 
 /** symtab_find() - the raw name of the function at @addr, or NULL */
 const char *symtab_find(const struct symtab *table, u64 addr);
+
+/**
+ * symtab_find_range() - the same, and for which addresses that holds
+ * @ret_start, @ret_size: all in it, @addr among them, have the name that is returned, or none
+ */
+const char *symtab_find_range(const struct symtab *table, u64 addr, u64 *ret_start, u64 *ret_size);
 
 u64 symtab_memory(const struct symtab *table);
 void symtab_clear(struct symtab *table);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kallsyms.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* "ADDRESS TYPE NAME[\t[MODULE]]", as nm prints it. */
 static void line_take(char *line, size_t len, struct symtab *table, bool *seen)
@@ -25,15 +27,21 @@ static void line_take(char *line, size_t len, struct symtab *table, bool *seen)
 		symtab_add(table, addr, 0, "", 0, SYMBOL_BOUNDARY);
 }
 
-int kallsyms_load(const char *path, struct symtab *table)
+int kallsyms_load(int fd, struct symtab *table)
 {
-	FILE *f = fopen(path, "re");
+	/* A stream of its own, so that closing it leaves @fd. */
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *f = own < 0 ? NULL : fdopen(own, "r");
 	char line[1024];
 	bool seen = false;
 	int r = 0;
 
-	if (!f)
-		return -errno;
+	if (!f) {
+		r = -errno;
+		if (own >= 0)
+			close(own);
+		return r;
+	}
 	while (fgets(line, sizeof(line), f)) {
 		size_t len = strcspn(line, "\n");
 

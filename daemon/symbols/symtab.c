@@ -130,7 +130,8 @@ void symtab_finish(struct symtab *t)
 	}
 }
 
-const char *symtab_find(const struct symtab *t, u64 addr)
+/* The first entry behind @addr. */
+static u32 symtab_above(const struct symtab *t, u64 addr)
 {
 	u32 low = 0, high = t->count;
 
@@ -142,13 +143,45 @@ const char *symtab_find(const struct symtab *t, u64 addr)
 		else
 			high = mid;
 	}
-	for (u32 n = 0; n < NESTED_MAX && n < low; n++) {
-		const struct symbol *s = &t->entry[low - 1 - n];
+	return low;
+}
 
-		if (addr - s->start < s->size)
-			return t->names + s->name;
+const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, u64 *ret_size)
+{
+	u32 above = symtab_above(t, addr);
+	u64 start = 0, size = UINT64_MAX;
+	const char *name = NULL;
+
+	for (u32 n = 0; n < NESTED_MAX && n < above && !name; n++) {
+		const struct symbol *s = &t->entry[above - 1 - n];
+
+		if (addr - s->start < s->size) {
+			if (start < s->start)
+				start = s->start;
+			size = s->size - (start - s->start);
+			name = t->names + s->name;
+		} else if (s->start + s->size > start) {
+			/* One within the other, and before the address. */
+			start = s->start + s->size;
+		}
 	}
-	return NULL;
+	if (above < t->count && t->entry[above].start - start < size)
+		size = t->entry[above].start - start;
+	/* Of the last address there is, and of what no range can tell. */
+	if (addr - start >= size) {
+		start = addr;
+		size = 1;
+	}
+	*ret_start = start;
+	*ret_size = size;
+	return name;
+}
+
+const char *symtab_find(const struct symtab *t, u64 addr)
+{
+	u64 start, size;
+
+	return symtab_find_range(t, addr, &start, &size);
 }
 
 u64 symtab_memory(const struct symtab *t)

@@ -6,13 +6,13 @@
 #include "symtab.h"
 
 /**
- * kallsyms_load() - read @path into @table, whose limit is set
+ * kallsyms_load() - read @fd, from where it stands, into @table, whose limit is set
  *
  * Names of modules' functions are "name [module]".
  *
  * Return: 0; -EACCES if all addresses are hidden (kernel.kptr_restrict);
  * -EFBIG if they do not fit, since the table would give wrong names then.
  */
-int kallsyms_load(const char *path, struct symtab *table);
+int kallsyms_load(int fd, struct symtab *table);
 
 #endif

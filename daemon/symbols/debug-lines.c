@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "debug-lines.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <stdlib.h>
+
+#define RANGES_MAX (1U << 22)
+#define LOOK_BACK  16 /* ranges that begin before an address and may hold it */
+
+/* [@low, @high) is of the unit whose first entry stands at @unit. */
+struct range {
+	u64 low;
+	u64 high;
+	Dwarf_Off unit;
+};
+
+struct debug_lines {
+	Dwarf *dwarf;
+	Dwarf *alt;
+	struct range *range;
+	u32 count;
+	u32 capacity;
+};
+
+static bool range_add(struct debug_lines *d, u64 low, u64 high, Dwarf_Off unit)
+{
+	if (low >= high)
+		return true;
+	if (d->count == d->capacity) {
+		u32 capacity = d->capacity ? d->capacity * 2 : 256;
+		struct range *grown;
+
+		if (capacity > RANGES_MAX)
+			return false;
+		grown = reallocarray(d->range, capacity, sizeof(*grown));
+		if (!grown)
+			return false;
+		d->range = grown;
+		d->capacity = capacity;
+	}
+	d->range[d->count++] = (struct range){ low, high, unit };
+	return true;
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct range *a = x, *b = y;
+
+	return a->low != b->low ? (a->low > b->low) - (a->low < b->low) :
+				  (a->high > b->high) - (a->high < b->high);
+}
+
+/*
+ * Of all units: .debug_aranges, which libdw would use, is not there where clang compiled, and
+ * is no more than a hint where it is.
+ */
+static void units_read(struct debug_lines *d)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	while (!dwarf_get_units(d->dwarf, unit, &unit, NULL, &type, &die, NULL)) {
+		Dwarf_Addr base, low, high;
+		ptrdiff_t at = 0;
+
+		if (type != DW_UT_compile)
+			continue;
+		while ((at = dwarf_ranges(&die, at, &base, &low, &high)) > 0)
+			if (!range_add(d, low, high, dwarf_dieoffset(&die)))
+				return;
+	}
+}
+
+int debug_lines_new(Elf *elf, Elf *alt, struct debug_lines **ret_lines)
+{
+	struct debug_lines *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	d->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (d->dwarf && alt)
+		d->alt = dwarf_begin_elf(alt, DWARF_C_READ, NULL);
+	if (d->alt)
+		dwarf_setalt(d->dwarf, d->alt);
+	if (d->dwarf)
+		units_read(d);
+	if (!d->count) {
+		debug_lines_free(d);
+		return -ENODATA;
+	}
+	qsort(d->range, d->count, sizeof(*d->range), compare);
+	*ret_lines = d;
+	return 0;
+}
+
+struct debug_lines *debug_lines_free(struct debug_lines *d)
+{
+	if (!d)
+		return NULL;
+	dwarf_end(d->dwarf);
+	dwarf_end(d->alt);
+	free(d->range);
+	free(d);
+	return NULL;
+}
+
+static const struct range *range_find(const struct debug_lines *d, u64 addr)
+{
+	u32 low = 0, high = d->count;
+
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (d->range[mid].low <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (u32 n = 0; n < LOOK_BACK && n < low; n++)
+		if (addr < d->range[low - 1 - n].high)
+			return &d->range[low - 1 - n];
+	return NULL;
+}
+
+static const char *function_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr) ||
+	    dwarf_attr_integrate(die, DW_AT_name, &attr))
+		return dwarf_formstring(&attr);
+	return NULL;
+}
+
+/* The scopes around @die, which is the innermost function at an address. */
+static void inlines_read(Dwarf_Die *die, struct debug_place *place)
+{
+	Dwarf_Die *scopes = NULL;
+	int n = dwarf_getscopes_die(die, &scopes);
+
+	for (int i = 0; i < n && place->count < DEBUG_INLINES; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+		const char *name;
+
+		if (tag == DW_TAG_subprogram)
+			break;
+		if (tag != DW_TAG_inlined_subroutine)
+			continue;
+		name = function_name(&scopes[i]);
+		if (name)
+			place->inlined[place->count++] = name;
+	}
+	free(scopes);
+}
+
+void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_place *ret_place)
+{
+	const struct range *range = range_find(d, vaddr);
+	Dwarf_Die unit, *scopes = NULL;
+	Dwarf_Line *line;
+	int n, number;
+
+	*ret_place = (struct debug_place){ .file = NULL };
+	if (!range || !dwarf_offdie(d->dwarf, range->unit, &unit))
+		return;
+	line = dwarf_getsrc_die(&unit, vaddr);
+	if (line && !dwarf_lineno(line, &number) && number > 0) {
+		ret_place->file = dwarf_linesrc(line, NULL, NULL);
+		ret_place->line = ret_place->file ? (u32)number : 0;
+	}
+	n = dwarf_getscopes(&unit, vaddr, &scopes);
+	/* What follows the first function are the scopes it was written in, not those it runs in. */
+	for (int i = 0; i < n; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_inlined_subroutine)
+			inlines_read(&scopes[i], ret_place);
+		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
+			break;
+	}
+	free(scopes);
+}
+
+size_t debug_lines_alt(Elf *elf, const void **ret_id)
+{
+	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	const char *name;
+	ssize_t n = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, ret_id) : 0;
+
+	/* The id lies in the section, which is the file's and not the Dwarf's. */
+	dwarf_end(dwarf);
+	return n > 0 ? (size_t)n : 0;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "go-table.h"
+
+#define MAGIC_1_2  0xfffffffbU
+#define MAGIC_1_16 0xfffffffaU
+#define MAGIC_1_18 0xfffffff0U
+#define MAGIC_1_20 0xfffffff1U
+
+#define HEAD	      8 /* magic, two zeros, quantum, size of a pointer */
+#define FUNCTIONS_MAX (1U << 22)
+#define STEPS_MAX     (1U << 20) /* of a table of values, which is a function's */
+#define NO_FILE	      0xffffffffU
+
+/* Fields of a function, each of 4 bytes behind its entry. */
+enum field {
+	FIELD_NAME = 1,
+	FIELD_FILE = 5, /* offsets of tables of values */
+	FIELD_LINE = 6,
+	FIELD_UNIT = 8, /* from 1.16 on: where the files of its unit begin */
+};
+
+static bool get32(const struct go_table *t, u64 at, u32 *ret)
+{
+	if (at >= t->size || t->size - at < sizeof(u32))
+		return false;
+	*ret = spe_get_le32(t->data + at);
+	return true;
+}
+
+static bool get_pointer(const struct go_table *t, u64 at, u64 *ret)
+{
+	if (at >= t->size || t->size - at < t->pointer)
+		return false;
+	*ret = t->pointer == 8 ? spe_get_le64(t->data + at) : spe_get_le32(t->data + at);
+	return true;
+}
+
+/* The parts as the head says: a word each, @n words behind the counts. */
+static bool get_part(const struct go_table *t, u32 n, u64 *ret)
+{
+	return get_pointer(t, HEAD + (u64)n * t->pointer, ret) && *ret < t->size;
+}
+
+static bool head_1_2(struct go_table *t)
+{
+	u64 end;
+	u32 files;
+
+	t->functions = HEAD + t->pointer;
+	if (!get_pointer(t, HEAD, &t->count) || t->count > FUNCTIONS_MAX)
+		return false;
+	end = t->functions + (2 * t->count + 1) * t->pointer;
+	if (!get32(t, end, &files) || files >= t->size)
+		return false;
+	t->files = files;
+	return true;
+}
+
+static bool head_new(struct go_table *t, u64 text)
+{
+	u32 first = t->version == GO_1_18 ? 3 : 2;
+
+	if (!get_pointer(t, HEAD, &t->count) || t->count > FUNCTIONS_MAX ||
+	    !get_part(t, first, &t->names) || !get_part(t, first + 1, &t->units) ||
+	    !get_part(t, first + 2, &t->files) || !get_part(t, first + 3, &t->values) ||
+	    !get_part(t, first + 4, &t->functions))
+		return false;
+	if (t->version == GO_1_18 && !get_pointer(t, HEAD + 2ULL * t->pointer, &t->text))
+		return false;
+	/* Left to the loader where the program may lie anywhere. */
+	if (!t->text)
+		t->text = text;
+	return true;
+}
+
+int go_table_init(struct go_table *t, const u8 *data, size_t size, u64 text)
+{
+	u32 magic;
+
+	*t = (struct go_table){ .data = data, .size = size };
+	if (size < HEAD || data[4] || data[5] || (data[6] != 1 && data[6] != 2 && data[6] != 4) ||
+	    (data[7] != 4 && data[7] != 8))
+		return -EBADMSG;
+	magic = spe_get_le32(data);
+	t->quantum = data[6];
+	t->pointer = data[7];
+	t->version = magic == MAGIC_1_2 ? GO_1_2 : magic == MAGIC_1_16 ? GO_1_16 : GO_1_18;
+	if (magic == MAGIC_1_2)
+		return head_1_2(t) ? 0 : -EBADMSG;
+	if (magic != MAGIC_1_16 && magic != MAGIC_1_18 && magic != MAGIC_1_20)
+		return -EBADMSG;
+	return head_new(t, text) ? 0 : -EBADMSG;
+}
+
+/* Where the @n-th function begins, or the last one ends, and where it is described. */
+static bool function_at(const struct go_table *t, u64 n, u64 *ret_entry, u64 *ret_at)
+{
+	u32 entry, offset;
+
+	if (t->version == GO_1_18) {
+		if (!get32(t, t->functions + n * 8, &entry))
+			return false;
+		*ret_entry = t->text + entry;
+		if (n == t->count)
+			return true;
+		if (!get32(t, t->functions + n * 8 + 4, &offset))
+			return false;
+		*ret_at = t->functions + offset;
+		return true;
+	}
+	if (!get_pointer(t, t->functions + n * 2 * t->pointer, ret_entry))
+		return false;
+	if (n == t->count)
+		return true;
+	if (!get_pointer(t, t->functions + (n * 2 + 1) * t->pointer, ret_at) || *ret_at >= t->size)
+		return false;
+	if (t->version == GO_1_16)
+		*ret_at += t->functions;
+	return true;
+}
+
+static bool function_field(const struct go_table *t, u64 function, enum field field, u32 *ret)
+{
+	u32 entry = t->version == GO_1_18 ? 4 : t->pointer;
+
+	return function < t->size && get32(t, function + entry + (field - 1U) * 4U, ret);
+}
+
+static const char *string_at(const struct go_table *t, u64 at, size_t *ret_len)
+{
+	const char *text = (const char *)t->data + at;
+
+	if (at >= t->size)
+		return NULL;
+	*ret_len = strnlen(text, t->size - at);
+	return *ret_len && *ret_len < t->size - at ? text : NULL;
+}
+
+void go_table_symbols(const struct go_table *t, struct symtab *symbols)
+{
+	u64 entry, next, at, after = 0;
+
+	if (!t->count || !function_at(t, 0, &entry, &at))
+		return;
+	for (u64 n = 0; n < t->count; n++, entry = next, at = after) {
+		const char *name;
+		size_t len;
+		u32 offset;
+
+		if (!function_at(t, n + 1, &next, &after))
+			return;
+		if (next <= entry || !function_field(t, at, FIELD_NAME, &offset))
+			continue;
+		name = string_at(t, t->names + offset, &len);
+		if (name)
+			symtab_add(symbols, entry, next - entry, name, len, SYMBOL_GLOBAL);
+	}
+}
+
+static bool varint_take(const struct go_table *t, u64 *at, u32 *ret)
+{
+	u32 value = 0;
+
+	for (u32 shift = 0; shift < 35; shift += 7) {
+		u8 byte;
+
+		if (*at >= t->size)
+			return false;
+		byte = t->data[(*at)++];
+		value |= (u32)(byte & 0x7f) << shift;
+		if (!(byte & 0x80)) {
+			*ret = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Values by stretches of addresses: signed steps of the value, steps of the address. */
+static bool value_at(const struct go_table *t, u64 at, u64 entry, u64 pc, s32 *ret)
+{
+	u32 value = UINT32_MAX, step, bytes;
+
+	for (u32 n = 0; n < STEPS_MAX; n++) {
+		if (!varint_take(t, &at, &step) || (!step && n) || !varint_take(t, &at, &bytes))
+			return false;
+		value += step & 1 ? ~(step >> 1) : step >> 1;
+		entry += (u64)bytes * t->quantum;
+		if (pc < entry) {
+			*ret = (s32)value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool function_find(const struct go_table *t, u64 pc, u64 *ret_entry, u64 *ret_at)
+{
+	u64 low = 0, high = t->count, entry, at = 0;
+
+	while (low < high) {
+		u64 mid = low + (high - low) / 2;
+
+		if (!function_at(t, mid, &entry, &at))
+			return false;
+		if (entry <= pc)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && function_at(t, low - 1, ret_entry, ret_at);
+}
+
+static const char *file_name(const struct go_table *t, u64 function, u32 number, size_t *ret_len)
+{
+	u32 unit, offset;
+
+	if (t->version == GO_1_2)
+		return get32(t, t->files + 4ULL * number, &offset) ? string_at(t, offset, ret_len) :
+								     NULL;
+	if (!function_field(t, function, FIELD_UNIT, &unit) ||
+	    !get32(t, t->units + 4ULL * ((u64)unit + number), &offset) || offset == NO_FILE)
+		return NULL;
+	return string_at(t, t->files + offset, ret_len);
+}
+
+bool go_table_line(const struct go_table *t, u64 pc, const char **ret_file, size_t *ret_len,
+		   u32 *ret_line)
+{
+	u64 entry, function;
+	u32 files, lines;
+	s32 file, line;
+
+	if (!function_find(t, pc, &entry, &function) ||
+	    !function_field(t, function, FIELD_FILE, &files) ||
+	    !function_field(t, function, FIELD_LINE, &lines) ||
+	    !value_at(t, t->values + files, entry, pc, &file) ||
+	    !value_at(t, t->values + lines, entry, pc, &line) || file < 0 || line <= 0)
+		return false;
+	*ret_file = file_name(t, function, (u32)file, ret_len);
+	*ret_line = (u32)line;
+	return *ret_file;
+}

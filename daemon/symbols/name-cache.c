@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "name-cache.h"
+
+#include <stdlib.h>
+
+#define TEXT_MAX (1U << 30)
+
+int name_cache_init(struct name_cache *c, u32 files_max, u64 budget)
+{
+	*c = (struct name_cache){ .files_max = files_max, .budget = budget };
+	c->file = calloc(files_max, sizeof(*c->file));
+	if (!c->file)
+		return -ENOMEM;
+	c->memory = files_max * sizeof(*c->file);
+	return 0;
+}
+
+static u64 file_memory(const struct name_file *f)
+{
+	return f->ranges_room * sizeof(*f->range) + f->lines_room * sizeof(*f->line) +
+	       f->text_room + (f->intern ? (f->intern_mask + 1ULL) * sizeof(*f->intern) : 0);
+}
+
+static void file_clear(struct name_cache *c, struct name_file *f)
+{
+	c->memory -= file_memory(f);
+	free(f->range);
+	free(f->line);
+	free(f->text);
+	free(f->intern);
+	*f = (struct name_file){ .generation = f->generation };
+}
+
+void name_cache_deinit(struct name_cache *c)
+{
+	for (u32 i = 0; c->file && i < c->files_max; i++)
+		file_clear(c, &c->file[i]);
+	free(c->file);
+	c->file = NULL;
+}
+
+static bool same_key(const struct name_key *a, const struct name_key *b)
+{
+	return a->kind == b->kind && a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+	       a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec &&
+	       a->ctime.tv_sec == b->ctime.tv_sec && a->ctime.tv_nsec == b->ctime.tv_nsec;
+}
+
+/* The entry that was used the longest ago, but @keep. */
+static struct name_file *file_oldest(struct name_cache *c, const struct name_file *keep)
+{
+	struct name_file *oldest = NULL;
+
+	for (u32 i = 0; i < c->files_max; i++) {
+		struct name_file *f = &c->file[i];
+
+		if (f->in_use && f != keep && (!oldest || f->used < oldest->used))
+			oldest = f;
+	}
+	return oldest;
+}
+
+static struct name_file *file_room(struct name_cache *c)
+{
+	struct name_file *f;
+
+	for (u32 i = 0; i < c->files_max; i++)
+		if (!c->file[i].in_use)
+			return &c->file[i];
+	f = file_oldest(c, NULL);
+	c->evicted++;
+	file_clear(c, f);
+	return f;
+}
+
+struct name_ref name_cache_get(struct name_cache *c, const struct name_key *key)
+{
+	struct name_file *f = NULL;
+
+	for (u32 i = 0; i < c->files_max && !f; i++)
+		if (c->file[i].in_use && same_key(&c->file[i].key, key))
+			f = &c->file[i];
+	if (!f) {
+		f = file_room(c);
+		f->key = *key;
+		f->in_use = true;
+		f->generation++;
+	}
+	f->used = ++c->clock;
+	return (struct name_ref){ (u32)(f - c->file), f->generation };
+}
+
+struct name_file *name_cache_file(struct name_cache *c, struct name_ref ref)
+{
+	struct name_file *f;
+
+	if (!ref.generation || ref.index >= c->files_max)
+		return NULL;
+	f = &c->file[ref.index];
+	if (!f->in_use || f->generation != ref.generation)
+		return NULL;
+	f->used = ++c->clock;
+	return f;
+}
+
+struct name_ref name_cache_path(struct name_cache *c, u64 path, u64 inode)
+{
+	for (u32 i = 0; inode && i < c->files_max; i++) {
+		const struct name_file *f = &c->file[i];
+
+		if (f->in_use && f->path == path && f->key.ino == inode)
+			return (struct name_ref){ i, f->generation };
+	}
+	return (struct name_ref){ 0 };
+}
+
+/* Room for @more beyond @count of @size bytes each; false if the budget has none. */
+static bool file_grow(struct name_cache *c, struct name_file *f, void **array, u32 count, u32 *room,
+		      u32 more, size_t size)
+{
+	u64 wanted = *room ? *room : 64;
+	void *grown;
+
+	if (more <= *room - count)
+		return true;
+	while (wanted - count < more)
+		wanted *= 2;
+	/* Half of all at most, lest one file drive the others out. */
+	if (wanted > UINT32_MAX || file_memory(f) + (wanted - *room) * size > c->budget / 2)
+		return false;
+	grown = realloc(*array, wanted * size);
+	if (!grown)
+		return false;
+	c->memory += (wanted - *room) * size;
+	*array = grown;
+	*room = (u32)wanted;
+	return true;
+}
+
+static u32 hash(const char *text)
+{
+	u32 h = 2166136261U;
+
+	while (*text)
+		h = (h ^ (u8)*text++) * 16777619U;
+	return h ^ h >> 15;
+}
+
+static u32 *intern_find(const struct name_file *f, const char *text)
+{
+	u32 at = hash(text) & f->intern_mask;
+
+	while (f->intern[at] && strcmp(f->text + f->intern[at], text) != 0)
+		at = (at + 1) & f->intern_mask;
+	return &f->intern[at];
+}
+
+/* At most half full, so that a search ends. */
+static bool intern_grow(struct name_cache *c, struct name_file *f)
+{
+	u32 mask = f->intern ? f->intern_mask * 2 + 1 : 127, *old = f->intern;
+	u32 count = f->intern ? f->intern_mask + 1 : 0;
+
+	if (f->intern && f->texts < (f->intern_mask + 1) / 2)
+		return true;
+	f->intern = calloc(mask + 1ULL, sizeof(*f->intern));
+	if (!f->intern) {
+		f->intern = old;
+		return false;
+	}
+	f->intern_mask = mask;
+	for (u32 i = 0; i < count; i++)
+		if (old[i])
+			*intern_find(f, f->text + old[i]) = old[i];
+	free(old);
+	c->memory += (mask + 1ULL - count) * sizeof(*f->intern);
+	return true;
+}
+
+static bool text_add(struct name_cache *c, struct name_file *f, const char *text, u32 *ret_at)
+{
+	size_t len = strlen(text) + 1;
+	u32 *slot;
+
+	*ret_at = 0;
+	if (len == 1)
+		return true;
+	if (f->text_len > TEXT_MAX || !intern_grow(c, f))
+		return false;
+	slot = intern_find(f, text);
+	if (!*slot) {
+		u32 at = f->text_len ? f->text_len : 1;
+
+		if (!file_grow(c, f, (void **)&f->text, f->text_len, &f->text_room, (u32)len + 1,
+			       1))
+			return false;
+		f->text[0] = '\0';
+		memcpy(f->text + at, text, len);
+		f->text_len = at + (u32)len;
+		f->texts++;
+		*slot = at;
+	}
+	*ret_at = *slot;
+	return true;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct name_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct name_line *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* The first of @count ranges that begins behind @address. */
+static u32 ranges_above(const struct name_range *range, u32 count, u64 address)
+{
+	u32 low = 0, high = count;
+
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (range[mid].start <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+const struct name_range *name_file_range(const struct name_file *f, u64 address)
+{
+	u32 above = ranges_above(f->range, f->ranges, address);
+	const struct name_range *r = above ? &f->range[above - 1] : NULL;
+
+	return r && address - r->start < r->size ? r : NULL;
+}
+
+const struct name_line *name_file_line(const struct name_file *f, u64 address)
+{
+	const struct name_line key = { .address = address };
+
+	return f->lines ? bsearch(&key, f->line, f->lines, sizeof(*f->line), compare_lines) : NULL;
+}
+
+/* Cut to what those that were there, @known and sorted, leave of it around @address. */
+static bool range_cut(const struct name_file *f, u32 known, u64 address, struct name_range *r)
+{
+	u32 above = ranges_above(f->range, known, address);
+	const struct name_range *before = above ? &f->range[above - 1] : NULL;
+
+	if (before && address - before->start < before->size)
+		return false;
+	if (above < known && f->range[above].start - r->start < r->size)
+		r->size = f->range[above].start - r->start;
+	if (before && before->start + before->size > r->start) {
+		r->size -= before->start + before->size - r->start;
+		r->start = before->start + before->size;
+	}
+	return true;
+}
+
+static bool names_add(struct name_cache *c, struct name_file *f,
+		      const struct symbol_request *request, const struct symbol_reply *reply)
+{
+	const struct symbol_name *name = symbol_reply_names(reply);
+	const char *text = symbol_reply_text(reply);
+	u32 known = f->ranges, at = 0;
+
+	if (!file_grow(c, f, (void **)&f->range, f->ranges, &f->ranges_room, reply->count,
+		       sizeof(*f->range)))
+		return false;
+	for (u32 i = 0; i < reply->count; i++) {
+		struct name_range r = { .start = name[i].start, .size = name[i].size };
+		u64 address = request->address[at];
+
+		while (at < reply->done && request->address[at] - name[i].start < name[i].size)
+			at++;
+		if (!text_add(c, f, text + name[i].text, &r.text))
+			return false;
+		if (range_cut(f, known, address, &r))
+			f->range[f->ranges++] = r;
+	}
+	qsort(f->range, f->ranges, sizeof(*f->range), compare_ranges);
+	return true;
+}
+
+static bool lines_add(struct name_cache *c, struct name_file *f, const struct symbol_reply *reply)
+{
+	const struct symbol_line *line = symbol_reply_lines(reply);
+	const char *text = symbol_reply_text(reply);
+	u32 known = f->lines;
+
+	if (!file_grow(c, f, (void **)&f->line, f->lines, &f->lines_room, reply->count,
+		       sizeof(*f->line)))
+		return false;
+	for (u32 i = 0; i < reply->count; i++) {
+		struct name_line l = { .address = line[i].address, .line = line[i].line };
+
+		if (!text_add(c, f, text + line[i].file, &l.file) ||
+		    !text_add(c, f, text + line[i].inlines, &l.inlines))
+			return false;
+		if (known && bsearch(&l, f->line, known, sizeof(l), compare_lines))
+			continue;
+		f->line[f->lines++] = l;
+	}
+	qsort(f->line, f->lines, sizeof(*f->line), compare_lines);
+	return true;
+}
+
+void name_cache_add(struct name_cache *c, struct name_file *f, const struct symbol_request *request,
+		    const struct symbol_reply *reply)
+{
+	bool fits = request->type == SYMBOL_FIND ? names_add(c, f, request, reply) :
+						   lines_add(c, f, reply);
+
+	if (!fits) {
+		f->full = true;
+		qsort(f->range, f->ranges, sizeof(*f->range), compare_ranges);
+		qsort(f->line, f->lines, sizeof(*f->line), compare_lines);
+	}
+	while (c->memory > c->budget) {
+		struct name_file *oldest = file_oldest(c, f);
+
+		if (!oldest)
+			break;
+		c->evicted++;
+		file_clear(c, oldest);
+	}
+}

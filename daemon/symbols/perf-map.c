@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "perf-map.h"
+
+#include <unistd.h>
+
+#define PERF_MAP_MAX (256ULL << 20)
+#define CHUNK	     65536
+#define LINE_LONGEST 4096 /* of a line: what is longer has no name */
+
+/* The first of @count addresses that is at least @from. */
+static u32 address_above(const u64 *address, u32 count, u64 from)
+{
+	u32 low = 0, high = count;
+
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (address[mid] < from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* A number in hexadecimal, and the blank behind it; NULL if there is none. */
+static const char *hex_take(const char *p, const char *end, u64 *ret)
+{
+	u64 value = 0;
+	u32 digits = 0;
+
+	if (end - p > 2 && p[0] == '0' && (p[1] | 0x20) == 'x')
+		p += 2;
+	for (; p < end && *p != ' '; p++, digits++) {
+		u32 c = (u8)*p | 0x20;
+		u32 digit = c >= '0' && c <= '9' ? c - '0' :
+			    c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+						   16;
+
+		if (digit > 15 || digits == 16)
+			return NULL;
+		value = value << 4 | digit;
+	}
+	if (!digits || p == end)
+		return NULL;
+	*ret = value;
+	return p + 1;
+}
+
+/* A line of @size bytes, of which the first stands at @at in the file. */
+static void line_take(const char *line, size_t size, u64 at, const u64 *address, u32 count,
+		      struct perf_map_name *names)
+{
+	const char *end = line + size, *p;
+	u64 start, length;
+
+	p = hex_take(line, end, &start);
+	p = p ? hex_take(p, end, &length) : NULL;
+	if (!p || p == end)
+		return;
+	for (u32 i = address_above(address, count, start); i < count && address[i] - start < length;
+	     i++)
+		names[i] = (struct perf_map_name){
+			.at = at + (u64)(p - line),
+			.size = (u32)(end - p),
+		};
+}
+
+void perf_map_find(int fd, const u64 *address, u32 count, struct perf_map_name *ret_names)
+{
+	char buf[CHUNK];
+	size_t len = 0;
+	u64 at = 0; /* of buf[0], in the file */
+	ssize_t n;
+
+	memset(ret_names, 0, count * sizeof(*ret_names));
+	while (at < PERF_MAP_MAX &&
+	       (n = pread(fd, buf + len, sizeof(buf) - len, (off_t)(at + len))) > 0) {
+		size_t done = 0;
+		char *end;
+
+		len += (size_t)n;
+		while ((end = memchr(buf + done, '\n', len - done))) {
+			size_t size = (size_t)(end - buf) - done;
+
+			if (size < LINE_LONGEST)
+				line_take(buf + done, size, at + done, address, count, ret_names);
+			done += size + 1;
+		}
+		/* A buffer without a newline holds nothing that is one of these lines. */
+		if (!done && len == sizeof(buf))
+			done = len;
+		memmove(buf, buf + done, len - done);
+		at += done;
+		len -= done;
+	}
+}

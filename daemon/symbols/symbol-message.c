@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "symbol-message.h"
+
+static_assert(sizeof(struct symbol_request) % sizeof(u64) == 0, "addresses are aligned");
+static_assert(sizeof(struct symbol_reply) % sizeof(u64) == 0, "entries are aligned");
+static_assert(sizeof(struct symbol_request) + SYMBOL_ADDRESSES * sizeof(u64) <= SYMBOL_MESSAGE_MAX,
+	      "a request fits");
+static_assert(sizeof(struct symbol_reply) + SYMBOL_ADDRESSES * sizeof(struct symbol_line) + 1 +
+			      SYMBOL_FILE_MAX + 1 + SYMBOL_INLINES_MAX + 1 <=
+		      SYMBOL_MESSAGE_MAX,
+	      "entries of a whole request, and the texts of one, fit");
+
+static bool ascending(const u64 *address, u32 count)
+{
+	for (u32 i = 1; i < count; i++)
+		if (address[i - 1] >= address[i])
+			return false;
+	return true;
+}
+
+int symbol_request_check(const struct symbol_request *request, size_t size, bool has_fd)
+{
+	bool file;
+
+	if (size < sizeof(*request) || request->slot >= SYMBOL_SLOTS || request->reserved ||
+	    request->type < SYMBOL_OPEN || request->type > SYMBOL_LINES)
+		return -EBADMSG;
+	file = request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH;
+	if (has_fd != file)
+		return -EBADMSG;
+	if (file)
+		return request->count || size != sizeof(*request) ||
+				       request->what >= (request->type == SYMBOL_OPEN ?
+								 SYMBOL_KINDS :
+								 SYMBOL_PARTS) ?
+			       -EBADMSG :
+			       0;
+	if (!request->count || request->count > SYMBOL_ADDRESSES || request->what ||
+	    size - sizeof(*request) != request->count * sizeof(u64))
+		return -EBADMSG;
+	return ascending(request->address, request->count) ? 0 : -EBADMSG;
+}
+
+static size_t entry_size(u32 type)
+{
+	return type == SYMBOL_FIND ? sizeof(struct symbol_name) : sizeof(struct symbol_line);
+}
+
+const char *symbol_reply_text(const struct symbol_reply *reply)
+{
+	return (const char *)(reply + 1) + reply->count * entry_size(reply->type);
+}
+
+/* Of at most @max bytes and a NUL, which is there: the text ends with one. */
+static bool text_fits(const struct symbol_reply *reply, u32 at, size_t max)
+{
+	return at < reply->text && strlen(symbol_reply_text(reply) + at) <= max;
+}
+
+/* The first @done addresses lie in entries, which are in order and do not overlap. */
+static int names_check(const struct symbol_request *request, const struct symbol_reply *reply)
+{
+	const struct symbol_name *name = symbol_reply_names(reply);
+	u32 at = 0;
+
+	for (u32 i = 0; i < reply->count; i++) {
+		u64 address;
+
+		if (!name[i].size || name[i].size - 1 > UINT64_MAX - name[i].start ||
+		    name[i].reserved || !text_fits(reply, name[i].text, SYMBOL_NAME_MAX) ||
+		    at == reply->done)
+			return -EBADMSG;
+		address = request->address[at];
+		if (address < name[i].start || address - name[i].start >= name[i].size)
+			return -EBADMSG;
+		while (at < reply->done && request->address[at] - name[i].start < name[i].size)
+			at++;
+		if (i && (name[i].start <= name[i - 1].start ||
+			  name[i].start - name[i - 1].start < name[i - 1].size))
+			return -EBADMSG;
+	}
+	return at == reply->done ? 0 : -EBADMSG;
+}
+
+static int lines_check(const struct symbol_request *request, const struct symbol_reply *reply)
+{
+	const struct symbol_line *line = symbol_reply_lines(reply);
+
+	if (reply->count != reply->done)
+		return -EBADMSG;
+	for (u32 i = 0; i < reply->count; i++)
+		if (line[i].address != request->address[i] || line[i].reserved ||
+		    !text_fits(reply, line[i].file, SYMBOL_FILE_MAX) ||
+		    !text_fits(reply, line[i].inlines, SYMBOL_INLINES_MAX))
+			return -EBADMSG;
+	return 0;
+}
+
+static int object_check(const struct symbol_reply *reply, size_t size)
+{
+	const struct symbol_object *object = symbol_reply_object(reply);
+
+	if (size != sizeof(*object) || reply->done || reply->count || reply->text ||
+	    object->build_id_size > BUILD_ID_MAX || object->alt_size > BUILD_ID_MAX ||
+	    object->has & ~(SYMBOL_HAS_NAMES | SYMBOL_HAS_LINES) || object->reserved[0] ||
+	    object->reserved[1] || !memchr(object->link, '\0', sizeof(object->link)) ||
+	    strchr(object->link, '/') || !strcmp(object->link, ".."))
+		return -EBADMSG;
+	return 0;
+}
+
+int symbol_reply_check(const struct symbol_request *request, const struct symbol_reply *reply,
+		       size_t size)
+{
+	size_t entries;
+
+	if (size < sizeof(*reply) || reply->type != request->type ||
+	    reply->serial != request->serial || reply->error > 0)
+		return -EBADMSG;
+	size -= sizeof(*reply);
+	if (reply->error)
+		return size || reply->done || reply->count || reply->text ? -EBADMSG : 0;
+	if (request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH)
+		return object_check(reply, size);
+	if (!reply->done || reply->done > request->count || reply->count > reply->done)
+		return -EBADMSG;
+	entries = reply->count * entry_size(reply->type);
+	if (entries > size || size - entries != reply->text || !reply->text ||
+	    symbol_reply_text(reply)[0] || symbol_reply_text(reply)[reply->text - 1])
+		return -EBADMSG;
+	return request->type == SYMBOL_FIND ? names_check(request, reply) :
+					      lines_check(request, reply);
+}

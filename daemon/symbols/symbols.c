@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "symbols-internal.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "escape.h"
+
+#define BUDGET	    (16ULL << 20)
+#define FILES_MAX   1024
+#define MAPPED	    8192 /* a power of two */
+#define WAYS	    8
+#define PENDING_MAX (1U << 19)
+#define RECHECK_MS  10000 /* before it is looked which file a mapping is now */
+#define KERNEL_MS   60000 /* before modules are looked at again */
+#define FREE_WAIT_S 5
+#define SHORT_ID    6 /* bytes of a build id that are shown */
+
+u64 symbols_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	/* Never 0, which is never. */
+	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000 + 1;
+}
+
+/* Mappings */
+
+static bool same_mapped(const struct mapped_key *a, const struct mapped_key *b)
+{
+	return a->path == b->path && a->inode == b->inode && a->id == b->id && a->pid == b->pid &&
+	       a->kind == b->kind && a->live == b->live;
+}
+
+static u64 key_hash(const struct mapped_key *k)
+{
+	u64 h = (k->path ^ k->id) + k->inode * 0x9e3779b97f4a7c15ULL +
+		((u64)(u32)k->pid << 8 | k->kind) * 0xff51afd7ed558ccdULL;
+
+	return (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ULL;
+}
+
+/* The entry of @key; where its set is full, what was used the longest ago and has no job goes. */
+static struct mapped *mapped_get(struct symbols *s, const struct mapped_key *key)
+{
+	struct mapped *set = &s->mapped[(key_hash(key) >> 20 & (MAPPED / WAYS - 1)) * WAYS];
+	struct mapped *room = NULL;
+
+	for (u32 i = 0; i < WAYS; i++) {
+		struct mapped *m = &set[i];
+
+		if (m->in_use && same_mapped(&m->key, key)) {
+			m->used = ++s->clock;
+			return m;
+		}
+		if (!m->job && (!room || m->used < room->used))
+			room = m;
+	}
+	if (!room)
+		return NULL;
+	*room = (struct mapped){
+		.key = *key, .stamp = room->stamp + 1, .used = ++s->clock, .in_use = true
+	};
+	return room;
+}
+
+/* Memory in which a runtime puts what it compiled: perf names it alike. */
+static bool is_made(const char *binary)
+{
+	static const char *const names[] = {
+		"[anon",  "//anon", "/dev/zero", "/anon_hugepage", "/memfd:doublemapper",
+		"[heap]", "[stack]"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(binary, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static u64 id_hash(const u8 *id, u8 size)
+{
+	u64 h = 0xcbf29ce484222325ULL;
+
+	for (u8 i = 0; i < size; i++)
+		h = (h ^ id[i]) * 0x100000001b3ULL;
+	return size ? h | 1 : 0;
+}
+
+/* Places come by binary: its hash is remembered, and its name, as the pointer may be another's. */
+static u64 binary_hash(struct symbols *s, const char *binary)
+{
+	if (!s->last_path_hash || strcmp(s->last_path, binary) != 0) {
+		if (strlen(binary) >= sizeof(s->last_path))
+			return path_hash(binary);
+		strcpy(s->last_path, binary);
+		s->last_path_hash = path_hash(binary);
+	}
+	return s->last_path_hash;
+}
+
+/* Whether @place may have a name at all, and in which mapping, at which address. */
+static bool place_key(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
+		      struct mapped_key *ret_key, u64 *ret_address)
+{
+	*ret_key = (struct mapped_key){ .live = live };
+	*ret_address = place->offset;
+	if (!strcmp(place->binary, "[kernel]")) {
+		ret_key->kind = MAPPED_KERNEL;
+		return live;
+	}
+	if (!strcmp(place->binary, "[vdso]")) {
+		ret_key->kind = MAPPED_VDSO;
+		return live;
+	}
+	if (is_made(place->binary)) {
+		ret_key->kind = MAPPED_JIT;
+		ret_key->pid = pid;
+		*ret_address = place->pc;
+		return live && pid > 0;
+	}
+	ret_key->kind = MAPPED_FILE;
+	ret_key->path = binary_hash(s, place->binary);
+	ret_key->inode = place->inode;
+	ret_key->id = id_hash(place->build_id, place->build_id_size);
+	ret_key->pid = live ? pid : 0;
+	return place->binary[0] == '/' && (live || place->build_id_size);
+}
+
+/* Jobs */
+
+void job_free(struct job *job)
+{
+	address_set_clear(&job->names);
+	address_set_clear(&job->lines);
+	free(job);
+}
+
+static bool thread_start(struct symbols *s)
+{
+	sigset_t all, old;
+	int r;
+
+	if (s->started)
+		return true;
+	/* Signals are for those who wait for them. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&s->thread, NULL, resolve_run, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	s->started = !r;
+	return s->started;
+}
+
+static struct job *job_get(struct symbols *s, struct mapped *m, const struct attribute_place *place)
+{
+	size_t len = strlen(place->binary) + 1;
+	struct job *job = m->job;
+
+	if (job || !thread_start(s))
+		return job;
+	job = calloc(1, sizeof(*job) + len);
+	if (!job)
+		return NULL;
+	job->key = m->key;
+	job->mapped = (u32)(m - s->mapped);
+	job->stamp = m->stamp;
+	job->missed = m->missed;
+	memcpy(job->path, place->binary, len);
+	if (place->build_id_size && place->build_id_size <= BUILD_ID_MAX) {
+		memcpy(job->build_id, place->build_id, place->build_id_size);
+		job->build_id_size = place->build_id_size;
+	}
+	m->job = job;
+	m->missed = false;
+	if (s->last)
+		s->last->next = job;
+	else
+		s->first = job;
+	s->last = job;
+	pthread_cond_broadcast(&s->changed);
+	return job;
+}
+
+/* Have @address looked up; ATTRIBUTE_AT_END: only which file it is. */
+static void ask(struct symbols *s, struct mapped *m, const struct attribute_place *place,
+		const u64 *address, bool lines)
+{
+	struct job *job = job_get(s, m, place);
+
+	if (!job || !address || s->pending >= PENDING_MAX)
+		return;
+	if (address_set_add(lines ? &job->lines : &job->names, *address))
+		s->pending++;
+}
+
+/* Answers */
+
+static bool is_stale(const struct mapped *m)
+{
+	u64 age = symbols_now_ms() - m->checked_ms;
+
+	if (!m->key.live || m->key.kind == MAPPED_VDSO)
+		return false;
+	return age > (m->key.kind == MAPPED_KERNEL ? KERNEL_MS : RECHECK_MS);
+}
+
+static const struct name_range *known_range(struct symbols *s, struct name_ref ref, u64 address,
+					    const struct name_file **ret_file)
+{
+	struct name_file *f = name_cache_file(&s->cache, ref);
+
+	*ret_file = f;
+	return f ? name_file_range(f, address) : NULL;
+}
+
+/* The range of @place; what is not known is asked for. */
+static const struct name_range *range_find(struct symbols *s, s32 pid,
+					   const struct attribute_place *place, bool live,
+					   const struct name_file **ret_file)
+{
+	const struct name_range *range = NULL;
+	const struct name_file *before;
+	struct mapped_key key;
+	struct mapped *m;
+	u64 address;
+
+	*ret_file = NULL;
+	if (!place_key(s, pid, place, live, &key, &address))
+		return NULL;
+	m = mapped_get(s, &key);
+	if (!m)
+		return NULL;
+	if (m->checked_ms)
+		range = known_range(s, m->file, address, ret_file);
+	if (range) {
+		m->missed |= !range->text;
+		if (is_stale(m))
+			ask(s, m, place, NULL, false);
+		return range;
+	}
+	/* Neither of a file that has none, nor of what is no file: until it is looked again. */
+	if (m->checked_ms && !is_stale(m) &&
+	    (*ret_file ? (*ret_file)->nameless || (*ret_file)->full : !m->file.generation))
+		return NULL;
+	ask(s, m, place, &address, false);
+	range = known_range(s, m->before, address, &before);
+	if (range)
+		*ret_file = before;
+	return range;
+}
+
+bool symbols_key(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
+		 u64 *ret_key)
+{
+	const struct name_file *file;
+	const struct name_range *range;
+
+	if (!s)
+		return false;
+	pthread_mutex_lock(&s->lock);
+	range = range_find(s, pid, place, live, &file);
+	if (range && range->text)
+		*ret_key = (u64)(file - s->cache.file) << 32 | range->text;
+	pthread_mutex_unlock(&s->lock);
+	return range && range->text;
+}
+
+/* "binary+0xoffset", and whose offset that is: the offset is kept whole, the name is cut. */
+static void name_offset(const struct attribute_place *place, bool live, char *name, size_t size)
+{
+	static const char deleted[] = " (deleted)";
+	const char *base = strrchr(place->binary, '/');
+	char tail[24 + 4 + 2 * SHORT_ID];
+	size_t len, n;
+
+	base = base && base[1] ? base + 1 : place->binary;
+	len = strlen(base);
+	n = strlen(deleted);
+	if (len > n && !strcmp(base + len - n, deleted))
+		len -= n;
+	n = (size_t)snprintf(tail, sizeof(tail), "+0x%" PRIx64, place->offset);
+	/* Of a recording: it is to be looked up where that build is, with addr2line or debuginfod. */
+	if (!live && place->build_id_size) {
+		n += (size_t)snprintf(tail + n, sizeof(tail) - n, " [");
+		for (u8 i = 0; i < place->build_id_size && i < SHORT_ID; i++)
+			n += (size_t)snprintf(tail + n, sizeof(tail) - n, "%02x",
+					      place->build_id[i]);
+		n += (size_t)snprintf(tail + n, sizeof(tail) - n, "]");
+	}
+	if (size <= n + 1) {
+		snprintf(name, size, "%s", tail + 1);
+		return;
+	}
+	len = escape_text(name, size - n, base, len);
+	memcpy(name + len, tail, n + 1);
+}
+
+bool symbols_function(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
+		      char *name, size_t size)
+{
+	const struct name_range *range;
+	const struct name_file *file;
+	bool found = false;
+
+	if (!size)
+		return false;
+	if (s) {
+		pthread_mutex_lock(&s->lock);
+		range = range_find(s, pid, place, live, &file);
+		found = range && range->text;
+		if (found)
+			escape_string(name, size, file->text + range->text);
+		pthread_mutex_unlock(&s->lock);
+	}
+	if (!found)
+		name_offset(place, live, name, size);
+	return found;
+}
+
+/* Each name by itself: what parts them stays a newline. */
+static void inlines_copy(const char *from, char *to, size_t size)
+{
+	size_t len = 0;
+
+	while (*from && len + 2 < size) {
+		size_t n = strcspn(from, "\n");
+
+		if (len)
+			to[len++] = '\n';
+		len += escape_text(to + len, size - len, from, n);
+		from += n + (from[n] == '\n');
+	}
+	to[len] = '\0';
+}
+
+bool symbols_source(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
+		    struct symbol_source *ret_source)
+{
+	const struct name_line *line = NULL;
+	const struct name_file *file = NULL;
+	struct mapped_key key;
+	struct mapped *m = NULL;
+	u64 address;
+
+	*ret_source = (struct symbol_source){ .line = 0 };
+	pthread_mutex_lock(&s->lock);
+	if (place_key(s, pid, place, live, &key, &address))
+		m = mapped_get(s, &key);
+	if (m && m->checked_ms)
+		file = name_cache_file(&s->cache, m->file);
+	if (file)
+		line = name_file_line(file, address);
+	if (m && !line &&
+	    (!m->checked_ms || is_stale(m) || (file && !file->nameless && !file->full)))
+		ask(s, m, place, &address, true);
+	if (line && line->line) {
+		escape_string(ret_source->file, sizeof(ret_source->file), file->text + line->file);
+		inlines_copy(file->text + line->inlines, ret_source->inlines,
+			     sizeof(ret_source->inlines));
+		ret_source->line = line->line;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ret_source->line;
+}
+
+static void settle(struct symbols *s, u32 ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += ms % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000L;
+	}
+	while ((s->first || s->busy) &&
+	       pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
+		;
+}
+
+bool symbols_settle(struct symbols *s)
+{
+	bool waits;
+
+	if (!s)
+		return false;
+	pthread_mutex_lock(&s->lock);
+	waits = s->config.wait_ms && (s->first || s->busy);
+	if (waits)
+		settle(s, s->config.wait_ms);
+	pthread_mutex_unlock(&s->lock);
+	return waits;
+}
+
+void symbols_wait(struct symbols *s, u32 ms)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	settle(s, ms);
+	pthread_mutex_unlock(&s->lock);
+}
+
+u8 symbols_build_id(struct symbols *s, s32 pid, const struct attribute_place *place, u8 *ret_id)
+{
+	const struct name_file *file = NULL;
+	struct mapped_key key;
+	struct mapped *m = NULL;
+	u64 address;
+	u8 size = 0;
+
+	pthread_mutex_lock(&s->lock);
+	if (place_key(s, pid, place, true, &key, &address) && key.kind == MAPPED_FILE)
+		m = mapped_get(s, &key);
+	if (m && !m->checked_ms) {
+		u32 stamp = m->stamp;
+
+		ask(s, m, place, NULL, false);
+		settle(s, s->config.wait_ms);
+		if (m->stamp != stamp)
+			m = NULL;
+	}
+	if (m)
+		file = name_cache_file(&s->cache, m->file);
+	if (file) {
+		size = file->known.build_id_size;
+		memcpy(ret_id, file->known.build_id, size);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return size;
+}
+
+void symbols_stats(struct symbols *s, struct symbols_stats *ret_stats)
+{
+	pthread_mutex_lock(&s->lock);
+	*ret_stats = (struct symbols_stats){
+		.pending = s->pending,
+		.evicted = s->cache.evicted,
+		.failures = s->failures,
+		.poisoned = s->poisoned,
+		.memory = sizeof(*s) + MAPPED * sizeof(*s->mapped) + s->cache.memory,
+	};
+	static_assert(sizeof(ret_stats->reason) == sizeof(s->reason), "of one size");
+	memcpy(ret_stats->reason, s->reason, sizeof(s->reason));
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Life */
+
+int symbols_new(const struct symbols_config *config, struct symbols **ret_symbols)
+{
+	struct symbols *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	if (config)
+		s->config = *config;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	symbol_link_init(&s->link, s->config.helper, s->config.idle);
+	s->config.helper = NULL;
+	s->mapped = calloc(MAPPED, sizeof(*s->mapped));
+	s->link.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = s->link.stop < 0 ? -errno : s->mapped ? 0 : -ENOMEM;
+	if (!r)
+		r = name_cache_init(&s->cache, FILES_MAX,
+				    s->config.budget ? s->config.budget : BUDGET);
+	if (r < 0) {
+		symbols_free(s);
+		return r;
+	}
+	*ret_symbols = s;
+	return 0;
+}
+
+/* The thread may be within a file system that does not answer: it is left there. */
+static bool thread_end(struct symbols *s)
+{
+	struct timespec until;
+	const u64 one = 1;
+
+	if (!s->started)
+		return true;
+	pthread_mutex_lock(&s->lock);
+	s->quit = true;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	if (write(s->link.stop, &one, sizeof(one)) < 0)
+		return false;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += FREE_WAIT_S;
+	if (!pthread_timedjoin_np(s->thread, NULL, &until))
+		return true;
+	pthread_detach(s->thread);
+	return false;
+}
+
+struct symbols *symbols_free(struct symbols *s)
+{
+	if (!s || !thread_end(s))
+		return NULL;
+	while (s->first) {
+		struct job *job = s->first;
+
+		s->first = job->next;
+		job_free(job);
+	}
+	symbol_link_deinit(&s->link);
+	if (s->link.stop >= 0)
+		close(s->link.stop);
+	name_cache_deinit(&s->cache);
+	free(s->mapped);
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+	return NULL;
+}
