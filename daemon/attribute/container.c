@@ -56,7 +56,7 @@ static const struct pattern containers[] = {
 	{ "pod*", "crio-", "", NULL, "crio", NAME_ID },
 	{ NULL, "libpod-", ".scope", NULL, "podman", NAME_ID },
 	{ NULL, "libpod-payload-", "", NULL, "podman", NAME_ID },
-	{ "libpod_parent", "libpod-", "", NULL, "podman", NAME_ID },
+	{ NULL, "libpod-", "", NULL, "podman", NAME_ID },
 	{ NULL, "lxc.payload.", "", NULL, "lxc", NAME_PLAIN },
 	{ "lxc.payload", "", "", NULL, "lxc", NAME_PLAIN },
 	{ "lxc", "", "", NULL, "lxc", NAME_PLAIN },

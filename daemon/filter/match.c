@@ -164,6 +164,19 @@ static u32 push(const struct filter *filter, u8 index, struct source_config *con
 	return parts;
 }
 
+/* Parentheses that change nothing are not shown. */
+static void part_strip(struct filter_part *part)
+{
+	while (part->len > 2 && part->text[0] == '(') {
+		part->text++;
+		part->len -= 2;
+		for (; strchr(" \t\n", part->text[0]); part->text++)
+			part->len--;
+		while (strchr(" \t\n", part->text[part->len - 1]))
+			part->len--;
+	}
+}
+
 /* As deep as the parser let it become. NOLINTNEXTLINE(misc-no-recursion) */
 static u32 parts(const struct filter *filter, u8 index, struct filter_part *to, u32 room)
 {
@@ -181,6 +194,8 @@ static u32 parts(const struct filter *filter, u8 index, struct filter_part *to, 
 			.len = node->end - node->begin,
 			.hardware = push(filter, index, &config) != 0,
 		};
+	if (room && node->type != FILTER_OR)
+		part_strip(to);
 	return room ? 1 : 0;
 }
 

@@ -171,11 +171,16 @@ static int append_fields(sd_bus_message *m, const struct field *fields, size_t n
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
+int view_append_header(sd_bus_message *message, const struct view_header *header)
+{
+	return append_fields(message, header_fields, ARRAY_SIZE(header_fields), header);
+}
+
 int view_append(sd_bus_message *message, const struct view *view)
 {
 	int r;
 
-	r = append_fields(message, header_fields, ARRAY_SIZE(header_fields), &view->header);
+	r = view_append_header(message, &view->header);
 	if (r < 0)
 		return r;
 	r = sd_bus_message_open_container(message, 'a', "a{sv}");

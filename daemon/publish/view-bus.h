@@ -7,6 +7,9 @@
 
 #include "view.h"
 
+/** view_append_header() - the header alone: "a{sv}" */
+int view_append_header(sd_bus_message *message, const struct view_header *header);
+
 /** view_append() - add header and rows to a reply */
 int view_append(sd_bus_message *message, const struct view *view);
 

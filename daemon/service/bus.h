@@ -1,32 +1,54 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* org.speprof1 on the bus: translates calls for the worker, decides nothing else. */
+/* org.speprof1 on the bus: translates calls for the worker, decides only who may. */
 #ifndef SPEPROF_BUS_H
 #define SPEPROF_BUS_H
 
 #include <systemd/sd-bus.h>
 
+#include "bus-access.h"
+#include "bus-queue.h"
+#include "config.h"
 #include "pprof.h"
 #include "worker.h"
 
 #define BUS_NAME "org.speprof1"
 #define BUS_PATH "/org/speprof1"
-#define BUS_INTERFACE "org.speprof1.Manager"
 
+#define BUS_MANAGER "org.speprof1.Manager"
+#define BUS_SESSION "org.speprof1.Session"
+#define BUS_CPU	    "org.speprof1.CPU"
+
+#define BUS_SESSIONS BUS_PATH "/session"
+#define BUS_CPUS     BUS_PATH "/cpu"
+
+struct bus_watch;
+
+/**
+ * struct bus - the connection, and what is served on it
+ * @config: borrowed; for sessions that are made on the bus
+ * @caller: of the method that is running
+ * @watch: what signals were sent for
+ */
 struct bus {
 	sd_bus *bus;
-	sd_bus_slot *slot;
 	struct worker *worker;
+	const struct config *config;
+	struct access access;
+	struct bus_queue queue;
+	struct access_caller caller;
+	struct bus_watch *watch;
 	struct bus_profile *profiles[PPROF_AT_ONCE]; /* that are being taken */
 };
 
 /**
- * bus_init() - connect, put the object there and take the name
+ * bus_init() - connect, put the objects there and take the name
  * @address: of a private bus, or NULL for the system's
- * @worker: borrowed
+ * @worker, @config: borrowed
  *
  * Return: 0; -EEXIST if another speprofd has the name; other negative errno.
  */
-int bus_init(struct bus *bus, sd_event *event, const char *address, struct worker *worker);
+int bus_init(struct bus *bus, sd_event *event, const char *address, struct worker *worker,
+	     const struct config *config);
 
 void bus_deinit(struct bus *bus);
 

@@ -48,7 +48,10 @@ static int parse_task_events(struct config *c, const char *value)
 static int parse_bool(bool *ret, const char *value)
 {
 	static const char *const words[][2] = {
-		{ "no", "yes" }, { "false", "true" }, { "off", "on" }, { "0", "1" },
+		{ "no", "yes" },
+		{ "false", "true" },
+		{ "off", "on" },
+		{ "0", "1" },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
@@ -106,12 +109,71 @@ static int parse_filter(struct config *c, const char *value, struct config_error
 	return 0;
 }
 
+/* Patterns that blanks part; what a list of them may hold is bounded. */
+static int parse_patterns(char to[static 1024], const char *value)
+{
+	const char *at = value;
+	unsigned int words = 0;
+
+	if (strlen(value) >= 1024)
+		return -EINVAL;
+	for (; *at; at += strcspn(at, " ")) {
+		at += strspn(at, " ");
+		words += *at != 0;
+	}
+	if (words > CONFIG_WORDS)
+		return -EINVAL;
+	strcpy(to, value);
+	return 0;
+}
+
+static int split(const char *value, char **words, char **ret_text)
+{
+	char *save = NULL, *text = strdup(value), *word;
+	unsigned int n = 0;
+
+	if (!text)
+		return -ENOMEM;
+	for (word = strtok_r(text, " ", &save); word && n < CONFIG_WORDS;
+	     word = strtok_r(NULL, " ", &save))
+		words[n++] = word;
+	words[n] = NULL;
+	*ret_text = text;
+	return 0;
+}
+
+int config_lists(const struct config *config, struct config_lists *ret_lists)
+{
+	int r;
+
+	*ret_lists = (struct config_lists){ 0 };
+	r = split(config->containers, ret_lists->words[0], &ret_lists->text[0]);
+	if (r >= 0)
+		r = split(config->excluded, ret_lists->words[1], &ret_lists->text[1]);
+	if (r < 0) {
+		config_lists_clear(ret_lists);
+		return r;
+	}
+	ret_lists->lists.containers = ret_lists->words[0];
+	ret_lists->lists.excluded = ret_lists->words[1];
+	return 0;
+}
+
+void config_lists_clear(struct config_lists *lists)
+{
+	free(lists->text[0]);
+	free(lists->text[1]);
+	lists->text[0] = NULL;
+	lists->text[1] = NULL;
+}
+
 enum setting_type {
 	SETTING_SOURCE,
 	SETTING_BOOL,
 	SETTING_RATE,
 	SETTING_MODELS,
 	SETTING_FILTER,
+	SETTING_PATTERNS,
 	SETTING_TASK_EVENTS,
 };
 
@@ -131,6 +193,10 @@ static const struct setting {
 	{ "User", SETTING_BOOL, offsetof(struct config, user), "yes or no" },
 	{ "SamplesPerSecond", SETTING_RATE, 0, "a number from 1 to 100000" },
 	{ "Filter", SETTING_FILTER, 0, "" },
+	{ "Containers", SETTING_PATTERNS, offsetof(struct config, containers),
+	  "up to 64 patterns of containers' names, parted by blanks, less than 1024 bytes" },
+	{ "ExcludeContainers", SETTING_PATTERNS, offsetof(struct config, excluded),
+	  "up to 64 patterns of containers' names, parted by blanks, less than 1024 bytes" },
 	{ "Models", SETTING_MODELS, 0, "\"COMM=PROFILE ...\", at most 255 bytes" },
 };
 
@@ -145,6 +211,8 @@ static int setting_parse(const struct setting *s, struct config *c, const char *
 		return parse_rate(c, value);
 	case SETTING_MODELS:
 		return parse_models(c, value);
+	case SETTING_PATTERNS:
+		return parse_patterns((char *)c + s->offset, value);
 	case SETTING_FILTER:
 		break;
 	case SETTING_TASK_EVENTS:

@@ -3,6 +3,7 @@
 #ifndef SPEPROF_CONFIG_H
 #define SPEPROF_CONFIG_H
 
+#include "filter.h"
 #include "source.h"
 #include "task-events.h"
 
@@ -23,6 +24,7 @@ enum config_source {
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
  * @jitter: Jitter=
  * @kernel, @user: Kernel=, User=
+ * @containers, @excluded: Containers=, ExcludeContainers=: patterns that blanks part
  * @filter: Filter=, an expression (Documentation/filters.md), "" for everything
  * @models: Models=, for emulation: "COMM=PROFILE ..."
  */
@@ -36,6 +38,8 @@ struct config {
 	bool jitter;
 	bool kernel;
 	bool user;
+	char containers[1024];
+	char excluded[1024];
 	char filter[1024];
 	char models[256];
 };
@@ -46,6 +50,23 @@ struct config {
 		.jitter = true, .kernel = true, .user = true, .contexts = true,                    \
 		.task_events = TASK_EVENTS_BPF,                                                    \
 	}
+
+/* Words of a list at the most. */
+#define CONFIG_WORDS 64
+
+/**
+ * struct config_lists - whom to count
+ * @lists: containers alone; points into the rest
+ */
+struct config_lists {
+	struct filter_lists lists;
+	char *words[2][CONFIG_WORDS + 1];
+	char *text[2];
+};
+
+/** config_lists() - Containers= and ExcludeContainers= as lists; -ENOMEM */
+int config_lists(const struct config *config, struct config_lists *ret_lists);
+void config_lists_clear(struct config_lists *lists);
 
 /**
  * struct config_error - where and why a configuration is wrong

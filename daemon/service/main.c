@@ -183,7 +183,7 @@ static int serve(const struct options *o, sd_event *event, struct worker *worker
 	struct bus bus;
 	int r;
 
-	r = bus_init(&bus, event, o->bus_address, worker);
+	r = bus_init(&bus, event, o->bus_address, worker, &o->config);
 	if (r < 0) {
 		complain(SD_ERR, r == -EEXIST ? "another speprofd has the name " BUS_NAME " on %s" :
 				 r == -EACCES || r == -EPERM ?
@@ -232,13 +232,20 @@ static int open_machine(const struct config *c, struct session_config *ret_sessi
 	struct session_config session = { .name = SESSION_MACHINE };
 	const struct source_config sampling = source_sampling(c);
 	struct source *source = NULL;
-	struct filter_error error;
+	struct filter_error error = { 0 };
+	struct config_lists lists;
 	struct source_said said;
 	int r;
 
-	/* config_set() has seen that it parses. */
-	if (session_rule_new(NULL, c->filter, NULL, &session.rule, &error) < 0)
+	if (config_lists(c, &lists) < 0)
 		return EX_OSERR;
+	/* config_set() has seen that the expression parses, alone. */
+	r = session_rule_new(&lists.lists, c->filter, NULL, &session.rule, &error);
+	config_lists_clear(&lists);
+	if (r < 0) {
+		complain(SD_ERR, "Filter=: %s", r == -EINVAL ? error.text : strerror(-r));
+		return r == -EINVAL ? EX_CONFIG : EX_OSERR;
+	}
 	r = source_open(c, &sampling, &source, &said) < 0 ? said.status : 0;
 	if (*said.text)
 		complain(r ? SD_ERR : SD_NOTICE, "%s", said.text);

@@ -127,6 +127,8 @@ static int compose_filter(struct session_rule *rule, const struct filter_lists *
 	if (lists) {
 		all.containers = lists->containers;
 		all.excluded = lists->excluded;
+		rule->cgroups_part = (lists->containers && *lists->containers) +
+				     (lists->excluded && *lists->excluded);
 	}
 	r = filter_compose(&all, rule->expression, &text);
 	if (r < 0)

@@ -59,11 +59,13 @@ struct feed *feed_put(struct feed *feed);
  * struct session_rule - what of its windows a session counts
  * @expression: as it was given, "" for everything
  * @cgroups: in or below which; NULL-terminated, NULL for everywhere
+ * @cgroups_part: which of filter_parts() says so
  * @filter: both, and the lists of containers; NULL for everything
  */
 struct session_rule {
 	char *expression;
 	char **cgroups;
+	u32 cgroups_part;
 	struct filter *filter;
 };
 

@@ -26,15 +26,16 @@ struct worker {
 	worker_fn fn;
 	void *arg;
 	int result;
+	u64 spent_ns;
 	bool pending;
 	bool quit;
 };
 
-static u64 now_ns(void)
+static u64 now_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
@@ -125,6 +126,14 @@ static bool leads_feed(struct worker_state *state, const struct session *session
 	return false;
 }
 
+/* What was sampled for it is still counted. */
+static void stop_session(struct worker_state *state, struct session *session)
+{
+	session_disable(session);
+	drain_feed(state, session->feed);
+	session_stop(session);
+}
+
 int worker_stop(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, arg);
@@ -133,9 +142,8 @@ int worker_stop(struct worker_state *state, void *arg)
 		return -ENOENT;
 	if (!session->running)
 		return -EALREADY;
-	session_disable(session);
-	drain_feed(state, session->feed);
-	return session_stop(session);
+	stop_session(state, session);
+	return 0;
 }
 
 /* The one session that has @feed; NULL if there are several. */
@@ -174,7 +182,9 @@ static int program_feed(struct worker_state *state, struct feed *feed, u64 inter
 	if (only && only->rule->filter)
 		filter_hardware(only->rule->filter, &filter);
 	sampling.interval_ns = interval_ns;
-	if (same_filter(&filter, &feed->filter) && interval_ns == feed->sampling.interval_ns)
+	sampling.cgroups = feed->source->cgroups && only ? only->rule->cgroups : NULL;
+	if (same_filter(&filter, &feed->filter) && interval_ns == feed->sampling.interval_ns &&
+	    sampling.cgroups == feed->sampling.cgroups)
 		return 0;
 	if (!source->ops->configure) {
 		*ret_reason = "this source cannot change what it samples";
@@ -189,7 +199,25 @@ static int program_feed(struct worker_state *state, struct feed *feed, u64 inter
 		return r;
 	feed->filter = filter;
 	feed->sampling.interval_ns = interval_ns;
+	feed->sampling.cgroups = sampling.cgroups;
 	return 0;
+}
+
+/* What the module does not sample the daemon cannot count: it is told first, and may refuse. */
+static int program_cgroups(struct feed *feed, const struct session_rule *rule,
+			   const char **ret_reason)
+{
+	struct source_config sampling = feed->sampling;
+	int r;
+
+	sampling.filter_types = feed->filter.filter_types;
+	sampling.filter_events = feed->filter.filter_events;
+	sampling.filter_latency = feed->filter.filter_latency;
+	sampling.cgroups = rule->cgroups;
+	r = feed->source->ops->configure(feed->source, &sampling, ret_reason);
+	if (r >= 0)
+		feed->sampling.cgroups = rule->cgroups;
+	return r;
 }
 
 /* Without, the daemon leaves out all of it. */
@@ -226,6 +254,9 @@ int worker_remove(struct worker_state *state, void *arg)
 	if (!session)
 		return -ENOENT;
 	feed = feed_get(session->feed);
+	/* Others of its source may run later: nothing old is to wait for them. */
+	if (session->running)
+		stop_session(state, session);
 	session_deinit(session);
 	if (feed->references > 1)
 		program_filter(state, feed);
@@ -247,6 +278,8 @@ int worker_change(struct worker_state *state, void *arg)
 	}
 	if (change->interval_ns)
 		r = program_feed(state, session->feed, change->interval_ns, &change->reason);
+	if (r >= 0 && change->rule && session->feed->source->cgroups)
+		r = program_cgroups(session->feed, change->rule, &change->reason);
 	if (r < 0 || !change->rule)
 		return r;
 	/* What was sampled before is judged by what held before. */
@@ -297,12 +330,15 @@ int worker_view(struct worker_state *state, void *arg)
 /* Run the call that waits, if one does; returns whether to end. */
 static bool serve(struct worker *w)
 {
+	u64 began;
 	bool quit;
 
 	pthread_mutex_lock(&w->lock);
 	if (w->pending) {
+		began = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		/* The caller waits for @done: nobody else touches the call meanwhile. */
 		w->result = w->fn(&w->state, w->arg);
+		w->spent_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 		w->pending = false;
 		pthread_cond_broadcast(&w->done);
 	}
@@ -351,7 +387,7 @@ static void *worker_run(void *arg)
 		for (nfds_t i = FIRST_FEED; i < n; i++)
 			if (fds[i].revents || fds[1].revents)
 				drain_feed(&w->state, feeds[i]);
-		now = now_ns();
+		now = now_ns(CLOCK_MONOTONIC);
 		if (now - refreshed >= REFRESH_NS) {
 			if (w->state.tasks)
 				task_events_check(w->state.tasks);
@@ -451,6 +487,11 @@ int worker_call(struct worker *worker, worker_fn fn, void *arg)
 	r = worker->result;
 	pthread_mutex_unlock(&worker->lock);
 	return r;
+}
+
+u64 worker_spent(const struct worker *worker)
+{
+	return worker->spent_ns;
 }
 
 struct worker *worker_free(struct worker *worker)

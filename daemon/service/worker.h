@@ -53,6 +53,9 @@ struct worker *worker_free(struct worker *worker);
  */
 int worker_call(struct worker *worker, worker_fn fn, void *arg);
 
+/** worker_spent() - CPU time of all worker_call() so far, ns; of whoever calls */
+u64 worker_spent(const struct worker *worker);
+
 /** worker_session() - by name, NULL for SESSION_MACHINE; NULL if there is none such */
 struct session *worker_session(struct worker_state *state, const char *name);
 

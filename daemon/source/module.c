@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "module-cgroups.h"
 #include "module-ring.h"
 #include "regs.h"
 
@@ -201,6 +202,29 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 	return -errno;
 }
 
+/* A session of cgroups stays one, and others never become one. */
+static int set_cgroups(struct module_source *m, char *const *paths, const char **ret_reason)
+{
+	struct module_cgroups cgroups;
+	int r;
+
+	if (!m->source.cgroups)
+		return 0;
+	if (!paths || !*paths) {
+		*ret_reason = "a session of cgroups in the module has at least one";
+		return -EOPNOTSUPP;
+	}
+	r = module_cgroups_open(paths, &cgroups, ret_reason);
+	if (r < 0)
+		return r;
+	r = module_cgroups_replace(m->session, &cgroups);
+	if (r < 0)
+		*ret_reason = r == -EBUSY ? "another session samples one of the cgroups" :
+					    "the module refused the cgroups";
+	module_cgroups_close(&cgroups);
+	return r;
+}
+
 static int module_configure(struct source *source, const struct source_config *config,
 			    const char **ret_reason)
 {
@@ -208,6 +232,10 @@ static int module_configure(struct source *source, const struct source_config *c
 	u64 interval = config->interval_ns;
 	bool filters = source->filters;
 	int r;
+
+	r = set_cgroups(m, config->cgroups, ret_reason);
+	if (r < 0)
+		return r;
 
 	if (interval < m->interval_min)
 		interval = m->interval_min;
@@ -375,6 +403,12 @@ static int open_session(struct module_source *m, const struct source_config *con
 
 	if (session.ring_size < info->min_ring_size)
 		session.ring_size = info->min_ring_size;
+	/* Which ones is said with what else is sampled; until then it is the empty set. */
+	m->source.cgroups = config->cgroups && *config->cgroups;
+	if (m->source.cgroups) {
+		session.rights |= SPEPROF_RIGHT_CGROUPS;
+		session.flags |= SPEPROF_SESSION_OF_CGROUPS;
+	}
 	m->session = ioctl(m->device, SPEPROF_SESSION_NEW, &session);
 	if (m->session >= 0)
 		return 0;

@@ -45,21 +45,13 @@ static int real_watch(int epoll, int fd)
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-/* In order of read_format: the count, which SPUs have not, and the time. */
-static u64 real_ran_ns(int fd)
-{
-	u64 values[2];
-
-	return read(fd, values, sizeof(values)) == sizeof(values) ? values[1] : 0;
-}
-
 const struct perf_host perf_host_real = {
 	.devices = "/sys/bus/event_source/devices",
 	.cpus = "/sys/devices/system/cpu",
 	.open = real_open,
 	.enable = real_enable,
 	.watch = real_watch,
-	.ran_ns = real_ran_ns,
+	.ran_ns = perf_event_ran_ns,
 };
 
 static u64 now_ns(void)

@@ -27,6 +27,27 @@ struct perf_ring {
 /** perf_ring_map() - the ring of the event @fd, of @size bytes; 0 or mmap's negative errno */
 int perf_ring_map(struct perf_ring *ring, int fd, u64 size);
 
+/**
+ * perf_ring_open() - an event on @cpu that counts nothing, for what its records tell
+ * @what: of what: task, comm, mmap, context_switch ...; the rest is filled in
+ * @size: of the ring, at half of which the reader is woken
+ *
+ * Each record ends in the ids of its task and in its time, CLOCK_MONOTONIC.
+ *
+ * Return: the event's descriptor, or the negative errno of perf or mmap.
+ */
+int perf_ring_open(struct perf_ring *ring, const struct perf_event_attr *what, u32 cpu, u64 size);
+
+/**
+ * perf_event_ran_ns() - how long an event with PERF_FORMAT_TOTAL_TIME_RUNNING has been on its CPU
+ *
+ * The kernel takes events from a CPU that goes offline and does not put them back: of one that is
+ * enabled and whose time stands still nothing will come any more.
+ *
+ * Return: 0 if it cannot be read.
+ */
+u64 perf_event_ran_ns(int fd);
+
 /** perf_ring_unmap() - may be called on one that is not mapped */
 void perf_ring_unmap(struct perf_ring *ring);
 

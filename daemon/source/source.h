@@ -177,6 +177,8 @@ struct source_sink {
  * @no_context: records do not say whose they are (PMSCR.CX is 0)
  * @filter_*: what the SPU may leave out, as PMSFCR, PMSEVFR and PMSLATFR have it; 0
  *	for none. Where it cannot, it samples all, and &source.filters says so
+ * @cgroups: sample only what runs in or below these, paths, NULL-terminated; NULL for
+ *	everything. Where it cannot, it samples all, and &source.cgroups says so
  * @models: for emulation, profiles by process name, "comm=profile" pairs that
  *	a space parts; "" for none
  */
@@ -189,6 +191,7 @@ struct source_config {
 	u64 filter_types;	/* SPE_PMSFCR_B, _LD, _ST */
 	u64 filter_events;	/* PMSEVFR */
 	u32 filter_latency;	/* PMSLATFR.MINLAT */
+	char *const *cgroups;
 	const char *models;
 };
 
@@ -278,6 +281,7 @@ struct source {
 	u8 backend;		/* &enum backend */
 	bool filters;		/* the SPU does what filter_* ask for */
 	char reason[256];
+	bool cgroups;		/* other cgroups' tasks are not sampled */
 	u64 interval_ns;	/* in force */
 	struct source_trouble trouble;
 	bool no_context;	/* as struct source_config has it */

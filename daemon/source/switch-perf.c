@@ -6,7 +6,6 @@
 #include "switch-perf.h"
 
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,6 +36,7 @@ struct cpu {
 	struct switch_entry *entries;
 	u64 count;
 	u64 last_ns;
+	u64 ran_ns;
 	int fd;
 };
 
@@ -49,38 +49,32 @@ struct switch_perf {
 
 static int cpu_open(struct switch_perf *s, u32 index)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-		.sample_id_all = 1,
-		.context_switch = 1,
-		.watermark = 1,
-		.wakeup_watermark = s->size / 2,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-	};
+	const struct perf_event_attr what = { .context_switch = 1 };
 	struct cpu *cpu = &s->cpus[index];
 	u32 entries = s->size / SWITCH_BYTES;
-	int r;
+	int fd;
 
-	cpu->entries = calloc(entries, sizeof(*cpu->entries));
+	if (!cpu->entries)
+		cpu->entries = calloc(entries, sizeof(*cpu->entries));
 	if (!cpu->entries)
 		return -ENOMEM;
-	cpu->fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)index, -1,
-			       PERF_FLAG_FD_CLOEXEC);
-	if (cpu->fd < 0)
-		return -errno;
-	r = perf_ring_map(&cpu->ring, cpu->fd, s->size);
-	if (r < 0)
-		return r;
-	s->rings[index] = (struct switch_ring){
-		.entries = cpu->entries,
-		.count = &cpu->count,
-		.mask = entries - 1,
-	};
+	fd = perf_ring_open(&cpu->ring, &what, index, s->size);
+	if (fd < 0)
+		return fd;
+	cpu->fd = fd;
+	cpu->ran_ns = 0;
+	s->rings[index].entries = cpu->entries;
+	s->rings[index].count = &cpu->count;
+	s->rings[index].mask = entries - 1;
 	return 0;
+}
+
+static void cpu_close(struct cpu *cpu)
+{
+	perf_ring_unmap(&cpu->ring);
+	if (cpu->fd >= 0)
+		close(cpu->fd);
+	cpu->fd = -1;
 }
 
 static int cpus_open(struct switch_perf *s)
@@ -88,9 +82,13 @@ static int cpus_open(struct switch_perf *s)
 	struct cpu_list online = { 0 };
 	int r = cpu_list_read("/sys/devices/system/cpu/online", &online);
 
-	for (u32 i = 0; r >= 0 && i < s->count; i++)
-		if (cpu_list_has(&online, i))
-			r = cpu_open(s, i);
+	for (u32 i = 0; r >= 0 && i < s->count; i++) {
+		if (!cpu_list_has(&online, i))
+			continue;
+		r = cpu_open(s, i);
+		if (r == -ENODEV)
+			r = 0;
+	}
 	return r;
 }
 
@@ -129,12 +127,8 @@ struct switch_perf *switch_perf_free(struct switch_perf *s)
 	if (!s)
 		return NULL;
 	for (u32 i = 0; i < s->count; i++) {
-		struct cpu *cpu = &s->cpus[i];
-
-		perf_ring_unmap(&cpu->ring);
-		if (cpu->fd >= 0)
-			close(cpu->fd);
-		free(cpu->entries);
+		cpu_close(&s->cpus[i]);
+		free(s->cpus[i].entries);
 	}
 	free(s->rings);
 	free(s);
@@ -186,6 +180,37 @@ void switch_perf_update(struct switch_perf *s)
 	for (u32 i = 0; i < s->count; i++)
 		if (s->cpus[i].ring.control)
 			cpu_update(s, i);
+}
+
+/* Who runs there, since the last switch that was told, nobody knows. */
+static void cpu_forget(struct switch_perf *s, u32 index)
+{
+	struct cpu *cpu = &s->cpus[index];
+
+	cpu_update(s, index);
+	cpu_close(cpu);
+	entry_add(s, cpu, cpu->last_ns + 1, NOBODY);
+}
+
+void switch_perf_check(struct switch_perf *s)
+{
+	struct cpu_list online = { 0 };
+	u64 before;
+
+	if (cpu_list_read("/sys/devices/system/cpu/online", &online) < 0)
+		return;
+	for (u32 i = 0; i < s->count; i++) {
+		struct cpu *cpu = &s->cpus[i];
+
+		if (cpu->fd >= 0) {
+			before = cpu->ran_ns;
+			cpu->ran_ns = perf_event_ran_ns(cpu->fd);
+			if (!cpu_list_has(&online, i) || (before && cpu->ran_ns == before))
+				cpu_forget(s, i);
+		}
+		if (cpu->fd < 0 && cpu_list_has(&online, i))
+			cpu_open(s, i);
+	}
 }
 
 struct switch_ring *switch_perf_rings(struct switch_perf *s, u32 *ret_cpus)

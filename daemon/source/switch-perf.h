@@ -19,6 +19,9 @@ struct switch_perf *switch_perf_free(struct switch_perf *perf);
 /** switch_perf_update() - take over what the kernel has told until now */
 void switch_perf_update(struct switch_perf *perf);
 
+/** switch_perf_check() - follow CPUs that went or came; to be called about once a second */
+void switch_perf_check(struct switch_perf *perf);
+
 /** switch_perf_rings() - of all possible CPUs, by number; valid as long as @perf */
 struct switch_ring *switch_perf_rings(struct switch_perf *perf, u32 *ret_cpus);
 

@@ -250,4 +250,6 @@ void task_events_check(struct task_events *t)
 {
 	if (t->perf)
 		task_perf_check(t->perf);
+	if (t->switches_perf)
+		switch_perf_check(t->switches_perf);
 }

@@ -71,10 +71,12 @@ struct lost_record {
  * struct ring - of one CPU
  * @fd: -1 while the CPU is offline
  * @next_ns: time of the record that is read next, NOTHING at the end
+ * @ran_ns: perf_event_ran_ns() at the last look
  */
 struct ring {
 	struct perf_ring ring;
 	u64 next_ns;
+	u64 ran_ns;
 	int fd;
 };
 
@@ -90,38 +92,27 @@ struct task_perf {
 
 static int ring_open(struct task_perf *t, u32 cpu)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-		.sample_id_all = 1,
+	const struct perf_event_attr what = {
 		.task = !t->maps_only,
 		.comm = !t->maps_only,
 		.comm_exec = !t->maps_only,
 		.mmap = 1,
 		.mmap2 = 1,
-		.watermark = 1,
-		.wakeup_watermark = RING_SIZE / 2,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
 	};
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = cpu };
 	struct ring *ring = &t->rings[cpu];
 	int fd, r;
 
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = perf_ring_open(&ring->ring, &what, cpu, RING_SIZE);
 	if (fd < 0)
-		return -errno;
-	r = perf_ring_map(&ring->ring, fd, RING_SIZE);
-	if (r >= 0 && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+		return fd;
+	if (epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
 		r = -errno;
 		perf_ring_unmap(&ring->ring);
-	}
-	if (r < 0) {
 		close(fd);
 		return r;
 	}
+	ring->ran_ns = 0;
 	ring->next_ns = NOTHING;
 	ring->fd = fd;
 	return 0;
@@ -308,6 +299,15 @@ void task_perf_reap(struct task_perf *t)
 			ring_close(t, &t->rings[events[i].data.u32]);
 }
 
+/* Its CPU went and came back between two looks. */
+static bool ring_is_dead(struct ring *ring)
+{
+	u64 before = ring->ran_ns;
+
+	ring->ran_ns = ring->fd < 0 ? 0 : perf_event_ran_ns(ring->fd);
+	return before && ring->ran_ns == before;
+}
+
 void task_perf_check(struct task_perf *t)
 {
 	struct cpu_list online = { 0 };
@@ -317,9 +317,9 @@ void task_perf_check(struct task_perf *t)
 	for (u32 i = 0; i < t->count; i++) {
 		struct ring *ring = &t->rings[i];
 
-		if (!cpu_list_has(&online, i))
+		if (!cpu_list_has(&online, i) || ring_is_dead(ring))
 			ring_close(t, ring);
-		else if (ring->fd < 0)
+		if (ring->fd < 0 && cpu_list_has(&online, i))
 			ring_open(t, i);
 	}
 }

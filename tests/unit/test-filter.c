@@ -256,7 +256,7 @@ static void test_hardware(void **state)
 static void test_parts(void **state)
 {
 	static const char text[] = "op == load && (latency.total > 200 && !remote) && "
-				   " ( container == web || el == 0 ) && mispredicted";
+				   " ( container == web || el == 0 ) && (( mispredicted ) )";
 	static const struct {
 		const char *text;
 		bool hardware;

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus-access.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define GROUP "speprof"
+
+#define POLKIT_NAME	 "org.freedesktop.PolicyKit1"
+#define POLKIT_PATH	 "/org/freedesktop/PolicyKit1/Authority"
+#define POLKIT_INTERFACE "org.freedesktop.PolicyKit1.Authority"
+
+/* A person may have to find a password. */
+#define POLKIT_TIMEOUT_US  300000000ULL
+#define POLKIT_INTERACTIVE 1U
+
+/* The driver of the bus answers at once, or there is no bus. */
+#define DRIVER_TIMEOUT_US 5000000ULL
+
+/*
+ * CPU time a user may have spent at once, and how much of that runs off in a second: a
+ * quarter of a CPU for those who read, a twentieth for others.
+ */
+#define READER_BURST_NS 2000000000ULL
+#define READER_RATE_NS	250000000ULL
+#define OTHER_BURST_NS	500000000ULL
+#define OTHER_RATE_NS	50000000ULL
+
+/* What a call costs at the least: the bus, and looking who it is. */
+#define CALL_NS 20000ULL
+
+#define GROUPS_MAX 1024
+
+/**
+ * struct access_query - a question to polkit
+ * @message: waits for it; a reference
+ * @done: the answer is there: @error, or none if it is yes
+ */
+struct access_query {
+	struct access_query *next;
+	sd_bus_message *message;
+	sd_bus_slot *slot;
+	bool done;
+	sd_bus_error error;
+};
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+void access_init(struct access *access)
+{
+	const struct group *group = getgrnam(GROUP);
+
+	*access = (struct access){ .group = group ? group->gr_gid : (gid_t)-1 };
+}
+
+static void query_free(struct access_query *query)
+{
+	sd_bus_slot_unref(query->slot);
+	sd_bus_message_unref(query->message);
+	sd_bus_error_free(&query->error);
+	free(query);
+}
+
+void access_deinit(struct access *access)
+{
+	struct access_query *query;
+
+	while ((query = access->queries)) {
+		access->queries = query->next;
+		query_free(query);
+	}
+}
+
+/* ---- Who it is ----------------------------------------------------------- */
+
+/* A bus that does not tell groups: those that the user has by name. */
+static bool in_group_by_name(uid_t uid, gid_t group)
+{
+	const struct passwd *user = getpwuid(uid);
+	gid_t groups[GROUPS_MAX];
+	int n = GROUPS_MAX;
+
+	if (!user || getgrouplist(user->pw_name, user->pw_gid, groups, &n) < 0)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (groups[i] == group)
+			return true;
+	return false;
+}
+
+static int read_groups(sd_bus_message *reply, const struct access *access, bool *ret_member)
+{
+	const void *groups;
+	size_t size;
+	int r;
+
+	r = sd_bus_message_enter_container(reply, 'v', "au");
+	if (r >= 0)
+		r = sd_bus_message_read_array(reply, 'u', &groups, &size);
+	for (size_t i = 0; r >= 0 && i < size / sizeof(u32); i++)
+		*ret_member |= ((const u32 *)groups)[i] == (u32)access->group;
+	return r < 0 ? r : sd_bus_message_exit_container(reply);
+}
+
+/* The reply of GetConnectionCredentials: "a{sv}". */
+static int read_credentials(sd_bus_message *reply, const struct access *access, u32 *ret_uid,
+			    bool *ret_member)
+{
+	bool told = false, known = false;
+	const char *key;
+	int r;
+
+	*ret_member = false;
+	r = sd_bus_message_enter_container(reply, 'a', "{sv}");
+	while (r >= 0 && (r = sd_bus_message_enter_container(reply, 'e', "sv")) > 0) {
+		r = sd_bus_message_read(reply, "s", &key);
+		if (r < 0)
+			return r;
+		if (!strcmp(key, "UnixUserID")) {
+			r = sd_bus_message_read(reply, "v", "u", ret_uid);
+			known = true;
+		} else if (!strcmp(key, "UnixGroupIDs")) {
+			r = read_groups(reply, access, ret_member);
+			told = true;
+		} else {
+			r = sd_bus_message_skip(reply, "v");
+		}
+		if (r >= 0)
+			r = sd_bus_message_exit_container(reply);
+	}
+	if (r < 0)
+		return r;
+	if (!known)
+		return -ENODATA;
+	if (!told)
+		*ret_member = in_group_by_name(*ret_uid, access->group);
+	return 0;
+}
+
+static int ask_driver(const struct access *access, sd_bus *bus, const char *name, u32 *ret_uid,
+		      bool *ret_member)
+{
+	sd_bus_message *call = NULL, *reply = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(bus, &call, "org.freedesktop.DBus",
+					   "/org/freedesktop/DBus", "org.freedesktop.DBus",
+					   "GetConnectionCredentials");
+	if (r >= 0)
+		r = sd_bus_message_append(call, "s", name);
+	if (r >= 0)
+		r = sd_bus_call(bus, call, DRIVER_TIMEOUT_US, NULL, &reply);
+	if (r >= 0)
+		r = read_credentials(reply, access, ret_uid, ret_member);
+	sd_bus_message_unref(reply);
+	sd_bus_message_unref(call);
+	return r;
+}
+
+static struct access_caller *caller_find(struct access *access, const char *name)
+{
+	for (u32 i = 0; i < ACCESS_CALLERS; i++)
+		if (!strcmp(access->callers[i].name, name))
+			return &access->callers[i];
+	return NULL;
+}
+
+static struct access_caller *caller_oldest(struct access *access)
+{
+	struct access_caller *oldest = &access->callers[0];
+
+	for (u32 i = 1; i < ACCESS_CALLERS; i++)
+		if (access->callers[i].seen < oldest->seen)
+			oldest = &access->callers[i];
+	return oldest;
+}
+
+static int caller_of(struct access *access, sd_bus_message *message,
+		     struct access_caller **ret_caller)
+{
+	const char *name = sd_bus_message_get_sender(message);
+	struct access_caller *caller;
+	bool member;
+	u32 uid;
+	int r;
+
+	if (!name || strlen(name) >= sizeof(caller->name))
+		return -EPERM;
+	caller = caller_find(access, name);
+	if (!caller) {
+		r = ask_driver(access, sd_bus_message_get_bus(message), name, &uid, &member);
+		if (r < 0)
+			return r;
+		caller = caller_oldest(access);
+		*caller = (struct access_caller){
+			.uid = uid,
+			.owner = uid == 0 || uid == geteuid(),
+			.reads = member && access->group != (gid_t)-1,
+		};
+		snprintf(caller->name, sizeof(caller->name), "%s", name);
+	}
+	caller->seen = ++access->clock;
+	*ret_caller = caller;
+	return 0;
+}
+
+/* ---- How much ------------------------------------------------------------ */
+
+/* The user's place, run off up to now. */
+static struct access_user *user_of(struct access *access, const struct access_caller *caller)
+{
+	u64 rate = caller->reads ? READER_RATE_NS : OTHER_RATE_NS, now = now_ns(), gone;
+	struct access_user *user = NULL, *quiet = NULL;
+
+	for (u32 i = 0; i < ACCESS_USERS; i++) {
+		struct access_user *u = &access->users[i];
+
+		if (u->used && u->uid == caller->uid)
+			user = u;
+		/* Who has questions open keeps the place: they are counted there. */
+		if (!u->queries && (!quiet || !u->used || (quiet->used && u->at_ns < quiet->at_ns)))
+			quiet = u;
+	}
+	if (!user && !quiet)
+		return NULL;
+	if (!user) {
+		user = quiet;
+		*user = (struct access_user){ .uid = caller->uid, .used = true, .at_ns = now };
+	}
+	gone = (now - user->at_ns) / 1000 * (rate / 1000000);
+	user->spent_ns -= gone < user->spent_ns ? gone : user->spent_ns;
+	user->at_ns = now;
+	return user;
+}
+
+void access_charge(struct access *access, const struct access_caller *caller, u64 spent_ns)
+{
+	struct access_user *user = caller->owner ? NULL : user_of(access, caller);
+
+	if (user)
+		user->spent_ns += spent_ns + CALL_NS;
+}
+
+/* ---- What polkit says ---------------------------------------------------- */
+
+static const char *action_of(enum access_level level)
+{
+	return level == ACCESS_RAW ? "org.speprof1.read-raw" : "org.speprof1.manage";
+}
+
+/* The reply "(bba{ss})", or an error, as the error for the caller; none if it is yes. */
+static int polkit_verdict(sd_bus_message *reply, sd_bus_error *ret_error)
+{
+	const sd_bus_error *error = sd_bus_message_get_error(reply);
+	int authorized = 0, challenge = 0, r;
+
+	if (error && (sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
+		      sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER)))
+		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+					"Only root may do this: polkit (" POLKIT_NAME
+					") is not running, which would ask for others.");
+	if (error)
+		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+					 "polkit did not decide: %s.",
+					 error->message ? error->message : error->name);
+	r = sd_bus_message_enter_container(reply, 'r', "bba{ss}");
+	if (r >= 0)
+		r = sd_bus_message_read(reply, "bb", &authorized, &challenge);
+	if (r < 0)
+		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+					"polkit answered in a way that is not understood.");
+	if (authorized)
+		return 0;
+	if (challenge)
+		return sd_bus_error_set(
+			ret_error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
+			"polkit asks for authentication, which this call does not allow.");
+	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "polkit denied this.");
+}
+
+static int on_polkit(sd_bus_message *reply, void *userdata,
+		     sd_bus_error *error __attribute__((unused)))
+{
+	struct access_query *query = userdata;
+	int r;
+
+	polkit_verdict(reply, &query->error);
+	query->done = true;
+	/* The message is dispatched again, and finds the answer. */
+	r = sd_bus_message_rewind(query->message, true);
+	if (r >= 0)
+		r = sd_bus_enqueue_for_read(sd_bus_message_get_bus(query->message), query->message);
+	return r < 0 ? r : 1;
+}
+
+static int send_query(struct access_query *query, enum access_level level)
+{
+	sd_bus *bus = sd_bus_message_get_bus(query->message);
+	bool interactive = sd_bus_message_get_allow_interactive_authorization(query->message) > 0;
+	sd_bus_message *call = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(bus, &call, POLKIT_NAME, POLKIT_PATH, POLKIT_INTERFACE,
+					   "CheckAuthorization");
+	if (r >= 0)
+		r = sd_bus_message_append(call, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name",
+					  "s", sd_bus_message_get_sender(query->message),
+					  action_of(level), 0,
+					  interactive ? POLKIT_INTERACTIVE : 0U, "");
+	if (r >= 0)
+		r = sd_bus_call_async(bus, &query->slot, call, on_polkit, query, POLKIT_TIMEOUT_US);
+	sd_bus_message_unref(call);
+	return r;
+}
+
+static int query_new(struct access *access, sd_bus_message *message, enum access_level level,
+		     struct access_user *user, sd_bus_error *error)
+{
+	struct access_query *query;
+	int r;
+
+	if (!user || user->queries >= ACCESS_USER_QUERIES || access->query_count >= ACCESS_QUERIES)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "%u calls of this user wait for polkit already.",
+					 user ? user->queries : 0);
+	query = calloc(1, sizeof(*query));
+	if (!query)
+		return -ENOMEM;
+	query->message = sd_bus_message_ref(message);
+	r = send_query(query, level);
+	if (r < 0) {
+		query_free(query);
+		return r;
+	}
+	query->next = access->queries;
+	access->queries = query;
+	access->query_count++;
+	user->queries++;
+	return 0;
+}
+
+/* The answer for @message: 1, or an error; 0 if it was not asked for. */
+static int take_answer(struct access *access, const sd_bus_message *message,
+		       struct access_user *user, sd_bus_error *error)
+{
+	struct access_query **at = &access->queries, *query;
+	int r = 1;
+
+	while (*at && (*at)->message != message)
+		at = &(*at)->next;
+	query = *at;
+	if (!query || !query->done)
+		return 0;
+	*at = query->next;
+	access->query_count--;
+	if (user)
+		user->queries--;
+	if (sd_bus_error_is_set(&query->error))
+		r = sd_bus_error_copy(error, &query->error);
+	query_free(query);
+	return r;
+}
+
+int access_check(struct access *access, sd_bus_message *message, enum access_level level,
+		 struct access_caller *ret_caller, sd_bus_error *ret_error)
+{
+	struct access_caller *caller;
+	struct access_user *user;
+	int r;
+
+	r = caller_of(access, message, &caller);
+	if (r < 0)
+		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+					"The bus does not tell who you are.");
+	*ret_caller = *caller;
+	if (caller->owner)
+		return 1;
+	user = user_of(access, caller);
+	r = take_answer(access, message, user, ret_error);
+	if (r)
+		return r;
+	if (!user || user->spent_ns > (caller->reads ? READER_BURST_NS : OTHER_BURST_NS))
+		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "Too much was done for user %u lately: ask again later.",
+					 (unsigned int)caller->uid);
+	access_charge(access, caller, 0);
+	if (level == ACCESS_ANYONE || (level == ACCESS_READ && caller->reads))
+		return 1;
+	if (level == ACCESS_READ)
+		return sd_bus_error_set(
+			ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+			"Only root and the group " GROUP
+			" may see this machine's profile; GetContainers and GetContainer "
+			"show what runs in cgroups that were delegated to you.");
+	return query_new(access, message, level, user, ret_error);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of the bus share. Methods have sd-bus' signature, with a &struct bus. */
+#ifndef SPEPROF_BUS_INTERNAL_H
+#define SPEPROF_BUS_INTERNAL_H
+
+#include "bus.h"
+
+/* Rows of one answer. */
+#define BUS_ROWS 10000
+
+/** struct bus_method - who may call it, and what it does */
+struct bus_method {
+	const char *member;
+	enum access_level level;
+	sd_bus_message_handler_t run;
+};
+
+/** bus_method() - the handler of all methods: rights and what it cost are looked after here */
+int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/** bus_invalid() - an error: @argument has @value, and what would be right */
+int bus_invalid(sd_bus_error *error, const char *argument, const char *value, const char *right);
+
+/** bus_check_limit() - of rows; an error if it is none */
+int bus_check_limit(u32 limit, sd_bus_error *error);
+
+/** bus_backend_name() - of &enum backend */
+const char *bus_backend_name(u8 backend);
+
+/** bus_reply_memfd() - answer with a sealed memfd that holds @size bytes */
+int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data, size_t size);
+
+/** bus_session_of() - the session whose object @path is; SESSION_MACHINE for the Manager */
+int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE]);
+
+/** bus_session_error() - what a call of a session came to, negative errno, as an error */
+int bus_session_error(sd_bus_error *error, int r, const char *session, const char *reason);
+
+/* bus-view.c: of the session whose object is called */
+int bus_get_view(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_get_ledgers(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/* bus-control.c: likewise */
+int bus_start(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_stop(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_reset(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/* bus-container.c */
+int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/** bus_add_sessions(), bus_add_cpus() - put the objects there */
+int bus_add_sessions(struct bus *bus);
+int bus_add_cpus(struct bus *bus);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Calls that wait for their turn: those of users who may only read. The bus is read up
+ * first, so that whoever asks too much at once is refused at once; then each user in turn
+ * has one call answered. Root's do not wait.
+ */
+#ifndef SPEPROF_BUS_QUEUE_H
+#define SPEPROF_BUS_QUEUE_H
+
+#include <systemd/sd-event.h>
+
+#include "bus-access.h"
+
+/* Calls that wait at once, of all and of one user. */
+#define BUS_QUEUE      64
+#define BUS_QUEUE_USER 16
+
+/** struct bus_waiting - @message is a reference; @what is of who runs it */
+struct bus_waiting {
+	sd_bus_message *message;
+	const void *what;
+	struct access_caller caller;
+};
+
+/**
+ * struct bus_queue
+ * @run: called for one after the other, of the event loop
+ * @last: the user whose turn it was
+ */
+struct bus_queue {
+	sd_event_source *source;
+	void (*run)(void *ctx, const struct bus_waiting *waiting);
+	void *ctx;
+	uid_t last;
+	u32 count;
+	struct bus_waiting waiting[BUS_QUEUE];
+};
+
+int bus_queue_init(struct bus_queue *queue, sd_event *event,
+		   void (*run)(void *ctx, const struct bus_waiting *waiting), void *ctx);
+
+/** bus_queue_deinit() - nobody who waits is answered */
+void bus_queue_deinit(struct bus_queue *queue);
+
+/** bus_queue_add() - a reference is taken; -ENOBUFS if the user, or all, have as many waiting */
+int bus_queue_add(struct bus_queue *queue, sd_bus_message *message, const void *what,
+		  const struct access_caller *caller);
+
+#endif

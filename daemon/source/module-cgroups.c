@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "module-cgroups.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* Where cgroup v2 is mounted, alone or beside version 1. */
+static int open_mount(void)
+{
+	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		int fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct statfs fs;
+
+		if (fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC)
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -ENOENT;
+}
+
+/* Paths come from bus callers: nothing leads out of the hierarchy. */
+static int open_beneath(int mount, const char *path)
+{
+	const struct open_how how = {
+		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
+	};
+
+	while (*path == '/')
+		path++;
+	return (int)syscall(SYS_openat2, mount, *path ? path : ".", &how, sizeof(how));
+}
+
+int module_cgroups_open(char *const *paths, struct module_cgroups *ret_cgroups,
+			const char **ret_reason)
+{
+	struct module_cgroups cgroups = { .count = 0 };
+	int mount = open_mount(), fd = 0, r;
+
+	*ret_reason = "cgroup v2 is not mounted at /sys/fs/cgroup";
+	if (mount < 0)
+		return mount;
+	for (; *paths && fd >= 0; paths++) {
+		fd = cgroups.count < ARRAY_SIZE(cgroups.fd) ? open_beneath(mount, *paths) : -1;
+		if (fd >= 0)
+			cgroups.fd[cgroups.count++] = fd;
+	}
+	r = -errno;
+	close(mount);
+	if (fd < 0) {
+		*ret_reason = r == -ENOENT ? "one of the cgroups is not there" :
+					     "one of the cgroups could not be opened";
+		module_cgroups_close(&cgroups);
+		return r;
+	}
+	*ret_cgroups = cgroups;
+	return 0;
+}
+
+void module_cgroups_close(struct module_cgroups *cgroups)
+{
+	while (cgroups->count)
+		close(cgroups->fd[--cgroups->count]);
+}
+
+int module_cgroups_replace(int session, const struct module_cgroups *cgroups)
+{
+	const struct speprof_cgroups set = {
+		.size = sizeof(set),
+		.op = SPEPROF_CGROUPS_REPLACE,
+		.fds = (u64)(uintptr_t)cgroups->fd,
+		.count = cgroups->count,
+	};
+
+	return ioctl(session, SPEPROF_SESSION_CGROUPS, &set) < 0 ? -errno : 0;
+}

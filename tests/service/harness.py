@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A bus with speprofd's policy on it, a daemon with the SPU emulated, and clients of several users."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+NAME, PATH = "org.speprof1", "/org/speprof1"
+MANAGER, SESSION = f"{NAME}.Manager", f"{NAME}.Session"
+READER, OTHER = 64001, 64002  # nobody's: one in the group, one not
+GROUP = 64000
+
+BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>system</type>
+  <listen>{address}</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default">
+    <allow user="*"/>
+    <deny own="*"/>
+    <deny send_type="method_call"/>
+    <allow send_type="signal"/>
+    <allow send_requested_reply="true" send_type="method_return"/>
+    <allow send_requested_reply="true" send_type="error"/>
+    <allow receive_type="method_call"/>
+    <allow receive_type="method_return"/>
+    <allow receive_type="error"/>
+    <allow receive_type="signal"/>
+    <allow send_destination="org.freedesktop.DBus"/>
+  </policy>
+  <policy user="root">
+    <allow own="org.freedesktop.PolicyKit1"/>
+    <allow send_destination="org.freedesktop.PolicyKit1"/>
+  </policy>
+  <include>{policy}</include>
+</busconfig>
+"""
+
+
+def skip(why):
+	print(why)
+	sys.exit(77)
+
+
+def need_users():
+	"""Root, and a group "speprof" that is gone with this process: its own mounts."""
+	if os.getuid():
+		skip("root alone can be several users")
+	for program in ("dbus-daemon", "busctl", "gdbus", "setpriv", "unshare"):
+		if not shutil.which(program):
+			skip(f"{program} is not installed")
+	if os.environ.get("SPEPROF_TEST_MOUNTS"):
+		return
+	if subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+		skip("no right to a mount namespace")
+	os.environ["SPEPROF_TEST_MOUNTS"] = "1"
+	os.execvp("unshare", ["unshare", "-m", sys.executable, *sys.argv])
+
+
+def wait(done, what):
+	for _ in range(600):
+		if done():
+			return
+		time.sleep(0.05)
+	raise AssertionError(f"waited in vain for {what}")
+
+
+class Refused(Exception):
+	"""An error of the bus; its text."""
+
+
+class Service:
+	def __init__(self, daemon, folder, policy):
+		os.chmod(folder, 0o755)
+		# The bus looks up who its clients are.
+		self.bind(folder, "/etc/group", [f"speprof:x:{GROUP}:speprof-reader"])
+		self.bind(folder, "/etc/passwd", [f"speprof-reader:x:{READER}:{READER}::/:/bin/false",
+						  f"speprof-other:x:{OTHER}:{OTHER}::/:/bin/false"])
+		self.daemon = daemon
+		self.address = f"unix:path={folder}/bus"
+		with open(f"{folder}/bus.conf", "w", encoding="utf-8") as file:
+			file.write(BUS.format(address=self.address, policy=policy))
+		self.bus = subprocess.Popen(["dbus-daemon", f"--config-file={folder}/bus.conf", "--nofork"],
+					    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+		wait(lambda: os.path.exists(f"{folder}/bus"), "the bus's socket")
+		self.process = None
+		self.polkit = None
+
+	@staticmethod
+	def bind(folder, path, lines):
+		"""@path with @lines for this process and its children."""
+		copy = os.path.join(folder, os.path.basename(path))
+		with open(path, encoding="utf-8") as file:
+			kept = [line for line in file if not line.startswith("speprof")]
+		with open(copy, "w", encoding="utf-8") as file:
+			file.writelines(kept + [f"{line}\n" for line in lines])
+		subprocess.run(["mount", "--bind", copy, path], check=True)
+
+	def start(self, *settings):
+		settings = ("Source=emulated", "Emulate=yes", *settings)
+		self.process = subprocess.Popen(
+			[self.daemon, "--config", "/dev/null", "--bus", self.address,
+			 *[w for s in settings for w in ("--set", s)]], stderr=subprocess.PIPE, text=True)
+		wait(lambda: self.process.poll() is not None or
+		     not self.busctl("status", NAME).returncode, "the name on the bus")
+		if self.process.poll() is not None:
+			why = self.process.stderr.read()
+			if "perf_event_open" in why:
+				self.stop()
+				skip(why.strip())
+			raise AssertionError(why)
+
+	def start_polkit(self, program, mode):
+		self.stop_polkit()
+		self.polkit = subprocess.Popen([program, self.address, mode], stdout=subprocess.PIPE,
+					       text=True)
+		wait(lambda: not self.busctl("status", "org.freedesktop.PolicyKit1").returncode, "polkit")
+
+	def stop_polkit(self):
+		if self.polkit:
+			self.polkit.terminate()
+			self.polkit.wait()
+			self.polkit = None
+
+	@staticmethod
+	def as_user(uid):
+		"""Words before a command that is to run as @uid; the reader has the group."""
+		if not uid:
+			return []
+		groups = f"--groups={GROUP}" if uid == READER else "--clear-groups"
+		return ["setpriv", f"--reuid={uid}", f"--regid={uid}", groups]
+
+	def busctl(self, *args, uid=0):
+		return subprocess.run([*self.as_user(uid), "busctl", f"--address={self.address}",
+				       "--timeout=60", *args], text=True, stdout=subprocess.PIPE,
+				      stderr=subprocess.PIPE, check=False)
+
+	def call(self, path, interface, method, *args, uid=0):
+		got = self.busctl("--json=short", "call", NAME, path, interface, method, *args, uid=uid)
+		if got.returncode:
+			raise Refused(got.stderr.strip())
+		return json.loads(got.stdout)["data"] if got.stdout.strip() else None
+
+	def get(self, path, interface, name, uid=0):
+		got = self.busctl("--json=short", "get-property", NAME, path, interface, name, uid=uid)
+		if got.returncode:
+			raise Refused(got.stderr.strip())
+		return json.loads(got.stdout)["data"]
+
+	def refused(self, *args, **more):
+		try:
+			self.call(*args, **more)
+		except Refused as error:
+			return str(error)
+		raise AssertionError(f"{args} {more} was not refused")
+
+	def denied(self, path, method, *args, uid):
+		"""By gdbus, which says more of it than that access was denied."""
+		got = subprocess.run([*self.as_user(uid), "gdbus", "call", "--address", self.address,
+				      "--dest", NAME, "--object-path", path, "--timeout", "60",
+				      "--method", method, *args], text=True, stdout=subprocess.PIPE,
+				     stderr=subprocess.PIPE, check=False)
+		assert got.returncode, f"{method} {args} was not refused: {got.stdout}"
+		return got.stderr
+
+	def end(self):
+		if self.process and self.process.poll() is None:
+			self.process.send_signal(signal.SIGTERM)
+			assert self.process.wait(60) == 0, "speprofd did not end well: " + self.process.stderr.read()
+
+	def stop(self):
+		self.end()
+		self.stop_polkit()
+		self.bus.terminate()
+		self.bus.wait()
