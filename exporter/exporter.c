@@ -9,6 +9,7 @@
 
 #include "feed.h"
 #include "fold.h"
+#include "receivers.h"
 #include "say.h"
 #include "series.h"
 #include "source.h"
@@ -20,6 +21,7 @@ struct exporter {
 	struct feed *feed;
 	struct http *servers[EXPORTER_SERVERS];
 	unsigned int server_count;
+	struct receivers *receivers;
 	struct fold fold;
 	struct series_set set;
 	struct series_self self;
@@ -41,6 +43,7 @@ static void refresh_self(struct exporter *e)
 		e->self.scrapes += stats.answered;
 		e->self.refused += stats.refused;
 	}
+	receivers_self(e->receivers, e->self.push);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	e->self.cpu_ns = (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 	f = fopen("/proc/self/statm", "re");
@@ -98,14 +101,27 @@ static void take(void *ctx, struct metrics *metrics, const char *why)
 		http_changed(e->servers[i]);
 }
 
-static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
+static const struct series_set *series_now(void *ctx)
 {
 	struct exporter *e = ctx;
-	int r;
 
 	refresh_self(e);
-	r = series_build(&e->set, &e->fold, &e->self);
-	return r < 0 ? r : expose_series(&e->set, format, ret_data, ret_size);
+	return series_build(&e->set, &e->fold, &e->self) < 0 ? NULL : &e->set;
+}
+
+static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
+{
+	const struct series_set *set = series_now(ctx);
+
+	return set ? expose_series(set, format, ret_data, ret_size) : -ENOMEM;
+}
+
+static void take_profile(void *ctx, int fd, const char *backend)
+{
+	struct exporter *e = ctx;
+
+	if (!strcmp(backend, "hardware") || e->emulated)
+		receivers_profile(e->receivers, fd, e->config->profile_seconds);
 }
 
 int exporter_new(const struct exporter_config *config, bool emulated, sd_event *event,
@@ -127,6 +143,7 @@ struct exporter *exporter_free(struct exporter *exporter)
 {
 	if (exporter) {
 		feed_free(exporter->feed);
+		receivers_free(exporter->receivers);
 		for (unsigned int i = 0; i < exporter->server_count; i++)
 			http_free(exporter->servers[i]);
 		series_deinit(&exporter->set);
@@ -158,8 +175,21 @@ int exporter_feed(struct exporter *exporter, const char *address, const char *sn
 		.file = snapshot,
 		.interval = exporter->config->interval,
 		.take = take,
+		.profile_seconds = *exporter->config->profile_url ? exporter->config->profile_seconds : 0,
+		.take_profile = take_profile,
 		.ctx = exporter,
 	};
 
 	return feed_new(&config, exporter->event, &exporter->feed);
+}
+
+int exporter_push(struct exporter *exporter)
+{
+	const struct receivers_config config = {
+		.config = exporter->config,
+		.series = series_now,
+		.ctx = exporter,
+	};
+
+	return receivers_new(&config, exporter->event, &exporter->receivers);
 }

@@ -29,4 +29,7 @@ int exporter_serve(struct exporter *exporter, const struct http_config *config,
 /** exporter_feed() - begin to ask the daemon, or to read @snapshot where that is not NULL */
 int exporter_feed(struct exporter *exporter, const char *address, const char *snapshot);
 
+/** exporter_push() - begin to push, as configured; what is wrong is said. As receivers_new() */
+int exporter_push(struct exporter *exporter);
+
 #endif

@@ -14,7 +14,8 @@
 #define DAEMON_INTERFACE "org.speprof1.Manager"
 
 /* A daemon that has not answered by then is asked again. */
-#define ANSWER_USEC 5000000
+#define ANSWER_USEC  5000000
+#define PROFILE_USEC 60000000 /* after the profile's end: symbols are read then */
 
 struct feed {
 	struct feed_config config;
@@ -22,6 +23,7 @@ struct feed {
 	sd_event_source *timer;
 	sd_bus *bus;
 	sd_bus_slot *call;
+	sd_bus_slot *profile;
 };
 
 static void take_file(struct feed *feed, int fd)
@@ -69,6 +71,38 @@ static int answered(sd_bus_message *m, void *userdata, sd_bus_error *error __att
 	return 0;
 }
 
+static int profile_answered(sd_bus_message *m, void *userdata,
+			    sd_bus_error *error __attribute__((unused)))
+{
+	struct feed *feed = userdata;
+	const char *backend;
+	int fd;
+
+	feed->profile = sd_bus_slot_unref(feed->profile);
+	/* What goes wrong here goes wrong with metrics too, where it is said. */
+	if (!sd_bus_message_get_error(m) && sd_bus_message_read(m, "hs", &fd, &backend) >= 0)
+		feed->config.take_profile(feed->config.ctx, fd, backend);
+	return 0;
+}
+
+static int ask_profile(struct feed *feed)
+{
+	u64 usec = feed->config.profile_seconds * 1000000ULL + PROFILE_USEC;
+	sd_bus_message *m = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(feed->bus, &m, DAEMON_NAME, DAEMON_PATH,
+					   DAEMON_INTERFACE, "DumpProfile");
+	if (r >= 0)
+		r = sd_bus_message_append(m, "u", feed->config.profile_seconds);
+	if (r >= 0)
+		r = sd_bus_message_set_auto_start(m, 0);
+	if (r >= 0)
+		r = sd_bus_call_async(feed->bus, &feed->profile, m, profile_answered, feed, usec);
+	sd_bus_message_unref(m);
+	return r;
+}
+
 static int connect_bus(struct feed *feed)
 {
 	sd_bus *bus = NULL;
@@ -98,6 +132,7 @@ static int connect_bus(struct feed *feed)
 static void drop_bus(struct feed *feed)
 {
 	feed->call = sd_bus_slot_unref(feed->call);
+	feed->profile = sd_bus_slot_unref(feed->profile);
 	if (feed->bus)
 		sd_bus_detach_event(feed->bus);
 	feed->bus = sd_bus_close_unref(feed->bus);
@@ -140,6 +175,8 @@ static int look(sd_event_source *source, uint64_t now, void *userdata)
 	if (feed->call)
 		return 0;
 	r = ask(feed);
+	if (r >= 0 && feed->config.profile_seconds && !feed->profile)
+		r = ask_profile(feed);
 	if (r < 0) {
 		drop_bus(feed);
 		snprintf(why, sizeof(why), "no bus: %s", strerror(-r));

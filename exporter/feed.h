@@ -18,12 +18,16 @@ struct feed;
  * @file: a snapshot's path instead, read anew each time; NULL for the bus
  * @interval: seconds
  * @take: gets each snapshot, which is its own then; NULL, and why, if there is none
+ * @profile_seconds: how long profiles take, one after the other; 0 for none
+ * @take_profile: gets each, which is closed behind it, and the backend's name
  */
 struct feed_config {
 	const char *address;
 	const char *file;
 	u32 interval;
 	void (*take)(void *ctx, struct metrics *metrics, const char *why);
+	u32 profile_seconds;
+	void (*take_profile)(void *ctx, int fd, const char *backend);
 	void *ctx;
 };
 

@@ -246,6 +246,11 @@ static int make_event(sd_event **ret_event)
 	return r;
 }
 
+static int push_exit(int r)
+{
+	return r == -EINVAL ? EX_CONFIG : r < 0 ? EX_OSERR : 0;
+}
+
 static int run(const struct options *o, const struct secrets *secrets, sd_event *event)
 {
 	const struct exporter_config *config = &o->config;
@@ -257,6 +262,8 @@ static int run(const struct options *o, const struct secrets *secrets, sd_event 
 		return EX_OSERR;
 	}
 	r = serve_all(exporter, o, secrets);
+	if (!r)
+		r = push_exit(exporter_push(exporter));
 	if (!r && exporter_feed(exporter, o->bus_address, o->snapshot) < 0) {
 		say(SD_ERR, "the exporter could not be started");
 		r = EX_OSERR;

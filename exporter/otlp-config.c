@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The variables of OpenTelemetry's OTLP exporters; those for metrics go before those for all. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "otlp.h"
+
+/* OTEL_EXPORTER_OTLP_METRICS_@name, else OTEL_EXPORTER_OTLP_@name; NULL if neither says anything. */
+static const char *variable(const char *name)
+{
+	char key[64];
+	const char *value;
+
+	snprintf(key, sizeof(key), "OTEL_EXPORTER_OTLP_METRICS_%s", name);
+	value = getenv(key);
+	if (value && *value)
+		return value;
+	snprintf(key, sizeof(key), "OTEL_EXPORTER_OTLP_%s", name);
+	value = getenv(key);
+	return value && *value ? value : NULL;
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)tolower((unsigned char)c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Percent signs decoded; -EINVAL for a control character, which would be another header. */
+static int decode(char *to, size_t size, const char *from, size_t n)
+{
+	size_t done = 0;
+	char c;
+
+	for (size_t i = 0; i < n; i++) {
+		c = from[i];
+		if (c == '%' && n - i > 2 && hex(from[i + 1]) >= 0 && hex(from[i + 2]) >= 0) {
+			c = (char)(hex(from[i + 1]) << 4 | hex(from[i + 2]));
+			i += 2;
+		}
+		if ((unsigned char)c < ' ' || c == 0x7f || done + 1 >= size)
+			return -EINVAL;
+		to[done++] = c;
+	}
+	to[done] = 0;
+	return 0;
+}
+
+/* name=value,name=value */
+static int read_headers(struct otlp_config *c, const char *list)
+{
+	char name[128], value[380];
+	const char *equals;
+	size_t n;
+
+	for (; *list; list += n) {
+		list += strspn(list, ", ");
+		n = strcspn(list, ",");
+		if (!n)
+			continue;
+		equals = memchr(list, '=', n);
+		if (!equals || equals == list || c->header_count == OTLP_HEADERS)
+			return -EINVAL;
+		if (decode(name, sizeof(name), list, (size_t)(equals - list)) < 0 ||
+		    decode(value, sizeof(value), equals + 1, n - (size_t)(equals + 1 - list)) < 0 ||
+		    strpbrk(name, ": "))
+			return -EINVAL;
+		snprintf(c->headers[c->header_count++], sizeof(c->headers[0]), "%s: %s", name, value);
+	}
+	return 0;
+}
+
+static int read_number(const char *value, u32 *ret)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	if (errno || end == value || *end || n > 86400000)
+		return -EINVAL;
+	/* Milliseconds, as seconds. */
+	*ret = (u32)(n + 999) / 1000;
+	return 0;
+}
+
+static int read_url(struct otlp_config *c)
+{
+	const char *metrics = getenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
+	const char *all = getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+	size_t n;
+	int r = 0;
+
+	if (metrics && *metrics) {
+		r = snprintf(c->url, sizeof(c->url), "%s", metrics);
+	} else if (all && *all) {
+		n = strlen(all);
+		r = snprintf(c->url, sizeof(c->url), "%s%sv1/metrics", all,
+			     all[n - 1] == '/' ? "" : "/");
+	}
+	if (r >= (int)sizeof(c->url))
+		return -EINVAL;
+	return !*c->url || !strncmp(c->url, "http://", 7) || !strncmp(c->url, "https://", 8) ? 0 :
+												-EINVAL;
+}
+
+static int fail(char *why, size_t size, const char *text)
+{
+	snprintf(why, size, "%s", text);
+	return -EINVAL;
+}
+
+static void copy(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from ? from : "");
+}
+
+int otlp_config_read(struct otlp_config *ret_config, char *ret_why, size_t why_size)
+{
+	const char *protocol = variable("PROTOCOL"), *compression = variable("COMPRESSION");
+	const char *headers = variable("HEADERS"), *timeout = variable("TIMEOUT");
+	const char *interval = getenv("OTEL_METRIC_EXPORT_INTERVAL");
+	struct otlp_config c = { 0 };
+
+	if (protocol && strcmp(protocol, "http/protobuf"))
+		return fail(ret_why, why_size,
+			    "OTEL_EXPORTER_OTLP_PROTOCOL: should be http/protobuf, the only one there is here");
+	if (compression && strcmp(compression, "gzip") && strcmp(compression, "none"))
+		return fail(ret_why, why_size, "OTEL_EXPORTER_OTLP_COMPRESSION: should be gzip or none");
+	c.gzip = compression && !strcmp(compression, "gzip");
+	if (read_url(&c) < 0)
+		return fail(ret_why, why_size,
+			    "OTEL_EXPORTER_OTLP_ENDPOINT: should be http://HOST:PORT or https://HOST:PORT");
+	if (headers && read_headers(&c, headers) < 0)
+		return fail(ret_why, why_size,
+			    "OTEL_EXPORTER_OTLP_HEADERS: should be at most 16 of NAME=VALUE, parted by commas");
+	if (timeout && (read_number(timeout, &c.timeout) < 0 || !c.timeout || c.timeout > 300))
+		return fail(ret_why, why_size,
+			    "OTEL_EXPORTER_OTLP_TIMEOUT: should be milliseconds, 1 to 300000");
+	if (interval && *interval && (read_number(interval, &c.interval) < 0 || !c.interval))
+		return fail(ret_why, why_size, "OTEL_METRIC_EXPORT_INTERVAL: should be milliseconds");
+	copy(c.attributes, sizeof(c.attributes), getenv("OTEL_RESOURCE_ATTRIBUTES"));
+	copy(c.service, sizeof(c.service), getenv("OTEL_SERVICE_NAME"));
+	copy(c.authorities, sizeof(c.authorities), variable("CERTIFICATE"));
+	copy(c.certificate, sizeof(c.certificate), variable("CLIENT_CERTIFICATE"));
+	copy(c.key, sizeof(c.key), variable("CLIENT_KEY"));
+	*ret_config = c;
+	return 0;
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Field numbers are those of tests/exporter/schema/otlp.proto, which protoc checks. */
+#include "otlp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "proto.h"
+
+#define BOUND (16U << 20)
+
+/* opentelemetry.proto.metrics.v1 and its like */
+enum {
+	REQUEST_RESOURCE = 1,
+	RESOURCE_RESOURCE = 1,
+	RESOURCE_SCOPE = 2,
+	RESOURCE_ATTRIBUTES = 1,
+	SCOPE_SCOPE = 1,
+	SCOPE_METRICS = 2,
+	SCOPE_NAME = 1,
+	SCOPE_VERSION = 2,
+	METRIC_NAME = 1,
+	METRIC_DESCRIPTION = 2,
+	METRIC_UNIT = 3,
+	METRIC_GAUGE = 5,
+	METRIC_SUM = 7,
+	METRIC_EXPONENTIAL = 10,
+	DATA_POINTS = 1,
+	DATA_TEMPORALITY = 2,
+	DATA_MONOTONIC = 3,
+	CUMULATIVE = 2,
+	NUMBER_START = 2,
+	NUMBER_TIME = 3,
+	NUMBER_DOUBLE = 4,
+	NUMBER_ATTRIBUTES = 7,
+	HISTOGRAM_ATTRIBUTES = 1,
+	HISTOGRAM_START = 2,
+	HISTOGRAM_TIME = 3,
+	HISTOGRAM_COUNT = 4,
+	HISTOGRAM_SUM = 5,
+	HISTOGRAM_SCALE = 6,
+	HISTOGRAM_ZERO = 7,
+	HISTOGRAM_POSITIVE = 8,
+	BUCKETS_OFFSET = 1,
+	BUCKETS_COUNTS = 2,
+	PAIR_KEY = 1,
+	PAIR_VALUE = 2,
+	VALUE_STRING = 1,
+};
+
+struct request {
+	struct proto proto;
+	u64 start_ns;
+	u64 time_ns;
+};
+
+static void add_attribute(struct proto *p, u32 field, const char *key, const char *value)
+{
+	proto_open(p, field);
+	proto_string(p, PAIR_KEY, key);
+	proto_open(p, PAIR_VALUE);
+	proto_string(p, VALUE_STRING, value);
+	proto_close(p);
+	proto_close(p);
+}
+
+/* name=value,name=value */
+static void add_listed(struct proto *p, const char *list)
+{
+	char pair[1024], *equals;
+	size_t n;
+
+	for (; *list; list += n) {
+		list += strspn(list, ", ");
+		n = strcspn(list, ",");
+		if (!n || n >= sizeof(pair))
+			continue;
+		memcpy(pair, list, n);
+		pair[n] = 0;
+		equals = strchr(pair, '=');
+		if (!equals || equals == pair)
+			continue;
+		*equals = 0;
+		add_attribute(p, RESOURCE_ATTRIBUTES, pair, equals + 1);
+	}
+}
+
+static void add_resource(struct proto *p, const struct otlp_config *config, const char *host)
+{
+	proto_open(p, RESOURCE_RESOURCE);
+	add_attribute(p, RESOURCE_ATTRIBUTES, "service.name",
+		      *config->service ? config->service : "speprof");
+	add_attribute(p, RESOURCE_ATTRIBUTES, "service.instance.id", host);
+	add_attribute(p, RESOURCE_ATTRIBUTES, "host.name", host);
+	add_listed(p, config->attributes);
+	proto_close(p);
+}
+
+static void add_number(struct request *r, const struct series *s)
+{
+	struct proto *p = &r->proto;
+
+	proto_open(p, DATA_POINTS);
+	if (s->family->type == SERIES_COUNTER)
+		proto_fixed64(p, NUMBER_START, r->start_ns);
+	proto_fixed64(p, NUMBER_TIME, r->time_ns);
+	proto_double(p, NUMBER_DOUBLE, s->value);
+	for (u32 i = 0; i < s->labels; i++)
+		add_attribute(p, NUMBER_ATTRIBUTES, s->label[i].name, s->label[i].value);
+	proto_close(p);
+}
+
+/*
+ * The same buckets as Prometheus' schema 2, which names them by their upper bound's
+ * exponent and OpenTelemetry by their lower one's.
+ */
+static void add_buckets(struct proto *p, const u64 *counts)
+{
+	unsigned int first = 0, end = SERIES_INDICES;
+
+	while (first < SERIES_INDICES && !counts[first])
+		first++;
+	while (end > first && !counts[end - 1])
+		end--;
+	proto_open(p, HISTOGRAM_POSITIVE);
+	proto_zigzag(p, BUCKETS_OFFSET, (s64)first - 1);
+	proto_open(p, BUCKETS_COUNTS);
+	for (unsigned int i = first; i < end; i++)
+		proto_packed(p, counts[i]);
+	proto_close(p);
+	proto_close(p);
+}
+
+static void add_histogram(struct request *r, const struct series *s)
+{
+	u64 counts[SERIES_INDICES], zero, sum;
+	struct proto *p = &r->proto;
+
+	series_native(s->histogram, counts, &zero);
+	sum = zero;
+	for (unsigned int i = 0; i < SERIES_INDICES; i++)
+		sum += counts[i];
+	proto_open(p, DATA_POINTS);
+	for (u32 i = 0; i < s->labels; i++)
+		add_attribute(p, HISTOGRAM_ATTRIBUTES, s->label[i].name, s->label[i].value);
+	proto_fixed64(p, HISTOGRAM_START, r->start_ns);
+	proto_fixed64(p, HISTOGRAM_TIME, r->time_ns);
+	proto_fixed64(p, HISTOGRAM_COUNT, sum);
+	proto_double(p, HISTOGRAM_SUM, (double)s->histogram->sum);
+	proto_zigzag(p, HISTOGRAM_SCALE, SERIES_SCALE);
+	proto_fixed64(p, HISTOGRAM_ZERO, zero);
+	add_buckets(p, counts);
+	proto_close(p);
+}
+
+/* UCUM: what has no unit of its own is counted in braces. */
+static const char *unit_of(const struct series_family *f)
+{
+	if (!strcmp(f->unit, "seconds"))
+		return "s";
+	if (!strcmp(f->unit, "bytes"))
+		return "By";
+	return !strcmp(f->unit, "cycles") ? "{cycle}" : "1";
+}
+
+/* One metric: all series of a family, from @s on. Returns how many they are. */
+static u32 add_metric(struct request *r, const struct series *s, u32 count)
+{
+	static const u32 kinds[] = {
+		[SERIES_COUNTER] = METRIC_SUM,
+		[SERIES_GAUGE] = METRIC_GAUGE,
+		[SERIES_HISTOGRAM] = METRIC_EXPONENTIAL,
+	};
+	const struct series_family *f = s->family;
+	struct proto *p = &r->proto;
+	u32 n;
+
+	proto_open(p, SCOPE_METRICS);
+	proto_string(p, METRIC_NAME, f->name);
+	proto_string(p, METRIC_DESCRIPTION, f->help);
+	proto_string(p, METRIC_UNIT, unit_of(f));
+	proto_open(p, kinds[f->type]);
+	for (n = 0; n < count && s[n].family == f; n++) {
+		if (s[n].histogram)
+			add_histogram(r, &s[n]);
+		else
+			add_number(r, &s[n]);
+	}
+	if (f->type != SERIES_GAUGE)
+		proto_varint(p, DATA_TEMPORALITY, CUMULATIVE);
+	if (f->type == SERIES_COUNTER)
+		proto_varint(p, DATA_MONOTONIC, 1);
+	proto_close(p);
+	proto_close(p);
+	return n;
+}
+
+static int compressed(const struct proto *proto, char **ret_data, size_t *ret_size)
+{
+	z_stream z = { .next_in = proto->data, .avail_in = (uInt)proto->size };
+	size_t size;
+	char *data;
+	int r;
+
+	/* 15 bits of window, and 16 for gzip's head and tail. */
+	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return -ENOMEM;
+	size = deflateBound(&z, proto->size);
+	data = malloc(size);
+	z.next_out = (Bytef *)data;
+	z.avail_out = (uInt)size;
+	r = data ? deflate(&z, Z_FINISH) : Z_MEM_ERROR;
+	*ret_size = z.total_out;
+	deflateEnd(&z);
+	if (r != Z_STREAM_END) {
+		free(data);
+		return -ENOMEM;
+	}
+	*ret_data = data;
+	return 0;
+}
+
+int otlp_encode(const struct series_set *set, const struct otlp_config *config, const char *host,
+		u64 start_ns, u64 time_ns, char **ret_data, size_t *ret_size)
+{
+	struct request request = { .start_ns = start_ns, .time_ns = time_ns };
+	struct proto *p = &request.proto;
+	int r;
+
+	proto_init(p, BOUND);
+	proto_open(p, REQUEST_RESOURCE);
+	add_resource(p, config, host);
+	proto_open(p, RESOURCE_SCOPE);
+	proto_open(p, SCOPE_SCOPE);
+	proto_string(p, SCOPE_NAME, "speprof");
+	proto_string(p, SCOPE_VERSION, SPEPROF_VERSION);
+	proto_close(p);
+	for (u32 i = 0; i < set->count;)
+		i += add_metric(&request, &set->series[i], set->count - i);
+	proto_close(p);
+	proto_close(p);
+	r = p->error;
+	if (r >= 0 && config->gzip) {
+		r = compressed(p, ret_data, ret_size);
+	} else if (r >= 0) {
+		*ret_data = (char *)p->data;
+		*ret_size = p->size;
+		return 0;
+	}
+	proto_deinit(p);
+	return r;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* OTLP/HTTP: series as OpenTelemetry's metrics, and the variables that it is set up by. */
+#ifndef SPEPROF_OTLP_H
+#define SPEPROF_OTLP_H
+
+#include "series.h"
+
+#define OTLP_HEADERS 16
+
+/**
+ * struct otlp_config - what OTEL_EXPORTER_OTLP_* say; empty strings for nothing
+ * @url: of metrics
+ * @headers: "Name: value"
+ * @attributes: of the resource, OTEL_RESOURCE_ATTRIBUTES as it is: name=value,...
+ * @service: OTEL_SERVICE_NAME
+ * @interval: seconds; 0 for nothing
+ * @timeout: seconds; 0 for nothing
+ */
+struct otlp_config {
+	char url[900];
+	char headers[OTLP_HEADERS][512];
+	unsigned int header_count;
+	char attributes[1024];
+	char service[128];
+	char authorities[256];
+	char certificate[256];
+	char key[256];
+	u32 interval;
+	u32 timeout;
+	bool gzip;
+};
+
+/**
+ * otlp_config_read() - from the environment; the variables of metrics go first
+ * @ret_why: on failure, which variable should be what
+ *
+ * Return: 0 or -EINVAL.
+ */
+int otlp_config_read(struct otlp_config *ret_config, char *ret_why, size_t why_size);
+
+/**
+ * otlp_encode() - an ExportMetricsServiceRequest
+ * @host: the resource's host.name and service.instance.id
+ * @start_ns, @time_ns: CLOCK_REALTIME, since when counters count, and now
+ * @ret_data: allocated; compressed if @config->gzip
+ */
+int otlp_encode(const struct series_set *set, const struct otlp_config *config, const char *host,
+		u64 start_ns, u64 time_ns, char **ret_data, size_t *ret_size);
+
+#endif

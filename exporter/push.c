@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "push.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "say.h"
+
+struct item {
+	struct item *next;
+	char *data;
+	size_t size;
+	char *query;
+};
+
+/* How a try ended. */
+enum outcome {
+	OUTCOME_TAKEN,
+	OUTCOME_AGAIN,
+	OUTCOME_REFUSED,
+};
+
+struct push {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Under @lock. The first is being sent while @sending: its data is the thread's then. */
+	struct item *first;
+	struct item **last;
+	size_t queued;
+	bool sending;
+	bool quit;
+	struct push_stats stats;
+	/* Set before the thread runs. */
+	char *name;
+	char *url;
+	char *host;
+	char *texts[3]; /* authorities, certificate, key */
+	u32 timeout;
+	size_t queue;
+	bool only_gateways;
+	struct curl_slist *headers;
+	/* The thread's own. */
+	size_t answered;
+	bool failing;
+};
+
+static size_t take_answer(struct push *p, size_t size)
+{
+	if (size > PUSH_ANSWER - p->answered)
+		return 0;
+	p->answered += size;
+	return size;
+}
+
+static size_t on_data(char *data __attribute__((unused)), size_t size, size_t count, void *push)
+{
+	return take_answer(push, size * count);
+}
+
+/* The value of a header may be anything: it is only counted. */
+static size_t on_header(char *data __attribute__((unused)), size_t size, size_t count, void *push)
+{
+	return take_answer(push, size * count);
+}
+
+/* Wakes a transfer that the end of the process waits for. */
+static int on_progress(void *push, curl_off_t a __attribute__((unused)),
+		       curl_off_t b __attribute__((unused)), curl_off_t c __attribute__((unused)),
+		       curl_off_t d __attribute__((unused)))
+{
+	struct push *p = push;
+	bool quit;
+
+	pthread_mutex_lock(&p->lock);
+	quit = p->quit;
+	pthread_mutex_unlock(&p->lock);
+	return quit;
+}
+
+static void set_options(struct push *p, CURL *curl, const struct item *item, const char *url)
+{
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	/* What goes here goes nowhere else. */
+	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)p->timeout);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)p->timeout);
+	curl_easy_setopt(curl, CURLOPT_USERAGENT, "speprof-exporter/" SPEPROF_VERSION);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, p->headers);
+	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, item->data);
+	curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)item->size);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_data);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, p);
+	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(curl, CURLOPT_HEADERDATA, p);
+	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, p);
+	if (p->texts[0])
+		curl_easy_setopt(curl, CURLOPT_CAINFO, p->texts[0]);
+	if (p->texts[1])
+		curl_easy_setopt(curl, CURLOPT_SSLCERT, p->texts[1]);
+	if (p->texts[2])
+		curl_easy_setopt(curl, CURLOPT_SSLKEY, p->texts[2]);
+}
+
+static enum outcome judge(const struct push *p, long status)
+{
+	if (status >= 200 && status < 300)
+		return OUTCOME_TAKEN;
+	if (status == 429 || (p->only_gateways ? status >= 502 && status <= 504 : status >= 500))
+		return OUTCOME_AGAIN;
+	return OUTCOME_REFUSED;
+}
+
+/* One line when it begins to fail, one when it does not any more. */
+static void tell(struct push *p, enum outcome outcome, const char *why)
+{
+	if (outcome == OUTCOME_TAKEN && p->failing)
+		say(SD_NOTICE, "%s: %s takes requests again", p->name, p->host);
+	else if (outcome == OUTCOME_AGAIN && !p->failing)
+		say(SD_WARNING, "%s: %s: %s; it is tried again", p->name, p->host, why);
+	else if (outcome == OUTCOME_REFUSED && !p->failing)
+		say(SD_WARNING, "%s: %s refuses what is sent: %s; that is dropped", p->name, p->host,
+		    why);
+	p->failing = outcome != OUTCOME_TAKEN;
+}
+
+/* @ret_wait: seconds that the receiver asks for, or 0 */
+static enum outcome try_item(struct push *p, CURL *curl, const struct item *item, long *ret_wait)
+{
+	char url[1024], why[160], error[CURL_ERROR_SIZE] = "";
+	curl_off_t after = 0;
+	enum outcome outcome;
+	long status = 0;
+	CURLcode code;
+
+	snprintf(url, sizeof(url), "%s%s", p->url, item->query ? item->query : "");
+	p->answered = 0;
+	curl_easy_reset(curl);
+	set_options(p, curl, item, url);
+	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
+	code = curl_easy_perform(curl);
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &after);
+	*ret_wait = after > PUSH_RETRY_AFTER ? PUSH_RETRY_AFTER : (long)after;
+	/* A status that came counts, also where what followed it was too much to be read. */
+	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && status)) {
+		snprintf(why, sizeof(why), "%.150s", *error ? error : curl_easy_strerror(code));
+		outcome = OUTCOME_AGAIN;
+	} else {
+		outcome = judge(p, status);
+		snprintf(why, sizeof(why), "status %ld", status);
+	}
+	if (code != CURLE_ABORTED_BY_CALLBACK)
+		tell(p, outcome, why);
+	return outcome;
+}
+
+static void item_free(struct item *item)
+{
+	free(item->data);
+	free(item->query);
+	free(item);
+}
+
+/* Under the lock. */
+static void drop_first(struct push *p)
+{
+	struct item *item = p->first;
+
+	p->first = item->next;
+	if (!p->first)
+		p->last = &p->first;
+	p->queued -= item->size;
+	item_free(item);
+}
+
+/* Between half of @seconds and one and a half: receivers that come back are not met by all at once. */
+static u64 jitter_ms(long seconds)
+{
+	u32 random = 0;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = 1U << 31;
+	return (u64)seconds * 500 + ((u64)seconds * 1000 * random >> 32);
+}
+
+/* Under the lock, which others may have meanwhile. */
+static void wait_ms(struct push *p, u64 ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)(ms / 1000);
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	while (!p->quit)
+		if (pthread_cond_timedwait(&p->changed, &p->lock, &until) == ETIMEDOUT)
+			return;
+}
+
+/* Under the lock. Returns how the try ended. */
+static enum outcome send_first(struct push *p, CURL *curl, long *ret_wait)
+{
+	struct item *item = p->first;
+	enum outcome outcome;
+
+	p->sending = true;
+	pthread_mutex_unlock(&p->lock);
+	outcome = try_item(p, curl, item, ret_wait);
+	pthread_mutex_lock(&p->lock);
+	p->sending = false;
+	if (outcome == OUTCOME_TAKEN)
+		p->stats.sent++;
+	else if (outcome == OUTCOME_REFUSED)
+		p->stats.dropped++;
+	else
+		p->stats.retried++;
+	if (outcome != OUTCOME_AGAIN)
+		drop_first(p);
+	return outcome;
+}
+
+static void *push_run(void *arg)
+{
+	struct push *p = arg;
+	CURL *curl = curl_easy_init();
+	long wait = 1, asked = 0;
+
+	pthread_mutex_lock(&p->lock);
+	while (curl && !p->quit) {
+		if (!p->first) {
+			pthread_cond_wait(&p->changed, &p->lock);
+			continue;
+		}
+		if (send_first(p, curl, &asked) != OUTCOME_AGAIN) {
+			wait = 1;
+			continue;
+		}
+		wait_ms(p, asked > 0 ? (u64)asked * 1000 + jitter_ms(1) : jitter_ms(wait));
+		wait = wait * 2 > PUSH_WAIT ? PUSH_WAIT : wait * 2;
+	}
+	pthread_mutex_unlock(&p->lock);
+	curl_easy_cleanup(curl);
+	return NULL;
+}
+
+static bool is_loopback(const char *host)
+{
+	return !strcmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "[::1]");
+}
+
+/* The host, for the journal: what else is in a URL may be a secret. */
+static int parse_url(struct push *p, const struct push_config *config, const char **ret_why)
+{
+	char *host = NULL, *scheme = NULL;
+	CURLU *url = curl_url();
+	int r = -EINVAL;
+
+	if (!url)
+		return -ENOMEM;
+	*ret_why = "the URL should be http://HOST/PATH or https://HOST/PATH, of at most 900 bytes";
+	if (strlen(config->url) <= 900 && curl_url_set(url, CURLUPART_URL, config->url, 0) == CURLUE_OK &&
+	    curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+	    curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK)
+		r = 0;
+	if (!r && config->token && strcmp(scheme, "https") && !is_loopback(host)) {
+		*ret_why = "a token is sent by https only, or to this machine";
+		r = -EINVAL;
+	}
+	if (!r) {
+		p->host = strdup(host);
+		p->url = strdup(config->url);
+		r = p->host && p->url ? 0 : -ENOMEM;
+	}
+	curl_free(host);
+	curl_free(scheme);
+	curl_url_cleanup(url);
+	return r;
+}
+
+static int add_header(struct push *p, const char *text)
+{
+	struct curl_slist *headers = curl_slist_append(p->headers, text);
+
+	if (!headers)
+		return -ENOMEM;
+	p->headers = headers;
+	return 0;
+}
+
+static int copy_texts(struct push *p, const struct push_config *config)
+{
+	const char *texts[] = { config->authorities, config->certificate, config->key };
+	char bearer[8192];
+	int r = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (!texts[i] || !*texts[i])
+			continue;
+		p->texts[i] = strdup(texts[i]);
+		if (!p->texts[i])
+			return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < config->header_count && r >= 0; i++)
+		r = add_header(p, config->headers[i]);
+	/* Not to wait for "100 Continue", which some receivers never say. */
+	if (r >= 0)
+		r = add_header(p, "Expect:");
+	if (r >= 0 && config->token) {
+		if (snprintf(bearer, sizeof(bearer), "Authorization: Bearer %s", config->token) >=
+		    (int)sizeof(bearer))
+			return -EINVAL;
+		r = add_header(p, bearer);
+	}
+	p->name = strdup(config->name);
+	return r < 0 ? r : p->name ? 0 : -ENOMEM;
+}
+
+static void push_clear(struct push *p)
+{
+	while (p->first)
+		drop_first(p);
+	for (unsigned int i = 0; i < ARRAY_SIZE(p->texts); i++)
+		free(p->texts[i]);
+	curl_slist_free_all(p->headers);
+	free(p->name);
+	free(p->url);
+	free(p->host);
+	free(p);
+}
+
+int push_new(const struct push_config *config, struct push **ret_push, const char **ret_why)
+{
+	struct push *p = calloc(1, sizeof(*p));
+	pthread_condattr_t attr;
+	int r;
+
+	*ret_why = "there is no memory";
+	if (!p)
+		return -ENOMEM;
+	p->last = &p->first;
+	p->timeout = config->timeout;
+	p->queue = config->queue;
+	p->only_gateways = config->only_gateways;
+	r = parse_url(p, config, ret_why);
+	if (r >= 0)
+		r = copy_texts(p, config);
+	if (r < 0) {
+		push_clear(p);
+		return r;
+	}
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	r = -pthread_create(&p->thread, NULL, push_run, p);
+	if (r < 0) {
+		pthread_cond_destroy(&p->changed);
+		pthread_mutex_destroy(&p->lock);
+		push_clear(p);
+		return r;
+	}
+	*ret_push = p;
+	return 0;
+}
+
+struct push *push_free(struct push *push)
+{
+	if (!push)
+		return NULL;
+	pthread_mutex_lock(&push->lock);
+	push->quit = true;
+	pthread_cond_signal(&push->changed);
+	pthread_mutex_unlock(&push->lock);
+	pthread_join(push->thread, NULL);
+	pthread_cond_destroy(&push->changed);
+	pthread_mutex_destroy(&push->lock);
+	push_clear(push);
+	return NULL;
+}
+
+/* Under the lock: the oldest that is not being sent, or NULL. */
+static struct item **oldest(struct push *p)
+{
+	struct item **at = &p->first;
+
+	if (p->sending)
+		at = &p->first->next;
+	return *at ? at : NULL;
+}
+
+static void make_room(struct push *p, size_t size)
+{
+	struct item **at, *item;
+
+	while (p->queued + size > p->queue && (at = oldest(p))) {
+		item = *at;
+		*at = item->next;
+		if (!*at)
+			p->last = at;
+		p->queued -= item->size;
+		p->stats.dropped++;
+		item_free(item);
+	}
+}
+
+void push_add(struct push *push, char *data, size_t size, const char *query)
+{
+	struct item *item = calloc(1, sizeof(*item));
+	char *copy = query ? strdup(query) : NULL;
+
+	pthread_mutex_lock(&push->lock);
+	if (item && (copy || !query))
+		make_room(push, size);
+	if (!item || (query && !copy) || push->queued + size > push->queue) {
+		push->stats.dropped++;
+		pthread_mutex_unlock(&push->lock);
+		free(copy);
+		free(item);
+		free(data);
+		return;
+	}
+	*item = (struct item){ .data = data, .size = size, .query = copy };
+	*push->last = item;
+	push->last = &item->next;
+	push->queued += size;
+	pthread_cond_signal(&push->changed);
+	pthread_mutex_unlock(&push->lock);
+}
+
+void push_stats(struct push *push, struct push_stats *ret_stats)
+{
+	pthread_mutex_lock(&push->lock);
+	*ret_stats = push->stats;
+	ret_stats->queued_bytes = push->queued;
+	pthread_mutex_unlock(&push->lock);
+}

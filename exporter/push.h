@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Requests to a receiver: a queue in memory, bounded in bytes, and a thread that sends
+ * them in order, each until it is taken, refused for good, or pushed out by newer ones.
+ */
+#ifndef SPEPROF_PUSH_H
+#define SPEPROF_PUSH_H
+
+#include "env.h"
+
+/* Of a receiver's answer, headers and body, that are read at most. */
+#define PUSH_ANSWER 65536
+
+/* Seconds between two tries at most, and those that Retry-After may ask for. */
+#define PUSH_WAIT	 60
+#define PUSH_RETRY_AFTER 300
+
+struct push;
+
+/**
+ * struct push_config - all texts are copied
+ * @name: of the receiver, in the journal: "remote write"
+ * @url: http or https
+ * @headers: "Name: value", @header_count of them
+ * @token: for "Authorization: Bearer", or NULL
+ * @authorities, @certificate, @key: files' paths, or NULL
+ * @timeout: seconds, of each try
+ * @queue: bytes that may wait
+ * @only_gateways: try again after 502, 503 and 504 only, and not after all of 500 to 599
+ */
+struct push_config {
+	const char *name;
+	const char *url;
+	const char *const *headers;
+	unsigned int header_count;
+	const char *token;
+	const char *authorities;
+	const char *certificate;
+	const char *key;
+	u32 timeout;
+	size_t queue;
+	bool only_gateways;
+};
+
+/**
+ * push_new() - start the thread
+ * @ret_why: on failure, what is wrong with the configuration, a static sentence
+ *
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int push_new(const struct push_config *config, struct push **ret_push, const char **ret_why);
+
+/** push_free() - end the thread, whatever waits */
+struct push *push_free(struct push *push);
+
+/**
+ * push_add() - @data, allocated, is the push's from now on
+ * @query: appended to the URL, or NULL; copied
+ *
+ * Where there is no room, the oldest that wait are dropped, and counted.
+ */
+void push_add(struct push *push, char *data, size_t size, const char *query);
+
+struct push_stats {
+	u64 sent;
+	u64 retried;
+	u64 dropped;
+	u64 queued_bytes;
+};
+void push_stats(struct push *push, struct push_stats *ret_stats);
+
+#endif

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "receivers.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "credential.h"
+#include "otlp.h"
+#include "push.h"
+#include "remote-write.h"
+#include "say.h"
+
+/* A profile that may be sent. */
+#define PROFILE_SIZE (16 << 20)
+
+/* By how much the two clocks may part between two pushes without a word. */
+#define JUMP_MS 5000
+
+static const char *const names[RECEIVERS] = {
+	[RECEIVER_WRITE] = "remote write",
+	[RECEIVER_OTLP] = "OTLP",
+	[RECEIVER_PROFILES] = "profiles",
+};
+
+static const char *const labels[RECEIVERS] = {
+	[RECEIVER_WRITE] = "remote_write",
+	[RECEIVER_OTLP] = "otlp",
+	[RECEIVER_PROFILES] = "profiles",
+};
+
+struct receivers {
+	struct receivers_config config;
+	struct otlp_config otlp;
+	char host[EXPORTER_TEXT];
+	struct push *push[RECEIVERS];
+	sd_event_source *timer[RECEIVERS];
+	u32 interval[RECEIVERS];
+	u64 start_ns;
+	s64 offset_ms; /* of the wall clock, to the one that does not jump */
+};
+
+static u64 now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+static s64 clock_offset(void)
+{
+	return (s64)(now_ns(CLOCK_REALTIME) / 1000000) - (s64)(now_ns(CLOCK_MONOTONIC) / 1000000);
+}
+
+/* Receivers sort by time: what is sent before and after does not fit together. */
+static void check_clock(struct receivers *r)
+{
+	s64 offset = clock_offset(), jump = offset - r->offset_ms;
+
+	if (jump > JUMP_MS || jump < -JUMP_MS)
+		say(SD_WARNING, "the clock jumped by %" PRId64 ".%03d s: receivers may refuse what is sent",
+		    jump / 1000, (int)(jump < 0 ? -jump % 1000 : jump % 1000));
+	r->offset_ms = offset;
+}
+
+static void push_write(struct receivers *r, const struct series_set *set)
+{
+	const struct exporter_config *c = r->config.config;
+	size_t size;
+	char *data;
+
+	if (remote_write_encode(set, r->host, (s64)(now_ns(CLOCK_REALTIME) / 1000000),
+				c->write_native, &data, &size) >= 0)
+		push_add(r->push[RECEIVER_WRITE], data, size, NULL);
+}
+
+static void push_otlp(struct receivers *r, const struct series_set *set)
+{
+	size_t size;
+	char *data;
+
+	if (otlp_encode(set, &r->otlp, r->host, r->start_ns, now_ns(CLOCK_REALTIME), &data,
+			&size) >= 0)
+		push_add(r->push[RECEIVER_OTLP], data, size, NULL);
+}
+
+static int on_timer(sd_event_source *source, struct receivers *r, enum receiver which,
+		    uint64_t now)
+{
+	const struct series_set *set = r->config.series(r->config.ctx);
+
+	sd_event_source_set_time(source, now + r->interval[which] * 1000000ULL);
+	sd_event_source_set_enabled(source, SD_EVENT_ON);
+	check_clock(r);
+	if (set && which == RECEIVER_WRITE)
+		push_write(r, set);
+	else if (set)
+		push_otlp(r, set);
+	return 0;
+}
+
+static int on_write(sd_event_source *source, uint64_t now, void *userdata)
+{
+	return on_timer(source, userdata, RECEIVER_WRITE, now);
+}
+
+static int on_otlp(sd_event_source *source, uint64_t now, void *userdata)
+{
+	return on_timer(source, userdata, RECEIVER_OTLP, now);
+}
+
+/* The whole of @fd, which is sealed; its offset is shared with the sender. */
+static char *read_profile(int fd, size_t *ret_size)
+{
+	struct stat st;
+	char *data;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > PROFILE_SIZE)
+		return NULL;
+	data = malloc((size_t)st.st_size);
+	if (data && pread(fd, data, (size_t)st.st_size, 0) != st.st_size) {
+		free(data);
+		return NULL;
+	}
+	*ret_size = (size_t)st.st_size;
+	return data;
+}
+
+void receivers_profile(struct receivers *receivers, int fd, u32 seconds)
+{
+	time_t now = (time_t)(now_ns(CLOCK_REALTIME) / 1000000000);
+	char query[96] = "";
+	size_t size;
+	char *data;
+
+	if (!receivers->push[RECEIVER_PROFILES])
+		return;
+	data = read_profile(fd, &size);
+	if (!data) {
+		say(SD_WARNING, "a profile of the daemon cannot be read, or is larger than 16 MiB");
+		return;
+	}
+	/* As the stores that take pprof want it, where the URL has a query already. */
+	if (strchr(receivers->config.config->profile_url, '?'))
+		snprintf(query, sizeof(query), "&from=%" PRIu64 "&until=%" PRIu64,
+			 (u64)now - seconds, (u64)now);
+	push_add(receivers->push[RECEIVER_PROFILES], data, size, query);
+}
+
+void receivers_self(struct receivers *receivers, struct series_push ret_push[RECEIVERS])
+{
+	struct push_stats stats;
+
+	for (unsigned int i = 0; i < RECEIVERS; i++) {
+		ret_push[i] = (struct series_push){ 0 };
+		if (!receivers || !receivers->push[i])
+			continue;
+		push_stats(receivers->push[i], &stats);
+		ret_push[i] = (struct series_push){
+			.destination = labels[i],
+			.sent = stats.sent,
+			.retried = stats.retried,
+			.dropped = stats.dropped,
+			.queued_bytes = stats.queued_bytes,
+		};
+	}
+}
+
+/* @config but for what all receivers have in common. */
+static int start(struct receivers *r, enum receiver which, struct push_config *config)
+{
+	static const char *const credentials[RECEIVERS] = {
+		[RECEIVER_WRITE] = "remote-write-token",
+		[RECEIVER_OTLP] = "otlp-token",
+		[RECEIVER_PROFILES] = "profiles-token",
+	};
+	const struct exporter_config *c = r->config.config;
+	const char *why = "";
+	char *token = NULL;
+	int e;
+
+	e = credential_read(credentials[which], &token);
+	if (e < 0) {
+		say(SD_ERR, "credential %s: %s", credentials[which],
+		    e == -EBADMSG ? "should be 1 byte to 64 KiB of text" : strerror(-e));
+		return -EINVAL;
+	}
+	config->name = names[which];
+	config->token = token;
+	config->queue = (size_t)c->queue * 1024;
+	if (!config->timeout)
+		config->timeout = c->timeout;
+	if (!config->authorities || !*config->authorities)
+		config->authorities = c->certificates;
+	e = push_new(config, &r->push[which], &why);
+	free(token);
+	if (e < 0)
+		say(SD_ERR, "%s: %s", names[which], why);
+	return e;
+}
+
+static int start_write(struct receivers *r, sd_event *event)
+{
+	static const char *const headers[] = REMOTE_WRITE_HEADERS;
+	struct push_config config = {
+		.url = r->config.config->write_url,
+		.headers = headers,
+		.header_count = ARRAY_SIZE(headers),
+	};
+	int e = start(r, RECEIVER_WRITE, &config);
+
+	if (e < 0)
+		return e;
+	r->interval[RECEIVER_WRITE] = r->config.config->write_interval;
+	return sd_event_add_time_relative(event, &r->timer[RECEIVER_WRITE], CLOCK_MONOTONIC,
+					  r->interval[RECEIVER_WRITE] * 1000000ULL, 0, on_write, r);
+}
+
+static int start_otlp(struct receivers *r, sd_event *event)
+{
+	const char *headers[OTLP_HEADERS + 2] = { "Content-Type: application/x-protobuf" };
+	struct push_config config = {
+		.url = r->otlp.url,
+		.headers = headers,
+		.header_count = 1,
+		.authorities = r->otlp.authorities,
+		.certificate = r->otlp.certificate,
+		.key = r->otlp.key,
+		.timeout = r->otlp.timeout,
+		.only_gateways = true,
+	};
+	int e;
+
+	if (r->otlp.gzip)
+		headers[config.header_count++] = "Content-Encoding: gzip";
+	for (unsigned int i = 0; i < r->otlp.header_count; i++)
+		headers[config.header_count++] = r->otlp.headers[i];
+	e = start(r, RECEIVER_OTLP, &config);
+	if (e < 0)
+		return e;
+	r->interval[RECEIVER_OTLP] = r->otlp.interval ? r->otlp.interval :
+							r->config.config->otlp_interval;
+	return sd_event_add_time_relative(event, &r->timer[RECEIVER_OTLP], CLOCK_MONOTONIC,
+					  r->interval[RECEIVER_OTLP] * 1000000ULL, 0, on_otlp, r);
+}
+
+static int start_profiles(struct receivers *r)
+{
+	static const char *const headers[] = { "Content-Type: application/octet-stream" };
+	struct push_config config = {
+		.url = r->config.config->profile_url,
+		.headers = headers,
+		.header_count = ARRAY_SIZE(headers),
+	};
+
+	return start(r, RECEIVER_PROFILES, &config);
+}
+
+static int read_otlp(struct receivers *r)
+{
+	char why[160];
+
+	if (otlp_config_read(&r->otlp, why, sizeof(why)) < 0) {
+		say(SD_ERR, "%s", why);
+		return -EINVAL;
+	}
+	/* The file goes before the environment, as options do. */
+	if (*r->config.config->otlp_url)
+		snprintf(r->otlp.url, sizeof(r->otlp.url), "%s", r->config.config->otlp_url);
+	return 0;
+}
+
+static int start_all(struct receivers *r, sd_event *event)
+{
+	const struct exporter_config *c = r->config.config;
+	int e = read_otlp(r);
+
+	if (e >= 0 && *c->write_url)
+		e = start_write(r, event);
+	if (e >= 0 && *r->otlp.url)
+		e = start_otlp(r, event);
+	if (e >= 0 && *c->profile_url)
+		e = start_profiles(r);
+	return e;
+}
+
+int receivers_new(const struct receivers_config *config, sd_event *event,
+		  struct receivers **ret_receivers)
+{
+	struct receivers *r = calloc(1, sizeof(*r));
+	int e;
+
+	if (!r)
+		return -ENOMEM;
+	r->config = *config;
+	r->start_ns = now_ns(CLOCK_REALTIME);
+	r->offset_ms = clock_offset();
+	if (*config->config->host)
+		snprintf(r->host, sizeof(r->host), "%s", config->config->host);
+	else if (gethostname(r->host, sizeof(r->host) - 1) < 0)
+		snprintf(r->host, sizeof(r->host), "localhost");
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	e = start_all(r, event);
+	if (e < 0) {
+		receivers_free(r);
+		return e;
+	}
+	*ret_receivers = r;
+	return 0;
+}
+
+struct receivers *receivers_free(struct receivers *receivers)
+{
+	if (receivers) {
+		for (unsigned int i = 0; i < RECEIVERS; i++) {
+			sd_event_source_unref(receivers->timer[i]);
+			push_free(receivers->push[i]);
+		}
+		free(receivers);
+		curl_global_cleanup();
+	}
+	return NULL;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Field numbers are those of tests/exporter/schema/remote.proto, which protoc checks. */
+#include "remote-write.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <snappy-c.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "expose-proto.h"
+#include "proto.h"
+
+#define BOUND (16U << 20)
+
+/* prometheus */
+enum {
+	REQUEST_SERIES = 1,
+	SERIES_LABEL = 1,
+	SERIES_SAMPLE = 2,
+	SERIES_NATIVE = 4,
+	LABEL_NAME = 1,
+	LABEL_VALUE = 2,
+	SAMPLE_VALUE = 1,
+	SAMPLE_TIME = 2,
+	NATIVE_COUNT = 1,
+	NATIVE_TIME = 15,
+};
+
+static const struct native_fields write_fields = {
+	.sum = 3,
+	.schema = 4,
+	.zero_threshold = 5,
+	.zero_count = 6,
+	.spans = 11,
+	.deltas = 12,
+	.packed = true,
+};
+
+struct request {
+	struct proto proto;
+	const char *host;
+	s64 time_ms;
+};
+
+static int compare_labels(const void *a, const void *b)
+{
+	const struct series_label *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* Receivers want labels in the order of their names. */
+static void open_series(struct request *r, const struct series *s, const char *suffix,
+			const char *le)
+{
+	struct series_label labels[SERIES_LABELS + 4];
+	char name[128];
+	u32 count = 0;
+
+	snprintf(name, sizeof(name), "%s%s", s->family->name, suffix);
+	labels[count++] = (struct series_label){ "__name__", name };
+	labels[count++] = (struct series_label){ "instance", r->host };
+	labels[count++] = (struct series_label){ "job", "speprof" };
+	if (le)
+		labels[count++] = (struct series_label){ "le", le };
+	for (u32 i = 0; i < s->labels; i++)
+		labels[count++] = s->label[i];
+	qsort(labels, count, sizeof(*labels), compare_labels);
+	proto_open(&r->proto, REQUEST_SERIES);
+	for (u32 i = 0; i < count; i++) {
+		proto_open(&r->proto, SERIES_LABEL);
+		proto_string(&r->proto, LABEL_NAME, labels[i].name);
+		proto_string(&r->proto, LABEL_VALUE, labels[i].value);
+		proto_close(&r->proto);
+	}
+}
+
+static void add_sample(struct request *r, const struct series *s, const char *suffix,
+		       const char *le, double value)
+{
+	open_series(r, s, suffix, le);
+	proto_open(&r->proto, SERIES_SAMPLE);
+	proto_double(&r->proto, SAMPLE_VALUE, value);
+	proto_varint(&r->proto, SAMPLE_TIME, (u64)r->time_ms);
+	proto_close(&r->proto);
+	proto_close(&r->proto);
+}
+
+static void add_classic(struct request *r, const struct series *s)
+{
+	u64 counts[FOLD_BUCKETS];
+	char le[16];
+
+	series_classic(s->histogram, counts);
+	for (unsigned int i = 0; i < FOLD_BUCKETS; i++) {
+		if (i < FOLD_BUCKETS - 1)
+			snprintf(le, sizeof(le), "%" PRIu32 ".0", series_bounds[i]);
+		else
+			strcpy(le, "+Inf");
+		add_sample(r, s, "_bucket", le, (double)counts[i]);
+	}
+	add_sample(r, s, "_sum", NULL, (double)s->histogram->sum);
+	add_sample(r, s, "_count", NULL, (double)counts[FOLD_BUCKETS - 1]);
+}
+
+static void add_native(struct request *r, const struct series *s)
+{
+	u64 counts[FOLD_BUCKETS];
+
+	series_classic(s->histogram, counts);
+	open_series(r, s, "", NULL);
+	proto_open(&r->proto, SERIES_NATIVE);
+	proto_varint(&r->proto, NATIVE_COUNT, counts[FOLD_BUCKETS - 1]);
+	native_add(&r->proto, &write_fields, s->histogram);
+	proto_varint(&r->proto, NATIVE_TIME, (u64)r->time_ms);
+	proto_close(&r->proto);
+	proto_close(&r->proto);
+}
+
+static int compressed(const struct proto *proto, char **ret_data, size_t *ret_size)
+{
+	size_t size = snappy_max_compressed_length(proto->size);
+	char *data = malloc(size);
+
+	if (!data)
+		return -ENOMEM;
+	if (snappy_compress((const char *)proto->data, proto->size, data, &size) != SNAPPY_OK) {
+		free(data);
+		return -EIO;
+	}
+	*ret_data = data;
+	*ret_size = size;
+	return 0;
+}
+
+int remote_write_encode(const struct series_set *set, const char *host, s64 time_ms, bool native,
+			char **ret_data, size_t *ret_size)
+{
+	struct request request = { .host = host, .time_ms = time_ms };
+	int r;
+
+	proto_init(&request.proto, BOUND);
+	for (u32 i = 0; i < set->count; i++) {
+		const struct series *s = &set->series[i];
+
+		if (!s->histogram)
+			add_sample(&request, s, s->family->type == SERIES_COUNTER ? "_total" : "", NULL,
+				   s->value);
+		else if (native)
+			add_native(&request, s);
+		else
+			add_classic(&request, s);
+	}
+	r = request.proto.error < 0 ? request.proto.error :
+				      compressed(&request.proto, ret_data, ret_size);
+	proto_deinit(&request.proto);
+	return r;
+}
