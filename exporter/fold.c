@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "data-source.h"
+#include "escape.h"
 #include "source.h"
 
 static_assert(SPE_LEVELS + UNITS <= 32, "a bit for each");
@@ -232,7 +234,8 @@ static int choose(struct fold *fold, u32 series)
 	u32 shown = 0;
 
 	fold->series_wanted = spent;
-	qsort(fold->groups, fold->count, sizeof(*fold->groups), compare_groups);
+	if (fold->count)
+		qsort(fold->groups, fold->count, sizeof(*fold->groups), compare_groups);
 	for (u32 i = 0; i < fold->count; i++) {
 		struct fold_group *g = &fold->groups[i];
 
@@ -321,6 +324,15 @@ static void machine_update(struct fold *fold, const struct metrics *metrics,
 	*ret_delta = delta.all;
 }
 
+/* Texts that become labels are printable from here on; names of containers are when they do. */
+static void clean(char *text, size_t size)
+{
+	char raw[64];
+
+	snprintf(raw, sizeof(raw), "%s", text);
+	escape_string(text, size, raw);
+}
+
 int fold_update(struct fold *fold, struct metrics *metrics, u32 series)
 {
 	struct metrics_tally delta;
@@ -341,6 +353,8 @@ int fold_update(struct fold *fold, struct metrics *metrics, u32 series)
 		machine_update(fold, metrics, &delta);
 		distribute(fold, &delta);
 		metrics_clear(&fold->latest);
+		clean(metrics->machine.version, sizeof(metrics->machine.version));
+		clean(metrics->machine.source, sizeof(metrics->machine.source));
 		fold->latest = *metrics;
 		fold->any = true;
 	} else {

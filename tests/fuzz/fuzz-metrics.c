@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Snapshots that anybody may have written: read, folded twice, and written in every format. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "expose.h"
+#include "fold.h"
+#include "labels.h"
+#include "metrics.h"
+#include "otlp.h"
+#include "remote-write.h"
+#include "series.h"
+
+#define SERIES 400
+
+static void check_text(const char *text, size_t size)
+{
+	fuzz_assert(size && text[size - 1] == '\n');
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		fuzz_assert(c == '\n' || c >= ' ');
+		if (!i || text[i - 1] == '\n')
+			fuzz_assert(c == '#' || c == 's');
+	}
+}
+
+static void check_set(const struct series_set *set)
+{
+	const struct otlp_config otlp = { 0 };
+	u32 count = 0;
+	size_t size;
+	char *data;
+
+	for (u32 i = 0; i < set->count; i++)
+		count += set->series[i].histogram ? FOLD_HISTOGRAM : 1;
+	fuzz_assert(count <= SERIES);
+	for (unsigned int f = 0; f < EXPOSE_FORMATS; f++) {
+		fuzz_assert(expose_series(set, f, &data, &size) >= 0);
+		if (f != EXPOSE_PROTOBUF)
+			check_text(data, size);
+		free(data);
+	}
+	for (unsigned int native = 0; native < 2; native++) {
+		fuzz_assert(remote_write_encode(set, "host", 1, native, &data, &size) >= 0);
+		free(data);
+	}
+	fuzz_assert(otlp_encode(set, &otlp, "host", 1, 2, &data, &size) >= 0);
+	free(data);
+}
+
+/* A snapshot of what @data has, spread over machine and containers. */
+static struct metrics grow(const uint8_t *data, size_t size)
+{
+	struct metrics m = { 0 };
+	size_t n = sizeof(m.machine);
+
+	m.count = size % 7;
+	m.containers = calloc(m.count + 1, sizeof(*m.containers));
+	fuzz_assert(m.containers);
+	memcpy(&m.machine, data, size < n ? size : n);
+	for (u32 i = 0; i < m.count; i++) {
+		struct metrics_container *c = &m.containers[i];
+
+		n = size / (i + 1) < sizeof(*c) ? size / (i + 1) : sizeof(*c);
+		memcpy(c, data + size - n, n);
+		c->name[sizeof(c->name) - 1] = 0;
+		c->runtime[sizeof(c->runtime) - 1] = 0;
+		c->path[sizeof(c->path) - 1] = 0;
+		c->tally.latency[i % 3].bucket[size % METRICS_BUCKETS] = size;
+	}
+	m.machine.version[sizeof(m.machine.version) - 1] = 0;
+	m.machine.source[sizeof(m.machine.source) - 1] = 0;
+	return m;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct series_self self = { .feed_up = true, .exportable = true };
+	struct series_set set = { 0 };
+	struct metrics m = { 0 };
+	struct labels labels;
+	const char *why = NULL;
+	struct fold fold;
+	const char *right;
+
+	labels_default(&labels);
+	labels_add(&labels, "unit", "unit", &right);
+	labels_add(&labels, "pod", "pod", &right);
+	fold_init(&fold, &labels, 7);
+	if (metrics_parse(data, size, &m, &why) < 0) {
+		fuzz_assert(why);
+		m = grow(data, size);
+	}
+	for (unsigned int round = 0; round < 2; round++) {
+		u32 machine = series_machine(&fold, &m);
+
+		fuzz_assert(fold_update(&fold, &m, SERIES - machine) >= 0);
+		fuzz_assert(series_build(&set, &fold, &self) >= 0);
+		check_set(&set);
+		m = grow(data, size / 2);
+	}
+	metrics_clear(&m);
+	series_deinit(&set);
+	fold_deinit(&fold);
+	return 0;
+}
