@@ -68,11 +68,16 @@ struct config_lists {
 int config_lists(const struct config *config, struct config_lists *ret_lists);
 void config_lists_clear(struct config_lists *lists);
 
+/* Of a file's name. */
+#define CONFIG_PLACE 512
+
 /**
  * struct config_error - where and why a configuration is wrong
+ * @file: by config_read_all()
  * @line: 1 and up; 0 if it is the file itself
  */
 struct config_error {
+	char file[CONFIG_PLACE];
 	unsigned int line;
 	char text[320];
 };
@@ -93,5 +98,15 @@ int config_set(struct config *config, const char *key, const char *value,
  * @config as it was; other negative errno.
  */
 int config_read(struct config *config, const char *path, struct config_error *ret_error);
+
+/**
+ * config_read_all() - @path, then "@path.d" / "*.conf" by name, then the credential
+ * speprofd.conf, each over those before
+ * @must: whether @path must be there
+ *
+ * Return: as config_read(); all of it or nothing.
+ */
+int config_read_all(struct config *config, const char *path, bool must,
+		    struct config_error *ret_error);
 
 #endif

@@ -1,134 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* speprofd: chooses a source, starts its worker, serves the bus. */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
-#include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
+#include <unistd.h>
 
 #include "bus.h"
-#include "config.h"
+#include "keep.h"
+#include "log.h"
+#include "notify.h"
+#include "options.h"
+#include "reload.h"
 #include "source-open.h"
 #include "worker.h"
 
-#define DEFAULT_CONFIG "/etc/speprof/speprofd.conf"
-
-struct options {
-	const char *config_path;
-	const char *bus_address;
-	struct config config;
+/**
+ * struct daemon - what lives as long as the process
+ * @keep: NULL where nobody keeps anything for the next process
+ */
+struct daemon {
+	int argc;
+	char **argv;
+	struct options options;
+	struct stored stored;
+	struct keep *keep;
+	bool adopted; /* the source's session was another process's */
+	bool stopped; /* as that one was */
+	struct worker *worker;
+	sd_event *event;
+	struct bus bus;
+	struct notify notify;
 };
-
-static void __attribute__((format(printf, 2, 3))) complain(const char *level, const char *fmt, ...)
-{
-	va_list ap;
-
-	/* The journal reads the level; a terminal should not show it. */
-	fprintf(stderr, "%sspeprofd: ", sd_booted() > 0 && getenv("JOURNAL_STREAM") ? level : "");
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
-
-static void usage(FILE *to)
-{
-	fputs("speprofd - profile this machine with the Arm Statistical Profiling Extension\n\n"
-	      "  --config FILE    read FILE instead of " DEFAULT_CONFIG "\n"
-	      "  --set KEY=VALUE  override a setting of the file\n"
-	      "  --bus ADDRESS    serve on a private bus instead of the system's\n"
-	      "  --version        print the version\n"
-	      "  --help           print this\n",
-	      to);
-}
-
-static int set_override(struct config *config, const char *text)
-{
-	struct config_error error;
-	char key[64];
-	const char *equals = strchr(text, '=');
-
-	if (!equals || equals == text || (size_t)(equals - text) >= sizeof(key)) {
-		complain(SD_ERR, "--set %s: should be KEY=VALUE", text);
-		return EX_USAGE;
-	}
-	memcpy(key, text, (size_t)(equals - text));
-	key[equals - text] = 0;
-	if (config_set(config, key, equals + 1, &error) < 0) {
-		complain(SD_ERR, "--set: %s", error.text);
-		return EX_USAGE;
-	}
-	return 0;
-}
-
-static int read_config(struct options *o, bool named)
-{
-	struct config_error error;
-	int r = config_read(&o->config, o->config_path, &error);
-
-	if (r >= 0 || (r == -ENOENT && !named))
-		return 0;
-	if (error.line)
-		complain(SD_ERR, "%s:%u: %s", o->config_path, error.line, error.text);
-	else
-		complain(SD_ERR, "%s: %s", o->config_path, error.text);
-	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
-}
-
-enum { OPT_CONFIG = 256, OPT_SET, OPT_BUS, OPT_VERSION, OPT_HELP };
-
-static const struct option long_options[] = {
-	{ "config", required_argument, NULL, OPT_CONFIG },
-	{ "set", required_argument, NULL, OPT_SET },
-	{ "bus", required_argument, NULL, OPT_BUS },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
-};
-
-/* Twice over the options: --set overrides the file wherever it stands. */
-static int parse_options(int argc, char **argv, struct options *o)
-{
-	bool named;
-	int c, r = 0;
-
-	while (!r && (c = getopt_long(argc, argv, "", long_options, NULL)) >= 0) {
-		switch (c) {
-		case OPT_CONFIG:
-			o->config_path = optarg;
-			break;
-		case OPT_BUS:
-			o->bus_address = optarg;
-			break;
-		case OPT_SET:
-			break;
-		case OPT_VERSION:
-			puts("speprofd " SPEPROF_VERSION);
-			exit(0);
-		case OPT_HELP:
-			usage(stdout);
-			exit(0);
-		default:
-			return EX_USAGE;
-		}
-	}
-	if (optind < argc) {
-		complain(SD_ERR, "%s: no such argument; see --help", argv[optind]);
-		return EX_USAGE;
-	}
-	named = o->config_path != NULL;
-	if (!named)
-		o->config_path = DEFAULT_CONFIG;
-	r = read_config(o, named);
-	optind = 1;
-	while (!r && (c = getopt_long(argc, argv, "", long_options, NULL)) >= 0)
-		if (c == OPT_SET && optarg)
-			r = set_override(&o->config, optarg);
-	return r;
-}
 
 /* Records do not say whose they are: who ran when must. */
 static void follow_switches(struct task_events *tasks, struct task_events_status *status)
@@ -157,84 +62,42 @@ static struct task_events *open_tasks(const struct config *c, struct task_events
 	if (!c->contexts)
 		follow_switches(tasks, status);
 	if (*status->reason)
-		complain(SD_WARNING, "%s: %s", lacks[status->kind], status->reason);
+		log_tell(LOG_WARNING, LOG_ID_TASKS, NULL, "%s: %s", lacks[status->kind],
+			 status->reason);
 	return tasks;
 }
 
-#define STATUS_SIZE 128
-
-/* For "systemctl status": what is sampled, and how it is read. */
-static int describe(struct worker_state *state, void *arg)
+/* A session whose descriptor the service manager has kept: its rings are still there. */
+static bool adopt_source(struct daemon *d, const struct source_config *sampling,
+			 struct source **ret_source)
 {
-	const struct session *machine = worker_session(state, NULL);
-	const struct source *source = machine->feed->source;
+	struct source_said said;
 
-	snprintf(arg, STATUS_SIZE, "Sampling %u CPU%s, %s SPU%s, source %s%s%s.", source->cpus,
-		 source->cpus == 1 ? "" : "s",
-		 source->backend == BACKEND_EMULATED ? "emulated" : "hardware",
-		 source->cpus == 1 ? "" : "s", source->ops->name, source->by ? ", by " : "",
-		 source->by ? source->by : "");
-	return 0;
-}
-
-static int serve(const struct options *o, sd_event *event, struct worker *worker)
-{
-	char status[STATUS_SIZE];
-	struct bus bus;
-	int r;
-
-	r = bus_init(&bus, event, o->bus_address, worker, &o->config);
-	if (r < 0) {
-		complain(SD_ERR, r == -EEXIST ? "another speprofd has the name " BUS_NAME " on %s" :
-				 r == -EACCES || r == -EPERM ?
-				 "no right to the name " BUS_NAME " on %s: is the bus policy installed?" :
-				 "no connection to %s",
-			 o->bus_address ? o->bus_address : "the system bus");
-		return EX_UNAVAILABLE;
+	if (d->stored.session < 0)
+		return false;
+	if (source_open_kept(&d->options.config, sampling, d->stored.session, ret_source, &said) >=
+	    0) {
+		d->stored.session = -1;
+		return true;
 	}
-	r = worker_call(worker, worker_start, NULL);
-	if (r < 0) {
-		complain(SD_ERR, "sampling could not be enabled: %s", strerror(-r));
-		bus_deinit(&bus);
-		return EX_UNAVAILABLE;
-	}
-	worker_call(worker, describe, status);
-	sd_notifyf(0, "READY=1\nSTATUS=%s", status);
-	r = sd_event_loop(event);
-	sd_notify(0, "STOPPING=1");
-	bus_deinit(&bus);
-	return r < 0 ? EX_OSERR : 0;
-}
-
-/* Before any thread is there, so that all of them leave signals to the loop. */
-static int make_event(sd_event **ret_event)
-{
-	sigset_t mask;
-	int r;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGINT);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
-	r = sd_event_default(ret_event);
-	if (r >= 0)
-		r = sd_event_add_signal(*ret_event, NULL, SIGTERM, NULL, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(*ret_event, NULL, SIGINT, NULL, NULL);
-	if (r >= 0)
-		r = sd_event_set_watchdog(*ret_event, 1);
-	return r;
+	log_tell(LOG_NOTICE, LOG_ID_REFUSED, NULL,
+		 "the session that was kept is not used: %s; a new one begins", said.text);
+	store_drop(STORE_SESSION);
+	close(d->stored.session);
+	d->stored.session = -1;
+	return false;
 }
 
 /* The session of the configuration: what the machine does, from start to end. */
-static int open_machine(const struct config *c, struct session_config *ret_session)
+static int open_machine(struct daemon *d, struct session_config *ret_session)
 {
+	const struct config *c = &d->options.config;
 	struct session_config session = { .name = SESSION_MACHINE };
 	const struct source_config sampling = source_sampling(c);
 	struct source *source = NULL;
 	struct filter_error error = { 0 };
 	struct config_lists lists;
-	struct source_said said;
+	struct source_said said = { 0 };
 	int r;
 
 	if (config_lists(c, &lists) < 0)
@@ -243,12 +106,15 @@ static int open_machine(const struct config *c, struct session_config *ret_sessi
 	r = session_rule_new(&lists.lists, c->filter, NULL, &session.rule, &error);
 	config_lists_clear(&lists);
 	if (r < 0) {
-		complain(SD_ERR, "Filter=: %s", r == -EINVAL ? error.text : strerror(-r));
+		log_tell(LOG_ERR, LOG_ID_CONFIG, NULL, "Filter=: %s",
+			 r == -EINVAL ? error.text : strerror(-r));
 		return r == -EINVAL ? EX_CONFIG : EX_OSERR;
 	}
-	r = source_open(c, &sampling, &source, &said) < 0 ? said.status : 0;
+	d->adopted = adopt_source(d, &sampling, &source);
+	if (!d->adopted)
+		r = source_open(c, &sampling, &source, &said) < 0 ? said.status : 0;
 	if (*said.text)
-		complain(r ? SD_ERR : SD_NOTICE, "%s", said.text);
+		log_tell(r ? LOG_ERR : LOG_NOTICE, LOG_ID_SOURCE, NULL, "%s", said.text);
 	if (!r && feed_new(source, &sampling, &session.feed) < 0) {
 		source->ops->free(source);
 		r = EX_OSERR;
@@ -272,56 +138,199 @@ static int tell_filter(struct worker_state *state, void *arg __attribute__((unus
 		return 0;
 	parts = filter_hardware(machine->rule->filter, &config);
 	if (machine->feed->source->filters)
-		complain(SD_INFO, "Filter=%s: %s also in the SPU", machine->rule->expression, parts);
+		log_line(LOG_INFO, "Filter=%s: %s also in the SPU", machine->rule->expression,
+			 parts);
 	else
-		complain(SD_INFO, "Filter=%s: in the daemon alone%s", machine->rule->expression,
+		log_line(LOG_INFO, "Filter=%s: in the daemon alone%s", machine->rule->expression,
 			 *parts ? ", as this SPU cannot filter so" : "");
 	return 0;
 }
 
 /* Only once there is a source: without, what tells of tasks would not be worth a word. */
-static int start_worker(const struct config *c, struct session_config *session,
-			struct worker **ret_worker)
+static int start_worker(struct daemon *d, struct session_config *session)
 {
 	struct task_events_status told = { 0 };
-	struct task_events *tasks = open_tasks(c, &told);
+	struct task_events *tasks = open_tasks(&d->options.config, &told);
 	struct worker *worker = NULL;
 
 	if (worker_new(tasks, &told, &worker) < 0)
 		task_events_free(tasks);
 	else if (worker_call(worker, worker_add, session) >= 0) {
 		worker_call(worker, tell_filter, NULL);
-		*ret_worker = worker;
+		d->worker = worker;
 		return 0;
 	}
 	worker_free(worker);
 	feed_put(session->feed);
 	session_rule_free(session->rule);
-	complain(SD_ERR, "the worker could not be started");
+	log_line(LOG_ERR, "the worker could not be started");
 	return EX_OSERR;
+}
+
+static void tell_restored(const struct keep_restore *restore)
+{
+	char records[64], version[64];
+	const char *const fields[] = { records, version, NULL };
+
+	snprintf(records, sizeof(records), "SPEPROF_RECORDS=%llu",
+		 (unsigned long long)restore->records);
+	snprintf(version, sizeof(version), "SPEPROF_FROM_VERSION=%s", restore->version);
+	if (!restore->restored)
+		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
+			 "the figures that were kept are not used, counting begins anew: %s",
+			 restore->reason);
+	else if (restore->gap_ns)
+		log_tell(LOG_NOTICE, LOG_ID_RESUMED, fields,
+			 "going on with %llu records of speprofd %s; every CPU was blind for %llu "
+			 "ms",
+			 (unsigned long long)restore->records, restore->version,
+			 (unsigned long long)restore->gap_ns / 1000000);
+	else
+		log_tell(LOG_NOTICE, LOG_ID_RESUMED, fields,
+			 "going on with %llu records of speprofd %s, without a gap",
+			 (unsigned long long)restore->records, restore->version);
+}
+
+/* Only where somebody keeps descriptors is anything worth keeping. */
+static void take_up(struct daemon *d)
+{
+	struct keep_restore restore = { .adopted = d->adopted };
+	const char *reason;
+
+	if (!getenv("NOTIFY_SOCKET"))
+		return;
+	if (keep_new(d->stored.checkpoint, &d->keep, &reason) < 0) {
+		log_line(LOG_WARNING,
+			 "no memory for what outlives this process: a restart begins anew");
+		return;
+	}
+	d->stored.checkpoint = -1;
+	if (reason) {
+		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
+			 "the figures that were kept are not used, counting begins anew: %s",
+			 reason);
+		store_drop(STORE_CHECKPOINT);
+	}
+	restore.keep = d->keep;
+	worker_call(d->worker, keep_restore, &restore);
+	if (restore.found)
+		tell_restored(&restore);
+	d->stopped = restore.restored && restore.stopped;
+}
+
+/* A descriptor that is there already is known to the service manager, and not kept twice. */
+static int put_up(struct worker_state *state, void *arg)
+{
+	const struct daemon *d = arg;
+	const struct source *source = worker_session(state, NULL)->feed->source;
+
+	if (source->ops->lasting)
+		store_put(STORE_SESSION, source->ops->lasting->session(source));
+	store_put(STORE_CHECKPOINT, keep_fd(d->keep));
+	return 0;
+}
+
+static int on_reload(sd_event_source *source __attribute__((unused)),
+		     const struct signalfd_siginfo *info __attribute__((unused)), void *userdata)
+{
+	struct daemon *d = userdata;
+	struct options fresh = { 0 };
+
+	notify_reloading();
+	if (!options_parse(d->argc, d->argv, &fresh))
+		reload_apply(&d->options.config, &fresh.config, d->worker);
+	else
+		log_tell(LOG_NOTICE, LOG_ID_CONFIG, NULL, "the configuration stays as it was");
+	notify_ready(&d->notify);
+	return 0;
+}
+
+static int run(struct daemon *d)
+{
+	int r = d->stopped ? 0 : worker_call(d->worker, worker_start, NULL);
+
+	if (r < 0) {
+		log_line(LOG_ERR, "sampling could not be enabled: %s", strerror(-r));
+		return EX_UNAVAILABLE;
+	}
+	if (d->keep)
+		worker_call(d->worker, put_up, d);
+	if (notify_init(&d->notify, d->event, d->worker) < 0)
+		return EX_OSERR;
+	notify_ready(&d->notify);
+	log_tell(LOG_INFO, LOG_ID_STARTED, NULL, "speprofd " SPEPROF_VERSION ": %s",
+		 d->notify.status);
+	r = sd_event_loop(d->event);
+	notify_stopping();
+	notify_deinit(&d->notify);
+	/* Whether it is a restart or the end, the service manager alone knows. */
+	if (d->keep)
+		worker_call(d->worker, keep_leave, NULL);
+	return r < 0 ? EX_OSERR : 0;
+}
+
+static int serve(struct daemon *d)
+{
+	const char *address = d->options.bus_address;
+	int r = bus_init(&d->bus, d->event, address, d->worker, &d->options.config);
+
+	if (r < 0) {
+		log_line(LOG_ERR,
+			 r == -EEXIST ? "another speprofd has the name " BUS_NAME " on %s" :
+			 r == -EACCES || r == -EPERM ? "no right to the name " BUS_NAME
+						       " on %s: is the bus policy installed?" :
+						       "no connection to %s",
+			 address ? address : "the system bus");
+		return EX_UNAVAILABLE;
+	}
+	take_up(d);
+	r = run(d);
+	bus_deinit(&d->bus);
+	return r;
+}
+
+/* Before any thread is there, so that all of them leave signals to the loop. */
+static int make_event(struct daemon *d)
+{
+	sigset_t mask;
+	int r;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	r = sd_event_default(&d->event);
+	if (r >= 0)
+		r = sd_event_add_signal(d->event, NULL, SIGTERM, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(d->event, NULL, SIGINT, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(d->event, NULL, SIGHUP, on_reload, d);
+	return r;
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = { .config = CONFIG_DEFAULT };
+	struct daemon d = { .argc = argc, .argv = argv };
 	struct session_config session = { 0 };
-	struct worker *worker = NULL;
-	sd_event *event = NULL;
 	int r;
 
-	r = parse_options(argc, argv, &o);
+	r = options_parse(argc, argv, &d.options);
 	if (r)
 		return r;
-	if (make_event(&event) < 0) {
-		complain(SD_ERR, "no event loop");
+	if (make_event(&d) < 0) {
+		log_line(LOG_ERR, "no event loop");
 		return EX_OSERR;
 	}
-	r = open_machine(&o.config, &session);
+	stored_take(&d.stored);
+	r = open_machine(&d, &session);
 	if (!r)
-		r = start_worker(&o.config, &session, &worker);
+		r = start_worker(&d, &session);
 	if (!r)
-		r = serve(&o, event, worker);
-	worker_free(worker);
-	sd_event_unref(event);
+		r = serve(&d);
+	worker_free(d.worker);
+	keep_free(d.keep);
+	sd_event_unref(d.event);
 	return r;
 }

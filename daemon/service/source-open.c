@@ -122,3 +122,24 @@ int source_open(const struct config *config, const struct source_config *samplin
 		*ret_source = source;
 	return r;
 }
+
+int source_open_kept(const struct config *config, const struct source_config *sampling, int session,
+		     struct source **ret_source, struct source_said *ret_said)
+{
+	const char *reason = "the configuration wants another source";
+	struct source *source;
+	int r = -EOPNOTSUPP;
+
+	*ret_said = (struct source_said){ .status = EX_OK };
+	if (config->source == CONFIG_SOURCE_AUTO || config->source == CONFIG_SOURCE_MODULE)
+		r = source_module_adopt(sampling, config->io_uring, session, &source, &reason);
+	if (r < 0)
+		return failed(ret_said, r, reason);
+	if (source->backend == BACKEND_EMULATED && !config->emulate) {
+		/* The descriptor stays the caller's: it has to be dropped all the same. */
+		say(ret_said, EX_CONFIG, "its SPU is emulated, and Emulate=yes is not said");
+		return -EINVAL;
+	}
+	*ret_source = source;
+	return 0;
+}

@@ -30,4 +30,14 @@ struct source_config source_sampling(const struct config *config);
 int source_open(const struct config *config, const struct source_config *sampling,
 		struct source **ret_source, struct source_said *ret_said);
 
+/**
+ * source_open_kept() - likewise of a session that another process of this service began
+ * @session: its descriptor; the source's where it succeeds
+ *
+ * Return: 0; -EOPNOTSUPP where the configuration wants another kind of source; negative
+ * errno with @ret_said's text: then it is of no use, and source_open() makes a new one.
+ */
+int source_open_kept(const struct config *config, const struct source_config *sampling,
+		     int session, struct source **ret_source, struct source_said *ret_said);
+
 #endif

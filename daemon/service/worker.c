@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "worker.h"
 
+#include "keep.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -18,6 +20,7 @@
 struct worker {
 	pthread_t thread;
 	int wake;
+	u64 beat;
 	struct worker_state state;
 
 	pthread_mutex_t lock;
@@ -62,7 +65,11 @@ int worker_start(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, arg);
 
-	return session ? session_start(session) : -ENOENT;
+	int r = session ? session_start(session) : -ENOENT;
+
+	if (r >= 0)
+		keep_save(state);
+	return r;
 }
 
 struct drain {
@@ -143,6 +150,7 @@ int worker_stop(struct worker_state *state, void *arg)
 	if (!session->running)
 		return -EALREADY;
 	stop_session(state, session);
+	keep_save(state);
 	return 0;
 }
 
@@ -161,6 +169,12 @@ static struct session *only_session(struct worker_state *state, const struct fee
 	return only;
 }
 
+static bool same_sampling(const struct source_config *a, const struct source_config *b)
+{
+	return a->interval_ns == b->interval_ns && a->jitter == b->jitter &&
+	       a->kernel == b->kernel && a->user == b->user;
+}
+
 static bool same_filter(const struct source_config *a, const struct source_config *b)
 {
 	return a->filter_types == b->filter_types && a->filter_events == b->filter_events &&
@@ -171,19 +185,18 @@ static bool same_filter(const struct source_config *a, const struct source_confi
  * Have the SPUs of @feed leave out what its one session never wants, and for several
  * nothing: what one does not want another may.
  */
-static int program_feed(struct worker_state *state, struct feed *feed, u64 interval_ns,
-			const char **ret_reason)
+static int program_feed(struct worker_state *state, struct feed *feed,
+			const struct source_config *wanted, const char **ret_reason)
 {
 	const struct session *only = only_session(state, feed);
-	struct source_config filter = { 0 }, sampling = feed->sampling;
+	struct source_config filter = { 0 }, sampling = *wanted;
 	struct source *source = feed->source;
 	int r;
 
 	if (only && only->rule->filter)
 		filter_hardware(only->rule->filter, &filter);
-	sampling.interval_ns = interval_ns;
 	sampling.cgroups = feed->source->cgroups && only ? only->rule->cgroups : NULL;
-	if (same_filter(&filter, &feed->filter) && interval_ns == feed->sampling.interval_ns &&
+	if (same_filter(&filter, &feed->filter) && same_sampling(wanted, &feed->sampling) &&
 	    sampling.cgroups == feed->sampling.cgroups)
 		return 0;
 	if (!source->ops->configure) {
@@ -198,7 +211,7 @@ static int program_feed(struct worker_state *state, struct feed *feed, u64 inter
 	if (r < 0)
 		return r;
 	feed->filter = filter;
-	feed->sampling.interval_ns = interval_ns;
+	feed->sampling = *wanted;
 	feed->sampling.cgroups = sampling.cgroups;
 	return 0;
 }
@@ -223,9 +236,10 @@ static int program_cgroups(struct feed *feed, const struct session_rule *rule,
 /* Without, the daemon leaves out all of it. */
 static void program_filter(struct worker_state *state, struct feed *feed)
 {
+	const struct source_config as_before = feed->sampling;
 	const char *reason;
 
-	program_feed(state, feed, feed->sampling.interval_ns, &reason);
+	program_feed(state, feed, &as_before, &reason);
 }
 
 int worker_add(struct worker_state *state, void *arg)
@@ -268,16 +282,25 @@ int worker_change(struct worker_state *state, void *arg)
 {
 	struct worker_change *change = arg;
 	struct session *session = worker_session(state, change->session);
-	int r = 0;
+	struct source_config wanted;
+	int r;
 
 	if (!session)
 		return -ENOENT;
-	if (change->interval_ns && session->shared) {
+	if ((change->interval_ns || change->sampling) && session->shared) {
 		change->reason = "the interval is that of the session whose source it shares";
 		return -EOPNOTSUPP;
 	}
+	wanted = session->feed->sampling;
+	if (change->sampling) {
+		wanted.interval_ns = change->sampling->interval_ns;
+		wanted.jitter = change->sampling->jitter;
+		wanted.kernel = change->sampling->kernel;
+		wanted.user = change->sampling->user;
+	}
 	if (change->interval_ns)
-		r = program_feed(state, session->feed, change->interval_ns, &change->reason);
+		wanted.interval_ns = change->interval_ns;
+	r = program_feed(state, session->feed, &wanted, &change->reason);
 	if (r >= 0 && change->rule && session->feed->source->cgroups)
 		r = program_cgroups(session->feed, change->rule, &change->reason);
 	if (r < 0 || !change->rule)
@@ -297,6 +320,7 @@ int worker_reset(struct worker_state *state, void *arg)
 		return -ENOENT;
 	drain_feed(state, session->feed);
 	session_reset(session);
+	keep_save(state);
 	return 0;
 }
 
@@ -377,6 +401,7 @@ static void *worker_run(void *arg)
 	nfds_t n;
 
 	while (!serve(w)) {
+		__atomic_add_fetch(&w->beat, 1, __ATOMIC_RELAXED);
 		n = gather(w, fds, feeds);
 		if (poll(fds, n, 1000) < 0 && errno != EINTR)
 			break;
@@ -394,6 +419,8 @@ static void *worker_run(void *arg)
 			attributor_refresh(w->state.attributor);
 			refreshed = now;
 		}
+		if (keep_due(&w->state, now))
+			keep_save(&w->state);
 	}
 	return NULL;
 }
@@ -469,6 +496,11 @@ static void wake(struct worker *w)
 	/* A full counter wakes too. */
 	if (write(w->wake, &one, sizeof(one)) < 0)
 		return;
+}
+
+u64 worker_beat(const struct worker *worker)
+{
+	return __atomic_load_n(&worker->beat, __ATOMIC_RELAXED);
 }
 
 int worker_call(struct worker *worker, worker_fn fn, void *arg)

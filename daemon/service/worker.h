@@ -13,6 +13,8 @@
 /* Sessions at once: each costs a profile's memory, and its share of each sample. */
 #define WORKER_SESSIONS 8
 
+struct keep;
+
 /**
  * struct worker_state - what the worker owns
  * @tasks: NULL where the kernel refuses them
@@ -21,6 +23,7 @@
  * @attributor, @symbols: what all sessions share
  * @sessions: places; worker_next() walks those that are taken, worker_session() finds one.
  *	Where a session is does not change while it lives
+ * @keep: what outlives it (keep.h), or NULL; borrowed
  */
 struct worker_state {
 	struct task_events *tasks;
@@ -29,6 +32,7 @@ struct worker_state {
 	struct attributor *attributor;
 	struct symbols *symbols;
 	struct session sessions[WORKER_SESSIONS];
+	struct keep *keep;
 };
 
 typedef int (*worker_fn)(struct worker_state *state, void *arg);
@@ -55,6 +59,9 @@ int worker_call(struct worker *worker, worker_fn fn, void *arg);
 
 /** worker_spent() - CPU time of all worker_call() so far, ns; of whoever calls */
 u64 worker_spent(const struct worker *worker);
+
+/** worker_beat() - another number each time the worker has come around, once a second at least */
+u64 worker_beat(const struct worker *worker);
 
 /** worker_session() - by name, NULL for SESSION_MACHINE; NULL if there is none such */
 struct session *worker_session(struct worker_state *state, const char *name);
@@ -83,12 +90,14 @@ int worker_reset(struct worker_state *state, void *arg); /* name */
  * @session: its name
  * @rule: what counts from now on, taken over where it succeeds; NULL: as before
  * @interval_ns: mean time between samples of a busy CPU; 0: as before
+ * @sampling: its interval, jitter and levels, instead; NULL: as before
  * @reason: why -EOPNOTSUPP and others, a static sentence
  */
 struct worker_change {
 	const char *session;
 	struct session_rule *rule;
 	u64 interval_ns;
+	const struct source_config *sampling;
 	const char *reason;
 };
 

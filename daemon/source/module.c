@@ -394,8 +394,8 @@ static int open_session(struct module_source *m, const struct source_config *con
 	struct speprof_session_config session = {
 		.size = sizeof(session),
 		.mode = SPEPROF_MODE_STREAM,
-		.rights = (config->no_context ? 0 : SPEPROF_RIGHT_CONTEXT) |
-			  (config->kernel ? SPEPROF_RIGHT_KERNEL : 0),
+		/* Levels may change while it runs. */
+		.rights = (config->no_context ? 0 : SPEPROF_RIGHT_CONTEXT) | SPEPROF_RIGHT_KERNEL,
 		.ring_size = RING_SIZE,
 		.event_slots = EVENT_SLOTS,
 		.max_latency_ms = MAX_LATENCY_MS,

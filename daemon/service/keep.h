@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What outlives the process: the profile in a memfd, and with it how far the rings were
+ * read. Rings are given room back only once the figures of what was in them are there;
+ * so whoever comes next goes on without a gap and counts nothing twice, whenever this
+ * process was killed.
+ *
+ * All but keep_new(), keep_free() and keep_fd() is of the worker's thread.
+ */
+#ifndef SPEPROF_KEEP_H
+#define SPEPROF_KEEP_H
+
+#include "checkpoint.h"
+#include "worker.h"
+
+/**
+ * struct keep
+ * @saved_ns: when figures were saved the last time, CLOCK_MONOTONIC
+ * @took_ns: what that cost, CPU time
+ * @error: of the last time: -ENOSPC, 0
+ */
+struct keep {
+	struct checkpoint *checkpoint;
+	u64 saved_ns;
+	u64 took_ns;
+	int error;
+};
+
+/**
+ * keep_new() - with a checkpoint that is empty, or another process's
+ * @fd: of that; taken over in any case; -1 for none
+ * @ret_reason: why @fd is none, a static sentence; NULL if nothing is to be said
+ */
+int keep_new(int fd, struct keep **ret_keep, const char **ret_reason);
+
+struct keep *keep_free(struct keep *keep);
+int keep_fd(const struct keep *keep);
+
+/**
+ * struct keep_restore - argument of keep_restore()
+ * @keep: borrowed, for as long as there are sessions
+ * @adopted: the session's source is the one it was: its rings are read on
+ * @found: out: there was a checkpoint
+ * @restored: out: its figures count; the following are of that
+ * @stopped: it was not sampling
+ * @records: those that were counted
+ * @gap_ns: how long nobody sampled, of each CPU; booked as blind
+ * @version: of the program that wrote it
+ * @reason: why not, a static sentence
+ */
+struct keep_restore {
+	struct keep *keep;
+	bool adopted;
+	bool found;
+	bool restored;
+	bool stopped;
+	u64 records;
+	u64 gap_ns;
+	char version[32];
+	const char *reason;
+};
+
+/**
+ * keep_restore() - go on with what was kept, in sessions that have not begun, and keep it
+ * from now on; for worker_call(), struct keep_restore
+ */
+int keep_restore(struct worker_state *state, void *arg);
+
+/** keep_due() - whether it is time to save, or a ring waits for it */
+bool keep_due(struct worker_state *state, u64 now_ns);
+
+/** keep_save() - save the figures, give the rings room back */
+void keep_save(struct worker_state *state);
+
+/** keep_leave() - save all there is, and let sources run on for the next process; @arg NULL */
+int keep_leave(struct worker_state *state, void *arg);
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
+#include <unistd.h>
+
+#define FIELDS_MAX 16
+
+static int max_level = LOG_INFO;
+
+void log_set_level(int level)
+{
+	max_level = level;
+}
+
+int log_level(void)
+{
+	return max_level;
+}
+
+/* Whether standard error is the journal's stream, and nobody has redirected it. */
+static bool is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long device, inode;
+	struct stat st;
+
+	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
+}
+
+static void add(struct iovec *to, int *n, char *text)
+{
+	if (*n < FIELDS_MAX)
+		to[(*n)++] = (struct iovec){ .iov_base = text, .iov_len = strlen(text) };
+}
+
+static bool send_journal(int level, const char *id, const char *const *fields, char *message)
+{
+	char priority[16], message_id[64], name[] = "SYSLOG_IDENTIFIER=speprofd";
+	struct iovec iov[FIELDS_MAX];
+	int n = 0;
+
+	snprintf(priority, sizeof(priority), "PRIORITY=%d", level);
+	add(iov, &n, message);
+	add(iov, &n, priority);
+	add(iov, &n, name);
+	if (id) {
+		snprintf(message_id, sizeof(message_id), "MESSAGE_ID=%s", id);
+		add(iov, &n, message_id);
+	}
+	for (; fields && *fields; fields++)
+		add(iov, &n, (char *)*fields);
+	return sd_journal_sendv(iov, n) >= 0;
+}
+
+void log_tell(int level, const char *id, const char *const *fields, const char *format, ...)
+{
+	char text[1024] = "MESSAGE=";
+	size_t skip = strlen(text);
+	va_list ap;
+
+	if (level > max_level)
+		return;
+	va_start(ap, format);
+	vsnprintf(text + skip, sizeof(text) - skip, format, ap);
+	va_end(ap);
+	if (!is_journal() || !send_journal(level, id, fields, text))
+		fprintf(stderr, "speprofd: %s\n", text + skip);
+}

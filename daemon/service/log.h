@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the daemon says of itself: to the journal with an id and fields, to a terminal as
+ * a line. Ids and fields are documented in Documentation/daemon.md and speprofd.catalog.
+ */
+#ifndef SPEPROF_LOG_H
+#define SPEPROF_LOG_H
+
+#include <syslog.h>
+
+#include "env.h"
+
+/* MESSAGE_ID=, for what a program may wait for. */
+#define LOG_ID_NONE	NULL
+#define LOG_ID_STARTED	"f3fa945b02a8d193840481cb8dffe163"
+#define LOG_ID_TASKS	"3b96cb9e9125cfc912ba552ba366d357"
+#define LOG_ID_RESUMED	"dd8d86b87406c75ede6ca376e4c57c67"
+#define LOG_ID_REFUSED	"e4855f3aad5d9ab81469ad6b25f9a759"
+#define LOG_ID_RELOADED "1b472fdb6c50836e07111d084a98b576"
+#define LOG_ID_CONFIG	"b92af5deceeb75af5d8453bb2a9f3fbb"
+#define LOG_ID_FAULT	"20d2ccb81aaf194e4f167b5e10506f72"
+#define LOG_ID_THROTTLE "0c9db95691ab436e5303109747eeab02"
+#define LOG_ID_STUCK	"a4b819cdfc988ab63eda5884c4600d26"
+#define LOG_ID_INTERVAL "b522deef73d9cfa613519fc6e77f5290"
+#define LOG_ID_SOURCE	"f3fa9b9a04d4028d437c02e71cc0be88"
+
+/**
+ * log_tell() - one line
+ * @level: LOG_ERR and so on; what is below log_set_level()'s is not said
+ * @id: LOG_ID_*, NULL for none
+ * @fields: "SPEPROF_CPU=3" and so on, NULL-terminated; NULL for none
+ */
+void __attribute__((format(printf, 4, 5)))
+log_tell(int level, const char *id, const char *const *fields, const char *format, ...);
+
+/** log_line() - without id and fields */
+#define log_line(level, ...) log_tell(level, LOG_ID_NONE, NULL, __VA_ARGS__)
+
+/** log_set_level(), log_level() - LOG_ERR to LOG_DEBUG; at first LOG_INFO */
+void log_set_level(int level);
+int log_level(void);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "notify.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+
+/* How often the status is looked at, where the watchdog does not want it sooner. */
+#define PERIOD_US 5000000ULL
+/* The worker comes around once a second. */
+#define PERIOD_LEAST_US 1500000ULL
+
+void stored_take(struct stored *ret_stored)
+{
+	char **names = NULL;
+	int n = sd_listen_fds_with_names(1, &names);
+
+	*ret_stored = (struct stored){ -1, -1 };
+	for (int i = 0; i < n; i++) {
+		int *place = !strcmp(names[i], STORE_SESSION)	 ? &ret_stored->session :
+			     !strcmp(names[i], STORE_CHECKPOINT) ? &ret_stored->checkpoint :
+								   NULL;
+
+		if (place && *place < 0) {
+			*place = SD_LISTEN_FDS_START + i;
+			continue;
+		}
+		log_line(LOG_NOTICE, "the service manager has kept \"%s\", which is of no use here",
+			 names[i]);
+		if (!place)
+			store_drop(names[i]);
+		close(SD_LISTEN_FDS_START + i);
+	}
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+void store_put(const char *name, int fd)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
+	sd_pid_notify_with_fds(0, 0, text, &fd, 1);
+}
+
+void store_drop(const char *name)
+{
+	sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
+}
+
+/* For "systemctl status": what is sampled, how it is read, and what is wrong. */
+static int describe(struct worker_state *state, void *arg)
+{
+	const struct session *machine = worker_session(state, NULL);
+	const struct source *source = machine->feed->source;
+	const struct source_trouble *trouble = &source->trouble;
+	char *text = arg;
+	int n;
+
+	n = snprintf(text, STATUS_SIZE, "%s %u CPU%s, %s SPU%s, source %s%s%s.",
+		     machine->running ? "Sampling" : "Stopped:", source->cpus,
+		     source->cpus == 1 ? "" : "s",
+		     source->backend == BACKEND_EMULATED ? "emulated" : "hardware",
+		     source->cpus == 1 ? "" : "s", source->ops->name, source->by ? ", by " : "",
+		     source->by ? source->by : "");
+	if (trouble->cpus_stopped)
+		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " %u stopped by a fault (%s).",
+			      trouble->cpus_stopped, trouble->last);
+	if (machine->feed->error)
+		snprintf(text + n, STATUS_SIZE - (size_t)n, " Reading failed: %s.",
+			 strerror(-machine->feed->error));
+	return 0;
+}
+
+/* Only what is new: who watches the unit need not be woken for the rest. */
+static void tell_status(struct notify *notify)
+{
+	char status[STATUS_SIZE];
+
+	worker_call(notify->worker, describe, status);
+	if (!strcmp(status, notify->status))
+		return;
+	memcpy(notify->status, status, sizeof(status));
+	sd_notifyf(0, "STATUS=%s", status);
+}
+
+static int on_timer(sd_event_source *timer, uint64_t usec __attribute__((unused)), void *userdata)
+{
+	struct notify *notify = userdata;
+	u64 beat = worker_beat(notify->worker);
+
+	if (beat != notify->beat) {
+		notify->beat = beat;
+		notify->stuck = false;
+		if (notify->watchdog)
+			sd_notify(0, "WATCHDOG=1");
+		tell_status(notify);
+	} else if (!notify->stuck) {
+		notify->stuck = true;
+		log_tell(LOG_WARNING, LOG_ID_STUCK, NULL,
+			 "the worker has not come around for %llu s%s",
+			 (unsigned long long)notify->period_us / 1000000,
+			 notify->watchdog ? ": unless it does, the service manager's watchdog ends "
+					    "this process and another goes on" :
+					    "");
+	}
+	return sd_event_source_set_time_relative(timer, notify->period_us);
+}
+
+int notify_init(struct notify *notify, sd_event *event, struct worker *worker)
+{
+	uint64_t usec = 0;
+	int r;
+
+	*notify = (struct notify){ .worker = worker, .period_us = PERIOD_US };
+	notify->watchdog = sd_watchdog_enabled(0, &usec) > 0;
+	if (notify->watchdog && usec / 4 < notify->period_us)
+		notify->period_us = usec / 4;
+	if (notify->period_us < PERIOD_LEAST_US)
+		notify->period_us = PERIOD_LEAST_US;
+	r = sd_event_add_time_relative(event, &notify->timer, CLOCK_MONOTONIC, notify->period_us, 0,
+				       on_timer, notify);
+	return r < 0 ? r : sd_event_source_set_enabled(notify->timer, SD_EVENT_ON);
+}
+
+void notify_deinit(struct notify *notify)
+{
+	notify->timer = sd_event_source_disable_unref(notify->timer);
+}
+
+void notify_ready(struct notify *notify)
+{
+	worker_call(notify->worker, describe, notify->status);
+	sd_notifyf(0, "READY=1\nSTATUS=%s", notify->status);
+}
+
+void notify_reloading(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		   (unsigned long long)ts.tv_sec * 1000000 + (unsigned long long)ts.tv_nsec / 1000);
+}
+
+void notify_stopping(void)
+{
+	sd_notify(0, "STOPPING=1");
+}

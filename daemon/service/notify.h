@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The service manager: what it is told, what it keeps for the next process, its watchdog. */
+#ifndef SPEPROF_NOTIFY_H
+#define SPEPROF_NOTIFY_H
+
+#include <systemd/sd-event.h>
+
+#include "worker.h"
+
+/* Names in its store of descriptors. */
+#define STORE_SESSION	 "session-" SESSION_MACHINE
+#define STORE_CHECKPOINT "speprofd-checkpoint"
+
+/** struct stored - what another process left there; -1 for what it did not */
+struct stored {
+	int session;
+	int checkpoint;
+};
+
+/** stored_take() - once, at the start; what has no use here is closed, and taken out of the store */
+void stored_take(struct stored *ret_stored);
+
+/** store_put(), store_drop() - keep a descriptor, which stays the caller's, or no longer */
+void store_put(const char *name, int fd);
+void store_drop(const char *name);
+
+#define STATUS_SIZE 320
+
+/**
+ * struct notify
+ * @beat: of the worker, when it was looked at
+ * @stuck: it has not come around since then
+ * @status: what was said last
+ */
+struct notify {
+	struct worker *worker;
+	sd_event_source *timer;
+	u64 period_us;
+	u64 beat;
+	bool watchdog;
+	bool stuck;
+	char status[STATUS_SIZE];
+};
+
+/** notify_init() - the timer of status and watchdog: a worker that is stuck is not answered for */
+int notify_init(struct notify *notify, sd_event *event, struct worker *worker);
+void notify_deinit(struct notify *notify);
+
+/** notify_ready() - it runs, or runs again after notify_reloading() */
+void notify_ready(struct notify *notify);
+void notify_reloading(void);
+void notify_stopping(void);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "reload.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "log.h"
+#include "source-open.h"
+
+/* What of @to waits for a restart, by name; "" for nothing. */
+static void name_waiting(const struct config *from, const struct config *to, char *ret, size_t size)
+{
+	const struct {
+		const char *name;
+		bool differs;
+	} rows[] = {
+		{ "Source=", from->source != to->source },
+		{ "Emulate=", from->emulate != to->emulate },
+		{ "IOUring=", from->io_uring != to->io_uring },
+		{ "Contexts=", from->contexts != to->contexts },
+		{ "TaskEvents=", from->task_events != to->task_events },
+		{ "Models=", strcmp(from->models, to->models) != 0 },
+	};
+	size_t n = 0;
+
+	*ret = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].differs && n < size)
+			n += (size_t)snprintf(ret + n, size - n, "%s%s", n ? ", " : "",
+					      rows[i].name);
+}
+
+/* What counts, where that differs. */
+static int make_rule(const struct config *from, const struct config *to,
+		     struct worker_change *change)
+{
+	struct filter_error error;
+	struct config_lists lists;
+	int r;
+
+	if (!strcmp(from->filter, to->filter) && !strcmp(from->containers, to->containers) &&
+	    !strcmp(from->excluded, to->excluded))
+		return 0;
+	r = config_lists(to, &lists);
+	if (r < 0)
+		return r;
+	r = session_rule_new(&lists.lists, to->filter, NULL, &change->rule, &error);
+	config_lists_clear(&lists);
+	if (r == -EINVAL)
+		change->reason = "Filter= is too long together with the lists of containers";
+	return r;
+}
+
+int reload_apply(struct config *from, const struct config *to, struct worker *worker)
+{
+	const struct source_config sampling = source_sampling(to);
+	struct worker_change change = { .sampling = &sampling };
+	char waiting[128];
+	int r;
+
+	r = make_rule(from, to, &change);
+	if (r >= 0)
+		r = worker_call(worker, worker_change, &change);
+	if (r < 0) {
+		session_rule_free(change.rule);
+		log_tell(LOG_ERR, LOG_ID_CONFIG, NULL,
+			 "the new configuration cannot be used, the old one stays: %s",
+			 change.reason ? change.reason : strerror(-r));
+		return r;
+	}
+	name_waiting(from, to, waiting, sizeof(waiting));
+	log_tell(LOG_INFO, LOG_ID_RELOADED, NULL, "configuration read again%s%s%s",
+		 *waiting ? "; for another " : "", waiting, *waiting ? " restart speprofd" : "");
+	from->samples_per_second = to->samples_per_second;
+	from->jitter = to->jitter;
+	from->kernel = to->kernel;
+	from->user = to->user;
+	memcpy(from->containers, to->containers, sizeof(from->containers));
+	memcpy(from->excluded, to->excluded, sizeof(from->excluded));
+	memcpy(from->filter, to->filter, sizeof(from->filter));
+	return 0;
+}
