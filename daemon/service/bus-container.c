@@ -1,86 +1,376 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Containers: a paged list, and what was counted of one. */
+/*
+ * Containers: a paged list, and what was counted of one. Who is neither root nor in the
+ * group sees those that are in cgroups of its own; others are not there for it.
+ */
 #include "bus-internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-struct containers_request {
-	u32 offset;
-	u32 limit;
-	u32 total;
-	u32 count;
-	struct container_row {
-		struct attribute_container container;
-		u64 samples;
-	} * rows;
+#include "delegated.h"
+#include "meaning.h"
+#include "profile-read.h"
+
+/* What a list can be sorted by: the heaviest first. */
+enum container_sort {
+	BY_SAMPLES,
+	BY_LATENCY,
+	BY_MEMORY,
+	BY_DRAM,
+	BY_REMOTE,
+	BY_BRANCHES,
+	BY_MISPREDICTED,
+	BY_P99,
+	SORTS,
 };
 
-static int read_containers(struct worker_state *state, void *arg)
+struct container_row {
+	struct attribute_container container;
+	u64 key;
+	u64 samples;
+	u64 memory;
+	u64 dram;
+	u64 remote;
+	u64 latency_sum;
+	u32 p50;
+	u32 p99;
+};
+
+struct rows {
+	enum container_sort sort;
+	u32 count;
+	struct container_row *rows;
+};
+
+static u64 sort_key(const struct figures *f, enum container_sort sort)
 {
-	struct profile *profile = worker_session(state, NULL)->profile;
-	struct containers_request *request = arg;
-	u32 left;
+	const struct histogram *total = &f->latency[PROFILE_TOTAL];
 
-	request->total = profile_containers(profile);
-	left = request->offset < request->total ? request->total - request->offset : 0;
-	if (left > request->limit)
-		left = request->limit;
-	request->rows = calloc(left + 1, sizeof(*request->rows));
-	if (!request->rows)
+	switch (sort) {
+	case BY_LATENCY:
+		return total->sum;
+	case BY_MEMORY:
+		return figures_memory(f);
+	case BY_DRAM:
+		return figures_dram(f);
+	case BY_REMOTE:
+		return figures_origin(f, SPE_ORIGIN_REMOTE);
+	case BY_BRANCHES:
+		return f->counts.kind[SPE_KIND_BRANCH];
+	case BY_MISPREDICTED:
+		return f->counts.mispredicted;
+	case BY_P99:
+		return histogram_quantile(total, 990);
+	default:
+		return f->samples;
+	}
+}
+
+static void fill_row(const struct figures *f, enum container_sort sort, struct container_row *row)
+{
+	const struct histogram *total = &f->latency[PROFILE_TOTAL];
+
+	row->key = sort_key(f, sort);
+	row->samples = f->samples;
+	row->memory = figures_memory(f);
+	row->dram = figures_dram(f);
+	row->remote = figures_origin(f, SPE_ORIGIN_REMOTE);
+	row->latency_sum = total->sum;
+	row->p50 = histogram_quantile(total, 500);
+	row->p99 = histogram_quantile(total, 990);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct container_row *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? 1 : -1;
+	/* Pages of a list that does not change fit together. */
+	return strcmp(x->container.path, y->container.path);
+}
+
+/* All containers with samples, sorted; "-" is of samples in none. */
+static int read_rows(struct worker_state *state, void *arg)
+{
+	struct session *machine = worker_session(state, NULL);
+	struct rows *rows = arg;
+	u32 room;
+
+	worker_drain(state, machine);
+	profile_settle(machine->profile);
+	room = profile_container_room(machine->profile);
+	rows->rows = calloc(room + 1, sizeof(*rows->rows));
+	if (!rows->rows)
 		return -ENOMEM;
-	for (; request->count < left; request->count++) {
-		u32 index = request->offset + request->count;
-		struct container_row *row = &request->rows[request->count];
-		const struct attribute_container *c =
-			attributor_container(state->attributor, index);
+	for (u32 i = 0; i < room; i++) {
+		const struct attribute_container *c = attributor_container(state->attributor, i);
+		const struct figures *f = profile_container(machine->profile, i);
 
-		/* The entry of one that was evicted, and is free: an empty row keeps the pages. */
-		if (c)
-			row->container = *c;
-		row->samples = profile_container_samples(profile, index);
+		if (!c || !f)
+			continue;
+		rows->rows[rows->count].container = *c;
+		if (!i)
+			strcpy(rows->rows[rows->count].container.name, "-");
+		fill_row(f, rows->sort, &rows->rows[rows->count++]);
+	}
+	qsort(rows->rows, rows->count, sizeof(*rows->rows), compare);
+	return 0;
+}
+
+/* Leave the caller's own. */
+static void keep_delegated(struct rows *rows, uid_t uid)
+{
+	int mount = delegated_open();
+	u32 kept = 0;
+
+	for (u32 i = 0; i < rows->count && mount >= 0; i++)
+		if (delegated_to(mount, rows->rows[i].container.path, uid))
+			rows->rows[kept++] = rows->rows[i];
+	rows->count = kept;
+	if (mount >= 0)
+		close(mount);
+}
+
+static int append_row(sd_bus_message *reply, const struct container_row *row)
+{
+	return sd_bus_message_append(reply, "a{sv}", 10, "name", "s", row->container.name,
+				     "runtime", "s", row->container.runtime, "path", "s",
+				     row->container.path, "samples", "t", row->samples, "memory",
+				     "t", row->memory, "dram", "t", row->dram, "remote", "t",
+				     row->remote, "latency_sum", "t", row->latency_sum, "p50", "u",
+				     row->p50, "p99", "u", row->p99);
+}
+
+static int parse_sort(const char *name, enum container_sort *ret_sort, sd_bus_error *error)
+{
+	static const char *const names[SORTS] = {
+		[BY_SAMPLES] = "samples",
+		[BY_LATENCY] = "latency",
+		[BY_MEMORY] = "memory",
+		[BY_DRAM] = "dram",
+		[BY_REMOTE] = "remote",
+		[BY_BRANCHES] = "branches",
+		[BY_MISPREDICTED] = "mispredicted",
+		[BY_P99] = "p99",
+	};
+
+	for (u32 i = 0; i < SORTS; i++) {
+		if (!strcmp(names[i], name)) {
+			*ret_sort = i;
+			return 0;
+		}
+	}
+	return bus_invalid(error, "sort", name,
+			   "samples, latency, memory, dram, remote, branches, mispredicted or p99");
+}
+
+static int reply_page(sd_bus_message *message, const struct rows *rows, u32 offset, u32 limit)
+{
+	sd_bus_message *reply = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_return(message, &reply);
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "u", rows->count);
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "a{sv}");
+	for (u32 i = offset; i < rows->count && i - offset < limit && r >= 0; i++)
+		r = append_row(reply, &rows->rows[i]);
+	if (r >= 0)
+		r = sd_bus_message_close_container(reply);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return r;
+}
+
+int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	struct rows rows = { 0 };
+	u32 offset, limit;
+	const char *sort;
+	int r;
+
+	r = sd_bus_message_read(message, "suu", &sort, &offset, &limit);
+	if (r >= 0)
+		r = parse_sort(sort, &rows.sort, error);
+	if (r >= 0)
+		r = bus_check_limit(limit, error);
+	if (r < 0)
+		return r;
+	r = worker_call(bus->worker, read_rows, &rows);
+	if (r >= 0 && !bus->caller.owner && !bus->caller.reads)
+		keep_delegated(&rows, bus->caller.uid);
+	if (r >= 0)
+		r = reply_page(message, &rows, offset, limit);
+	free(rows.rows);
+	return r;
+}
+
+/* ---- One of them ----------------------------------------------------------- */
+
+/**
+ * struct one - a container that is looked for
+ * @wanted: its cgroup's path, or its name: then the one of that name with most samples
+ * @uid: whose it must be, (uid_t)-1 for anyone's
+ */
+struct one {
+	const char *wanted;
+	uid_t uid;
+	int mount;
+	bool found;
+	struct attribute_container container;
+	struct figures figures;
+};
+
+static bool is_wanted(const struct one *one, const struct attribute_container *c)
+{
+	if (strcmp(*one->wanted == '/' ? c->path : c->name, one->wanted) != 0)
+		return false;
+	return one->uid == (uid_t)-1 || delegated_to(one->mount, c->path, one->uid);
+}
+
+static int read_one(struct worker_state *state, void *arg)
+{
+	struct session *machine = worker_session(state, NULL);
+	struct one *one = arg;
+	u32 room;
+
+	worker_drain(state, machine);
+	profile_settle(machine->profile);
+	room = profile_container_room(machine->profile);
+	for (u32 i = 1; i < room; i++) {
+		const struct attribute_container *c = attributor_container(state->attributor, i);
+		const struct figures *f = profile_container(machine->profile, i);
+
+		if (!c || !f || !is_wanted(one, c))
+			continue;
+		if (one->found && f->samples <= one->figures.samples)
+			continue;
+		one->found = true;
+		one->container = *c;
+		one->figures = *f;
 	}
 	return 0;
 }
 
-static int append_containers(sd_bus_message *reply, const struct containers_request *request)
+static int append_counts(sd_bus_message *reply, const char *key, const u64 *counts, u32 count,
+			 const char *(*name)(u32 i))
 {
-	int r;
+	int r = sd_bus_message_open_container(reply, 'e', "sv");
 
-	r = sd_bus_message_append(reply, "u", request->total);
 	if (r >= 0)
-		r = sd_bus_message_open_container(reply, 'a', "(ssst)");
-	for (u32 i = 0; i < request->count && r >= 0; i++) {
-		const struct container_row *row = &request->rows[i];
+		r = sd_bus_message_append(reply, "s", key);
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'v', "a{st}");
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "{st}");
+	for (u32 i = 0; i < count && r >= 0; i++)
+		if (counts[i] && name(i))
+			r = sd_bus_message_append(reply, "{st}", name(i), counts[i]);
+	for (int i = 0; i < 3 && r >= 0; i++)
+		r = sd_bus_message_close_container(reply);
+	return r;
+}
 
-		r = sd_bus_message_append(reply, "(ssst)", row->container.name,
-					  row->container.runtime, row->container.path,
-					  row->samples);
-	}
+static int append_latency(sd_bus_message *reply, const char *key, const struct histogram *h)
+{
+	int r = sd_bus_message_open_container(reply, 'e', "sv");
+
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "s", key);
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'v', "(tta(ut))");
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'r', "tta(ut)");
+	if (r >= 0)
+		r = bus_append_histogram(reply, h);
+	for (int i = 0; i < 3 && r >= 0; i++)
+		r = sd_bus_message_close_container(reply);
+	return r;
+}
+
+static const char *kind_name(u32 i)
+{
+	static const char *const names[SPE_KINDS] = {
+		[SPE_KIND_LOAD] = "load",
+		[SPE_KIND_STORE] = "store",
+		[SPE_KIND_BRANCH] = "branch",
+		[SPE_KIND_OTHER] = "other",
+	};
+
+	return names[i];
+}
+
+static const char *event_name(u32 i)
+{
+	return spe_event_name((u8)i);
+}
+
+static const char *level_name(u32 i)
+{
+	return spe_level_name((enum spe_level)i);
+}
+
+static int append_one(sd_bus_message *reply, const struct one *one)
+{
+	const struct figures *f = &one->figures;
+	int r = sd_bus_message_open_container(reply, 'a', "{sv}");
+
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}{sv}{sv}", "name", "s",
+					  one->container.name, "runtime", "s",
+					  one->container.runtime, "path", "s", one->container.path,
+					  "samples", "t", f->samples, "simd", "t", f->counts.simd,
+					  "mispredicted", "t", f->counts.mispredicted, "remote",
+					  "t", figures_origin(f, SPE_ORIGIN_REMOTE));
+	if (r >= 0)
+		r = append_counts(reply, "operations", f->counts.kind, SPE_KINDS, kind_name);
+	if (r >= 0)
+		r = append_counts(reply, "events", f->counts.event, FIGURE_EVENTS, event_name);
+	if (r >= 0)
+		r = append_counts(reply, "levels", f->counts.level, SPE_LEVELS, level_name);
+	if (r >= 0)
+		r = append_latency(reply, "latency_total", &f->latency[PROFILE_TOTAL]);
+	if (r >= 0)
+		r = append_latency(reply, "latency_issue", &f->latency[PROFILE_ISSUE]);
+	if (r >= 0)
+		r = append_latency(reply, "latency_translation", &f->latency[PROFILE_TRANSLATION]);
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-int bus_get_containers(sd_bus_message *m, void *userdata, sd_bus_error *error)
+int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	struct containers_request request = { 0 };
-	sd_bus_message *reply = NULL;
 	struct bus *bus = userdata;
+	struct one one = { .uid = (uid_t)-1, .mount = -1 };
+	sd_bus_message *reply = NULL;
 	int r;
 
-	r = sd_bus_message_read(m, "uu", &request.offset, &request.limit);
+	r = sd_bus_message_read(message, "s", &one.wanted);
 	if (r < 0)
 		return r;
-	r = bus_check_limit(request.limit, error);
-	if (r < 0)
-		return r;
-	r = worker_call(bus->worker, read_containers, &request);
+	if (!bus->caller.owner && !bus->caller.reads) {
+		one.uid = bus->caller.uid;
+		one.mount = delegated_open();
+	}
+	r = worker_call(bus->worker, read_one, &one);
+	if (one.mount >= 0)
+		close(one.mount);
+	if (r >= 0 && !one.found)
+		return sd_bus_error_setf(error, BUS_NAME ".NoSuchContainer",
+					 "There is no container \"%.256s\" with samples%s.",
+					 one.wanted,
+					 one.uid == (uid_t)-1 ? "" : " in a cgroup of yours");
 	if (r >= 0)
-		r = sd_bus_message_new_method_return(m, &reply);
+		r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
-		r = append_containers(reply, &request);
+		r = append_one(reply, &one);
 	if (r >= 0)
 		r = sd_bus_send(NULL, reply, NULL);
 	sd_bus_message_unref(reply);
-	free(request.rows);
 	return r;
 }

@@ -30,6 +30,9 @@ const char *bus_backend_name(u8 backend);
 /** bus_reply_memfd() - answer with a sealed memfd that holds @size bytes */
 int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data, size_t size);
 
+/** bus_append_histogram() - "tta(ut)": count, sum, and (upper bound, count) of what is not 0 */
+int bus_append_histogram(sd_bus_message *reply, const struct histogram *histogram);
+
 /** bus_session_of() - the session whose object @path is; SESSION_MACHINE for the Manager */
 int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE]);
 
@@ -54,6 +57,7 @@ int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 
 /* bus-container.c */
 int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 /** bus_add_sessions(), bus_add_cpus() - put the objects there */
 int bus_add_sessions(struct bus *bus);

@@ -57,7 +57,7 @@ static int read_histogram(struct worker_state *state, void *arg)
 	return 0;
 }
 
-static int append_histogram(sd_bus_message *reply, const struct histogram *h)
+int bus_append_histogram(sd_bus_message *reply, const struct histogram *h)
 {
 	int r;
 
@@ -98,7 +98,7 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
 		return bus_session_error(error, r, session, NULL);
 	r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
-		r = append_histogram(reply, &request.histogram);
+		r = bus_append_histogram(reply, &request.histogram);
 	if (r >= 0)
 		r = sd_bus_send(NULL, reply, NULL);
 	sd_bus_message_unref(reply);

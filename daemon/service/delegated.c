@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "delegated.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+int delegated_open(void)
+{
+	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		int fd = open(places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+		struct statfs fs;
+
+		if (fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC)
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -ENOENT;
+}
+
+bool delegated_to(int mount, const char *path, uid_t uid)
+{
+	char part[PATH_MAX];
+	bool owned = false;
+	struct stat st;
+	size_t end;
+
+	while (*path == '/')
+		path++;
+	if (!*path || strlen(path) >= sizeof(part))
+		return false;
+	strcpy(part, path);
+	/* From the whole of it upwards: that it is there is looked at first. */
+	for (end = strlen(part); end; end--) {
+		if (part[end] && part[end] != '/')
+			continue;
+		part[end] = '\0';
+		if (fstatat(mount, part, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+			return false;
+		owned |= st.st_uid == uid;
+	}
+	return owned;
+}
