@@ -5,6 +5,8 @@
 
 #include "data-source.h"
 #include "layout.h"
+#include "lines.h"
+#include "pages.h"
 #include "profile-read.h"
 #include "table.h"
 #include "traits.h"
@@ -131,6 +133,8 @@ struct profile {
 	u8 unit;
 	struct location_table *locations;
 	struct way way;
+	struct lines lines;
+	struct pages pages;
 	struct process_tally *processes;
 	u32 process_count; /* capacities, grown to what the attributor uses */
 	struct container_tally *gone;

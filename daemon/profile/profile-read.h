@@ -13,6 +13,8 @@
 #define SPEPROF_PROFILE_READ_H
 
 #include "figures.h"
+#include "lines.h"
+#include "pages.h"
 #include "profile.h"
 
 /** profile_settle() - bring all that follows up to date; changes nothing of what is counted */
@@ -48,5 +50,14 @@ const struct figures *profile_unattributed(const struct profile *profile);
  */
 bool profile_process(const struct profile *profile, u32 index, struct figures *ret_figures);
 u32 profile_process_room(const struct profile *profile);
+
+/**
+ * profile_lines(), profile_pages() - the tables of hot cache lines, and of pages and nodes
+ *
+ *	for (e = NULL; (e = heavy_next(&lines->table, e));)
+ *		line = (const struct hot_line *)e;
+ */
+const struct lines *profile_lines(const struct profile *profile);
+const struct pages *profile_pages(const struct profile *profile);
 
 #endif

@@ -409,6 +409,16 @@ const struct figures *profile_machine(const struct profile *profile)
 	return &profile->machine;
 }
 
+const struct lines *profile_lines(const struct profile *profile)
+{
+	return &profile->lines;
+}
+
+const struct pages *profile_pages(const struct profile *profile)
+{
+	return &profile->pages;
+}
+
 u32 profile_container_room(const struct profile *profile)
 {
 	return profile->container_count;

@@ -7,6 +7,8 @@
 
 #define DEFAULT_LOCATIONS 32768
 #define DEFAULT_CONTEXTS  65536
+#define DEFAULT_LINES	  1024
+#define DEFAULT_PAGES	  4096
 
 #define ANCHOR_NS    1000 /* between the two clocks that are read at a window's start */
 #define SWITCHING_NS 2000 /* from sched_switch to the other task */
@@ -31,6 +33,11 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	r = location_table_new(locations, &p->traits, &p->locations);
 	if (r >= 0)
 		r = traits_init(&p->traits);
+	if (r >= 0)
+		r = lines_init(&p->lines, config && config->lines ? config->lines : DEFAULT_LINES);
+	if (r >= 0)
+		r = pages_init(&p->pages, config && config->pages ? config->pages : DEFAULT_PAGES,
+			       config ? config->nodes : NULL);
 	if (r < 0) {
 		profile_free(p);
 		return r;
@@ -62,6 +69,8 @@ struct profile *profile_free(struct profile *profile)
 		for (struct profile_observer *o = profile->observers; o; o = o->next)
 			o->profile = NULL;
 		traits_deinit(&profile->traits);
+		lines_deinit(&profile->lines);
+		pages_deinit(&profile->pages);
 		location_table_free(profile->locations);
 		processes_clear(profile);
 		free(profile->processes);
@@ -79,6 +88,8 @@ void profile_reset(struct profile *profile)
 {
 	location_table_clear(profile->locations);
 	traits_clear(&profile->traits);
+	lines_clear(&profile->lines);
+	pages_clear(&profile->pages);
 	processes_clear(profile);
 	memset(profile->who, 0, sizeof(profile->who));
 	if (profile->gone)
@@ -261,9 +272,10 @@ static inline __attribute__((__always_inline__)) void fetch(const struct profile
 	__builtin_prefetch(&w->entry->detail, 1);
 }
 
-/* Returns what the sample is. */
+/* Returns what the sample is; @ret_who: whose. */
 static inline __attribute__((__always_inline__)) const struct traits *
-brief_add(struct profile *p, const struct origin *origin, const struct brief *b)
+brief_add(struct profile *p, const struct origin *origin, const struct brief *b,
+	  const struct who **ret_who)
 {
 	u64 n = p->way.count++;
 	const struct traits *t = traits_get(p, b, origin->encoding);
@@ -274,6 +286,7 @@ brief_add(struct profile *p, const struct origin *origin, const struct brief *b)
 	w->facts.latency = (latency_lanes){ b->latency[0], b->latency[1], b->latency[2] };
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		w->facts.bucket[i] = bucket_of(p, b->latency[i]) | t->absent[i];
+	*ret_who = who;
 	who_add(p, who, t, &w->facts);
 	location_prepare(p->locations,
 			 location_place(spe_address_va(b->pc), spe_address_el(b->pc) != 0),
@@ -299,26 +312,84 @@ static void contexts_add(struct profile *p, const struct spe_sample *s)
 	}
 }
 
+static void line_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
+		     const struct traits *t, const struct who *who)
+{
+	bool physical = spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_PA));
+	u64 va = spe_address_va(s->address[SPE_ADDRESS_VA]);
+	u64 pc = s->address[SPE_ADDRESS_PC];
+
+	lines_add(&p->lines, &(struct line_sample){
+		.address = physical ? s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS : va,
+		.owner = physical ? LINE_PHYSICAL : (s64)va < 0 ? LINE_KERNEL : who->owner,
+		.place = location_place(spe_address_va(pc), spe_address_el(pc) != 0),
+		.place_owner = who->owner,
+		.thread = who->key >> 32 == WHO_NOBODY ? who->key + origin->cpu : who->key,
+		.cpu = origin->cpu,
+		.latency = s->counter[SPE_COUNTER_TOTAL],
+		.store = (t->flags & TRAITS_KIND) == SPE_KIND_STORE,
+		.snooped = t->origin.flags & (SPE_ORIGIN_SNOOPED | SPE_ORIGIN_PEER),
+	});
+}
+
+static void page_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
+		     const struct traits *t, const struct who *who)
+{
+	u64 pc = s->address[SPE_ADDRESS_PC];
+
+	pages_add(&p->pages, &(struct page_sample){
+		.address = s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS,
+		.owner = who->owner,
+		.place = location_place(spe_address_va(pc), spe_address_el(pc) != 0),
+		.cpu = origin->cpu,
+		.latency = s->counter[SPE_COUNTER_TOTAL],
+		.store = (t->flags & TRAITS_KIND) == SPE_KIND_STORE,
+		.dram = t->origin.level == SPE_LEVEL_DRAM ||
+			t->origin.level == SPE_LEVEL_BEYOND_LLC,
+		.remote = t->origin.flags & SPE_ORIGIN_REMOTE,
+	});
+}
+
+/* What few samples have. */
+static void rare_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
+		     const struct traits *t, const struct who *who)
+{
+	if (t->flags & TRAITS_CONTEXTS)
+		contexts_add(p, s);
+	if (t->flags & TRAITS_LINE)
+		line_add(p, origin, s, t, who);
+	if (t->flags & TRAITS_PAGE)
+		page_add(p, origin, s, t, who);
+}
+
+#define TRAITS_RARE (TRAITS_CONTEXTS | TRAITS_LINE | TRAITS_PAGE)
+
 static void sample_add(struct profile *p, const struct origin *origin, const struct spe_sample *s)
 {
 	const struct brief b = brief_of(s);
+	const struct traits *t;
+	const struct who *who;
 
-	if (brief_add(p, origin, &b)->flags & TRAITS_CONTEXTS)
-		contexts_add(p, s);
+	t = brief_add(p, origin, &b, &who);
+	if (t->flags & TRAITS_RARE)
+		rare_add(p, origin, s, t, who);
 }
 
 /* As sample_add(), but that what is not used of a record is not read. */
 static void run_add(struct profile *p, const struct origin *origin, const struct spe_run *run)
 {
 	struct spe_sample s, whole;
+	const struct traits *t;
+	const struct who *who;
 	struct brief b;
 
 	for (u32 i = 0; i < run->count; i++) {
 		spe_layout_read(&p->layouts.layout[run->layout[i]], run->raw[i], &s);
 		b = brief_of(&s);
-		if (brief_add(p, origin, &b)->flags & TRAITS_CONTEXTS) {
+		t = brief_add(p, origin, &b, &who);
+		if (t->flags & TRAITS_RARE) {
 			spe_run_sample(&p->layouts, run, i, &whole);
-			contexts_add(p, &whole);
+			rare_add(p, origin, &whole, t, who);
 		}
 	}
 }

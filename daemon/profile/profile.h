@@ -9,6 +9,7 @@
 #include "attribute.h"
 #include "figures.h"
 #include "filter.h"
+#include "nodes.h"
 #include "record.h"
 #include "source.h"
 #include "symbols.h"
@@ -20,11 +21,17 @@
  * @contexts: values of each Context packet counted one by one, a power of two; 0 for
  *	the default (65536)
  * @midr: MIDR_EL1 for windows that do not say which core took them; 0 for none
+ * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the
+ *	defaults (1024, 4096)
+ * @nodes: of this machine, for pages; the caller's until the profile is freed. NULL: unknown
  * @filter: what counts; stays the caller's until the profile is freed. NULL: everything
  */
 struct profile_config {
 	u32 locations;
 	u32 contexts;
+	u32 lines;
+	u32 pages;
+	const struct nodes *nodes;
 	u64 midr;
 	const struct filter *filter;
 };
@@ -95,6 +102,15 @@ u64 profile_container_samples(const struct profile *profile, u32 index);
 
 /** profile_histogram() - latency of the whole machine; valid until the next window */
 const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency);
+
+/**
+ * profile_hot_json() - cache lines that are shared, pages and nodes, as text (json.md)
+ * @symbols, @live: as for profile_view()
+ * @limit: lines and pages, 0 for all
+ * @ret_text: allocated
+ */
+int profile_hot_json(struct profile *profile, struct symbols *symbols, bool live, u32 limit,
+		     char **ret_text);
 
 /**
  * profile_summary_json() - the summary of the JSON contract, as text

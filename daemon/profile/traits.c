@@ -55,6 +55,17 @@ static void fill_ones(struct traits *t, enum spe_op_kind kind)
 	memcpy(t->ones, ones, sizeof(ones));
 }
 
+/* What shares lines and waits for nodes is what the first level cache does not have. */
+static u8 memory_flags(const struct spe_sample *s, const struct spe_origin *origin)
+{
+	bool physical = spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_PA));
+	bool known = physical || spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_VA));
+
+	if (origin->level == SPE_LEVEL_L1)
+		return 0;
+	return (known ? TRAITS_LINE : 0) | (physical ? TRAITS_PAGE : 0);
+}
+
 void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 		 struct traits *ret_traits)
 {
@@ -76,8 +87,10 @@ void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 		t.flags |= TRAITS_SIMD;
 	if (has_more_contexts(&sample))
 		t.flags |= TRAITS_CONTEXTS;
-	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE)
+	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE) {
 		t.origin = spe_sample_origin(sources, &sample);
+		t.flags |= memory_flags(&sample, &t.origin);
+	}
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		if (!spe_sample_has(&sample, SPE_HAS_COUNTER(counters[i])))
 			t.absent[i] = HISTOGRAM_NONE;

@@ -54,6 +54,10 @@ static const struct program programs[SPE_PROGRAMS] = {
 				      4,
 				      { ACT_SHARED_READ, ACT_COMPUTE, ACT_SHARED_WRITE,
 					ACT_LOOP } },
+	[SPE_PROGRAM_SHARED_WORD] = { "shared_word",
+				      4,
+				      { ACT_SHARED_READ, ACT_COMPUTE, ACT_SHARED_WRITE,
+					ACT_LOOP } },
 	[SPE_PROGRAM_GATHER] = { "gather", 4, { ACT_COMPUTE, ACT_GATHER, ACT_COMPUTE, ACT_LOOP } },
 	[SPE_PROGRAM_MEMCPY] = { "memcpy", 3, { ACT_COMPUTE, ACT_COPY, ACT_LOOP } },
 	[SPE_PROGRAM_MIX] = { "mix",
@@ -173,8 +177,9 @@ static void shared(struct spe_synthetic *s, u8 subclass, struct spe_operation *o
 	bool away = *s->config.line_owner != s->config.cpu;
 
 	*s->config.line_owner = s->config.cpu;
-	/* Each CPU has its own word: nothing is shared but the line. */
-	memory_access(s, 8ULL * s->config.cpu, away ? TIER_PEER : TIER_L1, subclass, false, op);
+	/* Each CPU has its own word, so that nothing is shared but the line; or all have one. */
+	memory_access(s, s->config.program == SPE_PROGRAM_SHARED_WORD ? 0 : 8ULL * s->config.cpu,
+		      away ? TIER_PEER : TIER_L1, subclass, false, op);
 }
 
 static void gather(struct spe_synthetic *s, struct spe_operation *op)
@@ -310,7 +315,8 @@ static const char *refuse(const struct spe_synthetic_config *config)
 		return "el: above 2";
 	if (config->cpu > 1)
 		return "cpu: neither 0 nor 1";
-	if (config->program == SPE_PROGRAM_SHARED_LINE && !config->line_owner)
+	if ((config->program == SPE_PROGRAM_SHARED_LINE ||
+	     config->program == SPE_PROGRAM_SHARED_WORD) && !config->line_owner)
 		return "line_owner: missing, the program shares a line";
 	return NULL;
 }

@@ -20,6 +20,7 @@ enum spe_program {
 	SPE_PROGRAM_GATHER,	/* SVE gather loads, some partly predicated (FEAT_SPEv1p1) */
 	SPE_PROGRAM_MEMCPY,	/* Memory Copy by FEAT_MOPS, source and destination alike often */
 	SPE_PROGRAM_MIX,	/* a loop of all but the shared line */
+	SPE_PROGRAM_SHARED_WORD,/* two CPUs write the same word of one */
 	SPE_PROGRAMS,
 };
 
@@ -39,7 +40,7 @@ enum spe_program {
  * @pc: virtual address of its first instruction
  * @va: virtual address of its data, a multiple of the page size
  * @working_set: bytes of data, a power of two, 4 KiB to 1 GiB
- * @line_owner: for the shared line: the CPU that has it, the same variable for both; else NULL
+ * @line_owner: for the shared line and word: the CPU that has it, the same variable for both; else NULL
  * @seed: any value
  */
 struct spe_synthetic_config {

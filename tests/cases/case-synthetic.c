@@ -96,6 +96,29 @@ static void synthetic_shared_line(struct spe_check *check)
 	SPE_CHECK_EQ(check, one.truth.source[SPE_SOURCE_PEER_CORE], 1000);
 }
 
+/* The same word of the same line, where the shared line has a word for each CPU. */
+static void synthetic_shared_word(struct spe_check *check)
+{
+	static const struct {
+		enum spe_program program;
+		u64 apart;
+	} rows[] = { { SPE_PROGRAM_SHARED_LINE, 8 }, { SPE_PROGRAM_SHARED_WORD, 0 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spe_synthetic_config config = config_of(rows[i].program, 4096);
+		struct spe_operation a, b;
+
+		config.cpu = 1;
+		if (!start(check, rows[i].program, 4096) ||
+		    !SPE_CHECK_EQ(check, spe_synthetic_init(&other, &config, NULL), 0))
+			return;
+		spe_synthetic_next(&one, &a);
+		spe_synthetic_next(&other, &b);
+		SPE_CHECK_EQ(check, b.va - a.va, rows[i].apart);
+		SPE_CHECK_EQ(check, b.source, SPE_SOURCE_PEER_CORE);
+	}
+}
+
 static void check_share(struct spe_check *check, u64 part, u64 whole, u64 permille)
 {
 	/* Over 10^5 draws 8 per mille are five deviations of a fair coin. */
@@ -350,6 +373,7 @@ static const struct spe_case cases[] = {
 	{ "chase", synthetic_chase },
 	{ "stream", synthetic_stream },
 	{ "shared line", synthetic_shared_line },
+	{ "shared word", synthetic_shared_word },
 	{ "branchy", synthetic_branchy },
 	{ "gather", synthetic_gather },
 	{ "memcpy", synthetic_memcpy },

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Hot cache lines, pages and nodes against programs and machines whose truth is known. */
+#include "test.h"
+
+#include "profile-read.h"
+#include "synthetic.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NEOVERSE_N1 0x413fd0c1
+#define VA	    0x500000ULL
+#define PC	    0x400000ULL
+
+struct fixture {
+	char sys[64];
+	struct nodes nodes;
+	struct attributor *attributor;
+	struct profile *profile;
+};
+
+static void put(const char *sys, const char *name, const char *text)
+{
+	char path[256], *slash;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", sys, name);
+	for (slash = strchr(path + strlen(sys) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* Two nodes with a CPU each; blocks of 256 MiB, those of node 1 on both sides of node 0's. */
+static void make_sys(const char *sys)
+{
+	put(sys, "devices/system/memory/block_size_bytes", "10000000\n");
+	put(sys, "devices/system/node/node0/cpu0/online", "1\n");
+	put(sys, "devices/system/node/node0/memory4/phys_index", "00000004\n");
+	put(sys, "devices/system/node/node0/memory5/phys_index", "00000005\n");
+	put(sys, "devices/system/node/node1/cpu1/online", "1\n");
+	put(sys, "devices/system/node/node1/cpumap", "2\n");
+	put(sys, "devices/system/node/node1/memory3/phys_index", "00000003\n");
+	put(sys, "devices/system/node/node1/memory6/phys_index", "00000006\n");
+	put(sys, "devices/system/node/node99/memory7/phys_index", "00000007\n");
+	put(sys, "devices/system/node/possible", "0-1\n");
+}
+
+static int setup(void **state)
+{
+	const struct attributor_config attribution = { 0 };
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct profile_config config = { .nodes = &f->nodes };
+
+	assert_non_null(f);
+	strcpy(f->sys, "/tmp/speprof-sys-XXXXXX");
+	assert_non_null(mkdtemp(f->sys));
+	make_sys(f->sys);
+	assert_int_equal(nodes_read(f->sys, &f->nodes), 0);
+	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
+	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
+	for (s32 pid = 10; pid < 13; pid++)
+		attributor_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
+								      .pid = 10,
+								      .tid = pid,
+								      .name = "sharer" });
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	char command[128];
+
+	profile_free(f->profile);
+	attributor_free(f->attributor);
+	nodes_deinit(&f->nodes);
+	snprintf(command, sizeof(command), "rm -r %s", f->sys);
+	assert_int_equal(system(command), 0);
+	free(f);
+	return 0;
+}
+
+/* The record of an operation, as a window of its CPU. */
+static void take(struct profile *profile, const struct spe_operation *op, u32 cpu, u64 midr)
+{
+	const struct spe_sample sample = {
+		.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS | SPE_HAS_OP |
+			   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
+			   SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) |
+			   (op->has & SPE_OPERATION_VA ? SPE_HAS_ADDRESS(SPE_ADDRESS_VA) : 0) |
+			   (op->has & SPE_OPERATION_PA ? SPE_HAS_ADDRESS(SPE_ADDRESS_PA) : 0) |
+			   (op->has & SPE_OPERATION_SOURCE ? SPE_HAS_SOURCE : 0),
+		.address = { [SPE_ADDRESS_PC] = op->pc,
+			     [SPE_ADDRESS_VA] = op->va | 0xa5ULL << 56,
+			     [SPE_ADDRESS_PA] = op->pa | SPE_BIT(63) },
+		.counter = { [SPE_COUNTER_TOTAL] = (u16)op->total },
+		.context = { op->contextidr_el1 },
+		.op_class = op->op_class,
+		.op_subclass = op->op_subclass,
+		.events = op->events,
+		.events_size = 4,
+		.source = op->source,
+		.source_size = 1,
+	};
+	struct source_window window = { .cpu = cpu, .tid = -1, .midr = midr };
+	u8 record[64];
+	int n = spe_record_encode(&sample, record, sizeof(record));
+
+	assert_true(n > 0);
+	window.data = record;
+	window.len = (size_t)n;
+	profile_window(profile, &window);
+}
+
+/* Two CPUs run @program in turn; @physical: as PMSCR.PA would have it. */
+static void share(struct profile *profile, enum spe_program program, u64 midr, bool physical,
+		  u32 operations)
+{
+	struct spe_synthetic cpus[2];
+	struct spe_operation op;
+	u8 owner = 0;
+
+	for (u8 i = 0; i < 2; i++) {
+		const struct spe_synthetic_config config = {
+			.program = program,
+			.cpu = i,
+			.context = 10 + i,
+			.pc = PC + 0x1000 * i,
+			.va = VA,
+			.working_set = 4096,
+			.line_owner = &owner,
+			.seed = i,
+		};
+
+		assert_int_equal(spe_synthetic_init(&cpus[i], &config, NULL), 0);
+	}
+	for (u32 i = 0; i < operations; i++) {
+		spe_synthetic_next(&cpus[i & 1], &op);
+		if (!physical)
+			op.has &= ~(u32)SPE_OPERATION_PA;
+		if (!midr)
+			op.has &= ~(u32)SPE_OPERATION_SOURCE;
+		take(profile, &op, i & 1, midr);
+	}
+}
+
+static const struct hot_line *only_line(const struct fixture *f, u64 address)
+{
+	const struct hot_line *line = (struct hot_line *)heavy_next(&profile_lines(f->profile)->table,
+								    NULL);
+
+	assert_non_null(line);
+	assert_int_equal(line->head.key[0], address / LINE_SIZE);
+	assert_null(heavy_next(&profile_lines(f->profile)->table, (struct heavy *)line));
+	return line;
+}
+
+/* What sharers there are: each of the CPUs with its load and its store, nothing else. */
+static void assert_sharers(const struct hot_line *line, u32 apart)
+{
+	u32 seen = 0, samples = 0;
+
+	for (unsigned int i = 0; i < LINE_SHARERS; i++) {
+		const struct line_sharer *s = &line->sharer[i];
+		u32 step = (u32)(s->place - PC - 0x1000 * s->cpu);
+
+		if (!s->samples)
+			continue;
+		assert_true(s->cpu < 2 && (step == 0 || step == 8));
+		assert_int_equal(s->offset, apart * s->cpu);
+		assert_int_equal(s->stores, step == 8 ? s->samples : 0);
+		seen |= 1U << (2 * s->cpu + (step == 8));
+		samples += s->samples;
+	}
+	assert_int_equal(seen, 0xf);
+	assert_int_equal(samples, line->samples);
+}
+
+static void test_lines(void **state)
+{
+	static const struct {
+		const char *name;
+		enum spe_program program;
+		u64 midr;
+		bool physical;
+		enum line_sharing want;
+		u32 apart;
+	} rows[] = {
+		{ "false", SPE_PROGRAM_SHARED_LINE, NEOVERSE_N1, false, LINE_FALSE, 8 },
+		{ "true", SPE_PROGRAM_SHARED_WORD, NEOVERSE_N1, false, LINE_TRUE, 0 },
+		{ "false, physical", SPE_PROGRAM_SHARED_LINE, NEOVERSE_N1, true, LINE_FALSE, 8 },
+		{ "false, suspected", SPE_PROGRAM_SHARED_LINE, 0, false, LINE_FALSE, 8 },
+		{ "true, suspected", SPE_PROGRAM_SHARED_WORD, 0, false, LINE_TRUE, 0 },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct hot_line *line;
+
+		test_row("%s", rows[i].name);
+		profile_reset(f->profile);
+		share(f->profile, rows[i].program, rows[i].midr, rows[i].physical, 8000);
+		line = only_line(f, rows[i].physical ? (VA & SPE_MASK(35, 0)) | SPE_BIT(39) : VA);
+		assert_row(line_sharing(line) == rows[i].want);
+		assert_row(line_suspected(line) == !rows[i].midr);
+		assert_row(line_cpus(line) == 2);
+		assert_row((line->head.key[1] == LINE_PHYSICAL) == rows[i].physical);
+		/* In step each access of either finds the line away: all but those before it was let in. */
+		assert_row(line->samples > 3950 && line->samples <= 4000);
+		assert_row(line->stores > 1970 && line->stores <= 2000);
+		assert_row(line->snooped == (rows[i].midr ? line->samples - line->stores : 0));
+		assert_sharers(line, rows[i].apart);
+	}
+}
+
+static struct line_sample access_of(u64 address, u32 cpu, u64 thread, bool store)
+{
+	return (struct line_sample){ .address = address,
+				     .owner = 1,
+				     .place = 0x1000 + address % LINE_SIZE,
+				     .place_owner = 1,
+				     .thread = thread,
+				     .cpu = cpu,
+				     .latency = 10,
+				     .store = store,
+				     .snooped = true };
+}
+
+/* A thread that moves shares nothing; readers share without harm; a flag written once is no word. */
+static void test_sharing(void **state)
+{
+	struct lines lines;
+	const struct hot_line *line;
+
+	(void)state;
+	assert_int_equal(lines_init(&lines, 64), 0);
+	for (u32 i = 0; i < 1000; i++) {
+		struct line_sample moved = access_of(0x1000, i / 100, 7, i & 1);
+		struct line_sample read = access_of(0x2000 + 8 * (i & 3), i & 3, i & 3, false);
+		struct line_sample late = access_of(0x3000 + 8 * (i & 1), i & 1, i & 1, true);
+
+		/* Who makes the words writes both of them. */
+		if (i < 4)
+			late = access_of(0x3000 + 8 * (i & 1), 0, 0, true);
+		lines_add(&lines, &moved);
+		lines_add(&lines, &read);
+		lines_add(&lines, &late);
+	}
+	line = (struct hot_line *)heavy_find(&lines.table, 0x1000 / LINE_SIZE, 1);
+	assert_int_equal(line_sharing(line), LINE_PRIVATE);
+	assert_int_equal(line_cpus(line), 10);
+	line = (struct hot_line *)heavy_find(&lines.table, 0x2000 / LINE_SIZE, 1);
+	assert_int_equal(line_sharing(line), LINE_READ);
+	line = (struct hot_line *)heavy_find(&lines.table, 0x3000 / LINE_SIZE, 1);
+	assert_int_equal(line_sharing(line), LINE_FALSE);
+	assert_int_equal(line->samples, 1000);
+	assert_int_equal(line->latency_sum, 10000);
+	lines_deinit(&lines);
+}
+
+/* Of a stream of keys that come once, those that come often stay, with all they counted. */
+static void test_heavy(void **state)
+{
+	struct test_entry {
+		struct heavy head;
+		u64 count;
+	} *e;
+	struct heavy_table table;
+	struct heavy **sorted;
+	u32 count;
+
+	(void)state;
+	assert_int_equal(heavy_init(&table, sizeof(*e), 256), 0);
+	for (u64 i = 0; i < 200000; i++) {
+		e = (struct test_entry *)heavy_add(&table, i & 1 ? i : i / 2 % 8 + 1000000, 5, 1);
+		e->count++;
+	}
+	sorted = heavy_sorted(&table, &count);
+	assert_non_null(sorted);
+	assert_int_equal(count, 256);
+	for (u32 i = 0; i < 8; i++) {
+		e = (struct test_entry *)sorted[i];
+		assert_in_range(e->head.key[0], 1000000, 1000007);
+		assert_int_equal(e->count, 12500);
+		assert_ptr_equal(heavy_find(&table, e->head.key[0], 5), e);
+	}
+	assert_null(heavy_find(&table, 1000000, 6));
+	assert_int_equal(table.evicted, 100000 + 8 - 256);
+	free(sorted);
+	heavy_clear(&table);
+	assert_null(heavy_next(&table, NULL));
+	heavy_deinit(&table);
+}
+
+static void test_nodes(void **state)
+{
+	struct fixture *f = *state;
+	struct nodes none;
+
+	assert_int_equal(f->nodes.count, 3);
+	assert_int_equal(nodes_of_address(&f->nodes, 0x2fffffff), NODE_NONE);
+	assert_int_equal(nodes_of_address(&f->nodes, 0x30000000), 1);
+	assert_int_equal(nodes_of_address(&f->nodes, 0x40000000), 0);
+	assert_int_equal(nodes_of_address(&f->nodes, 0x5fffffff), 0);
+	assert_int_equal(nodes_of_address(&f->nodes, 0x60000000), 1);
+	assert_int_equal(nodes_of_address(&f->nodes, 0x70000000), NODE_NONE);
+	assert_int_equal(nodes_of_cpu(&f->nodes, 0), 0);
+	assert_int_equal(nodes_of_cpu(&f->nodes, 1), 1);
+	assert_int_equal(nodes_of_cpu(&f->nodes, 2), NODE_NONE);
+	assert_int_equal(nodes_of_cpu(&f->nodes, 70000), NODE_NONE);
+	assert_int_equal(nodes_read("/nonexistent", &none), 0);
+	assert_int_equal(nodes_of_address(&none, 0), NODE_NONE);
+	nodes_deinit(&none);
+}
+
+/* A load that DRAM served, from @cpu. */
+static void load(struct profile *profile, u64 pa, u32 cpu)
+{
+	const struct spe_operation op = {
+		.pc = PC,
+		.va = VA,
+		.pa = pa,
+		.total = 200,
+		.contextidr_el1 = 10,
+		.op_class = SPE_OP_LOAD_STORE,
+		.events = 1 << 1 | 1 << 2 | 1 << 3,
+		.source = 0xe,
+		.has = SPE_OPERATION_VA | SPE_OPERATION_PA | SPE_OPERATION_SOURCE,
+	};
+
+	take(profile, &op, cpu, NEOVERSE_N1);
+}
+
+static u64 number(json_object *o, const char *key)
+{
+	return json_object_get_uint64(json_object_object_get(o, key));
+}
+
+static void test_pages(void **state)
+{
+	struct fixture *f = *state;
+	json_object *root, *list, *page;
+	struct symbols *symbols;
+	char *text;
+
+	for (u32 i = 0; i < 300; i++)
+		load(f->profile, 0x40000000 + (i & 0xff8), i % 3);
+	for (u32 i = 0; i < 100; i++)
+		load(f->profile, 0x60001000 + 4096 * (i & 1), 0);
+	load(f->profile, 0x90000000, 1);
+	assert_int_equal(symbols_new(0, &symbols), 0);
+	assert_int_equal(profile_hot_json(f->profile, symbols, false, 2, &text), 0);
+	root = json_tokener_parse(text);
+	assert_non_null(root);
+	list = json_object_object_get(root, "pages");
+	assert_int_equal(json_object_array_length(list), 2);
+	page = json_object_array_get_idx(list, 0);
+	assert_string_equal(json_object_get_string(json_object_object_get(page, "address")),
+			    "0x40000000");
+	assert_int_equal(number(page, "node"), 0);
+	assert_int_equal(number(page, "samples"), 300);
+	assert_int_equal(number(page, "dram"), 300);
+	/* Of CPU 2 it is not known. */
+	assert_int_equal(number(page, "other_node"), 100);
+	assert_int_equal(number(page, "latency_sum"), 60000);
+	assert_int_equal(number(page, "pid"), 10);
+	assert_string_equal(json_object_get_string(json_object_object_get(page, "function")),
+			    "0x400000");
+	page = json_object_array_get_idx(list, 1);
+	assert_int_equal(number(page, "node"), 1);
+	assert_int_equal(number(page, "samples"), 50);
+	assert_int_equal(number(page, "other_node"), 50);
+	/* Pairs of nodes: 0 to 0, 0 to 1, 1 to 0, 1 to an unknown one, an unknown one to 0. */
+	list = json_object_object_get(root, "nodes");
+	assert_int_equal(json_object_array_length(list), 5);
+	assert_int_equal(number(json_object_array_get_idx(list, 0), "samples"), 100);
+	assert_int_equal(number(json_object_array_get_idx(list, 1), "samples"), 100);
+	assert_int_equal(number(json_object_array_get_idx(list, 1), "memory_node"), 1);
+	assert_null(json_object_object_get(json_object_array_get_idx(list, 3), "memory_node"));
+	assert_null(json_object_object_get(json_object_array_get_idx(list, 4), "cpu_node"));
+	json_object_put(root);
+	free(text);
+	symbols_free(symbols);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
+		cmocka_unit_test(test_sharing),
+		cmocka_unit_test(test_heavy),
+		cmocka_unit_test_setup_teardown(test_nodes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
