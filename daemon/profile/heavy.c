@@ -7,8 +7,6 @@
 
 #include "zero-pages.h"
 
-#define ONES 0x0101010101010101ULL
-
 static size_t tags_size(const struct heavy_table *t)
 {
 	return t->sets * sizeof(*t->tags);
@@ -56,31 +54,9 @@ static struct heavy *entry_at(const struct heavy_table *t, u32 set, unsigned int
 	return (struct heavy *)(t->entries + ((size_t)set * HEAVY_WAYS + way) * t->size);
 }
 
-static u64 hash(const struct heavy_table *t, u64 key0, u64 key1)
+static struct heavy *find(const struct heavy_table *t, struct heavy_place p, u64 key0, u64 key1)
 {
-	u64 x = (key0 ^ t->seed) * 0x9e3779b97f4a7c15ULL;
-
-	x = (x ^ x >> 32 ^ key1) * 0xd6e8feb86659fd93ULL;
-	return (x ^ x >> 32) * 0x9e3779b97f4a7c15ULL;
-}
-
-struct place {
-	u32 set;
-	u8 tag;
-};
-
-static struct place place_of(const struct heavy_table *t, u64 key0, u64 key1)
-{
-	u64 h = hash(t, key0, key1);
-
-	return (struct place){ .set = (u32)(h >> 32) & (t->sets - 1),
-			       .tag = (u8)((h & 0xffff) * 255 >> 16) + 1 };
-}
-
-static struct heavy *find(const struct heavy_table *t, struct place p, u64 key0, u64 key1)
-{
-	u64 differ = t->tags[p.set] ^ p.tag * ONES;
-	u64 ways = (differ - ONES) & ~differ & ONES << 7;
+	u64 ways = heavy_ways(t, p);
 
 	for (; ways; ways &= ways - 1) {
 		struct heavy *e = entry_at(t, p.set, (unsigned int)__builtin_ctzll(ways) / 8);
@@ -93,12 +69,12 @@ static struct heavy *find(const struct heavy_table *t, struct place p, u64 key0,
 
 struct heavy *heavy_find(const struct heavy_table *table, u64 key0, u64 key1)
 {
-	return find(table, place_of(table, key0, key1), key0, key1);
+	return find(table, heavy_place(table, key0, key1), key0, key1);
 }
 
 struct heavy *heavy_add(struct heavy_table *table, u64 key0, u64 key1, u32 weight)
 {
-	struct place p = place_of(table, key0, key1);
+	struct heavy_place p = heavy_place(table, key0, key1);
 	struct heavy *e = find(table, p, key0, key1), *other;
 	unsigned int way = 0;
 	u64 before;

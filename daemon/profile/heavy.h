@@ -44,6 +44,32 @@ void heavy_deinit(struct heavy_table *table);
 
 void heavy_clear(struct heavy_table *table);
 
+/** struct heavy_place - where the entry of a key is looked for */
+struct heavy_place {
+	u32 set;
+	u8 tag;
+};
+
+static inline struct heavy_place heavy_place(const struct heavy_table *table, u64 key0, u64 key1)
+{
+	u64 x = (key0 ^ table->seed) * 0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ x >> 32 ^ key1) * 0xd6e8feb86659fd93ULL;
+	x = (x ^ x >> 32) * 0x9e3779b97f4a7c15ULL;
+	return (struct heavy_place){ .set = (u32)(x >> 32) & (table->sets - 1),
+				     .tag = (u8)(((x & 0xffff) * 255 >> 16) + 1) };
+}
+
+#define HEAVY_ONES 0x0101010101010101ULL
+
+/* A bit for each way that may have the tag; none: the key has no entry. */
+static inline u64 heavy_ways(const struct heavy_table *table, struct heavy_place place)
+{
+	u64 differ = table->tags[place.set] ^ place.tag * HEAVY_ONES;
+
+	return (differ - HEAVY_ONES) & ~differ & HEAVY_ONES << 7;
+}
+
 /** heavy_find() - the entry of a key, or NULL */
 struct heavy *heavy_find(const struct heavy_table *table, u64 key0, u64 key1);
 

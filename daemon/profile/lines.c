@@ -61,9 +61,6 @@ void lines_add(struct lines *lines, const struct line_sample *s)
 	u16 tag = thread_tag(s->thread);
 	struct hot_line *line;
 
-	if (!s->snooped && !heavy_find(&lines->table, address, s->owner) &&
-	    (!s->store || ++lines->knocks % LINE_KNOCKS))
-		return;
 	line = (struct hot_line *)heavy_add(&lines->table, address, s->owner,
 					    s->snooped ? SNOOPED_WEIGHT : 1);
 	line->samples++;

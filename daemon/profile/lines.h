@@ -94,15 +94,27 @@ int lines_init(struct lines *lines, u32 capacity);
 void lines_deinit(struct lines *lines);
 void lines_clear(struct lines *lines);
 
+#define LINE_KNOCKS 16
+
 /**
- * lines_add() - count a sample
+ * lines_want() - whether lines_add() is to be called for an access
  *
  * A line gets its entry by a snooped load or store, or, as stores have no data source and
- * many cores none at all, by one in LINE_KNOCKS of other stores.
+ * many cores none at all, by one in LINE_KNOCKS of other stores. Of most this is all that is
+ * asked, so that it is inline. Of a line without an entry it may be wrong, seldom.
  */
-void lines_add(struct lines *lines, const struct line_sample *sample);
+static inline bool lines_want(struct lines *lines, u64 address, u64 owner, bool store, bool snooped)
+{
+	struct heavy_place place = heavy_place(&lines->table, address / LINE_SIZE, owner);
 
-#define LINE_KNOCKS 8
+	/* No branch: what comes next is hard to foresee. */
+	lines->knocks += store;
+	return snooped | (heavy_ways(&lines->table, place) != 0) |
+	       (store & (lines->knocks % LINE_KNOCKS == 0));
+}
+
+/** lines_add() - count a sample */
+void lines_add(struct lines *lines, const struct line_sample *sample);
 
 /** line_cpus() - how many CPUs have used it */
 unsigned int line_cpus(const struct hot_line *line);

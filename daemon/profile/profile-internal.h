@@ -96,6 +96,24 @@ struct way {
 /* Values that a Data Source packet may have. */
 #define PROFILE_SOURCES 65536
 
+/* Samples of a window that are more than counted, at most; more than a run has. */
+#define PENDING 512
+
+/**
+ * struct pending - one of them
+ * @owner, @key: as of its struct who, which may be another's by now
+ * @raw, @layout: its record, and which layout it had
+ * @flags, @origin: of its traits
+ */
+struct pending {
+	u64 owner;
+	u64 key;
+	const u8 *raw;
+	u8 layout;
+	u8 flags;
+	u8 origin;
+};
+
 /* Counters have 12 bits, on most cores: buckets of such values are looked up. */
 #define BUCKET_VALUES 4096
 
@@ -133,6 +151,8 @@ struct profile {
 	u8 unit;
 	struct location_table *locations;
 	struct way way;
+	struct pending pending[PENDING]; /* empty between windows */
+	u32 pending_count;
 	struct lines lines;
 	struct pages pages;
 	struct process_tally *processes;

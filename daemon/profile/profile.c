@@ -312,86 +312,146 @@ static void contexts_add(struct profile *p, const struct spe_sample *s)
 	}
 }
 
-static void line_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-		     const struct traits *t, const struct who *who)
+static inline struct pending pending_of(const struct traits *t, const struct who *who,
+					const u8 *raw, u8 layout)
+{
+	return (struct pending){ .owner = who->owner,
+				 .key = who->key,
+				 .raw = raw,
+				 .layout = layout,
+				 .flags = t->flags,
+				 .origin = t->origin.flags };
+}
+
+static inline bool is_store(const struct pending *pending)
+{
+	return (pending->flags & TRAITS_KIND) == SPE_KIND_STORE;
+}
+
+static inline __attribute__((__always_inline__)) void line_add(struct profile *p,
+							       const struct origin *origin,
+							       const struct spe_sample *s,
+							       const struct pending *pending)
 {
 	bool physical = spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_PA));
 	u64 va = spe_address_va(s->address[SPE_ADDRESS_VA]);
+	u64 address = physical ? s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS : va;
+	u64 owner = physical ? LINE_PHYSICAL : (s64)va < 0 ? LINE_KERNEL : pending->owner;
+	bool snooped = pending->origin & (SPE_ORIGIN_SNOOPED | SPE_ORIGIN_PEER);
+	bool nobody = pending->key >> 32 == WHO_NOBODY;
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
+	if (!lines_want(&p->lines, address, owner, is_store(pending), snooped))
+		return;
 	lines_add(&p->lines, &(struct line_sample){
-		.address = physical ? s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS : va,
-		.owner = physical ? LINE_PHYSICAL : (s64)va < 0 ? LINE_KERNEL : who->owner,
+		.address = address,
+		.owner = owner,
 		.place = location_place(spe_address_va(pc), spe_address_el(pc) != 0),
-		.place_owner = who->owner,
-		.thread = who->key >> 32 == WHO_NOBODY ? who->key + origin->cpu : who->key,
+		.place_owner = pending->owner,
+		.thread = nobody ? pending->key + origin->cpu : pending->key,
 		.cpu = origin->cpu,
 		.latency = s->counter[SPE_COUNTER_TOTAL],
-		.store = (t->flags & TRAITS_KIND) == SPE_KIND_STORE,
-		.snooped = t->origin.flags & (SPE_ORIGIN_SNOOPED | SPE_ORIGIN_PEER),
+		.store = is_store(pending),
+		.snooped = snooped,
 	});
 }
 
 static void page_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-		     const struct traits *t, const struct who *who)
+		     const struct pending *pending)
 {
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
 	pages_add(&p->pages, &(struct page_sample){
 		.address = s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS,
-		.owner = who->owner,
+		.owner = pending->owner,
 		.place = location_place(spe_address_va(pc), spe_address_el(pc) != 0),
 		.cpu = origin->cpu,
 		.latency = s->counter[SPE_COUNTER_TOTAL],
-		.store = (t->flags & TRAITS_KIND) == SPE_KIND_STORE,
-		.dram = t->origin.level == SPE_LEVEL_DRAM ||
-			t->origin.level == SPE_LEVEL_BEYOND_LLC,
-		.remote = t->origin.flags & SPE_ORIGIN_REMOTE,
+		.store = is_store(pending),
+		.dram = pending->flags & TRAITS_DRAM,
+		.remote = pending->origin & SPE_ORIGIN_REMOTE,
 	});
 }
 
-/* What few samples have. */
-static void rare_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-		     const struct traits *t, const struct who *who)
-{
-	if (t->flags & TRAITS_CONTEXTS)
-		contexts_add(p, s);
-	if (t->flags & TRAITS_LINE)
-		line_add(p, origin, s, t, who);
-	if (t->flags & TRAITS_PAGE)
-		page_add(p, origin, s, t, who);
-}
+/* What few samples have, but for lines. */
+#define TRAITS_RARE (TRAITS_CONTEXTS | TRAITS_PAGE)
 
-#define TRAITS_RARE (TRAITS_CONTEXTS | TRAITS_LINE | TRAITS_PAGE)
+static void rare_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
+		     const struct pending *pending)
+{
+	if (pending->flags & TRAITS_CONTEXTS)
+		contexts_add(p, s);
+	if (pending->flags & TRAITS_PAGE)
+		page_add(p, origin, s, pending);
+}
 
 static void sample_add(struct profile *p, const struct origin *origin, const struct spe_sample *s)
 {
 	const struct brief b = brief_of(s);
+	struct pending pending;
 	const struct traits *t;
 	const struct who *who;
 
 	t = brief_add(p, origin, &b, &who);
+	pending = pending_of(t, who, NULL, 0);
+	if (t->flags & TRAITS_LINE)
+		line_add(p, origin, s, &pending);
 	if (t->flags & TRAITS_RARE)
-		rare_add(p, origin, s, t, who);
+		rare_add(p, origin, s, &pending);
+}
+
+/* The layout may have been replaced since: then it is not that of the record. */
+static bool layout_is(const struct spe_layout *l, const u8 *raw)
+{
+	u64 differ = 0;
+
+	for (unsigned int i = 0; i < SPE_LAYOUT_WORDS; i++)
+		differ |= (spe_get_le64(raw + 8 * i) ^ l->match[i]) & l->mask[i];
+	return !differ;
+}
+
+/* Those of a window that are more than counted. */
+static void pending_settle(struct profile *p, const struct origin *origin)
+{
+	for (u32 i = 0; i < p->pending_count; i++) {
+		const struct pending *pending = &p->pending[i];
+		const struct spe_layout *l = &p->layouts.layout[pending->layout];
+		struct spe_sample s;
+
+		if (layout_is(l, pending->raw)) {
+			spe_layout_read(l, pending->raw, &s);
+			if (l->present & SPE_LAYOUT_RARE)
+				spe_layout_read_rare(l, pending->raw, &s);
+		} else if (spe_record_decode(pending->raw, SPE_LAYOUT_BYTES, SPE_LAYOUT_BYTES, &s) <
+			   0) {
+			continue;
+		}
+		if (pending->flags & TRAITS_LINE)
+			line_add(p, origin, &s, pending);
+		if (pending->flags & TRAITS_RARE)
+			rare_add(p, origin, &s, pending);
+	}
+	p->pending_count = 0;
 }
 
 /* As sample_add(), but that what is not used of a record is not read. */
 static void run_add(struct profile *p, const struct origin *origin, const struct spe_run *run)
 {
-	struct spe_sample s, whole;
 	const struct traits *t;
 	const struct who *who;
+	struct spe_sample s;
 	struct brief b;
 
 	for (u32 i = 0; i < run->count; i++) {
 		spe_layout_read(&p->layouts.layout[run->layout[i]], run->raw[i], &s);
 		b = brief_of(&s);
 		t = brief_add(p, origin, &b, &who);
-		if (t->flags & TRAITS_RARE) {
-			spe_run_sample(&p->layouts, run, i, &whole);
-			rare_add(p, origin, &whole, t, who);
-		}
+		/* Without a branch, and looked at later: which ones they are is hard to foresee. */
+		p->pending[p->pending_count] = pending_of(t, who, run->raw[i], run->layout[i]);
+		p->pending_count += (t->flags & (TRAITS_LINE | TRAITS_RARE)) != 0;
 	}
+	if (p->pending_count > PENDING - SPE_RUN)
+		pending_settle(p, origin);
 }
 
 /* Of the part that @d is through with. */
@@ -487,6 +547,7 @@ static void window_decode(struct profile *p, struct spe_decoder *decoder,
 		else if (r == SPE_DECODE_SAMPLE)
 			sample_add(p, origin, &sample);
 	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
+	pending_settle(p, origin);
 }
 
 /* D17.8.4.4: nothing in it may be taken for valid. */

@@ -55,15 +55,26 @@ static void fill_ones(struct traits *t, enum spe_op_kind kind)
 	memcpy(t->ones, ones, sizeof(ones));
 }
 
-/* What shares lines and waits for nodes is what the first level cache does not have. */
+/*
+ * Whether it may have found its line in another core's cache. A Data Source packet says so; of
+ * what has none, as stores, all that is known is that the first level cache missed.
+ */
+static bool may_be_shared(const struct spe_origin *origin)
+{
+	return !(origin->flags & SPE_ORIGIN_BY_SOURCE) || origin->level == SPE_LEVEL_LOCAL_CHIP ||
+	       origin->flags & (SPE_ORIGIN_SNOOPED | SPE_ORIGIN_PEER);
+}
+
 static u8 memory_flags(const struct spe_sample *s, const struct spe_origin *origin)
 {
 	bool physical = spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_PA));
+	bool dram = origin->level == SPE_LEVEL_DRAM || origin->level == SPE_LEVEL_BEYOND_LLC;
 	bool known = physical || spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_VA));
 
 	if (origin->level == SPE_LEVEL_L1)
 		return 0;
-	return (known ? TRAITS_LINE : 0) | (physical ? TRAITS_PAGE : 0);
+	return (known && may_be_shared(origin) ? TRAITS_LINE : 0) | (physical ? TRAITS_PAGE : 0) |
+	       (dram ? TRAITS_DRAM : 0);
 }
 
 void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,

@@ -23,10 +23,14 @@ typedef u8 traits_lanes __attribute__((vector_size(16)));
 #define TRAITS_SIMD 0x8
 /* It has more contexts than the one that tells whose it is. */
 #define TRAITS_CONTEXTS 0x10
-/* A load or store of a known address that its first level cache did not serve, and one of a
- * known physical address. */
+/*
+ * A load or store that its first level cache did not serve: of a line that may be shared,
+ * and of a known physical address.
+ */
 #define TRAITS_LINE 0x20
 #define TRAITS_PAGE 0x40
+/* Memory served it, as far as is known. */
+#define TRAITS_DRAM 0x80
 
 /**
  * struct traits - a combination
