@@ -183,7 +183,7 @@ int expose_proto(const struct series_set *set, char **ret_data, size_t *ret_size
 	for (u32 i = 0; i < set->count; i++) {
 		const struct series *s = &set->series[i];
 
-		if (s->family != family) {
+		if (!family || s->family != family) {
 			if (family)
 				proto_close(&p);
 			family = s->family;

@@ -178,7 +178,7 @@ static int expose_text(const struct series_set *set, enum expose_format format, 
 	for (u32 i = 0; i < set->count; i++) {
 		const struct series *s = &set->series[i];
 
-		if (s->family != family)
+		if (!family || s->family != family)
 			add_family(&b, s->family, format);
 		family = s->family;
 		if (s->histogram) {

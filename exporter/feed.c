@@ -159,13 +159,14 @@ static int ask(struct feed *feed)
 	return r;
 }
 
-static int look(sd_event_source *source, uint64_t now, void *userdata)
+static int look(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
 {
 	struct feed *feed = userdata;
 	char why[96];
 	int r;
 
-	sd_event_source_set_time(source, now + feed->config.interval * 1000000ULL);
+	/* Not from when this one was due: what a suspended machine missed is not made up for. */
+	sd_event_source_set_time_relative(source, feed->config.interval * 1000000ULL);
 	sd_event_source_set_enabled(source, SD_EVENT_ON);
 	if (feed->config.file) {
 		read_file(feed);
@@ -194,7 +195,8 @@ int feed_new(const struct feed_config *config, sd_event *event, struct feed **re
 		return -ENOMEM;
 	feed->config = *config;
 	feed->event = sd_event_ref(event);
-	r = sd_event_add_time(event, &feed->timer, CLOCK_MONOTONIC, 0, 10000, look, feed);
+	r = sd_event_add_time_relative(event, &feed->timer, CLOCK_MONOTONIC, 0, 10000, look,
+				       feed);
 	if (r < 0) {
 		feed_free(feed);
 		return r;

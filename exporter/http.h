@@ -16,7 +16,7 @@
 #define HTTP_REQUEST	 16384
 
 /* From connecting, or from the last answer, to the end of the next answer. */
-#define HTTP_SECONDS 20
+#define HTTP_SECONDS 10
 
 struct http;
 

@@ -35,12 +35,15 @@ static int hex(char c)
 static int decode(char *to, size_t size, const char *from, size_t n)
 {
 	size_t done = 0;
+	int high, low;
 	char c;
 
 	for (size_t i = 0; i < n; i++) {
 		c = from[i];
-		if (c == '%' && n - i > 2 && hex(from[i + 1]) >= 0 && hex(from[i + 2]) >= 0) {
-			c = (char)(hex(from[i + 1]) << 4 | hex(from[i + 2]));
+		high = c == '%' && n - i > 2 ? hex(from[i + 1]) : -1;
+		low = high >= 0 ? hex(from[i + 2]) : -1;
+		if (high >= 0 && low >= 0) {
+			c = (char)(high * 16 + low);
 			i += 2;
 		}
 		if ((unsigned char)c < ' ' || c == 0x7f || done + 1 >= size)

@@ -90,12 +90,11 @@ static void push_otlp(struct receivers *r, const struct series_set *set)
 		push_add(r->push[RECEIVER_OTLP], data, size, NULL);
 }
 
-static int on_timer(sd_event_source *source, struct receivers *r, enum receiver which,
-		    uint64_t now)
+static int on_timer(sd_event_source *source, struct receivers *r, enum receiver which)
 {
 	const struct series_set *set = r->config.series(r->config.ctx);
 
-	sd_event_source_set_time(source, now + r->interval[which] * 1000000ULL);
+	sd_event_source_set_time_relative(source, r->interval[which] * 1000000ULL);
 	sd_event_source_set_enabled(source, SD_EVENT_ON);
 	check_clock(r);
 	if (set && which == RECEIVER_WRITE)
@@ -105,14 +104,14 @@ static int on_timer(sd_event_source *source, struct receivers *r, enum receiver 
 	return 0;
 }
 
-static int on_write(sd_event_source *source, uint64_t now, void *userdata)
+static int on_write(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
 {
-	return on_timer(source, userdata, RECEIVER_WRITE, now);
+	return on_timer(source, userdata, RECEIVER_WRITE);
 }
 
-static int on_otlp(sd_event_source *source, uint64_t now, void *userdata)
+static int on_otlp(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
 {
-	return on_timer(source, userdata, RECEIVER_OTLP, now);
+	return on_timer(source, userdata, RECEIVER_OTLP);
 }
 
 /* The whole of @fd, which is sealed; its offset is shared with the sender. */

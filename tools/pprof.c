@@ -142,7 +142,7 @@ int pprof_run(int argc, char **argv)
 	struct request request = { 0 };
 	int fd, status = request_parse(argc, argv, &request);
 
-	if (status)
+	if (status || !request.output)
 		return status;
 	fd = open(request.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0)

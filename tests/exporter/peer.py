@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What tests of the exporter share: snapshots made here, receivers, and programs that are waited for."""
+import http.client
+import http.server
+import math
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+LEVEL_L1, LEVEL_DRAM = 1, 10
+HARDWARE, EMULATED = 1, 2
+UNITS, LEVELS, BUCKETS = 4, 32, 64
+
+
+def bucket(value):
+	"""The exponential bucket of a latency, by Documentation/exporter.md."""
+	if value < 3:
+		return value
+	return max(3, math.ceil(round(4 * math.log2(value), 9)) - 2)
+
+
+def tally(latencies, memory=()):
+	"""samples, weight[4], memory, remote, branches, mispredicted, level[32], three histograms."""
+	words = [len(latencies), 0, 0, 1000 * len(latencies), 0, len(memory), 0, 0, 0]
+	levels = [0] * LEVELS
+	for level in memory:
+		levels[level] += 1
+	words += levels
+	for values in (latencies, [], []):
+		buckets = [0] * BUCKETS
+		for value in values:
+			buckets[bucket(value)] += 1
+		words += [sum(values), *buckets]
+	return struct.pack(f"<{len(words)}Q", *words)
+
+
+def snapshot(containers, backend=HARDWARE, epoch=1):
+	"""A machine whose containers {name: (latencies, levels)} are all there is."""
+	latencies = [v for c in containers.values() for v in c[0]]
+	memory = [v for c in containers.values() for v in c[1]]
+	machine = struct.pack("<QQQ32s16s8sBB6xIIQ", epoch, epoch, 0, b"1", b"module", b"bpf", backend, 1,
+			      2, 0, 1000000)
+	# records, written, filtered, six of bytes, enabled, eight causes of blindness; the rest is 0.
+	counters = [len(latencies), len(latencies), 0, 64 * len(latencies), 64 * len(latencies), 0, 0, 0, 0,
+		    10**9, *[0] * 8, *[0] * 13]
+	machine += struct.pack(f"<{len(counters)}Q", *counters) + tally(latencies, memory)
+	parts = [struct.pack("<Q128s16s256s", i + 1, name.encode(), b"docker", b"/docker/x") + tally(*c)
+		 for i, (name, c) in enumerate(containers.items())]
+	size = len(parts[0]) if parts else 408 + 8 * 236
+	head = struct.pack("<8sIIIIIIQ", b"SPEMETR\n", 1, 40, len(machine), size, len(parts), 0,
+			   40 + len(machine) + sum(map(len, parts)))
+	return head + machine + b"".join(parts)
+
+
+def write_snapshot(path, data):
+	with open(path + ".new", "wb") as file:
+		file.write(data)
+	os.rename(path + ".new", path)
+
+
+def wait(done, what, seconds=60):
+	deadline = time.monotonic() + seconds
+	while time.monotonic() < deadline:
+		got = done()
+		if got:
+			return got
+		time.sleep(0.1)
+	raise AssertionError(f"waited in vain for {what}")
+
+
+def free_port():
+	with socket.socket() as s:
+		s.bind(("127.0.0.1", 0))
+		return s.getsockname()[1]
+
+
+class Program:
+	"""A program that runs until stop(), its output in a file."""
+
+	def __init__(self, command, log, env=None):
+		self.log = log
+		with open(log, "ab") as file:
+			self.process = subprocess.Popen(command, stdout=file, stderr=file, stdin=subprocess.DEVNULL,
+							env=dict(os.environ, **(env or {})))
+
+	def said(self):
+		with open(self.log, encoding="utf-8", errors="replace") as file:
+			return file.read()
+
+	def stop(self, sig=signal.SIGTERM):
+		if self.process.poll() is None:
+			self.process.send_signal(sig)
+			try:
+				self.process.wait(30)
+			except subprocess.TimeoutExpired:
+				self.process.kill()
+				self.process.wait()
+		return self.process.returncode
+
+	def memory(self):
+		with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
+			return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+class Exporter(Program):
+	def __init__(self, program, folder, *options, settings=(), env=None):
+		self.port = free_port()
+		every = ["Exporter.IntervalSec=1", f"Exporter.Listen=127.0.0.1:{self.port}", *settings]
+		command = [program, "--config", "/dev/null", *options, *[w for s in every for w in ("--set", s)]]
+		super().__init__(command, os.path.join(folder, f"exporter-{self.port}.log"), env)
+		wait(lambda: self.process.poll() is not None or self.answers(), "the exporter")
+		assert self.process.poll() is None, self.said()
+
+	def answers(self):
+		try:
+			socket.create_connection(("127.0.0.1", self.port), 1).close()
+			return True
+		except OSError:
+			return False
+
+	def get(self, path="/metrics", method="GET", headers=None, body=None):
+		connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+		connection.request(method, path, body, headers or {})
+		answer = connection.getresponse()
+		data = answer.read()
+		connection.close()
+		return answer.status, answer.getheader("Content-Type"), data
+
+	def values(self):
+		"""{name{labels}: value} of the older text format."""
+		text = self.get()[2].decode()
+		return {m[1]: float(m[2]) for m in re.finditer(r"(?m)^([a-z][^#\n]*) (\S+)$", text)}
+
+
+class Receiver:
+	"""An HTTP server that keeps what it gets, and answers as it is told: (status, headers, body)."""
+
+	def __init__(self, answers=()):
+		self.bodies = []
+		self.requests = []
+		self.answers = list(answers)
+		outer = self
+
+		class Handler(http.server.BaseHTTPRequestHandler):
+			def do_POST(self):
+				body = self.rfile.read(int(self.headers["Content-Length"]))
+				status, headers, answer = outer.answers.pop(0) if outer.answers else (200, {}, b"")
+				if status < 300:
+					outer.bodies.append(body)
+				outer.requests.append((self.path, dict(self.headers)))
+				self.send_response(status)
+				for name, value in headers.items():
+					self.send_header(name, value)
+				self.send_header("Content-Length", str(len(answer)))
+				self.end_headers()
+				try:
+					self.wfile.write(answer)
+				except OSError:
+					pass
+
+			def log_message(self, *args):
+				pass
+
+		self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+		self.url = f"http://127.0.0.1:{self.server.server_port}/push"
+		threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+	def close(self):
+		self.server.shutdown()
+		self.server.server_close()
+
+
+def varint(data, at):
+	value = shift = 0
+	while True:
+		value |= (data[at] & 0x7f) << shift
+		shift += 7
+		at += 1
+		if data[at - 1] < 0x80:
+			return value, at
+
+
+def snappy(data):
+	"""What was compressed by snappy's block format."""
+	size, at = varint(data, 0)
+	out = bytearray()
+	while at < len(data):
+		tag = data[at]
+		at += 1
+		kind, n = tag & 3, tag >> 2
+		if kind == 0:
+			if n >= 60:
+				extra = n - 59
+				n = int.from_bytes(data[at:at + extra], "little")
+				at += extra
+			out += data[at:at + n + 1]
+			at += n + 1
+			continue
+		if kind == 1:
+			length, offset = (n & 7) + 4, (tag >> 5) << 8 | data[at]
+			at += 1
+		else:
+			width = 2 if kind == 2 else 4
+			length, offset = n + 1, int.from_bytes(data[at:at + width], "little")
+			at += width
+		for _ in range(length):
+			out.append(out[-offset])
+	assert len(out) == size
+	return bytes(out)
+
+
+def decode(schema, message, data):
+	"""protoc's text of it; a field that the schema does not have is an error."""
+	folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "schema")
+	got = subprocess.run(["protoc", f"-I{folder}", f"--decode={message}", os.path.join(folder, schema)],
+			     input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+	assert got.returncode == 0, got.stderr
+	text = got.stdout.decode("utf-8", "replace")
+	unknown = re.search(r"(?m)^\s*\d+[:{ ].*", text)
+	assert not unknown, unknown[0]
+	return text
