@@ -80,6 +80,35 @@ static int parse_rate(struct config *c, const char *value)
 	return 0;
 }
 
+/* "1%", "0.25%", at most three digits after the point; "no" for no bound. */
+static int parse_overhead(struct config *c, const char *value)
+{
+	u32 parts = 0, scale = 1000;
+	bool point = false;
+
+	if (!strcmp(value, "no")) {
+		c->overhead = 0;
+		return 0;
+	}
+	if (!isdigit((unsigned char)*value))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*value) || (*value == '.' && !point); value++) {
+		if (*value == '.') {
+			point = true;
+			continue;
+		}
+		if (parts > 100000 || scale == 1)
+			return -EINVAL;
+		if (point)
+			scale /= 10;
+		parts = parts * 10 + (u32)(*value - '0');
+	}
+	if (strcmp(value, "%") != 0 || !parts || (u64)parts * scale > 50000)
+		return -EINVAL;
+	c->overhead = parts * scale;
+	return 0;
+}
+
 static int parse_models(struct config *c, const char *value)
 {
 	if (strlen(value) >= sizeof(c->models))
@@ -171,6 +200,7 @@ enum setting_type {
 	SETTING_SOURCE,
 	SETTING_BOOL,
 	SETTING_RATE,
+	SETTING_OVERHEAD,
 	SETTING_MODELS,
 	SETTING_FILTER,
 	SETTING_PATTERNS,
@@ -192,6 +222,8 @@ static const struct setting {
 	{ "Kernel", SETTING_BOOL, offsetof(struct config, kernel), "yes or no" },
 	{ "User", SETTING_BOOL, offsetof(struct config, user), "yes or no" },
 	{ "SamplesPerSecond", SETTING_RATE, 0, "a number from 1 to 100000" },
+	{ "Overhead", SETTING_OVERHEAD, 0,
+	  "a percentage from 0.001% to 50%, as 1% or 0.5%, or no" },
 	{ "Filter", SETTING_FILTER, 0, "" },
 	{ "Containers", SETTING_PATTERNS, offsetof(struct config, containers),
 	  "up to 64 patterns of containers' names, parted by blanks, less than 1024 bytes" },
@@ -209,6 +241,8 @@ static int setting_parse(const struct setting *s, struct config *c, const char *
 		return parse_bool((bool *)((char *)c + s->offset), value);
 	case SETTING_RATE:
 		return parse_rate(c, value);
+	case SETTING_OVERHEAD:
+		return parse_overhead(c, value);
 	case SETTING_MODELS:
 		return parse_models(c, value);
 	case SETTING_PATTERNS:

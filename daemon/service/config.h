@@ -22,6 +22,8 @@ enum config_source {
  * @contexts: Contexts=: records say whose they are; otherwise context switches do
  * @task_events: TaskEvents=: the best that is tried
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
+ * @overhead: Overhead=, what sampling may cost of the machine's CPU time, in thousandths of a
+ *	percent; 0 for no bound
  * @jitter: Jitter=
  * @kernel, @user: Kernel=, User=
  * @containers, @excluded: Containers=, ExcludeContainers=: patterns that blanks part
@@ -35,6 +37,7 @@ struct config {
 	bool contexts;
 	enum task_events_kind task_events;
 	u32 samples_per_second;
+	u32 overhead;
 	bool jitter;
 	bool kernel;
 	bool user;
@@ -47,6 +50,7 @@ struct config {
 #define CONFIG_DEFAULT                                                                             \
 	{                                                                                          \
 		.source = CONFIG_SOURCE_AUTO, .io_uring = true, .samples_per_second = 1000,        \
+		.overhead = 1000,                                                          \
 		.jitter = true, .kernel = true, .user = true, .contexts = true,                    \
 		.task_events = TASK_EVENTS_BPF,                                                    \
 	}

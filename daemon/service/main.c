@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bus.h"
+#include "govern.h"
 #include "keep.h"
 #include "log.h"
 #include "notify.h"
@@ -27,6 +28,7 @@ struct daemon {
 	struct options options;
 	struct stored stored;
 	struct keep *keep;
+	struct govern *govern;
 	bool adopted; /* the source's session was another process's */
 	bool stopped; /* as that one was */
 	struct worker *worker;
@@ -218,6 +220,20 @@ static void take_up(struct daemon *d)
 	d->stopped = restore.restored && restore.stopped;
 }
 
+/* @arg: the daemon, whose configuration says by what */
+static int govern_machine(struct worker_state *state, void *arg)
+{
+	struct daemon *d = arg;
+	struct governor_config governing = {
+		.nominal_ns = worker_session(state, NULL)->feed->sampling.interval_ns,
+		.overhead = d->options.config.overhead,
+		.rate = true,
+	};
+
+	state->govern = d->govern;
+	return govern_set(state, &governing);
+}
+
 /* A descriptor that is there already is known to the service manager, and not kept twice. */
 static int put_up(struct worker_state *state, void *arg)
 {
@@ -255,6 +271,8 @@ static int run(struct daemon *d)
 	}
 	if (d->keep)
 		worker_call(d->worker, put_up, d);
+	if (govern_new((u32)sysconf(_SC_NPROCESSORS_CONF), &d->govern) >= 0)
+		worker_call(d->worker, govern_machine, d);
 	if (notify_init(&d->notify, d->event, d->worker) < 0)
 		return EX_OSERR;
 	notify_ready(&d->notify);
@@ -331,6 +349,7 @@ int main(int argc, char **argv)
 		r = serve(&d);
 	worker_free(d.worker);
 	keep_free(d.keep);
+	govern_free(d.govern);
 	sd_event_unref(d.event);
 	return r;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "govern.h"
 #include "log.h"
 
 /* How often the status is looked at, where the watchdog does not want it sooner. */
@@ -54,14 +55,22 @@ void store_drop(const char *name)
 	sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
 }
 
+struct described {
+	char text[STATUS_SIZE];
+	struct source_trouble trouble;
+};
+
 /* For "systemctl status": what is sampled, how it is read, and what is wrong. */
 static int describe(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
 	const struct source *source = machine->feed->source;
 	const struct source_trouble *trouble = &source->trouble;
-	char *text = arg;
+	struct described *described = arg;
+	char *text = described->text;
 	int n;
+
+	described->trouble = *trouble;
 
 	n = snprintf(text, STATUS_SIZE, "%s %u CPU%s, %s SPU%s, source %s%s%s.",
 		     machine->running ? "Sampling" : "Stopped:", source->cpus,
@@ -73,21 +82,59 @@ static int describe(struct worker_state *state, void *arg)
 		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " %u stopped by a fault (%s).",
 			      trouble->cpus_stopped, trouble->last);
 	if (machine->feed->error)
-		snprintf(text + n, STATUS_SIZE - (size_t)n, " Reading failed: %s.",
-			 strerror(-machine->feed->error));
+		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " Reading failed: %s.",
+			      strerror(-machine->feed->error));
+	govern_describe(state, text + n, STATUS_SIZE - (size_t)n);
 	return 0;
+}
+
+/* As often as the timer, at the most, whatever an SPU does. */
+static void tell_trouble(struct notify *notify, const struct source_trouble *trouble)
+{
+	char count[48], what[160], cpu[32];
+	const char *fields[] = { count, what, NULL, NULL };
+	unsigned long long n;
+	unsigned int number;
+
+	if (trouble->faults > notify->faults) {
+		n = trouble->faults - notify->faults;
+		snprintf(count, sizeof(count), "SPEPROF_COUNT=%llu", n);
+		snprintf(what, sizeof(what), "SPEPROF_FAULT=%s", trouble->last);
+		/* It is told so by every source. */
+		if (sscanf(trouble->last, "CPU %u:", &number) == 1) {
+			snprintf(cpu, sizeof(cpu), "SPEPROF_CPU=%u", number);
+			fields[2] = cpu;
+		}
+		log_tell(LOG_WARNING, LOG_ID_FAULT, fields,
+			 "%llu fault%s of the SPU, the last: %s; a CPU that it stopped samples "
+			 "again "
+			 "after Stop and Start (Documentation/kernel.md, Syndromes)",
+			 n, n == 1 ? "" : "s", trouble->last);
+	}
+	if (trouble->throttles > notify->throttles) {
+		n = trouble->throttles - notify->throttles;
+		snprintf(count, sizeof(count), "SPEPROF_COUNT=%llu", n);
+		log_tell(LOG_NOTICE, LOG_ID_THROTTLE, (const char *const[]){ count, NULL },
+			 "SPUs were held back %llu time%s: too many interrupts or bytes; the rate "
+			 "is "
+			 "SamplesPerSecond=, the bound the module's throttle_*",
+			 n, n == 1 ? "" : "s");
+	}
+	notify->faults = trouble->faults;
+	notify->throttles = trouble->throttles;
 }
 
 /* Only what is new: who watches the unit need not be woken for the rest. */
 static void tell_status(struct notify *notify)
 {
-	char status[STATUS_SIZE];
+	struct described now;
 
-	worker_call(notify->worker, describe, status);
-	if (!strcmp(status, notify->status))
+	worker_call(notify->worker, describe, &now);
+	tell_trouble(notify, &now.trouble);
+	if (!strcmp(now.text, notify->status))
 		return;
-	memcpy(notify->status, status, sizeof(status));
-	sd_notifyf(0, "STATUS=%s", status);
+	memcpy(notify->status, now.text, sizeof(now.text));
+	sd_notifyf(0, "STATUS=%s", now.text);
 }
 
 static int on_timer(sd_event_source *timer, uint64_t usec __attribute__((unused)), void *userdata)
@@ -136,7 +183,15 @@ void notify_deinit(struct notify *notify)
 
 void notify_ready(struct notify *notify)
 {
-	worker_call(notify->worker, describe, notify->status);
+	struct described now;
+
+	worker_call(notify->worker, describe, &now);
+	/* What another process was told is not told again. */
+	if (!*notify->status) {
+		notify->faults = now.trouble.faults;
+		notify->throttles = now.trouble.throttles;
+	}
+	memcpy(notify->status, now.text, sizeof(now.text));
 	sd_notifyf(0, "READY=1\nSTATUS=%s", notify->status);
 }
 

@@ -24,12 +24,13 @@ void stored_take(struct stored *ret_stored);
 void store_put(const char *name, int fd);
 void store_drop(const char *name);
 
-#define STATUS_SIZE 320
+#define STATUS_SIZE 512
 
 /**
  * struct notify
  * @beat: of the worker, when it was looked at
  * @stuck: it has not come around since then
+ * @faults, @throttles: of the source, as they were told the last time
  * @status: what was said last
  */
 struct notify {
@@ -39,6 +40,8 @@ struct notify {
 	u64 beat;
 	bool watchdog;
 	bool stuck;
+	u64 faults;
+	u64 throttles;
 	char status[STATUS_SIZE];
 };
 

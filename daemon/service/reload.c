@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "govern.h"
 #include "log.h"
 #include "source-open.h"
 
@@ -53,11 +54,19 @@ static int make_rule(const struct config *from, const struct config *to,
 
 int reload_apply(struct config *from, const struct config *to, struct worker *worker)
 {
-	const struct source_config sampling = source_sampling(to);
+	const struct governor_config governing = {
+		.nominal_ns = 1000000000ULL / to->samples_per_second,
+		.overhead = to->overhead,
+		.rate = true,
+	};
+	struct source_config sampling = source_sampling(to);
 	struct worker_change change = { .sampling = &sampling };
 	char waiting[128];
 	int r;
 
+	/* What the governor has found for the same rate stays in force. */
+	if (from->samples_per_second == to->samples_per_second)
+		sampling.interval_ns = 0;
 	r = make_rule(from, to, &change);
 	if (r >= 0)
 		r = worker_call(worker, worker_change, &change);
@@ -68,10 +77,13 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 			 change.reason ? change.reason : strerror(-r));
 		return r;
 	}
+	if (from->overhead != to->overhead && from->samples_per_second == to->samples_per_second)
+		worker_call(worker, govern_set, (void *)&governing);
 	name_waiting(from, to, waiting, sizeof(waiting));
 	log_tell(LOG_INFO, LOG_ID_RELOADED, NULL, "configuration read again%s%s%s",
 		 *waiting ? "; for another " : "", waiting, *waiting ? " restart speprofd" : "");
 	from->samples_per_second = to->samples_per_second;
+	from->overhead = to->overhead;
 	from->jitter = to->jitter;
 	from->kernel = to->kernel;
 	from->user = to->user;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "worker.h"
 
+#include "govern.h"
 #include "keep.h"
+#include "profile-read.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -92,6 +94,18 @@ static void take_tasks(struct worker_state *state, u64 until_ns)
 		task_events_until(state->tasks, until_ns, &sink);
 }
 
+static void count_window(struct worker_state *state, struct session *session,
+			 const struct source_window *window)
+{
+	const struct view_header *header = profile_header(session->profile);
+	u64 before = header->records + header->filtered;
+
+	profile_window(session->profile, window);
+	if (session == worker_session(state, NULL))
+		govern_window(state->govern, window->cpu,
+			      header->records + header->filtered - before);
+}
+
 /* What happened before the window's end is known before its samples are looked at. */
 static void take_window(void *ctx, const struct source_window *window)
 {
@@ -101,7 +115,7 @@ static void take_window(void *ctx, const struct source_window *window)
 	take_tasks(drain->state, window->end_ns);
 	while ((session = worker_next(drain->state, session)))
 		if (session->running && session->feed == drain->feed)
-			profile_window(session->profile, window);
+			count_window(drain->state, session, window);
 }
 
 static void drain_feed(struct worker_state *state, struct feed *feed)
@@ -293,7 +307,8 @@ int worker_change(struct worker_state *state, void *arg)
 	}
 	wanted = session->feed->sampling;
 	if (change->sampling) {
-		wanted.interval_ns = change->sampling->interval_ns;
+		if (change->sampling->interval_ns)
+			wanted.interval_ns = change->sampling->interval_ns;
 		wanted.jitter = change->sampling->jitter;
 		wanted.kernel = change->sampling->kernel;
 		wanted.user = change->sampling->user;
@@ -419,6 +434,7 @@ static void *worker_run(void *arg)
 			attributor_refresh(w->state.attributor);
 			refreshed = now;
 		}
+		govern_tick(&w->state, now);
 		if (keep_due(&w->state, now))
 			keep_save(&w->state);
 	}

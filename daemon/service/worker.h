@@ -14,6 +14,7 @@
 #define WORKER_SESSIONS 8
 
 struct keep;
+struct govern;
 
 /**
  * struct worker_state - what the worker owns
@@ -24,6 +25,7 @@ struct keep;
  * @sessions: places; worker_next() walks those that are taken, worker_session() finds one.
  *	Where a session is does not change while it lives
  * @keep: what outlives it (keep.h), or NULL; borrowed
+ * @govern: how often the machine's session samples (govern.h), or NULL; borrowed
  */
 struct worker_state {
 	struct task_events *tasks;
@@ -33,6 +35,7 @@ struct worker_state {
 	struct symbols *symbols;
 	struct session sessions[WORKER_SESSIONS];
 	struct keep *keep;
+	struct govern *govern;
 };
 
 typedef int (*worker_fn)(struct worker_state *state, void *arg);
@@ -90,7 +93,7 @@ int worker_reset(struct worker_state *state, void *arg); /* name */
  * @session: its name
  * @rule: what counts from now on, taken over where it succeeds; NULL: as before
  * @interval_ns: mean time between samples of a busy CPU; 0: as before
- * @sampling: its interval, jitter and levels, instead; NULL: as before
+ * @sampling: its interval (0: as before), jitter and levels, instead; NULL: as before
  * @reason: why -EOPNOTSUPP and others, a static sentence
  */
 struct worker_change {

@@ -30,6 +30,17 @@ static int map(int fd, u64 offset, u64 size, int protection, void *ret)
 	return 0;
 }
 
+const char *module_mismatch(u32 abi)
+{
+	if (abi == SPEPROF_ABI_VERSION)
+		return NULL;
+	return abi < SPEPROF_ABI_VERSION ?
+		       "the module speprof is older than speprofd and speaks another ABI: build, "
+		       "install and load the module of this speprofd's release" :
+		       "the module speprof is newer than speprofd and speaks another ABI: install "
+		       "the speprofd of the module's release";
+}
+
 int module_ring_init(struct module_ring *ring, int session, u32 cpu)
 {
 	struct speprof_ring_open open = {

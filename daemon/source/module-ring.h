@@ -31,6 +31,9 @@ struct module_ring {
 	bool stopped;
 };
 
+/** module_mismatch() - which of the two to change for a module of @abi; NULL if they fit */
+const char *module_mismatch(u32 abi);
+
 /** module_ring_init() - open and map the ring of @cpu in @session */
 int module_ring_init(struct module_ring *ring, int session, u32 cpu);
 void module_ring_deinit(struct module_ring *ring);

@@ -338,6 +338,25 @@ static u32 module_held(const struct source *source)
 	return most;
 }
 
+static u32 module_costs(const struct source *source, struct source_cost *ret, u32 room)
+{
+	const struct module_source *m = (const struct module_source *)source;
+	u32 n = 0;
+
+	for (u32 i = 0; i < m->ring_count && n < room; i++) {
+		struct speprof_ring_stats stats = { .size = sizeof(stats) };
+
+		if (ioctl(m->rings[i].fd, SPEPROF_RING_STATS, &stats) < 0)
+			continue;
+		ret[n++] = (struct source_cost){
+			.handling_ns = stats.state_ns[SPEPROF_RING_HANDLING] +
+				       stats.state_ns[SPEPROF_RING_HANDOVER],
+			.cpu = m->rings[i].cpu,
+		};
+	}
+	return n;
+}
+
 static const struct source_lasting module_lasting = {
 	.session = module_session,
 	.defer = module_defer,
@@ -355,6 +374,7 @@ static const struct source_ops module_ops = {
 	.stop = module_stop,
 	.free = module_free,
 	.configure = module_configure,
+	.costs = module_costs,
 	.lasting = &module_lasting,
 };
 
@@ -375,11 +395,9 @@ static int open_device(struct module_source *m, struct speprof_device_info *info
 		*ret_reason = "/dev/speprof is not the speprof module's";
 		return -errno;
 	}
-	if (info->abi_version != SPEPROF_ABI_VERSION) {
-		*ret_reason = "the module speprof and speprofd are of different versions: install "
-			      "both from one release";
+	*ret_reason = module_mismatch(info->abi_version);
+	if (*ret_reason)
 		return -EPROTO;
-	}
 	if (!info->spus) {
 		*ret_reason = "the module speprof is loaded but no CPU has an SPU: \"speprof "
 			      "doctor\" says why";

@@ -207,6 +207,12 @@ struct source_position {
 	u32 cpu;
 };
 
+/** struct source_cost - what a CPU has spent on its SPU so far: interrupts and switches, ns */
+struct source_cost {
+	u64 handling_ns;
+	u32 cpu;
+};
+
 /**
  * struct source_lasting - of a source whose rings outlive this process, if another has its
  * descriptor: what is drained can be kept there until its figures are safe
@@ -238,6 +244,7 @@ struct source_lasting {
  * @configure: sample as another struct source_config says from now on, enabled or not; what
  *	was sampled before is drained by the caller. On failure it goes on as before, and
  *	@ret_reason is a static sentence. Models stay. NULL of what cannot change
+ * @costs: of all CPUs, at most @room of them; returns how many. NULL where nobody measures
  * @lasting: NULL where what was not drained goes with the process
  *
  * All are called from one thread, the worker's. Errors are negative errno.
@@ -251,6 +258,7 @@ struct source_ops {
 	void (*free)(struct source *source);
 	int (*configure)(struct source *source, const struct source_config *config,
 			 const char **ret_reason);
+	u32 (*costs)(const struct source *source, struct source_cost *ret, u32 room);
 	const struct source_lasting *lasting;
 };
 

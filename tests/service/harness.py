@@ -101,7 +101,7 @@ class Service:
 		subprocess.run(["mount", "--bind", copy, path], check=True)
 
 	def start(self, *settings):
-		settings = ("Source=emulated", "Emulate=yes", *settings)
+		settings = ("Source=emulated", "Emulate=yes", "Overhead=no", *settings)
 		self.process = subprocess.Popen(
 			[self.daemon, "--config", "/dev/null", "--bus", self.address,
 			 *[w for s in settings for w in ("--set", s)]], stderr=subprocess.PIPE, text=True)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int read_text(struct config *config, const char *text, struct config_error *error)
@@ -79,6 +80,80 @@ static void test_wrong_lines(void **state)
 	}
 }
 
+static void test_overhead(void **state)
+{
+	static const struct {
+		const char *value;
+		s64 parts; /* -1: refused */
+	} rows[] = {
+		{ "1%", 1000 },	    { "0.5%", 500 },	{ "0.125%", 125 }, { "50%", 50000 },
+		{ "no", 0 },	    { "12.5%", 12500 }, { "0.001%", 1 },   { "0%", -1 },
+		{ "0.0001%", -1 },  { "50.001%", -1 },	{ "1", -1 },	   { "%", -1 },
+		{ "1.2.3%", -1 },   { "-1%", -1 },	{ "1 %", -1 },	   { "", -1 },
+		{ "99999999999999%", -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct config c = CONFIG_DEFAULT;
+		struct config_error error = { 0 };
+		int r = config_set(&c, "Overhead", rows[i].value, &error);
+
+		test_row("Overhead=%s", rows[i].value);
+		assert_row(r == (rows[i].parts < 0 ? -EINVAL : 0));
+		assert_row(c.overhead == (rows[i].parts < 0 ? 1000 : rows[i].parts));
+		assert_row(!r || strstr(error.text, "should be a percentage"));
+	}
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* The later one wins, and a wrong line anywhere leaves all as it was. */
+static void test_files(void **state)
+{
+	char folder[] = "/tmp/speprof-config-XXXXXX", path[64], drop_ins[80], command[128];
+	struct config c = CONFIG_DEFAULT;
+	struct config_error error = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/speprofd.conf", folder);
+	snprintf(drop_ins, sizeof(drop_ins), "%s.d", path);
+	assert_int_equal(config_read_all(&c, path, true, &error), -ENOENT);
+	assert_string_equal(error.file, path);
+	assert_int_equal(config_read_all(&c, path, false, &error), 0);
+	write_file(folder, "speprofd.conf", "[Sampling]\nSamplesPerSecond=10\nJitter=no\n");
+	assert_int_equal(mkdir(drop_ins, 0700), 0);
+	write_file(drop_ins, "b.conf", "[Sampling]\nSamplesPerSecond=30\n");
+	write_file(drop_ins, "a.conf", "[Sampling]\nSamplesPerSecond=20\nKernel=no\n");
+	write_file(drop_ins, "c.conf.bak", "[Sampling]\nSamplesPerSecond=40\n");
+	assert_int_equal(config_read_all(&c, path, true, &error), 0);
+	assert_int_equal(c.samples_per_second, 30);
+	assert_false(c.jitter || c.kernel);
+	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", drop_ins, 1), 0);
+	write_file(drop_ins, "speprofd.conf", "[Sampling]\nSamplesPerSecond=50\n");
+	assert_int_equal(config_read_all(&c, path, true, &error), 0);
+	assert_int_equal(c.samples_per_second, 50);
+	write_file(drop_ins, "b.conf", "[Sampling]\nUser=no\nJitter=perhaps\n");
+	assert_int_equal(config_read_all(&c, path, true, &error), -EINVAL);
+	assert_int_equal(error.line, 3);
+	assert_non_null(strstr(error.file, "/speprofd.conf.d/b.conf"));
+	assert_true(c.user && c.samples_per_second == 50);
+	unsetenv("CREDENTIALS_DIRECTORY");
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
 static void test_no_file(void **state)
 {
 	struct config c = CONFIG_DEFAULT;
@@ -95,6 +170,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_settings),
 		cmocka_unit_test(test_wrong_lines),
+		cmocka_unit_test(test_overhead),
+		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_no_file),
 	};
 

@@ -270,6 +270,15 @@ static void test_resume_refused(void **state)
 	assert_int_equal(module_ring_resume(&k.ring, &rows[0].at), -ESTALE);
 }
 
+/* Which of the two is to be changed. */
+static void test_versions(void **state)
+{
+	(void)state;
+	assert_null(module_mismatch(SPEPROF_ABI_VERSION));
+	assert_non_null(strstr(module_mismatch(SPEPROF_ABI_VERSION - 1), "load the module of this"));
+	assert_non_null(strstr(module_mismatch(SPEPROF_ABI_VERSION + 1), "install the speprofd of"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +286,7 @@ int main(void)
 		cmocka_unit_test_setup(test_unsound, setup),
 		cmocka_unit_test_setup(test_events, setup),
 		cmocka_unit_test_setup(test_stopped, setup),
+		cmocka_unit_test(test_versions),
 		cmocka_unit_test_setup(test_deferred, setup),
 		cmocka_unit_test_setup(test_resume_refused, setup),
 	};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The governor at work: measures what CPUs do and what sampling them costs, every some
+ * seconds, and has the machine's session sample by what comes out. Of the worker's thread.
+ */
+#ifndef SPEPROF_GOVERN_H
+#define SPEPROF_GOVERN_H
+
+#include "governor.h"
+#include "source.h"
+#include "worker.h"
+
+/**
+ * struct govern
+ * @next_ns: when the period ends, CLOCK_MONOTONIC
+ * @began_ns, @began_cpu_ns: when it began, and CPU time of this process then
+ * @cpus: entries of the arrays, by number of CPU
+ * @before: totals at the beginning of the period; @samples there are of the period
+ * @why: of the last change
+ */
+struct govern {
+	struct governor governor;
+	u64 next_ns;
+	u64 began_ns;
+	u64 began_cpu_ns;
+	u32 cpus;
+	struct governor_cpu *before;
+	struct governor_cpu *now;
+	struct source_cost *costs;
+	enum governor_why why;
+	bool told_exhausted;
+};
+
+/** govern_new() - of a machine whose CPUs have numbers below @cpus */
+int govern_new(u32 cpus, struct govern **ret_govern);
+struct govern *govern_free(struct govern *govern);
+
+/** govern_window() - a window of the machine's session had so many samples */
+static inline void govern_window(struct govern *govern, u32 cpu, u64 samples)
+{
+	if (govern && cpu < govern->cpus)
+		govern->now[cpu].samples += samples;
+}
+
+/** govern_set() - by what; for worker_call(), struct governor_config; the interval is the caller's */
+int govern_set(struct worker_state *state, void *arg);
+
+/** govern_tick() - at the end of a period, have the machine's session sample as it should */
+void govern_tick(struct worker_state *state, u64 now_ns);
+
+/** govern_describe() - for people, why the interval is what it is; "" where it is as asked for */
+void govern_describe(const struct worker_state *state, char *ret, size_t size);
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The loops over the interval, on machines that are played. */
+#include "test.h"
+
+#include "governor.h"
+
+#define PERIOD 5000000000ULL
+#define CPUS   8
+
+/**
+ * struct machine
+ * @operations: a nanosecond, in percent
+ * @fixed_ns: what the daemon costs in a period, whatever is sampled
+ * @sample_ns: and for each sample
+ * @drain_ns: what a sample costs its CPU in interrupts
+ * @busy: percent of the period
+ * @noise: percent by which samples vary
+ * @hot: the only busy CPU, -1 for all
+ */
+struct machine {
+	u32 operations;
+	u64 fixed_ns;
+	u64 sample_ns;
+	u64 drain_ns;
+	u32 busy;
+	u32 noise;
+	int hot;
+};
+
+static u64 seed = 1;
+
+static u64 noisy(u64 value, u32 percent)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return value * (100 - percent + (seed >> 33) % (2 * percent + 1)) / 100;
+}
+
+/* Costs of the last period, of GOVERNOR_WHOLE, as they were and not as the loop took them. */
+static u64 cost;
+static u64 rate;
+
+static enum governor_why play(struct governor *g, const struct machine *m)
+{
+	u64 interval = governor_interval(g), daemon = m->fixed_ns, sum = 0;
+	struct governor_cpu cpu[CPUS] = { 0 };
+
+	for (u32 i = 0; i < CPUS; i++) {
+		if (m->hot >= 0 && i != (u32)m->hot)
+			continue;
+		cpu[i].busy_ns = PERIOD * m->busy / 100;
+		cpu[i].samples = noisy(cpu[i].busy_ns * m->operations / 100 / interval, m->noise);
+		cpu[i].handling_ns = cpu[i].samples * m->drain_ns;
+		daemon += cpu[i].samples * m->sample_ns;
+		sum += cpu[i].handling_ns;
+		rate = cpu[i].busy_ns ? cpu[i].samples * 1000000000 / cpu[i].busy_ns : 0;
+	}
+	cost = (sum + daemon) * GOVERNOR_WHOLE / (PERIOD * CPUS);
+	return governor_step(g, cpu, CPUS, daemon, PERIOD);
+}
+
+/* Returns in how many of the last @of periods the interval changed. */
+static u32 settle(struct governor *g, const struct machine *m, u32 periods, u32 of)
+{
+	u32 changes = 0;
+
+	for (u32 i = 0; i < periods; i++)
+		changes += play(g, m) != GOVERNOR_STAYS && i >= periods - of;
+	return changes;
+}
+
+static void test_rate(void **state __attribute__((unused)))
+{
+	static const u32 operations[] = { 10, 50, 100, 115, 400, 1200, 5000 };
+	const struct governor_config config = { .nominal_ns = 1000000,
+						.overhead = 1000,
+						.rate = true };
+	struct governor g;
+
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+		const struct machine m = {
+			.operations = operations[i], .busy = 80, .noise = 8, .hot = -1
+		};
+
+		test_row("%u operations in 100 ns", operations[i]);
+		governor_init(&g, &config);
+		assert_row(settle(&g, &m, 60, 40) == 0);
+		assert_row(rate * 100 >= 1000 * 70 && rate * 100 <= 1000 * 130);
+	}
+}
+
+/* An idle machine says nothing of how many operations a busy one has. */
+static void test_idle(void **state __attribute__((unused)))
+{
+	const struct governor_config config = { .nominal_ns = 1000000,
+						.overhead = 1000,
+						.rate = true };
+	const struct machine idle = { .operations = 100, .busy = 3, .hot = -1 };
+	struct governor g;
+
+	governor_init(&g, &config);
+	assert_int_equal(settle(&g, &idle, 50, 50), 0);
+	assert_int_equal(governor_interval(&g), 1000000);
+}
+
+/* A filter that lets little through must not make the SPU sample ever more. */
+static void test_filtered(void **state __attribute__((unused)))
+{
+	struct governor_config config = { .nominal_ns = 1000000, .rate = true, .filtered = true };
+	const struct machine few = { .operations = 5, .busy = 90, .hot = -1 };
+	const struct machine many = { .operations = 800, .busy = 90, .hot = -1 };
+	struct governor g;
+
+	governor_init(&g, &config);
+	settle(&g, &few, 50, 0);
+	assert_int_equal(governor_interval(&g), 1000000);
+	settle(&g, &many, 50, 0);
+	assert_true(rate <= 1300);
+}
+
+static void test_cost(void **state __attribute__((unused)))
+{
+	static const struct {
+		const char *name;
+		struct machine machine;
+		u32 overhead;
+		bool held; /* by a longer interval */
+	} rows[] = {
+		{ "cheap", { 100, 1000000, 500, 200, 90, 8, -1 }, 1000, false },
+		{ "daemon", { 100, 1000000, 30000, 200, 90, 8, -1 }, 1000, true },
+		{ "interrupts", { 100, 1000000, 500, 60000, 90, 8, -1 }, 1000, true },
+		{ "little allowed", { 100, 1000000, 2000, 2000, 90, 8, -1 }, 100, true },
+		{ "one hot CPU", { 100, 1000000, 100, 70000, 95, 8, 3 }, 1000, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct governor_config config = { .nominal_ns = 1000000,
+							.overhead = rows[i].overhead };
+		struct governor g;
+		u64 most = 0;
+
+		test_row("%s", rows[i].name);
+		governor_init(&g, &config);
+		assert_row(settle(&g, &rows[i].machine, 60, 30) <= 1);
+		for (u32 k = 0; k < 20; k++) {
+			play(&g, &rows[i].machine);
+			most = cost > most ? cost : most;
+		}
+		assert_row(most * 100 <= rows[i].overhead * 112ULL);
+		assert_row((governor_interval(&g) > 1000000) == rows[i].held);
+		/* Not more than needed: at least half of the budget is used. */
+		assert_row(!rows[i].held || rows[i].machine.hot >= 0 ||
+			   cost * 2 >= rows[i].overhead);
+		assert_row(!g.exhausted);
+	}
+}
+
+/* What was held back comes back with the budget. */
+static void test_release(void **state __attribute__((unused)))
+{
+	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	const struct machine dear = { 100, 1000000, 80000, 0, 95, 5, -1 };
+	const struct machine cheap = { 100, 1000000, 100, 0, 95, 5, -1 };
+	struct governor g;
+	u64 held;
+
+	governor_init(&g, &config);
+	settle(&g, &dear, 40, 0);
+	held = governor_interval(&g);
+	assert_true(held > 4000000);
+	settle(&g, &cheap, 80, 0);
+	assert_int_equal(governor_interval(&g), 1000000);
+	assert_int_equal(settle(&g, &dear, 40, 20), 0);
+	/* A costly fixed part cannot be helped: the interval ends somewhere, and says so. */
+	const struct machine hopeless = { 100, 900000000, 100, 0, 95, 5, -1 };
+
+	settle(&g, &hopeless, 60, 0);
+	assert_int_equal(governor_interval(&g), 64000000);
+	assert_true(g.exhausted);
+}
+
+/* Both at once: each brings the interval to where it is, and neither undoes the other. */
+static void test_both(void **state __attribute__((unused)))
+{
+	const struct governor_config config = { .nominal_ns = 1000000,
+						.overhead = 1000,
+						.rate = true };
+	const struct machine m = { 700, 1000000, 40000, 1000, 90, 6, -1 };
+	struct governor g;
+	u32 changes;
+
+	governor_init(&g, &config);
+	changes = settle(&g, &m, 120, 40);
+	print_message("rate %llu, cost %llu, %u changes at the end\n", (unsigned long long)rate,
+		      (unsigned long long)cost, changes);
+	assert_true(changes <= 1);
+	assert_true(cost <= 1120 && cost >= 500);
+	assert_true(rate < 500);
+}
+
+/* Another configuration begins where this one is, but for what it asks for anew. */
+static void test_change(void **state __attribute__((unused)))
+{
+	struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000, .rate = true };
+	const struct machine m = { 400, 1000000, 100, 10, 90, 5, -1 };
+	struct governor g;
+
+	governor_init(&g, &config);
+	settle(&g, &m, 40, 0);
+	assert_true(governor_interval(&g) > 3000000);
+	config.nominal_ns = 2000000;
+	governor_change(&g, &config);
+	assert_true(governor_interval(&g) > 6000000);
+	assert_int_equal(settle(&g, &m, 20, 20), 0);
+	config.rate = false;
+	config.overhead = 0;
+	governor_change(&g, &config);
+	assert_int_equal(governor_interval(&g), 2000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rate),	 cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_filtered), cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_release),	 cmocka_unit_test(test_both),
+		cmocka_unit_test(test_change),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
