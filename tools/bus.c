@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "say.h"
@@ -17,6 +18,9 @@
 
 /* A summary has some hundred figures and the processes; more is not one. */
 #define BUS_SUMMARY_MAX (64 << 20)
+
+/* Between two looks whether names are there. */
+#define NAMES_PAUSE_MS 50
 
 struct bus {
 	sd_bus *bus;
@@ -215,6 +219,21 @@ int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 li
 		return bus_malformed(bus, "GetView");
 	*ret_view = view;
 	return STATUS_OK;
+}
+
+int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
+		   struct view *ret_view)
+{
+	const struct timespec pause = { .tv_nsec = NAMES_PAUSE_MS * 1000000L };
+	int status = bus_view(bus, group, sort, limit, ret_view);
+
+	for (u32 ms = 0; status == STATUS_OK && ret_view->header.names_pending && ms < BUS_NAMES_MS;
+	     ms += NAMES_PAUSE_MS) {
+		view_clear(ret_view);
+		nanosleep(&pause, NULL);
+		status = bus_view(bus, group, sort, limit, ret_view);
+	}
+	return status;
 }
 
 /* The whole of @fd from its start; its offset is shared with the sender. */

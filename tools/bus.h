@@ -36,9 +36,15 @@ const char *bus_error(const struct bus *bus);
 /** bus_call() - a method without arguments: "Start", "Stop", "Reset" */
 int bus_call(struct bus *bus, const char *method);
 
+#define BUS_NAMES_MS 5000
+
 /** bus_view() - GetView; @limit: 1 to BUS_ROWS */
 int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
 	     struct view *ret_view);
+
+/** bus_view_named() - the same, once names were looked up, or BUS_NAMES_MS went by */
+int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
+		   struct view *ret_view);
 
 /** bus_summary() - DumpSummary; @ret_json is allocated */
 int bus_summary(struct bus *bus, char **ret_json);

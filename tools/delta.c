@@ -14,7 +14,11 @@ static int compare_rows(const struct view_row *x, const struct view_row *y)
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
 	r = strcmp(x->function, y->function);
+	if (!r)
+		r = strcmp(x->file, y->file);
 	if (!r)
 		r = strcmp(x->container, y->container);
 	if (!r)

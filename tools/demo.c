@@ -208,7 +208,11 @@ static int demo_play(struct demo *demo)
 		status = take_truth(demo);
 	if (!status)
 		status = sample(demo);
-	/* The view is of the moment it is asked for, however long its names take. */
+	/* Names take a while the first time; the view that is shown is of one moment with the truth. */
+	if (!status)
+		status = bus_view_named(demo->bus, VIEW_FUNCTION, VIEW_SORT_SAMPLES, ROWS, &view);
+	if (!status)
+		view_clear(&view);
 	if (!status)
 		status = take_truth(demo);
 	if (!status)

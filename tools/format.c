@@ -155,10 +155,10 @@ static void header_count(struct flow *flow, u64 count, const char *one, const ch
 /* Nothing where nothing is wrong. */
 static void header_trouble(struct flow *flow, const struct view_header *header)
 {
-	char text[sizeof(header->fault)];
+	char text[sizeof(header->fault)], names[sizeof(header->names_reason) + 16];
 
 	if (!header->faults && !header->throttles && !header->unread && !header->cpus_stopped &&
-	    !header->task_events_lost && !*header->fault)
+	    !header->task_events_lost && !*header->fault && !*header->names_reason)
 		return;
 	header_count(flow, header->cpus_stopped, "CPU stopped", "CPUs stopped");
 	header_count(flow, header->faults, "fault", "faults");
@@ -169,6 +169,11 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	text_clean(text);
 	if (*text)
 		flow_item(flow, TERM_BAD, text);
+	if (*header->names_reason) {
+		snprintf(names, sizeof(names), "no functions: %s", header->names_reason);
+		text_clean(names);
+		flow_item(flow, TERM_WARN, names);
+	}
 	flow_end(flow);
 }
 
@@ -229,6 +234,7 @@ enum column {
 	COLUMN_PROCESS,
 	COLUMN_PID,
 	COLUMN_FUNCTION,
+	COLUMN_SOURCE,
 	COLUMN_WEIGHT,
 	COLUMN_DRAM,
 	COLUMN_LATENCY,
@@ -258,6 +264,7 @@ static void cell_heading(const struct layout *layout, enum column column, char *
 		[COLUMN_PROCESS] = "PROCESS",
 		[COLUMN_PID] = "PID",
 		[COLUMN_FUNCTION] = "FUNCTION",
+		[COLUMN_SOURCE] = "SOURCE",
 		[COLUMN_DRAM] = "DRAM",
 		[COLUMN_LATENCY] = "p50/p99 cycles",
 	};
@@ -303,6 +310,17 @@ static void cell_truth(const struct layout *layout, const struct view_row *row, 
 	}
 }
 
+/* The end of a path tells more than its beginning. */
+static void cell_source(const struct view_row *row, char *ret)
+{
+	const char *slash = strrchr(row->file, '/');
+
+	if (row->line)
+		snprintf(ret, CELL_SIZE, "%.128s:%u", slash ? slash + 1 : row->file, row->line);
+	else
+		snprintf(ret, CELL_SIZE, "-");
+}
+
 static void cell_value(const struct layout *layout, const struct view_row *row, enum column column,
 		       char *ret)
 {
@@ -324,6 +342,9 @@ static void cell_value(const struct layout *layout, const struct view_row *row, 
 		break;
 	case COLUMN_FUNCTION:
 		snprintf(ret, CELL_SIZE, "%s", row->function);
+		break;
+	case COLUMN_SOURCE:
+		cell_source(row, ret);
 		break;
 	case COLUMN_WEIGHT:
 		text_count(ret, layout->format->sort == VIEW_SORT_LATENCY ? row->latency_sum :
@@ -371,7 +392,8 @@ static void layout_shrink(struct layout *layout)
 		size_t floor;
 	} steps[] = {
 		{ COLUMN_FUNCTION, 24 }, { COLUMN_CONTAINER, 16 }, { COLUMN_PROCESS, 12 },
-		{ COLUMN_FUNCTION, 12 }, { COLUMN_CONTAINER, 9 },  { COLUMN_PROCESS, 7 },
+		{ COLUMN_SOURCE, 16 },	 { COLUMN_FUNCTION, 12 },  { COLUMN_CONTAINER, 9 },
+		{ COLUMN_PROCESS, 7 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
@@ -397,8 +419,10 @@ static void layout_columns(struct layout *layout)
 		layout->shown |= 1U << COLUMN_PROCESS;
 	if (format->group == VIEW_PROCESS)
 		layout->shown |= 1U << COLUMN_PID;
-	if (format->group == VIEW_FUNCTION)
+	if (format->group == VIEW_FUNCTION || format->group == VIEW_LINE)
 		layout->shown |= 1U << COLUMN_FUNCTION;
+	if (format->group == VIEW_LINE)
+		layout->shown |= 1U << COLUMN_SOURCE;
 	if (format->sort != VIEW_SORT_SAMPLES)
 		layout->shown |= 1U << COLUMN_WEIGHT;
 }

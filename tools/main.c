@@ -102,7 +102,8 @@ static const struct verb verbs[] = {
 	{
 		.name = "demo",
 		.synopsis = "[--seconds N]",
-		.help = "what \"make run\" shows: two known programs, and what sampling says of them",
+		.help = "what \"make run\" shows: two known programs, and what sampling says of "
+			"them",
 		.hidden = true,
 		.run = demo_run,
 	},
@@ -183,8 +184,9 @@ int help_run(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!verbs[i].hidden)
 			printf("  %-8s  %s\n", verbs[i].name, verbs[i].help);
-	printf("\n  -i FILE   a recording, perf.data, speprof's own or raw records; \"-\" is standard input\n"
-	       "  -G GROUP  function, process or container\n"
+	printf("\n  -i FILE   a recording, perf.data, speprof's own or raw records; \"-\" is "
+	       "standard input\n"
+	       "  -G GROUP  function, line (of the source), process or container\n"
 	       "  -s SORT   samples, latency, dram or remote\n"
 	       "  -j        JSON\n\n"
 	       "\"speprof help VERB\" shows the options of a verb; speprof(1) has the rest.\n");

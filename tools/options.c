@@ -8,21 +8,14 @@
 #include "say.h"
 
 static const struct option long_options[] = {
-	{ "batch", no_argument, NULL, 'b' },
-	{ "container", required_argument, NULL, 'c' },
-	{ "cpu", required_argument, NULL, 'C' },
-	{ "delay", required_argument, NULL, 'd' },
-	{ "filter", required_argument, NULL, 'L' },
-	{ "group", required_argument, NULL, 'G' },
-	{ "input", required_argument, NULL, 'i' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "midr", required_argument, NULL, 'M' },
-	{ "number", required_argument, NULL, 'n' },
-	{ "pid", required_argument, NULL, 'p' },
-	{ "root", required_argument, NULL, 'R' },
-	{ "sort", required_argument, NULL, 's' },
-	{ "truth", required_argument, NULL, 'T' },
-	{ NULL, 0, NULL, 0 },
+	{ "batch", no_argument, NULL, 'b' },	    { "container", required_argument, NULL, 'c' },
+	{ "cpu", required_argument, NULL, 'C' },    { "delay", required_argument, NULL, 'd' },
+	{ "filter", required_argument, NULL, 'L' }, { "group", required_argument, NULL, 'G' },
+	{ "input", required_argument, NULL, 'i' },  { "json", no_argument, NULL, 'j' },
+	{ "midr", required_argument, NULL, 'M' },   { "number", required_argument, NULL, 'n' },
+	{ "pid", required_argument, NULL, 'p' },    { "root", required_argument, NULL, 'R' },
+	{ "srcline", no_argument, NULL, 'S' },	    { "sort", required_argument, NULL, 's' },
+	{ "truth", required_argument, NULL, 'T' },  { NULL, 0, NULL, 0 },
 };
 
 static int options_number(const char *verb, int letter, const char *text, u32 max, u32 *ret)
@@ -108,7 +101,8 @@ static int options_filter(const char *verb, const char *text, struct options *op
 		return 0;
 	if (r != -EINVAL)
 		return say_fail(STATUS_FAILED, "%s: --filter: %s", verb, strerror(-r));
-	return say_fail(STATUS_USAGE, "%s: --filter, column %u: %s", verb, error.column, error.text);
+	return say_fail(STATUS_USAGE, "%s: --filter, column %u: %s", verb, error.column,
+			error.text);
 }
 
 static int options_one(const char *verb, int letter, struct options *options)
@@ -129,9 +123,10 @@ static int options_one(const char *verb, int letter, struct options *options)
 		return options_delay(verb, optarg, &options->delay);
 	case 'G':
 		if (view_group_parse(optarg, &options->group) < 0)
-			return say_fail(STATUS_USAGE,
-					"%s: -G \"%s\": function, process or container is wanted",
-					verb, optarg);
+			return say_fail(
+				STATUS_USAGE,
+				"%s: -G \"%s\": function, line, process or container is wanted",
+				verb, optarg);
 		return 0;
 	case 'i':
 		options->input = optarg;
@@ -156,8 +151,11 @@ static int options_one(const char *verb, int letter, struct options *options)
 	case 's':
 		if (view_sort_parse(optarg, &options->sort) < 0)
 			return say_fail(STATUS_USAGE,
-					"%s: -s \"%s\": samples, latency, dram or remote is wanted", verb,
-					optarg);
+					"%s: -s \"%s\": samples, latency, dram or remote is wanted",
+					verb, optarg);
+		return 0;
+	case 'S':
+		options->group = VIEW_LINE;
 		return 0;
 	case 'T':
 		return options_truth(verb, optarg, options);
@@ -210,9 +208,10 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 				"%s: -C wants a recording: the daemon's profile is of all CPUs",
 				verb);
 	if (options->filter && !options->input)
-		return say_fail(STATUS_USAGE,
-				"%s: --filter wants a recording: what the daemon counts, Filter= says",
-				verb);
+		return say_fail(
+			STATUS_USAGE,
+			"%s: --filter wants a recording: what the daemon counts, Filter= says",
+			verb);
 	if (options->midr && !options->input)
 		return say_fail(STATUS_USAGE,
 				"%s: --midr wants a recording: the daemon knows its cores", verb);

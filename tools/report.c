@@ -56,8 +56,8 @@ static int report_daemon(const struct options *options, struct view *ret_view)
 
 	if (status)
 		return status;
-	status = bus_view(bus, options->group, options->sort, rows_limit(options, BUS_ROWS),
-			  ret_view);
+	status = bus_view_named(bus, options->group, options->sort, rows_limit(options, BUS_ROWS),
+				ret_view);
 	bus_free(bus);
 	return status;
 }
@@ -77,7 +77,7 @@ int report_run(int argc, char **argv)
 {
 	struct options options;
 	struct view view = { 0 };
-	int status = options_parse(argc, argv, "ijGsnpcCMTFL", &options);
+	int status = options_parse(argc, argv, "ijGsnpcCMTFLS", &options);
 
 	if (status)
 		return status;

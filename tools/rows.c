@@ -59,6 +59,7 @@ static json_object *totals_json(const struct view_header *h)
 	add(json, "dropped_bytes", h->dropped);
 	add(json, "filtered", h->filtered);
 	add(json, "unattributed", h->unattributed);
+	add(json, "names_pending", h->names_pending);
 	add(json, "evicted", h->evicted);
 	return json;
 }
@@ -155,6 +156,19 @@ static json_object *events_json(const struct view_row *row)
 	return json;
 }
 
+static json_object *inlines_json(const char *names)
+{
+	json_object *json = json_object_new_array();
+
+	while (*names) {
+		size_t n = strcspn(names, "\n");
+
+		json_object_array_add(json, json_object_new_string_len(names, (int)n));
+		names += n + (names[n] == '\n');
+	}
+	return json;
+}
+
 static json_object *row_json(const struct view_row *row, enum view_group group)
 {
 	json_object *json = json_object_new_object();
@@ -164,9 +178,14 @@ static json_object *row_json(const struct view_row *row, enum view_group group)
 		add_text(json, "process", row->process);
 		add(json, "pid", row->pid > 0 ? row->pid : 0);
 	}
-	if (group == VIEW_FUNCTION) {
+	if (group == VIEW_FUNCTION || group == VIEW_LINE) {
 		add_text(json, "function", row->function);
 		add_text(json, "binary", row->binary);
+	}
+	if (group == VIEW_LINE && row->line) {
+		add_text(json, "file", row->file);
+		add(json, "line", row->line);
+		json_object_object_add(json, "inlines", inlines_json(row->inlines));
 	}
 	add(json, "samples", row->samples);
 	add(json, "memory", row->memory);
@@ -186,9 +205,9 @@ static json_object *row_json(const struct view_row *row, enum view_group group)
 	add(json, "modified", row->modified);
 	json_object_object_add(json, "issue",
 			       latency_json(row->issue_sum, row->issue_p50, row->issue_p99));
-	json_object_object_add(json, "translation",
-			       latency_json(row->translation_sum, row->translation_p50,
-					    row->translation_p99));
+	json_object_object_add(
+		json, "translation",
+		latency_json(row->translation_sum, row->translation_p50, row->translation_p99));
 	json_object_object_add(json, "weight", weight_json(row));
 	json_object_object_add(json, "events", events_json(row));
 	return json;

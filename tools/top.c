@@ -258,8 +258,8 @@ static int batch_once(struct options *options, struct bus *bus)
 	struct format format = live_format(options);
 	struct view view;
 	size_t height;
-	int status =
-		bus_view(bus, options->group, options->sort, rows_limit(options, BUS_ROWS), &view);
+	int status = bus_view_named(bus, options->group, options->sort,
+				    rows_limit(options, BUS_ROWS), &view);
 
 	if (status)
 		return status;
@@ -303,7 +303,7 @@ int top_run(int argc, char **argv)
 {
 	struct options options;
 	struct bus *bus;
-	int status = options_parse(argc, argv, "bdnGspcjT", &options);
+	int status = options_parse(argc, argv, "bdnGspcjTS", &options);
 
 	if (status)
 		return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Views of a profile: rows by function, process or container. */
+/* Views of a profile: rows by function, source line, process or container. */
 #include "profile-internal.h"
 
 #include "escape.h"
@@ -13,6 +13,7 @@
 struct named {
 	const struct location *location;
 	u64 function; /* of symbols_key() if it is known, else the address */
+	u64 line; /* of symbols_line() if lines are wanted and it is known, else 0 */
 	u32 binary; /* hash of the binary's path, to tell equal names apart */
 	bool known;
 };
@@ -21,11 +22,13 @@ struct named {
 struct naming {
 	struct symbols *symbols;
 	bool live;
+	bool lines;
 };
 
 /* A function of a process: @count of the sorted names, and what it is sorted by. */
 struct function {
 	const struct named *first;
+	const struct location *heaviest;
 	size_t count;
 	u64 key;
 	s32 pid;
@@ -154,6 +157,9 @@ static void name_location(struct profile *p, const struct naming *naming, const 
 			      location_kernel(l), &place))
 		return;
 	ret_named->binary = hash_string(place.binary);
+	if (naming->lines)
+		symbols_line(naming->symbols, process ? process->pid : 0, &place, naming->live,
+			     &ret_named->line);
 	ret_named->known = symbols_key(naming->symbols, process ? process->pid : 0, &place,
 				       naming->live, &ret_named->function);
 	if (!ret_named->known)
@@ -170,12 +176,18 @@ static int compare_named(const void *a, const void *b)
 		return x->binary < y->binary ? -1 : 1;
 	if (x->known != y->known)
 		return x->known ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	/* Of a line, places without a name are one row. */
+	if (x->line && !x->known)
+		return 0;
 	return (x->function > y->function) - (x->function < y->function);
 }
 
 static void row_function(struct profile *p, const struct naming *naming, const struct location *l,
 			 struct view_row *row)
 {
+	struct symbol_source source;
 	struct attribute_place place;
 
 	row_process(p, row, location_process(l));
@@ -187,6 +199,12 @@ static void row_function(struct profile *p, const struct naming *naming, const s
 	symbols_function(naming->symbols, row->pid, &place, naming->live, row->function,
 			 sizeof(row->function));
 	escape_string(row->binary, sizeof(row->binary), place.binary);
+	if (!naming->lines ||
+	    !symbols_source(naming->symbols, row->pid, &place, naming->live, &source))
+		return;
+	copy_string(row->file, sizeof(row->file), source.file);
+	copy_string(row->inlines, sizeof(row->inlines), source.inlines);
+	row->line = source.line;
 }
 
 static u64 location_key(const struct profile *p, const struct location *l, enum view_sort sort)
@@ -224,15 +242,23 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
 {
 	const struct attribute_process *process;
 	size_t i, first, n = 0;
+	u64 heaviest = 0;
 
 	for (first = 0; first < count; first = i) {
 		struct function f = { .first = &named[first] };
 
-		process = attributor_process(p->attributor,
-					     location_process(named[first].location));
+		process =
+			attributor_process(p->attributor, location_process(named[first].location));
 		f.pid = process ? process->pid : 0;
-		for (i = first; i < count && !compare_named(&named[first], &named[i]); i++)
-			f.key += location_key(p, named[i].location, sort);
+		for (i = first; i < count && !compare_named(&named[first], &named[i]); i++) {
+			u64 key = location_key(p, named[i].location, sort);
+
+			f.key += key;
+			if (i == first || key > heaviest) {
+				f.heaviest = named[i].location;
+				heaviest = key;
+			}
+		}
 		f.count = i - first;
 		functions[n++] = f;
 	}
@@ -247,7 +273,8 @@ static void function_weight(const struct profile *p, u32 index, struct figures *
 	if (index != ATTRIBUTE_NONE && !profile_process(p, index, &whole))
 		return;
 	for (unsigned int i = 0; i < UNITS && whole.samples; i++)
-		sum->weight[i] = (u64)((unsigned __int128)whole.weight[i] * sum->samples / whole.samples);
+		sum->weight[i] =
+			(u64)((unsigned __int128)whole.weight[i] * sum->samples / whole.samples);
 }
 
 static void fill_function(struct profile *p, const struct naming *naming, const struct function *f,
@@ -258,7 +285,7 @@ static void fill_function(struct profile *p, const struct naming *naming, const 
 	for (size_t i = 0; i < f->count; i++)
 		location_figures(p->locations, f->first[i].location, &sum);
 	function_weight(p, location_process(f->first->location), &sum);
-	row_function(p, naming, f->first->location, row);
+	row_function(p, naming, f->heaviest, row);
 	row_figures(row, &sum);
 }
 
@@ -297,6 +324,7 @@ static size_t name_locations(struct profile *p, const struct naming *naming, str
 static int view_functions(struct profile *p, const struct naming *naming, enum view_sort sort,
 			  u32 limit, struct view *view)
 {
+	struct symbols_stats stats = { 0 };
 	struct location *l = NULL;
 	struct named *named;
 	size_t count = 0;
@@ -317,6 +345,10 @@ static int view_functions(struct profile *p, const struct naming *naming, enum v
 	qsort(named, count, sizeof(*named), compare_named);
 	r = merge_named(p, naming, named, count, sort, limit, view);
 	free(named);
+	if (naming->symbols)
+		symbols_stats(naming->symbols, &stats);
+	view->header.names_pending = stats.pending;
+	copy_string(view->header.names_reason, sizeof(view->header.names_reason), stats.reason);
 	return r;
 }
 
@@ -369,7 +401,9 @@ static int view_containers(struct profile *p, struct view *view)
 int profile_view(struct profile *profile, struct symbols *symbols, bool live, enum view_group group,
 		 enum view_sort sort, u32 limit, struct view *ret_view)
 {
-	const struct naming naming = { .symbols = symbols, .live = live };
+	const struct naming naming = { .symbols = symbols,
+				       .live = live,
+				       .lines = group == VIEW_LINE };
 	struct view view;
 	int r;
 
@@ -377,6 +411,7 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
 	view = (struct view){ .header = profile->header };
 	switch (group) {
 	case VIEW_FUNCTION:
+	case VIEW_LINE:
 		r = view_functions(profile, &naming, sort, limit, &view);
 		break;
 	case VIEW_PROCESS:

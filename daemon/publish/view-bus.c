@@ -12,54 +12,49 @@
  */
 struct field {
 	const char *name;
-	char type;	/* t: u64, u: u32, i: s32, y: u8, b: bool, s: char[] */
+	char type; /* t: u64, u: u32, i: s32, y: u8, b: bool, s: char[] */
 	u16 offset;
 	u16 size;
 	bool sparse; /* of type t */
 };
 
-#define FIELD(s, f, t) { #f, t, offsetof(struct s, f), sizeof(((struct s *)0)->f) }
+#define FIELD(s, f, t)                                                   \
+	{                                                                \
+#f, t, offsetof(struct s, f), sizeof(((struct s *)0)->f) \
+	}
 
-#define LEVEL(name, level_of) \
-	{ "level_" name, 't', offsetof(struct view_row, level[level_of]), sizeof(u64), true }
+#define LEVEL(name, level_of)                                                                     \
+	{                                                                                         \
+		"level_" name, 't', offsetof(struct view_row, level[level_of]), sizeof(u64), true \
+	}
 
-#define WEIGHT(name, unit) \
-	{ name, 't', offsetof(struct view_row, weight[unit]), sizeof(u64), true }
+#define WEIGHT(name, unit)                                                            \
+	{                                                                             \
+		name, 't', offsetof(struct view_row, weight[unit]), sizeof(u64), true \
+	}
 
-#define EVENT(name, bit) \
-	{ "event_" name, 't', offsetof(struct view_row, event[bit]), sizeof(u64), true }
+#define EVENT(name, bit)                                                                     \
+	{                                                                                    \
+		"event_" name, 't', offsetof(struct view_row, event[bit]), sizeof(u64), true \
+	}
 
 static const struct field header_fields[] = {
-	FIELD(view_header, source, 's'),
-	FIELD(view_header, source_reason, 's'),
-	FIELD(view_header, tasks, 's'),
-	FIELD(view_header, tasks_reason, 's'),
-	FIELD(view_header, backend, 'y'),
-	FIELD(view_header, running, 'b'),
-	FIELD(view_header, cpus, 'u'),
-	FIELD(view_header, duration_ns, 't'),
-	FIELD(view_header, enabled_ns, 't'),
-	FIELD(view_header, blind_ns, 't'),
-	FIELD(view_header, interval_ns, 't'),
-	FIELD(view_header, records, 't'),
-	FIELD(view_header, bytes, 't'),
-	FIELD(view_header, decoded, 't'),
-	FIELD(view_header, padding, 't'),
-	FIELD(view_header, suspect, 't'),
-	FIELD(view_header, lost, 't'),
-	FIELD(view_header, dropped, 't'),
-	FIELD(view_header, written, 't'),
-	FIELD(view_header, filtered, 't'),
-	FIELD(view_header, unattributed, 't'),
-	FIELD(view_header, evicted, 't'),
-	FIELD(view_header, cost_ns, 't'),
-	FIELD(view_header, memory, 't'),
-	FIELD(view_header, faults, 't'),
-	FIELD(view_header, throttles, 't'),
-	FIELD(view_header, unread, 't'),
-	FIELD(view_header, task_events_lost, 't'),
-	FIELD(view_header, cpus_stopped, 'u'),
-	FIELD(view_header, fault, 's'),
+	FIELD(view_header, source, 's'),       FIELD(view_header, source_reason, 's'),
+	FIELD(view_header, tasks, 's'),	       FIELD(view_header, tasks_reason, 's'),
+	FIELD(view_header, backend, 'y'),      FIELD(view_header, running, 'b'),
+	FIELD(view_header, cpus, 'u'),	       FIELD(view_header, duration_ns, 't'),
+	FIELD(view_header, enabled_ns, 't'),   FIELD(view_header, blind_ns, 't'),
+	FIELD(view_header, interval_ns, 't'),  FIELD(view_header, records, 't'),
+	FIELD(view_header, bytes, 't'),	       FIELD(view_header, decoded, 't'),
+	FIELD(view_header, padding, 't'),      FIELD(view_header, suspect, 't'),
+	FIELD(view_header, lost, 't'),	       FIELD(view_header, dropped, 't'),
+	FIELD(view_header, written, 't'),      FIELD(view_header, filtered, 't'),
+	FIELD(view_header, unattributed, 't'), FIELD(view_header, names_pending, 't'),
+	FIELD(view_header, names_reason, 's'), FIELD(view_header, evicted, 't'),
+	FIELD(view_header, cost_ns, 't'),      FIELD(view_header, memory, 't'),
+	FIELD(view_header, faults, 't'),       FIELD(view_header, throttles, 't'),
+	FIELD(view_header, unread, 't'),       FIELD(view_header, task_events_lost, 't'),
+	FIELD(view_header, cpus_stopped, 'u'), FIELD(view_header, fault, 's'),
 };
 
 static const struct field row_fields[] = {
@@ -76,6 +71,9 @@ static const struct field row_fields[] = {
 	FIELD(view_row, process, 's'),
 	FIELD(view_row, function, 's'),
 	FIELD(view_row, binary, 's'),
+	FIELD(view_row, file, 's'),
+	FIELD(view_row, inlines, 's'),
+	FIELD(view_row, line, 'u'),
 	FIELD(view_row, remote, 't'),
 	LEVEL("unknown", SPE_LEVEL_UNKNOWN),
 	LEVEL("l1", SPE_LEVEL_L1),

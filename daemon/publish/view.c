@@ -7,6 +7,7 @@ static const char *const group_names[VIEW_GROUPS] = {
 	[VIEW_FUNCTION] = "function",
 	[VIEW_PROCESS] = "process",
 	[VIEW_CONTAINER] = "container",
+	[VIEW_LINE] = "line",
 };
 
 static const char *const sort_names[VIEW_SORTS] = {

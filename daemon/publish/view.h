@@ -11,15 +11,16 @@
 #include "source.h"
 
 enum view_group {
-	VIEW_FUNCTION,	/* container, process, function */
-	VIEW_PROCESS,	/* container, process */
+	VIEW_FUNCTION, /* container, process, function */
+	VIEW_PROCESS, /* container, process */
 	VIEW_CONTAINER,
+	VIEW_LINE, /* container, process, function, source line */
 	VIEW_GROUPS,
 };
 
 enum view_sort {
 	VIEW_SORT_SAMPLES,
-	VIEW_SORT_LATENCY,	/* sum of total latency: where cycles wait */
+	VIEW_SORT_LATENCY, /* sum of total latency: where cycles wait */
 	VIEW_SORT_DRAM,
 	VIEW_SORT_REMOTE,
 	VIEW_SORTS,
@@ -38,6 +39,9 @@ enum view_sort {
  * @pid: 0 for groups of several
  * @container: "-" for none; all strings are escaped
  * @level: what served @memory, by &enum spe_level; their sum is @memory
+ * @file, @line: in the source, for VIEW_LINE; "" and 0 where not known
+ * @inlines: functions that are inlined at its heaviest place, innermost first, parted by
+ *	newlines
  * @remote: those of @memory that accessed another chip, whichever level it was
  * @loads, @stores: which @memory is the sum of
  * @simd: SVE and SME operations
@@ -63,6 +67,9 @@ struct view_row {
 	char process[64];
 	char function[128];
 	char binary[128];
+	char file[192];
+	char inlines[256];
+	u32 line;
 	u64 level[SPE_LEVELS];
 	u64 remote;
 	u64 loads;
@@ -93,6 +100,8 @@ struct view_row {
  * @bytes: what PMBPTR advanced = @decoded + @padding + @suspect + @dropped
  * @written: records written, WINDOW_WRITTEN_UNKNOWN where the SPU cannot tell
  * @filtered: records that the filter left out; they are not in @records
+ * @names_pending: places whose names are still being looked up; who asks again has them
+ * @names_reason: why there are none; "" if nothing is wrong
  * @unattributed: samples without a process
  * @idle: samples of the idle task (TID 0)
  * @evicted: samples whose location was evicted from the bounded tables
@@ -124,6 +133,8 @@ struct view_header {
 	u64 written;
 	u64 filtered;
 	u64 unattributed;
+	u64 names_pending;
+	char names_reason[192];
 	u64 evicted;
 	u64 cost_ns;
 	u64 memory;

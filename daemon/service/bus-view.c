@@ -20,7 +20,7 @@ int bus_get_view(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	if (r < 0)
 		return r;
 	if (view_group_parse(group, &request.group) < 0)
-		return bus_invalid(error, "group", group, "function, process or container");
+		return bus_invalid(error, "group", group, "function, line, process or container");
 	if (view_sort_parse(sort, &request.sort) < 0)
 		return bus_invalid(error, "sort", sort, "samples, latency, dram or remote");
 	r = bus_check_limit(request.limit, error);

@@ -340,34 +340,68 @@ static void inlines_copy(const char *from, char *to, size_t size)
 	to[len] = '\0';
 }
 
-bool symbols_source(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
-		    struct symbol_source *ret_source)
+/* The line at @place; what is not known is asked for. */
+static const struct name_line *line_find(struct symbols *s, s32 pid,
+					 const struct attribute_place *place, bool live,
+					 const struct name_file **ret_file)
 {
 	const struct name_line *line = NULL;
 	const struct name_file *file = NULL;
 	struct mapped_key key;
-	struct mapped *m = NULL;
+	struct mapped *m;
 	u64 address;
 
-	*ret_source = (struct symbol_source){ .line = 0 };
-	pthread_mutex_lock(&s->lock);
-	if (place_key(s, pid, place, live, &key, &address))
-		m = mapped_get(s, &key);
-	if (m && m->checked_ms)
+	if (!place_key(s, pid, place, live, &key, &address))
+		return NULL;
+	m = mapped_get(s, &key);
+	if (!m)
+		return NULL;
+	if (m->checked_ms)
 		file = name_cache_file(&s->cache, m->file);
 	if (file)
 		line = name_file_line(file, address);
-	if (m && !line &&
-	    (!m->checked_ms || is_stale(m) || (file && !file->nameless && !file->full)))
+	if (!line && (!m->checked_ms || is_stale(m) || (file && !file->nameless && !file->full)))
 		ask(s, m, place, &address, true);
-	if (line && line->line) {
+	*ret_file = file;
+	return line && line->line ? line : NULL;
+}
+
+bool symbols_line(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
+		  u64 *ret_key)
+{
+	const struct name_line *line;
+	const struct name_file *file;
+
+	*ret_key = 0;
+	if (!s)
+		return false;
+	pthread_mutex_lock(&s->lock);
+	line = line_find(s, pid, place, live, &file);
+	if (line)
+		*ret_key = (u64)line->file << 32 | line->line;
+	pthread_mutex_unlock(&s->lock);
+	return line;
+}
+
+bool symbols_source(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
+		    struct symbol_source *ret_source)
+{
+	const struct name_line *line;
+	const struct name_file *file;
+
+	*ret_source = (struct symbol_source){ .line = 0 };
+	if (!s)
+		return false;
+	pthread_mutex_lock(&s->lock);
+	line = line_find(s, pid, place, live, &file);
+	if (line) {
 		escape_string(ret_source->file, sizeof(ret_source->file), file->text + line->file);
 		inlines_copy(file->text + line->inlines, ret_source->inlines,
 			     sizeof(ret_source->inlines));
 		ret_source->line = line->line;
 	}
 	pthread_mutex_unlock(&s->lock);
-	return ret_source->line;
+	return line;
 }
 
 static void settle(struct symbols *s, u32 ms)

@@ -72,6 +72,10 @@ bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_p
 bool symbols_key(struct symbols *symbols, s32 pid, const struct attribute_place *place, bool live,
 		 u64 *ret_key);
 
+/** symbols_line() - the same for a place's source line; 0 where none is known */
+bool symbols_line(struct symbols *symbols, s32 pid, const struct attribute_place *place, bool live,
+		  u64 *ret_key);
+
 /**
  * struct symbol_source - where in the source a place is
  * @file: escaped; "" if not known
