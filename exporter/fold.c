@@ -26,7 +26,7 @@ static_assert(UNITS <= METRICS_UNITS, "a place for each unit");
 /* Counters of struct metrics_machine stand in a row. */
 #define FIRST_COUNTER  offsetof(struct metrics_machine, records)
 #define FIRST_LASTING  offsetof(struct metrics_machine, threads_evicted)
-#define AFTER_LASTING  offsetof(struct metrics_machine, cpu_ns)
+#define AFTER_LASTING  offsetof(struct metrics_machine, faults)
 #define AFTER_COUNTERS offsetof(struct metrics_machine, memory)
 
 void fold_init(struct fold *fold, const struct labels *labels, u32 kinds)
@@ -58,10 +58,13 @@ u32 fold_series(u32 levels, u32 kinds)
 	       FOLD_HISTOGRAM * (u32)__builtin_popcount(kinds);
 }
 
-/* A counter that went back began anew. */
+/*
+ * Within an epoch a counter goes back only if the daemon ended without a word and went on from
+ * an earlier state: what it counts again has been counted.
+ */
 static u64 grown(u64 now, u64 before)
 {
-	return now >= before ? now - before : now;
+	return now >= before ? now - before : 0;
 }
 
 static u64 sum_of(u64 a, u64 b)
@@ -88,6 +91,16 @@ static void grow_words(void *ret, const void *now, const void *before, size_t si
 		r[i] = grown(n[i], b[i]);
 }
 
+/* The highest that was seen, to which what comes next is compared. */
+static void raise_words(void *to, const void *from, size_t size)
+{
+	u64 *t = to;
+	const u64 *f = from;
+
+	for (size_t i = 0; i < size / sizeof(u64); i++)
+		t[i] = t[i] < f[i] ? f[i] : t[i];
+}
+
 /* What of @whole is not in @part. */
 static void take_words(void *whole, const void *part, size_t size)
 {
@@ -105,14 +118,21 @@ static int compare_ids(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+/* @c as it was, if it was there in this epoch. */
+static const struct metrics_container *container_before(const struct fold *fold,
+							const struct metrics *now,
+							const struct metrics_container *c)
+{
+	if (!fold->any || fold->latest.machine.epoch != now->machine.epoch || !fold->latest.count)
+		return NULL;
+	return bsearch(c, fold->latest.containers, fold->latest.count, sizeof(*c), compare_ids);
+}
+
 static void container_delta(const struct fold *fold, const struct metrics *now,
 			    const struct metrics_container *c, struct metrics_tally *ret_delta)
 {
-	const struct metrics_container *before = NULL;
+	const struct metrics_container *before = container_before(fold, now, c);
 
-	if (fold->any && fold->latest.machine.epoch == now->machine.epoch)
-		before = bsearch(c, fold->latest.containers, fold->latest.count, sizeof(*c),
-				 compare_ids);
 	if (before)
 		grow_words(ret_delta, &c->tally, &before->tally, sizeof(c->tally));
 	else
@@ -324,6 +344,27 @@ static void machine_update(struct fold *fold, const struct metrics *metrics,
 	*ret_delta = delta.all;
 }
 
+static void raise_latest(const struct fold *fold, struct metrics *metrics)
+{
+	struct metrics_machine *now = &metrics->machine;
+	const struct metrics_machine *before = &fold->latest.machine;
+
+	for (u32 i = 0; i < metrics->count; i++) {
+		struct metrics_container *c = &metrics->containers[i];
+		const struct metrics_container *was = container_before(fold, metrics, c);
+
+		if (was)
+			raise_words(&c->tally, &was->tally, sizeof(c->tally));
+	}
+	if (!fold->any || before->epoch != now->epoch)
+		return;
+	raise_words(&now->all, &before->all, sizeof(now->all));
+	raise_words((u8 *)now + FIRST_COUNTER, (const u8 *)before + FIRST_COUNTER,
+		    FIRST_LASTING - FIRST_COUNTER);
+	raise_words((u8 *)now + AFTER_LASTING, (const u8 *)before + AFTER_LASTING,
+		    AFTER_COUNTERS - AFTER_LASTING);
+}
+
 /* Texts that become labels are printable from here on; names of containers are when they do. */
 static void clean(char *text, size_t size)
 {
@@ -352,6 +393,7 @@ int fold_update(struct fold *fold, struct metrics *metrics, u32 series)
 	if (r >= 0) {
 		machine_update(fold, metrics, &delta);
 		distribute(fold, &delta);
+		raise_latest(fold, metrics);
 		metrics_clear(&fold->latest);
 		clean(metrics->machine.version, sizeof(metrics->machine.version));
 		clean(metrics->machine.source, sizeof(metrics->machine.source));

@@ -2,6 +2,7 @@
 #include "profile-metrics.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,6 +49,19 @@ static void fill_ledgers(const struct view_header *h, struct metrics_machine *m)
 	m->evicted = h->evicted;
 }
 
+/* FNV-1a of what names it: its number in the table is another one after a restart. */
+static u64 container_id(const struct metrics_container *c)
+{
+	const u8 *at = (const u8 *)c->name;
+	u64 id = 0xcbf29ce484222325ULL;
+
+	static_assert(offsetof(struct metrics_container, path) >
+			      offsetof(struct metrics_container, name), "texts stand in a row");
+	for (size_t i = 0; i < sizeof(c->name) + sizeof(c->runtime) + sizeof(c->path); i++)
+		id = (id ^ at[i]) * 0x100000001b3ULL;
+	return id;
+}
+
 int profile_metrics(struct profile *profile, struct attributor *attributor,
 		    struct metrics *ret_metrics)
 {
@@ -72,10 +86,10 @@ int profile_metrics(struct profile *profile, struct attributor *attributor,
 		f = profile_container(profile, i);
 		if (!c || !f)
 			continue;
-		to->id = (u64)i << 32 | c->generation;
 		snprintf(to->name, sizeof(to->name), "%s", c->name);
 		snprintf(to->runtime, sizeof(to->runtime), "%s", c->runtime);
 		snprintf(to->path, sizeof(to->path), "%s", c->path);
+		to->id = container_id(to);
 		fill_tally(f, &to->tally);
 		m.count++;
 	}

@@ -84,7 +84,8 @@ struct metrics_tally {
 /**
  * struct metrics_machine - the ledgers, and all samples
  * @epoch: another one: counters began anew
- * @process: likewise, for those from @threads_evicted to @unread, which outlive a reset
+ * @process: likewise, for those from @threads_evicted to @events_lost, which outlive a reset,
+ *	and not a restart
  * @age_ns: for how long it has sampled in this epoch
  * @backend: &enum backend; whoever exports must not export what an emulated SPU modelled
  * @interval_ns: in force
@@ -137,7 +138,7 @@ struct metrics_machine {
 
 /**
  * struct metrics_container - one that samples were counted for
- * @id: of this one and no other in the same epoch
+ * @id: the same for the same container, also in the next epoch; of no other in this snapshot
  * @name, @runtime, @path: as &struct attribute_container has them; "" is no container
  */
 struct metrics_container {

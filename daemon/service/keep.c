@@ -102,6 +102,7 @@ static void session_save(const struct session *session, u64 now, struct blob_wri
 	blob_put(to, session->running);
 	blob_put(to, session->running ? now - session->started_ns : 0);
 	blob_put(to, session->ran_ns);
+	blob_put(to, session->epoch);
 	blob_put(to, now_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns);
 	profile_save(session->profile, to);
 }
@@ -170,6 +171,7 @@ struct kept {
 	bool running;
 	u64 since_ns;
 	u64 ran_ns;
+	u64 epoch;
 	u64 cost_ns;
 };
 
@@ -203,6 +205,7 @@ static int kept_load(struct blob_reader *from, struct kept *kept)
 	kept->running = blob_get_below(from, 2);
 	kept->since_ns = blob_get(from);
 	kept->ran_ns = blob_get(from);
+	kept->epoch = blob_get(from);
 	kept->cost_ns = blob_get(from);
 	return from->bad ? -EBADMSG : 0;
 }
@@ -280,6 +283,8 @@ static int go_on(struct session *session, const struct kept *kept, struct keep_r
 	}
 	/* As long as it ran, it ran while nobody was there too. */
 	session->ran_ns = kept->ran_ns + (kept->running ? kept->since_ns + gap : 0);
+	/* The same counters go on: whoever adds them up is not to begin anew. */
+	session->epoch = kept->epoch;
 	session->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - kept->cost_ns;
 	source->trouble.faults = kept->trouble.faults;
 	source->trouble.throttles = kept->trouble.throttles;

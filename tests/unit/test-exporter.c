@@ -105,9 +105,12 @@ static void test_counters_grow(void **state)
 	assert_int_equal(shown_samples(&fold, "c1"), 86);
 	assert_int_equal(fold.other.samples, 10);
 	assert_int_equal(fold.machine.records, 211);
-	/* A container's place was given to another's figures: they began anew. */
-	update(&fold, 2, (u64[]){ 2, 6 }, 2, 5, 1000);
+	/* It went on from an earlier state: what it counts again has been counted. */
+	update(&fold, 2, (u64[]){ 2, 6 }, 2, 1, 1000);
+	assert_int_equal(shown_samples(&fold, "c0"), 115);
+	update(&fold, 2, (u64[]){ 7, 6 }, 2, 1, 1000);
 	assert_int_equal(shown_samples(&fold, "c0"), 117);
+	assert_int_equal(all_samples(&fold), 213);
 	fold_deinit(&fold);
 }
 
