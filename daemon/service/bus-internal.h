@@ -59,8 +59,12 @@ int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
-/** bus_add_sessions(), bus_add_cpus() - put the objects there */
+/* bus-cpu.c: of the CPU whose object is called */
+int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/** bus_add_sessions(), bus_add_cpus(), bus_add_log_control() - put the objects there */
 int bus_add_sessions(struct bus *bus);
 int bus_add_cpus(struct bus *bus);
+int bus_add_log_control(struct bus *bus);
 
 #endif

@@ -135,6 +135,7 @@ static const struct bus_method methods[] = {
 	{ "GetView", ACCESS_READ, bus_get_view },
 	{ "GetHistogram", ACCESS_READ, bus_get_histogram },
 	{ "GetLedgers", ACCESS_READ, bus_get_ledgers },
+	{ "GetTimes", ACCESS_READ, bus_get_times },
 	{ "GetContainers", ACCESS_ANYONE, bus_get_containers },
 	{ "GetContainer", ACCESS_ANYONE, bus_get_container },
 	{ "DumpSummary", ACCESS_READ, bus_dump_summary },
@@ -339,7 +340,11 @@ static int add_objects(struct bus *bus)
 	r = sd_bus_add_object_vtable(bus->bus, NULL, BUS_PATH, BUS_MANAGER, vtable, bus);
 	if (r >= 0)
 		r = sd_bus_add_object_manager(bus->bus, NULL, BUS_PATH);
-	return r < 0 ? r : bus_add_sessions(bus);
+	if (r >= 0)
+		r = bus_add_sessions(bus);
+	if (r >= 0)
+		r = bus_add_cpus(bus);
+	return r < 0 ? r : bus_add_log_control(bus);
 }
 
 int bus_init(struct bus *bus, sd_event *event, const char *address, struct worker *worker,

@@ -12,6 +12,17 @@
 #define FIELDS_MAX 16
 
 static int max_level = LOG_INFO;
+static enum log_target target = LOG_TARGET_AUTO;
+
+void log_set_target(enum log_target to)
+{
+	target = to;
+}
+
+enum log_target log_target(void)
+{
+	return target;
+}
 
 void log_set_level(int level)
 {
@@ -63,13 +74,15 @@ void log_tell(int level, const char *id, const char *const *fields, const char *
 {
 	char text[1024] = "MESSAGE=";
 	size_t skip = strlen(text);
+	bool journal;
 	va_list ap;
 
-	if (level > max_level)
+	if (level > max_level || target == LOG_TARGET_NULL)
 		return;
 	va_start(ap, format);
 	vsnprintf(text + skip, sizeof(text) - skip, format, ap);
 	va_end(ap);
-	if (!is_journal() || !send_journal(level, id, fields, text))
+	journal = target == LOG_TARGET_JOURNAL || (target == LOG_TARGET_AUTO && is_journal());
+	if (!journal || !send_journal(level, id, fields, text))
 		fprintf(stderr, "speprofd: %s\n", text + skip);
 }

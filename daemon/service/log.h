@@ -36,6 +36,18 @@ log_tell(int level, const char *id, const char *const *fields, const char *forma
 /** log_line() - without id and fields */
 #define log_line(level, ...) log_tell(level, LOG_ID_NONE, NULL, __VA_ARGS__)
 
+/** enum log_target - where it goes */
+enum log_target {
+	LOG_TARGET_AUTO, /* the journal, where standard error is its stream; else that */
+	LOG_TARGET_JOURNAL,
+	LOG_TARGET_CONSOLE, /* standard error */
+	LOG_TARGET_NULL,
+	LOG_TARGETS,
+};
+
+void log_set_target(enum log_target target);
+enum log_target log_target(void);
+
 /** log_set_level(), log_level() - LOG_ERR to LOG_DEBUG; at first LOG_INFO */
 void log_set_level(int level);
 int log_level(void);

@@ -42,11 +42,47 @@ struct feed *feed_get(struct feed *feed)
 	return feed;
 }
 
+/* Where there is no memory for it, a CPU has no figures of its own. */
+static struct feed_cpu *cpu_of(struct feed *feed, u32 cpu)
+{
+	struct feed_cpu *cpus;
+	u32 count = cpu + 1;
+
+	if (cpu < feed->cpu_count)
+		return &feed->cpus[cpu];
+	cpus = cpu < FEED_CPUS ? reallocarray(feed->cpus, count, sizeof(*cpus)) : NULL;
+	if (!cpus)
+		return NULL;
+	memset(cpus + feed->cpu_count, 0, (count - feed->cpu_count) * sizeof(*cpus));
+	feed->cpus = cpus;
+	feed->cpu_count = count;
+	return &cpus[cpu];
+}
+
+void feed_count(struct feed *feed, const struct source_window *window)
+{
+	struct feed_cpu *cpu = cpu_of(feed, window->cpu);
+
+	if (!cpu)
+		return;
+	cpu->windows++;
+	cpu->bytes += window->len;
+	cpu->armed_ns += window->armed_ns ? window->armed_ns : window->end_ns - window->start_ns;
+	cpu->blind_ns += window->blind_ns;
+	cpu->faulted += !!(window->flags & WINDOW_FAULTED);
+	cpu->collided += !!(window->flags & WINDOW_COLLIDED);
+	if (window->midr)
+		cpu->midr = window->midr;
+	if (window->pmsver)
+		cpu->pmsver = window->pmsver;
+}
+
 struct feed *feed_put(struct feed *feed)
 {
 	if (!feed || --feed->references)
 		return NULL;
 	feed->source->ops->free(feed->source);
+	free(feed->cpus);
 	free(feed);
 	return NULL;
 }

@@ -20,10 +20,31 @@
 #define SESSION_MACHINE "machine"
 
 /**
+ * struct feed_cpu - what windows said of a CPU, since its source was made
+ * @faulted: windows that ended in a fault
+ * @collided: windows with samples that collided
+ * @midr, @pmsver: of the last one, 0 if unknown
+ */
+struct feed_cpu {
+	u64 windows;
+	u64 bytes;
+	u64 armed_ns;
+	u64 blind_ns;
+	u64 faulted;
+	u64 collided;
+	u64 midr;
+	u8 pmsver;
+};
+
+/* Numbers of CPUs are below this. */
+#define FEED_CPUS 65536U
+
+/**
  * struct feed - a source, and how many sessions take its windows
  * @source: freed with the feed
  * @sampling: what it was asked for, filters aside; models are whose it was given
  * @filter: what its SPUs leave out, for the one session that has it; else all 0
+ * @cpus, @cpu_count: by number, up to the highest that had a window
  * @references: sessions that have it, and who makes one
  * @running: sessions that run: the source is enabled while there are any
  * @error: negative errno of the last drain that failed since it was enabled, 0 for none
@@ -32,6 +53,8 @@ struct feed {
 	struct source *source;
 	struct source_config sampling;
 	struct source_config filter;
+	struct feed_cpu *cpus;
+	u32 cpu_count;
 	u32 references;
 	u32 running;
 	int error;
@@ -48,6 +71,9 @@ int feed_new(struct source *source, const struct source_config *sampling, struct
 
 /** feed_get() - another reference */
 struct feed *feed_get(struct feed *feed);
+
+/** feed_count() - add a window to its CPU's; once for each */
+void feed_count(struct feed *feed, const struct source_window *window);
 
 /** feed_put() - with the last reference it is freed, and its source; returns NULL */
 struct feed *feed_put(struct feed *feed);

@@ -113,6 +113,7 @@ static void take_window(void *ctx, const struct source_window *window)
 	struct session *session = NULL;
 
 	take_tasks(drain->state, window->end_ns);
+	feed_count(drain->feed, window);
 	while ((session = worker_next(drain->state, session)))
 		if (session->running && session->feed == drain->feed)
 			count_window(drain->state, session, window);

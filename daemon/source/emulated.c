@@ -340,8 +340,7 @@ static void emulated_stop(struct source *source)
 static void take_config(struct emulated *e, const struct source_config *config)
 {
 	e->source.interval_ns = e->program.interval;
-	e->source.filters = config->filter_types || config->filter_events ||
-			    config->filter_latency;
+	e->source.filters = config->filter_types || config->filter_events || config->filter_latency;
 	e->clock = (struct cpu_clock_config){
 		.period_ns = e->program.interval,
 		.kernel = config->kernel,
@@ -376,6 +375,31 @@ static int emulated_configure(struct source *source, const struct source_config 
 	return 0;
 }
 
+static int emulated_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+{
+	struct emulated *e = emulated_of(source);
+	const struct emulated_cpu *cpu;
+	u32 i = 0;
+
+	/* Those that never were online are none. */
+	for (; i < e->count; i++)
+		if (e->cpus[i].driver.buffer && !index--)
+			break;
+	if (i == e->count)
+		return -ENOENT;
+	cpu = &e->cpus[i];
+	*ret_cpu = (struct source_cpu){
+		.cpu = i,
+		.pmsver = (u8)spe_spu_read(&cpu->driver.spu, SPE_REG_PMSVER),
+		.interval_min = SPU_DRIVER_INTERVAL_MIN,
+		.state = cpu->clock.fd < 0	      ? "offline" :
+			 e->state != EMULATED_RUNNING ? "stopped" :
+			 cpu->throttled		      ? "throttled" :
+							"sampling",
+	};
+	return 0;
+}
+
 static void emulated_free(struct source *source)
 {
 	struct emulated *e = emulated_of(source);
@@ -401,6 +425,7 @@ static const struct source_ops emulated_ops = {
 	.drain = emulated_drain,
 	.stop = emulated_stop,
 	.free = emulated_free,
+	.cpu = emulated_cpu,
 	.configure = emulated_configure,
 };
 

@@ -249,6 +249,44 @@ static int module_configure(struct source *source, const struct source_config *c
 	return r;
 }
 
+static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+{
+	static const char *const states[] = {
+		[SPEPROF_RING_IDLE] = "stopped",       [SPEPROF_RING_OFFLINE] = "offline",
+		[SPEPROF_RING_ARMED] = "sampling",     [SPEPROF_RING_HANDLING] = "sampling",
+		[SPEPROF_RING_FULL] = "full",	       [SPEPROF_RING_FAULTED] = "faulted",
+		[SPEPROF_RING_THROTTLED] = "throttled", [SPEPROF_RING_HANDOVER] = "waiting",
+		[SPEPROF_RING_PARKED] = "parked",
+	};
+	struct module_source *m = module_of(source);
+	struct speprof_ring_stats stats = { .size = sizeof(stats) };
+	struct speprof_cpu_info info = { .size = sizeof(info) };
+
+	if (index >= m->ring_count)
+		return -ENOENT;
+	info.cpu = m->rings[index].cpu;
+	if (ioctl(m->rings[index].fd, SPEPROF_RING_STATS, &stats) < 0 ||
+	    ioctl(m->device, SPEPROF_CPU_INFO, &info) < 0)
+		return -errno;
+	*ret_cpu = (struct source_cpu){
+		.cpu = info.cpu,
+		.midr = info.midr,
+		.pmsver = (u8)info.pmsver,
+		.interval_min = info.interval_min,
+		.state = stats.state < ARRAY_SIZE(states) ? states[stats.state] : "unknown",
+		.told = true,
+		.armed_ns = stats.state_ns[SPEPROF_RING_ARMED],
+		.blind_ns = {
+			[SOURCE_BLIND_FULL] = stats.state_ns[SPEPROF_RING_FULL],
+			[SOURCE_BLIND_HANDLING] = stats.state_ns[SPEPROF_RING_HANDLING],
+			[SOURCE_BLIND_THROTTLE] = stats.state_ns[SPEPROF_RING_THROTTLED],
+			[SOURCE_BLIND_HANDOVER] = stats.state_ns[SPEPROF_RING_HANDOVER],
+			[SOURCE_BLIND_FAULT] = stats.state_ns[SPEPROF_RING_FAULTED],
+		},
+	};
+	return 0;
+}
+
 static void module_free(struct source *source)
 {
 	struct module_source *m = module_of(source);
@@ -373,6 +411,7 @@ static const struct source_ops module_ops = {
 	.drain = module_drain,
 	.stop = module_stop,
 	.free = module_free,
+	.cpu = module_cpu,
 	.configure = module_configure,
 	.costs = module_costs,
 	.lasting = &module_lasting,

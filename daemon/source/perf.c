@@ -298,6 +298,25 @@ static int perf_drain(struct source *source, const struct source_sink *sink)
 	return 0;
 }
 
+static int perf_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+{
+	const struct perf_source *p = perf_of(source);
+	u32 cpu = 0;
+
+	for (; cpu < p->count; cpu++)
+		if (pmu_of(p, cpu) && !index--)
+			break;
+	if (cpu >= p->count)
+		return -ENOENT;
+	*ret_cpu = (struct source_cpu){
+		.cpu = cpu,
+		.midr = read_midr(p, cpu),
+		.interval_min = pmu_of(p, cpu)->interval_min,
+		.state = p->cpus[cpu].fd < 0 ? "offline" : p->running ? "sampling" : "stopped",
+	};
+	return 0;
+}
+
 static void perf_free(struct source *source)
 {
 	struct perf_source *p = perf_of(source);
@@ -321,6 +340,7 @@ static const struct source_ops perf_ops = {
 	.drain = perf_drain,
 	.stop = perf_stop,
 	.free = perf_free,
+	.cpu = perf_cpu,
 	.configure = perf_configure,
 };
 

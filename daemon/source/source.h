@@ -234,6 +234,36 @@ struct source_lasting {
 	u32 (*held)(const struct source *source);
 };
 
+/* Why sampling was enabled and no window armed, as far as a source tells causes apart. */
+enum source_blind {
+	SOURCE_BLIND_UNKNOWN,
+	SOURCE_BLIND_FULL,	/* no room in a ring */
+	SOURCE_BLIND_HANDLING,	/* an event was being handled */
+	SOURCE_BLIND_THROTTLE,
+	SOURCE_BLIND_HANDOVER,	/* another session had the SPU */
+	SOURCE_BLIND_FAULT,
+	SOURCE_BLINDS,
+};
+
+/**
+ * struct source_cpu - a CPU that a source samples, or would if it were online
+ * @midr: MIDR_EL1, 0 if unknown
+ * @pmsver: ID_AA64DFR0_EL1.PMSVer, 0 if unknown
+ * @interval_min: the smallest interval it takes, in operations; 0 if unknown
+ * @state: a word: "sampling", "stopped", "offline", "full", "faulted", "throttled", ...
+ * @told: the source knows times itself: @armed_ns, @blind_ns
+ */
+struct source_cpu {
+	u32 cpu;
+	u64 midr;
+	u8 pmsver;
+	u64 interval_min;
+	const char *state;
+	bool told;
+	u64 armed_ns;
+	u64 blind_ns[SOURCE_BLINDS];
+};
+
 /**
  * struct source_ops - a live source; a recording is replayed at once instead
  * @start: enable sampling on all CPUs that are online
@@ -241,6 +271,7 @@ struct source_lasting {
  * @drain: hand over all that is there; never blocks
  * @stop: disable sampling; a last @drain may follow
  * @free: end it; the sink is not called any more
+ * @cpu: the @index'th CPU, in order of their numbers; -ENOENT after the last. NULL: unknown
  * @configure: sample as another struct source_config says from now on, enabled or not; what
  *	was sampled before is drained by the caller. On failure it goes on as before, and
  *	@ret_reason is a static sentence. Models stay. NULL of what cannot change
@@ -256,6 +287,7 @@ struct source_ops {
 	int (*drain)(struct source *source, const struct source_sink *sink);
 	void (*stop)(struct source *source);
 	void (*free)(struct source *source);
+	int (*cpu)(struct source *source, u32 index, struct source_cpu *ret_cpu);
 	int (*configure)(struct source *source, const struct source_config *config,
 			 const char **ret_reason);
 	u32 (*costs)(const struct source *source, struct source_cost *ret, u32 room);

@@ -15,6 +15,9 @@
 #include "spu.h"
 #include "window.h"
 
+/* Operations, each of a nanosecond: what the CPU clock can do. */
+#define SPU_DRIVER_INTERVAL_MIN 10000ULL
+
 /** struct spu_program - register values that a &struct source_config asks for */
 struct spu_program {
 	u64 pmscr;

@@ -9,7 +9,7 @@ import sys
 import time
 
 NAME, PATH = "org.speprof1", "/org/speprof1"
-MANAGER, SESSION = f"{NAME}.Manager", f"{NAME}.Session"
+MANAGER, SESSION, CPU = f"{NAME}.Manager", f"{NAME}.Session", f"{NAME}.CPU"
 READER, OTHER = 64001, 64002  # nobody's: one in the group, one not
 GROUP = 64000
 

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* org.speprof1.CPU: an object for each CPU that the session "machine" samples. */
+#include "bus-internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const blinds[SOURCE_BLINDS] = {
+	[SOURCE_BLIND_UNKNOWN] = "unknown",   [SOURCE_BLIND_FULL] = "full",
+	[SOURCE_BLIND_HANDLING] = "handling", [SOURCE_BLIND_THROTTLE] = "throttle",
+	[SOURCE_BLIND_HANDOVER] = "handover", [SOURCE_BLIND_FAULT] = "fault",
+};
+
+/** struct cpu_facts - of the CPU numbered @cpu.cpu */
+struct cpu_facts {
+	struct source_cpu cpu;
+	struct feed_cpu told; /* by its windows */
+	u8 backend;
+};
+
+static int read_cpu(struct worker_state *state, void *arg)
+{
+	const struct session *machine = worker_session(state, NULL);
+	const struct feed *feed = machine->feed;
+	struct source *source = feed->source;
+	struct cpu_facts *facts = arg;
+	u32 wanted = facts->cpu.cpu;
+	int r = source->ops->cpu ? 0 : -ENOENT;
+
+	for (u32 i = 0; r >= 0; i++) {
+		r = source->ops->cpu(source, i, &facts->cpu);
+		if (r >= 0 && facts->cpu.cpu == wanted)
+			break;
+	}
+	if (r < 0)
+		return r;
+	facts->backend = source->backend;
+	if (wanted < feed->cpu_count)
+		facts->told = feed->cpus[wanted];
+	if (!facts->cpu.midr)
+		facts->cpu.midr = facts->told.midr;
+	if (!facts->cpu.pmsver)
+		facts->cpu.pmsver = facts->told.pmsver;
+	/* A source that cannot tell causes apart says in its windows how long. */
+	if (!facts->cpu.told) {
+		facts->cpu.armed_ns = facts->told.armed_ns;
+		facts->cpu.blind_ns[SOURCE_BLIND_UNKNOWN] = facts->told.blind_ns;
+	}
+	return 0;
+}
+
+/* "/org/speprof1/cpu/12", in decimal as it is made. */
+static int cpu_of(const char *path, u32 *ret_cpu)
+{
+	static const char prefix[] = BUS_CPUS "/";
+	char again[sizeof(prefix) + 16];
+	unsigned long cpu;
+
+	if (strncmp(path, prefix, strlen(prefix)) != 0)
+		return -ENOENT;
+	cpu = strtoul(path + strlen(prefix), NULL, 10);
+	snprintf(again, sizeof(again), "%s%lu", prefix, cpu);
+	if (cpu >= FEED_CPUS || strcmp(again, path) != 0)
+		return -ENOENT;
+	*ret_cpu = (u32)cpu;
+	return 0;
+}
+
+static int facts_of(const struct bus *bus, const char *path, struct cpu_facts *ret_facts)
+{
+	int r;
+
+	*ret_facts = (struct cpu_facts){ .cpu = { .cpu = 0 } };
+	r = cpu_of(path, &ret_facts->cpu.cpu);
+	return r < 0 ? r : worker_call(bus->worker, read_cpu, ret_facts);
+}
+
+static int gone(sd_bus_error *error, const char *path)
+{
+	return sd_bus_error_setf(error, SD_BUS_ERROR_UNKNOWN_OBJECT, "There is no CPU at %s.",
+				 path);
+}
+
+static int get_property(sd_bus *b __attribute__((unused)), const char *path,
+			const char *interface __attribute__((unused)), const char *property,
+			sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	struct cpu_facts facts;
+
+	if (facts_of(userdata, path, &facts) < 0)
+		return gone(error, path);
+	if (!strcmp(property, "Number"))
+		return sd_bus_message_append(reply, "u", facts.cpu.cpu);
+	if (!strcmp(property, "MIDR"))
+		return sd_bus_message_append(reply, "t", facts.cpu.midr);
+	if (!strcmp(property, "PMSVer"))
+		return sd_bus_message_append(reply, "y", facts.cpu.pmsver);
+	if (!strcmp(property, "Backend"))
+		return sd_bus_message_append(reply, "s", bus_backend_name(facts.backend));
+	if (!strcmp(property, "IntervalMin"))
+		return sd_bus_message_append(reply, "t", facts.cpu.interval_min);
+	return sd_bus_message_append(reply, "s", facts.cpu.state);
+}
+
+static int append_blind(sd_bus_message *reply, const struct source_cpu *cpu)
+{
+	int r = sd_bus_message_open_container(reply, 'e', "sv");
+
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "s", "blind_ns");
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'v', "a{st}");
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "{st}");
+	for (u32 i = 0; i < SOURCE_BLINDS && r >= 0; i++)
+		if (cpu->blind_ns[i])
+			r = sd_bus_message_append(reply, "{st}", blinds[i], cpu->blind_ns[i]);
+	for (int i = 0; i < 3 && r >= 0; i++)
+		r = sd_bus_message_close_container(reply);
+	return r;
+}
+
+int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	const char *path = sd_bus_message_get_path(message);
+	sd_bus_message *reply = NULL;
+	struct cpu_facts facts;
+	int r;
+
+	if (facts_of(userdata, path, &facts) < 0)
+		return gone(error, path);
+	r = sd_bus_message_new_method_return(message, &reply);
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "{sv}");
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "armed_ns", "t",
+					  facts.cpu.armed_ns, "windows", "t", facts.told.windows,
+					  "bytes", "t", facts.told.bytes, "faulted", "t",
+					  facts.told.faulted, "collided", "t", facts.told.collided);
+	if (r >= 0)
+		r = append_blind(reply, &facts.cpu);
+	if (r >= 0)
+		r = sd_bus_message_close_container(reply);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return r;
+}
+
+static int find(sd_bus *b __attribute__((unused)), const char *path,
+		const char *interface __attribute__((unused)), void *userdata, void **ret_found,
+		sd_bus_error *error __attribute__((unused)))
+{
+	struct cpu_facts facts;
+
+	if (facts_of(userdata, path, &facts) < 0)
+		return 0;
+	*ret_found = userdata;
+	return 1;
+}
+
+struct listed {
+	char **paths;
+	u32 count;
+};
+
+static int list_cpus(struct worker_state *state, void *arg)
+{
+	struct source *source = worker_session(state, NULL)->feed->source;
+	struct listed *listed = arg;
+	struct source_cpu cpu;
+	char **paths, *path;
+
+	while (source->ops->cpu && source->ops->cpu(source, listed->count, &cpu) >= 0) {
+		paths = reallocarray(listed->paths, listed->count + 2, sizeof(*paths));
+		if (!paths)
+			return -ENOMEM;
+		listed->paths = paths;
+		if (asprintf(&path, BUS_CPUS "/%u", cpu.cpu) < 0)
+			return -ENOMEM;
+		paths[listed->count++] = path;
+		paths[listed->count] = NULL;
+	}
+	return 0;
+}
+
+static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __attribute__((unused)),
+		     void *userdata, char ***ret_nodes, sd_bus_error *error __attribute__((unused)))
+{
+	struct listed listed = { 0 };
+	struct bus *bus = userdata;
+	int r = worker_call(bus->worker, list_cpus, &listed);
+
+	if (r < 0) {
+		for (u32 i = 0; i < listed.count; i++)
+			free(listed.paths[i]);
+		free(listed.paths);
+		return r;
+	}
+	*ret_nodes = listed.paths;
+	return 0;
+}
+
+static const sd_bus_vtable vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_METHOD_WITH_ARGS("GetTimes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", times),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_PROPERTY("Number", "u", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("MIDR", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("PMSVer", "y", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("IntervalMin", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("State", "s", get_property, 0, 0),
+	SD_BUS_VTABLE_END,
+};
+
+int bus_add_cpus(struct bus *bus)
+{
+	int r;
+
+	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_CPUS, BUS_CPU, vtable, find, bus);
+	if (r < 0)
+		return r;
+	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_CPUS, enumerate, bus);
+}

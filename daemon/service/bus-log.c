@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* org.freedesktop.LogControl1, by which "systemctl service-log-level" asks. */
+#include "bus-internal.h"
+
+#include <errno.h>
+
+#include "log.h"
+
+#define LOG_PATH      "/org/freedesktop/LogControl1"
+#define LOG_INTERFACE "org.freedesktop.LogControl1"
+
+static const char *const levels[] = {
+	[LOG_EMERG] = "emerg", [LOG_ALERT] = "alert",	  [LOG_CRIT] = "crit",
+	[LOG_ERR] = "err",     [LOG_WARNING] = "warning", [LOG_NOTICE] = "notice",
+	[LOG_INFO] = "info",   [LOG_DEBUG] = "debug",
+};
+
+static const char *const targets[LOG_TARGETS] = {
+	[LOG_TARGET_AUTO] = "auto",
+	[LOG_TARGET_JOURNAL] = "journal",
+	[LOG_TARGET_CONSOLE] = "console",
+	[LOG_TARGET_NULL] = "null",
+};
+
+static int find_word(const char *const *words, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(words[i], word))
+			return (int)i;
+	return -EINVAL;
+}
+
+static int get(sd_bus *bus __attribute__((unused)), const char *path __attribute__((unused)),
+	       const char *interface __attribute__((unused)), const char *property,
+	       sd_bus_message *reply, void *userdata __attribute__((unused)),
+	       sd_bus_error *error __attribute__((unused)))
+{
+	const char *value = "speprofd";
+
+	if (!strcmp(property, "LogLevel"))
+		value = levels[log_level()];
+	else if (!strcmp(property, "LogTarget"))
+		value = targets[log_target()];
+	return sd_bus_message_append(reply, "s", value);
+}
+
+/* Root's alone: without a flag that says otherwise, sd-bus looks at that itself. */
+static int set(sd_bus *bus __attribute__((unused)), const char *path __attribute__((unused)),
+	       const char *interface __attribute__((unused)), const char *property,
+	       sd_bus_message *value, void *userdata __attribute__((unused)), sd_bus_error *error)
+{
+	const char *word;
+	int r;
+
+	r = sd_bus_message_read(value, "s", &word);
+	if (r < 0)
+		return r;
+	if (!strcmp(property, "LogLevel")) {
+		r = find_word(levels, ARRAY_SIZE(levels), word);
+		if (r < 0)
+			return bus_invalid(
+				error, "LogLevel", word,
+				"emerg, alert, crit, err, warning, notice, info or debug");
+		log_set_level(r);
+		return 0;
+	}
+	r = find_word(targets, ARRAY_SIZE(targets), word);
+	if (r < 0)
+		return bus_invalid(error, "LogTarget", word, "auto, journal, console or null");
+	log_set_target((enum log_target)r);
+	return 0;
+}
+
+static const sd_bus_vtable vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", get, set, 0, 0),
+	SD_BUS_WRITABLE_PROPERTY("LogTarget", "s", get, set, 0, 0),
+	SD_BUS_PROPERTY("SyslogIdentifier", "s", get, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_VTABLE_END,
+};
+
+int bus_add_log_control(struct bus *bus)
+{
+	return sd_bus_add_object_vtable(bus->bus, NULL, LOG_PATH, LOG_INTERFACE, vtable, NULL);
+}
