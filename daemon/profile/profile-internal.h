@@ -155,6 +155,7 @@ struct profile {
 	u32 pending_count;
 	struct lines lines;
 	struct pages pages;
+	struct windows windows;
 	struct process_tally *processes;
 	u32 process_count; /* capacities, grown to what the attributor uses */
 	struct container_tally *gone;
@@ -195,6 +196,18 @@ int profile_restore_gone(struct profile *profile, u32 container, u32 generation,
 
 /** profile_restore_process() - process @index has counted @entry; @before is copied; -ENOMEM */
 int profile_restore_process(struct profile *profile, u32 index, const struct process_tally *entry);
+
+/** profile_roll() - a sub-window of &profile.windows has ended at @now_ns */
+void profile_roll(struct profile *profile, u64 now_ns);
+
+/* Parts of views, for those who make rows of something else. */
+void row_figures(struct view_row *row, const struct figures *figures);
+void row_container(struct profile *profile, struct view_row *row, u32 index);
+void row_process(struct profile *profile, struct view_row *row, u32 index);
+/** row_place() - process, function and binary */
+void row_place(struct profile *profile, struct symbols *symbols, bool live,
+	       struct view_row *row, u64 place, u64 owner);
+void rows_sort(struct view *view, enum view_sort sort, u32 limit);
 
 /** profile_who() - @slot, by what @key says at @time_ns; not where it was valid already */
 void profile_who(struct profile *profile, struct who *slot, u64 key, u64 time_ns);

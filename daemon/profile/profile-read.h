@@ -16,6 +16,7 @@
 #include "lines.h"
 #include "pages.h"
 #include "profile.h"
+#include "windows.h"
 
 /** profile_settle() - bring all that follows up to date; changes nothing of what is counted */
 void profile_settle(struct profile *profile);
@@ -50,6 +51,13 @@ const struct figures *profile_unattributed(const struct profile *profile);
  */
 bool profile_process(const struct profile *profile, u32 index, struct figures *ret_figures);
 u32 profile_process_room(const struct profile *profile);
+
+/**
+ * profile_span() - the window @span, not VIEW_SPAN_START; NULL if none are kept
+ *
+ * Rows by index and generation of the attributor. Valid until the next window.
+ */
+const struct window_slot *profile_span(struct profile *profile, enum view_span span, u64 now_ns);
 
 /**
  * profile_lines(), profile_pages() - the tables of hot cache lines, and of pages and nodes

@@ -55,7 +55,7 @@ static u32 hash_string(const char *s)
 	return h;
 }
 
-static void row_figures(struct view_row *row, const struct figures *f)
+void row_figures(struct view_row *row, const struct figures *f)
 {
 	const struct histogram *total = &f->latency[PROFILE_TOTAL];
 	const struct histogram *issue = &f->latency[PROFILE_ISSUE];
@@ -87,14 +87,14 @@ static void row_figures(struct view_row *row, const struct figures *f)
 	memcpy(row->event, f->counts.event, sizeof(row->event));
 }
 
-static void row_container(struct profile *p, struct view_row *row, u32 index)
+void row_container(struct profile *p, struct view_row *row, u32 index)
 {
 	const struct attribute_container *c = attributor_container(p->attributor, index);
 
 	copy_string(row->container, sizeof(row->container), c && index && *c->name ? c->name : "-");
 }
 
-static void row_process(struct profile *p, struct view_row *row, u32 index)
+void row_process(struct profile *p, struct view_row *row, u32 index)
 {
 	const struct attribute_process *process = attributor_process(p->attributor, index);
 
@@ -132,6 +132,32 @@ static int compare_rows(const void *a, const void *b, void *sort)
 	/* Equal rows stay in one order, so that a live view does not flicker. */
 	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) :
 				  strcmp(x->function, y->function);
+}
+
+void rows_sort(struct view *view, enum view_sort sort, u32 limit)
+{
+	qsort_r(view->rows, view->count, sizeof(*view->rows), compare_rows, &sort);
+	if (limit && view->count > limit)
+		view->count = limit;
+}
+
+void row_place(struct profile *p, struct symbols *symbols, bool live, struct view_row *row,
+	       u64 place, u64 owner)
+{
+	const struct location at = { .place = place, .owner = owner };
+	const struct attribute_process *process =
+		attributor_process(p->attributor, location_process(&at));
+	struct attribute_place where;
+
+	row_process(p, row, location_process(&at));
+	if (attributor_place(p->attributor, location_process(&at), location_pc(&at),
+			     location_kernel(&at), &where)) {
+		symbols_function(symbols, process ? process->pid : 0, &where, live, row->function,
+				 sizeof(row->function));
+		escape_string(row->binary, sizeof(row->binary), where.binary);
+	} else {
+		snprintf(row->function, sizeof(row->function), "0x%" PRIx64, location_pc(&at));
+	}
 }
 
 /* The entry's process is gone from the attributor's table, and another has its place. */
@@ -427,9 +453,7 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
 		free(view.rows);
 		return r;
 	}
-	qsort_r(view.rows, view.count, sizeof(*view.rows), compare_rows, &sort);
-	if (limit && view.count > limit)
-		view.count = limit;
+	rows_sort(&view, sort, limit);
 	*ret_view = view;
 	return 0;
 }

@@ -9,6 +9,9 @@
 #define DEFAULT_CONTEXTS  65536
 #define DEFAULT_LINES	  1024
 #define DEFAULT_PAGES	  4096
+/* As the attributor's. */
+#define DEFAULT_PROCESSES  8192
+#define DEFAULT_CONTAINERS 2048
 
 #define ANCHOR_NS    1000 /* between the two clocks that are read at a window's start */
 #define SWITCHING_NS 2000 /* from sched_switch to the other task */
@@ -38,6 +41,11 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	if (r >= 0)
 		r = pages_init(&p->pages, config && config->pages ? config->pages : DEFAULT_PAGES,
 			       config ? config->nodes : NULL);
+	if (r >= 0 && config && config->windows)
+		r = windows_init(&p->windows,
+				 config->containers ? config->containers : DEFAULT_CONTAINERS,
+				 config->processes ? config->processes : DEFAULT_PROCESSES,
+				 p->locations->sets * LOCATION_WAYS);
 	if (r < 0) {
 		profile_free(p);
 		return r;
@@ -71,6 +79,7 @@ struct profile *profile_free(struct profile *profile)
 		traits_deinit(&profile->traits);
 		lines_deinit(&profile->lines);
 		pages_deinit(&profile->pages);
+		windows_deinit(&profile->windows);
 		location_table_free(profile->locations);
 		processes_clear(profile);
 		free(profile->processes);
@@ -90,6 +99,7 @@ void profile_reset(struct profile *profile)
 	traits_clear(&profile->traits);
 	lines_clear(&profile->lines);
 	pages_clear(&profile->pages);
+	windows_clear(&profile->windows);
 	processes_clear(profile);
 	memset(profile->who, 0, sizeof(profile->who));
 	if (profile->gone)
@@ -570,6 +580,8 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		.clock = &window->clock,
 	};
 
+	if (windows_note(&profile->windows, window->start_ns, window->end_ns))
+		profile_roll(profile, window->end_ns - 1);
 	if (window->tid >= 0)
 		origin.who = (u64)WHO_WINDOW << 32 | (u32)window->tid;
 	origin.encoding = profile_encoding(profile, spe_data_sources_find(midr));

@@ -23,6 +23,8 @@
  * @midr: MIDR_EL1 for windows that do not say which core took them; 0 for none
  * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the
  *	defaults (1024, 4096)
+ * @windows: keep what was counted in the last 10 s, minute and 10 minutes
+ * @processes, @containers: of the attributor, for windows; 0 for its defaults
  * @nodes: of this machine, for pages; the caller's until the profile is freed. NULL: unknown
  * @filter: what counts; stays the caller's until the profile is freed. NULL: everything
  */
@@ -31,6 +33,9 @@ struct profile_config {
 	u32 contexts;
 	u32 lines;
 	u32 pages;
+	bool windows;
+	u32 processes;
+	u32 containers;
 	const struct nodes *nodes;
 	u64 midr;
 	const struct filter *filter;
@@ -94,6 +99,19 @@ struct source_sink profile_sink(struct profile *profile);
  */
 int profile_view(struct profile *profile, struct symbols *symbols, bool live,
 		 enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view);
+
+/**
+ * profile_span_view() - profile_view() of what was counted in the last time
+ * @now_ns: on the windows' clock, so that without samples time passes too; 0 if unknown
+ *
+ * Of @header, records and duration_ns are of that time, ledgers since the start. Rows are
+ * the 256 heaviest, of processes and functions without percentiles, levels and weights.
+ *
+ * Return: 0; -EOPNOTSUPP if @profile keeps no windows; -EINVAL, -ENOMEM.
+ */
+int profile_span_view(struct profile *profile, struct symbols *symbols, bool live,
+		      enum view_span span, enum view_group group, enum view_sort sort, u32 limit,
+		      u64 now_ns, struct view *ret_view);
 
 /** profile_containers() - how many there are; index 0 is "none" */
 u32 profile_containers(struct profile *profile);

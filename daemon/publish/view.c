@@ -17,6 +17,29 @@ static const char *const sort_names[VIEW_SORTS] = {
 	[VIEW_SORT_REMOTE] = "remote",
 };
 
+static const char *const span_names[VIEW_SPANS] = {
+	[VIEW_SPAN_START] = "start",
+	[VIEW_SPAN_10S] = "10s",
+	[VIEW_SPAN_1M] = "1m",
+	[VIEW_SPAN_10M] = "10m",
+};
+
+const char *view_span_name(enum view_span span)
+{
+	return span_names[span];
+}
+
+int view_span_parse(const char *name, enum view_span *ret_span)
+{
+	for (unsigned int i = 0; i < VIEW_SPANS; i++) {
+		if (strcmp(name, span_names[i]) == 0) {
+			*ret_span = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
 void view_clear(struct view *view)
 {
 	free(view->rows);

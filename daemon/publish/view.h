@@ -26,6 +26,15 @@ enum view_sort {
 	VIEW_SORTS,
 };
 
+/* What a view is of: all since the start, or what came last. */
+enum view_span {
+	VIEW_SPAN_START,
+	VIEW_SPAN_10S,
+	VIEW_SPAN_1M,
+	VIEW_SPAN_10M,
+	VIEW_SPANS,
+};
+
 #define VIEW_EVENTS 32
 
 /**
@@ -160,6 +169,8 @@ const char *view_group_name(enum view_group group);
 const char *view_sort_name(enum view_sort sort);
 
 /** view_group_parse(), view_sort_parse() - by name; -EINVAL if there is none such */
+const char *view_span_name(enum view_span span);
+int view_span_parse(const char *name, enum view_span *ret_span);
 int view_group_parse(const char *name, enum view_group *ret_group);
 int view_sort_parse(const char *name, enum view_sort *ret_sort);
 

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What was counted in the last time: how sub-windows are filled, and views of their sums. */
+#include "profile-internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void roll_containers(struct profile *p, struct window_slot *slot)
+{
+	for (u32 i = 0; i < p->container_count; i++) {
+		const struct attribute_container *c = attributor_container(p->attributor, i);
+
+		if (c && p->containers[i].samples)
+			windows_container(&p->windows, slot, i, c->generation, &p->containers[i]);
+	}
+}
+
+static u32 low(u64 count)
+{
+	return (u32)count;
+}
+
+/* Counters since the start, modulo 2^32: sub-windows are differences. */
+static struct window_brief brief_get(const struct figures *f, u64 owner, u64 place)
+{
+	return (struct window_brief){
+		.owner = owner,
+		.place = place,
+		.latency_sum = f->latency[PROFILE_TOTAL].sum,
+		.samples = low(f->samples),
+		.memory = low(figures_memory(f)),
+		.dram = low(figures_dram(f)),
+		.remote = low(figures_origin(f, SPE_ORIGIN_REMOTE)),
+		.branches = low(f->counts.kind[SPE_KIND_BRANCH]),
+		.mispredicted = low(f->counts.mispredicted),
+	};
+}
+
+static void roll_processes(struct profile *p, struct window_slot *slot)
+{
+	struct window_brief now;
+	struct figures sum;
+
+	for (u32 i = 0; i < p->process_count; i++) {
+		if (!profile_process(p, i, &sum))
+			continue;
+		now = brief_get(&sum, location_owner(i, p->processes[i].generation), 0);
+		windows_process(&p->windows, slot, i, &now);
+	}
+	if (!p->nobody.samples)
+		return;
+	now = brief_get(&p->nobody, location_owner(ATTRIBUTE_NONE, 0), 0);
+	windows_process(&p->windows, slot, p->windows.processes - 1, &now);
+}
+
+static void roll_places(struct profile *p, struct window_slot *slot)
+{
+	struct location *l = NULL;
+
+	while ((l = location_table_next(p->locations, l))) {
+		u32 index = (u32)(l - p->locations->entries[0]);
+		struct figures f = { 0 };
+		struct window_brief now;
+
+		/* Most have not moved: what they are is not asked for. */
+		f.samples = location_samples(p->locations, l);
+		if (windows_place_is(&p->windows, index, l->owner, l->place, low(f.samples)))
+			continue;
+		f.latency[PROFILE_TOTAL].sum = location_latency(p->locations, l);
+		location_counts(p->locations, l, &f.counts);
+		now = brief_get(&f, l->owner, l->place);
+		windows_place(&p->windows, slot, index, &now);
+	}
+}
+
+void profile_roll(struct profile *p, u64 now_ns)
+{
+	struct window_slot *slot = windows_begin(&p->windows, now_ns);
+
+	profile_settle(p);
+	windows_machine(&p->windows, slot, &p->machine);
+	roll_containers(p, slot);
+	roll_processes(p, slot);
+	roll_places(p, slot);
+	windows_end(&p->windows, slot);
+}
+
+const struct window_slot *profile_span(struct profile *profile, enum view_span span, u64 now_ns)
+{
+	if (!profile->windows.machine_mark || span == VIEW_SPAN_START)
+		return NULL;
+	if (windows_due(&profile->windows, now_ns))
+		profile_roll(profile, now_ns);
+	return windows_sum(&profile->windows, span);
+}
+
+static void row_brief(struct view_row *row, const struct window_brief *b)
+{
+	row->samples += b->samples;
+	row->memory += b->memory;
+	row->dram += b->dram;
+	row->remote += b->remote;
+	row->branches += b->branches;
+	row->mispredicted += b->mispredicted;
+	row->latency_sum += b->latency_sum;
+}
+
+/* Its process is there still. */
+static bool brief_is_current(const struct profile *p, const struct window_brief *b)
+{
+	u32 index = (u32)(b->owner >> 32);
+	const struct attribute_process *process = attributor_process(p->attributor, index);
+
+	return index == ATTRIBUTE_NONE || (process && process->generation == (u32)b->owner);
+}
+
+static void span_containers(struct profile *p, const struct window_slot *slot, struct view *view)
+{
+	for (u32 i = 0; i < slot->containers; i++) {
+		const struct window_container *c = &slot->container[i];
+		const struct attribute_container *now = attributor_container(p->attributor, c->index);
+		struct figures figures;
+
+		if (!now || now->generation != c->generation)
+			continue;
+		window_figures_get(&c->figures, &figures);
+		row_container(p, &view->rows[view->count], c->index);
+		row_figures(&view->rows[view->count++], &figures);
+	}
+}
+
+static void span_processes(struct profile *p, const struct window_slot *slot, struct view *view)
+{
+	for (u32 i = 0; i < slot->processes; i++) {
+		if (!brief_is_current(p, &slot->process[i]))
+			continue;
+		row_process(p, &view->rows[view->count], (u32)(slot->process[i].owner >> 32));
+		row_brief(&view->rows[view->count++], &slot->process[i]);
+	}
+}
+
+static bool is_function_of(const struct view_row *a, const struct view_row *b)
+{
+	return a->pid == b->pid && !strcmp(a->function, b->function) &&
+	       !strcmp(a->binary, b->binary) && !strcmp(a->process, b->process);
+}
+
+static void span_functions(struct profile *p, struct symbols *symbols, bool live,
+			   const struct window_slot *slot, struct view *view)
+{
+	for (u32 i = 0; i < slot->places; i++) {
+		const struct window_brief *b = &slot->place[i];
+		struct view_row *row = &view->rows[view->count];
+		u32 k = 0;
+
+		if (!brief_is_current(p, b))
+			continue;
+		memset(row, 0, sizeof(*row));
+		row_place(p, symbols, live, row, b->place, b->owner);
+		while (k < view->count && !is_function_of(&view->rows[k], row))
+			k++;
+		row_brief(&view->rows[k], b);
+		view->count += k == view->count;
+	}
+}
+
+int profile_span_view(struct profile *profile, struct symbols *symbols, bool live,
+		      enum view_span span, enum view_group group, enum view_sort sort, u32 limit,
+		      u64 now_ns, struct view *ret_view)
+{
+	const struct window_slot *slot = profile_span(profile, span, now_ns);
+	struct view view = { 0 };
+
+	if (!slot)
+		return -EOPNOTSUPP;
+	profile_settle(profile);
+	view.header = profile->header;
+	view.header.records = slot->machine.samples;
+	view.header.duration_ns = slot->ns;
+	view.rows = calloc(WINDOW_ROWS, sizeof(*view.rows));
+	if (!view.rows)
+		return -ENOMEM;
+	if (group == VIEW_CONTAINER)
+		span_containers(profile, slot, &view);
+	else if (group == VIEW_PROCESS)
+		span_processes(profile, slot, &view);
+	else
+		span_functions(profile, symbols, live, slot, &view);
+	rows_sort(&view, sort, limit);
+	*ret_view = view;
+	return 0;
+}

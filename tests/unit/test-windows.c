@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Views of the last 10 s, minute and 10 minutes against what was counted second by second. */
+#include "test.h"
+
+#include "profile-read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NS	 1000000000ULL
+#define TASKS	 3
+#define SECONDS	 1400
+#define PLACES	 600 /* more than a window keeps */
+
+struct fixture {
+	struct attributor *attributor;
+	struct symbols *symbols;
+	struct profile *profile;
+};
+
+static int setup(void **state)
+{
+	const struct attributor_config attribution = { 0 };
+	const struct profile_config config = { .windows = true };
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
+	assert_int_equal(symbols_new(0, &f->symbols), 0);
+	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
+	for (u32 i = 0; i < TASKS; i++)
+		attributor_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
+								      .pid = (s32)i + 10,
+								      .tid = (s32)i + 10,
+								      .name = "task" });
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	profile_free(f->profile);
+	symbols_free(f->symbols);
+	attributor_free(f->attributor);
+	free(f);
+	return 0;
+}
+
+/* Samples of task @task in the second that ends at @second. */
+static u32 rate(u32 task, u32 second)
+{
+	return second * (task + 1) % 7 + task;
+}
+
+static u64 truth(u32 task, u32 first, u32 last)
+{
+	u64 sum = 0;
+
+	for (u32 s = first; s <= last; s++)
+		sum += rate(task, s);
+	return sum;
+}
+
+/* A window of one second, of @count loads by a task at @pc, of @cycles each. */
+static void take(struct fixture *f, u32 task, u64 pc, u32 second, u32 count, u16 cycles)
+{
+	const struct spe_sample sample = {
+		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+			   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
+		.address = { pc },
+		.counter = { [SPE_COUNTER_TOTAL] = cycles },
+		.op_class = SPE_OP_LOAD_STORE,
+		.events = 1 << 1 | 1 << 9,
+		.events_size = 2,
+	};
+	u8 records[32 * 64];
+	size_t len = 0;
+
+	for (u32 i = 0; i < count; i++) {
+		int n = spe_record_encode(&sample, records + len, sizeof(records) - len);
+
+		assert_true(n > 0);
+		len += (size_t)n;
+	}
+	profile_window(f->profile, &(struct source_window){
+					   .data = records,
+					   .len = len,
+					   .tid = (s32)task + 10,
+					   .start_ns = (second - 1) * NS,
+					   .end_ns = second * NS,
+				   });
+}
+
+static void see(struct fixture *f, enum view_span span, enum view_group group, u32 second,
+		struct view *ret)
+{
+	assert_int_equal(profile_span_view(f->profile, f->symbols, false, span, group,
+					   VIEW_SORT_SAMPLES, 0, second * NS, ret),
+			 0);
+}
+
+/* That a window of @seconds before @second is what it should be, for all that has rows. */
+static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 seconds)
+{
+	u32 first = second - seconds + 1;
+
+	for (unsigned int group = 0; group < VIEW_GROUPS; group++) {
+		u64 records = 0, samples = 0;
+		struct view view;
+
+		see(f, span, group, second, &view);
+		for (u32 i = 0; i < TASKS; i++)
+			records += truth(i, first, second);
+		test_row("%s by %s at %u", view_span_name(span), view_group_name(group), second);
+		assert_row(view.header.records == records);
+		assert_row(view.header.duration_ns == seconds * NS);
+		/* Recordings know of no containers: all are in none. */
+		assert_row(view.count == (group == VIEW_CONTAINER ? 1 : TASKS));
+		for (u32 i = 0; i < view.count; i++) {
+			const struct view_row *row = &view.rows[i];
+			u32 task = group == VIEW_CONTAINER ? 0 : (u32)row->pid - 10;
+			u64 want = group == VIEW_CONTAINER ? records : truth(task, first, second);
+
+			assert_row(task < TASKS && row->samples == want);
+			assert_row(row->memory == row->samples && row->dram == row->samples);
+			assert_row(group == VIEW_CONTAINER ||
+				   row->latency_sum == row->samples * (100 + task));
+			assert_row(group != VIEW_CONTAINER || (row->p50 >= 100 && row->p50 < 128));
+			samples += row->samples;
+		}
+		assert_row(samples == records);
+		view_clear(&view);
+	}
+}
+
+static void test_spans(void **state)
+{
+	struct fixture *f = *state;
+
+	/* Sub-windows end at 2, 4, 6 ... */
+	for (u32 second = 1; second <= SECONDS; second++) {
+		for (u32 task = 0; task < TASKS; task++)
+			take(f, task, 0x1000 * (task + 1), second, rate(task, second),
+			     (u16)(100 + task));
+		if (second < 700 || second % 74)
+			continue;
+		assert_span(f, VIEW_SPAN_10S, second, 10);
+		/* The slot that is open is there, as much of it as there is. */
+		assert_span(f, VIEW_SPAN_1M, second, 60 - (10 - second % 10) % 10);
+		assert_span(f, VIEW_SPAN_10M, second, 600 - (60 - second % 60) % 60);
+	}
+	profile_reset(f->profile);
+	for (u32 second = 1; second <= 20; second++)
+		for (u32 task = 0; task < TASKS; task++)
+			take(f, task, 0x1000 * (task + 1), second, rate(task, second),
+			     (u16)(100 + task));
+	assert_span(f, VIEW_SPAN_10S, 20, 10);
+}
+
+/* Without samples time passes too, as those tell who look. */
+static void test_idle(void **state)
+{
+	struct fixture *f = *state;
+	struct view view;
+
+	take(f, 0, 0x1000, 1, 5, 100);
+	take(f, 0, 0x1000, 3, 5, 100);
+	see(f, VIEW_SPAN_10S, VIEW_PROCESS, 4, &view);
+	assert_int_equal(view.count, 1);
+	assert_int_equal(view.rows[0].samples, 10);
+	view_clear(&view);
+	for (u32 second = 5; second <= 20; second += 5) {
+		see(f, VIEW_SPAN_10S, VIEW_PROCESS, second, &view);
+		view_clear(&view);
+	}
+	see(f, VIEW_SPAN_10S, VIEW_PROCESS, 30, &view);
+	assert_int_equal(view.count, 0);
+	assert_int_equal(view.header.records, 0);
+	view_clear(&view);
+	see(f, VIEW_SPAN_1M, VIEW_PROCESS, 31, &view);
+	assert_int_equal(view.count, 1);
+	assert_int_equal(view.rows[0].samples, 10);
+	view_clear(&view);
+}
+
+/* Of more places than are kept the heaviest are there, and the machine has them all. */
+static void test_heaviest(void **state)
+{
+	struct fixture *f = *state;
+	struct view view;
+	u64 all = 0;
+
+	take(f, 0, 0x1000, 1, 0, 1);
+	for (u32 i = 0; i < PLACES; i++) {
+		take(f, 1, 0x1000 + 0x10 * i, 2, 1 + i % 20, 100);
+		all += 1 + i % 20;
+	}
+	take(f, 0, 0x1000, 3, 0, 1);
+	see(f, VIEW_SPAN_10S, VIEW_FUNCTION, 3, &view);
+	assert_int_equal(view.header.records, all);
+	assert_int_equal(view.count, WINDOW_ROWS);
+	assert_int_equal(view.rows[0].samples, 20);
+	assert_true(view.rows[WINDOW_ROWS - 1].samples >= 20 - WINDOW_ROWS / (PLACES / 20));
+	view_clear(&view);
+	assert_int_equal(profile_view(f->profile, f->symbols, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES,
+				      0, &view),
+			 0);
+	assert_int_equal(view.count, PLACES);
+	view_clear(&view);
+}
+
+#define CONTAINERS 300
+
+/* Containers with their histograms; the lightest give way, and those that are others' now. */
+static void test_containers(void **state)
+{
+	struct figures now[CONTAINERS] = { 0 }, got;
+	const struct window_slot *slot;
+	struct windows windows;
+
+	(void)state;
+	assert_int_equal(windows_init(&windows, CONTAINERS, 1, 1), 0);
+	assert_false(windows_note(&windows, 1, NS));
+	for (u32 round = 1; round <= 5; round++) {
+		struct window_slot *open = windows_begin(&windows, 1 + 2 * round * NS);
+
+		for (u32 i = 0; i < CONTAINERS; i++) {
+			struct histogram *h = &now[i].latency[PROFILE_ISSUE];
+
+			now[i].samples += i + 1;
+			now[i].weight[UNIT_INSTRUCTIONS] += 1000 * (i + 1);
+			now[i].counts.simd += i;
+			h->bucket[histogram_bucket(i % 100)] += i + 1;
+			h->sum += (i + 1) * (i % 100);
+			windows_container(&windows, open, i, i == 299 ? round : 1, &now[i]);
+		}
+		windows_end(&windows, open);
+	}
+	slot = windows_sum(&windows, VIEW_SPAN_10S);
+	assert_int_equal(slot->ns, 10 * NS);
+	assert_int_equal(slot->containers, WINDOW_ROWS);
+	for (u32 i = 0; i < slot->containers; i++) {
+		const struct window_container *c = &slot->container[i];
+		u32 rounds = c->index == 299 ? c->generation : 5;
+
+		assert_true(c->index >= CONTAINERS - WINDOW_ROWS - 4);
+		window_figures_get(&c->figures, &got);
+		/* Another one, each time: all that it has is of one sub-window. */
+		assert_int_equal(got.samples, rounds * (c->index + 1));
+		assert_int_equal(got.weight[UNIT_INSTRUCTIONS], 1000 * got.samples);
+		assert_int_equal(got.counts.simd, rounds * c->index);
+		assert_int_equal(got.latency[PROFILE_ISSUE].count, got.samples);
+		assert_int_equal(got.latency[PROFILE_ISSUE].sum, got.samples * (c->index % 100));
+		assert_true(got.latency[PROFILE_ISSUE].max >= c->index % 100);
+	}
+	windows_deinit(&windows);
+}
+
+static void test_without(void **state)
+{
+	struct fixture *f = *state;
+	struct profile *profile;
+	struct view view;
+
+	assert_int_equal(profile_new(NULL, f->attributor, &profile), 0);
+	assert_int_equal(profile_span_view(profile, f->symbols, false, VIEW_SPAN_1M, VIEW_PROCESS,
+					   VIEW_SORT_SAMPLES, 0, NS, &view),
+			 -EOPNOTSUPP);
+	profile_free(profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_spans, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
+		cmocka_unit_test(test_containers),
+		cmocka_unit_test_setup_teardown(test_without, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
