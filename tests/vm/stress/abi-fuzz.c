@@ -6,8 +6,9 @@
  * third is killed in the middle.
  *
  * What is asserted: each call fails with what the header names for it or not at all, the ledgers
- * add up whenever they can be read, and no CPU is busy once a round is over. What the kernel has
- * to say is for the lane to see. Needs root and both modules loaded.
+ * add up whenever they can be read, no CPU is busy once a round is over, and every kind of act was
+ * both done and refused at least once: rounds go on beyond SECONDS until that is so, EXTRA_ROUNDS
+ * at most. What the kernel has to say is for the lane to see. Needs root and both modules loaded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,15 +32,35 @@
 
 #include <linux/speprof.h>
 
+#include "tally.h"
+
 #define THREADS 4
 #define SLOTS 12
 #define ROUND_MS 3000
+#define EXTRA_ROUNDS 100
 
 enum kind {
 	DEVICE,
 	SESSION,
 	RING,
 	KINDS,
+};
+
+/* What is counted: ioctls and the same by io_uring in the order of expectations[], and the rest. */
+#define COMMANDS 14
+
+enum act_kind {
+	IOCTL,
+	URING_CMD = IOCTL + COMMANDS,
+	MMAP_CONTROL = URING_CMD + COMMANDS,
+	MMAP_EVENTS,
+	MMAP_DATA,
+	READ,
+	URING_READ,
+	URING_READ_FIXED,
+	URING_POLL,
+	URING_CANCEL,
+	ACT_KINDS,
 };
 
 /* What a round's threads share. */
@@ -60,13 +81,20 @@ static struct totals {
 	atomic_ullong snapshots;
 	atomic_ullong ledgers;
 	atomic_ullong injected;
+	atomic_ullong scribbles;
+	struct tally tallies[ACT_KINDS];
 } *totals;
 
+/* From @sampling on: what commands in flight point to. It is drawn anew under them. */
 struct actor {
 	uint64_t random;
 	struct io_uring uring;
 	uint8_t *buffer;
 	struct iovec fixed;
+	struct speprof_sampling sampling;
+	struct speprof_cgroups change;
+	int32_t change_fds[CGROUPS];
+	struct speprof_snapshot snapshot;
 };
 
 static uint64_t now_ms(void)
@@ -126,53 +154,73 @@ static void fail(const char *what, long got)
 struct expected {
 	unsigned int command;
 	const char *name;
-	int errors[13];
+	bool is_uring;
+	int errors[12];
 };
 
-/* Beside what any descriptor may say: see is_expected(). */
-static const struct expected expectations[] = {
-	{ SPEPROF_DEVICE_INFO, "DEVICE_INFO", { EFAULT, EINVAL, E2BIG } },
-	{ SPEPROF_CPU_INFO, "CPU_INFO", { EFAULT, EINVAL, E2BIG } },
-	{ SPEPROF_SESSION_NEW, "SESSION_NEW", { EFAULT, EINVAL, E2BIG, EOPNOTSUPP, ENODEV, ENOMEM,
-						EMFILE, ENFILE, EPERM, ENOTDIR, EEXIST,
-						ENOSPC } },
-	{ SPEPROF_SESSION_SAMPLE, "SAMPLE", { EFAULT, EINVAL, E2BIG, ERANGE, EPERM, EOPNOTSUPP } },
-	{ SPEPROF_SESSION_CGROUPS, "CGROUPS", { EFAULT, EINVAL, E2BIG, EPERM, ENOTDIR, ENODEV,
-						EEXIST, ENOENT, ENOSPC, EBUSY, ENOMEM } },
-	{ SPEPROF_SESSION_START, "START", { EINVAL, ENODATA, EBUSY, ENOMEM } },
-	{ SPEPROF_SESSION_STOP, "STOP", { EINVAL } },
-	{ SPEPROF_RING_OPEN, "RING_OPEN", { EFAULT, EINVAL, E2BIG, ENOENT, EMFILE, ENFILE, ENOMEM } },
-	{ SPEPROF_RING_ADVANCE, "ADVANCE", { EFAULT, ERANGE } },
-	{ SPEPROF_RING_KICK, "KICK", { EINVAL, ENXIO } },
-	{ SPEPROF_RING_FLUSH, "FLUSH", { EINVAL, ENXIO } },
-	{ SPEPROF_RING_STATS, "STATS", { EFAULT, EINVAL, E2BIG } },
-	{ SPEPROF_RING_SNAPSHOT, "SNAPSHOT", { EFAULT, EINVAL, E2BIG, EOPNOTSUPP, EBUSY, ENOSPC,
-					       ENODATA } },
-	{ SPEPROF_RING_RELEASE, "RELEASE", { EINVAL, EOPNOTSUPP, ENOENT } },
+/* Beside what any descriptor may say: see is_generic(). */
+static const struct expected expectations[COMMANDS] = {
+	{ SPEPROF_DEVICE_INFO, "DEVICE_INFO", false, { EFAULT, EINVAL, E2BIG } },
+	{ SPEPROF_CPU_INFO, "CPU_INFO", false, { EFAULT, EINVAL, E2BIG } },
+	{ SPEPROF_SESSION_NEW, "SESSION_NEW", false, { EFAULT, EINVAL, E2BIG, ENODEV, ENOMEM, EMFILE,
+						       ENFILE, EPERM, ENOTDIR, EEXIST, ENOSPC } },
+	{ SPEPROF_SESSION_SAMPLE, "SAMPLE", true, { EFAULT, EINVAL, E2BIG, ERANGE, EPERM } },
+	{ SPEPROF_SESSION_CGROUPS, "CGROUPS", true, { EFAULT, EINVAL, E2BIG, EPERM, ENOTDIR, ENODEV,
+						      EEXIST, ENOENT, ENOSPC, EBUSY, ENOMEM } },
+	{ SPEPROF_SESSION_START, "START", true, { EINVAL, ENODATA, EBUSY, ENOMEM } },
+	{ SPEPROF_SESSION_STOP, "STOP", true, { EINVAL } },
+	{ SPEPROF_RING_OPEN, "RING_OPEN", false, { EFAULT, EINVAL, E2BIG, ENOENT, EMFILE, ENFILE,
+						   ENOMEM } },
+	{ SPEPROF_RING_ADVANCE, "ADVANCE", true, { EFAULT, ERANGE } },
+	{ SPEPROF_RING_KICK, "KICK", true, { EINVAL, ENXIO } },
+	{ SPEPROF_RING_FLUSH, "FLUSH", true, { EINVAL, ENXIO } },
+	{ SPEPROF_RING_STATS, "STATS", false, { EFAULT, EINVAL, E2BIG } },
+	{ SPEPROF_RING_SNAPSHOT, "SNAPSHOT", true, { EFAULT, EINVAL, E2BIG, EBUSY, ENOSPC, ENODATA } },
+	{ SPEPROF_RING_RELEASE, "RELEASE", true, { EINVAL, ENOENT } },
 };
 
 static const struct expected *expectation(unsigned int command)
 {
-	for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++)
+	for (size_t i = 0; i < COMMANDS; i++)
 		if (expectations[i].command == command)
 			return &expectations[i];
 	return NULL;
 }
 
 /* A descriptor can be closed, or be another's, by the time it is used. */
+static bool is_generic(int error)
+{
+	return error == EBADF || error == ENOTTY || error == EOPNOTSUPP;
+}
+
 static bool is_expected(const struct expected *expected, int error)
 {
-	if (error == EBADF || error == ENOTTY || error == EOPNOTSUPP)
-		return true;
-	for (size_t i = 0; expected && i < 13 && expected->errors[i]; i++)
+	for (size_t i = 0; expected && i < 12 && expected->errors[i]; i++)
 		if (expected->errors[i] == error)
 			return true;
 	return false;
 }
 
+static void act_count(enum act_kind kind, bool is_done)
+{
+	tally_add(&totals->tallies[kind], is_done);
+}
+
+/* The outcome of a command of ours, which came by ioctl or by io_uring. */
+static void command_judge(enum act_kind way, const struct expected *expected, int error)
+{
+	if (error && is_generic(error))
+		return;
+	if (error && !is_expected(expected, error)) {
+		errno = error;
+		fail(expected ? expected->name : "unknown command", -error);
+	}
+	if (expected)
+		act_count((enum act_kind)(way + (expected - expectations)), !error);
+}
+
 static long call(int fd, unsigned int command, void *argument)
 {
-	const struct expected *expected = expectation(command);
 	long got;
 
 	errno = 0;
@@ -180,8 +228,7 @@ static long call(int fd, unsigned int command, void *argument)
 	atomic_fetch_add(&totals->calls, 1);
 	if (got >= 0)
 		atomic_fetch_add(&totals->succeeded, 1);
-	else if (!is_expected(expected, errno))
-		fail(expected ? expected->name : "unknown ioctl", got);
+	command_judge(IOCTL, expectation(command), got < 0 ? errno : 0);
 	return got;
 }
 
@@ -257,10 +304,22 @@ static void act_session(struct actor *actor)
 		keep_fd(actor, SESSION, (int)fd);
 }
 
-static void act_sample(struct actor *actor)
+static void act_info(struct actor *actor)
 {
-	struct speprof_sampling sampling = {
-		.size = (uint32_t)number(actor, sizeof(sampling)),
+	struct speprof_device_info device = { .size = (uint32_t)number(actor, sizeof(device)) };
+	struct speprof_cpu_info cpu = {
+		.size = (uint32_t)number(actor, sizeof(cpu)),
+		.cpu = (uint32_t)number(actor, below(actor, 2)),
+	};
+
+	call(some_fd(actor, DEVICE), SPEPROF_DEVICE_INFO, &device);
+	call(some_fd(actor, DEVICE), SPEPROF_CPU_INFO, &cpu);
+}
+
+static void draw_sampling(struct actor *actor)
+{
+	actor->sampling = (struct speprof_sampling){
+		.size = (uint32_t)number(actor, sizeof(actor->sampling)),
 		.flags = (uint32_t)number(actor, 1 + below(actor, 7)),
 		.interval = number(actor, 50000 + below(actor, 500000)),
 		.collect = (uint32_t)number(actor, below(actor, 16)),
@@ -269,22 +328,29 @@ static void act_sample(struct actor *actor)
 		.events_not = once_in(actor, 8) ? draw(actor) : 0,
 		.min_latency = once_in(actor, 8) ? (uint32_t)number(actor, 3) : 0,
 	};
+}
 
-	call(some_fd(actor, SESSION), SPEPROF_SESSION_SAMPLE, &sampling);
+static void act_sample(struct actor *actor)
+{
+	draw_sampling(actor);
+	call(some_fd(actor, SESSION), SPEPROF_SESSION_SAMPLE, &actor->sampling);
+}
+
+static void draw_change(struct actor *actor)
+{
+	actor->change = (struct speprof_cgroups){
+		.size = (uint32_t)number(actor, sizeof(actor->change)),
+		.op = (uint32_t)number(actor, 1 + below(actor, 3)),
+		.count = (uint32_t)number(actor, some_cgroups(actor, actor->change_fds)),
+		.reserved = once_in(actor, 32),
+	};
+	actor->change.fds = number(actor, actor->change.count ? (uintptr_t)actor->change_fds : 0);
 }
 
 static void act_cgroups(struct actor *actor)
 {
-	int32_t fds[CGROUPS];
-	struct speprof_cgroups change = {
-		.size = (uint32_t)number(actor, sizeof(change)),
-		.op = (uint32_t)number(actor, 1 + below(actor, 3)),
-		.count = (uint32_t)number(actor, some_cgroups(actor, fds)),
-		.reserved = once_in(actor, 32),
-	};
-
-	change.fds = number(actor, change.count ? (uintptr_t)fds : 0);
-	call(some_fd(actor, SESSION), SPEPROF_SESSION_CGROUPS, &change);
+	draw_change(actor);
+	call(some_fd(actor, SESSION), SPEPROF_SESSION_CGROUPS, &actor->change);
 }
 
 static void act_run(struct actor *actor)
@@ -343,9 +409,10 @@ static void ledger_check(const struct speprof_ring_stats *stats)
 
 static void act_stats(struct actor *actor)
 {
-	struct speprof_ring_stats stats = { .size = sizeof(stats) };
+	struct speprof_ring_stats stats = { .size = (uint32_t)number(actor, sizeof(stats)) };
+	bool is_whole = stats.size == sizeof(stats);
 
-	if (!call(some_fd(actor, RING), SPEPROF_RING_STATS, &stats))
+	if (!call(some_fd(actor, RING), SPEPROF_RING_STATS, &stats) && is_whole)
 		ledger_check(&stats);
 }
 
@@ -359,7 +426,7 @@ static void act_snapshot(struct actor *actor)
 	int fd = some_fd(actor, RING);
 
 	if (once_in(actor, 2))
-		call(fd, SPEPROF_RING_RELEASE, NULL);
+		call(fd, SPEPROF_RING_RELEASE, (void *)(uintptr_t)once_in(actor, 16));
 	else if (!call(fd, SPEPROF_RING_SNAPSHOT, once_in(actor, 16) ? (void *)8 : &snapshot))
 		atomic_fetch_add(&totals->snapshots, 1);
 }
@@ -375,7 +442,8 @@ static void act_tails(struct actor *actor)
 	advance.tail = number(actor, stats.head);
 	advance.event_tail = number(actor, stats.event_head);
 	call(fd, SPEPROF_RING_ADVANCE, &advance);
-	call(fd, once_in(actor, 2) ? SPEPROF_RING_KICK : SPEPROF_RING_FLUSH, NULL);
+	call(fd, once_in(actor, 2) ? SPEPROF_RING_KICK : SPEPROF_RING_FLUSH,
+	     (void *)(uintptr_t)once_in(actor, 16));
 }
 
 static void act_read(struct actor *actor)
@@ -388,6 +456,8 @@ static void act_read(struct actor *actor)
 
 	if (got > 0)
 		atomic_fetch_add(&totals->bytes_read, (unsigned long long)got);
+	if (got >= 0 || !is_generic(errno))
+		act_count(READ, got >= 0);
 	/* EINVAL: a flight recorder's; EOPNOTSUPP: of a file that cannot say so. */
 	else if (got < 0 && errno != EAGAIN && errno != EFAULT && errno != EINVAL &&
 		 errno != EBADF && errno != EOPNOTSUPP)
@@ -410,18 +480,26 @@ static void act_map(struct actor *actor)
 {
 	static const uint64_t offsets[] = { SPEPROF_MMAP_CONTROL, SPEPROF_MMAP_EVENTS,
 					    SPEPROF_MMAP_DATA };
-	uint64_t offset = offsets[below(actor, 3)];
+	unsigned int area = (unsigned int)below(actor, 3);
+	uint64_t offset = offsets[area];
 	size_t size = 4096ULL << below(actor, 8);
 	int prot = (int)below(actor, 8);
 	uint8_t *map;
 
 	if (once_in(actor, 4))
-		offset = draw(actor) & ~4095ULL & INT64_MAX;
+		offset = once_in(actor, 2) ? draw(actor) & ~4095ULL & INT64_MAX :
+					     offset + 4096 * (1 + below(actor, 16));
 	map = mmap(NULL, size, prot, once_in(actor, 16) ? MAP_PRIVATE : MAP_SHARED,
 		   some_fd(actor, (enum kind)(once_in(actor, 8) ? below(actor, KINDS) : RING)),
 		   (off_t)offset);
+	if (map != MAP_FAILED || errno != EBADF)
+		act_count((enum act_kind)(MMAP_CONTROL + area), map != MAP_FAILED);
 	if (map == MAP_FAILED)
 		return;
+	if (offset != offsets[area])
+		fail("mmap of what is no area", (long)(offset >> 12));
+	if (mremap(map, size, 2 * size, MREMAP_MAYMOVE) != MAP_FAILED)
+		fail("mremap beyond an area", (long)size);
 	mprotect(map, size, PROT_READ);
 	mprotect(map, size, once_in(actor, 2) ? PROT_READ | PROT_WRITE : PROT_EXEC);
 	if (!mprotect(map, size, PROT_READ))
@@ -451,66 +529,90 @@ static void act_wild(struct actor *actor)
 
 /* ---- io_uring ------------------------------------------------------------------------ */
 
+/* user_data: a command of ours as it is, or an act_kind above all of them. */
+#define ACT_BASE 0x10000U
+
+static void completion_judge(uint64_t user_data, int res)
+{
+	if (user_data < ACT_BASE) {
+		if (res != -ECANCELED && res != -EAGAIN && res != -EINTR)
+			command_judge(URING_CMD, expectation((unsigned int)user_data),
+				      res < 0 ? -res : 0);
+	} else if (res >= 0 || !is_generic(-res)) {
+		act_count((enum act_kind)(user_data - ACT_BASE), res >= 0);
+	}
+}
+
 static void act_reap(struct actor *actor)
 {
 	struct io_uring_cqe *cqe;
 
 	while (!io_uring_peek_cqe(&actor->uring, &cqe)) {
 		atomic_fetch_add(&totals->cqes, 1);
-		if (cqe->user_data && cqe->res < 0 && cqe->res != -ECANCELED &&
-		    cqe->res != -EAGAIN && cqe->res != -EINTR &&
-		    !is_expected(expectation((unsigned int)cqe->user_data), -cqe->res)) {
-			errno = -cqe->res;
-			fail("uring_cmd", (long)cqe->user_data);
-		}
+		completion_judge(cqe->user_data, cqe->res);
 		io_uring_cqe_seen(&actor->uring, cqe);
 	}
 }
 
-static void uring_command(struct actor *actor, struct io_uring_sqe *sqe, int fd)
+/* A session's command or a ring's, those that are none and those of the other among them. */
+static void uring_command(struct actor *actor, struct io_uring_sqe *sqe)
 {
-	static struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
-	uint32_t command = SPEPROF_RING_ADVANCE + (uint32_t)below(actor, 7);
+	bool is_session = once_in(actor, 3);
+	uint32_t command = is_session ? SPEPROF_SESSION_SAMPLE + (uint32_t)below(actor, 5) :
+					SPEPROF_RING_ADVANCE + (uint32_t)below(actor, 7);
 	uint64_t payload[2] = { number(actor, 0), number(actor, 0) };
 
-	if (command == SPEPROF_RING_SNAPSHOT && !once_in(actor, 4))
-		payload[0] = (uintptr_t)&snapshot;
-	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
+	if (once_in(actor, 8)) {
+		is_session = !is_session;
+	} else if (command == SPEPROF_SESSION_SAMPLE) {
+		draw_sampling(actor);
+		payload[0] = number(actor, (uintptr_t)&actor->sampling);
+	} else if (command == SPEPROF_SESSION_CGROUPS) {
+		draw_change(actor);
+		payload[0] = number(actor, (uintptr_t)&actor->change);
+	} else if (command == SPEPROF_RING_SNAPSHOT) {
+		actor->snapshot = (struct speprof_snapshot){ .size = sizeof(actor->snapshot) };
+		payload[0] = number(actor, (uintptr_t)&actor->snapshot);
+	}
+	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, some_fd(actor, is_session ? SESSION : RING), NULL,
+			 0, 0);
 	sqe->cmd_op = command;
 	memcpy(sqe->cmd, payload, sizeof(payload));
 	sqe->user_data = command;
 }
 
-static void act_uring(struct actor *actor)
+static void uring_request(struct actor *actor, struct io_uring_sqe *sqe)
 {
 	int fd = some_fd(actor, RING);
-	struct io_uring_sqe *sqe;
+	uint64_t which = below(actor, 8);
 
+	if (which >= 4) {
+		uring_command(actor, sqe);
+		return;
+	}
+	if (which == 0)
+		io_uring_prep_read(sqe, fd, once_in(actor, 16) ? (void *)4096 : actor->buffer, 4096, 0);
+	else if (which == 1)
+		io_uring_prep_read_fixed(sqe, fd, actor->fixed.iov_base,
+					 (unsigned int)number(actor, 8192), 0,
+					 once_in(actor, 16) ? 1 : 0);
+	else if (which == 2)
+		io_uring_prep_poll_add(sqe, fd, POLLIN | POLLPRI);
+	else
+		io_uring_prep_cancel_fd(sqe, fd, IORING_ASYNC_CANCEL_ALL);
+	if (which == 2 && once_in(actor, 2))
+		sqe->len |= IORING_POLL_ADD_MULTI;
+	sqe->user_data = ACT_BASE + URING_READ + which;
+}
+
+static void act_uring(struct actor *actor)
+{
 	for (uint64_t n = below(actor, 6); n; n--) {
-		sqe = io_uring_get_sqe(&actor->uring);
+		struct io_uring_sqe *sqe = io_uring_get_sqe(&actor->uring);
+
 		if (!sqe)
 			break;
-		switch (below(actor, 6)) {
-		case 0:
-			io_uring_prep_read(sqe, fd, actor->buffer, 4096, 0);
-			break;
-		case 1:
-			io_uring_prep_read_fixed(sqe, fd, actor->fixed.iov_base, 8192, 0, 0);
-			break;
-		case 2:
-			io_uring_prep_poll_add(sqe, fd, POLLIN | POLLPRI);
-			if (once_in(actor, 2))
-				sqe->len |= IORING_POLL_ADD_MULTI;
-			break;
-		case 3:
-			io_uring_prep_cancel_fd(sqe, fd, IORING_ASYNC_CANCEL_ALL);
-			break;
-		default:
-			uring_command(actor, sqe, fd);
-			break;
-		}
-		if (sqe->opcode != IORING_OP_URING_CMD)
-			sqe->user_data = 0;
+		uring_request(actor, sqe);
 		if (once_in(actor, 8))
 			sqe->flags |= IOSQE_ASYNC;
 	}
@@ -562,7 +664,7 @@ static void (*const acts[])(struct actor *actor) = {
 	act_device, act_session, act_sample, act_run,  act_run,    act_ring,     act_ring,
 	act_stats,  act_stats,	 act_tails,  act_tails, act_read,  act_read,	 act_poll,
 	act_map,    act_wild,	 act_uring,  act_uring, act_uring, act_snapshot, act_snapshot,
-	act_cgroups, act_inject, act_limit,	 act_dup,    act_close,
+	act_cgroups, act_inject, act_limit,	 act_dup,    act_close, act_info,
 };
 
 static void *actor_run(void *arg)
@@ -596,6 +698,7 @@ static void *scribbler_run(void *arg)
 		}
 		for (unsigned int i = 0; i < 2000; i++)
 			page[below(actor, 512)] = number(actor, page[16 + 2 * below(actor, 2)]);
+		atomic_fetch_add(&totals->scribbles, 2000);
 		munmap((void *)page, 4096);
 	}
 	return NULL;
@@ -700,26 +803,51 @@ static void cgroups_make(void)
 	parameter_write("/sys/fs/cgroup/abi-fuzz/cgroup.procs", "0");
 }
 
+/* Polls and their cancelling fail by what io_uring has, not by what we do. */
+static void tallies_init(void)
+{
+	struct tally *tallies = totals->tallies;
+
+	for (unsigned int i = 0; i < COMMANDS; i++) {
+		tally_init(&tallies[IOCTL + i], "ioctl", expectations[i].name, TALLY_BOTH);
+		if (expectations[i].is_uring)
+			tally_init(&tallies[URING_CMD + i], "uring_cmd", expectations[i].name,
+				   TALLY_BOTH);
+	}
+	tally_init(&tallies[MMAP_CONTROL], "mmap", "control", TALLY_BOTH);
+	tally_init(&tallies[MMAP_EVENTS], "mmap", "events", TALLY_BOTH);
+	tally_init(&tallies[MMAP_DATA], "mmap", "data", TALLY_BOTH);
+	tally_init(&tallies[READ], "read", "NOWAIT", TALLY_BOTH);
+	tally_init(&tallies[URING_READ], "io_uring", "read", TALLY_BOTH);
+	tally_init(&tallies[URING_READ_FIXED], "io_uring", "read fixed", TALLY_BOTH);
+	tally_init(&tallies[URING_POLL], "io_uring", "poll", TALLY_DONE);
+	tally_init(&tallies[URING_CANCEL], "io_uring", "cancel", TALLY_DONE);
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, rounds = 0;
+	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, rounds = 0, in_time;
 	uint64_t end = now_ms() + (argc > 1 ? strtoull(argv[1], NULL, 0) : 10) * 1000;
 
 	totals = mmap(NULL, sizeof(*totals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	if (totals == MAP_FAILED)
 		fail("mmap", 0);
+	tallies_init();
 	cgroups_make();
 	do {
 		round_fork(first + rounds, rounds % 3 == 2);
 		rounds++;
 	} while (now_ms() < end);
-	printf("abi-fuzz: %llu rounds from seed %llu: %llu calls, %llu succeeded; %llu completions, %llu bytes read, %llu snapshots, %llu ledgers checked, %llu parameters set\n",
+	for (in_time = rounds; rounds - in_time < EXTRA_ROUNDS &&
+			       tally_lacking(totals->tallies, ACT_KINDS, NULL); rounds++)
+		round_fork(first + rounds, false);
+	printf("abi-fuzz: %llu rounds from seed %llu: %llu ioctls, %llu succeeded; %llu completions, %llu bytes read, %llu snapshots, %llu ledgers checked, %llu parameters set, %llu words scribbled\n",
 	       (unsigned long long)rounds, (unsigned long long)first,
 	       (unsigned long long)totals->calls, (unsigned long long)totals->succeeded,
 	       (unsigned long long)totals->cqes, (unsigned long long)totals->bytes_read,
 	       (unsigned long long)totals->snapshots, (unsigned long long)totals->ledgers,
-	       (unsigned long long)totals->injected);
-	/* A fuzzer that gets nothing through tries nothing. */
-	return !totals->succeeded;
+	       (unsigned long long)totals->injected, (unsigned long long)totals->scribbles);
+	tally_print(totals->tallies, ACT_KINDS, stdout);
+	return tally_lacking(totals->tallies, ACT_KINDS, stderr) != 0;
 }
