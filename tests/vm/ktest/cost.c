@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a context switch costs: with no session, with one elsewhere, and with the SPU paused or
- * handed over at each. A figure for each, relative to the first; in instructions where the
- * machine counts them for its clock (SPEPROF_VM_ACCEL=icount).
+ * What a context switch costs: with nobody sampling, with a session elsewhere, and with the SPU
+ * paused or handed over at each; and the same of arm_spe_pmu with perf's cgroup events.
  */
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "kcgroup.h"
+#include "cost.h"
 
 #define ROUND_SWITCHES 4000
-#define ROUNDS 7
+#define ROUNDS 5
 
 /* Two processes on CPU 0 that wake each other by pipes: each turn is two switches. */
 struct pair {
@@ -24,21 +20,12 @@ struct pair {
 	int back[2];
 };
 
-static void pin(void)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(0, &set);
-	check(!sched_setaffinity(0, sizeof(set), &set));
-}
-
 static void pair_begin(struct pair *pair)
 {
 	char byte;
 
 	check(!pipe(pair->there) && !pipe(pair->back));
-	pin();
+	cost_pin();
 	pair->other = fork();
 	check(pair->other >= 0);
 	if (pair->other)
@@ -61,102 +48,103 @@ static void pair_end(struct pair *pair)
 
 static int compare(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
+	const struct cost *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
-/* The median of a few rounds, in ns for each switch. */
-static uint64_t pair_measure(const struct pair *pair)
+/* The median of a few rounds, of each switch. */
+static struct cost pair_measure(const struct pair *pair)
 {
-	uint64_t rounds[ROUNDS];
+	struct cost rounds[ROUNDS];
 	unsigned int round, n;
 	char byte = 0;
 
 	for (round = 0; round < ROUNDS; round++) {
-		uint64_t start = know_ns();
+		struct cost_mark start = cost_begin();
 
 		for (n = 0; n < ROUND_SWITCHES / 2; n++)
 			check(write(pair->there[1], &byte, 1) == 1 &&
 			      read(pair->back[0], &byte, 1) == 1);
-		rounds[round] = (know_ns() - start) / ROUND_SWITCHES;
+		rounds[round] = cost_end(&start, ROUND_SWITCHES);
 	}
 	qsort(rounds, ROUNDS, sizeof(rounds[0]), compare);
 	return rounds[ROUNDS / 2];
 }
 
-/* A session that never comes to a sample: what is measured is the switch. */
-static int session_start(const struct kcgroup *cgroup, uint32_t flags)
+/* One that never comes to a sample: what is measured is the switch. */
+static struct cost_request request_of(const struct kcgroup *cgroup, bool kernel)
 {
-	struct speprof_session_config config = ksession_config();
-	struct speprof_sampling sampling = ksampling();
-	int session;
-
-	config.max_latency_ms = 0;
-	session = cgroup ? ksession_of(config, cgroup, 1) : ksession_new(&config);
-	sampling.flags = flags;
-	sampling.interval = 0xffffff00;
-	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
-	check(!ioctl(session, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
-	return session;
+	return (struct cost_request){ .cgroup = cgroup, .kernel = kernel, .interval = 0xffffff00 };
 }
 
-static void cost_print(const char *what, uint64_t ns, uint64_t *base)
+/* With one or two that sample a cgroup each; NULL in both: with none. */
+static void cost_of(const struct cost_driver *driver, const char *what, const struct pair *pair,
+		    const struct cost_request *first, const struct cost_request *second, double *base)
 {
+	struct cost_source a, b;
+	struct cost cost;
+
+	check(!first || !driver->open(first, &a));
+	if (second && driver->open(second, &b)) {
+		printf("# %-44s cannot be: EBUSY\n", what);
+		driver->close(&a);
+		return;
+	}
+	cost = pair_measure(pair);
 	if (!*base)
-		*base = ns;
-	printf("# %-44s %6llu ns a switch, %+lld\n", what, (unsigned long long)ns,
-	       (long long)ns - (long long)*base);
+		*base = cost.ns;
+	printf("# %-44s %7.0f a switch, %+7.0f, %5.1f accesses\n", what, cost.ns, cost.ns - *base,
+	       cost.accesses);
+	if (first)
+		driver->close(&a);
+	if (second)
+		driver->close(&b);
 }
 
-static void cost_of(const char *what, const struct pair *pair, const struct kcgroup *first,
-		    const struct kcgroup *second, uint32_t flags, uint64_t *base)
+static void switches_cost_of(const struct cost_driver *driver)
 {
-	int a = first ? session_start(first, flags) : -1;
-	int b = second ? session_start(second, flags) : -1;
-
-	cost_print(what, pair_measure(pair), base);
-	close(a);
-	close(b);
-}
-
-static void switches_cost(void)
-{
-	static const struct {
-		const char *name;
-		uint32_t flags;
-	} levels[] = {
-		{ "EL0", SPEPROF_SAMPLE_USER },
-		{ "EL0 and EL1", SPEPROF_SAMPLE_USER | SPEPROF_SAMPLE_KERNEL },
-	};
 	struct kcgroup a, b, elsewhere;
-	uint64_t base = 0;
+	struct cost_request all = request_of(NULL, true), other;
+	double base = 0;
 	struct pair pair;
-	size_t i;
-	int all;
 
 	kcgroup_make(&a, "a");
 	kcgroup_make(&b, "b");
 	kcgroup_make(&elsewhere, "elsewhere");
+	other = request_of(&elsewhere, true);
 	pair_begin(&pair);
-	check(kcgroup_move(&a, getpid()) && kcgroup_move(&a, pair.other));
-	cost_of("no session", &pair, NULL, NULL, 0, &base);
-	all = session_start(NULL, levels[1].flags);
-	cost_print("a session of the whole machine", pair_measure(&pair), &base);
-	close(all);
-	cost_of("a session of other cgroups", &pair, &elsewhere, NULL, levels[0].flags, &base);
-	for (i = 0; i < ARRAY_SIZE(levels); i++) {
-		printf("# sampling %s:\n", levels[i].name);
+	/* What a boot and a module's loading leave to be done; an idle guest's time costs nothing. */
+	ksleep_ms(3000);
+	check(kcgroup_move(&a, getpid()) && kcgroup_move(&b, pair.other));
+	cost_of(driver, "nobody samples", &pair, NULL, NULL, &base);
+	cost_of(driver, "the whole machine is sampled", &pair, &all, NULL, &base);
+	cost_of(driver, "other cgroups are", &pair, &other, NULL, &base);
+	for (int kernel = 0; kernel < 2; kernel++) {
+		struct cost_request of_a = request_of(&a, kernel), of_b = request_of(&b, kernel);
+
+		printf("# sampling %s:\n", kernel ? "EL0 and EL1" : "EL0");
 		check(kcgroup_move(&a, pair.other));
-		cost_of("both tasks of one session", &pair, &a, NULL, levels[i].flags, &base);
+		cost_of(driver, "both tasks of one cgroup are", &pair, &of_a, NULL, &base);
 		check(kcgroup_move(&b, pair.other));
-		cost_of("one of a session, one nobody's", &pair, &a, NULL, levels[i].flags, &base);
-		cost_of("each of its own session: handover", &pair, &a, &b, levels[i].flags, &base);
+		cost_of(driver, "one of them is, one is nobody's", &pair, &of_a, NULL, &base);
+		cost_of(driver, "each by a session of its own: handover", &pair, &of_a, &of_b, &base);
 	}
 	pair_end(&pair);
 }
 
+static void switches_cost(void)
+{
+	switches_cost_of(&cost_ours);
+}
+
+static void peer_switches_cost(void)
+{
+	switches_cost_of(&cost_perf);
+}
+
 const struct ktest ktests_cost[] = {
 	{ "switches-cost", switches_cost, .on_request = true },
+	{ "peer-switches-cost", peer_switches_cost, .on_request = true, .peer = true },
 	{ 0 },
 };

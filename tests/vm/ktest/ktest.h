@@ -23,12 +23,14 @@
  * @run: returns if it passes, ends by check() if it does not
  * @on_request: runs only if it is named: it needs an SPU other than the default one
  * @hardware: it needs speprof_trap.ko
+ * @peer: it is about the kernel's own driver, /dev/speprof need not be there
  */
 struct ktest {
 	const char *name;
 	void (*run)(void);
 	bool on_request;
 	bool hardware;
+	bool peer;
 };
 
 extern const struct ktest ktests_abi[];

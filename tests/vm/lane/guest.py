@@ -19,11 +19,10 @@ BOOT_SECONDS = 180
 PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 COMMAND_LINE = ("panic=-1 quiet loglevel=4 log_buf_len=4M printk.devkmsg=on "
                 "random.trust_cpu=on audit=0 net.ifnames=0 systemd.show_status=0 " + PATIENCE)
-ACCELERATION = {"kvm": ["-accel", "kvm", "-cpu", "host"],
-                "tcg": ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"],
+ACCELERATION = {"kvm": ["-accel", "kvm"],
+                "tcg": ["-accel", "tcg,thread=multi"],
                 # The guest's clock counts instructions: one is a nanosecond.
-                "icount": ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off",
-                           "-cpu", "max,la57=off"]}
+                "icount": ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"]}
 
 
 @dataclass
@@ -110,14 +109,18 @@ def kvm_usable():
         return False
 
 
-def accelerator():
+def accelerator(arch):
     """What QEMU runs under, by SPEPROF_VM_ACCEL or by trying."""
-    return os.environ.get("SPEPROF_VM_ACCEL") or ("kvm" if kvm_usable() else "tcg")
+    asked = os.environ.get("SPEPROF_VM_ACCEL")
+    if arch != "amd64":
+        return "icount" if asked == "icount" else "tcg"
+    return asked or ("kvm" if kvm_usable() else "tcg")
 
 
 def machine_amd64(machine, out_dir):
     # With the older machine type a kernel with kmemleak spends 40 s in ACPI's interpreter.
-    return ["qemu-system-x86_64", *ACCELERATION[machine.accel], "-smp", machine.smp,
+    cpu = "host" if machine.accel == "kvm" else "max,la57=off"
+    return ["qemu-system-x86_64", *ACCELERATION[machine.accel], "-cpu", cpu, "-smp", machine.smp,
             "-m", machine.mem, "-machine", "q35", "-nodefaults", "-no-user-config",
             "-serial", f"file:{out_dir / 'console.log'}",
             "-serial", f"file:{out_dir / 'live.log'}"], "ttyS0"
@@ -127,7 +130,7 @@ def machine_arm64(machine, out_dir):
     # Without the real algorithm for pointer authentication a boot takes half as long.
     cpu = "max,pauth-impdef=on" if machine.cpu == "max" else machine.cpu
     virt = "virt,gic-version=3" + (",virtualization=on" if machine.el2 else "")
-    argv = ["qemu-system-aarch64", "-accel", "tcg,thread=multi", "-cpu", cpu,
+    argv = ["qemu-system-aarch64", *ACCELERATION[machine.accel], "-cpu", cpu,
             "-smp", str(machine.smp), "-m", str(machine.mem), "-machine", virt,
             "-nodefaults", "-no-user-config"]
     tree = out_dir / "machine.dtb"

@@ -198,10 +198,10 @@ static int stats_get(char *buffer, const struct kernel_param *param)
 		const struct spe_spu_stats *stats = &cpu->emu.spu.stats;
 
 		at += sysfs_emit_at(buffer, at,
-				    "%u selected=%llu collisions=%llu filtered=%llu discarded=%llu written=%llu bytes=%llu cut=%llu accesses=%llu sleeps=%llu\n",
+				    "%u selected=%llu collisions=%llu filtered=%llu discarded=%llu written=%llu bytes=%llu cut=%llu accesses=%llu access_ns=%llu sleeps=%llu\n",
 				    number, stats->selected, stats->collisions, stats->filtered,
 				    stats->discarded, stats->written, stats->bytes, stats->cut,
-				    cpu->accesses, cpu->sleeps);
+				    cpu->accesses, cpu->access_ns, cpu->sleeps);
 	}
 	return at;
 }
@@ -209,6 +209,15 @@ static int stats_get(char *buffer, const struct kernel_param *param)
 static const struct kernel_param_ops stats_ops = { .get = stats_get };
 module_param_cb(stats, &stats_ops, NULL, 0400);
 MODULE_PARM_DESC(stats, "what the SPUs counted, a line for each CPU");
+
+static int exception_get(char *buffer, const struct kernel_param *param)
+{
+	return sysfs_emit(buffer, "%llu\n", trap_exception_ns());
+}
+
+static const struct kernel_param_ops exception_ops = { .get = exception_get };
+module_param_cb(exception_ns, &exception_ops, NULL, 0400);
+MODULE_PARM_DESC(exception_ns, "what an access takes beside its answer, on the CPU that asks");
 
 /* ---- Life --------------------------------------------------------------------------- */
 

@@ -25,6 +25,7 @@
  * @pmbidr: likewise
  * @hidden: ID_AA64DFR0_EL1.PMSVer reads as 0
  * @accesses: MRS and MSR answered
+ * @access_ns: what the answers took, without the exception
  * @sleeps: how often the power went
  */
 struct trap_cpu {
@@ -37,6 +38,7 @@ struct trap_cpu {
 	u64 pmbidr;
 	bool hidden;
 	u64 accesses;
+	u64 access_ns;
 	u64 sleeps;
 };
 
@@ -55,6 +57,9 @@ void trap_interrupt(struct trap_cpu *cpu, bool level);
 
 int trap_undef_init(void);
 void trap_undef_exit(void);
+
+/** trap_exception_ns() - what an access takes beside its answer, on this CPU */
+u64 trap_exception_ns(void);
 
 /* ---- pmsver.c: ID_AA64DFR0_EL1, which does not trap ------------------------------ */
 

@@ -7,6 +7,7 @@
 
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
+#include <linux/sched/clock.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -14,6 +15,9 @@
 #include <asm/virt.h>
 
 #include "trap.h"
+
+/* Accesses to measure what one's exception takes. */
+#define CALIBRATION 1000
 
 #define INSN_MASK	0xffd00000U
 #define INSN_MRS_MSR	0xd5100000U
@@ -88,8 +92,10 @@ static void insn_execute(struct pt_regs *regs, unsigned long esr)
 	unsigned long flags;
 	enum spe_reg reg;
 	unsigned int x;
+	u64 start;
 
 	local_irq_save(flags);
+	start = local_clock();
 	cpu = this_cpu_ptr(&trap_cpus);
 	x = insn_decode(insn, &cpu->emu.spu, &reg);
 	cpu->accesses++;
@@ -97,9 +103,29 @@ static void insn_execute(struct pt_regs *regs, unsigned long esr)
 		trap_write(cpu, reg, x, rt == 31 ? 0 : regs->regs[rt]);
 	else if (rt != 31)
 		regs->regs[rt] = trap_read(cpu, reg, x);
+	cpu->access_ns += local_clock() - start;
 	local_irq_restore(flags);
 	regs->pc += 4;
 	regs->pstate &= ~PSR_BTYPE_MASK;
+}
+
+u64 trap_exception_ns(void)
+{
+	struct trap_cpu *cpu;
+	unsigned long flags;
+	unsigned int i;
+	u64 whole, inside;
+
+	local_irq_save(flags);
+	cpu = this_cpu_ptr(&trap_cpus);
+	inside = cpu->access_ns;
+	whole = local_clock();
+	for (i = 0; i < CALIBRATION; i++)
+		read_sysreg_s(sys_reg(3, 0, 9, 9, 7));
+	whole = local_clock() - whole;
+	inside = cpu->access_ns - inside;
+	local_irq_restore(flags);
+	return (whole - inside) / CALIBRATION;
 }
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
