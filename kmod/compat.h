@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where supported kernels differ: the only file that reads the compile
+ * Where supported kernels and architectures differ: the only file that reads the compile
  * probes' answers (kmod/probe/).
  */
 #ifndef SPEPROF_COMPAT_H
@@ -16,6 +16,21 @@
 #include <linux/io_uring/cmd.h>
 #else
 #include <linux/io_uring.h>
+#endif
+
+#ifdef CONFIG_ARM64
+#include <asm/cputype.h>
+
+/* MIDR_EL1 of this CPU, 0 where the architecture has none. */
+static inline u64 compat_midr(void)
+{
+	return read_cpuid_id();
+}
+#else
+static inline u64 compat_midr(void)
+{
+	return 0;
+}
 #endif
 
 /* The 16 bytes of an SQE that belong to the command; userspace may still write them. */

@@ -7,10 +7,7 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 
-#ifdef CONFIG_ARM64
-#include <asm/cputype.h>
-#endif
-
+#include "compat.h"
 #include "cpu.h"
 #include "owner.h"
 #include "ring.h"
@@ -35,15 +32,6 @@ static u64 interval_floor(u64 pmsidr)
 	return floors[code];
 }
 
-static u64 cpu_midr(void)
-{
-#ifdef CONFIG_ARM64
-	return read_cpuid_id();
-#else
-	return 0;
-#endif
-}
-
 /* On the CPU, interrupts off, nothing sampled. */
 static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_info *info)
 {
@@ -56,7 +44,7 @@ static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_
 	info->events = backend->read(SPE_REG_PMSEVFR);
 	backend->write(SPE_REG_PMSEVFR, 0);
 
-	info->midr = cpu_midr();
+	info->midr = compat_midr();
 	info->pmsidr = pmsidr;
 	info->pmbidr = pmbidr;
 	info->pmsver = (u32)backend->read(SPE_REG_PMSVER);

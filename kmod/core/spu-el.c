@@ -100,16 +100,24 @@ static u64 writable_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int
 	return 0;
 }
 
-/* What is read and written without a level; of a host under VHE also PMSCR_EL2. */
+/* What is read and written without a level: of a host under VHE, PMSCR_EL2. */
 static bool is_plain(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
-	return x == 1 || (x == 2 && reg == SPE_REG_PMSCR && spu->config.e2h);
+	return x == (spu->config.e2h && reg == SPE_REG_PMSCR ? 2 : 1);
+}
+
+/* PMSCR_EL1 beside a host's: nothing follows from it while HCR_EL2.TGE is 1. */
+static bool is_guest(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
+{
+	return x == 1 && reg == SPE_REG_PMSCR && spu->config.e2h;
 }
 
 u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	if (is_plain(spu, reg, x))
 		return spe_spu_read(spu, reg);
+	if (is_guest(spu, reg, x))
+		return spu->pmscr_el12;
 	if (!writable_at(spu, reg, x))
 		return 0;
 	if (reg == SPE_REG_PMSCR)
@@ -124,6 +132,10 @@ void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64
 
 	if (is_plain(spu, reg, x)) {
 		spe_spu_write(spu, reg, value);
+		return;
+	}
+	if (is_guest(spu, reg, x)) {
+		spu->pmscr_el12 = value & spu->writable[reg];
 		return;
 	}
 	if (!writable)

@@ -390,6 +390,7 @@ struct spe_spu {
 	struct spe_timers timers;
 	struct spe_collect collect[3]; /* by Exception level */
 	u64 pmscr_el2;
+	u64 pmscr_el12; /* of a host under VHE, whose own is reg[]: a guest's PMSCR_EL1 */
 	u64 pmbsr_el2;
 	u64 pmbsr_el3;
 	struct spe_regime regime;
@@ -515,7 +516,8 @@ int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
 
 /**
  * spe_spu_read_at() - MRS of a register by its own Exception level
- * @x: 1 for all that spe_spu_read() knows; 2 for PMSCR_EL2 and PMBSR_EL2, 3 for PMBSR_EL3
+ * @x: 1 for all that spe_spu_read() knows; 2 for PMSCR_EL2 and PMBSR_EL2, 3 for PMBSR_EL3. With
+ *	&spe_spu_config.e2h what spe_spu_read() calls PMSCR is PMSCR_EL2, and 1 a guest's
  *
  * Return: the value; 0 where there is no such register.
  */

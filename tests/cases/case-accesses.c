@@ -14,16 +14,6 @@
 #define TLB	  SPE_BIT(SPE_EVENT_TLB_ACCESS)
 #define WALK	  SPE_BIT(SPE_EVENT_TLB_WALK)
 
-static bool record(struct spe_check *check, u64 choices, const struct spe_instruction *instruction,
-		   struct spe_sample *ret_sample)
-{
-	struct spe_spu_config config = instruction_config();
-
-	config.choices = choices;
-	return instruction_start(check, &config) &&
-	       instruction_record(check, instruction, ret_sample);
-}
-
 /* Three parts of a contiguous load, the lowest address in the middle. */
 static const struct spe_access parts[] = {
 	{ 0x2040, 0x92040, L1 | TLB, 10, 1, 4, A(SOURCE), 3, 0 },
@@ -44,7 +34,7 @@ static void whole(struct spe_check *check)
 {
 	struct spe_sample s = { 0 };
 
-	if (!record(check, 0, &multiple, &s))
+	if (!instruction_chosen(check, 0, &multiple, &s))
 		return;
 	SPE_CHECK_EQ(check, s.address[2], 0x2000);
 	SPE_CHECK_EQ(check, s.events, L1 | REFILL | TLB | WALK | 2);
@@ -52,7 +42,7 @@ static void whole(struct spe_check *check)
 	SPE_CHECK_EQ(check, s.counter[2], 35);
 	SPE_CHECK_EQ(check, s.source, 9);
 	/* Cycles in which another part accesses memory count as well. */
-	if (!record(check, CHOICE(TRANSLATION_OVERLAP), &multiple, &s))
+	if (!instruction_chosen(check, CHOICE(TRANSLATION_OVERLAP), &multiple, &s))
 		return;
 	SPE_CHECK_EQ(check, s.counter[2], 35 + 28);
 }
@@ -103,16 +93,16 @@ static void part_choices(struct spe_check *check)
 {
 	struct spe_sample s = { 0 };
 
-	if (!record(check, CHOICE(PART) | CHOICE(PART_LOWEST_VA), &multiple, &s))
+	if (!instruction_chosen(check, CHOICE(PART) | CHOICE(PART_LOWEST_VA), &multiple, &s))
 		return;
 	SPE_CHECK_EQ(check, s.address[2], 0x2000);
-	if (!record(check, CHOICE(PART) | CHOICE(PART_WHOLE), &multiple, &s))
+	if (!instruction_chosen(check, CHOICE(PART) | CHOICE(PART_WHOLE), &multiple, &s))
 		return;
 	SPE_CHECK_EQ(check, s.events, L1 | REFILL | TLB | WALK | 2);
 	SPE_CHECK_EQ(check, s.counter[0], 40);
 	/* The data source combines all parts: the one that took longest. */
 	for (unsigned int i = 0; i < 10; i++) {
-		if (!record(check, CHOICE(PART) | CHOICE(SOURCE_COMBINED), &multiple, &s))
+		if (!instruction_chosen(check, CHOICE(PART) | CHOICE(SOURCE_COMBINED), &multiple, &s))
 			return;
 		SPE_CHECK_EQ(check, s.source, 9);
 	}
@@ -162,7 +152,7 @@ static void missing(struct spe_check *check)
 		};
 		struct spe_sample s = { 0 };
 
-		if (!record(check, rows[i].choices, &instruction, &s))
+		if (!instruction_chosen(check, rows[i].choices, &instruction, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 32 | (s.present & (VA | PA | XLAT)),
 			     i << 32 | rows[i].present);
@@ -186,7 +176,7 @@ static void store_events(struct spe_check *check)
 							     .kind = I(MEMORY) };
 		struct spe_sample s = { 0 };
 
-		if (!record(check, choices[i >> 1], &instruction, &s))
+		if (!instruction_chosen(check, choices[i >> 1], &instruction, &s))
 			return;
 		/* E[11] is any load's or store's. */
 		SPE_CHECK_EQ(check, i << 32 | s.events,
@@ -282,7 +272,7 @@ static void tags_above(struct spe_check *check)
 						      .kind = I(MEMORY) };
 		struct spe_sample s = { 0 };
 
-		if (!record(check, 0, &load, &s))
+		if (!instruction_chosen(check, 0, &load, &s))
 			return;
 		SPE_CHECK_EQ(check, s.address[2], va[i]);
 	}
@@ -443,13 +433,13 @@ static void sources(struct spe_check *check)
 		bool status = rows[i].flags & I(STATUS);
 		struct spe_sample s = { 0 };
 
-		if (!record(check, rows[i].choices, &instruction, &s))
+		if (!instruction_chosen(check, rows[i].choices, &instruction, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_SOURCE),
 			     i << 8 | rows[i].source);
 		/* D17.6.4.4: preferably until the status is returned. */
 		SPE_CHECK_EQ(check, i << 8 | s.counter[0], i << 8 | (status ? 100 : 10));
-		if (!record(check, rows[i].choices | CHOICE(ST64BV_EARLY), &instruction, &s))
+		if (!instruction_chosen(check, rows[i].choices | CHOICE(ST64BV_EARLY), &instruction, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 8 | s.counter[0], i << 8 | 10);
 	}
@@ -571,7 +561,7 @@ static void contiguous(struct spe_check *check)
 				      rows[i >> 1].present;
 		struct spe_sample s = { 0 };
 
-		if (!record(check, rows[i >> 1].choices, &load, &s))
+		if (!instruction_chosen(check, rows[i >> 1].choices, &load, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & VA), i << 8 | output);
 		if (output)

@@ -11,16 +11,6 @@
 #define TARGET	  SPE_HAS_ADDRESS(1)
 #define PREV	  SPE_HAS_ADDRESS(4)
 
-static bool record(struct spe_check *check, u64 choices, const struct spe_instruction *instruction,
-		   struct spe_sample *ret_sample)
-{
-	struct spe_spu_config config = instruction_config();
-
-	config.choices = choices;
-	return instruction_start(check, &config) &&
-	       instruction_record(check, instruction, ret_sample);
-}
-
 /* D17.6.3: target, its context, taken or not, predicted or not. */
 static void branches(struct spe_check *check)
 {
@@ -56,7 +46,7 @@ static void branches(struct spe_check *check)
 		};
 		struct spe_sample s = { 0 };
 
-		if (!record(check, rows[i].choices, &branch, &s))
+		if (!instruction_chosen(check, rows[i].choices, &branch, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 16 | s.events, i << 16 | 2 | rows[i].events);
 		SPE_CHECK_EQ(check, i << 16 | spe_check_bit(s.present & TARGET),
@@ -74,10 +64,10 @@ static void isb_as_branch(struct spe_check *check)
 	const struct spe_instruction isb = { .pc = 0x1000, .kind = I(ISB) };
 	struct spe_sample s = { 0 };
 
-	if (!record(check, CHOICE(ISB_BRANCH), &isb, &s))
+	if (!instruction_chosen(check, CHOICE(ISB_BRANCH), &isb, &s))
 		return;
 	SPE_CHECK_EQ(check, s.address[1], 0x8000000000001004ULL);
-	if (!record(check, 0, &isb, &s))
+	if (!instruction_chosen(check, 0, &isb, &s))
 		return;
 	SPE_CHECK(check, !(s.present & TARGET));
 }
@@ -298,7 +288,7 @@ static void waits(struct spe_check *check)
 						       .low_power = 500 };
 		struct spe_sample s = { 0 };
 
-		if (!record(check, rows[i].choices, &wait, &s))
+		if (!instruction_chosen(check, rows[i].choices, &wait, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 16 | s.counter[0], i << 16 | rows[i].total);
 		SPE_CHECK_EQ(check, fixture.events[SPE_SPU_EVENT_WAKE],
@@ -368,10 +358,10 @@ static void timestamps(struct spe_check *check)
 	const struct spe_controls controls = { .ns = true, .e2pb = 3 };
 	struct spe_sample s = { 0 };
 
-	if (!record(check, 0, &instruction, &s))
+	if (!instruction_chosen(check, 0, &instruction, &s))
 		return;
 	SPE_CHECK_EQ(check, s.timestamp, 1000);
-	if (!record(check, CHOICE(TIME_AT_END), &instruction, &s))
+	if (!instruction_chosen(check, CHOICE(TIME_AT_END), &instruction, &s))
 		return;
 	SPE_CHECK_EQ(check, s.timestamp, 1040);
 	for (unsigned int i = 0; i < 4; i++) {

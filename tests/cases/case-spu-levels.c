@@ -130,6 +130,43 @@ static void names(struct spe_check *check)
 	SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSCR, 2, false), 2);
 }
 
+/*
+ * A host under VHE: PMSCR_EL2 by both its names is the one that counts; PMSCR_EL1, by the name
+ * PMSCR_EL12, is a guest's, kept and without effect while TGE is 1. PMBSR has no other name.
+ */
+static void names_of_a_host(struct spe_check *check)
+{
+	struct spe_spu_config config;
+	unsigned int own, guest;
+
+	spe_spu_config_default(&config);
+	config.e2h = true;
+	if (!fixture_init(check, &config))
+		return;
+	own = spe_spu_name_at(&fixture.spu, SPE_REG_PMSCR, 2, false);
+	guest = spe_spu_name_at(&fixture.spu, SPE_REG_PMSCR, 2, true);
+	SPE_CHECK_EQ(check, own << 4 | guest, 0x21);
+	for (unsigned int x = 0; x < 5; x++) {
+		fixture_arm(4096);
+		spe_spu_write(&fixture.spu, SPE_REG_PMSCR, 0);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, guest, 0);
+		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, x, SPE_PMSCR_E1SPE | SPE_PMSCR_TS);
+		SPE_CHECK_EQ(check, x << 8 | at(SPE_REG_PMSCR, x),
+			     x << 8 | (x == own || x == guest ? 0x22U : 0));
+		SPE_CHECK_EQ(check, x << 8 | fixture_reg(SPE_REG_PMSCR),
+			     x << 8 | (x == own ? 0x22U : 0));
+		SPE_CHECK_EQ(check, x << 1 | !spe_spu_until_sample(&fixture.spu), x << 1 | (x != own));
+	}
+	/* Neither disturbs the other, whichever is written last. */
+	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, SPE_PMSCR_E0SPE);
+	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, guest, SPE_PMSCR_PA);
+	SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, own), SPE_PMSCR_E0SPE);
+	SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, guest), SPE_PMSCR_PA);
+	spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 2, S);
+	SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 1), 0);
+	SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 2), 0);
+}
+
 static void controls_refused(struct spe_check *check)
 {
 	struct spe_controls c = { .ns = true, .pmsee = 4 };
@@ -546,6 +583,7 @@ static void properties(struct spe_check *check)
 static const struct spe_case cases[] = {
 	{ "registers", registers },
 	{ "names", names },
+	{ "names of a host", names_of_a_host },
 	{ "controls refused", controls_refused },
 	{ "events", events },
 	{ "interrupt follows", irq_follows },

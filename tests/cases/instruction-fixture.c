@@ -43,6 +43,16 @@ bool instruction_record(struct spe_check *check, const struct spe_instruction *i
 	return SPE_CHECK_EQ(check, (u64)size, fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE - at);
 }
 
+bool instruction_chosen(struct spe_check *check, u64 choices,
+			const struct spe_instruction *instruction, struct spe_sample *ret_sample)
+{
+	struct spe_spu_config config = instruction_config();
+
+	config.choices = choices;
+	return instruction_start(check, &config) &&
+	       instruction_record(check, instruction, ret_sample);
+}
+
 struct spe_operation instruction_operation(struct spe_check *check,
 					   const struct spe_instruction *instruction)
 {

@@ -21,6 +21,10 @@ bool instruction_start(struct spe_check *check, const struct spe_spu_config *con
 bool instruction_record(struct spe_check *check, const struct spe_instruction *instruction,
 			struct spe_sample *ret_sample);
 
+/* The same on an SPU that makes @choices of what the text leaves open, started for it. */
+bool instruction_chosen(struct spe_check *check, u64 choices,
+			const struct spe_instruction *instruction, struct spe_sample *ret_sample);
+
 /* The operation that is sampled of @instruction's first member. */
 struct spe_operation instruction_operation(struct spe_check *check,
 					   const struct spe_instruction *instruction);

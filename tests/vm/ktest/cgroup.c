@@ -51,65 +51,74 @@ static uint64_t enabled_ns(const struct kring *ring)
 
 /* ---- Arguments ----------------------------------------------------------------- */
 
-static void cgroup_arguments_are_checked(void)
+/* A change of one descriptor, refused. */
+static void change_refused(int session, struct speprof_cgroups change, int fd, int error)
+{
+	int32_t fds[SPEPROF_CGROUPS_MAX + 1] = { fd };
+
+	if (!change.fds)
+		change.fds = (uintptr_t)fds;
+	check_errno(ioctl(session, SPEPROF_SESSION_CGROUPS, &change), error);
+}
+
+static void descriptors_are_checked(int session, const struct kcgroup *a, const struct kcgroup *b)
+{
+	const struct speprof_cgroups add = { .size = sizeof(add), .op = SPEPROF_CGROUPS_ADD, .count = 1 };
+	struct kcgroup twice[2] = { *a, *a }, both[2] = { *a, *b }, gone;
+
+	change_refused(session, add, -1, EBADF);
+	change_refused(session, add, INT32_MAX, EBADF);
+	change_refused(session, add, INT32_MIN, EBADF);
+	change_refused(session, add, session, ENOTDIR);
+	change_refused(session, add, open("/", O_RDONLY | O_DIRECTORY), ENOTDIR);
+	change_refused(session, add, open("/sys/fs/cgroup/cgroup.procs", O_RDONLY), ENOTDIR);
+	kcgroup_make(&gone, "gone");
+	check(!rmdir(gone.path));
+	change_refused(session, add, gone.fd, ENODEV);
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, twice, 2), EEXIST);
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, both, 2), ENOENT);
+}
+
+static void fields_are_checked(int session, const struct kcgroup *a)
+{
+	const struct {
+		struct speprof_cgroups change;
+		int error;
+	} rows[] = {
+		{ { .op = 0, .count = 1 }, EINVAL },
+		{ { .op = SPEPROF_CGROUPS_REPLACE + 1, .count = 1 }, EINVAL },
+		{ { .op = SPEPROF_CGROUPS_ADD, .count = SPEPROF_CGROUPS_MAX + 1 }, ENOSPC },
+		{ { .op = SPEPROF_CGROUPS_ADD, .count = UINT32_MAX }, ENOSPC },
+		{ { .op = SPEPROF_CGROUPS_ADD, .count = 0 }, EINVAL },
+		{ { .op = SPEPROF_CGROUPS_ADD, .count = 1, .reserved = 1 }, EINVAL },
+		{ { .op = SPEPROF_CGROUPS_ADD, .count = 1, .fds = 8 }, EFAULT },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct speprof_cgroups change = rows[i].change;
+
+		change.size = sizeof(change);
+		change_refused(session, change, a->fd, rows[i].error);
+	}
+}
+
+/* Nothing has changed by what was refused. */
+static void changes_are_whole(int session, const struct kcgroup *a, const struct kcgroup *b)
+{
+	check(!ksession_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), "%s", strerror(errno));
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), EEXIST);
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, b, 1), ENOENT);
+	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, b, 1));
+	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, b, 1));
+	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
+}
+
+/* Of cgroups or not is said when a session is made, and so is who may change them. */
+static void flags_are_checked(const struct kcgroup *a)
 {
 	struct speprof_session_config config = ksession_config();
-	struct speprof_cgroups change = { .size = sizeof(change), .op = SPEPROF_CGROUPS_ADD };
 	int session, device = kdevice_open();
-	struct kcgroup a, b, gone;
-	int32_t fds[SPEPROF_CGROUPS_MAX + 1] = { 0 };
-
-	kcgroup_make(&a, "a");
-	kcgroup_make(&b, "b");
-	kcgroup_make(&gone, "gone");
-	session = ksession_of(config, NULL, 0);
-	change.fds = (uintptr_t)fds;
-	change.count = 1;
-#define CGROUPS_BAD(fd, error)                                                            \
-	do {                                                                              \
-		fds[0] = (fd);                                                            \
-		check_errno(ioctl(session, SPEPROF_SESSION_CGROUPS, &change), error);     \
-	} while (0)
-	CGROUPS_BAD(-1, EBADF);
-	CGROUPS_BAD(INT32_MAX, EBADF);
-	CGROUPS_BAD(INT32_MIN, EBADF);
-	CGROUPS_BAD(session, ENOTDIR);
-	CGROUPS_BAD(open("/", O_RDONLY | O_DIRECTORY), ENOTDIR);
-	CGROUPS_BAD(open("/sys/fs/cgroup/cgroup.procs", O_RDONLY), ENOTDIR);
-	check(!rmdir(gone.path));
-	CGROUPS_BAD(gone.fd, ENODEV);
-	fds[1] = a.fd;
-	change.count = 2;
-	CGROUPS_BAD(a.fd, EEXIST);
-	change.op = SPEPROF_CGROUPS_REMOVE;
-	fds[1] = b.fd;
-	CGROUPS_BAD(a.fd, ENOENT);
-	change.op = 0;
-	CGROUPS_BAD(a.fd, EINVAL);
-	change.op = SPEPROF_CGROUPS_REPLACE + 1;
-	CGROUPS_BAD(a.fd, EINVAL);
-	change.op = SPEPROF_CGROUPS_ADD;
-	change.count = SPEPROF_CGROUPS_MAX + 1;
-	CGROUPS_BAD(a.fd, ENOSPC);
-	change.count = UINT32_MAX;
-	CGROUPS_BAD(a.fd, ENOSPC);
-	change.count = 0;
-	CGROUPS_BAD(a.fd, EINVAL);
-	change.count = 1;
-	change.reserved = 1;
-	CGROUPS_BAD(a.fd, EINVAL);
-	change.reserved = 0;
-	change.fds = 8;
-	CGROUPS_BAD(a.fd, EFAULT);
-
-	/* Nothing has changed by any of it. */
-	check(!ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &a, 1), "%s", strerror(errno));
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &a, 1), EEXIST);
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, &b, 1), ENOENT);
-	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, &b, 1));
-	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, &b, 1));
-	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
-	close(session);
 
 	config.cgroups_count = 1;
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EINVAL);
@@ -120,11 +129,28 @@ static void cgroup_arguments_are_checked(void)
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EINVAL);
 	config.flags = 0;
 	session = ksession_new(&config);
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &a, 1), EPERM);
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), EPERM);
 	close(session);
 	config.rights |= SPEPROF_RIGHT_CGROUPS;
 	session = ksession_new(&config);
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &a, 1), EOPNOTSUPP);
+	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), EOPNOTSUPP);
+	close(session);
+	close(device);
+}
+
+static void cgroup_arguments_are_checked(void)
+{
+	struct kcgroup a, b;
+	int session;
+
+	kcgroup_make(&a, "a");
+	kcgroup_make(&b, "b");
+	session = ksession_of(ksession_config(), NULL, 0);
+	descriptors_are_checked(session, &a, &b);
+	fields_are_checked(session, &a);
+	changes_are_whole(session, &a, &b);
+	close(session);
+	flags_are_checked(&a);
 	kcgroup_remove(&a);
 	kcgroup_remove(&b);
 }

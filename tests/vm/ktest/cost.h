@@ -42,8 +42,8 @@ void cost_pin(void);
  */
 struct cost_source {
 	int fd;
-	volatile uint64_t *head;
-	volatile uint64_t *tail;
+	volatile __u64 *head;
+	volatile __u64 *tail;
 	uint64_t (*windows)(const struct cost_source *source);
 	struct kring ring;
 	int session;

@@ -177,8 +177,8 @@ static int perf_open(const struct cost_request *request, struct cost_source *ret
 	check(aux != MAP_FAILED, "%s", strerror(errno));
 	*ret_source = (struct cost_source){
 		.fd = fd,
-		.head = (volatile uint64_t *)&page->aux_head,
-		.tail = (volatile uint64_t *)&page->aux_tail,
+		.head = (volatile __u64 *)&page->aux_head,
+		.tail = (volatile __u64 *)&page->aux_tail,
 		.windows = perf_windows,
 		.page = page,
 		.aux = aux,

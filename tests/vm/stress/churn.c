@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * churn SECONDS [SEED]: sessions come and go while all around them changes: CPUs go off and come
- * back, cgroups with tasks in them are made, moved in and removed, filters and limits change, readers
- * stall, holders of snapshots are killed. Each worker is a process that is killed sooner or later;
- * io_uring has commands in flight when that happens. After it no CPU is busy.
+ * churn SECONDS [SEED [DIRECTORY]]: sessions, half of them of cgroups, come and go while all
+ * around them changes: CPUs go off and come back, cgroups with tasks in them are made, moved in and
+ * removed, filters, sets of cgroups and limits change, readers stall, holders of snapshots are killed.
+ * Each worker is a process that is killed sooner or later; io_uring has commands in flight when
+ * that happens. With the modules' DIRECTORY all are killed at once now and then, and the modules
+ * unloaded as soon as that can be. After it no CPU is busy.
  *
  * Needs root, both modules loaded, two CPUs and cgroup v2.
  */
@@ -21,6 +23,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +31,8 @@
 #include <linux/speprof.h>
 
 #define GROUPS	   4
+#define WORKERS	   3
+#define MOVED	   3
 #define GROUP_PATH "/sys/fs/cgroup/speprof-churn-%u"
 
 static struct totals {
@@ -36,6 +41,9 @@ static struct totals {
 	unsigned long long kills;
 	unsigned long long offline;
 	unsigned long long groups;
+	unsigned long long of_cgroups;
+	unsigned long long sets;
+	unsigned long long unloads;
 } * totals;
 
 static void add(unsigned long long *total, unsigned long long more)
@@ -85,25 +93,58 @@ static bool file_write(const char *path, const char *text)
 
 /* ---- What changes around -------------------------------------------------------- */
 
+static bool cpu_switch(unsigned int cpu, bool on)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+	return file_write(path, on ? "1" : "0");
+}
+
+/* Any but CPU 0, one at a time. */
 static void cpus_come_and_go(uint64_t *random)
 {
-	for (bool on = false;; on = !on) {
-		if (file_write("/sys/devices/system/cpu/cpu1/online", on ? "1" : "0") && !on)
+	unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
+
+	for (;;) {
+		unsigned int cpu = 1 + (unsigned int)(draw(random) % (cpus - 1));
+
+		if (cpu_switch(cpu, false))
 			add(&totals->offline, 1);
+		pause_ms(20 + draw(random) % 200);
+		cpu_switch(cpu, true);
 		pause_ms(20 + draw(random) % 200);
 	}
 }
 
-/* A task that is moved from group to group, through all that are there. */
+/* One burns, one sleeps often, one has children. */
+static pid_t task_start(unsigned int kind)
+{
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	for (volatile unsigned long n = 0;; n++) {
+		if (kind == 1 && n % 20000 == 0)
+			pause_ms(1);
+		if (kind == 2 && n % 200000 == 0) {
+			pid_t grandchild = fork();
+
+			if (!grandchild)
+				_exit(0);
+			waitpid(grandchild, NULL, 0);
+		}
+	}
+}
+
+/* Tasks that are moved from group to group, through all that are there. */
 static void groups_come_and_go(uint64_t *random)
 {
 	char path[64], procs[80], text[16];
-	pid_t child = fork();
+	pid_t tasks[MOVED];
 
-	if (!child)
-		for (volatile unsigned long n = 0;; n++)
-			;
-	snprintf(text, sizeof(text), "%d", child);
+	for (unsigned int i = 0; i < MOVED; i++)
+		tasks[i] = task_start(i);
 	for (;;) {
 		unsigned int group = (unsigned int)(draw(random) % GROUPS);
 
@@ -111,6 +152,7 @@ static void groups_come_and_go(uint64_t *random)
 		snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
 		if (!mkdir(path, 0755))
 			add(&totals->groups, 1);
+		snprintf(text, sizeof(text), "%d", tasks[draw(random) % MOVED]);
 		file_write(procs, text);
 		pause_ms(draw(random) % 30);
 		snprintf(path, sizeof(path), GROUP_PATH, (unsigned int)(draw(random) % GROUPS));
@@ -160,6 +202,69 @@ static struct speprof_sampling sampling_draw(uint64_t *random)
 	};
 }
 
+/* Up to two groups of those that are there at the moment; returns how many. */
+static uint32_t groups_open(uint64_t *random, int32_t *ret_fds)
+{
+	uint32_t count = 0;
+	char path[64];
+
+	for (uint64_t first = draw(random), n = draw(random) % 3; n; n--) {
+		snprintf(path, sizeof(path), GROUP_PATH, (unsigned int)((first + n) % GROUPS));
+		ret_fds[count] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		count += ret_fds[count] >= 0;
+	}
+	return count;
+}
+
+static void groups_close(const int32_t *fds, uint32_t count)
+{
+	while (count)
+		close(fds[--count]);
+}
+
+/* Whose samples the session takes is another's; it may be refused for what others have. */
+static void worker_set(struct worker *worker)
+{
+	int32_t fds[2];
+	struct speprof_cgroups change = {
+		.size = sizeof(change),
+		.op = SPEPROF_CGROUPS_ADD + (uint32_t)(draw(&worker->random) % 3),
+		.fds = (uintptr_t)fds,
+		.count = groups_open(&worker->random, fds),
+	};
+
+	if (!change.count)
+		change.fds = 0;
+	if (!ioctl(worker->session, SPEPROF_SESSION_CGROUPS, &change))
+		add(&totals->sets, 1);
+	groups_close(fds, change.count);
+}
+
+/* A removed cgroup is ENODEV. */
+static void session_open(struct worker *worker, struct speprof_session_config *config)
+{
+	int device = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	int32_t fds[2];
+
+	if (draw(&worker->random) % 2) {
+		config->flags = SPEPROF_SESSION_OF_CGROUPS;
+		config->rights |= SPEPROF_RIGHT_CGROUPS;
+		config->cgroups_count = groups_open(&worker->random, fds);
+		config->cgroups = config->cgroups_count ? (uintptr_t)fds : 0;
+		add(&totals->of_cgroups, 1);
+	}
+	worker->session = ioctl(device, SPEPROF_SESSION_NEW, config);
+	groups_close(fds, config->cgroups_count);
+	if (worker->session < 0 && errno == ENODEV && config->cgroups_count) {
+		config->cgroups_count = 0;
+		config->cgroups = 0;
+		worker->session = ioctl(device, SPEPROF_SESSION_NEW, config);
+	}
+	if (worker->session < 0)
+		die("SESSION_NEW");
+	close(device);
+}
+
 static void worker_open(struct worker *worker)
 {
 	struct speprof_session_config config = {
@@ -176,17 +281,18 @@ static void worker_open(struct worker *worker)
 		.flags = SPEPROF_RING_NONBLOCK,
 	};
 	struct speprof_sampling sampling = sampling_draw(&worker->random);
-	int device = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 
 	worker->flight = draw(&worker->random) % 2;
 	config.mode = worker->flight ? SPEPROF_MODE_FLIGHT_RECORDER : SPEPROF_MODE_STREAM;
-	worker->session = ioctl(device, SPEPROF_SESSION_NEW, &config);
-	if (worker->session < 0)
-		die("SESSION_NEW");
-	close(device);
+	session_open(worker, &config);
 	if (ioctl(worker->session, SPEPROF_SESSION_SAMPLE, &sampling))
 		die("SAMPLE");
 	worker->ring = ioctl(worker->session, SPEPROF_RING_OPEN, &open_ring);
+	/* The CPU was away since the modules were loaded, until after SESSION_NEW. */
+	if (worker->ring < 0 && errno == ENOENT) {
+		open_ring.cpu = 0;
+		worker->ring = ioctl(worker->session, SPEPROF_RING_OPEN, &open_ring);
+	}
 	if (worker->ring < 0)
 		die("RING_OPEN");
 	worker->control = mmap(NULL, open_ring.control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -247,7 +353,7 @@ static void worker_step(struct worker *worker)
 	struct speprof_sampling sampling = sampling_draw(&worker->random);
 	uint64_t head = __atomic_load_n(&worker->control->head, __ATOMIC_ACQUIRE);
 
-	switch (draw(&worker->random) % 8) {
+	switch (draw(&worker->random) % 9) {
 	case 0:
 		ioctl(worker->session, SPEPROF_SESSION_SAMPLE, &sampling);
 		break;
@@ -266,6 +372,10 @@ static void worker_step(struct worker *worker)
 	case 5:
 		/* It stalls. */
 		pause_ms(draw(&worker->random) % 100);
+		break;
+	case 6:
+		/* What a session of all may not have is refused. */
+		worker_set(worker);
 		break;
 	default:
 		ioctl(worker->session, SPEPROF_SESSION_START, 0);
@@ -318,6 +428,36 @@ static void part_end(pid_t pid)
 	add(&totals->kills, 1);
 }
 
+static void module_load(const char *directory, const char *name)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s.ko", directory, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
+		die(path);
+	close(fd);
+}
+
+static void module_unload(const char *name)
+{
+	/* io_uring lets go of files in its own time. */
+	for (uint64_t end = now_ms() + 60000; syscall(SYS_delete_module, name, O_NONBLOCK);)
+		if ((errno != EAGAIN && errno != EBUSY) || now_ms() > end)
+			die(name);
+}
+
+/* Nobody has a descriptor; what the last ones had in flight may still be there. */
+static void modules_renew(const char *directory)
+{
+	module_unload("speprof_emu");
+	module_unload("speprof");
+	module_load(directory, "speprof");
+	module_load(directory, "speprof_emu");
+	add(&totals->unloads, 1);
+}
+
 static bool is_busy(void)
 {
 	struct speprof_cpu_info info = { .size = sizeof(info) };
@@ -334,7 +474,8 @@ static void clean_up(void)
 {
 	char path[64];
 
-	file_write("/sys/devices/system/cpu/cpu1/online", "1");
+	for (unsigned int cpu = 1; cpu < (unsigned int)sysconf(_SC_NPROCESSORS_CONF); cpu++)
+		cpu_switch(cpu, true);
 	for (unsigned int i = 0; i < GROUPS; i++) {
 		snprintf(path, sizeof(path), GROUP_PATH, i);
 		for (unsigned int n = 0; n < 200 && rmdir(path) && errno == EBUSY; n++)
@@ -345,34 +486,50 @@ static void clean_up(void)
 			die("a CPU is busy and nobody is there");
 }
 
+static void churn(uint64_t random, uint64_t end, const char *modules)
+{
+	pid_t workers[WORKERS];
+
+	for (unsigned int i = 0; i < WORKERS; i++)
+		workers[i] = part_start(worker_run, random + 10 + i);
+	for (uint64_t n = 100; now_ms() < end; n++) {
+		bool is_renewed = modules && n % 8 == 7;
+
+		pause_ms(200 + draw(&random) % 800);
+		for (unsigned int i = 0; i < WORKERS; i++)
+			if (is_renewed || i == n % WORKERS)
+				part_end(workers[i]);
+		if (is_renewed)
+			modules_renew(modules);
+		for (unsigned int i = 0; i < WORKERS; i++)
+			if (is_renewed || i == n % WORKERS)
+				workers[i] = part_start(worker_run, random + n * WORKERS + i);
+	}
+	for (unsigned int i = 0; i < WORKERS; i++)
+		part_end(workers[i]);
+}
+
 int main(int argc, char **argv)
 {
 	static void (*const around[])(uint64_t * random) = { cpus_come_and_go, groups_come_and_go,
 							     limits_change };
 	uint64_t end = now_ms() + (argc > 1 ? strtoull(argv[1], NULL, 0) : 10) * 1000;
 	uint64_t random = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-	pid_t parts[3], workers[3];
+	pid_t parts[3];
 
 	totals = mmap(NULL, sizeof(*totals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	if (totals == MAP_FAILED)
 		die("mmap");
-	for (unsigned int i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < 3; i++)
 		parts[i] = part_start(around[i], random + i);
-		workers[i] = part_start(worker_run, random + 10 + i);
-	}
-	for (uint64_t n = 100; now_ms() < end; n++) {
-		pause_ms(200 + draw(&random) % 800);
-		part_end(workers[n % 3]);
-		workers[n % 3] = part_start(worker_run, random + n);
-	}
-	for (unsigned int i = 0; i < 3; i++) {
-		part_end(workers[i]);
+	churn(random, end, argc > 3 ? argv[3] : NULL);
+	for (unsigned int i = 0; i < 3; i++)
 		part_end(parts[i]);
-	}
 	clean_up();
-	printf("churn: %llu sessions, %llu records in those that were closed, %llu processes "
-	       "killed, %llu times a CPU away, %llu cgroups\n",
-	       totals->sessions, totals->records, totals->kills, totals->offline, totals->groups);
-	return !(totals->sessions && totals->kills && totals->offline && totals->groups);
+	printf("churn: %llu sessions, %llu of them of cgroups, %llu sets changed, %llu records in those that were closed, %llu processes killed, %llu times a CPU away, %llu cgroups made, %llu times the modules unloaded\n",
+	       totals->sessions, totals->of_cgroups, totals->sets, totals->records, totals->kills,
+	       totals->offline, totals->groups, totals->unloads);
+	return !(totals->sessions && totals->kills && totals->offline && totals->groups &&
+		 totals->of_cgroups);
 }

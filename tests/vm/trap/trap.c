@@ -18,8 +18,6 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
-#include <asm/virt.h>
-
 #include "trap.h"
 
 static char *knobs = "";
@@ -128,7 +126,9 @@ static long sleep_here(void *unused)
 	if (!ret) {
 		cpu->sleeps++;
 		for (reg = SPE_REG_PMSICR; reg < SPE_REG_COUNT; reg++)
-			trap_write(cpu, reg, 1, reg == SPE_REG_PMBSR ? 0 : 0xdeadbeef00ULL);
+			trap_write(cpu, reg,
+				   spe_spu_name_at(&cpu->emu.spu, reg, trap_level(), false),
+				   reg == SPE_REG_PMBSR ? 0 : 0xdeadbeef00ULL);
 		ret = cpu_pm_exit();
 	}
 	local_irq_restore(flags);

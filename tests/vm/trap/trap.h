@@ -11,6 +11,8 @@
 #include <linux/percpu-defs.h>
 #include <linux/ptrace.h>
 
+#include <asm/virt.h>
+
 #include "emu.h"
 #include "synthetic.h"
 
@@ -49,6 +51,12 @@ DECLARE_PER_CPU(struct trap_cpu, trap_cpus);
 /** trap_read() - MRS on this CPU, interrupts off */
 u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x);
 void trap_write(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x, u64 value);
+
+/** trap_level() - the Exception level that the kernel runs at */
+static inline unsigned int trap_level(void)
+{
+	return is_kernel_in_hyp_mode() ? 2 : 1;
+}
 
 /** trap_interrupt() - PMBIRQ is at the level of PMBSR.S */
 void trap_interrupt(struct trap_cpu *cpu, bool level);

@@ -66,7 +66,7 @@ static unsigned int insn_decode(u32 insn, const struct spe_spu *spu, enum spe_re
 	switch (op1) {
 	case 0:
 	case 5:
-		return spe_spu_name_at(spu, *ret_reg, is_kernel_in_hyp_mode() ? 2 : 1, op1 == 5);
+		return spe_spu_name_at(spu, *ret_reg, trap_level(), op1 == 5);
 	case 4:
 		return is_kernel_in_hyp_mode() && *ret_reg == SPE_REG_PMSCR ? 2 : 0;
 	default:
