@@ -241,7 +241,7 @@ static void look_driver(struct machine *machine, struct finding *f)
 		note(f, "boot with initcall_blacklist=arm_spe_pmu_init, then load speprof.ko",
 		     "the in-tree driver arm_spe_pmu is built in and holds the SPU");
 	else
-		note(f, "\"rmmod arm_spe_pmu\", then \"modprobe speprof\"",
+		note(f, "\"speprof takeover\"",
 		     "the in-tree driver arm_spe_pmu is loaded and holds the SPU");
 }
 

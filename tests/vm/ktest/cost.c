@@ -143,8 +143,20 @@ static void peer_switches_cost(void)
 	switches_cost_of(&cost_perf);
 }
 
+/* An event of the kernel's own driver, until it is killed. */
+static void peer_holds(void)
+{
+	struct cost_request request = request_of(NULL, true);
+	struct cost_source source;
+
+	check(!cost_perf.open(&request, &source));
+	alarm(0);
+	pause();
+}
+
 const struct ktest ktests_cost[] = {
 	{ "switches-cost", switches_cost, .on_request = true },
 	{ "peer-switches-cost", peer_switches_cost, .on_request = true, .peer = true },
+	{ "peer-holds", peer_holds, .on_request = true, .peer = true },
 	{ 0 },
 };

@@ -43,7 +43,18 @@ static const struct fault_case cases[] = {
 	  SPEPROF_SYNDROME_NOT_ALLOWED, SPEPROF_ACTION_STOP_CPU,
 	  SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_TRUNCATED, SPEPROF_RING_FAULTED },
 	{ "implementation defined", SPE_PMBSR_EC_IMPDEF, 0, SPEPROF_SYNDROME_IMPDEF,
-	  SPEPROF_ACTION_STOP_CPU, SPEPROF_WINDOW_FAULTED, SPEPROF_RING_FAULTED },
+	  SPEPROF_ACTION_STOP_CPU, SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT,
+	  SPEPROF_RING_FAULTED },
+	{ "external abort on a walk, stage 2", SPE_PMBSR_EC_STAGE2, 0x15,
+	  SPEPROF_SYNDROME_EXTERNAL_SYNC, SPEPROF_ACTION_CONTINUE, SPEPROF_WINDOW_FAULTED,
+	  SPEPROF_RING_ARMED },
+	{ "granule protection, asynchronous", SPE_PMBSR_EC_GPC, SPE_FSC_EXTERNAL_ASYNC,
+	  SPEPROF_SYNDROME_GPC, SPEPROF_ACTION_STOP_CPU,
+	  SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT, SPEPROF_RING_FAULTED },
+	{ "a reserved BSC", SPE_PMBSR_EC_BUFFER, 2, SPEPROF_SYNDROME_UNKNOWN, SPEPROF_ACTION_STOP_CPU,
+	  SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT, SPEPROF_RING_FAULTED },
+	{ "a reserved EC", 0x2a, 0, SPEPROF_SYNDROME_UNKNOWN, SPEPROF_ACTION_STOP_CPU,
+	  SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT, SPEPROF_RING_FAULTED },
 };
 
 static const struct speprof_event *syndrome_wait(struct kring *ring)
@@ -102,6 +113,8 @@ static void case_run(const struct fault_case *c)
 	check(kwait_state(&ring, c->state, 500), "%s: %u", c->name, ring.control->state);
 	kring_read(&ring, &tally);
 	check((tally.flags & c->flags) == c->flags, "%s: flags %#x", c->name, tally.flags);
+	check((bool)tally.suspect_windows == (bool)(c->flags & SPEPROF_WINDOW_SUSPECT), "%s: %llu",
+	      c->name, (unsigned long long)tally.suspect_windows);
 	check(event->position == ring.tail || c->state == SPEPROF_RING_ARMED);
 
 	poll_fd.fd = ring.fd;
@@ -129,16 +142,43 @@ static void syndromes_are_acted_on(void)
 		case_run(&cases[i]);
 }
 
-/* What is injected is what the table of core says, case by case. */
+static struct spe_verdict verdict_of(unsigned int ec, unsigned int code)
+{
+	return spe_syndrome_read(SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | code);
+}
+
+static bool is_tried(struct spe_verdict verdict)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct spe_verdict tried = verdict_of(cases[i].ec, cases[i].mss);
+
+		if (tried.class == verdict.class && tried.action == verdict.action &&
+		    tried.suspect == verdict.suspect)
+			return true;
+	}
+	return false;
+}
+
+/* What is injected is what the table of core says, and no row of that is left out. */
 static void cases_are_those_of_the_table(void)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct spe_verdict verdict = spe_syndrome_read(
-			SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, cases[i].ec) | cases[i].mss);
+		struct spe_verdict verdict = verdict_of(cases[i].ec, cases[i].mss);
 
 		check(verdict.class == cases[i].syndrome, "%s", cases[i].name);
+		check((bool)(cases[i].flags & SPEPROF_WINDOW_SUSPECT) == verdict.suspect, "%s",
+		      cases[i].name);
+	}
+	for (i = 0; i < 64 * 64; i++) {
+		struct spe_verdict verdict = verdict_of(i >> 6, i & 63);
+
+		/* A plain buffer full is no event: it is what every other test is about. */
+		check(verdict.class == SPE_SYNDROME_FULL || is_tried(verdict), "EC %#zx, code %#zx",
+		      i >> 6, i & 63);
 	}
 }
 

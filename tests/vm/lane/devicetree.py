@@ -1,29 +1,75 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The device tree of an arm64 guest: QEMU's own and an SPU, which QEMU does not have."""
+"""The device tree of an arm64 guest: QEMU's own and SPUs, which QEMU does not have."""
+
+import re
 
 from .cache import run_tool
 
 NODE = "/spe-pmu"
 COMPATIBLE = "arm,statistical-profiling-extension-v1"
-# type (0 SPI, 1 PPI), number, flags (4: level, high)
+# type (0 SPI, 1 PPI), number, flags (4: level, high); in hexadecimal, as all cells here
 PPI = ("1", "5", "4")
-SPI = ("0", "100", "4")
-SPUS = {"none": None, "ppi": PPI, "spi": SPI, "no-interrupt": ()}
+SPI = ("0", "64", "4")
+SPUS = {"none": (), "ppi": (PPI,), "spi": (SPI,), "no-interrupt": (None,),
+        # Two kinds of CPU whose PPIs share a number: as the binding wants it, and as it must not be.
+        "partitioned": (PPI, PPI), "shared": (PPI, PPI)}
+# Of the nodes that are added: QEMU's own are 0x8000 and up.
+PARTITION_HANDLE = 0x9001
+
+
+def longer_interrupts(text):
+    """A tree's source in which each interrupt has a fourth cell, of no partition."""
+    def widen(cells, entry, what):
+        assert len(cells) % entry == 0, what
+        return " ".join(" ".join([*cells[i:i + entry], "0x00"])
+                        for i in range(0, len(cells), entry))
+
+    text = re.sub(r"(\binterrupts = <)([^>]*)>",
+                  lambda m: m[1] + widen(m[2].split(), 3, m[0]) + ">", text)
+    # Four cells of the child, the parent, two of its address, three of its interrupt.
+    text = re.sub(r"(\binterrupt-map = <)([^>]*)>",
+                  lambda m: m[1] + widen(m[2].split(), 10, m[0]) + ">", text)
+    return text.replace("#interrupt-cells = <0x03>", "#interrupt-cells = <0x04>")
+
+
+def cpu_handles(text):
+    """The CPUs' phandles in the order of their numbers."""
+    found = re.findall(r"\bcpu@([0-9a-f]+) \{\s*(?:[^{}]*\s)?phandle = <(0x[0-9a-f]+)>", text)
+    return [handle for _, handle in sorted(found, key=lambda pair: int(pair[0], 16))]
+
+
+def partition_interrupts(path):
+    """Make the tree's PPIs partitioned, each half of the CPUs a partition; their phandles."""
+    text = run_tool(["dtc", "-q", "-I", "dtb", "-O", "dts", path], "device tree")
+    source = path.with_suffix(".dts")
+    source.write_text(longer_interrupts(text))
+    run_tool(["dtc", "-q", "-I", "dts", "-O", "dtb", "-o", path, source], "device tree")
+    controller = "/" + re.search(r"\bintc@[0-9a-f]+", text)[0]
+    run_tool(["fdtput", "-c", path, f"{controller}/ppi-partitions"], "device tree")
+    cpus, handles = cpu_handles(text), []
+    for i, half in enumerate((cpus[:len(cpus) // 2], cpus[len(cpus) // 2:])):
+        node = f"{controller}/ppi-partitions/interrupt-partition-{i}"
+        handles.append(hex(PARTITION_HANDLE + i))
+        run_tool(["fdtput", "-c", path, node], "device tree")
+        run_tool(["fdtput", "-t", "x", path, node, "affinity", *half], "device tree")
+        run_tool(["fdtput", "-t", "x", path, node, "phandle", handles[i]], "device tree")
+    return handles
 
 
 def write_device_tree(qemu, spu, path):
     """
-    Dump the tree of the machine that the arguments QEMU make, add an SPU and write it to PATH.
+    Dump the tree of the machine that the arguments QEMU make, add SPUs and write it to PATH.
 
     It names the machine's CPUs and devices, so it is made anew for each machine.
     """
     index = qemu.index("-machine") + 1
     dump = [*qemu[:index], f"{qemu[index]},dumpdtb={path}", *qemu[index + 1:]]
     run_tool([*dump, "-display", "none"], "device tree")
-    interrupt = SPUS[spu]
-    if interrupt is None:
-        return
-    run_tool(["fdtput", "-c", path, NODE], "device tree")
-    run_tool(["fdtput", "-t", "s", path, NODE, "compatible", COMPATIBLE], "device tree")
-    if interrupt:
-        run_tool(["fdtput", "-t", "i", path, NODE, "interrupts", *interrupt], "device tree")
+    partitions = partition_interrupts(path) if spu == "partitioned" else []
+    for i, interrupt in enumerate(SPUS[spu]):
+        node = f"{NODE}-{i}" if i else NODE
+        run_tool(["fdtput", "-c", path, node], "device tree")
+        run_tool(["fdtput", "-t", "s", path, node, "compatible", COMPATIBLE], "device tree")
+        if interrupt:
+            run_tool(["fdtput", "-t", "x", path, node, "interrupts", *interrupt,
+                      *partitions[i:i + 1]], "device tree")
