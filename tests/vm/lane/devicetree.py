@@ -11,8 +11,10 @@ COMPATIBLE = "arm,statistical-profiling-extension-v1"
 PPI = ("1", "5", "4")
 SPI = ("0", "64", "4")
 SPUS = {"none": (), "ppi": (PPI,), "spi": (SPI,), "no-interrupt": (None,),
-        # Two kinds of CPU whose PPIs share a number: as the binding wants it, and as it must not be.
-        "partitioned": (PPI, PPI), "shared": (PPI, PPI)}
+        # Two kinds of CPU whose PPIs share a number.
+        "partitioned": (PPI, PPI), "acpi": (PPI,)}
+# A node that no driver knows: speprof_trap makes the device of it that ACPI would.
+ACPI = "speprof,spe-of-acpi"
 # Of the nodes that are added: QEMU's own are 0x8000 and up.
 PARTITION_HANDLE = 0x9001
 
@@ -39,7 +41,7 @@ def cpu_handles(text):
 
 
 def partition_interrupts(path):
-    """Make the tree's PPIs partitioned, each half of the CPUs a partition; their phandles."""
+    """Make the tree's PPIs partitioned, CPUs of even and of odd numbers; the phandles of both."""
     text = run_tool(["dtc", "-q", "-I", "dtb", "-O", "dts", path], "device tree")
     source = path.with_suffix(".dts")
     source.write_text(longer_interrupts(text))
@@ -47,7 +49,7 @@ def partition_interrupts(path):
     controller = "/" + re.search(r"\bintc@[0-9a-f]+", text)[0]
     run_tool(["fdtput", "-c", path, f"{controller}/ppi-partitions"], "device tree")
     cpus, handles = cpu_handles(text), []
-    for i, half in enumerate((cpus[:len(cpus) // 2], cpus[len(cpus) // 2:])):
+    for i, half in enumerate((cpus[0::2], cpus[1::2])):
         node = f"{controller}/ppi-partitions/interrupt-partition-{i}"
         handles.append(hex(PARTITION_HANDLE + i))
         run_tool(["fdtput", "-c", path, node], "device tree")
@@ -69,7 +71,8 @@ def write_device_tree(qemu, spu, path):
     for i, interrupt in enumerate(SPUS[spu]):
         node = f"{NODE}-{i}" if i else NODE
         run_tool(["fdtput", "-c", path, node], "device tree")
-        run_tool(["fdtput", "-t", "s", path, node, "compatible", COMPATIBLE], "device tree")
+        run_tool(["fdtput", "-t", "s", path, node, "compatible",
+                  ACPI if spu == "acpi" else COMPATIBLE], "device tree")
         if interrupt:
             run_tool(["fdtput", "-t", "x", path, node, "interrupts", *interrupt,
                       *partitions[i:i + 1]], "device tree")

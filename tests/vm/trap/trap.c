@@ -252,11 +252,11 @@ static int trap_cpu_init(struct trap_cpu *cpu, unsigned int number)
 }
 
 /* PMBIRQ as the drivers find it; a node may lack it on purpose. */
-static void trap_find_interrupts(void)
+static void trap_find_interrupts(const char *compatible)
 {
 	struct device_node *node;
 
-	for_each_compatible_node(node, NULL, "arm,statistical-profiling-extension-v1") {
+	for_each_compatible_node(node, NULL, compatible) {
 		unsigned int irq = irq_of_parse_and_map(node, 0), number;
 		struct cpumask cpus;
 
@@ -279,18 +279,26 @@ static int __init trap_module_init(void)
 		if (ret)
 			return ret;
 	}
-	trap_find_interrupts();
+	trap_find_interrupts("arm,statistical-profiling-extension-v1");
+	trap_find_interrupts(TRAP_ACPI_NODE);
 	ret = trap_undef_init();
 	if (ret)
 		return ret;
 	ret = trap_pmsver_init();
-	if (ret) {
-		trap_undef_exit();
-		return ret;
-	}
+	if (ret)
+		goto no_pmsver;
+	ret = trap_acpi_init();
+	if (ret)
+		goto no_device;
 	emu_debugfs_init(&trap_cpus.emu);
 	trap_shutdown_init();
 	return 0;
+
+no_device:
+	trap_pmsver_exit();
+no_pmsver:
+	trap_undef_exit();
+	return ret;
 }
 
 static void __exit trap_module_exit(void)
@@ -299,6 +307,7 @@ static void __exit trap_module_exit(void)
 
 	trap_shutdown_exit();
 	emu_debugfs_deinit();
+	trap_acpi_exit();
 	trap_pmsver_exit();
 	trap_undef_exit();
 	for_each_possible_cpu(number) {

@@ -74,6 +74,14 @@ u64 trap_exception_ns(void);
 int trap_pmsver_init(void);
 void trap_pmsver_exit(void);
 
+/* ---- acpi.c: the device that ACPI's kernels make ---------------------------------- */
+
+#define TRAP_ACPI_NODE "speprof,spe-of-acpi"
+
+/** trap_acpi_init() - the device, where the device tree asks for it */
+int trap_acpi_init(void);
+void trap_acpi_exit(void);
+
 /* ---- shutdown.c: what is left running when the kernel ends ------------------------ */
 
 void trap_shutdown_init(void);
