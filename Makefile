@@ -37,6 +37,10 @@ check-kasan: ## the VM jobs under KASAN, lockdep and kmemleak; builds that kerne
 	@tests/kunit/run --build $(BUILD) 6.12-uml-debug
 	@tests/vm/check --build $(BUILD) 6.12-kasan
 
+check-fleet: all ## the exporter with Prometheus, VictoriaMetrics and go tool pprof; a hundred machines (root)
+	@scripts/deps build run test fleet
+	@tests/exporter/fleet $(BUILD)
+
 kunit: ## the KUnit suites on User-Mode Linux 6.1 and 6.12; builds those kernels once (root)
 	@scripts/deps build vm
 	@tests/kunit/run --build $(BUILD) 6.1-uml 6.12-uml 6.12-uml-debug
@@ -64,4 +68,4 @@ install: all ## install, honouring DESTDIR
 clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz $(BUILD)-arm64 $(BUILD)-arm64.ini
 
-.PHONY: modules_install all help deps run check check-kasan check-fast kunit mutate modules bench install clean
+.PHONY: check-fleet modules_install all help deps run check check-kasan check-fast kunit mutate modules bench install clean
