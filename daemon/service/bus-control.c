@@ -109,6 +109,13 @@ static void current_clear(struct current_rule *current)
 	free(current->expression);
 }
 
+void bus_sampling_changed(struct bus *bus)
+{
+	sd_bus_emit_properties_changed(bus->bus, BUS_SESSIONS "/" SESSION_MACHINE, BUS_SESSION,
+				       "Filter", "Cgroups", "IntervalUSec", NULL);
+	sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "IntervalUSec", NULL);
+}
+
 static int change(struct bus *bus, sd_bus_message *message, struct worker_change *request,
 		  sd_bus_error *error)
 {

@@ -52,4 +52,7 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 
 void bus_deinit(struct bus *bus);
 
+/** bus_sampling_changed() - the machine's session samples by another interval or filter; not by the bus */
+void bus_sampling_changed(struct bus *bus);
+
 #endif

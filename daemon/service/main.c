@@ -253,12 +253,19 @@ static int on_reload(sd_event_source *source __attribute__((unused)),
 	struct options fresh = { 0 };
 
 	notify_reloading();
-	if (!options_parse(d->argc, d->argv, &fresh))
-		reload_apply(&d->options.config, &fresh.config, d->worker);
-	else
+	if (!options_parse(d->argc, d->argv, &fresh)) {
+		if (!reload_apply(&d->options.config, &fresh.config, d->worker))
+			bus_sampling_changed(&d->bus);
+	} else {
 		log_tell(LOG_NOTICE, LOG_ID_CONFIG, NULL, "the configuration stays as it was");
+	}
 	notify_ready(&d->notify);
 	return 0;
+}
+
+static void on_interval(void *ctx)
+{
+	bus_sampling_changed(ctx);
 }
 
 static int run(struct daemon *d)
@@ -275,6 +282,8 @@ static int run(struct daemon *d)
 		worker_call(d->worker, govern_machine, d);
 	if (notify_init(&d->notify, d->event, d->worker) < 0)
 		return EX_OSERR;
+	d->notify.changed = on_interval;
+	d->notify.ctx = &d->bus;
 	notify_ready(&d->notify);
 	log_tell(LOG_INFO, LOG_ID_STARTED, NULL, "speprofd " SPEPROF_VERSION ": %s",
 		 d->notify.status);

@@ -58,6 +58,7 @@ void store_drop(const char *name)
 struct described {
 	char text[STATUS_SIZE];
 	struct source_trouble trouble;
+	u64 interval_ns;
 };
 
 /* For "systemctl status": what is sampled, how it is read, and what is wrong. */
@@ -71,6 +72,7 @@ static int describe(struct worker_state *state, void *arg)
 	int n;
 
 	described->trouble = *trouble;
+	described->interval_ns = source->interval_ns;
 
 	n = snprintf(text, STATUS_SIZE, "%s %u CPU%s, %s SPU%s, source %s%s%s.",
 		     machine->running ? "Sampling" : "Stopped:", source->cpus,
@@ -131,6 +133,9 @@ static void tell_status(struct notify *notify)
 
 	worker_call(notify->worker, describe, &now);
 	tell_trouble(notify, &now.trouble);
+	if (notify->interval_ns != now.interval_ns && notify->changed)
+		notify->changed(notify->ctx);
+	notify->interval_ns = now.interval_ns;
 	if (!strcmp(now.text, notify->status))
 		return;
 	memcpy(notify->status, now.text, sizeof(now.text));
@@ -191,6 +196,7 @@ void notify_ready(struct notify *notify)
 		notify->faults = now.trouble.faults;
 		notify->throttles = now.trouble.throttles;
 	}
+	notify->interval_ns = now.interval_ns;
 	memcpy(notify->status, now.text, sizeof(now.text));
 	sd_notifyf(0, "READY=1\nSTATUS=%s", notify->status);
 }

@@ -31,6 +31,8 @@ void store_drop(const char *name);
  * @beat: of the worker, when it was looked at
  * @stuck: it has not come around since then
  * @faults, @throttles: of the source, as they were told the last time
+ * @interval_ns: in force then
+ * @changed: called with @ctx when that is another one
  * @status: what was said last
  */
 struct notify {
@@ -42,6 +44,9 @@ struct notify {
 	bool stuck;
 	u64 faults;
 	u64 throttles;
+	u64 interval_ns;
+	void (*changed)(void *ctx);
+	void *ctx;
 	char status[STATUS_SIZE];
 };
 
