@@ -9,12 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bus-message.h"
 #include "say.h"
 #include "view-bus.h"
-
-#define BUS_NAME      "org.speprof1"
-#define BUS_PATH      "/org/speprof1"
-#define BUS_INTERFACE "org.speprof1.Manager"
 
 /* A summary has some hundred figures and the processes; more is not one. */
 #define BUS_SUMMARY_MAX (64 << 20)
@@ -56,11 +53,25 @@ static const struct {
 	{ SD_BUS_ERROR_ACCESS_DENIED, STATUS_NO_RIGHT,
 	  "no right to ask speprofd for this; be root, or for reading in the group speprof" },
 	{ SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED, STATUS_NO_RIGHT,
-	  "no right to ask speprofd for this; be root, or for reading in the group speprof" },
+	  "no right to ask speprofd for this without authentication; be root" },
+	{ "org.speprof1.NoSuchSession", STATUS_STATE, NULL },
+	{ "org.speprof1.SessionExists", STATUS_STATE, NULL },
+	{ "org.speprof1.NoSuchContainer", STATUS_STATE, NULL },
+	{ "org.speprof1.Busy", STATUS_STATE, NULL },
+	{ SD_BUS_ERROR_INVALID_ARGS, STATUS_USAGE, NULL },
+	{ SD_BUS_ERROR_UNKNOWN_OBJECT, STATUS_STATE, "there is none such" },
 	{ "org.speprof1.NoModule", STATUS_NO_MODULE, NULL },
 	{ "org.speprof1.NoSPE", STATUS_NO_SPE, NULL },
 	{ "org.speprof1.AlreadyDone", STATUS_STATE, NULL },
 };
+
+/* What the daemon says of rights is better than what the bus says. */
+static bool is_own_sentence(const sd_bus_error *error)
+{
+	return sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED) && error->message &&
+	       (!strncmp(error->message, "Only root", strlen("Only root")) ||
+		!strncmp(error->message, "polkit", strlen("polkit")));
+}
 
 static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_error *error)
 {
@@ -74,6 +85,8 @@ static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_er
 		if (!sd_bus_error_has_name(error, bus_errors[i].name))
 			continue;
 		known = true;
+		if (is_own_sentence(error))
+			text = NULL;
 		status = bus_fail(bus, bus_errors[i].status, "%s", text ? text : message);
 	}
 	if (!known && (r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE)) {
@@ -130,6 +143,8 @@ static int bus_ready(struct bus *bus)
 	}
 	/* The daemon answers from memory; what takes longer is stuck. */
 	sd_bus_set_method_call_timeout(bus->bus, 5000000);
+	/* An agent that is there may ask for a password. */
+	sd_bus_set_allow_interactive_authorization(bus->bus, 1);
 	return STATUS_OK;
 }
 
@@ -145,21 +160,30 @@ static int bus_open(bool quiet, struct bus **ret_bus)
 	return bus_ready(bus);
 }
 
-/* A method of the daemon; arguments as of sd_bus_call_method(). */
-static int bus_ask(struct bus *bus, const char *method, sd_bus_message **ret_reply,
-		   const char *types, ...)
+int bus_ask_object(struct bus *bus, const char *path, const char *interface, const char *method,
+		   sd_bus_message **ret_reply, const char *types, va_list args)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int status = bus_ready(bus), r;
-	va_list args;
 
 	if (status)
 		return status;
-	va_start(args, types);
-	r = sd_bus_call_methodv(bus->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, method, &error,
-				ret_reply, types, args);
-	va_end(args);
+	r = sd_bus_call_methodv(bus->bus, BUS_NAME, path, interface, method, &error, ret_reply,
+				types, args);
 	return r < 0 ? bus_failed_call(bus, method, r, &error) : STATUS_OK;
+}
+
+/* A method of the Manager. */
+static int bus_ask(struct bus *bus, const char *method, sd_bus_message **ret_reply,
+		   const char *types, ...)
+{
+	va_list args;
+	int status;
+
+	va_start(args, types);
+	status = bus_ask_object(bus, BUS_PATH, BUS_INTERFACE, method, ret_reply, types, args);
+	va_end(args);
+	return status;
 }
 
 int bus_new(struct bus **ret_bus)
@@ -195,6 +219,33 @@ void bus_quiet(struct bus *bus)
 const char *bus_error(const struct bus *bus)
 {
 	return bus ? bus->error : "out of memory";
+}
+
+int bus_message_new(struct bus *bus, const char *path, const char *interface, const char *method,
+		    sd_bus_message **ret_message)
+{
+	int status = bus_ready(bus);
+
+	if (status)
+		return status;
+	if (sd_bus_message_new_method_call(bus->bus, ret_message, BUS_NAME, path, interface,
+					   method) < 0)
+		return bus_fail(bus, STATUS_FAILED, "out of memory");
+	return STATUS_OK;
+}
+
+int bus_message_send(struct bus *bus, sd_bus_message *message)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = sd_bus_call(bus->bus, message, 0, &error, NULL);
+
+	return r < 0 ? bus_failed_call(bus, sd_bus_message_get_member(message), r, &error) :
+		       STATUS_OK;
+}
+
+void bus_patient(struct bus *bus)
+{
+	sd_bus_set_method_call_timeout(bus->bus, 120000000);
 }
 
 int bus_call(struct bus *bus, const char *method)

@@ -63,6 +63,27 @@ static const struct verb verbs[] = {
 		.run = stop_run,
 	},
 	{
+		.name = "session",
+		.synopsis = "[list [-j] | create NAME [--filter EXPRESSION] [--cgroup PATH]... "
+			    "[--interval USEC] [--own | --shared] [--stopped] | "
+			    "set NAME [--filter EXPRESSION] [--cgroup PATH]... [--everywhere] "
+			    "[--interval USEC] | start | stop | reset | remove NAME]",
+		.help = "what is sampled, by which filters, for whom",
+		.run = session_run,
+	},
+	{
+		.name = "container",
+		.synopsis = "[-j] [-s SORT] [-n N] [NAME | CGROUP]",
+		.help = "containers, or all that was counted of one; your own without any right",
+		.run = container_run,
+	},
+	{
+		.name = "list",
+		.synopsis = "[-j]",
+		.help = "the SPU of each CPU: what it can do, and what it does",
+		.run = list_run,
+	},
+	{
 		.name = "pprof",
 		.synopsis = "[-i FILE] [--seconds N] -o FILE",
 		.help = "a profile for pprof, of the next seconds or of a recording",
@@ -183,7 +204,7 @@ int help_run(int argc, char **argv)
 	       "       speprof                    the live view, on a terminal\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!verbs[i].hidden)
-			printf("  %-8s  %s\n", verbs[i].name, verbs[i].help);
+			printf("  %-9s  %s\n", verbs[i].name, verbs[i].help);
 	printf("\n  -i FILE   a recording, perf.data, speprof's own or raw records; \"-\" is "
 	       "standard input\n"
 	       "  -G GROUP  function, line (of the source), process or container\n"

@@ -45,6 +45,7 @@ static int control_run(int argc, char **argv, const char *method)
 		status = bus_new(&bus);
 	if (status)
 		return status;
+	bus_patient(bus);
 	status = bus_call(bus, method);
 	bus_free(bus);
 	return status;

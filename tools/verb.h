@@ -50,17 +50,20 @@ const struct verb *verb_find(const char *name);
 /** verb_nearest() - the verb that @name was most likely meant to be, or NULL */
 const struct verb *verb_nearest(const char *name);
 
+int container_run(int argc, char **argv);
 int demo_run(int argc, char **argv);
 int doctor_run(int argc, char **argv);
 int dump_run(int argc, char **argv);
 int emulate_run(int argc, char **argv);
 int help_run(int argc, char **argv);
+int list_run(int argc, char **argv);
 int live_run(int argc, char **argv);
 int metrics_run(int argc, char **argv);
 int pprof_run(int argc, char **argv);
 int record_run(int argc, char **argv);
 int report_run(int argc, char **argv);
 int release_run(int argc, char **argv);
+int session_run(int argc, char **argv);
 int start_run(int argc, char **argv);
 int status_run(int argc, char **argv);
 int stop_run(int argc, char **argv);

@@ -40,6 +40,7 @@ struct container_row {
 
 struct rows {
 	enum container_sort sort;
+	u8 backend;
 	u32 count;
 	struct container_row *rows;
 };
@@ -102,6 +103,7 @@ static int read_rows(struct worker_state *state, void *arg)
 	worker_drain(state, machine);
 	profile_settle(machine->profile);
 	room = profile_container_room(machine->profile);
+	rows->backend = machine->feed->source->backend;
 	rows->rows = calloc(room + 1, sizeof(*rows->rows));
 	if (!rows->rows)
 		return -ENOMEM;
@@ -134,14 +136,14 @@ static void keep_delegated(struct rows *rows, uid_t uid)
 		close(mount);
 }
 
-static int append_row(sd_bus_message *reply, const struct container_row *row)
+static int append_row(sd_bus_message *reply, const struct container_row *row, u8 backend)
 {
-	return sd_bus_message_append(reply, "a{sv}", 10, "name", "s", row->container.name,
-				     "runtime", "s", row->container.runtime, "path", "s",
-				     row->container.path, "samples", "t", row->samples, "memory",
-				     "t", row->memory, "dram", "t", row->dram, "remote", "t",
-				     row->remote, "latency_sum", "t", row->latency_sum, "p50", "u",
-				     row->p50, "p99", "u", row->p99);
+	return sd_bus_message_append(
+		reply, "a{sv}", 11, "backend", "s", bus_backend_name(backend), "name", "s",
+		row->container.name, "runtime", "s", row->container.runtime, "path", "s",
+		row->container.path, "samples", "t", row->samples, "memory", "t", row->memory,
+		"dram", "t", row->dram, "remote", "t", row->remote, "latency_sum", "t",
+		row->latency_sum, "p50", "u", row->p50, "p99", "u", row->p99);
 }
 
 static int parse_sort(const char *name, enum container_sort *ret_sort, sd_bus_error *error)
@@ -178,7 +180,7 @@ static int reply_page(sd_bus_message *message, const struct rows *rows, u32 offs
 	if (r >= 0)
 		r = sd_bus_message_open_container(reply, 'a', "a{sv}");
 	for (u32 i = offset; i < rows->count && i - offset < limit && r >= 0; i++)
-		r = append_row(reply, &rows->rows[i]);
+		r = append_row(reply, &rows->rows[i], rows->backend);
 	if (r >= 0)
 		r = sd_bus_message_close_container(reply);
 	if (r >= 0)
@@ -222,6 +224,7 @@ struct one {
 	const char *wanted;
 	uid_t uid;
 	int mount;
+	u8 backend;
 	bool found;
 	struct attribute_container container;
 	struct figures figures;
@@ -243,6 +246,7 @@ static int read_one(struct worker_state *state, void *arg)
 	worker_drain(state, machine);
 	profile_settle(machine->profile);
 	room = profile_container_room(machine->profile);
+	one->backend = machine->feed->source->backend;
 	for (u32 i = 1; i < room; i++) {
 		const struct attribute_container *c = attributor_container(state->attributor, i);
 		const struct figures *f = profile_container(machine->profile, i);
@@ -322,7 +326,8 @@ static int append_one(sd_bus_message *reply, const struct one *one)
 	int r = sd_bus_message_open_container(reply, 'a', "{sv}");
 
 	if (r >= 0)
-		r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}{sv}{sv}", "name", "s",
+		r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}{sv}{sv}{sv}", "backend", "s",
+					  bus_backend_name(one->backend), "name", "s",
 					  one->container.name, "runtime", "s",
 					  one->container.runtime, "path", "s", one->container.path,
 					  "samples", "t", f->samples, "simd", "t", f->counts.simd,

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof container: the list, and what was counted of one. Whoever runs it sees what
+ * runs in cgroups of its own, and root and the group speprof all of it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bus-json.h"
+#include "say.h"
+#include "text.h"
+
+static void print_cell(const char *text, size_t width)
+{
+	char cell[TEXT_SIZE];
+
+	text_fit(text, width, false, cell);
+	printf("%s", cell);
+}
+
+static bool is_modelled(json_object *figures)
+{
+	return !strcmp(json_text(figures, "backend"), "emulated");
+}
+
+static void print_list(json_object *rows, u64 total)
+{
+	json_object *first = json_object_array_get_idx(rows, 0);
+	bool modelled = first && is_modelled(first);
+
+	printf("%10s %10s %8s %6s %6s  %-28s %-10s %s\n", "SAMPLES",
+	       modelled ? "~MEMORY" : "MEMORY", modelled ? "~DRAM" : "DRAM",
+	       modelled ? "~P50" : "P50", modelled ? "~P99" : "P99", "CONTAINER", "RUNTIME",
+	       "CGROUP");
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		json_object *row = json_object_array_get_idx(rows, i);
+		char *path = strdup(json_text(row, "path"));
+
+		printf("%10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %6" PRIu64 " %6" PRIu64 "  ",
+		       json_number(row, "samples"), json_number(row, "memory"),
+		       json_number(row, "dram"), json_number(row, "p50"), json_number(row, "p99"));
+		print_cell(json_text(row, "name"), 28);
+		putchar(' ');
+		print_cell(json_text(row, "runtime"), 10);
+		if (path)
+			text_clean(path);
+		printf(" %s\n", path ? path : "");
+		free(path);
+	}
+	if (total > json_object_array_length(rows))
+		printf("%zu of %" PRIu64 "; -n shows more\n", json_object_array_length(rows),
+		       total);
+}
+
+static int list(struct bus *bus, const char *sort, u32 number, bool json)
+{
+	json_object *answer = NULL, *object;
+	u64 total;
+	int status =
+		bus_invoke(bus, "", "Manager", "GetContainers", &answer, "suu", sort, 0U, number);
+
+	if (status)
+		return status;
+	total = json_object_get_uint64(json_object_array_get_idx(answer, 0));
+	if (json) {
+		object = json_object_new_object();
+		json_object_object_add(object, "total", json_object_new_uint64(total));
+		json_object_object_add(object, "sort", json_object_new_string(sort));
+		json_object_object_add(object, "containers",
+				       json_object_get(json_object_array_get_idx(answer, 1)));
+		json_print(object);
+	} else {
+		print_list(json_object_array_get_idx(answer, 1), total);
+	}
+	json_object_put(answer);
+	return STATUS_OK;
+}
+
+static void print_counts(const char *label, json_object *counts, u64 whole)
+{
+	char number[32], percent[32];
+
+	if (!counts || !json_object_object_length(counts))
+		return;
+	printf("%s\n", label);
+	json_object_object_foreach(counts, name, count)
+	{
+		u64 n = json_object_get_uint64(count);
+
+		printf("  %-24s %14s %8s\n", name, text_count(number, n),
+		       text_percent(percent, n, whole));
+	}
+}
+
+/* (count, sum, buckets): the bound of the bucket that holds the @permille'th. */
+static u64 quantile(json_object *latency, u32 permille)
+{
+	json_object *buckets = json_object_array_get_idx(latency, 2);
+	u64 count = json_object_get_uint64(json_object_array_get_idx(latency, 0)), seen = 0;
+
+	for (size_t i = 0; i < json_object_array_length(buckets); i++) {
+		json_object *bucket = json_object_array_get_idx(buckets, i);
+
+		seen += json_object_get_uint64(json_object_array_get_idx(bucket, 1));
+		if (seen * 1000 >= count * permille)
+			return json_object_get_uint64(json_object_array_get_idx(bucket, 0));
+	}
+	return 0;
+}
+
+static void print_latency(const char *label, json_object *latency)
+{
+	u64 count = latency ? json_object_get_uint64(json_object_array_get_idx(latency, 0)) : 0;
+
+	if (!count)
+		return;
+	printf("  %-24s mean %" PRIu64 ", p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64 "\n",
+	       label, json_object_get_uint64(json_object_array_get_idx(latency, 1)) / count,
+	       quantile(latency, 500), quantile(latency, 990), quantile(latency, 999));
+}
+
+static void print_one(json_object *one)
+{
+	u64 samples = json_number(one, "samples");
+	char name[TEXT_SIZE], number[32];
+
+	text_fit(json_text(one, "name"), 60, false, name);
+	if (is_modelled(one))
+		puts("An emulated SPU: all but the number of samples is modelled.");
+	printf("%s\n  %-24s %14s\n", name, "samples", text_count(number, samples));
+	printf("  %-24s %14s\n", "remote", text_count(number, json_number(one, "remote")));
+	print_counts("Operations", json_get(one, "operations"), samples);
+	print_counts("Events", json_get(one, "events"), samples);
+	print_counts("Served by", json_get(one, "levels"), samples);
+	puts("Latency, cycles");
+	print_latency("total", json_get(one, "latency_total"));
+	print_latency("issue", json_get(one, "latency_issue"));
+	print_latency("translation", json_get(one, "latency_translation"));
+}
+
+static int show(struct bus *bus, const char *name, bool json)
+{
+	json_object *answer = NULL, *one, *object;
+	int status = bus_invoke(bus, "", "Manager", "GetContainer", &answer, "s", name);
+
+	if (status)
+		return status;
+	one = json_object_array_get_idx(answer, 0);
+	if (json) {
+		object = json_object_new_object();
+		json_object_object_add(object, "container", json_object_get(one));
+		json_print(object);
+	} else {
+		print_one(one);
+	}
+	json_object_put(answer);
+	return STATUS_OK;
+}
+
+static int parse_number(const char *text, u32 *ret_number)
+{
+	unsigned long number;
+	char *end;
+
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || !number || number > BUS_ROWS)
+		return say_fail(STATUS_USAGE, "-n \"%s\": should be a number from 1 to %u", text,
+				BUS_ROWS);
+	*ret_number = (u32)number;
+	return STATUS_OK;
+}
+
+int container_run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "sort", required_argument, NULL, 's' },
+		{ "number", required_argument, NULL, 'n' },
+		{ 0 },
+	};
+	const char *sort = "samples";
+	struct bus *bus = NULL;
+	u32 number = 40;
+	bool json = false;
+	int c, status = STATUS_OK;
+
+	opterr = 0;
+	optind = 1;
+	while (!status && (c = getopt_long(argc, argv, "js:n:", long_options, NULL)) >= 0) {
+		if (c == 'j')
+			json = true;
+		else if (c == 's')
+			sort = optarg;
+		else if (c == 'n')
+			status = parse_number(optarg, &number);
+		else
+			status =
+				say_fail(STATUS_USAGE,
+					 "container: this option is not known, or lacks its value");
+	}
+	if (!status && argc - optind > 1)
+		status = say_fail(STATUS_USAGE, "container: one name at most");
+	if (!status)
+		status = bus_new(&bus);
+	if (status)
+		return status;
+	status = argc > optind ? show(bus, argv[optind], json) : list(bus, sort, number, json);
+	bus_free(bus);
+	return status;
+}

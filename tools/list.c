@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof list: what each CPU's SPU can do, and what it does.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bus-json.h"
+#include "say.h"
+#include "text.h"
+
+#define CPUS "/org/speprof1/cpu/"
+
+static const char *const versions[] = {
+	"-", "SPE", "SPEv1p1", "SPEv1p2", "SPEv1p3", "SPEv1p4", "SPEv1p5", "SPEv1p6",
+};
+
+static u64 blind(json_object *times)
+{
+	json_object *causes = json_get(times, "blind_ns");
+	u64 sum = 0;
+
+	if (!causes)
+		return 0;
+	json_object_object_foreach(causes, cause, ns)
+	{
+		(void)cause;
+		sum += json_object_get_uint64(ns);
+	}
+	return sum;
+}
+
+static void print_cpu(json_object *cpu)
+{
+	json_object *times = json_get(cpu, "times");
+	u64 armed = json_number(times, "armed_ns"), dark = blind(times);
+	u64 version = json_number(cpu, "pmsver");
+	char percent[32];
+
+	printf("%5" PRIu64 "  %-9s %-8s 0x%08" PRIx64 " %12" PRIu64 "  %-10s %9s %9" PRIu64
+	       " %7" PRIu64 "\n",
+	       json_number(cpu, "number"), json_text(cpu, "backend"),
+	       version < ARRAY_SIZE(versions) ? versions[version] : "later",
+	       json_number(cpu, "midr"), json_number(cpu, "interval_min"), json_text(cpu, "state"),
+	       text_percent(percent, dark, armed + dark), json_number(times, "windows"),
+	       json_number(times, "faulted"));
+}
+
+static int compare(const void *a, const void *b)
+{
+	u64 x = json_number(*(json_object *const *)a, "number");
+	u64 y = json_number(*(json_object *const *)b, "number");
+
+	return (x > y) - (x < y);
+}
+
+/* Each CPU's properties, and its times, which are asked for one by one. */
+static int gather(struct bus *bus, json_object *objects, json_object *cpus)
+{
+	int status = STATUS_OK;
+
+	json_object_object_foreach(objects, path, interfaces)
+	{
+		json_object *cpu = json_get(interfaces, "org.speprof1.cpu"), *times = NULL;
+
+		if (strncmp(path, CPUS, strlen(CPUS)) != 0 || !cpu || status)
+			continue;
+		status = bus_invoke(bus, path, "CPU", "GetTimes", &times, NULL);
+		if (status)
+			continue;
+		json_object_object_add(cpu, "times",
+				       json_object_get(json_object_array_get_idx(times, 0)));
+		json_object_put(times);
+		json_object_array_add(cpus, json_object_get(cpu));
+	}
+	return status;
+}
+
+static int show(struct bus *bus, bool json)
+{
+	json_object *answer = NULL, *cpus, *object;
+	int status = bus_invoke(bus, "", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects",
+				&answer, NULL);
+
+	if (status)
+		return status;
+	cpus = json_object_new_array();
+	status = gather(bus, json_object_array_get_idx(answer, 0), cpus);
+	json_object_put(answer);
+	json_object_array_sort(cpus, compare);
+	if (!status && json) {
+		object = json_object_new_object();
+		json_object_object_add(object, "cpus", cpus);
+		json_print(object);
+		return STATUS_OK;
+	}
+	if (!status) {
+		printf("%5s  %-9s %-8s %-10s %12s  %-10s %9s %9s %7s\n", "CPU", "SPU", "VERSION",
+		       "MIDR", "INTERVAL >=", "STATE", "BLIND", "WINDOWS", "FAULTED");
+		for (size_t i = 0; i < json_object_array_length(cpus); i++)
+			print_cpu(json_object_array_get_idx(cpus, i));
+	}
+	json_object_put(cpus);
+	return status;
+}
+
+int list_run(int argc, char **argv)
+{
+	static const struct option long_options[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
+	struct bus *bus = NULL;
+	bool json = false;
+	int c, status = STATUS_OK;
+
+	opterr = 0;
+	optind = 1;
+	while (!status && (c = getopt_long(argc, argv, "j", long_options, NULL)) >= 0) {
+		json = true;
+		if (c != 'j')
+			status = say_fail(STATUS_USAGE, "list: -j is the only option");
+	}
+	if (!status && optind < argc)
+		status = say_fail(STATUS_USAGE, "list \"%.40s\": no argument is expected",
+				  argv[optind]);
+	if (!status)
+		status = bus_new(&bus);
+	if (status)
+		return status;
+	status = show(bus, json);
+	bus_free(bus);
+	return status;
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * speprof session: what is sampled for whom, beside the machine's own session.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bus-json.h"
+#include "bus-message.h"
+#include "say.h"
+#include "text.h"
+
+#define SESSIONS BUS_PATH "/session/"
+
+/* As the daemon has it. */
+#define NAME_MAX_LENGTH 63
+#define CGROUPS_MAX	256
+
+/** struct request - the words behind the verb */
+struct request {
+	const char *filter;
+	char *cgroups[CGROUPS_MAX + 1];
+	u32 cgroup_count;
+	u64 interval_us;
+	bool everywhere; /* no cgroups any more */
+	bool own;
+	bool shared;
+	bool stopped;
+	bool json;
+};
+
+static void print_line(const char *label, const char *value)
+{
+	char *clean = strdup(value);
+
+	if (clean)
+		text_clean(clean);
+	if (clean && *clean)
+		printf("  %-10s %s\n", label, clean);
+	free(clean);
+}
+
+static void print_parts(json_object *parts)
+{
+	char line[600];
+
+	for (size_t i = 0; parts && i < json_object_array_length(parts); i++) {
+		json_object *part = json_object_array_get_idx(parts, i);
+
+		snprintf(line, sizeof(line), "%s: %s", json_text(part, "acts"),
+			 json_text(part, "text"));
+		print_line(i ? "" : "acts", line);
+	}
+}
+
+static void print_session(json_object *session)
+{
+	json_object *cgroups = json_get(session, "cgroups");
+	json_object *shared = json_get(session, "shares_source");
+	char line[300];
+
+	printf("%s: %s\n", json_text(session, "name"), json_text(session, "state"));
+	snprintf(line, sizeof(line), "%s, %s SPU%s", json_text(session, "source"),
+		 json_text(session, "backend"),
+		 shared && json_object_get_boolean(shared) ? ", shared with machine" : "");
+	print_line("source", line);
+	snprintf(line, sizeof(line), "%llu us",
+		 (unsigned long long)json_number(session, "interval_usec"));
+	print_line("interval", line);
+	print_line("filter", json_text(session, "filter"));
+	for (size_t i = 0; cgroups && i < json_object_array_length(cgroups); i++)
+		print_line(i ? "" : "cgroups",
+			   json_object_get_string(json_object_array_get_idx(cgroups, i)));
+	print_parts(json_get(session, "filter_parts"));
+}
+
+/* [["op == load", "spu"], ...] as objects, which say what is what. */
+static void name_parts(json_object *session)
+{
+	json_object *parts = json_get(session, "filter_parts"), *named = json_object_new_array();
+
+	for (size_t i = 0; parts && i < json_object_array_length(parts); i++) {
+		json_object *part = json_object_array_get_idx(parts, i);
+		json_object *object = json_object_new_object();
+
+		json_object_object_add(object, "text",
+				       json_object_get(json_object_array_get_idx(part, 0)));
+		json_object_object_add(object, "acts",
+				       json_object_get(json_object_array_get_idx(part, 1)));
+		json_object_array_add(named, object);
+	}
+	json_object_object_add(session, "filter_parts", named);
+}
+
+/* The objects at SESSIONS, of all that are managed. */
+static json_object *pick_sessions(json_object *answer)
+{
+	json_object *objects = json_object_array_get_idx(answer, 0);
+	json_object *sessions = json_object_new_array();
+
+	json_object_object_foreach(objects, path, interfaces)
+	{
+		json_object *session = json_get(interfaces, "org.speprof1.session");
+
+		if (strncmp(path, SESSIONS, strlen(SESSIONS)) != 0 || !session)
+			continue;
+		name_parts(session);
+		json_object_array_add(sessions, json_object_get(session));
+	}
+	return sessions;
+}
+
+static int list(struct bus *bus, const struct request *request)
+{
+	json_object *answer = NULL, *sessions, *object;
+	int status = bus_invoke(bus, "", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects",
+				&answer, NULL);
+
+	if (status)
+		return status;
+	sessions = pick_sessions(answer);
+	json_object_put(answer);
+	if (request->json) {
+		object = json_object_new_object();
+		json_object_object_add(object, "sessions", sessions);
+		json_print(object);
+		return STATUS_OK;
+	}
+	for (size_t i = 0; i < json_object_array_length(sessions); i++)
+		print_session(json_object_array_get_idx(sessions, i));
+	json_object_put(sessions);
+	return STATUS_OK;
+}
+
+static int append_options(sd_bus_message *m, const struct request *request)
+{
+	int r = sd_bus_message_open_container(m, 'a', "{sv}");
+
+	if (r >= 0 && request->filter)
+		r = sd_bus_message_append(m, "{sv}", "Filter", "s", request->filter);
+	if (r >= 0 && request->interval_us)
+		r = sd_bus_message_append(m, "{sv}", "IntervalUSec", "t", request->interval_us);
+	if (r >= 0 && (request->own || request->shared))
+		r = sd_bus_message_append(m, "{sv}", "Source", "s",
+					  request->own ? "own" : "shared");
+	if (r >= 0 && request->stopped)
+		r = sd_bus_message_append(m, "{sv}", "Start", "b", 0);
+	if (r < 0 || !request->cgroup_count)
+		return r < 0 ? r : sd_bus_message_close_container(m);
+	r = sd_bus_message_open_container(m, 'e', "sv");
+	if (r >= 0)
+		r = sd_bus_message_append(m, "s", "Cgroups");
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'v', "as");
+	if (r >= 0)
+		r = sd_bus_message_append_strv(m, (char **)request->cgroups);
+	for (int i = 0; i < 3 && r >= 0; i++)
+		r = sd_bus_message_close_container(m);
+	return r;
+}
+
+static int create(struct bus *bus, const char *name, const struct request *request)
+{
+	sd_bus_message *m = NULL;
+	int status = bus_message_new(bus, BUS_PATH, BUS_INTERFACE, "CreateSession", &m);
+
+	if (!status && (sd_bus_message_append(m, "s", name) < 0 || append_options(m, request) < 0))
+		status = say_fail(STATUS_FAILED, "out of memory");
+	if (!status)
+		status = bus_message_send(bus, m);
+	sd_bus_message_unref(m);
+	return status;
+}
+
+static int set_cgroups(struct bus *bus, const char *object, const struct request *request)
+{
+	sd_bus_message *m = NULL;
+	int status = bus_message_new(bus, object, BUS_NAME ".Session", "SetCgroups", &m);
+
+	if (!status && sd_bus_message_append_strv(m, (char **)request->cgroups) < 0)
+		status = say_fail(STATUS_FAILED, "out of memory");
+	if (!status)
+		status = bus_message_send(bus, m);
+	sd_bus_message_unref(m);
+	return status;
+}
+
+static int set(struct bus *bus, const char *name, const struct request *request)
+{
+	char object[sizeof(SESSIONS) + NAME_MAX_LENGTH];
+	int status = STATUS_OK;
+
+	if (!request->filter && !request->cgroup_count && !request->everywhere &&
+	    !request->interval_us)
+		return say_fail(STATUS_USAGE,
+				"session set: say --filter, --cgroup, --everywhere or --interval");
+	snprintf(object, sizeof(object), SESSIONS "%s", name);
+	if (request->filter)
+		status =
+			bus_invoke(bus, object, "Session", "SetFilter", NULL, "s", request->filter);
+	if (!status && (request->cgroup_count || request->everywhere))
+		status = set_cgroups(bus, object, request);
+	if (!status && request->interval_us)
+		status = bus_invoke(bus, object, "Session", "SetInterval", NULL, "t",
+				    request->interval_us);
+	return status;
+}
+
+static int act(struct bus *bus, const char *name, const char *method)
+{
+	char object[sizeof(SESSIONS) + NAME_MAX_LENGTH];
+
+	snprintf(object, sizeof(object), SESSIONS "%s", name);
+	return bus_invoke(bus, object, "Session", method, NULL, NULL);
+}
+
+enum {
+	OPT_FILTER = 256,
+	OPT_CGROUP,
+	OPT_INTERVAL,
+	OPT_EVERYWHERE,
+	OPT_OWN,
+	OPT_SHARED,
+	OPT_STOPPED
+};
+
+static const struct option long_options[] = {
+	{ "filter", required_argument, NULL, OPT_FILTER },
+	{ "cgroup", required_argument, NULL, OPT_CGROUP },
+	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "everywhere", no_argument, NULL, OPT_EVERYWHERE },
+	{ "own", no_argument, NULL, OPT_OWN },
+	{ "shared", no_argument, NULL, OPT_SHARED },
+	{ "stopped", no_argument, NULL, OPT_STOPPED },
+	{ "json", no_argument, NULL, 'j' },
+	{ 0 },
+};
+
+static int parse_interval(const char *text, u64 *ret_us)
+{
+	char *end;
+
+	errno = 0;
+	*ret_us = strtoull(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || !*ret_us)
+		return say_fail(STATUS_USAGE,
+				"--interval \"%s\": should be microseconds, 10 to 1000000", text);
+	return STATUS_OK;
+}
+
+static int parse_option(int c, struct request *request)
+{
+	switch (c) {
+	case OPT_FILTER:
+		request->filter = optarg;
+		return STATUS_OK;
+	case OPT_CGROUP:
+		if (request->cgroup_count == CGROUPS_MAX)
+			return say_fail(STATUS_USAGE, "--cgroup: at most %u of them", CGROUPS_MAX);
+		request->cgroups[request->cgroup_count++] = optarg;
+		return STATUS_OK;
+	case OPT_INTERVAL:
+		return parse_interval(optarg, &request->interval_us);
+	case OPT_EVERYWHERE:
+		request->everywhere = true;
+		return STATUS_OK;
+	case OPT_OWN:
+		request->own = true;
+		return STATUS_OK;
+	case OPT_SHARED:
+		request->shared = true;
+		return STATUS_OK;
+	case OPT_STOPPED:
+		request->stopped = true;
+		return STATUS_OK;
+	case 'j':
+		request->json = true;
+		return STATUS_OK;
+	default:
+		return say_fail(STATUS_USAGE, "session: this option is not known, or lacks its "
+					      "value; try \"speprof help session\"");
+	}
+}
+
+static int parse(int argc, char **argv, struct request *ret_request)
+{
+	int c, status = STATUS_OK;
+
+	opterr = 0;
+	optind = 1;
+	while (!status && (c = getopt_long(argc, argv, "j", long_options, NULL)) >= 0)
+		status = parse_option(c, ret_request);
+	return status;
+}
+
+/* Names that cannot be are said here: in a path they would be another error. */
+static int check_name(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+	if (n && !name[n] && n <= NAME_MAX_LENGTH)
+		return STATUS_OK;
+	return say_fail(
+		STATUS_USAGE,
+		"session \"%.80s\": a name is a letter and up to 62 letters, digits and \"_\"",
+		name);
+}
+
+static int dispatch(struct bus *bus, const char *what, const char *name,
+		    const struct request *request)
+{
+	static const struct {
+		const char *word;
+		const char *method;
+	} acts[] = {
+		{ "start", "Start" },
+		{ "stop", "Stop" },
+		{ "reset", "Reset" },
+		{ "remove", "Remove" },
+	};
+
+	if (!strcmp(what, "create"))
+		return create(bus, name, request);
+	if (!strcmp(what, "set"))
+		return set(bus, name, request);
+	for (size_t i = 0; i < ARRAY_SIZE(acts); i++)
+		if (!strcmp(what, acts[i].word))
+			return act(bus, name, acts[i].method);
+	return say_fail(
+		STATUS_USAGE,
+		"session \"%.40s\": should be list, create, set, start, stop, reset or remove",
+		what);
+}
+
+int session_run(int argc, char **argv)
+{
+	struct request request = { 0 };
+	struct bus *bus = NULL;
+	const char *what;
+	int status = parse(argc, argv, &request);
+	int words = argc - optind;
+
+	if (status)
+		return status;
+	what = words ? argv[optind] : "list";
+	if (strcmp(what, "list") != 0 && words != 2)
+		return say_fail(
+			STATUS_USAGE,
+			"session %.40s: one name should follow; try \"speprof help session\"",
+			what);
+	if (words == 2)
+		status = check_name(argv[optind + 1]);
+	if (!status)
+		status = bus_new(&bus);
+	if (status)
+		return status;
+	bus_patient(bus);
+	status = words == 2 ? dispatch(bus, what, argv[optind + 1], &request) : list(bus, &request);
+	bus_free(bus);
+	return status;
+}
