@@ -15,7 +15,6 @@
 #define HELPER	     "speprof-symbols"
 #define HELPER_FD    3
 #define CALL_MS	     60000 /* it may have to wait for a CPU all that time, being idle's */
-#define HELLO_MS     20000
 #define BACKOFF_MS   100
 #define BACKOFF_TOP  60000
 #define REAP_TRIES   20
@@ -164,7 +163,7 @@ static ssize_t receive(struct symbol_link *link, void *buf, size_t size, u32 ms)
 static int hello_receive(struct symbol_link *link)
 {
 	struct symbol_hello hello;
-	ssize_t n = receive(link, &hello, sizeof(hello), HELLO_MS);
+	ssize_t n = receive(link, &hello, sizeof(hello), link->call_ms);
 
 	if (n < 0) {
 		snprintf(link->reason, sizeof(link->reason), "%s ends before it begins", HELPER);

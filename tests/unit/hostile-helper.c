@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A helper that was taken over, or broke: how is what its own file is called. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "symbol-message.h"
+
+#define LINK 3
+
+static union {
+	struct symbol_request request;
+	u64 align[SYMBOL_MESSAGE_MAX / sizeof(u64)];
+} in;
+
+static struct {
+	struct symbol_reply reply;
+	union {
+		struct symbol_object object;
+		struct symbol_name name[2];
+		struct symbol_line line[2];
+		char text[4096];
+	};
+} out;
+
+static void answer(size_t size)
+{
+	if (send(LINK, &out, size, MSG_NOSIGNAL) < 0)
+		exit(1);
+}
+
+/* An honest answer to SYMBOL_FIND, for the modes to spoil; its size. */
+static size_t find(void)
+{
+	out.reply.done = in.request.count;
+	out.reply.count = 1;
+	out.reply.text = 6;
+	out.name[0] = (struct symbol_name){ .start = in.request.address[0],
+					    .size = UINT32_MAX,
+					    .text = 1 };
+	memcpy(&out.name[1], "\0lies", 6);
+	return sizeof(out.reply) + sizeof(out.name[0]) + 6;
+}
+
+static void serve(const char *mode)
+{
+	size_t size = sizeof(out.reply) + sizeof(out.object);
+
+	memset(&out, 0, sizeof(out));
+	out.reply.type = in.request.type;
+	out.reply.serial = in.request.serial;
+	if (!strcmp(mode, "crash"))
+		abort();
+	if (!strcmp(mode, "hang"))
+		pause();
+	if (in.request.type == SYMBOL_FIND)
+		size = find();
+	if (!strcmp(mode, "serial"))
+		out.reply.serial++;
+	if (!strcmp(mode, "short"))
+		size = 3;
+	if (!strcmp(mode, "long"))
+		size += 8;
+	if (!strcmp(mode, "slash") && in.request.type == SYMBOL_OPEN)
+		strcpy(out.object.link, "../etc/shadow");
+	if (!strcmp(mode, "elsewhere"))
+		out.name[0].start++;
+	if (!strcmp(mode, "text"))
+		out.name[0].text = 6;
+	if (!strcmp(mode, "find-crash") && in.request.type == SYMBOL_FIND)
+		abort();
+	answer(size);
+}
+
+int main(int argc, char **argv)
+{
+	struct symbol_hello hello = { .version = SYMBOL_VERSION };
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	const char *mode;
+
+	(void)argc;
+	(void)argv;
+	path[n > 0 ? n : 0] = '\0';
+	mode = strrchr(path, '/') + 1;
+	if (!strcmp(mode, "mute"))
+		pause();
+	if (!strcmp(mode, "gone"))
+		return 1;
+	if (!strcmp(mode, "old"))
+		hello.version = 77;
+	if (!strcmp(mode, "unlocked"))
+		hello = (struct symbol_hello){ .error = 38 };
+	if (send(LINK, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
+		return 1;
+	while (recv(LINK, &in, sizeof(in), 0) > 0)
+		serve(mode);
+	return 0;
+}

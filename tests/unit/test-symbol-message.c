@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is said between the helper and who asks it, each field wrong in turn; and the cache. */
+#include "test.h"
+
+#include <stdlib.h>
+
+#include "demangle.h"
+#include "name-cache.h"
+
+static union {
+	struct symbol_request request;
+	u64 room[16];
+} ask;
+
+static union {
+	struct symbol_reply reply;
+	u64 room[64];
+} told;
+
+static const char texts[] = "\0name\0other";
+
+static size_t request_size(void)
+{
+	return sizeof(ask.request) + ask.request.count * sizeof(u64);
+}
+
+static void make_request(u32 type)
+{
+	memset(&ask, 0, sizeof(ask));
+	ask.request = (struct symbol_request){ .type = type, .serial = 9 };
+	if (type == SYMBOL_OPEN || type == SYMBOL_ATTACH)
+		return;
+	ask.request.count = 3;
+	ask.request.address[0] = 0x100;
+	ask.request.address[1] = 0x108;
+	ask.request.address[2] = 0x200;
+}
+
+static struct symbol_name *names(void)
+{
+	return (void *)(&told.reply + 1);
+}
+
+static struct symbol_line *lines(void)
+{
+	return (void *)(&told.reply + 1);
+}
+
+static struct symbol_object *object(void)
+{
+	return (void *)(&told.reply + 1);
+}
+
+static size_t make_reply(u32 type)
+{
+	size_t size = sizeof(told.reply);
+
+	make_request(type);
+	memset(&told, 0, sizeof(told));
+	told.reply = (struct symbol_reply){ .type = type, .serial = 9 };
+	if (type == SYMBOL_OPEN || type == SYMBOL_ATTACH)
+		return size + sizeof(struct symbol_object);
+	told.reply.done = 3;
+	told.reply.text = sizeof(texts);
+	if (type == SYMBOL_FIND) {
+		told.reply.count = 2;
+		names()[0] = (struct symbol_name){ .start = 0x100, .size = 0x10, .text = 1 };
+		names()[1] = (struct symbol_name){ .start = 0x200, .size = 1 };
+		size += 2 * sizeof(struct symbol_name);
+	} else {
+		told.reply.count = 3;
+		for (u32 i = 0; i < 3; i++)
+			lines()[i] = (struct symbol_line){ .address = ask.request.address[i],
+							   .file = 1,
+							   .line = i,
+							   .inlines = 6 };
+		size += 3 * sizeof(struct symbol_line);
+	}
+	memcpy((char *)&told + size, texts, sizeof(texts));
+	return size + sizeof(texts);
+}
+
+static void test_requests(void **state)
+{
+	(void)state;
+	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_LINES; type++) {
+		bool file = type <= SYMBOL_ATTACH;
+
+		test_row("type %u", type);
+		make_request(type);
+		assert_row(!symbol_request_check(&ask.request, request_size(), file));
+		assert_row(symbol_request_check(&ask.request, request_size(), !file));
+		assert_row(symbol_request_check(&ask.request, request_size() + 8, file));
+		assert_row(symbol_request_check(&ask.request, request_size() - 8, file));
+		ask.request.slot = SYMBOL_SLOTS;
+		assert_row(symbol_request_check(&ask.request, request_size(), file));
+		make_request(type);
+		ask.request.reserved = 1;
+		assert_row(symbol_request_check(&ask.request, request_size(), file));
+		make_request(type);
+		ask.request.what = file ? SYMBOL_KINDS : 1;
+		assert_row(symbol_request_check(&ask.request, request_size(), file));
+		make_request(type);
+		ask.request.count ^= 1;
+		assert_row(symbol_request_check(&ask.request, request_size() - 8 * !file, file));
+	}
+	make_request(SYMBOL_FIND);
+	ask.request.address[1] = ask.request.address[0];
+	assert_int_equal(symbol_request_check(&ask.request, request_size(), false), -EBADMSG);
+	make_request(0);
+	assert_int_equal(symbol_request_check(&ask.request, request_size(), false), -EBADMSG);
+}
+
+#define WRONG(type, change)                                                                  \
+	do {                                                                                 \
+		size_t size = make_reply(type);                                              \
+		test_row("%s", #change);                                                     \
+		assert_row(!symbol_reply_check(&ask.request, &told.reply, size));            \
+		change;                                                                      \
+		assert_row(symbol_reply_check(&ask.request, &told.reply, size) == -EBADMSG); \
+	} while (0)
+
+static void test_replies(void **state)
+{
+	(void)state;
+	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_LINES; type++) {
+		WRONG(type, told.reply.type++);
+		WRONG(type, told.reply.serial++);
+		WRONG(type, told.reply.error = 1);
+		WRONG(type, told.reply.error = -ENOENT);
+		WRONG(type, told.reply.done += 1);
+		WRONG(type, told.reply.count += 1);
+		WRONG(type, told.reply.count = UINT32_MAX);
+		WRONG(type, told.reply.text += 1);
+		WRONG(type, told.reply.text = UINT32_MAX);
+		WRONG(type, size--);
+		WRONG(type, size++);
+		WRONG(type, size = 3);
+	}
+	WRONG(SYMBOL_OPEN, object()->build_id_size = BUILD_ID_MAX + 1);
+	WRONG(SYMBOL_OPEN, object()->alt_size = BUILD_ID_MAX + 1);
+	WRONG(SYMBOL_OPEN, object()->has = 4);
+	WRONG(SYMBOL_OPEN, object()->reserved[1] = 1);
+	WRONG(SYMBOL_OPEN, strcpy(object()->link, "a/b"));
+	WRONG(SYMBOL_OPEN, strcpy(object()->link, ".."));
+	WRONG(SYMBOL_OPEN, memset(object()->link, 'x', sizeof(object()->link)));
+	WRONG(SYMBOL_FIND, told.reply.done = 0);
+	WRONG(SYMBOL_FIND, told.reply.done = 2);
+	WRONG(SYMBOL_FIND, names()[0].size = 0);
+	WRONG(SYMBOL_FIND, names()[0].size = 8);
+	WRONG(SYMBOL_FIND, names()[0].size = UINT64_MAX);
+	WRONG(SYMBOL_FIND, names()[0].start = 0x101);
+	WRONG(SYMBOL_FIND, names()[0].reserved = 1);
+	WRONG(SYMBOL_FIND, names()[0].text = sizeof(texts));
+	WRONG(SYMBOL_FIND, names()[1].start = 0x10f);
+	WRONG(SYMBOL_FIND, names()[1].start = 0x201);
+	WRONG(SYMBOL_FIND, names()[1].size = UINT64_MAX);
+	WRONG(SYMBOL_FIND, ((char *)&told)[size - 1] = 'x');
+	WRONG(SYMBOL_FIND, ((char *)&told)[size - sizeof(texts)] = 'x');
+	WRONG(SYMBOL_LINES, told.reply.done = 2);
+	WRONG(SYMBOL_LINES, lines()[1].address++);
+	WRONG(SYMBOL_LINES, lines()[1].file = UINT32_MAX);
+	WRONG(SYMBOL_LINES, lines()[2].inlines = sizeof(texts));
+	WRONG(SYMBOL_LINES, lines()[2].reserved = 1);
+}
+
+/* Names are found by their ranges, each text is kept once, and the oldest goes. */
+static void test_cache(void **state)
+{
+	struct name_cache cache;
+	struct name_ref refs[20];
+
+	(void)state;
+	assert_int_equal(name_cache_init(&cache, 16, 16 * sizeof(struct name_file) + 40000), 0);
+	for (u32 i = 0; i < 20; i++) {
+		const struct name_key key = { .ino = i + 1, .dev = 3 };
+		const struct name_range *range;
+		const struct name_line *line;
+		struct name_file *f;
+
+		refs[i] = name_cache_get(&cache, &key);
+		f = name_cache_file(&cache, refs[i]);
+		assert_non_null(f);
+		for (u32 n = 0; n < 3; n++) {
+			make_reply(SYMBOL_FIND);
+			name_cache_add(&cache, f, &ask.request, &told.reply);
+			make_reply(SYMBOL_LINES);
+			name_cache_add(&cache, f, &ask.request, &told.reply);
+		}
+		assert_int_equal(f->ranges, 2);
+		assert_int_equal(f->lines, 3);
+		assert_int_equal(f->texts, 2);
+		range = name_file_range(f, 0x10f);
+		assert_true(range && !strcmp(f->text + range->text, "name"));
+		assert_null(name_file_range(f, 0x110));
+		range = name_file_range(f, 0x200);
+		assert_true(range && !range->text);
+		line = name_file_line(f, 0x200);
+		assert_true(line && line->line == 2 && !strcmp(f->text + line->inlines, "other"));
+		assert_null(name_file_line(f, 0x201));
+		assert_true(cache.memory <= cache.budget);
+	}
+	assert_true(cache.evicted >= 4);
+	assert_null(name_cache_file(&cache, refs[0]));
+	assert_non_null(name_cache_file(&cache, refs[19]));
+	name_cache_deinit(&cache);
+}
+
+static void test_demangle(void **state)
+{
+	static const struct {
+		const char *from;
+		const char *to;
+	} rows[] = {
+		{ "main", "main" },
+		{ "", "" },
+		{ "_Z3fooi", "foo" },
+		{ "_ZNSt6vectorIiSaIiEE9push_backEOi",
+		  "std::vector<int, std::allocator<int> >::push_back" },
+		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
+		{ "_RNvCs1234_7mycrate3foo", "mycrate::foo" },
+		{ "_Z", "_Z" },
+		{ "_ZNSt", "_ZNSt" },
+		{ "_R", "_R" },
+		{ "main.(*T).f", "main.(*T).f" },
+	};
+	char name[600], to[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].from);
+		demangle(rows[i].from, to, sizeof(to));
+		assert_row(!strcmp(to, rows[i].to));
+	}
+	/* One that grows without end is cut. */
+	strcpy(name, "_Z1fI");
+	for (u32 i = 0; i < 100; i++)
+		strcat(name, "1AIS");
+	assert_true(demangle(name, to, sizeof(to)) < sizeof(to));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_replies),
+		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_demangle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
