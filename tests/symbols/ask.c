@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What speprof-symbols says of places: ask FILE OFFSET..., a line for each: name, source, inlines. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "symbols.h"
+
+static void tell(struct symbols *symbols, const struct attribute_place *place)
+{
+	struct symbol_source source;
+	char name[600];
+
+	symbols_function(symbols, 0, place, true, name, sizeof(name));
+	symbols_source(symbols, 0, place, true, &source);
+	for (char *p = source.inlines; *p; p++)
+		if (*p == '\n')
+			*p = '|';
+	printf("%s\t%s:%u\t%s\n", name, source.file, source.line, source.inlines);
+}
+
+int main(int argc, char **argv)
+{
+	const struct symbols_config config = { .wait_ms = 60000 };
+	struct symbols_stats stats;
+	struct symbols *symbols;
+	struct symbol_source source;
+	struct stat st;
+	u64 key;
+
+	if (argc < 3 || stat(argv[1], &st) < 0 || symbols_new(&config, &symbols) < 0)
+		return 2;
+	for (int round = 0; round < 2; round++) {
+		for (int i = 2; i < argc; i++) {
+			const struct attribute_place place = {
+				.binary = argv[1],
+				.inode = st.st_ino,
+				.offset = strtoull(argv[i], NULL, 0),
+			};
+
+			if (round)
+				tell(symbols, &place);
+			else if (!symbols_key(symbols, 0, &place, true, &key))
+				symbols_source(symbols, 0, &place, true, &source);
+		}
+		symbols_settle(symbols);
+	}
+	symbols_stats(symbols, &stats);
+	if (*stats.reason || stats.failures)
+		fprintf(stderr, "%" PRIu64 " failures; %s\n", stats.failures, stats.reason);
+	symbols_free(symbols);
+	return 0;
+}
