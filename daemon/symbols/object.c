@@ -271,7 +271,8 @@ static bool answer_name(struct answer *a, const struct symbol_name *range, const
 static const struct elf_segment *segment_of(const struct object *o, u64 address)
 {
 	for (u32 i = 0; i < o->elf.segments; i++)
-		if (address - o->elf.segment[i].offset < o->elf.segment[i].size)
+		if (address >= o->elf.segment[i].offset &&
+		    address - o->elf.segment[i].offset < o->elf.segment[i].size)
 			return &o->elf.segment[i];
 	return NULL;
 }
@@ -300,6 +301,8 @@ static const char *name_find(const struct object *o, u64 address, struct symbol_
 		left = segment->size - (address - segment->offset);
 	ret->start = address - behind;
 	ret->size = behind + left;
+	if (ret->size > UINT64_MAX - ret->start)
+		ret->size = UINT64_MAX - ret->start;
 	return name;
 }
 
@@ -326,6 +329,18 @@ static void perf_map_names(struct object *o, const u64 *address, u32 count, stru
 	}
 }
 
+/* Segments may lie over each other, and their functions: what was said first holds. */
+static void range_behind(const struct answer *a, struct symbol_name *range)
+{
+	const struct symbol_name *before = a->count ? &a->name[a->count - 1] : NULL;
+	u64 end = before ? before->start + before->size : 0;
+
+	if (range->start >= end)
+		return;
+	range->size -= end - range->start;
+	range->start = end;
+}
+
 void object_find(struct object *o, const u64 *address, u32 count, struct answer *a)
 {
 	answer_init(a);
@@ -338,6 +353,7 @@ void object_find(struct object *o, const u64 *address, u32 count, struct answer 
 		struct symbol_name range;
 		const char *name = name_find(o, address[a->done], &range);
 
+		range_behind(a, &range);
 		if (!answer_name(a, &range, name))
 			return;
 		while (a->done < count && address[a->done] - range.start < range.size)

@@ -167,6 +167,9 @@ const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, 
 	}
 	if (above < t->count && t->entry[above].start - start < size)
 		size = t->entry[above].start - start;
+	/* Up to the end, and not around it. */
+	if (size > UINT64_MAX - start)
+		size = UINT64_MAX - start;
 	/* Of the last address there is, and of what no range can tell. */
 	if (addr - start >= size) {
 		start = addr;

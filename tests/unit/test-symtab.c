@@ -169,7 +169,7 @@ static void test_symtab_ranges(void **state)
 	for (u64 at = 0x80; at < 0x200; at++) {
 		const char *name = symtab_find_range(&t, at, &start, &size), *other;
 
-		assert_true(start <= at && at - start < size);
+		assert_true(start <= at && at - start < size && size - 1 <= UINT64_MAX - start);
 		assert_true(at == 0x80 || start == until || start + size == until);
 		until = start + size;
 		for (u64 k = start < 0x80 ? 0x80 : start; k < 0x200 && k - start < size; k++) {

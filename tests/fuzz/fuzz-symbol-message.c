@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Any bytes as what a helper says, to a request of any bytes: refused, or safe to keep. */
+#include "fuzz.h"
+
+#include "name-cache.h"
+
+static union {
+	struct symbol_request request;
+	u64 room[128];
+} ask;
+
+static u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];
+
+static void keep(const struct symbol_request *request, const struct symbol_reply *told)
+{
+	const struct name_key key = { .ino = 1 };
+	struct name_cache cache;
+	struct name_file *file;
+
+	fuzz_assert(!name_cache_init(&cache, 2, 1 << 20));
+	file = name_cache_file(&cache, name_cache_get(&cache, &key));
+	for (int again = 0; again < 2; again++)
+		name_cache_add(&cache, file, request, told);
+	for (u32 i = 0; i < told->done; i++) {
+		const struct name_range *range = name_file_range(file, request->address[i]);
+		const struct name_line *line = name_file_line(file, request->address[i]);
+
+		fuzz_assert(request->type == SYMBOL_FIND ? range != NULL : line != NULL);
+		fuzz_assert(!range || range->text < file->text_len || !range->text);
+	}
+	name_cache_deinit(&cache);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	size_t asked;
+
+	if (size < 2)
+		return 0;
+	asked = data[0] | (size_t)data[1] << 8;
+	data += 2;
+	size -= 2;
+	if (asked > size)
+		asked = size;
+	if (asked > sizeof(ask))
+		asked = sizeof(ask);
+	memset(&ask, 0, sizeof(ask));
+	memcpy(&ask, data, asked);
+	/* Addresses in order are rare among random ones. */
+	for (u32 i = 0; i < 100 && ask.request.count && ask.request.count <= 100; i++)
+		ask.request.address[i] = i * 8 + ask.request.address[i] % 8;
+	if (symbol_request_check(&ask.request, asked, asked == sizeof(ask.request)))
+		return 0;
+	data += asked;
+	size -= asked;
+	if (size > sizeof(reply))
+		size = sizeof(reply);
+	memcpy(reply, data, size);
+	if (!symbol_reply_check(&ask.request, (void *)reply, size) &&
+	    !((const struct symbol_reply *)reply)->error && asked > sizeof(ask.request))
+		keep(&ask.request, (void *)reply);
+	return 0;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the helper reads: any bytes as a binary with its debug information, as Go's table, as
+ * a perf map or kallsyms. The first byte says which. Whatever is answered, the other side
+ * must find it to be an answer.
+ */
+#include "fuzz.h"
+
+#include "name-cache.h"
+#include "object.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ADDRESSES 24
+
+static struct answer answer;
+static struct symbol_object known;
+
+static union {
+	struct symbol_request request;
+	u64 room[8 + ADDRESSES];
+} ask;
+
+static u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];
+
+static int file_of(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("fuzz-symbols", MFD_CLOEXEC);
+
+	fuzz_assert(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+	return fd;
+}
+
+/* Ask all of @o, in as many requests as it takes; each answers something. */
+static void ask_all(struct object *o, u32 type, struct name_cache *cache, struct name_file *file)
+{
+	u32 left = ADDRESSES, at = 0;
+
+	while (left) {
+		size_t size;
+
+		ask.request = (struct symbol_request){ .type = type, .count = left };
+		for (u32 i = 0; i < left; i++)
+			ask.request.address[i] = (u64)(at + i) * 61 + (o->kind ? 0x1000 : 0);
+		if (type == SYMBOL_FIND)
+			object_find(o, ask.request.address, left, &answer);
+		else
+			object_lines(o, ask.request.address, left, &answer);
+		size = answer_finish(&answer, &ask.request, reply);
+		fuzz_assert(!symbol_reply_check(&ask.request, (void *)reply, size));
+		name_cache_add(cache, file, &ask.request, (void *)reply);
+		at += answer.done;
+		left -= answer.done;
+	}
+}
+
+static void read_go(const uint8_t *data, size_t size)
+{
+	struct symtab symbols = { .limit = 65536 };
+	struct go_table table;
+	const char *file;
+	size_t len;
+	u32 line;
+
+	if (go_table_init(&table, data, size, 0x1000))
+		return;
+	go_table_symbols(&table, &symbols);
+	symtab_finish(&symbols);
+	fuzz_assert(symtab_memory(&symbols) <= 65536);
+	for (u32 i = 0; i < ADDRESSES; i++)
+		if (go_table_line(&table, 0x1000 + i * 61, &file, &len, &line))
+			fuzz_assert((const uint8_t *)file >= data &&
+				    len < size - (size_t)((const uint8_t *)file - data));
+	symtab_clear(&symbols);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct object o = { .fd = -1, .debug_fd = -1, .alt_fd = -1 };
+	const struct name_key key = { .ino = 1 };
+	struct name_cache cache;
+	struct name_file *file;
+	u32 kind;
+
+	if (!size)
+		return 0;
+	kind = data[0] % (SYMBOL_KINDS + 1);
+	data++;
+	size--;
+	if (kind == SYMBOL_KINDS) {
+		read_go(data, size);
+		return 0;
+	}
+	if (object_open(&o, kind, file_of(data, size), &known) < 0)
+		return 0;
+	fuzz_assert(!name_cache_init(&cache, 4, 1 << 20));
+	file = name_cache_file(&cache, name_cache_get(&cache, &key));
+	/* Its own debug information too: the build id is the same. */
+	if (kind == SYMBOL_ELF && size % 2)
+		object_attach(&o, SYMBOL_DEBUG, file_of(data, size), &known);
+	ask_all(&o, SYMBOL_FIND, &cache, file);
+	ask_all(&o, SYMBOL_LINES, &cache, file);
+	fuzz_assert(cache.memory <= 1 << 20);
+	name_cache_deinit(&cache);
+	object_close(&o);
+	return 0;
+}
