@@ -41,6 +41,11 @@ check-fleet: all ## the exporter with Prometheus, VictoriaMetrics and go tool pp
 	@scripts/deps build run test fleet
 	@tests/exporter/fleet $(BUILD)
 
+check-containers: ## the daemon in VMs with real containers and hostile loads, by hand: a quarter of an hour (root)
+	@scripts/deps build run test vm
+	@tests/vm/check --build $(BUILD) --containers
+	@tests/vm/check-arm64 --build $(BUILD) arm64-perf arm64-perf-6.12 arm64-daemon
+
 kunit: ## the KUnit suites on User-Mode Linux 6.1 and 6.12; builds those kernels once (root)
 	@scripts/deps build vm
 	@tests/kunit/run --build $(BUILD) 6.1-uml 6.12-uml 6.12-uml-debug
@@ -68,4 +73,4 @@ install: all ## install, honouring DESTDIR
 clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz $(BUILD)-arm64 $(BUILD)-arm64.ini
 
-.PHONY: check-fleet modules_install all help deps run check check-kasan check-fast kunit mutate modules bench install clean
+.PHONY: check-fleet check-containers modules_install all help deps run check check-kasan check-fast kunit mutate modules bench install clean

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# For jobs that try the daemon as its unit runs it: sourced from /ci/daemon.bash.
+
+fail() {
+	echo "FAIL: $*"
+	exit 1
+}
+
+manager() {
+	busctl --json=short --timeout=60 call org.speprof1 /org/speprof1 org.speprof1.Manager "$@"
+}
+
+property() {
+	busctl get-property org.speprof1 /org/speprof1 org.speprof1.Manager "$1" | cut -d'"' -f2
+}
+
+# What was handed in after systemd and the bus started.
+daemon_prepare() {
+	if compgen -G '/ci/modules/*.ko' >/dev/null; then
+		install -D -t "/lib/modules/$(uname -r)/extra" /ci/modules/*.ko
+		depmod
+	fi
+	id speprofd >/dev/null 2>&1 || systemd-sysusers
+	systemctl daemon-reload
+	systemctl reload dbus.service
+	udevadm control --reload
+}
+
+# daemon SETTING...: with these and no others
+daemon() {
+	printf '%s\n' "[Sampling]" "$@" >/etc/speprof/speprofd.conf
+	systemctl restart speprofd.service ||
+		fail "speprofd.service does not start with $*: $(journalctl -q -u speprofd -n 3 -o cat)"
+}
+
+# drop_in LINE...: in the unit's section
+drop_in() {
+	mkdir -p /run/systemd/system/speprofd.service.d
+	printf '%s\n' "[Service]" "$@" >/run/systemd/system/speprofd.service.d/test.conf
+	systemctl daemon-reload
+}
+
+# view GROUP FILE: what D-Bus shows of it, and FILE.rows: samples, container, process, function
+view() {
+	manager GetView ssu "$1" samples 1000 >"$2"
+	jq -r '.data[1][] | [.samples, .container, .process, .function] | map(.data // "") | @tsv' \
+		"$2" >"$2.rows"
+}
+
+# samples FILE CONTAINER [PROCESS [FUNCTION]]: in the rows of a view
+samples() {
+	awk -F'\t' -v container="$2" -v process="${3-}" -v name="${4-}" '
+		$2 == container && (process == "" || $3 == process) && (name == "" || $4 == name) {
+			n += $1
+		}
+		END { print n + 0 }' "$1.rows"
+}
+
+# figure FILE NAME: of the view's header
+figure() {
+	jq -r --arg name "$2" '.data[0][$name].data' "$1"
+}
+
+# ledger FILE PERMILLE: bytes add up, nothing is lost, and no more than that is unattributed
+ledger() {
+	jq -c '.data[0] | map_values(.data)
+		| {records, bytes, suspect, lost, dropped, unattributed, evicted, memory, task_events_lost}' "$1"
+	jq -e --argjson most "$2" '.data[0] | map_values(.data)
+		| .records > 0 and .suspect == 0 and .lost == 0
+		  and .bytes == .decoded + .padding + .suspect + .dropped
+		  and 1000 * .unattributed <= $most * .records' "$1" >/dev/null ||
+		fail "the ledgers do not add up, or too much is unattributed"
+}
+
+resident() {
+	awk '$1 == "VmRSS:" { print $2 }' "/proc/$(systemctl show -P MainPID speprofd.service)/status"
+}
