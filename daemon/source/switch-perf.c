@@ -19,6 +19,8 @@
 
 /* The two records of a switch, of 32 bytes each. */
 #define SWITCH_BYTES 64
+/* Where less is free a record may have been lost, which the kernel says with the next that fits. */
+#define ROOM_LEAST 256
 
 #define NOBODY UINT32_MAX
 
@@ -158,8 +160,10 @@ static void cpu_update(struct switch_perf *s, u32 index)
 	struct perf_event_header header;
 	struct switch_record record;
 	u64 now = now_ns();
+	bool full;
 
 	perf_ring_begin(&cpu->ring);
+	full = cpu->ring.head - cpu->ring.tail > s->size - ROOM_LEAST;
 	while (perf_ring_next(&cpu->ring, sizeof(header), &header) > 0) {
 		if (header.type == PERF_RECORD_SWITCH_CPU_WIDE && header.size == sizeof(record) &&
 		    header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
@@ -172,6 +176,8 @@ static void cpu_update(struct switch_perf *s, u32 index)
 		perf_ring_skip(&cpu->ring, &header);
 	}
 	perf_ring_end(&cpu->ring);
+	if (full)
+		entry_add(s, cpu, cpu->last_ns + 1, NOBODY);
 	s->rings[index].until_ns = now;
 }
 

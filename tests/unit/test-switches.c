@@ -225,9 +225,17 @@ static void ping_pong(pid_t pids[2])
 	}
 }
 
+/* @rounds drains, one each @period_us: what is written meanwhile may be more than a ring holds */
+struct agreement {
+	enum task_events_kind kind;
+	int rounds;
+	unsigned int period_us;
+};
+
 static void test_agreement(void **state)
 {
-	enum task_events_kind kind = *(enum task_events_kind *)*state;
+	const struct agreement *how = *state;
+	enum task_events_kind kind = how->kind;
 	const struct source_config config = {
 		.interval_ns = 100000,
 		.kernel = true,
@@ -254,8 +262,8 @@ static void test_agreement(void **state)
 	before = *v.rings[0].count;
 	ping_pong(v.pids);
 	assert_int_equal(source->ops->start(source), 0);
-	for (int i = 0; i < 20; i++) {
-		usleep(100000);
+	for (int i = 0; i < how->rounds; i++) {
+		usleep(how->period_us);
 		source->ops->drain(source, &sink);
 	}
 	source->ops->stop(source);
@@ -274,8 +282,10 @@ static void test_agreement(void **state)
 	assert_true(v.different * 100 <= v.same);
 }
 
-static enum task_events_kind bpf = TASK_EVENTS_BPF;
-static enum task_events_kind perf = TASK_EVENTS_PERF;
+static struct agreement bpf = { TASK_EVENTS_BPF, 20, 100000 };
+static struct agreement perf = { TASK_EVENTS_PERF, 20, 100000 };
+static struct agreement bpf_late = { TASK_EVENTS_BPF, 2, 1000000 };
+static struct agreement perf_late = { TASK_EVENTS_PERF, 2, 1000000 };
 
 int main(void)
 {
@@ -285,6 +295,8 @@ int main(void)
 		cmocka_unit_test(test_race),
 		{ "test_agreement, bpf", test_agreement, NULL, NULL, &bpf },
 		{ "test_agreement, perf", test_agreement, NULL, NULL, &perf },
+		{ "test_agreement, bpf, late", test_agreement, NULL, NULL, &bpf_late },
+		{ "test_agreement, perf, late", test_agreement, NULL, NULL, &perf_late },
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

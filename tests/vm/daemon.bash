@@ -41,10 +41,10 @@ drop_in() {
 	systemctl daemon-reload
 }
 
-# view GROUP FILE: what D-Bus shows of it, and FILE.rows: samples, container, process, function
+# view GROUP FILE: what D-Bus shows of it, and FILE.rows: samples, container, process, function, binary
 view() {
 	manager GetView ssu "$1" samples 1000 >"$2"
-	jq -r '.data[1][] | [.samples, .container, .process, .function] | map(.data // "") | @tsv' \
+	jq -r '.data[1][] | [.samples, .container, .process, .function, .binary] | map(.data // "") | @tsv' \
 		"$2" >"$2.rows"
 }
 
@@ -54,6 +54,12 @@ samples() {
 		$2 == container && (process == "" || $3 == process) && (name == "" || $4 == name) {
 			n += $1
 		}
+		END { print n + 0 }' "$1.rows"
+}
+
+# samples_user FILE CONTAINER: outside of the kernel
+samples_user() {
+	awk -F'\t' -v container="$2" '$2 == container && $5 != "[kernel]" { n += $1 }
 		END { print n + 0 }' "$1.rows"
 }
 
