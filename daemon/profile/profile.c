@@ -129,6 +129,7 @@ struct origin {
 	u32 cpu;
 	u64 start_ns;
 	const struct tick_clock *clock;
+	u64 parted_ns;
 };
 
 /* The fields of a sample that a profile is made of. */
@@ -197,7 +198,8 @@ static inline u64 brief_time(const struct brief *b, const struct tick_clock *clo
 /*
  * By how much the time of a sample may be wrong. Where Timestamp packets count
  * CLOCK_MONOTONIC itself it is exact; else the window's start is an anchor, and from there on
- * the two clocks may part by what NTP may slew, 500 ppm.
+ * the two clocks part by what NTP slews. That goes one way within a window, so that they were
+ * never farther apart than at its end; where that is not known, it is 500 ppm at the most.
  */
 static u64 time_error(const struct origin *origin, u64 time)
 {
@@ -208,6 +210,8 @@ static u64 time_error(const struct origin *origin, u64 time)
 		zero = -zero;
 	if (tick <= 2 && zero < ANCHOR_NS)
 		return zero;
+	if (origin->parted_ns)
+		return tick + ANCHOR_NS + origin->parted_ns;
 	return tick + ANCHOR_NS + (time > origin->start_ns ? (time - origin->start_ns) / 2000 : 0);
 }
 
@@ -578,6 +582,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		.cpu = window->cpu,
 		.start_ns = window->start_ns,
 		.clock = &window->clock,
+		.parted_ns = window->clock_parted_ns,
 	};
 
 	if (windows_note(&profile->windows, window->start_ns, window->end_ns))

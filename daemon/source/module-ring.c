@@ -103,7 +103,7 @@ static u32 interval_of(const struct speprof_window *w)
 
 static void hand_over(const struct speprof_window *w, const struct source_sink *sink)
 {
-	const struct source_window window = {
+	struct source_window window = {
 		.data = (const u8 *)w + w->data_offset,
 		.len = w->data_size,
 		.midr = w->midr,
@@ -125,6 +125,9 @@ static void hand_over(const struct speprof_window *w, const struct source_sink *
 		.clock = tick_clock_scale(w->tick_hz, w->start_ticks, w->start_ns),
 	};
 
+	/* An emulated SPU's ticks are no counter's. */
+	if (window.backend == BACKEND_HARDWARE)
+		window.clock_parted_ns = tick_clock_parted(&window.clock);
 	sink->window(sink->ctx, &window);
 }
 

@@ -126,6 +126,7 @@ int perf_aux_start(struct perf_aux *aux)
 	int r = aux->host->enable(aux->fd, true);
 
 	aux->on = r >= 0;
+	aux->anchor = tick_clock_now();
 	aux->armed_from = now_ns();
 	return r;
 }
@@ -181,7 +182,9 @@ static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 	window.lost_bytes = aux->lost_bytes;
 	window.flags = window_flags(record->flags);
 	/* Each time anew: CLOCK_MONOTONIC is slewed, the counter is not. */
-	window.clock = tick_clock_now();
+	window.clock = aux->anchor;
+	window.clock_parted_ns = tick_clock_parted(&aux->anchor);
+	aux->anchor = tick_clock_now();
 	aux->armed_from = window.end_ns;
 	aux->blind_ns = 0;
 	aux->lost_bytes = 0;

@@ -36,6 +36,7 @@ extern const struct perf_host perf_host_real;
  * @armed_from: since when the SPU may have been writing, ns
  * @blind_ns: until the next window, how long it certainly was not
  * @ran_ns: what the kernel said at perf_aux_is_dead() of how long it ran
+ * @anchor: the clock of its Timestamp packets, of when the last window was handed over
  * @trouble: of the source, where it is counted
  * @scratch: for a window that goes around the area's end
  * @untold: the ring had no room to tell of some window
@@ -51,6 +52,7 @@ struct perf_aux {
 	u64 blind_ns;
 	u64 lost_bytes;
 	u64 ran_ns;
+	struct tick_clock anchor;
 	struct source_trouble *trouble;
 	struct source_window window;
 	u32 cpu;

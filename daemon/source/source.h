@@ -62,6 +62,8 @@ struct tick_clock {
  * @backend: &enum backend
  * @unit: &enum sample_unit, of @interval
  * @clock: of its Timestamp packets
+ * @clock_parted_ns: by how much @clock, an anchor at the window's start, and the source's clock
+ *	had parted when the window was handed over; 0 if unknown
  * @decoder: the walk through a window that comes in parts, one call each, at @data: the
  *	sink goes on with it. NULL of a window that is there as a whole
  * @size: of a window in parts, what they all come to, unless the file shrinks
@@ -91,6 +93,7 @@ struct source_window {
 	u8 backend;
 	u8 unit;
 	struct tick_clock clock;
+	u32 clock_parted_ns;
 };
 
 #define WINDOW_WRITTEN_UNKNOWN UINT64_MAX

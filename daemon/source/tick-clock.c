@@ -3,6 +3,10 @@
 
 #include <time.h>
 
+/* Who is interrupted between two clocks finds them apart: that often it is tried again. */
+#define PARTED_TRIES	3
+#define PARTED_CLOSE_NS 2000
+
 struct tick_clock tick_clock_scale(u64 hz, u64 ticks, u64 ns)
 {
 	struct tick_clock clock = { .shift = 32 };
@@ -21,18 +25,50 @@ struct tick_clock tick_clock_scale(u64 hz, u64 ticks, u64 ns)
 }
 
 #ifdef __aarch64__
-struct tick_clock tick_clock_now(void)
+/* Both at once, unless something comes in between. */
+static u64 read_both(u64 *ret_ns)
 {
 	struct timespec ts;
-	u64 hz, ticks;
+	u64 ticks;
 
-	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	/* isb: the counter may be read ahead of what stands before it (D12.2.1). */
 	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
-	return tick_clock_scale(hz, ticks, (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec);
+	*ret_ns = (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+	return ticks;
+}
+
+struct tick_clock tick_clock_now(void)
+{
+	u64 hz, ns, ticks;
+
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+	ticks = read_both(&ns);
+	return tick_clock_scale(hz, ticks, ns);
+}
+
+u32 tick_clock_parted(const struct tick_clock *clock)
+{
+	u64 least = UINT32_MAX, ns, ticks, parted;
+
+	if (!clock->mult)
+		return 0;
+	for (int i = 0; i < PARTED_TRIES && least > PARTED_CLOSE_NS; i++) {
+		ticks = read_both(&ns);
+		parted = clock->zero +
+			 (u64)((unsigned __int128)ticks * clock->mult >> clock->shift) - ns;
+		if ((s64)parted < 0)
+			parted = -parted;
+		least = parted < least ? parted : least;
+	}
+	return least ? (u32)least : 1;
 }
 #else
+u32 tick_clock_parted(const struct tick_clock *clock __attribute__((unused)))
+{
+	return 0;
+}
+
 struct tick_clock tick_clock_now(void)
 {
 	return (struct tick_clock){ 0 };
