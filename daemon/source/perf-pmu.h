@@ -42,9 +42,9 @@ struct perf_pmu_place {
  */
 struct perf_pmu {
 	u32 type;
-	u64 interval_min;
 	bool ernd;
 	u8 unit;
+	u64 interval_min;
 	struct cpu_list cpus;
 	struct perf_pmu_place places[PERF_PMU_SETTINGS];
 };
