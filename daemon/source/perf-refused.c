@@ -24,18 +24,24 @@ const char *perf_refused_reason(void)
 #define REFUSED(level)                                                                          \
 	"perf_event_open is refused: kernel.perf_event_paranoid is " level " and this process " \
 	"has not CAP_PERFMON; run as root or lower it to 0"
+/* Debian's levels above the kernel's own: CAP_PERFMON does not count there. */
+#define REFUSED_ALWAYS(level)                                                                     \
+	"perf_event_open is refused: at kernel.perf_event_paranoid " level " it asks for "        \
+	"CAP_SYS_ADMIN, whatever else a process may do; lower it to 2 for one with CAP_PERFMON, " \
+	"as speprofd.service has, else to 0"
 	switch (paranoid_level()) {
 	case 1:
 		return REFUSED("1");
 	case 2:
 		return REFUSED("2");
 	case 3:
-		return REFUSED("3");
+		return REFUSED_ALWAYS("3");
 	case 4:
-		return REFUSED("4");
+		return REFUSED_ALWAYS("4");
 	default:
 		return "perf_event_open is refused by a security policy, although "
 		       "kernel.perf_event_paranoid allows it: look for a seccomp filter or an LSM";
 	}
+#undef REFUSED_ALWAYS
 #undef REFUSED
 }
