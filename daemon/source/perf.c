@@ -202,6 +202,7 @@ static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
 	snprintf(path, sizeof(path), "%s/online", p->host.cpus);
 	if (cpu_list_read(path, &online) < 0)
 		return;
+	p->source.trouble.cpus_stopped = 0;
 	for (u32 cpu = 0; cpu < p->count; cpu++) {
 		struct perf_aux *aux = &p->cpus[cpu];
 
@@ -213,6 +214,8 @@ static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
 			reopen_cpu(p, cpu, 0, sink);
 		else if (aux->fd < 0 && cpu_list_has(&online, cpu) && open_cpu(p, cpu) >= 0)
 			perf_aux_start(aux);
+		/* Another's perf record may have it. */
+		p->source.trouble.cpus_stopped += aux->fd < 0 && cpu_list_has(&online, cpu);
 	}
 }
 

@@ -628,8 +628,18 @@ static void test_hotplug(void **state)
 	}
 	assert_int_equal(e->control->aux_tail, 64);
 	assert_int_equal(e->opened, 1);
+	assert_int_equal(source->trouble.cpus_stopped, 0);
+	/* Somebody else had it first. */
+	kernel.refuse = EBUSY;
 	put_file(kernel.cpus, "online", "0-1\n");
+	for (int i = 0; i < 1000 && !source->trouble.cpus_stopped; i++) {
+		usleep(10000);
+		assert_int_equal(drain(source), 0);
+	}
+	assert_int_equal(source->trouble.cpus_stopped, 1);
+	kernel.refuse = 0;
 	until_opened(source, 1, 2);
+	assert_int_equal(source->trouble.cpus_stopped, 0);
 	assert_int_equal(e->enables, 1);
 	spu_writes(e, 3, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
