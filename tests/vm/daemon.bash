@@ -43,7 +43,12 @@ drop_in() {
 
 # view GROUP FILE: what D-Bus shows of it, and FILE.rows: samples, container, process, function, binary
 view() {
-	manager GetView ssu "$1" samples 1000 >"$2"
+	# Names are looked up by a helper process meanwhile.
+	for _ in $(seq 100); do
+		manager GetView ssu "$1" samples 1000 >"$2"
+		[[ $(figure "$2" names_pending) != 0 ]] || break
+		sleep 0.5
+	done
 	jq -r '.data[1][] | [.samples, .container, .process, .function, .binary] | map(.data // "") | @tsv' \
 		"$2" >"$2.rows"
 }
