@@ -253,23 +253,38 @@ int bus_call(struct bus *bus, const char *method)
 	return bus_ask(bus, method, NULL, NULL);
 }
 
+/* Takes over @reply, of @method. */
+static int bus_view_read(struct bus *bus, const char *method, sd_bus_message *reply,
+			 struct view *ret_view)
+{
+	struct view view;
+	int r = view_read(reply, &view);
+
+	sd_bus_message_unref(reply);
+	if (r < 0)
+		return bus_malformed(bus, method);
+	*ret_view = view;
+	return STATUS_OK;
+}
+
 int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
 	     struct view *ret_view)
 {
 	sd_bus_message *reply = NULL;
-	struct view view;
-	int r, status;
+	int status = bus_ask(bus, "GetView", &reply, "ssu", view_group_name(group),
+			     view_sort_name(sort), limit);
 
-	status = bus_ask(bus, "GetView", &reply, "ssu", view_group_name(group),
-			 view_sort_name(sort), limit);
-	if (status)
-		return status;
-	r = view_read(reply, &view);
-	sd_bus_message_unref(reply);
-	if (r < 0)
-		return bus_malformed(bus, "GetView");
-	*ret_view = view;
-	return STATUS_OK;
+	return status ? status : bus_view_read(bus, "GetView", reply, ret_view);
+}
+
+int bus_span_view(struct bus *bus, enum view_span span, enum view_group group,
+		  enum view_sort sort, u32 limit, struct view *ret_view)
+{
+	sd_bus_message *reply = NULL;
+	int status = bus_ask(bus, "GetWindow", &reply, "sssu", view_span_name(span),
+			     view_group_name(group), view_sort_name(sort), limit);
+
+	return status ? status : bus_view_read(bus, "GetWindow", reply, ret_view);
 }
 
 int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
@@ -316,23 +331,37 @@ static int fd_read(int fd, char **ret_text)
 	return 0;
 }
 
-int bus_summary(struct bus *bus, char **ret_json)
+/* Takes over @reply, of @method. */
+static int bus_text_read(struct bus *bus, const char *method, sd_bus_message *reply,
+			 char **ret_json)
 {
-	sd_bus_message *reply = NULL;
 	char *json = NULL;
-	int r, fd, status;
+	int r, fd;
 
-	status = bus_ask(bus, "DumpSummary", &reply, NULL);
-	if (status)
-		return status;
 	r = sd_bus_message_read(reply, "h", &fd);
 	if (r >= 0)
 		r = fd_read(fd, &json);
 	sd_bus_message_unref(reply);
 	if (r < 0)
-		return bus_malformed(bus, "DumpSummary");
+		return bus_malformed(bus, method);
 	*ret_json = json;
 	return STATUS_OK;
+}
+
+int bus_summary(struct bus *bus, char **ret_json)
+{
+	sd_bus_message *reply = NULL;
+	int status = bus_ask(bus, "DumpSummary", &reply, NULL);
+
+	return status ? status : bus_text_read(bus, "DumpSummary", reply, ret_json);
+}
+
+int bus_hot(struct bus *bus, u32 limit, char **ret_json)
+{
+	sd_bus_message *reply = NULL;
+	int status = bus_ask(bus, "DumpHot", &reply, "u", limit);
+
+	return status ? status : bus_text_read(bus, "DumpHot", reply, ret_json);
 }
 
 int bus_profile(struct bus *bus, u32 seconds, int *ret_fd)

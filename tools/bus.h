@@ -49,6 +49,13 @@ int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 li
 int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
 		   struct view *ret_view);
 
+/** bus_span_view() - GetWindow */
+int bus_span_view(struct bus *bus, enum view_span span, enum view_group group,
+		  enum view_sort sort, u32 limit, struct view *ret_view);
+
+/** bus_hot() - DumpHot; @ret_json is allocated */
+int bus_hot(struct bus *bus, u32 limit, char **ret_json);
+
 /** bus_summary() - DumpSummary; @ret_json is allocated */
 int bus_summary(struct bus *bus, char **ret_json);
 

@@ -20,7 +20,8 @@ static const struct verb verbs[] = {
 	{
 		.name = "top",
 		.synopsis =
-			"[-b] [-d SEC] [-n N] [-G GROUP] [-s SORT] [-c CONTAINER] [-p PID] [-j]",
+			"[-b] [-d SEC] [-n N] [-G GROUP] [-s SORT] [-c CONTAINER] [-p PID] [-j] "
+			"[--window WINDOW]",
 		.help = "the live view; -b prints it instead",
 		.run = top_run,
 	},
@@ -33,7 +34,8 @@ static const struct verb verbs[] = {
 	{
 		.name = "report",
 		.synopsis = "[-j] [[-i] FILE] [-G GROUP] [-s SORT] [-n N] [-c CONTAINER] [-p PID] "
-			    "[-C CPUS] [--midr MIDR] [--filter EXPRESSION]",
+			    "[-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--window WINDOW] "
+			    "[--lines] [--pages]",
 		.help = "the heaviest functions, processes or containers",
 		.run = report_run,
 	},

@@ -15,7 +15,9 @@ static const struct option long_options[] = {
 	{ "midr", required_argument, NULL, 'M' },   { "number", required_argument, NULL, 'n' },
 	{ "pid", required_argument, NULL, 'p' },    { "root", required_argument, NULL, 'R' },
 	{ "srcline", no_argument, NULL, 'S' },	    { "sort", required_argument, NULL, 's' },
-	{ "truth", required_argument, NULL, 'T' },  { NULL, 0, NULL, 0 },
+	{ "truth", required_argument, NULL, 'T' },  { "window", required_argument, NULL, 'W' },
+	{ "lines", no_argument, NULL, 'I' },	    { "pages", no_argument, NULL, 'P' },
+	{ NULL, 0, NULL, 0 },
 };
 
 static int options_number(const char *verb, int letter, const char *text, u32 max, u32 *ret)
@@ -159,6 +161,18 @@ static int options_one(const char *verb, int letter, struct options *options)
 		return 0;
 	case 'T':
 		return options_truth(verb, optarg, options);
+	case 'W':
+		if (view_span_parse(optarg, &options->window) < 0)
+			return say_fail(STATUS_USAGE,
+					"%s: --window \"%s\": 10s, 1m, 10m or start is wanted",
+					verb, optarg);
+		return 0;
+	case 'I':
+		options->lines = true;
+		return 0;
+	case 'P':
+		options->pages = true;
+		return 0;
 	default:
 		return STATUS_USAGE;
 	}

@@ -19,6 +19,8 @@
  * @filter: --filter: what counts of a recording, the caller's to free; NULL for everything
  * @pid: rows of this process only; 0 for all
  * @container: rows of this container only; NULL for all
+ * @window: --window: of what time; VIEW_SPAN_START if not given
+ * @lines, @pages: --lines, --pages: shared cache lines, pages and nodes, and no rows
  * @root: where doctor looks instead of "/"
  * @delay: seconds between two iterations
  */
@@ -38,13 +40,16 @@ struct options {
 	u64 midr;
 	bool cpus_given;
 	bool json;
+	enum view_span window;
+	bool lines;
+	bool pages;
 	bool batch;
 };
 
 /**
  * options_parse() - read the options of a verb; errors are said
  * @accept: the letters that the verb takes of "ijGsnpcCdb", 'R' for --root, 'T'
- *	for --truth, 'L' for --filter, 'F' if its recording may stand without -i
+ *	for --truth, 'W' for --window, 'I' and 'P' for --lines and --pages, 'L' for --filter, 'F' if its recording may stand without -i
  *
  * Return: 0, or an &enum status.
  */

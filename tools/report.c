@@ -3,6 +3,7 @@
  * speprof report: the heaviest rows, of a recording or of the daemon's profile.
  */
 #include "bus.h"
+#include "hot.h"
 #include "input.h"
 #include "options.h"
 #include "rows.h"
@@ -56,8 +57,12 @@ static int report_daemon(const struct options *options, struct view *ret_view)
 
 	if (status)
 		return status;
-	status = bus_view_named(bus, options->group, options->sort, rows_limit(options, BUS_ROWS),
-				ret_view);
+	if (options->window != VIEW_SPAN_START)
+		status = bus_span_view(bus, options->window, options->group, options->sort,
+				       rows_limit(options, BUS_ROWS), ret_view);
+	else
+		status = bus_view_named(bus, options->group, options->sort,
+					rows_limit(options, BUS_ROWS), ret_view);
 	bus_free(bus);
 	return status;
 }
@@ -77,12 +82,20 @@ int report_run(int argc, char **argv)
 {
 	struct options options;
 	struct view view = { 0 };
-	int status = options_parse(argc, argv, "ijGsnpcCMTFLS", &options);
+	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIP", &options);
 
 	if (status)
 		return status;
 	if (!options.number)
 		options.number = REPORT_ROWS;
+	if (options.lines || options.pages) {
+		status = hot_report(&options);
+		filter_free(options.filter);
+		return status;
+	}
+	if (options.input && options.window != VIEW_SPAN_START)
+		return say_fail(STATUS_USAGE,
+				"report: --window is of the daemon's profile, not of a recording");
 	status = options.input ? report_recording(&options, &view) : report_daemon(&options, &view);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		rows_filter(&view, &options, options.number);

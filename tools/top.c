@@ -23,7 +23,7 @@
  * @message: the last error, "" for none
  * @first: row at the top of the screen
  * @left: iterations to go, 0 without end
- * @whole: since sampling began, not the last interval
+ * @whole: since sampling began or the window of @options, not the last interval
  */
 struct live {
 	struct options options;
@@ -49,11 +49,20 @@ static struct format live_format(const struct options *options)
 	};
 }
 
+static int top_view(struct bus *bus, const struct options *options, u32 limit, struct view *ret)
+{
+	if (options->window != VIEW_SPAN_START)
+		return bus_span_view(bus, options->window, options->group, options->sort, limit,
+				     ret);
+	return bus_view(bus, options->group, options->sort, limit, ret);
+}
+
 /* From @before and @now to what is shown: the last interval, or all of it. */
 static void live_refresh(struct live *live)
 {
 	static const struct view nothing;
-	bool whole = live->whole || !live->now.header.running;
+	bool whole = live->whole || live->options.window != VIEW_SPAN_START ||
+		     !live->now.header.running;
 	struct view view;
 
 	if (delta_view(&live->now, whole ? &nothing : &live->before,
@@ -72,7 +81,7 @@ static int live_fetch(struct live *live)
 	struct view view;
 	int status;
 
-	status = bus_view(live->bus, live->options.group, live->options.sort, BUS_ROWS, &view);
+	status = top_view(live->bus, &live->options, BUS_ROWS, &view);
 	if (status) {
 		snprintf(live->message, sizeof(live->message), "%s", bus_error(live->bus));
 		return status;
@@ -101,6 +110,22 @@ static void live_regroup(struct live *live)
 	view_clear(&live->now);
 }
 
+/* The last interval, all since the start, the windows, and the last interval again. */
+static void live_rewindow(struct live *live, bool *ret_fetch)
+{
+	live->first = 0;
+	if (!live->whole) {
+		live->whole = true;
+		live_refresh(live);
+		return;
+	}
+	live->options.window = (live->options.window + 1) % VIEW_SPANS;
+	live->whole = live->options.window != VIEW_SPAN_START;
+	view_clear(&live->before);
+	view_clear(&live->now);
+	*ret_fetch = true;
+}
+
 static void live_hints(const struct live *live, FILE *out, const struct format *format)
 {
 	char text[256], fitted[TEXT_SIZE];
@@ -108,6 +133,7 @@ static void live_hints(const struct live *live, FILE *out, const struct format *
 	snprintf(text, sizeof(text),
 		 "q quit  g group: %s  s sort: %s  w %s  p %s  up/down scroll%s",
 		 view_group_name(live->options.group), view_sort_name(live->options.sort),
+		 live->options.window != VIEW_SPAN_START ? view_span_name(live->options.window) :
 		 live->whole ? "since start" : "last interval", live->paused ? "go on" : "pause",
 		 live->paused ? "  PAUSED" : "");
 	text_fit(*live->message ? live->message : text, format->width, false, fitted);
@@ -178,8 +204,7 @@ static bool live_key(struct live *live, int key, bool *ret_fetch)
 		live_refresh(live);
 		break;
 	case 'w':
-		live->whole = !live->whole;
-		live_refresh(live);
+		live_rewindow(live, ret_fetch);
 		break;
 	case 'p':
 	case ' ':
@@ -258,8 +283,10 @@ static int batch_once(struct options *options, struct bus *bus)
 	struct format format = live_format(options);
 	struct view view;
 	size_t height;
-	int status = bus_view_named(bus, options->group, options->sort,
-				    rows_limit(options, BUS_ROWS), &view);
+	int status = options->window != VIEW_SPAN_START ?
+			     top_view(bus, options, rows_limit(options, BUS_ROWS), &view) :
+			     bus_view_named(bus, options->group, options->sort, rows_limit(options, BUS_ROWS),
+					    &view);
 
 	if (status)
 		return status;
@@ -303,7 +330,7 @@ int top_run(int argc, char **argv)
 {
 	struct options options;
 	struct bus *bus;
-	int status = options_parse(argc, argv, "bdnGspcjTS", &options);
+	int status = options_parse(argc, argv, "bdnGspcjTSW", &options);
 
 	if (status)
 		return status;

@@ -41,6 +41,8 @@ int bus_session_error(sd_bus_error *error, int r, const char *session, const cha
 
 /* bus-view.c: of the session whose object is called */
 int bus_get_view(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_get_window(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_ledgers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *error);

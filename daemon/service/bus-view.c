@@ -7,36 +7,77 @@
 
 #include "view-bus.h"
 
-int bus_get_view(sd_bus_message *message, void *userdata, sd_bus_error *error)
+static int reply_view(sd_bus_message *message, struct bus *bus, struct worker_view *request,
+		      const char *group, const char *sort, sd_bus_error *error)
 {
-	struct bus *bus = userdata;
 	char session[SESSION_NAME_SIZE];
-	struct worker_view request = { .session = session };
 	sd_bus_message *reply = NULL;
-	const char *group, *sort;
 	int r;
 
-	r = sd_bus_message_read(message, "ssu", &group, &sort, &request.limit);
-	if (r < 0)
-		return r;
-	if (view_group_parse(group, &request.group) < 0)
+	if (view_group_parse(group, &request->group) < 0)
 		return bus_invalid(error, "group", group, "function, line, process or container");
-	if (view_sort_parse(sort, &request.sort) < 0)
+	if (view_sort_parse(sort, &request->sort) < 0)
 		return bus_invalid(error, "sort", sort, "samples, latency, dram or remote");
-	r = bus_check_limit(request.limit, error);
+	r = bus_check_limit(request->limit, error);
 	if (r < 0)
 		return r;
 	bus_session_of(sd_bus_message_get_path(message), session);
-	r = worker_call(bus->worker, worker_view, &request);
+	request->session = session;
+	r = worker_call(bus->worker, worker_view, request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
 	r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
-		r = view_append(reply, &request.view);
+		r = view_append(reply, &request->view);
 	if (r >= 0)
 		r = sd_bus_send(NULL, reply, NULL);
 	sd_bus_message_unref(reply);
-	view_clear(&request.view);
+	view_clear(&request->view);
+	return r;
+}
+
+int bus_get_view(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct worker_view request = { .span = VIEW_SPAN_START };
+	const char *group, *sort;
+	int r;
+
+	r = sd_bus_message_read(message, "ssu", &group, &sort, &request.limit);
+	return r < 0 ? r : reply_view(message, userdata, &request, group, sort, error);
+}
+
+int bus_get_window(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	const char *span, *group, *sort;
+	struct worker_view request;
+	int r;
+
+	r = sd_bus_message_read(message, "sssu", &span, &group, &sort, &request.limit);
+	if (r < 0)
+		return r;
+	if (view_span_parse(span, &request.span) < 0)
+		return bus_invalid(error, "window", span, "start, 10s, 1m or 10m");
+	return reply_view(message, userdata, &request, group, sort, error);
+}
+
+int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	char session[SESSION_NAME_SIZE];
+	struct worker_hot request = { .session = session };
+	int r;
+
+	r = sd_bus_message_read(message, "u", &request.limit);
+	if (r >= 0)
+		r = bus_check_limit(request.limit, error);
+	if (r < 0)
+		return r;
+	bus_session_of(sd_bus_message_get_path(message), session);
+	r = worker_call(bus->worker, worker_hot, &request);
+	if (r < 0)
+		return bus_session_error(error, r, session, NULL);
+	r = bus_reply_memfd(message, "speprof-hot", request.text, strlen(request.text));
+	free(request.text);
 	return r;
 }
 

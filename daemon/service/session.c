@@ -200,18 +200,31 @@ int session_rule_new(const struct filter_lists *lists, const char *expression, c
 	return 0;
 }
 
+static void nodes_free(struct nodes *nodes)
+{
+	if (nodes)
+		nodes_deinit(nodes);
+	free(nodes);
+}
+
 int session_init(struct session *session, const struct session_config *config,
 		 struct attributor *attributor)
 {
-	const struct profile_config profile = { .filter = config->rule->filter };
+	struct profile_config profile = { .filter = config->rule->filter, .windows = true };
 	struct session made = { 0 };
 	int r;
 
 	if (!session_name_valid(config->name))
 		return -EINVAL;
-	r = profile_new(&profile, attributor, &made.profile);
-	if (r < 0)
+	made.nodes = calloc(1, sizeof(*made.nodes));
+	profile.nodes = made.nodes;
+	r = made.nodes ? nodes_read("/sys", made.nodes) : -ENOMEM;
+	if (r >= 0)
+		r = profile_new(&profile, attributor, &made.profile);
+	if (r < 0) {
+		nodes_free(made.nodes);
 		return r;
+	}
 	snprintf(made.name, sizeof(made.name), "%s", config->name);
 	made.feed = config->feed;
 	made.rule = config->rule;
@@ -229,6 +242,7 @@ void session_deinit(struct session *session)
 		session_stop(session);
 	}
 	profile_free(session->profile);
+	nodes_free(session->nodes);
 	session_rule_free(session->rule);
 	feed_put(session->feed);
 	*session = (struct session){ 0 };

@@ -133,6 +133,7 @@ struct session_config {
  * @ran_ns: how long it ran before, since the last reset
  * @epoch: a random number, another one after each reset
  * @cost_ns: CPU time of this process at the last reset
+ * @nodes: of this machine, for the profile
  */
 struct session {
 	char name[SESSION_NAME_SIZE];
@@ -145,6 +146,7 @@ struct session {
 	u64 ran_ns;
 	u64 epoch;
 	u64 cost_ns;
+	struct nodes *nodes;
 };
 
 /**

@@ -346,7 +346,7 @@ int worker_view(struct worker_state *state, void *arg)
 	struct session *session = worker_session(state, request->session);
 	struct view_header *header = &request->view.header;
 	struct attributor_stats stats;
-	u64 duration;
+	u64 duration, spanned;
 	int r;
 
 	if (!session)
@@ -354,17 +354,38 @@ int worker_view(struct worker_state *state, void *arg)
 	if (session->running)
 		drain_feed(state, session->feed);
 	duration = session_duration(session);
-	r = profile_view(session->profile, state->symbols, true, request->group, request->sort,
-			 request->limit, &request->view);
+	if (request->span == VIEW_SPAN_START)
+		r = profile_view(session->profile, state->symbols, true, request->group,
+				 request->sort, request->limit, &request->view);
+	else
+		r = profile_span_view(session->profile, state->symbols, true, request->span,
+				      request->group, request->sort, request->limit,
+				      session->running ? now_ns(CLOCK_MONOTONIC) : 0,
+				      &request->view);
 	if (r < 0)
 		return r;
+	spanned = header->duration_ns;
 	attributor_stats(state->attributor, &stats);
 	header->task_events_lost = stats.events_lost;
 	snprintf(header->tasks, sizeof(header->tasks), "%s", task_events_name(state->told.kind));
 	snprintf(header->tasks_reason, sizeof(header->tasks_reason), "%s", state->told.reason);
 	session_header(session, header);
-	header->duration_ns = duration;
+	if (request->span == VIEW_SPAN_START)
+		header->duration_ns = duration;
+	else
+		header->duration_ns = spanned;
 	return 0;
+}
+
+int worker_hot(struct worker_state *state, void *arg)
+{
+	struct worker_hot *request = arg;
+	struct session *session = worker_session(state, request->session);
+
+	if (!session)
+		return -ENOENT;
+	return profile_hot_json(session->profile, state->symbols, true, request->limit,
+				&request->text);
 }
 
 /* Run the call that waits, if one does; returns whether to end. */

@@ -110,11 +110,20 @@ int worker_change(struct worker_state *state, void *arg);
 /** struct worker_view - argument of worker_view(); @session as above */
 struct worker_view {
 	const char *session;
+	enum view_span span;
 	enum view_group group;
 	enum view_sort sort;
 	u32 limit;
 	struct view view;
 };
 int worker_view(struct worker_state *state, void *arg); /* struct worker_view */
+
+/** struct worker_hot - argument of worker_hot(): profile_hot_json(); @text is allocated */
+struct worker_hot {
+	const char *session;
+	u32 limit;
+	char *text;
+};
+int worker_hot(struct worker_state *state, void *arg);
 
 #endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* People get their text from the same JSON that scripts get: there is one truth. */
+#include "hot.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bus.h"
+#include "input.h"
+#include "say.h"
+#include "text.h"
+
+static u64 number(json_object *from, const char *key)
+{
+	return json_object_get_uint64(json_object_object_get(from, key));
+}
+
+static const char *string(json_object *from, const char *key)
+{
+	const char *s = json_object_get_string(json_object_object_get(from, key));
+
+	return s ? s : "-";
+}
+
+static void print_place(json_object *o)
+{
+	char name[TEXT_SIZE], fitted[TEXT_SIZE];
+
+	snprintf(name, sizeof(name), "%s %s(%" PRIu64 ") %s", string(o, "container"),
+		 string(o, "process"), number(o, "pid"), string(o, "function"));
+	text_fit(name, 60, false, fitted);
+	printf("%s\n", fitted);
+}
+
+static void print_line(json_object *line)
+{
+	json_object *sharers = json_object_object_get(line, "sharers");
+	bool suspected = json_object_get_boolean(json_object_object_get(line, "suspected"));
+	char address[TEXT_SIZE];
+	u64 samples = number(line, "samples");
+
+	text_fit(string(line, "address"), 18, false, address);
+	printf("%-18s %-8s %-5s%s %4" PRIu64 " CPUs  %8" PRIu64 " loads %8" PRIu64 " stores %8" PRIu64
+	       " snooped  %5" PRIu64 " cycles\n",
+	       address, string(line, "space"), string(line, "sharing"), suspected ? "?" : " ",
+	       number(line, "cpus"), number(line, "loads"), number(line, "stores"),
+	       number(line, "snooped"), samples ? number(line, "latency_sum") / samples : 0);
+	for (size_t i = 0; sharers && i < json_object_array_length(sharers); i++) {
+		json_object *s = json_object_array_get_idx(sharers, i);
+
+		printf("    CPU %-4" PRIu64 " +%-2" PRIu64 " %8" PRIu64 " samples %8" PRIu64
+		       " stores  ",
+		       number(s, "cpu"), number(s, "offset"), number(s, "samples"),
+		       number(s, "stores"));
+		print_place(s);
+	}
+}
+
+static void print_lines(json_object *root)
+{
+	json_object *lines = json_object_object_get(root, "lines");
+	size_t count = lines ? json_object_array_length(lines) : 0;
+
+	printf("cache lines that several threads use: sharing is true at the same offset, false at others;\n"
+	       "\"?\": suspected, no sample says that another cache had the line\n");
+	for (size_t i = 0; i < count; i++)
+		print_line(json_object_array_get_idx(lines, i));
+	if (!count)
+		puts("  none");
+}
+
+static const char *node_text(json_object *from, const char *key, char *to, size_t size)
+{
+	json_object *node = json_object_object_get(from, key);
+
+	snprintf(to, size, node ? "%" PRIu64 : "?", node ? json_object_get_uint64(node) : 0);
+	return to;
+}
+
+static void print_pages(json_object *root)
+{
+	json_object *pages = json_object_object_get(root, "pages");
+	json_object *nodes = json_object_object_get(root, "nodes");
+	size_t count = pages ? json_object_array_length(pages) : 0;
+	char from[8], to[8];
+
+	puts("nodes: accesses that missed the first level cache, by physical address");
+	for (size_t i = 0; nodes && i < json_object_array_length(nodes); i++) {
+		json_object *n = json_object_array_get_idx(nodes, i);
+		u64 samples = number(n, "samples");
+
+		printf("  CPUs of node %s to memory of node %s  %10" PRIu64 " samples %10" PRIu64
+		       " DRAM  %5" PRIu64 " cycles\n",
+		       node_text(n, "cpu_node", from, sizeof(from)),
+		       node_text(n, "memory_node", to, sizeof(to)), samples, number(n, "dram"),
+		       samples ? number(n, "latency_sum") / samples : 0);
+	}
+	puts("pages");
+	for (size_t i = 0; i < count; i++) {
+		json_object *p = json_object_array_get_idx(pages, i);
+
+		printf("  %-18s node %-2s %8" PRIu64 " samples %8" PRIu64 " DRAM %8" PRIu64
+		       " from other nodes  ",
+		       string(p, "address"), node_text(p, "node", to, sizeof(to)),
+		       number(p, "samples"), number(p, "dram"), number(p, "other_node"));
+		print_place(p);
+	}
+	if (!count)
+		puts("  none: records without physical addresses, which are sampled by request only");
+}
+
+static int hot_recording(const struct options *options, char **ret_text)
+{
+	struct symbols *symbols = NULL;
+	struct input input;
+	int status, r;
+
+	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
+			    options->midr, options->filter, &input);
+	if (status == STATUS_OK || status == STATUS_DAMAGED) {
+		r = input_symbols(&symbols);
+		if (r >= 0)
+			r = profile_hot_json(input.profile, symbols, false, options->number,
+					     ret_text);
+		if (r < 0)
+			status = say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+		symbols_free(symbols);
+	}
+	input_deinit(&input);
+	return status;
+}
+
+static int hot_daemon(const struct options *options, char **ret_text)
+{
+	struct bus *bus;
+	int status = bus_new(&bus);
+
+	if (status)
+		return status;
+	status = bus_hot(bus, options->number, ret_text);
+	bus_free(bus);
+	return status;
+}
+
+/* What was not asked for is left out. */
+static int hot_print(const char *text, const struct options *options)
+{
+	json_object *root = json_tokener_parse(text);
+
+	if (!root)
+		return say_fail(STATUS_FAILED, "report: what is hot does not read as JSON");
+	if (!options->lines)
+		json_object_object_del(root, "lines");
+	if (!options->pages) {
+		json_object_object_del(root, "pages");
+		json_object_object_del(root, "nodes");
+	}
+	if (options->json) {
+		puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
+								  JSON_C_TO_STRING_NOSLASHESCAPE));
+	} else {
+		if (options->lines)
+			print_lines(root);
+		if (options->pages)
+			print_pages(root);
+	}
+	json_object_put(root);
+	return STATUS_OK;
+}
+
+int hot_report(const struct options *options)
+{
+	char *text = NULL;
+	int status = options->input ? hot_recording(options, &text) : hot_daemon(options, &text);
+
+	if (text) {
+		int printed = hot_print(text, options);
+
+		if (status == STATUS_OK)
+			status = printed;
+	}
+	free(text);
+	return status;
+}
