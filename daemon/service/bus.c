@@ -11,6 +11,7 @@
 
 #include "bus-metrics.h"
 #include "bus-profile.h"
+#include "bus-signal.h"
 
 /* What properties show; read on the worker's thread as all of its state. */
 struct facts {
@@ -308,6 +309,16 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD_WITH_ARGS("DumpProfile", SD_BUS_ARGS("u", seconds),
 				SD_BUS_RESULT("h", pprof, "s", backend), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_SIGNAL_WITH_ARGS("Fault",
+				SD_BUS_ARGS("s", last, "t", faults, "u", cpus_stopped, "t", left_out),
+				0),
+	SD_BUS_SIGNAL_WITH_ARGS("Throttled", SD_BUS_ARGS("t", times, "t", left_out), 0),
+	SD_BUS_SIGNAL_WITH_ARGS(
+		"ContainerAdded",
+		SD_BUS_ARGS("s", name, "s", runtime, "s", path, "t", left_out), 0),
+	SD_BUS_SIGNAL_WITH_ARGS(
+		"ContainerRemoved",
+		SD_BUS_ARGS("s", name, "s", runtime, "s", path, "t", left_out), 0),
 	SD_BUS_PROPERTY("Version", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Source", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("SourceReason", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
@@ -372,6 +383,8 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 		r = sd_bus_request_name(bus->bus, BUS_NAME, 0);
 	if (r >= 0)
 		r = sd_bus_attach_event(bus->bus, event, SD_EVENT_PRIORITY_NORMAL);
+	if (r >= 0)
+		r = bus_watch_new(bus, event, &bus->watch);
 	if (r < 0)
 		bus_deinit(bus);
 	return r;
@@ -380,6 +393,7 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 void bus_deinit(struct bus *bus)
 {
 	bus_profiles_end(bus);
+	bus->watch = bus_watch_free(bus->watch);
 	bus_queue_deinit(&bus->queue);
 	access_deinit(&bus->access);
 	sd_bus_flush_close_unref(bus->bus);
