@@ -409,13 +409,12 @@ static int compressed(const struct proto *proto, int fd)
 	return error ? error : r == Z_STREAM_END ? 0 : -EIO;
 }
 
-/* A profile is written once: what is not known by then has no name in it. */
-static void ask_names(const struct writer *w)
+void pprof_ask(struct pprof *pprof, struct symbols *symbols)
 {
-	struct attributor *attributor = w->pprof->attributor;
+	struct attributor *attributor = pprof->attributor;
 
 	for (u32 i = 0; i < PPROF_ENTRIES; i++) {
-		const struct pprof_entry *e = &w->pprof->entries[i];
+		const struct pprof_entry *e = &pprof->entries[i];
 		const struct attribute_process *process =
 			attributor_process(attributor, e->process);
 		struct attribute_place place;
@@ -424,9 +423,14 @@ static void ask_names(const struct writer *w)
 		if (e->value[PPROF_SAMPLES] &&
 		    (!process || process->generation == e->generation) &&
 		    attributor_place(attributor, e->process, e->pc, e->kernel, &place))
-			symbols_key(w->symbols, process ? process->pid : 0, &place, w->pprof->live,
-				    &key);
+			symbols_key(symbols, process ? process->pid : 0, &place, pprof->live, &key);
 	}
+}
+
+/* A profile is written once: what is not known by then has no name in it. */
+static void ask_names(const struct writer *w)
+{
+	pprof_ask(w->pprof, w->symbols);
 	if (!symbols_settle(w->symbols))
 		symbols_wait(w->symbols, NAMES_MS);
 }

@@ -50,6 +50,9 @@ struct pprof_facts {
 int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_facts *facts,
 		int fd);
 
+/** pprof_ask() - begin to look up the names of what was sampled so far: waits for nothing */
+void pprof_ask(struct pprof *pprof, struct symbols *symbols);
+
 /** pprof_samples() - how many were counted, and @ret_others of them without place, for want of room */
 u64 pprof_samples(const struct pprof *pprof, u64 *ret_others);
 

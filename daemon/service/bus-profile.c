@@ -13,6 +13,8 @@
 /**
  * struct bus_profile - one that is being taken
  * @pprof: of the worker's thread
+ * @half_usec: half of its time: then names are asked for, to be there in the end
+ * @halves: those that are left
  * @fd: where it is written to, in the end
  */
 struct bus_profile {
@@ -22,6 +24,8 @@ struct bus_profile {
 	struct pprof *pprof;
 	struct pprof_facts facts;
 	u64 began_ns;
+	u64 half_usec;
+	unsigned int halves;
 	int fd;
 };
 
@@ -53,6 +57,15 @@ static int profile_finish(struct worker_state *state, void *arg)
 	worker_drain(state, worker_session(state, NULL));
 	profile->facts.duration_ns = now_ns(CLOCK_MONOTONIC) - profile->began_ns;
 	return pprof_write(profile->pprof, state->symbols, &profile->facts, profile->fd);
+}
+
+static int profile_ask(struct worker_state *state, void *arg)
+{
+	struct bus_profile *profile = arg;
+
+	worker_drain(state, worker_session(state, NULL));
+	pprof_ask(profile->pprof, state->symbols);
+	return 0;
 }
 
 static int profile_drop(struct worker_state *state __attribute__((unused)), void *arg)
@@ -103,12 +116,17 @@ static int profile_seal(struct bus_profile *profile)
 	return 0;
 }
 
-static int on_end(sd_event_source *source __attribute__((unused)),
-		  uint64_t now __attribute__((unused)), void *userdata)
+static int on_half(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
 {
 	struct bus_profile *profile = userdata;
-	int r = profile_seal(profile);
+	int r;
 
+	if (--profile->halves) {
+		worker_call(profile->bus->worker, profile_ask, profile);
+		r = sd_event_source_set_time_relative(source, profile->half_usec);
+		return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	}
+	r = profile_seal(profile);
 	if (r >= 0)
 		sd_bus_reply_method_return(profile->request, "hs", profile->fd,
 					   profile->facts.backend == BACKEND_EMULATED ? "emulated" :
@@ -128,12 +146,17 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *request, u32 seconds
 
 	if (!profile)
 		return -ENOMEM;
-	*profile = (struct bus_profile){ .bus = bus, .fd = -1 };
+	*profile = (struct bus_profile){
+		.bus = bus,
+		.half_usec = seconds * 500000ULL,
+		.halves = 2,
+		.fd = -1,
+	};
 	profile->request = sd_bus_message_ref(request);
 	r = worker_call(bus->worker, profile_begin, profile);
 	if (r >= 0)
 		r = sd_event_add_time_relative(sd_bus_get_event(bus->bus), &profile->timer,
-					       CLOCK_MONOTONIC, seconds * 1000000ULL, 0, on_end,
+					       CLOCK_MONOTONIC, profile->half_usec, 0, on_half,
 					       profile);
 	if (r < 0) {
 		bus_profile_free(profile);
