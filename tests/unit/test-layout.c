@@ -2,7 +2,7 @@
 /* The fast path and the general path agree, on good, odd and damaged windows. */
 #include "test.h"
 
-#include "layout.h"
+#include "layout-twin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,79 +17,24 @@ static u64 random_next(void)
 	return random_state;
 }
 
-static bool samples_equal(const struct spe_sample *a, const struct spe_sample *b)
+static void agree(const char *difference)
 {
-	return a->present == b->present && !memcmp(a->address, b->address, sizeof(a->address)) &&
-	       a->events == b->events && a->timestamp == b->timestamp &&
-	       !memcmp(a->context, b->context, sizeof(a->context)) &&
-	       !memcmp(a->counter, b->counter, sizeof(a->counter)) && a->source == b->source &&
-	       a->op_class == b->op_class && a->op_subclass == b->op_subclass &&
-	       a->events_size == b->events_size && a->source_size == b->source_size &&
-	       a->size == b->size && a->raw == b->raw;
+	if (difference)
+		fail_msg("%s", difference);
 }
 
 /* Walk @buf both ways; returns how many records there were. */
 static u64 walk_both(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
 {
-	const struct spe_decoder_config config = { .align = align };
-	struct spe_decoder general, fast;
-	struct spe_sample want, got;
-	struct spe_range range_want, range_got;
-	enum spe_decode r;
+	u64 records = 0;
 
-	spe_decoder_init(&general, &config, buf, len);
-	spe_decoder_init(&fast, &config, buf, len);
-	do {
-		memset(&got, 0xee, sizeof(got));
-		r = spe_decoder_next(&general, &want, &range_want);
-		assert_int_equal(spe_decoder_next_fast(&fast, layouts, &got, &range_got), r);
-		assert_int_equal(fast.pos, general.pos);
-		if (r == SPE_DECODE_SAMPLE)
-			assert_true(samples_equal(&want, &got));
-		if (r == SPE_DECODE_SUSPECT)
-			assert_true(range_want.offset == range_got.offset &&
-				    range_want.size == range_got.size);
-	} while (r != SPE_DECODE_END);
-	assert_memory_equal(&general.ledger, &fast.ledger, sizeof(general.ledger));
-	assert_int_equal(general.starts, fast.starts);
-	assert_int_equal(general.first, fast.first);
-	return fast.ledger.records;
+	agree(twin_walk(buf, len, align, layouts, &records));
+	return records;
 }
 
-/* The same by runs: records, suspect ranges and the ledger at the end. */
 static void walk_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
 {
-	const struct spe_decoder_config config = { .align = align };
-	struct spe_range range_want, range_got;
-	struct spe_decoder general, fast;
-	struct spe_sample want, got;
-	struct spe_run run;
-	enum spe_decode r;
-
-	spe_decoder_init(&general, &config, buf, len);
-	spe_decoder_init(&fast, &config, buf, len);
-	do {
-		r = spe_decoder_next_run(&fast, layouts, &run, &got, &range_got);
-		if (r == SPE_DECODE_RUN)
-			assert_in_range(run.count, 1, SPE_RUN);
-		for (unsigned int i = 0; r == SPE_DECODE_RUN && i < run.count; i++) {
-			memset(&got, 0xee, sizeof(got));
-			spe_run_sample(layouts, &run, i, &got);
-			assert_int_equal(spe_decoder_next(&general, &want, NULL), SPE_DECODE_SAMPLE);
-			assert_true(samples_equal(&want, &got));
-		}
-		if (r == SPE_DECODE_RUN)
-			continue;
-		assert_int_equal(spe_decoder_next(&general, &want, &range_want), r);
-		if (r == SPE_DECODE_SAMPLE)
-			assert_true(samples_equal(&want, &got));
-		if (r == SPE_DECODE_SUSPECT)
-			assert_true(range_want.offset == range_got.offset &&
-				    range_want.size == range_got.size);
-	} while (r != SPE_DECODE_END);
-	assert_memory_equal(&general.ledger, &fast.ledger, sizeof(general.ledger));
-	assert_int_equal(general.starts, fast.starts);
-	assert_int_equal(general.first, fast.first);
+	agree(twin_runs(buf, len, align, layouts));
 }
 
 /* Any set of fields, any sizes. */

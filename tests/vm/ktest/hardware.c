@@ -240,6 +240,60 @@ static void record_raw(void)
 	close(session);
 }
 
+/* Whether all pages that are mapped at @address are of @node, by /proc/self/numa_maps. */
+static bool is_of_node(const void *address, unsigned int node)
+{
+	FILE *file = fopen("/proc/self/numa_maps", "re");
+	char line[512], start[32], wanted[16];
+	const char *found = NULL;
+
+	check(file, "%s", strerror(errno));
+	snprintf(start, sizeof(start), "%08lx ", (unsigned long)address);
+	snprintf(wanted, sizeof(wanted), " N%u=", node);
+	while (!found && fgets(line, sizeof(line), file))
+		if (!strncmp(line, start, strlen(start)))
+			found = line;
+	fclose(file);
+	check(found, "%s", start);
+	found = strstr(line, " N");
+	return found && !strncmp(found, wanted, strlen(wanted)) && !strstr(found + 1, " N");
+}
+
+static unsigned int node_of_cpu(unsigned int cpu)
+{
+	char path[80];
+	unsigned int node;
+
+	for (node = 0; node < 64; node++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpu%u", node, cpu);
+		if (!access(path, F_OK))
+			return node;
+	}
+	check(0, "CPU %u has no node", cpu);
+	return 0;
+}
+
+/* A machine of two nodes: what an SPU writes, and what is read with it, is of its CPU's. */
+static void rings_are_of_their_node(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int session = ksession_new(&config);
+	unsigned int cpu, nodes = 0;
+
+	for (cpu = 0; cpu < kcpus(); cpu++) {
+		unsigned int node = node_of_cpu(cpu);
+		struct kring ring;
+
+		kring_open(session, cpu, &ring);
+		check(is_of_node(ring.data, node) && is_of_node(ring.events, node) &&
+		      is_of_node(ring.control, node), "CPU %u, node %u", cpu, node);
+		nodes |= 1U << node;
+		kring_close(&ring);
+	}
+	check(nodes == 3, "this is for machines of two nodes");
+	close(session);
+}
+
 /* A session that outlives this program, for the end of the system to meet. */
 static void left_running(void)
 {
@@ -260,6 +314,7 @@ const struct ktest ktests_hardware[] = {
 	{ "power-goes-and-comes", power_goes_and_comes, .hardware = true },
 	{ "spurious-interrupts-are-nothing", spurious_interrupts_are_nothing, .hardware = true },
 	{ "cpus-may-differ", cpus_may_differ, .on_request = true },
+	{ "rings-are-of-their-node", rings_are_of_their_node, .on_request = true },
 	{ "record-raw", record_raw, .on_request = true },
 	{ "left-running", left_running, .on_request = true },
 	{ 0 },
