@@ -34,10 +34,11 @@ def argv_of(kernel, initrd):
     if kernel.build and (kernel.build / "arch" / "um").is_dir():
         return [str(kernel.image), "mem=512M", f"initrd={initrd}", "con=null", "console=tty0",
                 "con0=null,fd:1", "ssl=null", *common.split()]
-    accel = guest.accelerator()
-    return ["qemu-system-x86_64", *guest.ACCELERATION[accel], "-smp", "2", "-m", "1024",
-            "-machine", "q35", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-            "-serial", "stdio", "-kernel", str(kernel.image), "-initrd", str(initrd),
+    accel = guest.accelerator("amd64")
+    return ["qemu-system-x86_64", *guest.ACCELERATION[accel], "-cpu", guest.amd64_cpu(accel),
+            "-smp", "2", "-m", "1024", "-machine", "q35", "-nodefaults", "-no-user-config",
+            "-display", "none", "-no-reboot", "-serial", "stdio",
+            "-kernel", str(kernel.image), "-initrd", str(initrd),
             "-append", f"{guest.PATIENCE} console=ttyS0 {common}"]
 
 

@@ -129,11 +129,15 @@ def memory_nodes(machine):
     return argv
 
 
+def amd64_cpu(accel):
+    """What -cpu is told under ACCEL."""
+    return "host" if accel == "kvm" else "max,la57=off"
+
+
 def machine_amd64(machine, out_dir):
     # With the older machine type a kernel with kmemleak spends 40 s in ACPI's interpreter.
-    cpu = "host" if machine.accel == "kvm" else "max,la57=off"
-    return ["qemu-system-x86_64", *ACCELERATION[machine.accel], "-cpu", cpu, "-smp", machine.smp,
-            "-m", machine.mem, "-machine", "q35", *memory_nodes(machine),
+    return ["qemu-system-x86_64", *ACCELERATION[machine.accel], "-cpu", amd64_cpu(machine.accel),
+            "-smp", machine.smp, "-m", machine.mem, "-machine", "q35", *memory_nodes(machine),
             "-nodefaults", "-no-user-config",
             "-serial", f"file:{out_dir / 'console.log'}",
             "-serial", f"file:{out_dir / 'live.log'}"], "ttyS0"
