@@ -230,7 +230,7 @@ void elf_read_head(Elf *elf, struct elf_object *o)
 
 int elf_load(int fd, struct elf_object *o)
 {
-	Elf *elf;
+	Elf *elf = NULL;
 	int r = elf_open(fd, &elf);
 
 	if (r < 0)

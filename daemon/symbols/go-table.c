@@ -227,7 +227,7 @@ static const char *file_name(const struct go_table *t, u64 function, u32 number,
 bool go_table_line(const struct go_table *t, u64 pc, const char **ret_file, size_t *ret_len,
 		   u32 *ret_line)
 {
-	u64 entry, function;
+	u64 entry = 0, function = 0;
 	u32 files, lines;
 	s32 file, line;
 

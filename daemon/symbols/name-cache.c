@@ -23,12 +23,15 @@ static u64 file_memory(const struct name_file *f)
 
 static void file_clear(struct name_cache *c, struct name_file *f)
 {
+	u32 generation = f->generation;
+
 	c->memory -= file_memory(f);
 	free(f->range);
 	free(f->line);
 	free(f->text);
 	free(f->intern);
-	*f = (struct name_file){ .generation = f->generation };
+	memset(f, 0, sizeof(*f));
+	f->generation = generation;
 }
 
 void name_cache_deinit(struct name_cache *c)
@@ -114,27 +117,29 @@ struct name_ref name_cache_path(struct name_cache *c, u64 path, u64 inode)
 	return (struct name_ref){ 0 };
 }
 
-/* Room for @more beyond @count of @size bytes each; false if the budget has none. */
-static bool file_grow(struct name_cache *c, struct name_file *f, void **array, u32 count, u32 *room,
-		      u32 more, size_t size)
+/*
+ * @array, with room for @more beyond @count of @size bytes each, maybe elsewhere; NULL, and all
+ * stays as it was, if the budget has none.
+ */
+static void *file_grow(struct name_cache *c, const struct name_file *f, void *array, u32 count,
+		       u32 *room, u32 more, size_t size)
 {
 	u64 wanted = *room ? *room : 64;
 	void *grown;
 
-	if (more <= *room - count)
-		return true;
+	if (array && more <= *room - count)
+		return array;
 	while (wanted - count < more)
 		wanted *= 2;
 	/* Half of all at most, lest one file drive the others out. */
 	if (wanted > UINT32_MAX || file_memory(f) + (wanted - *room) * size > c->budget / 2)
-		return false;
-	grown = realloc(*array, wanted * size);
+		return NULL;
+	grown = reallocarray(array, wanted, size);
 	if (!grown)
-		return false;
+		return NULL;
 	c->memory += (wanted - *room) * size;
-	*array = grown;
 	*room = (u32)wanted;
-	return true;
+	return grown;
 }
 
 static u32 hash(const char *text)
@@ -191,9 +196,11 @@ static bool text_add(struct name_cache *c, struct name_file *f, const char *text
 	if (!*slot) {
 		u32 at = f->text_len ? f->text_len : 1;
 
-		if (!file_grow(c, f, (void **)&f->text, f->text_len, &f->text_room, (u32)len + 1,
-			       1))
+		char *grown = file_grow(c, f, f->text, f->text_len, &f->text_room, (u32)len + 1, 1);
+
+		if (!grown)
 			return false;
+		f->text = grown;
 		f->text[0] = '\0';
 		memcpy(f->text + at, text, len);
 		f->text_len = at + (u32)len;
@@ -250,18 +257,19 @@ const struct name_line *name_file_line(const struct name_file *f, u64 address)
 }
 
 /* Cut to what those that were there, @known and sorted, leave of it around @address. */
-static bool range_cut(const struct name_file *f, u32 known, u64 address, struct name_range *r)
+static bool range_cut(const struct name_range *range, u32 known, u64 address, struct name_range *r)
 {
-	u32 above = ranges_above(f->range, known, address);
-	const struct name_range *before = above ? &f->range[above - 1] : NULL;
+	u32 above = ranges_above(range, known, address);
+	u64 end;
 
-	if (before && address - before->start < before->size)
+	if (above && address - range[above - 1].start < range[above - 1].size)
 		return false;
-	if (above < known && f->range[above].start - r->start < r->size)
-		r->size = f->range[above].start - r->start;
-	if (before && before->start + before->size > r->start) {
-		r->size -= before->start + before->size - r->start;
-		r->start = before->start + before->size;
+	if (above < known && range[above].start - r->start < r->size)
+		r->size = range[above].start - r->start;
+	end = above ? range[above - 1].start + range[above - 1].size : 0;
+	if (end > r->start) {
+		r->size -= end - r->start;
+		r->start = end;
 	}
 	return true;
 }
@@ -272,10 +280,13 @@ static bool names_add(struct name_cache *c, struct name_file *f,
 	const struct symbol_name *name = symbol_reply_names(reply);
 	const char *text = symbol_reply_text(reply);
 	u32 known = f->ranges, at = 0;
+	struct name_range *grown;
 
-	if (!file_grow(c, f, (void **)&f->range, f->ranges, &f->ranges_room, reply->count,
-		       sizeof(*f->range)))
+	grown = file_grow(c, f, f->range, f->ranges, &f->ranges_room, reply->count,
+			  sizeof(*f->range));
+	if (!grown)
 		return false;
+	f->range = grown;
 	for (u32 i = 0; i < reply->count; i++) {
 		struct name_range r = { .start = name[i].start, .size = name[i].size };
 		u64 address = request->address[at];
@@ -284,7 +295,7 @@ static bool names_add(struct name_cache *c, struct name_file *f,
 			at++;
 		if (!text_add(c, f, text + name[i].text, &r.text))
 			return false;
-		if (range_cut(f, known, address, &r))
+		if (range_cut(f->range, known, address, &r))
 			f->range[f->ranges++] = r;
 	}
 	qsort(f->range, f->ranges, sizeof(*f->range), compare_ranges);
@@ -296,10 +307,12 @@ static bool lines_add(struct name_cache *c, struct name_file *f, const struct sy
 	const struct symbol_line *line = symbol_reply_lines(reply);
 	const char *text = symbol_reply_text(reply);
 	u32 known = f->lines;
+	struct name_line *grown;
 
-	if (!file_grow(c, f, (void **)&f->line, f->lines, &f->lines_room, reply->count,
-		       sizeof(*f->line)))
+	grown = file_grow(c, f, f->line, f->lines, &f->lines_room, reply->count, sizeof(*f->line));
+	if (!grown)
 		return false;
+	f->line = grown;
 	for (u32 i = 0; i < reply->count; i++) {
 		struct name_line l = { .address = line[i].address, .line = line[i].line };
 

@@ -274,8 +274,9 @@ static int find_set(struct symbols *s, const struct job *job, struct name_ref re
 	const struct name_file *f;
 	int r = 0;
 
-	if (address)
-		count = unknown_only(s, ref, address, count, type == SYMBOL_LINES);
+	if (!address)
+		return 0;
+	count = unknown_only(s, ref, address, count, type == SYMBOL_LINES);
 	if (!count)
 		goto out;
 	r = slot_open(s, ref,
