@@ -15,7 +15,7 @@ help: ## print this
 	@sed -n 's/^\([a-z_-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 deps: ## install what building and testing needs (root)
-	@scripts/deps build run test vm
+	@scripts/deps build run test vm deb
 
 run: ## profile this machine for ten seconds; FILE=x.perf.data shows a recording instead
 	@scripts/deps build run
@@ -29,7 +29,7 @@ else
 endif
 
 check: ## install what is missing and run every lane of tests (root)
-	@scripts/deps build run test vm
+	@scripts/deps build run test vm deb
 	@tests/check --build $(BUILD)
 
 check-kasan: ## the VM jobs under KASAN, lockdep and kmemleak; builds that kernel once (root)
@@ -67,10 +67,16 @@ modules_install: modules ## install them for the running kernel (root)
 bench: all ## measure; prints ratios
 	@meson test -C $(BUILD) --benchmark --verbose --num-processes 1 2>&1 | grep -vE "^(ninja|\[|Full log|$$)"
 
+deb: ## build the Debian packages into build/deb, and check them with lintian (root, for deb's own needs)
+	@scripts/deps build deb
+	@scripts/build-deb -o $(BUILD)/deb
+	@lintian --allow-root --fail-on error,warning $(BUILD)/deb/*.changes
+	@ls $(BUILD)/deb/*.deb
+
 install: all ## install, honouring DESTDIR
 	@meson install -C $(BUILD)
 
 clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz $(BUILD)-arm64 $(BUILD)-arm64.ini
 
-.PHONY: check-fleet check-containers modules_install all help deps run check check-kasan check-fast kunit mutate modules bench install clean
+.PHONY: deb check-fleet check-containers modules_install all help deps run check check-kasan check-fast kunit mutate modules bench install clean

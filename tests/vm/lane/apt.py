@@ -112,3 +112,19 @@ def unpack(package, version, into, scratch):
     deb = next(scratch.glob(f"{package.partition(':')[0]}_*.deb"))
     run_tool(["dpkg-deb", "-x", deb, into], f"unpacking of {package}")
     deb.unlink()
+
+
+def debootstrap(what, packages, into, *options):
+    """Packages and what they need, unpacked to INTO/root by mmdebstrap."""
+    aptconf = into / "apt.conf"
+    # Ways to a mirror may have a password in them.
+    aptconf.touch(mode=0o600)
+    aptconf.write_text(transport_options())
+    sources = into / "sources.list"
+    sources.write_text("\n".join(debian_sources()) + "\n")
+    run_tool(["mmdebstrap", "--mode=root", "--format=directory", f"--aptopt={aptconf}",
+              "--skip=cleanup/reproducible", f"--include={','.join(packages)}", *options, SUITE,
+              into / "root", sources], what)
+    for path in (aptconf, sources):
+        path.unlink()
+    return into / "root"

@@ -4,7 +4,7 @@
 import shutil
 from pathlib import Path
 
-from .apt import SUITE, debian_sources, transport_options
+from .apt import debootstrap
 from .cache import cached, content_key, run_tool
 from .kernel import GUEST
 
@@ -72,20 +72,10 @@ def configure(root):
 
 
 def build_rootfs(packages, into):
-    root = into / "root"
-    aptconf = into / "apt.conf"
-    aptconf.touch(mode=0o600)
-    aptconf.write_text(transport_options())
-    sources = into / "sources.list"
-    sources.write_text("\n".join(debian_sources()) + "\n")
-    run_tool(["mmdebstrap", "--mode=root", "--variant=minbase", "--format=directory",
-              f"--aptopt={aptconf}", *NO_DOCS, "--skip=cleanup/reproducible",
-              f"--include={','.join(packages)}", SUITE, root, sources], "root image")
+    root = debootstrap("root image", packages, into, "--variant=minbase", *NO_DOCS)
     configure(root)
     run_tool(["mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-m", "0", "-d", root,
               into / "root.ext4", DISK_SIZE], "root disk")
-    for path in (aptconf, sources):
-        path.unlink()
     shutil.rmtree(root)
 
 

@@ -4,8 +4,8 @@
 import shutil
 from pathlib import Path
 
-from .apt import SUITE, debian_sources, transport_options
-from .cache import cached, content_key, run_tool
+from .apt import debootstrap
+from .cache import cached, content_key
 
 # What userspace is built with (scripts/deps build and test), and what a compiler needs.
 PACKAGES = ("libc6-dev", "libgcc-12-dev", "libcmocka-dev", "libelf-dev", "libjson-c-dev",
@@ -14,18 +14,9 @@ PACKAGES = ("libc6-dev", "libgcc-12-dev", "libcmocka-dev", "libelf-dev", "libjso
 
 
 def unpack(architecture, packages, into):
-    aptconf = into / "apt.conf"
-    aptconf.touch(mode=0o600)
-    aptconf.write_text(transport_options())
-    sources = into / "sources.list"
-    sources.write_text("\n".join(debian_sources()) + "\n")
     # Of this variant no program runs, so that no binfmt is needed.
-    run_tool(["mmdebstrap", "--mode=root", "--variant=extract", "--format=directory",
-              f"--architectures={architecture}", f"--aptopt={aptconf}",
-              "--skip=cleanup/reproducible", f"--include={','.join(packages)}", SUITE,
-              into / "root", sources], f"sysroot of {architecture}")
-    for path in (aptconf, sources):
-        path.unlink()
+    debootstrap(f"sysroot of {architecture}", packages, into, "--variant=extract",
+                f"--architectures={architecture}")
     shutil.rmtree(into / "root/dev", ignore_errors=True)
 
 
