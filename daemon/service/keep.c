@@ -69,10 +69,17 @@ int keep_fd(const struct keep *keep)
 	return checkpoint_fd(keep->checkpoint);
 }
 
-/* Sessions that the bus made are gone with the process that knew who wanted them. */
-static struct session *kept_session(struct worker_state *state)
+#define NAMES_MAX 4096 /* of an expression, and of a cgroup's path */
+
+static struct session *machine_of(struct worker_state *state)
 {
 	return worker_session(state, SESSION_MACHINE);
+}
+
+/* Rings of their own that sessions of the bus have go with the process. */
+static bool is_kept(struct worker_state *state, const struct session *session)
+{
+	return session->feed == machine_of(state)->feed;
 }
 
 static void positions_save(const struct source *source, struct blob_writer *to)
@@ -90,21 +97,47 @@ static void positions_save(const struct source *source, struct blob_writer *to)
 	free(at);
 }
 
+static void trouble_save(const struct source_trouble *trouble, struct blob_writer *to)
+{
+	blob_put(to, trouble->faults);
+	blob_put(to, trouble->throttles);
+	blob_put(to, trouble->unread);
+	blob_put_string(to, trouble->last);
+}
+
 static void session_save(const struct session *session, u64 now, struct blob_writer *to)
 {
-	const struct source *source = session->feed->source;
+	char *const *cgroups = session->rule->cgroups;
+	u32 count = 0;
 
-	positions_save(source, to);
-	blob_put(to, source->trouble.faults);
-	blob_put(to, source->trouble.throttles);
-	blob_put(to, source->trouble.unread);
-	blob_put_string(to, source->trouble.last);
+	while (cgroups && cgroups[count])
+		count++;
+	blob_put_string(to, session->name);
+	blob_put_string(to, session->rule->expression);
+	blob_put(to, count);
+	for (u32 i = 0; i < count; i++)
+		blob_put_string(to, cgroups[i]);
 	blob_put(to, session->running);
 	blob_put(to, session->running ? now - session->started_ns : 0);
 	blob_put(to, session->ran_ns);
 	blob_put(to, session->epoch);
 	blob_put(to, now_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns);
 	profile_save(session->profile, to);
+}
+
+/* The machine's first. */
+static void sessions_save(struct worker_state *state, u64 now, struct blob_writer *to)
+{
+	struct session *machine = machine_of(state), *session = NULL;
+	u32 count = 0;
+
+	while ((session = worker_next(state, session)))
+		count += is_kept(state, session);
+	blob_put(to, count);
+	session_save(machine, now, to);
+	while ((session = worker_next(state, session)))
+		if (session != machine && is_kept(state, session))
+			session_save(session, now, to);
 }
 
 /* What was read from the rings is safe, or nothing can be done about it. */
@@ -122,18 +155,20 @@ static void release(struct worker_state *state)
 
 void keep_save(struct worker_state *state)
 {
-	const struct session *session = kept_session(state);
+	const struct session *machine = machine_of(state);
 	struct keep *keep = state->keep;
 	u64 now = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct blob_writer to;
 
-	if (!keep || !session)
+	if (!keep || !machine)
 		return;
 	checkpoint_begin(keep->checkpoint, &to);
 	blob_put_string(&to, SPEPROF_VERSION);
 	blob_put(&to, now);
 	attributor_save(state->attributor, &to);
-	session_save(session, now, &to);
+	positions_save(machine->feed->source, &to);
+	trouble_save(&machine->feed->source->trouble, &to);
+	sessions_save(state, now, &to);
 	keep->error = checkpoint_commit(keep->checkpoint, &to);
 	release(state);
 	keep->saved_ns = now;
@@ -158,16 +193,11 @@ bool keep_due(struct worker_state *state, u64 now)
 	return now - keep->saved_ns >= (pause > SAVE_NS ? pause : SAVE_NS);
 }
 
-/**
- * struct kept - of a session, what is not in its profile
- * @positions: @count of them
- */
+/** struct kept - of a session, what is not in its profile */
 struct kept {
-	u64 saved_ns;
-	char version[32];
-	struct source_position *positions;
-	u32 count;
-	struct source_trouble trouble;
+	char name[SESSION_NAME_SIZE];
+	char expression[NAMES_MAX];
+	char *cgroups[SESSION_CGROUPS + 1];
 	bool running;
 	u64 since_ns;
 	u64 ran_ns;
@@ -175,15 +205,38 @@ struct kept {
 	u64 cost_ns;
 };
 
-static int positions_load(struct blob_reader *from, struct kept *kept)
+/**
+ * struct loading - a checkpoint on its way
+ * @state: NULL to see whether it holds together
+ * @scratch: what has no session of its own is loaded into
+ * @positions: @count of them
+ * @starts: sessions that ran, @start_count of them, the machine's first if it is one
+ */
+struct loading {
+	struct worker_state *state;
+	struct attributor *attributor;
+	struct profile *scratch;
+	struct keep_restore *restore;
+	struct source_position *positions;
+	u32 count;
+	struct source_trouble trouble;
+	u64 saved_ns;
+	u64 gap_ns;
+	char version[32];
+	struct session *starts[WORKER_SESSIONS];
+	u32 start_count;
+	bool running; /* the machine's session */
+};
+
+static int positions_load(struct blob_reader *from, struct loading *l)
 {
 	u32 count = (u32)blob_get_below(from, CPUS_MAX + 1);
 
-	kept->positions = calloc(count ? count : 1, sizeof(*kept->positions));
-	if (!kept->positions)
+	l->positions = calloc(count ? count : 1, sizeof(*l->positions));
+	if (!l->positions)
 		return -ENOMEM;
-	for (; kept->count < count && !from->bad; kept->count++) {
-		struct source_position *at = &kept->positions[kept->count];
+	for (; l->count < count && !from->bad; l->count++) {
+		struct source_position *at = &l->positions[l->count];
 
 		at->cpu = (u32)blob_get_below(from, CPUS_MAX);
 		at->tail = blob_get(from);
@@ -192,64 +245,59 @@ static int positions_load(struct blob_reader *from, struct kept *kept)
 	return from->bad ? -EBADMSG : 0;
 }
 
-static int kept_load(struct blob_reader *from, struct kept *kept)
+static void trouble_load(struct blob_reader *from, struct source_trouble *ret)
 {
-	int r = positions_load(from, kept);
+	ret->faults = blob_get(from);
+	ret->throttles = blob_get(from);
+	ret->unread = blob_get(from);
+	blob_get_string(from, ret->last, sizeof(ret->last));
+}
 
-	if (r < 0)
-		return r;
-	kept->trouble.faults = blob_get(from);
-	kept->trouble.throttles = blob_get(from);
-	kept->trouble.unread = blob_get(from);
-	blob_get_string(from, kept->trouble.last, sizeof(kept->trouble.last));
-	kept->running = blob_get_below(from, 2);
-	kept->since_ns = blob_get(from);
-	kept->ran_ns = blob_get(from);
-	kept->epoch = blob_get(from);
-	kept->cost_ns = blob_get(from);
+/* @ret->cgroups is the caller's to free, also where it fails. */
+static int kept_load(struct blob_reader *from, struct kept *ret)
+{
+	char path[NAMES_MAX];
+	u32 count;
+
+	*ret = (struct kept){ 0 };
+	blob_get_string(from, ret->name, sizeof(ret->name));
+	blob_get_string(from, ret->expression, sizeof(ret->expression));
+	count = (u32)blob_get_below(from, SESSION_CGROUPS + 1);
+	for (u32 i = 0; i < count && !from->bad; i++) {
+		blob_get_string(from, path, sizeof(path));
+		ret->cgroups[i] = strdup(path);
+		if (!ret->cgroups[i])
+			return -ENOMEM;
+	}
+	ret->running = blob_get_below(from, 2);
+	ret->since_ns = blob_get(from);
+	ret->ran_ns = blob_get(from);
+	ret->epoch = blob_get(from);
+	ret->cost_ns = blob_get(from);
 	return from->bad ? -EBADMSG : 0;
 }
 
-/* All of it; @kept->positions is the caller's to free, also where it fails. */
-static int load(struct blob_reader from, struct attributor *attributor, struct profile *profile,
-		struct kept *kept)
+static void kept_clear(struct kept *kept)
 {
-	struct attribute_translation translation = { 0 };
-	int r;
-
-	*kept = (struct kept){ 0 };
-	blob_get_string(&from, kept->version, sizeof(kept->version));
-	kept->saved_ns = blob_get(&from);
-	r = attributor_load(attributor, &from, &translation);
-	if (r >= 0)
-		r = kept_load(&from, kept);
-	if (r >= 0)
-		r = profile_load(profile, &from, &translation);
-	attribute_translation_deinit(&translation);
-	if (r >= 0 && (from.bad || from.pos != from.len))
-		r = -EBADMSG;
-	if (r >= 0 && kept->saved_ns > now_ns(CLOCK_MONOTONIC))
-		r = -EBADMSG;
-	return r;
+	for (u32 i = 0; kept->cgroups[i]; i++)
+		free(kept->cgroups[i]);
 }
 
-/* Into tables that are thrown away: what is refused must not be half there. */
-static int try_load(struct blob_reader from)
+/* One that the bus made, again; NULL if that cannot be. */
+static struct session *session_again(struct loading *l, const struct kept *kept)
 {
-	const struct attributor_config attribution = { .live = true };
-	struct attributor *attributor = NULL;
-	struct profile *profile = NULL;
-	struct kept kept = { 0 };
-	int r = attributor_new(&attribution, &attributor);
+	struct session_config config = { .name = kept->name, .shared = true };
+	struct filter_error error;
 
-	if (r >= 0)
-		r = profile_new(NULL, attributor, &profile);
-	if (r >= 0)
-		r = load(from, attributor, profile, &kept);
-	free(kept.positions);
-	profile_free(profile);
-	attributor_free(attributor);
-	return r;
+	if (session_rule_new(l->restore->lists, kept->expression,
+			     *kept->cgroups ? kept->cgroups : NULL, &config.rule, &error) < 0)
+		return NULL;
+	config.feed = feed_get(machine_of(l->state)->feed);
+	if (worker_add(l->state, &config) >= 0)
+		return worker_session(l->state, kept->name);
+	feed_put(config.feed);
+	session_rule_free(config.rule);
+	return NULL;
 }
 
 /* Nobody sampled: each CPU was blind. */
@@ -271,66 +319,168 @@ static void book_gap(struct session *session, u64 gap_ns)
 	}
 }
 
-static int go_on(struct session *session, const struct kept *kept, struct keep_restore *restore)
+/* As long as it ran, it ran while nobody was there too. */
+static void session_go_on(struct loading *l, struct session *session, const struct kept *kept)
 {
-	struct source *source = session->feed->source;
-	u64 gap = now_ns(CLOCK_MONOTONIC) - kept->saved_ns;
+	session->epoch = kept->epoch;
+	session->ran_ns = kept->ran_ns + (kept->running ? kept->since_ns + l->gap_ns : 0);
+	session->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - kept->cost_ns;
+	if (!kept->running)
+		return;
+	if (!l->restore->adopted)
+		book_gap(session, l->gap_ns);
+	l->starts[l->start_count++] = session;
+}
 
-	if (restore->adopted &&
-	    source->ops->lasting->resume(source, kept->positions, kept->count) < 0) {
-		restore->reason = "it is not of the session that was kept";
+static int session_load(struct loading *l, struct blob_reader *from, bool machine,
+			const struct attribute_translation *translation)
+{
+	struct session *session = NULL;
+	struct kept kept;
+	int r = kept_load(from, &kept);
+
+	if (r >= 0 && machine == (strcmp(kept.name, SESSION_MACHINE) != 0))
+		r = -EBADMSG;
+	if (r >= 0 && l->state)
+		session = machine ? machine_of(l->state) : session_again(l, &kept);
+	if (r >= 0 && !session) {
+		profile_reset(l->scratch);
+		if (l->state)
+			l->restore->dropped++;
+	}
+	if (r >= 0)
+		r = profile_load(session ? session->profile : l->scratch, from, translation);
+	if (r >= 0 && machine)
+		l->running = kept.running;
+	if (r >= 0 && session)
+		session_go_on(l, session, &kept);
+	kept_clear(&kept);
+	return r;
+}
+
+static int sessions_load(struct loading *l, struct blob_reader *from,
+			 const struct attribute_translation *translation)
+{
+	u32 count = (u32)blob_get_below(from, WORKER_SESSIONS + 1);
+	int r = count ? 0 : -EBADMSG;
+
+	for (u32 i = 0; i < count && r >= 0; i++)
+		r = session_load(l, from, !i, translation);
+	return r;
+}
+
+/*
+ * From where each ring was read up to, for all that ran at once: to make them may have
+ * drained it, for nobody.
+ */
+static int source_go_on(struct loading *l)
+{
+	struct source *source = machine_of(l->state)->feed->source;
+	int r = 0;
+
+	if (l->restore->adopted &&
+	    source->ops->lasting->resume(source, l->positions, l->count) < 0) {
+		l->restore->reason = "it is not of the session that was kept";
 		return -ESTALE;
 	}
-	/* As long as it ran, it ran while nobody was there too. */
-	session->ran_ns = kept->ran_ns + (kept->running ? kept->since_ns + gap : 0);
-	/* The same counters go on: whoever adds them up is not to begin anew. */
-	session->epoch = kept->epoch;
-	session->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - kept->cost_ns;
-	source->trouble.faults = kept->trouble.faults;
-	source->trouble.throttles = kept->trouble.throttles;
-	source->trouble.unread = kept->trouble.unread;
-	memcpy(source->trouble.last, kept->trouble.last, sizeof(source->trouble.last));
-	restore->stopped = !kept->running;
-	if (!restore->adopted && kept->running) {
-		restore->gap_ns = gap;
-		book_gap(session, gap);
-	}
-	return 0;
+	source->trouble.faults = l->trouble.faults;
+	source->trouble.throttles = l->trouble.throttles;
+	source->trouble.unread = l->trouble.unread;
+	memcpy(source->trouble.last, l->trouble.last, sizeof(source->trouble.last));
+	for (u32 i = 0; i < l->start_count && r >= 0; i++)
+		r = session_start(l->starts[i]);
+	return r;
+}
+
+/* @l->positions is the caller's to free, also where it fails. */
+static int load(struct loading *l, struct blob_reader from)
+{
+	struct attribute_translation translation = { 0 };
+	u64 now = now_ns(CLOCK_MONOTONIC);
+	int r;
+
+	blob_get_string(&from, l->version, sizeof(l->version));
+	l->saved_ns = blob_get(&from);
+	l->gap_ns = now - l->saved_ns;
+	r = l->saved_ns > now ? -EBADMSG : attributor_load(l->attributor, &from, &translation);
+	if (r >= 0)
+		r = positions_load(&from, l);
+	trouble_load(&from, &l->trouble);
+	if (r >= 0)
+		r = sessions_load(l, &from, &translation);
+	attribute_translation_deinit(&translation);
+	if (r >= 0 && (from.bad || from.pos != from.len))
+		r = -EBADMSG;
+	return r >= 0 && l->state ? source_go_on(l) : r;
+}
+
+/* As if nothing had been found. */
+static void forget(struct worker_state *state)
+{
+	struct session *machine = machine_of(state), *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		if (session != machine)
+			session_deinit(session);
+	profile_reset(machine->profile);
+}
+
+/* Into tables that are thrown away: what is refused must not be half there. */
+static int try_load(struct blob_reader from)
+{
+	const struct attributor_config attribution = { .live = true };
+	struct loading l = { 0 };
+	int r = attributor_new(&attribution, &l.attributor);
+
+	if (r >= 0)
+		r = profile_new(NULL, l.attributor, &l.scratch);
+	if (r >= 0)
+		r = load(&l, from);
+	free(l.positions);
+	profile_free(l.scratch);
+	attributor_free(l.attributor);
+	return r;
 }
 
 static int restore_from(struct worker_state *state, struct blob_reader from,
 			struct keep_restore *restore)
 {
-	struct session *session = kept_session(state);
-	struct kept kept = { 0 };
+	struct session *machine = machine_of(state);
+	struct loading l = { .state = state, .attributor = state->attributor, .restore = restore };
 	int r;
 
 	restore->reason = "what is in it does not hold together";
 	r = try_load(from);
 	if (r >= 0)
-		r = load(from, state->attributor, session->profile, &kept);
+		r = profile_new(NULL, state->attributor, &l.scratch);
 	if (r >= 0)
-		r = go_on(session, &kept, restore);
+		r = load(&l, from);
 	if (r < 0) {
-		profile_reset(session->profile);
+		forget(state);
 	} else {
 		restore->restored = true;
-		restore->records = profile_header(session->profile)->records;
-		snprintf(restore->version, sizeof(restore->version), "%s", kept.version);
+		restore->stopped = !l.running;
+		restore->gap_ns = l.running && !restore->adopted ? l.gap_ns : 0;
+		restore->records = profile_header(machine->profile)->records;
+		snprintf(restore->version, sizeof(restore->version), "%s", l.version);
 	}
 	if (r == -ENOMEM)
 		restore->reason = "out of memory";
-	free(kept.positions);
+	free(l.positions);
+	profile_free(l.scratch);
 	return r;
 }
 
 int keep_restore(struct worker_state *state, void *arg)
 {
 	struct keep_restore *restore = arg;
-	struct session *session = kept_session(state);
+	struct source *source = machine_of(state)->feed->source;
 	struct blob_reader from;
 	int r;
 
+	/* First: what is drained until rings are read from where they were is not to be lost. */
+	if (source->ops->lasting)
+		source->ops->lasting->defer(source);
 	r = checkpoint_read(restore->keep->checkpoint, &from, &restore->reason);
 	restore->found = r != -ENODATA;
 	if (r >= 0) {
@@ -338,23 +488,23 @@ int keep_restore(struct worker_state *state, void *arg)
 		free((void *)from.at);
 	}
 	state->keep = restore->keep;
-	if (session->feed->source->ops->lasting)
-		session->feed->source->ops->lasting->defer(session->feed->source);
 	keep_save(state);
 	return r;
 }
 
 int keep_leave(struct worker_state *state, void *arg __attribute__((unused)))
 {
-	struct session *session = kept_session(state);
+	struct session *machine = machine_of(state), *session = NULL;
 
-	if (!state->keep || !session)
+	if (!state->keep || !machine)
 		return -ENODATA;
-	worker_drain(state, session);
+	worker_drain(state, machine);
 	keep_save(state);
 	/* Its source goes on without this process, or ends with its last descriptor. */
-	session->feed->running = 0;
-	session->running = false;
+	while ((session = worker_next(state, session)))
+		if (is_kept(state, session))
+			session->running = false;
+	machine->feed->running = 0;
 	state->keep = NULL;
 	return 0;
 }

@@ -39,30 +39,37 @@ int keep_fd(const struct keep *keep);
 /**
  * struct keep_restore - argument of keep_restore()
  * @keep: borrowed, for as long as there are sessions
+ * @lists: of the configuration, for the rules of sessions that the bus made
  * @adopted: the session's source is the one it was: its rings are read on
  * @found: out: there was a checkpoint
  * @restored: out: its figures count; the following are of that
  * @stopped: it was not sampling
- * @records: those that were counted
+ * @records: those that were counted, of the machine's session
+ * @dropped: sessions that cannot be made again
  * @gap_ns: how long nobody sampled, of each CPU; booked as blind
  * @version: of the program that wrote it
  * @reason: why not, a static sentence
  */
 struct keep_restore {
 	struct keep *keep;
+	const struct filter_lists *lists;
 	bool adopted;
 	bool found;
 	bool restored;
 	bool stopped;
 	u64 records;
+	u32 dropped;
 	u64 gap_ns;
 	char version[32];
 	const char *reason;
 };
 
 /**
- * keep_restore() - go on with what was kept, in sessions that have not begun, and keep it
- * from now on; for worker_call(), struct keep_restore
+ * keep_restore() - go on with what was kept, and keep it from now on; for worker_call(),
+ * struct keep_restore
+ *
+ * The machine's session has not begun; it, and those that share its source and are made
+ * again, run afterwards if they ran.
  */
 int keep_restore(struct worker_state *state, void *arg);
 

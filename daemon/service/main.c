@@ -191,12 +191,16 @@ static void tell_restored(const struct keep_restore *restore)
 		log_tell(LOG_NOTICE, LOG_ID_RESUMED, fields,
 			 "going on with %llu records of speprofd %s, without a gap",
 			 (unsigned long long)restore->records, restore->version);
+	if (restore->dropped)
+		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
+			 "%u sessions that the bus had made could not be made again", restore->dropped);
 }
 
 /* Only where somebody keeps descriptors is anything worth keeping. */
 static void take_up(struct daemon *d)
 {
 	struct keep_restore restore = { .adopted = d->adopted };
+	struct config_lists lists;
 	const char *reason;
 
 	if (!getenv("NOTIFY_SOCKET"))
@@ -214,7 +218,11 @@ static void take_up(struct daemon *d)
 		store_drop(STORE_CHECKPOINT);
 	}
 	restore.keep = d->keep;
-	worker_call(d->worker, keep_restore, &restore);
+	if (config_lists(&d->options.config, &lists) >= 0) {
+		restore.lists = &lists.lists;
+		worker_call(d->worker, keep_restore, &restore);
+		config_lists_clear(&lists);
+	}
 	if (restore.found)
 		tell_restored(&restore);
 	d->stopped = restore.restored && restore.stopped;
@@ -272,7 +280,8 @@ static int run(struct daemon *d)
 {
 	int r = d->stopped ? 0 : worker_call(d->worker, worker_start, NULL);
 
-	if (r < 0) {
+	/* Whoever goes on with another process's figures runs already. */
+	if (r < 0 && r != -EALREADY) {
 		log_line(LOG_ERR, "sampling could not be enabled: %s", strerror(-r));
 		return EX_UNAVAILABLE;
 	}

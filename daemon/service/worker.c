@@ -270,8 +270,10 @@ int worker_add(struct worker_state *state, void *arg)
 	if (i == WORKER_SESSIONS)
 		return -ENOSPC;
 	r = session_init(&state->sessions[i], config, state->attributor);
-	if (r >= 0)
+	if (r >= 0) {
 		program_filter(state, config->feed);
+		keep_save(state);
+	}
 	return r;
 }
 
@@ -290,6 +292,7 @@ int worker_remove(struct worker_state *state, void *arg)
 	if (feed->references > 1)
 		program_filter(state, feed);
 	feed_put(feed);
+	keep_save(state);
 	return 0;
 }
 
@@ -325,6 +328,7 @@ int worker_change(struct worker_state *state, void *arg)
 	drain_feed(state, session->feed);
 	session_set_rule(session, change->rule);
 	program_filter(state, session->feed);
+	keep_save(state);
 	return 0;
 }
 
