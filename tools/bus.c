@@ -364,6 +364,29 @@ int bus_hot(struct bus *bus, u32 limit, char **ret_json)
 	return status ? status : bus_text_read(bus, "DumpHot", reply, ret_json);
 }
 
+int bus_snapshot(struct bus *bus, const char *session, int *ret_fd)
+{
+	char path[sizeof(BUS_PATH) + 80];
+	sd_bus_message *message = NULL, *reply = NULL;
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int status, r, fd;
+
+	snprintf(path, sizeof(path), BUS_PATH "/session/%s", session);
+	status = bus_message_new(bus, path, BUS_NAME ".Session", "Snapshot", &message);
+	if (status)
+		return status;
+	r = sd_bus_call(bus->bus, message, 0, &error, &reply);
+	if (r < 0)
+		status = bus_failed_call(bus, "Snapshot", r, &error);
+	else if (sd_bus_message_read(reply, "h", &fd) < 0)
+		status = bus_malformed(bus, "Snapshot");
+	else
+		*ret_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	sd_bus_message_unref(message);
+	sd_bus_message_unref(reply);
+	return status || *ret_fd >= 0 ? status : bus_fail(bus, STATUS_FAILED, "%m");
+}
+
 int bus_profile(struct bus *bus, u32 seconds, int *ret_fd)
 {
 	sd_bus_message *reply = NULL;

@@ -59,6 +59,9 @@ int bus_hot(struct bus *bus, u32 limit, char **ret_json);
 /** bus_summary() - DumpSummary; @ret_json is allocated */
 int bus_summary(struct bus *bus, char **ret_json);
 
+/** bus_snapshot() - a session's last windows, a recording; @ret_fd is the caller's to close */
+int bus_snapshot(struct bus *bus, const char *session, int *ret_fd);
+
 /** bus_profile() - DumpProfile; @ret_fd is the caller's to close */
 int bus_profile(struct bus *bus, u32 seconds, int *ret_fd);
 

@@ -67,9 +67,10 @@ static const struct verb verbs[] = {
 	{
 		.name = "session",
 		.synopsis = "[list [-j] | create NAME [--filter EXPRESSION] [--cgroup PATH]... "
-			    "[--interval USEC] [--own | --shared] [--stopped] | "
+			    "[--interval USEC] [--buffer BYTES] [--own | --shared] [--stopped] | "
 			    "set NAME [--filter EXPRESSION] [--cgroup PATH]... [--everywhere] "
-			    "[--interval USEC] | start | stop | reset | remove NAME]",
+			    "[--interval USEC] | snapshot NAME -o FILE | "
+			    "start | stop | reset | remove NAME]",
 		.help = "what is sampled, by which filters, for whom",
 		.run = session_run,
 	},

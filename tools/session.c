@@ -3,9 +3,12 @@
  * speprof session: what is sampled for whom, beside the machine's own session.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
 
 #include "bus-json.h"
 #include "bus-message.h"
@@ -24,6 +27,8 @@ struct request {
 	char *cgroups[CGROUPS_MAX + 1];
 	u32 cgroup_count;
 	u64 interval_us;
+	u64 buffer;
+	const char *output;
 	bool everywhere; /* no cgroups any more */
 	bool own;
 	bool shared;
@@ -145,6 +150,8 @@ static int append_options(sd_bus_message *m, const struct request *request)
 	if (r >= 0 && (request->own || request->shared))
 		r = sd_bus_message_append(m, "{sv}", "Source", "s",
 					  request->own ? "own" : "shared");
+	if (r >= 0 && request->buffer)
+		r = sd_bus_message_append(m, "{sv}", "BufferSize", "t", request->buffer);
 	if (r >= 0 && request->stopped)
 		r = sd_bus_message_append(m, "{sv}", "Start", "b", 0);
 	if (r < 0 || !request->cgroup_count)
@@ -223,6 +230,7 @@ enum {
 	OPT_EVERYWHERE,
 	OPT_OWN,
 	OPT_SHARED,
+	OPT_BUFFER,
 	OPT_STOPPED
 };
 
@@ -231,6 +239,8 @@ static const struct option long_options[] = {
 	{ "cgroup", required_argument, NULL, OPT_CGROUP },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
 	{ "everywhere", no_argument, NULL, OPT_EVERYWHERE },
+	{ "buffer", required_argument, NULL, OPT_BUFFER },
+	{ "output", required_argument, NULL, 'o' },
 	{ "own", no_argument, NULL, OPT_OWN },
 	{ "shared", no_argument, NULL, OPT_SHARED },
 	{ "stopped", no_argument, NULL, OPT_STOPPED },
@@ -250,6 +260,21 @@ static int parse_interval(const char *text, u64 *ret_us)
 	return STATUS_OK;
 }
 
+static int parse_buffer(const char *text, u64 *ret_bytes)
+{
+	char *end;
+	u64 unit = 1;
+
+	errno = 0;
+	*ret_bytes = strtoull(text, &end, 10);
+	if (*end == 'K' || *end == 'M')
+		unit = *end++ == 'K' ? 1024 : 1048576;
+	if (errno || *text < '0' || *text > '9' || *end || !*ret_bytes || *ret_bytes > 1ULL << 40)
+		return say_fail(STATUS_USAGE, "--buffer \"%s\": should be bytes, 64K to 64M", text);
+	*ret_bytes *= unit;
+	return STATUS_OK;
+}
+
 static int parse_option(int c, struct request *request)
 {
 	switch (c) {
@@ -263,6 +288,11 @@ static int parse_option(int c, struct request *request)
 		return STATUS_OK;
 	case OPT_INTERVAL:
 		return parse_interval(optarg, &request->interval_us);
+	case OPT_BUFFER:
+		return parse_buffer(optarg, &request->buffer);
+	case 'o':
+		request->output = optarg;
+		return STATUS_OK;
 	case OPT_EVERYWHERE:
 		request->everywhere = true;
 		return STATUS_OK;
@@ -290,8 +320,37 @@ static int parse(int argc, char **argv, struct request *ret_request)
 
 	opterr = 0;
 	optind = 1;
-	while (!status && (c = getopt_long(argc, argv, "j", long_options, NULL)) >= 0)
+	while (!status && (c = getopt_long(argc, argv, "jo:", long_options, NULL)) >= 0)
 		status = parse_option(c, ret_request);
+	return status;
+}
+
+/* The whole of @from, of which nobody writes any more. */
+static int copy_out(int from, const char *path)
+{
+	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	ssize_t n = 1;
+
+	if (to < 0)
+		return say_fail(STATUS_FAILED, "%s: %m", path);
+	while (n > 0)
+		n = sendfile(to, from, NULL, 1 << 20);
+	if (close(to) < 0 || n < 0)
+		return say_fail(STATUS_FAILED, "%s: %m", path);
+	return STATUS_OK;
+}
+
+static int snapshot(struct bus *bus, const char *name, const struct request *request)
+{
+	int fd = -1, status;
+
+	if (!request->output)
+		return say_fail(STATUS_USAGE, "session snapshot: say -o FILE");
+	status = bus_snapshot(bus, name, &fd);
+	if (status)
+		return status;
+	status = copy_out(fd, request->output);
+	close(fd);
 	return status;
 }
 
@@ -325,13 +384,15 @@ static int dispatch(struct bus *bus, const char *what, const char *name,
 		return create(bus, name, request);
 	if (!strcmp(what, "set"))
 		return set(bus, name, request);
+	if (!strcmp(what, "snapshot"))
+		return snapshot(bus, name, request);
 	for (size_t i = 0; i < ARRAY_SIZE(acts); i++)
 		if (!strcmp(what, acts[i].word))
 			return act(bus, name, acts[i].method);
-	return say_fail(
-		STATUS_USAGE,
-		"session \"%.40s\": should be list, create, set, start, stop, reset or remove",
-		what);
+	return say_fail(STATUS_USAGE,
+			"session \"%.40s\": should be list, create, set, snapshot, start, stop, "
+			"reset or remove",
+			what);
 }
 
 int session_run(int argc, char **argv)

@@ -213,6 +213,7 @@ struct create {
 	const char *expression;
 	char **cgroups;
 	u64 interval_us;
+	u64 keep;
 	enum create_source source;
 	bool stopped;
 };
@@ -229,6 +230,15 @@ static int read_source(struct create *c, const char *text, sd_bus_error *error)
 	return bus_invalid(error, "Source", text, "auto, shared or own");
 }
 
+static int check_keep(u64 bytes, sd_bus_error *error)
+{
+	if (bytes >= FLIGHT_MIN && bytes <= FLIGHT_MAX)
+		return 0;
+	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+				 "BufferSize %llu: should be %lu to %lu bytes.",
+				 (unsigned long long)bytes, FLIGHT_MIN, FLIGHT_MAX);
+}
+
 static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_bus_error *error)
 {
 	const char *text;
@@ -239,6 +249,10 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 	if (!strcmp(key, "IntervalUSec")) {
 		r = sd_bus_message_read(m, "v", "t", &c->interval_us);
 		return r < 0 ? r : check_interval(c->interval_us, error);
+	}
+	if (!strcmp(key, "BufferSize")) {
+		r = sd_bus_message_read(m, "v", "t", &c->keep);
+		return r < 0 ? r : check_keep(c->keep, error);
 	}
 	if (!strcmp(key, "Source")) {
 		r = sd_bus_message_read(m, "v", "s", &text);
@@ -255,7 +269,8 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 			r = sd_bus_message_read_strv(m, &c->cgroups);
 		return r < 0 ? r : sd_bus_message_exit_container(m);
 	}
-	return bus_invalid(error, "option", key, "Filter, Cgroups, IntervalUSec, Source or Start");
+	return bus_invalid(error, "option", key,
+			   "Filter, Cgroups, IntervalUSec, BufferSize, Source or Start");
 }
 
 static int read_create(sd_bus_message *m, struct create *c, sd_bus_error *error)
@@ -371,7 +386,7 @@ static int add_session(const struct bus *bus, const struct create *c,
 
 static int create(struct bus *bus, const struct create *c, sd_bus_error *error)
 {
-	struct session_config session = { .name = c->name };
+	struct session_config session = { .name = c->name, .keep = c->keep };
 	int r;
 
 	r = make_rule(bus, c->expression, c->cgroups, &session.rule, error);

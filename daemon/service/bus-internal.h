@@ -61,6 +61,9 @@ int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
+/* bus-snapshot.c: of the session whose object is called */
+int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
 /* bus-cpu.c: of the CPU whose object is called */
 int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error);
 

@@ -14,6 +14,7 @@ struct session_facts {
 	const char *name;
 	struct view_header header;
 	bool shared;
+	u64 keep;
 	char *expression;
 	char **cgroups;
 	struct {
@@ -87,6 +88,7 @@ static int read_facts(struct worker_state *state, void *arg)
 		return -ENOENT;
 	session_header(session, &facts->header);
 	facts->shared = session->shared;
+	facts->keep = session->flight ? flight_size(session->flight) : 0;
 	facts->expression = strdup(session->rule->expression);
 	r = facts->expression ? copy_parts(session, facts) : -ENOMEM;
 	return r < 0 ? r : copy_cgroups(session, facts);
@@ -134,6 +136,8 @@ static int append_property(sd_bus_message *reply, const char *property,
 		return sd_bus_message_append(reply, "u", facts->header.cpus);
 	if (!strcmp(property, "IntervalUSec"))
 		return sd_bus_message_append(reply, "t", facts->header.interval_ns / 1000);
+	if (!strcmp(property, "BufferSize"))
+		return sd_bus_message_append(reply, "t", facts->keep);
 	if (!strcmp(property, "Filter"))
 		return sd_bus_message_append(reply, "s", facts->expression);
 	if (!strcmp(property, "FilterParts"))
@@ -238,6 +242,8 @@ static const sd_bus_vtable vtable[] = {
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpSummary", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", json), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("Snapshot", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", recording),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("Name", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("State", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Source", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
@@ -245,6 +251,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("CPUs", "u", get_property, 0, 0),
 	SD_BUS_PROPERTY("IntervalUSec", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("BufferSize", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Filter", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("FilterParts", "a(ss)", get_property, 0, 0),
 	SD_BUS_PROPERTY("Cgroups", "as", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),

@@ -139,6 +139,7 @@ static const struct bus_method methods[] = {
 	{ "DumpHot", ACCESS_RAW, bus_dump_hot },
 	{ "GetHistogram", ACCESS_READ, bus_get_histogram },
 	{ "GetLedgers", ACCESS_READ, bus_get_ledgers },
+	{ "Snapshot", ACCESS_RAW, bus_snapshot },
 	{ "GetTimes", ACCESS_READ, bus_get_times },
 	{ "GetContainers", ACCESS_ANYONE, bus_get_containers },
 	{ "GetContainer", ACCESS_ANYONE, bus_get_container },

@@ -219,9 +219,12 @@ int session_init(struct session *session, const struct session_config *config,
 	made.nodes = calloc(1, sizeof(*made.nodes));
 	profile.nodes = made.nodes;
 	r = made.nodes ? nodes_read("/sys", made.nodes) : -ENOMEM;
+	if (r >= 0 && config->keep)
+		r = flight_new(config->keep, &made.flight);
 	if (r >= 0)
 		r = profile_new(&profile, attributor, &made.profile);
 	if (r < 0) {
+		flight_free(made.flight);
 		nodes_free(made.nodes);
 		return r;
 	}
@@ -242,6 +245,7 @@ void session_deinit(struct session *session)
 		session_stop(session);
 	}
 	profile_free(session->profile);
+	flight_free(session->flight);
 	nodes_free(session->nodes);
 	session_rule_free(session->rule);
 	feed_put(session->feed);
@@ -295,6 +299,8 @@ int session_stop(struct session *session)
 void session_reset(struct session *session)
 {
 	profile_reset(session->profile);
+	if (session->flight)
+		flight_clear(session->flight);
 	session->ran_ns = 0;
 	session->started_ns = now_ns(CLOCK_MONOTONIC);
 	session->epoch = session_epoch();

@@ -10,6 +10,7 @@
 #define SPEPROF_SESSION_H
 
 #include "filter.h"
+#include "flight.h"
 #include "profile.h"
 #include "source.h"
 
@@ -114,12 +115,14 @@ struct session_rule *session_rule_free(struct session_rule *rule);
  * @feed: a reference, the session's from then on
  * @rule: the session's from then on
  * @shared: @feed is another session's, who says how it samples
+ * @keep: bytes of its last windows to keep as they are, FLIGHT_MIN to FLIGHT_MAX; 0 for none
  */
 struct session_config {
 	const char *name;
 	struct feed *feed;
 	struct session_rule *rule;
 	bool shared;
+	size_t keep;
 };
 
 /**
@@ -128,6 +131,7 @@ struct session_config {
  * @feed: where its windows come from
  * @shared: which is another session's, who says how it samples
  * @rule: what of them counts
+ * @flight: its last windows as they were, whatever @rule wants of them; NULL for none
  * @running: its windows count
  * @started_ns: when that began, CLOCK_MONOTONIC
  * @ran_ns: how long it ran before, since the last reset
@@ -140,6 +144,7 @@ struct session {
 	struct feed *feed;
 	struct session_rule *rule;
 	struct profile *profile;
+	struct flight *flight;
 	bool shared;
 	bool running;
 	u64 started_ns;
@@ -160,7 +165,7 @@ bool session_name_valid(const char *name);
  * session_init() - make a session, stopped
  * @attributor: borrowed
  *
- * Return: 0; -EINVAL for a name that is not valid; -ENOMEM. Where it fails, feed
+ * Return: 0; -EINVAL for a name that is not valid; -ERANGE for what is to be kept; -ENOMEM. Where it fails, feed
  * and rule stay the caller's.
  */
 int session_init(struct session *session, const struct session_config *config,

@@ -107,6 +107,15 @@ static void count_window(struct worker_state *state, struct session *session,
 }
 
 /* What happened before the window's end is known before its samples are looked at. */
+static void keep_window(const struct drain *drain, const struct source_window *window)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(drain->state, session)))
+		if (session->running && session->flight && session->feed == drain->feed)
+			flight_add(session->flight, window);
+}
+
 static void take_window(void *ctx, const struct source_window *window)
 {
 	const struct drain *drain = ctx;
@@ -117,6 +126,7 @@ static void take_window(void *ctx, const struct source_window *window)
 	while ((session = worker_next(drain->state, session)))
 		if (session->running && session->feed == drain->feed)
 			count_window(drain->state, session, window);
+	keep_window(drain, window);
 }
 
 static void drain_feed(struct worker_state *state, struct feed *feed)

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "flight.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Entries begin at multiples of it. */
+#define ALIGN 16U
+
+/** struct entry - in front of a window's records; a @size of 0 sends the reader to the start */
+struct entry {
+	size_t size; /* with this, a multiple of ALIGN */
+	struct source_window window;
+} __attribute__((aligned(ALIGN)));
+
+static_assert(sizeof(struct entry) % ALIGN == 0, "records are aligned");
+
+/**
+ * struct flight - a ring of entries, none of which straddles the end
+ * @first: the oldest entry; @next: where the next one goes
+ * @count: of entries
+ * @gone: bytes of records that gave way
+ */
+struct flight {
+	size_t size;
+	size_t first;
+	size_t next;
+	u32 count;
+	u64 gone;
+	u8 data[] __attribute__((aligned(ALIGN)));
+};
+
+int flight_new(size_t size, struct flight **ret_flight)
+{
+	struct flight *flight;
+
+	if (size < FLIGHT_MIN || size > FLIGHT_MAX)
+		return -ERANGE;
+	size &= ~(size_t)(ALIGN - 1);
+	flight = calloc(1, sizeof(*flight) + size);
+	if (!flight)
+		return -ENOMEM;
+	flight->size = size;
+	*ret_flight = flight;
+	return 0;
+}
+
+struct flight *flight_free(struct flight *flight)
+{
+	free(flight);
+	return NULL;
+}
+
+size_t flight_size(const struct flight *flight)
+{
+	return flight->size;
+}
+
+static struct entry *entry_at(const struct flight *flight, size_t at)
+{
+	return (struct entry *)(void *)(flight->data + at);
+}
+
+/* Where the entry at @at really is: the end that nothing fits into is skipped. */
+static size_t skip_end(const struct flight *flight, size_t at)
+{
+	return flight->size - at < sizeof(struct entry) || !entry_at(flight, at)->size ? 0 : at;
+}
+
+static void drop_first(struct flight *flight)
+{
+	const struct entry *entry = entry_at(flight, flight->first);
+
+	flight->gone += entry->window.len;
+	flight->first += entry->size;
+	flight->count--;
+	if (flight->count)
+		flight->first = skip_end(flight, flight->first);
+}
+
+/* Whether @size bytes from @next on are free, up to the end of memory or the oldest entry. */
+static bool fits(const struct flight *flight, size_t size)
+{
+	if (!flight->count)
+		return true;
+	if (flight->first < flight->next)
+		return size <= flight->size - flight->next;
+	return size <= flight->first - flight->next;
+}
+
+/* Room for @size bytes: at @next, or at the start behind which the rest of memory is left. */
+static void make_room(struct flight *flight, size_t size)
+{
+	if (!flight->count) {
+		flight->first = 0;
+		flight->next = 0;
+	}
+	if (size > flight->size - flight->next) {
+		while (flight->count && flight->first >= flight->next)
+			drop_first(flight);
+		if (flight->size - flight->next >= sizeof(struct entry))
+			entry_at(flight, flight->next)->size = 0;
+		flight->next = 0;
+		if (!flight->count)
+			flight->first = 0;
+	}
+	while (flight->count && !fits(flight, size) && flight->first >= flight->next)
+		drop_first(flight);
+	if (!flight->count) {
+		flight->first = 0;
+		flight->next = 0;
+	}
+}
+
+void flight_add(struct flight *flight, const struct source_window *window)
+{
+	size_t size;
+
+	if (window->len > flight->size - sizeof(struct entry) - ALIGN) {
+		flight->gone += window->len;
+		return;
+	}
+	size = (sizeof(struct entry) + window->len + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+	make_room(flight, size);
+	*entry_at(flight, flight->next) = (struct entry){ .size = size, .window = *window };
+	memcpy(flight->data + flight->next + sizeof(struct entry), window->data, window->len);
+	flight->next += size;
+	flight->count++;
+}
+
+u64 flight_first_ns(const struct flight *flight)
+{
+	return flight->count ? entry_at(flight, flight->first)->window.start_ns : 0;
+}
+
+void flight_replay(const struct flight *flight, const struct source_sink *sink)
+{
+	size_t at = flight->first;
+	u64 lost = flight->gone;
+
+	for (u32 i = 0; i < flight->count; i++) {
+		const struct entry *entry;
+		struct source_window window;
+
+		if (i)
+			at = skip_end(flight, at);
+		entry = entry_at(flight, at);
+		window = entry->window;
+		window.data = flight->data + at + sizeof(*entry);
+		window.decoder = NULL;
+		window.lost_bytes += lost;
+		lost = 0;
+		sink->window(sink->ctx, &window);
+		at += entry->size;
+	}
+}
+
+void flight_clear(struct flight *flight)
+{
+	flight->first = 0;
+	flight->next = 0;
+	flight->count = 0;
+	flight->gone = 0;
+}
