@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Whose a path is: the owner's of any directory on the way, if all of it is there. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "delegated.h"
+
+static void test_owner(void **state)
+{
+	char folder[] = "/tmp/speprof-delegated-XXXXXX", path[128], too_long[5000];
+	uid_t me = geteuid(), other = me + 1;
+	int mount, fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	mount = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(mount >= 0);
+	assert_int_equal(mkdirat(mount, "a", 0755), 0);
+	assert_int_equal(mkdirat(mount, "a/b", 0755), 0);
+	assert_int_equal(symlinkat("a", mount, "link"), 0);
+	fd = openat(mount, "a/file", O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	close(fd);
+
+	assert_true(delegated_to(mount, "/a", me));
+	assert_true(delegated_to(mount, "/a/b", me));
+	assert_true(delegated_to(mount, "//a/b", me));
+	assert_false(delegated_to(mount, "/a", other));
+	assert_false(delegated_to(mount, "/a/b", other));
+	/* Nobody's: the root, what is not there, and what is no cgroup. */
+	assert_false(delegated_to(mount, "/", me));
+	assert_false(delegated_to(mount, "", me));
+	assert_false(delegated_to(mount, "/a/c", me));
+	assert_false(delegated_to(mount, "/link", me));
+	assert_false(delegated_to(mount, "/link/b", me));
+	assert_false(delegated_to(mount, "/a/file", me));
+	memset(too_long, 'a', sizeof(too_long));
+	too_long[0] = '/';
+	too_long[sizeof(too_long) - 1] = '\0';
+	assert_false(delegated_to(mount, too_long, me));
+	if (!me) {
+		/* What is below belongs to whom the upper one was given. */
+		snprintf(path, sizeof(path), "%s/a", folder);
+		assert_int_equal(chown(path, other, (gid_t)-1), 0);
+		assert_true(delegated_to(mount, "/a/b", other));
+	}
+	unlinkat(mount, "a/file", 0);
+	unlinkat(mount, "link", 0);
+	unlinkat(mount, "a/b", AT_REMOVEDIR);
+	unlinkat(mount, "a", AT_REMOVEDIR);
+	close(mount);
+	rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_owner) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
