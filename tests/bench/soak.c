@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * That memory is flat: many records of many places, processes and containers through
+ * attribution and profile, as the daemon has them. usage: soak [RECORDS [PCS]]
+ *
+ * Processes come and go, as task events tell, in 10^4 containers: 4096 live at a time. Exit
+ * status 1 if the resident set grows once a tenth is through.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profile-read.h"
+#include "records.h"
+
+#define WINDOW	   1024
+#define POOL	   (16 * WINDOW)
+#define ALIVE	   4096
+#define CONTAINERS 10000
+#define LIFE	   10 /* windows between an exit and the next */
+#define FIRST_PID  1000
+#define PROGRAMS   100
+#define PIDS	   100000
+#define TICK_NS	   1000000
+#define REPORTS	   20
+#define MARGIN	   (8ULL << 20)
+
+/* Where in a record of this maker the payloads are. */
+#define AT_PC	   1
+#define AT_CONTEXT 10
+
+static u64 random_state = 0x9e3779b97f4a7c15ULL;
+
+static u32 draw(u32 below)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (u32)((random_state >> 32) * below >> 32);
+}
+
+static u64 resident(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f || fscanf(f, "%*u %llu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * (u64)sysconf(_SC_PAGESIZE);
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+/* Process number @n of all that ever live. */
+static s32 pid_of(u32 n)
+{
+	return (s32)(FIRST_PID + n % PIDS);
+}
+
+static void task(struct attributor *a, u8 type, u32 n, u64 time_ns)
+{
+	char name[64];
+	struct task_event event = {
+		.type = type,
+		.pid = pid_of(n),
+		.tid = pid_of(n),
+		.parent_pid = 1,
+		.time_ns = time_ns,
+		.name = name,
+		.exec = true,
+		.last = true,
+		.size = 1,
+		.cgroup = 100 + n % CONTAINERS,
+	};
+
+	if (type == TASK_ATTACH)
+		snprintf(name, sizeof(name), "/system.slice/soak-%u.service", n % CONTAINERS);
+	else
+		snprintf(name, sizeof(name), "soak-%u", n);
+	attributor_event(a, &event);
+}
+
+static void birth(struct attributor *a, u32 n, u64 time_ns)
+{
+	task(a, TASK_FORK, n, time_ns);
+	task(a, TASK_COMM, n, time_ns);
+	task(a, TASK_ATTACH, n, time_ns);
+}
+
+struct soak {
+	struct attributor *attributor;
+	struct profile *profile;
+	u8 *pool;
+	u8 *window;
+	u64 pcs;
+	u32 born;
+	u64 now;
+};
+
+/* Of the program of process @n, one of PROGRAMS: an instruction, those in front more often. */
+static u32 pc_of(const struct soak *s, u32 n)
+{
+	u32 size = (u32)(s->pcs / PROGRAMS), at = draw(size);
+
+	return 0x400000 + 4 * (n % PROGRAMS * size + draw(draw(at + 1) + 1));
+}
+
+/* A CPU runs a few tasks in a window, and any of their instructions. */
+static void run_window(struct soak *s, u64 number)
+{
+	struct source_window window = {
+		.data = s->window,
+		.len = WINDOW * RECORDS_STRIDE,
+		.tid = -1,
+		.align = RECORDS_STRIDE,
+		.midr = 0x410fd0c0,
+		.interval = 1024,
+		.cpu = (u32)(number % 192),
+		.start_ns = s->now,
+		.end_ns = s->now + TICK_NS,
+	};
+	u32 first = s->born - 1 - draw(ALIVE - 8);
+
+	memcpy(s->window, s->pool + (number % (POOL / WINDOW)) * window.len, window.len);
+	for (u32 i = 0; i < WINDOW; i++) {
+		u8 *record = s->window + (size_t)i * RECORDS_STRIDE;
+
+		spe_put_le32(record + AT_PC, pc_of(s, first - (i >> 7)));
+		spe_put_le32(record + AT_CONTEXT, (u32)pid_of(first - (i >> 7)));
+	}
+	s->now += TICK_NS;
+	profile_window(s->profile, &window);
+}
+
+static void report(struct soak *s, u64 records, double cpu)
+{
+	struct attributor_stats stats;
+	struct view view;
+
+	attributor_stats(s->attributor, &stats);
+	if (profile_view(s->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view) < 0)
+		exit(EXIT_FAILURE);
+	printf("%6.0f M records, %5.1f M/s of CPU, %6" PRIu64 " KiB resident; %u processes born, "
+	       "%" PRIu64 " containers evicted, %.1f %% of samples' places evicted, %" PRIu64
+	       " unattributed\n",
+	       (double)records / 1e6, (double)records / cpu / 1e6, resident() >> 10, s->born,
+	       stats.containers_evicted, 100.0 * (double)view.header.evicted / (double)records,
+	       view.header.unattributed);
+	fflush(stdout);
+	view_clear(&view);
+}
+
+int main(int argc, char **argv)
+{
+	u64 wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000000, windows, early = 0;
+	const struct attributor_config attribution = { .live = true };
+	const struct profile_config config = { .windows = true };
+	struct soak s = { .pcs = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000, .now = 1 };
+	static struct records maker;
+	double began;
+
+	windows = wanted / WINDOW + 1;
+	s.pool = aligned_alloc(64, (size_t)POOL * RECORDS_STRIDE);
+	s.window = aligned_alloc(64, WINDOW * RECORDS_STRIDE);
+	if (s.pcs < PROGRAMS || s.pcs > UINT32_MAX || !s.pool || !s.window ||
+	    attributor_new(&attribution, &s.attributor) < 0 ||
+	    profile_new(&config, s.attributor, &s.profile) < 0)
+		return EXIT_FAILURE;
+	records_init(&maker, 42);
+	records_fill(&maker, s.pool, POOL);
+	while (s.born < ALIVE)
+		birth(s.attributor, s.born++, s.now);
+	began = cpu_seconds();
+	for (u64 n = 0; n < windows; n++) {
+		run_window(&s, n);
+		if (n % LIFE == 0) {
+			task(s.attributor, TASK_EXIT, s.born - ALIVE, s.now);
+			birth(s.attributor, s.born++, s.now);
+		}
+		if (n % 4096 == 0)
+			attributor_refresh(s.attributor);
+		if (n && n % (windows / REPORTS + 1) == 0)
+			report(&s, n * WINDOW, cpu_seconds() - began);
+		if (n == windows / 10)
+			early = resident();
+	}
+	report(&s, windows * WINDOW, cpu_seconds() - began);
+	printf("resident: %" PRIu64 " KiB after a tenth, %" PRIu64 " at the end\n", early >> 10,
+	       resident() >> 10);
+	return resident() > early + MARGIN ? EXIT_FAILURE : EXIT_SUCCESS;
+}
