@@ -103,6 +103,8 @@ static json_object *header_json(const struct view_header *h)
 	if (live) {
 		add(json, "cost_ns", h->cost_ns);
 		add(json, "memory_bytes", h->memory);
+		if (h->memory_budget)
+			add(json, "memory_budget_bytes", h->memory_budget);
 		json_object_object_add(json, "trouble", trouble_json(h));
 	}
 	json_object_object_add(json, "totals", totals_json(h));

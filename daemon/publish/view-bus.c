@@ -52,6 +52,7 @@ static const struct field header_fields[] = {
 	FIELD(view_header, unattributed, 't'), FIELD(view_header, names_pending, 't'),
 	FIELD(view_header, names_reason, 's'), FIELD(view_header, evicted, 't'),
 	FIELD(view_header, cost_ns, 't'),      FIELD(view_header, memory, 't'),
+	FIELD(view_header, memory_budget, 't'),
 	FIELD(view_header, faults, 't'),       FIELD(view_header, throttles, 't'),
 	FIELD(view_header, unread, 't'),       FIELD(view_header, task_events_lost, 't'),
 	FIELD(view_header, cpus_stopped, 'u'), FIELD(view_header, fault, 's'),

@@ -116,6 +116,7 @@ struct view_row {
  * @evicted: samples whose location was evicted from the bounded tables
  * @cost_ns: CPU time of the daemon; what sampling costs in the kernel is not in it
  * @memory: resident bytes of the daemon
+ * @memory_budget: what all that may grow was sized for, 0 if nothing was
  * @faults, @throttles, @unread, @cpus_stopped: as &struct source_trouble has them
  * @task_events_lost: what the kernel had no room to tell of tasks
  * @fault: the last of @faults, or of reading, for people; "" for none
@@ -147,6 +148,7 @@ struct view_header {
 	u64 evicted;
 	u64 cost_ns;
 	u64 memory;
+	u64 memory_budget;
 	u64 faults;
 	u64 throttles;
 	u64 unread;

@@ -65,6 +65,25 @@ static int parse_bool(bool *ret, const char *value)
 	return -EINVAL;
 }
 
+/* A number with K, M or G, as systemd has them. */
+static int parse_size(u64 *ret, const char *value)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	u64 n;
+	char *end;
+
+	if (!isdigit((unsigned char)*value))
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(value, &end, 10);
+	unit = *end ? strchr(units, *end) : NULL;
+	if (errno || (*end && (!unit || end[1])) || n >> 30)
+		return -EINVAL;
+	*ret = n << (unit ? 10 * (unit - units + 1) : 0);
+	return 0;
+}
+
 static int parse_rate(struct config *c, const char *value)
 {
 	unsigned long n;
@@ -201,6 +220,7 @@ enum setting_type {
 	SETTING_BOOL,
 	SETTING_RATE,
 	SETTING_OVERHEAD,
+	SETTING_SIZE,
 	SETTING_MODELS,
 	SETTING_FILTER,
 	SETTING_PATTERNS,
@@ -224,6 +244,7 @@ static const struct setting {
 	{ "SamplesPerSecond", SETTING_RATE, 0, "a number from 1 to 100000" },
 	{ "Overhead", SETTING_OVERHEAD, 0,
 	  "a percentage from 0.001% to 50%, as 1% or 0.5%, or no" },
+	{ "MemoryBudget", SETTING_SIZE, 0, "bytes, or a number with K, M or G, as 64M" },
 	{ "Filter", SETTING_FILTER, 0, "" },
 	{ "Containers", SETTING_PATTERNS, offsetof(struct config, containers),
 	  "up to 64 patterns of containers' names, parted by blanks, less than 1024 bytes" },
@@ -243,6 +264,8 @@ static int setting_parse(const struct setting *s, struct config *c, const char *
 		return parse_rate(c, value);
 	case SETTING_OVERHEAD:
 		return parse_overhead(c, value);
+	case SETTING_SIZE:
+		return parse_size(&c->memory_budget, value);
 	case SETTING_MODELS:
 		return parse_models(c, value);
 	case SETTING_PATTERNS:

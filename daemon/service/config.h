@@ -4,6 +4,7 @@
 #define SPEPROF_CONFIG_H
 
 #include "filter.h"
+#include "budget.h"
 #include "source.h"
 #include "task-events.h"
 
@@ -24,6 +25,7 @@ enum config_source {
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
  * @overhead: Overhead=, what sampling may cost of the machine's CPU time, in thousandths of a
  *	percent; 0 for no bound
+ * @memory_budget: MemoryBudget=, bytes
  * @jitter: Jitter=
  * @kernel, @user: Kernel=, User=
  * @containers, @excluded: Containers=, ExcludeContainers=: patterns that blanks part
@@ -38,6 +40,7 @@ struct config {
 	enum task_events_kind task_events;
 	u32 samples_per_second;
 	u32 overhead;
+	u64 memory_budget;
 	bool jitter;
 	bool kernel;
 	bool user;
@@ -50,7 +53,7 @@ struct config {
 #define CONFIG_DEFAULT                                                                             \
 	{                                                                                          \
 		.source = CONFIG_SOURCE_AUTO, .io_uring = true, .samples_per_second = 1000,        \
-		.overhead = 1000,                                                          \
+		.overhead = 1000, .memory_budget = BUDGET_DEFAULT,                                                          \
 		.jitter = true, .kernel = true, .user = true, .contexts = true,                    \
 		.task_events = TASK_EVENTS_BPF,                                                    \
 	}

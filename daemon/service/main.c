@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* speprofd: chooses a source, starts its worker, serves the bus. */
+#include <inttypes.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct daemon {
 	char **argv;
 	struct options options;
 	struct stored stored;
+	struct memory_plan plan;
 	struct keep *keep;
 	struct govern *govern;
 	bool adopted; /* the source's session was another process's */
@@ -90,18 +92,34 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 	return false;
 }
 
+/* Before anything takes memory. */
+static int plan_memory(struct daemon *d)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	u64 budget = d->options.config.memory_budget, least;
+
+	if (budget_plan(budget, cpus > 0 ? (u32)cpus : 1, &d->plan, &least) >= 0)
+		return 0;
+	log_line(LOG_ERR,
+		 "MemoryBudget=%" PRIu64 "M is too small for %ld CPUs: %" PRIu64
+		 "M is the least that would do",
+		 budget >> 20, cpus, (least + (1 << 20) - 1) >> 20);
+	return EX_CONFIG;
+}
+
 /* The session of the configuration: what the machine does, from start to end. */
 static int open_machine(struct daemon *d, struct session_config *ret_session)
 {
 	const struct config *c = &d->options.config;
 	struct session_config session = { .name = SESSION_MACHINE };
-	const struct source_config sampling = source_sampling(c);
+	struct source_config sampling = source_sampling(c);
 	struct source *source = NULL;
 	struct filter_error error = { 0 };
 	struct config_lists lists;
 	struct source_said said = { 0 };
 	int r;
 
+	sampling.ring_size = d->plan.ring;
 	if (config_lists(c, &lists) < 0)
 		return EX_OSERR;
 	/* config_set() has seen that the expression parses, alone. */
@@ -155,7 +173,7 @@ static int start_worker(struct daemon *d, struct session_config *session)
 	struct task_events *tasks = open_tasks(&d->options.config, &told);
 	struct worker *worker = NULL;
 
-	if (worker_new(tasks, &told, &worker) < 0)
+	if (worker_new(&d->plan, tasks, &told, &worker) < 0)
 		task_events_free(tasks);
 	else if (worker_call(worker, worker_add, session) >= 0) {
 		worker_call(worker, tell_filter, NULL);
@@ -360,7 +378,9 @@ int main(int argc, char **argv)
 		return EX_OSERR;
 	}
 	stored_take(&d.stored);
-	r = open_machine(&d, &session);
+	r = plan_memory(&d);
+	if (!r)
+		r = open_machine(&d, &session);
 	if (!r)
 		r = start_worker(&d, &session);
 	if (!r)

@@ -208,9 +208,18 @@ static void nodes_free(struct nodes *nodes)
 }
 
 int session_init(struct session *session, const struct session_config *config,
-		 struct attributor *attributor)
+		 const struct memory_plan *plan, struct attributor *attributor)
 {
-	struct profile_config profile = { .filter = config->rule->filter, .windows = true };
+	struct profile_config profile = {
+		.filter = config->rule->filter,
+		.windows = true,
+		.locations = plan->places,
+		.contexts = plan->contexts,
+		.lines = plan->lines,
+		.pages = plan->pages,
+		.processes = plan->processes,
+		.containers = plan->containers,
+	};
 	struct session made = { 0 };
 	int r;
 

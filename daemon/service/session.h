@@ -9,6 +9,7 @@
 #ifndef SPEPROF_SESSION_H
 #define SPEPROF_SESSION_H
 
+#include "budget.h"
 #include "filter.h"
 #include "flight.h"
 #include "profile.h"
@@ -169,6 +170,7 @@ bool session_name_valid(const char *name);
  * and rule stay the caller's.
  */
 int session_init(struct session *session, const struct session_config *config,
+		 const struct memory_plan *plan,
 		 struct attributor *attributor);
 
 /** session_deinit() - stop it without a last drain and free what it has; a free place stays one */

@@ -279,7 +279,7 @@ int worker_add(struct worker_state *state, void *arg)
 		i++;
 	if (i == WORKER_SESSIONS)
 		return -ENOSPC;
-	r = session_init(&state->sessions[i], config, state->attributor);
+	r = session_init(&state->sessions[i], config, &state->plan, state->attributor);
 	if (r >= 0) {
 		program_filter(state, config->feed);
 		keep_save(state);
@@ -384,6 +384,7 @@ int worker_view(struct worker_state *state, void *arg)
 	snprintf(header->tasks, sizeof(header->tasks), "%s", task_events_name(state->told.kind));
 	snprintf(header->tasks_reason, sizeof(header->tasks_reason), "%s", state->told.reason);
 	session_header(session, header);
+	header->memory_budget = state->plan.budget;
 	if (request->span == VIEW_SPAN_START)
 		header->duration_ns = duration;
 	else
@@ -486,15 +487,20 @@ static void state_deinit(struct worker_state *state)
 	task_events_free(state->tasks);
 }
 
-static int state_init(struct worker_state *state, struct task_events *tasks,
-		      const struct task_events_status *told)
+static int state_init(struct worker_state *state, const struct memory_plan *plan,
+		      struct task_events *tasks, const struct task_events_status *told)
 {
-	const struct attributor_config attribution = { .live = true };
+	static const struct memory_plan unlimited;
+	struct attributor_config attribution = { .live = true };
 	const struct symbols_config names = { .idle = true };
 	u32 cpus;
 	int r;
 
-	*state = (struct worker_state){ .told = *told, .process = session_epoch() };
+	*state = (struct worker_state){ .told = *told, .process = session_epoch(),
+					.plan = plan ? *plan : unlimited };
+	attribution.processes = state->plan.processes;
+	attribution.threads = state->plan.threads;
+	attribution.containers = state->plan.containers;
 	r = attributor_new(&attribution, &state->attributor);
 	if (r >= 0)
 		r = symbols_new(&names, &state->symbols);
@@ -511,7 +517,8 @@ static int state_init(struct worker_state *state, struct task_events *tasks,
 	return 0;
 }
 
-int worker_new(struct task_events *tasks, const struct task_events_status *told,
+int worker_new(const struct memory_plan *plan, struct task_events *tasks,
+	       const struct task_events_status *told,
 	       struct worker **ret_worker)
 {
 	struct worker *w;
@@ -520,7 +527,7 @@ int worker_new(struct task_events *tasks, const struct task_events_status *told,
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	r = state_init(&w->state, tasks, told);
+	r = state_init(&w->state, plan, tasks, told);
 	if (r < 0) {
 		free(w);
 		return r;

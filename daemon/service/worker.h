@@ -7,6 +7,7 @@
 #ifndef SPEPROF_WORKER_H
 #define SPEPROF_WORKER_H
 
+#include "budget.h"
 #include "session.h"
 #include "task-events.h"
 
@@ -30,6 +31,7 @@ struct govern;
 struct worker_state {
 	struct task_events *tasks;
 	struct task_events_status told;
+	struct memory_plan plan;
 	u64 process;
 	struct attributor *attributor;
 	struct symbols *symbols;
@@ -44,10 +46,12 @@ struct worker;
 
 /**
  * worker_new() - start the thread, without a session; takes over @tasks where it succeeds
+ * @plan: how large tables may be, copied; NULL for their defaults
  * @tasks: what tells of tasks, NULL for /proc alone
  * @told: what task_events_new() said of it; copied
  */
-int worker_new(struct task_events *tasks, const struct task_events_status *told,
+int worker_new(const struct memory_plan *plan, struct task_events *tasks,
+	       const struct task_events_status *told,
 	       struct worker **ret_worker);
 
 /** worker_free() - stop all sessions, end the thread, free what it owns */

@@ -453,7 +453,7 @@ static int open_session(struct module_source *m, const struct source_config *con
 		.mode = SPEPROF_MODE_STREAM,
 		/* Levels may change while it runs. */
 		.rights = (config->no_context ? 0 : SPEPROF_RIGHT_CONTEXT) | SPEPROF_RIGHT_KERNEL,
-		.ring_size = RING_SIZE,
+		.ring_size = config->ring_size ? config->ring_size : RING_SIZE,
 		.event_slots = EVENT_SLOTS,
 		.max_latency_ms = MAX_LATENCY_MS,
 	};

@@ -175,6 +175,7 @@ struct source_sink {
 /**
  * struct source_config - what to sample
  * @interval_ns: mean time between samples of a busy CPU, in ns
+ * @ring_size: of the module's rings, bytes, a power of two; 0 for 256 KiB
  * @jitter: perturb the interval at random (PMSIRR.RND)
  * @kernel, @user: Exception levels
  * @no_context: records do not say whose they are (PMSCR.CX is 0)
@@ -187,6 +188,7 @@ struct source_sink {
  */
 struct source_config {
 	u64 interval_ns;
+	u32 ring_size;
 	bool jitter;
 	bool kernel;
 	bool user;

@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 	feed.pool = make_pool();
 	if (feed.timer < 0 || feed_new(&feed.source, &sampling, &session.feed) < 0 ||
 	    session_rule_new(NULL, NULL, NULL, &session.rule, &error) < 0 ||
-	    worker_new(NULL, &told, &worker) < 0 ||
+	    worker_new(NULL, NULL, &told, &worker) < 0 ||
 	    worker_call(worker, worker_add, &session) < 0 ||
 	    worker_call(worker, worker_start, NULL) < 0)
 		return EXIT_FAILURE;

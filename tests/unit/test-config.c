@@ -31,7 +31,7 @@ static void test_all_settings(void **state)
 	assert_int_equal(read_text(&c,
 				   "# a comment\n\n[Sampling]\n Source = emulated \nEmulate=yes\n"
 				   "SamplesPerSecond=997\nJitter=off\nKernel=0\nUser=true\nIOUring=no\n"
-				   "Contexts=no\nTaskEvents=perf\n"
+				   "Contexts=no\nTaskEvents=perf\nMemoryBudget=48M\n"
 				   "Models=chase=pointer_chase stream=stream\n; end",
 				   &error), 0);
 	assert_int_equal(c.source, CONFIG_SOURCE_EMULATED);
@@ -43,6 +43,7 @@ static void test_all_settings(void **state)
 	assert_false(c.io_uring);
 	assert_false(c.contexts);
 	assert_int_equal(c.task_events, TASK_EVENTS_PERF);
+	assert_int_equal(c.memory_budget, 48 << 20);
 	assert_string_equal(c.models, "chase=pointer_chase stream=stream");
 }
 
@@ -61,6 +62,9 @@ static void test_wrong_lines(void **state)
 		{ "[Sampling]\nSamplesPerSecond=-1\n", 2, "should be a number" },
 		{ "[Sampling]\nSamplesPerSecond=99999999999999999999\n", 2, "should be a number" },
 		{ "[Sampling]\nSamplesPerSecond=10k\n", 2, "should be a number" },
+		{ "[Sampling]\nMemoryBudget=\n", 2, "should be bytes, or a number with K, M or G" },
+		{ "[Sampling]\nMemoryBudget=64MB\n", 2, "should be bytes" },
+		{ "[Sampling]\nMemoryBudget=99999999999G\n", 2, "should be bytes" },
 		{ "[Sampling]\nEmulat=yes\n", 2, "there is no setting \"Emulat\"" },
 		{ "Emulate=yes\n", 1, "below [Sampling]" },
 		{ "[Sampling]\nEmulate\n", 2, "should be Key=value" },

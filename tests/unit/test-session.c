@@ -125,7 +125,7 @@ static int setup(void **state)
 	f.script.fd = eventfd(0, EFD_CLOEXEC);
 	assert_true(f.script.fd >= 0);
 	assert_int_equal(feed_new(&f.script.source, &sampling, &f.feed), 0);
-	assert_int_equal(worker_new(NULL, &told, &f.worker), 0);
+	assert_int_equal(worker_new(NULL, NULL, &told, &f.worker), 0);
 	*state = &f;
 	return 0;
 }

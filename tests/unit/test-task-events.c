@@ -459,7 +459,7 @@ static struct worker *start_worker(struct task_events *events, bool no_context)
 		assert_int_equal(task_events_follow(events, reason_events), 0);
 	assert_int_equal(feed_new(source, &config, &session.feed), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &session.rule, &error), 0);
-	assert_int_equal(worker_new(events, &told, &worker), 0);
+	assert_int_equal(worker_new(NULL, events, &told, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_add, &session), 0);
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
 	return worker;
