@@ -79,7 +79,7 @@ static struct worker *process_new(int fd, struct keep **ret_keep, struct keep_re
 	played->fd = eventfd(0, EFD_CLOEXEC);
 	assert_int_equal(feed_new(&played->source, &sampling, &config.feed), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
-	assert_int_equal(worker_new(NULL, &told, &worker), 0);
+	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_add, &config), 0);
 	assert_int_equal(keep_new(fd, ret_keep, &reason), 0);
 	assert_null(reason);
