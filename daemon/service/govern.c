@@ -214,10 +214,13 @@ void govern_describe(const struct worker_state *state, char *ret, size_t size)
 	if (!g ||
 	    (g->governor.rate_scale == GOVERNOR_ONE && g->governor.cost_scale == GOVERNOR_ONE))
 		return;
+	if (g->governor.cost_scale == GOVERNOR_ONE) {
+		snprintf(ret, size, " Interval %llu ns, by the true rate.",
+			 (unsigned long long)governor_interval(&g->governor));
+		return;
+	}
 	share = (unsigned int)(g->governor.config.overhead / 10);
-	snprintf(ret, size, " Interval %llu ns, %s%s%u.%02u %%.",
+	snprintf(ret, size, " Interval %llu ns, held back%s by Overhead=%u.%02u %%.",
 		 (unsigned long long)governor_interval(&g->governor),
-		 g->governor.cost_scale != GOVERNOR_ONE ? "held back" : "by the true rate",
-		 g->governor.exhausted ? " as far as it goes for Overhead=" : " within Overhead=",
-		 share / 100, share % 100);
+		 g->governor.exhausted ? " as far as it goes" : "", share / 100, share % 100);
 }
