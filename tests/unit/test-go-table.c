@@ -26,7 +26,7 @@ struct maker {
 static void put(struct maker *m, u32 at, u64 value, u32 size)
 {
 	for (u32 i = 0; i < size; i++)
-		m->data[at + i] = (u8)(value >> 8 * i);
+		m->data[at + i] = (u8)(i < 8 ? value >> 8 * i : 0);
 	if (m->len < at + size)
 		m->len = at + size;
 }
