@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "perfdata.h"
 #include "recorder.h"
 
 /* An AUXTRACE record, for the index that perf finds it by. */
@@ -20,6 +21,16 @@ struct recorder_core {
 	bool any;
 };
 
+#define RECORDER_BUILDS 4096 /* a machine maps some hundreds of files */
+
+/* A file that was mapped; @two builds had its path. */
+struct recorder_build {
+	char *path;
+	u8 id[BUILD_ID_MAX_BYTES];
+	u8 size;
+	bool two;
+};
+
 /**
  * struct recorder - an open recording
  * @pos: of the next byte in the file
@@ -30,6 +41,7 @@ struct recorder_core {
  * @first: RECORDER_PERF: what the first window said, which stands for all
  * @index, @indexed, @index_room: RECORDER_PERF: AUXTRACE records
  * @cores: RECORDER_PERF: by CPU
+ * @builds: RECORDER_PERF: of mapped files
  */
 struct recorder {
 	FILE *file;
@@ -47,6 +59,8 @@ struct recorder {
 	u32 index_room;
 	struct recorder_core *cores;
 	u32 core_count;
+	struct recorder_build *builds;
+	u32 build_count;
 };
 
 /** recorder_put() - append bytes; nothing more is written after a failure */
@@ -68,5 +82,10 @@ void perf_begin(struct recorder *recorder);
 void perf_window(struct recorder *recorder, const struct source_window *window);
 void perf_task(struct recorder *recorder, const struct task_event *event);
 void perf_end(struct recorder *recorder);
+
+/* recorder-builds.c */
+void recorder_build_add(struct recorder *recorder, const struct task_event *event);
+void recorder_builds_put(struct recorder *recorder);
+void recorder_builds_free(struct recorder *recorder);
 
 #endif

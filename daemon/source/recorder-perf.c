@@ -31,6 +31,7 @@
 
 /* Bits of the header's feature table that are written. */
 enum feature {
+	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
 	FEATURE_OSRELEASE = 4,
 	FEATURE_VERSION = 5,
@@ -44,10 +45,10 @@ enum feature {
 	FEATURE_AUXTRACE = 18,
 };
 
-static const u8 features[] = { FEATURE_HOSTNAME,     FEATURE_OSRELEASE,	 FEATURE_VERSION,
-			       FEATURE_ARCH,	     FEATURE_NRCPUS,	 FEATURE_CPUID,
-			       FEATURE_CMDLINE,	     FEATURE_EVENT_DESC, FEATURE_NUMA_TOPOLOGY,
-			       FEATURE_PMU_MAPPINGS, FEATURE_AUXTRACE };
+static const u8 features[] = { FEATURE_BUILD_ID,      FEATURE_HOSTNAME,	    FEATURE_OSRELEASE,
+			       FEATURE_VERSION,	      FEATURE_ARCH,	    FEATURE_NRCPUS,
+			       FEATURE_CPUID,	      FEATURE_CMDLINE,	    FEATURE_EVENT_DESC,
+			       FEATURE_NUMA_TOPOLOGY, FEATURE_PMU_MAPPINGS, FEATURE_AUXTRACE };
 
 struct file_section {
 	u64 offset;
@@ -455,6 +456,7 @@ void perf_task(struct recorder *recorder, const struct task_event *event)
 		break;
 	case TASK_MMAP:
 		put_mapping(recorder, event);
+		recorder_build_add(recorder, event);
 		break;
 	case TASK_CGROUP:
 		put_named(recorder, PERF_RECORD_CGROUP, 0, &event->cgroup, sizeof(event->cgroup),
@@ -572,6 +574,9 @@ static void put_feature(struct recorder *recorder, enum feature feature)
 
 	uname(&host);
 	switch (feature) {
+	case FEATURE_BUILD_ID:
+		recorder_builds_put(recorder);
+		break;
 	case FEATURE_HOSTNAME:
 		snprintf(text, sizeof(text), "%s%s", host.nodename, backend_text(recorder));
 		put_string(recorder, text);

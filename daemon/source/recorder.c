@@ -132,6 +132,7 @@ struct recorder *recorder_free(struct recorder *recorder)
 	free(recorder->command);
 	free(recorder->index);
 	free(recorder->cores);
+	recorder_builds_free(recorder);
 	free(recorder);
 	return NULL;
 }

@@ -261,6 +261,79 @@ static void test_perf(void **state)
 	}
 }
 
+static void see_build(void *ctx, const struct task_event *event)
+{
+	char *at = ctx;
+
+	if (event->type == TASK_MMAP)
+		sprintf(at + strlen(at), "%s:%u:%02x ", event->name, event->build_id_size,
+			event->build_id_size ? event->build_id[0] : 0);
+}
+
+static void ignore_window(void *ctx, const struct source_window *window)
+{
+	(void)ctx;
+	(void)window;
+}
+
+/* By path, of whatever size; a path at which two builds were has none. */
+static void test_perf_build_ids(void **state)
+{
+	static const struct {
+		const char *name;
+		u8 size;
+		u8 first;
+	} rows[] = {
+		{ "/bin/a", 20, 1 }, { "/bin/b", 16, 2 }, { "/bin/c", 20, 3 }, { "/bin/a", 20, 1 },
+		{ "/bin/c", 20, 4 }, { "/bin/d", 0, 5 },  { "/bin/e", 8, 6 },
+	};
+	const struct recorder_config config = { .format = RECORDER_PERF, .cpus = 1, .command = "" };
+	char told[512] = "";
+	const struct source_sink out = { .window = ignore_window, .task = see_build, .ctx = told };
+	struct recording_error error = { .text = "" };
+	struct recording *recording;
+	struct recorder *recorder;
+	struct source_sink sink;
+	u8 buf[1024];
+
+	(void)state;
+	assert_int_equal(ftruncate(temp_fd, 0), 0);
+	assert_int_equal(lseek(temp_fd, 0, SEEK_SET), 0);
+	assert_int_equal(recorder_new(temp_fd, &config, &recorder), 0);
+	sink = recorder_sink(recorder);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const u8 id[20] = { rows[i].first };
+		const struct task_event event = {
+			.type = TASK_MMAP,
+			.pid = 7,
+			.tid = 7,
+			.time_ns = 10 + i,
+			.size = 0x1000,
+			.start = 0x400000,
+			.name = rows[i].name,
+			.inode = 9,
+			.build_id = rows[i].size ? id : NULL,
+			.build_id_size = rows[i].size,
+		};
+
+		sink.task(sink.ctx, &event);
+	}
+	sink.window(sink.ctx, &(struct source_window){ .data = buf,
+						       .len = make_records(buf, sizeof(buf), 1),
+						       .midr = MIDR,
+						       .tid = -1,
+						       .interval = 1024,
+						       .end_ns = 900,
+						       .clock = { .mult = 1 << 10, .shift = 10 } });
+	assert_int_equal(recorder_finish(recorder), 0);
+	recorder_free(recorder);
+	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
+	assert_int_equal(recording_replay(recording, &out, &error), 0);
+	recording_free(recording);
+	assert_string_equal(told, "/bin/a:20:01 /bin/b:16:02 /bin/c:0:00 /bin/a:20:01 "
+				  "/bin/c:0:00 /bin/d:0:00 /bin/e:8:06 ");
+}
+
 /* Where perf is installed, whether it reads what was recorded: it dies of some clocks. */
 static bool perf_reads_it(void)
 {
@@ -568,12 +641,18 @@ static void test_cores(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests_all[] = {
-		cmocka_unit_test(test_own),	     cmocka_unit_test(test_perf),
-		cmocka_unit_test(test_perf_suspect), cmocka_unit_test(test_summaries_agree),
-		cmocka_unit_test(test_perf_unknown_clock), cmocka_unit_test(test_summaries_agree),
-		cmocka_unit_test(test_truncated),    cmocka_unit_test(test_bit_flipped),
-		cmocka_unit_test(test_hostile),	     cmocka_unit_test(test_cores),
+		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_perf),
+		cmocka_unit_test(test_perf_suspect),
+		cmocka_unit_test(test_summaries_agree),
+		cmocka_unit_test(test_perf_unknown_clock),
+		cmocka_unit_test(test_summaries_agree),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_bit_flipped),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_cores),
 		cmocka_unit_test(test_write_fails),
+		cmocka_unit_test(test_perf_build_ids),
 	};
 
 	temp_fd = memfd_create("recorder", MFD_CLOEXEC);
