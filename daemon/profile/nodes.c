@@ -115,6 +115,8 @@ static void join(struct nodes *nodes)
 {
 	u32 kept = 0;
 
+	if (!nodes->count)
+		return;
 	qsort(nodes->ranges, nodes->count, sizeof(*nodes->ranges), compare);
 	for (u32 i = 1; i < nodes->count; i++) {
 		struct node_range *last = &nodes->ranges[kept], *next = &nodes->ranges[i];
@@ -124,7 +126,7 @@ static void join(struct nodes *nodes)
 		else
 			nodes->ranges[++kept] = *next;
 	}
-	nodes->count = nodes->count ? kept + 1 : 0;
+	nodes->count = kept + 1;
 }
 
 int nodes_read(const char *sys, struct nodes *ret_nodes)

@@ -136,32 +136,25 @@ struct pending {
  * @bucket: histogram buckets by value
  */
 struct profile {
+	struct way way;
+	struct who who[1 << WHO_BITS];
 	struct attributor *attributor;
 	u64 midr; /* where a window has none */
 	const struct filter *filter;
 	struct profile_observer *observers;
 	struct spe_layouts layouts;
 	struct traits_catalog traits;
-	struct who who[1 << WHO_BITS];
 	const struct spe_data_sources *encodings[ENCODINGS];
-	u32 encoding_count;
 	u64 epoch;
 	u64 changes;
-	u32 interval;
-	u8 unit;
 	struct location_table *locations;
-	struct way way;
 	struct pending pending[PENDING]; /* empty between windows */
-	u32 pending_count;
 	struct lines lines;
 	struct pages pages;
 	struct windows windows;
 	struct process_tally *processes;
-	u32 process_count; /* capacities, grown to what the attributor uses */
 	struct container_tally *gone;
-	u32 gone_count;
 	struct figures *containers;
-	u32 container_count;
 	struct figures nobody;
 	struct figures elsewhere;
 
@@ -174,8 +167,15 @@ struct profile {
 	u64 levels[SPE_LEVELS]; /* of loads and stores */
 	u64 origins[FIGURE_ORIGINS]; /* of them, by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[CONTEXTS];
-	u32 context_slots; /* of each; a power of two */
 	u64 context_overflow; /* values for which there was no room near theirs */
+	u32 context_slots; /* of each; a power of two */
+	u32 encoding_count;
+	u32 process_count; /* capacities, grown to what the attributor uses */
+	u32 gone_count;
+	u32 container_count;
+	u32 pending_count;
+	u32 interval;
+	u8 unit;
 	u8 bucket[BUCKET_VALUES];
 };
 

@@ -148,7 +148,7 @@ static struct location_more *more_get(struct location_table *table, struct locat
 {
 	if (!entry->more)
 		entry->more = pool_get(&table->more);
-	return more_of(table, entry);
+	return pool_at(&table->more, entry->more);
 }
 
 static void more_put(struct location_table *table, struct location *entry)
