@@ -151,9 +151,12 @@ static int hot_print(const char *text, const struct options *options)
 
 	if (!root)
 		return say_fail(STATUS_FAILED, "report: what is hot does not read as JSON");
-	if (!options->lines)
+	if (!options->lines) {
 		json_object_object_del(root, "lines");
+		json_object_object_del(root, "lines_evicted");
+	}
 	if (!options->pages) {
+		json_object_object_del(root, "pages_evicted");
 		json_object_object_del(root, "pages");
 		json_object_object_del(root, "nodes");
 	}
