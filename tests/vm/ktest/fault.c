@@ -12,6 +12,8 @@
 #include "ktest.h"
 #include "syndrome.h"
 
+#define FSC_EXTERNAL_WALK 0x15
+
 /* One PMBSR and what must come of it. */
 struct fault_case {
 	const char *name;
@@ -45,7 +47,7 @@ static const struct fault_case cases[] = {
 	{ "implementation defined", SPE_PMBSR_EC_IMPDEF, 0, SPEPROF_SYNDROME_IMPDEF,
 	  SPEPROF_ACTION_STOP_CPU, SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT,
 	  SPEPROF_RING_FAULTED },
-	{ "external abort on a walk, stage 2", SPE_PMBSR_EC_STAGE2, 0x15,
+	{ "external abort on a walk, stage 2", SPE_PMBSR_EC_STAGE2, FSC_EXTERNAL_WALK,
 	  SPEPROF_SYNDROME_EXTERNAL_SYNC, SPEPROF_ACTION_CONTINUE, SPEPROF_WINDOW_FAULTED,
 	  SPEPROF_RING_ARMED },
 	{ "granule protection, asynchronous", SPE_PMBSR_EC_GPC, SPE_FSC_EXTERNAL_ASYNC,
@@ -86,12 +88,25 @@ static void record_wait(const struct kring *ring)
 	check(0, "no record");
 }
 
+/* PMBIDR.EA: an SPU may ignore External aborts of its writes, or raise SErrors (RJFYNW). */
+static bool is_reported(const struct fault_case *c)
+{
+	struct speprof_cpu_info info = { .size = sizeof(info) };
+	int device = kdevice_open();
+
+	check(!ioctl(device, SPEPROF_CPU_INFO, &info));
+	close(device);
+	return (c->mss != SPE_FSC_EXTERNAL_SYNC && c->mss != SPE_FSC_EXTERNAL_ASYNC) ||
+	       !SPE_FIELD_GET(SPE_PMBIDR_EA, info.pmbidr);
+}
+
 static void case_run(const struct fault_case *c)
 {
 	struct speprof_session_config config = ksession_config();
 	struct ktally tally = { .gaps = true };
 	const struct speprof_event *event;
 	struct pollfd poll_fd = { .events = POLLIN };
+	uint32_t truncated = 0;
 	struct kring ring;
 	int session;
 	pid_t child;
@@ -108,11 +123,17 @@ static void case_run(const struct fault_case *c)
 	event = syndrome_wait(&ring);
 	check(event, "%s: no event", c->name);
 	check(event->syndrome == c->syndrome, "%s: %u", c->name, event->syndrome);
-	check(event->action == c->action, "%s: %u", c->name, event->action);
+	/* An SPU may cut a record short in any of them: that drops the tail at the least. */
+	if (event->arg0 & SPE_PMBSR_DL)
+		truncated = SPEPROF_WINDOW_TRUNCATED;
+	check(event->action == (truncated && c->action < SPEPROF_ACTION_DROP_TAIL ?
+					SPEPROF_ACTION_DROP_TAIL :
+					c->action), "%s: %u", c->name, event->action);
 	check(event->arg0 & SPE_PMBSR_S && SPE_FIELD_GET(SPE_PMBSR_EC, event->arg0) == c->ec);
 	check(kwait_state(&ring, c->state, 500), "%s: %u", c->name, ring.control->state);
 	kring_read(&ring, &tally);
 	check((tally.flags & c->flags) == c->flags, "%s: flags %#x", c->name, tally.flags);
+	check((tally.flags & truncated) == truncated, "%s: flags %#x", c->name, tally.flags);
 	check((bool)tally.suspect_windows == (bool)(c->flags & SPEPROF_WINDOW_SUSPECT), "%s: %llu",
 	      c->name, (unsigned long long)tally.suspect_windows);
 	check(event->position == ring.tail || c->state == SPEPROF_RING_ARMED);
@@ -139,7 +160,8 @@ static void syndromes_are_acted_on(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		case_run(&cases[i]);
+		if (is_reported(&cases[i]))
+			case_run(&cases[i]);
 }
 
 static struct spe_verdict verdict_of(unsigned int ec, unsigned int code)
@@ -190,7 +212,8 @@ static void barren_faults_stop_the_cpu(void)
 	struct ktally tally = { 0 };
 	const struct speprof_event *event, *last = NULL;
 	struct kring ring;
-	unsigned int i, syndromes = 0;
+	unsigned int i, barren = 0;
+	bool written = false;
 	int session;
 	pid_t child;
 
@@ -203,7 +226,8 @@ static void barren_faults_stop_the_cpu(void)
 	child = kburn(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	for (i = 0; i < 2000 && ring.control->state != SPEPROF_RING_FAULTED; i++) {
-		kinject(0, SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC);
+		/* On a walk, which every SPU reports. */
+		kinject(0, SPE_PMBSR_EC_STAGE1, FSC_EXTERNAL_WALK);
 		ksleep_ms(2);
 	}
 	check(kwait_state(&ring, SPEPROF_RING_FAULTED, 500));
@@ -212,13 +236,15 @@ static void barren_faults_stop_the_cpu(void)
 		if (event->type != SPEPROF_EVENT_SYNDROME)
 			continue;
 		last = event;
-		syndromes++;
+		/* On a busy machine a record can come before the next fault is asked for. */
+		barren = event->arg1 ? 0 : barren + 1;
+		written |= !!event->arg1;
 	}
-	check(syndromes == 8, "%u", syndromes);
+	check(barren == 8, "%u", barren);
 	check(last->action == SPEPROF_ACTION_STOP_CPU && !last->arg1);
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 	kring_read(&ring, &tally);
-	check(!tally.windows);
+	check(written || !tally.windows);
 	ktally_close(&ring, &tally);
 	kburn_end(child);
 }
