@@ -298,7 +298,9 @@ static bool names_add(struct name_cache *c, struct name_file *f,
 		if (range_cut(f->range, known, address, &r))
 			f->range[f->ranges++] = r;
 	}
-	qsort(f->range, f->ranges, sizeof(*f->range), compare_ranges);
+	/* What is new is in order by itself, and most often behind all that was there. */
+	if (known && known < f->ranges && f->range[known - 1].start > f->range[known].start)
+		qsort(f->range, f->ranges, sizeof(*f->range), compare_ranges);
 	return true;
 }
 
@@ -323,7 +325,8 @@ static bool lines_add(struct name_cache *c, struct name_file *f, const struct sy
 			continue;
 		f->line[f->lines++] = l;
 	}
-	qsort(f->line, f->lines, sizeof(*f->line), compare_lines);
+	if (known && known < f->lines && f->line[known - 1].address > f->line[known].address)
+		qsort(f->line, f->lines, sizeof(*f->line), compare_lines);
 	return true;
 }
 

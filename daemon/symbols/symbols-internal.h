@@ -95,7 +95,7 @@ struct helper_slot {
  * @changed: signalled with each job that is queued or done
  * @pending: addresses in jobs, queued or at work
  * @busy: a job is at work
- * @last_path, @last_path_hash: of the binary that was asked for last
+ * @last_path, @last_path_hash, @last_kind: of the binary that was asked for last
  * @kernel_epoch: counts how often the kernel's names were read again for one that was not there
  */
 struct symbols {
@@ -114,6 +114,7 @@ struct symbols {
 	char reason[SYMBOL_REASON];
 	char last_path[PATH_MAX];
 	u64 last_path_hash;
+	u8 last_kind;
 	bool started;
 	bool quit;
 	bool busy;

@@ -93,40 +93,49 @@ static u64 id_hash(const u8 *id, u8 size)
 	return size ? h | 1 : 0;
 }
 
-/* Places come by binary: its hash is remembered, and its name, as the pointer may be another's. */
-static u64 binary_hash(struct symbols *s, const char *binary)
+static enum mapped_kind binary_kind(const char *binary)
 {
-	if (!s->last_path_hash || strcmp(s->last_path, binary) != 0) {
-		if (strlen(binary) >= sizeof(s->last_path))
-			return path_hash(binary);
-		strcpy(s->last_path, binary);
-		s->last_path_hash = path_hash(binary);
-	}
-	return s->last_path_hash;
+	if (!strcmp(binary, "[kernel]"))
+		return MAPPED_KERNEL;
+	if (!strcmp(binary, "[vdso]"))
+		return MAPPED_VDSO;
+	return is_made(binary) ? MAPPED_JIT : MAPPED_FILE;
+}
+
+/* Places come by binary: what it is stays known, with its name, as the pointer may be another's. */
+static void binary_look(struct symbols *s, const char *binary)
+{
+	size_t size = strlen(binary) + 1;
+
+	if (s->last_path_hash && !strcmp(s->last_path, binary))
+		return;
+	if (size > sizeof(s->last_path))
+		s->last_path[0] = '\0';
+	else
+		memcpy(s->last_path, binary, size);
+	s->last_path_hash = path_hash(binary);
+	s->last_kind = (u8)binary_kind(binary);
 }
 
 /* Whether @place may have a name at all, and in which mapping, at which address. */
 static bool place_key(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
 		      struct mapped_key *ret_key, u64 *ret_address)
 {
-	*ret_key = (struct mapped_key){ .live = live };
+	binary_look(s, place->binary);
+	*ret_key = (struct mapped_key){ .live = live, .kind = s->last_kind };
 	*ret_address = place->offset;
-	if (!strcmp(place->binary, "[kernel]")) {
-		ret_key->kind = MAPPED_KERNEL;
+	switch (s->last_kind) {
+	case MAPPED_KERNEL:
+	case MAPPED_VDSO:
 		return live;
-	}
-	if (!strcmp(place->binary, "[vdso]")) {
-		ret_key->kind = MAPPED_VDSO;
-		return live;
-	}
-	if (is_made(place->binary)) {
-		ret_key->kind = MAPPED_JIT;
+	case MAPPED_JIT:
 		ret_key->pid = pid;
 		*ret_address = place->pc;
 		return live && pid > 0;
+	default:
+		break;
 	}
-	ret_key->kind = MAPPED_FILE;
-	ret_key->path = binary_hash(s, place->binary);
+	ret_key->path = s->last_path_hash;
 	ret_key->inode = place->inode;
 	ret_key->id = id_hash(place->build_id, place->build_id_size);
 	ret_key->pid = live ? pid : 0;

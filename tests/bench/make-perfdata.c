@@ -7,17 +7,39 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recorder.h"
+#include "maps.h"
 #include "records.h"
+#include "symbols.h"
 
 #define CPUS  4
 #define CHUNK 8192 /* records at a time: what a drained AUX area holds */
 #define MIDR  0x410fd0c0
 
+/* As perf record has it, where the program is here: names are looked up by it. */
+static u8 build_id(const char *program, u8 *id)
+{
+	const struct symbols_config config = { .wait_ms = 10000 };
+	struct attribute_place place = { .binary = program };
+	struct symbols *symbols;
+	struct stat st;
+	u8 size;
+
+	if (stat(program, &st) < 0 || symbols_new(&config, &symbols) < 0)
+		return 0;
+	place.inode = st.st_ino;
+	size = symbols_build_id(symbols, 0, &place, id);
+	symbols_free(symbols);
+	return size;
+}
+
 static void put_tasks(const struct source_sink *sink, const char *program)
 {
+	u8 id[BUILD_ID_MAX], size = build_id(program, id);
+
 	for (s32 tid = RECORDS_TID; tid < RECORDS_TID + RECORDS_TIDS; tid++) {
 		struct task_event event = {
 			.type = TASK_COMM,
@@ -33,6 +55,8 @@ static void put_tasks(const struct source_sink *sink, const char *program)
 		event.start = RECORDS_PC & ~0xfffULL;
 		event.size = (4 * RECORDS_PCS + 0xfff) & ~0xfffULL;
 		event.offset = 0x28000;
+		event.build_id = size ? id : NULL;
+		event.build_id_size = size;
 		sink->task(sink->ctx, &event);
 	}
 }
