@@ -80,9 +80,13 @@ static int daemon_start(struct demo *demo)
 		"Models=chase=pointer_chase stream=stream",
 		NULL,
 	};
+	char helper[STAGE_PATH + 32];
 	struct view view;
 	int status;
 
+	/* Of this build, as the daemon is, which looks for it where it would be installed. */
+	snprintf(helper, sizeof(helper), "%s/tools/speprof-symbols", demo->stage.build);
+	setenv("SPEPROF_SYMBOLS", helper, 0);
 	status = stage_start(&demo->stage, "daemon/service/speprofd", argv, 0, &demo->daemon);
 	if (status)
 		return status;
