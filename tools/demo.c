@@ -78,6 +78,9 @@ static int daemon_start(struct demo *demo)
 		"Emulate=yes",
 		"--set",
 		"Models=chase=pointer_chase stream=stream",
+		/* A few seconds, which are to be alike. */
+		"--set",
+		"Overhead=no",
 		NULL,
 	};
 	char helper[STAGE_PATH + 32];
@@ -87,6 +90,7 @@ static int daemon_start(struct demo *demo)
 	/* Of this build, as the daemon is, which looks for it where it would be installed. */
 	snprintf(helper, sizeof(helper), "%s/tools/speprof-symbols", demo->stage.build);
 	setenv("SPEPROF_SYMBOLS", helper, 0);
+	setenv("SYSTEMD_LOG_LEVEL", "notice", 0);
 	status = stage_start(&demo->stage, "daemon/service/speprofd", argv, 0, &demo->daemon);
 	if (status)
 		return status;

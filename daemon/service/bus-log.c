@@ -9,12 +9,6 @@
 #define LOG_PATH      "/org/freedesktop/LogControl1"
 #define LOG_INTERFACE "org.freedesktop.LogControl1"
 
-static const char *const levels[] = {
-	[LOG_EMERG] = "emerg", [LOG_ALERT] = "alert",	  [LOG_CRIT] = "crit",
-	[LOG_ERR] = "err",     [LOG_WARNING] = "warning", [LOG_NOTICE] = "notice",
-	[LOG_INFO] = "info",   [LOG_DEBUG] = "debug",
-};
-
 static const char *const targets[LOG_TARGETS] = {
 	[LOG_TARGET_AUTO] = "auto",
 	[LOG_TARGET_JOURNAL] = "journal",
@@ -22,11 +16,11 @@ static const char *const targets[LOG_TARGETS] = {
 	[LOG_TARGET_NULL] = "null",
 };
 
-static int find_word(const char *const *words, size_t count, const char *word)
+static int find_target(const char *word)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(words[i], word))
-			return (int)i;
+	for (int i = 0; i < LOG_TARGETS; i++)
+		if (!strcmp(targets[i], word))
+			return i;
 	return -EINVAL;
 }
 
@@ -38,7 +32,7 @@ static int get(sd_bus *bus __attribute__((unused)), const char *path __attribute
 	const char *value = "speprofd";
 
 	if (!strcmp(property, "LogLevel"))
-		value = levels[log_level()];
+		value = log_level_name(log_level());
 	else if (!strcmp(property, "LogTarget"))
 		value = targets[log_target()];
 	return sd_bus_message_append(reply, "s", value);
@@ -56,7 +50,7 @@ static int set(sd_bus *bus __attribute__((unused)), const char *path __attribute
 	if (r < 0)
 		return r;
 	if (!strcmp(property, "LogLevel")) {
-		r = find_word(levels, ARRAY_SIZE(levels), word);
+		r = log_level_parse(word);
 		if (r < 0)
 			return bus_invalid(
 				error, "LogLevel", word,
@@ -64,7 +58,7 @@ static int set(sd_bus *bus __attribute__((unused)), const char *path __attribute
 		log_set_level(r);
 		return 0;
 	}
-	r = find_word(targets, ARRAY_SIZE(targets), word);
+	r = find_target(word);
 	if (r < 0)
 		return bus_invalid(error, "LogTarget", word, "auto, journal, console or null");
 	log_set_target((enum log_target)r);

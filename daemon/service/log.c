@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <systemd/sd-journal.h>
@@ -13,6 +15,34 @@
 
 static int max_level = LOG_INFO;
 static enum log_target target = LOG_TARGET_AUTO;
+
+static const char *const levels[] = {
+	[LOG_EMERG] = "emerg", [LOG_ALERT] = "alert",	  [LOG_CRIT] = "crit",
+	[LOG_ERR] = "err",     [LOG_WARNING] = "warning", [LOG_NOTICE] = "notice",
+	[LOG_INFO] = "info",   [LOG_DEBUG] = "debug",
+};
+
+const char *log_level_name(int level)
+{
+	return levels[level];
+}
+
+int log_level_parse(const char *name)
+{
+	for (int i = 0; i < (int)ARRAY_SIZE(levels); i++)
+		if (!strcmp(levels[i], name))
+			return i;
+	return -EINVAL;
+}
+
+void log_init(void)
+{
+	const char *name = getenv("SYSTEMD_LOG_LEVEL");
+	int level = name ? log_level_parse(name) : -EINVAL;
+
+	if (level >= 0)
+		log_set_level(level);
+}
 
 void log_set_target(enum log_target to)
 {

@@ -52,4 +52,11 @@ enum log_target log_target(void);
 void log_set_level(int level);
 int log_level(void);
 
+/** log_level_name(), log_level_parse() - "emerg" to "debug"; -EINVAL if there is none such */
+const char *log_level_name(int level);
+int log_level_parse(const char *name);
+
+/** log_init() - the level that SYSTEMD_LOG_LEVEL names, if it does */
+void log_init(void);
+
 #endif

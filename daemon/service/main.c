@@ -370,6 +370,7 @@ int main(int argc, char **argv)
 	struct session_config session = { 0 };
 	int r;
 
+	log_init();
 	r = options_parse(argc, argv, &d.options);
 	if (r)
 		return r;

@@ -129,6 +129,34 @@ static void test_locked_up(void **state)
 	assert_int_equal(helper_pid(status, sizeof(status)), 0);
 }
 
+/* The kernel's own, which the helper reads from the descriptor that it is handed. */
+static void test_kernel(void **state)
+{
+	const struct symbols_config config = { .wait_ms = WAIT };
+	struct attribute_place place;
+	unsigned long long address = 0;
+	char type = 0, name[128];
+	struct attributor *a;
+	struct symbols *s;
+	u32 index;
+	FILE *f = fopen("/proc/kallsyms", "re");
+
+	(void)state;
+	while (f && type != 'T' && fscanf(f, "%llx %c %*[^\n]", &address, &type) == 2)
+		;
+	if (f)
+		fclose(f);
+	if (!address)
+		skip();
+	a = self_attributor(look_here, &index, &place);
+	assert_true(attributor_place(a, index, address, true, &place));
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_true(named(s, getpid(), &place, name, sizeof(name)));
+	assert_true(*name && *name != '[');
+	symbols_free(s);
+	attributor_free(a);
+}
+
 /* Killed between two questions, by whoever it was: the next has its answer all the same. */
 static void test_killed(void **state)
 {
@@ -443,10 +471,11 @@ static void test_other_root(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_locked_up),      cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_hostile_link),   cmocka_unit_test(test_poisoned),
-		cmocka_unit_test(test_no_helper),      cmocka_unit_test(test_perf_map),
-		cmocka_unit_test(test_perf_map_owner), cmocka_unit_test(test_other_root),
+		cmocka_unit_test(test_locked_up),    cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_hostile_link), cmocka_unit_test(test_poisoned),
+		cmocka_unit_test(test_kernel),	     cmocka_unit_test(test_no_helper),
+		cmocka_unit_test(test_perf_map),     cmocka_unit_test(test_perf_map_owner),
+		cmocka_unit_test(test_other_root),
 	};
 	int r;
 
