@@ -14,7 +14,7 @@
  */
 int sandbox_enter(int keep);
 
-/** sandbox_yield() - run after all else that wants to (nice 19) */
+/** sandbox_yield() - run after most else that wants to (nice 10) */
 void sandbox_yield(void);
 
 #endif
