@@ -59,7 +59,8 @@ static const struct {
 	{ "org.speprof1.NoSuchContainer", STATUS_STATE, NULL },
 	{ "org.speprof1.Busy", STATUS_STATE, NULL },
 	{ SD_BUS_ERROR_INVALID_ARGS, STATUS_USAGE, NULL },
-	{ SD_BUS_ERROR_UNKNOWN_OBJECT, STATUS_STATE, "there is none such" },
+	/* The object is the session or the CPU by its name. */
+	{ SD_BUS_ERROR_UNKNOWN_OBJECT, STATUS_STATE, NULL },
 	{ "org.speprof1.NoModule", STATUS_NO_MODULE, NULL },
 	{ "org.speprof1.NoSPE", STATUS_NO_SPE, NULL },
 	{ "org.speprof1.AlreadyDone", STATUS_STATE, NULL },

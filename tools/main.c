@@ -75,6 +75,12 @@ static const struct verb verbs[] = {
 		.run = session_run,
 	},
 	{
+		.name = "snapshot",
+		.synopsis = "[SESSION] -o FILE",
+		.help = "the last windows of a session with a buffer, as a recording",
+		.run = snapshot_run,
+	},
+	{
 		.name = "container",
 		.synopsis = "[-j] [-s SORT] [-n N] [NAME | CGROUP]",
 		.help = "containers, or all that was counted of one; your own without any right",

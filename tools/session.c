@@ -345,7 +345,7 @@ static int snapshot(struct bus *bus, const char *name, const struct request *req
 	int fd = -1, status;
 
 	if (!request->output)
-		return say_fail(STATUS_USAGE, "session snapshot: say -o FILE");
+		return say_fail(STATUS_USAGE, "snapshot: say -o FILE");
 	status = bus_snapshot(bus, name, &fd);
 	if (status)
 		return status;
@@ -393,6 +393,33 @@ static int dispatch(struct bus *bus, const char *what, const char *name,
 			"session \"%.40s\": should be list, create, set, snapshot, start, stop, "
 			"reset or remove",
 			what);
+}
+
+/* A flight recorder's is what its operator made it for, and one that is called so needs no name. */
+#define SNAPSHOT_SESSION "recorder"
+
+int snapshot_run(int argc, char **argv)
+{
+	struct request request = { 0 };
+	struct bus *bus = NULL;
+	const char *name;
+	int status = parse(argc, argv, &request);
+
+	if (status)
+		return status;
+	if (argc - optind > 1)
+		return say_fail(STATUS_USAGE, "snapshot %.40s: one session at a time",
+				argv[optind + 1]);
+	name = optind < argc ? argv[optind] : SNAPSHOT_SESSION;
+	status = check_name(name);
+	if (!status)
+		status = bus_new(&bus);
+	if (status)
+		return status;
+	bus_patient(bus);
+	status = snapshot(bus, name, &request);
+	bus_free(bus);
+	return status;
 }
 
 int session_run(int argc, char **argv)
