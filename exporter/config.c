@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "config.h"
+#include "settings.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -188,17 +189,6 @@ int exporter_config_set(struct exporter_config *config, const char *section, con
 	return -EINVAL;
 }
 
-static char *strip(char *s)
-{
-	char *end = s + strlen(s);
-
-	while (end > s && isspace((unsigned char)end[-1]))
-		*--end = 0;
-	while (isspace((unsigned char)*s))
-		s++;
-	return s;
-}
-
 struct reader {
 	struct exporter_config *config;
 	struct exporter_config_error error;
@@ -228,23 +218,20 @@ static int read_section(struct reader *r, const char *line)
 	return -EINVAL;
 }
 
-static int read_line(struct reader *r, char *line)
+static int read_line(void *ctx, char *line)
 {
+	struct reader *r = ctx;
 	char *value;
 
-	line = strip(line);
-	if (!*line || *line == '#' || *line == ';')
-		return 0;
 	if (*line == '[')
 		return read_section(r, line);
-	value = strchr(line, '=');
-	if (!*r->section || !value) {
+	if (!*r->section || !strchr(line, '=')) {
 		snprintf(r->error.text, sizeof(r->error.text), "\"%.60s\" should be %s", line,
 			 *r->section ? "Key=value" : "below [Exporter] or another section");
 		return -EINVAL;
 	}
-	*value = 0;
-	return exporter_config_set(r->config, r->section, strip(line), strip(value + 1), &r->error);
+	value = settings_split(line);
+	return exporter_config_set(r->config, r->section, line, value, &r->error);
 }
 
 int exporter_config_read(struct exporter_config *config, const char *path,
@@ -252,29 +239,12 @@ int exporter_config_read(struct exporter_config *config, const char *path,
 {
 	struct exporter_config read = *config;
 	struct reader reader = { .config = &read };
-	char *line = NULL;
-	size_t room = 0;
-	FILE *f;
-	int r = 0;
+	unsigned int line;
+	int r = settings_read(path, read_line, &reader, &line);
 
-	f = fopen(path, "re");
-	if (!f) {
-		r = -errno;
-		snprintf(ret_error->text, sizeof(ret_error->text), "%m");
-		ret_error->line = 0;
-		return r;
-	}
-	while (!r && getline(&line, &room, f) >= 0) {
-		reader.error.line++;
-		r = read_line(&reader, line);
-	}
-	if (!r && ferror(f)) {
-		r = -EIO;
-		reader.error.line = 0;
-		snprintf(reader.error.text, sizeof(reader.error.text), "cannot be read");
-	}
-	free(line);
-	fclose(f);
+	if (r < 0 && !line)
+		snprintf(reader.error.text, sizeof(reader.error.text), "%s", strerror(-r));
+	reader.error.line = line;
 	if (r < 0)
 		*ret_error = reader.error;
 	else

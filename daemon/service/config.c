@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "config.h"
 #include "filter.h"
+#include "settings.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -298,69 +299,46 @@ int config_set(struct config *config, const char *key, const char *value,
 	return -ENOENT;
 }
 
-static char *strip(char *s)
-{
-	char *end = s + strlen(s);
+struct reader {
+	struct config *config;
+	struct config_error error;
+	bool section;
+};
 
-	while (end > s && isspace((unsigned char)end[-1]))
-		*--end = 0;
-	while (isspace((unsigned char)*s))
-		s++;
-	return s;
-}
-
-static int read_line(struct config *config, char *line, bool *section, struct config_error *error)
+static int read_line(void *ctx, char *line)
 {
+	struct reader *r = ctx;
 	char *value;
 
-	line = strip(line);
-	if (!*line || *line == '#' || *line == ';')
-		return 0;
 	if (*line == '[') {
-		*section = !strcmp(line, "[Sampling]");
-		if (*section)
+		r->section = !strcmp(line, "[Sampling]");
+		if (r->section)
 			return 0;
-		snprintf(error->text, sizeof(error->text),
+		snprintf(r->error.text, sizeof(r->error.text),
 			 "there is no section \"%.60s\", only [Sampling]", line);
 		return -EINVAL;
 	}
-	value = strchr(line, '=');
-	if (!*section || !value) {
-		snprintf(error->text, sizeof(error->text), "\"%.60s\" should be %s", line,
-			 *section ? "Key=value" : "below [Sampling]");
+	if (!r->section || !strchr(line, '=')) {
+		snprintf(r->error.text, sizeof(r->error.text), "\"%.60s\" should be %s", line,
+			 r->section ? "Key=value" : "below [Sampling]");
 		return -EINVAL;
 	}
-	*value = 0;
-	return config_set(config, strip(line), strip(value + 1), error) < 0 ? -EINVAL : 0;
+	value = settings_split(line);
+	return config_set(r->config, line, value, &r->error) < 0 ? -EINVAL : 0;
 }
 
 int config_read(struct config *config, const char *path, struct config_error *ret_error)
 {
-	struct config_error error = { 0 };
 	struct config read = *config;
-	bool section = false;
-	char *line = NULL;
-	size_t room = 0;
-	FILE *f;
-	int r = 0;
+	struct reader reader = { .config = &read };
+	unsigned int line;
+	int r = settings_read(path, read_line, &reader, &line);
 
-	f = fopen(path, "re");
-	if (!f) {
-		r = -errno;
-		snprintf(ret_error->text, sizeof(ret_error->text), "%m");
-		ret_error->line = 0;
-		return r;
-	}
-	while (!r && getline(&line, &room, f) >= 0) {
-		error.line++;
-		r = read_line(&read, line, &section, &error);
-	}
-	if (!r && ferror(f))
-		r = -EIO;
-	free(line);
-	fclose(f);
+	if (r < 0 && !line)
+		snprintf(reader.error.text, sizeof(reader.error.text), "%s", strerror(-r));
+	reader.error.line = line;
 	if (r < 0)
-		*ret_error = error;
+		*ret_error = reader.error;
 	else
 		*config = read;
 	return r;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "symbol-link.h"
+#include "sandbox-host.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -118,9 +119,8 @@ static int spawn(struct symbol_link *link, int socket)
 	sigset_t all, empty;
 	int r;
 
-#ifdef __SANITIZE_ADDRESS__
-	none[0] = "ASAN_OPTIONS=detect_leaks=0";
-#endif
+	if (SANITIZED)
+		none[0] = "ASAN_OPTIONS=detect_leaks=0";
 	sigfillset(&all);
 	sigemptyset(&empty);
 	posix_spawn_file_actions_init(&actions);
