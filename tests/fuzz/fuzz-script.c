@@ -5,11 +5,14 @@
  */
 #include "fuzz.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "replay.h"
 
 #define OPERATIONS_MAX 20000
+/* Up to the last member: what pads a structure behind it holds anything. */
+#define OPERATION_BYTES (offsetof(struct spe_operation, nse) + sizeof(bool))
 
 static void check_print(const struct spe_operation *operation)
 {
@@ -27,7 +30,7 @@ static void check_print(const struct spe_operation *operation)
 	fuzz_assert(len && line[len - 1] == '\n');
 	fuzz_assert(!script_parse(&script, line, len - 1, &back, &error));
 	fuzz_assert(back.kind == SCRIPT_OPERATION && back.count == 1);
-	fuzz_assert(!memcmp(&back.operation, operation, sizeof(*operation)));
+	fuzz_assert(!memcmp(&back.operation, operation, OPERATION_BYTES));
 	free(line);
 }
 
