@@ -64,6 +64,7 @@ static const struct {
 	{ "org.speprof1.NoModule", STATUS_NO_MODULE, NULL },
 	{ "org.speprof1.NoSPE", STATUS_NO_SPE, NULL },
 	{ "org.speprof1.AlreadyDone", STATUS_STATE, NULL },
+	{ "org.speprof1.WrongConfiguration", STATUS_FAILED, NULL },
 };
 
 /* What the daemon says of rights is better than what the bus says. */
@@ -252,6 +253,22 @@ void bus_patient(struct bus *bus)
 int bus_call(struct bus *bus, const char *method)
 {
 	return bus_ask(bus, method, NULL, NULL);
+}
+
+int bus_reload(struct bus *bus, char **ret_waiting)
+{
+	sd_bus_message *reply = NULL;
+	int status = bus_ask(bus, "Reload", &reply, NULL);
+	const char *waiting;
+
+	if (status)
+		return status;
+	if (sd_bus_message_read(reply, "s", &waiting) < 0)
+		status = bus_malformed(bus, "Reload");
+	else
+		*ret_waiting = strdup(waiting);
+	sd_bus_message_unref(reply);
+	return status;
 }
 
 /* Takes over @reply, of @method. */

@@ -39,6 +39,9 @@ const char *bus_error(const struct bus *bus);
 /** bus_call() - a method without arguments: "Start", "Stop", "Reset" */
 int bus_call(struct bus *bus, const char *method);
 
+/** bus_reload() - Reload; @ret_waiting: what waits for a restart, allocated */
+int bus_reload(struct bus *bus, char **ret_waiting);
+
 #define BUS_NAMES_MS 5000
 
 /** bus_view() - GetView; @limit: 1 to BUS_ROWS */

@@ -36,7 +36,7 @@ static void flow_word(struct flow *flow, enum term_ink ink, const char *text, si
 
 static void flow_item(struct flow *flow, enum term_ink ink, const char *text)
 {
-	char words[512], *rest = words, *word;
+	char words[1024], *rest = words, *word;
 	size_t gap = 2;
 
 	if (!flow->format->width || text_width(text) <= flow->format->width) {
@@ -177,6 +177,26 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
+/* What the files say and is not in force. */
+static void header_config(struct flow *flow, const struct view_header *header)
+{
+	char text[sizeof(header->config_refused) + 64];
+
+	if (*header->config_refused) {
+		snprintf(text, sizeof(text), "configuration refused, an earlier one is in force: %s",
+			 header->config_refused);
+		text_clean(text);
+		flow_item(flow, TERM_BAD, text);
+		flow_end(flow);
+	}
+	if (*header->config_waiting) {
+		snprintf(text, sizeof(text), "waiting for a restart: %s", header->config_waiting);
+		text_clean(text);
+		flow_item(flow, TERM_WARN, text);
+		flow_end(flow);
+	}
+}
+
 /* Which source, where it is not the best there could be. */
 static void header_source(struct flow *flow, const struct view_header *header)
 {
@@ -223,6 +243,7 @@ void format_status(FILE *out, const struct view_header *header, const struct for
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
 	header_trouble(&flow, header);
+	header_config(&flow, header);
 	header_source(&flow, header);
 	header_tasks(&flow, header);
 }

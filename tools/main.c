@@ -65,6 +65,12 @@ static const struct verb verbs[] = {
 		.run = stop_run,
 	},
 	{
+		.name = "reload",
+		.synopsis = "",
+		.help = "have the daemon read its configuration again; fails if that is wrong",
+		.run = reload_run,
+	},
+	{
 		.name = "session",
 		.synopsis = "[list [-j] | create NAME [--filter EXPRESSION] [--cgroup PATH]... "
 			    "[--interval USEC] [--buffer BYTES] [--own | --shared] [--stopped] | "

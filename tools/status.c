@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof status, start, stop: the daemon itself.
+ * speprof status, start, stop, reload: the daemon itself.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "bus.h"
 #include "options.h"
 #include "rows.h"
@@ -59,4 +62,24 @@ int start_run(int argc, char **argv)
 int stop_run(int argc, char **argv)
 {
 	return control_run(argc, argv, "Stop");
+}
+
+int reload_run(int argc, char **argv)
+{
+	struct options options;
+	char *waiting = NULL;
+	struct bus *bus;
+	int status = options_parse(argc, argv, "", &options);
+
+	if (status == 0)
+		status = bus_new(&bus);
+	if (status)
+		return status;
+	bus_patient(bus);
+	status = bus_reload(bus, &waiting);
+	bus_free(bus);
+	if (waiting && *waiting)
+		printf("for another %s restart speprofd\n", waiting);
+	free(waiting);
+	return status;
 }

@@ -61,6 +61,7 @@ int live_run(int argc, char **argv);
 int metrics_run(int argc, char **argv);
 int pprof_run(int argc, char **argv);
 int record_run(int argc, char **argv);
+int reload_run(int argc, char **argv);
 int report_run(int argc, char **argv);
 int release_run(int argc, char **argv);
 int session_run(int argc, char **argv);

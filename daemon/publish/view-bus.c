@@ -56,6 +56,8 @@ static const struct field header_fields[] = {
 	FIELD(view_header, faults, 't'),       FIELD(view_header, throttles, 't'),
 	FIELD(view_header, unread, 't'),       FIELD(view_header, task_events_lost, 't'),
 	FIELD(view_header, cpus_stopped, 'u'), FIELD(view_header, fault, 's'),
+	FIELD(view_header, config_refused, 's'),
+	FIELD(view_header, config_waiting, 's'),
 };
 
 static const struct field row_fields[] = {

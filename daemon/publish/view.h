@@ -120,6 +120,8 @@ struct view_row {
  * @faults, @throttles, @unread, @cpus_stopped: as &struct source_trouble has them
  * @task_events_lost: what the kernel had no room to tell of tasks
  * @fault: the last of @faults, or of reading, for people; "" for none
+ * @config_refused: why what the configuration's files say is not in force; "" if it is
+ * @config_waiting: settings of theirs that wait for a restart, by name; "" for none
  */
 struct view_header {
 	char source[16];
@@ -155,6 +157,8 @@ struct view_header {
 	u64 task_events_lost;
 	u32 cpus_stopped;
 	char fault[96];
+	char config_refused[896];
+	char config_waiting[160];
 };
 
 /** struct view - a header and @count rows, heaviest first */

@@ -256,7 +256,9 @@ void access_charge(struct access *access, const struct access_caller *caller, u6
 
 static const char *action_of(enum access_level level)
 {
-	return level == ACCESS_RAW ? "org.speprof1.read-raw" : "org.speprof1.manage";
+	return level == ACCESS_RAW    ? "org.speprof1.read-raw" :
+	       level == ACCESS_RELOAD ? "org.speprof1.reload" :
+					"org.speprof1.manage";
 }
 
 /* The reply "(bba{ss})", or an error, as the error for the caller; none if it is yes. */

@@ -18,6 +18,7 @@ enum access_level {
 	ACCESS_ANYONE, /* the method shows each caller what is its own */
 	ACCESS_READ, /* aggregates: the group speprof */
 	ACCESS_MANAGE, /* polkit: org.speprof1.manage */
+	ACCESS_RELOAD, /* polkit: org.speprof1.reload */
 	ACCESS_RAW, /* polkit: org.speprof1.read-raw */
 };
 

@@ -57,6 +57,14 @@ int bus_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error
 int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
+/* bus-reload.c */
+int bus_reload(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_get_reloaded(sd_bus *b, const char *path, const char *interface, const char *property,
+		     sd_bus_message *reply, void *userdata, sd_bus_error *error);
+
+/** bus_fill_reloaded() - of a view's header: what of the files is not in force */
+void bus_fill_reloaded(const struct bus *bus, struct view_header *header);
+
 /* bus-container.c */
 int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error);

@@ -26,6 +26,7 @@ static int reply_view(sd_bus_message *message, struct bus *bus, struct worker_vi
 	r = worker_call(bus->worker, worker_view, request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
+	bus_fill_reloaded(bus, &request->view.header);
 	r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
 		r = view_append(reply, &request->view);
@@ -158,6 +159,7 @@ int bus_get_ledgers(sd_bus_message *message, void *userdata, sd_bus_error *error
 	r = worker_call(bus->worker, worker_view, &request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
+	bus_fill_reloaded(bus, &request.view.header);
 	r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
 		r = view_append_header(reply, &request.view.header);

@@ -9,6 +9,7 @@
 #include "bus-queue.h"
 #include "config.h"
 #include "pprof.h"
+#include "reload.h"
 #include "worker.h"
 
 #define BUS_NAME "org.speprof1"
@@ -28,6 +29,8 @@ struct bus_watch;
  * @config: borrowed; for sessions that are made on the bus
  * @caller: of the method that is running
  * @watch: what signals were sent for
+ * @reload: have the files read again: 0, or negative errno and @reloaded says why; with @ctx
+ * @reloaded: what became of them the last time; borrowed
  */
 struct bus {
 	sd_bus *bus;
@@ -37,6 +40,9 @@ struct bus {
 	struct bus_queue queue;
 	struct access_caller caller;
 	struct bus_watch *watch;
+	int (*reload)(void *ctx);
+	void *ctx;
+	const struct reload *reloaded;
 	struct bus_profile *profiles[PPROF_AT_ONCE]; /* that are being taken */
 };
 
@@ -51,6 +57,9 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 	     const struct config *config);
 
 void bus_deinit(struct bus *bus);
+
+/** bus_reloaded() - the files were read again: tell who watches what became of it */
+void bus_reloaded(struct bus *bus);
 
 /** bus_sampling_changed() - the machine's session samples by another interval or filter; not by the bus */
 void bus_sampling_changed(struct bus *bus);

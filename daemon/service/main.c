@@ -37,6 +37,7 @@ struct daemon {
 	sd_event *event;
 	struct bus bus;
 	struct notify notify;
+	struct reload reloaded;
 };
 
 /* Records do not say whose they are: who ran when must. */
@@ -272,20 +273,31 @@ static int put_up(struct worker_state *state, void *arg)
 	return 0;
 }
 
+/* A wrong file leaves all as it was; @d->reloaded says why until one is right. */
+static int reload(void *ctx)
+{
+	struct daemon *d = ctx;
+	struct options fresh = { 0 };
+	int r;
+
+	notify_reloading();
+	if (options_parse(d->argc, d->argv, &fresh, d->reloaded.refused)) {
+		log_tell(LOG_NOTICE, LOG_ID_CONFIG, NULL, "the configuration stays as it was");
+		r = -EINVAL;
+	} else {
+		r = reload_apply(&d->options.config, &fresh.config, d->worker, &d->reloaded);
+	}
+	if (r >= 0)
+		bus_sampling_changed(&d->bus);
+	bus_reloaded(&d->bus);
+	notify_ready(&d->notify);
+	return r;
+}
+
 static int on_reload(sd_event_source *source __attribute__((unused)),
 		     const struct signalfd_siginfo *info __attribute__((unused)), void *userdata)
 {
-	struct daemon *d = userdata;
-	struct options fresh = { 0 };
-
-	notify_reloading();
-	if (!options_parse(d->argc, d->argv, &fresh)) {
-		if (!reload_apply(&d->options.config, &fresh.config, d->worker))
-			bus_sampling_changed(&d->bus);
-	} else {
-		log_tell(LOG_NOTICE, LOG_ID_CONFIG, NULL, "the configuration stays as it was");
-	}
-	notify_ready(&d->notify);
+	reload(userdata);
 	return 0;
 }
 
@@ -311,6 +323,7 @@ static int run(struct daemon *d)
 		return EX_OSERR;
 	d->notify.changed = on_interval;
 	d->notify.ctx = &d->bus;
+	d->notify.reloaded = &d->reloaded;
 	notify_ready(&d->notify);
 	log_tell(LOG_INFO, LOG_ID_STARTED, NULL, "speprofd " SPEPROF_VERSION ": %s",
 		 d->notify.status);
@@ -337,6 +350,9 @@ static int serve(struct daemon *d)
 			 address ? address : "the system bus");
 		return EX_UNAVAILABLE;
 	}
+	d->bus.reload = reload;
+	d->bus.ctx = d;
+	d->bus.reloaded = &d->reloaded;
 	take_up(d);
 	r = run(d);
 	bus_deinit(&d->bus);
@@ -368,10 +384,11 @@ int main(int argc, char **argv)
 {
 	struct daemon d = { .argc = argc, .argv = argv };
 	struct session_config session = { 0 };
+	char why[OPTIONS_WHY];
 	int r;
 
 	log_init();
-	r = options_parse(argc, argv, &d.options);
+	r = options_parse(argc, argv, &d.options, why);
 	if (r)
 		return r;
 	if (make_event(&d) < 0) {

@@ -90,6 +90,22 @@ static int describe(struct worker_state *state, void *arg)
 	return 0;
 }
 
+/* Not what the next line of the journal scrolls away: it is so until a file is right. */
+static void describe_reloaded(const struct notify *notify, char *text)
+{
+	size_t n = strlen(text);
+
+	if (!notify->reloaded)
+		return;
+	if (*notify->reloaded->refused)
+		n += (size_t)snprintf(text + n, STATUS_SIZE - n,
+				      " Its configuration is an earlier one: %s.",
+				      notify->reloaded->refused);
+	if (*notify->reloaded->waiting && n < STATUS_SIZE)
+		snprintf(text + n, STATUS_SIZE - n, " Waiting for a restart: %s.",
+			 notify->reloaded->waiting);
+}
+
 /* As often as the timer, at the most, whatever an SPU does. */
 static void tell_trouble(struct notify *notify, const struct source_trouble *trouble)
 {
@@ -132,6 +148,7 @@ static void tell_status(struct notify *notify)
 	struct described now;
 
 	worker_call(notify->worker, describe, &now);
+	describe_reloaded(notify, now.text);
 	tell_trouble(notify, &now.trouble);
 	if (notify->interval_ns != now.interval_ns && notify->changed)
 		notify->changed(notify->ctx);
@@ -191,6 +208,7 @@ void notify_ready(struct notify *notify)
 	struct described now;
 
 	worker_call(notify->worker, describe, &now);
+	describe_reloaded(notify, now.text);
 	/* What another process was told is not told again. */
 	if (!*notify->status) {
 		notify->faults = now.trouble.faults;

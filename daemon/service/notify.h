@@ -5,6 +5,7 @@
 
 #include <systemd/sd-event.h>
 
+#include "reload.h"
 #include "worker.h"
 
 /* Names in its store of descriptors. */
@@ -24,7 +25,7 @@ void stored_take(struct stored *ret_stored);
 void store_put(const char *name, int fd);
 void store_drop(const char *name);
 
-#define STATUS_SIZE 512
+#define STATUS_SIZE 1536
 
 /**
  * struct notify
@@ -33,6 +34,7 @@ void store_drop(const char *name);
  * @faults, @throttles: of the source, as they were told the last time
  * @interval_ns: in force then
  * @changed: called with @ctx when that is another one
+ * @reloaded: what became of the configuration's files; borrowed
  * @status: what was said last
  */
 struct notify {
@@ -47,6 +49,7 @@ struct notify {
 	u64 interval_ns;
 	void (*changed)(void *ctx);
 	void *ctx;
+	const struct reload *reloaded;
 	char status[STATUS_SIZE];
 };
 

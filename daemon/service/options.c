@@ -41,7 +41,7 @@ static int set_override(struct config *config, const char *text)
 	return 0;
 }
 
-static int read_config(struct options *o, bool named)
+static int read_config(struct options *o, bool named, char ret_why[static OPTIONS_WHY])
 {
 	struct config_error error;
 	char field[CONFIG_PLACE + 32];
@@ -52,10 +52,10 @@ static int read_config(struct options *o, bool named)
 		return 0;
 	snprintf(field, sizeof(field), "SPEPROF_FILE=%s", error.file);
 	if (error.line)
-		log_tell(LOG_ERR, LOG_ID_CONFIG, fields, "%s:%u: %s", error.file, error.line,
-			 error.text);
+		snprintf(ret_why, OPTIONS_WHY, "%s:%u: %s", error.file, error.line, error.text);
 	else
-		log_tell(LOG_ERR, LOG_ID_CONFIG, fields, "%s: %s", error.file, error.text);
+		snprintf(ret_why, OPTIONS_WHY, "%s: %s", error.file, error.text);
+	log_tell(LOG_ERR, LOG_ID_CONFIG, fields, "%s", ret_why);
 	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
 }
 
@@ -103,7 +103,8 @@ static int parse_places(int argc, char **argv, struct options *o)
 }
 
 /* Twice over the options: --set overrides the files wherever it stands. */
-int options_parse(int argc, char **argv, struct options *ret_options)
+int options_parse(int argc, char **argv, struct options *ret_options,
+		  char ret_why[static OPTIONS_WHY])
 {
 	struct options o = { .config = CONFIG_DEFAULT };
 	int c, r = parse_places(argc, argv, &o);
@@ -113,7 +114,7 @@ int options_parse(int argc, char **argv, struct options *ret_options)
 
 		if (!named)
 			o.config_path = DEFAULT_CONFIG;
-		r = read_config(&o, named);
+		r = read_config(&o, named, ret_why);
 	}
 	optind = 1;
 	while (!r && (c = getopt_long(argc, argv, "", long_options, NULL)) >= 0)

@@ -20,6 +20,7 @@ static void name_waiting(const struct config *from, const struct config *to, cha
 		{ "IOUring=", from->io_uring != to->io_uring },
 		{ "Contexts=", from->contexts != to->contexts },
 		{ "TaskEvents=", from->task_events != to->task_events },
+		{ "MemoryBudget=", from->memory_budget != to->memory_budget },
 		{ "Models=", strcmp(from->models, to->models) != 0 },
 	};
 	size_t n = 0;
@@ -52,7 +53,8 @@ static int make_rule(const struct config *from, const struct config *to,
 	return r;
 }
 
-int reload_apply(struct config *from, const struct config *to, struct worker *worker)
+int reload_apply(struct config *from, const struct config *to, struct worker *worker,
+		 struct reload *ret)
 {
 	const struct governor_config governing = {
 		.nominal_ns = 1000000000ULL / to->samples_per_second,
@@ -61,7 +63,6 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	};
 	struct source_config sampling = source_sampling(to);
 	struct worker_change change = { .sampling = &sampling };
-	char waiting[128];
 	int r;
 
 	/* What the governor has found for the same rate stays in force. */
@@ -72,16 +73,20 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 		r = worker_call(worker, worker_change, &change);
 	if (r < 0) {
 		session_rule_free(change.rule);
+		snprintf(ret->refused, sizeof(ret->refused), "%s",
+			 change.reason ? change.reason : strerror(-r));
 		log_tell(LOG_ERR, LOG_ID_CONFIG, NULL,
 			 "the new configuration cannot be used, the old one stays: %s",
-			 change.reason ? change.reason : strerror(-r));
+			 ret->refused);
 		return r;
 	}
 	if (from->overhead != to->overhead && from->samples_per_second == to->samples_per_second)
 		worker_call(worker, govern_set, (void *)&governing);
-	name_waiting(from, to, waiting, sizeof(waiting));
+	*ret->refused = 0;
+	name_waiting(from, to, ret->waiting, sizeof(ret->waiting));
 	log_tell(LOG_INFO, LOG_ID_RELOADED, NULL, "configuration read again%s%s%s",
-		 *waiting ? "; for another " : "", waiting, *waiting ? " restart speprofd" : "");
+		 *ret->waiting ? "; for another " : "", ret->waiting,
+		 *ret->waiting ? " restart speprofd" : "");
 	from->samples_per_second = to->samples_per_second;
 	from->overhead = to->overhead;
 	from->jitter = to->jitter;

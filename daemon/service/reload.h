@@ -3,18 +3,30 @@
 #ifndef SPEPROF_RELOAD_H
 #define SPEPROF_RELOAD_H
 
-#include "config.h"
+#include "options.h"
 #include "worker.h"
+
+/**
+ * struct reload - what became of the files when they were read the last time
+ * @refused: why the configuration before stays in force; "" if it does not
+ * @waiting: settings that differ from what is in force and wait for a restart, by name; ""
+ */
+struct reload {
+	char refused[OPTIONS_WHY];
+	char waiting[160];
+};
 
 /**
  * reload_apply() - have the machine's session sample by @to
  * @from: what is in force; afterwards as far as it is
+ * @ret: what became of it
  *
  * Filter, rate, jitter and levels change between two windows, all or none of them. What
  * only a restart changes is told and left.
  *
  * Return: 0, or why not, which is told.
  */
-int reload_apply(struct config *from, const struct config *to, struct worker *worker);
+int reload_apply(struct config *from, const struct config *to, struct worker *worker,
+		 struct reload *ret);
 
 #endif
