@@ -227,6 +227,29 @@ static void header_tasks(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
+/* What is used, of what is allowed; who may use it. */
+static void header_memory(struct flow *flow, const struct view_header *header)
+{
+	char text[160], used[TEXT_FIGURE], rings[TEXT_FIGURE], budget[TEXT_FIGURE];
+
+	if (!header->memory_budget)
+		return;
+	snprintf(text, sizeof(text), "memory %s + %s locked of %s", text_bytes(used, header->memory),
+		 text_bytes(rings, header->memory_locked), text_bytes(budget, header->memory_budget));
+	flow_item(flow,
+		  header->memory + header->memory_locked > header->memory_budget ? TERM_BAD :
+										   TERM_PLAIN,
+		  text);
+	for (enum memory_share i = 0; i < MEMORY_SHARES; i++) {
+		if (!header->memory_share[i])
+			continue;
+		snprintf(text, sizeof(text), "%s %s", memory_share_name(i),
+			 text_bytes(used, header->memory_share[i]));
+		flow_item(flow, TERM_PLAIN, text);
+	}
+	flow_end(flow);
+}
+
 void format_header(FILE *out, const struct view_header *header, const struct format *format)
 {
 	struct flow flow = { .out = out, .format = format };
@@ -244,6 +267,7 @@ void format_status(FILE *out, const struct view_header *header, const struct for
 	header_ledgers(&flow, header);
 	header_trouble(&flow, header);
 	header_config(&flow, header);
+	header_memory(&flow, header);
 	header_source(&flow, header);
 	header_tasks(&flow, header);
 }

@@ -226,7 +226,7 @@ static int open_source(struct record *record)
 		return say_fail(source_status(r), "record: %s: %s%s", reason, strerror(-r),
 				record->emulate ? "" : "; --emulate models an SPU instead");
 	/* A recording has the side band's events and no others. */
-	if (task_events_new(TASK_EVENTS_PERF, &record->tasks, &tasks) < 0)
+	if (task_events_new(TASK_EVENTS_PERF, NULL, &record->tasks, &tasks) < 0)
 		say("record: tasks that begin meanwhile will have no name: %s", tasks.reason);
 	return 0;
 }

@@ -77,6 +77,15 @@ static json_object *trouble_json(const struct view_header *h)
 	return json;
 }
 
+static json_object *shares_json(const struct view_header *h)
+{
+	json_object *json = json_object_new_object();
+
+	for (enum memory_share i = 0; i < MEMORY_SHARES; i++)
+		add(json, memory_share_name(i), h->memory_share[i]);
+	return json;
+}
+
 static json_object *header_json(const struct view_header *h)
 {
 	bool live = strcmp(h->source, "recording") != 0;
@@ -105,8 +114,11 @@ static json_object *header_json(const struct view_header *h)
 	if (live) {
 		add(json, "cost_ns", h->cost_ns);
 		add(json, "memory_bytes", h->memory);
-		if (h->memory_budget)
+		add(json, "memory_locked_bytes", h->memory_locked);
+		if (h->memory_budget) {
 			add(json, "memory_budget_bytes", h->memory_budget);
+			json_object_object_add(json, "memory_shares", shares_json(h));
+		}
 		json_object_object_add(json, "trouble", trouble_json(h));
 	}
 	json_object_object_add(json, "totals", totals_json(h));

@@ -38,6 +38,12 @@ struct field {
 		"event_" name, 't', offsetof(struct view_row, event[bit]), sizeof(u64), true \
 	}
 
+#define SHARE(name, share)                                                                    \
+	{                                                                                     \
+		"memory_share_" name, 't', offsetof(struct view_header, memory_share[share]), \
+			sizeof(u64), true                                                     \
+	}
+
 static const struct field header_fields[] = {
 	FIELD(view_header, source, 's'),       FIELD(view_header, source_reason, 's'),
 	FIELD(view_header, tasks, 's'),	       FIELD(view_header, tasks_reason, 's'),
@@ -52,7 +58,15 @@ static const struct field header_fields[] = {
 	FIELD(view_header, unattributed, 't'), FIELD(view_header, names_pending, 't'),
 	FIELD(view_header, names_reason, 's'), FIELD(view_header, evicted, 't'),
 	FIELD(view_header, cost_ns, 't'),      FIELD(view_header, memory, 't'),
+	FIELD(view_header, memory_locked, 't'),
 	FIELD(view_header, memory_budget, 't'),
+	SHARE("fixed", MEMORY_FIXED),
+	SHARE("tables", MEMORY_TABLES),
+	SHARE("rings", MEMORY_RINGS),
+	SHARE("tasks", MEMORY_TASKS),
+	SHARE("names", MEMORY_NAMES),
+	SHARE("checkpoint", MEMORY_CHECKPOINT),
+	SHARE("sessions", MEMORY_SESSIONS),
 	FIELD(view_header, faults, 't'),       FIELD(view_header, throttles, 't'),
 	FIELD(view_header, unread, 't'),       FIELD(view_header, task_events_lost, 't'),
 	FIELD(view_header, cpus_stopped, 'u'), FIELD(view_header, fault, 's'),

@@ -77,3 +77,15 @@ int view_sort_parse(const char *name, enum view_sort *ret_sort)
 	}
 	return -EINVAL;
 }
+
+const char *memory_share_name(enum memory_share share)
+{
+	static const char *const names[] = {
+		[MEMORY_FIXED] = "fixed",	      [MEMORY_TABLES] = "tables",
+		[MEMORY_RINGS] = "rings",	      [MEMORY_TASKS] = "tasks",
+		[MEMORY_NAMES] = "names",	      [MEMORY_CHECKPOINT] = "checkpoint",
+		[MEMORY_SESSIONS] = "sessions",
+	};
+
+	return names[share];
+}

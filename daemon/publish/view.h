@@ -97,6 +97,21 @@ struct view_row {
 	u64 event[VIEW_EVENTS];
 };
 
+/** enum memory_share - who the budget is shared by */
+enum memory_share {
+	MEMORY_FIXED, /* code, stacks, sub-windows, combinations of traits: what has one size */
+	MEMORY_TABLES, /* of attribution and of the session "machine" */
+	MEMORY_RINGS, /* the source's: rings, AUX areas */
+	MEMORY_TASKS, /* task events' and context switches' rings of perf, BPF's ring and maps */
+	MEMORY_NAMES, /* of functions, and what they are looked up by */
+	MEMORY_CHECKPOINT, /* what outlives the process */
+	MEMORY_SESSIONS, /* of the bus: tables and BufferSize */
+	MEMORY_SHARES,
+};
+
+/** memory_share_name() - "tables", "rings" ... */
+const char *memory_share_name(enum memory_share share);
+
 /**
  * struct view_header - the state of the machine and the ledgers
  * @backend: &enum backend
@@ -116,7 +131,9 @@ struct view_row {
  * @evicted: samples whose location was evicted from the bounded tables
  * @cost_ns: CPU time of the daemon; what sampling costs in the kernel is not in it
  * @memory: resident bytes of the daemon
+ * @memory_locked: bytes of rings and maps in the kernel's memory, which may be in @memory too
  * @memory_budget: what all that may grow was sized for, 0 if nothing was
+ * @memory_share: what each may take of that, by &enum memory_share
  * @faults, @throttles, @unread, @cpus_stopped: as &struct source_trouble has them
  * @task_events_lost: what the kernel had no room to tell of tasks
  * @fault: the last of @faults, or of reading, for people; "" for none
@@ -150,7 +167,9 @@ struct view_header {
 	u64 evicted;
 	u64 cost_ns;
 	u64 memory;
+	u64 memory_locked;
 	u64 memory_budget;
+	u64 memory_share[MEMORY_SHARES];
 	u64 faults;
 	u64 throttles;
 	u64 unread;

@@ -14,13 +14,46 @@
 #define PAGE	  128
 
 /* Sub-windows 6.5 MiB, combinations 2.1, sources 0.5, programs, libraries and stacks 5. */
-#define FIXED	  (15ULL << 20)
-/* Of task events: BPF's ring and tables, or perf's side band, per CPU. */
-#define TASKS	  (1ULL << 20)
-#define TASKS_CPU (16ULL << 10)
+#define FIXED (15ULL << 20)
 
-#define RING_MOST  (256U << 10)
-#define RING_LEAST (64U << 10)
+/* What a place, process and container come to in a checkpoint, of which there are two. */
+#define KEPT_PLACE     56
+#define KEPT_PROCESS   128
+#define KEPT_CONTAINER 512
+#define KEPT_COPIES    2
+
+/* Beside names: which mapping is which file, and addresses on their way to the helper. */
+#define NAMES_MOST  (16ULL << 20)
+#define NAMES_LEAST (1ULL << 20)
+#define NAMES_PARTS 32
+#define MAPPINGS    (1ULL << 20)
+
+/* Of the budget, for sessions of the bus. */
+#define SESSIONS_PARTS 16
+/* What a session of the bus has of the machine's tables. */
+#define SESSION_PARTS 8
+/* A session's traits, sub-windows and figures, as far as few containers touch them. */
+#define SESSION_FIXED (1ULL << 20)
+
+/* An event ring of 64 slots, or the pages beside an AUX area. */
+#define EVENTS 4096U
+
+/* The SPU that is emulated in process, and its buffer. */
+#define EMULATED (96ULL << 10)
+
+/* Where a BPF ring's records lie, sorted: 16 bytes for each 88; programs and their maps. */
+#define BPF_PENDING(ring) ((u64)(ring) / 88 * 16)
+#define BPF_FIXED	  (256ULL << 10)
+
+#define RING_MOST	(256U << 10)
+#define SIDE_BAND_MOST	(128U << 10)
+#define SIDE_BAND_LEAST (16U << 10)
+#define BPF_MOST	(1U << 20)
+#define BPF_LEAST	(256U << 10)
+#define SWITCHES_MOST	(16U << 20)
+#define SWITCHES_PARTS	16
+/* Of each CPU, what following switches takes at the least, whichever way. */
+#define SWITCHES_CPU (128U << 10)
 
 /* Tables at scale EIGHTHS: what the daemon has where memory is no matter. */
 #define EIGHTHS	    8
@@ -28,7 +61,7 @@
 #define SCALE_LEAST 1
 
 /* Tables of which sets are a power of two. */
-static u32 power_below(u32 n)
+static u32 power_below(u64 n)
 {
 	u32 power = 1;
 
@@ -42,46 +75,219 @@ static u32 scaled(u32 whole, u32 scale)
 	return (u32)((u64)whole * scale / EIGHTHS);
 }
 
-static struct memory_plan plan_at(u32 scale, u32 ring, u32 cpus)
+static u64 most(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static u64 pages(const struct memory_ask *ask, u64 bytes)
+{
+	u64 page = ask->page ? ask->page : 4096;
+
+	return (bytes + page - 1) / page * page;
+}
+
+/* A CPU's ring of @ring bytes, of whatever source may come to be used. */
+static u64 ring_bytes(const struct memory_ask *ask, u32 ring)
+{
+	u64 bytes = 0;
+
+	if (ask->sources & MEMORY_MODULE)
+		bytes = pages(ask, ring) + pages(ask, EVENTS) + pages(ask, 1);
+	if (ask->sources & MEMORY_PERF)
+		bytes = most(bytes, pages(ask, ring) + pages(ask, ring / 4) + pages(ask, 1));
+	if (ask->sources & MEMORY_EMULATED)
+		bytes = most(bytes, pages(ask, ring) + pages(ask, 1) + EMULATED);
+	return bytes;
+}
+
+static u64 rings_share(const struct memory_ask *ask, const struct memory_plan *p)
+{
+	/* A window of perf's that goes around its area's end is copied, one at a time. */
+	return ask->cpus * ring_bytes(ask, p->ring) + (ask->sources & MEMORY_PERF ? p->ring : 0);
+}
+
+static u64 tasks_share(const struct memory_ask *ask, const struct memory_plan *p)
+{
+	u64 bytes = 0;
+
+	if (ask->side_band)
+		bytes += ask->cpus * (pages(ask, p->side_band) + pages(ask, 1));
+	if (ask->bpf)
+		bytes += p->bpf + BPF_PENDING(p->bpf) + BPF_FIXED;
+	if (ask->switches)
+		bytes += most(p->switches, (u64)ask->cpus * SWITCHES_CPU);
+	return bytes;
+}
+
+/* Of attribution, which all sessions share. */
+static u64 attribution_bytes(const struct memory_plan *p)
+{
+	return (u64)p->threads * THREAD;
+}
+
+static u64 profile_bytes(const struct memory_plan *p)
+{
+	return (u64)p->places * PLACE + (u64)p->contexts * CONTEXT + (u64)p->lines * LINE +
+	       (u64)p->pages * PAGE;
+}
+
+static void plan_tables(struct memory_plan *p, u32 scale)
+{
+	p->places = power_below(scaled(32768, scale));
+	p->contexts = power_below(scaled(16384, scale));
+	p->lines = power_below(scaled(1024, scale));
+	p->pages = power_below(scaled(4096, scale));
+	p->processes = scaled(8192, scale);
+	p->threads = power_below(scaled(32768, scale));
+	p->containers = scaled(2048, scale);
+	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
+				  (u64)p->processes * PROCESS + (u64)p->containers * CONTAINER;
+	p->share[MEMORY_CHECKPOINT] =
+		KEPT_COPIES * ((u64)p->places * KEPT_PLACE + (u64)p->processes * KEPT_PROCESS +
+			       (u64)p->containers * KEPT_CONTAINER);
+}
+
+static void plan_sum(struct memory_plan *p)
+{
+	p->bytes = 0;
+	for (u32 i = 0; i < MEMORY_SHARES; i++)
+		p->bytes += p->share[i];
+}
+
+/* What a budget of any size has at the least. */
+static struct memory_plan plan_least(const struct memory_ask *ask)
 {
 	struct memory_plan p = {
-		.places = power_below(scaled(32768, scale)),
-		.contexts = power_below(scaled(16384, scale)),
-		.lines = power_below(scaled(1024, scale)),
-		.pages = power_below(scaled(4096, scale)),
-		.processes = scaled(8192, scale),
-		.threads = power_below(scaled(32768, scale)),
-		.containers = scaled(2048, scale),
-		.ring = ring,
+		.ring = MEMORY_RING_LEAST,
+		.side_band = SIDE_BAND_LEAST,
+		.bpf = BPF_LEAST,
+		.switches = ask->switches ? (u32)most(SWITCHES_CPU, SWITCHES_MOST / 16) : 0,
+		.names = NAMES_LEAST,
 	};
 
-	p.bytes = FIXED + TASKS + cpus * (p.ring + TASKS_CPU) + (u64)p.places * PLACE +
-		  (u64)p.contexts * CONTEXT + (u64)p.lines * LINE + (u64)p.pages * PAGE +
-		  (u64)p.processes * PROCESS + (u64)p.threads * THREAD +
-		  (u64)p.containers * CONTAINER;
+	p.share[MEMORY_FIXED] = FIXED;
+	p.share[MEMORY_NAMES] = p.names + MAPPINGS;
+	p.share[MEMORY_RINGS] = rings_share(ask, &p);
+	p.share[MEMORY_TASKS] = tasks_share(ask, &p);
+	plan_tables(&p, SCALE_LEAST);
+	plan_sum(&p);
 	return p;
 }
 
-int budget_plan(u64 budget, u32 cpus, struct memory_plan *ret_plan, u64 *ret_least)
+/*
+ * Rings first, up to two fifths: what they have no room for is lost. Where they are more the
+ * side band's give way, then the source's, in turn.
+ */
+static void plan_rings(const struct memory_ask *ask, struct memory_plan *p)
 {
-	struct memory_plan least = plan_at(SCALE_LEAST, RING_LEAST, cpus), plan;
-	u32 ring = RING_MOST;
+	struct memory_plan wanted = { .ring = RING_MOST,
+				      .side_band = SIDE_BAND_MOST,
+				      .bpf = BPF_MOST,
+				      .switches = SWITCHES_MOST };
 
-	if (least.bytes > budget) {
+	if (ask->budget / SWITCHES_PARTS < wanted.switches)
+		wanted.switches = power_below(ask->budget / SWITCHES_PARTS);
+	if (wanted.switches < p->switches || !ask->switches)
+		wanted.switches = p->switches;
+	while (rings_share(ask, &wanted) + tasks_share(ask, &wanted) > ask->budget / 5 * 2) {
+		bool side_band = wanted.side_band * 2 >= wanted.ring ||
+				 wanted.ring == MEMORY_RING_LEAST;
+
+		if (side_band && wanted.side_band > SIDE_BAND_LEAST)
+			wanted.side_band /= 2;
+		else if (wanted.ring > MEMORY_RING_LEAST)
+			wanted.ring /= 2;
+		else if (wanted.bpf > BPF_LEAST)
+			wanted.bpf /= 2;
+		else
+			return;
+	}
+	p->ring = wanted.ring;
+	p->side_band = wanted.side_band;
+	p->bpf = wanted.bpf;
+	p->switches = wanted.switches;
+	p->share[MEMORY_RINGS] = rings_share(ask, p);
+	p->share[MEMORY_TASKS] = tasks_share(ask, p);
+}
+
+/* Names and the bus's sessions: a part of it each, where there is one to spare. */
+static void plan_parts(const struct memory_ask *ask, struct memory_plan *p)
+{
+	u64 names = ask->budget / NAMES_PARTS, spare;
+
+	plan_sum(p);
+	spare = (ask->budget - p->bytes) / 2;
+	names = names > NAMES_MOST ? NAMES_MOST : names;
+	if (names > p->names + spare / 2)
+		names = p->names + spare / 2;
+	if (names > p->names) {
+		p->share[MEMORY_NAMES] += names - p->names;
+		p->names = names;
+	}
+	p->share[MEMORY_SESSIONS] = ask->budget / SESSIONS_PARTS;
+	if (p->share[MEMORY_SESSIONS] > spare / 2)
+		p->share[MEMORY_SESSIONS] = spare / 2;
+	plan_sum(p);
+}
+
+int budget_plan(const struct memory_ask *ask, struct memory_plan *ret_plan, u64 *ret_least)
+{
+	struct memory_plan least = plan_least(ask), plan, more;
+
+	if (least.bytes > ask->budget) {
 		*ret_least = least.bytes;
 		return -ENOSPC;
 	}
-	/* Rings first, up to two fifths: what they have no room for is lost. */
-	while (ring > RING_LEAST && (u64)ring * cpus > budget / 5 * 2)
-		ring /= 2;
 	plan = least;
+	plan_rings(ask, &plan);
+	plan_sum(&plan);
+	/* What they would leave too little for the least tables stays at its least. */
+	if (plan.bytes > ask->budget)
+		plan = least;
+	plan_parts(ask, &plan);
 	for (u32 scale = SCALE_LEAST; scale <= SCALE_MOST; scale++) {
-		struct memory_plan more = plan_at(scale, ring, cpus);
-
-		if (more.bytes <= budget)
+		more = plan;
+		plan_tables(&more, scale);
+		plan_sum(&more);
+		if (more.bytes <= ask->budget)
 			plan = more;
 	}
-	plan.budget = budget;
+	/* What is left of the last step is the bus's. */
+	plan.share[MEMORY_SESSIONS] += ask->budget - plan.bytes;
+	plan.bytes = plan.budget = ask->budget;
+	plan.ask = *ask;
 	*ret_plan = plan;
 	return 0;
+}
+
+void budget_session(const struct memory_plan *plan, u64 keep, bool own,
+		    struct memory_plan *ret_plan)
+{
+	*ret_plan = *plan;
+	if (!plan->budget)
+		return;
+	ret_plan->places = plan->places / SESSION_PARTS;
+	ret_plan->contexts = plan->contexts / SESSION_PARTS;
+	ret_plan->lines = plan->lines / SESSION_PARTS;
+	ret_plan->pages = plan->pages / SESSION_PARTS;
+	ret_plan->bytes = profile_bytes(ret_plan) + SESSION_FIXED + keep;
+	if (!own)
+		return;
+	ret_plan->ring = MEMORY_RING_LEAST;
+	ret_plan->bytes += rings_share(&plan->ask, ret_plan);
+}
+
+u64 budget_wanted(const struct memory_plan *plan, u64 used, u64 keep, bool own)
+{
+	struct memory_ask larger = plan->ask;
+	struct memory_plan all = *plan, session;
+	u64 least;
+
+	do {
+		larger.budget += 1ULL << 20;
+		budget_plan(&larger, &all, &least);
+		budget_session(&all, keep, own, &session);
+	} while (all.share[MEMORY_SESSIONS] < used + session.bytes);
+	return larger.budget;
 }

@@ -1,17 +1,48 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* MemoryBudget=: what every table and ring may hold, from one figure. */
+/*
+ * MemoryBudget=: what every table, ring and map may hold, from one figure. Who takes memory
+ * that grows with the machine or its load has a share here, and takes its size from the plan.
+ */
 #ifndef SPEPROF_BUDGET_H
 #define SPEPROF_BUDGET_H
 
-#include "env.h"
+#include "view.h"
+
+/* Which sources may come to be used, bits of &memory_ask.sources. */
+#define MEMORY_MODULE	(1U << 0)
+#define MEMORY_PERF	(1U << 1)
+#define MEMORY_EMULATED (1U << 2)
+
+/**
+ * struct memory_ask - what the plan depends on
+ * @budget: bytes, of it all
+ * @cpus: with a ring of each kind
+ * @page: the kernel's page size
+ * @sources: MEMORY_*; the dearest counts
+ * @bpf, @side_band: what tells of tasks; what is only tried counts
+ * @switches: context switches are followed (Contexts=no)
+ */
+struct memory_ask {
+	u64 budget;
+	u32 cpus;
+	u32 page;
+	u32 sources;
+	bool bpf;
+	bool side_band;
+	bool switches;
+};
 
 /**
  * struct memory_plan
  * @places, @contexts, @lines, @pages: as in &struct profile_config
  * @processes, @threads, @containers: as in &struct attributor_config
- * @ring: bytes of each CPU's ring, a power of two
- * @bytes: all of it, tables full and with what their counters carry over
- * @budget: that it was made for
+ * @ring: as &source_config.ring_size
+ * @side_band, @bpf, @switches: as in &struct task_events_sizes
+ * @names: as &symbols_config.budget
+ * @share: bytes, by &enum memory_share: tables full and with what their counters carry over
+ * @bytes: their sum, @budget at most
+ * @budget: that it was made for; 0 for none: everything has its default
+ * @ask: all that it was made for
  */
 struct memory_plan {
 	u32 places;
@@ -22,19 +53,42 @@ struct memory_plan {
 	u32 threads;
 	u32 containers;
 	u32 ring;
+	u32 side_band;
+	u32 bpf;
+	u32 switches;
+	u64 names;
+	u64 share[MEMORY_SHARES];
 	u64 bytes;
 	u64 budget;
+	struct memory_ask ask;
 };
+
+/* Of a CPU's ring, at the least. */
+#define MEMORY_RING_LEAST (64U << 10)
 
 #define BUDGET_DEFAULT (64ULL << 20)
 
 /**
- * budget_plan() - the largest tables and rings that @budget has room for
- * @cpus: with a ring each
+ * budget_plan() - the largest tables and rings that @ask->budget has room for
  * @ret_least: where it is too small, the smallest that would do
  *
  * Return: 0 or -ENOSPC.
  */
-int budget_plan(u64 budget, u32 cpus, struct memory_plan *ret_plan, u64 *ret_least);
+int budget_plan(const struct memory_ask *ask, struct memory_plan *ret_plan, u64 *ret_least);
+
+/**
+ * budget_session() - tables of a session that the bus makes, out of MEMORY_SESSIONS
+ * @keep: its BufferSize
+ * @own: it has a source of its own, with the least rings
+ * @ret_plan: as @plan, but for its own tables; @bytes is what it takes
+ */
+void budget_session(const struct memory_plan *plan, u64 keep, bool own,
+		    struct memory_plan *ret_plan);
+
+/**
+ * budget_wanted() - the least MemoryBudget= that has room for such a session
+ * @used: bytes of MEMORY_SESSIONS that others have
+ */
+u64 budget_wanted(const struct memory_plan *plan, u64 used, u64 keep, bool own);
 
 #endif

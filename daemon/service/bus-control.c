@@ -328,6 +328,8 @@ static int own_feed(const struct bus *bus, const struct create *c, struct sessio
 	if (c->interval_us)
 		sampling.interval_ns = c->interval_us * 1000;
 	sampling.cgroups = session->rule->cgroups;
+	/* As budget_session() has it. */
+	sampling.ring_size = MEMORY_RING_LEAST;
 	r = source_open(bus->config, &sampling, &source, &said);
 	if (r < 0)
 		return sd_bus_error_setf(error, BUS_NAME ".NoSource", "No source of its own: %s.",
@@ -365,6 +367,16 @@ static int choose_feed(const struct bus *bus, const struct create *c,
 	return own_feed(bus, c, session, error);
 }
 
+static int no_memory(const struct session_config *session, sd_bus_error *error)
+{
+	return sd_bus_error_setf(
+		error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+		"Session \"%s\": its tables%s are more than the %llu KiB that MemoryBudget= has left "
+		"for sessions: MemoryBudget=%lluM would do.",
+		session->name, session->keep ? " and BufferSize" : "",
+		(unsigned long long)session->left >> 10, (unsigned long long)session->wanted >> 20);
+}
+
 static int add_session(const struct bus *bus, const struct create *c,
 		       struct session_config *session, sd_bus_error *error)
 {
@@ -373,6 +385,8 @@ static int add_session(const struct bus *bus, const struct create *c,
 	if (r < 0) {
 		worker_call(bus->worker, put_feed, session->feed);
 		session_rule_free(session->rule);
+		if (r == -EDQUOT)
+			return no_memory(session, error);
 		return bus_session_error(error, r, session->name, NULL);
 	}
 	if (c->stopped)

@@ -277,6 +277,28 @@ static int get_interval(sd_bus *b __attribute__((unused)), const char *path __at
 	return sd_bus_message_append(reply, "t", facts.interval_ns / 1000);
 }
 
+static int read_shares(struct worker_state *state, void *arg)
+{
+	memcpy(arg, state->plan.share, sizeof(state->plan.share));
+	return 0;
+}
+
+static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
+		      const char *interface __attribute__((unused)),
+		      const char *property __attribute__((unused)), sd_bus_message *reply,
+		      void *userdata, sd_bus_error *error __attribute__((unused)))
+{
+	struct bus *bus = userdata;
+	u64 share[MEMORY_SHARES];
+	int r;
+
+	worker_call(bus->worker, read_shares, share);
+	r = sd_bus_message_open_container(reply, 'a', "{st}");
+	for (enum memory_share i = 0; r >= 0 && i < MEMORY_SHARES; i++)
+		r = sd_bus_message_append(reply, "{st}", memory_share_name(i), share[i]);
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
 /* Must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
@@ -336,6 +358,7 @@ static const sd_bus_vtable vtable[] = {
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("CPUs", "u", get_cpus, 0, 0),
 	SD_BUS_PROPERTY("IntervalUSec", "t", get_interval, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("MemoryShares", "a{st}", get_shares, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_VTABLE_END,
 };
 

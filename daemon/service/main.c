@@ -53,8 +53,14 @@ static void follow_switches(struct task_events *tasks, struct task_events_status
 }
 
 /* Not worth failing for: what is missing is said here, and in the status for as long as it runs. */
-static struct task_events *open_tasks(const struct config *c, struct task_events_status *status)
+static struct task_events *open_tasks(const struct config *c, const struct memory_plan *plan,
+				      struct task_events_status *status)
 {
+	const struct task_events_sizes sizes = {
+		.bpf = plan->bpf,
+		.side_band = plan->side_band,
+		.switches = plan->switches,
+	};
 	static const char *const lacks[] = {
 		[TASK_EVENTS_PROC] = "tasks that live less than a quarter of a second will be "
 				     "unattributed",
@@ -63,7 +69,7 @@ static struct task_events *open_tasks(const struct config *c, struct task_events
 	};
 	struct task_events *tasks = NULL;
 
-	task_events_new(c->task_events, &tasks, status);
+	task_events_new(c->task_events, &sizes, &tasks, status);
 	if (!c->contexts)
 		follow_switches(tasks, status);
 	if (*status->reason)
@@ -96,15 +102,25 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 /* Before anything takes memory. */
 static int plan_memory(struct daemon *d)
 {
+	const struct config *c = &d->options.config;
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	u64 budget = d->options.config.memory_budget, least;
+	const struct memory_ask ask = {
+		.budget = c->memory_budget,
+		.cpus = cpus > 0 ? (u32)cpus : 1,
+		.page = (u32)sysconf(_SC_PAGESIZE),
+		.sources = source_open_kinds(c),
+		.bpf = c->task_events == TASK_EVENTS_BPF,
+		.side_band = c->task_events != TASK_EVENTS_PROC,
+		.switches = !c->contexts,
+	};
+	u64 least;
 
-	if (budget_plan(budget, cpus > 0 ? (u32)cpus : 1, &d->plan, &least) >= 0)
+	if (budget_plan(&ask, &d->plan, &least) >= 0)
 		return 0;
 	log_line(LOG_ERR,
 		 "MemoryBudget=%" PRIu64 "M is too small for %ld CPUs: %" PRIu64
 		 "M is the least that would do",
-		 budget >> 20, cpus, (least + (1 << 20) - 1) >> 20);
+		 ask.budget >> 20, cpus, (least + (1 << 20) - 1) >> 20);
 	return EX_CONFIG;
 }
 
@@ -171,7 +187,7 @@ static int tell_filter(struct worker_state *state, void *arg __attribute__((unus
 static int start_worker(struct daemon *d, struct session_config *session)
 {
 	struct task_events_status told = { 0 };
-	struct task_events *tasks = open_tasks(&d->options.config, &told);
+	struct task_events *tasks = open_tasks(&d->options.config, &d->plan, &told);
 	struct worker *worker = NULL;
 
 	if (worker_new(&d->plan, tasks, &told, &worker) < 0)

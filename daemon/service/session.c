@@ -242,6 +242,7 @@ int session_init(struct session *session, const struct session_config *config,
 	made.rule = config->rule;
 	made.shared = config->shared;
 	made.epoch = session_epoch();
+	made.bytes = strcmp(config->name, SESSION_MACHINE) ? plan->bytes : 0;
 	made.cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	*session = made;
 	return 0;

@@ -117,6 +117,7 @@ struct session_rule *session_rule_free(struct session_rule *rule);
  * @rule: the session's from then on
  * @shared: @feed is another session's, who says how it samples
  * @keep: bytes of its last windows to keep as they are, FLIGHT_MIN to FLIGHT_MAX; 0 for none
+ * @wanted, @left: of -EDQUOT: the MemoryBudget= that would do, and what is left for sessions
  */
 struct session_config {
 	const char *name;
@@ -124,6 +125,8 @@ struct session_config {
 	struct session_rule *rule;
 	bool shared;
 	size_t keep;
+	u64 wanted;
+	u64 left;
 };
 
 /**
@@ -139,6 +142,7 @@ struct session_config {
  * @epoch: a random number, another one after each reset
  * @cost_ns: CPU time of this process at the last reset
  * @nodes: of this machine, for the profile
+ * @bytes: of the share of the bus's sessions
  */
 struct session {
 	char name[SESSION_NAME_SIZE];
@@ -153,6 +157,7 @@ struct session {
 	u64 epoch;
 	u64 cost_ns;
 	struct nodes *nodes;
+	u64 bytes;
 };
 
 /**

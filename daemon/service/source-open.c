@@ -17,6 +17,18 @@ say(struct source_said *said, int status, const char *format, ...)
 	va_end(ap);
 }
 
+u32 source_open_kinds(const struct config *config)
+{
+	static const u32 kinds[] = {
+		[CONFIG_SOURCE_AUTO] = MEMORY_MODULE | MEMORY_PERF,
+		[CONFIG_SOURCE_MODULE] = MEMORY_MODULE,
+		[CONFIG_SOURCE_PERF] = MEMORY_PERF,
+		[CONFIG_SOURCE_EMULATED] = MEMORY_EMULATED,
+	};
+
+	return kinds[config->source];
+}
+
 struct source_config source_sampling(const struct config *config)
 {
 	return (struct source_config){

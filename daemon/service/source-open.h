@@ -16,6 +16,9 @@ struct source_said {
 	char text[512];
 };
 
+/** source_open_kinds() - which sources source_open() may come to use, MEMORY_* of budget.h */
+u32 source_open_kinds(const struct config *config);
+
 /** source_sampling() - what to sample, as the configuration has it; filters aside */
 struct source_config source_sampling(const struct config *config);
 

@@ -267,9 +267,37 @@ static void program_filter(struct worker_state *state, struct feed *feed)
 	program_feed(state, feed, &as_before, &reason);
 }
 
+u64 worker_share(struct worker_state *state)
+{
+	u64 left = state->plan.share[MEMORY_SESSIONS];
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		left -= session->bytes < left ? session->bytes : left;
+	return left;
+}
+
+/* Tables of the session that @config makes: the configuration's has the plan's own. */
+static int plan_session(struct worker_state *state, struct session_config *config,
+			struct memory_plan *ret_plan)
+{
+	*ret_plan = state->plan;
+	if (!strcmp(config->name, SESSION_MACHINE) || !state->plan.budget)
+		return 0;
+	budget_session(&state->plan, config->keep, !config->shared, ret_plan);
+	config->left = worker_share(state);
+	if (ret_plan->bytes <= config->left)
+		return 0;
+	config->wanted = budget_wanted(&state->plan,
+				       state->plan.share[MEMORY_SESSIONS] - config->left,
+				       config->keep, !config->shared);
+	return -EDQUOT;
+}
+
 int worker_add(struct worker_state *state, void *arg)
 {
-	const struct session_config *config = arg;
+	struct session_config *config = arg;
+	struct memory_plan plan;
 	u32 i = 0;
 	int r;
 
@@ -279,7 +307,9 @@ int worker_add(struct worker_state *state, void *arg)
 		i++;
 	if (i == WORKER_SESSIONS)
 		return -ENOSPC;
-	r = session_init(&state->sessions[i], config, &state->plan, state->attributor);
+	r = plan_session(state, config, &plan);
+	if (r >= 0)
+		r = session_init(&state->sessions[i], config, &plan, state->attributor);
 	if (r >= 0) {
 		program_filter(state, config->feed);
 		keep_save(state);
@@ -354,6 +384,20 @@ int worker_reset(struct worker_state *state, void *arg)
 	return 0;
 }
 
+static void header_memory(struct worker_state *state, struct view_header *header)
+{
+	const struct feed *machine = worker_session(state, NULL)->feed;
+	struct session *session = NULL;
+
+	header->memory_locked = state->tasks ? task_events_locked(state->tasks) : 0;
+	header->memory_locked += machine->source->locked;
+	while ((session = worker_next(state, session)))
+		if (session->feed != machine)
+			header->memory_locked += session->feed->source->locked;
+	header->memory_budget = state->plan.budget;
+	memcpy(header->memory_share, state->plan.share, sizeof(header->memory_share));
+}
+
 int worker_view(struct worker_state *state, void *arg)
 {
 	struct worker_view *request = arg;
@@ -384,7 +428,7 @@ int worker_view(struct worker_state *state, void *arg)
 	snprintf(header->tasks, sizeof(header->tasks), "%s", task_events_name(state->told.kind));
 	snprintf(header->tasks_reason, sizeof(header->tasks_reason), "%s", state->told.reason);
 	session_header(session, header);
-	header->memory_budget = state->plan.budget;
+	header_memory(state, header);
 	if (request->span == VIEW_SPAN_START)
 		header->duration_ns = duration;
 	else
@@ -492,12 +536,13 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 {
 	static const struct memory_plan unlimited;
 	struct attributor_config attribution = { .live = true };
-	const struct symbols_config names = { .idle = true };
+	struct symbols_config names = { .idle = true };
 	u32 cpus;
 	int r;
 
 	*state = (struct worker_state){ .told = *told, .process = session_epoch(),
 					.plan = plan ? *plan : unlimited };
+	names.budget = state->plan.names;
 	attribution.processes = state->plan.processes;
 	attribution.threads = state->plan.threads;
 	attribution.containers = state->plan.containers;

@@ -70,6 +70,9 @@ u64 worker_spent(const struct worker *worker);
 /** worker_beat() - another number each time the worker has come around, once a second at least */
 u64 worker_beat(const struct worker *worker);
 
+/** worker_share() - how much memory is still there for sessions of the bus */
+u64 worker_share(struct worker_state *state);
+
 /** worker_session() - by name, NULL for SESSION_MACHINE; NULL if there is none such */
 struct session *worker_session(struct worker_state *state, const char *name);
 
@@ -84,8 +87,8 @@ void worker_drain(struct worker_state *state, struct session *session);
  * SESSION_MACHINE, and -ENOENT says that there is none such.
  */
 
-/* const struct session_config; -EEXIST: the name is taken; -ENOSPC: all places are; as
- * session_init(). */
+/* struct session_config; -EEXIST: the name is taken; -ENOSPC: all places are; -EDQUOT: the budget
+ * has no room for it; as session_init(). */
 int worker_add(struct worker_state *state, void *arg);
 int worker_remove(struct worker_state *state, void *arg); /* name */
 int worker_start(struct worker_state *state, void *arg); /* name; -EALREADY */

@@ -56,11 +56,12 @@ static const char *open_reason(int error)
 }
 
 /* Room for a second's ticks: a drain comes four times as often. */
-static u64 ring_size(u64 period_ns)
+static u64 ring_size(const struct cpu_clock_config *config)
 {
-	u64 need = 1000000000 / period_ns * sizeof(struct tick_record), size = RING_MIN;
+	u64 need = 1000000000 / config->period_ns * sizeof(struct tick_record), size = RING_MIN;
+	u64 most = config->ring_most ? config->ring_most : RING_MAX;
 
-	while (size < need && size < RING_MAX)
+	while (size < need && size < most)
 		size *= 2;
 	return size;
 }
@@ -68,7 +69,7 @@ static u64 ring_size(u64 period_ns)
 int cpu_clock_open(struct cpu_clock *clock, u32 cpu, const struct cpu_clock_config *config,
 		   const char **ret_reason)
 {
-	u64 size = ring_size(config->period_ns);
+	u64 size = ring_size(config);
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,

@@ -15,10 +15,12 @@
 /**
  * struct cpu_clock_config
  * @period_ns: from tick to tick, at least CPU_CLOCK_PERIOD_MIN
+ * @ring_most: of its ring, bytes, a power of two, 64 KiB at least; 0 for 1 MiB
  * @kernel, @user: which ticks are wanted, by the mode they interrupt
  */
 struct cpu_clock_config {
 	u64 period_ns;
+	u32 ring_most;
 	bool kernel;
 	bool user;
 };

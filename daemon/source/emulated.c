@@ -99,6 +99,7 @@ static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
 		cpu_clock_close(&cpu->clock);
 		return r;
 	}
+	e->source.locked += cpu->clock.ring.size;
 	return 0;
 }
 
@@ -106,6 +107,7 @@ static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
 static void cpu_close(struct emulated *e, struct emulated_cpu *cpu)
 {
 	epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, cpu->clock.fd, NULL);
+	e->source.locked -= cpu->clock.ring.size;
 	cpu_clock_close(&cpu->clock);
 }
 
@@ -343,6 +345,7 @@ static void take_config(struct emulated *e, const struct source_config *config)
 	e->source.filters = config->filter_types || config->filter_events || config->filter_latency;
 	e->clock = (struct cpu_clock_config){
 		.period_ns = e->program.interval,
+		.ring_most = config->ring_size,
 		.kernel = config->kernel,
 		.user = config->user,
 	};

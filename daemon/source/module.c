@@ -490,6 +490,9 @@ static int open_ring(struct module_source *m, u32 cpu)
 		return 0;
 	if (r < 0)
 		return r;
+	m->source.locked += m->rings[m->ring_count].control_bytes +
+			    m->rings[m->ring_count].event_bytes +
+			    m->rings[m->ring_count].data_bytes;
 	m->ring_count++;
 	m->source.backend =
 		c.backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED : BACKEND_HARDWARE;

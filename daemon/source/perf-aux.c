@@ -66,15 +66,16 @@ static u64 now_ns(void)
 static int map_both(struct perf_aux *aux)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	int r = perf_ring_map(&aux->ring, aux->fd, PERF_AUX_RING_SIZE);
+	u32 ring = perf_aux_ring_size(aux->area_size);
+	int r = perf_ring_map(&aux->ring, aux->fd, ring);
 	void *area;
 
 	if (r < 0)
 		return r;
-	aux->ring.control->aux_offset = page + PERF_AUX_RING_SIZE;
-	aux->ring.control->aux_size = PERF_AUX_AREA_SIZE;
+	aux->ring.control->aux_offset = page + ring;
+	aux->ring.control->aux_size = aux->area_size;
 	/* Writable: the driver then stops rather than write over what is not read. */
-	area = mmap(NULL, PERF_AUX_AREA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, aux->fd,
+	area = mmap(NULL, aux->area_size, PROT_READ | PROT_WRITE, MAP_SHARED, aux->fd,
 		    (off_t)aux->ring.control->aux_offset);
 	if (area == MAP_FAILED)
 		return -errno;
@@ -83,14 +84,15 @@ static int map_both(struct perf_aux *aux)
 }
 
 int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
-		  const struct perf_event_attr *attr, u32 cpu, const struct source_window *window,
-		  struct source_trouble *trouble)
+		  const struct perf_event_attr *attr, u32 cpu, u32 area_size,
+		  const struct source_window *window, struct source_trouble *trouble)
 {
 	int r;
 
 	*aux = (struct perf_aux){
 		.host = host,
 		.cpu = cpu,
+		.area_size = area_size,
 		.window = *window,
 		.trouble = trouble,
 		.blind_ns = aux->blind_ns,
@@ -101,8 +103,7 @@ int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 	if (r < 0)
 		return r;
 	aux->fd = r;
-	aux->scratch = malloc(PERF_AUX_AREA_SIZE);
-	r = aux->scratch ? map_both(aux) : -ENOMEM;
+	r = map_both(aux);
 	if (r < 0)
 		perf_aux_close(aux);
 	return r;
@@ -111,13 +112,11 @@ int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 void perf_aux_close(struct perf_aux *aux)
 {
 	if (aux->area)
-		munmap((void *)aux->area, PERF_AUX_AREA_SIZE);
+		munmap((void *)aux->area, aux->area_size);
 	perf_ring_unmap(&aux->ring);
 	if (aux->fd >= 0)
 		close(aux->fd);
-	free(aux->scratch);
 	aux->area = NULL;
-	aux->scratch = NULL;
 	aux->fd = -1;
 }
 
@@ -146,14 +145,17 @@ bool perf_aux_is_dead(struct perf_aux *aux)
 	return before && ran == before;
 }
 
-/* The bytes of a window in one piece. */
-static const u8 *area_piece(const struct perf_aux *aux, u64 from, size_t size)
+/* The bytes of a window in one piece; NULL where there is no memory for one of two. */
+static const u8 *area_piece(struct perf_aux *aux, u64 from, size_t size)
 {
-	size_t offset = from & (PERF_AUX_AREA_SIZE - 1);
-	size_t first = PERF_AUX_AREA_SIZE - offset;
+	size_t offset = from & (aux->area_size - 1);
+	size_t first = aux->area_size - offset;
 
 	if (size <= first)
 		return aux->area + offset;
+	aux->scratch = malloc(size);
+	if (!aux->scratch)
+		return NULL;
 	memcpy(aux->scratch, aux->area + offset, first);
 	memcpy(aux->scratch + first, aux->area, size - first);
 	return aux->scratch;
@@ -174,6 +176,10 @@ static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 	u64 span = record->time > aux->armed_from ? record->time - aux->armed_from : 0;
 
 	window.data = area_piece(aux, record->offset, record->size);
+	if (!window.data) {
+		aux->lost_bytes += record->size;
+		return;
+	}
 	window.len = record->size;
 	window.blind_ns = aux->blind_ns;
 	window.start_ns = aux->armed_from;
@@ -189,6 +195,8 @@ static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 	aux->blind_ns = 0;
 	aux->lost_bytes = 0;
 	sink->window(sink->ctx, &window);
+	free(aux->scratch);
+	aux->scratch = NULL;
 }
 
 /* The driver left the event disabled at @since. */
@@ -222,7 +230,7 @@ static bool is_sound(const struct perf_aux *aux, const struct aux_record *record
 {
 	u64 tail = aux->ring.control->aux_tail;
 	u64 head = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
-	u64 room = PERF_AUX_AREA_SIZE;
+	u64 room = aux->area_size;
 
 	if (head - tail < room)
 		room = head - tail;
@@ -261,7 +269,7 @@ static void give_up(struct perf_aux *aux)
 	u64 head = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
 	u64 lost = head - aux->ring.control->aux_tail;
 
-	aux->lost_bytes += lost <= PERF_AUX_AREA_SIZE ? lost : 0;
+	aux->lost_bytes += lost <= aux->area_size ? lost : 0;
 	aux->trouble->faults++;
 	snprintf(aux->trouble->last, sizeof(aux->trouble->last),
 		 "CPU %u: the kernel's driver does not say what was written, as where a CPU "

@@ -38,7 +38,8 @@ extern const struct perf_host perf_host_real;
  * @ran_ns: what the kernel said at perf_aux_is_dead() of how long it ran
  * @anchor: the clock of its Timestamp packets, of when the last window was handed over
  * @trouble: of the source, where it is counted
- * @scratch: for a window that goes around the area's end
+ * @area_size: bytes of it
+ * @scratch: a window that goes around the area's end, while it is handed over
  * @untold: the ring had no room to tell of some window
  * @on: it is to sample
  * @stale: it was opened for settings that hold no more; the source's
@@ -47,6 +48,7 @@ struct perf_aux {
 	const struct perf_host *host;
 	struct perf_ring ring;
 	const u8 *area;
+	u32 area_size;
 	u8 *scratch;
 	u64 armed_from;
 	u64 blind_ns;
@@ -62,12 +64,19 @@ struct perf_aux {
 	bool stale;
 };
 
-/* Of the ring and of the area: powers of two. At 1,000 samples a second 4 s of records. */
-#define PERF_AUX_RING_SIZE (64U << 10)
+/* Of the area, a power of two: at 1,000 samples a second 4 s of records. The ring is a quarter. */
 #define PERF_AUX_AREA_SIZE (256U << 10)
+#define PERF_AUX_AREA_LEAST (64U << 10)
+
+/** perf_aux_ring_size() - of the ring that goes with an area of @area bytes */
+static inline u32 perf_aux_ring_size(u32 area)
+{
+	return area / 4;
+}
 
 /**
  * perf_aux_open() - the event @attr on @cpu, disabled
+ * @area_size: of the area, a power of two
  * @window: cpu, midr, interval ... of its windows
  * @trouble: where what goes wrong is counted
  *
@@ -77,8 +86,8 @@ struct perf_aux {
  * Return: 0; -ENODEV if the CPU is offline; the negative errno of perf or mmap.
  */
 int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
-		  const struct perf_event_attr *attr, u32 cpu, const struct source_window *window,
-		  struct source_trouble *trouble);
+		  const struct perf_event_attr *attr, u32 cpu, u32 area_size,
+		  const struct source_window *window, struct source_trouble *trouble);
 
 /** perf_aux_close() - may be called on a closed one */
 void perf_aux_close(struct perf_aux *aux);

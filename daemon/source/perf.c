@@ -79,13 +79,25 @@ static u64 read_midr(const struct perf_source *p, u32 cpu)
 	return n > 0 ? strtoull(text, NULL, 16) : 0;
 }
 
+static u32 area_size(const struct source_config *config)
+{
+	return config->ring_size ? config->ring_size : PERF_AUX_AREA_SIZE;
+}
+
+/* Locked for each CPU. */
+static u64 aux_bytes(const struct source_config *config)
+{
+	return area_size(config) + (u64)perf_aux_ring_size(area_size(config));
+}
+
 static u32 watermark(const struct source_config *config)
 {
+	u32 most = area_size(config) / 4;
 	u64 bytes = 250000000ULL / config->interval_ns * RECORD_SIZE;
 
 	if (bytes < WATERMARK_MIN)
 		return WATERMARK_MIN;
-	return bytes > PERF_AUX_AREA_SIZE / 4 ? PERF_AUX_AREA_SIZE / 4 : (u32)bytes;
+	return bytes > most ? most : (u32)bytes;
 }
 
 /* The settings, in the places that this PMU has for them. */
@@ -161,12 +173,15 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	r = fill_settings(pmu, &p->config, &attr);
 	p->source.filters &= fill_filters(pmu, &p->config, &attr);
 	if (r >= 0)
-		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr, cpu, &window, &p->source.trouble);
+		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr, cpu, area_size(&p->config),
+				  &window, &p->source.trouble);
 	if (r < 0)
 		return r;
 	r = p->host.watch(p->epoll, p->cpus[cpu].fd);
 	if (r < 0)
 		perf_aux_close(&p->cpus[cpu]);
+	else
+		p->source.locked += aux_bytes(&p->config);
 	return r;
 }
 
@@ -176,6 +191,7 @@ static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct 
 	perf_aux_drain(aux, sink);
 	epoll_ctl(p->epoll, EPOLL_CTL_DEL, aux->fd, NULL);
 	perf_aux_close(aux);
+	p->source.locked -= aux_bytes(&p->config);
 }
 
 /* With the configuration that holds now; from @since on it is blind, or from its last window's end. */
@@ -411,8 +427,12 @@ static int perf_configure(struct source *source, const struct source_config *con
 {
 	struct perf_source *p = perf_of(source);
 	struct perf_event_attr attr = { 0 };
+	u32 area;
 
+	/* Areas stay as large as they are. */
+	area = p->config.ring_size;
 	p->config = *config;
+	p->config.ring_size = area;
 	source->interval_ns = interval_of(p->pmus, p->pmu_count, config);
 	source->filters = config->filter_types || config->filter_events || config->filter_latency;
 	for (int i = 0; i < p->pmu_count; i++)

@@ -175,7 +175,8 @@ struct source_sink {
 /**
  * struct source_config - what to sample
  * @interval_ns: mean time between samples of a busy CPU, in ns
- * @ring_size: of the module's rings, bytes, a power of two; 0 for 256 KiB
+ * @ring_size: of the module's rings, or perf's AUX areas, bytes, a power of two; 0 for 256 KiB.
+ *	A source keeps those it was made with
  * @jitter: perturb the interval at random (PMSIRR.RND)
  * @kernel, @user: Exception levels
  * @no_context: records do not say whose they are (PMSCR.CX is 0)
@@ -328,6 +329,7 @@ struct source {
 	char reason[256];
 	bool cgroups;		/* other cgroups' tasks are not sampled */
 	u64 interval_ns;	/* in force */
+	u64 locked;		/* bytes of its rings and areas, in the kernel's memory */
 	struct source_trouble trouble;
 	bool no_context;	/* as struct source_config has it */
 };

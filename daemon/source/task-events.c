@@ -14,11 +14,16 @@
 /* A machine that loses events all the time is not to be walked all the time as well. */
 #define SEED_NS 1000000000ULL
 
-/* For all CPUs: 200,000 switches a second for a quarter of a second on 16 of them. */
-#define SWITCH_MEMORY (16U << 20)
+/* Switches: for all CPUs, 200,000 a second for a quarter of a second on 16 of them. */
+const struct task_events_sizes task_events_sizes_most = {
+	.bpf = 1U << 20,
+	.side_band = 128U << 10,
+	.switches = 16U << 20,
+};
 
 /**
  * struct task_events
+ * @sizes: of their rings
  * @bpf, @perf: NULL where the kernel refuses them
  * @switches, @switches_perf: one of them, where they are followed
  * @epoll_fd: wakes for both
@@ -26,6 +31,7 @@
  * @seed_due: events were lost since
  */
 struct task_events {
+	struct task_events_sizes sizes;
 	struct task_bpf *bpf;
 	struct switch_bpf *switches;
 	struct switch_perf *switches_perf;
@@ -69,9 +75,10 @@ static void open_both(struct task_events *t, enum task_events_kind best,
 	char why[TASK_BPF_REASON] = "";
 	const char *reason = "";
 
-	if (best >= TASK_EVENTS_BPF && task_bpf_new(0, &t->bpf, why) < 0)
+	if (best >= TASK_EVENTS_BPF && task_bpf_new(t->sizes.bpf, &t->bpf, why) < 0)
 		reason_add(status, "no BPF", why);
-	if (best >= TASK_EVENTS_PERF && task_perf_new(t->bpf != NULL, &t->perf, &reason) < 0)
+	if (best >= TASK_EVENTS_PERF &&
+	    task_perf_new(t->bpf != NULL, t->sizes.side_band, &t->perf, &reason) < 0)
 		reason_add(status, "no side band of perf", reason);
 	status->kind = t->bpf ? TASK_EVENTS_BPF : t->perf ? TASK_EVENTS_PERF : TASK_EVENTS_PROC;
 }
@@ -92,8 +99,8 @@ static int watch(struct task_events *t)
 	return 0;
 }
 
-int task_events_new(enum task_events_kind best, struct task_events **ret_events,
-		    struct task_events_status *ret_status)
+int task_events_new(enum task_events_kind best, const struct task_events_sizes *sizes,
+		    struct task_events **ret_events, struct task_events_status *ret_status)
 {
 	struct task_events *t = calloc(1, sizeof(*t));
 
@@ -103,6 +110,7 @@ int task_events_new(enum task_events_kind best, struct task_events **ret_events,
 		return -EOPNOTSUPP;
 	}
 	t->epoll_fd = -1;
+	t->sizes = sizes ? *sizes : task_events_sizes_most;
 	open_both(t, best, ret_status);
 	if (ret_status->kind != TASK_EVENTS_PROC && watch(t) < 0) {
 		ret_status->kind = TASK_EVENTS_PROC;
@@ -128,6 +136,13 @@ struct task_events *task_events_free(struct task_events *t)
 		close(t->epoll_fd);
 	free(t);
 	return NULL;
+}
+
+u64 task_events_locked(const struct task_events *events)
+{
+	return (events->bpf ? events->sizes.bpf : 0) +
+	       (events->perf ? task_perf_locked(events->perf) : 0) +
+	       (events->switches || events->switches_perf ? events->sizes.switches : 0);
 }
 
 int task_events_fd(const struct task_events *t)
@@ -230,9 +245,9 @@ int task_events_follow(struct task_events *t, char *ret_reason)
 
 	if (t->switches || t->switches_perf)
 		return 0;
-	if (t->bpf && switch_bpf_new(SWITCH_MEMORY, &t->switches, ret_reason) >= 0)
+	if (t->bpf && switch_bpf_new(t->sizes.switches, &t->switches, ret_reason) >= 0)
 		return 0;
-	r = switch_perf_new(SWITCH_MEMORY, &t->switches_perf, &why);
+	r = switch_perf_new(t->sizes.switches, &t->switches_perf, &why);
 	if (r < 0)
 		snprintf(ret_reason, TASK_EVENTS_REASON, "%s", why);
 	return r;

@@ -35,16 +35,35 @@ struct task_events_status {
 const char *task_events_name(enum task_events_kind kind);
 
 /**
+ * struct task_events_sizes - of what the kernel writes into, bytes
+ * @bpf: BPF's ring, a power of two of pages
+ * @side_band: each CPU's ring of perf, likewise
+ * @switches: of all CPUs together, once switches are followed; each has its least anyway
+ */
+struct task_events_sizes {
+	u32 bpf;
+	u32 side_band;
+	u32 switches;
+};
+
+/** task_events_sizes_most - where memory is no matter */
+extern const struct task_events_sizes task_events_sizes_most;
+
+/**
  * task_events_new() - the best that works here
  * @best: nothing better is tried
+ * @sizes: NULL for task_events_sizes_most
  * @ret_status: in any case, also where it fails
  *
  * Return: 0; -EOPNOTSUPP where only /proc is left.
  */
-int task_events_new(enum task_events_kind best, struct task_events **ret_events,
-		    struct task_events_status *ret_status);
+int task_events_new(enum task_events_kind best, const struct task_events_sizes *sizes,
+		    struct task_events **ret_events, struct task_events_status *ret_status);
 
 struct task_events *task_events_free(struct task_events *events);
+
+/** task_events_locked() - bytes of its rings, of perf and BPF */
+u64 task_events_locked(const struct task_events *events);
 
 /** task_events_fd() - becomes readable when a ring is half full; owned by @events */
 int task_events_fd(const struct task_events *events);

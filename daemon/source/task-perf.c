@@ -16,9 +16,6 @@
 #include "cpu-list.h"
 #include "perf-ring.h"
 
-/* An exec of a dynamic program leaves about 1 KiB: a hundred of them between drains. */
-#define RING_SIZE (128U << 10)
-
 #define NOTHING UINT64_MAX
 
 /* What sample_id_all puts at the end of each record. */
@@ -81,6 +78,7 @@ struct ring {
 };
 
 struct task_perf {
+	u32 size; /* of each ring; an exec of a dynamic program leaves about 1 KiB */
 	int epoll_fd;
 	u32 count; /* of possible CPUs */
 	bool maps_only;
@@ -103,7 +101,7 @@ static int ring_open(struct task_perf *t, u32 cpu)
 	struct ring *ring = &t->rings[cpu];
 	int fd, r;
 
-	fd = perf_ring_open(&ring->ring, &what, cpu, RING_SIZE);
+	fd = perf_ring_open(&ring->ring, &what, cpu, t->size);
 	if (fd < 0)
 		return fd;
 	if (epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
@@ -363,7 +361,7 @@ static int rings_open(struct task_perf *t, const char **ret_reason)
 	return 0;
 }
 
-int task_perf_new(bool maps_only, struct task_perf **ret_perf, const char **ret_reason)
+int task_perf_new(bool maps_only, u32 ring, struct task_perf **ret_perf, const char **ret_reason)
 {
 	struct cpu_list possible = { 0 };
 	struct task_perf *t;
@@ -381,6 +379,7 @@ int task_perf_new(bool maps_only, struct task_perf **ret_perf, const char **ret_
 		*ret_reason = open_reason(ENOMEM);
 		return -ENOMEM;
 	}
+	t->size = ring;
 	t->count = count;
 	t->maps_only = maps_only;
 	for (u32 i = 0; i < count; i++)
@@ -415,4 +414,13 @@ struct task_perf *task_perf_free(struct task_perf *t)
 int task_perf_fd(const struct task_perf *t)
 {
 	return t->epoll_fd;
+}
+
+u64 task_perf_locked(const struct task_perf *t)
+{
+	u64 bytes = 0;
+
+	for (u32 i = 0; i < t->count; i++)
+		bytes += t->rings[i].fd >= 0 ? t->size : 0;
+	return bytes;
 }

@@ -16,11 +16,15 @@ struct task_perf;
 /**
  * task_perf_new() - on all CPUs that are online
  * @maps_only: executable mappings and nothing else
+ * @ring: bytes of each CPU's, a power of two of pages
  * @ret_reason: on failure, one static sentence that says why
  *
  * Return: 0, or the negative errno of perf_event_open() or mmap().
  */
-int task_perf_new(bool maps_only, struct task_perf **ret_perf, const char **ret_reason);
+int task_perf_new(bool maps_only, u32 ring, struct task_perf **ret_perf, const char **ret_reason);
+
+/** task_perf_locked() - bytes of the rings that are open */
+u64 task_perf_locked(const struct task_perf *perf);
 
 struct task_perf *task_perf_free(struct task_perf *perf);
 

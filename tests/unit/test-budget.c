@@ -7,35 +7,118 @@
 #include <errno.h>
 
 #define MIB (1ULL << 20)
+#define KIB (1ULL << 10)
+
+static const u32 machines[] = { 1, 2, 8, 64, 192, 512, 4096 };
+static const u32 page_sizes[] = { 4096, 16384, 65536 };
+
+/* Sources as configurations have them, and what tells of tasks. */
+static const struct memory_ask asks[] = {
+	{ .sources = MEMORY_MODULE | MEMORY_PERF, .bpf = true, .side_band = true },
+	{ .sources = MEMORY_MODULE, .bpf = true, .side_band = true, .switches = true },
+	{ .sources = MEMORY_PERF, .side_band = true },
+	{ .sources = MEMORY_EMULATED },
+	{ .sources = MEMORY_EMULATED, .bpf = true, .side_band = true, .switches = true },
+};
+
+static u64 whole(u64 bytes, u32 page)
+{
+	return (bytes + page - 1) / page * page;
+}
+
+/* What the kernel locks for @cpus, counted by what each source maps, and not as the plan does. */
+static u64 locked(const struct memory_ask *a, const struct memory_plan *p)
+{
+	u64 cpu = 0, module, perf, emulated;
+
+	module = whole(p->ring, a->page) + whole(64 * 64ULL, a->page) + a->page;
+	perf = whole(p->ring, a->page) + whole(p->ring / 4, a->page) + a->page;
+	emulated = whole(p->ring, a->page) + a->page + 64 * KIB;
+	if (a->sources & MEMORY_MODULE)
+		cpu = module;
+	if (a->sources & MEMORY_PERF && perf > cpu)
+		cpu = perf;
+	if (a->sources & MEMORY_EMULATED)
+		cpu = emulated;
+	if (a->side_band)
+		cpu += whole(p->side_band, a->page) + a->page;
+	return a->cpus * cpu + (a->bpf ? p->bpf : 0) + (a->switches ? p->switches : 0);
+}
+
+/* Entries by the size of what is kept of one, as the structures are today. */
+static u64 tables(const struct memory_plan *p)
+{
+	return p->places * 256ULL + p->processes * 2144ULL + p->containers * 4288ULL +
+	       p->threads * 32ULL + p->contexts * 64ULL + p->lines * 512ULL + p->pages * 128ULL;
+}
+
+static void check_plan(const struct memory_ask *ask, const struct memory_plan *plan)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < MEMORY_SHARES; i++) {
+		assert_row(plan->share[i] <= ask->budget);
+		sum += plan->share[i];
+	}
+	assert_row(sum == plan->bytes && sum <= ask->budget && plan->budget == ask->budget);
+	assert_row(locked(ask, plan) <= plan->share[MEMORY_RINGS] + plan->share[MEMORY_TASKS]);
+	assert_row(tables(plan) <= plan->share[MEMORY_TABLES]);
+	assert_row(plan->names <= plan->share[MEMORY_NAMES]);
+	assert_row(plan->places >= 4096 && plan->processes >= 1024);
+	assert_row(plan->containers >= 256 && plan->lines >= 128);
+	assert_row(!(plan->places & (plan->places - 1)));
+	assert_row(plan->ring >= 64 * KIB && plan->ring <= 256 * KIB);
+	assert_row(plan->side_band >= 16 * KIB && plan->side_band <= 128 * KIB);
+	assert_row(plan->bpf >= 256 * KIB && plan->bpf <= MIB);
+	assert_row(!(plan->ring & (plan->ring - 1)) && !(plan->side_band & (plan->side_band - 1)));
+	assert_row(!(plan->bpf & (plan->bpf - 1)));
+}
 
 /* Whatever is asked for: never more than the budget, never less for more, and the least does. */
-static void test_plan(void **state)
+static void check_budgets(struct memory_ask ask)
 {
-	static const u32 machines[] = { 1, 2, 8, 64, 192, 512, 4096 };
-	struct memory_plan plan, before;
+	struct memory_plan plan, before = { 0 };
 	u64 least = 0, same;
 
+	assert_row(budget_plan(&ask, &plan, &least) == -ENOSPC);
+	ask.budget = least - 1;
+	assert_row(budget_plan(&ask, &plan, &same) == -ENOSPC && same == least);
+	for (ask.budget = least; ask.budget < 4096 * MIB; ask.budget += ask.budget / 7) {
+		assert_row(budget_plan(&ask, &plan, &same) == 0);
+		check_plan(&ask, &plan);
+		assert_row(plan.ring >= before.ring && plan.side_band >= before.side_band);
+		before = plan;
+	}
+	/* With enough of it tables are larger than where nothing is said. */
+	if (ask.cpus <= 512)
+		assert_row(plan.places > 32768 && plan.processes > 8192 && plan.ring == 256 * KIB);
+}
+
+static void test_plan(void **state)
+{
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
-		before = (struct memory_plan){ 0 };
-		test_row("%u CPUs", machines[i]);
-		assert_row(budget_plan(0, machines[i], &plan, &least) == -ENOSPC);
-		assert_row(budget_plan(least - 1, machines[i], &plan, &same) == -ENOSPC);
-		assert_row(same == least);
-		for (u64 budget = least; budget < 4096 * MIB; budget += budget / 7) {
-			assert_row(budget_plan(budget, machines[i], &plan, &same) == 0);
-			assert_row(plan.bytes <= budget && plan.budget == budget);
-			assert_row(plan.places >= 4096 && plan.processes >= 1024);
-			assert_row(plan.containers >= 256 && plan.lines >= 128);
-			assert_row(!(plan.places & (plan.places - 1)));
-			assert_row(plan.ring >= 64 << 10 && plan.ring <= 256 << 10);
-			assert_row(!(plan.ring & (plan.ring - 1)));
-			assert_row(plan.ring >= before.ring);
-			before = plan;
+		for (size_t n = 0; n < ARRAY_SIZE(asks); n++) {
+			for (size_t k = 0; k < ARRAY_SIZE(page_sizes); k++) {
+				struct memory_ask ask = asks[n];
+
+				ask.cpus = machines[i];
+				ask.page = page_sizes[k];
+				test_row("%u CPUs, ask %zu, pages of %u", ask.cpus, n, ask.page);
+				check_budgets(ask);
+			}
 		}
-		/* With enough of it tables are larger than where nothing is said. */
-		assert_row(plan.places > 32768 && plan.processes > 8192);
 	}
+}
+
+static struct memory_ask usual(u64 budget, u32 cpus)
+{
+	struct memory_ask ask = asks[0];
+
+	ask.budget = budget;
+	ask.cpus = cpus;
+	ask.page = 4096;
+	return ask;
 }
 
 /* The rows of Documentation/profile.md. */
@@ -45,31 +128,62 @@ static void test_documented(void **state)
 		u64 budget;
 		u32 cpus;
 		u32 ring;
+		u32 side_band;
 		u32 places;
 		u32 processes;
 		u32 containers;
 	} rows[] = {
-		{ 64 * MIB, 2, 256 << 10, 16384, 7168, 1792 },
-		{ 64 * MIB, 64, 256 << 10, 16384, 4096, 1024 },
-		{ 64 * MIB, 192, 128 << 10, 8192, 3072, 768 },
-		{ 128 * MIB, 192, 256 << 10, 32768, 8192, 2048 },
-		{ 256 * MIB, 192, 256 << 10, 65536, 31744, 7936 },
+		{ 64 * MIB, 2, 256 << 10, 128 << 10, 16384, 5120, 1280 },
+		{ 64 * MIB, 64, 128 << 10, 64 << 10, 8192, 3072, 768 },
+		{ 64 * MIB, 192, 64 << 10, 32 << 10, 8192, 2048, 512 },
+		{ 128 * MIB, 192, 128 << 10, 64 << 10, 16384, 7168, 1792 },
+		{ 256 * MIB, 192, 256 << 10, 128 << 10, 32768, 15360, 3840 },
 	};
 	struct memory_plan plan;
+	struct memory_ask ask;
 	u64 least;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%llu MiB, %u CPUs", (unsigned long long)(rows[i].budget / MIB),
 			 rows[i].cpus);
-		assert_row(budget_plan(rows[i].budget, rows[i].cpus, &plan, &least) == 0);
-		assert_row(plan.ring == rows[i].ring);
+		ask = usual(rows[i].budget, rows[i].cpus);
+		assert_row(budget_plan(&ask, &plan, &least) == 0);
+		assert_row(plan.ring == rows[i].ring && plan.side_band == rows[i].side_band);
 		assert_row(plan.places == rows[i].places);
 		assert_row(plan.processes == rows[i].processes);
 		assert_row(plan.containers == rows[i].containers);
 	}
-	assert_int_equal(budget_plan(32 * MIB, 192, &plan, &least), -ENOSPC);
-	assert_int_equal((least + MIB - 1) / MIB, 39);
+	ask = usual(32 * MIB, 192);
+	assert_int_equal(budget_plan(&ask, &plan, &least), -ENOSPC);
+	assert_int_equal((least + MIB - 1) / MIB, 46);
+}
+
+/* A session of the bus has smaller tables, and the budget that has room for it is the least. */
+static void test_sessions(void **state)
+{
+	struct memory_ask ask = usual(64 * MIB, 2);
+	struct memory_plan plan, session, larger, own;
+	u64 least;
+
+	(void)state;
+	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	budget_session(&plan, 0, false, &session);
+	assert_true(session.places < plan.places && session.processes == plan.processes);
+	assert_true(session.bytes > session.places * 256ULL);
+	budget_session(&plan, 0, true, &own);
+	assert_true(own.bytes - session.bytes >= locked(&ask, &own) - locked(&ask, &plan) +
+							 plan.ring * ask.cpus);
+	budget_session(&plan, 64 * MIB, false, &larger);
+	assert_int_equal(larger.bytes, session.bytes + 64 * MIB);
+	ask.budget = budget_wanted(&plan, 3 * MIB, 64 * MIB, false);
+	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	budget_session(&plan, 64 * MIB, false, &larger);
+	assert_true(plan.share[MEMORY_SESSIONS] >= larger.bytes + 3 * MIB);
+	ask.budget -= MIB;
+	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	budget_session(&plan, 64 * MIB, false, &larger);
+	assert_true(plan.share[MEMORY_SESSIONS] < larger.bytes + 3 * MIB);
 }
 
 int main(void)
@@ -77,6 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_documented),
+		cmocka_unit_test(test_sessions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

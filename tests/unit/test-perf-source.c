@@ -57,7 +57,7 @@ static u64 now_ns(void)
 static int fake_open(const struct perf_event_attr *attr, u32 cpu)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t size = page + PERF_AUX_RING_SIZE + PERF_AUX_AREA_SIZE;
+	size_t size = page + perf_aux_ring_size(PERF_AUX_AREA_SIZE) + PERF_AUX_AREA_SIZE;
 	struct event *e = &kernel.events[cpu];
 	u8 *map;
 	int fd;
@@ -75,7 +75,7 @@ static int fake_open(const struct perf_event_attr *attr, u32 cpu)
 		.attr = *attr,
 		.control = (void *)map,
 		.ring = map + page,
-		.area = map + page + PERF_AUX_RING_SIZE,
+		.area = map + page + perf_aux_ring_size(PERF_AUX_AREA_SIZE),
 		.opened = e->opened + 1,
 		.runs = true,
 		.fd = fd,
@@ -187,7 +187,7 @@ static int teardown(void **state)
 	for (u32 i = 0; i < CPUS; i++)
 		if (kernel.events[i].control)
 			munmap(kernel.events[i].control, (size_t)sysconf(_SC_PAGESIZE) +
-			       PERF_AUX_RING_SIZE + PERF_AUX_AREA_SIZE);
+			       perf_aux_ring_size(PERF_AUX_AREA_SIZE) + PERF_AUX_AREA_SIZE);
 	snprintf(command, sizeof(command), "rm -rf %s", kernel.folder);
 	return system(command);
 }
@@ -215,7 +215,7 @@ static void ring_put(struct event *e, const void *record, size_t size)
 	u64 head = e->control->data_head;
 
 	for (size_t i = 0; i < size; i++)
-		e->ring[(head + i) % PERF_AUX_RING_SIZE] = from[i];
+		e->ring[(head + i) % perf_aux_ring_size(PERF_AUX_AREA_SIZE)] = from[i];
 	e->control->data_head = head + size;
 }
 

@@ -251,7 +251,7 @@ static void test_agreement(void **state)
 	const char *reason = "";
 	u64 before, switched;
 
-	if (task_events_new(kind, &events, &status) < 0 || status.kind != kind ||
+	if (task_events_new(kind, NULL, &events, &status) < 0 || status.kind != kind ||
 	    task_events_follow(events, why) < 0 ||
 	    source_emulated_new(&config, &source, &reason) < 0) {
 		task_events_free(events);

@@ -269,7 +269,7 @@ static struct task_events *open_events(enum task_events_kind kind)
 {
 	struct task_events *events = NULL;
 	struct task_events_status status;
-	int r = task_events_new(kind, &events, &status);
+	int r = task_events_new(kind, NULL, &events, &status);
 
 	if (r < 0)
 		assert_int_equal(status.kind, TASK_EVENTS_PROC);
