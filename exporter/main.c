@@ -14,6 +14,7 @@
 #include "exporter.h"
 #include "http.h"
 #include "say.h"
+#include "speprof-version.h"
 
 #define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
 

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "proto.h"
+#include "speprof-version.h"
 
 #define BOUND (16U << 20)
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "say.h"
+#include "speprof-version.h"
 
 struct item {
 	struct item *next;

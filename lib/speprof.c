@@ -9,6 +9,7 @@
 #include "layout.h"
 #include "meaning.h"
 #include "record.h"
+#include "speprof-version.h"
 
 /* What struct speprof_decoder holds. */
 struct walk {

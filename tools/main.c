@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "say.h"
+#include "speprof-version.h"
 #include "text.h"
 
 static const struct verb verbs[] = {

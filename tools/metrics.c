@@ -13,6 +13,7 @@
 #include "input.h"
 #include "profile-metrics.h"
 #include "say.h"
+#include "speprof-version.h"
 
 /* To a name beside it first, so that a reader never sees half of it. */
 static int write_file(const char *path, int from)

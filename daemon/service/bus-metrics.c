@@ -7,6 +7,7 @@
 
 #include "bus.h"
 #include "profile-metrics.h"
+#include "speprof-version.h"
 
 static void fill_machine(const struct worker_state *state, const struct session *session,
 			 struct metrics_machine *m)

@@ -12,6 +12,7 @@
 #include "bus-metrics.h"
 #include "bus-profile.h"
 #include "bus-signal.h"
+#include "speprof-version.h"
 
 /* What properties show; read on the worker's thread as all of its state. */
 struct facts {

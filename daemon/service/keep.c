@@ -10,6 +10,7 @@
 #include "attribute-save.h"
 #include "profile-read.h"
 #include "profile-save.h"
+#include "speprof-version.h"
 
 /* Rings hold four seconds at the default rate. */
 #define SAVE_NS 1000000000ULL

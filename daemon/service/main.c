@@ -17,6 +17,7 @@
 #include "options.h"
 #include "reload.h"
 #include "source-open.h"
+#include "speprof-version.h"
 #include "worker.h"
 
 /**

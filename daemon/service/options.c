@@ -8,6 +8,7 @@
 #include <sysexits.h>
 
 #include "log.h"
+#include "speprof-version.h"
 
 #define DEFAULT_CONFIG "/etc/speprof/speprofd.conf"
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "perfdata.h"
+#include "speprof-version.h"
 
 #define FILE_HEADER   104
 #define ATTR_SIZE     PERF_ATTR_SIZE_VER7

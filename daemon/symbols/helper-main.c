@@ -13,6 +13,7 @@
 
 #include "object.h"
 #include "sandbox.h"
+#include "speprof-version.h"
 
 #define LINK_FD	   3
 #define CPU_CALL_S 10 /* of one request: SIGPROF ends the process */

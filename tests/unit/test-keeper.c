@@ -4,6 +4,7 @@
 
 #include "keep.h"
 #include "profile-read.h"
+#include "speprof-version.h"
 
 #include <errno.h>
 #include <stdlib.h>
