@@ -3,6 +3,7 @@
  * How firmware tells of the SPU: a devicetree node, or a field of ACPI's MADT.
  */
 #include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 
 #include "doctor.h"
@@ -63,6 +64,42 @@ static bool node_search(const struct machine *machine, const char *parent, int d
 bool firmware_node(const struct machine *machine, char *ret, size_t size)
 {
 	return node_search(machine, "", 2, ret, size);
+}
+
+bool firmware_node_interrupt(const struct machine *machine, const char *node)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), BASE "/%.500s/interrupts", node);
+	if (machine_has(machine, path))
+		return true;
+	snprintf(path, sizeof(path), BASE "/%.500s/interrupts-extended", node);
+	return machine_has(machine, path);
+}
+
+bool device_is_spu(const struct machine *machine, const char *device)
+{
+	char path[PATH_MAX], alias[256];
+
+	snprintf(path, sizeof(path), "/sys/bus/platform/devices/%s/modalias", device);
+	if (machine_read(machine, path, alias, sizeof(alias)) < 0)
+		return false;
+	/* Of devicetree, and of the device that the kernel makes from ACPI's MADT. */
+	return strstr(alias, "C" COMPATIBLE) || strcmp(alias, "platform:arm,spe-v1") == 0;
+}
+
+bool firmware_device(const struct machine *machine)
+{
+	char pattern[PATH_MAX];
+	bool found = false;
+	glob_t devices;
+
+	machine_path(machine, pattern, "/sys/bus/platform/devices/*");
+	if (glob(pattern, GLOB_NOSORT, NULL, &devices) == 0)
+		for (size_t i = 0; i < devices.gl_pathc && !found; i++)
+			found = device_is_spu(machine, strrchr(devices.gl_pathv[i], '/') + 1);
+	globfree(&devices);
+	return found;
 }
 
 /* ACPI 6.3, 5.2.12.14: the GIC CPU Interface structure of the MADT. */

@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof.ko: built, loaded, and what it says of the SPUs that it has.
+ * speprof.ko: what is installed, and what is loaded says of itself and of its SPUs.
  */
 #include <fcntl.h>
+#include <glob.h>
 #include <linux/speprof.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "doctor.h"
+#include "text.h"
 
-static bool module_built(const struct machine *machine)
-{
-	static const char *const folders[] = { "extra", "updates", "updates/dkms",
-					       "extra/speprof" };
-	char pattern[512];
+/* With debug information a few MiB. */
+#define MODULE_MAX (64U << 20)
 
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/speprof.ko*",
-			 machine->release, folders[i]);
-		if (machine_glob(machine, pattern))
-			return true;
-	}
-	return false;
-}
+static const char *const folders[] = { "updates/dkms", "updates", "extra", "extra/speprof" };
 
 /* The first CPU with an SPU stands for all: mixed backends do not exist. */
 static void module_spu(int fd, u32 cpus, struct module *module)
@@ -47,12 +41,12 @@ void module_ask(const struct machine *machine, struct module *ret_module)
 	int fd;
 
 	machine_path(machine, path, SPEPROF_DEVICE_PATH);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	/* The group may read it, and questions need no more. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		module.state = errno == EACCES || errno == EPERM	   ? MODULE_NO_RIGHT :
 			       machine_has(machine, "/sys/module/speprof") ? MODULE_NO_DEVICE :
-			       module_built(machine)			   ? MODULE_NOT_LOADED :
-									     MODULE_NOT_BUILT;
+									     MODULE_NOT_LOADED;
 	} else if (ioctl(fd, SPEPROF_DEVICE_INFO, &info) < 0) {
 		module.state = MODULE_MUTE;
 	} else {
@@ -64,4 +58,92 @@ void module_ask(const struct machine *machine, struct module *ret_module)
 	if (fd >= 0)
 		close(fd);
 	*ret_module = module;
+}
+
+/* ---- The file -------------------------------------------------------------------- */
+
+/* .modinfo is strings, one behind the other, each with its NUL before it. */
+static void modinfo(const char *data, size_t size, const char *key, char *ret, size_t ret_size)
+{
+	char wanted[32];
+	const char *at;
+	size_t len = 1 + snprintf(wanted + 1, sizeof(wanted) - 1, "%s=", key);
+
+	*wanted = 0;
+	at = memmem(data, size, wanted, len);
+	/* The first string of the section has no other before it, but whatever was padded. */
+	if (!at)
+		return;
+	at += len;
+	snprintf(ret, ret_size, "%.*s", (int)strnlen(at, data + size - at), at);
+	text_clean(ret);
+}
+
+static void module_file_parse(const char *data, size_t size, struct module_file *file)
+{
+	static const char trailer[] = "~Module signature appended~\n";
+	size_t len = sizeof(trailer) - 1;
+
+	if (size < 4 || memcmp(data, "\177ELF", 4) != 0) {
+		file->error = "it is compressed, or no module";
+		return;
+	}
+	file->is_signed = size > len && memcmp(data + size - len, trailer, len) == 0;
+	modinfo(data, size, "vermagic", file->vermagic, sizeof(file->vermagic));
+	modinfo(data, size, "version", file->version, sizeof(file->version));
+	modinfo(data, size, "srcversion", file->srcversion, sizeof(file->srcversion));
+}
+
+static void module_file_load(const struct machine *machine, struct module_file *file)
+{
+	char path[PATH_MAX], *data = malloc(MODULE_MAX);
+	size_t size = 0;
+	gzFile from;
+	int n = 1;
+
+	machine_path(machine, path, "%s", file->path);
+	/* zlib reads what is not compressed as it is. */
+	from = gzopen(path, "re");
+	while (data && from && n > 0 && size < MODULE_MAX) {
+		n = gzread(from, data + size, MODULE_MAX - size);
+		size += n > 0 ? n : 0;
+	}
+	if (!data || !from || n < 0)
+		file->error = "it cannot be read";
+	else
+		module_file_parse(data, size, file);
+	if (from)
+		gzclose(from);
+	free(data);
+}
+
+void module_file_read(const struct machine *machine, struct module_file *ret_file)
+{
+	struct module_file file = { 0 };
+	char pattern[512];
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders) && !*file.path; i++) {
+		snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/speprof.ko*",
+			 machine->release, folders[i]);
+		machine_glob(machine, pattern, file.path);
+	}
+	if (*file.path)
+		module_file_load(machine, &file);
+	*ret_file = file;
+}
+
+bool module_other_kernel(const struct machine *machine, char *ret, size_t size)
+{
+	static const size_t before = sizeof("/lib/modules/") - 1;
+	char pattern[512], path[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		snprintf(pattern, sizeof(pattern), "/lib/modules/*/%s/speprof.ko*", folders[i]);
+		if (!machine_glob(machine, pattern, path))
+			continue;
+		snprintf(ret, size, "%.*s", (int)strcspn(path + before, "/"), path + before);
+		text_clean(ret);
+		return true;
+	}
+	return false;
 }

@@ -1,101 +1,250 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof doctor: why this machine can or cannot sample, and what to do.
+ * speprof doctor: why this machine cannot sample, or not as well as it could, and what to do.
  */
 #include "doctor.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/utsname.h>
 
 #include "options.h"
+#include "say.h"
 #include "term.h"
 #include "text.h"
 
+/* Columns of a verdict, and of it and a cause's id. */
+#define COLUMN_ID    6
+#define COLUMN_FOUND 24
+
 static const struct {
+	const char *json;
 	const char *name;
 	enum term_ink ink;
 } verdicts[VERDICTS] = {
-	[VERDICT_FINE] = { "ok", TERM_PLAIN },
-	[VERDICT_NOTE] = { "note", TERM_WARN },
-	[VERDICT_FAIL] = { "FAIL", TERM_BAD },
-	[VERDICT_SKIPPED] = { "-", TERM_FAINT },
+	[VERDICT_FAIL] = { "fail", "FAIL", TERM_BAD },
+	[VERDICT_NOTE] = { "note", "less", TERM_WARN },
+	[VERDICT_UNKNOWN] = { "unknown", "?", TERM_WARN },
+	[VERDICT_FINE] = { "ok", "ok", TERM_PLAIN },
+	[VERDICT_SKIPPED] = { "skipped", "-", TERM_FAINT },
 };
 
-static void finding_print(const struct check *check, const struct finding *finding, bool colour)
-{
-	char verdict[TEXT_SIZE];
+/**
+ * struct diagnosis - all findings
+ * @order: their indices, the most blocking first
+ * @count: by verdict
+ * @cause: that decides the exit status
+ */
+struct diagnosis {
+	struct finding *findings;
+	size_t *order;
+	size_t count[VERDICTS];
+	enum cause cause;
+};
 
-	text_fit(verdicts[finding->verdict].name, 4, false, verdict);
-	term_ink(stdout, colour, verdicts[finding->verdict].ink, verdict);
-	printf("  %-12s  %s\n", check->name, finding->found);
-	if (finding->verdict != VERDICT_NOTE && finding->verdict != VERDICT_FAIL)
-		return;
-	printf("      why:        %s\n", check->why);
-	if (*finding->fix)
-		printf("      fix:        %s\n", finding->fix);
+/* ---- Finding out ------------------------------------------------------------------ */
+
+static bool goes_before(const struct finding *a, const struct finding *b)
+{
+	return a->verdict != b->verdict ? a->verdict < b->verdict : a->cause < b->cause;
+}
+
+static void diagnosis_sort(struct diagnosis *d)
+{
+	for (size_t i = 0; i < doctor_count; i++) {
+		size_t k = i;
+
+		for (; k && goes_before(&d->findings[i], &d->findings[d->order[k - 1]]); k--)
+			d->order[k] = d->order[k - 1];
+		d->order[k] = i;
+	}
+}
+
+static int diagnosis_make(const struct machine *machine, struct diagnosis *d)
+{
+	const struct finding *first;
+
+	*d = (struct diagnosis){ 0 };
+	d->findings = calloc(doctor_count, sizeof(*d->findings));
+	d->order = calloc(doctor_count, sizeof(*d->order));
+	if (!d->findings || !d->order)
+		return say_fail(STATUS_FAILED, "out of memory");
+	for (size_t i = 0; i < doctor_count; i++) {
+		doctor_checks[i].look(machine, &d->findings[i]);
+		d->count[d->findings[i].verdict]++;
+	}
+	diagnosis_sort(d);
+	first = &d->findings[d->order[0]];
+	d->cause = first->verdict == VERDICT_UNKNOWN ? CAUSE_UNCHECKED : first->cause;
+	return STATUS_OK;
+}
+
+static void diagnosis_deinit(struct diagnosis *d)
+{
+	free(d->findings);
+	free(d->order);
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+static void add_text(json_object *to, const char *key, const char *text)
+{
+	json_object_object_add(to, key, json_object_new_string(text));
 }
 
 static json_object *finding_json(const struct check *check, const struct finding *finding)
 {
-	static const char *const names[VERDICTS] = {
-		[VERDICT_FINE] = "ok",
-		[VERDICT_NOTE] = "note",
-		[VERDICT_FAIL] = "fail",
-		[VERDICT_SKIPPED] = "skipped",
-	};
 	json_object *json = json_object_new_object();
 
-	json_object_object_add(json, "name", json_object_new_string(check->name));
-	json_object_object_add(json, "verdict", json_object_new_string(names[finding->verdict]));
-	json_object_object_add(json, "found", json_object_new_string(finding->found));
-	json_object_object_add(json, "why", json_object_new_string(check->why));
-	json_object_object_add(json, "fix", json_object_new_string(finding->fix));
+	add_text(json, "name", check->name);
+	add_text(json, "verdict", verdicts[finding->verdict].json);
+	add_text(json, "cause", cause_id(finding->cause));
+	json_object_object_add(json, "status", json_object_new_int(cause_status(finding->cause)));
+	add_text(json, "found", finding->found);
+	add_text(json, "why", check->why);
+	add_text(json, "fix", finding->fix);
 	return json;
 }
 
-static void machine_init(struct machine *machine, const char *root)
+static void print_json(const struct diagnosis *d)
 {
-	struct utsname name;
+	json_object *json = json_object_new_object(), *list = json_object_new_array();
 
-	*machine = (struct machine){ .root = root };
-	if (machine_read(machine, "/proc/sys/kernel/osrelease", machine->release,
-			 sizeof(machine->release)) < 0)
-		snprintf(machine->release, sizeof(machine->release), "%s",
-			 *root || uname(&name) < 0 ? "unknown" : name.release);
+	for (size_t i = 0; i < doctor_count; i++)
+		json_object_array_add(
+			list, finding_json(&doctor_checks[d->order[i]], &d->findings[d->order[i]]));
+	json_object_object_add(json, "schema_version", json_object_new_int(1));
+	json_object_object_add(json, "status", json_object_new_int(cause_status(d->cause)));
+	add_text(json, "cause", cause_id(d->cause));
+	json_object_object_add(json, "checks", list);
+	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(json);
+}
+
+/* ---- Text -------------------------------------------------------------------------- */
+
+/* Words from column @at on, which is the margin; lines are not broken where @width is 0. */
+static void print_words(const char *text, size_t at, size_t width)
+{
+	size_t used = at;
+
+	while (*text) {
+		char word[sizeof(((struct finding *)NULL)->found)];
+		size_t len = strcspn(text, " "), columns;
+
+		snprintf(word, sizeof(word), "%.*s", (int)len, text);
+		columns = text_width(word);
+		if (used > at && width && used + 1 + columns > width) {
+			printf("\n%*s", (int)at, "");
+			used = at;
+		}
+		if (used > at)
+			putchar(' ');
+		used += columns + (used > at);
+		fputs(word, stdout);
+		text += len + (text[len] == ' ');
+	}
+	putchar('\n');
+}
+
+static void print_finding(const struct check *check, const struct finding *finding, bool colour,
+			  size_t width)
+{
+	const char *id = finding->cause ? cause_id(finding->cause) : check->name;
+	char column[TEXT_SIZE];
+
+	text_fit(verdicts[finding->verdict].name, COLUMN_ID, false, column);
+	term_ink(stdout, colour, verdicts[finding->verdict].ink, column);
+	text_fit(id, COLUMN_FOUND - COLUMN_ID, false, column);
+	fputs(column, stdout);
+	print_words(finding->found, COLUMN_FOUND, width);
+	if (!*finding->fix)
+		return;
+	printf("%*sfix: ", COLUMN_FOUND - 5, "");
+	print_words(finding->fix, COLUMN_FOUND, width);
+}
+
+/* What needs no attention, by name alone: -j has what was found. */
+static void print_names(const struct diagnosis *d, enum verdict verdict, const char *heading,
+			bool colour, size_t width)
+{
+	char names[1024] = "", column[TEXT_SIZE];
+	size_t used = 0;
+
+	for (size_t i = 0; i < doctor_count; i++)
+		if (d->findings[d->order[i]].verdict == verdict && used < sizeof(names))
+			used += snprintf(names + used, sizeof(names) - used, "%s%s",
+					 used ? " " : "", doctor_checks[d->order[i]].name);
+	if (!used)
+		return;
+	text_fit(heading, COLUMN_FOUND, false, column);
+	term_ink(stdout, colour, verdicts[verdict].ink, column);
+	print_words(names, COLUMN_FOUND, width);
+}
+
+static void print_verdict(const struct machine *machine, const struct diagnosis *d, bool colour)
+{
+	char text[160];
+
+	if (d->count[VERDICT_FAIL])
+		snprintf(text, sizeof(text), "SPE does not work here: %s (exit status %d)",
+			 cause_id(d->cause), cause_status(d->cause));
+	else if (d->cause)
+		snprintf(text, sizeof(text), "%s: %s (exit status %d)",
+			 !machine->spu		     ? "Whether SPE works here is not known" :
+			 d->cause == CAUSE_UNCHECKED ? "SPE works here, not all could be checked" :
+						       "SPE works here, with less than it could",
+			 cause_id(d->cause), cause_status(d->cause));
+	else
+		snprintf(text, sizeof(text), "SPE works here, and nothing is missing");
+	term_ink(stdout, colour,
+		 d->count[VERDICT_FAIL] ? TERM_BAD :
+		 d->cause		? TERM_WARN :
+					  TERM_STRONG,
+		 text);
+	putchar('\n');
+}
+
+static void print_text(const struct machine *machine, const struct diagnosis *d)
+{
+	bool colour = term_colour();
+	size_t width, height;
+
+	term_size(&width, &height);
+	/* A margin of a terminal's whole width is none. */
+	if (width < COLUMN_FOUND * 2)
+		width = 0;
+	print_verdict(machine, d, colour);
+	for (size_t i = 0; i < doctor_count; i++)
+		if (d->findings[d->order[i]].verdict <= VERDICT_UNKNOWN)
+			print_finding(&doctor_checks[d->order[i]], &d->findings[d->order[i]],
+				      colour, width);
+	print_names(d, VERDICT_FINE, "ok", colour, width);
+	print_names(d, VERDICT_SKIPPED, "-     says nothing here", colour, width);
 }
 
 int doctor_run(int argc, char **argv)
 {
 	const char *root = getenv("SPEPROF_SYSROOT");
-	json_object *json, *list;
+	struct diagnosis diagnosis;
 	struct options options;
 	struct machine machine;
-	int status, first = STATUS_OK;
+	int status;
 
 	status = options_parse(argc, argv, "jR", &options);
 	if (status)
 		return status;
 	machine_init(&machine, *options.root || !root ? options.root : root);
-	json = json_object_new_object();
-	list = json_object_new_array();
-	for (size_t i = 0; i < doctor_count; i++) {
-		struct finding finding = { 0 };
-
-		doctor_checks[i].look(&machine, &finding);
-		if (finding.verdict == VERDICT_FAIL && first == STATUS_OK)
-			first = finding.status;
-		json_object_array_add(list, finding_json(&doctor_checks[i], &finding));
-		if (!options.json)
-			finding_print(&doctor_checks[i], &finding, term_colour());
+	status = diagnosis_make(&machine, &diagnosis);
+	if (status == STATUS_OK) {
+		if (options.json)
+			print_json(&diagnosis);
+		else
+			print_text(&machine, &diagnosis);
+		status = cause_status(diagnosis.cause);
 	}
-	json_object_object_add(json, "schema_version", json_object_new_int(1));
-	json_object_object_add(json, "status", json_object_new_int(first));
-	json_object_object_add(json, "checks", list);
-	if (options.json)
-		puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
-								  JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(json);
-	return first;
+	diagnosis_deinit(&diagnosis);
+	machine_deinit(&machine);
+	return status;
 }

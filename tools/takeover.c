@@ -98,18 +98,6 @@ static int modprobe_remove(const struct machine *machine, const char *module, co
 	return say_fail(STATUS_STATE, "%s cannot be removed%s; %s", module, users, hint);
 }
 
-static bool device_is_spu(const struct machine *machine, const char *device)
-{
-	char path[PATH_MAX], alias[256];
-
-	snprintf(path, sizeof(path), "/sys/bus/platform/devices/%s/modalias", device);
-	if (machine_read(machine, path, alias, sizeof(alias)) < 0)
-		return false;
-	/* Of devicetree, and of the device that the kernel makes from ACPI's MADT. */
-	return strstr(alias, "Carm,statistical-profiling-extension-v1") ||
-	       strcmp(alias, "platform:arm,spe-v1") == 0;
-}
-
 /* A driver that was there before is not offered what another let go, unless asked to look. */
 static void devices_offer(const struct machine *machine)
 {

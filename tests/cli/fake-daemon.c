@@ -88,6 +88,18 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		return sd_bus_reply_method_return(m, "a{sv}aa{sv}", 1, "records", "s", "many", 0);
 	if (is(fake, "empty"))
 		view.count = 0;
+	if (is(fake, "hardware") || is(fake, "old") || is(fake, "lacking") || is(fake, "stopped")) {
+		view.header.backend = BACKEND_HARDWARE;
+		strcpy(view.header.source, "module");
+		strcpy(view.header.tasks, "bpf");
+	}
+	if (is(fake, "stopped"))
+		view.header.running = false;
+	if (is(fake, "lacking")) {
+		strcpy(view.header.source_reason, "the module speprof is not loaded (no /dev/speprof)");
+		strcpy(view.header.tasks_reason, "no BPF: CAP_BPF is missing");
+		strcpy(view.header.names_reason, "the symbol helper has ended");
+	}
 	if (is(fake, "lossy")) {
 		view.header.lost = 2048;
 		view.header.suspect = 64;
@@ -140,8 +152,20 @@ static int control(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return sd_bus_reply_method_return(m, NULL);
 }
 
+static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
+		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	(void)bus;
+	(void)path;
+	(void)interface;
+	(void)property;
+	(void)error;
+	return sd_bus_message_append(reply, "s", is(userdata, "old") ? "0.0.9" : SPEPROF_VERSION);
+}
+
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
+	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_METHOD("Start", NULL, NULL, control, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Stop", NULL, NULL, control, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("GetView", "ssu", "a{sv}aa{sv}", get_view, SD_BUS_VTABLE_UNPRIVILEGED),

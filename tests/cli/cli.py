@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests of the command share. The arguments begin with SPEPROF FAKE-DAEMON."""
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RECORDINGS = os.path.join(os.path.dirname(HERE), "golden")
+FULL = os.path.join(RECORDINGS, "perf-arm64-full.perf.data")
+LOADS = os.path.join(RECORDINGS, "perf-arm64-loads.perf.data")
+BRANCH = os.path.join(RECORDINGS, "perf-arm64-branch.perf.data")
+UPDATE = "--update" in sys.argv
+SPEPROF, FAKE = [os.path.abspath(path) for path in sys.argv[1:3]]
+
+OK, FAILED, USAGE, NO_FILE, UNREADABLE, EMPTY, NO_RECORDING, DAMAGED = range(8)
+NO_BUS, NO_DAEMON, NO_RIGHT, NO_MODULE, NO_SPE, STATE, SETTING = range(8, 15)
+
+
+def environment(**more):
+	env = {key: os.environ[key] for key in ("PATH", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS")
+	       if key in os.environ}
+	return {**env, "LC_ALL": "C.UTF-8", "SPEPROF_BUS": "unix:path=/nonexistent/bus", **more}
+
+
+def program_for(user):
+	"""Another user may not reach a build below root's home: a copy, made once."""
+	if user is None:
+		return SPEPROF
+	copy = os.path.join(tempfile.gettempdir(), f"speprof-cli-{os.getpid()}")
+	if not os.path.exists(copy):
+		shutil.copy(SPEPROF, copy)
+		os.chmod(copy, 0o755)
+		atexit.register(os.unlink, copy)
+	return copy
+
+
+def speprof(*args, stdin=None, user=None, **env):
+	return subprocess.run([program_for(user), *args], input=b"" if stdin is None else stdin,
+			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+			      timeout=60, user=user, env=environment(**env))
+
+
+class Case(unittest.TestCase):
+	maxDiff = None
+
+	def setUp(self):
+		self.dir = tempfile.mkdtemp(prefix="speprof-cli-")
+		self.addCleanup(shutil.rmtree, self.dir)
+
+	def file(self, name, content):
+		path = os.path.join(self.dir, name)
+		os.makedirs(os.path.dirname(path), exist_ok=True)
+		with open(path, "wb") as file:
+			file.write(content)
+		return path
+
+	def sentence(self, got, status, *words):
+		"""One line on standard error with these words, and this exit status."""
+		text = got.stderr.decode()
+		self.assertEqual(got.returncode, status, text)
+		self.assertEqual(text.count("\n"), 1, text)
+		self.assertTrue(text.startswith("speprof: "), text)
+		for word in words:
+			self.assertIn(word, text)
+
+	def golden(self, name, got, status=OK):
+		self.assertEqual(got.returncode, status, got.stderr)
+		path = os.path.join(HERE, "golden", name)
+		if UPDATE:
+			with open(path, "wb") as file:
+				file.write(got.stdout)
+		with open(path, "rb") as file:
+			self.assertEqual(got.stdout.decode(), file.read().decode())
+
+
+class Bus:
+	"""A private bus, with the daemon's stand-in on it unless mode is None."""
+
+	def __init__(self, case, mode="normal"):
+		self.address = "unix:path=" + os.path.join(case.dir, "bus")
+		self.procs = []
+		bus = self.start(["dbus-daemon", "--session", "--nofork", "--nopidfile",
+				  "--address=" + self.address, "--print-address=1"])
+		case.addCleanup(self.stop)
+		bus.stdout.readline()
+		if mode is not None:
+			fake = self.start([FAKE, self.address, mode])
+			if fake.stdout.readline() != b"ready\n":
+				raise RuntimeError("the stand-in of the daemon did not start")
+
+	def start(self, command):
+		proc = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
+		self.procs.append(proc)
+		return proc
+
+	def stop(self):
+		for proc in reversed(self.procs):
+			proc.kill()
+			proc.wait()
+			proc.stdout.close()
+
+	def run(self, *args, **env):
+		return speprof(*args, SPEPROF_BUS=self.address, **env)
+
+
+def main(arguments=2):
+	"""All tests, or those named behind so many arguments."""
+	if not shutil.which("dbus-daemon"):
+		print("skipped: dbus-daemon is not installed")
+		sys.exit(77)
+	names = [name for name in sys.argv[1 + arguments:] if name != "--update"]
+	unittest.main(argv=[sys.argv[0], *names])

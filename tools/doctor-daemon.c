@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What speprofd itself says: whether it samples, by what, and what it goes without.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "bus-message.h"
+#include "doctor.h"
+#include "text.h"
+
+static int ask(struct bus *bus, const char *method, sd_bus_message **ret_reply, const char *types,
+	       ...)
+{
+	va_list args;
+	int status;
+
+	va_start(args, types);
+	status = bus_ask_object(bus, BUS_PATH, "org.freedesktop.DBus.Properties", method, ret_reply,
+				types, args);
+	va_end(args);
+	return status;
+}
+
+static void version_ask(struct bus *bus, char *ret_version, size_t size)
+{
+	sd_bus_message *reply = NULL;
+	const char *version;
+
+	if (ask(bus, "Get", &reply, "ss", BUS_INTERFACE, "Version") == STATUS_OK &&
+	    sd_bus_message_read(reply, "v", "s", &version) >= 0) {
+		snprintf(ret_version, size, "%s", version);
+		text_clean(ret_version);
+	}
+	sd_bus_message_unref(reply);
+}
+
+void daemon_ask(struct daemon_said *ret_said)
+{
+	struct daemon_said said = { 0 };
+	struct view view;
+	struct bus *bus;
+
+	said.status = bus_new_quiet(&bus);
+	if (said.status == STATUS_OK)
+		said.status = bus_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view);
+	if (said.status == STATUS_OK) {
+		said.header = view.header;
+		view_clear(&view);
+		version_ask(bus, said.version, sizeof(said.version));
+	} else if (bus) {
+		snprintf(said.error, sizeof(said.error), "%s", bus_error(bus));
+	}
+	bus_free(bus);
+	*ret_said = said;
+}
+
+void look_daemon(const struct machine *machine, struct finding *f)
+{
+	const struct daemon_said *daemon = &machine->daemon;
+
+	switch (daemon->status) {
+	case STATUS_OK:
+		if (daemon->header.running)
+			fine(f, "speprofd samples, by the source %.15s", daemon->header.source);
+		else
+			blocks(f, CAUSE_STOPPED, "sudo speprof start",
+			       "speprofd runs, and sampling is stopped");
+		break;
+	case STATUS_NO_BUS:
+		blocks(f, CAUSE_NO_BUS,
+		       "sudo systemctl start dbus; in a container: speprof --bus "
+		       "unix:path=/run/speprof/bus doctor",
+		       "%.250s", daemon->error);
+		break;
+	case STATUS_NO_DAEMON:
+		blocks(f, CAUSE_NO_DAEMON,
+		       "sudo systemctl enable --now speprofd; if it ends: \"journalctl -u "
+		       "speprofd\"",
+		       "speprofd is not running, or does not answer");
+		break;
+	case STATUS_NO_RIGHT:
+		blocks(f, CAUSE_NO_GROUP,
+		       "sudo adduser $USER speprof, and log in again; or be root",
+		       "speprofd does not answer you: you are not in the group speprof");
+		break;
+	case STATUS_NO_MODULE:
+	case STATUS_NO_SPE:
+		blocks(f, CAUSE_NO_SOURCE,
+		       "what is above, then \"sudo systemctl restart speprofd\"",
+		       "speprofd has nothing to sample by: %.250s", daemon->error);
+		break;
+	default:
+		unknown(f, "journalctl -u speprofd", "%.250s", daemon->error);
+	}
+}
+
+void look_version(const struct machine *machine, struct finding *f)
+{
+	const char *daemon = machine->daemon.version;
+	char module[64] = "";
+
+	machine_read(machine, "/sys/module/speprof/version", module, sizeof(module));
+	if (!*daemon && machine->daemon.status == STATUS_OK)
+		unknown(f, "", "speprofd does not tell its version");
+	else if (!*daemon && !*module)
+		skipped(f, "nothing else is there, this command is " SPEPROF_VERSION);
+	else if ((*daemon && strcmp(daemon, SPEPROF_VERSION)) ||
+		 (*module && strcmp(module, SPEPROF_VERSION)))
+		costs(f, CAUSE_VERSION,
+		      "apt upgrade speprof speprof-dkms, then \"sudo speprof module reload\" and "
+		      "\"sudo "
+		      "systemctl restart speprofd\"",
+		      "command " SPEPROF_VERSION ", daemon %s, loaded module %s",
+		      *daemon ? daemon : "not running", *module ? module : "none");
+	else
+		fine(f, "all " SPEPROF_VERSION);
+}
+
+/* One of the daemon's own sentences. */
+static void look_said(const struct machine *machine, const char *reason, const char *good,
+		      enum cause cause, const char *fix, struct finding *f)
+{
+	if (machine->daemon.status != STATUS_OK)
+		skipped(f, "speprofd does not answer");
+	else if (!*reason)
+		fine(f, "%.15s", good);
+	else
+		costs(f, cause, fix, "%s", reason);
+}
+
+void look_source(const struct machine *machine, struct finding *f)
+{
+	const struct view_header *header = &machine->daemon.header;
+
+	if (machine->spu && header->backend == BACKEND_EMULATED)
+		costs(f, CAUSE_SOURCE,
+		      "Source=auto and no Emulate=yes in speprofd.conf, then \"sudo systemctl "
+		      "restart speprofd\"",
+		      "speprofd samples an emulated SPU, beside real ones");
+	else
+		look_said(machine, header->source_reason, header->source, CAUSE_SOURCE,
+			  "see what is said of module and driver", f);
+}
+
+void look_task_events(const struct machine *machine, struct finding *f)
+{
+	look_said(machine, machine->daemon.header.tasks_reason, machine->daemon.header.tasks,
+		  CAUSE_TASK_EVENTS,
+		  "BPF: BTF, CAP_BPF and CAP_PERFMON; the side band: kernel.perf_event_paranoid=2",
+		  f);
+}
+
+void look_names(const struct machine *machine, struct finding *f)
+{
+	look_said(machine, machine->daemon.header.names_reason, "functions have names", CAUSE_NAMES,
+		  "journalctl -u speprofd", f);
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The drivers: the kernel's own, and speprof.ko, from its file to its SPUs.
+ */
+#include <grp.h>
+#include <linux/speprof.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "doctor.h"
+
+void look_driver(const struct machine *machine, struct finding *f)
+{
+	bool builtin = !machine_has(machine, "/sys/module/arm_spe_pmu/initstate");
+	char users[16];
+
+	if (!machine->arm64)
+		skipped(f, "only matters to SPE");
+	else if (!machine_has(machine, "/sys/module/arm_spe_pmu") &&
+		 !machine_has(machine, "/sys/bus/platform/drivers/arm_spe_pmu"))
+		fine(f, "the kernel's own driver arm_spe_pmu is not there");
+	else if (!machine->pmu)
+		fine(f, "arm_spe_pmu has no SPU");
+	else if (builtin)
+		costs(f, CAUSE_DRIVER_BUILTIN,
+		      "boot with initcall_blacklist=arm_spe_pmu_init, then \"speprof takeover\"",
+		      "arm_spe_pmu is built in: speprofd has perf, with less");
+	else if (machine_read(machine, "/sys/module/arm_spe_pmu/refcnt", users, sizeof(users)) >=
+			 0 &&
+		 strtol(users, NULL, 10) > 0)
+		costs(f, CAUSE_DRIVER_BUSY,
+		      "end \"perf record -e arm_spe_0//\" or, if it is speprofd, \"systemctl stop "
+		      "speprofd\"; then \"sudo speprof takeover\"",
+		      "arm_spe_pmu has the SPUs, and perf uses them (%s users): speprofd gets what "
+		      "is left",
+		      users);
+	else
+		costs(f, CAUSE_DRIVER_BOUND, "sudo speprof takeover",
+		      "arm_spe_pmu has the SPUs: speprofd has perf, with less");
+}
+
+/* Whether the kernel takes modules with a known signature only: 1, 0, or -errno. */
+static int signatures_wanted(const struct machine *machine, const char **ret_by)
+{
+	char text[128];
+	int r = machine_read(machine, "/sys/module/module/parameters/sig_enforce", text,
+			     sizeof(text));
+
+	*ret_by = "module.sig_enforce";
+	if (r >= 0 && *text == 'Y')
+		return 1;
+	*ret_by = "lockdown";
+	if (machine_read(machine, "/sys/kernel/security/lockdown", text, sizeof(text)) >= 0)
+		return strstr(text, "[none]") == NULL;
+	return r;
+}
+
+/* Nothing is installed for this kernel. */
+static void module_absent(const struct machine *machine, enum verdict verdict, struct finding *f)
+{
+	char fix[256], other[128];
+	bool dkms = machine_glob(machine, "/usr/src/speprof-*/dkms.conf", NULL);
+
+	snprintf(fix, sizeof(fix),
+		 "apt install linux-headers-%.64s && dkms autoinstall -k %.64s; without DKMS: "
+		 "\"make modules_install\" in speprof's source",
+		 machine->release, machine->release);
+	if (module_other_kernel(machine, other, sizeof(other)))
+		finding_say(f, verdict, CAUSE_MODULE_KERNEL, fix,
+			    "speprof.ko is built for %.64s, and this kernel is %.64s", other,
+			    machine->release);
+	else if (dkms)
+		finding_say(f, verdict, CAUSE_MODULE_KERNEL, fix,
+			    "DKMS has speprof's source, and no module for this kernel, %.64s",
+			    machine->release);
+	else
+		finding_say(
+			f, verdict, CAUSE_MODULE_MISSING,
+			"apt install speprof-dkms, or \"make modules_install\" in speprof's source",
+			"speprof.ko is not installed for %.64s", machine->release);
+}
+
+/* Installed and not loaded: why it might not be. */
+static void module_unloaded(const struct machine *machine, const struct module_file *file,
+			    enum verdict verdict, struct finding *f)
+{
+	static const char *const rejected[] = { "speprof: loading of ",
+						"speprof: version magic",
+						"speprof: disagrees about version",
+						"speprof: Unknown symbol",
+						"speprof: no symbol version",
+						"speprof: module license",
+						NULL };
+	char line[200], fix[192];
+	const char *by;
+
+	if (*file->vermagic &&
+	    strncmp(file->vermagic, machine->release, strlen(machine->release))) {
+		snprintf(fix, sizeof(fix), "dkms autoinstall -k %.64s", machine->release);
+		finding_say(f, verdict, CAUSE_MODULE_KERNEL, fix,
+			    "%.128s is built for \"%.64s\", and this kernel is %.64s", file->path,
+			    file->vermagic, machine->release);
+	} else if (!file->error && !file->is_signed && signatures_wanted(machine, &by) == 1) {
+		finding_say(f, verdict, CAUSE_MODULE_UNSIGNED,
+			    "mokutil --import /var/lib/dkms/mok.pub, reboot and enrol it, \"dkms "
+			    "build --force "
+			    "speprof\"; or boot without Secure Boot",
+			    "speprof.ko has no signature, and this kernel wants one (%s)", by);
+	} else if (log_find(&machine->log, rejected, line, sizeof(line)) == 1) {
+		finding_say(f, verdict, CAUSE_MODULE_REJECTED,
+			    "a key: \"mokutil --import /var/lib/dkms/mok.pub\" and reboot; a "
+			    "version or "
+			    "symbol: \"dkms install --force speprof\"",
+			    "the kernel did not take speprof.ko: \"%.160s\"", line);
+	} else {
+		finding_say(f, verdict, CAUSE_MODULE_NOT_LOADED,
+			    machine->pmu ? "sudo speprof takeover" : "sudo modprobe speprof",
+			    "speprof.ko is built for %.64s, and not loaded%s%s", machine->release,
+			    file->error ? "; its signature is not known: " : "",
+			    file->error ? file->error : "");
+	}
+}
+
+static void module_answers(const struct machine *machine, enum verdict verdict, struct finding *f)
+{
+	static const char *const refused[] = { "SPU refused", "speprof spe", "speprof arm,spe",
+					       NULL };
+	const struct module *module = &machine->module;
+	char line[220];
+	int r;
+
+	if (module->abi != SPEPROF_ABI_VERSION) {
+		finding_say(f, verdict, CAUSE_MODULE_ABI,
+			    "install module, daemon and command of one version, then \"sudo "
+			    "speprof module reload\"",
+			    "speprof.ko speaks ABI %u, this command ABI %u", module->abi,
+			    SPEPROF_ABI_VERSION);
+	} else if (module->spus && module->backend == SPEPROF_BACKEND_EMULATED && machine->arm64) {
+		finding_say(f, verdict, CAUSE_EMULATOR,
+			    "sudo rmmod speprof_emu && sudo speprof takeover",
+			    "speprof_emu.ko has the place of the hardware: %u SPUs, emulated",
+			    module->spus);
+	} else if (module->spus) {
+		fine(f, "speprof.ko has %u SPUs, %s", module->spus,
+		     module->backend == SPEPROF_BACKEND_EMULATED ? "emulated by speprof_emu.ko" :
+								   "of the hardware");
+	} else if (machine->pmu) {
+		fine(f, "speprof.ko is loaded, and arm_spe_pmu has the SPUs");
+	} else if (!machine->arm64) {
+		costs(f, CAUSE_MODULE_REFUSED, "sudo modprobe speprof_emu",
+		      "speprof.ko is loaded and has no SPU");
+	} else {
+		r = log_find(&machine->log, refused, line, sizeof(line));
+		finding_say(f, verdict, CAUSE_MODULE_REFUSED, "sudo dmesg | grep -i spe",
+			    "speprof.ko is loaded and has no SPU: %s%.200s%s", r == 1 ? "\"" : "",
+			    r == 1 ? line :
+			    r < 0  ? log_why(r) :
+				     "it was offered none",
+			    r == 1 ? "\"" : "");
+	}
+}
+
+void look_module(const struct machine *machine, struct finding *f)
+{
+	/* Emulation in the daemon, all that other machines have, needs no module. */
+	enum verdict verdict = severity(machine->pmu || !machine->arm64);
+	struct module_file file;
+
+	switch (machine->module.state) {
+	case MODULE_NOT_LOADED:
+		if (strcmp(machine->release, "unknown") == 0) {
+			unknown(f, "", "/proc/sys/kernel/osrelease is missing");
+			break;
+		}
+		module_file_read(machine, &file);
+		if (*file.path)
+			module_unloaded(machine, &file, verdict, f);
+		else if (!machine_has(machine, "/lib/modules"))
+			unknown(f, "run it outside of the container",
+				"speprof.ko is not loaded, and there is no /lib/modules here");
+		else
+			module_absent(machine, verdict, f);
+		break;
+	case MODULE_NO_DEVICE:
+		finding_say(f, verdict, CAUSE_MODULE_DEVICE,
+			    "in a container: --device /dev/speprof; else \"sudo udevadm trigger\", "
+			    "\"sudo speprof module reload\"",
+			    "speprof.ko is loaded, and /dev/speprof is missing");
+		break;
+	case MODULE_NO_RIGHT:
+		unknown(f, "sudo speprof doctor", "/dev/speprof is not for you to open");
+		break;
+	case MODULE_MUTE:
+		finding_say(f, verdict, CAUSE_MODULE_MUTE, "sudo speprof module reload",
+			    "what is at /dev/speprof does not answer as speprof.ko does");
+		break;
+	default:
+		module_answers(machine, verdict, f);
+	}
+}
+
+/* What `speprof record` and questions need; speprofd opens the device by its capabilities. */
+void look_rights(const struct machine *machine, struct finding *f)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int group = group_number(machine, "speprof");
+
+	machine_path(machine, path, SPEPROF_DEVICE_PATH);
+	if (stat(path, &st) < 0)
+		skipped(f, "there is no /dev/speprof");
+	else if (machine->module.state != MODULE_NO_RIGHT)
+		fine(f, "/dev/speprof is yours to open");
+	else if (group >= 0 && (st.st_gid != (gid_t)group || !(st.st_mode & 0040)))
+		costs(f, CAUSE_DEVICE_RIGHTS,
+		      "sudo udevadm control --reload && sudo udevadm trigger /dev/speprof",
+		      "/dev/speprof is not the group's, speprof: its udev rule is missing or has "
+		      "not run");
+	else
+		costs(f, CAUSE_DEVICE_RIGHTS, "sudo adduser $USER speprof, and log in again",
+		      "/dev/speprof is not yours to open: you are not in the group speprof");
+}
+
+void look_installed(const struct machine *machine, struct finding *f)
+{
+	char version[64] = "", srcversion[64] = "";
+	struct module_file file;
+
+	if (!machine_has(machine, "/sys/module/speprof")) {
+		skipped(f, "speprof.ko is not loaded");
+		return;
+	}
+	machine_read(machine, "/sys/module/speprof/version", version, sizeof(version));
+	machine_read(machine, "/sys/module/speprof/srcversion", srcversion, sizeof(srcversion));
+	module_file_read(machine, &file);
+	if (!*file.path)
+		unknown(f, "", "no speprof.ko is installed for %.64s", machine->release);
+	else if (file.error || !*srcversion || !*file.srcversion)
+		unknown(f,
+			"compare \"modinfo -F srcversion speprof\" with "
+			"/sys/module/speprof/srcversion",
+			"of %.160s %s", file.path,
+			file.error ? file.error : "the source is not told");
+	else if (strcmp(srcversion, file.srcversion) == 0)
+		fine(f, "version %s, as it is installed", version);
+	else
+		costs(f, CAUSE_MODULE_DIFFERS, "sudo speprof module reload, or reboot",
+		      "loaded is %s (%.24s), installed %s (%.24s)", version, srcversion,
+		      file.version, file.srcversion);
+}
+
+void look_cpus(const struct machine *machine, struct finding *f)
+{
+	static const char *const refused[] = { "SPU refused", NULL };
+	unsigned int online = machine_cpus(machine, "/sys/devices/system/cpu/online"), spus = 0;
+	char path[PATH_MAX], line[200] = "";
+
+	if (machine->module.state == MODULE_ANSWERS && machine->module.spus) {
+		spus = machine->module.spus;
+	} else if (machine->pmu) {
+		for (unsigned int i = 0; i < 8; i++) {
+			snprintf(path, sizeof(path),
+				 "/sys/bus/event_source/devices/arm_spe_%u/cpumask", i);
+			spus += machine_cpus(machine, path);
+		}
+	} else {
+		skipped(f, "no CPU has an SPU");
+		return;
+	}
+	if (!online || !spus)
+		unknown(f, "", "/sys does not list the CPUs");
+	else if (spus >= online)
+		fine(f, "all of %u CPUs have an SPU", online);
+	else if (log_find(&machine->log, refused, line, sizeof(line)) == 1)
+		costs(f, CAUSE_SOME_CPUS, "see Documentation/hardware.md for what was refused",
+		      "%u of %u CPUs have an SPU: \"%.180s\"", spus, online, line);
+	else
+		costs(f, CAUSE_SOME_CPUS,
+		      "nothing, if the others are cores without SPE; else \"sudo dmesg | grep -i "
+		      "spe\"",
+		      "%u of %u CPUs have an SPU: what the others execute is not seen", spus,
+		      online);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Where this process runs: its namespaces, and what a container's filter refuses it. The daemon
+ * of a container is in the same place; that of the machine is asked (doctor-daemon.c).
+ */
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define CAP_BIT_SYS_ADMIN (1ULL << 21)
+#define CAP_BIT_BPF	  (1ULL << 39)
+
+/* No command of bpf(2): who gets that far is told that it is none. */
+#define BPF_NO_COMMAND 9999
+
+static u64 capabilities(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	u64 caps = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, "CapEff:", 7) == 0)
+			caps = strtoull(line + 7, NULL, 16);
+	if (file)
+		fclose(file);
+	return caps;
+}
+
+/* Whether somebody refuses what the kernel's own settings allow. */
+static bool perf_is_refused(const struct machine *machine)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	char text[32];
+	long fd;
+
+	if (machine_read(machine, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) < 0 ||
+	    strtol(text, NULL, 10) > 2)
+		return false;
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close((int)fd);
+	return fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS);
+}
+
+static bool bpf_is_refused(void)
+{
+	if (!(capabilities() & (CAP_BIT_SYS_ADMIN | CAP_BIT_BPF)))
+		return false;
+	return syscall(SYS_bpf, BPF_NO_COMMAND, NULL, 0) < 0 && errno != EINVAL;
+}
+
+static bool io_uring_is_refused(const struct machine *machine)
+{
+	char text[32] = "0";
+
+	machine_read(machine, "/proc/sys/kernel/io_uring_disabled", text, sizeof(text));
+	if (strcmp(text, "0") != 0 || machine_config(machine, "CONFIG_IO_URING") == 0)
+		return false;
+	return syscall(SYS_io_uring_setup, 0, NULL) < 0 && errno != EFAULT && errno != EINVAL;
+}
+
+void look_syscalls(const struct machine *machine, struct finding *f)
+{
+	bool perf, bpf, uring;
+
+	if (*machine->root) {
+		skipped(f, "says nothing of another machine's files");
+		return;
+	}
+	perf = perf_is_refused(machine);
+	bpf = bpf_is_refused();
+	uring = io_uring_is_refused(machine);
+	if (!perf && !bpf && !uring)
+		fine(f, "no filter is in the way here");
+	else
+		finding_say(f, perf && machine->pmu ? VERDICT_FAIL : VERDICT_NOTE, CAUSE_SYSCALLS,
+			    "a container: the runtime's default profile with CAP_PERFMON and "
+			    "CAP_BPF (podman "
+			    "4.3, containerd 1.6 or later), or --security-opt seccomp=unconfined",
+			    "refused here by a seccomp filter or an LSM:%s%s%s",
+			    perf ? " perf_event_open" : "", bpf ? " bpf" : "",
+			    uring ? " io_uring" : "");
+}
+
+void look_pid_namespace(const struct machine *machine, struct finding *f)
+{
+	int r = machine_namespace(machine, "pid");
+
+	if (r < 0)
+		unknown(f, "", "/proc/self/ns is not to be seen here");
+	else if (r)
+		fine(f, "the machine's own");
+	else
+		blocks(f, CAUSE_PID_NAMESPACE,
+		       "podman, docker: --pid=host; Kubernetes: hostPID: true",
+		       "a container's own: records name tasks by the machine's numbers");
+}
+
+/* Whether cgroup v2 is mounted here from above this namespace's root: "/.." is its root in mountinfo. */
+static bool cgroups_from_above(const struct machine *machine)
+{
+	char path[PATH_MAX], line[4096], root[1024], point[1024];
+	bool found = false;
+	FILE *file;
+
+	machine_path(machine, path, "/proc/self/mountinfo");
+	file = fopen(path, "re");
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = strstr(line, " - cgroup2 ") &&
+			sscanf(line, "%*s %*s %*s %1023s %1023s", root, point) == 2 &&
+			strncmp(root, "/..", 3) == 0 && strcmp(point, "/sys/fs/cgroup") == 0;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+void look_cgroup_namespace(const struct machine *machine, struct finding *f)
+{
+	int r = machine_namespace(machine, "cgroup");
+
+	if (r < 0)
+		unknown(f, "", "/proc/self/ns is not to be seen here");
+	else if (r)
+		fine(f, "the machine's own");
+	else if (cgroups_from_above(machine))
+		fine(f, "a container's own; the machine's paths are seen at /sys/fs/cgroup");
+	else
+		costs(f, CAUSE_CGROUP_NAMESPACE,
+		      "podman, docker: --cgroupns=host; Kubernetes: mount the node's "
+		      "/sys/fs/cgroup, read only",
+		      "a container's own: paths of cgroups are cut off above it, and names of "
+		      "containers "
+		      "with them");
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * How the kernel is built and set.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "doctor.h"
+
+/* Debian's and Ubuntu's kernels know levels above the kernel's own: CAP_PERFMON does not count there. */
+static bool perf_wants_admin(const struct machine *machine)
+{
+	char text[512];
+
+	return machine_read(machine, "/proc/version", text, sizeof(text)) < 0 ||
+	       strstr(text, "Debian") || strstr(text, "Ubuntu");
+}
+
+void look_perf(const struct machine *machine, struct finding *f)
+{
+	/* Of the module only mappings of files that are gone are lost. */
+	enum verdict verdict = severity(!machine->arm64 || (machine->spu && !machine->pmu));
+	char text[32];
+
+	if (!machine_has(machine, "/proc/sys/kernel"))
+		unknown(f, "", "/proc/sys is not to be seen here");
+	else if (machine_read(machine, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) <
+		 0)
+		finding_say(f, verdict, CAUSE_NO_PERF,
+			    "use a kernel with CONFIG_PERF_EVENTS, as Debian's are",
+			    "this kernel has no perf events: neither perf's driver nor emulation "
+			    "works");
+	else if (strtol(text, NULL, 10) <= 2)
+		fine(f, "perf_event_paranoid is %s", text);
+	else if (!perf_wants_admin(machine))
+		fine(f, "perf_event_paranoid is %s, as 2 to this kernel", text);
+	else
+		finding_say(f, machine->pmu ? verdict : VERDICT_NOTE, CAUSE_PARANOID,
+			    "sudo sysctl kernel.perf_event_paranoid=2, and that line in "
+			    "/etc/sysctl.d to stay",
+			    "perf_event_paranoid is %s: Debian's kernels then want CAP_SYS_ADMIN, "
+			    "which "
+			    "speprofd has not",
+			    text);
+}
+
+void look_lockdown(const struct machine *machine, struct finding *f)
+{
+	static const char *const locked[] = { "Kernel is locked down from", NULL };
+	char text[128];
+	int r;
+
+	if (machine_read(machine, "/sys/kernel/security/lockdown", text, sizeof(text)) >= 0) {
+		if (strstr(text, "[confidentiality]"))
+			finding_say(f, severity(machine->pmu), CAUSE_LOCKDOWN,
+				    "boot with lockdown=integrity, or sample by perf (Source=perf)",
+				    "confidentiality: speprof.ko makes no sessions, BPF may not "
+				    "read tasks, "
+				    "debugfs is closed");
+		else
+			fine(f, "%s",
+			     strstr(text, "[integrity]") ?
+				     "integrity: modules need a signature, nothing else" :
+				     "none");
+		return;
+	}
+	if (machine_config(machine, "CONFIG_SECURITY_LOCKDOWN_LSM") == 0) {
+		fine(f, "this kernel has none");
+		return;
+	}
+	r = log_find(&machine->log, locked, text, sizeof(text));
+	if (r == 0)
+		fine(f, "none, says the kernel's log");
+	else
+		unknown(f, "sudo mount -t securityfs securityfs /sys/kernel/security",
+			"/sys/kernel/security is not mounted%s%s%s",
+			r == 1 ? ", and the log has: \"" : "", r == 1 ? text : "",
+			r == 1 ? "\"" : "");
+}
+
+void look_contextidr(const struct machine *machine, struct finding *f)
+{
+	int r;
+
+	if (!machine->arm64) {
+		skipped(f, "only matters to SPE");
+		return;
+	}
+	r = machine_config(machine, "CONFIG_PID_IN_CONTEXTIDR");
+	if (r < 0)
+		unknown(f, "install the kernel's package, or bring /boot into the container",
+			"there is neither /proc/config.gz nor /boot/config-%.64s",
+			machine->release);
+	else if (r)
+		fine(f, "CONFIG_PID_IN_CONTEXTIDR is set");
+	else
+		costs(f, CAUSE_CONTEXTIDR,
+		      "use a kernel with CONFIG_PID_IN_CONTEXTIDR=y, as Debian's are",
+		      "CONFIG_PID_IN_CONTEXTIDR is not set: whose a sample is comes from switch "
+		      "events "
+		      "and timestamps");
+}
+
+/* Records count the generic timer; everything else has CLOCK_MONOTONIC. */
+void look_clock(const struct machine *machine, struct finding *f)
+{
+	char text[64];
+	int r;
+
+	if (!machine->arm64) {
+		skipped(f, "only matters to SPE");
+		return;
+	}
+	r = machine_read(machine,
+			 "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
+			 sizeof(text));
+	if (r < 0)
+		unknown(f, "", "/sys/devices/system/clocksource is not to be seen here");
+	else if (strcmp(text, "arch_sys_counter") == 0)
+		fine(f, "arch_sys_counter");
+	else
+		costs(f, CAUSE_CLOCK,
+		      "boot without clocksource=, or see why \"dmesg | grep clocksource\" left the "
+		      "counter",
+		      "the clock is %s, not arch_sys_counter, which records have: times part",
+		      text);
+}
+
+void look_cgroup(const struct machine *machine, struct finding *f)
+{
+	const char *fix = "boot with systemd.unified_cgroup_hierarchy=1";
+
+	if (machine_has(machine, "/sys/fs/cgroup/cgroup.controllers"))
+		fine(f, "version 2, at /sys/fs/cgroup");
+	else if (machine_has(machine, "/sys/fs/cgroup/unified/cgroup.controllers"))
+		costs(f, CAUSE_CGROUP_HYBRID, fix,
+		      "version 2 is beside version 1: containers that are in version 1 alone are "
+		      "known "
+		      "by /proc alone, and cannot be sampled alone");
+	else if (machine_glob(machine, "/sys/fs/cgroup/*", NULL))
+		costs(f, CAUSE_NO_CGROUP2, fix,
+		      "there is no cgroup version 2: containers are known by /proc alone");
+	else
+		costs(f, CAUSE_NO_CGROUP2, "sudo mount -t cgroup2 cgroup2 /sys/fs/cgroup",
+		      "no cgroup hierarchy is mounted at /sys/fs/cgroup");
+}
+
+void look_btf(const struct machine *machine, struct finding *f)
+{
+	if (machine_has(machine, "/sys/kernel/btf/vmlinux"))
+		fine(f, "/sys/kernel/btf/vmlinux");
+	else if (!machine_has(machine, "/sys/kernel"))
+		unknown(f, "", "/sys is not to be seen here");
+	else
+		costs(f, CAUSE_NO_BTF, "use a kernel with CONFIG_DEBUG_INFO_BTF=y, as Debian's are",
+		      "no BTF: tasks are followed by perf or /proc, not by BPF");
+}
+
+void look_io_uring(const struct machine *machine, struct finding *f)
+{
+	char text[32];
+
+	if (machine_config(machine, "CONFIG_IO_URING") == 0)
+		costs(f, CAUSE_IO_URING, "nothing: epoll serves the rings as well",
+		      "this kernel has no io_uring (CONFIG_IO_URING)");
+	else if (machine_read(machine, "/proc/sys/kernel/io_uring_disabled", text, sizeof(text)) <
+		 0) {
+		/* No such file before 6.6, where only a seccomp filter refuses it. */
+		if (machine_has(machine, "/proc/sys/kernel"))
+			fine(f, "this kernel cannot restrict it");
+		else
+			unknown(f, "", "/proc/sys is not to be seen here");
+	} else if (strcmp(text, "0") == 0)
+		fine(f, "io_uring_disabled is 0");
+	else
+		costs(f, CAUSE_IO_URING,
+		      "nothing: epoll serves the rings as well; or \"sudo sysctl "
+		      "kernel.io_uring_disabled=0\"",
+		      "io_uring_disabled is %s", text);
+}
+
+void look_kernel_names(const struct machine *machine, struct finding *f)
+{
+	char text[32];
+
+	if (machine_read(machine, "/proc/sys/kernel/kptr_restrict", text, sizeof(text)) < 0)
+		unknown(f, "", "/proc/sys/kernel/kptr_restrict is not to be seen here");
+	else if (strtol(text, NULL, 10) < 2)
+		fine(f, "kptr_restrict is %s", text);
+	else
+		costs(f, CAUSE_KERNEL_NAMES, "sudo sysctl kernel.kptr_restrict=1",
+		      "kptr_restrict is %s: the kernel's functions have no names", text);
+}
+
+/* What the kernel lets one user lock for perf without RLIMIT_MEMLOCK, as it is by default. */
+#define MLOCK_DEFAULT_KB 516
+
+void look_mlock(const struct machine *machine, struct finding *f)
+{
+	char text[32];
+	long kb;
+
+	if (machine->spu && !machine->pmu) {
+		skipped(f, "the module's rings are not perf's");
+		return;
+	}
+	if (machine_read(machine, "/proc/sys/kernel/perf_event_mlock_kb", text, sizeof(text)) < 0) {
+		unknown(f, "", "/proc/sys/kernel/perf_event_mlock_kb is not to be seen here");
+		return;
+	}
+	kb = strtol(text, NULL, 10);
+	if (kb >= MLOCK_DEFAULT_KB)
+		fine(f, "perf_event_mlock_kb is %ld; its unit frees speprofd of it", kb);
+	else
+		costs(f, CAUSE_MLOCK,
+		      "sudo sysctl kernel.perf_event_mlock_kb=516, or \"ulimit -l unlimited\" for "
+		      "speprofd "
+		      "as its unit has it (podman: --ulimit memlock=-1)",
+		      "perf_event_mlock_kb is %ld: without LimitMEMLOCK=infinity perf's buffers "
+		      "are refused",
+		      kb);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The machine as files show it, below a root.
+ */
+#include <glob.h>
+#include <linux/speprof.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "cpu-list.h"
+#include "doctor.h"
+#include "text.h"
+
+void machine_path(const struct machine *machine, char *ret, const char *format, ...)
+{
+	int root = snprintf(ret, PATH_MAX, "%s", machine->root);
+	va_list args;
+
+	if (root >= PATH_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(ret + root, PATH_MAX - root, format, args);
+	va_end(args);
+}
+
+int machine_read(const struct machine *machine, const char *path, char *ret, size_t size)
+{
+	char full[PATH_MAX];
+	FILE *file;
+	char *line;
+
+	machine_path(machine, full, "%s", path);
+	file = fopen(full, "re");
+	if (!file)
+		return -errno;
+	line = fgets(ret, size, file);
+	fclose(file);
+	if (!line)
+		return -ENODATA;
+	ret[strcspn(ret, "\n")] = 0;
+	text_clean(ret);
+	return 0;
+}
+
+bool machine_has(const struct machine *machine, const char *path)
+{
+	char full[PATH_MAX];
+
+	machine_path(machine, full, "%s", path);
+	return access(full, F_OK) == 0;
+}
+
+bool machine_glob(const struct machine *machine, const char *pattern, char *ret_path)
+{
+	char full[PATH_MAX];
+	glob_t paths;
+	int r;
+
+	machine_path(machine, full, "%s", pattern);
+	r = glob(full, 0, NULL, &paths);
+	if (r == 0 && ret_path)
+		snprintf(ret_path, PATH_MAX, "%s", paths.gl_pathv[0] + strlen(machine->root));
+	globfree(&paths);
+	return r == 0;
+}
+
+int machine_config(const struct machine *machine, const char *option)
+{
+	char path[PATH_MAX], line[1024];
+	gzFile file;
+	int found = 0;
+
+	/* zlib reads plain files as they are. */
+	machine_path(machine, path, "/proc/config.gz");
+	file = gzopen(path, "re");
+	if (!file) {
+		machine_path(machine, path, "/boot/config-%s", machine->release);
+		file = gzopen(path, "re");
+	}
+	if (!file)
+		return -ENOENT;
+	while (!found && gzgets(file, line, sizeof(line)))
+		found = strncmp(line, option, strlen(option)) == 0 &&
+			strcmp(line + strlen(option), "=y\n") == 0;
+	gzclose(file);
+	return found;
+}
+
+unsigned int machine_cpus(const struct machine *machine, const char *path)
+{
+	struct cpu_list cpus;
+	unsigned int count = 0;
+	char text[4096];
+
+	if (machine_read(machine, path, text, sizeof(text)) < 0 || cpu_list_parse(text, &cpus) < 0)
+		return 0;
+	for (u32 cpu = 0; cpu < cpu_list_end(&cpus); cpu++)
+		count += cpu_list_has(&cpus, cpu);
+	return count;
+}
+
+/* Numbers that the kernel gives the first namespace of each kind (proc_ns.h). */
+int machine_namespace(const struct machine *machine, const char *kind)
+{
+	unsigned int number = strcmp(kind, "pid") == 0 ? 0xeffffffc : 0xeffffffb;
+	char path[PATH_MAX], link[64], first[64];
+	ssize_t n;
+
+	machine_path(machine, path, "/proc/self/ns/%s", kind);
+	n = readlink(path, link, sizeof(link) - 1);
+	if (n < 0)
+		return -errno;
+	link[n] = 0;
+	snprintf(first, sizeof(first), "%s:[%u]", kind, number);
+	return strcmp(link, first) == 0;
+}
+
+/* ---- Guests ---------------------------------------------------------------------- */
+
+/* What vendors write into SMBIOS; as systemd-detect-virt takes them. */
+static const struct {
+	const char *words;
+	const char *name;
+} vendors[] = {
+	{ "KVM", "KVM" },
+	{ "QEMU", "QEMU" },
+	{ "VMware", "VMware" },
+	{ "Xen", "Xen" },
+	{ "Parallels", "Parallels" },
+	{ "OpenStack", "OpenStack" },
+	{ "Virtual Machine", "Hyper-V" },
+	{ "Google Compute Engine", "Google Compute Engine" },
+	{ "Amazon EC2", "Amazon EC2" },
+	{ "Alibaba Cloud ECS", "Alibaba Cloud" },
+	{ "Apple Virtualization", "Apple" },
+};
+
+static bool guest_smbios(const struct machine *machine, char *ret_name, size_t size, bool *ret_read)
+{
+	static const char *const files[] = { "product_name", "sys_vendor", "board_vendor",
+					     "bios_vendor" };
+	char path[64], text[128], product[128] = "";
+
+	machine_read(machine, "/sys/class/dmi/id/product_name", product, sizeof(product));
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		snprintf(path, sizeof(path), "/sys/class/dmi/id/%s", files[i]);
+		if (machine_read(machine, path, text, sizeof(text)) < 0)
+			continue;
+		*ret_read = true;
+		for (size_t k = 0; k < ARRAY_SIZE(vendors); k++) {
+			if (!strstr(text, vendors[k].words))
+				continue;
+			snprintf(ret_name, size, "%s", vendors[k].name);
+			/* Whole machines that are rented out have the landlord's name too. */
+			return !strstr(product, "metal");
+		}
+	}
+	return false;
+}
+
+int machine_guest(const struct machine *machine, char *ret_name, size_t size)
+{
+	bool read = machine_has(machine, "/sys/firmware/devicetree/base");
+	char text[128];
+
+	if (machine_read(machine, "/sys/hypervisor/type", text, sizeof(text)) >= 0) {
+		snprintf(ret_name, size, "%s", text);
+		/* Xen's first domain has the machine. */
+		return machine_read(machine, "/proc/xen/capabilities", text, sizeof(text)) < 0 ||
+		       !strstr(text, "control_d");
+	}
+	if (guest_smbios(machine, ret_name, size, &read))
+		return 1;
+	snprintf(ret_name, size, "devicetree's hypervisor");
+	if (machine_has(machine, "/sys/firmware/devicetree/base/hypervisor"))
+		return 1;
+	snprintf(ret_name, size, "QEMU");
+	if (machine_glob(machine, "/sys/firmware/devicetree/base/fw-cfg@*", NULL) ||
+	    (machine_read(machine, "/sys/firmware/devicetree/base/compatible", text,
+			  sizeof(text)) >= 0 &&
+	     strcmp(text, "linux,dummy-virt") == 0))
+		return 1;
+	return read ? 0 : -ENOENT;
+}
+
+int group_number(const struct machine *machine, const char *name)
+{
+	char path[PATH_MAX], line[4096];
+	size_t len = strlen(name);
+	int number = -ENOENT;
+	FILE *file;
+
+	machine_path(machine, path, "/etc/group");
+	file = fopen(path, "re");
+	while (file && number < 0 && fgets(line, sizeof(line), file))
+		if (strncmp(line, name, len) == 0 && line[len] == ':')
+			sscanf(line + len, ":%*[^:]:%d", &number);
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* ---- All of it ------------------------------------------------------------------- */
+
+void machine_init(struct machine *machine, const char *root)
+{
+	struct utsname name;
+	bool here = !*root && uname(&name) >= 0;
+
+	*machine = (struct machine){ .root = root };
+	if (machine_read(machine, "/proc/sys/kernel/osrelease", machine->release,
+			 sizeof(machine->release)) < 0)
+		snprintf(machine->release, sizeof(machine->release), "%s",
+			 here ? name.release : "unknown");
+	/* The file is as old as 6.1; a --root without it is somebody else's machine. */
+	if (machine_read(machine, "/proc/sys/kernel/arch", machine->arch, sizeof(machine->arch)) <
+	    0)
+		snprintf(machine->arch, sizeof(machine->arch), "%s",
+			 here ? name.machine : "unknown");
+	machine->arm64 = strcmp(machine->arch, "aarch64") == 0;
+	machine->pmu = machine_glob(machine, "/sys/bus/event_source/devices/arm_spe_*", NULL);
+	module_ask(machine, &machine->module);
+	machine->spu =
+		machine->pmu || (machine->module.state == MODULE_ANSWERS && machine->module.spus &&
+				 machine->module.backend == SPEPROF_BACKEND_HARDWARE);
+	log_read(machine, &machine->log);
+	daemon_ask(&machine->daemon);
+}
+
+void machine_deinit(struct machine *machine)
+{
+	free(machine->log.text);
+	machine->log.text = NULL;
+}
+
+void finding_say(struct finding *f, enum verdict verdict, enum cause cause, const char *fix,
+		 const char *format, ...)
+{
+	va_list args;
+
+	f->verdict = verdict;
+	f->cause = cause;
+	va_start(args, format);
+	vsnprintf(f->found, sizeof(f->found), format, args);
+	va_end(args);
+	snprintf(f->fix, sizeof(f->fix), "%s", fix);
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The processor, the firmware, and what is above the kernel: whether there is an SPU that a
+ * driver may have. Once a driver has it, none of this stands in the way.
+ */
+#include <linux/speprof.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "doctor.h"
+
+#define AS_ROOT "sudo speprof doctor"
+
+/* What both drivers say in the log where they leave an SPU alone: ours, then arm_spe_pmu. */
+static const char *const said_no_version[] = { "ID_AA64DFR0_EL1.PMSVer is 0 though firmware",
+					       "unsupported ID_AA64DFR0_EL1.PMSVer [0]", NULL };
+static const char *const said_owned[] = { "PMBIDR_EL1.P is 1",
+					  "profiling buffer owned by higher exception level",
+					  NULL };
+static const char *const said_unmapped[] = { "(KPTI), where the SPU must write",
+					     "profiling buffer inaccessible. Try passing", NULL };
+static const char *const said_interrupt[] = { "the firmware must describe PMBIRQ",
+					      "is not private to a CPU: the firmware",
+					      "PPIs of several devices must be partitioned",
+					      "expected PPI but got SPI",
+					      "failed to get PPI partition",
+					      NULL };
+
+void look_architecture(const struct machine *machine, struct finding *f)
+{
+	if (machine->arm64)
+		fine(f, "%s", machine->arch);
+	else if (strcmp(machine->arch, "unknown") == 0)
+		unknown(f, "", "/proc/sys/kernel/arch is missing");
+	else
+		blocks(f, CAUSE_NOT_ARM64,
+		       "Emulate=yes below [Sampling] in speprofd.conf samples with an emulated "
+		       "SPU: "
+		       "process, PC and time true, the rest modelled",
+		       "%s: only aarch64 has SPE", machine->arch);
+}
+
+/* Cores whose manuals list FEAT_SPE: implementer and part number of MIDR_EL1. */
+static const struct {
+	u32 implementer;
+	u32 part;
+	const char *name;
+} spe_cores[] = {
+	{ 0x41, 0xd0c, "Neoverse N1" },	  { 0x41, 0xd40, "Neoverse V1" },
+	{ 0x41, 0xd49, "Neoverse N2" },	  { 0x41, 0xd4f, "Neoverse V2" },
+	{ 0x41, 0xd83, "Neoverse V3AE" }, { 0x41, 0xd84, "Neoverse V3" },
+	{ 0x41, 0xd8e, "Neoverse N3" },	  { 0x48, 0xd01, "Kunpeng 920" },
+};
+
+static const char *core_name(const struct machine *machine, char *ret_midr, size_t size)
+{
+	u64 midr = 0;
+
+	if (machine_read(machine, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
+			 ret_midr, size) < 0)
+		snprintf(ret_midr, size, "unknown");
+	else
+		midr = strtoull(ret_midr, NULL, 16);
+	for (size_t i = 0; i < ARRAY_SIZE(spe_cores); i++)
+		if (spe_cores[i].implementer == (midr >> 24 & 0xff) &&
+		    spe_cores[i].part == (midr >> 4 & 0xfff))
+			return spe_cores[i].name;
+	return NULL;
+}
+
+/* Whether the kernel was told of an SPU: by devicetree, by ACPI, or by the device that it made. */
+static bool spu_is_described(const struct machine *machine)
+{
+	char node[512];
+	u32 interrupt;
+
+	return firmware_node(machine, node, sizeof(node)) || firmware_device(machine) ||
+	       firmware_madt(machine, &interrupt) == FIRMWARE_MADT_SPE;
+}
+
+/*
+ * ID_AA64DFR0_EL1.PMSVer itself reads as zero in userspace: the kernel hides the
+ * field. A driver says it; else what tells is what is known of the core.
+ */
+void look_spe(const struct machine *machine, struct finding *f)
+{
+	const struct module *module = &machine->module;
+	char midr[64], line[256];
+	const char *core = core_name(machine, midr, sizeof(midr));
+
+	if (!machine->arm64)
+		skipped(f, "only aarch64 has SPE");
+	else if (machine->spu && module->backend == SPEPROF_BACKEND_HARDWARE)
+		fine(f, "ID_AA64DFR0_EL1.PMSVer is %u, MIDR_EL1 %s%s%s", module->pmsver, midr,
+		     core ? ", " : "", core ? core : "");
+	else if (machine->spu)
+		fine(f, "arm_spe_pmu has an SPU, MIDR_EL1 %s%s%s", midr, core ? ", " : "",
+		     core ? core : "");
+	else if (log_find(&machine->log, said_no_version, line, sizeof(line)) == 1)
+		blocks(f, CAUSE_NO_SPE,
+		       "a guest: let its hypervisor give it SPE, or rent a whole machine; else "
+		       "enable "
+		       "SPE in the firmware's setup (MDCR_EL3.NSPB)",
+		       "PMSVer is 0, the cores have no SPE or something hides it: \"%.160s\"",
+		       line);
+	else if (core)
+		fine(f, "%s, which has SPE; no driver has looked", core);
+	else if (spu_is_described(machine))
+		unknown(f, "sudo modprobe speprof",
+			"only a driver sees PMSVer, none has an SPU, and MIDR_EL1 %s is no core "
+			"that "
+			"is known here",
+			midr);
+	else
+		blocks(f, CAUSE_NO_SPE,
+		       "use a machine with SPE (Neoverse N1 or later), or Emulate=yes in "
+		       "speprofd.conf: "
+		       "process, PC and time true, the rest modelled",
+		       "MIDR_EL1 %s is no core that is known to have SPE, and the firmware tells "
+		       "of none",
+		       midr);
+}
+
+void look_hypervisor(const struct machine *machine, struct finding *f)
+{
+	char name[64];
+	int r;
+
+	if (!machine->arm64) {
+		skipped(f, "only matters to SPE");
+		return;
+	}
+	r = machine_guest(machine, name, sizeof(name));
+	if (r < 0 && machine->spu)
+		fine(f, "if this is a guest, it has SPE");
+	else if (r < 0)
+		unknown(f, "run it outside of the container",
+			"/sys/class/dmi and /sys/firmware show nothing");
+	else if (r == 0)
+		fine(f, "no sign of one");
+	else if (machine->spu || spu_is_described(machine))
+		fine(f, "a guest of %s, which gives it an SPU", name);
+	else
+		blocks(f, CAUSE_HYPERVISOR,
+		       "use a whole machine (\"metal\"), or let the host profile its guests",
+		       "a guest of %s, which gives it no SPE", name);
+}
+
+void look_buffer(const struct machine *machine, struct finding *f)
+{
+	char name[64];
+	int r;
+
+	if (!machine->arm64) {
+		skipped(f, "only matters to SPE");
+		return;
+	}
+	if (machine->spu) {
+		fine(f, "a driver has it");
+		return;
+	}
+	r = log_find(&machine->log, said_owned, NULL, 0);
+	if (r == 1 && machine_guest(machine, name, sizeof(name)) == 1)
+		blocks(f, CAUSE_BUFFER_OWNED,
+		       "the hypervisor must set MDCR_EL2.E2PB to 0b11 for this guest; or rent a "
+		       "whole machine",
+		       "PMBIDR_EL1.P is 1: the hypervisor (%s) keeps the profiling buffer", name);
+	else if (r == 1)
+		blocks(f, CAUSE_BUFFER_OWNED,
+		       "update or set up the firmware: it must set MDCR_EL3.NSPB to 0b11 at boot",
+		       "PMBIDR_EL1.P is 1: the firmware (EL3) or EL2 keeps the profiling buffer");
+	else if (r < 0)
+		unknown(f, AS_ROOT, "no driver has an SPU, and %s", log_why(r));
+	else
+		unknown(f, "sudo speprof takeover",
+			"only a driver reads PMBIDR_EL1.P, and none has said that it did");
+}
+
+/*
+ * meltdown says "Not affected" where the kernel is unmapped for KASLR's sake
+ * alone, on cores without E0PD; then only the log tells.
+ */
+void look_kpti(const struct machine *machine, struct finding *f)
+{
+	static const char *const detected[] = { "detected: Kernel page table isolation (KPTI)",
+						NULL };
+	const char *fix = "boot with kpti=off, if this machine's processes trust each other";
+	char meltdown[128] = "", cmdline[4096] = "";
+	int r;
+
+	if (!machine->arm64) {
+		skipped(f, "only matters to SPE");
+		return;
+	}
+	if (machine->spu) {
+		fine(f, "the kernel is mapped at EL0: a driver has the SPU");
+		return;
+	}
+	machine_read(machine, "/sys/devices/system/cpu/vulnerabilities/meltdown", meltdown,
+		     sizeof(meltdown));
+	machine_read(machine, "/proc/cmdline", cmdline, sizeof(cmdline));
+	r = log_find(&machine->log, detected, NULL, 0);
+	if (strstr(cmdline, "kpti=on") || strstr(cmdline, "kpti=1"))
+		blocks(f, CAUSE_KPTI, "boot without kpti=on",
+		       "the kernel is unmapped at EL0: booted with kpti=on");
+	else if (strstr(meltdown, "PTI"))
+		blocks(f, CAUSE_KPTI, fix, "the kernel is unmapped at EL0 (meltdown: %s)",
+		       meltdown);
+	else if (r == 1 || log_find(&machine->log, said_unmapped, NULL, 0) == 1)
+		blocks(f, CAUSE_KPTI,
+		       "boot with kpti=off, if this machine's processes trust each other, or "
+		       "nokaslr",
+		       "the kernel is unmapped at EL0, says its log; for KASLR, as meltdown does "
+		       "not ask for it");
+	else if (strstr(cmdline, "kpti=off") || strstr(cmdline, "kpti=0"))
+		fine(f, "kpti=off");
+	else if (r < 0)
+		unknown(f, AS_ROOT, "KASLR may ask for KPTI, and %s", log_why(r));
+	else
+		fine(f, "the kernel is mapped at EL0");
+}
+
+/* Neither a node nor the MADT. */
+static void firmware_silent(const struct machine *machine, enum firmware_madt madt,
+			    struct finding *f)
+{
+	char name[64];
+
+	if (firmware_device(machine))
+		fine(f, "the kernel has made a device of what the firmware tells");
+	else if (machine_guest(machine, name, sizeof(name)) == 1)
+		skipped(f, "a guest's firmware is its hypervisor's (%s)", name);
+	else if (madt == FIRMWARE_MADT_HIDDEN)
+		unknown(f, AS_ROOT, "ACPI's MADT is for root to read");
+	else if (madt == FIRMWARE_NO_MADT &&
+		 !machine_has(machine, "/sys/firmware/devicetree/base") &&
+		 !machine_has(machine, "/sys/bus/platform/devices"))
+		unknown(f, "run it outside of the container",
+			"/sys/firmware is not to be seen here");
+	else
+		blocks(f, CAUSE_FIRMWARE,
+		       "update the firmware, or set it up: SPE's interrupt must be in the MADT's "
+		       "GICC "
+		       "structures (ACPI 6.3), or in a devicetree node",
+		       "neither a devicetree node nor ACPI's MADT tells of an SPU");
+}
+
+void look_firmware(const struct machine *machine, struct finding *f)
+{
+	enum firmware_madt madt;
+	char node[512], line[256];
+	u32 interrupt = 0;
+
+	if (!machine->arm64) {
+		skipped(f, "only aarch64 has SPE");
+		return;
+	}
+	if (machine->spu) {
+		fine(f, "a driver has the interrupt");
+		return;
+	}
+	if (log_find(&machine->log, said_interrupt, line, sizeof(line)) == 1) {
+		blocks(f, CAUSE_FIRMWARE,
+		       "update the firmware: it must describe PMBIRQ, an interrupt that is private "
+		       "to "
+		       "each CPU (PPI)",
+		       "it describes an SPU that cannot be used: \"%.200s\"", line);
+		return;
+	}
+	madt = firmware_madt(machine, &interrupt);
+	if (firmware_node(machine, node, sizeof(node)) && firmware_node_interrupt(machine, node))
+		fine(f, "devicetree node /%.200s", node);
+	else if (firmware_node(machine, node, sizeof(node)))
+		blocks(f, CAUSE_FIRMWARE, "update the firmware: the node must have PMBIRQ, a PPI",
+		       "devicetree node /%.200s has no interrupt", node);
+	else if (madt == FIRMWARE_MADT_SPE)
+		fine(f, "ACPI's MADT names interrupt %u", interrupt);
+	else
+		firmware_silent(machine, madt, f);
+}
