@@ -7,6 +7,7 @@
 
 #include "bus-message.h"
 #include "doctor.h"
+#include "speprof-version.h"
 #include "text.h"
 
 static int ask(struct bus *bus, const char *method, sd_bus_message **ret_reply, const char *types,

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "speprof-version.h"
 #include "view-bus.h"
 
 static struct view_row functions[] = {
