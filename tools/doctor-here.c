@@ -120,7 +120,9 @@ static bool cgroups_from_above(const struct machine *machine)
 	while (file && !found && fgets(line, sizeof(line), file))
 		found = strstr(line, " - cgroup2 ") &&
 			sscanf(line, "%*s %*s %*s %1023s %1023s", root, point) == 2 &&
-			strncmp(root, "/..", 3) == 0 && strcmp(point, "/sys/fs/cgroup") == 0;
+			strncmp(root, "/..", 3) == 0 &&
+			(strcmp(point, "/sys/fs/cgroup") == 0 ||
+			 strcmp(point, "/sys/fs/cgroup/unified") == 0);
 	if (file)
 		fclose(file);
 	return found;

@@ -4,6 +4,7 @@
 #define SPEPROF_ATTRIBUTE_INTERNAL_H
 
 #include "attribute.h"
+#include "cgroup-space.h"
 #include "cgroups.h"
 #include "maps.h"
 #include "thread-table.h"
@@ -146,6 +147,7 @@ struct attributor {
 	u32 container_free;
 	struct dead_list left;
 	struct cgroup_table cgroups;
+	struct cgroup_space space;
 	struct switch_ring *rings;
 	u32 ring_cpus;
 	u32 tells;

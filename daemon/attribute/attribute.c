@@ -54,13 +54,15 @@ u32 now_ms(void)
 static u32 container_read(struct attributor *a, int dir, u32 otherwise)
 {
 	/* Version 2's line is the last one: a dozen hierarchies may come before, of PATH_MAX each. */
-	char text[16 * PATH_MAX];
+	char text[16 * PATH_MAX], whole[PATH_MAX];
 	const char *path;
 	size_t len;
 	ssize_t n = procfs_read(dir, "cgroup", text, sizeof(text));
 
 	if (n < 0)
 		return otherwise;
+	if (cgroup_space_path(&a->space, text, whole, sizeof(whole)))
+		return container_index(a, whole, strlen(whole));
 	if (!container_cgroup(text, (size_t)n, &path, &len))
 		return 0;
 	return container_index(a, path, len);
@@ -735,6 +737,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 			r = -errno;
 			goto fail;
 		}
+		cgroup_space_init(&a->space);
 	}
 	/* The idle task: of no container, whoever's interrupt it is that woke the CPU. */
 	process_new(a, 0);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cgroup-space.h"
 #include "container.h"
 #include "maps.h"
 #include "procfs.h"
@@ -16,6 +17,7 @@ struct scan {
 	const struct source_sink *sink;
 	u64 time_ns;
 	s32 pid;
+	struct cgroup_space space;
 };
 
 static void emit_map(void *ctx, const struct procfs_map *map)
@@ -77,10 +79,14 @@ static void emit_cgroup(const struct scan *scan, int dir)
 	const char *path;
 	size_t len;
 
-	if (n < 0 || !container_cgroup(text, (size_t)n, &path, &len) || len >= sizeof(name))
+	if (n < 0)
 		return;
-	memcpy(name, path, len);
-	name[len] = 0;
+	if (!cgroup_space_path(&scan->space, text, name, sizeof(name))) {
+		if (!container_cgroup(text, (size_t)n, &path, &len) || len >= sizeof(name))
+			return;
+		memcpy(name, path, len);
+		name[len] = 0;
+	}
 	event.cgroup = cgroup_id(name);
 	scan->sink->task(scan->sink->ctx, &event);
 }
@@ -153,6 +159,7 @@ int record_tasks(const struct source_sink *sink, u64 time_ns)
 
 	if (!proc)
 		return -errno;
+	cgroup_space_init(&scan.space);
 	scan_kernel(sink, time_ns);
 	while ((entry = readdir(proc))) {
 		scan.pid = task_number(entry->d_name);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bus.h"
+#include "cgroup-space.h"
 #include "govern.h"
 #include "keep.h"
 #include "log.h"
@@ -53,6 +54,21 @@ static void follow_switches(struct task_events *tasks, struct task_events_status
 		 "%sno context switches, so that no sample is attributed: %s", n ? "; " : "", why);
 }
 
+/* Whichever way tasks are told: in a container their cgroups may not be. */
+static void look_around(struct task_events_status *status)
+{
+	size_t n = strlen(status->reason);
+	struct cgroup_space space;
+	const char *reason;
+
+	cgroup_space_init(&space);
+	reason = cgroup_space_reason(&space);
+	if (!*reason)
+		return;
+	log_tell(LOG_WARNING, LOG_ID_TASKS, NULL, "%s", reason);
+	snprintf(status->reason + n, sizeof(status->reason) - n, "%s%s", n ? "; " : "", reason);
+}
+
 /* Not worth failing for: what is missing is said here, and in the status for as long as it runs. */
 static struct task_events *open_tasks(const struct config *c, const struct memory_plan *plan,
 				      struct task_events_status *status)
@@ -76,6 +92,7 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 	if (*status->reason)
 		log_tell(LOG_WARNING, LOG_ID_TASKS, NULL, "%s: %s", lacks[status->kind],
 			 status->reason);
+	look_around(status);
 	return tasks;
 }
 

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Paths of cgroups as a container sees them: on folders, and in a real namespace. */
+#include "test.h"
+
+#include "cgroup-space.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- On folders ------------------------------------------------------------------ */
+
+static void put(const char *root, const char *path, const char *text)
+{
+	char full[PATH_MAX];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	if (!text) {
+		assert_int_equal(mkdir(full, 0755), 0);
+		return;
+	}
+	file = fopen(full, "we");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void test_find(void **state)
+{
+	char root[] = "/tmp/speprof-cgroups-XXXXXX", found[PATH_MAX], command[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	put(root, "/cgroup.procs", "1\n7\n");
+	put(root, "/system.slice", NULL);
+	put(root, "/system.slice/cgroup.procs", "2\n3\n");
+	put(root, "/kubepods", NULL);
+	put(root, "/kubepods/cgroup.procs", "");
+	put(root, "/kubepods/pod1", NULL);
+	put(root, "/kubepods/pod1/cgroup.procs", "41\n42\n");
+
+	assert_int_equal(cgroup_space_find(root, 42, "/", found, sizeof(found)), 0);
+	assert_string_equal(found, "/kubepods/pod1");
+	assert_int_equal(cgroup_space_find(root, 42, "/pod1", found, sizeof(found)), 0);
+	assert_string_equal(found, "/kubepods");
+	assert_int_equal(cgroup_space_find(root, 42, "/kubepods/pod1", found, sizeof(found)), 0);
+	assert_string_equal(found, "");
+	assert_int_equal(cgroup_space_find(root, 7, "/", found, sizeof(found)), 0);
+	assert_string_equal(found, "");
+	/* Nobody's, another's, and no room. */
+	assert_int_equal(cgroup_space_find(root, 4, "/", found, sizeof(found)), -ENOENT);
+	assert_int_equal(cgroup_space_find(root, 42, "/../x", found, sizeof(found)), -ENOENT);
+	assert_int_equal(cgroup_space_find(root, 42, "/", found, 10), -ENOENT);
+	assert_int_equal(cgroup_space_find("/nonexistent", 42, "/", found, sizeof(found)), -ENOENT);
+	/* A part of the hierarchy cannot tell. */
+	put(root, "/cgroup.events", "populated 1\n");
+	assert_int_equal(cgroup_space_find(root, 42, "/", found, sizeof(found)), -ENOENT);
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+}
+
+static void test_path(void **state)
+{
+	static const struct {
+		const char *root;
+		const char *text;
+		const char *path; /* NULL: the text tells what there is */
+	} rows[] = {
+		{ "/kubepods/pod1/c1", "0::/\n", "/kubepods/pod1/c1" },
+		{ "/kubepods/pod1/c1", "0::/init\n", "/kubepods/pod1/c1/init" },
+		{ "/kubepods/pod1/c1", "0::/../c2\n", "/kubepods/pod1/c2" },
+		{ "/kubepods/pod1/c1", "0::/../../../system.slice/x.service",
+		  "/system.slice/x.service" },
+		{ "/kubepods/pod1/c1", "4:cpu:/\n0::/../../pod2/c3 (deleted)\n",
+		  "/kubepods/pod2/c3 (deleted)" },
+		{ "/kubepods/pod1/c1", "0::/..\n", "/kubepods/pod1" },
+		{ "/kubepods/pod1/c1", "0::/..hidden\n", "/kubepods/pod1/c1/..hidden" },
+		/* The machine's root, and what would be above it. */
+		{ "/kubepods/pod1/c1", "0::/../../..\n", NULL },
+		{ "/kubepods/pod1/c1", "0::/../../../../x\n", NULL },
+		{ "/kubepods/pod1/c1", "4:cpu:/x\n", NULL },
+		{ "/kubepods/pod1/c1", "", NULL },
+		{ "", "0::/\n", NULL },
+		{ "", "0::/x\n", "/x" },
+	};
+	struct cgroup_space space = { .own = true, .known = true };
+	char path[PATH_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		snprintf(space.root, sizeof(space.root), "%s", rows[i].root);
+		assert_int_equal(cgroup_space_path(&space, rows[i].text, path, sizeof(path)),
+				 rows[i].path != NULL);
+		if (rows[i].path)
+			assert_string_equal(path, rows[i].path);
+	}
+	snprintf(space.root, sizeof(space.root), "/a");
+	assert_false(cgroup_space_path(&space, "0::/bcd", path, 6));
+	assert_true(cgroup_space_path(&space, "0::/bcd", path, 7));
+	assert_string_equal(cgroup_space_reason(&space), "");
+	space.known = false;
+	assert_false(cgroup_space_path(&space, "0::/../x", path, sizeof(path)));
+	assert_string_not_equal(cgroup_space_reason(&space), "");
+	space.own = false;
+	assert_string_equal(cgroup_space_reason(&space), "");
+}
+
+/* ---- In a namespace of the kernel's ---------------------------------------------- */
+
+static const char *mount_of_cgroups(void)
+{
+	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	struct statfs fs;
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (!statfs(places[i], &fs) && fs.f_type == CGROUP2_SUPER_MAGIC)
+			return places[i];
+	return NULL;
+}
+
+/* Whether the calling process is in @mount/@cgroup now. */
+static bool enter(const char *mount, const char *cgroup)
+{
+	char path[PATH_MAX];
+	int fd, ok;
+
+	snprintf(path, sizeof(path), "%s%s/cgroup.procs", mount, cgroup);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ok = write(fd, "0", 1) == 1;
+	close(fd);
+	return ok;
+}
+
+static bool make(const char *mount, const char *cgroup)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s%s", mount, cgroup);
+	return mkdir(path, 0755) == 0;
+}
+
+static void clear(const char *mount, const char *cgroup)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s%s", mount, cgroup);
+	/* Who was in it may not be quite gone. */
+	for (int i = 0; i < 100 && rmdir(path) < 0 && errno == EBUSY; i++)
+		usleep(20000);
+}
+
+static void text_of(pid_t pid, char *ret_text, size_t size)
+{
+	char path[64];
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	file = fopen(path, "re");
+	n = file ? fread(ret_text, 1, size - 1, file) : 0;
+	ret_text[n] = '\0';
+	if (file)
+		fclose(file);
+}
+
+/* In the container: what it makes of its own path and of its neighbour's. 77: no namespace for us. */
+static int look_from_within(const char *mount, const char *own, pid_t neighbour, const char *theirs)
+{
+	struct cgroup_space space;
+	char text[65536], path[PATH_MAX];
+
+	if (!enter(mount, own) || unshare(CLONE_NEWCGROUP) < 0)
+		return 77;
+	cgroup_space_init(&space);
+	if (!space.own || !space.known || strcmp(space.root, own) != 0)
+		return 1;
+	text_of(getpid(), text, sizeof(text));
+	if (!cgroup_space_path(&space, text, path, sizeof(path)) || strcmp(path, own) != 0)
+		return 2;
+	text_of(neighbour, text, sizeof(text));
+	/* Or the kernel has not cut it off, and this is no test. */
+	if (!strstr(text, "0::/../"))
+		return 3;
+	if (!cgroup_space_path(&space, text, path, sizeof(path)) || strcmp(path, theirs) != 0)
+		return 4;
+	return 0;
+}
+
+static void test_namespace(void **state)
+{
+	const char *mount = mount_of_cgroups();
+	char top[64], own[80], other[80];
+	pid_t neighbour, container;
+	int ready[2], status = 77;
+	char byte;
+
+	(void)state;
+	snprintf(top, sizeof(top), "/speprof-test-%d", getpid());
+	snprintf(own, sizeof(own), "%s/container", top);
+	snprintf(other, sizeof(other), "%s/neighbour", top);
+	if (!mount || !make(mount, top)) {
+		print_message("no cgroup can be made here\n");
+		skip();
+	}
+	assert_true(make(mount, own) && make(mount, other));
+	assert_int_equal(pipe(ready), 0);
+	neighbour = fork();
+	if (!neighbour) {
+		byte = enter(mount, other);
+		if (write(ready[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	if (read(ready[0], &byte, 1) == 1 && byte) {
+		container = fork();
+		if (!container)
+			_exit(look_from_within(mount, own, neighbour, other));
+		waitpid(container, &status, 0);
+		status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	}
+	kill(neighbour, SIGKILL);
+	waitpid(neighbour, NULL, 0);
+	close(ready[0]);
+	close(ready[1]);
+	clear(mount, own);
+	clear(mount, other);
+	clear(mount, top);
+	if (status == 77) {
+		print_message("no cgroup namespace can be made here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_namespace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
