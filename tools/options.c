@@ -8,15 +8,24 @@
 #include "say.h"
 
 static const struct option long_options[] = {
-	{ "batch", no_argument, NULL, 'b' },	    { "container", required_argument, NULL, 'c' },
-	{ "cpu", required_argument, NULL, 'C' },    { "delay", required_argument, NULL, 'd' },
-	{ "filter", required_argument, NULL, 'L' }, { "group", required_argument, NULL, 'G' },
-	{ "input", required_argument, NULL, 'i' },  { "json", no_argument, NULL, 'j' },
-	{ "midr", required_argument, NULL, 'M' },   { "number", required_argument, NULL, 'n' },
-	{ "pid", required_argument, NULL, 'p' },    { "root", required_argument, NULL, 'R' },
-	{ "srcline", no_argument, NULL, 'S' },	    { "sort", required_argument, NULL, 's' },
-	{ "truth", required_argument, NULL, 'T' },  { "window", required_argument, NULL, 'W' },
-	{ "lines", no_argument, NULL, 'I' },	    { "pages", no_argument, NULL, 'P' },
+	{ "batch", no_argument, NULL, 'b' },
+	{ "container", required_argument, NULL, 'c' },
+	{ "cpu", required_argument, NULL, 'C' },
+	{ "delay", required_argument, NULL, 'd' },
+	{ "filter", required_argument, NULL, 'L' },
+	{ "group", required_argument, NULL, 'G' },
+	{ "input", required_argument, NULL, 'i' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "midr", required_argument, NULL, 'M' },
+	{ "number", required_argument, NULL, 'n' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "root", required_argument, NULL, 'R' },
+	{ "srcline", no_argument, NULL, 'S' },
+	{ "sort", required_argument, NULL, 's' },
+	{ "truth", required_argument, NULL, 'T' },
+	{ "window", required_argument, NULL, 'W' },
+	{ "lines", no_argument, NULL, 'I' },
+	{ "pages", no_argument, NULL, 'P' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -34,7 +43,7 @@ static int options_number(const char *verb, int letter, const char *text, u32 ma
 	return 0;
 }
 
-static int options_delay(const char *verb, const char *text, double *ret)
+static int options_delay(const char *verb, char *text, struct options *options)
 {
 	char *end;
 	double value = strtod(text, &end);
@@ -42,7 +51,7 @@ static int options_delay(const char *verb, const char *text, double *ret)
 	if (end == text || *end || !isfinite(value) || value < 0.1 || value > 86400)
 		return say_fail(STATUS_USAGE, "%s: -d \"%s\": seconds from 0.1 to 86400 are wanted",
 				verb, text);
-	*ret = value;
+	options->delay = value;
 	return 0;
 }
 
@@ -67,7 +76,7 @@ static int options_truth(const char *verb, char *text, struct options *options)
 	return 0;
 }
 
-static int options_cpus(const char *verb, const char *text, struct options *options)
+static int options_cpus(const char *verb, char *text, struct options *options)
 {
 	if (cpu_list_parse(text, &options->cpus) < 0 || !cpu_list_end(&options->cpus))
 		return say_fail(STATUS_USAGE, "%s: -C \"%s\": CPUs are wanted, as in 0-3,8", verb,
@@ -77,7 +86,7 @@ static int options_cpus(const char *verb, const char *text, struct options *opti
 }
 
 /* A register of 32 bits, as the kernel's regs/identification/midr_el1 writes it. */
-static int options_midr(const char *verb, const char *text, u64 *ret)
+static int options_midr(const char *verb, char *text, struct options *options)
 {
 	char *end;
 	unsigned long long value;
@@ -88,11 +97,11 @@ static int options_midr(const char *verb, const char *text, u64 *ret)
 		return say_fail(STATUS_USAGE,
 				"%s: --midr \"%s\": MIDR_EL1 is wanted, as in 0x413fd0c1", verb,
 				text);
-	*ret = value;
+	options->midr = value;
 	return 0;
 }
 
-static int options_filter(const char *verb, const char *text, struct options *options)
+static int options_filter(const char *verb, char *text, struct options *options)
 {
 	struct filter_error error = { 0 };
 	int r;
@@ -107,74 +116,108 @@ static int options_filter(const char *verb, const char *text, struct options *op
 			error.text);
 }
 
-static int options_one(const char *verb, int letter, struct options *options)
+static int options_group(const char *verb, char *text, struct options *options)
+{
+	if (view_group_parse(text, &options->group) < 0)
+		return say_fail(STATUS_USAGE,
+				"%s: -G \"%s\": function, line, process or container is wanted",
+				verb, text);
+	return 0;
+}
+
+static int options_sort(const char *verb, char *text, struct options *options)
+{
+	if (view_sort_parse(text, &options->sort) < 0)
+		return say_fail(STATUS_USAGE,
+				"%s: -s \"%s\": samples, latency, dram or remote is wanted", verb,
+				text);
+	return 0;
+}
+
+static int options_window(const char *verb, char *text, struct options *options)
+{
+	if (view_span_parse(text, &options->window) < 0)
+		return say_fail(STATUS_USAGE,
+				"%s: --window \"%s\": 10s, 1m, 10m or start is wanted", verb, text);
+	return 0;
+}
+
+static int options_rows(const char *verb, char *text, struct options *options)
+{
+	return options_number(verb, 'n', text, 10000, &options->number);
+}
+
+static int options_pid(const char *verb, char *text, struct options *options)
 {
 	u32 number = 0;
-	int r;
+	int r = options_number(verb, 'p', text, INT32_MAX, &number);
 
-	switch (letter) {
-	case 'b':
-		options->batch = true;
+	if (r == 0)
+		options->pid = number;
+	return r;
+}
+
+static int options_srcline(const char *verb, char *text, struct options *options)
+{
+	(void)verb;
+	(void)text;
+	options->group = VIEW_LINE;
+	return 0;
+}
+
+enum option_kind {
+	OPTION_FLAG, /* a bool */
+	OPTION_TEXT, /* as it stands */
+	OPTION_READ,
+};
+
+#define FLAG(letter, field)                                                \
+	{                                                                  \
+		letter, OPTION_FLAG, offsetof(struct options, field), NULL \
+	}
+#define TEXT(letter, field)                                                \
+	{                                                                  \
+		letter, OPTION_TEXT, offsetof(struct options, field), NULL \
+	}
+#define READ(letter, read)                   \
+	{                                    \
+		letter, OPTION_READ, 0, read \
+	}
+
+static const struct {
+	int letter;
+	enum option_kind kind;
+	size_t field;
+	int (*read)(const char *verb, char *text, struct options *options);
+} takers[] = {
+	FLAG('b', batch),	   FLAG('I', lines),
+	FLAG('j', json),	   FLAG('P', pages),
+	TEXT('c', container),	   TEXT('i', input),
+	TEXT('R', root),	   READ('C', options_cpus),
+	READ('d', options_delay),  READ('G', options_group),
+	READ('L', options_filter), READ('M', options_midr),
+	READ('n', options_rows),   READ('p', options_pid),
+	READ('s', options_sort),   READ('S', options_srcline),
+	READ('T', options_truth),  READ('W', options_window),
+};
+
+static int options_one(const char *verb, int letter, struct options *options)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(takers) && takers[i].letter != letter)
+		i++;
+	if (i == ARRAY_SIZE(takers))
+		return STATUS_USAGE;
+	switch (takers[i].kind) {
+	case OPTION_FLAG:
+		*(bool *)((char *)options + takers[i].field) = true;
 		return 0;
-	case 'c':
-		options->container = optarg;
-		return 0;
-	case 'C':
-		return options_cpus(verb, optarg, options);
-	case 'd':
-		return options_delay(verb, optarg, &options->delay);
-	case 'G':
-		if (view_group_parse(optarg, &options->group) < 0)
-			return say_fail(
-				STATUS_USAGE,
-				"%s: -G \"%s\": function, line, process or container is wanted",
-				verb, optarg);
-		return 0;
-	case 'i':
-		options->input = optarg;
-		return 0;
-	case 'j':
-		options->json = true;
-		return 0;
-	case 'L':
-		return options_filter(verb, optarg, options);
-	case 'M':
-		return options_midr(verb, optarg, &options->midr);
-	case 'n':
-		return options_number(verb, 'n', optarg, 10000, &options->number);
-	case 'p':
-		r = options_number(verb, 'p', optarg, INT32_MAX, &number);
-		if (r == 0)
-			options->pid = number;
-		return r;
-	case 'R':
-		options->root = optarg;
-		return 0;
-	case 's':
-		if (view_sort_parse(optarg, &options->sort) < 0)
-			return say_fail(STATUS_USAGE,
-					"%s: -s \"%s\": samples, latency, dram or remote is wanted",
-					verb, optarg);
-		return 0;
-	case 'S':
-		options->group = VIEW_LINE;
-		return 0;
-	case 'T':
-		return options_truth(verb, optarg, options);
-	case 'W':
-		if (view_span_parse(optarg, &options->window) < 0)
-			return say_fail(STATUS_USAGE,
-					"%s: --window \"%s\": 10s, 1m, 10m or start is wanted",
-					verb, optarg);
-		return 0;
-	case 'I':
-		options->lines = true;
-		return 0;
-	case 'P':
-		options->pages = true;
+	case OPTION_TEXT:
+		*(const char **)((char *)options + takers[i].field) = optarg;
 		return 0;
 	default:
-		return STATUS_USAGE;
+		return takers[i].read(verb, optarg, options);
 	}
 }
 

@@ -3,11 +3,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/vfs.h>
 #include <unistd.h>
+
+#include "cgroup-mount.h"
 
 /* PROC_CGROUP_INIT_INO of the kernel: the machine's own namespace. */
 #define NAMESPACE_FIRST "cgroup:[4026531835]"
@@ -110,22 +110,14 @@ static const char *line_find(const char *text, size_t *ret_len)
 	return line;
 }
 
-/* Version 1's folders have the same files. */
-static bool is_version_2(const char *mount)
-{
-	struct statfs fs;
-
-	return !statfs(mount, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
-}
-
 void cgroup_space_init(struct cgroup_space *space)
 {
-	static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 	char link[64], text[16 * PATH_MAX], self[PATH_MAX];
-	const char *line;
+	const char *line, *mount;
 	size_t len, n;
 	FILE *file;
 	ssize_t r;
+	int fd;
 
 	*space = (struct cgroup_space){ 0 };
 	r = readlink("/proc/self/ns/cgroup", link, sizeof(link) - 1);
@@ -144,10 +136,13 @@ void cgroup_space_init(struct cgroup_space *space)
 		return;
 	memcpy(self, line, len);
 	self[len] = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(mounts) && !space->known; i++)
-		space->known = is_version_2(mounts[i]) &&
-			       cgroup_space_find(mounts[i], getpid(), self, space->root,
-						 sizeof(space->root)) == 0;
+	/* Version 1's folders have the same files: by the file system's kind. */
+	fd = cgroup_mount_open(O_PATH, &mount);
+	if (fd < 0)
+		return;
+	close(fd);
+	space->known = cgroup_space_find(mount, getpid(), self, space->root,
+					 sizeof(space->root)) == 0;
 }
 
 bool cgroup_space_path(const struct cgroup_space *space, const char *text, char *ret_path,

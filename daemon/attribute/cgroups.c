@@ -3,35 +3,18 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/vfs.h>
 #include <unistd.h>
+
+#include "cgroup-mount.h"
 
 /* The kernel's FILEID_KERNFS: a handle that is the id alone. */
 #define HANDLE_KERNFS 0xfe
 
-static int mount_find(struct cgroup_table *t)
-{
-	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		int fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		struct statfs fs;
-
-		if (fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC) {
-			snprintf(t->mount_path, sizeof(t->mount_path), "%s", places[i]);
-			return fd;
-		}
-		if (fd >= 0)
-			close(fd);
-	}
-	return -1;
-}
-
 int cgroups_init(struct cgroup_table *t, u32 capacity)
 {
+	const char *place;
 	u32 sets = 1;
 
 	while (sets * CGROUP_WAYS < capacity)
@@ -40,7 +23,9 @@ int cgroups_init(struct cgroup_table *t, u32 capacity)
 	t->entries = calloc((size_t)sets * CGROUP_WAYS, sizeof(*t->entries));
 	if (!t->entries)
 		return -ENOMEM;
-	t->mount = mount_find(t);
+	t->mount = cgroup_mount_open(O_RDONLY, &place);
+	if (t->mount >= 0)
+		snprintf(t->mount_path, sizeof(t->mount_path), "%s", place);
 	return 0;
 }
 

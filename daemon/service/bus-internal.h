@@ -18,6 +18,9 @@ struct bus_method {
 /** bus_method() - the handler of all methods: rights and what it cost are looked after here */
 int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
+/** bus_figures_vtable - what the manager, of the session "machine", and each session have both */
+extern const sd_bus_vtable bus_figures_vtable[];
+
 /** bus_invalid() - an error: @argument has @value, and what would be right */
 int bus_invalid(sd_bus_error *error, const char *argument, const char *value, const char *right);
 

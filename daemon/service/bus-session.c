@@ -216,9 +216,6 @@ static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __att
 /* What it is made of stays; counters are a method's: reading them drains, and they never rest. */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
-	SD_BUS_METHOD("Start", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("Stop", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("Reset", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Remove", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("SetFilter", SD_BUS_ARGS("s", expression), SD_BUS_NO_RESULT,
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -226,22 +223,8 @@ static const sd_bus_vtable vtable[] = {
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("SetInterval", SD_BUS_ARGS("t", interval_usec), SD_BUS_NO_RESULT,
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("GetView", SD_BUS_ARGS("s", group, "s", sort, "u", limit),
-				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("GetWindow",
-				SD_BUS_ARGS("s", window, "s", group, "s", sort, "u", limit),
-				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("DumpHot", SD_BUS_ARGS("u", limit), SD_BUS_RESULT("h", json),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("GetHistogram", SD_BUS_ARGS("s", kind),
-				SD_BUS_RESULT("t", count, "t", sum, "a(ut)", buckets), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetLedgers", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", header),
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("DumpSummary", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", json), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("Snapshot", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", recording),
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("Name", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
@@ -264,6 +247,9 @@ int bus_add_sessions(struct bus *bus)
 
 	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_SESSIONS, BUS_SESSION, vtable, find,
 				       bus);
+	if (r >= 0)
+		r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_SESSIONS, BUS_SESSION,
+					       bus_figures_vtable, find, bus);
 	if (r < 0)
 		return r;
 	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_SESSIONS, enumerate, bus);

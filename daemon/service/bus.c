@@ -301,16 +301,11 @@ static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attr
 }
 
 /* Must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
-static const sd_bus_vtable vtable[] = {
+const sd_bus_vtable bus_figures_vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD("Start", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Stop", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Reset", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", waiting), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("CreateSession", SD_BUS_ARGS("s", name, "a{sv}", options),
-				SD_BUS_RESULT("o", session), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetView", SD_BUS_ARGS("s", group, "s", sort, "u", limit),
 				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
@@ -323,13 +318,23 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD_WITH_ARGS("GetHistogram", SD_BUS_ARGS("s", kind),
 				SD_BUS_RESULT("t", count, "t", sum, "a(ut)", buckets), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpSummary", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", json), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_VTABLE_END,
+};
+
+static const sd_bus_vtable vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", waiting), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("CreateSession", SD_BUS_ARGS("s", name, "a{sv}", options),
+				SD_BUS_RESULT("o", session), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetContainers", SD_BUS_ARGS("s", sort, "u", offset, "u", limit),
 				SD_BUS_RESULT("u", total, "aa{sv}", containers), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetContainer", SD_BUS_ARGS("s", container),
 				SD_BUS_RESULT("a{sv}", figures), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("DumpSummary", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", json), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", metrics),
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -390,6 +395,9 @@ static int add_objects(struct bus *bus)
 	int r;
 
 	r = sd_bus_add_object_vtable(bus->bus, NULL, BUS_PATH, BUS_MANAGER, vtable, bus);
+	if (r >= 0)
+		r = sd_bus_add_object_vtable(bus->bus, NULL, BUS_PATH, BUS_MANAGER,
+					     bus_figures_vtable, bus);
 	if (r >= 0)
 		r = sd_bus_add_object_manager(bus->bus, NULL, BUS_PATH);
 	if (r >= 0)

@@ -4,26 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
+
+#include "cgroup-mount.h"
 
 int delegated_open(void)
 {
-	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		int fd = open(places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-		struct statfs fs;
-
-		if (fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC)
-			return fd;
-		if (fd >= 0)
-			close(fd);
-	}
-	return -ENOENT;
+	return cgroup_mount_open(O_PATH, NULL);
 }
 
 bool delegated_to(int mount, const char *path, uid_t uid)

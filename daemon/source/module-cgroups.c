@@ -3,29 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-/* Where cgroup v2 is mounted, alone or beside version 1. */
-static int open_mount(void)
-{
-	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		int fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		struct statfs fs;
-
-		if (fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC)
-			return fd;
-		if (fd >= 0)
-			close(fd);
-	}
-	return -ENOENT;
-}
+#include "cgroup-mount.h"
 
 /* Paths come from bus callers: nothing leads out of the hierarchy. */
 static int open_beneath(int mount, const char *path)
@@ -44,7 +27,7 @@ int module_cgroups_open(char *const *paths, struct module_cgroups *ret_cgroups,
 			const char **ret_reason)
 {
 	struct module_cgroups cgroups = { .count = 0 };
-	int mount = open_mount(), fd = 0, r;
+	int mount = cgroup_mount_open(O_RDONLY, NULL), fd = 0, r;
 
 	*ret_reason = "cgroup v2 is not mounted at /sys/fs/cgroup";
 	if (mount < 0)

@@ -207,6 +207,17 @@ static struct source *open_perf(const struct source_config *config)
 	return source;
 }
 
+/* One kind of core, on @cpus. */
+static struct source *started(const char *cpus)
+{
+	struct source *source;
+
+	put_pmu("arm_spe_0", "9\n", cpus);
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	return source;
+}
+
 /* ---- What the kernel does -------------------------------------------------- */
 
 static void ring_put(struct event *e, const void *record, size_t size)
@@ -458,9 +469,7 @@ static void test_around(void **state)
 	struct source *source;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
-	assert_int_equal(source->ops->start(source), 0);
+	source = started("0\n");
 	/* 5,000 records of 40 bytes are three times around the ring. */
 	for (u32 i = 0; i < 5000; i++) {
 		time += 1000;
@@ -486,9 +495,7 @@ static void test_truncated(void **state)
 	struct source *source;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
-	assert_int_equal(source->ops->start(source), 0);
+	source = started("0\n");
 	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, stopped);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].flags, WINDOW_TRUNCATED);
@@ -518,9 +525,7 @@ static void test_lost(void **state)
 	u64 time = now_ns();
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
-	assert_int_equal(source->ops->start(source), 0);
+	source = started("0\n");
 	/* The driver skips to where it may write: no loss. */
 	e->control->aux_head = 4096;
 	spu_writes(e, 0, 64, 0, time + 1);
@@ -535,7 +540,6 @@ static void test_lost(void **state)
 	source->ops->free(source);
 }
 
-/* What cannot be true is not walked: its bytes are lost, and it goes on. */
 /* The driver's own mistake where a CPU goes: PMBPTR is 0 before it is read. */
 static void test_nonsense(void **state)
 {
@@ -543,9 +547,7 @@ static void test_nonsense(void **state)
 	struct source *source;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
-	assert_int_equal(source->ops->start(source), 0);
+	source = started("0\n");
 	spu_writes(e, 0, 128, 0, now_ns());
 	tell(e, 128, 0ULL - 0x800008200080, 0, now_ns());
 	e->control->aux_head = 0ULL - 0x800008200000;
@@ -616,9 +618,7 @@ static void test_hotplug(void **state)
 	struct source *source;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0-1\n");
-	source = open_perf(&plain);
-	assert_int_equal(source->ops->start(source), 0);
+	source = started("0-1\n");
 	put_file(kernel.cpus, "online", "0\n");
 	spu_writes(e, 9, 64, 0, now_ns());
 	/* What it wrote before it went is not lost, whichever drain sees it. */
@@ -654,9 +654,7 @@ static void test_flush(void **state)
 	struct source *source;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
-	assert_int_equal(source->ops->start(source), 0);
+	source = started("0\n");
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(e->disables, 0);
 	for (int i = 0; i < 1000 && !e->disables; i++) {
@@ -696,9 +694,7 @@ static void test_stopped(void **state)
 	struct source *source;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
-	assert_int_equal(source->ops->start(source), 0);
+	source = started("0\n");
 	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, now_ns());
 	source->ops->stop(source);
 	assert_int_equal(drain(source), 0);
@@ -721,9 +717,7 @@ static void test_dead(void **state)
 	struct source *source;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
-	assert_int_equal(source->ops->start(source), 0);
+	source = started("0\n");
 	for (int i = 0; i < 6000 && !e->ran_ns; i++) {
 		usleep(10000);
 		assert_int_equal(drain(source), 0);
@@ -784,9 +778,7 @@ static void test_configure(void **state)
 	struct source *source;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
-	assert_int_equal(source->ops->start(source), 0);
+	source = started("0\n");
 	spu_writes(e, 1, 64, 0, now_ns());
 	slower.interval_ns = 4000000;
 	slower.filter_types = SPE_PMSFCR_LD;

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "elf-file.h"
+#include "image.h"
 #include "symbols.h"
 #include "vdso.h"
 
@@ -29,27 +30,6 @@ __asm__(".symver versioned_1, versioned@TEST_1");
 __attribute__((noinline, used)) static int versioned_1(void)
 {
 	return walk_the_line(1);
-}
-
-struct image {
-	u8 *bytes;
-	size_t size;
-};
-
-static struct image image_read(const char *path)
-{
-	struct image image;
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	image.size = (size_t)st.st_size;
-	image.bytes = malloc(image.size);
-	assert_non_null(image.bytes);
-	assert_int_equal(read(fd, image.bytes, image.size), st.st_size);
-	close(fd);
-	return image;
 }
 
 static const struct symbols_config waiting = { .wait_ms = WAIT };

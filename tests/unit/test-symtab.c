@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "elf-file.h"
+#include "image.h"
 #include "kallsyms.h"
 
 #include <fcntl.h>
@@ -14,27 +15,6 @@
 
 #define LIMIT	  (8ULL << 20)
 #define MUTATIONS 4000
-
-struct image {
-	u8 *bytes;
-	size_t size;
-};
-
-static struct image image_read(const char *path)
-{
-	struct image image;
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &st), 0);
-	image.size = (size_t)st.st_size;
-	image.bytes = malloc(image.size);
-	assert_non_null(image.bytes);
-	assert_int_equal(read(fd, image.bytes, image.size), st.st_size);
-	close(fd);
-	return image;
-}
 
 /* A file in memory that holds @size bytes of @bytes. */
 static int memory_file(const u8 *bytes, size_t size)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where cgroup v2 is mounted, alone or beside version 1. */
+#ifndef SPEPROF_CGROUP_MOUNT_H
+#define SPEPROF_CGROUP_MOUNT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stddef.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/** cgroup_mount_open() - its root, by open(2)'s @flags, or -ENOENT; @ret_path, if not NULL, is static */
+static inline int cgroup_mount_open(int flags, const char **ret_path)
+{
+	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		int fd = open(places[i], flags | O_DIRECTORY | O_CLOEXEC);
+		struct statfs fs;
+
+		if (fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC) {
+			if (ret_path)
+				*ret_path = places[i];
+			return fd;
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	return -ENOENT;
+}
+
+#endif

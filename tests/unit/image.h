@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A file's bytes, to be spoilt and loaded. */
+#ifndef SPEPROF_IMAGE_H
+#define SPEPROF_IMAGE_H
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "test.h"
+
+struct image {
+	u8 *bytes;
+	size_t size;
+};
+
+/* The caller's to free. */
+static struct image image_read(const char *path)
+{
+	struct image image;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	image.size = (size_t)st.st_size;
+	image.bytes = malloc(image.size);
+	assert_non_null(image.bytes);
+	assert_int_equal(read(fd, image.bytes, image.size), st.st_size);
+	close(fd);
+	return image;
+}
+
+#endif
