@@ -49,6 +49,7 @@ union argument {
 	struct speprof_session_config session_config;
 	struct speprof_sampling sampling;
 	struct speprof_cgroups cgroups;
+	struct speprof_tune tune;
 	struct speprof_ring_open ring_open;
 	struct speprof_advance advance;
 	struct speprof_ring_stats ring_stats;
@@ -421,10 +422,16 @@ static int session_run_cgroups(struct call *call)
 	return ret;
 }
 
+static int session_run_tune(struct call *call)
+{
+	return session_tune(call->object, &call->argument.tune);
+}
+
 static const struct command session_commands[] = {
 	COMMAND(SPEPROF_SESSION_SAMPLE, SHAPE_IN, speprof_sampling, reserved, session_run_sample),
 	COMMAND_NONE(SPEPROF_SESSION_START, session_run_start),
 	COMMAND_NONE(SPEPROF_SESSION_STOP, session_run_stop),
+	COMMAND(SPEPROF_SESSION_TUNE, SHAPE_IN, speprof_tune, throttle_bytes, session_run_tune),
 	COMMAND(SPEPROF_SESSION_CGROUPS, SHAPE_IN, speprof_cgroups, reserved, session_run_cgroups),
 	COMMAND(SPEPROF_RING_OPEN, SHAPE_OUT, speprof_ring_open, data_bytes, session_run_ring_open),
 };
@@ -447,6 +454,7 @@ static int session_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 	case SPEPROF_SESSION_START:
 	case SPEPROF_SESSION_STOP:
 	case SPEPROF_SESSION_CGROUPS:
+	case SPEPROF_SESSION_TUNE:
 		if (READ_ONCE(payload[1]) || argument != (unsigned long)argument)
 			return -EINVAL;
 		if (issue_flags & IO_URING_F_NONBLOCK)

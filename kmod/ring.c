@@ -304,7 +304,7 @@ static bool ring_affords(struct ring *ring, const struct closed *closed)
 	u32 interrupts = !!(closed->pmbsr & SPE_PMBSR_S);
 
 	ring->rest_until = throttle_charge(closed->end_ns, interrupts, closed->bytes,
-					   &ring->rest_cause);
+					   &ring->bound, &ring->rest_cause);
 	if (!ring->rest_until)
 		return true;
 	ring->count.throttles++;

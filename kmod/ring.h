@@ -18,6 +18,7 @@
 #include "backend.h"
 #include "flight.h"
 #include "program.h"
+#include "throttle.h"
 #include "window.h"
 
 /**
@@ -125,6 +126,7 @@ struct ring_gone {
  * @seen_event_tail: likewise
  * @seen_ns: when the reader last gave a sign, or had nothing to read
  *
+ * @bound: what it may cost the CPU; written under speprof_control
  * @published: head as readers may see it
  * @event_published: likewise of events
  * @tail_lock: innermost; protects the three below
@@ -173,6 +175,7 @@ struct ring {
 	struct hrtimer timer;
 	struct ring_count count;
 
+	struct throttle_bound bound;
 	u64 published;
 	u64 event_published;
 	raw_spinlock_t tail_lock;

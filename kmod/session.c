@@ -397,6 +397,19 @@ static void session_reprogram(struct session *session)
 	}
 }
 
+/* No CPU has a bound of its own any more. */
+static void session_unbind(struct session *session)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (!session->rings[cpu])
+			continue;
+		WRITE_ONCE(session->rings[cpu]->bound.interrupts, 0);
+		WRITE_ONCE(session->rings[cpu]->bound.bytes, 0);
+	}
+}
+
 int session_sample(struct session *session, const struct speprof_sampling *sampling)
 {
 	struct program *programs;
@@ -413,12 +426,54 @@ int session_sample(struct session *session, const struct speprof_sampling *sampl
 	ret = session_make_programs(session, sampling, programs);
 	if (!ret) {
 		swap(session->programs, programs);
+		session->sampling = *sampling;
+		session_unbind(session);
 		session->generation++;
 		if (session->state == SESSION_STARTED)
 			session_reprogram(session);
 	}
 	mutex_unlock(&speprof_control);
 	kfree(programs);
+	return ret;
+}
+
+/* Another interval is another program, of this CPU alone. */
+static int session_set_interval(struct session *session, struct ring *ring, u64 interval)
+{
+	struct speprof_sampling sampling = session->sampling;
+	struct program *mine = &session->programs[ring->cpu];
+	struct program program;
+	struct ring_call call = { .ring = ring, .program = mine };
+	int ret;
+
+	sampling.interval = interval;
+	ret = program_make(&sampling, &ring->config.spu, &program);
+	if (ret || program.interval == mine->interval)
+		return ret;
+	program.generation = ++session->generation;
+	*mine = program;
+	if (session->state == SESSION_STARTED)
+		speprof_cpu_call(ring->cpu, reprogram_here, &call);
+	return 0;
+}
+
+int session_tune(struct session *session, const struct speprof_tune *tune)
+{
+	struct ring *ring = session_ring(session, tune->cpu);
+	int ret = 0;
+
+	if (!ring)
+		return -ENOENT;
+	mutex_lock(&speprof_control);
+	if (!session->generation)
+		ret = -ENODATA;
+	else if (tune->interval)
+		ret = session_set_interval(session, ring, tune->interval);
+	if (!ret) {
+		WRITE_ONCE(ring->bound.interrupts, tune->throttle_interrupts);
+		WRITE_ONCE(ring->bound.bytes, tune->throttle_bytes);
+	}
+	mutex_unlock(&speprof_control);
 	return ret;
 }
 

@@ -33,6 +33,7 @@ enum session_state {
  * @link: to all others. Under speprof_control
  * @state: under speprof_control
  * @generation: of the last program; 0: there is none yet. Under speprof_control
+ * @sampling: of the last program, as it was asked for. Under speprof_control
  * @programs: what each ring's SPU is to sample, by CPU. Under speprof_control
  * @rings: by CPU; NULL where the CPU is not in the session. Constant
  */
@@ -46,6 +47,7 @@ struct session {
 	struct list_head link;
 	u32 generation;
 	enum session_state state;
+	struct speprof_sampling sampling;
 	struct program *programs;
 	struct ring *rings[];
 };
@@ -66,6 +68,9 @@ void session_put(struct session *session);
 
 /** session_sample() - set what is sampled, at once if started. -EPERM, program_make()'s errors */
 int session_sample(struct session *session, const struct speprof_sampling *sampling);
+
+/** session_tune() - one CPU's interval and bounds. -ENOENT, -ENODATA, program_make()'s errors */
+int session_tune(struct session *session, const struct speprof_tune *tune);
 
 /** session_start() - -ENODATA: nothing set to sample; -EBUSY: another is in its way; -ENOMEM */
 int session_start(struct session *session);

@@ -40,10 +40,11 @@ static DEFINE_PER_CPU(struct throttle, throttles);
 
 static bool is_over(u64 spent, u64 each_second)
 {
-	return each_second && spent > each_second / PERIODS_PER_SECOND;
+	return each_second && spent > div_u64(each_second, PERIODS_PER_SECOND);
 }
 
-u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, u32 *ret_cause)
+u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bound *bound,
+		    u32 *ret_cause)
 {
 	struct throttle *throttle = this_cpu_ptr(&throttles);
 
@@ -51,9 +52,11 @@ u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, u32 *ret_cause)
 		*throttle = (struct throttle){ .start = now };
 	throttle->interrupts += interrupts;
 	throttle->bytes += bytes;
-	if (is_over(throttle->interrupts, READ_ONCE(throttle_interrupts)))
+	if (is_over(throttle->interrupts, READ_ONCE(throttle_interrupts)) ||
+	    is_over(throttle->interrupts, READ_ONCE(bound->interrupts)))
 		*ret_cause = SPEPROF_THROTTLE_INTERRUPTS;
-	else if (is_over(throttle->bytes, READ_ONCE(throttle_bytes)))
+	else if (is_over(throttle->bytes, READ_ONCE(throttle_bytes)) ||
+		 is_over(throttle->bytes, READ_ONCE(bound->bytes)))
 		*ret_cause = SPEPROF_THROTTLE_BYTES;
 	else
 		return 0;

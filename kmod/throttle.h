@@ -8,14 +8,25 @@
 #include <linux/types.h>
 
 /**
+ * struct throttle_bound - beside the module's parameters; 0: no more than those
+ * @interrupts, @bytes: of a CPU, in a second
+ */
+struct throttle_bound {
+	u64 interrupts;
+	u64 bytes;
+};
+
+/**
  * throttle_charge() - account for a window that this CPU closed; interrupts off
  * @now: CLOCK_MONOTONIC
  * @interrupts: SPU interrupts that it took
  * @bytes: that the SPU wrote
+ * @bound: of whom it was for; may be written to meanwhile
  * @ret_cause: SPEPROF_THROTTLE_*, if the CPU has to rest
  *
  * Return: when it may sample again; 0: at once.
  */
-u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, u32 *ret_cause);
+u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bound *bound,
+		    u32 *ret_cause);
 
 #endif

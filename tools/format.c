@@ -250,6 +250,29 @@ static void header_memory(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
+/* How often, what that costs, and whom that holds back. */
+static void header_interval(struct flow *flow, const struct view_header *header)
+{
+	char text[160];
+
+	if (!header->interval_ns || header_recorded(header))
+		return;
+	snprintf(text, sizeof(text), "interval %.2f ms", (double)header->interval_ns / 1e6);
+	flow_item(flow, TERM_PLAIN, text);
+	if (header->cpus_held) {
+		snprintf(text, sizeof(text), "%u CPU%s held back, to %.2f ms at most",
+			 header->cpus_held, header->cpus_held == 1 ? "" : "s",
+			 (double)header->interval_longest_ns / 1e6);
+		flow_item(flow, TERM_WARN, text);
+	}
+	if (header->overhead) {
+		snprintf(text, sizeof(text), "overhead %.3f %% of %.3f %%",
+			 (double)header->overhead_cost / 1000, (double)header->overhead / 1000);
+		flow_item(flow, TERM_PLAIN, text);
+	}
+	flow_end(flow);
+}
+
 void format_header(FILE *out, const struct view_header *header, const struct format *format)
 {
 	struct flow flow = { .out = out, .format = format };
@@ -267,6 +290,7 @@ void format_status(FILE *out, const struct view_header *header, const struct for
 	header_ledgers(&flow, header);
 	header_trouble(&flow, header);
 	header_config(&flow, header);
+	header_interval(&flow, header);
 	header_memory(&flow, header);
 	header_source(&flow, header);
 	header_tasks(&flow, header);

@@ -112,6 +112,11 @@ static json_object *header_json(const struct view_header *h)
 	add(json, "blind_ns", h->blind_ns);
 	add(json, "interval_ns", h->interval_ns);
 	if (live) {
+		add(json, "interval_longest_ns", h->interval_longest_ns);
+		add(json, "cpus_held", h->cpus_held);
+		/* In thousandths of a percent. */
+		add(json, "overhead", h->overhead);
+		add(json, "overhead_cost", h->overhead_cost);
 		add(json, "cost_ns", h->cost_ns);
 		add(json, "memory_bytes", h->memory);
 		add(json, "memory_locked_bytes", h->memory_locked);

@@ -88,7 +88,7 @@ struct metrics_tally {
  *	and not a restart
  * @age_ns: for how long it has sampled in this epoch
  * @backend: &enum backend; whoever exports must not export what an emulated SPU modelled
- * @interval_ns: in force
+ * @interval_ns: in force, the mean of all CPUs
  * @written: UINT64_MAX where the SPU does not count its records
  * @bytes: = @decoded + @padding + @suspect + @dropped; @lost come on top
  * @enabled_ns: = armed + the sum of @blind_ns, all over CPUs

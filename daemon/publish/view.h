@@ -131,6 +131,10 @@ const char *memory_share_name(enum memory_share share);
  * @evicted: samples whose location was evicted from the bounded tables
  * @cost_ns: CPU time of the daemon; what sampling costs in the kernel is not in it
  * @memory: resident bytes of the daemon
+ * @interval_ns: between samples of a CPU that is not held back
+ * @interval_longest_ns, @interval_mean_ns: of all CPUs
+ * @cpus_held: how many have a longer one, for what they cost
+ * @overhead, @overhead_cost: what sampling may cost, and does, of 100,000 parts of the machine; 0: no bound
  * @memory_locked: bytes of rings and maps in the kernel's memory, which may be in @memory too
  * @memory_budget: what all that may grow was sized for, 0 if nothing was
  * @memory_share: what each may take of that, by &enum memory_share
@@ -152,6 +156,11 @@ struct view_header {
 	u64 enabled_ns;
 	u64 blind_ns;
 	u64 interval_ns;
+	u64 interval_longest_ns;
+	u64 interval_mean_ns;
+	u64 overhead_cost;
+	u32 overhead;
+	u32 cpus_held;
 	u64 records;
 	u64 bytes;
 	u64 decoded;

@@ -98,6 +98,12 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 		return sd_bus_message_append(reply, "y", facts.cpu.pmsver);
 	if (!strcmp(property, "Backend"))
 		return sd_bus_message_append(reply, "s", bus_backend_name(facts.backend));
+	if (!strcmp(property, "IntervalNSec"))
+		return sd_bus_message_append(reply, "t", facts.cpu.interval_ns);
+	if (!strcmp(property, "ThrottleInterrupts"))
+		return sd_bus_message_append(reply, "t", facts.cpu.throttle_interrupts);
+	if (!strcmp(property, "ThrottleBytes"))
+		return sd_bus_message_append(reply, "t", facts.cpu.throttle_bytes);
 	if (!strcmp(property, "IntervalMin"))
 		return sd_bus_message_append(reply, "t", facts.cpu.interval_min);
 	return sd_bus_message_append(reply, "s", facts.cpu.state);
@@ -211,6 +217,9 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_PROPERTY("PMSVer", "y", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("IntervalMin", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("IntervalNSec", "t", get_property, 0, 0),
+	SD_BUS_PROPERTY("ThrottleInterrupts", "t", get_property, 0, 0),
+	SD_BUS_PROPERTY("ThrottleBytes", "t", get_property, 0, 0),
 	SD_BUS_PROPERTY("State", "s", get_property, 0, 0),
 	SD_BUS_VTABLE_END,
 };

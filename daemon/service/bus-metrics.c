@@ -27,7 +27,7 @@ static void fill_machine(const struct worker_state *state, const struct session 
 	m->running = header.running;
 	m->cpus = header.cpus;
 	m->cpus_stopped = header.cpus_stopped;
-	m->interval_ns = header.interval_ns;
+	m->interval_ns = header.interval_mean_ns;
 	m->threads_evicted = stats.threads_evicted;
 	m->processes_evicted = stats.processes_evicted;
 	m->containers_evicted = stats.containers_evicted;

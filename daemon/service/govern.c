@@ -30,11 +30,15 @@ int govern_new(u32 cpus, struct govern **ret_govern)
 	g->before = calloc(cpus, sizeof(*g->before));
 	g->now = calloc(cpus, sizeof(*g->now));
 	g->costs = calloc(cpus, sizeof(*g->costs));
-	governor_init(&g->governor, &off);
-	if (!g->before || !g->now || !g->costs) {
+	g->scales = calloc(cpus, sizeof(*g->scales));
+	g->tuned = calloc(cpus, sizeof(*g->tuned));
+	if (!g->before || !g->now || !g->costs || !g->scales || !g->tuned) {
 		govern_free(g);
 		return -ENOMEM;
 	}
+	governor_init(&g->governor, &off, g->scales, cpus);
+	for (u32 i = 0; i < cpus; i++)
+		g->tuned[i] = (struct source_tune){ .cpu = i, .scale = SOURCE_TUNE_ONE };
 	*ret_govern = g;
 	return 0;
 }
@@ -45,6 +49,8 @@ struct govern *govern_free(struct govern *govern)
 		free(govern->before);
 		free(govern->now);
 		free(govern->costs);
+		free(govern->scales);
+		free(govern->tuned);
 		free(govern);
 	}
 	return NULL;
@@ -74,16 +80,21 @@ static void read_handling(struct govern *g, const struct source *source)
 {
 	u32 n = source->ops->costs ? source->ops->costs(source, g->costs, g->cpus) : 0;
 
-	for (u32 i = 0; i < n; i++)
-		if (g->costs[i].cpu < g->cpus)
-			g->now[g->costs[i].cpu].handling_ns = g->costs[i].handling_ns;
+	for (u32 i = 0; i < n; i++) {
+		const struct source_cost *cost = &g->costs[i];
+
+		if (cost->cpu >= g->cpus)
+			continue;
+		g->now[cost->cpu].handling_ns = cost->handling_ns;
+		g->now[cost->cpu].interrupts = cost->interrupts;
+	}
 }
 
 static void begin(struct govern *g, u64 now)
 {
 	memcpy(g->before, g->now, g->cpus * sizeof(*g->before));
 	for (u32 i = 0; i < g->cpus; i++)
-		g->now[i].samples = 0;
+		g->now[i].samples = g->now[i].bytes = 0;
 	g->began_ns = now;
 	g->began_cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	g->next_ns = now + PERIOD_NS;
@@ -100,57 +111,126 @@ static void differ(const struct govern *g, struct governor_cpu *ret)
 			.handling_ns = b->handling_ns > a->handling_ns ?
 					       b->handling_ns - a->handling_ns :
 					       0,
+			.interrupts = b->interrupts > a->interrupts ? b->interrupts - a->interrupts :
+								      0,
 			.samples = b->samples,
+			.bytes = b->bytes,
 		};
 	}
 }
 
-static void tell(const struct govern *g, u64 interval, u64 before)
+static u64 longest(const struct govern *g)
+{
+	u64 most = governor_interval(&g->governor);
+
+	for (u32 i = 0; i < g->cpus; i++)
+		if (governor_interval_of(&g->governor, i) > most)
+			most = governor_interval_of(&g->governor, i);
+	return most;
+}
+
+/* Of all CPUs but those that are held back; of a source that has but one, what the dearest has. */
+static u64 base_interval(const struct govern *g)
+{
+	return g->single ? longest(g) : governor_interval(&g->governor);
+}
+
+/* @before: of the CPUs that cost little; @held: how many did not before */
+static void tell(const struct govern *g, u64 before, u32 held)
 {
 	char interval_field[64], cost[64], rate[64];
 	const char *const fields[] = { interval_field, cost, rate, NULL };
 	unsigned int share = (unsigned int)(g->governor.cost * 100 / (GOVERNOR_WHOLE / 100));
+	u64 interval = governor_interval(&g->governor), most = longest(g);
 
 	snprintf(interval_field, sizeof(interval_field), "SPEPROF_INTERVAL_NSEC=%llu",
-		 (unsigned long long)interval);
+		 (unsigned long long)most);
 	snprintf(cost, sizeof(cost), "SPEPROF_COST_PERCENT=%u.%02u", share / 100, share % 100);
 	snprintf(rate, sizeof(rate), "SPEPROF_SAMPLES_PER_SECOND=%llu",
 		 (unsigned long long)g->governor.rate);
 	if (g->why == GOVERNOR_OVERHEAD)
 		log_tell(LOG_INFO, LOG_ID_INTERVAL, fields,
-			 "interval of %llu ns instead of %llu: sampling costs %u.%02u %% of the "
-			 "machine, "
-			 "Overhead= allows %u.%02u %%",
-			 (unsigned long long)interval, (unsigned long long)before, share / 100,
-			 share % 100, g->governor.config.overhead / 1000,
-			 g->governor.config.overhead / 10 % 100);
+			 "%u CPUs instead of %u are held back, by up to %llu ns instead of %llu: "
+			 "sampling costs %u.%02u %% of the machine, Overhead= allows %u.%02u %%",
+			 governor_held(&g->governor), held, (unsigned long long)most,
+			 (unsigned long long)interval, share / 100, share % 100,
+			 g->governor.config.overhead / 1000, g->governor.config.overhead / 10 % 100);
 	else
 		log_tell(LOG_INFO, LOG_ID_INTERVAL, fields,
 			 "interval of %llu ns instead of %llu: the busiest CPU brought %llu "
-			 "samples a "
-			 "second, %llu are asked for",
+			 "samples a second, %llu are asked for",
 			 (unsigned long long)interval, (unsigned long long)before,
 			 (unsigned long long)g->governor.rate,
 			 1000000000ULL / g->governor.config.nominal_ns);
 }
 
-static void apply(struct worker_state *state, struct session *machine, enum governor_why why)
+/* One that cannot follow is not asked again. */
+static void give_up(struct govern *g, const char *reason)
+{
+	log_line(LOG_WARNING, "the interval stays as it is: %s", reason);
+	g->governor.config.overhead = 0;
+	g->governor.config.rate = false;
+}
+
+static void apply_base(struct worker_state *state, const struct session *machine)
 {
 	struct govern *g = state->govern;
-	u64 before = machine->feed->sampling.interval_ns;
-	struct worker_change change = { .interval_ns = governor_interval(&g->governor) };
-	int r = worker_change(state, &change);
+	struct worker_change change = { .interval_ns = base_interval(g) };
+	int r;
 
-	if (r < 0) {
-		/* One that cannot follow is not asked again. */
-		log_line(LOG_WARNING, "the interval stays as it is: %s",
-			 change.reason ? change.reason : strerror(-r));
-		g->governor.config.overhead = 0;
-		g->governor.config.rate = false;
+	if (machine->feed->sampling.interval_ns == change.interval_ns)
 		return;
+	r = worker_change(state, &change);
+	if (r < 0)
+		give_up(g, change.reason ? change.reason : strerror(-r));
+}
+
+static bool same_tune(const struct source_tune *a, const struct source_tune *b)
+{
+	return a->scale == b->scale && a->interrupts == b->interrupts && a->bytes == b->bytes;
+}
+
+/* -EOPNOTSUPP: one interval is all that the source has. */
+static int apply_tunes(struct govern *g, struct source *source)
+{
+	int r = source->ops->tune ? 0 : -EOPNOTSUPP;
+
+	for (u32 i = 0; i < g->cpus && r >= 0; i++) {
+		const struct source_tune tune = {
+			.scale = g->scales[i].scale,
+			.interrupts = g->scales[i].interrupts,
+			.bytes = g->scales[i].bytes,
+			.cpu = i,
+		};
+
+		if (same_tune(&tune, &g->tuned[i]))
+			continue;
+		r = source->ops->tune(source, &tune);
+		if (r >= 0)
+			g->tuned[i] = tune;
+		/* Without an SPU, or gone: it has no samples either. */
+		if (r == -ENOENT)
+			r = 0;
 	}
-	g->why = why;
-	tell(g, change.interval_ns, before);
+	return r;
+}
+
+/* Intervals and bounds as the governor has them, to where they differ from what is in force. */
+static void apply(struct worker_state *state, struct session *machine)
+{
+	struct govern *g = state->govern;
+	int r;
+
+	/* What was sampled before has the interval of before. */
+	if (!g->single) {
+		worker_drain(state, machine);
+		r = apply_tunes(g, machine->feed->source);
+		if (r == -EOPNOTSUPP)
+			g->single = g->governor.config.single = true;
+		else if (r < 0)
+			give_up(g, strerror(-r));
+	}
+	apply_base(state, machine);
 }
 
 int govern_set(struct worker_state *state, void *arg)
@@ -163,7 +243,9 @@ int govern_set(struct worker_state *state, void *arg)
 	/* An emulated SPU has one operation in a nanosecond. */
 	config.rate &= machine->feed->source->backend == BACKEND_HARDWARE;
 	config.filtered = machine->rule->filter != NULL;
+	config.single = state->govern->single;
 	governor_change(&state->govern->governor, &config);
+	apply(state, worker_session(state, NULL));
 	return 0;
 }
 
@@ -173,8 +255,26 @@ static void follow(struct govern *g, u64 interval)
 	struct governor_config config = g->governor.config;
 
 	config.nominal_ns = interval;
-	governor_init(&g->governor, &config);
+	governor_init(&g->governor, &config, g->scales, g->cpus);
 	g->why = GOVERNOR_STAYS;
+}
+
+/* A period is over, in which CPUs did @grown. */
+static void step(struct worker_state *state, struct session *machine,
+		 const struct governor_cpu *grown, u64 now)
+{
+	struct govern *g = state->govern;
+	u64 before = governor_interval(&g->governor);
+	u32 held = governor_held(&g->governor);
+	enum governor_why why;
+
+	why = governor_step(&g->governor, grown, now_ns(CLOCK_PROCESS_CPUTIME_ID) - g->began_cpu_ns,
+			    now - g->began_ns);
+	apply(state, machine);
+	if (why == GOVERNOR_STAYS || base_interval(g) != machine->feed->sampling.interval_ns)
+		return;
+	g->why = why;
+	tell(g, before, held);
 }
 
 void govern_tick(struct worker_state *state, u64 now)
@@ -182,45 +282,62 @@ void govern_tick(struct worker_state *state, u64 now)
 	struct session *machine = worker_session(state, NULL);
 	struct govern *g = state->govern;
 	struct governor_cpu *grown;
-	enum governor_why why;
-	u64 interval;
 
 	if (!g || !machine || !machine->running || now < g->next_ns)
 		return;
 	read_busy(g);
 	read_handling(g, machine->feed->source);
 	grown = g->next_ns ? calloc(g->cpus, sizeof(*grown)) : NULL;
-	interval = governor_interval(&g->governor);
-	if (machine->feed->sampling.interval_ns != interval) {
+	if (machine->feed->sampling.interval_ns != base_interval(g)) {
 		follow(g, machine->feed->sampling.interval_ns);
+		apply(state, machine);
 	} else if (grown) {
 		differ(g, grown);
-		why = governor_step(&g->governor, grown, g->cpus,
-				    now_ns(CLOCK_PROCESS_CPUTIME_ID) - g->began_cpu_ns,
-				    now - g->began_ns);
-		if (why != GOVERNOR_STAYS)
-			apply(state, machine, why);
+		step(state, machine, grown, now);
 	}
 	free(grown);
 	begin(g, now);
+}
+
+void govern_header(const struct worker_state *state, struct view_header *header)
+{
+	const struct govern *g = state->govern;
+	u64 scales = 0, most = GOVERNOR_ONE;
+
+	header->interval_longest_ns = header->interval_mean_ns = header->interval_ns;
+	if (!g)
+		return;
+	header->overhead = g->governor.config.overhead;
+	header->overhead_cost = g->governor.cost;
+	header->cpus_held = governor_held(&g->governor);
+	/* Then the source's one interval has the scale in it. */
+	if (g->single || !g->cpus)
+		return;
+	for (u32 i = 0; i < g->cpus; i++) {
+		scales += g->scales[i].scale;
+		most = g->scales[i].scale > most ? g->scales[i].scale : most;
+	}
+	header->interval_longest_ns = header->interval_ns * most / GOVERNOR_ONE;
+	header->interval_mean_ns = header->interval_ns * (scales / g->cpus) / GOVERNOR_ONE;
 }
 
 void govern_describe(const struct worker_state *state, char *ret, size_t size)
 {
 	const struct govern *g = state->govern;
 	unsigned int share;
+	u32 held;
 
 	*ret = 0;
-	if (!g ||
-	    (g->governor.rate_scale == GOVERNOR_ONE && g->governor.cost_scale == GOVERNOR_ONE))
+	if (!g)
 		return;
-	if (g->governor.cost_scale == GOVERNOR_ONE) {
+	held = governor_held(&g->governor);
+	if (!held && g->governor.rate_scale != GOVERNOR_ONE)
 		snprintf(ret, size, " Interval %llu ns, by the true rate.",
 			 (unsigned long long)governor_interval(&g->governor));
+	if (!held)
 		return;
-	}
 	share = (unsigned int)(g->governor.config.overhead / 10);
-	snprintf(ret, size, " Interval %llu ns, held back%s by Overhead=%u.%02u %%.",
+	snprintf(ret, size, " Interval %llu to %llu ns, %u CPUs held back%s by Overhead=%u.%02u %%.",
 		 (unsigned long long)governor_interval(&g->governor),
-		 g->governor.exhausted ? " as far as it goes" : "", share / 100, share % 100);
+		 (unsigned long long)longest(g), held, g->governor.exhausted ? " as far as it goes" : "", share / 100, share % 100);
 }

@@ -15,7 +15,9 @@
  * @next_ns: when the period ends, CLOCK_MONOTONIC
  * @began_ns, @began_cpu_ns: when it began, and CPU time of this process then
  * @cpus: entries of the arrays, by number of CPU
- * @before: totals at the beginning of the period; @samples there are of the period
+ * @before, @now: totals at the beginning of the period and now; samples and bytes are of it
+ * @tuned: by CPU, what its source was told
+ * @single: the source has one interval for all
  * @why: of the last change
  */
 struct govern {
@@ -27,8 +29,10 @@ struct govern {
 	struct governor_cpu *before;
 	struct governor_cpu *now;
 	struct source_cost *costs;
+	struct governor_scale *scales;
+	struct source_tune *tuned;
 	enum governor_why why;
-	bool told_exhausted;
+	bool single;
 };
 
 /** govern_new() - of a machine whose CPUs have numbers below @cpus */
@@ -36,10 +40,12 @@ int govern_new(u32 cpus, struct govern **ret_govern);
 struct govern *govern_free(struct govern *govern);
 
 /** govern_window() - a window of the machine's session had so many samples */
-static inline void govern_window(struct govern *govern, u32 cpu, u64 samples)
+static inline void govern_window(struct govern *govern, u32 cpu, u64 samples, u64 bytes)
 {
-	if (govern && cpu < govern->cpus)
-		govern->now[cpu].samples += samples;
+	if (!govern || cpu >= govern->cpus)
+		return;
+	govern->now[cpu].samples += samples;
+	govern->now[cpu].bytes += bytes;
 }
 
 /** govern_set() - by what; for worker_call(), struct governor_config; the interval is the caller's */
@@ -47,6 +53,9 @@ int govern_set(struct worker_state *state, void *arg);
 
 /** govern_tick() - at the end of a period, have the machine's session sample as it should */
 void govern_tick(struct worker_state *state, u64 now_ns);
+
+/** govern_header() - what was chosen, and what sampling costs; once @header says the interval */
+void govern_header(const struct worker_state *state, struct view_header *header);
 
 /** govern_describe() - for people, why the interval is what it is; "" where it is as asked for */
 void govern_describe(const struct worker_state *state, char *ret, size_t size);

@@ -27,48 +27,81 @@
 /* What one CPU may spend, in budgets: a hot one must not pay for idle ones. */
 #define CPU_BUDGETS 4
 
+/*
+ * The throttle is for what is faster than a period: twice what a CPU may spend. It looks at a
+ * tenth of a second, in which some windows may come at once.
+ */
+#define BOUND_SLACK	 2
+#define INTERRUPTS_LEAST 128
+#define BYTES_LEAST	 (2ULL << 20)
+
 static u64 clamp(u64 value, u64 least, u64 most)
 {
 	return value < least ? least : value > most ? most : value;
 }
 
-void governor_init(struct governor *governor, const struct governor_config *config)
+void governor_init(struct governor *governor, const struct governor_config *config,
+		   struct governor_scale *cpu, u32 cpus)
 {
 	*governor = (struct governor){
 		.config = *config,
 		.rate_scale = GOVERNOR_ONE,
-		.cost_scale = GOVERNOR_ONE,
+		.cpu = cpu,
+		.cpus = cpus,
 	};
+	for (u32 i = 0; i < cpus; i++)
+		cpu[i] = (struct governor_scale){ .scale = GOVERNOR_ONE };
 }
 
 void governor_change(struct governor *governor, const struct governor_config *config)
 {
-	if (!config->overhead || config->nominal_ns != governor->config.nominal_ns)
-		governor->cost_scale = GOVERNOR_ONE;
+	bool anew = !config->overhead || config->nominal_ns != governor->config.nominal_ns;
+
+	for (u32 i = 0; i < governor->cpus; i++) {
+		governor->cpu[i].cheap = 0;
+		if (anew)
+			governor->cpu[i].scale = GOVERNOR_ONE;
+		if (!config->overhead)
+			governor->cpu[i].interrupts = governor->cpu[i].bytes = 0;
+	}
 	if (!config->rate)
 		governor->rate_scale = GOVERNOR_ONE;
 	governor->config = *config;
 	governor->off = 0;
-	governor->cheap = 0;
 	governor->exhausted = false;
 }
 
 u64 governor_interval(const struct governor *governor)
 {
-	/* Below 2^30 * 2^16 * 2^16. */
-	return governor->config.nominal_ns * governor->rate_scale / GOVERNOR_ONE *
-	       governor->cost_scale / GOVERNOR_ONE;
+	return governor->config.nominal_ns * governor->rate_scale / GOVERNOR_ONE;
 }
 
-/* The busiest CPU's: the setting is an upper bound for each. */
-static u64 rate_of(const struct governor_cpu *cpu, u32 cpus, u64 period_ns)
+u64 governor_interval_of(const struct governor *governor, u32 cpu)
+{
+	/* Below 2^30 * 2^16 * 2^16. */
+	return governor_interval(governor) * governor->cpu[cpu].scale / GOVERNOR_ONE;
+}
+
+u32 governor_held(const struct governor *governor)
+{
+	u32 held = 0;
+
+	for (u32 i = 0; i < governor->cpus; i++)
+		held += governor->cpu[i].scale > GOVERNOR_ONE;
+	return held;
+}
+
+/* The busiest CPU's: the setting is an upper bound for each. What is held back counts as if not. */
+static u64 rate_of(const struct governor *g, const struct governor_cpu *cpu, u64 period_ns)
 {
 	u64 most = 0, rate;
 
-	for (u32 i = 0; i < cpus; i++) {
-		if (cpu[i].busy_ns < period_ns / BUSY_PARTS || cpu[i].samples < SAMPLES_MOST)
+	for (u32 i = 0; i < g->cpus; i++) {
+		u64 samples = cpu[i].samples * g->cpu[i].scale / GOVERNOR_ONE;
+
+		if (cpu[i].busy_ns < period_ns / BUSY_PARTS || samples < SAMPLES_MOST)
 			continue;
-		rate = cpu[i].samples * 1000000ULL / (cpu[i].busy_ns / 1000);
+		rate = samples * 1000000ULL / (cpu[i].busy_ns / 1000);
 		if (rate > most)
 			most = rate;
 	}
@@ -77,8 +110,7 @@ static u64 rate_of(const struct governor_cpu *cpu, u32 cpus, u64 period_ns)
 
 static bool rate_step(struct governor *g)
 {
-	/* What the other loop holds back is not to be made good here. */
-	u64 target = 1000000000ULL * GOVERNOR_ONE / (g->config.nominal_ns * g->cost_scale);
+	u64 target = 1000000000ULL / g->config.nominal_ns;
 	u64 least = g->config.filtered ? GOVERNOR_ONE : RATE_LEAST, scale;
 
 	if (!g->config.rate || !g->rate || !target)
@@ -100,55 +132,149 @@ static bool rate_step(struct governor *g)
 	return true;
 }
 
-/* The machine's share, or the dearest CPU's as far as it counts more. */
-static u64 cost_of(const struct governor_cpu *cpu, u32 cpus, u64 daemon_ns, u64 period_ns)
+static u64 power_above(u64 n)
 {
-	u64 sum = daemon_ns, most = 0, machine;
+	u64 power = 1;
 
-	for (u32 i = 0; i < cpus; i++) {
-		sum += cpu[i].handling_ns;
-		if (cpu[i].handling_ns > most)
-			most = cpu[i].handling_ns;
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
+/* What a CPU may come to in a second: powers of two, so that they stay as they are, mostly. */
+static void bound(const struct governor *g, struct governor_scale *s, const struct governor_cpu *cpu,
+		  u64 cost_ns)
+{
+	u64 allowed = 1000000000ULL / GOVERNOR_WHOLE * g->config.overhead * CPU_BUDGETS * BOUND_SLACK;
+	u64 n;
+
+	if (!g->config.overhead)
+		return;
+	if (cpu->interrupts && cpu->handling_ns) {
+		n = allowed * cpu->interrupts / cpu->handling_ns;
+		s->interrupts = power_above(clamp(n, INTERRUPTS_LEAST, UINT32_MAX));
 	}
-	machine = sum * GOVERNOR_WHOLE / (period_ns * (cpus ? cpus : 1));
-	most = most * GOVERNOR_WHOLE / period_ns / CPU_BUDGETS;
-	return machine > most ? machine : most;
+	if (cpu->bytes && cost_ns) {
+		n = allowed / 1000 * cpu->bytes / (cost_ns / 1000 + 1);
+		s->bytes = power_above(clamp(n, BYTES_LEAST, 1ULL << 40));
+	}
+}
+
+/* Of each CPU: its own, and of the daemon's what its bytes are of all; smoothed. */
+static void measure(struct governor *g, const struct governor_cpu *cpu, u64 daemon_ns, u64 period_ns)
+{
+	u64 bytes = 0, sum = 0;
+
+	for (u32 i = 0; i < g->cpus; i++)
+		bytes += cpu[i].bytes;
+	for (u32 i = 0; i < g->cpus; i++) {
+		/* In parts of 2^16, as bytes of many CPUs times ns run over. */
+		u64 part = bytes ? (cpu[i].bytes << 16) / bytes : (1 << 16) / g->cpus;
+		u64 ns = cpu[i].handling_ns + daemon_ns * part / (1 << 16);
+		struct governor_scale *s = &g->cpu[i];
+		u64 cost = ns * GOVERNOR_WHOLE / period_ns;
+
+		s->cost = s->cost ? (2 * s->cost + cost) / 3 : cost;
+		bound(g, s, &cpu[i], ns);
+		sum += s->cost;
+	}
+	g->cost = g->cpus ? sum / g->cpus : 0;
+}
+
+/* What it would cost at the interval that was asked for. */
+static u64 demand(const struct governor_scale *s)
+{
+	return s->cost * s->scale / GOVERNOR_ONE;
+}
+
+/*
+ * The most that any CPU is to spend, so that all of them together spend what the machine may:
+ * who needs less leaves the rest to the others.
+ */
+static u64 level(const struct governor *g)
+{
+	u64 whole = (u64)g->config.overhead * g->cpus * AIM_PERCENT / 100;
+	u64 most = (u64)g->config.overhead * CPU_BUDGETS * AIM_PERCENT / 100;
+	u64 at = whole / g->cpus, before = 0;
+
+	while (at != before && at < most) {
+		u64 left = whole;
+		u32 others = 0;
+
+		before = at;
+		for (u32 i = 0; i < g->cpus; i++) {
+			if (demand(&g->cpu[i]) > at)
+				others++;
+			else
+				left -= demand(&g->cpu[i]);
+		}
+		if (!others)
+			return most;
+		at = left / others;
+	}
+	return clamp(at, 1, most);
+}
+
+static bool scale_step(const struct governor *g, struct governor_scale *s, u64 at)
+{
+	u64 budget = g->config.overhead, before = s->scale, target, scale = before;
+
+	target = clamp(GOVERNOR_ONE * demand(s) / at, GOVERNOR_ONE, COST_MOST);
+	if (target > scale && (g->cost > budget || s->cost > budget * CPU_BUDGETS)) {
+		s->cheap = 0;
+		scale = clamp(target, scale, scale * STEP);
+	} else if (target * AIM_PERCENT < scale * CHEAP_PERCENT) {
+		if (++s->cheap < CHEAP_PERIODS)
+			return false;
+		s->cheap = 0;
+		scale = clamp(target, scale / STEP, scale);
+	} else {
+		s->cheap = 0;
+	}
+	if (scale == before)
+		return false;
+	/* What is smoothed was of another interval. */
+	s->cost = s->cost * before / scale;
+	s->scale = scale;
+	return true;
+}
+
+/* One interval for all: the dearest CPU's. */
+static void level_scales(struct governor *g)
+{
+	u64 most = GOVERNOR_ONE;
+
+	for (u32 i = 0; i < g->cpus; i++)
+		most = g->cpu[i].scale > most ? g->cpu[i].scale : most;
+	for (u32 i = 0; i < g->cpus; i++) {
+		g->cpu[i].cost = g->cpu[i].cost * g->cpu[i].scale / most;
+		g->cpu[i].scale = most;
+	}
 }
 
 static bool cost_step(struct governor *g)
 {
-	u64 budget = g->config.overhead, scale = g->cost_scale;
+	bool changed = false;
+	u64 at;
 
-	if (!budget)
+	g->exhausted = false;
+	if (!g->config.overhead || !g->cpus)
 		return false;
-	if (g->cost > budget) {
-		g->cheap = 0;
-		scale = clamp(scale * g->cost * 100 / (budget * AIM_PERCENT), scale, scale * STEP);
-	} else if (scale > GOVERNOR_ONE && g->cost * 100 < budget * CHEAP_PERCENT) {
-		if (++g->cheap < CHEAP_PERIODS)
-			return false;
-		g->cheap = 0;
-		scale = clamp(scale * g->cost * 100 / (budget * AIM_PERCENT), scale / STEP, scale);
-	} else {
-		g->cheap = 0;
+	at = level(g);
+	for (u32 i = 0; i < g->cpus; i++) {
+		changed |= scale_step(g, &g->cpu[i], at);
+		g->exhausted |= g->cpu[i].scale == COST_MOST && g->cost > g->config.overhead;
 	}
-	scale = clamp(scale, GOVERNOR_ONE, COST_MOST);
-	g->exhausted = scale == COST_MOST && g->cost > budget;
-	if (scale == g->cost_scale)
-		return false;
-	/* What is smoothed was of another interval. */
-	g->cost = g->cost * g->cost_scale / scale;
-	g->cost_scale = scale;
-	return true;
+	if (changed && g->config.single)
+		level_scales(g);
+	return changed;
 }
 
-enum governor_why governor_step(struct governor *governor, const struct governor_cpu *cpu, u32 cpus,
+enum governor_why governor_step(struct governor *governor, const struct governor_cpu *cpu,
 				u64 daemon_ns, u64 period_ns)
 {
-	u64 cost = cost_of(cpu, cpus, daemon_ns, period_ns);
-
-	governor->cost = governor->cost ? (2 * governor->cost + cost) / 3 : cost;
-	governor->rate = rate_of(cpu, cpus, period_ns);
+	measure(governor, cpu, daemon_ns, period_ns);
+	governor->rate = rate_of(governor, cpu, period_ns);
 	if (cost_step(governor)) {
 		governor->off = 0;
 		return GOVERNOR_OVERHEAD;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * How often to sample: two loops over the interval. The true rate of samples is brought to
- * what SamplesPerSecond= asks for, and what sampling costs below what Overhead= allows.
- * Figures come in, an interval goes out; clocks and sources are the caller's.
+ * what SamplesPerSecond= asks for, on all CPUs alike, and what sampling costs below what
+ * Overhead= allows, by CPU: who costs little pays for nobody else.
+ * Figures come in, intervals go out; clocks and sources are the caller's.
  */
 #ifndef SPEPROF_GOVERNOR_H
 #define SPEPROF_GOVERNOR_H
@@ -19,24 +20,45 @@
  * @rate: close the loop over the rate: an interval counts operations, and how many a
  *	nanosecond has is not known (hardware)
  * @filtered: the SPU leaves out some of what it samples: a low rate says nothing
+ * @single: all CPUs have the interval of the dearest, as the source has but one
  */
 struct governor_config {
 	u64 nominal_ns;
 	u32 overhead;
 	bool rate;
 	bool filtered;
+	bool single;
 };
 
 /**
  * struct governor_cpu - what a CPU did in a period
  * @busy_ns: not idle
  * @handling_ns: spent on its SPU: interrupts, switches
+ * @interrupts: of its SPU
  * @samples: taken
+ * @bytes: of them, by which it shares in what the daemon costs
  */
 struct governor_cpu {
 	u64 busy_ns;
 	u64 handling_ns;
+	u64 interrupts;
 	u64 samples;
+	u64 bytes;
+};
+
+/**
+ * struct governor_scale - what a CPU has of the interval
+ * @scale: by what it is multiplied for the cost, of GOVERNOR_ONE
+ * @cost: of the last periods, smoothed, of GOVERNOR_WHOLE of this CPU
+ * @interrupts, @bytes: that it may come to in a second, powers of two; 0: no bound
+ * @cheap: periods in a row in which it could have had a shorter one
+ */
+struct governor_scale {
+	u64 scale;
+	u64 cost;
+	u64 interrupts;
+	u64 bytes;
+	u32 cheap;
 };
 
 enum governor_why {
@@ -47,41 +69,50 @@ enum governor_why {
 
 /**
  * struct governor
- * @rate_scale, @cost_scale: by what the nominal interval is multiplied, of GOVERNOR_ONE
- * @cost: of the last periods, smoothed, of GOVERNOR_WHOLE
- * @rate: of the last period's busiest CPU, samples a second of its busy time; 0: none was
- * @off, @cheap: periods in a row in which the rate was off, the cost low
+ * @rate_scale: by what the nominal interval is multiplied, of GOVERNOR_ONE
+ * @cpu: @cpus of them, the caller's
+ * @cost: of the last periods, smoothed, of GOVERNOR_WHOLE of the machine
+ * @rate: of the last period's busiest CPU, samples a second of its busy time, had it not been
+ *	held back; 0: none was
+ * @off: periods in a row in which the rate was off
  * @exhausted: the interval is as long as it gets, and sampling costs too much
  */
 struct governor {
 	struct governor_config config;
 	u64 rate_scale;
-	u64 cost_scale;
+	struct governor_scale *cpu;
+	u32 cpus;
 	u64 cost;
 	u64 rate;
 	u32 off;
-	u32 cheap;
 	bool exhausted;
 };
 
 #define GOVERNOR_ONE 1024
 
-/** governor_init() - at the nominal interval: one operation a nanosecond */
-void governor_init(struct governor *governor, const struct governor_config *config);
+/** governor_init() - at the nominal interval: one operation a nanosecond; @cpu is borrowed */
+void governor_init(struct governor *governor, const struct governor_config *config,
+		   struct governor_scale *cpu, u32 cpus);
 
 /** governor_change() - another configuration; what was found out of the machine stays */
 void governor_change(struct governor *governor, const struct governor_config *config);
 
-/** governor_interval() - in force, ns */
+/** governor_interval() - of CPUs that cost little, ns */
 u64 governor_interval(const struct governor *governor);
+
+/** governor_interval_of() - of one CPU */
+u64 governor_interval_of(const struct governor *governor, u32 cpu);
+
+/** governor_held() - how many CPUs have a longer one */
+u32 governor_held(const struct governor *governor);
 
 /**
  * governor_step() - a period is over
- * @cpu: @cpus of them
+ * @cpu: of each CPU
  * @daemon_ns: CPU time of this process
  * @period_ns: length of the period
  */
-enum governor_why governor_step(struct governor *governor, const struct governor_cpu *cpu, u32 cpus,
+enum governor_why governor_step(struct governor *governor, const struct governor_cpu *cpu,
 				u64 daemon_ns, u64 period_ns);
 
 #endif

@@ -103,7 +103,7 @@ static void count_window(struct worker_state *state, struct session *session,
 	profile_window(session->profile, window);
 	if (session == worker_session(state, NULL))
 		govern_window(state->govern, window->cpu,
-			      header->records + header->filtered - before);
+			      header->records + header->filtered - before, window->len);
 }
 
 /* What happened before the window's end is known before its samples are looked at. */
@@ -429,6 +429,7 @@ int worker_view(struct worker_state *state, void *arg)
 	snprintf(header->tasks_reason, sizeof(header->tasks_reason), "%s", state->told.reason);
 	session_header(session, header);
 	header_memory(state, header);
+	govern_header(state, header);
 	if (request->span == VIEW_SPAN_START)
 		header->duration_ns = duration;
 	else

@@ -30,6 +30,8 @@
 
 /**
  * struct emulated_cpu
+ * @program: of this CPU
+ * @tune: its own; a scale of 0: none
  * @seen_ns: up to when the ring told of this CPU: its last tick or drain
  * @running: cpu_clock_running() at the last check
  * @throttled: the kernel holds the clock: blind, not idle
@@ -38,6 +40,8 @@
 struct emulated_cpu {
 	struct cpu_clock clock;
 	struct spu_driver driver;
+	struct spu_program program;
+	struct source_tune tune;
 	u64 seen_ns;
 	u64 running;
 	bool throttled;
@@ -54,7 +58,7 @@ struct emulated {
 	struct source source;
 	enum emulated_state state;
 	struct spe_spu_config spu;
-	struct spu_program program;
+	struct source_config config; /* strings are not used again */
 	struct cpu_clock_config clock;
 	struct models *models;
 	struct spe_opmodel opmodel;
@@ -79,18 +83,35 @@ static u64 now(void)
 	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
 }
 
+/* What all CPUs sample by, but for its own interval. */
+static int cpu_program(struct emulated *e, struct emulated_cpu *cpu, const char **ret_reason)
+{
+	struct source_config config = e->config;
+
+	if (cpu->tune.scale)
+		config.interval_ns = config.interval_ns * cpu->tune.scale / SOURCE_TUNE_ONE;
+	if (config.interval_ns > SPU_DRIVER_INTERVAL_MAX)
+		config.interval_ns = SPU_DRIVER_INTERVAL_MAX;
+	return spu_program_make(&config, &e->spu, &cpu->program, ret_reason);
+}
+
 static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
 {
 	struct emulated_cpu *cpu = &e->cpus[index];
+	struct cpu_clock_config clock = e->clock;
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = index };
 	int r;
 
 	if (!cpu->driver.buffer) {
-		r = spu_driver_init(&cpu->driver, index, &e->spu, &e->program, ret_reason);
+		r = cpu_program(e, cpu, ret_reason);
+		if (r >= 0)
+			r = spu_driver_init(&cpu->driver, index, &e->spu, &cpu->program,
+					    ret_reason);
 		if (r < 0)
 			return r;
 	}
-	r = cpu_clock_open(&cpu->clock, index, &e->clock, ret_reason);
+	clock.period_ns = cpu->program.interval;
+	r = cpu_clock_open(&cpu->clock, index, &clock, ret_reason);
 	if (r < 0)
 		return r;
 	if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, cpu->clock.fd, &event) < 0) {
@@ -339,42 +360,64 @@ static void emulated_stop(struct source *source)
 	e->state = EMULATED_STOPPED;
 }
 
-static void take_config(struct emulated *e, const struct source_config *config)
+static void take_config(struct emulated *e, const struct source_config *config,
+			const struct spu_program *program)
 {
-	e->source.interval_ns = e->program.interval;
+	e->config = *config;
+	e->source.interval_ns = program->interval;
 	e->source.filters = config->filter_types || config->filter_events || config->filter_latency;
 	e->clock = (struct cpu_clock_config){
-		.period_ns = e->program.interval,
+		.period_ns = program->interval,
 		.ring_most = config->ring_size,
 		.kernel = config->kernel,
 		.user = config->user,
 	};
 }
 
-/* Clocks and SPUs are made anew: that takes the CPUs some microseconds, which are blind. */
+/* A clock and an SPU are made anew: that takes the CPU some microseconds, which are blind. */
+static void renew(struct emulated *e, u32 index, u64 since)
+{
+	struct emulated_cpu *cpu = &e->cpus[index];
+	const char *reason;
+
+	if (cpu->clock.fd < 0)
+		return;
+	cpu_close(e, cpu);
+	spu_driver_deinit(&cpu->driver);
+	/* One that went offline just now comes back by check_online(). */
+	if (cpu_open(e, index, &reason) >= 0 && e->state == EMULATED_RUNNING &&
+	    cpu_start(cpu, since) < 0)
+		cpu_close(e, cpu);
+}
+
 static int emulated_configure(struct source *source, const struct source_config *config,
 			      const char **ret_reason)
 {
 	struct emulated *e = emulated_of(source);
+	struct spu_program program;
 	u64 since = now();
 	int r;
 
-	r = spu_program_make(config, &e->spu, &e->program, ret_reason);
+	r = spu_program_make(config, &e->spu, &program, ret_reason);
 	if (r < 0)
 		return r;
-	take_config(e, config);
-	for (u32 i = 0; i < e->count; i++) {
-		struct emulated_cpu *cpu = &e->cpus[i];
+	take_config(e, config, &program);
+	for (u32 i = 0; i < e->count; i++)
+		renew(e, i, since);
+	return 0;
+}
 
-		if (cpu->clock.fd < 0)
-			continue;
-		cpu_close(e, cpu);
-		spu_driver_deinit(&cpu->driver);
-		/* One that went offline just now comes back by check_online(). */
-		if (cpu_open(e, i, ret_reason) >= 0 && e->state == EMULATED_RUNNING &&
-		    cpu_start(cpu, since) < 0)
-			cpu_close(e, cpu);
-	}
+static int emulated_tune(struct source *source, const struct source_tune *tune)
+{
+	struct emulated *e = emulated_of(source);
+	u64 before;
+
+	if (tune->cpu >= e->count || !e->cpus[tune->cpu].driver.buffer)
+		return -ENOENT;
+	before = e->cpus[tune->cpu].tune.scale;
+	e->cpus[tune->cpu].tune = *tune;
+	if (tune->scale != (before ? before : SOURCE_TUNE_ONE))
+		renew(e, tune->cpu, now());
 	return 0;
 }
 
@@ -393,6 +436,7 @@ static int emulated_cpu(struct source *source, u32 index, struct source_cpu *ret
 	cpu = &e->cpus[i];
 	*ret_cpu = (struct source_cpu){
 		.cpu = i,
+		.interval_ns = cpu->program.interval,
 		.pmsver = (u8)spe_spu_read(&cpu->driver.spu, SPE_REG_PMSVER),
 		.interval_min = SPU_DRIVER_INTERVAL_MIN,
 		.state = cpu->clock.fd < 0	      ? "offline" :
@@ -430,6 +474,7 @@ static const struct source_ops emulated_ops = {
 	.free = emulated_free,
 	.cpu = emulated_cpu,
 	.configure = emulated_configure,
+	.tune = emulated_tune,
 };
 
 static int open_poll(struct emulated *e, const char **ret_reason)
@@ -466,11 +511,12 @@ static int open_cpus(struct emulated *e, const struct cpu_list *online, const ch
 static int emulated_open(struct emulated *e, const struct source_config *config,
 			 const struct cpu_list *online, const char **ret_reason)
 {
+	struct spu_program program;
 	int r;
 
 	spe_spu_config_default(&e->spu);
 	spe_opmodel_init(&e->opmodel, e->spu.seed);
-	r = spu_program_make(config, &e->spu, &e->program, ret_reason);
+	r = spu_program_make(config, &e->spu, &program, ret_reason);
 	if (r < 0)
 		return r;
 	r = models_new(config->models, &e->models, ret_reason);
@@ -480,7 +526,7 @@ static int emulated_open(struct emulated *e, const struct source_config *config,
 	if (r < 0)
 		return r;
 	e->source.no_context = config->no_context;
-	take_config(e, config);
+	take_config(e, config, &program);
 	return open_cpus(e, online, ret_reason);
 }
 

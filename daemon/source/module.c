@@ -29,6 +29,7 @@ struct module_source {
 	bool uring;
 	struct io_uring io;
 	struct module_ring *rings;
+	struct source_tune *tunes; /* by ring; a scale of 0: none */
 	u32 ring_count;
 	u64 interval_min; /* what all SPUs accept */
 	u64 interval_max;
@@ -225,6 +226,56 @@ static int set_cgroups(struct module_source *m, char *const *paths, const char *
 	return r;
 }
 
+static u64 clamp_interval(const struct module_source *m, u64 interval)
+{
+	if (interval < m->interval_min)
+		return m->interval_min;
+	return interval > m->interval_max ? m->interval_max : interval;
+}
+
+static u64 ring_interval(const struct module_source *m, u32 ring)
+{
+	u64 scale = m->tunes[ring].scale ? m->tunes[ring].scale : SOURCE_TUNE_ONE;
+
+	return clamp_interval(m, m->source.interval_ns * scale / SOURCE_TUNE_ONE);
+}
+
+static int tune_ring(struct module_source *m, u32 ring)
+{
+	const struct source_tune *t = &m->tunes[ring];
+	struct speprof_tune tune = {
+		.size = sizeof(tune),
+		.cpu = t->cpu,
+		.interval = ring_interval(m, ring),
+		.throttle_interrupts = t->interrupts,
+		.throttle_bytes = t->bytes,
+	};
+
+	if (!t->scale || ioctl(m->session, SPEPROF_SESSION_TUNE, &tune) >= 0)
+		return 0;
+	/* A module of before. */
+	return errno == ENOTTY ? -EOPNOTSUPP : -errno;
+}
+
+static int module_tune(struct source *source, const struct source_tune *tune)
+{
+	struct module_source *m = module_of(source);
+	struct source_tune before;
+	int r;
+
+	for (u32 i = 0; i < m->ring_count; i++) {
+		if (m->rings[i].cpu != tune->cpu)
+			continue;
+		before = m->tunes[i];
+		m->tunes[i] = *tune;
+		r = tune_ring(m, i);
+		if (r < 0)
+			m->tunes[i] = before;
+		return r;
+	}
+	return -ENOENT;
+}
+
 static int module_configure(struct source *source, const struct source_config *config,
 			    const char **ret_reason)
 {
@@ -237,16 +288,18 @@ static int module_configure(struct source *source, const struct source_config *c
 	if (r < 0)
 		return r;
 
-	if (interval < m->interval_min)
-		interval = m->interval_min;
-	if (interval > m->interval_max)
-		interval = m->interval_max;
+	interval = clamp_interval(m, interval);
 	r = set_sampling(m, config, interval, ret_reason);
-	if (r < 0)
+	if (r < 0) {
 		source->filters = filters;
-	else
-		source->interval_ns = interval;
-	return r;
+		return r;
+	}
+	source->interval_ns = interval;
+	/* That was for all CPUs. One that refuses what it took before has the interval of all. */
+	for (u32 i = 0; i < m->ring_count; i++)
+		if (tune_ring(m, i) < 0)
+			m->tunes[i].scale = 0;
+	return 0;
 }
 
 static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
@@ -273,6 +326,9 @@ static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_c
 		.midr = info.midr,
 		.pmsver = (u8)info.pmsver,
 		.interval_min = info.interval_min,
+		.interval_ns = ring_interval(m, index),
+		.throttle_interrupts = m->tunes[index].interrupts,
+		.throttle_bytes = m->tunes[index].bytes,
 		.state = stats.state < ARRAY_SIZE(states) ? states[stats.state] : "unknown",
 		.told = true,
 		.armed_ns = stats.state_ns[SPEPROF_RING_ARMED],
@@ -298,6 +354,7 @@ static void module_free(struct source *source)
 	for (u32 i = 0; i < m->ring_count; i++)
 		module_ring_deinit(&m->rings[i]);
 	free(m->rings);
+	free(m->tunes);
 	if (m->session >= 0)
 		close(m->session);
 	if (m->device >= 0)
@@ -389,6 +446,7 @@ static u32 module_costs(const struct source *source, struct source_cost *ret, u3
 		ret[n++] = (struct source_cost){
 			.handling_ns = stats.state_ns[SPEPROF_RING_HANDLING] +
 				       stats.state_ns[SPEPROF_RING_HANDOVER],
+			.interrupts = stats.interrupts,
 			.cpu = m->rings[i].cpu,
 		};
 	}
@@ -413,6 +471,7 @@ static const struct source_ops module_ops = {
 	.free = module_free,
 	.cpu = module_cpu,
 	.configure = module_configure,
+	.tune = module_tune,
 	.costs = module_costs,
 	.lasting = &module_lasting,
 };
@@ -514,7 +573,8 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 
 	m->interval_max = UINT64_MAX;
 	m->rings = calloc(info->spus, sizeof(*m->rings));
-	if (!m->rings)
+	m->tunes = calloc(info->spus, sizeof(*m->tunes));
+	if (!m->rings || !m->tunes)
 		return -ENOMEM;
 	for (u32 cpu = 0; cpu < info->cpus && m->ring_count < info->spus && !r; cpu++)
 		r = open_ring(m, cpu);

@@ -38,6 +38,11 @@ static int real_enable(int fd, bool on)
 	return ioctl(fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0 ? -errno : 0;
 }
 
+static int real_period(int fd, u64 period)
+{
+	return ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) < 0 ? -errno : 0;
+}
+
 static int real_watch(int epoll, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -50,6 +55,7 @@ const struct perf_host perf_host_real = {
 	.cpus = "/sys/devices/system/cpu",
 	.open = real_open,
 	.enable = real_enable,
+	.period = real_period,
 	.watch = real_watch,
 	.ran_ns = perf_event_ran_ns,
 };
@@ -137,6 +143,21 @@ void perf_aux_stop(struct perf_aux *aux)
 		aux->host->enable(aux->fd, false);
 }
 
+int perf_aux_period(struct perf_aux *aux, u64 period, u32 interval)
+{
+	int r;
+
+	if (aux->next_interval)
+		return -EAGAIN;
+	r = aux->host->period(aux->fd, period);
+	if (r < 0)
+		return r;
+	/* As far as it told when it stopped the SPU; the next record is of the new period. */
+	aux->next_at = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
+	aux->next_interval = interval;
+	return 0;
+}
+
 bool perf_aux_is_dead(struct perf_aux *aux)
 {
 	u64 ran = aux->host->ran_ns(aux->fd), before = aux->ran_ns;
@@ -175,6 +196,10 @@ static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 	struct source_window window = aux->window;
 	u64 span = record->time > aux->armed_from ? record->time - aux->armed_from : 0;
 
+	if (aux->next_interval && (s64)(record->offset - aux->next_at) >= 0) {
+		aux->window.interval = window.interval = aux->next_interval;
+		aux->next_interval = 0;
+	}
 	window.data = area_piece(aux, record->offset, record->size);
 	if (!window.data) {
 		aux->lost_bytes += record->size;

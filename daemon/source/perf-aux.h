@@ -15,6 +15,7 @@
  * @cpus: /sys/devices/system/cpu
  * @open: perf_event_open(2) for all tasks of a CPU: descriptor or negative errno
  * @enable: PERF_EVENT_IOC_ENABLE or _DISABLE: 0 or negative errno
+ * @period: PERF_EVENT_IOC_PERIOD: 0 or negative errno
  * @watch: EPOLL_CTL_ADD: 0 or negative errno
  * @ran_ns: how long the event has been on its CPU, 0 if unknown
  */
@@ -23,6 +24,7 @@ struct perf_host {
 	const char *cpus;
 	int (*open)(const struct perf_event_attr *attr, u32 cpu);
 	int (*enable)(int fd, bool on);
+	int (*period)(int fd, u64 period);
 	int (*watch)(int epoll, int fd);
 	u64 (*ran_ns)(int fd);
 };
@@ -40,6 +42,7 @@ extern const struct perf_host perf_host_real;
  * @trouble: of the source, where it is counted
  * @area_size: bytes of it
  * @scratch: a window that goes around the area's end, while it is handed over
+ * @next_interval: of windows that begin at @next_at of the area or later; 0: as @window
  * @untold: the ring had no room to tell of some window
  * @on: it is to sample
  * @stale: it was opened for settings that hold no more; the source's
@@ -54,6 +57,8 @@ struct perf_aux {
 	u64 blind_ns;
 	u64 lost_bytes;
 	u64 ran_ns;
+	u64 next_at;
+	u32 next_interval;
 	struct tick_clock anchor;
 	struct source_trouble *trouble;
 	struct source_window window;
@@ -118,6 +123,13 @@ int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink);
  * Return: as perf_aux_drain().
  */
 int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink);
+
+/**
+ * perf_aux_period() - another period from now on; windows have @interval from there on
+ *
+ * The driver closes the window that is open. A second one before the first is drained is -EAGAIN.
+ */
+int perf_aux_period(struct perf_aux *aux, u64 period, u32 interval);
 
 /**
  * perf_aux_is_dead() - whether the event has not been on its CPU since this was asked last

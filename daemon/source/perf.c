@@ -38,6 +38,7 @@ struct perf_source {
 	int timer;
 	bool running;
 	u64 checked_ns;
+	struct source_tune *tunes; /* by CPU; a scale of 0: none */
 	u32 count; /* CPUs up to the highest that has an SPU */
 	struct perf_aux cpus[];
 };
@@ -132,10 +133,21 @@ static bool fill_filters(const struct perf_pmu *pmu, const struct source_config 
 	return true;
 }
 
-/* The kernel's driver puts the period's upper 24 bits into PMSIRR_EL1.INTERVAL (D17.3.4). */
-static u32 mean_interval(const struct perf_source *p, const struct perf_pmu *pmu)
+static u64 cpu_interval(const struct perf_source *p, u32 cpu)
 {
-	return (u32)p->source.interval_ns + (p->config.jitter && !pmu->ernd ? 128 : 1);
+	u64 interval = p->source.interval_ns;
+
+	if (p->tunes[cpu].scale)
+		interval = interval * p->tunes[cpu].scale / SOURCE_TUNE_ONE;
+	if (interval < INTERVAL_LEAST)
+		interval = INTERVAL_LEAST;
+	return interval > INTERVAL_MASK ? INTERVAL_MASK : interval & INTERVAL_MASK;
+}
+
+/* The kernel's driver puts the period's upper 24 bits into PMSIRR_EL1.INTERVAL (D17.3.4). */
+static u32 mean_interval(const struct perf_source *p, const struct perf_pmu *pmu, u32 cpu)
+{
+	return (u32)cpu_interval(p, cpu) + (p->config.jitter && !pmu->ernd ? 128 : 1);
 }
 
 static int open_cpu(struct perf_source *p, u32 cpu)
@@ -144,7 +156,7 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = pmu->type,
-		.sample_period = p->source.interval_ns,
+		.sample_period = cpu_interval(p, cpu),
 		.sample_type = PERF_SAMPLE_TIME,
 		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.sample_id_all = 1,
@@ -163,7 +175,7 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 		.midr = read_midr(p, cpu),
 		.cpu = cpu,
 		.tid = -1,
-		.interval = mean_interval(p, pmu),
+		.interval = mean_interval(p, pmu, cpu),
 		.unit = pmu->unit,
 		.written = WINDOW_WRITTEN_UNKNOWN,
 		.backend = BACKEND_HARDWARE,
@@ -331,6 +343,7 @@ static int perf_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu
 		.cpu = cpu,
 		.midr = read_midr(p, cpu),
 		.interval_min = pmu_of(p, cpu)->interval_min,
+		.interval_ns = cpu_interval(p, cpu),
 		.state = p->cpus[cpu].fd < 0 ? "offline" : p->running ? "sampling" : "stopped",
 	};
 	return 0;
@@ -346,11 +359,32 @@ static void perf_free(struct source *source)
 		close(p->timer);
 	if (p->epoll >= 0)
 		close(p->epoll);
+	free(p->tunes);
 	free(p);
 }
 
 static int perf_configure(struct source *source, const struct source_config *config,
 			  const char **ret_reason);
+
+/* The driver takes another period as it goes; one that does not has another event. */
+static int perf_tune(struct source *source, const struct source_tune *tune)
+{
+	struct perf_source *p = perf_of(source);
+	const struct perf_pmu *pmu = pmu_of(p, tune->cpu);
+	struct perf_aux *aux;
+	u64 before;
+
+	if (tune->cpu >= p->count || !pmu)
+		return -ENOENT;
+	aux = &p->cpus[tune->cpu];
+	before = cpu_interval(p, tune->cpu);
+	p->tunes[tune->cpu] = *tune;
+	if (cpu_interval(p, tune->cpu) == before || aux->fd < 0)
+		return 0;
+	if (perf_aux_period(aux, cpu_interval(p, tune->cpu), mean_interval(p, pmu, tune->cpu)) < 0)
+		aux->stale = true;
+	return 0;
+}
 
 static const struct source_ops perf_ops = {
 	.name = "perf",
@@ -361,6 +395,7 @@ static const struct source_ops perf_ops = {
 	.free = perf_free,
 	.cpu = perf_cpu,
 	.configure = perf_configure,
+	.tune = perf_tune,
 };
 
 static const char *open_reason(int error)
@@ -446,6 +481,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 				    const struct perf_host *host, const struct perf_pmu *pmus,
 				    int count)
 {
+	struct source_tune *tunes;
 	struct perf_source *p;
 	u32 cpus = 0, end;
 
@@ -454,8 +490,12 @@ static struct perf_source *perf_new(const struct source_config *config,
 		cpus = end > cpus ? end : cpus;
 	}
 	p = calloc(1, sizeof(*p) + cpus * sizeof(p->cpus[0]));
-	if (!p)
+	tunes = calloc(cpus + 1ULL, sizeof(*tunes));
+	if (!p || !tunes) {
+		free(p);
+		free(tunes);
 		return NULL;
+	}
 	p->source = (struct source){
 		.ops = &perf_ops,
 		.by = "AUX areas",
@@ -468,6 +508,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 	memcpy(p->pmus, pmus, sizeof(p->pmus));
 	p->pmu_count = count;
 	p->count = cpus;
+	p->tunes = tunes;
 	for (u32 cpu = 0; cpu < cpus; cpu++)
 		p->cpus[cpu].fd = -1;
 	p->epoll = epoll_create1(EPOLL_CLOEXEC);

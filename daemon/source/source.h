@@ -213,9 +213,25 @@ struct source_position {
 	u32 cpu;
 };
 
-/** struct source_cost - what a CPU has spent on its SPU so far: interrupts and switches, ns */
+/** struct source_cost - what a CPU has spent on its SPU so far: in interrupts and switches, ns */
 struct source_cost {
 	u64 handling_ns;
+	u64 interrupts;
+	u32 cpu;
+};
+
+/* An interval as it is configured, for &source_tune.scale. */
+#define SOURCE_TUNE_ONE 1024
+
+/**
+ * struct source_tune - what is one CPU's own of how it samples
+ * @scale: by what its interval is multiplied, of SOURCE_TUNE_ONE
+ * @interrupts, @bytes: that its SPU may come to in a second; 0: no bound
+ */
+struct source_tune {
+	u64 scale;
+	u64 interrupts;
+	u64 bytes;
 	u32 cpu;
 };
 
@@ -256,6 +272,8 @@ enum source_blind {
  * @midr: MIDR_EL1, 0 if unknown
  * @pmsver: ID_AA64DFR0_EL1.PMSVer, 0 if unknown
  * @interval_min: the smallest interval it takes, in operations; 0 if unknown
+ * @interval_ns: in force there
+ * @throttle_interrupts, @throttle_bytes: as it was tuned
  * @state: a word: "sampling", "stopped", "offline", "full", "faulted", "throttled", ...
  * @told: the source knows times itself: @armed_ns, @blind_ns
  */
@@ -264,6 +282,9 @@ struct source_cpu {
 	u64 midr;
 	u8 pmsver;
 	u64 interval_min;
+	u64 interval_ns;
+	u64 throttle_interrupts;
+	u64 throttle_bytes;
 	const char *state;
 	bool told;
 	u64 armed_ns;
@@ -281,6 +302,8 @@ struct source_cpu {
  * @configure: sample as another struct source_config says from now on, enabled or not; what
  *	was sampled before is drained by the caller. On failure it goes on as before, and
  *	@ret_reason is a static sentence. Models stay. NULL of what cannot change
+ * @tune: from now on, and after each @configure; what was sampled before is drained by the
+ *	caller. -EOPNOTSUPP where it has one interval for all; -ENOENT: no such CPU
  * @costs: of all CPUs, at most @room of them; returns how many. NULL where nobody measures
  * @lasting: NULL where what was not drained goes with the process
  *
@@ -296,6 +319,7 @@ struct source_ops {
 	int (*cpu)(struct source *source, u32 index, struct source_cpu *ret_cpu);
 	int (*configure)(struct source *source, const struct source_config *config,
 			 const char **ret_reason);
+	int (*tune)(struct source *source, const struct source_tune *tune);
 	u32 (*costs)(const struct source *source, struct source_cost *ret, u32 room);
 	const struct source_lasting *lasting;
 };

@@ -9,7 +9,6 @@
 /* 512 records of 64 bytes: half a second at the default rate, twice a drain's. */
 #define BUFFER_SIZE (32U << 10)
 
-#define INTERVAL_MAX_NS 4000000000ULL
 
 #define FILTER_TYPES (SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST)
 
@@ -49,7 +48,7 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
 	u64 interval = config->interval_ns / 256;
 	int r;
 
-	if (config->interval_ns < SPU_DRIVER_INTERVAL_MIN || config->interval_ns > INTERVAL_MAX_NS) {
+	if (config->interval_ns < SPU_DRIVER_INTERVAL_MIN || config->interval_ns > SPU_DRIVER_INTERVAL_MAX) {
 		*ret_reason =
 			"the interval is not from 10 us to 4 s, which is what the CPU clock and "
 			"PMSIRR_EL1 can do";

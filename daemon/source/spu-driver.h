@@ -17,6 +17,7 @@
 
 /* Operations, each of a nanosecond: what the CPU clock can do. */
 #define SPU_DRIVER_INTERVAL_MIN 10000ULL
+#define SPU_DRIVER_INTERVAL_MAX 4000000000ULL
 
 /** struct spu_program - register values that a &struct source_config asks for */
 struct spu_program {

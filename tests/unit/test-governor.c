@@ -38,24 +38,39 @@ static u64 noisy(u64 value, u32 percent)
 /* Costs of the last period, of GOVERNOR_WHOLE, as they were and not as the loop took them. */
 static u64 cost;
 static u64 rate;
+static struct governor_scale scales[CPUS];
 
 static enum governor_why play(struct governor *g, const struct machine *m)
 {
-	u64 interval = governor_interval(g), daemon = m->fixed_ns, sum = 0;
+	u64 daemon = m->fixed_ns, sum = 0;
 	struct governor_cpu cpu[CPUS] = { 0 };
 
 	for (u32 i = 0; i < CPUS; i++) {
 		if (m->hot >= 0 && i != (u32)m->hot)
 			continue;
 		cpu[i].busy_ns = PERIOD * m->busy / 100;
-		cpu[i].samples = noisy(cpu[i].busy_ns * m->operations / 100 / interval, m->noise);
+		cpu[i].samples = noisy(cpu[i].busy_ns * m->operations / 100 /
+						governor_interval_of(g, i),
+					m->noise);
+		cpu[i].bytes = 64 * cpu[i].samples;
+		cpu[i].interrupts = cpu[i].samples / 100;
 		cpu[i].handling_ns = cpu[i].samples * m->drain_ns;
 		daemon += cpu[i].samples * m->sample_ns;
 		sum += cpu[i].handling_ns;
 		rate = cpu[i].busy_ns ? cpu[i].samples * 1000000000 / cpu[i].busy_ns : 0;
 	}
 	cost = (sum + daemon) * GOVERNOR_WHOLE / (PERIOD * CPUS);
-	return governor_step(g, cpu, CPUS, daemon, PERIOD);
+	return governor_step(g, cpu, daemon, PERIOD);
+}
+
+static u64 longest(const struct governor *g)
+{
+	u64 most = 0;
+
+	for (u32 i = 0; i < CPUS; i++)
+		if (governor_interval_of(g, i) > most)
+			most = governor_interval_of(g, i);
+	return most;
 }
 
 /* Returns in how many of the last @of periods the interval changed. */
@@ -82,7 +97,7 @@ static void test_rate(void **state __attribute__((unused)))
 		};
 
 		test_row("%u operations in 100 ns", operations[i]);
-		governor_init(&g, &config);
+		governor_init(&g, &config, scales, CPUS);
 		assert_row(settle(&g, &m, 60, 40) == 0);
 		assert_row(rate * 100 >= 1000 * 70 && rate * 100 <= 1000 * 130);
 	}
@@ -97,7 +112,7 @@ static void test_idle(void **state __attribute__((unused)))
 	const struct machine idle = { .operations = 100, .busy = 3, .hot = -1 };
 	struct governor g;
 
-	governor_init(&g, &config);
+	governor_init(&g, &config, scales, CPUS);
 	assert_int_equal(settle(&g, &idle, 50, 50), 0);
 	assert_int_equal(governor_interval(&g), 1000000);
 }
@@ -110,7 +125,7 @@ static void test_filtered(void **state __attribute__((unused)))
 	const struct machine many = { .operations = 800, .busy = 90, .hot = -1 };
 	struct governor g;
 
-	governor_init(&g, &config);
+	governor_init(&g, &config, scales, CPUS);
 	settle(&g, &few, 50, 0);
 	assert_int_equal(governor_interval(&g), 1000000);
 	settle(&g, &many, 50, 0);
@@ -139,19 +154,73 @@ static void test_cost(void **state __attribute__((unused)))
 		u64 most = 0;
 
 		test_row("%s", rows[i].name);
-		governor_init(&g, &config);
+		governor_init(&g, &config, scales, CPUS);
 		assert_row(settle(&g, &rows[i].machine, 60, 30) <= 1);
 		for (u32 k = 0; k < 20; k++) {
 			play(&g, &rows[i].machine);
 			most = cost > most ? cost : most;
 		}
 		assert_row(most * 100 <= rows[i].overhead * 112ULL);
-		assert_row((governor_interval(&g) > 1000000) == rows[i].held);
+		assert_row((longest(&g) > 1000000) == rows[i].held);
 		/* Not more than needed: at least half of the budget is used. */
 		assert_row(!rows[i].held || rows[i].machine.hot >= 0 ||
 			   cost * 2 >= rows[i].overhead);
 		assert_row(!g.exhausted);
 	}
+}
+
+/* A period of CPUs that are busy alike, but for what a sample costs each in interrupts. */
+static void play_costs(struct governor *g, const u64 drain_ns[static CPUS])
+{
+	struct governor_cpu cpu[CPUS] = { 0 };
+	u64 daemon = 1000000, sum = 0;
+
+	for (u32 i = 0; i < CPUS; i++) {
+		cpu[i].busy_ns = PERIOD;
+		cpu[i].samples = PERIOD / governor_interval_of(g, i);
+		cpu[i].bytes = 64 * cpu[i].samples;
+		cpu[i].interrupts = cpu[i].samples / 50;
+		cpu[i].handling_ns = cpu[i].samples * drain_ns[i];
+		daemon += cpu[i].samples * 100;
+		sum += cpu[i].handling_ns;
+	}
+	cost = (sum + daemon) * GOVERNOR_WHOLE / (PERIOD * CPUS);
+	governor_step(g, cpu, daemon, PERIOD);
+}
+
+/* Whose samples are dear samples less often, and nobody else; all of them where there is but one. */
+static void test_each(void **state __attribute__((unused)))
+{
+	static const u64 drain_ns[CPUS] = { 100, 200000, 100, 3000, 100, 100, 100000, 100 };
+	struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	struct governor g;
+
+	governor_init(&g, &config, scales, CPUS);
+	for (u32 i = 0; i < 60; i++)
+		play_costs(&g, drain_ns);
+	assert_true(cost <= 1000 && cost >= 500);
+	for (u32 i = 0; i < CPUS; i++) {
+		test_row("CPU %u", i);
+		assert_row((governor_interval_of(&g, i) > 1000000) == (drain_ns[i] >= 100000));
+		/* Four budgets a CPU are 40 ms a second; twice that is the throttle's. */
+		assert_row(scales[i].interrupts >= 128 && scales[i].bytes >= 2 << 20);
+		assert_row(!(scales[i].interrupts & (scales[i].interrupts - 1)));
+	}
+	assert_int_equal(governor_held(&g), 2);
+	assert_true(governor_interval_of(&g, 1) > governor_interval_of(&g, 6));
+	/* 50 samples of 200 us an interrupt: 8 a second are what may be; the least is told. */
+	assert_int_equal(scales[1].interrupts, 128);
+	assert_true(scales[0].interrupts > 10000);
+	config.single = true;
+	governor_init(&g, &config, scales, CPUS);
+	for (u32 i = 0; i < 60; i++)
+		play_costs(&g, drain_ns);
+	assert_int_equal(governor_interval_of(&g, 0), governor_interval_of(&g, 1));
+	assert_true(cost <= 1000 && governor_held(&g) == CPUS);
+	/* Without a bound nobody is throttled. */
+	config.overhead = 0;
+	governor_change(&g, &config);
+	assert_true(!scales[1].interrupts && !scales[1].bytes && !governor_held(&g));
 }
 
 /* What was held back comes back with the budget. */
@@ -163,18 +232,18 @@ static void test_release(void **state __attribute__((unused)))
 	struct governor g;
 	u64 held;
 
-	governor_init(&g, &config);
+	governor_init(&g, &config, scales, CPUS);
 	settle(&g, &dear, 40, 0);
-	held = governor_interval(&g);
+	held = longest(&g);
 	assert_true(held > 4000000);
 	settle(&g, &cheap, 80, 0);
-	assert_int_equal(governor_interval(&g), 1000000);
+	assert_int_equal(longest(&g), 1000000);
 	assert_int_equal(settle(&g, &dear, 40, 20), 0);
 	/* A costly fixed part cannot be helped: the interval ends somewhere, and says so. */
 	const struct machine hopeless = { 100, 900000000, 100, 0, 95, 5, -1 };
 
 	settle(&g, &hopeless, 60, 0);
-	assert_int_equal(governor_interval(&g), 64000000);
+	assert_int_equal(longest(&g), 64000000);
 	assert_true(g.exhausted);
 }
 
@@ -188,7 +257,7 @@ static void test_both(void **state __attribute__((unused)))
 	struct governor g;
 	u32 changes;
 
-	governor_init(&g, &config);
+	governor_init(&g, &config, scales, CPUS);
 	changes = settle(&g, &m, 120, 40);
 	print_message("rate %llu, cost %llu, %u changes at the end\n", (unsigned long long)rate,
 		      (unsigned long long)cost, changes);
@@ -204,7 +273,7 @@ static void test_change(void **state __attribute__((unused)))
 	const struct machine m = { 400, 1000000, 100, 10, 90, 5, -1 };
 	struct governor g;
 
-	governor_init(&g, &config);
+	governor_init(&g, &config, scales, CPUS);
 	settle(&g, &m, 40, 0);
 	assert_true(governor_interval(&g) > 3000000);
 	config.nominal_ns = 2000000;
@@ -223,7 +292,7 @@ int main(void)
 		cmocka_unit_test(test_rate),	 cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_filtered), cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_release),	 cmocka_unit_test(test_both),
-		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_change),	 cmocka_unit_test(test_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

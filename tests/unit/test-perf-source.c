@@ -44,7 +44,10 @@ static struct {
 	char cpus[80];
 	struct event events[CPUS];
 	int refuse;
+	bool no_period; /* PERF_EVENT_IOC_PERIOD is refused */
 } kernel;
+
+static void spu_writes(struct event *e, u8 first, u64 size, u64 flags, u64 time);
 
 static u64 now_ns(void)
 {
@@ -97,6 +100,21 @@ static int fake_enable(int fd, bool on)
 	return -EBADF;
 }
 
+/* The driver stops the SPU, which by then has written, and starts it again. */
+static int fake_period(int fd, u64 period)
+{
+	for (u32 i = 0; i < CPUS; i++) {
+		if (kernel.events[i].fd != fd || !kernel.events[i].opened)
+			continue;
+		if (kernel.no_period)
+			return -EOPNOTSUPP;
+		spu_writes(&kernel.events[i], 9, 64, 0, now_ns());
+		kernel.events[i].attr.sample_period = period;
+		return 0;
+	}
+	return -EBADF;
+}
+
 static int fake_watch(int epoll, int fd)
 {
 	return epoll >= 0 && fd >= 0 ? 0 : -EBADF;
@@ -116,6 +134,7 @@ static const struct perf_host host = {
 	.cpus = kernel.cpus,
 	.open = fake_open,
 	.enable = fake_enable,
+	.period = fake_period,
 	.watch = fake_watch,
 	.ran_ns = fake_ran_ns,
 };
@@ -815,6 +834,46 @@ static void test_clock(void **state)
 	assert_int_equal(tick_clock_scale(0, 1, 1).mult, 0);
 }
 
+/* One CPU's own interval: what it wrote before is told under the one of before, and no other CPU's. */
+static void test_tune(void **state)
+{
+	const struct source_tune slower = { .cpu = 0, .scale = 4 * SOURCE_TUNE_ONE };
+	const struct source_tune slowest = { .cpu = 0, .scale = 8 * SOURCE_TUNE_ONE };
+	struct source_tune nowhere = { .cpu = 999, .scale = SOURCE_TUNE_ONE };
+	struct event *e = &kernel.events[0];
+	struct source *source;
+	struct source_cpu cpu;
+
+	(void)state;
+	kernel.no_period = false;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	spu_writes(e, 1, 64, 0, now_ns());
+	assert_int_equal(source->ops->tune(source, &nowhere), -ENOENT);
+	assert_int_equal(source->ops->tune(source, &slower), 0);
+	assert_int_equal(e->attr.sample_period, 4 * 999936);
+	spu_writes(e, 2, 64, 0, now_ns());
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 3);
+	assert_int_equal(seen.last[0].interval, 999936 + 128);
+	assert_int_equal(seen.last[1].interval, 999936 + 128);
+	assert_int_equal(seen.last[2].interval, 4 * 999936 + 128);
+	assert_int_equal(e->opened, 1);
+	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
+	assert_int_equal(cpu.interval_ns, 4 * 999936);
+	/* Where the kernel does not, another event does. */
+	kernel.no_period = true;
+	assert_int_equal(source->ops->tune(source, &slowest), 0);
+	spu_writes(e, 3, 64, 0, now_ns());
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[seen.count - 1].interval, 4 * 999936 + 128);
+	assert_int_equal(e->opened, 2);
+	assert_int_equal(e->attr.sample_period, 8 * 999936);
+	kernel.no_period = false;
+	source->ops->free(source);
+}
+
 int main(void)
 {
 #define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -823,7 +882,7 @@ int main(void)
 		test(test_unsupported), test(test_windows), test(test_around), test(test_truncated),
 		test(test_lost),     test(test_damaged), test(test_nonsense), test(test_hotplug),	test(test_flush),
 		test(test_quiet),    test(test_stopped), test(test_dead),	test(test_interval),
-		test(test_configure),
+		test(test_configure), test(test_tune),
 		test(test_clock),
 	};
 

@@ -248,6 +248,37 @@ static void test_figures(void **state)
 	assert_int_equal(by_container, 4 * WINDOWS);
 }
 
+/* CPUs whose intervals differ: who did as much weighs as much, however often it was sampled. */
+static void test_intervals(void **state)
+{
+	struct fixture *f = *state;
+	struct figures process;
+	u32 found = 0;
+
+	for (s32 tid = 1; tid <= 2; tid++)
+		attributor_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
+								      .pid = tid,
+								      .tid = tid,
+								      .name = "x" });
+	/* Each 4,096,000 operations: tid 1 on a CPU with an interval of 1024, 2 with one of 4096. */
+	for (s32 i = 0; i < WINDOWS; i++) {
+		take_kinds(f->profile, 1, 1024, UNIT_INSTRUCTIONS);
+		if (i % 4 == 0)
+			take_kinds(f->profile, 2, 4096, UNIT_INSTRUCTIONS);
+	}
+	profile_settle(f->profile);
+	assert_int_equal(profile_machine(f->profile)->samples, 5 * WINDOWS);
+	assert_int_equal(profile_machine(f->profile)->weight[UNIT_INSTRUCTIONS], 2 * 4096 * WINDOWS);
+	for (u32 i = 0; i < profile_process_room(f->profile); i++) {
+		if (!profile_process(f->profile, i, &process) || !process.samples)
+			continue;
+		assert_int_equal(process.weight[UNIT_INSTRUCTIONS], 4096 * WINDOWS);
+		assert_true(process.samples == 4 * WINDOWS || process.samples == WINDOWS);
+		found++;
+	}
+	assert_int_equal(found, 2);
+}
+
 #define PLACES 64
 
 /* A place that took another's entry has nothing of the other's levels. */
@@ -288,6 +319,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_intervals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels_evicted, setup, teardown),
 	};

@@ -188,6 +188,7 @@ struct speprof_session_config {
 #define SPEPROF_SESSION_STOP	_IO(SPEPROF_IOC_MAGIC, 0x12) /* argument 0 */
 #define SPEPROF_RING_OPEN	_IO(SPEPROF_IOC_MAGIC, 0x13) /* struct speprof_ring_open */
 #define SPEPROF_SESSION_CGROUPS	_IO(SPEPROF_IOC_MAGIC, 0x14) /* struct speprof_cgroups */
+#define SPEPROF_SESSION_TUNE	_IO(SPEPROF_IOC_MAGIC, 0x15) /* struct speprof_tune */
 
 /* speprof_sampling.flags */
 #define SPEPROF_SAMPLE_USER	(1U << 0)	/* EL0 */
@@ -249,10 +250,34 @@ struct speprof_sampling {
  */
 
 /*
- * SAMPLE, START, STOP and CGROUPS are io_uring commands, too (IORING_OP_URING_CMD with cmd_op the
+ * SAMPLE, START, STOP, CGROUPS and TUNE are io_uring commands, too (IORING_OP_URING_CMD with cmd_op the
  * same number; the structure's address, or 0, in the first 8 bytes of cmd, 0 in the others).
  * They run from io_uring's worker.
  */
+
+/**
+ * struct speprof_tune - SPEPROF_SESSION_TUNE: how often one CPU of a session samples
+ * @size: sizeof(struct speprof_tune)
+ * @cpu: a CPU of the session
+ * @interval: as in speprof_sampling, for this CPU alone; 0: as it is
+ * @throttle_interrupts: SPU interrupts that the CPU takes in a second at most while it samples
+ *	for this session, beside the module's parameter of that name; 0: no more than that
+ * @throttle_bytes: likewise bytes that its SPU writes
+ *
+ * Until the next TUNE, or SPEPROF_SESSION_SAMPLE, which is for all CPUs and without such bounds.
+ * Before START, and at any time while the session runs: a CPU whose interval changes closes its
+ * window and goes on with a new program; windows carry its generation and interval.
+ * On failure nothing has changed.
+ * Errors: EFAULT, EINVAL, E2BIG; ENOENT (@cpu is not one of the session's); ENODATA (no
+ * SPEPROF_SESSION_SAMPLE yet); ERANGE (@interval). A module that does not know it: ENOTTY.
+ */
+struct speprof_tune {
+	__u32 size;
+	__u32 cpu;
+	__u64 interval;
+	__u64 throttle_interrupts;
+	__u64 throttle_bytes;
+};
 
 /* speprof_cgroups.op */
 #define SPEPROF_CGROUPS_ADD	1
@@ -591,7 +616,7 @@ struct speprof_window {
  */
 #define SPEPROF_EVENT_CGROUP	6
 
-/* speprof_event.arg1, for THROTTLE: what of a CPU's SPU was over its bound */
+/* speprof_event.arg1, for THROTTLE: what of a CPU's SPU was over its bound, or speprof_tune's */
 #define SPEPROF_THROTTLE_INTERRUPTS	1	/* module parameter throttle_interrupts */
 #define SPEPROF_THROTTLE_BYTES		2	/* throttle_bytes */
 

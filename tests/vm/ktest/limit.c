@@ -149,6 +149,111 @@ static void throttled_ring_can_be_stopped(void)
 	limited_end(&limited);
 }
 
+/* ---- One CPU at a time ------------------------------------------------------ */
+
+static struct speprof_tune tune_of(uint32_t cpu, uint64_t interval)
+{
+	return (struct speprof_tune){ .size = sizeof(struct speprof_tune),
+				      .cpu = cpu,
+				      .interval = interval };
+}
+
+/* A session's bound holds without the module's, for it alone, and is lifted again. */
+static void session_has_its_own_bound(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_tune tune = tune_of(0, 0);
+	struct speprof_ring_stats before;
+	struct limited limited;
+
+	config.watermark = 4096;
+	limited_begin(&limited, &config);
+	tune.throttle_bytes = 40960;
+	check(!ioctl(limited.session, SPEPROF_SESSION_TUNE, &tune), "%s", strerror(errno));
+	throttled_for(&limited, SPEPROF_THROTTLE_BYTES, 300);
+	check(limited.tally.interval / 256 == KTEST_INTERVAL / 256);
+	check(kring_stats(&limited.ring).throttles);
+	tune.throttle_bytes = 0;
+	check(!ioctl(limited.session, SPEPROF_SESSION_TUNE, &tune));
+	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED, 5000));
+	before = kring_stats(&limited.ring);
+	for (unsigned int i = 0; i < 50; i++) {
+		ksleep_ms(10);
+		kring_read(&limited.ring, &limited.tally);
+	}
+	check(kring_stats(&limited.ring).throttles == before.throttles);
+	check(kring_stats(&limited.ring).records > before.records);
+	limited_end(&limited);
+}
+
+static void tune_checks(int session)
+{
+	struct speprof_tune tune = tune_of(4096, 0);
+
+	check_errno(ioctl(session, SPEPROF_SESSION_TUNE, &tune), ENOENT);
+	tune = tune_of(0, 255);
+	check_errno(ioctl(session, SPEPROF_SESSION_TUNE, &tune), ERANGE);
+	tune = tune_of(0, 0);
+	tune.size = sizeof(tune) - 8;
+	check_errno(ioctl(session, SPEPROF_SESSION_TUNE, &tune), EINVAL);
+}
+
+/* Records times interval is the time that both spent, whichever interval each has. */
+static void cpus_have_their_own_interval(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_tune tune = tune_of(1, 4 * KTEST_INTERVAL);
+	struct speprof_sampling sampling = ksampling();
+	int session = ksession_new(&config);
+	struct ktally tally[2] = { 0 };
+	struct kring ring[2];
+	pid_t child[2];
+	double ops[2];
+
+	if (kcpus() < 2)
+		return;
+	tune_checks(session);
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		child[cpu] = kburn(cpu);
+		kring_open(session, cpu, &ring[cpu]);
+	}
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	check(!ioctl(session, SPEPROF_SESSION_TUNE, &tune), "%s", strerror(errno));
+	/* What was sampled before is told under the interval of before. */
+	ksleep_ms(100);
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		kring_read(&ring[cpu], &tally[cpu]);
+		tally[cpu] = (struct ktally){ .gaps = true, .next_seq = tally[cpu].next_seq };
+	}
+	for (unsigned int i = 0; i < 100; i++) {
+		ksleep_ms(20);
+		for (unsigned int cpu = 0; cpu < 2; cpu++)
+			kring_read(&ring[cpu], &tally[cpu]);
+	}
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		check(tally[cpu].interval / 256 ==
+		      (cpu ? 4 * KTEST_INTERVAL : KTEST_INTERVAL) / 256);
+		check(tally[cpu].armed_ns > 500000000, "%llu",
+		      (unsigned long long)tally[cpu].armed_ns);
+		ops[cpu] = (double)tally[cpu].counted * (double)tally[cpu].interval /
+			   (double)tally[cpu].armed_ns;
+	}
+	check(ops[0] > 0 && ops[1] > ops[0] * 0.75 && ops[1] < ops[0] * 1.33,
+	      "%.3f and %.3f operations a nanosecond", ops[0], ops[1]);
+	check(tally[0].counted > 2 * tally[1].counted);
+	/* Sampling anew is for all of them. */
+	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
+	ksleep_ms(200);
+	kring_read(&ring[1], &tally[1]);
+	check(tally[1].interval / 256 == KTEST_INTERVAL / 256);
+	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		kburn_end(child[cpu]);
+		kring_close(&ring[cpu]);
+	}
+	close(session);
+}
+
 /* ---- A reader that does not come ------------------------------------------- */
 
 static void unread_wait(struct limited *limited)
@@ -246,6 +351,8 @@ const struct ktest ktests_limit[] = {
 	{ "bytes-are-bounded", bytes_are_bounded },
 	{ "storm-is-bounded", storm_is_bounded },
 	{ "throttled-ring-can-be-stopped", throttled_ring_can_be_stopped },
+	{ "session-has-its-own-bound", session_has_its_own_bound },
+	{ "cpus-have-their-own-interval", cpus_have_their_own_interval },
 	{ "unread-ring-stops", unread_ring_stops },
 	{ "slow-reader-is-a-reader", slow_reader_is_a_reader },
 	{ 0 },
