@@ -136,6 +136,40 @@ static void tell(struct push *p, enum outcome outcome, const char *why)
 	p->failing = outcome != OUTCOME_TAKEN;
 }
 
+/*
+ * libcurl's sentence is one for all that is wrong with a certificate; the bits behind it are those
+ * of the TLS library that this is linked with, gnutls_certificate_status_t.
+ */
+static const char *certificate_fault(CURL *curl)
+{
+	static const struct {
+		long bit;
+		const char *text;
+	} faults[] = {
+		{ 1L << 10, "its certificate has expired, or this machine's clock is wrong" },
+		{ 1L << 9, "its certificate is not valid yet, or this machine's clock is wrong" },
+		{ 1L << 5, "its certificate was revoked" },
+		{ 1L << 6, "its certificate is signed by nobody who is trusted here (CACertificates=)" },
+	};
+	long status = 0;
+
+	curl_easy_getinfo(curl, CURLINFO_SSL_VERIFYRESULT, &status);
+	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+		if (status & faults[i].bit)
+			return faults[i].text;
+	return NULL;
+}
+
+static void describe(CURL *curl, CURLcode code, const char *error, char *ret_why, size_t size)
+{
+	const char *fault = code == CURLE_PEER_FAILED_VERIFICATION ? certificate_fault(curl) : NULL;
+
+	if (fault)
+		snprintf(ret_why, size, "%s", fault);
+	else
+		snprintf(ret_why, size, "%.150s", *error ? error : curl_easy_strerror(code));
+}
+
 /* @ret_wait: seconds that the receiver asks for, or 0 */
 static enum outcome try_item(struct push *p, CURL *curl, const struct item *item, long *ret_wait)
 {
@@ -156,7 +190,7 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct item *item
 	*ret_wait = after > PUSH_RETRY_AFTER ? PUSH_RETRY_AFTER : (long)after;
 	/* A status that came counts, also where what followed it was too much to be read. */
 	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && status)) {
-		snprintf(why, sizeof(why), "%.150s", *error ? error : curl_easy_strerror(code));
+		describe(curl, code, error, why, sizeof(why));
 		outcome = OUTCOME_AGAIN;
 	} else {
 		outcome = judge(p, status);
