@@ -174,6 +174,7 @@ struct profile {
 	u32 gone_count;
 	u32 container_count;
 	u32 pending_count;
+	u64 place_bytes; /* as in the configuration */
 	u32 interval;
 	u8 unit;
 	u8 bucket[BUCKET_VALUES];

@@ -29,6 +29,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->attributor = attributor;
 	p->midr = config ? config->midr : 0;
 	p->filter = config ? config->filter : NULL;
+	p->place_bytes = config ? config->place_bytes : 0;
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
 	p->epoch = 1;
 	for (u16 value = 0; value < BUCKET_VALUES; value++)
@@ -602,6 +603,9 @@ void profile_window(struct profile *profile, const struct source_window *window)
 	ledger_add(&profile->header, decoder, &before);
 	if (!decoder->open)
 		window_add(&profile->header, window);
+	if (profile->place_bytes)
+		profile->header.evicted +=
+			location_table_trim(profile->locations, profile->place_bytes);
 }
 
 void profile_set_filter(struct profile *profile, const struct filter *filter)

@@ -18,6 +18,7 @@
 /**
  * struct profile_config
  * @locations: capacity of the (process, PC) table; 0 for the default (32768)
+ * @place_bytes: what places may take beside themselves, for what is carried over; 0: no bound
  * @contexts: values of each Context packet counted one by one, a power of two; 0 for
  *	the default (65536)
  * @midr: MIDR_EL1 for windows that do not say which core took them; 0 for none
@@ -30,6 +31,7 @@
  */
 struct profile_config {
 	u32 locations;
+	u64 place_bytes;
 	u32 contexts;
 	u32 lines;
 	u32 pages;

@@ -42,6 +42,7 @@ static u32 pool_get(struct location_pool *pool)
 		return ++pool->used;
 	entry = pool_at(pool, number);
 	memcpy(&pool->free, entry, sizeof(pool->free));
+	pool->spare--;
 	memset(entry, 0, pool->size);
 	return number;
 }
@@ -50,6 +51,7 @@ static void pool_put(struct location_pool *pool, u32 number)
 {
 	memcpy(pool_at(pool, number), &pool->free, sizeof(pool->free));
 	pool->free = number;
+	pool->spare++;
 }
 
 static void pool_clear(struct location_pool *pool)
@@ -57,6 +59,7 @@ static void pool_clear(struct location_pool *pool)
 	zero_pages_clear(pool->at, pool_size(pool));
 	pool->used = 0;
 	pool->free = 0;
+	pool->spare = 0;
 }
 
 /* Lines that are far apart from each other: fewer, larger pages are fewer walks. */
@@ -625,6 +628,69 @@ struct location *location_insert(struct location_table *table, const struct loca
 	table->tags[key->set] &= ~(0xffULL << 8 * way);
 	table->tags[key->set] |= (u64)key->tag << 8 * way;
 	return entry;
+}
+
+/* What is to be there for use again, of each kind: a hundredth of all places is enough for a while. */
+static u32 spare_wanted(const struct location_table *table)
+{
+	return table->sets * LOCATION_WAYS / 128 + 8;
+}
+
+/* A kind that has taken little of it all may still grow. */
+static bool is_short(const struct location_table *table, const struct location_pool *pool, u64 bytes)
+{
+	return pool->used * pool->size >= bytes / LOCATION_PARTS && pool->spare < spare_wanted(table);
+}
+
+static u64 pools_bytes(const struct location_table *table)
+{
+	return (u64)table->more.used * table->more.size + (u64)table->wide.used * table->wide.size +
+	       (u64)table->chains.used * table->chains.size;
+}
+
+/* Whether @entry has something of a kind that there is too little of. */
+static bool gives(const struct location_table *table, const struct location *entry, u64 bytes)
+{
+	const struct location_more *more = more_of(table, entry);
+
+	return (more && is_short(table, &table->more, bytes)) ||
+	       (more && more->wide && is_short(table, &table->wide, bytes)) ||
+	       (entry->chain && is_short(table, &table->chains, bytes));
+}
+
+/* As if it had just come, in the place of what it was. */
+static u64 start_over(struct location_table *table, struct location *entry)
+{
+	u64 samples = location_samples(table, entry);
+	u32 weight = rank(entry);
+
+	more_put(table, entry);
+	chain_put(table, entry->chain);
+	*entry = (struct location){
+		.place = entry->place,
+		.owner = entry->owner,
+		.used = true,
+		.weight = weight,
+	};
+	return samples;
+}
+
+u64 location_table_trim(struct location_table *table, u64 bytes)
+{
+	struct location *entry = NULL;
+	u64 evicted = 0;
+
+	if (pools_bytes(table) < bytes)
+		return 0;
+	for (u64 below = 32; below <= 1ULL << 32; below *= 2) {
+		if (!is_short(table, &table->more, bytes) && !is_short(table, &table->wide, bytes) &&
+		    !is_short(table, &table->chains, bytes))
+			break;
+		while ((entry = location_table_next(table, entry)))
+			if (rank(entry) < below && gives(table, entry, bytes))
+				evicted += start_over(table, entry);
+	}
+	return evicted;
 }
 
 struct location *location_table_next(struct location_table *table, struct location *location)

@@ -143,6 +143,7 @@ struct location_wide {
  * @room: the highest number
  * @used: the highest number that was handed out
  * @free: the first of those that came back, which say the next one; 0 for none
+ * @spare: how many did
  */
 struct location_pool {
 	u8 *at;
@@ -150,6 +151,7 @@ struct location_pool {
 	u32 room;
 	u32 used;
 	u32 free;
+	u32 spare;
 };
 
 /* Ways of a set: a byte of each one's hash makes a word that is searched at once. */
@@ -390,6 +392,20 @@ void location_restore(struct location_table *table, struct location *entry,
 /** location_restore_traits() - and @count more of its samples were @traits */
 void location_restore_traits(struct location_table *table, struct location *entry, u16 traits,
 			     u64 count);
+
+/* Of the bytes of location_table_trim(): what a kind of counters has before it is asked to give. */
+#define LOCATION_PARTS 8
+
+/**
+ * location_table_trim() - places give way, the lightest first, where counters have outgrown @bytes
+ *
+ * Of memory that counters were carried to, and a quarter more at the most: what was taken is not given back, but used again. To be
+ * called often enough that what comes in between does not matter. Entries move nowhere; those that
+ * give way are as if they had just come.
+ *
+ * Return: samples that they held.
+ */
+u64 location_table_trim(struct location_table *table, u64 bytes);
 
 /**
  * location_table_new() - @capacity is rounded up to a power of two, at least 8

@@ -5,7 +5,8 @@
 #include <errno.h>
 
 /* Bytes of an entry with all that hangs on it. */
-#define PLACE	  512  /* two lines, carried counters, a chain; wide counters of every fourth; a mark */
+#define PLACE	  192  /* two lines, a tag, a mark, what is spare before others give way */
+#define CARRIED	  128  /* of a place: counters that are carried over, as far as they may come to */
 #define PROCESS	  2944 /* figures and those of before a move by halves, mappings, a mark */
 #define THREAD	  128  /* and who had its number before */
 #define CONTAINER 7168 /* figures: of now, of processes that went, at the last sub-window */
@@ -128,13 +129,15 @@ static u64 attribution_bytes(const struct memory_plan *p)
 
 static u64 profile_bytes(const struct memory_plan *p)
 {
-	return (u64)p->places * PLACE + (u64)p->contexts * CONTEXT + (u64)p->lines * LINE +
+	return (u64)p->places * PLACE + p->place_bytes / 4 * 5 + (u64)p->contexts * CONTEXT + (u64)p->lines * LINE +
 	       (u64)p->pages * PAGE;
 }
 
 static void plan_tables(struct memory_plan *p, u32 scale)
 {
-	p->places = power_below(scaled(32768, scale));
+	p->places = power_below(scaled(65536, scale));
+	/* Of which a quarter more may come to be taken. */
+	p->place_bytes = (u64)p->places * CARRIED / 5 * 4;
 	p->contexts = power_below(scaled(16384, scale));
 	p->lines = power_below(scaled(1024, scale));
 	p->pages = power_below(scaled(4096, scale));
@@ -268,6 +271,7 @@ void budget_session(const struct memory_plan *plan, u64 keep, bool own,
 	if (!plan->budget)
 		return;
 	ret_plan->places = plan->places / SESSION_PARTS;
+	ret_plan->place_bytes = plan->place_bytes / SESSION_PARTS;
 	ret_plan->contexts = plan->contexts / SESSION_PARTS;
 	ret_plan->lines = plan->lines / SESSION_PARTS;
 	ret_plan->pages = plan->pages / SESSION_PARTS;

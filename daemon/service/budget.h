@@ -35,6 +35,7 @@ struct memory_ask {
 /**
  * struct memory_plan
  * @places, @contexts, @lines, @pages: as in &struct profile_config
+ * @place_bytes: likewise
  * @processes, @threads, @containers: as in &struct attributor_config
  * @ring: as &source_config.ring_size
  * @side_band, @bpf, @switches: as in &struct task_events_sizes
@@ -46,6 +47,7 @@ struct memory_ask {
  */
 struct memory_plan {
 	u32 places;
+	u64 place_bytes;
 	u32 contexts;
 	u32 lines;
 	u32 pages;

@@ -48,7 +48,7 @@ static u64 locked(const struct memory_ask *a, const struct memory_plan *p)
 /* Entries by the size of what is kept of one, as the structures are today. */
 static u64 tables(const struct memory_plan *p)
 {
-	return p->places * 256ULL + p->processes * 2144ULL + p->containers * 4288ULL +
+	return p->places * 180ULL + p->place_bytes / 4 * 5 + p->processes * 2144ULL + p->containers * 4288ULL +
 	       p->threads * 32ULL + p->contexts * 64ULL + p->lines * 512ULL + p->pages * 128ULL;
 }
 
@@ -63,6 +63,7 @@ static void check_plan(const struct memory_ask *ask, const struct memory_plan *p
 	assert_row(sum == plan->bytes && sum <= ask->budget && plan->budget == ask->budget);
 	assert_row(locked(ask, plan) <= plan->share[MEMORY_RINGS] + plan->share[MEMORY_TASKS]);
 	assert_row(tables(plan) <= plan->share[MEMORY_TABLES]);
+	assert_row(plan->place_bytes >= plan->places * 96ULL);
 	assert_row(plan->names <= plan->share[MEMORY_NAMES]);
 	assert_row(plan->places >= 4096 && plan->processes >= 1024);
 	assert_row(plan->containers >= 256 && plan->lines >= 128);
@@ -133,11 +134,11 @@ static void test_documented(void **state)
 		u32 processes;
 		u32 containers;
 	} rows[] = {
-		{ 64 * MIB, 2, 256 << 10, 128 << 10, 16384, 5120, 1280 },
-		{ 64 * MIB, 64, 128 << 10, 64 << 10, 8192, 3072, 768 },
-		{ 64 * MIB, 192, 64 << 10, 32 << 10, 8192, 2048, 512 },
-		{ 128 * MIB, 192, 128 << 10, 64 << 10, 16384, 7168, 1792 },
-		{ 256 * MIB, 192, 256 << 10, 128 << 10, 32768, 15360, 3840 },
+		{ 64 * MIB, 2, 256 << 10, 128 << 10, 32768, 4096, 1024 },
+		{ 64 * MIB, 64, 128 << 10, 64 << 10, 16384, 3072, 768 },
+		{ 64 * MIB, 192, 64 << 10, 32 << 10, 16384, 2048, 512 },
+		{ 128 * MIB, 192, 128 << 10, 64 << 10, 32768, 7168, 1792 },
+		{ 256 * MIB, 192, 256 << 10, 128 << 10, 65536, 15360, 3840 },
 	};
 	struct memory_plan plan;
 	struct memory_ask ask;
@@ -156,7 +157,7 @@ static void test_documented(void **state)
 	}
 	ask = usual(32 * MIB, 192);
 	assert_int_equal(budget_plan(&ask, &plan, &least), -ENOSPC);
-	assert_int_equal((least + MIB - 1) / MIB, 46);
+	assert_int_equal((least + MIB - 1) / MIB, 47);
 }
 
 /* A session of the bus has smaller tables, and the budget that has room for it is the least. */
@@ -170,7 +171,7 @@ static void test_sessions(void **state)
 	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
 	budget_session(&plan, 0, false, &session);
 	assert_true(session.places < plan.places && session.processes == plan.processes);
-	assert_true(session.bytes > session.places * 256ULL);
+	assert_true(session.bytes > session.places * 180ULL + session.place_bytes);
 	budget_session(&plan, 0, true, &own);
 	assert_true(own.bytes - session.bytes >= locked(&ask, &own) - locked(&ask, &plan) +
 							 plan.ring * ask.cpus);

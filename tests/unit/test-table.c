@@ -210,6 +210,76 @@ static void test_evicted(void **state)
 	location_table_free(table);
 }
 
+static u64 carried_bytes(const struct location_table *table)
+{
+	return (u64)table->more.used * table->more.size + (u64)table->wide.used * table->wide.size +
+	       (u64)table->chains.used * table->chains.size;
+}
+
+#define TAIL_PLACES 8192U
+#define TAIL_BYTES  (TAIL_PLACES * 128ULL)
+
+/*
+ * Places that all grow, and a few that are heavy: what counters are carried to stays within its
+ * bound, the light ones give way, no sample is lost sight of and no heavy place loses any.
+ */
+static void test_trimmed(void **state)
+{
+	struct fixture *f = *state;
+	struct location_table *table;
+	struct location *entry = NULL;
+	u64 evicted = 0, samples = 0, heavy = 0, key;
+	const u32 n = 1000000;
+
+	assert_int_equal(location_table_new(TAIL_PLACES, &f->catalog, &table), 0);
+	for (u32 i = 0; i < n; i++) {
+		struct sample_facts facts = random_facts(f);
+
+		key = i % 2 ? random_next() % 64 : 64 + random_next() % (TAIL_PLACES / 2);
+		location_add(table, get(table, key, &evicted), &facts);
+		heavy += key < 64;
+		if (i % 64 == 0)
+			evicted += location_table_trim(table, TAIL_BYTES);
+	}
+	assert_true(carried_bytes(table) <= TAIL_BYTES + TAIL_BYTES / 4);
+	assert_true(evicted > 0);
+	for (entry = NULL; (entry = location_table_next(table, entry));)
+		samples += location_samples(table, entry);
+	assert_int_equal(samples + evicted + table->untold, n);
+	for (key = 0; key < 64; key++)
+		heavy -= location_samples(table, get(table, key, &evicted));
+	assert_true(heavy < n / 2 / 1000);
+	location_table_free(table);
+}
+
+/* Two CPUs that compile: half of the samples are of programs that last, half of places that come once. */
+static void test_tail(void **state)
+{
+	static const u32 sizes[] = { 16384, 32768 };
+	struct fixture *f = *state;
+	u64 evicted[2] = { 0 };
+	const u32 n = 28000;
+
+	for (u32 k = 0; k < 2; k++) {
+		struct location_table *table;
+
+		assert_int_equal(location_table_new(sizes[k], &f->catalog, &table), 0);
+		for (u32 i = 0; i < n; i++) {
+			struct sample_facts facts = random_facts(f);
+			u64 key = i % 2 ? random_next() % 512 : 1000 + i;
+
+			location_add(table, get(table, key, &evicted[k]), &facts);
+			if (i % 64 == 0)
+				evicted[k] += location_table_trim(table, sizes[k] * 128ULL);
+		}
+		location_table_free(table);
+	}
+	print_message("evicted of %u samples: %.2f %% of 16384 places, %.2f %% of 32768\n", n,
+		      (double)evicted[0] * 100 / n, (double)evicted[1] * 100 / n);
+	assert_true(evicted[0] * 25 > n);
+	assert_true(evicted[1] * 100 < n);
+}
+
 #define MANY (TRAITS_MAX + 1000)
 
 /* More combinations than have numbers, at one place: they lose their events, and nothing else. */
@@ -254,6 +324,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_exact, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_evicted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_trimmed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tail, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
 	};
 
