@@ -41,6 +41,11 @@ check-fleet: all ## the exporter with Prometheus, VictoriaMetrics and go tool pp
 	@scripts/deps build run test fleet
 	@tests/exporter/fleet $(BUILD)
 
+check-packages: all ## the packages on 6.1, and the container image, in VMs, by hand: ten minutes (root)
+	@scripts/deps build run test vm deb
+	@tests/packages/check --build $(BUILD) --kernel 6.1 --reload
+	@tests/packages/image --build $(BUILD)
+
 check-containers: ## the daemon in VMs with real containers and hostile loads, by hand: a quarter of an hour (root)
 	@scripts/deps build run test vm
 	@tests/vm/check --build $(BUILD) --containers
@@ -82,4 +87,4 @@ install: all ## install, honouring DESTDIR
 clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz $(BUILD)-arm64 $(BUILD)-arm64.ini
 
-.PHONY: deb check-fleet check-containers modules_install all help deps run check check-kasan check-fast kunit mutate modules bench soak install clean
+.PHONY: deb check-fleet check-packages check-containers modules_install all help deps run check check-kasan check-fast kunit mutate modules bench soak install clean

@@ -125,6 +125,12 @@ static const struct verb verbs[] = {
 		.run = release_run,
 	},
 	{
+		.name = "module",
+		.synopsis = "reload [--root DIR]",
+		.help = "load the installed speprof.ko in place of the loaded one, without a reboot",
+		.run = module_run,
+	},
+	{
 		.name = "doctor",
 		.synopsis = "[-j] [--root DIR]",
 		.help = "why this machine can or cannot sample, and what to do",

@@ -6,10 +6,28 @@
 #include <stdlib.h>
 
 #include "bus.h"
+#include "kernel-module.h"
 #include "options.h"
 #include "rows.h"
 #include "say.h"
 #include "term.h"
+
+/* After an upgrade the old module samples on until it is exchanged. */
+static void status_module(const struct view_header *header)
+{
+	const char *root = getenv("SPEPROF_SYSROOT");
+	struct kmod loaded, installed;
+	struct machine machine;
+
+	if (strcmp(header->source, "module") != 0)
+		return;
+	machine_init(&machine, root ? root : "");
+	if (kmod_loaded(&machine, "speprof", &loaded) < 0 ||
+	    kmod_installed(&machine, "speprof", &installed) < 0 || !kmod_differ(&loaded, &installed))
+		return;
+	printf("speprof.ko %s is loaded, %s is installed: \"speprof module reload\"\n",
+	       loaded.version, installed.version);
+}
 
 int status_run(int argc, char **argv)
 {
@@ -33,6 +51,7 @@ int status_run(int argc, char **argv)
 	} else {
 		term_size(&format.width, &height);
 		format_status(stdout, &view.header, &format);
+		status_module(&view.header);
 	}
 	view_clear(&view);
 	return STATUS_OK;

@@ -7,32 +7,20 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "doctor.h"
+#include "kernel-module.h"
 #include "options.h"
 #include "say.h"
 
 #define THEIRS "arm_spe_pmu"
 #define OURS "speprof"
 
-extern char **environ;
-
 /* ---- What sysfs says ---------------------------------------------------------- */
-
-static bool module_is_loaded(const struct machine *machine, const char *module)
-{
-	char path[128];
-
-	/* Built-in ones have a folder too, and no state. */
-	snprintf(path, sizeof(path), "/sys/module/%s/initstate", module);
-	return machine_has(machine, path);
-}
 
 static bool driver_exists(const struct machine *machine, const char *driver)
 {
@@ -46,13 +34,11 @@ static bool driver_exists(const struct machine *machine, const char *driver)
 static void module_users(const struct machine *machine, const char *module, char *ret_text,
 			 size_t size)
 {
-	char path[128], count[16];
+	int users = kmod_users(machine, module);
 
-	snprintf(path, sizeof(path), "/sys/module/%s/refcnt", module);
 	*ret_text = '\0';
-	if (machine_read(machine, path, count, sizeof(count)) >= 0 && strcmp(count, "0") != 0)
-		snprintf(ret_text, size, ": it has %s user%s", count,
-			 strcmp(count, "1") == 0 ? "" : "s");
+	if (users > 0)
+		snprintf(ret_text, size, ": it has %d user%s", users, users == 1 ? "" : "s");
 }
 
 /* How many devices @driver has. */
@@ -72,27 +58,11 @@ static unsigned int driver_devices(const struct machine *machine, const char *dr
 
 /* ---- Modules ------------------------------------------------------------------- */
 
-/* modprobe knows dependencies, options and compression; its own words go to stderr. */
-static int modprobe(const char *option, const char *module)
-{
-	char *argv[] = { "modprobe", (char *)option, (char *)module, NULL };
-	int status, error;
-	pid_t pid;
-
-	error = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
-	if (error)
-		return -error;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
-}
-
 static int modprobe_remove(const struct machine *machine, const char *module, const char *hint)
 {
 	char users[48];
 
-	if (modprobe("-r", module) == 0 && !module_is_loaded(machine, module))
+	if (kmod_modprobe("-r", module) == 0 && !kmod_is_loaded(machine, module))
 		return STATUS_OK;
 	module_users(machine, module, users, sizeof(users));
 	return say_fail(STATUS_STATE, "%s cannot be removed%s; %s", module, users, hint);
@@ -144,8 +114,8 @@ static int verb_begin(int argc, char **argv, struct options *ret_options,
 static int takeover_undo(bool loaded, bool had)
 {
 	if (loaded)
-		modprobe("-r", OURS);
-	if (had && modprobe("-a", THEIRS) != 0)
+		kmod_modprobe("-r", OURS);
+	if (had && kmod_modprobe("-a", THEIRS) != 0)
 		return say_fail(STATUS_FAILED, "speprof.ko took no SPU, and " THEIRS
 					       " does not come back: see \"dmesg\"");
 	return say_fail(STATUS_NO_SPE,
@@ -166,7 +136,7 @@ int takeover_run(int argc, char **argv)
 		puts("speprof.ko has the SPUs already.");
 		return STATUS_OK;
 	}
-	had = module_is_loaded(&machine, THEIRS);
+	had = kmod_is_loaded(&machine, THEIRS);
 	if (!had && driver_exists(&machine, THEIRS))
 		return say_fail(STATUS_SETTING,
 				THEIRS " is built into this kernel: boot with initcall_blacklist="
@@ -177,10 +147,10 @@ int takeover_run(int argc, char **argv)
 		if (status)
 			return status;
 	}
-	loaded = !module_is_loaded(&machine, OURS);
+	loaded = !kmod_is_loaded(&machine, OURS);
 	if (!loaded)
 		devices_offer(&machine);
-	else if (modprobe("-a", OURS) != 0)
+	else if (kmod_modprobe("-a", OURS) != 0)
 		return takeover_undo(false, had);
 	if (!driver_devices(&machine, OURS))
 		return takeover_undo(loaded, had);
@@ -196,20 +166,20 @@ int release_run(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (module_is_loaded(&machine, THEIRS) && driver_devices(&machine, THEIRS)) {
+	if (kmod_is_loaded(&machine, THEIRS) && driver_devices(&machine, THEIRS)) {
 		puts(THEIRS " has the SPUs already.");
 		return STATUS_OK;
 	}
-	if (module_is_loaded(&machine, OURS)) {
+	if (kmod_is_loaded(&machine, OURS)) {
 		status = modprobe_remove(&machine, OURS,
 					 "stop what samples (\"systemctl stop speprofd\"), and "
 					 "remove speprof_emu");
 		if (status)
 			return status;
 	}
-	if (module_is_loaded(&machine, THEIRS))
+	if (kmod_is_loaded(&machine, THEIRS))
 		devices_offer(&machine);
-	else if (modprobe("-a", THEIRS) != 0)
+	else if (kmod_modprobe("-a", THEIRS) != 0)
 		return say_fail(STATUS_NO_MODULE,
 				"this kernel has no module " THEIRS " that can be loaded");
 	if (!driver_devices(&machine, THEIRS))

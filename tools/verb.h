@@ -60,6 +60,7 @@ int help_run(int argc, char **argv);
 int list_run(int argc, char **argv);
 int live_run(int argc, char **argv);
 int metrics_run(int argc, char **argv);
+int module_run(int argc, char **argv);
 int pprof_run(int argc, char **argv);
 int record_run(int argc, char **argv);
 int reload_run(int argc, char **argv);

@@ -135,6 +135,8 @@ static const struct bus_method methods[] = {
 	{ "CreateSession", ACCESS_MANAGE, bus_create_session },
 	{ "Remove", ACCESS_MANAGE, bus_remove_session },
 	{ "Reload", ACCESS_RELOAD, bus_reload },
+	{ "ReleaseModule", ACCESS_MANAGE, bus_release_module },
+	{ "TakeModule", ACCESS_MANAGE, bus_take_module },
 	{ "GetView", ACCESS_READ, bus_get_view },
 	{ "GetWindow", ACCESS_READ, bus_get_window },
 	/* Addresses of all processes. */
@@ -327,6 +329,10 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", waiting), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("ReleaseModule", SD_BUS_NO_ARGS, SD_BUS_RESULT("b", held),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("TakeModule", SD_BUS_NO_ARGS, SD_BUS_RESULT("t", away_usec),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("CreateSession", SD_BUS_ARGS("s", name, "a{sv}", options),
 				SD_BUS_RESULT("o", session), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
@@ -353,7 +359,7 @@ static const sd_bus_vtable vtable[] = {
 		SD_BUS_ARGS("s", name, "s", runtime, "s", path, "t", left_out), 0),
 	SD_BUS_PROPERTY("Version", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Source", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("SourceReason", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("SourceReason", "s", get_string, 0, 0),
 	SD_BUS_PROPERTY("Backend", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("TaskEvents", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("TaskEventsReason", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
@@ -436,6 +442,7 @@ void bus_deinit(struct bus *bus)
 	bus->watch = bus_watch_free(bus->watch);
 	bus_queue_deinit(&bus->queue);
 	access_deinit(&bus->access);
+	bus->exchanger = sd_bus_track_unref(bus->exchanger);
 	sd_bus_flush_close_unref(bus->bus);
 	bus->bus = NULL;
 }

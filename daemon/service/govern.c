@@ -249,6 +249,18 @@ int govern_set(struct worker_state *state, void *arg)
 	return 0;
 }
 
+void govern_again(struct worker_state *state)
+{
+	struct govern *g = state->govern;
+	struct session *machine = worker_session(state, NULL);
+
+	if (!g || !machine || g->single)
+		return;
+	for (u32 i = 0; i < g->cpus; i++)
+		g->tuned[i] = (struct source_tune){ .cpu = i, .scale = SOURCE_TUNE_ONE };
+	apply(state, machine);
+}
+
 /* Somebody has said how often to sample: that is what is governed from now on. */
 static void follow(struct govern *g, u64 interval)
 {

@@ -51,6 +51,9 @@ static inline void govern_window(struct govern *govern, u32 cpu, u64 samples, u6
 /** govern_set() - by what; for worker_call(), struct governor_config; the interval is the caller's */
 int govern_set(struct worker_state *state, void *arg);
 
+/** govern_again() - the machine's session has another source, which nobody has told anything */
+void govern_again(struct worker_state *state);
+
 /** govern_tick() - at the end of a period, have the machine's session sample as it should */
 void govern_tick(struct worker_state *state, u64 now_ns);
 

@@ -343,6 +343,7 @@ struct source_trouble {
 /**
  * struct source - embedded first in each kind of source
  * @reason: why not a better one, and what this one lacks, for people; "" if nothing is missing
+ * @away: it samples nothing, in place of one that does (away.h)
  */
 struct source {
 	const struct source_ops *ops;
@@ -356,6 +357,7 @@ struct source {
 	u64 locked;		/* bytes of its rings and areas, in the kernel's memory */
 	struct source_trouble trouble;
 	bool no_context;	/* as struct source_config has it */
+	bool away;
 };
 
 /**

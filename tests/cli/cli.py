@@ -80,7 +80,8 @@ class Case(unittest.TestCase):
 class Bus:
 	"""A private bus, with the daemon's stand-in on it unless mode is None."""
 
-	def __init__(self, case, mode="normal"):
+	def __init__(self, case, mode="normal", **env):
+		self.env = env
 		self.address = "unix:path=" + os.path.join(case.dir, "bus")
 		self.procs = []
 		bus = self.start(["dbus-daemon", "--session", "--nofork", "--nopidfile",
@@ -93,7 +94,7 @@ class Bus:
 				raise RuntimeError("the stand-in of the daemon did not start")
 
 	def start(self, command):
-		proc = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
+		proc = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(**self.env))
 		self.procs.append(proc)
 		return proc
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* ReleaseModule and TakeModule: between them, the module may be unloaded. */
+#include "bus-internal.h"
+
+#include <time.h>
+
+#include "exchange.h"
+#include "log.h"
+
+static u64 now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000ULL + (u64)ts.tv_nsec / 1000;
+}
+
+static int take_up(struct bus *bus, struct exchange *exchange)
+{
+	int r;
+
+	bus->exchanger = sd_bus_track_unref(bus->exchanger);
+	*exchange = (struct exchange){ .config = bus->config };
+	r = worker_call(bus->worker, exchange_take_up, exchange);
+	if (r < 0)
+		log_tell(LOG_ERR, LOG_ID_SOURCE, NULL,
+			 "the module is not there again, nothing is sampled: %s; load it "
+			 "(\"modprobe speprof\") and restart this service",
+			 exchange->reason);
+	else
+		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL,
+			 "the module is there again; nothing was sampled for %llu ms",
+			 (unsigned long long)(now_us() - bus->exchanged_us) / 1000);
+	return r;
+}
+
+/* Who wanted to exchange it is gone without a word: nobody else would take it up. */
+static int on_gone(sd_bus_track *track __attribute__((unused)), void *userdata)
+{
+	struct exchange exchange;
+
+	take_up(userdata, &exchange);
+	return 0;
+}
+
+static int follow(struct bus *bus, sd_bus_message *message)
+{
+	int r = sd_bus_track_new(bus->bus, &bus->exchanger, on_gone, bus);
+
+	return r < 0 ? r : sd_bus_track_add_sender(bus->exchanger, message);
+}
+
+int bus_release_module(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	struct exchange exchange = { .config = bus->config };
+	int r;
+
+	if (bus->exchanger)
+		return sd_bus_error_set(error, BUS_NAME ".Busy",
+					"Somebody else is exchanging the module.");
+	r = worker_call(bus->worker, exchange_let_go, &exchange);
+	if (r >= 0 && exchange.sources)
+		r = follow(bus, message);
+	if (r < 0) {
+		sd_bus_error_set_errnof(error, r, "The module is not let go: %s.",
+					*exchange.reason ? exchange.reason : strerror(-r));
+		bus->exchanged_us = now_us();
+		take_up(bus, &exchange);
+		return r;
+	}
+	if (exchange.sources) {
+		bus->exchanged_us = now_us();
+		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL,
+			 "the module is let go, so that another can be loaded: nothing is sampled "
+			 "until then");
+	}
+	return sd_bus_reply_method_return(message, "b", exchange.sources > 0);
+}
+
+int bus_take_module(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	struct exchange exchange;
+
+	if (!bus->exchanger)
+		return sd_bus_error_set(error, BUS_NAME ".AlreadyDone",
+					"The module was not let go.");
+	if (take_up(bus, &exchange) < 0)
+		return sd_bus_error_setf(error, BUS_NAME ".NoModule", "%s", exchange.reason);
+	return sd_bus_reply_method_return(message, "t", now_us() - bus->exchanged_us);
+}

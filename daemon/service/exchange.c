@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "exchange.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "away.h"
+#include "govern.h"
+#include "keep.h"
+#include "notify.h"
+#include "source-open.h"
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* Once for all sessions of @feed, of which the worker drains none that does not run. */
+static void drain(struct worker_state *state, const struct feed *feed)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session))) {
+		if (session->feed == feed && session->running) {
+			worker_drain(state, session);
+			return;
+		}
+	}
+}
+
+/* The session's descriptor in the store of the service manager keeps the module as well. */
+static void store(const struct worker_state *state, const struct source *source)
+{
+	if (!state->keep)
+		return;
+	if (source->ops->lasting)
+		store_put(STORE_SESSION, source->ops->lasting->session(source));
+	else
+		store_drop(STORE_SESSION);
+}
+
+static int let_go(struct worker_state *state, struct feed *feed)
+{
+	struct source *source = feed->source, *away;
+	u64 now = now_ns();
+	int r = source_away_new(source, feed->running ? now : 0, &away);
+
+	if (r < 0)
+		return r;
+	if (feed->running) {
+		source->ops->stop(source);
+		drain(state, feed);
+	}
+	/* What was read is safe before the rings are gone. */
+	keep_save(state);
+	feed->source = away;
+	if (feed->running)
+		away->ops->start(away);
+	if (worker_session(state, NULL)->feed == feed)
+		store(state, away);
+	source->ops->free(source);
+	return 0;
+}
+
+int exchange_let_go(struct worker_state *state, void *arg)
+{
+	struct exchange *exchange = arg;
+	struct session *session = NULL;
+	int r;
+
+	exchange->sources = 0;
+	while ((session = worker_next(state, session))) {
+		const struct source *source = session->feed->source;
+
+		if (!source->away && source->ops->lasting) {
+			r = let_go(state, session->feed);
+			if (r < 0) {
+				snprintf(exchange->reason, sizeof(exchange->reason), "%s",
+					 strerror(-r));
+				return r;
+			}
+			exchange->sources++;
+		} else if (source->away) {
+			/* Of another session of this feed, or of an exchange that failed. */
+			exchange->sources++;
+		}
+	}
+	return 0;
+}
+
+static int open_again(const struct config *config, const struct feed *feed,
+		      struct source **ret_source, char *reason, size_t size)
+{
+	struct source_config sampling = feed->sampling;
+	struct config same = *config;
+	struct source_said said;
+	int r;
+
+	/* Not another kind of source, whatever there is meanwhile: figures are of this one. */
+	same.source = CONFIG_SOURCE_MODULE;
+	sampling.filter_types = feed->filter.filter_types;
+	sampling.filter_events = feed->filter.filter_events;
+	sampling.filter_latency = feed->filter.filter_latency;
+	r = source_open(&same, &sampling, ret_source, &said);
+	if (r < 0) {
+		snprintf(reason, size, "%s", said.text);
+		return r;
+	}
+	if ((*ret_source)->backend == feed->source->backend)
+		return 0;
+	(*ret_source)->ops->free(*ret_source);
+	snprintf(reason, size, "the module has %s SPUs now, and had others",
+		 feed->source->backend == BACKEND_EMULATED ? "hardware" : "emulated");
+	return -ESTALE;
+}
+
+static int take_up(struct worker_state *state, const struct config *config, struct feed *feed,
+		   char *reason, size_t size)
+{
+	struct source *away = feed->source, *source;
+	int r = open_again(config, feed, &source, reason, size);
+
+	if (r < 0)
+		return r;
+	if (state->keep)
+		source->ops->lasting->defer(source);
+	source->trouble = away->trouble;
+	r = feed->running ? source->ops->start(source) : 0;
+	if (r < 0) {
+		source->ops->free(source);
+		snprintf(reason, size, "sampling could not be enabled: %s", strerror(-r));
+		return r;
+	}
+	/* Blind up to here. */
+	drain(state, feed);
+	feed->source = source;
+	feed->error = 0;
+	if (worker_session(state, NULL)->feed == feed)
+		store(state, source);
+	away->ops->free(away);
+	return 0;
+}
+
+int exchange_take_up(struct worker_state *state, void *arg)
+{
+	struct exchange *exchange = arg;
+	struct session *session = NULL;
+	int r = 0;
+
+	while (r >= 0 && (session = worker_next(state, session)))
+		if (session->feed->source->away)
+			r = take_up(state, exchange->config, session->feed, exchange->reason,
+				    sizeof(exchange->reason));
+	govern_again(state);
+	keep_save(state);
+	return r;
+}

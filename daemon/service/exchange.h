@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The module is exchanged for another version of it while the daemon runs: it lets go of all
+ * that would keep it loaded, and takes up what is loaded then. Figures and sessions stay; the
+ * time in between is blind.
+ */
+#ifndef SPEPROF_EXCHANGE_H
+#define SPEPROF_EXCHANGE_H
+
+#include "config.h"
+#include "worker.h"
+
+/**
+ * struct exchange - argument of both calls
+ * @config: borrowed
+ * @sources: out: how many of them are away
+ * @reason: out: why a call failed, for people
+ */
+struct exchange {
+	const struct config *config;
+	u32 sources;
+	char reason[512];
+};
+
+/**
+ * exchange_let_go() - count what is in the module's rings, and close them; for worker_call()
+ *
+ * What is not the module's goes on. Where it fails, some may be away: exchange_take_up().
+ */
+int exchange_let_go(struct worker_state *state, void *arg);
+
+/**
+ * exchange_take_up() - sessions of the module as they were, in the one that is loaded; for
+ * worker_call()
+ *
+ * Where it fails, those without one go on waiting.
+ */
+int exchange_take_up(struct worker_state *state, void *arg);
+
+#endif

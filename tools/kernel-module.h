@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Kernel modules: what is loaded, what is installed, and modprobe. */
+#ifndef SPEPROF_KERNEL_MODULE_H
+#define SPEPROF_KERNEL_MODULE_H
+
+#include "doctor.h"
+
+/** kmod_is_loaded() - whether it is, and not built in */
+bool kmod_is_loaded(const struct machine *machine, const char *module);
+
+/** kmod_users() - how many keep it loaded, other modules among them; -errno if not known */
+int kmod_users(const struct machine *machine, const char *module);
+
+/** kmod_modprobe() - "modprobe OPTION MODULE"; its own words go to stderr. 0, or negative errno */
+int kmod_modprobe(const char *option, const char *module);
+
+#define KMOD_WORD 128
+
+/**
+ * struct kmod - a module, as modinfo or sysfs has it; "" for what is not said
+ * @version: of the project
+ * @source: a sum of what it was compiled from
+ * @release: of the kernel that it was built for
+ * @signer: whose key signed it
+ */
+struct kmod {
+	char version[KMOD_WORD];
+	char source[KMOD_WORD];
+	char release[KMOD_WORD];
+	char signer[KMOD_WORD];
+};
+
+/** kmod_installed() - what modprobe would load here; -ENOENT: nothing; else negative errno */
+int kmod_installed(const struct machine *machine, const char *module, struct kmod *ret);
+
+/** kmod_loaded() - likewise of the loaded one, version and source; -ENOENT if none is */
+int kmod_loaded(const struct machine *machine, const char *module, struct kmod *ret);
+
+/** kmod_differ() - whether they were compiled from something else, as far as both say */
+bool kmod_differ(const struct kmod *a, const struct kmod *b);
+
+#endif
