@@ -534,23 +534,54 @@ static void restore_counts(struct location_table *table, struct location_more *m
 	}
 }
 
+/* Whether all of it fits what a place has itself, as most do: then nothing is carried over. */
+static bool is_little(const struct location_kept *kept)
+{
+	u64 counts = 0, sums = 0;
+
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
+		counts |= kept->bucket[i];
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
+			counts |= kept->octave[i][k];
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		sums |= kept->latency_sum[i];
+	return counts < 8 && !(sums >> 31);
+}
+
+static void restore_little(struct location *entry, const struct location_kept *kept)
+{
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
+		entry->bucket[i / 16] |= kept->bucket[i] << i % 16 * 4;
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
+			entry->detail.octave[i] |= kept->octave[i][k] << 4 * k;
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		entry->detail.sum[i] = (u32)kept->latency_sum[i];
+}
+
 void location_restore(struct location_table *table, struct location *entry,
 		      const struct location_kept *kept)
 {
-	struct location_more *more = more_get(table, entry);
+	struct location_more *more;
 
 	entry->weight = kept->weight;
 	entry->max = kept->max[PROFILE_TOTAL];
 	entry->first = kept->first & HISTOGRAM_NONE;
 	entry->first_octaves = kept->first_octaves;
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		entry->detail.max[i] = kept->max[i + 1];
+	if (is_little(kept)) {
+		restore_little(entry, kept);
+		return;
+	}
+	more = more_get(table, entry);
 	restore_counts(table, more, kept->bucket, HISTOGRAM_BUCKETS + 1, more->bucket,
 		       offsetof(struct location_wide, bucket));
-	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++) {
-		entry->detail.max[i] = kept->max[i + 1];
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
 		restore_counts(table, more, kept->octave[i], LOCATION_OCTAVES, more->octave[i],
 			       offsetof(struct location_wide, octave) +
 				       i * sizeof(((struct location_wide *)0)->octave[0]));
-	}
 	memcpy(more->latency_sum, kept->latency_sum, sizeof(more->latency_sum));
 }
 
