@@ -267,6 +267,7 @@ static void add_ledgers(struct builder *b)
 {
 	static const char *const causes[METRICS_BLINDS] = {
 		"unknown", "full", "handling", "throttle", "handover", "fault",
+		"restart", "hotplug",
 	};
 	const struct metrics_machine *m = &b->fold->machine;
 
@@ -280,9 +281,9 @@ static void add_ledgers(struct builder *b)
 	add_labeled(b, BYTES, "ledger", "dropped", (double)m->dropped);
 	add_labeled(b, BYTES, "ledger", "lost", (double)m->lost);
 	add_value(b, ENABLED, seconds(m->enabled_ns));
+	/* All of them: what has not happened yet is 0, so that its first time is a step. */
 	for (unsigned int i = 0; i < METRICS_BLINDS; i++)
-		if (m->blind_ns[i] || !i)
-			add_labeled(b, BLIND, "cause", causes[i], seconds(m->blind_ns[i]));
+		add_labeled(b, BLIND, "cause", causes[i], seconds(m->blind_ns[i]));
 	add_value(b, UNATTRIBUTED, (double)m->unattributed);
 	add_value(b, EVICTED, (double)m->evicted);
 	add_labeled(b, EVICTIONS, "table", "threads", (double)m->threads_evicted);

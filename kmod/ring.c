@@ -4,6 +4,7 @@
  * writes them. See Documentation/kernel.md for the states and contexts.
  */
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/moduleparam.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
@@ -59,15 +60,6 @@ void ring_transition(struct ring *ring, u32 to, u64 now)
 	/* Whoever sees that nothing more comes sees what was published before. */
 	smp_store_release(&ring->state, to);
 	WRITE_ONCE(ring->control->state, to);
-}
-
-/* Enabled, but not sampling, up to the last transition. */
-static u64 ring_blind_ns(const struct ring *ring)
-{
-	const u64 *ns = ring->count.state_ns;
-
-	return ns[SPEPROF_RING_HANDLING] + ns[SPEPROF_RING_FULL] + ns[SPEPROF_RING_FAULTED] +
-	       ns[SPEPROF_RING_THROTTLED] + ns[SPEPROF_RING_HANDOVER];
 }
 
 /* ---- Arming and closing -------------------------------------------------- */
@@ -218,6 +210,40 @@ static struct closed ring_close(struct ring *ring)
 	};
 }
 
+/* Since the end of the last RECORDS window, up to the last change of state. */
+static u64 ring_spent(const struct ring *ring, u32 state)
+{
+	return ring->count.state_ns[state] - ring->state_before[state];
+}
+
+/* In parts of 2^32; both are shifted until the quotient's dividend has room. */
+static u32 blind_share(u64 part, u64 whole)
+{
+	unsigned int shift = fls64(whole) > 32 ? fls64(whole) - 32 : 0;
+
+	if (!part)
+		return 0;
+	return min_t(u64, div64_u64((part >> shift) << 32, whole >> shift), U32_MAX);
+}
+
+/* Enabled, but not sampling, and why. */
+static void ring_account_blind(const struct ring *ring, struct closed *closed)
+{
+	static const u8 states[SPEPROF_BLINDS] = {
+		[SPEPROF_BLIND_FULL] = SPEPROF_RING_FULL,
+		[SPEPROF_BLIND_FAULTED] = SPEPROF_RING_FAULTED,
+		[SPEPROF_BLIND_THROTTLED] = SPEPROF_RING_THROTTLED,
+		[SPEPROF_BLIND_HANDOVER] = SPEPROF_RING_HANDOVER,
+	};
+
+	closed->flags |= SPEPROF_WINDOW_CAUSES;
+	closed->blind_ns = ring_spent(ring, SPEPROF_RING_HANDLING);
+	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++)
+		closed->blind_ns += ring_spent(ring, states[i]);
+	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++)
+		closed->blind_share[i] = blind_share(ring_spent(ring, states[i]), closed->blind_ns);
+}
+
 /* To the books, up to the last change of state; @closed->offset is still an address. */
 static void ring_account(struct ring *ring, struct closed *closed)
 {
@@ -225,15 +251,13 @@ static void ring_account(struct ring *ring, struct closed *closed)
 	closed_measure(closed, ring_va(ring, closed->at.start));
 	if (ring->config.backend->records)
 		closed->flags |= SPEPROF_WINDOW_COUNTED;
-	closed->armed_ns = ring->count.state_ns[SPEPROF_RING_ARMED] - ring->armed_before;
-	closed->blind_ns = ring_blind_ns(ring) - ring->blind_before;
-	closed->parked_ns = ring->count.state_ns[SPEPROF_RING_PARKED] - ring->parked_before;
+	closed->armed_ns = ring_spent(ring, SPEPROF_RING_ARMED);
+	closed->parked_ns = ring_spent(ring, SPEPROF_RING_PARKED);
+	ring_account_blind(ring, closed);
 	if (!closed->bytes)
 		return;
 	ring->head = closed->head;
-	ring->armed_before += closed->armed_ns;
-	ring->blind_before += closed->blind_ns;
-	ring->parked_before += closed->parked_ns;
+	memcpy(ring->state_before, ring->count.state_ns, sizeof(ring->state_before));
 	if (ring->flight)
 		spe_flight_add(ring->flight, closed->at.skip, closed->head, closed->bytes,
 			       closed->records);

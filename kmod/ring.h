@@ -111,9 +111,7 @@ struct ring_gone {
  * @start_ns: when it was armed
  * @start_ticks: the backend's count then
  * @records_before: the backend's records then
- * @armed_before: time ARMED up to the end of the last RECORDS window
- * @blind_before: blind time up to there
- * @parked_before: time PARKED up to there
+ * @state_before: time in each state up to the end of the last RECORDS window
  * @head: bytes up to the end of the last closed window
  * @seq: of the next header
  * @event_seq: of the next event
@@ -158,9 +156,7 @@ struct ring {
 	u64 start_ns;
 	u64 start_ticks;
 	u64 records_before;
-	u64 armed_before;
-	u64 blind_before;
-	u64 parked_before;
+	u64 state_before[RING_STATES];
 	u64 head;
 	u64 seq;
 	u64 event_seq;

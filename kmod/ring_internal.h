@@ -29,6 +29,7 @@ struct closed {
 	u64 armed_ns;
 	u64 blind_ns;
 	u64 parked_ns;
+	u32 blind_share[SPEPROF_BLINDS];
 	u64 pmbsr;
 	u64 offset;
 	u64 bytes;

@@ -128,6 +128,7 @@ void ring_write_window(struct ring *ring, const struct closed *closed)
 		.parked_ns = closed->parked_ns,
 	};
 
+	memcpy(window.blind_share, closed->blind_share, sizeof(window.blind_share));
 	ring_write_skips(ring, closed);
 	window.seq = ring->seq++;
 	window.span = closed->head - closed->at.header;

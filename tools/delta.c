@@ -70,6 +70,8 @@ static void header_less(struct view_header *header, const struct view_header *be
 	header->duration_ns -= before->duration_ns;
 	header->enabled_ns = less(header->enabled_ns, before->enabled_ns);
 	header->blind_ns = less(header->blind_ns, before->blind_ns);
+	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
+		header->blind_by[i] = less(header->blind_by[i], before->blind_by[i]);
 	header->records -= before->records;
 	header->unattributed = less(header->unattributed, before->unattributed);
 	header->evicted = less(header->evicted, before->evicted);

@@ -177,6 +177,27 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
+/* Why no SPU was armed, of the time that was meant to be sampled. */
+static void header_blind(struct flow *flow, const struct view_header *header)
+{
+	char text[96], figure[TEXT_FIGURE];
+	u64 known = 0;
+
+	for (unsigned int i = SOURCE_BLIND_UNKNOWN + 1; i < SOURCE_BLINDS; i++)
+		known += header->blind_by[i];
+	if (!known)
+		return;
+	flow_item(flow, TERM_PLAIN, "blind by cause:");
+	for (unsigned int i = 0; i < SOURCE_BLINDS; i++) {
+		if (!header->blind_by[i])
+			continue;
+		snprintf(text, sizeof(text), "%s %s", view_blind_name(i),
+			 text_percent(figure, header->blind_by[i], header->enabled_ns));
+		flow_item(flow, TERM_PLAIN, text);
+	}
+	flow_end(flow);
+}
+
 /* What the files say and is not in force. */
 static void header_config(struct flow *flow, const struct view_header *header)
 {
@@ -289,6 +310,7 @@ void format_status(FILE *out, const struct view_header *header, const struct for
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
 	header_trouble(&flow, header);
+	header_blind(&flow, header);
 	header_config(&flow, header);
 	header_interval(&flow, header);
 	header_memory(&flow, header);

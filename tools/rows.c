@@ -86,6 +86,17 @@ static json_object *shares_json(const struct view_header *h)
 	return json;
 }
 
+/* Their sum is blind_ns; causes that did not occur have no key. */
+static json_object *blind_json(const struct view_header *h)
+{
+	json_object *json = json_object_new_object();
+
+	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
+		if (h->blind_by[i])
+			add(json, view_blind_name(i), h->blind_by[i]);
+	return json;
+}
+
 static json_object *header_json(const struct view_header *h)
 {
 	bool live = strcmp(h->source, "recording") != 0;
@@ -110,6 +121,7 @@ static json_object *header_json(const struct view_header *h)
 	add(json, "duration_ns", h->duration_ns);
 	add(json, "enabled_ns", h->enabled_ns);
 	add(json, "blind_ns", h->blind_ns);
+	json_object_object_add(json, "blind_by_cause", blind_json(h));
 	add(json, "interval_ns", h->interval_ns);
 	if (live) {
 		add(json, "interval_longest_ns", h->interval_longest_ns);

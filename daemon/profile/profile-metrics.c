@@ -14,6 +14,9 @@ static_assert((int)METRICS_TOTAL == (int)PROFILE_TOTAL && (int)METRICS_ISSUE == 
 	      "latencies");
 static_assert(SPE_LEVEL_BEYOND_LLC == 16 && SPE_LEVEL_DRAM == 10 && SPE_LEVEL_L1 == 1, "levels");
 static_assert(UNIT_MICRO_OPS == 1 && UNIT_INSTRUCTIONS == 2 && UNITS <= METRICS_UNITS, "units");
+static_assert((int)METRICS_BLIND_UNKNOWN == (int)SOURCE_BLIND_UNKNOWN &&
+		      (int)METRICS_BLIND_HOTPLUG == (int)SOURCE_BLIND_HOTPLUG &&
+		      (int)SOURCE_BLINDS <= METRICS_BLIND_PLACES, "causes");
 static_assert((int)SPE_LEVELS <= METRICS_LEVELS && HISTOGRAM_BUCKETS < METRICS_BUCKETS, "room");
 
 static void fill_tally(const struct figures *from, struct metrics_tally *to)
@@ -44,7 +47,7 @@ static void fill_ledgers(const struct view_header *h, struct metrics_machine *m)
 	m->dropped = h->dropped;
 	m->lost = h->lost;
 	m->enabled_ns = h->enabled_ns;
-	m->blind_ns[METRICS_BLIND_UNKNOWN] = h->blind_ns;
+	memcpy(m->blind_ns, h->blind_by, sizeof(h->blind_by));
 	m->unattributed = h->unattributed;
 	m->evicted = h->evicted;
 }

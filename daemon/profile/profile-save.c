@@ -14,7 +14,7 @@ static const size_t ledgers[] = {
 	offsetof(struct view_header, suspect),	offsetof(struct view_header, lost),
 	offsetof(struct view_header, dropped),	offsetof(struct view_header, written),
 	offsetof(struct view_header, filtered), offsetof(struct view_header, evicted),
-	offsetof(struct view_header, blind_ns), offsetof(struct view_header, enabled_ns),
+	offsetof(struct view_header, enabled_ns),
 };
 
 static u64 *ledger_of(struct view_header *header, size_t i)
@@ -89,6 +89,7 @@ static void machine_save(struct profile *p, struct blob_writer *to)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ledgers); i++)
 		blob_put(to, *ledger_of(&p->header, i));
+	blob_put_array(to, p->header.blind_by, SOURCE_BLINDS);
 	blob_put(to, p->header.backend);
 	blob_put_array(to, p->kinds, ARRAY_SIZE(p->kinds));
 	blob_put(to, p->simd);
@@ -105,6 +106,10 @@ static void machine_load(struct profile *p, struct blob_reader *from)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ledgers); i++)
 		*ledger_of(&p->header, i) = blob_get(from);
+	blob_get_array(from, p->header.blind_by, SOURCE_BLINDS);
+	p->header.blind_ns = 0;
+	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
+		p->header.blind_ns += p->header.blind_by[i];
 	p->header.backend = (u8)blob_get_below(from, BACKEND_EMULATED + 1);
 	blob_get_array(from, p->kinds, ARRAY_SIZE(p->kinds));
 	p->simd = blob_get(from);

@@ -484,8 +484,11 @@ static void window_add(struct view_header *h, const struct source_window *w)
 {
 	h->lost += w->lost_bytes;
 	h->blind_ns += w->blind_ns;
+	source_blind_add(h->blind_by, w);
 	h->enabled_ns += w->blind_ns + (w->armed_ns ? w->armed_ns : w->end_ns - w->start_ns);
-	h->backend = w->backend;
+	/* What tells of lost bytes or blind time alone need not know. */
+	if (w->backend)
+		h->backend = w->backend;
 	if (w->written == WINDOW_WRITTEN_UNKNOWN)
 		h->written = WINDOW_WRITTEN_UNKNOWN;
 	else if (h->written != WINDOW_WRITTEN_UNKNOWN)

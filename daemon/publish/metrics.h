@@ -41,6 +41,8 @@ enum metrics_blind {
 	METRICS_BLIND_THROTTLE,
 	METRICS_BLIND_HANDOVER,	/* another session had the SPU, or nobody might be sampled */
 	METRICS_BLIND_FAULT,
+	METRICS_BLIND_RESTART,	/* no process had the source */
+	METRICS_BLIND_HOTPLUG,
 	METRICS_BLINDS,
 	METRICS_BLIND_PLACES = 8,
 };

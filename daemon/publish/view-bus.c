@@ -23,6 +23,12 @@ struct field {
 #f, t, offsetof(struct s, f), sizeof(((struct s *)0)->f) \
 	}
 
+#define BLIND(name, cause)                                                                  \
+	{                                                                                   \
+		"blind_" name "_ns", 't', offsetof(struct view_header, blind_by[cause]),    \
+			sizeof(u64), true                                                   \
+	}
+
 #define LEVEL(name, level_of)                                                                     \
 	{                                                                                         \
 		"level_" name, 't', offsetof(struct view_row, level[level_of]), sizeof(u64), true \
@@ -75,6 +81,14 @@ static const struct field header_fields[] = {
 	FIELD(view_header, unread, 't'),       FIELD(view_header, task_events_lost, 't'),
 	FIELD(view_header, cpus_stopped, 'u'), FIELD(view_header, fault, 's'),
 	FIELD(view_header, config_refused, 's'),
+	BLIND("unknown", SOURCE_BLIND_UNKNOWN),
+	BLIND("full", SOURCE_BLIND_FULL),
+	BLIND("handling", SOURCE_BLIND_HANDLING),
+	BLIND("throttle", SOURCE_BLIND_THROTTLE),
+	BLIND("handover", SOURCE_BLIND_HANDOVER),
+	BLIND("fault", SOURCE_BLIND_FAULT),
+	BLIND("restart", SOURCE_BLIND_RESTART),
+	BLIND("hotplug", SOURCE_BLIND_HOTPLUG),
 	FIELD(view_header, config_waiting, 's'),
 };
 

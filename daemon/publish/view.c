@@ -46,6 +46,18 @@ void view_clear(struct view *view)
 	*view = (struct view){ 0 };
 }
 
+const char *view_blind_name(enum source_blind cause)
+{
+	static const char *const names[SOURCE_BLINDS] = {
+		[SOURCE_BLIND_UNKNOWN] = "unknown",   [SOURCE_BLIND_FULL] = "full",
+		[SOURCE_BLIND_HANDLING] = "handling", [SOURCE_BLIND_THROTTLE] = "throttle",
+		[SOURCE_BLIND_HANDOVER] = "handover", [SOURCE_BLIND_FAULT] = "fault",
+		[SOURCE_BLIND_RESTART] = "restart",   [SOURCE_BLIND_HOTPLUG] = "hotplug",
+	};
+
+	return names[cause];
+}
+
 const char *view_group_name(enum view_group group)
 {
 	return group_names[group];

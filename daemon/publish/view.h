@@ -121,6 +121,7 @@ const char *memory_share_name(enum memory_share share);
  * @tasks_reason: why nothing better does; "" if nothing is missing
  * @duration_ns: enabled time, wall clock
  * @enabled_ns, @blind_ns: summed over CPUs: @enabled_ns = armed + blind
+ * @blind_by: @blind_ns by &enum source_blind
  * @bytes: what PMBPTR advanced = @decoded + @padding + @suspect + @dropped
  * @written: records written, WINDOW_WRITTEN_UNKNOWN where the SPU cannot tell
  * @filtered: records that the filter left out; they are not in @records
@@ -155,6 +156,7 @@ struct view_header {
 	u64 duration_ns;
 	u64 enabled_ns;
 	u64 blind_ns;
+	u64 blind_by[SOURCE_BLINDS];
 	u64 interval_ns;
 	u64 interval_longest_ns;
 	u64 interval_mean_ns;
@@ -198,6 +200,9 @@ struct view {
 
 /** view_clear() - free the rows */
 void view_clear(struct view *view);
+
+/** view_blind_name() - a word, the same on the bus, in JSON and as a label of metrics */
+const char *view_blind_name(enum source_blind cause);
 
 const char *view_group_name(enum view_group group);
 const char *view_sort_name(enum view_sort sort);

@@ -6,12 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const blinds[SOURCE_BLINDS] = {
-	[SOURCE_BLIND_UNKNOWN] = "unknown",   [SOURCE_BLIND_FULL] = "full",
-	[SOURCE_BLIND_HANDLING] = "handling", [SOURCE_BLIND_THROTTLE] = "throttle",
-	[SOURCE_BLIND_HANDOVER] = "handover", [SOURCE_BLIND_FAULT] = "fault",
-};
-
 /** struct cpu_facts - of the CPU numbered @cpu.cpu */
 struct cpu_facts {
 	struct source_cpu cpu;
@@ -42,10 +36,10 @@ static int read_cpu(struct worker_state *state, void *arg)
 		facts->cpu.midr = facts->told.midr;
 	if (!facts->cpu.pmsver)
 		facts->cpu.pmsver = facts->told.pmsver;
-	/* A source that cannot tell causes apart says in its windows how long. */
+	/* A source that keeps no times says them with its windows. */
 	if (!facts->cpu.told) {
 		facts->cpu.armed_ns = facts->told.armed_ns;
-		facts->cpu.blind_ns[SOURCE_BLIND_UNKNOWN] = facts->told.blind_ns;
+		memcpy(facts->cpu.blind_ns, facts->told.blind_by, sizeof(facts->cpu.blind_ns));
 	}
 	return 0;
 }
@@ -121,7 +115,8 @@ static int append_blind(sd_bus_message *reply, const struct source_cpu *cpu)
 		r = sd_bus_message_open_container(reply, 'a', "{st}");
 	for (u32 i = 0; i < SOURCE_BLINDS && r >= 0; i++)
 		if (cpu->blind_ns[i])
-			r = sd_bus_message_append(reply, "{st}", blinds[i], cpu->blind_ns[i]);
+			r = sd_bus_message_append(reply, "{st}", view_blind_name(i),
+						  cpu->blind_ns[i]);
 	for (int i = 0; i < 3 && r >= 0; i++)
 		r = sd_bus_message_close_container(reply);
 	return r;

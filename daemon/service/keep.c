@@ -94,6 +94,7 @@ static void positions_save(const struct source *source, struct blob_writer *to)
 		blob_put(to, at[i].cpu);
 		blob_put(to, at[i].tail);
 		blob_put(to, at[i].event_tail);
+		blob_put(to, at[i].ahead_ns);
 	}
 	free(at);
 }
@@ -242,6 +243,7 @@ static int positions_load(struct blob_reader *from, struct loading *l)
 		at->cpu = (u32)blob_get_below(from, CPUS_MAX);
 		at->tail = blob_get(from);
 		at->event_tail = blob_get(from);
+		at->ahead_ns = blob_get(from);
 	}
 	return from->bad ? -EBADMSG : 0;
 }
@@ -313,6 +315,7 @@ static void book_gap(struct session *session, u64 gap_ns)
 			.cpu = cpu,
 			.tid = -1,
 			.blind_ns = gap_ns,
+			.blind_by[SOURCE_BLIND_RESTART] = gap_ns,
 			.backend = source->backend,
 		};
 

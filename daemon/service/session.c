@@ -65,10 +65,11 @@ void feed_count(struct feed *feed, const struct source_window *window)
 
 	if (!cpu)
 		return;
-	cpu->windows++;
+	/* One without bytes tells of blind time alone. */
+	cpu->windows += window->len != 0;
 	cpu->bytes += window->len;
 	cpu->armed_ns += window->armed_ns ? window->armed_ns : window->end_ns - window->start_ns;
-	cpu->blind_ns += window->blind_ns;
+	source_blind_add(cpu->blind_by, window);
 	cpu->faulted += !!(window->flags & WINDOW_FAULTED);
 	cpu->collided += !!(window->flags & WINDOW_COLLIDED);
 	if (window->midr)

@@ -31,7 +31,7 @@ struct feed_cpu {
 	u64 windows;
 	u64 bytes;
 	u64 armed_ns;
-	u64 blind_ns;
+	u64 blind_by[SOURCE_BLINDS];
 	u64 faulted;
 	u64 collided;
 	u64 midr;

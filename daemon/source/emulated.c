@@ -132,7 +132,7 @@ static void cpu_close(struct emulated *e, struct emulated_cpu *cpu)
 	cpu_clock_close(&cpu->clock);
 }
 
-static int cpu_start(struct emulated_cpu *cpu, u64 since_ns)
+static int cpu_start(struct emulated_cpu *cpu, u64 since_ns, enum source_blind cause)
 {
 	int r;
 
@@ -140,6 +140,7 @@ static int cpu_start(struct emulated_cpu *cpu, u64 since_ns)
 	if (r < 0)
 		return r;
 	spu_driver_on(&cpu->driver, since_ns);
+	spu_driver_because(&cpu->driver, cause);
 	cpu->seen_ns = now();
 	cpu->running = 0;
 	cpu->throttled = false;
@@ -176,6 +177,7 @@ static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
 static void cpu_gap(struct emulated_cpu *cpu, u64 from, u64 to, const struct source_sink *sink)
 {
 	spu_driver_close(&cpu->driver, from, sink);
+	spu_driver_because(&cpu->driver, SOURCE_BLIND_FULL);
 	spu_driver_arm(&cpu->driver, to);
 	cpu->seen_ns = to;
 }
@@ -193,6 +195,7 @@ static void cpu_event(struct emulated *e, struct emulated_cpu *cpu,
 		break;
 	case CPU_CLOCK_THROTTLE:
 		spu_driver_close(&cpu->driver, event->time_ns, sink);
+		spu_driver_because(&cpu->driver, SOURCE_BLIND_THROTTLE);
 		cpu->throttled = true;
 		break;
 	case CPU_CLOCK_UNTHROTTLE:
@@ -265,7 +268,7 @@ static void check_online(struct emulated *e, u64 now_ns, const struct source_sin
 			cpu_close(e, cpu);
 		}
 		if (cpu->clock.fd < 0 && cpu_list_has(&online, i) && !cpu_open(e, i, &reason) &&
-		    cpu_start(cpu, e->check_ns) < 0)
+		    cpu_start(cpu, e->check_ns, SOURCE_BLIND_HOTPLUG) < 0)
 			cpu_close(e, cpu);
 		cpu->ticked = false;
 	}
@@ -292,7 +295,7 @@ static int emulated_start(struct source *source)
 
 		if (cpu->clock.fd < 0)
 			continue;
-		r = cpu_start(cpu, 0);
+		r = cpu_start(cpu, 0, SOURCE_BLIND_HANDLING);
 		/* It went offline since; check_online() waits for it. */
 		if (r < 0)
 			cpu_close(e, cpu);
@@ -386,7 +389,7 @@ static void renew(struct emulated *e, u32 index, u64 since)
 	spu_driver_deinit(&cpu->driver);
 	/* One that went offline just now comes back by check_online(). */
 	if (cpu_open(e, index, &reason) >= 0 && e->state == EMULATED_RUNNING &&
-	    cpu_start(cpu, since) < 0)
+	    cpu_start(cpu, since, SOURCE_BLIND_HANDLING) < 0)
 		cpu_close(e, cpu);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 static_assert(SPEPROF_WINDOW_TRUNCATED == WINDOW_TRUNCATED &&
@@ -101,7 +102,49 @@ static u32 interval_of(const struct speprof_window *w)
 	return w->interval > UINT32_MAX ? UINT32_MAX : (u32)w->interval;
 }
 
-static void hand_over(const struct speprof_window *w, const struct source_sink *sink)
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* As the ABI has it; in two steps, as the product may have more than 64 bits. */
+static u64 blind_part(u64 ns, u32 share)
+{
+	return (ns >> 32) * share + (((ns & UINT32_MAX) * share + UINT32_MAX) >> 32);
+}
+
+/* An older module does not tell causes apart. */
+static void take_blind(struct module_ring *ring, const struct speprof_window *w,
+		       struct source_window *window)
+{
+	static const u8 causes[SPEPROF_BLINDS] = {
+		[SPEPROF_BLIND_FULL] = SOURCE_BLIND_FULL,
+		[SPEPROF_BLIND_FAULTED] = SOURCE_BLIND_FAULT,
+		[SPEPROF_BLIND_THROTTLED] = SOURCE_BLIND_THROTTLE,
+		[SPEPROF_BLIND_HANDOVER] = SOURCE_BLIND_HANDOVER,
+	};
+	u64 rest = w->blind_ns, part, ahead;
+
+	for (u32 i = 0; i < SPEPROF_BLINDS && w->flags & SPEPROF_WINDOW_CAUSES; i++) {
+		part = blind_part(w->blind_ns, w->blind_share[i]);
+		part = part < rest ? part : rest;
+		window->blind_by[causes[i]] = part;
+		rest -= part;
+	}
+	if (w->flags & SPEPROF_WINDOW_CAUSES)
+		window->blind_by[SOURCE_BLIND_HANDLING] = rest;
+	ahead = ring->ahead_ns < w->blind_ns ? ring->ahead_ns : w->blind_ns;
+	window->blind_ns = w->blind_ns - ahead;
+	part = window->blind_by[SOURCE_BLIND_FAULT];
+	window->blind_by[SOURCE_BLIND_FAULT] = part > ahead ? part - ahead : 0;
+	ring->ahead_ns -= ahead;
+}
+
+static void hand_over(struct module_ring *ring, const struct speprof_window *w,
+		      const struct source_sink *sink)
 {
 	struct source_window window = {
 		.data = (const u8 *)w + w->data_offset,
@@ -110,7 +153,6 @@ static void hand_over(const struct speprof_window *w, const struct source_sink *
 		.start_ns = w->start_ns,
 		.end_ns = w->end_ns,
 		.armed_ns = w->armed_ns,
-		.blind_ns = w->blind_ns,
 		.written = w->flags & SPEPROF_WINDOW_COUNTED ? w->records : WINDOW_WRITTEN_UNKNOWN,
 		.interval = interval_of(w),
 		.cpu = w->cpu,
@@ -128,6 +170,8 @@ static void hand_over(const struct speprof_window *w, const struct source_sink *
 	/* An emulated SPU's ticks are no counter's. */
 	if (window.backend == BACKEND_HARDWARE)
 		window.clock_parted_ns = tick_clock_parted(&window.clock);
+	ring->backend = window.backend;
+	take_blind(ring, w, &window);
 	sink->window(sink->ctx, &window);
 }
 
@@ -198,6 +242,30 @@ static u32 state_of(const struct module_ring *ring)
 	return __atomic_load_n(&ring->control->state, __ATOMIC_RELAXED);
 }
 
+/*
+ * A CPU that a fault has stopped has no window that would say so, perhaps for days: what it
+ * is blind is booked whenever somebody looks.
+ */
+static void book_stopped(struct module_ring *ring, bool stopped, const struct source_sink *sink)
+{
+	static const u8 nothing[1];
+	struct source_window window = {
+		.data = nothing,
+		.cpu = ring->cpu,
+		.tid = -1,
+		.backend = ring->backend,
+	};
+	u64 now = stopped ? now_ns() : 0;
+
+	if (stopped && ring->stopped_ns) {
+		window.blind_ns = now - ring->stopped_ns;
+		window.blind_by[SOURCE_BLIND_FAULT] = window.blind_ns;
+		ring->ahead_ns += window.blind_ns;
+		sink->window(sink->ctx, &window);
+	}
+	ring->stopped_ns = now;
+}
+
 /* What can be walked of the ring at @at, up to @head. */
 static u64 room_at(const struct module_ring *ring, u64 at, u64 head)
 {
@@ -229,11 +297,12 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 			break;
 		}
 		if (w->kind == SPEPROF_WINDOW_RECORDS)
-			hand_over(w, sink);
+			hand_over(ring, w, sink);
 		ring->tail += w->span;
 	}
 	drain_events(ring, trouble);
 	stopped = state_of(ring) == SPEPROF_RING_FAULTED;
+	book_stopped(ring, stopped, sink);
 	trouble->cpus_stopped += stopped;
 	trouble->cpus_stopped -= ring->stopped;
 	ring->stopped = stopped;
@@ -266,6 +335,7 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 		return -ESTALE;
 	ring->tail = at->tail;
 	ring->event_tail = at->event_tail;
+	ring->ahead_ns = at->ahead_ns;
 	return 0;
 }
 

@@ -13,6 +13,9 @@
  * @deferred: the module is told by module_ring_release() alone
  * @damaged: bytes skipped because a header did not hold what the ABI says
  * @stopped: a fault keeps it from sampling
+ * @stopped_ns: up to when it is booked that it does; CLOCK_MONOTONIC
+ * @ahead_ns: of that, what no window has told yet: the next one's is that less
+ * @backend: of its last window, &enum backend
  */
 struct module_ring {
 	int fd;
@@ -27,8 +30,11 @@ struct module_ring {
 	u64 tail;
 	u64 event_tail;
 	u64 damaged;
+	u64 stopped_ns;
+	u64 ahead_ns;
 	bool deferred;
 	bool stopped;
+	u8 backend;
 };
 
 /** module_mismatch() - which of the two to change for a module of @abi; NULL if they fit */

@@ -384,6 +384,7 @@ static u32 module_positions(const struct source *source, struct source_position 
 		ret[n] = (struct source_position){
 			.tail = m->rings[n].tail,
 			.event_tail = m->rings[n].event_tail,
+			.ahead_ns = m->rings[n].ahead_ns,
 			.cpu = m->rings[n].cpu,
 		};
 	return n;
@@ -408,6 +409,7 @@ static int module_resume(struct source *source, const struct source_position *po
 	for (u32 i = 0; i < m->ring_count && r; i++) {
 		m->rings[i].tail = m->rings[i].control->tail;
 		m->rings[i].event_tail = m->rings[i].control->event_tail;
+		m->rings[i].ahead_ns = 0;
 	}
 	return r;
 }

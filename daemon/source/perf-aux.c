@@ -93,9 +93,7 @@ int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 		  const struct perf_event_attr *attr, u32 cpu, u32 area_size,
 		  const struct source_window *window, struct source_trouble *trouble)
 {
-	int r;
-
-	*aux = (struct perf_aux){
+	struct perf_aux fresh = {
 		.host = host,
 		.cpu = cpu,
 		.area_size = area_size,
@@ -105,6 +103,10 @@ int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 		.lost_bytes = aux->lost_bytes,
 		.fd = -1,
 	};
+	int r;
+
+	memcpy(fresh.blind_by, aux->blind_by, sizeof(fresh.blind_by));
+	*aux = fresh;
 	r = host->open(attr, cpu);
 	if (r < 0)
 		return r;
@@ -207,6 +209,7 @@ static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 	}
 	window.len = record->size;
 	window.blind_ns = aux->blind_ns;
+	memcpy(window.blind_by, aux->blind_by, sizeof(window.blind_by));
 	window.start_ns = aux->armed_from;
 	window.end_ns = aux->armed_from + span;
 	window.armed_ns = span > aux->blind_ns ? span - aux->blind_ns : 0;
@@ -218,21 +221,29 @@ static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 	aux->anchor = tick_clock_now();
 	aux->armed_from = window.end_ns;
 	aux->blind_ns = 0;
+	memset(aux->blind_by, 0, sizeof(aux->blind_by));
 	aux->lost_bytes = 0;
 	sink->window(sink->ctx, &window);
 	free(aux->scratch);
 	aux->scratch = NULL;
 }
 
-/* The driver left the event disabled at @since. */
-static void repair(struct perf_aux *aux, u64 since)
+void perf_aux_blind(struct perf_aux *aux, enum source_blind cause, u64 ns)
+{
+	aux->blind_ns += ns;
+	aux->blind_by[cause] += ns;
+}
+
+/* The driver left the event disabled at @since; @flags as count_trouble() takes them. */
+static void repair(struct perf_aux *aux, u64 since, u64 flags)
 {
 	u64 now;
 
 	if (!aux->on || aux->host->enable(aux->fd, true) < 0)
 		return;
 	now = now_ns();
-	aux->blind_ns += now > since ? now - since : 0;
+	perf_aux_blind(aux, flags & PERF_AUX_FLAG_PARTIAL ? SOURCE_BLIND_FAULT : SOURCE_BLIND_FULL,
+		       now > since ? now - since : 0);
 }
 
 /* PARTIAL is PMBSR.DL: records were lost, by a fault or a full buffer; PMBSR is not told. */
@@ -280,7 +291,7 @@ static int take_aux(struct perf_aux *aux, const struct source_sink *sink)
 	__atomic_store_n(&aux->ring.control->aux_tail, record.offset + record.size,
 			 __ATOMIC_RELEASE);
 	if (record.flags & PERF_AUX_FLAG_TRUNCATED)
-		repair(aux, record.time);
+		repair(aux, record.time, record.flags);
 	return record.size > 0;
 }
 
@@ -345,6 +356,6 @@ int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink)
 	if (aux->host->enable(aux->fd, false) >= 0 && aux->host->enable(aux->fd, true) >= 0)
 		blind = now_ns() - from;
 	r = perf_aux_drain(aux, sink);
-	aux->blind_ns += blind;
+	perf_aux_blind(aux, SOURCE_BLIND_HANDLING, blind);
 	return r;
 }

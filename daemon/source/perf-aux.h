@@ -37,6 +37,7 @@ extern const struct perf_host perf_host_real;
  * @window: what is the same for each of its windows
  * @armed_from: since when the SPU may have been writing, ns
  * @blind_ns: until the next window, how long it certainly was not
+ * @blind_by: the same by cause
  * @ran_ns: what the kernel said at perf_aux_is_dead() of how long it ran
  * @anchor: the clock of its Timestamp packets, of when the last window was handed over
  * @trouble: of the source, where it is counted
@@ -55,6 +56,7 @@ struct perf_aux {
 	u8 *scratch;
 	u64 armed_from;
 	u64 blind_ns;
+	u64 blind_by[SOURCE_BLINDS];
 	u64 lost_bytes;
 	u64 ran_ns;
 	u64 next_at;
@@ -96,6 +98,9 @@ int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 
 /** perf_aux_close() - may be called on a closed one */
 void perf_aux_close(struct perf_aux *aux);
+
+/** perf_aux_blind() - it was for @ns, and why */
+void perf_aux_blind(struct perf_aux *aux, enum source_blind cause, u64 ns);
 
 /** perf_aux_start() - enable; that it was stopped until now is not blind */
 int perf_aux_start(struct perf_aux *aux);

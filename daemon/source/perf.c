@@ -207,7 +207,8 @@ static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct 
 }
 
 /* With the configuration that holds now; from @since on it is blind, or from its last window's end. */
-static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, const struct source_sink *sink)
+static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, enum source_blind cause,
+		       const struct source_sink *sink)
 {
 	struct perf_aux *aux = &p->cpus[cpu];
 	u64 now;
@@ -216,7 +217,7 @@ static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, const struct s
 	close_cpu(p, aux, sink);
 	now = now_ns();
 	since = since > aux->armed_from ? since : aux->armed_from;
-	aux->blind_ns += p->running && now > since ? now - since : 0;
+	perf_aux_blind(aux, cause, p->running && now > since ? now - since : 0);
 	if (open_cpu(p, cpu) >= 0 && p->running)
 		perf_aux_start(aux);
 }
@@ -239,7 +240,7 @@ static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
 		if (aux->fd >= 0 && !cpu_list_has(&online, cpu))
 			close_cpu(p, aux, sink);
 		else if (aux->fd >= 0 && perf_aux_is_dead(aux))
-			reopen_cpu(p, cpu, 0, sink);
+			reopen_cpu(p, cpu, 0, SOURCE_BLIND_HOTPLUG, sink);
 		else if (aux->fd < 0 && cpu_list_has(&online, cpu) && open_cpu(p, cpu) >= 0)
 			perf_aux_start(aux);
 		/* Another's perf record may have it. */
@@ -307,11 +308,11 @@ static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct sour
 	r = perf_aux_drain(aux, sink);
 	if (r == 0 && p->running && now > aux->armed_from && now - aux->armed_from >= FLUSH_NS)
 		r = perf_aux_flush(aux, sink);
-	/* Nobody knows since when nothing of it counts. */
+	/* Nobody knows since when nothing of it counts: see give_up() of perf-aux.c. */
 	if (r < 0)
-		reopen_cpu(p, cpu, 0, sink);
+		reopen_cpu(p, cpu, 0, SOURCE_BLIND_HOTPLUG, sink);
 	else if (aux->stale)
-		reopen_cpu(p, cpu, now_ns(), sink);
+		reopen_cpu(p, cpu, now_ns(), SOURCE_BLIND_HANDLING, sink);
 }
 
 static int perf_drain(struct source *source, const struct source_sink *sink)

@@ -24,6 +24,19 @@ enum sample_unit {
 	UNITS,
 };
 
+/* Why sampling was enabled and no window armed, as far as a source tells causes apart. */
+enum source_blind {
+	SOURCE_BLIND_UNKNOWN,
+	SOURCE_BLIND_FULL,	/* no room in a ring or an area, until it was read */
+	SOURCE_BLIND_HANDLING,	/* an event was being handled, or the program changed */
+	SOURCE_BLIND_THROTTLE,
+	SOURCE_BLIND_HANDOVER,	/* another session had the SPU */
+	SOURCE_BLIND_FAULT,	/* the SPU, or its driver, stopped for one */
+	SOURCE_BLIND_RESTART,	/* no process had the source */
+	SOURCE_BLIND_HOTPLUG,	/* the CPU was gone for a moment and nobody told */
+	SOURCE_BLINDS,
+};
+
 #define WINDOW_TRUNCATED	(1U << 0)	/* the last record may be cut */
 #define WINDOW_PARTIAL		(1U << 1)	/* drained before it was full */
 #define WINDOW_COLLIDED		(1U << 2)
@@ -50,6 +63,7 @@ struct tick_clock {
  * @start_ns, @end_ns: when it was armed and drained, 0 if unknown
  * @armed_ns: how long of that the SPU was enabled, 0: all of it
  * @blind_ns: time before it in which sampling was enabled and no window armed
+ * @blind_by: what is known of its causes: ns by &enum source_blind; UNKNOWN is the rest
  * @lost_bytes: bytes known to be lost before it
  * @written: records the SPU wrote into it, or WINDOW_WRITTEN_UNKNOWN: only the
  *	emulated SPU counts them
@@ -81,6 +95,7 @@ struct source_window {
 	u64 end_ns;
 	u64 armed_ns;
 	u64 blind_ns;
+	u64 blind_by[SOURCE_BLINDS];
 	u64 lost_bytes;
 	u64 written;
 	u32 interval;
@@ -97,6 +112,20 @@ struct source_window {
 };
 
 #define WINDOW_WRITTEN_UNKNOWN UINT64_MAX
+
+/** source_blind_add() - the blind time of @window to sums by cause, which come to its sum */
+static inline void source_blind_add(u64 by[static SOURCE_BLINDS],
+				    const struct source_window *window)
+{
+	u64 rest = window->blind_ns, part;
+
+	for (unsigned int i = SOURCE_BLIND_UNKNOWN + 1; i < SOURCE_BLINDS; i++) {
+		part = window->blind_by[i] < rest ? window->blind_by[i] : rest;
+		by[i] += part;
+		rest -= part;
+	}
+	by[SOURCE_BLIND_UNKNOWN] += rest;
+}
 
 /** source_window_decoder() - the walk through @window: its own, or @local from its start on */
 static inline struct spe_decoder *source_window_decoder(const struct source_window *window,
@@ -206,10 +235,12 @@ struct source;
 /**
  * struct source_position - up to where one CPU's ring was drained
  * @tail, @event_tail: counts since the ring was made, of bytes and of events
+ * @ahead_ns: blind time that was handed over and that a window is yet to tell of
  */
 struct source_position {
 	u64 tail;
 	u64 event_tail;
+	u64 ahead_ns;
 	u32 cpu;
 };
 
@@ -254,17 +285,6 @@ struct source_lasting {
 	int (*resume)(struct source *source, const struct source_position *positions, u32 count);
 	void (*release)(struct source *source);
 	u32 (*held)(const struct source *source);
-};
-
-/* Why sampling was enabled and no window armed, as far as a source tells causes apart. */
-enum source_blind {
-	SOURCE_BLIND_UNKNOWN,
-	SOURCE_BLIND_FULL,	/* no room in a ring */
-	SOURCE_BLIND_HANDLING,	/* an event was being handled */
-	SOURCE_BLIND_THROTTLE,
-	SOURCE_BLIND_HANDOVER,	/* another session had the SPU */
-	SOURCE_BLIND_FAULT,
-	SOURCE_BLINDS,
 };
 
 /**

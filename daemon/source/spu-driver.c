@@ -156,6 +156,20 @@ void spu_driver_on(struct spu_driver *driver, u64 since_ns)
 	driver->end_ns = since_ns;
 }
 
+void spu_driver_because(struct spu_driver *driver, enum source_blind cause)
+{
+	driver->cause = cause;
+}
+
+static void book_blind(struct spu_driver *driver, u64 ns)
+{
+	enum source_blind cause = driver->dead ? SOURCE_BLIND_FAULT : driver->cause;
+
+	memset(driver->blind_by, 0, sizeof(driver->blind_by));
+	driver->blind_ns = ns;
+	driver->blind_by[cause] = ns;
+}
+
 void spu_driver_arm(struct spu_driver *driver, u64 now_ns)
 {
 	struct spe_spu *spu = &driver->spu;
@@ -168,7 +182,8 @@ void spu_driver_arm(struct spu_driver *driver, u64 now_ns)
 	/* A tick may come to light after the window of its time was closed. */
 	if (now_ns < driver->end_ns)
 		now_ns = driver->end_ns;
-	driver->blind_ns = driver->end_ns ? now_ns - driver->end_ns : 0;
+	book_blind(driver, driver->end_ns ? now_ns - driver->end_ns : 0);
+	driver->cause = SOURCE_BLIND_HANDLING;
 	driver->start_ns = now_ns;
 	driver->written = spu->stats.written;
 	driver->armed = true;
@@ -205,7 +220,7 @@ static u32 verdict_flags(const struct spe_verdict *verdict)
 static void window_deliver(struct spu_driver *driver, size_t len, u64 now_ns, u32 flags,
 			   const struct source_sink *sink)
 {
-	const struct source_window window = {
+	struct source_window window = {
 		.data = driver->buffer + (driver->window.start & (driver->ring.size - 1)),
 		.len = len,
 		.start_ns = driver->start_ns,
@@ -226,6 +241,7 @@ static void window_deliver(struct spu_driver *driver, size_t len, u64 now_ns, u3
 		.clock = { .mult = 1 },
 	};
 
+	memcpy(window.blind_by, driver->blind_by, sizeof(window.blind_by));
 	driver->end_ns = window.end_ns;
 	sink->window(sink->ctx, &window);
 }
@@ -278,7 +294,7 @@ void spu_driver_close(struct spu_driver *driver, u64 now_ns, const struct source
 	}
 	if (!driver->end_ns || now_ns <= driver->end_ns)
 		return;
-	driver->blind_ns = now_ns - driver->end_ns;
+	book_blind(driver, now_ns - driver->end_ns);
 	driver->start_ns = now_ns;
 	driver->written = driver->spu.stats.written;
 	window_deliver(driver, 0, now_ns, WINDOW_PARTIAL, sink);

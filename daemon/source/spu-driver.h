@@ -47,6 +47,8 @@ struct spu_driver {
 	u64 start_ns;
 	u64 end_ns; /* of the last window: blind since then, unless armed; 0: not enabled */
 	u64 blind_ns; /* before the window that is armed */
+	u64 blind_by[SOURCE_BLINDS];
+	enum source_blind cause; /* why it is not armed, until it is */
 	u64 written; /* stats.written when it was armed */
 	u32 cpu;
 	bool irq;
@@ -69,6 +71,9 @@ void spu_driver_deinit(struct spu_driver *driver);
 
 /** spu_driver_on() - sampling is wanted; @since_ns: blind since then, 0 for not */
 void spu_driver_on(struct spu_driver *driver, u64 since_ns);
+
+/** spu_driver_because() - why it is blind until it is armed; a fault that stopped it goes first */
+void spu_driver_because(struct spu_driver *driver, enum source_blind cause);
 
 /** spu_driver_arm() - arm a window; what passed since the last one ended was blind */
 void spu_driver_arm(struct spu_driver *driver, u64 now_ns);

@@ -194,6 +194,42 @@ static void test_bound(void **state)
 	series_deinit(&set);
 }
 
+/* Each cause that a daemon tells has its series, and the sum over them is the blind time. */
+static void test_blind_causes(void **state)
+{
+	static const char *const causes[METRICS_BLINDS] = {
+		"unknown", "full", "handling", "throttle", "handover", "fault", "restart", "hotplug",
+	};
+	struct series_set set = { 0 };
+	struct metrics m = metrics_new(1, NULL, 0, 5);
+	char line[96], *text;
+	double value, sum = 0;
+	struct fold fold;
+	const char *at;
+	size_t size;
+
+	(void)state;
+	for (unsigned int i = 0; i < METRICS_BLINDS; i++)
+		m.machine.blind_ns[i] = (i == METRICS_BLIND_HANDOVER ? 0 : 1000000000ULL << i);
+	fold_init(&fold, &labels, 7);
+	assert_return_code(fold_update(&fold, &m, 10000), 0);
+	assert_return_code(series_build(&set, &fold, &self), 0);
+	assert_return_code(expose_series(&set, EXPOSE_TEXT, &text, &size), 0);
+	for (unsigned int i = 0; i < METRICS_BLINDS; i++) {
+		test_row("%s", causes[i]);
+		snprintf(line, sizeof(line), "\nspeprof_blind_seconds_total{cause=\"%s\"} ", causes[i]);
+		at = memmem(text, size, line, strlen(line));
+		assert_row(at != NULL);
+		value = strtod(at + strlen(line), NULL);
+		assert_row(value == (i == METRICS_BLIND_HANDOVER ? 0 : (double)(1U << i)));
+		sum += value;
+	}
+	assert_true(sum == 255 - 16);
+	free(text);
+	fold_deinit(&fold);
+	series_deinit(&set);
+}
+
 /* Every line of the older format is a comment, or name{labels} value. */
 static void check_text(const char *text, size_t size)
 {
@@ -425,6 +461,7 @@ int main(void)
 		cmocka_unit_test_setup(test_budget, setup),
 		cmocka_unit_test_setup(test_sums, setup),
 		cmocka_unit_test_setup(test_bound, setup),
+		cmocka_unit_test_setup(test_blind_causes, setup),
 		cmocka_unit_test_setup(test_hostile_names, setup),
 		cmocka_unit_test(test_snapshots),
 		cmocka_unit_test(test_histograms),

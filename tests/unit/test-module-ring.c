@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "module-ring.h"
 
@@ -201,6 +202,109 @@ static void test_stopped(void **state)
 	}
 }
 
+/* Each cause to the nanosecond, and their sum is the whole; an older module tells the sum alone. */
+static void test_blind_causes(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 full, fault, throttle, handover, handling;
+	} rows[] = {
+		{ "none", 0, 0, 0, 0, 0 },
+		{ "handling alone", 0, 0, 0, 0, 4711 },
+		{ "full alone", 3999999999, 0, 0, 0, 0 },
+		{ "a nanosecond", 0, 1, 0, 0, 4000000000 },
+		{ "all", 1234567891, 987654321, 345678912, 456789123, 567891234 },
+	};
+	u64 ns[SPEPROF_BLINDS];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct speprof_window *w = window_at(k.control.head, 64);
+
+		test_row("%s", rows[i].name);
+		ns[SPEPROF_BLIND_FULL] = rows[i].full;
+		ns[SPEPROF_BLIND_FAULTED] = rows[i].fault;
+		ns[SPEPROF_BLIND_THROTTLED] = rows[i].throttle;
+		ns[SPEPROF_BLIND_HANDOVER] = rows[i].handover;
+		w->blind_ns = rows[i].handling;
+		for (u32 c = 0; c < SPEPROF_BLINDS; c++)
+			w->blind_ns += ns[c];
+		for (u32 c = 0; c < SPEPROF_BLINDS && w->blind_ns; c++) {
+			u64 share = (ns[c] << 32) / w->blind_ns;
+
+			w->blind_share[c] = share > UINT32_MAX ? UINT32_MAX : (u32)share;
+		}
+		w->flags = SPEPROF_WINDOW_CAUSES;
+		k.control.head += w->span;
+		assert_row(drain() == 0 && seen.last.blind_ns == w->blind_ns);
+		assert_row(seen.last.blind_by[SOURCE_BLIND_FULL] == rows[i].full);
+		assert_row(seen.last.blind_by[SOURCE_BLIND_FAULT] == rows[i].fault);
+		assert_row(seen.last.blind_by[SOURCE_BLIND_THROTTLE] == rows[i].throttle);
+		assert_row(seen.last.blind_by[SOURCE_BLIND_HANDOVER] == rows[i].handover);
+		assert_row(seen.last.blind_by[SOURCE_BLIND_HANDLING] == rows[i].handling);
+	}
+	window_at(k.control.head, 64)->blind_ns = 99;
+	k.control.head += sizeof(struct speprof_window) + 64;
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.last.blind_ns, 99);
+	for (u32 c = 0; c < SOURCE_BLINDS; c++)
+		assert_int_equal(seen.last.blind_by[c], 0);
+}
+
+/* Shares that come to more than there was, as no module writes them: never more than the whole. */
+static void test_blind_hostile(void **state)
+{
+	struct speprof_window *w = window_at(0, 64);
+	u64 sum = 0;
+
+	(void)state;
+	w->flags = SPEPROF_WINDOW_CAUSES;
+	w->blind_ns = UINT64_MAX - 7;
+	memset(w->blind_share, 0xff, sizeof(w->blind_share));
+	k.control.head = w->span;
+	assert_int_equal(drain(), 0);
+	for (u32 c = 0; c < SOURCE_BLINDS; c++)
+		sum += seen.last.blind_by[c];
+	assert_int_equal(sum, w->blind_ns);
+	assert_true(seen.last.blind_by[SOURCE_BLIND_FULL] > w->blind_ns / 2);
+}
+
+/* While a fault has it stopped it is blind, window or not, and nothing of that counts twice. */
+static void test_stopped_is_blind(void **state)
+{
+	struct speprof_window *w;
+	u64 ahead, more;
+
+	(void)state;
+	publish(64);
+	k.control.state = SPEPROF_RING_FAULTED;
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.windows, 1);
+	usleep(2000);
+	assert_int_equal(drain(), 0);
+	ahead = seen.last.blind_ns;
+	assert_true(ahead >= 2000000);
+	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], ahead);
+	assert_int_equal(seen.last.backend, BACKEND_EMULATED);
+	usleep(1000);
+	assert_int_equal(drain(), 0);
+	more = seen.last.blind_ns;
+	assert_int_equal(k.ring.ahead_ns, ahead + more);
+	/* Stop and Start: the window after it tells of all of the time. */
+	k.control.state = SPEPROF_RING_ARMED;
+	w = window_at(k.control.head, 64);
+	w->flags = SPEPROF_WINDOW_CAUSES;
+	w->blind_ns = ahead + more + 5000;
+	w->blind_share[SPEPROF_BLIND_FAULTED] =
+		(u32)(((ahead + more + 1000) << 32) / w->blind_ns);
+	k.control.head += w->span;
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.last.blind_ns, 5000);
+	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], 1000);
+	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_HANDLING], 4000);
+	assert_int_equal(k.ring.ahead_ns, 0);
+}
+
 /* Another process goes on where this one was, or where its figures were safe. */
 static void test_deferred(void **state)
 {
@@ -286,6 +390,9 @@ int main(void)
 		cmocka_unit_test_setup(test_unsound, setup),
 		cmocka_unit_test_setup(test_events, setup),
 		cmocka_unit_test_setup(test_stopped, setup),
+		cmocka_unit_test_setup(test_blind_causes, setup),
+		cmocka_unit_test_setup(test_blind_hostile, setup),
+		cmocka_unit_test_setup(test_stopped_is_blind, setup),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test_setup(test_deferred, setup),
 		cmocka_unit_test_setup(test_resume_refused, setup),

@@ -287,6 +287,15 @@ static struct {
 	bool counts_up;
 } seen;
 
+/* The causes of @window come to its blind time, and all of it is @cause's. */
+static bool blind_is(const struct source_window *window, enum source_blind cause)
+{
+	u64 by[SOURCE_BLINDS] = { 0 };
+
+	source_blind_add(by, window);
+	return window->blind_ns && by[cause] == window->blind_ns;
+}
+
 static void see(void *ctx, const struct source_window *window)
 {
 	(void)ctx;
@@ -523,6 +532,7 @@ static void test_truncated(void **state)
 	spu_writes(e, 0, 128, 0, later);
 	assert_int_equal(drain(source), 0);
 	assert_true(seen.last[0].blind_ns >= 50000000);
+	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_FULL));
 	assert_int_equal(e->enables, 2);
 
 	/* Without a byte of data it is repaired too. */
@@ -576,7 +586,7 @@ static void test_nonsense(void **state)
 	spu_writes(e, 5, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 0);
-	assert_true(seen.last[0].blind_ns > 0);
+	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_HOTPLUG));
 	source->ops->free(source);
 }
 
@@ -616,7 +626,7 @@ static void test_damaged(void **state)
 		spu_writes(e, 5, 64, 0, now_ns());
 		assert_row(drain(source) == 0 && seen.count == 1);
 		assert_row(seen.first[0] == 5 && seen.last[0].lost_bytes == 128);
-		assert_row(seen.last[0].blind_ns > 0);
+		assert_row(blind_is(&seen.last[0], SOURCE_BLIND_HOTPLUG));
 		source->ops->free(source);
 	}
 }
@@ -750,7 +760,11 @@ static void test_dead(void **state)
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
 	/* All of the time since the last window: more than the second between two looks. */
-	assert_true(seen.last[0].blind_ns >= 1000000000);
+	assert_true(seen.last[0].blind_by[SOURCE_BLIND_HOTPLUG] >= 1000000000);
+	/* And it was asked before, in vain. */
+	assert_int_equal(seen.last[0].blind_by[SOURCE_BLIND_HOTPLUG] +
+				 seen.last[0].blind_by[SOURCE_BLIND_HANDLING],
+			 seen.last[0].blind_ns);
 	source->ops->free(source);
 }
 
@@ -813,7 +827,7 @@ static void test_configure(void **state)
 	spu_writes(e, 2, 64, 0, now_ns() + 1000000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].interval, 4000000 + 128);
-	assert_true(seen.last[0].blind_ns > 0);
+	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_HANDLING));
 	assert_true(seen.last[0].blind_ns < 1000000000);
 	source->ops->free(source);
 }

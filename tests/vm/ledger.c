@@ -95,5 +95,11 @@ int main(int argc, char **argv)
 	printf("full %llu\nbad_tails %llu\nenabled_ns %llu\nblind_ns %llu\n",
 	       (unsigned long long)sum.resumes, (unsigned long long)sum.bad_tails, enabled(&sum),
 	       enabled(&sum) - (unsigned long long)sum.state_ns[SPEPROF_RING_ARMED]);
+	printf("blind_full_ns %llu\nblind_fault_ns %llu\nblind_throttle_ns %llu\n"
+	       "blind_handling_ns %llu\n",
+	       (unsigned long long)sum.state_ns[SPEPROF_RING_FULL],
+	       (unsigned long long)sum.state_ns[SPEPROF_RING_FAULTED],
+	       (unsigned long long)sum.state_ns[SPEPROF_RING_THROTTLED],
+	       (unsigned long long)sum.state_ns[SPEPROF_RING_HANDLING]);
 	return 0;
 }

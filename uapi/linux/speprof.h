@@ -525,6 +525,14 @@ struct speprof_control {
 #define SPEPROF_WINDOW_FAULTED	(1U << 3)	/* it ended in a syndrome other than buffer full */
 #define SPEPROF_WINDOW_SUSPECT	(1U << 4)	/* no byte may be taken for valid */
 #define SPEPROF_WINDOW_COUNTED	(1U << 5)	/* @records is true: the SPU is the model */
+#define SPEPROF_WINDOW_CAUSES	(1U << 6)	/* @blind_share is true */
+
+/* Places of speprof_window.blind_share, by the state it was blind in; the rest is HANDLING. */
+#define SPEPROF_BLIND_FULL	0
+#define SPEPROF_BLIND_FAULTED	1
+#define SPEPROF_BLIND_THROTTLED	2
+#define SPEPROF_BLIND_HANDOVER	3
+#define SPEPROF_BLINDS		4
 
 /* speprof_window.clock */
 #define SPEPROF_CLOCK_MONOTONIC	1	/* CLOCK_MONOTONIC, as bpf_ktime_get_ns() */
@@ -561,11 +569,13 @@ struct speprof_control {
  * @armed_ns: how long the SPU was enabled since the end of the last RECORDS window of this
  *	ring, up to @end_ns: more than @end_ns - @start_ns where windows without records
  *	were closed in between
- * @blind_ns: how long the session was enabled and the SPU was not, likewise; causes are in
- *	speprof_ring_stats. The sums of both over all windows are the enabled time
+ * @blind_ns: how long the session was enabled and the SPU was not, likewise. The sums of both
+ *	over all windows are the enabled time
  * @records: records written, where COUNTED is set, else 0
  * @parked_ns: how long the ring was PARKED, likewise; not enabled time
- * @reserved: 0
+ * @blind_share: where CAUSES is set, how much of @blind_ns has which cause, in parts of 2^32,
+ *	rounded down (all of it: 2^32 - 1): ns are (@blind_ns * share + 2^32 - 1) / 2^32, true to
+ *	the nanosecond up to four seconds, and to as many of 2^32 parts beyond. Else 0
  *
  * The first 64 bytes are the same in both kinds.
  */
@@ -599,7 +609,7 @@ struct speprof_window {
 	__u64 blind_ns;
 	__u64 records;
 	__u64 parked_ns;
-	__u64 reserved[2];
+	__u32 blind_share[SPEPROF_BLINDS];
 };
 
 /* speprof_event.type */

@@ -204,6 +204,11 @@ static void window_check(const struct speprof_window *window, unsigned int cpu, 
 	check(!(window->flags & SPEPROF_WINDOW_COUNTED) == !kcounts());
 }
 
+static uint64_t blind_part(uint64_t ns, uint32_t share)
+{
+	return (uint64_t)(((unsigned __int128)ns * share + UINT32_MAX) >> 32);
+}
+
 static void window_add(const struct speprof_window *window, struct ktally *tally)
 {
 	tally->windows++;
@@ -215,6 +220,9 @@ static void window_add(const struct speprof_window *window, struct ktally *tally
 									 window->pmsidr);
 	tally->armed_ns += window->armed_ns;
 	tally->blind_ns += window->blind_ns;
+	check(window->flags & SPEPROF_WINDOW_CAUSES);
+	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++)
+		tally->blind_by[i] += blind_part(window->blind_ns, window->blind_share[i]);
 	tally->parked_ns += window->parked_ns;
 	check(window->start_ns >= tally->end_ns);
 	/* The ledger of time closes over windows, to the nanosecond. */
@@ -287,6 +295,12 @@ const struct speprof_event *kring_event(struct kring *ring)
 
 void ktally_close(const struct kring *ring, const struct ktally *tally)
 {
+	static const uint32_t states[SPEPROF_BLINDS] = {
+		[SPEPROF_BLIND_FULL] = SPEPROF_RING_FULL,
+		[SPEPROF_BLIND_FAULTED] = SPEPROF_RING_FAULTED,
+		[SPEPROF_BLIND_THROTTLED] = SPEPROF_RING_THROTTLED,
+		[SPEPROF_BLIND_HANDOVER] = SPEPROF_RING_HANDOVER,
+	};
 	struct speprof_ring_stats stats = kring_stats(ring);
 	uint64_t blind = stats.state_ns[SPEPROF_RING_HANDLING] +
 			 stats.state_ns[SPEPROF_RING_FULL] + stats.state_ns[SPEPROF_RING_FAULTED] +
@@ -307,6 +321,14 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 	/* What came after the last window with records is in no window. */
 	check(tally->armed_ns <= stats.state_ns[SPEPROF_RING_ARMED]);
 	check(tally->blind_ns <= blind);
+	/* To the nanosecond for each four seconds of a window's blind time. */
+	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++) {
+		uint64_t slack = tally->windows + (blind >> 32);
+
+		check(tally->blind_by[i] <= stats.state_ns[states[i]] + slack, "cause %u", i);
+		check(tally->blind_by[i] + (blind - tally->blind_ns) + slack >=
+			      stats.state_ns[states[i]], "cause %u", i);
+	}
 	check(tally->parked_ns <= stats.parked_ns);
 }
 

@@ -87,6 +87,7 @@ struct ktally {
 	uint64_t counted;	/* records that the headers, or else the bytes, say were written */
 	uint64_t armed_ns;
 	uint64_t blind_ns;
+	uint64_t blind_by[SPEPROF_BLINDS];
 	uint64_t parked_ns;
 	uint64_t end_ns;	/* of the last window */
 	uint32_t flags;		/* of all windows, together */

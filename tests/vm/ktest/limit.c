@@ -90,6 +90,8 @@ static void bytes_are_bounded(void)
 	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED, 5000));
 	limited_end(&limited);
 	check(limited.tally.blind_ns > 0);
+	/* A second and more of waiting: nearly all of it. */
+	check(limited.tally.blind_by[SPEPROF_BLIND_THROTTLED] > limited.tally.blind_ns / 2);
 }
 
 /* An SPU whose every record ends in a fault takes no more interrupts than it may. */

@@ -251,8 +251,9 @@ static void full_ring_stops_and_resumes(void)
 	check(kwait_state(&scene.ring, SPEPROF_RING_ARMED, 1000));
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
 	kring_read(&scene.ring, &scene.tally);
-	check(scene.tally.blind_ns >= 250000000);
-	check(!(scene.tally.flags & ~(uint32_t)(SPEPROF_WINDOW_COUNTED | SPEPROF_WINDOW_PARTIAL)));
+	check(scene.tally.blind_by[SPEPROF_BLIND_FULL] >= 250000000);
+	check(!(scene.tally.flags & ~(uint32_t)(SPEPROF_WINDOW_COUNTED | SPEPROF_WINDOW_PARTIAL |
+						SPEPROF_WINDOW_CAUSES)));
 	scene_end(&scene);
 }
 
