@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include "bus-message.h"
 #include "say.h"
 #include "view-bus.h"
@@ -22,6 +23,7 @@
 struct bus {
 	sd_bus *bus;
 	bool quiet;
+	pid_t agent; /* that asks for passwords; 0 for none */
 	char error[512];
 };
 
@@ -207,8 +209,10 @@ int bus_new_quiet(struct bus **ret_bus)
 
 struct bus *bus_free(struct bus *bus)
 {
-	if (bus)
+	if (bus) {
 		sd_bus_flush_close_unref(bus->bus);
+		agent_stop(bus->agent);
+	}
 	free(bus);
 	return NULL;
 }
@@ -248,6 +252,8 @@ int bus_message_send(struct bus *bus, sd_bus_message *message)
 void bus_patient(struct bus *bus)
 {
 	sd_bus_set_method_call_timeout(bus->bus, 120000000);
+	if (!bus->agent)
+		bus->agent = agent_start();
 }
 
 int bus_call(struct bus *bus, const char *method)

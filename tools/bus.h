@@ -30,7 +30,7 @@ struct bus *bus_free(struct bus *bus);
 /** bus_quiet() - keep errors for bus_error() instead of saying them */
 void bus_quiet(struct bus *bus);
 
-/** bus_patient() - from now on wait until a person has been asked for a password */
+/** bus_patient() - from now on wait until a person has been asked for a password, on this terminal if need be */
 void bus_patient(struct bus *bus);
 
 /** bus_error() - the last error's sentence, "" if there was none; valid until the next call */

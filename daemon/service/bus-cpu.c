@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define ONLINE_PATH "/sys/devices/system/cpu/online"
+
+/* Sources follow CPUs within a second or two of the kernel. */
+#define SOURCE_LOOKS 6
+
 /** struct cpu_facts - of the CPU numbered @cpu.cpu */
 struct cpu_facts {
 	struct source_cpu cpu;
@@ -149,58 +154,90 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	return r;
 }
 
+/* By what was told: one that goes has its object until that is signalled. */
 static int find(sd_bus *b __attribute__((unused)), const char *path,
 		const char *interface __attribute__((unused)), void *userdata, void **ret_found,
 		sd_bus_error *error __attribute__((unused)))
 {
-	struct cpu_facts facts;
+	const struct bus *bus = userdata;
+	u32 cpu;
 
-	if (facts_of(userdata, path, &facts) < 0)
+	if (cpu_of(path, &cpu) < 0 || !cpu_list_has(&bus->cpus, cpu))
 		return 0;
 	*ret_found = userdata;
 	return 1;
 }
 
-struct listed {
-	char **paths;
-	u32 count;
-};
-
-static int list_cpus(struct worker_state *state, void *arg)
-{
-	struct source *source = worker_session(state, NULL)->feed->source;
-	struct listed *listed = arg;
-	struct source_cpu cpu;
-	char **paths, *path;
-
-	while (source->ops->cpu && source->ops->cpu(source, listed->count, &cpu) >= 0) {
-		paths = reallocarray(listed->paths, listed->count + 2, sizeof(*paths));
-		if (!paths)
-			return -ENOMEM;
-		listed->paths = paths;
-		if (asprintf(&path, BUS_CPUS "/%u", cpu.cpu) < 0)
-			return -ENOMEM;
-		paths[listed->count++] = path;
-		paths[listed->count] = NULL;
-	}
-	return 0;
-}
-
 static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __attribute__((unused)),
 		     void *userdata, char ***ret_nodes, sd_bus_error *error __attribute__((unused)))
 {
-	struct listed listed = { 0 };
-	struct bus *bus = userdata;
-	int r = worker_call(bus->worker, list_cpus, &listed);
+	const struct bus *bus = userdata;
+	u32 end = cpu_list_end(&bus->cpus), count = 0;
+	char **paths = calloc(end + 1, sizeof(*paths));
+	int r = paths ? 0 : -ENOMEM;
 
-	if (r < 0) {
-		for (u32 i = 0; i < listed.count; i++)
-			free(listed.paths[i]);
-		free(listed.paths);
-		return r;
+	for (u32 cpu = 0; cpu < end && r >= 0; cpu++)
+		if (cpu_list_has(&bus->cpus, cpu))
+			r = asprintf(&paths[count++], BUS_CPUS "/%u", cpu) < 0 ? -ENOMEM : 0;
+	if (r >= 0) {
+		*ret_nodes = paths;
+		return 0;
 	}
-	*ret_nodes = listed.paths;
+	/* The one that failed has no path. */
+	for (u32 i = 0; i + 1 < count; i++)
+		free(paths[i]);
+	free(paths);
+	return r;
+}
+
+static int list_online(struct worker_state *state, void *arg)
+{
+	struct source *source = worker_session(state, NULL)->feed->source;
+	struct cpu_list *online = arg;
+	struct source_cpu cpu;
+
+	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++)
+		cpu_list_set(online, cpu.cpu, strcmp(cpu.state, "offline") != 0);
 	return 0;
+}
+
+/* To ask a source costs an interrupt on each CPU, so that it is done where the kernel says why. */
+static bool cpus_may_differ(struct bus *bus)
+{
+	struct cpu_list online = { 0 };
+
+	if (cpu_list_read(ONLINE_PATH, &online) < 0)
+		return false;
+	if (memcmp(&online, &bus->online, sizeof(online)) != 0)
+		bus->cpu_looks = SOURCE_LOOKS;
+	bus->online = online;
+	if (!bus->cpu_looks)
+		return false;
+	bus->cpu_looks--;
+	return true;
+}
+
+void bus_follow_cpus(struct bus *bus)
+{
+	struct cpu_list online = { 0 };
+	char path[sizeof(BUS_CPUS) + 16];
+
+	if (!cpus_may_differ(bus))
+		return;
+	worker_call(bus->worker, list_online, &online);
+	for (u32 cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
+		bool there = cpu_list_has(&online, cpu);
+
+		if (there == cpu_list_has(&bus->cpus, cpu))
+			continue;
+		snprintf(path, sizeof(path), BUS_CPUS "/%u", cpu);
+		/* Its interfaces are looked up, to name them, while it is there. */
+		if (!there)
+			sd_bus_emit_object_removed(bus->bus, path);
+		cpu_list_set(&bus->cpus, cpu, there);
+		if (there)
+			sd_bus_emit_object_added(bus->bus, path);
+	}
 }
 
 static const sd_bus_vtable vtable[] = {
@@ -223,6 +260,7 @@ int bus_add_cpus(struct bus *bus)
 {
 	int r;
 
+	worker_call(bus->worker, list_online, &bus->cpus);
 	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_CPUS, BUS_CPU, vtable, find, bus);
 	if (r < 0)
 		return r;

@@ -82,6 +82,9 @@ int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error);
 /* bus-cpu.c: of the CPU whose object is called */
 int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
+/** bus_follow_cpus() - objects come and go with their CPUs: once a second */
+void bus_follow_cpus(struct bus *bus);
+
 /** bus_add_sessions(), bus_add_cpus(), bus_add_log_control() - put the objects there */
 int bus_add_sessions(struct bus *bus);
 int bus_add_cpus(struct bus *bus);

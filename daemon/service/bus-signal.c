@@ -217,6 +217,7 @@ static int on_timer(sd_event_source *source, uint64_t usec __attribute__((unused
 		tell_trouble(w, &request.trouble);
 	if (w->periods++ % LOOK_PERIODS == 0)
 		look_at_cgroups(w);
+	bus_follow_cpus(w->bus);
 	send_said(w);
 	w->quiet = false;
 	sd_event_source_set_time_relative(source, PERIOD_US);

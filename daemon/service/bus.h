@@ -8,6 +8,7 @@
 #include "bus-access.h"
 #include "bus-queue.h"
 #include "config.h"
+#include "cpu-list.h"
 #include "pprof.h"
 #include "reload.h"
 #include "worker.h"
@@ -28,6 +29,8 @@ struct bus_watch;
  * struct bus - the connection, and what is served on it
  * @config: borrowed; for sessions that are made on the bus
  * @caller: of the method that is running
+ * @cpus: which CPUs have an object: those that are online, as the source sees it
+ * @online: what the kernel said the last time, and for how many looks more the source is asked
  * @watch: what signals were sent for
  * @reload: have the files read again: 0, or negative errno and @reloaded says why; with @ctx
  * @reloaded: what became of them the last time; borrowed
@@ -40,6 +43,9 @@ struct bus {
 	struct access access;
 	struct bus_queue queue;
 	struct access_caller caller;
+	struct cpu_list cpus;
+	struct cpu_list online;
+	u32 cpu_looks;
 	struct bus_watch *watch;
 	int (*reload)(void *ctx);
 	void *ctx;

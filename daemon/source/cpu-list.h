@@ -18,6 +18,14 @@ static inline bool cpu_list_has(const struct cpu_list *list, u32 cpu)
 	return cpu < CPU_LIST_MAX && list->bits[cpu / 64] >> cpu % 64 & 1;
 }
 
+static inline void cpu_list_set(struct cpu_list *list, u32 cpu, bool there)
+{
+	if (cpu >= CPU_LIST_MAX)
+		return;
+	list->bits[cpu / 64] &= ~(1ULL << cpu % 64);
+	list->bits[cpu / 64] |= (u64)there << cpu % 64;
+}
+
 /** cpu_list_parse() - read @text; -EINVAL if it is no list, -ERANGE if a CPU is above */
 int cpu_list_parse(const char *text, struct cpu_list *ret_list);
 

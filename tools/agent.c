@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define AGENT "pkttyagent"
+
+/* It registers with the bus; a machine that takes longer asks nobody. */
+#define READY_MS 5000
+
+static _Noreturn void run_agent(pid_t parent, int notify)
+{
+	char option[32];
+
+	/* Not longer than the command, however that ends. */
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
+		_exit(1);
+	snprintf(option, sizeof(option), "--notify-fd=%d", notify);
+	/* Its errors are of no use where the answer of polkit is told. */
+	if (!freopen("/dev/null", "w", stderr))
+		_exit(1);
+	execlp(AGENT, AGENT, option, "--fallback", NULL);
+	_exit(127);
+}
+
+pid_t agent_start(void)
+{
+	pid_t parent = getpid(), agent;
+	struct pollfd ready = { .events = POLLIN };
+	int fds[2];
+
+	if (geteuid() == 0 || !isatty(STDIN_FILENO) || pipe(fds) < 0)
+		return 0;
+	fcntl(fds[0], F_SETFD, FD_CLOEXEC);
+	agent = fork();
+	if (agent == 0)
+		run_agent(parent, fds[1]);
+	close(fds[1]);
+	ready.fd = fds[0];
+	/* A byte, or the end of one that is not installed. */
+	while (agent > 0 && poll(&ready, 1, READY_MS) < 0 && errno == EINTR)
+		;
+	close(fds[0]);
+	return agent > 0 ? agent : 0;
+}
+
+void agent_stop(pid_t agent)
+{
+	if (agent <= 0)
+		return;
+	/* It gives the terminal back as it was. */
+	kill(agent, SIGTERM);
+	kill(agent, SIGCONT);
+	while (waitpid(agent, NULL, 0) < 0 && errno == EINTR)
+		;
+}
