@@ -3,6 +3,7 @@
 #ifndef SPEPROF_PROFILE_INTERNAL_H
 #define SPEPROF_PROFILE_INTERNAL_H
 
+#include "attribute-save.h"
 #include "data-source.h"
 #include "layout.h"
 #include "lines.h"
@@ -200,6 +201,30 @@ int profile_restore_process(struct profile *profile, u32 index, const struct pro
 
 /** profile_roll() - a sub-window of &profile.windows has ended at @now_ns */
 void profile_roll(struct profile *profile, u64 now_ns);
+
+/**
+ * profile_open_slot() - what the sub-window of now has counted so far, which goes on; valid until
+ * the next sub-window or sum, and without what windows.carried has
+ */
+const struct window_slot *profile_open_slot(struct profile *profile);
+
+/** profile_mark() - the sub-window of now begins with what there is: after it was restored */
+void profile_mark(struct profile *profile);
+
+/* Of whom figures are, in a checkpoint; profile-save.c. */
+void profile_owner_save(u64 owner, struct blob_writer *to);
+/** profile_owner_load() - false if there is nobody any more */
+bool profile_owner_load(struct blob_reader *from, const struct attribute_translation *translation,
+			u64 *ret_owner);
+
+/* profile-save-hot.c, profile-save-span.c: parts of profile_save() and profile_load() */
+void profile_hot_save(const struct profile *profile, struct blob_writer *to);
+void profile_hot_load(struct profile *profile, struct blob_reader *from,
+		      const struct attribute_translation *translation);
+void profile_windows_save(struct profile *profile, struct blob_writer *to);
+/** profile_windows_load() - all else has been loaded; 0 or -ENOMEM */
+int profile_windows_load(struct profile *profile, struct blob_reader *from,
+			 const struct attribute_translation *translation);
 
 /* Parts of views, for those who make rows of something else. */
 void row_figures(struct view_row *row, const struct figures *figures);

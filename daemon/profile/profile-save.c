@@ -270,8 +270,7 @@ static void location_save(const struct profile *p, const struct location *l, str
 	u32 traits = 0;
 
 	blob_put(to, l->place);
-	blob_put(to, location_process(l));
-	blob_put(to, location_generation(l));
+	profile_owner_save(l->owner, to);
 	location_keep(p->locations, l, &kept);
 	blob_put(to, kept.weight);
 	blob_put(to, kept.first);
@@ -301,19 +300,25 @@ static void locations_save(struct profile *p, struct blob_writer *to)
 		location_save(p, l, to);
 }
 
-/* Who has the place; false if there is nobody any more. */
-static bool owner_load(struct blob_reader *from, const struct attribute_translation *t, u64 *ret)
+void profile_owner_save(u64 owner, struct blob_writer *to)
+{
+	blob_put(to, owner >> 32);
+	blob_put(to, (u32)owner);
+}
+
+bool profile_owner_load(struct blob_reader *from, const struct attribute_translation *t,
+			u64 *ret_owner)
 {
 	u32 process = (u32)blob_get_below(from, 1ULL << 32), now;
 	u32 generation = (u32)blob_get_below(from, 1ULL << 32);
 
-	*ret = location_owner(ATTRIBUTE_NONE, 0);
+	*ret_owner = location_owner(ATTRIBUTE_NONE, 0);
 	if (process == ATTRIBUTE_NONE)
 		return true;
 	process = attribute_moved_process(t, process, generation, &now);
 	if (process == ATTRIBUTE_NONE)
 		return false;
-	*ret = location_owner(process, now);
+	*ret_owner = location_owner(process, now);
 	return true;
 }
 
@@ -358,7 +363,7 @@ static void location_load(struct profile *p, struct blob_reader *from, const u16
 			  const struct attribute_translation *t)
 {
 	u64 place = blob_get(from), owner;
-	bool owned = owner_load(from, t, &owner);
+	bool owned = profile_owner_load(from, t, &owner);
 	struct location *entry = NULL;
 	struct location_kept kept;
 	struct location_key key;
@@ -398,6 +403,8 @@ void profile_save(struct profile *profile, struct blob_writer *to)
 	machine_save(profile, to);
 	rows_save(profile, to);
 	locations_save(profile, to);
+	profile_hot_save(profile, to);
+	profile_windows_save(profile, to);
 }
 
 int profile_load(struct profile *profile, struct blob_reader *from,
@@ -407,5 +414,10 @@ int profile_load(struct profile *profile, struct blob_reader *from,
 
 	machine_load(profile, from);
 	r = rows_load(profile, from, translation);
-	return r < 0 ? r : locations_load(profile, from, translation);
+	if (r >= 0)
+		r = locations_load(profile, from, translation);
+	if (r < 0)
+		return r;
+	profile_hot_load(profile, from, translation);
+	return profile_windows_load(profile, from, translation);
 }

@@ -73,7 +73,7 @@ static void roll_places(struct profile *p, struct window_slot *slot)
 	}
 }
 
-void profile_roll(struct profile *p, u64 now_ns)
+static struct window_slot *fill(struct profile *p, u64 now_ns)
 {
 	struct window_slot *slot = windows_begin(&p->windows, now_ns);
 
@@ -82,7 +82,27 @@ void profile_roll(struct profile *p, u64 now_ns)
 	roll_containers(p, slot);
 	roll_processes(p, slot);
 	roll_places(p, slot);
-	windows_end(&p->windows, slot);
+	return slot;
+}
+
+void profile_roll(struct profile *p, u64 now_ns)
+{
+	windows_end(&p->windows, fill(p, now_ns));
+}
+
+const struct window_slot *profile_open_slot(struct profile *p)
+{
+	const struct window_slot *slot;
+
+	p->windows.peek = true;
+	slot = fill(p, p->windows.start_ns);
+	p->windows.peek = false;
+	return slot;
+}
+
+void profile_mark(struct profile *p)
+{
+	fill(p, p->windows.start_ns);
 }
 
 const struct window_slot *profile_span(struct profile *profile, enum view_span span, u64 now_ns)

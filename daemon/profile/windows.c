@@ -37,8 +37,10 @@ int windows_init(struct windows *windows, u32 containers, u32 processes, u32 pla
 	w.process_mark = zero_pages(processes * sizeof(*w.process_mark));
 	w.place_mark = zero_pages(places * sizeof(*w.place_mark));
 	w.merged = zero_pages(sizeof(*w.merged));
+	w.carried = zero_pages(sizeof(*w.carried));
 	*windows = w;
-	if (ok && w.machine_mark && w.container_mark && w.process_mark && w.place_mark && w.merged)
+	if (ok && w.machine_mark && w.container_mark && w.process_mark && w.place_mark && w.merged &&
+	    w.carried)
 		return 0;
 	windows_deinit(windows);
 	return -ENOMEM;
@@ -53,6 +55,7 @@ static void each_area(struct windows *w, void (*fn)(void *at, size_t size))
 	fn(w->process_mark, w->processes * sizeof(*w->process_mark));
 	fn(w->place_mark, w->places * sizeof(*w->place_mark));
 	fn(w->merged, sizeof(*w->merged));
+	fn(w->carried, sizeof(*w->carried));
 }
 
 void windows_deinit(struct windows *windows)
@@ -172,7 +175,8 @@ struct window_slot *windows_begin(struct windows *w, u64 now_ns)
 void windows_machine(struct windows *w, struct window_slot *slot, const struct figures *now)
 {
 	figures_since(&slot->machine, now, w->machine_mark);
-	*w->machine_mark = *now;
+	if (!w->peek)
+		*w->machine_mark = *now;
 }
 
 void windows_container(struct windows *w, struct window_slot *slot, u32 index, u32 generation,
@@ -194,11 +198,12 @@ void windows_container(struct windows *w, struct window_slot *slot, u32 index, u
 		row->generation = generation;
 		figures_since(&row->figures, now, &mark->figures);
 	}
-	if (samples)
+	if (samples && !w->peek)
 		mark->figures = *now;
 }
 
-static void brief_since(struct window_brief *mark, struct window_brief *rows, u32 *count,
+/* With @peek the mark stays, but for whose it is. */
+static void brief_since(bool peek, struct window_brief *mark, struct window_brief *rows, u32 *count,
 			const struct window_brief *now)
 {
 	struct window_brief *row;
@@ -222,21 +227,22 @@ static void brief_since(struct window_brief *mark, struct window_brief *rows, u3
 			.branches = now->branches - mark->branches,
 			.mispredicted = now->mispredicted - mark->mispredicted,
 		};
-	*mark = *now;
+	if (!peek)
+		*mark = *now;
 }
 
 void windows_process(struct windows *w, struct window_slot *slot, u32 index,
 		     const struct window_brief *now)
 {
 	if (index < w->processes)
-		brief_since(&w->process_mark[index], slot->process, &slot->processes, now);
+		brief_since(w->peek, &w->process_mark[index], slot->process, &slot->processes, now);
 }
 
 void windows_place(struct windows *w, struct window_slot *slot, u32 index,
 		   const struct window_brief *now)
 {
 	if (index < w->places)
-		brief_since(&w->place_mark[index], slot->place, &slot->places, now);
+		brief_since(w->peek, &w->place_mark[index], slot->place, &slot->places, now);
 }
 
 bool windows_place_is(const struct windows *w, u32 index, u64 owner, u64 place, u32 samples)
@@ -303,6 +309,10 @@ static void ring_advance(struct window_ring *ring)
 
 void windows_end(struct windows *w, struct window_slot *slot)
 {
+	if (w->carried->machine.samples) {
+		slot_merge(slot, w->carried);
+		slot_clear(w->carried);
+	}
 	w->start_ns += slot->ns;
 	for (unsigned int i = 0; i < WINDOW_RINGS; i++) {
 		struct window_ring *ring = &w->ring[i];
@@ -317,6 +327,18 @@ void windows_end(struct windows *w, struct window_slot *slot)
 			ring_advance(ring);
 		slot_merge(&ring->slot[ring->next], slot);
 	}
+}
+
+void windows_carry(struct windows *w, const struct window_slot *slot)
+{
+	slot_merge(w->carried, slot);
+	/* Its time is the sub-window's. */
+	w->carried->ns = 0;
+}
+
+u32 windows_slots(unsigned int ring)
+{
+	return rings[ring].slots;
 }
 
 const struct window_slot *windows_sum(struct windows *w, enum view_span span)

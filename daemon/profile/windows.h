@@ -75,6 +75,8 @@ struct window_ring {
  * @machine_mark, @container_mark, @process_mark, @place_mark: what there was at @start_ns; a
  *	place's owner tells whose it is
  * @merged: where rings are summed up
+ * @carried: what another process had counted of the sub-window of now: with the rest at its end
+ * @peek: marks stay where they are: what is filled is to be saved
  */
 struct windows {
 	bool begun;
@@ -88,6 +90,8 @@ struct windows {
 	struct window_brief *process_mark;
 	struct window_brief *place_mark;
 	struct window_slot *merged;
+	struct window_slot *carried;
+	bool peek;
 };
 
 /** windows_init() - 0 or -ENOMEM */
@@ -127,6 +131,12 @@ void windows_place(struct windows *windows, struct window_slot *slot, u32 index,
 /** windows_place_is() - whether the place has no sample more than there were */
 bool windows_place_is(const struct windows *windows, u32 index, u64 owner, u64 place, u32 samples);
 void windows_end(struct windows *windows, struct window_slot *slot);
+
+/** windows_carry() - @slot is of the sub-window of now, and is added to it at its end */
+void windows_carry(struct windows *windows, const struct window_slot *slot);
+
+/** windows_slots() - how many @ring has */
+u32 windows_slots(unsigned int ring);
 
 /** windows_sum() - all of the window @span; valid until the next call */
 const struct window_slot *windows_sum(struct windows *windows, enum view_span span);

@@ -192,7 +192,10 @@ static void pair_init(struct pair *pair, bool little)
 						       .threads = 64,
 						       .containers = little ? 4 : 64 };
 	const struct profile_config profile = { .locations = little ? 16 : 32768,
-						.contexts = little ? 16 : 256 };
+						.contexts = little ? 16 : 256,
+						.windows = true,
+						.lines = little ? 8 : 8192,
+						.pages = little ? 8 : 8192 };
 
 	assert_int_equal(attributor_new(&attribution, &pair->attributor), 0);
 	assert_int_equal(profile_new(&profile, pair->attributor, &pair->profile), 0);
@@ -244,16 +247,25 @@ static void populate(struct pair *pair)
 	tell(pair, (struct task_event){ .type = TASK_EXIT, .pid = 139, .tid = 139, .last = true });
 }
 
+/* Of a window; some thousands make a sub-window of two seconds. */
+#define STEP_NS 500000ULL
+
+static u64 clock_ns = 1;
+
 static void take(struct pair *pair, u32 records)
 {
 	static const u8 sources[] = { 0, 0xe, 0xd, 8 };
 
 	for (u32 i = 0; i < records; i++) {
 		const struct spe_sample sample = {
-			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_ADDRESS(SPE_ADDRESS_VA) |
+				   (draw(4) ? SPE_HAS_ADDRESS(SPE_ADDRESS_PA) : 0) | SPE_HAS_EVENTS | SPE_HAS_OP |
 				   SPE_HAS_SOURCE | SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) |
 				   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
-			.address = { 0x400000 + 4 * draw(20) },
+			.address = { [0] = 0x400000 + 4 * draw(5),
+				     [SPE_ADDRESS_VA] = 0x10000 + 8 * draw(16),
+				     [SPE_ADDRESS_PA] = 0x7000000 + 512 * draw(100) },
+			.op_subclass = (u8)draw(2), /* to store, or not */
 			.context = { (u32)(draw(10) ? 100 + draw(40) : 7) },
 			.counter = { [SPE_COUNTER_TOTAL] = (u16)draw(4000) },
 			.op_class = SPE_OP_LOAD_STORE,
@@ -267,7 +279,10 @@ static void take(struct pair *pair, u32 records)
 						.blind_ns = 3,
 						.armed_ns = 5,
 						.written = 1,
-						.end_ns = 1 };
+						.start_ns = clock_ns,
+						.end_ns = clock_ns + STEP_NS,
+						.cpu = (u32)draw(4) };
+
 		u8 record[64];
 		int n = spe_record_encode(&sample, record, sizeof(record));
 
@@ -275,6 +290,7 @@ static void take(struct pair *pair, u32 records)
 		window.data = record;
 		window.len = (size_t)n;
 		profile_window(pair->profile, &window);
+		clock_ns += STEP_NS;
 	}
 }
 
@@ -310,6 +326,25 @@ static int by_name(const void *a, const void *b)
 	return r ? r : strcmp(x->function, y->function);
 }
 
+static void assert_same_span(struct pair *a, struct pair *b, struct symbols *symbols,
+			     enum view_span span, enum view_group group)
+{
+	struct view v, w;
+
+	assert_int_equal(profile_span_view(a->profile, symbols, false, span, group,
+					   VIEW_SORT_SAMPLES, 0, 0, &v), 0);
+	assert_int_equal(profile_span_view(b->profile, symbols, false, span, group,
+					   VIEW_SORT_SAMPLES, 0, 0, &w), 0);
+	assert_true(v.header.records == w.header.records && v.header.records);
+	assert_int_equal(v.header.duration_ns, w.header.duration_ns);
+	assert_int_equal(v.count, w.count);
+	qsort(v.rows, v.count, sizeof(*v.rows), by_name);
+	qsort(w.rows, w.count, sizeof(*w.rows), by_name);
+	assert_memory_equal(v.rows, w.rows, v.count * sizeof(*v.rows));
+	view_clear(&v);
+	view_clear(&w);
+}
+
 /* All that is shown of both, but in what order equals stand. */
 static void assert_same(struct pair *a, struct pair *b)
 {
@@ -322,6 +357,14 @@ static void assert_same(struct pair *a, struct pair *b)
 	assert_string_equal(x, y);
 	free(x);
 	free(y);
+	assert_int_equal(profile_hot_json(a->profile, symbols, false, 1000, &x), 0);
+	assert_int_equal(profile_hot_json(b->profile, symbols, false, 1000, &y), 0);
+	assert_string_equal(x, y);
+	free(x);
+	free(y);
+	for (unsigned int span = VIEW_SPAN_10S; span < VIEW_SPANS; span++)
+		for (unsigned int group = 0; group < VIEW_GROUPS; group++)
+			assert_same_span(a, b, symbols, span, group);
 	for (unsigned int group = 0; group < VIEW_GROUPS; group++) {
 		struct view v, w;
 
@@ -348,7 +391,7 @@ static void test_profile(void **state __attribute__((unused)))
 	u8 *bytes = malloc(ROOM);
 	struct pair whole, kept, again;
 	size_t len;
-	u64 then;
+	u64 then, then_ns;
 
 	assert_non_null(bytes);
 	pair_init(&whole, false);
@@ -360,8 +403,10 @@ static void test_profile(void **state __attribute__((unused)))
 	assert_int_equal(load(&kept, bytes, len), 0);
 	assert_same(&whole, &kept);
 	then = seed;
+	then_ns = clock_ns;
 	take(&whole, 40000);
 	seed = then;
+	clock_ns = then_ns;
 	take(&kept, 40000);
 	assert_same(&whole, &kept);
 	save(&kept, bytes, &len);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The windows of 10 s, a minute and ten minutes, kept over a restart: the sub-windows that have
+ * ended, and what the one of now has so far. Time goes on without a process: what has
+ * passed until the next one ends is part of it.
+ */
+#include "profile-internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void words_save(const u32 *words, size_t count, struct blob_writer *to)
+{
+	u64 wide[HISTOGRAM_BUCKETS > FIGURE_COUNTS ? HISTOGRAM_BUCKETS : FIGURE_COUNTS];
+
+	for (size_t i = 0; i < count; i++)
+		wide[i] = words[i];
+	blob_put_array(to, wide, count);
+}
+
+static void words_load(struct blob_reader *from, u32 *words, size_t count)
+{
+	u64 wide[HISTOGRAM_BUCKETS > FIGURE_COUNTS ? HISTOGRAM_BUCKETS : FIGURE_COUNTS];
+
+	blob_get_array(from, wide, count);
+	for (size_t i = 0; i < count; i++) {
+		from->bad |= wide[i] > UINT32_MAX;
+		words[i] = (u32)wide[i];
+	}
+}
+
+static void figures_save(const struct window_figures *f, struct blob_writer *to)
+{
+	blob_put(to, f->samples);
+	blob_put_array(to, f->weight, ARRAY_SIZE(f->weight));
+	blob_put_array(to, f->latency_sum, ARRAY_SIZE(f->latency_sum));
+	words_save(f->count, ARRAY_SIZE(f->count), to);
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		words_save(f->bucket[i], ARRAY_SIZE(f->bucket[i]), to);
+}
+
+static void figures_load(struct blob_reader *from, struct window_figures *ret)
+{
+	ret->samples = (u32)blob_get_below(from, 1ULL << 32);
+	blob_get_array(from, ret->weight, ARRAY_SIZE(ret->weight));
+	blob_get_array(from, ret->latency_sum, ARRAY_SIZE(ret->latency_sum));
+	words_load(from, ret->count, ARRAY_SIZE(ret->count));
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		words_load(from, ret->bucket[i], ARRAY_SIZE(ret->bucket[i]));
+}
+
+static void briefs_save(const struct window_brief *rows, u32 count, struct blob_writer *to)
+{
+	blob_put(to, count);
+	for (u32 i = 0; i < count; i++) {
+		const u64 counts[] = { rows[i].latency_sum, rows[i].samples, rows[i].memory,
+				       rows[i].dram,	    rows[i].remote,  rows[i].branches,
+				       rows[i].mispredicted };
+
+		profile_owner_save(rows[i].owner, to);
+		blob_put(to, rows[i].place);
+		blob_put_array(to, counts, ARRAY_SIZE(counts));
+	}
+}
+
+/* A row of nobody that is still known is left out; returns how many there are. */
+static u32 briefs_load(struct blob_reader *from, const struct attribute_translation *t,
+		       struct window_brief *rows)
+{
+	u32 count = (u32)blob_get_below(from, WINDOW_ROWS + 1), kept = 0;
+	u64 counts[7], owner;
+
+	while (count-- && !from->bad) {
+		bool owned = profile_owner_load(from, t, &owner);
+
+		rows[kept] = (struct window_brief){ .owner = owner, .place = blob_get(from) };
+		blob_get_array(from, counts, ARRAY_SIZE(counts));
+		for (unsigned int i = 1; i < ARRAY_SIZE(counts); i++)
+			from->bad |= counts[i] > UINT32_MAX;
+		rows[kept].latency_sum = counts[0];
+		rows[kept].samples = (u32)counts[1];
+		rows[kept].memory = (u32)counts[2];
+		rows[kept].dram = (u32)counts[3];
+		rows[kept].remote = (u32)counts[4];
+		rows[kept].branches = (u32)counts[5];
+		rows[kept].mispredicted = (u32)counts[6];
+		kept += owned;
+	}
+	return kept;
+}
+
+static void slot_save(const struct window_slot *slot, struct blob_writer *to)
+{
+	blob_put(to, slot->ns);
+	figures_save(&slot->machine, to);
+	blob_put(to, slot->containers);
+	for (u32 i = 0; i < slot->containers; i++) {
+		blob_put(to, slot->container[i].index);
+		blob_put(to, slot->container[i].generation);
+		figures_save(&slot->container[i].figures, to);
+	}
+	briefs_save(slot->process, slot->processes, to);
+	briefs_save(slot->place, slot->places, to);
+}
+
+static void slot_load(struct blob_reader *from, const struct attribute_translation *t,
+		      struct window_slot *ret)
+{
+	u32 count;
+
+	ret->ns = blob_get(from);
+	figures_load(from, &ret->machine);
+	count = (u32)blob_get_below(from, WINDOW_ROWS + 1);
+	ret->containers = 0;
+	while (count-- && !from->bad) {
+		struct window_container *row = &ret->container[ret->containers];
+		u32 index = (u32)blob_get_below(from, 1ULL << 32);
+		u32 generation = (u32)blob_get_below(from, 1ULL << 32);
+
+		row->index = attribute_moved_container(t, index, generation, &row->generation);
+		figures_load(from, &row->figures);
+		ret->containers += row->index != ATTRIBUTE_NONE;
+	}
+	ret->processes = briefs_load(from, t, ret->process);
+	ret->places = briefs_load(from, t, ret->place);
+}
+
+void profile_windows_save(struct profile *profile, struct blob_writer *to)
+{
+	const struct windows *w = &profile->windows;
+
+	blob_put(to, w->machine_mark && w->begun);
+	if (!w->machine_mark || !w->begun)
+		return;
+	blob_put(to, w->start_ns);
+	/* Where another process left some, and no sub-window has ended since. */
+	slot_save(w->carried, to);
+	slot_save(profile_open_slot(profile), to);
+	for (unsigned int i = 0; i < WINDOW_RINGS; i++) {
+		blob_put(to, w->ring[i].next);
+		for (u32 k = 0; k < w->ring[i].slots; k++)
+			slot_save(&w->ring[i].slot[k], to);
+	}
+}
+
+/* One that is yet to come would end never. */
+static u64 start_load(struct blob_reader *from)
+{
+	u64 start = blob_get(from);
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	from->bad |= start > (u64)now.tv_sec * 1000000000ULL + (u64)now.tv_nsec;
+	return start;
+}
+
+static void rings_load(struct profile *p, struct blob_reader *from,
+		       const struct attribute_translation *t, struct window_slot *spare)
+{
+	struct windows *w = &p->windows;
+	u32 next;
+
+	for (unsigned int i = 0; i < WINDOW_RINGS; i++) {
+		next = (u32)blob_get_below(from, windows_slots(i));
+		if (w->machine_mark)
+			w->ring[i].next = next;
+		for (u32 k = 0; k < windows_slots(i) && !from->bad; k++)
+			slot_load(from, t, w->machine_mark ? &w->ring[i].slot[k] : spare);
+	}
+}
+
+static void begun_load(struct profile *p, struct blob_reader *from,
+		       const struct attribute_translation *t, struct window_slot *spare)
+{
+	struct windows *w = &p->windows;
+	u64 start = start_load(from);
+
+	for (unsigned int i = 0; i < 2 && !from->bad; i++) {
+		slot_load(from, t, spare);
+		if (w->machine_mark)
+			windows_carry(w, spare);
+	}
+	rings_load(p, from, t, spare);
+	w->start_ns = start;
+	w->begun = w->machine_mark != NULL;
+}
+
+int profile_windows_load(struct profile *profile, struct blob_reader *from,
+			 const struct attribute_translation *translation)
+{
+	struct window_slot *spare = calloc(1, sizeof(*spare));
+
+	if (!spare)
+		return -ENOMEM;
+	if (blob_get_below(from, 2))
+		begun_load(profile, from, translation, spare);
+	free(spare);
+	if (from->bad)
+		return -EBADMSG;
+	/* What was counted so far is not of the sub-window of now. */
+	if (profile->windows.machine_mark)
+		profile_mark(profile);
+	return 0;
+}
