@@ -458,6 +458,22 @@ static void test_smaller(void **state __attribute__((unused)))
 	free(bytes);
 }
 
+/* Lines, pages and windows, as whoever asks for them has them. */
+static void show_hot(struct pair *pair)
+{
+	struct view view;
+	char *text;
+
+	assert_int_equal(profile_hot_json(pair->profile, NULL, false, 1000, &text), 0);
+	free(text);
+	for (unsigned int span = VIEW_SPAN_10S; span < VIEW_SPANS; span++) {
+		assert_int_equal(profile_span_view(pair->profile, NULL, false, span, VIEW_FUNCTION,
+						   VIEW_SORT_LATENCY, 0, clock_ns, &view),
+				 0);
+		view_clear(&view);
+	}
+}
+
 /* Whatever is changed in it, it is loaded or refused. */
 static void test_hostile(void **state __attribute__((unused)))
 {
@@ -469,7 +485,7 @@ static void test_hostile(void **state __attribute__((unused)))
 	assert_true(bytes && changed);
 	pair_init(&whole, false);
 	populate(&whole);
-	take(&whole, 300);
+	take(&whole, 6000);
 	save(&whole, bytes, &len);
 	for (u32 i = 0; i < rounds; i++) {
 		memcpy(changed, bytes, len);
@@ -482,6 +498,7 @@ static void test_hostile(void **state __attribute__((unused)))
 		u64 records, evicted;
 
 		shown(pair.profile, &records, &evicted);
+		show_hot(&pair);
 		pair_deinit(&pair);
 	}
 	print_message("%u of %u refused\n", refused, rounds);
