@@ -20,10 +20,14 @@ static inline bool cpu_list_has(const struct cpu_list *list, u32 cpu)
 
 static inline void cpu_list_set(struct cpu_list *list, u32 cpu, bool there)
 {
+	u64 bit = 1ULL << cpu % 64;
+
 	if (cpu >= CPU_LIST_MAX)
 		return;
-	list->bits[cpu / 64] &= ~(1ULL << cpu % 64);
-	list->bits[cpu / 64] |= (u64)there << cpu % 64;
+	if (there)
+		list->bits[cpu / 64] |= bit;
+	else
+		list->bits[cpu / 64] &= ~bit;
 }
 
 /** cpu_list_parse() - read @text; -EINVAL if it is no list, -ERANGE if a CPU is above */
