@@ -145,8 +145,8 @@ static int bus_ready(struct bus *bus)
 				"cannot reach %s: %s", address ? address : "the system bus",
 				strerror(-r));
 	}
-	/* The daemon answers from memory; what takes longer is stuck. */
-	sd_bus_set_method_call_timeout(bus->bus, 5000000);
+	/* The daemon answers from memory: late where it gets no CPU; what takes longer is stuck. */
+	sd_bus_set_method_call_timeout(bus->bus, 20000000);
 	/* An agent that is there may ask for a password. */
 	sd_bus_set_allow_interactive_authorization(bus->bus, 1);
 	return STATUS_OK;

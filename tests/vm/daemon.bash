@@ -43,10 +43,10 @@ drop_in() {
 
 # view GROUP FILE: what D-Bus shows of it, and FILE.rows: samples, container, process, function, binary
 view() {
-	# Names are looked up by a helper process meanwhile.
+	# Names of functions are looked up by a helper process meanwhile, and by nobody for other groups.
 	for _ in $(seq 100); do
 		manager GetView ssu "$1" samples 1000 >"$2"
-		[[ $(figure "$2" names_pending) != 0 ]] || break
+		[[ $1 == function && $(figure "$2" names_pending) != 0 ]] || break
 		sleep 0.5
 	done
 	jq -r '.data[1][] | [.samples, .container, .process, .function, .binary] | map(.data // "") | @tsv' \

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# For jobs with containers of known programs, beside daemon.bash: sourced from /ci/containers.bash.
+# A job adds names, kinds, programs, functions and cgroups, one entry for each container.
+names=() kinds=() programs=() functions=() cgroups=()
+
+# Points by which a share may differ, and the least part of a container's samples in its program.
+SHARE_BOUND=5
+PROGRAM_LEAST=80
+
+# image_tree ROOT: busybox and the two programs
+image_tree() {
+	local one
+	mkdir -p "$1"/{bin,demo,dev,etc,proc,run,sys,tmp,usr,var}
+	cp /bin/busybox "$1/bin"
+	for one in sh mkdir sleep; do ln -s busybox "$1/bin/$one"; done
+	cp /ci/demo/chase /ci/demo/stream "$1/demo"
+	echo root:x:0:0::/:/bin/sh >"$1/etc/passwd"
+	echo ID=tiny >"$1/etc/os-release"
+}
+
+usage() {
+	awk '$1 == "usage_usec" { print $2 }' "$1/cpu.stat"
+}
+
+# Frozen or not: names are looked up by an idle process, which busy CPUs have no time for.
+freeze() {
+	local one
+	for one in "${cgroups[@]}"; do echo "$1" >"$one/cgroup.freeze"; done
+}
+
+# kind NAME: of container, as the bus has it
+kind() {
+	manager GetContainers suu samples 0 1000 | jq -r --arg name "$1" \
+		'.data[1][] | select(.name.data == $name) | .runtime.data'
+}
+
+# compare SECONDS: shares of all, in samples and in CPU time, and what leads each
+compare() {
+	local i got=() true=() before=() sum_got=0 sum_true=0 share truth own leads
+	manager Reset >/dev/null
+	for i in "${!cgroups[@]}"; do before[i]=$(usage "${cgroups[i]}"); done
+	sleep "$1"
+	view process /run/all
+	for i in "${!cgroups[@]}"; do true[i]=$(($(usage "${cgroups[i]}") - before[i])); done
+	freeze 1
+	view function /run/named
+	freeze 0
+	ledger /run/all 20
+	for i in "${!cgroups[@]}"; do
+		got[i]=$(samples /run/all "${names[i]}")
+		((sum_got += got[i])) || true
+		((sum_true += true[i])) || true
+	done
+	((sum_got > 500)) || fail "too few samples: $(head -n 12 /run/all.rows)"
+	for i in "${!cgroups[@]}"; do
+		[[ $(kind "${names[i]}") == "${kinds[i]}" ]] ||
+			fail "${names[i]} is no ${kinds[i]}: $(kind "${names[i]}"), $(head -n 12 /run/all.rows)"
+		share=$((1000 * got[i] / sum_got)) truth=$((1000 * true[i] / sum_true))
+		own=$(samples /run/all "${names[i]}" "${programs[i]}")
+		leads=$(samples /run/named "${names[i]}" "${programs[i]}" "${functions[i]}")
+		echo "${names[i]}: $share per mille of the samples, $truth of the CPU time; ${programs[i]} has $own of ${got[i]}, ${functions[i]} $leads"
+		((share - truth <= 10 * SHARE_BOUND && truth - share <= 10 * SHARE_BOUND)) ||
+			fail "${names[i]}: the shares differ by more than $SHARE_BOUND points: $(head -n 12 /run/all.rows)"
+		((100 * own >= PROGRAM_LEAST * got[i])) ||
+			fail "${names[i]}: $(grep -F "${names[i]}" /run/all.rows | head)"
+		((leads > 0 && 100 * leads >= PROGRAM_LEAST * $(samples_user /run/named "${names[i]}"))) ||
+			fail "${names[i]}: ${functions[i]} does not lead: $(grep -F "${names[i]}" /run/named.rows | head)"
+	done
+}
