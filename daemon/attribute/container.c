@@ -25,8 +25,8 @@ enum naming {
 
 /**
  * struct pattern - a component that is a container's own cgroup
- * @parent: the component above must be this, or start with it if it ends in '*';
- *	NULL for any
+ * @parent: the component above must be this, or start with it if it ends in '*', and be the first
+ *	one if there is a '/' before it; NULL for any
  * @child: the component below must not be this; NULL for any
  */
 struct pattern {
@@ -50,6 +50,8 @@ static const struct pattern containers[] = {
 	{ NULL, "cri-containerd-", ".scope", NULL, "containerd", NAME_ID },
 	{ NULL, "nerdctl-", ".scope", NULL, "containerd", NAME_ID },
 	{ "k8s.io", "", "", NULL, "containerd", NAME_ID },
+	/* By ctr: its name space, and the name it was given. */
+	{ "/default", "", "", NULL, "containerd", NAME_PLAIN },
 	{ NULL, "kubepods", "", NULL, "containerd", NAME_ID },
 	{ "pod*", "", "", NULL, "containerd", NAME_ID },
 	{ NULL, "crio-", ".scope", NULL, "crio", NAME_ID },
@@ -183,16 +185,19 @@ static void name_id(struct container_match *m, struct text id, const struct text
 
 static bool parent_matches(const struct pattern *p, const struct text *part, size_t i)
 {
+	const char *parent = p->parent;
 	size_t n;
 
-	if (!p->parent)
+	if (!parent)
 		return true;
 	if (!i)
 		return false;
-	n = strlen(p->parent);
-	if (p->parent[n - 1] != '*')
-		return text_is(part[i - 1], p->parent);
-	return part[i - 1].len >= n && !memcmp(part[i - 1].at, p->parent, n - 1);
+	if (*parent == '/')
+		return i == 1 && text_is(part[0], parent + 1);
+	n = strlen(parent);
+	if (parent[n - 1] != '*')
+		return text_is(part[i - 1], parent);
+	return part[i - 1].len >= n && !memcmp(part[i - 1].at, parent, n - 1);
 }
 
 static bool pattern_matches(const struct pattern *p, const struct text *part, size_t count,

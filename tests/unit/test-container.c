@@ -58,6 +58,8 @@ static const struct fixture fixtures[] = {
 	  "/system.slice/containerd.service/kubepods-burstable-pod" UID_UNDERSCORED
 	  ".slice:cri-containerd:" ID,
 	  "containerd", "pod1a2b3c4d/" SHORT, "" },
+	{ "containerd, by ctr", "/default/web/inner", "containerd", "web", "/inner" },
+	{ "not by ctr", "/x/default/web", "cgroup", "web", "" },
 	{ "docker under kubernetes",
 	  "/kubepods.slice/kubepods-pod" UID_UNDERSCORED ".slice/docker-" ID ".scope", "docker",
 	  "pod1a2b3c4d/" SHORT, "" },
