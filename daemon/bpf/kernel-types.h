@@ -44,6 +44,73 @@ struct mm_struct {
 	unsigned long start_stack;
 };
 
+struct qstr {
+	const unsigned char *name;
+};
+
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+};
+
+struct inode {
+	unsigned long i_ino;
+};
+
+struct super_block {
+	int s_stack_depth;
+};
+
+struct dentry {
+	struct hlist_bl_node d_hash;
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+	struct super_block *d_sb;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+	struct super_block *mnt_sb;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct fs_struct {
+	struct path root;
+};
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+};
+
+/* Since 6.5, of stacked file systems; @user_path since 6.8. */
+struct backing_file {
+	struct path user_path;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+struct vm_special_mapping {
+	const char *name;
+};
+
 struct task_struct {
 	struct mm_struct *mm;
 	int pid;
@@ -53,6 +120,7 @@ struct task_struct {
 	char comm[16];
 	struct signal_struct *signal;
 	struct css_set *cgroups;
+	struct fs_struct *fs;
 };
 
 struct seq_file {

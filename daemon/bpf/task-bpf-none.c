@@ -23,6 +23,12 @@ struct task_bpf *task_bpf_free(struct task_bpf *bpf)
 	return NULL;
 }
 
+bool task_bpf_tells_maps(const struct task_bpf *bpf)
+{
+	(void)bpf;
+	return false;
+}
+
 int task_bpf_fd(const struct task_bpf *bpf)
 {
 	(void)bpf;

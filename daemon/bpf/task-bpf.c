@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bpf-load.h"
+#include "map-bpf.h"
 #include "task-record.h"
 #include "tasks.skel.h"
 
@@ -22,6 +23,12 @@
 #define RING_SIZE (1U << 20)
 
 #define RECORD_LEAST (BPF_RINGBUF_HDR_SZ + offsetof(struct task_record, name))
+
+#define SAME_PLACE(a, b) \
+	_Static_assert(offsetof(struct task_record, a) == offsetof(struct map_record, b), #a)
+SAME_PLACE(time_ns, time_ns);
+SAME_PLACE(type, type);
+SAME_PLACE(name, path);
 
 /* Where a record lies, and when it was. */
 struct pending {
@@ -34,10 +41,14 @@ struct pending {
  * @consumer, @producer: pages with positions of the ring
  * @data: the ring, mapped twice in a row
  * @seen: up to where records are in @pending
+ * @maps: executable memory; NULL where it is not told
+ * @dropped, @dropped_maps: records, as of the last look
  * @pending: the records between @first and @count are to be handed over, oldest first
+ * @path: of the record that is handed over
  */
 struct task_bpf {
 	struct tasks_bpf *programs;
+	struct map_bpf *maps;
 	u64 *consumer;
 	const u64 *producer;
 	const u8 *data;
@@ -45,9 +56,11 @@ struct task_bpf {
 	size_t size;
 	u64 seen;
 	u64 dropped;
+	u64 dropped_maps;
 	u32 first;
 	u32 count;
 	struct pending *pending;
+	char path[MAP_RECORD_PATH_MAX];
 };
 
 static int ring_map(struct task_bpf *b)
@@ -108,39 +121,9 @@ static int programs_load(struct task_bpf *b, char *ret_reason)
 	r = bpf_map__set_max_entries(b->programs->maps.events, (u32)b->size);
 	if (!r)
 		r = tasks_bpf__load(b->programs);
-	if (r < 0) {
-		bpf_reason(-r, "load", ret_reason);
-		return r;
-	}
-	r = programs_attach(b->programs);
 	if (r < 0)
-		bpf_reason(-r, "attach", ret_reason);
+		bpf_reason(-r, "load", ret_reason);
 	return r;
-}
-
-int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
-{
-	struct task_bpf *b = calloc(1, sizeof(*b));
-	int r;
-
-	if (!b) {
-		bpf_reason(ENOMEM, "load", ret_reason);
-		return -ENOMEM;
-	}
-	b->page = (size_t)sysconf(_SC_PAGESIZE);
-	b->size = ring ? ring : RING_SIZE;
-	r = programs_load(b, ret_reason);
-	if (!r) {
-		r = ring_map(b);
-		if (r < 0)
-			bpf_reason(-r, "map", ret_reason);
-	}
-	if (r < 0) {
-		task_bpf_free(b);
-		return r;
-	}
-	*ret_bpf = b;
-	return 0;
 }
 
 struct task_bpf *task_bpf_free(struct task_bpf *b)
@@ -151,6 +134,7 @@ struct task_bpf *task_bpf_free(struct task_bpf *b)
 		munmap((void *)(uintptr_t)b->producer, b->page + 2 * b->size);
 	if (b->consumer)
 		munmap(b->consumer, b->page);
+	map_bpf_free(b->maps);
 	tasks_bpf__destroy(b->programs);
 	free(b->pending);
 	free(b);
@@ -216,6 +200,105 @@ void task_bpf_end(struct task_bpf *b)
 	__atomic_store_n(b->consumer, oldest, __ATOMIC_RELEASE);
 }
 
+/* Whether @probe was told: nothing else is in the ring yet. */
+static bool map_told(struct task_bpf *b, const struct map_probe *probe)
+{
+	bool told = false;
+
+	/* Another CPU's record may be in front of it, and be written still. */
+	for (int i = 0; !told && i < 20; i++) {
+		if (i)
+			usleep(1000);
+		task_bpf_begin(b);
+		for (u32 k = b->first; k < b->count; k++) {
+			const struct map_record *r = (const void *)record_at(b, b->pending[k].at);
+
+			told |= r->type == TASK_RECORD_MAP &&
+				r->start == (u64)(uintptr_t)probe->at && r->length == probe->size;
+		}
+	}
+	return told;
+}
+
+/*
+ * Attached is not told: the function may be another's, or nobody passes the tracepoint any
+ * more. So a page is mapped, and counts.
+ */
+static bool maps_attach(struct task_bpf *b, bool functions)
+{
+	struct map_probe probe;
+	bool told;
+
+	if (map_bpf_new(task_bpf_fd(b), (u32)(b->size / 2), functions, &b->maps) < 0)
+		return false;
+	if (map_probe(&probe) < 0) {
+		b->maps = map_bpf_free(b->maps);
+		return false;
+	}
+	told = map_told(b, &probe);
+	map_unprobe(&probe);
+	if (!told)
+		b->maps = map_bpf_free(b->maps);
+	return told;
+}
+
+int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
+{
+	struct task_bpf *b = calloc(1, sizeof(*b));
+	int r;
+
+	if (!b) {
+		bpf_reason(ENOMEM, "load", ret_reason);
+		return -ENOMEM;
+	}
+	b->page = (size_t)sysconf(_SC_PAGESIZE);
+	b->size = ring ? ring : RING_SIZE;
+	r = programs_load(b, ret_reason);
+	if (!r) {
+		r = ring_map(b);
+		if (r < 0)
+			bpf_reason(-r, "map", ret_reason);
+	}
+	if (!r) {
+		if (!maps_attach(b, true))
+			maps_attach(b, false);
+		r = programs_attach(b->programs);
+		if (r < 0)
+			bpf_reason(-r, "attach", ret_reason);
+	}
+	if (r < 0) {
+		task_bpf_free(b);
+		return r;
+	}
+	*ret_bpf = b;
+	return 0;
+}
+
+bool task_bpf_tells_maps(const struct task_bpf *b)
+{
+	return b->maps;
+}
+
+/* Return: false if it is none. */
+static bool map_event(struct task_bpf *b, const struct map_record *r, struct task_event *ret_event)
+{
+	const char *path = map_record_path(r, b->path);
+
+	*ret_event = (struct task_event){
+		.type = TASK_MMAP,
+		.name = path,
+		.time_ns = r->time_ns,
+		.start = r->start,
+		.size = r->length,
+		.offset = r->offset,
+		.inode = r->inode,
+		.pid = r->pid,
+		.tid = r->tid,
+		.parent_pid = -1,
+	};
+	return path;
+}
+
 static void record_event(const struct task_record *r, struct task_event *ret_event)
 {
 	static const u8 types[] = {
@@ -249,18 +332,24 @@ static void record_event(const struct task_record *r, struct task_event *ret_eve
 
 void task_bpf_take(struct task_bpf *b, const struct source_sink *sink)
 {
+	const struct task_record *record = record_at(b, b->pending[b->first++].at);
 	struct task_event event;
 
-	record_event(record_at(b, b->pending[b->first++].at), &event);
+	if (record->type != TASK_RECORD_MAP)
+		record_event(record, &event);
+	else if (!map_event(b, (const void *)record, &event))
+		return;
 	sink->task(sink->ctx, &event);
 }
 
 u64 task_bpf_lost(struct task_bpf *b)
 {
 	u64 dropped = __atomic_load_n(&b->programs->bss->dropped, __ATOMIC_RELAXED);
-	u64 lost = dropped - b->dropped;
+	u64 maps = b->maps ? map_bpf_lost(b->maps) : 0;
+	u64 lost = dropped - b->dropped + maps - b->dropped_maps;
 
 	b->dropped = dropped;
+	b->dropped_maps = maps;
 	return lost;
 }
 

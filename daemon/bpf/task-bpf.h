@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tasks and cgroups as BPF programs tell of them: fork, exec, exit, names, moves between
- * cgroups, cgroups made and removed. None is built in where speprof was built without BPF.
+ * Tasks and cgroups as BPF programs tell of them: fork, exec, exit, names, executable
+ * memory, moves between cgroups, cgroups made and removed. None is built in where speprof was built without BPF.
  */
 #ifndef SPEPROF_TASK_BPF_H
 #define SPEPROF_TASK_BPF_H
@@ -24,6 +24,9 @@ struct task_bpf;
 int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason);
 
 struct task_bpf *task_bpf_free(struct task_bpf *bpf);
+
+/** task_bpf_tells_maps() - whether executable mappings are among what is told */
+bool task_bpf_tells_maps(const struct task_bpf *bpf);
 
 /** task_bpf_fd() - signalled, once, when the ring is half full (EPOLLET); owned by @bpf */
 int task_bpf_fd(const struct task_bpf *bpf);

@@ -18,6 +18,7 @@ enum task_record_type {
 	TASK_RECORD_CGROUP_NEW,	 /* @cgroup was made at, or renamed to, path @name */
 	TASK_RECORD_CGROUP_GONE, /* @cgroup was removed */
 	TASK_RECORD_SEED,	 /* of the iterator: a task that is there */
+	TASK_RECORD_MAP,	 /* a struct map_record: executable memory of @pid */
 };
 
 /**
@@ -51,6 +52,37 @@ struct task_record {
 struct task_path_record {
 	struct task_record head;
 	char rest[TASK_RECORD_PATH - TASK_RECORD_COMM];
+};
+
+#define MAP_RECORD_NAME 256 /* the longest component, its NUL included */
+#define MAP_RECORD_PATH 1024
+
+enum map_record_kind {
+	MAP_RECORD_FILE,
+	MAP_RECORD_DELETED, /* a file without a name any more, or that never had one */
+	MAP_RECORD_SPECIAL, /* the kernel's own: @path is its whole name */
+};
+
+/**
+ * struct map_record - executable memory; what all records have is where struct task_record has it
+ * @offset: bytes, in the file
+ * @kind: &enum map_record_kind
+ * @size: bytes of @path that follow
+ * @path: the components below the task's root, the last one first, each with its NUL
+ */
+struct map_record {
+	__u64 time_ns;
+	__u64 start;
+	__u64 length;
+	__u64 offset;
+	__u64 inode;
+	__s32 pid;
+	__s32 tid;
+	__u64 pad;
+	__u16 type;
+	__u16 kind;
+	__u32 size;
+	char path[MAP_RECORD_PATH + MAP_RECORD_NAME];
 };
 
 /**

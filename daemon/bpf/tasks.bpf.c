@@ -3,9 +3,7 @@
  * What tasks and cgroups do, by BTF tracepoints: no trampolines, which arm64's 6.1 has
  * not. Records go to one ring in the order in which they are reserved, so what was
  * caused comes after its cause, whatever CPU it was on.
- *
- * Executable mappings are not here: no tracepoint tells of them, and perf's side band does,
- * with the path that only the kernel can resolve.
+ * Executable mappings: maps.bpf.c.
  */
 #include "kernel-types.h"
 

@@ -68,7 +68,7 @@ static void reason_add(struct task_events_status *status, const char *what, cons
 		 why);
 }
 
-/* Without BPF the side band tells all it knows. */
+/* What BPF tells of mappings nobody else need; without BPF the side band tells all it knows. */
 static void open_both(struct task_events *t, enum task_events_kind best,
 		      struct task_events_status *status)
 {
@@ -77,7 +77,7 @@ static void open_both(struct task_events *t, enum task_events_kind best,
 
 	if (best >= TASK_EVENTS_BPF && task_bpf_new(t->sizes.bpf, &t->bpf, why) < 0)
 		reason_add(status, "no BPF", why);
-	if (best >= TASK_EVENTS_PERF &&
+	if (best >= TASK_EVENTS_PERF && !(t->bpf && task_bpf_tells_maps(t->bpf)) &&
 	    task_perf_new(t->bpf != NULL, t->sizes.side_band, &t->perf, &reason) < 0)
 		reason_add(status, "no side band of perf", reason);
 	status->kind = t->bpf ? TASK_EVENTS_BPF : t->perf ? TASK_EVENTS_PERF : TASK_EVENTS_PROC;
@@ -168,7 +168,7 @@ static void seed(struct task_events *t, const struct source_sink *sink)
 		.type = TASK_SEEDED,
 		.name = "",
 		.time_ns = now_ns(),
-		.size = (t->perf ? TASK_TELLS_MAPS : 0) |
+		.size = (t->perf || task_bpf_tells_maps(t->bpf) ? TASK_TELLS_MAPS : 0) |
 			(cgroups_unified() ? TASK_TELLS_CGROUPS : 0),
 	};
 

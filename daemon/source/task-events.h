@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What tasks do, beside any live source, as one stream in order of time: BPF and perf's
- * side band for executable mappings; else the side band for all it knows. Who was gone
+ * What tasks do, beside any live source, as one stream in order of time: BPF, with perf's
+ * side band for executable mappings where BPF cannot tell them; else the side band for all it knows. Who was gone
  * before a window is drained is known all the same.
  */
 #ifndef SPEPROF_TASK_EVENTS_H
