@@ -109,6 +109,7 @@ struct dead_list {
  * @owners: recordings: by TID, the process and its generation
  * @switches: recordings: by CPU, the TID
  * @left: containers without a living process, the longest first
+ * @viewer: the seat of who asks for places; NULL where there are no seats
  * @rings: live: of @ring_cpus CPUs, who ran when; borrowed
  * @tells: TASK_TELLS_*, once all tasks were told
  * @fresh: entries from here on were never used
@@ -149,6 +150,7 @@ struct attributor {
 	struct cgroup_table cgroups;
 	struct cgroup_space space;
 	struct switch_ring *rings;
+	struct attribute_reader *viewer;
 	u32 ring_cpus;
 	u32 tells;
 	u8 round;

@@ -15,7 +15,7 @@ enum { PROCESS_SAVED_IMAGE = 1, PROCESS_SAVED_DEAD = 2, PROCESS_SAVED_EXITED = 4
 static bool is_wanted(const struct attributor *a, u32 index)
 {
 	return index != IDLE && a->process[index].state != PROCESS_FREE &&
-	       a->used[index] & PROCESS_EVER;
+	       __atomic_load_n(&a->used[index], __ATOMIC_RELAXED) & PROCESS_EVER;
 }
 
 /* Each file once, whoever maps it; mappings name it by number. */

@@ -381,25 +381,50 @@ static u32 process_late(struct attributor *a, s32 pid)
 	return i;
 }
 
+/* The bits only: readers who share the attributor set them side by side. */
+static void mark_used(struct attributor *a, u32 index, u8 bits)
+{
+	if ((__atomic_load_n(&a->used[index], __ATOMIC_RELAXED) & bits) != bits)
+		__atomic_fetch_or(&a->used[index], bits, __ATOMIC_RELAXED);
+}
+
+/* Whose a thread was that is dead now; ATTRIBUTE_NONE if it is nowhere or was never known. */
+static u32 task_dead(const struct attributor *a, struct thread_slot slot, bool *ret_nowhere)
+{
+	u32 i = slot.bucket ? slot.bucket->process[slot.way] : ATTRIBUTE_NONE;
+
+	*ret_nowhere = slot.bucket && i == a->threads.unresolved;
+	if (!slot.bucket || *ret_nowhere ||
+	    slot.bucket->stamp[slot.way] >> 1 != a->stamp[i] >> 1)
+		return ATTRIBUTE_NONE;
+	return i;
+}
+
+/* A thread that is dead or nowhere, and was looked for a moment ago. */
+static bool task_settled(struct attributor *a, struct thread_slot slot, u32 *ret_index)
+{
+	bool nowhere;
+	u32 old = task_dead(a, slot, &nowhere);
+
+	if (!nowhere && old == ATTRIBUTE_NONE)
+		return false;
+	if (a->live && now_ms() - slot.bucket->failed[slot.way] >= RETRY_MS)
+		return false;
+	if (old != ATTRIBUTE_NONE)
+		mark_used(a, old, PROCESS_EVER);
+	*ret_index = old;
+	return true;
+}
+
 /* A thread that is not known, or known to be dead or nowhere. */
 static u32 task_slow(struct attributor *a, s32 tid, struct thread_slot slot)
 {
-	u32 old = ATTRIBUTE_NONE, index, now = now_ms();
-	bool nowhere = false;
+	u32 old, index, now = now_ms();
+	bool nowhere;
 
-	if (slot.bucket) {
-		u32 i = slot.bucket->process[slot.way];
-
-		nowhere = i == a->threads.unresolved;
-		if (!nowhere && slot.bucket->stamp[slot.way] >> 1 == a->stamp[i] >> 1)
-			old = i;
-		if ((nowhere || old != ATTRIBUTE_NONE) &&
-		    (!a->live || now - slot.bucket->failed[slot.way] < RETRY_MS)) {
-			if (old != ATTRIBUTE_NONE)
-				a->used[old] |= PROCESS_EVER;
-			return old;
-		}
-	}
+	if (task_settled(a, slot, &index))
+		return index;
+	old = task_dead(a, slot, &nowhere);
 	index = a->live ? task_read(a, tid) : process_find(a, tid);
 	/* Its place was needed; the process may be known all the same. */
 	if (index == ATTRIBUTE_NONE && a->live && !slot.bucket)
@@ -420,25 +445,28 @@ static u32 task_slow(struct attributor *a, s32 tid, struct thread_slot slot)
 	return ATTRIBUTE_NONE;
 }
 
+/* Of a thread that lives, as far as is known: all that most samples ask. */
+static bool task_living(struct attributor *a, struct thread_slot slot, u32 *ret_index)
+{
+	u32 index = slot.bucket ? slot.bucket->process[slot.way] : a->threads.unresolved;
+
+	if (index == a->threads.unresolved || slot.bucket->stamp[slot.way] != a->stamp[index])
+		return false;
+	mark_used(a, index, PROCESS_ASKED | PROCESS_EVER);
+	*ret_index = index;
+	return true;
+}
+
 u32 attributor_task(struct attributor *a, s32 tid)
 {
 	struct thread_slot slot;
+	u32 index;
 
 	/* Every CPU's idle task has TID 0, which marks a free place in the table. */
 	if (tid <= 0)
 		return tid ? ATTRIBUTE_NONE : IDLE;
 	slot = threads_find(&a->threads, tid);
-	if (slot.bucket) {
-		u32 index = slot.bucket->process[slot.way];
-
-		if (slot.bucket->stamp[slot.way] == a->stamp[index] &&
-		    index != a->threads.unresolved) {
-			if (a->used[index] != (PROCESS_ASKED | PROCESS_EVER))
-				a->used[index] = PROCESS_ASKED | PROCESS_EVER;
-			return index;
-		}
-	}
-	return task_slow(a, tid, slot);
+	return task_living(a, slot, &index) ? index : task_slow(a, tid, slot);
 }
 
 /* Who had the number of @index at @time_ns, which is before that did. */
@@ -456,7 +484,7 @@ static u32 task_before(struct attributor *a, u32 index, u64 time_ns)
 			break;
 		i = p->before;
 		if (a->since[i] <= time_ns) {
-			a->used[i] |= PROCESS_EVER;
+			mark_used(a, i, PROCESS_EVER);
 			return i;
 		}
 	}
@@ -464,10 +492,9 @@ static u32 task_before(struct attributor *a, u32 index, u64 time_ns)
 	return a->process[i].born_ns > time_ns ? ATTRIBUTE_NONE : i;
 }
 
-u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns, struct attribute_span *ret_span)
+/* @i, who has the number now, or who had it at @time_ns. */
+static u32 task_at(struct attributor *a, u32 i, u64 time_ns, struct attribute_span *ret_span)
 {
-	u32 i = attributor_task(a, tid);
-
 	*ret_span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };
 	if (i == ATTRIBUTE_NONE)
 		return i;
@@ -477,6 +504,30 @@ u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns, struct attr
 	/* Rare: asked for again, each time. */
 	*ret_span = (struct attribute_span){ time_ns, time_ns + 1 };
 	return task_before(a, i, time_ns);
+}
+
+u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns, struct attribute_span *ret_span)
+{
+	return task_at(a, attributor_task(a, tid), time_ns, ret_span);
+}
+
+bool attributor_known(struct attributor *a, s32 tid, u64 time_ns, u32 *ret_index,
+		      struct attribute_span *ret_span)
+{
+	struct thread_slot slot = { NULL, 0 };
+	u32 index = tid ? ATTRIBUTE_NONE : IDLE;
+	bool timed = attributor_timed(a);
+
+	if (timed && !a->live)
+		return false;
+	if (tid > 0) {
+		slot = threads_find(&a->threads, tid);
+		if (!task_living(a, slot, &index) && !task_settled(a, slot, &index))
+			return false;
+	}
+	*ret_span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };
+	*ret_index = timed ? task_at(a, index, time_ns, ret_span) : index;
+	return true;
 }
 
 /*
@@ -626,8 +677,10 @@ bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 	m = maps_find(&p->maps, pc);
 	if (!m && a->live && p->state == PROCESS_LIVING && index != IDLE &&
 	    now_ms() - p->mapped >= MISS_MS) {
+		attribute_write_begin(a->viewer);
 		p->mapped = now_ms();
 		process_examine(a, index, true);
+		attribute_write_end(a->viewer);
 		m = maps_find(&p->maps, pc);
 	}
 	if (!m)
@@ -658,6 +711,11 @@ void attributor_stats(const struct attributor *a, struct attributor_stats *ret_s
 		    timeline_memory(&a->owners) + timeline_memory(&a->switches) +
 		    cgroups_memory(&a->cgroups);
 	*ret_stats = st;
+}
+
+void attributor_view_from(struct attributor *a, struct attribute_reader *seat)
+{
+	a->viewer = seat;
 }
 
 void attributor_switches(struct attributor *a, struct switch_ring *rings, u32 cpus)

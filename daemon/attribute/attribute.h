@@ -7,6 +7,7 @@
 #ifndef SPEPROF_ATTRIBUTE_H
 #define SPEPROF_ATTRIBUTE_H
 
+#include "attribute-share.h"
 #include "env.h"
 #include "source.h"
 #include "switch-ring.h"
@@ -144,6 +145,16 @@ u32 attributor_task_during(struct attributor *attributor, s32 tid, u64 time_ns,
 			   struct attribute_span *ret_span);
 
 /**
+ * attributor_known() - attributor_task_during(), or attributor_task(), if that changes no table
+ *
+ * Several threads may ask side by side, each in its seat (attribute-share.h).
+ *
+ * Return: whether it is so; otherwise nothing is said.
+ */
+bool attributor_known(struct attributor *attributor, s32 tid, u64 time_ns, u32 *ret_index,
+		      struct attribute_span *ret_span);
+
+/**
  * attributor_running() - the TID that ran on @cpu at @time_ns, or -1
  * @early_ns, @late_ns: live, by how much the time may be wrong: if another one ran in it, that is
  *	not known; recordings have no other switches than TASK_SWITCH
@@ -181,6 +192,9 @@ u32 attributor_containers(const struct attributor *attributor);
 
 /** attributor_container_other() - index of "(other)", where the figures of those evicted belong */
 u32 attributor_container_other(const struct attributor *attributor);
+
+/** attributor_view_from() - whose seat attributor_place() is called in; NULL: nobody else asks */
+void attributor_view_from(struct attributor *attributor, struct attribute_reader *seat);
 
 /**
  * attributor_place() - what is mapped at @pc

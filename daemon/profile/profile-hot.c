@@ -130,7 +130,7 @@ static struct json_object *line_json(const struct hot *hot, const struct hot_lin
 static int add_lines(const struct hot *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
-	const struct lines *lines = &hot->profile->lines;
+	const struct lines *lines = &hot->profile->commons->lines;
 	struct heavy **sorted;
 	u32 count, shown = 0;
 
@@ -162,7 +162,7 @@ static struct json_object *page_json(const struct hot *hot, const struct hot_pag
 	struct json_object *o = json_object_new_object();
 
 	add_address(o, "address", page->head.key[0] << PAGE_SHIFT);
-	add_node(o, "node", pages_node(&hot->profile->pages, page));
+	add_node(o, "node", pages_node(&hot->profile->commons->pages, page));
 	add(o, "samples", page->samples);
 	add(o, "loads", page->samples - page->stores);
 	add(o, "stores", page->stores);
@@ -178,7 +178,7 @@ static struct json_object *page_json(const struct hot *hot, const struct hot_pag
 static int add_pages(const struct hot *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
-	const struct pages *pages = &hot->profile->pages;
+	const struct pages *pages = &hot->profile->commons->pages;
 	struct heavy **sorted;
 	u32 count;
 
@@ -196,7 +196,7 @@ static int add_pages(const struct hot *hot, u32 limit, struct json_object *root)
 static void add_nodes(const struct hot *hot, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array(), *o;
-	const struct pages *pages = &hot->profile->pages;
+	const struct pages *pages = &hot->profile->commons->pages;
 
 	json_object_object_add(root, "nodes", list);
 	for (u8 from = 0; from <= NODES_MAX; from++) {

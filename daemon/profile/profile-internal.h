@@ -12,6 +12,8 @@
 #include "table.h"
 #include "traits.h"
 
+#include <pthread.h>
+
 #define CONTEXTS (sizeof(((struct spe_sample *)0)->context) / sizeof(u32))
 
 struct context_count {
@@ -122,7 +124,23 @@ struct pending {
 #define ENCODINGS 16
 
 /**
+ * struct profile_commons - what all shards of a profile have together
+ * @lock: held for the samples of one window that are pending, 512 at the most
+ * @lines, @pages: who meets in one is told by samples of all CPUs, in their order
+ * @observers: change only while no shard is fed
+ */
+struct profile_commons {
+	pthread_mutex_t lock;
+	struct lines lines;
+	struct pages pages;
+	struct profile_observer *observers;
+};
+
+/**
  * struct profile
+ * @whole: of a shard: what it is merged into, which has its commons; else NULL
+ * @reader: of the attributor, where several threads ask it; else NULL
+ * @began_ns, @ended_ns: of a shard, the times of its windows; 0 for none
  * @traits, @who: memories of what samples were, with counts that the counters below
  *	have only once profile_settle() was called; as those of @containers, and
  *	unattributed samples
@@ -140,9 +158,13 @@ struct profile {
 	struct way way;
 	struct who who[1 << WHO_BITS];
 	struct attributor *attributor;
+	struct attribute_reader *reader;
+	struct profile *whole;
 	u64 midr; /* where a window has none */
 	const struct filter *filter;
-	struct profile_observer *observers;
+	struct profile_commons *commons;
+	u64 began_ns;
+	u64 ended_ns;
 	struct spe_layouts layouts;
 	struct traits_catalog traits;
 	const struct spe_data_sources *encodings[ENCODINGS];
@@ -150,8 +172,6 @@ struct profile {
 	u64 changes;
 	struct location_table *locations;
 	struct pending pending[PENDING]; /* empty between windows */
-	struct lines lines;
-	struct pages pages;
 	struct windows windows;
 	struct process_tally *processes;
 	struct container_tally *gone;
@@ -198,6 +218,16 @@ int profile_restore_gone(struct profile *profile, u32 container, u32 generation,
 
 /** profile_restore_process() - process @index has counted @entry; @before is copied; -ENOMEM */
 int profile_restore_process(struct profile *profile, u32 index, const struct process_tally *entry);
+
+/** profile_gather() - what is on its way into counters gets there; sums are not worked out */
+void profile_gather(struct profile *profile);
+
+/** profile_forget() - what was counted, but not what is in common */
+void profile_forget(struct profile *profile);
+
+/** profile_merge_gone(), profile_merge_process() - what a shard counted at @index */
+void profile_merge_gone(struct profile *profile, u32 index, const struct container_tally *from);
+void profile_merge_process(struct profile *profile, u32 index, const struct process_tally *from);
 
 /** profile_roll() - a sub-window of &profile.windows has ended at @now_ns */
 void profile_roll(struct profile *profile, u64 now_ns);

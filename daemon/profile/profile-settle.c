@@ -164,6 +164,12 @@ int profile_restore_process(struct profile *p, u32 index, const struct process_t
 	return 0;
 }
 
+void profile_merge_gone(struct profile *p, u32 index, const struct container_tally *from)
+{
+	if (from->sum.samples)
+		gone_add(p, index, from->generation, &from->sum);
+}
+
 /* What @entry counted since its last move goes to its container. */
 static void container_leave(struct profile *p, const struct process_tally *entry)
 {
@@ -171,17 +177,56 @@ static void container_leave(struct profile *p, const struct process_tally *entry
 		gone_add(p, entry->container, entry->container_generation, &entry->sum);
 }
 
-/* The process is in another container than before, as its events tell. */
-static void process_move(struct profile *p, struct process_tally *entry, u32 container)
+static void before_add(struct process_tally *entry, const struct figures *sum)
 {
-	container_leave(p, entry);
-	if (entry->sum.samples && !entry->before)
+	if (sum->samples && !entry->before)
 		entry->before = calloc(1, sizeof(*entry->before));
 	if (entry->before)
-		figures_merge(entry->before, &entry->sum);
+		figures_merge(entry->before, sum);
+}
+
+/* The process is in another container than before, as its events tell. */
+static void process_move(struct profile *p, struct process_tally *entry, u32 container,
+			 u32 generation)
+{
+	container_leave(p, entry);
+	before_add(entry, &entry->sum);
 	memset(&entry->sum, 0, sizeof(entry->sum));
 	entry->container = container;
-	entry->container_generation = container_generation(p, container);
+	entry->container_generation = generation;
+}
+
+void profile_merge_process(struct profile *p, u32 index, const struct process_tally *from)
+{
+	struct process_tally *to;
+
+	if (!from->sum.samples && !from->before)
+		return;
+	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index)) {
+		figures_merge(&p->elsewhere, &from->sum);
+		return;
+	}
+	to = &p->processes[index];
+	/* Its entry was another's by the time that other shards were merged. */
+	if ((s32)(from->generation - to->generation) < 0) {
+		container_leave(p, from);
+		return;
+	}
+	if (to->generation != from->generation) {
+		container_leave(p, to);
+		free(to->before);
+		*to = (struct process_tally){
+			.generation = from->generation,
+			.container = from->container,
+			.container_generation = from->container_generation,
+		};
+	} else if (to->container != from->container ||
+		   to->container_generation != from->container_generation) {
+		process_move(p, to, from->container, from->container_generation);
+	}
+	figures_merge(&to->sum, &from->sum);
+	if (from->before)
+		before_add(to, from->before);
 }
 
 /* The entry of process @index, as it is now. */
@@ -201,7 +246,8 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 		return entry;
 	all_who_flush(p);
 	if (entry->generation == process->generation) {
-		process_move(p, entry, process->container);
+		process_move(p, entry, process->container,
+			     container_generation(p, process->container));
 		return entry;
 	}
 	container_leave(p, entry);
@@ -214,6 +260,30 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 	return entry;
 }
 
+static u32 task_ask(struct profile *p, s32 tid, u64 time_ns, struct attribute_span *ret_span)
+{
+	if (attributor_timed(p->attributor))
+		return attributor_task_during(p->attributor, tid, time_ns, ret_span);
+	return attributor_task(p->attributor, tid);
+}
+
+/* Where others ask too, what is not known yet is asked for alone: it changes tables. */
+static u32 task_of(struct profile *p, s32 tid, u64 time_ns, struct attribute_span *ret_span)
+{
+	u32 index;
+
+	if (!p->reader)
+		return task_ask(p, tid, time_ns, ret_span);
+	if (attributor_known(p->attributor, tid, time_ns, &index, ret_span))
+		return index;
+	attribute_write_begin(p->reader);
+	index = task_ask(p, tid, time_ns, ret_span);
+	attribute_write_end(p->reader);
+	/* Events of others may have come in between. */
+	p->epoch++;
+	return index;
+}
+
 void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 {
 	const struct attribute_process *process;
@@ -224,10 +294,8 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 	u64 owner = location_owner(ATTRIBUTE_NONE, 0);
 	struct figures *sum = &p->nobody;
 
-	if (key >> 32 != WHO_NOBODY && attributor_timed(p->attributor))
-		index = attributor_task_during(p->attributor, (s32)(u32)key, time_ns, &span);
-	else if (key >> 32 != WHO_NOBODY)
-		index = attributor_task(p->attributor, (s32)(u32)key);
+	if (key >> 32 != WHO_NOBODY)
+		index = task_of(p, (s32)(u32)key, time_ns, &span);
 	/* To make room for one that is new, another may have lost its entry. */
 	if (p->changes != attributor_changes(p->attributor)) {
 		p->changes = attributor_changes(p->attributor);
@@ -352,17 +420,22 @@ static void way_settle(struct profile *p)
 	p->way.count = 0;
 }
 
-void profile_settle(struct profile *p)
+void profile_gather(struct profile *p)
 {
 	way_settle(p);
 	for (u32 i = 0; i <= p->traits.used; i++)
 		if (p->traits.at[i].count)
 			traits_flush(p, &p->traits.at[i]);
 	all_who_flush(p);
+	p->header.evicted += p->locations->untold;
+	p->locations->untold = 0;
+}
+
+void profile_settle(struct profile *p)
+{
+	profile_gather(p);
 	figures_finish(&p->nobody);
 	containers_settle(p);
 	machine_settle(p);
-	p->header.evicted += p->locations->untold;
-	p->locations->untold = 0;
 	p->header.unattributed = p->nobody.samples;
 }

@@ -470,12 +470,12 @@ const struct figures *profile_machine(const struct profile *profile)
 
 const struct lines *profile_lines(const struct profile *profile)
 {
-	return &profile->lines;
+	return &profile->commons->lines;
 }
 
 const struct pages *profile_pages(const struct profile *profile)
 {
-	return &profile->pages;
+	return &profile->commons->pages;
 }
 
 u32 profile_container_room(const struct profile *profile)

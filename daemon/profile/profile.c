@@ -16,6 +16,39 @@
 #define ANCHOR_NS    1000 /* between the two clocks that are read at a window's start */
 #define SWITCHING_NS 2000 /* from sched_switch to the other task */
 
+static struct profile_commons *commons_free(struct profile_commons *commons)
+{
+	if (commons) {
+		lines_deinit(&commons->lines);
+		pages_deinit(&commons->pages);
+		pthread_mutex_destroy(&commons->lock);
+		free(commons);
+	}
+	return NULL;
+}
+
+static int commons_new(struct profile *p, const struct profile_config *config)
+{
+	u32 lines = config && config->lines ? config->lines : DEFAULT_LINES;
+	u32 pages = config && config->pages ? config->pages : DEFAULT_PAGES;
+	struct profile_commons *commons;
+	int r;
+
+	if (p->whole) {
+		p->commons = p->whole->commons;
+		return 0;
+	}
+	commons = calloc(1, sizeof(*commons));
+	if (!commons)
+		return -ENOMEM;
+	pthread_mutex_init(&commons->lock, NULL);
+	r = lines_init(&commons->lines, lines);
+	if (r >= 0)
+		r = pages_init(&commons->pages, pages, config ? config->nodes : NULL);
+	p->commons = r < 0 ? commons_free(commons) : commons;
+	return r;
+}
+
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile)
 {
@@ -30,6 +63,8 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->midr = config ? config->midr : 0;
 	p->filter = config ? config->filter : NULL;
 	p->place_bytes = config ? config->place_bytes : 0;
+	p->whole = config ? config->whole : NULL;
+	p->reader = config ? config->reader : NULL;
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
 	p->epoch = 1;
 	for (u16 value = 0; value < BUCKET_VALUES; value++)
@@ -38,10 +73,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	if (r >= 0)
 		r = traits_init(&p->traits);
 	if (r >= 0)
-		r = lines_init(&p->lines, config && config->lines ? config->lines : DEFAULT_LINES);
-	if (r >= 0)
-		r = pages_init(&p->pages, config && config->pages ? config->pages : DEFAULT_PAGES,
-			       config ? config->nodes : NULL);
+		r = commons_new(p, config);
 	if (r >= 0 && config && config->windows)
 		r = windows_init(&p->windows,
 				 config->containers ? config->containers : DEFAULT_CONTAINERS,
@@ -75,11 +107,12 @@ static void processes_clear(struct profile *p)
 struct profile *profile_free(struct profile *profile)
 {
 	if (profile) {
-		for (struct profile_observer *o = profile->observers; o; o = o->next)
-			o->profile = NULL;
+		if (!profile->whole && profile->commons) {
+			for (struct profile_observer *o = profile->commons->observers; o; o = o->next)
+				o->profile = NULL;
+			commons_free(profile->commons);
+		}
 		traits_deinit(&profile->traits);
-		lines_deinit(&profile->lines);
-		pages_deinit(&profile->pages);
 		windows_deinit(&profile->windows);
 		location_table_free(profile->locations);
 		processes_clear(profile);
@@ -96,11 +129,18 @@ struct profile *profile_free(struct profile *profile)
 
 void profile_reset(struct profile *profile)
 {
-	location_table_clear(profile->locations);
+	profile_forget(profile);
 	traits_clear(&profile->traits);
-	lines_clear(&profile->lines);
-	pages_clear(&profile->pages);
+	if (profile->whole)
+		return;
+	lines_clear(&profile->commons->lines);
+	pages_clear(&profile->commons->pages);
 	windows_clear(&profile->windows);
+}
+
+void profile_forget(struct profile *profile)
+{
+	location_table_clear(profile->locations);
 	processes_clear(profile);
 	memset(profile->who, 0, sizeof(profile->who));
 	if (profile->gone)
@@ -118,6 +158,8 @@ void profile_reset(struct profile *profile)
 	memset(profile->origins, 0, sizeof(profile->origins));
 	memset(&profile->machine, 0, sizeof(profile->machine));
 	profile->way.count = 0;
+	profile->began_ns = 0;
+	profile->ended_ns = 0;
 	profile->simd = 0;
 	profile->context_overflow = 0;
 }
@@ -356,9 +398,9 @@ static inline __attribute__((__always_inline__)) void line_add(struct profile *p
 	bool nobody = pending->key >> 32 == WHO_NOBODY;
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
-	if (!lines_want(&p->lines, address, owner, is_store(pending), snooped))
+	if (!lines_want(&p->commons->lines, address, owner, is_store(pending), snooped))
 		return;
-	lines_add(&p->lines, &(struct line_sample){
+	lines_add(&p->commons->lines, &(struct line_sample){
 		.address = address,
 		.owner = owner,
 		.place = location_place(spe_address_va(pc), spe_address_el(pc) != 0),
@@ -376,7 +418,7 @@ static void page_add(struct profile *p, const struct origin *origin, const struc
 {
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
-	pages_add(&p->pages, &(struct page_sample){
+	pages_add(&p->commons->pages, &(struct page_sample){
 		.address = s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS,
 		.owner = pending->owner,
 		.place = location_place(spe_address_va(pc), spe_address_el(pc) != 0),
@@ -408,11 +450,15 @@ static void sample_add(struct profile *p, const struct origin *origin, const str
 	const struct who *who;
 
 	t = brief_add(p, origin, &b, &who);
+	if (!(t->flags & (TRAITS_LINE | TRAITS_RARE)))
+		return;
 	pending = pending_of(t, who, NULL, 0);
+	pthread_mutex_lock(&p->commons->lock);
 	if (t->flags & TRAITS_LINE)
 		line_add(p, origin, s, &pending);
 	if (t->flags & TRAITS_RARE)
 		rare_add(p, origin, s, &pending);
+	pthread_mutex_unlock(&p->commons->lock);
 }
 
 /* The layout may have been replaced since: then it is not that of the record. */
@@ -428,6 +474,9 @@ static bool layout_is(const struct spe_layout *l, const u8 *raw)
 /* Those of a window that are more than counted. */
 static void pending_settle(struct profile *p, const struct origin *origin)
 {
+	if (!p->pending_count)
+		return;
+	pthread_mutex_lock(&p->commons->lock);
 	for (u32 i = 0; i < p->pending_count; i++) {
 		const struct pending *pending = &p->pending[i];
 		const struct spe_layout *l = &p->layouts.layout[pending->layout];
@@ -446,6 +495,7 @@ static void pending_settle(struct profile *p, const struct origin *origin)
 		if (pending->flags & TRAITS_RARE)
 			rare_add(p, origin, &s, pending);
 	}
+	pthread_mutex_unlock(&p->commons->lock);
 	p->pending_count = 0;
 }
 
@@ -527,8 +577,10 @@ static void sample_show(struct profile *p, const struct origin *origin,
 
 	if (shown.memory)
 		shown.origin = spe_sample_origin(p->encodings[origin->encoding], s);
-	for (struct profile_observer *o = p->observers; o; o = o->next)
+	pthread_mutex_lock(&p->commons->lock);
+	for (struct profile_observer *o = p->commons->observers; o; o = o->next)
 		o->sample(o->ctx, &shown);
+	pthread_mutex_unlock(&p->commons->lock);
 }
 
 static void window_filter(struct profile *p, struct spe_decoder *decoder,
@@ -543,7 +595,8 @@ static void window_filter(struct profile *p, struct spe_decoder *decoder,
 			continue;
 		if (!p->filter || sample_is_wanted(p, origin, &sample)) {
 			sample_add(p, origin, &sample);
-			sample_show(p, origin, window, &sample);
+			if (p->commons->observers)
+				sample_show(p, origin, window, &sample);
 		} else {
 			p->header.filtered++;
 			p->header.records--;
@@ -589,6 +642,10 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		.parted_ns = window->clock_parted_ns,
 	};
 
+	if (!profile->began_ns)
+		profile->began_ns = window->start_ns;
+	if (window->end_ns > profile->ended_ns)
+		profile->ended_ns = window->end_ns;
 	if (windows_note(&profile->windows, window->start_ns, window->end_ns))
 		profile_roll(profile, window->end_ns - 1);
 	if (window->tid >= 0)
@@ -599,7 +656,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 	profile_weigh(profile, window->interval, window->unit);
 	if (window->flags & WINDOW_SUSPECT)
 		window_suspect(decoder);
-	else if (profile->filter || profile->observers)
+	else if (profile->filter || profile->commons->observers)
 		window_filter(profile, decoder, &origin, window);
 	else
 		window_decode(profile, decoder, &origin);
@@ -619,8 +676,8 @@ void profile_set_filter(struct profile *profile, const struct filter *filter)
 void profile_observe(struct profile *profile, struct profile_observer *observer)
 {
 	observer->profile = profile;
-	observer->next = profile->observers;
-	profile->observers = observer;
+	observer->next = profile->commons->observers;
+	profile->commons->observers = observer;
 }
 
 void profile_unobserve(struct profile_observer *observer)
@@ -629,7 +686,7 @@ void profile_unobserve(struct profile_observer *observer)
 
 	if (!observer->profile)
 		return;
-	for (at = &observer->profile->observers; *at && *at != observer; at = &(*at)->next)
+	for (at = &observer->profile->commons->observers; *at && *at != observer; at = &(*at)->next)
 		;
 	if (*at)
 		*at = observer->next;

@@ -7,6 +7,7 @@
 #define SPEPROF_PROFILE_H
 
 #include "attribute.h"
+#include "attribute-share.h"
 #include "figures.h"
 #include "filter.h"
 #include "nodes.h"
@@ -14,6 +15,8 @@
 #include "source.h"
 #include "symbols.h"
 #include "view.h"
+
+struct profile;
 
 /**
  * struct profile_config
@@ -28,6 +31,8 @@
  * @processes, @containers: of the attributor, for windows; 0 for its defaults
  * @nodes: of this machine, for pages; the caller's until the profile is freed. NULL: unknown
  * @filter: what counts; stays the caller's until the profile is freed. NULL: everything
+ * @whole: makes it a shard of that (profile-shard.h); keeps no windows
+ * @reader: a seat at the attributor, where several threads ask it; NULL for one thread alone
  */
 struct profile_config {
 	u32 locations;
@@ -41,9 +46,9 @@ struct profile_config {
 	const struct nodes *nodes;
 	u64 midr;
 	const struct filter *filter;
+	struct profile *whole;
+	struct attribute_reader *reader;
 };
-
-struct profile;
 
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile);

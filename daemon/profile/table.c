@@ -519,6 +519,126 @@ void location_keep(const struct location_table *table, const struct location *en
 	*ret_kept = kept;
 }
 
+/* Counters that are added to one by one: @word has what is in little, @low what was carried over. */
+struct counters {
+	struct location_table *table;
+	struct location *entry;
+	u64 *word;
+	size_t low;
+	size_t wide;
+};
+
+/* In little where there is room, so that few need more than that. */
+static void counter_add(const struct counters *c, unsigned int i, u64 count)
+{
+	u64 little = c->word[i / 16] >> i % 16 * 4 & 0xf, sum;
+	struct location_more *more;
+	u32 *high;
+	u8 *low;
+
+	if (!count)
+		return;
+	if (little + count < 8) {
+		c->word[i / 16] += count << i % 16 * 4;
+		return;
+	}
+	more = more_get(c->table, c->entry);
+	low = (u8 *)more + c->low + i;
+	sum = *low + count;
+	*low = (u8)sum;
+	if (!(sum >> 8))
+		return;
+	high = (u32 *)((u8 *)wide_get(c->table, more) + c->wide) + i;
+	*high = (sum >> 8) + *high < UINT32_MAX ? (u32)(sum >> 8) + *high : UINT32_MAX;
+}
+
+/* How many samples of @from have which latency: all that its counters do not tell. */
+static struct told told_of(const struct location_table *table, const struct location *entry)
+{
+	struct told told = { 0 };
+
+	all_traits_add(table, entry, &told);
+	return told;
+}
+
+static void merge_total(const struct counters *c, const struct location_table *table,
+			const struct location *from, u64 samples)
+{
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++) {
+		u64 count = entry_bucket(table, from, i);
+
+		samples -= count < samples ? count : samples;
+		if (i != c->entry->first)
+			counter_add(c, i, count);
+	}
+	if (from->first != c->entry->first)
+		counter_add(c, from->first, samples);
+}
+
+static void merge_octaves(const struct counters *c, unsigned int latency,
+			  const struct location_table *table, const struct location *from, u64 with)
+{
+	unsigned int first = c->entry->first_octaves >> 4 * latency & 0xf;
+	unsigned int others = from->first_octaves >> 4 * latency & 0xf;
+
+	for (unsigned int i = 0; i < LOCATION_OCTAVES; i++) {
+		u64 count = entry_octave(table, from, latency, i);
+
+		with -= count < with ? count : with;
+		if (i != first)
+			counter_add(c, i, count);
+	}
+	if (others != first)
+		counter_add(c, others, with);
+}
+
+static void merge_sums(struct location_table *table, struct location *entry,
+		       const struct location_table *from_table, const struct location *from)
+{
+	const struct location_more *theirs = more_of(from_table, from);
+
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		u64 sum = from->detail.sum[i] + (theirs ? theirs->latency_sum[i] : 0);
+
+		if (sum + entry->detail.sum[i] < 1U << 31)
+			entry->detail.sum[i] += (u32)sum;
+		else
+			more_get(table, entry)->latency_sum[i] += sum;
+	}
+	if (from->max > entry->max)
+		entry->max = from->max;
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		if (from->detail.max[i] > entry->detail.max[i])
+			entry->detail.max[i] = from->detail.max[i];
+}
+
+void location_merge(struct location_table *table, struct location *entry,
+		    const struct location_table *from_table, const struct location *from)
+{
+	const struct told told = told_of(from_table, from);
+	struct counters c = {
+		.table = table,
+		.entry = entry,
+		.word = entry->bucket,
+		.low = offsetof(struct location_more, bucket),
+		.wide = offsetof(struct location_wide, bucket),
+	};
+
+	if (!entry->detail.traits[0] && !entry->chain) {
+		entry->first = from->first;
+		entry->first_octaves = from->first_octaves;
+	}
+	merge_total(&c, from_table, from, told.samples);
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++) {
+		c.word = &entry->detail.octave[i];
+		c.low = offsetof(struct location_more, octave) + i * LOCATION_OCTAVES;
+		c.wide = offsetof(struct location_wide, octave) +
+			 i * LOCATION_OCTAVES * sizeof(u32);
+		merge_octaves(&c, i, from_table, from, told.latency[i + 1]);
+	}
+	merge_sums(table, entry, from_table, from);
+}
+
 /* @wide: where in a struct location_wide the rest belongs */
 static void restore_counts(struct location_table *table, struct location_more *more,
 			   const u64 *counts, unsigned int n, u8 *low, size_t wide)
@@ -594,12 +714,18 @@ static u32 lane_samples(const struct location_detail *detail)
 	return samples;
 }
 
-/* What replacement compares: samples, and those of what it replaced; saturates. */
-static u32 rank(const struct location *entry)
+u32 location_rank(const struct location *entry)
 {
 	u32 samples = lane_samples(&entry->detail);
 
 	return samples < UINT32_MAX - entry->weight ? samples + entry->weight : UINT32_MAX;
+}
+
+void location_weigh(struct location *entry, u32 rank)
+{
+	u32 samples = lane_samples(&entry->detail);
+
+	entry->weight = rank > samples ? rank - samples : 0;
 }
 
 static unsigned int lightest(const struct location *set)
@@ -610,7 +736,7 @@ static unsigned int lightest(const struct location *set)
 	for (unsigned int i = 0; i < LOCATION_WAYS; i++) {
 		if (!set[i].used)
 			return i;
-		r = rank(&set[i]);
+		r = location_rank(&set[i]);
 		if (r < least) {
 			least = r;
 			best = i;
@@ -645,12 +771,12 @@ struct location *location_insert(struct location_table *table, const struct loca
 	u32 weight = 0;
 
 	if (entry->used) {
-		weight = rank(entry);
+		weight = location_rank(entry);
 		*evicted += location_samples(table, entry);
 	}
 	more_put(table, entry);
 	chain_put(table, entry->chain);
-		*entry = (struct location){
+	*entry = (struct location){
 		.place = key->place,
 		.owner = key->owner,
 		.used = true,
@@ -693,7 +819,7 @@ static bool gives(const struct location_table *table, const struct location *ent
 static u64 start_over(struct location_table *table, struct location *entry)
 {
 	u64 samples = location_samples(table, entry);
-	u32 weight = rank(entry);
+	u32 weight = location_rank(entry);
 
 	more_put(table, entry);
 	chain_put(table, entry->chain);
@@ -718,7 +844,7 @@ u64 location_table_trim(struct location_table *table, u64 bytes)
 		    !is_short(table, &table->chains, bytes))
 			break;
 		while ((entry = location_table_next(table, entry)))
-			if (rank(entry) < below && gives(table, entry, bytes))
+			if (location_rank(entry) < below && gives(table, entry, bytes))
 				evicted += start_over(table, entry);
 	}
 	return evicted;

@@ -408,6 +408,19 @@ void location_restore_traits(struct location_table *table, struct location *entr
 u64 location_table_trim(struct location_table *table, u64 bytes);
 
 /**
+ * location_merge() - what @from, of another table, has counted is added to @entry, but for its traits:
+ * those follow, by location_restore_traits() and with the numbers that they have in @table
+ */
+void location_merge(struct location_table *table, struct location *entry,
+		    const struct location_table *from_table, const struct location *from);
+
+/** location_rank() - what replacement compares: samples, and those of what it replaced; saturates */
+u32 location_rank(const struct location *entry);
+
+/** location_weigh() - @entry, whose samples are there, has @rank */
+void location_weigh(struct location *entry, u32 rank);
+
+/**
  * location_table_new() - @capacity is rounded up to a power of two, at least 8
  * @traits: whose ids samples will have; outlives it
  */

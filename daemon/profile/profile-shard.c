@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "profile-shard.h"
+
+#include "profile-internal.h"
+
+/* Of the header what is summed up over windows. */
+static void header_merge(struct view_header *to, const struct view_header *from)
+{
+	to->records += from->records;
+	to->bytes += from->bytes;
+	to->decoded += from->decoded;
+	to->padding += from->padding;
+	to->suspect += from->suspect;
+	to->lost += from->lost;
+	to->dropped += from->dropped;
+	to->filtered += from->filtered;
+	to->evicted += from->evicted;
+	to->blind_ns += from->blind_ns;
+	to->enabled_ns += from->enabled_ns;
+	if (from->backend)
+		to->backend = from->backend;
+	if (from->written == WINDOW_WRITTEN_UNKNOWN)
+		to->written = WINDOW_WRITTEN_UNKNOWN;
+	else if (to->written != WINDOW_WRITTEN_UNKNOWN)
+		to->written += from->written;
+}
+
+static void counts_merge(u64 *to, const u64 *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] += from[i];
+}
+
+static void machine_merge(struct profile *to, const struct profile *from)
+{
+	header_merge(&to->header, &from->header);
+	counts_merge(to->kinds, from->kinds, ARRAY_SIZE(to->kinds));
+	counts_merge(to->events, from->events, ARRAY_SIZE(to->events));
+	counts_merge(to->sources, from->sources, PROFILE_SOURCES);
+	counts_merge(to->levels, from->levels, ARRAY_SIZE(to->levels));
+	counts_merge(to->origins, from->origins, ARRAY_SIZE(to->origins));
+	to->simd += from->simd;
+	to->context_overflow += from->context_overflow;
+	for (unsigned int i = 0; i < CONTEXTS; i++)
+		for (u32 k = 0; k < from->context_slots; k++)
+			if (from->contexts[i][k].count)
+				profile_context(to, i, from->contexts[i][k].value,
+						from->contexts[i][k].count);
+	figures_merge(&to->nobody, &from->nobody);
+	figures_merge(&to->elsewhere, &from->elsewhere);
+}
+
+/* A shard's combinations keep their numbers from one time to the next; here they have others. */
+static void traits_merge(struct profile *to, const struct profile *from, u16 *numbers)
+{
+	for (u32 i = 1; i <= from->traits.used; i++)
+		numbers[i] = traits_restore(&to->traits, from->traits.at[i].events,
+					    traits_content(&from->traits.at[i]));
+}
+
+struct pairs {
+	struct location_table *table;
+	struct location *entry;
+	const u16 *numbers;
+};
+
+static void pair_add(void *ctx, u16 traits, u64 count)
+{
+	const struct pairs *pairs = ctx;
+
+	if (traits != TRAITS_OTHERS)
+		traits = pairs->numbers[traits];
+	if (count)
+		location_restore_traits(pairs->table, pairs->entry, traits, count);
+}
+
+static void location_merge_one(struct profile *to, const struct profile *from,
+			       const struct location *l, const u16 *numbers)
+{
+	struct pairs pairs = { .table = to->locations, .numbers = numbers };
+	u32 rank = location_rank(l);
+	struct location_key key;
+
+	location_prepare(to->locations, l->place, l->owner, location_salt(to->locations, l->owner),
+			 &key);
+	pairs.entry = location_get(to->locations, &key, &to->header.evicted);
+	rank = location_rank(pairs.entry) < UINT32_MAX - rank ? location_rank(pairs.entry) + rank :
+								UINT32_MAX;
+	location_merge(to->locations, pairs.entry, from->locations, l);
+	location_keep_traits(from->locations, l, pair_add, &pairs);
+	location_weigh(pairs.entry, rank);
+}
+
+static void locations_merge(struct profile *to, const struct profile *from,
+			    struct attribute_reader *seat)
+{
+	u16 numbers[TRAITS_MAX + 1];
+	struct location *l = NULL;
+
+	traits_merge(to, from, numbers);
+	while ((l = location_table_next(from->locations, l))) {
+		location_merge_one(to, from, l, numbers);
+		attribute_breathe(seat);
+	}
+}
+
+void profile_seat(struct profile *shard, struct attribute_reader *seat)
+{
+	shard->reader = seat;
+}
+
+bool profile_counted(const struct profile *shard)
+{
+	return shard->began_ns || shard->header.enabled_ns || shard->header.bytes;
+}
+
+void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *seat)
+{
+	profile_gather(shard);
+	windows_note(&whole->windows, shard->began_ns, shard->ended_ns);
+	machine_merge(whole, shard);
+	for (u32 i = 0; i < shard->gone_count; i++)
+		profile_merge_gone(whole, i, &shard->gone[i]);
+	for (u32 i = 0; i < shard->process_count; i++) {
+		profile_merge_process(whole, i, &shard->processes[i]);
+		attribute_breathe(seat);
+	}
+	locations_merge(whole, shard, seat);
+	profile_forget(shard);
+}
+
+void profile_pass(struct profile *whole, u64 now_ns)
+{
+	if (windows_due(&whole->windows, now_ns))
+		profile_roll(whole, now_ns);
+}
