@@ -126,7 +126,14 @@ void profile_merge(struct profile *whole, struct profile *shard, struct attribut
 		attribute_breathe(seat);
 	}
 	locations_merge(whole, shard, seat);
+	if (whole->place_bytes)
+		whole->header.evicted += location_table_trim(whole->locations, whole->place_bytes);
 	profile_forget(shard);
+}
+
+bool profile_is_due(const struct profile *whole, u64 now_ns)
+{
+	return windows_due(&whole->windows, now_ns);
 }
 
 void profile_pass(struct profile *whole, u64 now_ns)

@@ -31,6 +31,9 @@ bool profile_counted(const struct profile *shard);
  */
 void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *seat);
 
+/** profile_is_due() - whether profile_pass() would end one: shards are merged before */
+bool profile_is_due(const struct profile *whole, u64 now_ns);
+
 /** profile_pass() - it is @now_ns, of the windows' clock: sub-windows that have ended, end */
 void profile_pass(struct profile *whole, u64 now_ns);
 

@@ -46,6 +46,15 @@
 #define BPF_PENDING(ring) ((u64)(ring) / 88 * 16)
 #define BPF_FIXED	  (256ULL << 10)
 
+/* Of a worker, beside its tables: combinations 2.1, sources 0.5, whose samples are, a stack. */
+#define SHARD_FIXED   (3ULL << 20)
+#define SHARD_PLACE   (PLACE - 48 + CARRIED) /* no mark */
+#define SHARD_PROCESS 2200	   /* figures */
+
+/* Half of what a worker was seen to take of the worst order for caches (speed.md). */
+#define WORKER_RATE 5000000ULL
+#define WORKERS_MOST 16
+
 #define RING_MOST	(256U << 10)
 #define SIDE_BAND_MOST	(128U << 10)
 #define SIDE_BAND_LEAST (16U << 10)
@@ -133,6 +142,38 @@ static u64 profile_bytes(const struct memory_plan *p)
 	       (u64)p->pages * PAGE;
 }
 
+u32 budget_shard(u32 whole, u32 workers)
+{
+	for (; workers > 1 && whole > 8; workers = (workers + 1) / 2)
+		whole /= 2;
+	return whole;
+}
+
+u32 budget_workers(u32 cpus, u32 rate)
+{
+	u64 workers = ((u64)cpus * rate + WORKER_RATE - 1) / WORKER_RATE;
+
+	workers = workers < cpus ? workers : cpus;
+	workers = workers < WORKERS_MOST ? workers : WORKERS_MOST;
+	return workers ? (u32)workers : 1;
+}
+
+/* Each worker's, and those that take their place when they are merged. */
+static u64 shards_bytes(const struct memory_plan *p, u64 fixed)
+{
+	u64 shard = fixed + (u64)budget_shard(p->places, p->workers) * SHARD_PLACE +
+		    (u64)budget_shard(p->contexts, p->workers) * CONTEXT;
+
+	return p->workers < 2 ? 0 : (p->workers + 1) * shard;
+}
+
+static u64 shard_figures(const struct memory_plan *p)
+{
+	u64 figures = ((u64)p->processes + p->containers) * SHARD_PROCESS;
+
+	return p->workers < 2 ? 0 : (p->workers + 1) * figures;
+}
+
 static void plan_tables(struct memory_plan *p, u32 scale)
 {
 	p->places = power_below(scaled(65536, scale));
@@ -145,7 +186,8 @@ static void plan_tables(struct memory_plan *p, u32 scale)
 	p->threads = power_below(scaled(32768, scale));
 	p->containers = scaled(2048, scale);
 	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
-				  (u64)p->processes * PROCESS + (u64)p->containers * CONTAINER;
+				  (u64)p->processes * PROCESS + (u64)p->containers * CONTAINER +
+				  shards_bytes(p, SHARD_FIXED) + shard_figures(p);
 	p->share[MEMORY_CHECKPOINT] =
 		KEPT_COPIES * ((u64)p->places * KEPT_PLACE + (u64)p->processes * KEPT_PROCESS +
 			       (u64)p->containers * KEPT_CONTAINER);
@@ -167,6 +209,7 @@ static struct memory_plan plan_least(const struct memory_ask *ask)
 		.bpf = BPF_LEAST,
 		.switches = ask->switches ? (u32)most(SWITCHES_CPU, SWITCHES_MOST / 16) : 0,
 		.names = NAMES_LEAST,
+		.workers = ask->workers,
 	};
 
 	p.share[MEMORY_FIXED] = FIXED;
@@ -275,7 +318,8 @@ void budget_session(const struct memory_plan *plan, u64 keep, bool own,
 	ret_plan->contexts = plan->contexts / SESSION_PARTS;
 	ret_plan->lines = plan->lines / SESSION_PARTS;
 	ret_plan->pages = plan->pages / SESSION_PARTS;
-	ret_plan->bytes = profile_bytes(ret_plan) + SESSION_FIXED + keep;
+	ret_plan->bytes = profile_bytes(ret_plan) + SESSION_FIXED + keep +
+			  shards_bytes(ret_plan, SESSION_FIXED);
 	if (!own)
 		return;
 	ret_plan->ring = MEMORY_RING_LEAST;

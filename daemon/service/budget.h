@@ -21,6 +21,7 @@
  * @sources: MEMORY_*; the dearest counts
  * @bpf, @side_band: what tells of tasks; what is only tried counts
  * @switches: context switches are followed (Contexts=no)
+ * @workers: who count, each in tables of its own beside those of all
  */
 struct memory_ask {
 	u64 budget;
@@ -30,6 +31,7 @@ struct memory_ask {
 	bool bpf;
 	bool side_band;
 	bool switches;
+	u32 workers;
 };
 
 /**
@@ -39,6 +41,7 @@ struct memory_ask {
  * @processes, @threads, @containers: as in &struct attributor_config
  * @ring: as &source_config.ring_size
  * @side_band, @bpf, @switches: as in &struct task_events_sizes
+ * @workers: threads that count; 0 and 1: the one
  * @names: as &symbols_config.budget
  * @share: bytes, by &enum memory_share: tables full and with what their counters carry over
  * @bytes: their sum, @budget at most
@@ -58,6 +61,7 @@ struct memory_plan {
 	u32 side_band;
 	u32 bpf;
 	u32 switches;
+	u32 workers;
 	u64 names;
 	u64 share[MEMORY_SHARES];
 	u64 bytes;
@@ -77,6 +81,12 @@ struct memory_plan {
  * Return: 0 or -ENOSPC.
  */
 int budget_plan(const struct memory_ask *ask, struct memory_plan *ret_plan, u64 *ret_least);
+
+/** budget_shard() - of @whole, a table's entries, each of @workers has so many; 0 stays 0 */
+u32 budget_shard(u32 whole, u32 workers);
+
+/** budget_workers() - how many are enough for @cpus CPUs of which each brings @rate samples a second */
+u32 budget_workers(u32 cpus, u32 rate);
 
 /**
  * budget_session() - tables of a session that the bus makes, out of MEMORY_SESSIONS

@@ -204,7 +204,7 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 		r = bus_check_limit(limit, error);
 	if (r < 0)
 		return r;
-	r = worker_call(bus->worker, read_rows, &rows);
+	r = worker_read(bus->worker, read_rows, &rows);
 	if (r >= 0 && !bus->caller.owner && !bus->caller.reads)
 		keep_delegated(&rows, bus->caller.uid);
 	if (r >= 0)
@@ -362,7 +362,7 @@ int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *err
 		one.uid = bus->caller.uid;
 		one.mount = delegated_open();
 	}
-	r = worker_call(bus->worker, read_one, &one);
+	r = worker_read(bus->worker, read_one, &one);
 	if (one.mount >= 0)
 		close(one.mount);
 	if (r >= 0 && !one.found)

@@ -61,7 +61,7 @@ int bus_dump_metrics(sd_bus_message *message, void *userdata,
 	struct bus *bus = userdata;
 	int fd, r;
 
-	r = worker_call(bus->worker, read_metrics, &metrics);
+	r = worker_read(bus->worker, read_metrics, &metrics);
 	if (r < 0)
 		return r;
 	fd = metrics_dump(&metrics);

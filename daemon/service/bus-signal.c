@@ -213,7 +213,7 @@ static int on_timer(sd_event_source *source, uint64_t usec __attribute__((unused
 	struct look request = { .watch = w };
 
 	memset(w->sent, 0, sizeof(w->sent));
-	if (worker_call(w->bus->worker, look, &request) >= 0)
+	if (worker_read(w->bus->worker, look, &request) >= 0)
 		tell_trouble(w, &request.trouble);
 	if (w->periods++ % LOOK_PERIODS == 0)
 		look_at_cgroups(w);

@@ -23,7 +23,7 @@ static int reply_view(sd_bus_message *message, struct bus *bus, struct worker_vi
 		return r;
 	bus_session_of(sd_bus_message_get_path(message), session);
 	request->session = session;
-	r = worker_call(bus->worker, worker_view, request);
+	r = worker_read(bus->worker, worker_view, request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
 	bus_fill_reloaded(bus, &request->view.header);
@@ -74,7 +74,7 @@ int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	if (r < 0)
 		return r;
 	bus_session_of(sd_bus_message_get_path(message), session);
-	r = worker_call(bus->worker, worker_hot, &request);
+	r = worker_read(bus->worker, worker_hot, &request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
 	r = bus_reply_memfd(message, "speprof-hot", request.text, strlen(request.text));
@@ -135,7 +135,7 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
 	if (request.latency == PROFILE_LATENCIES)
 		return bus_invalid(error, "kind", kind, "total, issue or translation");
 	bus_session_of(sd_bus_message_get_path(message), session);
-	r = worker_call(bus->worker, read_histogram, &request);
+	r = worker_read(bus->worker, read_histogram, &request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
 	r = sd_bus_message_new_method_return(message, &reply);
@@ -156,7 +156,7 @@ int bus_get_ledgers(sd_bus_message *message, void *userdata, sd_bus_error *error
 	int r;
 
 	bus_session_of(sd_bus_message_get_path(message), session);
-	r = worker_call(bus->worker, worker_view, &request);
+	r = worker_read(bus->worker, worker_view, &request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
 	bus_fill_reloaded(bus, &request.view.header);
@@ -195,7 +195,7 @@ int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	int r;
 
 	bus_session_of(sd_bus_message_get_path(message), session);
-	r = worker_call(bus->worker, read_summary, &request);
+	r = worker_read(bus->worker, read_summary, &request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
 	r = bus_reply_memfd(message, "speprof-summary", request.text, strlen(request.text));

@@ -100,6 +100,25 @@ static int parse_rate(struct config *c, const char *value)
 	return 0;
 }
 
+static int parse_workers(struct config *c, const char *value)
+{
+	unsigned long n;
+	char *end;
+
+	if (!strcmp(value, "auto")) {
+		c->workers = 0;
+		return 0;
+	}
+	if (!isdigit((unsigned char)*value))
+		return -EINVAL;
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	if (errno || *end || n < 1 || n > 16)
+		return -EINVAL;
+	c->workers = (u32)n;
+	return 0;
+}
+
 /* "1%", "0.25%", at most three digits after the point; "no" for no bound. */
 static int parse_overhead(struct config *c, const char *value)
 {
@@ -226,6 +245,7 @@ enum setting_type {
 	SETTING_FILTER,
 	SETTING_PATTERNS,
 	SETTING_TASK_EVENTS,
+	SETTING_WORKERS,
 };
 
 static const struct setting {
@@ -246,6 +266,7 @@ static const struct setting {
 	{ "Overhead", SETTING_OVERHEAD, 0,
 	  "a percentage from 0.001% to 50%, as 1% or 0.5%, or no" },
 	{ "MemoryBudget", SETTING_SIZE, 0, "bytes, or a number with K, M or G, as 64M" },
+	{ "Workers", SETTING_WORKERS, 0, "auto or a number from 1 to 16" },
 	{ "Filter", SETTING_FILTER, 0, "" },
 	{ "Containers", SETTING_PATTERNS, offsetof(struct config, containers),
 	  "up to 64 patterns of containers' names, parted by blanks, less than 1024 bytes" },
@@ -271,6 +292,8 @@ static int setting_parse(const struct setting *s, struct config *c, const char *
 		return parse_models(c, value);
 	case SETTING_PATTERNS:
 		return parse_patterns((char *)c + s->offset, value);
+	case SETTING_WORKERS:
+		return parse_workers(c, value);
 	case SETTING_FILTER:
 		break;
 	case SETTING_TASK_EVENTS:

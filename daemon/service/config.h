@@ -26,6 +26,7 @@ enum config_source {
  * @overhead: Overhead=, what sampling may cost of the machine's CPU time, in thousandths of a
  *	percent; 0 for no bound
  * @memory_budget: MemoryBudget=, bytes
+ * @workers: Workers=, 1 to 16; 0: as many as the machine may need
  * @jitter: Jitter=
  * @kernel, @user: Kernel=, User=
  * @containers, @excluded: Containers=, ExcludeContainers=: patterns that blanks part
@@ -41,6 +42,7 @@ struct config {
 	u32 samples_per_second;
 	u32 overhead;
 	u64 memory_budget;
+	u32 workers;
 	bool jitter;
 	bool kernel;
 	bool user;

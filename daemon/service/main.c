@@ -122,7 +122,7 @@ static int plan_memory(struct daemon *d)
 {
 	const struct config *c = &d->options.config;
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	const struct memory_ask ask = {
+	struct memory_ask ask = {
 		.budget = c->memory_budget,
 		.cpus = cpus > 0 ? (u32)cpus : 1,
 		.page = (u32)sysconf(_SC_PAGESIZE),
@@ -132,13 +132,23 @@ static int plan_memory(struct daemon *d)
 		.switches = !c->contexts,
 	};
 	u64 least;
+	int r;
 
-	if (budget_plan(&ask, &d->plan, &least) >= 0)
+	/* A worker without a CPU has nothing to do. */
+	ask.workers = c->workers < ask.cpus ? c->workers : ask.cpus;
+	if (!c->workers)
+		ask.workers = budget_workers(ask.cpus, c->samples_per_second);
+	r = budget_plan(&ask, &d->plan, &least);
+	/* Fewer who may fall behind are better than none. */
+	while (r < 0 && !c->workers && --ask.workers)
+		r = budget_plan(&ask, &d->plan, &least);
+	if (r >= 0)
 		return 0;
 	log_line(LOG_ERR,
-		 "MemoryBudget=%" PRIu64 "M is too small for %ld CPUs: %" PRIu64
+		 "MemoryBudget=%" PRIu64 "M is too small for %ld CPUs%s: %" PRIu64
 		 "M is the least that would do",
-		 ask.budget >> 20, cpus, (least + (1 << 20) - 1) >> 20);
+		 ask.budget >> 20, cpus, ask.workers > 1 ? " and so many workers" : "",
+		 (least + (1 << 20) - 1) >> 20);
 	return EX_CONFIG;
 }
 
@@ -155,6 +165,7 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	int r;
 
 	sampling.ring_size = d->plan.ring;
+	sampling.parts = d->plan.workers;
 	if (config_lists(c, &lists) < 0)
 		return EX_OSERR;
 	/* config_set() has seen that the expression parses, alone. */

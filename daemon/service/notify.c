@@ -10,6 +10,7 @@
 
 #include "govern.h"
 #include "log.h"
+#include "shards.h"
 
 /* How often the status is looked at, where the watchdog does not want it sooner. */
 #define PERIOD_US 5000000ULL
@@ -86,9 +87,11 @@ static int describe(struct worker_state *state, void *arg)
 	if (trouble->cpus_stopped)
 		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " %u stopped by a fault (%s).",
 			      trouble->cpus_stopped, trouble->last);
-	if (machine->feed->error)
+	if (__atomic_load_n(&machine->feed->error, __ATOMIC_RELAXED))
 		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " Reading failed: %s.",
 			      strerror(-machine->feed->error));
+	shards_describe(state->shards, text + n, STATUS_SIZE - (size_t)n);
+	n += (int)strlen(text + n);
 	govern_describe(state, text + n, STATUS_SIZE - (size_t)n);
 	return 0;
 }
@@ -150,7 +153,7 @@ static void tell_status(struct notify *notify)
 {
 	struct described now;
 
-	worker_call(notify->worker, describe, &now);
+	worker_read(notify->worker, describe, &now);
 	describe_reloaded(notify, now.text);
 	tell_trouble(notify, &now.trouble);
 	if (notify->interval_ns != now.interval_ns && notify->changed)
@@ -210,7 +213,7 @@ void notify_ready(struct notify *notify)
 {
 	struct described now;
 
-	worker_call(notify->worker, describe, &now);
+	worker_read(notify->worker, describe, &now);
 	describe_reloaded(notify, now.text);
 	/* What another process was told is not told again. */
 	if (!*notify->status) {

@@ -21,6 +21,7 @@ static void name_waiting(const struct config *from, const struct config *to, cha
 		{ "Contexts=", from->contexts != to->contexts },
 		{ "TaskEvents=", from->task_events != to->task_events },
 		{ "MemoryBudget=", from->memory_budget != to->memory_budget },
+		{ "Workers=", from->workers != to->workers },
 		{ "Models=", strcmp(from->models, to->models) != 0 },
 	};
 	size_t n = 0;

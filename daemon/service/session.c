@@ -208,6 +208,32 @@ static void nodes_free(struct nodes *nodes)
 	free(nodes);
 }
 
+/* What a worker counts between two looks is part of the whole. */
+static int shards_init(struct session *session, const struct profile_config *whole, u32 workers,
+		       struct attributor *attributor)
+{
+	struct profile_config config = *whole;
+	int r = 0;
+
+	config.whole = session->profile;
+	config.windows = false;
+	config.locations = budget_shard(whole->locations, workers);
+	if (whole->locations)
+		config.place_bytes = whole->place_bytes * config.locations / whole->locations;
+	config.contexts = budget_shard(whole->contexts, workers);
+	for (u32 i = 0; i <= workers && r >= 0; i++)
+		r = profile_new(&config, attributor, &session->shard[i]);
+	session->shards = workers;
+	return r;
+}
+
+static void profiles_free(struct session *session)
+{
+	for (u32 i = 0; session->shards && i <= session->shards; i++)
+		profile_free(session->shard[i]);
+	profile_free(session->profile);
+}
+
 int session_init(struct session *session, const struct session_config *config,
 		 const struct memory_plan *plan, struct attributor *attributor)
 {
@@ -234,7 +260,10 @@ int session_init(struct session *session, const struct session_config *config,
 		r = flight_new(config->keep, &made.flight);
 	if (r >= 0)
 		r = profile_new(&profile, attributor, &made.profile);
+	if (r >= 0 && plan->workers > 1)
+		r = shards_init(&made, &profile, plan->workers, attributor);
 	if (r < 0) {
+		profiles_free(&made);
 		flight_free(made.flight);
 		nodes_free(made.nodes);
 		return r;
@@ -256,7 +285,7 @@ void session_deinit(struct session *session)
 		session_disable(session);
 		session_stop(session);
 	}
-	profile_free(session->profile);
+	profiles_free(session);
 	flight_free(session->flight);
 	nodes_free(session->nodes);
 	session_rule_free(session->rule);
@@ -267,6 +296,8 @@ void session_deinit(struct session *session)
 void session_set_rule(struct session *session, struct session_rule *rule)
 {
 	profile_set_filter(session->profile, rule->filter);
+	for (u32 i = 0; session->shards && i <= session->shards; i++)
+		profile_set_filter(session->shard[i], rule->filter);
 	session_rule_free(session->rule);
 	session->rule = rule;
 }
@@ -311,6 +342,8 @@ int session_stop(struct session *session)
 void session_reset(struct session *session)
 {
 	profile_reset(session->profile);
+	for (u32 i = 0; session->shards && i <= session->shards; i++)
+		profile_reset(session->shard[i]);
 	if (session->flight)
 		flight_clear(session->flight);
 	session->ran_ns = 0;
@@ -340,17 +373,18 @@ static u64 resident(void)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
-static void fill_trouble(const struct feed *feed, struct view_header *h)
+static void fill_trouble(const struct feed *feed, bool shared, struct view_header *h)
 {
-	const struct source_trouble *trouble = &feed->source->trouble;
+	const struct source_trouble *trouble = shared ? &feed->seen : &feed->source->trouble;
+	int error = __atomic_load_n(&feed->error, __ATOMIC_RELAXED);
 
 	h->faults = trouble->faults;
 	h->throttles = trouble->throttles;
 	h->unread = trouble->unread;
 	h->cpus_stopped = trouble->cpus_stopped;
 	snprintf(h->fault, sizeof(h->fault), "%s", trouble->last);
-	if (!*h->fault && feed->error)
-		snprintf(h->fault, sizeof(h->fault), "reading failed: %s", strerror(-feed->error));
+	if (!*h->fault && error)
+		snprintf(h->fault, sizeof(h->fault), "reading failed: %s", strerror(-error));
 }
 
 void session_header(const struct session *session, struct view_header *ret_header)
@@ -367,5 +401,5 @@ void session_header(const struct session *session, struct view_header *ret_heade
 	ret_header->duration_ns = session_duration(session);
 	ret_header->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns;
 	ret_header->memory = resident();
-	fill_trouble(session->feed, ret_header);
+	fill_trouble(session->feed, session->shards, ret_header);
 }

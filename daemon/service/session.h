@@ -13,6 +13,7 @@
 #include "filter.h"
 #include "flight.h"
 #include "profile.h"
+#include "source-parts.h"
 #include "source.h"
 
 /* With its NUL. */
@@ -49,6 +50,7 @@ struct feed_cpu {
  * @cpus, @cpu_count: by number, up to the highest that had a window
  * @references: sessions that have it, and who makes one
  * @running: sessions that run: the source is enabled while there are any
+ * @seen: where several workers drain it: &source.trouble as of the last look
  * @error: negative errno of the last drain that failed since it was enabled, 0 for none
  */
 struct feed {
@@ -59,6 +61,7 @@ struct feed {
 	u32 cpu_count;
 	u32 references;
 	u32 running;
+	struct source_trouble seen;
 	int error;
 };
 
@@ -143,6 +146,8 @@ struct session_config {
  * @cost_ns: CPU time of this process at the last reset
  * @nodes: of this machine, for the profile
  * @bytes: of the share of the bus's sessions
+ * @shards: how many workers count; 0: the one, in @profile
+ * @shard: of each worker, and one more to be put in the place of one (shards.h)
  */
 struct session {
 	char name[SESSION_NAME_SIZE];
@@ -158,6 +163,8 @@ struct session {
 	u64 cost_ns;
 	struct nodes *nodes;
 	u64 bytes;
+	u32 shards;
+	struct profile *shard[SOURCE_PARTS + 1];
 };
 
 /**

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "source-open.h"
 
+#include "source-parts.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,8 +106,8 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 	return 0;
 }
 
-int source_open(const struct config *config, const struct source_config *sampling,
-		struct source **ret_source, struct source_said *ret_said)
+static int open_whole(const struct config *config, const struct source_config *sampling,
+		      struct source **ret_source, struct source_said *ret_said)
 {
 	const char *reason = "";
 	struct source *source;
@@ -135,6 +137,31 @@ int source_open(const struct config *config, const struct source_config *samplin
 	return r;
 }
 
+/* What the first says holds for all. */
+int source_open(const struct config *config, const struct source_config *sampling,
+		struct source **ret_source, struct source_said *ret_said)
+{
+	struct source *parts[SOURCE_PARTS];
+	struct source_config own = *sampling;
+	struct source_said said;
+	int r = 0;
+
+	if (sampling->parts < 2)
+		return open_whole(config, sampling, ret_source, ret_said);
+	for (own.part = 0; own.part < own.parts && r >= 0; own.part++)
+		r = open_whole(config, &own, &parts[own.part], own.part ? &said : ret_said);
+	if (r < 0) {
+		own.part--;
+		if (own.part)
+			*ret_said = said;
+	} else {
+		r = source_parts_new(parts, own.parts, sampling, ret_source);
+	}
+	while (r < 0 && own.part--)
+		parts[own.part]->ops->free(parts[own.part]);
+	return r;
+}
+
 int source_open_kept(const struct config *config, const struct source_config *sampling, int session,
 		     struct source **ret_source, struct source_said *ret_said)
 {
@@ -143,7 +170,9 @@ int source_open_kept(const struct config *config, const struct source_config *sa
 	int r = -EOPNOTSUPP;
 
 	*ret_said = (struct source_said){ .status = EX_OK };
-	if (config->source == CONFIG_SOURCE_AUTO || config->source == CONFIG_SOURCE_MODULE)
+	if (sampling->parts > 1)
+		reason = "several workers have a session each";
+	else if (config->source == CONFIG_SOURCE_AUTO || config->source == CONFIG_SOURCE_MODULE)
 		r = source_module_adopt(sampling, config->io_uring, session, &source, &reason);
 	if (r < 0)
 		return failed(ret_said, r, reason);

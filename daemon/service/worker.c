@@ -4,6 +4,9 @@
 #include "govern.h"
 #include "keep.h"
 #include "profile-read.h"
+#include "profile-shard.h"
+#include "shards.h"
+#include "worker-internal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,6 +26,8 @@ struct worker {
 	pthread_t thread;
 	int wake;
 	u64 beat;
+	u64 refreshed;
+	u64 gathered;
 	struct worker_state state;
 
 	pthread_mutex_t lock;
@@ -32,6 +37,9 @@ struct worker {
 	void *arg;
 	int result;
 	u64 spent_ns;
+	u64 beat_all; /* of the thread that asks for it */
+	u64 beat_seen;
+	bool reading; /* @fn only looks */
 	bool pending;
 	bool quit;
 };
@@ -74,10 +82,19 @@ int worker_start(struct worker_state *state, void *arg)
 	return r;
 }
 
+/* @part: of the feed's source, and the shard that counts it; @seat: whose thread it is */
 struct drain {
 	struct worker_state *state;
 	struct feed *feed;
+	struct attribute_reader *seat;
+	u32 part;
 };
+
+/* Of the worker's thread, where there are several; NULL otherwise. */
+static struct attribute_reader *own_seat(struct worker_state *state)
+{
+	return shards_seat(state->shards, state->plan.workers);
+}
 
 static void take_task(void *ctx, const struct task_event *event)
 {
@@ -94,13 +111,32 @@ static void take_tasks(struct worker_state *state, u64 until_ns)
 		task_events_until(state->tasks, until_ns, &sink);
 }
 
-static void count_window(struct worker_state *state, struct session *session,
+/*
+ * The same from any thread, in its seat. Times tell what was when, so that what came after the
+ * window may be known by then: up to now, so that the next windows need not ask.
+ */
+static void share_tasks(const struct drain *drain, u64 until_ns)
+{
+	struct worker_state *state = drain->state;
+	u64 now;
+
+	if (!state->tasks || shards_told(state->shards) >= until_ns)
+		return;
+	attribute_write_begin(drain->seat);
+	now = now_ns(CLOCK_MONOTONIC);
+	take_tasks(state, now > until_ns ? now : until_ns);
+	shards_tell(state->shards, now > until_ns ? now : until_ns);
+	attribute_write_end(drain->seat);
+}
+
+static void count_window(struct worker_state *state, struct session *session, u32 part,
 			 const struct source_window *window)
 {
-	const struct view_header *header = profile_header(session->profile);
+	struct profile *profile = session->shards ? session->shard[part] : session->profile;
+	const struct view_header *header = profile_header(profile);
 	u64 before = header->records + header->filtered;
 
-	profile_window(session->profile, window);
+	profile_window(profile, window);
 	if (session == worker_session(state, NULL))
 		govern_window(state->govern, window->cpu,
 			      header->records + header->filtered - before, window->len);
@@ -121,22 +157,44 @@ static void take_window(void *ctx, const struct source_window *window)
 	const struct drain *drain = ctx;
 	struct session *session = NULL;
 
-	take_tasks(drain->state, window->end_ns);
-	feed_count(drain->feed, window);
+	attribute_read_begin(drain->seat);
+	if (drain->seat)
+		share_tasks(drain, window->end_ns);
+	else
+		take_tasks(drain->state, window->end_ns);
 	while ((session = worker_next(drain->state, session)))
 		if (session->running && session->feed == drain->feed)
-			count_window(drain->state, session, window);
+			count_window(drain->state, session, drain->part, window);
+	attribute_read_end(drain->seat);
+	shards_common_lock(drain->state->shards);
+	feed_count(drain->feed, window);
 	keep_window(drain, window);
+	shards_common_unlock(drain->state->shards);
+}
+
+void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part)
+{
+	struct drain drain = {
+		.state = state,
+		.feed = feed,
+		.seat = shards_seat(state->shards, part),
+		.part = part,
+	};
+	const struct source_sink sink = { .window = take_window, .ctx = &drain };
+	struct source *source = source_part(feed->source, part);
+	int r = source ? source->ops->drain(source, &sink) : 0;
+
+	if (r < 0)
+		__atomic_store_n(&feed->error, r, __ATOMIC_RELAXED);
 }
 
 static void drain_feed(struct worker_state *state, struct feed *feed)
 {
-	struct drain drain = { .state = state, .feed = feed };
-	const struct source_sink sink = { .window = take_window, .ctx = &drain };
-	int r = feed->source->ops->drain(feed->source, &sink);
-
-	if (r < 0)
-		feed->error = r;
+	if (state->shards) {
+		shards_drain(state, feed);
+		return;
+	}
+	worker_drain_part(state, feed, 0);
 	/* Idle CPUs bring no windows, and their rings must not fill up. */
 	take_tasks(state, 0);
 }
@@ -148,7 +206,7 @@ void worker_drain(struct worker_state *state, struct session *session)
 }
 
 /* Whether @session is the first that runs of those that share its feed. */
-static bool leads_feed(struct worker_state *state, const struct session *session)
+bool worker_leads(struct worker_state *state, const struct session *session)
 {
 	struct session *other = NULL;
 
@@ -310,6 +368,8 @@ int worker_add(struct worker_state *state, void *arg)
 	r = plan_session(state, config, &plan);
 	if (r >= 0)
 		r = session_init(&state->sessions[i], config, &plan, state->attributor);
+	for (u32 k = 0; r >= 0 && k < state->sessions[i].shards; k++)
+		profile_seat(state->sessions[i].shard[k], shards_seat(state->shards, k));
 	if (r >= 0) {
 		program_filter(state, config->feed);
 		keep_save(state);
@@ -448,6 +508,28 @@ int worker_hot(struct worker_state *state, void *arg)
 				&request->text);
 }
 
+/*
+ * With several workers: what they have counted comes first; who only looks lets them go on. What is
+ * changed, they do not drain meanwhile.
+ */
+static int serve_shared(struct worker *w)
+{
+	struct attribute_reader *seat = own_seat(&w->state);
+	int r;
+
+	shards_gather(&w->state);
+	if (!w->reading) {
+		shards_hold(w->state.shards);
+		shards_gather(&w->state);
+	}
+	attribute_read_begin(seat);
+	r = w->fn(&w->state, w->arg);
+	attribute_read_end(seat);
+	if (!w->reading)
+		shards_let(w->state.shards);
+	return r;
+}
+
 /* Run the call that waits, if one does; returns whether to end. */
 static bool serve(struct worker *w)
 {
@@ -458,7 +540,7 @@ static bool serve(struct worker *w)
 	if (w->pending) {
 		began = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		/* The caller waits for @done: nobody else touches the call meanwhile. */
-		w->result = w->fn(&w->state, w->arg);
+		w->result = w->state.shards ? serve_shared(w) : w->fn(&w->state, w->arg);
 		w->spent_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 		w->pending = false;
 		pthread_cond_broadcast(&w->done);
@@ -479,7 +561,7 @@ static nfds_t gather(struct worker *w, struct pollfd *fds, struct feed **feeds)
 	while ((session = worker_next(&w->state, session))) {
 		struct source *source = session->feed->source;
 
-		if (!session->running || !leads_feed(&w->state, session))
+		if (!session->running || !worker_leads(&w->state, session))
 			continue;
 		feeds[n] = session->feed;
 		fds[n++] = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
@@ -489,16 +571,120 @@ static nfds_t gather(struct worker *w, struct pollfd *fds, struct feed **feeds)
 	return n;
 }
 
+static void refresh(struct worker_state *state)
+{
+	if (state->tasks)
+		task_events_check(state->tasks);
+	attributor_refresh(state->attributor);
+}
+
+static bool is_running(struct worker_state *state)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		if (session->running)
+			return true;
+	return false;
+}
+
+/* Sub-windows end when they do, and figures do not pile up in shards. */
+static bool gather_due(struct worker *w, u64 now)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(&w->state, session)))
+		if (profile_is_due(session->profile, now))
+			return true;
+	return now - w->gathered >= REFRESH_NS;
+}
+
+static void write_shared(struct worker_state *state, void (*fn)(struct worker_state *state))
+{
+	struct attribute_reader *seat = own_seat(state);
+
+	attribute_read_begin(seat);
+	attribute_write_begin(seat);
+	fn(state);
+	attribute_write_end(seat);
+	attribute_read_end(seat);
+}
+
+static void take_all_tasks(struct worker_state *state)
+{
+	take_tasks(state, 0);
+}
+
+static void govern_shared(struct worker *w, u64 now)
+{
+	struct attribute_reader *seat = own_seat(&w->state);
+
+	if (!w->state.govern || now < w->state.govern->next_ns)
+		return;
+	shards_hold(w->state.shards);
+	attribute_read_begin(seat);
+	govern_tick(&w->state, now);
+	attribute_read_end(seat);
+	shards_let(w->state.shards);
+}
+
+static void keep_shared(struct worker *w, u64 now)
+{
+	struct attribute_reader *seat = own_seat(&w->state);
+
+	if (!keep_due(&w->state, now))
+		return;
+	shards_gather(&w->state);
+	attribute_read_begin(seat);
+	keep_save(&w->state);
+	attribute_read_end(seat);
+}
+
+/* Where shards drain: all the rest. */
+static void look_after(struct worker *w)
+{
+	struct pollfd fds[FIRST_FEED] = {
+		{ .fd = w->wake, .events = POLLIN },
+		{ .fd = -1, .events = POLLIN },
+	};
+	bool running = is_running(&w->state);
+	u64 now, count;
+
+	if (running && w->state.tasks)
+		fds[1].fd = task_events_fd(w->state.tasks);
+	if (poll(fds, FIRST_FEED, running ? 250 : 1000) < 0 && errno != EINTR)
+		return;
+	if ((fds[0].revents && read(w->wake, &count, sizeof(count)) < 0) || !running)
+		return;
+	now = now_ns(CLOCK_MONOTONIC);
+	if (w->state.tasks)
+		write_shared(&w->state, take_all_tasks);
+	if (now - w->refreshed >= REFRESH_NS) {
+		write_shared(&w->state, refresh);
+		w->refreshed = now;
+	}
+	if (gather_due(w, now)) {
+		shards_gather(&w->state);
+		w->gathered = now;
+	}
+	govern_shared(w, now);
+	keep_shared(w, now);
+}
+
 static void *worker_run(void *arg)
 {
 	struct worker *w = arg;
 	struct pollfd fds[FIRST_FEED + WORKER_SESSIONS];
 	struct feed *feeds[FIRST_FEED + WORKER_SESSIONS];
-	u64 refreshed = 0, now, count;
+	u64 now, count;
 	nfds_t n;
 
 	while (!serve(w)) {
 		__atomic_add_fetch(&w->beat, 1, __ATOMIC_RELAXED);
+		if (w->state.shards) {
+			look_after(w);
+			continue;
+		}
 		n = gather(w, fds, feeds);
 		if (poll(fds, n, 1000) < 0 && errno != EINTR)
 			break;
@@ -510,11 +696,9 @@ static void *worker_run(void *arg)
 			if (fds[i].revents || fds[1].revents)
 				drain_feed(&w->state, feeds[i]);
 		now = now_ns(CLOCK_MONOTONIC);
-		if (now - refreshed >= REFRESH_NS) {
-			if (w->state.tasks)
-				task_events_check(w->state.tasks);
-			attributor_refresh(w->state.attributor);
-			refreshed = now;
+		if (now - w->refreshed >= REFRESH_NS) {
+			refresh(&w->state);
+			w->refreshed = now;
 		}
 		govern_tick(&w->state, now);
 		if (keep_due(&w->state, now))
@@ -581,8 +765,13 @@ int worker_new(const struct memory_plan *plan, struct task_events *tasks,
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->done, NULL);
 	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = w->wake < 0 ? -errno : -pthread_create(&w->thread, NULL, worker_run, w);
+	r = w->wake < 0 ? -errno : 0;
+	if (r >= 0 && w->state.plan.workers > 1)
+		r = shards_new(&w->state, &w->state.shards);
+	if (r >= 0)
+		r = -pthread_create(&w->thread, NULL, worker_run, w);
 	if (r < 0) {
+		shards_free(w->state.shards);
 		w->state.tasks = NULL;
 		state_deinit(&w->state);
 		if (w->wake >= 0)
@@ -603,12 +792,21 @@ static void wake(struct worker *w)
 		return;
 }
 
-u64 worker_beat(const struct worker *worker)
+/* Of several, the slowest counts. */
+u64 worker_beat(struct worker *worker)
 {
-	return __atomic_load_n(&worker->beat, __ATOMIC_RELAXED);
+	u64 beat = __atomic_load_n(&worker->beat, __ATOMIC_RELAXED);
+
+	if (!worker->state.shards)
+		return beat;
+	if (beat != worker->beat_seen && shards_beats(worker->state.shards)) {
+		worker->beat_seen = beat;
+		worker->beat_all++;
+	}
+	return worker->beat_all;
 }
 
-int worker_call(struct worker *worker, worker_fn fn, void *arg)
+static int call(struct worker *worker, bool reading, worker_fn fn, void *arg)
 {
 	int r;
 
@@ -617,6 +815,7 @@ int worker_call(struct worker *worker, worker_fn fn, void *arg)
 		pthread_cond_wait(&worker->done, &worker->lock);
 	worker->fn = fn;
 	worker->arg = arg;
+	worker->reading = reading;
 	worker->pending = true;
 	wake(worker);
 	while (worker->pending)
@@ -624,6 +823,16 @@ int worker_call(struct worker *worker, worker_fn fn, void *arg)
 	r = worker->result;
 	pthread_mutex_unlock(&worker->lock);
 	return r;
+}
+
+int worker_call(struct worker *worker, worker_fn fn, void *arg)
+{
+	return call(worker, false, fn, arg);
+}
+
+int worker_read(struct worker *worker, worker_fn fn, void *arg)
+{
+	return call(worker, true, fn, arg);
 }
 
 u64 worker_spent(const struct worker *worker)
@@ -640,6 +849,7 @@ struct worker *worker_free(struct worker *worker)
 	pthread_mutex_unlock(&worker->lock);
 	wake(worker);
 	pthread_join(worker->thread, NULL);
+	shards_free(worker->state.shards);
 	state_deinit(&worker->state);
 	close(worker->wake);
 	pthread_cond_destroy(&worker->done);

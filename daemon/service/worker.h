@@ -16,6 +16,7 @@
 
 struct keep;
 struct govern;
+struct shards;
 
 /**
  * struct worker_state - what the worker owns
@@ -26,6 +27,7 @@ struct govern;
  * @sessions: places; worker_next() walks those that are taken, worker_session() finds one.
  *	Where a session is does not change while it lives
  * @keep: what outlives it (keep.h), or NULL; borrowed
+ * @shards: those who drain, where there are several workers (shards.h); else NULL
  * @govern: how often the machine's session samples (govern.h), or NULL; borrowed
  */
 struct worker_state {
@@ -38,6 +40,7 @@ struct worker_state {
 	struct session sessions[WORKER_SESSIONS];
 	struct keep *keep;
 	struct govern *govern;
+	struct shards *shards;
 };
 
 typedef int (*worker_fn)(struct worker_state *state, void *arg);
@@ -64,11 +67,17 @@ struct worker *worker_free(struct worker *worker);
  */
 int worker_call(struct worker *worker, worker_fn fn, void *arg);
 
+/** worker_read() - worker_call() of what changes nothing: where there are several workers, they go on */
+int worker_read(struct worker *worker, worker_fn fn, void *arg);
+
 /** worker_spent() - CPU time of all worker_call() so far, ns; of whoever calls */
 u64 worker_spent(const struct worker *worker);
 
-/** worker_beat() - another number each time the worker has come around, once a second at least */
-u64 worker_beat(const struct worker *worker);
+/**
+ * worker_beat() - another number each time the worker, all of them, have come around since it was
+ * asked; once a second at least, but for who asks more often. Of one thread
+ */
+u64 worker_beat(struct worker *worker);
 
 /** worker_share() - how much memory is still there for sessions of the bus */
 u64 worker_share(struct worker_state *state);

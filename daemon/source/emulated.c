@@ -62,6 +62,8 @@ struct emulated {
 	struct cpu_clock_config clock;
 	struct models *models;
 	struct spe_opmodel opmodel;
+	u32 part;
+	u32 parts;
 	u64 stop_ns;
 	u64 check_ns;
 	int epoll_fd;
@@ -73,6 +75,11 @@ struct emulated {
 static struct emulated *emulated_of(struct source *source)
 {
 	return (struct emulated *)source;
+}
+
+static bool takes(const struct emulated *e, u32 cpu)
+{
+	return source_takes(&(struct source_config){ .part = e->part, .parts = e->parts }, cpu);
 }
 
 static u64 now(void)
@@ -267,7 +274,8 @@ static void check_online(struct emulated *e, u64 now_ns, const struct source_sin
 			spu_driver_off(&cpu->driver);
 			cpu_close(e, cpu);
 		}
-		if (cpu->clock.fd < 0 && cpu_list_has(&online, i) && !cpu_open(e, i, &reason) &&
+		if (cpu->clock.fd < 0 && takes(e, i) && cpu_list_has(&online, i) &&
+		    !cpu_open(e, i, &reason) &&
 		    cpu_start(cpu, e->check_ns, SOURCE_BLIND_HOTPLUG) < 0)
 			cpu_close(e, cpu);
 		cpu->ticked = false;
@@ -499,7 +507,7 @@ static int open_cpus(struct emulated *e, const struct cpu_list *online, const ch
 	int r;
 
 	for (u32 i = 0; i < e->count; i++) {
-		if (!cpu_list_has(online, i))
+		if (!takes(e, i) || !cpu_list_has(online, i))
 			continue;
 		r = cpu_open(e, i, ret_reason);
 		if (r == -ENODEV)
@@ -529,6 +537,8 @@ static int emulated_open(struct emulated *e, const struct source_config *config,
 	if (r < 0)
 		return r;
 	e->source.no_context = config->no_context;
+	e->part = config->part;
+	e->parts = config->parts;
 	take_config(e, config, &program);
 	return open_cpus(e, online, ret_reason);
 }

@@ -506,6 +506,16 @@ static int open_device(struct module_source *m, struct speprof_device_info *info
 	return 0;
 }
 
+/* A bit mask of the CPUs that are this part's; NULL without memory. */
+static u8 *cpu_mask(const struct source_config *config, u32 cpus)
+{
+	u8 *mask = calloc(cpus / 8 + 1, 1);
+
+	for (u32 cpu = 0; mask && cpu < cpus; cpu++)
+		mask[cpu / 8] |= (u8)(source_takes(config, cpu) << cpu % 8);
+	return mask;
+}
+
 static int open_session(struct module_source *m, const struct source_config *config,
 			const struct speprof_device_info *info, const char **ret_reason)
 {
@@ -518,7 +528,12 @@ static int open_session(struct module_source *m, const struct source_config *con
 		.event_slots = EVENT_SLOTS,
 		.max_latency_ms = MAX_LATENCY_MS,
 	};
+	u8 *mask = config->parts > 1 ? cpu_mask(config, info->cpus) : NULL;
 
+	if (mask) {
+		session.cpus = (u64)(uintptr_t)mask;
+		session.cpus_size = info->cpus / 8 + 1;
+	}
 	if (session.ring_size < info->min_ring_size)
 		session.ring_size = info->min_ring_size;
 	/* Which ones is said with what else is sampled; until then it is the empty set. */
@@ -528,6 +543,7 @@ static int open_session(struct module_source *m, const struct source_config *con
 		session.flags |= SPEPROF_SESSION_OF_CGROUPS;
 	}
 	m->session = ioctl(m->device, SPEPROF_SESSION_NEW, &session);
+	free(mask);
 	if (m->session >= 0)
 		return 0;
 	*ret_reason = errno == EPERM ?

@@ -58,7 +58,7 @@ static u64 now_ns(void)
 
 static const struct perf_pmu *pmu_of(const struct perf_source *p, u32 cpu)
 {
-	for (int i = 0; i < p->pmu_count; i++)
+	for (int i = 0; i < p->pmu_count && source_takes(&p->config, cpu); i++)
 		if (cpu_list_has(&p->pmus[i].cpus, cpu))
 			return &p->pmus[i];
 	return NULL;
@@ -436,7 +436,8 @@ static int open_cpus(struct perf_source *p, const char **ret_reason)
 		}
 		p->source.cpus++;
 	}
-	if (!p->source.cpus) {
+	/* One of several parts may have none yet. */
+	if (!p->source.cpus && p->config.parts < 2) {
 		*ret_reason = "no CPU with an SPU is online";
 		return -ENODEV;
 	}

@@ -213,6 +213,7 @@ struct source_sink {
  *	for none. Where it cannot, it samples all, and &source.filters says so
  * @cgroups: sample only what runs in or below these, paths, NULL-terminated; NULL for
  *	everything. Where it cannot, it samples all, and &source.cgroups says so
+ * @part, @parts: only CPUs whose number modulo @parts is @part; 0 for all
  * @models: for emulation, profiles by process name, "comm=profile" pairs that
  *	a space parts; "" for none
  */
@@ -227,8 +228,16 @@ struct source_config {
 	u64 filter_events;	/* PMSEVFR */
 	u32 filter_latency;	/* PMSLATFR.MINLAT */
 	char *const *cgroups;
+	u32 part;
+	u32 parts;
 	const char *models;
 };
+
+/* A CPU's number alone says whose it is: where it comes back it is where it was. */
+static inline bool source_takes(const struct source_config *config, u32 cpu)
+{
+	return config->parts < 2 || cpu % config->parts == config->part;
+}
 
 struct source;
 
@@ -362,6 +371,7 @@ struct source_trouble {
 
 /**
  * struct source - embedded first in each kind of source
+ * @part, @parts: of one in parts (source-parts.h), each of which a thread of its own may drain
  * @reason: why not a better one, and what this one lacks, for people; "" if nothing is missing
  * @away: it samples nothing, in place of one that does (away.h)
  */
@@ -369,6 +379,8 @@ struct source {
 	const struct source_ops *ops;
 	const char *by;		/* how it is read, for people: "io_uring", "epoll" */
 	u32 cpus;		/* CPUs it samples */
+	u32 parts;		/* 0 of one that is whole */
+	struct source **part;
 	u8 backend;		/* &enum backend */
 	bool filters;		/* the SPU does what filter_* ask for */
 	char reason[256];

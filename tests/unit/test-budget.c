@@ -187,12 +187,47 @@ static void test_sessions(void **state)
 	assert_true(plan.share[MEMORY_SESSIONS] < larger.bytes + 3 * MIB);
 }
 
+/* Each worker has tables of its own: they are in the plan, at the expense of those of all. */
+static void test_workers(void **state __attribute__((unused)))
+{
+	struct memory_ask ask = { .budget = 256 * MIB, .cpus = 64, .page = 4096,
+				  .sources = MEMORY_MODULE, .bpf = true, .side_band = true };
+	struct memory_plan plan, fewer = { 0 };
+	u64 least, own;
+
+	for (u32 workers = 1; workers <= 16; workers *= 2) {
+		ask.workers = workers;
+		test_row("%u workers", workers);
+		assert_row(budget_plan(&ask, &plan, &least) == 0);
+		assert_row(plan.workers == workers && plan.bytes == ask.budget);
+		own = workers < 2 ? 0 :
+				    (workers + 1) * (budget_shard(plan.places, workers) * 272ULL +
+						     plan.processes * 2200ULL + 3 * MIB);
+		assert_row(plan.share[MEMORY_TABLES] >= plan.places * 300ULL +
+							plan.processes * 2944ULL + own);
+		assert_row(workers == 1 || plan.processes < fewer.processes);
+		fewer = plan;
+	}
+	ask.budget = 64 * MIB;
+	assert_int_equal(budget_plan(&ask, &plan, &least), -ENOSPC);
+	assert_true(least > ask.budget);
+	assert_int_equal(budget_shard(0, 4), 0);
+	assert_int_equal(budget_shard(4096, 3), 1024);
+	/* At the default rate one is enough for any machine; at the highest, four for 192 CPUs. */
+	assert_int_equal(budget_workers(192, 1000), 1);
+	assert_int_equal(budget_workers(4096, 1000), 1);
+	assert_int_equal(budget_workers(192, 100000), 4);
+	assert_int_equal(budget_workers(2, 100000), 1);
+	assert_int_equal(budget_workers(4096, 100000), 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_documented),
 		cmocka_unit_test(test_sessions),
+		cmocka_unit_test(test_workers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

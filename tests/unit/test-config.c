@@ -31,7 +31,7 @@ static void test_all_settings(void **state)
 	assert_int_equal(read_text(&c,
 				   "# a comment\n\n[Sampling]\n Source = emulated \nEmulate=yes\n"
 				   "SamplesPerSecond=997\nJitter=off\nKernel=0\nUser=true\nIOUring=no\n"
-				   "Contexts=no\nTaskEvents=perf\nMemoryBudget=48M\n"
+				   "Contexts=no\nTaskEvents=perf\nMemoryBudget=48M\nWorkers=16\n"
 				   "Models=chase=pointer_chase stream=stream\n; end",
 				   &error), 0);
 	assert_int_equal(c.source, CONFIG_SOURCE_EMULATED);
@@ -44,6 +44,11 @@ static void test_all_settings(void **state)
 	assert_false(c.contexts);
 	assert_int_equal(c.task_events, TASK_EVENTS_PERF);
 	assert_int_equal(c.memory_budget, 48 << 20);
+	assert_int_equal(c.workers, 16);
+	assert_int_equal(config_set(&c, "Workers", "auto", &error), 0);
+	assert_int_equal(c.workers, 0);
+	assert_int_equal(config_set(&c, "Workers", "17", &error), -EINVAL);
+	assert_int_equal(config_set(&c, "Workers", "0", &error), -EINVAL);
 	assert_string_equal(c.models, "chase=pointer_chase stream=stream");
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How windows get to sessions, for those threads that drain sources. */
+#ifndef SPEPROF_WORKER_INTERNAL_H
+#define SPEPROF_WORKER_INTERNAL_H
+
+#include "worker.h"
+
+/** worker_leads() - whether @session is the first that runs of those that share its feed */
+bool worker_leads(struct worker_state *state, const struct session *session);
+
+/** worker_drain_part() - what part @part of @feed's source holds goes to the sessions that run */
+void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part);
+
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A source of parts: each CPU is one part's, and what one part refuses none does. */
+#include "test.h"
+
+#include "source-parts.h"
+
+#include <errno.h>
+
+#define PARTS 3
+#define CPUS  8
+
+struct played {
+	struct source source;
+	struct source_config config;
+	u32 number;
+	bool started;
+	bool refuses;
+	bool freed;
+};
+
+static struct played played[PARTS];
+
+static struct played *played_of(const struct source *source)
+{
+	return (struct played *)source;
+}
+
+static int play_start(struct source *source)
+{
+	played_of(source)->started = !played_of(source)->refuses;
+	return played_of(source)->refuses ? -EBUSY : 0;
+}
+
+static void play_stop(struct source *source)
+{
+	played_of(source)->started = false;
+}
+
+static void play_free(struct source *source)
+{
+	played_of(source)->freed = true;
+}
+
+static int play_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+{
+	const struct source_config own = { .part = played_of(source)->number, .parts = PARTS };
+
+	for (u32 cpu = 0; cpu < CPUS; cpu++) {
+		if (!source_takes(&own, cpu) || index--)
+			continue;
+		*ret_cpu = (struct source_cpu){ .cpu = cpu };
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int play_configure(struct source *source, const struct source_config *config,
+			  const char **ret_reason)
+{
+	if (played_of(source)->refuses) {
+		*ret_reason = "no";
+		return -EINVAL;
+	}
+	played_of(source)->config = *config;
+	return 0;
+}
+
+static const struct source_ops play_ops = {
+	.name = "played",
+	.start = play_start,
+	.stop = play_stop,
+	.free = play_free,
+	.cpu = play_cpu,
+	.configure = play_configure,
+};
+
+static struct source *make(void)
+{
+	const struct source_config config = { .interval_ns = 1000 };
+	struct source *parts[PARTS], *whole;
+
+	for (u32 i = 0; i < PARTS; i++) {
+		played[i] = (struct played){ .source.ops = &play_ops, .source.cpus = i + 1,
+					     .config = config, .number = i };
+		parts[i] = &played[i].source;
+	}
+	assert_int_equal(source_parts_new(parts, PARTS, &config, &whole), 0);
+	return whole;
+}
+
+static void test_cpus(void **state __attribute__((unused)))
+{
+	struct source *whole = make();
+	struct source_cpu cpu;
+
+	assert_int_equal(whole->cpus, 1 + 2 + 3);
+	for (u32 i = 0; i < CPUS; i++) {
+		assert_int_equal(whole->ops->cpu(whole, i, &cpu), 0);
+		assert_int_equal(cpu.cpu, i);
+	}
+	assert_int_equal(whole->ops->cpu(whole, CPUS, &cpu), -ENOENT);
+	assert_ptr_equal(source_part(whole, 2), &played[2].source);
+	assert_null(source_part(whole, PARTS));
+	assert_ptr_equal(source_part(&played[1].source, 0), &played[1].source);
+	assert_null(source_part(&played[1].source, 1));
+	whole->ops->free(whole);
+	for (u32 i = 0; i < PARTS; i++)
+		assert_true(played[i].freed);
+}
+
+static void test_refused(void **state __attribute__((unused)))
+{
+	const struct source_config other = { .interval_ns = 77 }, third = { .interval_ns = 99 };
+	struct source *whole = make();
+	const char *reason = NULL;
+
+	played[1].refuses = true;
+	assert_int_equal(whole->ops->start(whole), -EBUSY);
+	for (u32 i = 0; i < PARTS; i++)
+		assert_false(played[i].started);
+	assert_int_equal(whole->ops->configure(whole, &other, &reason), -EINVAL);
+	assert_string_equal(reason, "no");
+	for (u32 i = 0; i < PARTS; i++)
+		assert_int_equal(played[i].config.interval_ns, 1000);
+	played[1].refuses = false;
+	assert_int_equal(whole->ops->start(whole), 0);
+	assert_int_equal(whole->ops->configure(whole, &other, &reason), 0);
+	played[2].refuses = true;
+	assert_int_equal(whole->ops->configure(whole, &third, &reason), -EINVAL);
+	for (u32 i = 0; i < PARTS; i++) {
+		assert_true(played[i].started);
+		assert_int_equal(played[i].config.interval_ns, 77);
+		if (i < 2)
+			assert_int_equal(played[i].config.part, i);
+	}
+	whole->ops->free(whole);
+}
+
+static void test_trouble(void **state __attribute__((unused)))
+{
+	struct source *whole = make();
+
+	played[0].source.trouble = (struct source_trouble){ .faults = 2, .last = "first" };
+	played[2].source.trouble = (struct source_trouble){ .faults = 3, .cpus_stopped = 1 };
+	for (u32 i = 0; i < PARTS; i++)
+		source_parts_note(whole, i);
+	/* What comes after is not seen before it is noted. */
+	played[1].source.trouble.faults = 100;
+	source_parts_add(whole);
+	assert_int_equal(whole->trouble.faults, 5);
+	assert_int_equal(whole->trouble.cpus_stopped, 1);
+	assert_string_equal(whole->trouble.last, "first");
+	source_parts_add(&played[0].source);
+	assert_int_equal(played[0].source.trouble.faults, 2);
+	whole->ops->free(whole);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_trouble),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
