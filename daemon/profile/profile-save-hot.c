@@ -116,7 +116,7 @@ static void line_load(struct profile *p, struct blob_reader *from,
 	from->bad |= !l.samples || !l.head.weight;
 	if (from->bad || !owned)
 		return;
-	entry = (struct hot_line *)heavy_add(&p->lines.table, l.head.key[0], l.head.key[1], 1);
+	entry = (struct hot_line *)heavy_add(&p->commons->lines.table, l.head.key[0], l.head.key[1], 1);
 	/* In a smaller table it has the weight of what it replaces, too. */
 	l.head.weight += entry->head.weight - 1;
 	*entry = l;
@@ -160,7 +160,7 @@ static void page_load(struct profile *p, struct blob_reader *from,
 	from->bad |= !g.samples || !g.head.weight || g.head.key[0] >> (64 - PAGE_SHIFT);
 	if (from->bad)
 		return;
-	entry = (struct hot_page *)heavy_add(&p->pages.table, g.head.key[0], 0, 1);
+	entry = (struct hot_page *)heavy_add(&p->commons->pages.table, g.head.key[0], 0, 1);
 	g.head.weight += entry->head.weight - 1;
 	*entry = g;
 }
@@ -179,16 +179,16 @@ void profile_hot_save(const struct profile *profile, struct blob_writer *to)
 {
 	struct heavy *e = NULL;
 
-	blob_put(to, profile->lines.knocks);
-	blob_put(to, profile->lines.table.evicted);
-	blob_put(to, used(&profile->lines.table));
-	while ((e = heavy_next(&profile->lines.table, e)))
+	blob_put(to, profile->commons->lines.knocks);
+	blob_put(to, profile->commons->lines.table.evicted);
+	blob_put(to, used(&profile->commons->lines.table));
+	while ((e = heavy_next(&profile->commons->lines.table, e)))
 		line_save((const struct hot_line *)e, to);
-	blob_put(to, profile->pages.table.evicted);
-	blob_put(to, used(&profile->pages.table));
-	while ((e = heavy_next(&profile->pages.table, e)))
+	blob_put(to, profile->commons->pages.table.evicted);
+	blob_put(to, used(&profile->commons->pages.table));
+	while ((e = heavy_next(&profile->commons->pages.table, e)))
 		page_save((const struct hot_page *)e, to);
-	blob_put_array(to, (const u64 *)profile->pages.traffic, TRAFFIC_WORDS);
+	blob_put_array(to, (const u64 *)profile->commons->pages.traffic, TRAFFIC_WORDS);
 }
 
 void profile_hot_load(struct profile *profile, struct blob_reader *from,
@@ -197,15 +197,15 @@ void profile_hot_load(struct profile *profile, struct blob_reader *from,
 	u32 knocks = (u32)blob_get_below(from, 1ULL << 32), count;
 	u64 evicted = blob_get(from);
 
-	profile->lines.knocks = knocks;
+	profile->commons->lines.knocks = knocks;
 	count = (u32)blob_get_below(from, 1U << 24);
 	while (count-- && !from->bad)
 		line_load(profile, from, translation);
-	profile->lines.table.evicted += evicted;
+	profile->commons->lines.table.evicted += evicted;
 	evicted = blob_get(from);
 	count = (u32)blob_get_below(from, 1U << 24);
 	while (count-- && !from->bad)
 		page_load(profile, from, translation);
-	profile->pages.table.evicted += evicted;
-	blob_get_array(from, (u64 *)profile->pages.traffic, TRAFFIC_WORDS);
+	profile->commons->pages.table.evicted += evicted;
+	blob_get_array(from, (u64 *)profile->commons->pages.traffic, TRAFFIC_WORDS);
 }

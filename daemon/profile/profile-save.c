@@ -403,7 +403,9 @@ void profile_save(struct profile *profile, struct blob_writer *to)
 	machine_save(profile, to);
 	rows_save(profile, to);
 	locations_save(profile, to);
+	pthread_mutex_lock(&profile->commons->lock);
 	profile_hot_save(profile, to);
+	pthread_mutex_unlock(&profile->commons->lock);
 	profile_windows_save(profile, to);
 }
 

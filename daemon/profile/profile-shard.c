@@ -17,6 +17,8 @@ static void header_merge(struct view_header *to, const struct view_header *from)
 	to->evicted += from->evicted;
 	to->blind_ns += from->blind_ns;
 	to->enabled_ns += from->enabled_ns;
+	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
+		to->blind_by[i] += from->blind_by[i];
 	if (from->backend)
 		to->backend = from->backend;
 	if (from->written == WINDOW_WRITTEN_UNKNOWN)

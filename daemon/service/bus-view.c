@@ -74,7 +74,7 @@ int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	if (r < 0)
 		return r;
 	bus_session_of(sd_bus_message_get_path(message), session);
-	r = worker_read(bus->worker, worker_hot, &request);
+	r = worker_call(bus->worker, worker_hot, &request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
 	r = bus_reply_memfd(message, "speprof-hot", request.text, strlen(request.text));
