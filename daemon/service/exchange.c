@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "away.h"
@@ -76,6 +77,13 @@ int exchange_let_go(struct worker_state *state, void *arg)
 	while ((session = worker_next(state, session))) {
 		const struct source *source = session->feed->source;
 
+		/* Each part is a session of its own, and none is kept: as a restart has it. */
+		if (source->parts && !strcmp(source->ops->name, "module")) {
+			snprintf(exchange->reason, sizeof(exchange->reason),
+				 "with more than one of Workers= only a restart exchanges it: "
+				 "stop speprofd, load the module, start speprofd");
+			return -EBUSY;
+		}
 		if (!source->away && source->ops->lasting) {
 			r = let_go(state, session->feed);
 			if (r < 0) {

@@ -89,6 +89,7 @@ static int away_drain(struct source *source, const struct source_sink *sink)
 			.start_ns = now,
 			.end_ns = now,
 			.blind_ns = away->owed_ns,
+			.blind_by[SOURCE_BLIND_RESTART] = away->owed_ns,
 			.backend = source->backend,
 		};
 
@@ -171,6 +172,7 @@ int source_away_new(struct source *was, u64 since_ns, struct source **ret_source
 	away->source.by = NULL;
 	away->source.away = true;
 	away->source.locked = 0;
+	away->source.parts = 0;
 	away->since_ns = since_ns;
 	snprintf(away->source.reason, sizeof(away->source.reason),
 		 "nothing is sampled: the module is being exchanged");

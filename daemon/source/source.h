@@ -32,7 +32,7 @@ enum source_blind {
 	SOURCE_BLIND_THROTTLE,
 	SOURCE_BLIND_HANDOVER,	/* another session had the SPU */
 	SOURCE_BLIND_FAULT,	/* the SPU, or its driver, stopped for one */
-	SOURCE_BLIND_RESTART,	/* no process had the source */
+	SOURCE_BLIND_RESTART,	/* no process had the source, or its module was being exchanged */
 	SOURCE_BLIND_HOTPLUG,	/* the CPU was gone for a moment and nobody told */
 	SOURCE_BLINDS,
 };
