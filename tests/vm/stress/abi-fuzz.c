@@ -47,7 +47,7 @@ enum kind {
 };
 
 /* What is counted: ioctls and the same by io_uring in the order of expectations[], and the rest. */
-#define COMMANDS 14
+#define COMMANDS 15
 
 enum act_kind {
 	IOCTL,
@@ -92,6 +92,7 @@ struct actor {
 	uint8_t *buffer;
 	struct iovec fixed;
 	struct speprof_sampling sampling;
+	struct speprof_tune tune;
 	struct speprof_cgroups change;
 	int32_t change_fds[CGROUPS];
 	struct speprof_snapshot snapshot;
@@ -167,6 +168,7 @@ static const struct expected expectations[COMMANDS] = {
 	{ SPEPROF_SESSION_SAMPLE, "SAMPLE", true, { EFAULT, EINVAL, E2BIG, ERANGE, EPERM } },
 	{ SPEPROF_SESSION_CGROUPS, "CGROUPS", true, { EFAULT, EINVAL, E2BIG, EPERM, ENOTDIR, ENODEV,
 						      EEXIST, ENOENT, ENOSPC, EBUSY, ENOMEM } },
+	{ SPEPROF_SESSION_TUNE, "TUNE", true, { EFAULT, EINVAL, E2BIG, ENOENT, ENODATA, ERANGE } },
 	{ SPEPROF_SESSION_START, "START", true, { EINVAL, ENODATA, EBUSY, ENOMEM } },
 	{ SPEPROF_SESSION_STOP, "STOP", true, { EINVAL } },
 	{ SPEPROF_RING_OPEN, "RING_OPEN", false, { EFAULT, EINVAL, E2BIG, ENOENT, EMFILE, ENFILE,
@@ -334,6 +336,23 @@ static void act_sample(struct actor *actor)
 {
 	draw_sampling(actor);
 	call(some_fd(actor, SESSION), SPEPROF_SESSION_SAMPLE, &actor->sampling);
+}
+
+static void draw_tune(struct actor *actor)
+{
+	actor->tune = (struct speprof_tune){
+		.size = (uint32_t)number(actor, sizeof(actor->tune)),
+		.cpu = (uint32_t)number(actor, below(actor, 3)),
+		.interval = once_in(actor, 2) ? 0 : number(actor, 50000 + below(actor, 500000)),
+		.throttle_interrupts = once_in(actor, 2) ? 0 : number(actor, below(actor, 10000)),
+		.throttle_bytes = once_in(actor, 2) ? 0 : number(actor, below(actor, 1000000)),
+	};
+}
+
+static void act_tune(struct actor *actor)
+{
+	draw_tune(actor);
+	call(some_fd(actor, SESSION), SPEPROF_SESSION_TUNE, &actor->tune);
 }
 
 static void draw_change(struct actor *actor)
@@ -558,7 +577,7 @@ static void act_reap(struct actor *actor)
 static void uring_command(struct actor *actor, struct io_uring_sqe *sqe)
 {
 	bool is_session = once_in(actor, 3);
-	uint32_t command = is_session ? SPEPROF_SESSION_SAMPLE + (uint32_t)below(actor, 5) :
+	uint32_t command = is_session ? SPEPROF_SESSION_SAMPLE + (uint32_t)below(actor, 6) :
 					SPEPROF_RING_ADVANCE + (uint32_t)below(actor, 7);
 	uint64_t payload[2] = { number(actor, 0), number(actor, 0) };
 
@@ -567,6 +586,9 @@ static void uring_command(struct actor *actor, struct io_uring_sqe *sqe)
 	} else if (command == SPEPROF_SESSION_SAMPLE) {
 		draw_sampling(actor);
 		payload[0] = number(actor, (uintptr_t)&actor->sampling);
+	} else if (command == SPEPROF_SESSION_TUNE) {
+		draw_tune(actor);
+		payload[0] = number(actor, (uintptr_t)&actor->tune);
 	} else if (command == SPEPROF_SESSION_CGROUPS) {
 		draw_change(actor);
 		payload[0] = number(actor, (uintptr_t)&actor->change);
@@ -664,7 +686,7 @@ static void (*const acts[])(struct actor *actor) = {
 	act_device, act_session, act_sample, act_run,  act_run,    act_ring,     act_ring,
 	act_stats,  act_stats,	 act_tails,  act_tails, act_read,  act_read,	 act_poll,
 	act_map,    act_wild,	 act_uring,  act_uring, act_uring, act_snapshot, act_snapshot,
-	act_cgroups, act_inject, act_limit,	 act_dup,    act_close, act_info,
+	act_cgroups, act_inject, act_limit,	 act_dup,    act_close, act_info,     act_tune,
 };
 
 static void *actor_run(void *arg)
