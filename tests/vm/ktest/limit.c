@@ -102,7 +102,8 @@ static void storm_is_bounded(void)
 	struct limited limited;
 	uint64_t from, periods;
 
-	kparameter("throttle_interrupts", 50);
+	/* So few that a slow guest comes to more. */
+	kparameter("throttle_interrupts", 20);
 	config.watermark = 4096;
 	config.max_latency_ms = 0;
 	config.event_slots = 4096;
@@ -111,7 +112,7 @@ static void storm_is_bounded(void)
 	throttled_for(&limited, SPEPROF_THROTTLE_INTERRUPTS, 1000);
 	stats = kring_stats(&limited.ring);
 	periods = (know_ns() - from) / 100000000 + 2;
-	check(stats.interrupts <= periods * 6, "%llu in %llu", (unsigned long long)stats.interrupts,
+	check(stats.interrupts <= periods * 3, "%llu in %llu", (unsigned long long)stats.interrupts,
 	      (unsigned long long)periods);
 	for (unsigned int i = 0; i < 200; i++) {
 		kinject(0, 0x24, 0x11);
@@ -119,7 +120,7 @@ static void storm_is_bounded(void)
 	}
 	stats = kring_stats(&limited.ring);
 	periods = (know_ns() - from) / 100000000 + 2;
-	check(stats.interrupts <= periods * 6);
+	check(stats.interrupts <= periods * 3);
 	check(stats.state != SPEPROF_RING_FAULTED);
 	limited_end(&limited);
 }
@@ -179,7 +180,8 @@ static void session_has_its_own_bound(void)
 	check(!ioctl(limited.session, SPEPROF_SESSION_TUNE, &tune));
 	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED, 5000));
 	before = kring_stats(&limited.ring);
-	for (unsigned int i = 0; i < 50; i++) {
+	for (unsigned int i = 0;
+	     i < 50 || (i < 500 && kring_stats(&limited.ring).records == before.records); i++) {
 		ksleep_ms(10);
 		kring_read(&limited.ring, &limited.tally);
 	}
