@@ -15,19 +15,13 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "task-record.h"
+#include "task-ring.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 #define VM_EXEC 0x4UL
 
 #define COMPONENTS 96 /* of a path, and mounts on its way */
-
-/* The ring of tasks.bpf.c: what was caused comes after its cause. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-} events SEC(".maps");
 
 /* One for each program: where the kernel is preemptible, one may interrupt the other. */
 struct {
@@ -38,11 +32,7 @@ struct {
 } scratch SEC(".maps");
 
 /* Set by the loader. */
-const volatile __u32 wakeup_bytes;
 const volatile __u64 page_bytes;
-
-/* Records that found the ring full. */
-__u64 dropped;
 
 /**
  * struct walk - from a file up to its task's root
@@ -123,16 +113,12 @@ static __always_inline struct map_record *record_begin(__u32 key, struct task_st
 
 static __always_inline void record_end(struct map_record *record, __u64 n)
 {
-	__u64 flags = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= wakeup_bytes ?
-			      BPF_RB_FORCE_WAKEUP :
-			      BPF_RB_NO_WAKEUP;
-
 	barrier_var(n);
 	if (n > sizeof(record->path))
 		return;
 	record->size = (__u32)n;
 	if (bpf_ringbuf_output(&events, record, __builtin_offsetof(struct map_record, path) + n,
-			       flags) < 0)
+			       wakeup_flags()) < 0)
 		__sync_fetch_and_add(&dropped, 1);
 }
 

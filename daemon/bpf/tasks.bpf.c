@@ -11,16 +11,10 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "task-record.h"
+#include "task-ring.h"
 
 /* GPL-only helpers are used; LGPL 2.1 grants the GPL's terms in its section 3. */
 char LICENSE[] SEC("license") = "GPL";
-
-/* Sized by the loader. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-} events SEC(".maps");
 
 /* A path is too long for the stack. Tracepoints do not nest: cgroups change in task context. */
 struct {
@@ -29,18 +23,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct task_path_record);
 } scratch SEC(".maps");
-
-/* How full the ring may be before the reader is woken; set by the loader. */
-const volatile __u32 wakeup_bytes;
-
-/* Records that found the ring full. */
-__u64 dropped;
-
-static __always_inline __u64 wakeup_flags(void)
-{
-	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= wakeup_bytes ? BPF_RB_FORCE_WAKEUP :
-									       BPF_RB_NO_WAKEUP;
-}
 
 static __always_inline __u64 task_cgroup(struct task_struct *task)
 {

@@ -473,7 +473,8 @@ static void test_crowd(void **state)
 	attribute_share_free(c.share);
 }
 
-int main(void)
+/* usage: test-shards [TEST] */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_equal, setup, teardown),
@@ -482,9 +483,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_crowd, setup, teardown),
 	};
 
-#ifdef __SANITIZE_THREAD__
-	/* The others are of one thread, and slow so. */
-	cmocka_set_test_filter("test_crowd");
-#endif
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
