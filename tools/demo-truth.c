@@ -26,7 +26,7 @@ int truth_process(pid_t pid, u64 *ret_ns)
 
 int truth_machine(u64 *ret_ns)
 {
-	unsigned long long idle, iowait, steal;
+	unsigned long long idle, iowait;
 	u64 now = nanoseconds(CLOCK_MONOTONIC), cpus = 0;
 	FILE *stat = fopen("/proc/stat", "re");
 	char line[512];
@@ -34,15 +34,14 @@ int truth_machine(u64 *ret_ns)
 
 	if (!stat)
 		return -errno;
-	/* user nice system idle iowait irq softirq steal, in ticks of USER_HZ */
+	/* user nice system idle iowait, in ticks of USER_HZ */
 	if (fgets(line, sizeof(line), stat))
-		fields = sscanf(line, "cpu %*u %*u %*u %llu %llu %*u %*u %llu", &idle, &iowait,
-				&steal);
-	while (fields == 3 && fgets(line, sizeof(line), stat) && !strncmp(line, "cpu", 3))
+		fields = sscanf(line, "cpu %*u %*u %*u %llu %llu", &idle, &iowait);
+	while (fields == 2 && fgets(line, sizeof(line), stat) && !strncmp(line, "cpu", 3))
 		cpus++;
 	fclose(stat);
-	if (fields != 3 || !cpus)
+	if (fields != 2 || !cpus)
 		return -EBADMSG;
-	*ret_ns = now * cpus - (idle + iowait + steal) * (1000000000 / (u64)sysconf(_SC_CLK_TCK));
+	*ret_ns = now * cpus - (idle + iowait) * (1000000000 / (u64)sysconf(_SC_CLK_TCK));
 	return 0;
 }

@@ -22,7 +22,9 @@ int truth_process(pid_t pid, u64 *ret_ns);
  *
  * From what they were not idle: that is measured, while the times of work in
  * /proc/stat are counted by ticks on many kernels. Offline CPUs must stay so
- * between two calls. Time stolen by a hypervisor is no work.
+ * between two calls. Time that a hypervisor took is in it: Linux counts what it
+ * took from an idle CPU both as idle and as stolen, so that without it programs
+ * could have run for longer than the machine.
  *
  * Return: 0, or a negative errno if /proc/stat cannot be read.
  */
