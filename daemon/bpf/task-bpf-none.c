@@ -29,6 +29,12 @@ bool task_bpf_tells_maps(const struct task_bpf *bpf)
 	return false;
 }
 
+const char *task_bpf_maps_reason(const struct task_bpf *bpf)
+{
+	(void)bpf;
+	return "";
+}
+
 int task_bpf_fd(const struct task_bpf *bpf)
 {
 	(void)bpf;

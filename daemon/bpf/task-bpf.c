@@ -42,6 +42,7 @@ struct pending {
  * @data: the ring, mapped twice in a row
  * @seen: up to where records are in @pending
  * @maps: executable memory; NULL where it is not told
+ * @maps_reason: why it is not
  * @dropped, @dropped_maps: records, as of the last look
  * @pending: the records between @first and @count are to be handed over, oldest first
  * @path: of the record that is handed over
@@ -61,6 +62,7 @@ struct task_bpf {
 	u32 count;
 	struct pending *pending;
 	char path[MAP_RECORD_PATH_MAX];
+	char maps_reason[TASK_BPF_REASON];
 };
 
 static int ring_map(struct task_bpf *b)
@@ -224,22 +226,35 @@ static bool map_told(struct task_bpf *b, const struct map_probe *probe)
  * Attached is not told: the function may be another's, or nobody passes the tracepoint any
  * more. So a page is mapped, and counts.
  */
-static bool maps_attach(struct task_bpf *b, bool functions)
+static int maps_attach(struct task_bpf *b, bool functions)
 {
 	struct map_probe probe;
-	bool told;
+	int r = map_bpf_new(task_bpf_fd(b), (u32)(b->size / 2), functions, &b->maps);
 
-	if (map_bpf_new(task_bpf_fd(b), (u32)(b->size / 2), functions, &b->maps) < 0)
-		return false;
-	if (map_probe(&probe) < 0) {
-		b->maps = map_bpf_free(b->maps);
-		return false;
+	if (r < 0)
+		return r;
+	r = map_probe(&probe);
+	if (!r) {
+		r = map_told(b, &probe) ? 0 : -ENODATA;
+		map_unprobe(&probe);
 	}
-	told = map_told(b, &probe);
-	map_unprobe(&probe);
-	if (!told)
+	if (r < 0)
 		b->maps = map_bpf_free(b->maps);
-	return told;
+	return r;
+}
+
+/* By functions where it can be, else by the tracepoint: of both it is said why not. */
+static void maps_attach_any(struct task_bpf *b)
+{
+	int functions = maps_attach(b, true), tracepoint;
+
+	if (!functions)
+		return;
+	tracepoint = maps_attach(b, false);
+	if (tracepoint < 0)
+		snprintf(b->maps_reason, sizeof(b->maps_reason),
+			 "by functions: %s; by a tracepoint: %s", strerror(-functions),
+			 strerror(-tracepoint));
 }
 
 int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
@@ -260,8 +275,7 @@ int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
 			bpf_reason(-r, "map", ret_reason);
 	}
 	if (!r) {
-		if (!maps_attach(b, true))
-			maps_attach(b, false);
+		maps_attach_any(b);
 		r = programs_attach(b->programs);
 		if (r < 0)
 			bpf_reason(-r, "attach", ret_reason);
@@ -277,6 +291,11 @@ int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
 bool task_bpf_tells_maps(const struct task_bpf *b)
 {
 	return b->maps;
+}
+
+const char *task_bpf_maps_reason(const struct task_bpf *b)
+{
+	return b->maps_reason;
 }
 
 /* Return: false if it is none. */

@@ -28,6 +28,9 @@ struct task_bpf *task_bpf_free(struct task_bpf *bpf);
 /** task_bpf_tells_maps() - whether executable mappings are among what is told */
 bool task_bpf_tells_maps(const struct task_bpf *bpf);
 
+/** task_bpf_maps_reason() - why they are not; "" if they are; valid as long as @bpf */
+const char *task_bpf_maps_reason(const struct task_bpf *bpf);
+
 /** task_bpf_fd() - signalled, once, when the ring is half full (EPOLLET); owned by @bpf */
 int task_bpf_fd(const struct task_bpf *bpf);
 

@@ -80,6 +80,8 @@ static void open_both(struct task_events *t, enum task_events_kind best,
 	if (best >= TASK_EVENTS_PERF && !(t->bpf && task_bpf_tells_maps(t->bpf)) &&
 	    task_perf_new(t->bpf != NULL, t->sizes.side_band, &t->perf, &reason) < 0)
 		reason_add(status, "no side band of perf", reason);
+	if (t->bpf && !t->perf && !task_bpf_tells_maps(t->bpf))
+		reason_add(status, "BPF does not tell of mappings", task_bpf_maps_reason(t->bpf));
 	status->kind = t->bpf ? TASK_EVENTS_BPF : t->perf ? TASK_EVENTS_PERF : TASK_EVENTS_PROC;
 }
 
