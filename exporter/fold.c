@@ -202,6 +202,21 @@ static bool is_other(const struct fold *fold, const struct metrics_container *c,
 	       !memcmp(set, &fold->other_set, sizeof(*set));
 }
 
+/* The one unit that all samples are weighed in, or METRICS_UNITS: as view_unit(). */
+static unsigned int unit_of(const struct metrics_tally *all)
+{
+	unsigned int unit = METRICS_UNITS;
+
+	for (unsigned int i = 0; i < METRICS_UNITS; i++) {
+		if (!all->weight[i])
+			continue;
+		if (unit != METRICS_UNITS)
+			return METRICS_UNITS;
+		unit = i;
+	}
+	return unit == UNIT_UNKNOWN ? METRICS_UNITS : unit;
+}
+
 /* Add what @metrics' containers grew by to the deltas of their groups. */
 static int collect(struct fold *fold, const struct metrics *metrics)
 {
@@ -224,7 +239,8 @@ static int collect(struct fold *fold, const struct metrics *metrics)
 			return -ENOMEM;
 		container_delta(fold, metrics, c, &delta);
 		add_words(group->delta, &delta, sizeof(delta));
-		group->weight += (double)delta.samples;
+		group->weight += (double)(fold->unit < METRICS_UNITS ? delta.weight[fold->unit] :
+								       delta.samples);
 		group->levels |= fold_bits(&c->tally);
 		group->kinds |= kind_bits(fold, &c->tally);
 		group->seen = true;
@@ -376,6 +392,7 @@ static void clean(char *text, size_t size)
 
 int fold_update(struct fold *fold, struct metrics *metrics, u32 series)
 {
+	unsigned int unit = unit_of(&metrics->machine.all);
 	struct metrics_tally delta;
 	double age = 0;
 	int r;
@@ -385,7 +402,9 @@ int fold_update(struct fold *fold, struct metrics *metrics, u32 series)
 		      compare_ids);
 	if (fold->any && fold->latest.machine.epoch == metrics->machine.epoch)
 		age = (double)grown(metrics->machine.age_ns, fold->latest.machine.age_ns);
-	tidy(fold, exp2(-age / HALF_LIFE_NS));
+	/* What was weighed in another unit cannot be compared with what comes. */
+	tidy(fold, unit == fold->unit ? exp2(-age / HALF_LIFE_NS) : 0);
+	fold->unit = unit;
 	r = collect(fold, metrics);
 	fold->other_levels |= fold_bits(&metrics->machine.all);
 	if (r >= 0)

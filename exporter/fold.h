@@ -14,7 +14,7 @@
 /**
  * struct fold_group - containers with the same labels
  * @hash: of @set
- * @weight: samples lately: halved every ten minutes
+ * @weight: operations lately, or samples: halved every ten minutes
  * @levels: which levels and units it has, by fold_bits()
  * @kinds: which latencies, as bits
  * @sum: what is exported; NULL if it has no series
@@ -37,6 +37,7 @@ struct fold_group {
  * @other_set: labels of @other
  * @latest: the last snapshot; its counters are the daemon's
  * @any: whether there was one
+ * @unit: of which groups' weights are, METRICS_UNITS: they are of samples
  * @machine: counters from &metrics_machine.records on, and @all: the exporter's
  * @other: of containers that have no series
  * @groups: @count of them; those with series have a @sum
@@ -48,6 +49,7 @@ struct fold {
 	struct label_set other_set;
 	struct metrics latest;
 	bool any;
+	unsigned int unit;
 	struct metrics_machine machine;
 	struct metrics_tally other;
 	u32 other_levels;

@@ -31,17 +31,15 @@ static int compare_key(const void *a, const void *b)
 	return compare_rows(((const struct key *)a)->row, ((const struct key *)b)->row);
 }
 
-static u64 weight(const struct view_row *row, enum view_sort sort)
-{
-	return sort == VIEW_SORT_LATENCY ? row->latency_sum :
-	       sort == VIEW_SORT_DRAM	 ? row->dram :
-	       sort == VIEW_SORT_REMOTE	 ? row->remote :
-					   row->samples;
-}
+struct order {
+	enum view_sort sort;
+	unsigned int unit;
+};
 
-static int compare_weight(const void *a, const void *b, void *sort)
+static int compare_weight(const void *a, const void *b, void *ctx)
 {
-	u64 x = weight(a, *(enum view_sort *)sort), y = weight(b, *(enum view_sort *)sort);
+	const struct order *order = ctx;
+	u64 x = view_key(a, order->sort, order->unit), y = view_key(b, order->sort, order->unit);
 
 	return x != y ? (x < y ? 1 : -1) : compare_rows(a, b);
 }
@@ -63,6 +61,8 @@ static void row_less(struct view_row *row, const struct view_row *before)
 	row->branches = less(row->branches, before->branches);
 	row->mispredicted = less(row->mispredicted, before->mispredicted);
 	row->latency_sum = less(row->latency_sum, before->latency_sum);
+	for (unsigned int i = 0; i < UNITS; i++)
+		row->weight[i] = less(row->weight[i], before->weight[i]);
 }
 
 static void header_less(struct view_header *header, const struct view_header *before)
@@ -75,6 +75,12 @@ static void header_less(struct view_header *header, const struct view_header *be
 	header->records -= before->records;
 	header->unattributed = less(header->unattributed, before->unattributed);
 	header->evicted = less(header->evicted, before->evicted);
+	for (unsigned int i = 0; i < UNITS; i++)
+		header->weight[i] = less(header->weight[i], before->weight[i]);
+	header->unweighed = less(header->unweighed, before->unweighed);
+	header->unattributed_weight =
+		less(header->unattributed_weight, before->unattributed_weight);
+	header->evicted_weight = less(header->evicted_weight, before->evicted_weight);
 	header->cost_ns = less(header->cost_ns, before->cost_ns);
 	/* What was lost and suspect stays in sight: it is never just one interval's. */
 }
@@ -97,6 +103,7 @@ int delta_view(const struct view *now, const struct view *before, bool cut, enum
 		     now->header.duration_ns < before->header.duration_ns;
 	struct view view = { .header = now->header };
 	struct key *sorted = keys_new(before);
+	struct order order = { .sort = sort };
 
 	view.rows = calloc(now->count + 1, sizeof(*view.rows));
 	if (!sorted || !view.rows) {
@@ -120,7 +127,8 @@ int delta_view(const struct view *now, const struct view *before, bool cut, enum
 		view.count += row->samples > 0;
 	}
 	free(sorted);
-	qsort_r(view.rows, view.count, sizeof(*view.rows), compare_weight, &sort);
+	order.unit = view_unit(&view.header);
+	qsort_r(view.rows, view.count, sizeof(*view.rows), compare_weight, &order);
 	*ret_view = view;
 	return 0;
 }

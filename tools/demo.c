@@ -178,6 +178,8 @@ static void draw(const struct demo *demo, struct view *view)
 		.sort = VIEW_SORT_SAMPLES,
 		.colour = term_colour(),
 	};
+	unsigned int unit = view_unit(&view->header);
+	u64 whole = view_whole(&view->header, unit);
 	size_t height;
 
 	for (unsigned int i = 0; i < PROGRAMS; i++) {
@@ -191,7 +193,7 @@ static void draw(const struct demo *demo, struct view *view)
 		};
 	}
 	/* What is below half a percent says nothing after so short a time. */
-	while (view->count && view->rows[view->count - 1].samples * 200 < view->header.records)
+	while (view->count && view_part(&view->rows[view->count - 1], unit) * 200 < whole)
 		view->count--;
 	term_size(&format.width, &height);
 	if (!format.width)

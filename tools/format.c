@@ -112,6 +112,21 @@ static void header_share(struct flow *flow, const char *what, u64 part, u64 whol
 	flow_item(flow, TERM_PLAIN, text);
 }
 
+/* Samples of nobody, and of places that gave way; where all weigh in one unit, by weight. */
+static void header_rest(struct flow *flow, const struct view_header *header)
+{
+	unsigned int unit = view_unit(header);
+	u64 whole = view_whole(header, unit);
+
+	header_share(flow, "unattributed",
+		     unit < UNITS ? header->unattributed_weight : header->unattributed, whole);
+	if (header->evicted)
+		header_share(flow, "evicted",
+			     unit < UNITS ? header->evicted_weight : header->evicted, whole);
+	if (unit == UNITS && (header->weight[UNIT_MICRO_OPS] || header->weight[UNIT_INSTRUCTIONS]))
+		flow_item(flow, TERM_WARN, "shares of samples: not all are weighed in one unit");
+}
+
 static void header_ledgers(struct flow *flow, const struct view_header *header)
 {
 	char text[96], figure[TEXT_FIGURE], memory[TEXT_FIGURE];
@@ -130,9 +145,7 @@ static void header_ledgers(struct flow *flow, const struct view_header *header)
 			 text_count(figure, header->filtered));
 		flow_item(flow, TERM_PLAIN, text);
 	}
-	header_share(flow, "unattributed", header->unattributed, header->records);
-	if (header->evicted)
-		header_share(flow, "evicted", header->evicted, header->records);
+	header_rest(flow, header);
 	if (header->cost_ns && header->duration_ns) {
 		snprintf(text, sizeof(text), "cost %s of a core, %s",
 			 text_percent(figure, header->cost_ns, header->duration_ns),
@@ -415,9 +428,11 @@ static void cell_source(const struct view_row *row, char *ret)
 static void cell_value(const struct layout *layout, const struct view_row *row, enum column column,
 		       char *ret)
 {
+	unsigned int unit = view_unit(&layout->view->header);
+
 	switch (column) {
 	case COLUMN_SHARE:
-		text_percent(ret, row->samples, layout->view->header.records);
+		text_percent(ret, view_part(row, unit), view_whole(&layout->view->header, unit));
 		break;
 	case COLUMN_TRUTH:
 		cell_truth(layout, row, ret);

@@ -44,6 +44,17 @@ static void add_text(json_object *to, const char *key, const char *text)
 	json_object_object_add(to, key, json_object_new_string(text));
 }
 
+/* By unit; a sum of all of them would mean nothing. */
+static json_object *weight_json(const u64 *weight)
+{
+	json_object *json = json_object_new_object();
+
+	for (unsigned int i = 0; i < UNITS; i++)
+		if (weight[i])
+			add(json, view_unit_name(i), weight[i]);
+	return json;
+}
+
 static json_object *totals_json(const struct view_header *h)
 {
 	json_object *json = json_object_new_object();
@@ -61,6 +72,10 @@ static json_object *totals_json(const struct view_header *h)
 	add(json, "unattributed", h->unattributed);
 	add(json, "names_pending", h->names_pending);
 	add(json, "evicted", h->evicted);
+	json_object_object_add(json, "weight", weight_json(h->weight));
+	add(json, "unweighed", h->unweighed);
+	add(json, "unattributed_weight", h->unattributed_weight);
+	add(json, "evicted_weight", h->evicted_weight);
 	return json;
 }
 
@@ -138,6 +153,7 @@ static json_object *header_json(const struct view_header *h)
 		}
 		json_object_object_add(json, "trouble", trouble_json(h));
 	}
+	add_text(json, "share_of", view_unit_name(view_unit(h)));
 	json_object_object_add(json, "totals", totals_json(h));
 	return json;
 }
@@ -160,22 +176,6 @@ static json_object *latency_json(u64 sum, u32 p50, u32 p99)
 	add(json, "sum", sum);
 	add(json, "p50", p50);
 	add(json, "p99", p99);
-	return json;
-}
-
-/* By unit; a sum of all of them would mean nothing. */
-static json_object *weight_json(const struct view_row *row)
-{
-	static const char *const units[UNITS] = {
-		[UNIT_UNKNOWN] = "operations",
-		[UNIT_MICRO_OPS] = "micro_ops",
-		[UNIT_INSTRUCTIONS] = "instructions",
-	};
-	json_object *json = json_object_new_object();
-
-	for (unsigned int i = 0; i < UNITS; i++)
-		if (row->weight[i])
-			add(json, units[i], row->weight[i]);
 	return json;
 }
 
@@ -241,7 +241,7 @@ static json_object *row_json(const struct view_row *row, enum view_group group)
 	json_object_object_add(
 		json, "translation",
 		latency_json(row->translation_sum, row->translation_p50, row->translation_p99));
-	json_object_object_add(json, "weight", weight_json(row));
+	json_object_object_add(json, "weight", weight_json(row->weight));
 	json_object_object_add(json, "events", events_json(row));
 	return json;
 }

@@ -148,6 +148,7 @@ struct profile_commons {
  * @epoch: grows when @who is to be asked for again
  * @changes: of the attributor, when it was asked the last time
  * @interval, @unit: of the window at hand: what its samples weigh
+ * @excess: of a sample's facts: @interval less that of @locations
  * @nobody, @elsewhere: where samples count that have no process, and whose process
  *	there was no memory for
  * @gone: of containers, samples of processes that are no longer there
@@ -198,6 +199,7 @@ struct profile {
 	u64 place_bytes; /* as in the configuration */
 	u32 interval;
 	u8 unit;
+	u64 excess;
 	u8 bucket[BUCKET_VALUES];
 };
 

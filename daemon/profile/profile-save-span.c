@@ -54,9 +54,9 @@ static void briefs_save(const struct window_brief *rows, u32 count, struct blob_
 {
 	blob_put(to, count);
 	for (u32 i = 0; i < count; i++) {
-		const u64 counts[] = { rows[i].latency_sum, rows[i].samples, rows[i].memory,
-				       rows[i].dram,	    rows[i].remote,  rows[i].branches,
-				       rows[i].mispredicted };
+		const u64 counts[] = { rows[i].latency_sum, rows[i].weight, rows[i].samples,
+				       rows[i].memory,	    rows[i].dram,   rows[i].remote,
+				       rows[i].branches,    rows[i].mispredicted };
 
 		profile_owner_save(rows[i].owner, to);
 		blob_put(to, rows[i].place);
@@ -69,22 +69,23 @@ static u32 briefs_load(struct blob_reader *from, const struct attribute_translat
 		       struct window_brief *rows)
 {
 	u32 count = (u32)blob_get_below(from, WINDOW_ROWS + 1), kept = 0;
-	u64 counts[7], owner;
+	u64 counts[8], owner;
 
 	while (count-- && !from->bad) {
 		bool owned = profile_owner_load(from, t, &owner);
 
 		rows[kept] = (struct window_brief){ .owner = owner, .place = blob_get(from) };
 		blob_get_array(from, counts, ARRAY_SIZE(counts));
-		for (unsigned int i = 1; i < ARRAY_SIZE(counts); i++)
+		for (unsigned int i = 2; i < ARRAY_SIZE(counts); i++)
 			from->bad |= counts[i] > UINT32_MAX;
 		rows[kept].latency_sum = counts[0];
-		rows[kept].samples = (u32)counts[1];
-		rows[kept].memory = (u32)counts[2];
-		rows[kept].dram = (u32)counts[3];
-		rows[kept].remote = (u32)counts[4];
-		rows[kept].branches = (u32)counts[5];
-		rows[kept].mispredicted = (u32)counts[6];
+		rows[kept].weight = counts[1];
+		rows[kept].samples = (u32)counts[2];
+		rows[kept].memory = (u32)counts[3];
+		rows[kept].dram = (u32)counts[4];
+		rows[kept].remote = (u32)counts[5];
+		rows[kept].branches = (u32)counts[6];
+		rows[kept].mispredicted = (u32)counts[7];
 		kept += owned;
 	}
 	return kept;

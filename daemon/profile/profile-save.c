@@ -14,7 +14,8 @@ static const size_t ledgers[] = {
 	offsetof(struct view_header, suspect),	offsetof(struct view_header, lost),
 	offsetof(struct view_header, dropped),	offsetof(struct view_header, written),
 	offsetof(struct view_header, filtered), offsetof(struct view_header, evicted),
-	offsetof(struct view_header, enabled_ns),
+	offsetof(struct view_header, enabled_ns), offsetof(struct view_header, unweighed),
+	offsetof(struct view_header, evicted_weight),
 };
 
 static u64 *ledger_of(struct view_header *header, size_t i)
@@ -273,6 +274,7 @@ static void location_save(const struct profile *p, const struct location *l, str
 	profile_owner_save(l->owner, to);
 	location_keep(p->locations, l, &kept);
 	blob_put(to, kept.weight);
+	blob_put(to, kept.excess);
 	blob_put(to, kept.first);
 	blob_put(to, kept.first_octaves);
 	blob_put_array(to, kept.bucket, ARRAY_SIZE(kept.bucket));
@@ -293,6 +295,7 @@ static void locations_save(struct profile *p, struct blob_writer *to)
 	u32 count = 0;
 
 	traits_save(p, to);
+	blob_put(to, p->locations->interval);
 	while ((l = location_table_next(p->locations, l)))
 		count++;
 	blob_put(to, count);
@@ -325,6 +328,7 @@ bool profile_owner_load(struct blob_reader *from, const struct attribute_transla
 static void kept_load(struct blob_reader *from, struct location_kept *ret)
 {
 	*ret = (struct location_kept){ .weight = (u32)blob_get_below(from, 1ULL << 32) };
+	ret->excess = blob_get(from);
 	ret->first = (u8)blob_get_below(from, HISTOGRAM_BUCKETS + 1);
 	ret->first_octaves = (u8)blob_get_below(from, 256);
 	blob_get_array(from, ret->bucket, ARRAY_SIZE(ret->bucket));
@@ -334,6 +338,12 @@ static void kept_load(struct blob_reader *from, struct location_kept *ret)
 		ret->latency_sum[i] = blob_get(from);
 		ret->max[i] = (u16)blob_get_below(from, 1ULL << 16);
 	}
+}
+
+static void evict(struct profile *p, u64 samples, u64 weight)
+{
+	p->header.evicted += samples;
+	p->header.evicted_weight += weight;
 }
 
 /* NULL where nobody has the place any more: then its samples are evicted. */
@@ -355,7 +365,7 @@ static void location_traits_load(struct profile *p, struct blob_reader *from, co
 		else if (entry)
 			location_restore_traits(p->locations, entry, (u16)traits, count);
 		else
-			p->header.evicted += count;
+			evict(p, count, count * p->locations->interval);
 	}
 }
 
@@ -376,6 +386,8 @@ static void location_load(struct profile *p, struct blob_reader *from, const u16
 				 &key);
 		entry = location_get(p->locations, &key, &p->header.evicted);
 		location_restore(p->locations, entry, &kept);
+	} else {
+		evict(p, 0, kept.excess);
 	}
 	location_traits_load(p, from, numbers, entry);
 }
@@ -390,6 +402,8 @@ static int locations_load(struct profile *p, struct blob_reader *from,
 	if (!numbers)
 		return -ENOMEM;
 	r = traits_load(p, from, numbers);
+	if (r >= 0)
+		p->locations->interval = (u32)blob_get_below(from, 1ULL << 32);
 	count = r < 0 ? 0 : (u32)blob_get_below(from, 1U << 24);
 	while (count-- && !from->bad)
 		location_load(p, from, numbers, translation);

@@ -66,6 +66,8 @@ void profile_who_flush(struct profile *p, struct who *who)
 		profile_context(p, kind, (u32)who->key, who->samples);
 	who->sum->samples += who->samples;
 	who->sum->weight[p->unit] += (u64)who->samples * p->interval;
+	if (!p->interval)
+		p->header.unweighed += who->samples;
 	counts_add(&who->sum->counts, who->ones);
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		struct histogram *h = &who->sum->latency[i];
@@ -92,6 +94,9 @@ static void all_who_flush(struct profile *p)
 
 void profile_weigh(struct profile *p, u32 interval, u8 unit)
 {
+	if (!p->locations->interval)
+		p->locations->interval = interval;
+	p->excess = (u64)interval - p->locations->interval;
 	if (p->interval == interval && p->unit == unit)
 		return;
 	all_who_flush(p);
@@ -429,6 +434,8 @@ void profile_gather(struct profile *p)
 	all_who_flush(p);
 	p->header.evicted += p->locations->untold;
 	p->locations->untold = 0;
+	p->header.evicted_weight += p->locations->evicted_weight;
+	p->locations->evicted_weight = 0;
 }
 
 void profile_settle(struct profile *p)
@@ -438,4 +445,9 @@ void profile_settle(struct profile *p)
 	containers_settle(p);
 	machine_settle(p);
 	p->header.unattributed = p->nobody.samples;
+	p->header.unattributed_weight = 0;
+	for (unsigned int i = 0; i < UNITS; i++) {
+		p->header.weight[i] = p->machine.weight[i];
+		p->header.unattributed_weight += p->nobody.weight[i];
+	}
 }

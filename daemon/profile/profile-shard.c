@@ -15,6 +15,8 @@ static void header_merge(struct view_header *to, const struct view_header *from)
 	to->dropped += from->dropped;
 	to->filtered += from->filtered;
 	to->evicted += from->evicted;
+	to->unweighed += from->unweighed;
+	to->evicted_weight += from->evicted_weight;
 	to->blind_ns += from->blind_ns;
 	to->enabled_ns += from->enabled_ns;
 	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
@@ -100,6 +102,8 @@ static void locations_merge(struct profile *to, const struct profile *from,
 	struct location *l = NULL;
 
 	traits_merge(to, from, numbers);
+	if (!to->locations->interval)
+		to->locations->interval = from->locations->interval;
 	while ((l = location_table_next(from->locations, l))) {
 		location_merge_one(to, from, l, numbers);
 		attribute_breathe(seat);

@@ -21,12 +21,13 @@ static u32 low(u64 count)
 }
 
 /* Counters since the start, modulo 2^32: sub-windows are differences. */
-static struct window_brief brief_get(const struct figures *f, u64 owner, u64 place)
+static struct window_brief brief_get(const struct figures *f, u64 weight, u64 owner, u64 place)
 {
 	return (struct window_brief){
 		.owner = owner,
 		.place = place,
 		.latency_sum = f->latency[PROFILE_TOTAL].sum,
+		.weight = weight,
 		.samples = low(f->samples),
 		.memory = low(figures_memory(f)),
 		.dram = low(figures_dram(f)),
@@ -34,6 +35,16 @@ static struct window_brief brief_get(const struct figures *f, u64 owner, u64 pla
 		.branches = low(f->counts.kind[SPE_KIND_BRANCH]),
 		.mispredicted = low(f->counts.mispredicted),
 	};
+}
+
+/* Of several units it means nothing, and nobody is shown it. */
+static u64 weight_of(const struct figures *f)
+{
+	u64 weight = 0;
+
+	for (unsigned int i = 0; i < UNITS; i++)
+		weight += f->weight[i];
+	return weight;
 }
 
 static void roll_processes(struct profile *p, struct window_slot *slot)
@@ -44,12 +55,13 @@ static void roll_processes(struct profile *p, struct window_slot *slot)
 	for (u32 i = 0; i < p->process_count; i++) {
 		if (!profile_process(p, i, &sum))
 			continue;
-		now = brief_get(&sum, location_owner(i, p->processes[i].generation), 0);
+		now = brief_get(&sum, weight_of(&sum),
+				location_owner(i, p->processes[i].generation), 0);
 		windows_process(&p->windows, slot, i, &now);
 	}
 	if (!p->nobody.samples)
 		return;
-	now = brief_get(&p->nobody, location_owner(ATTRIBUTE_NONE, 0), 0);
+	now = brief_get(&p->nobody, weight_of(&p->nobody), location_owner(ATTRIBUTE_NONE, 0), 0);
 	windows_process(&p->windows, slot, p->windows.processes - 1, &now);
 }
 
@@ -68,7 +80,7 @@ static void roll_places(struct profile *p, struct window_slot *slot)
 			continue;
 		f.latency[PROFILE_TOTAL].sum = location_latency(p->locations, l);
 		location_counts(p->locations, l, &f.counts);
-		now = brief_get(&f, l->owner, l->place);
+		now = brief_get(&f, location_weight(p->locations, l), l->owner, l->place);
 		windows_place(&p->windows, slot, index, &now);
 	}
 }
@@ -114,8 +126,11 @@ const struct window_slot *profile_span(struct profile *profile, enum view_span s
 	return windows_sum(&profile->windows, span);
 }
 
-static void row_brief(struct view_row *row, const struct window_brief *b)
+/* @unit: view_unit(), UNITS where weights are not shown */
+static void row_brief(struct view_row *row, const struct window_brief *b, unsigned int unit)
 {
+	if (unit < UNITS)
+		row->weight[unit] += b->weight;
 	row->samples += b->samples;
 	row->memory += b->memory;
 	row->dram += b->dram;
@@ -151,11 +166,13 @@ static void span_containers(struct profile *p, const struct window_slot *slot, s
 
 static void span_processes(struct profile *p, const struct window_slot *slot, struct view *view)
 {
+	unsigned int unit = view_unit(&view->header);
+
 	for (u32 i = 0; i < slot->processes; i++) {
 		if (!brief_is_current(p, &slot->process[i]))
 			continue;
 		row_process(p, &view->rows[view->count], (u32)(slot->process[i].owner >> 32));
-		row_brief(&view->rows[view->count++], &slot->process[i]);
+		row_brief(&view->rows[view->count++], &slot->process[i], unit);
 	}
 }
 
@@ -168,6 +185,8 @@ static bool is_function_of(const struct view_row *a, const struct view_row *b)
 static void span_functions(struct profile *p, struct symbols *symbols, bool live,
 			   const struct window_slot *slot, struct view *view)
 {
+	unsigned int unit = view_unit(&view->header);
+
 	for (u32 i = 0; i < slot->places; i++) {
 		const struct window_brief *b = &slot->place[i];
 		struct view_row *row = &view->rows[view->count];
@@ -179,7 +198,7 @@ static void span_functions(struct profile *p, struct symbols *symbols, bool live
 		row_place(p, symbols, live, row, b->place, b->owner);
 		while (k < view->count && !is_function_of(&view->rows[k], row))
 			k++;
-		row_brief(&view->rows[k], b);
+		row_brief(&view->rows[k], b, unit);
 		view->count += k == view->count;
 	}
 }
@@ -197,6 +216,7 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 	view.header = profile->header;
 	view.header.records = slot->machine.samples;
 	view.header.duration_ns = slot->ns;
+	memcpy(view.header.weight, slot->machine.weight, sizeof(view.header.weight));
 	view.rows = calloc(WINDOW_ROWS, sizeof(*view.rows));
 	if (!view.rows)
 		return -ENOMEM;

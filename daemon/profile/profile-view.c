@@ -108,24 +108,16 @@ void row_process(struct profile *p, struct view_row *row, u32 index)
 	row->pid = process->pid;
 }
 
-static u64 sort_key(const struct view_row *row, enum view_sort sort)
-{
-	switch (sort) {
-	case VIEW_SORT_LATENCY:
-		return row->latency_sum;
-	case VIEW_SORT_DRAM:
-		return row->dram;
-	case VIEW_SORT_REMOTE:
-		return row->remote;
-	default:
-		return row->samples;
-	}
-}
+struct order {
+	enum view_sort sort;
+	unsigned int unit;
+};
 
-static int compare_rows(const void *a, const void *b, void *sort)
+static int compare_rows(const void *a, const void *b, void *ctx)
 {
 	const struct view_row *x = a, *y = b;
-	u64 kx = sort_key(x, *(enum view_sort *)sort), ky = sort_key(y, *(enum view_sort *)sort);
+	const struct order *order = ctx;
+	u64 kx = view_key(x, order->sort, order->unit), ky = view_key(y, order->sort, order->unit);
 
 	if (kx != ky)
 		return kx < ky ? 1 : -1;
@@ -136,7 +128,9 @@ static int compare_rows(const void *a, const void *b, void *sort)
 
 void rows_sort(struct view *view, enum view_sort sort, u32 limit)
 {
-	qsort_r(view->rows, view->count, sizeof(*view->rows), compare_rows, &sort);
+	struct order order = { .sort = sort, .unit = view_unit(&view->header) };
+
+	qsort_r(view->rows, view->count, sizeof(*view->rows), compare_rows, &order);
 	if (limit && view->count > limit)
 		view->count = limit;
 }
@@ -247,7 +241,8 @@ static u64 location_key(const struct profile *p, const struct location *l, enum 
 		location_counts(p->locations, l, &f.counts);
 		return figures_origin(&f, SPE_ORIGIN_REMOTE);
 	default:
-		return location_samples(p->locations, l);
+		return view_unit(&p->header) < UNITS ? location_weight(p->locations, l) :
+						       location_samples(p->locations, l);
 	}
 }
 
@@ -291,11 +286,19 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
 	return n;
 }
 
-/* Intervals change seldom, so that a place's samples weigh what its process's do. */
-static void function_weight(const struct profile *p, u32 index, struct figures *sum)
+/*
+ * Places have no weight for each unit: where there are several, a place's samples are taken to
+ * weigh what its process's do.
+ */
+static void function_weight(const struct profile *p, u32 index, u64 weight, struct figures *sum)
 {
+	unsigned int unit = view_unit(&p->header);
 	struct figures whole = p->nobody;
 
+	if (unit < UNITS) {
+		sum->weight[unit] = weight;
+		return;
+	}
 	if (index != ATTRIBUTE_NONE && !profile_process(p, index, &whole))
 		return;
 	for (unsigned int i = 0; i < UNITS && whole.samples; i++)
@@ -307,10 +310,13 @@ static void fill_function(struct profile *p, const struct naming *naming, const 
 			  struct view_row *row)
 {
 	struct figures sum = { 0 };
+	u64 weight = 0;
 
-	for (size_t i = 0; i < f->count; i++)
+	for (size_t i = 0; i < f->count; i++) {
 		location_figures(p->locations, f->first[i].location, &sum);
-	function_weight(p, location_process(f->first->location), &sum);
+		weight += location_weight(p->locations, f->first[i].location);
+	}
+	function_weight(p, location_process(f->first->location), weight, &sum);
 	row_function(p, naming, f->heaviest, row);
 	row_figures(row, &sum);
 }
@@ -357,8 +363,10 @@ static int view_functions(struct profile *p, const struct naming *naming, enum v
 	int r;
 
 	while ((l = location_table_next(p->locations, l))) {
-		if (is_stale(p, l))
+		if (is_stale(p, l)) {
 			view->header.evicted += location_samples(p->locations, l);
+			view->header.evicted_weight += location_weight(p->locations, l);
+		}
 		count++;
 	}
 	named = calloc(count ? count : 1, sizeof(*named));

@@ -340,6 +340,7 @@ brief_add(struct profile *p, const struct origin *origin, const struct brief *b,
 	struct way_sample *w = &p->way.sample[n % WAY];
 
 	w->facts.traits = t->id;
+	w->facts.excess = p->excess;
 	w->facts.latency = (latency_lanes){ b->latency[0], b->latency[1], b->latency[2] };
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		w->facts.bucket[i] = bucket_of(p, b->latency[i]) | t->absent[i];

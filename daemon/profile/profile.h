@@ -111,8 +111,9 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live,
  * profile_span_view() - profile_view() of what was counted in the last time
  * @now_ns: on the windows' clock, so that without samples time passes too; 0 if unknown
  *
- * Of @header, records and duration_ns are of that time, ledgers since the start. Rows are
- * the 256 heaviest, of processes and functions without percentiles, levels and weights.
+ * Of @header, records, weight and duration_ns are of that time, ledgers since the start. Rows
+ * are the 256 heaviest, of processes and functions without percentiles and levels, and with the
+ * weight of view_unit() alone.
  *
  * Return: 0; -EOPNOTSUPP if @profile keeps no windows; -EINVAL, -ENOMEM.
  */

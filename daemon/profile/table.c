@@ -2,11 +2,11 @@
 #include "table.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "table-internal.h"
 #include "zero-pages.h"
 
 /* For places with many traits there are as many chains as places, and these. */
@@ -25,11 +25,6 @@ static bool pool_init(struct location_pool *pool, size_t size, u32 room)
 	*pool = (struct location_pool){ .size = size, .room = room };
 	pool->at = zero_pages(pool_size(pool));
 	return pool->at;
-}
-
-static void *pool_at(const struct location_pool *pool, u32 number)
-{
-	return pool->at + number * pool->size;
 }
 
 /* The number of an entry of zeros. */
@@ -80,6 +75,11 @@ static size_t lines_size(const struct location_table *t)
 	return (size_t)t->sets * sizeof(*t->entries);
 }
 
+static size_t excess_size(const struct location_table *t)
+{
+	return (size_t)t->sets * LOCATION_WAYS * sizeof(*t->excess);
+}
+
 /* The octave of a bucket of four an octave: 0, 1, 2, (2, 4], (4, 8] ... */
 static unsigned int octave_of(unsigned int bucket)
 {
@@ -114,10 +114,11 @@ int location_table_new(u32 capacity, struct traits_catalog *traits,
 		t->seed = (u64)(uintptr_t)t;
 	t->tags = calloc(t->sets, sizeof(*t->tags));
 	t->entries = lines_new(lines_size(t));
+	t->excess = zero_pages(excess_size(t));
 	if (!pool_init(&t->more, sizeof(struct location_more), room) ||
 	    !pool_init(&t->wide, sizeof(struct location_wide), room) ||
-	    !pool_init(&t->chains, sizeof(struct location_chain), room + CHAINS_LEAST) || !t->tags ||
-	    !t->entries) {
+	    !pool_init(&t->chains, sizeof(struct location_chain), room + CHAINS_LEAST) ||
+	    !t->tags || !t->entries || !t->excess) {
 		location_table_free(t);
 		return -ENOMEM;
 	}
@@ -135,19 +136,13 @@ struct location_table *location_table_free(struct location_table *table)
 		zero_pages_free(table->more.at, pool_size(&table->more));
 		zero_pages_free(table->wide.at, pool_size(&table->wide));
 		zero_pages_free(table->chains.at, pool_size(&table->chains));
+		zero_pages_free(table->excess, excess_size(table));
 		free(table);
 	}
 	return NULL;
 }
 
-/* NULL of an entry that has carried nothing. */
-static struct location_more *more_of(const struct location_table *table,
-				     const struct location *entry)
-{
-	return entry->more ? pool_at(&table->more, entry->more) : NULL;
-}
-
-static struct location_more *more_get(struct location_table *table, struct location *entry)
+struct location_more *location_more_get(struct location_table *table, struct location *entry)
 {
 	if (!entry->more)
 		entry->more = pool_get(&table->more);
@@ -166,35 +161,7 @@ static void more_put(struct location_table *table, struct location *entry)
 	entry->more = 0;
 }
 
-static const struct location_wide *wide_of(const struct location_table *table,
-					   const struct location_more *more)
-{
-	return more->wide ? pool_at(&table->wide, more->wide) : NULL;
-}
-
-/* Samples of @bucket that were counted: not those of the first one. */
-static u64 entry_bucket(const struct location_table *table, const struct location *entry,
-			unsigned int bucket)
-{
-	const struct location_more *more = more_of(table, entry);
-	const struct location_wide *wide = more ? wide_of(table, more) : NULL;
-
-	return (entry->bucket[bucket / 16] >> bucket % 16 * 4 & 0xf) +
-	       (more ? more->bucket[bucket] : 0) + (wide ? 256ULL * wide->bucket[bucket] : 0);
-}
-
-static u64 entry_octave(const struct location_table *table, const struct location *entry,
-			unsigned int latency, unsigned int octave)
-{
-	const struct location_more *more = more_of(table, entry);
-	const struct location_wide *wide = more ? wide_of(table, more) : NULL;
-
-	return (entry->detail.octave[latency] >> 4 * octave & 0xf) +
-	       (more ? more->octave[latency][octave] : 0) +
-	       (wide ? 256ULL * wide->octave[latency][octave] : 0);
-}
-
-static struct location_wide *wide_get(struct location_table *table, struct location_more *more)
+struct location_wide *location_wide_get(struct location_table *table, struct location_more *more)
 {
 	if (!more->wide)
 		more->wide = pool_get(&table->wide);
@@ -229,19 +196,19 @@ static void carry_over(u32 over, u32 *wide)
 
 static void carry_histograms(struct location_table *table, struct location *entry)
 {
-	struct location_more *more = more_get(table, entry);
+	struct location_more *more = location_more_get(table, entry);
 	u32 over;
 
 	for (unsigned int i = 0; i < LOCATION_WORDS; i++) {
 		over = carry_word(entry->bucket[i], &more->bucket[16 * i]);
 		if (over)
-			carry_over(over, &wide_get(table, more)->bucket[16 * i]);
+			carry_over(over, &location_wide_get(table, more)->bucket[16 * i]);
 		entry->bucket[i] = 0;
 	}
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++) {
 		over = carry_word(entry->detail.octave[i], more->octave[i]);
 		if (over)
-			carry_over(over, wide_get(table, more)->octave[i]);
+			carry_over(over, location_wide_get(table, more)->octave[i]);
 		entry->detail.octave[i] = 0;
 	}
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
@@ -306,6 +273,13 @@ static void chain_put(struct location_table *table, u32 number)
 	}
 }
 
+/* Their excess stays with the entry that they were for. */
+static void leave_untold(struct location_table *table, u64 count)
+{
+	table->untold += count;
+	table->evicted_weight += count * table->interval;
+}
+
 static void lane_spill(struct location_table *table, struct location *entry, unsigned int lane)
 {
 	struct location_detail *detail = &entry->detail;
@@ -318,7 +292,7 @@ static void lane_spill(struct location_table *table, struct location *entry, uns
 		if (traits != TRAITS_OTHERS)
 			traits = traits_coarse(table->traits, &table->traits->at[traits]);
 		if (!chain_add(table, entry, traits, detail->count[lane], LOCATION_CHAINS))
-			table->untold += detail->count[lane];
+			leave_untold(table, detail->count[lane]);
 	}
 	detail->count[lane] = 0;
 }
@@ -349,7 +323,7 @@ void location_restore_traits(struct location_table *table, struct location *entr
 		u32 some = count < UINT32_MAX ? (u32)count : UINT32_MAX;
 
 		if (!chain_add(table, entry, traits, some, LOCATION_CHAINS)) {
-			table->untold += count;
+			leave_untold(table, count);
 			return;
 		}
 		count -= some;
@@ -397,14 +371,8 @@ void location_new_traits(struct location_table *table, struct location *entry,
 	detail->count[lane] = 1;
 }
 
-/* What the traits of samples tell: figures' counts, and how many there are, with each latency. */
-struct told {
-	u64 sums[FIGURE_COUNTS];
-	u64 samples;
-	u64 latency[PROFILE_LATENCIES];
-};
-
-static void traits_add(const struct traits_catalog *catalog, u16 id, u64 count, struct told *told)
+static void traits_add(const struct traits_catalog *catalog, u16 id, u64 count,
+		       struct location_told *told)
 {
 	const struct traits *t = traits_of(catalog, id);
 	u8 ones[FIGURE_COUNTS];
@@ -419,8 +387,8 @@ static void traits_add(const struct traits_catalog *catalog, u16 id, u64 count, 
 		told->latency[i] += t->absent[i] ? 0 : count;
 }
 
-static void all_traits_add(const struct location_table *table, const struct location *entry,
-			   struct told *told)
+void location_told(const struct location_table *table, const struct location *entry,
+		   struct location_told *told)
 {
 	const struct location_detail *detail = &entry->detail;
 	const struct location_chain *chain = chain_at(table, entry->chain);
@@ -436,9 +404,9 @@ static void all_traits_add(const struct location_table *table, const struct loca
 void location_counts(const struct location_table *table, const struct location *entry,
 		     struct figure_counts *ret_counts)
 {
-	struct told told = { 0 };
+	struct location_told told = { 0 };
 
-	all_traits_add(table, entry, &told);
+	location_told(table, entry, &told);
 	memcpy(ret_counts, told.sums, sizeof(*ret_counts));
 }
 
@@ -486,223 +454,16 @@ static void total_add(const struct location_table *table, const struct location 
 void location_figures(const struct location_table *table, const struct location *entry,
 		      struct figures *to)
 {
-	struct told told = { 0 };
+	struct location_told told = { 0 };
 
 	memcpy(told.sums, &to->counts, sizeof(told.sums));
-	all_traits_add(table, entry, &told);
+	location_told(table, entry, &told);
 	memcpy(&to->counts, told.sums, sizeof(told.sums));
 	to->samples += told.samples;
 	total_add(table, entry, told.samples, &to->latency[PROFILE_TOTAL]);
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
 		octaves_add(table, entry, i, told.latency[i + 1], &to->latency[i + 1]);
 	figures_finish(to);
-}
-
-void location_keep(const struct location_table *table, const struct location *entry,
-		   struct location_kept *ret_kept)
-{
-	const struct location_more *more = more_of(table, entry);
-	struct location_kept kept = {
-		.max = { entry->max, entry->detail.max[0], entry->detail.max[1] },
-		.first = entry->first,
-		.first_octaves = entry->first_octaves,
-		.weight = entry->weight,
-	};
-
-	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
-		kept.bucket[i] = entry_bucket(table, entry, i);
-	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
-			kept.octave[i][k] = entry_octave(table, entry, i, k);
-	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		kept.latency_sum[i] = entry->detail.sum[i] + (more ? more->latency_sum[i] : 0);
-	*ret_kept = kept;
-}
-
-/* Counters that are added to one by one: @word has what is in little, @low what was carried over. */
-struct counters {
-	struct location_table *table;
-	struct location *entry;
-	u64 *word;
-	size_t low;
-	size_t wide;
-};
-
-/* In little where there is room, so that few need more than that. */
-static void counter_add(const struct counters *c, unsigned int i, u64 count)
-{
-	u64 little = c->word[i / 16] >> i % 16 * 4 & 0xf, sum;
-	struct location_more *more;
-	u32 *high;
-	u8 *low;
-
-	if (!count)
-		return;
-	if (little + count < 8) {
-		c->word[i / 16] += count << i % 16 * 4;
-		return;
-	}
-	more = more_get(c->table, c->entry);
-	low = (u8 *)more + c->low + i;
-	sum = *low + count;
-	*low = (u8)sum;
-	if (!(sum >> 8))
-		return;
-	high = (u32 *)((u8 *)wide_get(c->table, more) + c->wide) + i;
-	*high = (sum >> 8) + *high < UINT32_MAX ? (u32)(sum >> 8) + *high : UINT32_MAX;
-}
-
-/* How many samples of @from have which latency: all that its counters do not tell. */
-static struct told told_of(const struct location_table *table, const struct location *entry)
-{
-	struct told told = { 0 };
-
-	all_traits_add(table, entry, &told);
-	return told;
-}
-
-static void merge_total(const struct counters *c, const struct location_table *table,
-			const struct location *from, u64 samples)
-{
-	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++) {
-		u64 count = entry_bucket(table, from, i);
-
-		samples -= count < samples ? count : samples;
-		if (i != c->entry->first)
-			counter_add(c, i, count);
-	}
-	if (from->first != c->entry->first)
-		counter_add(c, from->first, samples);
-}
-
-static void merge_octaves(const struct counters *c, unsigned int latency,
-			  const struct location_table *table, const struct location *from, u64 with)
-{
-	unsigned int first = c->entry->first_octaves >> 4 * latency & 0xf;
-	unsigned int others = from->first_octaves >> 4 * latency & 0xf;
-
-	for (unsigned int i = 0; i < LOCATION_OCTAVES; i++) {
-		u64 count = entry_octave(table, from, latency, i);
-
-		with -= count < with ? count : with;
-		if (i != first)
-			counter_add(c, i, count);
-	}
-	if (others != first)
-		counter_add(c, others, with);
-}
-
-static void merge_sums(struct location_table *table, struct location *entry,
-		       const struct location_table *from_table, const struct location *from)
-{
-	const struct location_more *theirs = more_of(from_table, from);
-
-	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
-		u64 sum = from->detail.sum[i] + (theirs ? theirs->latency_sum[i] : 0);
-
-		if (sum + entry->detail.sum[i] < 1U << 31)
-			entry->detail.sum[i] += (u32)sum;
-		else
-			more_get(table, entry)->latency_sum[i] += sum;
-	}
-	if (from->max > entry->max)
-		entry->max = from->max;
-	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		if (from->detail.max[i] > entry->detail.max[i])
-			entry->detail.max[i] = from->detail.max[i];
-}
-
-void location_merge(struct location_table *table, struct location *entry,
-		    const struct location_table *from_table, const struct location *from)
-{
-	const struct told told = told_of(from_table, from);
-	struct counters c = {
-		.table = table,
-		.entry = entry,
-		.word = entry->bucket,
-		.low = offsetof(struct location_more, bucket),
-		.wide = offsetof(struct location_wide, bucket),
-	};
-
-	if (!entry->detail.traits[0] && !entry->chain) {
-		entry->first = from->first;
-		entry->first_octaves = from->first_octaves;
-	}
-	merge_total(&c, from_table, from, told.samples);
-	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++) {
-		c.word = &entry->detail.octave[i];
-		c.low = offsetof(struct location_more, octave) + i * LOCATION_OCTAVES;
-		c.wide = offsetof(struct location_wide, octave) +
-			 i * LOCATION_OCTAVES * sizeof(u32);
-		merge_octaves(&c, i, from_table, from, told.latency[i + 1]);
-	}
-	merge_sums(table, entry, from_table, from);
-}
-
-/* @wide: where in a struct location_wide the rest belongs */
-static void restore_counts(struct location_table *table, struct location_more *more,
-			   const u64 *counts, unsigned int n, u8 *low, size_t wide)
-{
-	u32 *high;
-
-	for (unsigned int i = 0; i < n; i++) {
-		low[i] = (u8)counts[i];
-		if (!(counts[i] >> 8))
-			continue;
-		high = (u32 *)((u8 *)wide_get(table, more) + wide) + i;
-		*high = counts[i] >> 8 < UINT32_MAX ? (u32)(counts[i] >> 8) : UINT32_MAX;
-	}
-}
-
-/* Whether all of it fits what a place has itself, as most do: then nothing is carried over. */
-static bool is_little(const struct location_kept *kept)
-{
-	u64 counts = 0, sums = 0;
-
-	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
-		counts |= kept->bucket[i];
-	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
-			counts |= kept->octave[i][k];
-	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		sums |= kept->latency_sum[i];
-	return counts < 8 && !(sums >> 31);
-}
-
-static void restore_little(struct location *entry, const struct location_kept *kept)
-{
-	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
-		entry->bucket[i / 16] |= kept->bucket[i] << i % 16 * 4;
-	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
-			entry->detail.octave[i] |= kept->octave[i][k] << 4 * k;
-	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		entry->detail.sum[i] = (u32)kept->latency_sum[i];
-}
-
-void location_restore(struct location_table *table, struct location *entry,
-		      const struct location_kept *kept)
-{
-	struct location_more *more;
-
-	entry->weight = kept->weight;
-	entry->max = kept->max[PROFILE_TOTAL];
-	entry->first = kept->first & HISTOGRAM_NONE;
-	entry->first_octaves = kept->first_octaves;
-	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		entry->detail.max[i] = kept->max[i + 1];
-	if (is_little(kept)) {
-		restore_little(entry, kept);
-		return;
-	}
-	more = more_get(table, entry);
-	restore_counts(table, more, kept->bucket, HISTOGRAM_BUCKETS + 1, more->bucket,
-		       offsetof(struct location_wide, bucket));
-	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		restore_counts(table, more, kept->octave[i], LOCATION_OCTAVES, more->octave[i],
-			       offsetof(struct location_wide, octave) +
-				       i * sizeof(((struct location_wide *)0)->octave[0]));
-	memcpy(more->latency_sum, kept->latency_sum, sizeof(more->latency_sum));
 }
 
 static u32 lane_samples(const struct location_detail *detail)
@@ -763,6 +524,24 @@ u64 location_latency(const struct location_table *table, const struct location *
 	return entry->detail.sum[PROFILE_TOTAL] + (more ? more->latency_sum[PROFILE_TOTAL] : 0);
 }
 
+u64 location_weight(const struct location_table *table, const struct location *entry)
+{
+	return location_samples(table, entry) * table->interval + excess_of(table, entry);
+}
+
+/* What @entry has counted is in no entry any more; returns how many samples that were. */
+static u64 leave(struct location_table *table, struct location *entry)
+{
+	u64 samples = location_samples(table, entry);
+
+	table->evicted_weight += samples * table->interval + excess_of(table, entry);
+	if (table->uneven)
+		*location_excess(table, entry) = 0;
+	more_put(table, entry);
+	chain_put(table, entry->chain);
+	return samples;
+}
+
 struct location *location_insert(struct location_table *table, const struct location_key *key,
 				 u64 *evicted)
 {
@@ -772,10 +551,8 @@ struct location *location_insert(struct location_table *table, const struct loca
 
 	if (entry->used) {
 		weight = location_rank(entry);
-		*evicted += location_samples(table, entry);
+		*evicted += leave(table, entry);
 	}
-	more_put(table, entry);
-	chain_put(table, entry->chain);
 	*entry = (struct location){
 		.place = key->place,
 		.owner = key->owner,
@@ -818,11 +595,9 @@ static bool gives(const struct location_table *table, const struct location *ent
 /* As if it had just come, in the place of what it was. */
 static u64 start_over(struct location_table *table, struct location *entry)
 {
-	u64 samples = location_samples(table, entry);
 	u32 weight = location_rank(entry);
+	u64 samples = leave(table, entry);
 
-	more_put(table, entry);
-	chain_put(table, entry->chain);
 	*entry = (struct location){
 		.place = entry->place,
 		.owner = entry->owner,
@@ -868,4 +643,9 @@ void location_table_clear(struct location_table *table)
 	pool_clear(&table->wide);
 	pool_clear(&table->chains);
 	table->untold = 0;
+	if (table->uneven)
+		zero_pages_clear(table->excess, excess_size(table));
+	table->uneven = false;
+	table->interval = 0;
+	table->evicted_weight = 0;
 }

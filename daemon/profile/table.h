@@ -17,11 +17,13 @@ typedef u32 latency_lanes __attribute__((vector_size(16)));
  * @latency: cycles, 0 where there is no such counter
  * @traits: id of what it is
  * @bucket: of latencies, HISTOGRAM_NONE where there is no such counter
+ * @excess: its interval less the table's, modulo 2^64
  */
 struct sample_facts {
 	latency_lanes latency;
 	u16 traits;
 	u8 bucket[PROFILE_LATENCIES];
+	u64 excess;
 };
 
 /*
@@ -166,6 +168,10 @@ struct location_pool {
  * @traits: of what locations count
  * @chains: of struct location_chain
  * @untold: samples that are in none of its entries, as there was no room for what they were
+ * @interval: what a sample stands for that has no excess; 0 before the first
+ * @excess: by entry, the sum of its samples': mostly all have one interval, and none is touched
+ * @uneven: there was one
+ * @evicted_weight: what samples that are in no entry any more stood for
  */
 struct location_table {
 	struct traits_catalog *traits;
@@ -178,6 +184,10 @@ struct location_table {
 	struct location_pool wide;
 	struct location_pool chains;
 	u64 untold;
+	u32 interval;
+	bool uneven;
+	u64 *excess;
+	u64 evicted_weight;
 };
 
 /** struct location_key - which entry, and where it is looked for */
@@ -310,6 +320,11 @@ static inline u64 location_lanes_any(location_lanes lanes, u16 bits)
 	return (h[0] | h[1]) & bits * 0x0001000100010001ULL;
 }
 
+static inline u64 *location_excess(const struct location_table *table, const struct location *entry)
+{
+	return &table->excess[entry - table->entries[0]];
+}
+
 /** location_carry() - make room in all counters of @entry */
 void location_carry(struct location_table *table, struct location *entry);
 
@@ -351,15 +366,22 @@ static inline void location_add(struct location_table *table, struct location *e
 			detail->max[i] = (u16)facts->latency[i + 1];
 	if (full)
 		location_carry(table, entry);
+	if (facts->excess) {
+		table->uneven = true;
+		*location_excess(table, entry) += facts->excess;
+	}
 }
 
-/** location_figures() - add all that @entry has counted; its @weight is not known */
+/** location_figures() - add all that @entry has counted, but for weights, which have no unit here */
 void location_figures(const struct location_table *table, const struct location *entry,
 		      struct figures *to);
 
 /** location_samples(), location_latency() - a figure of it alone; latency is the total's sum */
 u64 location_samples(const struct location_table *table, const struct location *entry);
 u64 location_latency(const struct location_table *table, const struct location *entry);
+
+/** location_weight() - the sum of its samples' intervals */
+u64 location_weight(const struct location_table *table, const struct location *entry);
 
 /** location_counts() - of its figures the counts alone */
 void location_counts(const struct location_table *table, const struct location *entry,
@@ -376,6 +398,7 @@ struct location_kept {
 	u8 first;
 	u8 first_octaves;
 	u32 weight;
+	u64 excess;
 };
 
 void location_keep(const struct location_table *table, const struct location *entry,

@@ -122,6 +122,7 @@ static void figures_sum(struct window_figures *to, const struct window_figures *
 static void brief_sum(struct window_brief *to, const struct window_brief *from)
 {
 	to->latency_sum += from->latency_sum;
+	to->weight += from->weight;
 	add32(&to->samples, from->samples);
 	add32(&to->memory, from->memory);
 	add32(&to->dram, from->dram);
@@ -130,29 +131,56 @@ static void brief_sum(struct window_brief *to, const struct window_brief *from)
 	add32(&to->mispredicted, from->mispredicted);
 }
 
-/* Room for a row with @samples: a free one, or the lightest where it is lighter; or NULL. */
-static struct window_brief *brief_room(struct window_brief *rows, u32 *count, u32 samples)
+/* Whether a row is less than another: by weight, and samples where none has any. */
+static bool is_lighter(u64 weight, u32 samples, u64 than_weight, u32 than_samples)
 {
-	struct window_brief *lightest = &rows[0];
+	return weight != than_weight ? weight < than_weight : samples < than_samples;
+}
+
+/* Room for @row: a free one, or the lightest where it is lighter; or NULL. */
+static struct window_brief *brief_room(struct window_brief *rows, u32 *count,
+				       const struct window_brief *row)
+{
+	struct window_brief *least = &rows[0];
 
 	if (*count < WINDOW_ROWS)
 		return &rows[(*count)++];
 	for (u32 i = 1; i < WINDOW_ROWS; i++)
-		if (rows[i].samples < lightest->samples)
-			lightest = &rows[i];
-	return lightest->samples < samples ? lightest : NULL;
+		if (is_lighter(rows[i].weight, rows[i].samples, least->weight, least->samples))
+			least = &rows[i];
+	return is_lighter(least->weight, least->samples, row->weight, row->samples) ? least : NULL;
 }
 
-static struct window_container *container_room(struct window_slot *slot, u32 samples)
+static u64 figures_weight(const struct window_figures *f)
 {
-	struct window_container *lightest = &slot->container[0];
+	u64 weight = 0;
+
+	for (unsigned int i = 0; i < UNITS; i++)
+		weight += f->weight[i];
+	return weight;
+}
+
+/* As brief_room(). */
+static struct window_container *container_room(struct window_slot *slot,
+					       const struct window_figures *f)
+{
+	struct window_figures *least = &slot->container[0].figures;
+	u32 at = 0;
 
 	if (slot->containers < WINDOW_ROWS)
 		return &slot->container[slot->containers++];
-	for (u32 i = 1; i < WINDOW_ROWS; i++)
-		if (slot->container[i].figures.samples < lightest->figures.samples)
-			lightest = &slot->container[i];
-	return lightest->figures.samples < samples ? lightest : NULL;
+	for (u32 i = 1; i < WINDOW_ROWS; i++) {
+		struct window_figures *row = &slot->container[i].figures;
+
+		if (!is_lighter(figures_weight(row), row->samples, figures_weight(least),
+				least->samples))
+			continue;
+		least = row;
+		at = i;
+	}
+	return is_lighter(figures_weight(least), least->samples, figures_weight(f), f->samples) ?
+		       &slot->container[at] :
+		       NULL;
 }
 
 /* Rows that are not used need not be zero. */
@@ -182,23 +210,25 @@ void windows_machine(struct windows *w, struct window_slot *slot, const struct f
 void windows_container(struct windows *w, struct window_slot *slot, u32 index, u32 generation,
 		       const struct figures *now)
 {
+	struct window_figures since;
 	struct container_mark *mark;
 	struct window_container *row;
-	u32 samples;
 
 	if (index >= w->containers)
 		return;
 	mark = &w->container_mark[index];
 	if (mark->generation != generation)
 		*mark = (struct container_mark){ .generation = generation };
-	samples = less(now->samples, mark->figures.samples);
-	row = samples ? container_room(slot, samples) : NULL;
+	if (now->samples <= mark->figures.samples)
+		return;
+	figures_since(&since, now, &mark->figures);
+	row = container_room(slot, &since);
 	if (row) {
 		row->index = index;
 		row->generation = generation;
-		figures_since(&row->figures, now, &mark->figures);
+		row->figures = since;
 	}
-	if (samples && !w->peek)
+	if (!w->peek)
 		mark->figures = *now;
 }
 
@@ -206,27 +236,27 @@ void windows_container(struct windows *w, struct window_slot *slot, u32 index, u
 static void brief_since(bool peek, struct window_brief *mark, struct window_brief *rows, u32 *count,
 			const struct window_brief *now)
 {
-	struct window_brief *row;
-	u32 samples;
+	struct window_brief since, *row;
 
 	/* Another has its entry, or it was evicted and came again; counters run over, in time. */
 	if (mark->owner != now->owner || mark->place != now->place ||
-	    now->samples - mark->samples > INT32_MAX)
+	    now->samples - mark->samples > INT32_MAX || now->weight < mark->weight)
 		*mark = (struct window_brief){ .owner = now->owner, .place = now->place };
-	samples = now->samples - mark->samples;
-	row = samples ? brief_room(rows, count, samples) : NULL;
+	since = (struct window_brief){
+		.owner = now->owner,
+		.place = now->place,
+		.latency_sum = now->latency_sum - mark->latency_sum,
+		.weight = now->weight - mark->weight,
+		.samples = now->samples - mark->samples,
+		.memory = now->memory - mark->memory,
+		.dram = now->dram - mark->dram,
+		.remote = now->remote - mark->remote,
+		.branches = now->branches - mark->branches,
+		.mispredicted = now->mispredicted - mark->mispredicted,
+	};
+	row = since.samples ? brief_room(rows, count, &since) : NULL;
 	if (row)
-		*row = (struct window_brief){
-			.owner = now->owner,
-			.place = now->place,
-			.latency_sum = now->latency_sum - mark->latency_sum,
-			.samples = samples,
-			.memory = now->memory - mark->memory,
-			.dram = now->dram - mark->dram,
-			.remote = now->remote - mark->remote,
-			.branches = now->branches - mark->branches,
-			.mispredicted = now->mispredicted - mark->mispredicted,
-		};
+		*row = since;
 	if (!peek)
 		*mark = *now;
 }
@@ -266,7 +296,7 @@ static void briefs_merge(struct window_brief *to, u32 *count, const struct windo
 			brief_sum(row, &from[i]);
 			continue;
 		}
-		row = brief_room(to, count, from[i].samples);
+		row = brief_room(to, count, &from[i]);
 		if (row)
 			*row = from[i];
 	}
@@ -286,7 +316,7 @@ static void containers_merge(struct window_slot *to, const struct window_slot *f
 			figures_sum(&row->figures, &more->figures);
 			continue;
 		}
-		row = container_room(to, more->figures.samples);
+		row = container_room(to, &more->figures);
 		if (row)
 			*row = *more;
 	}

@@ -35,11 +35,13 @@ struct window_container {
 
 /**
  * struct window_brief - of a process (@place 0) or a place; @owner as in struct location
+ * @weight: sum of its samples' intervals, whatever their unit
  */
 struct window_brief {
 	u64 owner;
 	u64 place;
 	u64 latency_sum;
+	u64 weight;
 	u32 samples;
 	u32 memory;
 	u32 dram;

@@ -34,9 +34,9 @@ struct field {
 		"level_" name, 't', offsetof(struct view_row, level[level_of]), sizeof(u64), true \
 	}
 
-#define WEIGHT(name, unit)                                                            \
-	{                                                                             \
-		name, 't', offsetof(struct view_row, weight[unit]), sizeof(u64), true \
+#define WEIGHT(s, name, unit)                                                  \
+	{                                                                      \
+		name, 't', offsetof(struct s, weight[unit]), sizeof(u64), true \
 	}
 
 #define EVENT(name, bit)                                                                     \
@@ -67,6 +67,12 @@ static const struct field header_fields[] = {
 	FIELD(view_header, written, 't'),      FIELD(view_header, filtered, 't'),
 	FIELD(view_header, unattributed, 't'), FIELD(view_header, names_pending, 't'),
 	FIELD(view_header, names_reason, 's'), FIELD(view_header, evicted, 't'),
+	WEIGHT(view_header, "weight", UNIT_UNKNOWN),
+	WEIGHT(view_header, "weight_micro_ops", UNIT_MICRO_OPS),
+	WEIGHT(view_header, "weight_instructions", UNIT_INSTRUCTIONS),
+	FIELD(view_header, unweighed, 't'),
+	FIELD(view_header, unattributed_weight, 't'),
+	FIELD(view_header, evicted_weight, 't'),
 	FIELD(view_header, cost_ns, 't'),      FIELD(view_header, memory, 't'),
 	FIELD(view_header, memory_locked, 't'),
 	FIELD(view_header, memory_budget, 't'),
@@ -139,9 +145,9 @@ static const struct field row_fields[] = {
 	FIELD(view_row, translation_sum, 't'),
 	FIELD(view_row, translation_p50, 'u'),
 	FIELD(view_row, translation_p99, 'u'),
-	WEIGHT("weight", UNIT_UNKNOWN),
-	WEIGHT("weight_micro_ops", UNIT_MICRO_OPS),
-	WEIGHT("weight_instructions", UNIT_INSTRUCTIONS),
+	WEIGHT(view_row, "weight", UNIT_UNKNOWN),
+	WEIGHT(view_row, "weight_micro_ops", UNIT_MICRO_OPS),
+	WEIGHT(view_row, "weight_instructions", UNIT_INSTRUCTIONS),
 	EVENT("exception", SPE_EVENT_EXCEPTION),
 	EVENT("retired", SPE_EVENT_RETIRED),
 	EVENT("l1d_access", SPE_EVENT_L1D_ACCESS),

@@ -40,6 +40,56 @@ int view_span_parse(const char *name, enum view_span *ret_span)
 	return -EINVAL;
 }
 
+unsigned int view_unit(const struct view_header *header)
+{
+	unsigned int unit = UNITS;
+
+	for (unsigned int i = 0; i < UNITS; i++) {
+		if (!header->weight[i])
+			continue;
+		if (unit != UNITS)
+			return UNITS;
+		unit = i;
+	}
+	return header->unweighed || unit == UNIT_UNKNOWN ? UNITS : unit;
+}
+
+const char *view_unit_name(unsigned int unit)
+{
+	static const char *const names[UNITS + 1] = {
+		[UNIT_UNKNOWN] = "operations",
+		[UNIT_MICRO_OPS] = "micro_ops",
+		[UNIT_INSTRUCTIONS] = "instructions",
+		[UNITS] = "samples",
+	};
+
+	return names[unit];
+}
+
+u64 view_part(const struct view_row *row, unsigned int unit)
+{
+	return unit < UNITS ? row->weight[unit] : row->samples;
+}
+
+u64 view_whole(const struct view_header *header, unsigned int unit)
+{
+	return unit < UNITS ? header->weight[unit] : header->records;
+}
+
+u64 view_key(const struct view_row *row, enum view_sort sort, unsigned int unit)
+{
+	switch (sort) {
+	case VIEW_SORT_LATENCY:
+		return row->latency_sum;
+	case VIEW_SORT_DRAM:
+		return row->dram;
+	case VIEW_SORT_REMOTE:
+		return row->remote;
+	default:
+		return view_part(row, unit);
+	}
+}
+
 void view_clear(struct view *view)
 {
 	free(view->rows);

@@ -58,8 +58,8 @@ enum view_span {
  *	core's, and were dirty there
  * @issue_*, @translation_*: as of total latency; of functions the percentiles are rounded up
  *	to a power of two
- * @weight: operations that the samples stand for, by &enum sample_unit; of functions in
- *	proportion to their processes'
+ * @weight: operations that the samples stand for, by &enum sample_unit; of functions, where
+ *	there is no view_unit(), in proportion to their processes'
  * @event: by bit of the Events packet
  */
 struct view_row {
@@ -130,6 +130,10 @@ const char *memory_share_name(enum memory_share share);
  * @unattributed: samples without a process
  * @idle: samples of the idle task (TID 0)
  * @evicted: samples whose location was evicted from the bounded tables
+ * @weight: operations that all samples stand for, by &enum sample_unit; 0 of a daemon that
+ *	does not say
+ * @unweighed: samples that were taken with an interval that is not known: they are in no weight
+ * @unattributed_weight, @evicted_weight: as those samples', in view_unit()
  * @cost_ns: CPU time of the daemon; what sampling costs in the kernel is not in it
  * @memory: resident bytes of the daemon
  * @interval_ns: between samples of a CPU that is not held back
@@ -176,6 +180,10 @@ struct view_header {
 	u64 names_pending;
 	char names_reason[192];
 	u64 evicted;
+	u64 weight[UNITS];
+	u64 unweighed;
+	u64 unattributed_weight;
+	u64 evicted_weight;
 	u64 cost_ns;
 	u64 memory;
 	u64 memory_locked;
@@ -197,6 +205,24 @@ struct view {
 	u32 count;
 	struct view_row *rows;
 };
+
+/**
+ * view_unit() - the one unit that all samples are weighed in, so that shares are of weights
+ *
+ * Return: &enum sample_unit; UNITS where there is no such: the interval or the unit of some is
+ * not known, or CPUs count different things. Shares are of samples then.
+ */
+unsigned int view_unit(const struct view_header *header);
+
+/** view_unit_name() - as a key of JSON; "samples" for UNITS */
+const char *view_unit_name(unsigned int unit);
+
+/** view_part(), view_whole() - what a share is of; @unit: view_unit() */
+u64 view_part(const struct view_row *row, unsigned int unit);
+u64 view_whole(const struct view_header *header, unsigned int unit);
+
+/** view_key() - what rows are ordered by, the largest first */
+u64 view_key(const struct view_row *row, enum view_sort sort, unsigned int unit);
 
 /** view_clear() - free the rows */
 void view_clear(struct view *view);

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 /* Bytes of an entry with all that hangs on it. */
-#define PLACE	  192  /* two lines, a tag, a mark, what is spare before others give way */
+#define PLACE	  194  /* two lines, a tag, excess, a mark */
 #define CARRIED	  128  /* of a place: counters that are carried over, as far as they may come to */
 #define PROCESS	  2944 /* figures and those of before a move by halves, mappings, a mark */
 #define THREAD	  128  /* and who had its number before */
@@ -14,11 +14,11 @@
 #define LINE	  512
 #define PAGE	  128
 
-/* Sub-windows 6.5 MiB, combinations 2.1, sources 0.5, programs, libraries and stacks 5. */
+/* Sub-windows 6.6 MiB, combinations 2.1, sources 0.5, programs, libraries and stacks 5. */
 #define FIXED (15ULL << 20)
 
 /* What a place, process and container come to in a checkpoint, of which there are two. */
-#define KEPT_PLACE     56
+#define KEPT_PLACE     57
 #define KEPT_PROCESS   128
 #define KEPT_CONTAINER 512
 #define KEPT_COPIES    2
@@ -48,7 +48,7 @@
 
 /* Of a worker, beside its tables: combinations 2.1, sources 0.5, whose samples are, a stack. */
 #define SHARD_FIXED   (3ULL << 20)
-#define SHARD_PLACE   (PLACE - 48 + CARRIED) /* no mark */
+#define SHARD_PLACE   (PLACE - 56 + CARRIED) /* no mark */
 #define SHARD_PROCESS 2200	   /* figures */
 
 /* Half of what a worker was seen to take of the worst order for caches (speed.md). */

@@ -201,7 +201,7 @@ static void test_workers(void **state __attribute__((unused)))
 		assert_row(budget_plan(&ask, &plan, &least) == 0);
 		assert_row(plan.workers == workers && plan.bytes == ask.budget);
 		own = workers < 2 ? 0 :
-				    (workers + 1) * (budget_shard(plan.places, workers) * 272ULL +
+				    (workers + 1) * (budget_shard(plan.places, workers) * 266ULL +
 						     plan.processes * 2200ULL + 3 * MIB);
 		assert_row(plan.share[MEMORY_TABLES] >= plan.places * 300ULL +
 							plan.processes * 2944ULL + own);

@@ -49,6 +49,39 @@ static void difference(void **state)
 	view_clear(&got);
 }
 
+/* By what came since, and by weight where that is of one unit. */
+static void weights(void **state)
+{
+	struct view_row old[] = { row("a", 10, 0), row("b", 10, 0) };
+	struct view_row new[] = { row("a", 14, 0), row("b", 12, 0) };
+	struct view before = { .count = 2, .rows = old, .header.records = 20 };
+	struct view now = { .count = 2, .rows = new, .header.records = 26 };
+	struct view got;
+
+	(void)state;
+	old[0].weight[UNIT_INSTRUCTIONS] = old[1].weight[UNIT_INSTRUCTIONS] = 10000;
+	before.header.weight[UNIT_INSTRUCTIONS] = 20000;
+	new[0].weight[UNIT_INSTRUCTIONS] = 14000;
+	new[1].weight[UNIT_INSTRUCTIONS] = 18000;
+	now.header.weight[UNIT_INSTRUCTIONS] = 32000;
+	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
+	assert_string_equal(got.rows[0].function, "b");
+	assert_int_equal(view_part(&got.rows[0], view_unit(&got.header)), 8000);
+	assert_int_equal(view_whole(&got.header, view_unit(&got.header)), 12000);
+	view_clear(&got);
+
+	/* Of samples without an interval, those of before do not matter. */
+	before.header.unweighed = now.header.unweighed = 3;
+	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
+	assert_string_equal(got.rows[0].function, "b");
+	view_clear(&got);
+	now.header.unweighed = 4;
+	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
+	assert_string_equal(got.rows[0].function, "a");
+	assert_int_equal(view_whole(&got.header, view_unit(&got.header)), 6);
+	view_clear(&got);
+}
+
 static void reset_profile(void **state)
 {
 	struct view_row old[] = { row("a", 100, 0) }, new[] = { row("a", 120, 0) };
@@ -77,6 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(difference),
+		cmocka_unit_test(weights),
 		cmocka_unit_test(reset_profile),
 		cmocka_unit_test(empty),
 	};

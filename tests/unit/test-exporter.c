@@ -137,6 +137,26 @@ static void test_budget(void **state)
 	fold_deinit(&fold);
 }
 
+/* Who is held back has few samples, each of which stands for more: series are his. */
+static void test_heavy(void **state)
+{
+	struct metrics m;
+	struct fold fold;
+
+	(void)state;
+	for (unsigned int mixed = 0; mixed < 2; mixed++) {
+		fold_init(&fold, &labels, 7);
+		m = metrics_new(1, (u64[]){ 100, 50 }, 2, 0);
+		m.containers[1].tally.weight[1] += 200000;
+		m.machine.all.weight[1] += 200000;
+		m.machine.all.weight[2] = mixed;
+		assert_return_code(fold_update(&fold, &m, 2 * fold_series(0xf, 7)), 0);
+		assert_int_equal(fold.shown, 1);
+		assert_int_equal(shown_samples(&fold, mixed ? "c0" : "c1"), mixed ? 100 : 50);
+		fold_deinit(&fold);
+	}
+}
+
 /* A snapshot of the last figures: what has series and "other" are all that there is. */
 static void test_sums(void **state)
 {
@@ -459,6 +479,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_counters_grow, setup),
 		cmocka_unit_test_setup(test_budget, setup),
+		cmocka_unit_test_setup(test_heavy, setup),
 		cmocka_unit_test_setup(test_sums, setup),
 		cmocka_unit_test_setup(test_bound, setup),
 		cmocka_unit_test_setup(test_blind_causes, setup),

@@ -43,7 +43,7 @@ static void any_row(struct view_row *row)
 	*row = (struct view_row){
 		.samples = any_figure(), .memory = any_figure(), .dram = any_figure(),
 		.latency_sum = any_figure(), .p50 = any_figure(), .p99 = any_figure(),
-		.pid = (s32)any_figure(),
+		.pid = (s32)any_figure(), .weight = { 0, any(2) * any_figure(), any_figure() },
 	};
 	any_text(row->container, sizeof(row->container));
 	any_text(row->process, sizeof(row->process));
@@ -61,6 +61,9 @@ static void any_view(struct view *view)
 		.unattributed = any_figure(), .evicted = any_figure(), .cost_ns = any_figure(),
 		.memory = any_figure(), .faults = any(2) * any_figure(),
 		.throttles = any(2) * any_figure(), .cpus_stopped = any(2),
+		.weight = { 0, any(2) * any_figure(), any(2) * any_figure() },
+		.unweighed = any(2), .unattributed_weight = any_figure(),
+		.evicted_weight = any_figure(),
 	};
 	any_text(h->fault, sizeof(h->fault));
 	if (any(2))
@@ -113,10 +116,60 @@ static void any_view_fits(void **state)
 	free(rows);
 }
 
+static char *text_of(const struct view *view)
+{
+	const struct format format = { .group = VIEW_CONTAINER };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	format_header(out, &view->header, &format);
+	format_table(out, view, &format);
+	fclose(out);
+	return text;
+}
+
+/* Of weights where there is one unit, else of samples; where that is not as usual it is said. */
+static void shares(void **state)
+{
+	struct view_row rows[] = {
+		{ .samples = 10, .weight = { 0, 0, 60000 }, .container = "long" },
+		{ .samples = 80, .weight = { 0, 0, 20000 }, .container = "short" },
+	};
+	struct view view = { .count = 2, .rows = rows };
+	struct view_header *h = &view.header;
+	char *text;
+
+	(void)state;
+	*h = (struct view_header){ .records = 100, .unattributed = 10, .evicted = 1,
+				   .weight = { 0, 0, 100000 }, .unattributed_weight = 20000,
+				   .evicted_weight = 4000 };
+	text = text_of(&view);
+	assert_non_null(strstr(text, "unattributed 20.0 %  evicted 4.0 %\n"));
+	assert_non_null(strstr(text, "\n60.0 %  long"));
+	assert_non_null(strstr(text, "\n20.0 %  short"));
+	free(text);
+
+	h->weight[UNIT_MICRO_OPS] = 1;
+	text = text_of(&view);
+	assert_non_null(strstr(text, "unattributed 10.0 %  evicted 1.0 %  shares of samples:"));
+	assert_non_null(strstr(text, "\n10.0 %  long"));
+	free(text);
+
+	/* A recording of perf's does not say what its interval counts, a daemon of before nothing. */
+	h->weight[UNIT_MICRO_OPS] = h->weight[UNIT_INSTRUCTIONS] = 0;
+	h->weight[UNIT_UNKNOWN] = 7;
+	text = text_of(&view);
+	assert_non_null(strstr(text, "unattributed 10.0 %  evicted 1.0 %\n"));
+	assert_non_null(strstr(text, "\n80.0 %  short"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_view_fits),
+		cmocka_unit_test(shares),
 	};
 
 	setenv("LC_ALL", "C.UTF-8", 1);

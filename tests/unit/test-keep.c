@@ -274,14 +274,17 @@ static void take(struct pair *pair, u32 records)
 			.source = sources[draw(4)],
 			.source_size = 1,
 		};
+		u32 cpu = (u32)draw(4);
 		struct source_window window = { .midr = 0x413fd0c1,
 						.tid = -1,
+						.interval = 1000 * (1 + cpu),
+						.unit = UNIT_MICRO_OPS,
 						.blind_ns = 3,
 						.armed_ns = 5,
 						.written = 1,
 						.start_ns = clock_ns,
 						.end_ns = clock_ns + STEP_NS,
-						.cpu = (u32)draw(4) };
+						.cpu = cpu };
 
 		u8 record[64];
 		int n = spe_record_encode(&sample, record, sizeof(record));
@@ -434,6 +437,23 @@ static u64 shown(struct profile *profile, u64 *ret_records, u64 *ret_evicted)
 	return samples;
 }
 
+/* Functions and places that gave way weigh what all do. */
+static void assert_weights(struct profile *profile)
+{
+	struct view view;
+	u64 weight;
+
+	assert_int_equal(
+		profile_view(profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view), 0);
+	assert_int_equal(view_unit(&view.header), UNIT_MICRO_OPS);
+	weight = view.header.evicted_weight;
+	for (u32 i = 0; i < view.count; i++)
+		weight += view.rows[i].weight[UNIT_MICRO_OPS];
+	assert_int_equal(weight, view.header.weight[UNIT_MICRO_OPS]);
+	assert_true(weight > 1000 * view.header.records && weight < 4000 * view.header.records);
+	view_clear(&view);
+}
+
 /* Into tables of a size that is less: rows give way, no sample does. */
 static void test_smaller(void **state __attribute__((unused)))
 {
@@ -453,6 +473,8 @@ static void test_smaller(void **state __attribute__((unused)))
 	assert_int_equal(shown(little.profile, &records_now, &evicted_now), samples);
 	assert_int_equal(records_now, records);
 	assert_true(evicted_now > evicted);
+	assert_weights(whole.profile);
+	assert_weights(little.profile);
 	pair_deinit(&whole);
 	pair_deinit(&little);
 	free(bytes);

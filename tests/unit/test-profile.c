@@ -279,7 +279,147 @@ static void test_intervals(void **state)
 	assert_int_equal(found, 2);
 }
 
+/* @count samples at @pc of a CPU that takes each @interval-th operation. */
+static void take_weighed(struct profile *profile, s32 tid, u64 pc, u32 count, u32 interval, u8 unit)
+{
+	const struct spe_sample sample = {
+		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP,
+		.address = { pc },
+		.op_class = SPE_OP_OTHER,
+		.events = 1 << 1,
+		.events_size = 2,
+	};
+	struct source_window window = { .tid = tid, .interval = interval, .unit = unit };
+	u8 record[64];
+	int n = spe_record_encode(&sample, record, sizeof(record));
+
+	assert_true(n > 0);
+	window.data = record;
+	window.len = (size_t)n;
+	while (count--)
+		profile_window(profile, &window);
+}
+
+/* What is in no row of @group: places that gave way, and samples of nobody. */
+static u64 rest_of(const struct view_header *h, enum view_group group, unsigned int unit)
+{
+	if (group == VIEW_FUNCTION)
+		return unit < UNITS ? h->evicted_weight : h->evicted;
+	if (group == VIEW_CONTAINER)
+		return unit < UNITS ? h->unattributed_weight : h->unattributed;
+	return 0;
+}
+
+/* The heaviest by @group, of @limit; rows and the rest are all there is, by whatever shares are of. */
+static void assert_shares(struct profile *profile, enum view_group group, u32 limit,
+			  unsigned int unit, const char *name, u64 part, u64 whole)
+{
+	struct view view;
+	u64 sum;
+
+	assert_int_equal(profile_view(profile, NULL, false, group, VIEW_SORT_SAMPLES, limit, &view),
+			 0);
+	assert_int_equal(view_unit(&view.header), unit);
+	assert_int_equal(view_whole(&view.header, unit), whole);
+	if (name)
+		assert_string_equal(view.rows[0].function, name);
+	assert_int_equal(view_part(&view.rows[0], unit), part);
+	sum = rest_of(&view.header, group, unit);
+	for (u32 i = 0; i < view.count; i++) {
+		assert_true(!i || view_part(&view.rows[i - 1], unit) >=
+					  view_part(&view.rows[i], unit));
+		sum += view_part(&view.rows[i], unit);
+	}
+	assert_true(limit || sum == whole);
+	view_clear(&view);
+}
+
+/*
+ * Two CPUs, one of which is held back: a process that runs on both, a function on each; and
+ * another one on the first alone. By counts 0x1000 has twice what 0x2000 has, by what was done half.
+ */
+static void test_shares(void **state)
+{
+	struct fixture *f = *state;
+	struct view view;
+
+	for (s32 tid = 1; tid <= 2; tid++)
+		attributor_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
+								      .pid = tid,
+								      .tid = tid,
+								      .name = "x" });
+	take_weighed(f->profile, 1, 0x1000, 400, 1024, UNIT_INSTRUCTIONS);
+	take_weighed(f->profile, 1, 0x2000, 200, 4096, UNIT_INSTRUCTIONS);
+	take_weighed(f->profile, 2, 0x3000, 300, 1024, UNIT_INSTRUCTIONS);
+	take_weighed(f->profile, -1, 0x4000, 50, 4096, UNIT_INSTRUCTIONS);
+
+	assert_shares(f->profile, VIEW_FUNCTION, 1, UNIT_INSTRUCTIONS, "0x2000", 800 << 10,
+		      1700 << 10);
+	assert_shares(f->profile, VIEW_FUNCTION, 0, UNIT_INSTRUCTIONS, "0x2000", 800 << 10,
+		      1700 << 10);
+	assert_shares(f->profile, VIEW_PROCESS, 0, UNIT_INSTRUCTIONS, NULL, 1200 << 10, 1700 << 10);
+	assert_shares(f->profile, VIEW_CONTAINER, 0, UNIT_INSTRUCTIONS, NULL, 1500 << 10,
+		      1700 << 10);
+	assert_int_equal(
+		profile_view(f->profile, NULL, false, VIEW_PROCESS, VIEW_SORT_SAMPLES, 0, &view), 0);
+	assert_int_equal(view.header.unattributed, 50);
+	assert_int_equal(view.header.unattributed_weight, 200 << 10);
+	/* 300 samples of a short interval are less than 200 of 4096, and more than 50. */
+	assert_int_equal(view.count, 3);
+	assert_int_equal(view.rows[1].pid, 2);
+	assert_int_equal(view.rows[1].weight[UNIT_INSTRUCTIONS], 300 << 10);
+	view_clear(&view);
+}
+
+/* What cannot be added up is not: shares are of samples where CPUs count different things. */
+static void test_units_mixed(void **state)
+{
+	static const struct {
+		u32 interval;
+		u8 unit;
+	} rows[] = {
+		{ 8192, UNIT_MICRO_OPS },
+		{ 0, UNIT_INSTRUCTIONS },
+		{ 8192, UNIT_UNKNOWN },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		profile_reset(f->profile);
+		take_weighed(f->profile, -1, 0x1000, 30, 1024, UNIT_INSTRUCTIONS);
+		assert_shares(f->profile, VIEW_FUNCTION, 0, UNIT_INSTRUCTIONS, "0x1000", 30 << 10,
+			      30 << 10);
+		take_weighed(f->profile, -1, 0x2000, 20, rows[i].interval, rows[i].unit);
+		assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 50);
+	}
+	/* Nobody says in which unit: as samples, which is the same where all have one interval. */
+	profile_reset(f->profile);
+	take_weighed(f->profile, -1, 0x1000, 30, 1024, UNIT_UNKNOWN);
+	assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 30);
+}
+
 #define PLACES 64
+
+/* Places that take each other's entries: what they weighed is not lost with them. */
+static void test_weights_evicted(void **state)
+{
+	const struct profile_config config = { .locations = 8 };
+	struct fixture *f = *state;
+	struct profile *profile;
+	u64 whole = 0;
+
+	assert_int_equal(profile_new(&config, f->attributor, &profile), 0);
+	for (u64 i = 0; i < 10 * PLACES; i++) {
+		u32 interval = i % 3 ? 1000 : 7000;
+
+		take_weighed(profile, -1, 0x1000 + 16 * (i % PLACES), 1, interval, UNIT_MICRO_OPS);
+		whole += interval;
+	}
+	take_weighed(profile, -1, 0x900, 300, 7000, UNIT_MICRO_OPS);
+	whole += 300 * 7000;
+	assert_shares(profile, VIEW_FUNCTION, 0, UNIT_MICRO_OPS, "0x900", 300 * 7000, whole);
+	profile_free(profile);
+}
 
 /* A place that took another's entry has nothing of the other's levels. */
 static void test_levels_evicted(void **state)
@@ -320,6 +460,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_intervals, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shares, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_units_mixed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_weights_evicted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels_evicted, setup, teardown),
 	};

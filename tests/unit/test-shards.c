@@ -179,6 +179,8 @@ static void assert_places(struct fixture *f)
 		location_figures(f->whole->locations, l, &a);
 		location_figures(f->merged->locations, other, &b);
 		assert_figures(&a, &b);
+		assert_row(location_weight(f->whole->locations, l) ==
+			   location_weight(f->merged->locations, other));
 		count++;
 	}
 	for (l = NULL; (l = location_table_next(f->merged->locations, l));)
@@ -221,6 +223,12 @@ static void assert_machine(struct fixture *f)
 	assert_int_equal(a->blind_ns, b->blind_ns);
 	assert_int_equal(a->unattributed, b->unattributed);
 	assert_int_equal(a->written, b->written);
+	assert_int_equal(view_unit(a), UNIT_INSTRUCTIONS);
+	assert_int_equal(a->weight[UNIT_INSTRUCTIONS], b->weight[UNIT_INSTRUCTIONS]);
+	assert_int_equal(a->unattributed_weight, b->unattributed_weight);
+	assert_int_equal(a->evicted_weight, 0);
+	assert_int_equal(b->evicted_weight, 0);
+	assert_int_equal(b->unweighed, 0);
 	assert_int_equal(a->evicted, 0);
 	assert_int_equal(b->evicted, 0);
 	assert_memory_equal(f->whole->kinds, f->merged->kinds, sizeof(f->whole->kinds));
@@ -280,7 +288,7 @@ static void feed(struct fixture *f, u32 n, u8 *records, size_t size)
 		.end_ns = (n + 1) * NS / 20,
 		.blind_ns = below(f, 1000),
 		.written = RECORDS,
-		.interval = 1000,
+		.interval = 1000 * (1 + cpu),
 		.unit = UNIT_INSTRUCTIONS,
 	};
 

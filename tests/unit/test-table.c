@@ -67,6 +67,8 @@ static struct sample_facts random_facts(struct fixture *f)
 		facts.latency[i] = t->absent[i] ? 0 : cycles;
 		facts.bucket[i] = t->absent[i] ?: (u8)histogram_bucket(cycles);
 	}
+	/* Of CPUs with other intervals than the table's, longer and shorter ones. */
+	facts.excess = r >> 60 < 4 ? (r >> 40 & 0xfff) - 1000 : 0;
 	return facts;
 }
 
@@ -82,6 +84,8 @@ static unsigned int coarse(unsigned int bucket)
 	return histogram_bucket((u16)upper);
 }
 
+#define INTERVAL 4096
+
 static void want_add(struct figures *want, const struct fixture *f, const struct sample_facts *facts)
 {
 	const struct traits *t = traits_of(&f->catalog, facts->traits);
@@ -89,6 +93,7 @@ static void want_add(struct figures *want, const struct fixture *f, const struct
 	u8 ones[FIGURE_COUNTS];
 
 	want->samples++;
+	want->weight[UNIT_INSTRUCTIONS] += INTERVAL + facts->excess;
 	memcpy(counts, &want->counts, sizeof(counts));
 	memcpy(ones, t->ones, sizeof(ones));
 	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
@@ -133,6 +138,17 @@ static void assert_figures(const struct location_table *table, const struct loca
 	assert_memory_equal(&counts, &want->counts, sizeof(counts));
 	assert_int_equal(location_samples(table, entry), want->samples);
 	assert_int_equal(location_latency(table, entry), want->latency[PROFILE_TOTAL].sum);
+	assert_int_equal(location_weight(table, entry), want->weight[UNIT_INSTRUCTIONS]);
+}
+
+/* What those that are there weigh, and those that were. */
+static u64 all_weight(struct location_table *table)
+{
+	u64 weight = table->evicted_weight;
+
+	for (struct location *l = NULL; (l = location_table_next(table, l));)
+		weight += location_weight(table, l);
+	return weight;
 }
 
 /* Nothing evicted: each figure is exact, by millions too. */
@@ -147,6 +163,7 @@ static void test_exact(void **state)
 	assert_int_equal(location_table_new(1 << 12, &f->catalog, &table), 0);
 	for (u32 round = 0; round < 2; round++) {
 		memset(want, 0, sizeof(want));
+		table->interval = INTERVAL;
 		for (u32 i = 0; i < 1000000; i++) {
 			facts = random_facts(f);
 			key = random_next() % KEYS;
@@ -177,10 +194,11 @@ static void test_evicted(void **state)
 	struct location_table *table;
 	struct sample_facts facts;
 	struct location *entry = NULL;
-	u64 evicted = 0, before, key, samples = 0;
+	u64 evicted = 0, before, key, samples = 0, weight = 0;
 	const u32 n = 400000;
 
 	assert_int_equal(location_table_new(LOCATION_WAYS, &f->catalog, &table), 0);
+	table->interval = INTERVAL;
 	for (u32 i = 0; i < n; i++) {
 		/* For a while each is alone, and grows. */
 		key = i / 9000 % KEYS;
@@ -198,6 +216,7 @@ static void test_evicted(void **state)
 		}
 		want_add(&want[key], f, &facts);
 		location_add(table, entry, &facts);
+		weight += INTERVAL + facts.excess;
 		if (i % 500 == 0)
 			assert_figures(table, entry, &want[key]);
 	}
@@ -205,6 +224,7 @@ static void test_evicted(void **state)
 		samples += location_samples(table, entry);
 	assert_true(evicted > n / 2);
 	assert_int_equal(samples + evicted + table->untold, n);
+	assert_int_equal(all_weight(table), weight);
 	assert_in_range(table->more.used, 1, LOCATION_WAYS);
 	assert_in_range(table->chains.used, 1, 4 * LOCATION_WAYS);
 	location_table_free(table);
@@ -228,16 +248,18 @@ static void test_trimmed(void **state)
 	struct fixture *f = *state;
 	struct location_table *table;
 	struct location *entry = NULL;
-	u64 evicted = 0, samples = 0, heavy = 0, key;
+	u64 evicted = 0, samples = 0, heavy = 0, weight = 0, key;
 	const u32 n = 1000000;
 
 	assert_int_equal(location_table_new(TAIL_PLACES, &f->catalog, &table), 0);
+	table->interval = INTERVAL;
 	for (u32 i = 0; i < n; i++) {
 		struct sample_facts facts = random_facts(f);
 
 		key = i % 2 ? random_next() % 64 : 64 + random_next() % (TAIL_PLACES / 2);
 		location_add(table, get(table, key, &evicted), &facts);
 		heavy += key < 64;
+		weight += INTERVAL + facts.excess;
 		if (i % 64 == 0)
 			evicted += location_table_trim(table, TAIL_BYTES);
 	}
@@ -246,6 +268,7 @@ static void test_trimmed(void **state)
 	for (entry = NULL; (entry = location_table_next(table, entry));)
 		samples += location_samples(table, entry);
 	assert_int_equal(samples + evicted + table->untold, n);
+	assert_int_equal(all_weight(table), weight);
 	for (key = 0; key < 64; key++)
 		heavy -= location_samples(table, get(table, key, &evicted));
 	assert_true(heavy < n / 2 / 1000);

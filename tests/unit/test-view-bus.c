@@ -49,6 +49,12 @@ static void test_round_trip(void **state)
 	view.header.memory = 22020096;
 	view.header.faults = 3;
 	view.header.cpus_stopped = 1;
+	view.header.weight[UNIT_UNKNOWN] = 1;
+	view.header.weight[UNIT_MICRO_OPS] = 1ULL << 50;
+	view.header.weight[UNIT_INSTRUCTIONS] = 3;
+	view.header.unweighed = 4;
+	view.header.unattributed_weight = 5;
+	view.header.evicted_weight = 6;
 	strcpy(view.header.fault, "CPU 3: fault, PMBSR 0x20002, stopped");
 	for (unsigned int i = 0; i < 100; i++) {
 		rows[i].samples = i;
@@ -69,7 +75,7 @@ static void test_round_trip(void **state)
 	sd_bus_unref(bus);
 }
 
-/* A newer daemon's names are skipped; a known name of another type is refused. */
+/* A newer daemon's names are skipped; a known name of another type is refused. One of before has no weights. */
 static void test_other_versions(void **state)
 {
 	struct view back = { .count = 7 };
@@ -86,6 +92,7 @@ static void test_other_versions(void **state)
 	assert_return_code(sd_bus_message_append(m, "aa{sv}", 0), 0);
 	assert_return_code(view_read(sealed(m), &back), 0);
 	assert_int_equal(back.header.cpus, 16);
+	assert_int_equal(view_unit(&back.header), UNITS);
 	assert_int_equal(back.count, 0);
 	free(back.rows);
 	sd_bus_message_unref(m);

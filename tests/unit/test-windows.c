@@ -63,6 +63,12 @@ static u64 truth(u32 task, u32 first, u32 last)
 	return sum;
 }
 
+/* Each task has a CPU of its own, and that an interval. */
+static u32 interval_of(u32 task)
+{
+	return 1000 * (TASKS - task);
+}
+
 /* A window of one second, of @count loads by a task at @pc, of @cycles each. */
 static void take(struct fixture *f, u32 task, u64 pc, u32 second, u32 count, u16 cycles)
 {
@@ -90,6 +96,8 @@ static void take(struct fixture *f, u32 task, u64 pc, u32 second, u32 count, u16
 					   .tid = (s32)task + 10,
 					   .start_ns = (second - 1) * NS,
 					   .end_ns = second * NS,
+					   .interval = interval_of(task),
+					   .unit = UNIT_INSTRUCTIONS,
 				   });
 }
 
@@ -107,14 +115,18 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 	u32 first = second - seconds + 1;
 
 	for (unsigned int group = 0; group < VIEW_GROUPS; group++) {
-		u64 records = 0, samples = 0;
+		u64 records = 0, samples = 0, weight = 0;
 		struct view view;
 
 		see(f, span, group, second, &view);
-		for (u32 i = 0; i < TASKS; i++)
+		for (u32 i = 0; i < TASKS; i++) {
 			records += truth(i, first, second);
+			weight += truth(i, first, second) * interval_of(i);
+		}
 		test_row("%s by %s at %u", view_span_name(span), view_group_name(group), second);
 		assert_row(view.header.records == records);
+		assert_row(view_unit(&view.header) == UNIT_INSTRUCTIONS);
+		assert_row(view.header.weight[UNIT_INSTRUCTIONS] == weight);
 		assert_row(view.header.duration_ns == seconds * NS);
 		/* Recordings know of no containers: all are in none. */
 		assert_row(view.count == (group == VIEW_CONTAINER ? 1 : TASKS));
@@ -124,6 +136,10 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 			u64 want = group == VIEW_CONTAINER ? records : truth(task, first, second);
 
 			assert_row(task < TASKS && row->samples == want);
+			assert_row(row->weight[UNIT_INSTRUCTIONS] ==
+				   (group == VIEW_CONTAINER ? weight : want * interval_of(task)));
+			assert_row(!i || row->weight[UNIT_INSTRUCTIONS] <=
+						 view.rows[i - 1].weight[UNIT_INSTRUCTIONS]);
 			assert_row(row->memory == row->samples && row->dram == row->samples);
 			assert_row(group == VIEW_CONTAINER ||
 				   row->latency_sum == row->samples * (100 + task));
