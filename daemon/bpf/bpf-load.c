@@ -29,7 +29,7 @@ void bpf_reason(int error, const char *what, char *ret_reason)
 		snprintf(ret_reason, TASK_BPF_REASON,
 			 "BPF is refused to this process: no CAP_BPF or no CAP_PERFMON, or a "
 			 "security policy forbids it");
-	else if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+	else if (access(BPF_KERNEL_TYPES, R_OK) < 0)
 		snprintf(ret_reason, TASK_BPF_REASON,
 			 "this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF)");
 	else

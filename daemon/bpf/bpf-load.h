@@ -4,6 +4,9 @@
 
 #include "env.h"
 
+/* Where the kernel describes its types (CONFIG_DEBUG_INFO_BTF). */
+#define BPF_KERNEL_TYPES "/sys/kernel/btf/vmlinux"
+
 /** bpf_quiet() - libbpf's own messages go nowhere: what failed is said in one sentence */
 void bpf_quiet(void);
 

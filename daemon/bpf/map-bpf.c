@@ -43,6 +43,17 @@ static int programs_load(struct map_bpf *m, int events, u32 wakeup)
 	return r < 0 ? r : attach(p->progs.on_special, &p->links.on_special);
 }
 
+/*
+ * A type that the kernel has not (struct backing_file, before 6.8) libbpf looks for in its modules as
+ * well, which takes CAP_SYS_ADMIN, unless it is told where types are.
+ */
+static struct maps_bpf *programs_open(void)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = BPF_KERNEL_TYPES);
+
+	return maps_bpf__open_opts(&opts);
+}
+
 int map_bpf_new(int events, u32 wakeup, bool functions, struct map_bpf **ret_bpf)
 {
 	struct map_bpf *m = calloc(1, sizeof(*m));
@@ -52,7 +63,7 @@ int map_bpf_new(int events, u32 wakeup, bool functions, struct map_bpf **ret_bpf
 		return -ENOMEM;
 	bpf_quiet();
 	m->functions = functions;
-	m->programs = maps_bpf__open();
+	m->programs = programs_open();
 	if (m->programs)
 		r = programs_load(m, events, wakeup);
 	if (r < 0) {
