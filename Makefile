@@ -35,6 +35,7 @@ check: ## install what is missing and run every lane of tests (root)
 check-kasan: ## the VM jobs under KASAN, lockdep and kmemleak; builds that kernel once (root)
 	@scripts/deps build run test vm
 	@tests/kunit/run --build $(BUILD) 6.12-uml-debug
+	@tests/vm/selftest
 	@tests/vm/check --build $(BUILD) 6.12-kasan
 
 check-fleet: all ## the exporter with Prometheus, VictoriaMetrics and go tool pprof; a hundred machines (root)
