@@ -273,7 +273,7 @@ static void location_save(const struct profile *p, const struct location *l, str
 	blob_put(to, l->place);
 	profile_owner_save(l->owner, to);
 	location_keep(p->locations, l, &kept);
-	blob_put(to, kept.weight);
+	blob_put(to, kept.rank);
 	blob_put(to, kept.excess);
 	blob_put(to, kept.first);
 	blob_put(to, kept.first_octaves);
@@ -327,7 +327,7 @@ bool profile_owner_load(struct blob_reader *from, const struct attribute_transla
 
 static void kept_load(struct blob_reader *from, struct location_kept *ret)
 {
-	*ret = (struct location_kept){ .weight = (u32)blob_get_below(from, 1ULL << 32) };
+	*ret = (struct location_kept){ .rank = (u16)blob_get_below(from, UINT16_MAX) };
 	ret->excess = blob_get(from);
 	ret->first = (u8)blob_get_below(from, HISTOGRAM_BUCKETS + 1);
 	ret->first_octaves = (u8)blob_get_below(from, 256);

@@ -82,17 +82,17 @@ static void location_merge_one(struct profile *to, const struct profile *from,
 			       const struct location *l, const u16 *numbers)
 {
 	struct pairs pairs = { .table = to->locations, .numbers = numbers };
-	u32 rank = location_rank(l);
+	u32 rank = *location_rank(from->locations, l);
 	struct location_key key;
 
 	location_prepare(to->locations, l->place, l->owner, location_salt(to->locations, l->owner),
 			 &key);
 	pairs.entry = location_get(to->locations, &key, &to->header.evicted);
-	rank = location_rank(pairs.entry) < UINT32_MAX - rank ? location_rank(pairs.entry) + rank :
-								UINT32_MAX;
 	location_merge(to->locations, pairs.entry, from->locations, l);
 	location_keep_traits(from->locations, l, pair_add, &pairs);
-	location_weigh(pairs.entry, rank);
+	rank += *location_rank(to->locations, pairs.entry);
+	*location_rank(to->locations, pairs.entry) =
+		(u16)(rank < UINT16_MAX - 1 ? rank : UINT16_MAX - 1);
 }
 
 static void locations_merge(struct profile *to, const struct profile *from,

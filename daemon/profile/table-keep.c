@@ -12,7 +12,7 @@ void location_keep(const struct location_table *table, const struct location *en
 		.max = { entry->max, entry->detail.max[0], entry->detail.max[1] },
 		.first = entry->first,
 		.first_octaves = entry->first_octaves,
-		.weight = entry->weight,
+		.rank = *location_rank(table, entry),
 		.excess = excess_of(table, entry),
 	};
 
@@ -203,7 +203,7 @@ void location_restore(struct location_table *table, struct location *entry,
 	struct location_more *more;
 
 	add_excess(table, entry, kept->excess);
-	entry->weight = kept->weight;
+	*location_rank(table, entry) = kept->rank;
 	entry->max = kept->max[PROFILE_TOTAL];
 	entry->first = kept->first & HISTOGRAM_NONE;
 	entry->first_octaves = kept->first_octaves;

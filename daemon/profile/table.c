@@ -112,13 +112,13 @@ int location_table_new(u32 capacity, struct traits_catalog *traits,
 	/* PCs are the profiled programs' choice: they must not choose sets too. */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = (u64)(uintptr_t)t;
-	t->tags = calloc(t->sets, sizeof(*t->tags));
+	t->set = aligned_alloc(sizeof(*t->set), t->sets * sizeof(*t->set));
 	t->entries = lines_new(lines_size(t));
 	t->excess = zero_pages(excess_size(t));
 	if (!pool_init(&t->more, sizeof(struct location_more), room) ||
 	    !pool_init(&t->wide, sizeof(struct location_wide), room) ||
 	    !pool_init(&t->chains, sizeof(struct location_chain), room + CHAINS_LEAST) ||
-	    !t->tags || !t->entries || !t->excess) {
+	    !t->set || !t->entries || !t->excess) {
 		location_table_free(t);
 		return -ENOMEM;
 	}
@@ -131,7 +131,7 @@ int location_table_new(u32 capacity, struct traits_catalog *traits,
 struct location_table *location_table_free(struct location_table *table)
 {
 	if (table) {
-		free(table->tags);
+		free(table->set);
 		free(table->entries);
 		zero_pages_free(table->more.at, pool_size(&table->more));
 		zero_pages_free(table->wide.at, pool_size(&table->wide));
@@ -166,11 +166,6 @@ struct location_wide *location_wide_get(struct location_table *table, struct loc
 	if (!more->wide)
 		more->wide = pool_get(&table->wide);
 	return pool_at(&table->wide, more->wide);
-}
-
-static void add_weight(struct location *entry, u32 samples)
-{
-	entry->weight = entry->weight < UINT32_MAX - samples ? entry->weight + samples : UINT32_MAX;
 }
 
 /* The counters of @word to those at @counts; returns those that ran over, a bit each. */
@@ -287,7 +282,6 @@ static void lane_spill(struct location_table *table, struct location *entry, uns
 
 	if (!detail->count[lane])
 		return;
-	add_weight(entry, detail->count[lane]);
 	if (!chain_add(table, entry, traits, detail->count[lane], LOCATION_CHAINS_WHOLE)) {
 		if (traits != TRAITS_OTHERS)
 			traits = traits_coarse(table->traits, &table->traits->at[traits]);
@@ -475,35 +469,12 @@ static u32 lane_samples(const struct location_detail *detail)
 	return samples;
 }
 
-u32 location_rank(const struct location *entry)
+void location_age(struct location_table *table, const struct location *entry)
 {
-	u32 samples = lane_samples(&entry->detail);
+	u16 *rank = table->set[(entry - table->entries[0]) / LOCATION_WAYS].rank;
 
-	return samples < UINT32_MAX - entry->weight ? samples + entry->weight : UINT32_MAX;
-}
-
-void location_weigh(struct location *entry, u32 rank)
-{
-	u32 samples = lane_samples(&entry->detail);
-
-	entry->weight = rank > samples ? rank - samples : 0;
-}
-
-static unsigned int lightest(const struct location *set)
-{
-	unsigned int best = 0;
-	u32 least = UINT32_MAX, r;
-
-	for (unsigned int i = 0; i < LOCATION_WAYS; i++) {
-		if (!set[i].used)
-			return i;
-		r = location_rank(&set[i]);
-		if (r < least) {
-			least = r;
-			best = i;
-		}
-	}
-	return best;
+	for (unsigned int i = 0; i < LOCATION_WAYS; i++)
+		rank[i] = (u16)((rank[i] + 1) / 2);
 }
 
 u64 location_samples(const struct location_table *table, const struct location *entry)
@@ -545,22 +516,20 @@ static u64 leave(struct location_table *table, struct location *entry)
 struct location *location_insert(struct location_table *table, const struct location_key *key,
 				 u64 *evicted)
 {
-	unsigned int way = lightest(table->entries[key->set]);
+	struct location_set *set = &table->set[key->set];
+	unsigned int way = location_lightest(set);
 	struct location *entry = &table->entries[key->set][way];
-	u32 weight = 0;
 
-	if (entry->used) {
-		weight = location_rank(entry);
+	/* What comes has its rank for a start. */
+	if (entry->used)
 		*evicted += leave(table, entry);
-	}
 	*entry = (struct location){
 		.place = key->place,
 		.owner = key->owner,
 		.used = true,
-		.weight = weight,
 	};
-	table->tags[key->set] &= ~(0xffULL << 8 * way);
-	table->tags[key->set] |= (u64)key->tag << 8 * way;
+	set->tags &= ~(0xffULL << 8 * way);
+	set->tags |= (u64)key->tag << 8 * way;
 	return entry;
 }
 
@@ -595,14 +564,12 @@ static bool gives(const struct location_table *table, const struct location *ent
 /* As if it had just come, in the place of what it was. */
 static u64 start_over(struct location_table *table, struct location *entry)
 {
-	u32 weight = location_rank(entry);
 	u64 samples = leave(table, entry);
 
 	*entry = (struct location){
 		.place = entry->place,
 		.owner = entry->owner,
 		.used = true,
-		.weight = weight,
 	};
 	return samples;
 }
@@ -619,7 +586,7 @@ u64 location_table_trim(struct location_table *table, u64 bytes)
 		    !is_short(table, &table->chains, bytes))
 			break;
 		while ((entry = location_table_next(table, entry)))
-			if (location_rank(entry) < below && gives(table, entry, bytes))
+			if (*location_rank(table, entry) < below && gives(table, entry, bytes))
 				evicted += start_over(table, entry);
 	}
 	return evicted;
@@ -637,7 +604,7 @@ struct location *location_table_next(struct location_table *table, struct locati
 
 void location_table_clear(struct location_table *table)
 {
-	memset(table->tags, 0, table->sets * sizeof(*table->tags));
+	memset(table->set, 0, table->sets * sizeof(*table->set));
 	memset(table->entries, 0, lines_size(table));
 	pool_clear(&table->more);
 	pool_clear(&table->wide);

@@ -69,10 +69,9 @@ static_assert(sizeof(struct location_detail) == 64, "a cache line");
  * @owner: process and its generation, by location_owner()
  * @bucket: of total latency, modulo what was carried over to the table's struct
  *	location_more; what of the samples is in no other bucket is in @first
- * @weight: samples that its detail's lanes do not have any more, and those that had the
- *	place before: for replacement; saturates
  * @more: number of its struct location_more; 0 for none
  * @chain: number of the first struct location_chain, which has what found no lane; 0 for none
+ * @unused: room for more
  * @max: total latency
  * @first: the bucket of its first sample: most are there, and they need not be counted
  * @first_octaves: and those of the other latencies, a nibble each
@@ -83,9 +82,9 @@ struct location {
 	u64 place;
 	u64 owner;
 	u64 bucket[LOCATION_WORDS];
-	u32 weight;
 	u32 more;
 	u32 chain;
+	u32 unused;
 	u16 max;
 	u8 first : 7;
 	u8 used : 1;
@@ -160,8 +159,18 @@ struct location_pool {
 #define LOCATION_WAYS 8
 
 /**
+ * struct location_set - what is looked at to find a place, or to make room for one
+ * @tags: a byte for each way, the lowest for the first; 0 is free
+ * @rank: of each: its samples, and those of what it replaced; all are halved before one runs over
+ */
+struct location_set {
+	u64 tags;
+	u16 rank[LOCATION_WAYS];
+} __attribute__((aligned(32)));
+
+/**
  * struct location_table - open, so that what a sample does is inline
- * @tags: for each set, a byte for each way, the lowest for the first; 0 is free
+ * @set: by number
  * @octave_one: by bucket, what is added to &location_detail.octave
  * @more, @wide: of struct location_more and struct location_wide: with room for one for
  *	each entry, so that they never run out, and packed by need, so that few are few
@@ -177,7 +186,7 @@ struct location_table {
 	struct traits_catalog *traits;
 	u64 seed;
 	u32 sets;
-	u64 *tags;
+	struct location_set *set;
 	struct location (*entries)[LOCATION_WAYS];
 	u64 octave_one[HISTOGRAM_BUCKETS + 1];
 	struct location_pool more;
@@ -250,6 +259,16 @@ static inline u64 location_candidates(u64 tags, u8 tag)
 	return (differ - LOCATION_ONES) & ~differ & LOCATION_ONES << 7;
 }
 
+/* The way that makes room: a free one, whose rank is 0, or the lightest. */
+static inline unsigned int location_lightest(const struct location_set *set)
+{
+	unsigned int least = 0;
+
+	for (unsigned int i = 1; i < LOCATION_WAYS; i++)
+		least = set->rank[i] < set->rank[least] ? i : least;
+	return least;
+}
+
 /** location_salt() - of an owner, for location_prepare(): worked out once for many places */
 static inline u64 location_salt(const struct location_table *table, u64 owner)
 {
@@ -270,7 +289,7 @@ static inline void location_prepare(const struct location_table *table, u64 plac
 		/* 0 is of free ways. */
 		.tag = (u8)(((hash & 0xffff) * 255 >> 16) + 1),
 	};
-	__builtin_prefetch(&table->tags[set]);
+	__builtin_prefetch(&table->set[set], 1);
 }
 
 /**
@@ -282,10 +301,12 @@ static inline void location_prepare(const struct location_table *table, u64 plac
 static inline const struct location *location_likely(const struct location_table *table,
 						     const struct location_key *key)
 {
-	u64 ways = location_candidates(table->tags[key->set], key->tag);
+	const struct location_set *set = &table->set[key->set];
+	u64 ways = location_candidates(set->tags, key->tag);
+	/* Of none, the one that is to make room. */
+	unsigned int way = ways ? (unsigned int)__builtin_ctzll(ways) / 8 : location_lightest(set);
 
-	/* Of none, the first: it may be the one to be replaced. */
-	return &table->entries[key->set][ways ? __builtin_ctzll(ways) / 8 : 0];
+	return &table->entries[key->set][way];
 }
 
 /** location_insert() - the entry of @key, which is not there yet: see location_get() */
@@ -300,7 +321,7 @@ struct location *location_insert(struct location_table *table, const struct loca
 static inline struct location *location_get(struct location_table *table,
 					    const struct location_key *key, u64 *evicted)
 {
-	u64 ways = location_candidates(table->tags[key->set], key->tag);
+	u64 ways = location_candidates(table->set[key->set].tags, key->tag);
 	struct location *entry;
 
 	for (; ways; ways &= ways - 1) {
@@ -320,9 +341,28 @@ static inline u64 location_lanes_any(location_lanes lanes, u16 bits)
 	return (h[0] | h[1]) & bits * 0x0001000100010001ULL;
 }
 
+static inline u16 *location_rank(const struct location_table *table, const struct location *entry)
+{
+	size_t index = (size_t)(entry - table->entries[0]);
+
+	return &table->set[index / LOCATION_WAYS].rank[index % LOCATION_WAYS];
+}
+
+/** location_age() - halve the ranks of @entry's set */
+void location_age(struct location_table *table, const struct location *entry);
+
 static inline u64 *location_excess(const struct location_table *table, const struct location *entry)
 {
 	return &table->excess[entry - table->entries[0]];
+}
+
+/* Whether a sum has its highest bit set. Maxima are where a fourth one would be. */
+static inline u64 location_sums_full(const struct location_detail *detail)
+{
+	typedef u64 halves __attribute__((vector_size(16)));
+	halves full = (halves)(detail->sum & (latency_lanes){ 1U << 31, 1U << 31, 1U << 31 });
+
+	return full[0] | full[1];
 }
 
 /** location_carry() - make room in all counters of @entry */
@@ -342,6 +382,9 @@ static inline void location_add(struct location_table *table, struct location *e
 	unsigned int bucket = facts->bucket[PROFILE_TOTAL];
 	u64 full;
 
+	if (++*location_rank(table, entry) == UINT16_MAX)
+		location_age(table, entry);
+
 	/* All ones where it is: 1 is added there. */
 	detail->count -= there;
 	if (!location_lanes_any(there, 1))
@@ -358,7 +401,7 @@ static inline void location_add(struct location_table *table, struct location *e
 	}
 
 	detail->sum += facts->latency;
-	full |= (detail->sum[0] | detail->sum[1] | detail->sum[2]) >> 31;
+	full |= location_sums_full(detail);
 	if (facts->latency[PROFILE_TOTAL] > entry->max)
 		entry->max = (u16)facts->latency[PROFILE_TOTAL];
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
@@ -397,7 +440,7 @@ struct location_kept {
 	u16 max[PROFILE_LATENCIES];
 	u8 first;
 	u8 first_octaves;
-	u32 weight;
+	u16 rank;
 	u64 excess;
 };
 
@@ -436,12 +479,6 @@ u64 location_table_trim(struct location_table *table, u64 bytes);
  */
 void location_merge(struct location_table *table, struct location *entry,
 		    const struct location_table *from_table, const struct location *from);
-
-/** location_rank() - what replacement compares: samples, and those of what it replaced; saturates */
-u32 location_rank(const struct location *entry);
-
-/** location_weigh() - @entry, whose samples are there, has @rank */
-void location_weigh(struct location *entry, u32 rank);
 
 /**
  * location_table_new() - @capacity is rounded up to a power of two, at least 8

@@ -5,8 +5,8 @@
 #include <errno.h>
 
 /* Bytes of an entry with all that hangs on it. */
-#define PLACE	  194  /* two lines, a tag, excess, a mark */
-#define CARRIED	  128  /* of a place: counters that are carried over, as far as they may come to */
+#define PLACE	  196  /* two lines, tag and rank, excess, a mark */
+#define CARRIED	  126  /* of a place: counters that are carried over, as far as they may come to */
 #define PROCESS	  2944 /* figures and those of before a move by halves, mappings, a mark */
 #define THREAD	  128  /* and who had its number before */
 #define CONTAINER 7168 /* figures: of now, of processes that went, at the last sub-window */

@@ -303,6 +303,28 @@ static void test_tail(void **state)
 	assert_true(evicted[1] * 100 < n);
 }
 
+/* Ranks are halved in time: who is heavy stays it, whatever comes once. */
+static void test_rank(void **state)
+{
+	struct fixture *f = *state;
+	struct sample_facts facts = { .traits = f->ids[0] };
+	struct location_table *table;
+	u64 evicted = 0;
+
+	assert_int_equal(location_table_new(LOCATION_WAYS, &f->catalog, &table), 0);
+	for (u32 i = 0; i < 3 * UINT16_MAX; i++)
+		location_add(table, get(table, i % 3, &evicted), &facts);
+	assert_int_equal(evicted, 0);
+	for (u32 i = 0; i < UINT16_MAX / 2; i++) {
+		location_add(table, get(table, 100 + i, &evicted), &facts);
+		location_add(table, get(table, i % 3, &evicted), &facts);
+	}
+	assert_int_equal(evicted, UINT16_MAX / 2 - (LOCATION_WAYS - 3));
+	for (u32 i = 0; i < 3; i++)
+		assert_true(location_samples(table, get(table, i, &evicted)) > UINT16_MAX);
+	location_table_free(table);
+}
+
 #define MANY (TRAITS_MAX + 1000)
 
 /* More combinations than have numbers, at one place: they lose their events, and nothing else. */
@@ -349,6 +371,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_evicted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_trimmed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tail, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rank, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
 	};
 
