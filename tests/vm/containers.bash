@@ -8,6 +8,11 @@ names=() kinds=() programs=() functions=() cgroups=()
 SHARE_BOUND=5
 PROGRAM_LEAST=80
 
+# step WHAT: begins
+step() {
+	echo "-- $SECONDS s: $*"
+}
+
 # image_tree ROOT: busybox and the two programs
 image_tree() {
 	local one
@@ -23,16 +28,15 @@ usage() {
 	awk '$1 == "usage_usec" { print $2 }' "$1/cpu.stat"
 }
 
-# Frozen or not: names are looked up by an idle process, which busy CPUs have no time for.
+# Frozen or not: what looks at the profile, and the helper that looks names up, have CPUs to themselves then.
 freeze() {
 	local one
 	for one in "${cgroups[@]}"; do echo "$1" >"$one/cgroup.freeze"; done
 }
 
-# kind NAME: of container, as the bus has it
+# kind NAME: of container, as the bus has it in /run/containers.json
 kind() {
-	manager GetContainers suu samples 0 1000 | jq -r --arg name "$1" \
-		'.data[1][] | select(.name.data == $name) | .runtime.data'
+	jq -r --arg name "$1" '.data[1][] | select(.name.data == $name) | .runtime.data' /run/containers.json
 }
 
 # compare SECONDS: shares of all, in samples and in CPU time, and what leads each
@@ -41,11 +45,13 @@ compare() {
 	manager Reset >/dev/null
 	for i in "${!cgroups[@]}"; do before[i]=$(usage "${cgroups[i]}"); done
 	sleep "$1"
-	view process /run/all
-	for i in "${!cgroups[@]}"; do true[i]=$(($(usage "${cgroups[i]}") - before[i])); done
 	freeze 1
+	for i in "${!cgroups[@]}"; do true[i]=$(($(usage "${cgroups[i]}") - before[i])); done
+	# Their last windows are being counted.
+	sleep 2
+	view process /run/all
 	view function /run/named
-	freeze 0
+	manager GetContainers suu samples 0 1000 >/run/containers.json
 	ledger /run/all 20
 	for i in "${!cgroups[@]}"; do
 		got[i]=$(samples /run/all "${names[i]}")
@@ -67,4 +73,5 @@ compare() {
 		((leads > 0 && 100 * leads >= PROGRAM_LEAST * $(samples_user /run/named "${names[i]}"))) ||
 			fail "${names[i]}: ${functions[i]} does not lead: $(grep -F "${names[i]}" /run/named.rows | head)"
 	done
+	freeze 0
 }

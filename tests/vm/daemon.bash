@@ -43,14 +43,30 @@ drop_in() {
 
 # view GROUP FILE: what D-Bus shows of it, and FILE.rows: samples, container, process, function, binary
 view() {
-	# Names of functions are looked up by a helper process meanwhile, and by nobody for other groups.
-	for _ in $(seq 100); do
-		manager GetView ssu "$1" samples 1000 >"$2"
-		[[ $1 == function && $(figure "$2" names_pending) != 0 ]] || break
-		sleep 0.5
-	done
+	# Names of functions are looked up by a helper process meanwhile, and by nobody for other groups. One
+	# row asks for all of them, and a guest prints a thousand in seconds.
+	if [[ $1 == function ]]; then
+		for _ in $(seq 200); do
+			manager GetView ssu function samples 1 >"$2"
+			[[ $(figure "$2" names_pending) != 0 ]] || break
+			sleep 0.2
+		done
+	fi
+	manager GetView ssu "$1" samples 1000 >"$2"
 	jq -r '.data[1][] | [.samples, .container, .process, .function, .binary] | map(.data // "") | @tsv' \
 		"$2" >"$2.rows"
+}
+
+# until_samples LEAST GROUP FILE CONTAINER [PROCESS]: views until there are as many of it
+until_samples() {
+	local least=$1
+	shift
+	for _ in $(seq 100); do
+		view "$1" "$2"
+		(($(samples "${@:2}") < least)) || return 0
+		sleep 0.5
+	done
+	fail "fewer than $least samples of ${*:3}: $(head -n 5 "$2.rows")"
 }
 
 # samples FILE CONTAINER [PROCESS [FUNCTION]]: in the rows of a view
