@@ -2,26 +2,17 @@
 /* ReleaseModule and TakeModule: between them, the module may be unloaded. */
 #include "bus-internal.h"
 
-#include <time.h>
-
 #include "exchange.h"
 #include "log.h"
 
-static u64 now_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000ULL + (u64)ts.tv_nsec / 1000;
-}
-
-static int take_up(struct bus *bus, struct exchange *exchange)
+static int take_up(struct bus *bus, struct exchange *exchange, u64 *ret_usec)
 {
 	int r;
 
 	bus->exchanger = sd_bus_track_unref(bus->exchanger);
 	*exchange = (struct exchange){ .config = bus->config };
 	r = worker_call(bus->worker, exchange_take_up, exchange);
+	*ret_usec = (exchange->at_ns - bus->exchanged_ns) / 1000;
 	if (r < 0)
 		log_tell(LOG_ERR, LOG_ID_SOURCE, NULL,
 			 "the module is not there again, nothing is sampled: %s; load it "
@@ -30,7 +21,7 @@ static int take_up(struct bus *bus, struct exchange *exchange)
 	else
 		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL,
 			 "the module is there again; nothing was sampled for %llu ms",
-			 (unsigned long long)(now_us() - bus->exchanged_us) / 1000);
+			 (unsigned long long)*ret_usec / 1000);
 	return r;
 }
 
@@ -38,8 +29,9 @@ static int take_up(struct bus *bus, struct exchange *exchange)
 static int on_gone(sd_bus_track *track __attribute__((unused)), void *userdata)
 {
 	struct exchange exchange;
+	u64 usec;
 
-	take_up(userdata, &exchange);
+	take_up(userdata, &exchange, &usec);
 	return 0;
 }
 
@@ -54,27 +46,26 @@ int bus_release_module(sd_bus_message *message, void *userdata, sd_bus_error *er
 {
 	struct bus *bus = userdata;
 	struct exchange exchange = { .config = bus->config };
+	u64 usec;
 	int r;
 
 	if (bus->exchanger)
 		return sd_bus_error_set(error, BUS_NAME ".Busy",
 					"Somebody else is exchanging the module.");
 	r = worker_call(bus->worker, exchange_let_go, &exchange);
+	bus->exchanged_ns = exchange.at_ns;
 	if (r >= 0 && exchange.sources)
 		r = follow(bus, message);
 	if (r < 0) {
 		sd_bus_error_set_errnof(error, r, "The module is not let go: %s.",
 					*exchange.reason ? exchange.reason : strerror(-r));
-		bus->exchanged_us = now_us();
-		take_up(bus, &exchange);
+		take_up(bus, &exchange, &usec);
 		return r;
 	}
-	if (exchange.sources) {
-		bus->exchanged_us = now_us();
+	if (exchange.sources)
 		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL,
 			 "the module is let go, so that another can be loaded: nothing is sampled "
 			 "until then");
-	}
 	return sd_bus_reply_method_return(message, "b", exchange.sources > 0);
 }
 
@@ -82,11 +73,12 @@ int bus_take_module(sd_bus_message *message, void *userdata, sd_bus_error *error
 {
 	struct bus *bus = userdata;
 	struct exchange exchange;
+	u64 usec;
 
 	if (!bus->exchanger)
 		return sd_bus_error_set(error, BUS_NAME ".AlreadyDone",
 					"The module was not let go.");
-	if (take_up(bus, &exchange) < 0)
+	if (take_up(bus, &exchange, &usec) < 0)
 		return sd_bus_error_setf(error, BUS_NAME ".NoModule", "%s", exchange.reason);
-	return sd_bus_reply_method_return(message, "t", now_us() - bus->exchanged_us);
+	return sd_bus_reply_method_return(message, "t", usec);
 }

@@ -34,7 +34,7 @@ struct bus_watch;
  * @watch: what signals were sent for
  * @reload: have the files read again: 0, or negative errno and @reloaded says why; with @ctx
  * @reloaded: what became of them the last time; borrowed
- * @exchanger: who has had the module let go, NULL for nobody; since @exchanged_us
+ * @exchanger: who has had the module let go, NULL for nobody; since @exchanged_ns
  */
 struct bus {
 	sd_bus *bus;
@@ -51,7 +51,7 @@ struct bus {
 	void *ctx;
 	const struct reload *reloaded;
 	sd_bus_track *exchanger;
-	u64 exchanged_us;
+	u64 exchanged_ns;
 	struct bus_profile *profiles[PPROF_AT_ONCE]; /* that are being taken */
 };
 

@@ -44,10 +44,9 @@ static void store(const struct worker_state *state, const struct source *source)
 		store_drop(STORE_SESSION);
 }
 
-static int let_go(struct worker_state *state, struct feed *feed)
+static int let_go(struct worker_state *state, struct feed *feed, u64 now)
 {
 	struct source *source = feed->source, *away;
-	u64 now = now_ns();
 	int r = source_away_new(source, feed->running ? now : 0, &away);
 
 	if (r < 0)
@@ -74,6 +73,7 @@ int exchange_let_go(struct worker_state *state, void *arg)
 	int r;
 
 	exchange->sources = 0;
+	exchange->at_ns = now_ns();
 	while ((session = worker_next(state, session))) {
 		const struct source *source = session->feed->source;
 
@@ -85,7 +85,8 @@ int exchange_let_go(struct worker_state *state, void *arg)
 			return -EBUSY;
 		}
 		if (!source->away && source->ops->lasting) {
-			r = let_go(state, session->feed);
+			exchange->at_ns = now_ns();
+			r = let_go(state, session->feed, exchange->at_ns);
 			if (r < 0) {
 				snprintf(exchange->reason, sizeof(exchange->reason), "%s",
 					 strerror(-r));
@@ -126,11 +127,11 @@ static int open_again(const struct config *config, const struct feed *feed,
 	return -ESTALE;
 }
 
-static int take_up(struct worker_state *state, const struct config *config, struct feed *feed,
-		   char *reason, size_t size)
+static int take_up(struct worker_state *state, struct exchange *exchange, struct feed *feed)
 {
 	struct source *away = feed->source, *source;
-	int r = open_again(config, feed, &source, reason, size);
+	int r = open_again(exchange->config, feed, &source, exchange->reason,
+			   sizeof(exchange->reason));
 
 	if (r < 0)
 		return r;
@@ -140,9 +141,12 @@ static int take_up(struct worker_state *state, const struct config *config, stru
 	r = feed->running ? source->ops->start(source) : 0;
 	if (r < 0) {
 		source->ops->free(source);
-		snprintf(reason, size, "sampling could not be enabled: %s", strerror(-r));
+		snprintf(exchange->reason, sizeof(exchange->reason),
+			 "sampling could not be enabled: %s", strerror(-r));
 		return r;
 	}
+	if (!exchange->at_ns)
+		exchange->at_ns = now_ns();
 	/* Blind up to here. */
 	drain(state, feed);
 	feed->source = source;
@@ -159,10 +163,12 @@ int exchange_take_up(struct worker_state *state, void *arg)
 	struct session *session = NULL;
 	int r = 0;
 
+	exchange->at_ns = 0;
 	while (r >= 0 && (session = worker_next(state, session)))
 		if (session->feed->source->away)
-			r = take_up(state, exchange->config, session->feed, exchange->reason,
-				    sizeof(exchange->reason));
+			r = take_up(state, exchange, session->feed);
+	if (!exchange->at_ns)
+		exchange->at_ns = now_ns();
 	govern_again(state);
 	keep_save(state);
 	return r;

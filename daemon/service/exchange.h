@@ -14,11 +14,14 @@
  * struct exchange - argument of both calls
  * @config: borrowed
  * @sources: out: how many of them are away
+ * @at_ns: out: by CLOCK_MONOTONIC, since when none of them is there, or one is there again: what
+ *	each of their CPUs is booked as blind for is that and little more
  * @reason: out: why a call failed, for people
  */
 struct exchange {
 	const struct config *config;
 	u32 sources;
+	u64 at_ns;
 	char reason[512];
 };
 
