@@ -98,7 +98,7 @@ static int daemon_goes_on(struct reload *reload, int status)
 	return status;
 }
 
-/* Whoever else has it open: "speprof record", another program. */
+/* References of whoever else has it open (of an open device two): "speprof record", others. */
 static int other_users(const struct reload *reload)
 {
 	int users = kmod_users(&reload->machine, OURS);
@@ -129,9 +129,8 @@ static int unload(struct reload *reload)
 	if (users > 0)
 		return daemon_goes_on(
 			reload, say_fail(STATUS_STATE,
-					 OURS " has %d other user%s: end what samples by itself "
-					      "(\"speprof record\"); nothing was changed",
-					 users, users == 1 ? "" : "s"));
+					 OURS " is in use by somebody else: end what samples by "
+					      "itself (\"speprof record\"); nothing was changed"));
 	/* What it depends on goes with it where nobody else needs that. */
 	gone = !reload->emulated || kmod_modprobe("-r", EMULATED) == 0;
 	if (gone && kmod_is_loaded(&reload->machine, OURS))
