@@ -3,44 +3,65 @@
  * The module's own ledgers of a session that another process has open: the other side of
  * what that process counts.
  *
- * usage: ledger PID: prints KEY VALUE lines, sums over CPUs
+ * usage: ledger PID [last]: prints KEY VALUE lines, sums over CPUs; with "last" the first of them
+ * at once, and the others when that process has let go of the session, which is this one's then
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/speprof.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-#define CPUS 64
+#define CPUS	64
+#define STEP_NS 10000000L
 
-/* A copy of its descriptor of a session, or -1. */
-static int session_of(int pid)
+/* The number of its descriptor of a session, or -1. */
+static int descriptor_of(int pid)
 {
 	char path[64], link[64];
 	struct dirent *entry;
-	int process, fd = -1;
+	int fd = -1;
 	ssize_t n;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	d = opendir(path);
-	process = (int)syscall(SYS_pidfd_open, pid, 0);
-	while (d && process >= 0 && fd < 0 && (entry = readdir(d))) {
+	while (d && fd < 0 && (entry = readdir(d))) {
 		n = readlinkat(dirfd(d), entry->d_name, link, sizeof(link) - 1);
 		link[n > 0 ? n : 0] = 0;
 		if (!strcmp(link, "anon_inode:[speprof-session]"))
-			fd = (int)syscall(SYS_pidfd_getfd, process, atoi(entry->d_name), 0);
+			fd = atoi(entry->d_name);
 	}
 	if (d)
 		closedir(d);
+	return fd;
+}
+
+/* A copy of it, or -1. */
+static int session_of(int pid)
+{
+	int fd = descriptor_of(pid), process = (int)syscall(SYS_pidfd_open, pid, 0), copy = -1;
+
+	if (fd >= 0 && process >= 0)
+		copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
 	if (process >= 0)
 		close(process);
-	return fd;
+	return copy;
+}
+
+static void wait_until_let_go(int pid)
+{
+	const struct timespec step = { .tv_nsec = STEP_NS };
+
+	while (descriptor_of(pid) >= 0)
+		nanosleep(&step, NULL);
 }
 
 static unsigned long long enabled(const struct speprof_ring_stats *s)
@@ -63,43 +84,64 @@ static void add(struct speprof_ring_stats *sum, const struct speprof_ring_stats 
 		sum->state_ns[i] += s->state_ns[i];
 }
 
-int main(int argc, char **argv)
+/* Of each CPU that has one; their number. */
+static unsigned int rings_open(int session, int rings[static CPUS])
 {
-	int session = argc == 2 ? session_of(atoi(argv[1])) : -1;
-	struct speprof_ring_stats sum = { 0 };
-	unsigned int rings = 0;
+	unsigned int n = 0;
 
-	if (session < 0) {
-		fprintf(stderr, "ledger: no session of process %s\n", argc == 2 ? argv[1] : "?");
-		return 1;
-	}
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
 		struct speprof_ring_open open = { .size = sizeof(open), .cpu = cpu };
-		struct speprof_ring_stats s = { .size = sizeof(s) };
 		int ring = ioctl(session, SPEPROF_RING_OPEN, &open);
 
-		if (ring < 0)
-			continue;
-		if (ioctl(ring, SPEPROF_RING_STATS, &s) < 0) {
-			fprintf(stderr, "ledger: CPU %u: %s\n", cpu, strerror(errno));
+		if (ring >= 0)
+			rings[n++] = ring;
+	}
+	return n;
+}
+
+static void print(const struct speprof_ring_stats *sum)
+{
+	printf("head %llu\ntail %llu\nbytes %llu\nwindows %llu\nrecords %llu\n",
+	       (unsigned long long)sum->head, (unsigned long long)sum->tail,
+	       (unsigned long long)sum->data_bytes, (unsigned long long)sum->windows,
+	       (unsigned long long)sum->records);
+	printf("full %llu\nbad_tails %llu\nenabled_ns %llu\nblind_ns %llu\n",
+	       (unsigned long long)sum->resumes, (unsigned long long)sum->bad_tails, enabled(sum),
+	       enabled(sum) - (unsigned long long)sum->state_ns[SPEPROF_RING_ARMED]);
+	printf("blind_full_ns %llu\nblind_fault_ns %llu\nblind_throttle_ns %llu\n"
+	       "blind_handling_ns %llu\n",
+	       (unsigned long long)sum->state_ns[SPEPROF_RING_FULL],
+	       (unsigned long long)sum->state_ns[SPEPROF_RING_FAULTED],
+	       (unsigned long long)sum->state_ns[SPEPROF_RING_THROTTLED],
+	       (unsigned long long)sum->state_ns[SPEPROF_RING_HANDLING]);
+}
+
+int main(int argc, char **argv)
+{
+	bool last = argc == 3 && !strcmp(argv[2], "last");
+	int pid = argc == 2 || last ? atoi(argv[1]) : -1;
+	int session = pid > 0 ? session_of(pid) : -1, rings[CPUS];
+	struct speprof_ring_stats sum = { 0 };
+	unsigned int n;
+
+	if (session < 0) {
+		fprintf(stderr, "ledger: no session of process %s\n", argc > 1 ? argv[1] : "?");
+		return 1;
+	}
+	n = rings_open(session, rings);
+	printf("rings %u\n", n);
+	fflush(stdout);
+	if (last)
+		wait_until_let_go(pid);
+	for (unsigned int i = 0; i < n; i++) {
+		struct speprof_ring_stats s = { .size = sizeof(s) };
+
+		if (ioctl(rings[i], SPEPROF_RING_STATS, &s) < 0) {
+			fprintf(stderr, "ledger: ring %u: %s\n", i, strerror(errno));
 			return 1;
 		}
 		add(&sum, &s);
-		rings++;
-		close(ring);
 	}
-	printf("rings %u\nhead %llu\ntail %llu\nbytes %llu\nwindows %llu\nrecords %llu\n", rings,
-	       (unsigned long long)sum.head, (unsigned long long)sum.tail,
-	       (unsigned long long)sum.data_bytes, (unsigned long long)sum.windows,
-	       (unsigned long long)sum.records);
-	printf("full %llu\nbad_tails %llu\nenabled_ns %llu\nblind_ns %llu\n",
-	       (unsigned long long)sum.resumes, (unsigned long long)sum.bad_tails, enabled(&sum),
-	       enabled(&sum) - (unsigned long long)sum.state_ns[SPEPROF_RING_ARMED]);
-	printf("blind_full_ns %llu\nblind_fault_ns %llu\nblind_throttle_ns %llu\n"
-	       "blind_handling_ns %llu\n",
-	       (unsigned long long)sum.state_ns[SPEPROF_RING_FULL],
-	       (unsigned long long)sum.state_ns[SPEPROF_RING_FAULTED],
-	       (unsigned long long)sum.state_ns[SPEPROF_RING_THROTTLED],
-	       (unsigned long long)sum.state_ns[SPEPROF_RING_HANDLING]);
+	print(&sum);
 	return 0;
 }

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the lanes of the packages share: verdicts, what packages say of themselves, a root to try them in."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "vm"))
+from lane import apt  # noqa: E402
+from lane.cache import cached, content_key, run_tool  # noqa: E402
+
+BUILD_DEB = ROOT / "scripts/build-deb"
+
+
+def verdict(name, complaint=""):
+    """Print it; true if there is no complaint."""
+    print(f"{'FAIL' if complaint else 'PASS'} {name}{': ' + complaint if complaint else ''}",
+          flush=True)
+    return not complaint
+
+
+def project_version():
+    text = (ROOT / "meson.build").read_text()
+    return re.search(r"^  version : '(.*)',", text, re.M)[1]
+
+
+def complaint_of(argv):
+    """What a command says that fails; "" of one that does not."""
+    done = subprocess.run(argv, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    return (done.stdout[-4000:] or "no output") if done.returncode else ""
+
+
+def lintian(out):
+    return complaint_of(["lintian", "--allow-root", "--fail-on", "error,warning",
+                         "--tag-display-limit", "0", *out.glob("*.changes")])
+
+
+def depends(debs):
+    """Names of the packages that these need, themselves left out."""
+    names = set()
+    for package in debs:
+        text = run_tool(["dpkg-deb", "-f", package, "Depends"], "dependencies")
+        names |= {re.match(r"[a-z0-9.+-]+", d.strip())[0] for d in text.split(",") if d.strip()}
+    return sorted(names - {package.name.split("_")[0] for package in debs})
+
+
+def root_of(packages, architectures="amd64"):
+    """A Debian with PACKAGES, from the cache."""
+    key = content_key(" ".join(packages), Path(apt.__file__))
+    return cached(f"packages-{architectures.replace(',', '-')}", key, lambda into: apt.debootstrap(
+        "root for packages", packages, into, f"--architectures={architectures}", "--variant=minbase")) / "root"
+
+
+def copy_root(root, debs, versions, own):
+    run_tool(["cp", "-a", "--reflink=auto", root, own], "copy of the root")
+    (own / "debs").mkdir()
+    for version in versions:
+        target = own / "debs" / version
+        target.mkdir()
+        for package in (debs / version).glob("*.deb"):
+            shutil.copy(package, target)
+    shutil.copy(ROOT / "tests/packages/in-root", own / "debs/in-root")
+
+
+def run_in(root, debs, versions, release):
+    """Run in-root in a copy of ROOT that is gone afterwards, but for DKMS's modules in DEBS."""
+    with tempfile.TemporaryDirectory(dir=debs) as scratch:
+        own = Path(scratch) / "root"
+        copy_root(root, debs, versions, own)
+        # /proc of its own, which goes with the namespaces.
+        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", f"--root={own}",
+                               "--mount-proc", "/debs/in-root", *versions, release],
+                              stdin=subprocess.DEVNULL, check=False)
+        shutil.rmtree(debs / "modules", ignore_errors=True)
+        if (own / "debs/modules").is_dir():
+            shutil.copytree(own / "debs/modules", debs / "modules")
+    return done.returncode == 0

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+# For jobs that hold the module's ledgers against the daemon's: sourced from /ci/ledgers.bash, beside
+# /ci/ledger. The job has manager and fail.
+
+# What sessions had that the daemon has closed since, one after the other.
+: >/run/module.ended
+
+pid() {
+	systemctl show -P MainPID speprofd.service
+}
+
+# side KEY FILE...: the sum of it
+side() {
+	local key=$1
+	shift
+	awk -v key="$key" '$1 == key { sum += $2 } END { printf "%.0f\n", sum }' "$@"
+}
+
+# The daemon's side is read while sampling is stopped: then all windows are drained.
+ledgers() {
+	manager Stop >/dev/null
+	/ci/ledger "$(pid)" >/run/module
+	manager GetView ssu container samples 1 |
+		jq -r '.data[0] | map_values(.data) | to_entries[] | "\(.key) \(.value)"' >/run/daemon
+	manager Start >/dev/null
+}
+
+# lacks WHAT KEY MODULE DAEMON LEAST MOST: prints both; what the daemon lacks is between these
+lacks() {
+	local difference=$(($3 - $4))
+	printf '%-12s %-18s module %15s  daemon %15s\n' "$1" "$2" "$3" "$4"
+	((difference >= $5 && difference <= $6)) || fail "$1: $2: $difference are in one ledger alone"
+}
+
+# compare WHAT SLACK: SLACK ms of enabled time may be in windows that had no record
+compare() {
+	local what=$1 slack=$(($2 * 1000000)) key away
+	ledgers
+	lacks "$what" bytes "$(side bytes /run/module /run/module.ended)" "$(side bytes /run/daemon)" 0 0
+	lacks "$what" records "$(side records /run/module /run/module.ended)" "$(side written /run/daemon)" 0 0
+	# While there was no module the daemon alone could count.
+	away=$(side blind_restart_ns /run/daemon)
+	for key in blind_ns enabled_ns; do
+		lacks "$what" $key $(($(side $key /run/module /run/module.ended) + away)) \
+			"$(side $key /run/daemon)" 0 $slack
+	done
+	# By cause: what is rounded is less than a nanosecond of each window.
+	for key in blind_full_ns blind_fault_ns blind_throttle_ns blind_handling_ns; do
+		lacks "$what" $key "$(side $key /run/module /run/module.ended)" "$(side $key /run/daemon)" -100000 $slack
+	done
+	(($(side blind_unknown_ns /run/daemon) == 0)) || fail "$what: blind without a cause"
+	(($(awk '/^blind_/ && $1 != "blind_ns" { sum += $2 } END { printf "%.0f", sum }' /run/daemon) == \
+		$(side blind_ns /run/daemon))) || fail "$what: causes do not come to the blind time"
+	(($(side bytes /run/daemon) == $(side decoded /run/daemon) + $(side padding /run/daemon) + \
+		$(side suspect /run/daemon) + $(side dropped /run/daemon))) || fail "$what: bytes"
+	(($(side lost /run/daemon) == 0 && $(side bad_tails /run/module /run/module.ended) == 0)) ||
+		fail "$what: lost"
+	(($(side records /run/daemon) == $(side written /run/daemon))) || fail "$what: records"
+}
+
+# From here on the daemon's session is held until the daemon has closed it: what it had then is read.
+session_held() {
+	/ci/ledger "$(pid)" last >/run/module.held &
+	holder=$!
+	until [[ -s /run/module.held ]]; do
+		kill -0 $holder 2>/dev/null || fail "the daemon's session cannot be held"
+		sleep 0.1
+	done
+}
+
+session_ended() {
+	wait "$holder" || fail "the ledger of a session that ended cannot be read"
+	cat /run/module.held >>/run/module.ended
+}
