@@ -48,10 +48,10 @@ check-packages: all ## the packages on 6.1 and for arm64, and the container imag
 	@tests/packages/image --build $(BUILD)
 	@tests/packages/cross --build $(BUILD)
 
-check-containers: ## the daemon in VMs with real containers and hostile loads, by hand: a quarter of an hour (root)
+check-containers: ## the daemon in VMs with real containers and hostile loads, by hand: half an hour (root)
 	@scripts/deps build run test vm
 	@tests/vm/check --build $(BUILD) --containers
-	@tests/vm/check-arm64 --build $(BUILD) arm64-perf arm64-perf-6.12 arm64-daemon
+	@tests/vm/check-arm64 --build $(BUILD) arm64-perf-6.12 arm64-daemon arm64-daemon-6.1
 
 kunit: ## the KUnit suites on User-Mode Linux 6.1 and 6.12; builds those kernels once (root)
 	@scripts/deps build vm
