@@ -19,8 +19,11 @@
 #define POLKIT_TIMEOUT_US  300000000ULL
 #define POLKIT_INTERACTIVE 1U
 
-/* The driver of the bus answers at once, or there is no bus. */
-#define DRIVER_TIMEOUT_US 5000000ULL
+/*
+ * The driver of the bus answers at once, but behind all that others sent before: seconds of a slow
+ * machine where they flood. Within WatchdogSec=.
+ */
+#define DRIVER_TIMEOUT_US 30000000ULL
 
 /*
  * CPU time a user may have spent at once, and how much of that runs off in a second: a
@@ -382,6 +385,9 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 	int r;
 
 	r = caller_of(access, message, &caller);
+	if (r == -ETIMEDOUT)
+		return sd_bus_error_set(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					"The bus is too busy to tell who you are: ask again later.");
 	if (r < 0)
 		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
 					"The bus does not tell who you are.");
