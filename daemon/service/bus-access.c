@@ -386,8 +386,9 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 
 	r = caller_of(access, message, &caller);
 	if (r == -ETIMEDOUT)
-		return sd_bus_error_set(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					"The bus is too busy to tell who you are: ask again later.");
+		return sd_bus_error_set(
+			ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+			"The bus is too busy to tell who you are: ask again later.");
 	if (r < 0)
 		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
 					"The bus does not tell who you are.");
