@@ -3,11 +3,8 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define GROUP "speprof"
 
@@ -20,12 +17,6 @@
 #define POLKIT_INTERACTIVE 1U
 
 /*
- * The driver of the bus answers at once, but behind all that others sent before. Nobody else is
- * served meanwhile, so it is not waited for as long as they flood.
- */
-#define DRIVER_TIMEOUT_US 5000000ULL
-
-/*
  * CPU time a user may have spent at once, and how much of that runs off in a second: a
  * quarter of a CPU for those who read, a twentieth for others.
  */
@@ -36,8 +27,6 @@
 
 /* What a call costs at the least: the bus, and looking who it is. */
 #define CALL_NS 20000ULL
-
-#define GROUPS_MAX 1024
 
 /**
  * struct access_query - a question to polkit
@@ -64,7 +53,8 @@ void access_init(struct access *access)
 {
 	const struct group *group = getgrnam(GROUP);
 
-	*access = (struct access){ .group = group ? group->gr_gid : (gid_t)-1 };
+	*access = (struct access){ 0 };
+	bus_callers_init(&access->callers, group ? group->gr_gid : (gid_t)-1);
 }
 
 static void query_free(struct access_query *query)
@@ -79,149 +69,17 @@ void access_deinit(struct access *access)
 {
 	struct access_query *query;
 
+	bus_callers_deinit(&access->callers);
 	while ((query = access->queries)) {
 		access->queries = query->next;
 		query_free(query);
 	}
 }
 
-/* ---- Who it is ----------------------------------------------------------- */
-
-/* A bus that does not tell groups: those that the user has by name. */
-static bool in_group_by_name(uid_t uid, gid_t group)
-{
-	const struct passwd *user = getpwuid(uid);
-	gid_t groups[GROUPS_MAX];
-	int n = GROUPS_MAX;
-
-	if (!user || getgrouplist(user->pw_name, user->pw_gid, groups, &n) < 0)
-		return false;
-	for (int i = 0; i < n; i++)
-		if (groups[i] == group)
-			return true;
-	return false;
-}
-
-static int read_groups(sd_bus_message *reply, const struct access *access, bool *ret_member)
-{
-	const void *groups;
-	size_t size;
-	int r;
-
-	r = sd_bus_message_enter_container(reply, 'v', "au");
-	if (r >= 0)
-		r = sd_bus_message_read_array(reply, 'u', &groups, &size);
-	for (size_t i = 0; r >= 0 && i < size / sizeof(u32); i++)
-		*ret_member |= ((const u32 *)groups)[i] == (u32)access->group;
-	return r < 0 ? r : sd_bus_message_exit_container(reply);
-}
-
-/* The reply of GetConnectionCredentials: "a{sv}". */
-static int read_credentials(sd_bus_message *reply, const struct access *access, u32 *ret_uid,
-			    bool *ret_member)
-{
-	bool told = false, known = false;
-	const char *key;
-	int r;
-
-	*ret_member = false;
-	r = sd_bus_message_enter_container(reply, 'a', "{sv}");
-	while (r >= 0 && (r = sd_bus_message_enter_container(reply, 'e', "sv")) > 0) {
-		r = sd_bus_message_read(reply, "s", &key);
-		if (r < 0)
-			return r;
-		if (!strcmp(key, "UnixUserID")) {
-			r = sd_bus_message_read(reply, "v", "u", ret_uid);
-			known = true;
-		} else if (!strcmp(key, "UnixGroupIDs")) {
-			r = read_groups(reply, access, ret_member);
-			told = true;
-		} else {
-			r = sd_bus_message_skip(reply, "v");
-		}
-		if (r >= 0)
-			r = sd_bus_message_exit_container(reply);
-	}
-	if (r < 0)
-		return r;
-	if (!known)
-		return -ENODATA;
-	if (!told)
-		*ret_member = in_group_by_name(*ret_uid, access->group);
-	return 0;
-}
-
-static int ask_driver(const struct access *access, sd_bus *bus, const char *name, u32 *ret_uid,
-		      bool *ret_member)
-{
-	sd_bus_message *call = NULL, *reply = NULL;
-	int r;
-
-	r = sd_bus_message_new_method_call(bus, &call, "org.freedesktop.DBus",
-					   "/org/freedesktop/DBus", "org.freedesktop.DBus",
-					   "GetConnectionCredentials");
-	if (r >= 0)
-		r = sd_bus_message_append(call, "s", name);
-	if (r >= 0)
-		r = sd_bus_call(bus, call, DRIVER_TIMEOUT_US, NULL, &reply);
-	if (r >= 0)
-		r = read_credentials(reply, access, ret_uid, ret_member);
-	sd_bus_message_unref(reply);
-	sd_bus_message_unref(call);
-	return r;
-}
-
-static struct access_caller *caller_find(struct access *access, const char *name)
-{
-	for (u32 i = 0; i < ACCESS_CALLERS; i++)
-		if (!strcmp(access->callers[i].name, name))
-			return &access->callers[i];
-	return NULL;
-}
-
-static struct access_caller *caller_oldest(struct access *access)
-{
-	struct access_caller *oldest = &access->callers[0];
-
-	for (u32 i = 1; i < ACCESS_CALLERS; i++)
-		if (access->callers[i].seen < oldest->seen)
-			oldest = &access->callers[i];
-	return oldest;
-}
-
-static int caller_of(struct access *access, sd_bus_message *message,
-		     struct access_caller **ret_caller)
-{
-	const char *name = sd_bus_message_get_sender(message);
-	struct access_caller *caller;
-	bool member;
-	u32 uid;
-	int r;
-
-	if (!name || strlen(name) >= sizeof(caller->name))
-		return -EPERM;
-	caller = caller_find(access, name);
-	if (!caller) {
-		r = ask_driver(access, sd_bus_message_get_bus(message), name, &uid, &member);
-		if (r < 0)
-			return r;
-		caller = caller_oldest(access);
-		*caller = (struct access_caller){
-			.uid = uid,
-			.owner = uid == 0 || uid == geteuid(),
-			.reads = member && access->group != (gid_t)-1,
-		};
-		snprintf(caller->name, sizeof(caller->name), "%s", name);
-	}
-	caller->seen = ++access->clock;
-	*ret_caller = caller;
-	return 0;
-}
-
 /* ---- How much ------------------------------------------------------------ */
 
 /* The user's place, run off up to now. */
-static struct access_user *user_of(struct access *access, const struct access_caller *caller)
+static struct access_user *user_of(struct access *access, const struct bus_caller *caller)
 {
 	u64 rate = caller->reads ? READER_RATE_NS : OTHER_RATE_NS, now = now_ns(), gone;
 	struct access_user *user = NULL, *quiet = NULL;
@@ -247,7 +105,7 @@ static struct access_user *user_of(struct access *access, const struct access_ca
 	return user;
 }
 
-void access_charge(struct access *access, const struct access_caller *caller, u64 spent_ns)
+void access_charge(struct access *access, const struct bus_caller *caller, u64 spent_ns)
 {
 	struct access_user *user = caller->owner ? NULL : user_of(access, caller);
 
@@ -378,20 +236,16 @@ static int take_answer(struct access *access, const sd_bus_message *message,
 }
 
 int access_check(struct access *access, sd_bus_message *message, enum access_level level,
-		 struct access_caller *ret_caller, sd_bus_error *ret_error)
+		 sd_bus_message_handler_t again, void *ctx, struct bus_caller *ret_caller,
+		 sd_bus_error *ret_error)
 {
-	struct access_caller *caller;
+	const struct bus_caller *caller;
 	struct access_user *user;
 	int r;
 
-	r = caller_of(access, message, &caller);
-	if (r == -ETIMEDOUT || r == -ENOBUFS)
-		return sd_bus_error_set(
-			ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-			"The bus is too busy to tell who you are: ask again later.");
-	if (r < 0)
-		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
-					"The bus does not tell who you are.");
+	r = bus_callers_find(&access->callers, message, again, ctx, &caller, ret_error);
+	if (r <= 0)
+		return r;
 	*ret_caller = *caller;
 	if (caller->owner)
 		return 1;
@@ -406,6 +260,9 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 	access_charge(access, caller, 0);
 	if (level == ACCESS_ANYONE || (level == ACCESS_READ && caller->reads))
 		return 1;
+	if (level == ACCESS_OWNER)
+		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+					"Only root may do this.");
 	if (level == ACCESS_READ)
 		return sd_bus_error_set(
 			ret_error, SD_BUS_ERROR_ACCESS_DENIED,

@@ -9,7 +9,7 @@ static int take_up(struct bus *bus, struct exchange *exchange, u64 *ret_usec)
 {
 	int r;
 
-	bus->exchanger = sd_bus_track_unref(bus->exchanger);
+	bus_peer_forget(&bus->exchanger);
 	*exchange = (struct exchange){ .config = bus->config };
 	r = worker_call(bus->worker, exchange_take_up, exchange);
 	*ret_usec = (exchange->at_ns - bus->exchanged_ns) / 1000;
@@ -26,20 +26,12 @@ static int take_up(struct bus *bus, struct exchange *exchange, u64 *ret_usec)
 }
 
 /* Who wanted to exchange it is gone without a word: nobody else would take it up. */
-static int on_gone(sd_bus_track *track __attribute__((unused)), void *userdata)
+static void on_gone(void *ctx)
 {
 	struct exchange exchange;
 	u64 usec;
 
-	take_up(userdata, &exchange, &usec);
-	return 0;
-}
-
-static int follow(struct bus *bus, sd_bus_message *message)
-{
-	int r = sd_bus_track_new(bus->bus, &bus->exchanger, on_gone, bus);
-
-	return r < 0 ? r : sd_bus_track_add_sender(bus->exchanger, message);
+	take_up(ctx, &exchange, &usec);
 }
 
 int bus_release_module(sd_bus_message *message, void *userdata, sd_bus_error *error)
@@ -49,13 +41,14 @@ int bus_release_module(sd_bus_message *message, void *userdata, sd_bus_error *er
 	u64 usec;
 	int r;
 
-	if (bus->exchanger)
+	if (bus->exchanger.match)
 		return sd_bus_error_set(error, BUS_NAME ".Busy",
 					"Somebody else is exchanging the module.");
 	r = worker_call(bus->worker, exchange_let_go, &exchange);
 	bus->exchanged_ns = exchange.at_ns;
 	if (r >= 0 && exchange.sources)
-		r = follow(bus, message);
+		r = bus_peer_follow(&bus->exchanger, bus->bus, sd_bus_message_get_sender(message),
+				    on_gone, bus);
 	if (r < 0) {
 		sd_bus_error_set_errnof(error, r, "The module is not let go: %s.",
 					*exchange.reason ? exchange.reason : strerror(-r));
@@ -75,7 +68,7 @@ int bus_take_module(sd_bus_message *message, void *userdata, sd_bus_error *error
 	struct exchange exchange;
 	u64 usec;
 
-	if (!bus->exchanger)
+	if (!bus->exchanger.match)
 		return sd_bus_error_set(error, BUS_NAME ".AlreadyDone",
 					"The module was not let go.");
 	if (take_up(bus, &exchange, &usec) < 0)

@@ -38,7 +38,6 @@ static int get(sd_bus *bus __attribute__((unused)), const char *path __attribute
 	return sd_bus_message_append(reply, "s", value);
 }
 
-/* Root's alone: without a flag that says otherwise, sd-bus looks at that itself. */
 static int set(sd_bus *bus __attribute__((unused)), const char *path __attribute__((unused)),
 	       const char *interface __attribute__((unused)), const char *property,
 	       sd_bus_message *value, void *userdata __attribute__((unused)), sd_bus_error *error)
@@ -65,15 +64,43 @@ static int set(sd_bus *bus __attribute__((unused)), const char *path __attribute
 	return 0;
 }
 
+/*
+ * Setting is root's alone. Without the flag sd-bus would look at that itself, and wait for what
+ * the driver of the bus says; so it is looked at before anything of this object is called.
+ */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
-	SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", get, set, 0, 0),
-	SD_BUS_WRITABLE_PROPERTY("LogTarget", "s", get, set, 0, 0),
+	SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", get, set, 0, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_WRITABLE_PROPERTY("LogTarget", "s", get, set, 0, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("SyslogIdentifier", "s", get, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_VTABLE_END,
 };
 
+/* Of a caller that is known by now: from the start, since the rest is of sd-bus. */
+static int set_again(sd_bus_message *message, void *userdata __attribute__((unused)),
+		     sd_bus_error *error __attribute__((unused)))
+{
+	return sd_bus_enqueue_for_read(sd_bus_message_get_bus(message), message);
+}
+
+static int check_set(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	int r;
+
+	/* As sd-bus has it. */
+	if (!sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "Set"))
+		return 0;
+	r = access_check(&bus->access, message, ACCESS_OWNER, set_again, NULL, &bus->caller, error);
+	/* Nothing but 0 has the vtable looked at. */
+	return r > 0 ? 0 : r < 0 ? r : 1;
+}
+
 int bus_add_log_control(struct bus *bus)
 {
-	return sd_bus_add_object_vtable(bus->bus, NULL, LOG_PATH, LOG_INTERFACE, vtable, NULL);
+	int r = sd_bus_add_object(bus->bus, NULL, LOG_PATH, check_set, bus);
+
+	if (r >= 0)
+		r = sd_bus_add_object_vtable(bus->bus, NULL, LOG_PATH, LOG_INTERFACE, vtable, NULL);
+	return r;
 }

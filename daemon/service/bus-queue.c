@@ -59,7 +59,7 @@ void bus_queue_deinit(struct bus_queue *queue)
 }
 
 int bus_queue_add(struct bus_queue *queue, sd_bus_message *message, const void *what,
-		  const struct access_caller *caller)
+		  const struct bus_caller *caller)
 {
 	u32 own = 0;
 

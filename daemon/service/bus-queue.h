@@ -19,7 +19,7 @@
 struct bus_waiting {
 	sd_bus_message *message;
 	const void *what;
-	struct access_caller caller;
+	struct bus_caller caller;
 };
 
 /**
@@ -44,6 +44,6 @@ void bus_queue_deinit(struct bus_queue *queue);
 
 /** bus_queue_add() - a reference is taken; -ENOBUFS if the user, or all, have as many waiting */
 int bus_queue_add(struct bus_queue *queue, sd_bus_message *message, const void *what,
-		  const struct access_caller *caller);
+		  const struct bus_caller *caller);
 
 #endif

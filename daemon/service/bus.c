@@ -178,11 +178,7 @@ static void run_waiting(void *ctx, const struct bus_waiting *waiting)
 
 	bus->caller = waiting->caller;
 	r = run(bus, waiting->what, waiting->message, &error);
-	if (r < 0 && sd_bus_error_is_set(&error))
-		sd_bus_reply_method_error(waiting->message, &error);
-	else if (r < 0)
-		sd_bus_reply_method_errno(waiting->message, r, NULL);
-	sd_bus_error_free(&error);
+	bus_reply_failure(waiting->message, r, &error);
 }
 
 int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
@@ -196,7 +192,8 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 		method++;
 	if (method == methods + ARRAY_SIZE(methods))
 		return -EBADRQC;
-	r = access_check(&bus->access, message, method->level, &bus->caller, error);
+	r = access_check(&bus->access, message, method->level, bus_method, bus, &bus->caller,
+			 error);
 	if (r < 0)
 		return r;
 	if (!r)
@@ -442,7 +439,7 @@ void bus_deinit(struct bus *bus)
 	bus->watch = bus_watch_free(bus->watch);
 	bus_queue_deinit(&bus->queue);
 	access_deinit(&bus->access);
-	bus->exchanger = sd_bus_track_unref(bus->exchanger);
+	bus_peer_forget(&bus->exchanger);
 	sd_bus_flush_close_unref(bus->bus);
 	bus->bus = NULL;
 }

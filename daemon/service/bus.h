@@ -6,6 +6,7 @@
 #include <systemd/sd-bus.h>
 
 #include "bus-access.h"
+#include "bus-peer.h"
 #include "bus-queue.h"
 #include "config.h"
 #include "cpu-list.h"
@@ -34,7 +35,7 @@ struct bus_watch;
  * @watch: what signals were sent for
  * @reload: have the files read again: 0, or negative errno and @reloaded says why; with @ctx
  * @reloaded: what became of them the last time; borrowed
- * @exchanger: who has had the module let go, NULL for nobody; since @exchanged_ns
+ * @exchanger: who has had the module let go, if anybody is followed; since @exchanged_ns
  */
 struct bus {
 	sd_bus *bus;
@@ -42,7 +43,7 @@ struct bus {
 	const struct config *config;
 	struct access access;
 	struct bus_queue queue;
-	struct access_caller caller;
+	struct bus_caller caller;
 	struct cpu_list cpus;
 	struct cpu_list online;
 	u32 cpu_looks;
@@ -50,7 +51,7 @@ struct bus {
 	int (*reload)(void *ctx);
 	void *ctx;
 	const struct reload *reloaded;
-	sd_bus_track *exchanger;
+	struct bus_peer exchanger;
 	u64 exchanged_ns;
 	struct bus_profile *profiles[PPROF_AT_ONCE]; /* that are being taken */
 };

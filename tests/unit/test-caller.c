@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Who a caller is, and whether it is still there, of a driver that says what no real one does. */
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bus-caller.h"
+#include "bus-peer.h"
+
+#define OBJECT "/org/speprof1"
+#define GROUP  4711
+#define OTHER  ((u32)geteuid() + 1)
+
+/* What the driver was asked and has not answered. */
+#define QUESTIONS 8
+
+static struct {
+	sd_bus *driver, *bus;
+	sd_bus_message *questions[QUESTIONS];
+	u32 question_count;
+	struct bus_callers callers;
+	/* The last call that was run, and how many were. */
+	struct bus_caller caller;
+	u32 runs;
+	/* The last answer: the error's name, or nothing. */
+	char answer[128];
+	u32 answers;
+	u32 gone;
+} fake;
+
+static int on_driver(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	(void)userdata;
+	(void)error;
+	if (!sd_bus_message_is_method_call(m, "org.freedesktop.DBus", NULL))
+		return 0;
+	if (sd_bus_message_is_method_call(m, NULL, "Hello"))
+		return sd_bus_reply_method_return(m, "s", ":1.0");
+	if (sd_bus_message_is_method_call(m, NULL, "RemoveMatch"))
+		return 1;
+	assert_true(fake.question_count < QUESTIONS);
+	fake.questions[fake.question_count++] = sd_bus_message_ref(m);
+	return 1;
+}
+
+static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	const struct bus_caller *caller;
+	int r;
+
+	r = bus_callers_find(&fake.callers, m, on_call, userdata, &caller, error);
+	if (r <= 0)
+		return r < 0 ? r : 1;
+	fake.caller = *caller;
+	fake.runs++;
+	return sd_bus_reply_method_return(m, NULL);
+}
+
+static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	const sd_bus_error *answer = sd_bus_message_get_error(m);
+
+	(void)userdata;
+	(void)error;
+	snprintf(fake.answer, sizeof(fake.answer), "%s", answer ? answer->name : "");
+	fake.answers++;
+	return 1;
+}
+
+/* Both until neither has anything to do. */
+static void settle(void)
+{
+	int r, done;
+
+	do {
+		done = 0;
+		r = sd_bus_process(fake.driver, NULL);
+		assert_true(r >= 0);
+		done |= r;
+		r = sd_bus_process(fake.bus, NULL);
+		assert_true(r >= 0);
+		done |= r;
+	} while (done);
+}
+
+static void call_as(const char *sender)
+{
+	sd_bus_message *m;
+
+	assert_true(sd_bus_message_new_method_call(fake.driver, &m, ":1.0", OBJECT, "a.b", "C") >=
+		    0);
+	assert_true(sd_bus_message_set_sender(m, sender) >= 0);
+	assert_true(sd_bus_call_async(fake.driver, NULL, m, on_answer, NULL, UINT64_MAX) >= 0);
+	sd_bus_message_unref(m);
+	settle();
+}
+
+static void call(u32 sender)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), ":1.%u", sender);
+	call_as(name);
+}
+
+/* The question that was asked first: it must be @member's. */
+static sd_bus_message *question(const char *member)
+{
+	sd_bus_message *m = fake.questions[0];
+
+	assert_true(fake.question_count > 0);
+	assert_true(sd_bus_message_is_method_call(m, NULL, member));
+	fake.question_count--;
+	memmove(fake.questions, fake.questions + 1, fake.question_count * sizeof(m));
+	return m;
+}
+
+static void tell_error(const char *member, const char *name)
+{
+	sd_bus_message *m = question(member);
+
+	assert_true(sd_bus_reply_method_errorf(m, name, "as the test has it") >= 0);
+	sd_bus_message_unref(m);
+	settle();
+}
+
+/* @group is 0: in none */
+static void tell_user(u32 uid, u32 group)
+{
+	sd_bus_message *m = question("GetConnectionCredentials");
+
+	if (group)
+		assert_true(sd_bus_reply_method_return(m, "a{sv}", 3, "ProcessID", "u", 7,
+						       "UnixGroupIDs", "au", 2, 1, group,
+						       "UnixUserID", "u", uid) >= 0);
+	else
+		assert_true(sd_bus_reply_method_return(m, "a{sv}", 2, "UnixUserID", "u", uid,
+						       "UnixGroupIDs", "au", 0) >= 0);
+	sd_bus_message_unref(m);
+	settle();
+}
+
+static int setup(void **state)
+{
+	sd_id128_t id = { .bytes = { 1 } };
+	int fds[2];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	bus_callers_init(&fake.callers, GROUP);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+	assert_true(sd_bus_new(&fake.driver) >= 0 && sd_bus_new(&fake.bus) >= 0);
+	assert_true(sd_bus_set_fd(fake.driver, fds[0], fds[0]) >= 0);
+	assert_true(sd_bus_set_server(fake.driver, 1, id) >= 0);
+	assert_true(sd_bus_set_fd(fake.bus, fds[1], fds[1]) >= 0);
+	assert_true(sd_bus_set_bus_client(fake.bus, 1) >= 0);
+	assert_true(sd_bus_add_filter(fake.driver, NULL, on_driver, NULL) >= 0);
+	assert_true(sd_bus_add_object(fake.bus, NULL, OBJECT, on_call, NULL) >= 0);
+	assert_true(sd_bus_start(fake.driver) >= 0 && sd_bus_start(fake.bus) >= 0);
+	settle();
+	assert_int_equal(sd_bus_is_ready(fake.bus), 1);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	while (fake.question_count)
+		sd_bus_message_unref(fake.questions[--fake.question_count]);
+	bus_callers_deinit(&fake.callers);
+	sd_bus_close_unref(fake.driver);
+	sd_bus_close_unref(fake.bus);
+	return 0;
+}
+
+static void test_one_question(void **state)
+{
+	(void)state;
+	call(1);
+	call(1);
+	call(2);
+	call(1);
+	assert_int_equal(fake.question_count, 2);
+	assert_int_equal(fake.runs, 0);
+	assert_int_equal(fake.answers, 0);
+	tell_user(OTHER, GROUP);
+	assert_int_equal(fake.runs, 3);
+	assert_int_equal(fake.answers, 3);
+	assert_string_equal(fake.caller.name, ":1.1");
+	assert_true(fake.caller.reads && !fake.caller.owner && fake.caller.uid == OTHER);
+	tell_user(geteuid(), 0);
+	assert_int_equal(fake.runs, 4);
+	assert_true(fake.caller.owner && !fake.caller.reads);
+	call(1);
+	call(2);
+	assert_int_equal(fake.question_count, 0);
+	assert_int_equal(fake.runs, 6);
+	/* Not of the group, in no group, and where there is no such group. */
+	call(3);
+	tell_user(OTHER, GROUP + 1);
+	assert_false(fake.caller.reads || fake.caller.owner);
+	call(4);
+	tell_user(OTHER, 0);
+	assert_false(fake.caller.reads || fake.caller.owner);
+	fake.callers.group = (gid_t)-1;
+	call(5);
+	tell_user(OTHER, (u32)-1);
+	assert_false(fake.caller.reads || fake.caller.owner);
+	assert_int_equal(fake.runs, 9);
+}
+
+/* Whatever is no user's number: the call is refused, nothing is run, and it is asked again. */
+static void test_not_told(void **state)
+{
+	static const struct {
+		const char *error, *name;
+	} rows[] = {
+		{ "org.freedesktop.DBus.Error.NameHasNoOwner", "AccessDenied" },
+		{ "org.freedesktop.DBus.Error.Failed", "AccessDenied" },
+		{ "org.freedesktop.DBus.Error.NoReply", "LimitsExceeded" },
+		{ "org.freedesktop.DBus.Error.LimitsExceeded", "LimitsExceeded" },
+	};
+	sd_bus_message *m;
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].error);
+		call(1);
+		tell_error("GetConnectionCredentials", rows[i].error);
+		assert_row(strstr(fake.answer, rows[i].name));
+		assert_row(fake.answers == i + 1);
+	}
+	call(1);
+	m = question("GetConnectionCredentials");
+	assert_true(sd_bus_reply_method_return(m, "a{sv}", 1, "UnixGroupIDs", "au", 1, GROUP) >= 0);
+	sd_bus_message_unref(m);
+	settle();
+	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
+	call(1);
+	m = question("GetConnectionCredentials");
+	assert_true(sd_bus_reply_method_return(m, "a{sv}", 1, "UnixUserID", "s", "0") >= 0);
+	sd_bus_message_unref(m);
+	settle();
+	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
+	call(1);
+	m = question("GetConnectionCredentials");
+	assert_true(sd_bus_reply_method_return(m, "u", 0) >= 0);
+	sd_bus_message_unref(m);
+	settle();
+	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
+	assert_int_equal(fake.runs, 0);
+	assert_int_equal(fake.answers, ARRAY_SIZE(rows) + 3);
+	/* No unique name is as long. */
+	call_as(":1.00000000000000000000000000000000000000000000");
+	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
+	assert_int_equal(fake.question_count, 0);
+}
+
+static void test_oldest_is_forgotten(void **state)
+{
+	(void)state;
+	for (u32 i = 1; i <= BUS_CALLERS; i++) {
+		call(i);
+		tell_user(OTHER, GROUP);
+	}
+	/* The first is not the oldest any more: the second is. */
+	call(1);
+	call(BUS_CALLERS + 1);
+	tell_user(OTHER, GROUP);
+	assert_int_equal(fake.runs, BUS_CALLERS + 2);
+	call(1);
+	assert_int_equal(fake.question_count, 0);
+	call(2);
+	assert_int_equal(fake.question_count, 1);
+}
+
+/* Nobody is left waiting with what is gone. */
+static void test_deinit_while_asked(void **state)
+{
+	(void)state;
+	call(1);
+	call(2);
+	call(2);
+	bus_callers_deinit(&fake.callers);
+	tell_user(0, 0);
+	tell_user(0, 0);
+	assert_int_equal(fake.runs, 0);
+}
+
+/* ---- A peer --------------------------------------------------------------- */
+
+static void on_gone(void *ctx)
+{
+	assert_ptr_equal(ctx, &fake);
+	fake.gone++;
+}
+
+static void tell(const char *member, const char *type, int value)
+{
+	sd_bus_message *m = question(member);
+
+	assert_true(sd_bus_reply_method_return(m, type, value) >= 0);
+	sd_bus_message_unref(m);
+	settle();
+}
+
+static void owner_changed(const char *name, const char *old, const char *new)
+{
+	sd_bus_message *m;
+
+	assert_true(sd_bus_message_new_signal(fake.driver, &m, "/org/freedesktop/DBus",
+					      "org.freedesktop.DBus", "NameOwnerChanged") >= 0);
+	assert_true(sd_bus_message_set_sender(m, "org.freedesktop.DBus") >= 0);
+	assert_true(sd_bus_message_append(m, "sss", name, old, new) >= 0);
+	assert_true(sd_bus_send(fake.driver, m, NULL) >= 0);
+	sd_bus_message_unref(m);
+	settle();
+}
+
+static void follow(struct bus_peer *peer)
+{
+	assert_int_equal(bus_peer_follow(peer, fake.bus, ":1.7", on_gone, &fake), 0);
+	settle();
+	/* Without waiting: both are only asked. */
+	assert_int_equal(fake.question_count, 2);
+	assert_non_null(peer->match);
+}
+
+static void test_peer_leaves(void **state)
+{
+	struct bus_peer peer;
+
+	(void)state;
+	follow(&peer);
+	tell("AddMatch", NULL, 0);
+	tell("NameHasOwner", "b", 1);
+	owner_changed(":1.8", ":1.8", "");
+	assert_int_equal(fake.gone, 0);
+	owner_changed(":1.7", ":1.7", "");
+	assert_int_equal(fake.gone, 1);
+	assert_null(peer.match);
+	/* It had gone before, and its signal with it. */
+	follow(&peer);
+	tell("AddMatch", NULL, 0);
+	assert_int_equal(fake.gone, 1);
+	tell("NameHasOwner", "b", 0);
+	assert_int_equal(fake.gone, 2);
+	assert_null(peer.match);
+}
+
+static void test_peer_is_not_told(void **state)
+{
+	struct bus_peer peer;
+
+	(void)state;
+	follow(&peer);
+	tell_error("AddMatch", "org.freedesktop.DBus.Error.LimitsExceeded");
+	assert_int_equal(fake.gone, 1);
+	assert_null(peer.match);
+	/* Nobody waits for this any more. */
+	tell_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
+	assert_int_equal(fake.gone, 1);
+	follow(&peer);
+	/* A driver that takes its time has the match yet. */
+	tell_error("AddMatch", "org.freedesktop.DBus.Error.NoReply");
+	assert_int_equal(fake.gone, 1);
+	assert_non_null(peer.match);
+	tell_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
+	assert_int_equal(fake.gone, 2);
+	assert_null(peer.match);
+}
+
+static void test_peer_is_forgotten(void **state)
+{
+	struct bus_peer peer;
+
+	(void)state;
+	follow(&peer);
+	bus_peer_forget(&peer);
+	tell("AddMatch", NULL, 0);
+	tell("NameHasOwner", "b", 0);
+	owner_changed(":1.7", ":1.7", "");
+	assert_int_equal(fake.gone, 0);
+	assert_null(peer.match);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_one_question, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_not_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_oldest_is_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_deinit_while_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_leaves, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_is_not_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_is_forgotten, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
