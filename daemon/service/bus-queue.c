@@ -2,6 +2,10 @@
 #include "bus-queue.h"
 
 #include <errno.h>
+#include <time.h>
+
+/* Several times what a large view takes: whoever does not wait here is read meanwhile. */
+#define LATE_USEC 1000000
 
 /* The first of another user than the last one's, else the first. */
 static struct bus_waiting take(struct bus_queue *queue)
@@ -20,7 +24,22 @@ static struct bus_waiting take(struct bus_queue *queue)
 	return taken;
 }
 
-static int on_idle(sd_event_source *source, void *userdata)
+/* Its turn comes while there is anything in it, and late at the latest. */
+static int arm(struct bus_queue *queue)
+{
+	int r;
+
+	if (!queue->count) {
+		sd_event_source_set_enabled(queue->late, SD_EVENT_OFF);
+		return sd_event_source_set_enabled(queue->source, SD_EVENT_OFF);
+	}
+	r = sd_event_source_set_time_relative(queue->late, LATE_USEC);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(queue->late, SD_EVENT_ONESHOT);
+	return r < 0 ? r : sd_event_source_set_enabled(queue->source, SD_EVENT_ON);
+}
+
+static int on_idle(sd_event_source *source __attribute__((unused)), void *userdata)
 {
 	struct bus_queue *queue = userdata;
 	struct bus_waiting next;
@@ -31,9 +50,13 @@ static int on_idle(sd_event_source *source, void *userdata)
 		queue->run(queue->ctx, &next);
 		sd_bus_message_unref(next.message);
 	}
-	if (!queue->count)
-		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	arm(queue);
 	return 0;
+}
+
+static int on_late(sd_event_source *source, uint64_t usec __attribute__((unused)), void *userdata)
+{
+	return on_idle(source, userdata);
 }
 
 int bus_queue_init(struct bus_queue *queue, sd_event *event,
@@ -43,12 +66,16 @@ int bus_queue_init(struct bus_queue *queue, sd_event *event,
 
 	*queue = (struct bus_queue){ .run = run, .ctx = ctx, .last = (uid_t)-1 };
 	r = sd_event_add_defer(event, &queue->source, on_idle, queue);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(queue->source, SD_EVENT_OFF);
 	/* After the bus has nothing more to be read, and before what is done at leisure. */
 	if (r >= 0)
 		r = sd_event_source_set_priority(queue->source, SD_EVENT_PRIORITY_NORMAL + 1);
-	return r;
+	if (r >= 0)
+		r = sd_event_add_time_relative(event, &queue->late, CLOCK_MONOTONIC, LATE_USEC, 1,
+					       on_late, queue);
+	/* Before the bus, which has something to be read for as long as somebody floods it. */
+	if (r >= 0)
+		r = sd_event_source_set_priority(queue->late, SD_EVENT_PRIORITY_NORMAL - 1);
+	return r < 0 ? r : arm(queue);
 }
 
 void bus_queue_deinit(struct bus_queue *queue)
@@ -56,6 +83,7 @@ void bus_queue_deinit(struct bus_queue *queue)
 	while (queue->count)
 		sd_bus_message_unref(queue->waiting[--queue->count].message);
 	queue->source = sd_event_source_unref(queue->source);
+	queue->late = sd_event_source_unref(queue->late);
 }
 
 int bus_queue_add(struct bus_queue *queue, sd_bus_message *message, const void *what,
@@ -70,5 +98,5 @@ int bus_queue_add(struct bus_queue *queue, sd_bus_message *message, const void *
 	queue->waiting[queue->count++] = (struct bus_waiting){
 		.message = sd_bus_message_ref(message), .what = what, .caller = *caller
 	};
-	return sd_event_source_set_enabled(queue->source, SD_EVENT_ON);
+	return queue->count > 1 ? 0 : arm(queue);
 }

@@ -2,14 +2,15 @@
 /*
  * Calls that wait for their turn: those of users who may only read. The bus is read up
  * first, so that whoever asks too much at once is refused at once; then each user in turn
- * has one call answered. Root's do not wait.
+ * has one call answered. Where the bus is not read up since somebody floods it, one is
+ * answered every second. Root's do not wait.
  */
 #ifndef SPEPROF_BUS_QUEUE_H
 #define SPEPROF_BUS_QUEUE_H
 
 #include <systemd/sd-event.h>
 
-#include "bus-access.h"
+#include "bus-caller.h"
 
 /* Calls that wait at once, of all and of one user. */
 #define BUS_QUEUE      64
@@ -24,11 +25,13 @@ struct bus_waiting {
 
 /**
  * struct bus_queue
+ * @source, @late: run it when the bus has been read up, and when that takes too long
  * @run: called for one after the other, of the event loop
  * @last: the user whose turn it was
  */
 struct bus_queue {
 	sd_event_source *source;
+	sd_event_source *late;
 	void (*run)(void *ctx, const struct bus_waiting *waiting);
 	void *ctx;
 	uid_t last;

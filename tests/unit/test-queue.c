@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Calls that wait for their turn: whose it is, how many may wait, and that it comes. */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bus-queue.h"
+
+static struct {
+	sd_event *event;
+	sd_bus *bus;
+	int other;
+	struct bus_queue queue;
+	uid_t ran[2 * BUS_QUEUE];
+	u32 count;
+	u64 read;
+} fake;
+
+static void run(void *ctx, const struct bus_waiting *waiting)
+{
+	assert_ptr_equal(ctx, &fake);
+	assert_non_null(waiting->message);
+	assert_string_equal(waiting->what, "what");
+	assert_true(fake.count < ARRAY_SIZE(fake.ran));
+	fake.ran[fake.count++] = waiting->caller.uid;
+}
+
+static int add(uid_t uid)
+{
+	struct bus_caller caller = { .uid = uid };
+	sd_bus_message *m;
+	int r;
+
+	assert_true(sd_bus_message_new_method_call(fake.bus, &m, "a.b", "/", "a.b", "C") >= 0);
+	r = bus_queue_add(&fake.queue, m, "what", &caller);
+	sd_bus_message_unref(m);
+	return r;
+}
+
+/* Turns of the event loop, until nothing is left to be done. */
+static void settle(void)
+{
+	while (sd_event_run(fake.event, 0) > 0)
+		;
+}
+
+static int setup(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds),
+			 0);
+	fake.other = fds[1];
+	/* Messages are made of a bus that was started; nothing is sent on it. */
+	assert_true(sd_bus_new(&fake.bus) >= 0);
+	assert_true(sd_bus_set_fd(fake.bus, fds[0], fds[0]) >= 0);
+	assert_true(sd_bus_start(fake.bus) >= 0);
+	assert_true(sd_event_new(&fake.event) >= 0);
+	assert_true(bus_queue_init(&fake.queue, fake.event, run, &fake) >= 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	bus_queue_deinit(&fake.queue);
+	sd_event_unref(fake.event);
+	sd_bus_close_unref(fake.bus);
+	close(fake.other);
+	return 0;
+}
+
+static void test_turns(void **state)
+{
+	static const uid_t came[] = { 1, 1, 1, 2, 2, 3 }, ran[] = { 1, 2, 1, 2, 1, 3 };
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(came); i++)
+		assert_true(add(came[i]) >= 0);
+	assert_int_equal(fake.count, 0);
+	settle();
+	assert_int_equal(fake.count, ARRAY_SIZE(ran));
+	assert_memory_equal(fake.ran, ran, sizeof(ran));
+	/* And again, once it was empty. */
+	assert_true(add(4) >= 0);
+	settle();
+	assert_int_equal(fake.count, ARRAY_SIZE(ran) + 1);
+}
+
+static void test_bounds(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < BUS_QUEUE; i++)
+		assert_true(add(i / BUS_QUEUE_USER) >= 0);
+	assert_int_equal(add(BUS_QUEUE), -ENOBUFS);
+	settle();
+	assert_int_equal(fake.count, BUS_QUEUE);
+	for (u32 i = 0; i < BUS_QUEUE_USER; i++)
+		assert_true(add(1) >= 0);
+	assert_int_equal(add(1), -ENOBUFS);
+	assert_true(add(2) >= 0);
+}
+
+static int on_read(sd_event_source *source, void *userdata)
+{
+	(void)source;
+	(void)userdata;
+	fake.read++;
+	return 0;
+}
+
+/* A bus that always has something to be read: the calls have their turn all the same. */
+static void test_flood(void **state)
+{
+	sd_event_source *flood;
+
+	(void)state;
+	assert_true(sd_event_add_defer(fake.event, &flood, on_read, NULL) >= 0);
+	assert_true(sd_event_source_set_enabled(flood, SD_EVENT_ON) >= 0);
+	for (u32 i = 0; i < 3; i++)
+		assert_true(add(1) >= 0);
+	for (u32 i = 1; i <= 3; i++) {
+		/* meson's timeout ends what never comes. */
+		while (fake.count < i)
+			assert_true(sd_event_run(fake.event, UINT64_MAX) >= 0);
+		assert_int_equal(fake.count, i);
+	}
+	for (u32 i = 0; i < 100; i++)
+		assert_true(sd_event_run(fake.event, UINT64_MAX) >= 0);
+	assert_int_equal(fake.count, 3);
+	assert_int_not_equal(fake.read, 0);
+	sd_event_source_unref(flood);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_turns, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flood, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
