@@ -32,6 +32,12 @@ usage() {
 freeze() {
 	local one
 	for one in "${cgroups[@]}"; do echo "$1" >"$one/cgroup.freeze"; done
+	for one in "${cgroups[@]}"; do
+		until grep -q "^frozen $1$" "$one/cgroup.events"; do
+			[[ -e $one ]] || fail "$one is gone"
+			sleep 0.1
+		done
+	done
 }
 
 # kind NAME: of container, as the bus has it in /run/containers.json
@@ -42,8 +48,11 @@ kind() {
 # compare SECONDS: shares of all, in samples and in CPU time, and what leads each
 compare() {
 	local i got=() true=() before=() sum_got=0 sum_true=0 share truth own leads
+	# Of the same time all: reading it takes long where they burn, and each would have another's beginning.
+	freeze 1
 	manager Reset >/dev/null
 	for i in "${!cgroups[@]}"; do before[i]=$(usage "${cgroups[i]}"); done
+	freeze 0
 	sleep "$1"
 	freeze 1
 	for i in "${!cgroups[@]}"; do true[i]=$(($(usage "${cgroups[i]}") - before[i])); done
