@@ -4,8 +4,12 @@
 #include <errno.h>
 #include <time.h>
 
-/* Several times what a large view takes: whoever does not wait here is read meanwhile. */
-#define LATE_USEC 1000000
+/*
+ * So long, and so many times what the last one took, the bus is read before those who wait are
+ * late: whoever does not wait here is not kept from it by them.
+ */
+#define LATE_USEC  1000000
+#define LATE_TIMES 3
 
 /* The first of another user than the last one's, else the first. */
 static struct bus_waiting take(struct bus_queue *queue)
@@ -24,8 +28,16 @@ static struct bus_waiting take(struct bus_queue *queue)
 	return taken;
 }
 
+static u64 now_usec(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000 + (u64)ts.tv_nsec / 1000;
+}
+
 /* Its turn comes while there is anything in it, and late at the latest. */
-static int arm(struct bus_queue *queue)
+static int arm(struct bus_queue *queue, u64 took_usec)
 {
 	int r;
 
@@ -33,7 +45,8 @@ static int arm(struct bus_queue *queue)
 		sd_event_source_set_enabled(queue->late, SD_EVENT_OFF);
 		return sd_event_source_set_enabled(queue->source, SD_EVENT_OFF);
 	}
-	r = sd_event_source_set_time_relative(queue->late, LATE_USEC);
+	/* Not sd-event's own time: that is of before this turn of the loop. */
+	r = sd_event_source_set_time(queue->late, now_usec() + LATE_USEC + LATE_TIMES * took_usec);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(queue->late, SD_EVENT_ONESHOT);
 	return r < 0 ? r : sd_event_source_set_enabled(queue->source, SD_EVENT_ON);
@@ -43,6 +56,7 @@ static int on_idle(sd_event_source *source __attribute__((unused)), void *userda
 {
 	struct bus_queue *queue = userdata;
 	struct bus_waiting next;
+	u64 begun = now_usec();
 
 	if (queue->count) {
 		next = take(queue);
@@ -50,7 +64,7 @@ static int on_idle(sd_event_source *source __attribute__((unused)), void *userda
 		queue->run(queue->ctx, &next);
 		sd_bus_message_unref(next.message);
 	}
-	arm(queue);
+	arm(queue, now_usec() - begun);
 	return 0;
 }
 
@@ -70,12 +84,12 @@ int bus_queue_init(struct bus_queue *queue, sd_event *event,
 	if (r >= 0)
 		r = sd_event_source_set_priority(queue->source, SD_EVENT_PRIORITY_NORMAL + 1);
 	if (r >= 0)
-		r = sd_event_add_time_relative(event, &queue->late, CLOCK_MONOTONIC, LATE_USEC, 1,
-					       on_late, queue);
+		r = sd_event_add_time(event, &queue->late, CLOCK_MONOTONIC, UINT64_MAX, 1, on_late,
+				      queue);
 	/* Before the bus, which has something to be read for as long as somebody floods it. */
 	if (r >= 0)
 		r = sd_event_source_set_priority(queue->late, SD_EVENT_PRIORITY_NORMAL - 1);
-	return r < 0 ? r : arm(queue);
+	return r < 0 ? r : arm(queue, 0);
 }
 
 void bus_queue_deinit(struct bus_queue *queue)
@@ -98,5 +112,5 @@ int bus_queue_add(struct bus_queue *queue, sd_bus_message *message, const void *
 	queue->waiting[queue->count++] = (struct bus_waiting){
 		.message = sd_bus_message_ref(message), .what = what, .caller = *caller
 	};
-	return queue->count > 1 ? 0 : arm(queue);
+	return queue->count > 1 ? 0 : arm(queue, 0);
 }

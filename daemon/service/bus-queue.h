@@ -3,7 +3,7 @@
  * Calls that wait for their turn: those of users who may only read. The bus is read up
  * first, so that whoever asks too much at once is refused at once; then each user in turn
  * has one call answered. Where the bus is not read up since somebody floods it, one is
- * answered every second. Root's do not wait.
+ * answered after a second and three times what the last one took. Root's do not wait.
  */
 #ifndef SPEPROF_BUS_QUEUE_H
 #define SPEPROF_BUS_QUEUE_H
