@@ -86,9 +86,9 @@ void look_syscalls(const struct machine *machine, struct finding *f)
 		fine(f, "no filter is in the way here");
 	else
 		finding_say(f, perf && machine->pmu ? VERDICT_FAIL : VERDICT_NOTE, CAUSE_SYSCALLS,
-			    "a container: the runtime's default profile with CAP_PERFMON and "
-			    "CAP_BPF (podman "
-			    "4.3, containerd 1.6 or later), or --security-opt seccomp=unconfined",
+			    "a container: CAP_PERFMON and CAP_BPF, and a profile that lets who "
+			    "has them (Podman's does not: packaging/container/seccomp.jq), or "
+			    "--security-opt seccomp=unconfined",
 			    "refused here by a seccomp filter or an LSM:%s%s%s",
 			    perf ? " perf_event_open" : "", bpf ? " bpf" : "",
 			    uring ? " io_uring" : "");

@@ -2,7 +2,10 @@
 #include "perf-refused.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int paranoid_level(void)
@@ -19,6 +22,16 @@ static int paranoid_level(void)
 	return n > 0 ? atoi(text) : -1;
 }
 
+/* Whether this process has the capability, if only in a user namespace of its own. */
+static bool has_capability(unsigned int which)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return !syscall(SYS_capget, &head, data) &&
+	       (data[CAP_TO_INDEX(which)].effective & CAP_TO_MASK(which));
+}
+
 const char *perf_refused_reason(void)
 {
 #define REFUSED(level)                                                                          \
@@ -29,7 +42,15 @@ const char *perf_refused_reason(void)
 	"perf_event_open is refused: at kernel.perf_event_paranoid " level " it asks for "        \
 	"CAP_SYS_ADMIN, whatever else a process may do; lower it to 2 for one with CAP_PERFMON, " \
 	"as speprofd.service has, else to 0"
-	switch (paranoid_level()) {
+	int level = paranoid_level();
+
+	if (has_capability(CAP_SYS_ADMIN) ||
+	    (has_capability(CAP_PERFMON) && (level == 1 || level == 2)))
+		return "perf_event_open is refused by a security policy, although this process has "
+		       "the capability for it: look for a container's seccomp filter (Podman's "
+		       "wants "
+		       "CAP_SYS_ADMIN), a user namespace, or an LSM";
+	switch (level) {
 	case 1:
 		return REFUSED("1");
 	case 2:

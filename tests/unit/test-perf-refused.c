@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is said where perf_event_open is refused, to who has the capability for it and who has not. */
+#include "test.h"
+
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "perf-refused.h"
+
+static struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+
+/* Of those capabilities that are permitted, have these alone; whether all of them are. */
+static bool have(uint64_t mask)
+{
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	bool all = true;
+
+	assert_int_equal(syscall(SYS_capget, &head, data), 0);
+	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		uint32_t wanted = (uint32_t)(mask >> (32 * i));
+
+		all = all && !(wanted & ~data[i].permitted);
+		data[i].effective = data[i].permitted & wanted;
+	}
+	assert_int_equal(syscall(SYS_capset, &head, data), 0);
+	return all;
+}
+
+static void assert_says(const char *words)
+{
+	const char *said = perf_refused_reason();
+
+	if (!strstr(said, words))
+		fail_msg("\"%s\", should have \"%s\"", said, words);
+}
+
+static int level(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
+	int is = -1;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%d", &is) != 1)
+		is = -1;
+	fclose(file);
+	return is;
+}
+
+static void test_reasons(void **state)
+{
+	static const char policy[] = "although this process has the capability for it";
+	static const char always[] = "CAP_SYS_ADMIN, whatever else a process may do";
+	bool low = level() == 1 || level() == 2, high = level() == 3 || level() == 4;
+
+	(void)state;
+	have(0);
+	assert_says(low	 ? "this process has not CAP_PERFMON" :
+		    high ? always :
+			   "although kernel.perf_event_paranoid allows it");
+	if (have(1ULL << CAP_PERFMON))
+		assert_says(low ? policy : high ? always : "a security policy");
+	if (have(1ULL << CAP_SYS_ADMIN))
+		assert_says(policy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_reasons) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
