@@ -113,6 +113,21 @@ void access_charge(struct access *access, const struct bus_caller *caller, u64 s
 		user->spent_ns += spent_ns + CALL_NS;
 }
 
+static int afford(const struct bus_caller *caller, const struct access_user *user,
+		  sd_bus_error *ret_error)
+{
+	if (user && user->spent_ns <= (caller->reads ? READER_BURST_NS : OTHER_BURST_NS))
+		return 0;
+	return sd_bus_error_setf(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+				 "Too much was done for user %u lately: ask again later.",
+				 (unsigned int)caller->uid);
+}
+
+int access_afford(struct access *access, const struct bus_caller *caller, sd_bus_error *ret_error)
+{
+	return caller->owner ? 0 : afford(caller, user_of(access, caller), ret_error);
+}
+
 /* ---- What polkit says ---------------------------------------------------- */
 
 static const char *action_of(enum access_level level)
@@ -253,10 +268,9 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 	r = take_answer(access, message, user, ret_error);
 	if (r)
 		return r;
-	if (!user || user->spent_ns > (caller->reads ? READER_BURST_NS : OTHER_BURST_NS))
-		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "Too much was done for user %u lately: ask again later.",
-					 (unsigned int)caller->uid);
+	r = afford(caller, user, ret_error);
+	if (r < 0)
+		return r;
 	access_charge(access, caller, 0);
 	if (level == ACCESS_ANYONE || (level == ACCESS_READ && caller->reads))
 		return 1;

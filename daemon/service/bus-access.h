@@ -69,6 +69,9 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 		 sd_bus_message_handler_t again, void *ctx, struct bus_caller *ret_caller,
 		 sd_bus_error *ret_error);
 
+/** access_afford() - 0, or negative errno with @ret_error set: @caller had too much done lately */
+int access_afford(struct access *access, const struct bus_caller *caller, sd_bus_error *ret_error);
+
 /** access_charge() - @spent_ns of CPU time were spent for @caller */
 void access_charge(struct access *access, const struct bus_caller *caller, u64 spent_ns);
 

@@ -177,7 +177,10 @@ static void run_waiting(void *ctx, const struct bus_waiting *waiting)
 	int r;
 
 	bus->caller = waiting->caller;
-	r = run(bus, waiting->what, waiting->message, &error);
+	/* Those before it may have taken all that this user may have done. */
+	r = access_afford(&bus->access, &bus->caller, &error);
+	if (r >= 0)
+		r = run(bus, waiting->what, waiting->message, &error);
 	bus_reply_failure(waiting->message, r, &error);
 }
 
