@@ -24,24 +24,38 @@ int truth_process(pid_t pid, u64 *ret_ns)
 	return 0;
 }
 
-int truth_machine(u64 *ret_ns)
+int truth_machine(struct truth_machine *ret_machine)
 {
-	unsigned long long idle, iowait;
+	/* user nice system idle iowait irq softirq steal, in ticks of USER_HZ */
+	unsigned long long t[8];
 	u64 now = nanoseconds(CLOCK_MONOTONIC), cpus = 0;
+	u64 tick = 1000000000 / (u64)sysconf(_SC_CLK_TCK);
 	FILE *stat = fopen("/proc/stat", "re");
 	char line[512];
 	int fields = 0;
 
 	if (!stat)
 		return -errno;
-	/* user nice system idle iowait, in ticks of USER_HZ */
 	if (fgets(line, sizeof(line), stat))
-		fields = sscanf(line, "cpu %*u %*u %*u %llu %llu", &idle, &iowait);
-	while (fields == 2 && fgets(line, sizeof(line), stat) && !strncmp(line, "cpu", 3))
+		fields = sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1],
+				&t[2], &t[3], &t[4], &t[5], &t[6], &t[7]);
+	while (fields == 8 && fgets(line, sizeof(line), stat) && !strncmp(line, "cpu", 3))
 		cpus++;
 	fclose(stat);
-	if (fields != 2 || !cpus)
+	if (fields != 8 || !cpus)
 		return -EBADMSG;
-	*ret_ns = now * cpus - (idle + iowait) * (1000000000 / (u64)sysconf(_SC_CLK_TCK));
+	*ret_machine = (struct truth_machine){
+		.awake_ns = now * cpus - (t[3] + t[4]) * tick,
+		.stolen_ns = t[7] * tick,
+		.worked_ns = (t[0] + t[1] + t[2] + t[5] + t[6]) * tick,
+	};
 	return 0;
+}
+
+u64 truth_busy(const struct truth_machine *from, const struct truth_machine *to)
+{
+	u64 most = to->awake_ns - from->awake_ns, stolen = to->stolen_ns - from->stolen_ns;
+	u64 least = stolen < most ? most - stolen : 0, worked = to->worked_ns - from->worked_ns;
+
+	return worked < least ? least : worked > most ? most : worked;
 }

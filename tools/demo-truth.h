@@ -18,16 +18,33 @@
 int truth_process(pid_t pid, u64 *ret_ns);
 
 /**
- * truth_machine() - time that CPUs did anything so far, summed over them, in ns
+ * struct truth_machine - what the CPUs did, summed over them
+ * @awake_ns: time that they were not idle, measured
+ * @stolen_ns: time that a hypervisor gave to others, idle or not
+ * @worked_ns: user, system and interrupt time, which many kernels count by ticks
+ */
+struct truth_machine {
+	u64 awake_ns;
+	u64 stolen_ns;
+	u64 worked_ns;
+};
+
+/**
+ * truth_machine() - all of it so far
  *
- * From what they were not idle: that is measured, while the times of work in
- * /proc/stat are counted by ticks on many kernels. Offline CPUs must stay so
- * between two calls. Time that a hypervisor took is in it: Linux counts what it
- * took from an idle CPU both as idle and as stolen, so that without it programs
- * could have run for longer than the machine.
+ * Offline CPUs must stay so between two calls.
  *
  * Return: 0, or a negative errno if /proc/stat cannot be read.
  */
-int truth_machine(u64 *ret_ns);
+int truth_machine(struct truth_machine *ret_machine);
+
+/**
+ * truth_busy() - time that programs and the kernel ran between two moments, in ns
+ * @from, @to: as truth_machine() had them
+ *
+ * What is stolen while nothing runs is idle time to Linux as well, what is stolen from a program
+ * is not: with and without it are bounds, and one where nothing is stolen. Between them ticks tell.
+ */
+u64 truth_busy(const struct truth_machine *from, const struct truth_machine *to);
 
 #endif

@@ -26,7 +26,8 @@
 /**
  * struct demo
  * @cpu_ns: of each program while it was sampled
- * @busy_ns: of the machine
+ * @machine: before that
+ * @busy_ns: of the machine since
  * @terminal: progress is one line that changes
  */
 struct demo {
@@ -35,6 +36,7 @@ struct demo {
 	struct stage_process *daemon;
 	struct bus *bus;
 	u64 cpu_ns[PROGRAMS];
+	struct truth_machine machine;
 	u64 busy_ns;
 	unsigned int seconds;
 	bool terminal;
@@ -116,6 +118,7 @@ static int daemon_start(struct demo *demo)
 /* CPU times so far, less those in @demo: called twice, that is the time between. */
 static int take_truth(struct demo *demo)
 {
+	struct truth_machine machine;
 	u64 ns;
 	int r = 0;
 
@@ -124,9 +127,12 @@ static int take_truth(struct demo *demo)
 		demo->cpu_ns[i] = ns - demo->cpu_ns[i];
 	}
 	if (!r)
-		r = truth_machine(&ns);
-	demo->busy_ns = ns - demo->busy_ns;
-	return r < 0 ? say_fail(STATUS_FAILED, "demo: no CPU times: %s", strerror(-r)) : STATUS_OK;
+		r = truth_machine(&machine);
+	if (r < 0)
+		return say_fail(STATUS_FAILED, "demo: no CPU times: %s", strerror(-r));
+	demo->busy_ns = truth_busy(&demo->machine, &machine);
+	demo->machine = machine;
+	return STATUS_OK;
 }
 
 static void show_progress(const struct demo *demo, unsigned int second, u64 samples)
