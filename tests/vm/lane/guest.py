@@ -18,7 +18,8 @@ BOOT_SECONDS = 180
 # tell from a lockup: it is called one after two minutes, by when a deadlock is still there. Nor is
 # a timer broken that did not tick ten times while x86 looked.
 PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 no_timer_check"
-COMMAND_LINE = ("panic=-1 quiet loglevel=4 log_buf_len=4M printk.devkmsg=on "
+# After an oops a guest would seldom come to an end: what the console has of it is enough.
+COMMAND_LINE = ("oops=panic panic=-1 quiet loglevel=4 log_buf_len=4M printk.devkmsg=on "
                 "random.trust_cpu=on audit=0 net.ifnames=0 systemd.show_status=0 " + PATIENCE)
 # A guest that was stopped for long finds its TSC unstable, and patches sched_clock() for that while
 # all CPUs run it: QEMU may then execute a breakpoint that is gone already (testing.md).

@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""From what a VM handed out to passed, failed and why. Nothing is ever retried."""
+"""
+From what a VM handed out to passed, failed and why.
+
+Nothing is ever tried again, but for what QEMU is proven to have done itself (EMULATOR).
+"""
 
 import re
 
 BAD_LINE = re.compile(r"BUG:|WARNING:|UBSAN:|Oops|possible circular|possible recursive|"
-                      r"suspicious RCU|KASAN|KCSAN|kmemleak|leaked|detected stall")
+                      r"suspicious RCU|KASAN|KCSAN|kmemleak|leaked|detected stall|\[#\d+\]")
 # What a kernel built with these checkers says of itself when it boots.
 HARMLESS = re.compile(r"kmemleak: (Kernel memory leak detector initialized|"
                       r"Automatic memory scanning thread started)")
+# An x86 breakpoint that the kernel does not know, and the memory around it as the kernel then reads
+# it, in which < > is about the byte behind that breakpoint.
+STRAY_INT3 = re.compile(r"\bint3: 0000 \[#1\]")
+CODE = re.compile(r"\bCode: (?:[0-9a-f]{2} )*([0-9a-f]{2}) <[0-9a-f]{2}>")
 
-PASSED, JOB_FAILED, USAGE, KERNEL_COMPLAINED, TIMED_OUT, DID_NOT_RUN, LANE_BROKEN = range(7)
+(PASSED, JOB_FAILED, USAGE, KERNEL_COMPLAINED, TIMED_OUT, DID_NOT_RUN, LANE_BROKEN,
+ EMULATOR) = range(8)
 SKIPPED = 77
 # timeout(1) in the guest, by TERM and by KILL
 GUEST_TIMEOUT = (124, 137)
@@ -20,10 +29,29 @@ def bad_lines(text):
             if BAD_LINE.search(line) and not HARMLESS.search(line)]
 
 
+def executed_what_is_not_there(text):
+    """
+    The lines that prove that the first complaint in text is a breakpoint that QEMU executed and
+    that memory does not hold: a translation older than the code. Without them, none.
+    """
+    lines = text.splitlines()
+    first = next((i for i, line in enumerate(lines)
+                  if BAD_LINE.search(line) and not HARMLESS.search(line)), None)
+    if first is None or not STRAY_INT3.search(lines[first]):
+        return []
+    code = next((line for line in lines[first:] if "Code: " in line), "")
+    byte = CODE.search(code)
+    return [lines[first], code] if byte and byte.group(1) != "cc" else []
+
+
 def judge(result, console):
     """(exit status, one sentence, lines that prove it)"""
     dmesg = result.files.get("dmesg", "")
-    lines = bad_lines(dmesg) or bad_lines(console)
+    complaining = dmesg if bad_lines(dmesg) else console
+    lines = executed_what_is_not_there(complaining)
+    if lines:
+        return EMULATOR, "QEMU executed a breakpoint that is not in memory", lines
+    lines = bad_lines(complaining)
     lines += result.files.get("kmemleak", "").splitlines()
     if lines:
         return KERNEL_COMPLAINED, f"the kernel complained ({len(lines)} lines)", lines
