@@ -202,21 +202,6 @@ static bool is_other(const struct fold *fold, const struct metrics_container *c,
 	       !memcmp(set, &fold->other_set, sizeof(*set));
 }
 
-/* The one unit that all samples are weighed in, or METRICS_UNITS: as view_unit(). */
-static unsigned int unit_of(const struct metrics_tally *all)
-{
-	unsigned int unit = METRICS_UNITS;
-
-	for (unsigned int i = 0; i < METRICS_UNITS; i++) {
-		if (!all->weight[i])
-			continue;
-		if (unit != METRICS_UNITS)
-			return METRICS_UNITS;
-		unit = i;
-	}
-	return unit == UNIT_UNKNOWN ? METRICS_UNITS : unit;
-}
-
 /* Add what @metrics' containers grew by to the deltas of their groups. */
 static int collect(struct fold *fold, const struct metrics *metrics)
 {
@@ -392,7 +377,8 @@ static void clean(char *text, size_t size)
 
 int fold_update(struct fold *fold, struct metrics *metrics, u32 series)
 {
-	unsigned int unit = unit_of(&metrics->machine.all);
+	unsigned int unit = sample_unit_common(metrics->machine.all.weight,
+					       METRICS_UNITS);
 	struct metrics_tally delta;
 	double age = 0;
 	int r;

@@ -42,16 +42,7 @@ int view_span_parse(const char *name, enum view_span *ret_span)
 
 unsigned int view_unit(const struct view_header *header)
 {
-	unsigned int unit = UNITS;
-
-	for (unsigned int i = 0; i < UNITS; i++) {
-		if (!header->weight[i])
-			continue;
-		if (unit != UNITS)
-			return UNITS;
-		unit = i;
-	}
-	return header->unweighed || unit == UNIT_UNKNOWN ? UNITS : unit;
+	return header->unweighed ? UNITS : sample_unit_common(header->weight, UNITS);
 }
 
 const char *view_unit_name(unsigned int unit)

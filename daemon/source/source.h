@@ -24,6 +24,28 @@ enum sample_unit {
 	UNITS,
 };
 
+/**
+ * sample_unit_common() - the one unit that all of a sum is weighed in
+ * @weight: by unit, &enum sample_unit and what later versions add
+ * @count: places of @weight
+ *
+ * Return: a unit, or @count if there are several, none or an unknown one: then only numbers of
+ * samples can be compared.
+ */
+static inline unsigned int sample_unit_common(const u64 *weight, unsigned int count)
+{
+	unsigned int unit = count;
+
+	for (unsigned int i = 0; i < count; i++) {
+		if (!weight[i])
+			continue;
+		if (unit != count)
+			return count;
+		unit = i;
+	}
+	return unit == UNIT_UNKNOWN ? count : unit;
+}
+
 /* Why sampling was enabled and no window armed, as far as a source tells causes apart. */
 enum source_blind {
 	SOURCE_BLIND_UNKNOWN,
