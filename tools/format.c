@@ -151,6 +151,8 @@ static void header_ledgers(struct flow *flow, const struct view_header *header)
 			 text_percent(figure, header->cost_ns, header->duration_ns),
 			 text_bytes(memory, header->memory));
 		flow_item(flow, TERM_PLAIN, text);
+	} else if (header->memory) {
+		flow_item(flow, TERM_PLAIN, text_bytes(memory, header->memory));
 	}
 	flow_end(flow);
 }

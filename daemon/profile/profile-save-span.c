@@ -93,7 +93,11 @@ static u32 briefs_load(struct blob_reader *from, const struct attribute_translat
 
 static void slot_save(const struct window_slot *slot, struct blob_writer *to)
 {
+	u64 ledger[WINDOW_LEDGERS];
+
+	memcpy(ledger, &slot->ledger, sizeof(ledger));
 	blob_put(to, slot->ns);
+	blob_put_array(to, ledger, ARRAY_SIZE(ledger));
 	figures_save(&slot->machine, to);
 	blob_put(to, slot->containers);
 	for (u32 i = 0; i < slot->containers; i++) {
@@ -108,9 +112,12 @@ static void slot_save(const struct window_slot *slot, struct blob_writer *to)
 static void slot_load(struct blob_reader *from, const struct attribute_translation *t,
 		      struct window_slot *ret)
 {
+	u64 ledger[WINDOW_LEDGERS];
 	u32 count;
 
 	ret->ns = blob_get(from);
+	blob_get_array(from, ledger, ARRAY_SIZE(ledger));
+	memcpy(&ret->ledger, ledger, sizeof(ledger));
 	figures_load(from, &ret->machine);
 	count = (u32)blob_get_below(from, WINDOW_ROWS + 1);
 	ret->containers = 0;

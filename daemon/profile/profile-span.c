@@ -85,11 +85,46 @@ static void roll_places(struct profile *p, struct window_slot *slot)
 	}
 }
 
+static void roll_ledger(struct profile *p, struct window_slot *slot)
+{
+	const struct view_header *h = &p->header;
+	struct window_ledger now = {
+		.unattributed = h->unattributed,
+		.unattributed_weight = h->unattributed_weight,
+		.evicted = h->evicted,
+		.evicted_weight = h->evicted_weight,
+		.unweighed = h->unweighed,
+		.filtered = h->filtered,
+		.enabled_ns = h->enabled_ns,
+	};
+
+	memcpy(now.blind_by, h->blind_by, sizeof(now.blind_by));
+	windows_ledger(&p->windows, slot, &now);
+}
+
+/* The rest of @to, what a share is never shown of, stays as it is since the start. */
+static void header_ledger(const struct window_ledger *l, struct view_header *to)
+{
+	to->unattributed = l->unattributed;
+	to->unattributed_weight = l->unattributed_weight;
+	to->evicted = l->evicted;
+	to->evicted_weight = l->evicted_weight;
+	to->unweighed = l->unweighed;
+	to->filtered = l->filtered;
+	to->enabled_ns = l->enabled_ns;
+	to->blind_ns = 0;
+	for (unsigned int i = 0; i < SOURCE_BLINDS; i++) {
+		to->blind_by[i] = l->blind_by[i];
+		to->blind_ns += l->blind_by[i];
+	}
+}
+
 static struct window_slot *fill(struct profile *p, u64 now_ns)
 {
 	struct window_slot *slot = windows_begin(&p->windows, now_ns);
 
 	profile_settle(p);
+	roll_ledger(p, slot);
 	windows_machine(&p->windows, slot, &p->machine);
 	roll_containers(p, slot);
 	roll_processes(p, slot);
@@ -217,6 +252,7 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 	view.header.records = slot->machine.samples;
 	view.header.duration_ns = slot->ns;
 	memcpy(view.header.weight, slot->machine.weight, sizeof(view.header.weight));
+	header_ledger(&slot->ledger, &view.header);
 	view.rows = calloc(WINDOW_ROWS, sizeof(*view.rows));
 	if (!view.rows)
 		return -ENOMEM;

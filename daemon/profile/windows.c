@@ -70,6 +70,7 @@ void windows_clear(struct windows *windows)
 		return;
 	each_area(windows, zero_pages_clear);
 	windows->begun = false;
+	windows->ledger_mark = (struct window_ledger){ 0 };
 	for (unsigned int i = 0; i < WINDOW_RINGS; i++)
 		windows->ring[i].next = 0;
 }
@@ -187,6 +188,7 @@ static struct window_container *container_room(struct window_slot *slot,
 static void slot_clear(struct window_slot *slot)
 {
 	slot->ns = 0;
+	slot->ledger = (struct window_ledger){ 0 };
 	slot->containers = 0;
 	slot->processes = 0;
 	slot->places = 0;
@@ -198,6 +200,27 @@ struct window_slot *windows_begin(struct windows *w, u64 now_ns)
 	slot_clear(w->merged);
 	w->merged->ns = (now_ns - w->start_ns) / WINDOW_SUB_NS * WINDOW_SUB_NS;
 	return w->merged;
+}
+
+/* @to += @now - @before; what was taken back, as a source may its blind time, counts for nothing. */
+static void ledger_sum(struct window_ledger *to, const struct window_ledger *now,
+		       const struct window_ledger *before)
+{
+	u64 sum[WINDOW_LEDGERS], a[WINDOW_LEDGERS], b[WINDOW_LEDGERS];
+
+	memcpy(sum, to, sizeof(sum));
+	memcpy(a, now, sizeof(a));
+	memcpy(b, before, sizeof(b));
+	for (unsigned int i = 0; i < WINDOW_LEDGERS; i++)
+		sum[i] += a[i] > b[i] ? a[i] - b[i] : 0;
+	memcpy(to, sum, sizeof(sum));
+}
+
+void windows_ledger(struct windows *w, struct window_slot *slot, const struct window_ledger *now)
+{
+	ledger_sum(&slot->ledger, now, &w->ledger_mark);
+	if (!w->peek)
+		w->ledger_mark = *now;
 }
 
 void windows_machine(struct windows *w, struct window_slot *slot, const struct figures *now)
@@ -324,7 +347,10 @@ static void containers_merge(struct window_slot *to, const struct window_slot *f
 
 static void slot_merge(struct window_slot *to, const struct window_slot *from)
 {
+	static const struct window_ledger nothing;
+
 	to->ns += from->ns;
+	ledger_sum(&to->ledger, &from->ledger, &nothing);
 	figures_sum(&to->machine, &from->machine);
 	containers_merge(to, from);
 	briefs_merge(to->process, &to->processes, from->process, from->processes);
@@ -339,10 +365,8 @@ static void ring_advance(struct window_ring *ring)
 
 void windows_end(struct windows *w, struct window_slot *slot)
 {
-	if (w->carried->machine.samples) {
-		slot_merge(slot, w->carried);
-		slot_clear(w->carried);
-	}
+	slot_merge(slot, w->carried);
+	slot_clear(w->carried);
 	w->start_ns += slot->ns;
 	for (unsigned int i = 0; i < WINDOW_RINGS; i++) {
 		struct window_ring *ring = &w->ring[i];

@@ -50,9 +50,29 @@ struct window_brief {
 	u32 mispredicted;
 };
 
+/**
+ * struct window_ledger - what of &struct view_header is a part of its records or of its time
+ *
+ * In a slot what was added in that time, in a mark what there was since the start. Not of it: what
+ * was lost or is suspect, which stays in sight.
+ */
+struct window_ledger {
+	u64 unattributed;
+	u64 unattributed_weight;
+	u64 evicted;
+	u64 evicted_weight;
+	u64 unweighed;
+	u64 filtered;
+	u64 enabled_ns;
+	u64 blind_by[SOURCE_BLINDS];
+};
+
+#define WINDOW_LEDGERS (sizeof(struct window_ledger) / sizeof(u64))
+
 /** struct window_slot - a sub-window; @ns: how long it was */
 struct window_slot {
 	u64 ns;
+	struct window_ledger ledger;
 	u32 containers;
 	u32 processes;
 	u32 places;
@@ -74,8 +94,8 @@ struct window_ring {
  * @begun: there was a window
  * @start_ns: when the sub-window of now began
  * @containers, @processes, @places: capacities of what is marked
- * @machine_mark, @container_mark, @process_mark, @place_mark: what there was at @start_ns; a
- *	place's owner tells whose it is
+ * @ledger_mark, @machine_mark, @container_mark, @process_mark, @place_mark: what there was at
+ *	@start_ns; a place's owner tells whose it is
  * @merged: where rings are summed up
  * @carried: what another process had counted of the sub-window of now: with the rest at its end
  * @peek: marks stay where they are: what is filled is to be saved
@@ -87,6 +107,7 @@ struct windows {
 	u32 processes;
 	u32 places;
 	struct window_ring ring[WINDOW_RINGS];
+	struct window_ledger ledger_mark;
 	struct figures *machine_mark;
 	struct container_mark *container_mark;
 	struct window_brief *process_mark;
@@ -122,6 +143,8 @@ static inline bool windows_note(struct windows *windows, u64 start_ns, u64 end_n
 
 /** windows_begin() - the sub-window that has ended at @now_ns, as long as whole ones are */
 struct window_slot *windows_begin(struct windows *windows, u64 now_ns);
+void windows_ledger(struct windows *windows, struct window_slot *slot,
+		    const struct window_ledger *now);
 void windows_machine(struct windows *windows, struct window_slot *slot, const struct figures *now);
 void windows_container(struct windows *windows, struct window_slot *slot, u32 index, u32 generation,
 		       const struct figures *now);

@@ -134,7 +134,8 @@ const char *memory_share_name(enum memory_share share);
  *	does not say
  * @unweighed: samples that were taken with an interval that is not known: they are in no weight
  * @unattributed_weight, @evicted_weight: as those samples', in view_unit()
- * @cost_ns: CPU time of the daemon; what sampling costs in the kernel is not in it
+ * @cost_ns: CPU time of the daemon, 0 of a window of time; what sampling costs in the kernel is not
+ *	in it
  * @memory: resident bytes of the daemon
  * @interval_ns: between samples of a CPU that is not held back
  * @interval_longest_ns, @interval_mean_ns: of all CPUs

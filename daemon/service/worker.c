@@ -490,10 +490,12 @@ int worker_view(struct worker_state *state, void *arg)
 	session_header(session, header);
 	header_memory(state, header);
 	govern_header(state, header);
-	if (request->span == VIEW_SPAN_START)
-		header->duration_ns = duration;
-	else
+	header->duration_ns = duration;
+	if (request->span != VIEW_SPAN_START) {
 		header->duration_ns = spanned;
+		/* Known since the start alone. */
+		header->cost_ns = 0;
+	}
 	return 0;
 }
 

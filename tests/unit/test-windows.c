@@ -9,6 +9,7 @@
 
 #define NS	 1000000000ULL
 #define TASKS	 3
+#define NOBODY	 TASKS /* a task that nobody told of */
 #define SECONDS	 1400
 #define PLACES	 600 /* more than a window keeps */
 
@@ -66,7 +67,7 @@ static u64 truth(u32 task, u32 first, u32 last)
 /* Each task has a CPU of its own, and that an interval. */
 static u32 interval_of(u32 task)
 {
-	return 1000 * (TASKS - task);
+	return 1000 * (TASKS + 1 - task);
 }
 
 /* A window of one second, of @count loads by a task at @pc, of @cycles each. */
@@ -173,6 +174,65 @@ static void test_spans(void **state)
 			take(f, task, 0x1000 * (task + 1), second, rate(task, second),
 			     (u16)(100 + task));
 	assert_span(f, VIEW_SPAN_10S, 20, 10);
+}
+
+/* In that second: so many samples of nobody, so many ns blind. */
+static u32 strangers(u32 second)
+{
+	return second % 5;
+}
+
+static u32 blind(u32 second)
+{
+	return 1000 + second % 11;
+}
+
+static void take_rest(struct fixture *f, u32 second)
+{
+	take(f, NOBODY, 0x9000, second, strangers(second), 50);
+	profile_window(f->profile, &(struct source_window){
+					   .start_ns = second * NS,
+					   .end_ns = second * NS,
+					   .blind_ns = blind(second),
+					   .blind_by[SOURCE_BLIND_FULL] = blind(second),
+				   });
+}
+
+/* Shares that the header shows are of the window's own records and time. */
+static void assert_ledgers(struct fixture *f, enum view_span span, u32 second, u32 seconds)
+{
+	u64 unattributed = 0, dark = 0;
+	struct view view;
+
+	for (u32 s = second - seconds + 1; s <= second; s++) {
+		unattributed += strangers(s);
+		dark += blind(s);
+	}
+	see(f, span, VIEW_PROCESS, second, &view);
+	test_row("%s at %u", view_span_name(span), second);
+	assert_row(view.header.duration_ns == seconds * NS);
+	assert_row(view.header.unattributed == unattributed);
+	assert_row(view.header.unattributed_weight == unattributed * interval_of(NOBODY));
+	assert_row(view.header.blind_ns == dark);
+	assert_row(view.header.blind_by[SOURCE_BLIND_FULL] == dark);
+	assert_row(view.header.enabled_ns == dark + 2 * seconds * NS);
+	view_clear(&view);
+}
+
+static void test_ledgers(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned int round = 0; round < 2; round++) {
+		for (u32 second = 1; second <= 700; second++) {
+			take_rest(f, second);
+			take(f, 1, 0x1000, second, rate(1, second), 100);
+		}
+		assert_ledgers(f, VIEW_SPAN_10S, 700, 10);
+		assert_ledgers(f, VIEW_SPAN_1M, 700, 60);
+		assert_ledgers(f, VIEW_SPAN_10M, 700, 580);
+		profile_reset(f->profile);
+	}
 }
 
 /* Without samples time passes too, as those tell who look. */
@@ -291,6 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_spans, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ledgers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
 		cmocka_unit_test(test_containers),
