@@ -53,7 +53,8 @@ def root_of(packages, architectures="amd64"):
     """A Debian with PACKAGES, from the cache."""
     key = content_key(" ".join(packages), Path(apt.__file__))
     return cached(f"packages-{architectures.replace(',', '-')}", key, lambda into: apt.debootstrap(
-        "root for packages", packages, into, f"--architectures={architectures}", "--variant=minbase")) / "root"
+        "root for packages", packages, into, f"--architectures={architectures}", "--variant=minbase",
+        emulated=apt.is_emulated(architectures))) / "root"
 
 
 def copy_root(root, debs, versions, own):
@@ -67,15 +68,21 @@ def copy_root(root, debs, versions, own):
     shutil.copy(ROOT / "tests/packages/in-root", own / "debs/in-root")
 
 
-def run_in(root, debs, versions, release):
-    """Run in-root in a copy of ROOT that is gone afterwards, but for DKMS's modules in DEBS."""
+def run_in(root, debs, versions, releases, by=()):
+    """
+    Run in-root in a copy of ROOT that is gone afterwards, but for DKMS's modules in DEBS; BY a
+    program that runs others.
+    """
     with tempfile.TemporaryDirectory(dir=debs) as scratch:
         own = Path(scratch) / "root"
         copy_root(root, debs, versions, own)
         # /proc of its own, which goes with the namespaces.
-        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", f"--root={own}",
-                               "--mount-proc", "/debs/in-root", *versions, release],
-                              stdin=subprocess.DEVNULL, check=False)
+        inside = ["unshare", "--mount", "--pid", "--fork", f"--root={own}", "--mount-proc",
+                  "/debs/in-root", *versions, *releases]
+        if by:
+            # Where users are mapped nobody makes devices: the root has none.
+            inside = [*by, "sh", "-c", 'mount --rbind /dev "$0/dev" && exec "$@"', own, *inside]
+        done = subprocess.run(inside, stdin=subprocess.DEVNULL, check=False)
         shutil.rmtree(debs / "modules", ignore_errors=True)
         if (own / "debs/modules").is_dir():
             shutil.copytree(own / "debs/modules", debs / "modules")

@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import time
+from pathlib import Path
 
 from . import LaneError
 from .cache import cache_root, run_tool
@@ -20,6 +21,8 @@ from .cache import cache_root, run_tool
 SUITE = "bookworm"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 LISTS_SECONDS = 12 * 3600
+# Runs a command whose programs are arm64's, where the machine is not.
+EMULATED = Path(__file__).resolve().parents[1] / "emulated"
 
 
 def lists_root():
@@ -114,15 +117,24 @@ def unpack(package, version, into, scratch):
     deb.unlink()
 
 
-def debootstrap(what, packages, into, *options):
-    """Packages and what they need, unpacked to INTO/root by mmdebstrap."""
+def is_emulated(architecture):
+    """Whether programs of ARCHITECTURE, by Debian's name, run here by emulation."""
+    return architecture == "arm64" and os.uname().machine != "aarch64"
+
+
+def debootstrap(what, packages, into, *options, emulated=False):
+    """Packages and what they need, unpacked to INTO/root by mmdebstrap; EMULATED: with programs of arm64."""
     aptconf = into / "apt.conf"
     # Ways to a mirror may have a password in them.
     aptconf.touch(mode=0o600)
     aptconf.write_text(transport_options())
     sources = into / "sources.list"
     sources.write_text("\n".join(debian_sources()) + "\n")
-    run_tool(["mmdebstrap", "--mode=root", "--format=directory", f"--aptopt={aptconf}",
+    by = []
+    if emulated:
+        # mmdebstrap looks for a program that would tell it that they run.
+        by, options = [EMULATED], [*options, "--skip=check/qemu"]
+    run_tool([*by, "mmdebstrap", "--mode=root", "--format=directory", f"--aptopt={aptconf}",
               "--skip=cleanup/reproducible", f"--include={','.join(packages)}", *options, SUITE,
               into / "root", sources], what)
     for path in (aptconf, sources):
