@@ -8,7 +8,7 @@ fail() {
 }
 
 manager() {
-	busctl --json=short --timeout=60 call org.speprof1 /org/speprof1 org.speprof1.Manager "$@"
+	busctl --json=short --timeout=240 call org.speprof1 /org/speprof1 org.speprof1.Manager "$@"
 }
 
 property() {
