@@ -515,7 +515,9 @@ static void test_storm(void **state)
 	/* What remains is of tasks that had given up their number while they exited. */
 	assert_true(after.unattributed * 20 < after.samples);
 	assert_true(after.unattributed * before.samples < before.unattributed * after.samples / 2);
-	assert_true(after.named * before.samples > 2 * before.named * after.samples);
+	/* Of what is the program's or nobody's: the machine may have been busy with more else. */
+	assert_true(after.named * (before.named + before.unattributed) >
+		    2 * before.named * (after.named + after.unattributed));
 }
 
 /* Where cgroup v2 is mounted, alone or beside version 1; "" if nowhere. */
