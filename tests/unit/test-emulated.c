@@ -412,11 +412,12 @@ static void test_hotplug(void **state)
 		assert_row(seen.windows - windows < 200 * tries);
 		assert_row(seen.blind_by[SOURCE_BLIND_HOTPLUG] > before);
 		assert_row(seen.blind_ns - before < 4000000000 + (tries - 1) * 2500000000);
-		/* And it is seen again. */
+		/* And it is seen again, as fast as the guest's host lets it run. */
 		child_pin(seen.child);
 		before = seen.child_inside;
-		drain_for(source, 1000000000, &seen);
-		print_message("child %llu samples a second before, %llu after\n",
+		for (tries = 0; tries < 10 && seen.child_inside - before <= rate / 2; tries++)
+			drain_for(source, 1000000000, &seen);
+		print_message("child %llu samples in a second before, %llu after\n",
 			      (unsigned long long)rate,
 			      (unsigned long long)(seen.child_inside - before));
 		assert_row(seen.child_inside - before > rate / 2);
