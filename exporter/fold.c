@@ -377,8 +377,7 @@ static void clean(char *text, size_t size)
 
 int fold_update(struct fold *fold, struct metrics *metrics, u32 series)
 {
-	unsigned int unit = sample_unit_common(metrics->machine.all.weight,
-					       METRICS_UNITS);
+	unsigned int unit = sample_unit_common(metrics->machine.all.weight, METRICS_UNITS);
 	struct metrics_tally delta;
 	double age = 0;
 	int r;

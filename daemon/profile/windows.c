@@ -202,7 +202,7 @@ struct window_slot *windows_begin(struct windows *w, u64 now_ns)
 	return w->merged;
 }
 
-/* @to += @now - @before; what was taken back, as a source may its blind time, counts for nothing. */
+/* @to += @now - @before; what has become less counts for nothing. */
 static void ledger_sum(struct window_ledger *to, const struct window_ledger *now,
 		       const struct window_ledger *before)
 {

@@ -47,9 +47,8 @@ const char *perf_refused_reason(void)
 	if (has_capability(CAP_SYS_ADMIN) ||
 	    (has_capability(CAP_PERFMON) && (level == 1 || level == 2)))
 		return "perf_event_open is refused by a security policy, although this process has "
-		       "the capability for it: look for a container's seccomp filter (Podman's "
-		       "wants "
-		       "CAP_SYS_ADMIN), a user namespace, or an LSM";
+		       "the capability for it: look for a container's seccomp filter "
+		       "(Podman's wants CAP_SYS_ADMIN), a user namespace, or an LSM";
 	switch (level) {
 	case 1:
 		return REFUSED("1");
