@@ -467,7 +467,7 @@ static void sets_change_while_sampling(void)
 		view_forget(&view);
 		uint64_t records = view.tally.ledger.records;
 		ksleep_ms(60);
-		check(view.ring.control->state == SPEPROF_RING_PARKED);
+		check(kwait_state(&view.ring, SPEPROF_RING_PARKED, 1000));
 		kring_read(&view.ring, &view.tally);
 		check(view.tally.ledger.records == records);
 		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_REPLACE, &a, 1));
@@ -511,7 +511,7 @@ static void removed_cgroups_are_told(void)
 	view_read(&view, 100);
 	kcgroup_remove(&b);
 	event_is_gone(&view.ring, id_b, 0);
-	check(view.ring.control->state == SPEPROF_RING_PARKED);
+	check(kwait_state(&view.ring, SPEPROF_RING_PARKED, 1000));
 	kcgroup_make(&a, "a");
 	kwork_start(&a, 0, KWORK_SLEEP, 1);
 	check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &a, 1));

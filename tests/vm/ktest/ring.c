@@ -38,8 +38,12 @@ static void scene_begin(struct scene *scene, const struct speprof_session_config
 		check(errno == EBUSY, "%s", strerror(errno));
 		ksleep_ms(20);
 	}
+	/* Between two windows is as good, but it is not for long. */
+	for (i = 0; i < 1000 && scene->ring.control->state == SPEPROF_RING_HANDLING; i++)
+		ksleep_ms(1);
 	check(scene->ring.control->state == SPEPROF_RING_ARMED ||
-	      scene->ring.control->state == SPEPROF_RING_FULL);
+		      scene->ring.control->state == SPEPROF_RING_FULL,
+	      "%u", scene->ring.control->state);
 }
 
 /* Stops it, reads the rest, closes the books. */
@@ -628,7 +632,7 @@ static void closed_in_any_order(void)
 			check(scene.tally.windows);
 			munmap((void *)scene.ring.data, scene.ring.open.data_bytes);
 			munmap((void *)scene.ring.events, scene.ring.open.event_bytes);
-			check(scene.ring.control->state == SPEPROF_RING_ARMED);
+			check(kwait_state(&scene.ring, SPEPROF_RING_ARMED, 1000));
 			munmap(scene.ring.control, scene.ring.open.control_bytes);
 			break;
 		case 3:	/* stopped first */
