@@ -87,8 +87,9 @@ void look_syscalls(const struct machine *machine, struct finding *f)
 	else
 		finding_say(f, perf && machine->pmu ? VERDICT_FAIL : VERDICT_NOTE, CAUSE_SYSCALLS,
 			    "a container: CAP_PERFMON and CAP_BPF, and a profile that lets who "
-			    "has them (Podman's does not: packaging/container/seccomp.jq), or "
-			    "--security-opt seccomp=unconfined",
+			    "has them (Podman's does not: " SPEPROF_DATADIR
+			    "/seccomp.jq makes one that "
+			    "does), or --security-opt seccomp=unconfined",
 			    "refused here by a seccomp filter or an LSM:%s%s%s",
 			    perf ? " perf_event_open" : "", bpf ? " bpf" : "",
 			    uring ? " io_uring" : "");

@@ -16,6 +16,16 @@ static bool perf_wants_admin(const struct machine *machine)
 	       strstr(text, "Debian") || strstr(text, "Ubuntu");
 }
 
+/* Where the module has the records and BPF tells of tasks and mappings nobody opens a perf event. */
+static bool goes_without_perf(const struct machine *machine)
+{
+	const struct daemon_said *daemon = &machine->daemon;
+
+	return !machine->pmu && daemon->status == STATUS_OK &&
+	       strcmp(daemon->header.source, "module") == 0 &&
+	       strcmp(daemon->header.tasks, "bpf") == 0 && !*daemon->header.tasks_reason;
+}
+
 void look_perf(const struct machine *machine, struct finding *f)
 {
 	/* Of the module only mappings of files that are gone are lost. */
@@ -34,6 +44,8 @@ void look_perf(const struct machine *machine, struct finding *f)
 		fine(f, "perf_event_paranoid is %s", text);
 	else if (!perf_wants_admin(machine))
 		fine(f, "perf_event_paranoid is %s, as 2 to this kernel", text);
+	else if (goes_without_perf(machine))
+		fine(f, "perf_event_paranoid is %s, and speprofd needs no perf event", text);
 	else
 		finding_say(f, machine->pmu ? verdict : VERDICT_NOTE, CAUSE_PARANOID,
 			    "sudo sysctl kernel.perf_event_paranoid=2, and that line in "
