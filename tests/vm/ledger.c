@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The module's own ledgers of a session that another process has open: the other side of
+ * The module's own ledgers of the sessions that another process has open: the other side of
  * what that process counts.
  *
  * usage: ledger PID [last]: prints KEY VALUE lines, sums over CPUs; with "last" the first of them
- * at once, and the others when that process has let go of the session, which is this one's then
+ * at once, and the others when that process has let go of them, which are this one's then
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,48 +19,54 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CPUS	64
-#define STEP_NS 10000000L
+#define CPUS	 64
+#define SESSIONS 16 /* one for each of Workers= */
+#define STEP_NS	 10000000L
 
-/* The number of its descriptor of a session, or -1. */
-static int descriptor_of(int pid)
+/* The numbers of its descriptors of sessions; how many. */
+static unsigned int descriptors_of(int pid, int fds[static SESSIONS])
 {
 	char path[64], link[64];
 	struct dirent *entry;
-	int fd = -1;
+	unsigned int count = 0;
 	ssize_t n;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	d = opendir(path);
-	while (d && fd < 0 && (entry = readdir(d))) {
+	while (d && count < SESSIONS && (entry = readdir(d))) {
 		n = readlinkat(dirfd(d), entry->d_name, link, sizeof(link) - 1);
 		link[n > 0 ? n : 0] = 0;
 		if (!strcmp(link, "anon_inode:[speprof-session]"))
-			fd = atoi(entry->d_name);
+			fds[count++] = atoi(entry->d_name);
 	}
 	if (d)
 		closedir(d);
-	return fd;
+	return count;
 }
 
-/* A copy of it, or -1. */
-static int session_of(int pid)
+/* Copies of them; how many. */
+static unsigned int sessions_of(int pid, int sessions[static SESSIONS])
 {
-	int fd = descriptor_of(pid), process = (int)syscall(SYS_pidfd_open, pid, 0), copy = -1;
+	int fds[SESSIONS], process = (int)syscall(SYS_pidfd_open, pid, 0);
+	unsigned int count = process < 0 ? 0 : descriptors_of(pid, fds), copies = 0;
 
-	if (fd >= 0 && process >= 0)
-		copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+	for (unsigned int i = 0; i < count; i++) {
+		sessions[copies] = (int)syscall(SYS_pidfd_getfd, process, fds[i], 0);
+		if (sessions[copies] >= 0)
+			copies++;
+	}
 	if (process >= 0)
 		close(process);
-	return copy;
+	return copies;
 }
 
 static void wait_until_let_go(int pid)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
+	int fds[SESSIONS];
 
-	while (descriptor_of(pid) >= 0)
+	while (descriptors_of(pid, fds))
 		nanosleep(&step, NULL);
 }
 
@@ -84,12 +90,10 @@ static void add(struct speprof_ring_stats *sum, const struct speprof_ring_stats 
 		sum->state_ns[i] += s->state_ns[i];
 }
 
-/* Of each CPU that has one; their number. */
-static unsigned int rings_open(int session, int rings[static CPUS])
+/* Of each CPU that has one in @session, behind the @n there are; their number with those. */
+static unsigned int rings_open(int session, int rings[static CPUS], unsigned int n)
 {
-	unsigned int n = 0;
-
-	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
+	for (unsigned int cpu = 0; cpu < CPUS && n < CPUS; cpu++) {
 		struct speprof_ring_open open = { .size = sizeof(open), .cpu = cpu };
 		int ring = ioctl(session, SPEPROF_RING_OPEN, &open);
 
@@ -120,16 +124,17 @@ int main(int argc, char **argv)
 {
 	bool last = argc == 3 && !strcmp(argv[2], "last");
 	int pid = argc == 2 || last ? atoi(argv[1]) : -1;
-	int session = pid > 0 ? session_of(pid) : -1, rings[CPUS];
+	int sessions[SESSIONS], rings[CPUS];
+	unsigned int count = pid > 0 ? sessions_of(pid, sessions) : 0, n = 0;
 	struct speprof_ring_stats sum = { 0 };
-	unsigned int n;
 
-	if (session < 0) {
+	if (!count) {
 		fprintf(stderr, "ledger: no session of process %s\n", argc > 1 ? argv[1] : "?");
 		return 1;
 	}
-	n = rings_open(session, rings);
-	printf("rings %u\n", n);
+	for (unsigned int i = 0; i < count; i++)
+		n = rings_open(sessions[i], rings, n);
+	printf("sessions %u\nrings %u\n", count, n);
 	fflush(stdout);
 	if (last)
 		wait_until_let_go(pid);
