@@ -49,7 +49,7 @@ void look_perf(const struct machine *machine, struct finding *f)
 	else
 		finding_say(f, machine->pmu ? verdict : VERDICT_NOTE, CAUSE_PARANOID,
 			    "sudo sysctl kernel.perf_event_paranoid=2, and that line in "
-			    "/etc/sysctl.d to stay",
+			    "/etc/sysctl.d to stay; speprof.ko with BPF does without",
 			    "perf_event_paranoid is %s: Debian's kernels then want CAP_SYS_ADMIN, "
 			    "which "
 			    "speprofd has not",

@@ -9,7 +9,8 @@
 
 #include "doctor.h"
 
-#define AS_ROOT "sudo speprof doctor"
+#define AS_ROOT	 "sudo speprof doctor"
+#define A_DRIVER "load one: see what is said of module and driver"
 
 /* What both drivers say in the log where they leave an SPU alone: ours, then arm_spe_pmu. */
 static const char *const said_no_version[] = { "ID_AA64DFR0_EL1.PMSVer is 0 though firmware",
@@ -32,6 +33,12 @@ void look_architecture(const struct machine *machine, struct finding *f)
 		fine(f, "%s", machine->arch);
 	else if (strcmp(machine->arch, "unknown") == 0)
 		unknown(f, "", "/proc/sys/kernel/arch is missing");
+	else if (machine->daemon.status == STATUS_OK &&
+		 machine->daemon.header.backend == BACKEND_EMULATED)
+		blocks(f, CAUSE_NOT_ARM64,
+		       "nothing more: speprofd samples with an emulated SPU, process, PC and time "
+		       "true, the rest modelled",
+		       "%s: only aarch64 has SPE", machine->arch);
 	else
 		blocks(f, CAUSE_NOT_ARM64,
 		       "Emulate=yes below [Sampling] in speprofd.conf samples with an emulated "
@@ -106,7 +113,7 @@ void look_spe(const struct machine *machine, struct finding *f)
 	else if (core)
 		fine(f, "%s, which has SPE; no driver has looked", core);
 	else if (spu_is_described(machine))
-		unknown(f, "sudo modprobe speprof",
+		unknown(f, A_DRIVER,
 			"only a driver sees PMSVer, none has an SPU, and MIDR_EL1 %s is no core "
 			"that "
 			"is known here",
@@ -172,7 +179,7 @@ void look_buffer(const struct machine *machine, struct finding *f)
 	else if (r < 0)
 		unknown(f, AS_ROOT, "no driver has an SPU, and %s", log_why(r));
 	else
-		unknown(f, "sudo speprof takeover",
+		unknown(f, A_DRIVER,
 			"only a driver reads PMBIDR_EL1.P, and none has said that it did");
 }
 
