@@ -14,6 +14,8 @@ from lane import apt  # noqa: E402
 from lane.cache import cached, content_key, run_tool  # noqa: E402
 
 BUILD_DEB = ROOT / "scripts/build-deb"
+SERIES = ("6.1", "6.12")
+DEFAULT = "6.12"
 
 
 def verdict(name, complaint=""):
@@ -47,6 +49,11 @@ def depends(debs):
         text = run_tool(["dpkg-deb", "-f", package, "Depends"], "dependencies")
         names |= {re.match(r"[a-z0-9.+-]+", d.strip())[0] for d in text.split(",") if d.strip()}
     return sorted(names - {package.name.split("_")[0] for package in debs})
+
+
+def libraries(names):
+    """Of packages that ours need, those that a root of the VM lane does not have anyway."""
+    return [f"--package={name}" for name in names if name.startswith("lib")]
 
 
 def root_of(packages, architectures="amd64"):

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+An arm64 guest that boots into systemd on a root disk, as amd64's do. A file of its own: the text of
+kernel.py and rootfs.py is in the name of every entry of the cache that they make.
+"""
+
+import shutil
+from pathlib import Path
+
+from . import kernel, rootfs
+from .apt import debootstrap, is_emulated, unpack
+from .cache import cached, content_key, run_tool
+
+ARCH = "arm64"
+# The kernel's own driver of the SPU is not among them: udev would load it.
+BOOT_MODULES = ("virtio_pci", "virtio_blk", "ext4", "crc32c_generic")
+
+
+def write_boot(initrd, modules, release, extra):
+    """Into INITRD what it loads to get at the root disk, and EXTRA modules for the guest."""
+    target = initrd / "lib" / "modules" / release
+    order = kernel.load_order(modules, BOOT_MODULES)
+    paths = [kernel.copy_module(modules / p, target / p).relative_to(initrd) for p in order]
+    (initrd / "load-order").write_text("".join(f"/{p}\n" for p in paths))
+    for path in kernel.load_order(modules, extra):
+        kernel.copy_module(modules / path, target / path)
+    for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
+        shutil.copy(modules / name, target / name)
+    run_tool(["depmod", "-b", initrd, release], "module dependencies of the initramfs")
+
+
+def build_kernel(package, version, release, extra, into):
+    """Fill a cache entry: vmlinuz, and initrd."""
+    scratch = into / "scratch"
+    tree = scratch / "kernel"
+    unpack(package, version, tree, scratch)
+    unpack(f"busybox-static:{ARCH}", None, scratch / "busybox", scratch)
+    shutil.copyfile(tree / "boot" / f"vmlinuz-{release}", into / "vmlinuz")
+    run_tool(["depmod", "-b", tree, release], "module dependencies")
+    # amd64's init, which mounts the disk and hands over.
+    initrd = kernel.new_initrd(scratch, "amd64")
+    write_boot(initrd, tree / "lib" / "modules" / release, release, extra)
+    kernel.write_initrd(initrd, into / "initrd")
+    shutil.rmtree(scratch)
+
+
+def stock_kernel(name, flavour, extra):
+    """The newest Debian kernel of a series, or exactly the release named, from the cache."""
+    version, package = kernel.find_package(name, flavour, ARCH)
+    release = package.removesuffix(f":{ARCH}").removeprefix("linux-image-").removesuffix("-unsigned")
+    key = content_key(package, version, " ".join(sorted(extra)), Path(__file__),
+                      kernel.GUEST / kernel.INIT["amd64"])
+    entry = cached(f"kernel-systemd-{release}", key,
+                   lambda into: build_kernel(package, version, release, extra, into))
+    return kernel.Kernel(release, entry / "vmlinuz", entry / "initrd")
+
+
+def build_rootfs(packages, into):
+    root = debootstrap("root image", packages, into, "--variant=minbase", f"--architectures={ARCH}",
+                       *rootfs.NO_DOCS, emulated=is_emulated(ARCH))
+    rootfs.configure(root)
+    run_tool(["mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-m", "0", "-d", root,
+              into / "root.ext4", rootfs.DISK_SIZE], "root disk")
+    shutil.rmtree(root)
+
+
+def root_disk(extra=()):
+    """The root disk with what amd64's has and the extra packages, from the cache."""
+    packages = sorted(set(rootfs.PACKAGES) | set(extra))
+    own = sorted(p for p in kernel.GUEST.iterdir() if not p.name.startswith("init"))
+    key = content_key(" ".join(packages), Path(__file__), Path(rootfs.__file__), *own)
+    return cached(f"root-{ARCH}", key, lambda into: build_rootfs(packages, into)) / "root.ext4"
