@@ -5,16 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <liburing.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "module-cgroups.h"
 #include "module-ring.h"
 #include "regs.h"
+#include "ring-watch.h"
 
 /* At the default rate some seconds of records: a late reader loses nothing. */
 #define RING_SIZE      (256 * 1024)
@@ -25,9 +23,8 @@ struct module_source {
 	struct source source;
 	int device;
 	int session;
-	int epoll;
-	bool uring;
-	struct io_uring io;
+	struct ring_watch watch;
+	int *ring_fds; /* what it watches */
 	struct module_ring *rings;
 	struct source_tune *tunes; /* by ring; a scale of 0: none */
 	u32 ring_count;
@@ -40,94 +37,18 @@ static struct module_source *module_of(struct source *source)
 	return (struct module_source *)source;
 }
 
-static int arm_poll(struct module_source *m, u32 ring)
-{
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&m->io);
-
-	if (!sqe)
-		return -EBUSY;
-	io_uring_prep_poll_multishot(sqe, m->rings[ring].fd, POLLIN | POLLPRI);
-	io_uring_sqe_set_data64(sqe, ring);
-	return 0;
-}
-
-static int watch_uring(struct module_source *m)
-{
-	unsigned int entries = 8;
-	int r;
-
-	while (entries < m->ring_count)
-		entries *= 2;
-	r = io_uring_queue_init(entries, &m->io, 0);
-	if (r < 0)
-		return r;
-	m->uring = true;
-	for (u32 i = 0; i < m->ring_count && r >= 0; i++)
-		r = arm_poll(m, i);
-	return r < 0 ? r : io_uring_submit(&m->io);
-}
-
-static int watch_epoll(struct module_source *m)
-{
-	/*
-	 * By edge, as multishot polls are: what was drained and is not released yet leaves
-	 * the ring readable.
-	 */
-	struct epoll_event event = { .events = EPOLLIN | EPOLLPRI | EPOLLET };
-
-	m->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (m->epoll < 0)
-		return -errno;
-	for (u32 i = 0; i < m->ring_count; i++) {
-		event.data.u32 = i;
-		if (epoll_ctl(m->epoll, EPOLL_CTL_ADD, m->rings[i].fd, &event) < 0)
-			return -errno;
-	}
-	return 0;
-}
-
-/* Where io_uring is refused (sysctl, seccomp), epoll does the same. */
 static int watch(struct module_source *m, bool uring)
 {
-	int r = -EPERM;
+	int r;
 
-	if (uring)
-		r = watch_uring(m);
-	if (r >= 0) {
-		m->source.by = "io_uring";
-		return 0;
-	}
-	if (m->uring) {
-		io_uring_queue_exit(&m->io);
-		m->uring = false;
-	}
-	m->source.by = "epoll";
-	return watch_epoll(m);
-}
-
-/* A multishot poll ends when the kernel says so: then it is armed again. */
-static int take_completions(struct module_source *m)
-{
-	struct io_uring_cqe *cqe;
-	unsigned int head, seen = 0, armed = 0;
-
-	io_uring_for_each_cqe(&m->io, head, cqe)
-	{
-		seen++;
-		if (!(cqe->flags & IORING_CQE_F_MORE) && cqe->res >= 0)
-			armed += arm_poll(m, (u32)cqe->user_data) >= 0;
-	}
-	io_uring_cq_advance(&m->io, seen);
-	return armed ? io_uring_submit(&m->io) : 0;
-}
-
-/* Edges that are not taken would wake for ever. */
-static void take_edges(struct module_source *m)
-{
-	struct epoll_event events[64];
-
-	while (epoll_wait(m->epoll, events, ARRAY_SIZE(events), 0) == ARRAY_SIZE(events))
-		;
+	m->ring_fds = calloc(m->ring_count, sizeof(*m->ring_fds));
+	if (!m->ring_fds)
+		return -ENOMEM;
+	for (u32 i = 0; i < m->ring_count; i++)
+		m->ring_fds[i] = m->rings[i].fd;
+	r = ring_watch_init(&m->watch, m->ring_fds, m->ring_count, uring);
+	m->source.by = m->watch.uring ? "io_uring" : "epoll";
+	return r;
 }
 
 static int module_start(struct source *source)
@@ -144,19 +65,16 @@ static int module_fd(struct source *source)
 {
 	struct module_source *m = module_of(source);
 
-	return m->uring ? m->io.ring_fd : m->epoll;
+	return ring_watch_fd(&m->watch);
 }
 
 static int module_drain(struct source *source, const struct source_sink *sink)
 {
 	struct module_source *m = module_of(source);
-	int r = 0, one;
+	int r, one;
 
 	/* First the readiness, then the rings: what comes in between wakes again. */
-	if (m->uring)
-		r = take_completions(m);
-	else
-		take_edges(m);
+	r = ring_watch_take(&m->watch);
 	for (u32 i = 0; i < m->ring_count; i++) {
 		one = module_ring_drain(&m->rings[i], sink, &source->trouble);
 		if (one < 0)
@@ -305,9 +223,9 @@ static int module_configure(struct source *source, const struct source_config *c
 static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
 {
 	static const char *const states[] = {
-		[SPEPROF_RING_IDLE] = "stopped",       [SPEPROF_RING_OFFLINE] = "offline",
-		[SPEPROF_RING_ARMED] = "sampling",     [SPEPROF_RING_HANDLING] = "sampling",
-		[SPEPROF_RING_FULL] = "full",	       [SPEPROF_RING_FAULTED] = "faulted",
+		[SPEPROF_RING_IDLE] = "stopped",	[SPEPROF_RING_OFFLINE] = "offline",
+		[SPEPROF_RING_ARMED] = "sampling",	[SPEPROF_RING_HANDLING] = "sampling",
+		[SPEPROF_RING_FULL] = "full",		[SPEPROF_RING_FAULTED] = "faulted",
 		[SPEPROF_RING_THROTTLED] = "throttled", [SPEPROF_RING_HANDOVER] = "waiting",
 		[SPEPROF_RING_PARKED] = "parked",
 	};
@@ -347,10 +265,8 @@ static void module_free(struct source *source)
 {
 	struct module_source *m = module_of(source);
 
-	if (m->uring)
-		io_uring_queue_exit(&m->io);
-	if (m->epoll >= 0)
-		close(m->epoll);
+	ring_watch_deinit(&m->watch);
+	free(m->ring_fds);
 	for (u32 i = 0; i < m->ring_count; i++)
 		module_ring_deinit(&m->rings[i]);
 	free(m->rings);
@@ -623,7 +539,7 @@ static int open_all(const struct source_config *config, bool uring, int session,
 		.source.ops = &module_ops,
 		.device = -1,
 		.session = session,
-		.epoll = -1,
+		.watch.epoll = -1,
 	};
 	r = open_device(m, &info, ret_reason);
 	if (r >= 0 && session < 0)

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rings that become readable, played by eventfds: what wakes, and what does not wake for ever.
+ */
+#include "test.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "ring-watch.h"
+
+#define RINGS 2
+
+/* More than any queue of completions for so few rings holds. */
+#define AWAY 200
+
+static int rings[RINGS];
+
+static int setup(void **state __attribute__((unused)))
+{
+	for (u32 i = 0; i < RINGS; i++)
+		rings[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return rings[0] < 0 || rings[1] < 0;
+}
+
+static int teardown(void **state __attribute__((unused)))
+{
+	for (u32 i = 0; i < RINGS; i++)
+		close(rings[i]);
+	return 0;
+}
+
+static void wake(u32 ring)
+{
+	u64 one = 1;
+
+	assert_int_equal(write(rings[ring], &one, sizeof(one)), sizeof(one));
+}
+
+static bool is_readable(const struct ring_watch *watch)
+{
+	struct pollfd fd = { .fd = ring_watch_fd(watch), .events = POLLIN };
+
+	return poll(&fd, 1, 0) == 1;
+}
+
+/* What is not read leaves a ring readable, and wakes no more until there is more. */
+static void check_wakes(bool uring, unsigned int times)
+{
+	struct ring_watch watch;
+
+	assert_int_equal(ring_watch_init(&watch, rings, RINGS, uring), 0);
+	if (uring && !watch.uring) {
+		ring_watch_deinit(&watch);
+		skip();
+	}
+	for (unsigned int round = 0; round < 3; round++) {
+		for (unsigned int i = 0; i < times; i++)
+			for (u32 ring = 0; ring < RINGS; ring++)
+				wake(ring);
+		assert_true(is_readable(&watch));
+		assert_int_equal(ring_watch_take(&watch), 0);
+		/* A poll that had ended and is armed again finds what is there. */
+		assert_int_equal(ring_watch_take(&watch), 0);
+		assert_false(is_readable(&watch));
+		for (u32 ring = 0; ring < RINGS; ring++) {
+			wake(ring);
+			assert_true(is_readable(&watch));
+			assert_int_equal(ring_watch_take(&watch), 0);
+			assert_false(is_readable(&watch));
+		}
+	}
+	ring_watch_deinit(&watch);
+}
+
+static void test_uring(void **state __attribute__((unused)))
+{
+	check_wakes(true, 1);
+}
+
+static void test_epoll(void **state __attribute__((unused)))
+{
+	check_wakes(false, 1);
+}
+
+static void test_uring_away(void **state __attribute__((unused)))
+{
+	check_wakes(true, AWAY);
+}
+
+static void test_epoll_away(void **state __attribute__((unused)))
+{
+	check_wakes(false, AWAY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_uring, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_epoll, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_uring_away, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_epoll_away, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
