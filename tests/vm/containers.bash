@@ -45,6 +45,34 @@ kind() {
 	jq -r --arg name "$1" '.data[1][] | select(.name.data == $name) | .runtime.data' /run/containers.json
 }
 
+# at_work CGROUP PROGRAM: it has made its second thread, which it does when its memory is what it shall be
+at_work() {
+	local pid
+	while read -r pid; do
+		! grep -qxF "$2" "/proc/$pid/comm" ||
+			(($(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l) < 2)) || return 0
+	done < <(find "$1" -name cgroup.procs -exec cat {} +) 2>/dev/null
+	return 1
+}
+
+# settled: all are at work, and the daemon knows them; one that it does not know compare() shows
+settled() {
+	local i
+	for i in "${!cgroups[@]}"; do
+		until at_work "${cgroups[i]}" "${programs[i]}"; do
+			[[ -e ${cgroups[i]} ]] || fail "${names[i]} is gone"
+			sleep 0.2
+		done
+	done
+	for i in "${!cgroups[@]}"; do
+		for _ in $(seq 60); do
+			manager GetContainers suu samples 0 1000 >/run/containers.json
+			[[ -z $(kind "${names[i]}") ]] || break
+			sleep 0.5
+		done
+	done
+}
+
 # compare SECONDS: shares of all, in samples and in CPU time, and what leads each
 compare() {
 	local i got=() true=() before=() sum_got=0 sum_true=0 share truth own leads
