@@ -51,7 +51,8 @@ static void container_name(struct attributor *a, struct container *c)
 	int log = open("/var/log", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	c->naming--;
-	if (log >= 0 && pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name)))
+	if (log >= 0 &&
+	    pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name)) == PODS_LINK)
 		c->naming = 0;
 	a->naming -= !c->naming;
 	if (log >= 0)

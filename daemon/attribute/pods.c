@@ -66,9 +66,10 @@ static bool split(char *text, char **ret_second, char **ret_rest)
 	return true;
 }
 
-bool pods_name(int log, const char *uid, const char *id, char *name, size_t size)
+enum pods_told pods_name(int log, const char *uid, const char *id, char *name, size_t size)
 {
 	char found[NAME_MAX + 1], text[2 * NAME_MAX + 8], *second, *rest;
+	enum pods_told told = PODS_LINK;
 
 	if (*id && entry_find(log, "containers", is_container, id, found, sizeof(found)) &&
 	    split(found, &second, &rest)) {
@@ -77,9 +78,10 @@ bool pods_name(int log, const char *uid, const char *id, char *name, size_t size
 	} else if (*uid && entry_find(log, "pods", is_pod, uid, found, sizeof(found)) &&
 		   split(found, &second, &rest)) {
 		snprintf(text, sizeof(text), "%s/%s/%.*s", found, second, ID_SHORT, id);
+		told = PODS_FOLDER;
 	} else {
-		return false;
+		return PODS_NOTHING;
 	}
 	escape_string(name, size, text);
-	return true;
+	return told;
 }

@@ -55,7 +55,16 @@ at_work() {
 	return 1
 }
 
-# settled: all are at work, and the daemon knows them; one that it does not know compare() shows
+# known: to the daemon, all of them
+known() {
+	local name
+	manager GetContainers suu samples 0 1000 >/run/containers.json
+	for name in "${names[@]}"; do
+		[[ $(kind "$name") ]] || return 1
+	done
+}
+
+# settled: all are at work, frozen, and known by name. One that never is compare() shows.
 settled() {
 	local i
 	for i in "${!cgroups[@]}"; do
@@ -64,12 +73,10 @@ settled() {
 			sleep 0.2
 		done
 	done
-	for i in "${!cgroups[@]}"; do
-		for _ in $(seq 60); do
-			manager GetContainers suu samples 0 1000 >/run/containers.json
-			[[ -z $(kind "${names[i]}") ]] || break
-			sleep 0.5
-		done
+	freeze 1
+	for _ in $(seq 60); do
+		! known || break
+		sleep 0.5
 	done
 }
 
