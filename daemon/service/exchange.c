@@ -34,12 +34,12 @@ static void drain(struct worker_state *state, const struct feed *feed)
 }
 
 /* The session's descriptor in the store of the service manager keeps the module as well. */
-static void store(const struct worker_state *state, const struct source *source)
+static void store(const struct worker_state *state, struct source *source)
 {
 	if (!state->keep)
 		return;
 	if (source->ops->lasting)
-		store_put(STORE_SESSION, source->ops->lasting->session(source));
+		store_sessions(source);
 	else
 		store_drop(STORE_SESSION);
 }
@@ -77,7 +77,7 @@ int exchange_let_go(struct worker_state *state, void *arg)
 	while ((session = worker_next(state, session))) {
 		const struct source *source = session->feed->source;
 
-		/* Each part is a session of its own, and none is kept: as a restart has it. */
+		/* Each part is a session of its own: what is in place of one source is no part. */
 		if (source->parts && !strcmp(source->ops->name, "module")) {
 			snprintf(exchange->reason, sizeof(exchange->reason),
 				 "with more than one of Workers= only a restart exchanges it: "
@@ -136,7 +136,7 @@ static int take_up(struct worker_state *state, struct exchange *exchange, struct
 	if (r < 0)
 		return r;
 	if (state->keep)
-		source->ops->lasting->defer(source);
+		source->ops->lasting->defer(source, false);
 	source->trouble = away->trouble;
 	r = feed->running ? source->ops->start(source) : 0;
 	if (r < 0) {

@@ -10,12 +10,11 @@
 #include "attribute-save.h"
 #include "profile-read.h"
 #include "profile-save.h"
+#include "source-parts.h"
 #include "speprof-version.h"
 
 /* Rings hold four seconds at the default rate. */
 #define SAVE_NS 1000000000ULL
-/* Of a ring, in permille, what may be held before that. */
-#define HELD_MOST 400
 /* What saving may cost: one part in so many of the time. */
 #define SAVE_SHARE 100
 
@@ -188,7 +187,7 @@ bool keep_due(struct worker_state *state, u64 now)
 	while ((session = worker_next(state, session))) {
 		const struct source *source = session->feed->source;
 
-		if (source->ops->lasting && source->ops->lasting->held(source) >= HELD_MOST)
+		if (source->ops->lasting && source->ops->lasting->held(source) >= SOURCE_HELD_MOST)
 			return true;
 	}
 	pause = keep->took_ns * SAVE_SHARE;
@@ -374,6 +373,29 @@ static int sessions_load(struct loading *l, struct blob_reader *from,
 }
 
 /*
+ * Room is given back when figures are safe. Several workers are there for rates at which rings
+ * would not wait for that: what a crash loses then is at most what came since the checkpoint.
+ */
+static void defer(struct source *source)
+{
+	if (source->ops->lasting)
+		source->ops->lasting->defer(source, source->parts > 0);
+}
+
+/* Of a source in parts the first has what all had. */
+static void trouble_go_on(struct source *source, const struct source_trouble *kept)
+{
+	struct source_trouble *trouble = &source_part(source, 0)->trouble;
+
+	trouble->faults = kept->faults;
+	trouble->throttles = kept->throttles;
+	trouble->unread = kept->unread;
+	memcpy(trouble->last, kept->last, sizeof(trouble->last));
+	source_parts_note(source, 0);
+	source_parts_add(source);
+}
+
+/*
  * From where each ring was read up to, for all that ran at once: to make them may have
  * drained it, for nobody.
  */
@@ -382,15 +404,13 @@ static int source_go_on(struct loading *l)
 	struct source *source = machine_of(l->state)->feed->source;
 	int r = 0;
 
+	defer(source);
 	if (l->restore->adopted &&
 	    source->ops->lasting->resume(source, l->positions, l->count) < 0) {
 		l->restore->reason = "it is not of the session that was kept";
 		return -ESTALE;
 	}
-	source->trouble.faults = l->trouble.faults;
-	source->trouble.throttles = l->trouble.throttles;
-	source->trouble.unread = l->trouble.unread;
-	memcpy(source->trouble.last, l->trouble.last, sizeof(source->trouble.last));
+	trouble_go_on(source, &l->trouble);
 	for (u32 i = 0; i < l->start_count && r >= 0; i++)
 		r = session_start(l->starts[i]);
 	return r;
@@ -484,13 +504,14 @@ int keep_restore(struct worker_state *state, void *arg)
 
 	/* First: what is drained until rings are read from where they were is not to be lost. */
 	if (source->ops->lasting)
-		source->ops->lasting->defer(source);
+		source->ops->lasting->defer(source, false);
 	r = checkpoint_read(restore->keep->checkpoint, &from, &restore->reason);
 	restore->found = r != -ENODATA;
 	if (r >= 0) {
 		r = restore_from(state, from, restore);
 		free((void *)from.at);
 	}
+	defer(source);
 	state->keep = restore->keep;
 	keep_save(state);
 	return r;

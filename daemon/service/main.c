@@ -97,24 +97,22 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 	return tasks;
 }
 
-/* A session whose descriptor the service manager has kept: its rings are still there. */
+/* A session for each worker, whose descriptor the service manager has kept: rings are still there. */
 static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 			 struct source **ret_source)
 {
 	struct source_said said;
 
-	if (d->stored.session < 0)
+	if (d->stored.session[0] < 0) {
+		stored_drop_sessions(&d->stored);
 		return false;
-	if (source_open_kept(&d->options.config, sampling, d->stored.session, ret_source, &said) >=
-	    0) {
-		d->stored.session = -1;
-		return true;
 	}
+	if (source_open_kept(&d->options.config, sampling, d->stored.session, ret_source, &said) >=
+	    0)
+		return true;
 	log_tell(LOG_NOTICE, LOG_ID_REFUSED, NULL,
 		 "the session that was kept is not used: %s; a new one begins", said.text);
-	store_drop(STORE_SESSION);
-	close(d->stored.session);
-	d->stored.session = -1;
+	stored_drop_sessions(&d->stored);
 	return false;
 }
 
@@ -311,10 +309,10 @@ static int govern_machine(struct worker_state *state, void *arg)
 static int put_up(struct worker_state *state, void *arg)
 {
 	const struct daemon *d = arg;
-	const struct source *source = worker_session(state, NULL)->feed->source;
+	struct source *source = worker_session(state, NULL)->feed->source;
 
 	if (source->ops->lasting)
-		store_put(STORE_SESSION, source->ops->lasting->session(source));
+		store_sessions(source);
 	store_put(STORE_CHECKPOINT, keep_fd(d->keep));
 	return 0;
 }

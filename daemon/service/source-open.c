@@ -4,9 +4,11 @@
 #include "source-parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 static void __attribute__((format(printf, 3, 4)))
 say(struct source_said *said, int status, const char *format, ...)
@@ -162,25 +164,65 @@ int source_open(const struct config *config, const struct source_config *samplin
 	return r;
 }
 
-int source_open_kept(const struct config *config, const struct source_config *sampling, int session,
-		     struct source **ret_source, struct source_said *ret_said)
+/* Whether there is one for each part, and no other. */
+static bool have_all(const int *sessions, u32 parts)
 {
-	const char *reason = "the configuration wants another source";
-	struct source *source;
-	int r = -EOPNOTSUPP;
+	for (u32 i = 0; i < SOURCE_PARTS; i++)
+		if ((sessions[i] >= 0) != (i < parts))
+			return false;
+	return true;
+}
+
+/* By a copy of @session, so that this one is the caller's also where another part fails. */
+static int adopt(const struct config *config, const struct source_config *sampling, int session,
+		 struct source **ret_source, struct source_said *said)
+{
+	const char *reason = "no descriptor is left";
+	int copy = fcntl(session, F_DUPFD_CLOEXEC, 3), r = -EMFILE;
+
+	if (copy >= 0)
+		r = source_module_adopt(sampling, config->io_uring, copy, ret_source, &reason);
+	if (r < 0) {
+		if (copy >= 0)
+			close(copy);
+		return failed(said, r, reason);
+	}
+	if ((*ret_source)->backend != BACKEND_EMULATED || config->emulate)
+		return 0;
+	say(said, EX_CONFIG, "its SPU is emulated, and Emulate=yes is not said");
+	(*ret_source)->ops->free(*ret_source);
+	return -EINVAL;
+}
+
+int source_open_kept(const struct config *config, const struct source_config *sampling,
+		     int *sessions, struct source **ret_source, struct source_said *ret_said)
+{
+	u32 parts = sampling->parts < 2 ? 1 : sampling->parts, n;
+	struct source *source[SOURCE_PARTS];
+	struct source_config own = *sampling;
+	int r = 0;
 
 	*ret_said = (struct source_said){ .status = EX_OK };
-	if (sampling->parts > 1)
-		reason = "several workers have a session each";
-	else if (config->source == CONFIG_SOURCE_AUTO || config->source == CONFIG_SOURCE_MODULE)
-		r = source_module_adopt(sampling, config->io_uring, session, &source, &reason);
-	if (r < 0)
-		return failed(ret_said, r, reason);
-	if (source->backend == BACKEND_EMULATED && !config->emulate) {
-		/* The descriptor stays the caller's: it has to be dropped all the same. */
-		say(ret_said, EX_CONFIG, "its SPU is emulated, and Emulate=yes is not said");
-		return -EINVAL;
+	if (config->source != CONFIG_SOURCE_AUTO && config->source != CONFIG_SOURCE_MODULE)
+		return failed(ret_said, -EOPNOTSUPP, "the configuration wants another source");
+	if (!have_all(sessions, parts))
+		return failed(ret_said, -EOPNOTSUPP,
+			      "there are more workers or fewer than it was for");
+	for (n = 0; n < parts && r >= 0; n++) {
+		own.part = n;
+		r = adopt(config, &own, sessions[n], &source[n], ret_said);
 	}
-	*ret_source = source;
-	return 0;
+	/* What failed is not there. */
+	n -= r < 0;
+	if (r >= 0 && parts > 1)
+		r = source_parts_new(source, parts, sampling, ret_source);
+	else if (r >= 0)
+		*ret_source = source[0];
+	while (r < 0 && n--)
+		source[n]->ops->free(source[n]);
+	for (u32 i = 0; r >= 0 && i < parts; i++) {
+		close(sessions[i]);
+		sessions[i] = -1;
+	}
+	return r;
 }

@@ -34,13 +34,13 @@ int source_open(const struct config *config, const struct source_config *samplin
 		struct source **ret_source, struct source_said *ret_said);
 
 /**
- * source_open_kept() - likewise of a session that another process of this service began
- * @session: its descriptor; the source's where it succeeds
+ * source_open_kept() - likewise of sessions that another process of this service began
+ * @sessions: their descriptors by part, SOURCE_PARTS of them, -1 for none; they stay the caller's but where it succeeds
  *
- * Return: 0; -EOPNOTSUPP where the configuration wants another kind of source; negative
+ * Return: 0; -EOPNOTSUPP where the configuration wants another kind of source, or other parts; negative
  * errno with @ret_said's text: then it is of no use, and source_open() makes a new one.
  */
 int source_open_kept(const struct config *config, const struct source_config *sampling,
-		     int session, struct source **ret_source, struct source_said *ret_said);
+		     int *sessions, struct source **ret_source, struct source_said *ret_said);
 
 #endif

@@ -636,10 +636,13 @@ static void keep_shared(struct worker *w, u64 now)
 
 	if (!keep_due(&w->state, now))
 		return;
+	/* Figures are to be of what the positions of all rings say, and of no more. */
+	shards_hold(w->state.shards);
 	shards_gather(&w->state);
 	attribute_read_begin(seat);
 	keep_save(&w->state);
 	attribute_read_end(seat);
+	shards_let(w->state.shards);
 }
 
 /* Where shards drain: all the rest. */

@@ -279,6 +279,16 @@ static const struct speprof_window *window_at(const struct module_ring *ring, u6
 	return (const struct speprof_window *)(ring->data + at % ring->data_bytes);
 }
 
+static u32 held_of(const struct module_ring *ring)
+{
+	u64 bytes = (ring->tail - ring->control->tail) * 1000 / ring->data_bytes;
+	u64 events = (ring->event_tail - ring->control->event_tail) * 1000 / ring->event_slots;
+
+	if (state_of(ring) == SPEPROF_RING_FULL)
+		return 1000;
+	return (u32)(bytes > events ? bytes : events);
+}
+
 int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 		      struct source_trouble *trouble)
 {
@@ -287,6 +297,9 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 	bool stopped;
 	int r = 0;
 
+	if (ring->lost)
+		hand_over_loss(ring->cpu, ring->lost, sink);
+	ring->lost = 0;
 	while (ring->tail != head) {
 		w = window_at(ring, ring->tail);
 		if (!is_sound(w, room_at(ring, ring->tail, head))) {
@@ -306,7 +319,7 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 	trouble->cpus_stopped += stopped;
 	trouble->cpus_stopped -= ring->stopped;
 	ring->stopped = stopped;
-	if (!ring->deferred)
+	if (!ring->deferred || (ring->spills && held_of(ring) >= SOURCE_HELD_MOST))
 		module_ring_release(ring);
 	return r;
 }
@@ -320,12 +333,29 @@ void module_ring_release(struct module_ring *ring)
 		(void)!ioctl(ring->fd, SPEPROF_RING_KICK, 0);
 }
 
+/*
+ * Whether @at is of before room was given back. Both tails are from one moment, so one that goes
+ * ahead of what the module has is of another ring.
+ */
+static bool is_behind(const struct module_ring *ring, const struct source_position *at, u64 head)
+{
+	return at->tail < ring->control->tail && ring->control->tail <= head &&
+	       at->event_tail <= ring->control->event_tail;
+}
+
 int module_ring_resume(struct module_ring *ring, const struct source_position *at)
 {
 	u64 head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
 	u64 event_head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
 	const struct speprof_window *w = window_at(ring, at->tail);
 
+	if (ring->spills && is_behind(ring, at, head)) {
+		ring->lost = ring->control->tail - at->tail;
+		ring->tail = ring->control->tail;
+		ring->event_tail = ring->control->event_tail;
+		ring->ahead_ns = 0;
+		return 0;
+	}
 	/* Free-running counts: what is not between the two is further than they are apart. */
 	if (head - at->tail > head - ring->control->tail ||
 	    event_head - at->event_tail > event_head - ring->control->event_tail)
@@ -341,10 +371,5 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 
 u32 module_ring_held(const struct module_ring *ring)
 {
-	u64 bytes = (ring->tail - ring->control->tail) * 1000 / ring->data_bytes;
-	u64 events = (ring->event_tail - ring->control->event_tail) * 1000 / ring->event_slots;
-
-	if (state_of(ring) == SPEPROF_RING_FULL)
-		return 1000;
-	return (u32)(bytes > events ? bytes : events);
+	return ring->spills ? 0 : held_of(ring);
 }

@@ -11,6 +11,8 @@
  * struct module_ring - a mapped ring
  * @tail, @event_tail: up to where it was drained
  * @deferred: the module is told by module_ring_release() alone
+ * @spills: and by who drains, before a ring is full
+ * @lost: bytes that were drained for a process that did not come to save what it counted
  * @damaged: bytes skipped because a header did not hold what the ABI says
  * @stopped: a fault keeps it from sampling
  * @stopped_ns: up to when it is booked that it does; CLOCK_MONOTONIC
@@ -30,9 +32,11 @@ struct module_ring {
 	u64 tail;
 	u64 event_tail;
 	u64 damaged;
+	u64 lost;
 	u64 stopped_ns;
 	u64 ahead_ns;
 	bool deferred;
+	bool spills;
 	bool stopped;
 	u8 backend;
 };
@@ -58,7 +62,11 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 /** module_ring_release() - free the room of what was drained; a ring that was full samples on */
 void module_ring_release(struct module_ring *ring);
 
-/** module_ring_resume() - drain from @at on; -ESTALE if that is no window's place in this ring */
+/**
+ * module_ring_resume() - drain from @at on; -ESTALE if that is no window's place in this ring
+ *
+ * Of a ring that spills also from where room was given back to, if that is behind @at.
+ */
 int module_ring_resume(struct module_ring *ring, const struct source_position *at);
 
 /** module_ring_held() - as &source_lasting.held, of one ring */

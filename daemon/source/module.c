@@ -283,12 +283,14 @@ static int module_session(const struct source *source)
 	return ((const struct module_source *)source)->session;
 }
 
-static void module_defer(struct source *source)
+static void module_defer(struct source *source, bool spill)
 {
 	struct module_source *m = module_of(source);
 
-	for (u32 i = 0; i < m->ring_count; i++)
+	for (u32 i = 0; i < m->ring_count; i++) {
 		m->rings[i].deferred = true;
+		m->rings[i].spills = spill;
+	}
 }
 
 static u32 module_positions(const struct source *source, struct source_position *ret, u32 room)
@@ -326,6 +328,7 @@ static int module_resume(struct source *source, const struct source_position *po
 		m->rings[i].tail = m->rings[i].control->tail;
 		m->rings[i].event_tail = m->rings[i].control->event_tail;
 		m->rings[i].ahead_ns = 0;
+		m->rings[i].lost = 0;
 	}
 	return r;
 }

@@ -173,6 +173,86 @@ static u32 parts_costs(const struct source *source, struct source_cost *ret, u32
 	return n;
 }
 
+/* The first one's, as that of the whole; others are asked for theirs. */
+static int parts_session(const struct source *source)
+{
+	return source->part[0]->ops->lasting->session(source->part[0]);
+}
+
+static void parts_defer(struct source *source, bool spill)
+{
+	for (u32 i = 0; i < source->parts; i++)
+		source->part[i]->ops->lasting->defer(source->part[i], spill);
+}
+
+static u32 parts_positions(const struct source *source, struct source_position *ret, u32 room)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < source->parts; i++)
+		n += source->part[i]->ops->lasting->positions(source->part[i], ret + n, room - n);
+	return n;
+}
+
+/* Of @positions those that are of part @index; no other CPU is its. */
+static int resume_part(struct source *source, u32 index, const struct source_position *positions,
+		       u32 count)
+{
+	const struct source_config own = { .part = index, .parts = source->parts };
+	struct source_position *of_part = calloc(count ? count : 1, sizeof(*of_part));
+	struct source *part = source->part[index];
+	u32 n = 0;
+	int r;
+
+	if (!of_part)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		if (source_takes(&own, positions[i].cpu))
+			of_part[n++] = positions[i];
+	r = part->ops->lasting->resume(part, of_part, n);
+	free(of_part);
+	return r;
+}
+
+static int parts_resume(struct source *source, const struct source_position *positions, u32 count)
+{
+	int r = 0;
+	u32 i;
+
+	for (i = 0; i < source->parts && r >= 0; i++)
+		r = resume_part(source, i, positions, count);
+	/* No position is of no session that has a ring: as they were. */
+	while (r < 0 && i--)
+		source->part[i]->ops->lasting->resume(source->part[i], NULL, 0);
+	return r;
+}
+
+static void parts_release(struct source *source)
+{
+	for (u32 i = 0; i < source->parts; i++)
+		source->part[i]->ops->lasting->release(source->part[i]);
+}
+
+static u32 parts_held(const struct source *source)
+{
+	u32 most = 0, held;
+
+	for (u32 i = 0; i < source->parts; i++) {
+		held = source->part[i]->ops->lasting->held(source->part[i]);
+		most = held > most ? held : most;
+	}
+	return most;
+}
+
+static const struct source_lasting parts_lasting = {
+	.session = parts_session,
+	.defer = parts_defer,
+	.positions = parts_positions,
+	.resume = parts_resume,
+	.release = parts_release,
+	.held = parts_held,
+};
+
 void source_parts_note(struct source *source, u32 index)
 {
 	if (index < source->parts)
@@ -216,6 +296,7 @@ int source_parts_new(struct source *const *parts, u32 count, const struct source
 		.configure = parts_configure,
 		.tune = parts[0]->ops->tune ? parts_tune : NULL,
 		.costs = parts_costs,
+		.lasting = parts[0]->ops->lasting ? &parts_lasting : NULL,
 	};
 	p->config = *config;
 	p->source = *parts[0];

@@ -337,6 +337,40 @@ static void test_deferred(void **state)
 	assert_int_equal(module_ring_held(&k.ring), 1000);
 }
 
+/* Where nobody waits for a checkpoint a crash costs what came since, and no more. */
+static void test_spills(void **state)
+{
+	struct source_position at = { .cpu = 3 };
+	u64 behind;
+
+	(void)state;
+	k.ring.deferred = true;
+	k.ring.spills = true;
+	publish(64);
+	assert_int_equal(drain(), 0);
+	assert_int_equal(k.control.tail, 0);
+	at.tail = k.ring.tail;
+	/* More than may be held back: the ring has room again at once. */
+	while (k.control.head * 1000 / DATA_SIZE < SOURCE_HELD_MOST)
+		publish(640);
+	assert_int_equal(drain(), 0);
+	assert_int_equal(k.control.tail, k.control.head);
+	assert_int_equal(module_ring_held(&k.ring), 0);
+	behind = k.control.tail - at.tail;
+	publish(128);
+	/* Another process, whose checkpoint is of before. */
+	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.lost, behind);
+	assert_int_equal(seen.bytes, 128);
+	publish(64);
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.lost, 0);
+	/* Of another ring, where more events had been read. */
+	at.event_tail = k.control.event_tail + 1;
+	assert_int_equal(module_ring_resume(&k.ring, &at), -ESTALE);
+}
+
 /* Positions of another session, or of none. */
 static void test_resume_refused(void **state)
 {
@@ -395,6 +429,7 @@ int main(void)
 		cmocka_unit_test_setup(test_stopped_is_blind, setup),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test_setup(test_deferred, setup),
+		cmocka_unit_test_setup(test_spills, setup),
 		cmocka_unit_test_setup(test_resume_refused, setup),
 	};
 

@@ -16,6 +16,10 @@ struct played {
 	bool started;
 	bool refuses;
 	bool freed;
+	bool deferred;
+	bool spills;
+	u32 resumed;	/* positions that it goes on from */
+	u32 released;
 };
 
 static struct played played[PARTS];
@@ -65,6 +69,60 @@ static int play_configure(struct source *source, const struct source_config *con
 	return 0;
 }
 
+static int play_session(const struct source *source)
+{
+	return 10 + (int)played_of(source)->number;
+}
+
+static void play_defer(struct source *source, bool spill)
+{
+	played_of(source)->deferred = true;
+	played_of(source)->spills = spill;
+}
+
+static u32 play_positions(const struct source *source, struct source_position *ret, u32 room)
+{
+	struct source_cpu cpu;
+	u32 n = 0;
+
+	for (; n < room && play_cpu((struct source *)source, n, &cpu) >= 0; n++)
+		ret[n] = (struct source_position){ .cpu = cpu.cpu, .tail = 64 * cpu.cpu };
+	return n;
+}
+
+/* Each has rings for its CPUs alone, and wants a position for each. */
+static int play_resume(struct source *source, const struct source_position *positions, u32 count)
+{
+	struct source_position own[CPUS];
+	u32 n = play_positions(source, own, CPUS);
+	int r = n == count && !played_of(source)->refuses ? 0 : -ESTALE;
+
+	for (u32 i = 0; i < n && !r; i++)
+		if (positions[i].cpu != own[i].cpu || positions[i].tail != own[i].tail)
+			r = -ESTALE;
+	played_of(source)->resumed = r ? 0 : n;
+	return r;
+}
+
+static void play_release(struct source *source)
+{
+	played_of(source)->released++;
+}
+
+static u32 play_held(const struct source *source)
+{
+	return 100 * (u32)(played_of(source)->number == 1);
+}
+
+static const struct source_lasting play_lasting = {
+	.session = play_session,
+	.defer = play_defer,
+	.positions = play_positions,
+	.resume = play_resume,
+	.release = play_release,
+	.held = play_held,
+};
+
 static const struct source_ops play_ops = {
 	.name = "played",
 	.start = play_start,
@@ -72,6 +130,7 @@ static const struct source_ops play_ops = {
 	.free = play_free,
 	.cpu = play_cpu,
 	.configure = play_configure,
+	.lasting = &play_lasting,
 };
 
 static struct source *make(void)
@@ -106,6 +165,33 @@ static void test_cpus(void **state __attribute__((unused)))
 	whole->ops->free(whole);
 	for (u32 i = 0; i < PARTS; i++)
 		assert_true(played[i].freed);
+}
+
+/* Another process goes on with all parts, or with none. */
+static void test_lasting(void **state __attribute__((unused)))
+{
+	struct source *whole = make();
+	const struct source_lasting *lasting = whole->ops->lasting;
+	struct source_position at[CPUS];
+
+	assert_int_equal(lasting->positions(whole, at, CPUS - 1), CPUS - 1);
+	assert_int_equal(lasting->positions(whole, at, CPUS), CPUS);
+	assert_int_equal(lasting->session(whole), 10);
+	assert_int_equal(lasting->held(whole), 100);
+	lasting->defer(whole, true);
+	lasting->release(whole);
+	assert_int_equal(lasting->resume(whole, at, CPUS), 0);
+	for (u32 i = 0; i < PARTS; i++) {
+		assert_true(played[i].deferred && played[i].spills);
+		assert_int_equal(played[i].released, 1);
+		assert_true(played[i].resumed);
+	}
+	/* A CPU less than there are rings for, in the last part. */
+	assert_int_equal(at[CPUS - 1].cpu % PARTS, PARTS - 1);
+	assert_int_equal(lasting->resume(whole, at, CPUS - 1), -ESTALE);
+	for (u32 i = 0; i < PARTS; i++)
+		assert_int_equal(played[i].resumed, 0);
+	whole->ops->free(whole);
 }
 
 static void test_refused(void **state __attribute__((unused)))
@@ -159,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_lasting),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_trouble),
 	};
