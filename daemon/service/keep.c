@@ -17,6 +17,8 @@
 #define SAVE_NS 1000000000ULL
 /* What saving may cost: one part in so many of the time. */
 #define SAVE_SHARE 100
+/* And where a ring is held to SOURCE_HELD_MOST, while several workers wait for it. */
+#define SAVE_SHARE_HELD 10
 
 #define CPUS_MAX 65536
 
@@ -187,7 +189,10 @@ bool keep_due(struct worker_state *state, u64 now)
 	while ((session = worker_next(state, session))) {
 		const struct source *source = session->feed->source;
 
-		if (source->ops->lasting && source->ops->lasting->held(source) >= SOURCE_HELD_MOST)
+		/* Where rings spill there is a bound to what that may cost all others. */
+		if (source->ops->lasting &&
+		    source->ops->lasting->held(source) >= SOURCE_HELD_MOST &&
+		    (!source->parts || now - keep->saved_ns >= keep->took_ns * SAVE_SHARE_HELD))
 			return true;
 	}
 	pause = keep->took_ns * SAVE_SHARE;
@@ -374,7 +379,7 @@ static int sessions_load(struct loading *l, struct blob_reader *from,
 
 /*
  * Room is given back when figures are safe. Several workers are there for rates at which rings
- * would not wait for that: what a crash loses then is at most what came since the checkpoint.
+ * would not wait for that: a crash then loses what was given back since the checkpoint.
  */
 static void defer(struct source *source)
 {

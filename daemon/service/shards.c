@@ -87,15 +87,29 @@ static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
 	return n;
 }
 
+/* Whether a ring of @part is held back so far that a checkpoint is due. */
+static bool is_held(const struct source *part)
+{
+	const struct source_lasting *lasting = part ? part->ops->lasting : NULL;
+
+	return lasting && lasting->held(part) >= SOURCE_HELD_MOST;
+}
+
 /* Sources may have come and gone while it waited: all that are there now. */
 static void drain_all(struct shard *shard)
 {
 	struct worker_state *state = shard->shards->state;
 	struct session *session = NULL;
+	bool held = false;
 
-	while ((session = worker_next(state, session)))
-		if (session->running && worker_leads(state, session))
-			worker_drain_part(state, session->feed, shard->number);
+	while ((session = worker_next(state, session))) {
+		if (!session->running || !worker_leads(state, session))
+			continue;
+		worker_drain_part(state, session->feed, shard->number);
+		held = held || is_held(source_part(session->feed->source, shard->number));
+	}
+	if (held && state->keep)
+		worker_wake(state);
 }
 
 static void *shard_run(void *arg)

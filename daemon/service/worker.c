@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -795,6 +796,11 @@ static void wake(struct worker *w)
 	/* A full counter wakes too. */
 	if (write(w->wake, &one, sizeof(one)) < 0)
 		return;
+}
+
+void worker_wake(struct worker_state *state)
+{
+	wake((struct worker *)((char *)state - offsetof(struct worker, state)));
 }
 
 /* Of several, the slowest counts. */

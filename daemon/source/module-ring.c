@@ -279,16 +279,6 @@ static const struct speprof_window *window_at(const struct module_ring *ring, u6
 	return (const struct speprof_window *)(ring->data + at % ring->data_bytes);
 }
 
-static u32 held_of(const struct module_ring *ring)
-{
-	u64 bytes = (ring->tail - ring->control->tail) * 1000 / ring->data_bytes;
-	u64 events = (ring->event_tail - ring->control->event_tail) * 1000 / ring->event_slots;
-
-	if (state_of(ring) == SPEPROF_RING_FULL)
-		return 1000;
-	return (u32)(bytes > events ? bytes : events);
-}
-
 int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 		      struct source_trouble *trouble)
 {
@@ -319,7 +309,7 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 	trouble->cpus_stopped += stopped;
 	trouble->cpus_stopped -= ring->stopped;
 	ring->stopped = stopped;
-	if (!ring->deferred || (ring->spills && held_of(ring) >= SOURCE_HELD_MOST))
+	if (!ring->deferred || (ring->spills && module_ring_held(ring) >= SOURCE_HELD_SPILLS))
 		module_ring_release(ring);
 	return r;
 }
@@ -371,5 +361,10 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 
 u32 module_ring_held(const struct module_ring *ring)
 {
-	return ring->spills ? 0 : held_of(ring);
+	u64 bytes = (ring->tail - ring->control->tail) * 1000 / ring->data_bytes;
+	u64 events = (ring->event_tail - ring->control->event_tail) * 1000 / ring->event_slots;
+
+	if (state_of(ring) == SPEPROF_RING_FULL)
+		return 1000;
+	return (u32)(bytes > events ? bytes : events);
 }

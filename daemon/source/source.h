@@ -297,22 +297,23 @@ struct source_tune {
 	u32 cpu;
 };
 
-/* Of a ring, in permille, what may be held back for a checkpoint. */
-#define SOURCE_HELD_MOST 400
+/* Of a ring, in permille, what is held back until a checkpoint is due, or is waited for no longer. */
+#define SOURCE_HELD_MOST   400
+#define SOURCE_HELD_SPILLS 700
 
 /**
  * struct source_lasting - of a source whose rings outlive this process, if another has its
  * descriptor: what is drained can be kept there until its figures are safe
  * @session: the descriptor; the source's own. Of a source in parts each part has one
  * @defer: from now on room is given back by @release alone. With @spill also by who drains a ring
- *	that is held to SOURCE_HELD_MOST: what another process does not find there is lost to it
+ *	that is held to SOURCE_HELD_SPILLS: what another process does not find there is lost to it
  * @positions: of all CPUs, at most @room of them; returns how many
  * @resume: go on where another process was. -ESTALE if a position is none of this session's
  *	between what it gave back and what was written: then the source is as it was. Where rings
  *	spill it may be before that; what is between comes as lost with the next drain
  * @release: give room back for all that was drained
  * @held: of the ring where most is drained and not released, the part, in permille; 1000
- *	where a ring waits for room; 0 where rings spill, as nothing waits there
+ *	where a ring waits for room
  */
 struct source_lasting {
 	int (*session)(const struct source *source);
