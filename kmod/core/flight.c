@@ -39,10 +39,14 @@ void spe_flight_make_room(struct spe_flight *flight, u64 limit)
 }
 SPE_EXPORT(spe_flight_make_room);
 
-/* What was handed out does not grow, so that each byte is of one kind. */
-static bool chunk_is_open(const struct spe_flight *flight, const struct spe_flight_chunk *chunk)
+/*
+ * What was handed out does not grow, so that each byte is of one kind. Nor does what comes before
+ * a snapshot's memory: a run with that in it would be larger than some want to hold.
+ */
+static bool chunk_is_open(const struct spe_flight *flight, const struct spe_flight_chunk *chunk,
+			  u64 skip)
 {
-	return !chunk->kept && flight->head - chunk->start < flight->size / 64;
+	return !chunk->kept && flight->head + skip - chunk->start < flight->size / 64;
 }
 
 void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u64 records)
@@ -51,7 +55,7 @@ void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u6
 
 	if (flight->count)
 		chunk = chunk_at(flight, flight->count - 1);
-	if (!chunk || !chunk_is_open(flight, chunk)) {
+	if (!chunk || !chunk_is_open(flight, chunk, skip)) {
 		if (flight->count == SPE_FLIGHT_CHUNKS)
 			flight_drop(flight);
 		chunk = chunk_at(flight, flight->count++);
