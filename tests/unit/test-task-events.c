@@ -285,13 +285,15 @@ static struct task_events *open_events(enum task_events_kind kind)
 static void run(const char *path)
 {
 	pid_t pid = fork();
+	int status = -1;
 
 	assert_true(pid >= 0);
 	if (!pid) {
 		execl(path, path, NULL);
 		_exit(1);
 	}
-	waitpid(pid, NULL, 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 /* /bin/true by a name that no other test on this machine runs. */
@@ -428,8 +430,12 @@ static void test_bpf_full(void **state)
 	task_bpf_free(bpf);
 }
 
+/* A disk that is busy may hold the first exec of a new link up for seconds: so many lives at least. */
+#define STORM_LIVES 300
+
 /* What two seconds of short lives made of the samples. */
 struct storm {
+	u64 lives;
 	u64 samples;
 	u64 unattributed;
 	u64 named;
@@ -491,16 +497,17 @@ static struct storm storm(struct task_events *events, bool no_context, const cha
 {
 	struct alias alias = alias_new();
 	struct worker *worker = start_worker(events, no_context);
-	u64 until = clock_ns(CLOCK_MONOTONIC) + 2000000000ULL;
+	u64 until = clock_ns(CLOCK_MONOTONIC) + 2000000000ULL, lives = 0;
 	struct storm storm;
 
-	while (clock_ns(CLOCK_MONOTONIC) < until)
+	for (; clock_ns(CLOCK_MONOTONIC) < until || lives < STORM_LIVES; lives++)
 		run(alias.path);
 	storm = end_worker(worker, alias.comm, "");
+	storm.lives = lives;
 	alias_free(&alias);
-	print_message("%s: %lu samples, %lu unattributed, %lu of the program\n", what,
-		      (unsigned long)storm.samples, (unsigned long)storm.unattributed,
-		      (unsigned long)storm.named);
+	print_message("%s: %lu lives, %lu samples, %lu unattributed, %lu of the program\n", what,
+		      (unsigned long)storm.lives, (unsigned long)storm.samples,
+		      (unsigned long)storm.unattributed, (unsigned long)storm.named);
 	return storm;
 }
 
