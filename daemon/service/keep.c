@@ -10,6 +10,7 @@
 #include "attribute-save.h"
 #include "profile-read.h"
 #include "profile-save.h"
+#include "shards.h"
 #include "source-parts.h"
 #include "speprof-version.h"
 
@@ -178,23 +179,33 @@ void keep_save(struct worker_state *state)
 	keep->took_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
+/* Whether a ring waits for it; where others drain, by what they say. */
+static bool is_waited_for(struct worker_state *state)
+{
+	struct session *session = NULL;
+
+	if (state->shards)
+		return shards_want_checkpoint(state->shards);
+	while ((session = worker_next(state, session))) {
+		const struct source *source = session->feed->source;
+
+		if (source->ops->lasting && source->ops->lasting->held(source) >= SOURCE_HELD_MOST)
+			return true;
+	}
+	return false;
+}
+
 bool keep_due(struct worker_state *state, u64 now)
 {
 	const struct keep *keep = state->keep;
-	struct session *session = NULL;
 	u64 pause;
 
 	if (!keep)
 		return false;
-	while ((session = worker_next(state, session))) {
-		const struct source *source = session->feed->source;
-
-		/* Where rings spill there is a bound to what that may cost all others. */
-		if (source->ops->lasting &&
-		    source->ops->lasting->held(source) >= SOURCE_HELD_MOST &&
-		    (!source->parts || now - keep->saved_ns >= keep->took_ns * SAVE_SHARE_HELD))
-			return true;
-	}
+	/* Rings of several workers spill, so that there may be a bound to what this costs all. */
+	if (is_waited_for(state) &&
+	    (!state->shards || now - keep->saved_ns >= keep->took_ns * SAVE_SHARE_HELD))
+		return true;
 	pause = keep->took_ns * SAVE_SHARE;
 	return now - keep->saved_ns >= (pause > SAVE_NS ? pause : SAVE_NS);
 }

@@ -30,6 +30,11 @@ struct shard {
 	u64 seen;
 } __attribute__((aligned(64)));
 
+/**
+ * struct shards
+ * @wanted: a ring is held back so far that a checkpoint is due
+ * @held: the worker's thread has all locks
+ */
 struct shards {
 	struct worker_state *state;
 	struct attribute_share *share;
@@ -37,6 +42,7 @@ struct shards {
 	u64 told_ns;
 	u64 longest_ns;
 	u32 count;
+	bool wanted;
 	bool held;
 	bool quit;
 	struct shard shard[SOURCE_PARTS];
@@ -108,8 +114,10 @@ static void drain_all(struct shard *shard)
 		worker_drain_part(state, session->feed, shard->number);
 		held = held || is_held(source_part(session->feed->source, shard->number));
 	}
-	if (held && state->keep)
-		worker_wake(state);
+	if (!held || !state->keep)
+		return;
+	__atomic_store_n(&shard->shards->wanted, true, __ATOMIC_RELEASE);
+	worker_wake(state);
 }
 
 static void *shard_run(void *arg)
@@ -300,6 +308,11 @@ void shards_drain(struct worker_state *state, struct feed *feed)
 	}
 	shards_gather(state);
 	attribute_read_begin(seat);
+}
+
+bool shards_want_checkpoint(struct shards *shards)
+{
+	return __atomic_exchange_n(&shards->wanted, false, __ATOMIC_ACQUIRE);
 }
 
 void shards_common_lock(struct shards *shards)

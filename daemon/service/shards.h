@@ -34,6 +34,13 @@ void shards_gather(struct worker_state *state);
 /** shards_drain() - what is there of @feed is counted and gathered; in the seat, which is left meanwhile */
 void shards_drain(struct worker_state *state, struct feed *feed);
 
+/**
+ * shards_want_checkpoint() - whether one of them has found a ring held back so far that it is due
+ *
+ * Since this was asked the last time: who is refused says so again with its next windows.
+ */
+bool shards_want_checkpoint(struct shards *shards);
+
 /** shards_common_lock(), shards_common_unlock() - what parts of one feed have in common; NULL: nobody */
 void shards_common_lock(struct shards *shards);
 void shards_common_unlock(struct shards *shards);

@@ -173,12 +173,6 @@ static u32 parts_costs(const struct source *source, struct source_cost *ret, u32
 	return n;
 }
 
-/* The first one's, as that of the whole; others are asked for theirs. */
-static int parts_session(const struct source *source)
-{
-	return source->part[0]->ops->lasting->session(source->part[0]);
-}
-
 static void parts_defer(struct source *source, bool spill)
 {
 	for (u32 i = 0; i < source->parts; i++)
@@ -233,24 +227,12 @@ static void parts_release(struct source *source)
 		source->part[i]->ops->lasting->release(source->part[i]);
 }
 
-static u32 parts_held(const struct source *source)
-{
-	u32 most = 0, held;
-
-	for (u32 i = 0; i < source->parts; i++) {
-		held = source->part[i]->ops->lasting->held(source->part[i]);
-		most = held > most ? held : most;
-	}
-	return most;
-}
-
+/* Descriptors and rings are each part's own: who stores or drains one asks it. */
 static const struct source_lasting parts_lasting = {
-	.session = parts_session,
 	.defer = parts_defer,
 	.positions = parts_positions,
 	.resume = parts_resume,
 	.release = parts_release,
-	.held = parts_held,
 };
 
 void source_parts_note(struct source *source, u32 index)

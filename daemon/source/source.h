@@ -304,7 +304,7 @@ struct source_tune {
 /**
  * struct source_lasting - of a source whose rings outlive this process, if another has its
  * descriptor: what is drained can be kept there until its figures are safe
- * @session: the descriptor; the source's own. Of a source in parts each part has one
+ * @session: the descriptor; the source's own. NULL of a source in parts, each of which has one
  * @defer: from now on room is given back by @release alone. With @spill also by who drains a ring
  *	that is held to SOURCE_HELD_SPILLS: what another process does not find there is lost to it
  * @positions: of all CPUs, at most @room of them; returns how many
@@ -313,7 +313,7 @@ struct source_tune {
  *	spill it may be before that; what is between comes as lost with the next drain
  * @release: give room back for all that was drained
  * @held: of the ring where most is drained and not released, the part, in permille; 1000
- *	where a ring waits for room
+ *	where a ring waits for room. For who drains it; so NULL of a source in parts
  */
 struct source_lasting {
 	int (*session)(const struct source *source);

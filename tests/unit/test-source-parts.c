@@ -69,11 +69,6 @@ static int play_configure(struct source *source, const struct source_config *con
 	return 0;
 }
 
-static int play_session(const struct source *source)
-{
-	return 10 + (int)played_of(source)->number;
-}
-
 static void play_defer(struct source *source, bool spill)
 {
 	played_of(source)->deferred = true;
@@ -109,18 +104,11 @@ static void play_release(struct source *source)
 	played_of(source)->released++;
 }
 
-static u32 play_held(const struct source *source)
-{
-	return 100 * (u32)(played_of(source)->number == 1);
-}
-
 static const struct source_lasting play_lasting = {
-	.session = play_session,
 	.defer = play_defer,
 	.positions = play_positions,
 	.resume = play_resume,
 	.release = play_release,
-	.held = play_held,
 };
 
 static const struct source_ops play_ops = {
@@ -176,8 +164,6 @@ static void test_lasting(void **state __attribute__((unused)))
 
 	assert_int_equal(lasting->positions(whole, at, CPUS - 1), CPUS - 1);
 	assert_int_equal(lasting->positions(whole, at, CPUS), CPUS);
-	assert_int_equal(lasting->session(whole), 10);
-	assert_int_equal(lasting->held(whole), 100);
 	lasting->defer(whole, true);
 	lasting->release(whole);
 	assert_int_equal(lasting->resume(whole, at, CPUS), 0);
