@@ -7,6 +7,7 @@
 #include "cgroup-space.h"
 #include "cgroups.h"
 #include "maps.h"
+#include "pods.h"
 #include "thread-table.h"
 #include "timeline.h"
 
@@ -74,7 +75,7 @@ struct process {
  * @queued: ms, when it was put into the list of those without a living process
  * @next: in that list
  * @uid, @id: of a pod's container; "" for others
- * @naming: how often Kubernetes' name for it is still looked for
+ * @link: that tells Kubernetes' name for it, while it is looked for
  */
 struct container {
 	struct attribute_container pub;
@@ -84,7 +85,7 @@ struct container {
 	u32 left;
 	u32 queued;
 	u32 next;
-	u32 naming;
+	struct pods_wait link;
 	bool in_use;
 	bool in_list;
 	char uid[40];
@@ -140,6 +141,7 @@ struct attributor {
 	u32 hand_busy;
 	u32 hand_idle;
 	u32 hand_bucket;
+	u32 hand_naming;
 	u32 process_mask;
 	u32 containers;
 	u32 containers_used;

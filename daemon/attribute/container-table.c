@@ -7,14 +7,12 @@
 #include "attribute-internal.h"
 
 #include "container.h"
-#include "pods.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define REFRESH_NAMES 8
-#define NAMING_TRIES  5 /* refreshes in which the link to a pod's log may still appear */
 #define EVICT_BATCH   64 /* at once, since all processes have to be looked through */
 
 static u64 container_hash(const struct attributor *a, const char *path, size_t len)
@@ -49,22 +47,28 @@ void containers_init(struct attributor *a)
 static void container_name(struct attributor *a, struct container *c)
 {
 	int log = open("/var/log", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	enum pods_told told = PODS_NOTHING;
 
-	c->naming--;
-	if (log >= 0 &&
-	    pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name)) == PODS_LINK)
-		c->naming = 0;
-	a->naming -= !c->naming;
+	if (log >= 0)
+		told = pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name));
+	pods_looked(&c->link, told);
+	a->naming -= !c->link.next;
 	if (log >= 0)
 		close(log);
 }
 
 void containers_refresh(struct attributor *a)
 {
-	for (u32 i = 1, n = 0; i < a->containers_used && a->naming && n < REFRESH_NAMES; i++) {
-		if (!a->container[i].naming)
+	u32 hand = a->hand_naming, count = a->containers_used - 1, n = 0;
+
+	/* In turn: those without a link must not keep others from having theirs. */
+	for (u32 k = 0; k < count && a->naming; k++) {
+		u32 i = 1 + (hand + k) % count;
+
+		if (!pods_due(&a->container[i].link) || n == REFRESH_NAMES)
 			continue;
 		container_name(a, &a->container[i]);
+		a->hand_naming = i;
 		n++;
 	}
 }
@@ -137,7 +141,7 @@ static void container_evict(struct attributor *a, u32 index)
 	struct container *c = &a->container[index];
 
 	container_unhash(a, index);
-	a->naming -= c->naming != 0;
+	a->naming -= c->link.next != 0;
 	/* The next one has another generation: figures that are kept by index tell by it. */
 	*c = (struct container){
 		.pub.generation = c->pub.generation + 1,
@@ -209,7 +213,6 @@ u32 container_index(struct attributor *a, const char *path, size_t len)
 	memcpy(c->id, m.id, sizeof(c->id));
 	a->container_heads[hash & a->container_mask] = i;
 	if (*c->uid && a->live) {
-		c->naming = NAMING_TRIES;
 		a->naming++;
 		container_name(a, c);
 	}

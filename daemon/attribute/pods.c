@@ -10,6 +10,7 @@
 
 #define ENTRIES_MAX 16384 /* kubelet's limit is some hundred pods */
 #define ID_SHORT    12
+#define WAIT_MOST   300 /* refreshes */
 
 /* The first entry of log/@folder of which @match takes the name, into @found. */
 static bool entry_find(int log, const char *folder,
@@ -84,4 +85,19 @@ enum pods_told pods_name(int log, const char *uid, const char *id, char *name, s
 	}
 	escape_string(name, size, text);
 	return told;
+}
+
+void pods_looked(struct pods_wait *wait, enum pods_told told)
+{
+	bool over = told == PODS_LINK || wait->age >= WAIT_MOST;
+
+	wait->next = over ? 0 : (u16)(wait->age + 1 + wait->age / 4);
+}
+
+bool pods_due(struct pods_wait *wait)
+{
+	if (!wait->next)
+		return false;
+	wait->age += wait->age < UINT16_MAX;
+	return wait->age >= wait->next;
 }

@@ -28,4 +28,27 @@ enum pods_told { PODS_NOTHING, PODS_FOLDER, PODS_LINK };
  */
 enum pods_told pods_name(int log, const char *uid, const char *id, char *name, size_t size);
 
+/**
+ * struct pods_wait - for a link that kubelet may still make, in refreshes. It does when the
+ * runtime says that the container has started, on a busy node seconds after its first sample.
+ * @age: for so long
+ * @next: the age at which to look again; 0: no more
+ */
+struct pods_wait {
+	u16 age;
+	u16 next;
+};
+
+/**
+ * pods_looked() - when to look again, by what a look has told: each time a quarter later
+ */
+void pods_looked(struct pods_wait *wait, enum pods_told told);
+
+/**
+ * pods_due() - a refresh has passed
+ *
+ * Return: whether to look now; each refresh says so until pods_looked().
+ */
+bool pods_due(struct pods_wait *wait);
+
 #endif

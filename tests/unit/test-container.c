@@ -284,6 +284,48 @@ static void test_pod_names(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* Kubelet links a log when the runtime says that the container has started: seconds later, or minutes. */
+static void test_pod_link_late(void **state)
+{
+	for (unsigned int made = 0; made < 280; made++) {
+		struct pods_wait wait = { 0 };
+		unsigned int looks = 1, age;
+
+		(void)state;
+		pods_looked(&wait, PODS_FOLDER);
+		for (age = 1; wait.next; age++) {
+			assert_true(age < 400);
+			if (!pods_due(&wait))
+				continue;
+			looks++;
+			pods_looked(&wait, age >= made ? PODS_LINK : PODS_FOLDER);
+		}
+		/* The look that found it was the last. */
+		assert_in_range(age - 1, made ? made : 1, made + made / 4 + 1);
+		assert_true(looks < 25);
+	}
+}
+
+/* Who never has one costs some looks; a look that others had the time of is made up for. */
+static void test_pod_link_never(void **state)
+{
+	struct pods_wait wait = { 0 };
+	unsigned int looks = 1, age;
+
+	(void)state;
+	assert_false(pods_due(&wait));
+	pods_looked(&wait, PODS_NOTHING);
+	for (age = 1; wait.next; age++)
+		if (pods_due(&wait) && age > 100) {
+			pods_looked(&wait, PODS_NOTHING);
+			looks++;
+		}
+	assert_in_range(looks, 3, 10);
+	assert_in_range(age, 300, 400);
+	for (age = 0; age < 100000; age++)
+		assert_false(pods_due(&wait));
+}
+
 static void test_root(void **state)
 {
 	static const char *const roots[] = { "", "/", "//", "/..", "/../..", "/ (deleted)" };
@@ -415,10 +457,11 @@ static void test_escape_any(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixtures),   cmocka_unit_test(test_pod),
-		cmocka_unit_test(test_pod_names),  cmocka_unit_test(test_root),
-		cmocka_unit_test(test_lengths),	   cmocka_unit_test(test_hierarchies),
-		cmocka_unit_test(test_escape_cut), cmocka_unit_test(test_escape_any),
+		cmocka_unit_test(test_fixtures),      cmocka_unit_test(test_pod),
+		cmocka_unit_test(test_pod_names),     cmocka_unit_test(test_root),
+		cmocka_unit_test(test_pod_link_late), cmocka_unit_test(test_pod_link_never),
+		cmocka_unit_test(test_lengths),	      cmocka_unit_test(test_hierarchies),
+		cmocka_unit_test(test_escape_cut),    cmocka_unit_test(test_escape_any),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

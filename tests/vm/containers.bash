@@ -66,10 +66,11 @@ known() {
 
 # settled: all are at work, frozen, and known by name. One that never is compare() shows.
 settled() {
-	local i
+	local i left=600
 	for i in "${!cgroups[@]}"; do
 		until at_work "${cgroups[i]}" "${programs[i]}"; do
 			[[ -e ${cgroups[i]} ]] || fail "${names[i]} is gone"
+			((left--)) || fail "${names[i]}: ${programs[i]} has no second thread in ${cgroups[i]}"
 			sleep 0.2
 		done
 	done
@@ -98,14 +99,14 @@ compare() {
 	manager GetContainers suu samples 0 1000 >/run/containers.json
 	ledger /run/all 20
 	for i in "${!cgroups[@]}"; do
+		[[ $(kind "${names[i]}") == "${kinds[i]}" ]] ||
+			fail "${names[i]} is no ${kinds[i]}: $(kind "${names[i]}"), $(head -n 12 /run/all.rows)"
 		got[i]=$(samples /run/all "${names[i]}")
 		((sum_got += got[i])) || true
 		((sum_true += true[i])) || true
 	done
 	((sum_got > 500)) || fail "too few samples: $(head -n 12 /run/all.rows)"
 	for i in "${!cgroups[@]}"; do
-		[[ $(kind "${names[i]}") == "${kinds[i]}" ]] ||
-			fail "${names[i]} is no ${kinds[i]}: $(kind "${names[i]}"), $(head -n 12 /run/all.rows)"
 		share=$((1000 * got[i] / sum_got)) truth=$((1000 * true[i] / sum_true))
 		own=$(samples /run/all "${names[i]}" "${programs[i]}")
 		leads=$(samples /run/named "${names[i]}" "${programs[i]}" "${functions[i]}")
