@@ -102,6 +102,18 @@ static u32 interval_of(const struct speprof_window *w)
 	return w->interval > UINT32_MAX ? UINT32_MAX : (u32)w->interval;
 }
 
+/*
+ * An emulated SPU counts the nanoseconds of @clock itself, as the ABI has it. The two readings are
+ * apart by what reading takes, and by more where a hypervisor came in between: no sample's time is.
+ */
+static struct tick_clock clock_of(const struct speprof_window *w)
+{
+	bool same = w->backend == SPEPROF_BACKEND_EMULATED && w->clock == SPEPROF_CLOCK_MONOTONIC &&
+		    w->tick_hz == 1000000000;
+
+	return tick_clock_scale(w->tick_hz, same ? w->start_ns : w->start_ticks, w->start_ns);
+}
+
 static u64 now_ns(void)
 {
 	struct timespec ts;
@@ -164,7 +176,7 @@ static void hand_over(struct module_ring *ring, const struct speprof_window *w,
 		.backend = backend_of(w->backend),
 		.unit = w->interval_unit == SPEPROF_UNIT_INSTRUCTIONS ? UNIT_INSTRUCTIONS :
 									UNIT_MICRO_OPS,
-		.clock = tick_clock_scale(w->tick_hz, w->start_ticks, w->start_ns),
+		.clock = clock_of(w),
 	};
 
 	/* An emulated SPU's ticks are no counter's. */

@@ -100,6 +100,28 @@ static void test_windows(void **state)
 	assert_int_equal(seen.windows, 0);
 }
 
+/* Two readings of one clock are apart, but no time is; of two clocks they are all there is. */
+static void test_clock(void **state)
+{
+	struct speprof_window *w;
+
+	(void)state;
+	w = window_at(k.control.head, 64);
+	w->clock = SPEPROF_CLOCK_MONOTONIC;
+	w->start_ticks = w->start_ns + 40000;
+	k.control.head += w->span;
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.last.clock.zero, 0);
+	assert_int_equal((u64)seen.last.clock.mult >> seen.last.clock.shift, 1);
+	w = window_at(k.control.head, 64);
+	w->backend = SPEPROF_BACKEND_HARDWARE;
+	w->clock = SPEPROF_CLOCK_MONOTONIC;
+	w->start_ticks = w->start_ns + 40000;
+	k.control.head += w->span;
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.last.clock.zero, -40000);
+}
+
 /* What cannot be walked is lost to the byte, and the next window is read again. */
 static void test_unsound(void **state)
 {
@@ -426,6 +448,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_windows, setup),
+		cmocka_unit_test_setup(test_clock, setup),
 		cmocka_unit_test_setup(test_unsound, setup),
 		cmocka_unit_test_setup(test_events, setup),
 		cmocka_unit_test_setup(test_stopped, setup),

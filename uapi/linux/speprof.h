@@ -565,7 +565,8 @@ struct speprof_control {
  * @end_ns: when profiling was disabled to close it
  * @start_ticks: the count that Timestamp packets carry, at @start_ns
  * @tick_hz: its rate: a packet's t is at @start_ns + (t - @start_ticks) / @tick_hz;
- *	0 where no rate is known
+ *	0 where no rate is known. SPEPROF_BACKEND_EMULATED counts the nanoseconds of @clock:
+ *	there t is the time itself, and the two are apart by as long as reading them took
  * @armed_ns: how long the SPU was enabled since the end of the last RECORDS window of this
  *	ring, up to @end_ns: more than @end_ns - @start_ns where windows without records
  *	were closed in between
