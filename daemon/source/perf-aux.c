@@ -17,6 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+/* For aux_head to move: for so long at the most, looked at so often. */
+#define MOVED_MOST_NS 1000000000ULL
+#define MOVED_NS      100000
+
 /* The longest record that is of interest: AUX, with its trailer. */
 struct aux_record {
 	struct perf_event_header header;
@@ -261,17 +265,33 @@ static void count_trouble(struct perf_aux *aux, u64 flags)
 	}
 }
 
+/*
+ * perf tells of a window a moment before it moves aux_head past it, with interrupts off: for longer
+ * than that only a hypervisor holds its CPU up.
+ */
+static bool wait_moved(const struct perf_aux *aux, u64 end)
+{
+	static const struct timespec moment = { .tv_nsec = MOVED_NS };
+	u64 tail = aux->ring.control->aux_tail, from = 0;
+
+	while (__atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE) - tail < end - tail) {
+		if (!from)
+			from = now_ns();
+		else if (now_ns() - from >= MOVED_MOST_NS)
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	return true;
+}
+
 /* Whether the record tells of bytes that are in the area; aux_head may be nonsense, see give_up(). */
 static bool is_sound(const struct perf_aux *aux, const struct aux_record *record)
 {
-	u64 tail = aux->ring.control->aux_tail;
-	u64 head = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
+	u64 before = record->offset - aux->ring.control->aux_tail;
 	u64 room = aux->area_size;
 
-	if (head - tail < room)
-		room = head - tail;
-	return record->header.size >= sizeof(*record) && record->offset - tail <= room &&
-	       record->size <= room - (record->offset - tail);
+	return record->header.size >= sizeof(*record) && before <= room && record->size <= room - before &&
+	       wait_moved(aux, record->offset + record->size);
 }
 
 static int take_aux(struct perf_aux *aux, const struct source_sink *sink)

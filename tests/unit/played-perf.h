@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A kernel that a test of the source "perf" plays: sysfs is a folder, an event is a memfd with the
+ * ring and the AUX area in it.
+ */
+#ifndef PLAYED_PERF_H
+#define PLAYED_PERF_H
+
+#include "test.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perf-pmu.h"
+#include "perf-source.h"
+
+#define CPUS 4
+
+/* What the kernel knows of an event. */
+struct event {
+	struct perf_event_attr attr;
+	struct perf_event_mmap_page *control;
+	u8 *ring;
+	u8 *area;
+	u32 opened;
+	u32 enables;
+	u32 disables;
+	u64 ran_ns;
+	bool runs;
+	int fd;
+};
+
+static struct {
+	char folder[64];
+	char devices[80];
+	char cpus[80];
+	struct event events[CPUS];
+	int refuse;
+	bool no_period; /* PERF_EVENT_IOC_PERIOD is refused */
+} kernel;
+
+static void spu_writes(struct event *e, u8 first, u64 size, u64 flags, u64 time);
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+static int fake_open(const struct perf_event_attr *attr, u32 cpu)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = page + perf_aux_ring_size(PERF_AUX_AREA_SIZE) + PERF_AUX_AREA_SIZE;
+	struct event *e = &kernel.events[cpu];
+	u8 *map;
+	int fd;
+
+	if (kernel.refuse)
+		return -kernel.refuse;
+	fd = memfd_create("event", MFD_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(map != MAP_FAILED);
+	if (e->control)
+		munmap(e->control, size);
+	*e = (struct event){
+		.attr = *attr,
+		.control = (void *)map,
+		.ring = map + page,
+		.area = map + page + perf_aux_ring_size(PERF_AUX_AREA_SIZE),
+		.opened = e->opened + 1,
+		.runs = true,
+		.fd = fd,
+	};
+	return fd;
+}
+
+static int fake_enable(int fd, bool on)
+{
+	for (u32 i = 0; i < CPUS; i++) {
+		if (kernel.events[i].fd != fd || !kernel.events[i].opened)
+			continue;
+		if (on)
+			kernel.events[i].enables++;
+		else
+			kernel.events[i].disables++;
+		return 0;
+	}
+	return -EBADF;
+}
+
+/* The driver stops the SPU, which by then has written, and starts it again. */
+static int fake_period(int fd, u64 period)
+{
+	for (u32 i = 0; i < CPUS; i++) {
+		if (kernel.events[i].fd != fd || !kernel.events[i].opened)
+			continue;
+		if (kernel.no_period)
+			return -EOPNOTSUPP;
+		spu_writes(&kernel.events[i], 9, 64, 0, now_ns());
+		kernel.events[i].attr.sample_period = period;
+		return 0;
+	}
+	return -EBADF;
+}
+
+static int fake_watch(int epoll, int fd)
+{
+	return epoll >= 0 && fd >= 0 ? 0 : -EBADF;
+}
+
+/* More each time that it is asked. */
+static u64 fake_ran_ns(int fd)
+{
+	for (u32 i = 0; i < CPUS; i++)
+		if (kernel.events[i].fd == fd && kernel.events[i].opened)
+			return kernel.events[i].ran_ns += kernel.events[i].runs;
+	return 0;
+}
+
+static const struct perf_host host = {
+	.devices = kernel.devices,
+	.cpus = kernel.cpus,
+	.open = fake_open,
+	.enable = fake_enable,
+	.period = fake_period,
+	.watch = fake_watch,
+	.ran_ns = fake_ran_ns,
+};
+
+static void put_file(const char *folder, const char *file, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void put_folder(const char *folder, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+/* As the kernel has it (drivers/perf/arm_spe_pmu.c, Documentation/ABI). */
+static void put_pmu(const char *name, const char *type, const char *cpus)
+{
+	static const char *const formats[][2] = {
+		{ "ts_enable", "config:0\n" },	     { "pa_enable", "config:1\n" },
+		{ "jitter", "config:16\n" },	     { "branch_filter", "config:32\n" },
+		{ "load_filter", "config:33\n" },    { "store_filter", "config:34\n" },
+		{ "event_filter", "config1:0-63\n" }, { "min_latency", "config2:0-11\n" },
+	};
+	char folder[160], format[200];
+
+	put_folder(kernel.devices, name);
+	snprintf(folder, sizeof(folder), "%s/%s", kernel.devices, name);
+	put_file(folder, "type", type);
+	put_file(folder, "cpumask", cpus);
+	put_folder(folder, "format");
+	put_folder(folder, "caps");
+	put_file(folder, "caps/min_interval", "1024\n");
+	put_file(folder, "caps/arch_inst", "1\n");
+	snprintf(format, sizeof(format), "%s/format", folder);
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		put_file(format, formats[i][0], formats[i][1]);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&kernel, 0, sizeof(kernel));
+	strcpy(kernel.folder, "/tmp/speprof-perf-XXXXXX");
+	assert_non_null(mkdtemp(kernel.folder));
+	snprintf(kernel.devices, sizeof(kernel.devices), "%s/devices", kernel.folder);
+	snprintf(kernel.cpus, sizeof(kernel.cpus), "%s/cpu", kernel.folder);
+	put_folder(kernel.folder, "devices");
+	put_folder(kernel.folder, "cpu");
+	put_folder(kernel.devices, "breakpoint");
+	put_file(kernel.cpus, "online", "0-3\n");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char command[128];
+
+	(void)state;
+	for (u32 i = 0; i < CPUS; i++)
+		if (kernel.events[i].control)
+			munmap(kernel.events[i].control, (size_t)sysconf(_SC_PAGESIZE) +
+			       perf_aux_ring_size(PERF_AUX_AREA_SIZE) + PERF_AUX_AREA_SIZE);
+	snprintf(command, sizeof(command), "rm -rf %s", kernel.folder);
+	return system(command);
+}
+
+static const struct source_config plain = {
+	.interval_ns = 1000000, .jitter = true, .kernel = true, .user = true,
+};
+
+static struct source *open_perf(const struct source_config *config)
+{
+	struct source *source = NULL;
+	const char *reason = "";
+	int r = source_perf_new_on(&host, config, &source, &reason);
+
+	if (r < 0)
+		fail_msg("%s (%d)", reason, r);
+	return source;
+}
+
+/* One kind of core, on @cpus. */
+static struct source *started(const char *cpus)
+{
+	struct source *source;
+
+	put_pmu("arm_spe_0", "9\n", cpus);
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	return source;
+}
+
+/* ---- What the kernel does -------------------------------------------------- */
+
+static void ring_put(struct event *e, const void *record, size_t size)
+{
+	const u8 *from = record;
+	u64 head = e->control->data_head;
+
+	for (size_t i = 0; i < size; i++)
+		e->ring[(head + i) % perf_aux_ring_size(PERF_AUX_AREA_SIZE)] = from[i];
+	e->control->data_head = head + size;
+}
+
+struct aux_told {
+	struct perf_event_header header;
+	u64 offset;
+	u64 size;
+	u64 flags;
+	u64 time;
+};
+
+static void tell(struct event *e, u64 offset, u64 size, u64 flags, u64 time)
+{
+	const struct aux_told told = {
+		.header = { .type = PERF_RECORD_AUX, .size = sizeof(told) },
+		.offset = offset, .size = size, .flags = flags, .time = time,
+	};
+
+	ring_put(e, &told, sizeof(told));
+}
+
+/* @size bytes that count up from @first, told of at @time. */
+static void spu_writes(struct event *e, u8 first, u64 size, u64 flags, u64 time)
+{
+	u64 at = e->control->aux_head;
+
+	for (u64 i = 0; i < size; i++)
+		e->area[(at + i) % PERF_AUX_AREA_SIZE] = (u8)(first + i);
+	e->control->aux_head = at + size;
+	tell(e, at, size, flags, time);
+}
+
+#endif
