@@ -125,7 +125,7 @@ static void look_said(const struct machine *machine, const char *reason, const c
 	if (machine->daemon.status != STATUS_OK)
 		skipped(f, "speprofd does not answer");
 	else if (!*reason)
-		fine(f, "%.15s", good);
+		fine(f, "%s", good);
 	else
 		costs(f, cause, fix, "%s", reason);
 }

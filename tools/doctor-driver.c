@@ -36,7 +36,11 @@ void look_driver(const struct machine *machine, struct finding *f)
 		      "is left",
 		      users);
 	else
-		costs(f, CAUSE_DRIVER_BOUND, "sudo speprof takeover",
+		costs(f, CAUSE_DRIVER_BOUND,
+		      machine_has(machine, "/lib/modules") ?
+			      "sudo speprof takeover" :
+			      "nothing where nothing may be installed; else speprof-dkms on the "
+			      "machine itself, and \"sudo speprof takeover\" there",
 		      "arm_spe_pmu has the SPUs: speprofd has perf, with less");
 }
 
@@ -127,6 +131,7 @@ static void module_answers(const struct machine *machine, enum verdict verdict, 
 	static const char *const refused[] = { "SPU refused", "speprof spe", "speprof arm,spe",
 					       NULL };
 	const struct module *module = &machine->module;
+	bool lacking = !machine->arm64 || machine->lacking;
 	char line[220];
 	int r;
 
@@ -136,7 +141,7 @@ static void module_answers(const struct machine *machine, enum verdict verdict, 
 			    "speprof module reload\"",
 			    "speprof.ko speaks ABI %u, this command ABI %u", module->abi,
 			    SPEPROF_ABI_VERSION);
-	} else if (module->spus && module->backend == SPEPROF_BACKEND_EMULATED && machine->arm64) {
+	} else if (module->spus && module->backend == SPEPROF_BACKEND_EMULATED && !lacking) {
 		finding_say(f, verdict, CAUSE_EMULATOR,
 			    "sudo rmmod speprof_emu && sudo speprof takeover",
 			    "speprof_emu.ko has the place of the hardware: %u SPUs, emulated",
@@ -147,7 +152,7 @@ static void module_answers(const struct machine *machine, enum verdict verdict, 
 								   "of the hardware");
 	} else if (machine->pmu) {
 		fine(f, "speprof.ko is loaded, and arm_spe_pmu has the SPUs");
-	} else if (!machine->arm64) {
+	} else if (lacking) {
 		costs(f, CAUSE_MODULE_REFUSED, "sudo modprobe speprof_emu",
 		      "speprof.ko is loaded and has no SPU");
 	} else {
@@ -173,11 +178,15 @@ void look_module(const struct machine *machine, struct finding *f)
 			unknown(f, "", "/proc/sys/kernel/osrelease is missing");
 			break;
 		}
+		if (!machine->arm64 || machine->lacking) {
+			skipped(f, "there is no SPU for it, and speprofd emulates one without");
+			break;
+		}
 		module_file_read(machine, &file);
 		if (*file.path)
 			module_unloaded(machine, &file, verdict, f);
 		else if (!machine_has(machine, "/lib/modules"))
-			unknown(f, "run it outside of the container",
+			unknown(f, "run it on the machine itself, outside of the container",
 				"speprof.ko is not loaded, and there is no /lib/modules here");
 		else
 			module_absent(machine, verdict, f);

@@ -61,10 +61,12 @@ static bool bpf_is_refused(void)
 	return syscall(SYS_bpf, BPF_NO_COMMAND, NULL, 0) < 0 && errno != EINVAL;
 }
 
-static bool io_uring_is_refused(const struct machine *machine)
+bool io_uring_is_refused(const struct machine *machine)
 {
 	char text[32] = "0";
 
+	if (*machine->root)
+		return false;
 	machine_read(machine, "/proc/sys/kernel/io_uring_disabled", text, sizeof(text));
 	if (strcmp(text, "0") != 0 || machine_config(machine, "CONFIG_IO_URING") == 0)
 		return false;
@@ -73,7 +75,7 @@ static bool io_uring_is_refused(const struct machine *machine)
 
 void look_syscalls(const struct machine *machine, struct finding *f)
 {
-	bool perf, bpf, uring;
+	bool perf, bpf;
 
 	if (*machine->root) {
 		skipped(f, "says nothing of another machine's files");
@@ -81,8 +83,7 @@ void look_syscalls(const struct machine *machine, struct finding *f)
 	}
 	perf = perf_is_refused(machine);
 	bpf = bpf_is_refused();
-	uring = io_uring_is_refused(machine);
-	if (!perf && !bpf && !uring)
+	if (!perf && !bpf)
 		fine(f, "no filter is in the way here");
 	else
 		finding_say(f, perf && machine->pmu ? VERDICT_FAIL : VERDICT_NOTE, CAUSE_SYSCALLS,
@@ -90,9 +91,8 @@ void look_syscalls(const struct machine *machine, struct finding *f)
 			    "has them (Podman's does not: " SPEPROF_DATADIR
 			    "/seccomp.jq makes one that "
 			    "does), or --security-opt seccomp=unconfined",
-			    "refused here by a seccomp filter or an LSM:%s%s%s",
-			    perf ? " perf_event_open" : "", bpf ? " bpf" : "",
-			    uring ? " io_uring" : "");
+			    "refused here by a seccomp filter or an LSM:%s%s",
+			    perf ? " perf_event_open" : "", bpf ? " bpf" : "");
 }
 
 void look_pid_namespace(const struct machine *machine, struct finding *f)

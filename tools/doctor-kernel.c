@@ -7,6 +7,9 @@
 
 #include "doctor.h"
 
+#define PARANOID_2 \
+	"sudo sysctl kernel.perf_event_paranoid=2, and that line in /etc/sysctl.d to stay"
+
 /* Debian's and Ubuntu's kernels know levels above the kernel's own: CAP_PERFMON does not count there. */
 static bool perf_wants_admin(const struct machine *machine)
 {
@@ -24,6 +27,23 @@ static bool goes_without_perf(const struct machine *machine)
 	return !machine->pmu && daemon->status == STATUS_OK &&
 	       strcmp(daemon->header.source, "module") == 0 &&
 	       strcmp(daemon->header.tasks, "bpf") == 0 && !*daemon->header.tasks_reason;
+}
+
+/* It samples by them, whatever the kernel asks for: it is root's, or has the right. */
+static bool has_perf(const struct machine *machine)
+{
+	const struct view_header *said = &machine->daemon.header;
+
+	return machine->daemon.status == STATUS_OK && said->running &&
+	       (strcmp(said->source, "perf") == 0 || strcmp(said->source, "emulated") == 0);
+}
+
+/* What would be the source here, module and BPF, has not been told to begin, or is not there yet. */
+static bool will_go_without_perf(const struct machine *machine)
+{
+	return machine->arm64 && !machine->pmu && !machine->lacking &&
+	       machine->daemon.status != STATUS_OK &&
+	       machine_has(machine, "/sys/kernel/btf/vmlinux");
 }
 
 void look_perf(const struct machine *machine, struct finding *f)
@@ -44,12 +64,21 @@ void look_perf(const struct machine *machine, struct finding *f)
 		fine(f, "perf_event_paranoid is %s", text);
 	else if (!perf_wants_admin(machine))
 		fine(f, "perf_event_paranoid is %s, as 2 to this kernel", text);
+	else if (has_perf(machine))
+		fine(f, "perf_event_paranoid is %s, and speprofd has its perf events all the same",
+		     text);
 	else if (goes_without_perf(machine))
 		fine(f, "perf_event_paranoid is %s, and speprofd needs no perf event", text);
+	else if (will_go_without_perf(machine))
+		fine(f,
+		     "perf_event_paranoid is %s; by speprof.ko with BPF speprofd needs no perf "
+		     "event",
+		     text);
 	else
 		finding_say(f, machine->pmu ? verdict : VERDICT_NOTE, CAUSE_PARANOID,
-			    "sudo sysctl kernel.perf_event_paranoid=2, and that line in "
-			    "/etc/sysctl.d to stay; speprof.ko with BPF does without",
+			    machine->arm64 && !machine->lacking ? PARANOID_2
+				    "; speprof.ko with BPF does without" :
+								  PARANOID_2,
 			    "perf_event_paranoid is %s: Debian's kernels then want CAP_SYS_ADMIN, "
 			    "which "
 			    "speprofd has not",
@@ -94,10 +123,8 @@ void look_contextidr(const struct machine *machine, struct finding *f)
 {
 	int r;
 
-	if (!machine->arm64) {
-		skipped(f, "only matters to SPE");
+	if (spe_cannot_be(machine, f))
 		return;
-	}
 	r = machine_config(machine, "CONFIG_PID_IN_CONTEXTIDR");
 	if (r < 0)
 		unknown(f, "install the kernel's package, or bring /boot into the container",
@@ -119,10 +146,8 @@ void look_clock(const struct machine *machine, struct finding *f)
 	char text[64];
 	int r;
 
-	if (!machine->arm64) {
-		skipped(f, "only matters to SPE");
+	if (spe_cannot_be(machine, f))
 		return;
-	}
 	r = machine_read(machine,
 			 "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
 			 sizeof(text));
@@ -170,25 +195,27 @@ void look_btf(const struct machine *machine, struct finding *f)
 
 void look_io_uring(const struct machine *machine, struct finding *f)
 {
+	const char *fix = "nothing: epoll serves the rings as well";
 	char text[32];
+	int r = machine_read(machine, "/proc/sys/kernel/io_uring_disabled", text, sizeof(text));
 
 	if (machine_config(machine, "CONFIG_IO_URING") == 0)
-		costs(f, CAUSE_IO_URING, "nothing: epoll serves the rings as well",
-		      "this kernel has no io_uring (CONFIG_IO_URING)");
-	else if (machine_read(machine, "/proc/sys/kernel/io_uring_disabled", text, sizeof(text)) <
-		 0) {
-		/* No such file before 6.6, where only a seccomp filter refuses it. */
-		if (machine_has(machine, "/proc/sys/kernel"))
-			fine(f, "this kernel cannot restrict it");
-		else
-			unknown(f, "", "/proc/sys is not to be seen here");
-	} else if (strcmp(text, "0") == 0)
-		fine(f, "io_uring_disabled is 0");
-	else
+		costs(f, CAUSE_IO_URING, fix, "this kernel has no io_uring (CONFIG_IO_URING)");
+	else if (r < 0 && !machine_has(machine, "/proc/sys/kernel"))
+		unknown(f, "", "/proc/sys is not to be seen here");
+	else if (r >= 0 && strcmp(text, "0") != 0)
 		costs(f, CAUSE_IO_URING,
 		      "nothing: epoll serves the rings as well; or \"sudo sysctl "
 		      "kernel.io_uring_disabled=0\"",
 		      "io_uring_disabled is %s", text);
+	else if (io_uring_is_refused(machine))
+		/* As engines' profiles do, by which nothing is amiss. */
+		costs(f, CAUSE_IO_URING, fix, "refused here by a seccomp filter or an LSM");
+	else if (r < 0)
+		/* No such file before 6.6. */
+		fine(f, "this kernel cannot restrict it");
+	else
+		fine(f, "io_uring_disabled is 0");
 }
 
 void look_kernel_names(const struct machine *machine, struct finding *f)

@@ -227,6 +227,7 @@ void machine_init(struct machine *machine, const char *root)
 	machine->spu =
 		machine->pmu || (machine->module.state == MODULE_ANSWERS && machine->module.spus &&
 				 machine->module.backend == SPEPROF_BACKEND_HARDWARE);
+	machine->lacking = spe_is_lacking(machine);
 	log_read(machine, &machine->log);
 	daemon_ask(&machine->daemon);
 }

@@ -10,7 +10,12 @@
 #include "doctor.h"
 
 #define AS_ROOT	 "sudo speprof doctor"
-#define A_DRIVER "load one: see what is said of module and driver"
+#define A_DRIVER "load a driver: see what is said of module and driver"
+
+/* Both of them: what is not asked for by name is never emulated. */
+#define EMULATE                                                                             \
+	"Source=emulated and Emulate=yes below [Sampling] in speprofd.conf sample with an " \
+	"emulated SPU: process, PC and time true, the rest modelled"
 
 /* What both drivers say in the log where they leave an SPU alone: ours, then arm_spe_pmu. */
 static const char *const said_no_version[] = { "ID_AA64DFR0_EL1.PMSVer is 0 though firmware",
@@ -27,24 +32,25 @@ static const char *const said_interrupt[] = { "the firmware must describe PMBIRQ
 					      "failed to get PPI partition",
 					      NULL };
 
+/* Where there is no SPE: what is left, unless that is what runs. */
+static const char *emulation(const struct machine *machine, const char *otherwise)
+{
+	return machine->daemon.status == STATUS_OK &&
+			       machine->daemon.header.backend == BACKEND_EMULATED ?
+		       "nothing more: speprofd samples with an emulated SPU, process, PC and time "
+		       "true, the rest modelled" :
+		       otherwise;
+}
+
 void look_architecture(const struct machine *machine, struct finding *f)
 {
 	if (machine->arm64)
 		fine(f, "%s", machine->arch);
 	else if (strcmp(machine->arch, "unknown") == 0)
 		unknown(f, "", "/proc/sys/kernel/arch is missing");
-	else if (machine->daemon.status == STATUS_OK &&
-		 machine->daemon.header.backend == BACKEND_EMULATED)
-		blocks(f, CAUSE_NOT_ARM64,
-		       "nothing more: speprofd samples with an emulated SPU, process, PC and time "
-		       "true, the rest modelled",
-		       "%s: only aarch64 has SPE", machine->arch);
 	else
-		blocks(f, CAUSE_NOT_ARM64,
-		       "Emulate=yes below [Sampling] in speprofd.conf samples with an emulated "
-		       "SPU: "
-		       "process, PC and time true, the rest modelled",
-		       "%s: only aarch64 has SPE", machine->arch);
+		blocks(f, CAUSE_NOT_ARM64, emulation(machine, EMULATE), "%s: only aarch64 has SPE",
+		       machine->arch);
 }
 
 /* Cores whose manuals list FEAT_SPE: implementer and part number of MIDR_EL1. */
@@ -85,6 +91,40 @@ static bool spu_is_described(const struct machine *machine)
 	       firmware_madt(machine, &interrupt) == FIRMWARE_MADT_SPE;
 }
 
+/* What it tells could be seen here, and all of it: ACPI's table is root's, containers hide both. */
+static bool firmware_is_seen(const struct machine *machine)
+{
+	u32 interrupt;
+	enum firmware_madt madt = firmware_madt(machine, &interrupt);
+
+	return madt == FIRMWARE_MADT_WITHOUT ||
+	       (madt == FIRMWARE_NO_MADT &&
+		(machine_has(machine, "/sys/firmware/devicetree/base") ||
+		 machine_has(machine, "/sys/bus/platform/devices")));
+}
+
+bool spe_is_lacking(const struct machine *machine)
+{
+	char text[64];
+
+	if (!machine->arm64 || machine->spu || spu_is_described(machine) ||
+	    !firmware_is_seen(machine))
+		return false;
+	return !core_name(machine, text, sizeof(text)) ||
+	       machine_guest(machine, text, sizeof(text)) == 1;
+}
+
+bool spe_cannot_be(const struct machine *machine, struct finding *f)
+{
+	if (!machine->arm64)
+		skipped(f, "only matters to SPE");
+	else if (machine->lacking)
+		skipped(f, "only matters to SPE, which is not here");
+	else
+		return false;
+	return true;
+}
+
 /*
  * ID_AA64DFR0_EL1.PMSVer itself reads as zero in userspace: the kernel hides the
  * field. A driver says it; else what tells is what is known of the core.
@@ -120,9 +160,8 @@ void look_spe(const struct machine *machine, struct finding *f)
 			midr);
 	else
 		blocks(f, CAUSE_NO_SPE,
-		       "use a machine with SPE (Neoverse N1 or later), or Emulate=yes in "
-		       "speprofd.conf: "
-		       "process, PC and time true, the rest modelled",
+		       emulation(machine,
+				 "use a machine with SPE (Neoverse N1 or later); " EMULATE),
 		       "MIDR_EL1 %s is no core that is known to have SPE, and the firmware tells "
 		       "of none",
 		       midr);
@@ -149,7 +188,8 @@ void look_hypervisor(const struct machine *machine, struct finding *f)
 		fine(f, "a guest of %s, which gives it an SPU", name);
 	else
 		blocks(f, CAUSE_HYPERVISOR,
-		       "use a whole machine (\"metal\"), or let the host profile its guests",
+		       emulation(machine, "use a whole machine (\"metal\"): few hypervisors give "
+					  "their guests SPE; " EMULATE),
 		       "a guest of %s, which gives it no SPE", name);
 }
 
@@ -158,10 +198,8 @@ void look_buffer(const struct machine *machine, struct finding *f)
 	char name[64];
 	int r;
 
-	if (!machine->arm64) {
-		skipped(f, "only matters to SPE");
+	if (spe_cannot_be(machine, f))
 		return;
-	}
 	if (machine->spu) {
 		fine(f, "a driver has it");
 		return;
@@ -195,10 +233,8 @@ void look_kpti(const struct machine *machine, struct finding *f)
 	char meltdown[128] = "", cmdline[4096] = "";
 	int r;
 
-	if (!machine->arm64) {
-		skipped(f, "only matters to SPE");
+	if (spe_cannot_be(machine, f))
 		return;
-	}
 	if (machine->spu) {
 		fine(f, "the kernel is mapped at EL0: a driver has the SPU");
 		return;
@@ -231,12 +267,8 @@ void look_kpti(const struct machine *machine, struct finding *f)
 static void firmware_silent(const struct machine *machine, enum firmware_madt madt,
 			    struct finding *f)
 {
-	char name[64];
-
 	if (firmware_device(machine))
 		fine(f, "the kernel has made a device of what the firmware tells");
-	else if (machine_guest(machine, name, sizeof(name)) == 1)
-		skipped(f, "a guest's firmware is its hypervisor's (%s)", name);
 	else if (madt == FIRMWARE_MADT_HIDDEN)
 		unknown(f, AS_ROOT, "ACPI's MADT is for root to read");
 	else if (madt == FIRMWARE_NO_MADT &&
@@ -258,10 +290,8 @@ void look_firmware(const struct machine *machine, struct finding *f)
 	char node[512], line[256];
 	u32 interrupt = 0;
 
-	if (!machine->arm64) {
-		skipped(f, "only aarch64 has SPE");
+	if (spe_cannot_be(machine, f))
 		return;
-	}
 	if (machine->spu) {
 		fine(f, "a driver has the interrupt");
 		return;

@@ -132,6 +132,7 @@ void daemon_ask(struct daemon_said *ret_said);
  * @arch: likewise
  * @pmu: the kernel's own driver has an SPU
  * @spu: a driver has the machine's SPUs, whichever: firmware, Exception levels and KPTI allow it
+ * @lacking: spe_is_lacking()
  */
 struct machine {
 	const char *root;
@@ -140,6 +141,7 @@ struct machine {
 	bool arm64;
 	bool pmu;
 	bool spu;
+	bool lacking;
 	struct module module;
 	struct kernel_log log;
 	struct daemon_said daemon;
@@ -271,6 +273,19 @@ enum firmware_madt firmware_madt(const struct machine *machine, u32 *ret_interru
 
 /** firmware_device() - whether the kernel has made a platform device of an SPU */
 bool firmware_device(const struct machine *machine);
+
+/**
+ * spe_is_lacking() - whether nothing speaks for an SPU: no driver has one and no firmware tells of
+ * any, and this is a guest, or its cores are not known to have SPE. No module, setting of the
+ * kernel or of the firmware is worth changing then.
+ */
+bool spe_is_lacking(const struct machine *machine);
+
+/** spe_cannot_be() - so, or another architecture: says that the check has nothing to look at */
+bool spe_cannot_be(const struct machine *machine, struct finding *ret_finding);
+
+/** io_uring_is_refused() - by a filter, to this process, where the kernel's settings allow it */
+bool io_uring_is_refused(const struct machine *machine);
 
 /** device_is_spu() - whether a device of the platform bus is one */
 bool device_is_spu(const struct machine *machine, const char *device);

@@ -13,31 +13,63 @@
 
 static struct view_row functions[] = {
 	{
-		.samples = 111548, .memory = 40000, .dram = 32400, .branches = 20000,
-		.mispredicted = 100, .latency_sum = 25000000, .p50 = 210, .p99 = 640, .pid = 100,
-		.container = "demo-chase", .process = "chase", .function = "walk",
+		.samples = 111548,
+		.memory = 40000,
+		.dram = 32400,
+		.branches = 20000,
+		.mispredicted = 100,
+		.latency_sum = 25000000,
+		.p50 = 210,
+		.p99 = 640,
+		.pid = 100,
+		.container = "demo-chase",
+		.process = "chase",
+		.function = "walk",
 		.binary = "/usr/bin/chase",
 	},
 	{
-		.samples = 48103, .memory = 30000, .dram = 3600, .branches = 9000,
-		.mispredicted = 9, .latency_sum = 900000, .p50 = 18, .p99 = 95, .pid = 101,
-		.container = "demo-stream", .process = "stream", .function = "triad",
+		.samples = 48103,
+		.memory = 30000,
+		.dram = 3600,
+		.branches = 9000,
+		.mispredicted = 9,
+		.latency_sum = 900000,
+		.p50 = 18,
+		.p99 = 95,
+		.pid = 101,
+		.container = "demo-stream",
+		.process = "stream",
+		.function = "triad",
 		.binary = "/usr/bin/stream",
 	},
 	{
 		/* Wide, combining and hostile characters; no memory access, no latency. */
-		.samples = 161, .pid = 102, .container = "\u5bb9\u5668-\u00e9te\u0301",
-		.process = "caf\u00e9", .binary = "/usr/bin/caf\u00e9",
+		.samples = 161,
+		.pid = 102,
+		.container = "\u5bb9\u5668-\u00e9te\u0301",
+		.process = "caf\u00e9",
+		.binary = "/usr/bin/caf\u00e9",
 		.function = "std::vector<std::pair<std::string, \u03bb>>::emplace_back"
 			    "<\u03bb&>(\x1b[31m\n\u03bb&)",
 	},
 };
 
 static struct view_header header = {
-	.source = "emulated", .backend = BACKEND_EMULATED, .running = true, .cpus = 16,
-	.duration_ns = 10000000000, .enabled_ns = 160000000000, .blind_ns = 320000000,
-	.interval_ns = 1000000, .records = 159812, .bytes = 10227968, .decoded = 10227968,
-	.written = 159812, .unattributed = 479, .cost_ns = 60000000, .memory = 22020096,
+	.source = "emulated",
+	.backend = BACKEND_EMULATED,
+	.running = true,
+	.cpus = 16,
+	.duration_ns = 10000000000,
+	.enabled_ns = 160000000000,
+	.blind_ns = 320000000,
+	.interval_ns = 1000000,
+	.records = 159812,
+	.bytes = 10227968,
+	.decoded = 10227968,
+	.written = 159812,
+	.unattributed = 479,
+	.cost_ns = 60000000,
+	.memory = 22020096,
 };
 
 static const char summary[] =
@@ -96,10 +128,15 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		strcpy(view.header.source, "module");
 		strcpy(view.header.tasks, "bpf");
 	}
+	if (is(fake, "perf")) {
+		view.header.backend = BACKEND_HARDWARE;
+		strcpy(view.header.source, "perf");
+	}
 	if (is(fake, "stopped"))
 		view.header.running = false;
 	if (is(fake, "lacking")) {
-		strcpy(view.header.source_reason, "the module speprof is not loaded (no /dev/speprof)");
+		strcpy(view.header.source_reason,
+		       "the module speprof is not loaded (no /dev/speprof)");
 		strcpy(view.header.tasks_reason, "no BPF: CAP_BPF is missing");
 		strcpy(view.header.names_reason, "the symbol helper has ended");
 	}
