@@ -17,16 +17,35 @@ static const struct spe_ring_state plain = {
 	.max_window = 16384,
 };
 
-/* A window filled to its limit; its start. */
-static u64 fill(struct spe_check *check, struct spe_flight *flight)
+/* A window written up to @end, or to its limit; its start. */
+static u64 fill_to(struct spe_check *check, struct spe_flight *flight, u64 end)
 {
 	struct spe_window window = { 0 };
 
 	if (!SPE_CHECK_EQ(check, spe_flight_next(flight, &plain, &window), 0))
 		return 0;
+	if (end > window.limit)
+		end = window.limit;
 	spe_flight_make_room(flight, window.limit);
-	spe_flight_add(flight, window.skip, window.limit, window.limit - window.start, 1);
+	spe_flight_add(flight, window.skip, end, end - window.start, 1);
 	return window.header;
+}
+
+static u64 fill(struct spe_check *check, struct spe_flight *flight)
+{
+	return fill_to(check, flight, ~0ULL);
+}
+
+/* A full ring, the second half of which a snapshot holds. */
+static void claim_half(struct spe_check *check, struct spe_flight *flight, u64 owner)
+{
+	u64 start = 0;
+
+	spe_flight_init(flight, RING);
+	for (unsigned int i = 0; i < 4; i++)
+		fill(check, flight);
+	SPE_CHECK_EQ(check, spe_flight_claim(flight, owner, RING / 2, flight->head, &start), 0);
+	SPE_CHECK_EQ(check, start, RING / 2);
 }
 
 static void flight_overwrites_oldest(struct spe_check *check)
@@ -49,11 +68,7 @@ static void flight_skips_what_is_claimed(struct spe_check *check)
 	static struct spe_flight flight;
 	u64 start = 0;
 
-	spe_flight_init(&flight, RING);
-	for (unsigned int i = 0; i < 4; i++)
-		fill(check, &flight);
-	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 7, RING / 2, flight.head, &start), 0);
-	SPE_CHECK_EQ(check, start, RING / 2);
+	claim_half(check, &flight, 7);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 7, RING, flight.head, &start), -EBUSY);
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
 	/* The first half has room for a window and, at its end, for no more than a header. */
@@ -71,34 +86,17 @@ static void flight_skips_what_is_claimed(struct spe_check *check)
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
 }
 
-/* Written up to @end, or to its limit. */
-static u64 fill_to(struct spe_check *check, struct spe_flight *flight, u64 end)
-{
-	struct spe_window window = { 0 };
-
-	if (!SPE_CHECK_EQ(check, spe_flight_next(flight, &plain, &window), 0))
-		return 0;
-	if (end > window.limit)
-		end = window.limit;
-	spe_flight_make_room(flight, window.limit);
-	spe_flight_add(flight, window.skip, end, end - window.start, 1);
-	return window.header;
-}
-
 /* What was skipped for one snapshot is in no run that another one could not hold for it. */
 static void flight_runs_end_before_a_skip(struct spe_check *check)
 {
 	static struct spe_flight flight;
 	u64 start = 0;
 
-	spe_flight_init(&flight, RING);
-	for (unsigned int i = 0; i < 4; i++)
-		fill(check, &flight);
-	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 7, RING / 2, flight.head, &start), 0);
+	claim_half(check, &flight, 7);
 	SPE_CHECK_EQ(check, fill(check, &flight), RING);
 	/* A small window before what is claimed: a run that more would be added to. */
 	SPE_CHECK_EQ(check, fill_to(check, &flight, RING + 28672 - 256), RING + 16384);
-	SPE_CHECK_EQ(check, fill_to(check, &flight, ~0ULL), RING + 28672 - 256);
+	SPE_CHECK_EQ(check, fill(check, &flight), RING + 28672 - 256);
 	SPE_CHECK_EQ(check, fill_to(check, &flight, 2 * RING + 256), 2 * RING);
 	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), 0);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 8, RING / 4, flight.head, &start), 0);

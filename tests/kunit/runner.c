@@ -13,7 +13,7 @@
 
 static bool plant;
 module_param(plant, bool, 0);
-MODULE_PARM_DESC(plant, "add a case that fails, to see that this is noticed");
+MODULE_PARM_DESC(plant, "only a case that fails, to see that this is noticed");
 
 static void planted_fails(struct spe_check *check)
 {
@@ -61,11 +61,12 @@ static bool run_suite(size_t number, const struct spe_suite *suite)
 
 static int __init runner_init(void)
 {
+	const size_t count = plant ? 1 : ARRAY_SIZE(suites);
 	bool ok = true;
 
 	pr_info("KTAP version 1\n");
-	pr_info("1..%zu\n", ARRAY_SIZE(suites));
-	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
+	pr_info("1..%zu\n", count);
+	for (size_t i = 0; i < count; i++)
 		ok &= run_suite(i, suites[i]);
 	return ok ? 0 : -EIO;
 }
