@@ -31,8 +31,10 @@ def lists_root():
 
 def apt_options():
     apt = lists_root() / "apt"
+    # An image of Debian has apt keep no cache of its lists, which it then reads anew each time.
     return ["-q", "-o", "APT::Architectures::=amd64", "-o", "APT::Architectures::=arm64",
             "-o", f"Dir::State::Lists={apt}/lists", "-o", f"Dir::Cache={apt}",
+            "-o", "Dir::Cache::pkgcache=pkgcache.bin", "-o", "Dir::Cache::srcpkgcache=srcpkgcache.bin",
             "-o", "APT::Sandbox::User=", "-o", "Acquire::Languages=none"]
 
 

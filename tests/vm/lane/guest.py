@@ -3,15 +3,20 @@
 
 import io
 import os
+import shlex
 import subprocess
 import tarfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import LaneError
 from .devicetree import write_device_tree
 
-OUT_DISK_BYTES = 256 << 20
+# Of both disks a guest that is kept knows the size before it is handed anything; the one in is sparse.
+IN_DISK_BYTES, OUT_DISK_BYTES = 4 << 30, 256 << 20
+# What the guest says on its second serial line when it waits for its job (guest/ci-run).
+READY = "ci-run: waits for its job"
 # Time to boot and to hand results out, on top of what the job may take, on a busy machine.
 BOOT_SECONDS = 180
 # A host that is busy for others stops a guest's CPUs for many seconds, which the guest cannot
@@ -32,7 +37,10 @@ ACCELERATION = {"kvm": ["-accel", "kvm"],
 
 @dataclass
 class Machine:
-    """root is None where the initramfs is all there is; cpu, el2 and spu are arm64's."""
+    """
+    root is None where the initramfs is all there is; cpu, el2 and spu are arm64's. With state, a
+    migration stream, it goes on from there, where it waited for its job.
+    """
     kernel: object
     root: Path
     smp: int = 2
@@ -44,6 +52,7 @@ class Machine:
     el2: bool = False
     spu: str = "ppi"
     nodes: int = 1
+    state: Path = None
 
 
 @dataclass
@@ -88,9 +97,15 @@ def add_bytes(tar, name, data, mode=0o644):
     tar.addfile(info, io.BytesIO(data))
 
 
-def write_input(path, job, args, files, limit):
+def write_input(path, job, args, files, limit, kept):
+    """
+    The disk in. For a guest that was KEPT it has the size that this one knows, and the time; busybox's
+    tar, which others have, would read all of that.
+    """
     with tarfile.open(path, "w", format=tarfile.GNU_FORMAT, dereference=False) as tar:
         add_bytes(tar, "ci/limit", f"{limit}\n".encode())
+        if kept:
+            add_bytes(tar, "ci/now", f"{time.time():.3f}\n".encode())
         command = "#!/bin/sh\nexec /ci/program \"$@\"\n"
         if args:
             quoted = " ".join("'" + a.replace("'", "'\\''") + "'" for a in args)
@@ -99,6 +114,11 @@ def write_input(path, job, args, files, limit):
         add_bytes(tar, "ci/program", Path(job).read_bytes(), 0o755)
         for source, target in files:
             add_file(tar, source, target)
+    if not kept:
+        return
+    if path.stat().st_size > IN_DISK_BYTES:
+        raise LaneError(f"what is handed in has {path.stat().st_size} bytes, room is for {IN_DISK_BYTES}")
+    os.truncate(path, IN_DISK_BYTES)
 
 
 def kvm_usable():
@@ -166,12 +186,17 @@ def qemu_argv(machine, out_dir, in_disk, out_disk):
              "-kernel", machine.kernel.image, "-initrd", machine.kernel.initrd,
              "-append", " ".join(filter(None, (f"console={console}", COMMAND_LINE,
                                         STEADY.get(machine.arch), machine.append)))]
-    disks = (("root", machine.root, "snapshot=on"), ("in", in_disk, "readonly=on"),
-             ("out", out_disk, "snapshot=off"))
-    for slot, (name, path, mode) in enumerate(disks, start=4):
+    # Of a root disk that is an overlay already, which is being made, all is kept.
+    overlay = bool(machine.root) and machine.root.suffix == ".qcow2"
+    kept = overlay and not machine.state
+    disks = (("root", machine.root, "qcow2" if overlay else "raw", "off" if kept else "on"),
+             ("in", in_disk, "raw", "off,readonly=on"), ("out", out_disk, "raw", "off"))
+    for slot, (name, path, form, snapshot) in enumerate(disks, start=4):
         if path:
-            argv += ["-drive", f"file={path},format=raw,if=none,id={name},cache=unsafe,{mode}",
+            argv += ["-drive", f"file={path},format={form},if=none,id={name},cache=unsafe,snapshot={snapshot}",
                      "-device", f"virtio-blk-pci,drive={name},serial={name},addr={slot:#x}"]
+    if machine.state:
+        argv += ["-incoming", f"exec:cat {shlex.quote(str(machine.state))}"]
     return [str(a) for a in argv]
 
 
@@ -195,7 +220,7 @@ def read_output(path, out_dir, result):
 def boot(machine, job, args, files, limits, out_dir):
     """Run one job in one VM and return its Result; files of the run end up in out_dir."""
     in_disk, out_disk = out_dir / "in.tar", out_dir / "out.tar"
-    write_input(in_disk, job, args, files, limits.job)
+    write_input(in_disk, job, args, files, limits.job, bool(machine.state))
     with open(out_disk, "wb") as disk:
         disk.truncate(OUT_DISK_BYTES)
     result = Result()
