@@ -80,7 +80,7 @@ struct names {
 struct writer {
 	struct proto proto;
 	struct names strings;
-	struct names mappings; /* by path and build id */
+	struct names mappings; /* by mapping_key() */
 	struct names functions; /* by mapping and name */
 	struct names locations; /* by mapping and address */
 	struct pprof *pprof;
@@ -187,18 +187,38 @@ static void build_id_text(struct writer *w, const struct attribute_place *place,
 		sprintf(to + 2 * i, "%02x", id[i]);
 }
 
-/* @key: path and inode: the build id is looked for once for each of them. */
-static u64 add_mapping(struct writer *w, const struct attribute_place *place, s32 pid)
+/*
+ * What tells a binary from others of its path, as containers have them. Without a build id
+ * that is its file, by inode where that is known (recordings have none) and by container, as
+ * inodes are of a file system. What a process compiled for itself is that process's.
+ */
+static void mapping_key(const struct writer *w, const struct pprof_entry *e,
+			const struct attribute_place *place, const char *build, char *key,
+			size_t size)
+{
+	u64 of = 0;
+
+	if (*place->binary == '/' && !*build)
+		of = (u64)e->container << 32 | e->container_generation;
+	else if (w->pprof->live && !e->kernel && *place->binary == '[' &&
+		 strncmp(place->binary, "[vdso", 5) != 0)
+		of = (u64)e->process << 32 | e->generation;
+	snprintf(key, size, "%" PRIu64 " %" PRIx64 " %s %.4000s", place->inode, of, build,
+		 place->binary);
+}
+
+static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
+		       const struct attribute_place *place, s32 pid)
 {
 	char key[4200], path[1024], build[2 * BUILD_ID_MAX + 1];
 	u64 id, name, build_id;
 	bool new;
 
-	snprintf(key, sizeof(key), "%" PRIu64 " %.4000s", place->inode, place->binary);
+	build_id_text(w, place, pid, build);
+	mapping_key(w, e, place, build, key, sizeof(key));
 	id = names_get(w, &w->mappings, key, &new);
 	if (!new)
 		return id;
-	build_id_text(w, place, pid, build);
 	escape_string(path, sizeof(path), place->binary);
 	name = string(w, *path ? path : "[anonymous]");
 	build_id = string(w, build);
@@ -256,7 +276,7 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 
 	placed = known && attributor_place(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
 	if (placed) {
-		mapping = add_mapping(w, &place, pid);
+		mapping = add_mapping(w, e, &place, pid);
 		address = place.offset;
 	}
 	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d", mapping, address,

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is written for pprof, read again: who is told apart, and what is added up. */
+#include "test.h"
+
+#include "pprof.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define STRINGS_MAX 256
+#define THINGS_MAX  32
+#define VALUES_MAX  32
+
+struct fixture {
+	struct attributor *attributor;
+	struct profile *profile;
+	struct pprof *pprof;
+};
+
+/* ---- Reading: of protocol buffers what is needed ------------------------------- */
+
+struct bytes {
+	const u8 *at;
+	const u8 *end;
+};
+
+/* A field: a number, or bytes of which @value is not said. */
+struct part {
+	u32 number;
+	u64 value;
+	struct bytes bytes;
+};
+
+static u64 varint(struct bytes *b)
+{
+	u64 value = 0;
+
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		assert_true(b->at < b->end);
+		value |= (u64)(*b->at & 0x7f) << shift;
+		if (!(*b->at++ & 0x80))
+			return value;
+	}
+	fail();
+	return 0;
+}
+
+static bool next(struct bytes *b, struct part *ret_part)
+{
+	u64 key, size;
+
+	if (b->at == b->end)
+		return false;
+	key = varint(b);
+	*ret_part = (struct part){ .number = (u32)(key >> 3) };
+	if ((key & 7) == 0) {
+		ret_part->value = varint(b);
+		return true;
+	}
+	assert_int_equal(key & 7, 2);
+	size = varint(b);
+	assert_true(size <= (u64)(b->end - b->at));
+	ret_part->bytes = (struct bytes){ b->at, b->at + size };
+	b->at += size;
+	return true;
+}
+
+struct read_sample {
+	u64 location;
+	u64 value[VALUES_MAX];
+	char container[64];
+	char process[64];
+};
+
+/** struct read - a profile; numbers of things begin with 1 */
+struct read {
+	u8 data[1 << 20];
+	size_t size;
+	char *string[STRINGS_MAX];
+	u32 strings;
+	const char *type[VALUES_MAX];
+	const char *type_unit[VALUES_MAX];
+	u32 types;
+	struct read_sample sample[THINGS_MAX];
+	u32 samples;
+	struct {
+		const char *path;
+		const char *build_id;
+	} mapping[THINGS_MAX];
+	u32 mappings;
+	struct {
+		u64 mapping;
+		u64 address;
+	} location[THINGS_MAX];
+	const char *period_type;
+	u64 period;
+};
+
+static u64 field(struct bytes message, u32 number)
+{
+	struct part part;
+	u64 value = 0;
+
+	while (next(&message, &part))
+		if (part.number == number)
+			value = part.value;
+	return value;
+}
+
+static const char *text(const struct read *r, struct bytes message, u32 number)
+{
+	u64 index = field(message, number);
+
+	assert_true(index < r->strings);
+	return r->string[index];
+}
+
+static void read_sample(struct read *r, struct bytes message)
+{
+	struct read_sample *s = &r->sample[r->samples++];
+	struct part part;
+	const char *key;
+	u32 values = 0;
+
+	assert_true(r->samples < THINGS_MAX);
+	while (next(&message, &part)) {
+		if (part.number == 1)
+			s->location = varint(&part.bytes);
+		while (part.number == 2 && part.bytes.at < part.bytes.end) {
+			assert_true(values < VALUES_MAX);
+			s->value[values++] = varint(&part.bytes);
+		}
+		if (part.number != 3)
+			continue;
+		key = text(r, part.bytes, 1);
+		if (!strcmp(key, "container"))
+			snprintf(s->container, sizeof(s->container), "%s", text(r, part.bytes, 2));
+		if (!strcmp(key, "process"))
+			snprintf(s->process, sizeof(s->process), "%s", text(r, part.bytes, 2));
+	}
+	assert_int_equal(values, r->types);
+}
+
+static void read_part(struct read *r, const struct part *part)
+{
+	u64 id;
+
+	switch (part->number) {
+	case 1:
+		assert_true(r->types < VALUES_MAX);
+		r->type[r->types] = text(r, part->bytes, 1);
+		r->type_unit[r->types++] = text(r, part->bytes, 2);
+		break;
+	case 2:
+		read_sample(r, part->bytes);
+		break;
+	case 3:
+		id = field(part->bytes, 1);
+		assert_true(id == ++r->mappings && id < THINGS_MAX);
+		r->mapping[id].path = text(r, part->bytes, 5);
+		r->mapping[id].build_id = text(r, part->bytes, 6);
+		break;
+	case 4:
+		id = field(part->bytes, 1);
+		assert_true(id < THINGS_MAX);
+		r->location[id].mapping = field(part->bytes, 2);
+		r->location[id].address = field(part->bytes, 3);
+		break;
+	case 11:
+		r->period_type = text(r, part->bytes, 1);
+		break;
+	case 12:
+		r->period = part->value;
+		break;
+	}
+}
+
+static void inflate_all(struct read *r, int fd)
+{
+	static u8 packed[1 << 20];
+	z_stream z = { .next_in = packed, .next_out = r->data, .avail_out = sizeof(r->data) };
+	ssize_t n = pread(fd, packed, sizeof(packed), 0);
+
+	assert_true(n > 0);
+	z.avail_in = (uInt)n;
+	assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	r->size = sizeof(r->data) - z.avail_out;
+	inflateEnd(&z);
+}
+
+static struct read *written(struct fixture *f)
+{
+	const struct pprof_facts facts = { .backend = BACKEND_HARDWARE };
+	struct read *r = calloc(1, sizeof(*r));
+	int fd = memfd_create("pprof", MFD_CLOEXEC);
+	struct bytes all;
+	struct part part;
+
+	assert_non_null(r);
+	assert_true(fd >= 0);
+	assert_int_equal(pprof_write(f->pprof, NULL, &facts, fd), 0);
+	inflate_all(r, fd);
+	close(fd);
+	/* Strings are last in it. */
+	all = (struct bytes){ r->data, r->data + r->size };
+	while (next(&all, &part)) {
+		if (part.number != 6)
+			continue;
+		assert_true(r->strings < STRINGS_MAX);
+		r->string[r->strings] = strndup((const char *)part.bytes.at,
+						(size_t)(part.bytes.end - part.bytes.at));
+		assert_non_null(r->string[r->strings++]);
+	}
+	all = (struct bytes){ r->data, r->data + r->size };
+	while (next(&all, &part))
+		read_part(r, &part);
+	return r;
+}
+
+static void read_free(struct read *r)
+{
+	for (u32 i = 0; i < r->strings; i++)
+		free(r->string[i]);
+	free(r);
+}
+
+/* ---- What is sampled ------------------------------------------------------------- */
+
+static int setup(void **state)
+{
+	const struct attributor_config config = { 0 };
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(attributor_new(&config, &f->attributor), 0);
+	assert_int_equal(profile_new(NULL, f->attributor, &f->profile), 0);
+	assert_int_equal(pprof_new(f->profile, f->attributor, false, &f->pprof), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	pprof_free(f->pprof);
+	profile_free(f->profile);
+	attributor_free(f->attributor);
+	free(f);
+	return 0;
+}
+
+/* A process in a cgroup, with one binary; @id: its build id's first byte, 0 for none. */
+static void process(struct fixture *f, s32 pid, const char *cgroup, const char *path, u8 id)
+{
+	const u8 build_id[20] = { id, 0xaa };
+	struct task_event e = { .pid = pid, .tid = pid };
+
+	e.type = TASK_COMM;
+	e.name = "server";
+	attributor_event(f->attributor, &e);
+	e.type = TASK_CGROUP;
+	e.name = cgroup;
+	attributor_event(f->attributor, &e);
+	e.type = TASK_MMAP;
+	e.name = path;
+	e.start = 0x400000;
+	e.size = 0x10000;
+	e.build_id = id ? build_id : NULL;
+	e.build_id_size = id ? sizeof(build_id) : 0;
+	attributor_event(f->attributor, &e);
+}
+
+/* A load that DRAM served. */
+static void sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
+{
+	const struct spe_sample s = {
+		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_SOURCE |
+			   SPE_HAS_COUNTER(0) | SPE_HAS_COUNTER(1) | SPE_HAS_COUNTER(2),
+		.address = { 0x400010 },
+		.counter = { 100, 10, 3 },
+		.op_class = SPE_OP_LOAD_STORE,
+		.events = 1 << 1,
+		.events_size = 2,
+		.source = 0xe,
+		.source_size = 1,
+	};
+	u8 record[64];
+	int n = spe_record_encode(&s, record, sizeof(record));
+
+	assert_true(n > 0);
+	profile_window(f->profile, &(struct source_window){
+					   .data = record,
+					   .len = (size_t)n,
+					   .midr = 0x413fd0c1,
+					   .tid = tid,
+					   .interval = interval,
+					   .unit = unit,
+				   });
+}
+
+/* ---- The tests ------------------------------------------------------------------- */
+
+/* Two containers have another build each at one path; a recording knows no inodes. */
+static void test_builds(void **state)
+{
+	struct fixture *f = *state;
+	struct read *r;
+
+	process(f, 10, "/system.slice/a.service", "/app/server", 1);
+	process(f, 20, "/system.slice/b.service", "/app/server", 2);
+	process(f, 30, "/system.slice/c.service", "/app/server", 2);
+	for (s32 pid = 10; pid <= 30; pid += 10)
+		sample(f, pid, 1025, UNIT_INSTRUCTIONS);
+	r = written(f);
+	assert_int_equal(r->samples, 3);
+	assert_int_equal(r->mappings, 2);
+	for (u32 i = 0; i < 3; i++) {
+		const struct read_sample *s = &r->sample[i];
+		u64 mapping = r->location[s->location].mapping;
+
+		assert_string_equal(r->mapping[mapping].path, "/app/server");
+		assert_int_equal(r->location[s->location].address, 0x10);
+		assert_memory_equal(r->mapping[mapping].build_id,
+				    !strcmp(s->container, "a.service") ? "01aa" : "02aa", 4);
+	}
+	read_free(r);
+}
+
+/* Without build ids one container's file is not another's. */
+static void test_no_builds(void **state)
+{
+	struct fixture *f = *state;
+	struct read *r;
+
+	process(f, 10, "/system.slice/a.service", "/app/server", 0);
+	process(f, 11, "/system.slice/a.service", "/app/server", 0);
+	process(f, 20, "/system.slice/b.service", "/app/server", 0);
+	sample(f, 10, 1025, UNIT_INSTRUCTIONS);
+	sample(f, 11, 1025, UNIT_INSTRUCTIONS);
+	sample(f, 20, 1025, UNIT_INSTRUCTIONS);
+	r = written(f);
+	assert_int_equal(r->samples, 3);
+	assert_int_equal(r->mappings, 2);
+	assert_string_equal(r->mapping[1].build_id, "");
+	read_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_builds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_builds, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
