@@ -5,13 +5,12 @@
 
 #include "pprof.h"
 
+/* Sums of samples, each also of what its samples stand for. */
 enum pprof_value {
 	PPROF_SAMPLES,
-	PPROF_OPERATIONS, /* that they stand for */
 	PPROF_TOTAL,
 	PPROF_ISSUE,
 	PPROF_TRANSLATION,
-	PPROF_WEIGHTED, /* total latency of the operations that they stand for */
 	PPROF_L1_MISSES,
 	PPROF_L2_MISSES,
 	PPROF_LLC_MISSES,
@@ -26,6 +25,8 @@ enum pprof_value {
  * @container, @container_generation: of the attributor
  * @level: what served it, SPE_LEVELS of what is no load or store
  * @node: of the CPU, PPROF_NO_NODE if unknown
+ * @unit: of which @weighted is: no entry has two
+ * @weighted: each sample's part of @value times its interval; of PPROF_SAMPLES the operations
  */
 struct pprof_entry {
 	u64 pc;
@@ -35,25 +36,27 @@ struct pprof_entry {
 	u32 container_generation;
 	u8 level;
 	u8 node;
+	u8 unit;
 	bool kernel;
 	bool used;
 	u64 value[PPROF_VALUES];
+	u64 weighted[PPROF_VALUES];
 };
 
 /**
  * struct pprof
- * @others: samples for which there was no entry, without place
+ * @no_interval: there was a sample whose interval is not known
+ * @others: samples for which there was no entry, without place, by unit
  * @node: of CPUs
  */
 struct pprof {
 	struct attributor *attributor;
 	struct profile_observer observer;
 	bool live;
-	u64 interval; /* of the last window */
-	u8 unit;
+	bool no_interval;
 	u32 count;
 	struct pprof_entry *entries;
-	struct pprof_entry others;
+	struct pprof_entry others[UNITS];
 	u8 node[4096];
 };
 

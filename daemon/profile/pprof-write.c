@@ -57,14 +57,24 @@ enum {
 
 static const char *const value_names[PPROF_VALUES][2] = {
 	[PPROF_SAMPLES] = { "samples", "count" },
-	[PPROF_OPERATIONS] = { "operations", "count" },
 	[PPROF_TOTAL] = { "total_latency", "cycles" },
 	[PPROF_ISSUE] = { "issue_latency", "cycles" },
 	[PPROF_TRANSLATION] = { "translation_latency", "cycles" },
-	[PPROF_WEIGHTED] = { "weighted_latency", "cycles" },
 	[PPROF_L1_MISSES] = { "l1_misses", "count" },
 	[PPROF_L2_MISSES] = { "l2_misses", "count" },
 	[PPROF_LLC_MISSES] = { "llc_misses", "count" },
+};
+
+/*
+ * What has weights: sums of two units are two. Both are in all profiles, as pprof and its
+ * stores put together only what has the same values. A unit that is not known may be either.
+ */
+static const struct {
+	u8 unit;
+	const char *name;
+} weights[] = {
+	{ UNIT_INSTRUCTIONS, "instructions" },
+	{ UNIT_MICRO_OPS, "micro_operations" },
 };
 
 /* Texts, and numbers of things by them: one table, open, that grows. */
@@ -253,11 +263,16 @@ static u64 add_function(struct writer *w, u64 mapping, const char *name, const c
 	return id;
 }
 
+static bool is_others(const struct writer *w, const struct pprof_entry *e)
+{
+	return e == &w->pprof->others[e->unit];
+}
+
 /* As in reports: what has no binary is called by its address, and what had no room is told so. */
 static void name_place(struct writer *w, const struct pprof_entry *e,
 		       const struct attribute_place *place, s32 pid, char *name, size_t size)
 {
-	if (e == &w->pprof->others)
+	if (is_others(w, e))
 		snprintf(name, size, "[not told apart]");
 	else if (place)
 		symbols_function(w->symbols, pid, place, w->pprof->live, name, size);
@@ -280,7 +295,7 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 		address = place.offset;
 	}
 	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d", mapping, address,
-		 e == &w->pprof->others);
+		 is_others(w, e));
 	id = names_get(w, &w->locations, key, &new);
 	if (!new)
 		return id;
@@ -336,6 +351,16 @@ static void add_labels(struct writer *w, const struct pprof_entry *e,
 	add_label(w, "numa_node", node);
 }
 
+/* In the order of add_types(). */
+static void add_values(struct writer *w, const struct pprof_entry *e)
+{
+	for (unsigned int i = 0; i < PPROF_VALUES; i++)
+		proto_packed(&w->proto, e->value[i]);
+	for (size_t u = 0; u < ARRAY_SIZE(weights); u++)
+		for (unsigned int i = 0; i < PPROF_VALUES; i++)
+			proto_packed(&w->proto, e->unit == weights[u].unit ? e->weighted[i] : 0);
+}
+
 static void add_entry(struct writer *w, const struct pprof_entry *e)
 {
 	const struct attribute_process *process =
@@ -348,7 +373,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 	/* Its process gave way to another's: the place would be that one's. */
 	if (process && process->generation != e->generation)
 		process = NULL;
-	known = process || (e->process == ATTRIBUTE_NONE && e != &w->pprof->others);
+	known = process || (e->process == ATTRIBUTE_NONE && !is_others(w, e));
 	location = add_location(w, e, known, process);
 	/* Messages of other kinds are not to be written while this one is open. */
 	proto_open(&w->proto, PROFILE_SAMPLE);
@@ -356,11 +381,50 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 	proto_packed(&w->proto, location);
 	proto_close(&w->proto);
 	proto_open(&w->proto, SAMPLE_VALUE);
-	for (unsigned int i = 0; i < PPROF_VALUES; i++)
-		proto_packed(&w->proto, e->value[i]);
+	add_values(w, e);
 	proto_close(&w->proto);
 	add_labels(w, e, process);
 	proto_close(&w->proto);
+}
+
+static void add_types(struct writer *w)
+{
+	char name[64];
+
+	for (unsigned int i = 0; i < PPROF_VALUES; i++)
+		add_type(w, PROFILE_SAMPLE_TYPE, value_names[i][0], value_names[i][1]);
+	for (size_t u = 0; u < ARRAY_SIZE(weights); u++) {
+		add_type(w, PROFILE_SAMPLE_TYPE, weights[u].name, "count");
+		for (unsigned int i = PPROF_SAMPLES + 1; i < PPROF_VALUES; i++) {
+			snprintf(name, sizeof(name), "%s_%s", weights[u].name, value_names[i][0]);
+			add_type(w, PROFILE_SAMPLE_TYPE, name, value_names[i][1]);
+		}
+	}
+}
+
+static void add_up(const struct pprof_entry *e, u64 *samples, u64 *operations)
+{
+	samples[e->unit] += e->value[PPROF_SAMPLES];
+	operations[e->unit] += e->weighted[PPROF_SAMPLES];
+}
+
+/* Operations a sample, on average; 0 where not one number says it. */
+static u64 mean_interval(const struct pprof *pprof)
+{
+	u64 samples[UNITS] = { 0 }, operations[UNITS] = { 0 };
+	unsigned int units = 0;
+	u64 mean = 0;
+
+	for (u32 i = 0; i < PPROF_ENTRIES; i++)
+		add_up(&pprof->entries[i], samples, operations);
+	for (unsigned int unit = 0; unit < UNITS; unit++) {
+		add_up(&pprof->others[unit], samples, operations);
+		if (!samples[unit])
+			continue;
+		units++;
+		mean = (operations[unit] + samples[unit] / 2) / samples[unit];
+	}
+	return units == 1 && !pprof->no_interval ? mean : 0;
 }
 
 static void add_facts(struct writer *w, const struct pprof_facts *facts)
@@ -370,16 +434,11 @@ static void add_facts(struct writer *w, const struct pprof_facts *facts)
 		[BACKEND_HARDWARE] = "SPU: hardware",
 		[BACKEND_EMULATED] = "SPU: emulated: process, place and time are true, all else is modelled",
 	};
-	static const char *const units[UNITS] = {
-		[UNIT_UNKNOWN] = "operations",
-		[UNIT_MICRO_OPS] = "micro_operations",
-		[UNIT_INSTRUCTIONS] = "instructions",
-	};
 
-	for (unsigned int i = 0; i < PPROF_VALUES; i++)
-		add_type(w, PROFILE_SAMPLE_TYPE, value_names[i][0], value_names[i][1]);
-	add_type(w, PROFILE_PERIOD_TYPE, units[w->pprof->unit % UNITS], "count");
-	proto_varint(&w->proto, PROFILE_PERIOD, w->pprof->interval);
+	add_types(w);
+	/* Whichever the unit: profiles of different period types are not put together. */
+	add_type(w, PROFILE_PERIOD_TYPE, "operations", "count");
+	proto_varint(&w->proto, PROFILE_PERIOD, mean_interval(w->pprof));
 	proto_varint(&w->proto, PROFILE_TIME, facts->start_ns);
 	proto_varint(&w->proto, PROFILE_DURATION, facts->duration_ns);
 	proto_varint(&w->proto, PROFILE_COMMENT, string(w, backends[facts->backend % 3]));
@@ -467,7 +526,8 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 	add_facts(&w, facts);
 	for (u32 i = 0; i < PPROF_ENTRIES; i++)
 		add_entry(&w, &pprof->entries[i]);
-	add_entry(&w, &pprof->others);
+	for (unsigned int unit = 0; unit < UNITS; unit++)
+		add_entry(&w, &pprof->others[unit]);
 	add_strings(&w);
 	r = w.error ? w.error : w.proto.error ? w.proto.error : compressed(&w.proto, fd);
 	proto_deinit(&w.proto);

@@ -23,13 +23,15 @@ static bool same(const struct pprof_entry *a, const struct pprof_entry *b)
 {
 	return a->pc == b->pc && a->process == b->process && a->generation == b->generation &&
 	       a->container == b->container && a->level == b->level && a->node == b->node &&
-	       a->kernel == b->kernel && a->container_generation == b->container_generation;
+	       a->kernel == b->kernel && a->unit == b->unit &&
+	       a->container_generation == b->container_generation;
 }
 
 static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *key)
 {
 	u64 hash = mix(key->pc ^ mix((u64)key->process << 32 | key->generation) ^
-		       mix((u64)key->container << 32 | (u32)key->level << 8 | key->node));
+		       mix((u64)key->container << 32 | (u32)key->unit << 16 |
+		       (u32)key->level << 8 | key->node));
 	struct pprof_entry *e;
 
 	for (u32 i = (u32)hash % PPROF_ENTRIES;; i = (i + 1) % PPROF_ENTRIES) {
@@ -40,24 +42,32 @@ static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *
 			break;
 	}
 	if (p->count >= PPROF_FULL)
-		return &p->others;
+		return &p->others[key->unit];
 	p->count++;
 	*e = *key;
 	e->used = true;
 	return e;
 }
 
+static void add(struct pprof_entry *e, enum pprof_value what, u64 amount, u64 interval)
+{
+	e->value[what] += amount;
+	e->weighted[what] += amount * interval;
+}
+
 /* Which levels it had to go beyond, for all that is known of it. */
-static void add_misses(struct pprof_entry *e, u8 level)
+static void add_misses(struct pprof_entry *e, u8 level, u64 interval)
 {
 	bool l1 = level != SPE_LEVEL_L1 && level != SPE_LEVEL_UNKNOWN;
 	bool l2 = l1 && level != SPE_LEVEL_L2 && level != SPE_LEVEL_RECENT &&
 		  level != SPE_LEVEL_BEYOND_L1;
 
-	e->value[PPROF_L1_MISSES] += l1;
-	e->value[PPROF_L2_MISSES] += l2;
-	e->value[PPROF_LLC_MISSES] += level == SPE_LEVEL_DRAM || level == SPE_LEVEL_BEYOND_LLC ||
-				      level == SPE_LEVEL_REMOTE_CACHE;
+	add(e, PPROF_L1_MISSES, l1, interval);
+	add(e, PPROF_L2_MISSES, l2, interval);
+	add(e, PPROF_LLC_MISSES,
+	    level == SPE_LEVEL_DRAM || level == SPE_LEVEL_BEYOND_LLC ||
+		    level == SPE_LEVEL_REMOTE_CACHE,
+	    interval);
 }
 
 static void observe(void *ctx, const struct profile_sample *shown)
@@ -65,6 +75,7 @@ static void observe(void *ctx, const struct profile_sample *shown)
 	const struct attribute_process *process;
 	const struct attribute_container *container = NULL;
 	const struct spe_sample *s = shown->sample;
+	const u64 interval = shown->window->interval;
 	struct pprof *p = ctx;
 	struct pprof_entry *e, key = {
 		.pc = spe_address_va(s->address[SPE_ADDRESS_PC]),
@@ -75,6 +86,7 @@ static void observe(void *ctx, const struct profile_sample *shown)
 		.level = shown->memory ? shown->origin.level : SPE_LEVELS,
 		.node = shown->window->cpu < sizeof(p->node) ? p->node[shown->window->cpu] :
 							       PPROF_NO_NODE,
+		.unit = shown->window->unit % UNITS,
 	};
 
 	process = attributor_process(p->attributor, shown->process);
@@ -85,16 +97,13 @@ static void observe(void *ctx, const struct profile_sample *shown)
 	if (container)
 		key.container_generation = container->generation;
 	e = entry_get(p, &key);
-	e->value[PPROF_SAMPLES]++;
-	e->value[PPROF_OPERATIONS] += shown->window->interval;
-	e->value[PPROF_TOTAL] += s->counter[SPE_COUNTER_TOTAL];
-	e->value[PPROF_ISSUE] += s->counter[SPE_COUNTER_ISSUE];
-	e->value[PPROF_TRANSLATION] += s->counter[SPE_COUNTER_TRANSLATION];
-	e->value[PPROF_WEIGHTED] += (u64)s->counter[SPE_COUNTER_TOTAL] * shown->window->interval;
+	add(e, PPROF_SAMPLES, 1, interval);
+	add(e, PPROF_TOTAL, s->counter[SPE_COUNTER_TOTAL], interval);
+	add(e, PPROF_ISSUE, s->counter[SPE_COUNTER_ISSUE], interval);
+	add(e, PPROF_TRANSLATION, s->counter[SPE_COUNTER_TRANSLATION], interval);
 	if (shown->memory)
-		add_misses(e, shown->origin.level);
-	p->interval = shown->window->interval;
-	p->unit = shown->window->unit;
+		add_misses(e, shown->origin.level, interval);
+	p->no_interval |= !interval;
 }
 
 /* /sys/devices/system/cpu/cpuN has a link nodeM. */
@@ -145,12 +154,14 @@ int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 	}
 	p->attributor = attributor;
 	p->live = live;
-	p->others = (struct pprof_entry){
-		.process = ATTRIBUTE_NONE,
-		.container = ATTRIBUTE_NONE,
-		.level = SPE_LEVELS,
-		.node = PPROF_NO_NODE,
-	};
+	for (u8 unit = 0; unit < UNITS; unit++)
+		p->others[unit] = (struct pprof_entry){
+			.process = ATTRIBUTE_NONE,
+			.container = ATTRIBUTE_NONE,
+			.level = SPE_LEVELS,
+			.node = PPROF_NO_NODE,
+			.unit = unit,
+		};
 	memset(p->node, PPROF_NO_NODE, sizeof(p->node));
 	if (live)
 		read_nodes(p);
@@ -172,8 +183,10 @@ struct pprof *pprof_free(struct pprof *pprof)
 
 u64 pprof_samples(const struct pprof *pprof, u64 *ret_others)
 {
-	u64 sum = pprof->others.value[PPROF_SAMPLES];
+	u64 sum = 0;
 
+	for (unsigned int unit = 0; unit < UNITS; unit++)
+		sum += pprof->others[unit].value[PPROF_SAMPLES];
 	*ret_others = sum;
 	for (u32 i = 0; i < PPROF_ENTRIES; i++)
 		sum += pprof->entries[i].value[PPROF_SAMPLES];

@@ -349,11 +349,103 @@ static void test_no_builds(void **state)
 	read_free(r);
 }
 
+static u64 value(const struct read *r, const struct read_sample *s, const char *type)
+{
+	for (u32 i = 0; i < r->types; i++)
+		if (!strcmp(r->type[i], type))
+			return s->value[i];
+	fail_msg("no value %s", type);
+	return 0;
+}
+
+/* Of one process: cores that count instructions and such that count micro-operations. */
+static void test_units(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 of[UNITS]; /* by the unit of the sample's core */
+	} wanted[] = {
+		{ "samples", { 1, 3, 2 } },
+		{ "total_latency", { 100, 300, 200 } },
+		{ "issue_latency", { 10, 30, 20 } },
+		{ "translation_latency", { 3, 9, 6 } },
+		{ "l1_misses", { 1, 3, 2 } },
+		{ "l2_misses", { 1, 3, 2 } },
+		{ "llc_misses", { 1, 3, 2 } },
+		{ "instructions", { 0, 0, 3000 } },
+		{ "instructions_total_latency", { 0, 0, 300000 } },
+		{ "instructions_issue_latency", { 0, 0, 30000 } },
+		{ "instructions_translation_latency", { 0, 0, 9000 } },
+		{ "instructions_l1_misses", { 0, 0, 3000 } },
+		{ "instructions_l2_misses", { 0, 0, 3000 } },
+		{ "instructions_llc_misses", { 0, 0, 3000 } },
+		{ "micro_operations", { 0, 600, 0 } },
+		{ "micro_operations_total_latency", { 0, 60000, 0 } },
+		{ "micro_operations_issue_latency", { 0, 6000, 0 } },
+		{ "micro_operations_translation_latency", { 0, 1800, 0 } },
+		{ "micro_operations_l1_misses", { 0, 600, 0 } },
+		{ "micro_operations_l2_misses", { 0, 600, 0 } },
+		{ "micro_operations_llc_misses", { 0, 600, 0 } },
+	};
+	struct fixture *f = *state;
+	struct read *r;
+
+	process(f, 10, "/system.slice/a.service", "/app/server", 1);
+	sample(f, 10, 1000, UNIT_INSTRUCTIONS);
+	/* Held back meanwhile. */
+	sample(f, 10, 2000, UNIT_INSTRUCTIONS);
+	for (int i = 0; i < 3; i++)
+		sample(f, 10, 200, UNIT_MICRO_OPS);
+	sample(f, 10, 1000, UNIT_UNKNOWN);
+	r = written(f);
+	assert_int_equal(r->types, ARRAY_SIZE(wanted));
+	assert_int_equal(r->samples, UNITS);
+	for (u32 i = 0; i < r->samples; i++) {
+		const struct read_sample *s = &r->sample[i];
+		u64 n = value(r, s, "samples");
+		unsigned int unit = n == 3 ? UNIT_MICRO_OPS :
+				    n == 2 ? UNIT_INSTRUCTIONS :
+					     UNIT_UNKNOWN;
+
+		assert_int_equal(s->location, r->sample[0].location);
+		for (size_t k = 0; k < ARRAY_SIZE(wanted); k++) {
+			test_row("%s of unit %u", wanted[k].name, unit);
+			assert_string_equal(r->type[k], wanted[k].name);
+			assert_row(value(r, s, wanted[k].name) == wanted[k].of[unit]);
+		}
+	}
+	/* There is no one period, and its type is always the same. */
+	assert_string_equal(r->period_type, "operations");
+	assert_int_equal(r->period, 0);
+	read_free(r);
+}
+
+/* The mean of one unit's intervals; with one that is not known there is none. */
+static void test_period(void **state)
+{
+	struct fixture *f = *state;
+	struct read *r;
+
+	process(f, 10, "/system.slice/a.service", "/app/server", 1);
+	sample(f, 10, 1000, UNIT_MICRO_OPS);
+	sample(f, 10, 2000, UNIT_MICRO_OPS);
+	r = written(f);
+	assert_string_equal(r->period_type, "operations");
+	assert_int_equal(r->period, 1500);
+	read_free(r);
+	sample(f, 10, 0, UNIT_MICRO_OPS);
+	r = written(f);
+	assert_int_equal(r->period, 0);
+	read_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_builds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_builds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_units, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_period, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
