@@ -154,13 +154,13 @@ int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 	}
 	p->attributor = attributor;
 	p->live = live;
-	for (u8 unit = 0; unit < UNITS; unit++)
+	for (unsigned int unit = 0; unit < UNITS; unit++)
 		p->others[unit] = (struct pprof_entry){
 			.process = ATTRIBUTE_NONE,
 			.container = ATTRIBUTE_NONE,
 			.level = SPE_LEVELS,
 			.node = PPROF_NO_NODE,
-			.unit = unit,
+			.unit = (u8)unit,
 		};
 	memset(p->node, PPROF_NO_NODE, sizeof(p->node));
 	if (live)
