@@ -12,6 +12,7 @@
 #include "receivers.h"
 #include "say.h"
 #include "series.h"
+#include "spe-here.h"
 #include "source.h"
 
 struct exporter {
@@ -44,6 +45,7 @@ static void refresh_self(struct exporter *e)
 		e->self.refused += stats.refused;
 	}
 	receivers_self(e->receivers, e->self.push);
+	e->self.spe_here = spe_here("/sys");
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	e->self.cpu_ns = (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 	f = fopen("/proc/self/statm", "re");

@@ -62,8 +62,8 @@ static const struct series_family families[FAMILIES] = {
 	[DAEMON_UP] = { "speprof_daemon_up", "", "Whether speprofd answered the last time it was asked.",
 			SERIES_GAUGE },
 	[SPE_AVAILABLE] = { "speprof_spe_available", "",
-			    "Whether a hardware SPU is sampled here: 0 without SPE, without the daemon, and "
-			    "where the SPU is emulated, whose figures are not exported.", SERIES_GAUGE },
+			    "Whether this machine has SPE: an SPU was sampled, or a driver has one. An emulated "
+			    "SPU, whose figures are not exported, is none.", SERIES_GAUGE },
 	[BUILD] = { "speprof_daemon_info", "", "Version of the daemon, and how it samples.", SERIES_GAUGE },
 	[CPUS] = { "speprof_cpus", "", "CPUs whose SPU is sampled.", SERIES_GAUGE },
 	[CPUS_STOPPED] = { "speprof_cpus_stopped", "", "CPUs that a fault keeps from sampling.",
@@ -252,7 +252,7 @@ static void add_state(struct builder *b)
 	struct series *s;
 
 	add_value(b, DAEMON_UP, b->self->feed_up);
-	add_value(b, SPE_AVAILABLE, b->self->feed_up && m->backend == BACKEND_HARDWARE);
+	add_value(b, SPE_AVAILABLE, b->self->spe_here || m->backend == BACKEND_HARDWARE);
 	if (!b->self->feed_up || !b->self->exportable)
 		return;
 	s = add_value(b, BUILD, 1);

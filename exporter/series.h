@@ -58,10 +58,12 @@ struct series_set {
  * struct series_self - what the exporter says of itself
  * @feed_up: the daemon answered the last time
  * @exportable: and its SPU is no emulated one, or that was allowed
+ * @spe_here: a driver of this machine has an SPU
  */
 struct series_self {
 	bool feed_up;
 	bool exportable;
+	bool spe_here;
 	u64 scrapes;
 	u64 refused;
 	u64 feed_errors;

@@ -17,6 +17,7 @@
 #include "metrics.h"
 #include "series.h"
 #include "source.h"
+#include "spe-here.h"
 
 static struct labels labels;
 
@@ -474,6 +475,35 @@ static void test_config(void **state)
 	unlink(path);
 }
 
+/* A driver's own files are no SPU of it; its PMU, or a link to a device, is one. */
+static void test_spe_here(void **state)
+{
+	static const struct {
+		const char *path;
+		bool here;
+	} all[] = {
+		{ "bus/event_source/devices/cpu", false },
+		{ "bus/platform/drivers/speprof/module", false },
+		{ "bus/platform/drivers/arm-smmu-v3/x.smmu/subsystem", false },
+		{ "bus/event_source/devices/arm_spe_0", true },
+		{ "bus/platform/drivers/speprof/spe-pmu/subsystem", true },
+	};
+	char sys[] = "/tmp/speprof-sys-XXXXXX", command[256];
+
+	(void)state;
+	assert_non_null(mkdtemp(sys));
+	assert_false(spe_here(sys));
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		snprintf(command, sizeof(command), "mkdir -p %s/%s", sys, all[i].path);
+		assert_int_equal(system(command), 0);
+		assert_int_equal(spe_here(sys), all[i].here);
+		snprintf(command, sizeof(command), "rm -r %s/bus", sys);
+		if (all[i].here)
+			assert_int_equal(system(command), 0);
+	}
+	rmdir(sys);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -489,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_negotiation),
 		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_spe_here),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
