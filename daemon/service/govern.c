@@ -271,6 +271,17 @@ static void follow(struct govern *g, u64 interval)
 	g->why = GOVERNOR_STAYS;
 }
 
+/* What is in force and not of the governor's making it has not seen yet. */
+u64 govern_asked(struct worker_state *state)
+{
+	const struct session *machine = worker_session(state, NULL);
+	const struct govern *g = state->govern;
+
+	if (!g || machine->feed->sampling.interval_ns != base_interval(g))
+		return machine->feed->sampling.interval_ns;
+	return g->governor.config.nominal_ns;
+}
+
 /* A period is over, in which CPUs did @grown. */
 static void step(struct worker_state *state, struct session *machine,
 		 const struct governor_cpu *grown, u64 now)

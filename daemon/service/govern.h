@@ -54,6 +54,9 @@ int govern_set(struct worker_state *state, void *arg);
 /** govern_again() - the machine's session has another source, which nobody has told anything */
 void govern_again(struct worker_state *state);
 
+/** govern_asked() - the interval that the machine's session was asked for the last time, ns */
+u64 govern_asked(struct worker_state *state);
+
 /** govern_tick() - at the end of a period, have the machine's session sample as it should */
 void govern_tick(struct worker_state *state, u64 now_ns);
 

@@ -2,12 +2,14 @@
 #include "keep.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "attribute-save.h"
+#include "govern.h"
 #include "profile-read.h"
 #include "profile-save.h"
 #include "shards.h"
@@ -109,6 +111,15 @@ static void trouble_save(const struct source_trouble *trouble, struct blob_write
 	blob_put_string(to, trouble->last);
 }
 
+/* What the bus may have set otherwise. */
+static void configured_save(const struct keep_configured *configured, struct blob_writer *to)
+{
+	blob_put(to, configured->interval_ns);
+	blob_put_string(to, configured->filter);
+	blob_put_string(to, configured->containers);
+	blob_put_string(to, configured->excluded);
+}
+
 static void session_save(const struct session *session, u64 now, struct blob_writer *to)
 {
 	char *const *cgroups = session->rule->cgroups;
@@ -126,6 +137,7 @@ static void session_save(const struct session *session, u64 now, struct blob_wri
 	blob_put(to, session->ran_ns);
 	blob_put(to, session->epoch);
 	blob_put(to, now_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns);
+	blob_put(to, session->flight ? flight_size(session->flight) : 0);
 	profile_save(session->profile, to);
 }
 
@@ -142,6 +154,20 @@ static void sessions_save(struct worker_state *state, u64 now, struct blob_write
 	while ((session = worker_next(state, session)))
 		if (session != machine && is_kept(state, session))
 			session_save(session, now, to);
+}
+
+/* Of those that are not kept their names, so that somebody is told. */
+static void ended_save(struct worker_state *state, struct blob_writer *to)
+{
+	struct session *session = NULL;
+	u32 count = 0;
+
+	while ((session = worker_next(state, session)))
+		count += !is_kept(state, session);
+	blob_put(to, count);
+	while ((session = worker_next(state, session)))
+		if (!is_kept(state, session))
+			blob_put_string(to, session->name);
 }
 
 /* What was read from the rings is safe, or nothing can be done about it. */
@@ -169,9 +195,13 @@ void keep_save(struct worker_state *state)
 	checkpoint_begin(keep->checkpoint, &to);
 	blob_put_string(&to, SPEPROF_VERSION);
 	blob_put(&to, now);
+	blob_put(&to, machine->feed->source->backend);
 	attributor_save(state->attributor, &to);
 	positions_save(machine->feed->source, &to);
 	trouble_save(&machine->feed->source->trouble, &to);
+	configured_save(&keep->configured, &to);
+	blob_put(&to, govern_asked(state));
+	ended_save(state, &to);
 	sessions_save(state, now, &to);
 	keep->error = checkpoint_commit(keep->checkpoint, &to);
 	release(state);
@@ -220,23 +250,32 @@ struct kept {
 	u64 ran_ns;
 	u64 epoch;
 	u64 cost_ns;
+	u64 keep;
 };
 
 /**
  * struct loading - a checkpoint on its way
  * @state: NULL to see whether it holds together
+ * @backend: of who is to go on with it
+ * @reason: why not, if it is not that the checkpoint does not hold together
  * @scratch: what has no session of its own is loaded into
  * @positions: @count of them
+ * @configured: as it was for who wrote it
+ * @asked_ns: the interval that the machine's session was asked for
  * @starts: sessions that ran, @start_count of them, the machine's first if it is one
  */
 struct loading {
 	struct worker_state *state;
+	u8 backend;
+	const char *reason;
 	struct attributor *attributor;
 	struct profile *scratch;
 	struct keep_restore *restore;
 	struct source_position *positions;
 	u32 count;
 	struct source_trouble trouble;
+	struct keep_configured configured;
+	u64 asked_ns;
 	u64 saved_ns;
 	u64 gap_ns;
 	char version[32];
@@ -271,6 +310,42 @@ static void trouble_load(struct blob_reader *from, struct source_trouble *ret)
 	blob_get_string(from, ret->last, sizeof(ret->last));
 }
 
+static void configured_load(struct blob_reader *from, struct keep_configured *ret)
+{
+	ret->interval_ns = blob_get(from);
+	blob_get_string(from, ret->filter, sizeof(ret->filter));
+	blob_get_string(from, ret->containers, sizeof(ret->containers));
+	blob_get_string(from, ret->excluded, sizeof(ret->excluded));
+}
+
+/* One more of several, as far as there is room. */
+static void __attribute__((format(printf, 2, 3)))
+say(char text[static KEEP_TEXT], const char *format, ...)
+{
+	size_t n = strlen(text);
+	va_list ap;
+
+	if (n)
+		n += (size_t)snprintf(text + n, KEEP_TEXT - n, "; ");
+	if (n >= KEEP_TEXT)
+		return;
+	va_start(ap, format);
+	vsnprintf(text + n, KEEP_TEXT - n, format, ap);
+	va_end(ap);
+}
+
+static void ended_load(struct loading *l, struct blob_reader *from)
+{
+	u32 count = (u32)blob_get_below(from, WORKER_SESSIONS);
+	char name[SESSION_NAME_SIZE];
+
+	while (count-- && !from->bad) {
+		blob_get_string(from, name, sizeof(name));
+		if (l->state && !from->bad)
+			say(l->restore->ended, "%s", name);
+	}
+}
+
 /* @ret->cgroups is the caller's to free, also where it fails. */
 static int kept_load(struct blob_reader *from, struct kept *ret)
 {
@@ -292,6 +367,7 @@ static int kept_load(struct blob_reader *from, struct kept *ret)
 	ret->ran_ns = blob_get(from);
 	ret->epoch = blob_get(from);
 	ret->cost_ns = blob_get(from);
+	ret->keep = blob_get(from);
 	return from->bad ? -EBADMSG : 0;
 }
 
@@ -301,21 +377,110 @@ static void kept_clear(struct kept *kept)
 		free(kept->cgroups[i]);
 }
 
-/* One that the bus made, again; NULL if that cannot be. */
-static struct session *session_again(struct loading *l, const struct kept *kept)
+static int rule_again(struct loading *l, const struct kept *kept, struct session_rule **ret_rule)
 {
-	struct session_config config = { .name = kept->name, .shared = true };
 	struct filter_error error;
 
-	if (session_rule_new(l->restore->lists, kept->expression,
-			     *kept->cgroups ? kept->cgroups : NULL, &config.rule, &error) < 0)
-		return NULL;
-	config.feed = feed_get(machine_of(l->state)->feed);
-	if (worker_add(l->state, &config) >= 0)
-		return worker_session(l->state, kept->name);
-	feed_put(config.feed);
-	session_rule_free(config.rule);
+	return session_rule_new(l->restore->lists, kept->expression,
+				*kept->cgroups ? kept->cgroups : NULL, ret_rule, &error);
+}
+
+/* One that the bus made, again; NULL if that cannot be. What its buffer had is gone. */
+static struct session *session_again(struct loading *l, const struct kept *kept)
+{
+	struct session_config config = { .name = kept->name, .shared = true, .keep = kept->keep };
+	int r = rule_again(l, kept, &config.rule);
+
+	if (r >= 0) {
+		config.feed = feed_get(machine_of(l->state)->feed);
+		r = worker_add(l->state, &config);
+		if (r >= 0)
+			return worker_session(l->state, kept->name);
+		feed_put(config.feed);
+		session_rule_free(config.rule);
+	}
+	say(l->restore->dropped, "%s (%s)", kept->name,
+	    r == -EDQUOT ? "MemoryBudget= has no room for it" : strerror(-r));
 	return NULL;
+}
+
+static bool same_rule(const struct session_rule *rule, const struct kept *kept)
+{
+	u32 i = 0;
+
+	while (rule->cgroups && rule->cgroups[i] && kept->cgroups[i] &&
+	       !strcmp(rule->cgroups[i], kept->cgroups[i]))
+		i++;
+	return !(rule->cgroups && rule->cgroups[i]) && !kept->cgroups[i] &&
+	       !strcmp(rule->expression, kept->expression);
+}
+
+/* Why the bus's is not in force is said; -EAGAIN: the configuration is newer than it. */
+static void overrule(struct loading *l, const char *what, int r, const char *reason)
+{
+	say(l->restore->overruled, "%s: %s", what,
+	    r == -EAGAIN ? "the configuration has changed" :
+	    reason	 ? reason :
+			   strerror(-r));
+}
+
+/* Whoever said last what is counted is right, as it is with a reload. */
+static void machine_rule(struct loading *l, const struct kept *kept)
+{
+	const struct keep_configured *before = &l->configured, *now = &l->restore->keep->configured;
+	struct session *machine = machine_of(l->state);
+	bool same = !strcmp(before->filter, now->filter) &&
+		    !strcmp(before->containers, now->containers) &&
+		    !strcmp(before->excluded, now->excluded);
+	struct worker_change change = { 0 };
+	char what[KEEP_TEXT];
+	int r = -EAGAIN;
+
+	/* As the configuration had it then: what it has now is in force. */
+	if (!*kept->cgroups && !strcmp(kept->expression, before->filter))
+		return;
+	if (same_rule(machine->rule, kept))
+		return;
+	snprintf(what, sizeof(what), "filter \"%.300s\"", kept->expression);
+	for (u32 i = 0; kept->cgroups[i] && strlen(what) < sizeof(what) - 1; i++)
+		snprintf(what + strlen(what), sizeof(what) - strlen(what), "%s%s",
+			 i ? " " : ", cgroups ", kept->cgroups[i]);
+	if (same)
+		r = rule_again(l, kept, &change.rule);
+	if (r >= 0) {
+		r = worker_change(l->state, &change);
+		if (r < 0)
+			session_rule_free(change.rule);
+	}
+	if (r < 0)
+		overrule(l, what, r, change.reason);
+	else
+		say(l->restore->settings, "%s", what);
+}
+
+static void machine_interval(struct loading *l)
+{
+	struct worker_change change = { .interval_ns = l->asked_ns };
+	char what[64];
+	int r = -EAGAIN;
+
+	if (l->asked_ns == l->configured.interval_ns || !l->asked_ns)
+		return;
+	snprintf(what, sizeof(what), "interval of %llu us",
+		 (unsigned long long)l->asked_ns / 1000);
+	if (l->configured.interval_ns == l->restore->keep->configured.interval_ns)
+		r = worker_change(l->state, &change);
+	if (r < 0)
+		overrule(l, what, r, change.reason);
+	else
+		say(l->restore->settings, "%s", what);
+}
+
+static struct session *machine_again(struct loading *l, const struct kept *kept)
+{
+	machine_rule(l, kept);
+	machine_interval(l);
+	return machine_of(l->state);
 }
 
 /* Nobody sampled: each CPU was blind. */
@@ -361,12 +526,9 @@ static int session_load(struct loading *l, struct blob_reader *from, bool machin
 	if (r >= 0 && machine == (strcmp(kept.name, SESSION_MACHINE) != 0))
 		r = -EBADMSG;
 	if (r >= 0 && l->state)
-		session = machine ? machine_of(l->state) : session_again(l, &kept);
-	if (r >= 0 && !session) {
+		session = machine ? machine_again(l, &kept) : session_again(l, &kept);
+	if (r >= 0 && !session)
 		profile_reset(l->scratch);
-		if (l->state)
-			l->restore->dropped++;
-	}
 	if (r >= 0)
 		r = profile_load(session ? session->profile : l->scratch, from, translation);
 	if (r >= 0 && machine)
@@ -423,13 +585,28 @@ static int source_go_on(struct loading *l)
 	defer(source);
 	if (l->restore->adopted &&
 	    source->ops->lasting->resume(source, l->positions, l->count) < 0) {
-		l->restore->reason = "it is not of the session that was kept";
+		l->reason = "it is not of the session that was kept";
 		return -ESTALE;
 	}
+	/* What was drained for nobody is drained again. */
+	machine_of(l->state)->feed->cpu_count = 0;
 	trouble_go_on(source, &l->trouble);
 	for (u32 i = 0; i < l->start_count && r >= 0; i++)
 		r = session_start(l->starts[i]);
 	return r;
+}
+
+/* Truth first: what was modelled is never added to what was measured. */
+static int backend_load(struct loading *l, struct blob_reader *from)
+{
+	u8 backend = (u8)blob_get_below(from, BACKEND_EMULATED + 1);
+
+	if (backend == l->backend || backend == BACKEND_UNKNOWN || l->backend == BACKEND_UNKNOWN)
+		return 0;
+	l->reason = backend == BACKEND_EMULATED ?
+			    "the figures are of an emulated SPU, and this one is not" :
+			    "the figures are of a hardware SPU, and this one is emulated";
+	return -ESTALE;
 }
 
 /* @l->positions is the caller's to free, also where it fails. */
@@ -442,10 +619,15 @@ static int load(struct loading *l, struct blob_reader from)
 	blob_get_string(&from, l->version, sizeof(l->version));
 	l->saved_ns = blob_get(&from);
 	l->gap_ns = now - l->saved_ns;
-	r = l->saved_ns > now ? -EBADMSG : attributor_load(l->attributor, &from, &translation);
+	r = l->saved_ns > now ? -EBADMSG : backend_load(l, &from);
+	if (r >= 0)
+		r = attributor_load(l->attributor, &from, &translation);
 	if (r >= 0)
 		r = positions_load(&from, l);
 	trouble_load(&from, &l->trouble);
+	configured_load(&from, &l->configured);
+	l->asked_ns = blob_get(&from);
+	ended_load(l, &from);
 	if (r >= 0)
 		r = sessions_load(l, &from, &translation);
 	attribute_translation_deinit(&translation);
@@ -466,10 +648,10 @@ static void forget(struct worker_state *state)
 }
 
 /* Into tables that are thrown away: what is refused must not be half there. */
-static int try_load(struct blob_reader from)
+static int try_load(struct blob_reader from, u8 backend, const char **ret_reason)
 {
 	const struct attributor_config attribution = { .live = true };
-	struct loading l = { 0 };
+	struct loading l = { .backend = backend };
 	int r = attributor_new(&attribution, &l.attributor);
 
 	if (r >= 0)
@@ -479,36 +661,63 @@ static int try_load(struct blob_reader from)
 	free(l.positions);
 	profile_free(l.scratch);
 	attributor_free(l.attributor);
+	*ret_reason = l.reason;
 	return r;
+}
+
+static void tell_restore(struct keep_restore *restore, const struct loading *l, u64 records)
+{
+	restore->restored = true;
+	restore->stopped = !l->running;
+	restore->gap_ns = l->running && !restore->adopted ? l->gap_ns : 0;
+	restore->records = records;
+	snprintf(restore->version, sizeof(restore->version), "%s", l->version);
 }
 
 static int restore_from(struct worker_state *state, struct blob_reader from,
 			struct keep_restore *restore)
 {
 	struct session *machine = machine_of(state);
-	struct loading l = { .state = state, .attributor = state->attributor, .restore = restore };
-	int r;
+	struct loading l = {
+		.state = state,
+		.backend = machine->feed->source->backend,
+		.attributor = state->attributor,
+		.restore = restore,
+	};
+	int r = try_load(from, l.backend, &l.reason);
 
-	restore->reason = "what is in it does not hold together";
-	r = try_load(from);
 	if (r >= 0)
 		r = profile_new(NULL, state->attributor, &l.scratch);
 	if (r >= 0)
 		r = load(&l, from);
 	if (r < 0) {
 		forget(state);
+		restore->reason = r == -ENOMEM ? "out of memory" :
+				  l.reason     ? l.reason :
+						 "what is in it does not hold together";
 	} else {
-		restore->restored = true;
-		restore->stopped = !l.running;
-		restore->gap_ns = l.running && !restore->adopted ? l.gap_ns : 0;
-		restore->records = profile_header(machine->profile)->records;
-		snprintf(restore->version, sizeof(restore->version), "%s", l.version);
+		tell_restore(restore, &l, profile_header(machine->profile)->records);
 	}
-	if (r == -ENOMEM)
-		restore->reason = "out of memory";
 	free(l.positions);
 	profile_free(l.scratch);
 	return r;
+}
+
+static void set_configured(struct keep *keep, const struct config *config)
+{
+	keep->configured.interval_ns = 1000000000ULL / config->samples_per_second;
+	memcpy(keep->configured.filter, config->filter, sizeof(config->filter));
+	memcpy(keep->configured.containers, config->containers, sizeof(config->containers));
+	memcpy(keep->configured.excluded, config->excluded, sizeof(config->excluded));
+}
+
+int keep_configure(struct worker_state *state, void *arg)
+{
+	if (!state->keep)
+		return -ENODATA;
+	set_configured(state->keep, arg);
+	keep_save(state);
+	return 0;
 }
 
 int keep_restore(struct worker_state *state, void *arg)
@@ -518,6 +727,7 @@ int keep_restore(struct worker_state *state, void *arg)
 	struct blob_reader from;
 	int r;
 
+	set_configured(restore->keep, restore->config);
 	/* First: what is drained until rings are read from where they were is not to be lost. */
 	if (source->ops->lasting)
 		source->ops->lasting->defer(source, false);

@@ -11,16 +11,30 @@
 #define SPEPROF_KEEP_H
 
 #include "checkpoint.h"
+#include "config.h"
 #include "worker.h"
 
 /**
+ * struct keep_configured - what the configuration says that the bus may change: what the bus has
+ * set is in force for the next process while its configuration says the same
+ */
+struct keep_configured {
+	u64 interval_ns;
+	char filter[sizeof(((struct config *)NULL)->filter)];
+	char containers[sizeof(((struct config *)NULL)->containers)];
+	char excluded[sizeof(((struct config *)NULL)->excluded)];
+};
+
+/**
  * struct keep
+ * @configured: of the machine's session
  * @saved_ns: when figures were saved the last time, CLOCK_MONOTONIC
  * @took_ns: what that cost, CPU time
  * @error: of the last time: -ENOSPC, 0
  */
 struct keep {
 	struct checkpoint *checkpoint;
+	struct keep_configured configured;
 	u64 saved_ns;
 	u64 took_ns;
 	int error;
@@ -36,29 +50,40 @@ int keep_new(int fd, struct keep **ret_keep, const char **ret_reason);
 struct keep *keep_free(struct keep *keep);
 int keep_fd(const struct keep *keep);
 
+/* Of what is said of sessions. */
+#define KEEP_TEXT 512
+
 /**
  * struct keep_restore - argument of keep_restore()
  * @keep: borrowed, for as long as there are sessions
- * @lists: of the configuration, for the rules of sessions that the bus made
+ * @config: borrowed
+ * @lists: of it, for the rules of sessions that the bus made
  * @adopted: the session's source is the one it was: its rings are read on
  * @found: out: there was a checkpoint
  * @restored: out: its figures count; the following are of that
  * @stopped: it was not sampling
  * @records: those that were counted, of the machine's session
- * @dropped: sessions that cannot be made again
+ * @settings: what the bus had set of the machine's session and is in force again; "" for nothing
+ * @overruled: what it had set and is not, and why
+ * @dropped: sessions that it had made and that cannot be made again, and why
+ * @ended: names of those that had a source of their own, which went with its process
  * @gap_ns: how long nobody sampled, of each CPU; booked as blind
  * @version: of the program that wrote it
  * @reason: why not, a static sentence
  */
 struct keep_restore {
 	struct keep *keep;
+	const struct config *config;
 	const struct filter_lists *lists;
 	bool adopted;
 	bool found;
 	bool restored;
 	bool stopped;
 	u64 records;
-	u32 dropped;
+	char settings[KEEP_TEXT];
+	char overruled[KEEP_TEXT];
+	char dropped[KEEP_TEXT];
+	char ended[KEEP_TEXT];
 	u64 gap_ns;
 	char version[32];
 	const char *reason;
@@ -72,6 +97,9 @@ struct keep_restore {
  * again, run afterwards if they ran.
  */
 int keep_restore(struct worker_state *state, void *arg);
+
+/** keep_configure() - the configuration was read again; for worker_call(), const struct config */
+int keep_configure(struct worker_state *state, void *arg);
 
 /** keep_due() - whether it is time to save, or a ring waits for it */
 bool keep_due(struct worker_state *state, u64 now_ns);

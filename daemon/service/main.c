@@ -254,15 +254,29 @@ static void tell_restored(const struct keep_restore *restore)
 		log_tell(LOG_NOTICE, LOG_ID_RESUMED, fields,
 			 "going on with %llu records of speprofd %s, without a gap",
 			 (unsigned long long)restore->records, restore->version);
-	if (restore->dropped)
+	if (*restore->settings)
+		log_tell(LOG_NOTICE, LOG_ID_RESUMED, NULL,
+			 "of the session \"machine\" goes on what the bus had set: %s",
+			 restore->settings);
+	if (*restore->overruled)
 		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			 "%u sessions that the bus had made could not be made again", restore->dropped);
+			 "of the session \"machine\" the bus had set what is in force no longer: %s",
+			 restore->overruled);
+	if (*restore->dropped)
+		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
+			 "sessions that the bus had made could not be made again: %s",
+			 restore->dropped);
+	if (*restore->ended)
+		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
+			 "sessions with a source of their own ended with the process they were of: "
+			 "%s",
+			 restore->ended);
 }
 
 /* Only where somebody keeps descriptors is anything worth keeping. */
 static void take_up(struct daemon *d)
 {
-	struct keep_restore restore = { .adopted = d->adopted };
+	struct keep_restore restore = { .adopted = d->adopted, .config = &d->options.config };
 	struct config_lists lists;
 	const char *reason;
 

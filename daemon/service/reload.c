@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "govern.h"
+#include "keep.h"
 #include "log.h"
 #include "source-open.h"
 
@@ -96,5 +97,6 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	memcpy(from->containers, to->containers, sizeof(from->containers));
 	memcpy(from->excluded, to->excluded, sizeof(from->excluded));
 	memcpy(from->filter, to->filter, sizeof(from->filter));
+	worker_call(worker, keep_configure, from);
 	return 0;
 }

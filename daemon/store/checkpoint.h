@@ -9,7 +9,7 @@
 #include "blob.h"
 
 /* Grows whenever what is written in a slot changes its meaning. */
-#define CHECKPOINT_VERSION 7
+#define CHECKPOINT_VERSION 8
 
 /* Of a slot, its header included; what is not written takes no memory. */
 #define CHECKPOINT_SLOT (64UL << 20)

@@ -55,8 +55,16 @@ static void played_free(struct source *source)
 	free(played);
 }
 
+static int played_configure(struct source *source, const struct source_config *config,
+			    const char **ret_reason __attribute__((unused)))
+{
+	source->interval_ns = config->interval_ns;
+	return 0;
+}
+
 static const struct source_ops played_ops = {
 	.name = "played",
+	.configure = played_configure,
 	.start = played_start,
 	.stop = played_stop,
 	.fd = played_fd,
@@ -64,29 +72,52 @@ static const struct source_ops played_ops = {
 	.free = played_free,
 };
 
-/* One process: a worker with the machine's session, and what @fd has. */
-static struct worker *process_new(int fd, struct keep **ret_keep, struct keep_restore *ret_restore)
+/* Of the machine's source. */
+static u8 backend = BACKEND_EMULATED;
+
+static struct feed *feed_played(void)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
-	const struct task_events_status told = { 0 };
-	struct session_config config = { .name = SESSION_MACHINE };
 	struct played *played = calloc(1, sizeof(*played));
+	struct feed *feed;
+
+	assert_non_null(played);
+	*played = (struct played){ .source = {
+		.ops = &played_ops,
+		.cpus = 2,
+		.backend = backend,
+	} };
+	played->fd = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(feed_new(&played->source, &sampling, &feed), 0);
+	return feed;
+}
+
+static const struct config usual = CONFIG_DEFAULT;
+
+/* One process: a worker with the machine's session by @configured, and what @fd has. */
+static struct worker *process_by(const struct config *configured, int fd, struct keep **ret_keep,
+				 struct keep_restore *ret_restore)
+{
+	const struct task_events_status told = { 0 };
+	struct session_config config = { .name = SESSION_MACHINE, .feed = feed_played() };
 	struct filter_error error;
 	struct worker *worker;
 	const char *reason;
 
-	assert_non_null(played);
-	*played = (struct played){ .source = { .ops = &played_ops, .cpus = 2 } };
-	played->fd = eventfd(0, EFD_CLOEXEC);
-	assert_int_equal(feed_new(&played->source, &sampling, &config.feed), 0);
-	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
+	config.feed->sampling.interval_ns = 1000000000ULL / configured->samples_per_second;
+	assert_int_equal(session_rule_new(NULL, configured->filter, NULL, &config.rule, &error), 0);
 	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_add, &config), 0);
 	assert_int_equal(keep_new(fd, ret_keep, &reason), 0);
 	assert_null(reason);
-	*ret_restore = (struct keep_restore){ .keep = *ret_keep };
+	*ret_restore = (struct keep_restore){ .keep = *ret_keep, .config = configured };
 	worker_call(worker, keep_restore, ret_restore);
 	return worker;
+}
+
+static struct worker *process_new(int fd, struct keep **ret_keep, struct keep_restore *ret_restore)
+{
+	return process_by(&usual, fd, ret_keep, ret_restore);
 }
 
 static int share(struct worker_state *state, void *arg)
@@ -100,6 +131,26 @@ static int share(struct worker_state *state, void *arg)
 	return worker_add(state, &config);
 }
 
+/* As the bus does: a session with a buffer, one with a source of its own, and another rule. */
+static int set_up(struct worker_state *state, void *arg)
+{
+	struct session_config flight = { .name = "flight", .shared = true, .keep = FLIGHT_MIN },
+			      own = { .name = "own" };
+	struct worker_change change = { .session = SESSION_MACHINE, .interval_ns = 5000000 };
+	char *const cgroups[] = { (char *)"/user.slice", NULL };
+	struct filter_error error;
+
+	assert_int_equal(session_rule_new(NULL, NULL, NULL, &flight.rule, &error), 0);
+	flight.feed = feed_get(worker_session(state, NULL)->feed);
+	assert_int_equal(worker_add(state, &flight), 0);
+	assert_int_equal(session_rule_new(NULL, NULL, NULL, &own.rule, &error), 0);
+	own.feed = feed_played();
+	assert_int_equal(worker_add(state, &own), 0);
+	assert_int_equal(session_rule_new(NULL, "op == store", cgroups, &change.rule, &error), 0);
+	assert_int_equal(worker_change(state, &change), 0);
+	return keep_leave(state, arg);
+}
+
 static int drain(struct worker_state *state, void *arg)
 {
 	worker_drain(state, worker_session(state, arg));
@@ -110,6 +161,8 @@ struct ledgers {
 	const char *session;
 	bool there;
 	bool running;
+	size_t keep;
+	u64 interval_ns;
 	u64 enabled_ns;
 	u64 lost;
 	char expression[32];
@@ -125,6 +178,8 @@ static int look(struct worker_state *state, void *arg)
 	if (!session)
 		return 0;
 	l->running = session->running;
+	l->keep = session->flight ? flight_size(session->flight) : 0;
+	l->interval_ns = session->feed->source->interval_ns;
 	l->enabled_ns = profile_header(session->profile)->enabled_ns;
 	l->lost = profile_header(session->profile)->lost;
 	snprintf(l->expression, sizeof(l->expression), "%s", session->rule->expression);
@@ -166,7 +221,7 @@ static void test_going_on(void **state __attribute__((unused)))
 	u64 lost;
 
 	worker = process_new(leave(&lost), &keep, &restore);
-	assert_true(restore.found && restore.restored && !restore.stopped && !restore.dropped);
+	assert_true(restore.found && restore.restored && !restore.stopped && !*restore.dropped);
 	assert_string_equal(restore.version, SPEPROF_VERSION);
 	assert_true(restore.gap_ns > 0);
 	worker_call(worker, look, &machine);
@@ -178,6 +233,103 @@ static void test_going_on(void **state __attribute__((unused)))
 	assert_string_equal(loads.cgroup, "/system.slice");
 	worker_free(worker);
 	keep_free(keep);
+}
+
+/* What the bus has set up is there again, or somebody is told. */
+static void check_set(const struct config *later, int fd, bool rule, bool interval)
+{
+	struct ledgers machine = { .session = SESSION_MACHINE }, flight = { .session = "flight" },
+		       own = { .session = "own" };
+	struct keep_restore restore;
+	struct worker *worker;
+	struct keep *keep;
+
+	worker = process_by(later, fd, &keep, &restore);
+	assert_true(restore.restored);
+	worker_call(worker, look, &machine);
+	worker_call(worker, look, &flight);
+	worker_call(worker, look, &own);
+	print_message("in force: %s\nnot: %s\n", restore.settings, restore.overruled);
+	assert_true(flight.there && flight.keep == FLIGHT_MIN && !own.there);
+	assert_string_equal(restore.ended, "own");
+	assert_string_equal(restore.dropped, "");
+	assert_string_equal(machine.expression, rule ? "op == store" : later->filter);
+	assert_string_equal(machine.cgroup, rule ? "/user.slice" : "");
+	assert_true((machine.interval_ns == 5000000) == interval);
+	assert_true(!strstr(restore.overruled, "op == store") == rule);
+	assert_true(!strstr(restore.overruled, "5000 us") == interval);
+	assert_true(!!strstr(restore.settings, "cgroups /user.slice") == rule);
+	assert_true(!!strstr(restore.settings, "interval of 5000 us") == interval);
+	worker_free(worker);
+	keep_free(keep);
+}
+
+static void test_set_by_bus(void **state __attribute__((unused)))
+{
+	struct config filter = usual, rate = usual, lists = usual;
+	const struct {
+		const struct config *later;
+		bool rule;
+		bool interval;
+	} rows[] = {
+		{ &usual, true, true },
+		{ &rate, true, false },
+		{ &filter, false, true },
+		{ &lists, false, true },
+	};
+
+	strcpy(filter.filter, "op == load");
+	strcpy(lists.excluded, "secret");
+	rate.samples_per_second = 100;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct keep_restore restore;
+		struct keep *keep;
+		struct worker *worker = process_new(-1, &keep, &restore);
+
+		assert_int_equal(worker_call(worker, set_up, NULL), 0);
+		check_set(rows[i].later, dup(keep_fd(keep)), rows[i].rule, rows[i].interval);
+		worker_free(worker);
+		keep_free(keep);
+	}
+}
+
+/* What was modelled and what was measured never become one sum. */
+static void test_backend(void **state __attribute__((unused)))
+{
+	const struct {
+		u8 before;
+		u8 after;
+		const char *refused;
+	} rows[] = {
+		{ BACKEND_EMULATED, BACKEND_HARDWARE, "of an emulated SPU" },
+		{ BACKEND_HARDWARE, BACKEND_EMULATED, "of a hardware SPU" },
+		{ BACKEND_HARDWARE, BACKEND_HARDWARE, NULL },
+		{ BACKEND_UNKNOWN, BACKEND_HARDWARE, NULL },
+	};
+	u64 lost;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ledgers machine = { .session = SESSION_MACHINE },
+			       loads = { .session = "loads" };
+		struct keep_restore restore;
+		struct worker *worker;
+		struct keep *keep;
+		int fd;
+
+		backend = rows[i].before;
+		fd = leave(&lost);
+		backend = rows[i].after;
+		worker = process_new(fd, &keep, &restore);
+		worker_call(worker, look, &machine);
+		worker_call(worker, look, &loads);
+		assert_true(restore.found && restore.restored == !rows[i].refused);
+		assert_true(loads.there == !rows[i].refused && !machine.lost == !!rows[i].refused);
+		if (rows[i].refused)
+			assert_non_null(strstr(restore.reason, rows[i].refused));
+		worker_free(worker);
+		keep_free(keep);
+	}
+	backend = BACKEND_EMULATED;
 }
 
 /* Change bytes of what is in the checkpoint, its sum made right. */
@@ -236,6 +388,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_going_on),
+		cmocka_unit_test(test_set_by_bus),
+		cmocka_unit_test(test_backend),
 		cmocka_unit_test(test_forged),
 	};
 
