@@ -12,8 +12,9 @@
 #include "receivers.h"
 #include "say.h"
 #include "series.h"
-#include "spe-here.h"
 #include "source.h"
+#include "spe-here.h"
+#include "state.h"
 
 struct exporter {
 	const struct exporter_config *config;
@@ -24,6 +25,7 @@ struct exporter {
 	unsigned int server_count;
 	struct receivers *receivers;
 	struct fold fold;
+	struct state *state;
 	struct series_set set;
 	struct series_self self;
 	bool told; /* that the daemon does not answer */
@@ -68,13 +70,24 @@ static bool is_exportable(struct exporter *e, const struct metrics *metrics)
 	return false;
 }
 
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
 static void fold_in(struct exporter *e, struct metrics *metrics)
 {
 	u32 machine = series_machine(&e->fold, metrics);
 	u32 room = e->config->max_series > machine ? e->config->max_series - machine : 0;
 
-	if (fold_update(&e->fold, metrics, room) < 0)
+	if (fold_update(&e->fold, metrics, room, now_ns()) < 0)
 		say(SD_ERR, "no memory for a snapshot; it is left out");
+	/* Before anybody is told: what was exported is never behind what is kept. */
+	else if (state_save(e->state, &e->fold, e->emulated) == -ENOSPC)
+		say(SD_NOTICE, "the counters are too many to be kept over a restart");
 }
 
 static void take(void *ctx, struct metrics *metrics, const char *why)
@@ -150,10 +163,26 @@ struct exporter *exporter_free(struct exporter *exporter)
 			http_free(exporter->servers[i]);
 		series_deinit(&exporter->set);
 		fold_deinit(&exporter->fold);
+		state_free(exporter->state);
 		sd_event_unref(exporter->event);
 		free(exporter);
 	}
 	return NULL;
+}
+
+void exporter_keep(struct exporter *exporter, int fd)
+{
+	const char *why = NULL;
+	int r = state_new(fd, &exporter->state, &why);
+
+	if (r >= 0 && !why)
+		r = state_restore(exporter->state, &exporter->fold, exporter->emulated, &why);
+	if (why)
+		say(SD_NOTICE, "what the last process left cannot be used: %s; series begin anew", why);
+	else if (r == 0)
+		say(SD_INFO, "counters go on from those of the last process");
+	else if (r != -ENODATA)
+		say(SD_WARNING, "counters are not kept over a restart: %s", strerror(-r));
 }
 
 int exporter_serve(struct exporter *exporter, const struct http_config *config,

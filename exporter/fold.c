@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,10 +23,10 @@ static_assert(UNITS <= METRICS_UNITS, "a place for each unit");
 #define EVICTED "(other)"
 
 /* Counters of struct metrics_machine stand in a row. */
-#define FIRST_COUNTER  offsetof(struct metrics_machine, records)
+#define FIRST_COUNTER  FOLD_FIRST_COUNTER
 #define FIRST_LASTING  offsetof(struct metrics_machine, threads_evicted)
 #define AFTER_LASTING  offsetof(struct metrics_machine, faults)
-#define AFTER_COUNTERS offsetof(struct metrics_machine, memory)
+#define AFTER_COUNTERS FOLD_AFTER_COUNTERS
 
 void fold_init(struct fold *fold, const struct labels *labels, u32 kinds)
 {
@@ -140,7 +139,7 @@ static void container_delta(const struct fold *fold, const struct metrics *now,
 }
 
 /* FNV-1a, by words. */
-static u64 set_hash(const struct label_set *set)
+u64 fold_set_hash(const struct label_set *set)
 {
 	u64 hash = 0xcbf29ce484222325ULL, word;
 
@@ -154,7 +153,7 @@ static u64 set_hash(const struct label_set *set)
 
 static struct fold_group *group_find(struct fold *fold, const struct label_set *set)
 {
-	u64 hash = set_hash(set);
+	u64 hash = fold_set_hash(set);
 	struct fold_group *groups;
 	u32 room;
 
@@ -248,6 +247,16 @@ static int compare_groups(const void *a, const void *b)
 	return memcmp(&x->set, &y->set, sizeof(x->set));
 }
 
+/* One that gets series counts from 0: its start is that of what it grows by now. */
+static int show(const struct fold *fold, struct fold_group *group)
+{
+	if (group->sum)
+		return 0;
+	group->sum = calloc(1, sizeof(*group->sum));
+	group->start_ns = fold->any ? fold->taken_ns : fold->start_ns;
+	return group->sum ? 0 : -ENOMEM;
+}
+
 /* Give series to the heaviest, as many as fit. */
 static int choose(struct fold *fold, u32 series)
 {
@@ -268,9 +277,7 @@ static int choose(struct fold *fold, u32 series)
 			g->sum = NULL;
 			continue;
 		}
-		if (!g->sum)
-			g->sum = calloc(1, sizeof(*g->sum));
-		if (!g->sum)
+		if (show(fold, g) < 0)
 			return -ENOMEM;
 		spent += cost;
 		shown++;
@@ -375,13 +382,21 @@ static void clean(char *text, size_t size)
 	escape_string(text, size, raw);
 }
 
-int fold_update(struct fold *fold, struct metrics *metrics, u32 series)
+/* The first snapshot has all that the daemon counted, from when it began. */
+static void begin(struct fold *fold, const struct metrics_machine *machine, u64 now_ns)
+{
+	if (!fold->any)
+		fold->start_ns = machine->age_ns < now_ns ? now_ns - machine->age_ns : now_ns;
+}
+
+int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_ns)
 {
 	unsigned int unit = sample_unit_common(metrics->machine.all.weight, METRICS_UNITS);
 	struct metrics_tally delta;
 	double age = 0;
 	int r;
 
+	begin(fold, &metrics->machine, now_ns);
 	if (metrics->count)
 		qsort(metrics->containers, metrics->count, sizeof(*metrics->containers),
 		      compare_ids);
@@ -403,6 +418,7 @@ int fold_update(struct fold *fold, struct metrics *metrics, u32 series)
 		clean(metrics->machine.source, sizeof(metrics->machine.source));
 		fold->latest = *metrics;
 		fold->any = true;
+		fold->taken_ns = now_ns;
 	} else {
 		metrics_clear(metrics);
 	}

@@ -8,8 +8,14 @@
 #ifndef SPEPROF_FOLD_H
 #define SPEPROF_FOLD_H
 
+#include <stddef.h>
+
 #include "labels.h"
 #include "metrics.h"
+
+/* Counters of &struct metrics_machine stand in a row. */
+#define FOLD_FIRST_COUNTER  offsetof(struct metrics_machine, records)
+#define FOLD_AFTER_COUNTERS offsetof(struct metrics_machine, memory)
 
 /**
  * struct fold_group - containers with the same labels
@@ -17,6 +23,7 @@
  * @weight: operations lately, or samples: halved every ten minutes
  * @levels: which levels and units it has, by fold_bits()
  * @kinds: which latencies, as bits
+ * @start_ns: since when @sum counts, CLOCK_REALTIME
  * @sum: what is exported; NULL if it has no series
  * @delta: of the snapshot that is being folded
  */
@@ -27,6 +34,7 @@ struct fold_group {
 	u32 levels;
 	u32 kinds;
 	bool seen;
+	u64 start_ns;
 	struct metrics_tally *sum;
 	struct metrics_tally *delta;
 };
@@ -37,6 +45,8 @@ struct fold_group {
  * @other_set: labels of @other
  * @latest: the last snapshot; its counters are the daemon's
  * @any: whether there was one
+ * @start_ns: since when @machine and @other count: when the first daemon began to sample
+ * @taken_ns: when @latest was, CLOCK_REALTIME
  * @unit: of which groups' weights are, METRICS_UNITS: they are of samples
  * @machine: counters from &metrics_machine.records on, and @all: the exporter's
  * @other: of containers that have no series
@@ -49,6 +59,8 @@ struct fold {
 	struct label_set other_set;
 	struct metrics latest;
 	bool any;
+	u64 start_ns;
+	u64 taken_ns;
 	unsigned int unit;
 	struct metrics_machine machine;
 	struct metrics_tally other;
@@ -68,10 +80,14 @@ void fold_deinit(struct fold *fold);
  * fold_update() - take @metrics in
  * @metrics: taken over whatever is returned
  * @series: bound on those of containers, "other" among them
+ * @now_ns: CLOCK_REALTIME
  *
  * Return: 0 or -ENOMEM, which leaves counters as they were.
  */
-int fold_update(struct fold *fold, struct metrics *metrics, u32 series);
+int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_ns);
+
+/** fold_set_hash() - of a group's labels */
+u64 fold_set_hash(const struct label_set *set);
 
 /** fold_bits() - a bit for each of @tally's levels and units that are not 0 */
 u32 fold_bits(const struct metrics_tally *tally);

@@ -14,6 +14,7 @@
 #include "exporter.h"
 #include "http.h"
 #include "say.h"
+#include "state.h"
 #include "speprof-version.h"
 
 #define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
@@ -184,6 +185,34 @@ static int check_reach(int fd, const struct secrets *s)
 	return EX_CONFIG;
 }
 
+/* What the service manager handed over: sockets of its, and what the last process left there. */
+struct handed {
+	int sockets[EXPORTER_SERVERS];
+	int count;
+	int state;
+};
+
+static int take_handed(struct handed *ret_handed)
+{
+	char **names = NULL;
+	int n = sd_listen_fds_with_names(1, &names), r = 0;
+
+	*ret_handed = (struct handed){ .state = -1 };
+	for (int i = 0; i < n; i++) {
+		if (!strcmp(names[i], STATE_NAME) && ret_handed->state < 0)
+			ret_handed->state = SD_LISTEN_FDS_START + i;
+		else if (ret_handed->count < EXPORTER_SERVERS)
+			ret_handed->sockets[ret_handed->count++] = SD_LISTEN_FDS_START + i;
+		else
+			r = EX_CONFIG;
+		free(names[i]);
+	}
+	free(names);
+	if (r)
+		say(SD_ERR, "more sockets were handed over than %d", EXPORTER_SERVERS);
+	return r;
+}
+
 static int serve_socket(struct exporter *exporter, const struct options *o,
 			const struct secrets *secrets, int fd)
 {
@@ -205,17 +234,13 @@ static int serve_socket(struct exporter *exporter, const struct options *o,
 }
 
 static int serve_all(struct exporter *exporter, const struct options *o,
-		     const struct secrets *secrets)
+		     const struct secrets *secrets, const struct handed *handed)
 {
-	int n = sd_listen_fds(1), fd, r = 0;
+	int fd, r = 0;
 
-	if (n > EXPORTER_SERVERS) {
-		say(SD_ERR, "%d sockets were handed over: should be at most %d", n, EXPORTER_SERVERS);
-		return EX_CONFIG;
-	}
-	for (int i = 0; i < n && !r; i++)
-		r = serve_socket(exporter, o, secrets, SD_LISTEN_FDS_START + i);
-	if (n > 0 || r || !*o->config.listen)
+	for (int i = 0; i < handed->count && !r; i++)
+		r = serve_socket(exporter, o, secrets, handed->sockets[i]);
+	if (handed->count > 0 || r || !*o->config.listen)
 		return r;
 	fd = http_listen(o->config.listen);
 	if (fd < 0) {
@@ -256,13 +281,18 @@ static int run(const struct options *o, const struct secrets *secrets, sd_event 
 {
 	const struct exporter_config *config = &o->config;
 	struct exporter *exporter = NULL;
-	int r;
+	struct handed handed;
+	int r = take_handed(&handed);
 
+	if (r)
+		return r;
 	if (exporter_new(config, o->emulated, event, &exporter) < 0) {
 		say(SD_ERR, "the exporter could not be started");
 		return EX_OSERR;
 	}
-	r = serve_all(exporter, o, secrets);
+	r = serve_all(exporter, o, secrets, &handed);
+	if (!r)
+		exporter_keep(exporter, handed.state);
 	if (!r)
 		r = push_exit(exporter_push(exporter));
 	if (!r && exporter_feed(exporter, o->bus_address, o->snapshot) < 0) {

@@ -98,13 +98,21 @@ static void add_resource(struct proto *p, const struct otlp_config *config, cons
 	proto_close(p);
 }
 
+/* A clock that was set back since then does not make the span end before it begins. */
+static u64 start_of(const struct request *r, const struct series *s)
+{
+	u64 start = s->start_ns ? s->start_ns : r->start_ns;
+
+	return start < r->time_ns ? start : r->time_ns;
+}
+
 static void add_number(struct request *r, const struct series *s)
 {
 	struct proto *p = &r->proto;
 
 	proto_open(p, DATA_POINTS);
 	if (s->family->type == SERIES_COUNTER)
-		proto_fixed64(p, NUMBER_START, r->start_ns);
+		proto_fixed64(p, NUMBER_START, start_of(r, s));
 	proto_fixed64(p, NUMBER_TIME, r->time_ns);
 	proto_double(p, NUMBER_DOUBLE, s->value);
 	for (u32 i = 0; i < s->labels; i++)
@@ -145,7 +153,7 @@ static void add_histogram(struct request *r, const struct series *s)
 	proto_open(p, DATA_POINTS);
 	for (u32 i = 0; i < s->labels; i++)
 		add_attribute(p, HISTOGRAM_ATTRIBUTES, s->label[i].name, s->label[i].value);
-	proto_fixed64(p, HISTOGRAM_START, r->start_ns);
+	proto_fixed64(p, HISTOGRAM_START, start_of(r, s));
 	proto_fixed64(p, HISTOGRAM_TIME, r->time_ns);
 	proto_fixed64(p, HISTOGRAM_COUNT, sum);
 	proto_double(p, HISTOGRAM_SUM, (double)s->histogram->sum);

@@ -41,7 +41,7 @@ int otlp_config_read(struct otlp_config *ret_config, char *ret_why, size_t why_s
 /**
  * otlp_encode() - an ExportMetricsServiceRequest
  * @host: the resource's host.name and service.instance.id
- * @start_ns, @time_ns: CLOCK_REALTIME, since when counters count, and now
+ * @start_ns, @time_ns: CLOCK_REALTIME, since when counters count that do not say it, and now
  * @ret_data: allocated; compressed if @config->gzip
  */
 int otlp_encode(const struct series_set *set, const struct otlp_config *config, const char *host,

@@ -189,6 +189,7 @@ struct builder {
 	const struct fold *fold;
 	const struct series_self *self;
 	const struct label_set *labels; /* of a container */
+	u64 start_ns;			/* of what is being added */
 	struct series nowhere; /* where those go for which there is no memory */
 	int error;
 };
@@ -212,7 +213,7 @@ static struct series *add(struct builder *b, enum family family)
 		set->room = room;
 	}
 	s = &set->series[set->count++];
-	*s = (struct series){ .family = &families[family] };
+	*s = (struct series){ .family = &families[family], .start_ns = b->start_ns };
 	for (unsigned int i = 0; i < labels->count; i++) {
 		const struct label_rule *rule = &labels->rules[i];
 		const char *value = rule->constant;
@@ -356,9 +357,10 @@ static void add_machine(struct builder *b)
 }
 
 static void add_container(struct builder *b, const struct label_set *labels,
-			  const struct metrics_tally *tally)
+			  const struct metrics_tally *tally, u64 start_ns)
 {
 	b->labels = labels;
+	b->start_ns = start_ns;
 	add_value(b, CONTAINER_SAMPLES, (double)tally->samples);
 	add_weights(b, CONTAINER_OPERATIONS, tally->weight);
 	add_levels(b, CONTAINER_ACCESSES, tally->level);
@@ -367,6 +369,7 @@ static void add_container(struct builder *b, const struct label_set *labels,
 	add_value(b, CONTAINER_MISPREDICTED, (double)tally->mispredicted);
 	add_latencies(b, CONTAINER_LATENCY, tally, b->fold->kinds);
 	b->labels = NULL;
+	b->start_ns = 0;
 }
 
 static void add_containers(struct builder *b)
@@ -374,8 +377,8 @@ static void add_containers(struct builder *b)
 	const struct fold *f = b->fold;
 
 	for (u32 i = 0; i < f->shown; i++)
-		add_container(b, &f->groups[i].set, f->groups[i].sum);
-	add_container(b, &f->other_set, &f->other);
+		add_container(b, &f->groups[i].set, f->groups[i].sum, f->groups[i].start_ns);
+	add_container(b, &f->other_set, &f->other, f->start_ns);
 }
 
 static u32 shown_series(const struct fold *fold)
@@ -424,6 +427,7 @@ static void build(struct builder *b)
 	b->set->count = 0;
 	add_state(b);
 	if (b->fold->any && b->self->exportable) {
+		b->start_ns = b->fold->start_ns;
 		add_ledgers(b);
 		add_machine(b);
 		add_containers(b);

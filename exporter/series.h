@@ -38,12 +38,14 @@ struct series_label {
 /**
  * struct series - one, or the FOLD_HISTOGRAM that a histogram is in text
  * @labels: of @label, which are valid as long as the fold is not updated
+ * @start_ns: since when it counts, CLOCK_REALTIME; 0: as long as this process
  */
 struct series {
 	const struct series_family *family;
 	struct series_label label[SERIES_LABELS];
 	u32 labels;
 	double value;
+	u64 start_ns;
 	const struct metrics_histogram *histogram;
 };
 

@@ -44,11 +44,11 @@ int keep_new(int fd, struct keep **ret_keep, const char **ret_reason)
 			close(fd);
 		return -ENOMEM;
 	}
-	r = fd < 0 ? -ENOENT : checkpoint_adopt(fd, &keep->checkpoint, ret_reason);
+	r = fd < 0 ? -ENOENT : checkpoint_adopt(fd, CHECKPOINT_VERSION, &keep->checkpoint, ret_reason);
 	if (r < 0) {
 		if (fd >= 0)
 			close(fd);
-		r = checkpoint_new(&keep->checkpoint);
+		r = checkpoint_new("speprofd-checkpoint", CHECKPOINT_VERSION, &keep->checkpoint);
 	} else {
 		*ret_reason = NULL;
 	}

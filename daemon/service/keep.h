@@ -14,6 +14,9 @@
 #include "config.h"
 #include "worker.h"
 
+/* Grows whenever what is written in the checkpoint changes its meaning. */
+#define CHECKPOINT_VERSION 8
+
 /**
  * struct keep_configured - what the configuration says that the bus may change: what the bus has
  * set is in force for the next process while its configuration says the same

@@ -32,6 +32,7 @@ struct slot {
 
 struct checkpoint {
 	int fd;
+	u64 version;
 	u8 *map;
 	u64 sequence; /* of the last commit */
 	size_t touched[SLOTS];
@@ -64,7 +65,7 @@ static u64 slot_sum(const struct slot *slot, const u8 *bytes)
 	return mix(sum, word);
 }
 
-static int map_fd(int fd, struct checkpoint **ret_checkpoint)
+static int map_fd(int fd, u64 version, struct checkpoint **ret_checkpoint)
 {
 	struct checkpoint *c = calloc(1, sizeof(*c));
 	int r;
@@ -78,26 +79,28 @@ static int map_fd(int fd, struct checkpoint **ret_checkpoint)
 		return r;
 	}
 	c->fd = fd;
+	c->version = version;
 	*ret_checkpoint = c;
 	return 0;
 }
 
-int checkpoint_new(struct checkpoint **ret_checkpoint)
+int checkpoint_new(const char *name, u64 version, struct checkpoint **ret_checkpoint)
 {
-	int fd = memfd_create("speprofd-checkpoint", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int r;
 
 	if (fd < 0)
 		return -errno;
 	r = ftruncate(fd, SLOTS * CHECKPOINT_SLOT) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0 ?
 		    -errno :
-		    map_fd(fd, ret_checkpoint);
+		    map_fd(fd, version, ret_checkpoint);
 	if (r < 0)
 		close(fd);
 	return r;
 }
 
-int checkpoint_adopt(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason)
+int checkpoint_adopt(int fd, u64 version, struct checkpoint **ret_checkpoint,
+		     const char **ret_reason)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat st;
@@ -117,7 +120,7 @@ int checkpoint_adopt(int fd, struct checkpoint **ret_checkpoint, const char **re
 		return -EPROTO;
 	}
 	*ret_reason = "it cannot be mapped";
-	r = map_fd(fd, ret_checkpoint);
+	r = map_fd(fd, version, ret_checkpoint);
 	if (r < 0)
 		return r;
 	/* What is there counts until the next commit, which must not go where it is. */
@@ -179,7 +182,7 @@ int checkpoint_commit(struct checkpoint *checkpoint, const struct blob_writer *f
 	struct slot *slot = slot_at(checkpoint, sequence);
 	struct slot done = {
 		.magic = MAGIC,
-		.version = CHECKPOINT_VERSION,
+		.version = checkpoint->version,
 		.sequence = sequence,
 		.size = from->len,
 	};
@@ -193,14 +196,14 @@ int checkpoint_commit(struct checkpoint *checkpoint, const struct blob_writer *f
 	return 0;
 }
 
-static int slot_read(const struct slot *shared, struct blob_reader *ret_from,
+static int slot_read(const struct slot *shared, u64 version, struct blob_reader *ret_from,
 		     const char **ret_reason)
 {
 	const struct slot slot = *shared;
 	u8 *copy;
 
-	*ret_reason = "it was left by a speprofd of another version or byte order";
-	if (slot.magic != MAGIC || slot.version != CHECKPOINT_VERSION)
+	*ret_reason = "it was left by a process of another version or byte order";
+	if (slot.magic != MAGIC || slot.version != version)
 		return -EPROTO;
 	*ret_reason = "it is damaged";
 	if (slot.size > CHECKPOINT_SLOT - sizeof(slot))
@@ -232,9 +235,9 @@ int checkpoint_read(const struct checkpoint *checkpoint, struct blob_reader *ret
 		*ret_reason = "there is none yet";
 		return -ENODATA;
 	}
-	r = slot_read(last, ret_from, ret_reason);
+	r = slot_read(last, checkpoint->version, ret_from, ret_reason);
 	/* The writer was killed in it, as likely as not. */
 	if (r == -EPROTO && other->magic)
-		r = slot_read(other, ret_from, &reason);
+		r = slot_read(other, checkpoint->version, ret_from, &reason);
 	return r;
 }

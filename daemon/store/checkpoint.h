@@ -8,25 +8,28 @@
 
 #include "blob.h"
 
-/* Grows whenever what is written in a slot changes its meaning. */
-#define CHECKPOINT_VERSION 8
-
 /* Of a slot, its header included; what is not written takes no memory. */
 #define CHECKPOINT_SLOT (64UL << 20)
 
 struct checkpoint;
 
-/** checkpoint_new() - of a memfd of its own, empty */
-int checkpoint_new(struct checkpoint **ret_checkpoint);
+/**
+ * checkpoint_new() - of a memfd of its own, empty
+ * @name: of the memfd, for who looks at /proc
+ * @version: of what its owner writes; grows whenever that changes its meaning
+ */
+int checkpoint_new(const char *name, u64 version, struct checkpoint **ret_checkpoint);
 
 /**
  * checkpoint_adopt() - of one that another process left; takes @fd over where it succeeds
+ * @version: that is understood; another one shows in checkpoint_read()
  * @ret_reason: on failure, a static sentence that says why
  *
  * Return: 0; -EPROTO for what is no checkpoint: not a memfd, of another size, or one that
  * somebody could still shrink under us.
  */
-int checkpoint_adopt(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason);
+int checkpoint_adopt(int fd, u64 version, struct checkpoint **ret_checkpoint,
+		     const char **ret_reason);
 
 struct checkpoint *checkpoint_free(struct checkpoint *checkpoint);
 

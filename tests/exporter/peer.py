@@ -82,13 +82,13 @@ def free_port():
 class Program:
 	"""A program that runs until stop(), its output in a file."""
 
-	def __init__(self, command, log, env=None):
+	def __init__(self, command, log, env=None, fds=()):
 		self.log = log
 		# What a sanitizer keeps of freed memory is no growth.
 		keep = "quarantine_size_mb=1:thread_local_quarantine_size_kb=64"
 		options = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), keep)))
 		with open(log, "ab") as file:
-			self.process = subprocess.Popen(command, stdout=file, stderr=file, stdin=subprocess.DEVNULL,
+			self.process = subprocess.Popen(command, stdout=file, stderr=file, stdin=subprocess.DEVNULL, pass_fds=fds,
 							env=dict(os.environ, ASAN_OPTIONS=options, **(env or {})))
 
 	def said(self):
@@ -111,11 +111,14 @@ class Program:
 
 
 class Exporter(Program):
-	def __init__(self, program, folder, *options, settings=(), env=None):
+	def __init__(self, program, folder, *options, settings=(), env=None, fds=()):
 		self.port = free_port()
 		every = ["Exporter.IntervalSec=1", f"Exporter.Listen=127.0.0.1:{self.port}", *settings]
-		command = [program, "--config", "/dev/null", *options, *[w for s in every for w in ("--set", s)]]
-		super().__init__(command, os.path.join(folder, f"exporter-{self.port}.log"), env)
+		# As a service manager hands them over: from 3 on, to the process that has that PID.
+		handed = "".join(f" {3 + i}<&{fd}" for i, fd in enumerate(fds))
+		program = ["bash", "-c", f'LISTEN_PID=$$ exec "$@"{handed}', "bash", program] if fds else [program]
+		command = [*program, "--config", "/dev/null", *options, *[w for s in every for w in ("--set", s)]]
+		super().__init__(command, os.path.join(folder, f"exporter-{self.port}.log"), env, fds)
 		wait(lambda: self.process.poll() is not None or self.answers(), "the exporter")
 		assert self.process.poll() is None, self.said()
 

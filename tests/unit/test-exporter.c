@@ -19,6 +19,9 @@
 #include "source.h"
 #include "spe-here.h"
 
+/* CLOCK_REALTIME of snapshots. */
+#define NOW 1000000000000ULL
+
 static struct labels labels;
 
 static int setup(void **state)
@@ -68,7 +71,7 @@ static void update(struct fold *fold, u64 epoch, const u64 *samples, u32 count, 
 {
 	struct metrics m = metrics_new(epoch, samples, count, nobody);
 
-	assert_return_code(fold_update(fold, &m, series), 0);
+	assert_return_code(fold_update(fold, &m, series, NOW), 0);
 }
 
 static u64 shown_samples(const struct fold *fold, const char *name)
@@ -151,7 +154,7 @@ static void test_heavy(void **state)
 		m.containers[1].tally.weight[1] += 200000;
 		m.machine.all.weight[1] += 200000;
 		m.machine.all.weight[2] = mixed;
-		assert_return_code(fold_update(&fold, &m, 2 * fold_series(0xf, 7)), 0);
+		assert_return_code(fold_update(&fold, &m, 2 * fold_series(0xf, 7), NOW), 0);
 		assert_int_equal(fold.shown, 1);
 		assert_int_equal(shown_samples(&fold, mixed ? "c0" : "c1"), mixed ? 100 : 50);
 		fold_deinit(&fold);
@@ -205,7 +208,7 @@ static void test_bound(void **state)
 			m.machine.blind_ns[i] = 1;
 		u32 machine = series_machine(&fold, &m);
 
-		assert_return_code(fold_update(&fold, &m, bound - machine), 0);
+		assert_return_code(fold_update(&fold, &m, bound - machine, NOW), 0);
 		assert_return_code(series_build(&set, &fold, &self), 0);
 		assert_in_range(count_series(&set), 1, bound);
 		/* And as many as there is room for, but for one container's. */
@@ -233,7 +236,7 @@ static void test_blind_causes(void **state)
 	for (unsigned int i = 0; i < METRICS_BLINDS; i++)
 		m.machine.blind_ns[i] = (i == METRICS_BLIND_HANDOVER ? 0 : 1000000000ULL << i);
 	fold_init(&fold, &labels, 7);
-	assert_return_code(fold_update(&fold, &m, 10000), 0);
+	assert_return_code(fold_update(&fold, &m, 10000, NOW), 0);
 	assert_return_code(series_build(&set, &fold, &self), 0);
 	assert_return_code(expose_series(&set, EXPOSE_TEXT, &text, &size), 0);
 	for (unsigned int i = 0; i < METRICS_BLINDS; i++) {
@@ -299,7 +302,7 @@ static void test_hostile_names(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
 		snprintf(m.containers[i].name, sizeof(m.containers[i].name), "%s", names[i]);
 	fold_init(&fold, &labels, 7);
-	assert_return_code(fold_update(&fold, &m, 10000), 0);
+	assert_return_code(fold_update(&fold, &m, 10000, NOW), 0);
 	/* "other" is the name of what is summed, and no container's; "" and "none" are one. */
 	assert_int_equal(fold.shown, ARRAY_SIZE(names) - 3 + 1);
 	assert_return_code(series_build(&set, &fold, &self), 0);

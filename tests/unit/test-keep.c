@@ -101,7 +101,7 @@ static int found(const struct checkpoint *c, u64 *ret_value)
 	struct blob_reader from;
 	int r;
 
-	assert_int_equal(checkpoint_adopt(dup(checkpoint_fd(c)), &next, &reason), 0);
+	assert_int_equal(checkpoint_adopt(dup(checkpoint_fd(c)), 7, &next, &reason), 0);
 	r = checkpoint_read(next, &from, &reason);
 	if (!r) {
 		*ret_value = blob_get(&from);
@@ -133,7 +133,7 @@ static void test_slots(void **state __attribute__((unused)))
 	struct blob_writer to;
 	u64 value = 0;
 
-	assert_int_equal(checkpoint_new(&c), 0);
+	assert_int_equal(checkpoint_new("test", 7, &c), 0);
 	assert_int_equal(found(c, &value), -ENODATA);
 	for (u64 i = 1; i < 8; i++) {
 		/* Killed while it writes. */
@@ -168,15 +168,15 @@ static void test_foreign(void **state __attribute__((unused)))
 	int ends[2], fd;
 
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(checkpoint_adopt(ends[0], &c, &reason), -EPROTO);
+	assert_int_equal(checkpoint_adopt(ends[0], 7, &c, &reason), -EPROTO);
 	assert_string_equal(reason, "it is no memfd");
 	close(ends[0]);
 	close(ends[1]);
 	fd = memfd_create("foreign", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	assert_int_equal(checkpoint_adopt(fd, &c, &reason), -EPROTO);
+	assert_int_equal(checkpoint_adopt(fd, 7, &c, &reason), -EPROTO);
 	assert_string_equal(reason, "it is not of a checkpoint's size");
 	assert_int_equal(ftruncate(fd, 2 * CHECKPOINT_SLOT), 0);
-	assert_int_equal(checkpoint_adopt(fd, &c, &reason), -EPROTO);
+	assert_int_equal(checkpoint_adopt(fd, 7, &c, &reason), -EPROTO);
 	assert_string_equal(reason, "it is not sealed");
 	close(fd);
 }

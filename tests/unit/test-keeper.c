@@ -340,7 +340,7 @@ static void forge(int fd, unsigned int seed)
 	struct blob_writer to;
 	const char *reason;
 
-	assert_int_equal(checkpoint_adopt(dup(fd), &checkpoint, &reason), 0);
+	assert_int_equal(checkpoint_adopt(dup(fd), CHECKPOINT_VERSION, &checkpoint, &reason), 0);
 	assert_int_equal(checkpoint_read(checkpoint, &from, &reason), 0);
 	checkpoint_begin(checkpoint, &to);
 	to.len = seed % 4 ? from.len : (size_t)rand_r(&seed) % from.len;
