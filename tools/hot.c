@@ -108,7 +108,9 @@ static void print_pages(json_object *root)
 		print_place(p);
 	}
 	if (!count)
-		puts("  none: records without physical addresses, which are sampled by request only");
+		puts("  none: of accesses that missed, no record has a physical address; they are "
+		     "collected by request alone (PhysicalAddresses= of speprofd.conf, "
+		     "--physical-addresses of record and session create)");
 }
 
 static int hot_recording(const struct options *options, char **ret_text)

@@ -49,7 +49,7 @@ static const struct verb verbs[] = {
 	{
 		.name = "record",
 		.synopsis = "[-o FILE] [--format speprof|perf] [-d SEC] [-F N] [--emulate] "
-			    "[--models PAIRS] [-- COMMAND]",
+			    "[--physical-addresses] [--models PAIRS] [-- COMMAND]",
 		.help = "sample for some time, or while a command runs, to a file",
 		.run = record_run,
 	},
@@ -74,7 +74,8 @@ static const struct verb verbs[] = {
 	{
 		.name = "session",
 		.synopsis = "[list [-j] | create NAME [--filter EXPRESSION] [--cgroup PATH]... "
-			    "[--interval USEC] [--buffer BYTES] [--own | --shared] [--stopped] | "
+			    "[--interval USEC] [--buffer BYTES] [--own | --shared] [--stopped] "
+			    "[--physical-addresses] | "
 			    "set NAME [--filter EXPRESSION] [--cgroup PATH]... [--everywhere] "
 			    "[--interval USEC] | snapshot NAME -o FILE | "
 			    "start | stop | reset | remove NAME]",

@@ -43,6 +43,7 @@ struct record {
 	u32 per_second;
 	const char *models;
 	bool emulate;
+	bool physical;
 	char **command;
 	struct source *source;
 	struct task_events *tasks;
@@ -119,6 +120,9 @@ static int option_one(int letter, char **argv, struct record *record)
 	case 'm':
 		record->models = optarg;
 		return 0;
+	case 'P':
+		record->physical = true;
+		return 0;
 	case ':':
 		return say_fail(STATUS_USAGE, "record: \"%s\" wants a value", argv[optind - 1]);
 	default:
@@ -137,6 +141,7 @@ static int record_options(int argc, char **argv, struct record *record)
 		{ "frequency", required_argument, NULL, 'F' },
 		{ "models", required_argument, NULL, 'm' },
 		{ "output", required_argument, NULL, 'o' },
+		{ "physical-addresses", no_argument, NULL, 'P' },
 		{ 0 },
 	};
 	int letter, status;
@@ -202,6 +207,7 @@ static int open_source(struct record *record)
 		.jitter = true,
 		.kernel = true,
 		.user = true,
+		.physical = record->physical,
 		.models = record->models,
 	};
 	const char *reason = "";

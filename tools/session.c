@@ -33,6 +33,7 @@ struct request {
 	bool own;
 	bool shared;
 	bool stopped;
+	bool physical;
 	bool json;
 };
 
@@ -67,9 +68,12 @@ static void print_session(json_object *session)
 	char line[300];
 
 	printf("%s: %s\n", json_text(session, "name"), json_text(session, "state"));
-	snprintf(line, sizeof(line), "%s, %s SPU%s", json_text(session, "source"),
+	snprintf(line, sizeof(line), "%s, %s SPU%s%s", json_text(session, "source"),
 		 json_text(session, "backend"),
-		 shared && json_object_get_boolean(shared) ? ", shared with machine" : "");
+		 shared && json_object_get_boolean(shared) ? ", shared with machine" : "",
+		 json_object_get_boolean(json_get(session, "physical_addresses")) ?
+			 ", physical addresses" :
+			 "");
 	print_line("source", line);
 	snprintf(line, sizeof(line), "%llu us",
 		 (unsigned long long)json_number(session, "interval_usec"));
@@ -152,6 +156,8 @@ static int append_options(sd_bus_message *m, const struct request *request)
 					  request->own ? "own" : "shared");
 	if (r >= 0 && request->buffer)
 		r = sd_bus_message_append(m, "{sv}", "BufferSize", "t", request->buffer);
+	if (r >= 0 && request->physical)
+		r = sd_bus_message_append(m, "{sv}", "PhysicalAddresses", "b", 1);
 	if (r >= 0 && request->stopped)
 		r = sd_bus_message_append(m, "{sv}", "Start", "b", 0);
 	if (r < 0 || !request->cgroup_count)
@@ -231,6 +237,7 @@ enum {
 	OPT_OWN,
 	OPT_SHARED,
 	OPT_BUFFER,
+	OPT_PHYSICAL,
 	OPT_STOPPED
 };
 
@@ -243,6 +250,7 @@ static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "own", no_argument, NULL, OPT_OWN },
 	{ "shared", no_argument, NULL, OPT_SHARED },
+	{ "physical-addresses", no_argument, NULL, OPT_PHYSICAL },
 	{ "stopped", no_argument, NULL, OPT_STOPPED },
 	{ "json", no_argument, NULL, 'j' },
 	{ 0 },
@@ -301,6 +309,9 @@ static int parse_option(int c, struct request *request)
 		return STATUS_OK;
 	case OPT_SHARED:
 		request->shared = true;
+		return STATUS_OK;
+	case OPT_PHYSICAL:
+		request->physical = true;
 		return STATUS_OK;
 	case OPT_STOPPED:
 		request->stopped = true;

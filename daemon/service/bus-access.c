@@ -31,11 +31,13 @@
 /**
  * struct access_query - a question to polkit
  * @message: waits for it; a reference
+ * @level: what was asked
  * @done: the answer is there: @error, or none if it is yes
  */
 struct access_query {
 	struct access_query *next;
 	sd_bus_message *message;
+	enum access_level level;
 	sd_bus_slot *slot;
 	bool done;
 	sd_bus_error error;
@@ -216,6 +218,7 @@ static int query_new(struct access *access, sd_bus_message *message, enum access
 	if (!query)
 		return -ENOMEM;
 	query->message = sd_bus_message_ref(message);
+	query->level = level;
 	r = send_query(query, level);
 	if (r < 0) {
 		query_free(query);
@@ -228,9 +231,9 @@ static int query_new(struct access *access, sd_bus_message *message, enum access
 	return 0;
 }
 
-/* The answer for @message: 1, or an error; 0 if it was not asked for. */
+/* The answer for @message: 1, to @ret_level, or an error; 0 if it was not asked for. */
 static int take_answer(struct access *access, const sd_bus_message *message,
-		       struct access_user *user, sd_bus_error *error)
+		       struct access_user *user, enum access_level *ret_level, sd_bus_error *error)
 {
 	struct access_query **at = &access->queries, *query;
 	int r = 1;
@@ -244,6 +247,7 @@ static int take_answer(struct access *access, const sd_bus_message *message,
 	access->query_count--;
 	if (user)
 		user->queries--;
+	*ret_level = query->level;
 	if (sd_bus_error_is_set(&query->error))
 		r = sd_bus_error_copy(error, &query->error);
 	query_free(query);
@@ -255,6 +259,7 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 		 sd_bus_error *ret_error)
 {
 	const struct bus_caller *caller;
+	enum access_level granted;
 	struct access_user *user;
 	int r;
 
@@ -265,7 +270,9 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 	if (caller->owner)
 		return 1;
 	user = user_of(access, caller);
-	r = take_answer(access, message, user, ret_error);
+	r = take_answer(access, message, user, &granted, ret_error);
+	if (r > 0 && level == ACCESS_MANAGE_RAW && granted == ACCESS_MANAGE)
+		return query_new(access, message, ACCESS_RAW, user, ret_error);
 	if (r)
 		return r;
 	r = afford(caller, user, ret_error);
@@ -283,5 +290,6 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 			"Only root and the group " GROUP
 			" may see this machine's profile; GetContainers and GetContainer "
 			"show what runs in cgroups that were delegated to you.");
-	return query_new(access, message, level, user, ret_error);
+	return query_new(access, message, level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level, user,
+			 ret_error);
 }

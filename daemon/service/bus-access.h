@@ -17,6 +17,7 @@ enum access_level {
 	ACCESS_MANAGE, /* polkit: org.speprof1.manage */
 	ACCESS_RELOAD, /* polkit: org.speprof1.reload */
 	ACCESS_RAW, /* polkit: org.speprof1.read-raw */
+	ACCESS_MANAGE_RAW, /* polkit: both, one after the other */
 	ACCESS_OWNER, /* nobody else */
 };
 

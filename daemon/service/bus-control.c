@@ -207,7 +207,10 @@ int bus_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *erro
 
 enum create_source { CREATE_AUTO, CREATE_SHARED, CREATE_OWN };
 
-/** struct create - the options of CreateSession */
+/**
+ * struct create - the options of CreateSession
+ * @physical: records have physical addresses, whatever the configuration says
+ */
 struct create {
 	const char *name;
 	const char *expression;
@@ -216,6 +219,7 @@ struct create {
 	u64 keep;
 	enum create_source source;
 	bool stopped;
+	bool physical;
 };
 
 static int read_source(struct create *c, const char *text, sd_bus_error *error)
@@ -242,7 +246,7 @@ static int check_keep(u64 bytes, sd_bus_error *error)
 static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_bus_error *error)
 {
 	const char *text;
-	int start = 1, r;
+	int flag = 1, r;
 
 	if (!strcmp(key, "Filter"))
 		return sd_bus_message_read(m, "v", "s", &c->expression);
@@ -259,8 +263,13 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 		return r < 0 ? r : read_source(c, text, error);
 	}
 	if (!strcmp(key, "Start")) {
-		r = sd_bus_message_read(m, "v", "b", &start);
-		c->stopped = !start;
+		r = sd_bus_message_read(m, "v", "b", &flag);
+		c->stopped = !flag;
+		return r;
+	}
+	if (!strcmp(key, "PhysicalAddresses")) {
+		r = sd_bus_message_read(m, "v", "b", &flag);
+		c->physical = r >= 0 && flag;
 		return r;
 	}
 	if (!strcmp(key, "Cgroups") && !c->cgroups) {
@@ -270,7 +279,8 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 		return r < 0 ? r : sd_bus_message_exit_container(m);
 	}
 	return bus_invalid(error, "option", key,
-			   "Filter, Cgroups, IntervalUSec, BufferSize, Source or Start");
+			   "Filter, Cgroups, IntervalUSec, BufferSize, Source, Start or "
+			   "PhysicalAddresses");
 }
 
 static int read_create(sd_bus_message *m, struct create *c, sd_bus_error *error)
@@ -294,6 +304,28 @@ static int read_create(sd_bus_message *m, struct create *c, sd_bus_error *error)
 			r = sd_bus_message_exit_container(m);
 	}
 	return r;
+}
+
+static void create_clear(struct create *c)
+{
+	for (size_t i = 0; c->cgroups && c->cgroups[i]; i++)
+		free(c->cgroups[i]);
+	free(c->cgroups);
+}
+
+/* Addresses of others' memory are asked for with it: what does not read is refused later. */
+enum access_level bus_create_level(sd_bus_message *message)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	struct create c = { 0 };
+	bool raw;
+
+	sd_bus_message_rewind(message, true);
+	raw = read_create(message, &c, &error) >= 0 && c.physical;
+	sd_bus_message_rewind(message, true);
+	create_clear(&c);
+	sd_bus_error_free(&error);
+	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
 }
 
 struct share {
@@ -327,6 +359,7 @@ static int own_feed(const struct bus *bus, const struct create *c, struct sessio
 
 	if (c->interval_us)
 		sampling.interval_ns = c->interval_us * 1000;
+	sampling.physical |= c->physical;
 	sampling.cgroups = session->rule->cgroups;
 	/* As budget_session() has it. */
 	sampling.ring_size = MEMORY_RING_LEAST;
@@ -352,12 +385,13 @@ static int choose_feed(const struct bus *bus, const struct create *c,
 	worker_call(bus->worker, get_machine, &share);
 	session->shared = c->source == CREATE_SHARED ||
 			  (c->source == CREATE_AUTO && (share.running || !session->rule->cgroups));
-	if (session->shared && c->interval_us) {
+	if (session->shared && (c->interval_us || c->physical)) {
 		worker_call(bus->worker, put_feed, share.feed);
-		return sd_bus_error_set(
+		return sd_bus_error_setf(
 			error, SD_BUS_ERROR_INVALID_ARGS,
-			"IntervalUSec: a session that shares the machine's source has its "
-			"interval; say Source own.");
+			"%s: a session that shares the machine's source has what that has; say "
+			"Source own.",
+			c->interval_us ? "IntervalUSec" : "PhysicalAddresses");
 	}
 	if (session->shared) {
 		session->feed = share.feed;
@@ -424,9 +458,7 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 	r = read_create(message, &c, error);
 	if (r >= 0)
 		r = create(bus, &c, error);
-	for (size_t i = 0; c.cgroups && c.cgroups[i]; i++)
-		free(c.cgroups[i]);
-	free(c.cgroups);
+	create_clear(&c);
 	if (r < 0)
 		return r;
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", c.name);

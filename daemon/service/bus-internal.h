@@ -8,11 +8,15 @@
 /* Rows of one answer. */
 #define BUS_ROWS 10000
 
-/** struct bus_method - who may call it, and what it does */
+/**
+ * struct bus_method - who may call it, and what it does
+ * @level_of: where what is needed depends on what is asked for: of the message, which is read anew
+ */
 struct bus_method {
 	const char *member;
 	enum access_level level;
 	sd_bus_message_handler_t run;
+	enum access_level (*level_of)(sd_bus_message *message);
 };
 
 /** bus_method() - the handler of all methods: rights and what it cost are looked after here */
@@ -57,6 +61,7 @@ int bus_reset(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error);
+enum access_level bus_create_level(sd_bus_message *message);
 int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
 

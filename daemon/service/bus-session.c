@@ -14,6 +14,7 @@ struct session_facts {
 	const char *name;
 	struct view_header header;
 	bool shared;
+	bool physical;
 	u64 keep;
 	char *expression;
 	char **cgroups;
@@ -88,6 +89,7 @@ static int read_facts(struct worker_state *state, void *arg)
 		return -ENOENT;
 	session_header(session, &facts->header);
 	facts->shared = session->shared;
+	facts->physical = session->feed->sampling.physical;
 	facts->keep = session->flight ? flight_size(session->flight) : 0;
 	facts->expression = strdup(session->rule->expression);
 	r = facts->expression ? copy_parts(session, facts) : -ENOMEM;
@@ -130,6 +132,8 @@ static int append_property(sd_bus_message *reply, const char *property,
 		return sd_bus_message_append(reply, "s", facts->header.source);
 	if (!strcmp(property, "SharesSource"))
 		return sd_bus_message_append(reply, "b", (int)facts->shared);
+	if (!strcmp(property, "PhysicalAddresses"))
+		return sd_bus_message_append(reply, "b", (int)facts->physical);
 	if (!strcmp(property, "Backend"))
 		return sd_bus_message_append(reply, "s", bus_backend_name(facts->header.backend));
 	if (!strcmp(property, "CPUs"))
@@ -231,6 +235,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_PROPERTY("State", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Source", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("SharesSource", "b", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("PhysicalAddresses", "b", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("CPUs", "u", get_property, 0, 0),
 	SD_BUS_PROPERTY("IntervalUSec", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),

@@ -132,7 +132,7 @@ static const struct bus_method methods[] = {
 	{ "SetFilter", ACCESS_MANAGE, bus_set_filter },
 	{ "SetInterval", ACCESS_MANAGE, bus_set_interval },
 	{ "SetCgroups", ACCESS_MANAGE, bus_set_cgroups },
-	{ "CreateSession", ACCESS_MANAGE, bus_create_session },
+	{ "CreateSession", ACCESS_MANAGE, bus_create_session, bus_create_level },
 	{ "Remove", ACCESS_MANAGE, bus_remove_session },
 	{ "Reload", ACCESS_RELOAD, bus_reload },
 	{ "ReleaseModule", ACCESS_MANAGE, bus_release_module },
@@ -189,20 +189,22 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	const char *member = sd_bus_message_get_member(message);
 	const struct bus_method *method = methods;
 	struct bus *bus = userdata;
+	enum access_level level;
 	int r;
 
 	while (method < methods + ARRAY_SIZE(methods) && strcmp(method->member, member))
 		method++;
 	if (method == methods + ARRAY_SIZE(methods))
 		return -EBADRQC;
-	r = access_check(&bus->access, message, method->level, bus_method, bus, &bus->caller,
+	level = method->level_of ? method->level_of(message) : method->level;
+	r = access_check(&bus->access, message, level, bus_method, bus, &bus->caller,
 			 error);
 	if (r < 0)
 		return r;
 	if (!r)
 		return 1;
 	/* What polkit has let through is few. */
-	if (bus->caller.owner || method->level >= ACCESS_MANAGE)
+	if (bus->caller.owner || level >= ACCESS_MANAGE)
 		return run(bus, method, message, error);
 	r = bus_queue_add(&bus->queue, message, method, &bus->caller);
 	if (r == -ENOBUFS)

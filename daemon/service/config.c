@@ -258,6 +258,7 @@ static const struct setting {
 	{ "Emulate", SETTING_BOOL, offsetof(struct config, emulate), "yes or no" },
 	{ "IOUring", SETTING_BOOL, offsetof(struct config, io_uring), "yes or no" },
 	{ "Contexts", SETTING_BOOL, offsetof(struct config, contexts), "yes or no" },
+	{ "PhysicalAddresses", SETTING_BOOL, offsetof(struct config, physical), "yes or no" },
 	{ "TaskEvents", SETTING_TASK_EVENTS, 0, "auto, perf or proc" },
 	{ "Jitter", SETTING_BOOL, offsetof(struct config, jitter), "yes or no" },
 	{ "Kernel", SETTING_BOOL, offsetof(struct config, kernel), "yes or no" },

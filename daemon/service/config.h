@@ -21,6 +21,7 @@ enum config_source {
  * @emulate: Emulate=: whether an emulated SPU may be used at all
  * @io_uring: IOUring=: otherwise epoll
  * @contexts: Contexts=: records say whose they are; otherwise context switches do
+ * @physical: PhysicalAddresses=: records have them, and so hot pages and nodes are known
  * @task_events: TaskEvents=: the best that is tried
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
  * @overhead: Overhead=, what sampling may cost of the machine's CPU time, in thousandths of a
@@ -38,6 +39,7 @@ struct config {
 	bool emulate;
 	bool io_uring;
 	bool contexts;
+	bool physical;
 	enum task_events_kind task_events;
 	u32 samples_per_second;
 	u32 overhead;

@@ -20,6 +20,7 @@ static void name_waiting(const struct config *from, const struct config *to, cha
 		{ "Emulate=", from->emulate != to->emulate },
 		{ "IOUring=", from->io_uring != to->io_uring },
 		{ "Contexts=", from->contexts != to->contexts },
+		{ "PhysicalAddresses=", from->physical != to->physical },
 		{ "TaskEvents=", from->task_events != to->task_events },
 		{ "MemoryBudget=", from->memory_budget != to->memory_budget },
 		{ "Workers=", from->workers != to->workers },

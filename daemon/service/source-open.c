@@ -41,6 +41,7 @@ struct source_config source_sampling(const struct config *config)
 		.kernel = config->kernel,
 		.user = config->user,
 		.no_context = !config->contexts,
+		.physical = config->physical,
 		.models = config->models,
 	};
 }

@@ -100,7 +100,8 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 			 (config->jitter ? SPEPROF_SAMPLE_JITTER : 0),
 		.interval = interval,
 		.collect = SPEPROF_COLLECT_TIMESTAMP |
-			   (config->no_context ? 0 : SPEPROF_COLLECT_CONTEXT),
+			   (config->no_context ? 0 : SPEPROF_COLLECT_CONTEXT) |
+			   (config->physical ? SPEPROF_COLLECT_PHYSICAL_ADDRESS : 0),
 		.types = types_of(config->filter_types),
 		.events = config->filter_events,
 		.min_latency = config->filter_latency,
@@ -442,7 +443,8 @@ static int open_session(struct module_source *m, const struct source_config *con
 		.size = sizeof(session),
 		.mode = SPEPROF_MODE_STREAM,
 		/* Levels may change while it runs. */
-		.rights = (config->no_context ? 0 : SPEPROF_RIGHT_CONTEXT) | SPEPROF_RIGHT_KERNEL,
+		.rights = (config->no_context ? 0 : SPEPROF_RIGHT_CONTEXT) | SPEPROF_RIGHT_KERNEL |
+			  (config->physical ? SPEPROF_RIGHT_PHYSICAL_ADDRESS : 0),
 		.ring_size = config->ring_size ? config->ring_size : RING_SIZE,
 		.event_slots = EVENT_SLOTS,
 		.max_latency_ms = MAX_LATENCY_MS,

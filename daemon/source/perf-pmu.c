@@ -10,6 +10,7 @@
 
 static const char *const setting_names[PERF_PMU_SETTINGS] = {
 	[PERF_PMU_TS_ENABLE] = "ts_enable",
+	[PERF_PMU_PA_ENABLE] = "pa_enable",
 	[PERF_PMU_JITTER] = "jitter",
 	[PERF_PMU_LOAD_FILTER] = "load_filter",
 	[PERF_PMU_STORE_FILTER] = "store_filter",

@@ -16,6 +16,7 @@ struct perf_event_attr;
 /* The settings of format/ that are used. */
 enum perf_pmu_setting {
 	PERF_PMU_TS_ENABLE,
+	PERF_PMU_PA_ENABLE,
 	PERF_PMU_JITTER,
 	PERF_PMU_LOAD_FILTER,
 	PERF_PMU_STORE_FILTER,

@@ -65,3 +65,11 @@ const char *perf_refused_reason(void)
 #undef REFUSED_ALWAYS
 #undef REFUSED
 }
+
+const char *perf_refused_physical(void)
+{
+	if (has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN))
+		return NULL;
+	return "physical addresses are collected for who has CAP_PERFMON alone, and this process "
+	       "has not";
+}

@@ -5,4 +5,7 @@
 /** perf_refused_reason() - why perf_event_open(2) said EACCES or EPERM: one static sentence */
 const char *perf_refused_reason(void);
 
+/** perf_refused_physical() - likewise of an event with physical addresses; NULL: not for those */
+const char *perf_refused_physical(void);
+
 #endif

@@ -107,6 +107,8 @@ static int fill_settings(const struct perf_pmu *pmu, const struct source_config 
 {
 	int r = perf_pmu_set(pmu, PERF_PMU_TS_ENABLE, 1, attr);
 
+	if (r >= 0)
+		r = perf_pmu_set(pmu, PERF_PMU_PA_ENABLE, c->physical, attr);
 	return r < 0 ? r : perf_pmu_set(pmu, PERF_PMU_JITTER, c->jitter, attr);
 }
 
@@ -399,14 +401,18 @@ static const struct source_ops perf_ops = {
 	.tune = perf_tune,
 };
 
-static const char *open_reason(int error)
+static const char *open_reason(const struct source_config *config, int error)
 {
+	const char *physical;
+
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		return perf_refused_reason();
+		physical = config->physical ? perf_refused_physical() : NULL;
+		return physical ? physical : perf_refused_reason();
 	case EOPNOTSUPP:
-		return "the kernel's SPE driver knows no timestamps or no jitter";
+		return "the kernel's SPE driver knows no timestamps, no jitter or no physical "
+		       "addresses";
 	case EBUSY:
 		return "the SPU of a CPU is in use: a perf record -e arm_spe_0// runs";
 	case EMFILE:
@@ -431,7 +437,7 @@ static int open_cpus(struct perf_source *p, const char **ret_reason)
 		if (r == -ENODEV)
 			continue;
 		if (r < 0) {
-			*ret_reason = open_reason(-r);
+			*ret_reason = open_reason(&p->config, -r);
 			return r;
 		}
 		p->source.cpus++;

@@ -231,6 +231,8 @@ struct source_sink {
  * @jitter: perturb the interval at random (PMSIRR.RND)
  * @kernel, @user: Exception levels
  * @no_context: records do not say whose they are (PMSCR.CX is 0)
+ * @physical: records have physical addresses (PMSCR.PA); of a session of the module fixed when
+ *	it is made: one that began without cannot
  * @filter_*: what the SPU may leave out, as PMSFCR, PMSEVFR and PMSLATFR have it; 0
  *	for none. Where it cannot, it samples all, and &source.filters says so
  * @cgroups: sample only what runs in or below these, paths, NULL-terminated; NULL for
@@ -246,6 +248,7 @@ struct source_config {
 	bool kernel;
 	bool user;
 	bool no_context;
+	bool physical;
 	u64 filter_types;	/* SPE_PMSFCR_B, _LD, _ST */
 	u64 filter_events;	/* PMSEVFR */
 	u32 filter_latency;	/* PMSLATFR.MINLAT */

@@ -60,6 +60,8 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
 	}
 	if (!config->no_context)
 		program.pmscr |= SPE_PMSCR_CX;
+	if (config->physical)
+		program.pmscr |= SPE_PMSCR_PA;
 	if (config->user)
 		program.pmscr |= SPE_PMSCR_E0SPE;
 	if (config->kernel)

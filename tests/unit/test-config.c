@@ -31,7 +31,7 @@ static void test_all_settings(void **state)
 	assert_int_equal(read_text(&c,
 				   "# a comment\n\n[Sampling]\n Source = emulated \nEmulate=yes\n"
 				   "SamplesPerSecond=997\nJitter=off\nKernel=0\nUser=true\nIOUring=no\n"
-				   "Contexts=no\nTaskEvents=perf\nMemoryBudget=48M\nWorkers=16\n"
+				   "Contexts=no\nPhysicalAddresses=yes\nTaskEvents=perf\nMemoryBudget=48M\nWorkers=16\n"
 				   "Models=chase=pointer_chase stream=stream\n; end",
 				   &error), 0);
 	assert_int_equal(c.source, CONFIG_SOURCE_EMULATED);
@@ -42,6 +42,7 @@ static void test_all_settings(void **state)
 	assert_true(c.user);
 	assert_false(c.io_uring);
 	assert_false(c.contexts);
+	assert_true(c.physical);
 	assert_int_equal(c.task_events, TASK_EVENTS_PERF);
 	assert_int_equal(c.memory_budget, 48 << 20);
 	assert_int_equal(c.workers, 16);

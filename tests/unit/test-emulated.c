@@ -52,6 +52,7 @@ struct seen {
 	u64 decoded;
 	u64 suspect;
 	u64 kinds[SPE_KINDS];
+	u64 physical; /* with a physical address, of loads and stores alone */
 	u64 atomic_loads; /* which are stores too, as the filter sees them */
 	u64 kernel;
 	u64 child_inside;
@@ -77,6 +78,7 @@ static void see_sample(struct seen *seen, const struct source_window *window,
 		spe_sample_kind(sample) == SPE_KIND_LOAD &&
 		spe_op_format(sample->op_class, sample->op_subclass) == SPE_OP_FORMAT_LS_EXTENDED &&
 		sample->op_subclass & SPE_OP_AT;
+	seen->physical += spe_sample_has(sample, SPE_HAS_ADDRESS(SPE_ADDRESS_PA));
 	seen->kernel += el == 1;
 	if (!spe_sample_has(sample, SPE_HAS_CONTEXT(SPE_CONTEXT_EL1)) ||
 	    sample->context[SPE_CONTEXT_EL1] != (u32)seen->child)
@@ -285,6 +287,26 @@ static void test_filters(void **state)
 			seen.kinds[SPE_KIND_STORE] += seen.atomic_loads;
 		assert_row(seen.decoded == seen.kinds[rows[i].kind]);
 		assert_row(seen.suspect == 0);
+		source->ops->free(source);
+	}
+}
+
+/* By request alone; then of each load and store, as the model translates it. */
+static void test_physical(void **state)
+{
+	(void)state;
+	for (int on = 0; on < 2; on++) {
+		struct source_config config = config_default();
+		struct seen seen = { 0 };
+		struct source *source;
+
+		config.physical = on;
+		source = source_or_skip(&config);
+		run(source, 250000000, &seen);
+		check_ledgers(&seen);
+		assert_true(seen.kinds[SPE_KIND_LOAD] > 0);
+		assert_int_equal(seen.physical,
+				 on ? seen.kinds[SPE_KIND_LOAD] + seen.kinds[SPE_KIND_STORE] : 0);
 		source->ops->free(source);
 	}
 }
@@ -607,6 +629,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_truth),	      cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_filters),	      cmocka_unit_test(test_user_only),
 		cmocka_unit_test(test_loss_is_blind), cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_physical),
 	};
 
 	if (argc > 1)

@@ -60,11 +60,14 @@ static void test_reasons(void **state)
 
 	(void)state;
 	have(0);
+	assert_non_null(strstr(perf_refused_physical(), "CAP_PERFMON"));
 	assert_says(low	 ? "this process has not CAP_PERFMON" :
 		    high ? always :
 			   "although kernel.perf_event_paranoid allows it");
-	if (have(1ULL << CAP_PERFMON))
+	if (have(1ULL << CAP_PERFMON)) {
+		assert_null(perf_refused_physical());
 		assert_says(low ? policy : high ? always : "a security policy");
+	}
 	if (have(1ULL << CAP_SYS_ADMIN))
 		assert_says(policy);
 }

@@ -122,11 +122,16 @@ static void test_attr(void **state)
 		.filter_types = SPE_PMSFCR_LD | SPE_PMSFCR_ST, .filter_events = 0x82,
 		.filter_latency = 40,
 	};
+	struct source_config physical = filtered;
 	struct source *source;
 
 	(void)state;
 	put_pmu("arm_spe_0", "9\n", "0-1\n");
 	put_pmu("arm_spe_1", "10\n", "3\n");
+	physical.physical = true;
+	source = open_perf(&physical);
+	assert_int_equal(kernel.events[0].attr.config, 3 | 1 << 16 | 1ULL << 33 | 1ULL << 34);
+	source->ops->free(source);
 	source = open_perf(&filtered);
 	assert_int_equal(source->cpus, 3);
 	assert_int_equal(source->backend, BACKEND_HARDWARE);
@@ -135,7 +140,7 @@ static void test_attr(void **state)
 		const struct perf_event_attr *attr = &kernel.events[cpu].attr;
 
 		test_row("cpu %u", cpu);
-		assert_row(kernel.events[cpu].opened == (cpu != 2));
+		assert_row(kernel.events[cpu].opened == (cpu != 2 ? 2 : 0));
 		if (cpu == 2)
 			continue;
 		assert_row(attr->type == (cpu == 3 ? 10 : 9));
