@@ -12,6 +12,7 @@
 #include "bus-metrics.h"
 #include "bus-profile.h"
 #include "bus-signal.h"
+#include "log.h"
 #include "speprof-version.h"
 
 /* What properties show; read on the worker's thread as all of its state. */
@@ -398,6 +399,24 @@ static int connect_bus(const char *address, sd_bus **ret_bus)
 	return 0;
 }
 
+static int on_gone(sd_bus_message *message __attribute__((unused)), void *userdata,
+		   sd_bus_error *error __attribute__((unused)))
+{
+	const struct bus *bus = userdata;
+
+	log_tell(LOG_ERR, LOG_ID_BUS, NULL,
+		 "the bus has gone: this process saves its figures and ends, another one goes on");
+	return sd_event_exit(bus->event, BUS_GONE_STATUS);
+}
+
+/* It is sd-bus that says so: there is nobody to be asked for it. */
+static int follow_connection(struct bus *bus)
+{
+	return sd_bus_match_signal(bus->bus, NULL, "org.freedesktop.DBus.Local",
+				   "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
+				   "Disconnected", on_gone, bus);
+}
+
 static int add_objects(struct bus *bus)
 {
 	int r;
@@ -420,13 +439,15 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 {
 	int r;
 
-	*bus = (struct bus){ .worker = worker, .config = config };
+	*bus = (struct bus){ .event = event, .worker = worker, .config = config };
 	access_init(&bus->access);
 	r = bus_queue_init(&bus->queue, event, run_waiting, bus);
 	if (r >= 0)
 		r = connect_bus(address, &bus->bus);
 	if (r >= 0)
 		r = add_objects(bus);
+	if (r >= 0)
+		r = follow_connection(bus);
 	if (r >= 0)
 		r = sd_bus_request_name(bus->bus, BUS_NAME, 0);
 	if (r >= 0)

@@ -24,10 +24,17 @@
 #define BUS_SESSIONS BUS_PATH "/session"
 #define BUS_CPUS     BUS_PATH "/cpu"
 
+/*
+ * With which the loop ends once the bus has gone: without it nobody could ask or say anything, and
+ * the next process gets what is kept and another bus. EX_TEMPFAIL: the unit restarts it.
+ */
+#define BUS_GONE_STATUS 75
+
 struct bus_watch;
 
 /**
  * struct bus - the connection, and what is served on it
+ * @event: borrowed; ends with BUS_GONE_STATUS where the connection does
  * @config: borrowed; for sessions that are made on the bus
  * @caller: of the method that is running
  * @cpus: which CPUs have an object: those that are online, as the source sees it
@@ -39,6 +46,7 @@ struct bus_watch;
  */
 struct bus {
 	sd_bus *bus;
+	sd_event *event;
 	struct worker *worker;
 	const struct config *config;
 	struct access access;

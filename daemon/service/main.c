@@ -22,6 +22,10 @@
 #include "speprof-version.h"
 #include "worker.h"
 
+/* At a restart the bus is waited for: so often, longer than systemd counts starts for (10 s). */
+#define BUS_TRIES    48
+#define BUS_PAUSE_NS 250000000
+
 /**
  * struct daemon - what lives as long as the process
  * @keep: NULL where nobody keeps anything for the next process
@@ -274,18 +278,19 @@ static void tell_restored(const struct keep_restore *restore)
 }
 
 /* Only where somebody keeps descriptors is anything worth keeping. */
-static void take_up(struct daemon *d)
+static int take_up(struct daemon *d)
 {
 	struct keep_restore restore = { .adopted = d->adopted, .config = &d->options.config };
 	struct config_lists lists;
 	const char *reason;
 
 	if (!getenv("NOTIFY_SOCKET"))
-		return;
+		return 0;
 	if (keep_new(d->stored.checkpoint, &d->keep, &reason) < 0) {
 		log_line(LOG_WARNING,
 			 "no memory for what outlives this process: a restart begins anew");
-		return;
+		/* Rings that were adopted wait for a checkpoint: without one they would fill up. */
+		return d->adopted ? EX_OSERR : 0;
 	}
 	d->stored.checkpoint = -1;
 	if (reason) {
@@ -303,6 +308,7 @@ static void take_up(struct daemon *d)
 	if (restore.found)
 		tell_restored(&restore);
 	d->stopped = restore.restored && restore.stopped;
+	return 0;
 }
 
 /* @arg: the daemon, whose configuration says by what */
@@ -385,20 +391,57 @@ static int run(struct daemon *d)
 	notify_ready(&d->notify);
 	log_tell(LOG_INFO, LOG_ID_STARTED, NULL, "speprofd " SPEPROF_VERSION ": %s",
 		 d->notify.status);
+	/* What it is ended with: 0 by a signal, or as bus.h says. */
 	r = sd_event_loop(d->event);
 	notify_stopping();
 	notify_deinit(&d->notify);
 	/* Whether it is a restart or the end, the service manager alone knows. */
 	if (d->keep)
 		worker_call(d->worker, keep_leave, NULL);
-	return r < 0 ? EX_OSERR : 0;
+	return r < 0 ? EX_OSERR : r;
+}
+
+/* Whether nobody answers there, as of a bus that is being restarted. */
+static bool is_away(int r)
+{
+	return r == -ENOENT || r == -ECONNREFUSED || r == -ECONNRESET || r == -ENOTCONN ||
+	       r == -EPIPE || r == -ETIMEDOUT;
+}
+
+/*
+ * Where another process was on it, the bus will come back: it is waited for, as the module's rings
+ * are being filled, and figures are with the service manager for as long as it tries. -EINTR: to end.
+ */
+static int reach_bus(struct daemon *d, bool again)
+{
+	const struct timespec pause = { .tv_nsec = BUS_PAUSE_NS };
+	sigset_t ends;
+	int r;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	for (u32 tries = 0;; tries++) {
+		r = bus_init(&d->bus, d->event, d->options.bus_address, d->worker,
+			     &d->options.config);
+		if (r >= 0 || !again || !is_away(r) || tries == BUS_TRIES)
+			return r;
+		if (!tries)
+			log_tell(LOG_WARNING, LOG_ID_BUS, NULL,
+				 "no connection to the bus: waiting for it");
+		if (sigtimedwait(&ends, NULL, &pause) >= 0)
+			return -EINTR;
+	}
 }
 
 static int serve(struct daemon *d)
 {
 	const char *address = d->options.bus_address;
-	int r = bus_init(&d->bus, d->event, address, d->worker, &d->options.config);
+	const bool again = d->adopted || d->stored.checkpoint >= 0;
+	int r = reach_bus(d, again);
 
+	if (r == -EINTR)
+		return 0;
 	if (r < 0) {
 		log_line(LOG_ERR,
 			 r == -EEXIST ? "another speprofd has the name " BUS_NAME " on %s" :
@@ -406,13 +449,14 @@ static int serve(struct daemon *d)
 						       " on %s: is the bus policy installed?" :
 						       "no connection to %s",
 			 address ? address : "the system bus");
-		return EX_UNAVAILABLE;
+		return again && is_away(r) ? BUS_GONE_STATUS : EX_UNAVAILABLE;
 	}
 	d->bus.reload = reload;
 	d->bus.ctx = d;
 	d->bus.reloaded = &d->reloaded;
-	take_up(d);
-	r = run(d);
+	r = take_up(d);
+	if (!r)
+		r = run(d);
 	bus_deinit(&d->bus);
 	return r;
 }

@@ -575,5 +575,10 @@ int source_module_new(const struct source_config *config, bool uring, struct sou
 int source_module_adopt(const struct source_config *config, bool uring, int session,
 			struct source **ret_source, const char **ret_reason)
 {
-	return open_all(config, uring, session, ret_source, ret_reason);
+	int r = open_all(config, uring, session, ret_source, ret_reason);
+
+	/* What a filter that is put in force drains is for nobody yet, and is to stay there. */
+	if (r >= 0)
+		module_defer(*ret_source, false);
+	return r;
 }

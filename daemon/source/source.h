@@ -444,7 +444,8 @@ int source_module_new(const struct source_config *config, bool uring, struct sou
  * @session: its descriptor; the source's where it succeeds
  *
  * It samples by @config from then on, and goes on running if it ran. Drained from where
- * room was given back to, unless &source_lasting.resume says better.
+ * room was given back to, unless &source_lasting.resume says better; room is given back by
+ * &source_lasting.release alone, as after &source_lasting.defer.
  *
  * Return: 0; -EPERM if @config asks for what the session was not made for; -ENOTTY for what
  * is no session.
