@@ -36,6 +36,8 @@ struct push {
 	size_t queued;
 	bool sending;
 	bool quit;
+	bool lost; /* a request that could not be made: it was said */
+	struct item *farewell;
 	struct push_stats stats;
 	/* Set before the thread runs. */
 	char *name;
@@ -47,6 +49,7 @@ struct push {
 	bool only_gateways;
 	struct curl_slist *headers;
 	/* The thread's own. */
+	bool ending;
 	size_t answered;
 	bool failing;
 };
@@ -81,11 +84,13 @@ static int on_progress(void *push, curl_off_t a __attribute__((unused)),
 	pthread_mutex_lock(&p->lock);
 	quit = p->quit;
 	pthread_mutex_unlock(&p->lock);
-	return quit;
+	return quit && !p->ending;
 }
 
 static void set_options(struct push *p, CURL *curl, const struct item *item, const char *url)
 {
+	long timeout = p->ending && p->timeout > PUSH_LAST ? PUSH_LAST : (long)p->timeout;
+
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -93,8 +98,8 @@ static void set_options(struct push *p, CURL *curl, const struct item *item, con
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)p->timeout);
-	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)p->timeout);
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT, timeout);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, timeout);
 	curl_easy_setopt(curl, CURLOPT_USERAGENT, "speprof-exporter/" SPEPROF_VERSION);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, p->headers);
 	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, item->data);
@@ -196,7 +201,7 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct item *item
 		outcome = judge(p, status);
 		snprintf(why, sizeof(why), "status %ld", status);
 	}
-	if (code != CURLE_ABORTED_BY_CALLBACK)
+	if (code != CURLE_ABORTED_BY_CALLBACK && !p->ending)
 		tell(p, outcome, why);
 	return outcome;
 }
@@ -269,6 +274,19 @@ static enum outcome send_first(struct push *p, CURL *curl, long *ret_wait)
 	return outcome;
 }
 
+/* Under the lock. */
+static void send_farewell(struct push *p, CURL *curl)
+{
+	struct item *item = p->farewell;
+	long wait;
+
+	p->ending = true;
+	pthread_mutex_unlock(&p->lock);
+	if (try_item(p, curl, item, &wait) != OUTCOME_TAKEN)
+		say(SD_NOTICE, "%s: %s could not be told that series end here", p->name, p->host);
+	pthread_mutex_lock(&p->lock);
+}
+
 static void *push_run(void *arg)
 {
 	struct push *p = arg;
@@ -288,6 +306,8 @@ static void *push_run(void *arg)
 		wait_ms(p, asked > 0 ? (u64)asked * 1000 + jitter_ms(1) : jitter_ms(wait));
 		wait = wait * 2 > PUSH_WAIT ? PUSH_WAIT : wait * 2;
 	}
+	if (curl && p->farewell)
+		send_farewell(p, curl);
 	pthread_mutex_unlock(&p->lock);
 	curl_easy_cleanup(curl);
 	return NULL;
@@ -369,6 +389,8 @@ static void push_clear(struct push *p)
 {
 	while (p->first)
 		drop_first(p);
+	if (p->farewell)
+		item_free(p->farewell);
 	for (unsigned int i = 0; i < ARRAY_SIZE(p->texts); i++)
 		free(p->texts[i]);
 	curl_slist_free_all(p->headers);
@@ -429,6 +451,21 @@ struct push *push_free(struct push *push)
 	return NULL;
 }
 
+struct push *push_last(struct push *push, char *data, size_t size)
+{
+	struct item *item = calloc(1, sizeof(*item));
+
+	if (!item) {
+		free(data);
+		return push_free(push);
+	}
+	*item = (struct item){ .data = data, .size = size };
+	pthread_mutex_lock(&push->lock);
+	push->farewell = item;
+	pthread_mutex_unlock(&push->lock);
+	return push_free(push);
+}
+
 /* Under the lock: the oldest that is not being sent, or NULL. */
 static struct item **oldest(struct push *p)
 {
@@ -476,6 +513,20 @@ void push_add(struct push *push, char *data, size_t size, const char *query)
 	push->queued += size;
 	pthread_cond_signal(&push->changed);
 	pthread_mutex_unlock(&push->lock);
+}
+
+void push_lost(struct push *push, int error)
+{
+	bool said;
+
+	pthread_mutex_lock(&push->lock);
+	push->stats.dropped++;
+	said = push->lost;
+	push->lost = true;
+	pthread_mutex_unlock(&push->lock);
+	if (!said)
+		say(SD_WARNING, "%s: a request could not be made: %s; it is dropped", push->name,
+		    strerror(-error));
 }
 
 void push_stats(struct push *push, struct push_stats *ret_stats)

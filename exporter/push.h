@@ -53,6 +53,16 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 /** push_free() - end the thread, whatever waits */
 struct push *push_free(struct push *push);
 
+/* Seconds that a request may take which is the last. */
+#define PUSH_LAST 3
+
+/**
+ * push_last() - push_free() behind one more request, which is tried once
+ *
+ * What waits is dropped: it is older, and whoever did not take it so far does not in this time.
+ */
+struct push *push_last(struct push *push, char *data, size_t size);
+
 /**
  * push_add() - @data, allocated, is the push's from now on
  * @query: appended to the URL, or NULL; copied
@@ -60,6 +70,9 @@ struct push *push_free(struct push *push);
  * Where there is no room, the oldest that wait are dropped, and counted.
  */
 void push_add(struct push *push, char *data, size_t size, const char *query);
+
+/** push_lost() - count a request that could not be made as dropped; said once */
+void push_lost(struct push *push, int error);
 
 struct push_stats {
 	u64 sent;

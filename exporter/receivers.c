@@ -37,6 +37,7 @@ static const char *const labels[RECEIVERS] = {
 struct receivers {
 	struct receivers_config config;
 	struct otlp_config otlp;
+	struct remote_write write;
 	char host[EXPORTER_TEXT];
 	struct push *push[RECEIVERS];
 	sd_event_source *timer[RECEIVERS];
@@ -71,12 +72,15 @@ static void check_clock(struct receivers *r)
 
 static void push_write(struct receivers *r, const struct series_set *set)
 {
-	const struct exporter_config *c = r->config.config;
 	size_t size;
 	char *data;
+	int e;
 
-	if (remote_write_encode(set, r->host, (s64)(now_ns(CLOCK_REALTIME) / 1000000),
-				c->write_native, &data, &size) >= 0)
+	e = remote_write_encode(&r->write, set, (s64)(now_ns(CLOCK_REALTIME) / 1000000), &data,
+				&size);
+	if (e < 0)
+		push_lost(r->push[RECEIVER_WRITE], e);
+	else
 		push_add(r->push[RECEIVER_WRITE], data, size, NULL);
 }
 
@@ -84,9 +88,12 @@ static void push_otlp(struct receivers *r, const struct series_set *set)
 {
 	size_t size;
 	char *data;
+	int e;
 
-	if (otlp_encode(set, &r->otlp, r->host, r->start_ns, now_ns(CLOCK_REALTIME), &data,
-			&size) >= 0)
+	e = otlp_encode(set, &r->otlp, r->host, r->start_ns, now_ns(CLOCK_REALTIME), &data, &size);
+	if (e < 0)
+		push_lost(r->push[RECEIVER_OTLP], e);
+	else
 		push_add(r->push[RECEIVER_OTLP], data, size, NULL);
 }
 
@@ -216,6 +223,10 @@ static int start_write(struct receivers *r, sd_event *event)
 
 	if (e < 0)
 		return e;
+	r->write = (struct remote_write){
+		.host = r->host,
+		.native = r->config.config->write_native,
+	};
 	r->interval[RECEIVER_WRITE] = r->config.config->write_interval;
 	return sd_event_add_time_relative(event, &r->timer[RECEIVER_WRITE], CLOCK_MONOTONIC,
 					  r->interval[RECEIVER_WRITE] * 1000000ULL, 0, on_write, r);
@@ -314,9 +325,23 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 	return 0;
 }
 
+/* Else each series would be there for five more minutes, as it was last. */
+static void end_write(struct receivers *r)
+{
+	char *data = NULL;
+	size_t size;
+
+	if (r->push[RECEIVER_WRITE] && r->write.last.count &&
+	    remote_write_encode(&r->write, NULL, (s64)(now_ns(CLOCK_REALTIME) / 1000000), &data,
+				&size) >= 0)
+		r->push[RECEIVER_WRITE] = push_last(r->push[RECEIVER_WRITE], data, size);
+	written_clear(&r->write.last);
+}
+
 struct receivers *receivers_free(struct receivers *receivers)
 {
 	if (receivers) {
+		end_write(receivers);
 		for (unsigned int i = 0; i < RECEIVERS; i++) {
 			sd_event_source_unref(receivers->timer[i]);
 			push_free(receivers->push[i]);

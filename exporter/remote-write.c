@@ -27,6 +27,9 @@ enum {
 	NATIVE_TIME = 15,
 };
 
+/* The NaN that says that a series has ended, remote write 1.0: no other has these bits. */
+#define STALE 0x7ff0000000000002ULL
+
 static const struct native_fields write_fields = {
 	.sum = 3,
 	.schema = 4,
@@ -41,6 +44,7 @@ struct request {
 	struct proto proto;
 	const char *host;
 	s64 time_ms;
+	struct written written;
 };
 
 static int compare_labels(const void *a, const void *b)
@@ -50,12 +54,13 @@ static int compare_labels(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Receivers want labels in the order of their names. */
+/* Receivers want labels in the order of their names; what they were is remembered. */
 static void open_series(struct request *r, const struct series *s, const char *suffix,
-			const char *le)
+			const char *le, bool native)
 {
 	struct series_label labels[SERIES_LABELS + 4];
 	char name[128];
+	size_t start;
 	u32 count = 0;
 
 	snprintf(name, sizeof(name), "%s%s", s->family->name, suffix);
@@ -68,18 +73,21 @@ static void open_series(struct request *r, const struct series *s, const char *s
 		labels[count++] = s->label[i];
 	qsort(labels, count, sizeof(*labels), compare_labels);
 	proto_open(&r->proto, REQUEST_SERIES);
+	start = r->proto.size;
 	for (u32 i = 0; i < count; i++) {
 		proto_open(&r->proto, SERIES_LABEL);
 		proto_string(&r->proto, LABEL_NAME, labels[i].name);
 		proto_string(&r->proto, LABEL_VALUE, labels[i].value);
 		proto_close(&r->proto);
 	}
+	if (!r->proto.error)
+		written_add(&r->written, r->proto.data + start, r->proto.size - start, native);
 }
 
 static void add_sample(struct request *r, const struct series *s, const char *suffix,
 		       const char *le, double value)
 {
-	open_series(r, s, suffix, le);
+	open_series(r, s, suffix, le, false);
 	proto_open(&r->proto, SERIES_SAMPLE);
 	proto_double(&r->proto, SAMPLE_VALUE, value);
 	proto_varint(&r->proto, SAMPLE_TIME, (u64)r->time_ms);
@@ -109,13 +117,28 @@ static void add_native(struct request *r, const struct series *s)
 	u64 counts[FOLD_BUCKETS];
 
 	series_classic(s->histogram, counts);
-	open_series(r, s, "", NULL);
+	open_series(r, s, "", NULL, true);
 	proto_open(&r->proto, SERIES_NATIVE);
 	proto_varint(&r->proto, NATIVE_COUNT, counts[FOLD_BUCKETS - 1]);
 	native_add(&r->proto, &write_fields, s->histogram);
 	proto_varint(&r->proto, NATIVE_TIME, (u64)r->time_ms);
 	proto_close(&r->proto);
 	proto_close(&r->proto);
+}
+
+/* Of a native histogram its sum is that NaN, and nothing else of it is looked at. */
+static void add_ended(void *ctx, const u8 *labels, size_t size, bool native)
+{
+	struct request *r = ctx;
+	struct proto *p = &r->proto;
+
+	proto_open(p, REQUEST_SERIES);
+	proto_copy(p, labels, size);
+	proto_open(p, native ? SERIES_NATIVE : SERIES_SAMPLE);
+	proto_fixed64(p, native ? write_fields.sum : SAMPLE_VALUE, STALE);
+	proto_varint(p, native ? NATIVE_TIME : SAMPLE_TIME, (u64)r->time_ms);
+	proto_close(p);
+	proto_close(p);
 }
 
 static int compressed(const struct proto *proto, char **ret_data, size_t *ret_size)
@@ -134,26 +157,33 @@ static int compressed(const struct proto *proto, char **ret_data, size_t *ret_si
 	return 0;
 }
 
-int remote_write_encode(const struct series_set *set, const char *host, s64 time_ms, bool native,
+int remote_write_encode(struct remote_write *write, const struct series_set *set, s64 time_ms,
 			char **ret_data, size_t *ret_size)
 {
-	struct request request = { .host = host, .time_ms = time_ms };
+	struct request request = { .host = write->host, .time_ms = time_ms };
 	int r;
 
 	proto_init(&request.proto, BOUND);
-	for (u32 i = 0; i < set->count; i++) {
+	for (u32 i = 0; set && i < set->count; i++) {
 		const struct series *s = &set->series[i];
 
 		if (!s->histogram)
 			add_sample(&request, s, s->family->type == SERIES_COUNTER ? "_total" : "", NULL,
 				   s->value);
-		else if (native)
+		else if (write->native)
 			add_native(&request, s);
 		else
 			add_classic(&request, s);
 	}
+	written_ended(&write->last, &request.written, add_ended, &request);
 	r = request.proto.error < 0 ? request.proto.error :
 				      compressed(&request.proto, ret_data, ret_size);
 	proto_deinit(&request.proto);
-	return r;
+	if (r < 0) {
+		written_clear(&request.written);
+		return r;
+	}
+	written_clear(&write->last);
+	write->last = request.written;
+	return 0;
 }

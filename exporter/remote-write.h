@@ -4,6 +4,7 @@
 #define SPEPROF_REMOTE_WRITE_H
 
 #include "series.h"
+#include "written.h"
 
 #define REMOTE_WRITE_HEADERS                                                               \
 	{                                                                                  \
@@ -12,13 +13,24 @@
 	}
 
 /**
- * remote_write_encode() - all of @set as of one moment
+ * struct remote_write
  * @host: the value of the label "instance"; "job" is "speprof"
- * @time_ms: CLOCK_REALTIME
  * @native: histograms as native ones, else as 14 series each
+ * @last: series of the last request; written_clear() frees them
+ */
+struct remote_write {
+	const char *host;
+	bool native;
+	struct written last;
+};
+
+/**
+ * remote_write_encode() - all of @set as of one moment, and an end of each series that it lacks
+ * @set: NULL: all have ended
+ * @time_ms: CLOCK_REALTIME
  * @ret_data: allocated
  */
-int remote_write_encode(const struct series_set *set, const char *host, s64 time_ms, bool native,
+int remote_write_encode(struct remote_write *write, const struct series_set *set, s64 time_ms,
 			char **ret_data, size_t *ret_size);
 
 #endif

@@ -128,6 +128,11 @@ void proto_bytes(struct proto *proto, u32 field, const void *data, size_t size)
 	append(proto, data, size);
 }
 
+void proto_copy(struct proto *proto, const void *data, size_t size)
+{
+	append(proto, data, size);
+}
+
 void proto_string(struct proto *proto, u32 field, const char *text)
 {
 	proto_bytes(proto, field, text, strlen(text));

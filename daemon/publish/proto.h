@@ -47,6 +47,9 @@ void proto_double(struct proto *proto, u32 field, double value);
 void proto_bytes(struct proto *proto, u32 field, const void *data, size_t size);
 void proto_string(struct proto *proto, u32 field, const char *text);
 
+/** proto_copy() - fields as they were encoded before */
+void proto_copy(struct proto *proto, const void *data, size_t size);
+
 /** proto_open() - a message, or packed numbers, as @field, until proto_close() */
 void proto_open(struct proto *proto, u32 field);
 void proto_close(struct proto *proto);

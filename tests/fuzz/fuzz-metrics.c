@@ -43,8 +43,13 @@ static void check_set(const struct series_set *set)
 		free(data);
 	}
 	for (unsigned int native = 0; native < 2; native++) {
-		fuzz_assert(remote_write_encode(set, "host", 1, native, &data, &size) >= 0);
-		free(data);
+		struct remote_write write = { .host = "host", .native = native };
+
+		for (unsigned int ends = 0; ends < 2; ends++) {
+			fuzz_assert(remote_write_encode(&write, ends ? NULL : set, 1, &data, &size) >= 0);
+			fuzz_assert(ends ? !write.last.count : write.last.count >= set->count);
+			free(data);
+		}
 	}
 	fuzz_assert(otlp_encode(set, &otlp, "host", 1, 2, &data, &size) >= 0);
 	free(data);
