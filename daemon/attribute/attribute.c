@@ -686,10 +686,11 @@ bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 	if (!m)
 		return false;
 	place_set(ret_place, m, pc, m->binary->path[0] == '/');
+	/* Where a live process has its memory is its own affair (ASLR). */
+	if (m->binary->path[0] == '[' || (a->live && !m->binary->path[0]))
+		ret_place->offset = pc - m->start + m->offset;
 	if (!m->binary->path[0])
 		ret_place->binary = "[anon]";
-	else if (m->binary->path[0] == '[')
-		ret_place->offset = pc - m->start + m->offset;
 	/* That of a 32-bit process is another one than ours. */
 	if (!strcmp(m->binary->path, "[vdso]") && m->end <= UINT32_MAX)
 		ret_place->binary = "[vdso32]";

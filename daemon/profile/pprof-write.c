@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Writing for pprof. Field numbers are those of tests/exporter/schema/profile.proto, which
- * protoc checks. Addresses are offsets in their file, which are the same on all machines.
+ * protoc checks. Addresses are offsets in their file, which are the same on all machines; the
+ * running kernel's, and those in no file, are 0: there a location is its function.
  */
 #include "pprof-internal.h"
 
@@ -268,7 +269,7 @@ static bool is_others(const struct writer *w, const struct pprof_entry *e)
 	return e == &w->pprof->others[e->unit];
 }
 
-/* As in reports: what has no binary is called by its address, and what had no room is told so. */
+/* As in reports: what has no binary is called as there, and what had no room is told so. */
 static void name_place(struct writer *w, const struct pprof_entry *e,
 		       const struct attribute_place *place, s32 pid, char *name, size_t size)
 {
@@ -277,7 +278,13 @@ static void name_place(struct writer *w, const struct pprof_entry *e,
 	else if (place)
 		symbols_function(w->symbols, pid, place, w->pprof->live, name, size);
 	else
-		snprintf(name, size, "0x%" PRIx64, e->pc);
+		symbols_unplaced(e->pc, w->pprof->live, name, size);
+}
+
+/* Of the running kernel, and of what is in no mapping, a location is its function. */
+static bool tells_address(const struct writer *w, const struct attribute_place *place)
+{
+	return place ? symbols_tell_address(place, w->pprof->live) : !w->pprof->live;
 }
 
 static u64 add_location(struct writer *w, const struct pprof_entry *e, bool known,
@@ -285,21 +292,28 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 {
 	s32 pid = process ? process->pid : 0;
 	struct attribute_place place;
-	char key[96], name[128];
+	char key[256], name[128];
 	u64 id, mapping = 0, function, address = e->pc;
-	bool placed, new;
+	bool placed, told, new;
 
 	placed = known && attributor_place(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
 	if (placed) {
 		mapping = add_mapping(w, e, &place, pid);
 		address = place.offset;
 	}
-	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d", mapping, address,
-		 is_others(w, e));
+	told = tells_address(w, placed ? &place : NULL);
+	name[0] = '\0';
+	if (!told) {
+		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+		address = 0;
+	}
+	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %s", mapping, address,
+		 is_others(w, e), name);
 	id = names_get(w, &w->locations, key, &new);
 	if (!new)
 		return id;
-	name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+	if (told)
+		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
 	function = add_function(w, mapping, name, placed ? place.binary : "");
 	proto_open(&w->proto, PROFILE_LOCATION);
 	proto_varint(&w->proto, LOCATION_ID, id);

@@ -150,7 +150,7 @@ void row_place(struct profile *p, struct symbols *symbols, bool live, struct vie
 				 sizeof(row->function));
 		escape_string(row->binary, sizeof(row->binary), where.binary);
 	} else {
-		snprintf(row->function, sizeof(row->function), "0x%" PRIx64, location_pc(&at));
+		symbols_unplaced(location_pc(&at), live, row->function, sizeof(row->function));
 	}
 }
 
@@ -172,7 +172,8 @@ static void name_location(struct profile *p, const struct naming *naming, const 
 		attributor_process(p->attributor, location_process(l));
 	struct attribute_place place;
 
-	*ret_named = (struct named){ .location = l, .function = location_pc(l) };
+	/* What has no address to be told by is one row. */
+	*ret_named = (struct named){ .location = l, .function = naming->live ? 0 : location_pc(l) };
 	if (!attributor_place(p->attributor, location_process(l), location_pc(l),
 			      location_kernel(l), &place))
 		return;
@@ -183,7 +184,7 @@ static void name_location(struct profile *p, const struct naming *naming, const 
 	ret_named->known = symbols_key(naming->symbols, process ? process->pid : 0, &place,
 				       naming->live, &ret_named->function);
 	if (!ret_named->known)
-		ret_named->function = place.offset;
+		ret_named->function = symbols_tell_address(&place, naming->live) ? place.offset : 0;
 }
 
 static int compare_named(const void *a, const void *b)
@@ -213,7 +214,7 @@ static void row_function(struct profile *p, const struct naming *naming, const s
 	row_process(p, row, location_process(l));
 	if (!attributor_place(p->attributor, location_process(l), location_pc(l),
 			      location_kernel(l), &place)) {
-		snprintf(row->function, sizeof(row->function), "0x%" PRIx64, location_pc(l));
+		symbols_unplaced(location_pc(l), naming->live, row->function, sizeof(row->function));
 		return;
 	}
 	symbols_function(naming->symbols, row->pid, &place, naming->live, row->function,

@@ -65,16 +65,25 @@ static int root_open(s32 pid, const char *path, u64 inode, u64 resolve)
 	return fd;
 }
 
-/* Deleted, or another file has its path now: the mapping itself still leads to it. */
+/* Deleted, or another file has its path now: of the program itself /proc/PID/exe leads to it. */
+static int program_open(const struct place_file *file)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", file->pid);
+	return regular_open(AT_FDCWD, path, file->inode, 0);
+}
+
+/* And of all else the mapping, to who has CAP_CHECKPOINT_RESTORE. */
 static int mapping_open(const struct place_file *file)
 {
 	char path[48], target[PATH_MAX];
-	int fd = -ENOENT, dir;
+	int fd = program_open(file), dir;
 	struct dirent *entry;
 	DIR *d;
 
-	if (!file->inode)
-		return -ENOENT;
+	if (fd >= 0)
+		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/map_files", file->pid);
 	d = opendir(path);
 	if (!d)
@@ -99,7 +108,7 @@ int place_open(const struct place_file *file)
 
 	if (file->live && file->pid > 0) {
 		fd = root_open(file->pid, file->path, file->inode, 0);
-		if (fd < 0)
+		if (fd < 0 && file->inode)
 			fd = mapping_open(file);
 	}
 	/* This machine's file of that path may be another: its inode or build-id must tell. */

@@ -281,6 +281,11 @@ bool symbols_key(struct symbols *s, s32 pid, const struct attribute_place *place
 	return range && range->text;
 }
 
+bool symbols_tell_address(const struct attribute_place *place, bool live)
+{
+	return !live || strcmp(place->binary, "[kernel]") != 0;
+}
+
 /* "binary+0xoffset", and whose offset that is: the offset is kept whole, the name is cut. */
 static void name_offset(const struct attribute_place *place, bool live, char *name, size_t size)
 {
@@ -289,6 +294,10 @@ static void name_offset(const struct attribute_place *place, bool live, char *na
 	char tail[24 + 4 + 2 * SHORT_ID];
 	size_t len, n;
 
+	if (!symbols_tell_address(place, live)) {
+		snprintf(name, size, "%s", place->binary);
+		return;
+	}
 	base = base && base[1] ? base + 1 : place->binary;
 	len = strlen(base);
 	n = strlen(deleted);
@@ -331,6 +340,14 @@ bool symbols_function(struct symbols *s, s32 pid, const struct attribute_place *
 	if (!found)
 		name_offset(place, live, name, size);
 	return found;
+}
+
+void symbols_unplaced(u64 pc, bool live, char *name, size_t size)
+{
+	if (live)
+		snprintf(name, size, "[unknown]");
+	else
+		snprintf(name, size, "0x%" PRIx64, pc);
 }
 
 /* Each name by itself: what parts them stays a newline. */

@@ -47,14 +47,24 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 struct symbols *symbols_free(struct symbols *symbols);
 
 /**
+ * symbols_tell_address() - whether the offset of @place may be told to who may see aggregates
+ *
+ * Not of the running kernel: it is an address, of which KASLR is nobody's business.
+ */
+bool symbols_tell_address(const struct attribute_place *place, bool live);
+
+/** symbols_unplaced() - what is called a function that is in no known mapping: its address is of a recording alone */
+void symbols_unplaced(u64 pc, bool live, char *name, size_t size);
+
+/**
  * symbols_function() - the function at @place
  * @symbols: NULL: none is known
  * @pid: a process that has the binary mapped, for binaries in another root
  *	(/proc/PID/root); 0 if none lives
  * @place: from attributor_place()
  * @live: whether kernel addresses and /proc are this machine's
- * @name: receives "name", or "binary+0xoffset" where no symbol is known,
- *	escaped; always NUL-terminated
+ * @name: receives "name", or "binary+0xoffset" where no symbol is known, "[kernel]" alone of
+ *	this machine's (symbols_tell_address()); escaped; always NUL-terminated
  * @size: bytes of @name
  *
  * Return: whether a symbol was found. If not, it may be later: symbols_settle().

@@ -257,10 +257,20 @@ static void test_no_name(void **state)
 		{ "[anon]", 0x7f0000000000, "[anon]+0x7f0000000000" },
 		{ "[nf_tables]", 2, "[nf_tables]+0x2" },
 	};
+	const struct attribute_place kernel = { .binary = "[kernel]", .offset = 0xffffffff81000000 };
 	struct symbols *s;
 	char name[64];
 
 	(void)state;
+	/* This machine's addresses are nobody's; those of a recording are in it. */
+	named(NULL, 0, &kernel, true, name, sizeof(name));
+	assert_string_equal(name, "[kernel]");
+	named(NULL, 0, &kernel, false, name, sizeof(name));
+	assert_string_equal(name, "[kernel]+0xffffffff81000000");
+	symbols_unplaced(0x7f0000001000, true, name, sizeof(name));
+	assert_string_equal(name, "[unknown]");
+	symbols_unplaced(0x7f0000001000, false, name, sizeof(name));
+	assert_string_equal(name, "0x7f0000001000");
 	assert_int_equal(symbols_new(&waiting, &s), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct attribute_place place = { .binary = rows[i].binary,
