@@ -111,6 +111,7 @@ static void current_clear(struct current_rule *current)
 
 void bus_sampling_changed(struct bus *bus)
 {
+	bus_forget(bus);
 	sd_bus_emit_properties_changed(bus->bus, BUS_SESSIONS "/" SESSION_MACHINE, BUS_SESSION,
 				       "Filter", "Cgroups", "IntervalUSec", NULL);
 	sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "IntervalUSec", NULL);

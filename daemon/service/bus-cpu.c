@@ -11,44 +11,6 @@
 /* Sources follow CPUs within a second or two of the kernel. */
 #define SOURCE_LOOKS 6
 
-/** struct cpu_facts - of the CPU numbered @cpu.cpu */
-struct cpu_facts {
-	struct source_cpu cpu;
-	struct feed_cpu told; /* by its windows */
-	u8 backend;
-};
-
-static int read_cpu(struct worker_state *state, void *arg)
-{
-	const struct session *machine = worker_session(state, NULL);
-	const struct feed *feed = machine->feed;
-	struct source *source = feed->source;
-	struct cpu_facts *facts = arg;
-	u32 wanted = facts->cpu.cpu;
-	int r = source->ops->cpu ? 0 : -ENOENT;
-
-	for (u32 i = 0; r >= 0; i++) {
-		r = source->ops->cpu(source, i, &facts->cpu);
-		if (r >= 0 && facts->cpu.cpu == wanted)
-			break;
-	}
-	if (r < 0)
-		return r;
-	facts->backend = source->backend;
-	if (wanted < feed->cpu_count)
-		facts->told = feed->cpus[wanted];
-	if (!facts->cpu.midr)
-		facts->cpu.midr = facts->told.midr;
-	if (!facts->cpu.pmsver)
-		facts->cpu.pmsver = facts->told.pmsver;
-	/* A source that keeps no times says them with its windows. */
-	if (!facts->cpu.told) {
-		facts->cpu.armed_ns = facts->told.armed_ns;
-		memcpy(facts->cpu.blind_ns, facts->told.blind_by, sizeof(facts->cpu.blind_ns));
-	}
-	return 0;
-}
-
 /* "/org/speprof1/cpu/12", in decimal as it is made. */
 static int cpu_of(const char *path, u32 *ret_cpu)
 {
@@ -66,13 +28,12 @@ static int cpu_of(const char *path, u32 *ret_cpu)
 	return 0;
 }
 
-static int facts_of(const struct bus *bus, const char *path, struct cpu_facts *ret_facts)
+static int facts_of(struct bus *bus, const char *path, const struct cpu_facts **ret_facts)
 {
-	int r;
+	u32 cpu = 0;
+	int r = cpu_of(path, &cpu);
 
-	*ret_facts = (struct cpu_facts){ .cpu = { .cpu = 0 } };
-	r = cpu_of(path, &ret_facts->cpu.cpu);
-	return r < 0 ? r : worker_call(bus->worker, read_cpu, ret_facts);
+	return r < 0 ? r : bus_facts_cpu(&bus->facts, bus->worker, cpu, ret_facts);
 }
 
 static int gone(sd_bus_error *error, const char *path)
@@ -85,27 +46,27 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 			const char *interface __attribute__((unused)), const char *property,
 			sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
-	struct cpu_facts facts;
+	const struct cpu_facts *facts;
 
 	if (facts_of(userdata, path, &facts) < 0)
 		return gone(error, path);
 	if (!strcmp(property, "Number"))
-		return sd_bus_message_append(reply, "u", facts.cpu.cpu);
+		return sd_bus_message_append(reply, "u", facts->cpu.cpu);
 	if (!strcmp(property, "MIDR"))
-		return sd_bus_message_append(reply, "t", facts.cpu.midr);
+		return sd_bus_message_append(reply, "t", facts->cpu.midr);
 	if (!strcmp(property, "PMSVer"))
-		return sd_bus_message_append(reply, "y", facts.cpu.pmsver);
+		return sd_bus_message_append(reply, "y", facts->cpu.pmsver);
 	if (!strcmp(property, "Backend"))
-		return sd_bus_message_append(reply, "s", bus_backend_name(facts.backend));
+		return sd_bus_message_append(reply, "s", bus_backend_name(facts->backend));
 	if (!strcmp(property, "IntervalNSec"))
-		return sd_bus_message_append(reply, "t", facts.cpu.interval_ns);
+		return sd_bus_message_append(reply, "t", facts->cpu.interval_ns);
 	if (!strcmp(property, "ThrottleInterrupts"))
-		return sd_bus_message_append(reply, "t", facts.cpu.throttle_interrupts);
+		return sd_bus_message_append(reply, "t", facts->cpu.throttle_interrupts);
 	if (!strcmp(property, "ThrottleBytes"))
-		return sd_bus_message_append(reply, "t", facts.cpu.throttle_bytes);
+		return sd_bus_message_append(reply, "t", facts->cpu.throttle_bytes);
 	if (!strcmp(property, "IntervalMin"))
-		return sd_bus_message_append(reply, "t", facts.cpu.interval_min);
-	return sd_bus_message_append(reply, "s", facts.cpu.state);
+		return sd_bus_message_append(reply, "t", facts->cpu.interval_min);
+	return sd_bus_message_append(reply, "s", facts->cpu.state);
 }
 
 static int append_blind(sd_bus_message *reply, const struct source_cpu *cpu)
@@ -131,9 +92,12 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	const char *path = sd_bus_message_get_path(message);
 	sd_bus_message *reply = NULL;
-	struct cpu_facts facts;
+	const struct cpu_facts *facts;
+	struct bus *bus = userdata;
 	int r;
 
+	/* Whoever adds figures up wants those of now. */
+	bus_facts_forget(&bus->facts);
 	if (facts_of(userdata, path, &facts) < 0)
 		return gone(error, path);
 	r = sd_bus_message_new_method_return(message, &reply);
@@ -141,11 +105,11 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 		r = sd_bus_message_open_container(reply, 'a', "{sv}");
 	if (r >= 0)
 		r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "armed_ns", "t",
-					  facts.cpu.armed_ns, "windows", "t", facts.told.windows,
-					  "bytes", "t", facts.told.bytes, "faulted", "t",
-					  facts.told.faulted, "collided", "t", facts.told.collided);
+					  facts->cpu.armed_ns, "windows", "t", facts->told.windows,
+					  "bytes", "t", facts->told.bytes, "faulted", "t",
+					  facts->told.faulted, "collided", "t", facts->told.collided);
 	if (r >= 0)
-		r = append_blind(reply, &facts.cpu);
+		r = append_blind(reply, &facts->cpu);
 	if (r >= 0)
 		r = sd_bus_message_close_container(reply);
 	if (r >= 0)
@@ -225,6 +189,7 @@ void bus_follow_cpus(struct bus *bus)
 	if (!cpus_may_differ(bus))
 		return;
 	worker_call(bus->worker, list_online, &online);
+	bus_forget(bus);
 	for (u32 cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
 		bool there = cpu_list_has(&online, cpu);
 

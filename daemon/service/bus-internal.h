@@ -90,6 +90,16 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error);
 /** bus_follow_cpus() - objects come and go with their CPUs: once a second */
 void bus_follow_cpus(struct bus *bus);
 
+/** bus_forget() - something changed that properties show */
+void bus_forget(struct bus *bus);
+
+/** bus_session_forget() - likewise of what bus-session.c keeps; for bus_forget() and the end */
+void bus_session_forget(struct bus *bus);
+
+/** bus_meter_init() - from now on what sd-bus answers by itself is asked for rights and charged */
+int bus_meter_init(struct bus *bus, sd_event *event);
+void bus_meter_deinit(struct bus *bus);
+
 /** bus_add_sessions(), bus_add_cpus(), bus_add_log_control() - put the objects there */
 int bus_add_sessions(struct bus *bus);
 int bus_add_cpus(struct bus *bus);

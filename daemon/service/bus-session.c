@@ -11,7 +11,7 @@ enum part_where { PART_DAEMON, PART_SPU, PART_MODULE };
 
 /** struct session_facts - what properties show, copied on the worker's thread */
 struct session_facts {
-	const char *name;
+	char name[SESSION_NAME_SIZE];
 	struct view_header header;
 	bool shared;
 	bool physical;
@@ -149,28 +149,51 @@ static int append_property(sd_bus_message *reply, const char *property,
 	return sd_bus_message_append_strv(reply, facts->cgroups);
 }
 
+void bus_session_forget(struct bus *bus)
+{
+	if (bus->session)
+		facts_clear(bus->session);
+	free(bus->session);
+	bus->session = NULL;
+}
+
+/* Of the session @name: as they are kept, or anew. */
+static int facts_of(struct bus *bus, const char *name, const struct session_facts **ret_facts)
+{
+	struct session_facts *facts = bus->session;
+	int r;
+
+	if (facts && bus_facts_fresh(bus->session_ns) && !strcmp(facts->name, name)) {
+		*ret_facts = facts;
+		return 0;
+	}
+	bus_session_forget(bus);
+	facts = calloc(1, sizeof(*facts));
+	if (!facts)
+		return -ENOMEM;
+	snprintf(facts->name, sizeof(facts->name), "%s", name);
+	r = worker_read(bus->worker, read_facts, facts);
+	bus->session = facts;
+	bus->session_ns = bus_facts_now();
+	if (r < 0)
+		bus_session_forget(bus);
+	else
+		*ret_facts = facts;
+	return r;
+}
+
 static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 			const char *interface __attribute__((unused)), const char *property,
 			sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
+	const struct session_facts *facts;
 	char name[SESSION_NAME_SIZE];
-	struct session_facts facts = { .name = name };
-	struct bus *bus = userdata;
 	int r;
 
 	bus_session_of(path, name);
-	r = worker_call(bus->worker, read_facts, &facts);
-	if (r < 0)
-		r = bus_session_error(error, r, name, NULL);
-	else
-		r = append_property(reply, property, &facts);
-	facts_clear(&facts);
-	return r;
-}
-
-static int exists(struct worker_state *state, void *arg)
-{
-	return worker_session(state, arg) ? 1 : 0;
+	r = facts_of(userdata, name, &facts);
+	return r < 0 ? bus_session_error(error, r, name, NULL) :
+		       append_property(reply, property, facts);
 }
 
 static int find(sd_bus *b __attribute__((unused)), const char *path,
@@ -180,7 +203,7 @@ static int find(sd_bus *b __attribute__((unused)), const char *path,
 	struct bus *bus = userdata;
 	char name[SESSION_NAME_SIZE];
 
-	if (bus_session_of(path, name) < 0 || !worker_call(bus->worker, exists, name))
+	if (bus_session_of(path, name) < 0 || !bus_facts_session(&bus->facts, bus->worker, name))
 		return 0;
 	*ret_found = bus;
 	return 1;
@@ -206,7 +229,7 @@ static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __att
 
 	if (!paths)
 		return -ENOMEM;
-	r = worker_call(bus->worker, list_names, paths);
+	r = worker_read(bus->worker, list_names, paths);
 	if (r < 0) {
 		for (u32 i = 0; i < WORKER_SESSIONS; i++)
 			free(paths[i]);

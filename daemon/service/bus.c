@@ -15,17 +15,6 @@
 #include "log.h"
 #include "speprof-version.h"
 
-/* What properties show; read on the worker's thread as all of its state. */
-struct facts {
-	const char *source;
-	const char *backend;
-	struct task_events_status told;
-	bool running;
-	u32 cpus;
-	u64 interval_ns;
-	char reason[256];
-};
-
 const char *bus_backend_name(u8 backend)
 {
 	return backend == BACKEND_EMULATED ? "emulated" :
@@ -165,8 +154,14 @@ static int run(struct bus *bus, const struct bus_method *method, sd_bus_message 
 	       sd_bus_error *error)
 {
 	u64 before = thread_ns() + worker_spent(bus->worker);
-	int r = method->run(message, bus, error);
+	int r;
 
+	/* What it tells of its change is of after it, and so is what others ask for then. */
+	if (method->level >= ACCESS_MANAGE)
+		bus_forget(bus);
+	r = method->run(message, bus, error);
+	if (method->level >= ACCESS_MANAGE)
+		bus_forget(bus);
 	access_charge(&bus->access, &bus->caller, thread_ns() + worker_spent(bus->worker) - before);
 	return r;
 }
@@ -214,25 +209,13 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	return r < 0 ? r : 1;
 }
 
-/* ---- Properties of the Manager --------------------------------------------- */
-
-static int read_facts(struct worker_state *state, void *arg)
+void bus_forget(struct bus *bus)
 {
-	const struct session *machine = worker_session(state, NULL);
-	const struct source *source = machine->feed->source;
-	struct facts *facts = arg;
-
-	*facts = (struct facts){
-		.source = source->ops->name,
-		.backend = bus_backend_name(source->backend),
-		.told = state->told,
-		.running = machine->running,
-		.cpus = source->cpus,
-		.interval_ns = source->interval_ns,
-	};
-	memcpy(facts->reason, source->reason, sizeof(facts->reason));
-	return 0;
+	bus_facts_forget(&bus->facts);
+	bus_session_forget(bus);
 }
+
+/* ---- Properties of the Manager --------------------------------------------- */
 
 static int get_string(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
 		      const char *interface __attribute__((unused)), const char *property,
@@ -240,22 +223,21 @@ static int get_string(sd_bus *b __attribute__((unused)), const char *path __attr
 		      sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
+	const struct machine_facts *facts = bus_facts_machine(&bus->facts, bus->worker);
 	const char *value = SPEPROF_VERSION;
-	struct facts facts;
 
-	worker_call(bus->worker, read_facts, &facts);
 	if (!strcmp(property, "Source"))
-		value = facts.source;
+		value = facts->source;
 	else if (!strcmp(property, "SourceReason"))
-		value = facts.reason;
+		value = facts->reason;
 	else if (!strcmp(property, "Backend"))
-		value = facts.backend;
+		value = bus_backend_name(facts->backend);
 	else if (!strcmp(property, "TaskEvents"))
-		value = task_events_name(facts.told.kind);
+		value = task_events_name(facts->told.kind);
 	else if (!strcmp(property, "TaskEventsReason"))
-		value = facts.told.reason;
+		value = facts->told.reason;
 	else if (!strcmp(property, "State"))
-		value = facts.running ? "running" : "stopped";
+		value = facts->running ? "running" : "stopped";
 	return sd_bus_message_append(reply, "s", value);
 }
 
@@ -265,10 +247,9 @@ static int get_cpus(sd_bus *b __attribute__((unused)), const char *path __attrib
 		    void *userdata, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	struct facts facts;
+	const struct machine_facts *facts = bus_facts_machine(&bus->facts, bus->worker);
 
-	worker_call(bus->worker, read_facts, &facts);
-	return sd_bus_message_append(reply, "u", facts.cpus);
+	return sd_bus_message_append(reply, "u", facts->cpus);
 }
 
 static int get_interval(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
@@ -277,16 +258,9 @@ static int get_interval(sd_bus *b __attribute__((unused)), const char *path __at
 			void *userdata, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	struct facts facts;
+	const struct machine_facts *facts = bus_facts_machine(&bus->facts, bus->worker);
 
-	worker_call(bus->worker, read_facts, &facts);
-	return sd_bus_message_append(reply, "t", facts.interval_ns / 1000);
-}
-
-static int read_shares(struct worker_state *state, void *arg)
-{
-	memcpy(arg, state->plan.share, sizeof(state->plan.share));
-	return 0;
+	return sd_bus_message_append(reply, "t", facts->interval_ns / 1000);
 }
 
 static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
@@ -295,10 +269,9 @@ static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attr
 		      void *userdata, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	u64 share[MEMORY_SHARES];
+	const u64 *share = bus_facts_machine(&bus->facts, bus->worker)->share;
 	int r;
 
-	worker_call(bus->worker, read_shares, share);
 	r = sd_bus_message_open_container(reply, 'a', "{st}");
 	for (enum memory_share i = 0; r >= 0 && i < MEMORY_SHARES; i++)
 		r = sd_bus_message_append(reply, "{st}", memory_share_name(i), share[i]);
@@ -449,6 +422,8 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 	if (r >= 0)
 		r = follow_connection(bus);
 	if (r >= 0)
+		r = bus_meter_init(bus, event);
+	if (r >= 0)
 		r = sd_bus_request_name(bus->bus, BUS_NAME, 0);
 	if (r >= 0)
 		r = sd_bus_attach_event(bus->bus, event, SD_EVENT_PRIORITY_NORMAL);
@@ -464,6 +439,8 @@ void bus_deinit(struct bus *bus)
 	bus_profiles_end(bus);
 	bus->watch = bus_watch_free(bus->watch);
 	bus_queue_deinit(&bus->queue);
+	bus_meter_deinit(bus);
+	bus_session_forget(bus);
 	access_deinit(&bus->access);
 	bus_peer_forget(&bus->exchanger);
 	sd_bus_flush_close_unref(bus->bus);

@@ -6,6 +6,7 @@
 #include <systemd/sd-bus.h>
 
 #include "bus-access.h"
+#include "bus-facts.h"
 #include "bus-peer.h"
 #include "bus-queue.h"
 #include "config.h"
@@ -31,6 +32,7 @@
 #define BUS_GONE_STATUS 75
 
 struct bus_watch;
+struct session_facts;
 
 /**
  * struct bus - the connection, and what is served on it
@@ -39,6 +41,8 @@ struct bus_watch;
  * @caller: of the method that is running
  * @cpus: which CPUs have an object: those that are online, as the source sees it
  * @online: what the kernel said the last time, and for how many looks more the source is asked
+ * @facts: what properties show; @session that of the session asked last, read at @session_ns
+ * @meter: settles what the answer of sd-bus that is @metered cost @meter_caller since @meter_ns
  * @watch: what signals were sent for
  * @reload: have the files read again: 0, or negative errno and @reloaded says why; with @ctx
  * @reloaded: what became of them the last time; borrowed
@@ -55,6 +59,13 @@ struct bus {
 	struct cpu_list cpus;
 	struct cpu_list online;
 	u32 cpu_looks;
+	struct bus_facts facts;
+	struct session_facts *session;
+	u64 session_ns;
+	sd_event_source *meter;
+	bool metered;
+	struct bus_caller meter_caller;
+	u64 meter_ns;
 	struct bus_watch *watch;
 	int (*reload)(void *ctx);
 	void *ctx;

@@ -228,15 +228,15 @@ void shards_let(struct shards *shards)
 	}
 }
 
-static void lock_one(struct shards *shards, u32 index)
+void shards_lock_part(struct shards *shards, u32 index)
 {
-	if (!shards->held)
+	if (shards && !shards->held)
 		shard_lock(&shards->shard[index]);
 }
 
-static void unlock_one(struct shards *shards, u32 index)
+void shards_unlock_part(struct shards *shards, u32 index)
 {
-	if (!shards->held)
+	if (shards && !shards->held)
 		pthread_mutex_unlock(&shards->shard[index].lock);
 }
 
@@ -246,7 +246,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 	struct profile *full = session->shard[index], *spare = session->shard[session->shards];
 	u64 since, took;
 
-	lock_one(shards, index);
+	shards_lock_part(shards, index);
 	since = now_ns();
 	source_parts_note(session->feed->source, index);
 	if (!index && !session->feed->source->parts)
@@ -258,7 +258,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 		full = NULL;
 	}
 	took = now_ns() - since;
-	unlock_one(shards, index);
+	shards_unlock_part(shards, index);
 	if (took > shards->longest_ns)
 		shards->longest_ns = took;
 	return full;
@@ -302,9 +302,9 @@ void shards_drain(struct worker_state *state, struct feed *feed)
 
 	attribute_read_end(seat);
 	for (u32 i = 0; i < shards->count; i++) {
-		lock_one(shards, i);
+		shards_lock_part(shards, i);
 		worker_drain_part(state, feed, i);
-		unlock_one(shards, i);
+		shards_unlock_part(shards, i);
 	}
 	shards_gather(state);
 	attribute_read_begin(seat);

@@ -107,6 +107,19 @@ static int away_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu
 	return 0;
 }
 
+static int away_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+{
+	const struct away *away = away_of(source);
+
+	for (u32 i = 0; i < source->cpus; i++) {
+		if (away->list[i].cpu != cpu)
+			continue;
+		*ret_cpu = away->list[i];
+		return 0;
+	}
+	return -ENOENT;
+}
+
 static int away_configure(struct source *source, const struct source_config *config,
 			  const char **ret_reason __attribute__((unused)))
 {
@@ -139,6 +152,7 @@ static const struct source_ops away_ops = {
 	.stop = away_stop,
 	.free = away_free,
 	.cpu = away_cpu,
+	.numbered = away_numbered,
 	.configure = away_configure,
 	.tune = away_tune,
 };

@@ -432,17 +432,13 @@ static int emulated_tune(struct source *source, const struct source_tune *tune)
 	return 0;
 }
 
-static int emulated_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+static int emulated_numbered(struct source *source, u32 i, struct source_cpu *ret_cpu)
 {
 	struct emulated *e = emulated_of(source);
 	const struct emulated_cpu *cpu;
-	u32 i = 0;
 
 	/* Those that never were online are none. */
-	for (; i < e->count; i++)
-		if (e->cpus[i].driver.buffer && !index--)
-			break;
-	if (i == e->count)
+	if (i >= e->count || !e->cpus[i].driver.buffer)
 		return -ENOENT;
 	cpu = &e->cpus[i];
 	*ret_cpu = (struct source_cpu){
@@ -456,6 +452,16 @@ static int emulated_cpu(struct source *source, u32 index, struct source_cpu *ret
 							"sampling",
 	};
 	return 0;
+}
+
+static int emulated_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+{
+	const struct emulated *e = emulated_of(source);
+	u32 i = 0;
+
+	while (i < e->count && !(e->cpus[i].driver.buffer && !index--))
+		i++;
+	return emulated_numbered(source, i, ret_cpu);
 }
 
 static void emulated_free(struct source *source)
@@ -484,6 +490,7 @@ static const struct source_ops emulated_ops = {
 	.stop = emulated_stop,
 	.free = emulated_free,
 	.cpu = emulated_cpu,
+	.numbered = emulated_numbered,
 	.configure = emulated_configure,
 	.tune = emulated_tune,
 };

@@ -26,6 +26,7 @@ struct module_source {
 	struct ring_watch watch;
 	int *ring_fds; /* what it watches */
 	struct module_ring *rings;
+	struct speprof_cpu_info *infos; /* by ring: what a CPU is stays */
 	struct source_tune *tunes; /* by ring; a scale of 0: none */
 	u32 ring_count;
 	u64 interval_min; /* what all SPUs accept */
@@ -232,19 +233,19 @@ static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_c
 	};
 	struct module_source *m = module_of(source);
 	struct speprof_ring_stats stats = { .size = sizeof(stats) };
-	struct speprof_cpu_info info = { .size = sizeof(info) };
+	const struct speprof_cpu_info *info;
 
 	if (index >= m->ring_count)
 		return -ENOENT;
-	info.cpu = m->rings[index].cpu;
-	if (ioctl(m->rings[index].fd, SPEPROF_RING_STATS, &stats) < 0 ||
-	    ioctl(m->device, SPEPROF_CPU_INFO, &info) < 0)
+	/* Which interrupts the CPU. */
+	if (ioctl(m->rings[index].fd, SPEPROF_RING_STATS, &stats) < 0)
 		return -errno;
+	info = &m->infos[index];
 	*ret_cpu = (struct source_cpu){
-		.cpu = info.cpu,
-		.midr = info.midr,
-		.pmsver = (u8)info.pmsver,
-		.interval_min = info.interval_min,
+		.cpu = m->rings[index].cpu,
+		.midr = info->midr,
+		.pmsver = (u8)info->pmsver,
+		.interval_min = info->interval_min,
 		.interval_ns = ring_interval(m, index),
 		.throttle_interrupts = m->tunes[index].interrupts,
 		.throttle_bytes = m->tunes[index].bytes,
@@ -262,6 +263,16 @@ static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_c
 	return 0;
 }
 
+static int module_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+{
+	const struct module_source *m = module_of(source);
+
+	for (u32 i = 0; i < m->ring_count; i++)
+		if (m->rings[i].cpu == cpu)
+			return module_cpu(source, i, ret_cpu);
+	return -ENOENT;
+}
+
 static void module_free(struct source *source)
 {
 	struct module_source *m = module_of(source);
@@ -271,6 +282,7 @@ static void module_free(struct source *source)
 	for (u32 i = 0; i < m->ring_count; i++)
 		module_ring_deinit(&m->rings[i]);
 	free(m->rings);
+	free(m->infos);
 	free(m->tunes);
 	if (m->session >= 0)
 		close(m->session);
@@ -392,6 +404,7 @@ static const struct source_ops module_ops = {
 	.stop = module_stop,
 	.free = module_free,
 	.cpu = module_cpu,
+	.numbered = module_numbered,
 	.configure = module_configure,
 	.tune = module_tune,
 	.costs = module_costs,
@@ -491,7 +504,7 @@ static int open_ring(struct module_source *m, u32 cpu)
 	m->source.locked += m->rings[m->ring_count].control_bytes +
 			    m->rings[m->ring_count].event_bytes +
 			    m->rings[m->ring_count].data_bytes;
-	m->ring_count++;
+	m->infos[m->ring_count++] = c;
 	m->source.backend =
 		c.backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED : BACKEND_HARDWARE;
 	if (m->interval_min < c.interval_min)
@@ -512,8 +525,9 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 
 	m->interval_max = UINT64_MAX;
 	m->rings = calloc(info->spus, sizeof(*m->rings));
+	m->infos = calloc(info->spus, sizeof(*m->infos));
 	m->tunes = calloc(info->spus, sizeof(*m->tunes));
-	if (!m->rings || !m->tunes)
+	if (!m->rings || !m->infos || !m->tunes)
 		return -ENOMEM;
 	for (u32 cpu = 0; cpu < info->cpus && m->ring_count < info->spus && !r; cpu++)
 		r = open_ring(m, cpu);

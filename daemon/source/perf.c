@@ -332,15 +332,11 @@ static int perf_drain(struct source *source, const struct source_sink *sink)
 	return 0;
 }
 
-static int perf_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+static int perf_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	const struct perf_source *p = perf_of(source);
-	u32 cpu = 0;
 
-	for (; cpu < p->count; cpu++)
-		if (pmu_of(p, cpu) && !index--)
-			break;
-	if (cpu >= p->count)
+	if (cpu >= p->count || !pmu_of(p, cpu))
 		return -ENOENT;
 	*ret_cpu = (struct source_cpu){
 		.cpu = cpu,
@@ -350,6 +346,16 @@ static int perf_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu
 		.state = p->cpus[cpu].fd < 0 ? "offline" : p->running ? "sampling" : "stopped",
 	};
 	return 0;
+}
+
+static int perf_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+{
+	const struct perf_source *p = perf_of(source);
+	u32 cpu = 0;
+
+	while (cpu < p->count && !(pmu_of(p, cpu) && !index--))
+		cpu++;
+	return perf_numbered(source, cpu, ret_cpu);
 }
 
 static void perf_free(struct source *source)
@@ -397,6 +403,7 @@ static const struct source_ops perf_ops = {
 	.stop = perf_stop,
 	.free = perf_free,
 	.cpu = perf_cpu,
+	.numbered = perf_numbered,
 	.configure = perf_configure,
 	.tune = perf_tune,
 };

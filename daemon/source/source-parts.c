@@ -121,6 +121,14 @@ static int parts_cpu(struct source *source, u32 index, struct source_cpu *ret_cp
 	return part->ops->cpu(part, p->places[index].index, ret_cpu);
 }
 
+/* A number alone says whose it is. */
+static int parts_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+{
+	struct source *part = source->part[cpu % source->parts];
+
+	return part->ops->numbered(part, cpu, ret_cpu);
+}
+
 static int configure_part(struct parts *p, u32 index, const struct source_config *config,
 			  const char **ret_reason)
 {
@@ -275,6 +283,7 @@ int source_parts_new(struct source *const *parts, u32 count, const struct source
 		.stop = parts_stop,
 		.free = parts_free,
 		.cpu = parts[0]->ops->cpu ? parts_cpu : NULL,
+		.numbered = parts[0]->ops->numbered ? parts_numbered : NULL,
 		.configure = parts_configure,
 		.tune = parts[0]->ops->tune ? parts_tune : NULL,
 		.costs = parts_costs,

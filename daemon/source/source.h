@@ -359,6 +359,7 @@ struct source_cpu {
  * @stop: disable sampling; a last @drain may follow
  * @free: end it; the sink is not called any more
  * @cpu: the @index'th CPU, in order of their numbers; -ENOENT after the last. NULL: unknown
+ * @numbered: the CPU of that number alone; -ENOENT: it is none of them. NULL where @cpu is
  * @configure: sample as another struct source_config says from now on, enabled or not; what
  *	was sampled before is drained by the caller. On failure it goes on as before, and
  *	@ret_reason is a static sentence. Models stay. NULL of what cannot change
@@ -377,6 +378,7 @@ struct source_ops {
 	void (*stop)(struct source *source);
 	void (*free)(struct source *source);
 	int (*cpu)(struct source *source, u32 index, struct source_cpu *ret_cpu);
+	int (*numbered)(struct source *source, u32 cpu, struct source_cpu *ret_cpu);
 	int (*configure)(struct source *source, const struct source_config *config,
 			 const char **ret_reason);
 	int (*tune)(struct source *source, const struct source_tune *tune);

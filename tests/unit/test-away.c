@@ -137,6 +137,9 @@ static void test_looks_like_it(void **state)
 	assert_int_equal(cpu.cpu, 4);
 	assert_string_equal(cpu.state, "stopped");
 	assert_int_equal(away->ops->cpu(away, CPUS, &cpu), -ENOENT);
+	assert_int_equal(away->ops->numbered(away, 4, &cpu), 0);
+	assert_int_equal(cpu.cpu, 4);
+	assert_int_equal(away->ops->numbered(away, 1000, &cpu), -ENOENT);
 	assert_int_equal(away->ops->configure(away, &config, &reason), 0);
 	assert_int_equal(away->interval_ns, 5000);
 	/* Not "it cannot be tuned", which would hold for what comes after it. */

@@ -58,6 +58,14 @@ static int play_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu
 	return -ENOENT;
 }
 
+static int play_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+{
+	const struct source_config own = { .part = played_of(source)->number, .parts = PARTS };
+
+	*ret_cpu = (struct source_cpu){ .cpu = cpu };
+	return cpu < CPUS && source_takes(&own, cpu) ? 0 : -ENOENT;
+}
+
 static int play_configure(struct source *source, const struct source_config *config,
 			  const char **ret_reason)
 {
@@ -117,6 +125,7 @@ static const struct source_ops play_ops = {
 	.stop = play_stop,
 	.free = play_free,
 	.cpu = play_cpu,
+	.numbered = play_numbered,
 	.configure = play_configure,
 	.lasting = &play_lasting,
 };
@@ -144,7 +153,9 @@ static void test_cpus(void **state __attribute__((unused)))
 	for (u32 i = 0; i < CPUS; i++) {
 		assert_int_equal(whole->ops->cpu(whole, i, &cpu), 0);
 		assert_int_equal(cpu.cpu, i);
+		assert_int_equal(whole->ops->numbered(whole, i, &cpu), 0);
 	}
+	assert_int_equal(whole->ops->numbered(whole, CPUS, &cpu), -ENOENT);
 	assert_int_equal(whole->ops->cpu(whole, CPUS, &cpu), -ENOENT);
 	assert_ptr_equal(source_part(whole, 2), &played[2].source);
 	assert_null(source_part(whole, PARTS));

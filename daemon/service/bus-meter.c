@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What sd-bus answers by itself out of our getters: properties, managed objects, introspection.
+ * Who may, and what it cost whom, is looked after here as bus_method() does it for methods.
+ */
+#include "bus-internal.h"
+
+#include <time.h>
+
+static u64 spent_ns(const struct bus *bus)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec + worker_spent(bus->worker);
+}
+
+static void settle(struct bus *bus)
+{
+	if (!bus->metered)
+		return;
+	bus->metered = false;
+	access_charge(&bus->access, &bus->meter_caller, spent_ns(bus) - bus->meter_ns);
+}
+
+/* Before anything else of the loop runs: that is not the caller's. */
+static int on_answered(sd_event_source *source __attribute__((unused)), void *userdata)
+{
+	settle(userdata);
+	return 0;
+}
+
+/* By now it is known whose it is: from the start, since the rest is of sd-bus. */
+static int again(sd_bus_message *message, void *userdata __attribute__((unused)),
+		 sd_bus_error *error __attribute__((unused)))
+{
+	return sd_bus_enqueue_for_read(sd_bus_message_get_bus(message), message);
+}
+
+/* Whether sd-bus answers @message, and who may have it do so. */
+static bool answers(sd_bus_message *message, enum access_level *ret_level)
+{
+	static const struct {
+		const char *interface;
+		enum access_level level;
+	} rows[] = {
+		{ "org.freedesktop.DBus.Properties", ACCESS_READ },
+		{ "org.freedesktop.DBus.ObjectManager", ACCESS_READ },
+		/* What there is, and no figure. */
+		{ "org.freedesktop.DBus.Introspectable", ACCESS_ANYONE },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (sd_bus_message_is_method_call(message, rows[i].interface, NULL) <= 0)
+			continue;
+		*ret_level = rows[i].level;
+		return true;
+	}
+	return false;
+}
+
+static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	enum access_level level;
+	int r;
+
+	settle(bus);
+	if (!answers(message, &level))
+		return 0;
+	r = access_check(&bus->access, message, level, again, NULL, &bus->caller, error);
+	if (r < 0)
+		return r;
+	if (!r)
+		return 1;
+	if (!bus->caller.owner) {
+		bus->metered = true;
+		bus->meter_caller = bus->caller;
+		bus->meter_ns = spent_ns(bus);
+		sd_event_source_set_enabled(bus->meter, SD_EVENT_ONESHOT);
+	}
+	/* Nothing but 0 has sd-bus answer. */
+	return 0;
+}
+
+int bus_meter_init(struct bus *bus, sd_event *event)
+{
+	int r = sd_event_add_defer(event, &bus->meter, on_answered, bus);
+
+	if (r >= 0)
+		r = sd_event_source_set_priority(bus->meter, SD_EVENT_PRIORITY_IMPORTANT);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(bus->meter, SD_EVENT_OFF);
+	return r < 0 ? r : sd_bus_add_filter(bus->bus, NULL, on_message, bus);
+}
+
+void bus_meter_deinit(struct bus *bus)
+{
+	bus->meter = sd_event_source_unref(bus->meter);
+}
