@@ -82,6 +82,7 @@ static int open_emulated(const struct config *c, const struct source_config *sam
 static int open_auto(const struct config *c, const struct source_config *sampling,
 		     struct source **ret_source, struct source_said *said)
 {
+	char lacks[sizeof((*ret_source)->reason)];
 	const char *without = "", *reason = "";
 	int r;
 
@@ -100,11 +101,9 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 	}
 	if (r < 0)
 		return failed(said, r, reason);
-	/* What the driver of a stock kernel does not tell or do; all of it is in daemon.md. */
-	snprintf((*ret_source)->reason, sizeof((*ret_source)->reason),
-		 "%s: faults are told in the kernel's log only, windows that a reader is late for "
-		 "are not sampled, no container is told apart in hardware",
-		 without);
+	memcpy(lacks, (*ret_source)->reason, sizeof(lacks));
+	snprintf((*ret_source)->reason, sizeof((*ret_source)->reason), "%.100s: %.150s", without,
+		 lacks);
 	say(said, EX_OK, "source perf, because %s", (*ret_source)->reason);
 	return 0;
 }
@@ -123,6 +122,8 @@ static int open_whole(const struct config *config, const struct source_config *s
 		break;
 	case CONFIG_SOURCE_PERF:
 		r = source_perf_new(sampling, &source, &reason);
+		if (r >= 0)
+			say(ret_said, EX_OK, "source perf, as Source= wants it: %s", source->reason);
 		break;
 	case CONFIG_SOURCE_MODULE:
 		r = source_module_new(sampling, config->io_uring, &source, &reason);

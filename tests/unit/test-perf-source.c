@@ -197,6 +197,8 @@ static void test_windows(void **state)
 	(void)state;
 	put_pmu("arm_spe_0", "9\n", "0\n");
 	source = open_perf(&plain);
+	/* Whoever asked for it by name is told, too. */
+	assert_non_null(strstr(source->reason, "no container is told apart in hardware"));
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);
 	assert_int_equal(e->enables, 1);
