@@ -135,11 +135,14 @@ static u64 base_interval(const struct govern *g)
 	return g->single ? longest(g) : governor_interval(&g->governor);
 }
 
-/* @before: of the CPUs that cost little; @held: how many did not before */
-static void tell(const struct govern *g, u64 before, u32 held)
+/*
+ * From what was told the last time: the governor may have a new answer every few seconds.
+ * @count: changes since then
+ */
+static void tell(const struct govern *g, u64 count)
 {
-	char interval_field[64], cost[64], rate[64];
-	const char *const fields[] = { interval_field, cost, rate, NULL };
+	char interval_field[64], cost[64], rate[64], changes[48];
+	const char *const fields[] = { interval_field, cost, rate, changes, NULL };
 	unsigned int share = (unsigned int)(g->governor.cost * 100 / (GOVERNOR_WHOLE / 100));
 	u64 interval = governor_interval(&g->governor), most = longest(g);
 
@@ -148,20 +151,36 @@ static void tell(const struct govern *g, u64 before, u32 held)
 	snprintf(cost, sizeof(cost), "SPEPROF_COST_PERCENT=%u.%02u", share / 100, share % 100);
 	snprintf(rate, sizeof(rate), "SPEPROF_SAMPLES_PER_SECOND=%llu",
 		 (unsigned long long)g->governor.rate);
+	snprintf(changes, sizeof(changes), "SPEPROF_COUNT=%llu", (unsigned long long)count);
 	if (g->why == GOVERNOR_OVERHEAD)
 		log_tell(LOG_INFO, LOG_ID_INTERVAL, fields,
 			 "%u CPUs instead of %u are held back, by up to %llu ns instead of %llu: "
 			 "sampling costs %u.%02u %% of the machine, Overhead= allows %u.%02u %%",
-			 governor_held(&g->governor), held, (unsigned long long)most,
+			 governor_held(&g->governor), g->told_held, (unsigned long long)most,
 			 (unsigned long long)interval, share / 100, share % 100,
 			 g->governor.config.overhead / 1000, g->governor.config.overhead / 10 % 100);
 	else
 		log_tell(LOG_INFO, LOG_ID_INTERVAL, fields,
 			 "interval of %llu ns instead of %llu: the busiest CPU brought %llu "
 			 "samples a second, %llu are asked for",
-			 (unsigned long long)interval, (unsigned long long)before,
+			 (unsigned long long)interval, (unsigned long long)g->told_ns,
 			 (unsigned long long)g->governor.rate,
 			 1000000000ULL / g->governor.config.nominal_ns);
+}
+
+/* @changes: of this period, 0 or 1 */
+static void tell_paced(struct govern *g, u64 changes, u64 now)
+{
+	enum log_pace_say say;
+	u64 count;
+
+	say = log_pace(&g->pace, changes, now, &count);
+	/* Where it has settled, what it came to in the end is worth a line. */
+	if (say == LOG_PACE_QUIET || (say == LOG_PACE_OVER && !count))
+		return;
+	tell(g, count);
+	g->told_ns = governor_interval(&g->governor);
+	g->told_held = governor_held(&g->governor);
 }
 
 /* One that cannot follow is not asked again. */
@@ -287,17 +306,21 @@ static void step(struct worker_state *state, struct session *machine,
 		 const struct governor_cpu *grown, u64 now)
 {
 	struct govern *g = state->govern;
-	u64 before = governor_interval(&g->governor);
-	u32 held = governor_held(&g->governor);
+	bool changed;
 	enum governor_why why;
 
+	if (!g->pace.pause_ns) {
+		g->told_ns = governor_interval(&g->governor);
+		g->told_held = governor_held(&g->governor);
+	}
 	why = governor_step(&g->governor, grown, now_ns(CLOCK_PROCESS_CPUTIME_ID) - g->began_cpu_ns,
 			    now - g->began_ns);
 	apply(state, machine);
-	if (why == GOVERNOR_STAYS || base_interval(g) != machine->feed->sampling.interval_ns)
-		return;
-	g->why = why;
-	tell(g, before, held);
+	changed = why != GOVERNOR_STAYS &&
+		  base_interval(g) == machine->feed->sampling.interval_ns;
+	if (changed)
+		g->why = why;
+	tell_paced(g, changed, now);
 }
 
 void govern_tick(struct worker_state *state, u64 now)

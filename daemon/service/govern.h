@@ -7,6 +7,7 @@
 #define SPEPROF_GOVERN_H
 
 #include "governor.h"
+#include "log-pace.h"
 #include "source.h"
 #include "worker.h"
 
@@ -19,6 +20,7 @@
  * @tuned: by CPU, what its source was told
  * @single: the source has one interval for all
  * @why: of the last change
+ * @pace: how often changes are told; @told_ns, @told_held: interval and CPUs held back as of then
  */
 struct govern {
 	struct governor governor;
@@ -33,6 +35,9 @@ struct govern {
 	struct source_tune *tuned;
 	enum governor_why why;
 	bool single;
+	struct log_pace pace;
+	u64 told_ns;
+	u32 told_held;
 };
 
 /** govern_new() - of a machine whose CPUs have numbers below @cpus */

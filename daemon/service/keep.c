@@ -170,7 +170,18 @@ static void ended_save(struct worker_state *state, struct blob_writer *to)
 			blob_put_string(to, session->name);
 }
 
-/* What was read from the rings is safe, or nothing can be done about it. */
+/*
+ * Room is given back when figures are safe. Several workers are there for rates at which rings
+ * would not wait for that: a crash then loses what was given back since the checkpoint. So it does
+ * where figures cannot be saved: to stop sampling for good would lose more.
+ */
+static void defer(struct source *source, bool unsaved)
+{
+	if (source->ops->lasting)
+		source->ops->lasting->defer(source, source->parts > 0 || unsaved);
+}
+
+/* What was read from the rings is safe. */
 static void release(struct worker_state *state)
 {
 	struct session *session = NULL;
@@ -183,6 +194,19 @@ static void release(struct worker_state *state)
 	}
 }
 
+static void commit(struct worker_state *state, const struct blob_writer *from)
+{
+	struct keep *keep = state->keep;
+	int r = checkpoint_commit(keep->checkpoint, from);
+
+	keep->unsaved += r < 0;
+	if (r < 0 || keep->error)
+		defer(machine_of(state)->feed->source, r < 0);
+	keep->error = r;
+	if (r >= 0)
+		release(state);
+}
+
 void keep_save(struct worker_state *state)
 {
 	const struct session *machine = machine_of(state);
@@ -193,6 +217,8 @@ void keep_save(struct worker_state *state)
 	if (!keep || !machine)
 		return;
 	checkpoint_begin(keep->checkpoint, &to);
+	if (keep->room)
+		to.room = keep->room;
 	blob_put_string(&to, SPEPROF_VERSION);
 	blob_put(&to, now);
 	blob_put(&to, machine->feed->source->backend);
@@ -203,8 +229,7 @@ void keep_save(struct worker_state *state)
 	blob_put(&to, govern_asked(state));
 	ended_save(state, &to);
 	sessions_save(state, now, &to);
-	keep->error = checkpoint_commit(keep->checkpoint, &to);
-	release(state);
+	commit(state, &to);
 	keep->saved_ns = now;
 	keep->took_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
@@ -233,7 +258,7 @@ bool keep_due(struct worker_state *state, u64 now)
 	if (!keep)
 		return false;
 	/* Rings of several workers spill, so that there may be a bound to what this costs all. */
-	if (is_waited_for(state) &&
+	if (!keep->error && is_waited_for(state) &&
 	    (!state->shards || now - keep->saved_ns >= keep->took_ns * SAVE_SHARE_HELD))
 		return true;
 	pause = keep->took_ns * SAVE_SHARE;
@@ -550,16 +575,6 @@ static int sessions_load(struct loading *l, struct blob_reader *from,
 	return r;
 }
 
-/*
- * Room is given back when figures are safe. Several workers are there for rates at which rings
- * would not wait for that: a crash then loses what was given back since the checkpoint.
- */
-static void defer(struct source *source)
-{
-	if (source->ops->lasting)
-		source->ops->lasting->defer(source, source->parts > 0);
-}
-
 /* Of a source in parts the first has what all had. */
 static void trouble_go_on(struct source *source, const struct source_trouble *kept)
 {
@@ -582,12 +597,14 @@ static int source_go_on(struct loading *l)
 	struct source *source = machine_of(l->state)->feed->source;
 	int r = 0;
 
-	defer(source);
+	/* Who left it may not have been able to save what he gave back last. */
+	defer(source, true);
 	if (l->restore->adopted &&
 	    source->ops->lasting->resume(source, l->positions, l->count) < 0) {
 		l->reason = "it is not of the session that was kept";
 		return -ESTALE;
 	}
+	defer(source, false);
 	/* What was drained for nobody is drained again. */
 	machine_of(l->state)->feed->cpu_count = 0;
 	trouble_go_on(source, &l->trouble);
@@ -737,7 +754,7 @@ int keep_restore(struct worker_state *state, void *arg)
 		r = restore_from(state, from, restore);
 		free((void *)from.at);
 	}
-	defer(source);
+	defer(source, false);
 	state->keep = restore->keep;
 	keep_save(state);
 	return r;

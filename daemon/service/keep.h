@@ -34,6 +34,8 @@ struct keep_configured {
  * @saved_ns: when figures were saved the last time, CLOCK_MONOTONIC
  * @took_ns: what that cost, CPU time
  * @error: of the last time: -ENOSPC, 0
+ * @unsaved: times that there was one
+ * @room: for tests, bytes of a checkpoint at the most; 0: as many as there are
  */
 struct keep {
 	struct checkpoint *checkpoint;
@@ -41,6 +43,8 @@ struct keep {
 	u64 saved_ns;
 	u64 took_ns;
 	int error;
+	u64 unsaved;
+	size_t room;
 };
 
 /**

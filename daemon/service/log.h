@@ -23,6 +23,7 @@
 #define LOG_ID_STUCK	"a4b819cdfc988ab63eda5884c4600d26"
 #define LOG_ID_INTERVAL "b522deef73d9cfa613519fc6e77f5290"
 #define LOG_ID_BUS	"c950909ff1c832cb7764d5e007a4ddec"
+#define LOG_ID_UNSAVED	"4cf05dc8a09167fcd550976967272cfe"
 #define LOG_ID_SOURCE	"f3fa9b9a04d4028d437c02e71cc0be88"
 
 /**

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "govern.h"
+#include "keep.h"
 #include "log.h"
 #include "shards.h"
 
@@ -107,6 +108,7 @@ void stored_drop_sessions(struct stored *stored)
 struct described {
 	char text[STATUS_SIZE];
 	struct source_trouble trouble;
+	u64 unsaved;
 	u64 interval_ns;
 };
 
@@ -121,6 +123,7 @@ static int describe(struct worker_state *state, void *arg)
 	int n;
 
 	described->trouble = *trouble;
+	described->unsaved = state->keep ? state->keep->unsaved : 0;
 	described->interval_ns = source->interval_ns;
 
 	n = snprintf(text, STATUS_SIZE, "%s %u CPU%s, %s SPU%s, source %s%s%s.",
@@ -138,6 +141,9 @@ static int describe(struct worker_state *state, void *arg)
 	if (__atomic_load_n(&machine->feed->error, __ATOMIC_RELAXED))
 		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " Reading failed: %s.",
 			      strerror(-machine->feed->error));
+	if (state->keep && state->keep->error)
+		n += snprintf(text + n, STATUS_SIZE - (size_t)n,
+			      " Figures cannot be saved: %s.", strerror(-state->keep->error));
 	shards_describe(state->shards, text + n, STATUS_SIZE - (size_t)n);
 	n += (int)strlen(text + n);
 	govern_describe(state, text + n, STATUS_SIZE - (size_t)n);
@@ -160,40 +166,12 @@ static void describe_reloaded(const struct notify *notify, char *text)
 			 notify->reloaded->waiting);
 }
 
-/* As often as the timer, at the most, whatever an SPU does. */
-static void tell_trouble(struct notify *notify, const struct source_trouble *trouble)
+static u64 now_ns(void)
 {
-	char count[48], what[160], cpu[32];
-	const char *fields[] = { count, what, NULL, NULL };
-	unsigned long long n;
-	unsigned int number;
+	struct timespec ts;
 
-	if (trouble->faults > notify->faults) {
-		n = trouble->faults - notify->faults;
-		snprintf(count, sizeof(count), "SPEPROF_COUNT=%llu", n);
-		snprintf(what, sizeof(what), "SPEPROF_FAULT=%s", trouble->last);
-		/* It is told so by every source. */
-		if (sscanf(trouble->last, "CPU %u:", &number) == 1) {
-			snprintf(cpu, sizeof(cpu), "SPEPROF_CPU=%u", number);
-			fields[2] = cpu;
-		}
-		log_tell(LOG_WARNING, LOG_ID_FAULT, fields,
-			 "%llu fault%s of the SPU, the last: %s; a CPU that it stopped samples "
-			 "again "
-			 "after Stop and Start (Documentation/kernel.md, Syndromes)",
-			 n, n == 1 ? "" : "s", trouble->last);
-	}
-	if (trouble->throttles > notify->throttles) {
-		n = trouble->throttles - notify->throttles;
-		snprintf(count, sizeof(count), "SPEPROF_COUNT=%llu", n);
-		log_tell(LOG_NOTICE, LOG_ID_THROTTLE, (const char *const[]){ count, NULL },
-			 "SPUs were held back %llu time%s: too many interrupts or bytes; the rate "
-			 "is "
-			 "SamplesPerSecond=, the bound the module's throttle_*",
-			 n, n == 1 ? "" : "s");
-	}
-	notify->faults = trouble->faults;
-	notify->throttles = trouble->throttles;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
 /* Only what is new: who watches the unit need not be woken for the rest. */
@@ -203,7 +181,8 @@ static void tell_status(struct notify *notify)
 
 	worker_read(notify->worker, describe, &now);
 	describe_reloaded(notify, now.text);
-	tell_trouble(notify, &now.trouble);
+	notify->trouble.source = now.trouble;
+	notify->trouble.unsaved = now.unsaved;
 	if (notify->interval_ns != now.interval_ns && notify->changed)
 		notify->changed(notify->ctx);
 	notify->interval_ns = now.interval_ns;
@@ -226,13 +205,9 @@ static int on_timer(sd_event_source *timer, uint64_t usec __attribute__((unused)
 		tell_status(notify);
 	} else if (!notify->stuck) {
 		notify->stuck = true;
-		log_tell(LOG_WARNING, LOG_ID_STUCK, NULL,
-			 "the worker has not come around for %llu s%s",
-			 (unsigned long long)notify->period_us / 1000000,
-			 notify->watchdog ? ": unless it does, the service manager's watchdog ends "
-					    "this process and another goes on" :
-					    "");
+		notify->trouble.stuck++;
 	}
+	trouble_tell(&notify->told, &notify->trouble, now_ns());
 	return sd_event_source_set_time_relative(timer, notify->period_us);
 }
 
@@ -247,6 +222,8 @@ int notify_init(struct notify *notify, sd_event *event, struct worker *worker)
 		notify->period_us = usec / 4;
 	if (notify->period_us < PERIOD_LEAST_US)
 		notify->period_us = PERIOD_LEAST_US;
+	notify->trouble.watchdog = notify->watchdog;
+	notify->trouble.stuck_s = (unsigned int)(notify->period_us / 1000000);
 	r = sd_event_add_time_relative(event, &notify->timer, CLOCK_MONOTONIC, notify->period_us, 0,
 				       on_timer, notify);
 	return r < 0 ? r : sd_event_source_set_enabled(notify->timer, SD_EVENT_ON);
@@ -264,10 +241,8 @@ void notify_ready(struct notify *notify)
 	worker_read(notify->worker, describe, &now);
 	describe_reloaded(notify, now.text);
 	/* What another process was told is not told again. */
-	if (!*notify->status) {
-		notify->faults = now.trouble.faults;
-		notify->throttles = now.trouble.throttles;
-	}
+	if (!*notify->status)
+		notify->told.last.source = notify->trouble.source = now.trouble;
 	notify->interval_ns = now.interval_ns;
 	memcpy(notify->status, now.text, sizeof(now.text));
 	sd_notifyf(0, "READY=1\nSTATUS=%s", notify->status);

@@ -7,6 +7,7 @@
 
 #include "reload.h"
 #include "source-parts.h"
+#include "trouble.h"
 #include "worker.h"
 
 /* Names in its store of descriptors; of a session's second part with "-2" behind it, and so on. */
@@ -41,7 +42,8 @@ void stored_drop_sessions(struct stored *stored);
  * struct notify
  * @beat: of the worker, when it was looked at
  * @stuck: it has not come around since then
- * @faults, @throttles: of the source, as they were told the last time
+ * @trouble: what there was of it by then
+ * @told: and was told of
  * @interval_ns: in force then
  * @changed: called with @ctx when that is another one
  * @reloaded: what became of the configuration's files; borrowed
@@ -54,8 +56,8 @@ struct notify {
 	u64 beat;
 	bool watchdog;
 	bool stuck;
-	u64 faults;
-	u64 throttles;
+	struct trouble trouble;
+	struct trouble_told told;
 	u64 interval_ns;
 	void (*changed)(void *ctx);
 	void *ctx;

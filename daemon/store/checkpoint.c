@@ -187,8 +187,11 @@ int checkpoint_commit(struct checkpoint *checkpoint, const struct blob_writer *f
 		.size = from->len,
 	};
 
-	if (from->full)
+	if (from->full) {
+		checkpoint->touched[sequence % SLOTS] = CHECKPOINT_SLOT;
+		trim(checkpoint, sequence, sizeof(*slot));
 		return -ENOSPC;
+	}
 	done.sum = slot_sum(&done, from->at);
 	*slot = done;
 	checkpoint->sequence = sequence;

@@ -17,6 +17,56 @@ struct played {
 	int fd;
 };
 
+/* Whether it is one that goes on without a process; of the last one that was made. */
+static bool adopted;
+static u32 released;
+static bool spills;
+
+static int played_session(const struct source *source)
+{
+	return ((const struct played *)source)->fd;
+}
+
+static void played_defer(struct source *source __attribute__((unused)), bool spill)
+{
+	spills = spill;
+}
+
+static u32 played_positions(const struct source *source __attribute__((unused)),
+			    struct source_position *ret __attribute__((unused)),
+			    u32 room __attribute__((unused)))
+{
+	return 0;
+}
+
+static int played_resume(struct source *source __attribute__((unused)),
+			 const struct source_position *positions __attribute__((unused)),
+			 u32 count __attribute__((unused)))
+{
+	/* Where it could not be saved, room was given back of what the positions do not know. */
+	return spills ? 0 : -ESTALE;
+}
+
+static void played_release(struct source *source __attribute__((unused)))
+{
+	released++;
+}
+
+/* More than is waited for. */
+static u32 played_held(const struct source *source __attribute__((unused)))
+{
+	return SOURCE_HELD_MOST;
+}
+
+static const struct source_lasting played_lasting = {
+	.session = played_session,
+	.defer = played_defer,
+	.positions = played_positions,
+	.resume = played_resume,
+	.release = played_release,
+	.held = played_held,
+};
+
 static int played_start(struct source *source __attribute__((unused)))
 {
 	return 0;
@@ -65,6 +115,7 @@ static int played_configure(struct source *source, const struct source_config *c
 static const struct source_ops played_ops = {
 	.name = "played",
 	.configure = played_configure,
+	.lasting = &played_lasting,
 	.start = played_start,
 	.stop = played_stop,
 	.fd = played_fd,
@@ -110,7 +161,7 @@ static struct worker *process_by(const struct config *configured, int fd, struct
 	assert_int_equal(worker_call(worker, worker_add, &config), 0);
 	assert_int_equal(keep_new(fd, ret_keep, &reason), 0);
 	assert_null(reason);
-	*ret_restore = (struct keep_restore){ .keep = *ret_keep, .config = configured };
+	*ret_restore = (struct keep_restore){ .keep = *ret_keep, .config = configured, .adopted = adopted };
 	worker_call(worker, keep_restore, ret_restore);
 	return worker;
 }
@@ -293,6 +344,43 @@ static void test_set_by_bus(void **state __attribute__((unused)))
 	}
 }
 
+static int save(struct worker_state *state, void *arg __attribute__((unused)))
+{
+	keep_save(state);
+	return keep_due(state, state->keep->saved_ns + 1);
+}
+
+/* What could not be saved is not given back, until the rings are nearly full; then they spill. */
+static void test_unsaved(void **state __attribute__((unused)))
+{
+	struct keep_restore restore;
+	struct keep *keep;
+	struct worker *worker = process_new(-1, &keep, &restore);
+	u32 before;
+	int fd;
+
+	assert_true(worker_call(worker, save, NULL) && !spills);
+	before = released;
+	keep->room = 100;
+	/* A ring that waits is no reason to try again and again. */
+	assert_false(worker_call(worker, save, NULL));
+	assert_true(keep->error == -ENOSPC && keep->unsaved == 1 && released == before && spills);
+	worker_call(worker, save, NULL);
+	assert_true(keep->unsaved == 2 && released == before);
+	keep->room = 0;
+	worker_call(worker, save, NULL);
+	assert_true(!keep->error && released == before + 1 && !spills);
+	fd = dup(keep_fd(keep));
+	worker_free(worker);
+	keep_free(keep);
+	adopted = true;
+	worker = process_new(fd, &keep, &restore);
+	assert_true(restore.restored && !spills);
+	worker_free(worker);
+	keep_free(keep);
+	adopted = false;
+}
+
 /* What was modelled and what was measured never become one sum. */
 static void test_backend(void **state __attribute__((unused)))
 {
@@ -389,6 +477,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_going_on),
 		cmocka_unit_test(test_set_by_bus),
+		cmocka_unit_test(test_unsaved),
 		cmocka_unit_test(test_backend),
 		cmocka_unit_test(test_forged),
 	};

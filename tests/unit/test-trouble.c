@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What goes on and on is said at once, then less and less, and that it is over. */
+#include "test.h"
+
+#include "trouble.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PERIOD_NS 5000000000ULL
+#define DAY	  (86400 / 5)
+
+static void test_pace(void **state)
+{
+	struct log_pace pace = { 0 };
+	u64 now = 1, told = 0, lines = 0, count, pause = 0, last = 0;
+
+	(void)state;
+	assert_int_equal(log_pace(&pace, 3, now, &count), LOG_PACE_TELL);
+	assert_int_equal(count, 3);
+	last = now;
+	for (u32 i = 0; i < DAY; i++) {
+		now += PERIOD_NS;
+		if (log_pace(&pace, 2, now, &count) != LOG_PACE_TELL)
+			continue;
+		lines++;
+		told += count;
+		assert_true(now - last >= pause && now - last <= LOG_PACE_MOST_NS + PERIOD_NS);
+		pause = now - last;
+		last = now;
+	}
+	print_message("%llu lines of a day\n", (unsigned long long)lines);
+	assert_in_range(lines, 24, 40);
+	assert_true(told + pace.count == 2 * DAY);
+	count = 0;
+	for (u32 i = 0; i < DAY / 24; i++) {
+		u64 some = 0;
+
+		now += PERIOD_NS;
+		if (log_pace(&pace, 0, now, &some) != LOG_PACE_QUIET)
+			told += some;
+	}
+	/* All were told of in the end, and the next is told at once. */
+	assert_int_equal(told, 2 * DAY);
+	assert_int_equal(log_pace(&pace, 1, now, &count), LOG_PACE_TELL);
+	for (u32 i = 0; i < DAY / 24; i++)
+		assert_int_equal(log_pace(&pace, 0, now += PERIOD_NS, &count), LOG_PACE_QUIET);
+	assert_int_equal(pace.pause_ns, 0);
+}
+
+/* Lines of what @told comes to say, @hours long. */
+static u32 lines_of(struct trouble_told *told, struct trouble *now, u64 *clock, u32 hours,
+		    bool going_on, char *ret_text, size_t size)
+{
+	int log = memfd_create("log", 0), before = dup(STDERR_FILENO);
+	u32 lines = 0;
+	ssize_t n;
+
+	fflush(stderr);
+	dup2(log, STDERR_FILENO);
+	for (u32 i = 0; i < hours * 720; i++) {
+		if (going_on) {
+			now->source.faults += 7;
+			now->source.throttles++;
+			now->unsaved++;
+			now->stuck++;
+		}
+		*clock += PERIOD_NS;
+		trouble_tell(told, now, *clock);
+	}
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	n = pread(log, ret_text, size - 1, 0);
+	assert_true(n >= 0);
+	ret_text[n] = 0;
+	for (const char *at = ret_text; (at = strchr(at, '\n')); at++)
+		lines++;
+	close(before);
+	close(log);
+	return lines;
+}
+
+/* All four ids together, for a day. */
+static void test_day(void **state)
+{
+	struct trouble now = { .source.last = "CPU 3: buffer fault" };
+	struct trouble_told told = { 0 };
+	static char text[1 << 16];
+	u64 clock = PERIOD_NS;
+	u32 lines;
+
+	(void)state;
+	lines = lines_of(&told, &now, &clock, 24, true, text, sizeof(text));
+	print_message("%u lines of a day\n", lines);
+	assert_in_range(lines, 4 * 24, 4 * 40);
+	assert_true(strstr(text, ": 7 faults of the SPU, the last: CPU 3: buffer fault;") < strchr(text, '\n'));
+	assert_non_null(strstr(text, ": 5040 faults of the SPU"));
+	assert_int_equal(lines_of(&told, &now, &clock, 1, false, text, sizeof(text)), 4);
+	assert_non_null(strstr(text, "no faults of the SPU for 10 minutes"));
+	assert_non_null(strstr(text, "no throttling of SPUs for 10 minutes"));
+	assert_int_equal(lines_of(&told, &now, &clock, 24, false, text, sizeof(text)), 0);
+}
+
+/* Another source begins to count anew: that is no trouble. */
+static void test_another_source(void **state)
+{
+	struct trouble_told told = { .last.source.faults = 100 };
+	struct trouble now = { .source = { .faults = 3, .last = "CPU 0: x" } };
+	static char text[1 << 12];
+	u64 clock = PERIOD_NS;
+
+	(void)state;
+	assert_int_equal(lines_of(&told, &now, &clock, 1, false, text, sizeof(text)), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_day),
+		cmocka_unit_test(test_another_source),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
