@@ -15,7 +15,7 @@ help: ## print this
 	@sed -n 's/^\([a-z_-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 deps: ## install what building and testing needs (root)
-	@scripts/deps build run test vm deb
+	@scripts/deps build run test vm deb fleet
 
 run: ## profile this machine for ten seconds; FILE=x.perf.data shows a recording instead
 	@scripts/deps build run
@@ -29,7 +29,7 @@ else
 endif
 
 check: ## install what is missing and run every lane of tests (root)
-	@scripts/deps build run test vm deb
+	@scripts/deps build run test vm deb fleet
 	@tests/check --build $(BUILD)
 
 check-kasan: ## the VM jobs under KASAN, lockdep and kmemleak; builds that kernel once (root)
