@@ -30,6 +30,7 @@ struct exporter {
 	struct series_self self;
 	bool told; /* that the daemon does not answer */
 	bool told_emulated;
+	bool told_profile; /* that there is none */
 };
 
 static void refresh_self(struct exporter *e)
@@ -131,12 +132,21 @@ static int render(void *ctx, enum expose_format format, char **ret_data, size_t 
 	return set ? expose_series(set, format, ret_data, ret_size) : -ENOMEM;
 }
 
-static void take_profile(void *ctx, int fd, const char *backend)
+static void take_profile(void *ctx, int fd, const char *backend, const char *why)
 {
 	struct exporter *e = ctx;
 
-	if (!strcmp(backend, "hardware") || e->emulated)
-		receivers_profile(e->receivers, fd, e->config->profile_seconds);
+	if (!why && strcmp(backend, "hardware") != 0 && !e->emulated)
+		return;
+	if (!why)
+		why = receivers_profile(e->receivers, fd, e->config->profile_seconds);
+	else
+		receivers_profile_lost(e->receivers);
+	if (why && !e->told_profile)
+		say(SD_WARNING, "no profile is pushed: %s", why);
+	else if (!why && e->told_profile)
+		say(SD_NOTICE, "profiles are pushed again");
+	e->told_profile = why;
 }
 
 int exporter_new(const struct exporter_config *config, bool emulated, sd_event *event,
@@ -207,6 +217,7 @@ int exporter_feed(struct exporter *exporter, const char *address, const char *sn
 		.interval = exporter->config->interval,
 		.take = take,
 		.profile_seconds = *exporter->config->profile_url ? exporter->config->profile_seconds : 0,
+		.labels = &exporter->config->labels,
 		.take_profile = take_profile,
 		.ctx = exporter,
 	};

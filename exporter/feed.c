@@ -71,30 +71,90 @@ static int answered(sd_bus_message *m, void *userdata, sd_bus_error *error __att
 	return 0;
 }
 
+/* Where there is no daemon metrics are not answered either, which is said there. */
+static bool is_absence(const sd_bus_error *error)
+{
+	return sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
+	       sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
+}
+
+static bool has_patterns(const struct labels *labels)
+{
+	return labels->allows || labels->denies;
+}
+
 static int profile_answered(sd_bus_message *m, void *userdata,
 			    sd_bus_error *error __attribute__((unused)))
 {
 	struct feed *feed = userdata;
+	const sd_bus_error *refusal = sd_bus_message_get_error(m);
 	const char *backend;
+	char why[160];
 	int fd;
 
 	feed->profile = sd_bus_slot_unref(feed->profile);
-	/* What goes wrong here goes wrong with metrics too, where it is said. */
-	if (!sd_bus_message_get_error(m) && sd_bus_message_read(m, "hs", &fd, &backend) >= 0)
-		feed->config.take_profile(feed->config.ctx, fd, backend);
+	if (refusal && is_absence(refusal))
+		return 0;
+	if (refusal && sd_bus_error_has_name(refusal, SD_BUS_ERROR_UNKNOWN_METHOD) &&
+	    has_patterns(feed->config.labels)) {
+		feed->config.take_profile(feed->config.ctx, -1, "",
+					  "the daemon is of a version that leaves no containers out, "
+					  "as Allow= and Deny= want it");
+	} else if (refusal) {
+		snprintf(why, sizeof(why), "%.140s", refusal->message ? refusal->message : refusal->name);
+		feed->config.take_profile(feed->config.ctx, -1, "", why);
+	} else if (sd_bus_message_read(m, "hs", &fd, &backend) < 0) {
+		feed->config.take_profile(feed->config.ctx, -1, "", "no descriptor in the answer");
+	} else {
+		feed->config.take_profile(feed->config.ctx, fd, backend, NULL);
+	}
 	return 0;
 }
 
+static int append_patterns(sd_bus_message *m, const char *key,
+			   const char (*patterns)[LABEL_SIZE], unsigned int count)
+{
+	int r = sd_bus_message_open_container(m, 'e', "sv");
+
+	if (r >= 0)
+		r = sd_bus_message_append(m, "s", key);
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'v', "as");
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'a', "s");
+	for (unsigned int i = 0; r >= 0 && i < count; i++)
+		r = sd_bus_message_append(m, "s", patterns[i]);
+	for (unsigned int i = 0; r >= 0 && i < 3; i++)
+		r = sd_bus_message_close_container(m);
+	return r;
+}
+
+static int append_options(sd_bus_message *m, const struct labels *labels)
+{
+	int r = sd_bus_message_open_container(m, 'a', "{sv}");
+
+	if (r >= 0)
+		r = append_patterns(m, "Allow", labels->allow, labels->allows);
+	if (r >= 0)
+		r = append_patterns(m, "Deny", labels->deny, labels->denies);
+	return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+/* Whom patterns keep back the daemon leaves out: a profile cannot be taken apart here. */
 static int ask_profile(struct feed *feed)
 {
 	u64 usec = feed->config.profile_seconds * 1000000ULL + PROFILE_USEC;
+	bool with = has_patterns(feed->config.labels);
 	sd_bus_message *m = NULL;
 	int r;
 
 	r = sd_bus_message_new_method_call(feed->bus, &m, DAEMON_NAME, DAEMON_PATH,
-					   DAEMON_INTERFACE, "DumpProfile");
+					   DAEMON_INTERFACE,
+					   with ? "DumpProfileWithOptions" : "DumpProfile");
 	if (r >= 0)
 		r = sd_bus_message_append(m, "u", feed->config.profile_seconds);
+	if (r >= 0 && with)
+		r = append_options(m, feed->config.labels);
 	if (r >= 0)
 		r = sd_bus_message_set_auto_start(m, 0);
 	if (r >= 0)

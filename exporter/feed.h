@@ -8,6 +8,7 @@
 
 #include <systemd/sd-event.h>
 
+#include "labels.h"
 #include "metrics.h"
 
 struct feed;
@@ -19,7 +20,9 @@ struct feed;
  * @interval: seconds
  * @take: gets each snapshot, which is its own then; NULL, and why, if there is none
  * @profile_seconds: how long profiles take, one after the other; 0 for none
- * @take_profile: gets each, which is closed behind it, and the backend's name
+ * @labels: whose names profiles may have, by its patterns
+ * @take_profile: gets each, which is closed behind it, and the backend's name; -1, and @why, where
+ *	a daemon that is there gave none
  */
 struct feed_config {
 	const char *address;
@@ -27,7 +30,8 @@ struct feed_config {
 	u32 interval;
 	void (*take)(void *ctx, struct metrics *metrics, const char *why);
 	u32 profile_seconds;
-	void (*take_profile)(void *ctx, int fd, const char *backend);
+	const struct labels *labels;
+	void (*take_profile)(void *ctx, int fd, const char *backend, const char *why);
 	void *ctx;
 };
 

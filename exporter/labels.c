@@ -102,6 +102,7 @@ int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 {
 	char (*list)[LABEL_SIZE] = allow ? labels->allow : labels->deny;
 	unsigned int *count = allow ? &labels->allows : &labels->denies;
+	char text[4 * LABEL_SIZE];
 	size_t n;
 
 	*count = 0;
@@ -112,6 +113,9 @@ int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 			return 0;
 		if (*count == LABELS_PATTERNS || n >= LABEL_SIZE)
 			return -ENOSPC;
+		/* Names are, and the daemon takes no other text. */
+		if (escape_text(text, sizeof(text), patterns, n) != n)
+			return -EINVAL;
 		memcpy(list[*count], patterns, n);
 		list[(*count)++][n] = 0;
 	}

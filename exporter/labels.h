@@ -65,7 +65,7 @@ void labels_default(struct labels *labels);
  */
 int labels_add(struct labels *labels, const char *name, const char *value, const char **ret_right);
 
-/** labels_pattern() - patterns of Allow= or Deny=, parted by spaces; -ENOSPC */
+/** labels_pattern() - patterns of Allow= or Deny=, parted by spaces; -ENOSPC, -EINVAL: unprintable */
 int labels_pattern(struct labels *labels, bool allow, const char *patterns);
 
 /** labels_admit() - whether the container may be shown by its labels */

@@ -43,6 +43,7 @@ struct receivers {
 	sd_event_source *timer[RECEIVERS];
 	u32 interval[RECEIVERS];
 	u64 start_ns;
+	u64 profiles_lost; /* that never came to be pushed */
 	s64 offset_ms; /* of the wall clock, to the one that does not jump */
 };
 
@@ -122,13 +123,18 @@ static int on_otlp(sd_event_source *source, uint64_t now __attribute__((unused))
 }
 
 /* The whole of @fd, which is sealed; its offset is shared with the sender. */
-static char *read_profile(int fd, size_t *ret_size)
+static char *read_profile(int fd, size_t *ret_size, const char **ret_why)
 {
 	struct stat st;
 	char *data;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > PROFILE_SIZE)
+	*ret_why = "the daemon's cannot be read";
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
 		return NULL;
+	if (st.st_size > PROFILE_SIZE) {
+		*ret_why = "the daemon's is larger than 16 MiB";
+		return NULL;
+	}
 	data = malloc((size_t)st.st_size);
 	if (data && pread(fd, data, (size_t)st.st_size, 0) != st.st_size) {
 		free(data);
@@ -138,25 +144,31 @@ static char *read_profile(int fd, size_t *ret_size)
 	return data;
 }
 
-void receivers_profile(struct receivers *receivers, int fd, u32 seconds)
+void receivers_profile_lost(struct receivers *receivers)
+{
+	receivers->profiles_lost++;
+}
+
+const char *receivers_profile(struct receivers *receivers, int fd, u32 seconds)
 {
 	time_t now = (time_t)(now_ns(CLOCK_REALTIME) / 1000000000);
-	char query[96] = "";
+	char query[96] = "", *data;
+	const char *why;
 	size_t size;
-	char *data;
 
 	if (!receivers->push[RECEIVER_PROFILES])
-		return;
-	data = read_profile(fd, &size);
+		return NULL;
+	data = read_profile(fd, &size, &why);
 	if (!data) {
-		say(SD_WARNING, "a profile of the daemon cannot be read, or is larger than 16 MiB");
-		return;
+		receivers_profile_lost(receivers);
+		return why;
 	}
 	/* As the stores that take pprof want it, where the URL has a query already. */
 	if (strchr(receivers->config.config->profile_url, '?'))
 		snprintf(query, sizeof(query), "&from=%" PRIu64 "&until=%" PRIu64,
 			 (u64)now - seconds, (u64)now);
 	push_add(receivers->push[RECEIVER_PROFILES], data, size, query);
+	return NULL;
 }
 
 void receivers_self(struct receivers *receivers, struct series_push ret_push[RECEIVERS])
@@ -172,7 +184,8 @@ void receivers_self(struct receivers *receivers, struct series_push ret_push[REC
 			.destination = labels[i],
 			.sent = stats.sent,
 			.retried = stats.retried,
-			.dropped = stats.dropped,
+			.dropped = stats.dropped +
+				   (i == RECEIVER_PROFILES ? receivers->profiles_lost : 0),
 			.queued_bytes = stats.queued_bytes,
 		};
 	}

@@ -37,8 +37,15 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 		  struct receivers **ret_receivers);
 struct receivers *receivers_free(struct receivers *receivers);
 
-/** receivers_profile() - push a profile of the @seconds before now; @fd is read from its start */
-void receivers_profile(struct receivers *receivers, int fd, u32 seconds);
+/**
+ * receivers_profile() - push a profile of the @seconds before now; @fd is read from its start
+ *
+ * Return: NULL, or why it was dropped, a static sentence.
+ */
+const char *receivers_profile(struct receivers *receivers, int fd, u32 seconds);
+
+/** receivers_profile_lost() - one that there should have been is counted as dropped */
+void receivers_profile_lost(struct receivers *receivers);
 
 /** receivers_self() - what series say of each; destination NULL where there is none */
 void receivers_self(struct receivers *receivers, struct series_push ret_push[RECEIVERS]);

@@ -60,4 +60,28 @@ struct pprof {
 	u8 node[4096];
 };
 
+/**
+ * struct pprof_fold - what is summed up, as a filter has it
+ * @verdict: of containers by index: 0 not looked at, FOLD_SHOWN, FOLD_HIDDEN
+ * @entries: @count of them, one for each data source, node and unit; of no place
+ * @error: negative errno
+ */
+struct pprof_fold {
+	const struct pprof_filter *filter;
+	struct attributor *attributor;
+	u8 *verdict;
+	u32 containers;
+	struct pprof_entry *entries;
+	u32 count;
+	u32 room;
+	int error;
+};
+
+int pprof_fold_init(struct pprof_fold *fold, const struct pprof_filter *filter,
+		    struct attributor *attributor);
+void pprof_fold_deinit(struct pprof_fold *fold);
+
+/** pprof_fold_take() - whether @entry is not to be shown: it is summed up then */
+bool pprof_fold_take(struct pprof_fold *fold, const struct pprof_entry *entry);
+
 #endif

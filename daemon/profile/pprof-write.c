@@ -96,6 +96,7 @@ struct writer {
 	struct names locations; /* by mapping and address */
 	struct pprof *pprof;
 	struct symbols *symbols;
+	struct pprof_fold fold;
 	int error;
 };
 
@@ -122,6 +123,11 @@ static struct name *names_slot(const struct names *names, const char *text)
 	while (names->slots[i].text && strcmp(names->slots[i].text, text))
 		i = (i + 1) & (names->room - 1);
 	return &names->slots[i];
+}
+
+static bool names_has(const struct names *names, const char *text)
+{
+	return names->room && names_slot(names, text)->text;
 }
 
 static int names_grow(struct names *names)
@@ -287,34 +293,17 @@ static bool tells_address(const struct writer *w, const struct attribute_place *
 	return place ? symbols_tell_address(place, w->pprof->live) : !w->pprof->live;
 }
 
-static u64 add_location(struct writer *w, const struct pprof_entry *e, bool known,
-			const struct attribute_process *process)
+/* @key: what tells it from others. */
+static u64 put_location(struct writer *w, const char *key, u64 mapping, u64 address,
+			const char *name, const char *binary)
 {
-	s32 pid = process ? process->pid : 0;
-	struct attribute_place place;
-	char key[256], name[128];
-	u64 id, mapping = 0, function, address = e->pc;
-	bool placed, told, new;
+	u64 id, function;
+	bool new;
 
-	placed = known && attributor_place(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
-	if (placed) {
-		mapping = add_mapping(w, e, &place, pid);
-		address = place.offset;
-	}
-	told = tells_address(w, placed ? &place : NULL);
-	name[0] = '\0';
-	if (!told) {
-		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
-		address = 0;
-	}
-	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %s", mapping, address,
-		 is_others(w, e), name);
 	id = names_get(w, &w->locations, key, &new);
 	if (!new)
 		return id;
-	if (told)
-		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
-	function = add_function(w, mapping, name, placed ? place.binary : "");
+	function = add_function(w, mapping, name, binary);
 	proto_open(&w->proto, PROFILE_LOCATION);
 	proto_varint(&w->proto, LOCATION_ID, id);
 	if (mapping)
@@ -325,6 +314,32 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 	proto_close(&w->proto);
 	proto_close(&w->proto);
 	return id;
+}
+
+static u64 add_location(struct writer *w, const struct pprof_entry *e, bool known,
+			const struct attribute_process *process)
+{
+	s32 pid = process ? process->pid : 0;
+	struct attribute_place place;
+	char key[256], name[128] = "";
+	u64 mapping = 0, address = e->pc;
+	bool placed, told;
+
+	placed = known && attributor_place(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
+	if (placed) {
+		mapping = add_mapping(w, e, &place, pid);
+		address = place.offset;
+	}
+	told = tells_address(w, placed ? &place : NULL);
+	if (!told) {
+		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+		address = 0;
+	}
+	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %s", mapping, address,
+		 is_others(w, e), name);
+	if (told && !names_has(&w->locations, key))
+		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+	return put_location(w, key, mapping, address, name, placed ? place.binary : "");
 }
 
 /* Within the sample that is open; strings are numbered, and written at the end. */
@@ -350,13 +365,14 @@ static const char *container_name(const struct writer *w, const struct pprof_ent
 	return e->container && *c->name ? c->name : "-";
 }
 
-static void add_labels(struct writer *w, const struct pprof_entry *e,
-		       const struct attribute_process *process)
+static void add_labels(struct writer *w, const struct pprof_entry *e, const char *container,
+		       const char *process)
 {
 	char node[8];
 
-	add_label(w, "container", container_name(w, e));
-	add_label(w, "process", process ? process->comm : "[unattributed]");
+	add_label(w, "container", container);
+	if (process)
+		add_label(w, "process", process);
 	if (e->level < SPE_LEVELS)
 		add_label(w, "data_source", spe_level_name(e->level));
 	if (e->node == PPROF_NO_NODE)
@@ -375,21 +391,10 @@ static void add_values(struct writer *w, const struct pprof_entry *e)
 			proto_packed(&w->proto, e->unit == weights[u].unit ? e->weighted[i] : 0);
 }
 
-static void add_entry(struct writer *w, const struct pprof_entry *e)
+/* Messages of other kinds are not to be written while this one is open. */
+static void add_sample(struct writer *w, const struct pprof_entry *e, u64 location,
+		       const char *container, const char *process)
 {
-	const struct attribute_process *process =
-		attributor_process(w->pprof->attributor, e->process);
-	u64 location;
-	bool known;
-
-	if (!e->value[PPROF_SAMPLES])
-		return;
-	/* Its process gave way to another's: the place would be that one's. */
-	if (process && process->generation != e->generation)
-		process = NULL;
-	known = process || (e->process == ATTRIBUTE_NONE && !is_others(w, e));
-	location = add_location(w, e, known, process);
-	/* Messages of other kinds are not to be written while this one is open. */
 	proto_open(&w->proto, PROFILE_SAMPLE);
 	proto_open(&w->proto, SAMPLE_LOCATION);
 	proto_packed(&w->proto, location);
@@ -397,8 +402,38 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 	proto_open(&w->proto, SAMPLE_VALUE);
 	add_values(w, e);
 	proto_close(&w->proto);
-	add_labels(w, e, process);
+	add_labels(w, e, container, process);
 	proto_close(&w->proto);
+}
+
+static void add_entry(struct writer *w, const struct pprof_entry *e)
+{
+	const struct attribute_process *process =
+		attributor_process(w->pprof->attributor, e->process);
+	u64 location;
+	bool known;
+
+	if (!e->value[PPROF_SAMPLES] || pprof_fold_take(&w->fold, e))
+		return;
+	/* Its process gave way to another's: the place would be that one's. */
+	if (process && process->generation != e->generation)
+		process = NULL;
+	known = process || (e->process == ATTRIBUTE_NONE && !is_others(w, e));
+	location = add_location(w, e, known, process);
+	add_sample(w, e, location, container_name(w, e),
+		   process ? process->comm : "[unattributed]");
+}
+
+static void add_folded(struct writer *w)
+{
+	u64 location = 0;
+
+	if (w->fold.count)
+		location = put_location(w, "other", 0, 0, "[other]", "");
+	for (u32 i = 0; i < w->fold.count; i++)
+		add_sample(w, &w->fold.entries[i], location, "other", NULL);
+	if (w->fold.error)
+		w->error = w->fold.error;
 }
 
 static void add_types(struct writer *w)
@@ -532,8 +567,10 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 		int fd)
 {
 	struct writer w = { .pprof = pprof, .symbols = symbols };
-	int r;
+	int r = pprof_fold_init(&w.fold, facts->filter, pprof->attributor);
 
+	if (r < 0)
+		return r;
 	ask_names(&w);
 	proto_init(&w.proto, PPROF_SIZE);
 	string(&w, "");
@@ -542,6 +579,7 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 		add_entry(&w, &pprof->entries[i]);
 	for (unsigned int unit = 0; unit < UNITS; unit++)
 		add_entry(&w, &pprof->others[unit]);
+	add_folded(&w);
 	add_strings(&w);
 	r = w.error ? w.error : w.proto.error ? w.proto.error : compressed(&w.proto, fd);
 	proto_deinit(&w.proto);
@@ -549,5 +587,6 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 	names_deinit(&w.mappings);
 	names_deinit(&w.functions);
 	names_deinit(&w.locations);
+	pprof_fold_deinit(&w.fold);
 	return r;
 }

@@ -14,9 +14,10 @@
 /* What tells entries apart: place, process, container, data source, node. */
 #define PPROF_ENTRIES 32768
 
-/* Seconds that one of a running daemon may take, and how many there may be at once. */
-#define PPROF_SECONDS 600
-#define PPROF_AT_ONCE 4
+/* Seconds that one of a running daemon may take, and how many there may be at once, of all and of a user. */
+#define PPROF_SECONDS  600
+#define PPROF_AT_ONCE  4
+#define PPROF_OF_USER  2
 
 struct pprof;
 
@@ -30,15 +31,30 @@ int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 struct pprof *pprof_free(struct pprof *pprof);
 
 /**
+ * struct pprof_filter - whose names are written
+ * @allow, @deny: globs on names of containers, as Allow= and Deny= of the exporter have them,
+ *	NULL-terminated, or NULL; none of @allow is all, @deny goes first
+ *
+ * What is not known to be of a container that is admitted is "other": without process,
+ * function and address.
+ */
+struct pprof_filter {
+	char *const *allow;
+	char *const *deny;
+};
+
+/**
  * struct pprof_facts - of the whole
  * @start_ns: CLOCK_REALTIME; 0 if unknown
  * @duration_ns: 0 if unknown
  * @backend: &enum backend: said in a comment
+ * @filter: NULL: everybody's
  */
 struct pprof_facts {
 	u64 start_ns;
 	u64 duration_ns;
 	u8 backend;
+	const struct pprof_filter *filter;
 };
 
 /**

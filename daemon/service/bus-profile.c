@@ -8,10 +8,26 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bus.h"
+#include "bus-internal.h"
+#include "log.h"
+
+/* Of each list of patterns, and bytes of one. */
+#define PATTERNS     64
+#define PATTERN_SIZE 128
+
+/**
+ * struct profile_request
+ * @allow, @deny: NULL-terminated or NULL; whose they are is the profile's in the end
+ */
+struct profile_request {
+	u32 seconds;
+	char **allow;
+	char **deny;
+};
 
 /**
  * struct bus_profile - one that is being taken
+ * @uid, @peer: who asked for it: one that is gone has no use for it
  * @pprof: of the worker's thread
  * @half_usec: half of its time: then names are asked for, to be there in the end
  * @halves: those that are left
@@ -23,6 +39,10 @@ struct bus_profile {
 	sd_event_source *timer;
 	struct pprof *pprof;
 	struct pprof_facts facts;
+	struct pprof_filter filter;
+	struct profile_request asked;
+	uid_t uid;
+	struct bus_peer peer;
 	u64 began_ns;
 	u64 half_usec;
 	unsigned int halves;
@@ -76,6 +96,20 @@ static int profile_drop(struct worker_state *state __attribute__((unused)), void
 	return 0;
 }
 
+static void list_free(char **list)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
+static void request_clear(struct profile_request *request)
+{
+	list_free(request->allow);
+	list_free(request->deny);
+	*request = (struct profile_request){ 0 };
+}
+
 static void bus_profile_free(struct bus_profile *profile)
 {
 	struct bus *bus = profile->bus;
@@ -84,6 +118,8 @@ static void bus_profile_free(struct bus_profile *profile)
 		if (bus->profiles[i] == profile)
 			bus->profiles[i] = NULL;
 	worker_call(bus->worker, profile_drop, profile);
+	bus_peer_forget(&profile->peer);
+	request_clear(&profile->asked);
 	sd_event_source_unref(profile->timer);
 	sd_bus_message_unref(profile->request);
 	if (profile->fd >= 0)
@@ -138,22 +174,41 @@ static int on_half(sd_event_source *source, uint64_t now __attribute__((unused))
 	return 0;
 }
 
-static int bus_profile_new(struct bus *bus, sd_bus_message *request, u32 seconds,
+static void on_gone(void *ctx)
+{
+	struct bus_profile *profile = ctx;
+
+	log_line(LOG_NOTICE, "a profile of %u s is given up: who asked for it (uid %u) is gone",
+		 profile->asked.seconds, (unsigned int)profile->uid);
+	bus_profile_free(profile);
+}
+
+/* @asked becomes the profile's, whatever is returned. */
+static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct profile_request *asked,
 			   struct bus_profile **ret_profile)
 {
 	struct bus_profile *profile = calloc(1, sizeof(*profile));
 	int r;
 
-	if (!profile)
+	if (!profile) {
+		request_clear(asked);
 		return -ENOMEM;
+	}
 	*profile = (struct bus_profile){
 		.bus = bus,
-		.half_usec = seconds * 500000ULL,
+		.filter = { .allow = asked->allow, .deny = asked->deny },
+		.asked = *asked,
+		.uid = bus->caller.uid,
+		.half_usec = asked->seconds * 500000ULL,
 		.halves = 2,
 		.fd = -1,
 	};
-	profile->request = sd_bus_message_ref(request);
-	r = worker_call(bus->worker, profile_begin, profile);
+	profile->facts.filter = &profile->filter;
+	profile->request = sd_bus_message_ref(message);
+	r = bus_peer_follow(&profile->peer, bus->bus, sd_bus_message_get_sender(message), on_gone,
+			    profile);
+	if (r >= 0)
+		r = worker_call(bus->worker, profile_begin, profile);
 	if (r >= 0)
 		r = sd_event_add_time_relative(sd_bus_get_event(bus->bus), &profile->timer,
 					       CLOCK_MONOTONIC, profile->half_usec, 0, on_half,
@@ -166,24 +221,112 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *request, u32 seconds
 	return 0;
 }
 
-int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *error)
-{
-	struct bus *bus = userdata;
-	unsigned int place = 0;
-	u32 seconds;
-	int r;
+/* ---- The methods ------------------------------------------------------------- */
 
-	r = sd_bus_message_read(message, "u", &seconds);
-	if (r < 0)
-		return r;
-	if (!seconds || seconds > PPROF_SECONDS)
-		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-					 "seconds %u: should be 1 to %u.", seconds, PPROF_SECONDS);
-	while (place < PPROF_AT_ONCE && bus->profiles[place])
-		place++;
+/* Room for one more, of all and of the caller's user. */
+static int find_place(const struct bus *bus, unsigned int *ret_place, sd_bus_error *error)
+{
+	unsigned int of_user = 0, place = PPROF_AT_ONCE;
+
+	for (unsigned int i = 0; i < PPROF_AT_ONCE; i++) {
+		if (!bus->profiles[i])
+			place = i;
+		else if (bus->profiles[i]->uid == bus->caller.uid)
+			of_user++;
+	}
+	if (of_user >= PPROF_OF_USER)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "%u profiles are being taken for user %u already.", of_user,
+					 (unsigned int)bus->caller.uid);
 	if (place == PPROF_AT_ONCE)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 					 "%u profiles are being taken already.", PPROF_AT_ONCE);
-	r = bus_profile_new(bus, message, seconds, &bus->profiles[place]);
+	*ret_place = place;
+	return 0;
+}
+
+static int take_profile(struct bus *bus, sd_bus_message *message, struct profile_request *asked,
+			sd_bus_error *error)
+{
+	unsigned int place = 0;
+	int r = 0;
+
+	if (!asked->seconds || asked->seconds > PPROF_SECONDS)
+		r = sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+				      "seconds %u: should be 1 to %u.", asked->seconds,
+				      PPROF_SECONDS);
+	if (r >= 0)
+		r = find_place(bus, &place, error);
+	if (r < 0) {
+		request_clear(asked);
+		return r;
+	}
+	r = bus_profile_new(bus, message, asked, &bus->profiles[place]);
 	return r < 0 ? r : 1;
+}
+
+int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct profile_request asked = { 0 };
+	int r = sd_bus_message_read(message, "u", &asked.seconds);
+
+	return r < 0 ? r : take_profile(userdata, message, &asked, error);
+}
+
+/* The variant with a list of patterns; once. */
+static int read_patterns(sd_bus_message *m, const char *key, char ***ret_list, sd_bus_error *error)
+{
+	size_t n = 0;
+	int r;
+
+	if (*ret_list)
+		return bus_invalid(error, "option", key, "there once");
+	r = sd_bus_message_enter_container(m, 'v', "as");
+	if (r >= 0)
+		r = sd_bus_message_read_strv(m, ret_list);
+	if (r >= 0)
+		r = sd_bus_message_exit_container(m);
+	for (; r >= 0 && *ret_list && (*ret_list)[n]; n++)
+		if (n == PATTERNS || strlen((*ret_list)[n]) >= PATTERN_SIZE)
+			return bus_invalid(error, key, (*ret_list)[n],
+					   "one of 64 patterns, each below 128 bytes");
+	return r;
+}
+
+static int read_options(sd_bus_message *m, struct profile_request *asked, sd_bus_error *error)
+{
+	const char *key;
+	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
+
+	while (r >= 0 && (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+		r = sd_bus_message_read(m, "s", &key);
+		if (r < 0)
+			break;
+		if (!strcmp(key, "Allow"))
+			r = read_patterns(m, key, &asked->allow, error);
+		else if (!strcmp(key, "Deny"))
+			r = read_patterns(m, key, &asked->deny, error);
+		else
+			return bus_invalid(error, "option", key, "Allow or Deny");
+		if (r == -ENXIO)
+			return bus_invalid(error, "option", key, "a list of strings");
+		if (r >= 0)
+			r = sd_bus_message_exit_container(m);
+	}
+	return r;
+}
+
+int bus_dump_profile_with_options(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct profile_request asked = { 0 };
+	int r;
+
+	r = sd_bus_message_read(message, "u", &asked.seconds);
+	if (r >= 0)
+		r = read_options(message, &asked, error);
+	if (r < 0) {
+		request_clear(&asked);
+		return r;
+	}
+	return take_profile(userdata, message, &asked, error);
 }

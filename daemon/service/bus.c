@@ -140,6 +140,7 @@ static const struct bus_method methods[] = {
 	{ "DumpSummary", ACCESS_READ, bus_dump_summary },
 	{ "DumpMetrics", ACCESS_READ, bus_dump_metrics },
 	{ "DumpProfile", ACCESS_READ, bus_dump_profile },
+	{ "DumpProfileWithOptions", ACCESS_READ, bus_dump_profile_with_options },
 };
 
 static u64 thread_ns(void)
@@ -321,6 +322,10 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD_WITH_ARGS("DumpMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", metrics),
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpProfile", SD_BUS_ARGS("u", seconds),
+				SD_BUS_RESULT("h", pprof, "s", backend), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpProfileWithOptions",
+				SD_BUS_ARGS("u", seconds, "a{sv}", options),
 				SD_BUS_RESULT("h", pprof, "s", backend), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_SIGNAL_WITH_ARGS("Fault",

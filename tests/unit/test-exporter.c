@@ -412,6 +412,7 @@ static void test_labels(void **state)
 	assert_return_code(labels_pattern(&l, true, "shop/* web"), 0);
 	assert_return_code(labels_pattern(&l, false, "*/nginx"), 0);
 	assert_false(labels_admit(&l, &pod));
+	assert_int_equal(labels_pattern(&l, false, "a* [!\xff]*"), -EINVAL);
 	assert_return_code(labels_pattern(&l, false, ""), 0);
 	assert_true(labels_admit(&l, &pod));
 	assert_return_code(labels_pattern(&l, true, "x"), 0);

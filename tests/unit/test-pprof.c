@@ -191,9 +191,9 @@ static void inflate_all(struct read *r, int fd)
 	inflateEnd(&z);
 }
 
-static struct read *written(struct fixture *f)
+static struct read *written_for(struct fixture *f, const struct pprof_filter *filter)
 {
-	const struct pprof_facts facts = { .backend = BACKEND_HARDWARE };
+	const struct pprof_facts facts = { .backend = BACKEND_HARDWARE, .filter = filter };
 	struct read *r = calloc(1, sizeof(*r));
 	int fd = memfd_create("pprof", MFD_CLOEXEC);
 	struct bytes all;
@@ -218,6 +218,11 @@ static struct read *written(struct fixture *f)
 	while (next(&all, &part))
 		read_part(r, &part);
 	return r;
+}
+
+static struct read *written(struct fixture *f)
+{
+	return written_for(f, NULL);
 }
 
 static void read_free(struct read *r)
@@ -439,6 +444,66 @@ static void test_period(void **state)
 	read_free(r);
 }
 
+static bool has_string(const struct read *r, const char *part)
+{
+	for (u32 i = 0; i < r->strings; i++)
+		if (strstr(r->string[i], part))
+			return true;
+	return false;
+}
+
+/* Whom Deny= matches, or Allow= does not, is in "other": nothing else of it is told. */
+static void test_filter(void **state)
+{
+	static char *web[] = { "web*", NULL }, *secret[] = { "x*", "[st]ecret.service", NULL };
+	static char *all[] = { "*", NULL }, *none[] = { NULL };
+	static const struct {
+		const char *name;
+		struct pprof_filter filter;
+		u64 other;
+		bool web, secret;
+	} cases[] = {
+		{ "no filter's lists", { none, none }, 2, true, true },
+		{ "deny", { NULL, secret }, 5, true, false },
+		{ "allow", { web, NULL }, 5, true, false },
+		{ "deny goes first", { all, secret }, 5, true, false },
+		{ "nobody", { NULL, all }, 6, false, false },
+	};
+	struct fixture *f = *state;
+
+	process(f, 10, "/system.slice/web-1.service", "/app/server", 1);
+	process(f, 20, "/system.slice/secret.service", "/app/secret-tool", 2);
+	sample(f, 10, 1000, UNIT_INSTRUCTIONS);
+	for (int i = 0; i < 3; i++)
+		sample(f, 20, 1000, UNIT_INSTRUCTIONS);
+	/* Nobody's: whose is not known, so it may be anybody's. */
+	sample(f, 99, 1000, UNIT_INSTRUCTIONS);
+	sample(f, 99, 1000, UNIT_MICRO_OPS);
+	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+		struct read *r = written_for(f, &cases[k].filter);
+		u64 other = 0, samples = 0;
+
+		test_row("%s", cases[k].name);
+		for (u32 i = 0; i < r->samples; i++) {
+			const struct read_sample *s = &r->sample[i];
+
+			samples += value(r, s, "samples");
+			if (strcmp(s->container, "other") != 0)
+				continue;
+			other += value(r, s, "samples");
+			assert_row(!*s->process);
+			assert_row(!r->location[s->location].address);
+			assert_row(!r->location[s->location].mapping);
+			assert_row(value(r, s, "llc_misses") == value(r, s, "samples"));
+		}
+		assert_row(samples == 6);
+		assert_row(other == cases[k].other);
+		assert_row(has_string(r, "web-1") == cases[k].web);
+		assert_row(has_string(r, "secret") == cases[k].secret);
+		read_free(r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,6 +511,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_builds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_units, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_period, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_filter, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
