@@ -17,7 +17,6 @@ void exporter_config_default(struct exporter_config *config)
 		.latencies = 7,
 		.native = true,
 		.write_interval = 15,
-		.otlp_interval = 60,
 		.profile_seconds = 60,
 		.queue = 4096,
 		.timeout = 10,

@@ -15,7 +15,7 @@
  * @latencies: which of them containers have histograms of, as bits
  * @native: whether native histograms are offered to scrapers, in protobuf
  * @write_url, @otlp_url, @profile_url: "" for none
- * @write_interval, @otlp_interval: seconds; @profile_seconds: those that a profile lasts
+ * @write_interval, @otlp_interval: seconds, the latter 0 where it was not set; @profile_seconds: those that a profile lasts
  * @queue: bytes of requests that may wait, for each of these
  * @timeout: seconds, of each request
  * @certificates: of authorities, for these; "" for the system's

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "escape.h"
 #include "otlp.h"
 
 /* OTEL_EXPORTER_OTLP_METRICS_@name, else OTEL_EXPORTER_OTLP_@name; NULL if neither says anything. */
@@ -78,6 +79,80 @@ static int read_headers(struct otlp_config *c, const char *list)
 	return 0;
 }
 
+/* Not what escape_string() leaves of one that is too long. */
+static int escape_fits(char *to, size_t size, const char *from)
+{
+	char all[4 * 256];
+
+	if (strlen(from) >= 256)
+		return -EINVAL;
+	escape_string(all, sizeof(all), from);
+	return snprintf(to, size, "%s", all) >= (int)size ? -EINVAL : 0;
+}
+
+/* Percent signs that stand for nothing are an error in these. */
+static bool is_encoded(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (text[i] == '%' && (n - i <= 2 || hex(text[i + 1]) < 0 || hex(text[i + 2]) < 0))
+			return false;
+	return true;
+}
+
+/* A part of a pair, without the blanks around it, decoded and printable. */
+static int read_part(char *to, size_t size, const char *from, size_t n)
+{
+	char raw[256];
+
+	while (n && isblank((unsigned char)*from)) {
+		from++;
+		n--;
+	}
+	while (n && isblank((unsigned char)from[n - 1]))
+		n--;
+	if (!is_encoded(from, n) || decode(raw, sizeof(raw), from, n) < 0)
+		return -EINVAL;
+	return escape_fits(to, size, raw);
+}
+
+/* Of two with the same name the last counts. */
+static int add_attribute(struct otlp_config *c, const struct otlp_attribute *attribute)
+{
+	unsigned int at = 0;
+
+	while (at < c->attribute_count && strcmp(c->attributes[at].name, attribute->name))
+		at++;
+	if (at == OTLP_ATTRIBUTES)
+		return -ENOSPC;
+	c->attributes[at] = *attribute;
+	if (at == c->attribute_count)
+		c->attribute_count++;
+	return 0;
+}
+
+/* name=value,name=value */
+static int read_attributes(struct otlp_config *c, const char *list)
+{
+	struct otlp_attribute a;
+	const char *equals;
+	size_t n;
+
+	for (; *list; list += n) {
+		list += strspn(list, ", \t");
+		n = strcspn(list, ",");
+		if (!n)
+			continue;
+		equals = memchr(list, '=', n);
+		if (!equals ||
+		    read_part(a.name, sizeof(a.name), list, (size_t)(equals - list)) < 0 || !*a.name ||
+		    read_part(a.value, sizeof(a.value), equals + 1,
+			      n - (size_t)(equals + 1 - list)) < 0 ||
+		    add_attribute(c, &a) < 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
 static int read_number(const char *value, u32 *ret)
 {
 	unsigned long n;
@@ -118,9 +193,52 @@ static int fail(char *why, size_t size, const char *text)
 	return -EINVAL;
 }
 
-static void copy(char *to, size_t size, const char *from)
+static int copy(char *to, size_t size, const char *from)
 {
-	snprintf(to, size, "%s", from ? from : "");
+	return snprintf(to, size, "%s", from ? from : "") >= (int)size ? -EINVAL : 0;
+}
+
+/* What of OpenTelemetry's choices is another here than what is asked for is no silent one. */
+static int check_kinds(char *why, size_t size)
+{
+	const char *temporality = getenv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE");
+	const char *histogram = getenv("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION");
+
+	if (temporality && *temporality && strcasecmp(temporality, "cumulative"))
+		return fail(why, size,
+			    "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: should be cumulative, "
+			    "the only one there is here");
+	if (histogram && *histogram && strcasecmp(histogram, "base2_exponential_bucket_histogram"))
+		return fail(why, size,
+			    "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: should be "
+			    "base2_exponential_bucket_histogram, the only one there is here");
+	return 0;
+}
+
+/* What the resource is. */
+static int read_resource(struct otlp_config *c, char *why, size_t size)
+{
+	const char *attributes = getenv("OTEL_RESOURCE_ATTRIBUTES");
+	const char *service = getenv("OTEL_SERVICE_NAME");
+
+	if (attributes && read_attributes(c, attributes) < 0)
+		return fail(why, size,
+			    "OTEL_RESOURCE_ATTRIBUTES: should be at most 32 of NAME=VALUE, parted by "
+			    "commas, of at most 127 and 255 bytes, with % as %25");
+	if (service && escape_fits(c->service, sizeof(c->service), service) < 0)
+		return fail(why, size, "OTEL_SERVICE_NAME: should be of at most 127 bytes");
+	return 0;
+}
+
+static int read_files(struct otlp_config *c, char *why, size_t size)
+{
+	if (copy(c->authorities, sizeof(c->authorities), variable("CERTIFICATE")) < 0 ||
+	    copy(c->certificate, sizeof(c->certificate), variable("CLIENT_CERTIFICATE")) < 0 ||
+	    copy(c->key, sizeof(c->key), variable("CLIENT_KEY")) < 0)
+		return fail(why, size,
+			    "OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY: should "
+			    "be paths of at most 255 bytes");
+	return 0;
 }
 
 int otlp_config_read(struct otlp_config *ret_config, char *ret_why, size_t why_size)
@@ -129,6 +247,7 @@ int otlp_config_read(struct otlp_config *ret_config, char *ret_why, size_t why_s
 	const char *headers = variable("HEADERS"), *timeout = variable("TIMEOUT");
 	const char *interval = getenv("OTEL_METRIC_EXPORT_INTERVAL");
 	struct otlp_config c = { 0 };
+	int r;
 
 	if (protocol && strcmp(protocol, "http/protobuf"))
 		return fail(ret_why, why_size,
@@ -147,11 +266,12 @@ int otlp_config_read(struct otlp_config *ret_config, char *ret_why, size_t why_s
 			    "OTEL_EXPORTER_OTLP_TIMEOUT: should be milliseconds, 1 to 300000");
 	if (interval && *interval && (read_number(interval, &c.interval) < 0 || !c.interval))
 		return fail(ret_why, why_size, "OTEL_METRIC_EXPORT_INTERVAL: should be milliseconds");
-	copy(c.attributes, sizeof(c.attributes), getenv("OTEL_RESOURCE_ATTRIBUTES"));
-	copy(c.service, sizeof(c.service), getenv("OTEL_SERVICE_NAME"));
-	copy(c.authorities, sizeof(c.authorities), variable("CERTIFICATE"));
-	copy(c.certificate, sizeof(c.certificate), variable("CLIENT_CERTIFICATE"));
-	copy(c.key, sizeof(c.key), variable("CLIENT_KEY"));
-	*ret_config = c;
-	return 0;
+	r = check_kinds(ret_why, why_size);
+	if (r >= 0)
+		r = read_resource(&c, ret_why, why_size);
+	if (r >= 0)
+		r = read_files(&c, ret_why, why_size);
+	if (r >= 0)
+		*ret_config = c;
+	return r;
 }

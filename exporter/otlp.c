@@ -66,35 +66,36 @@ static void add_attribute(struct proto *p, u32 field, const char *key, const cha
 	proto_close(p);
 }
 
-/* name=value,name=value */
-static void add_listed(struct proto *p, const char *list)
+static bool has_attribute(const struct otlp_config *config, const char *name)
 {
-	char pair[1024], *equals;
-	size_t n;
-
-	for (; *list; list += n) {
-		list += strspn(list, ", ");
-		n = strcspn(list, ",");
-		if (!n || n >= sizeof(pair))
-			continue;
-		memcpy(pair, list, n);
-		pair[n] = 0;
-		equals = strchr(pair, '=');
-		if (!equals || equals == pair)
-			continue;
-		*equals = 0;
-		add_attribute(p, RESOURCE_ATTRIBUTES, pair, equals + 1);
-	}
+	for (unsigned int i = 0; i < config->attribute_count; i++)
+		if (!strcmp(config->attributes[i].name, name))
+			return true;
+	return false;
 }
 
+/* Each key once: OTEL_SERVICE_NAME, then OTEL_RESOURCE_ATTRIBUTES, then what is known here. */
 static void add_resource(struct proto *p, const struct otlp_config *config, const char *host)
 {
+	const struct otlp_attribute *a = config->attributes;
+	const struct {
+		const char *name;
+		const char *value;
+	} known[] = {
+		{ "service.name", "speprof" },
+		{ "service.instance.id", host },
+		{ "host.name", host },
+	};
+
 	proto_open(p, RESOURCE_RESOURCE);
-	add_attribute(p, RESOURCE_ATTRIBUTES, "service.name",
-		      *config->service ? config->service : "speprof");
-	add_attribute(p, RESOURCE_ATTRIBUTES, "service.instance.id", host);
-	add_attribute(p, RESOURCE_ATTRIBUTES, "host.name", host);
-	add_listed(p, config->attributes);
+	if (*config->service)
+		add_attribute(p, RESOURCE_ATTRIBUTES, "service.name", config->service);
+	for (unsigned int i = 0; i < config->attribute_count; i++)
+		if (!*config->service || strcmp(a[i].name, "service.name"))
+			add_attribute(p, RESOURCE_ATTRIBUTES, a[i].name, a[i].value);
+	for (unsigned int i = *config->service ? 1 : 0; i < ARRAY_SIZE(known); i++)
+		if (!has_attribute(config, known[i].name))
+			add_attribute(p, RESOURCE_ATTRIBUTES, known[i].name, known[i].value);
 	proto_close(p);
 }
 

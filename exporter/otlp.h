@@ -5,13 +5,20 @@
 
 #include "series.h"
 
-#define OTLP_HEADERS 16
+#define OTLP_HEADERS	16
+#define OTLP_ATTRIBUTES 32
+
+/** struct otlp_attribute - of the resource, printable */
+struct otlp_attribute {
+	char name[128];
+	char value[256];
+};
 
 /**
  * struct otlp_config - what OTEL_EXPORTER_OTLP_* say; empty strings for nothing
  * @url: of metrics
  * @headers: "Name: value"
- * @attributes: of the resource, OTEL_RESOURCE_ATTRIBUTES as it is: name=value,...
+ * @attributes: OTEL_RESOURCE_ATTRIBUTES, @attribute_count of them, each name once
  * @service: OTEL_SERVICE_NAME
  * @interval: seconds; 0 for nothing
  * @timeout: seconds; 0 for nothing
@@ -20,7 +27,8 @@ struct otlp_config {
 	char url[900];
 	char headers[OTLP_HEADERS][512];
 	unsigned int header_count;
-	char attributes[1024];
+	struct otlp_attribute attributes[OTLP_ATTRIBUTES];
+	unsigned int attribute_count;
 	char service[128];
 	char authorities[256];
 	char certificate[256];
@@ -40,11 +48,20 @@ int otlp_config_read(struct otlp_config *ret_config, char *ret_why, size_t why_s
 
 /**
  * otlp_encode() - an ExportMetricsServiceRequest
- * @host: the resource's host.name and service.instance.id
+ * @host: the resource's host.name and service.instance.id, where its attributes have none
  * @start_ns, @time_ns: CLOCK_REALTIME, since when counters count that do not say it, and now
  * @ret_data: allocated; compressed if @config->gzip
  */
 int otlp_encode(const struct series_set *set, const struct otlp_config *config, const char *host,
 		u64 start_ns, u64 time_ns, char **ret_data, size_t *ret_size);
+
+/**
+ * otlp_rejected() - what of a request was not taken, by an answer that is none of failure
+ * @data: of the answer; nothing of it is trusted
+ * @ret_message: why, printable; "" for nothing
+ *
+ * Return: data points; 0 also for what is no answer.
+ */
+u64 otlp_rejected(const u8 *data, size_t data_size, char *ret_message, size_t size);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,11 +48,15 @@ struct push {
 	u32 timeout;
 	size_t queue;
 	bool only_gateways;
+	u64 (*rejected)(const u8 *answer, size_t answer_size, char *ret_why, size_t size);
 	struct curl_slist *headers;
 	/* The thread's own. */
 	bool ending;
 	size_t answered;
 	bool failing;
+	bool rejecting;
+	u8 *answer; /* PUSH_ANSWER bytes where it is read, @answer_size of it there */
+	size_t answer_size;
 };
 
 static size_t take_answer(struct push *p, size_t size)
@@ -62,9 +67,17 @@ static size_t take_answer(struct push *p, size_t size)
 	return size;
 }
 
-static size_t on_data(char *data __attribute__((unused)), size_t size, size_t count, void *push)
+/* Within take_answer()'s bound there is room in @answer. */
+static size_t on_data(char *data, size_t size, size_t count, void *push)
 {
-	return take_answer(push, size * count);
+	struct push *p = push;
+	size_t taken = take_answer(p, size * count);
+
+	if (p->answer) {
+		memcpy(p->answer + p->answer_size, data, taken);
+		p->answer_size += taken;
+	}
+	return taken;
 }
 
 /* The value of a header may be anything: it is only counted. */
@@ -186,6 +199,7 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct item *item
 
 	snprintf(url, sizeof(url), "%s%s", p->url, item->query ? item->query : "");
 	p->answered = 0;
+	p->answer_size = 0;
 	curl_easy_reset(curl);
 	set_options(p, curl, item, url);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
@@ -252,17 +266,36 @@ static void wait_ms(struct push *p, u64 ms)
 			return;
 }
 
+/* What a receiver took but for some: one line when it begins, and again after one that was whole. */
+static u64 count_rejected(struct push *p, enum outcome outcome)
+{
+	char why[160] = "";
+	u64 rejected;
+
+	if (!p->answer || outcome != OUTCOME_TAKEN)
+		return 0;
+	rejected = p->rejected(p->answer, p->answer_size, why, sizeof(why));
+	if ((rejected || *why) && !p->rejecting)
+		say(SD_WARNING, "%s: %s does not take %" PRIu64 " data points: %s", p->name, p->host,
+		    rejected, *why ? why : "it does not say why");
+	p->rejecting = rejected || *why;
+	return rejected;
+}
+
 /* Under the lock. Returns how the try ended. */
 static enum outcome send_first(struct push *p, CURL *curl, long *ret_wait)
 {
 	struct item *item = p->first;
 	enum outcome outcome;
+	u64 rejected;
 
 	p->sending = true;
 	pthread_mutex_unlock(&p->lock);
 	outcome = try_item(p, curl, item, ret_wait);
+	rejected = count_rejected(p, outcome);
 	pthread_mutex_lock(&p->lock);
 	p->sending = false;
+	p->stats.rejected += rejected;
 	if (outcome == OUTCOME_TAKEN)
 		p->stats.sent++;
 	else if (outcome == OUTCOME_REFUSED)
@@ -394,6 +427,7 @@ static void push_clear(struct push *p)
 	for (unsigned int i = 0; i < ARRAY_SIZE(p->texts); i++)
 		free(p->texts[i]);
 	curl_slist_free_all(p->headers);
+	free(p->answer);
 	free(p->name);
 	free(p->url);
 	free(p->host);
@@ -413,9 +447,12 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 	p->timeout = config->timeout;
 	p->queue = config->queue;
 	p->only_gateways = config->only_gateways;
+	p->rejected = config->rejected;
 	r = parse_url(p, config, ret_why);
 	if (r >= 0)
 		r = copy_texts(p, config);
+	if (r >= 0 && p->rejected && !(p->answer = malloc(PUSH_ANSWER)))
+		r = -ENOMEM;
 	if (r < 0) {
 		push_clear(p);
 		return r;

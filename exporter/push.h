@@ -26,6 +26,7 @@ struct push;
  * @authorities, @certificate, @key: files' paths, or NULL
  * @timeout: seconds, of each try
  * @queue: bytes that may wait
+ * @rejected: what of a request an answer says was not taken, and why; NULL: answers are not read
  * @only_gateways: try again after 502, 503 and 504 only, and not after all of 500 to 599
  */
 struct push_config {
@@ -39,6 +40,7 @@ struct push_config {
 	const char *key;
 	u32 timeout;
 	size_t queue;
+	u64 (*rejected)(const u8 *answer, size_t answer_size, char *ret_why, size_t size);
 	bool only_gateways;
 };
 
@@ -78,6 +80,7 @@ struct push_stats {
 	u64 sent;
 	u64 retried;
 	u64 dropped;
+	u64 rejected; /* by @rejected */
 	u64 queued_bytes;
 };
 void push_stats(struct push *push, struct push_stats *ret_stats);

@@ -19,6 +19,9 @@
 /* A profile that may be sent. */
 #define PROFILE_SIZE (16 << 20)
 
+/* Seconds between two requests by OTLP, where nobody says another number. */
+#define OTLP_INTERVAL 60
+
 /* By how much the two clocks may part between two pushes without a word. */
 #define JUMP_MS 5000
 
@@ -187,6 +190,8 @@ void receivers_self(struct receivers *receivers, struct series_push ret_push[REC
 			.dropped = stats.dropped +
 				   (i == RECEIVER_PROFILES ? receivers->profiles_lost : 0),
 			.queued_bytes = stats.queued_bytes,
+			.rejected = stats.rejected,
+			.rejects = i == RECEIVER_OTLP,
 		};
 	}
 }
@@ -245,6 +250,14 @@ static int start_write(struct receivers *r, sd_event *event)
 					  r->interval[RECEIVER_WRITE] * 1000000ULL, 0, on_write, r);
 }
 
+/* The file goes before the environment, as with the URL. */
+static u32 otlp_interval(const struct receivers *r)
+{
+	if (r->config.config->otlp_interval)
+		return r->config.config->otlp_interval;
+	return r->otlp.interval ? r->otlp.interval : OTLP_INTERVAL;
+}
+
 static int start_otlp(struct receivers *r, sd_event *event)
 {
 	const char *headers[OTLP_HEADERS + 2] = { "Content-Type: application/x-protobuf" };
@@ -257,6 +270,7 @@ static int start_otlp(struct receivers *r, sd_event *event)
 		.key = r->otlp.key,
 		.timeout = r->otlp.timeout,
 		.only_gateways = true,
+		.rejected = otlp_rejected,
 	};
 	int e;
 
@@ -267,8 +281,7 @@ static int start_otlp(struct receivers *r, sd_event *event)
 	e = start(r, RECEIVER_OTLP, &config);
 	if (e < 0)
 		return e;
-	r->interval[RECEIVER_OTLP] = r->otlp.interval ? r->otlp.interval :
-							r->config.config->otlp_interval;
+	r->interval[RECEIVER_OTLP] = otlp_interval(r);
 	return sd_event_add_time_relative(event, &r->timer[RECEIVER_OTLP], CLOCK_MONOTONIC,
 					  r->interval[RECEIVER_OTLP] * 1000000ULL, 0, on_otlp, r);
 }

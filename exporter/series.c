@@ -54,6 +54,7 @@ enum family {
 	PUSH_SENT,
 	PUSH_RETRIED,
 	PUSH_DROPPED,
+	PUSH_REJECTED,
 	PUSH_QUEUED,
 	FAMILIES,
 };
@@ -146,6 +147,9 @@ static const struct series_family families[FAMILIES] = {
 	[PUSH_DROPPED] = { "speprof_exporter_push_dropped", "",
 			   "Requests that were given up: refused, or pushed out of the queue.",
 			   SERIES_COUNTER },
+	[PUSH_REJECTED] = { "speprof_exporter_push_rejected_points", "",
+			    "Data points of requests that a receiver took but for these.",
+			    SERIES_COUNTER },
 	[PUSH_QUEUED] = { "speprof_exporter_push_queued_bytes", "bytes", "Bytes of requests that wait.",
 			  SERIES_GAUGE },
 };
@@ -417,6 +421,9 @@ static void add_self(struct builder *b)
 		add_labeled(b, PUSH_SENT, "destination", push->destination, (double)push->sent);
 		add_labeled(b, PUSH_RETRIED, "destination", push->destination, (double)push->retried);
 		add_labeled(b, PUSH_DROPPED, "destination", push->destination, (double)push->dropped);
+		if (push->rejects)
+			add_labeled(b, PUSH_REJECTED, "destination", push->destination,
+				    (double)push->rejected);
 		add_labeled(b, PUSH_QUEUED, "destination", push->destination,
 			    (double)push->queued_bytes);
 	}

@@ -77,6 +77,8 @@ struct series_self {
 		u64 retried;
 		u64 dropped;
 		u64 queued_bytes;
+		u64 rejected;	/* data points, where @rejects */
+		bool rejects;
 	} push[3];
 };
 
@@ -90,7 +92,7 @@ int series_build(struct series_set *set, const struct fold *fold, const struct s
 void series_deinit(struct series_set *set);
 
 /* Series of the machine and the exporter, but for levels and latencies, at most. */
-#define SERIES_FIXED 60
+#define SERIES_FIXED 61
 
 /** series_machine() - how many series there will be, at most, that are not of containers */
 u32 series_machine(const struct fold *fold, const struct metrics *next);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What receivers are told: that series end."""
+"""What receivers are told: that series end; and what they say."""
 import re
 import shutil
 import struct
@@ -66,3 +66,26 @@ def check_markers(program, folder):
 		histogram = "speprof_container_latency_cycles" + ("" if native == "yes" else "_bucket")
 		assert {"speprof_cpus", "speprof_container_samples_total", histogram} <= ended, ended
 		receiver.close()
+
+
+def check_otlp_says(program, folder):
+	"""The file goes before the environment; what a collector did not take is counted, and said once."""
+	path = f"{folder}/snapshot"
+	write_snapshot(path, machine(50))
+	# partial_success { rejected_data_points: 7 error_message: "too old" }
+	partial = b"\x0a\x0b\x08\x07\x12\x07too old"
+	receiver = Receiver([(200, {}, partial), (200, {}, partial), (200, {}, b"\xff" * 100)])
+	exporter = Exporter(program, folder, "--snapshot", path, settings=(f"OTLP.URL={receiver.url}", "OTLP.IntervalSec=1"),
+			    env={"OTEL_METRIC_EXPORT_INTERVAL": "3600000", "OTEL_RESOURCE_ATTRIBUTES": "host.name=a%2Cb"})
+	try:
+		wait(lambda: len(receiver.bodies) >= 4, "requests by the file's interval")
+		label = '{destination="otlp"}'
+		wait(lambda: exporter.values()[f"speprof_exporter_push_sent_total{label}"] >= 4, "requests that were taken")
+		assert exporter.values()[f"speprof_exporter_push_rejected_points_total{label}"] == 14
+		assert exporter.said().count("does not take 7 data points: too old") == 1, exporter.said()
+	finally:
+		exporter.stop()
+	if shutil.which("protoc"):
+		text = decode("otlp.proto", "opentelemetry.ExportMetricsServiceRequest", receiver.bodies[-1])
+		assert text.count('"host.name"') == 1 and '"a,b"' in text, text[:2000]
+	receiver.close()

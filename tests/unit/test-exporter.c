@@ -188,7 +188,7 @@ static u32 count_series(const struct series_set *set)
 
 static const struct series_self self = {
 	.feed_up = true, .exportable = true,
-	.push = { { .destination = "a" }, { .destination = "b" }, { .destination = "c" } },
+	.push = { { .destination = "a" }, { .destination = "b" }, { .destination = "c", .rejects = true } },
 };
 
 static void test_bound(void **state)

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* ExportMetricsServiceResponse, of which a collector may have written any byte. */
+#include "otlp.h"
+
+#include <errno.h>
+
+#include "escape.h"
+
+enum wire {
+	WIRE_VARINT = 0,
+	WIRE_FIXED64 = 1,
+	WIRE_BYTES = 2,
+	WIRE_FIXED32 = 5,
+};
+
+enum {
+	ANSWER_PARTIAL = 1,
+	PARTIAL_REJECTED = 1,
+	PARTIAL_MESSAGE = 2,
+};
+
+struct reader {
+	const u8 *at;
+	size_t left;
+};
+
+/* A field: a number, or bytes. */
+struct field {
+	u32 number;
+	enum wire wire;
+	u64 value;
+	struct reader bytes;
+};
+
+static int take_varint(struct reader *r, u64 *ret)
+{
+	u64 value = 0;
+	u8 byte;
+
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		if (!r->left)
+			return -EBADMSG;
+		byte = *r->at++;
+		r->left--;
+		value |= (u64)(byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*ret = value;
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}
+
+static int take_bytes(struct reader *r, u64 size, struct reader *ret)
+{
+	if (size > r->left)
+		return -EBADMSG;
+	*ret = (struct reader){ .at = r->at, .left = (size_t)size };
+	r->at += size;
+	r->left -= (size_t)size;
+	return 0;
+}
+
+/* Returns 1; 0 at the end; -EBADMSG. */
+static int take_field(struct reader *r, struct field *ret)
+{
+	u64 tag;
+	int e;
+
+	if (!r->left)
+		return 0;
+	e = take_varint(r, &tag);
+	if (e < 0)
+		return e;
+	*ret = (struct field){ .number = (u32)(tag >> 3), .wire = tag & 7 };
+	switch (ret->wire) {
+	case WIRE_VARINT:
+		e = take_varint(r, &ret->value);
+		break;
+	case WIRE_FIXED64:
+	case WIRE_FIXED32:
+		e = take_bytes(r, ret->wire == WIRE_FIXED64 ? 8 : 4, &ret->bytes);
+		break;
+	case WIRE_BYTES:
+		e = take_varint(r, &ret->value);
+		if (e >= 0)
+			e = take_bytes(r, ret->value, &ret->bytes);
+		break;
+	default:
+		e = -EBADMSG;
+	}
+	return e < 0 ? e : 1;
+}
+
+static int take_partial(struct reader *r, u64 *ret_rejected, char *ret_message, size_t size)
+{
+	struct field f;
+	int e;
+
+	while ((e = take_field(r, &f)) > 0) {
+		/* An int64: what is below 0 is nonsense, and none. */
+		if (f.number == PARTIAL_REJECTED && f.wire == WIRE_VARINT)
+			*ret_rejected = f.value > INT64_MAX ? 0 : f.value;
+		else if (f.number == PARTIAL_MESSAGE && f.wire == WIRE_BYTES)
+			escape_text(ret_message, size, (const char *)f.bytes.at, f.bytes.left);
+	}
+	return e;
+}
+
+u64 otlp_rejected(const u8 *data, size_t data_size, char *ret_message, size_t size)
+{
+	struct reader r = { .at = data, .left = data_size };
+	u64 rejected = 0;
+	struct field f;
+	int e;
+
+	*ret_message = 0;
+	while ((e = take_field(&r, &f)) > 0) {
+		if (f.number == ANSWER_PARTIAL && f.wire == WIRE_BYTES)
+			e = take_partial(&f.bytes, &rejected, ret_message, size);
+		if (e < 0)
+			break;
+	}
+	if (e >= 0)
+		return rejected;
+	*ret_message = 0;
+	return 0;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The variables of OpenTelemetry, and what a collector answers. */
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "otlp.h"
+
+static int setup(void **state)
+{
+	(void)state;
+	clearenv();
+	return 0;
+}
+
+static const char *value_of(const struct otlp_config *c, const char *name)
+{
+	for (unsigned int i = 0; i < c->attribute_count; i++)
+		if (!strcmp(c->attributes[i].name, name))
+			return c->attributes[i].value;
+	return NULL;
+}
+
+static void test_attributes(void **state)
+{
+	struct otlp_config c;
+	char why[160];
+
+	(void)state;
+	setenv("OTEL_RESOURCE_ATTRIBUTES", "a=1%2C%3D2, b = x%20y\t,,%63=%C3%A4%01f,a=last,empty=", 1);
+	setenv("OTEL_SERVICE_NAME", "spe", 1);
+	/* A control character would be a line of the journal's. */
+	assert_int_equal(otlp_config_read(&c, why, sizeof(why)), -EINVAL);
+	setenv("OTEL_RESOURCE_ATTRIBUTES", "a=1%2C%3D2, b = x%20y\t,,%63=%C3%A4%ff,a=last,empty=", 1);
+	assert_return_code(otlp_config_read(&c, why, sizeof(why)), 0);
+	assert_int_equal(c.attribute_count, 4);
+	assert_string_equal(value_of(&c, "a"), "last");
+	assert_string_equal(value_of(&c, "b"), "x y");
+	/* What is no UTF-8 would have the whole request refused. */
+	assert_string_equal(value_of(&c, "c"), "\xc3\xa4\\xff");
+	assert_string_equal(value_of(&c, "empty"), "");
+	assert_string_equal(c.service, "spe");
+}
+
+static void test_refused(void **state)
+{
+	static char longest[300];
+	static const struct {
+		const char *name;
+		const char *value;
+		const char *says;
+	} rows[] = {
+		{ "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "delta", "cumulative" },
+		{ "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "LowMemory", "cumulative" },
+		{ "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram",
+		  "base2_exponential" },
+		{ "OTEL_RESOURCE_ATTRIBUTES", "novalue", "NAME=VALUE" },
+		{ "OTEL_RESOURCE_ATTRIBUTES", "=x", "NAME=VALUE" },
+		{ "OTEL_RESOURCE_ATTRIBUTES", "a=50%", "NAME=VALUE" },
+		{ "OTEL_RESOURCE_ATTRIBUTES", "a=%zz", "NAME=VALUE" },
+		{ "OTEL_RESOURCE_ATTRIBUTES", longest, "NAME=VALUE" },
+		{ "OTEL_SERVICE_NAME", longest, "127" },
+		{ "OTEL_EXPORTER_OTLP_CERTIFICATE", longest, "255" },
+	};
+	struct otlp_config c;
+	char why[200], many[400] = "";
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[1] = '=';
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s=%.40s", rows[i].name, rows[i].value);
+		setenv(rows[i].name, rows[i].value, 1);
+		assert_row(otlp_config_read(&c, why, sizeof(why)) == -EINVAL);
+		assert_row(strstr(why, rows[i].says) && !strncmp(why, rows[i].name, 17));
+		unsetenv(rows[i].name);
+	}
+	for (unsigned int i = 0; i < OTLP_ATTRIBUTES + 1; i++)
+		sprintf(many + strlen(many), "k%u=v,", i);
+	setenv("OTEL_RESOURCE_ATTRIBUTES", many, 1);
+	assert_int_equal(otlp_config_read(&c, why, sizeof(why)), -EINVAL);
+	*strstr(many, "k32") = 0;
+	setenv("OTEL_RESOURCE_ATTRIBUTES", many, 1);
+	setenv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "Cumulative", 1);
+	setenv("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION",
+	       "base2_exponential_bucket_histogram", 1);
+	assert_return_code(otlp_config_read(&c, why, sizeof(why)), 0);
+	assert_int_equal(c.attribute_count, OTLP_ATTRIBUTES);
+}
+
+/* Each key of the resource once, whoever has said it. */
+static void test_resource(void **state)
+{
+	static const struct {
+		const char *attributes;
+		const char *service;
+		const char *has;
+		const char *lacks;
+	} rows[] = {
+		{ "", "", "speprof", "mine" },
+		{ "service.name=mine", "", "mine", "NONE" },
+		{ "service.name=mine", "theirs", "theirs", "mine" },
+		{ "host.name=mine", "", "mine", "NONE" },
+	};
+	const struct series_set none = { 0 };
+	struct otlp_config c;
+	char why[160], *data;
+	const char *name;
+	size_t size;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s, %s", rows[i].attributes, rows[i].service);
+		setenv("OTEL_RESOURCE_ATTRIBUTES", rows[i].attributes, 1);
+		setenv("OTEL_SERVICE_NAME", rows[i].service, 1);
+		assert_return_code(otlp_config_read(&c, why, sizeof(why)), 0);
+		assert_return_code(otlp_encode(&none, &c, "HOST", 1, 2, &data, &size), 0);
+		assert_row(memmem(data, size, rows[i].has, strlen(rows[i].has)));
+		assert_row(!memmem(data, size, rows[i].lacks, strlen(rows[i].lacks)));
+		name = memmem(data, size, "service.name", 12);
+		assert_row(name && !memmem(name + 12, size - (size_t)(name + 12 - data), "service.name", 12));
+		name = memmem(data, size, "host.name", 9);
+		assert_row(name && !memmem(name + 9, size - (size_t)(name + 9 - data), "host.name", 9));
+		free(data);
+	}
+}
+
+static void test_answers(void **state)
+{
+	static const u8 partial[] = "\x0a\x09\x08\x83\x02\x12\x04no\n!";
+	u8 bytes[sizeof(partial)];
+	unsigned int seed = 1;
+	char why[8];
+
+	(void)state;
+	assert_int_equal(otlp_rejected(NULL, 0, why, sizeof(why)), 0);
+	assert_string_equal(why, "");
+	assert_int_equal(otlp_rejected(partial, sizeof(partial) - 1, why, sizeof(why)), 259);
+	assert_string_equal(why, "no\\x0a!");
+	/* Less than none, a length beyond the end, a group, a page. */
+	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13,
+				       why, sizeof(why)), 0);
+	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x7f\x08\x01", 4, why, sizeof(why)), 0);
+	assert_int_equal(otlp_rejected((const u8 *)"\x0b\x08\x01", 3, why, sizeof(why)), 0);
+	assert_int_equal(otlp_rejected((const u8 *)"<html>", 6, why, sizeof(why)), 0);
+	for (unsigned int round = 0; round < 20000; round++) {
+		memcpy(bytes, partial, sizeof(bytes));
+		bytes[(size_t)rand_r(&seed) % sizeof(bytes)] = (u8)rand_r(&seed);
+		otlp_rejected(bytes, (size_t)rand_r(&seed) % sizeof(bytes), why, sizeof(why));
+		assert_true(strlen(why) < sizeof(why));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_attributes, setup),
+		cmocka_unit_test_setup(test_refused, setup),
+		cmocka_unit_test_setup(test_resource, setup),
+		cmocka_unit_test(test_answers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
