@@ -56,6 +56,14 @@ static void row_less(struct view_row *row, const struct view_row *before)
 	row->memory = less(row->memory, before->memory);
 	row->dram = less(row->dram, before->dram);
 	row->remote = less(row->remote, before->remote);
+	row->loads = less(row->loads, before->loads);
+	row->stores = less(row->stores, before->stores);
+	row->simd = less(row->simd, before->simd);
+	row->snooped = less(row->snooped, before->snooped);
+	row->peer = less(row->peer, before->peer);
+	row->modified = less(row->modified, before->modified);
+	row->issue_sum = less(row->issue_sum, before->issue_sum);
+	row->translation_sum = less(row->translation_sum, before->translation_sum);
 	for (unsigned int i = 0; i < SPE_LEVELS; i++)
 		row->level[i] = less(row->level[i], before->level[i]);
 	row->branches = less(row->branches, before->branches);

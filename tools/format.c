@@ -374,16 +374,11 @@ static void cell_heading(const struct layout *layout, enum column column, char *
 		[COLUMN_DRAM] = "DRAM",
 		[COLUMN_LATENCY] = "p50/p99 cycles",
 	};
-	static const char *const weight_names[VIEW_SORTS] = {
-		[VIEW_SORT_LATENCY] = "CYCLES",
-		[VIEW_SORT_DRAM] = "DRAM OPS",
-		[VIEW_SORT_REMOTE] = "REMOTE OPS",
-	};
 	bool modelled = layout->view->header.backend == BACKEND_EMULATED;
 	const char *name = names[column];
 
 	if (column == COLUMN_WEIGHT)
-		name = weight_names[layout->format->sort];
+		name = view_sort_heading(layout->format->sort);
 	/* The slash of every latency stands in one column, marked or not. */
 	if (column >= COLUMN_WEIGHT)
 		snprintf(ret, CELL_SIZE, "%s%s",
@@ -455,9 +450,7 @@ static void cell_value(const struct layout *layout, const struct view_row *row, 
 		cell_source(row, ret);
 		break;
 	case COLUMN_WEIGHT:
-		text_count(ret, layout->format->sort == VIEW_SORT_LATENCY ? row->latency_sum :
-				layout->format->sort == VIEW_SORT_REMOTE  ? row->remote :
-									    row->dram);
+		text_count(ret, view_key(row, layout->format->sort, UNITS));
 		break;
 	case COLUMN_DRAM:
 		text_percent_whole(ret, row->dram, row->memory);

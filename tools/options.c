@@ -120,8 +120,7 @@ static int options_group(const char *verb, char *text, struct options *options)
 {
 	if (view_group_parse(text, &options->group) < 0)
 		return say_fail(STATUS_USAGE,
-				"%s: -G \"%s\": function, line, process or container is wanted",
-				verb, text);
+				"%s: -G \"%s\": " VIEW_GROUP_LIST " is wanted", verb, text);
 	return 0;
 }
 
@@ -129,8 +128,7 @@ static int options_sort(const char *verb, char *text, struct options *options)
 {
 	if (view_sort_parse(text, &options->sort) < 0)
 		return say_fail(STATUS_USAGE,
-				"%s: -s \"%s\": samples, latency, dram or remote is wanted", verb,
-				text);
+				"%s: -s \"%s\": " VIEW_SORT_LIST " is wanted", verb, text);
 	return 0;
 }
 

@@ -101,10 +101,20 @@ static void live_deinit(struct live *live)
 	view_clear(&live->shown);
 }
 
+/* Of windows less is kept to sort by. */
+static void live_fit_sort(struct live *live)
+{
+	const struct options *o = &live->options;
+
+	while (!view_sort_holds(o->sort, o->window, o->group))
+		live->options.sort = (o->sort + 1) % VIEW_SORTS;
+}
+
 /* Rows of another group: nothing to subtract until the second answer. */
 static void live_regroup(struct live *live)
 {
 	live->options.group = (live->options.group + 1) % VIEW_GROUPS;
+	live_fit_sort(live);
 	live->first = 0;
 	view_clear(&live->before);
 	view_clear(&live->now);
@@ -121,6 +131,7 @@ static void live_rewindow(struct live *live, bool *ret_fetch)
 	}
 	live->options.window = (live->options.window + 1) % VIEW_SPANS;
 	live->whole = live->options.window != VIEW_SPAN_START;
+	live_fit_sort(live);
 	view_clear(&live->before);
 	view_clear(&live->now);
 	*ret_fetch = true;
@@ -200,6 +211,7 @@ static bool live_key(struct live *live, int key, bool *ret_fetch)
 		break;
 	case 's':
 		live->options.sort = (live->options.sort + 1) % VIEW_SORTS;
+		live_fit_sort(live);
 		live->first = 0;
 		live_refresh(live);
 		break;

@@ -228,23 +228,90 @@ static void row_function(struct profile *p, const struct naming *naming, const s
 	row->line = source.line;
 }
 
+/* As view_key(), of what is counted. */
+static u64 counts_key(const struct figures *f, enum view_sort sort)
+{
+	switch (sort) {
+	case VIEW_SORT_DRAM:
+		return figures_dram(f);
+	case VIEW_SORT_MEMORY:
+		return figures_memory(f);
+	case VIEW_SORT_LOADS:
+		return f->counts.kind[SPE_KIND_LOAD];
+	case VIEW_SORT_STORES:
+		return f->counts.kind[SPE_KIND_STORE];
+	case VIEW_SORT_BRANCHES:
+		return f->counts.kind[SPE_KIND_BRANCH];
+	case VIEW_SORT_MISPREDICTED:
+		return f->counts.mispredicted;
+	case VIEW_SORT_SIMD:
+		return f->counts.simd;
+	case VIEW_SORT_REMOTE:
+		return figures_origin(f, SPE_ORIGIN_REMOTE);
+	case VIEW_SORT_SNOOPED:
+		return figures_origin(f, SPE_ORIGIN_SNOOPED);
+	case VIEW_SORT_PEER:
+		return figures_origin(f, SPE_ORIGIN_PEER);
+	case VIEW_SORT_MODIFIED:
+		return figures_origin(f, SPE_ORIGIN_MODIFIED);
+	case VIEW_SORT_L1:
+		return f->counts.level[SPE_LEVEL_L1];
+	case VIEW_SORT_L2:
+		return f->counts.level[SPE_LEVEL_L2];
+	case VIEW_SORT_L3:
+		return f->counts.level[SPE_LEVEL_L3];
+	case VIEW_SORT_SYSTEM_CACHE:
+		return f->counts.level[SPE_LEVEL_SYSTEM_CACHE];
+	case VIEW_SORT_LLC:
+		return f->counts.level[SPE_LEVEL_LLC];
+	default:
+		return 0;
+	}
+}
+
+/* Likewise, of latencies. */
+static u64 latency_key(const struct figures *f, enum view_sort sort)
+{
+	switch (sort) {
+	case VIEW_SORT_ISSUE:
+		return f->latency[PROFILE_ISSUE].sum;
+	case VIEW_SORT_TRANSLATION:
+		return f->latency[PROFILE_TRANSLATION].sum;
+	case VIEW_SORT_ISSUE_P99:
+		return histogram_quantile(&f->latency[PROFILE_ISSUE], 990);
+	case VIEW_SORT_TRANSLATION_P99:
+		return histogram_quantile(&f->latency[PROFILE_TRANSLATION], 990);
+	default:
+		return histogram_quantile(&f->latency[PROFILE_TOTAL], 990);
+	}
+}
+
 static u64 location_key(const struct profile *p, const struct location *l, enum view_sort sort)
 {
 	struct figures f = { 0 };
 
-	switch (sort) {
-	case VIEW_SORT_LATENCY:
+	if (sort == VIEW_SORT_LATENCY)
 		return location_latency(p->locations, l);
-	case VIEW_SORT_DRAM:
-		location_counts(p->locations, l, &f.counts);
-		return figures_dram(&f);
-	case VIEW_SORT_REMOTE:
-		location_counts(p->locations, l, &f.counts);
-		return figures_origin(&f, SPE_ORIGIN_REMOTE);
-	default:
+	if (sort == VIEW_SORT_SAMPLES)
 		return view_unit(&p->header) < UNITS ? location_weight(p->locations, l) :
 						       location_samples(p->locations, l);
+	if (sort < VIEW_SORT_ISSUE) {
+		location_counts(p->locations, l, &f.counts);
+		return counts_key(&f, sort);
 	}
+	location_figures(p->locations, l, &f);
+	return latency_key(&f, sort);
+}
+
+/* A percentile of @count places, which is not the sum of theirs. */
+static u64 places_key(const struct profile *p, const struct named *named, size_t count,
+		      enum view_sort sort)
+{
+	struct figures sum = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		location_figures(p->locations, named[i].location, &sum);
+	return latency_key(&sum, sort);
 }
 
 /* As compare_rows(), before there are rows. */
@@ -282,6 +349,8 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
 			}
 		}
 		f.count = i - first;
+		if (sort >= VIEW_SORT_P99)
+			f.key = places_key(p, f.first, f.count, sort);
 		functions[n++] = f;
 	}
 	return n;

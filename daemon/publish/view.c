@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "view.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 static const char *const group_names[VIEW_GROUPS] = {
@@ -10,11 +11,38 @@ static const char *const group_names[VIEW_GROUPS] = {
 	[VIEW_LINE] = "line",
 };
 
-static const char *const sort_names[VIEW_SORTS] = {
-	[VIEW_SORT_SAMPLES] = "samples",
-	[VIEW_SORT_LATENCY] = "latency",
-	[VIEW_SORT_DRAM] = "dram",
-	[VIEW_SORT_REMOTE] = "remote",
+/* @offset: in struct view_row, of a u64, or of percentiles a u32 */
+static const struct {
+	const char *name;
+	const char *heading;
+	size_t offset;
+} sorts[VIEW_SORTS] = {
+#define ROW(sort, name, heading, field) \
+	[VIEW_SORT_##sort] = { name, heading, offsetof(struct view_row, field) }
+	ROW(SAMPLES, "samples", "", samples),
+	ROW(LATENCY, "latency", "CYCLES", latency_sum),
+	ROW(DRAM, "dram", "DRAM OPS", dram),
+	ROW(REMOTE, "remote", "REMOTE OPS", remote),
+	ROW(MEMORY, "memory", "MEMORY OPS", memory),
+	ROW(LOADS, "loads", "LOADS", loads),
+	ROW(STORES, "stores", "STORES", stores),
+	ROW(BRANCHES, "branches", "BRANCHES", branches),
+	ROW(MISPREDICTED, "mispredicted", "MISPREDICTED", mispredicted),
+	ROW(SIMD, "simd", "SIMD OPS", simd),
+	ROW(SNOOPED, "snooped", "SNOOPED", snooped),
+	ROW(PEER, "peer", "FROM PEERS", peer),
+	ROW(MODIFIED, "modified", "MODIFIED", modified),
+	ROW(L1, "l1", "L1 OPS", level[SPE_LEVEL_L1]),
+	ROW(L2, "l2", "L2 OPS", level[SPE_LEVEL_L2]),
+	ROW(L3, "l3", "L3 OPS", level[SPE_LEVEL_L3]),
+	ROW(SYSTEM_CACHE, "system_cache", "SYSTEM CACHE", level[SPE_LEVEL_SYSTEM_CACHE]),
+	ROW(LLC, "llc", "LLC OPS", level[SPE_LEVEL_LLC]),
+	ROW(ISSUE, "issue", "ISSUE CYCLES", issue_sum),
+	ROW(TRANSLATION, "translation", "TRANSLATION CYCLES", translation_sum),
+	ROW(P99, "p99", "p99", p99),
+	ROW(ISSUE_P99, "issue_p99", "ISSUE p99", issue_p99),
+	ROW(TRANSLATION_P99, "translation_p99", "TRANSLATION p99", translation_p99),
+#undef ROW
 };
 
 static const char *const span_names[VIEW_SPANS] = {
@@ -69,16 +97,29 @@ u64 view_whole(const struct view_header *header, unsigned int unit)
 
 u64 view_key(const struct view_row *row, enum view_sort sort, unsigned int unit)
 {
-	switch (sort) {
-	case VIEW_SORT_LATENCY:
-		return row->latency_sum;
-	case VIEW_SORT_DRAM:
-		return row->dram;
-	case VIEW_SORT_REMOTE:
-		return row->remote;
-	default:
+	const char *at = (const char *)row + sorts[sort].offset;
+	u64 count;
+	u32 cycles;
+
+	if (sort == VIEW_SORT_SAMPLES)
 		return view_part(row, unit);
+	if (sort >= VIEW_SORT_P99) {
+		memcpy(&cycles, at, sizeof(cycles));
+		return cycles;
 	}
+	memcpy(&count, at, sizeof(count));
+	return count;
+}
+
+bool view_sort_holds(enum view_sort sort, enum view_span span, enum view_group group)
+{
+	return span == VIEW_SPAN_START || group == VIEW_CONTAINER || sort <= VIEW_SORT_MEMORY ||
+	       sort == VIEW_SORT_BRANCHES || sort == VIEW_SORT_MISPREDICTED;
+}
+
+const char *view_sort_heading(enum view_sort sort)
+{
+	return sorts[sort].heading;
 }
 
 void view_clear(struct view *view)
@@ -106,7 +147,7 @@ const char *view_group_name(enum view_group group)
 
 const char *view_sort_name(enum view_sort sort)
 {
-	return sort_names[sort];
+	return sorts[sort].name;
 }
 
 int view_group_parse(const char *name, enum view_group *ret_group)
@@ -123,7 +164,7 @@ int view_group_parse(const char *name, enum view_group *ret_group)
 int view_sort_parse(const char *name, enum view_sort *ret_sort)
 {
 	for (unsigned int i = 0; i < VIEW_SORTS; i++) {
-		if (strcmp(name, sort_names[i]) == 0) {
+		if (strcmp(name, sorts[i].name) == 0) {
 			*ret_sort = i;
 			return 0;
 		}

@@ -23,6 +23,25 @@ enum view_sort {
 	VIEW_SORT_LATENCY, /* sum of total latency: where cycles wait */
 	VIEW_SORT_DRAM,
 	VIEW_SORT_REMOTE,
+	VIEW_SORT_MEMORY,
+	VIEW_SORT_LOADS,
+	VIEW_SORT_STORES,
+	VIEW_SORT_BRANCHES,
+	VIEW_SORT_MISPREDICTED,
+	VIEW_SORT_SIMD,
+	VIEW_SORT_SNOOPED,
+	VIEW_SORT_PEER,
+	VIEW_SORT_MODIFIED,
+	VIEW_SORT_L1, /* served by it, as the next ones */
+	VIEW_SORT_L2,
+	VIEW_SORT_L3,
+	VIEW_SORT_SYSTEM_CACHE,
+	VIEW_SORT_LLC,
+	VIEW_SORT_ISSUE, /* from here on of latencies: sums */
+	VIEW_SORT_TRANSLATION,
+	VIEW_SORT_P99, /* from here on percentiles: those of parts do not add up to the whole's */
+	VIEW_SORT_ISSUE_P99,
+	VIEW_SORT_TRANSLATION_P99,
 	VIEW_SORTS,
 };
 
@@ -233,6 +252,21 @@ const char *view_blind_name(enum source_blind cause);
 
 const char *view_group_name(enum view_group group);
 const char *view_sort_name(enum view_sort sort);
+
+/** VIEW_GROUP_LIST, VIEW_SORT_LIST, VIEW_SORT_WINDOW_LIST - all names, for people who gave another */
+#define VIEW_GROUP_LIST "function, line, process or container"
+#define VIEW_SORT_WINDOW_LIST \
+	"samples, latency, dram, remote, memory, branches or mispredicted of processes and functions"
+#define VIEW_SORT_LIST                                                                             \
+	"samples, latency, dram, remote, memory, loads, stores, branches, mispredicted, simd, "    \
+	"snooped, peer, modified, l1, l2, l3, system_cache, llc, issue, translation, p99, "        \
+	"issue_p99 or translation_p99"
+
+/** view_sort_holds() - can rows by @group of @span be sorted so: of windows less is kept */
+bool view_sort_holds(enum view_sort sort, enum view_span span, enum view_group group);
+
+/** view_sort_heading() - of a column with view_key(); "" of VIEW_SORT_SAMPLES, which has a share */
+const char *view_sort_heading(enum view_sort sort);
 
 /** view_group_parse(), view_sort_parse() - by name; -EINVAL if there is none such */
 const char *view_span_name(enum view_span span);

@@ -15,9 +15,11 @@ static int reply_view(sd_bus_message *message, struct bus *bus, struct worker_vi
 	int r;
 
 	if (view_group_parse(group, &request->group) < 0)
-		return bus_invalid(error, "group", group, "function, line, process or container");
+		return bus_invalid(error, "group", group, VIEW_GROUP_LIST);
 	if (view_sort_parse(sort, &request->sort) < 0)
-		return bus_invalid(error, "sort", sort, "samples, latency, dram or remote");
+		return bus_invalid(error, "sort", sort, VIEW_SORT_LIST);
+	if (!view_sort_holds(request->sort, request->span, request->group))
+		return bus_invalid(error, "sort of a window", sort, VIEW_SORT_WINDOW_LIST);
 	r = bus_check_limit(request->limit, error);
 	if (r < 0)
 		return r;

@@ -38,6 +38,19 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* A window of one. */
+static void take_sample(struct profile *profile, const struct spe_sample *sample, u64 midr)
+{
+	struct source_window window = { .midr = midr, .tid = -1 };
+	u8 record[128];
+	int n = spe_record_encode(sample, record, sizeof(record));
+
+	assert_true(n > 0);
+	window.data = record;
+	window.len = (size_t)n;
+	profile_window(profile, &window);
+}
+
 /* A window of one load or store; @source -1: without a Data Source packet. */
 static void take_at(struct profile *profile, u64 pc, u64 midr, u8 op, int source, u64 events)
 {
@@ -52,14 +65,8 @@ static void take_at(struct profile *profile, u64 pc, u64 midr, u8 op, int source
 		.source = (u16)source,
 		.source_size = 1,
 	};
-	struct source_window window = { .midr = midr, .tid = -1 };
-	u8 record[64];
-	int n = spe_record_encode(&sample, record, sizeof(record));
 
-	assert_true(n > 0);
-	window.data = record;
-	window.len = (size_t)n;
-	profile_window(profile, &window);
+	take_sample(profile, &sample, midr);
 }
 
 static void take(struct profile *profile, u64 midr, u8 op, int source, u64 events)
@@ -455,6 +462,68 @@ static void test_levels_evicted(void **state)
 	profile_free(profile);
 }
 
+/* Some places of which each is the heaviest by something else: all by one hash of their number. */
+static void take_many(struct profile *profile)
+{
+	static const u8 sources[] = { 0x0, 0x8, 0x9, 0xa, 0xb, 0xc, 0xd, 0xe };
+	static const u64 events[] = { 1 << 2, 1 << 7, L1_MISS, 1 << 8, LLC_MISS };
+	u64 random = 1;
+
+	for (u32 i = 0; i < 8000; i++) {
+		struct spe_sample sample = {
+			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+				   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
+				   SPE_HAS_COUNTER(SPE_COUNTER_ISSUE) |
+				   SPE_HAS_COUNTER(SPE_COUNTER_TRANSLATION),
+			.events_size = 4,
+			.source_size = 1,
+		};
+
+		random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+		sample.address[0] = 0x1000 + 16 * (random >> 60);
+		sample.op_class = random >> 58 & 1 ? SPE_OP_LOAD_STORE : SPE_OP_BRANCH;
+		sample.op_subclass = random >> 57 & 1;
+		sample.events = events[(random >> 40 & 0xff) % ARRAY_SIZE(events)];
+		sample.source = sources[random >> 37 & 7];
+		sample.counter[SPE_COUNTER_TOTAL] = random >> 24 & 0xfff;
+		sample.counter[SPE_COUNTER_ISSUE] = random >> 20 & 0xff;
+		sample.counter[SPE_COUNTER_TRANSLATION] = random >> 16 & 0xff;
+		if (sample.op_class == SPE_OP_LOAD_STORE && random >> 36 & 1)
+			sample.present |= SPE_HAS_SOURCE;
+		take_sample(profile, &sample, random >> 35 & 1 ? NEOVERSE_N1 : 0);
+	}
+}
+
+/* By whatever they are sorted: in order, and of fewer the heaviest. */
+static void test_sorts(void **state)
+{
+	struct fixture *f = *state;
+	struct view all, few;
+	u32 told = 0;
+
+	take_many(f->profile);
+	for (enum view_sort sort = 0; sort < VIEW_SORTS; sort++) {
+		test_row("%s", view_sort_name(sort));
+		assert_int_equal(
+			profile_view(f->profile, NULL, false, VIEW_FUNCTION, sort, 0, &all), 0);
+		assert_int_equal(
+			profile_view(f->profile, NULL, false, VIEW_FUNCTION, sort, 3, &few), 0);
+		assert_row(all.count == 16 && few.count == 3);
+		for (u32 i = 1; i < all.count; i++)
+			assert_row(view_key(&all.rows[i - 1], sort, UNITS) >=
+				   view_key(&all.rows[i], sort, UNITS));
+		for (u32 i = 0; i < few.count; i++)
+			assert_row(view_key(&few.rows[i], sort, UNITS) ==
+				   view_key(&all.rows[i], sort, UNITS));
+		told += view_key(&all.rows[0], sort, UNITS) > view_key(&all.rows[15], sort, UNITS);
+		view_clear(&all);
+		view_clear(&few);
+	}
+	/* Not of operations or latencies that it took none of. */
+	print_message("%u of %u sorts tell the places apart\n", told, VIEW_SORTS);
+	assert_true(told >= 18);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +533,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_units_mixed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_weights_evicted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sorts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels_evicted, setup, teardown),
 	};
 

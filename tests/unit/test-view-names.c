@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * test-view-names XML COMPLETION MANUAL: the groups and sorts that the bus takes are those that
+ * are documented and completed, all of them and no others.
+ */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view.h"
+
+static const char *const *files;
+
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *text = calloc(1, 1 << 20);
+
+	assert_non_null(file);
+	assert_non_null(text);
+	assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+	fclose(file);
+	return text;
+}
+
+/* What stands in @text between @begin and @end, the first time behind @after. */
+static char *section(const char *text, const char *after, const char *begin, const char *end)
+{
+	const char *from = strstr(text, after), *to;
+
+	assert_non_null(from);
+	from = strstr(from, begin);
+	assert_non_null(from);
+	from += strlen(begin);
+	to = strstr(from, end);
+	assert_non_null(to);
+	return strndup(from, (size_t)(to - from));
+}
+
+/* The words of @text, parted by any of @between, are names of @count, each once. */
+static void assert_names(char *text, const char *between, const char *(*name)(unsigned int),
+			 unsigned int count)
+{
+	unsigned int seen = 0, n = 0;
+	char *save = NULL;
+
+	for (char *word = strtok_r(text, between, &save); word;
+	     word = strtok_r(NULL, between, &save)) {
+		unsigned int i = 0;
+
+		if (!strcmp(word, "or"))
+			continue;
+		while (i < count && strcmp(word, name(i)))
+			i++;
+		test_row("\"%s\"", word);
+		assert_row(i < count && !(seen & 1U << i));
+		seen |= 1U << i;
+		n++;
+	}
+	test_row("%u of %u names", n, count);
+	assert_row(n == count);
+	free(text);
+}
+
+static const char *sort_name(unsigned int i)
+{
+	return view_sort_name(i);
+}
+
+static const char *group_name(unsigned int i)
+{
+	return view_group_name(i);
+}
+
+static void test_lists(void **state)
+{
+	(void)state;
+	assert_names(strdup(VIEW_SORT_LIST), ", ", sort_name, VIEW_SORTS);
+	assert_names(strdup(VIEW_GROUP_LIST), ", ", group_name, VIEW_GROUPS);
+	for (enum view_sort i = 0; i < VIEW_SORTS; i++) {
+		enum view_sort back;
+
+		assert_int_equal(view_sort_parse(view_sort_name(i), &back), 0);
+		assert_int_equal(back, i);
+		assert_int_equal(!*view_sort_heading(i), i == VIEW_SORT_SAMPLES);
+	}
+}
+
+static void test_xml(void **state)
+{
+	char *xml = read_file(files[0]);
+
+	(void)state;
+	assert_names(section(xml, "GetView:", "group: ", "sort: "), "\", \n", group_name, VIEW_GROUPS);
+	assert_names(section(xml, "GetView:", "sort: ", "limit: "), "\", \n", sort_name, VIEW_SORTS);
+	free(xml);
+}
+
+static void test_completion(void **state)
+{
+	char *script = read_file(files[1]);
+
+	(void)state;
+	assert_names(section(script, "-s | --sort)", "compgen -W \"", "\""), " ", sort_name, VIEW_SORTS);
+	assert_names(section(script, "-G | --group)", "compgen -W \"", "\""), " ", group_name,
+		     VIEW_GROUPS);
+	free(script);
+}
+
+/* Whatever is said between them. */
+static void test_manual(void **state)
+{
+	char *manual = read_file(files[2]);
+	char *text = section(manual, ".It Fl s , -sort Ar sort", "sort\n", ".It Fl c ,");
+
+	(void)state;
+	for (enum view_sort i = 0; i < VIEW_SORTS; i++) {
+		char want[64];
+		const char *at;
+
+		snprintf(want, sizeof(want), "Cm %s", view_sort_name(i));
+		for (at = text; (at = strstr(at, want)) && !strchr(" \n:", at[strlen(want)]); at++)
+			;
+		test_row("%s", want);
+		assert_row(at);
+	}
+	free(text);
+	free(manual);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_xml),
+		cmocka_unit_test(test_completion),
+		cmocka_unit_test(test_manual),
+	};
+
+	if (argc != 4)
+		return 2;
+	files = (const char *const *)argv + 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
