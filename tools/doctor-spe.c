@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "data-source.h"
 #include "doctor.h"
 
 #define AS_ROOT	 "sudo speprof doctor"
@@ -53,32 +54,24 @@ void look_architecture(const struct machine *machine, struct finding *f)
 		       machine->arch);
 }
 
-/* Cores whose manuals list FEAT_SPE: implementer and part number of MIDR_EL1. */
-static const struct {
-	u32 implementer;
-	u32 part;
-	const char *name;
-} spe_cores[] = {
-	{ 0x41, 0xd0c, "Neoverse N1" },	  { 0x41, 0xd40, "Neoverse V1" },
-	{ 0x41, 0xd49, "Neoverse N2" },	  { 0x41, 0xd4f, "Neoverse V2" },
-	{ 0x41, 0xd83, "Neoverse V3AE" }, { 0x41, 0xd84, "Neoverse V3" },
-	{ 0x41, 0xd8e, "Neoverse N3" },	  { 0x48, 0xd01, "Kunpeng 920" },
-};
-
+/* Of the first core that is known to have SPE, else of the first: some have it on big cores alone. */
 static const char *core_name(const struct machine *machine, char *ret_midr, size_t size)
 {
-	u64 midr = 0;
+	u32 cpus = machine_cpus(machine, "/sys/devices/system/cpu/online");
+	char path[80], text[64];
+	const char *name = NULL;
 
-	if (machine_read(machine, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
-			 ret_midr, size) < 0)
-		snprintf(ret_midr, size, "unknown");
-	else
-		midr = strtoull(ret_midr, NULL, 16);
-	for (size_t i = 0; i < ARRAY_SIZE(spe_cores); i++)
-		if (spe_cores[i].implementer == (midr >> 24 & 0xff) &&
-		    spe_cores[i].part == (midr >> 4 & 0xfff))
-			return spe_cores[i].name;
-	return NULL;
+	snprintf(ret_midr, size, "unknown");
+	for (u32 cpu = 0; !name && (cpu < cpus || !cpu); cpu++) {
+		snprintf(path, sizeof(path),
+			 "/sys/devices/system/cpu/cpu%u/regs/identification/midr_el1", cpu);
+		if (machine_read(machine, path, text, sizeof(text)) < 0)
+			continue;
+		name = spe_core_name(strtoull(text, NULL, 16));
+		if (name || strcmp(ret_midr, "unknown") == 0)
+			snprintf(ret_midr, size, "%s", text);
+	}
+	return name;
 }
 
 /* Whether the kernel was told of an SPU: by devicetree, by ACPI, or by the device that it made. */

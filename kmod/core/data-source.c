@@ -2,8 +2,8 @@
 /*
  * Data sources by core. The encodings are public facts, as of Linux 6.19:
  * tools/perf/util/arm-spe-decoder/arm-spe-decoder.h (enum arm_spe_*_data_source)
- * and the lists of cores in tools/perf/util/arm-spe.c. A core that is not there is
- * not guessed at: its events speak.
+ * and the lists of cores in tools/perf/util/arm-spe.c. A core of which they say nothing
+ * is not guessed at: its events speak.
  */
 #include "data-source.h"
 
@@ -51,9 +51,12 @@ static const struct spe_origin hip_origins[] = {
 		.name = (of), .origins = (origins_of), .count = ARRAY_SIZE(origins_of) \
 	}
 
-enum encoding { ENCODING_ARM, ENCODING_AMPEREONE, ENCODING_HIP };
+enum encoding { ENCODING_ARM, ENCODING_AMPEREONE, ENCODING_HIP, ENCODINGS };
 
-static const struct spe_data_sources encodings[] = {
+/* Has SPE, and no public document lists its values. */
+#define ENCODING_NONE ENCODINGS
+
+static const struct spe_data_sources encodings[ENCODINGS] = {
 	[ENCODING_ARM] = SOURCES("arm", arm_origins),
 	[ENCODING_AMPEREONE] = SOURCES("ampereone", ampereone_origins),
 	[ENCODING_HIP] = SOURCES("hisilicon-hip", hip_origins),
@@ -63,33 +66,54 @@ static const struct spe_data_sources encodings[] = {
 #define MIDR_CORE		(SPE_MASK(31, 24) | SPE_MASK(15, 4))
 #define CORE(implementer, part) ((u32)(implementer) << 24 | (u32)(part) << 4)
 
+/* Cores that have SPE, as far as their manuals or perf's lists say it. */
 static const struct core {
 	u32 midr;
 	u8 encoding;
+	const char *name;
 } cores[] = {
-	{ CORE(0x41, 0xd0c), ENCODING_ARM }, /* Neoverse N1 */
-	{ CORE(0x41, 0xd40), ENCODING_ARM }, /* Neoverse V1 */
-	{ CORE(0x41, 0xd49), ENCODING_ARM }, /* Neoverse N2 */
-	{ CORE(0x41, 0xd4c), ENCODING_ARM }, /* Cortex-X1C */
-	{ CORE(0x41, 0xd4e), ENCODING_ARM }, /* Cortex-X3 */
-	{ CORE(0x41, 0xd4f), ENCODING_ARM }, /* Neoverse V2 */
-	{ CORE(0x41, 0xd81), ENCODING_ARM }, /* Cortex-A720 */
-	{ CORE(0x41, 0xd85), ENCODING_ARM }, /* Cortex-X925 */
-	{ CORE(0x41, 0xd87), ENCODING_ARM }, /* Cortex-A725 */
-	{ CORE(0x41, 0xd89), ENCODING_ARM }, /* Cortex-A720AE */
-	{ CORE(0x4e, 0x010), ENCODING_ARM }, /* NVIDIA Olympus */
-	{ CORE(0xc0, 0xac4), ENCODING_AMPEREONE }, /* AmpereOne, Ampere-1A */
-	{ CORE(0x48, 0xd06), ENCODING_HIP }, /* HiSilicon HIP12 */
+	{ CORE(0x41, 0xd0c), ENCODING_ARM, "Neoverse N1" },
+	{ CORE(0x41, 0xd40), ENCODING_ARM, "Neoverse V1" },
+	{ CORE(0x41, 0xd49), ENCODING_ARM, "Neoverse N2" },
+	{ CORE(0x41, 0xd4c), ENCODING_ARM, "Cortex-X1C" },
+	{ CORE(0x41, 0xd4e), ENCODING_ARM, "Cortex-X3" },
+	{ CORE(0x41, 0xd4f), ENCODING_ARM, "Neoverse V2" },
+	{ CORE(0x41, 0xd81), ENCODING_ARM, "Cortex-A720" },
+	{ CORE(0x41, 0xd83), ENCODING_NONE, "Neoverse V3AE" },
+	{ CORE(0x41, 0xd84), ENCODING_NONE, "Neoverse V3" },
+	{ CORE(0x41, 0xd85), ENCODING_ARM, "Cortex-X925" },
+	{ CORE(0x41, 0xd87), ENCODING_ARM, "Cortex-A725" },
+	{ CORE(0x41, 0xd89), ENCODING_ARM, "Cortex-A720AE" },
+	{ CORE(0x41, 0xd8e), ENCODING_NONE, "Neoverse N3" },
+	{ CORE(0x48, 0xd01), ENCODING_NONE, "Kunpeng 920" },
+	{ CORE(0x48, 0xd06), ENCODING_HIP, "HiSilicon HIP12" },
+	{ CORE(0x4e, 0x010), ENCODING_ARM, "NVIDIA Olympus" },
+	{ CORE(0xc0, 0xac4), ENCODING_AMPEREONE, "AmpereOne" },
 };
 
-const struct spe_data_sources *spe_data_sources_find(u64 midr)
+static const struct core *core_find(u64 midr)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cores); i++)
 		if (cores[i].midr == (midr & MIDR_CORE))
-			return &encodings[cores[i].encoding];
+			return &cores[i];
 	return NULL;
+}
+
+const char *spe_core_name(u64 midr)
+{
+	const struct core *core = core_find(midr);
+
+	return core ? core->name : NULL;
+}
+SPE_EXPORT(spe_core_name);
+
+const struct spe_data_sources *spe_data_sources_find(u64 midr)
+{
+	const struct core *core = core_find(midr);
+
+	return core && core->encoding < ENCODINGS ? &encodings[core->encoding] : NULL;
 }
 SPE_EXPORT(spe_data_sources_find);
 

@@ -72,6 +72,14 @@ struct spe_data_sources {
 const struct spe_data_sources *spe_data_sources_find(u64 midr);
 
 /**
+ * spe_core_name() - of a core that is known to have SPE, whether or not its Data Source is
+ * @midr: as above
+ *
+ * Return: the name, NULL if it is not known to.
+ */
+const char *spe_core_name(u64 midr);
+
+/**
  * spe_sample_origin() - what served a load or store
  * @sources: the encoding of the core that took @sample, NULL if not known
  * @sample: an operation of class SPE_OP_LOAD_STORE

@@ -110,6 +110,20 @@ static void test_cores(void **state)
 	}
 }
 
+/* Whose data sources are known has SPE, and so have some of which they are not. */
+static void test_core_names(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(core_rows); i++)
+		if (core_rows[i].encoding)
+			assert_non_null(spe_core_name(core_rows[i].midr));
+	assert_string_equal(spe_core_name(0x481fd010), "Kunpeng 920");
+	assert_string_equal(spe_core_name(0x410fd840), "Neoverse V3");
+	assert_null(spe_core_name(0));
+	assert_null(spe_core_name(QEMU));
+	assert_null(spe_core_name(0x423fd0c1));
+}
+
 static const struct row *row_find(u32 midr, u32 source)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -204,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cores),
+		cmocka_unit_test(test_core_names),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_names),
