@@ -10,6 +10,32 @@
 
 #include "doctor.h"
 
+/* Each event of perf's counts as a user of the driver: speprofd has one for each CPU. */
+static bool is_speprofd_alone(const struct machine *machine, long users)
+{
+	const struct view_header *header = &machine->daemon.header;
+
+	return machine->daemon.status == STATUS_OK && strcmp(header->source, "perf") == 0 &&
+	       users <= (long)header->cpus;
+}
+
+/* Somebody has events of arm_spe_pmu. */
+static void driver_used(const struct machine *machine, long users, struct finding *f)
+{
+	if (is_speprofd_alone(machine, users))
+		costs(f, CAUSE_DRIVER_BOUND,
+		      "\"sudo systemctl stop speprofd\", \"sudo speprof takeover\", then start it "
+		      "again",
+		      "arm_spe_pmu has the SPUs, and speprofd samples by it, with less");
+	else
+		costs(f, CAUSE_DRIVER_BUSY,
+		      "end \"perf record -e arm_spe_0//\" or, if it is speprofd, \"systemctl stop "
+		      "speprofd\"; then \"sudo speprof takeover\"",
+		      "arm_spe_pmu has the SPUs, and perf uses them (%ld users): speprofd gets what "
+		      "is left",
+		      users);
+}
+
 void look_driver(const struct machine *machine, struct finding *f)
 {
 	bool builtin = !machine_has(machine, "/sys/module/arm_spe_pmu/initstate");
@@ -29,12 +55,7 @@ void look_driver(const struct machine *machine, struct finding *f)
 	else if (machine_read(machine, "/sys/module/arm_spe_pmu/refcnt", users, sizeof(users)) >=
 			 0 &&
 		 strtol(users, NULL, 10) > 0)
-		costs(f, CAUSE_DRIVER_BUSY,
-		      "end \"perf record -e arm_spe_0//\" or, if it is speprofd, \"systemctl stop "
-		      "speprofd\"; then \"sudo speprof takeover\"",
-		      "arm_spe_pmu has the SPUs, and perf uses them (%s users): speprofd gets what "
-		      "is left",
-		      users);
+		driver_used(machine, strtol(users, NULL, 10), f);
 	else
 		costs(f, CAUSE_DRIVER_BOUND,
 		      machine_has(machine, "/lib/modules") ?
