@@ -188,6 +188,7 @@ void bus_follow_cpus(struct bus *bus)
 
 	if (!cpus_may_differ(bus))
 		return;
+	bus_follow_spus(bus);
 	worker_call(bus->worker, list_online, &online);
 	bus_forget(bus);
 	for (u32 cpu = 0; cpu < CPU_LIST_MAX; cpu++) {

@@ -75,3 +75,26 @@ int bus_take_module(sd_bus_message *message, void *userdata, sd_bus_error *error
 		return sd_bus_error_setf(error, BUS_NAME ".NoModule", "%s", exchange.reason);
 	return sd_bus_reply_method_return(message, "t", usec);
 }
+
+void bus_follow_spus(struct bus *bus)
+{
+	struct exchange exchange = { .config = bus->config };
+	int r;
+
+	/* Whoever exchanges the module has another session made. */
+	if (bus->exchanger.match)
+		return;
+	r = worker_call(bus->worker, exchange_renew, &exchange);
+	if (r >= 0 && exchange.sources)
+		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL,
+			 "%u more CPU%s with an SPU: in another session of the module, for which "
+			 "nothing was sampled for %llu ms",
+			 exchange.cpus, exchange.cpus == 1 ? "" : "s",
+			 (unsigned long long)exchange.gone_ns / 1000000);
+	else if (r < 0 && !bus->unsampled_told)
+		log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL,
+			 "%u more CPU%s with an SPU that %s not sampled: %s", exchange.cpus,
+			 exchange.cpus == 1 ? "" : "s", exchange.cpus == 1 ? "is" : "are",
+			 exchange.reason);
+	bus->unsampled_told = r < 0;
+}

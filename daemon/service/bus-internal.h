@@ -77,6 +77,9 @@ void bus_fill_reloaded(const struct bus *bus, struct view_header *header);
 int bus_release_module(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_take_module(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
+/** bus_follow_spus() - CPUs have come: those that the module's session has no ring for get one */
+void bus_follow_spus(struct bus *bus);
+
 /* bus-container.c */
 int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error);

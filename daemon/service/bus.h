@@ -46,6 +46,7 @@ struct session_facts;
  * @watch: what signals were sent for
  * @reload: have the files read again: 0, or negative errno and @reloaded says why; with @ctx
  * @reloaded: what became of them the last time; borrowed
+ * @unsampled_told: CPUs that came are not sampled, and the journal has why
  * @exchanger: who has had the module let go, if anybody is followed; since @exchanged_ns
  */
 struct bus {
@@ -72,6 +73,7 @@ struct bus {
 	const struct reload *reloaded;
 	struct bus_peer exchanger;
 	u64 exchanged_ns;
+	bool unsampled_told;
 	struct bus_profile *profiles[PPROF_AT_ONCE]; /* that are being taken */
 };
 

@@ -127,14 +127,13 @@ static int open_again(const struct config *config, const struct feed *feed,
 	return -ESTALE;
 }
 
-static int take_up(struct worker_state *state, struct exchange *exchange, struct feed *feed)
+/* In place of nothing; takes over @source. */
+static int put_in(struct worker_state *state, struct exchange *exchange, struct feed *feed,
+		  struct source *source)
 {
-	struct source *away = feed->source, *source;
-	int r = open_again(exchange->config, feed, &source, exchange->reason,
-			   sizeof(exchange->reason));
+	struct source *away = feed->source;
+	int r;
 
-	if (r < 0)
-		return r;
 	if (state->keep)
 		source->ops->lasting->defer(source, false);
 	source->trouble = away->trouble;
@@ -157,6 +156,15 @@ static int take_up(struct worker_state *state, struct exchange *exchange, struct
 	return 0;
 }
 
+static int take_up(struct worker_state *state, struct exchange *exchange, struct feed *feed)
+{
+	struct source *source;
+	int r = open_again(exchange->config, feed, &source, exchange->reason,
+			   sizeof(exchange->reason));
+
+	return r < 0 ? r : put_in(state, exchange, feed, source);
+}
+
 int exchange_take_up(struct worker_state *state, void *arg)
 {
 	struct exchange *exchange = arg;
@@ -171,5 +179,55 @@ int exchange_take_up(struct worker_state *state, void *arg)
 		exchange->at_ns = now_ns();
 	govern_again(state);
 	keep_save(state);
+	return r;
+}
+
+/* The other one is there first, so that what fails leaves all as it is. */
+static int renew(struct worker_state *state, struct exchange *exchange, struct feed *feed)
+{
+	struct source *source;
+	int r;
+
+	if (feed->source->parts) {
+		snprintf(exchange->reason, sizeof(exchange->reason),
+			 "with more than one of Workers= only stopping and starting speprofd.service "
+			 "has them sampled, and counting begins anew");
+		return -EBUSY;
+	}
+	r = open_again(exchange->config, feed, &source, exchange->reason, sizeof(exchange->reason));
+	if (r < 0)
+		return r;
+	exchange->at_ns = now_ns();
+	r = let_go(state, feed, exchange->at_ns);
+	if (r < 0) {
+		snprintf(exchange->reason, sizeof(exchange->reason), "%s", strerror(-r));
+		source->ops->free(source);
+		return r;
+	}
+	r = put_in(state, exchange, feed, source);
+	exchange->gone_ns += now_ns() - exchange->at_ns;
+	return r;
+}
+
+int exchange_renew(struct worker_state *state, void *arg)
+{
+	struct exchange *exchange = arg;
+	struct session *session = NULL;
+	int r = 0;
+
+	while (r >= 0 && (session = worker_next(state, session))) {
+		struct source *source = session->feed->source;
+		u32 cpus = source->ops->unsampled ? source->ops->unsampled(source) : 0;
+
+		if (!cpus)
+			continue;
+		exchange->cpus = cpus;
+		r = renew(state, exchange, session->feed);
+		exchange->sources += r >= 0;
+	}
+	if (exchange->sources) {
+		govern_again(state);
+		keep_save(state);
+	}
 	return r;
 }

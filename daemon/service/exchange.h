@@ -16,12 +16,16 @@
  * @sources: out: how many of them are away
  * @at_ns: out: by CLOCK_MONOTONIC, since when none of them is there, or one is there again: what
  *	each of their CPUs is booked as blind for is that and little more
+ * @cpus: out of exchange_renew(): how many came that were not sampled
+ * @gone_ns: out of exchange_renew(): for how long nothing was sampled
  * @reason: out: why a call failed, for people
  */
 struct exchange {
 	const struct config *config;
 	u32 sources;
 	u64 at_ns;
+	u32 cpus;
+	u64 gone_ns;
 	char reason[512];
 };
 
@@ -39,5 +43,13 @@ int exchange_let_go(struct worker_state *state, void *arg);
  * Where it fails, those without one go on waiting.
  */
 int exchange_take_up(struct worker_state *state, void *arg);
+
+/**
+ * exchange_renew() - another session of the module for each that has no ring for a CPU that came
+ * after it was made; for worker_call()
+ *
+ * What one that fails samples goes on being sampled.
+ */
+int exchange_renew(struct worker_state *state, void *arg);
 
 #endif

@@ -117,6 +117,7 @@ static int describe(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
 	const struct source *source = machine->feed->source;
+	u32 unsampled = source->ops->unsampled ? source->ops->unsampled(source) : 0;
 	const struct source_trouble *trouble = &source->trouble;
 	struct described *described = arg;
 	char *text = described->text;
@@ -138,6 +139,10 @@ static int describe(struct worker_state *state, void *arg)
 	if (trouble->cpus_stopped)
 		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " %u stopped by a fault (%s).",
 			      trouble->cpus_stopped, trouble->last);
+	if (unsampled)
+		n += snprintf(text + n, STATUS_SIZE - (size_t)n,
+			      " %u with an SPU came later and %s not sampled.", unsampled,
+			      unsampled == 1 ? "is" : "are");
 	if (__atomic_load_n(&machine->feed->error, __ATOMIC_RELAXED))
 		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " Reading failed: %s.",
 			      strerror(-machine->feed->error));

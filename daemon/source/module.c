@@ -29,6 +29,8 @@ struct module_source {
 	struct speprof_cpu_info *infos; /* by ring: what a CPU is stays */
 	struct source_tune *tunes; /* by ring; a scale of 0: none */
 	u32 ring_count;
+	u32 part; /* of @parts: whose CPUs are its */
+	u32 parts;
 	u64 interval_min; /* what all SPUs accept */
 	u64 interval_max;
 };
@@ -387,6 +389,34 @@ static u32 module_costs(const struct source *source, struct source_cost *ret, u3
 	return n;
 }
 
+static bool has_ring(const struct module_source *m, u32 cpu)
+{
+	for (u32 i = 0; i < m->ring_count; i++)
+		if (m->rings[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+/* The module gives a session the SPUs that there are when it is made. */
+static u32 module_unsampled(const struct source *source)
+{
+	const struct module_source *m = (const struct module_source *)source;
+	const struct source_config own = { .part = m->part, .parts = m->parts };
+	struct speprof_device_info info = { .size = sizeof(info) };
+	u32 n = 0;
+
+	if (ioctl(m->device, SPEPROF_DEVICE_INFO, &info) < 0 || info.spus <= m->ring_count)
+		return 0;
+	for (u32 cpu = 0; cpu < info.cpus; cpu++) {
+		struct speprof_cpu_info c = { .size = sizeof(c), .cpu = cpu };
+
+		if (source_takes(&own, cpu) && !has_ring(m, cpu) &&
+		    ioctl(m->device, SPEPROF_CPU_INFO, &c) >= 0)
+			n += c.backend != SPEPROF_BACKEND_NONE;
+	}
+	return n;
+}
+
 static const struct source_lasting module_lasting = {
 	.session = module_session,
 	.defer = module_defer,
@@ -408,6 +438,7 @@ static const struct source_ops module_ops = {
 	.configure = module_configure,
 	.tune = module_tune,
 	.costs = module_costs,
+	.unsampled = module_unsampled,
 	.lasting = &module_lasting,
 };
 
@@ -558,6 +589,8 @@ static int open_all(const struct source_config *config, bool uring, int session,
 		.source.ops = &module_ops,
 		.device = -1,
 		.session = session,
+		.part = config->part,
+		.parts = config->parts,
 		.watch.epoll = -1,
 	};
 	r = open_device(m, &info, ret_reason);

@@ -181,6 +181,15 @@ static u32 parts_costs(const struct source *source, struct source_cost *ret, u32
 	return n;
 }
 
+static u32 parts_unsampled(const struct source *source)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < source->parts; i++)
+		n += source->part[i]->ops->unsampled(source->part[i]);
+	return n;
+}
+
 static void parts_defer(struct source *source, bool spill)
 {
 	for (u32 i = 0; i < source->parts; i++)
@@ -287,6 +296,7 @@ int source_parts_new(struct source *const *parts, u32 count, const struct source
 		.configure = parts_configure,
 		.tune = parts[0]->ops->tune ? parts_tune : NULL,
 		.costs = parts_costs,
+		.unsampled = parts[0]->ops->unsampled ? parts_unsampled : NULL,
 		.lasting = parts[0]->ops->lasting ? &parts_lasting : NULL,
 	};
 	p->config = *config;

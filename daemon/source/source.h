@@ -366,6 +366,8 @@ struct source_cpu {
  * @tune: from now on, and after each @configure; what was sampled before is drained by the
  *	caller. -EOPNOTSUPP where it has one interval for all; -ENOENT: no such CPU
  * @costs: of all CPUs, at most @room of them; returns how many. NULL where nobody measures
+ * @unsampled: how many CPUs have an SPU and are none of its, as they came after it was made: another
+ *	one would have them. NULL where those are followed
  * @lasting: NULL where what was not drained goes with the process
  *
  * All are called from one thread, the worker's. Errors are negative errno.
@@ -383,6 +385,7 @@ struct source_ops {
 			 const char **ret_reason);
 	int (*tune)(struct source *source, const struct source_tune *tune);
 	u32 (*costs)(const struct source *source, struct source_cost *ret, u32 room);
+	u32 (*unsampled)(const struct source *source);
 	const struct source_lasting *lasting;
 };
 
