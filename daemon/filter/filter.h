@@ -66,11 +66,13 @@ const char *filter_text(const struct filter *filter);
  * struct filter_part - of what must all hold ("&&" at the top)
  * @text: its first character in filter_text(), @len bytes
  * @hardware: an SPU that filters as every one does leaves out what it does not want
+ * @inverted: one with FEAT_SPEv1p2 does; not with @hardware
  */
 struct filter_part {
 	const char *text;
 	u32 len;
 	bool hardware;
+	bool inverted;
 };
 
 /** filter_parts() - at most @room of them; returns how many. FILTER_NODES is enough room */
@@ -101,7 +103,8 @@ int filter_compose(const struct filter_lists *lists, const char *expression, cha
  * filter_hardware() - have the SPU leave out what the expression never wants
  * @config: its filter_* are set; they let through every record that matches
  *
- * Return: a static sentence that says which parts are done there; "" for none.
+ * Return: a static sentence that says which parts every SPU does; "" for none. Of events that must
+ * not be there it says nothing.
  */
 const char *filter_hardware(const struct filter *filter, struct source_config *config);
 

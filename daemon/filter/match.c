@@ -77,7 +77,7 @@ bool filter_match(const struct filter *filter, const struct filter_subject *subj
 
 /* ---- In the SPU -------------------------------------------------------------- */
 
-enum hardware_part { IN_TYPES = 1, IN_LATENCY = 2, IN_EVENTS = 4 };
+enum hardware_part { IN_TYPES = 1, IN_LATENCY = 2, IN_EVENTS = 4, IN_EVENTS_NOT = 8 };
 
 /* PMSFCR's bits for "op == X", or such in "||"; 0 if it is something else. */
 static u64 types_of(const struct filter *filter, u8 index)
@@ -122,8 +122,8 @@ static u64 latency_of(const struct filter_node *node)
 	}
 }
 
-/* PMSEVFR's bit for an event that must be there: those that every SPU filters. */
-static u64 event_of(const struct filter_node *node)
+/* The bit of an event that @node asks for, which every SPU filters, to be there or not. */
+static u64 event_of(const struct filter_node *node, bool *ret_there)
 {
 	const u64 all = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
 			SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
@@ -131,22 +131,47 @@ static u64 event_of(const struct filter_node *node)
 	/* The fields of events alone have no name of their own. */
 	if (node->type != FILTER_COMPARE || node->field->name)
 		return 0;
-	if (node->number != (node->op == FILTER_EQ))
-		return 0;
+	*ret_there = node->number == (node->op == FILTER_EQ);
 	return SPE_BIT(node->parameter) & all;
+}
+
+/*
+ * PMSEVFR's or PMSNEVFR's. "!" of a record without events holds, and of one that asks for their
+ * absence that is more than PMSEVFR lets through; but no sample is without events.
+ */
+static u32 push_event(const struct filter *filter, u8 index, struct source_config *config)
+{
+	const struct filter_node *node = &filter->nodes[index];
+	bool negated = false, there = false;
+	u64 event;
+
+	if (node->type == FILTER_NOT) {
+		node = &filter->nodes[node->left];
+		negated = true;
+	}
+	event = event_of(node, &there);
+	if (!event || (negated && !there))
+		return 0;
+	if (there && !negated) {
+		config->filter_events |= event;
+		/* Both at once is no filter for some SPUs; who wants both has nothing anyway. */
+		config->filter_events_not &= ~event;
+		return IN_EVENTS;
+	}
+	config->filter_events_not |= event & ~config->filter_events;
+	return IN_EVENTS_NOT;
 }
 
 static u32 push(const struct filter *filter, u8 index, struct source_config *config)
 {
 	const struct filter_node *node = &filter->nodes[index];
-	u64 types, latency, event;
+	u64 types, latency;
 	u32 parts = 0;
 
 	if (node->type == FILTER_AND)
 		return push(filter, node->left, config) | push(filter, node->right, config);
 	types = types_of(filter, index);
 	latency = latency_of(node);
-	event = event_of(node);
 	if (types) {
 		/* Two of them at once let through what both do; none is no filter. */
 		config->filter_types = config->filter_types && (config->filter_types & types) ?
@@ -157,11 +182,14 @@ static u32 push(const struct filter *filter, u8 index, struct source_config *con
 		config->filter_latency = (u32)latency;
 		parts |= IN_LATENCY;
 	}
-	if (event) {
-		config->filter_events |= event;
-		parts |= IN_EVENTS;
-	}
-	return parts;
+	return parts | push_event(filter, index, config);
+}
+
+/* What reads on to see whether there is an operator ends behind the blanks. */
+static void part_trim(struct filter_part *part)
+{
+	while (part->len > 1 && strchr(" \t\n", part->text[part->len - 1]))
+		part->len--;
 }
 
 /* Parentheses that change nothing are not shown. */
@@ -172,8 +200,7 @@ static void part_strip(struct filter_part *part)
 		part->len -= 2;
 		for (; strchr(" \t\n", part->text[0]); part->text++)
 			part->len--;
-		while (strchr(" \t\n", part->text[part->len - 1]))
-			part->len--;
+		part_trim(part);
 	}
 }
 
@@ -182,18 +209,22 @@ static u32 parts(const struct filter *filter, u8 index, struct filter_part *to, 
 {
 	const struct filter_node *node = &filter->nodes[index];
 	struct source_config config = { 0 };
-	u32 n;
+	u32 in, n;
 
 	if (node->type == FILTER_AND) {
 		n = parts(filter, node->left, to, room);
 		return n + parts(filter, node->right, to + n, room - n);
 	}
+	in = push(filter, index, &config);
 	if (room)
 		*to = (struct filter_part){
 			.text = filter->text + node->begin,
 			.len = node->end - node->begin,
-			.hardware = push(filter, index, &config) != 0,
+			.hardware = in & ~(u32)IN_EVENTS_NOT,
+			.inverted = in == IN_EVENTS_NOT,
 		};
+	if (room)
+		part_trim(to);
 	if (room && node->type != FILTER_OR)
 		part_strip(to);
 	return room ? 1 : 0;
@@ -217,5 +248,5 @@ const char *filter_hardware(const struct filter *filter, struct source_config *c
 		[IN_TYPES | IN_LATENCY | IN_EVENTS] = "types, latency and events",
 	};
 
-	return said[push(filter, filter->root, config)];
+	return said[push(filter, filter->root, config) & ~(u32)IN_EVENTS_NOT];
 }

@@ -33,12 +33,14 @@ static enum part_where part_where(const struct session *session, const struct fi
 				  u32 index)
 {
 	const struct feed *feed = session->feed;
-	bool filtered = feed->filter.filter_types || feed->filter.filter_events ||
-			feed->filter.filter_latency;
-
 	if (session->rule->cgroups && index == session->rule->cgroups_part && feed->source->cgroups)
 		return PART_MODULE;
-	return part->hardware && filtered && feed->source->filters ? PART_SPU : PART_DAEMON;
+	if (part->inverted)
+		return feed->filter.filter_events_not && feed->source->filters_not ? PART_SPU :
+										     PART_DAEMON;
+	return part->hardware && source_filters(&feed->filter) && feed->source->filters ?
+		       PART_SPU :
+		       PART_DAEMON;
 }
 
 static int copy_parts(const struct session *session, struct session_facts *facts)

@@ -113,6 +113,7 @@ static int open_again(const struct config *config, const struct feed *feed,
 	same.source = CONFIG_SOURCE_MODULE;
 	sampling.filter_types = feed->filter.filter_types;
 	sampling.filter_events = feed->filter.filter_events;
+	sampling.filter_events_not = feed->filter.filter_events_not;
 	sampling.filter_latency = feed->filter.filter_latency;
 	r = source_open(&same, &sampling, ret_source, &said);
 	if (r < 0) {

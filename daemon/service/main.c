@@ -201,17 +201,21 @@ static int tell_filter(struct worker_state *state, void *arg __attribute__((unus
 {
 	const struct session *machine = worker_session(state, NULL);
 	struct source_config config = { 0 };
+	const struct source *source = machine->feed->source;
 	const char *parts;
 
 	if (!machine->rule->filter)
 		return 0;
 	parts = filter_hardware(machine->rule->filter, &config);
-	if (machine->feed->source->filters)
-		log_line(LOG_INFO, "Filter=%s: %s also in the SPU", machine->rule->expression,
-			 parts);
+	if (source->filters || source->filters_not)
+		log_line(LOG_INFO, "Filter=%s: %s%s%s also in the SPU", machine->rule->expression,
+			 source->filters ? parts : "",
+			 source->filters && source->filters_not ? " and " : "",
+			 source->filters_not ? "absent events" : "");
 	else
 		log_line(LOG_INFO, "Filter=%s: in the daemon alone%s", machine->rule->expression,
-			 *parts ? ", as this SPU cannot filter so" : "");
+			 *parts || config.filter_events_not ? ", as this SPU cannot filter so" :
+							      "");
 	return 0;
 }
 

@@ -262,6 +262,7 @@ static bool same_sampling(const struct source_config *a, const struct source_con
 static bool same_filter(const struct source_config *a, const struct source_config *b)
 {
 	return a->filter_types == b->filter_types && a->filter_events == b->filter_events &&
+	       a->filter_events_not == b->filter_events_not &&
 	       a->filter_latency == b->filter_latency;
 }
 
@@ -290,6 +291,7 @@ static int program_feed(struct worker_state *state, struct feed *feed,
 	drain_feed(state, feed);
 	sampling.filter_types = filter.filter_types;
 	sampling.filter_events = filter.filter_events;
+	sampling.filter_events_not = filter.filter_events_not;
 	sampling.filter_latency = filter.filter_latency;
 	r = source->ops->configure(source, &sampling, ret_reason);
 	if (r < 0)
@@ -309,6 +311,7 @@ static int program_cgroups(struct feed *feed, const struct session_rule *rule,
 
 	sampling.filter_types = feed->filter.filter_types;
 	sampling.filter_events = feed->filter.filter_events;
+	sampling.filter_events_not = feed->filter.filter_events_not;
 	sampling.filter_latency = feed->filter.filter_latency;
 	sampling.cgroups = rule->cgroups;
 	r = feed->source->ops->configure(feed->source, &sampling, ret_reason);

@@ -376,7 +376,8 @@ static void take_config(struct emulated *e, const struct source_config *config,
 {
 	e->config = *config;
 	e->source.interval_ns = program->interval;
-	e->source.filters = config->filter_types || config->filter_events || config->filter_latency;
+	e->source.filters = source_filters(config);
+	e->source.filters_not = program->pmsfcr & SPE_PMSFCR_FNE;
 	e->clock = (struct cpu_clock_config){
 		.period_ns = program->interval,
 		.ring_most = config->ring_size,

@@ -107,12 +107,20 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 			   (config->physical ? SPEPROF_COLLECT_PHYSICAL_ADDRESS : 0),
 		.types = types_of(config->filter_types),
 		.events = config->filter_events,
+		.events_not = config->filter_events_not,
 		.min_latency = config->filter_latency,
 	};
 
-	m->source.filters = config->filter_types || config->filter_events || config->filter_latency;
+	m->source.filters = source_filters(config);
+	m->source.filters_not = sampling.events_not;
 	if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
 		return 0;
+	if (errno == EOPNOTSUPP && m->source.filters_not) {
+		m->source.filters_not = false;
+		sampling.events_not = 0;
+		if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
+			return 0;
+	}
 	if (errno == EOPNOTSUPP && m->source.filters) {
 		m->source.filters = false;
 		sampling.types = 0;
@@ -203,7 +211,7 @@ static int module_configure(struct source *source, const struct source_config *c
 {
 	struct module_source *m = module_of(source);
 	u64 interval = config->interval_ns;
-	bool filters = source->filters;
+	bool filters = source->filters, filters_not = source->filters_not;
 	int r;
 
 	r = set_cgroups(m, config->cgroups, ret_reason);
@@ -214,6 +222,7 @@ static int module_configure(struct source *source, const struct source_config *c
 	r = set_sampling(m, config, interval, ret_reason);
 	if (r < 0) {
 		source->filters = filters;
+		source->filters_not = filters_not;
 		return r;
 	}
 	source->interval_ns = interval;

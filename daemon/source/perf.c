@@ -484,7 +484,7 @@ static int perf_configure(struct source *source, const struct source_config *con
 	p->config = *config;
 	p->config.ring_size = area;
 	source->interval_ns = interval_of(p->pmus, p->pmu_count, config);
-	source->filters = config->filter_types || config->filter_events || config->filter_latency;
+	source->filters = source_filters(config);
 	for (int i = 0; i < p->pmu_count; i++)
 		source->filters &= fill_filters(&p->pmus[i], config, &attr);
 	for (u32 cpu = 0; cpu < p->count; cpu++)
@@ -515,7 +515,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 		.ops = &perf_ops,
 		.by = "AUX areas",
 		.backend = BACKEND_HARDWARE,
-		.filters = config->filter_types || config->filter_events || config->filter_latency,
+		.filters = source_filters(config),
 		.interval_ns = interval_of(pmus, count, config),
 	};
 	p->config = *config;

@@ -233,8 +233,9 @@ struct source_sink {
  * @no_context: records do not say whose they are (PMSCR.CX is 0)
  * @physical: records have physical addresses (PMSCR.PA); of a session of the module fixed when
  *	it is made: one that began without cannot
- * @filter_*: what the SPU may leave out, as PMSFCR, PMSEVFR and PMSLATFR have it; 0
- *	for none. Where it cannot, it samples all, and &source.filters says so
+ * @filter_*: what the SPU may leave out, as PMSFCR, PMSEVFR, PMSNEVFR and PMSLATFR have it; 0
+ *	for none. Where it cannot, it samples all, and &source.filters says so; PMSNEVFR is left out
+ *	by itself first, and &source.filters_not says so
  * @cgroups: sample only what runs in or below these, paths, NULL-terminated; NULL for
  *	everything. Where it cannot, it samples all, and &source.cgroups says so
  * @part, @parts: only CPUs whose number modulo @parts is @part; 0 for all
@@ -251,6 +252,7 @@ struct source_config {
 	bool physical;
 	u64 filter_types;	/* SPE_PMSFCR_B, _LD, _ST */
 	u64 filter_events;	/* PMSEVFR */
+	u64 filter_events_not;	/* PMSNEVFR: FEAT_SPEv1p2 */
 	u32 filter_latency;	/* PMSLATFR.MINLAT */
 	char *const *cgroups;
 	u32 part;
@@ -262,6 +264,12 @@ struct source_config {
 static inline bool source_takes(const struct source_config *config, u32 cpu)
 {
 	return config->parts < 2 || cpu % config->parts == config->part;
+}
+
+/** source_filters() - does @config ask for any filter that every SPU has? */
+static inline bool source_filters(const struct source_config *config)
+{
+	return config->filter_types || config->filter_events || config->filter_latency;
 }
 
 struct source;
@@ -418,7 +426,8 @@ struct source {
 	u32 parts;		/* 0 of one that is whole */
 	struct source **part;
 	u8 backend;		/* &enum backend */
-	bool filters;		/* the SPU does what filter_* ask for */
+	bool filters;		/* the SPU does what filter_* ask for, */
+	bool filters_not;	/* and this of filter_events_not */
 	char reason[256];
 	bool cgroups;		/* other cgroups' tasks are not sampled */
 	u64 interval_ns;	/* in force */

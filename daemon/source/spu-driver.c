@@ -21,7 +21,7 @@ static int program_filters(const struct source_config *config, const struct spe_
 		*ret_reason = "operations can be filtered by branch, load and store only";
 		return -EINVAL;
 	}
-	if (config->filter_events & ~spu->sampled_events) {
+	if ((config->filter_events | config->filter_events_not) & ~spu->sampled_events) {
 		*ret_reason = "the emulated SPU cannot filter by one of the events asked for";
 		return -EINVAL;
 	}
@@ -36,6 +36,11 @@ static int program_filters(const struct source_config *config, const struct spe_
 		program->pmsfcr |= SPE_PMSFCR_FE;
 	if (config->filter_latency)
 		program->pmsfcr |= SPE_PMSFCR_FL;
+	/* One without it writes more than is wanted. */
+	if (config->filter_events_not && spu->features & SPE_PMSIDR_FNE) {
+		program->pmsfcr |= SPE_PMSFCR_FNE;
+		program->pmsnevfr = config->filter_events_not;
+	}
 	program->pmsevfr = config->filter_events;
 	program->pmslatfr = config->filter_latency;
 	return 0;
@@ -141,6 +146,7 @@ int spu_driver_init(struct spu_driver *driver, u32 cpu, const struct spe_spu_con
 	spe_spu_write(&driver->spu, SPE_REG_PMSIRR, program->pmsirr);
 	spe_spu_write(&driver->spu, SPE_REG_PMSFCR, program->pmsfcr);
 	spe_spu_write(&driver->spu, SPE_REG_PMSEVFR, program->pmsevfr);
+	spe_spu_write(&driver->spu, SPE_REG_PMSNEVFR, program->pmsnevfr);
 	spe_spu_write(&driver->spu, SPE_REG_PMSLATFR, program->pmslatfr);
 	/* Zero has it loaded when profiling is enabled first (D17.3.3). */
 	spe_spu_write(&driver->spu, SPE_REG_PMSICR, 0);

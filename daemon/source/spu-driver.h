@@ -25,6 +25,7 @@ struct spu_program {
 	u64 pmsirr;
 	u64 pmsfcr;
 	u64 pmsevfr;
+	u64 pmsnevfr;
 	u64 pmslatfr;
 	u32 interval; /* mean operations from sample to sample (D17.3.4) */
 };

@@ -44,6 +44,8 @@ static void check_hardware(const struct filter *filter, const struct filter_subj
 	if (!filter_match(filter, subject))
 		return;
 	fuzz_assert((s->events & config.filter_events) == config.filter_events);
+	fuzz_assert(!(s->events & config.filter_events_not));
+	fuzz_assert(!(config.filter_events & config.filter_events_not));
 	fuzz_assert(!config.filter_latency || s->counter[0] >= config.filter_latency);
 	fuzz_assert(!config.filter_types || (config.filter_types & SPE_PMSFCR_LD));
 }

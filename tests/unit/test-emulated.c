@@ -621,6 +621,37 @@ static void test_driver(void **state)
 	spu_driver_deinit(&driver);
 }
 
+/* Events that must not be there: an SPU with FEAT_SPEv1p2 leaves them out, others write them. */
+static void test_events_not(void **state)
+{
+	(void)state;
+	for (int able = 0; able < 2; able++) {
+		struct source_config config = config_default();
+		struct seen seen = { 0 };
+		const struct source_sink sink = { .window = see_window, .ctx = &seen };
+		struct spu_program program;
+		struct spe_spu_config spu;
+		struct spu_driver driver;
+		const char *reason = "";
+		u64 time = 1000;
+
+		config.filter_events_not = SPE_BIT(SPE_EVENT_RETIRED);
+		spe_spu_config_default(&spu);
+		if (able) {
+			spu.pmsver = 3;
+			spu.features |= SPE_PMSIDR_FNE;
+		}
+		assert_int_equal(spu_program_make(&config, &spu, &program, &reason), 0);
+		assert_int_equal(spu_driver_init(&driver, 3, &spu, &program, &reason), 0);
+		spu_driver_on(&driver, 0);
+		spu_driver_arm(&driver, time);
+		drive(&driver, 100, &time, &sink);
+		spu_driver_close(&driver, time, &sink);
+		assert_int_equal(seen.decoded, able ? 0 : 100);
+		spu_driver_deinit(&driver);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -629,7 +660,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_truth),	      cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_filters),	      cmocka_unit_test(test_user_only),
 		cmocka_unit_test(test_loss_is_blind), cmocka_unit_test(test_hotplug),
-		cmocka_unit_test(test_physical),
+		cmocka_unit_test(test_physical),      cmocka_unit_test(test_events_not),
 	};
 
 	if (argc > 1)

@@ -215,6 +215,7 @@ static void test_hardware(void **state)
 		u32 latency;
 		u64 events;
 		const char *says;
+		u64 events_not;
 	} rows[] = {
 		{ "op == load", SPE_PMSFCR_LD, 0, 0, "types" },
 		{ "op == load || op == store", SPE_PMSFCR_LD | SPE_PMSFCR_ST, 0, 0, "types" },
@@ -229,8 +230,17 @@ static void test_hardware(void **state)
 		{ "latency.issue > 200", 0, 0, 0, "" },
 		{ "mispredicted", 0, 0, 0x80, "events" },
 		{ "mispredicted == true && retired", 0, 0, 0x82, "events" },
-		{ "mispredicted == false", 0, 0, 0, "" },
-		{ "!mispredicted", 0, 0, 0, "" },
+		{ "mispredicted == false", 0, 0, 0, "", 0x80 },
+		{ "mispredicted != true", 0, 0, 0, "", 0x80 },
+		{ "!mispredicted", 0, 0, 0, "", 0x80 },
+		{ "!(mispredicted != false)", 0, 0, 0, "", 0x80 },
+		{ "!(mispredicted == false)", 0, 0, 0, "" },
+		{ "!remote && !l1d_refill && retired", 0, 0, 2, "events", 8 },
+		{ "!event.13", 0, 0, 0, "" },
+		{ "!(mispredicted || retired)", 0, 0, 0, "" },
+		/* Which both would turn the filters of some SPUs off. */
+		{ "mispredicted && !mispredicted", 0, 0, 0x80, "events" },
+		{ "!mispredicted && mispredicted", 0, 0, 0x80, "events" },
 		{ "remote", 0, 0, 0, "" },
 		{ "event.13", 0, 0, 0, "" },
 		{ "op == branch && (mispredicted || el == 0)", SPE_PMSFCR_B, 0, 0, "types" },
@@ -248,6 +258,7 @@ static void test_hardware(void **state)
 		assert_row(config.filter_types == rows[i].types);
 		assert_row(config.filter_latency == rows[i].latency);
 		assert_row(config.filter_events == rows[i].events);
+		assert_row(config.filter_events_not == rows[i].events_not);
 		filter_free(filter);
 	}
 }
@@ -256,16 +267,20 @@ static void test_hardware(void **state)
 static void test_parts(void **state)
 {
 	static const char text[] = "op == load && (latency.total > 200 && !remote) && "
-				   " ( container == web || el == 0 ) && (( mispredicted ) )";
+				   " ( container == web || el == 0 ) && (( mispredicted ) ) && !retired && simd  && el == 0 ";
 	static const struct {
 		const char *text;
 		bool hardware;
+		bool inverted;
 	} rows[] = {
 		{ "op == load", true },
 		{ "latency.total > 200", true },
 		{ "!remote", false },
 		{ "( container == web || el == 0 )", false },
 		{ "mispredicted", true },
+		{ "!retired", false, true },
+		{ "simd", false },
+		{ "el == 0", false },
 	};
 	struct filter_part parts[FILTER_NODES];
 	struct filter *filter = parsed(text);
@@ -277,6 +292,7 @@ static void test_parts(void **state)
 		assert_row(parts[i].len == strlen(rows[i].text));
 		assert_row(!strncmp(parts[i].text, rows[i].text, parts[i].len));
 		assert_row(parts[i].hardware == rows[i].hardware);
+		assert_row(parts[i].inverted == rows[i].inverted);
 	}
 	assert_int_equal(filter_parts(filter, parts, 2), 2);
 	filter_free(filter);

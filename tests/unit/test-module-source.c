@@ -33,7 +33,8 @@ static struct {
 	u32 rings[RING_END]; /* their CPU, by descriptor; CPU 0: none */
 	u32 stats;
 	u32 infos;
-} module;
+	u32 knows; /* of filters: 1: events, 2: those that must not be there */
+} module = { .knows = 3 };
 
 /* As meson has all programs built: for large files. */
 int __real_open64(const char *path, int flags, ...);
@@ -98,6 +99,11 @@ static int sample(const struct speprof_sampling *sampling)
 	     !(rights & SPEPROF_RIGHT_PHYSICAL_ADDRESS)) ||
 	    (sampling->collect & SPEPROF_COLLECT_CONTEXT && !(rights & SPEPROF_RIGHT_CONTEXT))) {
 		errno = EPERM;
+		return -1;
+	}
+	if ((sampling->events && !(module.knows & 1)) ||
+	    (sampling->events_not && !(module.knows & 2))) {
+		errno = EOPNOTSUPP;
 		return -1;
 	}
 	module.sampling = *sampling;
@@ -189,6 +195,41 @@ static void test_collect(void **state)
 		assert_row(module.session.rights == (SPEPROF_RIGHT_KERNEL | rows[i].rights));
 		source->ops->free(source);
 	}
+}
+
+/* What an SPU cannot filter it writes: first what one before FEAT_SPEv1p2 has not. */
+static void test_filters(void **state)
+{
+	static const struct {
+		u64 events;
+		u64 events_not;
+		u32 knows; /* 1: events, 2: those that must not be there */
+		bool filters;
+		bool filters_not;
+	} rows[] = {
+		{ 0, 0, 3, false, false },     { 0x80, 8, 3, true, true },
+		{ 0x80, 8, 1, true, false },   { 0x80, 8, 0, false, false },
+		{ 0, 8, 3, false, true },      { 0, 8, 1, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct source_config config = plain;
+		struct source *source;
+
+		test_row("row %zu", i);
+		module.knows = rows[i].knows;
+		config.filter_events = rows[i].events;
+		config.filter_events_not = rows[i].events_not;
+		source = open_module(&config);
+		assert_row(source->filters == rows[i].filters);
+		assert_row(source->filters_not == rows[i].filters_not);
+		assert_row(module.sampling.events == (rows[i].filters ? rows[i].events : 0));
+		assert_row(module.sampling.events_not ==
+			   (rows[i].filters_not ? rows[i].events_not : 0));
+		source->ops->free(source);
+	}
+	module.knows = 3;
 }
 
 /* One that was kept without the right stays without. */
@@ -308,6 +349,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_collect),
+		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_adopted),
 		cmocka_unit_test(test_numbered),
 		cmocka_unit_test(test_managed_objects),
