@@ -250,3 +250,27 @@ int exporter_config_read(struct exporter_config *config, const char *path,
 		*config = read;
 	return r;
 }
+
+struct reading {
+	struct exporter_config config;
+	struct exporter_config_error *error;
+};
+
+static int read_one(void *ctx, const char *path)
+{
+	struct reading *reading = ctx;
+
+	return exporter_config_read(&reading->config, path, reading->error);
+}
+
+int exporter_config_read_all(struct exporter_config *config, const char *path, bool must,
+			     struct exporter_config_error *ret_error)
+{
+	struct reading reading = { .config = *config, .error = ret_error };
+	int r = settings_files(path, must, "speprof-exporter.conf", read_one, &reading,
+			       ret_error->file, sizeof(ret_error->file));
+
+	if (r >= 0)
+		*config = reading.config;
+	return r;
+}

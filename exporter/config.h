@@ -43,8 +43,9 @@ struct exporter_config {
 
 void exporter_config_default(struct exporter_config *config);
 
-/** struct exporter_config_error - @line is 0 if it is the file itself */
+/** struct exporter_config_error - @line is 0 if it is the file itself; @file by exporter_config_read_all() */
 struct exporter_config_error {
+	char file[512];
 	unsigned int line;
 	char text[320];
 };
@@ -64,5 +65,15 @@ int exporter_config_set(struct exporter_config *config, const char *section, con
  */
 int exporter_config_read(struct exporter_config *config, const char *path,
 			 struct exporter_config_error *ret_error);
+
+/**
+ * exporter_config_read_all() - @path, "@path.d" / "*.conf" and the credential
+ * speprof-exporter.conf, by settings_files()
+ * @must: whether @path must be there
+ *
+ * Return: as exporter_config_read(); all of it or nothing.
+ */
+int exporter_config_read_all(struct exporter_config *config, const char *path, bool must,
+			     struct exporter_config_error *ret_error);
 
 #endif

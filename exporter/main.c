@@ -72,14 +72,14 @@ static int set_override(struct exporter_config *config, const char *text)
 static int read_config(struct options *o, bool named)
 {
 	struct exporter_config_error error = { 0 };
-	int r = exporter_config_read(&o->config, o->config_path, &error);
+	int r = exporter_config_read_all(&o->config, o->config_path, named, &error);
 
-	if (r >= 0 || (r == -ENOENT && !named))
+	if (r >= 0)
 		return 0;
 	if (error.line)
-		say(SD_ERR, "%s:%u: %s", o->config_path, error.line, error.text);
+		say(SD_ERR, "%s:%u: %s", error.file, error.line, error.text);
 	else
-		say(SD_ERR, "%s: %s", o->config_path, error.text);
+		say(SD_ERR, "%s: %s", error.file, error.text);
 	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
 }
 

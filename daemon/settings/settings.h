@@ -3,6 +3,9 @@
 #ifndef SPEPROF_SETTINGS_H
 #define SPEPROF_SETTINGS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /**
  * typedef settings_fn - take a line, without the blanks around it; neither empty nor a comment
  *
@@ -17,6 +20,20 @@ typedef int (*settings_fn)(void *ctx, char *line);
  * Return: 0; what @take returned; -ENOENT and other negative errno of the file.
  */
 int settings_read(const char *path, settings_fn take, void *ctx, unsigned int *ret_line);
+
+/** typedef settings_file_fn - read a file; negative errno, -ENOENT for none, ends the reading */
+typedef int (*settings_file_fn)(void *ctx, const char *path);
+
+/**
+ * settings_files() - hand all files of a configuration to @read: @path, then "@path.d" / "*.conf"
+ * by name, then the credential @credential; what comes later wins
+ * @must: whether @path must be there
+ * @ret_path: the file that @read refused
+ *
+ * Return: 0, or what @read returned.
+ */
+int settings_files(const char *path, bool must, const char *credential, settings_file_fn read,
+		   void *ctx, char *ret_path, size_t size);
 
 /**
  * settings_split() - part "Key = value" in place

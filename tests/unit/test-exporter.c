@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config.h"
@@ -508,6 +509,58 @@ static void test_spe_here(void **state)
 	rmdir(sys);
 }
 
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* One drop-in beside the package's file is a fleet's configuration; the credential goes last. */
+static void test_drop_ins(void **state)
+{
+	char folder[] = "/tmp/speprof-exporter-XXXXXX", path[64], drop_ins[80], command[128];
+	struct exporter_config_error error = { 0 };
+	struct exporter_config config;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/x.conf", folder);
+	snprintf(drop_ins, sizeof(drop_ins), "%s.d", path);
+	exporter_config_default(&config);
+	assert_int_equal(exporter_config_read_all(&config, path, true, &error), -ENOENT);
+	assert_string_equal(error.file, path);
+	assert_int_equal(mkdir(drop_ins, 0700), 0);
+	write_file(drop_ins, "b.conf", "[RemoteWrite]\nURL=https://b/\n[Labels]\npod=pod\n");
+	write_file(drop_ins, "a.conf", "[RemoteWrite]\nURL=https://a/\nIntervalSec=30\n");
+	write_file(drop_ins, "c.conf.bak", "[RemoteWrite]\nURL=https://c/\n");
+	/* Also without the package's file. */
+	assert_return_code(exporter_config_read_all(&config, path, false, &error), 0);
+	write_file(folder, "x.conf", "[RemoteWrite]\nIntervalSec=20\n[Labels]\nunit=unit\nslice=slice\n");
+	assert_return_code(exporter_config_read_all(&config, path, true, &error), 0);
+	assert_string_equal(config.write_url, "https://b/");
+	assert_int_equal(config.write_interval, 30);
+	assert_int_equal(config.labels.count, 1);
+	assert_string_equal(config.labels.rules[0].name, "pod");
+	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", folder, 1), 0);
+	write_file(folder, "speprof-exporter.conf", "[RemoteWrite]\nURL=https://secret/\n");
+	assert_return_code(exporter_config_read_all(&config, path, true, &error), 0);
+	assert_string_equal(config.write_url, "https://secret/");
+	write_file(drop_ins, "b.conf", "[RemoteWrite]\nIntervalSec=50\nURL=ftp://b/\n");
+	assert_int_equal(exporter_config_read_all(&config, path, true, &error), -EINVAL);
+	assert_int_equal(error.line, 3);
+	assert_non_null(strstr(error.file, "/x.conf.d/b.conf"));
+	assert_int_equal(config.write_interval, 30);
+	unsetenv("CREDENTIALS_DIRECTORY");
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -523,6 +576,7 @@ int main(void)
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_negotiation),
 		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_drop_ins),
 		cmocka_unit_test(test_spe_here),
 	};
 
