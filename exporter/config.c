@@ -53,7 +53,7 @@ static const struct setting {
 	{ "Exporter", "Allow", TYPE_ALLOW, 0, 0, 0, "at most 32 patterns of at most 127 bytes, printable" },
 	{ "Exporter", "Deny", TYPE_DENY, 0, 0, 0, "at most 32 patterns of at most 127 bytes, printable" },
 	{ "Push", "Host", TYPE_TEXT, AT(host), 0, 0, "at most 255 bytes" },
-	{ "Push", "QueueKiB", TYPE_NUMBER, AT(queue), 64, 262144, "64 to 262144" },
+	{ "Push", "QueueKiB", TYPE_NUMBER, AT(queue), 64, EXPORTER_QUEUES, "64 to 65536" },
 	{ "Push", "TimeoutSec", TYPE_NUMBER, AT(timeout), 1, 300, "1 to 300" },
 	{ "Push", "CACertificates", TYPE_TEXT, AT(certificates), 0, 0, "a file's path" },
 	{ "RemoteWrite", "URL", TYPE_URL, AT(write_url), 0, 0, "http://... or https://..." },

@@ -7,6 +7,9 @@
 
 #define EXPORTER_TEXT 256
 
+/* KiB that the queues of all receivers may have: half of the unit's MemoryMax=. */
+#define EXPORTER_QUEUES 65536
+
 /**
  * struct exporter_config - all settings with their defaults
  * @listen: ADDRESS:PORT, where systemd hands over no socket

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CREDENTIAL_SIZE 65536
 
@@ -38,4 +39,13 @@ int credential_read(const char *name, char **ret_text)
 	text[n] = 0;
 	*ret_text = text;
 	return 0;
+}
+
+void credential_path(const char *name, char *ret_path, size_t size)
+{
+	const char *folder = getenv("CREDENTIALS_DIRECTORY");
+
+	if (!folder || snprintf(ret_path, size, "%s/speprof-exporter.%s", folder, name) >= (int)size ||
+	    access(ret_path, F_OK) < 0)
+		*ret_path = 0;
 }

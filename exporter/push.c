@@ -365,8 +365,8 @@ static int parse_url(struct push *p, const struct push_config *config, const cha
 	    curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
 	    curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK)
 		r = 0;
-	if (!r && config->token && strcmp(scheme, "https") && !is_loopback(host)) {
-		*ret_why = "a token is sent by https only, or to this machine";
+	if (!r && (config->token || config->secret) && strcmp(scheme, "https") && !is_loopback(host)) {
+		*ret_why = "a token, or a header that is a credential, is sent by https only, or to this machine";
 		r = -EINVAL;
 	}
 	if (!r) {

@@ -23,6 +23,7 @@ struct push;
  * @url: http or https
  * @headers: "Name: value", @header_count of them
  * @token: for "Authorization: Bearer", or NULL
+ * @secret: headers are as secret as a token
  * @authorities, @certificate, @key: files' paths, or NULL
  * @timeout: seconds, of each try
  * @queue: bytes that may wait
@@ -35,6 +36,7 @@ struct push_config {
 	const char *const *headers;
 	unsigned int header_count;
 	const char *token;
+	bool secret;
 	const char *authorities;
 	const char *certificate;
 	const char *key;

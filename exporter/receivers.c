@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "credential.h"
 #include "otlp.h"
 #include "push.h"
 #include "remote-write.h"
 #include "say.h"
+#include "secrets.h"
 
 /* A profile that may be sent. */
 #define PROFILE_SIZE (16 << 20)
@@ -196,36 +196,58 @@ void receivers_self(struct receivers *receivers, struct series_push ret_push[REC
 	}
 }
 
+/* The receiver's own headers behind those that it gets anyway. */
+static int start_with(struct receivers *r, enum receiver which, struct push_config *config,
+		      const struct secrets *secrets)
+{
+	const char *headers[OTLP_HEADERS + 4 + SECRETS_HEADERS];
+	const char *why = "";
+	unsigned int n = 0;
+	int e;
+
+	for (unsigned int i = 0; i < config->header_count; i++)
+		headers[n++] = config->headers[i];
+	for (unsigned int i = 0; i < secrets->header_count; i++)
+		headers[n++] = secrets->headers[i];
+	config->headers = headers;
+	config->header_count = n;
+	config->token = secrets->token;
+	config->secret = secrets->header_count;
+	if (*secrets->certificate) {
+		config->certificate = secrets->certificate;
+		config->key = secrets->key;
+	}
+	e = push_new(config, &r->push[which], &why);
+	if (e < 0)
+		say(SD_ERR, "%s: %s", names[which], why);
+	return e;
+}
+
 /* @config but for what all receivers have in common. */
 static int start(struct receivers *r, enum receiver which, struct push_config *config)
 {
 	static const char *const credentials[RECEIVERS] = {
-		[RECEIVER_WRITE] = "remote-write-token",
-		[RECEIVER_OTLP] = "otlp-token",
-		[RECEIVER_PROFILES] = "profiles-token",
+		[RECEIVER_WRITE] = "remote-write",
+		[RECEIVER_OTLP] = "otlp",
+		[RECEIVER_PROFILES] = "profiles",
 	};
 	const struct exporter_config *c = r->config.config;
-	const char *why = "";
-	char *token = NULL;
+	struct secrets secrets;
+	char why[200];
 	int e;
 
-	e = credential_read(credentials[which], &token);
-	if (e < 0) {
-		say(SD_ERR, "credential %s: %s", credentials[which],
-		    e == -EBADMSG ? "should be 1 byte to 64 KiB of text" : strerror(-e));
-		return -EINVAL;
-	}
 	config->name = names[which];
-	config->token = token;
 	config->queue = (size_t)c->queue * 1024;
 	if (!config->timeout)
 		config->timeout = c->timeout;
 	if (!config->authorities || !*config->authorities)
 		config->authorities = c->certificates;
-	e = push_new(config, &r->push[which], &why);
-	free(token);
+	e = secrets_read(&secrets, credentials[which], why, sizeof(why));
 	if (e < 0)
-		say(SD_ERR, "%s: %s", names[which], why);
+		say(SD_ERR, "%s", why);
+	else
+		e = start_with(r, which, config, &secrets);
+	secrets_clear(&secrets);
 	return e;
 }
 
@@ -312,11 +334,27 @@ static int read_otlp(struct receivers *r)
 	return 0;
 }
 
+/* Queues that do not fit the unit's MemoryMax= would end in the exporter's, and all that waits. */
+static int check_queues(const struct receivers *r)
+{
+	const struct exporter_config *c = r->config.config;
+	u32 count = (*c->write_url != 0) + (*r->otlp.url != 0) + (*c->profile_url != 0);
+
+	if ((u64)count * c->queue <= EXPORTER_QUEUES)
+		return 0;
+	say(SD_ERR, "QueueKiB=%" PRIu32 ": should be at most %d for %" PRIu32 " receivers: each has as much, "
+		    "and %d fit in memory",
+	    c->queue, EXPORTER_QUEUES / (int)count, count, EXPORTER_QUEUES);
+	return -EINVAL;
+}
+
 static int start_all(struct receivers *r, sd_event *event)
 {
 	const struct exporter_config *c = r->config.config;
 	int e = read_otlp(r);
 
+	if (e >= 0)
+		e = check_queues(r);
 	if (e >= 0 && *c->write_url)
 		e = start_write(r, event);
 	if (e >= 0 && *r->otlp.url)

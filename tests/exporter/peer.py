@@ -146,7 +146,7 @@ class Exporter(Program):
 class Receiver:
 	"""An HTTP server that keeps what it gets, and answers as it is told: (status, headers, body)."""
 
-	def __init__(self, answers=()):
+	def __init__(self, answers=(), context=None):
 		self.bodies = []
 		self.requests = []
 		self.answers = list(answers)
@@ -173,7 +173,13 @@ class Receiver:
 				pass
 
 		self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-		self.url = f"http://127.0.0.1:{self.server.server_port}/push"
+		if context:
+			# In the connection's own thread, so that one that fails holds up no other.
+			self.server.socket = context.wrap_socket(self.server.socket, server_side=True,
+								 do_handshake_on_connect=False)
+		# Clients that are refused are what some tests are of.
+		self.server.handle_error = lambda *_: None
+		self.url = f"http{'s' if context else ''}://127.0.0.1:{self.server.server_port}/push"
 		threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 	def close(self):

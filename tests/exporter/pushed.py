@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What receivers are told: that series end; and what they say."""
+import os
 import re
 import shutil
+import ssl
 import struct
+import subprocess
 
+from hostile import authority, certificate
 from keep import SETTINGS, machine
-from peer import Exporter, Receiver, decode, snappy, wait, write_snapshot
+from peer import Exporter, Receiver, decode, free_port, snappy, wait, write_snapshot
 
 STALE = struct.pack("<Q", 0x7ff0000000000002)
 
@@ -89,3 +93,54 @@ def check_otlp_says(program, folder):
 		text = decode("otlp.proto", "opentelemetry.ExportMetricsServiceRequest", receiver.bodies[-1])
 		assert text.count('"host.name"') == 1 and '"a,b"' in text, text[:2000]
 	receiver.close()
+
+
+def context_of(folder):
+	"""A receiver's TLS that asks clients for a certificate of the same authority; and the client's, as credentials."""
+	os.mkdir(folder)
+	authority(folder)
+	context = certificate(folder, "receiver", "IP:127.0.0.1", 2)
+	context.load_verify_locations(f"{folder}/ca.pem")
+	context.verify_mode = ssl.CERT_REQUIRED
+	certificate(folder, "client", "DNS:client", 2)
+	for kind, name in (("pem", "certificate"), ("key", "key")):
+		shutil.copy(f"{folder}/client.{kind}", f"{folder}/speprof-exporter.remote-write-{name}")
+	with open(f"{folder}/speprof-exporter.remote-write-headers", "w", encoding="ascii") as file:
+		file.write("X-Scope-OrgID: team\nAuthorization: Basic eDp5\n")
+	return context
+
+
+def check_credentials(program, folder):
+	"""A tenant's header and a client's certificate; a header that is a secret goes to no other machine in the clear."""
+	if not shutil.which("openssl"):
+		return
+	path, secrets = f"{folder}/snapshot", f"{folder}/secrets"
+	write_snapshot(path, machine(50))
+	receiver = Receiver(context=context_of(secrets))
+	env = {"CREDENTIALS_DIRECTORY": secrets}
+	settings = (f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1", f"Push.CACertificates={secrets}/ca.pem")
+	exporter = Exporter(program, folder, "--snapshot", path, settings=settings, env=env)
+	try:
+		wait(lambda: receiver.requests, "a request")
+		headers = receiver.requests[0][1]
+		assert headers["X-Scope-OrgID"] == "team" and headers["Authorization"] == "Basic eDp5", headers
+	finally:
+		exporter.stop()
+	without = Exporter(program, folder, "--snapshot", path, settings=settings)
+	try:
+		seen = len(receiver.requests)
+		wait(lambda: "it is tried again" in without.said(), "a line on a receiver that wants a certificate")
+		assert len(receiver.requests) == seen
+	finally:
+		without.stop()
+		receiver.close()
+	queues = ("Push.QueueKiB=40000", "OTLP.URL=https://192.0.2.1/")
+	for more, text, says in (((), "Host: x\n", "remote-write-headers: should be"), ((), "nothing\n", "remote-write-headers: should be"),
+				 (("RemoteWrite.URL=http://192.0.2.1/",), "A: b\n", "by https only"),
+				 (queues, "A: b\n", "QueueKiB=40000: should be at most 32768 for 2 receivers")):
+		with open(f"{secrets}/speprof-exporter.remote-write-headers", "w", encoding="ascii") as file:
+			file.write(text)
+		options = [w for s in (f"Exporter.Listen=127.0.0.1:{free_port()}", *settings, *more) for w in ("--set", s)]
+		got = subprocess.run([program, "--config", "/dev/null", *options], env=dict(os.environ, **env), text=True,
+				     stderr=subprocess.PIPE, timeout=60, check=False)
+		assert got.returncode == 78 and says in got.stderr and got.stderr.count("\n") == 1, got
