@@ -149,11 +149,13 @@ class Receiver:
 	def __init__(self, answers=(), context=None):
 		self.bodies = []
 		self.requests = []
+		self.times = []
 		self.answers = list(answers)
 		outer = self
 
 		class Handler(http.server.BaseHTTPRequestHandler):
 			def do_POST(self):
+				outer.times.append(time.monotonic())
 				body = self.rfile.read(int(self.headers["Content-Length"]))
 				status, headers, answer = outer.answers.pop(0) if outer.answers else (200, {}, b"")
 				if status < 300:
