@@ -55,9 +55,28 @@ static __always_inline void switch_record(__u32 tid)
 	asm volatile("" : : "r"(__sync_fetch_and_add(&head->count, 1)));
 }
 
+/*
+ * Some kernels tell of no switch away from some tasks. Whoever leaves the CPU has come to it: if
+ * that was not told, nobody knows for how long who was told of before has run.
+ */
+static __always_inline void switch_doubt(__u32 prev)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), at;
+	struct switch_head *head = bpf_map_lookup_elem(&switch_heads, &cpu);
+	struct switch_entry *entry;
+
+	if (!head || !head->count)
+		return;
+	at = cpu * switch_entries + ((__u32)(head->count - 1) & (switch_entries - 1));
+	entry = bpf_map_lookup_elem(&switches, &at);
+	if (entry && entry->tid != prev)
+		entry->tid = SWITCH_UNKNOWN;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
+	switch_doubt((__u32)prev->pid);
 	switch_record((__u32)next->pid);
 	return 0;
 }

@@ -88,12 +88,15 @@ struct map_record {
 /**
  * struct switch_entry - who runs on a CPU from then on
  * @time_ns: CLOCK_MONOTONIC, taken just before
+ * @tid: SWITCH_UNKNOWN where that turned out not to be known
  */
 struct switch_entry {
 	__u64 time_ns;
 	__u32 tid;
 	__u32 pad;
 };
+
+#define SWITCH_UNKNOWN 0xffffffffU
 
 /* How many switches there were; on a cache line of its own. */
 struct switch_head {
