@@ -10,6 +10,7 @@
 #include "pages.h"
 #include "profile-read.h"
 #include "table.h"
+#include "tally.h"
 #include "traits.h"
 
 #include <pthread.h>
@@ -19,26 +20,6 @@
 struct context_count {
 	u32 value;
 	u64 count;
-};
-
-/**
- * struct process_tally - what is kept of a process
- * @generation: of the attributor's entry
- * @container, @container_generation: where its samples since the last move count
- * @sum: samples since then
- * @before: those of before, which its containers have already; NULL for none
- */
-struct process_tally {
-	u32 generation;
-	u32 container;
-	u32 container_generation;
-	struct figures sum;
-	struct figures *before;
-};
-
-struct container_tally {
-	u32 generation;
-	struct figures sum;
 };
 
 /* In struct who.key: what tells whose a sample is, above its value. */
@@ -57,7 +38,7 @@ enum who_kind {
  * @epoch: of the profile, when it was asked for; another one now: it must be again
  * @span: the times for which the answer holds
  * @owner, @salt: as in struct location_key; in the same epoch, as @sum is
- * @sum: where they count, but for what follows
+ * @entry, @sum: where they count, but for what follows: of a process, else as it says
  * @ones, @latency_sum, @latency_max, @bucket, @samples: since it was flushed: what their
  *	traits were, their latencies, and how many
  */
@@ -67,6 +48,7 @@ struct who {
 	struct attribute_span span;
 	u64 owner;
 	u64 salt;
+	struct process_tally *entry;
 	struct figures *sum;
 	traits_lanes ones[TRAITS_LANES];
 	latency_lanes latency_sum;
@@ -153,6 +135,7 @@ struct profile_commons {
  *	there was no memory for
  * @gone: of containers, samples of processes that are no longer there
  * @containers: those, and of processes that are
+ * @room: how many figures all of these may be
  * @bucket: histogram buckets by value
  */
 struct profile {
@@ -176,7 +159,8 @@ struct profile {
 	struct windows windows;
 	struct process_tally *processes;
 	struct container_tally *gone;
-	struct figures *containers;
+	struct figures **containers; /* by index; NULL for those without a sample */
+	struct tally_room room;
 	struct figures nobody;
 	struct figures elsewhere;
 

@@ -125,22 +125,23 @@ static void machine_load(struct profile *p, struct blob_reader *from)
 
 static bool is_counted(const struct process_tally *entry)
 {
-	return entry->sum.samples || entry->before;
+	return tally_samples(entry) != 0;
 }
 
 static void rows_save(const struct profile *p, struct blob_writer *to)
 {
+	static const struct figures none;
 	u32 count = 0;
 
 	for (u32 i = 0; i < p->gone_count; i++)
-		count += p->gone[i].sum.samples != 0;
+		count += p->gone[i].sum != NULL;
 	blob_put(to, count);
 	for (u32 i = 0; i < p->gone_count; i++) {
-		if (!p->gone[i].sum.samples)
+		if (!p->gone[i].sum)
 			continue;
 		blob_put(to, i);
 		blob_put(to, p->gone[i].generation);
-		figures_save(&p->gone[i].sum, to);
+		figures_save(p->gone[i].sum, to);
 	}
 	count = 0;
 	for (u32 i = 0; i < p->process_count; i++)
@@ -155,7 +156,7 @@ static void rows_save(const struct profile *p, struct blob_writer *to)
 		blob_put(to, entry->generation);
 		blob_put(to, entry->container);
 		blob_put(to, entry->container_generation);
-		figures_save(&entry->sum, to);
+		figures_save(entry->sum ? entry->sum : &none, to);
 		blob_put(to, entry->before != NULL);
 		if (entry->before)
 			figures_save(entry->before, to);
@@ -198,11 +199,11 @@ static int process_load(struct profile *p, struct blob_reader *from,
 	u32 old = (u32)blob_get_below(from, 1ULL << 32);
 	u32 old_generation = (u32)blob_get_below(from, 1ULL << 32);
 	u32 generation = 0, index = attribute_moved_process(t, old, old_generation, &generation);
-	struct process_tally entry = { .generation = generation };
-	struct figures before;
+	struct figures sum, before;
+	struct process_tally entry = { .generation = generation, .sum = &sum };
 
 	entry.container = container_load(p, from, t, &entry.container_generation);
-	figures_load(from, &entry.sum);
+	figures_load(from, &sum);
 	/* Its containers have what it counted before. */
 	if (blob_get_below(from, 2)) {
 		figures_load(from, &before);
@@ -212,7 +213,7 @@ static int process_load(struct profile *p, struct blob_reader *from,
 		return -EBADMSG;
 	if (index == ATTRIBUTE_NONE)
 		return profile_restore_gone(p, entry.container, entry.container_generation,
-					    &entry.sum);
+					    &sum);
 	return profile_restore_process(p, index, &entry);
 }
 

@@ -56,21 +56,33 @@ static void counts_add(struct figure_counts *counts, const traits_lanes *ones)
 	memcpy(counts, sum, sizeof(sum));
 }
 
+static struct figures *tally_of(struct profile *p, struct process_tally *entry);
+
+/* A process has figures from its first sample on that counts. */
+static struct figures *who_figures(struct profile *p, struct who *who)
+{
+	struct figures *sum = who->entry ? tally_of(p, who->entry) : who->sum;
+
+	return sum ? sum : &p->elsewhere;
+}
+
 void profile_who_flush(struct profile *p, struct who *who)
 {
 	unsigned int kind = (unsigned int)(who->key >> 32);
+	struct figures *sum;
 
 	if (!who->samples)
 		return;
+	sum = who_figures(p, who);
 	if (kind <= WHO_CONTEXT_EL2)
 		profile_context(p, kind, (u32)who->key, who->samples);
-	who->sum->samples += who->samples;
-	who->sum->weight[p->unit] += (u64)who->samples * p->interval;
+	sum->samples += who->samples;
+	sum->weight[p->unit] += (u64)who->samples * p->interval;
 	if (!p->interval)
 		p->header.unweighed += who->samples;
-	counts_add(&who->sum->counts, who->ones);
+	counts_add(&sum->counts, who->ones);
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
-		struct histogram *h = &who->sum->latency[i];
+		struct histogram *h = &sum->latency[i];
 
 		h->sum += who->latency_sum[i];
 		if (who->latency_max[i] > h->max)
@@ -119,73 +131,135 @@ static u32 container_generation(const struct profile *p, u32 index)
 	return c ? c->generation : 0;
 }
 
-/* Samples of a process that is no longer in the container of that time. */
-static void gone_add(struct profile *p, u32 index, u32 generation, const struct figures *sum)
+/* Of containers there are as many as come, or then "(other)" has what comes. */
+static struct container_tally *gone_entry(struct profile *p, u32 index, u32 generation)
 {
 	u32 other = attributor_container_other(p->attributor);
 	struct container_tally *entry;
 
-	index = container_now(p, index, generation);
 	if (!grow((void **)&p->gone, &p->gone_count, sizeof(*p->gone),
-		  index > other ? index : other)) {
-		figures_merge(&p->elsewhere, sum);
-		return;
-	}
+		  index > other ? index : other))
+		return NULL;
 	entry = &p->gone[index];
 	if (index != other && entry->generation != generation) {
-		figures_merge(&p->gone[other].sum, &entry->sum);
+		if (entry->sum) {
+			if (!p->gone[other].sum)
+				p->gone[other].sum = tally_new(&p->room, TALLY_GONE);
+			figures_merge(p->gone[other].sum ? p->gone[other].sum : &p->elsewhere,
+				      entry->sum);
+			tally_drop(&p->room, TALLY_GONE, entry->sum);
+		}
 		*entry = (struct container_tally){ .generation = generation };
 	}
-	figures_merge(&entry->sum, sum);
+	if (!entry->sum && index != other && tally_full(&p->room, TALLY_GONE))
+		entry = &p->gone[other];
+	if (!entry->sum)
+		entry->sum = tally_new(&p->room, TALLY_GONE);
+	return entry->sum ? entry : NULL;
+}
+
+/* Samples of a process that is no longer in the container of that time. */
+static void gone_add(struct profile *p, u32 index, u32 generation, const struct figures *sum)
+{
+	const struct container_tally *entry =
+		gone_entry(p, container_now(p, index, generation), generation);
+
+	figures_merge(entry ? entry->sum : &p->elsewhere, sum);
 }
 
 int profile_restore_gone(struct profile *p, u32 container, u32 generation,
 			 const struct figures *sum)
 {
+	const struct container_tally *entry;
+
 	if (!sum->samples)
 		return 0;
-	if (!grow((void **)&p->gone, &p->gone_count, sizeof(*p->gone), container))
+	entry = gone_entry(p, container, generation);
+	if (!entry)
 		return -ENOMEM;
-	p->gone[container].generation = generation;
-	figures_merge(&p->gone[container].sum, sum);
+	figures_merge(entry->sum, sum);
 	return 0;
+}
+
+static struct figures *tally_copy(struct profile *p, const struct figures *from)
+{
+	struct figures *copy = tally_new(&p->room, TALLY_PROCESS);
+
+	if (copy)
+		*copy = *from;
+	return copy;
 }
 
 int profile_restore_process(struct profile *p, u32 index, const struct process_tally *entry)
 {
-	struct figures *before = NULL;
+	struct process_tally *to;
 
+	if (tally_full(&p->room, TALLY_PROCESS))
+		return profile_restore_gone(p, entry->container, entry->container_generation,
+					    entry->sum);
 	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
 		return -ENOMEM;
-	if (entry->before) {
-		before = malloc(sizeof(*before));
-		if (!before)
-			return -ENOMEM;
-		*before = *entry->before;
-	}
-	free(p->processes[index].before);
-	p->processes[index] = *entry;
-	p->processes[index].before = before;
-	return 0;
+	to = &p->processes[index];
+	tally_drop(&p->room, TALLY_PROCESS, to->sum);
+	tally_drop(&p->room, TALLY_PROCESS, to->before);
+	*to = *entry;
+	to->sum = entry->sum->samples ? tally_copy(p, entry->sum) : NULL;
+	to->before = entry->before ? tally_copy(p, entry->before) : NULL;
+	return (entry->sum->samples && !to->sum) || (entry->before && !to->before) ? -ENOMEM : 0;
 }
 
 void profile_merge_gone(struct profile *p, u32 index, const struct container_tally *from)
 {
-	if (from->sum.samples)
-		gone_add(p, index, from->generation, &from->sum);
+	if (from->sum)
+		gone_add(p, index, from->generation, from->sum);
 }
 
 /* What @entry counted since its last move goes to its container. */
 static void container_leave(struct profile *p, const struct process_tally *entry)
 {
-	if (entry->sum.samples)
-		gone_add(p, entry->container, entry->container_generation, &entry->sum);
+	if (entry->sum)
+		gone_add(p, entry->container, entry->container_generation, entry->sum);
 }
 
-static void before_add(struct process_tally *entry, const struct figures *sum)
+/* All that is known of a process but who it is; its containers have its samples. */
+static void process_leave(struct profile *p, struct process_tally *entry)
 {
-	if (sum->samples && !entry->before)
-		entry->before = calloc(1, sizeof(*entry->before));
+	container_leave(p, entry);
+	entry->sum = tally_drop(&p->room, TALLY_PROCESS, entry->sum);
+	entry->before = tally_drop(&p->room, TALLY_PROCESS, entry->before);
+}
+
+/* Those with the fewest samples, an eighth of all, so that it is seldom done. */
+static void processes_trim(struct profile *p)
+{
+	u32 want = p->room.used[TALLY_PROCESS] / 8 + 1, had = p->room.used[TALLY_PROCESS];
+
+	for (u64 most = 1; most; most *= 2) {
+		for (u32 i = 0; i < p->process_count; i++) {
+			struct process_tally *entry = &p->processes[i];
+
+			if ((!entry->sum && !entry->before) || tally_samples(entry) > most)
+				continue;
+			process_leave(p, entry);
+			if (had - p->room.used[TALLY_PROCESS] >= want)
+				return;
+		}
+	}
+}
+
+static struct figures *tally_of(struct profile *p, struct process_tally *entry)
+{
+	if (!entry->sum && tally_full(&p->room, TALLY_PROCESS))
+		processes_trim(p);
+	if (!entry->sum)
+		entry->sum = tally_new(&p->room, TALLY_PROCESS);
+	return entry->sum;
+}
+
+static void before_add(struct profile *p, struct process_tally *entry, const struct figures *sum)
+{
+	if (sum->samples && !entry->before && !tally_full(&p->room, TALLY_PROCESS))
+		entry->before = tally_new(&p->room, TALLY_PROCESS);
 	if (entry->before)
 		figures_merge(entry->before, sum);
 }
@@ -195,8 +269,13 @@ static void process_move(struct profile *p, struct process_tally *entry, u32 con
 			 u32 generation)
 {
 	container_leave(p, entry);
-	before_add(entry, &entry->sum);
-	memset(&entry->sum, 0, sizeof(entry->sum));
+	if (entry->sum && !entry->before) {
+		entry->before = entry->sum;
+		entry->sum = NULL;
+	} else if (entry->sum) {
+		figures_merge(entry->before, entry->sum);
+		entry->sum = tally_drop(&p->room, TALLY_PROCESS, entry->sum);
+	}
 	entry->container = container;
 	entry->container_generation = generation;
 }
@@ -205,10 +284,13 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 {
 	struct process_tally *to;
 
-	if (!from->sum.samples && !from->before)
+	struct figures *sum;
+
+	if (!from->sum && !from->before)
 		return;
 	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index)) {
-		figures_merge(&p->elsewhere, &from->sum);
+		if (from->sum)
+			figures_merge(&p->elsewhere, from->sum);
 		return;
 	}
 	to = &p->processes[index];
@@ -218,8 +300,7 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 		return;
 	}
 	if (to->generation != from->generation) {
-		container_leave(p, to);
-		free(to->before);
+		process_leave(p, to);
 		*to = (struct process_tally){
 			.generation = from->generation,
 			.container = from->container,
@@ -229,9 +310,11 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 		   to->container_generation != from->container_generation) {
 		process_move(p, to, from->container, from->container_generation);
 	}
-	figures_merge(&to->sum, &from->sum);
+	sum = from->sum ? tally_of(p, to) : NULL;
+	if (from->sum)
+		figures_merge(sum ? sum : &p->elsewhere, from->sum);
 	if (from->before)
-		before_add(to, from->before);
+		before_add(p, to, from->before);
 }
 
 /* The entry of process @index, as it is now. */
@@ -255,8 +338,7 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 			     container_generation(p, process->container));
 		return entry;
 	}
-	container_leave(p, entry);
-	free(entry->before);
+	process_leave(p, entry);
 	*entry = (struct process_tally){
 		.generation = process->generation,
 		.container = process->container,
@@ -292,7 +374,7 @@ static u32 task_of(struct profile *p, s32 tid, u64 time_ns, struct attribute_spa
 void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 {
 	const struct attribute_process *process;
-	struct process_tally *entry;
+	struct process_tally *entry = NULL;
 	u32 index = ATTRIBUTE_NONE;
 
 	struct attribute_span span = { 0, ATTRIBUTE_AT_END };
@@ -309,16 +391,17 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 	process = index == ATTRIBUTE_NONE ? NULL : attributor_process(p->attributor, index);
 	if (process) {
 		entry = process_entry(p, index, process);
-		sum = entry ? &entry->sum : &p->elsewhere;
+		sum = entry ? NULL : &p->elsewhere;
 		owner = location_owner(index, process->generation);
 	}
 	/* Mostly it is who it was, and what it has counted can wait. */
-	if (slot->key != key || slot->sum != sum)
+	if (slot->key != key || slot->entry != entry || slot->sum != sum)
 		profile_who_flush(p, slot);
 	if (slot->owner != owner || !slot->salt)
 		slot->salt = location_salt(p->locations, owner);
 	slot->key = key;
 	slot->owner = owner;
+	slot->entry = entry;
 	slot->sum = sum;
 	slot->span = span;
 	slot->epoch = p->epoch;
@@ -374,12 +457,28 @@ struct traits *profile_traits(struct profile *p, u64 events, u64 key)
 	return t;
 }
 
+static struct figures *container_figures(struct profile *p, u32 index)
+{
+	bool other = index == attributor_container_other(p->attributor);
+
+	if (!grow((void **)&p->containers, &p->container_count, sizeof(*p->containers), index))
+		return NULL;
+	if (!p->containers[index] && (other || !tally_full(&p->room, TALLY_CONTAINER)))
+		p->containers[index] = tally_new(&p->room, TALLY_CONTAINER);
+	return p->containers[index];
+}
+
 static void container_count(struct profile *p, u32 index, u32 generation, const struct figures *sum)
 {
-	index = container_now(p, index, generation);
-	if (sum->samples &&
-	    grow((void **)&p->containers, &p->container_count, sizeof(*p->containers), index))
-		figures_merge(&p->containers[index], sum);
+	struct figures *to;
+
+	if (!sum)
+		return;
+	to = container_figures(p, container_now(p, index, generation));
+	if (!to)
+		to = container_figures(p, attributor_container_other(p->attributor));
+	if (to)
+		figures_merge(to, sum);
 }
 
 static void containers_settle(struct profile *p)
@@ -387,18 +486,23 @@ static void containers_settle(struct profile *p)
 	u32 other = attributor_container_other(p->attributor);
 	const struct process_tally *entry;
 
-	if (p->containers)
-		memset(p->containers, 0, p->container_count * sizeof(*p->containers));
+	for (u32 i = 0; i < p->container_count; i++)
+		if (p->containers[i])
+			memset(p->containers[i], 0, sizeof(*p->containers[i]));
 	for (u32 i = 0; i < p->gone_count; i++)
 		container_count(p, i,
 				i == other ? container_generation(p, i) : p->gone[i].generation,
-				&p->gone[i].sum);
+				p->gone[i].sum);
 	for (u32 i = 0; i < p->process_count; i++) {
 		entry = &p->processes[i];
-		container_count(p, entry->container, entry->container_generation, &entry->sum);
+		container_count(p, entry->container, entry->container_generation, entry->sum);
 	}
-	for (u32 i = 0; i < p->container_count; i++)
-		figures_finish(&p->containers[i]);
+	for (u32 i = 0; i < p->container_count; i++) {
+		if (p->containers[i] && !p->containers[i]->samples)
+			p->containers[i] = tally_drop(&p->room, TALLY_CONTAINER, p->containers[i]);
+		if (p->containers[i])
+			figures_finish(p->containers[i]);
+	}
 }
 
 /* Every sample is in one of these once. */
@@ -408,7 +512,8 @@ static void machine_settle(struct profile *p)
 	figures_merge(&p->machine, &p->nobody);
 	figures_merge(&p->machine, &p->elsewhere);
 	for (u32 i = 0; i < p->container_count; i++)
-		figures_merge(&p->machine, &p->containers[i]);
+		if (p->containers[i])
+			figures_merge(&p->machine, p->containers[i]);
 	figures_finish(&p->machine);
 }
 

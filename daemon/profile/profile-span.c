@@ -10,8 +10,8 @@ static void roll_containers(struct profile *p, struct window_slot *slot)
 	for (u32 i = 0; i < p->container_count; i++) {
 		const struct attribute_container *c = attributor_container(p->attributor, i);
 
-		if (c && p->containers[i].samples)
-			windows_container(&p->windows, slot, i, c->generation, &p->containers[i]);
+		if (c && p->containers[i])
+			windows_container(&p->windows, slot, i, c->generation, p->containers[i]);
 	}
 }
 

@@ -459,8 +459,10 @@ static int view_functions(struct profile *p, const struct naming *naming, enum v
 /* All samples of a process, whichever containers it was in. */
 static struct figures process_sum(const struct process_tally *entry)
 {
-	struct figures sum = entry->sum;
+	struct figures sum = { 0 };
 
+	if (entry->sum)
+		sum = *entry->sum;
 	if (entry->before)
 		figures_merge(&sum, entry->before);
 	figures_finish(&sum);
@@ -474,10 +476,12 @@ static int view_processes(struct profile *p, struct view *view)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->process_count; i++) {
 		const struct attribute_process *process = attributor_process(p->attributor, i);
-		struct figures sum = process_sum(&p->processes[i]);
+		struct figures sum;
 
-		if (!sum.samples || !process || process->generation != p->processes[i].generation)
+		if (!process || !tally_samples(&p->processes[i]) ||
+		    process->generation != p->processes[i].generation)
 			continue;
+		sum = process_sum(&p->processes[i]);
 		row_process(p, &view->rows[view->count], i);
 		row_figures(&view->rows[view->count++], &sum);
 	}
@@ -494,10 +498,10 @@ static int view_containers(struct profile *p, struct view *view)
 	if (!view->rows)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->container_count; i++) {
-		if (!p->containers[i].samples)
+		if (!p->containers[i])
 			continue;
 		row_container(p, &view->rows[view->count], i);
-		row_figures(&view->rows[view->count++], &p->containers[i]);
+		row_figures(&view->rows[view->count++], p->containers[i]);
 	}
 	return 0;
 }
@@ -563,9 +567,7 @@ u32 profile_container_room(const struct profile *profile)
 
 const struct figures *profile_container(const struct profile *profile, u32 index)
 {
-	if (index >= profile->container_count || !profile->containers[index].samples)
-		return NULL;
-	return &profile->containers[index];
+	return index < profile->container_count ? profile->containers[index] : NULL;
 }
 
 const struct figures *profile_unattributed(const struct profile *profile)
@@ -583,10 +585,11 @@ bool profile_process(const struct profile *profile, u32 index, struct figures *r
 	const struct attribute_process *process = attributor_process(profile->attributor, index);
 
 	if (index >= profile->process_count || !process ||
+	    !tally_samples(&profile->processes[index]) ||
 	    process->generation != profile->processes[index].generation)
 		return false;
 	*ret_figures = process_sum(&profile->processes[index]);
-	return ret_figures->samples;
+	return true;
 }
 
 u32 profile_containers(struct profile *profile)
@@ -597,5 +600,7 @@ u32 profile_containers(struct profile *profile)
 
 u64 profile_container_samples(const struct profile *profile, u32 index)
 {
-	return index < profile->container_count ? profile->containers[index].samples : 0;
+	const struct figures *figures = profile_container(profile, index);
+
+	return figures ? figures->samples : 0;
 }

@@ -64,6 +64,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->filter = config ? config->filter : NULL;
 	p->place_bytes = config ? config->place_bytes : 0;
 	p->whole = config ? config->whole : NULL;
+	p->room.most = config ? config->figures : 0;
 	p->reader = config ? config->reader : NULL;
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
 	p->epoch = 1;
@@ -96,11 +97,16 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	return 0;
 }
 
-static void processes_clear(struct profile *p)
+static void tallies_clear(struct profile *p)
 {
 	for (u32 i = 0; i < p->process_count; i++) {
-		free(p->processes[i].before);
+		tally_drop(&p->room, TALLY_PROCESS, p->processes[i].sum);
+		tally_drop(&p->room, TALLY_PROCESS, p->processes[i].before);
 		p->processes[i] = (struct process_tally){ 0 };
+	}
+	for (u32 i = 0; i < p->gone_count; i++) {
+		tally_drop(&p->room, TALLY_GONE, p->gone[i].sum);
+		p->gone[i] = (struct container_tally){ 0 };
 	}
 }
 
@@ -115,9 +121,11 @@ struct profile *profile_free(struct profile *profile)
 		traits_deinit(&profile->traits);
 		windows_deinit(&profile->windows);
 		location_table_free(profile->locations);
-		processes_clear(profile);
+		tallies_clear(profile);
 		free(profile->processes);
 		free(profile->gone);
+		for (u32 i = 0; i < profile->container_count; i++)
+			free(profile->containers[i]);
 		free(profile->containers);
 		free(profile->sources);
 		for (unsigned int i = 0; i < CONTEXTS; i++)
@@ -141,10 +149,8 @@ void profile_reset(struct profile *profile)
 void profile_forget(struct profile *profile)
 {
 	location_table_clear(profile->locations);
-	processes_clear(profile);
+	tallies_clear(profile);
 	memset(profile->who, 0, sizeof(profile->who));
-	if (profile->gone)
-		memset(profile->gone, 0, profile->gone_count * sizeof(*profile->gone));
 	memset(&profile->nobody, 0, sizeof(profile->nobody));
 	memset(&profile->elsewhere, 0, sizeof(profile->elsewhere));
 	memset(profile->sources, 0, PROFILE_SOURCES * sizeof(*profile->sources));

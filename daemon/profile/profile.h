@@ -22,6 +22,7 @@ struct profile;
  * struct profile_config
  * @locations: capacity of the (process, PC) table; 0 for the default (32768)
  * @place_bytes: what places may take beside themselves, for what is carried over; 0: no bound
+ * @figures: of processes and containers, 2 KiB each: who counted least gives way; 0: no bound
  * @contexts: values of each Context packet counted one by one, a power of two; 0 for
  *	the default (65536)
  * @midr: MIDR_EL1 for windows that do not say which core took them; 0 for none
@@ -37,6 +38,7 @@ struct profile;
 struct profile_config {
 	u32 locations;
 	u64 place_bytes;
+	u32 figures;
 	u32 contexts;
 	u32 lines;
 	u32 pages;

@@ -30,11 +30,15 @@
 #define MAPPINGS    (1ULL << 20)
 
 /* Of the budget, for sessions of the bus. */
-#define SESSIONS_PARTS 16
+#define SESSIONS_PARTS 11
 /* What a session of the bus has of the machine's tables. */
 #define SESSION_PARTS 8
-/* A session's traits, sub-windows and figures, as far as few containers touch them. */
+/* A session's traits and sub-windows, as far as few containers touch them. */
 #define SESSION_FIXED (1ULL << 20)
+/* Of processes and containers that it has figures of: so many may be told apart, and what they cost. */
+#define FIGURES_PARTS 40
+#define FIGURES	      2176 /* of one */
+#define TALLIES	      32   /* a place for each that there may be */
 
 /* An event ring of 64 slots, or the pages beside an AUX area. */
 #define EVENTS 4096U
@@ -172,6 +176,12 @@ static u64 shard_figures(const struct memory_plan *p)
 	u64 figures = ((u64)p->processes + p->containers) * SHARD_PROCESS;
 
 	return p->workers < 2 ? 0 : (p->workers + 1) * figures;
+}
+
+/* Of a session of the bus: those that it has, and who may come to have some. */
+static u64 figures_bytes(const struct memory_plan *p)
+{
+	return (u64)p->figures * FIGURES + ((u64)p->processes + p->containers) * TALLIES;
 }
 
 static void plan_tables(struct memory_plan *p, u32 scale)
@@ -318,8 +328,9 @@ void budget_session(const struct memory_plan *plan, u64 keep, bool own,
 	ret_plan->contexts = plan->contexts / SESSION_PARTS;
 	ret_plan->lines = plan->lines / SESSION_PARTS;
 	ret_plan->pages = plan->pages / SESSION_PARTS;
-	ret_plan->bytes = profile_bytes(ret_plan) + SESSION_FIXED + keep +
-			  shards_bytes(ret_plan, SESSION_FIXED);
+	ret_plan->figures = (plan->processes + plan->containers) / FIGURES_PARTS;
+	ret_plan->bytes = profile_bytes(ret_plan) + figures_bytes(ret_plan) + SESSION_FIXED + keep +
+			  shards_bytes(ret_plan, SESSION_FIXED + figures_bytes(ret_plan));
 	if (!own)
 		return;
 	ret_plan->ring = MEMORY_RING_LEAST;

@@ -37,7 +37,7 @@ struct memory_ask {
 /**
  * struct memory_plan
  * @places, @contexts, @lines, @pages: as in &struct profile_config
- * @place_bytes: likewise
+ * @place_bytes, @figures: likewise
  * @processes, @threads, @containers: as in &struct attributor_config
  * @ring: as &source_config.ring_size
  * @side_band, @bpf, @switches: as in &struct task_events_sizes
@@ -51,6 +51,7 @@ struct memory_ask {
 struct memory_plan {
 	u32 places;
 	u64 place_bytes;
+	u32 figures;
 	u32 contexts;
 	u32 lines;
 	u32 pages;

@@ -137,7 +137,7 @@ static void test_documented(void **state)
 		{ 64 * MIB, 2, 256 << 10, 128 << 10, 32768, 4096, 1024 },
 		{ 64 * MIB, 64, 128 << 10, 64 << 10, 16384, 3072, 768 },
 		{ 64 * MIB, 192, 64 << 10, 32 << 10, 16384, 2048, 512 },
-		{ 128 * MIB, 192, 128 << 10, 64 << 10, 32768, 7168, 1792 },
+		{ 128 * MIB, 192, 128 << 10, 64 << 10, 32768, 6144, 1536 },
 		{ 256 * MIB, 192, 256 << 10, 128 << 10, 65536, 15360, 3840 },
 	};
 	struct memory_plan plan;
@@ -171,7 +171,11 @@ static void test_sessions(void **state)
 	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
 	budget_session(&plan, 0, false, &session);
 	assert_true(session.places < plan.places && session.processes == plan.processes);
-	assert_true(session.bytes > session.places * 180ULL + session.place_bytes);
+	assert_true(session.bytes > session.places * 180ULL + session.place_bytes +
+					    session.figures * 2144ULL);
+	/* As Documentation/profile.md says: two fit the default. */
+	assert_true(!plan.figures && session.figures == 128);
+	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
 	assert_true(own.bytes - session.bytes >= locked(&ask, &own) - locked(&ask, &plan) +
 							 plan.ring * ask.cpus);

@@ -356,20 +356,21 @@ static void test_in_order(void **state)
 static void test_generations(void **state)
 {
 	struct fixture *f = *state;
-	struct process_tally now = { .generation = 7, .sum = { .samples = 5 } };
-	struct process_tally before = { .generation = 6, .sum = { .samples = 3 } };
+	struct figures five = { .samples = 5 }, three = { .samples = 3 };
+	struct process_tally now = { .generation = 7, .sum = &five };
+	struct process_tally before = { .generation = 6, .sum = &three };
 
 	profile_merge_process(f->merged, 1, &now);
 	profile_merge_process(f->merged, 1, &before);
 	profile_merge_process(f->merged, 1, &now);
 	profile_settle(f->merged);
 	assert_true(profile_process_room(f->merged) > 1);
-	assert_int_equal(f->merged->processes[1].sum.samples, 10);
+	assert_int_equal(f->merged->processes[1].sum->samples, 10);
 	assert_int_equal(profile_machine(f->merged)->samples, 13);
 	now.generation = 8;
 	profile_merge_process(f->merged, 1, &now);
 	profile_settle(f->merged);
-	assert_int_equal(f->merged->processes[1].sum.samples, 5);
+	assert_int_equal(f->merged->processes[1].sum->samples, 5);
 	assert_int_equal(profile_machine(f->merged)->samples, 18);
 }
 

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Figures of processes and containers: there for whom something is counted, and no more than a
+ * bound. What sessions of the bus take is held against what the plan says, by resident memory.
+ */
+#include "test.h"
+
+#include "budget.h"
+#include "filter.h"
+#include "profile-internal.h"
+#include "profile-shard.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PROCESSES  3600
+#define CONTAINERS 600
+#define RECORDS	   24
+#define KIB	   (1ULL << 10)
+#define MIB	   (1ULL << 20)
+
+static struct attributor *attributor_full(const struct memory_plan *plan)
+{
+	const struct attributor_config config = {
+		.processes = plan->processes,
+		.threads = plan->threads,
+		.containers = plan->containers,
+	};
+	struct attributor *a;
+	char name[64];
+
+	assert_int_equal(attributor_new(&config, &a), 0);
+	for (s32 i = 0; i < PROCESSES; i++) {
+		struct task_event event = { .type = TASK_COMM, .pid = i + 10, .tid = i + 10 };
+
+		event.name = i % 40 == 1 ? "wanted" : "other";
+		attributor_event(a, &event);
+		snprintf(name, sizeof(name), "/lxc/c%d", i % CONTAINERS);
+		event = (struct task_event){ .type = TASK_CGROUP, .pid = i + 10, .name = name };
+		attributor_event(a, &event);
+	}
+	return a;
+}
+
+/* Most processes some samples; the first ones many more. */
+static void feed(struct profile *p, u32 rounds)
+{
+	static u8 records[RECORDS * 128];
+
+	for (u32 n = 0; n < rounds * PROCESSES / RECORDS; n++) {
+		struct source_window window = { .data = records, .tid = -1, .end_ns = n + 1,
+						.start_ns = n, .interval = 1000,
+						.unit = UNIT_INSTRUCTIONS };
+
+		for (u32 i = 0; i < RECORDS; i++) {
+			u32 number = (n * RECORDS + i) % PROCESSES;
+			struct spe_sample s = {
+				.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS |
+					   SPE_HAS_OP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
+					   SPE_HAS_CONTEXT(SPE_CONTEXT_EL1),
+				.address = { [SPE_ADDRESS_PC] = 0x400000 + n % 16 * 4 },
+				.op_class = SPE_OP_OTHER,
+				.events = 2,
+				.events_size = 2,
+				.counter = { (u16)(n % 500) },
+				.context = { [SPE_CONTEXT_EL1] = i % 4 ? number + 10 :
+									 (n + i) % 8 + 10 },
+			};
+			int r = spe_record_encode(&s, records + window.len,
+						  sizeof(records) - window.len);
+
+			assert_true(r > 0);
+			window.len += (size_t)r;
+		}
+		window.written = RECORDS;
+		profile_window(p, &window);
+	}
+}
+
+static u64 resident(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%*u %llu", &pages), 1);
+	fclose(f);
+	return pages * (u64)sysconf(_SC_PAGESIZE);
+}
+
+static struct memory_plan usual_plan(struct memory_plan *ret_session)
+{
+	const struct memory_ask ask = { .budget = 64 * MIB, .cpus = 2, .page = 4096, .bpf = true,
+					.side_band = true, .sources = MEMORY_MODULE | MEMORY_PERF };
+	struct memory_plan plan;
+	u64 least;
+
+	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	budget_session(&plan, 0, false, ret_session);
+	return plan;
+}
+
+/* As session_init() makes it. */
+static struct profile *profile_by(const struct memory_plan *plan, struct attributor *a,
+				  const struct filter *filter)
+{
+	const struct profile_config config = {
+		.filter = filter,
+		.windows = true,
+		.locations = plan->places,
+		.place_bytes = plan->place_bytes,
+		.figures = plan->figures,
+		.contexts = plan->contexts,
+		.lines = plan->lines,
+		.pages = plan->pages,
+		.processes = plan->processes,
+		.containers = plan->containers,
+	};
+	struct profile *p;
+
+	assert_int_equal(profile_new(&config, a, &p), 0);
+	return p;
+}
+
+static u32 processes_of(const struct profile *p)
+{
+	struct figures figures;
+	u32 n = 0;
+
+	for (u32 i = 0; i < profile_process_room(p); i++)
+		n += profile_process(p, i, &figures);
+	return n;
+}
+
+static u64 containers_sum(const struct profile *p)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < profile_container_room(p); i++)
+		sum += profile_container_samples(p, i);
+	return sum;
+}
+
+/* However many there are, all samples are somewhere, and who has the most is not forgotten. */
+static void test_bound(void **state)
+{
+	struct memory_plan session, plan = usual_plan(&session);
+	struct attributor *a = attributor_full(&plan);
+	struct profile *whole = profile_by(&plan, a, NULL), *p = profile_by(&session, a, NULL);
+	struct figures figures, same;
+
+	(void)state;
+	feed(whole, 4);
+	feed(p, 4);
+	profile_settle(whole);
+	profile_settle(p);
+	assert_true(processes_of(whole) > PROCESSES / 2);
+	assert_in_range(processes_of(p), session.figures / 4, session.figures / 2);
+	assert_true(p->room.used[TALLY_PROCESS] <= session.figures / 2 &&
+		    p->room.used[TALLY_GONE] <= session.figures / 4 + 1 &&
+		    p->room.used[TALLY_CONTAINER] <= session.figures / 4 + 1);
+	assert_true(profile_machine(p)->samples == profile_machine(whole)->samples &&
+		    profile_machine(p)->samples == 4 * PROCESSES);
+	assert_int_equal(containers_sum(p), 4 * PROCESSES);
+	for (s32 i = 0; i < 8; i++) {
+		u32 index = attributor_task(a, i + 10);
+
+		assert_true(profile_process(p, index, &figures) &&
+			    profile_process(whole, index, &same));
+		assert_true(figures.samples > 100 && figures.samples == same.samples);
+	}
+	profile_reset(p);
+	assert_true(!p->room.used[TALLY_PROCESS] && !p->room.used[TALLY_GONE]);
+	profile_free(p);
+	profile_free(whole);
+	attributor_free(a);
+}
+
+/* What a shard has no room for is not lost for the whole, and the whole has its own bound. */
+static void test_merged(void **state)
+{
+	struct memory_plan session, plan = usual_plan(&session);
+	struct attributor *a = attributor_full(&plan);
+	struct profile *whole = profile_by(&session, a, NULL), *shard;
+	const struct profile_config config = { .whole = whole, .figures = session.figures,
+					       .locations = session.places };
+
+	(void)state;
+	assert_int_equal(profile_new(&config, a, &shard), 0);
+	for (u32 i = 0; i < 3; i++) {
+		feed(shard, 1);
+		profile_merge(whole, shard, NULL);
+		assert_int_equal(shard->room.used[TALLY_PROCESS], 0);
+	}
+	profile_settle(whole);
+	assert_int_equal(profile_machine(whole)->samples, 3 * PROCESSES);
+	assert_int_equal(containers_sum(whole), 3 * PROCESSES);
+	assert_true(whole->room.used[TALLY_PROCESS] <= session.figures / 2);
+	profile_free(shard);
+	profile_free(whole);
+	attributor_free(a);
+}
+
+static u64 grown_by(const struct memory_plan *plan, struct attributor *a, const char *expression,
+		    u32 *ret_processes)
+{
+	struct filter_error error;
+	struct filter *filter = NULL;
+	u64 before = resident();
+	struct profile *p;
+	u64 grown;
+
+	if (expression)
+		assert_int_equal(filter_new(expression, &filter, &error), 0);
+	p = profile_by(plan, a, filter);
+	feed(p, 8);
+	profile_settle(p);
+	grown = resident() - before;
+	*ret_processes = processes_of(p);
+	profile_free(p);
+	filter_free(filter);
+	malloc_trim(0);
+	return grown;
+}
+
+/* Of a machine with thousands of processes a session has memory for those that it counts. */
+static void test_resident(void **state)
+{
+	struct memory_plan session, plan = usual_plan(&session);
+	struct attributor *a = attributor_full(&plan);
+	static const char *const filters[] = { "process == \"wanted\"", "container == \"c7\"",
+					       "op == store", NULL };
+	u32 processes;
+	u64 grown;
+
+	(void)state;
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	grown_by(&session, a, NULL, &processes);
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		grown = grown_by(&session, a, filters[i], &processes);
+		print_message("%s: %u processes, %llu KiB of %llu\n",
+			      filters[i] ? filters[i] : "everything", processes,
+			      (unsigned long long)(grown / KIB),
+			      (unsigned long long)(session.bytes / KIB));
+		assert_true(grown <= session.bytes);
+		/* 90 are more than it has room for: most of them stay. */
+		if (!i)
+			assert_in_range(processes, session.figures / 3, session.figures / 2);
+	}
+	attributor_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_merged),
+		cmocka_unit_test(test_resident),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
