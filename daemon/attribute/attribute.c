@@ -661,6 +661,12 @@ static void place_kernel(struct attributor *a, u64 pc, struct attribute_place *r
 		ret->binary = "[kernel]";
 }
 
+/* Of no file: what the kernel tells as its offset is the address, but for [vdso]. */
+static bool is_memory(const char *path)
+{
+	return !path[0] || !strncmp(path, "//", 2) || (path[0] == '[' && path[1] != 'v');
+}
+
 bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 		      struct attribute_place *ret_place)
 {
@@ -687,7 +693,9 @@ bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 		return false;
 	place_set(ret_place, m, pc, m->binary->path[0] == '/');
 	/* Where a live process has its memory is its own affair (ASLR). */
-	if (m->binary->path[0] == '[' || (a->live && !m->binary->path[0]))
+	if (a->live && is_memory(m->binary->path))
+		ret_place->offset = pc - m->start;
+	else if (m->binary->path[0] == '[')
 		ret_place->offset = pc - m->start + m->offset;
 	if (!m->binary->path[0])
 		ret_place->binary = "[anon]";

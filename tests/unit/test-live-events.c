@@ -162,6 +162,41 @@ static void test_life(void **state)
 	attributor_free(s.a);
 }
 
+/* Of memory that is no file's the kernel tells the address as its offset: it is not passed on. */
+static void test_memory(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 told;
+		u64 offset;
+	} rows[] = {
+		{ "/bin/true", 0x3000, 0x3010 },	     { "//anon", 0x7f0000000000, 0x10 },
+		{ "", 0x7f0000000000, 0x10 },		     { "[heap]", 0x7f0000000000, 0x10 },
+		{ "[anon:jit]", 0x7f0000000000, 0x10 }, { "[vdso]", 0, 0x10 },
+	};
+	struct story s = story_new(100, 100);
+	struct attribute_place place;
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc/web-1");
+	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		u64 start = 0x7f0000000000 + i * 0x100000ULL;
+
+		tell(&s, (struct task_event){ .type = TASK_MMAP,
+					      .pid = GHOST,
+					      .tid = GHOST,
+					      .start = start,
+					      .size = 0x1000,
+					      .offset = rows[i].told,
+					      .name = rows[i].name });
+		assert_true(attributor_place(s.a, attributor_task(s.a, GHOST), start + 0x10, false,
+					     &place));
+		assert_int_equal(place.offset, rows[i].offset);
+	}
+	attributor_free(s.a);
+}
+
 /* What was sampled before a change, and drained after it, is of what was before. */
 static void test_times(void **state)
 {
@@ -371,7 +406,7 @@ int main(void)
 		cmocka_unit_test(test_life),	    cmocka_unit_test(test_times),
 		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_generations), cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
