@@ -136,7 +136,7 @@ static u64 event_of(const struct filter_node *node, bool *ret_there)
 }
 
 /*
- * PMSEVFR's or PMSNEVFR's. "!" of a record without events holds, and of one that asks for their
+ * PMSEVFR's or PMSNEVFR's (PMSFCR_EL1.FE and .FnE: all filters that are on must agree). "!" of a record without events holds, and of one that asks for their
  * absence that is more than PMSEVFR lets through; but no sample is without events.
  */
 static u32 push_event(const struct filter *filter, u8 index, struct source_config *config)
@@ -154,7 +154,7 @@ static u32 push_event(const struct filter *filter, u8 index, struct source_confi
 		return 0;
 	if (there && !negated) {
 		config->filter_events |= event;
-		/* Both at once is no filter for some SPUs; who wants both has nothing anyway. */
+		/* One in both is CONSTRAINED UNPREDICTABLE (PMSFCR_EL1.FnE); who wants both has nothing anyway. */
 		config->filter_events_not &= ~event;
 		return IN_EVENTS;
 	}

@@ -111,10 +111,7 @@ static int open_again(const struct config *config, const struct feed *feed,
 
 	/* Not another kind of source, whatever there is meanwhile: figures are of this one. */
 	same.source = CONFIG_SOURCE_MODULE;
-	sampling.filter_types = feed->filter.filter_types;
-	sampling.filter_events = feed->filter.filter_events;
-	sampling.filter_events_not = feed->filter.filter_events_not;
-	sampling.filter_latency = feed->filter.filter_latency;
+	source_filter_copy(&sampling, &feed->filter);
 	r = source_open(&same, &sampling, ret_source, &said);
 	if (r < 0) {
 		snprintf(reason, size, "%s", said.text);

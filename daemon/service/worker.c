@@ -259,13 +259,6 @@ static bool same_sampling(const struct source_config *a, const struct source_con
 	       a->kernel == b->kernel && a->user == b->user;
 }
 
-static bool same_filter(const struct source_config *a, const struct source_config *b)
-{
-	return a->filter_types == b->filter_types && a->filter_events == b->filter_events &&
-	       a->filter_events_not == b->filter_events_not &&
-	       a->filter_latency == b->filter_latency;
-}
-
 /*
  * Have the SPUs of @feed leave out what its one session never wants, and for several
  * nothing: what one does not want another may.
@@ -281,7 +274,7 @@ static int program_feed(struct worker_state *state, struct feed *feed,
 	if (only && only->rule->filter)
 		filter_hardware(only->rule->filter, &filter);
 	sampling.cgroups = feed->source->cgroups && only ? only->rule->cgroups : NULL;
-	if (same_filter(&filter, &feed->filter) && same_sampling(wanted, &feed->sampling) &&
+	if (source_filter_same(&filter, &feed->filter) && same_sampling(wanted, &feed->sampling) &&
 	    sampling.cgroups == feed->sampling.cgroups)
 		return 0;
 	if (!source->ops->configure) {
@@ -289,10 +282,7 @@ static int program_feed(struct worker_state *state, struct feed *feed,
 		return -EOPNOTSUPP;
 	}
 	drain_feed(state, feed);
-	sampling.filter_types = filter.filter_types;
-	sampling.filter_events = filter.filter_events;
-	sampling.filter_events_not = filter.filter_events_not;
-	sampling.filter_latency = filter.filter_latency;
+	source_filter_copy(&sampling, &filter);
 	r = source->ops->configure(source, &sampling, ret_reason);
 	if (r < 0)
 		return r;
@@ -309,10 +299,7 @@ static int program_cgroups(struct feed *feed, const struct session_rule *rule,
 	struct source_config sampling = feed->sampling;
 	int r;
 
-	sampling.filter_types = feed->filter.filter_types;
-	sampling.filter_events = feed->filter.filter_events;
-	sampling.filter_events_not = feed->filter.filter_events_not;
-	sampling.filter_latency = feed->filter.filter_latency;
+	source_filter_copy(&sampling, &feed->filter);
 	sampling.cgroups = rule->cgroups;
 	r = feed->source->ops->configure(feed->source, &sampling, ret_reason);
 	if (r >= 0)

@@ -272,6 +272,23 @@ static inline bool source_filters(const struct source_config *config)
 	return config->filter_types || config->filter_events || config->filter_latency;
 }
 
+/** source_filter_copy() - @from's filters, and nothing else of it */
+static inline void source_filter_copy(struct source_config *to, const struct source_config *from)
+{
+	to->filter_types = from->filter_types;
+	to->filter_events = from->filter_events;
+	to->filter_events_not = from->filter_events_not;
+	to->filter_latency = from->filter_latency;
+}
+
+/** source_filter_same() - do both have the same filters? */
+static inline bool source_filter_same(const struct source_config *a, const struct source_config *b)
+{
+	return a->filter_types == b->filter_types && a->filter_events == b->filter_events &&
+	       a->filter_events_not == b->filter_events_not &&
+	       a->filter_latency == b->filter_latency;
+}
+
 struct source;
 
 /**
