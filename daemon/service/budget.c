@@ -317,6 +317,21 @@ int budget_plan(const struct memory_ask *ask, struct memory_plan *ret_plan, u64 
 	return 0;
 }
 
+struct profile_config budget_profile(const struct memory_plan *plan)
+{
+	return (struct profile_config){
+		.windows = true,
+		.locations = plan->places,
+		.place_bytes = plan->place_bytes,
+		.figures = plan->figures,
+		.contexts = plan->contexts,
+		.lines = plan->lines,
+		.pages = plan->pages,
+		.processes = plan->processes,
+		.containers = plan->containers,
+	};
+}
+
 void budget_session(const struct memory_plan *plan, u64 keep, bool own,
 		    struct memory_plan *ret_plan)
 {

@@ -6,6 +6,7 @@
 #ifndef SPEPROF_BUDGET_H
 #define SPEPROF_BUDGET_H
 
+#include "profile.h"
 #include "view.h"
 
 /* Which sources may come to be used, bits of &memory_ask.sources. */
@@ -88,6 +89,9 @@ u32 budget_shard(u32 whole, u32 workers);
 
 /** budget_workers() - how many are enough for @cpus CPUs of which each brings @rate samples a second */
 u32 budget_workers(u32 cpus, u32 rate);
+
+/** budget_profile() - a profile with sub-windows and tables of the plan's sizes; filter and nodes are the caller's */
+struct profile_config budget_profile(const struct memory_plan *plan);
 
 /**
  * budget_session() - tables of a session that the bus makes, out of MEMORY_SESSIONS

@@ -237,23 +237,13 @@ static void profiles_free(struct session *session)
 int session_init(struct session *session, const struct session_config *config,
 		 const struct memory_plan *plan, struct attributor *attributor)
 {
-	struct profile_config profile = {
-		.filter = config->rule->filter,
-		.windows = true,
-		.locations = plan->places,
-		.place_bytes = plan->place_bytes,
-		.figures = plan->figures,
-		.contexts = plan->contexts,
-		.lines = plan->lines,
-		.pages = plan->pages,
-		.processes = plan->processes,
-		.containers = plan->containers,
-	};
+	struct profile_config profile = budget_profile(plan);
 	struct session made = { 0 };
 	int r;
 
 	if (!session_name_valid(config->name))
 		return -EINVAL;
+	profile.filter = config->rule->filter;
 	made.nodes = calloc(1, sizeof(*made.nodes));
 	profile.nodes = made.nodes;
 	r = made.nodes ? nodes_read("/sys", made.nodes) : -ENOMEM;

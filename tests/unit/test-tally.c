@@ -10,6 +10,7 @@
 #include "profile-internal.h"
 #include "profile-shard.h"
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,12 +21,11 @@
 #define KIB	   (1ULL << 10)
 #define MIB	   (1ULL << 20)
 
-/* A sanitizer keeps what is freed: resident is what it holds. */
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
+/* One keeps what is freed: resident is what it holds. */
+static bool is_sanitized(void)
+{
+	return dlsym(RTLD_DEFAULT, "__asan_init");
+}
 
 static struct attributor *attributor_full(const struct memory_plan *plan)
 {
@@ -108,24 +108,13 @@ static struct memory_plan usual_plan(struct memory_plan *ret_session)
 	return plan;
 }
 
-/* As session_init() makes it. */
 static struct profile *profile_by(const struct memory_plan *plan, struct attributor *a,
 				  const struct filter *filter)
 {
-	const struct profile_config config = {
-		.filter = filter,
-		.windows = true,
-		.locations = plan->places,
-		.place_bytes = plan->place_bytes,
-		.figures = plan->figures,
-		.contexts = plan->contexts,
-		.lines = plan->lines,
-		.pages = plan->pages,
-		.processes = plan->processes,
-		.containers = plan->containers,
-	};
+	struct profile_config config = budget_profile(plan);
 	struct profile *p;
 
+	config.filter = filter;
 	assert_int_equal(profile_new(&config, a, &p), 0);
 	return p;
 }
@@ -242,7 +231,7 @@ static void test_resident(void **state)
 	u64 grown;
 
 	(void)state;
-	if (SANITIZED)
+	if (is_sanitized())
 		skip();
 	a = attributor_full(&plan);
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
