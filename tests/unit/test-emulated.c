@@ -292,25 +292,6 @@ static void test_filters(void **state)
 }
 
 /* By request alone; then of each load and store, as the model translates it. */
-static void test_physical(void **state)
-{
-	(void)state;
-	for (int on = 0; on < 2; on++) {
-		struct source_config config = config_default();
-		struct seen seen = { 0 };
-		struct source *source;
-
-		config.physical = on;
-		source = source_or_skip(&config);
-		run(source, 250000000, &seen);
-		check_ledgers(&seen);
-		assert_true(seen.kinds[SPE_KIND_LOAD] > 0);
-		assert_int_equal(seen.physical,
-				 on ? seen.kinds[SPE_KIND_LOAD] + seen.kinds[SPE_KIND_STORE] : 0);
-		source->ops->free(source);
-	}
-}
-
 static void test_user_only(void **state)
 {
 	struct source_config config = config_default();
@@ -649,6 +630,51 @@ static void test_events_not(void **state)
 		spu_driver_close(&driver, time, &sink);
 		assert_int_equal(seen.decoded, able ? 0 : 100);
 		spu_driver_deinit(&driver);
+	}
+}
+
+/*
+ * Physical addresses, when and only when they are asked for. Of many places: an instruction's kind
+ * follows from its PC, and whether a loop of five has a load from where the loader puts it.
+ */
+static void test_physical(void **state)
+{
+	(void)state;
+	for (int on = 0; on < 2; on++) {
+		struct source_config config = config_default();
+		struct seen seen = { 0 };
+		const struct source_sink sink = { .window = see_window, .ctx = &seen };
+		struct spe_opmodel model;
+		struct spu_program program;
+		struct spe_spu_config spu;
+		struct spu_driver driver;
+		const char *reason = "";
+		u64 time = 1000;
+
+		config.physical = on;
+		spe_opmodel_init(&model, 1);
+		spe_spu_config_default(&spu);
+		assert_int_equal(spu_program_make(&config, &spu, &program, &reason), 0);
+		assert_int_equal(spu_driver_init(&driver, 3, &spu, &program, &reason), 0);
+		spu_driver_on(&driver, 0);
+		spu_driver_arm(&driver, time);
+		for (u64 pc = 0x1000; pc < 0x1000 + 400 * 4; pc += 4) {
+			struct spe_operation operation = {
+				.pc = pc,
+				.timestamp = time += INTERVAL_NS,
+				.ns = true,
+			};
+
+			spe_opmodel_operation(&model, SPE_PROFILE_MIXED, &operation);
+			spu_driver_sample(&driver, &operation, &sink);
+		}
+		spu_driver_close(&driver, time, &sink);
+		spu_driver_deinit(&driver);
+		check_ledgers(&seen);
+		assert_int_equal(seen.decoded, 400);
+		assert_true(seen.kinds[SPE_KIND_LOAD] > 0 && seen.kinds[SPE_KIND_STORE] > 0);
+		assert_int_equal(seen.physical,
+				 on ? seen.kinds[SPE_KIND_LOAD] + seen.kinds[SPE_KIND_STORE] : 0);
 	}
 }
 
