@@ -169,7 +169,8 @@ static int on_half(sd_event_source *source, uint64_t now __attribute__((unused))
 					   profile->facts.backend == BACKEND_HARDWARE ? "hardware" :
 											"unknown");
 	else
-		sd_bus_reply_method_errnof(profile->request, r, "The profile could not be made: %m.");
+		sd_bus_reply_method_errnof(profile->request, r,
+					   "The profile could not be made: %m.");
 	bus_profile_free(profile);
 	return 0;
 }
@@ -203,7 +204,9 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct prof
 		.halves = 2,
 		.fd = -1,
 	};
-	profile->facts.filter = &profile->filter;
+	/* Without lists it is everybody's, and of those too of whom no container is known. */
+	if ((asked->allow && *asked->allow) || (asked->deny && *asked->deny))
+		profile->facts.filter = &profile->filter;
 	profile->request = sd_bus_message_ref(message);
 	r = bus_peer_follow(&profile->peer, bus->bus, sd_bus_message_get_sender(message), on_gone,
 			    profile);
@@ -236,8 +239,8 @@ static int find_place(const struct bus *bus, unsigned int *ret_place, sd_bus_err
 	}
 	if (of_user >= PPROF_OF_USER)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "%u profiles are being taken for user %u already.", of_user,
-					 (unsigned int)bus->caller.uid);
+					 "%u profiles are being taken for user %u already.",
+					 of_user, (unsigned int)bus->caller.uid);
 	if (place == PPROF_AT_ONCE)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 					 "%u profiles are being taken already.", PPROF_AT_ONCE);
