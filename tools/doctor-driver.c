@@ -31,7 +31,8 @@ static void driver_used(const struct machine *machine, long users, struct findin
 		costs(f, CAUSE_DRIVER_BUSY,
 		      "end \"perf record -e arm_spe_0//\" or, if it is speprofd, \"systemctl stop "
 		      "speprofd\"; then \"sudo speprof takeover\"",
-		      "arm_spe_pmu has the SPUs, and perf uses them (%ld users): speprofd gets what "
+		      "arm_spe_pmu has the SPUs, and perf uses them (%ld users): speprofd gets "
+		      "what "
 		      "is left",
 		      users);
 }
@@ -106,18 +107,43 @@ static void module_absent(const struct machine *machine, enum verdict verdict, s
 			"speprof.ko is not installed for %.64s", machine->release);
 }
 
+#define ENROL "\"mokutil --import /var/lib/dkms/mok.pub\", reboot and enrol it"
+
+/*
+ * Built, signed and installed once more. DKMS signs when it builds, "install" takes what is built,
+ * and both want the version. @without: where DKMS does not have it.
+ */
+static void dkms_again(const struct machine *machine, const char *without, char *ret_text,
+		       size_t size)
+{
+	char path[PATH_MAX], *version = NULL;
+
+	if (machine_glob(machine, "/usr/src/speprof-*/dkms.conf", path)) {
+		*strrchr(path, '/') = 0;
+		version = strrchr(path, '/') + strlen("/speprof-");
+	}
+	if (version)
+		snprintf(ret_text, size,
+			 "\"dkms build --force speprof/%.32s -k %.64s\", and \"dkms install\" with "
+			 "the same",
+			 version, machine->release);
+	else
+		snprintf(ret_text, size, "%s", without);
+}
+
 /* Installed and not loaded: why it might not be. */
 static void module_unloaded(const struct machine *machine, const struct module_file *file,
 			    enum verdict verdict, struct finding *f)
 {
-	static const char *const rejected[] = { "speprof: loading of ",
-						"speprof: version magic",
-						"speprof: disagrees about version",
-						"speprof: Unknown symbol",
-						"speprof: no symbol version",
-						"speprof: module license",
-						NULL };
-	char line[200], fix[192];
+	static const char *const ours[] = {
+		"speprof: version magic",  "speprof: disagrees about version",
+		"speprof: Unknown symbol", "speprof: no symbol version",
+		"speprof: module license", NULL
+	};
+	/* kernel/module/signing.c and security/lockdown: which module it was they do not say. */
+	static const char *const any[] = { "Loading of unsigned module", "Loading of module with ",
+					   "unsigned module loading is restricted", NULL };
+	char line[200], again[192], fix[320];
 	const char *by;
 
 	if (*file->vermagic &&
@@ -127,17 +153,24 @@ static void module_unloaded(const struct machine *machine, const struct module_f
 			    "%.128s is built for \"%.64s\", and this kernel is %.64s", file->path,
 			    file->vermagic, machine->release);
 	} else if (!file->error && !file->is_signed && signatures_wanted(machine, &by) == 1) {
-		finding_say(f, verdict, CAUSE_MODULE_UNSIGNED,
-			    "mokutil --import /var/lib/dkms/mok.pub, reboot and enrol it, \"dkms "
-			    "build --force "
-			    "speprof\"; or boot without Secure Boot",
+		dkms_again(machine, "install speprof-dkms, which signs", again, sizeof(again));
+		snprintf(fix, sizeof(fix), "%s, then " ENROL "; or boot without Secure Boot",
+			 again);
+		finding_say(f, verdict, CAUSE_MODULE_UNSIGNED, fix,
 			    "speprof.ko has no signature, and this kernel wants one (%s)", by);
-	} else if (log_find(&machine->log, rejected, line, sizeof(line)) == 1) {
-		finding_say(f, verdict, CAUSE_MODULE_REJECTED,
-			    "a key: \"mokutil --import /var/lib/dkms/mok.pub\" and reboot; a "
-			    "version or "
-			    "symbol: \"dkms install --force speprof\"",
+	} else if (log_find(&machine->log, ours, line, sizeof(line)) == 1) {
+		dkms_again(machine, "\"make modules_install\" in speprof's source", again,
+			   sizeof(again));
+		finding_say(f, verdict, CAUSE_MODULE_REJECTED, again,
 			    "the kernel did not take speprof.ko: \"%.160s\"", line);
+	} else if (log_find(&machine->log, any, line, sizeof(line)) == 1) {
+		dkms_again(machine, "install speprof-dkms, which signs", again, sizeof(again));
+		snprintf(fix, sizeof(fix), "no signature: %s; a key it does not know: " ENROL,
+			 again);
+		finding_say(f, verdict, CAUSE_MODULE_REJECTED, fix,
+			    "the kernel did not take a module, and speprof.ko is not loaded: "
+			    "\"%.120s\"",
+			    line);
 	} else {
 		finding_say(f, verdict, CAUSE_MODULE_NOT_LOADED,
 			    machine->pmu ? "sudo speprof takeover" : "sudo modprobe speprof",
