@@ -137,7 +137,7 @@ static int describe(struct worker_state *state, void *arg)
 		     source->cpus == 1 ? "" : "s", source->ops->name, source->by ? ", by " : "",
 		     source->by ? source->by : "");
 	if (trouble->cpus_stopped)
-		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " %u stopped by a fault (%s).",
+		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " %u not sampled (%s).",
 			      trouble->cpus_stopped, trouble->last);
 	if (unsampled)
 		n += snprintf(text + n, STATUS_SIZE - (size_t)n,

@@ -27,7 +27,7 @@ struct aux_record {
 	u64 offset;
 	u64 size;
 	u64 flags;
-	u64 time;	/* sample_id_all with PERF_SAMPLE_TIME alone */
+	u64 time; /* sample_id_all with PERF_SAMPLE_TIME alone */
 };
 
 static int real_open(const struct perf_event_attr *attr, u32 cpu)
@@ -195,6 +195,17 @@ static u32 window_flags(u64 aux_flags)
 	       (aux_flags & PERF_AUX_FLAG_COLLISION ? WINDOW_COLLIDED : 0);
 }
 
+/* What happened since the window before, which @window tells. */
+static void take_untold(struct perf_aux *aux, struct source_window *window)
+{
+	window->blind_ns = aux->blind_ns;
+	memcpy(window->blind_by, aux->blind_by, sizeof(window->blind_by));
+	window->lost_bytes = aux->lost_bytes;
+	aux->blind_ns = 0;
+	memset(aux->blind_by, 0, sizeof(aux->blind_by));
+	aux->lost_bytes = 0;
+}
+
 /* A window lasts from the end of the one before, but for what was blind. */
 static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 		      const struct source_sink *sink)
@@ -212,21 +223,16 @@ static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 		return;
 	}
 	window.len = record->size;
-	window.blind_ns = aux->blind_ns;
-	memcpy(window.blind_by, aux->blind_by, sizeof(window.blind_by));
+	take_untold(aux, &window);
 	window.start_ns = aux->armed_from;
 	window.end_ns = aux->armed_from + span;
-	window.armed_ns = span > aux->blind_ns ? span - aux->blind_ns : 0;
-	window.lost_bytes = aux->lost_bytes;
+	window.armed_ns = span > window.blind_ns ? span - window.blind_ns : 0;
 	window.flags = window_flags(record->flags);
 	/* Each time anew: CLOCK_MONOTONIC is slewed, the counter is not. */
 	window.clock = aux->anchor;
 	window.clock_parted_ns = tick_clock_parted(&aux->anchor);
 	aux->anchor = tick_clock_now();
 	aux->armed_from = window.end_ns;
-	aux->blind_ns = 0;
-	memset(aux->blind_by, 0, sizeof(aux->blind_by));
-	aux->lost_bytes = 0;
 	sink->window(sink->ctx, &window);
 	free(aux->scratch);
 	aux->scratch = NULL;
@@ -236,6 +242,19 @@ void perf_aux_blind(struct perf_aux *aux, enum source_blind cause, u64 ns)
 {
 	aux->blind_ns += ns;
 	aux->blind_by[cause] += ns;
+}
+
+void perf_aux_tell(struct perf_aux *aux, const struct source_sink *sink)
+{
+	static const u8 nothing[1];
+	struct source_window window = aux->window;
+
+	if (!aux->blind_ns && !aux->lost_bytes)
+		return;
+	window.data = nothing;
+	window.start_ns = window.end_ns = now_ns();
+	take_untold(aux, &window);
+	sink->window(sink->ctx, &window);
 }
 
 /* The driver left the event disabled at @since; @flags as count_trouble() takes them. */
@@ -274,7 +293,8 @@ static bool wait_moved(const struct perf_aux *aux, u64 end)
 	static const struct timespec moment = { .tv_nsec = MOVED_NS };
 	u64 tail = aux->ring.control->aux_tail, from = 0;
 
-	while (__atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE) - tail < end - tail) {
+	while (__atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE) - tail <
+	       end - tail) {
 		if (!from)
 			from = now_ns();
 		else if (now_ns() - from >= MOVED_MOST_NS)
@@ -290,8 +310,8 @@ static bool is_sound(const struct perf_aux *aux, const struct aux_record *record
 	u64 before = record->offset - aux->ring.control->aux_tail;
 	u64 room = aux->area_size;
 
-	return record->header.size >= sizeof(*record) && before <= room && record->size <= room - before &&
-	       wait_moved(aux, record->offset + record->size);
+	return record->header.size >= sizeof(*record) && before <= room &&
+	       record->size <= room - before && wait_moved(aux, record->offset + record->size);
 }
 
 static int take_aux(struct perf_aux *aux, const struct source_sink *sink)

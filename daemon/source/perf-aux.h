@@ -102,6 +102,13 @@ void perf_aux_close(struct perf_aux *aux);
 /** perf_aux_blind() - it was for @ns, and why */
 void perf_aux_blind(struct perf_aux *aux, enum source_blind cause, u64 ns);
 
+/**
+ * perf_aux_tell() - hand over a window of no bytes with what the next one would have to tell
+ *
+ * Where there is none to come, or where it would be taken for the time after perf_aux_start().
+ */
+void perf_aux_tell(struct perf_aux *aux, const struct source_sink *sink);
+
 /** perf_aux_start() - enable; that it was stopped until now is not blind */
 int perf_aux_start(struct perf_aux *aux);
 

@@ -25,8 +25,17 @@
 #define INTERVAL_MASK  0xffffff00ULL
 #define INTERVAL_LEAST 256
 /* Records that may wait for a watermark: a quarter of a second's. */
-#define RECORD_SIZE 64
+#define RECORD_SIZE   64
 #define WATERMARK_MIN 4096
+
+/**
+ * struct perf_away - of a CPU that is online and has no event, though it is to be sampled
+ * @since: from when on that is not booked yet, ns; 0: it has one, or is offline
+ */
+struct perf_away {
+	u64 since;
+	enum source_blind cause;
+};
 
 struct perf_source {
 	struct source source;
@@ -39,6 +48,7 @@ struct perf_source {
 	bool running;
 	u64 checked_ns;
 	struct source_tune *tunes; /* by CPU; a scale of 0: none */
+	struct perf_away *away; /* by CPU */
 	u32 count; /* CPUs up to the highest that has an SPU */
 	struct perf_aux cpus[];
 };
@@ -199,6 +209,60 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	return r;
 }
 
+/* What is passing is waited for: see follow_cpus(). */
+static bool is_busy(struct perf_source *p, u32 cpu, int r)
+{
+	struct source_trouble *trouble = &p->source.trouble;
+
+	if (r != -EBUSY)
+		return false;
+	snprintf(trouble->last, sizeof(trouble->last),
+		 "CPU %u: its SPU is in use, by a perf record -e arm_spe_0// as it seems", cpu);
+	return true;
+}
+
+/* As open_cpu(), for a CPU that is online; without an event it is blind from @since on. */
+static int open_online(struct perf_source *p, u32 cpu, u64 since)
+{
+	int r = open_cpu(p, cpu);
+
+	if (r >= 0)
+		p->away[cpu] = (struct perf_away){ 0 };
+	else if (r == -ENODEV)
+		p->away[cpu].since = 0;
+	else
+		p->away[cpu] = (struct perf_away){
+			.since = since,
+			.cause = is_busy(p, cpu, r) ? SOURCE_BLIND_HANDOVER : SOURCE_BLIND_UNKNOWN,
+		};
+	return r;
+}
+
+/* Told at once: the window after it begins with an event, which there may never be. */
+static void book_away(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
+{
+	struct perf_away *away = &p->away[cpu];
+
+	if (away->since && p->running && now > away->since) {
+		perf_aux_blind(&p->cpus[cpu], away->cause, now - away->since);
+		away->since = now;
+	}
+	perf_aux_tell(&p->cpus[cpu], sink);
+}
+
+/* Those that are sampled, and those that should be. */
+static void count_cpus(struct perf_source *p)
+{
+	u32 open = 0, away = 0;
+
+	for (u32 cpu = 0; cpu < p->count; cpu++) {
+		open += p->cpus[cpu].fd >= 0;
+		away += p->away[cpu].since != 0;
+	}
+	__atomic_store_n(&p->source.cpus, open, __ATOMIC_RELAXED);
+	p->source.trouble.cpus_stopped = away;
+}
+
 /* The event of a CPU that went away is dead: what it wrote is read, and it is closed. */
 static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct source_sink *sink)
 {
@@ -220,8 +284,19 @@ static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, enum source_bl
 	now = now_ns();
 	since = since > aux->armed_from ? since : aux->armed_from;
 	perf_aux_blind(aux, cause, p->running && now > since ? now - since : 0);
-	if (open_cpu(p, cpu) >= 0 && p->running)
+	perf_aux_tell(aux, sink);
+	if (open_online(p, cpu, now) >= 0 && p->running)
 		perf_aux_start(aux);
+}
+
+/* A CPU without an event: is there one to be had? */
+static void try_again(struct perf_source *p, u32 cpu, const struct source_sink *sink)
+{
+	u64 now = now_ns();
+
+	book_away(p, cpu, now, sink);
+	if (open_online(p, cpu, now) >= 0)
+		perf_aux_start(&p->cpus[cpu]);
 }
 
 /* CPUs come and go; those without an SPU are not asked. */
@@ -233,21 +308,23 @@ static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
 	snprintf(path, sizeof(path), "%s/online", p->host.cpus);
 	if (cpu_list_read(path, &online) < 0)
 		return;
-	p->source.trouble.cpus_stopped = 0;
 	for (u32 cpu = 0; cpu < p->count; cpu++) {
 		struct perf_aux *aux = &p->cpus[cpu];
 
 		if (!pmu_of(p, cpu))
 			continue;
-		if (aux->fd >= 0 && !cpu_list_has(&online, cpu))
-			close_cpu(p, aux, sink);
-		else if (aux->fd >= 0 && perf_aux_is_dead(aux))
+		if (!cpu_list_has(&online, cpu)) {
+			if (aux->fd >= 0)
+				close_cpu(p, aux, sink);
+			p->away[cpu].since = 0;
+			perf_aux_tell(aux, sink);
+		} else if (aux->fd < 0) {
+			try_again(p, cpu, sink);
+		} else if (perf_aux_is_dead(aux)) {
 			reopen_cpu(p, cpu, 0, SOURCE_BLIND_HOTPLUG, sink);
-		else if (aux->fd < 0 && cpu_list_has(&online, cpu) && open_cpu(p, cpu) >= 0)
-			perf_aux_start(aux);
-		/* Another's perf record may have it. */
-		p->source.trouble.cpus_stopped += aux->fd < 0 && cpu_list_has(&online, cpu);
+		}
 	}
+	count_cpus(p);
 }
 
 /* Quiet CPUs wake nobody. */
@@ -263,13 +340,16 @@ static void set_timer(const struct perf_source *p, u64 ns)
 static int perf_start(struct source *source)
 {
 	struct perf_source *p = perf_of(source);
+	u64 now = now_ns();
 	int r = 0;
 
 	for (u32 cpu = 0; cpu < p->count && r >= 0; cpu++)
 		if (p->cpus[cpu].fd >= 0)
 			r = perf_aux_start(&p->cpus[cpu]);
+		else if (p->away[cpu].since)
+			p->away[cpu].since = now;
 	p->running = r >= 0;
-	p->checked_ns = now_ns();
+	p->checked_ns = now;
 	set_timer(p, FLUSH_NS);
 	return r;
 }
@@ -277,9 +357,15 @@ static int perf_start(struct source *source)
 static void perf_stop(struct source *source)
 {
 	struct perf_source *p = perf_of(source);
+	u64 now = now_ns();
 
-	for (u32 cpu = 0; cpu < p->count; cpu++)
+	for (u32 cpu = 0; cpu < p->count; cpu++) {
+		const struct perf_away *away = &p->away[cpu];
+
 		perf_aux_stop(&p->cpus[cpu]);
+		if (away->since && p->running && now > away->since)
+			perf_aux_blind(&p->cpus[cpu], away->cause, now - away->since);
+	}
 	p->running = false;
 	set_timer(p, 0);
 }
@@ -305,8 +391,10 @@ static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct sour
 	struct perf_aux *aux = &p->cpus[cpu];
 	int r;
 
-	if (aux->fd < 0)
+	if (aux->fd < 0) {
+		perf_aux_tell(aux, sink);
 		return;
+	}
 	r = perf_aux_drain(aux, sink);
 	if (r == 0 && p->running && now > aux->armed_from && now - aux->armed_from >= FLUSH_NS)
 		r = perf_aux_flush(aux, sink);
@@ -343,7 +431,10 @@ static int perf_numbered(struct source *source, u32 cpu, struct source_cpu *ret_
 		.midr = read_midr(p, cpu),
 		.interval_min = pmu_of(p, cpu)->interval_min,
 		.interval_ns = cpu_interval(p, cpu),
-		.state = p->cpus[cpu].fd < 0 ? "offline" : p->running ? "sampling" : "stopped",
+		.state = p->away[cpu].since  ? "waiting" :
+			 p->cpus[cpu].fd < 0 ? "offline" :
+			 p->running	     ? "sampling" :
+					       "stopped",
 	};
 	return 0;
 }
@@ -368,6 +459,7 @@ static void perf_free(struct source *source)
 		close(p->timer);
 	if (p->epoll >= 0)
 		close(p->epoll);
+	free(p->away);
 	free(p->tunes);
 	free(p);
 }
@@ -420,11 +512,10 @@ static const char *open_reason(const struct source_config *config, int error)
 	case EOPNOTSUPP:
 		return "the kernel's SPE driver knows no timestamps, no jitter or no physical "
 		       "addresses";
-	case EBUSY:
-		return "the SPU of a CPU is in use: a perf record -e arm_spe_0// runs";
 	case EMFILE:
 	case ENFILE:
-		return "one descriptor for each CPU is needed and the limit of open files is reached";
+		return "one descriptor for each CPU is needed and the limit of open files is "
+		       "reached";
 	case ENOMEM:
 		return "no memory for the AUX areas";
 	default:
@@ -434,23 +525,22 @@ static const char *open_reason(const struct source_config *config, int error)
 
 static int open_cpus(struct perf_source *p, const char **ret_reason)
 {
+	u64 now = now_ns();
 	int r = 0;
 
 	for (u32 cpu = 0; cpu < p->count; cpu++) {
 		if (!pmu_of(p, cpu))
 			continue;
-		r = open_cpu(p, cpu);
-		/* An offline CPU is followed. */
-		if (r == -ENODEV)
-			continue;
-		if (r < 0) {
+		r = open_online(p, cpu, now);
+		/* A CPU that is offline is followed, and one whose SPU somebody else has. */
+		if (r < 0 && r != -ENODEV && r != -EBUSY) {
 			*ret_reason = open_reason(&p->config, -r);
 			return r;
 		}
-		p->source.cpus++;
 	}
+	count_cpus(p);
 	/* One of several parts may have none yet. */
-	if (!p->source.cpus && p->config.parts < 2) {
+	if (!p->source.cpus && !p->source.trouble.cpus_stopped && p->config.parts < 2) {
 		*ret_reason = "no CPU with an SPU is online";
 		return -ENODEV;
 	}
@@ -498,6 +588,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 {
 	struct source_tune *tunes;
 	struct perf_source *p;
+	struct perf_away *away;
 	u32 cpus = 0, end;
 
 	for (int i = 0; i < count; i++) {
@@ -506,9 +597,11 @@ static struct perf_source *perf_new(const struct source_config *config,
 	}
 	p = calloc(1, sizeof(*p) + cpus * sizeof(p->cpus[0]));
 	tunes = calloc(cpus + 1ULL, sizeof(*tunes));
-	if (!p || !tunes) {
+	away = calloc(cpus + 1ULL, sizeof(*away));
+	if (!p || !tunes || !away) {
 		free(p);
 		free(tunes);
+		free(away);
 		return NULL;
 	}
 	p->source = (struct source){
@@ -524,6 +617,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 	p->pmu_count = count;
 	p->count = cpus;
 	p->tunes = tunes;
+	p->away = away;
 	for (u32 cpu = 0; cpu < cpus; cpu++)
 		p->cpus[cpu].fd = -1;
 	p->epoll = epoll_create1(EPOLL_CLOEXEC);

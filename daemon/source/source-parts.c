@@ -261,12 +261,15 @@ void source_parts_note(struct source *source, u32 index)
 void source_parts_add(struct source *source)
 {
 	struct source_trouble all = { 0 };
+	u32 cpus = 0;
 
 	if (!source->parts)
 		return;
 	for (u32 i = 0; i < source->parts; i++) {
 		const struct source_trouble *one = &parts_of(source)->trouble[i];
 
+		/* Of its worker's, who follows CPUs. */
+		cpus += __atomic_load_n(&parts_of(source)->part[i]->cpus, __ATOMIC_RELAXED);
 		all.faults += one->faults;
 		all.throttles += one->throttles;
 		all.unread += one->unread;
@@ -275,6 +278,7 @@ void source_parts_add(struct source *source)
 			snprintf(all.last, sizeof(all.last), "%s", one->last);
 	}
 	source->trouble = all;
+	source->cpus = cpus;
 }
 
 int source_parts_new(struct source *const *parts, u32 count, const struct source_config *config,

@@ -16,6 +16,7 @@ static struct {
 	struct source_window last[8];
 	u8 first[8];
 	bool counts_up;
+	struct source_window empty; /* the last one without bytes */
 } seen;
 
 /* The causes of @window come to its blind time, and all of it is @cause's. */
@@ -30,6 +31,11 @@ static bool blind_is(const struct source_window *window, enum source_blind cause
 static void see(void *ctx, const struct source_window *window)
 {
 	(void)ctx;
+	if (!window->len) {
+		assert_true(window->start_ns == window->end_ns);
+		seen.empty = *window;
+		return;
+	}
 	assert_true(seen.count < ARRAY_SIZE(seen.last));
 	seen.first[seen.count] = window->data[0];
 	for (size_t i = 1; i < window->len; i++)
@@ -66,7 +72,6 @@ static void test_refused(void **state)
 		const char *says;
 	} rows[] = {
 		{ EACCES, "perf_event_open is refused" },
-		{ EBUSY, "in use" },
 		{ EMFILE, "limit of open files" },
 		{ ENODEV, "online" },
 	};
@@ -90,10 +95,14 @@ static void test_sysfs_damaged(void **state)
 		const char *file;
 		const char *text;
 	} rows[] = {
-		{ "type", "nine\n" },	       { "type", "99999999999\n" },
-		{ "cpumask", "3-1\n" },	       { "format/jitter", "config16\n" },
-		{ "format/jitter", "config:16-3\n" }, { "format/jitter", "config9:1\n" },
-		{ "format/jitter", "config:64\n" },   { "format/jitter", "configx:1\n" },
+		{ "type", "nine\n" },
+		{ "type", "99999999999\n" },
+		{ "cpumask", "3-1\n" },
+		{ "format/jitter", "config16\n" },
+		{ "format/jitter", "config:16-3\n" },
+		{ "format/jitter", "config9:1\n" },
+		{ "format/jitter", "config:64\n" },
+		{ "format/jitter", "configx:1\n" },
 		{ "format/jitter", "" },
 	};
 	struct perf_pmu pmus[PERF_PMU_MAX];
@@ -118,8 +127,11 @@ static void test_sysfs_damaged(void **state)
 static void test_attr(void **state)
 {
 	const struct source_config filtered = {
-		.interval_ns = 1000, .jitter = true, .user = true,
-		.filter_types = SPE_PMSFCR_LD | SPE_PMSFCR_ST, .filter_events = 0x82,
+		.interval_ns = 1000,
+		.jitter = true,
+		.user = true,
+		.filter_types = SPE_PMSFCR_LD | SPE_PMSFCR_ST,
+		.filter_events = 0x82,
 		.filter_latency = 40,
 	};
 	struct source_config physical = filtered;
@@ -242,9 +254,9 @@ static void test_around(void **state)
 		spu_writes(e, (u8)i, size, 0, time);
 		assert_int_equal(drain(source), 0);
 		assert_int_equal(seen.count, 1);
-	/* PMSIRR.INTERVAL has no lower bits, and jitter adds its mean (D17.3.4.2). */
-	assert_int_equal(seen.last[0].interval, 1000000 / 256 * 256 + 128);
-	assert_int_equal(seen.last[0].unit, UNIT_INSTRUCTIONS);
+		/* PMSIRR.INTERVAL has no lower bits, and jitter adds its mean (D17.3.4.2). */
+		assert_int_equal(seen.last[0].interval, 1000000 / 256 * 256 + 128);
+		assert_int_equal(seen.last[0].unit, UNIT_INSTRUCTIONS);
 		assert_int_equal(seen.first[0], (u8)i);
 		assert_true(seen.counts_up);
 		bytes += seen.last[0].len;
@@ -353,10 +365,11 @@ static void test_nonsense(void **state)
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(e->opened, 2);
+	assert_true(blind_is(&seen.empty, SOURCE_BLIND_HOTPLUG));
 	spu_writes(e, 5, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 0);
-	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_HOTPLUG));
+	assert_int_equal(seen.last[0].blind_ns, 0);
 	source->ops->free(source);
 }
 
@@ -383,7 +396,8 @@ static void test_damaged(void **state)
 		struct source *source = open_perf(&plain);
 		struct aux_told told = {
 			.header = { .type = PERF_RECORD_AUX, .size = rows[i].record },
-			.offset = rows[i].offset, .size = rows[i].size,
+			.offset = rows[i].offset,
+			.size = rows[i].size,
 		};
 
 		test_row("%s", rows[i].name);
@@ -392,13 +406,79 @@ static void test_damaged(void **state)
 		ring_put(e, &told, sizeof(told));
 		assert_row(drain(source) == 0 && seen.count == 0);
 		assert_row(source->trouble.faults == 1 && strstr(source->trouble.last, "CPU 0"));
+		assert_row(seen.empty.lost_bytes == 128);
+		assert_row(blind_is(&seen.empty, SOURCE_BLIND_HOTPLUG));
 		/* With a new event. */
 		spu_writes(e, 5, 64, 0, now_ns());
 		assert_row(drain(source) == 0 && seen.count == 1);
-		assert_row(seen.first[0] == 5 && seen.last[0].lost_bytes == 128);
-		assert_row(blind_is(&seen.last[0], SOURCE_BLIND_HOTPLUG));
+		assert_row(seen.first[0] == 5 && seen.last[0].lost_bytes == 0);
+		assert_row(seen.last[0].blind_ns == 0);
 		source->ops->free(source);
 	}
+}
+
+/* Another's perf record has the SPUs: waited for, and all of that time is told as blind. */
+static void test_busy(void **state)
+{
+	struct source_cpu cpu;
+	struct source *source;
+	u64 blind = 0, from;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	put_file(kernel.cpus, "online", "0-1\n");
+	kernel.refuse = EBUSY;
+	source = open_perf(&plain);
+	assert_int_equal(source->cpus, 0);
+	assert_int_equal(source->trouble.cpus_stopped, 2);
+	assert_non_null(strstr(source->trouble.last, "in use"));
+	from = now_ns();
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(source->ops->numbered(source, 1, &cpu), 0);
+	assert_string_equal(cpu.state, "waiting");
+	for (int i = 0; i < 3000 && source->cpus < 2; i++) {
+		usleep(1000);
+		if (blind)
+			kernel.refuse = 0;
+		assert_int_equal(drain(source), 0);
+		if (seen.empty.blind_ns && seen.empty.cpu == 1) {
+			assert_true(blind_is(&seen.empty, SOURCE_BLIND_HANDOVER));
+			blind += seen.empty.blind_ns;
+		}
+	}
+	assert_int_equal(source->cpus, 2);
+	assert_int_equal(source->trouble.cpus_stopped, 0);
+	assert_in_range(blind, 1900000000, now_ns() - from);
+	assert_int_equal(source->ops->numbered(source, 1, &cpu), 0);
+	assert_string_equal(cpu.state, "sampling");
+	source->ops->free(source);
+}
+
+/* An event that cannot be had again, as between two settings: neither armed nor forgotten. */
+static void test_away(void **state)
+{
+	const char *reason = "";
+	struct source *source;
+	u64 blind = 0, from;
+
+	(void)state;
+	source = started("0\n");
+	put_file(kernel.cpus, "online", "0\n");
+	kernel.refuse = ENOMEM;
+	from = now_ns();
+	assert_int_equal(source->ops->configure(source, &plain, &reason), 0);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(kernel.events[0].opened, 1);
+	usleep(100000);
+	source->ops->stop(source);
+	assert_int_equal(drain(source), 0);
+	blind = seen.empty.blind_by[SOURCE_BLIND_UNKNOWN];
+	assert_in_range(blind, 100000000, now_ns() - from);
+	/* While it is stopped nobody is blind. */
+	usleep(10000);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.empty.blind_ns, 0);
+	source->ops->free(source);
 }
 
 /* Drained until a second has passed, when it looks which CPUs are there. */
@@ -526,11 +606,13 @@ static void test_dead(void **state)
 	e->runs = false;
 	until_opened(source, 0, 2);
 	assert_int_equal(e->enables, 1);
+	/* All of the time since the last window: more than the second between two looks. */
+	assert_true(seen.empty.blind_by[SOURCE_BLIND_HOTPLUG] >= 1000000000);
 	spu_writes(e, 3, 64, 0, now_ns() + 5000000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
-	/* All of the time since the last window: more than the second between two looks. */
-	assert_true(seen.last[0].blind_by[SOURCE_BLIND_HOTPLUG] >= 1000000000);
+	/* Which are armed time whole: what was blind was before they began. */
+	assert_true(seen.last[0].armed_ns >= 4000000000);
 	source->ops->free(source);
 }
 
@@ -542,8 +624,8 @@ static void test_interval(void **state)
 		bool jitter, ernd;
 		u32 mean;
 	} rows[] = {
-		{ 1000000, false, false, 999936 + 1 }, { 1000000, true, false, 999936 + 128 },
-		{ 1000000, true, true, 999936 + 1 },   { 1, false, true, 1024 + 1 },
+		{ 1000000, false, false, 999936 + 1 },	     { 1000000, true, false, 999936 + 128 },
+		{ 1000000, true, true, 999936 + 1 },	     { 1, false, true, 1024 + 1 },
 		{ UINT64_MAX, false, true, 0xffffff00 + 1 },
 	};
 	char folder[128];
@@ -590,11 +672,12 @@ static void test_configure(void **state)
 	assert_int_equal(e->opened, 2);
 	assert_int_equal(e->attr.sample_period, 4000000);
 	assert_int_equal(e->enables, 1);
+	assert_true(blind_is(&seen.empty, SOURCE_BLIND_HANDLING));
+	assert_true(seen.empty.blind_ns < 1000000000);
 	spu_writes(e, 2, 64, 0, now_ns() + 1000000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].interval, 4000000 + 128);
-	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_HANDLING));
-	assert_true(seen.last[0].blind_ns < 1000000000);
+	assert_int_equal(seen.last[0].blind_ns, 0);
 	source->ops->free(source);
 }
 
@@ -658,12 +741,14 @@ int main(void)
 {
 #define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		test(test_none),     test(test_refused), test(test_sysfs_damaged), test(test_attr),
-		test(test_unsupported), test(test_windows), test(test_around), test(test_truncated),
-		test(test_lost),     test(test_damaged), test(test_told_early), test(test_nonsense), test(test_hotplug),	test(test_flush),
-		test(test_quiet),    test(test_stopped), test(test_dead),	test(test_interval),
-		test(test_configure), test(test_tune),
-		test(test_clock),
+		test(test_none),    test(test_refused),	    test(test_sysfs_damaged),
+		test(test_attr),    test(test_unsupported), test(test_windows),
+		test(test_around),  test(test_truncated),   test(test_lost),
+		test(test_damaged), test(test_told_early),  test(test_nonsense),
+		test(test_busy),    test(test_away),	    test(test_hotplug),
+		test(test_flush),   test(test_quiet),	    test(test_stopped),
+		test(test_dead),    test(test_interval),    test(test_configure),
+		test(test_tune),    test(test_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
