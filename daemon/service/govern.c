@@ -252,6 +252,17 @@ static void apply(struct worker_state *state, struct session *machine)
 	apply_base(state, machine);
 }
 
+/* What is in force and not of the governor's making it has not seen yet. */
+u64 govern_asked(struct worker_state *state)
+{
+	const struct session *machine = worker_session(state, NULL);
+	const struct govern *g = state->govern;
+
+	if (!g || machine->feed->sampling.interval_ns != base_interval(g))
+		return machine->feed->sampling.interval_ns;
+	return g->governor.config.nominal_ns;
+}
+
 int govern_set(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
@@ -260,6 +271,8 @@ int govern_set(struct worker_state *state, void *arg)
 	if (!state->govern || !machine)
 		return -ENOENT;
 	/* An emulated SPU has one operation in a nanosecond. */
+	if (!config.nominal_ns)
+		config.nominal_ns = govern_asked(state);
 	config.rate &= machine->feed->source->backend == BACKEND_HARDWARE;
 	config.filtered = machine->rule->filter != NULL;
 	config.single = state->govern->single;
@@ -288,17 +301,6 @@ static void follow(struct govern *g, u64 interval)
 	config.nominal_ns = interval;
 	governor_init(&g->governor, &config, g->scales, g->cpus);
 	g->why = GOVERNOR_STAYS;
-}
-
-/* What is in force and not of the governor's making it has not seen yet. */
-u64 govern_asked(struct worker_state *state)
-{
-	const struct session *machine = worker_session(state, NULL);
-	const struct govern *g = state->govern;
-
-	if (!g || machine->feed->sampling.interval_ns != base_interval(g))
-		return machine->feed->sampling.interval_ns;
-	return g->governor.config.nominal_ns;
 }
 
 /* A period is over, in which CPUs did @grown. */

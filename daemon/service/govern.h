@@ -53,7 +53,11 @@ static inline void govern_window(struct govern *govern, u32 cpu, u64 samples, u6
 	govern->now[cpu].bytes += bytes;
 }
 
-/** govern_set() - by what; for worker_call(), struct governor_config; the interval is the caller's */
+/**
+ * govern_set() - by what; for worker_call(), struct governor_config
+ *
+ * Its interval is the caller's, in force by now; 0: govern_asked().
+ */
 int govern_set(struct worker_state *state, void *arg);
 
 /** govern_again() - the machine's session has another source, which nobody has told anything */

@@ -59,7 +59,7 @@ static int make_rule(const struct config *from, const struct config *to,
 int reload_apply(struct config *from, const struct config *to, struct worker *worker,
 		 struct reload *ret)
 {
-	const struct governor_config governing = {
+	struct governor_config governing = {
 		.nominal_ns = 1000000000ULL / to->samples_per_second,
 		.overhead = to->overhead,
 		.rate = true,
@@ -68,9 +68,9 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	struct worker_change change = { .sampling = &sampling };
 	int r;
 
-	/* What the governor has found for the same rate stays in force. */
+	/* What the governor has found for the same rate, or the bus has set since, stays in force. */
 	if (from->samples_per_second == to->samples_per_second)
-		sampling.interval_ns = 0;
+		sampling.interval_ns = governing.nominal_ns = 0;
 	r = make_rule(from, to, &change);
 	if (r >= 0)
 		r = worker_call(worker, worker_change, &change);
@@ -83,8 +83,8 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 			 ret->refused);
 		return r;
 	}
-	if (from->overhead != to->overhead && from->samples_per_second == to->samples_per_second)
-		worker_call(worker, govern_set, (void *)&governing);
+	if (from->overhead != to->overhead)
+		worker_call(worker, govern_set, &governing);
 	*ret->refused = 0;
 	name_waiting(from, to, ret->waiting, sizeof(ret->waiting));
 	log_tell(LOG_INFO, LOG_ID_RELOADED, NULL, "configuration read again%s%s%s",
