@@ -99,8 +99,14 @@ void bus_forget(struct bus *bus);
 /** bus_session_forget() - likewise of what bus-session.c keeps; for bus_forget() and the end */
 void bus_session_forget(struct bus *bus);
 
-/** bus_meter_init() - from now on what sd-bus answers by itself is asked for rights and charged */
+/** bus_enqueue() - @message waits for its turn, then for @what, NULL: sd-bus answers; 1, or an error */
+int bus_enqueue(struct bus *bus, sd_bus_message *message, const void *what, sd_bus_error *error);
+
+/** bus_meter_init() - from now on what sd-bus answers by itself is asked for rights, waits and is charged */
 int bus_meter_init(struct bus *bus, sd_event *event);
+
+/** bus_meter_admit() - it is its turn: sd-bus answers @waiting */
+int bus_meter_admit(struct bus *bus, const struct bus_waiting *waiting);
 void bus_meter_deinit(struct bus *bus);
 
 /** bus_add_sessions(), bus_add_cpus(), bus_add_log_control() - put the objects there */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What sd-bus answers by itself out of our getters: properties, managed objects, introspection.
- * Who may, and what it cost whom, is looked after here as bus_method() does it for methods.
+ * Who may, whose turn it is and what it cost whom is looked after here as bus_method() does it for
+ * methods: what has waited is dispatched once more, and let through then.
  */
 #include "bus-internal.h"
 
@@ -59,6 +60,41 @@ static bool answers(sd_bus_message *message, enum access_level *ret_level)
 	return false;
 }
 
+int bus_meter_admit(struct bus *bus, const struct bus_waiting *waiting)
+{
+	int r;
+
+	if (bus->admitted_count == ARRAY_SIZE(bus->admitted))
+		return -ENOBUFS;
+	r = sd_bus_enqueue_for_read(bus->bus, waiting->message);
+	if (r < 0)
+		return r;
+	bus->admitted[bus->admitted_count++] = (struct bus_admitted){
+		.message = sd_bus_message_ref(waiting->message),
+		.caller = waiting->caller,
+	};
+	return 0;
+}
+
+/* Whether @message has had its turn: it is this one's now. */
+static bool take_admitted(struct bus *bus, const sd_bus_message *message)
+{
+	u32 i = 0;
+
+	while (i < bus->admitted_count && bus->admitted[i].message != message)
+		i++;
+	if (i == bus->admitted_count)
+		return false;
+	bus->caller = bus->admitted[i].caller;
+	sd_bus_message_unref(bus->admitted[i].message);
+	bus->admitted[i] = bus->admitted[--bus->admitted_count];
+	bus->metered = true;
+	bus->meter_caller = bus->caller;
+	bus->meter_ns = spent_ns(bus);
+	sd_event_source_set_enabled(bus->meter, SD_EVENT_ONESHOT);
+	return true;
+}
+
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	struct bus *bus = userdata;
@@ -66,21 +102,15 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *err
 	int r;
 
 	settle(bus);
-	if (!answers(message, &level))
+	/* Nothing but 0 has sd-bus answer. */
+	if (take_admitted(bus, message) || !answers(message, &level))
 		return 0;
 	r = access_check(&bus->access, message, level, again, NULL, &bus->caller, error);
 	if (r < 0)
 		return r;
 	if (!r)
 		return 1;
-	if (!bus->caller.owner) {
-		bus->metered = true;
-		bus->meter_caller = bus->caller;
-		bus->meter_ns = spent_ns(bus);
-		sd_event_source_set_enabled(bus->meter, SD_EVENT_ONESHOT);
-	}
-	/* Nothing but 0 has sd-bus answer. */
-	return 0;
+	return bus->caller.owner ? 0 : bus_enqueue(bus, message, NULL, error);
 }
 
 int bus_meter_init(struct bus *bus, sd_event *event)
@@ -97,4 +127,6 @@ int bus_meter_init(struct bus *bus, sd_event *event)
 void bus_meter_deinit(struct bus *bus)
 {
 	bus->meter = sd_event_source_unref(bus->meter);
+	while (bus->admitted_count)
+		sd_bus_message_unref(bus->admitted[--bus->admitted_count].message);
 }

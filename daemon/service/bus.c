@@ -177,8 +177,19 @@ static void run_waiting(void *ctx, const struct bus_waiting *waiting)
 	/* Those before it may have taken all that this user may have done. */
 	r = access_afford(&bus->access, &bus->caller, &error);
 	if (r >= 0)
-		r = run(bus, waiting->what, waiting->message, &error);
+		r = waiting->what ? run(bus, waiting->what, waiting->message, &error) :
+				    bus_meter_admit(bus, waiting);
 	bus_reply_failure(waiting->message, r, &error);
+}
+
+int bus_enqueue(struct bus *bus, sd_bus_message *message, const void *what, sd_bus_error *error)
+{
+	int r = bus_queue_add(&bus->queue, message, what, &bus->caller);
+
+	if (r == -ENOBUFS)
+		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					"Too many calls wait: ask again when some are answered.");
+	return r < 0 ? r : 1;
 }
 
 int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
@@ -203,11 +214,7 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	/* What polkit has let through is few. */
 	if (bus->caller.owner || level >= ACCESS_MANAGE)
 		return run(bus, method, message, error);
-	r = bus_queue_add(&bus->queue, message, method, &bus->caller);
-	if (r == -ENOBUFS)
-		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					"Too many calls wait: ask again when some are answered.");
-	return r < 0 ? r : 1;
+	return bus_enqueue(bus, message, method, error);
 }
 
 void bus_forget(struct bus *bus)

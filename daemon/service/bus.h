@@ -34,6 +34,12 @@
 struct bus_watch;
 struct session_facts;
 
+/** struct bus_admitted - what sd-bus may answer now, for whom; @message is a reference */
+struct bus_admitted {
+	sd_bus_message *message;
+	struct bus_caller caller;
+};
+
 /**
  * struct bus - the connection, and what is served on it
  * @event: borrowed; ends with BUS_GONE_STATUS where the connection does
@@ -43,6 +49,7 @@ struct session_facts;
  * @online: what the kernel said the last time, and for how many looks more the source is asked
  * @facts: what properties show; @session that of the session asked last, read at @session_ns
  * @meter: settles what the answer of sd-bus that is @metered cost @meter_caller since @meter_ns
+ * @admitted: whose turn it was, and that are dispatched again, for sd-bus to answer
  * @watch: what signals were sent for
  * @reload: have the files read again: 0, or negative errno and @reloaded says why; with @ctx
  * @reloaded: what became of them the last time; borrowed
@@ -67,6 +74,8 @@ struct bus {
 	bool metered;
 	struct bus_caller meter_caller;
 	u64 meter_ns;
+	struct bus_admitted admitted[BUS_QUEUE];
+	u32 admitted_count;
 	struct bus_watch *watch;
 	int (*reload)(void *ctx);
 	void *ctx;
