@@ -179,13 +179,22 @@ static int read_all(sd_bus_message *m, json_object **ret)
 	return 0;
 }
 
+static int read_reply(sd_bus_message *reply, const char *method, json_object **ret_json)
+{
+	return read_all(reply, ret_json) < 0 ?
+		       say_fail(STATUS_FAILED,
+				"speprofd answers %s in a way that this version does not know",
+				method) :
+		       STATUS_OK;
+}
+
 int bus_invoke(struct bus *bus, const char *object, const char *interface, const char *method,
 	       json_object **ret_json, const char *types, ...)
 {
 	char path[256], name[128];
 	sd_bus_message *reply = NULL;
 	va_list args;
-	int status, r;
+	int status;
 
 	if (*object == '/')
 		snprintf(path, sizeof(path), "%s", object);
@@ -195,14 +204,19 @@ int bus_invoke(struct bus *bus, const char *object, const char *interface, const
 	va_start(args, types);
 	status = bus_ask_object(bus, path, name, method, &reply, types, args);
 	va_end(args);
-	if (!status && ret_json) {
-		r = read_all(reply, ret_json);
-		if (r < 0)
-			status = say_fail(
-				STATUS_FAILED,
-				"speprofd answers %s in a way that this version does not know",
-				method);
-	}
+	if (!status && ret_json)
+		status = read_reply(reply, method, ret_json);
+	sd_bus_message_unref(reply);
+	return status;
+}
+
+int bus_invoke_message(struct bus *bus, sd_bus_message *message, json_object **ret_json)
+{
+	sd_bus_message *reply = NULL;
+	int status = bus_message_ask(bus, message, &reply);
+
+	if (!status)
+		status = read_reply(reply, sd_bus_message_get_member(message), ret_json);
 	sd_bus_message_unref(reply);
 	return status;
 }

@@ -7,6 +7,8 @@
 
 #include "bus.h"
 
+struct sd_bus_message;
+
 /**
  * bus_invoke() - a method of any object, and all that it answers
  * @object: a path, or what is below "/org/speprof1/"; "" for the Manager's
@@ -19,6 +21,9 @@
  */
 int bus_invoke(struct bus *bus, const char *object, const char *interface, const char *method,
 	       json_object **ret_json, const char *types, ...);
+
+/** bus_invoke_message() - the same, of a message that is filled in (bus-message.h) */
+int bus_invoke_message(struct bus *bus, struct sd_bus_message *message, json_object **ret_json);
 
 /** json_text(), json_number(), json_get() - members of @object; "", 0 and NULL if there is none */
 const char *json_text(json_object *object, const char *key);

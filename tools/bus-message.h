@@ -28,4 +28,7 @@ int bus_message_new(struct bus *bus, const char *path, const char *interface, co
 /** bus_message_send() - and wait for its answer, which does not matter; &enum status */
 int bus_message_send(struct bus *bus, sd_bus_message *message);
 
+/** bus_message_ask() - and wait for its answer, to be unreferenced; &enum status */
+int bus_message_ask(struct bus *bus, sd_bus_message *message, sd_bus_message **ret_reply);
+
 #endif

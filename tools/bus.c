@@ -242,8 +242,13 @@ int bus_message_new(struct bus *bus, const char *path, const char *interface, co
 
 int bus_message_send(struct bus *bus, sd_bus_message *message)
 {
+	return bus_message_ask(bus, message, NULL);
+}
+
+int bus_message_ask(struct bus *bus, sd_bus_message *message, sd_bus_message **ret_reply)
+{
 	sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r = sd_bus_call(bus->bus, message, 0, &error, NULL);
+	int r = sd_bus_call(bus->bus, message, 0, &error, ret_reply);
 
 	return r < 0 ? bus_failed_call(bus, sd_bus_message_get_member(message), r, &error) :
 		       STATUS_OK;

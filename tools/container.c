@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "bus-json.h"
+#include "figures-text.h"
 #include "say.h"
 #include "text.h"
 
@@ -79,66 +80,15 @@ static int list(struct bus *bus, const char *sort, u32 number, bool json)
 	return STATUS_OK;
 }
 
-static void print_counts(const char *label, json_object *counts, u64 whole)
-{
-	char number[32], percent[32];
-
-	if (!counts || !json_object_object_length(counts))
-		return;
-	printf("%s\n", label);
-	json_object_object_foreach(counts, name, count)
-	{
-		u64 n = json_object_get_uint64(count);
-
-		printf("  %-24s %14s %8s\n", name, text_count(number, n),
-		       text_percent(percent, n, whole));
-	}
-}
-
-/* (count, sum, buckets): the bound of the bucket that holds the @permille'th. */
-static u64 quantile(json_object *latency, u32 permille)
-{
-	json_object *buckets = json_object_array_get_idx(latency, 2);
-	u64 count = json_object_get_uint64(json_object_array_get_idx(latency, 0)), seen = 0;
-
-	for (size_t i = 0; i < json_object_array_length(buckets); i++) {
-		json_object *bucket = json_object_array_get_idx(buckets, i);
-
-		seen += json_object_get_uint64(json_object_array_get_idx(bucket, 1));
-		if (seen * 1000 >= count * permille)
-			return json_object_get_uint64(json_object_array_get_idx(bucket, 0));
-	}
-	return 0;
-}
-
-static void print_latency(const char *label, json_object *latency)
-{
-	u64 count = latency ? json_object_get_uint64(json_object_array_get_idx(latency, 0)) : 0;
-
-	if (!count)
-		return;
-	printf("  %-24s mean %" PRIu64 ", p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64 "\n",
-	       label, json_object_get_uint64(json_object_array_get_idx(latency, 1)) / count,
-	       quantile(latency, 500), quantile(latency, 990), quantile(latency, 999));
-}
-
 static void print_one(json_object *one)
 {
-	u64 samples = json_number(one, "samples");
-	char name[TEXT_SIZE], number[32];
+	char name[TEXT_SIZE];
 
 	text_fit(json_text(one, "name"), 60, false, name);
 	if (is_modelled(one))
-		puts("An emulated SPU: all but the number of samples is modelled.");
-	printf("%s\n  %-24s %14s\n", name, "samples", text_count(number, samples));
-	printf("  %-24s %14s\n", "remote", text_count(number, json_number(one, "remote")));
-	print_counts("Operations", json_get(one, "operations"), samples);
-	print_counts("Events", json_get(one, "events"), samples);
-	print_counts("Served by", json_get(one, "levels"), samples);
-	puts("Latency, cycles");
-	print_latency("total", json_get(one, "latency_total"));
-	print_latency("issue", json_get(one, "latency_issue"));
-	print_latency("translation", json_get(one, "latency_translation"));
+		puts(FIGURES_MODELLED);
+	puts(name);
+	figures_print(one);
 }
 
 static int show(struct bus *bus, const char *name, bool json)

@@ -28,8 +28,9 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "summary",
-		.synopsis = "[-j] [-C CPUS] [--midr MIDR] [--filter EXPRESSION] [[-i] FILE]",
-		.help = "operations, events, latencies and data sources",
+		.synopsis = "[-j] [-c CONTAINER] [-p PID] [--function NAME] [--binary PATH] [-C CPUS] "
+			    "[--midr MIDR] [--filter EXPRESSION] [--window WINDOW] [[-i] FILE]",
+		.help = "operations, events, latencies and data sources; histograms of a part",
 		.run = summary_run,
 	},
 	{

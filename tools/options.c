@@ -9,10 +9,12 @@
 
 static const struct option long_options[] = {
 	{ "batch", no_argument, NULL, 'b' },
+	{ "binary", required_argument, NULL, 'Y' },
 	{ "container", required_argument, NULL, 'c' },
 	{ "cpu", required_argument, NULL, 'C' },
 	{ "delay", required_argument, NULL, 'd' },
 	{ "filter", required_argument, NULL, 'L' },
+	{ "function", required_argument, NULL, 'U' },
 	{ "group", required_argument, NULL, 'G' },
 	{ "input", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
@@ -191,6 +193,7 @@ static const struct {
 	FLAG('b', batch),	   FLAG('I', lines),
 	FLAG('j', json),	   FLAG('P', pages),
 	TEXT('c', container),	   TEXT('i', input),
+	TEXT('U', function),	   TEXT('Y', binary),
 	TEXT('R', root),	   READ('C', options_cpus),
 	READ('d', options_delay),  READ('G', options_group),
 	READ('L', options_filter), READ('M', options_midr),

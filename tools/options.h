@@ -19,6 +19,7 @@
  * @filter: --filter: what counts of a recording, the caller's to free; NULL for everything
  * @pid: rows of this process only; 0 for all
  * @container: rows of this container only; NULL for all
+ * @function, @binary: --function, --binary: what is of these only; NULL for all
  * @window: --window: of what time; VIEW_SPAN_START if not given
  * @lines, @pages: --lines, --pages: shared cache lines, pages and nodes, and no rows
  * @root: where doctor looks instead of "/"
@@ -27,6 +28,8 @@
 struct options {
 	const char *input;
 	const char *container;
+	const char *function;
+	const char *binary;
 	const char *root;
 	struct filter *filter;
 	struct format_truth truth[FORMAT_TRUTHS];
@@ -49,7 +52,8 @@ struct options {
 /**
  * options_parse() - read the options of a verb; errors are said
  * @accept: the letters that the verb takes of "ijGsnpcCdb", 'R' for --root, 'T'
- *	for --truth, 'W' for --window, 'I' and 'P' for --lines and --pages, 'L' for --filter, 'F' if its recording may stand without -i
+ *	for --truth, 'W' for --window, 'I' and 'P' for --lines and --pages, 'L' for --filter, 'U' and 'Y' for --function and
+ *	--binary, 'F' if its recording may stand without -i
  *
  * Return: 0, or an &enum status.
  */

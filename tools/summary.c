@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bus.h"
+#include "bus-json.h"
+#include "bus-message.h"
+#include "figures-text.h"
 #include "input.h"
 #include "options.h"
+#include "profile-sum.h"
 #include "say.h"
 #include "text.h"
 
@@ -179,6 +182,13 @@ static int summary_print(const char *text, bool as_json)
 	return STATUS_OK;
 }
 
+static const char *backend_name(const struct input *input)
+{
+	return input->backend == BACKEND_EMULATED ? "emulated" :
+	       input->backend == BACKEND_HARDWARE ? "hardware" :
+						    "recording";
+}
+
 static int summary_recording(const struct options *options, char **ret_text)
 {
 	struct input input;
@@ -188,9 +198,7 @@ static int summary_recording(const struct options *options, char **ret_text)
 			    options->midr, options->filter, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = profile_summary_json(input.profile,
-					 input.backend == BACKEND_EMULATED ? "emulated" :
-					 input.backend == BACKEND_HARDWARE ? "hardware" :
-									     "recording",
+					 backend_name(&input),
 					 input.format != RECORDING_RAW, ret_text);
 		if (r < 0)
 			status = say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
@@ -211,14 +219,171 @@ static int summary_daemon(char **ret_text)
 	return status;
 }
 
+/* ---- Of a part: a container, a process, a function ------------------------------- */
+
+static bool is_part(const struct options *options)
+{
+	return options->container || options->pid || options->function || options->binary ||
+	       options->window != VIEW_SPAN_START;
+}
+
+static int part_append(sd_bus_message *m, const struct options *options)
+{
+	const char *const texts[][2] = {
+		{ "container", options->container },
+		{ "function", options->function },
+		{ "binary", options->binary },
+	};
+	int r = sd_bus_message_append(m, "s", view_span_name(options->window));
+
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'a', "{sv}");
+	for (size_t i = 0; i < ARRAY_SIZE(texts) && r >= 0; i++)
+		if (texts[i][1])
+			r = sd_bus_message_append(m, "{sv}", texts[i][0], "s", texts[i][1]);
+	if (r >= 0 && options->pid)
+		r = sd_bus_message_append(m, "{sv}", "pid", "i", options->pid);
+	return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static int part_daemon(const struct options *options, json_object **ret_figures)
+{
+	json_object *answer = NULL;
+	sd_bus_message *m = NULL;
+	struct bus *bus;
+	int status = bus_new(&bus);
+
+	if (status)
+		return status;
+	status = bus_message_new(bus, BUS_PATH, BUS_INTERFACE, "GetFigures", &m);
+	if (!status && part_append(m, options) < 0)
+		status = say_fail(STATUS_FAILED, "out of memory");
+	if (!status)
+		status = bus_invoke_message(bus, m, &answer);
+	if (!status)
+		*ret_figures = json_object_get(json_object_array_get_idx(answer, 0));
+	json_object_put(answer);
+	sd_bus_message_unref(m);
+	bus_free(bus);
+	return status;
+}
+
+static int part_of_input(const struct options *options, struct input *input,
+			 json_object **ret_figures)
+{
+	const struct profile_wanted wanted = {
+		.container = options->container,
+		.function = options->function,
+		.binary = options->binary,
+		.pid = options->pid,
+		.pid_given = options->pid != 0,
+	};
+	struct symbols *symbols = NULL;
+	struct figures figures;
+	int r = input_symbols(&symbols);
+
+	if (r >= 0)
+		r = profile_sum(input->profile, symbols, false, VIEW_SPAN_START, 0, &wanted,
+				&figures);
+	symbols_free(symbols);
+	if (r == -ENOENT)
+		return say_fail(STATUS_FAILED, "%s: nothing with samples is called so",
+				options->input);
+	if (r < 0)
+		return say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+	*ret_figures = figures_json(&figures, backend_name(input));
+	return STATUS_OK;
+}
+
+static int part_recording(const struct options *options, json_object **ret_figures)
+{
+	struct input input;
+	int status, shown;
+
+	if (options->window != VIEW_SPAN_START)
+		return say_fail(STATUS_USAGE,
+				"summary: --window is of the daemon's profile, not of a recording");
+	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
+			    options->midr, options->filter, &input);
+	if (status == STATUS_OK || status == STATUS_DAMAGED) {
+		shown = part_of_input(options, &input, ret_figures);
+		status = shown ? shown : status;
+	}
+	input_deinit(&input);
+	return status;
+}
+
+static json_object *part_of(const struct options *options)
+{
+	json_object *of = json_object_new_object();
+
+	if (options->container)
+		json_object_object_add(of, "container", json_object_new_string(options->container));
+	if (options->pid)
+		json_object_object_add(of, "pid", json_object_new_int(options->pid));
+	if (options->function)
+		json_object_object_add(of, "function", json_object_new_string(options->function));
+	if (options->binary)
+		json_object_object_add(of, "binary", json_object_new_string(options->binary));
+	return of;
+}
+
+static void part_text(json_object *of, const struct options *options, json_object *figures)
+{
+	if (!strcmp(json_text(figures, "backend"), "emulated"))
+		puts(FIGURES_MODELLED);
+	json_object_object_foreach(of, key, value)
+	{
+		char *text = strdup(json_object_get_string(value));
+
+		if (text)
+			text_clean(text);
+		printf("%-10s %s\n", key, text ? text : "");
+		free(text);
+	}
+	if (options->window != VIEW_SPAN_START)
+		printf("%-10s %s\n", "window", view_span_name(options->window));
+	figures_print(figures);
+	figures_print_histograms(figures);
+}
+
+static int part_run(const struct options *options)
+{
+	json_object *figures = NULL, *object, *of;
+	int status = options->input ? part_recording(options, &figures) :
+				      part_daemon(options, &figures);
+
+	if (!figures)
+		return status;
+	of = part_of(options);
+	if (options->json) {
+		object = json_object_new_object();
+		json_object_object_add(object, "window",
+				       json_object_new_string(view_span_name(options->window)));
+		json_object_object_add(object, "of", json_object_get(of));
+		json_object_object_add(object, "figures", json_object_get(figures));
+		json_print(object);
+	} else {
+		part_text(of, options, figures);
+	}
+	json_object_put(of);
+	json_object_put(figures);
+	return status;
+}
+
 int summary_run(int argc, char **argv)
 {
 	struct options options;
 	char *text = NULL;
-	int status = options_parse(argc, argv, "ijCMFL", &options);
+	int status = options_parse(argc, argv, "ijCMFLcpUYW", &options);
 
 	if (status)
 		return status;
+	if (is_part(&options)) {
+		status = part_run(&options);
+		filter_free(options.filter);
+		return status;
+	}
 	status = options.input ? summary_recording(&options, &text) : summary_daemon(&text);
 	if (text) {
 		int printed = summary_print(text, options.json);

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "figures.h"
 
+const char *figure_kind_name(u32 kind)
+{
+	static const char *const names[SPE_KINDS] = {
+		[SPE_KIND_LOAD] = "load",
+		[SPE_KIND_STORE] = "store",
+		[SPE_KIND_BRANCH] = "branch",
+		[SPE_KIND_OTHER] = "other",
+	};
+
+	return names[kind];
+}
+
 void figures_merge(struct figures *to, const struct figures *from)
 {
 	u64 counts[FIGURE_COUNTS], more[FIGURE_COUNTS];

@@ -63,6 +63,9 @@ struct figures {
 	struct histogram latency[PROFILE_LATENCIES];
 };
 
+/** figure_kind_name() - of &enum spe_op_kind: "load" ...; a static string */
+const char *figure_kind_name(u32 kind);
+
 /** figures_merge() - add what @from counted to @to */
 void figures_merge(struct figures *to, const struct figures *from);
 

@@ -249,6 +249,8 @@ void row_process(struct profile *profile, struct view_row *row, u32 index);
 /** row_place() - process, function and binary */
 void row_place(struct profile *profile, struct symbols *symbols, bool live,
 	       struct view_row *row, u64 place, u64 owner);
+/** location_is_stale() - its process is gone from the attributor's table, and another has its place */
+bool location_is_stale(const struct profile *profile, const struct location *location);
 void rows_sort(struct view *view, enum view_sort sort, u32 limit);
 
 /** profile_who() - @slot, by what @key says at @time_ns; not where it was valid already */

@@ -154,8 +154,7 @@ void row_place(struct profile *p, struct symbols *symbols, bool live, struct vie
 	}
 }
 
-/* The entry's process is gone from the attributor's table, and another has its place. */
-static bool is_stale(struct profile *p, const struct location *l)
+bool location_is_stale(const struct profile *p, const struct location *l)
 {
 	const struct attribute_process *process;
 
@@ -418,7 +417,7 @@ static size_t name_locations(struct profile *p, const struct naming *naming, str
 	size_t used = 0;
 
 	while ((l = location_table_next(p->locations, l)))
-		if (!is_stale(p, l))
+		if (!location_is_stale(p, l))
 			name_location(p, naming, l, &named[used++]);
 	return used;
 }
@@ -433,7 +432,7 @@ static int view_functions(struct profile *p, const struct naming *naming, enum v
 	int r;
 
 	while ((l = location_table_next(p->locations, l))) {
-		if (is_stale(p, l)) {
+		if (location_is_stale(p, l)) {
 			view->header.evicted += location_samples(p->locations, l);
 			view->header.evicted_weight += location_weight(p->locations, l);
 		}

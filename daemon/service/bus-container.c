@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "delegated.h"
-#include "meaning.h"
 #include "profile-read.h"
 
 /* What a list can be sorted by: the heaviest first. */
@@ -262,89 +261,16 @@ static int read_one(struct worker_state *state, void *arg)
 	return 0;
 }
 
-static int append_counts(sd_bus_message *reply, const char *key, const u64 *counts, u32 count,
-			 const char *(*name)(u32 i))
-{
-	int r = sd_bus_message_open_container(reply, 'e', "sv");
-
-	if (r >= 0)
-		r = sd_bus_message_append(reply, "s", key);
-	if (r >= 0)
-		r = sd_bus_message_open_container(reply, 'v', "a{st}");
-	if (r >= 0)
-		r = sd_bus_message_open_container(reply, 'a', "{st}");
-	for (u32 i = 0; i < count && r >= 0; i++)
-		if (counts[i] && name(i))
-			r = sd_bus_message_append(reply, "{st}", name(i), counts[i]);
-	for (int i = 0; i < 3 && r >= 0; i++)
-		r = sd_bus_message_close_container(reply);
-	return r;
-}
-
-static int append_latency(sd_bus_message *reply, const char *key, const struct histogram *h)
-{
-	int r = sd_bus_message_open_container(reply, 'e', "sv");
-
-	if (r >= 0)
-		r = sd_bus_message_append(reply, "s", key);
-	if (r >= 0)
-		r = sd_bus_message_open_container(reply, 'v', "(tta(ut))");
-	if (r >= 0)
-		r = sd_bus_message_open_container(reply, 'r', "tta(ut)");
-	if (r >= 0)
-		r = bus_append_histogram(reply, h);
-	for (int i = 0; i < 3 && r >= 0; i++)
-		r = sd_bus_message_close_container(reply);
-	return r;
-}
-
-static const char *kind_name(u32 i)
-{
-	static const char *const names[SPE_KINDS] = {
-		[SPE_KIND_LOAD] = "load",
-		[SPE_KIND_STORE] = "store",
-		[SPE_KIND_BRANCH] = "branch",
-		[SPE_KIND_OTHER] = "other",
-	};
-
-	return names[i];
-}
-
-static const char *event_name(u32 i)
-{
-	return spe_event_name((u8)i);
-}
-
-static const char *level_name(u32 i)
-{
-	return spe_level_name((enum spe_level)i);
-}
-
 static int append_one(sd_bus_message *reply, const struct one *one)
 {
-	const struct figures *f = &one->figures;
 	int r = sd_bus_message_open_container(reply, 'a', "{sv}");
 
 	if (r >= 0)
-		r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}{sv}{sv}{sv}", "backend", "s",
-					  bus_backend_name(one->backend), "name", "s",
-					  one->container.name, "runtime", "s",
-					  one->container.runtime, "path", "s", one->container.path,
-					  "samples", "t", f->samples, "simd", "t", f->counts.simd,
-					  "mispredicted", "t", f->counts.mispredicted, "remote",
-					  "t", figures_origin(f, SPE_ORIGIN_REMOTE));
+		r = sd_bus_message_append(reply, "{sv}{sv}{sv}", "name", "s", one->container.name,
+					  "runtime", "s", one->container.runtime, "path", "s",
+					  one->container.path);
 	if (r >= 0)
-		r = append_counts(reply, "operations", f->counts.kind, SPE_KINDS, kind_name);
-	if (r >= 0)
-		r = append_counts(reply, "events", f->counts.event, FIGURE_EVENTS, event_name);
-	if (r >= 0)
-		r = append_counts(reply, "levels", f->counts.level, SPE_LEVELS, level_name);
-	if (r >= 0)
-		r = append_latency(reply, "latency_total", &f->latency[PROFILE_TOTAL]);
-	if (r >= 0)
-		r = append_latency(reply, "latency_issue", &f->latency[PROFILE_ISSUE]);
-	if (r >= 0)
-		r = append_latency(reply, "latency_translation", &f->latency[PROFILE_TRANSLATION]);
+		r = bus_append_figures(reply, one->backend, &one->figures);
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 

@@ -40,6 +40,9 @@ int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data,
 /** bus_append_histogram() - "tta(ut)": count, sum, and (upper bound, count) of what is not 0 */
 int bus_append_histogram(sd_bus_message *reply, const struct histogram *histogram);
 
+/** bus_append_figures() - members of an a{sv} that is open: all that was counted */
+int bus_append_figures(sd_bus_message *reply, u8 backend, const struct figures *figures);
+
 /** bus_session_of() - the session whose object @path is; SESSION_MACHINE for the Manager */
 int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE]);
 
@@ -50,9 +53,13 @@ int bus_session_error(sd_bus_error *error, int r, const char *session, const cha
 int bus_get_view(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_window(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error);
-int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_ledgers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/* bus-figures.c: likewise */
+int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
+enum access_level bus_figures_level(sd_bus_message *message);
+int bus_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 /* bus-control.c: likewise */
 int bus_start(sd_bus_message *message, void *userdata, sd_bus_error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What was counted: views, histograms, ledgers and summaries of a session. */
+/* What was counted: views, ledgers and summaries of a session. */
 #include "bus-internal.h"
 
 #include <errno.h>
@@ -81,71 +81,6 @@ int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 		return bus_session_error(error, r, session, NULL);
 	r = bus_reply_memfd(message, "speprof-hot", request.text, strlen(request.text));
 	free(request.text);
-	return r;
-}
-
-struct histogram_request {
-	const char *session;
-	enum profile_latency latency;
-	struct histogram histogram;
-};
-
-static int read_histogram(struct worker_state *state, void *arg)
-{
-	struct histogram_request *request = arg;
-	struct session *session = worker_session(state, request->session);
-
-	if (!session)
-		return -ENOENT;
-	request->histogram = *profile_histogram(session->profile, request->latency);
-	return 0;
-}
-
-int bus_append_histogram(sd_bus_message *reply, const struct histogram *h)
-{
-	int r;
-
-	r = sd_bus_message_append(reply, "tt", h->count, h->sum);
-	if (r >= 0)
-		r = sd_bus_message_open_container(reply, 'a', "(ut)");
-	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS && r >= 0; i++)
-		if (h->bucket[i])
-			r = sd_bus_message_append(reply, "(ut)", histogram_upper(i),
-						  (u64)h->bucket[i]);
-	return r < 0 ? r : sd_bus_message_close_container(reply);
-}
-
-int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error)
-{
-	static const char *const kinds[PROFILE_LATENCIES] = {
-		[PROFILE_TOTAL] = "total",
-		[PROFILE_ISSUE] = "issue",
-		[PROFILE_TRANSLATION] = "translation",
-	};
-	char session[SESSION_NAME_SIZE];
-	struct histogram_request request = { .session = session };
-	sd_bus_message *reply = NULL;
-	struct bus *bus = userdata;
-	const char *kind;
-	int r;
-
-	r = sd_bus_message_read(message, "s", &kind);
-	if (r < 0)
-		return r;
-	while (request.latency < PROFILE_LATENCIES && strcmp(kinds[request.latency], kind))
-		request.latency++;
-	if (request.latency == PROFILE_LATENCIES)
-		return bus_invalid(error, "kind", kind, "total, issue or translation");
-	bus_session_of(sd_bus_message_get_path(message), session);
-	r = worker_read(bus->worker, read_histogram, &request);
-	if (r < 0)
-		return bus_session_error(error, r, session, NULL);
-	r = sd_bus_message_new_method_return(message, &reply);
-	if (r >= 0)
-		r = bus_append_histogram(reply, &request.histogram);
-	if (r >= 0)
-		r = sd_bus_send(NULL, reply, NULL);
-	sd_bus_message_unref(reply);
 	return r;
 }
 

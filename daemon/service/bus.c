@@ -132,6 +132,7 @@ static const struct bus_method methods[] = {
 	/* Addresses of all processes. */
 	{ "DumpHot", ACCESS_RAW, bus_dump_hot },
 	{ "GetHistogram", ACCESS_READ, bus_get_histogram },
+	{ "GetFigures", ACCESS_READ, bus_get_figures, bus_figures_level },
 	{ "GetLedgers", ACCESS_READ, bus_get_ledgers },
 	{ "Snapshot", ACCESS_RAW, bus_snapshot },
 	{ "GetTimes", ACCESS_READ, bus_get_times },
@@ -303,6 +304,9 @@ const sd_bus_vtable bus_figures_vtable[] = {
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetHistogram", SD_BUS_ARGS("s", kind),
 				SD_BUS_RESULT("t", count, "t", sum, "a(ut)", buckets), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetFigures", SD_BUS_ARGS("s", window, "a{sv}", of),
+				SD_BUS_RESULT("a{sv}", figures), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpSummary", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", json), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),

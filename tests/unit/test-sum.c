@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Figures of what rows name: those of the row, whichever way it is named. */
+#include "test.h"
+
+#include "profile-read.h"
+#include "profile-sum.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NS	1000000000ULL
+#define TASKS	4 /* of pids 10 on; the last has no container */
+#define NOBODY	TASKS /* a task that nobody told of */
+#define SECONDS 30
+#define BINARY	0x10000
+#define LIBRARY 0x20000
+#define KERNEL	0xffff800000000000ULL
+
+struct fixture {
+	struct attributor *attributor;
+	struct symbols *symbols;
+	struct profile *profile;
+};
+
+static void tell_task(struct attributor *a, s32 pid, const char *name, const char *cgroup)
+{
+	attributor_event(a, &(struct task_event){
+				    .type = TASK_COMM, .pid = pid, .tid = pid, .name = name });
+	attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
+						  .pid = pid,
+						  .tid = pid,
+						  .start = BINARY,
+						  .size = 0x1000,
+						  .name = "/bin/work\033" });
+	attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
+						  .pid = pid,
+						  .tid = pid,
+						  .start = LIBRARY,
+						  .size = 0x1000,
+						  .name = "/lib/shared" });
+	if (cgroup)
+		attributor_event(a, &(struct task_event){
+					    .type = TASK_CGROUP, .pid = pid, .name = cgroup });
+}
+
+/* @count loads and stores of a task at @pc, of latencies that differ. */
+static void take(struct fixture *f, u32 task, u64 pc, u32 second, u32 count)
+{
+	u8 records[64 * 64];
+	size_t len = 0;
+
+	for (u32 i = 0; i < count; i++) {
+		const struct spe_sample sample = {
+			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+				   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
+				   SPE_HAS_COUNTER(SPE_COUNTER_ISSUE) |
+				   SPE_HAS_COUNTER(SPE_COUNTER_TRANSLATION),
+			.address = { pc | (pc >= KERNEL ? 1ULL << 61 : 0) },
+			.counter = { [SPE_COUNTER_TOTAL] = (u16)(10 + 37 * task + 11 * i),
+				     [SPE_COUNTER_ISSUE] = (u16)(3 + i),
+				     [SPE_COUNTER_TRANSLATION] = (u16)(1 + task) },
+			.op_class = SPE_OP_LOAD_STORE,
+			.op_subclass = (u8)(i & 1),
+			.events = 1 << 1 | 1 << 9,
+			.events_size = 2,
+		};
+		int n = spe_record_encode(&sample, records + len, sizeof(records) - len);
+
+		assert_true(n > 0);
+		len += (size_t)n;
+	}
+	profile_window(f->profile, &(struct source_window){
+					   .data = records,
+					   .len = len,
+					   .tid = (s32)task + 10,
+					   .start_ns = (second - 1) * NS,
+					   .end_ns = second * NS,
+					   .interval = 1000,
+					   .unit = UNIT_INSTRUCTIONS,
+				   });
+}
+
+static int setup(void **state)
+{
+	static const char *const cgroups[TASKS] = { "/lxc/web", "/lxc/web", "/lxc/db", NULL };
+	const struct attributor_config attribution = { 0 };
+	const struct profile_config config = { .windows = true };
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
+	assert_int_equal(symbols_new(0, &f->symbols), 0);
+	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
+	attributor_event(f->attributor, &(struct task_event){ .type = TASK_MMAP,
+							      .pid = -1,
+							      .tid = -1,
+							      .start = KERNEL,
+							      .size = 0x100000,
+							      .name = "[kernel.kallsyms]_text" });
+	for (u32 i = 0; i < TASKS; i++)
+		tell_task(f->attributor, (s32)i + 10, i ? "work" : "main", cgroups[i]);
+	for (u32 second = 1; second <= SECONDS; second++)
+		for (u32 task = 0; task <= TASKS; task++) {
+			take(f, task, BINARY + 0x40, second, 1 + task);
+			take(f, task, BINARY + 0x80, second, 2);
+			take(f, task, LIBRARY + 0x40, second, 3);
+			take(f, task, KERNEL + 0x40, second, 1);
+		}
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	profile_free(f->profile);
+	symbols_free(f->symbols);
+	attributor_free(f->attributor);
+	free(f);
+	return 0;
+}
+
+static int sum_of(struct fixture *f, enum view_span span, const struct profile_wanted *wanted,
+		  struct figures *ret)
+{
+	return profile_sum(f->profile, f->symbols, false, span, SECONDS * NS, wanted, ret);
+}
+
+static struct figures sum(struct fixture *f, const struct profile_wanted *wanted)
+{
+	struct figures figures;
+
+	assert_int_equal(sum_of(f, VIEW_SPAN_START, wanted, &figures), 0);
+	return figures;
+}
+
+/* All that a row shows of them. */
+static void assert_row_is(const struct view_row *row, const struct figures *f)
+{
+	assert_row(row->samples == f->samples);
+	assert_row(row->memory == figures_memory(f));
+	assert_row(row->loads == f->counts.kind[SPE_KIND_LOAD]);
+	assert_row(row->latency_sum == f->latency[PROFILE_TOTAL].sum);
+	assert_row(row->issue_sum == f->latency[PROFILE_ISSUE].sum);
+	assert_row(row->translation_sum == f->latency[PROFILE_TRANSLATION].sum);
+	assert_row(row->p99 == histogram_quantile(&f->latency[PROFILE_TOTAL], 990));
+	assert_row(row->issue_p50 == histogram_quantile(&f->latency[PROFILE_ISSUE], 500));
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		u64 count = 0;
+
+		for (unsigned int k = 0; k < HISTOGRAM_BUCKETS; k++)
+			count += f->latency[i].bucket[k];
+		assert_row(count == f->latency[i].count && count == f->samples);
+	}
+}
+
+static struct profile_wanted wanted_of(const struct view_row *row, enum view_group group)
+{
+	struct profile_wanted wanted = { .container = row->container };
+
+	if (group == VIEW_CONTAINER)
+		return wanted;
+	wanted.process = row->process;
+	wanted.pid = row->pid;
+	wanted.pid_given = true;
+	if (group == VIEW_FUNCTION) {
+		wanted.function = row->function;
+		wanted.binary = row->binary;
+	}
+	return wanted;
+}
+
+/* Named by all of its fields each row is itself. */
+static void test_rows(void **state)
+{
+	static const enum view_group groups[] = { VIEW_CONTAINER, VIEW_PROCESS, VIEW_FUNCTION };
+	struct fixture *f = *state;
+	u32 rows = 0;
+
+	for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
+		struct view view;
+
+		assert_int_equal(profile_view(f->profile, f->symbols, false, groups[g],
+					      VIEW_SORT_SAMPLES, 0, &view),
+				 0);
+		for (u32 i = 0; i < view.count; i++) {
+			const struct view_row *row = &view.rows[i];
+			struct profile_wanted wanted = wanted_of(row, groups[g]);
+			struct figures figures = sum(f, &wanted);
+
+			test_row("%s of %d: %.60s", view_group_name(groups[g]), row->pid,
+				 row->function);
+			assert_row(profile_wanted_group(&wanted) == groups[g]);
+			assert_row_is(row, &figures);
+		}
+		rows += view.count;
+		view_clear(&view);
+	}
+	/* Containers web, db and none; four processes and nobody; four places of each, of nobody as many. */
+	assert_int_equal(rows, 3 + 5 + 20);
+}
+
+/* By some of its fields it is the sum of all that have them. */
+static void test_sums(void **state)
+{
+	const struct profile_wanted all = { 0 }, web = { .container = "web" },
+				    path = { .container = "/lxc/web" },
+				    works = { .process = "work" },
+				    in_web = { .container = "web", .process = "work" },
+				    library = { .binary = "/lib/shared" },
+				    of_web = { .container = "/lxc/web", .binary = "/lib/shared" },
+				    eleven = { .pid = 11, .pid_given = true };
+	struct fixture *f = *state;
+
+	/* Seven of each task, and as many more as its number, each second. */
+	assert_int_equal(sum(f, &all).samples, SECONDS * (5 * 7 + 10));
+	assert_int_equal(sum(f, &web).samples, SECONDS * (2 * 7 + 1));
+	assert_int_equal(sum(f, &path).samples, SECONDS * (2 * 7 + 1));
+	assert_int_equal(sum(f, &works).samples, SECONDS * (3 * 7 + 1 + 2 + 3));
+	assert_int_equal(sum(f, &in_web).samples, SECONDS * (7 + 1));
+	assert_int_equal(sum(f, &eleven).samples, SECONDS * (7 + 1));
+	assert_int_equal(sum(f, &library).samples, SECONDS * TASKS * 3);
+	assert_int_equal(sum(f, &of_web).samples, SECONDS * 2 * 3);
+}
+
+static bool is_db(void *ctx, const struct attribute_container *container)
+{
+	++*(u32 *)ctx;
+	return !strcmp(container->name, "db");
+}
+
+static void test_none(void **state)
+{
+	struct fixture *f = *state;
+	u32 asked = 0;
+	const struct profile_wanted none[] = {
+		{ .container = "we" },
+		{ .container = "/lxc" },
+		{ .process = "main", .pid = 11, .pid_given = true },
+		{ .function = "main" },
+		{ .binary = "/lib/shared", .container = "none" },
+		/* Those of others are not there. */
+		{ .container = "web", .admits = is_db, .ctx = &asked },
+		{ .container = "/lxc/web", .admits = is_db, .ctx = &asked },
+		{ .container = "-", .admits = is_db, .ctx = &asked },
+	};
+	const struct profile_wanted db = { .container = "db", .admits = is_db, .ctx = &asked };
+	struct figures figures;
+
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+		test_row("%zu", i);
+		assert_row(sum_of(f, VIEW_SPAN_START, &none[i], &figures) == -ENOENT);
+	}
+	assert_int_equal(sum(f, &db).samples, SECONDS * 9);
+	assert_true(asked > 0);
+}
+
+/* Of a window, what is kept of it. */
+static void test_window(void **state)
+{
+	const struct profile_wanted all = { 0 }, web = { .container = "web" },
+				    none = { .container = "none" },
+				    main = { .process = "main" },
+				    library = { .binary = "/lib/shared" };
+	struct fixture *f = *state;
+	struct figures figures;
+	struct view view;
+
+	assert_int_equal(profile_span_view(f->profile, f->symbols, false, VIEW_SPAN_10S,
+					   VIEW_CONTAINER, VIEW_SORT_SAMPLES, 0, SECONDS * NS,
+					   &view),
+			 0);
+	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &all, &figures), 0);
+	assert_int_equal(figures.samples, view.header.records);
+	assert_true(figures.samples < SECONDS * (5 * 7 + 10) / 2);
+	for (u32 i = 0; i < view.count; i++) {
+		const struct profile_wanted row = { .container = view.rows[i].container };
+
+		test_row("%s", row.container);
+		assert_row(sum_of(f, VIEW_SPAN_10S, &row, &figures) == 0);
+		assert_row_is(&view.rows[i], &figures);
+	}
+	assert_int_equal(view.count, 3);
+	view_clear(&view);
+	assert_int_equal(sum_of(f, VIEW_SPAN_1M, &web, &figures), 0);
+	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &none, &figures), -ENOENT);
+	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &main, &figures), -EOPNOTSUPP);
+	assert_int_equal(sum_of(f, VIEW_SPAN_10M, &library, &figures), -EOPNOTSUPP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_window, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All that was counted of something: as JSON, the same of the daemon and of a recording, and as text. */
+#ifndef SPEPROF_FIGURES_TEXT_H
+#define SPEPROF_FIGURES_TEXT_H
+
+#include <json-c/json.h>
+
+#include "figures.h"
+
+#define FIGURES_MODELLED "An emulated SPU: all but the number of samples is modelled."
+
+/** figures_json() - as the daemon answers GetFigures; to be put */
+json_object *figures_json(const struct figures *figures, const char *backend);
+
+/** figures_print() - @object is as of figures_json(): counts, and of latencies mean and percentiles */
+void figures_print(json_object *object);
+
+/** figures_print_histograms() - and how they are distributed */
+void figures_print_histograms(json_object *object);
+
+#endif
