@@ -5,7 +5,6 @@
 #include "escape.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 
 #define BINARIES_MAX (1U << 20)
@@ -97,7 +96,7 @@ void attributor_save(struct attributor *attributor, struct blob_writer *to)
 			process_save(a, i, to);
 }
 
-/* What mappings name by number, while they are read. */
+/* What mappings name by number, while they are read; @path is NULL of one that is left out. */
 struct saved_binary {
 	u64 inode;
 	u8 build_id[BUILD_ID_MAX];
@@ -121,7 +120,7 @@ static int binaries_load(struct blob_reader *from, struct saved_binaries *ret)
 {
 	/* Each takes three bytes at least: more cannot follow, whatever is said. */
 	u32 count = (u32)blob_get_below(from, BINARIES_MAX);
-	char path[PATH_MAX];
+	char path[BINARY_PATH_SIZE];
 
 	if (count > (from->len - from->pos) / 3)
 		from->bad = true;
@@ -135,7 +134,9 @@ static int binaries_load(struct blob_reader *from, struct saved_binaries *ret)
 
 		b->inode = blob_get(from);
 		b->build_id_size = (u8)blob_get_bytes(from, b->build_id, sizeof(b->build_id));
-		blob_get_string(from, path, sizeof(path));
+		/* Of one file too long a name costs the mappings of it, not all figures. */
+		if (!blob_get_name(from, path, sizeof(path)))
+			continue;
 		b->path = strdup(path);
 		if (!b->path)
 			return -ENOMEM;
@@ -203,7 +204,9 @@ static int maps_load(struct attributor *a, struct blob_reader *from,
 		if (from->bad || !size || size > UINT64_MAX - m.start)
 			return -EBADMSG;
 		m.end = m.start + size;
-		maps_add(&a->store, maps, &m, b->path, b->inode, b->build_id, b->build_id_size);
+		if (b->path)
+			maps_add(&a->store, maps, &m, b->path, b->inode, b->build_id,
+				 b->build_id_size);
 	}
 	return from->bad ? -EBADMSG : 0;
 }

@@ -181,6 +181,8 @@ void maps_add(struct map_store *store, struct maps *maps, const struct mapping *
 {
 	struct mapping m = *map;
 
+	if (strnlen(path, BINARY_PATH_SIZE) == BINARY_PATH_SIZE)
+		path = BINARY_UNNAMED;
 	if (m.start >= m.end || !maps_reserve(store, maps, 2))
 		return;
 	m.binary = binary_get(store, path, inode, build_id, build_id_size);

@@ -7,6 +7,10 @@
 
 #define MAPS_PER_PROCESS 4096
 #define BUILD_ID_MAX 20
+/* Of a path with its NUL, some more than BPF tells of; what has a longer one has BINARY_UNNAMED. */
+#define BINARY_PATH_SIZE 1536
+/* No path: those begin with "/", or are names of the kernel's in brackets. */
+#define BINARY_UNNAMED "[long path]"
 
 /**
  * struct binary - a mapped file, shared by all that map it
@@ -64,7 +68,8 @@ void map_store_deinit(struct map_store *store);
 /**
  * maps_add() - a new mapping; what it covers of older ones goes
  * @map: its binary is ignored: it is made of the arguments after it
- * @path: raw bytes
+ * @path: raw bytes; kept as BINARY_UNNAMED if longer than BINARY_PATH_SIZE has room for: any
+ *	user can make one of any length, and what is kept of it is read again after a restart
  */
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
 	      const char *path, u64 inode, const u8 *build_id, u8 build_id_size);

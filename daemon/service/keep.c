@@ -74,8 +74,6 @@ int keep_fd(const struct keep *keep)
 	return checkpoint_fd(keep->checkpoint);
 }
 
-#define NAMES_MAX 4096 /* of an expression, and of a cgroup's path */
-
 static struct session *machine_of(struct worker_state *state)
 {
 	return worker_session(state, SESSION_MACHINE);
@@ -268,7 +266,7 @@ bool keep_due(struct worker_state *state, u64 now)
 /** struct kept - of a session, what is not in its profile */
 struct kept {
 	char name[SESSION_NAME_SIZE];
-	char expression[NAMES_MAX];
+	char expression[SESSION_TEXT];
 	char *cgroups[SESSION_CGROUPS + 1];
 	bool running;
 	u64 since_ns;
@@ -374,7 +372,7 @@ static void ended_load(struct loading *l, struct blob_reader *from)
 /* @ret->cgroups is the caller's to free, also where it fails. */
 static int kept_load(struct blob_reader *from, struct kept *ret)
 {
-	char path[NAMES_MAX];
+	char path[SESSION_TEXT];
 	u32 count;
 
 	*ret = (struct kept){ 0 };

@@ -119,6 +119,11 @@ struct session_rule *session_rule_free(struct session_rule *rule)
 	return NULL;
 }
 
+static bool text_fits(const char *text)
+{
+	return strnlen(text, SESSION_TEXT) < SESSION_TEXT;
+}
+
 static int copy_cgroups(char *const *from, char ***ret_copy, struct filter_error *error)
 {
 	size_t n = 0;
@@ -132,6 +137,13 @@ static int copy_cgroups(char *const *from, char ***ret_copy, struct filter_error
 							"cgroup \"%.100s\": should be a path that "
 							"begins with \"/\"",
 				 from[n]);
+			return -EINVAL;
+		}
+		if (!text_fits(from[n])) {
+			error->column = 0;
+			snprintf(error->text, sizeof(error->text),
+				 "cgroup \"%.100s...\" is too long: a path has at most %u bytes",
+				 from[n], SESSION_TEXT - 1);
 			return -EINVAL;
 		}
 		n++;
@@ -155,6 +167,12 @@ static int compose_filter(struct session_rule *rule, const struct filter_lists *
 	char *text;
 	int r;
 
+	if (!text_fits(rule->expression)) {
+		error->column = SESSION_TEXT;
+		snprintf(error->text, sizeof(error->text), "too long: at most %u bytes",
+			 SESSION_TEXT - 1);
+		return -EINVAL;
+	}
 	if (*rule->expression) {
 		r = filter_new(rule->expression, &alone, error);
 		if (r < 0)

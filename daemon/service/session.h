@@ -85,6 +85,8 @@ struct feed *feed_put(struct feed *feed);
 
 /* Of cgroups in a rule, as the module has it. */
 #define SESSION_CGROUPS 256
+/* Of an expression and of a cgroup's path, with its NUL: they are read again after a restart. */
+#define SESSION_TEXT 4096
 
 /**
  * struct session_rule - what of its windows a session counts

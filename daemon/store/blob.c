@@ -104,6 +104,24 @@ void blob_get_string(struct blob_reader *from, char *to, size_t room)
 	to[n] = 0;
 }
 
+bool blob_get_name(struct blob_reader *from, char *to, size_t room)
+{
+	struct blob_reader ahead = *from;
+	u64 n = blob_get(&ahead);
+
+	*to = 0;
+	if (ahead.bad || n < room) {
+		blob_get_string(from, to, room);
+		return !from->bad;
+	}
+	if (n > ahead.len - ahead.pos)
+		ahead.bad = true;
+	else
+		ahead.pos += n;
+	*from = ahead;
+	return false;
+}
+
 void blob_get_array(struct blob_reader *from, u64 *to, size_t count)
 {
 	u64 used = blob_get_below(from, (u64)count + 1), next = 0;

@@ -51,6 +51,14 @@ size_t blob_get_bytes(struct blob_reader *from, void *to, size_t room);
 /** blob_get_string() - with its NUL in @room bytes; one with a NUL in it is bad */
 void blob_get_string(struct blob_reader *from, char *to, size_t room);
 
+/**
+ * blob_get_name() - a string that the reader can do without
+ *
+ * Return: whether it is at @to. One that has no room there is passed over, and @from goes on
+ * behind it; @to is "" then.
+ */
+bool blob_get_name(struct blob_reader *from, char *to, size_t room);
+
 /** blob_get_array() - as blob_put_array() has put it; @to is zeroed first */
 void blob_get_array(struct blob_reader *from, u64 *to, size_t count);
 

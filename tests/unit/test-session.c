@@ -326,6 +326,8 @@ static void test_rules(void **state)
 	char *const web[] = { (char *)"web-*", NULL };
 	const struct filter_lists lists = { .containers = web };
 	struct session_rule *rule;
+	char text[SESSION_TEXT + 1] = "";
+	char *const overlong[] = { text, NULL };
 	struct filter_error error;
 
 	(void)state;
@@ -333,6 +335,16 @@ static void test_rules(void **state)
 	assert_int_equal(error.column, 7);
 	assert_int_equal(session_rule_new(NULL, NULL, relative, &rule, &error), -EINVAL);
 	assert_int_equal(error.column, 0);
+	/* What is longer would not be read again after a restart. */
+	memset(text, ' ', sizeof(text) - 1);
+	assert_int_equal(session_rule_new(NULL, text, NULL, &rule, &error), -EINVAL);
+	assert_int_equal(error.column, SESSION_TEXT);
+	memset(text, '/', sizeof(text) - 1);
+	assert_int_equal(session_rule_new(NULL, NULL, overlong, &rule, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "at most 4095 bytes"));
+	text[SESSION_TEXT - 1] = '\0';
+	assert_int_equal(session_rule_new(NULL, NULL, overlong, &rule, &error), 0);
+	session_rule_free(rule);
 	assert_int_equal(session_rule_new(&lists, "op == load || remote", good, &rule, &error), 0);
 	assert_string_equal(rule->expression, "op == load || remote");
 	assert_string_equal(rule->cgroups[1], good[1]);
