@@ -37,6 +37,7 @@ enum process_state {
  * @died, @mapped: ms
  * @after_ns: recordings: when @after took its place, by exec or a move; 0: nothing did
  * @after_generation: of @after then
+ * @held: of mappings and paths, bytes: as map-room.c counted them last
  * @state: &enum process_state
  * @image: @start_code and @start_stack are those of what it executes
  * @exited: an event said so, and not only /proc
@@ -60,6 +61,7 @@ struct process {
 	u64 after_ns;
 	u32 after;
 	u32 after_generation;
+	u64 held;
 	u8 state;
 	u8 round;
 	bool image;
@@ -114,6 +116,7 @@ struct dead_list {
  * @rings: live: of @ring_cpus CPUs, who ran when; borrowed
  * @tells: TASK_TELLS_*, once all tasks were told
  * @fresh: entries from here on were never used
+ * @refused: maps that were the largest when there was no room; until something else happens
  * @seed: keys the containers' hash
  * @changes: entries of processes that were made
  */
@@ -128,6 +131,7 @@ struct attributor {
 	u32 *container_heads;
 	struct map_store store;
 	struct maps kernel;
+	const struct maps *refused;
 	struct timeline owners;
 	struct timeline switches;
 	struct attributor_stats stats;
@@ -142,6 +146,7 @@ struct attributor {
 	u32 hand_idle;
 	u32 hand_bucket;
 	u32 hand_naming;
+	u32 hand_maps;
 	u32 process_mask;
 	u32 containers;
 	u32 containers_used;
@@ -159,6 +164,9 @@ struct attributor {
 	int proc;
 	bool live;
 };
+
+/** map_room_init() - of @bytes, for which processes give way to each other (live) */
+int map_room_init(struct attributor *a, u64 bytes);
 
 /* CLOCK_MONOTONIC, coarse: for ages */
 u32 now_ms(void);

@@ -18,7 +18,9 @@
 #define CONTAINERS   2048
 #define CGROUPS	     8192
 #define CAPACITY_MAX (1U << 20)
-#define MAPPINGS     32 /* for each process, on the average */
+#define MAP_BYTES    2048 /* for each process, on the average: mappings and paths */
+#define CGROUP_BYTES 512  /* for each container: paths of cgroups by their ids */
+#define BYTES_LEAST  (64ULL << 10)
 #define OWNERS	     32 /* for each thread: who had its number, and when which of them ran */
 
 #define CLOCK_SLACK_NS 20000 /* by which times of samples and of events may differ */
@@ -612,6 +614,7 @@ void attributor_refresh(struct attributor *a)
 {
 	if (!a->live)
 		return;
+	a->refused = NULL;
 	containers_refresh(a);
 	/* What events tell needs not be looked for. */
 	if (a->tells & TASK_TELLS_CGROUPS)
@@ -753,8 +756,23 @@ static u32 power_above(u32 n)
 	return p;
 }
 
-static int tables_alloc(struct attributor *a, u32 threads)
+static u64 map_bytes(const struct attributor *a, const struct attributor_config *config)
 {
+	u64 bytes = config->map_bytes ? config->map_bytes : (u64)a->processes * MAP_BYTES;
+
+	return bytes > BYTES_LEAST ? bytes : BYTES_LEAST;
+}
+
+static u64 cgroup_bytes(const struct attributor *a, const struct attributor_config *config)
+{
+	u64 bytes = config->cgroup_bytes ? config->cgroup_bytes : (u64)a->containers * CGROUP_BYTES;
+
+	return bytes > BYTES_LEAST ? bytes : BYTES_LEAST;
+}
+
+static int tables_alloc(struct attributor *a, const struct attributor_config *config)
+{
+	u32 threads = capacity(config->threads, THREADS, THREAD_WAYS);
 	int r;
 
 	a->process_mask = power_above(a->processes) - 1;
@@ -771,9 +789,9 @@ static int tables_alloc(struct attributor *a, u32 threads)
 		return -ENOMEM;
 	containers_init(a);
 	memset(a->process_heads, 0xff, (a->process_mask + 1ULL) * sizeof(u32));
-	r = map_store_init(&a->store, a->processes * MAPPINGS);
+	r = map_room_init(a, map_bytes(a, config));
 	if (!r && a->live)
-		r = cgroups_init(&a->cgroups, CGROUPS);
+		r = cgroups_init(&a->cgroups, CGROUPS, cgroup_bytes(a, config));
 	return r ? r : threads_init(&a->threads, threads, a->processes);
 }
 
@@ -795,7 +813,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 		a->seed = (u64)now_ms() << 32 ^ (u64)(uintptr_t)a;
 	a->owners.max = OWNERS * capacity(c.threads, THREADS, THREAD_WAYS);
 	a->switches.max = a->owners.max;
-	r = tables_alloc(a, capacity(c.threads, THREADS, THREAD_WAYS));
+	r = tables_alloc(a, &c);
 	if (r < 0)
 		goto fail;
 	if (a->live) {

@@ -66,12 +66,16 @@ struct attribute_place {
  * @live: look tasks up in /proc; otherwise only what task events tell
  * @processes, @threads, @containers: capacities; 0 for the defaults (8192,
  *	32768, 2048)
+ * @map_bytes: for mappings and the paths of what is mapped; 0 for 2048 a process
+ * @cgroup_bytes: for paths of cgroups that were told by id; 0 for 512 a container
  */
 struct attributor_config {
 	bool live;
 	u32 processes;
 	u32 threads;
 	u32 containers;
+	u64 map_bytes;
+	u64 cgroup_bytes;
 };
 
 /**
@@ -84,7 +88,7 @@ struct attributor_stats {
 	u64 processes_evicted;	/* that lived, or whose samples may still come */
 	u64 containers_overflow; /* lookups of a container that did not fit: "(other)" */
 	u64 containers_evicted; /* no process lived in them, and others needed their entries */
-	u64 mappings_dropped;
+	u64 mappings_dropped; /* for which there was no room, or that gave way */
 	u64 events;		/* of tasks (live) */
 	u64 events_lost;
 	u64 memory;		/* bytes held */

@@ -12,14 +12,14 @@
 /* The kernel's FILEID_KERNFS: a handle that is the id alone. */
 #define HANDLE_KERNFS 0xfe
 
-int cgroups_init(struct cgroup_table *t, u32 capacity)
+int cgroups_init(struct cgroup_table *t, u32 capacity, u64 bytes)
 {
 	const char *place;
 	u32 sets = 1;
 
 	while (sets * CGROUP_WAYS < capacity)
 		sets <<= 1;
-	*t = (struct cgroup_table){ .sets = sets, .mount = -1 };
+	*t = (struct cgroup_table){ .sets = sets, .limit = bytes, .mount = -1 };
 	t->entries = calloc((size_t)sets * CGROUP_WAYS, sizeof(*t->entries));
 	if (!t->entries)
 		return -ENOMEM;
@@ -77,6 +77,34 @@ static struct cgroup_entry *entry_victim(struct cgroup_table *t, struct cgroup_e
 	return gone ? gone : &set[t->hand++ % CGROUP_WAYS];
 }
 
+/* As the allocator has it. */
+static u64 path_size(const char *path)
+{
+	return (strlen(path) + 1 + 2 * sizeof(u64) + 15) & ~15ULL;
+}
+
+static void entry_clear(struct cgroup_table *t, struct cgroup_entry *e)
+{
+	if (e->path)
+		t->path_bytes -= path_size(e->path);
+	free(e->path);
+	*e = (struct cgroup_entry){ 0 };
+}
+
+/* In turn, whoever made them so long: each can be asked for again. */
+static bool paths_room(struct cgroup_table *t, u64 bytes)
+{
+	u32 count = t->sets * CGROUP_WAYS;
+
+	if (bytes > t->limit)
+		return false;
+	while (bytes > t->limit - t->path_bytes) {
+		entry_clear(t, &t->entries[t->hand_paths]);
+		t->hand_paths = (t->hand_paths + 1) % count;
+	}
+	return true;
+}
+
 struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *path)
 {
 	struct cgroup_entry *e;
@@ -87,15 +115,14 @@ struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *pat
 	e = entry_of(t, id);
 	if (e && !strcmp(e->path, path))
 		return e;
-	copy = strdup(path);
+	if (e)
+		entry_clear(t, e);
+	copy = paths_room(t, path_size(path)) ? strdup(path) : NULL;
 	if (!copy)
 		return NULL;
-	if (!e)
-		e = entry_victim(t, set_of(t, id));
-	if (e->path)
-		t->path_bytes -= strlen(e->path) + 1;
-	t->path_bytes += strlen(copy) + 1;
-	free(e->path);
+	e = entry_victim(t, set_of(t, id));
+	entry_clear(t, e);
+	t->path_bytes += path_size(copy);
 	*e = (struct cgroup_entry){ .id = id, .path = copy };
 	return e;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Paths of cgroups by their ids, as events name them: of the default hierarchy, in fixed
- * memory. An id is never used again for another cgroup as long as the machine runs.
+ * memory, which also bounds the bytes of the paths. An id is never used again for another cgroup as long as the machine runs.
  */
 #ifndef SPEPROF_CGROUPS_H
 #define SPEPROF_CGROUPS_H
@@ -28,12 +28,15 @@ struct cgroup_table {
 	struct cgroup_entry *entries;
 	u32 sets; /* a power of two */
 	u32 hand;
+	u32 hand_paths;
 	u64 path_bytes;
+	u64 limit; /* of @path_bytes */
 	int mount;
 	char mount_path[64];
 };
 
-int cgroups_init(struct cgroup_table *table, u32 capacity);
+/** cgroups_init() - room for @capacity of them, of which all paths take @bytes at most */
+int cgroups_init(struct cgroup_table *table, u32 capacity, u64 bytes);
 void cgroups_deinit(struct cgroup_table *table);
 
 /** cgroups_find() - the cgroup @id: as events told, else as the file system tells; or NULL */

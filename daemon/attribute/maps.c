@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-#define HEADS 4096
+#define HEADS	    4096
+#define ALLOC_ALIGN 16UL
 
-int map_store_init(struct map_store *store, u32 limit)
+int map_store_init(struct map_store *store, u64 bytes)
 {
 	struct binary **heads = calloc(HEADS, sizeof(struct binary *));
 
@@ -14,7 +15,7 @@ int map_store_init(struct map_store *store, u32 limit)
 	*store = (struct map_store){
 		.heads = heads,
 		.mask = HEADS - 1,
-		.limit = limit,
+		.limit = HEADS * sizeof(struct binary *) + bytes,
 		.memory = HEADS * sizeof(struct binary *),
 	};
 	return 0;
@@ -35,42 +36,70 @@ u64 path_hash(const char *path)
 	return h ? h : 1;
 }
 
-static size_t binary_size(const struct binary *b)
+/* As the allocator has it: short paths are many. */
+static u64 binary_size(const struct binary *b)
 {
-	return sizeof(*b) + strlen(b->path) + 1;
+	return (sizeof(*b) + b->path_size + 2 * ALLOC_ALIGN) & ~(ALLOC_ALIGN - 1);
 }
 
-static struct binary *binary_get(struct map_store *store, const char *path, u64 inode,
-				 const u8 *build_id, u8 build_id_size)
+static bool store_fits(const struct map_store *store, u64 bytes)
+{
+	return store->memory <= store->limit && bytes <= store->limit - store->memory;
+}
+
+static bool store_room(struct map_store *store, const struct maps *maps, u64 bytes)
+{
+	if (store_fits(store, bytes))
+		return true;
+	return store->give_way && store->give_way(store->ctx, maps, bytes) &&
+	       store_fits(store, bytes);
+}
+
+static struct binary *binary_find(const struct map_store *store, const struct binary *like,
+				  const char *path)
+{
+	struct binary *b = store->heads[like->hash & store->mask];
+
+	while (b && (b->hash != like->hash || b->inode != like->inode ||
+		     b->build_id_size != like->build_id_size ||
+		     memcmp(b->build_id, like->build_id, like->build_id_size) != 0 ||
+		     strcmp(b->path, path) != 0))
+		b = b->next;
+	return b;
+}
+
+/* For one more mapping of @maps; NULL where there is no room. */
+static struct binary *binary_get(struct map_store *store, const struct maps *maps, const char *path,
+				 u64 inode, const u8 *build_id, u8 build_id_size)
 {
 	u64 whole = path_hash(path) ^ inode * 0x9e3779b97f4a7c15ULL;
-	u32 hash = (u32)(whole ^ whole >> 32);
-	struct binary **head = &store->heads[hash & store->mask], *b;
-	size_t n = strlen(path) + 1;
+	struct binary like = {
+		.inode = inode,
+		.refs = 1,
+		.hash = (u32)(whole ^ whole >> 32),
+		.path_size = (u16)(strlen(path) + 1),
+	};
+	u64 size = binary_size(&like);
+	struct binary *b, **head;
 
-	if (!build_id || build_id_size > BUILD_ID_MAX)
-		build_id_size = 0;
-	for (b = *head; b; b = b->next) {
-		if (b->hash != hash || b->inode != inode || b->build_id_size != build_id_size ||
-		    (build_id_size && memcmp(b->build_id, build_id, build_id_size)) ||
-		    strcmp(b->path, path))
-			continue;
+	if (build_id && build_id_size && build_id_size <= BUILD_ID_MAX) {
+		memcpy(like.build_id, build_id, build_id_size);
+		like.build_id_size = build_id_size;
+	}
+	b = binary_find(store, &like, path);
+	if (b) {
 		b->refs++;
 		return b;
 	}
-	b = calloc(1, sizeof(*b) + n);
+	b = store_room(store, maps, size) ? malloc(sizeof(*b) + like.path_size) : NULL;
 	if (!b)
 		return NULL;
-	b->next = *head;
-	b->inode = inode;
-	b->refs = 1;
-	b->hash = hash;
-	b->build_id_size = build_id_size;
-	if (build_id_size)
-		memcpy(b->build_id, build_id, build_id_size);
-	memcpy(b->path, path, n);
+	head = &store->heads[like.hash & store->mask];
+	like.next = *head;
+	*b = like;
+	memcpy(b->path, path, like.path_size);
 	*head = b;
-	store->memory += binary_size(b);
+	store->memory += size;
 	return b;
 }
 
@@ -87,28 +116,29 @@ static void binary_put(struct map_store *store, struct binary *b)
 	free(b);
 }
 
-/* Room for @more mappings: counted as dropped, and false, if there is none. */
+/* Room for @more mappings. */
 static bool maps_reserve(struct map_store *store, struct maps *maps, u32 more)
 {
 	u32 capacity = maps->capacity ? maps->capacity : 8;
 	struct mapping *entry;
+	u64 bytes;
 
-	if (more > MAPS_PER_PROCESS - maps->count || more > store->limit - store->mappings)
-		goto dropped;
+	if (more > MAPS_PER_PROCESS - maps->count)
+		return false;
 	while (capacity - maps->count < more)
-		capacity *= 2;
-	if (capacity == maps->capacity)
+		capacity += capacity / 2;
+	bytes = (capacity - maps->capacity) * sizeof(*entry);
+	if (!bytes)
 		return true;
+	if (!store_room(store, maps, bytes))
+		return false;
 	entry = realloc(maps->entry, capacity * sizeof(*entry));
 	if (!entry)
-		goto dropped;
-	store->memory += (capacity - maps->capacity) * sizeof(*entry);
+		return false;
+	store->memory += bytes;
 	maps->entry = entry;
 	maps->capacity = capacity;
 	return true;
-dropped:
-	store->dropped += more;
-	return false;
 }
 
 /* The first mapping that ends after @addr. */
@@ -135,16 +165,13 @@ static void maps_remove(struct map_store *store, struct maps *maps, u32 i, u32 n
 		binary_put(store, maps->entry[k].binary);
 	memmove(&maps->entry[i], &maps->entry[i + n], (maps->count - i - n) * sizeof(*maps->entry));
 	maps->count -= n;
-	store->mappings -= n;
 }
 
-static void maps_insert(struct map_store *store, struct maps *maps, u32 i,
-			const struct mapping *map)
+static void maps_insert(struct maps *maps, u32 i, const struct mapping *map)
 {
 	memmove(&maps->entry[i + 1], &maps->entry[i], (maps->count - i) * sizeof(*maps->entry));
 	maps->entry[i] = *map;
 	maps->count++;
-	store->mappings++;
 }
 
 /* Make [start, end) free; needs room for one, as it may split a mapping in two. */
@@ -162,7 +189,7 @@ static u32 maps_cut(struct map_store *store, struct maps *maps, u64 start, u64 e
 			rest.offset += end - rest.start;
 			rest.start = end;
 			rest.binary->refs++;
-			maps_insert(store, maps, i, &rest);
+			maps_insert(maps, i, &rest);
 			return i;
 		}
 	}
@@ -183,23 +210,32 @@ void maps_add(struct map_store *store, struct maps *maps, const struct mapping *
 
 	if (strnlen(path, BINARY_PATH_SIZE) == BINARY_PATH_SIZE)
 		path = BINARY_UNNAMED;
-	if (m.start >= m.end || !maps_reserve(store, maps, 2))
+	if (m.start >= m.end)
 		return;
-	m.binary = binary_get(store, path, inode, build_id, build_id_size);
+	m.binary = maps_reserve(store, maps, 2) ?
+			   binary_get(store, maps, path, inode, build_id, build_id_size) :
+			   NULL;
 	if (!m.binary) {
 		store->dropped++;
 		return;
 	}
-	maps_insert(store, maps, maps_cut(store, maps, m.start, m.end), &m);
+	maps_insert(maps, maps_cut(store, maps, m.start, m.end), &m);
 }
 
 void maps_copy(struct map_store *store, struct maps *to, const struct maps *from)
 {
-	if (!from->count || !maps_reserve(store, to, from->count))
+	u32 count = from->count;
+
+	if (!count)
 		return;
-	memcpy(to->entry, from->entry, from->count * sizeof(*to->entry));
-	to->count = from->count;
-	store->mappings += to->count;
+	if (!maps_reserve(store, to, count)) {
+		store->dropped += count;
+		return;
+	}
+	if (!from->count)
+		return;
+	memcpy(to->entry, from->entry, count * sizeof(*to->entry));
+	to->count = count;
 	for (u32 i = 0; i < to->count; i++)
 		to->entry[i].binary->refs++;
 }
@@ -210,6 +246,18 @@ void maps_clear(struct map_store *store, struct maps *maps)
 	store->memory -= maps->capacity * sizeof(*maps->entry);
 	free(maps->entry);
 	*maps = (struct maps){ 0 };
+}
+
+u64 maps_held(const struct maps *maps)
+{
+	u64 bytes = maps->capacity * sizeof(*maps->entry);
+
+	for (u32 i = 0; i < maps->count; i++) {
+		const struct binary *b = maps->entry[i].binary;
+
+		bytes += binary_size(b) / b->refs;
+	}
+	return bytes;
 }
 
 const struct mapping *maps_find(const struct maps *maps, u64 addr)

@@ -16,6 +16,7 @@
  * struct binary - a mapped file, shared by all that map it
  * @inode: 0 if unknown
  * @number: where attributor_save() has put it, the last time
+ * @path_size: with its NUL
  * @path: raw bytes, as its process sees it
  */
 struct binary {
@@ -26,6 +27,7 @@ struct binary {
 	u32 number;
 	u8 build_id[BUILD_ID_MAX];
 	u8 build_id_size;
+	u16 path_size;
 	char path[];
 };
 
@@ -46,23 +48,27 @@ struct maps {
 
 /**
  * struct map_store - what all maps share
- * @limit: of mappings, all processes together
+ * @limit: of @memory
  * @dropped: mappings for which there was no room
- * @memory: bytes held
+ * @memory: bytes held: of mappings, and of the paths of what they map
+ * @give_way: drops maps of others than @whose, so that there is room for @bytes more of it;
+ *	NULL where nothing gives way to what comes later
  */
 struct map_store {
 	struct binary **heads;
 	u32 mask;
-	u32 mappings;
-	u32 limit;
+	u64 limit;
 	u64 dropped;
 	u64 memory;
+	bool (*give_way)(void *ctx, const struct maps *whose, u64 bytes);
+	void *ctx;
 };
 
 /** path_hash() - of a path; never 0 */
 u64 path_hash(const char *path);
 
-int map_store_init(struct map_store *store, u32 limit);
+/** map_store_init() - room for @bytes of mappings and paths */
+int map_store_init(struct map_store *store, u64 bytes);
 void map_store_deinit(struct map_store *store);
 
 /**
@@ -74,10 +80,13 @@ void map_store_deinit(struct map_store *store);
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
 	      const char *path, u64 inode, const u8 *build_id, u8 build_id_size);
 
-/** maps_copy() - @to, empty, becomes as @from: a fork */
+/** maps_copy() - @to, empty, becomes as @from: a fork. Stays empty if @from itself had to give way */
 void maps_copy(struct map_store *store, struct maps *to, const struct maps *from);
 
 void maps_clear(struct map_store *store, struct maps *maps);
+
+/** maps_held() - bytes of the store that @maps has; of what several map each has its part */
+u64 maps_held(const struct maps *maps);
 
 /** maps_find() - the mapping around @addr, or NULL */
 const struct mapping *maps_find(const struct maps *maps, u64 addr);

@@ -7,19 +7,21 @@
 /* Bytes of an entry with all that hangs on it. */
 #define PLACE	  196  /* two lines, tag and rank, excess, a mark */
 #define CARRIED	  126  /* of a place: counters that are carried over, as far as they may come to */
-#define PROCESS	  2944 /* figures and those of before a move by halves, mappings, a mark */
+#define PROCESS	  2880 /* figures, of some those of before a move, mappings, a mark */
+#define MAP_BYTES 384  /* of a process: a dozen mappings, or paths of what is mapped */
 #define THREAD	  128  /* and who had its number before */
-#define CONTAINER 7168 /* figures: of now, of processes that went, at the last sub-window */
+#define CONTAINER 7552 /* figures: of now, of processes that went, at the last sub-window; paths */
+#define CGROUP	  256  /* of a container: paths of cgroups by their ids */
 #define CONTEXT	  64   /* of four indices */
 #define LINE	  512
 #define PAGE	  128
 
-/* Sub-windows 6.6 MiB, combinations 2.1, sources 0.5, programs, libraries and stacks 5. */
-#define FIXED (15ULL << 20)
+/* Sub-windows 6.6 MiB, combinations 2.1, sources 0.5, programs, libraries and stacks 5, ids 0.3. */
+#define FIXED ((14ULL << 20) + (768ULL << 10))
 
 /* What a place, process and container come to in a checkpoint, of which there are two. */
 #define KEPT_PLACE     57
-#define KEPT_PROCESS   128
+#define KEPT_PROCESS   160
 #define KEPT_CONTAINER 512
 #define KEPT_COPIES    2
 
@@ -195,6 +197,8 @@ static void plan_tables(struct memory_plan *p, u32 scale)
 	p->processes = scaled(8192, scale);
 	p->threads = power_below(scaled(32768, scale));
 	p->containers = scaled(2048, scale);
+	p->map_bytes = (u64)p->processes * MAP_BYTES;
+	p->cgroup_bytes = (u64)p->containers * CGROUP;
 	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
 				  (u64)p->processes * PROCESS + (u64)p->containers * CONTAINER +
 				  shards_bytes(p, SHARD_FIXED) + shard_figures(p);

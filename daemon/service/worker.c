@@ -727,6 +727,8 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 	attribution.processes = state->plan.processes;
 	attribution.threads = state->plan.threads;
 	attribution.containers = state->plan.containers;
+	attribution.map_bytes = state->plan.map_bytes;
+	attribution.cgroup_bytes = state->plan.cgroup_bytes;
 	r = attributor_new(&attribution, &state->attributor);
 	if (r >= 0)
 		r = symbols_new(&names, &state->symbols);

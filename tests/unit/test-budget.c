@@ -48,7 +48,8 @@ static u64 locked(const struct memory_ask *a, const struct memory_plan *p)
 /* Entries by the size of what is kept of one, as the structures are today. */
 static u64 tables(const struct memory_plan *p)
 {
-	return p->places * 180ULL + p->place_bytes / 4 * 5 + p->processes * 2144ULL + p->containers * 4288ULL +
+	return p->places * 180ULL + p->place_bytes / 4 * 5 + p->processes * 2400ULL + p->map_bytes +
+	       p->containers * 7264ULL + p->cgroup_bytes +
 	       p->threads * 32ULL + p->contexts * 64ULL + p->lines * 512ULL + p->pages * 128ULL;
 }
 
@@ -66,6 +67,8 @@ static void check_plan(const struct memory_ask *ask, const struct memory_plan *p
 	assert_row(plan->place_bytes >= plan->places * 96ULL);
 	assert_row(plan->names <= plan->share[MEMORY_NAMES]);
 	assert_row(plan->places >= 4096 && plan->processes >= 1024);
+	assert_row(plan->map_bytes >= plan->processes * 384ULL);
+	assert_row(plan->cgroup_bytes >= plan->containers * 256ULL);
 	assert_row(plan->containers >= 256 && plan->lines >= 128);
 	assert_row(!(plan->places & (plan->places - 1)));
 	assert_row(plan->ring >= 64 * KIB && plan->ring <= 256 * KIB);
@@ -208,7 +211,7 @@ static void test_workers(void **state __attribute__((unused)))
 				    (workers + 1) * (budget_shard(plan.places, workers) * 266ULL +
 						     plan.processes * 2200ULL + 3 * MIB);
 		assert_row(plan.share[MEMORY_TABLES] >= plan.places * 300ULL +
-							plan.processes * 2944ULL + own);
+							plan.processes * 2880ULL + own);
 		assert_row(workers == 1 || plan.processes < fewer.processes);
 		fewer = plan;
 	}

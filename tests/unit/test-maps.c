@@ -23,9 +23,12 @@ static struct attributor *attributor(bool live)
 	return a;
 }
 
+static u64 now_ns = 1000000000;
+
 static void told(struct attributor *a, s32 pid, u64 start, const char *path)
 {
 	attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
+						  .time_ns = now_ns++,
 						  .pid = pid,
 						  .tid = pid,
 						  .start = start,
@@ -211,6 +214,184 @@ static void test_long_path_proc(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* Above every possible pid_max: nothing but events tells of them. */
+#define GHOST	  (INT32_MAX - 100000)
+#define PROCESSES 256
+#define MAP_BYTES (256U << 10)
+
+static struct attributor *little(void)
+{
+	const struct attributor_config config = { .live = true, .processes = PROCESSES,
+						  .threads = 1024, .containers = 16,
+						  .map_bytes = MAP_BYTES };
+	struct attributor *a;
+
+	assert_int_equal(attributor_new(&config, &a), 0);
+	return a;
+}
+
+static void born(struct attributor *a, s32 pid)
+{
+	attributor_event(a, &(struct task_event){ .type = TASK_FORK,
+						  .pid = pid,
+						  .tid = pid,
+						  .start_ns = now_ns,
+						  .time_ns = now_ns++,
+						  .name = "ghost" });
+}
+
+static u64 memory_of(struct attributor *a)
+{
+	struct attributor_stats stats;
+
+	attributor_stats(a, &stats);
+	return stats.memory;
+}
+
+/* As a usual program: some files, which all map. */
+static void usual(struct attributor *a, s32 pid)
+{
+	static const char *const paths[] = { "/bin/sh", "/lib/libc.so.6", "/lib/ld.so", "[vdso]" };
+
+	born(a, pid);
+	for (u64 i = 0; i < ARRAY_SIZE(paths); i++)
+		attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
+							  .pid = pid,
+							  .tid = pid,
+							  .start = 0x1000 + i * 0x10000,
+							  .size = 0x1000,
+							  .time_ns = now_ns++,
+							  .name = paths[i] });
+}
+
+static void assert_usual(struct attributor *a, s32 pid)
+{
+	assert_string_equal(binary_at(a, pid, 0x1010), "/bin/sh");
+	assert_string_equal(binary_at(a, pid, 0x11010), "/lib/libc.so.6");
+}
+
+/* @count mappings of files of their own, with paths of @len bytes. */
+static void greedy(struct attributor *a, s32 pid, u32 count, size_t len)
+{
+	char path[1200];
+
+	assert_true(len < sizeof(path));
+	born(a, pid);
+	for (u32 i = 0; i < count; i++) {
+		memset(path, 'a', len);
+		path[len] = '\0';
+		path[snprintf(path, sizeof(path), "/%x-%x", pid, i)] = len > 20 ? '/' : '\0';
+		told(a, pid, 0x100000 + i * 0x2000ULL, path);
+	}
+}
+
+/* Whatever they map, memory stays what it may be; who takes most gives way, others keep theirs. */
+static void test_greedy(void **state)
+{
+	static const struct {
+		s32 processes;
+		u32 mappings;
+		size_t len;
+	} rows[] = {
+		{ 6, 4000, 1100 },
+		{ 33, 4096, 10 },
+		{ 40, 100, 1100 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct attributor *a = little();
+		struct attributor_stats stats;
+		u64 before = memory_of(a);
+
+		test_row("%d processes of %u mappings", rows[i].processes, rows[i].mappings);
+		for (s32 n = 0; n < 20; n++)
+			usual(a, GHOST + n);
+		for (s32 n = 0; n < rows[i].processes; n++) {
+			greedy(a, GHOST + 1000 + n, rows[i].mappings, rows[i].len);
+			assert_row(memory_of(a) <= before + MAP_BYTES);
+		}
+		for (s32 n = 20; n < 40; n++)
+			usual(a, GHOST + n);
+		assert_row(memory_of(a) <= before + MAP_BYTES);
+		for (s32 n = 0; n < 40; n++)
+			assert_usual(a, GHOST + n);
+		attributor_stats(a, &stats);
+		assert_row(stats.mappings_dropped > 1000);
+		attributor_free(a);
+	}
+}
+
+/* Of those who hold as much the dead go, and one that comes later is not the one to miss its own. */
+static void test_dead_give_way(void **state)
+{
+	struct attributor *a = little();
+	u32 kept = 0;
+
+	(void)state;
+	for (s32 n = 0; n < 8; n++)
+		greedy(a, GHOST + n, 100, 200);
+	for (s32 n = 0; n < 4; n++)
+		attributor_event(a, &(struct task_event){ .type = TASK_EXIT,
+							  .pid = GHOST + n,
+							  .tid = GHOST + n,
+							  .time_ns = now_ns++,
+							  .last = true });
+	for (s32 n = 8; n < 11; n++)
+		greedy(a, GHOST + n, 100, 200);
+	for (s32 n = 4; n < 11; n++) {
+		test_row("%d", n);
+		assert_row(*binary_at(a, GHOST + n, 0x100010));
+	}
+	for (s32 n = 0; n < 4; n++)
+		kept += *binary_at(a, GHOST + n, 0x100010) != 0;
+	assert_true(kept < 4);
+	attributor_free(a);
+}
+
+/* A fork of one that has to give way for it. */
+static void test_greedy_parent(void **state)
+{
+	struct attributor *a = little();
+	u64 before = memory_of(a);
+
+	(void)state;
+	for (s32 n = 0; n < 8; n++) {
+		greedy(a, GHOST + n, 400, 100);
+		attributor_event(a, &(struct task_event){ .type = TASK_FORK,
+							  .pid = GHOST + 100 + n,
+							  .tid = GHOST + 100 + n,
+							  .parent_pid = GHOST + n,
+							  .start_ns = now_ns,
+							  .time_ns = now_ns++,
+							  .name = "child" });
+		assert_true(memory_of(a) <= before + MAP_BYTES);
+	}
+	attributor_free(a);
+}
+
+/* Any user can make cgroups, with paths as long as it likes. */
+static void test_cgroup_paths(void **state)
+{
+	struct attributor *a = little();
+	u64 before = memory_of(a);
+	char path[1000];
+
+	(void)state;
+	memset(path, 'a', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	for (u32 i = 0; i < 10000; i++) {
+		path[snprintf(path, sizeof(path), "/%x", i)] = '/';
+		attributor_event(a, &(struct task_event){ .type = TASK_CGROUP,
+							  .cgroup = 0x7000000000000000ULL + i,
+							  .time_ns = now_ns++,
+							  .name = path });
+	}
+	assert_true(memory_of(a) <= before + (64U << 10));
+	assert_true(memory_of(a) >= before + (48U << 10));
+	attributor_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +399,10 @@ int main(void)
 		cmocka_unit_test(test_long_path_kept),
 		cmocka_unit_test(test_name_passed_over),
 		cmocka_unit_test(test_long_path_proc),
+		cmocka_unit_test(test_greedy),
+		cmocka_unit_test(test_dead_give_way),
+		cmocka_unit_test(test_greedy_parent),
+		cmocka_unit_test(test_cgroup_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
