@@ -22,9 +22,9 @@
 #include "speprof-version.h"
 #include "worker.h"
 
-/* At a restart the bus is waited for: so often, longer than systemd counts starts for (10 s). */
-#define BUS_TRIES    48
-#define BUS_PAUSE_NS 250000000
+/* What may pass is tried again: so often, longer than systemd counts starts for (10 s). */
+#define TRIES	 48
+#define PAUSE_NS 250000000
 
 /**
  * struct daemon - what lives as long as the process
@@ -155,6 +155,47 @@ static int plan_memory(struct daemon *d)
 	return EX_CONFIG;
 }
 
+/* After try @tries, from 0 on: 0 to try again, -ETIMEDOUT after the last, -EINTR: told to end. */
+static int pause_after(u32 tries)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	sigset_t ends;
+
+	if (tries + 1 >= TRIES)
+		return -ETIMEDOUT;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	return sigtimedwait(&ends, NULL, &pause) >= 0 ? -EINTR : 0;
+}
+
+/*
+ * Where somebody else has the SPU, or memory and descriptors are short, it is waited for, and then
+ * another process tries: what the service manager keeps it keeps for as long as that goes on.
+ */
+static int open_source(const struct config *c, const struct source_config *sampling,
+		       struct source **ret_source)
+{
+	struct source_said said = { 0 };
+
+	for (u32 tries = 0;; tries++) {
+		int r = source_open(c, sampling, ret_source, &said);
+
+		if (r >= 0 || said.status != EX_TEMPFAIL) {
+			if (*said.text)
+				log_tell(r < 0 ? LOG_ERR : LOG_NOTICE, LOG_ID_SOURCE, NULL, "%s",
+					 said.text);
+			return r < 0 ? said.status : 0;
+		}
+		if (!tries)
+			log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL, "%s: waiting for it to pass",
+				 said.text);
+		r = pause_after(tries);
+		if (r < 0)
+			return r == -EINTR ? r : EX_TEMPFAIL;
+	}
+}
+
 /* The session of the configuration: what the machine does, from start to end. */
 static int open_machine(struct daemon *d, struct session_config *ret_session)
 {
@@ -164,7 +205,6 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	struct source *source = NULL;
 	struct filter_error error = { 0 };
 	struct config_lists lists;
-	struct source_said said = { 0 };
 	int r;
 
 	sampling.ring_size = d->plan.ring;
@@ -181,9 +221,7 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	}
 	d->adopted = adopt_source(d, &sampling, &source);
 	if (!d->adopted)
-		r = source_open(c, &sampling, &source, &said) < 0 ? said.status : 0;
-	if (*said.text)
-		log_tell(r ? LOG_ERR : LOG_NOTICE, LOG_ID_SOURCE, NULL, "%s", said.text);
+		r = open_source(c, &sampling, &source);
 	if (!r && feed_new(source, &sampling, &session.feed) < 0) {
 		source->ops->free(source);
 		r = EX_OSERR;
@@ -267,9 +305,10 @@ static void tell_restored(const struct keep_restore *restore)
 			 "of the session \"machine\" goes on what the bus had set: %s",
 			 restore->settings);
 	if (*restore->overruled)
-		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			 "of the session \"machine\" the bus had set what is in force no longer: %s",
-			 restore->overruled);
+		log_tell(
+			LOG_WARNING, LOG_ID_REFUSED, NULL,
+			"of the session \"machine\" the bus had set what is in force no longer: %s",
+			restore->overruled);
 	if (*restore->dropped)
 		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
 			 "sessions that the bus had made could not be made again: %s",
@@ -374,15 +413,33 @@ static void on_interval(void *ctx)
 	bus_sampling_changed(ctx);
 }
 
+/* Whoever goes on with another process's figures runs already. */
+static int start_machine(struct daemon *d)
+{
+	for (u32 tries = 0;; tries++) {
+		int r = worker_call(d->worker, worker_start, NULL);
+
+		if (r >= 0 || r == -EALREADY)
+			return 0;
+		if (r != -EBUSY) {
+			log_line(LOG_ERR, "sampling could not be enabled: %s", strerror(-r));
+			return EX_UNAVAILABLE;
+		}
+		if (!tries)
+			log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL,
+				 "another session of the module samples: waiting for its end");
+		r = pause_after(tries);
+		if (r < 0)
+			return r == -EINTR ? r : EX_TEMPFAIL;
+	}
+}
+
 static int run(struct daemon *d)
 {
-	int r = d->stopped ? 0 : worker_call(d->worker, worker_start, NULL);
+	int r = d->stopped ? 0 : start_machine(d);
 
-	/* Whoever goes on with another process's figures runs already. */
-	if (r < 0 && r != -EALREADY) {
-		log_line(LOG_ERR, "sampling could not be enabled: %s", strerror(-r));
-		return EX_UNAVAILABLE;
-	}
+	if (r)
+		return r;
 	if (d->keep)
 		worker_call(d->worker, put_up, d);
 	if (govern_new((u32)sysconf(_SC_NPROCESSORS_CONF), &d->govern) >= 0)
@@ -418,23 +475,22 @@ static bool is_away(int r)
  */
 static int reach_bus(struct daemon *d, bool again)
 {
-	const struct timespec pause = { .tv_nsec = BUS_PAUSE_NS };
-	sigset_t ends;
 	int r;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGINT);
 	for (u32 tries = 0;; tries++) {
 		r = bus_init(&d->bus, d->event, d->options.bus_address, d->worker,
 			     &d->options.config);
-		if (r >= 0 || !again || !is_away(r) || tries == BUS_TRIES)
+		if (r >= 0 || !again || !is_away(r))
 			return r;
 		if (!tries)
 			log_tell(LOG_WARNING, LOG_ID_BUS, NULL,
 				 "no connection to the bus: waiting for it");
-		if (sigtimedwait(&ends, NULL, &pause) >= 0)
+		switch (pause_after(tries)) {
+		case -EINTR:
 			return -EINTR;
+		case -ETIMEDOUT:
+			return r;
+		}
 	}
 }
 
@@ -445,7 +501,7 @@ static int serve(struct daemon *d)
 	int r = reach_bus(d, again);
 
 	if (r == -EINTR)
-		return 0;
+		return r;
 	if (r < 0) {
 		log_line(LOG_ERR,
 			 r == -EEXIST ? "another speprofd has the name " BUS_NAME " on %s" :
@@ -523,5 +579,5 @@ int main(int argc, char **argv)
 	keep_free(d.keep);
 	govern_free(d.govern);
 	sd_event_unref(d.event);
-	return r;
+	return r == -EINTR ? 0 : r;
 }

@@ -46,9 +46,24 @@ struct source_config source_sampling(const struct config *config)
 	};
 }
 
+/* What is so now and may be otherwise in a while is told apart from what stays as it is. */
 static int failed(struct source_said *said, int r, const char *reason)
 {
-	say(said, r == -EPERM || r == -EACCES ? EX_NOPERM : EX_UNAVAILABLE, "%s", reason);
+	int status = EX_UNAVAILABLE;
+
+	switch (r) {
+	case -EPERM:
+	case -EACCES:
+		status = EX_NOPERM;
+		break;
+	case -EBUSY:
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOMEM:
+		status = EX_TEMPFAIL;
+		break;
+	}
+	say(said, status, "%s", reason);
 	return r;
 }
 
@@ -123,7 +138,8 @@ static int open_whole(const struct config *config, const struct source_config *s
 	case CONFIG_SOURCE_PERF:
 		r = source_perf_new(sampling, &source, &reason);
 		if (r >= 0)
-			say(ret_said, EX_OK, "source perf, as Source= wants it: %s", source->reason);
+			say(ret_said, EX_OK, "source perf, as Source= wants it: %s",
+			    source->reason);
 		break;
 	case CONFIG_SOURCE_MODULE:
 		r = source_module_new(sampling, config->io_uring, &source, &reason);
