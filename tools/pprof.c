@@ -76,7 +76,7 @@ static void begin(struct input *input, void *ctx)
 	struct pprof **pprof = ctx;
 
 	/* Without memory there is none, which is said in the end. */
-	if (pprof_new(input->profile, input->attributor, false, pprof) < 0)
+	if (pprof_new(input->profile, input->attributor, false, NULL, pprof) < 0)
 		*pprof = NULL;
 }
 

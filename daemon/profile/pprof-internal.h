@@ -43,8 +43,11 @@ struct pprof_entry {
 	u64 weighted[PPROF_VALUES];
 };
 
+static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY, "as the budget has it");
+
 /**
  * struct pprof
+ * @room: how many @entries there are, and names may be
  * @no_interval: there was a sample whose interval is not known
  * @others: samples for which there was no entry, without place, by unit
  * @node: of CPUs
@@ -52,6 +55,7 @@ struct pprof_entry {
 struct pprof {
 	struct attributor *attributor;
 	struct profile_observer observer;
+	struct pprof_room room;
 	bool live;
 	bool no_interval;
 	u32 count;

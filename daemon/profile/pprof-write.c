@@ -17,8 +17,9 @@
 #include "maps.h"
 #include "proto.h"
 
-/* Before it is compressed. */
-#define PPROF_SIZE (64U << 20)
+/* So much is written before it is compressed, and a message more, at the most. */
+#define PPROF_CHUNK (16U << 10)
+#define PPROF_SIZE  (2 * PPROF_CHUNK)
 #define NAMES_MS   1000 /* for which nothing is drained; a ring of a busy CPU holds four times that */
 
 enum {
@@ -78,6 +79,12 @@ static const struct {
 	{ UNIT_MICRO_OPS, "micro_operations" },
 };
 
+/* Names that an entry may bring, with all that is kept of one beside its text. */
+#define NAMES_MOST 16
+#define NAME_BYTES 40
+/* Their texts: a mapping's key and path, a function's key, name and path, a location's key, labels. */
+#define TEXTS_MOST 8192
+
 /* Texts, and numbers of things by them: one table, open, that grows. */
 struct names {
 	struct name {
@@ -88,8 +95,19 @@ struct names {
 	u32 count;
 };
 
+/**
+ * struct writer
+ * @proto: what is not compressed yet
+ * @z, @fd: what is goes there
+ * @texts: bytes of all names' texts
+ * @others: as of @pprof, and what there was no room to name
+ */
 struct writer {
 	struct proto proto;
+	z_stream z;
+	int fd;
+	u64 texts;
+	struct pprof_entry others[UNITS];
 	struct names strings;
 	struct names mappings; /* by mapping_key() */
 	struct names functions; /* by mapping and name */
@@ -163,6 +181,7 @@ static u64 names_get(struct writer *w, struct names *names, const char *text, bo
 		w->error = -ENOMEM;
 		return 0;
 	}
+	w->texts += strlen(text) + NAME_BYTES;
 	slot->id = ++names->count;
 	*ret_new = true;
 	return slot->id;
@@ -270,9 +289,26 @@ static u64 add_function(struct writer *w, u64 mapping, const char *name, const c
 	return id;
 }
 
+/* What a table of names has, and would have beside that while it grows. */
+static u64 names_bytes(const struct names *names)
+{
+	u64 bytes = (u64)names->room * sizeof(*names->slots);
+
+	return names->count + NAMES_MOST >= names->room / 2 ? 3 * bytes : bytes;
+}
+
+/* Whether all that an entry may bring is within the bound. */
+static bool has_room(const struct writer *w)
+{
+	u64 bytes = w->texts + TEXTS_MOST + names_bytes(&w->strings) + names_bytes(&w->mappings) +
+		    names_bytes(&w->functions) + names_bytes(&w->locations);
+
+	return !w->pprof->room.names || bytes <= w->pprof->room.names;
+}
+
 static bool is_others(const struct writer *w, const struct pprof_entry *e)
 {
-	return e == &w->pprof->others[e->unit];
+	return e == &w->others[e->unit];
 }
 
 /* As in reports: what has no binary is called as there, and what had no room is told so. */
@@ -415,6 +451,13 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 
 	if (!e->value[PPROF_SAMPLES] || pprof_fold_take(&w->fold, e))
 		return;
+	if (!is_others(w, e) && !has_room(w)) {
+		for (unsigned int i = 0; i < PPROF_VALUES; i++) {
+			w->others[e->unit].value[i] += e->value[i];
+			w->others[e->unit].weighted[i] += e->weighted[i];
+		}
+		return;
+	}
 	/* Its process gave way to another's: the place would be that one's. */
 	if (process && process->generation != e->generation)
 		process = NULL;
@@ -464,7 +507,7 @@ static u64 mean_interval(const struct pprof *pprof)
 	unsigned int units = 0;
 	u64 mean = 0;
 
-	for (u32 i = 0; i < PPROF_ENTRIES; i++)
+	for (u32 i = 0; i < pprof->room.entries; i++)
 		add_up(&pprof->entries[i], samples, operations);
 	for (unsigned int unit = 0; unit < UNITS; unit++) {
 		add_up(&pprof->others[unit], samples, operations);
@@ -494,6 +537,31 @@ static void add_facts(struct writer *w, const struct pprof_facts *facts)
 	proto_varint(&w->proto, PROFILE_DEFAULT_TYPE, string(w, value_names[PPROF_SAMPLES][0]));
 }
 
+/* What is complete is compressed, so that there is little of it at once; all of it at the @end. */
+static void flush(struct writer *w, bool end)
+{
+	u8 out[16384];
+	size_t done, have;
+	ssize_t n;
+
+	if (w->proto.size < PPROF_CHUNK && !end)
+		return;
+	w->z.next_in = w->proto.data;
+	w->z.avail_in = (uInt)w->proto.size;
+	do {
+		w->z.next_out = out;
+		w->z.avail_out = sizeof(out);
+		deflate(&w->z, end ? Z_FINISH : Z_NO_FLUSH);
+		have = sizeof(out) - w->z.avail_out;
+		for (done = 0; done < have && !w->error; done += (size_t)(n > 0 ? n : 0)) {
+			n = write(w->fd, out + done, have - done);
+			if (n < 0 && errno != EINTR)
+				w->error = -errno;
+		}
+	} while (!w->z.avail_out);
+	w->proto.size = 0;
+}
+
 /* In the order of their numbers. */
 static void add_strings(struct writer *w)
 {
@@ -506,42 +574,18 @@ static void add_strings(struct writer *w)
 	for (u32 i = 0; i < w->strings.room; i++)
 		if (w->strings.slots[i].text)
 			texts[w->strings.slots[i].id - 1] = w->strings.slots[i].text;
-	for (u32 i = 0; i < w->strings.count; i++)
+	for (u32 i = 0; i < w->strings.count; i++) {
 		proto_string(&w->proto, PROFILE_STRING, texts[i]);
-	free(texts);
-}
-
-static int compressed(const struct proto *proto, int fd)
-{
-	z_stream z = { .next_in = proto->data, .avail_in = (uInt)proto->size };
-	size_t done, have;
-	u8 out[16384];
-	int r = Z_OK, error = 0;
-	ssize_t n;
-
-	/* 15 bits of window, and 16 for gzip's head and tail. */
-	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		return -ENOMEM;
-	while (r == Z_OK && !error) {
-		z.next_out = out;
-		z.avail_out = sizeof(out);
-		r = deflate(&z, Z_FINISH);
-		have = sizeof(out) - z.avail_out;
-		for (done = 0; done < have && !error; done += (size_t)(n > 0 ? n : 0)) {
-			n = write(fd, out + done, have - done);
-			if (n < 0 && errno != EINTR)
-				error = -errno;
-		}
+		flush(w, false);
 	}
-	deflateEnd(&z);
-	return error ? error : r == Z_STREAM_END ? 0 : -EIO;
+	free(texts);
 }
 
 void pprof_ask(struct pprof *pprof, struct symbols *symbols)
 {
 	struct attributor *attributor = pprof->attributor;
 
-	for (u32 i = 0; i < PPROF_ENTRIES; i++) {
+	for (u32 i = 0; i < pprof->room.entries; i++) {
 		const struct pprof_entry *e = &pprof->entries[i];
 		const struct attribute_process *process =
 			attributor_process(attributor, e->process);
@@ -563,25 +607,41 @@ static void ask_names(const struct writer *w)
 		symbols_wait(w->symbols, NAMES_MS);
 }
 
+static void add_all(struct writer *w, const struct pprof_facts *facts)
+{
+	string(w, "");
+	add_facts(w, facts);
+	for (u32 i = 0; i < w->pprof->room.entries; i++) {
+		add_entry(w, &w->pprof->entries[i]);
+		flush(w, false);
+	}
+	for (unsigned int unit = 0; unit < UNITS; unit++)
+		add_entry(w, &w->others[unit]);
+	add_folded(w);
+	add_strings(w);
+	flush(w, true);
+}
+
 int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_facts *facts,
 		int fd)
 {
-	struct writer w = { .pprof = pprof, .symbols = symbols };
+	struct writer w = { .pprof = pprof, .symbols = symbols, .fd = fd };
 	int r = pprof_fold_init(&w.fold, facts->filter, pprof->attributor);
 
 	if (r < 0)
 		return r;
+	memcpy(w.others, pprof->others, sizeof(w.others));
 	ask_names(&w);
 	proto_init(&w.proto, PPROF_SIZE);
-	string(&w, "");
-	add_facts(&w, facts);
-	for (u32 i = 0; i < PPROF_ENTRIES; i++)
-		add_entry(&w, &pprof->entries[i]);
-	for (unsigned int unit = 0; unit < UNITS; unit++)
-		add_entry(&w, &pprof->others[unit]);
-	add_folded(&w);
-	add_strings(&w);
-	r = w.error ? w.error : w.proto.error ? w.proto.error : compressed(&w.proto, fd);
+	/* 15 bits of window, and 16 for gzip's head and tail. */
+	if (deflateInit2(&w.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==
+	    Z_OK) {
+		add_all(&w, facts);
+		deflateEnd(&w.z);
+	} else {
+		w.error = -ENOMEM;
+	}
+	r = w.error ? w.error : w.proto.error;
 	proto_deinit(&w.proto);
 	names_deinit(&w.strings);
 	names_deinit(&w.mappings);

@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The table stays sparse enough for short walks. */
-#define PPROF_FULL (PPROF_ENTRIES / 8 * 7)
-
 static u64 mix(u64 x)
 {
 	x ^= x >> 32;
@@ -34,14 +31,15 @@ static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *
 		       (u32)key->level << 8 | key->node));
 	struct pprof_entry *e;
 
-	for (u32 i = (u32)hash % PPROF_ENTRIES;; i = (i + 1) % PPROF_ENTRIES) {
+	for (u32 i = (u32)hash % p->room.entries;; i = (i + 1) % p->room.entries) {
 		e = &p->entries[i];
 		if (e->used && same(e, key))
 			return e;
 		if (!e->used)
 			break;
 	}
-	if (p->count >= PPROF_FULL)
+	/* The table stays sparse enough for short walks. */
+	if (p->count >= p->room.entries / 8 * 7)
 		return &p->others[key->unit];
 	p->count++;
 	*e = *key;
@@ -141,13 +139,14 @@ static void read_nodes(struct pprof *p)
 }
 
 int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
-	      struct pprof **ret_pprof)
+	      const struct pprof_room *room, struct pprof **ret_pprof)
 {
 	struct pprof *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;
-	p->entries = calloc(PPROF_ENTRIES, sizeof(*p->entries));
+	p->room = room ? *room : (struct pprof_room){ .entries = PPROF_ENTRIES };
+	p->entries = calloc(p->room.entries, sizeof(*p->entries));
 	if (!p->entries) {
 		free(p);
 		return -ENOMEM;
@@ -188,7 +187,7 @@ u64 pprof_samples(const struct pprof *pprof, u64 *ret_others)
 	for (unsigned int unit = 0; unit < UNITS; unit++)
 		sum += pprof->others[unit].value[PPROF_SAMPLES];
 	*ret_others = sum;
-	for (u32 i = 0; i < PPROF_ENTRIES; i++)
+	for (u32 i = 0; i < pprof->room.entries; i++)
 		sum += pprof->entries[i].value[PPROF_SAMPLES];
 	return sum;
 }

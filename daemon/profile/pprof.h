@@ -11,8 +11,12 @@
 
 #include "profile.h"
 
-/* What tells entries apart: place, process, container, data source, node. */
+/* What tells entries apart: place, process, container, data source, node. Where memory is no matter. */
 #define PPROF_ENTRIES 32768
+
+/* Bytes of one, and what is taken beside the table and names when it is written. */
+#define PPROF_ENTRY   144
+#define PPROF_WRITING (384ULL << 10)
 
 /* Seconds that one of a running daemon may take, and how many there may be at once, of all and of a user. */
 #define PPROF_SECONDS  600
@@ -22,12 +26,29 @@
 struct pprof;
 
 /**
+ * struct pprof_room - how large it may become
+ * @entries: what is told apart; what more comes counts as "[not told apart]"
+ * @names: bytes of names while it is written, by which places are told that come first; 0: no bound
+ */
+struct pprof_room {
+	u32 entries;
+	u64 names;
+};
+
+/** pprof_bytes() - at the most */
+static inline u64 pprof_bytes(const struct pprof_room *room)
+{
+	return (u64)room->entries * PPROF_ENTRY + room->names + PPROF_WRITING;
+}
+
+/**
  * pprof_new() - count what is sampled from now on
  * @profile: observed until pprof_free()
  * @live: processes and CPUs are this machine's
+ * @room: NULL: PPROF_ENTRIES, and no bound of names
  */
 int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
-	      struct pprof **ret_pprof);
+	      const struct pprof_room *room, struct pprof **ret_pprof);
 struct pprof *pprof_free(struct pprof *pprof);
 
 /**

@@ -42,6 +42,11 @@
 #define FIGURES	      2176 /* of one */
 #define TALLIES	      32   /* a place for each that there may be */
 
+/* A profile for pprof: of an entry, with the names that it brings when it is written; entries at the least. */
+#define PPROF_NAMES 192ULL
+#define PPROF_BYTES (PPROF_ENTRY + PPROF_NAMES)
+#define PPROF_LEAST 512
+
 /* An event ring of 64 slots, or the pages beside an AUX area. */
 #define EVENTS 4096U
 
@@ -367,5 +372,33 @@ u64 budget_wanted(const struct memory_plan *plan, u64 used, u64 keep, bool own)
 		budget_plan(&larger, &all, &least);
 		budget_session(&all, keep, own, &session);
 	} while (all.share[MEMORY_SESSIONS] < used + session.bytes);
+	return larger.budget;
+}
+
+bool budget_pprof(u64 left, struct pprof_room *ret_room)
+{
+	u64 most = left / 2, entries;
+
+	if (most < PPROF_WRITING + PPROF_LEAST * PPROF_BYTES)
+		most = left;
+	if (most < PPROF_WRITING + PPROF_LEAST * PPROF_BYTES)
+		return false;
+	entries = (most - PPROF_WRITING) / PPROF_BYTES;
+	if (entries > PPROF_ENTRIES)
+		entries = PPROF_ENTRIES;
+	*ret_room = (struct pprof_room){ .entries = (u32)entries, .names = entries * PPROF_NAMES };
+	return true;
+}
+
+u64 budget_pprof_wanted(const struct memory_plan *plan, u64 used)
+{
+	struct memory_ask larger = plan->ask;
+	struct memory_plan all = *plan;
+	u64 least;
+
+	do {
+		larger.budget += 1ULL << 20;
+		budget_plan(&larger, &all, &least);
+	} while (all.share[MEMORY_SESSIONS] < used + PPROF_WRITING + PPROF_LEAST * PPROF_BYTES);
 	return larger.budget;
 }

@@ -6,6 +6,7 @@
 #ifndef SPEPROF_BUDGET_H
 #define SPEPROF_BUDGET_H
 
+#include "pprof.h"
 #include "profile.h"
 #include "view.h"
 
@@ -109,5 +110,15 @@ void budget_session(const struct memory_plan *plan, u64 keep, bool own,
  * @used: bytes of MEMORY_SESSIONS that others have
  */
 u64 budget_wanted(const struct memory_plan *plan, u64 used, u64 keep, bool own);
+
+/**
+ * budget_pprof() - how large a profile for pprof may be: half of @left bytes, or all of them for the least
+ *
+ * Return: false: there is no room for the least.
+ */
+bool budget_pprof(u64 left, struct pprof_room *ret_room);
+
+/** budget_pprof_wanted() - the least MemoryBudget= that has room for one; @used as above */
+u64 budget_pprof_wanted(const struct memory_plan *plan, u64 used);
 
 #endif

@@ -31,6 +31,8 @@ struct profile_request {
  * @pprof: of the worker's thread
  * @half_usec: half of its time: then names are asked for, to be there in the end
  * @halves: those that are left
+ * @bytes: of the budget, that it has
+ * @wanted: MemoryBudget= that would do, where there is no room for it
  * @fd: where it is written to, in the end
  */
 struct bus_profile {
@@ -46,6 +48,8 @@ struct bus_profile {
 	u64 began_ns;
 	u64 half_usec;
 	unsigned int halves;
+	u64 bytes;
+	u64 wanted;
 	int fd;
 };
 
@@ -61,13 +65,26 @@ static int profile_begin(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, NULL);
 	struct bus_profile *profile = arg;
+	struct pprof_room room;
+	u64 left = worker_share(state);
+	int r;
 
+	if (state->plan.budget && !budget_pprof(left, &room)) {
+		profile->wanted = budget_pprof_wanted(&state->plan,
+						      state->plan.share[MEMORY_SESSIONS] - left);
+		return -EDQUOT;
+	}
 	/* What was sampled before is not of these seconds. */
 	worker_drain(state, session);
 	profile->facts.start_ns = now_ns(CLOCK_REALTIME);
 	profile->began_ns = now_ns(CLOCK_MONOTONIC);
 	profile->facts.backend = session->feed->source->backend;
-	return pprof_new(session->profile, state->attributor, true, &profile->pprof);
+	r = pprof_new(session->profile, state->attributor, true, state->plan.budget ? &room : NULL,
+		      &profile->pprof);
+	if (r >= 0 && state->plan.budget)
+		profile->bytes = pprof_bytes(&room);
+	state->profiles += profile->bytes;
+	return r;
 }
 
 static int profile_finish(struct worker_state *state, void *arg)
@@ -88,10 +105,11 @@ static int profile_ask(struct worker_state *state, void *arg)
 	return 0;
 }
 
-static int profile_drop(struct worker_state *state __attribute__((unused)), void *arg)
+static int profile_drop(struct worker_state *state, void *arg)
 {
 	struct bus_profile *profile = arg;
 
+	state->profiles -= profile->bytes;
 	profile->pprof = pprof_free(profile->pprof);
 	return 0;
 }
@@ -186,7 +204,7 @@ static void on_gone(void *ctx)
 
 /* @asked becomes the profile's, whatever is returned. */
 static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct profile_request *asked,
-			   struct bus_profile **ret_profile)
+			   struct bus_profile **ret_profile, sd_bus_error *error)
 {
 	struct bus_profile *profile = calloc(1, sizeof(*profile));
 	int r;
@@ -216,6 +234,11 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct prof
 		r = sd_event_add_time_relative(sd_bus_get_event(bus->bus), &profile->timer,
 					       CLOCK_MONOTONIC, profile->half_usec, 0, on_half,
 					       profile);
+	if (r == -EDQUOT)
+		sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+				  "MemoryBudget= has no room left for a profile: MemoryBudget=%lluM "
+				  "would do, or fewer sessions.",
+				  (unsigned long long)profile->wanted >> 20);
 	if (r < 0) {
 		bus_profile_free(profile);
 		return r;
@@ -264,7 +287,7 @@ static int take_profile(struct bus *bus, sd_bus_message *message, struct profile
 		request_clear(asked);
 		return r;
 	}
-	r = bus_profile_new(bus, message, asked, &bus->profiles[place]);
+	r = bus_profile_new(bus, message, asked, &bus->profiles[place], error);
 	return r < 0 ? r : 1;
 }
 

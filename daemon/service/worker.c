@@ -323,7 +323,7 @@ u64 worker_share(struct worker_state *state)
 
 	while ((session = worker_next(state, session)))
 		left -= session->bytes < left ? session->bytes : left;
-	return left;
+	return left - (state->profiles < left ? state->profiles : left);
 }
 
 /* Tables of the session that @config makes: the configuration's has the plan's own. */

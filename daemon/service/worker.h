@@ -26,6 +26,7 @@ struct shards;
  * @attributor, @symbols: what all sessions share
  * @sessions: places; worker_next() walks those that are taken, worker_session() finds one.
  *	Where a session is does not change while it lives
+ * @profiles: bytes of profiles for pprof that are being taken, out of MEMORY_SESSIONS as sessions are
  * @keep: what outlives it (keep.h), or NULL; borrowed
  * @shards: those who drain, where there are several workers (shards.h); else NULL
  * @govern: how often the machine's session samples (govern.h), or NULL; borrowed
@@ -38,6 +39,7 @@ struct worker_state {
 	struct attributor *attributor;
 	struct symbols *symbols;
 	struct session sessions[WORKER_SESSIONS];
+	u64 profiles;
 	struct keep *keep;
 	struct govern *govern;
 	struct shards *shards;
@@ -79,7 +81,7 @@ u64 worker_spent(const struct worker *worker);
  */
 u64 worker_beat(struct worker *worker);
 
-/** worker_share() - how much memory is still there for sessions of the bus */
+/** worker_share() - how much memory is still there for sessions of the bus and profiles for pprof */
 u64 worker_share(struct worker_state *state);
 
 /** worker_session() - by name, NULL for SESSION_MACHINE; NULL if there is none such */

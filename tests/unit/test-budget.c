@@ -194,6 +194,58 @@ static void test_sessions(void **state)
 	assert_true(plan.share[MEMORY_SESSIONS] < larger.bytes + 3 * MIB);
 }
 
+/* About @entries: plans change a little, and what is documented by then is out by little. */
+static void assert_pprof(u64 *left, u32 entries)
+{
+	struct pprof_room room;
+
+	test_row("%llu bytes left", (unsigned long long)*left);
+	assert_row(budget_pprof(*left, &room));
+	assert_row(room.entries >= entries - entries / 20 && room.entries <= entries + entries / 20);
+	assert_row(room.names >= room.entries * 192ULL);
+	assert_row(pprof_bytes(&room) <= *left);
+	*left -= pprof_bytes(&room);
+}
+
+/* Profiles for pprof are of what sessions leave: as Documentation/profile.md says. */
+static void test_pprof(void **state)
+{
+	struct memory_ask ask = usual(64 * MIB, 2);
+	struct memory_plan plan, session;
+	struct pprof_room room;
+	u64 least, left;
+
+	(void)state;
+	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	left = plan.share[MEMORY_SESSIONS];
+	for (u32 i = 0; i < PPROF_AT_ONCE; i++) {
+		assert_true(budget_pprof(left, &room));
+		assert_true(room.entries >= 512 && pprof_bytes(&room) <= left);
+		left -= pprof_bytes(&room);
+	}
+	left = plan.share[MEMORY_SESSIONS];
+	assert_pprof(&left, 8469);
+	assert_pprof(&left, 3649);
+	/* Beside two sessions there is room for the least. */
+	budget_session(&plan, 0, false, &session);
+	left = plan.share[MEMORY_SESSIONS] - 2 * session.bytes;
+	assert_true(budget_pprof(left, &room));
+	ask.cpus = 192;
+	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	left = plan.share[MEMORY_SESSIONS];
+	assert_pprof(&left, 4299);
+	/* Never more than where memory is no matter; and none where there is no room. */
+	assert_true(budget_pprof(4096 * MIB, &room));
+	assert_int_equal(room.entries, PPROF_ENTRIES);
+	for (left = 0; !budget_pprof(left, &room); left += KIB)
+		;
+	assert_true(room.entries >= 512 && pprof_bytes(&room) <= left && left < MIB);
+	ask.budget = budget_pprof_wanted(&plan, plan.share[MEMORY_SESSIONS]);
+	least = plan.share[MEMORY_SESSIONS];
+	assert_int_equal(budget_plan(&ask, &plan, &left), 0);
+	assert_true(budget_pprof(plan.share[MEMORY_SESSIONS] - least, &room));
+}
+
 /* Each worker has tables of its own: they are in the plan, at the expense of those of all. */
 static void test_workers(void **state __attribute__((unused)))
 {
@@ -234,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_documented),
 		cmocka_unit_test(test_sessions),
+		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_workers),
 	};
 

@@ -4,13 +4,16 @@
 
 #include "pprof.h"
 
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#define STRINGS_MAX 256
-#define THINGS_MAX  32
+#define STRINGS_MAX 16384
+#define THINGS_MAX  16384
 #define VALUES_MAX  32
 
 struct fixture {
@@ -76,7 +79,7 @@ struct read_sample {
 
 /** struct read - a profile; numbers of things begin with 1 */
 struct read {
-	u8 data[1 << 20];
+	u8 data[4 << 20];
 	size_t size;
 	char *string[STRINGS_MAX];
 	u32 strings;
@@ -242,7 +245,7 @@ static int setup(void **state)
 	assert_non_null(f);
 	assert_int_equal(attributor_new(&config, &f->attributor), 0);
 	assert_int_equal(profile_new(NULL, f->attributor, &f->profile), 0);
-	assert_int_equal(pprof_new(f->profile, f->attributor, false, &f->pprof), 0);
+	assert_int_equal(pprof_new(f->profile, f->attributor, false, NULL, &f->pprof), 0);
 	*state = f;
 	return 0;
 }
@@ -280,12 +283,12 @@ static void process(struct fixture *f, s32 pid, const char *cgroup, const char *
 }
 
 /* A load that DRAM served. */
-static void sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
+static void sample_at(struct fixture *f, s32 tid, u64 pc, u32 interval, u8 unit)
 {
 	const struct spe_sample s = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_SOURCE |
 			   SPE_HAS_COUNTER(0) | SPE_HAS_COUNTER(1) | SPE_HAS_COUNTER(2),
-		.address = { 0x400010 },
+		.address = { pc },
 		.counter = { 100, 10, 3 },
 		.op_class = SPE_OP_LOAD_STORE,
 		.events = 1 << 1,
@@ -305,6 +308,11 @@ static void sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
 					   .interval = interval,
 					   .unit = unit,
 				   });
+}
+
+static void sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
+{
+	sample_at(f, tid, 0x400010, interval, unit);
 }
 
 /* ---- The tests ------------------------------------------------------------------- */
@@ -504,6 +512,102 @@ static void test_filter(void **state)
 	}
 }
 
+#define PLACES 6000
+
+static bool is_sanitized(void)
+{
+	return dlsym(RTLD_DEFAULT, "__asan_init");
+}
+
+/* Bytes of @what in /proc/self/status. */
+static u64 resident(const char *what)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	unsigned long long kib = 0;
+	char line[256];
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, what, strlen(what)))
+			assert_int_equal(sscanf(line + strlen(what), ": %llu", &kib), 1);
+	fclose(file);
+	return kib << 10;
+}
+
+/* From now on the most that is resident is told anew. */
+static u64 begin_most(void)
+{
+	FILE *file = fopen("/proc/self/clear_refs", "we");
+
+	malloc_trim(0);
+	assert_non_null(file);
+	assert_true(fputs("5", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	return resident("VmRSS");
+}
+
+static u32 told_apart(const struct read *r)
+{
+	u64 samples = 0, latency = 0;
+	u32 told = 0;
+
+	for (u32 i = 0; i < r->samples; i++) {
+		u64 n = value(r, &r->sample[i], "samples");
+
+		samples += n;
+		latency += value(r, &r->sample[i], "total_latency");
+		told += n == 1;
+	}
+	assert_int_equal(samples, PLACES);
+	assert_int_equal(latency, PLACES * 100);
+	return told;
+}
+
+/* Whatever the room, all samples are there; for whose places there was none are told to be one. */
+static void test_room(void **state)
+{
+	static const struct {
+		struct pprof_room room;
+		u32 least, most;
+	} cases[] = {
+		{ { 8192, 0 }, PLACES, PLACES },
+		{ { 1024, 0 }, 1024 / 8 * 7, 1024 / 8 * 7 },
+		{ { 8192, 600 << 10 }, 1500, PLACES - 1500 },
+		{ { 1024, 192 << 10 }, 200, 1024 / 8 * 7 - 1 },
+	};
+	struct fixture *f = *state;
+
+	process(f, 10, "/system.slice/a.service", "/app/server", 1);
+	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+		const struct pprof_facts facts = { .backend = BACKEND_HARDWARE };
+		int fd = memfd_create("pprof", MFD_CLOEXEC);
+		struct read *r;
+		u64 before;
+		u32 told;
+
+		pprof_free(f->pprof);
+		assert_int_equal(pprof_new(f->profile, f->attributor, false, &cases[k].room,
+					   &f->pprof),
+				 0);
+		for (u32 i = 0; i < PLACES; i++)
+			sample_at(f, 10, 0x400000 + 4 * i, 1000, UNIT_INSTRUCTIONS);
+		before = begin_most();
+		assert_int_equal(pprof_write(f->pprof, NULL, &facts, fd), 0);
+		close(fd);
+		test_row("%u entries, %llu bytes of names", cases[k].room.entries,
+			 (unsigned long long)cases[k].room.names);
+		/* What is resident under a sanitizer is the sanitizer's. */
+		if (cases[k].room.names && !is_sanitized())
+			assert_row(resident("VmHWM") - before <=
+				   cases[k].room.names + PPROF_WRITING);
+		r = written(f);
+		told = told_apart(r);
+		assert_row(told >= cases[k].least && told <= cases[k].most);
+		assert_row(has_string(r, "[not told apart]") == (told < PLACES));
+		read_free(r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -512,6 +616,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_units, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_period, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_filter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
