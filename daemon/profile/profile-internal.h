@@ -66,7 +66,10 @@ struct who {
 #define WAY_FETCH 8  /* steps after which a set's tags are there */
 #define WAY_ADD	  24 /* and the entry */
 
-/** struct way_sample - @entry: the one it is most likely for, once that was looked for */
+/**
+ * struct way_sample
+ * @entry: the one it is most likely for, once that was looked for; NULL: none
+ */
 struct way_sample {
 	struct sample_facts facts;
 	struct location_key key;
@@ -187,15 +190,19 @@ struct profile {
 	u8 bucket[BUCKET_VALUES];
 };
 
-/** profile_arrive() - sample @w of the way gets into the table of locations */
+/** profile_arrive_late() - profile_arrive() of one that is not where it most likely was */
+void profile_arrive_late(struct profile *p, const struct way_sample *w);
+
+/** profile_arrive() - sample @w of the way gets into the table of locations, or is evicted */
 static inline void profile_arrive(struct profile *p, const struct way_sample *w)
 {
 	struct location *entry = (struct location *)w->entry;
+	bool there = entry && entry->place == w->key.place && entry->owner == w->key.owner;
 
-	/* Another sample may have taken its place meanwhile. */
-	if (entry->place != w->key.place || entry->owner != w->key.owner)
-		entry = location_get(p->locations, &w->key, &p->header.evicted);
-	location_add(p->locations, entry, &w->facts);
+	if (__builtin_expect(there, 1))
+		location_add(p->locations, entry, &w->facts);
+	else
+		profile_arrive_late(p, w);
 }
 
 /** profile_restore_gone() - count @sum to a container, as of no process of now; -ENOMEM */

@@ -347,7 +347,7 @@ static void evict(struct profile *p, u64 samples, u64 weight)
 	p->header.evicted_weight += weight;
 }
 
-/* NULL where nobody has the place any more: then its samples are evicted. */
+/* @entry is NULL where nobody has the place any more, or it found no room: they are evicted. */
 static void location_traits_load(struct profile *p, struct blob_reader *from, const u16 *numbers,
 				 struct location *entry)
 {
@@ -385,11 +385,12 @@ static void location_load(struct profile *p, struct blob_reader *from, const u16
 	if (owned) {
 		location_prepare(p->locations, place, owner, location_salt(p->locations, owner),
 				 &key);
-		entry = location_get(p->locations, &key, &p->header.evicted);
-		location_restore(p->locations, entry, &kept);
-	} else {
-		evict(p, 0, kept.excess);
+		entry = location_get_admitted(p->locations, &key, kept.rank, &p->header.evicted);
 	}
+	if (entry)
+		location_restore(p->locations, entry, &kept);
+	else
+		evict(p, 0, kept.excess);
 	location_traits_load(p, from, numbers, entry);
 }
 

@@ -517,6 +517,29 @@ static void machine_settle(struct profile *p)
 	figures_finish(&p->machine);
 }
 
+/* Another sample may have taken its place meanwhile, or made one. */
+static struct location *arrive_where(struct profile *p, const struct way_sample *w)
+{
+	if (w->key.admitted)
+		return location_get(p->locations, &w->key, &p->header.evicted);
+	/* The tag was another's. */
+	if (w->entry)
+		return location_get_admitted(p->locations, &w->key, 1, &p->header.evicted);
+	return location_find(p->locations, &w->key);
+}
+
+void profile_arrive_late(struct profile *p, const struct way_sample *w)
+{
+	struct location *entry = arrive_where(p, w);
+
+	if (entry) {
+		location_add(p->locations, entry, &w->facts);
+		return;
+	}
+	p->header.evicted++;
+	p->locations->evicted_weight += p->locations->interval + w->facts.excess;
+}
+
 static void way_settle(struct profile *p)
 {
 	u64 n = p->way.count > WAY_ADD ? p->way.count - WAY_ADD : 0;

@@ -87,7 +87,12 @@ static void location_merge_one(struct profile *to, const struct profile *from,
 
 	location_prepare(to->locations, l->place, l->owner, location_salt(to->locations, l->owner),
 			 &key);
-	pairs.entry = location_get(to->locations, &key, &to->header.evicted);
+	pairs.entry = location_get_admitted(to->locations, &key, rank, &to->header.evicted);
+	if (!pairs.entry) {
+		to->header.evicted += location_samples(from->locations, l);
+		to->header.evicted_weight += location_weight(from->locations, l);
+		return;
+	}
 	location_merge(to->locations, pairs.entry, from->locations, l);
 	location_keep_traits(from->locations, l, pair_add, &pairs);
 	rank += *location_rank(to->locations, pairs.entry);

@@ -331,6 +331,8 @@ static inline __attribute__((__always_inline__)) void fetch(const struct profile
 							    struct way_sample *w)
 {
 	w->entry = location_likely(p->locations, &w->key);
+	if (!w->entry)
+		return;
 	__builtin_prefetch(w->entry, 1);
 	__builtin_prefetch(&w->entry->detail, 1);
 }

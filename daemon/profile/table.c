@@ -95,6 +95,16 @@ static void fill_octaves(struct location_table *t)
 		t->octave_one[i] = 1ULL << 4 * octave_of(i);
 }
 
+/* Whatever the rank, it is above the bound in rank of rank + 1 draws. */
+static void fill_bounds(struct location_table *t)
+{
+	for (unsigned int i = 0; i < LOCATION_DRAWS; i++) {
+		unsigned int bound = LOCATION_DRAWS / (i + 1);
+
+		t->bound[i] = bound < LOCATION_ODDS ? (u16)bound : UINT16_MAX;
+	}
+}
+
 int location_table_new(u32 capacity, struct traits_catalog *traits,
 		       struct location_table **ret_table)
 {
@@ -112,6 +122,7 @@ int location_table_new(u32 capacity, struct traits_catalog *traits,
 	/* PCs are the profiled programs' choice: they must not choose sets too. */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = (u64)(uintptr_t)t;
+	t->draws = t->seed;
 	t->set = aligned_alloc(sizeof(*t->set), t->sets * sizeof(*t->set));
 	t->entries = lines_new(lines_size(t));
 	t->excess = zero_pages(excess_size(t));
@@ -123,6 +134,7 @@ int location_table_new(u32 capacity, struct traits_catalog *traits,
 		return -ENOMEM;
 	}
 	fill_octaves(t);
+	fill_bounds(t);
 	location_table_clear(t);
 	*ret_table = t;
 	return 0;
@@ -511,6 +523,14 @@ static u64 leave(struct location_table *table, struct location *entry)
 	more_put(table, entry);
 	chain_put(table, entry->chain);
 	return samples;
+}
+
+const struct location *location_room(struct location_table *table, struct location_key *key)
+{
+	const struct location_set *set = &table->set[key->set];
+
+	key->admitted = location_admits(table, set, 1);
+	return key->admitted ? &table->entries[key->set][location_lightest(set)] : NULL;
 }
 
 struct location *location_insert(struct location_table *table, const struct location_key *key,

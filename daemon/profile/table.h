@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is kept of a set of samples, and the table of places they were taken at:
- * of fixed capacity, set-associative, with space-saving replacement.
+ * What is kept of a set of samples, and the table of places they were taken at: of fixed
+ * capacity, set-associative. Who comes to a full set replaces its lightest by a draw.
  */
 #ifndef SPEPROF_PROFILE_TABLE_H
 #define SPEPROF_PROFILE_TABLE_H
@@ -155,6 +155,15 @@ struct location_pool {
 	u32 spare;
 };
 
+/*
+ * One of so many samples that find their set full replaces its lightest place, however heavy that
+ * is: those of a program that has ended are not to keep out what runs now.
+ */
+#define LOCATION_ODDS 8
+
+/* Numbers that are drawn. */
+#define LOCATION_DRAWS 256
+
 /* Ways of a set: a byte of each one's hash makes a word that is searched at once. */
 #define LOCATION_WAYS 8
 
@@ -181,6 +190,8 @@ struct location_set {
  * @excess: by entry, the sum of its samples': mostly all have one interval, and none is touched
  * @uneven: there was one
  * @evicted_weight: what samples that are in no entry any more stood for
+ * @draws: what location_admits() draws from
+ * @bound: by what was drawn, the rank from which on a place stays where it is
  */
 struct location_table {
 	struct traits_catalog *traits;
@@ -197,14 +208,20 @@ struct location_table {
 	bool uneven;
 	u64 *excess;
 	u64 evicted_weight;
+	u64 draws;
+	u16 bound[LOCATION_DRAWS];
 };
 
-/** struct location_key - which entry, and where it is looked for */
+/**
+ * struct location_key - which entry, and where it is looked for
+ * @admitted: there was none, and one may be replaced for it
+ */
 struct location_key {
 	u64 place;
 	u64 owner;
 	u32 set;
 	u8 tag;
+	bool admitted;
 };
 
 /* Addresses are sign-extended from bit 55: one of the bits above can tell something else. */
@@ -292,34 +309,63 @@ static inline void location_prepare(const struct location_table *table, u64 plac
 	__builtin_prefetch(&table->set[set], 1);
 }
 
+/* Both halves, or'ed: whether a lane has one of @bits. */
+static inline u64 location_lanes_any(location_lanes lanes, u16 bits)
+{
+	typedef u64 halves __attribute__((vector_size(16)));
+	halves h = (halves)lanes;
+
+	return (h[0] | h[1]) & bits * 0x0001000100010001ULL;
+}
+
+/*
+ * Whether @count samples of a place that is not in @set replace its lightest, by a draw: as if each
+ * one did with 1 in its rank and one more. In the mean a place then is there once it had as many as
+ * the one that goes, and what comes once seldom costs another its counters. A free way has rank 0.
+ */
+static inline bool location_admits(struct location_table *table, const struct location_set *set,
+				   u32 count)
+{
+	location_lanes ranks, bounds = { 0 };
+	u32 bound;
+
+	/* Of such a generator's numbers the highest bits are the best. */
+	table->draws = table->draws * 6364136223846793005ULL + 1442695040888963407ULL;
+	bound = table->bound[table->draws >> 56] * count;
+	memcpy(&ranks, set->rank, sizeof(ranks));
+	bounds += (u16)(bound < UINT16_MAX ? bound : UINT16_MAX);
+	return location_lanes_any((location_lanes)(ranks < bounds), 1);
+}
+
+/** location_room() - the entry that a sample with @key may replace, by a draw; NULL for none */
+const struct location *location_room(struct location_table *table, struct location_key *key);
+
 /**
- * location_likely() - what is most likely the entry of @key, once its tags are there
+ * location_likely() - what is most likely the entry of a sample with @key, once its tags are there
  *
  * To be fetched by the caller: a function that does no more than fetch has no effect,
  * as compilers see it, and is left out.
+ *
+ * Return: NULL if it has none, and is to have none.
  */
-static inline const struct location *location_likely(const struct location_table *table,
-						     const struct location_key *key)
+static inline const struct location *location_likely(struct location_table *table,
+						     struct location_key *key)
 {
-	const struct location_set *set = &table->set[key->set];
-	u64 ways = location_candidates(set->tags, key->tag);
-	/* Of none, the one that is to make room. */
-	unsigned int way = ways ? (unsigned int)__builtin_ctzll(ways) / 8 : location_lightest(set);
+	u64 ways = location_candidates(table->set[key->set].tags, key->tag);
 
-	return &table->entries[key->set][way];
+	/* What is foreseen keeps its registers: a place that is there is the more usual sample. */
+	if (__builtin_expect(ways != 0, 1))
+		return &table->entries[key->set][__builtin_ctzll(ways) / 8];
+	return location_room(table, key);
 }
 
 /** location_insert() - the entry of @key, which is not there yet: see location_get() */
 struct location *location_insert(struct location_table *table, const struct location_key *key,
 				 u64 *evicted);
 
-/**
- * location_get() - the entry of a prepared key, replacing the lightest of its set
- * where there is no room. It stays where it is until the next call.
- * @evicted: grows by the samples that the replaced entry held
- */
-static inline struct location *location_get(struct location_table *table,
-					    const struct location_key *key, u64 *evicted)
+/** location_find() - the entry of a prepared key, NULL for none. It stays until another comes */
+static inline struct location *location_find(const struct location_table *table,
+					     const struct location_key *key)
 {
 	u64 ways = location_candidates(table->set[key->set].tags, key->tag);
 	struct location *entry;
@@ -329,16 +375,36 @@ static inline struct location *location_get(struct location_table *table,
 		if (entry->place == key->place && entry->owner == key->owner)
 			return entry;
 	}
-	return location_insert(table, key, evicted);
+	return NULL;
 }
 
-/* Both halves, or'ed: whether a lane has one of @bits. */
-static inline u64 location_lanes_any(location_lanes lanes, u16 bits)
+/**
+ * location_get() - the entry of a prepared key, replacing the lightest of its set
+ * where there is no room. It stays where it is until the next call.
+ * @evicted: grows by the samples that the replaced entry held
+ */
+static inline struct location *location_get(struct location_table *table,
+					    const struct location_key *key, u64 *evicted)
 {
-	typedef u64 halves __attribute__((vector_size(16)));
-	halves h = (halves)lanes;
+	struct location *entry = location_find(table, key);
 
-	return (h[0] | h[1]) & bits * 0x0001000100010001ULL;
+	return entry ? entry : location_insert(table, key, evicted);
+}
+
+/**
+ * location_get_admitted() - as location_get() for @count samples at once, where they get room
+ *
+ * Return: NULL if they do not: they are the caller's to count.
+ */
+static inline struct location *location_get_admitted(struct location_table *table,
+						     const struct location_key *key, u32 count,
+						     u64 *evicted)
+{
+	struct location *entry = location_find(table, key);
+
+	if (!entry && location_admits(table, &table->set[key->set], count))
+		entry = location_insert(table, key, evicted);
+	return entry;
 }
 
 static inline u16 *location_rank(const struct location_table *table, const struct location *entry)

@@ -2,7 +2,7 @@
 /*
  * What decoding costs, beside a plain sum over the same bytes in the same run: the
  * general path, the fast path one by one and in runs, and the whole way into the
- * profile. Paths take turns and each stretch of the bytes counts with its best time
+ * profile: where it has each place, and where it has room for hardly any. Paths take turns and each stretch of the bytes counts with its best time
  * of all rounds, so that what else runs on the machine weighs little.
  * usage: bench-decode [MEGABYTES [ROUNDS]]
  */
@@ -20,11 +20,16 @@
 #define MEGABYTES 64
 #define ROUNDS	  12
 #define LOCATIONS (1U << 18)
+#define SCATTERED 1000000 /* instructions of each task */
 
-/* What a path keeps from one stretch to the next. */
+/*
+ * What a path keeps from one stretch to the next. @crowded: with a table as the daemon's, which
+ * has room for few of the places that it is shown
+ */
 struct state {
 	struct spe_layouts layouts;
 	struct profile *profile;
+	struct profile *crowded;
 	u64 sum;
 };
 
@@ -94,7 +99,7 @@ static void runs(struct state *state, const u8 *buf)
 	}
 }
 
-static void aggregate(struct state *state, const u8 *buf)
+static void take(struct profile *profile, const u8 *buf)
 {
 	const struct source_window window = {
 		.data = buf,
@@ -104,18 +109,30 @@ static void aggregate(struct state *state, const u8 *buf)
 		.midr = 0x410fd0c0,
 	};
 
-	profile_window(state->profile, &window);
+	profile_window(profile, &window);
+}
+
+static void aggregate(struct state *state, const u8 *buf)
+{
+	take(state->profile, buf);
+}
+
+static void crowd(struct state *state, const u8 *buf)
+{
+	take(state->crowded, buf);
 }
 
 static const struct path {
 	const char *name;
 	void (*run)(struct state *state, const u8 *buf);
+	bool scattered; /* its records are of SCATTERED instructions */
 } paths[] = {
 	{ "plain sum", plain_sum },
 	{ "general path", general },
 	{ "fast path, one by one", fast },
 	{ "fast path, in runs", runs },
 	{ "decode, attribute, aggregate", aggregate },
+	{ "the same, hardly a place there", crowd, true },
 };
 
 static void make_tasks(struct attributor *attributor)
@@ -127,9 +144,9 @@ static void make_tasks(struct attributor *attributor)
 								   .name = "bench" });
 }
 
-/* Seconds for all of @buf by each path. */
-static void measure(struct state *state, const u8 *buf, u32 stretches, u32 rounds, double *best,
-		    double *ret_seconds)
+/* Seconds for all of @buf, or @scattered, by each path. */
+static void measure(struct state *state, const u8 *buf, const u8 *scattered, u32 stretches,
+		    u32 rounds, double *best, double *ret_seconds)
 {
 	double began, took;
 
@@ -137,9 +154,11 @@ static void measure(struct state *state, const u8 *buf, u32 stretches, u32 round
 		best[i] = 1e9;
 	for (u32 round = 0; round < rounds; round++) {
 		for (size_t p = 0; p < ARRAY_SIZE(paths); p++) {
+			const u8 *at = paths[p].scattered ? scattered : buf;
+
 			for (u32 i = 0; i < stretches; i++) {
 				began = now();
-				paths[p].run(state, buf + (size_t)i * STRETCH);
+				paths[p].run(state, at + (size_t)i * STRETCH);
 				took = now() - began;
 				if (took < best[p * stretches + i])
 					best[p * stretches + i] = took;
@@ -165,24 +184,30 @@ int main(int argc, char **argv)
 	double seconds[ARRAY_SIZE(paths)];
 	struct attributor *attributor;
 	static struct records records;
-	u8 *buf = aligned_alloc(64, len);
+	u8 *buf = aligned_alloc(64, len), *scattered = aligned_alloc(64, len);
 	static struct state state;
 
-	if (!len || !rounds || !buf || !best || attributor_new(&attribution, &attributor) < 0 ||
-	    profile_new(&config, attributor, &state.profile) < 0)
+	if (!len || !rounds || !buf || !scattered || !best ||
+	    attributor_new(&attribution, &attributor) < 0 ||
+	    profile_new(&config, attributor, &state.profile) < 0 ||
+	    profile_new(NULL, attributor, &state.crowded) < 0)
 		return 1;
 	make_tasks(attributor);
 	records_init(&records, 42);
 	records_fill(&records, buf, (u32)(len / RECORDS_STRIDE));
-	measure(&state, buf, stretches, rounds, best, seconds);
+	memcpy(scattered, buf, len);
+	records_scatter(&records, scattered, (u32)(len / RECORDS_STRIDE), SCATTERED);
+	measure(&state, buf, scattered, stretches, rounds, best, seconds);
 	for (size_t p = 0; p < ARRAY_SIZE(paths); p++)
-		printf("%-29s %6.2f GB/s  %6.1f M records/s  %5.1f %% of the plain sum\n",
+		printf("%-30s %6.2f GB/s  %6.1f M records/s  %5.1f %% of the plain sum\n",
 		       paths[p].name, (double)len / seconds[p] / 1e9,
 		       (double)len / RECORDS_STRIDE / seconds[p] / 1e6,
 		       100 * seconds[0] / seconds[p]);
 	profile_free(state.profile);
+	profile_free(state.crowded);
 	attributor_free(attributor);
 	free(best);
 	free(buf);
+	free(scattered);
 	return 0;
 }

@@ -78,3 +78,10 @@ void records_fill(struct records *records, u8 *buf, u32 count)
 		spe_spu_sample(&records->spu, &op);
 	}
 }
+
+void records_scatter(struct records *records, u8 *buf, u32 count, u32 pcs)
+{
+	for (u8 *record = buf; count--; record += RECORDS_STRIDE)
+		spe_put_le32(record + RECORDS_AT_PC,
+			     (u32)(RECORDS_PC + 4 * (next_random(&records->random) % pcs)));
+}

@@ -15,6 +15,10 @@
 #define RECORDS_TID    1000
 #define RECORDS_TIDS   64
 
+/* Where in a record the payloads are. */
+#define RECORDS_AT_PC	   1
+#define RECORDS_AT_CONTEXT 10
+
 /** struct records - a maker of records; private */
 struct records {
 	struct spe_spu spu;
@@ -28,5 +32,8 @@ void records_init(struct records *records, u64 seed);
 
 /** records_fill() - @count records to @buf, RECORDS_STRIDE bytes each */
 void records_fill(struct records *records, u8 *buf, u32 count);
+
+/** records_scatter() - let @count records at @buf be of any of @pcs instructions */
+void records_scatter(struct records *records, u8 *buf, u32 count, u32 pcs);
 
 #endif

@@ -325,6 +325,44 @@ static void test_equal(void **state)
 	feed_all(*state);
 }
 
+/* More places than there is room for, here and there: each sample is in one or was evicted, once. */
+static void test_crowded(void **state)
+{
+	const struct profile_config small = { .locations = 64 };
+	struct profile_config config = { .locations = 256 };
+	struct fixture *f = *state;
+	static u8 records[RECORDS * 128];
+	struct profile *whole, *shard;
+	struct location *l = NULL;
+	u64 samples = 0, weight = 0;
+
+	assert_int_equal(profile_new(&small, f->attributor, &whole), 0);
+	config.whole = whole;
+	assert_int_equal(profile_new(&config, f->attributor, &shard), 0);
+	for (u32 n = 0; n < WINDOWS; n++) {
+		profile_window(shard, &(struct source_window){
+					      .data = records,
+					      .len = fill(f, records, sizeof(records)),
+					      .tid = -1,
+					      .interval = 1000 * (1 + n % CPUS),
+					      .unit = UNIT_INSTRUCTIONS,
+				      });
+		if (n % (8 * ROUND) == 0 || n == WINDOWS - 1)
+			profile_merge(whole, shard, NULL);
+	}
+	profile_settle(whole);
+	while ((l = location_table_next(whole->locations, l))) {
+		samples += location_samples(whole->locations, l);
+		weight += location_weight(whole->locations, l);
+	}
+	assert_true(whole->header.evicted > WINDOWS && samples > WINDOWS);
+	assert_int_equal(samples + whole->header.evicted, WINDOWS * RECORDS);
+	assert_int_equal(weight + whole->header.evicted_weight, whole->header.weight[UNIT_INSTRUCTIONS]);
+	assert_int_equal(whole->machine.samples, WINDOWS * RECORDS);
+	profile_free(shard);
+	profile_free(whole);
+}
+
 static void count_shown(void *ctx, const struct profile_sample *sample)
 {
 	*(u64 *)ctx += sample->sample != NULL;
@@ -487,6 +525,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_equal, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_crowded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_generations, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_crowd, setup, teardown),

@@ -4,6 +4,7 @@
 
 #include "table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,6 +326,108 @@ static void test_rank(void **state)
 	location_table_free(table);
 }
 
+/* How many of @n draws let @count samples replace the lightest of a full set. */
+static u32 admitted(struct location_table *table, u32 rank, u32 count, u32 n)
+{
+	u32 yes = 0;
+
+	for (u32 i = 0; i < LOCATION_WAYS; i++)
+		table->set->rank[i] = i == 5 ? (u16)rank : UINT16_MAX - 1;
+	while (n--)
+		yes += location_admits(table, table->set, count);
+	return yes;
+}
+
+/* A rank keeps out all but 1 in it and one more, 8 at the most; what has more is let in. */
+static void test_admits(void **state)
+{
+	static const struct {
+		u32 rank;
+		u32 count;
+		u32 one_in;
+	} cases[] = {
+		{ 0, 1, 1 },	   { 1, 1, 2 },		{ 3, 1, 4 },	 { 7, 1, 8 },
+		{ 8, 1, 8 },	   { 1000, 1, 8 },	{ 65534, 1, 8 }, { 99, 100, 1 },
+		{ 150, 100, 2 },   { 399, 100, 4 },	{ 5000, 10, 8 }, { 9000, 60000, 1 },
+		{ 65534, 300, 8 }, { 65534, 65534, 2 },
+	};
+	struct fixture *f = *state;
+	struct location_table *table;
+	const u32 n = 1 << 16;
+
+	assert_int_equal(location_table_new(LOCATION_WAYS, &f->catalog, &table), 0);
+	for (u32 i = 0; i < ARRAY_SIZE(cases); i++) {
+		u32 want = n / cases[i].one_in;
+		/* 6 standard deviations and more. */
+		u32 slack = cases[i].one_in == 1 ? 0 : 800;
+
+		assert_in_range(admitted(table, cases[i].rank, cases[i].count, n), want - slack,
+				want + slack);
+	}
+	location_table_free(table);
+}
+
+#define STREAM_PLACES 50000U
+#define STREAM_TOP    32U
+
+/* A place by Zipf's law, or almost: as often as its rank is low. */
+static u32 zipf(void)
+{
+	double share = (double)(random_next() >> 11) * 0x1p-53;
+
+	return (u32)pow(STREAM_PLACES, share) - 1;
+}
+
+/* Feeds a stream; returns how many of the heaviest are there, with nine tenths of their samples. */
+static u32 stream(struct fixture *f, bool draw, u64 *ret_evicted)
+{
+	struct sample_facts facts = { .traits = f->ids[0] };
+	u64 counted[STREAM_TOP] = { 0 }, evicted = 0, samples = 0;
+	const u32 n = 1000000;
+	struct location_table *table;
+	struct location_key key;
+	struct location *entry;
+	u32 found = 0;
+
+	assert_int_equal(location_table_new(256, &f->catalog, &table), 0);
+	for (u32 i = 0; i < n; i++) {
+		u32 place = zipf();
+
+		if (place < STREAM_TOP)
+			counted[place]++;
+		location_prepare(table, place, 1, location_salt(table, 1), &key);
+		entry = draw ? location_get_admitted(table, &key, 1, &evicted) :
+			       location_get(table, &key, &evicted);
+		if (entry)
+			location_add(table, entry, &facts);
+		else
+			evicted++;
+	}
+	for (u32 i = 0; i < STREAM_TOP; i++) {
+		location_prepare(table, i, 1, location_salt(table, 1), &key);
+		entry = location_find(table, &key);
+		found += entry && location_samples(table, entry) * 10 > counted[i] * 9;
+	}
+	for (entry = NULL; (entry = location_table_next(table, entry));)
+		samples += location_samples(table, entry);
+	assert_int_equal(samples + evicted, n);
+	location_table_free(table);
+	*ret_evicted = evicted;
+	return found;
+}
+
+/* The heaviest of two hundred times as many places as there is room for are kept. */
+static void test_heaviest(void **state)
+{
+	u64 evicted, all_evicted;
+	u32 found = stream(*state, true, &evicted), all = stream(*state, false, &all_evicted);
+
+	print_message("%u of the %u heaviest by a draw, %.1f %% evicted; %u and %.1f %% if all get in\n",
+		      found, STREAM_TOP, (double)evicted / 1e4, all, (double)all_evicted / 1e4);
+	assert_true(found >= STREAM_TOP - 1);
+	assert_true(evicted < all_evicted);
+}
+
 #define MANY (TRAITS_MAX + 1000)
 
 /* More combinations than have numbers, at one place: they lose their events, and nothing else. */
@@ -372,6 +475,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_trimmed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tail, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rank, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_admits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
 	};
 
