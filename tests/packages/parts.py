@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "vm"))
-from lane import apt  # noqa: E402
+from lane import LaneError, apt  # noqa: E402
 from lane.cache import cached, content_key, run_tool  # noqa: E402
 
 BUILD_DEB = ROOT / "scripts/build-deb"
@@ -54,6 +54,15 @@ def depends(debs):
 def libraries(names):
     """Of packages that ours need, those that a root of the VM lane does not have anyway."""
     return [f"--package={name}" for name in names if name.startswith("lib")]
+
+
+def headers(series, flavour):
+    """The package with the newest headers of SERIES, and the release that they are for."""
+    names = [name.partition(":")[0] for _, name in
+             apt.candidates(rf"^linux-headers-{re.escape(series)}\.[0-9][0-9.+a-z]*(-[0-9]+)?-{flavour}$")]
+    if not names:
+        raise LaneError(f"apt knows no headers of {series} for {flavour}")
+    return names[-1], names[-1].removeprefix("linux-headers-")
 
 
 def root_of(packages, architectures="amd64"):
