@@ -42,10 +42,11 @@ check-fleet: all ## the exporter with Prometheus, VictoriaMetrics and go tool pp
 	@scripts/deps build run test fleet
 	@tests/exporter/fleet $(BUILD)
 
-check-packages: all ## the packages on 6.1 and for arm64, and the container image, by hand: half an hour (root)
+check-packages: all ## the packages on 6.1 and for arm64, and the container image on both, by hand: an hour (root)
 	@scripts/deps build run test vm deb
 	@tests/packages/check --build $(BUILD) --kernel 6.1 --reload
 	@tests/packages/image --build $(BUILD)
+	@tests/packages/image --build $(BUILD) --arch arm64
 	@tests/packages/cross --build $(BUILD)
 
 check-containers: ## the daemon in VMs with real containers and hostile loads, by hand: half an hour (root)

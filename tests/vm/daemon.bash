@@ -7,12 +7,15 @@ fail() {
 	exit 1
 }
 
+# Of its bus, where that is not the machine's.
+bus_address=
+
 manager() {
-	busctl --json=short --timeout=240 call org.speprof1 /org/speprof1 org.speprof1.Manager "$@"
+	busctl ${bus_address:+--address="$bus_address"} --json=short --timeout=240 call org.speprof1 /org/speprof1 org.speprof1.Manager "$@"
 }
 
 property() {
-	busctl get-property org.speprof1 /org/speprof1 org.speprof1.Manager "$1" | cut -d'"' -f2
+	busctl ${bus_address:+--address="$bus_address"} get-property org.speprof1 /org/speprof1 org.speprof1.Manager "$1" | cut -d'"' -f2
 }
 
 # What was handed in after systemd and the bus started.
