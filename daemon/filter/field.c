@@ -130,6 +130,8 @@ static const char *get_cgroup(const struct filter_subject *s)
 }
 
 #define NUMBER(n, get, p) { .name = (n), .type = FILTER_NUMBER, .number = (get), .parameter = (p) }
+#define ADDRESS(n, i) \
+	{ .name = (n), .type = FILTER_NUMBER, .number = get_address, .parameter = (i), .address = true }
 #define FLAG(n, get, p) { .name = (n), .type = FILTER_FLAG, .number = (get), .parameter = (p) }
 #define STRING(n, get) { .name = (n), .type = FILTER_STRING, .string = (get) }
 
@@ -142,10 +144,10 @@ static const struct filter_field fields[] = {
 	NUMBER("latency.issue", get_counter, SPE_COUNTER_ISSUE),
 	NUMBER("latency.translation", get_counter, SPE_COUNTER_TRANSLATION),
 	NUMBER("source", get_source, 0),
-	NUMBER("pc", get_address, SPE_ADDRESS_PC),
-	NUMBER("target", get_address, SPE_ADDRESS_TARGET),
-	NUMBER("address", get_address, SPE_ADDRESS_VA),
-	NUMBER("address.physical", get_address, SPE_ADDRESS_PA),
+	ADDRESS("pc", SPE_ADDRESS_PC),
+	ADDRESS("target", SPE_ADDRESS_TARGET),
+	ADDRESS("address", SPE_ADDRESS_VA),
+	ADDRESS("address.physical", SPE_ADDRESS_PA),
 	NUMBER("el", get_el, 0),
 	NUMBER("cpu", get_cpu, 0),
 	NUMBER("pid", get_pid, 0),

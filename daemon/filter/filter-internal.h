@@ -18,12 +18,14 @@ enum filter_type {
  * @parameter: for @number; of events it is the bit, and the name has it
  * @value_name: of FILTER_NAME: the name of value @i, NULL for a gap
  * @values: how many values
+ * @address: where something lies in memory, or its code
  */
 struct filter_field {
 	const char *name;
 	enum filter_type type;
 	u8 parameter;
 	u8 values;
+	bool address;
 	bool (*number)(const struct filter_subject *subject, u8 parameter, u64 *ret_number);
 	const char *(*string)(const struct filter_subject *subject);
 	const char *(*value_name)(u8 i);

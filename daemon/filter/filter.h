@@ -59,6 +59,13 @@ struct filter *filter_free(struct filter *filter);
  */
 bool filter_match(const struct filter *filter, const struct filter_subject *subject);
 
+/**
+ * filter_compares_addresses() - whether it names pc, target, address or address.physical
+ *
+ * Then counts tell whoever chose it where memory lies, a bit with each expression.
+ */
+bool filter_compares_addresses(const struct filter *filter);
+
 /** filter_text() - the expression as it was given; the filter's */
 const char *filter_text(const struct filter *filter);
 

@@ -70,6 +70,14 @@ static bool match(const struct filter *filter, u8 index, const struct filter_sub
 	}
 }
 
+bool filter_compares_addresses(const struct filter *filter)
+{
+	for (u8 i = 0; i < filter->count; i++)
+		if (filter->nodes[i].type == FILTER_COMPARE && filter->nodes[i].field->address)
+			return true;
+	return false;
+}
+
 bool filter_match(const struct filter *filter, const struct filter_subject *subject)
 {
 	return match(filter, filter->root, subject);

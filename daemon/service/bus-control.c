@@ -155,6 +155,38 @@ static int change_rule(struct bus *bus, sd_bus_message *message, const char *exp
 	return r < 0 ? r : change(bus, message, &request, error);
 }
 
+/*
+ * What compares addresses finds out where memory lies, a bit with each expression. What does not
+ * read is refused later, by all.
+ */
+static bool compares_addresses(const char *expression)
+{
+	struct filter_error error;
+	struct filter *filter;
+	bool compares;
+	int r;
+
+	if (!expression || !*expression)
+		return false;
+	r = filter_new(expression, &filter, &error);
+	if (r < 0)
+		return r != -EINVAL;
+	compares = filter_compares_addresses(filter);
+	filter_free(filter);
+	return compares;
+}
+
+enum access_level bus_filter_level(sd_bus_message *message)
+{
+	const char *expression;
+	bool raw;
+
+	sd_bus_message_rewind(message, true);
+	raw = sd_bus_message_read(message, "s", &expression) >= 0 && compares_addresses(expression);
+	sd_bus_message_rewind(message, true);
+	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
+}
+
 int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	const char *expression;
@@ -314,7 +346,7 @@ static void create_clear(struct create *c)
 	free(c->cgroups);
 }
 
-/* Addresses of others' memory are asked for with it: what does not read is refused later. */
+/* Addresses of others' memory are asked for with it, or with its filter. */
 enum access_level bus_create_level(sd_bus_message *message)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -322,7 +354,8 @@ enum access_level bus_create_level(sd_bus_message *message)
 	bool raw;
 
 	sd_bus_message_rewind(message, true);
-	raw = read_create(message, &c, &error) >= 0 && c.physical;
+	raw = read_create(message, &c, &error) >= 0 &&
+	      (c.physical || compares_addresses(c.expression));
 	sd_bus_message_rewind(message, true);
 	create_clear(&c);
 	sd_bus_error_free(&error);

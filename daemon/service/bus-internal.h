@@ -65,6 +65,7 @@ int bus_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error
 int bus_start(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_stop(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_reset(sd_bus_message *message, void *userdata, sd_bus_error *error);
+enum access_level bus_filter_level(sd_bus_message *message);
 int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error);

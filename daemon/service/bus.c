@@ -119,7 +119,7 @@ static const struct bus_method methods[] = {
 	{ "Start", ACCESS_MANAGE, bus_start },
 	{ "Stop", ACCESS_MANAGE, bus_stop },
 	{ "Reset", ACCESS_MANAGE, bus_reset },
-	{ "SetFilter", ACCESS_MANAGE, bus_set_filter },
+	{ "SetFilter", ACCESS_MANAGE, bus_set_filter, bus_filter_level },
 	{ "SetInterval", ACCESS_MANAGE, bus_set_interval },
 	{ "SetCgroups", ACCESS_MANAGE, bus_set_cgroups },
 	{ "CreateSession", ACCESS_MANAGE, bus_create_session, bus_create_level },

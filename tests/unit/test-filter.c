@@ -339,6 +339,32 @@ static void test_compose(void **state)
 	free(text);
 }
 
+/* Whatever asks where something lies is told apart, however deep, and not by its text. */
+static void test_addresses(void **state)
+{
+	static const struct {
+		const char *text;
+		bool compares;
+	} rows[] = {
+		{ "pc >= 0xffff800008000000", true },
+		{ "op == load && (remote || !(el == 1 && target != 0))", true },
+		{ "address == 1", true },
+		{ "!address.physical < 4096", true },
+		{ "op == load && latency.total > 200 && source == 9 && event.12", false },
+		{ "el == 1 && cpu == 0 && pid == 7 && level == dram", false },
+		{ "process == pc && container == \"address\" && cgroup =~ \"/target*\"", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filter *filter = parsed(rows[i].text);
+
+		if (filter_compares_addresses(filter) != rows[i].compares)
+			fail_msg("%s", rows[i].text);
+		filter_free(filter);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_hardware),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_compose),
+		cmocka_unit_test(test_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
