@@ -109,14 +109,6 @@ static void current_clear(struct current_rule *current)
 	free(current->expression);
 }
 
-void bus_sampling_changed(struct bus *bus)
-{
-	bus_forget(bus);
-	sd_bus_emit_properties_changed(bus->bus, BUS_SESSIONS "/" SESSION_MACHINE, BUS_SESSION,
-				       "Filter", "Cgroups", "IntervalUSec", NULL);
-	sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "IntervalUSec", NULL);
-}
-
 static int change(struct bus *bus, sd_bus_message *message, struct worker_change *request,
 		  sd_bus_error *error)
 {
@@ -128,11 +120,11 @@ static int change(struct bus *bus, sd_bus_message *message, struct worker_change
 		return bus_session_error(error, r, request->session, request->reason);
 	}
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", request->session);
-	sd_bus_emit_properties_changed(bus->bus, object, BUS_SESSION, "Filter", "Cgroups",
-				       "IntervalUSec", NULL);
-	if (request->interval_ns && !strcmp(request->session, SESSION_MACHINE))
-		sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "IntervalUSec",
-					       NULL);
+	if (request->rule)
+		sd_bus_emit_properties_changed(bus->bus, object, BUS_SESSION, "Filter", "Cgroups",
+					       "FilterParts", NULL);
+	if (request->interval_ns)
+		bus_interval_changed(bus, request->session);
 	return sd_bus_reply_method_return(message, NULL);
 }
 
@@ -487,6 +479,7 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 	struct bus *bus = userdata;
 	struct create c = { 0 };
 	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
+	struct bus_sharers sharers;
 	int r;
 
 	r = read_create(message, &c, error);
@@ -497,6 +490,9 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 		return r;
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", c.name);
 	sd_bus_emit_object_added(bus->bus, object);
+	/* What one does not want another may. */
+	bus_find_sharers(bus, c.name, &sharers);
+	bus_tell_sharers(bus, &sharers, c.name, "FilterParts");
 	return sd_bus_reply_method_return(message, "o", object);
 }
 
@@ -505,6 +501,7 @@ int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 	const char *object = sd_bus_message_get_path(message);
 	char session[SESSION_NAME_SIZE];
 	struct bus *bus = userdata;
+	struct bus_sharers sharers;
 	int r;
 
 	bus_session_of(object, session);
@@ -513,8 +510,11 @@ int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 					"The session \"machine\" is the configuration's: Stop it.");
 	/* While it is there: its interfaces are looked up to name them. */
 	sd_bus_emit_object_removed(bus->bus, object);
+	bus_find_sharers(bus, session, &sharers);
 	r = worker_call(bus->worker, worker_remove, session);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
+	bus_forget(bus);
+	bus_tell_sharers(bus, &sharers, session, "FilterParts");
 	return sd_bus_reply_method_return(message, NULL);
 }

@@ -22,6 +22,9 @@ static int take_up(struct bus *bus, struct exchange *exchange, u64 *ret_usec)
 		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL,
 			 "the module is there again; nothing was sampled for %llu ms",
 			 (unsigned long long)*ret_usec / 1000);
+	/* Another version may filter more, or less. */
+	bus_forget(bus);
+	bus_parts_changed(bus);
 	return r;
 }
 

@@ -73,6 +73,25 @@ enum access_level bus_create_level(sd_bus_message *message);
 int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
+/** struct bus_sharers - sessions of one source, by name */
+struct bus_sharers {
+	u32 count;
+	char names[WORKER_SESSIONS][SESSION_NAME_SIZE];
+};
+
+/** bus_find_sharers() - those of @session's source, itself too; NULL: all sessions, of any source */
+void bus_find_sharers(const struct bus *bus, const char *session, struct bus_sharers *ret_sharers);
+
+/** bus_tell_sharers() - @property of them changed; @but: not of this one, NULL: of all */
+void bus_tell_sharers(struct bus *bus, const struct bus_sharers *sharers, const char *but,
+		      const char *property);
+
+/** bus_interval_changed() - that of @session, so that of all of its source */
+void bus_interval_changed(struct bus *bus, const char *session);
+
+/** bus_parts_changed() - where parts of filters act, or the lists of containers, of all sessions */
+void bus_parts_changed(struct bus *bus);
+
 /* bus-reload.c */
 int bus_reload(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_reloaded(sd_bus *b, const char *path, const char *interface, const char *property,

@@ -266,7 +266,8 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_PROPERTY("IntervalUSec", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("BufferSize", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Filter", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("FilterParts", "a(ss)", get_property, 0, 0),
+	SD_BUS_PROPERTY("FilterParts", "a(ss)", get_property, 0,
+			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Cgroups", "as", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_VTABLE_END,
 };

@@ -101,7 +101,10 @@ void bus_deinit(struct bus *bus);
 /** bus_reloaded() - the files were read again: tell who watches what became of it */
 void bus_reloaded(struct bus *bus);
 
-/** bus_sampling_changed() - the machine's session samples by another interval or filter; not by the bus */
+/** bus_sampling_changed() - the machine's session samples by another interval; not by the bus */
 void bus_sampling_changed(struct bus *bus);
+
+/** bus_configured() - sessions may sample and count otherwise, by the configuration */
+void bus_configured(struct bus *bus);
 
 #endif

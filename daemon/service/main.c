@@ -395,7 +395,7 @@ static int reload(void *ctx)
 		r = reload_apply(&d->options.config, &fresh.config, d->worker, &d->reloaded);
 	}
 	if (r >= 0)
-		bus_sampling_changed(&d->bus);
+		bus_configured(&d->bus);
 	bus_reloaded(&d->bus);
 	notify_ready(&d->notify);
 	return r;

@@ -7,6 +7,7 @@
 #include "govern.h"
 #include "keep.h"
 #include "log.h"
+#include "relist.h"
 #include "source-open.h"
 
 /* What of @to waits for a restart, by name; "" for nothing. */
@@ -35,24 +36,49 @@ static void name_waiting(const struct config *from, const struct config *to, cha
 					      rows[i].name);
 }
 
-/* What counts, where that differs. */
-static int make_rule(const struct config *from, const struct config *to,
-		     struct worker_change *change)
+/* What counts, where that differs: Filter= is of the machine's session, the lists are of all. */
+static int make_rules(const struct config *from, const struct config *to,
+		      const struct filter_lists *lists, struct relist *request)
 {
 	struct filter_error error;
+	int r;
+
+	if (strcmp(from->containers, to->containers) || strcmp(from->excluded, to->excluded))
+		request->lists = lists;
+	else if (!strcmp(from->filter, to->filter))
+		return 0;
+	r = session_rule_new(lists, to->filter, NULL, &request->change.rule, &error);
+	if (r == -EINVAL)
+		request->change.reason =
+			"Filter= is too long together with the lists of containers";
+	return r;
+}
+
+/* All of it, or nothing and @ret says why. */
+static int change_all(const struct config *from, const struct config *to,
+		      const struct source_config *sampling, struct worker *worker,
+		      struct reload *ret)
+{
+	struct relist request = { .change.sampling = sampling };
 	struct config_lists lists;
 	int r;
 
-	if (!strcmp(from->filter, to->filter) && !strcmp(from->containers, to->containers) &&
-	    !strcmp(from->excluded, to->excluded))
-		return 0;
 	r = config_lists(to, &lists);
-	if (r < 0)
+	if (r >= 0) {
+		r = make_rules(from, to, &lists.lists, &request);
+		if (r >= 0)
+			r = worker_call(worker, relist, &request);
+		config_lists_clear(&lists);
+	}
+	if (r >= 0)
 		return r;
-	r = session_rule_new(&lists.lists, to->filter, NULL, &change->rule, &error);
-	config_lists_clear(&lists);
-	if (r == -EINVAL)
-		change->reason = "Filter= is too long together with the lists of containers";
+	session_rule_free(request.change.rule);
+	snprintf(ret->refused, sizeof(ret->refused), "%s",
+		 *request.why	       ? request.why :
+		 request.change.reason ? request.change.reason :
+					 strerror(-r));
+	log_tell(LOG_ERR, LOG_ID_CONFIG, NULL,
+		 "the new configuration cannot be used, the old one stays: %s", ret->refused);
 	return r;
 }
 
@@ -65,24 +91,14 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 		.rate = true,
 	};
 	struct source_config sampling = source_sampling(to);
-	struct worker_change change = { .sampling = &sampling };
 	int r;
 
 	/* What the governor has found for the same rate, or the bus has set since, stays in force. */
 	if (from->samples_per_second == to->samples_per_second)
 		sampling.interval_ns = governing.nominal_ns = 0;
-	r = make_rule(from, to, &change);
-	if (r >= 0)
-		r = worker_call(worker, worker_change, &change);
-	if (r < 0) {
-		session_rule_free(change.rule);
-		snprintf(ret->refused, sizeof(ret->refused), "%s",
-			 change.reason ? change.reason : strerror(-r));
-		log_tell(LOG_ERR, LOG_ID_CONFIG, NULL,
-			 "the new configuration cannot be used, the old one stays: %s",
-			 ret->refused);
+	r = change_all(from, to, &sampling, worker, ret);
+	if (r < 0)
 		return r;
-	}
 	if (from->overhead != to->overhead)
 		worker_call(worker, govern_set, &governing);
 	*ret->refused = 0;

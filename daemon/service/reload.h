@@ -17,12 +17,12 @@ struct reload {
 };
 
 /**
- * reload_apply() - have the machine's session sample by @to
+ * reload_apply() - have the machine's session sample by @to, and all sessions count by its lists
  * @from: what is in force; afterwards as far as it is
  * @ret: what became of it
  *
- * Filter, rate, jitter and levels change between two windows, all or none of them. What
- * only a restart changes is told and left.
+ * Filter, lists of containers, rate, jitter and levels change between two windows, all or none of
+ * them. What only a restart changes is told and left.
  *
  * Return: 0, or why not, which is told.
  */

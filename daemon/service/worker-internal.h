@@ -11,6 +11,9 @@ bool worker_leads(struct worker_state *state, const struct session *session);
 /** worker_drain_part() - what part @part of @feed's source holds goes to the sessions that run */
 void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part);
 
+/** worker_program() - have the SPUs of @feed leave out what its one session never wants, if they can */
+void worker_program(struct worker_state *state, struct feed *feed);
+
 /** worker_wake() - the worker's thread comes around now; from any thread */
 void worker_wake(struct worker_state *state);
 

@@ -308,7 +308,7 @@ static int program_cgroups(struct feed *feed, const struct session_rule *rule,
 }
 
 /* Without, the daemon leaves out all of it. */
-static void program_filter(struct worker_state *state, struct feed *feed)
+void worker_program(struct worker_state *state, struct feed *feed)
 {
 	const struct source_config as_before = feed->sampling;
 	const char *reason;
@@ -362,7 +362,7 @@ int worker_add(struct worker_state *state, void *arg)
 	for (u32 k = 0; r >= 0 && k < state->sessions[i].shards; k++)
 		profile_seat(state->sessions[i].shard[k], shards_seat(state->shards, k));
 	if (r >= 0) {
-		program_filter(state, config->feed);
+		worker_program(state, config->feed);
 		keep_save(state);
 	}
 	return r;
@@ -381,7 +381,7 @@ int worker_remove(struct worker_state *state, void *arg)
 		stop_session(state, session);
 	session_deinit(session);
 	if (feed->references > 1)
-		program_filter(state, feed);
+		worker_program(state, feed);
 	feed_put(feed);
 	keep_save(state);
 	return 0;
@@ -418,7 +418,7 @@ int worker_change(struct worker_state *state, void *arg)
 	/* What was sampled before is judged by what held before. */
 	drain_feed(state, session->feed);
 	session_set_rule(session, change->rule);
-	program_filter(state, session->feed);
+	worker_program(state, session->feed);
 	keep_save(state);
 	return 0;
 }

@@ -121,11 +121,11 @@ class Service:
 			file.writelines(kept + [f"{line}\n" for line in lines])
 		subprocess.run(["mount", "--bind", copy, path], check=True)
 
-	def start(self, *settings, address=None):
-		"""The daemon, on the bus, or on something before it."""
+	def start(self, *settings, address=None, config="/dev/null"):
+		"""The daemon, on the bus, or on something before it; by @config beside @settings."""
 		settings = ("Source=emulated", "Emulate=yes", "Overhead=no", *settings)
 		self.process = subprocess.Popen(
-			[self.daemon, "--config", "/dev/null", "--bus", address or self.address,
+			[self.daemon, "--config", config, "--bus", address or self.address,
 			 *[w for s in settings for w in ("--set", s)]], stderr=subprocess.PIPE, text=True)
 		wait(lambda: self.process.poll() is not None or
 		     not self.busctl("status", NAME).returncode, "the name on the bus")

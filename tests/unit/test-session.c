@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "relist.h"
 #include "worker.h"
 
 /* A source that brings one load of 100 cycles and one of 300 at each drain while enabled. */
@@ -318,6 +319,124 @@ static void test_change(void **state)
 	assert_int_equal(change(f, "none", "op == load", 0), -ENOENT);
 }
 
+static char *const secret[] = { (char *)"*-secret", NULL };
+static const struct filter_lists excluding = { .excluded = secret };
+
+static void make_relist(const struct filter_lists *lists, const char *expression,
+			struct relist *ret)
+{
+	struct filter_error error;
+
+	*ret = (struct relist){ .lists = lists };
+	assert_int_equal(session_rule_new(lists, expression, NULL, &ret->change.rule, &error), 0);
+}
+
+struct seen {
+	const char *session;
+	char text[256];
+	bool kept; /* the source has the cgroups that the rule has */
+};
+
+static int look(struct worker_state *state, void *arg)
+{
+	struct seen *seen = arg;
+	const struct session *session = worker_session(state, seen->session);
+
+	snprintf(seen->text, sizeof(seen->text), "%s",
+		 session->rule->filter ? filter_text(session->rule->filter) : "");
+	seen->kept = session->feed->sampling.cgroups == session->rule->cgroups;
+	return 0;
+}
+
+static void check_rule(struct fixture *f, const char *session, const char *text)
+{
+	struct seen seen = { .session = session };
+
+	assert_int_equal(worker_call(f->worker, look, &seen), 0);
+	assert_string_equal(seen.text, text);
+}
+
+/* A session of its own source, of cgroups, which the source has by their place. */
+static void add_own(struct fixture *f, struct script *own, const char *name)
+{
+	static char *const cgroups[] = { (char *)"/web", NULL };
+	struct session_config config = { .name = name };
+	struct source_config sampling = { .interval_ns = 1000000 };
+	struct filter_error error;
+
+	*own = (struct script){ .source = { .ops = &script_ops, .cpus = 1, .cgroups = true },
+				.fd = f->script.fd };
+	assert_int_equal(session_rule_new(NULL, "remote", cgroups, &config.rule, &error), 0);
+	sampling.cgroups = config.rule->cgroups;
+	assert_int_equal(feed_new(&own->source, &sampling, &config.feed), 0);
+	assert_int_equal(worker_call(f->worker, worker_add, &config), 0);
+}
+
+/* Other lists are put before what each session counts, whatever its source. */
+static void test_relist(void **state)
+{
+	struct seen own_seen = { .session = "own" };
+	struct fixture *f = *state;
+	struct relist request;
+	struct script own;
+	u64 records, filtered;
+
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add(f, "slow", "latency.total > 200"), 0);
+	add_own(f, &own, "own");
+	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
+	make_relist(&excluding, NULL, &request);
+	assert_int_equal(worker_call(f->worker, relist, &request), 0);
+	check_rule(f, SESSION_MACHINE, "!(container =~ \"*-secret\")");
+	check_rule(f, "slow", "!(container =~ \"*-secret\") && (latency.total > 200)");
+	check_rule(
+		f, "own",
+		"!(container =~ \"*-secret\") && (cgroup == \"/web\" || cgroup =~ \"/web/*\") && "
+		"(remote)");
+	assert_int_equal(worker_call(f->worker, look, &own_seen), 0);
+	assert_true(own_seen.kept);
+	/* Counting goes on by it; what is in no container is not excluded. */
+	counted(f, "slow", &records, &filtered);
+	assert_true(records > 0 && records == filtered);
+	/* Without lists it is the machine's rule alone. */
+	make_relist(NULL, "op == load", &request);
+	assert_int_equal(worker_call(f->worker, relist, &request), 0);
+	check_rule(f, SESSION_MACHINE, "op == load");
+	check_rule(f, "slow", "!(container =~ \"*-secret\") && (latency.total > 200)");
+	assert_int_equal(worker_call(f->worker, worker_remove, "own"), 0);
+	assert_int_equal(own.frees, 1);
+}
+
+/* Lists that one session's filter has no room for are refused for all, and so is a wrong interval. */
+static void test_relist_refused(void **state)
+{
+	const struct source_config too_often = { .interval_ns = 1 };
+	struct fixture *f = *state;
+	char longest[64 * 12] = "remote";
+	struct relist request;
+
+	for (u32 i = 1; i < 64; i++)
+		strcat(longest, " || remote");
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add(f, "slow", "latency.total > 200"), 0);
+	assert_int_equal(add(f, "longest", longest), 0);
+	make_relist(&excluding, NULL, &request);
+	assert_int_equal(worker_call(f->worker, relist, &request), -EINVAL);
+	assert_string_equal(
+		request.why,
+		"the filter of session \"longest\": together with the cgroups and the lists "
+		"of containers it is too long");
+	session_rule_free(request.change.rule);
+	check_rule(f, SESSION_MACHINE, "");
+	check_rule(f, "slow", "latency.total > 200");
+	assert_int_equal(worker_call(f->worker, worker_remove, "longest"), 0);
+	make_relist(&excluding, NULL, &request);
+	request.change.sampling = &too_often;
+	assert_int_equal(worker_call(f->worker, relist, &request), -ERANGE);
+	session_rule_free(request.change.rule);
+	check_rule(f, "slow", "latency.total > 200");
+}
+
 /* A rule that cannot be says where. */
 static void test_rules(void **state)
 {
@@ -366,6 +485,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hardware, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_change, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_relist, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_relist_refused, setup, teardown),
 		cmocka_unit_test(test_rules),
 	};
 
