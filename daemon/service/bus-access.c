@@ -17,13 +17,17 @@
 #define POLKIT_INTERACTIVE 1U
 
 /*
- * CPU time a user may have spent at once, and how much of that runs off in a second: a
- * quarter of a CPU for those who read, a twentieth for others.
+ * CPU time that may have been spent at once, and how much of that runs off in a second: for one
+ * who reads a quarter of a CPU, for another a twentieth, for all others together a tenth.
  */
-#define READER_BURST_NS 2000000000ULL
-#define READER_RATE_NS	250000000ULL
-#define OTHER_BURST_NS	500000000ULL
-#define OTHER_RATE_NS	50000000ULL
+struct allowance {
+	u64 burst_ns;
+	u64 rate_ns;
+};
+
+static const struct allowance reader_may = { 2000000000ULL, 250000000ULL };
+static const struct allowance other_may = { 500000000ULL, 50000000ULL };
+static const struct allowance others_may = { 1000000000ULL, 100000000ULL };
 
 /* What a call costs at the least: the bus, and looking who it is. */
 #define CALL_NS 20000ULL
@@ -32,12 +36,15 @@
  * struct access_query - a question to polkit
  * @message: waits for it; a reference
  * @level: what was asked
+ * @uid, @reads: who waits
  * @done: the answer is there: @error, or none if it is yes
  */
 struct access_query {
 	struct access_query *next;
 	sd_bus_message *message;
 	enum access_level level;
+	uid_t uid;
+	bool reads;
 	sd_bus_slot *slot;
 	bool done;
 	sd_bus_error error;
@@ -80,54 +87,67 @@ void access_deinit(struct access *access)
 
 /* ---- How much ------------------------------------------------------------ */
 
-/* The user's place, run off up to now. */
+static const struct allowance *allowed(bool reads)
+{
+	return reads ? &reader_may : &other_may;
+}
+
+/* Whole microseconds: what is less is of the next time. */
+static void run_off(struct access_debt *debt, const struct allowance *may, u64 now)
+{
+	u64 us = (now - debt->at_ns) / 1000, gone = us * (may->rate_ns / 1000000);
+
+	debt->spent_ns -= gone < debt->spent_ns ? gone : debt->spent_ns;
+	debt->at_ns += us * 1000;
+}
+
+/* The user's place, run off up to now. A new one has somebody's debt, or many would have none. */
 static struct access_user *user_of(struct access *access, const struct bus_caller *caller)
 {
-	u64 rate = caller->reads ? READER_RATE_NS : OTHER_RATE_NS, now = now_ns(), gone;
-	struct access_user *user = NULL, *quiet = NULL;
+	struct access_user *user = NULL, *least = access->users;
+	u64 now = now_ns();
 
 	for (u32 i = 0; i < ACCESS_USERS; i++) {
 		struct access_user *u = &access->users[i];
 
+		run_off(&u->debt, allowed(u->reads), now);
 		if (u->used && u->uid == caller->uid)
 			user = u;
-		/* Who has questions open keeps the place: they are counted there. */
-		if (!u->queries && (!quiet || !u->used || (quiet->used && u->at_ns < quiet->at_ns)))
-			quiet = u;
+		if (u->debt.spent_ns < least->debt.spent_ns)
+			least = u;
 	}
-	if (!user && !quiet)
-		return NULL;
-	if (!user) {
-		user = quiet;
-		*user = (struct access_user){ .uid = caller->uid, .used = true, .at_ns = now };
-	}
-	gone = (now - user->at_ns) / 1000 * (rate / 1000000);
-	user->spent_ns -= gone < user->spent_ns ? gone : user->spent_ns;
-	user->at_ns = now;
+	if (!user)
+		user = least;
+	user->uid = caller->uid;
+	user->used = true;
+	user->reads = caller->reads;
+	run_off(&access->others, &others_may, now);
 	return user;
 }
 
 void access_charge(struct access *access, const struct bus_caller *caller, u64 spent_ns)
 {
-	struct access_user *user = caller->owner ? NULL : user_of(access, caller);
-
-	if (user)
-		user->spent_ns += spent_ns + CALL_NS;
-}
-
-static int afford(const struct bus_caller *caller, const struct access_user *user,
-		  sd_bus_error *ret_error)
-{
-	if (user && user->spent_ns <= (caller->reads ? READER_BURST_NS : OTHER_BURST_NS))
-		return 0;
-	return sd_bus_error_setf(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-				 "Too much was done for user %u lately: ask again later.",
-				 (unsigned int)caller->uid);
+	if (caller->owner)
+		return;
+	user_of(access, caller)->debt.spent_ns += spent_ns + CALL_NS;
+	if (!caller->reads)
+		access->others.spent_ns += spent_ns + CALL_NS;
 }
 
 int access_afford(struct access *access, const struct bus_caller *caller, sd_bus_error *ret_error)
 {
-	return caller->owner ? 0 : afford(caller, user_of(access, caller), ret_error);
+	if (caller->owner)
+		return 0;
+	if (user_of(access, caller)->debt.spent_ns > allowed(caller->reads)->burst_ns)
+		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "Too much was done for user %u lately: ask again later.",
+					 (unsigned int)caller->uid);
+	if (!caller->reads && access->others.spent_ns > others_may.burst_ns)
+		return sd_bus_error_set(
+			ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+			"Too much was done lately for users who are not in the group " GROUP
+			": ask again later.");
+	return 0;
 }
 
 /* ---- What polkit says ---------------------------------------------------- */
@@ -204,21 +224,42 @@ static int send_query(struct access_query *query, enum access_level level)
 	return r;
 }
 
+/* Whether one more of @caller may be open: of its user, of all who are not in the group, of all. */
+static int query_place(const struct access *access, const struct bus_caller *caller,
+		       sd_bus_error *error)
+{
+	u32 own = 0, others = 0;
+
+	for (const struct access_query *q = access->queries; q; q = q->next) {
+		own += q->uid == caller->uid;
+		others += !q->reads;
+	}
+	if (own >= ACCESS_USER_QUERIES)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "%u calls of this user wait for polkit already.", own);
+	if (access->query_count >= ACCESS_QUERIES ||
+	    (!caller->reads && others >= ACCESS_OTHERS_QUERIES))
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "%u calls wait for polkit already.", access->query_count);
+	return 0;
+}
+
 static int query_new(struct access *access, sd_bus_message *message, enum access_level level,
-		     struct access_user *user, sd_bus_error *error)
+		     const struct bus_caller *caller, sd_bus_error *error)
 {
 	struct access_query *query;
 	int r;
 
-	if (!user || user->queries >= ACCESS_USER_QUERIES || access->query_count >= ACCESS_QUERIES)
-		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "%u calls of this user wait for polkit already.",
-					 user ? user->queries : 0);
+	r = query_place(access, caller, error);
+	if (r < 0)
+		return r;
 	query = calloc(1, sizeof(*query));
 	if (!query)
 		return -ENOMEM;
 	query->message = sd_bus_message_ref(message);
 	query->level = level;
+	query->uid = caller->uid;
+	query->reads = caller->reads;
 	r = send_query(query, level);
 	if (r < 0) {
 		query_free(query);
@@ -227,13 +268,12 @@ static int query_new(struct access *access, sd_bus_message *message, enum access
 	query->next = access->queries;
 	access->queries = query;
 	access->query_count++;
-	user->queries++;
 	return 0;
 }
 
 /* The answer for @message: 1, to @ret_level, or an error; 0 if it was not asked for. */
 static int take_answer(struct access *access, const sd_bus_message *message,
-		       struct access_user *user, enum access_level *ret_level, sd_bus_error *error)
+		       enum access_level *ret_level, sd_bus_error *error)
 {
 	struct access_query **at = &access->queries, *query;
 	int r = 1;
@@ -245,8 +285,6 @@ static int take_answer(struct access *access, const sd_bus_message *message,
 		return 0;
 	*at = query->next;
 	access->query_count--;
-	if (user)
-		user->queries--;
 	*ret_level = query->level;
 	if (sd_bus_error_is_set(&query->error))
 		r = sd_bus_error_copy(error, &query->error);
@@ -260,7 +298,6 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 {
 	const struct bus_caller *caller;
 	enum access_level granted;
-	struct access_user *user;
 	int r;
 
 	r = bus_callers_find(&access->callers, message, again, ctx, &caller, ret_error);
@@ -269,13 +306,12 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 	*ret_caller = *caller;
 	if (caller->owner)
 		return 1;
-	user = user_of(access, caller);
-	r = take_answer(access, message, user, &granted, ret_error);
+	r = take_answer(access, message, &granted, ret_error);
 	if (r > 0 && level == ACCESS_MANAGE_RAW && granted == ACCESS_MANAGE)
-		return query_new(access, message, ACCESS_RAW, user, ret_error);
+		return query_new(access, message, ACCESS_RAW, caller, ret_error);
 	if (r)
 		return r;
-	r = afford(caller, user, ret_error);
+	r = access_afford(access, caller, ret_error);
 	if (r < 0)
 		return r;
 	access_charge(access, caller, 0);
@@ -290,6 +326,6 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 			"Only root and the group " GROUP
 			" may see this machine's profile; GetContainers and GetContainer "
 			"show what runs in cgroups that were delegated to you.");
-	return query_new(access, message, level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level, user,
-			 ret_error);
+	return query_new(access, message, level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level,
+			 caller, ret_error);
 }

@@ -21,32 +21,41 @@ enum access_level {
 	ACCESS_OWNER, /* nobody else */
 };
 
-/* Users that are remembered at once; others take the place of the oldest. */
+/* Users that are remembered at once; another takes the place of who had the least done, and its debt. */
 #define ACCESS_USERS 64
 
-/* Questions to polkit that may be open, of all and of one user. */
-#define ACCESS_QUERIES	    64
-#define ACCESS_USER_QUERIES 4
+/* Questions to polkit that may be open: of all, of all who are not in the group, and of one user. */
+#define ACCESS_QUERIES	      64
+#define ACCESS_OTHERS_QUERIES 48
+#define ACCESS_USER_QUERIES   4
+
+/** struct access_debt - CPU time that was spent and has not run off, as of @at_ns (CLOCK_MONOTONIC) */
+struct access_debt {
+	u64 spent_ns;
+	u64 at_ns;
+};
 
 /**
  * struct access_user - what a user had done lately
- * @spent_ns: CPU time, which runs off
- * @at_ns: when that was so, CLOCK_MONOTONIC
- * @queries: to polkit that are open
+ * @reads: its last caller is in the group: so fast it runs off
  */
 struct access_user {
 	uid_t uid;
 	bool used;
-	u64 spent_ns;
-	u64 at_ns;
-	u32 queries;
+	bool reads;
+	struct access_debt debt;
 };
 
 struct access_query;
 
+/**
+ * struct access
+ * @others: of all who are not in the group together: whoever has a range of uids is many users
+ */
 struct access {
 	struct bus_callers callers;
 	struct access_user users[ACCESS_USERS];
+	struct access_debt others;
 	struct access_query *queries;
 	u32 query_count;
 };

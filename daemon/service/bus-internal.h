@@ -129,6 +129,9 @@ void bus_session_forget(struct bus *bus);
 /** bus_enqueue() - @message waits for its turn, then for @what, NULL: sd-bus answers; 1, or an error */
 int bus_enqueue(struct bus *bus, sd_bus_message *message, const void *what, sd_bus_error *error);
 
+/** bus_spent() - CPU time of this thread, and of the worker for it, ns: what is done between two is charged */
+u64 bus_spent(const struct bus *bus);
+
 /** bus_meter_init() - from now on what sd-bus answers by itself is asked for rights, waits and is charged */
 int bus_meter_init(struct bus *bus, sd_event *event);
 

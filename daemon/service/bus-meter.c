@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-static u64 spent_ns(const struct bus *bus)
+u64 bus_spent(const struct bus *bus)
 {
 	struct timespec ts;
 
@@ -21,7 +21,7 @@ static void settle(struct bus *bus)
 	if (!bus->metered)
 		return;
 	bus->metered = false;
-	access_charge(&bus->access, &bus->meter_caller, spent_ns(bus) - bus->meter_ns);
+	access_charge(&bus->access, &bus->meter_caller, bus_spent(bus) - bus->meter_ns);
 }
 
 /* Before anything else of the loop runs: that is not the caller's. */
@@ -90,7 +90,7 @@ static bool take_admitted(struct bus *bus, const sd_bus_message *message)
 	bus->admitted[i] = bus->admitted[--bus->admitted_count];
 	bus->metered = true;
 	bus->meter_caller = bus->caller;
-	bus->meter_ns = spent_ns(bus);
+	bus->meter_ns = bus_spent(bus);
 	sd_event_source_set_enabled(bus->meter, SD_EVENT_ONESHOT);
 	return true;
 }

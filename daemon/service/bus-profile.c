@@ -27,7 +27,7 @@ struct profile_request {
 
 /**
  * struct bus_profile - one that is being taken
- * @uid, @peer: who asked for it: one that is gone has no use for it
+ * @caller, @peer: who asked for it, and is charged; one that is gone has no use for it
  * @pprof: of the worker's thread
  * @half_usec: half of its time: then names are asked for, to be there in the end
  * @halves: those that are left
@@ -43,7 +43,7 @@ struct bus_profile {
 	struct pprof_facts facts;
 	struct pprof_filter filter;
 	struct profile_request asked;
-	uid_t uid;
+	struct bus_caller caller;
 	struct bus_peer peer;
 	u64 began_ns;
 	u64 half_usec;
@@ -170,9 +170,8 @@ static int profile_seal(struct bus_profile *profile)
 	return 0;
 }
 
-static int on_half(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
+static int half(struct bus_profile *profile, sd_event_source *source)
 {
-	struct bus_profile *profile = userdata;
 	int r;
 
 	if (--profile->halves) {
@@ -193,12 +192,25 @@ static int on_half(sd_event_source *source, uint64_t now __attribute__((unused))
 	return 0;
 }
 
+/* What it takes when its time comes is of who asked for it, as what its call took. */
+static int on_half(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
+{
+	struct bus_profile *profile = userdata;
+	const struct bus_caller caller = profile->caller;
+	struct bus *bus = profile->bus;
+	u64 before = bus_spent(bus);
+	int r = half(profile, source);
+
+	access_charge(&bus->access, &caller, bus_spent(bus) - before);
+	return r;
+}
+
 static void on_gone(void *ctx)
 {
 	struct bus_profile *profile = ctx;
 
 	log_line(LOG_NOTICE, "a profile of %u s is given up: who asked for it (uid %u) is gone",
-		 profile->asked.seconds, (unsigned int)profile->uid);
+		 profile->asked.seconds, (unsigned int)profile->caller.uid);
 	bus_profile_free(profile);
 }
 
@@ -217,7 +229,7 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct prof
 		.bus = bus,
 		.filter = { .allow = asked->allow, .deny = asked->deny },
 		.asked = *asked,
-		.uid = bus->caller.uid,
+		.caller = bus->caller,
 		.half_usec = asked->seconds * 500000ULL,
 		.halves = 2,
 		.fd = -1,
@@ -257,7 +269,7 @@ static int find_place(const struct bus *bus, unsigned int *ret_place, sd_bus_err
 	for (unsigned int i = 0; i < PPROF_AT_ONCE; i++) {
 		if (!bus->profiles[i])
 			place = i;
-		else if (bus->profiles[i]->uid == bus->caller.uid)
+		else if (bus->profiles[i]->caller.uid == bus->caller.uid)
 			of_user++;
 	}
 	if (of_user >= PPROF_OF_USER)

@@ -11,21 +11,31 @@
 #define LATE_USEC  1000000
 #define LATE_TIMES 3
 
-/* The first of another user than the last one's, else the first. */
-static struct bus_waiting take(struct bus_queue *queue)
+static struct bus_waiting take_at(struct bus_queue *queue, u32 i)
 {
-	struct bus_waiting taken;
-	u32 i = 0;
+	struct bus_waiting taken = queue->waiting[i];
 
-	while (i < queue->count && queue->waiting[i].caller.uid == queue->last)
-		i++;
-	if (i == queue->count)
-		i = 0;
-	taken = queue->waiting[i];
 	queue->count--;
 	memmove(&queue->waiting[i], &queue->waiting[i + 1],
 		(queue->count - i) * sizeof(queue->waiting[0]));
 	return taken;
+}
+
+/* The first of who reads after one of who does not, else of another user than the last one's. */
+static struct bus_waiting take(struct bus_queue *queue)
+{
+	u32 i = 0;
+
+	if (!queue->last_reads) {
+		while (i < queue->count && !queue->waiting[i].caller.reads)
+			i++;
+		if (i < queue->count)
+			return take_at(queue, i);
+		i = 0;
+	}
+	while (i < queue->count && queue->waiting[i].caller.uid == queue->last)
+		i++;
+	return take_at(queue, i < queue->count ? i : 0);
 }
 
 static u64 now_usec(void)
@@ -61,6 +71,7 @@ static int on_idle(sd_event_source *source __attribute__((unused)), void *userda
 	if (queue->count) {
 		next = take(queue);
 		queue->last = next.caller.uid;
+		queue->last_reads = next.caller.reads;
 		queue->run(queue->ctx, &next);
 		sd_bus_message_unref(next.message);
 	}
@@ -74,11 +85,12 @@ static int on_late(sd_event_source *source, uint64_t usec __attribute__((unused)
 }
 
 int bus_queue_init(struct bus_queue *queue, sd_event *event,
-		   void (*run)(void *ctx, const struct bus_waiting *waiting), void *ctx)
+		   void (*run)(void *ctx, const struct bus_waiting *waiting),
+		   void (*refuse)(void *ctx, const struct bus_waiting *waiting), void *ctx)
 {
 	int r;
 
-	*queue = (struct bus_queue){ .run = run, .ctx = ctx, .last = (uid_t)-1 };
+	*queue = (struct bus_queue){ .run = run, .refuse = refuse, .ctx = ctx, .last = (uid_t)-1 };
 	r = sd_event_add_defer(event, &queue->source, on_idle, queue);
 	/* After the bus has nothing more to be read, and before what is done at leisure. */
 	if (r >= 0)
@@ -100,14 +112,65 @@ void bus_queue_deinit(struct bus_queue *queue)
 	queue->late = sd_event_source_unref(queue->late);
 }
 
+/* Calls that wait: of @uid alone, or of all who are not in the group. */
+static u32 count_of(const struct bus_queue *queue, uid_t uid)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < queue->count; i++)
+		count += queue->waiting[i].caller.uid == uid;
+	return count;
+}
+
+static u32 count_others(const struct bus_queue *queue)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < queue->count; i++)
+		count += !queue->waiting[i].caller.reads;
+	return count;
+}
+
+/*
+ * The last call of whoever has the most gives way, if that leaves it as many as who has @own then
+ * has. Of two who have as many, it is that of who is not in the group.
+ * @others: of those alone
+ */
+static bool make_room(struct bus_queue *queue, u32 own, bool others)
+{
+	u32 most = own + 2, at = queue->count;
+	struct bus_waiting taken;
+
+	for (u32 i = 0; i < queue->count; i++) {
+		const struct bus_caller *caller = &queue->waiting[i].caller;
+		u32 count = count_of(queue, caller->uid);
+
+		if ((others && caller->reads) || count < most)
+			continue;
+		/* Of as many, the last; of those who read only where nobody else has as many. */
+		if (count == most && caller->reads && at < queue->count &&
+		    !queue->waiting[at].caller.reads)
+			continue;
+		most = count;
+		at = i;
+	}
+	if (at == queue->count)
+		return false;
+	taken = take_at(queue, at);
+	queue->refuse(queue->ctx, &taken);
+	sd_bus_message_unref(taken.message);
+	return true;
+}
+
 int bus_queue_add(struct bus_queue *queue, sd_bus_message *message, const void *what,
 		  const struct bus_caller *caller)
 {
-	u32 own = 0;
+	bool others = !caller->reads && count_others(queue) >= BUS_QUEUE_OTHERS;
+	u32 own = count_of(queue, caller->uid);
 
-	for (u32 i = 0; i < queue->count; i++)
-		own += queue->waiting[i].caller.uid == caller->uid;
-	if (own >= BUS_QUEUE_USER || queue->count >= BUS_QUEUE)
+	if (own >= BUS_QUEUE_USER)
+		return -ENOBUFS;
+	if ((others || queue->count >= BUS_QUEUE) && !make_room(queue, own, others))
 		return -ENOBUFS;
 	queue->waiting[queue->count++] = (struct bus_waiting){
 		.message = sd_bus_message_ref(message), .what = what, .caller = *caller

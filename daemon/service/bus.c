@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bus-metrics.h"
@@ -144,18 +143,10 @@ static const struct bus_method methods[] = {
 	{ "DumpProfileWithOptions", ACCESS_READ, bus_dump_profile_with_options },
 };
 
-static u64 thread_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
-
 static int run(struct bus *bus, const struct bus_method *method, sd_bus_message *message,
 	       sd_bus_error *error)
 {
-	u64 before = thread_ns() + worker_spent(bus->worker);
+	u64 before = bus_spent(bus);
 	int r;
 
 	/* What it tells of its change is of after it, and so is what others ask for then. */
@@ -164,7 +155,7 @@ static int run(struct bus *bus, const struct bus_method *method, sd_bus_message 
 	r = method->run(message, bus, error);
 	if (method->level >= ACCESS_MANAGE)
 		bus_forget(bus);
-	access_charge(&bus->access, &bus->caller, thread_ns() + worker_spent(bus->worker) - before);
+	access_charge(&bus->access, &bus->caller, bus_spent(bus) - before);
 	return r;
 }
 
@@ -183,13 +174,25 @@ static void run_waiting(void *ctx, const struct bus_waiting *waiting)
 	bus_reply_failure(waiting->message, r, &error);
 }
 
+static int too_many(sd_bus_error *error)
+{
+	return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+				"Too many calls wait: ask again when some are answered.");
+}
+
+static void refuse_waiting(void *ctx __attribute__((unused)), const struct bus_waiting *waiting)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+
+	bus_reply_failure(waiting->message, too_many(&error), &error);
+}
+
 int bus_enqueue(struct bus *bus, sd_bus_message *message, const void *what, sd_bus_error *error)
 {
 	int r = bus_queue_add(&bus->queue, message, what, &bus->caller);
 
 	if (r == -ENOBUFS)
-		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					"Too many calls wait: ask again when some are answered.");
+		return too_many(error);
 	return r < 0 ? r : 1;
 }
 
@@ -430,7 +433,7 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 
 	*bus = (struct bus){ .event = event, .worker = worker, .config = config };
 	access_init(&bus->access);
-	r = bus_queue_init(&bus->queue, event, run_waiting, bus);
+	r = bus_queue_init(&bus->queue, event, run_waiting, refuse_waiting, bus);
 	if (r >= 0)
 		r = connect_bus(address, &bus->bus);
 	if (r >= 0)

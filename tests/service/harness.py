@@ -13,6 +13,8 @@ MANAGER, SESSION, CPU = f"{NAME}.Manager", f"{NAME}.Session", f"{NAME}.CPU"
 # Nobody's, and not those of a run beside this one: one in the group, one not.
 READER = 100000 + 2 * os.getpid()
 OTHER = READER + 1
+# More of those, whom the bus must know to let them in.
+CROWD = [OTHER + 2 * i for i in range(1, 6)]
 GROUP = 64000
 
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
@@ -99,7 +101,8 @@ class Service:
 		# The bus looks up who its clients are.
 		self.bind(folder, "/etc/group", [f"speprof:x:{GROUP}:speprof-reader"])
 		self.bind(folder, "/etc/passwd", [f"speprof-reader:x:{READER}:{READER}::/:/bin/false",
-						  f"speprof-other:x:{OTHER}:{OTHER}::/:/bin/false"])
+						  f"speprof-other:x:{OTHER}:{OTHER}::/:/bin/false",
+						  *[f"speprof-{uid}:x:{uid}:{uid}::/:/bin/false" for uid in CROWD]])
 		self.daemon = daemon
 		self.address = f"unix:path={folder}/bus"
 		with open(f"{folder}/bus.conf", "w", encoding="utf-8") as file:

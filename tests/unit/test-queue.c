@@ -14,8 +14,10 @@ static struct {
 	sd_bus *bus;
 	int other;
 	struct bus_queue queue;
-	uid_t ran[2 * BUS_QUEUE];
+	uid_t ran[4 * BUS_QUEUE];
 	u32 count;
+	uid_t refused[4 * BUS_QUEUE];
+	u32 refused_count;
 	u64 read, read_before;
 	u32 slow_ms;
 } fake;
@@ -35,9 +37,17 @@ static void run(void *ctx, const struct bus_waiting *waiting)
 	fake.ran[fake.count++] = waiting->caller.uid;
 }
 
-static int add(uid_t uid)
+static void refuse(void *ctx, const struct bus_waiting *waiting)
 {
-	struct bus_caller caller = { .uid = uid };
+	assert_ptr_equal(ctx, &fake);
+	assert_non_null(waiting->message);
+	assert_true(fake.refused_count < ARRAY_SIZE(fake.refused));
+	fake.refused[fake.refused_count++] = waiting->caller.uid;
+}
+
+static int add_of(uid_t uid, bool reads)
+{
+	struct bus_caller caller = { .uid = uid, .reads = reads };
 	sd_bus_message *m;
 	int r;
 
@@ -45,6 +55,17 @@ static int add(uid_t uid)
 	r = bus_queue_add(&fake.queue, m, "what", &caller);
 	sd_bus_message_unref(m);
 	return r;
+}
+
+/* In the group, and not. */
+static int add(uid_t uid)
+{
+	return add_of(uid, true);
+}
+
+static int add_other(uid_t uid)
+{
+	return add_of(uid, false);
 }
 
 /* Turns of the event loop, until nothing is left to be done. */
@@ -68,7 +89,7 @@ static int setup(void **state)
 	assert_true(sd_bus_set_fd(fake.bus, fds[0], fds[0]) >= 0);
 	assert_true(sd_bus_start(fake.bus) >= 0);
 	assert_true(sd_event_new(&fake.event) >= 0);
-	assert_true(bus_queue_init(&fake.queue, fake.event, run, &fake) >= 0);
+	assert_true(bus_queue_init(&fake.queue, fake.event, run, refuse, &fake) >= 0);
 	return 0;
 }
 
@@ -104,13 +125,60 @@ static void test_bounds(void **state)
 	(void)state;
 	for (u32 i = 0; i < BUS_QUEUE; i++)
 		assert_true(add(i / BUS_QUEUE_USER) >= 0);
-	assert_int_equal(add(BUS_QUEUE), -ENOBUFS);
+	/* All have as many: one more gives way to a user who has none, and no more than that. */
+	assert_int_equal(add(0), -ENOBUFS);
+	for (u32 i = 0; i < BUS_QUEUE_USER; i++)
+		add(BUS_QUEUE);
+	assert_int_equal(fake.queue.count, BUS_QUEUE);
+	assert_int_equal(fake.refused_count, BUS_QUEUE_USER - 4);
 	settle();
 	assert_int_equal(fake.count, BUS_QUEUE);
 	for (u32 i = 0; i < BUS_QUEUE_USER; i++)
 		assert_true(add(1) >= 0);
 	assert_int_equal(add(1), -ENOBUFS);
 	assert_true(add(2) >= 0);
+}
+
+static u32 ran_of(uid_t uid)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < fake.count; i++)
+		count += fake.ran[i] == uid;
+	return count;
+}
+
+/* Users without the group, however many, leave readers their places and turns. */
+static void test_others(void **state)
+{
+	u32 taken = 0;
+
+	(void)state;
+	for (u32 i = 0; i < 4 * BUS_QUEUE_USER; i++)
+		taken += add_other(1 + i / BUS_QUEUE_USER) >= 0;
+	/* The fourth has as many as the three others leave it: a quarter of what all may have. */
+	assert_int_equal(fake.queue.count, BUS_QUEUE_OTHERS);
+	assert_int_equal(taken - fake.refused_count, BUS_QUEUE_OTHERS);
+	for (u32 i = 0; i < fake.refused_count; i++)
+		assert_in_range(fake.refused[i], 1, 3);
+	/* Many, one call each: as many as take from who has more. */
+	for (uid_t uid = 1000; uid < 1000 + BUS_QUEUE; uid++)
+		add_other(uid);
+	assert_int_equal(fake.queue.count, BUS_QUEUE_OTHERS);
+	taken = fake.refused_count;
+	for (u32 i = 0; i < BUS_QUEUE_USER; i++)
+		assert_true(add(99) >= 0);
+	assert_int_equal(fake.queue.count, BUS_QUEUE);
+	assert_int_equal(fake.refused_count, taken);
+	/* One more of the group has its place from who has most. */
+	assert_true(add(98) >= 0);
+	assert_int_equal(fake.refused[taken], 99);
+	settle();
+	assert_int_equal(ran_of(99) + ran_of(98), BUS_QUEUE_USER);
+	/* Every other turn at the least was theirs, as long as one of them waited. */
+	for (u32 i = 1; i < 2 * BUS_QUEUE_USER - 1; i++)
+		assert_true(fake.ran[i] == 99 || fake.ran[i] == 98 || fake.ran[i - 1] == 99 ||
+			    fake.ran[i - 1] == 98);
 }
 
 static int on_read(sd_event_source *source, void *userdata)
@@ -158,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flood, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_slow, setup, teardown),
 	};
