@@ -146,6 +146,19 @@ static void entry_add(const struct switch_perf *s, struct cpu *cpu, u64 time_ns,
 	cpu->last_ns = time_ns;
 }
 
+/*
+ * Some kernels tell of no switch away from some tasks. Whoever leaves the CPU has come to it: if
+ * that was not told, nobody knows for how long who was told of before has run. Who has ended has
+ * no ID any more when it leaves.
+ */
+static void doubt_last(const struct switch_perf *s, struct cpu *cpu, u32 leaves)
+{
+	struct switch_entry *last = &cpu->entries[(cpu->count - 1) & (s->size / SWITCH_BYTES - 1)];
+
+	if (cpu->count && leaves != NOBODY && last->tid != leaves)
+		last->tid = NOBODY;
+}
+
 static u64 now_ns(void)
 {
 	struct timespec ts;
@@ -168,6 +181,7 @@ static void cpu_update(struct switch_perf *s, u32 index)
 		if (header.type == PERF_RECORD_SWITCH_CPU_WIDE && header.size == sizeof(record) &&
 		    header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
 			perf_ring_copy(&cpu->ring, 0, &record, sizeof(record));
+			doubt_last(s, cpu, record.tid);
 			entry_add(s, cpu, record.time, record.other_tid);
 		} else if (header.type == PERF_RECORD_LOST) {
 			/* Who ran since the last one that is known, nobody knows. */
