@@ -81,6 +81,8 @@ struct process {
  */
 struct container {
 	struct attribute_container pub;
+	struct pods_names pod;
+	u64 path_id;
 	u64 hash;
 	u32 hash_next;
 	u32 living;

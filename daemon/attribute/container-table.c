@@ -6,6 +6,7 @@
  */
 #include "attribute-internal.h"
 
+#include "container-facts.h"
 #include "container.h"
 
 #include <fcntl.h>
@@ -26,6 +27,16 @@ static u64 container_hash(const struct attributor *a, const char *path, size_t l
 	return h;
 }
 
+/* FNV-1a, of nothing secret and kept for ever: other daemons find the same. */
+static u64 path_id(const char *path, size_t len)
+{
+	u64 id = 0xcbf29ce484222325ULL;
+
+	for (size_t i = 0; i < len; i++)
+		id = (id ^ (u8)path[i]) * 0x100000001b3ULL;
+	return id;
+}
+
 static u32 other_index(const struct attributor *a)
 {
 	return a->containers - 1;
@@ -38,6 +49,9 @@ void containers_init(struct attributor *a)
 	a->containers_used = 1;
 	a->container_free = 0;
 	a->container[0].in_use = true;
+	a->container[0].path_id = path_id("", 0);
+	/* A path begins with "/". */
+	other->path_id = path_id("other", 5);
 	a->left = (struct dead_list){ ATTRIBUTE_NONE, ATTRIBUTE_NONE };
 	snprintf(other->pub.name, sizeof(other->pub.name), "(other)");
 	snprintf(other->pub.runtime, sizeof(other->pub.runtime), "cgroup");
@@ -50,7 +64,7 @@ static void container_name(struct attributor *a, struct container *c)
 	enum pods_told told = PODS_NOTHING;
 
 	if (log >= 0)
-		told = pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name));
+		told = pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name), &c->pod);
 	pods_looked(&c->link, told);
 	a->naming -= !c->link.next;
 	if (log >= 0)
@@ -205,6 +219,7 @@ u32 container_index(struct attributor *a, const char *path, size_t len)
 	m.entry.generation = c->pub.generation;
 	*c = (struct container){
 		.pub = m.entry,
+		.path_id = path_id(path, m.length),
 		.hash = hash,
 		.hash_next = a->container_heads[hash & a->container_mask],
 		.in_use = true,
@@ -247,6 +262,19 @@ const struct attribute_container *attributor_container(const struct attributor *
 		return &a->container[index].pub;
 	return index < a->containers_used && a->container[index].in_use ? &a->container[index].pub :
 									  NULL;
+}
+
+void container_facts(const struct attributor *a, u32 index, struct container_facts *ret_facts)
+{
+	const struct container *c = &a->container[index];
+	bool empty = a->live && index && index != other_index(a) && !c->living;
+	u32 left = now_ms() - c->left;
+
+	*ret_facts = (struct container_facts){
+		.id = c->path_id,
+		.left_ns = empty ? ((u64)left + 1) * 1000000 : 0,
+		.pod = &c->pod,
+	};
 }
 
 u32 attributor_containers(const struct attributor *a)

@@ -67,18 +67,30 @@ static bool split(char *text, char **ret_second, char **ret_rest)
 	return true;
 }
 
-enum pods_told pods_name(int log, const char *uid, const char *id, char *name, size_t size)
+static void names_fill(struct pods_names *n, const char *name_space, const char *pod,
+		       const char *container)
 {
-	char found[NAME_MAX + 1], text[2 * NAME_MAX + 8], *second, *rest;
+	escape_string(n->name_space, sizeof(n->name_space), name_space);
+	escape_string(n->pod, sizeof(n->pod), pod);
+	escape_string(n->container, sizeof(n->container), container);
+}
+
+enum pods_told pods_name(int log, const char *uid, const char *id, char *name, size_t size,
+			 struct pods_names *ret_names)
+{
+	char found[NAME_MAX + 1], text[2 * NAME_MAX + 8], part[ID_SHORT + 1], *second, *rest;
 	enum pods_told told = PODS_LINK;
 
 	if (*id && entry_find(log, "containers", is_container, id, found, sizeof(found)) &&
 	    split(found, &second, &rest)) {
 		rest[strlen(rest) - strlen(id) - 5] = '\0';
+		names_fill(ret_names, second, found, rest);
 		snprintf(text, sizeof(text), "%s/%s/%s", second, found, rest);
 	} else if (*uid && entry_find(log, "pods", is_pod, uid, found, sizeof(found)) &&
 		   split(found, &second, &rest)) {
-		snprintf(text, sizeof(text), "%s/%s/%.*s", found, second, ID_SHORT, id);
+		snprintf(part, sizeof(part), "%.*s", ID_SHORT, id);
+		names_fill(ret_names, found, second, part);
+		snprintf(text, sizeof(text), "%s/%s/%s", found, second, part);
 		told = PODS_FOLDER;
 	} else {
 		return PODS_NOTHING;

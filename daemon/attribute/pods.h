@@ -17,16 +17,29 @@
 enum pods_told { PODS_NOTHING, PODS_FOLDER, PODS_LINK };
 
 /**
+ * struct pods_names - what Kubernetes calls a container, each part for itself, escaped
+ *
+ * Its own bounds are 63, 253 and 63 bytes.
+ */
+struct pods_names {
+	char name_space[64];
+	char pod[256];
+	char container[64];
+};
+
+/**
  * pods_name() - what Kubernetes calls a container
  * @log: descriptor of /var/log
  * @uid: of its pod, as kubelet writes it; "" if unknown
  * @id: of the container, whole
  * @name: receives "namespace/pod/container", or "namespace/pod/ID" where only the pod's
- *	folder is there; escaped; untouched if neither is
+ *	folder is there; escaped, cut to @size; untouched if neither is
+ * @ret_names: the same, in parts
  *
  * Return: what it was told by. Only the link is the last word.
  */
-enum pods_told pods_name(int log, const char *uid, const char *id, char *name, size_t size);
+enum pods_told pods_name(int log, const char *uid, const char *id, char *name, size_t size,
+			 struct pods_names *ret_names);
 
 /**
  * struct pods_wait - for a link that kubelet may still make, in refreshes. It does when the

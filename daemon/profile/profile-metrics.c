@@ -2,10 +2,10 @@
 #include "profile-metrics.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "container-facts.h"
 #include "profile-read.h"
 
 /* What a snapshot says by number must not move: these are places of version 1. */
@@ -52,23 +52,26 @@ static void fill_ledgers(const struct view_header *h, struct metrics_machine *m)
 	m->evicted = h->evicted;
 }
 
-/* FNV-1a of what names it: its number in the table is another one after a restart. */
-static u64 container_id(const struct metrics_container *c)
+static void fill_container(const struct attributor *attributor, u32 index,
+			   struct metrics_container *to)
 {
-	const u8 *at = (const u8 *)c->name;
-	u64 id = 0xcbf29ce484222325ULL;
+	const struct attribute_container *c = attributor_container(attributor, index);
+	struct container_facts facts;
 
-	static_assert(offsetof(struct metrics_container, path) >
-			      offsetof(struct metrics_container, name), "texts stand in a row");
-	for (size_t i = 0; i < sizeof(c->name) + sizeof(c->runtime) + sizeof(c->path); i++)
-		id = (id ^ at[i]) * 0x100000001b3ULL;
-	return id;
+	container_facts(attributor, index, &facts);
+	to->id = facts.id;
+	to->left_ns = facts.left_ns;
+	snprintf(to->name, sizeof(to->name), "%s", c->name);
+	snprintf(to->runtime, sizeof(to->runtime), "%s", c->runtime);
+	snprintf(to->path, sizeof(to->path), "%s", c->path);
+	snprintf(to->name_space, sizeof(to->name_space), "%s", facts.pod->name_space);
+	snprintf(to->pod, sizeof(to->pod), "%s", facts.pod->pod);
+	snprintf(to->pod_container, sizeof(to->pod_container), "%s", facts.pod->container);
 }
 
 int profile_metrics(struct profile *profile, struct attributor *attributor,
 		    struct metrics *ret_metrics)
 {
-	const struct attribute_container *c;
 	struct metrics m = { 0 };
 	const struct figures *f;
 	u32 room, used = 0;
@@ -83,18 +86,11 @@ int profile_metrics(struct profile *profile, struct attributor *attributor,
 	fill_ledgers(profile_header(profile), &m.machine);
 	fill_tally(profile_machine(profile), &m.machine.all);
 	for (u32 i = 0; i < room && m.count < used && m.count < METRICS_CONTAINERS; i++) {
-		struct metrics_container *to = &m.containers[m.count];
-
-		c = attributor_container(attributor, i);
 		f = profile_container(profile, i);
-		if (!c || !f)
+		if (!f || !attributor_container(attributor, i))
 			continue;
-		snprintf(to->name, sizeof(to->name), "%s", c->name);
-		snprintf(to->runtime, sizeof(to->runtime), "%s", c->runtime);
-		snprintf(to->path, sizeof(to->path), "%s", c->path);
-		to->id = container_id(to);
-		fill_tally(f, &to->tally);
-		m.count++;
+		fill_container(attributor, i, &m.containers[m.count]);
+		fill_tally(f, &m.containers[m.count++].tally);
 	}
 	*ret_metrics = m;
 	return 0;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,7 +14,11 @@ static_assert(sizeof(struct metrics_head) == 40, "no padding");
 static_assert(sizeof(struct metrics_tally) == 8 * (9 + METRICS_LEVELS + 3 * 65), "no padding");
 static_assert(sizeof(struct metrics_machine) == 96 + 8 * (11 + 8 + 13) +
 							sizeof(struct metrics_tally), "no padding");
-static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_tally), "no padding");
+static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_tally) + 392,
+	      "no padding");
+
+/* What the first daemons wrote of a container. */
+#define CONTAINER_LEAST offsetof(struct metrics_container, left_ns)
 
 static int write_all(int fd, const void *data, size_t size)
 {
@@ -65,6 +70,8 @@ int metrics_dump(const struct metrics *metrics)
 	return fd;
 }
 
+#define ENDS(array) memchr(array, 0, sizeof(array))
+
 static int refuse(const char *why, const char **ret_why)
 {
 	*ret_why = why;
@@ -88,7 +95,7 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 	}
 	if (h.head_size < sizeof(h) || h.head_size > METRICS_PART || h.head_size % 8 ||
 	    h.machine_size < sizeof(struct metrics_machine) || h.machine_size > METRICS_PART ||
-	    h.machine_size % 8 || h.container_size < sizeof(struct metrics_container) ||
+	    h.machine_size % 8 || h.container_size < CONTAINER_LEAST ||
 	    h.container_size > METRICS_PART || h.container_size % 8)
 		return refuse("a part has a size that it cannot have", ret_why);
 	if (h.containers > METRICS_CONTAINERS)
@@ -103,7 +110,11 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 	return 0;
 }
 
-#define ENDS(array) memchr(array, 0, sizeof(array))
+static bool texts_end(const struct metrics_container *c)
+{
+	return ENDS(c->name) && ENDS(c->runtime) && ENDS(c->path) && ENDS(c->name_space) &&
+	       ENDS(c->pod) && ENDS(c->pod_container);
+}
 
 int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, const char **ret_why)
 {
@@ -125,8 +136,8 @@ int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, cons
 	for (; m.count < h.containers; m.count++, data += h.container_size) {
 		struct metrics_container *c = &m.containers[m.count];
 
-		memcpy(c, data, sizeof(*c));
-		if (!ENDS(c->name) || !ENDS(c->runtime) || !ENDS(c->path)) {
+		memcpy(c, data, h.container_size < sizeof(*c) ? h.container_size : sizeof(*c));
+		if (!texts_end(c)) {
 			free(m.containers);
 			return refuse("a text of a container has no end", ret_why);
 		}

@@ -140,8 +140,13 @@ struct metrics_machine {
 
 /**
  * struct metrics_container - one that samples were counted for
- * @id: the same for the same container, also in the next epoch; of no other in this snapshot
+ * @id: the same for the same container, whatever it is called, also in the next epoch; of no
+ *	other in this snapshot
  * @name, @runtime, @path: as &struct attribute_container has them; "" is no container
+ * @left_ns: for how long no process has lived in it; 0: one does, or that is not known
+ * @name_space, @pod, @pod_container: as Kubernetes calls it, whole, where it does: @name is cut
+ *
+ * The first version ends with @tally.
  */
 struct metrics_container {
 	u64 id;
@@ -149,6 +154,10 @@ struct metrics_container {
 	char runtime[16];
 	char path[256];
 	struct metrics_tally tally;
+	u64 left_ns;
+	char name_space[64];
+	char pod[256];
+	char pod_container[64];
 };
 
 /**

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "attribute.h"
+#include "container-facts.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -729,6 +730,47 @@ static void test_containers_overflow(void **state)
 	attributor_free(a);
 }
 
+static u64 id_of(struct attributor *a, s32 pid, const char *path)
+{
+	struct container_facts facts;
+
+	event(a, (struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
+	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
+	container_facts(a, process_of(a, pid)->container, &facts);
+	assert_int_equal(facts.left_ns, 0);
+	assert_string_equal(facts.pod->pod, "");
+	return facts.id;
+}
+
+/* A container is its path: all of it, also what has no room where it is shown, and nothing else. */
+static void test_container_ids(void **state)
+{
+	char one[400], two[400];
+
+	(void)state;
+	for (unsigned int round = 0; round < 2; round++) {
+		struct attributor *a = attributor(false, 0, 0, 0);
+		struct container_facts facts;
+
+		/* Whichever place in the table it has. */
+		if (round)
+			id_of(a, 4, "/lxc/before");
+		/* FNV-1a: other daemons, of whatever version, find the same. */
+		assert_int_equal(id_of(a, 5, "/lxc/c"), 0xf088b689fa758b7dULL);
+		snprintf(one, sizeof(one), "/%0300d.slice/one.service", 0);
+		snprintf(two, sizeof(two), "/%0300d.slice/two.service", 0);
+		assert_int_not_equal(id_of(a, 6, one), id_of(a, 7, two));
+		assert_string_equal(attributor_container(a, process_of(a, 6)->container)->path,
+				    attributor_container(a, process_of(a, 7)->container)->path);
+		/* Of none, and of those that have no entry. */
+		container_facts(a, 0, &facts);
+		assert_int_equal(facts.id, 0xcbf29ce484222325ULL);
+		container_facts(a, attributor_container_other(a), &facts);
+		assert_int_not_equal(facts.id, 0xcbf29ce484222325ULL);
+		attributor_free(a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -751,6 +793,7 @@ int main(void)
 		cmocka_unit_test(test_events_exec),
 		cmocka_unit_test(test_events_hostile),
 		cmocka_unit_test(test_containers_overflow),
+		cmocka_unit_test(test_container_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

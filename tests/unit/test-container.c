@@ -253,32 +253,39 @@ static void log_make(const char *root, const char *path, bool folder)
 static void test_pod_names(void **state)
 {
 	char root[] = "/tmp/test-container-XXXXXX", name[128] = "untouched", command[64];
+	struct pods_names names = { .pod = "untouched" };
 	int log;
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
 	log = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name)), PODS_NOTHING);
+	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name), &names), PODS_NOTHING);
 	log_make(root, "pods", true);
 	log_make(root, "pods/prod_web-7c9_" UID_DASHED, true);
 	log_make(root, "pods/" UID_PLAIN, true);
 	log_make(root, "containers", true);
-	assert_int_equal(pods_name(log, UID_PLAIN, ID, name, sizeof(name)), PODS_NOTHING);
+	assert_int_equal(pods_name(log, UID_PLAIN, ID, name, sizeof(name), &names), PODS_NOTHING);
 	assert_string_equal(name, "untouched");
-	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name)), PODS_FOLDER);
+	assert_string_equal(names.pod, "untouched");
+	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name), &names), PODS_FOLDER);
 	assert_string_equal(name, "prod/web-7c9/" SHORT);
+	assert_string_equal(names.container, SHORT);
 	log_make(root, "containers/-" ID ".log", false);
 	log_make(root, "containers/web-7c9_prod_ngi\033nx-" SHORT ".log", false);
 	log_make(root, "containers/web-7c9_prod_ngi\033nx-" ID ".lo", false);
-	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name)), PODS_FOLDER);
+	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name), &names), PODS_FOLDER);
 	assert_string_equal(name, "prod/web-7c9/" SHORT);
 	snprintf(command, sizeof(command), "rm -f %s/containers/*", root);
 	assert_int_equal(system(command), 0);
 	log_make(root, "containers/web-7c9_prod_ngi\033nx-" ID ".log", false);
-	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name)), PODS_LINK);
+	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name), &names), PODS_LINK);
 	assert_string_equal(name, "prod/web-7c9/ngi\\x1bnx");
-	assert_int_equal(pods_name(log, UID_DASHED, ID, name, 10), PODS_LINK);
+	assert_int_equal(pods_name(log, UID_DASHED, ID, name, 10, &names), PODS_LINK);
 	assert_string_equal(name, "prod/web-");
+	/* Parts are whole, however little fits of all of them. */
+	assert_string_equal(names.name_space, "prod");
+	assert_string_equal(names.pod, "web-7c9");
+	assert_string_equal(names.container, "ngi\\x1bnx");
 	close(log);
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	assert_int_equal(system(command), 0);
