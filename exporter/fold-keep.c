@@ -78,6 +78,7 @@ static void group_save(const struct fold *fold, const struct fold_group *group,
 	blob_put(to, weight_of(group));
 	blob_put(to, group->levels);
 	blob_put(to, group->kinds);
+	blob_put(to, group->alive_ns);
 	if (!group->sum)
 		return;
 	blob_put(to, group->start_ns);
@@ -151,6 +152,7 @@ static int group_restore(const struct fold *fold, struct fold_group *group, bool
 	group->weight = (double)blob_get_below(from, WEIGHT_MAX);
 	group->levels = (u32)blob_get_below(from, 1ULL << (SPE_LEVELS + UNITS));
 	group->kinds = (u32)blob_get_below(from, 1U << METRICS_LATENCIES) & fold->kinds;
+	group->alive_ns = blob_get(from);
 	if (!shown)
 		return 0;
 	group->start_ns = blob_get(from);

@@ -10,7 +10,7 @@
 #include "fold.h"
 
 /* Grows whenever what is written changes its meaning: what an other one wrote is refused. */
-#define FOLD_VERSION 1
+#define FOLD_VERSION 2
 
 /**
  * fold_save() - all that fold_restore() needs

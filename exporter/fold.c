@@ -201,8 +201,22 @@ static bool is_other(const struct fold *fold, const struct metrics_container *c,
 	       !memcmp(set, &fold->other_set, sizeof(*set));
 }
 
+/*
+ * What the first snapshot has of the dead may have been counted at any time before. Of those that
+ * were known the daemon forgets in a restart when they were left: they do not come back by it.
+ */
+static void group_look(const struct fold *fold, struct fold_group *group,
+		       const struct metrics_container *c, u64 grew, u64 now_ns)
+{
+	if (!c->left_ns || (fold->any && grew))
+		group->alive_ns = now_ns;
+	else if (!group->alive_ns)
+		group->alive_ns = c->left_ns < now_ns ? now_ns - c->left_ns : 1;
+	group->seen = true;
+}
+
 /* Add what @metrics' containers grew by to the deltas of their groups. */
-static int collect(struct fold *fold, const struct metrics *metrics)
+static int collect(struct fold *fold, const struct metrics *metrics, u64 now_ns)
 {
 	struct metrics_tally delta;
 	struct fold_group *group;
@@ -227,13 +241,16 @@ static int collect(struct fold *fold, const struct metrics *metrics)
 								       delta.samples);
 		group->levels |= fold_bits(&c->tally);
 		group->kinds |= kind_bits(fold, &c->tally);
-		group->seen = true;
+		group_look(fold, group, c, delta.samples, now_ns);
 	}
 	return 0;
 }
 
+/* Those that are gone are behind all others. */
 static double rank(const struct fold_group *group)
 {
+	if (group->gone)
+		return -1;
 	return group->sum ? group->weight * HYSTERESIS : group->weight;
 }
 
@@ -258,21 +275,23 @@ static int show(const struct fold *fold, struct fold_group *group)
 }
 
 /* Give series to the heaviest, as many as fit. */
-static int choose(struct fold *fold, u32 series)
+static int choose(struct fold *fold, u32 series, u64 now_ns)
 {
 	u32 cost, spent = fold_series(fold->other_levels, fold->kinds);
 	u32 shown = 0;
 
 	fold->series_wanted = spent;
+	for (u32 i = 0; i < fold->count; i++)
+		fold->groups[i].gone = now_ns - fold->groups[i].alive_ns >= FOLD_GONE_NS;
 	if (fold->count)
 		qsort(fold->groups, fold->count, sizeof(*fold->groups), compare_groups);
 	for (u32 i = 0; i < fold->count; i++) {
 		struct fold_group *g = &fold->groups[i];
 
 		cost = fold_series(g->levels, g->kinds);
-		fold->series_wanted += cost;
+		fold->series_wanted += g->gone ? 0 : cost;
 		/* The first that does not fit ends it: a lighter one must not take its place. */
-		if (shown < i || spent > series || cost > series - spent) {
+		if (g->gone || shown < i || spent > series || cost > series - spent) {
 			free(g->sum);
 			g->sum = NULL;
 			continue;
@@ -301,8 +320,8 @@ static void distribute(struct fold *fold, const struct metrics_tally *all)
 	add_words(&fold->other, &rest, sizeof(rest));
 }
 
-/* Forget groups that are gone and weigh nothing any more. */
-static void tidy(struct fold *fold, double decay)
+/* Forget groups of which nothing is told and nothing shown. */
+static void tidy(struct fold *fold, double decay, u64 now_ns)
 {
 	u32 kept = 0;
 
@@ -312,6 +331,9 @@ static void tidy(struct fold *fold, double decay)
 		free(g->delta);
 		g->delta = NULL;
 		g->weight *= decay;
+		/* The clock was set back: who is gone stays so, and who is not has all of the time again. */
+		if (g->alive_ns > now_ns)
+			g->alive_ns = g->gone && now_ns > FOLD_GONE_NS ? now_ns - FOLD_GONE_NS : now_ns;
 		if (!g->seen && !g->sum) {
 			group_clear(g);
 			continue;
@@ -403,12 +425,12 @@ int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_
 	if (fold->any && fold->latest.machine.epoch == metrics->machine.epoch)
 		age = (double)grown(metrics->machine.age_ns, fold->latest.machine.age_ns);
 	/* What was weighed in another unit cannot be compared with what comes. */
-	tidy(fold, unit == fold->unit ? exp2(-age / HALF_LIFE_NS) : 0);
+	tidy(fold, unit == fold->unit ? exp2(-age / HALF_LIFE_NS) : 0, now_ns);
 	fold->unit = unit;
-	r = collect(fold, metrics);
+	r = collect(fold, metrics, now_ns);
 	fold->other_levels |= fold_bits(&metrics->machine.all);
 	if (r >= 0)
-		r = choose(fold, series);
+		r = choose(fold, series, now_ns);
 	if (r >= 0) {
 		machine_update(fold, metrics, &delta);
 		distribute(fold, &delta);

@@ -17,12 +17,17 @@
 #define FOLD_FIRST_COUNTER  offsetof(struct metrics_machine, records)
 #define FOLD_AFTER_COUNTERS offsetof(struct metrics_machine, memory)
 
+/* After which series of containers that are gone end: as long as Prometheus looks back. */
+#define FOLD_GONE_NS 300000000000ULL
+
 /**
  * struct fold_group - containers with the same labels
  * @hash: of @set
  * @weight: operations lately, or samples: halved every ten minutes
  * @levels: which levels and units it has, by fold_bits()
  * @kinds: which latencies, as bits
+ * @gone: nobody has lived in its containers for FOLD_GONE_NS, nor did it grow
+ * @alive_ns: when that was last otherwise, CLOCK_REALTIME
  * @start_ns: since when @sum counts, CLOCK_REALTIME
  * @sum: what is exported; NULL if it has no series
  * @delta: of the snapshot that is being folded
@@ -34,6 +39,8 @@ struct fold_group {
 	u32 levels;
 	u32 kinds;
 	bool seen;
+	bool gone;
+	u64 alive_ns;
 	u64 start_ns;
 	struct metrics_tally *sum;
 	struct metrics_tally *delta;

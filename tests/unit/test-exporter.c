@@ -21,7 +21,8 @@
 #include "spe-here.h"
 
 /* CLOCK_REALTIME of snapshots. */
-#define NOW 1000000000000ULL
+#define NOW    10000000000000ULL
+#define SECOND 1000000000ULL
 
 static struct labels labels;
 
@@ -53,6 +54,7 @@ static struct metrics metrics_new(u64 epoch, const u64 *samples, u32 count, u64 
 	m.machine.epoch = epoch;
 	m.machine.process = 1;
 	m.machine.backend = BACKEND_HARDWARE;
+	m.machine.age_ns = SECOND;
 	m.containers = calloc(count + 1, sizeof(*m.containers));
 	assert_non_null(m.containers);
 	for (u32 i = 0; i < count; i++) {
@@ -160,6 +162,106 @@ static void test_heavy(void **state)
 		assert_int_equal(shown_samples(&fold, mixed ? "c0" : "c1"), mixed ? 100 : 50);
 		fold_deinit(&fold);
 	}
+}
+
+/* A pod gets its name when kubelet has linked its log: it is the same container, and nothing grew. */
+static void test_rename(void **state)
+{
+	static const char *const pod = "shop/web-7/0123456789ab";
+	struct metrics m;
+	struct fold fold;
+
+	(void)state;
+	fold_init(&fold, &labels, 7);
+	for (unsigned int round = 0; round < 40; round++) {
+		m = metrics_new(1, (u64[]){ 100 + round, 50 }, 2, 7);
+		strcpy(m.containers[0].name, round < 2 ? pod : "shop/web-7/nginx");
+		assert_return_code(fold_update(&fold, &m, 1000, NOW + round * 10 * SECOND), 0);
+		assert_int_equal(all_samples(&fold), round < 31 ? 157 + round : 157 + round - 101);
+	}
+	/* What it grew by under its name is there; what there was under the number has ended. */
+	assert_int_equal(shown_samples(&fold, "shop/web-7/nginx"), 38);
+	assert_int_equal(shown_samples(&fold, pod), UINT64_MAX);
+	assert_int_equal(fold.shown, 2);
+	fold_deinit(&fold);
+}
+
+/* Nine jobs, one after the other: at @round they are at @round / 20, and live for as long. */
+static struct metrics metrics_jobs(unsigned int round, bool listed)
+{
+	u64 samples[10] = { round };
+	struct metrics m;
+
+	for (unsigned int i = 1; i < 10; i++)
+		samples[i] = round > 20 * i ? 1000 * (round < 20 * i + 20 ? round - 20 * i : 20) : 0;
+	m = metrics_new(1, samples, 10, 1);
+	for (u32 i = 1; i < 10; i++)
+		if (round > 20 * i + 20)
+			m.containers[i].left_ns = (round - 20 * i - 20) * 10 * SECOND;
+	/* Those of which the daemon has nothing yet, and not any more. */
+	for (u32 i = 1; i < m.count;) {
+		if (samples[m.containers[i].id - 1] && (listed || !m.containers[i].left_ns)) {
+			i++;
+			continue;
+		}
+		memmove(&m.containers[i], &m.containers[i + 1],
+			(m.count - i - 1) * sizeof(*m.containers));
+		m.count--;
+	}
+	return m;
+}
+
+/* Containers that are gone do not keep series, whether the daemon still lists them or not. */
+static void test_gone(void **state)
+{
+	u32 room = 5 * fold_series(0x7, 7);
+	u64 other = 0;
+	struct metrics m;
+	struct fold fold;
+
+	(void)state;
+	for (unsigned int listed = 0; listed < 2; listed++) {
+		fold_init(&fold, &labels, 7);
+		for (unsigned int round = 1; round <= 260; round++) {
+			m = metrics_jobs(round, listed);
+			assert_return_code(fold_update(&fold, &m, room, NOW + round * 10 * SECOND), 0);
+			/* The light one that lives has its series beside those of the heavy dead. */
+			assert_int_equal(shown_samples(&fold, "c0"), round);
+			/* What had a series of its own is counted there, and nowhere again. */
+			assert_true(fold.other.samples >= other);
+			other = fold.other.samples;
+		}
+		/* Who was last has ended, too, and nothing was dropped for it. */
+		assert_int_equal(fold.shown, 1);
+		assert_int_equal(fold.count, listed ? 10 : 1);
+		assert_int_equal(fold.series_wanted, 2 * fold_series(0x7, 7));
+		assert_int_equal(other, 1);
+		/* Whoever comes back counts from 0 again, and its past stays what it was. */
+		m = metrics_jobs(260, listed);
+		if (listed) {
+			m.containers[3].left_ns = 0;
+			tally_add(&m.containers[3].tally, 5);
+			tally_add(&m.machine.all, 5);
+		}
+		assert_return_code(fold_update(&fold, &m, room, NOW + 3000 * SECOND), 0);
+		assert_int_equal(shown_samples(&fold, "c3"), listed ? 5 : UINT64_MAX);
+		fold_deinit(&fold);
+		other = 0;
+	}
+	/* An exporter that comes late shows none of those that were gone before it. */
+	fold_init(&fold, &labels, 7);
+	m = metrics_jobs(260, true);
+	assert_return_code(fold_update(&fold, &m, 100000, NOW), 0);
+	assert_int_equal(shown_samples(&fold, "c0"), 260);
+	assert_int_equal(fold.shown, 1);
+	/* A clock that was set back makes nobody gone, nor anybody last for ever. */
+	m = metrics_new(1, NULL, 0, 1);
+	assert_return_code(fold_update(&fold, &m, 100000, NOW / 2), 0);
+	assert_int_equal(fold.shown, 1);
+	m = metrics_new(1, NULL, 0, 1);
+	assert_return_code(fold_update(&fold, &m, 100000, NOW / 2 + FOLD_GONE_NS), 0);
+	assert_int_equal(fold.shown, 0);
+	fold_deinit(&fold);
 }
 
 /* A snapshot of the last figures: what has series and "other" are all that there is. */
@@ -353,11 +455,52 @@ static void test_snapshots(void **state)
 		assert_true(metrics_parse(bytes, size, &back, &why) < 0);
 		memcpy(bytes + i, &word, sizeof(word));
 	}
+	/* A text without an end, of those that were there first and of those that came later. */
 	memset(bytes + size - sizeof(struct metrics_container), 'x', 300);
+	assert_int_equal(metrics_parse(bytes, size, &back, &why), -EBADMSG);
+	memset(bytes + size - sizeof(struct metrics_container), 0, 300);
+	assert_return_code(metrics_parse(bytes, size, &back, &why), 0);
+	metrics_clear(&back);
+	memset(bytes + size - 64, 'x', 64);
 	assert_int_equal(metrics_parse(bytes, size, &back, &why), -EBADMSG);
 	free(bytes);
 	metrics_clear(&m);
 	close(fd);
+}
+
+/* An older daemon tells less of each container, a later one more: both are understood. */
+static void test_snapshots_of_others(void **state)
+{
+	static const size_t sizes[] = { offsetof(struct metrics_container, left_ns),
+					sizeof(struct metrics_container) + 8 };
+	struct metrics m = metrics_new(9, (u64[]){ 4, 5 }, 2, 1), back = { 0 };
+	struct metrics_head head = {
+		.magic = METRICS_MAGIC, .version = METRICS_VERSION, .head_size = sizeof(head),
+		.machine_size = sizeof(m.machine), .containers = 2,
+	};
+	static u8 bytes[METRICS_PART];
+	const char *why = NULL;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		u8 *at = bytes + sizeof(head) + sizeof(m.machine);
+
+		head.container_size = (u32)sizes[i];
+		head.size = sizeof(head) + sizeof(m.machine) + 2 * sizes[i];
+		memset(bytes, 0x55, sizeof(bytes));
+		memcpy(bytes, &head, sizeof(head));
+		memcpy(bytes + sizeof(head), &m.machine, sizeof(m.machine));
+		for (unsigned int c = 0; c < 2; c++, at += sizes[i])
+			memcpy(at, &m.containers[c], i ? sizeof(*m.containers) : sizes[i]);
+		assert_return_code(metrics_parse(bytes, head.size, &back, &why), 0);
+		assert_memory_equal(back.containers, m.containers, 2 * sizeof(*m.containers));
+		metrics_clear(&back);
+	}
+	head.container_size = (u32)sizes[0] - 8;
+	head.size = sizeof(head) + sizeof(m.machine) + 2 * head.container_size;
+	memcpy(bytes, &head, sizeof(head));
+	assert_int_equal(metrics_parse(bytes, head.size, &back, &why), -EBADMSG);
+	metrics_clear(&m);
 }
 
 static void test_histograms(void **state)
@@ -567,11 +710,14 @@ int main(void)
 		cmocka_unit_test_setup(test_counters_grow, setup),
 		cmocka_unit_test_setup(test_budget, setup),
 		cmocka_unit_test_setup(test_heavy, setup),
+		cmocka_unit_test_setup(test_rename, setup),
+		cmocka_unit_test_setup(test_gone, setup),
 		cmocka_unit_test_setup(test_sums, setup),
 		cmocka_unit_test_setup(test_bound, setup),
 		cmocka_unit_test_setup(test_blind_causes, setup),
 		cmocka_unit_test_setup(test_hostile_names, setup),
 		cmocka_unit_test(test_snapshots),
+		cmocka_unit_test(test_snapshots_of_others),
 		cmocka_unit_test(test_histograms),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_negotiation),
