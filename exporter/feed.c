@@ -112,7 +112,7 @@ static int profile_answered(sd_bus_message *m, void *userdata,
 }
 
 static int append_patterns(sd_bus_message *m, const char *key,
-			   const char (*patterns)[LABEL_SIZE], unsigned int count)
+			   const char (*patterns)[LABEL_PATTERN_SIZE], unsigned int count)
 {
 	int r = sd_bus_message_open_container(m, 'e', "sv");
 

@@ -82,7 +82,7 @@ int labels_add(struct labels *labels, const char *name, const char *value, const
 	}
 	if (rule_value(&rule, value) < 0) {
 		*ret_right = "container, runtime, cgroup, unit, slice, namespace, pod, pod_container or "
-			     "\"TEXT\" of at most 127 bytes";
+			     "\"TEXT\" of at most 383 bytes";
 		return -EINVAL;
 	}
 	snprintf(rule.name, sizeof(rule.name), "%s", name);
@@ -100,9 +100,9 @@ int labels_add(struct labels *labels, const char *name, const char *value, const
 
 int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 {
-	char (*list)[LABEL_SIZE] = allow ? labels->allow : labels->deny;
+	char (*list)[LABEL_PATTERN_SIZE] = allow ? labels->allow : labels->deny;
 	unsigned int *count = allow ? &labels->allows : &labels->denies;
-	char text[4 * LABEL_SIZE];
+	char text[4 * LABEL_PATTERN_SIZE];
 	size_t n;
 
 	*count = 0;
@@ -111,7 +111,7 @@ int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 		n = strcspn(patterns, " \t");
 		if (!n)
 			return 0;
-		if (*count == LABELS_PATTERNS || n >= LABEL_SIZE)
+		if (*count == LABELS_PATTERNS || n >= LABEL_PATTERN_SIZE)
 			return -ENOSPC;
 		/* Names are, and the daemon takes no other text. */
 		if (escape_text(text, sizeof(text), patterns, n) != n)
@@ -121,7 +121,7 @@ int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 	}
 }
 
-static bool matches(const char (*patterns)[LABEL_SIZE], unsigned int count, const char *name)
+static bool matches(const char (*patterns)[LABEL_PATTERN_SIZE], unsigned int count, const char *name)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (!fnmatch(patterns[i], name, 0))
@@ -129,11 +129,26 @@ static bool matches(const char (*patterns)[LABEL_SIZE], unsigned int count, cons
 	return false;
 }
 
+/* What a container is called; what is in none is called that, too. */
+static void container_label(char to[LABEL_SIZE], const struct metrics_container *c)
+{
+	char text[LABEL_SIZE];
+
+	if (*c->pod)
+		snprintf(text, sizeof(text), "%s/%s/%s", c->name_space, c->pod, c->pod_container);
+	else
+		snprintf(text, sizeof(text), "%s", *c->name ? c->name : "none");
+	escape_string(to, LABEL_SIZE, text);
+}
+
 bool labels_admit(const struct labels *labels, const struct metrics_container *container)
 {
-	if (matches(labels->deny, labels->denies, container->name))
+	char name[LABEL_SIZE];
+
+	container_label(name, container);
+	if (matches(labels->deny, labels->denies, name))
 		return false;
-	return !labels->allows || matches(labels->allow, labels->allows, container->name);
+	return !labels->allows || matches(labels->allow, labels->allows, name);
 }
 
 static bool ends_with(const char *text, size_t n, const char *suffix)
@@ -162,13 +177,18 @@ static void path_unit(char *to, size_t size, const char *path, bool slice)
 	}
 }
 
-/* Attribution calls those of pods "namespace/pod/container". */
+/* Older daemons tell them in the name alone, "namespace/pod/container". */
 static void pod_fact(char *to, size_t size, const struct metrics_container *c, unsigned int index)
 {
+	const char *const told[] = { c->name_space, c->pod, c->pod_container };
 	const char *at = c->name;
 	size_t n;
 
 	*to = 0;
+	if (*c->pod) {
+		escape_string(to, size, told[index]);
+		return;
+	}
 	if (!strstr(c->path, "kubepods") || !strchr(at, '/') || !strchr(strchr(at, '/') + 1, '/'))
 		return;
 	while (index--)
@@ -177,11 +197,11 @@ static void pod_fact(char *to, size_t size, const struct metrics_container *c, u
 	escape_text(to, size, at, n);
 }
 
-static void fact_value(char *to, const struct label_rule *rule, const struct metrics_container *c)
+static void fact_value(char to[LABEL_SIZE], const struct label_rule *rule, const struct metrics_container *c)
 {
 	switch (rule->fact) {
 	case LABEL_CONTAINER:
-		escape_string(to, LABEL_SIZE, *c->name ? c->name : "none");
+		container_label(to, c);
 		break;
 	case LABEL_RUNTIME:
 		escape_string(to, LABEL_SIZE, c->runtime);

@@ -12,7 +12,10 @@
 /* Rules of the configuration; each is a label of every container's series. */
 #define LABELS_MAX 8
 #define LABELS_PATTERNS 32
-#define LABEL_SIZE 128
+/* A pod's name may be of 253 bytes, beside two of 63; a cgroup's path of 255. */
+#define LABEL_SIZE 384
+/* The daemon takes no longer one. */
+#define LABEL_PATTERN_SIZE 128
 
 enum label_fact {
 	LABEL_CONTAINER,	/* its name */
@@ -36,14 +39,14 @@ struct label_rule {
 
 /**
  * struct labels - the table, and who is admitted
- * @allow, @deny: globs on a container's name; none of @allow is all, @deny goes first
+ * @allow, @deny: globs on what LABEL_CONTAINER shows; none of @allow is all, @deny goes first
  */
 struct labels {
 	struct label_rule rules[LABELS_MAX];
 	unsigned int count;
-	char allow[LABELS_PATTERNS][LABEL_SIZE];
+	char allow[LABELS_PATTERNS][LABEL_PATTERN_SIZE];
 	unsigned int allows;
-	char deny[LABELS_PATTERNS][LABEL_SIZE];
+	char deny[LABELS_PATTERNS][LABEL_PATTERN_SIZE];
 	unsigned int denies;
 };
 

@@ -99,6 +99,15 @@ enum pods_told pods_name(int log, const char *uid, const char *id, char *name, s
 	return told;
 }
 
+void pods_whole(const struct pods_names *names, const char *name, char ret_name[PODS_WHOLE])
+{
+	if (*names->pod)
+		snprintf(ret_name, PODS_WHOLE, "%s/%s/%s", names->name_space, names->pod,
+			 names->container);
+	else
+		snprintf(ret_name, PODS_WHOLE, "%s", name);
+}
+
 void pods_looked(struct pods_wait *wait, enum pods_told told)
 {
 	bool over = told == PODS_LINK || wait->age >= WAIT_MOST;

@@ -41,6 +41,12 @@ struct pods_names {
 enum pods_told pods_name(int log, const char *uid, const char *id, char *name, size_t size,
 			 struct pods_names *ret_names);
 
+/* Of three names with what parts them, and a NUL. */
+#define PODS_WHOLE (sizeof(struct pods_names))
+
+/** pods_whole() - "namespace/pod/container", or @name where @names are empty */
+void pods_whole(const struct pods_names *names, const char *name, char ret_name[PODS_WHOLE]);
+
 /**
  * struct pods_wait - for a link that kubelet may still make, in refreshes. It does when the
  * runtime says that the container has started, on a busy node seconds after its first sample.

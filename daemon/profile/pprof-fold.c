@@ -10,6 +10,8 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
+#include "container-facts.h"
+
 enum { FOLD_SHOWN = 1, FOLD_HIDDEN };
 
 int pprof_fold_init(struct pprof_fold *fold, const struct pprof_filter *filter,
@@ -37,10 +39,23 @@ static bool matches(char *const *patterns, const char *name)
 	return false;
 }
 
+/* By the name that metrics have: the whole one, and one for what is in no container. */
+static bool is_admitted(const struct pprof_fold *f, u32 container)
+{
+	const struct attribute_container *c = attributor_container(f->attributor, container);
+	const struct pprof_filter *filter = f->filter;
+	struct container_facts facts;
+	char name[PODS_WHOLE];
+
+	container_facts(f->attributor, container, &facts);
+	pods_whole(facts.pod, *c->name ? c->name : "none", name);
+	return !matches(filter->deny, name) &&
+	       (!filter->allow || !*filter->allow || matches(filter->allow, name));
+}
+
 static bool is_shown(struct pprof_fold *f, const struct pprof_entry *e)
 {
 	const struct attribute_container *c = attributor_container(f->attributor, e->container);
-	const struct pprof_filter *filter = f->filter;
 
 	/* Whose it was is not known, not any more, or one of those for which there was no room. */
 	if (!c || c->generation != e->container_generation || e->container >= f->containers ||
@@ -48,11 +63,7 @@ static bool is_shown(struct pprof_fold *f, const struct pprof_entry *e)
 		return false;
 	if (!f->verdict[e->container])
 		f->verdict[e->container] =
-			!matches(filter->deny, c->name) &&
-					(!filter->allow || !*filter->allow ||
-					 matches(filter->allow, c->name)) ?
-				FOLD_SHOWN :
-				FOLD_HIDDEN;
+			is_admitted(f, e->container) ? FOLD_SHOWN : FOLD_HIDDEN;
 	return f->verdict[e->container] == FOLD_SHOWN;
 }
 

@@ -291,6 +291,22 @@ static void test_pod_names(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+static void test_pod_whole_names(void **state)
+{
+	struct pods_names names = { "", "", "" };
+	char name[PODS_WHOLE];
+
+	(void)state;
+	pods_whole(&names, "web", name);
+	assert_string_equal(name, "web");
+	memset(names.name_space, 'n', 63);
+	memset(names.pod, 'p', 253);
+	memset(names.container, 'c', 63);
+	pods_whole(&names, "nnn", name);
+	assert_int_equal(strlen(name), 63 + 253 + 63 + 2);
+	assert_string_equal(strrchr(name, '/') + 1, names.container);
+}
+
 /* Kubelet links a log when the runtime says that the container has started: seconds later, or minutes. */
 static void test_pod_link_late(void **state)
 {
@@ -466,6 +482,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fixtures),      cmocka_unit_test(test_pod),
 		cmocka_unit_test(test_pod_names),     cmocka_unit_test(test_root),
+		cmocka_unit_test(test_pod_whole_names),
 		cmocka_unit_test(test_pod_link_late), cmocka_unit_test(test_pod_link_never),
 		cmocka_unit_test(test_lengths),	      cmocka_unit_test(test_hierarchies),
 		cmocka_unit_test(test_escape_cut),    cmocka_unit_test(test_escape_any),

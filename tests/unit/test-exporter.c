@@ -563,6 +563,65 @@ static void test_labels(void **state)
 	assert_false(labels_admit(&l, &pod));
 }
 
+/* Two of a pod with the longest names that there are: their difference is at the end. */
+static void test_long_names(void **state)
+{
+	struct metrics m = metrics_new(1, (u64[]){ 4, 5 }, 2, 0);
+	char name[LABEL_SIZE];
+	struct labels l;
+	struct fold fold;
+	const char *right;
+
+	(void)state;
+	labels_default(&l);
+	assert_return_code(labels_add(&l, "pc", "pod_container", &right), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct metrics_container *c = &m.containers[i];
+
+		memset(c->name_space, 'n', 63);
+		memset(c->pod, 'p', 253);
+		snprintf(c->pod_container, 64, "%062d%u", 0, i);
+		/* What an older reader knows of it. */
+		snprintf(name, sizeof(name), "%s/%s/", c->name_space, c->pod);
+		memcpy(c->name, name, sizeof(c->name) - 1);
+	}
+	assert_return_code(labels_pattern(&l, false, "*01"), 0);
+	assert_true(labels_admit(&l, &m.containers[0]));
+	assert_false(labels_admit(&l, &m.containers[1]));
+	assert_return_code(labels_pattern(&l, false, ""), 0);
+	fold_init(&fold, &l, 7);
+	assert_return_code(fold_update(&fold, &m, 10000, NOW), 0);
+	assert_int_equal(fold.shown, 2);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(strlen(fold.groups[i].set.value[0]), 63 + 253 + 63 + 2);
+		assert_int_equal(strlen(fold.groups[i].set.value[2]), 63);
+	}
+	fold_deinit(&fold);
+}
+
+/* Patterns are of what is shown: what is in no container is shown as "none". */
+static void test_none(void **state)
+{
+	static const char *const names[] = { "", "none", "web" };
+	struct metrics_container c = { 0 };
+	struct labels l;
+
+	(void)state;
+	labels_default(&l);
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		bool none = i < 2;
+
+		test_row("%s", names[i]);
+		strcpy(c.name, names[i]);
+		assert_return_code(labels_pattern(&l, true, ""), 0);
+		assert_return_code(labels_pattern(&l, false, "none"), 0);
+		assert_row(labels_admit(&l, &c) == !none);
+		assert_return_code(labels_pattern(&l, false, ""), 0);
+		assert_return_code(labels_pattern(&l, true, "n*"), 0);
+		assert_row(labels_admit(&l, &c) == none);
+	}
+}
+
 static void test_negotiation(void **state)
 {
 	static const struct {
@@ -720,6 +779,8 @@ int main(void)
 		cmocka_unit_test(test_snapshots_of_others),
 		cmocka_unit_test(test_histograms),
 		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_negotiation),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_drop_ins),

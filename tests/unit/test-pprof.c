@@ -460,6 +460,24 @@ static bool has_string(const struct read *r, const char *part)
 	return false;
 }
 
+/* What is in no container is called as metrics call it. */
+static void test_filter_none(void **state)
+{
+	static char *none[] = { "none", NULL };
+	const struct pprof_filter allow = { none, NULL }, deny = { NULL, none };
+	struct fixture *f = *state;
+	struct read *r;
+
+	process(f, 10, "/", "/app/bare", 1);
+	sample(f, 10, 1000, UNIT_INSTRUCTIONS);
+	r = written_for(f, &deny);
+	assert_false(has_string(r, "bare"));
+	read_free(r);
+	r = written_for(f, &allow);
+	assert_true(has_string(r, "bare"));
+	read_free(r);
+}
+
 /* Whom Deny= matches, or Allow= does not, is in "other": nothing else of it is told. */
 static void test_filter(void **state)
 {
@@ -617,6 +635,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_period, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_filter_none, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
