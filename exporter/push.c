@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "push.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "push-told.h"
 #include "say.h"
 #include "speprof-version.h"
 
@@ -37,7 +39,6 @@ struct push {
 	size_t queued;
 	bool sending;
 	bool quit;
-	bool lost; /* a request that could not be made: it was said */
 	struct item *farewell;
 	struct push_stats stats;
 	/* Set before the thread runs. */
@@ -50,11 +51,13 @@ struct push {
 	bool only_gateways;
 	u64 (*rejected)(const u8 *answer, size_t answer_size, char *ret_why, size_t size);
 	struct curl_slist *headers;
+	/* Whoever adds requests: by the negative errno why there is none. */
+	struct push_told lost;
 	/* The thread's own. */
 	bool ending;
 	size_t answered;
-	bool failing;
-	bool rejecting;
+	struct push_told told;	   /* by what a try came to */
+	struct push_told rejected_told; /* by what an answer says */
 	u8 *answer; /* PUSH_ANSWER bytes where it is read, @answer_size of it there */
 	size_t answer_size;
 };
@@ -106,6 +109,8 @@ static void set_options(struct push *p, CURL *curl, const struct item *item, con
 
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	/* A name server that does not answer holds up neither a try beyond its time nor the end. */
+	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	/* What goes here goes nowhere else. */
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
@@ -141,24 +146,37 @@ static enum outcome judge(const struct push *p, long status)
 	return OUTCOME_REFUSED;
 }
 
-/* One line when it begins to fail, one when it does not any more. */
-static void tell(struct push *p, enum outcome outcome, const char *why)
+static u64 now_ns(void)
 {
-	if (outcome == OUTCOME_TAKEN && p->failing)
-		say(SD_NOTICE, "%s: %s takes requests again", p->name, p->host);
-	else if (outcome == OUTCOME_AGAIN && !p->failing)
-		say(SD_WARNING, "%s: %s: %s; it is tried again", p->name, p->host, why);
-	else if (outcome == OUTCOME_REFUSED && !p->failing)
-		say(SD_WARNING, "%s: %s refuses what is sent: %s; that is dropped", p->name, p->host,
-		    why);
-	p->failing = outcome != OUTCOME_TAKEN;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* A line for each other way to fail, and when it does not any more. @cause: below 2^32 */
+static void tell(struct push *p, enum outcome outcome, u64 cause, const char *why)
+{
+	u64 how = outcome == OUTCOME_TAKEN ? 0 : (u64)outcome << 32 | cause, changes;
+	char often[PUSH_CHANGES];
+
+	if (!push_told(&p->told, how, now_ns(), &changes))
+		return;
+	push_changes(changes, often);
+	if (outcome == OUTCOME_TAKEN)
+		say(SD_NOTICE, "%s: %s takes requests again%s", p->name, p->host, often);
+	else if (outcome == OUTCOME_AGAIN)
+		say(SD_WARNING, "%s: %s: %s; it is tried again%s", p->name, p->host, why, often);
+	else
+		say(SD_WARNING, "%s: %s refuses what is sent: %s; that is dropped%s", p->name, p->host,
+		    why, often);
 }
 
 /*
  * libcurl's sentence is one for all that is wrong with a certificate; the bits behind it are those
  * of the TLS library that this is linked with, gnutls_certificate_status_t.
  */
-static const char *certificate_fault(CURL *curl)
+static const char *certificate_fault(CURL *curl, u64 *ret_bits)
 {
 	static const struct {
 		long bit;
@@ -172,20 +190,26 @@ static const char *certificate_fault(CURL *curl)
 	long status = 0;
 
 	curl_easy_getinfo(curl, CURLINFO_SSL_VERIFYRESULT, &status);
+	*ret_bits = (u64)status & 0xffff;
 	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
 		if (status & faults[i].bit)
 			return faults[i].text;
 	return NULL;
 }
 
-static void describe(CURL *curl, CURLcode code, const char *error, char *ret_why, size_t size)
+/* Returns the same number for the same cause: sentences have times and ports in them. */
+static u64 describe(CURL *curl, CURLcode code, const char *error, char *ret_why, size_t size)
 {
-	const char *fault = code == CURLE_PEER_FAILED_VERIFICATION ? certificate_fault(curl) : NULL;
+	const char *fault = NULL;
+	u64 bits = 0;
 
+	if (code == CURLE_PEER_FAILED_VERIFICATION)
+		fault = certificate_fault(curl, &bits);
 	if (fault)
 		snprintf(ret_why, size, "%s", fault);
 	else
 		snprintf(ret_why, size, "%.150s", *error ? error : curl_easy_strerror(code));
+	return bits << 16 | (u64)code;
 }
 
 /* @ret_wait: seconds that the receiver asks for, or 0 */
@@ -196,6 +220,7 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct item *item
 	enum outcome outcome;
 	long status = 0;
 	CURLcode code;
+	u64 cause;
 
 	snprintf(url, sizeof(url), "%s%s", p->url, item->query ? item->query : "");
 	p->answered = 0;
@@ -209,14 +234,15 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct item *item
 	*ret_wait = after > PUSH_RETRY_AFTER ? PUSH_RETRY_AFTER : (long)after;
 	/* A status that came counts, also where what followed it was too much to be read. */
 	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && status)) {
-		describe(curl, code, error, why, sizeof(why));
+		cause = describe(curl, code, error, why, sizeof(why));
 		outcome = OUTCOME_AGAIN;
 	} else {
 		outcome = judge(p, status);
+		cause = 1U << 15 | (u64)status;
 		snprintf(why, sizeof(why), "status %ld", status);
 	}
 	if (code != CURLE_ABORTED_BY_CALLBACK && !p->ending)
-		tell(p, outcome, why);
+		tell(p, outcome, cause, why);
 	return outcome;
 }
 
@@ -266,19 +292,18 @@ static void wait_ms(struct push *p, u64 ms)
 			return;
 }
 
-/* What a receiver took but for some: one line when it begins, and again after one that was whole. */
+/* What a receiver took but for some. */
 static u64 count_rejected(struct push *p, enum outcome outcome)
 {
-	char why[160] = "";
-	u64 rejected;
+	char why[160] = "", often[PUSH_CHANGES];
+	u64 rejected, changes;
 
 	if (!p->answer || outcome != OUTCOME_TAKEN)
 		return 0;
 	rejected = p->rejected(p->answer, p->answer_size, why, sizeof(why));
-	if ((rejected || *why) && !p->rejecting)
-		say(SD_WARNING, "%s: %s does not take %" PRIu64 " data points: %s", p->name, p->host,
-		    rejected, *why ? why : "it does not say why");
-	p->rejecting = rejected || *why;
+	if (push_told(&p->rejected_told, rejected || *why, now_ns(), &changes) && (rejected || *why))
+		say(SD_WARNING, "%s: %s does not take %" PRIu64 " data points: %s%s", p->name, p->host,
+		    rejected, *why ? why : "it does not say why", push_changes(changes, often));
 	return rejected;
 }
 
@@ -348,7 +373,12 @@ static void *push_run(void *arg)
 
 static bool is_loopback(const char *host)
 {
-	return !strcmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "[::1]");
+	u8 four[sizeof(struct in_addr)];
+
+	/* libcurl has numbers of any form in this one, and asks nobody for the address of that name. */
+	if (inet_pton(AF_INET, host, four) == 1)
+		return four[0] == 127;
+	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]");
 }
 
 /* The host, for the journal: what else is in a URL may be a secret. */
@@ -473,34 +503,32 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 	return 0;
 }
 
+void push_end(struct push *push, char *data, size_t size)
+{
+	struct item *item = data ? calloc(1, sizeof(*item)) : NULL;
+
+	pthread_mutex_lock(&push->lock);
+	if (item) {
+		*item = (struct item){ .data = data, .size = size };
+		push->farewell = item;
+	} else {
+		free(data);
+	}
+	push->quit = true;
+	pthread_cond_signal(&push->changed);
+	pthread_mutex_unlock(&push->lock);
+}
+
 struct push *push_free(struct push *push)
 {
 	if (!push)
 		return NULL;
-	pthread_mutex_lock(&push->lock);
-	push->quit = true;
-	pthread_cond_signal(&push->changed);
-	pthread_mutex_unlock(&push->lock);
+	push_end(push, NULL, 0);
 	pthread_join(push->thread, NULL);
 	pthread_cond_destroy(&push->changed);
 	pthread_mutex_destroy(&push->lock);
 	push_clear(push);
 	return NULL;
-}
-
-struct push *push_last(struct push *push, char *data, size_t size)
-{
-	struct item *item = calloc(1, sizeof(*item));
-
-	if (!item) {
-		free(data);
-		return push_free(push);
-	}
-	*item = (struct item){ .data = data, .size = size };
-	pthread_mutex_lock(&push->lock);
-	push->farewell = item;
-	pthread_mutex_unlock(&push->lock);
-	return push_free(push);
 }
 
 /* Under the lock: the oldest that is not being sent, or NULL. */
@@ -528,42 +556,72 @@ static void make_room(struct push *p, size_t size)
 	}
 }
 
+/* Under the lock. Returns -ENOMEM, or -EFBIG where not even an empty queue has room. */
+static int add(struct push *p, char *data, size_t size, const char *query)
+{
+	struct item *item;
+
+	if (size > p->queue)
+		return -EFBIG;
+	item = calloc(1, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	*item = (struct item){ .data = data, .size = size };
+	if (query && !(item->query = strdup(query))) {
+		free(item);
+		return -ENOMEM;
+	}
+	make_room(p, size);
+	/* What is being sent has its place until it is taken. */
+	if (p->queued + size > p->queue) {
+		free(item->query);
+		free(item);
+		return -EBUSY;
+	}
+	*p->last = item;
+	p->last = &item->next;
+	p->queued += size;
+	pthread_cond_signal(&p->changed);
+	return 0;
+}
+
+/* How it was not added; full queues are what receivers are away for, which is said. */
+static void tell_lost(struct push *p, int error, size_t size)
+{
+	char often[PUSH_CHANGES];
+	u64 changes;
+
+	if (error == -EBUSY || !push_told(&p->lost, (u64)-error, now_ns(), &changes) || !error)
+		return;
+	push_changes(changes, often);
+	if (error == -EFBIG && size)
+		say(SD_WARNING, "%s: a request of %zu KiB does not fit in a queue of %zu KiB, and is dropped: "
+				"QueueKiB= should be larger%s",
+		    p->name, size / 1024 + 1, p->queue / 1024, often);
+	else
+		say(SD_WARNING, "%s: a request could not be made: %s; it is dropped%s", p->name,
+		    strerror(-error), often);
+}
+
 void push_add(struct push *push, char *data, size_t size, const char *query)
 {
-	struct item *item = calloc(1, sizeof(*item));
-	char *copy = query ? strdup(query) : NULL;
+	int r;
 
 	pthread_mutex_lock(&push->lock);
-	if (item && (copy || !query))
-		make_room(push, size);
-	if (!item || (query && !copy) || push->queued + size > push->queue) {
-		push->stats.dropped++;
-		pthread_mutex_unlock(&push->lock);
-		free(copy);
-		free(item);
-		free(data);
-		return;
-	}
-	*item = (struct item){ .data = data, .size = size, .query = copy };
-	*push->last = item;
-	push->last = &item->next;
-	push->queued += size;
-	pthread_cond_signal(&push->changed);
+	r = add(push, data, size, query);
+	push->stats.dropped += r < 0;
 	pthread_mutex_unlock(&push->lock);
+	if (r < 0)
+		free(data);
+	tell_lost(push, r, size);
 }
 
 void push_lost(struct push *push, int error)
 {
-	bool said;
-
 	pthread_mutex_lock(&push->lock);
 	push->stats.dropped++;
-	said = push->lost;
-	push->lost = true;
 	pthread_mutex_unlock(&push->lock);
-	if (!said)
-		say(SD_WARNING, "%s: a request could not be made: %s; it is dropped", push->name,
-		    strerror(-error));
+	tell_lost(push, error, 0);
 }
 
 void push_stats(struct push *push, struct push_stats *ret_stats)

@@ -54,28 +54,30 @@ struct push_config {
  */
 int push_new(const struct push_config *config, struct push **ret_push, const char **ret_why);
 
-/** push_free() - end the thread, whatever waits */
-struct push *push_free(struct push *push);
-
 /* Seconds that a request may take which is the last. */
 #define PUSH_LAST 3
 
 /**
- * push_last() - push_free() behind one more request, which is tried once
+ * push_end() - have the thread end: of several, all before the first is waited for
+ * @data: one more request, allocated, which is tried once; or NULL
  *
  * What waits is dropped: it is older, and whoever did not take it so far does not in this time.
  */
-struct push *push_last(struct push *push, char *data, size_t size);
+void push_end(struct push *push, char *data, size_t size);
+
+/** push_free() - push_end(), and wait for it */
+struct push *push_free(struct push *push);
 
 /**
  * push_add() - @data, allocated, is the push's from now on
  * @query: appended to the URL, or NULL; copied
  *
- * Where there is no room, the oldest that wait are dropped, and counted.
+ * Where there is no room, the oldest that wait are dropped, and counted. So is one that no queue
+ * has room for, which is said.
  */
 void push_add(struct push *push, char *data, size_t size, const char *query);
 
-/** push_lost() - count a request that could not be made as dropped; said once */
+/** push_lost() - count a request that could not be made as dropped, and say it */
 void push_lost(struct push *push, int error);
 
 struct push_stats {

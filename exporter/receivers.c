@@ -43,6 +43,7 @@ struct receivers {
 	struct remote_write write;
 	char host[EXPORTER_TEXT];
 	struct push *push[RECEIVERS];
+	char why[160]; /* no profile is pushed */
 	sd_event_source *timer[RECEIVERS];
 	u32 interval[RECEIVERS];
 	u64 start_ns;
@@ -126,16 +127,24 @@ static int on_otlp(sd_event_source *source, uint64_t now __attribute__((unused))
 }
 
 /* The whole of @fd, which is sealed; its offset is shared with the sender. */
-static char *read_profile(int fd, size_t *ret_size, const char **ret_why)
+static char *read_profile(struct receivers *r, int fd, size_t *ret_size)
 {
+	u32 queue = r->config.config->queue;
 	struct stat st;
 	char *data;
 
-	*ret_why = "the daemon's cannot be read";
+	snprintf(r->why, sizeof(r->why), "the daemon's cannot be read");
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
 		return NULL;
 	if (st.st_size > PROFILE_SIZE) {
-		*ret_why = "the daemon's is larger than 16 MiB";
+		snprintf(r->why, sizeof(r->why), "the daemon's is larger than 16 MiB");
+		return NULL;
+	}
+	if (st.st_size > (off_t)queue * 1024) {
+		snprintf(r->why, sizeof(r->why),
+			 "the daemon's of %" PRId64 " KiB does not fit in a queue of %" PRIu32
+			 " KiB: QueueKiB= should be larger",
+			 (s64)st.st_size / 1024 + 1, queue);
 		return NULL;
 	}
 	data = malloc((size_t)st.st_size);
@@ -156,15 +165,14 @@ const char *receivers_profile(struct receivers *receivers, int fd, u32 seconds)
 {
 	time_t now = (time_t)(now_ns(CLOCK_REALTIME) / 1000000000);
 	char query[96] = "", *data;
-	const char *why;
 	size_t size;
 
 	if (!receivers->push[RECEIVER_PROFILES])
 		return NULL;
-	data = read_profile(fd, &size, &why);
+	data = read_profile(receivers, fd, &size);
 	if (!data) {
 		receivers_profile_lost(receivers);
-		return why;
+		return receivers->why;
 	}
 	/* As the stores that take pprof want it, where the URL has a query already. */
 	if (strchr(receivers->config.config->profile_url, '?'))
@@ -393,12 +401,12 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 static void end_write(struct receivers *r)
 {
 	char *data = NULL;
-	size_t size;
+	size_t size = 0;
 
 	if (r->push[RECEIVER_WRITE] && r->write.last.count &&
 	    remote_write_encode(&r->write, NULL, (s64)(now_ns(CLOCK_REALTIME) / 1000000), &data,
 				&size) >= 0)
-		r->push[RECEIVER_WRITE] = push_last(r->push[RECEIVER_WRITE], data, size);
+		push_end(r->push[RECEIVER_WRITE], data, size);
 	written_clear(&r->write.last);
 }
 
@@ -406,6 +414,10 @@ struct receivers *receivers_free(struct receivers *receivers)
 {
 	if (receivers) {
 		end_write(receivers);
+		/* Each may have a try that takes its time: they do so side by side. */
+		for (unsigned int i = 0; i < RECEIVERS; i++)
+			if (receivers->push[i])
+				push_end(receivers->push[i], NULL, 0);
 		for (unsigned int i = 0; i < RECEIVERS; i++) {
 			sd_event_source_unref(receivers->timer[i]);
 			push_free(receivers->push[i]);

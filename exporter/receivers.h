@@ -40,7 +40,7 @@ struct receivers *receivers_free(struct receivers *receivers);
 /**
  * receivers_profile() - push a profile of the @seconds before now; @fd is read from its start
  *
- * Return: NULL, or why it was dropped, a static sentence.
+ * Return: NULL, or why it was dropped, a sentence until the next one.
  */
 const char *receivers_profile(struct receivers *receivers, int fd, u32 seconds);
 

@@ -6,10 +6,11 @@ import shutil
 import ssl
 import struct
 import subprocess
+import time
 
 from hostile import authority, certificate
 from keep import SETTINGS, machine
-from peer import Exporter, Receiver, decode, free_port, snappy, wait, write_snapshot
+from peer import Exporter, Receiver, decode, free_port, snappy, snapshot, wait, write_snapshot
 
 STALE = struct.pack("<Q", 0x7ff0000000000002)
 
@@ -162,3 +163,65 @@ def check_jitter(program, folder):
 		for exporter, receiver in zip(exporters, receivers):
 			exporter.stop()
 			receiver.close()
+
+
+def check_told(program, folder):
+	"""Another way to fail is said when its turn comes; a receiver that flaps is no flood."""
+	path = f"{folder}/snapshot"
+	write_snapshot(path, machine(50))
+	other = Receiver([(503, {}, b"")] * 2 + [(401, {}, b"")] * 10000)
+	flaps = Receiver([(503, {}, b""), (200, {}, b"")] * 5000)
+	exporters = [Exporter(program, folder, "--snapshot", path,
+			      settings=(f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1"))
+		     for receiver in (other, flaps)]
+	try:
+		wait(lambda: "refuses what is sent: status 401" in exporters[0].said(), "a line on what is wrong now")
+		assert exporters[0].said().count("status 503") == 1, exporters[0].said()
+		wait(lambda: len(flaps.times) > 16, "a receiver that came and went")
+		lines = exporters[1].said().count("remote write: ")
+		assert 1 <= lines <= 4, exporters[1].said()
+		wait(lambda: " times since the last line)" in exporters[1].said(), "how often it came and went")
+	finally:
+		for exporter, receiver in zip(exporters, (other, flaps)):
+			exporter.stop()
+			receiver.close()
+
+
+def check_too_large(program, folder):
+	"""A request that no queue has room for is said, with what would be right, and drops none of the others."""
+	path = f"{folder}/snapshot"
+	# Names that do not compress.
+	names = {os.urandom(55).hex(): ([i + 1] * 100, []) for i in range(400)}
+	write_snapshot(path, snapshot(names))
+	receiver = Receiver()
+	exporter = Exporter(program, folder, "--snapshot", path,
+			    settings=(f"OTLP.URL={receiver.url}", "OTLP.IntervalSec=1", "Push.QueueKiB=64", "Exporter.MaxSeries=100000"))
+	try:
+		label = '{destination="otlp"}'
+		wait(lambda: exporter.values()[f"speprof_exporter_push_dropped_total{label}"] >= 3, "requests that are dropped")
+		assert exporter.said().count("does not fit in a queue of 64 KiB") == 1, exporter.said()
+		assert re.search(r"OTLP: a request of \d{2,4} KiB .*: QueueKiB= should be larger", exporter.said()), exporter.said()
+	finally:
+		exporter.stop()
+		receiver.close()
+
+
+def check_no_names(program, hang, folder):
+	"""Name servers that do not answer hold up no end: all receivers have their last try at once."""
+	path = f"{folder}/snapshot"
+	write_snapshot(path, machine(50))
+	for seconds in (2, 20):
+		exporter = Exporter(program, folder, "--snapshot", path, env={"LD_PRELOAD": hang},
+				    settings=("RemoteWrite.URL=http://a.example/", "RemoteWrite.IntervalSec=1", "OTLP.URL=http://b.example/",
+					      "OTLP.IntervalSec=1", f"Push.TimeoutSec={seconds}"))
+		try:
+			if seconds == 2:
+				wait(lambda e=exporter: e.said().count("timed out") >= 2, "a line on each receiver", 20)
+			else:
+				time.sleep(3)
+		finally:
+			began = time.monotonic()
+			code = exporter.stop()
+			took = time.monotonic() - began
+		# The unit's own tests know of a busy machine: a try of 3 s, and one that is given up before it.
+		assert code == 0 and took < 10, (code, took, exporter.said())
