@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "escape.h"
 #include "otlp.h"
@@ -55,6 +56,24 @@ static int decode(char *to, size_t size, const char *from, size_t n)
 	return 0;
 }
 
+/* @text without the blanks around it, as baggage has them. */
+static const char *trim(const char *text, size_t *n)
+{
+	while (*n && isblank((unsigned char)*text)) {
+		text++;
+		--*n;
+	}
+	while (*n && isblank((unsigned char)text[*n - 1]))
+		--*n;
+	return text;
+}
+
+static int read_header(char *to, size_t size, const char *from, size_t n)
+{
+	from = trim(from, &n);
+	return decode(to, size, from, n);
+}
+
 /* name=value,name=value */
 static int read_headers(struct otlp_config *c, const char *list)
 {
@@ -63,16 +82,16 @@ static int read_headers(struct otlp_config *c, const char *list)
 	size_t n;
 
 	for (; *list; list += n) {
-		list += strspn(list, ", ");
+		list += strspn(list, ", \t");
 		n = strcspn(list, ",");
 		if (!n)
 			continue;
 		equals = memchr(list, '=', n);
-		if (!equals || equals == list || c->header_count == OTLP_HEADERS)
+		if (!equals || c->header_count == OTLP_HEADERS)
 			return -EINVAL;
-		if (decode(name, sizeof(name), list, (size_t)(equals - list)) < 0 ||
-		    decode(value, sizeof(value), equals + 1, n - (size_t)(equals + 1 - list)) < 0 ||
-		    strpbrk(name, ": "))
+		if (read_header(name, sizeof(name), list, (size_t)(equals - list)) < 0 ||
+		    read_header(value, sizeof(value), equals + 1, n - (size_t)(equals + 1 - list)) < 0 ||
+		    !*name || strpbrk(name, ": "))
 			return -EINVAL;
 		snprintf(c->headers[c->header_count++], sizeof(c->headers[0]), "%s: %s", name, value);
 	}
@@ -99,17 +118,12 @@ static bool is_encoded(const char *text, size_t n)
 	return true;
 }
 
-/* A part of a pair, without the blanks around it, decoded and printable. */
+/* A part of a pair, decoded and printable. */
 static int read_part(char *to, size_t size, const char *from, size_t n)
 {
 	char raw[256];
 
-	while (n && isblank((unsigned char)*from)) {
-		from++;
-		n--;
-	}
-	while (n && isblank((unsigned char)from[n - 1]))
-		n--;
+	from = trim(from, &n);
 	if (!is_encoded(from, n) || decode(raw, sizeof(raw), from, n) < 0)
 		return -EINVAL;
 	return escape_fits(to, size, raw);
@@ -241,7 +255,21 @@ static int read_files(struct otlp_config *c, char *why, size_t size)
 	return 0;
 }
 
-int otlp_config_read(struct otlp_config *ret_config, char *ret_why, size_t why_size)
+bool otlp_config_wanted(void)
+{
+	return variable("ENDPOINT");
+}
+
+const char *otlp_config_any(void)
+{
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, "OTEL_", 5) && strchr(*e, '=') && strchr(*e, '=')[1])
+			return *e;
+	return NULL;
+}
+
+int otlp_config_read(struct otlp_config *ret_config, const char *url, char *ret_why,
+		     size_t why_size)
 {
 	const char *protocol = variable("PROTOCOL"), *compression = variable("COMPRESSION");
 	const char *headers = variable("HEADERS"), *timeout = variable("TIMEOUT");
@@ -255,7 +283,9 @@ int otlp_config_read(struct otlp_config *ret_config, char *ret_why, size_t why_s
 	if (compression && strcmp(compression, "gzip") && strcmp(compression, "none"))
 		return fail(ret_why, why_size, "OTEL_EXPORTER_OTLP_COMPRESSION: should be gzip or none");
 	c.gzip = compression && !strcmp(compression, "gzip");
-	if (read_url(&c) < 0)
+	if (*url)
+		snprintf(c.url, sizeof(c.url), "%s", url);
+	else if (read_url(&c) < 0)
 		return fail(ret_why, why_size,
 			    "OTEL_EXPORTER_OTLP_ENDPOINT: should be http://HOST:PORT or https://HOST:PORT");
 	if (headers && read_headers(&c, headers) < 0)

@@ -164,14 +164,17 @@ static void add_histogram(struct request *r, const struct series *s)
 	proto_close(p);
 }
 
-/* UCUM: what has no unit of its own is counted in braces. */
+/*
+ * UCUM. What has no unit of its own has none: of a gauge in "1" a collector that feeds Prometheus
+ * makes a "_ratio".
+ */
 static const char *unit_of(const struct series_family *f)
 {
 	if (!strcmp(f->unit, "seconds"))
 		return "s";
 	if (!strcmp(f->unit, "bytes"))
 		return "By";
-	return !strcmp(f->unit, "cycles") ? "{cycle}" : "1";
+	return !strcmp(f->unit, "cycles") ? "{cycle}" : "";
 }
 
 /* One metric: all series of a family, from @s on. Returns how many they are. */

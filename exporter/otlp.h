@@ -38,13 +38,21 @@ struct otlp_config {
 	bool gzip;
 };
 
+/** otlp_config_wanted() - whether the environment has an endpoint */
+bool otlp_config_wanted(void);
+
+/** otlp_config_any() - the first variable of OpenTelemetry's that says anything, NAME=VALUE, or NULL */
+const char *otlp_config_any(void);
+
 /**
  * otlp_config_read() - from the environment; the variables of metrics go first
+ * @url: goes before the environment's; "" for none
  * @ret_why: on failure, which variable should be what
  *
  * Return: 0 or -EINVAL.
  */
-int otlp_config_read(struct otlp_config *ret_config, char *ret_why, size_t why_size);
+int otlp_config_read(struct otlp_config *ret_config, const char *url, char *ret_why,
+		     size_t why_size);
 
 /**
  * otlp_encode() - an ExportMetricsServiceRequest

@@ -220,7 +220,7 @@ static int start_with(struct receivers *r, enum receiver which, struct push_conf
 	config->headers = headers;
 	config->header_count = n;
 	config->token = secrets->token;
-	config->secret = secrets->header_count;
+	config->secret |= secrets->header_count;
 	if (*secrets->certificate) {
 		config->certificate = secrets->certificate;
 		config->key = secrets->key;
@@ -306,6 +306,8 @@ static int start_otlp(struct receivers *r, sd_event *event)
 
 	if (r->otlp.gzip)
 		headers[config.header_count++] = "Content-Encoding: gzip";
+	/* That is where OpenTelemetry has its users put credentials. */
+	config.secret = r->otlp.header_count;
 	for (unsigned int i = 0; i < r->otlp.header_count; i++)
 		headers[config.header_count++] = r->otlp.headers[i];
 	e = start(r, RECEIVER_OTLP, &config);
@@ -328,18 +330,25 @@ static int start_profiles(struct receivers *r)
 	return start(r, RECEIVER_PROFILES, &config);
 }
 
-static int read_otlp(struct receivers *r)
+/*
+ * The environment may be that of all that a machine runs: what is not understood of it ends OTLP
+ * alone, and without an endpoint nothing of it matters.
+ */
+static void read_otlp(struct receivers *r)
 {
-	char why[160];
+	const char *url = r->config.config->otlp_url, *any = otlp_config_any();
+	char why[200];
 
-	if (otlp_config_read(&r->otlp, why, sizeof(why)) < 0) {
-		say(SD_ERR, "%s", why);
-		return -EINVAL;
+	if (!*url && !otlp_config_wanted()) {
+		if (any)
+			say(SD_NOTICE, "%.*s: has no effect, as OTEL_EXPORTER_OTLP_ENDPOINT is not set",
+			    (int)strcspn(any, "="), any);
+		return;
 	}
-	/* The file goes before the environment, as options do. */
-	if (*r->config.config->otlp_url)
-		snprintf(r->otlp.url, sizeof(r->otlp.url), "%s", r->config.config->otlp_url);
-	return 0;
+	if (otlp_config_read(&r->otlp, url, why, sizeof(why)) >= 0)
+		return;
+	say(SD_ERR, "%s; nothing is sent by OTLP", why);
+	r->otlp = (struct otlp_config){ 0 };
 }
 
 /* Queues that do not fit the unit's MemoryMax= would end in the exporter's, and all that waits. */
@@ -359,14 +368,17 @@ static int check_queues(const struct receivers *r)
 static int start_all(struct receivers *r, sd_event *event)
 {
 	const struct exporter_config *c = r->config.config;
-	int e = read_otlp(r);
+	int e;
 
-	if (e >= 0)
-		e = check_queues(r);
+	read_otlp(r);
+	e = check_queues(r);
 	if (e >= 0 && *c->write_url)
 		e = start_write(r, event);
-	if (e >= 0 && *r->otlp.url)
+	if (e >= 0 && *r->otlp.url) {
 		e = start_otlp(r, event);
+		/* That was said. */
+		e = e == -EINVAL ? 0 : e;
+	}
 	if (e >= 0 && *c->profile_url)
 		e = start_profiles(r);
 	return e;

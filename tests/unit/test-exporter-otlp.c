@@ -31,9 +31,9 @@ static void test_attributes(void **state)
 	setenv("OTEL_RESOURCE_ATTRIBUTES", "a=1%2C%3D2, b = x%20y\t,,%63=%C3%A4%01f,a=last,empty=", 1);
 	setenv("OTEL_SERVICE_NAME", "spe", 1);
 	/* A control character would be a line of the journal's. */
-	assert_int_equal(otlp_config_read(&c, why, sizeof(why)), -EINVAL);
+	assert_int_equal(otlp_config_read(&c, "", why, sizeof(why)), -EINVAL);
 	setenv("OTEL_RESOURCE_ATTRIBUTES", "a=1%2C%3D2, b = x%20y\t,,%63=%C3%A4%ff,a=last,empty=", 1);
-	assert_return_code(otlp_config_read(&c, why, sizeof(why)), 0);
+	assert_return_code(otlp_config_read(&c, "", why, sizeof(why)), 0);
 	assert_int_equal(c.attribute_count, 4);
 	assert_string_equal(value_of(&c, "a"), "last");
 	assert_string_equal(value_of(&c, "b"), "x y");
@@ -72,21 +72,114 @@ static void test_refused(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s=%.40s", rows[i].name, rows[i].value);
 		setenv(rows[i].name, rows[i].value, 1);
-		assert_row(otlp_config_read(&c, why, sizeof(why)) == -EINVAL);
+		assert_row(otlp_config_read(&c, "", why, sizeof(why)) == -EINVAL);
 		assert_row(strstr(why, rows[i].says) && !strncmp(why, rows[i].name, 17));
 		unsetenv(rows[i].name);
 	}
 	for (unsigned int i = 0; i < OTLP_ATTRIBUTES + 1; i++)
 		sprintf(many + strlen(many), "k%u=v,", i);
 	setenv("OTEL_RESOURCE_ATTRIBUTES", many, 1);
-	assert_int_equal(otlp_config_read(&c, why, sizeof(why)), -EINVAL);
+	assert_int_equal(otlp_config_read(&c, "", why, sizeof(why)), -EINVAL);
 	*strstr(many, "k32") = 0;
 	setenv("OTEL_RESOURCE_ATTRIBUTES", many, 1);
 	setenv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "Cumulative", 1);
 	setenv("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION",
 	       "base2_exponential_bucket_histogram", 1);
-	assert_return_code(otlp_config_read(&c, why, sizeof(why)), 0);
+	assert_return_code(otlp_config_read(&c, "", why, sizeof(why)), 0);
 	assert_int_equal(c.attribute_count, OTLP_ATTRIBUTES);
+}
+
+/* Headers as baggage has them: blanks around names and values are none of theirs. */
+static void test_headers(void **state)
+{
+	static const struct {
+		const char *list;
+		const char *first;
+		unsigned int count;
+	} rows[] = {
+		{ "api-key = abc", "api-key: abc", 1 },
+		{ " \ta\t=\t b%20c ,,\td=e", "a: b c", 2 },
+		{ "a=%20b", "a:  b", 1 },
+		{ "a=", "a: ", 1 },
+		{ " = b", NULL, 0 },
+		{ "a b=c", NULL, 0 },
+		{ "a:=c", NULL, 0 },
+		{ "a%0d=c", NULL, 0 },
+		{ "a", NULL, 0 },
+	};
+	struct otlp_config c;
+	char why[160];
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].list);
+		setenv("OTEL_EXPORTER_OTLP_HEADERS", rows[i].list, 1);
+		if (!rows[i].first) {
+			assert_row(otlp_config_read(&c, "", why, sizeof(why)) == -EINVAL);
+			continue;
+		}
+		assert_return_code(otlp_config_read(&c, "", why, sizeof(why)), 0);
+		assert_row(c.header_count == rows[i].count);
+		assert_string_equal(c.headers[0], rows[i].first);
+	}
+}
+
+/* Without an endpoint there is nothing to be set up; the file's goes before the environment's. */
+static void test_endpoint(void **state)
+{
+	struct otlp_config c;
+	char why[160];
+
+	(void)state;
+	assert_null(otlp_config_any());
+	setenv("OTEL_METRIC_EXPORT_INTERVAL", "", 1);
+	setenv("OTELX", "1", 1);
+	assert_null(otlp_config_any());
+	setenv("OTEL_METRIC_EXPORT_INTERVAL", "abc", 1);
+	assert_string_equal(otlp_config_any(), "OTEL_METRIC_EXPORT_INTERVAL=abc");
+	assert_false(otlp_config_wanted());
+	unsetenv("OTEL_METRIC_EXPORT_INTERVAL");
+	setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "ftp://x", 1);
+	assert_true(otlp_config_wanted());
+	assert_int_equal(otlp_config_read(&c, "", why, sizeof(why)), -EINVAL);
+	assert_return_code(otlp_config_read(&c, "http://y/z", why, sizeof(why)), 0);
+	assert_string_equal(c.url, "http://y/z");
+	setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://m/", 1);
+	assert_return_code(otlp_config_read(&c, "", why, sizeof(why)), 0);
+	assert_string_equal(c.url, "http://m/");
+}
+
+/* A unit of "1" would make another name of a gauge, behind a collector. */
+static void test_units(void **state)
+{
+	static const struct series_family families[] = {
+		{ "a", "", "", SERIES_GAUGE }, { "b", "", "", SERIES_COUNTER },
+		{ "c", "seconds", "", SERIES_COUNTER }, { "d", "bytes", "", SERIES_GAUGE },
+		{ "e", "cycles", "", SERIES_GAUGE },
+	};
+	/* Field 3 of a metric, behind its name and no description. */
+	static const char *const units[] = { "\x1a\x00", "\x1a\x00", "\x1a\x01s", "\x1a\x02" "By",
+					     "\x1a\x07{cycle}" };
+	static const size_t sizes[] = { 2, 2, 3, 4, 9 };
+	struct series series[ARRAY_SIZE(families)];
+	struct series_set set = { .series = series, .count = ARRAY_SIZE(series) };
+	struct otlp_config c = { 0 };
+	char metric[32], *data;
+	size_t size;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(families); i++)
+		series[i] = (struct series){ .family = &families[i] };
+	assert_return_code(otlp_encode(&set, &c, "HOST", 1, 2, &data, &size), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(families); i++) {
+		test_row("%s", families[i].name);
+		/* name, description, unit */
+		memcpy(metric, "\x0a\x01?\x12\x00", 5);
+		metric[2] = families[i].name[0];
+		memcpy(metric + 5, units[i], sizes[i]);
+		assert_row(memmem(data, size, metric, 5 + sizes[i]));
+	}
+	free(data);
 }
 
 /* Each key of the resource once, whoever has said it. */
@@ -114,7 +207,7 @@ static void test_resource(void **state)
 		test_row("%s, %s", rows[i].attributes, rows[i].service);
 		setenv("OTEL_RESOURCE_ATTRIBUTES", rows[i].attributes, 1);
 		setenv("OTEL_SERVICE_NAME", rows[i].service, 1);
-		assert_return_code(otlp_config_read(&c, why, sizeof(why)), 0);
+		assert_return_code(otlp_config_read(&c, "", why, sizeof(why)), 0);
 		assert_return_code(otlp_encode(&none, &c, "HOST", 1, 2, &data, &size), 0);
 		assert_row(memmem(data, size, rows[i].has, strlen(rows[i].has)));
 		assert_row(!memmem(data, size, rows[i].lacks, strlen(rows[i].lacks)));
@@ -157,6 +250,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_attributes, setup),
 		cmocka_unit_test_setup(test_refused, setup),
+		cmocka_unit_test_setup(test_headers, setup),
+		cmocka_unit_test_setup(test_endpoint, setup),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test_setup(test_resource, setup),
 		cmocka_unit_test(test_answers),
 	};
