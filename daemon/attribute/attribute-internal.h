@@ -81,7 +81,7 @@ struct process {
  */
 struct container {
 	struct attribute_container pub;
-	struct pods_names pod;
+	struct pods_names *pod; /* where its name has no room for them, else NULL */
 	u64 path_id;
 	u64 hash;
 	u32 hash_next;
@@ -184,6 +184,10 @@ void container_enter(struct attributor *a, u32 index);
 void container_leave(struct attributor *a, u32 index);
 
 void containers_init(struct attributor *a);
+void containers_deinit(struct attributor *a);
+
+/* @names, which the container's own has no room for, or has. */
+void container_keep_names(struct container *c, const struct pods_names *names);
 void containers_refresh(struct attributor *a);
 
 /** process_contain() - process @index is in @container from now on */

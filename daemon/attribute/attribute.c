@@ -853,6 +853,7 @@ struct attributor *attributor_free(struct attributor *a)
 	free(a->since);
 	cgroups_deinit(&a->cgroups);
 	free(a->process_heads);
+	containers_deinit(a);
 	free(a->container);
 	free(a->container_heads);
 	if (a->proc >= 0)

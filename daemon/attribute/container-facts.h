@@ -11,7 +11,7 @@
  * @id: of its path, all of it, as the kernel has it: the same after a restart, whatever the
  *	container is called meanwhile
  * @left_ns: for how long no process has lived in it; 0: one does, or that cannot be known
- * @pod: as Kubernetes calls it; empty outside of it
+ * @pod: as Kubernetes calls it, where its name has no room for that; else empty
  */
 struct container_facts {
 	u64 id;

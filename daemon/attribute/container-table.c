@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define REFRESH_NAMES 8
@@ -57,14 +58,34 @@ void containers_init(struct attributor *a)
 	snprintf(other->pub.runtime, sizeof(other->pub.runtime), "cgroup");
 }
 
+/* Few have names so long; without memory a name is one that is cut. */
+void container_keep_names(struct container *c, const struct pods_names *names)
+{
+	char whole[PODS_WHOLE];
+
+	pods_whole(names, "", whole);
+	if (strlen(whole) < sizeof(c->pub.name)) {
+		free(c->pod);
+		c->pod = NULL;
+		return;
+	}
+	if (!c->pod)
+		c->pod = malloc(sizeof(*c->pod));
+	if (c->pod)
+		*c->pod = *names;
+}
+
 /* Kubernetes' own name for a container; kubelet may link its log only later. */
 static void container_name(struct attributor *a, struct container *c)
 {
 	int log = open("/var/log", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	enum pods_told told = PODS_NOTHING;
+	struct pods_names names;
 
 	if (log >= 0)
-		told = pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name), &c->pod);
+		told = pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name), &names);
+	if (told != PODS_NOTHING)
+		container_keep_names(c, &names);
 	pods_looked(&c->link, told);
 	a->naming -= !c->link.next;
 	if (log >= 0)
@@ -155,6 +176,7 @@ static void container_evict(struct attributor *a, u32 index)
 	struct container *c = &a->container[index];
 
 	container_unhash(a, index);
+	free(c->pod);
 	a->naming -= c->link.next != 0;
 	/* The next one has another generation: figures that are kept by index tell by it. */
 	*c = (struct container){
@@ -193,6 +215,12 @@ static u32 container_room(struct attributor *a)
 	if (i)
 		a->container_free = a->container[i].next;
 	return i;
+}
+
+void containers_deinit(struct attributor *a)
+{
+	for (u32 i = 0; a->container && i < a->containers; i++)
+		free(a->container[i].pod);
 }
 
 u32 container_index(struct attributor *a, const char *path, size_t len)
@@ -266,6 +294,7 @@ const struct attribute_container *attributor_container(const struct attributor *
 
 void container_facts(const struct attributor *a, u32 index, struct container_facts *ret_facts)
 {
+	static const struct pods_names none;
 	const struct container *c = &a->container[index];
 	bool empty = a->live && index && index != other_index(a) && !c->living;
 	u32 left = now_ms() - c->left;
@@ -273,7 +302,7 @@ void container_facts(const struct attributor *a, u32 index, struct container_fac
 	*ret_facts = (struct container_facts){
 		.id = c->path_id,
 		.left_ns = empty ? ((u64)left + 1) * 1000000 : 0,
-		.pod = &c->pod,
+		.pod = c->pod ? c->pod : &none,
 	};
 }
 

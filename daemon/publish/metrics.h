@@ -144,7 +144,8 @@ struct metrics_machine {
  *	other in this snapshot
  * @name, @runtime, @path: as &struct attribute_container has them; "" is no container
  * @left_ns: for how long no process has lived in it; 0: one does, or that is not known
- * @name_space, @pod, @pod_container: as Kubernetes calls it, whole, where it does: @name is cut
+ * @name_space, @pod, @pod_container: as Kubernetes calls it, where @name had no room for
+ *	"namespace/pod/container" and is cut; else ""
  *
  * The first version ends with @tally.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "test.h"
 
+#include "attribute-internal.h"
 #include "container.h"
 #include "escape.h"
 #include "pods.h"
@@ -307,6 +308,27 @@ static void test_pod_whole_names(void **state)
 	assert_string_equal(strrchr(name, '/') + 1, names.container);
 }
 
+/* Names are kept beside one that is cut, and only as long as it is. */
+static void test_pod_names_kept(void **state)
+{
+	struct pods_names names = { .name_space = "shop", .pod = "web-7", .container = "nginx" };
+	struct container c = { 0 };
+
+	(void)state;
+	container_keep_names(&c, &names);
+	assert_null(c.pod);
+	memset(names.pod, 'p', 128 - 4 - 5 - 3);
+	container_keep_names(&c, &names);
+	assert_null(c.pod);
+	names.pod[strlen(names.pod)] = 'p';
+	container_keep_names(&c, &names);
+	assert_non_null(c.pod);
+	assert_memory_equal(c.pod, &names, sizeof(names));
+	strcpy(names.pod, "web-7");
+	container_keep_names(&c, &names);
+	assert_null(c.pod);
+}
+
 /* Kubelet links a log when the runtime says that the container has started: seconds later, or minutes. */
 static void test_pod_link_late(void **state)
 {
@@ -482,7 +504,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fixtures),      cmocka_unit_test(test_pod),
 		cmocka_unit_test(test_pod_names),     cmocka_unit_test(test_root),
-		cmocka_unit_test(test_pod_whole_names),
+		cmocka_unit_test(test_pod_whole_names), cmocka_unit_test(test_pod_names_kept),
 		cmocka_unit_test(test_pod_link_late), cmocka_unit_test(test_pod_link_never),
 		cmocka_unit_test(test_lengths),	      cmocka_unit_test(test_hierarchies),
 		cmocka_unit_test(test_escape_cut),    cmocka_unit_test(test_escape_any),
