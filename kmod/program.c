@@ -59,11 +59,18 @@ static int filters_make(const struct speprof_sampling *sampling,
 			return -ERANGE;
 		pmsfcr |= SPE_PMSFCR_FL;
 	}
+	if (sampling->sources_not) {
+		if (!(spu->pmsidr & SPE_PMSIDR_FDS))
+			return -EOPNOTSUPP;
+		pmsfcr |= SPE_PMSFCR_FDS;
+	}
 
 	program->pmsfcr = pmsfcr;
 	program->pmsevfr = sampling->events;
 	program->pmsnevfr = sampling->events_not;
 	program->pmslatfr = SPE_FIELD_PREP(SPE_PMSLATFR_MINLAT, sampling->min_latency);
+	/* Its bits are what is let through (PMSDSFR_EL1). */
+	program->pmsdsfr = ~sampling->sources_not;
 	return 0;
 }
 

@@ -20,6 +20,7 @@ struct program {
 	u64 pmsevfr;
 	u64 pmsnevfr;
 	u64 pmslatfr;
+	u64 pmsdsfr;
 	u64 pmsirr;
 	u64 interval;
 	u32 generation;

@@ -122,6 +122,8 @@ static void ring_load(struct ring *ring)
 	if (ring->config.spu.pmsidr & SPE_PMSIDR_FNE)
 		backend->write(SPE_REG_PMSNEVFR, program->pmsnevfr);
 	backend->write(SPE_REG_PMSLATFR, program->pmslatfr);
+	if (ring->config.spu.pmsidr & SPE_PMSIDR_FDS)
+		backend->write(SPE_REG_PMSDSFR, program->pmsdsfr);
 	backend->write(SPE_REG_PMSIRR, program->pmsirr);
 	backend->write(SPE_REG_PMSICR, ring->saved.pmsicr);
 	ring->loaded = program->generation;

@@ -31,6 +31,14 @@ static unsigned int max_size = 6;
 module_param(max_size, uint, 0444);
 MODULE_PARM_DESC(max_size, "PMSIDR_EL1.MaxSize: log2 of the largest record, 6-11");
 
+static unsigned int pmsver;
+module_param(pmsver, uint, 0444);
+MODULE_PARM_DESC(pmsver, "ID_AA64DFR0_EL1.PMSVer, 1-6; 0: the model's default");
+
+static unsigned long long features;
+module_param(features, ullong, 0444);
+MODULE_PARM_DESC(features, "bits of PMSIDR_EL1 that the SPU has beside the model's default");
+
 static unsigned int seed;
 module_param(seed, uint, 0444);
 MODULE_PARM_DESC(seed, "of what is drawn at random");
@@ -111,10 +119,14 @@ static int emu_cpu_init(struct emu_cpu *cpu, unsigned int number, enum spe_profi
 	config.align = (u8)align;
 	config.max_size = (u8)max_size;
 	config.choices = other_ways;
+	config.features |= features;
+	if (pmsver)
+		config.pmsver = (u8)pmsver;
 	config.seed = ((u64)seed << 32) + number;
 	ret = spe_spu_init(&cpu->spu, &config, &io, &reason);
 	if (ret) {
-		pr_err("align=%u max_size=%u: no such SPU: %s\n", align, max_size, reason);
+		pr_err("align=%u max_size=%u pmsver=%u features=%#llx: no such SPU: %s\n", align,
+		       max_size, pmsver, features, reason);
 		return ret;
 	}
 	spe_opmodel_init(&cpu->model, config.seed);
@@ -136,6 +148,10 @@ static int emu_check_parameters(enum spe_profile *ret_profile)
 	}
 	if (align > 11 || max_size > 11) {
 		pr_err("align=%u max_size=%u: must be 0 to 11\n", align, max_size);
+		return -EINVAL;
+	}
+	if (pmsver > 6) {
+		pr_err("pmsver=%u: must be 0 to 6\n", pmsver);
 		return -EINVAL;
 	}
 	if (spe_profile_from_name(profile, ret_profile)) {

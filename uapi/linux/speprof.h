@@ -219,6 +219,9 @@ struct speprof_session_config {
  * @events_not: keep records that have none of these (PMSNEVFR_EL1); 0: no such filter
  * @min_latency: keep records of at least so many cycles of total latency; 0: all
  * @reserved: 0
+ * @sources_not: leave out loads whose Data Source packet has in its bits 5:0 the number of a bit
+ *	that is set here (PMSDSFR_EL1 inverted: FEAT_SPE_FDS, speprof_cpu_info.pmsidr bit 7);
+ *	what has no such packet is not concerned; 0: no such filter. Not in the first version
  *
  * Before START, and at any time while the session runs: then each CPU closes
  * its window and goes on with the new program; windows carry its generation.
@@ -236,6 +239,7 @@ struct speprof_sampling {
 	__u64 events_not;
 	__u32 min_latency;
 	__u32 reserved;
+	__u64 sources_not;
 };
 
 /*

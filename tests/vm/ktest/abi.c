@@ -101,8 +101,8 @@ static void structures_may_grow(void)
 	command_checks_size(device, SPEPROF_CPU_INFO, &cpu, sizeof(cpu), sizeof(cpu));
 	command_checks_size(device, SPEPROF_SESSION_NEW, &config,
 			    offsetof(struct speprof_session_config, cgroups), sizeof(config));
-	command_checks_size(session, SPEPROF_SESSION_SAMPLE, &sampling, sizeof(sampling),
-			    sizeof(sampling));
+	command_checks_size(session, SPEPROF_SESSION_SAMPLE, &sampling,
+			    offsetof(struct speprof_sampling, sources_not), sizeof(sampling));
 	command_checks_size(session, SPEPROF_RING_OPEN, &open, sizeof(open), sizeof(open));
 	command_checks_size(ring.fd, SPEPROF_RING_STATS, &stats,
 			    offsetof(struct speprof_ring_stats, throttles), sizeof(stats));
@@ -112,6 +112,11 @@ static void structures_may_grow(void)
 	stats.throttles = 77;
 	check(!ioctl(ring.fd, SPEPROF_RING_STATS, &stats));
 	check(stats.throttles == 77 && stats.size == sizeof(stats));
+
+	/* A program of before asks for no more than it knows. */
+	sampling.size = offsetof(struct speprof_sampling, sources_not);
+	sampling.sources_not = ~0ULL;
+	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
 
 	check(!ioctl(device, SPEPROF_DEVICE_INFO, &longer));
 	check(longer.info.size == sizeof(longer.info) && longer.info.abi_version);
@@ -225,6 +230,9 @@ static void samplings_are_checked(void)
 	SAMPLING_BAD(min_latency, 0x10000, ERANGE);
 	SAMPLING_BAD(events, ~cpu.events, EOPNOTSUPP);
 	SAMPLING_BAD(events_not, ~cpu.events, EOPNOTSUPP);
+	/* PMSIDR_EL1.FDS */
+	if (!(cpu.pmsidr & 1U << 7))
+		SAMPLING_BAD(sources_not, 1, EOPNOTSUPP);
 }
 
 static void rights_bind_the_session(void)

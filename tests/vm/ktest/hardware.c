@@ -132,6 +132,34 @@ static void power_goes_and_comes(void)
 	stage_end(&stage);
 }
 
+/* PMSDSFR_EL1 is among the state that an SPU loses. */
+static void sources_outlive_power(void)
+{
+	struct speprof_sampling sampling = ksampling();
+	struct ktally before;
+	struct stage stage;
+	unsigned int i;
+
+	stage_begin(&stage, 0);
+	kburn_end(stage.child);
+	stage.child = kstir(0);
+	sampling.sources_not = ~0ULL;
+	check(!ioctl(stage.session, SPEPROF_SESSION_SAMPLE, &sampling), "%s", strerror(errno));
+	kring_read(&stage.ring, &stage.tally);
+	before = stage.tally;
+	for (i = 0; i < 10; i++) {
+		uint64_t records = stage.tally.ledger.records;
+
+		trap_order("sleep", 0);
+		while (stage.tally.ledger.records < records + 20)
+			stage_read(&stage, 10);
+	}
+	check(truth_read(0).sleeps - stage.before.sleeps == 10);
+	check(!memcmp(stage.tally.sources, before.sources, sizeof(before.sources)));
+	check(stage.tally.sourceless >= before.sourceless + 200);
+	stage_end(&stage);
+}
+
 static unsigned long long interrupts(void)
 {
 	FILE *file = fopen("/proc/interrupts", "re");
@@ -312,6 +340,7 @@ static void left_running(void)
 const struct ktest ktests_hardware[] = {
 	{ "ledgers-agree-with-the-spu", ledgers_agree_with_the_spu, .hardware = true },
 	{ "power-goes-and-comes", power_goes_and_comes, .hardware = true },
+	{ "sources-outlive-power", sources_outlive_power, .on_request = true, .hardware = true },
 	{ "spurious-interrupts-are-nothing", spurious_interrupts_are_nothing, .hardware = true },
 	{ "cpus-may-differ", cpus_may_differ, .on_request = true },
 	{ "rings-are-of-their-node", rings_are_of_their_node, .on_request = true },

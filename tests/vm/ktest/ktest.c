@@ -148,6 +148,10 @@ static void sample_check(const struct speprof_window *window, const struct spe_s
 	check(sample->present & SPE_HAS_ADDRESS(SPE_ADDRESS_PC));
 	if (spe_address_el(sample->address[SPE_ADDRESS_PC]) == 0)
 		tally->user++;
+	if (sample->present & SPE_HAS_SOURCE)
+		tally->sources[sample->source & 63]++;
+	else
+		tally->sourceless++;
 	/* Which of them the kernel writes depends on its own Exception level. */
 	for (int i = SPE_CONTEXT_EL1; i <= SPE_CONTEXT_EL2; i++) {
 		if (!(sample->present & SPE_HAS_CONTEXT(i)))
@@ -332,7 +336,8 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 	check(tally->parked_ns <= stats.parked_ns);
 }
 
-pid_t kburn(unsigned int cpu)
+/* The child's own 0, on @cpu. */
+static pid_t child_new(unsigned int cpu)
 {
 	pid_t pid = fork();
 	cpu_set_t set;
@@ -346,8 +351,31 @@ pid_t kburn(unsigned int cpu)
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		_exit(1);
-	for (volatile unsigned long n = 0;; n++)
+	return 0;
+}
+
+pid_t kburn(unsigned int cpu)
+{
+	pid_t pid = child_new(cpu);
+
+	for (volatile unsigned long n = 0; !pid; n++)
 		;
+	return pid;
+}
+
+pid_t kstir(unsigned int cpu)
+{
+	pid_t pid = child_new(cpu);
+	char bytes[4096];
+	int fd;
+
+	while (!pid) {
+		fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || read(fd, bytes, sizeof(bytes)) < 0)
+			_exit(1);
+		close(fd);
+	}
+	return pid;
 }
 
 void kburn_end(pid_t pid)
@@ -481,7 +509,8 @@ int main(int argc, char **argv)
 	const struct ktest *const groups[] = { ktests_abi,    ktests_ring,   ktests_flight,
 					       ktests_limit,  ktests_fault,  ktests_stress,
 					       ktests_cgroup, ktests_cgroup_stress, ktests_cost,
-					       ktests_windows_cost, ktests_hardware };
+					       ktests_windows_cost, ktests_hardware,
+					       ktests_sources };
 	unsigned int ran = 0, failed = 0;
 	const struct ktest *test;
 	size_t i;

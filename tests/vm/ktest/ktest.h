@@ -44,6 +44,7 @@ extern const struct ktest ktests_cgroup[];
 extern const struct ktest ktests_cgroup_stress[];
 extern const struct ktest ktests_cost[];
 extern const struct ktest ktests_hardware[];
+extern const struct ktest ktests_sources[];
 
 /* Ends the test unless @condition holds; prints what else is given. */
 #define check(condition, ...)                                                             \
@@ -97,6 +98,8 @@ struct ktally {
 	struct spe_ledger ledger;
 	uint64_t of_tid;	/* samples whose context is @tid */
 	uint64_t user;		/* samples at EL0 */
+	uint64_t sources[64];	/* with a Data Source packet, by its bits 5:0 */
+	uint64_t sourceless;	/* without one */
 	uint32_t tid;
 	uint8_t *seen;		/* by TID, KTEST_TIDS of them: set to 1 if there is a sample; or NULL */
 	uint64_t next_seq;
@@ -148,6 +151,12 @@ void ktally_close(const struct kring *ring, const struct ktally *tally);
 
 /** kburn() - a child that spins on @cpu until killed; returns its PID */
 pid_t kburn(unsigned int cpu);
+
+/**
+ * kstir() - likewise one that is all over the kernel, where a spinning one has a few instructions:
+ * the model takes what an operation does from its PC
+ */
+pid_t kstir(unsigned int cpu);
 void kburn_end(pid_t pid);
 
 void ksleep_ms(unsigned int ms);

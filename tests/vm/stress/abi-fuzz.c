@@ -329,6 +329,7 @@ static void draw_sampling(struct actor *actor)
 		.events = once_in(actor, 8) ? draw(actor) : 0,
 		.events_not = once_in(actor, 8) ? draw(actor) : 0,
 		.min_latency = once_in(actor, 8) ? (uint32_t)number(actor, 3) : 0,
+		.sources_not = once_in(actor, 8) ? draw(actor) : 0,
 	};
 }
 

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Loads by their data source, on SPUs with FEAT_SPE_FDS: by name only, the default one has none.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "kcgroup.h"
+#include "ktest.h"
+
+/* PMSIDR_EL1.FDS */
+#define FDS (1U << 7)
+
+/* What the model gives most loads: their L1 cache. */
+#define NEAR 0
+
+static bool cpu_filters(unsigned int cpu)
+{
+	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = cpu };
+	int device = kdevice_open();
+
+	check(!ioctl(device, SPEPROF_CPU_INFO, &info), "%s", strerror(errno));
+	close(device);
+	return info.pmsidr & FDS;
+}
+
+/* Of a ring and a session that samples, the latter without @sources_not from now on. */
+static void leave_out(int session, struct kring *ring, struct ktally *tally, uint64_t sources_not)
+{
+	struct speprof_sampling sampling = ksampling();
+
+	sampling.sources_not = sources_not;
+	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), "%s", strerror(errno));
+	/* All that was sampled before is published. */
+	kring_read(ring, tally);
+}
+
+static void read_records(struct kring *ring, struct ktally *tally, uint64_t more)
+{
+	uint64_t end = know_ns() + 30000000000ULL, want = tally->ledger.records + more;
+
+	while (tally->ledger.records < want) {
+		check(know_ns() < end, "%llu records are missing",
+		      (unsigned long long)(want - tally->ledger.records));
+		ksleep_ms(10);
+		kring_read(ring, tally);
+	}
+}
+
+/* What came since @before: of the sources named by bits of @wanted some, of others none. */
+static void check_sources(const struct ktally *tally, const struct ktally *before, uint64_t wanted)
+{
+	uint64_t some = 0;
+
+	for (unsigned int i = 0; i < 64; i++) {
+		uint64_t more = tally->sources[i] - before->sources[i];
+
+		check(wanted >> i & 1 || !more, "%llu of source %u", (unsigned long long)more, i);
+		some += more;
+	}
+	check(!wanted || some);
+	check(tally->sourceless > before->sourceless);
+}
+
+static void sources_are_filtered(void)
+{
+	static const uint64_t settings[] = { ~(1ULL << NEAR), 1ULL << NEAR, ~0ULL, 0,
+					     0xffffffff00000000, ~(1ULL << NEAR) };
+	struct speprof_session_config config = ksession_config();
+	unsigned int cpu = kcpus() - 1, i;
+	struct ktally tally = { 0 }, before;
+	struct speprof_tune tune = { .size = sizeof(tune), .cpu = cpu,
+				     .interval = KTEST_INTERVAL * 2 };
+	int session = ksession_new(&config);
+	pid_t child = kstir(cpu);
+	struct kring ring;
+
+	check(cpu_filters(cpu));
+	kring_open(session, cpu, &ring);
+	check(!ioctl(session, SPEPROF_SESSION_START, 0));
+	read_records(&ring, &tally, 1000);
+	/* Else what follows would say nothing. */
+	check(tally.sources[NEAR] && tally.sourceless);
+	check_sources(&tally, &(struct ktally){ 0 }, ~0ULL);
+	for (i = 0; i < ARRAY_SIZE(settings); i++) {
+		leave_out(session, &ring, &tally, settings[i]);
+		before = tally;
+		read_records(&ring, &tally, 500);
+		check_sources(&tally, &before, ~settings[i]);
+	}
+	/* The last one stays with another interval, and where the CPU goes and comes. */
+	check(!ioctl(session, SPEPROF_SESSION_TUNE, &tune));
+	read_records(&ring, &tally, 200);
+	if (cpu && kcpu_online(cpu, false)) {
+		tally.gaps = true;
+		check(kcpu_online(cpu, true));
+		kburn_end(child);
+		child = kstir(cpu);
+		read_records(&ring, &tally, 500);
+	}
+	check_sources(&tally, &before, 1ULL << NEAR);
+	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
+	kring_read(&ring, &tally);
+	ktally_close(&ring, &tally);
+	kburn_end(child);
+	kring_close(&ring);
+	close(session);
+}
+
+/* Sessions that share an SPU, each with its own; and without one the other's is gone. */
+static void sources_are_of_a_session(void)
+{
+	static const uint64_t settings[] = { ~(1ULL << NEAR), 1ULL << NEAR, 0 };
+	static const char *const names[] = { "a", "b", "c" };
+	uint8_t *groups = kwork_groups();
+	struct kcgroup cgroups[3];
+	struct ktally before[3];
+	struct kview views[3];
+	unsigned int i;
+
+	check(cpu_filters(0));
+	for (i = 0; i < 3; i++) {
+		kcgroup_make(&cgroups[i], names[i]);
+		/* All over the kernel, as kstir(). */
+		kwork_start(&cgroups[i], 0, KWORK_SLEEP, (uint8_t)(1 << i));
+		kwork_start(&cgroups[i], 0, KWORK_FORK, (uint8_t)(1 << i));
+	}
+	for (i = 0; i < 3; i++) {
+		kview_begin(&views[i], &cgroups[i], 0,
+			    SPEPROF_SAMPLE_USER | SPEPROF_SAMPLE_KERNEL, KTEST_INTERVAL);
+		leave_out(views[i].session, &views[i].ring, &views[i].tally, settings[i]);
+		before[i] = views[i].tally;
+	}
+	for (i = 0; i < 3; i++)
+		read_records(&views[i].ring, &views[i].tally, 500);
+	for (i = 0; i < 3; i++) {
+		struct speprof_ring_stats stats = kring_stats(&views[i].ring);
+
+		check(stats.handovers > 10);
+		check_sources(&views[i].tally, &before[i], ~settings[i]);
+	}
+	check(views[2].tally.sources[NEAR] > before[2].sources[NEAR]);
+	for (i = 0; i < 3; i++) {
+		kview_end(&views[i], groups, (uint8_t)(1 << i));
+		kcgroup_remove(&cgroups[i]);
+	}
+}
+
+/* One CPU without is enough for all of a session; on those that can, it may. */
+static void sources_need_every_cpu(void)
+{
+	struct speprof_session_config config = ksession_config();
+	struct speprof_sampling sampling = ksampling();
+	uint8_t mask[8] = { 0 };
+	unsigned int cpu, without = 0;
+	int session = ksession_new(&config);
+
+	for (cpu = 0; cpu < kcpus(); cpu++) {
+		mask[cpu / 8] |= (uint8_t)(cpu_filters(cpu) << cpu % 8);
+		without += !cpu_filters(cpu);
+	}
+	check(without && without < kcpus());
+	sampling.sources_not = 1;
+	check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), EOPNOTSUPP);
+	close(session);
+	config.cpus = (uintptr_t)mask;
+	config.cpus_size = sizeof(mask);
+	session = ksession_new(&config);
+	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), "%s", strerror(errno));
+	close(session);
+}
+
+/* The SPU has it, and the driver may not touch its register. */
+static void sources_are_hidden(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < kcpus(); cpu++)
+		check(!cpu_filters(cpu));
+}
+
+const struct ktest ktests_sources[] = {
+	{ "sources-are-filtered", sources_are_filtered, .on_request = true },
+	{ "sources-are-of-a-session", sources_are_of_a_session, .on_request = true },
+	{ "sources-are-hidden", sources_are_hidden, .on_request = true },
+	{ "sources-need-every-cpu", sources_need_every_cpu, .on_request = true },
+	{ 0 },
+};
