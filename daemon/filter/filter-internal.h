@@ -84,4 +84,10 @@ struct filter {
 	struct filter_node nodes[FILTER_NODES];
 };
 
+/** filter_sources_not() - bits of &source_config.filter_sources_not that the expression allows */
+u64 filter_sources_not(const struct filter *filter, const struct filter_cores *cores);
+
+/** filter_sources_part() - whether what stands at node @index adds to them */
+bool filter_sources_part(const struct filter *filter, const struct filter_cores *cores, u8 index);
+
 #endif

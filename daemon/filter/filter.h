@@ -69,21 +69,43 @@ bool filter_compares_addresses(const struct filter *filter);
 /** filter_text() - the expression as it was given; the filter's */
 const char *filter_text(const struct filter *filter);
 
+/* Encodings of the Data Source packet that the cores of one machine have. */
+#define FILTER_CORES 4
+
+/**
+ * struct filter_cores - whose Data Source packets a filter is for
+ * @unknown: of some core nobody knows what its values mean
+ */
+struct filter_cores {
+	const struct spe_data_sources *encodings[FILTER_CORES];
+	u32 count;
+	bool unknown;
+};
+
+/** filter_cores_add() - the core that @midr names, MIDR_EL1, to @cores; 0 is an unknown one */
+void filter_cores_add(struct filter_cores *cores, u64 midr);
+
 /**
  * struct filter_part - of what must all hold ("&&" at the top)
  * @text: its first character in filter_text(), @len bytes
  * @hardware: an SPU that filters as every one does leaves out what it does not want
  * @inverted: one with FEAT_SPEv1p2 does; not with @hardware
+ * @sources: one with FEAT_SPE_FDS leaves out loads that it does not want
  */
 struct filter_part {
 	const char *text;
 	u32 len;
 	bool hardware;
 	bool inverted;
+	bool sources;
 };
 
-/** filter_parts() - at most @room of them; returns how many. FILTER_NODES is enough room */
-u32 filter_parts(const struct filter *filter, struct filter_part *ret_parts, u32 room);
+/**
+ * filter_parts() - at most @room of them; returns how many. FILTER_NODES is enough room
+ * @cores: as for filter_hardware()
+ */
+u32 filter_parts(const struct filter *filter, const struct filter_cores *cores,
+		 struct filter_part *ret_parts, u32 room);
 
 /**
  * struct filter_lists - whom to count, beside an expression; NULL-terminated arrays, NULL for none
@@ -108,11 +130,13 @@ int filter_compose(const struct filter_lists *lists, const char *expression, cha
 
 /**
  * filter_hardware() - have the SPU leave out what the expression never wants
+ * @cores: all that the SPUs are of; NULL if that is not known: then levels are the daemon's
  * @config: its filter_* are set; they let through every record that matches
  *
  * Return: a static sentence that says which parts every SPU does; "" for none. Of events that must
- * not be there it says nothing.
+ * not be there, and of data sources, it says nothing.
  */
-const char *filter_hardware(const struct filter *filter, struct source_config *config);
+const char *filter_hardware(const struct filter *filter, const struct filter_cores *cores,
+			    struct source_config *config);
 
 #endif

@@ -144,8 +144,9 @@ static u64 event_of(const struct filter_node *node, bool *ret_there)
 }
 
 /*
- * PMSEVFR's or PMSNEVFR's (PMSFCR_EL1.FE and .FnE: all filters that are on must agree). "!" of a record without events holds, and of one that asks for their
- * absence that is more than PMSEVFR lets through; but no sample is without events.
+ * PMSEVFR's or PMSNEVFR's (PMSFCR_EL1.FE and .FnE: all filters that are on must agree). "!" of a
+ * record without events holds, and of one that asks for their absence that is more than PMSEVFR
+ * lets through; but no sample is without events.
  */
 static u32 push_event(const struct filter *filter, u8 index, struct source_config *config)
 {
@@ -213,15 +214,16 @@ static void part_strip(struct filter_part *part)
 }
 
 /* As deep as the parser let it become. NOLINTNEXTLINE(misc-no-recursion) */
-static u32 parts(const struct filter *filter, u8 index, struct filter_part *to, u32 room)
+static u32 parts(const struct filter *filter, const struct filter_cores *cores, u8 index,
+		 struct filter_part *to, u32 room)
 {
 	const struct filter_node *node = &filter->nodes[index];
 	struct source_config config = { 0 };
 	u32 in, n;
 
 	if (node->type == FILTER_AND) {
-		n = parts(filter, node->left, to, room);
-		return n + parts(filter, node->right, to + n, room - n);
+		n = parts(filter, cores, node->left, to, room);
+		return n + parts(filter, cores, node->right, to + n, room - n);
 	}
 	in = push(filter, index, &config);
 	if (room)
@@ -230,6 +232,7 @@ static u32 parts(const struct filter *filter, u8 index, struct filter_part *to, 
 			.len = node->end - node->begin,
 			.hardware = in & ~(u32)IN_EVENTS_NOT,
 			.inverted = in == IN_EVENTS_NOT,
+			.sources = filter_sources_part(filter, cores, index),
 		};
 	if (room)
 		part_trim(to);
@@ -238,12 +241,14 @@ static u32 parts(const struct filter *filter, u8 index, struct filter_part *to, 
 	return room ? 1 : 0;
 }
 
-u32 filter_parts(const struct filter *filter, struct filter_part *ret_parts, u32 room)
+u32 filter_parts(const struct filter *filter, const struct filter_cores *cores,
+		 struct filter_part *ret_parts, u32 room)
 {
-	return parts(filter, filter->root, ret_parts, room);
+	return parts(filter, cores, filter->root, ret_parts, room);
 }
 
-const char *filter_hardware(const struct filter *filter, struct source_config *config)
+const char *filter_hardware(const struct filter *filter, const struct filter_cores *cores,
+			    struct source_config *config)
 {
 	static const char *const said[] = {
 		[0] = "",
@@ -256,5 +261,6 @@ const char *filter_hardware(const struct filter *filter, struct source_config *c
 		[IN_TYPES | IN_LATENCY | IN_EVENTS] = "types, latency and events",
 	};
 
+	config->filter_sources_not = filter_sources_not(filter, cores);
 	return said[push(filter, filter->root, config) & ~(u32)IN_EVENTS_NOT];
 }

@@ -33,21 +33,21 @@ static enum part_where part_where(const struct session *session, const struct fi
 				  u32 index)
 {
 	const struct feed *feed = session->feed;
+
 	if (session->rule->cgroups && index == session->rule->cgroups_part && feed->source->cgroups)
 		return PART_MODULE;
-	if (part->inverted)
-		return feed->filter.filter_events_not && feed->source->filters_not ? PART_SPU :
-										     PART_DAEMON;
-	return part->hardware && source_filters(&feed->filter) && feed->source->filters ?
-		       PART_SPU :
-		       PART_DAEMON;
+	if ((part->inverted && feed->filter.filter_events_not && feed->source->filters_not) ||
+	    (part->sources && feed->filter.filter_sources_not && feed->source->filters_sources) ||
+	    (part->hardware && source_filters(&feed->filter) && feed->source->filters))
+		return PART_SPU;
+	return PART_DAEMON;
 }
 
 static int copy_parts(const struct session *session, struct session_facts *facts)
 {
 	struct filter_part parts[FILTER_NODES];
-	u32 n = session->rule->filter ? filter_parts(session->rule->filter, parts, FILTER_NODES) :
-					0;
+	u32 n = session->rule->filter ? filter_parts(session->rule->filter, &session->feed->cores,
+							parts, FILTER_NODES) : 0;
 
 	facts->parts = calloc(n + 1, sizeof(*facts->parts));
 	if (!facts->parts)

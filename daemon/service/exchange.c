@@ -11,6 +11,7 @@
 #include "keep.h"
 #include "notify.h"
 #include "source-open.h"
+#include "worker-internal.h"
 
 static u64 now_ns(void)
 {
@@ -151,6 +152,8 @@ static int put_in(struct worker_state *state, struct exchange *exchange, struct 
 	if (worker_session(state, NULL)->feed == feed)
 		store(state, source);
 	away->ops->free(away);
+	/* A kind of core may have come, whose data sources are others. */
+	worker_program(state, feed);
 	return 0;
 }
 

@@ -234,26 +234,36 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	return 0;
 }
 
+static void say_filters(char *text, size_t size, bool does, const char *what)
+{
+	size_t len = strlen(text);
+
+	if (does)
+		snprintf(text + len, size - len, "%s%s", len ? " and " : "", what);
+}
+
 /* What the SPU leaves out nobody can count, so that it is said. */
 static int tell_filter(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct session *machine = worker_session(state, NULL);
 	struct source_config config = { 0 };
 	const struct source *source = machine->feed->source;
+	char said[128] = "";
 	const char *parts;
 
 	if (!machine->rule->filter)
 		return 0;
-	parts = filter_hardware(machine->rule->filter, &config);
-	if (source->filters || source->filters_not)
-		log_line(LOG_INFO, "Filter=%s: %s%s%s also in the SPU", machine->rule->expression,
-			 source->filters ? parts : "",
-			 source->filters && source->filters_not ? " and " : "",
-			 source->filters_not ? "absent events" : "");
+	parts = filter_hardware(machine->rule->filter, &machine->feed->cores, &config);
+	say_filters(said, sizeof(said), source->filters, parts);
+	say_filters(said, sizeof(said), source->filters_not, "absent events");
+	say_filters(said, sizeof(said), source->filters_sources, "data sources");
+	if (*said)
+		log_line(LOG_INFO, "Filter=%s: %s also in the SPU", machine->rule->expression,
+			 said);
 	else
 		log_line(LOG_INFO, "Filter=%s: in the daemon alone%s", machine->rule->expression,
-			 *parts || config.filter_events_not ? ", as this SPU cannot filter so" :
-							      "");
+			 *parts || config.filter_events_not || config.filter_sources_not ?
+				 ", as this SPU cannot filter so" : "");
 	return 0;
 }
 

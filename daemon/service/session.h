@@ -47,6 +47,7 @@ struct feed_cpu {
  * @source: freed with the feed
  * @sampling: what it was asked for, filters aside; models are whose it was given
  * @filter: what its SPUs leave out, for the one session that has it; else all 0
+ * @cores: that it was made for
  * @cpus, @cpu_count: by number, up to the highest that had a window
  * @references: sessions that have it, and who makes one
  * @running: sessions that run: the source is enabled while there are any
@@ -57,6 +58,7 @@ struct feed {
 	struct source *source;
 	struct source_config sampling;
 	struct source_config filter;
+	struct filter_cores cores;
 	struct feed_cpu *cpus;
 	u32 cpu_count;
 	u32 references;

@@ -259,6 +259,16 @@ static bool same_sampling(const struct source_config *a, const struct source_con
 	       a->kernel == b->kernel && a->user == b->user;
 }
 
+/* An offline CPU of which the kernel does not tell what it is makes levels the daemon's. */
+static void find_cores(struct source *source, struct filter_cores *ret_cores)
+{
+	struct source_cpu cpu;
+
+	*ret_cores = (struct filter_cores){ 0 };
+	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++)
+		filter_cores_add(ret_cores, cpu.midr);
+}
+
 /*
  * Have the SPUs of @feed leave out what its one session never wants, and for several
  * nothing: what one does not want another may.
@@ -271,8 +281,10 @@ static int program_feed(struct worker_state *state, struct feed *feed,
 	struct source *source = feed->source;
 	int r;
 
-	if (only && only->rule->filter)
-		filter_hardware(only->rule->filter, &filter);
+	if (only && only->rule->filter) {
+		find_cores(source, &feed->cores);
+		filter_hardware(only->rule->filter, &feed->cores, &filter);
+	}
 	sampling.cgroups = feed->source->cgroups && only ? only->rule->cgroups : NULL;
 	if (source_filter_same(&filter, &feed->filter) && same_sampling(wanted, &feed->sampling) &&
 	    sampling.cgroups == feed->sampling.cgroups)

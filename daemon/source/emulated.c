@@ -378,6 +378,7 @@ static void take_config(struct emulated *e, const struct source_config *config,
 	e->source.interval_ns = program->interval;
 	e->source.filters = source_filters(config);
 	e->source.filters_not = program->pmsfcr & SPE_PMSFCR_FNE;
+	e->source.filters_sources = program->pmsfcr & SPE_PMSFCR_FDS;
 	e->clock = (struct cpu_clock_config){
 		.period_ns = program->interval,
 		.ring_most = config->ring_size,
@@ -446,6 +447,7 @@ static int emulated_numbered(struct source *source, u32 i, struct source_cpu *re
 		.cpu = i,
 		.interval_ns = cpu->program.interval,
 		.pmsver = (u8)spe_spu_read(&cpu->driver.spu, SPE_REG_PMSVER),
+		.filters = source_filters_of(spe_spu_read(&cpu->driver.spu, SPE_REG_PMSIDR)),
 		.interval_min = SPU_DRIVER_INTERVAL_MIN,
 		.state = cpu->clock.fd < 0	      ? "offline" :
 			 e->state != EMULATED_RUNNING ? "stopped" :

@@ -93,6 +93,41 @@ static u32 types_of(u64 filter)
 	       (filter & SPE_PMSFCR_ST ? SPEPROF_TYPE_STORE : 0);
 }
 
+/* Whether all of its SPUs have @features of PMSIDR. */
+static bool all_have(const struct module_source *m, u64 features)
+{
+	for (u32 i = 0; i < m->ring_count; i++)
+		if (~m->infos[i].pmsidr & features)
+			return false;
+	return true;
+}
+
+/* Without what a module, or an SPU, may not know: by itself first what is the younger. */
+static int ask_sampling(struct module_source *m, struct speprof_sampling *sampling)
+{
+	if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, sampling) >= 0)
+		return 0;
+	if (errno == E2BIG && m->source.filters_sources) {
+		m->source.filters_sources = false;
+		sampling->sources_not = 0;
+		if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, sampling) >= 0)
+			return 0;
+	}
+	if (errno == EOPNOTSUPP && m->source.filters_not) {
+		m->source.filters_not = false;
+		sampling->events_not = 0;
+		if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, sampling) >= 0)
+			return 0;
+	}
+	if (errno != EOPNOTSUPP || !m->source.filters)
+		return -errno;
+	m->source.filters = false;
+	sampling->types = 0;
+	sampling->events = 0;
+	sampling->min_latency = 0;
+	return ioctl(m->session, SPEPROF_SESSION_SAMPLE, sampling) < 0 ? -errno : 0;
+}
+
 static int set_sampling(struct module_source *m, const struct source_config *config, u64 interval,
 			const char **ret_reason)
 {
@@ -109,28 +144,17 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 		.events = config->filter_events,
 		.events_not = config->filter_events_not,
 		.min_latency = config->filter_latency,
+		.sources_not = all_have(m, SPE_PMSIDR_FDS) ? config->filter_sources_not : 0,
 	};
+	int r;
 
 	m->source.filters = source_filters(config);
 	m->source.filters_not = sampling.events_not;
-	if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
-		return 0;
-	if (errno == EOPNOTSUPP && m->source.filters_not) {
-		m->source.filters_not = false;
-		sampling.events_not = 0;
-		if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
-			return 0;
-	}
-	if (errno == EOPNOTSUPP && m->source.filters) {
-		m->source.filters = false;
-		sampling.types = 0;
-		sampling.events = 0;
-		sampling.min_latency = 0;
-		if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, &sampling) >= 0)
-			return 0;
-	}
-	*ret_reason = "the module refused what to sample";
-	return -errno;
+	m->source.filters_sources = sampling.sources_not;
+	r = ask_sampling(m, &sampling);
+	if (r < 0)
+		*ret_reason = "the module refused what to sample";
+	return r;
 }
 
 /* A session of cgroups stays one, and others never become one. */
@@ -211,7 +235,7 @@ static int module_configure(struct source *source, const struct source_config *c
 {
 	struct module_source *m = module_of(source);
 	u64 interval = config->interval_ns;
-	bool filters = source->filters, filters_not = source->filters_not;
+	const struct source before = *source;
 	int r;
 
 	r = set_cgroups(m, config->cgroups, ret_reason);
@@ -221,8 +245,9 @@ static int module_configure(struct source *source, const struct source_config *c
 	interval = clamp_interval(m, interval);
 	r = set_sampling(m, config, interval, ret_reason);
 	if (r < 0) {
-		source->filters = filters;
-		source->filters_not = filters_not;
+		source->filters = before.filters;
+		source->filters_not = before.filters_not;
+		source->filters_sources = before.filters_sources;
 		return r;
 	}
 	source->interval_ns = interval;
@@ -256,6 +281,7 @@ static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_c
 		.cpu = m->rings[index].cpu,
 		.midr = info->midr,
 		.pmsver = (u8)info->pmsver,
+		.filters = source_filters_of(info->pmsidr),
 		.interval_min = info->interval_min,
 		.interval_ns = ring_interval(m, index),
 		.throttle_interrupts = m->tunes[index].interrupts,

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,6 +16,17 @@ static const char *const setting_names[PERF_PMU_SETTINGS] = {
 	[PERF_PMU_BRANCH_FILTER] = "branch_filter",
 	[PERF_PMU_EVENT_FILTER] = "event_filter",
 	[PERF_PMU_MIN_LATENCY] = "min_latency",
+	[PERF_PMU_INV_EVENT_FILTER] = "inv_event_filter",
+	[PERF_PMU_INV_DATA_SRC_FILTER] = "inv_data_src_filter",
+};
+
+/* Where config, config1 ... stand in struct perf_event_attr, in words. */
+static const u8 config_words[] = {
+	offsetof(struct perf_event_attr, config) / sizeof(u64),
+	offsetof(struct perf_event_attr, config1) / sizeof(u64),
+	offsetof(struct perf_event_attr, config2) / sizeof(u64),
+	16, /* PERF_ATTR_SIZE_VER8 */
+	17, /* PERF_ATTR_SIZE_VER9 */
 };
 
 /* A line of @file below @folder, without its newline. */
@@ -72,7 +82,7 @@ static int parse_place(const char *text, struct perf_pmu_place *ret_place)
 	default:
 		return -EBADMSG;
 	}
-	if (word > 2 || low > high || high > 63)
+	if (word >= ARRAY_SIZE(config_words) || low > high || high > 63)
 		return -EBADMSG;
 	*ret_place = (struct perf_pmu_place){
 		.word = (u8)word, .shift = (u8)low, .width = (u8)(high - low + 1),
@@ -153,21 +163,37 @@ int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus)
 }
 
 int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
-		 struct perf_event_attr *attr)
+		 union perf_pmu_attr *attr)
 {
 	const struct perf_pmu_place place = pmu->places[setting];
-	u64 bits;
+	u32 end = (config_words[place.word] + 1U) * (u32)sizeof(u64);
 
 	if (!value)
 		return 0;
 	if (!place.width || (place.width < 64 && value >> place.width))
 		return -EOPNOTSUPP;
-	bits = value << place.shift;
-	if (place.word == 0)
-		attr->config |= bits;
-	else if (place.word == 1)
-		attr->config1 |= bits;
-	else
-		attr->config2 |= bits;
+	attr->words[config_words[place.word]] |= value << place.shift;
+	if (attr->attr.size < end)
+		attr->attr.size = end;
 	return 0;
+}
+
+u8 perf_pmu_filters(const struct perf_pmu *pmu)
+{
+	static const struct {
+		enum perf_pmu_setting setting;
+		u8 filters;
+	} places[] = {
+		{ PERF_PMU_LOAD_FILTER, SOURCE_FILTERS_TYPES },
+		{ PERF_PMU_MIN_LATENCY, SOURCE_FILTERS_LATENCY },
+		{ PERF_PMU_EVENT_FILTER, SOURCE_FILTERS_EVENTS },
+		{ PERF_PMU_INV_EVENT_FILTER, SOURCE_FILTERS_EVENTS_NOT },
+		{ PERF_PMU_INV_DATA_SRC_FILTER, SOURCE_FILTERS_SOURCES },
+	};
+	u8 filters = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (pmu->places[places[i].setting].width)
+			filters |= places[i].filters;
+	return filters;
 }

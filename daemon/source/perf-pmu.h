@@ -6,10 +6,10 @@
 #ifndef SPEPROF_PERF_PMU_H
 #define SPEPROF_PERF_PMU_H
 
+#include <linux/perf_event.h>
+
 #include "cpu-list.h"
 #include "source.h"
-
-struct perf_event_attr;
 
 #define PERF_PMU_MAX 8
 
@@ -23,6 +23,8 @@ enum perf_pmu_setting {
 	PERF_PMU_BRANCH_FILTER,
 	PERF_PMU_EVENT_FILTER,
 	PERF_PMU_MIN_LATENCY,
+	PERF_PMU_INV_EVENT_FILTER,	/* Linux 6.3 */
+	PERF_PMU_INV_DATA_SRC_FILTER,	/* Linux 6.19 */
 	PERF_PMU_SETTINGS,
 };
 
@@ -31,6 +33,15 @@ struct perf_pmu_place {
 	u8 word;
 	u8 shift;
 	u8 width;
+};
+
+/**
+ * union perf_pmu_attr - an attribute with what later kernels have behind the one of this build
+ * @words: config3 and config4 are the last two
+ */
+union perf_pmu_attr {
+	struct perf_event_attr attr;
+	u64 words[18];
 };
 
 /**
@@ -59,8 +70,15 @@ struct perf_pmu {
  */
 int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus);
 
-/** perf_pmu_set() - @value to its place in @attr; -EOPNOTSUPP if it is not there or does not fit */
+/**
+ * perf_pmu_set() - @value to its place in @attr, whose size becomes what it needs
+ *
+ * Return: 0; -EOPNOTSUPP if it is not there or does not fit.
+ */
 int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
-		 struct perf_event_attr *attr);
+		 union perf_pmu_attr *attr);
+
+/** perf_pmu_filters() - SOURCE_FILTERS_* that it has places for */
+u8 perf_pmu_filters(const struct perf_pmu *pmu);
 
 #endif

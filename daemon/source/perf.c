@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -113,7 +112,7 @@ static u32 watermark(const struct source_config *config)
 
 /* The settings, in the places that this PMU has for them. */
 static int fill_settings(const struct perf_pmu *pmu, const struct source_config *c,
-			 struct perf_event_attr *attr)
+			 union perf_pmu_attr *attr)
 {
 	int r = perf_pmu_set(pmu, PERF_PMU_TS_ENABLE, 1, attr);
 
@@ -123,8 +122,8 @@ static int fill_settings(const struct perf_pmu *pmu, const struct source_config 
 }
 
 /* Likewise; all of them or none. */
-static bool fill_filters(const struct perf_pmu *pmu, const struct source_config *c,
-			 struct perf_event_attr *attr)
+static bool fill_common(const struct perf_pmu *pmu, const struct source_config *c,
+			union perf_pmu_attr *attr)
 {
 	const struct {
 		enum perf_pmu_setting setting;
@@ -136,13 +135,33 @@ static bool fill_filters(const struct perf_pmu *pmu, const struct source_config 
 		{ PERF_PMU_EVENT_FILTER, c->filter_events },
 		{ PERF_PMU_MIN_LATENCY, c->filter_latency },
 	};
-	struct perf_event_attr filtered = *attr;
+	union perf_pmu_attr filtered = *attr;
 
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
 		if (perf_pmu_set(pmu, settings[i].setting, settings[i].value, &filtered) < 0)
 			return false;
 	*attr = filtered;
 	return true;
+}
+
+/* What @source is asked for; each PMU that cannot takes its part of that back. */
+static void want_filters(struct source *source, const struct source_config *c)
+{
+	source->filters = source_filters(c);
+	source->filters_not = c->filter_events_not;
+	source->filters_sources = c->filter_sources_not;
+}
+
+/* Likewise; what later kernels and SPUs alone have by itself. */
+static void fill_filters(const struct perf_pmu *pmu, const struct source_config *c,
+			 union perf_pmu_attr *attr, struct source *source)
+{
+	if (!fill_common(pmu, c, attr))
+		source->filters = false;
+	if (perf_pmu_set(pmu, PERF_PMU_INV_EVENT_FILTER, c->filter_events_not, attr) < 0)
+		source->filters_not = false;
+	if (perf_pmu_set(pmu, PERF_PMU_INV_DATA_SRC_FILTER, c->filter_sources_not, attr) < 0)
+		source->filters_sources = false;
 }
 
 static u64 cpu_interval(const struct perf_source *p, u32 cpu)
@@ -165,8 +184,8 @@ static u32 mean_interval(const struct perf_source *p, const struct perf_pmu *pmu
 static int open_cpu(struct perf_source *p, u32 cpu)
 {
 	const struct perf_pmu *pmu = pmu_of(p, cpu);
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
+	union perf_pmu_attr attr = { .attr = {
+		.size = sizeof(struct perf_event_attr),
 		.type = pmu->type,
 		.sample_period = cpu_interval(p, cpu),
 		.sample_type = PERF_SAMPLE_TIME,
@@ -182,7 +201,7 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 		.aux_watermark = watermark(&p->config),
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-	};
+	} };
 	const struct source_window window = {
 		.midr = read_midr(p, cpu),
 		.cpu = cpu,
@@ -195,9 +214,9 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	int r;
 
 	r = fill_settings(pmu, &p->config, &attr);
-	p->source.filters &= fill_filters(pmu, &p->config, &attr);
+	fill_filters(pmu, &p->config, &attr, &p->source);
 	if (r >= 0)
-		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr, cpu, area_size(&p->config),
+		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr.attr, cpu, area_size(&p->config),
 				  &window, &p->source.trouble);
 	if (r < 0)
 		return r;
@@ -429,6 +448,7 @@ static int perf_numbered(struct source *source, u32 cpu, struct source_cpu *ret_
 	*ret_cpu = (struct source_cpu){
 		.cpu = cpu,
 		.midr = read_midr(p, cpu),
+		.filters = perf_pmu_filters(pmu_of(p, cpu)),
 		.interval_min = pmu_of(p, cpu)->interval_min,
 		.interval_ns = cpu_interval(p, cpu),
 		.state = p->away[cpu].since  ? "waiting" :
@@ -566,7 +586,7 @@ static int perf_configure(struct source *source, const struct source_config *con
 			  const char **ret_reason __attribute__((unused)))
 {
 	struct perf_source *p = perf_of(source);
-	struct perf_event_attr attr = { 0 };
+	union perf_pmu_attr attr = { 0 };
 	u32 area;
 
 	/* Areas stay as large as they are. */
@@ -574,9 +594,9 @@ static int perf_configure(struct source *source, const struct source_config *con
 	p->config = *config;
 	p->config.ring_size = area;
 	source->interval_ns = interval_of(p->pmus, p->pmu_count, config);
-	source->filters = source_filters(config);
+	want_filters(source, config);
 	for (int i = 0; i < p->pmu_count; i++)
-		source->filters &= fill_filters(&p->pmus[i], config, &attr);
+		fill_filters(&p->pmus[i], config, &attr, source);
 	for (u32 cpu = 0; cpu < p->count; cpu++)
 		p->cpus[cpu].stale = true;
 	return 0;
@@ -608,9 +628,9 @@ static struct perf_source *perf_new(const struct source_config *config,
 		.ops = &perf_ops,
 		.by = "AUX areas",
 		.backend = BACKEND_HARDWARE,
-		.filters = source_filters(config),
 		.interval_ns = interval_of(pmus, count, config),
 	};
+	want_filters(&p->source, config);
 	p->config = *config;
 	p->host = *host;
 	memcpy(p->pmus, pmus, sizeof(p->pmus));

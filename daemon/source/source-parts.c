@@ -140,6 +140,19 @@ static int configure_part(struct parts *p, u32 index, const struct source_config
 	return part->ops->configure(part, &own, ret_reason);
 }
 
+/* What one of them does not do is the daemon's for all. */
+static void gather_filters(struct source *source)
+{
+	source->filters = true;
+	source->filters_not = true;
+	source->filters_sources = true;
+	for (u32 i = 0; i < source->parts; i++) {
+		source->filters &= source->part[i]->filters;
+		source->filters_not &= source->part[i]->filters_not;
+		source->filters_sources &= source->part[i]->filters_sources;
+	}
+}
+
 static int parts_configure(struct source *source, const struct source_config *config,
 			   const char **ret_reason)
 {
@@ -160,7 +173,7 @@ static int parts_configure(struct source *source, const struct source_config *co
 	if (r >= 0)
 		p->config = *config;
 	source->interval_ns = p->part[0]->interval_ns;
-	source->filters = p->part[0]->filters;
+	gather_filters(source);
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #define SPEPROF_SOURCE_H
 
 #include "record.h"
+#include "regs.h"
 
 /* Who wrote the records; stands beside every figure that is shown. */
 enum backend {
@@ -233,9 +234,9 @@ struct source_sink {
  * @no_context: records do not say whose they are (PMSCR.CX is 0)
  * @physical: records have physical addresses (PMSCR.PA); of a session of the module fixed when
  *	it is made: one that began without cannot
- * @filter_*: what the SPU may leave out, as PMSFCR, PMSEVFR, PMSNEVFR and PMSLATFR have it; 0
- *	for none. Where it cannot, it samples all, and &source.filters says so; PMSNEVFR is left out
- *	by itself first, and &source.filters_not says so
+ * @filter_*: what the SPU may leave out, as PMSFCR, PMSEVFR, PMSNEVFR and PMSLATFR have it, and
+ *	PMSDSFR inverted; 0 for none. Where it cannot, it samples all, and &source.filters says so;
+ *	of PMSNEVFR and PMSDSFR, which later SPUs alone have, by themselves
  * @cgroups: sample only what runs in or below these, paths, NULL-terminated; NULL for
  *	everything. Where it cannot, it samples all, and &source.cgroups says so
  * @part, @parts: only CPUs whose number modulo @parts is @part; 0 for all
@@ -253,6 +254,7 @@ struct source_config {
 	u64 filter_types;	/* SPE_PMSFCR_B, _LD, _ST */
 	u64 filter_events;	/* PMSEVFR */
 	u64 filter_events_not;	/* PMSNEVFR: FEAT_SPEv1p2 */
+	u64 filter_sources_not;	/* ~PMSDSFR: FEAT_SPE_FDS */
 	u32 filter_latency;	/* PMSLATFR.MINLAT */
 	char *const *cgroups;
 	u32 part;
@@ -278,6 +280,7 @@ static inline void source_filter_copy(struct source_config *to, const struct sou
 	to->filter_types = from->filter_types;
 	to->filter_events = from->filter_events;
 	to->filter_events_not = from->filter_events_not;
+	to->filter_sources_not = from->filter_sources_not;
 	to->filter_latency = from->filter_latency;
 }
 
@@ -286,6 +289,7 @@ static inline bool source_filter_same(const struct source_config *a, const struc
 {
 	return a->filter_types == b->filter_types && a->filter_events == b->filter_events &&
 	       a->filter_events_not == b->filter_events_not &&
+	       a->filter_sources_not == b->filter_sources_not &&
 	       a->filter_latency == b->filter_latency;
 }
 
@@ -352,6 +356,23 @@ struct source_lasting {
 	u32 (*held)(const struct source *source);
 };
 
+/* What an SPU can filter for a source. */
+#define SOURCE_FILTERS_TYPES	  (1U << 0)
+#define SOURCE_FILTERS_LATENCY	  (1U << 1)
+#define SOURCE_FILTERS_EVENTS	  (1U << 2)
+#define SOURCE_FILTERS_EVENTS_NOT (1U << 3)
+#define SOURCE_FILTERS_SOURCES	  (1U << 4)
+
+/** source_filters_of() - by PMSIDR_EL1 */
+static inline u8 source_filters_of(u64 pmsidr)
+{
+	return (u8)((pmsidr & SPE_PMSIDR_FT ? SOURCE_FILTERS_TYPES : 0) |
+		    (pmsidr & SPE_PMSIDR_FL ? SOURCE_FILTERS_LATENCY : 0) |
+		    (pmsidr & SPE_PMSIDR_FE ? SOURCE_FILTERS_EVENTS : 0) |
+		    (pmsidr & SPE_PMSIDR_FNE ? SOURCE_FILTERS_EVENTS_NOT : 0) |
+		    (pmsidr & SPE_PMSIDR_FDS ? SOURCE_FILTERS_SOURCES : 0));
+}
+
 /**
  * struct source_cpu - a CPU that a source samples, or would if it were online
  * @midr: MIDR_EL1, 0 if unknown
@@ -360,12 +381,14 @@ struct source_lasting {
  * @interval_ns: in force there
  * @throttle_interrupts, @throttle_bytes: as it was tuned
  * @state: a word: "sampling", "stopped", "offline", "full", "faulted", "throttled", ...
+ * @filters: by what its SPU can filter for this source, SOURCE_FILTERS_*
  * @told: the source knows times itself: @armed_ns, @blind_ns
  */
 struct source_cpu {
 	u32 cpu;
 	u64 midr;
 	u8 pmsver;
+	u8 filters;
 	u64 interval_min;
 	u64 interval_ns;
 	u64 throttle_interrupts;
@@ -444,7 +467,8 @@ struct source {
 	struct source **part;
 	u8 backend;		/* &enum backend */
 	bool filters;		/* the SPU does what filter_* ask for, */
-	bool filters_not;	/* and this of filter_events_not */
+	bool filters_not;	/* and this of filter_events_not, */
+	bool filters_sources;	/* and this of filter_sources_not */
 	char reason[256];
 	bool cgroups;		/* other cgroups' tasks are not sampled */
 	u64 interval_ns;	/* in force */

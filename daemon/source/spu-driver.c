@@ -41,6 +41,10 @@ static int program_filters(const struct source_config *config, const struct spe_
 		program->pmsfcr |= SPE_PMSFCR_FNE;
 		program->pmsnevfr = config->filter_events_not;
 	}
+	if (config->filter_sources_not && spu->features & SPE_PMSIDR_FDS) {
+		program->pmsfcr |= SPE_PMSFCR_FDS;
+		program->pmsdsfr = ~config->filter_sources_not;
+	}
 	program->pmsevfr = config->filter_events;
 	program->pmslatfr = config->filter_latency;
 	return 0;
@@ -148,6 +152,7 @@ int spu_driver_init(struct spu_driver *driver, u32 cpu, const struct spe_spu_con
 	spe_spu_write(&driver->spu, SPE_REG_PMSEVFR, program->pmsevfr);
 	spe_spu_write(&driver->spu, SPE_REG_PMSNEVFR, program->pmsnevfr);
 	spe_spu_write(&driver->spu, SPE_REG_PMSLATFR, program->pmslatfr);
+	spe_spu_write(&driver->spu, SPE_REG_PMSDSFR, program->pmsdsfr);
 	/* Zero has it loaded when profiling is enabled first (D17.3.3). */
 	spe_spu_write(&driver->spu, SPE_REG_PMSICR, 0);
 	return 0;

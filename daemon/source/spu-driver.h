@@ -27,6 +27,7 @@ struct spu_program {
 	u64 pmsevfr;
 	u64 pmsnevfr;
 	u64 pmslatfr;
+	u64 pmsdsfr;
 	u32 interval; /* mean operations from sample to sample (D17.3.4) */
 };
 

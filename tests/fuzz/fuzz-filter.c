@@ -40,7 +40,7 @@ static void check_hardware(const struct filter *filter, const struct filter_subj
 	struct source_config config = { 0 };
 	const struct spe_sample *s = subject->sample;
 
-	filter_hardware(filter, &config);
+	filter_hardware(filter, NULL, &config);
 	if (!filter_match(filter, subject))
 		return;
 	fuzz_assert((s->events & config.filter_events) == config.filter_events);
@@ -48,6 +48,28 @@ static void check_hardware(const struct filter *filter, const struct filter_subj
 	fuzz_assert(!(config.filter_events & config.filter_events_not));
 	fuzz_assert(!config.filter_latency || s->counter[0] >= config.filter_latency);
 	fuzz_assert(!config.filter_types || (config.filter_types & SPE_PMSFCR_LD));
+}
+
+/* Likewise of loads by their data sources, on cores of two kinds. */
+static void check_sources(const struct filter *filter)
+{
+	static const u64 midrs[] = { 0x413fd0c1, 0x480fd060 };
+	static const u16 sources[] = { 0, 2, 8, 9, 13, 14, 18, 63 };
+	struct source_config config = { 0 };
+	struct filter_cores cores = { 0 };
+	struct spe_sample load = full;
+	struct filter_subject subject = { &load, { 0 }, 3, &process, &container };
+
+	for (size_t i = 0; i < ARRAY_SIZE(midrs); i++)
+		filter_cores_add(&cores, midrs[i]);
+	filter_hardware(filter, &cores, &config);
+	for (size_t i = 0; i < ARRAY_SIZE(sources) * ARRAY_SIZE(midrs); i++) {
+		load.source = sources[i / ARRAY_SIZE(midrs)];
+		subject.origin = spe_sample_origin(
+			spe_data_sources_find(midrs[i % ARRAY_SIZE(midrs)]), &load);
+		fuzz_assert(!(config.filter_sources_not >> load.source & 1) ||
+			    !filter_match(filter, &subject));
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -68,6 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_negation(text, filter, &some);
 		check_negation(text, filter, &none);
 		check_hardware(filter, &some);
+		check_sources(filter);
 		filter_free(filter);
 	}
 	free(text);

@@ -25,6 +25,8 @@
 /* What the kernel knows of an event. */
 struct event {
 	struct perf_event_attr attr;
+	u64 config3; /* which this build's attribute does not have */
+	u64 config4;
 	struct perf_event_mmap_page *control;
 	u8 *ring;
 	u8 *area;
@@ -74,6 +76,8 @@ static int fake_open(const struct perf_event_attr *attr, u32 cpu)
 		munmap(e->control, size);
 	*e = (struct event){
 		.attr = *attr,
+		.config3 = attr->size >= 136 ? ((const u64 *)attr)[16] : 0,
+		.config4 = attr->size >= 144 ? ((const u64 *)attr)[17] : 0,
 		.control = (void *)map,
 		.ring = map + page,
 		.area = map + page + perf_aux_ring_size(PERF_AUX_AREA_SIZE),

@@ -633,6 +633,46 @@ static void test_events_not(void **state)
 	}
 }
 
+/* Data sources: an SPU with FEAT_SPE_FDS leaves out the loads, and nothing else; others write them. */
+static void test_sources(void **state)
+{
+	(void)state;
+	for (int able = 0; able < 2; able++) {
+		struct spe_operation load = { .pc = 0x1000, .events = 2, .ns = true,
+					      .op_class = SPE_OP_LOAD_STORE,
+					      .has = SPE_OPERATION_SOURCE };
+		struct source_config config = config_default();
+		struct seen seen = { 0 };
+		const struct source_sink sink = { .window = see_window, .ctx = &seen };
+		struct spu_program program;
+		struct spe_spu_config spu;
+		struct spu_driver driver;
+		const char *reason = "";
+		u64 time = 1000;
+
+		config.filter_sources_not = ~SPE_BIT(14);
+		spe_spu_config_default(&spu);
+		if (able) {
+			spu.pmsver = 5;
+			spu.features |= SPE_PMSIDR_FDS;
+		}
+		assert_int_equal(spu_program_make(&config, &spu, &program, &reason), 0);
+		assert_int_equal(spu_driver_init(&driver, 3, &spu, &program, &reason), 0);
+		spu_driver_on(&driver, 0);
+		spu_driver_arm(&driver, time);
+		for (u16 source = 0; source < 64; source++) {
+			load.source = source;
+			load.timestamp = time += INTERVAL_NS;
+			spu_driver_sample(&driver, &load, &sink);
+		}
+		drive(&driver, 100, &time, &sink);
+		spu_driver_close(&driver, time, &sink);
+		assert_int_equal(seen.kinds[SPE_KIND_LOAD], able ? 1 : 64);
+		assert_int_equal(seen.kinds[SPE_KIND_OTHER], 100);
+		spu_driver_deinit(&driver);
+	}
+}
+
 /*
  * Physical addresses, when and only when they are asked for. Of many places: an instruction's kind
  * follows from its PC, and whether a loop of five has a load from where the loader puts it.
@@ -685,6 +725,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_driver),
 		cmocka_unit_test(test_truth),	      cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_filters),	      cmocka_unit_test(test_user_only),
+		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_loss_is_blind), cmocka_unit_test(test_hotplug),
 		cmocka_unit_test(test_physical),      cmocka_unit_test(test_events_not),
 	};

@@ -254,13 +254,209 @@ static void test_hardware(void **state)
 		struct source_config config = { 0 };
 
 		test_row("%s", rows[i].text);
-		assert_row(!strcmp(filter_hardware(filter, &config), rows[i].says));
+		assert_row(!strcmp(filter_hardware(filter, NULL, &config), rows[i].says));
 		assert_row(config.filter_types == rows[i].types);
 		assert_row(config.filter_latency == rows[i].latency);
 		assert_row(config.filter_events == rows[i].events);
 		assert_row(config.filter_events_not == rows[i].events_not);
 		filter_free(filter);
 	}
+}
+
+#define N1	 0x413fd0c1u
+#define AMPERE1A 0xc00fac40u
+#define HIP12	 0x480fd060u
+#define QEMU	 0x000f0510u
+
+static struct filter_cores cores_of(const u32 *midrs, size_t count)
+{
+	struct filter_cores cores = { 0 };
+
+	for (size_t i = 0; i < count && midrs[i]; i++)
+		filter_cores_add(&cores, midrs[i]);
+	return cores;
+}
+
+#define ONLY(bits) (~(u64)(bits))
+
+/* Loads by bits 5:0 of their data source: what is left out never matches, on any of the cores. */
+static void test_sources(void **state)
+{
+	static const struct {
+		const char *text;
+		u32 midrs[3];
+		u64 sources_not;
+	} rows[] = {
+		{ "source == 14", { 0 }, ONLY(1 << 14) },
+		{ "source == 14 || source == 3", { 0 }, ONLY(1 << 14 | 1 << 3) },
+		{ "source == 14 || el == 0", { 0 }, 0 },
+		{ "(source == 14 || container == web) && source < 16", { 0 }, ONLY(0xffff) },
+		/* Of unknown cores packets may have 16 bits, and the filter knows six. */
+		{ "source == 78", { 0 }, ONLY(1 << 14) },
+		{ "source == 70000", { 0 }, ONLY(0) },
+		{ "source < 4", { 0 }, ONLY(0xf) },
+		{ "source >= 8", { 0 }, 0 },
+		{ "source != 14", { 0 }, 0 },
+		{ "!(source == 14)", { 0 }, 0 },
+		{ "source >= 8 && source <= 12", { 0 }, ONLY(0x1f00) },
+		{ "source >= 65534", { 0 }, ONLY(3ULL << 62) },
+		{ "source > 65535", { 0 }, ONLY(0) },
+		{ "source != 14", { N1 }, 1 << 14 },
+		{ "source >= 8", { N1 }, 0xff },
+		{ "source != 78", { N1 }, 0 },
+		/* Levels, by the tables of all cores that there are. */
+		{ "level == dram", { 0 }, 0 },
+		{ "level == dram", { QEMU }, 0 },
+		{ "level == dram", { N1 }, ONLY(1 << 14) },
+		{ "level == dram", { AMPERE1A }, ONLY(1 << 7) },
+		{ "level == dram", { N1, AMPERE1A }, ONLY(1 << 14 | 1 << 7) },
+		{ "level == dram", { N1, HIP12, N1 }, ONLY(1 << 14 | 1 << 8 | 1 << 9) },
+		{ "level == dram", { N1, QEMU }, 0 },
+		{ "level == dram || level == remote_cache", { N1 }, ONLY(3 << 13) },
+		{ "level == dram && container == web", { N1 }, ONLY(1 << 14) },
+		{ "level == dram || container == web", { N1 }, 0 },
+		{ "level == l3", { N1 }, ONLY(0) },
+		{ "level == dram && source == 8", { N1, HIP12 }, ONLY(1 << 8) },
+		/* Events may say these, of stores and of values without a meaning. */
+		{ "level == l1", { N1 }, 0 },
+		{ "level != l1", { N1 }, 0 },
+		{ "op == load && level == l1", { N1 }, 0x7f00 },
+		{ "op == load && level != l1", { N1 }, 1 },
+		{ "op == load && !(level == l1 || level == l2)", { N1 }, 1 | 1 << 8 },
+		{ "op == store && level == l1", { N1 }, 0 },
+		{ "remote", { N1 }, 0 },
+		{ "!remote && op == load", { N1 }, 1 << 13 },
+		{ "peer", { N1 }, ONLY(1 << 9 | 1 << 10 | 3 << 12) },
+		{ "peer == false", { N1 }, 0 },
+		{ "peer != true && op == load", { N1 }, 1 << 9 | 1 << 10 | 3 << 12 },
+		/* Which say nothing of it. */
+		{ "op == load", { N1 }, 0 },
+		{ "op == branch", { N1 }, 0 },
+		{ "latency.total > 200 && el == 0", { N1 }, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filter_cores cores = cores_of(rows[i].midrs, ARRAY_SIZE(rows[i].midrs));
+		struct filter *filter = parsed(rows[i].text);
+		struct source_config config = { 0 };
+
+		filter_hardware(filter, &cores, &config);
+		test_row("%s on %x: %llx", rows[i].text, rows[i].midrs[0],
+			 (unsigned long long)config.filter_sources_not);
+		assert_row(config.filter_sources_not == rows[i].sources_not);
+		filter_free(filter);
+	}
+}
+
+/* Whether a record of any kind with @source, as a core of @midr has it, matches. */
+static bool any_matches(const struct filter *filter, u32 midr, u16 source)
+{
+	static const u64 events[] = { 2, 6, 0xe, SPE_BIT(SPE_EVENT_REMOTE_ACCESS) | 0x10e,
+				      SPE_BIT(SPE_EVENT_DATA_SNOOPED) | 0x30e };
+	static const struct {
+		u8 op_class;
+		u8 op_subclass;
+	} kinds[] = {
+		{ SPE_OP_LOAD_STORE, 0 }, { SPE_OP_LOAD_STORE, SPE_OP_LDST }, { SPE_OP_BRANCH, 1 },
+	};
+	struct spe_sample sample = {
+		.present = SPE_HAS_OP | SPE_HAS_EVENTS | SPE_HAS_SOURCE, .events_size = 8,
+		.source = source, .source_size = 2,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) * ARRAY_SIZE(events); i++) {
+		struct filter_subject subject = { .sample = &sample };
+
+		sample.op_class = kinds[i % ARRAY_SIZE(kinds)].op_class;
+		sample.op_subclass = kinds[i % ARRAY_SIZE(kinds)].op_subclass;
+		sample.events = events[i / ARRAY_SIZE(kinds)];
+		subject.origin = spe_sample_origin(spe_data_sources_find(midr), &sample);
+		if (filter_match(filter, &subject))
+			return true;
+	}
+	return false;
+}
+
+/* What is left out is asked of the evaluation itself, value by value. */
+static void test_sources_sound(void **state)
+{
+	static const char *const texts[] = {
+		"source == 14", "source < 9 && !(source == 3)", "source >= 8 && source != 13",
+		"level == dram", "level != dram", "op == load && level == l1", "level == l2",
+		"op == load && level != l1 && !remote", "peer", "!peer", "snooped == false",
+		"modified || level == dram", "!(level == l1 || level == l2)", "remote != true",
+		"op != load && source == 5", "(op == branch || level == l3) && source > 2",
+		"level == beyond_llc", "level == unknown && op == load", "source == 70 || peer",
+	};
+	static const u32 midrs[] = { N1, AMPERE1A, HIP12, QEMU };
+	u32 left_out = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts) * ARRAY_SIZE(midrs); i++) {
+		u32 midr = midrs[i % ARRAY_SIZE(midrs)];
+		struct filter_cores cores = cores_of(&midr, 1);
+		struct filter *filter = parsed(texts[i / ARRAY_SIZE(midrs)]);
+		struct source_config config = { 0 };
+
+		filter_hardware(filter, &cores, &config);
+		left_out += !!config.filter_sources_not;
+		for (u16 source = 0; source < (cores.unknown ? 256 : 64); source++) {
+			test_row("%s on %x: %u", texts[i / ARRAY_SIZE(midrs)], midr, source);
+			assert_row(!(config.filter_sources_not >> (source & 63) & 1) ||
+				   !any_matches(filter, midr, source));
+		}
+		filter_free(filter);
+	}
+	assert_in_range(left_out, 20, ARRAY_SIZE(texts) * ARRAY_SIZE(midrs));
+}
+
+/* Which parts of an expression that is, alone or with what else must hold. */
+static void test_sources_parts(void **state)
+{
+	static const struct {
+		const char *text;
+		bool sources;
+	} rows[] = {
+		{ "op == load", false }, { "level == l2", true }, { "source != 3", true },
+		{ "simd", false },	 { "remote", false },
+	};
+	const u32 n1 = N1;
+	struct filter_cores cores = cores_of(&n1, 1);
+	struct filter *filter =
+		parsed("op == load && level == l2 && source != 3 && simd && remote");
+	struct filter_part parts[FILTER_NODES];
+
+	(void)state;
+	assert_int_equal(filter_parts(filter, &cores, parts, FILTER_NODES), ARRAY_SIZE(rows));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].text);
+		assert_row(!strncmp(parts[i].text, rows[i].text, parts[i].len));
+		assert_row(parts[i].sources == rows[i].sources);
+	}
+	/* Without a core: by the packet alone. */
+	assert_int_equal(filter_parts(filter, NULL, parts, FILTER_NODES), ARRAY_SIZE(rows));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_false(parts[i].sources);
+	filter_free(filter);
+}
+
+/* The longest that parses, with numbers all over: it is no reason to stop sampling for long. */
+static void test_sources_many(void **state)
+{
+	struct filter_part parts[FILTER_NODES];
+	struct source_config config = { 0 };
+	struct filter *filter;
+	char text[4096] = "";
+
+	(void)state;
+	for (u32 i = 0; i < 64; i++)
+		sprintf(text + strlen(text), "%ssource != %u", i ? " && " : "", 1000 + i * 1000);
+	filter = parsed(text);
+	filter_hardware(filter, NULL, &config);
+	assert_int_equal(config.filter_sources_not, 0);
+	assert_int_equal(filter_parts(filter, NULL, parts, FILTER_NODES), 64);
+	filter_free(filter);
 }
 
 /* What must all hold, piece by piece, with where each can be done. */
@@ -286,7 +482,7 @@ static void test_parts(void **state)
 	struct filter *filter = parsed(text);
 
 	(void)state;
-	assert_int_equal(filter_parts(filter, parts, FILTER_NODES), ARRAY_SIZE(rows));
+	assert_int_equal(filter_parts(filter, NULL, parts, FILTER_NODES), ARRAY_SIZE(rows));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s", rows[i].text);
 		assert_row(parts[i].len == strlen(rows[i].text));
@@ -294,7 +490,7 @@ static void test_parts(void **state)
 		assert_row(parts[i].hardware == rows[i].hardware);
 		assert_row(parts[i].inverted == rows[i].inverted);
 	}
-	assert_int_equal(filter_parts(filter, parts, 2), 2);
+	assert_int_equal(filter_parts(filter, NULL, parts, 2), 2);
 	filter_free(filter);
 }
 
@@ -373,6 +569,10 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_hardware),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_sources_sound),
+		cmocka_unit_test(test_sources_parts),
+		cmocka_unit_test(test_sources_many),
 		cmocka_unit_test(test_compose),
 		cmocka_unit_test(test_addresses),
 	};

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bus-facts.h"
+#include "regs.h"
 #include "source.h"
 
 #define CPUS	 193
@@ -34,6 +35,9 @@ static struct {
 	u32 stats;
 	u32 infos;
 	u32 knows; /* of filters: 1: events, 2: those that must not be there */
+	u64 pmsidr; /* of all CPUs, */
+	u64 other_pmsidr; /* but of the last */
+	u32 sampling_size; /* as the module knows it; 0: as this program does */
 } module = { .knows = 3 };
 
 /* As meson has all programs built: for large files. */
@@ -87,14 +91,34 @@ static int cpu_info(struct speprof_cpu_info *info)
 	module.infos++;
 	info->backend = info->cpu ? SPEPROF_BACKEND_HARDWARE : SPEPROF_BACKEND_NONE;
 	info->midr = 0x410fd0c0;
+	info->pmsidr = info->cpu == SPUS ? module.other_pmsidr : module.pmsidr;
 	info->interval_max = 1 << 24;
 	return 0;
+}
+
+/* As copy_struct_from_user(): what the module does not know must be zero. */
+static bool is_too_big(const struct speprof_sampling *sampling)
+{
+	const u8 *bytes = (const u8 *)sampling;
+
+	for (u32 i = module.sampling_size; module.sampling_size && i < sampling->size; i++)
+		if (bytes[i])
+			return true;
+	return false;
 }
 
 static int sample(const struct speprof_sampling *sampling)
 {
 	const u32 rights = module.session.rights;
 
+	if (is_too_big(sampling)) {
+		errno = E2BIG;
+		return -1;
+	}
+	if (sampling->sources_not && !(module.pmsidr & module.other_pmsidr & SPE_PMSIDR_FDS)) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	if ((sampling->collect & SPEPROF_COLLECT_PHYSICAL_ADDRESS &&
 	     !(rights & SPEPROF_RIGHT_PHYSICAL_ADDRESS)) ||
 	    (sampling->collect & SPEPROF_COLLECT_CONTEXT && !(rights & SPEPROF_RIGHT_CONTEXT))) {
@@ -232,6 +256,58 @@ static void test_filters(void **state)
 	module.knows = 3;
 }
 
+/* Data sources: all SPUs have FEAT_SPE_FDS, or none is asked; a module of before does not know it. */
+static void test_filter_sources(void **state)
+{
+	static const struct {
+		u64 pmsidr;
+		u64 other_pmsidr;
+		u32 size; /* of the module's structure */
+		u64 events_not;
+		u32 knows;
+		bool filters_sources;
+		bool filters_not;
+	} rows[] = {
+		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 0, 3, true, false },
+		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 8, 3, true, true },
+		/* One filter that is missing takes no other with it. */
+		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 8, 1, true, false },
+		{ SPE_PMSIDR_FDS, 0, 0, 8, 3, false, true },
+		{ 0, 0, 0, 0, 3, false, false },
+		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 48, 8, 3, false, true },
+		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 48, 8, 1, false, false },
+	};
+	const u64 sources_not = ~SPE_BIT(14);
+
+	(void)state;
+	assert_int_equal(offsetof(struct speprof_sampling, sources_not), 48);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct source_config config = plain;
+		struct source *source;
+		struct source_cpu cpu;
+
+		test_row("row %zu", i);
+		module.pmsidr = rows[i].pmsidr;
+		module.other_pmsidr = rows[i].other_pmsidr;
+		module.sampling_size = rows[i].size;
+		module.knows = rows[i].knows;
+		config.filter_types = SPE_PMSFCR_LD;
+		config.filter_events_not = rows[i].events_not;
+		config.filter_sources_not = sources_not;
+		source = open_module(&config);
+		assert_row(source->filters && source->filters_sources == rows[i].filters_sources);
+		assert_row(source->filters_not == rows[i].filters_not);
+		assert_row(module.sampling.types == SPEPROF_TYPE_LOAD);
+		assert_row(module.sampling.sources_not ==
+			   (rows[i].filters_sources ? sources_not : 0));
+		assert_row(!source->ops->numbered(source, 7, &cpu));
+		assert_row(!(cpu.filters & SOURCE_FILTERS_SOURCES) == !rows[i].pmsidr);
+		source->ops->free(source);
+	}
+	module.pmsidr = module.other_pmsidr = module.sampling_size = 0;
+	module.knows = 3;
+}
+
 /* One that was kept without the right stays without. */
 static void test_adopted(void **state)
 {
@@ -350,6 +426,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_collect),
 		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_filter_sources),
 		cmocka_unit_test(test_adopted),
 		cmocka_unit_test(test_numbered),
 		cmocka_unit_test(test_managed_objects),
