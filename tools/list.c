@@ -32,20 +32,34 @@ static u64 blind(json_object *times)
 	return sum;
 }
 
+/* What an SPU leaves out by itself; a daemon of before does not say. */
+static const char *filters_text(json_object *cpu, char *text, size_t size)
+{
+	json_object *filters = json_get(cpu, "filters");
+	size_t len = 0;
+
+	snprintf(text, size, "-");
+	for (size_t i = 0; filters && i < json_object_array_length(filters) && len < size; i++)
+		len += (size_t)snprintf(text + len, size - len, "%s%s", i ? "," : "",
+					json_object_get_string(
+						json_object_array_get_idx(filters, i)));
+	return text;
+}
+
 static void print_cpu(json_object *cpu)
 {
 	json_object *times = json_get(cpu, "times");
 	u64 armed = json_number(times, "armed_ns"), dark = blind(times);
 	u64 version = json_number(cpu, "pmsver");
-	char percent[32];
+	char percent[32], filters[128];
 
 	printf("%5" PRIu64 "  %-9s %-8s 0x%08" PRIx64 " %12" PRIu64 "  %-10s %9s %9" PRIu64
-	       " %7" PRIu64 "\n",
+	       " %7" PRIu64 "  %s\n",
 	       json_number(cpu, "number"), json_text(cpu, "backend"),
 	       version < ARRAY_SIZE(versions) ? versions[version] : "later",
 	       json_number(cpu, "midr"), json_number(cpu, "interval_min"), json_text(cpu, "state"),
 	       text_percent(percent, dark, armed + dark), json_number(times, "windows"),
-	       json_number(times, "faulted"));
+	       json_number(times, "faulted"), filters_text(cpu, filters, sizeof(filters)));
 }
 
 static int compare(const void *a, const void *b)
@@ -97,8 +111,9 @@ static int show(struct bus *bus, bool json)
 		return STATUS_OK;
 	}
 	if (!status) {
-		printf("%5s  %-9s %-8s %-10s %12s  %-10s %9s %9s %7s\n", "CPU", "SPU", "VERSION",
-		       "MIDR", "INTERVAL >=", "STATE", "BLIND", "WINDOWS", "FAULTED");
+		printf("%5s  %-9s %-8s %-10s %12s  %-10s %9s %9s %7s  %s\n", "CPU", "SPU",
+		       "VERSION", "MIDR", "INTERVAL >=", "STATE", "BLIND", "WINDOWS", "FAULTED",
+		       "FILTERS");
 		for (size_t i = 0; i < json_object_array_length(cpus); i++)
 			print_cpu(json_object_array_get_idx(cpus, i));
 	}

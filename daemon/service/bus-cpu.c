@@ -42,6 +42,20 @@ static int gone(sd_bus_error *error, const char *path)
 				 path);
 }
 
+/* What it can leave out by itself, in the order of SOURCE_FILTERS_*. */
+static int append_filters(sd_bus_message *reply, u8 filters)
+{
+	static const char *const names[] = {
+		"types", "latency", "events", "absent_events", "data_sources",
+	};
+	int r = sd_bus_message_open_container(reply, 'a', "s");
+
+	for (u32 i = 0; i < ARRAY_SIZE(names) && r >= 0; i++)
+		if (filters & 1U << i)
+			r = sd_bus_message_append(reply, "s", names[i]);
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
 static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 			const char *interface __attribute__((unused)), const char *property,
 			sd_bus_message *reply, void *userdata, sd_bus_error *error)
@@ -66,6 +80,8 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 		return sd_bus_message_append(reply, "t", facts->cpu.throttle_bytes);
 	if (!strcmp(property, "IntervalMin"))
 		return sd_bus_message_append(reply, "t", facts->cpu.interval_min);
+	if (!strcmp(property, "Filters"))
+		return append_filters(reply, facts->cpu.filters);
 	return sd_bus_message_append(reply, "s", facts->cpu.state);
 }
 
@@ -215,6 +231,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_PROPERTY("PMSVer", "y", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("IntervalMin", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Filters", "as", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("IntervalNSec", "t", get_property, 0, 0),
 	SD_BUS_PROPERTY("ThrottleInterrupts", "t", get_property, 0, 0),
 	SD_BUS_PROPERTY("ThrottleBytes", "t", get_property, 0, 0),
