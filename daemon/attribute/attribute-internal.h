@@ -71,7 +71,8 @@ struct process {
 
 /**
  * struct container - an entry of the container table
- * @hash: of the raw path
+ * @hash: of the path
+ * @path: raw, what pub.cgroup shows; allocated, @path_len bytes
  * @living: processes
  * @left: ms, when the last of them died or moved
  * @queued: ms, when it was put into the list of those without a living process
@@ -84,6 +85,8 @@ struct container {
 	struct pods_names *pod; /* where its name has no room for them, else NULL */
 	u64 path_id;
 	u64 hash;
+	char *path;
+	u32 path_len;
 	u32 hash_next;
 	u32 living;
 	u32 left;
@@ -120,6 +123,7 @@ struct dead_list {
  * @fresh: entries from here on were never used
  * @refused: maps that were the largest when there was no room; until something else happens
  * @seed: keys the containers' hash
+ * @container_paths: bytes of the containers' paths, @container_bytes at most
  * @changes: entries of processes that were made
  */
 struct attributor {
@@ -138,6 +142,8 @@ struct attributor {
 	struct timeline switches;
 	struct attributor_stats stats;
 	u64 seed;
+	u64 container_paths;
+	u64 container_bytes;
 	u64 changes;
 	u32 processes;
 	u32 fresh;

@@ -2,6 +2,7 @@
 #include "attribute-save.h"
 
 #include "attribute-internal.h"
+#include "container.h"
 #include "escape.h"
 
 #include <errno.h>
@@ -48,7 +49,7 @@ static void containers_save(const struct attributor *a, struct blob_writer *to)
 			continue;
 		blob_put(to, i);
 		blob_put(to, a->container[i].pub.generation);
-		blob_put_string(to, a->container[i].pub.path);
+		blob_put_string(to, a->container[i].path);
 	}
 }
 
@@ -160,7 +161,7 @@ static int containers_load(struct attributor *a, struct blob_reader *from,
 			   struct attribute_translation *t)
 {
 	u32 capacity = (u32)blob_get_below(from, 1U << 20) + 1, count, index;
-	char path[sizeof(((struct attribute_container *)0)->path)];
+	char path[CONTAINER_PATH_SIZE];
 
 	count = (u32)blob_get_below(from, capacity);
 	if (moved_new(capacity, &t->container) < 0)
@@ -176,7 +177,8 @@ static int containers_load(struct attributor *a, struct blob_reader *from,
 		u32 old = (u32)blob_get_below(from, capacity - 1), generation;
 
 		generation = (u32)blob_get(from);
-		blob_get_string(from, path, sizeof(path));
+		if (!blob_get_name(from, path, sizeof(path)) && !from->bad)
+			continue;
 		if (!old || from->bad)
 			return -EBADMSG;
 		index = container_index(a, path, strlen(path));

@@ -19,7 +19,7 @@
 #define CGROUPS	     8192
 #define CAPACITY_MAX (1U << 20)
 #define MAP_BYTES    2048 /* for each process, on the average: mappings and paths */
-#define CGROUP_BYTES 512  /* for each container: paths of cgroups by their ids */
+#define CGROUP_BYTES 512  /* for each container: its path, and as much for paths of cgroups by id */
 #define BYTES_LEAST  (64ULL << 10)
 #define OWNERS	     32 /* for each thread: who had its number, and when which of them ran */
 
@@ -720,7 +720,7 @@ void attributor_stats(const struct attributor *a, struct attributor_stats *ret_s
 		    (a->process_mask + 1ULL) * sizeof(u32) +
 		    a->containers * sizeof(struct container) +
 		    (a->container_mask + 1ULL) * sizeof(u32) + a->store.memory +
-		    timeline_memory(&a->owners) + timeline_memory(&a->switches) +
+		    a->container_paths + timeline_memory(&a->owners) + timeline_memory(&a->switches) +
 		    cgroups_memory(&a->cgroups);
 	*ret_stats = st;
 }
@@ -789,6 +789,7 @@ static int tables_alloc(struct attributor *a, const struct attributor_config *co
 		return -ENOMEM;
 	containers_init(a);
 	memset(a->process_heads, 0xff, (a->process_mask + 1ULL) * sizeof(u32));
+	a->container_bytes = cgroup_bytes(a, config);
 	r = map_room_init(a, map_bytes(a, config));
 	if (!r && a->live)
 		r = cgroups_init(&a->cgroups, CGROUPS, cgroup_bytes(a, config));

@@ -33,13 +33,16 @@ struct attribute_process {
  * @name: what a person calls it, escaped: "web-1", "nginx.service", "demo-chase"
  * @runtime: "docker", "containerd", "crio", "podman", "lxc", "nspawn",
  *	"systemd", "cgroup"; "" for index 0
- * @path: the cgroup path, escaped
+ * @path: the cgroup path, escaped and cut: to be shown
+ * @cgroup: the same as it is, to be opened and compared; "" for none. As long as the entry is
+ *	this container's: a copy of the structure does not keep it
  * @generation: differs each time the entry is given to another container
  */
 struct attribute_container {
 	char name[128];
 	char runtime[16];
 	char path[256];
+	const char *cgroup;
 	u32 generation;
 };
 
@@ -67,7 +70,8 @@ struct attribute_place {
  * @processes, @threads, @containers: capacities; 0 for the defaults (8192,
  *	32768, 2048)
  * @map_bytes: for mappings and the paths of what is mapped; 0 for 2048 a process
- * @cgroup_bytes: for paths of cgroups that were told by id; 0 for 512 a container
+ * @cgroup_bytes: for paths of cgroups that were told by id, and as many for those of containers;
+ *	0 for 512 a container
  */
 struct attributor_config {
 	bool live;
@@ -86,7 +90,7 @@ struct attributor_stats {
 	u64 unresolved;		/* TIDs that were nowhere */
 	u64 threads_evicted;
 	u64 processes_evicted;	/* that lived, or whose samples may still come */
-	u64 containers_overflow; /* lookups of a container that did not fit: "(other)" */
+	u64 containers_overflow; /* lookups of one that did not fit, nor did its path: "(other)" */
 	u64 containers_evicted; /* no process lived in them, and others needed their entries */
 	u64 mappings_dropped; /* for which there was no room, or that gave way */
 	u64 events;		/* of tasks (live) */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cgroup-mount.h"
+#include "container.h"
 
 /* The kernel's FILEID_KERNFS: a handle that is the id alone. */
 #define HANDLE_KERNFS 0xfe
@@ -113,6 +114,12 @@ struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *pat
 	if (!t->entries || !id)
 		return NULL;
 	e = entry_of(t, id);
+	/* As much as the kernel had room for, and maybe not all: the file system is asked. */
+	if (strlen(path) >= CONTAINER_PATH_SIZE) {
+		if (e)
+			entry_clear(t, e);
+		return NULL;
+	}
 	if (e && !strcmp(e->path, path))
 		return e;
 	if (e)
@@ -150,6 +157,7 @@ static struct cgroup_entry *entry_ask(struct cgroup_table *t, u64 id)
 	close(fd);
 	if (n < (ssize_t)prefix || memcmp(path, t->mount_path, prefix))
 		return NULL;
+	n = (ssize_t)(prefix + container_path_within(path + prefix, (size_t)n - prefix));
 	path[n] = '\0';
 	return cgroups_set(t, id, path[prefix] ? path + prefix : "/");
 }

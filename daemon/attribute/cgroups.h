@@ -42,7 +42,7 @@ void cgroups_deinit(struct cgroup_table *table);
 /** cgroups_find() - the cgroup @id: as events told, else as the file system tells; or NULL */
 struct cgroup_entry *cgroups_find(struct cgroup_table *table, u64 id);
 
-/** cgroups_set() - @id is at @path; NULL where memory is short */
+/** cgroups_set() - @id is at @path; NULL where memory is short, or @path may not be all of it */
 struct cgroup_entry *cgroups_set(struct cgroup_table *table, u64 id, const char *path);
 
 /** cgroups_gone() - @id was removed: its entry is the first to go, tasks of it may still be told */

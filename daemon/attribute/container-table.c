@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #define REFRESH_NAMES 8
+/* As the allocator has it. */
+#define CONTAINER_PATH_BYTES(len) (((u64)(len) + 1 + 2 * sizeof(u64) + 15) & ~15ULL)
 #define EVICT_BATCH   64 /* at once, since all processes have to be looked through */
 
 static u64 container_hash(const struct attributor *a, const char *path, size_t len)
@@ -53,6 +55,8 @@ void containers_init(struct attributor *a)
 	a->container[0].path_id = path_id("", 0);
 	/* A path begins with "/". */
 	other->path_id = path_id("other", 5);
+	a->container[0].pub.cgroup = "";
+	other->pub.cgroup = "";
 	a->left = (struct dead_list){ ATTRIBUTE_NONE, ATTRIBUTE_NONE };
 	snprintf(other->pub.name, sizeof(other->pub.name), "(other)");
 	snprintf(other->pub.runtime, sizeof(other->pub.runtime), "cgroup");
@@ -177,6 +181,8 @@ static void container_evict(struct attributor *a, u32 index)
 
 	container_unhash(a, index);
 	free(c->pod);
+	a->container_paths -= CONTAINER_PATH_BYTES(c->path_len);
+	free(c->path);
 	a->naming -= c->link.next != 0;
 	/* The next one has another generation: figures that are kept by index tell by it. */
 	*c = (struct container){
@@ -217,44 +223,66 @@ static u32 container_room(struct attributor *a)
 	return i;
 }
 
-void containers_deinit(struct attributor *a)
+/* A copy of the path of a container that is new; NULL where paths take too much already. */
+static char *container_path(struct attributor *a, const char *path, size_t len)
 {
-	for (u32 i = 0; a->container && i < a->containers; i++)
-		free(a->container[i].pod);
+	u64 bytes = CONTAINER_PATH_BYTES(len);
+	char *copy;
+
+	if (a->live && a->container_paths + bytes > a->container_bytes)
+		containers_evict(a);
+	if (a->container_paths + bytes > a->container_bytes)
+		return NULL;
+	copy = strndup(path, len);
+	if (copy)
+		a->container_paths += bytes;
+	return copy;
 }
 
-u32 container_index(struct attributor *a, const char *path, size_t len)
+static u32 container_find(const struct attributor *a, u64 hash, const char *path, size_t len)
 {
-	struct container_match m;
-	struct container *c;
-	u64 hash;
-	u32 i;
+	u32 i = a->container_heads[hash & a->container_mask];
 
-	if (!container_identify(path, len, &m))
-		return 0;
-	hash = container_hash(a, path, m.length);
-	for (i = a->container_heads[hash & a->container_mask]; i; i = c->hash_next) {
-		c = &a->container[i];
-		if (c->hash == hash && !strcmp(c->pub.path, m.entry.path))
+	for (; i; i = a->container[i].hash_next) {
+		const struct container *c = &a->container[i];
+
+		if (c->hash == hash && c->path_len == len && !memcmp(c->path, path, len))
 			return i;
 	}
-	i = container_room(a);
+	return 0;
+}
+
+static u32 container_new(struct attributor *a, const struct container_match *m, u64 hash,
+			 const char *path)
+{
+	char *copy = container_path(a, path, m->length);
+	u32 i = copy ? container_room(a) : 0, *head, generation;
+	struct container *c;
+
 	if (!i) {
+		if (copy)
+			a->container_paths -= CONTAINER_PATH_BYTES(m->length);
+		free(copy);
 		a->stats.containers_overflow++;
 		return other_index(a);
 	}
 	c = &a->container[i];
-	m.entry.generation = c->pub.generation;
+	head = &a->container_heads[hash & a->container_mask];
+	generation = c->pub.generation;
 	*c = (struct container){
-		.pub = m.entry,
-		.path_id = path_id(path, m.length),
+		.pub = m->entry,
+		.path_id = path_id(path, m->length),
 		.hash = hash,
-		.hash_next = a->container_heads[hash & a->container_mask],
+		.hash_next = *head,
+		.path = copy,
+		.path_len = (u32)m->length,
 		.in_use = true,
 	};
-	memcpy(c->uid, m.uid, sizeof(c->uid));
-	memcpy(c->id, m.id, sizeof(c->id));
-	a->container_heads[hash & a->container_mask] = i;
+	c->pub.cgroup = copy;
+	c->pub.generation = generation;
+	*head = i;
+	memcpy(c->uid, m->uid, sizeof(c->uid));
+	memcpy(c->id, m->id, sizeof(c->id));
 	if (*c->uid && a->live) {
 		a->naming++;
 		container_name(a, c);
@@ -263,6 +291,27 @@ u32 container_index(struct attributor *a, const char *path, size_t len)
 	c->left = now_ms();
 	left_push(a, i);
 	return i;
+}
+
+u32 container_index(struct attributor *a, const char *path, size_t len)
+{
+	struct container_match m;
+	u64 hash;
+	u32 i;
+
+	if (!container_identify(path, len, &m))
+		return 0;
+	hash = container_hash(a, path, m.length);
+	i = container_find(a, hash, path, m.length);
+	return i ? i : container_new(a, &m, hash, path);
+}
+
+void containers_deinit(struct attributor *a)
+{
+	for (u32 i = 0; a->container && i < a->containers; i++) {
+		free(a->container[i].pod);
+		free(a->container[i].path);
+	}
 }
 
 u32 container_of_cgroup(struct attributor *a, u64 id)

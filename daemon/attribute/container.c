@@ -266,6 +266,17 @@ static struct text path_living(struct text path)
 	return path;
 }
 
+size_t container_path_within(const char *path, size_t len)
+{
+	const char *slash;
+
+	if (len < CONTAINER_PATH_SIZE)
+		return len;
+	slash = memrchr(path, '/', CONTAINER_PATH_SIZE);
+	/* A component has 255 bytes at most, but in a recording. */
+	return slash && slash > path ? (size_t)(slash - path) : CONTAINER_PATH_SIZE - 1;
+}
+
 /* The container in @part, or @count. */
 static size_t container_find(const struct text *part, size_t count, struct container_match *m)
 {
@@ -279,9 +290,11 @@ static size_t container_find(const struct text *part, size_t count, struct conta
 bool container_identify(const char *path, size_t len, struct container_match *ret_match)
 {
 	struct text whole = path_living((struct text){ path, len }), part[DEPTH_MAX];
-	size_t count = path_split(whole, part), i;
 	struct container_match m = { 0 };
+	size_t count, i;
 
+	whole.len = container_path_within(whole.at, whole.len);
+	count = path_split(whole, part);
 	if (!count)
 		return false;
 	i = container_find(part, count, &m);

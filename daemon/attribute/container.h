@@ -5,13 +5,23 @@
 
 #include "attribute.h"
 
+/* Of a path with its NUL; what BPF tells of a longer one is cut to so many bytes, in a name. */
+#define CONTAINER_PATH_SIZE 1023
+
+/**
+ * container_path_within() - bytes of @path that count: CONTAINER_PATH_SIZE - 1 at most
+ *
+ * Of a longer one as many whole components as fit; what is deeper is the same container.
+ */
+size_t container_path_within(const char *path, size_t len);
+
 /**
  * struct container_match - what a cgroup path says
  * @length: bytes of the path up to the container's own cgroup; what lies below
  *	is inside of it, and the same container
  * @uid: of the pod as Kubernetes writes it, "" outside of it
  * @id: the container's whole id, "" if it has none: hexadecimal
- * @entry: name, runtime and path, escaped
+ * @entry: name, runtime and path, escaped; no cgroup
  */
 struct container_match {
 	size_t length;

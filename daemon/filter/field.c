@@ -126,7 +126,7 @@ static const char *get_runtime(const struct filter_subject *s)
 
 static const char *get_cgroup(const struct filter_subject *s)
 {
-	return s->container ? s->container->path : NULL;
+	return s->container ? s->container->cgroup : NULL;
 }
 
 #define NUMBER(n, get, p) { .name = (n), .type = FILTER_NUMBER, .number = (get), .parameter = (p) }

@@ -41,7 +41,8 @@ static bool is_container(const struct sum *s, u32 index)
 	if (wanted->admits && !(c && index && wanted->admits(wanted->ctx, c)))
 		return false;
 	if (*wanted->container == '/')
-		return c && index && !strcmp(wanted->container, c->path);
+		return c && index &&
+		       (!strcmp(wanted->container, c->cgroup) || !strcmp(wanted->container, c->path));
 	row_container(s->profile, &row, index);
 	return !strcmp(wanted->container, row.container);
 }

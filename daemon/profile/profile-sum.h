@@ -9,7 +9,7 @@
 
 /**
  * struct profile_wanted - fields of a row, as &struct view_row has them; NULL: whatever it is
- * @container: its name, or the path of its cgroup, which begins with "/"
+ * @container: its name, or the path of its cgroup, which begins with "/", as it is or as it is shown
  * @pid: if @pid_given
  * @admits: whether @container may be this one; NULL: yes
  */

@@ -25,8 +25,10 @@ enum container_sort {
 	SORTS,
 };
 
+/** struct container_row - @cgroup: its path as it is, where somebody's own are asked for; allocated */
 struct container_row {
 	struct attribute_container container;
+	char *cgroup;
 	u64 key;
 	u64 samples;
 	u64 memory;
@@ -39,6 +41,7 @@ struct container_row {
 
 struct rows {
 	enum container_sort sort;
+	bool delegated;
 	u8 backend;
 	u32 count;
 	struct container_row *rows;
@@ -97,6 +100,7 @@ static int read_rows(struct worker_state *state, void *arg)
 {
 	struct session *machine = worker_session(state, NULL);
 	struct rows *rows = arg;
+	struct container_row *row;
 	u32 room;
 
 	worker_drain(state, machine);
@@ -112,13 +116,28 @@ static int read_rows(struct worker_state *state, void *arg)
 
 		if (!c || !f)
 			continue;
-		rows->rows[rows->count].container = *c;
+		row = &rows->rows[rows->count];
+		row->container = *c;
+		row->container.cgroup = NULL;
 		if (!i)
-			strcpy(rows->rows[rows->count].container.name, "-");
-		fill_row(f, rows->sort, &rows->rows[rows->count++]);
+			strcpy(row->container.name, "-");
+		if (rows->delegated) {
+			row->cgroup = strdup(c->cgroup);
+			if (!row->cgroup)
+				return -ENOMEM;
+		}
+		fill_row(f, rows->sort, row);
+		rows->count++;
 	}
 	qsort(rows->rows, rows->count, sizeof(*rows->rows), compare);
 	return 0;
+}
+
+static void rows_clear(struct rows *rows)
+{
+	for (u32 i = 0; i < rows->count; i++)
+		free(rows->rows[i].cgroup);
+	free(rows->rows);
 }
 
 /* Leave the caller's own. */
@@ -127,9 +146,12 @@ static void keep_delegated(struct rows *rows, uid_t uid)
 	int mount = delegated_open();
 	u32 kept = 0;
 
-	for (u32 i = 0; i < rows->count && mount >= 0; i++)
-		if (delegated_to(mount, rows->rows[i].container.path, uid))
+	for (u32 i = 0; i < rows->count; i++) {
+		if (mount >= 0 && delegated_to(mount, rows->rows[i].cgroup, uid))
 			rows->rows[kept++] = rows->rows[i];
+		else
+			free(rows->rows[i].cgroup);
+	}
 	rows->count = kept;
 	if (mount >= 0)
 		close(mount);
@@ -203,12 +225,13 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 		r = bus_check_limit(limit, error);
 	if (r < 0)
 		return r;
+	rows.delegated = !bus->caller.owner && !bus->caller.reads;
 	r = worker_read(bus->worker, read_rows, &rows);
-	if (r >= 0 && !bus->caller.owner && !bus->caller.reads)
+	if (r >= 0 && rows.delegated)
 		keep_delegated(&rows, bus->caller.uid);
 	if (r >= 0)
 		r = reply_page(message, &rows, offset, limit);
-	free(rows.rows);
+	rows_clear(&rows);
 	return r;
 }
 
@@ -216,7 +239,8 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 
 /**
  * struct one - a container that is looked for
- * @wanted: its cgroup's path, or its name: then the one of that name with most samples
+ * @wanted: its cgroup's path, as it is or as it is shown, or its name: then the one of that name
+ *	with most samples
  * @uid: whose it must be, (uid_t)-1 for anyone's
  */
 struct one {
@@ -231,9 +255,10 @@ struct one {
 
 static bool is_wanted(const struct one *one, const struct attribute_container *c)
 {
-	if (strcmp(*one->wanted == '/' ? c->path : c->name, one->wanted) != 0)
+	if (strcmp(*one->wanted == '/' ? c->path : c->name, one->wanted) != 0 &&
+	    strcmp(c->cgroup, one->wanted) != 0)
 		return false;
-	return one->uid == (uid_t)-1 || delegated_to(one->mount, c->path, one->uid);
+	return one->uid == (uid_t)-1 || delegated_to(one->mount, c->cgroup, one->uid);
 }
 
 static int read_one(struct worker_state *state, void *arg)
@@ -256,6 +281,7 @@ static int read_one(struct worker_state *state, void *arg)
 			continue;
 		one->found = true;
 		one->container = *c;
+		one->container.cgroup = NULL;
 		one->figures = *f;
 	}
 	return 0;

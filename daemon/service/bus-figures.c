@@ -174,7 +174,7 @@ static bool is_own(void *ctx, const struct attribute_container *container)
 {
 	const struct figures_request *request = ctx;
 
-	return delegated_to(request->mount, container->path, request->uid);
+	return delegated_to(request->mount, container->cgroup, request->uid);
 }
 
 static u64 now_ns(void)

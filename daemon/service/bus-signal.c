@@ -24,6 +24,8 @@
 /**
  * struct known - a container, as it was last told of
  * @there: its cgroup is
+ * @path: as it is shown
+ * @cgroup: as it is
  */
 struct known {
 	u32 generation;
@@ -31,6 +33,7 @@ struct known {
 	char *name;
 	char *runtime;
 	char *path;
+	char *cgroup;
 };
 
 enum kind { KIND_FAULT, KIND_THROTTLED, KIND_ADDED, KIND_REMOVED, KINDS };
@@ -100,22 +103,37 @@ static void known_clear(struct known *known)
 	free(known->name);
 	free(known->runtime);
 	free(known->path);
+	free(known->cgroup);
 	*known = (struct known){ 0 };
 }
 
-static int known_set(struct known *known, u32 generation, const char *name, const char *runtime,
-		     const char *path)
+static int known_set(struct known *known, const struct attribute_container *c)
 {
 	*known = (struct known){
-		.generation = generation,
+		.generation = c->generation,
 		.there = true,
-		.name = strdup(name),
-		.runtime = strdup(runtime),
-		.path = strdup(path),
+		.name = strdup(c->name),
+		.runtime = strdup(c->runtime),
+		.path = strdup(c->path),
+		.cgroup = strdup(c->cgroup),
 	};
-	if (known->name && known->runtime && known->path)
+	if (known->name && known->runtime && known->path && known->cgroup)
 		return 0;
 	known_clear(known);
+	return -ENOMEM;
+}
+
+/* What a signal says of it. */
+static int known_copy(struct known *copy, const struct known *known)
+{
+	*copy = (struct known){
+		.name = strdup(known->name),
+		.runtime = strdup(known->runtime),
+		.path = strdup(known->path),
+	};
+	if (copy->name && copy->runtime && copy->path)
+		return 0;
+	known_clear(copy);
 	return -ENOMEM;
 }
 
@@ -127,8 +145,7 @@ static void tell_container(struct bus_watch *w, enum kind kind, const struct kno
 	if (!may_send(w, kind, &left))
 		return;
 	*said = (struct said){ .kind = kind, .left = left };
-	if (known_set(&said->known, known->generation, known->name, known->runtime, known->path) >=
-	    0)
+	if (known_copy(&said->known, known) >= 0)
 		w->said_count++;
 }
 
@@ -159,7 +176,7 @@ static void look_at_container(struct bus_watch *w, struct known *known,
 	if (known->name && known->there)
 		tell_container(w, KIND_REMOVED, known);
 	known_clear(known);
-	if (c && *c->name && known_set(known, c->generation, c->name, c->runtime, c->path) >= 0)
+	if (c && *c->name && known_set(known, c) >= 0)
 		tell_container(w, KIND_ADDED, known);
 }
 
@@ -197,9 +214,9 @@ static void look_at_cgroups(struct bus_watch *w)
 	for (u32 i = 1; i < w->count; i++) {
 		struct known *known = &w->known[i];
 
-		if (!known->name || *known->path != '/' || !known->path[1])
+		if (!known->name || *known->cgroup != '/' || !known->cgroup[1])
 			continue;
-		there = !fstatat(mount, known->path + 1, &st, AT_SYMLINK_NOFOLLOW);
+		there = !fstatat(mount, known->cgroup + 1, &st, AT_SYMLINK_NOFOLLOW);
 		if (there != known->there)
 			tell_container(w, there ? KIND_ADDED : KIND_REMOVED, known);
 		known->there = there;

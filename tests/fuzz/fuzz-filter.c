@@ -9,7 +9,7 @@
 #include "regs.h"
 
 static const struct attribute_process process = { .pid = 7, .comm = "a" };
-static const struct attribute_container container = { "web", "docker", "/docker/1" };
+static const struct attribute_container container = { "web", "docker", "/docker/1", "/docker/1" };
 
 /* One sample that holds all there is, one that holds nothing. */
 static const struct spe_sample full = {

@@ -9,9 +9,15 @@
 #include "filter.h"
 #include "regs.h"
 
+/* A component of 250 bytes. */
+#define TEN  "0123456789"
+#define FIFTY TEN TEN TEN TEN TEN
+#define LONG FIFTY FIFTY FIFTY FIFTY FIFTY
+
 static const struct attribute_process process = { .pid = 4242, .comm = "my app" };
 static const struct attribute_container container = {
 	.name = "web-1", .runtime = "docker", .path = "/system.slice/docker-12.scope",
+	.cgroup = "/system.slice/docker-12.scope",
 };
 
 /* A load of user space that a remote cache served after 300 cycles. */
@@ -561,6 +567,35 @@ static void test_addresses(void **state)
 	}
 }
 
+/* A path is compared as it is, and not as it is shown: escaped, and cut. */
+static void test_whole_path(void **state)
+{
+	static const char *const paths[] = {
+		"/user.slice/a\033b",
+		"/user.slice/" LONG "/x.service",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		const struct attribute_container c = { .name = "x", .path = "/cut",
+						       .cgroup = paths[i] };
+		struct filter_subject subject = subjects[0];
+		char *const cgroups[] = { (char *)paths[i], NULL };
+		const struct filter_lists lists = { .cgroups = cgroups };
+		struct filter *filter;
+		char *text;
+
+		subject.container = &c;
+		assert_int_equal(filter_compose(&lists, NULL, &text), 0);
+		filter = parsed(text);
+		test_row("path %zu", i);
+		assert_row(filter_match(filter, &subject));
+		assert_row(!filter_match(filter, &subjects[0]));
+		filter_free(filter);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -575,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_sources_many),
 		cmocka_unit_test(test_compose),
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_whole_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Containers by their whole paths, whatever is shown of them: over a restart, and in how many bytes. */
+#include "test.h"
+
+#include "attribute-save.h"
+#include "container.h"
+
+#include <stdlib.h>
+
+/* Components of 50 and 250 bytes. */
+#define TEN   "0123456789"
+#define FIFTY TEN TEN TEN TEN TEN
+#define LONG  FIFTY FIFTY FIFTY FIFTY FIFTY
+#define USER  "/user.slice/user-1000.slice/user@1000.service"
+#define ROOM  (1U << 20)
+
+static struct attributor *attributor(u32 containers)
+{
+	const struct attributor_config config = { .processes = 1024, .threads = 1024,
+						  .containers = containers,
+						  .cgroup_bytes = 64U << 10 };
+	struct attributor *a;
+
+	assert_int_equal(attributor_new(&config, &a), 0);
+	return a;
+}
+
+/* A process of its own in the cgroup at @path; returns the container's index. */
+static u32 put(struct attributor *a, s32 pid, const char *path)
+{
+	attributor_event(a, &(struct task_event){
+				    .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
+	attributor_event(a, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
+	return attributor_process(a, attributor_task(a, pid))->container;
+}
+
+static const char *const paths[] = {
+	USER "/" LONG ".slice/web.service",
+	USER "/" LONG ".slice/db.service",
+	"/build/a\033b",
+	"/build/a\\x1bb",
+	"/build/\xff" LONG,
+	"/system.slice/nginx.service",
+};
+
+/* What is written of one is what it is: no other's after a restart, and no second entry. */
+static void test_restart(void **state)
+{
+	struct attributor *a = attributor(64), *next = attributor(64);
+	struct attribute_translation translation;
+	u8 *bytes = malloc(ROOM);
+	struct blob_writer to = { .at = bytes, .room = ROOM };
+	struct blob_reader from = { .at = bytes };
+	u32 index[ARRAY_SIZE(paths)], now, generation, containers;
+
+	(void)state;
+	for (s32 i = 0; i < (s32)ARRAY_SIZE(paths); i++) {
+		index[i] = put(a, 100 + i, paths[i]);
+		test_row("%d", i);
+		assert_row(!strcmp(attributor_container(a, index[i])->cgroup, paths[i]));
+		for (s32 k = 0; k < i; k++)
+			assert_row(index[k] != index[i]);
+	}
+	attributor_save(a, &to);
+	from.len = to.len;
+	assert_int_equal(attributor_load(next, &from, &translation), 0);
+	containers = attributor_containers(next);
+	for (s32 i = 0; i < (s32)ARRAY_SIZE(paths); i++) {
+		const struct attribute_container *was = attributor_container(a, index[i]), *is;
+
+		now = attribute_moved_container(&translation, index[i], was->generation,
+						&generation);
+		test_row("%d", i);
+		assert_row(now != ATTRIBUTE_NONE);
+		is = attributor_container(next, now);
+		assert_row(!strcmp(is->name, was->name) && !strcmp(is->runtime, was->runtime));
+		assert_row(!strcmp(is->cgroup, paths[i]) && !strcmp(is->path, was->path));
+		/* Who is told of again is where it was. */
+		assert_row(put(next, 200 + i, paths[i]) == now);
+	}
+	assert_int_equal(attributor_containers(next), containers);
+	attribute_translation_deinit(&translation);
+	attributor_free(a);
+	attributor_free(next);
+	free(bytes);
+}
+
+/* Of a path that is longer than what is kept, whole components count. */
+static void test_too_long(void **state)
+{
+	static const char deep[] = "/build/" LONG "/" LONG "/" LONG "/" LONG "/" LONG "/x.service";
+	struct attributor *a = attributor(64);
+	u32 index = put(a, 1, deep);
+	const char *cgroup = attributor_container(a, index)->cgroup;
+	size_t len = strlen(cgroup);
+
+	(void)state;
+	assert_true(len < CONTAINER_PATH_SIZE && len + 251 >= CONTAINER_PATH_SIZE);
+	assert_memory_equal(cgroup, deep, len);
+	assert_int_equal(deep[len], '/');
+	assert_int_equal(put(a, 2, cgroup), index);
+	attributor_free(a);
+
+	assert_int_equal(container_path_within(deep, CONTAINER_PATH_SIZE - 1),
+			 CONTAINER_PATH_SIZE - 1);
+	assert_int_equal(container_path_within(deep, CONTAINER_PATH_SIZE), len);
+}
+
+/* Paths have so many bytes in all: those that come later are "(other)", and counted. */
+static void test_bytes(void **state)
+{
+	struct attributor *a = attributor(512);
+	struct attributor_stats before, after;
+	char path[1001];
+	u32 other = 0;
+
+	(void)state;
+	put(a, 1, "/a");
+	attributor_stats(a, &before);
+	memset(path, 'a', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	for (u32 n = 0; n < 4; n++)
+		path[n * 250] = '/';
+	for (s32 i = 0; i < 300; i++) {
+		u32 index;
+
+		path[1 + snprintf(path + 1, 10, "%d", i)] = 'b';
+		index = put(a, 1, path);
+		other += index == attributor_container_other(a);
+	}
+	attributor_stats(a, &after);
+	assert_in_range(other, 200, 250);
+	assert_int_equal(after.containers_overflow, other);
+	assert_true(after.memory - before.memory <= (64U << 10));
+	attributor_free(a);
+}
+
+static void event(struct attributor *a, struct task_event e)
+{
+	static u64 now_ns = 1000000000;
+
+	e.time_ns = now_ns++;
+	if (!e.name)
+		e.name = "";
+	attributor_event(a, &e);
+}
+
+/* As many bytes as BPF has room for may be a part of a path: nothing is taken from it. */
+static void test_told_in_part(void **state)
+{
+	const struct attributor_config config = { .live = true };
+	const s32 ghost = INT32_MAX - 100000; /* above every possible pid_max */
+	const u64 cgroup = 0x7000000000000000ULL;
+	struct attributor *a;
+	char path[1024];
+
+	(void)state;
+	assert_int_equal(attributor_new(&config, &a), 0);
+	memset(path, 'a', sizeof(path));
+	for (u32 i = 0; i < 2; i++) {
+		s32 pid = ghost + (s32)i;
+		u32 index;
+
+		for (u32 n = 0; n < sizeof(path); n += 250)
+			path[n] = '/';
+		path[1023 - i] = '\0';
+		event(a, (struct task_event){
+				 .type = TASK_CGROUP, .cgroup = cgroup + i, .name = path });
+		event(a, (struct task_event){ .type = TASK_FORK,
+					      .pid = pid,
+					      .tid = pid,
+					      .start_ns = 1,
+					      .cgroup = cgroup + i });
+		index = attributor_process(a, attributor_task(a, pid))->container;
+		assert_int_equal(index != 0, i);
+		assert_string_equal(attributor_container(a, index)->cgroup, i ? path : "");
+	}
+	attributor_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_told_in_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
