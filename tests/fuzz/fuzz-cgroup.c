@@ -34,7 +34,10 @@ static void check_path(const char *path, size_t len)
 	if (path[m.length - 1] == ')')
 		return;
 	fuzz_assert(container_identify(path, m.length, &inside));
-	fuzz_assert(inside.length <= m.length);
+	/* It is what is kept over a restart. */
+	fuzz_assert(inside.length == m.length);
+	fuzz_assert(!strcmp(inside.entry.name, m.entry.name));
+	fuzz_assert(!strcmp(inside.entry.runtime, m.entry.runtime));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

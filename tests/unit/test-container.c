@@ -34,7 +34,7 @@ static const struct fixture fixtures[] = {
 	{ "docker, systemd inside", "/docker/" ID "/init.scope", "docker", SHORT, "/init.scope" },
 	{ "docker in docker", "/docker/" ID "/docker/000000000000", "docker", SHORT,
 	  "/docker/000000000000" },
-	{ "docker, rootless", USER "/user.slice/docker-" ID ".scope", "docker", SHORT, "" },
+	{ "docker, rootless", USER "/user.slice/docker-" ID ".scope", "docker", "1000/" SHORT, "" },
 	{ "docker's own daemon", "/system.slice/docker.service", "systemd", "docker.service", "" },
 	{ "containerd, systemd, burstable",
 	  "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_UNDERSCORED
@@ -77,7 +77,7 @@ static const struct fixture fixtures[] = {
 	  "kubepods-pod" UID_UNDERSCORED ".slice", "" },
 	{ "podman, root", "/machine.slice/libpod-" ID ".scope/container", "podman", SHORT,
 	  "/container" },
-	{ "podman, rootless", USER "/user.slice/libpod-" ID ".scope", "podman", SHORT, "" },
+	{ "podman, rootless", USER "/user.slice/libpod-" ID ".scope", "podman", "1000/" SHORT, "" },
 	{ "podman, pod", "/machine.slice/machine-libpod_pod_" ID ".slice/libpod-" ID ".scope",
 	  "podman", SHORT, "" },
 	{ "podman, split", "/system.slice/web.service/libpod-payload-" ID, "podman", SHORT, "" },
@@ -98,14 +98,14 @@ static const struct fixture fixtures[] = {
 	  "/machine.slice/systemd-nspawn@deb\\x2d12.service/payload/system.slice/cron.service",
 	  "nspawn", "deb-12", "/payload/system.slice/cron.service" },
 	{ "nspawn's supervisor", "/machine.slice/systemd-nspawn@deb.service/supervisor", "systemd",
-	  "systemd-nspawn@deb.service", "/supervisor" },
+	  "systemd-nspawn@deb.service", "" },
 	{ "libvirt", "/machine.slice/machine-qemu\\x2d3\\x2dvm.scope/libvirt/vcpu0", "systemd",
 	  "machine-qemu-3-vm.scope", "/libvirt/vcpu0" },
 	{ "containerd, cgroupfs, best effort", "/kubepods/besteffort/pod" UID_DASHED "/" ID,
 	  "containerd", "pod1a2b3c4d/" SHORT, "" },
 	{ "containerd without pods", "/k8s.io/" ID, "containerd", SHORT, "" },
 	{ "nerdctl", "/system.slice/nerdctl-" ID ".scope", "containerd", SHORT, "" },
-	{ "nerdctl, rootless", USER "/user.slice/nerdctl-" ID ".scope", "containerd", SHORT, "" },
+	{ "nerdctl, rootless", USER "/user.slice/nerdctl-" ID ".scope", "containerd", "1000/" SHORT, "" },
 	{ "kubernetes in docker",
 	  "/docker/" ID "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_UNDERSCORED
 	  ".slice/cri-containerd-000000000000.scope",
@@ -142,7 +142,7 @@ static const struct fixture fixtures[] = {
 	{ "podman, pod, cgroupfs", "/libpod_parent/" ID "/libpod-" ID, "podman", SHORT, "" },
 	{ "podman, pod, rootless",
 	  USER "/user.slice/user-libpod_pod_" ID ".slice/libpod-" ID ".scope/container", "podman",
-	  SHORT, "/container" },
+	  "1000/" SHORT, "/container" },
 	{ "podman, rootless, cgroupfs of a session",
 	  "/user.slice/user-1000.slice/session-3.scope/libpod-" ID, "podman", SHORT, "" },
 	{ "podman's conmon, pod, cgroupfs", "/libpod_parent/" ID "/conmon", "cgroup", "conmon", "" },
@@ -151,12 +151,63 @@ static const struct fixture fixtures[] = {
 	{ "lxc, a project's", "/lxc.payload.shop_web-1/ns", "lxc", "shop_web-1", "/ns" },
 	{ "podman's conmon, cgroupfs", "/libpod_parent/conmon", "cgroup", "conmon", "" },
 	{ "podman's conmon, rootless", USER "/user.slice/libpod-conmon-" ID ".scope", "systemd",
-	  "libpod-conmon-" ID ".scope", "" },
-	{ "podman, rootless, split", USER "/app.slice/web.service/libpod-payload-" ID, "podman", SHORT,
+	  "1000/libpod-conmon-" ID ".scope", "" },
+	{ "podman, rootless, split", USER "/app.slice/web.service/libpod-payload-" ID, "podman", "1000/" SHORT,
 	  "" },
-	{ "podman, rootless, cgroupfs", USER "/libpod_parent/libpod-" ID, "podman", SHORT, "" },
-	{ "lxc, unprivileged", USER "/lxc.payload.web-1/init.scope", "lxc", "web-1", "/init.scope" },
-	{ "lxc's monitor, lxc 3", "/lxc.monitor/web-1", "cgroup", "web-1", "" },
+	{ "podman, rootless, cgroupfs", USER "/libpod_parent/libpod-" ID, "podman", "1000/" SHORT, "" },
+	{ "lxc, unprivileged", USER "/lxc.payload.web-1/init.scope", "lxc", "1000/web-1",
+	  "/init.scope" },
+	{ "lxc's monitor, lxc 3", "/lxc.monitor/web-1", "cgroup", "lxc.monitor/web-1", "" },
+	{ "nspawn, another slice", "/foo.slice/machine-web.scope/payload/system.slice/nginx.service",
+	  "nspawn", "web", "/system.slice/nginx.service" },
+	{ "nspawn, a slice below machine.slice",
+	  "/machine.slice/machine-prod.slice/machine-deb\\x2d12.scope/payload/init.scope", "nspawn",
+	  "deb-12", "/init.scope" },
+	{ "nspawn's supervisor, another slice", "/foo.slice/machine-web.scope/supervisor", "systemd",
+	  "machine-web.scope", "/supervisor" },
+	{ "nspawn's supervisor, scope", "/machine.slice/machine-web.scope/supervisor/x", "systemd",
+	  "machine-web.scope", "/x" },
+	{ "nspawn, service, another slice",
+	  "/foo.slice/systemd-nspawn@web.service/payload/system.slice/nginx.service", "nspawn",
+	  "web", "/payload/system.slice/nginx.service" },
+	{ "no nspawn", "/foo.slice/machine-web.scope/x", "systemd", "machine-web.scope", "/x" },
+	{ "lxc's monitor, of a number", "/lxc.monitor/100", "cgroup", "lxc.monitor/100", "" },
+	{ "docker, any parent", "/foo/" ID "/system.slice/nginx.service", "docker", SHORT,
+	  "/system.slice/nginx.service" },
+	{ "docker, a unit as its parent", "/system.slice/web.service/" ID, "docker", SHORT, "" },
+	{ "docker, building", "/docker/buildkit/k3vq0l2m9x1c8b7n6s5d4f3g2/x", "docker",
+	  "buildkit/k3vq0l2m9x1c8b7n6s5d4f3g2", "/x" },
+	{ "buildkit alone", "/buildkit/k3vq0l2m9x1c8b7n6s5d4f3g2", "cgroup",
+	  "k3vq0l2m9x1c8b7n6s5d4f3g2", "" },
+	{ "an id too short to be one", "/foo/" SHORT, "cgroup", SHORT, "" },
+	{ "podman, pod, any parent", "/foo/" ID "/libpod-" ID, "podman", SHORT, "" },
+	{ "podman's conmon, any parent", "/foo/" ID "/conmon", "cgroup", "conmon", "" },
+	{ "podman's pod, cgroupfs", "/libpod_parent/" ID, "cgroup", ID, "" },
+	{ "a user's docker", USER "/docker/" ID, "systemd", "user@1000.service", "/docker/" ID },
+	{ "a user's docker, any parent", USER "/app.slice/x.service/foo/" ID, "systemd",
+	  "1000/x.service", "/foo/" ID },
+	{ "a user's pod", USER "/kubepods/burstable/pod" UID_DASHED "/" ID, "systemd",
+	  "user@1000.service", "/kubepods/burstable/pod" UID_DASHED "/" ID },
+	{ "a user's pod, systemd",
+	  USER "/kubepods.slice/kubepods-pod" UID_UNDERSCORED ".slice/cri-containerd-" ID ".scope",
+	  "systemd", "1000/cri-containerd-" ID ".scope", "" },
+	{ "a user's pod, docker",
+	  USER "/kubepods.slice/kubepods-pod" UID_UNDERSCORED ".slice/docker-" ID ".scope",
+	  "docker", "1000/" SHORT, "" },
+	{ "a user's nspawn", USER "/machine.slice/machine-web.scope/payload", "systemd",
+	  "1000/machine-web.scope", "/payload" },
+	{ "a user's lxc, lxc 3", USER "/app.slice/x.scope/lxc/web", "lxc", "1000/web", "" },
+	{ "a user's lxc.monitor", USER "/lxc.monitor/web", "cgroup", "1000/lxc.monitor/web", "" },
+	{ "a user's nginx.service", USER "/app.slice/nginx.service/x", "systemd",
+	  "1000/nginx.service", "/x" },
+	{ "a user's cgroup", USER "/app.slice/web", "systemd", "user@1000.service",
+	  "/app.slice/web" },
+	{ "a user's demo", USER "/app.slice/x.scope/speprof-demo/demo-chase", "cgroup",
+	  "1000/demo-chase", "" },
+	{ "a session's docker", "/user.slice/user-1000.slice/session-3.scope/docker/" ID, "systemd",
+	  "session-3.scope", "/docker/" ID },
+	{ "no user's number", "/user.slice/user-x.slice/user@x.service/lxc/web", "lxc", "web", "" },
+	{ "no user's slice", "/foo.slice/user-1000.slice/user@1000.service/lxc/web", "lxc", "web", "" },
 	{ "service", "/system.slice/nginx.service", "systemd", "nginx.service", "" },
 	{ "template", "/system.slice/system-getty.slice/getty@tty1.service", "systemd",
 	  "getty@tty1.service", "" },
@@ -166,7 +217,8 @@ static const struct fixture fixtures[] = {
 	  "/worker/3" },
 	{ "session", "/user.slice/user-1000.slice/session-3.scope", "systemd", "session-3.scope",
 	  "" },
-	{ "user's unit", USER "/app.slice/editor.service", "systemd", "editor.service", "" },
+	{ "user's unit", USER "/app.slice/editor.service", "systemd", "1000/editor.service",
+	  "" },
 	{ "user's manager", USER "/init.scope", "systemd", "user@1000.service", "/init.scope" },
 	{ "manager", "/init.scope", "systemd", "init.scope", "" },
 	{ "slice", "/user.slice/user-1000.slice", "systemd", "user-1000.slice", "" },
@@ -196,13 +248,17 @@ static void test_fixtures(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(fixtures); i++) {
 		const struct fixture *f = &fixtures[i];
-		struct container_match m;
+		struct container_match m, own;
 
 		test_row("%s: %s", f->title, f->path);
 		assert_row(container_identify(f->path, strlen(f->path), &m));
 		assert_string_equal(m.entry.name, f->name);
 		assert_string_equal(m.entry.runtime, f->runtime);
 		assert_string_equal(f->path + m.length, f->inside);
+		/* Its own cgroup, which is all that is kept over a restart, is the same. */
+		assert_row(container_identify(f->path, m.length, &own) && own.length == m.length);
+		assert_string_equal(own.entry.name, f->name);
+		assert_string_equal(own.entry.runtime, f->runtime);
 		assert_row(strlen(m.entry.path) >= m.length || m.length > 200);
 	}
 }
@@ -224,6 +280,9 @@ static void test_pod(void **state)
 		  UID_DASHED },
 		{ "/kubepods/pod../" ID, "" },
 		{ "/docker/" ID, "" },
+		/* Whatever a user makes: nobody looks for a pod's name. */
+		{ USER "/kubepods/pod" UID_DASHED "/libpod-" ID, "" },
+		{ USER "/kubepods-pod" UID_UNDERSCORED ".slice/docker-" ID ".scope", "" },
 	};
 
 	(void)state;
