@@ -211,7 +211,7 @@ void attributor_view_from(struct attributor *attributor, struct attribute_reader
  * @kernel: the operation was executed at EL1 or EL2 (or EL0: user)
  *
  * Return: whether it is known; pointers in @ret_place are valid until the next
- * call that may change the process.
+ * call that may change any process: another's mappings may give way.
  */
 bool attributor_place(struct attributor *attributor, u32 process, u64 pc, bool kernel,
 		      struct attribute_place *ret_place);
