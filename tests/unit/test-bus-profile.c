@@ -86,7 +86,7 @@ static struct {
 	} quiet;
 	struct worker *worker;
 	sd_event *event;
-	int other;
+	sd_bus *other;
 	struct bus bus;
 } fake;
 
@@ -103,6 +103,18 @@ static void add_machine(void)
 	assert_int_equal(worker_call(fake.worker, worker_add, &config), 0);
 }
 
+static void bus_end(int fd, bool server, sd_bus **ret_bus)
+{
+	const sd_id128_t id = { .qwords = { 1, 2 } };
+
+	assert_true(sd_bus_new(ret_bus) >= 0);
+	assert_true(sd_bus_set_fd(*ret_bus, fd, fd) >= 0);
+	assert_true(sd_bus_negotiate_fds(*ret_bus, 1) >= 0);
+	if (server)
+		assert_true(sd_bus_set_server(*ret_bus, 1, id) >= 0);
+	assert_true(sd_bus_start(*ret_bus) >= 0);
+}
+
 static int setup(void **state)
 {
 	const struct task_events_status told = { 0 };
@@ -114,11 +126,13 @@ static int setup(void **state)
 	add_machine();
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds),
 			 0);
-	fake.other = fds[1];
-	/* Nobody answers on it; messages are made of a bus that was started. */
-	assert_true(sd_bus_new(&fake.bus.bus) >= 0);
-	assert_true(sd_bus_set_fd(fake.bus.bus, fds[0], fds[0]) >= 0);
-	assert_true(sd_bus_start(fake.bus.bus) >= 0);
+	/* An answer with a descriptor is sent once both ends know that descriptors may be. */
+	bus_end(fds[0], false, &fake.bus.bus);
+	bus_end(fds[1], true, &fake.other);
+	while (sd_bus_is_ready(fake.bus.bus) <= 0) {
+		assert_true(sd_bus_process(fake.bus.bus, NULL) >= 0);
+		assert_true(sd_bus_process(fake.other, NULL) >= 0);
+	}
 	assert_true(sd_event_new(&fake.event) >= 0);
 	assert_true(sd_bus_attach_event(fake.bus.bus, fake.event, 0) >= 0);
 	fake.bus.worker = fake.worker;
@@ -134,7 +148,7 @@ static int teardown(void **state)
 	sd_event_unref(fake.event);
 	sd_bus_close_unref(fake.bus.bus);
 	worker_free(fake.worker);
-	close(fake.other);
+	sd_bus_close_unref(fake.other);
 	close(fake.quiet.fd);
 	return 0;
 }
