@@ -10,6 +10,11 @@
 
 #include "doctor.h"
 
+/* Where there is no place for modules. */
+#define IN_CONTAINER                                                                            \
+	"nothing where nothing may be installed; else speprof-dkms on the machine itself, and " \
+	"\"sudo speprof takeover\" there"
+
 /* Each event of perf's counts as a user of the driver: speprofd has one for each CPU. */
 static bool is_speprofd_alone(const struct machine *machine, long users)
 {
@@ -24,8 +29,10 @@ static void driver_used(const struct machine *machine, long users, struct findin
 {
 	if (is_speprofd_alone(machine, users))
 		costs(f, CAUSE_DRIVER_BOUND,
-		      "\"sudo systemctl stop speprofd\", \"sudo speprof takeover\", then start it "
-		      "again",
+		      machine_has(machine, "/lib/modules") ?
+			      "\"sudo systemctl stop speprofd\", \"sudo speprof takeover\", then "
+			      "start it again" :
+			      IN_CONTAINER,
 		      "arm_spe_pmu has the SPUs, and speprofd samples by it, with less");
 	else
 		costs(f, CAUSE_DRIVER_BUSY,
@@ -59,10 +66,7 @@ void look_driver(const struct machine *machine, struct finding *f)
 		driver_used(machine, strtol(users, NULL, 10), f);
 	else
 		costs(f, CAUSE_DRIVER_BOUND,
-		      machine_has(machine, "/lib/modules") ?
-			      "sudo speprof takeover" :
-			      "nothing where nothing may be installed; else speprof-dkms on the "
-			      "machine itself, and \"sudo speprof takeover\" there",
+		      machine_has(machine, "/lib/modules") ? "sudo speprof takeover" : IN_CONTAINER,
 		      "arm_spe_pmu has the SPUs: speprofd has perf, with less");
 }
 
