@@ -65,7 +65,7 @@ static int profile_begin(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, NULL);
 	struct bus_profile *profile = arg;
-	struct pprof_room room;
+	struct pprof_room room = { 0 };
 	u64 left = worker_share(state);
 	int r;
 
