@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -28,6 +29,21 @@ static inline int cgroup_mount_open(int flags, const char **ret_path)
 			close(fd);
 	}
 	return -ENOENT;
+}
+
+/** cgroup_is_gone() - no cgroup is at @path, absolute below the mount; false where nobody can tell */
+static inline bool cgroup_is_gone(const char *path)
+{
+	int mount = cgroup_mount_open(O_RDONLY, NULL);
+	bool gone;
+
+	if (mount < 0)
+		return false;
+	while (*path == '/')
+		path++;
+	gone = *path && faccessat(mount, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+	close(mount);
+	return gone;
 }
 
 #endif

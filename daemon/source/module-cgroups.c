@@ -23,7 +23,7 @@ static int open_beneath(int mount, const char *path)
 	return (int)syscall(SYS_openat2, mount, *path ? path : ".", &how, sizeof(how));
 }
 
-int module_cgroups_open(char *const *paths, struct module_cgroups *ret_cgroups,
+int module_cgroups_open(char *const *paths, bool known, struct module_cgroups *ret_cgroups,
 			const char **ret_reason)
 {
 	struct module_cgroups cgroups = { .count = 0 };
@@ -36,6 +36,8 @@ int module_cgroups_open(char *const *paths, struct module_cgroups *ret_cgroups,
 		fd = cgroups.count < ARRAY_SIZE(cgroups.fd) ? open_beneath(mount, *paths) : -1;
 		if (fd >= 0)
 			cgroups.fd[cgroups.count++] = fd;
+		else if (known && errno == ENOENT)
+			fd = 0;
 	}
 	r = -errno;
 	close(mount);
@@ -60,7 +62,8 @@ int module_cgroups_replace(int session, const struct module_cgroups *cgroups)
 	const struct speprof_cgroups set = {
 		.size = sizeof(set),
 		.op = SPEPROF_CGROUPS_REPLACE,
-		.fds = (u64)(uintptr_t)cgroups->fd,
+		/* An empty array has no address, as the ABI has it. */
+		.fds = cgroups->count ? (u64)(uintptr_t)cgroups->fd : 0,
 		.count = cgroups->count,
 	};
 

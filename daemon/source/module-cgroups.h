@@ -16,11 +16,12 @@ struct module_cgroups {
 /**
  * module_cgroups_open() - directories of cgroup v2
  * @paths: below its mount, beginning with "/"; NULL-terminated
+ * @known: leave out what is not there
  * @ret_reason: on failure, a static sentence
  *
  * Return: 0; -ENOENT where one is not there; other negative errno.
  */
-int module_cgroups_open(char *const *paths, struct module_cgroups *ret_cgroups,
+int module_cgroups_open(char *const *paths, bool known, struct module_cgroups *ret_cgroups,
 			const char **ret_reason);
 void module_cgroups_close(struct module_cgroups *cgroups);
 

@@ -380,3 +380,8 @@ u32 module_ring_held(const struct module_ring *ring)
 		return 1000;
 	return (u32)(bytes > events ? bytes : events);
 }
+
+bool module_ring_offline(const struct module_ring *ring)
+{
+	return state_of(ring) == SPEPROF_RING_OFFLINE;
+}

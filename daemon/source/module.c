@@ -158,8 +158,10 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 }
 
 /* A session of cgroups stays one, and others never become one. */
-static int set_cgroups(struct module_source *m, char *const *paths, const char **ret_reason)
+static int set_cgroups(struct module_source *m, const struct source_config *config,
+		       const char **ret_reason)
 {
+	char *const *paths = config->cgroups;
 	struct module_cgroups cgroups;
 	int r;
 
@@ -169,13 +171,14 @@ static int set_cgroups(struct module_source *m, char *const *paths, const char *
 		*ret_reason = "a session of cgroups in the module has at least one";
 		return -EOPNOTSUPP;
 	}
-	r = module_cgroups_open(paths, &cgroups, ret_reason);
+	r = module_cgroups_open(paths, config->cgroups_known, &cgroups, ret_reason);
 	if (r < 0)
 		return r;
 	r = module_cgroups_replace(m->session, &cgroups);
 	if (r < 0)
-		*ret_reason = r == -EBUSY ? "another session samples one of the cgroups" :
-					    "the module refused the cgroups";
+		*ret_reason = r == -EBUSY      ? "another session samples one of the cgroups" :
+			      r == -EOPNOTSUPP ? "it is no session of cgroups" :
+						 "the module refused the cgroups";
 	module_cgroups_close(&cgroups);
 	return r;
 }
@@ -238,7 +241,7 @@ static int module_configure(struct source *source, const struct source_config *c
 	const struct source before = *source;
 	int r;
 
-	r = set_cgroups(m, config->cgroups, ret_reason);
+	r = set_cgroups(m, config, ret_reason);
 	if (r < 0)
 		return r;
 
@@ -354,6 +357,7 @@ static u32 module_positions(const struct source *source, struct source_position 
 			.event_tail = m->rings[n].event_tail,
 			.ahead_ns = m->rings[n].ahead_ns,
 			.cpu = m->rings[n].cpu,
+			.offline = module_ring_offline(&m->rings[n]),
 		};
 	return n;
 }
@@ -537,7 +541,6 @@ static int open_session(struct module_source *m, const struct source_config *con
 	if (session.ring_size < info->min_ring_size)
 		session.ring_size = info->min_ring_size;
 	/* Which ones is said with what else is sampled; until then it is the empty set. */
-	m->source.cgroups = config->cgroups && *config->cgroups;
 	if (m->source.cgroups) {
 		session.rights |= SPEPROF_RIGHT_CGROUPS;
 		session.flags |= SPEPROF_SESSION_OF_CGROUPS;
@@ -626,6 +629,7 @@ static int open_all(const struct source_config *config, bool uring, int session,
 		.session = session,
 		.part = config->part,
 		.parts = config->parts,
+		.source.cgroups = config->cgroups && *config->cgroups,
 		.watch.epoll = -1,
 	};
 	r = open_device(m, &info, ret_reason);
@@ -663,4 +667,9 @@ int source_module_adopt(const struct source_config *config, bool uring, int sess
 	if (r >= 0)
 		module_defer(*ret_source, false);
 	return r;
+}
+
+void source_module_end(int session)
+{
+	(void)!ioctl(session, SPEPROF_SESSION_STOP, 0);
 }

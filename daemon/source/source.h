@@ -239,6 +239,8 @@ struct source_sink {
  *	of PMSNEVFR and PMSDSFR, which later SPUs alone have, by themselves
  * @cgroups: sample only what runs in or below these, paths, NULL-terminated; NULL for
  *	everything. Where it cannot, it samples all, and &source.cgroups says so
+ * @cgroups_known: they are those that it, or the one before it, was asked for: what is no longer
+ *	there is left out, where it would be refused
  * @part, @parts: only CPUs whose number modulo @parts is @part; 0 for all
  * @models: for emulation, profiles by process name, "comm=profile" pairs that
  *	a space parts; "" for none
@@ -257,6 +259,7 @@ struct source_config {
 	u64 filter_sources_not;	/* ~PMSDSFR: FEAT_SPE_FDS */
 	u32 filter_latency;	/* PMSLATFR.MINLAT */
 	char *const *cgroups;
+	bool cgroups_known;
 	u32 part;
 	u32 parts;
 	const char *models;
@@ -299,12 +302,14 @@ struct source;
  * struct source_position - up to where one CPU's ring was drained
  * @tail, @event_tail: counts since the ring was made, of bytes and of events
  * @ahead_ns: blind time that was handed over and that a window is yet to tell of
+ * @offline: the CPU is, while it would be sampled
  */
 struct source_position {
 	u64 tail;
 	u64 event_tail;
 	u64 ahead_ns;
 	u32 cpu;
+	bool offline;
 };
 
 /** struct source_cost - what a CPU has spent on its SPU so far: in interrupts and switches, ns */
@@ -496,17 +501,21 @@ int source_module_new(const struct source_config *config, bool uring, struct sou
 
 /**
  * source_module_adopt() - the rings of a session that another process began
+ * @config: with cgroups if it was made with some
  * @session: its descriptor; the source's where it succeeds
  *
  * It samples by @config from then on, and goes on running if it ran. Drained from where
  * room was given back to, unless &source_lasting.resume says better; room is given back by
  * &source_lasting.release alone, as after &source_lasting.defer.
  *
- * Return: 0; -EPERM if @config asks for what the session was not made for; -ENOTTY for what
- * is no session.
+ * Return: 0; -EPERM if @config asks for what the session was not made for, -EOPNOTSUPP if for
+ * cgroups; -ENOTTY for what is no session.
  */
 int source_module_adopt(const struct source_config *config, bool uring, int session,
 			struct source **ret_source, const char **ret_reason);
+
+/** source_module_end() - nobody is to read what @session samples: it samples no more; still the caller's */
+void source_module_end(int session);
 
 /**
  * source_perf_new() - the driver of a stock kernel, by AUX areas of perf events

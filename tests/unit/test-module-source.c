@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bus-facts.h"
+#include "cgroup-mount.h"
 #include "regs.h"
 #include "source.h"
 
@@ -34,6 +35,7 @@ static struct {
 	u32 rings[RING_END]; /* their CPU, by descriptor; CPU 0: none */
 	u32 stats;
 	u32 infos;
+	u32 cgroups; /* that it was given last */
 	u32 knows; /* of filters: 1: events, 2: those that must not be there */
 	u64 pmsidr; /* of all CPUs, */
 	u64 other_pmsidr; /* but of the last */
@@ -136,6 +138,7 @@ static int sample(const struct speprof_sampling *sampling)
 
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
+	const struct speprof_cgroups *cgroups;
 	struct speprof_ring_stats *stats;
 	va_list ap;
 	void *arg;
@@ -162,6 +165,15 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		return 0;
 	case SPEPROF_SESSION_SAMPLE:
 		return sample(arg);
+	case SPEPROF_SESSION_CGROUPS:
+		if (!(module.session.flags & SPEPROF_SESSION_OF_CGROUPS)) {
+			errno = EOPNOTSUPP;
+			return -1;
+		}
+		cgroups = arg;
+		module.cgroups = cgroups->count;
+		errno = !cgroups->fds != !cgroups->count ? EINVAL : 0;
+		return errno ? -1 : 0;
 	case SPEPROF_RING_OPEN:
 		return ring_open(arg);
 	case SPEPROF_RING_STATS:
@@ -231,9 +243,9 @@ static void test_filters(void **state)
 		bool filters;
 		bool filters_not;
 	} rows[] = {
-		{ 0, 0, 3, false, false },     { 0x80, 8, 3, true, true },
-		{ 0x80, 8, 1, true, false },   { 0x80, 8, 0, false, false },
-		{ 0, 8, 3, false, true },      { 0, 8, 1, false, false },
+		{ 0, 0, 3, false, false },   { 0x80, 8, 3, true, true },
+		{ 0x80, 8, 1, true, false }, { 0x80, 8, 0, false, false },
+		{ 0, 8, 3, false, true },    { 0, 8, 1, false, false },
 	};
 
 	(void)state;
@@ -322,6 +334,43 @@ static void test_adopted(void **state)
 	config.physical = false;
 	assert_int_equal(source_module_adopt(&config, false, SESSION, &source, &reason), 0);
 	source->ops->free(source);
+}
+
+/* A session of cgroups stays one, without those that are gone; another one does not become one. */
+static void test_adopted_cgroups(void **state)
+{
+	char *const one[] = { (char *)"/", NULL };
+	char *const two[] = { (char *)"/", (char *)"/speprof-never-there", NULL };
+	char *const none[] = { (char *)"/speprof-never-there", NULL };
+	struct source_config config = plain;
+	struct source *source;
+	const char *reason = "";
+	int mount = cgroup_mount_open(O_RDONLY, NULL);
+
+	(void)state;
+	if (mount < 0)
+		skip();
+	close(mount);
+	config.cgroups = one;
+	source = open_module(&config);
+	assert_true(source->cgroups && module.cgroups == 1);
+	source->ops->free(source);
+	config.cgroups = two;
+	assert_int_equal(source_module_adopt(&config, false, SESSION, &source, &reason), -ENOENT);
+	assert_string_equal(reason, "one of the cgroups is not there");
+	config.cgroups_known = true;
+	assert_int_equal(source_module_adopt(&config, false, SESSION, &source, &reason), 0);
+	assert_true(source->cgroups && module.cgroups == 1);
+	config.cgroups = none;
+	assert_int_equal(source->ops->configure(source, &config, &reason), 0);
+	assert_int_equal(module.cgroups, 0);
+	source->ops->free(source);
+	source = open_module(&plain);
+	source->ops->free(source);
+	config.cgroups = one;
+	assert_int_equal(source_module_adopt(&config, false, SESSION, &source, &reason),
+			 -EOPNOTSUPP);
+	assert_string_equal(reason, "it is no session of cgroups");
 }
 
 /* Of one CPU, that one alone is interrupted. */
@@ -424,13 +473,10 @@ static void test_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_collect),
-		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_filter_sources),
-		cmocka_unit_test(test_adopted),
-		cmocka_unit_test(test_numbered),
-		cmocka_unit_test(test_managed_objects),
-		cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_collect),		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_filter_sources),	cmocka_unit_test(test_adopted),
+		cmocka_unit_test(test_adopted_cgroups), cmocka_unit_test(test_numbered),
+		cmocka_unit_test(test_managed_objects), cmocka_unit_test(test_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
