@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "away.h"
+#include "fd-store.h"
 #include "govern.h"
 #include "keep.h"
-#include "notify.h"
 #include "source-open.h"
 #include "worker-internal.h"
 
@@ -34,15 +34,20 @@ static void drain(struct worker_state *state, const struct feed *feed)
 	}
 }
 
-/* The session's descriptor in the store of the service manager keeps the module as well. */
-static void store(const struct worker_state *state, struct source *source)
+/* A descriptor in the store of the service manager keeps the module as well. */
+static void store(struct worker_state *state, const struct feed *feed)
 {
+	const struct session *session = NULL;
+
 	if (!state->keep)
 		return;
-	if (source->ops->lasting)
-		store_sessions(source);
-	else
-		store_drop(STORE_SESSION);
+	do
+		session = worker_next(state, (struct session *)session);
+	while (session && (session->feed != feed || session->shared));
+	if (session && feed->source->ops->lasting)
+		store_session(session->name, feed->source);
+	else if (session)
+		store_drop_session(session->name);
 }
 
 static int let_go(struct worker_state *state, struct feed *feed, u64 now)
@@ -61,8 +66,7 @@ static int let_go(struct worker_state *state, struct feed *feed, u64 now)
 	feed->source = away;
 	if (feed->running)
 		away->ops->start(away);
-	if (worker_session(state, NULL)->feed == feed)
-		store(state, away);
+	store(state, feed);
 	source->ops->free(source);
 	return 0;
 }
@@ -112,6 +116,8 @@ static int open_again(const struct config *config, const struct feed *feed,
 
 	/* Not another kind of source, whatever there is meanwhile: figures are of this one. */
 	same.source = CONFIG_SOURCE_MODULE;
+	/* What is sampled is not anew. */
+	sampling.cgroups_known = true;
 	source_filter_copy(&sampling, &feed->filter);
 	r = source_open(&same, &sampling, ret_source, &said);
 	if (r < 0) {
@@ -133,8 +139,6 @@ static int put_in(struct worker_state *state, struct exchange *exchange, struct 
 	struct source *away = feed->source;
 	int r;
 
-	if (state->keep)
-		source->ops->lasting->defer(source, false);
 	source->trouble = away->trouble;
 	r = feed->running ? source->ops->start(source) : 0;
 	if (r < 0) {
@@ -149,8 +153,9 @@ static int put_in(struct worker_state *state, struct exchange *exchange, struct 
 	drain(state, feed);
 	feed->source = source;
 	feed->error = 0;
-	if (worker_session(state, NULL)->feed == feed)
-		store(state, source);
+	if (state->keep)
+		keep_defer(state, feed, state->keep->error < 0);
+	store(state, feed);
 	away->ops->free(away);
 	/* A kind of core may have come, whose data sources are others. */
 	worker_program(state, feed);

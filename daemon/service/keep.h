@@ -15,7 +15,7 @@
 #include "worker.h"
 
 /* Grows whenever what is written in the checkpoint changes its meaning. */
-#define CHECKPOINT_VERSION 8
+#define CHECKPOINT_VERSION 9
 
 /**
  * struct keep_configured - what the configuration says that the bus may change: what the bus has
@@ -57,23 +57,38 @@ int keep_new(int fd, struct keep **ret_keep, const char **ret_reason);
 struct keep *keep_free(struct keep *keep);
 int keep_fd(const struct keep *keep);
 
-/* Of what is said of sessions. */
-#define KEEP_TEXT 512
+/* Of what is said of the machine's session, and why something is not. */
+#define KEEP_TEXT   512
+#define KEEP_REASON 256
+
+/* Lines that a restore may come to: of each session of the bus that it goes on, its cgroups, its state; and CPUs. */
+#define KEEP_NOTES (3 * WORKER_SESSIONS + 1)
+
+/**
+ * struct keep_note - what somebody is to be told of a session
+ * @warning: it is not as it was
+ */
+struct keep_note {
+	bool warning;
+	char text[2 * KEEP_REASON];
+};
 
 /**
  * struct keep_restore - argument of keep_restore()
  * @keep: borrowed, for as long as there are sessions
  * @config: borrowed
  * @lists: of it, for the rules of sessions that the bus made
- * @adopted: the session's source is the one it was: its rings are read on
+ * @open: called with @ctx: a source for the session of the bus @name, as @sampling says, which it
+ *	completes by the configuration; with @kept that which it had: -ENOENT if nobody has kept
+ *	it. Another one puts an end to that. On failure @ret_reason may say why
+ * @adopted: the machine's source is the one it was: its rings are read on
  * @found: out: there was a checkpoint
  * @restored: out: its figures count; the following are of that
  * @stopped: it was not sampling
  * @records: those that were counted, of the machine's session
  * @settings: what the bus had set of the machine's session and is in force again; "" for nothing
  * @overruled: what it had set and is not, and why
- * @dropped: sessions that it had made and that cannot be made again, and why
- * @ended: names of those that had a source of their own, which went with its process
+ * @notes: of sessions that it had made, @note_count of them, a line each
  * @gap_ns: how long nobody sampled, of each CPU; booked as blind
  * @version: of the program that wrote it
  * @reason: why not, a static sentence
@@ -82,6 +97,9 @@ struct keep_restore {
 	struct keep *keep;
 	const struct config *config;
 	const struct filter_lists *lists;
+	int (*open)(void *ctx, const char *name, bool kept, struct source_config *sampling,
+		    struct source **ret_source, char ret_reason[static KEEP_REASON]);
+	void *ctx;
 	bool adopted;
 	bool found;
 	bool restored;
@@ -89,8 +107,8 @@ struct keep_restore {
 	u64 records;
 	char settings[KEEP_TEXT];
 	char overruled[KEEP_TEXT];
-	char dropped[KEEP_TEXT];
-	char ended[KEEP_TEXT];
+	struct keep_note notes[KEEP_NOTES];
+	u32 note_count;
 	u64 gap_ns;
 	char version[32];
 	const char *reason;
@@ -100,8 +118,8 @@ struct keep_restore {
  * keep_restore() - go on with what was kept, and keep it from now on; for worker_call(),
  * struct keep_restore
  *
- * The machine's session has not begun; it, and those that share its source and are made
- * again, run afterwards if they ran.
+ * The machine's session has not begun; it, and those of the bus that are made again, run
+ * afterwards if they ran.
  */
 int keep_restore(struct worker_state *state, void *arg);
 
@@ -113,6 +131,15 @@ bool keep_due(struct worker_state *state, u64 now_ns);
 
 /** keep_save() - save the figures, give the rings room back */
 void keep_save(struct worker_state *state);
+
+/** keep_defer() - rings of @feed are given room back when figures are safe; @unsaved: those cannot be saved */
+void keep_defer(struct worker_state *state, const struct feed *feed, bool unsaved);
+
+/** keep_added() - a session is there; what outlives this process of a source of its own is stored */
+void keep_added(struct worker_state *state, const struct session *session);
+
+/** keep_removed() - it is no longer, nor its source if that was its @own */
+void keep_removed(struct worker_state *state, const char *name, bool own);
 
 /** keep_leave() - save all there is, and let sources run on for the next process; @arg NULL */
 int keep_leave(struct worker_state *state, void *arg);

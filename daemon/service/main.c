@@ -20,6 +20,7 @@
 #include "reload.h"
 #include "source-open.h"
 #include "speprof-version.h"
+#include "take-up.h"
 #include "worker.h"
 
 /* What may pass is tried again: so often, longer than systemd counts starts for (10 s). */
@@ -39,7 +40,7 @@ struct daemon {
 	struct keep *keep;
 	struct govern *govern;
 	bool adopted; /* the source's session was another process's */
-	bool stopped; /* as that one was */
+	struct take_up taken;
 	struct worker *worker;
 	sd_event *event;
 	struct bus bus;
@@ -108,7 +109,7 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 	struct source_said said;
 
 	if (d->stored.session[0] < 0) {
-		stored_drop_sessions(&d->stored);
+		stored_drop_machine(&d->stored);
 		return false;
 	}
 	if (source_open_kept(&d->options.config, sampling, d->stored.session, ret_source, &said) >=
@@ -116,7 +117,7 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 		return true;
 	log_tell(LOG_NOTICE, LOG_ID_REFUSED, NULL,
 		 "the session that was kept is not used: %s; a new one begins", said.text);
-	stored_drop_sessions(&d->stored);
+	stored_drop_machine(&d->stored);
 	return false;
 }
 
@@ -288,82 +289,6 @@ static int start_worker(struct daemon *d, struct session_config *session)
 	return EX_OSERR;
 }
 
-static void tell_restored(const struct keep_restore *restore)
-{
-	char records[64], version[64];
-	const char *const fields[] = { records, version, NULL };
-
-	snprintf(records, sizeof(records), "SPEPROF_RECORDS=%llu",
-		 (unsigned long long)restore->records);
-	snprintf(version, sizeof(version), "SPEPROF_FROM_VERSION=%s", restore->version);
-	if (!restore->restored)
-		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			 "the figures that were kept are not used, counting begins anew: %s",
-			 restore->reason);
-	else if (restore->gap_ns)
-		log_tell(LOG_NOTICE, LOG_ID_RESUMED, fields,
-			 "going on with %llu records of speprofd %s; every CPU was blind for %llu "
-			 "ms",
-			 (unsigned long long)restore->records, restore->version,
-			 (unsigned long long)restore->gap_ns / 1000000);
-	else
-		log_tell(LOG_NOTICE, LOG_ID_RESUMED, fields,
-			 "going on with %llu records of speprofd %s, without a gap",
-			 (unsigned long long)restore->records, restore->version);
-	if (*restore->settings)
-		log_tell(LOG_NOTICE, LOG_ID_RESUMED, NULL,
-			 "of the session \"machine\" goes on what the bus had set: %s",
-			 restore->settings);
-	if (*restore->overruled)
-		log_tell(
-			LOG_WARNING, LOG_ID_REFUSED, NULL,
-			"of the session \"machine\" the bus had set what is in force no longer: %s",
-			restore->overruled);
-	if (*restore->dropped)
-		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			 "sessions that the bus had made could not be made again: %s",
-			 restore->dropped);
-	if (*restore->ended)
-		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			 "sessions with a source of their own ended with the process they were of: "
-			 "%s",
-			 restore->ended);
-}
-
-/* Only where somebody keeps descriptors is anything worth keeping. */
-static int take_up(struct daemon *d)
-{
-	struct keep_restore restore = { .adopted = d->adopted, .config = &d->options.config };
-	struct config_lists lists;
-	const char *reason;
-
-	if (!getenv("NOTIFY_SOCKET"))
-		return 0;
-	if (keep_new(d->stored.checkpoint, &d->keep, &reason) < 0) {
-		log_line(LOG_WARNING,
-			 "no memory for what outlives this process: a restart begins anew");
-		/* Rings that were adopted wait for a checkpoint: without one they would fill up. */
-		return d->adopted ? EX_OSERR : 0;
-	}
-	d->stored.checkpoint = -1;
-	if (reason) {
-		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			 "the figures that were kept are not used, counting begins anew: %s",
-			 reason);
-		store_drop(STORE_CHECKPOINT);
-	}
-	restore.keep = d->keep;
-	if (config_lists(&d->options.config, &lists) >= 0) {
-		restore.lists = &lists.lists;
-		worker_call(d->worker, keep_restore, &restore);
-		config_lists_clear(&lists);
-	}
-	if (restore.found)
-		tell_restored(&restore);
-	d->stopped = restore.restored && restore.stopped;
-	return 0;
-}
-
 /* @arg: the daemon, whose configuration says by what */
 static int govern_machine(struct worker_state *state, void *arg)
 {
@@ -376,18 +301,6 @@ static int govern_machine(struct worker_state *state, void *arg)
 
 	state->govern = d->govern;
 	return govern_set(state, &governing);
-}
-
-/* A descriptor that is there already is known to the service manager, and not kept twice. */
-static int put_up(struct worker_state *state, void *arg)
-{
-	const struct daemon *d = arg;
-	struct source *source = worker_session(state, NULL)->feed->source;
-
-	if (source->ops->lasting)
-		store_sessions(source);
-	store_put(STORE_CHECKPOINT, keep_fd(d->keep));
-	return 0;
 }
 
 /* A wrong file leaves all as it was; @d->reloaded says why until one is right. */
@@ -446,12 +359,12 @@ static int start_machine(struct daemon *d)
 
 static int run(struct daemon *d)
 {
-	int r = d->stopped ? 0 : start_machine(d);
+	int r = d->taken.stopped ? 0 : start_machine(d);
 
 	if (r)
 		return r;
 	if (d->keep)
-		worker_call(d->worker, put_up, d);
+		take_up_store(&d->taken);
 	if (govern_new((u32)sysconf(_SC_NPROCESSORS_CONF), &d->govern) >= 0)
 		worker_call(d->worker, govern_machine, d);
 	if (notify_init(&d->notify, d->event, d->worker) < 0)
@@ -524,7 +437,14 @@ static int serve(struct daemon *d)
 	d->bus.reload = reload;
 	d->bus.ctx = d;
 	d->bus.reloaded = &d->reloaded;
-	r = take_up(d);
+	d->taken = (struct take_up){
+		.config = &d->options.config,
+		.stored = &d->stored,
+		.worker = d->worker,
+		.adopted = d->adopted,
+	};
+	r = take_up(&d->taken);
+	d->keep = d->taken.keep;
 	if (!r)
 		r = run(d);
 	bus_deinit(&d->bus);

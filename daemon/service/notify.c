@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "govern.h"
 #include "keep.h"
@@ -17,93 +15,6 @@
 #define PERIOD_US 5000000ULL
 /* The worker comes around once a second. */
 #define PERIOD_LEAST_US 1500000ULL
-
-#define STORE_NAME 64
-
-static void session_name(u32 part, char *ret)
-{
-	if (part)
-		snprintf(ret, STORE_NAME, STORE_SESSION "-%u", part + 1);
-	else
-		snprintf(ret, STORE_NAME, STORE_SESSION);
-}
-
-/* Where a descriptor of that name belongs; NULL: nowhere. */
-static int *place_of(struct stored *stored, const char *name)
-{
-	char of_part[STORE_NAME];
-
-	if (!strcmp(name, STORE_CHECKPOINT))
-		return &stored->checkpoint;
-	for (u32 i = 0; i < SOURCE_PARTS; i++) {
-		session_name(i, of_part);
-		if (!strcmp(name, of_part))
-			return &stored->session[i];
-	}
-	return NULL;
-}
-
-void stored_take(struct stored *ret_stored)
-{
-	char **names = NULL;
-	int n = sd_listen_fds_with_names(1, &names);
-
-	memset(ret_stored, -1, sizeof(*ret_stored));
-	for (int i = 0; i < n; i++) {
-		int *place = place_of(ret_stored, names[i]);
-
-		if (place && *place < 0) {
-			*place = SD_LISTEN_FDS_START + i;
-			continue;
-		}
-		log_line(LOG_NOTICE, "the service manager has kept \"%s\", which is of no use here",
-			 names[i]);
-		if (!place)
-			store_drop(names[i]);
-		close(SD_LISTEN_FDS_START + i);
-	}
-	for (int i = 0; i < n; i++)
-		free(names[i]);
-	free(names);
-}
-
-void store_put(const char *name, int fd)
-{
-	char text[128];
-
-	snprintf(text, sizeof(text), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
-	sd_pid_notify_with_fds(0, 0, text, &fd, 1);
-}
-
-void store_drop(const char *name)
-{
-	sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
-}
-
-void store_sessions(struct source *source)
-{
-	char name[STORE_NAME];
-	struct source *part;
-
-	for (u32 i = 0; (part = source_part(source, i)); i++) {
-		session_name(i, name);
-		store_put(name, part->ops->lasting->session(part));
-	}
-}
-
-void stored_drop_sessions(struct stored *stored)
-{
-	char name[STORE_NAME];
-
-	for (u32 i = 0; i < SOURCE_PARTS; i++) {
-		if (stored->session[i] < 0)
-			continue;
-		session_name(i, name);
-		store_drop(name);
-		close(stored->session[i]);
-		stored->session[i] = -1;
-	}
-}
 
 struct described {
 	char text[STATUS_SIZE];

@@ -286,6 +286,7 @@ static int program_feed(struct worker_state *state, struct feed *feed,
 		filter_hardware(only->rule->filter, &feed->cores, &filter);
 	}
 	sampling.cgroups = feed->source->cgroups && only ? only->rule->cgroups : NULL;
+	sampling.cgroups_known = true;
 	if (source_filter_same(&filter, &feed->filter) && same_sampling(wanted, &feed->sampling) &&
 	    sampling.cgroups == feed->sampling.cgroups)
 		return 0;
@@ -375,7 +376,7 @@ int worker_add(struct worker_state *state, void *arg)
 		profile_seat(state->sessions[i].shard[k], shards_seat(state->shards, k));
 	if (r >= 0) {
 		worker_program(state, config->feed);
-		keep_save(state);
+		keep_added(state, &state->sessions[i]);
 	}
 	return r;
 }
@@ -384,9 +385,11 @@ int worker_remove(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, arg);
 	struct feed *feed;
+	bool own;
 
 	if (!session)
 		return -ENOENT;
+	own = !session->shared;
 	feed = feed_get(session->feed);
 	/* Others of its source may run later: nothing old is to wait for them. */
 	if (session->running)
@@ -395,7 +398,7 @@ int worker_remove(struct worker_state *state, void *arg)
 	if (feed->references > 1)
 		worker_program(state, feed);
 	feed_put(feed);
-	keep_save(state);
+	keep_removed(state, arg, own);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "keep.h"
 #include "profile-read.h"
+#include "regs.h"
 #include "speprof-version.h"
 
 #include <errno.h>
@@ -11,40 +12,65 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A source without samples, whose time passes. */
+/* A source without samples, whose time passes; @tail: windows that it handed over; @foreign: of another session. */
 struct played {
 	struct source source;
 	int fd;
+	u64 tail;
+	bool foreign;
+	bool spills;
 };
 
 /* Whether it is one that goes on without a process; of the last one that was made. */
 static bool adopted;
 static u32 released;
 static bool spills;
+static u32 stopped;
+static bool offline;
+
+/* What is in every ring: who claims to have read more was at another one. */
+#define WRITTEN 1000
+
+/* What becomes of sources that are sessions' own: */
+static struct {
+	bool none; /* the service manager has not kept it */
+	bool foreign; /* its rings are others */
+	bool refused; /* there is no other one either */
+	bool stuck; /* it cannot be started */
+	u8 backend;
+	u32 opened; /* anew */
+	struct source_config sampling;
+	struct played *last;
+} own;
 
 static int played_session(const struct source *source)
 {
 	return ((const struct played *)source)->fd;
 }
 
-static void played_defer(struct source *source __attribute__((unused)), bool spill)
+static void played_defer(struct source *source, bool spill)
 {
-	spills = spill;
+	((struct played *)source)->spills = spills = spill;
 }
 
-static u32 played_positions(const struct source *source __attribute__((unused)),
-			    struct source_position *ret __attribute__((unused)),
-			    u32 room __attribute__((unused)))
+static u32 played_positions(const struct source *source, struct source_position *ret, u32 room)
 {
-	return 0;
+	if (room)
+		*ret = (struct source_position){
+			.tail = ((const struct played *)source)->tail,
+			.offline = offline,
+		};
+	return room ? 1 : 0;
 }
 
-static int played_resume(struct source *source __attribute__((unused)),
-			 const struct source_position *positions __attribute__((unused)),
-			 u32 count __attribute__((unused)))
+static int played_resume(struct source *source, const struct source_position *positions, u32 count)
 {
 	/* Where it could not be saved, room was given back of what the positions do not know. */
-	return spills ? 0 : -ESTALE;
+	if (!spills || count != 1 || positions->tail > WRITTEN ||
+	    ((struct played *)source)->foreign)
+		return -ESTALE;
+	((struct played *)source)->tail = positions->tail;
+	return 0;
 }
 
 static void played_release(struct source *source __attribute__((unused)))
@@ -67,13 +93,14 @@ static const struct source_lasting played_lasting = {
 	.held = played_held,
 };
 
-static int played_start(struct source *source __attribute__((unused)))
+static int played_start(struct source *source)
 {
-	return 0;
+	return own.stuck && (struct played *)source == own.last ? -EBUSY : 0;
 }
 
 static void played_stop(struct source *source __attribute__((unused)))
 {
+	stopped++;
 }
 
 static int played_fd(struct source *source)
@@ -81,8 +108,7 @@ static int played_fd(struct source *source)
 	return ((struct played *)source)->fd;
 }
 
-static int played_drain(struct source *source __attribute__((unused)),
-			const struct source_sink *sink)
+static int played_drain(struct source *source, const struct source_sink *sink)
 {
 	static const u8 nothing[1];
 	const struct source_window window = {
@@ -93,6 +119,7 @@ static int played_drain(struct source *source __attribute__((unused)),
 		.lost_bytes = 3,
 	};
 
+	((struct played *)source)->tail++;
 	sink->window(sink->ctx, &window);
 	return 0;
 }
@@ -123,24 +150,58 @@ static const struct source_ops played_ops = {
 	.free = played_free,
 };
 
-/* Of the machine's source. */
+/* Of the machine's source; whether its rings are others than were kept. */
 static u8 backend = BACKEND_EMULATED;
+static bool foreign;
+
+static struct played *source_played(u8 of_backend)
+{
+	struct played *played = calloc(1, sizeof(*played));
+
+	assert_non_null(played);
+	*played = (struct played){ .source = {
+					   .ops = &played_ops,
+					   .cpus = 2,
+					   .backend = of_backend,
+				   } };
+	played->fd = eventfd(0, EFD_CLOEXEC);
+	return played;
+}
 
 static struct feed *feed_played(void)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
-	struct played *played = calloc(1, sizeof(*played));
+	struct played *played;
 	struct feed *feed;
 
-	assert_non_null(played);
-	*played = (struct played){ .source = {
-		.ops = &played_ops,
-		.cpus = 2,
-		.backend = backend,
-	} };
-	played->fd = eventfd(0, EFD_CLOEXEC);
+	played = source_played(backend);
+	/* A place in them is none that was read up to. */
+	played->foreign = foreign;
 	assert_int_equal(feed_new(&played->source, &sampling, &feed), 0);
 	return feed;
+}
+
+static int open_own(void *ctx __attribute__((unused)), const char *name, bool kept,
+		    struct source_config *sampling, struct source **ret_source,
+		    char ret_reason[static KEEP_REASON])
+{
+	struct played *played;
+
+	assert_true(session_name_valid(name));
+	if (kept && own.none)
+		return -ENOENT;
+	if (!kept && own.refused) {
+		strcpy(ret_reason, "there is no SPE here");
+		return -ENODEV;
+	}
+	own.opened += !kept;
+	own.sampling = *sampling;
+	own.last = played = source_played(own.backend ? own.backend : backend);
+	played->source.interval_ns = sampling->interval_ns;
+	played->source.cgroups = sampling->cgroups;
+	played->foreign = kept && own.foreign;
+	*ret_source = &played->source;
+	return 0;
 }
 
 static const struct config usual = CONFIG_DEFAULT;
@@ -161,7 +222,12 @@ static struct worker *process_by(const struct config *configured, int fd, struct
 	assert_int_equal(worker_call(worker, worker_add, &config), 0);
 	assert_int_equal(keep_new(fd, ret_keep, &reason), 0);
 	assert_null(reason);
-	*ret_restore = (struct keep_restore){ .keep = *ret_keep, .config = configured, .adopted = adopted };
+	*ret_restore = (struct keep_restore){
+		.keep = *ret_keep,
+		.config = configured,
+		.open = open_own,
+		.adopted = adopted,
+	};
 	worker_call(worker, keep_restore, ret_restore);
 	return worker;
 }
@@ -174,7 +240,7 @@ static struct worker *process_new(int fd, struct keep **ret_keep, struct keep_re
 static int share(struct worker_state *state, void *arg)
 {
 	struct session_config config = { .name = arg, .shared = true };
-	char *const cgroups[] = { (char *)"/system.slice", NULL };
+	char *const cgroups[] = { (char *)"/", NULL };
 	struct filter_error error;
 
 	assert_int_equal(session_rule_new(NULL, "op == load", cgroups, &config.rule, &error), 0);
@@ -186,17 +252,17 @@ static int share(struct worker_state *state, void *arg)
 static int set_up(struct worker_state *state, void *arg)
 {
 	struct session_config flight = { .name = "flight", .shared = true, .keep = FLIGHT_MIN },
-			      own = { .name = "own" };
+			      alone = { .name = "own" };
 	struct worker_change change = { .session = SESSION_MACHINE, .interval_ns = 5000000 };
-	char *const cgroups[] = { (char *)"/user.slice", NULL };
+	char *const cgroups[] = { (char *)"/", NULL };
 	struct filter_error error;
 
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &flight.rule, &error), 0);
 	flight.feed = feed_get(worker_session(state, NULL)->feed);
 	assert_int_equal(worker_add(state, &flight), 0);
-	assert_int_equal(session_rule_new(NULL, NULL, NULL, &own.rule, &error), 0);
-	own.feed = feed_played();
-	assert_int_equal(worker_add(state, &own), 0);
+	assert_int_equal(session_rule_new(NULL, NULL, NULL, &alone.rule, &error), 0);
+	alone.feed = feed_played();
+	assert_int_equal(worker_add(state, &alone), 0);
 	assert_int_equal(session_rule_new(NULL, "op == store", cgroups, &change.rule, &error), 0);
 	assert_int_equal(worker_change(state, &change), 0);
 	return keep_leave(state, arg);
@@ -216,6 +282,8 @@ struct ledgers {
 	u64 interval_ns;
 	u64 enabled_ns;
 	u64 lost;
+	u64 tail;
+	bool spills;
 	char expression[32];
 	char cgroup[32];
 };
@@ -233,14 +301,35 @@ static int look(struct worker_state *state, void *arg)
 	l->interval_ns = session->feed->source->interval_ns;
 	l->enabled_ns = profile_header(session->profile)->enabled_ns;
 	l->lost = profile_header(session->profile)->lost;
+	l->tail = ((const struct played *)session->feed->source)->tail;
+	l->spills = ((const struct played *)session->feed->source)->spills;
 	snprintf(l->expression, sizeof(l->expression), "%s", session->rule->expression);
 	snprintf(l->cgroup, sizeof(l->cgroup), "%s",
 		 session->rule->cgroups ? session->rule->cgroups[0] : "");
 	return 0;
 }
 
+/* A session of its own source, which samples what the machine's does not. */
+static int set_up_own(struct worker_state *state, void *arg __attribute__((unused)))
+{
+	const struct source_config sampling = { .interval_ns = 3000000,
+						.user = true,
+						.physical = true };
+	char *const cgroups[] = { (char *)"/", (char *)"/speprof-never-there", NULL };
+	struct session_config alone = { .name = "own" };
+	struct played *played = source_played(backend);
+	struct filter_error error;
+
+	assert_int_equal(session_rule_new(NULL, "op == load", cgroups, &alone.rule, &error), 0);
+	played->source.cgroups = true;
+	played->source.trouble.faults = 9;
+	assert_int_equal(feed_new(&played->source, &sampling, &alone.feed), 0);
+	assert_int_equal(worker_add(state, &alone), 0);
+	return worker_start(state, (void *)"own");
+}
+
 /* Leaves a checkpoint of two sessions, one of which ran; returns a descriptor of it. */
-static int leave(u64 *ret_lost)
+static int leave(u64 *ret_lost, bool with_own)
 {
 	struct ledgers l = { .session = SESSION_MACHINE };
 	struct keep_restore restore;
@@ -252,6 +341,8 @@ static int leave(u64 *ret_lost)
 	assert_false(restore.found);
 	assert_int_equal(worker_call(worker, share, (void *)"loads"), 0);
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+	if (with_own)
+		assert_int_equal(worker_call(worker, set_up_own, NULL), 0);
 	for (int i = 0; i < 5; i++)
 		worker_call(worker, drain, NULL);
 	worker_call(worker, look, &l);
@@ -271,8 +362,8 @@ static void test_going_on(void **state __attribute__((unused)))
 	struct keep *keep;
 	u64 lost;
 
-	worker = process_new(leave(&lost), &keep, &restore);
-	assert_true(restore.found && restore.restored && !restore.stopped && !*restore.dropped);
+	worker = process_new(leave(&lost, false), &keep, &restore);
+	assert_true(restore.found && restore.restored && !restore.stopped && !restore.note_count);
 	assert_string_equal(restore.version, SPEPROF_VERSION);
 	assert_true(restore.gap_ns > 0);
 	worker_call(worker, look, &machine);
@@ -281,7 +372,7 @@ static void test_going_on(void **state __attribute__((unused)))
 		    machine.enabled_ns >= 2 * restore.gap_ns);
 	assert_true(loads.there && !loads.running && !loads.lost);
 	assert_string_equal(loads.expression, "op == load");
-	assert_string_equal(loads.cgroup, "/system.slice");
+	assert_string_equal(loads.cgroup, "/");
 	worker_free(worker);
 	keep_free(keep);
 }
@@ -290,7 +381,7 @@ static void test_going_on(void **state __attribute__((unused)))
 static void check_set(const struct config *later, int fd, bool rule, bool interval)
 {
 	struct ledgers machine = { .session = SESSION_MACHINE }, flight = { .session = "flight" },
-		       own = { .session = "own" };
+		       alone = { .session = "own" };
 	struct keep_restore restore;
 	struct worker *worker;
 	struct keep *keep;
@@ -299,17 +390,18 @@ static void check_set(const struct config *later, int fd, bool rule, bool interv
 	assert_true(restore.restored);
 	worker_call(worker, look, &machine);
 	worker_call(worker, look, &flight);
-	worker_call(worker, look, &own);
+	worker_call(worker, look, &alone);
 	print_message("in force: %s\nnot: %s\n", restore.settings, restore.overruled);
-	assert_true(flight.there && flight.keep == FLIGHT_MIN && !own.there);
-	assert_string_equal(restore.ended, "own");
-	assert_string_equal(restore.dropped, "");
+	assert_true(flight.there && flight.keep == FLIGHT_MIN && alone.there && !alone.running);
+	assert_int_equal(restore.note_count, 1);
+	assert_string_equal(restore.notes[0].text,
+			    "session \"own\" goes on with 0 records, without a gap");
 	assert_string_equal(machine.expression, rule ? "op == store" : later->filter);
-	assert_string_equal(machine.cgroup, rule ? "/user.slice" : "");
+	assert_string_equal(machine.cgroup, rule ? "/" : "");
 	assert_true((machine.interval_ns == 5000000) == interval);
 	assert_true(!strstr(restore.overruled, "op == store") == rule);
 	assert_true(!strstr(restore.overruled, "5000 us") == interval);
-	assert_true(!!strstr(restore.settings, "cgroups /user.slice") == rule);
+	assert_true(!!strstr(restore.settings, "cgroups /") == rule);
 	assert_true(!!strstr(restore.settings, "interval of 5000 us") == interval);
 	worker_free(worker);
 	keep_free(keep);
@@ -405,7 +497,7 @@ static void test_backend(void **state __attribute__((unused)))
 		int fd;
 
 		backend = rows[i].before;
-		fd = leave(&lost);
+		fd = leave(&lost, false);
 		backend = rows[i].after;
 		worker = process_new(fd, &keep, &restore);
 		worker_call(worker, look, &machine);
@@ -418,6 +510,161 @@ static void test_backend(void **state __attribute__((unused)))
 		keep_free(keep);
 	}
 	backend = BACKEND_EMULATED;
+}
+
+static int trouble_of_own(struct worker_state *state, void *arg __attribute__((unused)))
+{
+	const struct session *session = worker_session(state, "own");
+
+	return session ? (int)session->feed->source->trouble.faults : -ENOENT;
+}
+
+/* A process with the machine's session and that one, killed after some windows; what is left of it. */
+static int leave_own(struct ledgers *ret_own, struct ledgers *ret_machine)
+{
+	struct keep_restore restore;
+	struct keep *keep;
+	struct worker *worker = process_new(-1, &keep, &restore);
+	int fd;
+
+	assert_int_equal(worker_call(worker, set_up_own, NULL), 0);
+	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+	for (int i = 0; i < 5; i++) {
+		worker_call(worker, drain, NULL);
+		worker_call(worker, drain, (void *)"own");
+	}
+	worker_call(worker, keep_leave, NULL);
+	*ret_own = (struct ledgers){ .session = "own" };
+	*ret_machine = (struct ledgers){ .session = SESSION_MACHINE };
+	worker_call(worker, look, ret_own);
+	worker_call(worker, look, ret_machine);
+	fd = dup(keep_fd(keep));
+	worker_free(worker);
+	keep_free(keep);
+	return fd;
+}
+
+static bool is_noted(const struct keep_restore *restore, bool warning, const char *text)
+{
+	for (u32 i = 0; i < restore->note_count; i++)
+		if (strstr(restore->notes[i].text, text))
+			return restore->notes[i].warning == warning;
+	return false;
+}
+
+/* What it was asked for is asked for again. */
+static void check_asked(void)
+{
+	assert_true(own.sampling.interval_ns == 3000000 && own.sampling.user &&
+		    own.sampling.physical && !own.sampling.kernel);
+	assert_true(own.sampling.cgroups_known);
+	assert_string_equal(own.sampling.cgroups[1], "/speprof-never-there");
+	assert_int_equal(own.sampling.filter_types, SPE_PMSFCR_LD);
+}
+
+/* Whatever becomes of one session's source, the machine's goes on; and its own where that can be. */
+static void test_own(void **state __attribute__((unused)))
+{
+	const struct {
+		bool none, foreign, refused, stuck;
+		u8 backend;
+		bool there, gap;
+		bool warning;
+		const char *noted;
+	} rows[] = {
+		{ .there = true, .noted = "goes on with 0 records, without a gap" },
+		{ .none = true,
+		  .there = true,
+		  .gap = true,
+		  .noted = "its rings ended with their process" },
+		{ .foreign = true,
+		  .there = true,
+		  .gap = true,
+		  .noted = "its rings are not those that were kept" },
+		{ .none = true,
+		  .refused = true,
+		  .warning = true,
+		  .noted = "session \"own\" cannot be made again: there is no SPE here" },
+		{ .none = true,
+		  .backend = BACKEND_HARDWARE,
+		  .warning = true,
+		  .noted = "cannot be made again: the figures are of an emulated SPU" },
+		{ .stuck = true,
+		  .there = true,
+		  .warning = true,
+		  .noted = "session \"own\" is stopped, as it cannot be started again: Device or "
+			   "resource busy" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ledgers before, machine_before, after = { .session = "own" },
+						       machine = { .session = SESSION_MACHINE };
+		struct keep_restore restore;
+		struct worker *worker;
+		struct keep *keep;
+		int fd = leave_own(&before, &machine_before);
+
+		memset(&own, 0, sizeof(own));
+		own.none = rows[i].none;
+		own.foreign = rows[i].foreign;
+		own.refused = rows[i].refused;
+		own.stuck = rows[i].stuck;
+		own.backend = rows[i].backend;
+		stopped = 0;
+		offline = true;
+		worker = process_new(fd, &keep, &restore);
+		offline = false;
+		worker_call(worker, look, &after);
+		worker_call(worker, look, &machine);
+		for (u32 k = 0; k < restore.note_count; k++)
+			print_message("%s\n", restore.notes[k].text);
+		assert_true(restore.restored && machine.running &&
+			    machine.lost == machine_before.lost);
+		assert_true(after.there == rows[i].there);
+		assert_true(is_noted(&restore, rows[i].warning, rows[i].noted));
+		assert_int_equal(own.opened,
+				 rows[i].none && !rows[i].refused ? 1 : rows[i].foreign);
+		/* One that is not gone on with samples no more. */
+		assert_true(!!stopped == (rows[i].foreign || rows[i].backend));
+		if (after.there) {
+			check_asked();
+			/* Its rings are small, the machine's wait. */
+			assert_true(after.spills && !machine.spills);
+			assert_true(is_noted(&restore, true,
+					     "without cgroup \"/speprof-never-there\","));
+			assert_true(after.running == !rows[i].stuck && after.lost == before.lost);
+			assert_true((after.enabled_ns > before.enabled_ns) == rows[i].gap);
+			assert_true(is_noted(&restore, false, "CPU 0 went offline") ==
+				    !rows[i].gap);
+			assert_true(rows[i].gap || (after.tail == before.tail && after.tail));
+			assert_int_equal(worker_call(worker, trouble_of_own, NULL), 9);
+		}
+		worker_free(worker);
+		keep_free(keep);
+	}
+	memset(&own, 0, sizeof(own));
+}
+
+/* Figures that are refused take sessions with them, and what they sampled. */
+static void test_own_forgotten(void **state __attribute__((unused)))
+{
+	struct ledgers before, machine;
+	struct keep_restore restore;
+	struct worker *worker;
+	struct keep *keep;
+	int fd;
+
+	fd = leave_own(&before, &machine);
+	foreign = adopted = true;
+	stopped = 0;
+	worker = process_new(fd, &keep, &restore);
+	foreign = adopted = false;
+	worker_call(worker, look, &before);
+	assert_true(restore.found && !restore.restored && !before.there && stopped == 1);
+	assert_string_equal(restore.reason, "it is not of the session that was kept");
+	assert_true(is_noted(&restore, true, "session \"own\" has ended with them"));
+	worker_free(worker);
+	keep_free(keep);
 }
 
 /* Change bytes of what is in the checkpoint, its sum made right. */
@@ -443,27 +690,29 @@ static void forge(int fd, unsigned int seed)
 /* All of it or nothing: what is refused leaves no session and no figure behind. */
 static void test_forged(void **state __attribute__((unused)))
 {
-	u32 refused = 0, rounds = 60;
+	u32 refused = 0, rounds = 200;
 
 	for (u32 i = 0; i < rounds; i++) {
 		struct ledgers machine = { .session = SESSION_MACHINE },
-			       loads = { .session = "loads" };
+			       loads = { .session = "loads" }, alone = { .session = "own" };
 		struct keep_restore restore;
 		struct worker *worker;
 		struct keep *keep;
 		u64 lost;
-		int fd = leave(&lost);
+		int fd = leave(&lost, true);
 
 		forge(fd, i);
 		worker = process_new(fd, &keep, &restore);
 		assert_true(restore.found);
 		worker_call(worker, look, &machine);
 		worker_call(worker, look, &loads);
+		worker_call(worker, look, &alone);
 		assert_true(machine.there);
 		if (!restore.restored) {
 			refused++;
 			assert_non_null(restore.reason);
-			assert_true(!loads.there && !machine.running && !machine.lost);
+			assert_true(!loads.there && !alone.there && !machine.running &&
+				    !machine.lost);
 		}
 		worker_free(worker);
 		keep_free(keep);
@@ -475,10 +724,9 @@ static void test_forged(void **state __attribute__((unused)))
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_going_on),
-		cmocka_unit_test(test_set_by_bus),
-		cmocka_unit_test(test_unsaved),
-		cmocka_unit_test(test_backend),
+		cmocka_unit_test(test_going_on), cmocka_unit_test(test_set_by_bus),
+		cmocka_unit_test(test_unsaved),	 cmocka_unit_test(test_backend),
+		cmocka_unit_test(test_own),	 cmocka_unit_test(test_own_forgotten),
 		cmocka_unit_test(test_forged),
 	};
 
