@@ -3,8 +3,9 @@
  * The module's own ledgers of the sessions that another process has open: the other side of
  * what that process counts.
  *
- * usage: ledger PID [last]: prints KEY VALUE lines, sums over CPUs; with "last" the first of them
- * at once, and the others when that process has let go of them, which are this one's then
+ * usage: ledger PID [last|each]: prints KEY VALUE lines, sums over CPUs; with "last" the first of them
+ * at once, and the others when that process has let go of them, which are this one's then; with
+ * "each" a line of each session instead: bytes, records, enabled and blind ns
  */
 #include <dirent.h>
 #include <errno.h>
@@ -120,33 +121,61 @@ static void print(const struct speprof_ring_stats *sum)
 	       (unsigned long long)sum->state_ns[SPEPROF_RING_HANDLING]);
 }
 
+/* The sum of @n rings; false if one cannot be read. */
+static bool read_rings(const int *rings, unsigned int n, struct speprof_ring_stats *ret_sum)
+{
+	*ret_sum = (struct speprof_ring_stats){ 0 };
+	for (unsigned int i = 0; i < n; i++) {
+		struct speprof_ring_stats s = { .size = sizeof(s) };
+
+		if (ioctl(rings[i], SPEPROF_RING_STATS, &s) < 0) {
+			fprintf(stderr, "ledger: ring %u: %s\n", i, strerror(errno));
+			return false;
+		}
+		add(ret_sum, &s);
+	}
+	return true;
+}
+
+static int print_each(const int *sessions, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		struct speprof_ring_stats sum;
+		int rings[CPUS];
+		unsigned int n = rings_open(sessions[i], rings, 0);
+
+		if (!read_rings(rings, n, &sum))
+			return 1;
+		printf("%llu %llu %llu %llu\n", (unsigned long long)sum.data_bytes,
+		       (unsigned long long)sum.records, enabled(&sum),
+		       enabled(&sum) - (unsigned long long)sum.state_ns[SPEPROF_RING_ARMED]);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	bool last = argc == 3 && !strcmp(argv[2], "last");
-	int pid = argc == 2 || last ? atoi(argv[1]) : -1;
+	bool each = argc == 3 && !strcmp(argv[2], "each");
+	int pid = argc == 2 || last || each ? atoi(argv[1]) : -1;
 	int sessions[SESSIONS], rings[CPUS];
 	unsigned int count = pid > 0 ? sessions_of(pid, sessions) : 0, n = 0;
-	struct speprof_ring_stats sum = { 0 };
+	struct speprof_ring_stats sum;
 
 	if (!count) {
 		fprintf(stderr, "ledger: no session of process %s\n", argc > 1 ? argv[1] : "?");
 		return 1;
 	}
+	if (each)
+		return print_each(sessions, count);
 	for (unsigned int i = 0; i < count; i++)
 		n = rings_open(sessions[i], rings, n);
 	printf("sessions %u\nrings %u\n", count, n);
 	fflush(stdout);
 	if (last)
 		wait_until_let_go(pid);
-	for (unsigned int i = 0; i < n; i++) {
-		struct speprof_ring_stats s = { .size = sizeof(s) };
-
-		if (ioctl(rings[i], SPEPROF_RING_STATS, &s) < 0) {
-			fprintf(stderr, "ledger: ring %u: %s\n", i, strerror(errno));
-			return 1;
-		}
-		add(&sum, &s);
-	}
+	if (!read_rings(rings, n, &sum))
+		return 1;
 	print(&sum);
 	return 0;
 }
