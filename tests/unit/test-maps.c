@@ -5,6 +5,7 @@
 #include "attribute-save.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -177,6 +178,22 @@ static void test_name_passed_over(void **state)
 	assert_true(from.bad);
 }
 
+/* User emulation has a /proc/self/maps of its own, where a path as long is none. */
+static bool maps_have_line(size_t least)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	bool there = false;
+	char *line = NULL;
+	size_t size = 0;
+
+	assert_non_null(file);
+	while (!there && getline(&line, &size, file) >= 0)
+		there = strlen(line) >= least;
+	free(line);
+	assert_int_equal(fclose(file), 0);
+	return there;
+}
+
 /* What /proc tells of a file that any user can make. */
 static void test_long_path_proc(void **state)
 {
@@ -203,7 +220,7 @@ static void test_long_path_proc(void **state)
 	close(here);
 	assert_int_equal(dir, 0);
 	snprintf(command, sizeof(command), "rm -r %s", root);
-	if (at == MAP_FAILED) { /* noexec */
+	if (at == MAP_FAILED || !maps_have_line(5000)) { /* noexec */
 		assert_int_equal(system(command), 0);
 		skip();
 	}
