@@ -538,8 +538,35 @@ static void test_cpu_list(void **state)
 	}
 }
 
-static void drive(struct spu_driver *driver, unsigned int samples, u64 *time,
-		  const struct source_sink *sink)
+/* Of CPU 3, with nothing before it: armed at @time, and sampled into @seen. */
+struct driven {
+	struct spu_driver driver;
+	struct spu_program program;
+	struct seen seen;
+	struct source_sink sink;
+	u64 time;
+};
+
+static void driven_begin(struct driven *driven, const struct source_config *config,
+			 const struct spe_spu_config *spu)
+{
+	const char *reason = "";
+
+	*driven = (struct driven){ .time = 1000 };
+	driven->sink = (struct source_sink){ .window = see_window, .ctx = &driven->seen };
+	assert_int_equal(spu_program_make(config, spu, &driven->program, &reason), 0);
+	assert_int_equal(spu_driver_init(&driven->driver, 3, spu, &driven->program, &reason), 0);
+	spu_driver_on(&driven->driver, 0);
+	spu_driver_arm(&driven->driver, driven->time);
+}
+
+static void driven_sample(struct driven *driven, struct spe_operation *operation)
+{
+	operation->timestamp = driven->time += INTERVAL_NS;
+	spu_driver_sample(&driven->driver, operation, &driven->sink);
+}
+
+static void driven_samples(struct driven *driven, unsigned int samples)
 {
 	struct spe_operation operation = {
 		.pc = 0x1000,
@@ -548,58 +575,56 @@ static void drive(struct spu_driver *driver, unsigned int samples, u64 *time,
 		.ns = true,
 	};
 
-	while (samples--) {
-		operation.timestamp = *time += INTERVAL_NS;
-		spu_driver_sample(driver, &operation, sink);
-	}
+	while (samples--)
+		driven_sample(driven, &operation);
+}
+
+static void driven_close(struct driven *driven)
+{
+	spu_driver_close(&driven->driver, driven->time, &driven->sink);
+}
+
+/* One fault, and ten samples after it. */
+static void driven_fault(struct driven *driven, u64 fault)
+{
+	spu_driver_arm(&driven->driver, driven->time);
+	spe_spu_inject(&driven->driver.spu, fault);
+	driven_samples(driven, 10);
+	driven_close(driven);
+	check_ledgers(&driven->seen);
 }
 
 /* The driver alone: buffer full, a fault, and one that stops the CPU. */
 static void test_driver(void **state)
 {
 	const struct source_config config = config_default();
-	struct seen seen = { 0 };
-	const struct source_sink sink = { .window = see_window, .ctx = &seen };
-	struct spu_driver driver;
+	struct driven driven;
+	const struct seen *seen = &driven.seen;
 	struct spe_spu_config spu;
-	struct spu_program program;
-	const char *reason = "";
-	u64 time = 1000;
 
 	(void)state;
 	spe_spu_config_default(&spu);
-	assert_int_equal(spu_program_make(&config, &spu, &program, &reason), 0);
-	assert_int_equal(spu_driver_init(&driver, 3, &spu, &program, &reason), 0);
-	spu_driver_on(&driver, 0);
-	spu_driver_arm(&driver, time);
-	drive(&driver, 5000, &time, &sink);
-	assert_true(seen.windows >= 5000 * 64 / 32768);
-	spu_driver_close(&driver, time, &sink);
-	check_ledgers(&seen);
-	assert_int_equal(seen.decoded, 5000);
-	assert_int_equal(seen.armed_ns, 5000ULL * INTERVAL_NS);
+	driven_begin(&driven, &config, &spu);
+	driven_samples(&driven, 5000);
+	assert_true(seen->windows >= 5000 * 64 / 32768);
+	driven_close(&driven);
+	check_ledgers(seen);
+	assert_int_equal(seen->decoded, 5000);
+	assert_int_equal(seen->armed_ns, 5000ULL * INTERVAL_NS);
 
 	/* An External abort takes one record, and sampling goes on. */
-	spu_driver_arm(&driver, time);
-	spe_spu_inject(&driver.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC));
-	drive(&driver, 10, &time, &sink);
-	spu_driver_close(&driver, time, &sink);
-	check_ledgers(&seen);
-	assert_int_equal(seen.faulted, 1);
-	assert_int_equal(seen.decoded, 5009);
-	assert_int_equal(seen.blind_ns, 0);
+	driven_fault(&driven, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC));
+	assert_int_equal(seen->faulted, 1);
+	assert_int_equal(seen->decoded, 5009);
+	assert_int_equal(seen->blind_ns, 0);
 
 	/* A translation fault would only repeat: the CPU is blind from there on. */
-	spu_driver_arm(&driver, time);
-	spe_spu_inject(&driver.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
-	drive(&driver, 10, &time, &sink);
-	spu_driver_close(&driver, time, &sink);
-	check_ledgers(&seen);
-	assert_int_equal(seen.faulted, 2);
-	assert_int_equal(seen.decoded, 5009);
-	assert_int_equal(seen.blind_ns, 9ULL * INTERVAL_NS);
-	assert_int_equal(seen.blind_by[SOURCE_BLIND_FAULT], 9ULL * INTERVAL_NS);
-	spu_driver_deinit(&driver);
+	driven_fault(&driven, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
+	assert_int_equal(seen->faulted, 2);
+	assert_int_equal(seen->decoded, 5009);
+	assert_int_equal(seen->blind_ns, 9ULL * INTERVAL_NS);
+	assert_int_equal(seen->blind_by[SOURCE_BLIND_FAULT], 9ULL * INTERVAL_NS);
+	spu_driver_deinit(&driven.driver);
 }
 
 /* Events that must not be there: an SPU with FEAT_SPEv1p2 leaves them out, others write them. */
@@ -608,13 +633,8 @@ static void test_events_not(void **state)
 	(void)state;
 	for (int able = 0; able < 2; able++) {
 		struct source_config config = config_default();
-		struct seen seen = { 0 };
-		const struct source_sink sink = { .window = see_window, .ctx = &seen };
-		struct spu_program program;
 		struct spe_spu_config spu;
-		struct spu_driver driver;
-		const char *reason = "";
-		u64 time = 1000;
+		struct driven driven;
 
 		config.filter_events_not = SPE_BIT(SPE_EVENT_RETIRED);
 		spe_spu_config_default(&spu);
@@ -622,14 +642,11 @@ static void test_events_not(void **state)
 			spu.pmsver = 3;
 			spu.features |= SPE_PMSIDR_FNE;
 		}
-		assert_int_equal(spu_program_make(&config, &spu, &program, &reason), 0);
-		assert_int_equal(spu_driver_init(&driver, 3, &spu, &program, &reason), 0);
-		spu_driver_on(&driver, 0);
-		spu_driver_arm(&driver, time);
-		drive(&driver, 100, &time, &sink);
-		spu_driver_close(&driver, time, &sink);
-		assert_int_equal(seen.decoded, able ? 0 : 100);
-		spu_driver_deinit(&driver);
+		driven_begin(&driven, &config, &spu);
+		driven_samples(&driven, 100);
+		driven_close(&driven);
+		assert_int_equal(driven.seen.decoded, able ? 0 : 100);
+		spu_driver_deinit(&driven.driver);
 	}
 }
 
@@ -642,13 +659,8 @@ static void test_sources(void **state)
 					      .op_class = SPE_OP_LOAD_STORE,
 					      .has = SPE_OPERATION_SOURCE };
 		struct source_config config = config_default();
-		struct seen seen = { 0 };
-		const struct source_sink sink = { .window = see_window, .ctx = &seen };
-		struct spu_program program;
 		struct spe_spu_config spu;
-		struct spu_driver driver;
-		const char *reason = "";
-		u64 time = 1000;
+		struct driven driven;
 
 		config.filter_sources_not = ~SPE_BIT(14);
 		spe_spu_config_default(&spu);
@@ -656,20 +668,14 @@ static void test_sources(void **state)
 			spu.pmsver = 5;
 			spu.features |= SPE_PMSIDR_FDS;
 		}
-		assert_int_equal(spu_program_make(&config, &spu, &program, &reason), 0);
-		assert_int_equal(spu_driver_init(&driver, 3, &spu, &program, &reason), 0);
-		spu_driver_on(&driver, 0);
-		spu_driver_arm(&driver, time);
-		for (u16 source = 0; source < 64; source++) {
-			load.source = source;
-			load.timestamp = time += INTERVAL_NS;
-			spu_driver_sample(&driver, &load, &sink);
-		}
-		drive(&driver, 100, &time, &sink);
-		spu_driver_close(&driver, time, &sink);
-		assert_int_equal(seen.kinds[SPE_KIND_LOAD], able ? 1 : 64);
-		assert_int_equal(seen.kinds[SPE_KIND_OTHER], 100);
-		spu_driver_deinit(&driver);
+		driven_begin(&driven, &config, &spu);
+		for (load.source = 0; load.source < 64; load.source++)
+			driven_sample(&driven, &load);
+		driven_samples(&driven, 100);
+		driven_close(&driven);
+		assert_int_equal(driven.seen.kinds[SPE_KIND_LOAD], able ? 1 : 64);
+		assert_int_equal(driven.seen.kinds[SPE_KIND_OTHER], 100);
+		spu_driver_deinit(&driven.driver);
 	}
 }
 
@@ -682,39 +688,29 @@ static void test_physical(void **state)
 	(void)state;
 	for (int on = 0; on < 2; on++) {
 		struct source_config config = config_default();
-		struct seen seen = { 0 };
-		const struct source_sink sink = { .window = see_window, .ctx = &seen };
 		struct spe_opmodel model;
-		struct spu_program program;
 		struct spe_spu_config spu;
-		struct spu_driver driver;
-		const char *reason = "";
-		u64 time = 1000;
+		struct driven driven;
+		const struct seen *seen = &driven.seen;
 
 		config.physical = on;
 		spe_opmodel_init(&model, 1);
 		spe_spu_config_default(&spu);
-		assert_int_equal(spu_program_make(&config, &spu, &program, &reason), 0);
-		assert_int_equal(spu_driver_init(&driver, 3, &spu, &program, &reason), 0);
-		spu_driver_on(&driver, 0);
-		spu_driver_arm(&driver, time);
+		driven_begin(&driven, &config, &spu);
 		for (u64 pc = 0x1000; pc < 0x1000 + 400 * 4; pc += 4) {
-			struct spe_operation operation = {
-				.pc = pc,
-				.timestamp = time += INTERVAL_NS,
-				.ns = true,
-			};
+			struct spe_operation operation = { .pc = pc, .ns = true };
 
+			operation.timestamp = driven.time + INTERVAL_NS;
 			spe_opmodel_operation(&model, SPE_PROFILE_MIXED, &operation);
-			spu_driver_sample(&driver, &operation, &sink);
+			driven_sample(&driven, &operation);
 		}
-		spu_driver_close(&driver, time, &sink);
-		spu_driver_deinit(&driver);
-		check_ledgers(&seen);
-		assert_int_equal(seen.decoded, 400);
-		assert_true(seen.kinds[SPE_KIND_LOAD] > 0 && seen.kinds[SPE_KIND_STORE] > 0);
-		assert_int_equal(seen.physical,
-				 on ? seen.kinds[SPE_KIND_LOAD] + seen.kinds[SPE_KIND_STORE] : 0);
+		driven_close(&driven);
+		spu_driver_deinit(&driven.driver);
+		check_ledgers(seen);
+		assert_int_equal(seen->decoded, 400);
+		assert_true(seen->kinds[SPE_KIND_LOAD] > 0 && seen->kinds[SPE_KIND_STORE] > 0);
+		assert_int_equal(seen->physical,
+				 on ? seen->kinds[SPE_KIND_LOAD] + seen->kinds[SPE_KIND_STORE] : 0);
 	}
 }
 
