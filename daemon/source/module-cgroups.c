@@ -10,39 +10,53 @@
 
 #include "cgroup-mount.h"
 
-/* Paths come from bus callers: nothing leads out of the hierarchy. */
+/* Paths come from bus callers: nothing leads out of the hierarchy. Negative errno on failure. */
 static int open_beneath(int mount, const char *path)
 {
 	const struct open_how how = {
 		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
 	};
+	int fd;
 
 	while (*path == '/')
 		path++;
-	return (int)syscall(SYS_openat2, mount, *path ? path : ".", &how, sizeof(how));
+	fd = (int)syscall(SYS_openat2, mount, *path ? path : ".", &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_all(int mount, char *const *paths, bool known, struct module_cgroups *cgroups)
+{
+	for (; *paths; paths++) {
+		int fd = open_beneath(mount, *paths);
+
+		if (fd == -ENOENT && known)
+			continue;
+		if (fd < 0)
+			return fd;
+		if (cgroups->count == ARRAY_SIZE(cgroups->fd)) {
+			close(fd);
+			return -E2BIG;
+		}
+		cgroups->fd[cgroups->count++] = fd;
+	}
+	return 0;
 }
 
 int module_cgroups_open(char *const *paths, bool known, struct module_cgroups *ret_cgroups,
 			const char **ret_reason)
 {
 	struct module_cgroups cgroups = { .count = 0 };
-	int mount = cgroup_mount_open(O_RDONLY, NULL), fd = 0, r;
+	int mount = cgroup_mount_open(O_RDONLY, NULL), r;
 
 	*ret_reason = "cgroup v2 is not mounted at /sys/fs/cgroup";
 	if (mount < 0)
 		return mount;
-	for (; *paths && fd >= 0; paths++) {
-		fd = cgroups.count < ARRAY_SIZE(cgroups.fd) ? open_beneath(mount, *paths) : -1;
-		if (fd >= 0)
-			cgroups.fd[cgroups.count++] = fd;
-		else if (known && errno == ENOENT)
-			fd = 0;
-	}
-	r = -errno;
+	r = open_all(mount, paths, known, &cgroups);
 	close(mount);
-	if (fd < 0) {
+	if (r < 0) {
 		*ret_reason = r == -ENOENT ? "one of the cgroups is not there" :
+			      r == -E2BIG  ? "there are more cgroups than a session can have" :
 					     "one of the cgroups could not be opened";
 		module_cgroups_close(&cgroups);
 		return r;

@@ -19,7 +19,8 @@ struct module_cgroups {
  * @known: leave out what is not there
  * @ret_reason: on failure, a static sentence
  *
- * Return: 0; -ENOENT where one is not there; other negative errno.
+ * Return: 0; -ENOENT where one is not there; -E2BIG where there are more than a session can have;
+ * other negative errno.
  */
 int module_cgroups_open(char *const *paths, bool known, struct module_cgroups *ret_cgroups,
 			const char **ret_reason);
