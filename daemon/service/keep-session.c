@@ -166,7 +166,7 @@ static int add_own(struct loading *l, const struct kept *kept, struct session_co
 void keep_session_again(struct loading *l, const struct kept *kept, struct again *ret)
 {
 	struct session_config config = { .name = kept->name, .keep = kept->buffer };
-	struct filter_error error;
+	struct filter_error error = { 0 };
 	int r;
 
 	*ret = (struct again){ 0 };
@@ -181,6 +181,7 @@ void keep_session_again(struct loading *l, const struct kept *kept, struct again
 	keep_note(l->restore, true, "session \"%s\" cannot be made again: %s", kept->name,
 		  r == -EDQUOT ? "MemoryBudget= has no room for it" :
 		  *ret->why    ? ret->why :
+		  *error.text  ? error.text :
 				 strerror(-r));
 }
 
