@@ -139,23 +139,25 @@ static void machine_again(struct loading *l, const struct kept *kept, struct aga
 	};
 }
 
-/* Nobody sampled: each CPU was blind. */
+/* Nobody sampled: each CPU that could have been was blind. */
 static void book_gap(struct session *session, u64 gap_ns)
 {
 	static const u8 nothing[1];
-	const struct source *source = session->feed->source;
+	struct source *source = session->feed->source;
+	struct source_cpu cpu;
 
-	for (u32 cpu = 0; cpu < source->cpus; cpu++) {
+	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++) {
 		const struct source_window window = {
 			.data = nothing,
-			.cpu = cpu,
+			.cpu = cpu.cpu,
 			.tid = -1,
 			.blind_ns = gap_ns,
 			.blind_by[SOURCE_BLIND_RESTART] = gap_ns,
 			.backend = source->backend,
 		};
 
-		profile_window(session->profile, &window);
+		if (strcmp(cpu.state, "offline") != 0)
+			profile_window(session->profile, &window);
 	}
 }
 

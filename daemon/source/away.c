@@ -67,6 +67,12 @@ static int away_fd(struct source *source)
 	return away_of(source)->timer;
 }
 
+/* Nobody could sample it: it was not blind. */
+static bool offline(const struct source_cpu *cpu)
+{
+	return strcmp(cpu->state, "offline") == 0;
+}
+
 static int away_drain(struct source *source, const struct source_sink *sink)
 {
 	static const u8 nothing[1];
@@ -93,7 +99,8 @@ static int away_drain(struct source *source, const struct source_sink *sink)
 			.backend = source->backend,
 		};
 
-		sink->window(sink->ctx, &window);
+		if (!offline(&away->list[i]))
+			sink->window(sink->ctx, &window);
 	}
 	away->owed_ns = 0;
 	return 0;
@@ -167,7 +174,8 @@ static int list_cpus(struct away *away, struct source *was)
 
 		if (r < 0)
 			return r;
-		away->list[i].state = "stopped";
+		if (!offline(&away->list[i]))
+			away->list[i].state = "stopped";
 	}
 	return 0;
 }

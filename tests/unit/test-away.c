@@ -27,7 +27,10 @@ static int was_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
 {
 	if (index >= source->cpus)
 		return -ENOENT;
-	*ret_cpu = (struct source_cpu){ .cpu = index * 4, .midr = 0x410fd0c0, .state = "sampling" };
+	/* The last one is away: nobody is to be told of it. */
+	*ret_cpu = (struct source_cpu){ .cpu = index < CPUS ? index * 4 : 3,
+					.midr = 0x410fd0c0,
+					.state = index < CPUS ? "sampling" : "offline" };
 	return 0;
 }
 
@@ -37,7 +40,7 @@ static struct source *away_of(struct source *was, u64 since_ns)
 {
 	struct source *away;
 
-	*was = (struct source){ .ops = &was_ops, .by = "io_uring", .cpus = CPUS,
+	*was = (struct source){ .ops = &was_ops, .by = "io_uring", .cpus = CPUS + 1,
 				.backend = BACKEND_HARDWARE, .interval_ns = 1000 };
 	was->trouble.faults = 7;
 	was->locked = 4096;
@@ -136,7 +139,9 @@ static void test_looks_like_it(void **state)
 	assert_int_equal(away->ops->cpu(away, 1, &cpu), 0);
 	assert_int_equal(cpu.cpu, 4);
 	assert_string_equal(cpu.state, "stopped");
-	assert_int_equal(away->ops->cpu(away, CPUS, &cpu), -ENOENT);
+	assert_int_equal(away->ops->cpu(away, CPUS, &cpu), 0);
+	assert_string_equal(cpu.state, "offline");
+	assert_int_equal(away->ops->cpu(away, CPUS + 1, &cpu), -ENOENT);
 	assert_int_equal(away->ops->numbered(away, 4, &cpu), 0);
 	assert_int_equal(cpu.cpu, 4);
 	assert_int_equal(away->ops->numbered(away, 1000, &cpu), -ENOENT);
