@@ -157,6 +157,24 @@ static int moved_new(u32 count, struct attribute_moved **ret_moved)
 	return 0;
 }
 
+static void to_other(const struct attributor *a, struct attribute_moved *moved)
+{
+	moved->index = attributor_container_other(a);
+	moved->now_generation = attributor_container(a, moved->index)->generation;
+}
+
+/* Nobody lives in them yet: in a smaller table those behind them made some give way. */
+static void containers_settle(const struct attributor *a, struct attribute_translation *t)
+{
+	for (u32 i = 0; i < t->containers; i++) {
+		struct attribute_moved *moved = &t->container[i];
+
+		if (moved->index != ATTRIBUTE_NONE &&
+		    a->container[moved->index].pub.generation != moved->now_generation)
+			to_other(a, moved);
+	}
+}
+
 static int containers_load(struct attributor *a, struct blob_reader *from,
 			   struct attribute_translation *t)
 {
@@ -168,11 +186,8 @@ static int containers_load(struct attributor *a, struct blob_reader *from,
 		return -ENOMEM;
 	t->containers = capacity;
 	t->container[0] = (struct attribute_moved){ .index = 0 };
-	t->container[capacity - 1] = (struct attribute_moved){
-		.index = attributor_container_other(a),
-		.now_generation =
-			attributor_container(a, attributor_container_other(a))->generation,
-	};
+	t->container[capacity - 1] = (struct attribute_moved){ 0 };
+	to_other(a, &t->container[capacity - 1]);
 	for (u32 i = 0; i < count && !from->bad; i++) {
 		u32 old = (u32)blob_get_below(from, capacity - 1), generation;
 
@@ -188,6 +203,7 @@ static int containers_load(struct attributor *a, struct blob_reader *from,
 			a->container[index].pub.generation,
 		};
 	}
+	containers_settle(a, t);
 	return from->bad ? -EBADMSG : 0;
 }
 

@@ -85,6 +85,56 @@ static void test_restart(void **state)
 	free(bytes);
 }
 
+static struct attributor *live(u32 containers)
+{
+	const struct attributor_config config = { .live = true,
+						  .processes = 1024,
+						  .containers = containers };
+	struct attributor *a;
+
+	assert_int_equal(attributor_new(&config, &a), 0);
+	return a;
+}
+
+/* Of a smaller table some give way before anybody lives in them: nobody gets into another's. */
+static void test_smaller(void **state)
+{
+	struct attributor *a = attributor(1024), *next = live(256);
+	struct attribute_translation translation;
+	u8 *bytes = malloc(ROOM);
+	struct blob_writer to = { .at = bytes, .room = ROOM };
+	struct blob_reader from = { .at = bytes };
+	u32 generation, found = 0;
+	char path[32];
+
+	(void)state;
+	for (s32 i = 0; i < 600; i++) {
+		snprintf(path, sizeof(path), "/build/c%d", i);
+		put(a, 100 + i, path);
+	}
+	attributor_save(a, &to);
+	from.len = to.len;
+	assert_int_equal(attributor_load(next, &from, &translation), 0);
+	for (s32 i = 0; i < 600; i++) {
+		u32 was = attributor_task(a, 100 + i), now, container;
+
+		now = attribute_moved_process(&translation, was,
+					      attributor_process(a, was)->generation, &generation);
+		container = attributor_process(next, now)->container;
+		snprintf(path, sizeof(path), "/build/c%d", i);
+		test_row("%d", i);
+		if (container == attributor_container_other(next))
+			continue;
+		assert_row(!strcmp(attributor_container(next, container)->cgroup, path));
+		found++;
+	}
+	assert_in_range(found, 128, 254);
+	attribute_translation_deinit(&translation);
+	attributor_free(a);
+	attributor_free(next);
+	free(bytes);
+}
+
 /* Of a path that is longer than what is kept, whole components count. */
 static void test_too_long(void **state)
 {
@@ -182,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_smaller),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_told_in_part),
