@@ -59,6 +59,8 @@ static const struct {
 	{ "org.speprof1.NoSuchSession", STATUS_STATE, NULL },
 	{ "org.speprof1.SessionExists", STATUS_STATE, NULL },
 	{ "org.speprof1.NoSuchContainer", STATUS_STATE, NULL },
+	{ "org.speprof1.NoSuchProcess", STATUS_STATE, NULL },
+	{ "org.speprof1.NoSuchFunction", STATUS_STATE, NULL },
 	{ "org.speprof1.Busy", STATUS_STATE, NULL },
 	{ SD_BUS_ERROR_INVALID_ARGS, STATUS_USAGE, NULL },
 	/* The object is the session or the CPU by its name. */

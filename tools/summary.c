@@ -287,7 +287,7 @@ static int part_of_input(const struct options *options, struct input *input,
 				&figures);
 	symbols_free(symbols);
 	if (r == -ENOENT)
-		return say_fail(STATUS_FAILED, "%s: nothing with samples is called so",
+		return say_fail(STATUS_STATE, "%s: nothing with samples is called so",
 				options->input);
 	if (r < 0)
 		return say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
