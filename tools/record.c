@@ -200,6 +200,16 @@ static int open_perf(struct record *record, const struct source_config *config, 
 	return r;
 }
 
+/* A daemon waits for an SPU that somebody else has. Of a command's time it would miss a part. */
+static int check_cpus(const struct record *record)
+{
+	const struct source_trouble *trouble = &record->source->trouble;
+
+	if (!trouble->cpus_stopped)
+		return 0;
+	return say_fail(STATUS_STATE, "record: %s", source_trouble_now(trouble));
+}
+
 static int open_source(struct record *record)
 {
 	const struct source_config config = {
@@ -231,6 +241,9 @@ static int open_source(struct record *record)
 	if (r < 0)
 		return say_fail(source_status(r), "record: %s: %s%s", reason, strerror(-r),
 				record->emulate ? "" : "; --emulate models an SPU instead");
+	r = check_cpus(record);
+	if (r)
+		return r;
 	/* A recording has the side band's events and no others. */
 	if (task_events_new(TASK_EVENTS_PERF, NULL, &record->tasks, &tasks) < 0)
 		say("record: tasks that begin meanwhile will have no name: %s", tasks.reason);
@@ -460,6 +473,10 @@ static void record_told(const struct record *record)
 		say("record: %s of them are suspect as a whole and left out: a perf.data cannot "
 		    "say so",
 		    text_bytes(bytes, recorder_left_out(record->recorder)));
+	if (record->source->trouble.cpus_stopped)
+		say("record: at its end %u CPUs were not sampled: %s",
+		    record->source->trouble.cpus_stopped,
+		    source_trouble_now(&record->source->trouble));
 	if (record->command && WIFSIGNALED(status))
 		say("record: %s was ended by signal %d", record->command[0], WTERMSIG(status));
 	else if (record->command && WEXITSTATUS(status))

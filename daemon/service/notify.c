@@ -49,7 +49,7 @@ static int describe(struct worker_state *state, void *arg)
 		     source->by ? source->by : "");
 	if (trouble->cpus_stopped)
 		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " %u not sampled (%s).",
-			      trouble->cpus_stopped, trouble->last);
+			      trouble->cpus_stopped, source_trouble_now(trouble));
 	if (unsampled)
 		n += snprintf(text + n, STATUS_SIZE - (size_t)n,
 			      " %u with an SPU came later and %s not sampled.", unsampled,

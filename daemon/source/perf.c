@@ -228,16 +228,41 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	return r;
 }
 
-/* What is passing is waited for: see follow_cpus(). */
-static bool is_busy(struct perf_source *p, u32 cpu, int r)
+static const char *open_reason(const struct source_config *config, int error)
 {
-	struct source_trouble *trouble = &p->source.trouble;
+	const char *physical;
 
-	if (r != -EBUSY)
-		return false;
-	snprintf(trouble->last, sizeof(trouble->last),
-		 "CPU %u: its SPU is in use, by a perf record -e arm_spe_0// as it seems", cpu);
-	return true;
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		physical = config->physical ? perf_refused_physical() : NULL;
+		return physical ? physical : perf_refused_reason();
+	case EOPNOTSUPP:
+		return "the kernel's SPE driver knows no timestamps, no jitter or no physical "
+		       "addresses";
+	case EMFILE:
+	case ENFILE:
+		return "one descriptor for each CPU is needed and the limit of open files is "
+		       "reached";
+	case ENOMEM:
+		return "no memory for the AUX areas";
+	default:
+		return "the kernel's SPE driver refused an event";
+	}
+}
+
+/* It is tried again: see follow_cpus(). */
+static void tell_away(struct perf_source *p, u32 cpu, int error)
+{
+	char *away = p->source.trouble.away;
+
+	if (error == EBUSY)
+		snprintf(away, sizeof(p->source.trouble.away),
+			 "CPU %u: its SPU is in use, by a perf record -e arm_spe_0// as it seems",
+			 cpu);
+	else
+		snprintf(away, sizeof(p->source.trouble.away), "CPU %u: %s: %s", cpu,
+			 open_reason(&p->config, error), strerror(error));
 }
 
 /* As open_cpu(), for a CPU that is online; without an event it is blind from @since on. */
@@ -245,15 +270,12 @@ static int open_online(struct perf_source *p, u32 cpu, u64 since)
 {
 	int r = open_cpu(p, cpu);
 
-	if (r >= 0)
-		p->away[cpu] = (struct perf_away){ 0 };
-	else if (r == -ENODEV)
-		p->away[cpu].since = 0;
-	else
-		p->away[cpu] = (struct perf_away){
-			.since = since,
-			.cause = is_busy(p, cpu, r) ? SOURCE_BLIND_HANDOVER : SOURCE_BLIND_UNKNOWN,
-		};
+	p->away[cpu] = (struct perf_away){ 0 };
+	if (r >= 0 || r == -ENODEV)
+		return r;
+	p->away[cpu].since = since;
+	p->away[cpu].cause = r == -EBUSY ? SOURCE_BLIND_HANDOVER : SOURCE_BLIND_UNKNOWN;
+	tell_away(p, cpu, -r);
 	return r;
 }
 
@@ -280,6 +302,8 @@ static void count_cpus(struct perf_source *p)
 	}
 	__atomic_store_n(&p->source.cpus, open, __ATOMIC_RELAXED);
 	p->source.trouble.cpus_stopped = away;
+	if (!away)
+		*p->source.trouble.away = '\0';
 }
 
 /* The event of a CPU that went away is dead: what it wrote is read, and it is closed. */
@@ -519,29 +543,6 @@ static const struct source_ops perf_ops = {
 	.configure = perf_configure,
 	.tune = perf_tune,
 };
-
-static const char *open_reason(const struct source_config *config, int error)
-{
-	const char *physical;
-
-	switch (error) {
-	case EACCES:
-	case EPERM:
-		physical = config->physical ? perf_refused_physical() : NULL;
-		return physical ? physical : perf_refused_reason();
-	case EOPNOTSUPP:
-		return "the kernel's SPE driver knows no timestamps, no jitter or no physical "
-		       "addresses";
-	case EMFILE:
-	case ENFILE:
-		return "one descriptor for each CPU is needed and the limit of open files is "
-		       "reached";
-	case ENOMEM:
-		return "no memory for the AUX areas";
-	default:
-		return "the kernel's SPE driver refused an event";
-	}
-}
 
 static int open_cpus(struct perf_source *p, const char **ret_reason)
 {

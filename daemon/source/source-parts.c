@@ -287,6 +287,8 @@ void source_parts_add(struct source *source)
 		all.throttles += one->throttles;
 		all.unread += one->unread;
 		all.cpus_stopped += one->cpus_stopped;
+		if (*one->away)
+			snprintf(all.away, sizeof(all.away), "%s", one->away);
 		if (*one->last)
 			snprintf(all.last, sizeof(all.last), "%s", one->last);
 	}

@@ -447,7 +447,8 @@ struct source_ops {
  * @faults: management events other than a full buffer (D17.8), since the source was made
  * @throttles: times that the module held an SPU back
  * @unread: times that it stopped one because nobody read
- * @cpus_stopped: CPUs that a fault keeps from sampling, now
+ * @cpus_stopped: CPUs that should sample and do not, now: by a fault, or without an event
+ * @away: why one of those has no event, for people; "" where all have one
  * @last: the last fault, for people; "" for none
  */
 struct source_trouble {
@@ -455,8 +456,15 @@ struct source_trouble {
 	u64 throttles;
 	u64 unread;
 	u32 cpus_stopped;
+	char away[96];
 	char last[96];
 };
+
+/** source_trouble_now() - what keeps a CPU from sampling now or, if nothing does, the last fault */
+static inline const char *source_trouble_now(const struct source_trouble *trouble)
+{
+	return *trouble->away ? trouble->away : trouble->last;
+}
 
 /**
  * struct source - embedded first in each kind of source

@@ -486,7 +486,9 @@ static void test_busy(void **state)
 	source = open_perf(&plain);
 	assert_int_equal(source->cpus, 0);
 	assert_int_equal(source->trouble.cpus_stopped, 2);
-	assert_non_null(strstr(source->trouble.last, "in use"));
+	assert_non_null(strstr(source->trouble.away, "in use"));
+	/* It is no fault, and does not hide one. */
+	assert_string_equal(source->trouble.last, "");
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);
 	assert_int_equal(source->ops->numbered(source, 1, &cpu), 0);
