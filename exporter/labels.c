@@ -162,19 +162,23 @@ static bool ends_with(const char *text, size_t n, const char *suffix)
 static void path_unit(char *to, size_t size, const char *path, bool slice)
 {
 	static const char *const kinds[] = { ".service", ".scope", ".socket", ".mount", ".swap" };
+	const char *found = path;
+	size_t n, length = 0;
 	bool wanted;
-	size_t n;
 
-	*to = 0;
 	for (const char *at = path; *at; at += n) {
 		at += strspn(at, "/");
 		n = strcspn(at, "/");
 		wanted = slice && ends_with(at, n, ".slice");
 		for (unsigned int i = 0; !slice && i < ARRAY_SIZE(kinds); i++)
 			wanted |= ends_with(at, n, kinds[i]);
-		if (wanted)
-			escape_text(to, size, at, n);
+		if (wanted) {
+			found = at;
+			length = n;
+		}
 	}
+	/* Once: sets are compared with what is behind the NUL. */
+	escape_text(to, size, found, length);
 }
 
 /* Older daemons tell them in the name alone, "namespace/pod/container". */

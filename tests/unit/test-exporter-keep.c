@@ -296,6 +296,40 @@ static void test_twins(void **state)
 	free(bytes);
 }
 
+/* What users run under one unit's name is one series, and stays one over a restart. */
+static void test_units(void **state)
+{
+	static const char *const paths[] = {
+		"/user.slice/user-100.slice/user@100.service/app.slice/db.service",
+		"/user.slice/user-1000.slice/user@1000.service/app.slice/db.service",
+	};
+	struct metrics m = { .count = 2 };
+	const char *right;
+	struct fold fold;
+
+	(void)state;
+	labels = (struct labels){ 0 };
+	assert_return_code(labels_add(&labels, "unit", "unit", &right), 0);
+	assert_return_code(labels_add(&labels, "slice", "slice", &right), 0);
+	m.machine.epoch = 1;
+	m.containers = calloc(m.count, sizeof(*m.containers));
+	assert_non_null(m.containers);
+	for (u32 i = 0; i < m.count; i++) {
+		m.containers[i].id = i + 1;
+		strcpy(m.containers[i].path, paths[i]);
+		tally_add(&m.containers[i].tally, 10 + 10 * i);
+		tally_add(&m.machine.all, 10 + 10 * i);
+	}
+	fold_init(&fold, &labels, 7);
+	assert_return_code(fold_update(&fold, &m, 1000, BEGAN), 0);
+	assert_int_equal(fold.shown, 1);
+	assert_int_equal(samples_of(&fold, "db.service"), 30);
+	assert_string_equal(fold.groups[0].set.value[1], "app.slice");
+	restart(&fold);
+	assert_int_equal(samples_of(&fold, "db.service"), 30);
+	fold_deinit(&fold);
+}
+
 /* Of the memfd: damaged, it is said; too large, nothing is kept rather than what is behind. */
 static void test_store(void **unused)
 {
@@ -353,6 +387,7 @@ int main(void)
 		cmocka_unit_test_setup(test_emulated, setup),
 		cmocka_unit_test_setup(test_corrupt, setup),
 		cmocka_unit_test_setup(test_twins, setup),
+		cmocka_unit_test_setup(test_units, setup),
 		cmocka_unit_test_setup(test_store, setup),
 	};
 
