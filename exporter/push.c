@@ -48,6 +48,7 @@ struct push {
 	char *texts[3]; /* authorities, certificate, key */
 	u32 timeout;
 	size_t queue;
+	bool here; /* the receiver is on this machine */
 	bool only_gateways;
 	u64 (*rejected)(const u8 *answer, size_t answer_size, char *ret_why, size_t size);
 	struct curl_slist *headers;
@@ -114,6 +115,8 @@ static void set_options(struct push *p, CURL *curl, const struct item *item, con
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	/* What goes here goes nowhere else. */
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+	if (p->here)
+		curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
 	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT, timeout);
@@ -381,23 +384,52 @@ static bool is_loopback(const char *host)
 	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]");
 }
 
+static int refuse(const char **ret_why, const char *why, int error)
+{
+	*ret_why = why;
+	return error;
+}
+
+static bool has_part(CURLU *url, CURLUPart part)
+{
+	char *text = NULL;
+	bool has = curl_url_get(url, part, &text, 0) == CURLUE_OK && *text;
+
+	curl_free(text);
+	return has;
+}
+
+static int check_secrets(const struct push *p, const struct push_config *config, CURLU *url,
+			 const char *scheme, const char **ret_why)
+{
+	if (p->here || !strcmp(scheme, "https"))
+		return 0;
+	if (!config->token && !config->secret && !has_part(url, CURLUPART_USER) &&
+	    !has_part(url, CURLUPART_PASSWORD))
+		return 0;
+	return refuse(ret_why,
+		      "a token, a URL's password, or a header that is a credential, is sent by https "
+		      "only, or to this machine", -EINVAL);
+}
+
 /* The host, for the journal: what else is in a URL may be a secret. */
 static int parse_url(struct push *p, const struct push_config *config, const char **ret_why)
 {
 	char *host = NULL, *scheme = NULL;
 	CURLU *url = curl_url();
-	int r = -EINVAL;
+	int r;
 
 	if (!url)
 		return -ENOMEM;
-	*ret_why = "the URL should be http://HOST/PATH or https://HOST/PATH, of at most 900 bytes";
 	if (strlen(config->url) <= 900 && curl_url_set(url, CURLUPART_URL, config->url, 0) == CURLUE_OK &&
 	    curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-	    curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK)
-		r = 0;
-	if (!r && (config->token || config->secret) && strcmp(scheme, "https") && !is_loopback(host)) {
-		*ret_why = "a token, or a header that is a credential, is sent by https only, or to this machine";
-		r = -EINVAL;
+	    curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK) {
+		p->here = is_loopback(host);
+		r = check_secrets(p, config, url, scheme, ret_why);
+	} else {
+		r = refuse(ret_why,
+			   "the URL should be http://HOST/PATH or https://HOST/PATH, of at most 900 bytes",
+			   -EINVAL);
 	}
 	if (!r) {
 		p->host = strdup(host);
@@ -420,10 +452,10 @@ static int add_header(struct push *p, const char *text)
 	return 0;
 }
 
-static int copy_texts(struct push *p, const struct push_config *config)
+static int copy_texts(struct push *p, const struct push_config *config, const char **ret_why)
 {
 	const char *texts[] = { config->authorities, config->certificate, config->key };
-	char bearer[8192];
+	char bearer[sizeof("Authorization: Bearer ") + PUSH_TOKEN];
 	int r = 0;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -441,7 +473,7 @@ static int copy_texts(struct push *p, const struct push_config *config)
 	if (r >= 0 && config->token) {
 		if (snprintf(bearer, sizeof(bearer), "Authorization: Bearer %s", config->token) >=
 		    (int)sizeof(bearer))
-			return -EINVAL;
+			return refuse(ret_why, "a token should be at most 8 KiB", -EINVAL);
 		r = add_header(p, bearer);
 	}
 	p->name = strdup(config->name);
@@ -480,7 +512,7 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 	p->rejected = config->rejected;
 	r = parse_url(p, config, ret_why);
 	if (r >= 0)
-		r = copy_texts(p, config);
+		r = copy_texts(p, config, ret_why);
 	if (r >= 0 && p->rejected && !(p->answer = malloc(PUSH_ANSWER)))
 		r = -ENOMEM;
 	if (r < 0) {
@@ -494,6 +526,7 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 	pthread_condattr_destroy(&attr);
 	r = -pthread_create(&p->thread, NULL, push_run, p);
 	if (r < 0) {
+		*ret_why = "there is no thread to send by";
 		pthread_cond_destroy(&p->changed);
 		pthread_mutex_destroy(&p->lock);
 		push_clear(p);

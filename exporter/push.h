@@ -15,6 +15,9 @@
 #define PUSH_WAIT	 60
 #define PUSH_RETRY_AFTER 300
 
+/* Bytes of a token. */
+#define PUSH_TOKEN 8192
+
 struct push;
 
 /**
@@ -48,9 +51,9 @@ struct push_config {
 
 /**
  * push_new() - start the thread
- * @ret_why: on failure, what is wrong with the configuration, a static sentence
+ * @ret_why: on failure, what is wrong, a static sentence
  *
- * Return: 0; -EINVAL; -ENOMEM.
+ * Return: 0; -EINVAL for a wrong configuration; -ENOMEM or another negative errno.
  */
 int push_new(const struct push_config *config, struct push **ret_push, const char **ret_why);
 

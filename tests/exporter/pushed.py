@@ -135,16 +135,51 @@ def check_credentials(program, folder):
 	finally:
 		without.stop()
 		receiver.close()
+	far = "RemoteWrite.URL=http://192.0.2.1/"
 	queues = ("Push.QueueKiB=40000", "OTLP.URL=https://192.0.2.1/")
-	for more, text, says in (((), "Host: x\n", "remote-write-headers: should be"), ((), "nothing\n", "remote-write-headers: should be"),
-				 (("RemoteWrite.URL=http://192.0.2.1/",), "A: b\n", "by https only"),
-				 (queues, "A: b\n", "QueueKiB=40000: should be at most 32768 for 2 receivers")):
-		with open(f"{secrets}/speprof-exporter.remote-write-headers", "w", encoding="ascii") as file:
-			file.write(text)
-		options = [w for s in (f"Exporter.Listen=127.0.0.1:{free_port()}", *settings, *more) for w in ("--set", s)]
-		got = subprocess.run([program, "--config", "/dev/null", *options], env=dict(os.environ, **env), text=True,
-				     stderr=subprocess.PIPE, timeout=60, check=False)
+	for more, name, text, says in (((), "headers", "Host: x\n", "remote-write-headers: should be"),
+				       ((), "headers", "nothing\n", "remote-write-headers: should be"),
+				       ((), "token", "t" * 8193, "a token should be at most 8 KiB"),
+				       ((far,), "headers", "A: b\n", "by https only"), ((far,), "token", "t" * 8192, "by https only"),
+				       ((far.replace("//", "//user:password@"),), "none", "-", "by https only"),
+				       ((far.replace("//", "//user@"),), "none", "-", "by https only"),
+				       (queues, "headers", "A: b\n", "QueueKiB=40000: should be at most 32768 for 2 receivers")):
+		got = refused(program, secrets, (*settings, *more), name, text)
 		assert got.returncode == 78 and says in got.stderr and got.stderr.count("\n") == 1, got
+
+
+def refused(program, secrets, settings, name, text):
+	"""What it says that has this alone to show to the receiver."""
+	for shown in ("headers", "token", "none"):
+		if os.path.exists(f"{secrets}/speprof-exporter.remote-write-{shown}"):
+			os.unlink(f"{secrets}/speprof-exporter.remote-write-{shown}")
+	with open(f"{secrets}/speprof-exporter.remote-write-{name}", "w", encoding="ascii") as file:
+		file.write(text)
+	options = [w for s in (f"Exporter.Listen=127.0.0.1:{free_port()}", *settings) for w in ("--set", s)]
+	return subprocess.run([program, "--config", "/dev/null", *options], env=dict(os.environ, CREDENTIALS_DIRECTORY=secrets),
+			      text=True, stderr=subprocess.PIPE, timeout=60, check=False)
+
+
+def check_proxy(program, folder):
+	"""What goes to this machine goes by no proxy, which would see a token in the clear; what goes elsewhere does."""
+	path, secrets = f"{folder}/snapshot", f"{folder}/secrets"
+	write_snapshot(path, machine(50))
+	os.mkdir(secrets)
+	with open(f"{secrets}/speprof-exporter.remote-write-token", "w", encoding="ascii") as file:
+		file.write("secret\n")
+	receiver, proxy = Receiver(), Receiver()
+	url = receiver.url.replace("127.0.0.1", "localhost")
+	exporter = Exporter(program, folder, "--snapshot", path,
+			    settings=(f"RemoteWrite.URL={url}", "RemoteWrite.IntervalSec=1", "OTLP.URL=http://192.0.2.1/", "OTLP.IntervalSec=1"),
+			    env={"CREDENTIALS_DIRECTORY": secrets, "http_proxy": proxy.url, "no_proxy": "", "NO_PROXY": ""})
+	try:
+		wait(lambda: receiver.requests and proxy.requests, "requests to both")
+		assert receiver.requests[0][1]["Authorization"] == "Bearer secret", receiver.requests[0]
+		assert all(where.startswith("http://192.0.2.1/") for where, _ in proxy.requests), proxy.requests
+	finally:
+		exporter.stop()
+		receiver.close()
+		proxy.close()
 
 
 def check_jitter(program, folder):
