@@ -402,14 +402,13 @@ static bool has_part(CURLU *url, CURLUPart part)
 static int check_secrets(const struct push *p, const struct push_config *config, CURLU *url,
 			 const char *scheme, const char **ret_why)
 {
-	if (p->here || !strcmp(scheme, "https"))
-		return 0;
-	if (!config->token && !config->secret && !has_part(url, CURLUPART_USER) &&
-	    !has_part(url, CURLUPART_PASSWORD))
+	bool own = has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD);
+
+	if (p->here || !strcmp(scheme, "https") || (!own && !config->token && !config->secret))
 		return 0;
 	return refuse(ret_why,
 		      "a token, a URL's password, or a header that is a credential, is sent by https "
-		      "only, or to this machine", -EINVAL);
+		      "only, or to this machine", own ? -EINVAL : -EACCES);
 }
 
 /* The host, for the journal: what else is in a URL may be a secret. */
@@ -473,7 +472,7 @@ static int copy_texts(struct push *p, const struct push_config *config, const ch
 	if (r >= 0 && config->token) {
 		if (snprintf(bearer, sizeof(bearer), "Authorization: Bearer %s", config->token) >=
 		    (int)sizeof(bearer))
-			return refuse(ret_why, "a token should be at most 8 KiB", -EINVAL);
+			return refuse(ret_why, "a token should be at most 8 KiB", -EACCES);
 		r = add_header(p, bearer);
 	}
 	p->name = strdup(config->name);

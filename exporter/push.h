@@ -53,7 +53,8 @@ struct push_config {
  * push_new() - start the thread
  * @ret_why: on failure, what is wrong, a static sentence
  *
- * Return: 0; -EINVAL for a wrong configuration; -ENOMEM or another negative errno.
+ * Return: 0; -EINVAL for the URL; -EACCES for what would be shown to the receiver; -ENOMEM or
+ * another negative errno.
  */
 int push_new(const struct push_config *config, struct push **ret_push, const char **ret_why);
 

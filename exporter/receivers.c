@@ -231,7 +231,7 @@ static int start_with(struct receivers *r, enum receiver which, struct push_conf
 	return e;
 }
 
-/* @config but for what all receivers have in common. */
+/* @config but for what all receivers have in common. Returns what push_new() does. */
 static int start(struct receivers *r, enum receiver which, struct push_config *config)
 {
 	static const char *const credentials[RECEIVERS] = {
@@ -251,10 +251,12 @@ static int start(struct receivers *r, enum receiver which, struct push_config *c
 	if (!config->authorities || !*config->authorities)
 		config->authorities = c->certificates;
 	e = secrets_read(&secrets, credentials[which], why, sizeof(why));
-	if (e < 0)
+	if (e < 0) {
 		say(SD_ERR, "%s", why);
-	else
+		e = -EACCES;
+	} else {
 		e = start_with(r, which, config, &secrets);
+	}
 	secrets_clear(&secrets);
 	return e;
 }
@@ -376,12 +378,13 @@ static int start_all(struct receivers *r, sd_event *event)
 		e = start_write(r, event);
 	if (e >= 0 && *r->otlp.url) {
 		e = start_otlp(r, event);
-		/* That was said. */
-		e = e == -EINVAL ? 0 : e;
+		/* That was said; a URL of the file's is as wrong as the other receivers' are. */
+		if (e == -EACCES || (e == -EINVAL && !*c->otlp_url))
+			e = 0;
 	}
 	if (e >= 0 && *c->profile_url)
 		e = start_profiles(r);
-	return e;
+	return e == -EACCES ? -EINVAL : e;
 }
 
 int receivers_new(const struct receivers_config *config, sd_event *event,

@@ -140,12 +140,24 @@ def check_credentials(program, folder):
 	for more, name, text, says in (((), "headers", "Host: x\n", "remote-write-headers: should be"),
 				       ((), "headers", "nothing\n", "remote-write-headers: should be"),
 				       ((), "token", "t" * 8193, "a token should be at most 8 KiB"),
-				       ((far,), "headers", "A: b\n", "by https only"), ((far,), "token", "t" * 8192, "by https only"),
+				       ((far,), "headers", "A: b\n", "by https only"), ((far,), "token", "t", "by https only"),
 				       ((far.replace("//", "//user:password@"),), "none", "-", "by https only"),
 				       ((far.replace("//", "//user@"),), "none", "-", "by https only"),
+				       (("OTLP.URL=http://user@192.0.2.1/",), "none", "-", "OTLP: a token, a URL's password"),
 				       (queues, "headers", "A: b\n", "QueueKiB=40000: should be at most 32768 for 2 receivers")):
 		got = refused(program, secrets, (*settings, *more), name, text)
 		assert got.returncode == 78 and says in got.stderr and got.stderr.count("\n") == 1, got
+	# What is wrong of OTLP's ends that alone.
+	os.rename(f"{secrets}/speprof-exporter.remote-write-headers", f"{secrets}/speprof-exporter.otlp-headers")
+	for text, says in (("A: b\n", "OTLP: a token"), ("Host: x\n", "otlp-headers: should be")):
+		with open(f"{secrets}/speprof-exporter.otlp-headers", "w", encoding="ascii") as file:
+			file.write(text)
+		exporter = Exporter(program, folder, "--snapshot", path, settings=("OTLP.URL=http://192.0.2.1/",), env=env)
+		try:
+			wait(lambda e=exporter: e.values().get("speprof_daemon_up") == 1, "figures without OTLP")
+			assert says in exporter.said() and exporter.said().count("\n") == 1, exporter.said()
+		finally:
+			exporter.stop()
 
 
 def refused(program, secrets, settings, name, text):
