@@ -278,7 +278,7 @@ static int show(const struct fold *fold, struct fold_group *group)
 static int choose(struct fold *fold, u32 series, u64 now_ns)
 {
 	u32 cost, spent = fold_series(fold->other_levels, fold->kinds);
-	u32 shown = 0;
+	u32 shown = 0, living = 0;
 
 	fold->series_wanted = spent;
 	for (u32 i = 0; i < fold->count; i++)
@@ -290,6 +290,7 @@ static int choose(struct fold *fold, u32 series, u64 now_ns)
 
 		cost = fold_series(g->levels, g->kinds);
 		fold->series_wanted += g->gone ? 0 : cost;
+		living += !g->gone;
 		/* The first that does not fit ends it: a lighter one must not take its place. */
 		if (g->gone || shown < i || spent > series || cost > series - spent) {
 			free(g->sum);
@@ -302,6 +303,7 @@ static int choose(struct fold *fold, u32 series, u64 now_ns)
 		shown++;
 	}
 	fold->shown = shown;
+	fold->unshown = living - shown;
 	return 0;
 }
 

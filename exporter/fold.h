@@ -58,6 +58,8 @@ struct fold_group {
  * @machine: counters from &metrics_machine.records on, and @all: the exporter's
  * @other: of containers that have no series
  * @groups: @count of them; those with series have a @sum
+ * @shown: how many have, in front
+ * @unshown: of those that are not gone, how many have none
  * @series_wanted: how many series all of them would have had
  */
 struct fold {
@@ -76,6 +78,7 @@ struct fold {
 	u32 count;
 	u32 room;
 	u32 shown;
+	u32 unshown;
 	u64 series_wanted;
 };
 

@@ -407,8 +407,7 @@ static void add_self(struct builder *b)
 			    b->fold->series_wanted > shown ?
 				    (double)(b->fold->series_wanted - shown) : 0);
 		add_labeled(b, SELF_CONTAINERS, "state", "exported", b->fold->shown);
-		add_labeled(b, SELF_CONTAINERS, "state", "other",
-			    b->fold->count - b->fold->shown);
+		add_labeled(b, SELF_CONTAINERS, "state", "other", b->fold->unshown);
 	}
 	add_labeled(b, SELF_SCRAPES, "state", "answered", (double)self->scrapes);
 	add_labeled(b, SELF_SCRAPES, "state", "refused", (double)self->refused);

@@ -121,6 +121,26 @@ static void test_counters_grow(void **state)
 	fold_deinit(&fold);
 }
 
+static const struct series_self self = {
+	.feed_up = true, .exportable = true,
+	.push = { { .destination = "a" }, { .destination = "b" }, { .destination = "c", .rejects = true } },
+};
+
+/* Containers that are told to have no room. */
+static u32 others(const struct fold *fold)
+{
+	struct series_set set = { 0 };
+	u32 count = UINT32_MAX;
+
+	assert_return_code(series_build(&set, fold, &self), 0);
+	for (u32 i = 0; i < set.count; i++)
+		if (!strcmp(set.series[i].family->name, "speprof_exporter_containers") &&
+		    !strcmp(set.series[i].label[0].value, "other"))
+			count = (u32)set.series[i].value;
+	series_deinit(&set);
+	return count;
+}
+
 /* Room for two of five, whoever they are: sums hold, and each counter only grows. */
 static void test_budget(void **state)
 {
@@ -133,6 +153,7 @@ static void test_budget(void **state)
 	for (unsigned int round = 0; round < 50; round++) {
 		update(&fold, 1, samples, 5, nobody, room);
 		assert_int_equal(fold.shown, 2);
+		assert_int_equal(others(&fold), 3);
 		assert_true(fold.other.samples >= before);
 		assert_true(fold.series_wanted > room);
 		before = fold.other.samples;
@@ -234,6 +255,8 @@ static void test_gone(void **state)
 		/* Who was last has ended, too, and nothing was dropped for it. */
 		assert_int_equal(fold.shown, 1);
 		assert_int_equal(fold.count, listed ? 10 : 1);
+		/* Nor are they among those that had no room. */
+		assert_int_equal(others(&fold), 0);
 		assert_int_equal(fold.series_wanted, 2 * fold_series(0x7, 7));
 		assert_int_equal(other, 1);
 		/* Whoever comes back counts from 0 again, and its past stays what it was. */
@@ -288,11 +311,6 @@ static u32 count_series(const struct series_set *set)
 		count += set->series[i].histogram ? FOLD_HISTOGRAM : 1;
 	return count;
 }
-
-static const struct series_self self = {
-	.feed_up = true, .exportable = true,
-	.push = { { .destination = "a" }, { .destination = "b" }, { .destination = "c", .rejects = true } },
-};
 
 static void test_bound(void **state)
 {
