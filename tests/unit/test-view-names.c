@@ -103,7 +103,7 @@ static void test_completion(void **state)
 	char *script = read_file(files[1]);
 
 	(void)state;
-	assert_names(section(script, "-s | --sort)", "compgen -W \"", "\""), " ", sort_name, VIEW_SORTS);
+	assert_names(section(script, "-s | --sort)", "sorts=\"", "\""), " ", sort_name, VIEW_SORTS);
 	assert_names(section(script, "-G | --group)", "compgen -W \"", "\""), " ", group_name,
 		     VIEW_GROUPS);
 	free(script);
