@@ -21,8 +21,8 @@ static const struct verb verbs[] = {
 	{
 		.name = "top",
 		.synopsis =
-			"[-b] [-d SEC] [-n N] [-G GROUP] [-s SORT] [-c CONTAINER] [-p PID] [-j] "
-			"[--window WINDOW]",
+			"[-b] [-d SEC] [-n N] [-G GROUP] [--srcline] [-s SORT] [-c CONTAINER] "
+			"[-p PID] [-j] [--window WINDOW]",
 		.help = "the live view; -b prints it instead",
 		.run = top_run,
 	},
@@ -35,8 +35,8 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "report",
-		.synopsis = "[-j] [[-i] FILE] [-G GROUP] [-s SORT] [-n N] [-c CONTAINER] [-p PID] "
-			    "[-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--window WINDOW] "
+		.synopsis = "[-j] [[-i] FILE] [-G GROUP] [--srcline] [-s SORT] [-n N] [-c CONTAINER] "
+			    "[-p PID] [-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--window WINDOW] "
 			    "[--lines] [--pages]",
 		.help = "the heaviest functions, processes or containers",
 		.run = report_run,
