@@ -9,6 +9,7 @@
 
 #include "feed.h"
 #include "fold.h"
+#include "push-told.h"
 #include "receivers.h"
 #include "say.h"
 #include "series.h"
@@ -28,9 +29,9 @@ struct exporter {
 	struct state *state;
 	struct series_set set;
 	struct series_self self;
-	bool told; /* that the daemon does not answer */
 	bool told_emulated;
-	bool told_profile; /* that there is none */
+	struct push_told told; /* whether the daemon answers */
+	struct push_told told_profile; /* whether there is one */
 };
 
 static void refresh_self(struct exporter *e)
@@ -71,11 +72,11 @@ static bool is_exportable(struct exporter *e, const struct metrics *metrics)
 	return false;
 }
 
-static u64 now_ns(void)
+static u64 now_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
+	clock_gettime(clock, &ts);
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
@@ -84,28 +85,37 @@ static void fold_in(struct exporter *e, struct metrics *metrics)
 	u32 machine = series_machine(&e->fold, metrics);
 	u32 room = e->config->max_series > machine ? e->config->max_series - machine : 0;
 
-	if (fold_update(&e->fold, metrics, room, now_ns()) < 0)
+	if (fold_update(&e->fold, metrics, room, now_ns(CLOCK_REALTIME)) < 0)
 		say(SD_ERR, "no memory for a snapshot; it is left out");
 	/* Before anybody is told: what was exported is never behind what is kept. */
 	else if (state_save(e->state, &e->fold, e->emulated) == -ENOSPC)
 		say(SD_NOTICE, "the counters are too many to be kept over a restart");
 }
 
-static void take(void *ctx, struct metrics *metrics, const char *why)
+/* @cause: 0 where it answers */
+static void tell_feed(struct exporter *e, u64 cause, const char *why)
+{
+	char often[PUSH_CHANGES];
+	u64 changes;
+
+	if (!push_told(&e->told, cause, now_ns(CLOCK_MONOTONIC), &changes))
+		return;
+	push_changes(changes, often);
+	if (cause)
+		say(SD_WARNING, "the daemon does not answer: %s; it is asked again%s", why, often);
+	else
+		say(SD_NOTICE, "the daemon answers again%s", often);
+}
+
+static void take(void *ctx, struct metrics *metrics, u64 cause, const char *why)
 {
 	struct exporter *e = ctx;
 
+	tell_feed(e, cause, why);
+	e->self.feed_up = metrics;
 	if (!metrics) {
 		e->self.feed_errors++;
-		if (!e->told)
-			say(SD_WARNING, "the daemon does not answer: %s; it is asked again", why);
-		e->told = true;
-		e->self.feed_up = false;
 	} else {
-		if (e->told)
-			say(SD_NOTICE, "the daemon answers again");
-		e->told = false;
-		e->self.feed_up = true;
 		e->self.exportable = is_exportable(e, metrics);
 		if (e->self.exportable)
 			fold_in(e, metrics);
@@ -132,21 +142,32 @@ static int render(void *ctx, enum expose_format format, char **ret_data, size_t 
 	return set ? expose_series(set, format, ret_data, ret_size) : -ENOMEM;
 }
 
-static void take_profile(void *ctx, int fd, const char *backend, const char *why)
+/* @cause: 0 where it is pushed */
+static void tell_profile(struct exporter *e, u64 cause, const char *why)
+{
+	char often[PUSH_CHANGES];
+	u64 changes;
+
+	if (!push_told(&e->told_profile, cause, now_ns(CLOCK_MONOTONIC), &changes))
+		return;
+	push_changes(changes, often);
+	if (cause)
+		say(SD_WARNING, "no profile is pushed: %s%s", why, often);
+	else
+		say(SD_NOTICE, "profiles are pushed again%s", often);
+}
+
+static void take_profile(void *ctx, int fd, const char *backend, u64 cause, const char *why)
 {
 	struct exporter *e = ctx;
 
-	if (!why && strcmp(backend, "hardware") != 0 && !e->emulated)
+	if (!cause && strcmp(backend, "hardware") != 0 && !e->emulated)
 		return;
-	if (!why)
-		why = receivers_profile(e->receivers, fd, e->config->profile_seconds);
+	if (!cause)
+		cause = (u64)-receivers_profile(e->receivers, fd, e->config->profile_seconds, &why);
 	else
 		receivers_profile_lost(e->receivers);
-	if (why && !e->told_profile)
-		say(SD_WARNING, "no profile is pushed: %s", why);
-	else if (!why && e->told_profile)
-		say(SD_NOTICE, "profiles are pushed again");
-	e->told_profile = why;
+	tell_profile(e, cause, why);
 }
 
 int exporter_new(const struct exporter_config *config, bool emulated, sd_event *event,

@@ -26,15 +26,21 @@ struct feed {
 	sd_bus_slot *profile;
 };
 
+static void take_none(struct feed *feed, enum feed_fault fault, int error, const char *why)
+{
+	feed->config.take(feed->config.ctx, NULL, FEED_CAUSE(fault, error), why);
+}
+
 static void take_file(struct feed *feed, int fd)
 {
 	struct metrics metrics = { 0 };
 	const char *why = "there is no memory";
+	int r = metrics_load(fd, &metrics, &why);
 
-	if (metrics_load(fd, &metrics, &why) < 0)
-		feed->config.take(feed->config.ctx, NULL, why);
+	if (r < 0)
+		take_none(feed, FEED_SNAPSHOT, -r, why);
 	else
-		feed->config.take(feed->config.ctx, &metrics, NULL);
+		feed->config.take(feed->config.ctx, &metrics, 0, NULL);
 }
 
 static void read_file(struct feed *feed)
@@ -43,8 +49,10 @@ static void read_file(struct feed *feed)
 	int fd = open(feed->config.file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {
-		snprintf(why, sizeof(why), "%.100s: %m", feed->config.file);
-		feed->config.take(feed->config.ctx, NULL, why);
+		int error = errno;
+
+		snprintf(why, sizeof(why), "%.100s: %s", feed->config.file, strerror(error));
+		take_none(feed, FEED_FILE, error, why);
 		return;
 	}
 	take_file(feed, fd);
@@ -61,9 +69,9 @@ static int answered(sd_bus_message *m, void *userdata, sd_bus_error *error __att
 	feed->call = sd_bus_slot_unref(feed->call);
 	if (refusal) {
 		snprintf(why, sizeof(why), "%.140s", refusal->message ? refusal->message : refusal->name);
-		feed->config.take(feed->config.ctx, NULL, why);
+		take_none(feed, FEED_REFUSED, sd_bus_error_get_errno(refusal), why);
 	} else if (sd_bus_message_read(m, "h", &fd) < 0) {
-		feed->config.take(feed->config.ctx, NULL, "no descriptor in its answer");
+		take_none(feed, FEED_ANSWER, 0, "no descriptor in its answer");
 	} else {
 		/* The descriptor is the message's. */
 		take_file(feed, fd);
@@ -83,6 +91,11 @@ static bool has_patterns(const struct labels *labels)
 	return labels->allows || labels->denies;
 }
 
+static void take_no_profile(struct feed *feed, enum feed_fault fault, int error, const char *why)
+{
+	feed->config.take_profile(feed->config.ctx, -1, "", FEED_CAUSE(fault, error), why);
+}
+
 static int profile_answered(sd_bus_message *m, void *userdata,
 			    sd_bus_error *error __attribute__((unused)))
 {
@@ -97,16 +110,16 @@ static int profile_answered(sd_bus_message *m, void *userdata,
 		return 0;
 	if (refusal && sd_bus_error_has_name(refusal, SD_BUS_ERROR_UNKNOWN_METHOD) &&
 	    has_patterns(feed->config.labels)) {
-		feed->config.take_profile(feed->config.ctx, -1, "",
-					  "the daemon is of a version that leaves no containers out, "
-					  "as Allow= and Deny= want it");
+		take_no_profile(feed, FEED_TOO_OLD, 0,
+				"the daemon is of a version that leaves no containers out, as Allow= "
+				"and Deny= want it");
 	} else if (refusal) {
 		snprintf(why, sizeof(why), "%.140s", refusal->message ? refusal->message : refusal->name);
-		feed->config.take_profile(feed->config.ctx, -1, "", why);
+		take_no_profile(feed, FEED_REFUSED, sd_bus_error_get_errno(refusal), why);
 	} else if (sd_bus_message_read(m, "hs", &fd, &backend) < 0) {
-		feed->config.take_profile(feed->config.ctx, -1, "", "no descriptor in the answer");
+		take_no_profile(feed, FEED_ANSWER, 0, "no descriptor in the answer");
 	} else {
-		feed->config.take_profile(feed->config.ctx, fd, backend, NULL);
+		feed->config.take_profile(feed->config.ctx, fd, backend, 0, NULL);
 	}
 	return 0;
 }
@@ -241,7 +254,7 @@ static int look(sd_event_source *source, uint64_t now __attribute__((unused)), v
 	if (r < 0) {
 		drop_bus(feed);
 		snprintf(why, sizeof(why), "no bus: %s", strerror(-r));
-		feed->config.take(feed->config.ctx, NULL, why);
+		take_none(feed, FEED_BUS, -r, why);
 	}
 	return 0;
 }

@@ -127,7 +127,7 @@ static int on_otlp(sd_event_source *source, uint64_t now __attribute__((unused))
 }
 
 /* The whole of @fd, which is sealed; its offset is shared with the sender. */
-static char *read_profile(struct receivers *r, int fd, size_t *ret_size)
+static int read_profile(struct receivers *r, int fd, char **ret_data, size_t *ret_size)
 {
 	u32 queue = r->config.config->queue;
 	struct stat st;
@@ -135,25 +135,26 @@ static char *read_profile(struct receivers *r, int fd, size_t *ret_size)
 
 	snprintf(r->why, sizeof(r->why), "the daemon's cannot be read");
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
-		return NULL;
+		return -EBADF;
 	if (st.st_size > PROFILE_SIZE) {
 		snprintf(r->why, sizeof(r->why), "the daemon's is larger than 16 MiB");
-		return NULL;
+		return -EFBIG;
 	}
 	if (st.st_size > (off_t)queue * 1024) {
 		snprintf(r->why, sizeof(r->why),
 			 "the daemon's of %" PRId64 " KiB does not fit in a queue of %" PRIu32
 			 " KiB: QueueKiB= should be larger",
 			 (s64)st.st_size / 1024 + 1, queue);
-		return NULL;
+		return -ENOSPC;
 	}
 	data = malloc((size_t)st.st_size);
-	if (data && pread(fd, data, (size_t)st.st_size, 0) != st.st_size) {
+	if (!data || pread(fd, data, (size_t)st.st_size, 0) != st.st_size) {
 		free(data);
-		return NULL;
+		return -EIO;
 	}
+	*ret_data = data;
 	*ret_size = (size_t)st.st_size;
-	return data;
+	return 0;
 }
 
 void receivers_profile_lost(struct receivers *receivers)
@@ -161,25 +162,27 @@ void receivers_profile_lost(struct receivers *receivers)
 	receivers->profiles_lost++;
 }
 
-const char *receivers_profile(struct receivers *receivers, int fd, u32 seconds)
+int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const char **ret_why)
 {
 	time_t now = (time_t)(now_ns(CLOCK_REALTIME) / 1000000000);
 	char query[96] = "", *data;
 	size_t size;
+	int e;
 
 	if (!receivers->push[RECEIVER_PROFILES])
-		return NULL;
-	data = read_profile(receivers, fd, &size);
-	if (!data) {
+		return 0;
+	e = read_profile(receivers, fd, &data, &size);
+	if (e < 0) {
 		receivers_profile_lost(receivers);
-		return receivers->why;
+		*ret_why = receivers->why;
+		return e;
 	}
 	/* As the stores that take pprof want it, where the URL has a query already. */
 	if (strchr(receivers->config.config->profile_url, '?'))
 		snprintf(query, sizeof(query), "&from=%" PRIu64 "&until=%" PRIu64,
 			 (u64)now - seconds, (u64)now);
 	push_add(receivers->push[RECEIVER_PROFILES], data, size, query);
-	return NULL;
+	return 0;
 }
 
 void receivers_self(struct receivers *receivers, struct series_push ret_push[RECEIVERS])

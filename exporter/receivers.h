@@ -40,9 +40,10 @@ struct receivers *receivers_free(struct receivers *receivers);
 /**
  * receivers_profile() - push a profile of the @seconds before now; @fd is read from its start
  *
- * Return: NULL, or why it was dropped, a sentence until the next one.
+ * Return: 0; where it was dropped another negative errno for each cause, and in @ret_why a
+ * sentence until the next one.
  */
-const char *receivers_profile(struct receivers *receivers, int fd, u32 seconds);
+int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const char **ret_why);
 
 /** receivers_profile_lost() - one that there should have been is counted as dropped */
 void receivers_profile_lost(struct receivers *receivers);

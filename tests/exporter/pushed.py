@@ -234,6 +234,25 @@ def check_told(program, folder):
 			receiver.close()
 
 
+def check_feed_told(program, folder):
+	"""A daemon that answers each other time is no flood either, and another way to fail has its line."""
+	path = f"{folder}/snapshot"
+	write_snapshot(path, machine(50))
+	exporter = Exporter(program, folder, "--snapshot", path)
+	try:
+		for answer in [b"nothing", machine(50)] * 6:
+			up = float(answer != b"nothing")
+			write_snapshot(path, answer)
+			wait(lambda u=up: exporter.values()["speprof_daemon_up"] == u, "what it answers to be seen")
+		lines = [line for line in exporter.said().splitlines() if "the daemon" in line]
+		assert 1 <= len(lines) <= 3, lines
+		os.unlink(path)
+		wait(lambda: f"does not answer: {path}: No such file" in exporter.said(), "a line on another cause")
+		assert " times since the last line)" in exporter.said(), exporter.said()
+	finally:
+		exporter.stop()
+
+
 def check_too_large(program, folder):
 	"""A request that no queue has room for is said, with what would be right, and drops none of the others."""
 	path = f"{folder}/snapshot"
