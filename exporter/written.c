@@ -49,8 +49,12 @@ static bool make_room(struct written *w, size_t size)
 
 void written_add(struct written *written, const u8 *labels, size_t size, bool native)
 {
-	if (!size || !make_room(written, size))
+	if (!size)
 		return;
+	if (!make_room(written, size)) {
+		written->incomplete = true;
+		return;
+	}
 	memcpy(written->labels + written->size, labels, size);
 	written->ones[written->count++] = (struct written_one){
 		.hash = hash_of(labels, size, native),
@@ -78,6 +82,8 @@ void written_ended(struct written *before, struct written *now, written_fn ended
 {
 	u32 at = 0;
 
+	if (now->incomplete)
+		return;
 	sort(before);
 	sort(now);
 	for (u32 i = 0; i < before->count; i++) {

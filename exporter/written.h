@@ -21,7 +21,10 @@ struct written_one {
 	bool native;
 };
 
-/** struct written - series by their labels as they are encoded */
+/**
+ * struct written - series by their labels as they are encoded
+ * @incomplete: not all that were added are remembered
+ */
 struct written {
 	struct written_one *ones;
 	u32 count;
@@ -29,6 +32,7 @@ struct written {
 	u8 *labels;
 	size_t size;
 	size_t labels_room;
+	bool incomplete;
 };
 
 void written_clear(struct written *written);
@@ -38,7 +42,11 @@ void written_add(struct written *written, const u8 *labels, size_t size, bool na
 
 typedef void (*written_fn)(void *ctx, const u8 *labels, size_t size, bool native);
 
-/** written_ended() - each of @before that @now lacks; both are sorted by it */
+/**
+ * written_ended() - each of @before that @now lacks; both are sorted by it
+ *
+ * None where @now is incomplete: what is not found there may have been.
+ */
 void written_ended(struct written *before, struct written *now, written_fn ended, void *ctx);
 
 #endif

@@ -19,6 +19,7 @@
 #include "series.h"
 #include "source.h"
 #include "spe-here.h"
+#include "written.h"
 
 /* CLOCK_REALTIME of snapshots. */
 #define NOW    10000000000000ULL
@@ -640,6 +641,43 @@ static void test_none(void **state)
 	}
 }
 
+static void count_ended(void *ctx, const u8 *series, size_t size, bool native)
+{
+	(void)series;
+	(void)size;
+	(void)native;
+	++*(u32 *)ctx;
+}
+
+/* Of more series than are remembered none ends that lives on, whichever come first. */
+static void test_written(void **state)
+{
+	static u8 series[8192];
+	const u32 count = 2 * WRITTEN_SIZE / sizeof(series);
+	struct written before = { 0 }, now = { 0 }, last = { 0 };
+	u32 ended = 0;
+
+	(void)state;
+	for (u32 i = 0; i < count; i++) {
+		memcpy(series, &i, sizeof(i));
+		written_add(&before, series, sizeof(series), false);
+	}
+	for (u32 i = count; i--;) {
+		memcpy(series, &i, sizeof(i));
+		written_add(&now, series, sizeof(series), false);
+	}
+	assert_int_equal(before.count, count / 2);
+	written_ended(&before, &now, count_ended, &ended);
+	assert_int_equal(ended, 0);
+	/* One that has them all tells of those that are remembered. */
+	written_add(&last, series, sizeof(series), false);
+	written_ended(&before, &last, count_ended, &ended);
+	assert_int_equal(ended, count / 2 - 1);
+	written_clear(&before);
+	written_clear(&now);
+	written_clear(&last);
+}
+
 static void test_negotiation(void **state)
 {
 	static const struct {
@@ -799,6 +837,7 @@ int main(void)
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_written),
 		cmocka_unit_test(test_negotiation),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_drop_ins),
