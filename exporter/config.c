@@ -46,7 +46,8 @@ static const struct setting {
 #define AT(member) offsetof(struct exporter_config, member)
 	{ "Exporter", "Listen", TYPE_TEXT, AT(listen), 0, 0, "ADDRESS:PORT" },
 	{ "Exporter", "IntervalSec", TYPE_NUMBER, AT(interval), 1, 3600, "1 to 3600" },
-	{ "Exporter", "MaxSeries", TYPE_NUMBER, AT(max_series), 200, 100000, "200 to 100000" },
+	{ "Exporter", "MaxSeries", TYPE_NUMBER, AT(max_series), 200, EXPORTER_SERIES,
+	  "200 to 50000" },
 	{ "Exporter", "ContainerLatencies", TYPE_LATENCIES, 0, 0, 0,
 	  "some of total, issue and translation, or none" },
 	{ "Exporter", "NativeHistograms", TYPE_BOOL, AT(native), 0, 0, "yes or no" },

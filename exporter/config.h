@@ -10,6 +10,9 @@
 /* KiB that the queues of all receivers may have: half of the unit's MemoryMax=. */
 #define EXPORTER_QUEUES 65536
 
+/* Series that a request of 16 MiB has room for, at 335 bytes each. */
+#define EXPORTER_SERIES 50000
+
 /**
  * struct exporter_config - all settings with their defaults
  * @listen: ADDRESS:PORT, where systemd hands over no socket

@@ -36,6 +36,7 @@ static const struct plain {
 	{ MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n" },
 	{ MHD_HTTP_CONTENT_TOO_LARGE, "a body is not expected\n" },
 	{ MHD_HTTP_INTERNAL_SERVER_ERROR, "no memory\n" },
+	{ MHD_HTTP_INSUFFICIENT_STORAGE, "more than 16 MiB in this format: MaxSeries= should be smaller\n" },
 };
 
 static u64 now_s(void)
@@ -72,15 +73,21 @@ static enum MHD_Result reply(struct http *http, struct MHD_Connection *mhd, unsi
 }
 
 /* Rendered once for all who ask before the next change: a slow reader holds no copy of its own. */
-static struct MHD_Response *rendered(struct http *http, enum expose_format format)
+static struct MHD_Response *rendered(struct http *http, enum expose_format format,
+				     unsigned int *ret_status)
 {
 	struct MHD_Response *response;
 	char *data = NULL;
 	size_t size;
+	int r;
 
 	if (http->rendered[format])
 		return http->rendered[format];
-	if (http->config.render(http->config.ctx, format, &data, &size) < 0)
+	*ret_status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+	r = http->config.render(http->config.ctx, format, &data, &size);
+	if (r == -E2BIG)
+		*ret_status = MHD_HTTP_INSUFFICIENT_STORAGE;
+	if (r < 0)
 		return NULL;
 	response = MHD_create_response_from_buffer(size, data, MHD_RESPMEM_MUST_FREE);
 	if (!response) {
@@ -121,11 +128,12 @@ static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *
 {
 	const char *accept =
 		MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	unsigned int status;
 	struct MHD_Response *response =
-		rendered(http, expose_negotiate(accept, http->config.native));
+		rendered(http, expose_negotiate(accept, http->config.native), &status);
 
 	if (!response)
-		return reply(http, mhd, MHD_HTTP_INTERNAL_SERVER_ERROR);
+		return reply(http, mhd, status);
 	http->stats.answered++;
 	return MHD_queue_response(mhd, MHD_HTTP_OK, response);
 }

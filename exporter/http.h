@@ -27,7 +27,7 @@ struct http;
  * @token: that a client must show; NULL for none
  * @native: offer protobuf
  * @render: fills the series in @format; allocated. Called when a client asks for what
- *	has not been rendered since http_changed()
+ *	has not been rendered since http_changed(). Returns 0; -E2BIG for too many series; -ENOMEM
  */
 struct http_config {
 	int fd;

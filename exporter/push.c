@@ -630,6 +630,9 @@ static void tell_lost(struct push *p, int error, size_t size)
 		say(SD_WARNING, "%s: a request of %zu KiB does not fit in a queue of %zu KiB, and is dropped: "
 				"QueueKiB= should be larger%s",
 		    p->name, size / 1024 + 1, p->queue / 1024, often);
+	else if (error == -E2BIG)
+		say(SD_WARNING, "%s: a request would be larger than 16 MiB, and is dropped: MaxSeries= should be "
+				"smaller%s", p->name, often);
 	else
 		say(SD_WARNING, "%s: a request could not be made: %s; it is dropped%s", p->name,
 		    strerror(-error), often);

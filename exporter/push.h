@@ -81,7 +81,10 @@ struct push *push_free(struct push *push);
  */
 void push_add(struct push *push, char *data, size_t size, const char *query);
 
-/** push_lost() - count a request that could not be made as dropped, and say it */
+/**
+ * push_lost() - count a request that could not be made as dropped, and say it
+ * @error: -E2BIG for too many series
+ */
 void push_lost(struct push *push, int error);
 
 struct push_stats {

@@ -261,12 +261,33 @@ def check_too_large(program, folder):
 	write_snapshot(path, snapshot(names))
 	receiver = Receiver()
 	exporter = Exporter(program, folder, "--snapshot", path,
-			    settings=(f"OTLP.URL={receiver.url}", "OTLP.IntervalSec=1", "Push.QueueKiB=64", "Exporter.MaxSeries=100000"))
+			    settings=(f"OTLP.URL={receiver.url}", "OTLP.IntervalSec=1", "Push.QueueKiB=64", "Exporter.MaxSeries=50000"))
 	try:
 		label = '{destination="otlp"}'
 		wait(lambda: exporter.values()[f"speprof_exporter_push_dropped_total{label}"] >= 3, "requests that are dropped")
 		assert exporter.said().count("does not fit in a queue of 64 KiB") == 1, exporter.said()
 		assert re.search(r"OTLP: a request of \d{2,4} KiB .*: QueueKiB= should be larger", exporter.said()), exporter.said()
+	finally:
+		exporter.stop()
+		receiver.close()
+
+
+def check_too_many(program, folder):
+	"""Series with such labels that no request has room for all of them: what would be right, to receivers and to scrapers."""
+	path = f"{folder}/snapshot"
+	write_snapshot(path, snapshot({f"c{i}": ([i + 1] * 100, [1, 2, 3, 10]) for i in range(800)}))
+	receiver = Receiver()
+	labels = [f'Labels.l{i}="{"x" * 383}"' for i in range(6)]
+	exporter = Exporter(program, folder, "--snapshot", path,
+			    settings=(f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1", f"OTLP.URL={receiver.url}",
+				      "OTLP.IntervalSec=1", "Exporter.MaxSeries=50000", *labels))
+	try:
+		wait(lambda: exporter.said().count("would be larger than 16 MiB") == 2, "a line on each receiver")
+		assert exporter.said().count("MaxSeries= should be smaller") == 2, exporter.said()
+		proto = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+		status, _, data = exporter.get(headers={"Accept": proto})
+		assert status == 507 and b"MaxSeries= should be smaller" in data, (status, data)
+		assert exporter.get()[0] == 200
 	finally:
 		exporter.stop()
 		receiver.close()

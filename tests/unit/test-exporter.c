@@ -16,6 +16,7 @@
 #include "histogram.h"
 #include "labels.h"
 #include "metrics.h"
+#include "remote-write.h"
 #include "series.h"
 #include "source.h"
 #include "spe-here.h"
@@ -337,6 +338,34 @@ static void test_bound(void **state)
 		assert_true(count_series(&set) + fold_series(0x7, 7) + 8 > bound);
 		fold_deinit(&fold);
 	}
+	series_deinit(&set);
+}
+
+/* As many as MaxSeries= may be, with names of 100 bytes, are one request. */
+static void test_most(void **state)
+{
+	struct remote_write write = { .host = "a-host-of-some-name.example" };
+	struct series_set set = { 0 };
+	static u64 samples[1100];
+	struct metrics m;
+	struct fold fold;
+	size_t size;
+	char *data;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(samples); i++)
+		samples[i] = 1000000 + i;
+	m = metrics_new(1, samples, ARRAY_SIZE(samples), 5);
+	for (u32 i = 0; i < m.count; i++)
+		snprintf(m.containers[i].name, sizeof(m.containers[i].name), "%0100u", i);
+	fold_init(&fold, &labels, 7);
+	assert_return_code(fold_update(&fold, &m, EXPORTER_SERIES - 200, NOW), 0);
+	assert_return_code(series_build(&set, &fold, &self), 0);
+	assert_in_range(count_series(&set), EXPORTER_SERIES - 200, EXPORTER_SERIES);
+	assert_return_code(remote_write_encode(&write, &set, 1, &data, &size), 0);
+	free(data);
+	written_clear(&write.last);
+	fold_deinit(&fold);
 	series_deinit(&set);
 }
 
@@ -733,6 +762,9 @@ static void test_config(void **state)
 	assert_int_equal(error.line, 9);
 	assert_string_equal(error.text, "IntervalSec=0: should be 1 to 3600");
 	assert_int_equal(exporter_config_set(&config, "RemoteWrite", "URL", "ftp://x", &error), -EINVAL);
+	assert_return_code(exporter_config_set(&config, "Exporter", "MaxSeries", "50000", &error), 0);
+	assert_int_equal(exporter_config_set(&config, "Exporter", "MaxSeries", "50001", &error), -EINVAL);
+	assert_string_equal(error.text, "MaxSeries=50001: should be 200 to 50000");
 	assert_int_equal(exporter_config_set(&config, "Exporter", "Nothing", "1", &error), -EINVAL);
 	assert_int_equal(exporter_config_read(&config, "/nonexistent", &error), -ENOENT);
 	unlink(path);
@@ -829,6 +861,7 @@ int main(void)
 		cmocka_unit_test_setup(test_gone, setup),
 		cmocka_unit_test_setup(test_sums, setup),
 		cmocka_unit_test_setup(test_bound, setup),
+		cmocka_unit_test_setup(test_most, setup),
 		cmocka_unit_test_setup(test_blind_causes, setup),
 		cmocka_unit_test_setup(test_hostile_names, setup),
 		cmocka_unit_test(test_snapshots),
