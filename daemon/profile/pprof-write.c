@@ -467,14 +467,41 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 		   process ? process->comm : "[unattributed]");
 }
 
+/* What is complete is compressed, so that there is little of it at once; all of it at the @end. */
+static void flush(struct writer *w, bool end)
+{
+	u8 out[16384];
+	size_t done, have;
+	ssize_t n;
+
+	if (w->proto.size < PPROF_CHUNK && !end)
+		return;
+	w->z.next_in = w->proto.data;
+	w->z.avail_in = (uInt)w->proto.size;
+	do {
+		w->z.next_out = out;
+		w->z.avail_out = sizeof(out);
+		deflate(&w->z, end ? Z_FINISH : Z_NO_FLUSH);
+		have = sizeof(out) - w->z.avail_out;
+		for (done = 0; done < have && !w->error; done += (size_t)(n > 0 ? n : 0)) {
+			n = write(w->fd, out + done, have - done);
+			if (n < 0 && errno != EINTR)
+				w->error = -errno;
+		}
+	} while (!w->z.avail_out);
+	w->proto.size = 0;
+}
+
 static void add_folded(struct writer *w)
 {
 	u64 location = 0;
 
 	if (w->fold.count)
 		location = put_location(w, "other", 0, 0, "[other]", "");
-	for (u32 i = 0; i < w->fold.count; i++)
+	for (u32 i = 0; i < w->fold.count; i++) {
 		add_sample(w, &w->fold.entries[i], location, "other", NULL);
+		flush(w, false);
+	}
 	if (w->fold.error)
 		w->error = w->fold.error;
 }
@@ -537,31 +564,6 @@ static void add_facts(struct writer *w, const struct pprof_facts *facts)
 	proto_varint(&w->proto, PROFILE_DEFAULT_TYPE, string(w, value_names[PPROF_SAMPLES][0]));
 }
 
-/* What is complete is compressed, so that there is little of it at once; all of it at the @end. */
-static void flush(struct writer *w, bool end)
-{
-	u8 out[16384];
-	size_t done, have;
-	ssize_t n;
-
-	if (w->proto.size < PPROF_CHUNK && !end)
-		return;
-	w->z.next_in = w->proto.data;
-	w->z.avail_in = (uInt)w->proto.size;
-	do {
-		w->z.next_out = out;
-		w->z.avail_out = sizeof(out);
-		deflate(&w->z, end ? Z_FINISH : Z_NO_FLUSH);
-		have = sizeof(out) - w->z.avail_out;
-		for (done = 0; done < have && !w->error; done += (size_t)(n > 0 ? n : 0)) {
-			n = write(w->fd, out + done, have - done);
-			if (n < 0 && errno != EINTR)
-				w->error = -errno;
-		}
-	} while (!w->z.avail_out);
-	w->proto.size = 0;
-}
-
 /* In the order of their numbers. */
 static void add_strings(struct writer *w)
 {
@@ -615,8 +617,10 @@ static void add_all(struct writer *w, const struct pprof_facts *facts)
 		add_entry(w, &w->pprof->entries[i]);
 		flush(w, false);
 	}
-	for (unsigned int unit = 0; unit < UNITS; unit++)
+	for (unsigned int unit = 0; unit < UNITS; unit++) {
 		add_entry(w, &w->others[unit]);
+		flush(w, false);
+	}
 	add_folded(w);
 	add_strings(w);
 	flush(w, true);

@@ -2,6 +2,7 @@
 /* What is written for pprof, read again: who is told apart, and what is added up. */
 #include "test.h"
 
+#include "pprof-internal.h"
 #include "pprof.h"
 
 #include <dlfcn.h>
@@ -20,6 +21,7 @@ struct fixture {
 	struct attributor *attributor;
 	struct profile *profile;
 	struct pprof *pprof;
+	u32 cpu; /* of the samples */
 };
 
 /* ---- Reading: of protocol buffers what is needed ------------------------------- */
@@ -304,6 +306,7 @@ static void sample_at(struct fixture *f, s32 tid, u64 pc, u32 interval, u8 unit)
 					   .data = record,
 					   .len = (size_t)n,
 					   .midr = 0x413fd0c1,
+					   .cpu = f->cpu,
 					   .tid = tid,
 					   .interval = interval,
 					   .unit = unit,
@@ -478,6 +481,29 @@ static void test_filter_none(void **state)
 	read_free(r);
 }
 
+/* Of many nodes "other" is much: it is written as it comes. */
+static void test_folded_nodes(void **state)
+{
+	static char *all[] = { "*", NULL };
+	const struct pprof_filter nobody = { NULL, all };
+	struct fixture *f = *state;
+	u64 samples = 0;
+	struct read *r;
+
+	process(f, 10, "/system.slice/a.service", "/app/server", 1);
+	for (f->cpu = 0; f->cpu < 250; f->cpu++) {
+		f->pprof->node[f->cpu] = (u8)f->cpu;
+		sample(f, 10, 1U << 30, UNIT_INSTRUCTIONS);
+		sample(f, 10, 1U << 30, UNIT_MICRO_OPS);
+	}
+	r = written_for(f, &nobody);
+	assert_int_equal(r->samples, 500);
+	for (u32 i = 0; i < r->samples; i++)
+		samples += value(r, &r->sample[i], "samples");
+	assert_int_equal(samples, 500);
+	read_free(r);
+}
+
 /* Whom Deny= matches, or Allow= does not, is in "other": nothing else of it is told. */
 static void test_filter(void **state)
 {
@@ -634,6 +660,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_units, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_period, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_filter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_folded_nodes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_filter_none, setup, teardown),
 	};
