@@ -12,6 +12,8 @@
 #include "source.h"
 #include "switch-ring.h"
 
+#include <string.h>
+
 #define ATTRIBUTE_NONE UINT32_MAX
 
 /**
@@ -45,6 +47,13 @@ struct attribute_container {
 	const char *cgroup;
 	u32 generation;
 };
+
+/** attribute_container_is_at() - whether @path is @container's, as it is or as it is shown */
+static inline bool attribute_container_is_at(const struct attribute_container *container,
+					     const char *path)
+{
+	return !strcmp(container->cgroup, path) || !strcmp(container->path, path);
+}
 
 /**
  * struct attribute_place - where a PC is

@@ -30,21 +30,27 @@ static bool is(const char *wanted, const char *what)
 	return !wanted || !strcmp(wanted, what);
 }
 
+static bool is_called(const struct sum *s, const struct attribute_container *c, u32 index)
+{
+	const char *wanted = s->wanted->container;
+	struct view_row row;
+
+	if (*wanted == '/')
+		return c && index && attribute_container_is_at(c, wanted);
+	row_container(s->profile, &row, index);
+	return !strcmp(wanted, row.container);
+}
+
+/* Whether it is admitted is asked of those that are meant alone: it takes system calls. */
 static bool is_container(const struct sum *s, u32 index)
 {
 	const struct profile_wanted *wanted = s->wanted;
 	const struct attribute_container *c = attributor_container(s->profile->attributor, index);
-	struct view_row row;
 
 	if (!wanted->container)
 		return true;
-	if (wanted->admits && !(c && index && wanted->admits(wanted->ctx, c)))
-		return false;
-	if (*wanted->container == '/')
-		return c && index &&
-		       (!strcmp(wanted->container, c->cgroup) || !strcmp(wanted->container, c->path));
-	row_container(s->profile, &row, index);
-	return !strcmp(wanted->container, row.container);
+	return is_called(s, c, index) &&
+	       (!wanted->admits || (c && index && wanted->admits(wanted->ctx, c)));
 }
 
 static bool is_process(const struct sum *s, u32 index)

@@ -255,8 +255,8 @@ struct one {
 
 static bool is_wanted(const struct one *one, const struct attribute_container *c)
 {
-	if (strcmp(*one->wanted == '/' ? c->path : c->name, one->wanted) != 0 &&
-	    strcmp(c->cgroup, one->wanted) != 0)
+	if (*one->wanted == '/' ? !attribute_container_is_at(c, one->wanted) :
+				  strcmp(c->name, one->wanted) != 0)
 		return false;
 	return one->uid == (uid_t)-1 || delegated_to(one->mount, c->cgroup, one->uid);
 }
