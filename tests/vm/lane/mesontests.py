@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What came of Meson's tests: each that was to run has a result, whatever became of Meson."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+RESULTS = {"OK": "PASS", "EXPECTEDFAIL": "PASS", "SKIP": "SKIP"}
+
+
+def planned(folder):
+    """The tests that Meson lists, in its order, as dictionaries."""
+    plan = Path(folder) / "meson-info/intro-tests.json"
+    return json.loads(plan.read_text(encoding="utf-8")) if plan.exists() else []
+
+
+def log_of(folder):
+    return Path(folder) / "meson-logs/testlog.json"
+
+
+def logged(folder):
+    """Those that ended; the last line is half of one where Meson was killed."""
+    log = log_of(folder)
+    tests = []
+    for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
+        try:
+            test = json.loads(line)
+        except ValueError:
+            continue
+        tests.append({**test, "name": test["name"].split(" / ")[-1]})
+    return tests
+
+
+def results(folder, names, status):
+    """
+    (PASS, FAIL or SKIP; name; why; what the test wrote) of each of NAMES, after "meson test" ended
+    with STATUS.
+    """
+    found = []
+    for test in logged(folder):
+        result = RESULTS.get(test["result"], "FAIL")
+        out = test.get("stdout") or ""
+        why = next((line.strip() for line in reversed(out.splitlines()) if line.strip()),
+                   test["result"].lower())
+        found.append((result, test["name"], "" if result == "PASS" else why,
+                      (out, test.get("stderr") or "")))
+    missing = Counter(names) - Counter(one[1] for one in found)
+    found += [("FAIL", name, "it was to run, and did not", ("", "")) for name in missing.elements()]
+    if not found:
+        found.append(("FAIL", "tests", "none ran", ("", "")))
+    elif status and not any(one[0] == "FAIL" for one in found):
+        found.append(("FAIL", "tests", f"meson test: exit status {status}", ("", "")))
+    return found
