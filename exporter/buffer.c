@@ -55,3 +55,10 @@ void buffer_deinit(struct buffer *buffer)
 	free(buffer->data);
 	*buffer = (struct buffer){ 0 };
 }
+
+char *buffer_fit(char *data, size_t size)
+{
+	char *fitting = realloc(data, size ? size : 1);
+
+	return fitting ? fitting : data;
+}

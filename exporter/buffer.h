@@ -17,4 +17,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void buffer_deinit(struct buffer *buffer);
 
+/** buffer_fit() - @data, allocated, in room for @size bytes: what waits has none to spare */
+char *buffer_fit(char *data, size_t size);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "buffer.h"
 #include "proto.h"
 #include "speprof-version.h"
 
@@ -230,7 +231,7 @@ static int compressed(const struct proto *proto, char **ret_data, size_t *ret_si
 		free(data);
 		return -ENOMEM;
 	}
-	*ret_data = data;
+	*ret_data = buffer_fit(data, *ret_size);
 	return 0;
 }
 
@@ -257,7 +258,7 @@ int otlp_encode(const struct series_set *set, const struct otlp_config *config, 
 	if (r >= 0 && config->gzip) {
 		r = compressed(p, ret_data, ret_size);
 	} else if (r >= 0) {
-		*ret_data = (char *)p->data;
+		*ret_data = buffer_fit((char *)p->data, p->size);
 		*ret_size = p->size;
 		return 0;
 	}

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "buffer.h"
 #include "expose-proto.h"
 #include "proto.h"
 
@@ -152,7 +153,7 @@ static int compressed(const struct proto *proto, char **ret_data, size_t *ret_si
 		free(data);
 		return -EIO;
 	}
-	*ret_data = data;
+	*ret_data = buffer_fit(data, size);
 	*ret_size = size;
 	return 0;
 }

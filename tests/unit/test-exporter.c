@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "histogram.h"
 #include "labels.h"
 #include "metrics.h"
+#include "otlp.h"
 #include "remote-write.h"
 #include "series.h"
 #include "source.h"
@@ -345,6 +347,7 @@ static void test_bound(void **state)
 static void test_most(void **state)
 {
 	struct remote_write write = { .host = "a-host-of-some-name.example" };
+	static struct otlp_config otlp;
 	struct series_set set = { 0 };
 	static u64 samples[1100];
 	struct metrics m;
@@ -363,8 +366,16 @@ static void test_most(void **state)
 	assert_return_code(series_build(&set, &fold, &self), 0);
 	assert_in_range(count_series(&set), EXPORTER_SERIES - 200, EXPORTER_SERIES);
 	assert_return_code(remote_write_encode(&write, &set, 1, &data, &size), 0);
+	/* What waits takes the memory that queues count, but for the end of a page. */
+	assert_true(malloc_usable_size(data) <= size + 8192);
 	free(data);
 	written_clear(&write.last);
+	for (unsigned int gzip = 0; gzip < 2; gzip++) {
+		otlp.gzip = gzip;
+		assert_return_code(otlp_encode(&set, &otlp, "host", 1, 2, &data, &size), 0);
+		assert_true(malloc_usable_size(data) <= size + 8192);
+		free(data);
+	}
 	fold_deinit(&fold);
 	series_deinit(&set);
 }
