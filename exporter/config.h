@@ -7,7 +7,7 @@
 
 #define EXPORTER_TEXT 256
 
-/* KiB that the queues of all receivers may have: half of the unit's MemoryMax=. */
+/* KiB that the queues of all receivers may have: the unit's MemoryMax= has room for them. */
 #define EXPORTER_QUEUES 65536
 
 /* Series that a request of 16 MiB has room for, at 335 bytes each. */

@@ -293,6 +293,21 @@ def check_too_many(program, folder):
 		receiver.close()
 
 
+def check_memory(program, unit, folder):
+	"""All containers that a snapshot may have, and as many series as there may be, leave room for queues."""
+	path = f"{folder}/snapshot"
+	write_snapshot(path, snapshot({f"c{i:063}": ([100] * 5 + [1000], [1, 2, 3, 10]) for i in range(8192)}))
+	with open(unit, encoding="ascii") as file:
+		most = int(re.search(r"(?m)^MemoryMax=(\d+)M$", file.read())[1]) << 20
+	exporter = Exporter(program, folder, "--snapshot", path, settings=("Exporter.MaxSeries=50000",))
+	try:
+		wait(lambda: "speprof_container_samples_total" in str(exporter.values()), "containers")
+		exporter.get(headers={"Accept": "application/openmetrics-text;version=1.0.0"})
+		assert exporter.memory() < most - (128 << 20), (most, exporter.memory())
+	finally:
+		exporter.stop()
+
+
 def check_no_names(program, hang, folder):
 	"""Name servers that do not answer hold up no end: all receivers have their last try at once."""
 	path = f"{folder}/snapshot"
