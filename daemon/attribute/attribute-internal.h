@@ -123,6 +123,7 @@ struct dead_list {
  * @fresh: entries from here on were never used
  * @refused: maps that were the largest when there was no room; until something else happens
  * @seed: keys the containers' hash
+ * @id_key: keys what containers are numbered by for those who follow them, over restarts
  * @container_paths: bytes of the containers' paths, @container_bytes at most
  * @changes: entries of processes that were made
  */
@@ -142,6 +143,7 @@ struct attributor {
 	struct timeline switches;
 	struct attributor_stats stats;
 	u64 seed;
+	u64 id_key[2];
 	u64 container_paths;
 	u64 container_bytes;
 	u64 changes;
@@ -189,6 +191,8 @@ u32 container_of_cgroup(struct attributor *a, u64 id);
 void container_enter(struct attributor *a, u32 index);
 void container_leave(struct attributor *a, u32 index);
 
+/* They are numbered by @key from now on, those that are there too. */
+void containers_key(struct attributor *a, const u64 key[static 2]);
 void containers_init(struct attributor *a);
 void containers_deinit(struct attributor *a);
 

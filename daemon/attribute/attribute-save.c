@@ -42,6 +42,8 @@ static void containers_save(const struct attributor *a, struct blob_writer *to)
 
 	for (u32 i = 1; i < other; i++)
 		count += a->container[i].in_use;
+	blob_put(to, a->id_key[0]);
+	blob_put(to, a->id_key[1]);
 	blob_put(to, other);
 	blob_put(to, count);
 	for (u32 i = 1; i < other; i++) {
@@ -178,9 +180,16 @@ static void containers_settle(const struct attributor *a, struct attribute_trans
 static int containers_load(struct attributor *a, struct blob_reader *from,
 			   struct attribute_translation *t)
 {
-	u32 capacity = (u32)blob_get_below(from, 1U << 20) + 1, count, index;
+	u32 capacity, count, index;
 	char path[CONTAINER_PATH_SIZE];
+	u64 key[2];
 
+	key[0] = blob_get(from);
+	key[1] = blob_get(from);
+	capacity = (u32)blob_get_below(from, 1U << 20) + 1;
+	if (from->bad)
+		return -EBADMSG;
+	containers_key(a, key);
 	count = (u32)blob_get_below(from, capacity);
 	if (moved_new(capacity, &t->container) < 0)
 		return -ENOMEM;

@@ -812,6 +812,8 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	a->dead_unasked.first = ATTRIBUTE_NONE;
 	if (getrandom(&a->seed, sizeof(a->seed), GRND_NONBLOCK) != sizeof(a->seed))
 		a->seed = (u64)now_ms() << 32 ^ (u64)(uintptr_t)a;
+	if (getrandom(a->id_key, sizeof(a->id_key), GRND_NONBLOCK) != sizeof(a->id_key))
+		a->id_key[0] = a->seed;
 	a->owners.max = OWNERS * capacity(c.threads, THREADS, THREAD_WAYS);
 	a->switches.max = a->owners.max;
 	r = tables_alloc(a, &c);

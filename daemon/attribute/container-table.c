@@ -8,6 +8,7 @@
 
 #include "container-facts.h"
 #include "container.h"
+#include "siphash.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,19 +31,27 @@ static u64 container_hash(const struct attributor *a, const char *path, size_t l
 	return h;
 }
 
-/* FNV-1a, of nothing secret and kept for ever: other daemons find the same. */
-static u64 path_id(const char *path, size_t len)
-{
-	u64 id = 0xcbf29ce484222325ULL;
-
-	for (size_t i = 0; i < len; i++)
-		id = (id ^ (u8)path[i]) * 0x100000001b3ULL;
-	return id;
-}
-
 static u32 other_index(const struct attributor *a)
 {
 	return a->containers - 1;
+}
+
+/* Paths are users' choice: who knew the key could give two of them one number. */
+static u64 path_id(const struct attributor *a, const char *path, size_t len)
+{
+	return siphash(a->id_key, path, len);
+}
+
+void containers_key(struct attributor *a, const u64 key[static 2])
+{
+	memmove(a->id_key, key, sizeof(a->id_key));
+	a->container[0].path_id = path_id(a, "", 0);
+	/* A path begins with "/". */
+	a->container[other_index(a)].path_id = path_id(a, "other", 5);
+	for (u32 i = 1; i < other_index(a); i++)
+		if (a->container[i].in_use)
+			a->container[i].path_id =
+				path_id(a, a->container[i].path, a->container[i].path_len);
 }
 
 void containers_init(struct attributor *a)
@@ -52,9 +61,7 @@ void containers_init(struct attributor *a)
 	a->containers_used = 1;
 	a->container_free = 0;
 	a->container[0].in_use = true;
-	a->container[0].path_id = path_id("", 0);
-	/* A path begins with "/". */
-	other->path_id = path_id("other", 5);
+	containers_key(a, a->id_key);
 	a->container[0].pub.cgroup = "";
 	other->pub.cgroup = "";
 	a->left = (struct dead_list){ ATTRIBUTE_NONE, ATTRIBUTE_NONE };
@@ -271,7 +278,7 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 	generation = c->pub.generation;
 	*c = (struct container){
 		.pub = m->entry,
-		.path_id = path_id(path, m->length),
+		.path_id = path_id(a, path, m->length),
 		.hash = hash,
 		.hash_next = *head,
 		.path = copy,

@@ -3,7 +3,9 @@
 #include "test.h"
 
 #include "attribute-save.h"
+#include "container-facts.h"
 #include "container.h"
+#include "siphash.h"
 
 #include <stdlib.h>
 
@@ -23,6 +25,27 @@ static struct attributor *attributor(u32 containers)
 
 	assert_int_equal(attributor_new(&config, &a), 0);
 	return a;
+}
+
+static u64 id_of(const struct attributor *a, u32 index)
+{
+	struct container_facts facts;
+
+	container_facts(a, index, &facts);
+	return facts.id;
+}
+
+/* The first of the reference's vectors that is whole words and a rest: bytes 0 to 14, key 0 to 15. */
+static void test_siphash(void **state)
+{
+	static const u64 key[] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
+	u8 data[15];
+
+	(void)state;
+	for (u8 i = 0; i < sizeof(data); i++)
+		data[i] = i;
+	assert_true(siphash(key, data, sizeof(data)) == 0xa129ca6149be45e5);
+	assert_true(siphash(key, NULL, 0) == 0x726fdb47dd0e0e31);
 }
 
 /* A process of its own in the cgroup at @path; returns the container's index. */
@@ -60,6 +83,8 @@ static void test_restart(void **state)
 		assert_row(!strcmp(attributor_container(a, index[i])->cgroup, paths[i]));
 		for (s32 k = 0; k < i; k++)
 			assert_row(index[k] != index[i]);
+		/* Nobody knows another one's numbers. */
+		assert_row(id_of(next, put(next, 300 + i, paths[i])) != id_of(a, index[i]));
 	}
 	attributor_save(a, &to);
 	from.len = to.len;
@@ -77,8 +102,10 @@ static void test_restart(void **state)
 		assert_row(!strcmp(is->cgroup, paths[i]) && !strcmp(is->path, was->path));
 		/* Who is told of again is where it was. */
 		assert_row(put(next, 200 + i, paths[i]) == now);
+		assert_row(id_of(next, now) == id_of(a, index[i]));
 	}
 	assert_int_equal(attributor_containers(next), containers);
+	assert_true(id_of(next, 0) == id_of(a, 0));
 	attribute_translation_deinit(&translation);
 	attributor_free(a);
 	attributor_free(next);
@@ -231,6 +258,7 @@ static void test_told_in_part(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_siphash),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_smaller),
 		cmocka_unit_test(test_too_long),

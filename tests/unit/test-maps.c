@@ -128,7 +128,9 @@ static void test_long_path_kept(void **state)
 	blob_put(&to, 2);
 	put_binary(&to, path);
 	put_binary(&to, "/bin/sh");
-	blob_put(&to, 15); /* containers */
+	blob_put(&to, 1); /* the key of containers' numbers, */
+	blob_put(&to, 2);
+	blob_put(&to, 15); /* and they */
 	blob_put(&to, 0);
 	blob_put(&to, 8); /* processes */
 	blob_put(&to, 1);
