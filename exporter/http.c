@@ -83,7 +83,6 @@ static struct MHD_Response *rendered(struct http *http, enum expose_format forma
 
 	if (http->rendered[format])
 		return http->rendered[format];
-	*ret_status = MHD_HTTP_INTERNAL_SERVER_ERROR;
 	r = http->config.render(http->config.ctx, format, &data, &size);
 	if (r == -E2BIG)
 		*ret_status = MHD_HTTP_INSUFFICIENT_STORAGE;
@@ -128,7 +127,7 @@ static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *
 {
 	const char *accept =
 		MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
-	unsigned int status;
+	unsigned int status = MHD_HTTP_INTERNAL_SERVER_ERROR;
 	struct MHD_Response *response =
 		rendered(http, expose_negotiate(accept, http->config.native), &status);
 
