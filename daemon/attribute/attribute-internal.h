@@ -124,7 +124,8 @@ struct dead_list {
  * @refused: maps that were the largest when there was no room; until something else happens
  * @seed: keys the containers' hash
  * @id_key: keys what containers are numbered by for those who follow them, over restarts
- * @container_paths: bytes of the containers' paths, @container_bytes at most
+ * @container_paths: bytes of the containers' paths and names that are kept whole,
+ *	@container_bytes at most
  * @changes: entries of processes that were made
  */
 struct attributor {
@@ -197,7 +198,8 @@ void containers_init(struct attributor *a);
 void containers_deinit(struct attributor *a);
 
 /* @names, which the container's own has no room for, or has. */
-void container_keep_names(struct container *c, const struct pods_names *names);
+void container_keep_names(struct attributor *a, struct container *c,
+			  const struct pods_names *names);
 void containers_refresh(struct attributor *a);
 
 /** process_contain() - process @index is in @container from now on */

@@ -79,8 +79,8 @@ struct attribute_place {
  * @processes, @threads, @containers: capacities; 0 for the defaults (8192,
  *	32768, 2048)
  * @map_bytes: for mappings and the paths of what is mapped; 0 for 2048 a process
- * @cgroup_bytes: for paths of cgroups that were told by id, and as many for those of containers;
- *	0 for 512 a container
+ * @cgroup_bytes: for paths of cgroups that were told by id, and as many for those of containers
+ *	and their names; 0 for 512 a container
  */
 struct attributor_config {
 	bool live;

@@ -18,6 +18,7 @@
 #define REFRESH_NAMES 8
 /* As the allocator has it. */
 #define CONTAINER_PATH_BYTES(len) (((u64)(len) + 1 + 2 * sizeof(u64) + 15) & ~15ULL)
+#define CONTAINER_NAMES_BYTES	  CONTAINER_PATH_BYTES(sizeof(struct pods_names) - 1)
 #define EVICT_BATCH   64 /* at once, since all processes have to be looked through */
 
 static u64 container_hash(const struct attributor *a, const char *path, size_t len)
@@ -69,19 +70,40 @@ void containers_init(struct attributor *a)
 	snprintf(other->pub.runtime, sizeof(other->pub.runtime), "cgroup");
 }
 
+static void container_drop_names(struct attributor *a, struct container *c)
+{
+	if (c->pod)
+		a->container_paths -= CONTAINER_NAMES_BYTES;
+	free(c->pod);
+	c->pod = NULL;
+}
+
+/* Half of the bytes is for paths alone: a name may be cut, a container without its path is lost. */
+static struct pods_names *container_names(struct attributor *a)
+{
+	struct pods_names *names;
+
+	if (a->container_paths + CONTAINER_NAMES_BYTES > a->container_bytes / 2)
+		return NULL;
+	names = malloc(sizeof(*names));
+	if (names)
+		a->container_paths += CONTAINER_NAMES_BYTES;
+	return names;
+}
+
 /* Few have names so long; without memory a name is one that is cut. */
-void container_keep_names(struct container *c, const struct pods_names *names)
+void container_keep_names(struct attributor *a, struct container *c,
+			  const struct pods_names *names)
 {
 	char whole[PODS_WHOLE];
 
 	pods_whole(names, "", whole);
 	if (strlen(whole) < sizeof(c->pub.name)) {
-		free(c->pod);
-		c->pod = NULL;
+		container_drop_names(a, c);
 		return;
 	}
 	if (!c->pod)
-		c->pod = malloc(sizeof(*c->pod));
+		c->pod = container_names(a);
 	if (c->pod)
 		*c->pod = *names;
 }
@@ -96,7 +118,7 @@ static void container_name(struct attributor *a, struct container *c)
 	if (log >= 0)
 		told = pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name), &names);
 	if (told != PODS_NOTHING)
-		container_keep_names(c, &names);
+		container_keep_names(a, c, &names);
 	pods_looked(&c->link, told);
 	a->naming -= !c->link.next;
 	if (log >= 0)
@@ -187,7 +209,7 @@ static void container_evict(struct attributor *a, u32 index)
 	struct container *c = &a->container[index];
 
 	container_unhash(a, index);
-	free(c->pod);
+	container_drop_names(a, c);
 	a->container_paths -= CONTAINER_PATH_BYTES(c->path_len);
 	free(c->path);
 	a->naming -= c->link.next != 0;

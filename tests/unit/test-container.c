@@ -371,21 +371,37 @@ static void test_pod_whole_names(void **state)
 static void test_pod_names_kept(void **state)
 {
 	struct pods_names names = { .name_space = "shop", .pod = "web-7", .container = "nginx" };
-	struct container c = { 0 };
+	struct attributor a = { .container_bytes = 4096 };
+	struct container c = { 0 }, others[8] = { 0 };
+	u64 one;
 
 	(void)state;
-	container_keep_names(&c, &names);
+	container_keep_names(&a, &c, &names);
 	assert_null(c.pod);
 	memset(names.pod, 'p', 128 - 4 - 5 - 3);
-	container_keep_names(&c, &names);
+	container_keep_names(&a, &c, &names);
 	assert_null(c.pod);
 	names.pod[strlen(names.pod)] = 'p';
-	container_keep_names(&c, &names);
+	container_keep_names(&a, &c, &names);
 	assert_non_null(c.pod);
 	assert_memory_equal(c.pod, &names, sizeof(names));
+	one = a.container_paths;
+	assert_true(one >= sizeof(names));
+	container_keep_names(&a, &c, &names);
+	assert_true(a.container_paths == one);
+	/* Paths have half of the bytes for themselves, however many names are long. */
+	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
+		container_keep_names(&a, &others[i], &names);
+	assert_non_null(others[0].pod);
+	assert_null(others[ARRAY_SIZE(others) - 1].pod);
+	assert_true(a.container_paths <= a.container_bytes / 2);
 	strcpy(names.pod, "web-7");
-	container_keep_names(&c, &names);
+	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
+		container_keep_names(&a, &others[i], &names);
+	assert_true(a.container_paths == one);
+	container_keep_names(&a, &c, &names);
 	assert_null(c.pod);
+	assert_true(!a.container_paths);
 }
 
 /* Kubelet links a log when the runtime says that the container has started: seconds later, or minutes. */
