@@ -188,10 +188,13 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 struct exporter *exporter_free(struct exporter *exporter)
 {
 	if (exporter) {
-		feed_free(exporter->feed);
-		receivers_free(exporter->receivers);
+		/* While all is there that answers are made of. */
+		for (unsigned int i = 0; i < exporter->server_count; i++)
+			http_finish(exporter->servers[i]);
 		for (unsigned int i = 0; i < exporter->server_count; i++)
 			http_free(exporter->servers[i]);
+		feed_free(exporter->feed);
+		receivers_free(exporter->receivers);
 		series_deinit(&exporter->set);
 		fold_deinit(&exporter->fold);
 		state_free(exporter->state);

@@ -3,15 +3,21 @@
 
 #include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+/* How long those that are asking are answered at the end. */
+#define FINISH_MS 1000
+
+/* @asking: what it asked was not answered, or it did not ask yet */
 struct connection {
 	struct MHD_Connection *mhd;
 	u64 deadline;
+	bool asking;
 };
 
 struct http {
@@ -137,6 +143,14 @@ static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *
 	return MHD_queue_response(mhd, MHD_HTTP_OK, response);
 }
 
+static struct connection *connection_of(struct http *http, const struct MHD_Connection *mhd)
+{
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
+		if (http->connections[i].mhd == mhd)
+			return &http->connections[i];
+	return NULL;
+}
+
 static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char *url,
 			      const char *method, const char *version __attribute__((unused)),
 			      const char *upload __attribute__((unused)), size_t *upload_size,
@@ -144,10 +158,14 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char 
 {
 	static char begun;
 	struct http *http = cls;
+	struct connection *c;
 
 	/* The first call has the headers only. A body is refused before any of it is read. */
 	if (!*request) {
 		*request = &begun;
+		c = connection_of(http, mhd);
+		if (c)
+			c->asking = true;
 		if (!MHD_lookup_connection_value(mhd, MHD_HEADER_KIND,
 						 MHD_HTTP_HEADER_TRANSFER_ENCODING) &&
 		    !MHD_lookup_connection_value(mhd, MHD_HEADER_KIND,
@@ -176,25 +194,27 @@ static void connected(void *cls, struct MHD_Connection *mhd, void **ret_place,
 			*c = (struct connection){ 0 };
 		return;
 	}
-	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
-		c = &http->connections[i];
-		if (c->mhd)
-			continue;
-		*c = (struct connection){ .mhd = mhd, .deadline = now_s() + HTTP_SECONDS };
-		*ret_place = c;
+	c = connection_of(http, NULL);
+	if (!c)
 		return;
-	}
+	*c = (struct connection){
+		.mhd = mhd,
+		.deadline = now_s() + HTTP_SECONDS,
+		.asking = true,
+	};
+	*ret_place = c;
 }
 
 static void completed(void *cls, struct MHD_Connection *mhd, void **request,
 		      enum MHD_RequestTerminationCode code __attribute__((unused)))
 {
-	struct http *http = cls;
+	struct connection *c = connection_of(cls, mhd);
 
 	*request = NULL;
-	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
-		if (http->connections[i].mhd == mhd)
-			http->connections[i].deadline = now_s() + HTTP_SECONDS;
+	if (!c)
+		return;
+	c->deadline = now_s() + HTTP_SECONDS;
+	c->asking = false;
 }
 
 /* The library's own timeout is of silence: a byte now and then would hold a connection for ever. */
@@ -308,12 +328,35 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
 	return 0;
 }
 
+static bool is_asked(const struct http *http)
+{
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
+		if (http->connections[i].mhd && http->connections[i].asking)
+			return true;
+	return false;
+}
+
+void http_finish(struct http *http)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	struct pollfd ready = { .fd = info ? info->epoll_fd : -1, .events = POLLIN };
+	MHD_socket listening = MHD_quiesce_daemon(http->daemon);
+
+	for (unsigned int ms = 0; ms < FINISH_MS && is_asked(http); ms += 10) {
+		MHD_run(http->daemon);
+		poll(&ready, 1, is_asked(http) ? 10 : 0);
+	}
+	if (listening != MHD_INVALID_SOCKET)
+		close(listening);
+}
+
 struct http *http_free(struct http *http)
 {
 	if (http) {
-		http_changed(http);
 		sd_event_source_unref(http->io);
 		sd_event_source_unref(http->timer);
+		http_changed(http);
 		MHD_stop_daemon(http->daemon);
 		free(http->token);
 		free(http);

@@ -45,6 +45,13 @@ struct http_config {
  */
 int http_new(const struct http_config *config, sd_event *event, struct http **ret_http,
 	     const char **ret_why);
+
+/**
+ * http_finish() - answer who was let in, for a second at the most, and let nobody in any more
+ *
+ * Who waits to be let in is the next process's, where it has the same socket.
+ */
+void http_finish(struct http *http);
 struct http *http_free(struct http *http);
 
 /** http_changed() - what was rendered is out of date */
