@@ -211,6 +211,8 @@ void exporter_keep(struct exporter *exporter, int fd)
 
 	if (r >= 0 && !why)
 		r = state_restore(exporter->state, &exporter->fold, exporter->emulated, &why);
+	/* They were exported, and who asks before the daemon answers is told them. */
+	exporter->self.exportable = r == 0 && !why;
 	if (why)
 		say(SD_NOTICE, "what the last process left cannot be used: %s; series begin anew", why);
 	else if (r == 0)

@@ -70,6 +70,12 @@ def check_restart(program, folder):
 		assert late == 8950, (late, other)
 		exporter.stop(9)
 		assert list(manager.store) == [NAME], manager.store
+		# Before the daemon answers, the last figures are told: no series ends meanwhile.
+		os.unlink(path)
+		exporter = Exporter(program, folder, "--snapshot", path, settings=SETTINGS, env=manager.env(),
+				    fds=tuple(manager.store.values()))
+		assert samples(exporter) == (late, other), samples(exporter)
+		exporter.stop(9)
 		write_snapshot(path, machine(9007, 1001))
 		exporter = Exporter(program, folder, "--snapshot", path, settings=SETTINGS, env=manager.env(),
 				    fds=tuple(manager.store.values()))
