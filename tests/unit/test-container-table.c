@@ -66,14 +66,27 @@ static const char *const paths[] = {
 	"/system.slice/nginx.service",
 };
 
+/* What @a has, to @next. */
+static void hand_on(struct attributor *a, struct attributor *next,
+		    struct attribute_translation *ret_translation)
+{
+	u8 *bytes = malloc(ROOM);
+	struct blob_writer to = { .at = bytes, .room = ROOM };
+	struct blob_reader from = { .at = bytes };
+
+	assert_non_null(bytes);
+	attributor_save(a, &to);
+	assert_false(to.full);
+	from.len = to.len;
+	assert_int_equal(attributor_load(next, &from, ret_translation), 0);
+	free(bytes);
+}
+
 /* What is written of one is what it is: no other's after a restart, and no second entry. */
 static void test_restart(void **state)
 {
 	struct attributor *a = attributor(64), *next = attributor(64);
 	struct attribute_translation translation;
-	u8 *bytes = malloc(ROOM);
-	struct blob_writer to = { .at = bytes, .room = ROOM };
-	struct blob_reader from = { .at = bytes };
 	u32 index[ARRAY_SIZE(paths)], now, generation, containers;
 
 	(void)state;
@@ -86,9 +99,7 @@ static void test_restart(void **state)
 		/* Nobody knows another one's numbers. */
 		assert_row(id_of(next, put(next, 300 + i, paths[i])) != id_of(a, index[i]));
 	}
-	attributor_save(a, &to);
-	from.len = to.len;
-	assert_int_equal(attributor_load(next, &from, &translation), 0);
+	hand_on(a, next, &translation);
 	containers = attributor_containers(next);
 	for (s32 i = 0; i < (s32)ARRAY_SIZE(paths); i++) {
 		const struct attribute_container *was = attributor_container(a, index[i]), *is;
@@ -109,7 +120,6 @@ static void test_restart(void **state)
 	attribute_translation_deinit(&translation);
 	attributor_free(a);
 	attributor_free(next);
-	free(bytes);
 }
 
 static struct attributor *live(u32 containers)
@@ -128,9 +138,6 @@ static void test_smaller(void **state)
 {
 	struct attributor *a = attributor(1024), *next = live(256);
 	struct attribute_translation translation;
-	u8 *bytes = malloc(ROOM);
-	struct blob_writer to = { .at = bytes, .room = ROOM };
-	struct blob_reader from = { .at = bytes };
 	u32 generation, found = 0;
 	char path[32];
 
@@ -139,9 +146,7 @@ static void test_smaller(void **state)
 		snprintf(path, sizeof(path), "/build/c%d", i);
 		put(a, 100 + i, path);
 	}
-	attributor_save(a, &to);
-	from.len = to.len;
-	assert_int_equal(attributor_load(next, &from, &translation), 0);
+	hand_on(a, next, &translation);
 	for (s32 i = 0; i < 600; i++) {
 		u32 was = attributor_task(a, 100 + i), now, container;
 
@@ -159,7 +164,6 @@ static void test_smaller(void **state)
 	attribute_translation_deinit(&translation);
 	attributor_free(a);
 	attributor_free(next);
-	free(bytes);
 }
 
 /* Of a path that is longer than what is kept, whole components count. */
