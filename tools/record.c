@@ -474,7 +474,7 @@ static void record_told(const struct record *record)
 		    "say so",
 		    text_bytes(bytes, recorder_left_out(record->recorder)));
 	if (record->source->trouble.cpus_stopped)
-		say("record: at its end %u CPUs were not sampled: %s",
+		say("record: CPUs that were not sampled at its end: %u: %s",
 		    record->source->trouble.cpus_stopped,
 		    source_trouble_now(&record->source->trouble));
 	if (record->command && WIFSIGNALED(status))
