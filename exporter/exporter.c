@@ -92,26 +92,35 @@ static void fold_in(struct exporter *e, struct metrics *metrics)
 		say(SD_NOTICE, "the counters are too many to be kept over a restart");
 }
 
-/* @cause: 0 where it answers */
-static void tell_feed(struct exporter *e, u64 cause, const char *why)
+struct told_lines {
+	const char *bad; /* before why */
+	const char *good;
+};
+
+/* @cause: 0 where all is well */
+static void tell(struct push_told *told, const struct told_lines *lines, u64 cause, const char *why)
 {
 	char often[PUSH_CHANGES];
 	u64 changes;
 
-	if (!push_told(&e->told, cause, now_ns(CLOCK_MONOTONIC), &changes))
+	if (!push_told(told, cause, now_ns(CLOCK_MONOTONIC), &changes))
 		return;
 	push_changes(changes, often);
 	if (cause)
-		say(SD_WARNING, "the daemon does not answer: %s; it is asked again%s", why, often);
+		say(SD_WARNING, "%s: %s%s", lines->bad, why, often);
 	else
-		say(SD_NOTICE, "the daemon answers again%s", often);
+		say(SD_NOTICE, "%s%s", lines->good, often);
 }
 
 static void take(void *ctx, struct metrics *metrics, u64 cause, const char *why)
 {
+	static const struct told_lines lines = {
+		.bad = "the daemon does not answer, and is asked again",
+		.good = "the daemon answers again",
+	};
 	struct exporter *e = ctx;
 
-	tell_feed(e, cause, why);
+	tell(&e->told, &lines, cause, why);
 	e->self.feed_up = metrics;
 	if (!metrics) {
 		e->self.feed_errors++;
@@ -142,23 +151,12 @@ static int render(void *ctx, enum expose_format format, char **ret_data, size_t 
 	return set ? expose_series(set, format, ret_data, ret_size) : -ENOMEM;
 }
 
-/* @cause: 0 where it is pushed */
-static void tell_profile(struct exporter *e, u64 cause, const char *why)
-{
-	char often[PUSH_CHANGES];
-	u64 changes;
-
-	if (!push_told(&e->told_profile, cause, now_ns(CLOCK_MONOTONIC), &changes))
-		return;
-	push_changes(changes, often);
-	if (cause)
-		say(SD_WARNING, "no profile is pushed: %s%s", why, often);
-	else
-		say(SD_NOTICE, "profiles are pushed again%s", often);
-}
-
 static void take_profile(void *ctx, int fd, const char *backend, u64 cause, const char *why)
 {
+	static const struct told_lines lines = {
+		.bad = "no profile is pushed",
+		.good = "profiles are pushed again",
+	};
 	struct exporter *e = ctx;
 
 	if (!cause && strcmp(backend, "hardware") != 0 && !e->emulated)
@@ -167,7 +165,7 @@ static void take_profile(void *ctx, int fd, const char *backend, u64 cause, cons
 		cause = (u64)-receivers_profile(e->receivers, fd, e->config->profile_seconds, &why);
 	else
 		receivers_profile_lost(e->receivers);
-	tell_profile(e, cause, why);
+	tell(&e->told_profile, &lines, cause, why);
 }
 
 int exporter_new(const struct exporter_config *config, bool emulated, sd_event *event,

@@ -67,8 +67,8 @@ static const struct series_family families[FAMILIES] = {
 			    "SPU, whose figures are not exported, is none.", SERIES_GAUGE },
 	[BUILD] = { "speprof_daemon_info", "", "Version of the daemon, and how it samples.", SERIES_GAUGE },
 	[CPUS] = { "speprof_cpus", "", "CPUs whose SPU is sampled.", SERIES_GAUGE },
-	[CPUS_STOPPED] = { "speprof_cpus_stopped", "", "CPUs that should sample and do not: by a fault, or as somebody else has their SPU.",
-			   SERIES_GAUGE },
+	[CPUS_STOPPED] = { "speprof_cpus_stopped", "", "CPUs that should sample and do not: by a fault, "
+			   "or as somebody else has their SPU.", SERIES_GAUGE },
 	[INTERVAL] = { "speprof_sampling_interval_seconds", "seconds",
 		       "Mean time between two samples of a busy CPU, in force.", SERIES_GAUGE },
 	[RECORDS] = { "speprof_records", "", "Records decoded.", SERIES_COUNTER },

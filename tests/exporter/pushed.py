@@ -247,7 +247,7 @@ def check_feed_told(program, folder):
 		lines = [line for line in exporter.said().splitlines() if "the daemon" in line]
 		assert 1 <= len(lines) <= 3, lines
 		os.unlink(path)
-		wait(lambda: f"does not answer: {path}: No such file" in exporter.said(), "a line on another cause")
+		wait(lambda: f"does not answer, and is asked again: {path}: No such file" in exporter.said(), "a line on another cause")
 		assert " times since the last line)" in exporter.said(), exporter.said()
 	finally:
 		exporter.stop()
