@@ -607,6 +607,29 @@ static u32 told_apart(const struct read *r)
 	return told;
 }
 
+/*
+ * How much more was resident at most while a profile was written. The kernel's counters lack what
+ * CPUs have not added yet, up to 32 pages each, so the least of five is taken.
+ */
+static u64 written_peak(struct fixture *f)
+{
+	const struct pprof_facts facts = { .backend = BACKEND_HARDWARE };
+	u64 least = ~0ull;
+
+	for (int i = 0; i < 5; i++) {
+		int fd = memfd_create("pprof", MFD_CLOEXEC);
+		u64 before = begin_most(), most;
+
+		assert_int_equal(pprof_write(f->pprof, NULL, &facts, fd), 0);
+		most = resident("VmHWM");
+		close(fd);
+		most = most > before ? most - before : 0;
+		if (most < least)
+			least = most;
+	}
+	return least;
+}
+
 /* Whatever the room, all samples are there; for whose places there was none are told to be one. */
 static void test_room(void **state)
 {
@@ -623,10 +646,8 @@ static void test_room(void **state)
 
 	process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
-		const struct pprof_facts facts = { .backend = BACKEND_HARDWARE };
-		int fd = memfd_create("pprof", MFD_CLOEXEC);
 		struct read *r;
-		u64 before;
+		u64 peak;
 		u32 told;
 
 		pprof_free(f->pprof);
@@ -635,15 +656,12 @@ static void test_room(void **state)
 				 0);
 		for (u32 i = 0; i < PLACES; i++)
 			sample_at(f, 10, 0x400000 + 4 * i, 1000, UNIT_INSTRUCTIONS);
-		before = begin_most();
-		assert_int_equal(pprof_write(f->pprof, NULL, &facts, fd), 0);
-		close(fd);
+		peak = written_peak(f);
 		test_row("%u entries, %llu bytes of names", cases[k].room.entries,
 			 (unsigned long long)cases[k].room.names);
 		/* What is resident under a sanitizer is the sanitizer's. */
 		if (cases[k].room.names && !is_sanitized())
-			assert_row(resident("VmHWM") - before <=
-				   cases[k].room.names + PPROF_WRITING);
+			assert_row(peak <= cases[k].room.names + PPROF_WRITING);
 		r = written(f);
 		told = told_apart(r);
 		assert_row(told >= cases[k].least && told <= cases[k].most);
