@@ -65,12 +65,16 @@ def headers(series, flavour):
     return names[-1], names[-1].removeprefix("linux-headers-")
 
 
-def root_of(packages, architectures="amd64"):
-    """A Debian with PACKAGES, from the cache."""
-    key = content_key(" ".join(packages), Path(apt.__file__))
+# Headers need their kernel; depmod of what it brings takes 24 minutes where QEMU runs it.
+NO_MODULES = "--dpkgopt=path-exclude=/lib/modules/*/kernel/*"
+
+
+def root_of(packages, architectures="amd64", options=()):
+    """A Debian with PACKAGES, from the cache; OPTIONS are mmdebstrap's."""
+    key = content_key(" ".join((*packages, *options)), Path(apt.__file__))
     return cached(f"packages-{architectures.replace(',', '-')}", key, lambda into: apt.debootstrap(
         "root for packages", packages, into, f"--architectures={architectures}", "--variant=minbase",
-        emulated=apt.is_emulated(architectures))) / "root"
+        *options, emulated=apt.is_emulated(architectures))) / "root"
 
 
 def copy_root(root, debs, versions, own):
