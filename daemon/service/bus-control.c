@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bus-read.h"
 #include "source-open.h"
 
 /* As SamplesPerSecond= allows. */
@@ -187,17 +188,23 @@ int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	return r < 0 ? r : change_rule(userdata, message, expression, NULL, error);
 }
 
+static int read_cgroups(sd_bus_message *m, char ***ret_cgroups, sd_bus_error *error)
+{
+	int r = bus_read_strings(m, SESSION_CGROUPS, ret_cgroups);
+
+	return r != -E2BIG ? r :
+			     sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+					       "too many cgroups: at most %u", SESSION_CGROUPS);
+}
+
 int bus_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	static char *const nowhere[] = { NULL };
 	char **cgroups = NULL;
-	int r = sd_bus_message_read_strv(message, &cgroups);
+	int r = read_cgroups(message, &cgroups, error);
 
 	if (r >= 0)
-		r = change_rule(userdata, message, NULL, cgroups ? cgroups : nowhere, error);
-	for (size_t i = 0; cgroups && cgroups[i]; i++)
-		free(cgroups[i]);
-	free(cgroups);
+		r = change_rule(userdata, message, NULL, cgroups, error);
+	bus_strings_free(cgroups);
 	return r;
 }
 
@@ -300,7 +307,7 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 	if (!strcmp(key, "Cgroups") && !c->cgroups) {
 		r = sd_bus_message_enter_container(m, 'v', "as");
 		if (r >= 0)
-			r = sd_bus_message_read_strv(m, &c->cgroups);
+			r = read_cgroups(m, &c->cgroups, error);
 		return r < 0 ? r : sd_bus_message_exit_container(m);
 	}
 	return bus_invalid(error, "option", key,
@@ -333,9 +340,7 @@ static int read_create(sd_bus_message *m, struct create *c, sd_bus_error *error)
 
 static void create_clear(struct create *c)
 {
-	for (size_t i = 0; c->cgroups && c->cgroups[i]; i++)
-		free(c->cgroups[i]);
-	free(c->cgroups);
+	bus_strings_free(c->cgroups);
 }
 
 /* Addresses of others' memory are asked for with it, or with its filter. */

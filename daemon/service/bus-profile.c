@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bus-internal.h"
+#include "bus-read.h"
 #include "log.h"
 
 /* Of each list of patterns, and bytes of one. */
@@ -114,17 +115,10 @@ static int profile_drop(struct worker_state *state, void *arg)
 	return 0;
 }
 
-static void list_free(char **list)
-{
-	for (size_t i = 0; list && list[i]; i++)
-		free(list[i]);
-	free(list);
-}
-
 static void request_clear(struct profile_request *request)
 {
-	list_free(request->allow);
-	list_free(request->deny);
+	bus_strings_free(request->allow);
+	bus_strings_free(request->deny);
 	*request = (struct profile_request){ 0 };
 }
 
@@ -321,11 +315,14 @@ static int read_patterns(sd_bus_message *m, const char *key, char ***ret_list, s
 		return bus_invalid(error, "option", key, "there once");
 	r = sd_bus_message_enter_container(m, 'v', "as");
 	if (r >= 0)
-		r = sd_bus_message_read_strv(m, ret_list);
+		r = bus_read_strings(m, PATTERNS, ret_list);
+	if (r == -E2BIG)
+		return bus_invalid(error, key, "...",
+				   "one of 64 patterns, each below 128 bytes");
 	if (r >= 0)
 		r = sd_bus_message_exit_container(m);
-	for (; r >= 0 && *ret_list && (*ret_list)[n]; n++)
-		if (n == PATTERNS || strlen((*ret_list)[n]) >= PATTERN_SIZE)
+	for (; r >= 0 && (*ret_list)[n]; n++)
+		if (strlen((*ret_list)[n]) >= PATTERN_SIZE)
 			return bus_invalid(error, key, (*ret_list)[n],
 					   "one of 64 patterns, each below 128 bytes");
 	return r;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What calls bring, read for no more than is wanted of it: a message has room for millions of strings. */
+#ifndef SPEPROF_BUS_READ_H
+#define SPEPROF_BUS_READ_H
+
+#include <systemd/sd-bus.h>
+
+/**
+ * bus_read_strings() - the array of strings at hand
+ *
+ * Not sd_bus_message_read_strv(): it takes as many as there are, and for each it counts those before.
+ *
+ * @ret_list: NULL-terminated; each string and the list are the caller's
+ *
+ * Return: 0; -E2BIG: there are more than @most, and the rest was not looked at; other negative errno.
+ */
+int bus_read_strings(sd_bus_message *m, size_t most, char ***ret_list);
+
+void bus_strings_free(char **list);
+
+#endif

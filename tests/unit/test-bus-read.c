@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What calls bring: of much, no more is looked at than is wanted. */
+#include "test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bus-read.h"
+#include "env.h"
+
+#define MOST 4
+
+static struct {
+	sd_bus *bus;
+	int other;
+} fake;
+
+static int setup(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	assert_true(sd_bus_new(&fake.bus) >= 0);
+	assert_true(sd_bus_set_fd(fake.bus, fds[0], fds[0]) >= 0);
+	assert_true(sd_bus_start(fake.bus) >= 0);
+	fake.other = fds[1];
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	sd_bus_close_unref(fake.bus);
+	close(fake.other);
+	return 0;
+}
+
+static sd_bus_message *message(void)
+{
+	sd_bus_message *m;
+
+	assert_true(sd_bus_message_new_signal(fake.bus, &m, "/", "a.b", "C") >= 0);
+	return m;
+}
+
+/* "as", each string the number it has, and then "s", "end". */
+static sd_bus_message *strings(u32 count)
+{
+	sd_bus_message *m = message();
+	char text[16];
+
+	assert_true(sd_bus_message_open_container(m, 'a', "s") >= 0);
+	for (u32 i = 0; i < count; i++) {
+		snprintf(text, sizeof(text), "%u", i);
+		assert_true(sd_bus_message_append(m, "s", text) >= 0);
+	}
+	assert_true(sd_bus_message_close_container(m) >= 0);
+	assert_true(sd_bus_message_append(m, "s", "end") >= 0);
+	assert_true(sd_bus_message_seal(m, 1, 0) >= 0);
+	return m;
+}
+
+static void test_strings(void **state)
+{
+	char **list, text[16];
+	sd_bus_message *m;
+	const char *end;
+
+	(void)state;
+	for (u32 count = 0; count <= MOST; count++) {
+		test_row("%u strings", count);
+		m = strings(count);
+		assert_row(bus_read_strings(m, MOST, &list) == 0);
+		for (u32 i = 0; i < count; i++) {
+			snprintf(text, sizeof(text), "%u", i);
+			assert_row(!strcmp(list[i], text));
+		}
+		assert_row(!list[count]);
+		bus_strings_free(list);
+		/* What comes behind it is at hand. */
+		assert_row(sd_bus_message_read(m, "s", &end) > 0 && !strcmp(end, "end"));
+		sd_bus_message_unref(m);
+	}
+	bus_strings_free(NULL);
+}
+
+/* Of as many as a message holds, the one too many is the last that is looked at. */
+static void test_too_many(void **state)
+{
+	sd_bus_message *m = strings(100000);
+	char **list = (char **)state;
+	const char *next;
+
+	assert_int_equal(bus_read_strings(m, MOST, &list), -E2BIG);
+	assert_ptr_equal(list, state);
+	assert_true(sd_bus_message_read_basic(m, 's', &next) > 0);
+	assert_string_equal(next, "5");
+	sd_bus_message_unref(m);
+}
+
+static void test_no_strings(void **state)
+{
+	sd_bus_message *m = message();
+	char **list = (char **)state;
+
+	assert_true(sd_bus_message_append(m, "au", 1, 7) >= 0);
+	assert_true(sd_bus_message_seal(m, 1, 0) >= 0);
+	assert_int_equal(bus_read_strings(m, MOST, &list), -ENXIO);
+	assert_ptr_equal(list, state);
+	sd_bus_message_unref(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_no_strings),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
