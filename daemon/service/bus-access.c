@@ -35,16 +35,18 @@ static const struct allowance others_may = { 1000000000ULL, 100000000ULL };
 /**
  * struct access_query - a question to polkit
  * @message: waits for it; a reference
- * @level: what was asked
- * @uid, @reads: who waits
+ * @level: what it needs
+ * @asked: of that, what this question is about
+ * @caller: who waits. What is known of a name stays true, and may be forgotten meanwhile
  * @done: the answer is there: @error, or none if it is yes
  */
 struct access_query {
 	struct access_query *next;
+	struct access *access;
 	sd_bus_message *message;
 	enum access_level level;
-	uid_t uid;
-	bool reads;
+	enum access_level asked;
+	struct bus_caller caller;
 	sd_bus_slot *slot;
 	bool done;
 	sd_bus_error error;
@@ -189,6 +191,16 @@ static int polkit_verdict(sd_bus_message *reply, sd_bus_error *ret_error)
 	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "polkit denied this.");
 }
 
+static void query_take(struct access_query *query)
+{
+	struct access_query **at = &query->access->queries;
+
+	while (*at != query)
+		at = &(*at)->next;
+	*at = query->next;
+	query->access->query_count--;
+}
+
 static int on_polkit(sd_bus_message *reply, void *userdata,
 		     sd_bus_error *error __attribute__((unused)))
 {
@@ -201,10 +213,15 @@ static int on_polkit(sd_bus_message *reply, void *userdata,
 	r = sd_bus_message_rewind(query->message, true);
 	if (r >= 0)
 		r = sd_bus_enqueue_for_read(sd_bus_message_get_bus(query->message), query->message);
-	return r < 0 ? r : 1;
+	if (r < 0) {
+		sd_bus_reply_method_errno(query->message, r, NULL);
+		query_take(query);
+		query_free(query);
+	}
+	return 1;
 }
 
-static int send_query(struct access_query *query, enum access_level level)
+static int send_query(struct access_query *query)
 {
 	sd_bus *bus = sd_bus_message_get_bus(query->message);
 	bool interactive = sd_bus_message_get_allow_interactive_authorization(query->message) > 0;
@@ -216,7 +233,7 @@ static int send_query(struct access_query *query, enum access_level level)
 	if (r >= 0)
 		r = sd_bus_message_append(call, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name",
 					  "s", sd_bus_message_get_sender(query->message),
-					  action_of(level), 0,
+					  action_of(query->asked), 0,
 					  interactive ? POLKIT_INTERACTIVE : 0U, "");
 	if (r >= 0)
 		r = sd_bus_call_async(bus, &query->slot, call, on_polkit, query, POLKIT_TIMEOUT_US);
@@ -231,8 +248,8 @@ static int query_place(const struct access *access, const struct bus_caller *cal
 	u32 own = 0, others = 0;
 
 	for (const struct access_query *q = access->queries; q; q = q->next) {
-		own += q->uid == caller->uid;
-		others += !q->reads;
+		own += q->caller.uid == caller->uid;
+		others += !q->caller.reads;
 	}
 	if (own >= ACCESS_USER_QUERIES)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
@@ -244,8 +261,9 @@ static int query_place(const struct access *access, const struct bus_caller *cal
 	return 0;
 }
 
+/* @asked: of @level, what is asked now */
 static int query_new(struct access *access, sd_bus_message *message, enum access_level level,
-		     const struct bus_caller *caller, sd_bus_error *error)
+		     enum access_level asked, const struct bus_caller *caller, sd_bus_error *error)
 {
 	struct access_query *query;
 	int r;
@@ -256,11 +274,12 @@ static int query_new(struct access *access, sd_bus_message *message, enum access
 	query = calloc(1, sizeof(*query));
 	if (!query)
 		return -ENOMEM;
+	query->access = access;
 	query->message = sd_bus_message_ref(message);
 	query->level = level;
-	query->uid = caller->uid;
-	query->reads = caller->reads;
-	r = send_query(query, level);
+	query->asked = asked;
+	query->caller = *caller;
+	r = send_query(query);
 	if (r < 0) {
 		query_free(query);
 		return r;
@@ -271,23 +290,29 @@ static int query_new(struct access *access, sd_bus_message *message, enum access
 	return 0;
 }
 
-/* The answer for @message: 1, to @ret_level, or an error; 0 if it was not asked for. */
-static int take_answer(struct access *access, const sd_bus_message *message,
-		       enum access_level *ret_level, sd_bus_error *error)
+/* That of @message, whose answer is there. */
+static struct access_query *query_of(const struct access *access, const sd_bus_message *message)
 {
-	struct access_query **at = &access->queries, *query;
-	int r = 1;
+	struct access_query *query = access->queries;
 
-	while (*at && (*at)->message != message)
-		at = &(*at)->next;
-	query = *at;
-	if (!query || !query->done)
-		return 0;
-	*at = query->next;
-	access->query_count--;
-	*ret_level = query->level;
+	while (query && (query->message != message || !query->done))
+		query = query->next;
+	return query;
+}
+
+/* As access_check(): polkit has answered. */
+static int answered(struct access *access, struct access_query *query,
+		    struct bus_caller *ret_caller, sd_bus_error *ret_error)
+{
+	int r = ACCESS_BY_POLKIT;
+
+	query_take(query);
 	if (sd_bus_error_is_set(&query->error))
-		r = sd_bus_error_copy(error, &query->error);
+		r = sd_bus_error_copy(ret_error, &query->error);
+	else if (query->level == ACCESS_MANAGE_RAW && query->asked == ACCESS_MANAGE)
+		r = query_new(access, query->message, query->level, ACCESS_RAW, &query->caller,
+			      ret_error);
+	*ret_caller = query->caller;
 	query_free(query);
 	return r;
 }
@@ -296,21 +321,19 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 		 sd_bus_message_handler_t again, void *ctx, struct bus_caller *ret_caller,
 		 sd_bus_error *ret_error)
 {
+	struct access_query *query = query_of(access, message);
 	const struct bus_caller *caller;
-	enum access_level granted;
 	int r;
 
+	/* First of all: whoever has been forgotten, or has gone, would leave it here for ever. */
+	if (query)
+		return answered(access, query, ret_caller, ret_error);
 	r = bus_callers_find(&access->callers, message, again, ctx, &caller, ret_error);
 	if (r <= 0)
 		return r;
 	*ret_caller = *caller;
 	if (caller->owner)
 		return 1;
-	r = take_answer(access, message, &granted, ret_error);
-	if (r > 0 && level == ACCESS_MANAGE_RAW && granted == ACCESS_MANAGE)
-		return query_new(access, message, ACCESS_RAW, caller, ret_error);
-	if (r)
-		return r;
 	r = access_afford(access, caller, ret_error);
 	if (r < 0)
 		return r;
@@ -326,6 +349,6 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 			"Only root and the group " GROUP
 			" may see this machine's profile; GetContainers and GetContainer "
 			"show what runs in cgroups that were delegated to you.");
-	return query_new(access, message, level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level,
+	return query_new(access, message, level, level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level,
 			 caller, ret_error);
 }

@@ -46,6 +46,9 @@ struct access_user {
 	struct access_debt debt;
 };
 
+/* What access_check() returns where polkit has said yes. */
+#define ACCESS_BY_POLKIT 2
+
 struct access_query;
 
 /**
@@ -71,7 +74,7 @@ void access_deinit(struct access *access);
  * asks once more
  * @ret_caller: who it is
  *
- * Return: 1 if so; 0 if @message waits for the bus to tell who it is, and comes to @again, or
+ * Return: 1 if so, ACCESS_BY_POLKIT if polkit had to say so; 0 if @message waits for the bus to tell who it is, and comes to @again, or
  * for polkit, and is dispatched again with its answer; negative errno with @ret_error set if
  * not, or if it had too much done lately.
  */

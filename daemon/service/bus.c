@@ -216,7 +216,7 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	if (!r)
 		return 1;
 	/* What polkit has let through is few. */
-	if (bus->caller.owner || level >= ACCESS_MANAGE)
+	if (bus->caller.owner || r == ACCESS_BY_POLKIT)
 		return run(bus, method, message, error);
 	return bus_enqueue(bus, message, method, error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Who a caller is, and whether it is still there, of a driver that says what no real one does. */
+/* Who a caller is, whether it is still there, and what polkit says of it: both say what no real one does. */
 #include "test.h"
 
 #include <errno.h>
@@ -8,14 +8,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bus-caller.h"
+#include "bus-access.h"
 #include "bus-peer.h"
 
-#define OBJECT "/org/speprof1"
+#define OBJECT	"/org/speprof1"
+#define GUARDED "/org/speprof1/guarded"
 #define GROUP  4711
 #define OTHER  ((u32)geteuid() + 1)
 
-/* What the driver was asked and has not answered. */
+/* What the driver and polkit were asked and have not answered. */
 #define QUESTIONS 8
 
 static struct {
@@ -30,13 +31,18 @@ static struct {
 	char answer[128];
 	u32 answers;
 	u32 gone;
+	/* What calls of the object GUARDED need. */
+	struct access access;
+	enum access_level level;
+	u32 by_polkit;
 } fake;
 
 static int on_driver(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	(void)userdata;
 	(void)error;
-	if (!sd_bus_message_is_method_call(m, "org.freedesktop.DBus", NULL))
+	if (!sd_bus_message_is_method_call(m, "org.freedesktop.DBus", NULL) &&
+	    !sd_bus_message_is_method_call(m, NULL, "CheckAuthorization"))
 		return 0;
 	if (sd_bus_message_is_method_call(m, NULL, "Hello"))
 		return sd_bus_reply_method_return(m, "s", ":1.0");
@@ -57,6 +63,17 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		return r < 0 ? r : 1;
 	fake.caller = *caller;
 	fake.runs++;
+	return sd_bus_reply_method_return(m, NULL);
+}
+
+static int on_guarded(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	int r = access_check(&fake.access, m, fake.level, on_guarded, userdata, &fake.caller, error);
+
+	if (r <= 0)
+		return r < 0 ? r : 1;
+	fake.runs++;
+	fake.by_polkit += r == ACCESS_BY_POLKIT;
 	return sd_bus_reply_method_return(m, NULL);
 }
 
@@ -87,11 +104,11 @@ static void settle(void)
 	} while (done);
 }
 
-static void call_as(const char *sender)
+static void call_as(const char *sender, const char *object)
 {
 	sd_bus_message *m;
 
-	assert_true(sd_bus_message_new_method_call(fake.driver, &m, ":1.0", OBJECT, "a.b", "C") >=
+	assert_true(sd_bus_message_new_method_call(fake.driver, &m, ":1.0", object, "a.b", "C") >=
 		    0);
 	assert_true(sd_bus_message_set_sender(m, sender) >= 0);
 	assert_true(sd_bus_call_async(fake.driver, NULL, m, on_answer, NULL, UINT64_MAX) >= 0);
@@ -99,12 +116,17 @@ static void call_as(const char *sender)
 	settle();
 }
 
-static void call(u32 sender)
+static void call_at(u32 sender, const char *object)
 {
 	char name[32];
 
 	snprintf(name, sizeof(name), ":1.%u", sender);
-	call_as(name);
+	call_as(name, object);
+}
+
+static void call(u32 sender)
+{
+	call_at(sender, OBJECT);
 }
 
 /* The question that was asked first: it must be @member's. */
@@ -152,6 +174,9 @@ static int setup(void **state)
 	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	bus_callers_init(&fake.callers, GROUP);
+	access_init(&fake.access);
+	fake.access.callers.group = GROUP;
+	fake.level = ACCESS_MANAGE;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
 	assert_true(sd_bus_new(&fake.driver) >= 0 && sd_bus_new(&fake.bus) >= 0);
 	assert_true(sd_bus_set_fd(fake.driver, fds[0], fds[0]) >= 0);
@@ -160,6 +185,7 @@ static int setup(void **state)
 	assert_true(sd_bus_set_bus_client(fake.bus, 1) >= 0);
 	assert_true(sd_bus_add_filter(fake.driver, NULL, on_driver, NULL) >= 0);
 	assert_true(sd_bus_add_object(fake.bus, NULL, OBJECT, on_call, NULL) >= 0);
+	assert_true(sd_bus_add_object(fake.bus, NULL, GUARDED, on_guarded, NULL) >= 0);
 	assert_true(sd_bus_start(fake.driver) >= 0 && sd_bus_start(fake.bus) >= 0);
 	settle();
 	assert_int_equal(sd_bus_is_ready(fake.bus), 1);
@@ -172,6 +198,7 @@ static int teardown(void **state)
 	while (fake.question_count)
 		sd_bus_message_unref(fake.questions[--fake.question_count]);
 	bus_callers_deinit(&fake.callers);
+	access_deinit(&fake.access);
 	sd_bus_close_unref(fake.driver);
 	sd_bus_close_unref(fake.bus);
 	return 0;
@@ -255,7 +282,7 @@ static void test_not_told(void **state)
 	assert_int_equal(fake.runs, 0);
 	assert_int_equal(fake.answers, ARRAY_SIZE(rows) + 3);
 	/* No unique name is as long. */
-	call_as(":1.00000000000000000000000000000000000000000000");
+	call_as(":1.00000000000000000000000000000000000000000000", OBJECT);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	assert_int_equal(fake.question_count, 0);
 }
@@ -388,6 +415,72 @@ static void test_peer_is_forgotten(void **state)
 	assert_null(peer.match);
 }
 
+/* ---- polkit ---------------------------------------------------------------- */
+
+/* The question that was asked first is about @sender and @action; polkit has @authorized. */
+static void tell_polkit(const char *sender, const char *action, bool authorized)
+{
+	sd_bus_message *m = question("CheckAuthorization");
+	const char *kind, *key, *name, *asked;
+
+	assert_true(sd_bus_message_read(m, "(sa{sv})s", &kind, 1, &key, "s", &name, &asked) > 0);
+	assert_string_equal(name, sender);
+	assert_string_equal(asked, action);
+	assert_true(sd_bus_reply_method_return(m, "(bba{ss})", authorized, 0, 0) >= 0);
+	sd_bus_message_unref(m);
+	settle();
+}
+
+static void test_polkit(void **state)
+{
+	(void)state;
+	call_at(1, GUARDED);
+	tell_user(OTHER, 0);
+	tell_polkit(":1.1", "org.speprof1.manage", true);
+	assert_int_equal(fake.runs, 1);
+	assert_int_equal(fake.by_polkit, 1);
+	call_at(1, GUARDED);
+	tell_polkit(":1.1", "org.speprof1.manage", false);
+	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
+	/* Both, and each of them may be no. */
+	fake.level = ACCESS_MANAGE_RAW;
+	call_at(1, GUARDED);
+	tell_polkit(":1.1", "org.speprof1.manage", false);
+	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
+	call_at(1, GUARDED);
+	tell_polkit(":1.1", "org.speprof1.manage", true);
+	assert_int_equal(fake.runs, 1);
+	tell_polkit(":1.1", "org.speprof1.read-raw", false);
+	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
+	call_at(1, GUARDED);
+	tell_polkit(":1.1", "org.speprof1.manage", true);
+	tell_polkit(":1.1", "org.speprof1.read-raw", true);
+	assert_int_equal(fake.runs, 2);
+	assert_int_equal(fake.access.query_count, 0);
+	/* Root is asked about nowhere. */
+	call_at(2, GUARDED);
+	tell_user(0, 0);
+	assert_int_equal(fake.runs, 3);
+	assert_int_equal(fake.by_polkit, 2);
+	assert_int_equal(fake.question_count, 0);
+}
+
+/* Of whom nothing is known any more, the driver least of all: its place is for others again. */
+static void test_forgotten_while_asked(void **state)
+{
+	(void)state;
+	call_at(1, GUARDED);
+	tell_user(OTHER, 0);
+	assert_int_equal(fake.access.query_count, 1);
+	memset(fake.access.callers.known, 0, sizeof(fake.access.callers.known));
+	tell_polkit(":1.1", "org.speprof1.manage", true);
+	assert_int_equal(fake.question_count, 0);
+	assert_int_equal(fake.access.query_count, 0);
+	assert_int_equal(fake.runs, 1);
+	assert_string_equal(fake.caller.name, ":1.1");
+	assert_true(fake.caller.uid == OTHER && !fake.caller.owner && !fake.caller.reads);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +491,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_peer_leaves, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_not_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_polkit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_forgotten_while_asked, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
