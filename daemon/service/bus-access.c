@@ -52,11 +52,11 @@ struct access_query {
 	sd_bus_error error;
 };
 
-static u64 now_ns(void)
+static u64 now_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
@@ -107,7 +107,7 @@ static void run_off(struct access_debt *debt, const struct allowance *may, u64 n
 static struct access_user *user_of(struct access *access, const struct bus_caller *caller)
 {
 	struct access_user *user = NULL, *least = access->users;
-	u64 now = now_ns();
+	u64 now = now_ns(CLOCK_MONOTONIC);
 
 	for (u32 i = 0; i < ACCESS_USERS; i++) {
 		struct access_user *u = &access->users[i];
@@ -317,12 +317,23 @@ static int answered(struct access *access, struct access_query *query,
 	return r;
 }
 
-int access_check(struct access *access, sd_bus_message *message, enum access_level level,
+static enum access_level level_of(struct access *access, sd_bus_message *message,
+				  const struct access_need *need, const struct bus_caller *caller)
+{
+	u64 before = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	enum access_level level = need->level_of ? need->level_of(message) : need->level;
+
+	access_charge(access, caller, now_ns(CLOCK_THREAD_CPUTIME_ID) - before);
+	return level;
+}
+
+int access_check(struct access *access, sd_bus_message *message, const struct access_need *need,
 		 sd_bus_message_handler_t again, void *ctx, struct bus_caller *ret_caller,
 		 sd_bus_error *ret_error)
 {
 	struct access_query *query = query_of(access, message);
 	const struct bus_caller *caller;
+	enum access_level level;
 	int r;
 
 	/* First of all: whoever has been forgotten, or has gone, would leave it here for ever. */
@@ -337,7 +348,7 @@ int access_check(struct access *access, sd_bus_message *message, enum access_lev
 	r = access_afford(access, caller, ret_error);
 	if (r < 0)
 		return r;
-	access_charge(access, caller, 0);
+	level = level_of(access, message, need, caller);
 	if (level == ACCESS_ANYONE || (level == ACCESS_READ && caller->reads))
 		return 1;
 	if (level == ACCESS_OWNER)

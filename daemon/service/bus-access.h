@@ -46,6 +46,15 @@ struct access_user {
 	struct access_debt debt;
 };
 
+/**
+ * struct access_need - what a message needs
+ * @level_of: where that depends on what is asked for: of the message, which it reads anew; NULL: @level
+ */
+struct access_need {
+	enum access_level level;
+	enum access_level (*level_of)(sd_bus_message *message);
+};
+
 /* What access_check() returns where polkit has said yes. */
 #define ACCESS_BY_POLKIT 2
 
@@ -69,16 +78,18 @@ void access_init(struct access *access);
 void access_deinit(struct access *access);
 
 /**
- * access_check() - may the sender of @message have @level?
+ * access_check() - may the sender of @message have what it needs?
  * @again: called with @message and @ctx when it is known who that is, if it is not yet: it
  * asks once more
  * @ret_caller: who it is
+ *
+ * A message is read for what it needs when it is known whose it is, and at that user's expense.
  *
  * Return: 1 if so, ACCESS_BY_POLKIT if polkit had to say so; 0 if @message waits for the bus to tell who it is, and comes to @again, or
  * for polkit, and is dispatched again with its answer; negative errno with @ret_error set if
  * not, or if it had too much done lately.
  */
-int access_check(struct access *access, sd_bus_message *message, enum access_level level,
+int access_check(struct access *access, sd_bus_message *message, const struct access_need *need,
 		 sd_bus_message_handler_t again, void *ctx, struct bus_caller *ret_caller,
 		 sd_bus_error *ret_error);
 

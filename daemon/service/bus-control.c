@@ -241,9 +241,11 @@ enum create_source { CREATE_AUTO, CREATE_SHARED, CREATE_OWN };
 
 /**
  * struct create - the options of CreateSession
+ * @given: which of them were, by their place in take_option()
  * @physical: records have physical addresses, whatever the configuration says
  */
 struct create {
+	u32 given;
 	const char *name;
 	const char *expression;
 	char **cgroups;
@@ -275,6 +277,25 @@ static int check_keep(u64 bytes, sd_bus_error *error)
 				 (unsigned long long)bytes, FLIGHT_MIN, FLIGHT_MAX);
 }
 
+/* Each once: a message has room for a million. */
+static int take_option(struct create *c, const char *key, sd_bus_error *error)
+{
+	static const char *const names[] = { "Filter", "Cgroups", "IntervalUSec",     "BufferSize",
+					     "Source", "Start",	  "PhysicalAddresses" };
+	u32 i = 0;
+
+	while (i < ARRAY_SIZE(names) && strcmp(names[i], key))
+		i++;
+	if (i == ARRAY_SIZE(names))
+		return bus_invalid(error, "option", key,
+				   "Filter, Cgroups, IntervalUSec, BufferSize, Source, Start or "
+				   "PhysicalAddresses");
+	if (c->given & 1U << i)
+		return bus_invalid(error, "option", key, "there once");
+	c->given |= 1U << i;
+	return 0;
+}
+
 static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_bus_error *error)
 {
 	const char *text;
@@ -304,15 +325,11 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 		c->physical = r >= 0 && flag;
 		return r;
 	}
-	if (!strcmp(key, "Cgroups") && !c->cgroups) {
-		r = sd_bus_message_enter_container(m, 'v', "as");
-		if (r >= 0)
-			r = read_cgroups(m, &c->cgroups, error);
-		return r < 0 ? r : sd_bus_message_exit_container(m);
-	}
-	return bus_invalid(error, "option", key,
-			   "Filter, Cgroups, IntervalUSec, BufferSize, Source, Start or "
-			   "PhysicalAddresses");
+	/* Cgroups: there is no other. */
+	r = sd_bus_message_enter_container(m, 'v', "as");
+	if (r >= 0)
+		r = read_cgroups(m, &c->cgroups, error);
+	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
 static int read_create(sd_bus_message *m, struct create *c, sd_bus_error *error)
@@ -328,6 +345,8 @@ static int read_create(sd_bus_message *m, struct create *c, sd_bus_error *error)
 		r = sd_bus_message_enter_container(m, 'a', "{sv}");
 	while (r >= 0 && (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
 		r = sd_bus_message_read(m, "s", &key);
+		if (r >= 0)
+			r = take_option(c, key, error);
 		if (r >= 0)
 			r = read_option(m, c, key, error);
 		if (r == -ENXIO)

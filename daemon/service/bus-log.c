@@ -85,13 +85,14 @@ static int set_again(sd_bus_message *message, void *userdata __attribute__((unus
 
 static int check_set(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
+	static const struct access_need need = { ACCESS_OWNER };
 	struct bus *bus = userdata;
 	int r;
 
 	/* As sd-bus has it. */
 	if (!sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "Set"))
 		return 0;
-	r = access_check(&bus->access, message, ACCESS_OWNER, set_again, NULL, &bus->caller, error);
+	r = access_check(&bus->access, message, &need, set_again, NULL, &bus->caller, error);
 	/* Nothing but 0 has the vtable looked at. */
 	return r > 0 ? 0 : r < 0 ? r : 1;
 }

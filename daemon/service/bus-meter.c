@@ -39,7 +39,7 @@ static int again(sd_bus_message *message, void *userdata __attribute__((unused))
 }
 
 /* Whether sd-bus answers @message, and who may have it do so. */
-static bool answers(sd_bus_message *message, enum access_level *ret_level)
+static bool answers(sd_bus_message *message, struct access_need *ret_need)
 {
 	static const struct {
 		const char *interface;
@@ -54,7 +54,7 @@ static bool answers(sd_bus_message *message, enum access_level *ret_level)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (sd_bus_message_is_method_call(message, rows[i].interface, NULL) <= 0)
 			continue;
-		*ret_level = rows[i].level;
+		*ret_need = (struct access_need){ rows[i].level };
 		return true;
 	}
 	return false;
@@ -98,14 +98,14 @@ static bool take_admitted(struct bus *bus, const sd_bus_message *message)
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	struct bus *bus = userdata;
-	enum access_level level;
+	struct access_need need;
 	int r;
 
 	settle(bus);
 	/* Nothing but 0 has sd-bus answer. */
-	if (take_admitted(bus, message) || !answers(message, &level))
+	if (take_admitted(bus, message) || !answers(message, &need))
 		return 0;
-	r = access_check(&bus->access, message, level, again, NULL, &bus->caller, error);
+	r = access_check(&bus->access, message, &need, again, NULL, &bus->caller, error);
 	if (r < 0)
 		return r;
 	if (!r)

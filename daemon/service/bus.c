@@ -201,16 +201,15 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	const char *member = sd_bus_message_get_member(message);
 	const struct bus_method *method = methods;
 	struct bus *bus = userdata;
-	enum access_level level;
+	struct access_need need;
 	int r;
 
 	while (method < methods + ARRAY_SIZE(methods) && strcmp(method->member, member))
 		method++;
 	if (method == methods + ARRAY_SIZE(methods))
 		return -EBADRQC;
-	level = method->level_of ? method->level_of(message) : method->level;
-	r = access_check(&bus->access, message, level, bus_method, bus, &bus->caller,
-			 error);
+	need = (struct access_need){ method->level, method->level_of };
+	r = access_check(&bus->access, message, &need, bus_method, bus, &bus->caller, error);
 	if (r < 0)
 		return r;
 	if (!r)

@@ -35,6 +35,7 @@ static struct {
 	struct access access;
 	enum access_level level;
 	u32 by_polkit;
+	u32 looks; /* for what one needs */
 } fake;
 
 static int on_driver(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -66,9 +67,17 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return sd_bus_reply_method_return(m, NULL);
 }
 
+static enum access_level look(sd_bus_message *m)
+{
+	(void)m;
+	fake.looks++;
+	return fake.level;
+}
+
 static int on_guarded(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	int r = access_check(&fake.access, m, fake.level, on_guarded, userdata, &fake.caller, error);
+	static const struct access_need need = { .level_of = look };
+	int r = access_check(&fake.access, m, &need, on_guarded, userdata, &fake.caller, error);
 
 	if (r <= 0)
 		return r < 0 ? r : 1;
@@ -481,6 +490,24 @@ static void test_forgotten_while_asked(void **state)
 	assert_true(fake.caller.uid == OTHER && !fake.caller.owner && !fake.caller.reads);
 }
 
+/* What a call needs is looked at for whom that is known and who has some left, once. */
+static void test_looked_at(void **state)
+{
+	(void)state;
+	call_at(1, GUARDED);
+	assert_int_equal(fake.looks, 0);
+	tell_user(OTHER, 0);
+	assert_int_equal(fake.looks, 1);
+	tell_polkit(":1.1", "org.speprof1.manage", true);
+	assert_int_equal(fake.looks, 1);
+	assert_int_equal(fake.runs, 1);
+	access_charge(&fake.access, &fake.caller, 1000000000000);
+	call_at(1, GUARDED);
+	assert_string_equal(fake.answer, SD_BUS_ERROR_LIMITS_EXCEEDED);
+	assert_int_equal(fake.looks, 1);
+	assert_int_equal(fake.question_count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +520,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_peer_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_polkit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_forgotten_while_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_looked_at, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
