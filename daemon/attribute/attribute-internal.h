@@ -43,6 +43,7 @@ enum process_state {
  * @exited: an event said so, and not only /proc
  * @unread: events told of it, but not of its mappings: /proc is asked at its next sample
  * @round: of seeding in which it was seen
+ * @kept: its mappings are in what is saved (map-keep.c)
  */
 struct process {
 	struct attribute_process pub;
@@ -67,6 +68,7 @@ struct process {
 	bool image;
 	bool exited;
 	bool unread;
+	bool kept;
 };
 
 /**
@@ -126,6 +128,7 @@ struct dead_list {
  * @id_key: keys what containers are numbered by for those who follow them, over restarts
  * @container_paths: bytes of the containers' paths and names that are kept whole,
  *	@container_bytes at most
+ * @kept_bytes: of mappings in what attributor_save() writes
  * @changes: entries of processes that were made
  */
 struct attributor {
@@ -147,6 +150,7 @@ struct attributor {
 	u64 id_key[2];
 	u64 container_paths;
 	u64 container_bytes;
+	u64 kept_bytes;
 	u64 changes;
 	u32 processes;
 	u32 fresh;

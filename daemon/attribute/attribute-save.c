@@ -4,6 +4,7 @@
 #include "attribute-internal.h"
 #include "container.h"
 #include "escape.h"
+#include "map-keep.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,27 +13,16 @@
 
 enum { PROCESS_SAVED_IMAGE = 1, PROCESS_SAVED_DEAD = 2, PROCESS_SAVED_EXITED = 4 };
 
-static bool is_wanted(const struct attributor *a, u32 index)
-{
-	return index != IDLE && a->process[index].state != PROCESS_FREE &&
-	       __atomic_load_n(&a->used[index], __ATOMIC_RELAXED) & PROCESS_EVER;
-}
-
 /* Each file once, whoever maps it; mappings name it by number. */
-static void binaries_save(struct attributor *a, struct blob_writer *to)
+static void binaries_save(const struct map_keep *keep, struct blob_writer *to)
 {
-	u32 count = 0;
+	blob_put(to, keep->binaries);
+	for (u32 i = 0; i < keep->binaries; i++) {
+		const struct binary *b = keep->binary[i];
 
-	for (u32 i = 0; i <= a->store.mask; i++)
-		for (struct binary *b = a->store.heads[i]; b; b = b->next)
-			b->number = count++;
-	blob_put(to, count);
-	for (u32 i = 0; i <= a->store.mask; i++) {
-		for (const struct binary *b = a->store.heads[i]; b; b = b->next) {
-			blob_put(to, b->inode);
-			blob_put_bytes(to, b->build_id, b->build_id_size);
-			blob_put_string(to, b->path);
-		}
+		blob_put(to, b->inode);
+		blob_put_bytes(to, b->build_id, b->build_id_size);
+		blob_put_string(to, b->path);
 	}
 }
 
@@ -58,6 +48,7 @@ static void containers_save(const struct attributor *a, struct blob_writer *to)
 static void process_save(const struct attributor *a, u32 index, struct blob_writer *to)
 {
 	const struct process *p = &a->process[index];
+	u32 count;
 
 	blob_put(to, index);
 	blob_put(to, p->pub.generation);
@@ -71,8 +62,9 @@ static void process_save(const struct attributor *a, u32 index, struct blob_writ
 	blob_put(to, p->start_code);
 	blob_put(to, p->start_stack);
 	blob_put_string(to, p->pub.comm);
-	blob_put(to, p->maps.count);
-	for (u32 i = 0; i < p->maps.count; i++) {
+	count = p->kept ? p->maps.count : 0;
+	blob_put(to, count);
+	for (u32 i = 0; i < count; i++) {
 		const struct mapping *m = &p->maps.entry[i];
 
 		blob_put(to, m->start);
@@ -85,17 +77,21 @@ static void process_save(const struct attributor *a, u32 index, struct blob_writ
 void attributor_save(struct attributor *attributor, struct blob_writer *to)
 {
 	struct attributor *a = attributor;
+	struct map_keep keep;
 	u32 count = 0;
 
-	binaries_save(a, to);
+	map_keep_choose(a, a->kept_bytes, &keep);
+	a->stats.mappings_unkept = keep.left;
+	binaries_save(&keep, to);
+	map_keep_deinit(&keep);
 	containers_save(a, to);
 	for (u32 i = 0; i < a->fresh; i++)
-		count += is_wanted(a, i);
+		count += map_keep_wanted(a, i);
 	blob_put(to, a->fresh);
 	blob_put(to, a->process[IDLE].pub.generation);
 	blob_put(to, count);
 	for (u32 i = 0; i < a->fresh; i++)
-		if (is_wanted(a, i))
+		if (map_keep_wanted(a, i))
 			process_save(a, i, to);
 }
 

@@ -19,6 +19,7 @@
 #define CGROUPS	     8192
 #define CAPACITY_MAX (1U << 20)
 #define MAP_BYTES    2048 /* for each process, on the average: mappings and paths */
+#define KEPT_BYTES   768  /* for each process in a checkpoint, likewise */
 #define CGROUP_BYTES 512  /* for each container: its path, and as much for paths of cgroups by id */
 #define BYTES_LEAST  (64ULL << 10)
 #define OWNERS	     32 /* for each thread: who had its number, and when which of them ran */
@@ -763,6 +764,11 @@ static u64 map_bytes(const struct attributor *a, const struct attributor_config 
 	return bytes > BYTES_LEAST ? bytes : BYTES_LEAST;
 }
 
+static u64 kept_bytes(const struct attributor *a, const struct attributor_config *config)
+{
+	return config->kept_bytes ? config->kept_bytes : (u64)a->processes * KEPT_BYTES;
+}
+
 static u64 cgroup_bytes(const struct attributor *a, const struct attributor_config *config)
 {
 	u64 bytes = config->cgroup_bytes ? config->cgroup_bytes : (u64)a->containers * CGROUP_BYTES;
@@ -790,6 +796,7 @@ static int tables_alloc(struct attributor *a, const struct attributor_config *co
 	containers_init(a);
 	memset(a->process_heads, 0xff, (a->process_mask + 1ULL) * sizeof(u32));
 	a->container_bytes = cgroup_bytes(a, config);
+	a->kept_bytes = kept_bytes(a, config);
 	r = map_room_init(a, map_bytes(a, config));
 	if (!r && a->live)
 		r = cgroups_init(&a->cgroups, CGROUPS, cgroup_bytes(a, config));

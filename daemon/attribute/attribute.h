@@ -79,6 +79,7 @@ struct attribute_place {
  * @processes, @threads, @containers: capacities; 0 for the defaults (8192,
  *	32768, 2048)
  * @map_bytes: for mappings and the paths of what is mapped; 0 for 2048 a process
+ * @kept_bytes: of both in what attributor_save() writes; 0 for 768 a process
  * @cgroup_bytes: for paths of cgroups that were told by id, and as many for those of containers
  *	and their names; 0 for 512 a container
  */
@@ -88,6 +89,7 @@ struct attributor_config {
 	u32 threads;
 	u32 containers;
 	u64 map_bytes;
+	u64 kept_bytes;
 	u64 cgroup_bytes;
 };
 
@@ -102,6 +104,7 @@ struct attributor_stats {
 	u64 containers_overflow; /* lookups of one that did not fit, nor did its path: "(other)" */
 	u64 containers_evicted; /* no process lived in them, and others needed their entries */
 	u64 mappings_dropped; /* for which there was no room, or that gave way */
+	u64 mappings_unkept; /* in the last checkpoint, for which it had no room */
 	u64 events;		/* of tasks (live) */
 	u64 events_lost;
 	u64 memory;		/* bytes held */

@@ -21,7 +21,8 @@
 
 /* What a place, process and container come to in a checkpoint, of which there are two. */
 #define KEPT_PLACE     57
-#define KEPT_PROCESS   160
+#define KEPT_PROCESS   128 /* who it is, figures of some samples */
+#define KEPT_MAPS      160 /* of a process: a dozen mappings, or paths of what is mapped */
 #define KEPT_CONTAINER 512
 #define KEPT_COPIES    2
 
@@ -32,7 +33,7 @@
 #define MAPPINGS    (1ULL << 20)
 
 /* Of the budget, for sessions of the bus. */
-#define SESSIONS_PARTS 11
+#define SESSIONS_PARTS 10
 /* What a session of the bus has of the machine's tables. */
 #define SESSION_PARTS 8
 /* A session's traits and sub-windows, as far as few containers touch them. */
@@ -76,12 +77,11 @@
 /* Of each CPU, what following switches takes at the least, whichever way. */
 #define SWITCHES_CPU (128U << 10)
 
-/* Tables at scale EIGHTHS: what the daemon has where memory is no matter. */
-#define EIGHTHS	    8
-#define SCALE_MOST  (4 * EIGHTHS)
-#define SCALE_LEAST 1
+/* Tables at scale PARTS: what the daemon has where memory is no matter. */
+#define PARTS	    64
+#define SCALE_MOST  (4 * PARTS)
+#define SCALE_LEAST (PARTS / 8)
 
-/* Tables of which sets are a power of two. */
 static u32 power_below(u64 n)
 {
 	u32 power = 1;
@@ -93,7 +93,13 @@ static u32 power_below(u64 n)
 
 static u32 scaled(u32 whole, u32 scale)
 {
-	return (u32)((u64)whole * scale / EIGHTHS);
+	return (u32)((u64)whole * scale / PARTS);
+}
+
+/* Tables of which sets are a power of two: the next one from seven eighths of it on. */
+static u32 scaled_power(u32 whole, u32 scale)
+{
+	return power_below((u64)scaled(whole, scale) * 8 / 7);
 }
 
 static u64 most(u64 a, u64 b)
@@ -193,23 +199,24 @@ static u64 figures_bytes(const struct memory_plan *p)
 
 static void plan_tables(struct memory_plan *p, u32 scale)
 {
-	p->places = power_below(scaled(65536, scale));
+	p->places = scaled_power(65536, scale);
 	/* Of which a quarter more may come to be taken. */
 	p->place_bytes = (u64)p->places * CARRIED / 5 * 4;
-	p->contexts = power_below(scaled(16384, scale));
-	p->lines = power_below(scaled(1024, scale));
-	p->pages = power_below(scaled(4096, scale));
+	p->contexts = scaled_power(16384, scale);
+	p->lines = scaled_power(1024, scale);
+	p->pages = scaled_power(4096, scale);
 	p->processes = scaled(8192, scale);
-	p->threads = power_below(scaled(32768, scale));
+	p->threads = scaled_power(32768, scale);
 	p->containers = scaled(2048, scale);
 	p->map_bytes = (u64)p->processes * MAP_BYTES;
+	p->kept_bytes = (u64)p->processes * KEPT_MAPS;
 	p->cgroup_bytes = (u64)p->containers * CGROUP;
 	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
 				  (u64)p->processes * PROCESS + (u64)p->containers * CONTAINER +
 				  shards_bytes(p, SHARD_FIXED) + shard_figures(p);
 	p->share[MEMORY_CHECKPOINT] =
 		KEPT_COPIES * ((u64)p->places * KEPT_PLACE + (u64)p->processes * KEPT_PROCESS +
-			       (u64)p->containers * KEPT_CONTAINER);
+			       p->kept_bytes + (u64)p->containers * KEPT_CONTAINER);
 }
 
 static void plan_sum(struct memory_plan *p)
@@ -296,9 +303,28 @@ static void plan_parts(const struct memory_ask *ask, struct memory_plan *p)
 	plan_sum(p);
 }
 
+/* The largest tables that there is room for: those of a larger scale are none smaller. */
+static void plan_scale(const struct memory_ask *ask, struct memory_plan *p)
+{
+	u32 low = SCALE_LEAST, high = SCALE_MOST;
+
+	while (low < high) {
+		u32 scale = (low + high + 1) / 2;
+
+		plan_tables(p, scale);
+		plan_sum(p);
+		if (p->bytes <= ask->budget)
+			low = scale;
+		else
+			high = scale - 1;
+	}
+	plan_tables(p, low);
+	plan_sum(p);
+}
+
 int budget_plan(const struct memory_ask *ask, struct memory_plan *ret_plan, u64 *ret_least)
 {
-	struct memory_plan least = plan_least(ask), plan, more;
+	struct memory_plan least = plan_least(ask), plan;
 
 	if (least.bytes > ask->budget) {
 		*ret_least = least.bytes;
@@ -311,13 +337,7 @@ int budget_plan(const struct memory_ask *ask, struct memory_plan *ret_plan, u64 
 	if (plan.bytes > ask->budget)
 		plan = least;
 	plan_parts(ask, &plan);
-	for (u32 scale = SCALE_LEAST; scale <= SCALE_MOST; scale++) {
-		more = plan;
-		plan_tables(&more, scale);
-		plan_sum(&more);
-		if (more.bytes <= ask->budget)
-			plan = more;
-	}
+	plan_scale(ask, &plan);
 	/* What is left of the last step is the bus's. */
 	plan.share[MEMORY_SESSIONS] += ask->budget - plan.bytes;
 	plan.bytes = plan.budget = ask->budget;

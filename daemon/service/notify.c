@@ -31,6 +31,7 @@ static int describe(struct worker_state *state, void *arg)
 	u32 unsampled = source->ops->unsampled ? source->ops->unsampled(source) : 0;
 	const struct source_trouble *trouble = &source->trouble;
 	struct described *described = arg;
+	struct attributor_stats attribution;
 	char *text = described->text;
 	int n;
 
@@ -60,6 +61,12 @@ static int describe(struct worker_state *state, void *arg)
 	if (state->keep && state->keep->error)
 		n += snprintf(text + n, STATUS_SIZE - (size_t)n,
 			      " Figures cannot be saved: %s.", strerror(-state->keep->error));
+	attributor_stats(state->attributor, &attribution);
+	if (attribution.mappings_unkept)
+		n += snprintf(text + n, STATUS_SIZE - (size_t)n,
+			      " %llu mapping%s not in the checkpoint: no room.",
+			      (unsigned long long)attribution.mappings_unkept,
+			      attribution.mappings_unkept == 1 ? " is" : "s are");
 	shards_describe(state->shards, text + n, STATUS_SIZE - (size_t)n);
 	n += (int)strlen(text + n);
 	govern_describe(state, text + n, STATUS_SIZE - (size_t)n);

@@ -743,6 +743,7 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 	attribution.threads = state->plan.threads;
 	attribution.containers = state->plan.containers;
 	attribution.map_bytes = state->plan.map_bytes;
+	attribution.kept_bytes = state->plan.kept_bytes;
 	attribution.cgroup_bytes = state->plan.cgroup_bytes;
 	r = attributor_new(&attribution, &state->attributor);
 	if (r >= 0)

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "blob.h"
 
+size_t blob_size(u64 value)
+{
+	size_t n = 1;
+
+	while (value >>= 7)
+		n++;
+	return n;
+}
+
 void blob_put(struct blob_writer *to, u64 value)
 {
-	u8 bytes[10];
-	size_t n = 0;
+	size_t n = blob_size(value);
 
-	do {
-		bytes[n++] = (u8)(value & 0x7f) | (value >> 7 ? 0x80 : 0);
-		value >>= 7;
-	} while (value);
 	if (to->full || n > to->room - to->len) {
 		to->full = true;
 		return;
 	}
-	memcpy(to->at + to->len, bytes, n);
-	to->len += n;
+	for (; value >> 7; value >>= 7)
+		to->at[to->len++] = (u8)(value | 0x80);
+	to->at[to->len++] = (u8)value;
 }
 
 void blob_put_bytes(struct blob_writer *to, const void *bytes, size_t len)

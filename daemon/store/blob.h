@@ -22,6 +22,9 @@ struct blob_writer {
 
 void blob_put(struct blob_writer *to, u64 value);
 
+/** blob_size() - bytes that blob_put() takes for @value */
+size_t blob_size(u64 value);
+
 /** blob_put_bytes() - their number, and they */
 void blob_put_bytes(struct blob_writer *to, const void *bytes, size_t len);
 void blob_put_string(struct blob_writer *to, const char *string);

@@ -68,6 +68,11 @@ static void check_plan(const struct memory_ask *ask, const struct memory_plan *p
 	assert_row(plan->names <= plan->share[MEMORY_NAMES]);
 	assert_row(plan->places >= 4096 && plan->processes >= 1024);
 	assert_row(plan->map_bytes >= plan->processes * 384ULL);
+	/* Two copies of a checkpoint, and mappings in it that are bounded by that many bytes. */
+	assert_row(plan->kept_bytes >= plan->processes * 160ULL);
+	assert_row(plan->share[MEMORY_CHECKPOINT] >=
+		   2 * (plan->kept_bytes + plan->places * 57ULL + plan->processes * 128ULL +
+			plan->containers * 512ULL));
 	assert_row(plan->cgroup_bytes >= plan->containers * 256ULL);
 	assert_row(plan->containers >= 256 && plan->lines >= 128);
 	assert_row(!(plan->places & (plan->places - 1)));
@@ -137,11 +142,11 @@ static void test_documented(void **state)
 		u32 processes;
 		u32 containers;
 	} rows[] = {
-		{ 64 * MIB, 2, 256 << 10, 128 << 10, 32768, 4096, 1024 },
+		{ 64 * MIB, 2, 256 << 10, 128 << 10, 32768, 3840, 960 },
 		{ 64 * MIB, 64, 128 << 10, 64 << 10, 16384, 3072, 768 },
-		{ 64 * MIB, 192, 64 << 10, 32 << 10, 16384, 2048, 512 },
-		{ 128 * MIB, 192, 128 << 10, 64 << 10, 32768, 6144, 1536 },
-		{ 256 * MIB, 192, 256 << 10, 128 << 10, 65536, 15360, 3840 },
+		{ 64 * MIB, 192, 64 << 10, 32 << 10, 16384, 1920, 480 },
+		{ 128 * MIB, 192, 128 << 10, 64 << 10, 32768, 6272, 1568 },
+		{ 256 * MIB, 192, 256 << 10, 128 << 10, 65536, 14208, 3552 },
 	};
 	struct memory_plan plan;
 	struct memory_ask ask;
@@ -177,7 +182,7 @@ static void test_sessions(void **state)
 	assert_true(session.bytes > session.places * 180ULL + session.place_bytes +
 					    session.figures * 2144ULL);
 	/* As Documentation/profile.md says: two fit the default. */
-	assert_true(!plan.figures && session.figures == 128);
+	assert_true(!plan.figures && session.figures == 120);
 	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
 	assert_true(own.bytes - session.bytes >= locked(&ask, &own) - locked(&ask, &plan) +
@@ -224,8 +229,8 @@ static void test_pprof(void **state)
 		left -= pprof_bytes(&room);
 	}
 	left = plan.share[MEMORY_SESSIONS];
-	assert_pprof(&left, 8469);
-	assert_pprof(&left, 3649);
+	assert_pprof(&left, 9042);
+	assert_pprof(&left, 3935);
 	/* Beside two sessions there is room for the least. */
 	budget_session(&plan, 0, false, &session);
 	left = plan.share[MEMORY_SESSIONS] - 2 * session.bytes;
@@ -233,7 +238,7 @@ static void test_pprof(void **state)
 	ask.cpus = 192;
 	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
 	left = plan.share[MEMORY_SESSIONS];
-	assert_pprof(&left, 4299);
+	assert_pprof(&left, 4586);
 	/* Never more than where memory is no matter; and none where there is no room. */
 	assert_true(budget_pprof(4096 * MIB, &room));
 	assert_int_equal(room.entries, PPROF_ENTRIES);

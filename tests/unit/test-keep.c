@@ -33,8 +33,12 @@ static void test_numbers(void **state __attribute__((unused)))
 		struct blob_writer to = { .at = bytes, .room = sizeof(bytes) };
 		struct blob_reader from = { .at = bytes };
 
-		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+			size_t before = to.len;
+
 			blob_put(&to, values[i]);
+			assert_int_equal(to.len - before, blob_size(values[i]));
+		}
 		blob_put_string(&to, "nginx");
 		blob_put_array(&to, sparse, ARRAY_SIZE(sparse));
 		assert_false(to.full);

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "attribute-save.h"
+#include "maps.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,15 +58,21 @@ static size_t saved(struct attributor *a, u8 *bytes)
 	return to.len;
 }
 
-static struct attributor *loaded(const u8 *bytes, size_t len)
+static void load_into(struct attributor *a, const u8 *bytes, size_t len)
 {
 	struct blob_reader from = { .at = bytes, .len = len };
 	struct attribute_translation translation;
-	struct attributor *a = attributor(false);
 
 	assert_int_equal(attributor_load(a, &from, &translation), 0);
 	assert_int_equal(from.pos, len);
 	attribute_translation_deinit(&translation);
+}
+
+static struct attributor *loaded(const u8 *bytes, size_t len)
+{
+	struct attributor *a = attributor(false);
+
+	load_into(a, bytes, len);
 	return a;
 }
 
@@ -238,16 +245,74 @@ static void test_long_path_proc(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* What is read of a blob, in the order of attributor_save(). */
+struct kept {
+	u64 bytes;
+	u64 mappings;
+	u64 processes;
+};
+
+static void skip_string(struct blob_reader *from)
+{
+	char text[BINARY_PATH_SIZE + 1];
+
+	blob_get_string(from, text, sizeof(text));
+}
+
+static void skip_numbers(struct blob_reader *from, u32 count)
+{
+	while (count--)
+		blob_get(from);
+}
+
+/* Bytes of files and mappings, but for how many there are. */
+static struct kept kept_of(const u8 *bytes, size_t len)
+{
+	struct blob_reader from = { .at = bytes, .len = len };
+	struct kept kept = { 0 };
+	u64 count = blob_get(&from), mappings;
+	size_t before = from.pos;
+
+	while (count--) {
+		blob_get(&from);
+		skip_string(&from);
+		skip_string(&from);
+	}
+	kept.bytes = from.pos - before;
+	skip_numbers(&from, 3); /* containers: their key, their capacity */
+	for (count = blob_get(&from); count; count--) {
+		skip_numbers(&from, 2);
+		skip_string(&from);
+	}
+	skip_numbers(&from, 2);
+	for (count = blob_get(&from); count; count--) {
+		skip_numbers(&from, 9);
+		skip_string(&from);
+		mappings = blob_get(&from);
+		before = from.pos;
+		skip_numbers(&from, (u32)mappings * 4);
+		kept.bytes += from.pos - before;
+		kept.mappings += mappings;
+		kept.processes++;
+	}
+	assert_false(from.bad);
+	assert_int_equal(from.pos, len);
+	return kept;
+}
+
 /* Above every possible pid_max: nothing but events tells of them. */
 #define GHOST	  (INT32_MAX - 100000)
 #define PROCESSES 256
 #define MAP_BYTES (256U << 10)
 
+#define KEPT_BYTES (32U << 10)
+
 static struct attributor *little(void)
 {
 	const struct attributor_config config = { .live = true, .processes = PROCESSES,
 						  .threads = 1024, .containers = 16,
-						  .map_bytes = MAP_BYTES };
+						  .map_bytes = MAP_BYTES,
+						  .kept_bytes = KEPT_BYTES };
 	struct attributor *a;
 
 	assert_int_equal(attributor_new(&config, &a), 0);
@@ -346,6 +411,96 @@ static void test_greedy(void **state)
 	}
 }
 
+/* Whatever they map, a checkpoint has no more of it than its share, and usual programs have theirs. */
+static void test_greedy_kept(void **state)
+{
+	static const struct {
+		s32 processes;
+		u32 mappings;
+		size_t len;
+	} rows[] = {
+		{ 6, 200, 1100 },
+		{ 1, 1500, 10 },
+		{ 40, 5, 1100 },
+	};
+	u8 *bytes = malloc(ROOM);
+
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct attributor *a = little(), *next;
+		struct attributor_stats stats;
+		struct kept kept;
+		size_t len;
+
+		test_row("%d processes of %u mappings", rows[i].processes, rows[i].mappings);
+		for (s32 n = 0; n < rows[i].processes; n++)
+			greedy(a, GHOST + 1000 + n, rows[i].mappings, rows[i].len);
+		for (s32 n = 0; n < 20; n++)
+			usual(a, GHOST + n);
+		for (s32 n = 0; n < rows[i].processes; n++)
+			assert_row(attributor_task(a, GHOST + 1000 + n) != ATTRIBUTE_NONE);
+		for (s32 n = 0; n < 20; n++)
+			assert_usual(a, GHOST + n);
+		len = saved(a, bytes);
+		kept = kept_of(bytes, len);
+		attributor_stats(a, &stats);
+		assert_row(kept.bytes <= KEPT_BYTES && kept.processes >= 20);
+		assert_row(stats.mappings_unkept && kept.mappings >= 80);
+		next = little();
+		load_into(next, bytes, len);
+		for (s32 n = 0; n < 20; n++)
+			assert_usual(next, GHOST + n);
+		/* There is room for what that one has of it, to the byte. */
+		assert_row(saved(next, bytes) <= len);
+		assert_row(kept_of(bytes, saved(next, bytes)).bytes == kept.bytes);
+		attributor_stats(next, &stats);
+		assert_row(!stats.mappings_unkept);
+		attributor_free(a);
+		attributor_free(next);
+	}
+	free(bytes);
+}
+
+/* Of those who hold as much the dead have theirs: who lives is read in /proc again. */
+static void test_dead_kept(void **state)
+{
+	struct attributor *a = little(), *next;
+	u8 *bytes = malloc(ROOM);
+	struct attributor_stats stats;
+	struct kept kept;
+	u32 living = 0;
+	size_t len;
+
+	(void)state;
+	assert_non_null(bytes);
+	for (s32 n = 0; n < 10; n++) {
+		greedy(a, GHOST + n, 20, 250);
+		assert_true(*binary_at(a, GHOST + n, 0x100010));
+	}
+	for (s32 n = 6; n < 10; n++)
+		attributor_event(a, &(struct task_event){ .type = TASK_EXIT,
+							  .pid = GHOST + n,
+							  .tid = GHOST + n,
+							  .time_ns = now_ns++,
+							  .last = true });
+	len = saved(a, bytes);
+	kept = kept_of(bytes, len);
+	attributor_stats(a, &stats);
+	assert_true(kept.processes == 10 && kept.mappings + stats.mappings_unkept == 200);
+	assert_true(kept.mappings && stats.mappings_unkept && kept.bytes <= KEPT_BYTES);
+	next = little();
+	load_into(next, bytes, len);
+	for (s32 n = 6; n < 10; n++)
+		assert_true(*binary_at(next, GHOST + n, 0x100010));
+	for (s32 n = 0; n < 6; n++)
+		living += *binary_at(next, GHOST + n, 0x100010) != 0;
+	assert_true(living < 6);
+	attributor_free(a);
+	attributor_free(next);
+	free(bytes);
+}
+
 /* Of those who hold as much the dead go, and one that comes later is not the one to miss its own. */
 static void test_dead_give_way(void **state)
 {
@@ -424,6 +579,8 @@ int main(void)
 		cmocka_unit_test(test_name_passed_over),
 		cmocka_unit_test(test_long_path_proc),
 		cmocka_unit_test(test_greedy),
+		cmocka_unit_test(test_greedy_kept),
+		cmocka_unit_test(test_dead_kept),
 		cmocka_unit_test(test_dead_give_way),
 		cmocka_unit_test(test_greedy_parent),
 		cmocka_unit_test(test_cgroup_paths),
