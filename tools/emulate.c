@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
+#include "output.h"
 #include "replay.h"
 #include "say.h"
 
@@ -109,29 +110,56 @@ static int say_line(const char *path, const char *text, const struct replay_erro
 			shown < error->at.length ? "..." : "", error->at.want);
 }
 
-/* "-" is standard output; NULL, and STATUS_OK, where none was asked for. */
-static int output_open(const char *path, FILE **ret_file)
-{
-	FILE *file = NULL;
+/** struct stream - to write to; @file is NULL where none was asked for */
+struct stream {
+	const char *path;
+	FILE *file;
+	struct output output;
+};
 
-	if (path && strcmp(path, "-") == 0)
-		file = stdout;
-	else if (path && !(file = fopen(path, "we")))
-		return say_fail(STATUS_FAILED, "%s: %s", path, strerror(errno));
-	*ret_file = file;
-	return STATUS_OK;
+/* "-" is standard output. */
+static int stream_open(struct stream *stream)
+{
+	int r;
+
+	if (!stream->path)
+		return STATUS_OK;
+	if (strcmp(stream->path, "-") == 0) {
+		stream->file = stdout;
+		return STATUS_OK;
+	}
+	r = output_open(stream->path, 0666, &stream->output);
+	if (r >= 0) {
+		stream->file = fdopen(stream->output.fd, "w");
+		r = stream->file ? 0 : -errno;
+	}
+	if (r >= 0)
+		stream->output.fd = -1;
+	return r < 0 ? say_fail(STATUS_FAILED, "%s: %s", stream->path, strerror(-r)) : STATUS_OK;
 }
 
-static int output_close(const char *path, FILE *file, int status)
+static int stream_lost(const struct stream *stream)
+{
+	return say_fail(STATUS_FAILED, "%s: cannot be written", stream->path);
+}
+
+static int stream_close(struct stream *stream, int status)
 {
 	bool lost;
 
-	if (!file || file == stdout)
+	if (!stream->file || stream->file == stdout)
 		return status;
-	lost = ferror(file);
-	lost |= fclose(file) != 0;
-	if (lost && status == STATUS_OK)
-		return say_fail(STATUS_FAILED, "%s: cannot be written", path);
+	lost = ferror(stream->file);
+	lost |= fclose(stream->file) != 0;
+	return lost && status == STATUS_OK ? stream_lost(stream) : status;
+}
+
+/* What was there stays where @status says that anything failed, of either. */
+static int stream_commit(struct stream *stream, int status)
+{
+	if (status == STATUS_OK && output_commit(&stream->output) < 0)
+		status = stream_lost(stream);
+	output_drop(&stream->output);
 	return status;
 }
 
@@ -193,22 +221,26 @@ static void print_text(FILE *out, const struct replay_result *result)
 
 static int replay(const struct request *request, const char *text, size_t len)
 {
-	FILE *records = NULL, *truth = NULL, *out;
+	struct stream records = { .path = request->records, .output = OUTPUT_NONE };
+	struct stream truth = { .path = request->truth, .output = OUTPUT_NONE };
 	struct replay_result result = { 0 };
 	int status, r;
+	FILE *out;
 
-	status = output_open(request->records, &records);
+	status = stream_open(&records);
 	if (!status)
-		status = output_open(request->truth, &truth);
+		status = stream_open(&truth);
 	if (!status) {
-		r = replay_run(text, len, records, truth, &result);
+		r = replay_run(text, len, records.file, truth.file, &result);
 		if (r < 0)
 			status = say_fail(STATUS_FAILED, "emulate: %s", strerror(-r));
 	}
-	status = output_close(request->records, records, status);
-	status = output_close(request->truth, truth, status);
 	/* The sum does not mix with what was asked to standard output. */
-	out = records == stdout || truth == stdout ? stderr : stdout;
+	out = records.file == stdout || truth.file == stdout ? stderr : stdout;
+	status = stream_close(&records, status);
+	status = stream_close(&truth, status);
+	status = stream_commit(&records, status);
+	status = stream_commit(&truth, status);
 	if (!status)
 		(request->json ? print_json : print_text)(out, &result);
 	return status;

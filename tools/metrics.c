@@ -7,37 +7,26 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "input.h"
+#include "output.h"
 #include "profile-metrics.h"
 #include "say.h"
 #include "speprof-version.h"
 
-/* To a name beside it first, so that a reader never sees half of it. */
+/* A reader never sees half of it. */
 static int write_file(const char *path, int from)
 {
-	char other[4096], bytes[65536];
-	ssize_t n;
-	off_t at = 0;
-	FILE *f;
+	struct output output = OUTPUT_NONE;
+	int r = output_open(path, 0666, &output);
 
-	if (snprintf(other, sizeof(other), "%s.new", path) >= (int)sizeof(other))
-		return -ENAMETOOLONG;
-	f = fopen(other, "we");
-	if (!f)
-		return -errno;
-	while ((n = pread(from, bytes, sizeof(bytes), at)) > 0) {
-		if (fwrite(bytes, 1, (size_t)n, f) != (size_t)n)
-			break;
-		at += n;
-	}
-	if (fclose(f) || n) {
-		unlink(other);
-		return -EIO;
-	}
-	return rename(other, path) < 0 ? -errno : 0;
+	if (r >= 0)
+		r = output_copy(&output, from);
+	if (r >= 0)
+		r = output_commit(&output);
+	output_drop(&output);
+	return r;
 }
 
 static int dump(struct input *input, const char *path)

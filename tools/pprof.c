@@ -6,13 +6,13 @@
 #include "pprof.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "bus.h"
 #include "input.h"
+#include "output.h"
 #include "say.h"
 
 #define DEFAULT_SECONDS 10
@@ -80,9 +80,23 @@ static void begin(struct input *input, void *ctx)
 		*pprof = NULL;
 }
 
-static int pprof_recording(const struct request *request, int fd)
+static int fail(const struct request *request, int r)
+{
+	return say_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r));
+}
+
+/* Of a recording that is damaged, too: @status says so then. */
+static int finish(const struct request *request, struct output *output, int status)
+{
+	int r = output_commit(output);
+
+	return r < 0 ? fail(request, r) : status;
+}
+
+static int pprof_recording(const struct request *request)
 {
 	const struct input_watch watch = { .begin = begin, .ctx = &(struct pprof *){ NULL } };
+	struct output output = OUTPUT_NONE;
 	struct pprof **pprof = watch.ctx;
 	struct symbols *symbols = NULL;
 	struct input input;
@@ -94,35 +108,21 @@ static int pprof_recording(const struct request *request, int fd)
 
 		r = *pprof ? input_symbols(&symbols) : -ENOMEM;
 		if (r >= 0)
-			r = pprof_write(*pprof, symbols, &facts, fd);
-		if (r < 0)
-			status = say_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r));
+			r = output_open(request->output, 0644, &output);
+		if (r >= 0)
+			r = pprof_write(*pprof, symbols, &facts, output.fd);
+		status = r < 0 ? fail(request, r) : finish(request, &output, status);
 	}
+	output_drop(&output);
 	symbols_free(symbols);
 	pprof_free(*pprof);
 	input_deinit(&input);
 	return status;
 }
 
-static int copy(int from, int to)
+static int pprof_daemon(const struct request *request)
 {
-	char bytes[65536];
-	ssize_t n, m, done;
-	off_t at = 0;
-
-	while ((n = pread(from, bytes, sizeof(bytes), at)) > 0) {
-		for (done = 0; done < n; done += m) {
-			m = write(to, bytes + done, (size_t)(n - done));
-			if (m < 0)
-				return -errno;
-		}
-		at += n;
-	}
-	return n < 0 ? -errno : 0;
-}
-
-static int pprof_daemon(const struct request *request, int fd)
-{
+	struct output output = OUTPUT_NONE;
 	struct bus *bus;
 	int status = bus_new(&bus), profile, r;
 
@@ -132,25 +132,25 @@ static int pprof_daemon(const struct request *request, int fd)
 	bus_free(bus);
 	if (status)
 		return status;
-	r = copy(profile, fd);
+	r = output_open(request->output, 0644, &output);
+	if (r >= 0)
+		r = output_copy(&output, profile);
+	status = r < 0 ? fail(request, r) : finish(request, &output, STATUS_OK);
+	output_drop(&output);
 	close(profile);
-	return r < 0 ? say_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r)) : STATUS_OK;
+	return status;
 }
 
 int pprof_run(int argc, char **argv)
 {
 	struct request request = { 0 };
-	int fd, status = request_parse(argc, argv, &request);
+	int r, status = request_parse(argc, argv, &request);
 
 	if (status || !request.output)
 		return status;
-	fd = open(request.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return say_fail(STATUS_FAILED, "%s: %s", request.output, strerror(errno));
-	status = request.input ? pprof_recording(&request, fd) : pprof_daemon(&request, fd);
-	if (close(fd) < 0 && status == STATUS_OK)
-		status = say_fail(STATUS_FAILED, "%s: %s", request.output, strerror(errno));
-	if (status != STATUS_OK && status != STATUS_DAMAGED)
-		unlink(request.output);
-	return status;
+	/* Before the seconds go by. */
+	r = output_check(request.output);
+	if (r < 0)
+		return fail(&request, r);
+	return request.input ? pprof_recording(&request) : pprof_daemon(&request);
 }

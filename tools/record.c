@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "record-builds.h"
 #include "record-tasks.h"
 #include "recorder.h"
@@ -34,6 +35,7 @@
  * @signals: what ends it early, and the command's end
  * @child: of the command, 0 if there is none or it is gone
  * @gate: closed to let the command begin
+ * @output: of @path
  * @source_error: the source's last, negative errno; said once
  */
 struct record {
@@ -50,7 +52,7 @@ struct record {
 	struct recorder *recorder;
 	struct record_builds *builds;
 	struct source_sink sink;
-	int fd;
+	struct output output;
 	int signals;
 	sigset_t old_signals;
 	pid_t child;
@@ -259,6 +261,14 @@ static void command_line(int argc, char **argv, char *line, size_t room)
 		at += (size_t)snprintf(line + at, room - at, " %s", argv[i]);
 }
 
+static int open_file(struct record *record)
+{
+	if (strcmp(record->path, "-") != 0)
+		return output_open(record->path, 0600, &record->output);
+	record->output.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	return record->output.fd < 0 ? -errno : 0;
+}
+
 static int open_recording(struct record *record, int argc, char **argv)
 {
 	char line[900];
@@ -271,10 +281,9 @@ static int open_recording(struct record *record, int argc, char **argv)
 	int r;
 
 	command_line(argc, argv, line, sizeof(line));
-	record->fd = strcmp(record->path, "-") ?
-			     open(record->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) :
-			     fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	r = record->fd < 0 ? -errno : recorder_new(record->fd, &config, &record->recorder);
+	r = open_file(record);
+	if (r >= 0)
+		r = recorder_new(record->output.fd, &config, &record->recorder);
 	if (r < 0)
 		return say_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
 				strerror(-r));
@@ -426,6 +435,28 @@ static void command_end(struct record *record)
 	record->child = 0;
 }
 
+/* All of it is written: the file gets its name. */
+static int end_recording(struct record *record)
+{
+	int r = recorder_finish(record->recorder);
+
+	return r < 0 ? r : output_commit(&record->output);
+}
+
+/* What could be written of hours is worth having, and so is what was there before. */
+static int say_cut(struct record *record, int r)
+{
+	const char *beside = record->output.beside;
+	int status = say_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
+			      strerror(-r));
+
+	if (!beside || record->format != RECORDER_OWN || !recorder_bytes(record->recorder))
+		return status;
+	say("record: what was recorded before is %s", beside);
+	output_leave(&record->output);
+	return status;
+}
+
 static int record_run_source(struct record *record)
 {
 	int report = -1, status = 0, r = 0;
@@ -452,11 +483,8 @@ static int record_run_source(struct record *record)
 	}
 	command_end(record);
 	if (!status && r == 0)
-		r = recorder_finish(record->recorder);
-	if (!status && r < 0)
-		status = say_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
-				  strerror(-r));
-	return status;
+		r = end_recording(record);
+	return !status && r < 0 ? say_cut(record, r) : status;
 }
 
 static void record_told(const struct record *record)
@@ -499,9 +527,11 @@ static int open_signals(struct record *record)
 
 int record_run(int argc, char **argv)
 {
-	struct record record = {
-		.per_second = PER_SECOND, .models = "", .fd = -1, .signals = -1, .gate = -1
-	};
+	struct record record = { .per_second = PER_SECOND,
+				 .models = "",
+				 .output = OUTPUT_NONE,
+				 .signals = -1,
+				 .gate = -1 };
 	int status = record_options(argc, argv, &record);
 
 	if (status == 0)
@@ -519,8 +549,7 @@ int record_run(int argc, char **argv)
 	task_events_free(record.tasks);
 	if (record.source)
 		record.source->ops->free(record.source);
-	if (record.fd >= 0)
-		close(record.fd);
+	output_drop(&record.output);
 	if (record.signals >= 0)
 		close(record.signals);
 	return status;

@@ -3,15 +3,14 @@
  * speprof session: what is sampled for whom, beside the machine's own session.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "bus-json.h"
 #include "bus-message.h"
+#include "output.h"
 #include "say.h"
 #include "text.h"
 
@@ -339,16 +338,15 @@ static int parse(int argc, char **argv, struct request *ret_request)
 /* The whole of @from, of which nobody writes any more. */
 static int copy_out(int from, const char *path)
 {
-	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	ssize_t n = 1;
+	struct output output = OUTPUT_NONE;
+	int r = output_open(path, 0600, &output);
 
-	if (to < 0)
-		return say_fail(STATUS_FAILED, "%s: %m", path);
-	while (n > 0)
-		n = sendfile(to, from, NULL, 1 << 20);
-	if (close(to) < 0 || n < 0)
-		return say_fail(STATUS_FAILED, "%s: %m", path);
-	return STATUS_OK;
+	if (r >= 0)
+		r = output_copy(&output, from);
+	if (r >= 0)
+		r = output_commit(&output);
+	output_drop(&output);
+	return r < 0 ? say_fail(STATUS_FAILED, "%s: %s", path, strerror(-r)) : STATUS_OK;
 }
 
 static int snapshot(struct bus *bus, const char *name, const struct request *request)

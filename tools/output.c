@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+static void output_clear(struct output *output)
+{
+	free(output->beside);
+	free(output->path);
+	*output = OUTPUT_NONE;
+}
+
+/* mkostemp() lets only the owner read it, whatever was asked for. */
+static int give_mode(int fd, mode_t mode)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return fchmod(fd, mode & ~mask) < 0 ? -errno : 0;
+}
+
+static int open_beside(const char *path, bool there, mode_t mode, struct output *ret_output)
+{
+	/* A link stays one: what it leads to is replaced. */
+	char *name = there ? realpath(path, NULL) : strdup(path), *beside = NULL;
+	int fd, r;
+
+	if (!name)
+		return -errno;
+	if (asprintf(&beside, "%s.XXXXXX", name) < 0) {
+		free(name);
+		return -ENOMEM;
+	}
+	fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0) {
+		r = -errno;
+		free(beside);
+		free(name);
+		return r;
+	}
+	*ret_output = (struct output){ .fd = fd, .beside = beside, .path = name };
+	return give_mode(fd, mode);
+}
+
+int output_open(const char *path, mode_t mode, struct output *ret_output)
+{
+	struct output o = OUTPUT_NONE;
+	struct stat st;
+	bool there = stat(path, &st) == 0;
+	int r = 0;
+
+	if (!there && errno != ENOENT)
+		return -errno;
+	if (there && S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (there && !S_ISREG(st.st_mode)) {
+		o.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		if (o.fd < 0)
+			return -errno;
+	} else {
+		r = open_beside(path, there, mode, &o);
+	}
+	if (r < 0) {
+		output_drop(&o);
+		return r;
+	}
+	*ret_output = o;
+	return 0;
+}
+
+int output_check(const char *path)
+{
+	struct output o = OUTPUT_NONE;
+	struct stat st;
+	int r;
+
+	/* To open a pipe waits for its reader, and to close it is its end. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return access(path, W_OK) < 0 ? -errno : 0;
+	r = output_open(path, 0600, &o);
+	output_drop(&o);
+	return r;
+}
+
+int output_copy(const struct output *output, int from)
+{
+	ssize_t n = 1;
+	off_t at = 0;
+
+	while (n > 0)
+		n = sendfile(output->fd, from, &at, 1 << 20);
+	return n < 0 ? -errno : 0;
+}
+
+int output_commit(struct output *output)
+{
+	int r = 0;
+
+	if (output->fd >= 0 && close(output->fd) < 0)
+		r = -errno;
+	output->fd = -1;
+	if (r == 0 && output->beside && rename(output->beside, output->path) < 0)
+		r = -errno;
+	if (r < 0)
+		output_drop(output);
+	else
+		output_clear(output);
+	return r;
+}
+
+void output_leave(struct output *output)
+{
+	if (output->fd >= 0)
+		close(output->fd);
+	output_clear(output);
+}
+
+void output_drop(struct output *output)
+{
+	if (output->fd >= 0)
+		close(output->fd);
+	if (output->beside)
+		unlink(output->beside);
+	output_clear(output);
+}
