@@ -6,7 +6,10 @@
  */
 #include "bus-internal.h"
 
+#include <errno.h>
 #include <time.h>
+
+#include "bus-read.h"
 
 u64 bus_spent(const struct bus *bus)
 {
@@ -95,6 +98,17 @@ static bool take_admitted(struct bus *bus, const sd_bus_message *message)
 	return true;
 }
 
+/* Before it waits for anything: some hundred may, and what they bring is in memory meanwhile. */
+static int check_length(sd_bus_message *message, sd_bus_error *error)
+{
+	int r = sd_bus_message_is_method_call(message, NULL, NULL) > 0 ?
+			bus_call_within(message, BUS_CALL_MOST) : 0;
+
+	return r != -E2BIG ? r :
+			     sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					       "A call brings at most %lu KiB.", BUS_CALL_MOST >> 10);
+}
+
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	struct bus *bus = userdata;
@@ -103,7 +117,12 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *err
 
 	settle(bus);
 	/* Nothing but 0 has sd-bus answer. */
-	if (take_admitted(bus, message) || !answers(message, &need))
+	if (take_admitted(bus, message))
+		return 0;
+	r = check_length(message, error);
+	if (r < 0)
+		return r;
+	if (!answers(message, &need))
 		return 0;
 	r = access_check(&bus->access, message, &need, again, NULL, &bus->caller, error);
 	if (r < 0)

@@ -2,6 +2,8 @@
 #include "bus-read.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,4 +42,62 @@ int bus_read_strings(sd_bus_message *m, size_t most, char ***ret_list)
 	}
 	*ret_list = list;
 	return 0;
+}
+
+static int take(size_t bytes, size_t *left)
+{
+	if (bytes > *left)
+		return -E2BIG;
+	*left -= bytes;
+	return 1;
+}
+
+static int take_value(sd_bus_message *m, char type, size_t *left)
+{
+	union {
+		const char *text;
+		uint64_t number;
+	} value;
+	bool text = type == SD_BUS_TYPE_STRING || type == SD_BUS_TYPE_OBJECT_PATH ||
+		    type == SD_BUS_TYPE_SIGNATURE;
+	int r = sd_bus_message_read_basic(m, type, &value);
+
+	return r < 0 ? r : take(8 + (text ? strlen(value.text) : 0), left);
+}
+
+static int take_all(sd_bus_message *m, size_t *left)
+{
+	const char *contents;
+	char type;
+	int r;
+
+	while ((r = sd_bus_message_peek_type(m, &type, &contents)) > 0) {
+		if (!strchr("avre", type)) {
+			r = take_value(m, type, left);
+		} else {
+			r = sd_bus_message_enter_container(m, type, contents);
+			if (r >= 0)
+				r = take(8, left);
+			if (r >= 0)
+				r = take_all(m, left);
+			if (r >= 0)
+				r = sd_bus_message_exit_container(m);
+		}
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+int bus_call_within(sd_bus_message *m, size_t most)
+{
+	const char *path = sd_bus_message_get_path(m);
+	size_t left = most;
+	int r, rewound;
+
+	r = take(path ? strlen(path) : 0, &left);
+	if (r >= 0)
+		r = take_all(m, &left);
+	rewound = sd_bus_message_rewind(m, true);
+	return r < 0 ? r : rewound < 0 ? rewound : 0;
 }

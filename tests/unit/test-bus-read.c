@@ -114,12 +114,57 @@ static void test_no_strings(void **state)
 	sd_bus_message_unref(m);
 }
 
+/* Text counts, and so does each value, in whatever it is; nothing is read away by that. */
+static void test_within(void **state)
+{
+	static const struct {
+		const char *what;
+		size_t bytes;
+	} rows[] = {
+		{ "two strings", 2 * 8 + 5 },
+		{ "a list", 8 + 3 * 8 },
+		{ "numbers in a structure", 8 + 2 * 8 },
+		{ "a dictionary", 8 + 8 + 8 + 3 + 8 + 8 },
+	};
+	sd_bus_message *m;
+	const char *text;
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].what);
+		m = message();
+		if (i == 0)
+			assert_row(sd_bus_message_append(m, "ss", "abc", "de") >= 0);
+		else if (i == 1)
+			assert_row(sd_bus_message_append(m, "as", 3, "", "", "") >= 0);
+		else if (i == 2)
+			assert_row(sd_bus_message_append(m, "(yt)", 1, (u64)2) >= 0);
+		else
+			assert_row(sd_bus_message_append(m, "a{sv}", 1, "key", "u", 7) >= 0);
+		assert_row(sd_bus_message_seal(m, 1, 0) >= 0);
+		/* Its path is "/". */
+		assert_row(bus_call_within(m, 1 + rows[i].bytes) == 0);
+		assert_row(bus_call_within(m, rows[i].bytes) == -E2BIG);
+		assert_row(i || (sd_bus_message_read(m, "s", &text) > 0 && !strcmp(text, "abc")));
+		sd_bus_message_unref(m);
+	}
+	m = message();
+	assert_true(sd_bus_message_seal(m, 1, 0) >= 0);
+	assert_int_equal(bus_call_within(m, 1), 0);
+	assert_int_equal(bus_call_within(m, 0), -E2BIG);
+	sd_bus_message_unref(m);
+	m = strings(100000);
+	assert_int_equal(bus_call_within(m, BUS_CALL_MOST), -E2BIG);
+	sd_bus_message_unref(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_no_strings),
+		cmocka_unit_test(test_within),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
