@@ -227,6 +227,7 @@ static void process_leave(struct profile *p, struct process_tally *entry)
 	container_leave(p, entry);
 	entry->sum = tally_drop(&p->room, TALLY_PROCESS, entry->sum);
 	entry->before = tally_drop(&p->room, TALLY_PROCESS, entry->before);
+	entry->anew = true;
 }
 
 /* Those with the fewest samples, an eighth of all, so that it is seldom done. */

@@ -53,16 +53,18 @@ static void roll_processes(struct profile *p, struct window_slot *slot)
 	struct figures sum;
 
 	for (u32 i = 0; i < p->process_count; i++) {
+		struct process_tally *entry = &p->processes[i];
+
 		if (!profile_process(p, i, &sum))
 			continue;
-		now = brief_get(&sum, weight_of(&sum),
-				location_owner(i, p->processes[i].generation), 0);
-		windows_process(&p->windows, slot, i, &now);
+		now = brief_get(&sum, weight_of(&sum), location_owner(i, entry->generation), 0);
+		windows_process(&p->windows, slot, i, entry->anew, &now);
+		entry->anew &= p->windows.peek;
 	}
 	if (!p->nobody.samples)
 		return;
 	now = brief_get(&p->nobody, weight_of(&p->nobody), location_owner(ATTRIBUTE_NONE, 0), 0);
-	windows_process(&p->windows, slot, p->windows.processes - 1, &now);
+	windows_process(&p->windows, slot, p->windows.processes - 1, false, &now);
 }
 
 static void roll_places(struct profile *p, struct window_slot *slot)
@@ -76,12 +78,14 @@ static void roll_places(struct profile *p, struct window_slot *slot)
 
 		/* Most have not moved: what they are is not asked for. */
 		f.samples = location_samples(p->locations, l);
-		if (windows_place_is(&p->windows, index, l->owner, l->place, low(f.samples)))
+		if (!l->anew &&
+		    windows_place_is(&p->windows, index, l->owner, l->place, low(f.samples)))
 			continue;
 		f.latency[PROFILE_TOTAL].sum = location_latency(p->locations, l);
 		location_counts(p->locations, l, &f.counts);
 		now = brief_get(&f, location_weight(p->locations, l), l->owner, l->place);
-		windows_place(&p->windows, slot, index, &now);
+		windows_place(&p->windows, slot, index, l->anew, &now);
+		l->anew &= p->windows.peek;
 	}
 }
 

@@ -546,6 +546,7 @@ struct location *location_insert(struct location_table *table, const struct loca
 	*entry = (struct location){
 		.place = key->place,
 		.owner = key->owner,
+		.anew = true,
 		.used = true,
 	};
 	set->tags &= ~(0xffULL << 8 * way);
@@ -589,6 +590,7 @@ static u64 start_over(struct location_table *table, struct location *entry)
 	*entry = (struct location){
 		.place = entry->place,
 		.owner = entry->owner,
+		.anew = true,
 		.used = true,
 	};
 	return samples;

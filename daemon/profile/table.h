@@ -71,7 +71,7 @@ static_assert(sizeof(struct location_detail) == 64, "a cache line");
  *	location_more; what of the samples is in no other bucket is in @first
  * @more: number of its struct location_more; 0 for none
  * @chain: number of the first struct location_chain, which has what found no lane; 0 for none
- * @unused: room for more
+ * @anew: it came, or gave way and came again, since that was taken note of (profile-span.c)
  * @max: total latency
  * @first: the bucket of its first sample: most are there, and they need not be counted
  * @first_octaves: and those of the other latencies, a nibble each
@@ -84,7 +84,7 @@ struct location {
 	u64 bucket[LOCATION_WORDS];
 	u32 more;
 	u32 chain;
-	u32 unused;
+	bool anew;
 	u16 max;
 	u8 first : 7;
 	u8 used : 1;

@@ -15,6 +15,7 @@ struct profile;
  * struct process_tally - what is kept of a process
  * @generation: of the attributor's entry
  * @container, @container_generation: where its samples since the last move count
+ * @anew: figures of before gave way since that was taken note of (profile-span.c)
  * @sum: samples since then; NULL for none
  * @before: those of before, which its containers have already; NULL for none
  */
@@ -22,6 +23,7 @@ struct process_tally {
 	u32 generation;
 	u32 container;
 	u32 container_generation;
+	bool anew;
 	struct figures *sum;
 	struct figures *before;
 };

@@ -255,27 +255,36 @@ void windows_container(struct windows *w, struct window_slot *slot, u32 index, u
 		mark->figures = *now;
 }
 
-/* With @peek the mark stays, but for whose it is. */
-static void brief_since(bool peek, struct window_brief *mark, struct window_brief *rows, u32 *count,
-			const struct window_brief *now)
+/* Counters run over, in time; one that has become less, as some samples are told no more, has none. */
+static u32 more32(u32 now, u32 before)
+{
+	return now - before <= INT32_MAX ? now - before : 0;
+}
+
+static u64 more64(u64 now, u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* With @peek the mark stays, but for whose it is, and since when. */
+static void brief_since(bool peek, bool anew, struct window_brief *mark, struct window_brief *rows,
+			u32 *count, const struct window_brief *now)
 {
 	struct window_brief since, *row;
 
-	/* Another has its entry, or it was evicted and came again; counters run over, in time. */
-	if (mark->owner != now->owner || mark->place != now->place ||
-	    now->samples - mark->samples > INT32_MAX || now->weight < mark->weight)
+	if (anew || mark->owner != now->owner || mark->place != now->place)
 		*mark = (struct window_brief){ .owner = now->owner, .place = now->place };
 	since = (struct window_brief){
 		.owner = now->owner,
 		.place = now->place,
-		.latency_sum = now->latency_sum - mark->latency_sum,
-		.weight = now->weight - mark->weight,
-		.samples = now->samples - mark->samples,
-		.memory = now->memory - mark->memory,
-		.dram = now->dram - mark->dram,
-		.remote = now->remote - mark->remote,
-		.branches = now->branches - mark->branches,
-		.mispredicted = now->mispredicted - mark->mispredicted,
+		.latency_sum = more64(now->latency_sum, mark->latency_sum),
+		.weight = more64(now->weight, mark->weight),
+		.samples = more32(now->samples, mark->samples),
+		.memory = more32(now->memory, mark->memory),
+		.dram = more32(now->dram, mark->dram),
+		.remote = more32(now->remote, mark->remote),
+		.branches = more32(now->branches, mark->branches),
+		.mispredicted = more32(now->mispredicted, mark->mispredicted),
 	};
 	row = since.samples ? brief_room(rows, count, &since) : NULL;
 	if (row)
@@ -284,18 +293,19 @@ static void brief_since(bool peek, struct window_brief *mark, struct window_brie
 		*mark = *now;
 }
 
-void windows_process(struct windows *w, struct window_slot *slot, u32 index,
+void windows_process(struct windows *w, struct window_slot *slot, u32 index, bool anew,
 		     const struct window_brief *now)
 {
 	if (index < w->processes)
-		brief_since(w->peek, &w->process_mark[index], slot->process, &slot->processes, now);
+		brief_since(w->peek, anew, &w->process_mark[index], slot->process,
+			    &slot->processes, now);
 }
 
-void windows_place(struct windows *w, struct window_slot *slot, u32 index,
+void windows_place(struct windows *w, struct window_slot *slot, u32 index, bool anew,
 		   const struct window_brief *now)
 {
 	if (index < w->places)
-		brief_since(w->peek, &w->place_mark[index], slot->place, &slot->places, now);
+		brief_since(w->peek, anew, &w->place_mark[index], slot->place, &slot->places, now);
 }
 
 bool windows_place_is(const struct windows *w, u32 index, u64 owner, u64 place, u32 samples)

@@ -148,10 +148,15 @@ void windows_ledger(struct windows *windows, struct window_slot *slot,
 void windows_machine(struct windows *windows, struct window_slot *slot, const struct figures *now);
 void windows_container(struct windows *windows, struct window_slot *slot, u32 index, u32 generation,
 		       const struct figures *now);
-/** windows_process(), windows_place() - @index: which mark is its; @now: since the start */
-void windows_process(struct windows *windows, struct window_slot *slot, u32 index,
+/**
+ * windows_process(), windows_place() - a row
+ * @index: which mark is its
+ * @anew: it gave way since the last sub-window, and @now is of what came since
+ * @now: since the start
+ */
+void windows_process(struct windows *windows, struct window_slot *slot, u32 index, bool anew,
 		     const struct window_brief *now);
-void windows_place(struct windows *windows, struct window_slot *slot, u32 index,
+void windows_place(struct windows *windows, struct window_slot *slot, u32 index, bool anew,
 		   const struct window_brief *now);
 /** windows_place_is() - whether the place has no sample more than there were */
 bool windows_place_is(const struct windows *windows, u32 index, u64 owner, u64 place, u32 samples);

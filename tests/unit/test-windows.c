@@ -287,6 +287,90 @@ static void test_heaviest(void **state)
 	view_clear(&view);
 }
 
+/* What a window of @span has as rows is no more than there was in it: of samples, and of cycles. */
+static void assert_bounded(struct fixture *f, enum view_span span, enum view_group group, u32 second,
+			   u64 cycles)
+{
+	u64 samples = 0, sum = 0;
+	struct view view;
+
+	see(f, span, group, second, &view);
+	test_row("%s at %u", view_group_name(group), second);
+	assert_row(view.count);
+	for (u32 i = 0; i < view.count; i++) {
+		assert_row(view.rows[i].memory == view.rows[i].samples);
+		assert_row(view.rows[i].latency_sum <= cycles);
+		samples += view.rows[i].samples;
+		sum += view.rows[i].latency_sum;
+	}
+	assert_row(samples <= view.header.records && sum <= cycles);
+	view_clear(&view);
+}
+
+/*
+ * Places and processes that give way and come again, where others were or where they were
+ * themselves: with few samples of many cycles, and then with more of few.
+ */
+static void test_gave_way(void **state)
+{
+	const struct profile_config config = { .windows = true, .locations = 8, .figures = 4 };
+	struct fixture *f = *state;
+
+	profile_free(f->profile);
+	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
+	for (u32 second = 1; second <= 400; second++) {
+		bool slow = second / 2 % 2;
+		u64 cycles = 0;
+
+		for (u32 i = 0; i < 12; i++)
+			take(f, i % TASKS, 0x1000 + 0x10 * (i * second % 16), second,
+			     slow ? 2 : 4 + second % 3, slow ? 4000 : 1);
+		for (u32 s = second; s && s + 10 > second; s--)
+			cycles += (u64)12 * (s / 2 % 2 ? 2 * 4000 : 4 + s % 3);
+		/* A sub-window has ended. */
+		if (second % 2 || second < 4)
+			continue;
+		for (unsigned int group = 0; group < VIEW_GROUPS; group++)
+			assert_bounded(f, VIEW_SPAN_10S, group, second, cycles);
+	}
+}
+
+/* Of one sub-window, in which the place had come to @now; returns the row, or NULL. */
+static const struct window_brief *roll_place(struct windows *windows, bool anew,
+					     const struct window_brief *now)
+{
+	struct window_slot *open = windows_begin(windows, windows->start_ns + 2 * NS);
+
+	windows_place(windows, open, 0, anew, now);
+	windows_end(windows, open);
+	return open->places ? &open->place[0] : NULL;
+}
+
+static void test_anew(void **state)
+{
+	struct window_brief now = { .owner = 1, .place = 2, .samples = 10, .dram = 5, .weight = 50 };
+	const struct window_brief *row;
+	struct windows windows;
+
+	(void)state;
+	assert_int_equal(windows_init(&windows, 1, 1, 1), 0);
+	assert_false(windows_note(&windows, 1, NS));
+	row = roll_place(&windows, true, &now);
+	assert_true(row && row->samples == 10 && row->dram == 5 && row->weight == 50);
+	/* It gave way and came again: all that it has is of this one. */
+	now = (struct window_brief){ .owner = 1, .place = 2, .samples = 12, .dram = 3, .weight = 60 };
+	row = roll_place(&windows, true, &now);
+	assert_true(row && row->samples == 12 && row->dram == 3 && row->weight == 60);
+	/* Some of its samples are told no more, and none has come. */
+	now.samples = 7;
+	now.dram = 1;
+	assert_null(roll_place(&windows, false, &now));
+	now.samples = 9;
+	row = roll_place(&windows, false, &now);
+	assert_true(row && row->samples == 2 && !row->dram && !row->weight);
+	windows_deinit(&windows);
+}
+
 #define CONTAINERS 300
 
 /* Containers with their histograms; the lightest give way, and those that are others' now. */
@@ -354,6 +438,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ledgers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_gave_way, setup, teardown),
+		cmocka_unit_test(test_anew),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test_setup_teardown(test_without, setup, teardown),
 	};
