@@ -11,9 +11,9 @@
 /*
  * Event slots that must be free before a window is armed, for what may happen until the
  * next: the syndrome before it or leaving FULL; its syndrome; entering FULL, FAULTED or
- * THROTTLED; from there to FULL; in FULL, that nobody reads.
+ * THROTTLED; that THROTTLED ends; from there to FULL; in FULL, that nobody reads.
  */
-#define EVENT_RESERVE 5
+#define EVENT_RESERVE 6
 
 /*
  * struct closed - a window as it was when profiling was disabled

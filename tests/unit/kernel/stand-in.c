@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Memory and time of the stand-in, and who watches a ring: nobody. */
+#include "area.h"
+#include "observe.h"
+
+u64 stand_in_now;
+void (*stand_in_elsewhere)(void);
+unsigned int stand_in_warnings;
+
+int area_init(struct area *area, u64 bytes, int node)
+{
+	size_t size = area_pages(bytes) * PAGE_SIZE;
+
+	(void)node;
+	*area = (struct area){ .address = aligned_alloc(PAGE_SIZE, size),
+			       .count = area_pages(bytes) };
+	if (!area->address)
+		return -ENOMEM;
+	memset(area->address, 0, size);
+	return 0;
+}
+
+void area_deinit(struct area *area)
+{
+	free(area->address);
+	*area = (struct area){ 0 };
+}
+
+int area_map(const struct area *area, struct vm_area_struct *vma, bool writable)
+{
+	(void)area;
+	(void)vma;
+	(void)writable;
+	return -EPERM;
+}
+
+void observe_interrupt(unsigned int cpu)
+{
+	(void)cpu;
+}
+
+void observe_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
+{
+	(void)cpu;
+	(void)start;
+	(void)limit;
+	(void)generation;
+}
+
+void observe_window(unsigned int cpu, const struct speprof_window *window)
+{
+	(void)cpu;
+	(void)window;
+}
+
+void observe_event(unsigned int cpu, const struct speprof_event *event)
+{
+	(void)cpu;
+	(void)event;
+}
+
+void observe_handover(unsigned int cpu, bool new)
+{
+	(void)cpu;
+	(void)new;
+}
+
+void observe_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
+{
+	(void)cpu;
+	(void)oldest;
+	(void)start;
+	(void)end;
+}

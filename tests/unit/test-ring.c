@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The module's rings and its throttle on a stand-in kernel: an SPU that is a file of registers, a
+ * clock that the test moves, and whatever other CPUs do in between. Of all that is played, no
+ * event may be lost and no time or byte be told twice.
+ */
+#include "test.h"
+
+#include "ring.h"
+#include "stand-in.h"
+
+#define SLOTS  16
+#define RING   65536
+#define WINDOW 4096
+#define MS     NSEC_PER_MSEC
+#define ABORTED                                                                           \
+	(SPE_PMBSR_S | SPE_PMBSR_EA | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) | \
+	 SPE_FSC_EXTERNAL_SYNC)
+
+/* ---- The SPU ------------------------------------------------------------------- */
+
+static u64 spu[SPE_REG_COUNT];
+
+static u64 spu_read(enum spe_reg reg)
+{
+	return spu[reg];
+}
+
+static void spu_write(enum spe_reg reg, u64 value)
+{
+	spu[reg] = value;
+}
+
+static void spu_sync(void)
+{
+}
+
+static u64 spu_ticks(void)
+{
+	return stand_in_now;
+}
+
+static const struct speprof_backend backend = {
+	.name = "played",
+	.id = SPEPROF_BACKEND_HARDWARE,
+	.read = spu_read,
+	.write = spu_write,
+	.sync = spu_sync,
+	.ticks = spu_ticks,
+	.tick_hz = 1000000000,
+};
+
+/* It writes @bytes and stops for @pmbsr; the interrupt is taken. */
+static void spu_stops(struct ring *ring, u64 bytes, u64 pmbsr)
+{
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	spu[SPE_REG_PMBPTR] += bytes;
+	assert_true(spu[SPE_REG_PMBPTR] <= (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT));
+	spu[SPE_REG_PMBSR] = pmbsr;
+	assert_true(ring_interrupt(ring));
+}
+
+/* ---- A ring --------------------------------------------------------------------- */
+
+static struct ring *ring_play(u32 latency_ms, bool of_cgroups)
+{
+	const struct ring_config config = {
+		.backend = &backend,
+		.spu = { .record_align = 64, .record_max = 64, .backend = backend.id },
+		.size = RING,
+		.event_slots = SLOTS,
+		.max_window = WINDOW,
+		.latency_ms = latency_ms,
+		.of_cgroups = of_cgroups,
+	};
+	const struct program program = { .pmscr = SPE_PMSCR_E0SPE, .interval = 1, .generation = 1 };
+	struct ring *ring;
+
+	memset(spu, 0, sizeof(spu));
+	/* A period of the throttle is over before each. */
+	stand_in_now += NSEC_PER_SEC;
+	ring = ring_new(&config);
+	ring_start(ring, &program, true);
+	return ring;
+}
+
+static void ring_play_end(struct ring *ring)
+{
+	ring_stop(ring);
+	assert_int_equal(stand_in_warnings, 0);
+	ring_free(ring);
+}
+
+static void tick(struct ring *ring, u64 ms)
+{
+	stand_in_now += ms * MS;
+	ring->timer.function(&ring->timer);
+}
+
+/* Everything is read, but for the events. */
+static void consume(struct ring *ring)
+{
+	ring->control->tail = ring->published;
+	ring_take_tails(ring);
+}
+
+/* Each event has had a slot that was free. */
+static void check_slots(const struct ring *ring)
+{
+	assert_in_range(ring->event_seq - ring->event_tail, 0, SLOTS);
+	for (u64 seq = ring->event_tail; seq != ring->event_published; seq++)
+		assert_int_equal(ring->events[seq % SLOTS].seq, seq);
+}
+
+/* ---- Events --------------------------------------------------------------------- */
+
+/* However many slots are taken when a window is armed: all that may come until the next has one. */
+static void test_reserve(void **state)
+{
+	(void)state;
+	for (unsigned int taken = 0; taken < SLOTS; taken++) {
+		struct ring *ring = ring_play(0, false);
+
+		for (unsigned int i = 0; i < taken && ring->state == SPEPROF_RING_ARMED; i++) {
+			spu_stops(ring, 64, ABORTED);
+			consume(ring);
+		}
+		/* Its syndrome, THROTTLED, that this ends, FULL, and that nobody reads. */
+		ring->bound.bytes = 1;
+		if (ring->state == SPEPROF_RING_ARMED)
+			spu_stops(ring, 64, ABORTED);
+		check_slots(ring);
+		tick(ring, 100);
+		check_slots(ring);
+		tick(ring, 61000);
+		tick(ring, 61000);
+		check_slots(ring);
+		ring_play_end(ring);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reserve),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
