@@ -80,18 +80,15 @@ static bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
 		.max_window = ring->config.max_window,
 	};
 	unsigned long flags;
-	u64 events;
 
 	ring_take_tails(ring);
 	if (ring->flight)
 		return !spe_flight_next(ring->flight, &view, ret_window);
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	view.tail = ring->tail;
-	events = ring->event_seq - ring->event_tail;
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
 
-	return ring->config.event_slots - events >= EVENT_RESERVE &&
-	       !spe_window_next(&view, ret_window);
+	return ring_free_slots(ring) >= EVENT_RESERVE && !spe_window_next(&view, ret_window);
 }
 
 u64 ring_event_oldest(const struct ring *ring, u32 more)
@@ -495,7 +492,9 @@ static void ring_stop_unread(struct ring *ring)
 		ring_close_parked(ring);
 		ring->parked_from = SPEPROF_RING_FULL;
 	}
-	ring_add_unread_event(ring);
+	/* A reader that kicks, and reads no event, has it end and come again: one slot is kept for it. */
+	if (ring_has_slot(ring, 0))
+		ring_add_unread_event(ring);
 	ring_publish(ring);
 }
 

@@ -86,6 +86,12 @@ void ring_wake(struct irq_work *work);
 /** ring_publish() - all up to the private heads is written: let readers see it, wake them */
 void ring_publish(struct ring *ring);
 
+/** ring_free_slots() - of a stream, by the tails that were taken */
+u64 ring_free_slots(struct ring *ring);
+
+/** ring_has_slot() - for one event, whatever was reserved; @beyond: are not to be taken by it */
+bool ring_has_slot(struct ring *ring, u32 beyond);
+
 /** ring_add_event() - a slot is free; the caller publishes */
 void ring_add_event(struct ring *ring, const struct speprof_event *event);
 void ring_add_state_event(struct ring *ring, u32 from, u32 to);

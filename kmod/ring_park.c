@@ -69,7 +69,8 @@ void ring_seat(struct ring *ring)
 		ring_transition(ring, SPEPROF_RING_THROTTLED, ktime_get_ns());
 		ring_rested(ring);
 	} else if (ring->hold == RING_HOLD_NONE) {
-		if (ring_arm(ring) == SPEPROF_RING_FULL) {
+		/* It may come here without ever having been armed: then no slot was reserved. */
+		if (ring_arm(ring) == SPEPROF_RING_FULL && ring_has_slot(ring, 0)) {
 			ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
 			ring_publish(ring);
 		}
@@ -90,31 +91,12 @@ bool ring_enters_late(const struct ring *ring)
 
 /* ---- Cgroups that were removed --------------------------------------------- */
 
-/* A slot beyond those that the states may need. */
-static bool ring_has_slot(struct ring *ring)
-{
-	unsigned long flags;
-	u64 used;
-
-	if (ring->flight) {
-		/* Readers know what is lost before it is. */
-		smp_store_release(&ring->control->event_oldest, ring_event_oldest(ring, 1));
-		smp_wmb();
-		return true;
-	}
-	ring_take_tails(ring);
-	raw_spin_lock_irqsave(&ring->tail_lock, flags);
-	used = ring->event_seq - ring->event_tail;
-	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
-	return ring->config.event_slots - used > EVENT_RESERVE;
-}
-
 void ring_add_gone_event(struct ring *ring)
 {
 	struct ring_gone gone = ring->gone;
 
 	/* There is no hurry: without a slot it is told later. */
-	if (!gone.count || !ring_has_slot(ring))
+	if (!gone.count || !ring_has_slot(ring, EVENT_RESERVE))
 		return;
 	ring->gone.count = 0;
 	ring_add_event(ring, &(struct speprof_event){

@@ -26,6 +26,29 @@ void ring_publish(struct ring *ring)
 	irq_work_queue(&ring->wake);
 }
 
+u64 ring_free_slots(struct ring *ring)
+{
+	unsigned long flags;
+	u64 used;
+
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	used = ring->event_seq - ring->event_tail;
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+	return ring->config.event_slots - used;
+}
+
+bool ring_has_slot(struct ring *ring, u32 beyond)
+{
+	if (ring->flight) {
+		/* Readers know what is lost before it is. */
+		smp_store_release(&ring->control->event_oldest, ring_event_oldest(ring, 1));
+		smp_wmb();
+		return true;
+	}
+	ring_take_tails(ring);
+	return ring_free_slots(ring) > beyond;
+}
+
 /* The caller publishes. A slot is free: EVENT_RESERVE of them were when it armed. */
 void ring_add_event(struct ring *ring, const struct speprof_event *event)
 {

@@ -139,10 +139,51 @@ static void test_reserve(void **state)
 	}
 }
 
+/* Who kicks and never reads an event is told again, but nothing is written over for it. */
+static void test_unread_again(void **state)
+{
+	struct ring *ring = ring_play(0, false);
+
+	(void)state;
+	while (ring->state == SPEPROF_RING_ARMED)
+		spu_stops(ring, 64, ABORTED);
+	for (unsigned int i = 0; i < 3 * SLOTS; i++) {
+		tick(ring, 61000);
+		assert_int_equal(ring->control->flags, SPEPROF_CONTROL_UNREAD);
+		check_slots(ring);
+		assert_int_equal(ring_kick(ring), 0);
+		assert_int_equal(ring->state, SPEPROF_RING_FULL);
+	}
+	assert_int_equal(ring->count.unreads, 3 * SLOTS);
+	ring_play_end(ring);
+}
+
+/* A ring of cgroups that is FULL as soon as it is entered has not been armed. */
+static void test_full_at_once(void **state)
+{
+	struct ring *ring = ring_play(0, true);
+	const struct program program = ring->program;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3 * SLOTS; i++) {
+		ring_enter(ring);
+		ring_seat(ring);
+		while (ring->state == SPEPROF_RING_ARMED)
+			spu_stops(ring, 64, ABORTED);
+		assert_int_equal(ring->state, SPEPROF_RING_FULL);
+		check_slots(ring);
+		ring_stop(ring);
+		ring_start(ring, &program, true);
+	}
+	ring_play_end(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reserve),
+		cmocka_unit_test(test_unread_again),
+		cmocka_unit_test(test_full_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -623,7 +623,8 @@ struct speprof_window {
 					 * THROTTLED to FULL: @arg0 from, @arg1 to */
 #define SPEPROF_EVENT_THROTTLE	3	/* THROTTLED ends: @arg0 its ns; @arg1 SPEPROF_THROTTLE_* */
 #define SPEPROF_EVENT_SWITCH	4	/* reserved: context switch */
-#define SPEPROF_EVENT_UNREAD	5	/* FULL because nobody reads: @arg0 for how many ns, @arg1 bytes */
+#define SPEPROF_EVENT_UNREAD	5	/* FULL because nobody reads: @arg0 for how many ns, @arg1 bytes;
+					 * not told again where the slots are full, too */
 /*
  * A cgroup was removed and so left the session's set: @arg0 its ID (inode number), @arg1 how
  * many are left in bits 31 to 0, and in bits 63 to 32 how many went since the last such event:
