@@ -48,7 +48,8 @@ u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bo
 {
 	struct throttle *throttle = this_cpu_ptr(&throttles);
 
-	if (now - throttle->start >= PERIOD_NS)
+	/* A window that was open while its ring was parked may have ended before the period began. */
+	if ((s64)(now - throttle->start) >= PERIOD_NS)
 		*throttle = (struct throttle){ .start = now };
 	throttle->interrupts += interrupts;
 	throttle->bytes += bytes;

@@ -178,12 +178,31 @@ static void test_full_at_once(void **state)
 	ring_play_end(ring);
 }
 
+/* ---- The throttle ---------------------------------------------------------------- */
+
+/* A parked window ended before the period began that another ring of the CPU has spent in. */
+static void test_throttle_past(void **state)
+{
+	const struct throttle_bound bound = { .bytes = 1000 };
+	u64 now = stand_in_now + NSEC_PER_SEC;
+	u32 cause = 0;
+
+	(void)state;
+	assert_int_equal(throttle_charge(now, 0, 60, &bound, &cause), 0);
+	assert_int_equal(throttle_charge(now - 50 * MS, 0, 60, &bound, &cause), now + 100 * MS);
+	assert_int_equal(cause, SPEPROF_THROTTLE_BYTES);
+	assert_int_equal(throttle_charge(now + 99 * MS, 0, 0, &bound, &cause), now + 100 * MS);
+	assert_int_equal(throttle_charge(now + 100 * MS, 0, 100, &bound, &cause), 0);
+	stand_in_now = now;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reserve),
 		cmocka_unit_test(test_unread_again),
 		cmocka_unit_test(test_full_at_once),
+		cmocka_unit_test(test_throttle_past),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
