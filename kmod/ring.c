@@ -321,24 +321,22 @@ static bool closed_is_plain(const struct closed *closed)
 	       verdict->action == SPE_ACTION_CONTINUE && !verdict->suspect;
 }
 
-/* Where it is to sample on, now or when its tasks come: whether the CPU may afford it. */
+/* What the window cost is booked, whatever comes next; whether the CPU may afford another one. */
 static bool ring_affords(struct ring *ring, const struct closed *closed)
 {
 	u32 interrupts = !!(closed->pmbsr & SPE_PMBSR_S);
 
 	ring->rest_until = throttle_charge(closed->end_ns, interrupts, closed->bytes,
 					   &ring->bound, &ring->rest_cause);
-	if (!ring->rest_until)
-		return true;
-	ring->count.throttles++;
-	return false;
+	return !ring->rest_until;
 }
 
-/* What becomes of @to: THROTTLED, or PARKED with that to come. */
+/* What becomes of @to where it is to sample on: THROTTLED, or PARKED with that to come. */
 static u32 ring_throttle(struct ring *ring, const struct closed *closed, u32 to)
 {
-	if ((to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED) || ring_affords(ring, closed))
+	if (ring_affords(ring, closed) || (to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED))
 		return to;
+	ring->count.throttles++;
 	ring->parked_from = SPEPROF_RING_THROTTLED;
 	return to == SPEPROF_RING_PARKED ? to : SPEPROF_RING_THROTTLED;
 }

@@ -13,6 +13,7 @@
 #define RING   65536
 #define WINDOW 4096
 #define MS     NSEC_PER_MSEC
+#define FULL   (SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_BSC, SPE_PMBSR_BSC_FULL))
 #define ABORTED                                                                           \
 	(SPE_PMBSR_S | SPE_PMBSR_EA | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) | \
 	 SPE_FSC_EXTERNAL_SYNC)
@@ -196,13 +197,30 @@ static void test_throttle_past(void **state)
 	stand_in_now = now;
 }
 
+/* What a stop closes is spent, too: the window after it has less left. */
+static void test_throttle_stop(void **state)
+{
+	struct ring *ring = ring_play(0, false);
+	const struct program program = ring->program;
+
+	(void)state;
+	ring->bound.bytes = 10 * 1000;
+	spu[SPE_REG_PMBPTR] += 1024;
+	ring_stop(ring);
+	assert_int_equal(ring->count.throttles, 0);
+	ring_start(ring, &program, true);
+	spu_stops(ring, 64, FULL);
+	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+	assert_int_equal(ring->count.data_bytes, 1024 + 64);
+	ring_play_end(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reserve),
-		cmocka_unit_test(test_unread_again),
-		cmocka_unit_test(test_full_at_once),
-		cmocka_unit_test(test_throttle_past),
+		cmocka_unit_test(test_reserve),	      cmocka_unit_test(test_unread_again),
+		cmocka_unit_test(test_full_at_once),  cmocka_unit_test(test_throttle_past),
+		cmocka_unit_test(test_throttle_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
