@@ -337,6 +337,7 @@ static u32 ring_throttle(struct ring *ring, const struct closed *closed, u32 to)
 	if (ring_affords(ring, closed) || (to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED))
 		return to;
 	ring->count.throttles++;
+	ring->rested_before = ring->count.state_ns[SPEPROF_RING_THROTTLED];
 	ring->parked_from = SPEPROF_RING_THROTTLED;
 	return to == SPEPROF_RING_PARKED ? to : SPEPROF_RING_THROTTLED;
 }
@@ -420,7 +421,7 @@ void ring_resume(struct ring *ring)
 
 void ring_rested(struct ring *ring)
 {
-	u64 now = ktime_get_ns(), since = ring->since;
+	u64 now = ktime_get_ns();
 	u32 to;
 
 	if (now < ring->rest_until)
@@ -430,7 +431,7 @@ void ring_rested(struct ring *ring)
 	ring_add_event(ring, &(struct speprof_event){
 		.time_ns = now,
 		.type = SPEPROF_EVENT_THROTTLE,
-		.arg0 = now - since,
+		.arg0 = ring->count.state_ns[SPEPROF_RING_THROTTLED] - ring->rested_before,
 		.arg1 = ring->rest_cause,
 	});
 	if (to != SPEPROF_RING_ARMED)

@@ -119,6 +119,7 @@ struct ring_gone {
  * @flight: what is overwritten and claimed; NULL in a stream
  * @rest_until: when THROTTLED ends
  * @rest_cause: SPEPROF_THROTTLE_*
+ * @rested_before: time in THROTTLED until this one
  * @unread: FULL because nobody reads
  * @seen_tail: as when the timer last looked
  * @seen_event_tail: likewise
@@ -163,6 +164,7 @@ struct ring {
 	u32 barren;
 	struct spe_flight *flight;
 	u64 rest_until;
+	u64 rested_before;
 	u32 rest_cause;
 	bool unread;
 	u64 seen_tail;

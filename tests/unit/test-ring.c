@@ -215,12 +215,39 @@ static void test_throttle_stop(void **state)
 	ring_play_end(ring);
 }
 
+/* A rest that another's tasks interrupt is told as long as it was. */
+static void test_throttle_parked(void **state)
+{
+	struct ring *ring = ring_play(0, true);
+	const struct speprof_event *event;
+
+	(void)state;
+	ring_enter(ring);
+	ring_seat(ring);
+	ring->bound.bytes = 1;
+	spu_stops(ring, 64, FULL);
+	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+	stand_in_now += 30 * MS;
+	ring_park(ring);
+	stand_in_now += 10 * MS;
+	ring_enter(ring);
+	ring_seat(ring);
+	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+	tick(ring, 60);
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	event = &ring->events[ring->event_seq - 1];
+	assert_int_equal(event->type, SPEPROF_EVENT_THROTTLE);
+	assert_int_equal(event->arg0, 90 * MS);
+	assert_int_equal(event->arg0, ring->count.state_ns[SPEPROF_RING_THROTTLED]);
+	ring_play_end(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reserve),	      cmocka_unit_test(test_unread_again),
 		cmocka_unit_test(test_full_at_once),  cmocka_unit_test(test_throttle_past),
-		cmocka_unit_test(test_throttle_stop),
+		cmocka_unit_test(test_throttle_stop), cmocka_unit_test(test_throttle_parked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
