@@ -20,11 +20,12 @@ static void ring_look(struct ring *ring, struct ring_view *ret_view)
 	unsigned long flags;
 
 	ring_take_tails(ring);
-	ret_view->head = smp_load_acquire(&ring->published);
-	ret_view->event_head = smp_load_acquire(&ring->event_published);
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	ret_view->tail = ring->tail;
 	ret_view->event_tail = ring->event_tail;
+	/* After the tails, and while they stay: so they are not beyond it, nor a ring behind. */
+	ret_view->head = smp_load_acquire(&ring->published);
+	ret_view->event_head = smp_load_acquire(&ring->event_published);
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
 }
 

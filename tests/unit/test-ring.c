@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "ring.h"
+#include "ring_file.h"
 #include "stand-in.h"
 
 #define SLOTS  16
@@ -242,12 +243,46 @@ static void test_throttle_parked(void **state)
 	ring_play_end(ring);
 }
 
+/* ---- Readers --------------------------------------------------------------------- */
+
+static struct ring *raced;
+
+/* A window more, and another reader takes it. */
+static void publish_and_take(void)
+{
+	spu_stops(raced, 64, FULL);
+	assert_int_equal(ring_advance(raced, raced->published, raced->event_published), 0);
+}
+
+static void publish_and_take_next(void)
+{
+	stand_in_elsewhere = publish_and_take;
+}
+
+static void test_two_readers(void **state)
+{
+	static u8 bytes[2 * RING];
+	struct file file = { .f_flags = O_NONBLOCK };
+	struct kiocb kiocb = { .ki_filp = &file };
+	struct iov_iter to = { .to = bytes, .count = sizeof(bytes) };
+
+	(void)state;
+	raced = ring_play(0, false);
+	stand_in_elsewhere = publish_and_take_next;
+	assert_int_equal(ring_file_read(raced, &kiocb, &to), -EAGAIN);
+	assert_int_equal(to.count, sizeof(bytes));
+	stand_in_elsewhere = publish_and_take_next;
+	assert_int_equal(ring_file_poll(raced, &file, NULL), 0);
+	ring_play_end(raced);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reserve),	      cmocka_unit_test(test_unread_again),
 		cmocka_unit_test(test_full_at_once),  cmocka_unit_test(test_throttle_past),
 		cmocka_unit_test(test_throttle_stop), cmocka_unit_test(test_throttle_parked),
+		cmocka_unit_test(test_two_readers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
