@@ -42,7 +42,7 @@ enum process_state {
  * @image: @start_code and @start_stack are those of what it executes
  * @exited: an event said so, and not only /proc
  * @unread: events told of it, but not of its mappings: /proc is asked at its next sample
- * @round: of seeding in which it was seen
+ * @round: of seeding in which it was seen, 0: in none
  * @kept: its mappings are in what is saved (map-keep.c)
  */
 struct process {

@@ -813,6 +813,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 		return -ENOMEM;
 	a->proc = -1;
 	a->live = c.live;
+	a->round = 1;
 	a->processes = capacity(c.processes, PROCESSES, 2);
 	a->containers = capacity(c.containers, CONTAINERS, 2);
 	a->dead.first = ATTRIBUTE_NONE;

@@ -402,7 +402,8 @@ static void live_seeded(struct attributor *a, const struct task_event *e)
 		    p->read_ns < e->time_ns)
 			process_die(a, i);
 	}
-	a->round++;
+	/* 0 is that of entries that no seeding has seen. */
+	a->round = a->round < UINT8_MAX ? a->round + 1 : 1;
 	a->tells = (u32)e->size;
 }
 
