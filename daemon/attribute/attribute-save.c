@@ -45,6 +45,18 @@ static void containers_save(const struct attributor *a, struct blob_writer *to)
 	}
 }
 
+/* Who had the number of @index before, if that is saved too; else @index. */
+static u32 process_before(const struct attributor *a, u32 index)
+{
+	const struct process *p = &a->process[index];
+
+	return p->before != ATTRIBUTE_NONE &&
+			       a->process[p->before].pub.generation == p->before_generation &&
+			       map_keep_wanted(a, p->before) ?
+		       p->before :
+		       index;
+}
+
 static void process_save(const struct attributor *a, u32 index, struct blob_writer *to)
 {
 	const struct process *p = &a->process[index];
@@ -57,6 +69,8 @@ static void process_save(const struct attributor *a, u32 index, struct blob_writ
 	blob_put(to, (p->image ? PROCESS_SAVED_IMAGE : 0) |
 			     (p->state == PROCESS_DEAD ? PROCESS_SAVED_DEAD : 0) |
 			     (p->exited ? PROCESS_SAVED_EXITED : 0));
+	blob_put(to, process_before(a, index));
+	blob_put(to, a->since[index]);
 	blob_put(to, p->born_ns);
 	blob_put(to, p->start_time);
 	blob_put(to, p->start_code);
@@ -72,6 +86,40 @@ static void process_save(const struct attributor *a, u32 index, struct blob_writ
 		blob_put(to, m->offset);
 		blob_put(to, m->binary->number);
 	}
+}
+
+/* Of two dead, or none, who has been so for longer. */
+static bool is_longer_dead(const struct attributor *a, u32 index, u32 other, u32 now)
+{
+	if (index == ATTRIBUTE_NONE || other == ATTRIBUTE_NONE)
+		return other == ATTRIBUTE_NONE;
+	return now - a->process[index].died >= now - a->process[other].died;
+}
+
+/* The longest dead first. */
+static void dead_save(const struct attributor *a, struct blob_writer *to)
+{
+	u32 asked = a->dead.first, unasked = a->dead_unasked.first, now = now_ms();
+
+	while (asked != ATTRIBUTE_NONE || unasked != ATTRIBUTE_NONE) {
+		u32 *at = is_longer_dead(a, asked, unasked, now) ? &asked : &unasked;
+
+		if (map_keep_wanted(a, *at))
+			process_save(a, *at, to);
+		*at = a->process[*at].dead_next;
+	}
+}
+
+/*
+ * In the order in which entries are made again: a number is that of its last entry, and who has
+ * it now comes behind who had it. Of the dead the longest dead is the first to go.
+ */
+static void processes_save(const struct attributor *a, struct blob_writer *to)
+{
+	dead_save(a, to);
+	for (u32 i = 0; i < a->fresh; i++)
+		if (a->process[i].state == PROCESS_LIVING && map_keep_wanted(a, i))
+			process_save(a, i, to);
 }
 
 void attributor_save(struct attributor *attributor, struct blob_writer *to)
@@ -90,9 +138,7 @@ void attributor_save(struct attributor *attributor, struct blob_writer *to)
 	blob_put(to, a->fresh);
 	blob_put(to, a->process[IDLE].pub.generation);
 	blob_put(to, count);
-	for (u32 i = 0; i < a->fresh; i++)
-		if (map_keep_wanted(a, i))
-			process_save(a, i, to);
+	processes_save(a, to);
 }
 
 /* What mappings name by number, while they are read; @path is NULL of one that is left out. */
@@ -235,11 +281,18 @@ static int maps_load(struct attributor *a, struct blob_reader *from,
 }
 
 /* Of what entry @index is, all but its mappings. */
-static void process_fill(struct attributor *a, u32 index, struct blob_reader *from, u32 flags)
+static void process_fill(struct attributor *a, u32 index, struct blob_reader *from, u32 flags,
+			 const struct attribute_translation *t)
 {
+	const struct attribute_moved *before = &t->process[blob_get_below(from, t->processes)];
 	struct process *p = &a->process[index];
 	char comm[sizeof(p->pub.comm)];
 
+	if (before->index != ATTRIBUTE_NONE && before->index != index) {
+		p->before = before->index;
+		p->before_generation = before->now_generation;
+	}
+	a->since[index] = blob_get(from);
 	p->born_ns = blob_get(from);
 	p->start_time = blob_get(from);
 	p->start_code = blob_get(from);
@@ -263,7 +316,7 @@ static int process_load(struct attributor *a, struct blob_reader *from,
 	if (from->bad || !pid || t->process[old].index != ATTRIBUTE_NONE)
 		return -EBADMSG;
 	index = process_new(a, pid);
-	process_fill(a, index, from, flags);
+	process_fill(a, index, from, flags, t);
 	if (t->container[container].index != ATTRIBUTE_NONE)
 		process_contain(a, index, t->container[container].index);
 	if (flags & PROCESS_SAVED_DEAD)

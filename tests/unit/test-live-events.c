@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribute.h"
+#include "attribute-save.h"
+#include "container-facts.h"
 
 /* Above every possible pid_max. */
 #define GHOST (INT32_MAX - 100000)
@@ -299,6 +300,95 @@ static void test_loss(void **state)
 	attributor_free(s.a);
 }
 
+/* What is kept of @s, in an attributor that no event reached yet. */
+static struct story story_kept(const struct story *s, u32 processes)
+{
+	const struct attributor_config config = { .live = true, .processes = processes };
+	struct attribute_translation translation;
+	struct story kept = { .now = s->now };
+	u8 *bytes = malloc(65536);
+	struct blob_writer to = { .at = bytes, .room = 65536 };
+	struct blob_reader from = { .at = bytes };
+
+	assert_non_null(bytes);
+	attributor_save(s->a, &to);
+	assert_false(to.full);
+	from.len = to.len;
+	assert_int_equal(attributor_new(&config, &kept.a), 0);
+	assert_int_equal(attributor_load(kept.a, &from, &translation), 0);
+	assert_int_equal(from.pos, to.len);
+	attribute_translation_deinit(&translation);
+	free(bytes);
+	return kept;
+}
+
+/* Over a restart a number is whose it was, whichever entries there were for it, and since when. */
+static void test_kept(void **state)
+{
+	/* Entries are used again: who lives is in front of who is dead. */
+	struct story s = story_new(4, 0), kept;
+	u64 start, exec, again;
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.one");
+	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
+	start = forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/sh");
+	s.now += 1000000;
+	exec = executed(&s, GHOST + 1, CGROUP + 1, "cc1");
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
+	s.now += 1000000;
+	again = executed(&s, GHOST + 1, CGROUP + 1, "ld");
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/ld");
+	assert_true(attributor_task(s.a, GHOST + 1) <
+		    attributor_task_at(s.a, GHOST + 1, again - 500000));
+	kept = story_kept(&s, 8);
+	made(&kept, CGROUP + 1, "/lxc.payload.one");
+	for (int i = 0; i < 2; i++) {
+		struct story *one = i ? &kept : &s;
+
+		assert_string_equal(who(one, GHOST + 1, one->now), "one/ld");
+		assert_string_equal(who(one, GHOST + 1, again - 500000), "one/cc1");
+		assert_string_equal(who(one, GHOST + 1, start - 500000), "/?");
+	}
+	assert_true(start < exec && exec < again);
+	/* It is the one that goes on. */
+	exited(&kept, GHOST + 1, GHOST + 1, true);
+	assert_string_equal(who(&kept, GHOST + 1, kept.now), "one/ld");
+	attributor_free(s.a);
+	attributor_free(kept.a);
+}
+
+/* Who ended while nobody was there is not seen by the first walk: its container is empty then. */
+static void test_kept_ended(void **state)
+{
+	struct story s = story_new(0, 0), kept;
+	struct container_facts facts;
+	u32 containers[2];
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.one");
+	made(&s, CGROUP + 2, "/lxc.payload.two");
+	for (s32 i = 0; i < 2; i++) {
+		seed(&s, GHOST + i, CGROUP + 1 + (u64)i, 5000, "sh");
+		assert_string_equal(who(&s, GHOST + i, s.now), i ? "two/sh" : "one/sh");
+	}
+	kept = story_kept(&s, 0);
+	made(&kept, CGROUP + 1, "/lxc.payload.one");
+	for (s32 i = 0; i < 2; i++)
+		containers[i] = attributor_process(kept.a, attributor_task(kept.a, GHOST + i))
+					->container;
+	seed(&kept, GHOST, CGROUP + 1, 5000, "sh");
+	tell(&kept, (struct task_event){ .type = TASK_SEEDED,
+					 .size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS });
+	container_facts(kept.a, containers[0], &facts);
+	assert_int_equal(facts.left_ns, 0);
+	container_facts(kept.a, containers[1], &facts);
+	assert_true(facts.left_ns);
+	attributor_free(s.a);
+	attributor_free(kept.a);
+}
+
 /* More containers than there is room for, one after the other: each has its name. */
 static void test_generations(void **state)
 {
@@ -407,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_generations), cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_kept),	    cmocka_unit_test(test_kept_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,8 +142,9 @@ static void test_long_path_kept(void **state)
 	blob_put(&to, 8); /* processes */
 	blob_put(&to, 1);
 	blob_put(&to, 1);
-	for (size_t i = 0; i < 9; i++) /* entry, generation, pid, container, flags, who it is */
-		blob_put(&to, (const u64[9]){ 3, 1, 7 }[i]);
+	/* entry, generation, pid, container, flags, who was before and since when, who it is */
+	for (size_t i = 0; i < 11; i++)
+		blob_put(&to, (const u64[11]){ 3, 1, 7 }[i]);
 	blob_put_string(&to, "sh");
 	blob_put(&to, 2);
 	for (u64 i = 0; i < 2; i++) {
@@ -286,7 +287,7 @@ static struct kept kept_of(const u8 *bytes, size_t len)
 	}
 	skip_numbers(&from, 2);
 	for (count = blob_get(&from); count; count--) {
-		skip_numbers(&from, 9);
+		skip_numbers(&from, 11);
 		skip_string(&from);
 		mappings = blob_get(&from);
 		before = from.pos;
