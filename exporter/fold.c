@@ -265,17 +265,17 @@ static int compare_groups(const void *a, const void *b)
 }
 
 /* One that gets series counts from 0: its start is that of what it grows by now. */
-static int show(const struct fold *fold, struct fold_group *group)
+static bool show(const struct fold *fold, struct fold_group *group)
 {
 	if (group->sum)
-		return 0;
+		return true;
 	group->sum = calloc(1, sizeof(*group->sum));
 	group->start_ns = fold->any ? fold->taken_ns : fold->start_ns;
-	return group->sum ? 0 : -ENOMEM;
+	return group->sum;
 }
 
-/* Give series to the heaviest, as many as fit. */
-static int choose(struct fold *fold, u32 series, u64 now_ns)
+/* Give series to the heaviest, as many as fit, and as there is memory for. */
+static void choose(struct fold *fold, u32 series, u64 now_ns)
 {
 	u32 cost, spent = fold_series(fold->other_levels, fold->kinds);
 	u32 shown = 0, living = 0;
@@ -292,19 +292,17 @@ static int choose(struct fold *fold, u32 series, u64 now_ns)
 		fold->series_wanted += g->gone ? 0 : cost;
 		living += !g->gone;
 		/* The first that does not fit ends it: a lighter one must not take its place. */
-		if (g->gone || shown < i || spent > series || cost > series - spent) {
+		if (g->gone || shown < i || spent > series || cost > series - spent ||
+		    !show(fold, g)) {
 			free(g->sum);
 			g->sum = NULL;
 			continue;
 		}
-		if (show(fold, g) < 0)
-			return -ENOMEM;
 		spent += cost;
 		shown++;
 	}
 	fold->shown = shown;
 	fold->unshown = living - shown;
-	return 0;
 }
 
 static void distribute(struct fold *fold, const struct metrics_tally *all)
@@ -431,9 +429,8 @@ int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_
 	fold->unit = unit;
 	r = collect(fold, metrics, now_ns);
 	fold->other_levels |= fold_bits(&metrics->machine.all);
-	if (r >= 0)
-		r = choose(fold, series, now_ns);
 	if (r >= 0) {
+		choose(fold, series, now_ns);
 		machine_update(fold, metrics, &delta);
 		distribute(fold, &delta);
 		raise_latest(fold, metrics);
