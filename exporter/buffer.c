@@ -14,6 +14,10 @@ static bool reserve(struct buffer *b, size_t size)
 
 	if (b->error)
 		return false;
+	if (b->bound && size >= b->bound - b->size) {
+		b->error = -E2BIG;
+		return false;
+	}
 	if (b->room - b->size > size)
 		return true;
 	while (room - b->size <= size)

@@ -5,10 +5,12 @@
 
 #include "env.h"
 
+/** struct buffer - text that grows; @bound: bytes that it has room for, 0 for no end */
 struct buffer {
 	char *data;
 	size_t size;
 	size_t room;
+	size_t bound;
 	int error;
 };
 

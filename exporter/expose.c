@@ -12,6 +12,12 @@
 #include "buffer.h"
 #include "expose-proto.h"
 
+/*
+ * Each bucket's line has all labels, so that the same series take more than in protobuf: enough
+ * for as many as there may be with labels of a kilobyte, and too little for the unit's MemoryMax=.
+ */
+#define BOUND (64U << 20)
+
 static const char *const types[EXPOSE_FORMATS] = {
 	[EXPOSE_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
 	[EXPOSE_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
@@ -173,9 +179,10 @@ static int expose_text(const struct series_set *set, enum expose_format format, 
 		       size_t *ret_size)
 {
 	const struct series_family *family = NULL;
-	struct buffer b = { 0 };
+	struct buffer b = { .bound = BOUND };
+	int r;
 
-	for (u32 i = 0; i < set->count; i++) {
+	for (u32 i = 0; i < set->count && !b.error; i++) {
 		const struct series *s = &set->series[i];
 
 		if (!family || s->family != family)
@@ -192,8 +199,9 @@ static int expose_text(const struct series_set *set, enum expose_format format, 
 	if (format == EXPOSE_OPENMETRICS)
 		buffer_printf(&b, "# EOF\n");
 	if (b.error < 0) {
+		r = b.error;
 		buffer_deinit(&b);
-		return b.error;
+		return r;
 	}
 	*ret_data = b.data;
 	*ret_size = b.size;

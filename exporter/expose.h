@@ -26,7 +26,7 @@ enum expose_format expose_negotiate(const char *accept, bool native);
  * expose_series() - @set in @format
  * @ret_data: allocated
  *
- * Return: 0 or negative errno.
+ * Return: 0 or negative errno: -E2BIG above 16 MiB of protobuf, or 64 MiB of text.
  */
 int expose_series(const struct series_set *set, enum expose_format format, char **ret_data,
 		  size_t *ret_size);

@@ -42,7 +42,7 @@ static const struct plain {
 	{ MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n" },
 	{ MHD_HTTP_CONTENT_TOO_LARGE, "a body is not expected\n" },
 	{ MHD_HTTP_INTERNAL_SERVER_ERROR, "no memory\n" },
-	{ MHD_HTTP_INSUFFICIENT_STORAGE, "more than 16 MiB in this format: MaxSeries= should be smaller\n" },
+	{ MHD_HTTP_INSUFFICIENT_STORAGE, "too large in this format: MaxSeries= should be smaller\n" },
 };
 
 static u64 now_s(void)

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is too large for a format is answered so, and none of it is handed out. */
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "expose.h"
+
+/* All labels that there may be, as long as one may be: 3 KiB a line. */
+static void fill(struct series_set *set, const char *value)
+{
+	static const struct series_family family = { "test", "", "Of a test.", SERIES_COUNTER };
+	static char names[LABELS_MAX][8];
+
+	for (u32 i = 0; i < set->count; i++) {
+		struct series *s = &set->series[i];
+
+		*s = (struct series){ .family = &family, .labels = LABELS_MAX };
+		for (u32 k = 0; k < LABELS_MAX; k++) {
+			snprintf(names[k], sizeof(names[k]), "label%u", k);
+			s->label[k] = (struct series_label){ names[k], value };
+		}
+	}
+}
+
+static void test_bounds(void **state)
+{
+	static const struct {
+		enum expose_format format;
+		u32 fits;
+		u32 too_many;
+	} rows[] = {
+		{ EXPOSE_TEXT, 20000, 24000 },
+		{ EXPOSE_OPENMETRICS, 20000, 24000 },
+		{ EXPOSE_PROTOBUF, 5000, 6000 },
+	};
+	struct series_set set = { .series = calloc(24000, sizeof(*set.series)), .room = 24000 };
+	char value[LABEL_SIZE], *data, none;
+	size_t size;
+
+	(void)state;
+	assert_non_null(set.series);
+	memset(value, 'x', sizeof(value) - 1);
+	value[sizeof(value) - 1] = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("format %u", rows[i].format);
+		set.count = rows[i].fits;
+		fill(&set, value);
+		assert_row(expose_series(&set, rows[i].format, &data, &size) == 0);
+		assert_row(size > 5000 * 3000);
+		free(data);
+		set.count = rows[i].too_many;
+		fill(&set, value);
+		data = &none;
+		size = 1;
+		assert_row(expose_series(&set, rows[i].format, &data, &size) == -E2BIG);
+		assert_row(data == &none && size == 1);
+	}
+	free(set.series);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bounds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
