@@ -305,6 +305,9 @@ static void __attribute__((noreturn)) command_exec(struct record *record, int ga
 		_exit(127);
 	sigprocmask(SIG_SETMASK, &record->old_signals, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	/* What it prints is no part of a recording. */
+	if (strcmp(record->path, "-") == 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		_exit(127);
 	execvp(record->command[0], record->command);
 	error = errno;
 	if (write(report, &error, sizeof(error)) < 0)
