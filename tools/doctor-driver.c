@@ -135,6 +135,14 @@ static void dkms_again(const struct machine *machine, const char *without, char 
 		snprintf(ret_text, size, "%s", without);
 }
 
+/* "6.1.0-13-amd64 SMP preempt": the release is its first word. */
+static bool is_for(const struct machine *machine, const char *vermagic)
+{
+	size_t n = strlen(machine->release);
+
+	return strncmp(vermagic, machine->release, n) == 0 && (!vermagic[n] || vermagic[n] == ' ');
+}
+
 /* Installed and not loaded: why it might not be. */
 static void module_unloaded(const struct machine *machine, const struct module_file *file,
 			    enum verdict verdict, struct finding *f)
@@ -150,8 +158,7 @@ static void module_unloaded(const struct machine *machine, const struct module_f
 	char line[200], again[192], fix[320];
 	const char *by;
 
-	if (*file->vermagic &&
-	    strncmp(file->vermagic, machine->release, strlen(machine->release))) {
+	if (*file->vermagic && !is_for(machine, file->vermagic)) {
 		snprintf(fix, sizeof(fix), "dkms autoinstall -k %.64s", machine->release);
 		finding_say(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "%.128s is built for \"%.64s\", and this kernel is %.64s", file->path,

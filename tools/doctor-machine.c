@@ -90,13 +90,27 @@ int machine_config(const struct machine *machine, const char *option)
 	return found;
 }
 
+static bool read_cpus(const struct machine *machine, const char *path, struct cpu_list *ret_cpus)
+{
+	char text[4096];
+
+	return machine_read(machine, path, text, sizeof(text)) >= 0 &&
+	       cpu_list_parse(text, ret_cpus) >= 0;
+}
+
+unsigned int machine_cpus_end(const struct machine *machine, const char *path)
+{
+	struct cpu_list cpus;
+
+	return read_cpus(machine, path, &cpus) ? cpu_list_end(&cpus) : 0;
+}
+
 unsigned int machine_cpus(const struct machine *machine, const char *path)
 {
 	struct cpu_list cpus;
 	unsigned int count = 0;
-	char text[4096];
 
-	if (machine_read(machine, path, text, sizeof(text)) < 0 || cpu_list_parse(text, &cpus) < 0)
+	if (!read_cpus(machine, path, &cpus))
 		return 0;
 	for (u32 cpu = 0; cpu < cpu_list_end(&cpus); cpu++)
 		count += cpu_list_has(&cpus, cpu);

@@ -57,12 +57,12 @@ void look_architecture(const struct machine *machine, struct finding *f)
 /* Of the first core that is known to have SPE, else of the first: some have it on big cores alone. */
 static const char *core_name(const struct machine *machine, char *ret_midr, size_t size)
 {
-	u32 cpus = machine_cpus(machine, "/sys/devices/system/cpu/online");
+	u32 end = machine_cpus_end(machine, "/sys/devices/system/cpu/online");
 	char path[80], text[64];
 	const char *name = NULL;
 
 	snprintf(ret_midr, size, "unknown");
-	for (u32 cpu = 0; !name && (cpu < cpus || !cpu); cpu++) {
+	for (u32 cpu = 0; !name && (cpu < end || !cpu); cpu++) {
 		snprintf(path, sizeof(path),
 			 "/sys/devices/system/cpu/cpu%u/regs/identification/midr_el1", cpu);
 		if (machine_read(machine, path, text, sizeof(text)) < 0)

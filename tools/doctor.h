@@ -211,6 +211,9 @@ int machine_config(const struct machine *machine, const char *option);
 /** machine_cpus() - CPUs of a list as "0-3,8" in a file; 0 where it is not there */
 unsigned int machine_cpus(const struct machine *machine, const char *path);
 
+/** machine_cpus_end() - one more than the last of them, of which some may be offline; 0 likewise */
+unsigned int machine_cpus_end(const struct machine *machine, const char *path);
+
 /** machine_namespace() - whether a namespace is the machine's own: 1, 0, -errno */
 int machine_namespace(const struct machine *machine, const char *kind);
 
