@@ -3,13 +3,54 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
+/* Signal handlers get no context; no command writes more files at once. */
+static const char *volatile unfinished[2];
+
+/* SA_RESETHAND: raised again, the signal ends the process as it should. */
+static void on_end(int sig)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++)
+		if (unfinished[i])
+			unlink(unfinished[i]);
+	raise(sig);
+}
+
+/* Who is interrupted leaves nothing; what is ignored, or waited for (record), stays so. */
+static void remember(const char *beside)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+	const struct sigaction action = { .sa_handler = on_end,
+					  .sa_flags = SA_RESETHAND | SA_NODEFER };
+	struct sigaction old;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(ending[i], &action, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++) {
+		if (unfinished[i])
+			continue;
+		unfinished[i] = beside;
+		return;
+	}
+}
+
+static void forget(const char *beside)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++)
+		if (unfinished[i] == beside)
+			unfinished[i] = NULL;
+}
+
 static void output_clear(struct output *output)
 {
+	if (output->beside)
+		forget(output->beside);
 	free(output->beside);
 	free(output->path);
 	*output = OUTPUT_NONE;
@@ -43,6 +84,7 @@ static int open_beside(const char *path, bool there, mode_t mode, struct output 
 		free(name);
 		return r;
 	}
+	remember(beside);
 	*ret_output = (struct output){ .fd = fd, .beside = beside, .path = name };
 	return give_mode(fd, mode);
 }
