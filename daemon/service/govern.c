@@ -56,21 +56,25 @@ struct govern *govern_free(struct govern *govern)
 	return NULL;
 }
 
-/* Time that CPUs were not idle, as /proc/stat has it: of all kinds but idle and iowait. */
+/* Time that CPUs were not idle, as /proc/stat has it: of all kinds but idle and iowait. It has those online. */
 static void read_busy(struct govern *g)
 {
 	u64 tick = 1000000000ULL / (u64)sysconf(_SC_CLK_TCK);
 	FILE *f = fopen("/proc/stat", "re");
 	char line[512];
 
+	for (u32 i = 0; i < g->cpus; i++)
+		g->now[i].away = f != NULL;
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned long long user, nice, system, irq, softirq, steal;
 		unsigned int cpu;
 
 		if (sscanf(line, "cpu%u %llu %llu %llu %*u %*u %llu %llu %llu", &cpu, &user, &nice,
 			   &system, &irq, &softirq, &steal) == 7 &&
-		    cpu < g->cpus)
+		    cpu < g->cpus) {
 			g->now[cpu].busy_ns = (user + nice + system + irq + softirq) * tick;
+			g->now[cpu].away = false;
+		}
 	}
 	if (f)
 		fclose(f);
@@ -115,6 +119,7 @@ static void differ(const struct govern *g, struct governor_cpu *ret)
 								      0,
 			.samples = b->samples,
 			.bytes = b->bytes,
+			.away = b->away,
 		};
 	}
 }
@@ -359,14 +364,16 @@ void govern_header(const struct worker_state *state, struct view_header *header)
 	header->overhead_cost = g->governor.cost;
 	header->cpus_held = governor_held(&g->governor);
 	/* Then the source's one interval has the scale in it. */
-	if (g->single || !g->cpus)
+	if (g->single || !g->governor.online)
 		return;
 	for (u32 i = 0; i < g->cpus; i++) {
+		if (g->scales[i].away)
+			continue;
 		scales += g->scales[i].scale;
 		most = g->scales[i].scale > most ? g->scales[i].scale : most;
 	}
 	header->interval_longest_ns = header->interval_ns * most / GOVERNOR_ONE;
-	header->interval_mean_ns = header->interval_ns * (scales / g->cpus) / GOVERNOR_ONE;
+	header->interval_mean_ns = header->interval_ns * (scales / g->governor.online) / GOVERNOR_ONE;
 }
 
 void govern_describe(const struct worker_state *state, char *ret, size_t size)

@@ -48,6 +48,7 @@ void governor_init(struct governor *governor, const struct governor_config *conf
 		.rate_scale = GOVERNOR_ONE,
 		.cpu = cpu,
 		.cpus = cpus,
+		.online = cpus,
 	};
 	for (u32 i = 0; i < cpus; i++)
 		cpu[i] = (struct governor_scale){ .scale = GOVERNOR_ONE };
@@ -87,7 +88,7 @@ u32 governor_held(const struct governor *governor)
 	u32 held = 0;
 
 	for (u32 i = 0; i < governor->cpus; i++)
-		held += governor->cpu[i].scale > GOVERNOR_ONE;
+		held += !governor->cpu[i].away && governor->cpu[i].scale > GOVERNOR_ONE;
 	return held;
 }
 
@@ -165,20 +166,29 @@ static void measure(struct governor *g, const struct governor_cpu *cpu, u64 daem
 {
 	u64 bytes = 0, sum = 0;
 
-	for (u32 i = 0; i < g->cpus; i++)
-		bytes += cpu[i].bytes;
+	g->online = 0;
 	for (u32 i = 0; i < g->cpus; i++) {
-		/* In parts of 2^16, as bytes of many CPUs times ns run over. */
-		u64 part = bytes ? (cpu[i].bytes << 16) / bytes : (1 << 16) / g->cpus;
-		u64 ns = cpu[i].handling_ns + daemon_ns * part / (1 << 16);
+		bytes += cpu[i].away ? 0 : cpu[i].bytes;
+		g->online += !cpu[i].away;
+	}
+	for (u32 i = 0; i < g->cpus; i++) {
 		struct governor_scale *s = &g->cpu[i];
-		u64 cost = ns * GOVERNOR_WHOLE / period_ns;
+		u64 part, ns, cost;
 
+		if (cpu[i].away) {
+			*s = (struct governor_scale){ .scale = GOVERNOR_ONE, .away = true };
+			continue;
+		}
+		/* In parts of 2^16, as bytes of many CPUs times ns run over. */
+		part = bytes ? (cpu[i].bytes << 16) / bytes : (1 << 16) / g->online;
+		ns = cpu[i].handling_ns + daemon_ns * part / (1 << 16);
+		cost = ns * GOVERNOR_WHOLE / period_ns;
+		s->away = false;
 		s->cost = s->cost ? (2 * s->cost + cost) / 3 : cost;
 		bound(g, s, &cpu[i], ns);
 		sum += s->cost;
 	}
-	g->cost = g->cpus ? sum / g->cpus : 0;
+	g->cost = g->online ? sum / g->online : 0;
 }
 
 /* What it would cost at the interval that was asked for. */
@@ -193,9 +203,9 @@ static u64 demand(const struct governor_scale *s)
  */
 static u64 level(const struct governor *g)
 {
-	u64 whole = (u64)g->config.overhead * g->cpus * AIM_PERCENT / 100;
+	u64 whole = (u64)g->config.overhead * g->online * AIM_PERCENT / 100;
 	u64 most = (u64)g->config.overhead * CPU_BUDGETS * AIM_PERCENT / 100;
-	u64 at = whole / g->cpus, before = 0;
+	u64 at = whole / g->online, before = 0;
 
 	while (at != before && at < most) {
 		u64 left = whole;
@@ -258,10 +268,12 @@ static bool cost_step(struct governor *g)
 	u64 at;
 
 	g->exhausted = false;
-	if (!g->config.overhead || !g->cpus)
+	if (!g->config.overhead || !g->online)
 		return false;
 	at = level(g);
 	for (u32 i = 0; i < g->cpus; i++) {
+		if (g->cpu[i].away)
+			continue;
 		changed |= scale_step(g, &g->cpu[i], at);
 		g->exhausted |= g->cpu[i].scale == COST_MOST && g->cost > g->config.overhead;
 	}

@@ -37,6 +37,7 @@ struct governor_config {
  * @interrupts: of its SPU
  * @samples: taken
  * @bytes: of them, by which it shares in what the daemon costs
+ * @away: it is not there, or offline: of the machine's CPU time it has none to spend
  */
 struct governor_cpu {
 	u64 busy_ns;
@@ -44,6 +45,7 @@ struct governor_cpu {
 	u64 interrupts;
 	u64 samples;
 	u64 bytes;
+	bool away;
 };
 
 /**
@@ -52,6 +54,7 @@ struct governor_cpu {
  * @cost: of the last periods, smoothed, of GOVERNOR_WHOLE of this CPU
  * @interrupts, @bytes: that it may come to in a second, powers of two; 0: no bound
  * @cheap: periods in a row in which it could have had a shorter one
+ * @away: as of the last period; begins anew when it comes
  */
 struct governor_scale {
 	u64 scale;
@@ -59,6 +62,7 @@ struct governor_scale {
 	u64 interrupts;
 	u64 bytes;
 	u32 cheap;
+	bool away;
 };
 
 enum governor_why {
@@ -71,6 +75,7 @@ enum governor_why {
  * struct governor
  * @rate_scale: by what the nominal interval is multiplied, of GOVERNOR_ONE
  * @cpu: @cpus of them, the caller's
+ * @online: of these, how many are there
  * @cost: of the last periods, smoothed, of GOVERNOR_WHOLE of the machine
  * @rate: of the last period's busiest CPU, samples a second of its busy time, had it not been
  *	held back; 0: none was
@@ -82,6 +87,7 @@ struct governor {
 	u64 rate_scale;
 	struct governor_scale *cpu;
 	u32 cpus;
+	u32 online;
 	u64 cost;
 	u64 rate;
 	u32 off;

@@ -12,6 +12,7 @@
 
 #include "bus.h"
 #include "cgroup-space.h"
+#include "cpu-list.h"
 #include "govern.h"
 #include "keep.h"
 #include "log.h"
@@ -357,6 +358,17 @@ static int start_machine(struct daemon *d)
 	}
 }
 
+/* What their numbers are below: of those that are there some may be missing in between. */
+static u32 cpu_numbers(void)
+{
+	struct cpu_list possible;
+	u32 end = 0;
+
+	if (cpu_list_read("/sys/devices/system/cpu/possible", &possible) >= 0)
+		end = cpu_list_end(&possible);
+	return end ? end : (u32)sysconf(_SC_NPROCESSORS_CONF);
+}
+
 static int run(struct daemon *d)
 {
 	int r = d->taken.stopped ? 0 : start_machine(d);
@@ -365,7 +377,7 @@ static int run(struct daemon *d)
 		return r;
 	if (d->keep)
 		take_up_store(&d->taken);
-	if (govern_new((u32)sysconf(_SC_NPROCESSORS_CONF), &d->govern) >= 0)
+	if (govern_new(cpu_numbers(), &d->govern) >= 0)
 		worker_call(d->worker, govern_machine, d);
 	if (notify_init(&d->notify, d->event, d->worker) < 0)
 		return EX_OSERR;

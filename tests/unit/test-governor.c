@@ -223,6 +223,48 @@ static void test_each(void **state __attribute__((unused)))
 	assert_true(!scales[1].interrupts && !scales[1].bytes && !governor_held(&g));
 }
 
+/* CPUs that are offline have nothing to spend, and leave nothing to others; one that comes begins anew. */
+static void test_away(void **state __attribute__((unused)))
+{
+	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	struct governor_cpu cpu[CPUS] = { 0 };
+	struct governor g;
+	u64 daemon;
+
+	governor_init(&g, &config, scales, CPUS);
+	for (u32 i = 0; i < 60; i++) {
+		cost = daemon = 0;
+		for (u32 n = 0; n < CPUS; n++) {
+			cpu[n] = (struct governor_cpu){ .away = n % 4 != 0 };
+			if (cpu[n].away)
+				continue;
+			cpu[n].busy_ns = PERIOD;
+			cpu[n].samples = PERIOD / governor_interval_of(&g, n);
+			cpu[n].bytes = 64 * cpu[n].samples;
+			cpu[n].handling_ns = cpu[n].samples * 20000;
+			daemon += cpu[n].samples * 10000;
+			cost += cpu[n].handling_ns;
+		}
+		cost = (cost + daemon) * GOVERNOR_WHOLE / (PERIOD * CPUS / 4);
+		governor_step(&g, cpu, daemon, PERIOD);
+	}
+	assert_int_equal(g.online, CPUS / 4);
+	assert_true(cost <= 1000 && cost >= 500);
+	assert_true(g.cost <= cost + 20 && g.cost + 20 >= cost);
+	assert_int_equal(governor_held(&g), CPUS / 4);
+	assert_true(governor_interval_of(&g, 0) > 1000000);
+	for (u32 n = 0; n < CPUS; n++)
+		cpu[n].away = n % 4 == 0;
+	governor_step(&g, cpu, 0, PERIOD);
+	assert_int_equal(governor_held(&g), 0);
+	assert_int_equal(governor_interval_of(&g, 0), 1000000);
+	/* All of them, as nobody has seen it. */
+	for (u32 n = 0; n < CPUS; n++)
+		cpu[n].away = true;
+	governor_step(&g, cpu, 1000, PERIOD);
+	assert_int_equal(g.cost, 0);
+}
+
 /* What was held back comes back with the budget. */
 static void test_release(void **state __attribute__((unused)))
 {
@@ -293,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_filtered), cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_release),	 cmocka_unit_test(test_both),
 		cmocka_unit_test(test_change),	 cmocka_unit_test(test_each),
+		cmocka_unit_test(test_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
