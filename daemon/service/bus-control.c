@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "bus-read.h"
+#include "govern.h"
 #include "source-open.h"
 
 /* As SamplesPerSecond= allows. */
@@ -124,6 +125,8 @@ static int change(struct bus *bus, sd_bus_message *message, struct worker_change
 	if (request->rule)
 		sd_bus_emit_properties_changed(bus->bus, object, BUS_SESSION, "Filter", "Cgroups",
 					       "FilterParts", NULL);
+	if (request->interval_ns && !strcmp(request->session, SESSION_MACHINE))
+		worker_call(bus->worker, govern_follow, &request->interval_ns);
 	if (request->interval_ns)
 		bus_interval_changed(bus, request->session);
 	return sd_bus_reply_method_return(message, NULL);

@@ -298,14 +298,25 @@ void govern_again(struct worker_state *state)
 	apply(state, machine);
 }
 
-/* Somebody has said how often to sample: that is what is governed from now on. */
-static void follow(struct govern *g, u64 interval)
+static void follow(struct worker_state *state, struct session *machine, u64 interval)
 {
+	struct govern *g = state->govern;
 	struct governor_config config = g->governor.config;
 
 	config.nominal_ns = interval;
 	governor_init(&g->governor, &config, g->scales, g->cpus);
 	g->why = GOVERNOR_STAYS;
+	apply(state, machine);
+}
+
+/* What it had come to by itself may be the same: then nothing but this tells. */
+int govern_follow(struct worker_state *state, void *arg)
+{
+	struct session *machine = worker_session(state, NULL);
+
+	if (state->govern && machine)
+		follow(state, machine, *(const u64 *)arg);
+	return 0;
 }
 
 /* A period is over, in which CPUs did @grown. */
@@ -338,12 +349,13 @@ void govern_tick(struct worker_state *state, u64 now)
 
 	if (!g || !machine || !machine->running || now < g->next_ns)
 		return;
+	/* It may have another one since. */
+	g->governor.config.filtered = machine->rule->filter != NULL;
 	read_busy(g);
 	read_handling(g, machine->feed->source);
 	grown = g->next_ns ? calloc(g->cpus, sizeof(*grown)) : NULL;
 	if (machine->feed->sampling.interval_ns != base_interval(g)) {
-		follow(g, machine->feed->sampling.interval_ns);
-		apply(state, machine);
+		follow(state, machine, machine->feed->sampling.interval_ns);
 	} else if (grown) {
 		differ(g, grown);
 		step(state, machine, grown, now);

@@ -60,6 +60,12 @@ static inline void govern_window(struct govern *govern, u32 cpu, u64 samples, u6
  */
 int govern_set(struct worker_state *state, void *arg);
 
+/**
+ * govern_follow() - somebody has said how often the machine's session is to sample, and that is in
+ * force: it is what is governed from now on; for worker_call(), u64 of ns
+ */
+int govern_follow(struct worker_state *state, void *arg);
+
 /** govern_again() - the machine's session has another source, which nobody has told anything */
 void govern_again(struct worker_state *state);
 

@@ -99,7 +99,8 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	r = change_all(from, to, &sampling, worker, ret);
 	if (r < 0)
 		return r;
-	if (from->overhead != to->overhead)
+	/* Another rate may be the interval that the governor has come to by itself. */
+	if (from->overhead != to->overhead || governing.nominal_ns)
 		worker_call(worker, govern_set, &governing);
 	*ret->refused = 0;
 	name_waiting(from, to, ret->waiting, sizeof(ret->waiting));

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "govern.h"
 #include "relist.h"
 #include "worker.h"
 
@@ -476,6 +477,78 @@ static void test_rules(void **state)
 	session_rule_free(rule);
 }
 
+/* ---- Who governs the interval ------------------------------------------------ */
+
+struct governing {
+	struct govern *govern;
+	u64 now;
+	u64 interval_ns; /* that somebody says */
+	u64 asked;
+};
+
+/* For the worker's thread it is not there but while this runs: that has the time of day. */
+static int tick(struct worker_state *state, void *arg)
+{
+	struct governing *governing = arg;
+
+	state->govern = governing->govern;
+	governing->now += 5000000000ULL;
+	govern_tick(state, governing->now);
+	state->govern = NULL;
+	return 0;
+}
+
+static int follow(struct worker_state *state, void *arg)
+{
+	struct governing *governing = arg;
+
+	state->govern = governing->govern;
+	if (governing->interval_ns)
+		govern_follow(state, &governing->interval_ns);
+	governing->asked = govern_asked(state);
+	state->govern = NULL;
+	return 0;
+}
+
+/* A filter that came later says as much of a low rate as one that was there. */
+static void test_govern_filtered(void **state)
+{
+	struct fixture *f = *state;
+	struct governing g = { .now = 0 };
+
+	assert_int_equal(govern_new(4, &g.govern), 0);
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	assert_int_equal(worker_call(f->worker, tick, &g), 0);
+	assert_false(g.govern->governor.config.filtered);
+	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
+	assert_int_equal(worker_call(f->worker, tick, &g), 0);
+	assert_true(g.govern->governor.config.filtered);
+	assert_int_equal(change(f, SESSION_MACHINE, "", 0), 0);
+	assert_int_equal(worker_call(f->worker, tick, &g), 0);
+	assert_false(g.govern->governor.config.filtered);
+	govern_free(g.govern);
+}
+
+/* What is said is what is wanted, the more so where the governor had come to it by itself. */
+static void test_govern_follows(void **state)
+{
+	struct fixture *f = *state;
+	struct governing g = { .now = 0 };
+
+	assert_int_equal(govern_new(4, &g.govern), 0);
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	g.govern->governor.rate_scale = 2 * GOVERNOR_ONE;
+	assert_int_equal(change(f, SESSION_MACHINE, NULL, 2000000), 0);
+	assert_int_equal(worker_call(f->worker, follow, &g), 0);
+	assert_int_equal(g.asked, 1000000);
+	g.interval_ns = 2000000;
+	assert_int_equal(worker_call(f->worker, follow, &g), 0);
+	assert_int_equal(g.asked, 2000000);
+	assert_int_equal(governor_interval(&g.govern->governor), 2000000);
+	govern_free(g.govern);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -487,6 +560,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_relist, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_relist_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_govern_filtered, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_govern_follows, setup, teardown),
 		cmocka_unit_test(test_rules),
 	};
 
