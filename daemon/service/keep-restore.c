@@ -234,16 +234,18 @@ void keep_trouble(struct source *source, const struct source_trouble *kept)
 	source_parts_add(source);
 }
 
-/* One of the bus that cannot run has its figures, and somebody is told. */
-static int start_again(struct loading *l, struct session *session)
+/*
+ * Who cannot run has his figures. The machine's session is started by who restores it, who may wait
+ * for the SPU; of one of the bus somebody is told.
+ */
+static void start_again(struct loading *l, struct session *session)
 {
 	int r = session_start(session);
 
-	if (r >= 0 || session->feed == machine_of(l->state)->feed)
-		return r;
-	keep_note(l->restore, true, "session \"%s\" is stopped, as it cannot be started again: %s",
-		  session->name, strerror(-r));
-	return 0;
+	if (r < 0 && session != machine_of(l->state))
+		keep_note(l->restore, true,
+			  "session \"%s\" is stopped, as it cannot be started again: %s",
+			  session->name, strerror(-r));
 }
 
 /*
@@ -253,7 +255,6 @@ static int start_again(struct loading *l, struct session *session)
 static int source_go_on(struct loading *l)
 {
 	struct source *source = machine_of(l->state)->feed->source;
-	int r = 0;
 
 	/* Who left it may not have been able to save what he gave back last. */
 	keep_defer(l->state, machine_of(l->state)->feed, true);
@@ -268,9 +269,9 @@ static int source_go_on(struct loading *l)
 	/* What was drained for nobody is drained again. */
 	machine_of(l->state)->feed->cpu_count = 0;
 	keep_trouble(source, &l->source.trouble);
-	for (u32 i = 0; i < l->start_count && r >= 0; i++)
-		r = start_again(l, l->starts[i]);
-	return r;
+	for (u32 i = 0; i < l->start_count; i++)
+		start_again(l, l->starts[i]);
+	return 0;
 }
 
 /* Truth first: what was modelled is never added to what was measured. */
@@ -327,7 +328,8 @@ static void forget(struct worker_state *state, struct keep_restore *restore)
 		keep_note(restore, true, "session \"%s\" has ended with them", session->name);
 		keep_session_end(session);
 	}
-	profile_reset(machine->profile);
+	/* Counting begins anew, which whoever adds up is to see. */
+	session_reset(machine);
 }
 
 /* Into tables that are thrown away: what is refused must not be half there. */
@@ -403,6 +405,7 @@ int keep_restore(struct worker_state *state, void *arg)
 	}
 	keep_defer(state, machine_of(state)->feed, false);
 	state->keep = restore->keep;
+	state->keep->starts = !restore->restored || !restore->stopped;
 	keep_save(state);
 	return r;
 }

@@ -131,7 +131,7 @@ void kept_configured_load(struct blob_reader *from, struct keep_configured *ret)
 
 /* ---- Sessions -------------------------------------------------------------- */
 
-void kept_save(const struct session *session, u64 now_ns, struct blob_writer *to)
+void kept_save(const struct session *session, bool runs, u64 now_ns, struct blob_writer *to)
 {
 	bool own = !session->shared && strcmp(session->name, SESSION_MACHINE) != 0;
 	char *const *cgroups = session->rule->cgroups;
@@ -144,7 +144,7 @@ void kept_save(const struct session *session, u64 now_ns, struct blob_writer *to
 	blob_put(to, count);
 	for (u32 i = 0; i < count; i++)
 		blob_put_string(to, cgroups[i]);
-	blob_put(to, session->running);
+	blob_put(to, runs);
 	blob_put(to, session->running ? now_ns - session->started_ns : 0);
 	blob_put(to, session->ran_ns);
 	blob_put(to, session->epoch);

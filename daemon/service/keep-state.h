@@ -55,8 +55,8 @@ int kept_source_load(struct blob_reader *from, struct kept_source *ret);
 void kept_configured_save(const struct keep_configured *configured, struct blob_writer *to);
 void kept_configured_load(struct blob_reader *from, struct keep_configured *ret);
 
-/** kept_save() - @session as of @now_ns; its profile is to follow */
-void kept_save(const struct session *session, u64 now_ns, struct blob_writer *to);
+/** kept_save() - @session as of @now_ns, which is to run again if it @runs; its profile is to follow */
+void kept_save(const struct session *session, bool runs, u64 now_ns, struct blob_writer *to);
 
 /** kept_load() - kept_clear() is to follow, also where it fails */
 int kept_load(struct blob_reader *from, struct kept *ret);

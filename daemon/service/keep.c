@@ -77,9 +77,9 @@ static struct session *machine_of(struct worker_state *state)
 	return worker_session(state, SESSION_MACHINE);
 }
 
-static void session_save(const struct session *session, u64 now, struct blob_writer *to)
+static void session_save(const struct session *session, bool runs, u64 now, struct blob_writer *to)
 {
-	kept_save(session, now, to);
+	kept_save(session, runs, now, to);
 	profile_save(session->profile, to);
 }
 
@@ -87,15 +87,17 @@ static void session_save(const struct session *session, u64 now, struct blob_wri
 static void sessions_save(struct worker_state *state, u64 now, struct blob_writer *to)
 {
 	struct session *machine = machine_of(state), *session = NULL;
+	struct keep *keep = state->keep;
 	u32 count = 0;
 
+	keep->starts &= !machine->running;
 	while ((session = worker_next(state, session)))
 		count++;
 	blob_put(to, count);
-	session_save(machine, now, to);
+	session_save(machine, machine->running || keep->starts, now, to);
 	while ((session = worker_next(state, session)))
 		if (session != machine)
-			session_save(session, now, to);
+			session_save(session, session->running, now, to);
 }
 
 /*

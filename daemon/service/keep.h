@@ -35,6 +35,8 @@ struct keep_configured {
  * @took_ns: what that cost, CPU time
  * @error: of the last time: -ENOSPC, 0
  * @unsaved: times that there was one
+ * @starts: the machine's session is about to be started: it is saved as one that runs, so that
+ *	it does in the next process if this one does not come to that
  * @room: for tests, bytes of a checkpoint at the most; 0: as many as there are
  */
 struct keep {
@@ -44,6 +46,7 @@ struct keep {
 	u64 took_ns;
 	int error;
 	u64 unsaved;
+	bool starts;
 	size_t room;
 };
 
@@ -119,7 +122,8 @@ struct keep_restore {
  * struct keep_restore
  *
  * The machine's session has not begun; it, and those of the bus that are made again, run
- * afterwards if they ran.
+ * afterwards if they ran and can. But where it was @stopped the caller is to start the machine's,
+ * which may have had to wait.
  */
 int keep_restore(struct worker_state *state, void *arg);
 

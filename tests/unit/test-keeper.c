@@ -23,6 +23,7 @@ struct played {
 
 /* Whether it is one that goes on without a process; of the last one that was made. */
 static bool adopted;
+static bool busy; /* somebody else has the SPU: nothing can be started */
 static u32 released;
 static bool spills;
 static u32 stopped;
@@ -95,7 +96,7 @@ static const struct source_lasting played_lasting = {
 
 static int played_start(struct source *source)
 {
-	return own.stuck && (struct played *)source == own.last ? -EBUSY : 0;
+	return busy || (own.stuck && (struct played *)source == own.last) ? -EBUSY : 0;
 }
 
 static void played_stop(struct source *source __attribute__((unused)))
@@ -679,6 +680,74 @@ static void test_own_forgotten(void **state __attribute__((unused)))
 	keep_free(keep);
 }
 
+static int read_epoch(struct worker_state *state, void *arg)
+{
+	*(u64 *)arg = worker_session(state, NULL)->epoch;
+	return 0;
+}
+
+/* As if it had never been kept: who adds counters up sees that they begin anew. */
+static void test_forgotten(void **state __attribute__((unused)))
+{
+	struct keep_restore restore;
+	u64 lost, epoch[2];
+	struct worker *worker;
+	struct keep *keep;
+	int fd = leave(&lost, false);
+
+	for (u32 i = 0; i < 2; i++) {
+		foreign = adopted = i;
+		worker = process_new(dup(fd), &keep, &restore);
+		assert_true(restore.found && restore.restored == !i);
+		worker_call(worker, read_epoch, &epoch[i]);
+		worker_free(worker);
+		keep_free(keep);
+	}
+	foreign = adopted = false;
+	assert_true(epoch[0] != epoch[1]);
+	close(fd);
+}
+
+/*
+ * The SPU is somebody else's when the process begins: figures are there all the same, and the
+ * session is to run, for the next process too if this one gives up.
+ */
+static void test_busy(void **state __attribute__((unused)))
+{
+	struct ledgers machine = { .session = SESSION_MACHINE }, own_one = { .session = "own" };
+	struct keep_restore restore;
+	struct worker *worker;
+	struct keep *keep;
+	u64 lost;
+	int fd = leave(&lost, true), next;
+
+	for (u32 i = 0; i < 3; i++) {
+		busy = i < 2;
+		worker = process_new(fd, &keep, &restore);
+		assert_true(restore.restored && !restore.stopped);
+		worker_call(worker, look, &machine);
+		worker_call(worker, look, &own_one);
+		assert_true(machine.there && machine.running == !busy && machine.lost >= lost);
+		assert_true(own_one.there && !own_one.running);
+		assert_true(i || is_noted(&restore, true, "session \"own\" is stopped, as it"));
+		next = dup(keep_fd(keep));
+		worker_free(worker);
+		keep_free(keep);
+		fd = next;
+	}
+	/* Who was told to stop stays so. */
+	worker = process_new(fd, &keep, &restore);
+	assert_int_equal(worker_call(worker, worker_stop, NULL), 0);
+	next = dup(keep_fd(keep));
+	worker_free(worker);
+	keep_free(keep);
+	worker = process_new(next, &keep, &restore);
+	assert_true(restore.restored && restore.stopped);
+	worker_free(worker);
+	keep_free(keep);
+	memset(&own, 0, sizeof(own));
+}
+
 /* Change bytes of what is in the checkpoint, its sum made right. */
 static void forge(int fd, unsigned int seed)
 {
@@ -739,6 +808,7 @@ int main(void)
 		cmocka_unit_test(test_going_on), cmocka_unit_test(test_set_by_bus),
 		cmocka_unit_test(test_unsaved),	 cmocka_unit_test(test_backend),
 		cmocka_unit_test(test_own),	 cmocka_unit_test(test_own_forgotten),
+		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_forged),
 	};
 
