@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bus-cgroups.h"
 #include "bus-read.h"
 #include "govern.h"
 #include "source-open.h"
@@ -191,19 +192,10 @@ int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	return r < 0 ? r : change_rule(userdata, message, expression, NULL, error);
 }
 
-static int read_cgroups(sd_bus_message *m, char ***ret_cgroups, sd_bus_error *error)
-{
-	int r = bus_read_strings(m, SESSION_CGROUPS, ret_cgroups);
-
-	return r != -E2BIG ? r :
-			     sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-					       "too many cgroups: at most %u", SESSION_CGROUPS);
-}
-
 int bus_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	char **cgroups = NULL;
-	int r = read_cgroups(message, &cgroups, error);
+	int r = bus_read_cgroups(message, &cgroups, error);
 
 	if (r >= 0)
 		r = change_rule(userdata, message, NULL, cgroups, error);
@@ -331,7 +323,7 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 	/* Cgroups: there is no other. */
 	r = sd_bus_message_enter_container(m, 'v', "as");
 	if (r >= 0)
-		r = read_cgroups(m, &c->cgroups, error);
+		r = bus_read_cgroups(m, &c->cgroups, error);
 	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 

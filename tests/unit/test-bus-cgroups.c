@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which cgroups a session may be of: such as samples are of. */
+#include "test.h"
+
+#include <string.h>
+
+#include "bus-cgroups.h"
+#include "env.h"
+
+static void check(const char *path, const char *wrong)
+{
+	char *const cgroups[] = { (char *)"/system.slice", (char *)path, NULL };
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = bus_check_cgroups(cgroups, &error);
+
+	test_row("%s: %s", path, r < 0 ? error.message : "may be");
+	assert_row((r < 0) == (wrong != NULL));
+	assert_row(!wrong || strstr(error.message, wrong));
+	assert_row(!wrong || sd_bus_error_has_name(&error, SD_BUS_ERROR_INVALID_ARGS));
+	sd_bus_error_free(&error);
+}
+
+static void test_may_be(void **state)
+{
+	static const char *const paths[] = {
+		"/",
+		"/system.slice/web.service",
+		"/kubepods.slice",
+		"/kubepods.slice/kubepods-burstable.slice",
+		"/user.slice/user-1000.slice/user@1000.service",
+		/* Units of a user's are in slices of its manager's, and are no part of that. */
+		"/user.slice/user-1000.slice/user@1000.service/app.slice",
+		"/user.slice/user-1000.slice/user@1000.service/app.slice/web.service",
+		"/system.slice/docker-0123456789abcdef.scope",
+		"/machine.slice/machine-a.scope",
+		"/a",
+		"/a/b c/..c/.d",
+		/* The rule says what is wrong with it. */
+		"a",
+		"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		check(paths[i], NULL);
+}
+
+static void test_inside(void **state)
+{
+	(void)state;
+	check("/system.slice/web.service/worker", "inside \"/system.slice/web.service\"");
+	check("/system.slice/docker-0123456789abcdef.scope/init.scope",
+	      "inside \"/system.slice/docker-0123456789abcdef.scope\"");
+	/* A runtime in a container, too: the outermost wins. */
+	check("/docker/0123456789abcdef0123456789abcdef/docker/fedcba9876543210/a.service",
+	      "inside \"/docker/0123456789abcdef0123456789abcdef\"");
+}
+
+static void test_written_otherwise(void **state)
+{
+	static const char *const paths[] = {
+		"/a/", "//", "//a", "/a//b", "/.", "/..", "/a/./b", "/a/../b", "/a/..", "/a/.",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		check(paths[i], "as /proc/PID/cgroup has it");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_may_be),
+		cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_written_otherwise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
