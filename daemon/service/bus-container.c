@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "delegated.h"
+#include "escape.h"
 #include "profile-read.h"
 
 /* What a list can be sorted by: the heaviest first. */
@@ -287,6 +288,16 @@ static int read_one(struct worker_state *state, void *arg)
 	return 0;
 }
 
+int bus_no_container(sd_bus_error *error, const char *wanted, bool own)
+{
+	char shown[260];
+
+	escape_string(shown, sizeof(shown), wanted);
+	return sd_bus_error_setf(error, BUS_NAME ".NoSuchContainer",
+				 "There is no container \"%s\" with samples%s.", shown,
+				 own ? " in a cgroup of yours" : "");
+}
+
 static int append_one(sd_bus_message *reply, const struct one *one)
 {
 	int r = sd_bus_message_open_container(reply, 'a', "{sv}");
@@ -318,10 +329,7 @@ int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *err
 	if (one.mount >= 0)
 		close(one.mount);
 	if (r >= 0 && !one.found)
-		return sd_bus_error_setf(error, BUS_NAME ".NoSuchContainer",
-					 "There is no container \"%.256s\" with samples%s.",
-					 one.wanted,
-					 one.uid == (uid_t)-1 ? "" : " in a cgroup of yours");
+		return bus_no_container(error, one.wanted, one.uid != (uid_t)-1);
 	if (r >= 0)
 		r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)

@@ -274,10 +274,7 @@ static int figures_error(const struct figures_request *request, int r, sd_bus_er
 		return sd_bus_error_set(error, BUS_NAME ".NoSuchProcess",
 					"There is no such process with samples.");
 	default:
-		return sd_bus_error_setf(error, BUS_NAME ".NoSuchContainer",
-					 "There is no container \"%.256s\" with samples%s.",
-					 wanted->container,
-					 request->uid == (uid_t)-1 ? "" : " in a cgroup of yours");
+		return bus_no_container(error, wanted->container, request->uid != (uid_t)-1);
 	}
 }
 

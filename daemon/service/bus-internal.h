@@ -28,6 +28,9 @@ extern const sd_bus_vtable bus_figures_vtable[];
 /** bus_invalid() - an error: @argument has @value, and what would be right */
 int bus_invalid(sd_bus_error *error, const char *argument, const char *value, const char *right);
 
+/** bus_no_container() - an error: there is none called @wanted; @own: of the caller's */
+int bus_no_container(sd_bus_error *error, const char *wanted, bool own);
+
 /** bus_check_limit() - of rows; an error if it is none */
 int bus_check_limit(u32 limit, sd_bus_error *error);
 

@@ -11,6 +11,7 @@
 #include "bus-metrics.h"
 #include "bus-profile.h"
 #include "bus-signal.h"
+#include "escape.h"
 #include "log.h"
 #include "speprof-version.h"
 
@@ -23,8 +24,12 @@ const char *bus_backend_name(u8 backend)
 
 int bus_invalid(sd_bus_error *error, const char *argument, const char *value, const char *right)
 {
-	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s \"%.40s\": should be %s.",
-				 argument, value, right);
+	char shown[48];
+
+	/* Cut within a character it would be no string of the bus's, and nobody would be answered. */
+	escape_string(shown, sizeof(shown), value);
+	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s \"%s\": should be %s.",
+				 argument, shown, right);
 }
 
 int bus_check_limit(u32 limit, sd_bus_error *error)

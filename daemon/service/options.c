@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sysexits.h>
 
+#include "escape.h"
 #include "log.h"
 #include "speprof-version.h"
 
@@ -44,8 +45,8 @@ static int set_override(struct config *config, const char *text)
 
 static int read_config(struct options *o, bool named, char ret_why[static OPTIONS_WHY])
 {
+	char why[OPTIONS_WHY], field[CONFIG_PLACE + 32];
 	struct config_error error;
-	char field[CONFIG_PLACE + 32];
 	const char *const fields[] = { field, NULL };
 	int r = config_read_all(&o->config, o->config_path, named, &error);
 
@@ -53,9 +54,11 @@ static int read_config(struct options *o, bool named, char ret_why[static OPTION
 		return 0;
 	snprintf(field, sizeof(field), "SPEPROF_FILE=%s", error.file);
 	if (error.line)
-		snprintf(ret_why, OPTIONS_WHY, "%s:%u: %s", error.file, error.line, error.text);
+		snprintf(why, sizeof(why), "%s:%u: %s", error.file, error.line, error.text);
 	else
-		snprintf(ret_why, OPTIONS_WHY, "%s: %s", error.file, error.text);
+		snprintf(why, sizeof(why), "%s: %s", error.file, error.text);
+	/* A file may hold anything; it is a property on the bus, which has text. */
+	escape_string(ret_why, OPTIONS_WHY, why);
 	log_tell(LOG_ERR, LOG_ID_CONFIG, fields, "%s", ret_why);
 	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
 }

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "escape.h"
+
 static u64 now_ns(clockid_t clock)
 {
 	struct timespec ts;
@@ -124,30 +126,35 @@ static bool text_fits(const char *text)
 	return strnlen(text, SESSION_TEXT) < SESSION_TEXT;
 }
 
+static int check_cgroup(const char *path, size_t index, struct filter_error *error)
+{
+	char shown[104];
+
+	error->column = 0;
+	escape_string(shown, sizeof(shown), path);
+	if (index == SESSION_CGROUPS)
+		snprintf(error->text, sizeof(error->text), "too many cgroups: at most %u",
+			 SESSION_CGROUPS);
+	else if (*path != '/')
+		snprintf(error->text, sizeof(error->text),
+			 "cgroup \"%s\": should be a path that begins with \"/\"", shown);
+	else if (!text_fits(path))
+		snprintf(error->text, sizeof(error->text),
+			 "cgroup \"%s...\" is too long: a path has at most %u bytes", shown,
+			 SESSION_TEXT - 1);
+	else
+		return 0;
+	return -EINVAL;
+}
+
 static int copy_cgroups(char *const *from, char ***ret_copy, struct filter_error *error)
 {
 	size_t n = 0;
 	char **copy;
 
-	while (from && from[n]) {
-		if (from[n][0] != '/' || n == SESSION_CGROUPS) {
-			error->column = 0;
-			snprintf(error->text, sizeof(error->text),
-				 n == SESSION_CGROUPS ? "too many cgroups: at most 256" :
-							"cgroup \"%.100s\": should be a path that "
-							"begins with \"/\"",
-				 from[n]);
+	for (; from && from[n]; n++)
+		if (check_cgroup(from[n], n, error) < 0)
 			return -EINVAL;
-		}
-		if (!text_fits(from[n])) {
-			error->column = 0;
-			snprintf(error->text, sizeof(error->text),
-				 "cgroup \"%.100s...\" is too long: a path has at most %u bytes",
-				 from[n], SESSION_TEXT - 1);
-			return -EINVAL;
-		}
-		n++;
-	}
 	copy = n ? calloc(n + 1, sizeof(*copy)) : NULL;
 	*ret_copy = copy;
 	for (size_t i = 0; copy && i < n; i++) {

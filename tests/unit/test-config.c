@@ -90,6 +90,36 @@ static void test_wrong_lines(void **state)
 	}
 }
 
+/* What is in force is told on the bus, where all else is no string. */
+static void test_text(void **state)
+{
+	static const char *const wrong[] = {
+		"\xff",	    "web-\xc3",     "\xc3(",	     "\x80",	       "\xc0\xaf",
+		"\xe0\x80\xaf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80",
+	};
+	static const char *const right[] = { "", "web-*", "caf\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+					     "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf" };
+	struct config c = CONFIG_DEFAULT;
+	struct config_error error;
+	char filter[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		test_row("wrong %zu", i);
+		assert_row(config_set(&c, "Containers", wrong[i], &error) == -EINVAL);
+		assert_row(strstr(error.text, "UTF-8"));
+		snprintf(filter, sizeof(filter), "process == \"%s\"", wrong[i]);
+		assert_row(config_set(&c, "Filter", filter, &error) == -EINVAL);
+	}
+	assert_true(!*c.containers && !*c.filter);
+	for (size_t i = 0; i < ARRAY_SIZE(right); i++) {
+		test_row("right %zu", i);
+		assert_row(config_set(&c, "Containers", right[i], &error) == 0);
+		snprintf(filter, sizeof(filter), "process == \"%s\"", right[i]);
+		assert_row(config_set(&c, "Filter", filter, &error) == 0);
+	}
+}
+
 static void test_overhead(void **state)
 {
 	static const struct {
@@ -180,6 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_settings),
 		cmocka_unit_test(test_wrong_lines),
+		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_overhead),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_no_file),
