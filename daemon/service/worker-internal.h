@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How windows get to sessions, for those threads that drain sources. */
+/* What the worker, its sessions and those threads that drain sources have of each other. */
 #ifndef SPEPROF_WORKER_INTERNAL_H
 #define SPEPROF_WORKER_INTERNAL_H
 
@@ -10,6 +10,9 @@ bool worker_leads(struct worker_state *state, const struct session *session);
 
 /** worker_drain_part() - what part @part of @feed's source holds goes to the sessions that run */
 void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part);
+
+/** worker_drain_feed() - all of what is there, also of who is stopped; of the worker's thread */
+void worker_drain_feed(struct worker_state *state, struct feed *feed);
 
 /** worker_program() - have the SPUs of @feed leave out what its one session never wants, if they can */
 void worker_program(struct worker_state *state, struct feed *feed);

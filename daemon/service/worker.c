@@ -72,17 +72,6 @@ struct session *worker_session(struct worker_state *state, const char *name)
 	return NULL;
 }
 
-int worker_start(struct worker_state *state, void *arg)
-{
-	struct session *session = worker_session(state, arg);
-
-	int r = session ? session_start(session) : -ENOENT;
-
-	if (r >= 0)
-		keep_save(state);
-	return r;
-}
-
 /* @part: of the feed's source, and the shard that counts it; @seat: whose thread it is */
 struct drain {
 	struct worker_state *state;
@@ -189,7 +178,7 @@ void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part)
 		__atomic_store_n(&feed->error, r, __ATOMIC_RELAXED);
 }
 
-static void drain_feed(struct worker_state *state, struct feed *feed)
+void worker_drain_feed(struct worker_state *state, struct feed *feed)
 {
 	if (state->shards) {
 		shards_drain(state, feed);
@@ -203,7 +192,7 @@ static void drain_feed(struct worker_state *state, struct feed *feed)
 void worker_drain(struct worker_state *state, struct session *session)
 {
 	if (session->running)
-		drain_feed(state, session->feed);
+		worker_drain_feed(state, session->feed);
 }
 
 /* Whether @session is the first that runs of those that share its feed. */
@@ -215,239 +204,6 @@ bool worker_leads(struct worker_state *state, const struct session *session)
 		if (other->running && other->feed == session->feed)
 			return other == session;
 	return false;
-}
-
-/* What was sampled for it is still counted. */
-static void stop_session(struct worker_state *state, struct session *session)
-{
-	session_disable(session);
-	drain_feed(state, session->feed);
-	session_stop(session);
-}
-
-int worker_stop(struct worker_state *state, void *arg)
-{
-	struct session *session = worker_session(state, arg);
-
-	if (!session)
-		return -ENOENT;
-	if (!session->running)
-		return -EALREADY;
-	stop_session(state, session);
-	keep_save(state);
-	return 0;
-}
-
-/* The one session that has @feed; NULL if there are several. */
-static struct session *only_session(struct worker_state *state, const struct feed *feed)
-{
-	struct session *session = NULL, *only = NULL;
-
-	while ((session = worker_next(state, session))) {
-		if (session->feed != feed)
-			continue;
-		if (only)
-			return NULL;
-		only = session;
-	}
-	return only;
-}
-
-static bool same_sampling(const struct source_config *a, const struct source_config *b)
-{
-	return a->interval_ns == b->interval_ns && a->jitter == b->jitter &&
-	       a->kernel == b->kernel && a->user == b->user;
-}
-
-/* An offline CPU of which the kernel does not tell what it is makes levels the daemon's. */
-static void find_cores(struct source *source, struct filter_cores *ret_cores)
-{
-	struct source_cpu cpu;
-
-	*ret_cores = (struct filter_cores){ 0 };
-	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++)
-		filter_cores_add(ret_cores, cpu.midr);
-}
-
-/*
- * Have the SPUs of @feed leave out what its one session never wants, and for several
- * nothing: what one does not want another may.
- */
-static int program_feed(struct worker_state *state, struct feed *feed,
-			const struct source_config *wanted, const char **ret_reason)
-{
-	const struct session *only = only_session(state, feed);
-	struct source_config filter = { 0 }, sampling = *wanted;
-	struct source *source = feed->source;
-	int r;
-
-	if (only && only->rule->filter) {
-		find_cores(source, &feed->cores);
-		filter_hardware(only->rule->filter, &feed->cores, &filter);
-	}
-	sampling.cgroups = feed->source->cgroups && only ? only->rule->cgroups : NULL;
-	sampling.cgroups_known = true;
-	if (source_filter_same(&filter, &feed->filter) && same_sampling(wanted, &feed->sampling) &&
-	    sampling.cgroups == feed->sampling.cgroups)
-		return 0;
-	if (!source->ops->configure) {
-		*ret_reason = "this source cannot change what it samples";
-		return -EOPNOTSUPP;
-	}
-	drain_feed(state, feed);
-	source_filter_copy(&sampling, &filter);
-	r = source->ops->configure(source, &sampling, ret_reason);
-	if (r < 0)
-		return r;
-	feed->filter = filter;
-	feed->sampling = *wanted;
-	feed->sampling.cgroups = sampling.cgroups;
-	return 0;
-}
-
-/* What the module does not sample the daemon cannot count: it is told first, and may refuse. */
-static int program_cgroups(struct feed *feed, const struct session_rule *rule,
-			   const char **ret_reason)
-{
-	struct source_config sampling = feed->sampling;
-	int r;
-
-	source_filter_copy(&sampling, &feed->filter);
-	sampling.cgroups = rule->cgroups;
-	r = feed->source->ops->configure(feed->source, &sampling, ret_reason);
-	if (r >= 0)
-		feed->sampling.cgroups = rule->cgroups;
-	return r;
-}
-
-/* Without, the daemon leaves out all of it. */
-void worker_program(struct worker_state *state, struct feed *feed)
-{
-	const struct source_config as_before = feed->sampling;
-	const char *reason;
-
-	program_feed(state, feed, &as_before, &reason);
-}
-
-u64 worker_share(struct worker_state *state)
-{
-	u64 left = state->plan.share[MEMORY_SESSIONS];
-	struct session *session = NULL;
-
-	while ((session = worker_next(state, session)))
-		left -= session->bytes < left ? session->bytes : left;
-	return left - (state->profiles < left ? state->profiles : left);
-}
-
-/* Tables of the session that @config makes: the configuration's has the plan's own. */
-static int plan_session(struct worker_state *state, struct session_config *config,
-			struct memory_plan *ret_plan)
-{
-	*ret_plan = state->plan;
-	if (!strcmp(config->name, SESSION_MACHINE) || !state->plan.budget)
-		return 0;
-	budget_session(&state->plan, config->keep, !config->shared, ret_plan);
-	config->left = worker_share(state);
-	if (ret_plan->bytes <= config->left)
-		return 0;
-	config->wanted = budget_wanted(&state->plan,
-				       state->plan.share[MEMORY_SESSIONS] - config->left,
-				       config->keep, !config->shared);
-	return -EDQUOT;
-}
-
-int worker_add(struct worker_state *state, void *arg)
-{
-	struct session_config *config = arg;
-	struct memory_plan plan;
-	u32 i = 0;
-	int r;
-
-	if (worker_session(state, config->name))
-		return -EEXIST;
-	while (i < WORKER_SESSIONS && *state->sessions[i].name)
-		i++;
-	if (i == WORKER_SESSIONS)
-		return -ENOSPC;
-	r = plan_session(state, config, &plan);
-	if (r >= 0)
-		r = session_init(&state->sessions[i], config, &plan, state->attributor);
-	for (u32 k = 0; r >= 0 && k < state->sessions[i].shards; k++)
-		profile_seat(state->sessions[i].shard[k], shards_seat(state->shards, k));
-	if (r >= 0) {
-		worker_program(state, config->feed);
-		keep_added(state, &state->sessions[i]);
-	}
-	return r;
-}
-
-int worker_remove(struct worker_state *state, void *arg)
-{
-	struct session *session = worker_session(state, arg);
-	struct feed *feed;
-	bool own;
-
-	if (!session)
-		return -ENOENT;
-	own = !session->shared;
-	feed = feed_get(session->feed);
-	/* Others of its source may run later: nothing old is to wait for them. */
-	if (session->running)
-		stop_session(state, session);
-	session_deinit(session);
-	if (feed->references > 1)
-		worker_program(state, feed);
-	feed_put(feed);
-	keep_removed(state, arg, own);
-	return 0;
-}
-
-int worker_change(struct worker_state *state, void *arg)
-{
-	struct worker_change *change = arg;
-	struct session *session = worker_session(state, change->session);
-	struct source_config wanted;
-	int r;
-
-	if (!session)
-		return -ENOENT;
-	if ((change->interval_ns || change->sampling) && session->shared) {
-		change->reason = "the interval is that of the session whose source it shares";
-		return -EOPNOTSUPP;
-	}
-	wanted = session->feed->sampling;
-	if (change->sampling) {
-		if (change->sampling->interval_ns)
-			wanted.interval_ns = change->sampling->interval_ns;
-		wanted.jitter = change->sampling->jitter;
-		wanted.kernel = change->sampling->kernel;
-		wanted.user = change->sampling->user;
-	}
-	if (change->interval_ns)
-		wanted.interval_ns = change->interval_ns;
-	r = program_feed(state, session->feed, &wanted, &change->reason);
-	if (r >= 0 && change->rule && session->feed->source->cgroups)
-		r = program_cgroups(session->feed, change->rule, &change->reason);
-	if (r < 0 || !change->rule)
-		return r;
-	/* What was sampled before is judged by what held before. */
-	drain_feed(state, session->feed);
-	session_set_rule(session, change->rule);
-	worker_program(state, session->feed);
-	keep_save(state);
-	return 0;
-}
-
-int worker_reset(struct worker_state *state, void *arg)
-{
-	struct session *session = worker_session(state, arg);
-
-	if (!session)
-		return -ENOENT;
-	drain_feed(state, session->feed);
-	session_reset(session);
-	keep_save(state);
-	return 0;
 }
 
 static void header_memory(struct worker_state *state, struct view_header *header)
@@ -476,7 +232,7 @@ int worker_view(struct worker_state *state, void *arg)
 	if (!session)
 		return -ENOENT;
 	if (session->running)
-		drain_feed(state, session->feed);
+		worker_drain_feed(state, session->feed);
 	duration = session_duration(session);
 	if (request->span == VIEW_SPAN_START)
 		r = profile_view(session->profile, state->symbols, true, request->group,
@@ -705,7 +461,7 @@ static void *worker_run(void *arg)
 			continue;
 		for (nfds_t i = FIRST_FEED; i < n; i++)
 			if (fds[i].revents || fds[1].revents)
-				drain_feed(&w->state, feeds[i]);
+				worker_drain_feed(&w->state, feeds[i]);
 		now = now_ns(CLOCK_MONOTONIC);
 		if (now - w->refreshed >= REFRESH_NS) {
 			refresh(&w->state);
