@@ -12,9 +12,14 @@
 int worker_start(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, arg);
+	int r;
 
-	int r = session ? session_start(session) : -ENOENT;
-
+	if (!session)
+		return -ENOENT;
+	/* What was sampled before is of those of its source that ran then. */
+	if (!session->running && session->feed->running)
+		worker_drain_feed(state, session->feed);
+	r = session_start(session);
 	if (r >= 0)
 		keep_save(state);
 	return r;

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * One worker and several, over a source in as many parts: whatever is called meanwhile, each window
+ * is counted once, by who ran when it came, and whoever calls gets an answer.
+ */
+#include "test.h"
+
+#include "profile-read.h"
+#include "source-parts.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define RECORDS 2 /* of a window */
+#define PARTS	3
+#define ROUNDS	60
+
+/**
+ * struct played - a source of one CPU, whose windows are those that a test has played
+ * @waiting: windows that are to be drained
+ */
+struct played {
+	struct source source;
+	int fd;
+	u32 cpu;
+	u32 waiting;
+};
+
+static struct played *played_of(struct source *source)
+{
+	return (struct played *)source;
+}
+
+static int played_start(struct source *source __attribute__((unused)))
+{
+	return 0;
+}
+
+static void played_stop(struct source *source __attribute__((unused)))
+{
+}
+
+static int played_fd(struct source *source)
+{
+	return played_of(source)->fd;
+}
+
+static size_t fill(u8 *bytes, size_t size)
+{
+	const struct spe_sample sample = {
+		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP,
+		.address = { 0x400000 },
+		.op_class = SPE_OP_LOAD_STORE,
+		.events = 1 << 1,
+		.events_size = 2,
+	};
+	size_t len = 0;
+
+	for (u32 i = 0; i < RECORDS; i++) {
+		int n = spe_record_encode(&sample, bytes + len, size - len);
+
+		assert_true(n > 0);
+		len += (size_t)n;
+	}
+	return len;
+}
+
+static int played_drain(struct source *source, const struct source_sink *sink)
+{
+	struct played *played = played_of(source);
+	u32 n = __atomic_exchange_n(&played->waiting, 0, __ATOMIC_ACQ_REL);
+	u8 bytes[64 * RECORDS];
+	const struct source_window window = {
+		.data = bytes,
+		.len = fill(bytes, sizeof(bytes)),
+		.cpu = played->cpu,
+		.tid = -1,
+		.start_ns = 1,
+		.end_ns = 2,
+		.written = RECORDS,
+	};
+	u64 count;
+
+	(void)!read(played->fd, &count, sizeof(count));
+	for (u32 i = 0; i < n; i++)
+		sink->window(sink->ctx, &window);
+	return 0;
+}
+
+static void played_free(struct source *source)
+{
+	struct played *played = played_of(source);
+
+	close(played->fd);
+	free(played);
+}
+
+static int played_configure(struct source *source __attribute__((unused)),
+			    const struct source_config *config __attribute__((unused)),
+			    const char **ret_reason __attribute__((unused)))
+{
+	return 0;
+}
+
+static const struct source_ops played_ops = {
+	.name = "played",
+	.start = played_start,
+	.fd = played_fd,
+	.drain = played_drain,
+	.stop = played_stop,
+	.free = played_free,
+	.configure = played_configure,
+};
+
+/* @parts: of the machine's source; it is whole where there is one */
+struct fixture {
+	u32 parts;
+	struct worker *worker;
+	struct feed *feed;
+	struct source *part[PARTS];
+	u32 played;
+};
+
+static struct source *played_new(u32 cpu)
+{
+	struct played *played = calloc(1, sizeof(*played));
+
+	assert_non_null(played);
+	*played = (struct played){ .source = { .ops = &played_ops, .cpus = 1 }, .cpu = cpu };
+	played->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	assert_true(played->fd >= 0);
+	return &played->source;
+}
+
+static int add(struct fixture *f, const char *name)
+{
+	struct session_config config = {
+		.name = name,
+		.feed = feed_get(f->feed),
+		.shared = strcmp(name, SESSION_MACHINE) != 0,
+		.keep = FLIGHT_MIN,
+	};
+	struct filter_error error;
+
+	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
+	return worker_call(f->worker, worker_add, &config);
+}
+
+static struct fixture *fixture_new(u32 parts)
+{
+	const struct source_config sampling = { .interval_ns = 1000000 };
+	const struct task_events_status told = { 0 };
+	const struct memory_plan plan = { .workers = parts };
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct source *source;
+
+	assert_non_null(f);
+	f->parts = parts;
+	for (u32 i = 0; i < parts; i++)
+		f->part[i] = played_new(i);
+	source = f->part[0];
+	if (parts > 1)
+		assert_int_equal(source_parts_new(f->part, parts, &sampling, &source), 0);
+	assert_int_equal(feed_new(source, &sampling, &f->feed), 0);
+	assert_int_equal(worker_new(&plan, NULL, &told, &f->worker), 0);
+	assert_int_equal(add(f, SESSION_MACHINE), 0);
+	return f;
+}
+
+static void fixture_free(struct fixture *f)
+{
+	worker_free(f->worker);
+	feed_put(f->feed);
+	free(f);
+}
+
+/* A window of part @part is there; who is to drain it is told, or not. */
+static void play(struct fixture *f, u32 part, bool tell)
+{
+	struct played *played = played_of(f->part[part % f->parts]);
+	const u64 one = 1;
+
+	__atomic_add_fetch(&played->waiting, 1, __ATOMIC_ACQ_REL);
+	if (tell)
+		assert_int_equal(write(played->fd, &one, sizeof(one)), sizeof(one));
+	f->played++;
+}
+
+struct seen {
+	const char *session;
+	u64 records;
+	u64 windows;
+};
+
+static int look(struct worker_state *state, void *arg)
+{
+	struct seen *seen = arg;
+	const struct session *session = worker_session(state, seen->session);
+
+	seen->records = profile_header(session->profile)->records;
+	seen->windows = 0;
+	for (u32 i = 0; i < session->feed->cpu_count; i++)
+		seen->windows += session->feed->cpus[i].windows;
+	return 0;
+}
+
+/* Records of @session; what waits is not drained for it. */
+static u64 records_of(struct fixture *f, const char *session)
+{
+	struct seen seen = { .session = session };
+
+	assert_int_equal(worker_call(f->worker, look, &seen), 0);
+	return seen.records;
+}
+
+/* What waited when a session began is of those that ran before, and only of them. */
+static void late(u32 parts)
+{
+	struct fixture *f = fixture_new(parts);
+
+	assert_int_equal(add(f, "late"), 0);
+	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	for (u32 i = 0; i < 4 * PARTS; i++)
+		play(f, i, false);
+	assert_int_equal(worker_call(f->worker, worker_start, (void *)"late"), 0);
+	assert_int_equal(worker_call(f->worker, worker_stop, (void *)"late"), 0);
+	assert_int_equal(records_of(f, "late"), 0);
+	assert_int_equal(records_of(f, NULL), RECORDS * f->played);
+	/* What came while it ran is. */
+	assert_int_equal(worker_call(f->worker, worker_start, (void *)"late"), 0);
+	for (u32 i = 0; i < PARTS; i++)
+		play(f, i, false);
+	assert_int_equal(worker_call(f->worker, worker_stop, (void *)"late"), 0);
+	assert_int_equal(records_of(f, "late"), RECORDS * PARTS);
+	fixture_free(f);
+}
+
+static void test_late(void **state __attribute__((unused)))
+{
+	late(1);
+	late(PARTS);
+}
+
+/* What there is of calls, each while windows come. */
+static void call_all(struct fixture *f, u32 round)
+{
+	struct worker_view view = { .group = round % VIEW_GROUPS, .span = round % VIEW_SPANS };
+	struct worker_hot hot = { 0 };
+	struct worker_change change = { .interval_ns = 1000 + round };
+
+	assert_int_equal(worker_read(f->worker, worker_view, &view), 0);
+	view_clear(&view.view);
+	assert_int_equal(worker_call(f->worker, worker_hot, &hot), 0);
+	free(hot.text);
+	assert_int_equal(worker_call(f->worker, worker_change, &change), 0);
+	if (round % 4 == 1)
+		assert_int_equal(add(f, "other"), 0);
+	if (round % 4 == 2)
+		assert_int_equal(worker_call(f->worker, worker_start, (void *)"other"), 0);
+	if (round % 8 == 3)
+		assert_int_equal(worker_call(f->worker, worker_stop, (void *)"other"), 0);
+	if (round % 4 == 3)
+		assert_int_equal(worker_call(f->worker, worker_remove, (void *)"other"), 0);
+	worker_beat(f->worker);
+}
+
+static void *player_run(void *arg)
+{
+	struct fixture *f = arg;
+
+	for (u32 i = 0; i < 50 * ROUNDS; i++)
+		play(f, i, true);
+	return NULL;
+}
+
+/* Somebody plays, somebody calls, and nothing is lost or counted twice. */
+static void at_once(u32 parts)
+{
+	struct fixture *f = fixture_new(parts);
+	struct seen seen = { 0 };
+	pthread_t player;
+
+	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	assert_int_equal(pthread_create(&player, NULL, player_run, f), 0);
+	for (u32 round = 0; round < ROUNDS; round++)
+		call_all(f, round);
+	pthread_join(player, NULL);
+	assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
+	assert_int_equal(worker_call(f->worker, look, &seen), 0);
+	assert_int_equal(seen.records, RECORDS * f->played);
+	assert_int_equal(seen.windows, f->played);
+	assert_int_equal(worker_call(f->worker, worker_reset, NULL), 0);
+	assert_int_equal(records_of(f, NULL), 0);
+	fixture_free(f);
+}
+
+static void test_at_once(void **state __attribute__((unused)))
+{
+	at_once(1);
+	at_once(PARTS);
+}
+
+/* The end comes while windows do. */
+static void test_end(void **state __attribute__((unused)))
+{
+	for (u32 i = 0; i < ROUNDS; i++) {
+		struct fixture *f = fixture_new(1 + i % PARTS);
+
+		assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+		for (u32 k = 0; k < 10; k++)
+			play(f, k, true);
+		if (i % 2)
+			assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
+		fixture_free(f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_at_once),
+		cmocka_unit_test(test_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
