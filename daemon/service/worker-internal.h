@@ -14,8 +14,12 @@ void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part);
 /** worker_drain_feed() - all of what is there, also of who is stopped; of the worker's thread */
 void worker_drain_feed(struct worker_state *state, struct feed *feed);
 
-/** worker_program() - have the SPUs of @feed leave out what its one session never wants, if they can */
-void worker_program(struct worker_state *state, struct feed *feed);
+/**
+ * worker_program() - have the SPUs of @feed leave out what its one session never wants, if they can
+ *
+ * Return: 0; negative errno where they go on leaving out what somebody may want by now.
+ */
+int worker_program(struct worker_state *state, struct feed *feed);
 
 /** worker_wake() - the worker's thread comes around now; from any thread */
 void worker_wake(struct worker_state *state);

@@ -78,63 +78,76 @@ static void find_cores(struct source *source, struct filter_cores *ret_cores)
 }
 
 /*
- * Have the SPUs of @feed leave out what its one session never wants, and for several
- * nothing: what one does not want another may.
+ * How @feed is to be sampled as @wanted: its SPUs leave out what its one session never wants, which
+ * has @rule from now on if that is not NULL, and for several nothing: what one does not want
+ * another may.
  */
-static int program_feed(struct worker_state *state, struct feed *feed,
-			const struct source_config *wanted, const char **ret_reason)
+static struct source_config sampling_of(struct worker_state *state, struct feed *feed,
+					const struct source_config *wanted,
+					const struct session_rule *rule)
 {
 	const struct session *only = only_session(state, feed);
-	struct source_config filter = { 0 }, sampling = *wanted;
+	struct source_config sampling = *wanted, filter = { 0 };
+
+	if (!only)
+		rule = NULL;
+	else if (!rule)
+		rule = only->rule;
+	if (rule && rule->filter) {
+		find_cores(feed->source, &feed->cores);
+		filter_hardware(rule->filter, &feed->cores, &filter);
+	}
+	source_filter_copy(&sampling, &filter);
+	sampling.cgroups = feed->source->cgroups && rule ? rule->cgroups : NULL;
+	sampling.cgroups_known = true;
+	return sampling;
+}
+
+static int program_feed(struct worker_state *state, struct feed *feed,
+			const struct source_config *sampling, const char **ret_reason)
+{
+	static const struct source_config nothing;
 	struct source *source = feed->source;
 	int r;
 
-	if (only && only->rule->filter) {
-		find_cores(source, &feed->cores);
-		filter_hardware(only->rule->filter, &feed->cores, &filter);
-	}
-	sampling.cgroups = feed->source->cgroups && only ? only->rule->cgroups : NULL;
-	sampling.cgroups_known = true;
-	if (source_filter_same(&filter, &feed->filter) && same_sampling(wanted, &feed->sampling) &&
-	    sampling.cgroups == feed->sampling.cgroups)
+	if (source_filter_same(sampling, &feed->filter) && same_sampling(sampling, &feed->sampling) &&
+	    sampling->cgroups == feed->sampling.cgroups)
 		return 0;
 	if (!source->ops->configure) {
 		*ret_reason = "this source cannot change what it samples";
 		return -EOPNOTSUPP;
 	}
 	worker_drain_feed(state, feed);
-	source_filter_copy(&sampling, &filter);
-	r = source->ops->configure(source, &sampling, ret_reason);
+	r = source->ops->configure(source, sampling, ret_reason);
 	if (r < 0)
 		return r;
-	feed->filter = filter;
-	feed->sampling = *wanted;
-	feed->sampling.cgroups = sampling.cgroups;
+	source_filter_copy(&feed->filter, sampling);
+	feed->sampling = *sampling;
+	feed->sampling.cgroups_known = false;
+	source_filter_copy(&feed->sampling, &nothing);
 	return 0;
 }
 
-/* What the module does not sample the daemon cannot count: it is told first, and may refuse. */
-static int program_cgroups(struct feed *feed, const struct session_rule *rule,
-			   const char **ret_reason)
+/* Whether what is in force of @feed may leave out what @sampling does not: nobody would have that. */
+static bool leaves_out(const struct feed *feed, const struct source_config *sampling)
 {
-	struct source_config sampling = feed->sampling;
-	int r;
+	static const struct source_config nothing;
 
-	source_filter_copy(&sampling, &feed->filter);
-	sampling.cgroups = rule->cgroups;
-	r = feed->source->ops->configure(feed->source, &sampling, ret_reason);
-	if (r >= 0)
-		feed->sampling.cgroups = rule->cgroups;
-	return r;
+	if (feed->source->cgroups && feed->sampling.cgroups &&
+	    feed->sampling.cgroups != sampling->cgroups)
+		return true;
+	return !source_filter_same(&feed->filter, &nothing) &&
+	       !source_filter_same(&feed->filter, sampling);
 }
 
-/* Without, the daemon leaves out all of it. */
-void worker_program(struct worker_state *state, struct feed *feed)
+/* Where nothing is left out that is wanted, the daemon leaves out all of it. */
+int worker_program(struct worker_state *state, struct feed *feed)
 {
-	const struct source_config as_before = feed->sampling;
+	const struct source_config sampling = sampling_of(state, feed, &feed->sampling, NULL);
 	const char *reason;
+	int r = program_feed(state, feed, &sampling, &reason);
 
-	program_feed(state, feed, &as_before, &reason);
+	return r < 0 && leaves_out(feed, &sampling) ? r : 0;
 }
 
 u64 worker_share(struct worker_state *state)
@@ -182,11 +195,18 @@ int worker_add(struct worker_state *state, void *arg)
 		r = session_init(&state->sessions[i], config, &plan, state->attributor);
 	for (u32 k = 0; r >= 0 && k < state->sessions[i].shards; k++)
 		profile_seat(state->sessions[i].shard[k], shards_seat(state->shards, k));
-	if (r >= 0) {
-		worker_program(state, config->feed);
-		keep_added(state, &state->sessions[i]);
+	if (r < 0)
+		return r;
+	/* What is left out for who is there, it could not have. */
+	r = worker_program(state, config->feed);
+	if (r < 0) {
+		state->sessions[i].feed = NULL;
+		state->sessions[i].rule = NULL;
+		session_deinit(&state->sessions[i]);
+		return r;
 	}
-	return r;
+	keep_added(state, &state->sessions[i]);
+	return 0;
 }
 
 int worker_remove(struct worker_state *state, void *arg)
@@ -210,20 +230,11 @@ int worker_remove(struct worker_state *state, void *arg)
 	return 0;
 }
 
-int worker_change(struct worker_state *state, void *arg)
+static struct source_config sampling_asked(const struct worker_change *change,
+					   const struct feed *feed)
 {
-	struct worker_change *change = arg;
-	struct session *session = worker_session(state, change->session);
-	struct source_config wanted;
-	int r;
+	struct source_config wanted = feed->sampling;
 
-	if (!session)
-		return -ENOENT;
-	if ((change->interval_ns || change->sampling) && session->shared) {
-		change->reason = "the interval is that of the session whose source it shares";
-		return -EOPNOTSUPP;
-	}
-	wanted = session->feed->sampling;
 	if (change->sampling) {
 		if (change->sampling->interval_ns)
 			wanted.interval_ns = change->sampling->interval_ns;
@@ -233,15 +244,36 @@ int worker_change(struct worker_state *state, void *arg)
 	}
 	if (change->interval_ns)
 		wanted.interval_ns = change->interval_ns;
-	r = program_feed(state, session->feed, &wanted, &change->reason);
-	if (r >= 0 && change->rule && session->feed->source->cgroups)
-		r = program_cgroups(session->feed, change->rule, &change->reason);
-	if (r < 0 || !change->rule)
-		return r;
+	return wanted;
+}
+
+int worker_change(struct worker_state *state, void *arg)
+{
+	struct worker_change *change = arg;
+	struct session *session = worker_session(state, change->session);
+	struct source_config sampling;
+	struct feed *feed;
+	int r;
+
+	if (!session)
+		return -ENOENT;
+	if ((change->interval_ns || change->sampling) && session->shared) {
+		change->reason = "the interval is that of the session whose source it shares";
+		return -EOPNOTSUPP;
+	}
+	feed = session->feed;
 	/* What was sampled before is judged by what held before. */
-	worker_drain_feed(state, session->feed);
+	if (change->rule)
+		worker_drain_feed(state, feed);
+	sampling = sampling_asked(change, feed);
+	sampling = sampling_of(state, feed, &sampling, change->rule);
+	r = program_feed(state, feed, &sampling, &change->reason);
+	/* What is not sampled the daemon cannot count; what is, it can leave out itself. */
+	if (r < 0 && (!same_sampling(&sampling, &feed->sampling) || leaves_out(feed, &sampling)))
+		return r;
+	if (!change->rule)
+		return 0;
 	session_set_rule(session, change->rule);
-	worker_program(state, session->feed);
 	keep_save(state);
 	return 0;
 }

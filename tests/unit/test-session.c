@@ -19,6 +19,7 @@ struct script {
 	u32 starts;
 	u32 frees;
 	int error; /* of start */
+	bool fixed; /* cannot be configured */
 	u32 configured;
 	struct source_config config; /* the last */
 };
@@ -95,6 +96,10 @@ static int script_configure(struct source *source, const struct source_config *c
 	if (config->interval_ns == 1) {
 		*ret_reason = "too often";
 		return -ERANGE;
+	}
+	if (script->fixed) {
+		*ret_reason = "not now";
+		return -EIO;
 	}
 	script->configured++;
 	script->config = *config;
@@ -296,6 +301,47 @@ static void test_hardware(void **state)
 	assert_int_equal(f->script.configured, 3);
 }
 
+struct seen {
+	const char *session;
+	char text[256];
+	bool kept; /* the source has the cgroups that the rule has */
+};
+
+static int look(struct worker_state *state, void *arg)
+{
+	struct seen *seen = arg;
+	const struct session *session = worker_session(state, seen->session);
+
+	snprintf(seen->text, sizeof(seen->text), "%s",
+		 session->rule->filter ? filter_text(session->rule->filter) : "");
+	seen->kept = session->feed->sampling.cgroups == session->rule->cgroups;
+	return 0;
+}
+
+/* What the SPU goes on leaving out nobody can count: who would want it is told so. */
+static void test_hardware_fixed(void **state)
+{
+	struct seen machine = { .session = SESSION_MACHINE };
+	struct fixture *f = *state;
+
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	f->script.fixed = true;
+	/* The daemon leaves out more. */
+	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
+	f->script.fixed = false;
+	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 300", 0), 0);
+	assert_int_equal(f->script.config.filter_latency, 301);
+	f->script.fixed = true;
+	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 100", 0), -EIO);
+	assert_int_equal(worker_call(f->worker, look, &machine), 0);
+	assert_string_equal(machine.text, "latency.total > 300");
+	assert_int_equal(add(f, "all", NULL), -EIO);
+	assert_int_equal(worker_call(f->worker, worker_start, "all"), -ENOENT);
+	f->script.fixed = false;
+	assert_int_equal(add(f, "all", NULL), 0);
+	assert_int_equal(f->script.config.filter_latency, 0);
+}
+
 /* What counts changes between two drains; the interval is that of who has the source. */
 static void test_change(void **state)
 {
@@ -330,23 +376,6 @@ static void make_relist(const struct filter_lists *lists, const char *expression
 
 	*ret = (struct relist){ .lists = lists };
 	assert_int_equal(session_rule_new(lists, expression, NULL, &ret->change.rule, &error), 0);
-}
-
-struct seen {
-	const char *session;
-	char text[256];
-	bool kept; /* the source has the cgroups that the rule has */
-};
-
-static int look(struct worker_state *state, void *arg)
-{
-	struct seen *seen = arg;
-	const struct session *session = worker_session(state, seen->session);
-
-	snprintf(seen->text, sizeof(seen->text), "%s",
-		 session->rule->filter ? filter_text(session->rule->filter) : "");
-	seen->kept = session->feed->sampling.cgroups == session->rule->cgroups;
-	return 0;
 }
 
 static void check_rule(struct fixture *f, const char *session, const char *text)
@@ -557,6 +586,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_states, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hardware, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hardware_fixed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_relist, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_relist_refused, setup, teardown),
