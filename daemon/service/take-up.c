@@ -91,6 +91,20 @@ static void drop_left(struct stored *stored)
 	stored_drop_own(stored);
 }
 
+/* A descriptor that no session came to have in the end is not to stay in the store; @arg: what is there */
+static int leave_unused(struct worker_state *state, void *arg)
+{
+	struct stored *stored = arg;
+
+	for (u32 i = 0; i < stored->own_count; i++) {
+		struct stored_own *own = &stored->own[i];
+		const struct session *session = worker_session(state, own->name);
+
+		own->used = own->used && session && !session->shared;
+	}
+	return 0;
+}
+
 static void restore(struct take_up *t)
 {
 	struct keep_restore restore = {
@@ -110,8 +124,7 @@ static void restore(struct take_up *t)
 	if (restore.found)
 		tell_restored(&restore);
 	t->stopped = restore.restored && restore.stopped;
-	for (u32 i = 0; i < t->stored->own_count && !restore.restored; i++)
-		t->stored->own[i].used = false;
+	worker_call(t->worker, leave_unused, t->stored);
 }
 
 int take_up(struct take_up *t)
