@@ -61,6 +61,7 @@ static void roll_processes(struct profile *p, struct window_slot *slot)
 		windows_process(&p->windows, slot, i, entry->anew, &now);
 		entry->anew &= p->windows.peek;
 	}
+	/* The last mark, behind those of all processes. */
 	if (!p->nobody.samples)
 		return;
 	now = brief_get(&p->nobody, weight_of(&p->nobody), location_owner(ATTRIBUTE_NONE, 0), 0);

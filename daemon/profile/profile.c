@@ -78,7 +78,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	if (r >= 0 && config && config->windows)
 		r = windows_init(&p->windows,
 				 config->containers ? config->containers : DEFAULT_CONTAINERS,
-				 config->processes ? config->processes : DEFAULT_PROCESSES,
+				 (config->processes ? config->processes : DEFAULT_PROCESSES) + 1,
 				 p->locations->sets * LOCATION_WAYS);
 	if (r < 0) {
 		profile_free(p);

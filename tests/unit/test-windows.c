@@ -287,6 +287,30 @@ static void test_heaviest(void **state)
 	view_clear(&view);
 }
 
+/* Where all entries of processes are taken, nobody has one beside them. */
+static void test_nobody(void **state)
+{
+	/* One is the idle task's. */
+	const struct profile_config config = { .windows = true, .processes = TASKS + 1 };
+	struct fixture *f = *state;
+	struct view view;
+
+	profile_free(f->profile);
+	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
+	for (u32 second = 1; second <= 40; second++)
+		for (u32 i = 0; i <= NOBODY; i++)
+			take(f, i, 0x1000, second, 2 + i, 100);
+	see(f, VIEW_SPAN_10S, VIEW_PROCESS, 40, &view);
+	assert_int_equal(view.count, TASKS + 1);
+	for (u32 i = 0; i < view.count; i++) {
+		u32 task = view.rows[i].pid ? (u32)view.rows[i].pid - 10 : NOBODY;
+
+		test_row("task %u", task);
+		assert_row(view.rows[i].samples == 10 * (2 + task));
+	}
+	view_clear(&view);
+}
+
 /* What a window of @span has as rows is no more than there was in it: of samples, and of cycles. */
 static void assert_bounded(struct fixture *f, enum view_span span, enum view_group group, u32 second,
 			   u64 cycles)
@@ -438,6 +462,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ledgers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gave_way, setup, teardown),
 		cmocka_unit_test(test_anew),
 		cmocka_unit_test(test_containers),
