@@ -22,24 +22,46 @@
 /* ---- The SPU ------------------------------------------------------------------- */
 
 static u64 spu[SPE_REG_COUNT];
+static u64 spu_records;
+static u64 spu_barrier_ns;
+static u64 spu_enabled_at;
+static u64 spu_enabled_ns;
+static bool spu_ends;
 
 static u64 spu_read(enum spe_reg reg)
 {
 	return spu[reg];
 }
 
+/* PMSCR is 0 twice where S is found while a ring is parked: that time is the window's, too. */
 static void spu_write(enum spe_reg reg, u64 value)
 {
+	bool buffer = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E;
+
+	if (reg == SPE_REG_PMSCR && (value || (buffer && !spu[reg])))
+		spu_enabled_at = stand_in_now;
+	if (reg == SPE_REG_PMSCR && !value && buffer)
+		spu_ends = true;
 	spu[reg] = value;
 }
 
+/* It takes its time; what was selected before PMSCR was 0 is written in it. */
 static void spu_sync(void)
 {
+	stand_in_now += spu_barrier_ns;
+	if (spu_ends)
+		spu_enabled_ns += stand_in_now - spu_enabled_at;
+	spu_ends = false;
 }
 
 static u64 spu_ticks(void)
 {
 	return stand_in_now;
+}
+
+static u64 spu_count(void)
+{
+	return spu_records;
 }
 
 static const struct speprof_backend backend = {
@@ -49,22 +71,29 @@ static const struct speprof_backend backend = {
 	.write = spu_write,
 	.sync = spu_sync,
 	.ticks = spu_ticks,
+	.records = spu_count,
 	.tick_hz = 1000000000,
 };
+
+static void spu_writes(u64 bytes)
+{
+	spu[SPE_REG_PMBPTR] += bytes;
+	spu_records += bytes / 64;
+	assert_true(spu[SPE_REG_PMBPTR] <= (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT));
+}
 
 /* It writes @bytes and stops for @pmbsr; the interrupt is taken. */
 static void spu_stops(struct ring *ring, u64 bytes, u64 pmbsr)
 {
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
-	spu[SPE_REG_PMBPTR] += bytes;
-	assert_true(spu[SPE_REG_PMBPTR] <= (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT));
+	spu_writes(bytes);
 	spu[SPE_REG_PMBSR] = pmbsr;
 	assert_true(ring_interrupt(ring));
 }
 
 /* ---- A ring --------------------------------------------------------------------- */
 
-static struct ring *ring_play(u32 latency_ms, bool of_cgroups)
+static struct ring *ring_play_as(u32 latency_ms, bool of_cgroups, bool flight)
 {
 	const struct ring_config config = {
 		.backend = &backend,
@@ -74,6 +103,7 @@ static struct ring *ring_play(u32 latency_ms, bool of_cgroups)
 		.max_window = WINDOW,
 		.latency_ms = latency_ms,
 		.of_cgroups = of_cgroups,
+		.flight = flight,
 	};
 	const struct program program = { .pmscr = SPE_PMSCR_E0SPE, .interval = 1, .generation = 1 };
 	struct ring *ring;
@@ -84,6 +114,11 @@ static struct ring *ring_play(u32 latency_ms, bool of_cgroups)
 	ring = ring_new(&config);
 	ring_start(ring, &program, true);
 	return ring;
+}
+
+static struct ring *ring_play(u32 latency_ms, bool of_cgroups)
+{
+	return ring_play_as(latency_ms, of_cgroups, false);
 }
 
 static void ring_play_end(struct ring *ring)
@@ -137,6 +172,9 @@ static void test_reserve(void **state)
 		tick(ring, 61000);
 		tick(ring, 61000);
 		check_slots(ring);
+		if (ring->unread)
+			assert_int_equal(ring->events[(ring->event_seq - 1) % SLOTS].type,
+					 SPEPROF_EVENT_UNREAD);
 		ring_play_end(ring);
 	}
 }
@@ -206,7 +244,7 @@ static void test_throttle_stop(void **state)
 
 	(void)state;
 	ring->bound.bytes = 10 * 1000;
-	spu[SPE_REG_PMBPTR] += 1024;
+	spu_writes(1024);
 	ring_stop(ring);
 	assert_int_equal(ring->count.throttles, 0);
 	ring_start(ring, &program, true);
@@ -276,13 +314,323 @@ static void test_two_readers(void **state)
 	ring_play_end(raced);
 }
 
+/* ---- Ledgers, whatever happens ----------------------------------------------------- */
+
+/**
+ * struct play - a ring, what was done to it, and what its reader has summed up
+ * @runs: a task of its cgroups does
+ * @up: the CPU is
+ * @started: the session is
+ * @held: a snapshot is
+ */
+struct play {
+	struct ring *ring;
+	struct program program;
+	u64 random;
+	bool runs;
+	bool up;
+	bool started;
+	bool held;
+	u64 written;
+	u64 walked;
+	u64 seq;
+	u64 data_bytes;
+	u64 records;
+	u64 armed_ns;
+	u64 blind_ns;
+	u64 parked_ns;
+};
+
+static u32 draw(struct play *play, u32 below)
+{
+	play->random = play->random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (u32)(play->random >> 33) % below;
+}
+
+/* As owner.c has it, for the only ring of the CPU; an interrupt seats it, maybe not at once. */
+static void settle(struct play *play)
+{
+	if (!play->ring->config.of_cgroups || !play->up || !play->started)
+		return;
+	if (!play->runs) {
+		ring_park(play->ring);
+		return;
+	}
+	ring_enter(play->ring);
+	if (draw(play, 4))
+		ring_seat(play->ring);
+}
+
+static void play_writes(struct play *play)
+{
+	u64 left = (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT) - spu[SPE_REG_PMBPTR];
+	u64 bytes;
+
+	if (play->ring->state != SPEPROF_RING_ARMED || spu[SPE_REG_PMBSR] || left < 128)
+		return;
+	bytes = draw(play, (u32)(left / 64)) * 64ULL;
+	spu_writes(bytes);
+	play->written += bytes;
+}
+
+/* Somebody else wrote into PMBPTR: nothing is known of what is in the window. */
+static void play_stray(struct play *play)
+{
+	const struct ring *ring = play->ring;
+
+	if (ring->state != SPEPROF_RING_ARMED)
+		return;
+	play->written -= spu[SPE_REG_PMBPTR] -
+			 (u64)(uintptr_t)(ring->data + (ring->window.start & (RING - 1)));
+	spu[SPE_REG_PMBPTR] = 4096;
+	spu[SPE_REG_PMBSR] = FULL;
+}
+
+/* As speprof_interrupt() has it. */
+static void play_interrupt(struct play *play)
+{
+	if (!play->up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
+		return;
+	if (!ring_interrupt(play->ring))
+		ring_put_away(play->ring);
+	if (play->ring->state != SPEPROF_RING_ARMED)
+		spu[SPE_REG_PMBSR] = 0;
+}
+
+static void play_stops(struct play *play)
+{
+	static const u64 syndromes[] = {
+		FULL,
+		FULL | SPE_PMBSR_COLL,
+		FULL | SPE_PMBSR_DL,
+		ABORTED,
+		(ABORTED & ~SPE_PMBSR_FSC) | SPE_FSC_EXTERNAL_ASYNC,
+		SPE_PMBSR_S | SPE_PMBSR_DL,
+		SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
+			SPE_FSC_PERMISSION,
+	};
+	u32 n = draw(play, 40);
+
+	play_writes(play);
+	if (play->ring->state == SPEPROF_RING_ARMED && !spu[SPE_REG_PMBSR])
+		spu[SPE_REG_PMBSR] = syndromes[n < ARRAY_SIZE(syndromes) ? n : 0];
+	if (n == ARRAY_SIZE(syndromes))
+		play_stray(play);
+	/* It may be on its way for a while. */
+	if (draw(play, 4))
+		play_interrupt(play);
+}
+
+static void play_session(struct play *play)
+{
+	play->started = !play->started;
+	if (play->started)
+		ring_start(play->ring, &play->program, play->up);
+	else
+		ring_stop(play->ring);
+}
+
+static void play_hotplug(struct play *play)
+{
+	play->up = !play->up;
+	if (play->up)
+		ring_online(play->ring);
+	else
+		ring_offline(play->ring);
+}
+
+/* Another session's registers are in the SPU from here on. */
+static void play_other(struct play *play)
+{
+	if (play->ring->config.of_cgroups && !play->runs && play->up) {
+		ring_put_away(play->ring);
+		for (unsigned int reg = SPE_REG_PMSICR; reg < SPE_REG_COUNT; reg++)
+			spu[reg] = 0;
+	}
+}
+
+static void play_snapshot(struct play *play)
+{
+	struct speprof_snapshot snapshot = { .max_bytes = RING / 4 };
+
+	if (!play->ring->flight)
+		return;
+	if (play->held)
+		assert_int_equal(ring_snapshot_end(play->ring, play), 0);
+	play->held = !play->held && !ring_snapshot(play->ring, play, &snapshot);
+}
+
+static void play_reprogram(struct play *play)
+{
+	play->program.generation++;
+	if (play->started)
+		ring_reprogram(play->ring, &play->program);
+}
+
+static void play_one(struct play *play)
+{
+	struct ring *ring = play->ring;
+
+	stand_in_now += draw(play, 4) ? draw(play, 20000) : draw(play, 150) * MS;
+	/* Long enough for a reader to be missed. */
+	if (!draw(play, 100))
+		stand_in_now += 61 * NSEC_PER_SEC;
+	switch (draw(play, 20)) {
+	case 0:
+		play_session(play);
+		break;
+	case 1:
+		play_hotplug(play);
+		break;
+	case 2:
+		play_reprogram(play);
+		break;
+	case 3:
+		ring_kick(ring);
+		break;
+	case 4:
+		ring_flush(ring);
+		break;
+	case 5:
+		ring_tell_gone(ring, 1, 2);
+		break;
+	case 6:
+		ring->control->event_tail = ring->event_published;
+		ring_take_tails(ring);
+		break;
+	case 7:
+		play_other(play);
+		break;
+	case 8:
+		play_snapshot(play);
+		break;
+	case 9:
+		WRITE_ONCE(ring->bound.bytes, draw(play, 3) ? 0 : 100000);
+		break;
+	case 10:
+	case 11:
+	case 12:
+		play->runs = !play->runs;
+		break;
+	case 13:
+	case 14:
+		if (ring->timer.after && ring->timer.function(&ring->timer) == HRTIMER_NORESTART)
+			ring->timer.after = 0;
+		break;
+	case 15:
+	case 16:
+		play_writes(play);
+		break;
+	default:
+		play_stops(play);
+	}
+	settle(play);
+}
+
+static void walk_one(struct play *play, const struct speprof_window *window)
+{
+	assert_int_equal(window->magic, SPEPROF_WINDOW_MAGIC);
+	assert_int_equal(window->position, play->walked);
+	assert_int_equal(window->seq, play->seq++);
+	play->walked += window->span;
+	if (window->kind != SPEPROF_WINDOW_RECORDS)
+		return;
+	play->data_bytes += window->data_size;
+	play->records += window->records;
+	play->armed_ns += window->armed_ns;
+	play->blind_ns += window->blind_ns;
+	play->parked_ns += window->parked_ns;
+}
+
+/* A stream's reader, now and then: what windows say is what was, up to the last one's end. */
+static void walk(struct play *play)
+{
+	const struct ring *ring = play->ring;
+	const u64 *spent = ring->state_before;
+
+	while (play->walked != ring->published) {
+		assert_true(ring->published - play->walked <= RING);
+		walk_one(play, (const void *)(ring->data + (play->walked & (RING - 1))));
+	}
+	assert_int_equal(play->data_bytes, ring->count.data_bytes);
+	assert_int_equal(play->records, ring->count.records);
+	assert_int_equal(play->records * 64, play->data_bytes);
+	assert_int_equal(play->armed_ns, spent[SPEPROF_RING_ARMED]);
+	assert_int_equal(play->parked_ns, spent[SPEPROF_RING_PARKED]);
+	assert_int_equal(play->blind_ns, spent[SPEPROF_RING_HANDLING] + spent[SPEPROF_RING_FULL] +
+						 spent[SPEPROF_RING_FAULTED] +
+						 spent[SPEPROF_RING_THROTTLED] +
+						 spent[SPEPROF_RING_HANDOVER]);
+	ring->control->tail = play->walked;
+}
+
+static void check_ledgers(const struct play *play, u64 began)
+{
+	const struct ring *ring = play->ring;
+	u64 spent = 0;
+
+	assert_int_equal(stand_in_warnings, 0);
+	for (unsigned int state = 0; state < RING_STATES; state++)
+		spent += ring->count.state_ns[state];
+	assert_int_equal(spent, ring->since - began);
+	assert_int_equal(ring->published, ring->count.data_bytes + ring->count.header_bytes +
+						  ring->count.skip_bytes);
+	if (!ring->flight) {
+		check_slots(ring);
+		assert_in_range(ring->published - ring->tail, 0, RING);
+		return;
+	}
+	assert_in_range(ring->event_seq - ring->control->event_oldest, 0, SLOTS);
+	assert_in_range(ring->published - ring->control->oldest, 0, RING);
+}
+
+static void play_seed(u64 seed, bool of_cgroups, bool flight)
+{
+	struct play play = { .random = seed, .up = true, .started = true };
+	u64 began;
+
+	spu_enabled_ns = 0;
+	spu_barrier_ns = 3;
+	play.ring = ring_play_as(seed % 3 ? 10 : 0, of_cgroups, flight);
+	play.program = play.ring->program;
+	began = play.ring->since;
+	for (unsigned int state = 0; state < RING_STATES; state++)
+		began -= play.ring->count.state_ns[state];
+	for (unsigned int i = 0; i < 400; i++) {
+		play_one(&play);
+		check_ledgers(&play, began);
+		if (!flight && !draw(&play, 4))
+			walk(&play);
+	}
+	if (play.started)
+		ring_stop(play.ring);
+	if (!flight)
+		walk(&play);
+	check_ledgers(&play, began);
+	assert_int_equal(play.written, play.ring->count.data_bytes);
+	assert_int_equal(spu_enabled_ns, play.ring->count.state_ns[SPEPROF_RING_ARMED]);
+	spu_barrier_ns = 0;
+	ring_free(play.ring);
+}
+
+static void test_ledgers(void **state)
+{
+	(void)state;
+	for (u64 seed = 1; seed <= 300; seed++) {
+		play_seed(seed, false, false);
+		play_seed(seed, true, false);
+		play_seed(seed, false, true);
+		play_seed(seed, true, true);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reserve),	      cmocka_unit_test(test_unread_again),
 		cmocka_unit_test(test_full_at_once),  cmocka_unit_test(test_throttle_past),
 		cmocka_unit_test(test_throttle_stop), cmocka_unit_test(test_throttle_parked),
-		cmocka_unit_test(test_two_readers),
+		cmocka_unit_test(test_two_readers),   cmocka_unit_test(test_ledgers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
