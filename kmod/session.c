@@ -143,20 +143,19 @@ static void snapshot_end_here(void *arg)
 	call->result = ring_snapshot_end(call->ring, call->owner);
 }
 
+/* Not of a CPU that is down, where its ring would be touched without speprof_control: ENXIO. */
 int session_ring_kick(struct ring *ring)
 {
 	struct ring_call call = { .ring = ring };
 
-	speprof_cpu_call(ring->cpu, kick_here, &call);
-	return call.result;
+	return smp_call_function_single((int)ring->cpu, kick_here, &call, true) ?: call.result;
 }
 
 int session_ring_flush(struct ring *ring)
 {
 	struct ring_call call = { .ring = ring };
 
-	speprof_cpu_call(ring->cpu, flush_here, &call);
-	return call.result;
+	return smp_call_function_single((int)ring->cpu, flush_here, &call, true) ?: call.result;
 }
 
 void session_ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)

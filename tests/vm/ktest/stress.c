@@ -58,6 +58,8 @@ static void cpu_goes_and_comes(void)
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 	check(ring.control->state == SPEPROF_RING_IDLE);
+	check_errno(ioctl(ring.fd, SPEPROF_RING_KICK, 0), ENXIO);
+	check_errno(ioctl(ring.fd, SPEPROF_RING_FLUSH, 0), ENXIO);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	check(ring.control->state == SPEPROF_RING_OFFLINE);
 	check(kcpu_online(cpu, true));
