@@ -481,15 +481,18 @@ static void ring_stop_unread(struct ring *ring)
 {
 	if (ring->unread)
 		return;
+	if (ring->state == SPEPROF_RING_PARKED) {
+		ring_close_parked(ring);
+		/* It rests first, and is asked again when that is over. */
+		if (ring->parked_from == SPEPROF_RING_THROTTLED)
+			return;
+		ring->parked_from = SPEPROF_RING_FULL;
+	}
 	ring->count.unreads++;
 	ring_set_unread(ring, true);
 	if (ring->state == SPEPROF_RING_ARMED) {
 		ring_turn(ring, SPEPROF_RING_FULL, NULL);
 		return;
-	}
-	if (ring->state == SPEPROF_RING_PARKED) {
-		ring_close_parked(ring);
-		ring->parked_from = SPEPROF_RING_FULL;
 	}
 	/* A reader that kicks, and reads no event, has it end and come again: one slot is kept for it. */
 	if (ring_has_slot(ring, 0))

@@ -281,6 +281,30 @@ static void test_throttle_parked(void **state)
 	ring_play_end(ring);
 }
 
+/* Nor does it end without a word, or before its time, because nobody reads. */
+static void test_throttle_unread(void **state)
+{
+	struct ring *ring = ring_play(0, true);
+
+	(void)state;
+	ring_enter(ring);
+	ring_seat(ring);
+	ring->bound.bytes = 1;
+	spu_stops(ring, 64, FULL);
+	ring_park(ring);
+	tick(ring, 61000);
+	tick(ring, 61000);
+	assert_int_equal(ring->count.unreads, 0);
+	ring_enter(ring);
+	ring_seat(ring);
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	assert_int_equal(ring->events[ring->event_seq - 1].type, SPEPROF_EVENT_THROTTLE);
+	tick(ring, 0);
+	assert_int_equal(ring->state, SPEPROF_RING_FULL);
+	assert_int_equal(ring->events[ring->event_seq - 1].type, SPEPROF_EVENT_UNREAD);
+	ring_play_end(ring);
+}
+
 /* ---- Readers --------------------------------------------------------------------- */
 
 static struct ring *raced;
@@ -627,10 +651,11 @@ static void test_ledgers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reserve),	      cmocka_unit_test(test_unread_again),
-		cmocka_unit_test(test_full_at_once),  cmocka_unit_test(test_throttle_past),
-		cmocka_unit_test(test_throttle_stop), cmocka_unit_test(test_throttle_parked),
-		cmocka_unit_test(test_two_readers),   cmocka_unit_test(test_ledgers),
+		cmocka_unit_test(test_reserve),		cmocka_unit_test(test_unread_again),
+		cmocka_unit_test(test_full_at_once),	cmocka_unit_test(test_throttle_past),
+		cmocka_unit_test(test_throttle_stop),	cmocka_unit_test(test_throttle_parked),
+		cmocka_unit_test(test_throttle_unread), cmocka_unit_test(test_two_readers),
+		cmocka_unit_test(test_ledgers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
