@@ -200,7 +200,6 @@ static int session_add_ring(struct session *session, unsigned int cpu,
 {
 	struct ring_config ring_config = {
 		.backend = session->backend,
-		.spu = per_cpu(speprof_cpus, cpu).info,
 		.size = config->ring_size,
 		.event_slots = config->event_slots,
 		.max_window = session_max_window(config),
@@ -210,6 +209,10 @@ static int session_add_ring(struct session *session, unsigned int cpu,
 	};
 	struct ring *ring;
 
+	/* Not half of what a CPU that comes online is about to say of itself. */
+	cpus_read_lock();
+	ring_config.spu = per_cpu(speprof_cpus, cpu).info;
+	cpus_read_unlock();
 	if (ring_config.spu.backend == SPEPROF_BACKEND_NONE)
 		return -ENODEV;
 	ring = ring_new(&ring_config);
