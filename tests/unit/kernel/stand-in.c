@@ -6,6 +6,7 @@
 u64 stand_in_now;
 void (*stand_in_elsewhere)(void);
 unsigned int stand_in_warnings;
+struct task_struct *stand_in_current;
 
 int area_init(struct area *area, u64 bytes, int node)
 {

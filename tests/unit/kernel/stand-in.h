@@ -63,6 +63,11 @@ struct mm_struct;
 
 struct hlist_node {
 	struct hlist_node *next;
+	struct hlist_node **link;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
 };
 
 struct mutex {
@@ -189,6 +194,59 @@ static inline void kfree(void *memory)
 #define init_irq_work(w, fn) (*(w) = (struct irq_work){ .run = (fn) })
 #define irq_work_queue(w)    ((w)->queued++)
 #define irq_work_sync(w)     ((void)(w))
+
+/* ---- One CPU ------------------------------------------------------------------ */
+
+typedef struct {
+	unsigned int calls;
+} call_single_data_t;
+typedef void (*smp_call_func_t)(void *arg);
+
+#define DECLARE_PER_CPU(type, name) extern __typeof__(type) name
+#define per_cpu(name, cpu)	    (*((void)(cpu), &(name)))
+#define per_cpu_ptr(p, cpu)	    ((void)(cpu), (p))
+
+#define for_each_possible_cpu(cpu) for ((cpu) = 0; (cpu) < 1; (cpu)++)
+#define for_each_online_cpu(cpu)   for_each_possible_cpu(cpu)
+
+#define INIT_CSD(csd, fn, arg)			 ((void)(fn), (csd)->calls = 0)
+#define smp_call_function_single_async(cpu, csd) ((void)(cpu), (csd)->calls++)
+#define on_each_cpu(fn, arg, wait)		 (fn)(arg)
+#define synchronize_rcu()
+
+#define IRQ_WORK_INIT_HARD(fn) ((struct irq_work){ .run = (fn) })
+
+#define swap(a, b)                        \
+	do {                              \
+		__typeof__(a) old_ = (a); \
+		(a) = (b);                \
+		(b) = old_;               \
+	} while (0)
+
+struct task_struct;
+extern struct task_struct *stand_in_current;
+#define current stand_in_current
+
+#define hlist_for_each_entry(entry, head, member)    \
+	for (struct hlist_node *at_ = (head)->first; \
+	     at_ && ((entry) = container_of(at_, __typeof__(*(entry)), member)); at_ = at_->next)
+
+static inline void hlist_add_head(struct hlist_node *node, struct hlist_head *head)
+{
+	node->next = head->first;
+	node->link = &head->first;
+	if (node->next)
+		node->next->link = &node->next;
+	head->first = node;
+}
+
+static inline void hlist_del_init(struct hlist_node *node)
+{
+	*node->link = node->next;
+	if (node->next)
+		node->next->link = node->link;
+	*node = (struct hlist_node){ 0 };
+}
 
 /* ---- Files -------------------------------------------------------------------- */
 

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Whose the SPU of a CPU is: sessions of cgroups that share one, as their tasks come and go. What
+ * a task executes is written with its session's filters, and into its session's ring alone.
+ */
+#include "test.h"
+
+#include "cgroups.h"
+#include "cpu.h"
+#include "owner.h"
+#include "ring.h"
+#include "stand-in.h"
+
+#define SESSIONS 3
+#define TASKS	 7
+#define SLOTS	 64
+#define RING	 65536
+#define STEPS	 600
+
+/* @session: whose cgroups it is in; SESSIONS: nobody's */
+struct task_struct {
+	unsigned int session;
+};
+
+static struct task_struct tasks[TASKS];
+static struct ring *rings[SESSIONS];
+static u64 written[SESSIONS];
+static u64 taken[SESSIONS];
+static struct program programs[SESSIONS];
+static bool started[SESSIONS];
+static u64 randomness;
+
+struct speprof_cpu speprof_cpus;
+
+/* ---- Cgroups -------------------------------------------------------------------- */
+
+/* It is there while any session is started; what it says is in the tasks. */
+struct cgroup_map {
+	unsigned int unused;
+};
+
+static struct cgroup_map the_map;
+
+struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
+{
+	assert_ptr_equal(map, &the_map);
+	if (task->session == SESSIONS || !started[task->session])
+		return NULL;
+	return rings[task->session];
+}
+
+bool cgroup_map_forget(struct cgroup_map *map, const struct ring *ring)
+{
+	bool left = false;
+
+	(void)map;
+	for (unsigned int n = 0; n < SESSIONS; n++)
+		left |= started[n] && rings[n] != ring;
+	return left;
+}
+
+/* ---- The SPU --------------------------------------------------------------------- */
+
+static u64 spu[SPE_REG_COUNT];
+
+static u64 spu_read(enum spe_reg reg)
+{
+	return spu[reg];
+}
+
+static void spu_write(enum spe_reg reg, u64 value)
+{
+	/* Nothing but PMSCR while profiling is on, and the buffer stays as it is while enabled. */
+	assert_true(reg == SPE_REG_PMSCR || !spu[SPE_REG_PMSCR]);
+	assert_true(reg != SPE_REG_PMBPTR || !(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E));
+	assert_true(reg != SPE_REG_PMSCR || !value || (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E));
+	spu[reg] = value;
+}
+
+static void spu_sync(void)
+{
+	stand_in_now += 3;
+}
+
+static u64 spu_ticks(void)
+{
+	return stand_in_now;
+}
+
+static const struct speprof_backend backend = {
+	.id = SPEPROF_BACKEND_EMULATED,
+	.read = spu_read,
+	.write = spu_write,
+	.sync = spu_sync,
+	.ticks = spu_ticks,
+	.tick_hz = 1000000000,
+};
+
+static u32 draw(u32 below)
+{
+	randomness = randomness * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (u32)(randomness >> 33) % below;
+}
+
+/* What runs is sampled, if the SPU is on: into memory that PMBPTR says. */
+static void spu_samples(void)
+{
+	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
+	unsigned int session = stand_in_current->session;
+	u64 records = draw(12);
+
+	if (!spu[SPE_REG_PMSCR] || spu[SPE_REG_PMBSR] & SPE_PMBSR_S)
+		return;
+	assert_true(session < SESSIONS);
+	assert_int_equal(spu[SPE_REG_PMSCR], programs[session].pmscr);
+	assert_int_equal(spu[SPE_REG_PMSFCR], programs[session].pmsfcr);
+	assert_int_equal(spu[SPE_REG_PMSIRR], programs[session].pmsirr);
+	for (; records && limit - spu[SPE_REG_PMBPTR] >= 64; records--) {
+		memset((void *)(uintptr_t)spu[SPE_REG_PMBPTR], (int)session + 1, 64);
+		spu[SPE_REG_PMBPTR] += 64;
+		written[session] += 64;
+	}
+	/* The counter of the interval says whose it is, too. */
+	spu[SPE_REG_PMSICR] = programs[session].pmsirr + draw(256);
+	if (limit - spu[SPE_REG_PMBPTR] < 64)
+		spu[SPE_REG_PMBSR] |=
+			SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_BSC, SPE_PMBSR_BSC_FULL);
+}
+
+/* As speprof_interrupt() has it. */
+static void spu_interrupts(void)
+{
+	struct ring *ring = speprof_cpus.ring;
+
+	if (!speprof_cpus.up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
+		return;
+	assert_non_null(ring);
+	assert_true(ring_interrupt(ring));
+}
+
+/* ---- Sessions --------------------------------------------------------------------- */
+
+static void session_toggle(unsigned int n)
+{
+	struct cgroup_map *old;
+
+	if (!started[n]) {
+		started[n] = true;
+		owner_add(&speprof_cpus, rings[n], &the_map);
+		ring_start(rings[n], &programs[n], speprof_cpus.up);
+	} else {
+		ring_stop(rings[n]);
+		old = owner_remove(&speprof_cpus, rings[n]);
+		started[n] = false;
+		assert_true(!old || old == &the_map);
+	}
+	owner_settle(&speprof_cpus);
+}
+
+static void session_program(unsigned int n)
+{
+	programs[n].generation++;
+	programs[n].pmsfcr = (n + 1ULL) << 40 | programs[n].generation;
+	programs[n].pmsirr = (n + 1ULL) << 28;
+	programs[n].interval = n + 1;
+	programs[n].pmscr = SPE_PMSCR_E0SPE | (draw(2) ? SPE_PMSCR_E1SPE : 0) | (n + 1ULL) << 32;
+	if (started[n])
+		ring_reprogram(rings[n], &programs[n]);
+	owner_settle(&speprof_cpus);
+}
+
+/* Windows up to the head are of its own session. */
+static void session_read(unsigned int n)
+{
+	struct ring *ring = rings[n];
+
+	while (taken[n] != ring->published) {
+		const u8 *at = ring->data + (taken[n] & (RING - 1));
+		const struct speprof_window *window = (const void *)at;
+
+		for (u64 i = 0; i < window->data_size; i++)
+			assert_int_equal(at[window->data_offset + i], n + 1);
+		if (window->kind == SPEPROF_WINDOW_RECORDS)
+			assert_int_equal(window->interval, n + 1);
+		taken[n] += window->span;
+	}
+	ring->control->tail = taken[n];
+	ring->control->event_tail = ring->event_published;
+}
+
+static void hotplug(void)
+{
+	/* The idle task is the last that runs. */
+	if (speprof_cpus.up) {
+		owner_offline(&speprof_cpus);
+		assert_int_equal(spu[SPE_REG_PMSCR], 0);
+		assert_int_equal(spu[SPE_REG_PMBLIMITR], 0);
+	}
+	speprof_cpus.up = !speprof_cpus.up;
+	memset(spu, 0, sizeof(spu));
+	if (speprof_cpus.up)
+		owner_online(&speprof_cpus);
+}
+
+/* ---- What happens ------------------------------------------------------------------ */
+
+static void seat(void)
+{
+	if (speprof_cpus.seat.queued)
+		speprof_cpus.seat.run(&speprof_cpus.seat);
+	speprof_cpus.seat.queued = 0;
+}
+
+static void step(void)
+{
+	unsigned int n = draw(SESSIONS);
+
+	stand_in_now += draw(8) ? draw(100000) : draw(30000000);
+	switch (draw(24)) {
+	case 0:
+		session_toggle(n);
+		break;
+	case 1:
+		hotplug();
+		break;
+	case 2:
+		session_program(n);
+		break;
+	case 3:
+		session_read(n);
+		break;
+	case 4:
+		ring_flush(rings[n]);
+		owner_settle(&speprof_cpus);
+		break;
+	case 5:
+		/* Moved to another cgroup. */
+		tasks[draw(TASKS)].session = draw(SESSIONS + 1);
+		owner_settle(&speprof_cpus);
+		break;
+	case 6:
+	case 7:
+		if (rings[n]->timer.after &&
+		    rings[n]->timer.function(&rings[n]->timer) == HRTIMER_NORESTART)
+			rings[n]->timer.after = 0;
+		break;
+	case 8:
+		WRITE_ONCE(rings[n]->bound.bytes, draw(2) ? 0 : 20000);
+		break;
+	case 9:
+	case 10:
+		spu_interrupts();
+		break;
+	case 11:
+	case 12:
+		seat();
+		break;
+	default: {
+		struct task_struct *next = &tasks[draw(TASKS)];
+
+		owner_switch(next);
+		stand_in_current = next;
+		/* The interrupt comes as soon as the switch is over, if another does not come first. */
+		if (draw(5))
+			seat();
+	}
+	}
+	spu_samples();
+	if (draw(3))
+		spu_interrupts();
+}
+
+static void play(u64 seed)
+{
+	randomness = seed;
+	stand_in_now += NSEC_PER_SEC;
+	memset(&speprof_cpus, 0, sizeof(speprof_cpus));
+	memset(spu, 0, sizeof(spu));
+	owner_init();
+	speprof_cpus.up = true;
+	for (unsigned int n = 0; n < TASKS; n++)
+		tasks[n].session = n % (SESSIONS + 1);
+	stand_in_current = &tasks[SESSIONS];
+	for (unsigned int n = 0; n < SESSIONS; n++) {
+		const struct ring_config config = {
+			.backend = &backend,
+			.spu = { .record_align = 64, .record_max = 64, .backend = backend.id },
+			.size = RING,
+			.event_slots = SLOTS,
+			.max_window = 4096,
+			.latency_ms = n ? 10 : 0,
+			.of_cgroups = true,
+		};
+
+		rings[n] = ring_new(&config);
+		written[n] = taken[n] = 0;
+		programs[n].generation = 0;
+		session_program(n);
+		session_toggle(n);
+	}
+	for (unsigned int i = 0; i < STEPS; i++)
+		step();
+	for (unsigned int n = 0; n < SESSIONS; n++) {
+		if (started[n])
+			session_toggle(n);
+		session_read(n);
+		assert_int_equal(rings[n]->count.data_bytes, written[n]);
+		ring_free(rings[n]);
+	}
+	assert_null(speprof_cpus.map);
+	assert_int_equal(stand_in_warnings, 0);
+}
+
+static void test_sessions(void **state)
+{
+	(void)state;
+	for (u64 seed = 1; seed <= 300; seed++)
+		play(seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sessions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
