@@ -74,16 +74,34 @@ static u32 live_parent(struct attributor *a, s32 pid)
 	return i;
 }
 
-/* When @e made an entry for who has its number now, and who had it before. */
-static void process_since(struct attributor *a, u32 index, u32 before, const struct task_event *e)
+/* Who has a number, before another entry is made for it. */
+struct holder {
+	u32 index;
+	u32 generation;
+};
+
+static struct holder holder_of(const struct attributor *a, u32 index)
+{
+	return (struct holder){
+		.index = index,
+		.generation = index == ATTRIBUTE_NONE ? 0 : a->process[index].pub.generation,
+	};
+}
+
+/*
+ * When @e made an entry for who has its number now, and who had it before: as it was then, since
+ * that entry may have been given to whoever else an entry was made for.
+ */
+static void process_since(struct attributor *a, u32 index, struct holder before,
+			  const struct task_event *e)
 {
 	struct process *p = &a->process[index];
 
 	a->since[index] = e->time_ns;
-	if (before == ATTRIBUTE_NONE || before == index)
+	if (before.index == ATTRIBUTE_NONE || before.index == index)
 		return;
-	p->before = before;
-	p->before_generation = a->process[before].pub.generation;
+	p->before = before.index;
+	p->before_generation = before.generation;
 }
 
 static u64 start_ticks(const struct task_event *e)
@@ -128,19 +146,20 @@ static bool process_inherit(struct attributor *a, u32 index, u32 parent, const c
 
 static void live_fork(struct attributor *a, const struct task_event *e)
 {
-	u32 before = process_find(a, e->pid), parent, container, i;
+	const struct holder before = holder_of(a, process_find(a, e->pid));
+	u32 parent, container, i;
 	struct process *p;
 	bool whole;
 
-	if (is_stale(a, before, e))
+	if (is_stale(a, before.index, e))
 		return;
 	if (e->pid == e->parent_pid) {
-		live_thread(a, e, before);
+		live_thread(a, e, before.index);
 		return;
 	}
 	/* Its exit was lost. */
-	if (before != ATTRIBUTE_NONE)
-		process_die(a, before);
+	if (before.index != ATTRIBUTE_NONE)
+		process_die(a, before.index);
 	thread_forget(a, e->tid);
 	parent = live_parent(a, e->parent_pid);
 	/* /proc may know of the child, if it lives when it is sampled. */
@@ -173,6 +192,7 @@ static void live_fork(struct attributor *a, const struct task_event *e)
 static u32 process_renew(struct attributor *a, u32 index, const struct task_event *e)
 {
 	const struct process old = a->process[index];
+	const struct holder before = holder_of(a, index);
 	struct process *p;
 	u32 i;
 
@@ -183,7 +203,8 @@ static u32 process_renew(struct attributor *a, u32 index, const struct task_even
 	p->born_ns = old.born_ns;
 	p->start_time = old.start_time;
 	process_contain(a, i, old.pub.container);
-	process_since(a, i, index, e);
+	memcpy(p->pub.comm, old.pub.comm, sizeof(p->pub.comm));
+	process_since(a, i, before, e);
 	return i;
 }
 
@@ -247,14 +268,17 @@ static void process_move(struct attributor *a, u32 old, u32 container, const str
 	}
 	i = process_renew(a, old, e);
 	process_contain(a, i, container);
-	if (i == old)
+	/* With its entry went all else that was known: /proc is asked. */
+	a->process[i].unread = i == old;
+	if (i == old) {
+		live_thread(a, e, i);
 		return;
+	}
 	a->process[i].start_code = a->process[old].start_code;
 	a->process[i].start_stack = a->process[old].start_stack;
 	a->process[i].image = a->process[old].image;
 	a->process[i].unread = a->process[old].unread;
 	a->process[i].mapped = a->process[old].mapped;
-	memcpy(a->process[i].pub.comm, a->process[old].pub.comm, sizeof(a->process[i].pub.comm));
 	maps_copy(&a->store, &a->process[i].maps, &a->process[old].maps);
 	live_thread(a, e, i);
 	if (e->size != 1)
@@ -355,7 +379,8 @@ static bool is_full(const struct attributor *a)
 
 static u32 seed_process(struct attributor *a, const struct task_event *e)
 {
-	u32 i = process_find(a, e->pid), before = i;
+	u32 i = process_find(a, e->pid);
+	const struct holder before = holder_of(a, i);
 	struct process *p;
 
 	if (i != ATTRIBUTE_NONE && seed_known(a, i, e))
@@ -371,7 +396,7 @@ static u32 seed_process(struct attributor *a, const struct task_event *e)
 	process_name(p, e->name);
 	a->used[i] = 0;
 	/* Whatever was sampled before was of the one before, or nobody knows. */
-	if (before != ATTRIBUTE_NONE)
+	if (before.index != ATTRIBUTE_NONE)
 		process_since(a, i, before, e);
 	return i;
 }

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attribute-save.h"
 #include "container-facts.h"
@@ -300,6 +301,43 @@ static void test_loss(void **state)
 	attributor_free(s.a);
 }
 
+/* In a table that has no room for both a process is what it was called, wherever it moves. */
+static void test_full_moves(void **state)
+{
+	struct story s = story_new(2, 0);
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.one");
+	forked(&s, GHOST, GHOST - 1, CGROUP + 1, "sh");
+	assert_string_equal(who(&s, GHOST, s.now), "one/sh");
+	moved(&s, GHOST, CGROUP + 2, "/lxc.payload.two", 1);
+	assert_string_equal(who(&s, GHOST, s.now), "two/sh");
+	attributor_free(s.a);
+}
+
+/* Who had a number before is nobody, once its entry is another's: of its parent's, above all. */
+static void test_full_before(void **state)
+{
+	struct story s = story_new(3, 0);
+	u64 early;
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.one");
+	/* The second entry has what the next one is that gives way. */
+	for (s32 i = 0; i < 3; i++)
+		forked(&s, GHOST + i, GHOST - 1, CGROUP + 1, "sh");
+	assert_string_equal(who(&s, GHOST + 2, s.now), "one/sh");
+	early = s.now;
+	s.now += 1000000;
+	exited(&s, GHOST + 2, GHOST + 2, true);
+	s.now += 1000000;
+	/* /proc has its parent, which so gets the entry that it had. */
+	forked(&s, GHOST + 2, getpid(), CGROUP + 1, "child");
+	assert_string_equal(who(&s, GHOST + 2, s.now), "one/child");
+	assert_string_equal(who(&s, GHOST + 2, early), "/?");
+	attributor_free(s.a);
+}
+
 /* What is kept of @s, in an attributor that no event reached yet. */
 static struct story story_kept(const struct story *s, u32 processes)
 {
@@ -498,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_generations), cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_kept),	    cmocka_unit_test(test_kept_ended),
+		cmocka_unit_test(test_full_moves),  cmocka_unit_test(test_full_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
