@@ -13,16 +13,18 @@
 #include "maps.h"
 #include "procfs.h"
 
+/* struct scan - of the process @pid, of which @maps mappings were told */
 struct scan {
 	const struct source_sink *sink;
 	u64 time_ns;
 	s32 pid;
+	u32 maps;
 	struct cgroup_space space;
 };
 
 static void emit_map(void *ctx, const struct procfs_map *map)
 {
-	const struct scan *scan = ctx;
+	struct scan *scan = ctx;
 	const struct task_event event = {
 		.type = TASK_MMAP,
 		.time_ns = scan->time_ns,
@@ -37,6 +39,7 @@ static void emit_map(void *ctx, const struct procfs_map *map)
 	};
 
 	scan->sink->task(scan->sink->ctx, &event);
+	scan->maps++;
 }
 
 static void emit_comm(const struct scan *scan, s32 tid, char *comm)
@@ -100,12 +103,13 @@ static s32 task_number(const char *name)
 	return *end || n <= 0 || n > INT32_MAX ? 0 : (s32)n;
 }
 
-static void scan_threads(const struct scan *scan, int dir)
+static void scan_threads(struct scan *scan, int dir)
 {
 	int fd = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
 	struct procfs_stat stat;
 	struct dirent *entry;
+	u64 skipped;
 
 	if (!tasks && fd >= 0)
 		close(fd);
@@ -117,6 +121,9 @@ static void scan_threads(const struct scan *scan, int dir)
 			continue;
 		if (procfs_stat(thread, &stat) == 0)
 			emit_comm(scan, tid, stat.comm);
+		/* Through a thread that has any: a leader that exited before the others has none. */
+		if (!scan->maps)
+			procfs_maps(thread, emit_map, scan, &skipped);
 		close(thread);
 	}
 	if (tasks)
@@ -154,7 +161,6 @@ int record_tasks(const struct source_sink *sink, u64 time_ns)
 	struct scan scan = { .sink = sink, .time_ns = time_ns };
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
-	u64 skipped;
 	int dir;
 
 	if (!proc)
@@ -166,10 +172,9 @@ int record_tasks(const struct source_sink *sink, u64 time_ns)
 		dir = scan.pid ? procfs_task(dirfd(proc), scan.pid) : -1;
 		if (dir < 0)
 			continue;
+		scan.maps = 0;
 		scan_threads(&scan, dir);
 		emit_cgroup(&scan, dir);
-		/* Kernel threads have none, others' may be hidden. */
-		procfs_maps(dir, emit_map, &scan, &skipped);
 		close(dir);
 	}
 	closedir(proc);

@@ -3,6 +3,7 @@
 
 #include "attribute-internal.h"
 #include "container-facts.h"
+#include "record-tasks.h"
 #include "siphash.h"
 
 #include <fcntl.h>
@@ -263,11 +264,28 @@ static void leaves(int ready, int go)
 	pthread_exit(NULL);
 }
 
+/* Of @pid, how many mappings a recording is told of around test_leader_exit(). */
+struct told {
+	s32 pid;
+	u32 maps;
+};
+
+static void see_map(void *ctx, const struct task_event *event)
+{
+	struct told *told = ctx;
+	u64 at = (u64)(uintptr_t)leaves;
+
+	told->maps += event->type == TASK_MMAP && event->pid == told->pid && event->start <= at &&
+		      at - event->start < event->size;
+}
+
 static void test_leader_exit(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct attributor *late = attributor(true, 0, 0, 0);
 	struct child c = child_start(leaves);
+	struct told told = { .pid = c.pid };
+	const struct source_sink sink = { .task = see_map, .ctx = &told };
 	u32 index = attributor_task(a, c.pid);
 	struct attribute_place place;
 	char byte = 0;
@@ -286,6 +304,9 @@ static void test_leader_exit(void **state)
 	index = attributor_task(late, tid);
 	assert_int_equal(attributor_process(late, index)->pid, c.pid);
 	assert_true(attributor_place(late, index, (u64)(uintptr_t)leaves, false, &place));
+	/* A recording's too, once. */
+	assert_int_equal(record_tasks(&sink, 1), 0);
+	assert_int_equal(told.maps, 1);
 	child_end(&c);
 	attributor_free(a);
 	attributor_free(late);
