@@ -395,6 +395,7 @@ int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink)
 
 	if (aux->host->enable(aux->fd, false) >= 0 && aux->host->enable(aux->fd, true) >= 0)
 		blind = now_ns() - from;
+	aux->flushed_at = from;
 	r = perf_aux_drain(aux, sink);
 	perf_aux_blind(aux, SOURCE_BLIND_HANDLING, blind);
 	return r;

@@ -36,6 +36,7 @@ extern const struct perf_host perf_host_real;
  * struct perf_aux - of one CPU; private but for @fd, -1 while closed, and @cpu
  * @window: what is the same for each of its windows
  * @armed_from: since when the SPU may have been writing, ns
+ * @flushed_at: when it was last asked for what there is, ns
  * @blind_ns: until the next window, how long it certainly was not
  * @blind_by: the same by cause
  * @ran_ns: what the kernel said at perf_aux_is_dead() of how long it ran
@@ -55,6 +56,7 @@ struct perf_aux {
 	u32 area_size;
 	u8 *scratch;
 	u64 armed_from;
+	u64 flushed_at;
 	u64 blind_ns;
 	u64 blind_by[SOURCE_BLINDS];
 	u64 lost_bytes;

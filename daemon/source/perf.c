@@ -428,7 +428,21 @@ static void take_readiness(struct perf_source *p)
 	(void)!read(p->timer, &expirations, sizeof(expirations));
 }
 
-/* A CPU whose windows come of themselves is not disturbed. */
+static bool is_past(u64 since, u64 ns, u64 now)
+{
+	return now > since && now - since >= ns;
+}
+
+/*
+ * A CPU whose windows come of themselves is not disturbed; one that has none to give, not each
+ * time that another one's wake the reader. Every time that the timer does: half of it is enough.
+ */
+static bool is_quiet(const struct perf_aux *aux, u64 now)
+{
+	return is_past(aux->armed_from, FLUSH_NS, now) &&
+	       is_past(aux->flushed_at, FLUSH_NS / 2, now);
+}
+
 static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
 {
 	struct perf_aux *aux = &p->cpus[cpu];
@@ -439,7 +453,7 @@ static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct sour
 		return;
 	}
 	r = perf_aux_drain(aux, sink);
-	if (r == 0 && p->running && now > aux->armed_from && now - aux->armed_from >= FLUSH_NS)
+	if (r == 0 && p->running && is_quiet(aux, now))
 		r = perf_aux_flush(aux, sink);
 	/* Nobody knows since when nothing of it counts: see give_up() of perf-aux.c. */
 	if (r < 0)
