@@ -21,10 +21,11 @@ static void on_end(int sig)
 	raise(sig);
 }
 
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+
 /* Who is interrupted leaves nothing; what is ignored, or waited for (record), stays so. */
 static void remember(const char *beside)
 {
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 	const struct sigaction action = { .sa_handler = on_end,
 					  .sa_flags = SA_RESETHAND | SA_NODEFER };
 	struct sigaction old;
@@ -38,6 +39,24 @@ static void remember(const char *beside)
 		unfinished[i] = beside;
 		return;
 	}
+}
+
+/* Returns the descriptor; nobody is interrupted between the file and its being known. */
+static int make_known(char *beside)
+{
+	sigset_t set, old;
+	int fd, error;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		sigaddset(&set, ending[i]);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	fd = mkostemp(beside, O_CLOEXEC);
+	error = errno;
+	if (fd >= 0)
+		remember(beside);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return fd < 0 ? -error : fd;
 }
 
 static void forget(const char *beside)
@@ -69,7 +88,7 @@ static int open_beside(const char *path, bool there, mode_t mode, struct output 
 {
 	/* A link stays one: what it leads to is replaced. */
 	char *name = there ? realpath(path, NULL) : strdup(path), *beside = NULL;
-	int fd, r;
+	int fd;
 
 	if (!name)
 		return -errno;
@@ -77,14 +96,12 @@ static int open_beside(const char *path, bool there, mode_t mode, struct output 
 		free(name);
 		return -ENOMEM;
 	}
-	fd = mkostemp(beside, O_CLOEXEC);
+	fd = make_known(beside);
 	if (fd < 0) {
-		r = -errno;
 		free(beside);
 		free(name);
-		return r;
+		return fd;
 	}
-	remember(beside);
 	*ret_output = (struct output){ .fd = fd, .beside = beside, .path = name };
 	return give_mode(fd, mode);
 }
