@@ -26,6 +26,7 @@ static_assert(UNITS <= METRICS_UNITS, "a place for each unit");
 #define FIRST_COUNTER  FOLD_FIRST_COUNTER
 #define FIRST_LASTING  offsetof(struct metrics_machine, threads_evicted)
 #define AFTER_LASTING  offsetof(struct metrics_machine, faults)
+#define AFTER_FAULTS   offsetof(struct metrics_machine, cpu_ns)
 #define AFTER_COUNTERS FOLD_AFTER_COUNTERS
 
 void fold_init(struct fold *fold, const struct labels *labels, u32 kinds)
@@ -352,6 +353,21 @@ static void machine_delta(const struct metrics_machine *now, const struct metric
 		   after - first);
 }
 
+/*
+ * Of the SPUs' source, which a reset of the profile leaves as it is: another epoch in the same
+ * process goes on with them, unless there was a reason for another source.
+ */
+static void faults_delta(const struct metrics_machine *now, const struct metrics_machine *before,
+			 struct metrics_machine *delta)
+{
+	u64 *d = (u64 *)((u8 *)delta + AFTER_LASTING);
+	const u64 *n = (const u64 *)((const u8 *)now + AFTER_LASTING);
+	const u64 *b = (const u64 *)((const u8 *)before + AFTER_LASTING);
+
+	for (size_t i = 0; i < (AFTER_FAULTS - AFTER_LASTING) / sizeof(u64); i++)
+		d[i] = n[i] < b[i] ? n[i] : n[i] - b[i];
+}
+
 static void machine_update(struct fold *fold, const struct metrics *metrics,
 			   struct metrics_tally *ret_delta)
 {
@@ -362,6 +378,8 @@ static void machine_update(struct fold *fold, const struct metrics *metrics,
 		machine_delta(now, before, FIRST_COUNTER, FIRST_LASTING, &delta);
 		machine_delta(now, before, AFTER_LASTING, AFTER_COUNTERS, &delta);
 		grow_words(&delta.all, &now->all, &before->all, sizeof(delta.all));
+	} else if (fold->any && before->process == now->process) {
+		faults_delta(now, before, &delta);
 	}
 	if (fold->any && before->process == now->process)
 		machine_delta(now, before, FIRST_LASTING, AFTER_LASTING, &delta);

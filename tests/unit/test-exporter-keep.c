@@ -378,9 +378,55 @@ static void test_store(void **unused)
 	fold_deinit(&fold);
 }
 
+/* Whom a reset of the profile forgets are samples, and not what the SPUs' source went through. */
+static void test_reset(void **state)
+{
+	static const struct {
+		const char *what;
+		u64 epoch;
+		u64 process;
+		u64 now;
+		u64 grew;
+	} rows[] = {
+		{ "first", 1, 1, 5, 5 },
+		{ "more", 1, 1, 7, 2 },
+		{ "reset", 2, 1, 7, 0 },
+		{ "reset, and more", 3, 1, 9, 2 },
+		{ "another source", 4, 1, 1, 1 },
+		{ "another daemon", 5, 2, 4, 4 },
+		{ "one that went on", 5, 3, 6, 2 },
+	};
+	struct fold fold;
+	u64 sum = 0;
+
+	(void)state;
+	fold_init(&fold, &labels, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct metrics m = { .machine = { .epoch = rows[i].epoch,
+						  .process = rows[i].process,
+						  .backend = BACKEND_HARDWARE,
+						  .records = 10,
+						  .faults = rows[i].now,
+						  .throttles = 10 * rows[i].now,
+						  .unread = 100 * rows[i].now,
+						  .cpu_ns = 1000 } };
+
+		test_row("%s", rows[i].what);
+		sum += rows[i].grew;
+		assert_row(fold_update(&fold, &m, 100, BEGAN) == 0);
+		assert_row(fold.machine.faults == sum);
+		assert_row(fold.machine.throttles == 10 * sum);
+		assert_row(fold.machine.unread == 100 * sum);
+		assert_row(fold.machine.records == 10 * rows[i].epoch);
+		assert_row(fold.machine.cpu_ns == 1000 * rows[i].epoch);
+	}
+	fold_deinit(&fold);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reset),
 		cmocka_unit_test_setup(test_restart, setup),
 		cmocka_unit_test_setup(test_starts, setup),
 		cmocka_unit_test_setup(test_labels, setup),
