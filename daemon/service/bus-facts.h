@@ -31,7 +31,10 @@ struct cpu_facts {
 	u8 backend;
 };
 
-/** struct bus_facts - the last that was looked at of each kind; @*_ns: when, 0: is to be read */
+/**
+ * struct bus_facts - the last that was looked at of each kind; @*_ns: when, 0: is to be read
+ * @names: until bus_facts_forget(), however long that is
+ */
 struct bus_facts {
 	u64 machine_ns;
 	struct machine_facts machine;
@@ -62,7 +65,11 @@ const struct machine_facts *bus_facts_machine(struct bus_facts *facts, struct wo
 int bus_facts_cpu(struct bus_facts *facts, struct worker *worker, u32 cpu,
 		  const struct cpu_facts **ret_facts);
 
-/** bus_facts_session() - is there a session @name? */
+/**
+ * bus_facts_session() - is there a session @name?
+ *
+ * What sd-bus asks of each call before it is known whose it is: the worker is not asked for it.
+ */
 bool bus_facts_session(struct bus_facts *facts, struct worker *worker, const char *name);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "bus-facts.h"
 #include "govern.h"
 #include "relist.h"
 #include "worker.h"
@@ -506,6 +507,24 @@ static void test_rules(void **state)
 	session_rule_free(rule);
 }
 
+/* Anybody may ask for any session, as often as he likes: the worker is asked once. */
+static void test_facts(void **state)
+{
+	struct fixture *f = *state;
+	static struct bus_facts facts;
+
+	facts = (struct bus_facts){ 0 };
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_true(bus_facts_session(&facts, f->worker, SESSION_MACHINE));
+	assert_false(bus_facts_session(&facts, f->worker, "other"));
+	assert_int_equal(add(f, "other", NULL), 0);
+	/* As long ago as can be. */
+	facts.names_ns = 1;
+	assert_false(bus_facts_session(&facts, f->worker, "other"));
+	bus_facts_forget(&facts);
+	assert_true(bus_facts_session(&facts, f->worker, "other"));
+}
+
 /* ---- Who governs the interval ------------------------------------------------ */
 
 struct governing {
@@ -590,6 +609,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_relist, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_relist_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_facts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_govern_filtered, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_govern_follows, setup, teardown),
 		cmocka_unit_test(test_rules),
