@@ -88,12 +88,17 @@ void bus_follow_spus(struct bus *bus)
 	if (bus->exchanger.match)
 		return;
 	r = worker_call(bus->worker, exchange_renew, &exchange);
-	if (r >= 0 && exchange.sources)
+	if (r >= 0 && exchange.away)
+		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL, "the module is there again");
+	else if (r >= 0 && exchange.sources)
 		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL,
 			 "%u more CPU%s with an SPU: in another session of the module, for which "
 			 "nothing was sampled for %llu ms",
 			 exchange.cpus, exchange.cpus == 1 ? "" : "s",
 			 (unsigned long long)exchange.gone_ns / 1000000);
+	else if (r < 0 && exchange.away && !bus->unsampled_told)
+		log_tell(LOG_ERR, LOG_ID_SOURCE, NULL,
+			 "the module is not there again, nothing is sampled: %s", exchange.reason);
 	else if (r < 0 && !bus->unsampled_told)
 		log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL,
 			 "%u more CPU%s with an SPU that %s not sampled: %s", exchange.cpus,

@@ -225,10 +225,14 @@ int exchange_renew(struct worker_state *state, void *arg)
 		struct source *source = session->feed->source;
 		u32 cpus = source->ops->unsampled ? source->ops->unsampled(source) : 0;
 
-		if (!cpus)
+		/* One that was let go before, and could not be replaced then. */
+		if (source->away)
+			exchange->away++;
+		else if (!cpus)
 			continue;
-		exchange->cpus = cpus;
-		r = renew(state, exchange, session->feed);
+		exchange->cpus += cpus;
+		r = source->away ? take_up(state, exchange, session->feed) :
+				   renew(state, exchange, session->feed);
 		exchange->sources += r >= 0;
 	}
 	if (exchange->sources) {

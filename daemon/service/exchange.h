@@ -17,6 +17,7 @@
  * @at_ns: out: by CLOCK_MONOTONIC, since when none of them is there, or one is there again: what
  *	each of their CPUs is booked as blind for is that and little more
  * @cpus: out of exchange_renew(): how many came that were not sampled
+ * @away: out of exchange_renew(): of how many sources nothing was sampled before it
  * @gone_ns: out of exchange_renew(): for how long nothing was sampled
  * @reason: out: why a call failed, for people
  */
@@ -25,6 +26,7 @@ struct exchange {
 	u32 sources;
 	u64 at_ns;
 	u32 cpus;
+	u32 away;
 	u64 gone_ns;
 	char reason[512];
 };
@@ -48,7 +50,8 @@ int exchange_take_up(struct worker_state *state, void *arg);
  * exchange_renew() - another session of the module for each that has no ring for a CPU that came
  * after it was made; for worker_call()
  *
- * What one that fails samples goes on being sampled.
+ * What one that fails samples goes on being sampled; but where the other one, once made, cannot be
+ * enabled nothing is: the next call tries again, as it does where exchange_take_up() has failed.
  */
 int exchange_renew(struct worker_state *state, void *arg);
 

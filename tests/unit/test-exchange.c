@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A session of the module gives way to another one. */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "exchange.h"
+#include "source-open.h"
+
+/* A source that brings nothing, with CPUs that it does not sample. */
+struct played {
+	struct source source;
+	u32 unsampled;
+	int error; /* of start */
+	bool enabled;
+	bool freed;
+};
+
+static struct played first, second;
+static int fd;
+
+static struct played *played_of(const struct source *source)
+{
+	return (struct played *)source;
+}
+
+static int played_start(struct source *source)
+{
+	if (played_of(source)->error)
+		return played_of(source)->error;
+	played_of(source)->enabled = true;
+	return 0;
+}
+
+static int played_fd(struct source *source __attribute__((unused)))
+{
+	return fd;
+}
+
+static int played_drain(struct source *source __attribute__((unused)),
+			const struct source_sink *sink __attribute__((unused)))
+{
+	return 0;
+}
+
+static void played_stop(struct source *source)
+{
+	played_of(source)->enabled = false;
+}
+
+static void played_free(struct source *source)
+{
+	assert_false(played_of(source)->enabled);
+	played_of(source)->freed = true;
+}
+
+static int played_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+{
+	if (index >= source->cpus)
+		return -ENOENT;
+	*ret_cpu = (struct source_cpu){ .cpu = index, .state = "sampling" };
+	return 0;
+}
+
+static u32 played_unsampled(const struct source *source)
+{
+	return played_of(source)->unsampled;
+}
+
+static const struct source_ops played_ops = {
+	.name = "module",
+	.start = played_start,
+	.fd = played_fd,
+	.drain = played_drain,
+	.stop = played_stop,
+	.free = played_free,
+	.cpu = played_cpu,
+	.unsampled = played_unsampled,
+};
+
+int source_open(const struct config *config __attribute__((unused)),
+		const struct source_config *sampling __attribute__((unused)),
+		struct source **ret_source, struct source_said *ret_said __attribute__((unused)))
+{
+	second.freed = false;
+	*ret_source = &second.source;
+	return 0;
+}
+
+static const struct source *source_now;
+
+static int look(struct worker_state *state, void *arg __attribute__((unused)))
+{
+	source_now = worker_session(state, NULL)->feed->source;
+	return 0;
+}
+
+static struct worker *begin(void)
+{
+	const struct source_config sampling = { .interval_ns = 1000000 };
+	const struct task_events_status told = { 0 };
+	struct session_config config = { .name = SESSION_MACHINE };
+	struct filter_error error;
+	struct worker *worker;
+
+	fd = eventfd(0, EFD_CLOEXEC);
+	first = (struct played){ .source = { .ops = &played_ops, .cpus = 1 }, .unsampled = 1 };
+	second = (struct played){ .source = { .ops = &played_ops, .cpus = 2 } };
+	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
+	assert_int_equal(feed_new(&first.source, &sampling, &config.feed), 0);
+	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
+	assert_int_equal(worker_call(worker, worker_add, &config), 0);
+	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+	return worker;
+}
+
+static int renew(struct worker *worker, struct exchange *ret)
+{
+	static const struct config config = CONFIG_DEFAULT;
+	int r;
+
+	*ret = (struct exchange){ .config = &config };
+	r = worker_call(worker, exchange_renew, ret);
+	worker_call(worker, look, NULL);
+	return r;
+}
+
+static void test_renewed(void **state __attribute__((unused)))
+{
+	struct worker *worker = begin();
+	struct exchange exchange;
+
+	assert_int_equal(renew(worker, &exchange), 0);
+	assert_int_equal(exchange.cpus, 1);
+	assert_int_equal(exchange.sources, 1);
+	assert_int_equal(exchange.away, 0);
+	assert_true(first.freed && second.enabled);
+	assert_ptr_equal(source_now, &second.source);
+	/* There is nothing to do any more. */
+	assert_int_equal(renew(worker, &exchange), 0);
+	assert_int_equal(exchange.sources, 0);
+	worker_free(worker);
+	assert_true(second.freed);
+	close(fd);
+}
+
+/* What cannot be enabled for now is taken up later: nobody else would. */
+static void test_refused_for_now(void **state __attribute__((unused)))
+{
+	struct worker *worker = begin();
+	struct exchange exchange;
+
+	second.error = -EBUSY;
+	assert_int_equal(renew(worker, &exchange), -EBUSY);
+	assert_non_null(strstr(exchange.reason, "could not be enabled"));
+	assert_true(first.freed && second.freed && source_now->away);
+	assert_int_equal(renew(worker, &exchange), -EBUSY);
+	assert_int_equal(exchange.away, 1);
+	second.error = 0;
+	assert_int_equal(renew(worker, &exchange), 0);
+	assert_int_equal(exchange.away, 1);
+	assert_int_equal(exchange.cpus, 0);
+	assert_ptr_equal(source_now, &second.source);
+	assert_true(second.enabled);
+	worker_free(worker);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_renewed),
+		cmocka_unit_test(test_refused_for_now),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
