@@ -5,8 +5,23 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* What containers have lost to "(other)", by having been evicted or for want of room, is not new there. */
+static void leave_containers(struct profile *p)
+{
+	u32 other = attributor_container_other(p->attributor);
+	u32 generation = attributor_container(p->attributor, other)->generation;
+
+	for (u32 i = 0; i < p->container_count; i++) {
+		const struct attribute_container *c = attributor_container(p->attributor, i);
+
+		windows_container_left(&p->windows, i, c ? c->generation : 0,
+				       c ? p->containers[i] : NULL, other, generation);
+	}
+}
+
 static void roll_containers(struct profile *p, struct window_slot *slot)
 {
+	leave_containers(p);
 	for (u32 i = 0; i < p->container_count; i++) {
 		const struct attribute_container *c = attributor_container(p->attributor, i);
 

@@ -75,9 +75,14 @@ void windows_clear(struct windows *windows)
 		windows->ring[i].next = 0;
 }
 
+static u64 more64(u64 now, u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
 static u32 less(u64 now, u64 before)
 {
-	u64 more = now > before ? now - before : 0;
+	u64 more = more64(now, before);
 
 	return more < UINT32_MAX ? (u32)more : UINT32_MAX;
 }
@@ -230,6 +235,49 @@ void windows_machine(struct windows *w, struct window_slot *slot, const struct f
 		*w->machine_mark = *now;
 }
 
+/* @to += @mark - @now, where figures have become less: of each of them those that went. */
+static void figures_gone(struct figures *to, const struct figures *mark, const struct figures *now)
+{
+	u64 sum[FIGURE_COUNTS], a[FIGURE_COUNTS], b[FIGURE_COUNTS];
+
+	memcpy(sum, &to->counts, sizeof(sum));
+	memcpy(a, &mark->counts, sizeof(a));
+	memcpy(b, &now->counts, sizeof(b));
+	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+		sum[i] += more64(a[i], b[i]);
+	memcpy(&to->counts, sum, sizeof(sum));
+	to->samples += more64(mark->samples, now->samples);
+	for (unsigned int i = 0; i < UNITS; i++)
+		to->weight[i] += more64(mark->weight[i], now->weight[i]);
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		const struct histogram *x = &mark->latency[i], *y = &now->latency[i];
+
+		to->latency[i].sum += more64(x->sum, y->sum);
+		for (unsigned int k = 0; k < HISTOGRAM_BUCKETS; k++)
+			to->latency[i].bucket[k] += more64(x->bucket[k], y->bucket[k]);
+	}
+}
+
+void windows_container_left(struct windows *w, u32 index, u32 generation, const struct figures *now,
+			    u32 other, u32 other_generation)
+{
+	static const struct figures nothing;
+	struct container_mark *mark, *to;
+
+	if (index >= w->containers || other >= w->containers || index == other)
+		return;
+	mark = &w->container_mark[index];
+	to = &w->container_mark[other];
+	if (mark->generation != generation || !now)
+		now = &nothing;
+	if (mark->figures.samples <= now->samples)
+		return;
+	if (to->generation != other_generation)
+		*to = (struct container_mark){ .generation = other_generation };
+	figures_gone(&to->figures, &mark->figures, now);
+	*mark = (struct container_mark){ .generation = generation, .figures = *now };
+}
+
 void windows_container(struct windows *w, struct window_slot *slot, u32 index, u32 generation,
 		       const struct figures *now)
 {
@@ -259,11 +307,6 @@ void windows_container(struct windows *w, struct window_slot *slot, u32 index, u
 static u32 more32(u32 now, u32 before)
 {
 	return now - before <= INT32_MAX ? now - before : 0;
-}
-
-static u64 more64(u64 now, u64 before)
-{
-	return now > before ? now - before : 0;
 }
 
 /* With @peek the mark stays, but for whose it is, and since when. */

@@ -149,6 +149,15 @@ void windows_machine(struct windows *windows, struct window_slot *slot, const st
 void windows_container(struct windows *windows, struct window_slot *slot, u32 index, u32 generation,
 		       const struct figures *now);
 /**
+ * windows_container_left() - what was marked of a container and is no more its
+ * @generation, @now: of who is at @index now; @now is NULL for no sample
+ * @other: where it counts since: there it is of the time before, too
+ *
+ * Before windows_container(), and of all containers before that of @other.
+ */
+void windows_container_left(struct windows *windows, u32 index, u32 generation,
+			    const struct figures *now, u32 other, u32 other_generation);
+/**
  * windows_process(), windows_place() - a row
  * @index: which mark is its
  * @anew: it gave way since the last sub-window, and @now is of what came since

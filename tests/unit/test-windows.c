@@ -11,6 +11,7 @@
 #define TASKS	 3
 #define NOBODY	 TASKS /* a task that nobody told of */
 #define SECONDS	 1400
+#define NEVER	 (1U << 22) /* no machine has such a thread */
 #define PLACES	 600 /* more than a window keeps */
 
 struct fixture {
@@ -311,6 +312,62 @@ static void test_nobody(void **state)
 	view_clear(&view);
 }
 
+/* The process that never was is in the cgroup of that time. */
+static void enter(struct fixture *f, enum task_event_type type, u32 second, const char *name)
+{
+	attributor_event(f->attributor, &(struct task_event){ .type = type,
+							      .pid = NEVER + 10,
+							      .tid = NEVER + 10,
+							      .size = 1,
+							      .cgroup = 100 + second / 13,
+							      .time_ns = second * NS,
+							      .start_ns = 1,
+							      .name = name });
+}
+
+/* Containers that give way: what they had counted long ago is not of the last seconds of "(other)". */
+static void test_containers_left(void **state)
+{
+	const struct attributor_config attribution = { .live = true, .containers = 4 };
+	const struct profile_config config = { .windows = true, .containers = 4 };
+	struct fixture *f = *state;
+	struct view view;
+	char path[32];
+	u64 samples;
+
+	profile_free(f->profile);
+	attributor_free(f->attributor);
+	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
+	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
+	enter(f, TASK_SEED, 1, "task");
+	attributor_event(f->attributor, &(struct task_event){
+						.type = TASK_SEEDED,
+						.name = "",
+						.size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS });
+	for (u32 second = 1; second <= 400; second++) {
+		snprintf(path, sizeof(path), "/build/c%u", second / 13);
+		attributor_event(f->attributor, &(struct task_event){ .type = TASK_CGROUP,
+								      .cgroup = 100 + second / 13,
+								      .time_ns = second * NS,
+								      .name = path });
+		enter(f, TASK_ATTACH, second, path);
+		take(f, NEVER, 0x1000, second, 20, 100);
+		see(f, VIEW_SPAN_10S, VIEW_CONTAINER, second, &view);
+		samples = 0;
+		test_row("%u", second);
+		for (u32 i = 0; i < view.count; i++) {
+			samples += view.rows[i].samples;
+			assert_row(view.rows[i].weight[UNIT_INSTRUCTIONS] ==
+				   view.rows[i].samples * interval_of(NEVER));
+			assert_row(view.rows[i].latency_sum == view.rows[i].samples * 100);
+		}
+		assert_row(samples <= view.header.records);
+		view_clear(&view);
+	}
+	profile_containers(f->profile);
+	assert_true(profile_container_samples(f->profile, 3) > 20 * 100);
+}
+
 /* What a window of @span has as rows is no more than there was in it: of samples, and of cycles. */
 static void assert_bounded(struct fixture *f, enum view_span span, enum view_group group, u32 second,
 			   u64 cycles)
@@ -464,6 +521,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gave_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_containers_left, setup, teardown),
 		cmocka_unit_test(test_anew),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test_setup_teardown(test_without, setup, teardown),
