@@ -139,7 +139,8 @@ static int parse_number(struct parser *p, u64 *ret_number)
 	int n;
 
 	errno = 0;
-	*ret_number = strtoull(start, &end, 0);
+	/* A leading 0 makes no other number of it. */
+	*ret_number = strtoull(start, &end, *start == '0' && (start[1] | 0x20) == 'x' ? 16 : 10);
 	if (!len || *start < '0' || *start > '9' || end != start + len || errno) {
 		n = describe(start, &text);
 		return fail_at(p, start, "\"%.*s\": should be a number from 0 to 2^64 - 1, decimal or 0x...",
@@ -330,6 +331,17 @@ static int parse_or(struct parser *p, u8 *ret_index)
 	return r;
 }
 
+/* Operands of "&&" and what has parentheses have their text, and "||" at the top has all of it. */
+static void note_root(struct parser *p)
+{
+	struct filter_node *root = &p->filter->nodes[p->filter->root];
+
+	if (root->end)
+		return;
+	root->begin = (u16)strspn(p->filter->text, " \t\n");
+	root->end = (u16)strlen(p->filter->text);
+}
+
 static int parse(struct parser *p)
 {
 	const char *text;
@@ -345,6 +357,7 @@ static int parse(struct parser *p)
 		n = describe(p->at, &text);
 		return fail_at(p, p->at, "\"%.*s\": should be &&, || or the end", n, text);
 	}
+	note_root(p);
 	return 0;
 }
 

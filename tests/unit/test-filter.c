@@ -102,6 +102,8 @@ static void test_match(void **state)
 		{ "el == 1", false, true },
 		{ "address >= 0xffff800000000000", true, false },
 		{ "cpu == 3 || cpu == 0", true, true },
+		{ "cpu == 03 && cpu != 0X10", true, false },
+		{ "cpu <= 07 && pid < 010000", true, false },
 		{ "pid == 4242", true, false },
 		{ "process == \"my app\"", true, false },
 		{ "process != other", true, false },
@@ -500,6 +502,30 @@ static void test_parts(void **state)
 	filter_free(filter);
 }
 
+/* One that is all of the expression is shown whole. */
+static void test_part_alone(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "op == load || op == store", "op == load || op == store" },
+		{ "  (simd) || (remote || el == 0) ", "(simd) || (remote || el == 0)" },
+		{ "simd && remote || el == 0\n", "simd && remote || el == 0" },
+		{ " (simd || remote) ", "(simd || remote)" },
+		{ " ! simd ", "! simd" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filter *filter = parsed(rows[i][0]);
+		struct filter_part part;
+
+		test_row("%s", rows[i][0]);
+		assert_row(filter_parts(filter, NULL, &part, 1) == 1);
+		assert_row(part.len == strlen(rows[i][1]));
+		assert_row(!strncmp(part.text, rows[i][1], part.len));
+		filter_free(filter);
+	}
+}
+
 /* Lists are expressions, in which a name's own characters mean themselves. */
 static void test_compose(void **state)
 {
@@ -604,6 +630,7 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_hardware),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_part_alone),
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_sources_sound),
 		cmocka_unit_test(test_sources_parts),
