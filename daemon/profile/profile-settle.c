@@ -106,7 +106,8 @@ static void all_who_flush(struct profile *p)
 
 void profile_weigh(struct profile *p, u32 interval, u8 unit)
 {
-	if (!p->locations->interval)
+	/* Those that are there are counted by the one they had, which may have been none. */
+	if (!p->locations->interval && !p->header.records)
 		p->locations->interval = interval;
 	p->excess = (u64)interval - p->locations->interval;
 	if (p->interval == interval && p->unit == unit)

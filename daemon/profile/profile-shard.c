@@ -107,8 +107,6 @@ static void locations_merge(struct profile *to, const struct profile *from,
 	struct location *l = NULL;
 
 	traits_merge(to, from, numbers);
-	if (!to->locations->interval)
-		to->locations->interval = from->locations->interval;
 	while ((l = location_table_next(from->locations, l))) {
 		location_merge_one(to, from, l, numbers);
 		attribute_breathe(seat);
@@ -129,6 +127,9 @@ void profile_merge(struct profile *whole, struct profile *shard, struct attribut
 {
 	profile_gather(shard);
 	windows_note(&whole->windows, shard->began_ns, shard->ended_ns);
+	/* As profile_weigh() has it. */
+	if (!whole->locations->interval && !whole->header.records)
+		whole->locations->interval = shard->locations->interval;
 	machine_merge(whole, shard);
 	for (u32 i = 0; i < shard->gone_count; i++)
 		profile_merge_gone(whole, i, &shard->gone[i]);

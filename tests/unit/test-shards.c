@@ -363,6 +363,43 @@ static void test_crowded(void **state)
 	profile_free(whole);
 }
 
+static u64 weight_of_places(struct profile *p)
+{
+	struct location *l = NULL;
+	u64 weight = 0;
+
+	profile_settle(p);
+	while ((l = location_table_next(p->locations, l)))
+		weight += location_weight(p->locations, l);
+	return weight + p->header.evicted_weight;
+}
+
+/* Samples of which no interval is known stand for nothing, whatever is known of those that follow. */
+static void test_unweighed(void **state)
+{
+	static const u32 intervals[] = { 0, 0, 1000, 0, 3000 };
+	struct fixture *f = *state;
+	static u8 records[RECORDS * 128];
+
+	for (u32 i = 0; i < ARRAY_SIZE(intervals); i++) {
+		const struct source_window window = {
+			.data = records,
+			.len = fill(f, records, sizeof(records)),
+			.tid = -1,
+			.interval = intervals[i],
+			.unit = UNIT_INSTRUCTIONS,
+		};
+
+		profile_window(f->whole, &window);
+		profile_window(f->shard[i % SHARDS], &window);
+		merge(f, i % SHARDS);
+	}
+	assert_int_equal(weight_of_places(f->whole), 4000 * RECORDS);
+	assert_int_equal(weight_of_places(f->merged), 4000 * RECORDS);
+	assert_int_equal(f->merged->header.weight[UNIT_INSTRUCTIONS], 4000 * RECORDS);
+	assert_int_equal(f->merged->header.unweighed, 3 * RECORDS);
+}
+
 static void count_shown(void *ctx, const struct profile_sample *sample)
 {
 	*(u64 *)ctx += sample->sample != NULL;
@@ -526,6 +563,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_equal, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_crowded, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unweighed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_generations, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_crowd, setup, teardown),
