@@ -311,12 +311,15 @@ static bool is_others(const struct writer *w, const struct pprof_entry *e)
 	return e == &w->others[e->unit];
 }
 
+/* Of place, process and container: there was no room. */
+#define OTHERS "[not told apart]"
+
 /* As in reports: what has no binary is called as there, and what had no room is told so. */
 static void name_place(struct writer *w, const struct pprof_entry *e,
 		       const struct attribute_place *place, s32 pid, char *name, size_t size)
 {
 	if (is_others(w, e))
-		snprintf(name, size, "[not told apart]");
+		snprintf(name, size, OTHERS);
 	else if (place)
 		symbols_function(w->symbols, pid, place, w->pprof->live, name, size);
 	else
@@ -394,6 +397,8 @@ static const char *container_name(const struct writer *w, const struct pprof_ent
 	const struct attribute_container *c =
 		attributor_container(w->pprof->attributor, e->container);
 
+	if (is_others(w, e))
+		return OTHERS;
 	if (e->container == ATTRIBUTE_NONE)
 		return "[unattributed]";
 	if (!c || c->generation != e->container_generation)
@@ -464,7 +469,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 	known = process || (e->process == ATTRIBUTE_NONE && !is_others(w, e));
 	location = add_location(w, e, known, process);
 	add_sample(w, e, location, container_name(w, e),
-		   process ? process->comm : "[unattributed]");
+		   is_others(w, e) ? OTHERS : process ? process->comm : "[unattributed]");
 }
 
 /* What is complete is compressed, so that there is little of it at once; all of it at the @end. */

@@ -666,6 +666,8 @@ static void test_room(void **state)
 		told = told_apart(r);
 		assert_row(told >= cases[k].least && told <= cases[k].most);
 		assert_row(has_string(r, "[not told apart]") == (told < PLACES));
+		/* Whose they are is known, of all of them. */
+		assert_row(!has_string(r, "[unattributed]"));
 		read_free(r);
 	}
 }
