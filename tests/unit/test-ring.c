@@ -75,11 +75,15 @@ static const struct speprof_backend backend = {
 	.tick_hz = 1000000000,
 };
 
+/* Also where PMBPTR has not come to yet: up to the limit memory is the SPU's (RTHGCR). */
 static void spu_writes(u64 bytes)
 {
+	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
+
+	memset((void *)(uintptr_t)spu[SPE_REG_PMBPTR], 0xa5, limit - spu[SPE_REG_PMBPTR]);
 	spu[SPE_REG_PMBPTR] += bytes;
 	spu_records += bytes / 64;
-	assert_true(spu[SPE_REG_PMBPTR] <= (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT));
+	assert_true(spu[SPE_REG_PMBPTR] <= limit);
 }
 
 /* It writes @bytes and stops for @pmbsr; the interrupt is taken. */
@@ -346,6 +350,8 @@ static void test_two_readers(void **state)
  * @up: the CPU is
  * @started: the session is
  * @held: a snapshot is
+ * @snapshot: what of
+ * @image: what its memory had
  */
 struct play {
 	struct ring *ring;
@@ -355,6 +361,8 @@ struct play {
 	bool up;
 	bool started;
 	bool held;
+	struct speprof_snapshot snapshot;
+	u64 image;
 	u64 written;
 	u64 walked;
 	u64 seq;
@@ -433,7 +441,7 @@ static void play_stops(struct play *play)
 		SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
 			SPE_FSC_PERMISSION,
 	};
-	u32 n = draw(play, 40);
+	u32 n = draw(play, 80);
 
 	play_writes(play);
 	if (play->ring->state == SPEPROF_RING_ARMED && !spu[SPE_REG_PMBSR])
@@ -473,15 +481,42 @@ static void play_other(struct play *play)
 	}
 }
 
+/* FNV-1a over what is between two positions. */
+static u64 image_of(const struct ring *ring, u64 start, u64 end)
+{
+	u64 image = 0xcbf29ce484222325ULL;
+
+	for (; start != end; start++)
+		image = (image ^ ring->data[start & (RING - 1)]) * 0x100000001b3ULL;
+	return image;
+}
+
 static void play_snapshot(struct play *play)
 {
-	struct speprof_snapshot snapshot = { .max_bytes = RING / 4 };
+	struct ring *ring = play->ring;
 
-	if (!play->ring->flight)
+	if (!ring->flight)
 		return;
+	if (play->held) {
+		assert_int_equal(image_of(ring, play->snapshot.start, play->snapshot.end),
+				 play->image);
+		assert_int_equal(ring_snapshot_end(ring, play), 0);
+		play->held = false;
+		return;
+	}
+	play->snapshot = (struct speprof_snapshot){ .max_bytes = draw(play, RING / 2) };
+	play->held = !ring_snapshot(ring, play, &play->snapshot);
 	if (play->held)
-		assert_int_equal(ring_snapshot_end(play->ring, play), 0);
-	play->held = !play->held && !ring_snapshot(play->ring, play, &snapshot);
+		play->image = image_of(ring, play->snapshot.start, play->snapshot.end);
+}
+
+/* Userspace may write what it likes into the control page: nothing of it is read back. */
+static void play_scribble(struct play *play)
+{
+	memset(play->ring->control, (int)draw(play, 256), sizeof(*play->ring->control));
+	/* Back, or so far on that no head comes there. */
+	play->ring->control->tail = draw(play, 2) ? 0 : ~0ULL;
+	play->ring->control->event_tail = draw(play, 2) ? 0 : ~0ULL;
 }
 
 static void play_reprogram(struct play *play)
@@ -501,10 +536,12 @@ static void play_one(struct play *play)
 		stand_in_now += 61 * NSEC_PER_SEC;
 	switch (draw(play, 20)) {
 	case 0:
-		play_session(play);
+		if (!play->started || ring->state == SPEPROF_RING_FAULTED || !draw(play, 5))
+			play_session(play);
 		break;
 	case 1:
-		play_hotplug(play);
+		if (!play->up || !draw(play, 5))
+			play_hotplug(play);
 		break;
 	case 2:
 		play_reprogram(play);
@@ -524,9 +561,13 @@ static void play_one(struct play *play)
 		break;
 	case 7:
 		play_other(play);
+		if (!ring->flight)
+			play_scribble(play);
 		break;
 	case 8:
-		play_snapshot(play);
+		/* Held for laps. */
+		if (!play->held || !draw(play, 5))
+			play_snapshot(play);
 		break;
 	case 9:
 		WRITE_ONCE(ring->bound.bytes, draw(play, 3) ? 0 : 100000);
@@ -588,6 +629,38 @@ static void walk(struct play *play)
 	ring->control->tail = play->walked;
 }
 
+/* A flight recorder's: whole windows from the oldest on, and every byte in one ledger. */
+static void walk_flight(const struct play *play)
+{
+	const struct ring *ring = play->ring;
+	const struct spe_flight *flight = ring->flight;
+	u64 bytes = 0, records = 0, seq = 0;
+
+	for (u64 at = flight->oldest; at != ring->published;) {
+		const struct speprof_window *window =
+			(const void *)(ring->data + (at & (RING - 1)));
+
+		assert_int_equal(window->magic, SPEPROF_WINDOW_MAGIC);
+		assert_int_equal(window->position, at);
+		assert_true(at == flight->oldest || window->seq == seq + 1);
+		seq = window->seq;
+		bytes += window->data_size;
+		records += window->kind == SPEPROF_WINDOW_RECORDS ? window->records : 0;
+		at += window->span;
+	}
+	for (u32 n = 0; n < flight->count; n++) {
+		const struct spe_flight_chunk *chunk =
+			&flight->chunks[(flight->first + n) % SPE_FLIGHT_CHUNKS];
+
+		bytes -= chunk->kept ? chunk->bytes : 0;
+		records -= chunk->kept ? chunk->records : 0;
+	}
+	assert_int_equal(flight->overwritten_bytes + flight->claimed_bytes + bytes,
+			 ring->count.data_bytes);
+	assert_int_equal(flight->overwritten_records + flight->claimed_records + records,
+			 ring->count.records);
+}
+
 static void check_ledgers(const struct play *play, u64 began)
 {
 	const struct ring *ring = play->ring;
@@ -606,6 +679,8 @@ static void check_ledgers(const struct play *play, u64 began)
 	}
 	assert_in_range(ring->event_seq - ring->control->event_oldest, 0, SLOTS);
 	assert_in_range(ring->published - ring->control->oldest, 0, RING);
+	assert_true(ring->control->oldest <= ring->flight->oldest);
+	walk_flight(play);
 }
 
 static void play_seed(u64 seed, bool of_cgroups, bool flight)
