@@ -435,12 +435,12 @@ static void live_seeded(struct attributor *a, const struct task_event *e)
 /* Only version 1 has names that change: whoever is below is asked for again. */
 static void live_cgroup(struct attributor *a, const struct task_event *e)
 {
-	if (!e->cgroup)
-		threads_unverified(a);
-	else if (e->type == TASK_CGROUP)
+	if (e->type == TASK_CGROUP_GONE)
+		cgroups_gone(&a->cgroups, e->cgroup);
+	else if (e->cgroup)
 		cgroups_set(&a->cgroups, e->cgroup, e->name);
 	else
-		cgroups_gone(&a->cgroups, e->cgroup);
+		threads_unverified(a);
 }
 
 /* Events that are not about one task. */

@@ -161,10 +161,12 @@ int BPF_PROG(on_attach, struct cgroup *cgroup, const char *path, struct task_str
 	return 0;
 }
 
+/* Of version 1 nobody lives in one that is new or goes: who moves to it is told by on_attach(). */
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(on_mkdir, struct cgroup *cgroup, const char *path)
 {
-	cgroup_record(TASK_RECORD_CGROUP_NEW, cgroup, path, NULL);
+	if (!BPF_CORE_READ(cgroup, root, hierarchy_id))
+		cgroup_record(TASK_RECORD_CGROUP_NEW, cgroup, path, NULL);
 	return 0;
 }
 
@@ -178,7 +180,8 @@ int BPF_PROG(on_cgroup_rename, struct cgroup *cgroup, const char *path)
 SEC("tp_btf/cgroup_rmdir")
 int BPF_PROG(on_rmdir, struct cgroup *cgroup, const char *path)
 {
-	cgroup_record(TASK_RECORD_CGROUP_GONE, cgroup, NULL, NULL);
+	if (!BPF_CORE_READ(cgroup, root, hierarchy_id))
+		cgroup_record(TASK_RECORD_CGROUP_GONE, cgroup, NULL, NULL);
 	return 0;
 }
 

@@ -301,6 +301,29 @@ static void test_loss(void **state)
 	attributor_free(s.a);
 }
 
+/* Of version 1 a new name makes all be asked for again, and an end nobody: nobody lives there. */
+static void test_unnumbered(void **state)
+{
+	struct story s = story_new(0, 0);
+	u64 lookups;
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.one");
+	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
+	assert_string_equal(who(&s, GHOST, s.now), "one/sh");
+	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
+	executed(&s, GHOST + 1, CGROUP + 1, "cc1");
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
+	lookups = stats_of(&s).lookups;
+	tell(&s, (struct task_event){ .type = TASK_CGROUP_GONE });
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
+	assert_int_equal(stats_of(&s).lookups, lookups);
+	made(&s, 0, "/renamed");
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
+	assert_int_equal(stats_of(&s).lookups, lookups + 1);
+	attributor_free(s.a);
+}
+
 /* In a table that has no room for both a process is what it was called, wherever it moves. */
 static void test_full_moves(void **state)
 {
@@ -537,6 +560,7 @@ int main(void)
 		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_kept),	    cmocka_unit_test(test_kept_ended),
 		cmocka_unit_test(test_full_moves),  cmocka_unit_test(test_full_before),
+		cmocka_unit_test(test_unnumbered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
