@@ -6,6 +6,8 @@
 #define PERF_MAP_MAX (256ULL << 20)
 #define CHUNK	     65536
 #define LINE_LONGEST 4096 /* of a line: what is longer has no name */
+/* Names that are taken back by later ones, too: of each address of a whole request a thousand. */
+#define MATCHES_MAX  (1U << 20)
 
 /* The first of @count addresses that is at least @from. */
 static u32 address_above(const u64 *address, u32 count, u64 from)
@@ -47,44 +49,48 @@ static const char *hex_take(const char *p, const char *end, u64 *ret)
 	return p + 1;
 }
 
-/* A line of @size bytes, of which the first stands at @at in the file. */
-static void line_take(const char *line, size_t size, u64 at, const u64 *address, u32 count,
-		      struct perf_map_name *names)
+/* A line of @size bytes, of which the first stands at @at in the file. Returns how many it names. */
+static u32 line_take(const char *line, size_t size, u64 at, const u64 *address, u32 count,
+		     struct perf_map_name *names)
 {
 	const char *end = line + size, *p;
+	u32 matches = 0;
 	u64 start, length;
 
 	p = hex_take(line, end, &start);
 	p = p ? hex_take(p, end, &length) : NULL;
 	if (!p || p == end)
-		return;
+		return 0;
 	for (u32 i = address_above(address, count, start); i < count && address[i] - start < length;
-	     i++)
+	     i++, matches++)
 		names[i] = (struct perf_map_name){
 			.at = at + (u64)(p - line),
 			.size = (u32)(end - p),
 		};
+	return matches;
 }
 
 void perf_map_find(int fd, const u64 *address, u32 count, struct perf_map_name *ret_names)
 {
 	char buf[CHUNK];
 	size_t len = 0;
+	u32 matches = 0;
 	u64 at = 0; /* of buf[0], in the file */
 	ssize_t n;
 
 	memset(ret_names, 0, count * sizeof(*ret_names));
-	while (at < PERF_MAP_MAX &&
+	while (at < PERF_MAP_MAX && matches < MATCHES_MAX &&
 	       (n = pread(fd, buf + len, sizeof(buf) - len, (off_t)(at + len))) > 0) {
 		size_t done = 0;
 		char *end;
 
 		len += (size_t)n;
-		while ((end = memchr(buf + done, '\n', len - done))) {
+		while (matches < MATCHES_MAX && (end = memchr(buf + done, '\n', len - done))) {
 			size_t size = (size_t)(end - buf) - done;
 
 			if (size < LINE_LONGEST)
-				line_take(buf + done, size, at + done, address, count, ret_names);
+				matches += line_take(buf + done, size, at + done, address, count,
+						     ret_names);
 			done += size + 1;
 		}
 		/* A buffer without a newline holds nothing that is one of these lines. */

@@ -24,7 +24,8 @@ struct perf_map_name {
  * @address: ascending
  * @ret_names: @count of them
  *
- * Lines that are none are passed over.
+ * Lines that are none are passed over. Where each names all of what is asked for, which no
+ * runtime's do, the first thousand count.
  */
 void perf_map_find(int fd, const u64 *address, u32 count, struct perf_map_name *ret_names);
 

@@ -4,9 +4,11 @@
 #include "elf-file.h"
 #include "image.h"
 #include "kallsyms.h"
+#include "perf-map.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -286,6 +288,36 @@ static void test_mutated(void **state)
 	free(image.bytes);
 }
 
+/* Lines of which each names all there is, as anybody may write them: a bound to what that takes. */
+static void test_perf_map_bounded(void **state)
+{
+	static struct perf_map_name names[1024];
+	u64 address[ARRAY_SIZE(names)];
+	char text[2048][24];
+	size_t len = 0, line = 0;
+	char *all = malloc(sizeof(text));
+	int fd;
+
+	(void)state;
+	assert_non_null(all);
+	for (size_t i = 0; i < ARRAY_SIZE(text); i++) {
+		int n = snprintf(text[i], sizeof(text[i]), "0 ffffffff n%04zu\n", i);
+
+		memcpy(all + len, text[i], (size_t)n);
+		len += line = (size_t)n;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(address); i++)
+		address[i] = i + 1;
+	fd = memory_file((const u8 *)all, len);
+	perf_map_find(fd, address, 1, names);
+	assert_int_equal(names[0].at, (ARRAY_SIZE(text) - 1) * line + strlen("0 ffffffff "));
+	perf_map_find(fd, address, ARRAY_SIZE(address), names);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_int_equal(names[i].at, 1023 * line + strlen("0 ffffffff "));
+	close(fd);
+	free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,7 +325,7 @@ int main(void)
 		cmocka_unit_test(test_this_kernel),    cmocka_unit_test(test_symtab),
 		cmocka_unit_test(test_symtab_bounded), cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_truncated),      cmocka_unit_test(test_mutated),
-		cmocka_unit_test(test_symtab_ranges),
+		cmocka_unit_test(test_symtab_ranges),  cmocka_unit_test(test_perf_map_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
