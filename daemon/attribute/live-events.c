@@ -227,10 +227,26 @@ static void live_exec(struct attributor *a, u32 i, const struct task_event *e)
 	thread_told(a, e->tid, i, container != ATTRIBUTE_NONE && a->tells & TASK_TELLS_MAPS);
 }
 
+/*
+ * perf tells of a leader's exit as of its process's. Where another thread executes, the leader
+ * ends first: who executes lives, and was that process.
+ */
+static u32 exec_process(struct attributor *a, const struct task_event *e)
+{
+	u32 i = process_find(a, e->pid);
+
+	if (i == ATTRIBUTE_NONE || i == IDLE || !a->process[i].exited ||
+	    (e->start_ns && start_ticks(e) != a->process[i].start_time))
+		return ATTRIBUTE_NONE;
+	return i;
+}
+
 static void live_comm(struct attributor *a, const struct task_event *e)
 {
 	u32 i = event_process(a, e->pid);
 
+	if (i == ATTRIBUTE_NONE && e->exec)
+		i = exec_process(a, e);
 	if (i == ATTRIBUTE_NONE || is_stale(a, i, e))
 		return;
 	if (e->exec)

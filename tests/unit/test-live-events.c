@@ -261,6 +261,43 @@ static void test_threads(void **state)
 	attributor_free(s.a);
 }
 
+/* To perf a process has ended with its leader; a thread that executes goes on as that. */
+static void test_thread_executes(void **state)
+{
+	struct story s = story_new(0, 0);
+	u64 exec;
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.one");
+	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
+	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "gosu");
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/gosu");
+	thread(&s, GHOST + 1, GHOST + 2);
+	s.now += 1000000;
+	exited(&s, GHOST + 1, GHOST + 1, true);
+	exec = executed(&s, GHOST + 1, 0, "postgres");
+	tell(&s, (struct task_event){ .type = TASK_MMAP,
+				      .pid = GHOST + 1,
+				      .tid = GHOST + 1,
+				      .start = 0x400000,
+				      .size = 0x1000,
+				      .name = "/bin/postgres" });
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/postgres");
+	assert_string_equal(who(&s, GHOST + 1, exec - 500000), "one/gosu");
+	/* And ends once more. */
+	exited(&s, GHOST + 1, GHOST + 1, true);
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/postgres");
+	/* Whoever was born at another time is another. */
+	tell(&s, (struct task_event){ .type = TASK_COMM,
+				      .exec = true,
+				      .pid = GHOST + 1,
+				      .tid = GHOST + 1,
+				      .start_ns = 77000000000,
+				      .name = "other" });
+	assert_string_equal(who(&s, GHOST + 1, s.now), "one/postgres");
+	attributor_free(s.a);
+}
+
 /* After a loss the iterator says who is there: the same, another, or nobody any more. */
 static void test_loss(void **state)
 {
@@ -560,7 +597,7 @@ int main(void)
 		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_kept),	    cmocka_unit_test(test_kept_ended),
 		cmocka_unit_test(test_full_moves),  cmocka_unit_test(test_full_before),
-		cmocka_unit_test(test_unnumbered),
+		cmocka_unit_test(test_unnumbered),  cmocka_unit_test(test_thread_executes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
