@@ -687,11 +687,16 @@ bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 	m = maps_find(&p->maps, pc);
 	if (!m && a->live && p->state == PROCESS_LIVING && index != IDLE &&
 	    now_ms() - p->mapped >= MISS_MS) {
+		u32 generation = p->pub.generation;
+
 		attribute_write_begin(a->viewer);
-		p->mapped = now_ms();
-		process_examine(a, index, true);
+		/* Others may have written before, and have given its entry to another process. */
+		if (p->pub.generation == generation && p->state == PROCESS_LIVING) {
+			p->mapped = now_ms();
+			process_examine(a, index, true);
+		}
 		attribute_write_end(a->viewer);
-		m = maps_find(&p->maps, pc);
+		m = p->pub.generation == generation ? maps_find(&p->maps, pc) : NULL;
 	}
 	if (!m)
 		return false;
