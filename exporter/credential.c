@@ -41,6 +41,14 @@ int credential_read(const char *name, char **ret_text)
 	return 0;
 }
 
+bool credential_is_line(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return false;
+	return true;
+}
+
 void credential_path(const char *name, char *ret_path, size_t size)
 {
 	const char *folder = getenv("CREDENTIALS_DIRECTORY");

@@ -168,6 +168,10 @@ static int read_secrets(struct secrets *s)
 			return EX_CONFIG;
 		}
 	}
+	if (s->token && !credential_is_line(s->token)) {
+		say(SD_ERR, "credential token: should be one line: nobody can show another");
+		return EX_CONFIG;
+	}
 	if (!s->certificate != !s->key) {
 		say(SD_ERR, "credentials tls-certificate and tls-key: should be both there, or neither");
 		return EX_CONFIG;

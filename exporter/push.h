@@ -11,7 +11,7 @@
 /* Of a receiver's answer, headers and body, that are read at most. */
 #define PUSH_ANSWER 65536
 
-/* Seconds between two tries at most, and those that Retry-After may ask for. */
+/* Seconds between two tries at most, but for jitter, and those that Retry-After may ask for. */
 #define PUSH_WAIT	 60
 #define PUSH_RETRY_AFTER 300
 

@@ -52,12 +52,7 @@ static bool is_header(const char *line)
 		return false;
 	n++;
 	n += strspn(line + n, " ");
-	if (!line[n])
-		return false;
-	for (; line[n]; n++)
-		if ((unsigned char)line[n] < ' ' || line[n] == 0x7f)
-			return false;
-	return true;
+	return line[n] && credential_is_line(line + n);
 }
 
 static int read_headers(struct secrets *s, const char *receiver, char *why, size_t size)
@@ -92,6 +87,8 @@ int secrets_read(struct secrets *ret_secrets, const char *receiver, char *ret_wh
 
 	*s = (struct secrets){ 0 };
 	r = read_text(receiver, "token", &s->token, ret_why, size);
+	if (r >= 0 && s->token && !credential_is_line(s->token))
+		r = fail(ret_why, size, receiver, "token", "should be one line");
 	if (r >= 0)
 		r = read_headers(s, receiver, ret_why, size);
 	if (r < 0)
