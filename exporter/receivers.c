@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "escape.h"
 #include "otlp.h"
 #include "push.h"
 #include "remote-write.h"
@@ -390,6 +391,18 @@ static int start_all(struct receivers *r, sd_event *event)
 	return e == -EACCES ? -EINVAL : e;
 }
 
+/* Of a request with a text that is no UTF-8 receivers take nothing. */
+static void name_host(struct receivers *r)
+{
+	char name[EXPORTER_TEXT] = "";
+
+	if (*r->config.config->host)
+		snprintf(name, sizeof(name), "%s", r->config.config->host);
+	else if (gethostname(name, sizeof(name) - 1) < 0)
+		snprintf(name, sizeof(name), "localhost");
+	escape_string(r->host, sizeof(r->host), name);
+}
+
 int receivers_new(const struct receivers_config *config, sd_event *event,
 		  struct receivers **ret_receivers)
 {
@@ -401,10 +414,7 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 	r->config = *config;
 	r->start_ns = now_ns(CLOCK_REALTIME);
 	r->offset_ms = clock_offset();
-	if (*config->config->host)
-		snprintf(r->host, sizeof(r->host), "%s", config->config->host);
-	else if (gethostname(r->host, sizeof(r->host) - 1) < 0)
-		snprintf(r->host, sizeof(r->host), "localhost");
+	name_host(r);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	e = start_all(r, event);
 	if (e < 0) {
