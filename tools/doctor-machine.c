@@ -262,5 +262,7 @@ void finding_say(struct finding *f, enum verdict verdict, enum cause cause, cons
 	va_start(args, format);
 	vsnprintf(f->found, sizeof(f->found), format, args);
 	va_end(args);
+	/* Of what the bus and the daemon say, too; and cut characters are none. */
+	text_clean(f->found);
 	snprintf(f->fix, sizeof(f->fix), "%s", fix);
 }
