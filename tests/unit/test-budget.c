@@ -2,7 +2,9 @@
 /* What one figure makes of tables and rings. */
 #include "test.h"
 
+#include "attribute-internal.h"
 #include "budget.h"
+#include "profile-internal.h"
 
 #include <errno.h>
 
@@ -45,12 +47,25 @@ static u64 locked(const struct memory_ask *a, const struct memory_plan *p)
 	return a->cpus * cpu + (a->bpf ? p->bpf : 0) + (a->switches ? p->switches : 0);
 }
 
-/* Entries by the size of what is kept of one, as the structures are today. */
+/* What an allocation of its own takes. */
+#define OWN 8ULL
+
+/* Entries by the size of what is kept of one, as the structures are; of whose there is one in so many, that part. */
 static u64 tables(const struct memory_plan *p)
 {
-	return p->places * 180ULL + p->place_bytes / 4 * 5 + p->processes * 2400ULL + p->map_bytes +
-	       p->containers * 7264ULL + p->cgroup_bytes +
-	       p->threads * 32ULL + p->contexts * 64ULL + p->lines * 512ULL + p->pages * 128ULL;
+	const struct attributor *a = NULL;
+	u64 figures = sizeof(struct figures) + OWN, place, process, container;
+
+	place = 2 * 64 + sizeof(u32) + sizeof(u64) + sizeof(struct window_brief);
+	process = figures + figures / 25 + sizeof(struct process_tally) + sizeof(struct process) +
+		  sizeof(*a->stamp) + sizeof(*a->used) + sizeof(*a->since) + sizeof(u32) +
+		  sizeof(struct window_brief);
+	container = 3 * figures + sizeof(struct container_tally) +
+		    sizeof(struct figures *) + sizeof(struct container) + sizeof(u32) + 256;
+	return p->places * place + p->place_bytes / 4 * 5 + p->processes * process + p->map_bytes +
+	       p->containers * container + p->cgroup_bytes +
+	       p->threads * 32ULL + p->contexts * CONTEXTS * sizeof(struct context_count) +
+	       p->lines * sizeof(struct hot_line) + p->pages * sizeof(struct hot_page);
 }
 
 static void check_plan(const struct memory_ask *ask, const struct memory_plan *plan)
