@@ -11,6 +11,8 @@
 #include <systemd/sd-journal.h>
 #include <unistd.h>
 
+#include "escape.h"
+
 #define FIELDS_MAX 16
 
 static int max_level = LOG_INFO;
@@ -102,7 +104,7 @@ static bool send_journal(int level, const char *id, const char *const *fields, c
 
 void log_tell(int level, const char *id, const char *const *fields, const char *format, ...)
 {
-	char text[1024] = "MESSAGE=";
+	char text[1024] = "MESSAGE=", raw[1024];
 	size_t skip = strlen(text);
 	bool journal;
 	va_list ap;
@@ -110,8 +112,10 @@ void log_tell(int level, const char *id, const char *const *fields, const char *
 	if (level > max_level || target == LOG_TARGET_NULL)
 		return;
 	va_start(ap, format);
-	vsnprintf(text + skip, sizeof(text) - skip, format, ap);
+	vsnprintf(raw, sizeof(raw), format, ap);
 	va_end(ap);
+	/* Expressions and cgroups are a caller's choice: a line is one, and rules no terminal. */
+	escape_string(text + skip, sizeof(text) - skip, raw);
 	journal = target == LOG_TARGET_JOURNAL || (target == LOG_TARGET_AUTO && is_journal());
 	if (!journal || !send_journal(level, id, fields, text))
 		fprintf(stderr, "speprofd: %s\n", text + skip);

@@ -2,6 +2,7 @@
 /* What goes on and on is said at once, then less and less, and that it is over. */
 #include "test.h"
 
+#include "log.h"
 #include "trouble.h"
 
 #include <stdlib.h>
@@ -115,12 +116,33 @@ static void test_another_source(void **state)
 	assert_int_equal(lines_of(&told, &now, &clock, 1, false, text, sizeof(text)), 0);
 }
 
+/* What a caller has chosen makes no line of its own, and no terminal does what it says. */
+static void test_hostile(void **state)
+{
+	int log = memfd_create("log", 0), before = dup(STDERR_FILENO);
+	char text[256] = "";
+
+	(void)state;
+	fflush(stderr);
+	dup2(log, STDERR_FILENO);
+	log_line(LOG_ERR, "filter \"%s\"", "process == \"\033[2J\nspeprofd: all is well\"");
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	assert_true(pread(log, text, sizeof(text) - 1, 0) > 0);
+	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+	assert_null(strchr(text, '\033'));
+	assert_non_null(strstr(text, "all is well"));
+	close(log);
+	close(before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_day),
 		cmocka_unit_test(test_another_source),
+		cmocka_unit_test(test_hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
