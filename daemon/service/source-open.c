@@ -176,6 +176,8 @@ int source_open(const struct config *config, const struct source_config *samplin
 			*ret_said = said;
 	} else {
 		r = source_parts_new(parts, own.parts, sampling, ret_source);
+		if (r < 0)
+			failed(ret_said, r, strerror(-r));
 	}
 	while (r < 0 && own.part--)
 		parts[own.part]->ops->free(parts[own.part]);
@@ -236,6 +238,8 @@ int source_open_kept(const struct config *config, const struct source_config *sa
 		r = source_parts_new(source, parts, sampling, ret_source);
 	else if (r >= 0)
 		*ret_source = source[0];
+	if (r < 0 && !*ret_said->text)
+		failed(ret_said, r, strerror(-r));
 	while (r < 0 && n--)
 		source[n]->ops->free(source[n]);
 	for (u32 i = 0; r >= 0 && i < parts; i++) {
