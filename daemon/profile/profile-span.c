@@ -181,6 +181,12 @@ const struct window_slot *profile_span(struct profile *profile, enum view_span s
 	return windows_sum(&profile->windows, span);
 }
 
+void profile_skip(struct profile *profile, u64 ns)
+{
+	if (profile->windows.begun)
+		profile->windows.start_ns += ns;
+}
+
 /* @unit: view_unit(), UNITS where weights are not shown */
 static void row_brief(struct view_row *row, const struct window_brief *b, unsigned int unit)
 {

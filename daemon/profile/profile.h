@@ -123,6 +123,9 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 		      enum view_span span, enum view_group group, enum view_sort sort, u32 limit,
 		      u64 now_ns, struct view *ret_view);
 
+/** profile_skip() - nobody sampled for @ns: this was no time of a window of the last seconds */
+void profile_skip(struct profile *profile, u64 ns);
+
 /** profile_containers() - how many there are; index 0 is "none" */
 u32 profile_containers(struct profile *profile);
 /** profile_container_samples() - as of the last profile_containers() or view */

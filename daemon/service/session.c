@@ -334,6 +334,8 @@ int session_start(struct session *session)
 	feed->running++;
 	session->running = true;
 	session->started_ns = now_ns(CLOCK_MONOTONIC);
+	if (session->stopped_ns)
+		profile_skip(session->profile, session->started_ns - session->stopped_ns);
 	return 0;
 }
 
@@ -349,6 +351,7 @@ int session_stop(struct session *session)
 {
 	if (!session->running)
 		return -EALREADY;
+	session->stopped_ns = now_ns(CLOCK_MONOTONIC);
 	session->ran_ns = session_duration(session);
 	session->running = false;
 	session->feed->running--;

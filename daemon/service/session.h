@@ -145,6 +145,7 @@ struct session_config {
  * @flight: its last windows as they were, whatever @rule wants of them; NULL for none
  * @running: its windows count
  * @started_ns: when that began, CLOCK_MONOTONIC
+ * @stopped_ns: when it ended the last time; 0: never in this process
  * @ran_ns: how long it ran before, since the last reset
  * @epoch: a random number, another one after each reset
  * @cost_ns: CPU time of this process at the last reset
@@ -162,6 +163,7 @@ struct session {
 	bool shared;
 	bool running;
 	u64 started_ns;
+	u64 stopped_ns;
 	u64 ran_ns;
 	u64 epoch;
 	u64 cost_ns;

@@ -358,7 +358,7 @@ static bool gather_due(struct worker *w, u64 now)
 	struct session *session = NULL;
 
 	while ((session = worker_next(&w->state, session)))
-		if (profile_is_due(session->profile, now))
+		if (session->running && profile_is_due(session->profile, now))
 			return true;
 	return now - w->gathered >= REFRESH_NS;
 }

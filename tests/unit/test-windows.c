@@ -262,6 +262,34 @@ static void test_idle(void **state)
 	view_clear(&view);
 }
 
+/* Time in which nobody was to sample is no window's. */
+static void test_stopped(void **state)
+{
+	struct fixture *f = *state;
+	u32 second;
+
+	/* Before there is a window, too. */
+	profile_skip(f->profile, 1000 * NS);
+	for (second = 1; second <= 99; second++)
+		for (u32 i = 0; i < TASKS; i++)
+			take(f, i, 0x1000, second, rate(i, second), 100);
+	profile_skip(f->profile, 3600 * NS);
+	for (; second <= 103; second++)
+		for (u32 i = 0; i < TASKS; i++)
+			take(f, i, 0x1000, second + 3600, rate(i, second), 100);
+	for (unsigned int group = 0; group < VIEW_GROUPS; group++) {
+		u64 records = 0;
+		struct view view;
+
+		see(f, VIEW_SPAN_10S, group, 3702, &view);
+		for (u32 i = 0; i < TASKS; i++)
+			records += truth(i, 93, 102);
+		assert_int_equal(view.header.duration_ns, 10 * NS);
+		assert_int_equal(view.header.records, records);
+		view_clear(&view);
+	}
+}
+
 /* Of more places than are kept the heaviest are there, and the machine has them all. */
 static void test_heaviest(void **state)
 {
@@ -518,6 +546,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_spans, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ledgers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stopped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_gave_way, setup, teardown),
