@@ -11,8 +11,12 @@
 void ring_wake(struct irq_work *work)
 {
 	struct ring *ring = container_of(work, struct ring, wake);
+	__poll_t mask = EPOLLIN | EPOLLRDNORM | EPOLLPRI;
 
-	wake_up_interruptible_poll(&ring->readers, EPOLLIN | EPOLLRDNORM | EPOLLPRI);
+	/* Everybody waits for an error, so not where there is none. */
+	if (READ_ONCE(ring->state) == SPEPROF_RING_FAULTED)
+		mask |= EPOLLERR;
+	wake_up_interruptible_poll(&ring->readers, mask);
 }
 
 /* All up to the private heads is written: let readers see it. */

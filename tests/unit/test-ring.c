@@ -342,6 +342,25 @@ static void test_two_readers(void **state)
 	ring_play_end(raced);
 }
 
+/* Who waits for an error alone is woken by one, and by nothing else. */
+static void test_wakes(void **state)
+{
+	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
+				  SPE_FSC_PERMISSION;
+	struct ring *ring = ring_play(0, false);
+	struct file file = { 0 };
+
+	(void)state;
+	spu_stops(ring, 64, FULL);
+	ring->wake.run(&ring->wake);
+	assert_int_equal(ring->readers.woken_for, EPOLLIN | EPOLLRDNORM | EPOLLPRI);
+	spu_stops(ring, 64, denied);
+	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
+	ring->wake.run(&ring->wake);
+	assert_int_equal(ring->readers.woken_for, ring_file_poll(ring, &file, NULL));
+	ring_play_end(ring);
+}
+
 /* ---- Ledgers, whatever happens ----------------------------------------------------- */
 
 /**
@@ -730,7 +749,7 @@ int main(void)
 		cmocka_unit_test(test_full_at_once),	cmocka_unit_test(test_throttle_past),
 		cmocka_unit_test(test_throttle_stop),	cmocka_unit_test(test_throttle_parked),
 		cmocka_unit_test(test_throttle_unread), cmocka_unit_test(test_two_readers),
-		cmocka_unit_test(test_ledgers),
+		cmocka_unit_test(test_wakes),		cmocka_unit_test(test_ledgers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ typedef struct {
 } raw_spinlock_t;
 
 typedef struct {
-	unsigned int woken;
+	__poll_t woken_for;
 } wait_queue_head_t;
 
 enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };
@@ -168,9 +168,9 @@ static inline void kfree(void *memory)
 #define mutex_lock_interruptible(m) ((m)->held = true, 0)
 #define mutex_unlock(m)		    ((m)->held = false)
 #define raw_spin_lock_init(l)	    ((l)->held = false)
-#define init_waitqueue_head(w)	    ((w)->woken = 0)
+#define init_waitqueue_head(w)	    ((w)->woken_for = 0)
 
-#define wake_up_interruptible_poll(w, events)  ((w)->woken++)
+#define wake_up_interruptible_poll(w, events)  ((w)->woken_for = (events))
 #define wait_event_interruptible(w, condition) ((condition) ? 0 : -EINTR)
 
 #define raw_spin_lock_irqsave(l, flags)                       \
