@@ -250,7 +250,8 @@ struct speprof_sampling {
  * of one is, or lies below, a cgroup of the other).
  *
  * SPEPROF_SESSION_STOP: close and publish every window, stop sampling. On
- * return no more is written to the rings. No effect on a stopped session.
+ * return no more is written to the rings, but for SPEPROF_EVENT_CGROUP. No effect on a
+ * stopped session.
  */
 
 /*
