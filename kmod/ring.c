@@ -327,7 +327,7 @@ static bool ring_affords(struct ring *ring, const struct closed *closed)
 	u32 interrupts = !!(closed->pmbsr & SPE_PMBSR_S);
 
 	ring->rest_until = throttle_charge(closed->end_ns, interrupts, closed->bytes,
-					   &ring->bound, &ring->rest_cause);
+					   &ring->bound, &ring->spent, &ring->rest_cause);
 	return !ring->rest_until;
 }
 

@@ -117,6 +117,7 @@ struct ring_gone {
  * @event_seq: of the next event
  * @barren: syndromes since a byte was written
  * @flight: what is overwritten and claimed; NULL in a stream
+ * @spent: of @bound
  * @rest_until: when THROTTLED ends
  * @rest_cause: SPEPROF_THROTTLE_*
  * @rested_before: time in THROTTLED until this one
@@ -163,6 +164,7 @@ struct ring {
 	u64 event_seq;
 	u32 barren;
 	struct spe_flight *flight;
+	struct throttle spent;
 	u64 rest_until;
 	u64 rested_before;
 	u32 rest_cause;

@@ -26,16 +26,7 @@ module_param(throttle_bytes, ulong, 0644);
 MODULE_PARM_DESC(throttle_bytes,
 		 "bytes that the SPU of a CPU writes in a second at most; 0: any number (64 MiB)");
 
-/*
- * struct throttle - a CPU's period; used there with interrupts off
- * @start: of the period
- */
-struct throttle {
-	u64 start;
-	u64 interrupts;
-	u64 bytes;
-};
-
+/* Each CPU's; used there with interrupts off. */
 static DEFINE_PER_CPU(struct throttle, throttles);
 
 static bool is_over(u64 spent, u64 each_second)
@@ -43,23 +34,34 @@ static bool is_over(u64 spent, u64 each_second)
 	return each_second && spent > div_u64(each_second, PERIODS_PER_SECOND);
 }
 
-u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bound *bound,
-		    u32 *ret_cause)
+/* Returns what is over its bound, SPEPROF_THROTTLE_*, or 0. */
+static u32 charge(struct throttle *throttle, u64 now, u32 interrupts, u64 bytes,
+		  const struct throttle_bound *bound)
 {
-	struct throttle *throttle = this_cpu_ptr(&throttles);
-
 	/* A window that was open while its ring was parked may have ended before the period began. */
 	if ((s64)(now - throttle->start) >= PERIOD_NS)
 		*throttle = (struct throttle){ .start = now };
 	throttle->interrupts += interrupts;
 	throttle->bytes += bytes;
-	if (is_over(throttle->interrupts, READ_ONCE(throttle_interrupts)) ||
-	    is_over(throttle->interrupts, READ_ONCE(bound->interrupts)))
-		*ret_cause = SPEPROF_THROTTLE_INTERRUPTS;
-	else if (is_over(throttle->bytes, READ_ONCE(throttle_bytes)) ||
-		 is_over(throttle->bytes, READ_ONCE(bound->bytes)))
-		*ret_cause = SPEPROF_THROTTLE_BYTES;
-	else
-		return 0;
-	return throttle->start + PERIOD_NS;
+	if (is_over(throttle->interrupts, READ_ONCE(bound->interrupts)))
+		return SPEPROF_THROTTLE_INTERRUPTS;
+	return is_over(throttle->bytes, READ_ONCE(bound->bytes)) ? SPEPROF_THROTTLE_BYTES : 0;
+}
+
+u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bound *bound,
+		    struct throttle *own, u32 *ret_cause)
+{
+	const struct throttle_bound whole = { READ_ONCE(throttle_interrupts),
+					      READ_ONCE(throttle_bytes) };
+	struct throttle *throttle = this_cpu_ptr(&throttles);
+	u32 cause = charge(own, now, interrupts, bytes, bound);
+	u64 until = cause ? own->start + PERIOD_NS : 0;
+	u32 cause_of_all = charge(throttle, now, interrupts, bytes, &whole);
+
+	if (cause_of_all) {
+		cause = cause_of_all;
+		until = max(until, throttle->start + PERIOD_NS);
+	}
+	*ret_cause = cause;
+	return until;
 }

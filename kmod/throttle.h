@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a CPU may spend on its SPU: interrupts and bytes, whoever they are for.
+ * What a CPU may spend on its SPU: interrupts and bytes, whoever they are for; and what of it
+ * for one.
  */
 #ifndef SPEPROF_THROTTLE_H
 #define SPEPROF_THROTTLE_H
@@ -17,16 +18,27 @@ struct throttle_bound {
 };
 
 /**
+ * struct throttle - what was spent in a period
+ * @start: of the period
+ */
+struct throttle {
+	u64 start;
+	u64 interrupts;
+	u64 bytes;
+};
+
+/**
  * throttle_charge() - account for a window that this CPU closed; interrupts off
- * @now: CLOCK_MONOTONIC
+ * @now: CLOCK_MONOTONIC, when it was
  * @interrupts: SPU interrupts that it took
  * @bytes: that the SPU wrote
  * @bound: of whom it was for; may be written to meanwhile
+ * @own: what they have spent, to which @bound applies; theirs on this CPU, zero at first
  * @ret_cause: SPEPROF_THROTTLE_*, if the CPU has to rest
  *
  * Return: when it may sample again; 0: at once.
  */
 u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bound *bound,
-		    u32 *ret_cause);
+		    struct throttle *own, u32 *ret_cause);
 
 #endif

@@ -224,20 +224,43 @@ static void test_full_at_once(void **state)
 
 /* ---- The throttle ---------------------------------------------------------------- */
 
-/* A parked window ended before the period began that another ring of the CPU has spent in. */
+/* A parked window ended before the period began that another window was spent in. */
 static void test_throttle_past(void **state)
 {
 	const struct throttle_bound bound = { .bytes = 1000 };
 	u64 now = stand_in_now + NSEC_PER_SEC;
+	struct throttle own = { 0 };
 	u32 cause = 0;
 
 	(void)state;
-	assert_int_equal(throttle_charge(now, 0, 60, &bound, &cause), 0);
-	assert_int_equal(throttle_charge(now - 50 * MS, 0, 60, &bound, &cause), now + 100 * MS);
+	assert_int_equal(throttle_charge(now, 0, 60, &bound, &own, &cause), 0);
+	assert_int_equal(throttle_charge(now - 50 * MS, 0, 60, &bound, &own, &cause),
+			 now + 100 * MS);
 	assert_int_equal(cause, SPEPROF_THROTTLE_BYTES);
-	assert_int_equal(throttle_charge(now + 99 * MS, 0, 0, &bound, &cause), now + 100 * MS);
-	assert_int_equal(throttle_charge(now + 100 * MS, 0, 100, &bound, &cause), 0);
+	assert_int_equal(throttle_charge(now + 99 * MS, 0, 0, &bound, &own, &cause),
+			 now + 100 * MS);
+	assert_int_equal(throttle_charge(now + 100 * MS, 0, 100, &bound, &own, &cause), 0);
 	stand_in_now = now;
+}
+
+/* Of two sessions on a CPU, each has its own bound, and both have the CPU's. */
+static void test_throttle_two(void **state)
+{
+	const struct throttle_bound low = { .bytes = 1000 }, none = { 0 };
+	u64 now = stand_in_now + NSEC_PER_SEC, whole = (64ULL << 20) / 10;
+	struct throttle a = { 0 }, b = { 0 };
+	u32 cause = 0;
+
+	(void)state;
+	assert_int_equal(throttle_charge(now, 0, 100, &low, &a, &cause), 0);
+	assert_int_equal(throttle_charge(now + MS, 0, whole - 200, &none, &b, &cause), 0);
+	assert_int_equal(throttle_charge(now + 2 * MS, 200, 0, &low, &a, &cause), 0);
+	assert_int_equal(throttle_charge(now + 3 * MS, 0, 1, &low, &a, &cause), now + 100 * MS);
+	assert_int_equal(cause, SPEPROF_THROTTLE_BYTES);
+	assert_int_equal(throttle_charge(now + 4 * MS, 1, 0, &none, &b, &cause), now + 100 * MS);
+	assert_int_equal(cause, SPEPROF_THROTTLE_INTERRUPTS);
+	assert_int_equal(throttle_charge(now + 100 * MS, 0, 1, &none, &b, &cause), 0);
+	stand_in_now = now + NSEC_PER_SEC;
 }
 
 /* What a stop closes is spent, too: the window after it has less left. */
@@ -747,9 +770,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reserve),		cmocka_unit_test(test_unread_again),
 		cmocka_unit_test(test_full_at_once),	cmocka_unit_test(test_throttle_past),
-		cmocka_unit_test(test_throttle_stop),	cmocka_unit_test(test_throttle_parked),
-		cmocka_unit_test(test_throttle_unread), cmocka_unit_test(test_two_readers),
-		cmocka_unit_test(test_wakes),		cmocka_unit_test(test_ledgers),
+		cmocka_unit_test(test_throttle_two),	cmocka_unit_test(test_throttle_stop),
+		cmocka_unit_test(test_throttle_parked), cmocka_unit_test(test_throttle_unread),
+		cmocka_unit_test(test_two_readers),	cmocka_unit_test(test_wakes),
+		cmocka_unit_test(test_ledgers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
