@@ -3,11 +3,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "procfs.h"
@@ -15,6 +17,28 @@
 #define MAP_FILES_MAX 4096 /* entries of /proc/PID/map_files looked at */
 #define DEBUG	      "/usr/lib/debug"
 #define STATUS_SIZE   4096
+
+/*
+ * Files of the kernel's own: who reads one may take away what others wait for (/proc/kmsg), or
+ * wait for good, and this process may read what who made it look there may not. Any user can
+ * have one beside a program, or under its name: in a mount namespace of its own.
+ */
+static bool is_kernels(int fd)
+{
+	static const u64 kinds[] = {
+		PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC,
+		SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,
+		PSTOREFS_MAGIC, EFIVARFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, NSFS_MAGIC,
+	};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if ((u32)fs.f_type == kinds[i])
+			return true;
+	return false;
+}
 
 /*
  * Open a regular file for reading, if it is the one that was mapped: first without
@@ -30,7 +54,8 @@ static int regular_open(int at, const char *path, u64 inode, u64 resolve)
 	fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (inode && st.st_ino != inode)) {
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (inode && st.st_ino != inode) ||
+	    is_kernels(fd)) {
 		close(fd);
 		return -ESTALE;
 	}

@@ -3,6 +3,7 @@
 
 #include "elf-file.h"
 #include "image.h"
+#include "place-open.h"
 #include "symbols.h"
 #include "vdso.h"
 
@@ -180,6 +181,33 @@ static void test_deleted(void **state)
 	free(image.bytes);
 }
 
+/* Neither as a program nor beside one is a file of the kernel's opened: reading one may take from others. */
+static void test_kernels_files(void **state)
+{
+	struct place_file file = { .path = "/proc/version", .pid = getpid(), .live = true };
+	const struct symbol_object known = { .link = "version" };
+	char path[PATH_MAX];
+	u32 next = 0;
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	(void)state;
+	assert_int_equal(stat(file.path, &st), 0);
+	file.inode = st.st_ino;
+	assert_true(place_open(&file) < 0);
+	file.path = "/proc/prog";
+	assert_int_equal(place_open_debug(&file, &known, &next), -ENOENT);
+	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	assert_true(n > 0);
+	path[n] = '\0';
+	assert_int_equal(stat(path, &st), 0);
+	file = (struct place_file){ path, st.st_ino, getpid(), false, true };
+	fd = place_open(&file);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
 static void test_vdso(void **state)
 {
 	struct elf_object o = { .symbols.limit = LIMIT };
@@ -319,7 +347,7 @@ int main(void)
 		cmocka_unit_test(test_own_function), cmocka_unit_test(test_build_id),
 		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_deleted),
 		cmocka_unit_test(test_vdso),	     cmocka_unit_test(test_no_name),
-		cmocka_unit_test(test_small_budget),
+		cmocka_unit_test(test_small_budget), cmocka_unit_test(test_kernels_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
