@@ -16,7 +16,7 @@
 
 #define MAP_FILES_MAX 4096 /* entries of /proc/PID/map_files looked at */
 #define DEBUG	      "/usr/lib/debug"
-#define STATUS_SIZE   4096
+#define STATUS_SIZE   65536 /* what is looked for comes after all groups of the process */
 
 /*
  * Files of the kernel's own: who reads one may take away what others wait for (/proc/kmsg), or

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -326,10 +327,17 @@ static void test_perf_map(void **state)
 		{ 0x60000, "\\x1b[2Jname" },  { 0x70000, NULL },    { ~0ULL - 1, "top" },
 	};
 	char path[64], link[96], name[128], status[4096];
+	gid_t before[64], groups[1000];
+	int count = getgroups(ARRAY_SIZE(before), before);
 	struct symbols *s;
 	FILE *f;
 
 	(void)state;
+	/* Of many groups, where the right is there: its status is longer than a page. */
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		groups[i] = (gid_t)(1000000 + i);
+	if (count >= 0 && setgroups(ARRAY_SIZE(groups), groups) < 0)
+		count = -1;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	f = fopen(path, "we");
 	assert_non_null(f);
@@ -367,6 +375,8 @@ static void test_perf_map(void **state)
 	symbols_free(s);
 	unlink(path);
 	unlink(link);
+	if (count >= 0)
+		assert_int_equal(setgroups((size_t)count, before), 0);
 	assert_int_equal(helper_pid(status, sizeof(status)), 0);
 }
 
