@@ -235,7 +235,9 @@ static u32 exec_process(struct attributor *a, const struct task_event *e)
 {
 	u32 i = process_find(a, e->pid);
 
+	/* The one comes with the other: later it is somebody else, whose fork was lost. */
 	if (i == ATTRIBUTE_NONE || i == IDLE || !a->process[i].exited ||
+	    now_ms() - a->process[i].died >= LATE_MS ||
 	    (e->start_ns && start_ticks(e) != a->process[i].start_time))
 		return ATTRIBUTE_NONE;
 	return i;
