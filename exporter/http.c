@@ -27,6 +27,7 @@ struct http {
 	sd_event_source *io;
 	sd_event_source *timer;
 	struct MHD_Response *rendered[EXPOSE_FORMATS];
+	bool too_large[EXPOSE_FORMATS]; /* what is to be rendered: it costs as much to find out */
 	struct connection connections[HTTP_CONNECTIONS];
 	struct http_stats stats;
 };
@@ -89,9 +90,12 @@ static struct MHD_Response *rendered(struct http *http, enum expose_format forma
 
 	if (http->rendered[format])
 		return http->rendered[format];
-	r = http->config.render(http->config.ctx, format, &data, &size);
-	if (r == -E2BIG)
+	r = http->too_large[format] ? -E2BIG :
+				      http->config.render(http->config.ctx, format, &data, &size);
+	if (r == -E2BIG) {
+		http->too_large[format] = true;
 		*ret_status = MHD_HTTP_INSUFFICIENT_STORAGE;
+	}
 	if (r < 0)
 		return NULL;
 	response = MHD_create_response_from_buffer(size, data, MHD_RESPMEM_MUST_FREE);
@@ -370,6 +374,7 @@ void http_changed(struct http *http)
 		if (http->rendered[i])
 			MHD_destroy_response(http->rendered[i]);
 		http->rendered[i] = NULL;
+		http->too_large[i] = false;
 	}
 }
 
