@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bus-peer.h"
+
 #define GROUP "speprof"
 
 #define POLKIT_NAME	 "org.freedesktop.PolicyKit1"
@@ -38,6 +40,7 @@ static const struct allowance others_may = { 1000000000ULL, 100000000ULL };
  * @level: what it needs
  * @asked: of that, what this question is about
  * @caller: who waits. What is known of a name stays true, and may be forgotten meanwhile
+ * @peer: the same, until there is an answer: who has left wants nothing any more
  * @done: the answer is there: @error, or none if it is yes
  */
 struct access_query {
@@ -47,6 +50,7 @@ struct access_query {
 	enum access_level level;
 	enum access_level asked;
 	struct bus_caller caller;
+	struct bus_peer peer;
 	sd_bus_slot *slot;
 	bool done;
 	sd_bus_error error;
@@ -70,6 +74,7 @@ void access_init(struct access *access)
 
 static void query_free(struct access_query *query)
 {
+	bus_peer_forget(&query->peer);
 	sd_bus_slot_unref(query->slot);
 	sd_bus_message_unref(query->message);
 	sd_bus_error_free(&query->error);
@@ -209,6 +214,7 @@ static int on_polkit(sd_bus_message *reply, void *userdata,
 
 	polkit_verdict(reply, &query->error);
 	query->done = true;
+	bus_peer_forget(&query->peer);
 	/* The message is dispatched again, and finds the answer. */
 	r = sd_bus_message_rewind(query->message, true);
 	if (r >= 0)
@@ -219,6 +225,13 @@ static int on_polkit(sd_bus_message *reply, void *userdata,
 		query_free(query);
 	}
 	return 1;
+}
+
+/* What polkit says of it later is of nobody. */
+static void on_left(void *ctx)
+{
+	query_take(ctx);
+	query_free(ctx);
 }
 
 static int send_query(struct access_query *query)
@@ -280,6 +293,9 @@ static int query_new(struct access *access, sd_bus_message *message, enum access
 	query->asked = asked;
 	query->caller = *caller;
 	r = send_query(query);
+	if (r >= 0)
+		r = bus_peer_follow(&query->peer, sd_bus_message_get_bus(message), caller->name,
+				    on_left, query);
 	if (r < 0) {
 		query_free(query);
 		return r;

@@ -435,6 +435,9 @@ static void tell_polkit(const char *sender, const char *action, bool authorized)
 	assert_true(sd_bus_message_read(m, "(sa{sv})s", &kind, 1, &key, "s", &name, &asked) > 0);
 	assert_string_equal(name, sender);
 	assert_string_equal(asked, action);
+	/* By then it is being followed. */
+	tell("AddMatch", NULL, 0);
+	tell("NameHasOwner", "b", 1);
 	assert_true(sd_bus_reply_method_return(m, "(bba{ss})", authorized, 0, 0) >= 0);
 	sd_bus_message_unref(m);
 	settle();
@@ -490,6 +493,34 @@ static void test_forgotten_while_asked(void **state)
 	assert_true(fake.caller.uid == OTHER && !fake.caller.owner && !fake.caller.reads);
 }
 
+/* Who has left while polkit was asked wants nothing any more, and keeps no place; a yes is nobody's. */
+static void test_left_while_asked(void **state)
+{
+	sd_bus_message *m;
+
+	(void)state;
+	call_at(1, GUARDED);
+	tell_user(OTHER, 0);
+	call_at(1, GUARDED);
+	assert_int_equal(fake.access.query_count, 2);
+	m = question("CheckAuthorization");
+	tell("AddMatch", NULL, 0);
+	tell("NameHasOwner", "b", 1);
+	owner_changed(":1.1", ":1.1", "");
+	assert_int_equal(fake.access.query_count, 1);
+	assert_true(sd_bus_reply_method_return(m, "(bba{ss})", 1, 0, 0) >= 0);
+	sd_bus_message_unref(m);
+	settle();
+	assert_int_equal(fake.runs, 0);
+	/* The other one had left before it was followed. */
+	sd_bus_message_unref(question("CheckAuthorization"));
+	tell("AddMatch", NULL, 0);
+	assert_int_equal(fake.access.query_count, 1);
+	tell("NameHasOwner", "b", 0);
+	assert_int_equal(fake.access.query_count, 0);
+	assert_int_equal(fake.runs, 0);
+}
+
 /* What a call needs is looked at for whom that is known and who has some left, once. */
 static void test_looked_at(void **state)
 {
@@ -521,6 +552,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_polkit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_forgotten_while_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_looked_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_left_while_asked, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
