@@ -393,7 +393,10 @@ static int perf_start(struct source *source)
 			p->away[cpu].since = now;
 	p->running = r >= 0;
 	p->checked_ns = now;
-	set_timer(p, FLUSH_NS);
+	/* All of them or none. */
+	for (u32 cpu = 0; cpu < p->count && r < 0; cpu++)
+		perf_aux_stop(&p->cpus[cpu]);
+	set_timer(p, p->running ? FLUSH_NS : 0);
 	return r;
 }
 

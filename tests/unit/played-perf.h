@@ -45,6 +45,7 @@ static struct {
 	struct event events[CPUS];
 	int refuse;
 	bool no_period; /* PERF_EVENT_IOC_PERIOD is refused */
+	bool no_enable; /* PERF_EVENT_IOC_ENABLE, but of CPU 0 */
 } kernel;
 
 static void spu_writes(struct event *e, u8 first, u64 size, u64 flags, u64 time);
@@ -93,6 +94,8 @@ static int fake_enable(int fd, bool on)
 	for (u32 i = 0; i < CPUS; i++) {
 		if (kernel.events[i].fd != fd || !kernel.events[i].opened)
 			continue;
+		if (on && i && kernel.no_enable)
+			return -EIO;
 		if (on)
 			kernel.events[i].enables++;
 		else

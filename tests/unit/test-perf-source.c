@@ -608,6 +608,24 @@ static void test_flush(void **state)
 	source->ops->free(source);
 }
 
+/* A start that fails for one CPU has none sampled. */
+static void test_start_refused(void **state)
+{
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	source = open_perf(&plain);
+	kernel.no_enable = true;
+	assert_int_equal(source->ops->start(source), -EIO);
+	assert_int_equal(kernel.events[0].enables, 1);
+	assert_int_equal(kernel.events[0].disables, 1);
+	kernel.no_enable = false;
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(kernel.events[1].enables, 1);
+	source->ops->free(source);
+}
+
 /* Nobody else wakes the reader of a machine that does nothing. */
 static void test_quiet(void **state)
 {
@@ -809,7 +827,7 @@ int main(void)
 		test(test_later),   test(test_around),  test(test_truncated),   test(test_lost),
 		test(test_damaged), test(test_told_early),  test(test_nonsense),
 		test(test_busy),    test(test_away),	    test(test_hotplug),
-		test(test_flush),   test(test_quiet),	    test(test_stopped),
+		test(test_flush),   test(test_start_refused), test(test_quiet),	    test(test_stopped),
 		test(test_dead),    test(test_interval),    test(test_configure),
 		test(test_tune),    test(test_clock),
 	};
