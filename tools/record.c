@@ -431,8 +431,14 @@ static void command_end(struct record *record)
 	if (record->gate >= 0)
 		close(record->gate);
 	record->gate = -1;
+}
+
+/* One that does not heed SIGTERM is waited for as long as nobody ends this, too. */
+static void command_wait(struct record *record)
+{
 	if (record->child <= 0)
 		return;
+	sigprocmask(SIG_SETMASK, &record->old_signals, NULL);
 	while (waitpid(record->child, &record->child_status, 0) < 0 && errno == EINTR)
 		;
 	record->child = 0;
@@ -487,7 +493,10 @@ static int record_run_source(struct record *record)
 	command_end(record);
 	if (!status && r == 0)
 		r = end_recording(record);
-	return !status && r < 0 ? say_cut(record, r) : status;
+	if (!status && r < 0)
+		status = say_cut(record, r);
+	command_wait(record);
+	return status;
 }
 
 static void record_told(const struct record *record)
