@@ -494,7 +494,7 @@ static void ring_stop_unread(struct ring *ring)
 		ring_turn(ring, SPEPROF_RING_FULL, NULL);
 		return;
 	}
-	/* A reader that kicks, and reads no event, has it end and come again: one slot is kept for it. */
+	/* KICK ends it, and it comes again, without an event read: one slot is kept for it. */
 	if (ring_has_slot(ring, 0))
 		ring_add_unread_event(ring);
 	ring_publish(ring);
