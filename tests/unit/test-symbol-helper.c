@@ -239,9 +239,11 @@ static void test_hostile_link(void **state)
 		test_row("%s", rows[i].mode);
 		hostile_path(rows[i].mode, path, sizeof(path));
 		symbol_link_init(&link, path, false);
-		link.call_ms =
-			!strcmp(rows[i].mode, "mute") || !strcmp(rows[i].mode, "hang") ? 50 : WAIT;
+		/* Of one that does not answer it is the same when it is given up. */
+		link.call_ms = strcmp(rows[i].mode, "mute") ? WAIT : 50;
 		r = symbol_link_ready(&link);
+		if (!strcmp(rows[i].mode, "hang"))
+			link.call_ms = 50;
 		assert_row(r == rows[i].ready);
 		assert_row(!*link.reason == !r);
 		if (!r)
