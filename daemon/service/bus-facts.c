@@ -68,9 +68,9 @@ static int ask_source(struct worker_state *state, struct source *source, u32 cpu
 
 	if (!source->ops->numbered)
 		return -ENOENT;
-	shards_lock_part(state->shards, part);
+	shards_enter_part(state->shards, part);
 	r = source->ops->numbered(source, cpu, ret);
-	shards_unlock_part(state->shards, part);
+	shards_leave_part(state->shards, part);
 	return r;
 }
 

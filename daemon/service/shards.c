@@ -228,16 +228,33 @@ void shards_let(struct shards *shards)
 	}
 }
 
-void shards_lock_part(struct shards *shards, u32 index)
+/* Out of the seat: the part's thread may hold its lock and wait for all seats. */
+static void lock_part(struct shards *shards, u32 index)
 {
-	if (shards && !shards->held)
+	if (!shards->held)
 		shard_lock(&shards->shard[index]);
 }
 
-void shards_unlock_part(struct shards *shards, u32 index)
+static void unlock_part(struct shards *shards, u32 index)
 {
-	if (shards && !shards->held)
+	if (!shards->held)
 		pthread_mutex_unlock(&shards->shard[index].lock);
+}
+
+void shards_enter_part(struct shards *shards, u32 part)
+{
+	if (!shards)
+		return;
+	attribute_read_end(shards_seat(shards, shards->count));
+	lock_part(shards, part);
+}
+
+void shards_leave_part(struct shards *shards, u32 part)
+{
+	if (!shards)
+		return;
+	unlock_part(shards, part);
+	attribute_read_begin(shards_seat(shards, shards->count));
 }
 
 /* What part @index has counted; its place has the spare one. NULL if that is nothing. */
@@ -246,7 +263,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 	struct profile *full = session->shard[index], *spare = session->shard[session->shards];
 	u64 since, took;
 
-	shards_lock_part(shards, index);
+	lock_part(shards, index);
 	since = now_ns();
 	source_parts_note(session->feed->source, index);
 	if (!index && !session->feed->source->parts)
@@ -258,7 +275,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 		full = NULL;
 	}
 	took = now_ns() - since;
-	shards_unlock_part(shards, index);
+	unlock_part(shards, index);
 	if (took > shards->longest_ns)
 		shards->longest_ns = took;
 	return full;
@@ -302,9 +319,9 @@ void shards_drain(struct worker_state *state, struct feed *feed)
 
 	attribute_read_end(seat);
 	for (u32 i = 0; i < shards->count; i++) {
-		shards_lock_part(shards, i);
+		lock_part(shards, i);
 		worker_drain_part(state, feed, i);
-		shards_unlock_part(shards, i);
+		unlock_part(shards, i);
 	}
 	shards_gather(state);
 	attribute_read_begin(seat);

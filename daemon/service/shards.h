@@ -24,9 +24,13 @@ struct shards *shards_free(struct shards *shards);
 /** shards_seat() - of part @index; of the worker's thread with their number; NULL where @shards is */
 struct attribute_reader *shards_seat(struct shards *shards, u32 index);
 
-/** shards_lock_part() - part @part of sources does not drain until shards_unlock_part(); NULL: none */
-void shards_lock_part(struct shards *shards, u32 part);
-void shards_unlock_part(struct shards *shards, u32 part);
+/**
+ * shards_enter_part() - part @part of sources does not drain until shards_leave_part(); NULL: none
+ *
+ * From a call, in its seat, which is free in between: who drains may wait for it to write.
+ */
+void shards_enter_part(struct shards *shards, u32 part);
+void shards_leave_part(struct shards *shards, u32 part);
 
 /** shards_hold(), shards_let() - no shard drains in between */
 void shards_hold(struct shards *shards);

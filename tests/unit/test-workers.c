@@ -5,12 +5,14 @@
  */
 #include "test.h"
 
+#include "bus-facts.h"
 #include "profile-read.h"
 #include "source-parts.h"
 #include "worker.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -22,12 +24,15 @@
 /**
  * struct played - a source of one CPU, whose windows are those that a test has played
  * @waiting: windows that are to be drained
+ * @strangers: each of them is of a thread that nobody has heard of, @tid the last one
  */
 struct played {
 	struct source source;
 	int fd;
 	u32 cpu;
 	u32 waiting;
+	bool strangers;
+	s32 tid;
 };
 
 static struct played *played_of(struct source *source)
@@ -74,7 +79,7 @@ static int played_drain(struct source *source, const struct source_sink *sink)
 	struct played *played = played_of(source);
 	u32 n = __atomic_exchange_n(&played->waiting, 0, __ATOMIC_ACQ_REL);
 	u8 bytes[64 * RECORDS];
-	const struct source_window window = {
+	struct source_window window = {
 		.data = bytes,
 		.len = fill(bytes, sizeof(bytes)),
 		.cpu = played->cpu,
@@ -86,8 +91,17 @@ static int played_drain(struct source *source, const struct source_sink *sink)
 	u64 count;
 
 	(void)!read(played->fd, &count, sizeof(count));
-	for (u32 i = 0; i < n; i++)
+	for (u32 i = 0; i < n; i++) {
+		if (played->strangers)
+			window.tid = ++played->tid;
 		sink->window(sink->ctx, &window);
+	}
+	return 0;
+}
+
+static int played_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+{
+	*ret_cpu = (struct source_cpu){ .cpu = cpu, .midr = 1 + played_of(source)->cpu };
 	return 0;
 }
 
@@ -114,6 +128,7 @@ static const struct source_ops played_ops = {
 	.stop = played_stop,
 	.free = played_free,
 	.configure = played_configure,
+	.numbered = played_numbered,
 };
 
 /* @parts: of the machine's source; it is whole where there is one */
@@ -123,6 +138,7 @@ struct fixture {
 	struct feed *feed;
 	struct source *part[PARTS];
 	u32 played;
+	bool quit;
 };
 
 static struct source *played_new(u32 cpu)
@@ -304,6 +320,52 @@ static void test_at_once(void **state __attribute__((unused)))
 	at_once(PARTS);
 }
 
+/* No process has such a number: a window of it is a write to what is known of tasks. */
+#define STRANGERS (1 << 23)
+#define BACKLOG	  16 /* of each part, while a CPU is asked about */
+
+/* Each part has something to drain, until nobody asks any more. */
+static void *flooder_run(void *arg)
+{
+	struct fixture *f = arg;
+
+	for (u32 i = 0; !__atomic_load_n(&f->quit, __ATOMIC_ACQUIRE); i++) {
+		struct played *played = played_of(f->part[i % PARTS]);
+
+		if (__atomic_load_n(&played->waiting, __ATOMIC_ACQUIRE) < BACKLOG)
+			play(f, i, true);
+		else
+			sched_yield();
+	}
+	return NULL;
+}
+
+/* A CPU is asked about while who drains its part wants to write: each waits for the other in turn. */
+static void test_asked(void **state __attribute__((unused)))
+{
+	struct fixture *f = fixture_new(PARTS);
+	struct bus_facts facts = { 0 };
+	const struct cpu_facts *cpu;
+	pthread_t player;
+
+	for (u32 i = 0; i < PARTS; i++) {
+		played_of(f->part[i])->strangers = true;
+		played_of(f->part[i])->tid = (s32)(STRANGERS * (1 + i));
+	}
+	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	assert_int_equal(pthread_create(&player, NULL, flooder_run, f), 0);
+	for (u32 i = 0; i < 10 * ROUNDS; i++) {
+		bus_facts_forget(&facts);
+		assert_int_equal(bus_facts_cpu(&facts, f->worker, i % PARTS, &cpu), 0);
+		assert_int_equal(cpu->cpu.midr, 1 + i % PARTS);
+	}
+	__atomic_store_n(&f->quit, true, __ATOMIC_RELEASE);
+	pthread_join(player, NULL);
+	assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
+	assert_int_equal(records_of(f, NULL), RECORDS * f->played);
+	fixture_free(f);
+}
+
 /* The end comes while windows do. */
 static void test_end(void **state __attribute__((unused)))
 {
@@ -324,6 +386,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_at_once),
+		cmocka_unit_test(test_asked),
 		cmocka_unit_test(test_end),
 	};
 
