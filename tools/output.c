@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
@@ -106,13 +107,23 @@ static int open_beside(const char *path, bool there, mode_t mode, struct output 
 	return give_mode(fd, mode);
 }
 
+static bool is_standard(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
 int output_open(const char *path, mode_t mode, struct output *ret_output)
 {
 	struct output o = OUTPUT_NONE;
 	struct stat st;
-	bool there = stat(path, &st) == 0;
+	bool there;
 	int r = 0;
 
+	if (is_standard(path)) {
+		ret_output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return ret_output->fd < 0 ? -errno : 0;
+	}
+	there = stat(path, &st) == 0;
 	if (!there && errno != ENOENT)
 		return -errno;
 	if (there && S_ISDIR(st.st_mode))
@@ -138,6 +149,8 @@ int output_check(const char *path)
 	struct stat st;
 	int r;
 
+	if (is_standard(path))
+		return fcntl(STDOUT_FILENO, F_GETFD) < 0 ? -errno : 0;
 	/* To open a pipe waits for its reader, and to close it is its end. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return access(path, W_OK) < 0 ? -errno : 0;
@@ -146,13 +159,32 @@ int output_check(const char *path)
 	return r;
 }
 
+/* As sendfile(), which has nothing for terminals and for what is only appended to (EINVAL). */
+static ssize_t send_by_hand(int to, int from, off_t *at)
+{
+	char bytes[4096];
+	ssize_t n = pread(from, bytes, sizeof(bytes), *at);
+
+	if (n > 0)
+		n = write(to, bytes, (size_t)n);
+	if (n > 0)
+		*at += n;
+	return n;
+}
+
 int output_copy(const struct output *output, int from)
 {
+	bool by_hand = false;
 	ssize_t n = 1;
 	off_t at = 0;
 
-	while (n > 0)
-		n = sendfile(output->fd, from, &at, 1 << 20);
+	while (n > 0) {
+		if (!by_hand)
+			n = sendfile(output->fd, from, &at, 1 << 20);
+		by_hand |= n < 0 && errno == EINVAL;
+		if (by_hand)
+			n = send_by_hand(output->fd, from, &at);
+	}
 	return n < 0 ? -errno : 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Files that commands write by -o: what was there stays until the whole of the new one is, which
- * has another name beside it meanwhile. Devices, pipes and the like are written as they are.
+ * has another name beside it meanwhile. Devices, pipes and the like are written as they are, and "-"
+ * is standard output.
  */
 #ifndef SPEPROF_OUTPUT_H
 #define SPEPROF_OUTPUT_H

@@ -261,14 +261,6 @@ static void command_line(int argc, char **argv, char *line, size_t room)
 		at += (size_t)snprintf(line + at, room - at, " %s", argv[i]);
 }
 
-static int open_file(struct record *record)
-{
-	if (strcmp(record->path, "-") != 0)
-		return output_open(record->path, 0600, &record->output);
-	record->output.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	return record->output.fd < 0 ? -errno : 0;
-}
-
 static int open_recording(struct record *record, int argc, char **argv)
 {
 	char line[900];
@@ -281,7 +273,7 @@ static int open_recording(struct record *record, int argc, char **argv)
 	int r;
 
 	command_line(argc, argv, line, sizeof(line));
-	r = open_file(record);
+	r = output_open(record->path, 0600, &record->output);
 	if (r >= 0)
 		r = recorder_new(record->output.fd, &config, &record->recorder);
 	if (r < 0)
