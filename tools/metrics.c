@@ -15,20 +15,6 @@
 #include "say.h"
 #include "speprof-version.h"
 
-/* A reader never sees half of it. */
-static int write_file(const char *path, int from)
-{
-	struct output output = OUTPUT_NONE;
-	int r = output_open(path, 0666, &output);
-
-	if (r >= 0)
-		r = output_copy(&output, from);
-	if (r >= 0)
-		r = output_commit(&output);
-	output_drop(&output);
-	return r;
-}
-
 static int dump(struct input *input, const char *path)
 {
 	struct metrics metrics = { 0 };
@@ -48,7 +34,7 @@ static int dump(struct input *input, const char *path)
 	metrics_clear(&metrics);
 	if (fd < 0)
 		return fd;
-	r = write_file(path, fd);
+	r = output_write(path, 0666, fd);
 	close(fd);
 	return r;
 }

@@ -172,7 +172,7 @@ static ssize_t send_by_hand(int to, int from, off_t *at)
 	return n;
 }
 
-int output_copy(const struct output *output, int from)
+static int copy(int to, int from)
 {
 	bool by_hand = false;
 	ssize_t n = 1;
@@ -180,10 +180,10 @@ int output_copy(const struct output *output, int from)
 
 	while (n > 0) {
 		if (!by_hand)
-			n = sendfile(output->fd, from, &at, 1 << 20);
+			n = sendfile(to, from, &at, 1 << 20);
 		by_hand |= n < 0 && errno == EINVAL;
 		if (by_hand)
-			n = send_by_hand(output->fd, from, &at);
+			n = send_by_hand(to, from, &at);
 	}
 	return n < 0 ? -errno : 0;
 }
@@ -218,4 +218,17 @@ void output_drop(struct output *output)
 	if (output->beside)
 		unlink(output->beside);
 	output_clear(output);
+}
+
+int output_write(const char *path, mode_t mode, int from)
+{
+	struct output output = OUTPUT_NONE;
+	int r = output_open(path, mode, &output);
+
+	if (r >= 0)
+		r = copy(output.fd, from);
+	if (r >= 0)
+		r = output_commit(&output);
+	output_drop(&output);
+	return r;
 }

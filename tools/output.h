@@ -31,8 +31,12 @@ int output_open(const char *path, mode_t mode, struct output *ret_output);
 /** output_check() - what output_open() would return, for work that takes its time before */
 int output_check(const char *path);
 
-/** output_copy() - the whole of @from, a file, whose offset is shared with who sent it */
-int output_copy(const struct output *output, int from);
+/**
+ * output_write() - the whole of @from, a file, whose offset is shared with who sent it
+ *
+ * Opened and committed in one. Return: 0 or negative errno.
+ */
+int output_write(const char *path, mode_t mode, int from);
 
 /** output_commit() - it is whole: it gets its name. Negative errno where it is not, as output_drop() */
 int output_commit(struct output *output);

@@ -85,14 +85,6 @@ static int fail(const struct request *request, int r)
 	return say_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r));
 }
 
-/* Of a recording that is damaged, too: @status says so then. */
-static int finish(const struct request *request, struct output *output, int status)
-{
-	int r = output_commit(output);
-
-	return r < 0 ? fail(request, r) : status;
-}
-
 static int pprof_recording(const struct request *request)
 {
 	const struct input_watch watch = { .begin = begin, .ctx = &(struct pprof *){ NULL } };
@@ -111,7 +103,11 @@ static int pprof_recording(const struct request *request)
 			r = output_open(request->output, 0644, &output);
 		if (r >= 0)
 			r = pprof_write(*pprof, symbols, &facts, output.fd);
-		status = r < 0 ? fail(request, r) : finish(request, &output, status);
+		if (r >= 0)
+			r = output_commit(&output);
+		/* Of a recording that is damaged, too: @status says so then. */
+		if (r < 0)
+			status = fail(request, r);
 	}
 	output_drop(&output);
 	symbols_free(symbols);
@@ -122,7 +118,6 @@ static int pprof_recording(const struct request *request)
 
 static int pprof_daemon(const struct request *request)
 {
-	struct output output = OUTPUT_NONE;
 	struct bus *bus;
 	int status = bus_new(&bus), profile, r;
 
@@ -132,13 +127,9 @@ static int pprof_daemon(const struct request *request)
 	bus_free(bus);
 	if (status)
 		return status;
-	r = output_open(request->output, 0644, &output);
-	if (r >= 0)
-		r = output_copy(&output, profile);
-	status = r < 0 ? fail(request, r) : finish(request, &output, STATUS_OK);
-	output_drop(&output);
+	r = output_write(request->output, 0644, profile);
 	close(profile);
-	return status;
+	return r < 0 ? fail(request, r) : STATUS_OK;
 }
 
 int pprof_run(int argc, char **argv)

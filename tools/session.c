@@ -335,32 +335,18 @@ static int parse(int argc, char **argv, struct request *ret_request)
 	return status;
 }
 
-/* The whole of @from, of which nobody writes any more. */
-static int copy_out(int from, const char *path)
-{
-	struct output output = OUTPUT_NONE;
-	int r = output_open(path, 0600, &output);
-
-	if (r >= 0)
-		r = output_copy(&output, from);
-	if (r >= 0)
-		r = output_commit(&output);
-	output_drop(&output);
-	return r < 0 ? say_fail(STATUS_FAILED, "%s: %s", path, strerror(-r)) : STATUS_OK;
-}
-
 static int snapshot(struct bus *bus, const char *name, const struct request *request)
 {
-	int fd = -1, status;
+	int fd = -1, status, r;
 
 	if (!request->output)
 		return say_fail(STATUS_USAGE, "snapshot: say -o FILE");
 	status = bus_snapshot(bus, name, &fd);
 	if (status)
 		return status;
-	status = copy_out(fd, request->output);
+	r = output_write(request->output, 0600, fd);
 	close(fd);
-	return status;
+	return r < 0 ? say_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r)) : STATUS_OK;
 }
 
 /* Names that cannot be are said here: in a path they would be another error. */

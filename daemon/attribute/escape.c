@@ -39,27 +39,47 @@ static bool code_printable(u32 code)
 	return (code & 0xfffe) != 0xfffe;
 }
 
-/* Bytes of the printable character at @p, or 0. */
-static size_t char_length(const u8 *p, size_t len)
+/* Bytes of the character at @p, or 0 where it is none. */
+static size_t decode(const u8 *p, size_t len, u32 *ret_code)
 {
 	static const u32 smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n;
-	u32 code;
+	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	u32 code = n == 1 ? p[0] : p[0] & (0x7fU >> n);
 
-	if (p[0] < 0x80)
-		return code_printable(p[0]);
-	if (p[0] < 0xc0 || p[0] >= 0xf8)
+	if ((p[0] >= 0x80 && p[0] < 0xc0) || p[0] >= 0xf8 || n > len)
 		return 0;
-	n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	if (n > len)
-		return 0;
-	code = p[0] & (0x7fU >> n);
 	for (size_t i = 1; i < n; i++) {
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
 		code = code << 6 | (p[i] & 0x3f);
 	}
-	return code >= smallest[n] && code_printable(code) ? n : 0;
+	if (code < smallest[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	*ret_code = code;
+	return n;
+}
+
+bool escape_is_utf8(const char *text)
+{
+	const u8 *p = (const u8 *)text;
+	size_t left = strlen(text), n;
+	u32 code;
+
+	for (; left; left -= n, p += n) {
+		n = decode(p, left, &code);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+/* Bytes of the printable character at @p, or 0. */
+static size_t char_length(const u8 *p, size_t len)
+{
+	u32 code;
+	size_t n = decode(p, len, &code);
+
+	return n && code_printable(code) ? n : 0;
 }
 
 size_t escape_text(char *to, size_t size, const char *from, size_t len)

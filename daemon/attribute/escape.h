@@ -26,4 +26,7 @@ static inline size_t escape_string(char *to, size_t size, const char *from)
 	return escape_text(to, size, from, strlen(from));
 }
 
+/** escape_is_utf8() - whether it is UTF-8 throughout, printable or not: what a bus has for a string */
+bool escape_is_utf8(const char *text);
+
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "config.h"
+#include "escape.h"
 #include "filter.h"
 #include "settings.h"
 
@@ -303,34 +304,6 @@ static int setting_parse(const struct setting *s, struct config *c, const char *
 	return -EINVAL;
 }
 
-/* Bytes of the character at @p, 0 if it is none of UTF-8. */
-static size_t utf8_length(const unsigned char *p)
-{
-	static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
-	unsigned int code = n > 1 ? *p & (0x7fU >> n) : 0;
-
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (p[i] & 0x3f);
-	}
-	if (n > 1 && (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)))
-		return 0;
-	return n;
-}
-
-/* What is in force is shown on the bus, which has no other text. */
-static bool is_utf8(const char *text)
-{
-	const unsigned char *p = (const unsigned char *)text;
-	size_t n = 1;
-
-	for (; *p && n; p += n)
-		n = utf8_length(p);
-	return n;
-}
-
 int config_set(struct config *config, const char *key, const char *value,
 	       struct config_error *ret_error)
 {
@@ -339,7 +312,8 @@ int config_set(struct config *config, const char *key, const char *value,
 
 		if (strcmp(s->key, key))
 			continue;
-		if (!is_utf8(value)) {
+		/* What is in force is shown on the bus, which has no other text. */
+		if (!escape_is_utf8(value)) {
 			snprintf(ret_error->text, sizeof(ret_error->text), "%s=: should be UTF-8", key);
 			return -EINVAL;
 		}

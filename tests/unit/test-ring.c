@@ -568,14 +568,19 @@ static void play_reprogram(struct play *play)
 		ring_reprogram(play->ring, &play->program);
 }
 
-static void play_one(struct play *play)
+static void play_time(struct play *play)
 {
-	struct ring *ring = play->ring;
-
 	stand_in_now += draw(play, 4) ? draw(play, 20000) : draw(play, 150) * MS;
 	/* Long enough for a reader to be missed. */
 	if (!draw(play, 100))
 		stand_in_now += 61 * NSEC_PER_SEC;
+}
+
+static void play_one(struct play *play)
+{
+	struct ring *ring = play->ring;
+
+	play_time(play);
 	switch (draw(play, 20)) {
 	case 0:
 		if (!play->started || ring->state == SPEPROF_RING_FAULTED || !draw(play, 5))

@@ -315,6 +315,17 @@ static void test_no_helper(void **state)
 	attributor_free(a);
 }
 
+/* Of many groups, where the right is there: its status is longer than a page. How many were @before. */
+static int join_groups(gid_t *before, int room)
+{
+	gid_t groups[1000];
+	int count = getgroups(room, before);
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		groups[i] = (gid_t)(1000000 + i);
+	return count < 0 || setgroups(ARRAY_SIZE(groups), groups) < 0 ? -1 : count;
+}
+
 /* A runtime's own code, by its map: what stands later counts, what is no line does not. */
 static void test_perf_map(void **state)
 {
@@ -329,17 +340,12 @@ static void test_perf_map(void **state)
 		{ 0x60000, "\\x1b[2Jname" },  { 0x70000, NULL },    { ~0ULL - 1, "top" },
 	};
 	char path[64], link[96], name[128], status[4096];
-	gid_t before[64], groups[1000];
-	int count = getgroups(ARRAY_SIZE(before), before);
+	gid_t before[64];
+	int count = join_groups(before, ARRAY_SIZE(before));
 	struct symbols *s;
 	FILE *f;
 
 	(void)state;
-	/* Of many groups, where the right is there: its status is longer than a page. */
-	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
-		groups[i] = (gid_t)(1000000 + i);
-	if (count >= 0 && setgroups(ARRAY_SIZE(groups), groups) < 0)
-		count = -1;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	f = fopen(path, "we");
 	assert_non_null(f);
