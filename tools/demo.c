@@ -6,6 +6,7 @@
  */
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bus.h"
@@ -60,10 +61,18 @@ static int programs_start(struct demo *demo)
 	return status;
 }
 
-/* EX_NOPERM of sysexits.h; the daemon has said why. */
+/* Exit statuses are those of sysexits.h. A daemon that exits has logged why; a killed one cannot. */
 static int daemon_ended(int status)
 {
-	return status == 77 ? STATUS_NO_RIGHT : STATUS_FAILED;
+	if (status > 128)
+		return say_fail(STATUS_FAILED,
+				"demo: speprofd was killed by signal %d (%s), which is a defect of it: "
+				"please report it, with what \"coredumpctl info\" prints",
+				status - 128, strsignal(status - 128));
+	if (status == 77)
+		return STATUS_NO_RIGHT;
+	return say_fail(STATUS_FAILED, "demo: speprofd exited with status %d before it answered; "
+			"the lines above say why", status);
 }
 
 static int daemon_start(struct demo *demo)

@@ -38,7 +38,6 @@ static int write_all(int fd, const void *data, size_t size)
 int metrics_dump(const struct metrics *metrics)
 {
 	struct metrics_head head = {
-		.magic = METRICS_MAGIC,
 		.version = METRICS_VERSION,
 		.head_size = sizeof(head),
 		.machine_size = sizeof(struct metrics_machine),
@@ -50,6 +49,7 @@ int metrics_dump(const struct metrics *metrics)
 
 	if (metrics->count > METRICS_CONTAINERS)
 		return -E2BIG;
+	memcpy(head.magic, METRICS_MAGIC, sizeof(head.magic));
 	head.size = sizeof(head) + sizeof(struct metrics_machine) + containers;
 	fd = memfd_create("speprof-metrics", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)

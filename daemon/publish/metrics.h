@@ -11,7 +11,7 @@
 
 #include "env.h"
 
-#define METRICS_MAGIC	"SPEMETR\n"
+#define METRICS_MAGIC	"SPEMETR\n" /* the eight bytes of @magic, without the NUL */
 #define METRICS_VERSION 1
 
 /* Bounds for whoever reads one: hostile ones are larger. */

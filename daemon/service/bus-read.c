@@ -60,9 +60,18 @@ static int take_value(sd_bus_message *m, char type, size_t *left)
 	} value;
 	bool text = type == SD_BUS_TYPE_STRING || type == SD_BUS_TYPE_OBJECT_PATH ||
 		    type == SD_BUS_TYPE_SIGNATURE;
+	size_t bytes = 8;
 	int r = sd_bus_message_read_basic(m, type, &value);
 
-	return r < 0 ? r : take(8 + (text ? strlen(value.text) : 0), left);
+	if (r < 0)
+		return r;
+	/*
+	 * A statement, not 8 + (text ? strlen(value.text) : 0): GCC 14.2 multiplies strlen() by
+	 * the condition there, so it reads a number of the caller's as an address.
+	 */
+	if (text)
+		bytes += strlen(value.text);
+	return take(bytes, left);
 }
 
 static int take_all(sd_bus_message *m, size_t *left)
@@ -93,9 +102,10 @@ int bus_call_within(sd_bus_message *m, size_t most)
 {
 	const char *path = sd_bus_message_get_path(m);
 	size_t left = most;
-	int r, rewound;
+	int r = 0, rewound;
 
-	r = take(path ? strlen(path) : 0, &left);
+	if (path)
+		r = take(strlen(path), &left);
 	if (r >= 0)
 		r = take_all(m, &left);
 	rewound = sd_bus_message_rewind(m, true);

@@ -23,8 +23,9 @@
 #define RESYNC_RECORD 8192
 #define RESYNC_SPAN   ((RESYNC_CHAIN + 1) * RESYNC_RECORD)
 
-static const u8 magic_le[8] = "PERFILE2";
-static const u8 magic_be[8] = "2ELIFREP";
+/* Bytes, not strings: neither has a terminating NUL. */
+static const u8 magic_le[8] = { 'P', 'E', 'R', 'F', 'I', 'L', 'E', '2' };
+static const u8 magic_be[8] = { '2', 'E', 'L', 'I', 'F', 'R', 'E', 'P' };
 
 bool perfdata_is_magic(const u8 *buf)
 {

@@ -534,7 +534,7 @@ static void test_snapshots_of_others(void **state)
 					sizeof(struct metrics_container) + 8 };
 	struct metrics m = metrics_new(9, (u64[]){ 4, 5 }, 2, 1), back = { 0 };
 	struct metrics_head head = {
-		.magic = METRICS_MAGIC, .version = METRICS_VERSION, .head_size = sizeof(head),
+		.version = METRICS_VERSION, .head_size = sizeof(head),
 		.machine_size = sizeof(m.machine), .containers = 2,
 	};
 	static u8 bytes[METRICS_PART];
@@ -544,6 +544,7 @@ static void test_snapshots_of_others(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
 		u8 *at = bytes + sizeof(head) + sizeof(m.machine);
 
+		memcpy(head.magic, METRICS_MAGIC, sizeof(head.magic));
 		head.container_size = (u32)sizes[i];
 		head.size = sizeof(head) + sizeof(m.machine) + 2 * sizes[i];
 		memset(bytes, 0x55, sizeof(bytes));
