@@ -49,7 +49,7 @@ static const u16 legal_transitions[RING_STATES] = {
 	[SPEPROF_RING_THROTTLED] = TO(HANDLING) | TO(IDLE) | TO(OFFLINE) | TO(PARKED),
 	[SPEPROF_RING_FAULTED] = TO(IDLE),
 	[SPEPROF_RING_HANDOVER] = TO(ARMED) | TO(FULL) | TO(THROTTLED) | TO(PARKED),
-	[SPEPROF_RING_PARKED] = TO(HANDOVER) | TO(IDLE) | TO(OFFLINE),
+	[SPEPROF_RING_PARKED] = TO(HANDOVER) | TO(FAULTED) | TO(IDLE) | TO(OFFLINE),
 };
 
 void ring_transition(struct ring *ring, u32 to, u64 now)
@@ -342,6 +342,40 @@ static u32 ring_throttle(struct ring *ring, const struct closed *closed, u32 to)
 	return to == SPEPROF_RING_PARKED ? to : SPEPROF_RING_THROTTLED;
 }
 
+static void ring_add_syndrome_event(struct ring *ring, const struct closed *closed, u32 to)
+{
+	ring_add_event(ring, &(struct speprof_event){
+		.time_ns = closed->end_ns,
+		.type = SPEPROF_EVENT_SYNDROME,
+		.syndrome = closed->verdict.class,
+		.action = to == SPEPROF_RING_FAULTED ?
+				  max_t(u32, closed->verdict.action, SPE_ACTION_STOP_CPU) :
+				  closed->verdict.action,
+		.arg0 = closed->pmbsr,
+		.arg1 = closed->offset,
+	});
+}
+
+/* Publish a closed window, its syndrome, and the state @to that follows it. */
+static void ring_report(struct ring *ring, const struct closed *closed, u32 to)
+{
+	bool is_news = to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED;
+
+	if (closed->bytes)
+		ring_write_window(ring, closed);
+	if (!closed_is_plain(closed))
+		ring_add_syndrome_event(ring, closed, to);
+	if (ring->unread)
+		ring_add_unread_event(ring);
+	else if (to == SPEPROF_RING_FULL || to == SPEPROF_RING_FAULTED ||
+		 to == SPEPROF_RING_THROTTLED)
+		ring_add_state_event(ring, SPEPROF_RING_ARMED, to);
+	else if (to == SPEPROF_RING_PARKED && ring->parked_from == SPEPROF_RING_THROTTLED)
+		ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_THROTTLED);
+	if (is_news || closed->bytes || ring->event_seq != ring->event_published)
+		ring_publish(ring);
+}
+
 /* The next window is armed before the books are kept: profiling is off in between. */
 void ring_turn(struct ring *ring, u32 to, const struct program *next)
 {
@@ -355,34 +389,13 @@ void ring_turn(struct ring *ring, u32 to, const struct program *next)
 	if (to == SPEPROF_RING_ARMED)
 		to = ring_arm(ring);
 
-	if (closed.bytes)
-		ring_write_window(ring, &closed);
-	if (!closed_is_plain(&closed))
-		ring_add_event(ring, &(struct speprof_event){
-			.time_ns = closed.end_ns,
-			.type = SPEPROF_EVENT_SYNDROME,
-			.syndrome = closed.verdict.class,
-			.action = to == SPEPROF_RING_FAULTED ?
-				  max_t(u32, closed.verdict.action, SPE_ACTION_STOP_CPU) :
-				  closed.verdict.action,
-			.arg0 = closed.pmbsr,
-			.arg1 = closed.offset,
-		});
-	if (ring->unread)
-		ring_add_unread_event(ring);
-	else if (to == SPEPROF_RING_FULL || to == SPEPROF_RING_FAULTED ||
-		 to == SPEPROF_RING_THROTTLED)
-		ring_add_state_event(ring, SPEPROF_RING_ARMED, to);
-	else if (to == SPEPROF_RING_PARKED && ring->parked_from == SPEPROF_RING_THROTTLED)
-		ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_THROTTLED);
-	if (closed.bytes || !closed_is_plain(&closed) || to != SPEPROF_RING_ARMED)
-		ring_publish(ring);
+	ring_report(ring, &closed, to);
 	if (ring->state != to)
 		ring_transition(ring, to, ktime_get_ns());
 	ring_add_gone_event(ring);
 }
 
-void ring_close_parked(struct ring *ring)
+void ring_close_parked(struct ring *ring, u32 to)
 {
 	struct closed closed;
 
@@ -393,14 +406,11 @@ void ring_close_parked(struct ring *ring)
 	closed.end_ns = ring->since;
 	closed.offset = ring->saved.pmbptr;
 	ring_account(ring, &closed);
-	ring_judge(ring, &closed, SPEPROF_RING_PARKED);
-	if (!closed.bytes)
-		return;
-	ring_write_window(ring, &closed);
-	ring_throttle(ring, &closed, SPEPROF_RING_PARKED);
-	if (ring->parked_from == SPEPROF_RING_THROTTLED)
-		ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_THROTTLED);
-	ring_publish(ring);
+	to = ring_judge(ring, &closed, to);
+	to = ring_throttle(ring, &closed, to);
+	ring_report(ring, &closed, to);
+	if (to == SPEPROF_RING_FAULTED)
+		ring_transition(ring, to, ktime_get_ns());
 }
 
 void ring_resume(struct ring *ring)
@@ -482,9 +492,10 @@ static void ring_stop_unread(struct ring *ring)
 	if (ring->unread)
 		return;
 	if (ring->state == SPEPROF_RING_PARKED) {
-		ring_close_parked(ring);
-		/* It rests first, and is asked again when that is over. */
-		if (ring->parked_from == SPEPROF_RING_THROTTLED)
+		ring_close_parked(ring, SPEPROF_RING_PARKED);
+		/* A throttled ring rests first: the timer checks for a reader after that. */
+		if (ring->state != SPEPROF_RING_PARKED ||
+		    ring->parked_from == SPEPROF_RING_THROTTLED)
 			return;
 		ring->parked_from = SPEPROF_RING_FULL;
 	}
@@ -557,7 +568,7 @@ static enum hrtimer_restart ring_tick(struct hrtimer *timer)
 		if (unread)
 			ring_stop_unread(ring);
 		else if (ring->config.latency_ms)
-			ring_close_parked(ring);
+			ring_close_parked(ring, SPEPROF_RING_PARKED);
 		/* It starts again with the next task, unless it has to look for a reader. */
 		if (ring->unread)
 			break;
@@ -586,20 +597,20 @@ static void ring_begin(struct ring *ring)
 	ring_timer_start(ring);
 }
 
-/* A ring of cgroups that is not ARMED has no open window then; if its task runs it enters anew. */
-static void ring_settle_parked(struct ring *ring)
+/* Close the window of a ring of cgroups that is not ARMED; the caller settles the owner after it. */
+static void ring_settle_parked(struct ring *ring, u32 to)
 {
 	if (ring->state == SPEPROF_RING_HANDOVER)
 		ring_park(ring);
 	if (ring->state == SPEPROF_RING_PARKED)
-		ring_close_parked(ring);
+		ring_close_parked(ring, to);
 }
 
 /* To @to from any state but IDLE. */
 static void ring_end(struct ring *ring, u32 to)
 {
 	hrtimer_try_to_cancel(&ring->timer);
-	ring_settle_parked(ring);
+	ring_settle_parked(ring, to);
 	if (ring->state == SPEPROF_RING_ARMED)
 		ring_turn(ring, to, NULL);
 	else
@@ -628,7 +639,7 @@ void ring_reprogram(struct ring *ring, const struct program *program)
 		ring_turn_over(ring, program);
 		return;
 	}
-	ring_settle_parked(ring);
+	ring_settle_parked(ring, SPEPROF_RING_PARKED);
 	ring_set_program(ring, program);
 }
 
@@ -676,7 +687,7 @@ int ring_flush(struct ring *ring)
 		return -ENXIO;
 	if (ring->state == SPEPROF_RING_ARMED)
 		ring_turn_over(ring, NULL);
-	ring_settle_parked(ring);
+	ring_settle_parked(ring, SPEPROF_RING_PARKED);
 	return 0;
 }
 
@@ -689,7 +700,7 @@ int ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot 
 		return -EOPNOTSUPP;
 	if (ring->state == SPEPROF_RING_ARMED)
 		ring_turn_over(ring, NULL);
-	ring_settle_parked(ring);
+	ring_settle_parked(ring, SPEPROF_RING_PARKED);
 	ret = spe_flight_claim(ring->flight, (uintptr_t)owner, want,
 			       ring->state == SPEPROF_RING_ARMED ? ring->window.limit : ring->head,
 			       &start);

@@ -63,8 +63,12 @@ void ring_enable(struct ring *ring, u64 now);
  */
 void ring_turn(struct ring *ring, u32 to, const struct program *next);
 
-/** ring_close_parked() - PARKED: publish the window that is open, if it has records */
-void ring_close_parked(struct ring *ring);
+/**
+ * ring_close_parked() - close the window of a PARKED ring and publish what it has
+ * @to: PARKED: the ring stays started, but a syndrome may make it FAULTED; IDLE or OFFLINE: the
+ *	caller's transition follows
+ */
+void ring_close_parked(struct ring *ring, u32 to);
 
 /** ring_resume() - FULL ends if there is room, and a reader */
 void ring_resume(struct ring *ring);

@@ -13,6 +13,7 @@
 #define SLOTS  16
 #define RING   65536
 #define WINDOW 4096
+#define STRAY  4096 /* an address outside every ring */
 #define MS     NSEC_PER_MSEC
 #define FULL   (SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_BSC, SPE_PMBSR_BSC_FULL))
 #define ABORTED                                                                           \
@@ -332,6 +333,76 @@ static void test_throttle_unread(void **state)
 	ring_play_end(ring);
 }
 
+/* ---- Windows of parked rings ------------------------------------------------------- */
+
+/* A ring of cgroups whose task wrote @bytes and was switched away from. */
+static struct ring *ring_play_parked(u64 bytes)
+{
+	struct ring *ring = ring_play(0, true);
+
+	ring_enter(ring);
+	ring_seat(ring);
+	spu_writes(bytes);
+	ring_park(ring);
+	assert_int_equal(ring->state, SPEPROF_RING_PARKED);
+	return ring;
+}
+
+/* Records that are lost because PMBPTR is outside its window are reported when it is closed. */
+static void test_parked_stray(void **state)
+{
+	struct ring *ring = ring_play_parked(640);
+	const struct speprof_event *event;
+
+	(void)state;
+	spu[SPE_REG_PMBPTR] = STRAY;
+	assert_int_equal(ring_flush(ring), 0);
+	assert_int_equal(ring->state, SPEPROF_RING_PARKED);
+	assert_int_equal(ring->count.data_bytes, 0);
+	assert_int_equal(ring->event_published, 1);
+	event = &ring->events[0];
+	assert_int_equal(event->type, SPEPROF_EVENT_SYNDROME);
+	assert_in_range(event->arg1, WINDOW, ~0ULL);
+	ring_play_end(ring);
+}
+
+/* A syndrome that stops the CPU does so when it is found while the ring is parked, too. */
+static void test_parked_fault(void **state)
+{
+	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
+				  SPE_FSC_PERMISSION;
+	struct ring *ring = ring_play_parked(640);
+
+	(void)state;
+	spu[SPE_REG_PMBSR] = denied;
+	assert_false(ring_interrupt(ring));
+	assert_int_equal(ring_flush(ring), 0);
+	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
+	assert_int_equal(ring->count.data_bytes, 640);
+	assert_int_equal(ring->event_published, 2);
+	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_SYNDROME);
+	assert_int_equal(ring->events[0].arg0, denied);
+	assert_int_equal(ring->events[1].arg1, SPEPROF_RING_FAULTED);
+	ring_enter(ring);
+	ring_seat(ring);
+	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
+	ring_play_end(ring);
+}
+
+/* A stop is a stop: no state but IDLE follows, and the syndrome is reported before it. */
+static void test_parked_stop(void **state)
+{
+	struct ring *ring = ring_play_parked(0);
+
+	(void)state;
+	spu[SPE_REG_PMBSR] = ABORTED;
+	ring_stop(ring);
+	assert_int_equal(ring->state, SPEPROF_RING_IDLE);
+	assert_int_equal(ring->event_published, 1);
+	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_SYNDROME);
+	ring_play_end(ring);
+}
+
 /* ---- Readers --------------------------------------------------------------------- */
 
 static struct ring *raced;
@@ -440,7 +511,8 @@ static void play_writes(struct play *play)
 	u64 left = (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT) - spu[SPE_REG_PMBPTR];
 	u64 bytes;
 
-	if (play->ring->state != SPEPROF_RING_ARMED || spu[SPE_REG_PMBSR] || left < 128)
+	if (play->ring->state != SPEPROF_RING_ARMED || spu[SPE_REG_PMBSR] || left < 128 ||
+	    spu[SPE_REG_PMBPTR] == STRAY)
 		return;
 	bytes = draw(play, (u32)(left / 64)) * 64ULL;
 	spu_writes(bytes);
@@ -452,12 +524,14 @@ static void play_stray(struct play *play)
 {
 	const struct ring *ring = play->ring;
 
-	if (ring->state != SPEPROF_RING_ARMED)
+	if (ring->hold != RING_HOLD_SPU || spu[SPE_REG_PMBPTR] == STRAY ||
+	    (ring->state != SPEPROF_RING_ARMED && ring->state != SPEPROF_RING_PARKED))
 		return;
 	play->written -= spu[SPE_REG_PMBPTR] -
 			 (u64)(uintptr_t)(ring->data + (ring->window.start & (RING - 1)));
-	spu[SPE_REG_PMBPTR] = 4096;
-	spu[SPE_REG_PMBSR] = FULL;
+	spu[SPE_REG_PMBPTR] = STRAY;
+	if (ring->state == SPEPROF_RING_ARMED)
+		spu[SPE_REG_PMBSR] = FULL;
 }
 
 /* As speprof_interrupt() has it. */
@@ -777,7 +851,9 @@ int main(void)
 		cmocka_unit_test(test_full_at_once),	cmocka_unit_test(test_throttle_past),
 		cmocka_unit_test(test_throttle_two),	cmocka_unit_test(test_throttle_stop),
 		cmocka_unit_test(test_throttle_parked), cmocka_unit_test(test_throttle_unread),
-		cmocka_unit_test(test_two_readers),	cmocka_unit_test(test_wakes),
+		cmocka_unit_test(test_parked_stray),	cmocka_unit_test(test_parked_fault),
+		cmocka_unit_test(test_parked_stop),	cmocka_unit_test(test_two_readers),
+		cmocka_unit_test(test_wakes),
 		cmocka_unit_test(test_ledgers),
 	};
 
