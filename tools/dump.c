@@ -211,7 +211,8 @@ static void dump_window(void *ctx, const struct source_window *window)
 		spe_data_sources_find(window->midr ? window->midr : dump->midr);
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 
-	if (ferror(dump->out))
+	/* One without bytes tells of blind time and losses, and has no packet. */
+	if (ferror(dump->out) || (!window->decoder && !window->len))
 		return;
 	if (!decoder->base)
 		dump_header(dump, window);

@@ -9,7 +9,7 @@
 
 #include <linux/speprof.h>
 
-#include "env.h"
+#include "source.h"
 
 /* Not text, not the first byte of a record's usual packets, not a perf.data. */
 #define OWN_MAGIC   "\x89SPEPROF"
@@ -38,6 +38,12 @@ struct own_header {
 #define OWN_COMMAND_MAX 4096
 #define OWN_HEADER_MAX	(sizeof(struct own_header) + OWN_COMMAND_MAX)
 
+/* Places for causes of blind time. */
+#define OWN_BLINDS 8
+
+/* Bytes of struct own_window that every file has. */
+#define OWN_WINDOW_FIRST 64
+
 /**
  * struct own_window - what the ABI's header has no field for; between header and records
  * @clock_*: &struct tick_clock of the source
@@ -46,6 +52,7 @@ struct own_header {
  * @tid: the only task it can belong to, or -1
  * @align, @max_record: of records, 0 if unknown
  * @unit: &enum sample_unit, of @interval
+ * @blind_by: nanoseconds of the window's blind time by &enum source_blind; a file of before has none
  */
 struct own_window {
 	u64 clock_zero;
@@ -59,6 +66,7 @@ struct own_window {
 	u32 unit;
 	u32 reserved0;
 	u64 reserved[2];
+	u64 blind_by[OWN_BLINDS];
 };
 
 /* speprof_window.kind of a task event: the common 64 bytes, this, the name. */
@@ -90,7 +98,8 @@ struct own_task {
 #define OWN_NAME_MAX 65536
 
 _Static_assert(sizeof(struct own_header) == 64, "the header is one unit");
-_Static_assert(sizeof(struct own_window) == 64, "records stay aligned");
+_Static_assert(sizeof(struct own_window) == 128, "records stay aligned");
+_Static_assert(SOURCE_BLINDS <= OWN_BLINDS, "each cause of blind time has a place");
 _Static_assert(sizeof(struct own_task) == 128, "a task event's fields are two units");
 
 #endif

@@ -163,18 +163,30 @@ static u8 backend_of(u32 backend)
 #define WINDOW_FLAGS \
 	(WINDOW_TRUNCATED | WINDOW_PARTIAL | WINDOW_COLLIDED | WINDOW_FAULTED | WINDOW_SUSPECT)
 
+/* What stands between header and records; what the file does not have is 0. */
+static void read_more(struct own *own, const struct chunk *chunk, struct own_window *ret_more)
+{
+	const struct speprof_window *h = &chunk->header;
+	u32 room = h->data_offset - h->header_size;
+	struct own_window more = { .tid = -1 };
+
+	if (room >= OWN_WINDOW_FIRST)
+		recording_read(own->recording, chunk->at + h->header_size, (u8 *)&more,
+			       room < sizeof(more) ? OWN_WINDOW_FIRST : sizeof(more));
+	*ret_more = more;
+}
+
 static void take_window(struct own *own, const struct chunk *chunk)
 {
 	const struct speprof_window *h = &chunk->header;
-	struct own_window more = { .tid = -1 };
+	static const u8 nothing[1];
 	struct source_window window;
+	struct own_window more;
 	u64 size;
 
-	if (!chunk_data(own, chunk, &size) || !size)
+	if (!chunk_data(own, chunk, &size) || (!size && h->data_size))
 		return;
-	if (h->data_offset - h->header_size >= sizeof(more))
-		recording_read(own->recording, chunk->at + h->header_size, (u8 *)&more,
-			       sizeof(more));
+	read_more(own, chunk, &more);
 	if (more.clock_shift > 63) {
 		recording_damage(
 			own->recording,
@@ -204,11 +216,17 @@ static void take_window(struct own *own, const struct chunk *chunk)
 			   .mult = more.clock_mult,
 			   .shift = more.clock_shift },
 	};
+	memcpy(window.blind_by, more.blind_by, sizeof(window.blind_by));
 	/* The count is of the whole: not of what is cut off. */
 	if (h->flags & SPEPROF_WINDOW_COUNTED && size == h->data_size)
 		window.written = h->records;
 	if (size < h->data_size)
 		window.flags |= WINDOW_TRUNCATED;
+	if (!size) {
+		window.data = nothing;
+		own->sink->window(own->sink->ctx, &window);
+		return;
+	}
 	recording_window(own->recording, chunk->at + h->data_offset, size, &window, own->sink,
 			 NULL);
 }

@@ -14,11 +14,18 @@ struct recorder_index {
 	u64 size;
 };
 
-/* A CPU: bytes of its buffer so far, and what it is once it had a window. */
+/**
+ * struct recorder_core - a CPU of a perf.data
+ * @aux: bytes of its buffer so far
+ * @midr: of its windows
+ * @any: it had a window with bytes
+ * @stopped: an AUX record says that a fault ended the last window
+ */
 struct recorder_core {
 	u64 aux;
 	u64 midr;
 	bool any;
+	bool stopped;
 };
 
 #define RECORDER_BUILDS 4096 /* a machine maps some hundreds of files */

@@ -44,7 +44,7 @@ static u64 span_of(u64 bytes)
 void own_window(struct recorder *recorder, const struct source_window *window)
 {
 	bool counted = window->written != WINDOW_WRITTEN_UNKNOWN;
-	const struct own_window more = {
+	struct own_window more = {
 		.clock_zero = window->clock.zero,
 		.clock_mult = window->clock.mult,
 		.clock_shift = window->clock.shift,
@@ -83,6 +83,7 @@ void own_window(struct recorder *recorder, const struct source_window *window)
 		.records = counted ? window->written : 0,
 	};
 
+	memcpy(more.blind_by, window->blind_by, sizeof(window->blind_by));
 	recorder_put(recorder, &header, sizeof(header));
 	recorder_put(recorder, &more, sizeof(more));
 	recorder_put(recorder, window->data, window->len);

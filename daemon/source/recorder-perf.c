@@ -312,27 +312,66 @@ static u64 aux_flags(const struct source_window *window)
 	       (window->flags & WINDOW_COLLIDED ? PERF_AUX_FLAG_COLLISION : 0);
 }
 
-void perf_window(struct recorder *recorder, const struct source_window *window)
+static void put_aux(struct recorder *recorder, const struct source_window *window, u64 offset,
+		    u64 size, u64 flags)
 {
-	u64 padded = ((u64)window->len + 7) & ~7ULL;
-	struct recorder_core *core;
-	struct {
+	const struct {
 		u64 offset, size, flags;
 		struct trailer trailer;
-	} body = { 0 };
-	struct {
+	} body = { offset, size, flags,
+		   make_trailer(-1, -1, window->end_ns, (s32)window->cpu) };
+
+	put_record(recorder, PERF_RECORD_AUX, 0, &body, sizeof(body));
+}
+
+static void put_auxtrace(struct recorder *recorder, const struct source_window *window, u64 offset,
+			 u64 size)
+{
+	const struct {
 		u64 size, offset, reference;
 		u32 index, tid, cpu, reserved;
-	} trace = { .size = padded, .index = window->cpu, .tid = UINT32_MAX, .cpu = window->cpu };
+	} trace = { .size = size,
+		    .offset = offset,
+		    .index = window->cpu,
+		    .tid = UINT32_MAX,
+		    .cpu = window->cpu };
 
-	/* What the SPU's buffer held after an External abort has no flag in perf.data. */
-	if (window->flags & WINDOW_SUSPECT) {
-		recorder->left_out += window->len;
+	add_index(recorder);
+	put_record(recorder, PERFDATA_AUXTRACE, 0, &trace, sizeof(trace));
+	recorder_put(recorder, window->data, window->len);
+	recorder_pad(recorder, 8);
+}
+
+/*
+ * What a perf.data cannot hold is an AUX record without bytes that is truncated, which perf
+ * reports as lost AUX data: a window that is suspect, since no flag says so, bytes that were
+ * lost, and, once, that a fault has stopped the CPU.
+ */
+static void put_loss(struct recorder *recorder, struct recorder_core *core,
+		     const struct source_window *window)
+{
+	bool stopped = window->blind_by[SOURCE_BLIND_FAULT] && !core->stopped;
+
+	if (!window->len && !window->lost_bytes && !stopped)
 		return;
-	}
-	core = core_of(recorder, window->cpu);
+	put_aux(recorder, window, core->aux, 0, PERF_AUX_FLAG_TRUNCATED);
+	core->stopped |= stopped || window->flags & WINDOW_FAULTED;
+}
+
+void perf_window(struct recorder *recorder, const struct source_window *window)
+{
+	bool suspect = window->flags & WINDOW_SUSPECT;
+	u64 padded = ((u64)window->len + 7) & ~7ULL;
+	struct recorder_core *core = core_of(recorder, window->cpu);
+
+	if (suspect)
+		recorder->left_out += window->len;
 	if (!core)
 		return;
+	if (suspect || !window->len) {
+		put_loss(recorder, core, window);
+		return;
+	}
 	if (!recorder->any) {
 		recorder->first = *window;
 		recorder->any = true;
@@ -343,17 +382,9 @@ void perf_window(struct recorder *recorder, const struct source_window *window)
 	}
 	if (!core->aux)
 		put_itrace_start(recorder, window);
-	body.offset = core->aux;
-	body.size = window->len;
-	body.flags = aux_flags(window);
-	body.trailer = make_trailer(-1, -1, window->end_ns, (s32)window->cpu);
-	put_record(recorder, PERF_RECORD_AUX, 0, &body, sizeof(body));
-
-	trace.offset = core->aux;
-	add_index(recorder);
-	put_record(recorder, PERFDATA_AUXTRACE, 0, &trace, sizeof(trace));
-	recorder_put(recorder, window->data, window->len);
-	recorder_pad(recorder, 8);
+	put_aux(recorder, window, core->aux, window->len, aux_flags(window));
+	core->stopped = window->flags & WINDOW_FAULTED;
+	put_auxtrace(recorder, window, core->aux, padded);
 	core->aux += padded;
 }
 

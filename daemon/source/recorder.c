@@ -29,11 +29,18 @@ void recorder_pad(struct recorder *recorder, u32 align)
 	recorder_put(recorder, zeros, (size_t)(-recorder->pos & (align - 1)));
 }
 
+/* Whether a ledger of the recording would lack anything without @window. */
+static bool has_content(const struct source_window *window)
+{
+	return window->len || window->blind_ns || window->lost_bytes || window->armed_ns ||
+	       window->end_ns != window->start_ns || window->flags & ~WINDOW_PARTIAL;
+}
+
 static void take_window(void *ctx, const struct source_window *window)
 {
 	struct recorder *recorder = ctx;
 
-	if (!window->len)
+	if (!has_content(window))
 		return;
 	recorder->bytes += window->len;
 	if (recorder->config.format == RECORDER_PERF)

@@ -92,6 +92,7 @@ static void feed(const struct source_sink *sink)
 			.end_ns = 1000 * (i + 1) + 500,
 			.armed_ns = 400,
 			.blind_ns = 3,
+			.blind_by = { [SOURCE_BLIND_FULL] = 1, [SOURCE_BLIND_HANDLING] = 2 },
 			.lost_bytes = i == 2 ? 128 : 0,
 			.written = RECORDS,
 			.interval = 1024 + 128,
@@ -158,7 +159,7 @@ static void see_window(void *ctx, const struct source_window *window)
 	struct spe_decoder decoder;
 	struct spe_sample sample;
 
-	assert_true(window->len > 0 && window->clock.shift < 64);
+	assert_true(window->clock.shift < 64);
 	spe_decoder_init(&decoder, NULL, window->data, window->len);
 	while (spe_decoder_next(&decoder, &sample, NULL) != SPE_DECODE_END)
 		;
@@ -259,6 +260,125 @@ static void test_perf(void **state)
 		assert_row(w->clock.zero == 5 && w->clock.mult == 1 << 10 && w->clock.shift == 10);
 		assert_row(w->flags == (i == 1 ? WINDOW_COLLIDED : 0));
 	}
+}
+
+/* What a window without bytes says: the first is of a CPU that a fault stopped, the second of nothing. */
+static const struct source_window empty_windows[] = {
+	{ .cpu = 1,
+	  .tid = -1,
+	  .blind_ns = 4985,
+	  .blind_by = { [SOURCE_BLIND_FAULT] = 4000, [SOURCE_BLIND_THROTTLE] = 985 },
+	  .backend = BACKEND_EMULATED },
+	{ .cpu = 1, .tid = -1, .backend = BACKEND_EMULATED, .start_ns = 7, .end_ns = 7 },
+	{ .cpu = 0, .tid = -1, .lost_bytes = 640 },
+	{ .cpu = 0, .tid = -1, .start_ns = 10, .end_ns = 30, .flags = WINDOW_PARTIAL },
+};
+
+static struct recorder *begin(enum recorder_format format, u8 backend)
+{
+	const struct recorder_config config = {
+		.format = format, .backend = backend, .cpus = 2, .command = ""
+	};
+	struct recorder *recorder;
+
+	assert_int_equal(ftruncate(temp_fd, 0), 0);
+	assert_int_equal(lseek(temp_fd, 0, SEEK_SET), 0);
+	assert_int_equal(recorder_new(temp_fd, &config, &recorder), 0);
+	return recorder;
+}
+
+static void finish(struct recorder *recorder)
+{
+	assert_int_equal(recorder_finish(recorder), 0);
+	recorder_free(recorder);
+}
+
+static void feed_empty(struct recorder *recorder)
+{
+	struct source_sink sink = recorder_sink(recorder);
+	static const u8 nothing[1];
+
+	for (size_t i = 0; i < ARRAY_SIZE(empty_windows); i++) {
+		struct source_window window = empty_windows[i];
+
+		window.data = nothing;
+		sink.window(sink.ctx, &window);
+	}
+}
+
+/* Blind time, its causes, lost bytes and armed time of windows without bytes are recorded. */
+static void test_own_empty_windows(void **state)
+{
+	static const u8 expected[] = { 0, 2, 3 };
+	struct recorder *recorder = begin(RECORDER_OWN, BACKEND_EMULATED);
+	struct recording_error error;
+	struct seen seen;
+
+	(void)state;
+	feed_empty(recorder);
+	assert_int_equal(recorder_bytes(recorder), 0);
+	finish(recorder);
+	assert_int_equal(replay(&seen, &error), 0);
+	assert_int_equal(seen.count, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		const struct source_window *w = &empty_windows[expected[i]];
+
+		test_row("window %zu", i);
+		assert_row(seen.windows[i].len == 0 && seen.windows[i].data);
+		assert_row(seen.windows[i].cpu == w->cpu && seen.windows[i].flags == w->flags);
+		assert_row(seen.windows[i].blind_ns == w->blind_ns);
+		assert_row(!memcmp(seen.windows[i].blind_by, w->blind_by, sizeof(w->blind_by)));
+		assert_row(seen.windows[i].lost_bytes == w->lost_bytes);
+		assert_row(seen.windows[i].start_ns == w->start_ns);
+		assert_row(seen.windows[i].end_ns == w->end_ns);
+	}
+}
+
+static void finish_one_window(void)
+{
+	struct recorder *recorder = begin(RECORDER_OWN, BACKEND_EMULATED);
+	struct source_sink sink = recorder_sink(recorder);
+	u8 buf[1024];
+
+	sink.window(sink.ctx, &(struct source_window){ .data = buf,
+						       .len = make_records(buf, sizeof(buf), 1),
+						       .tid = -1,
+						       .interval = 1024,
+						       .start_ns = 5,
+						       .end_ns = 900,
+						       .blind_ns = 77,
+						       .blind_by = { [SOURCE_BLIND_FULL] = 77 } });
+	finish(recorder);
+}
+
+/* A file from before causes were recorded has 64 bytes between a window's header and its data. */
+static void test_own_without_causes(void **state)
+{
+	static u8 file[1 << 16];
+	struct recording_error error;
+	struct speprof_window *w;
+	struct own_header header;
+	struct seen seen;
+	size_t size;
+
+	(void)state;
+	finish_one_window();
+	size = (size_t)lseek(temp_fd, 0, SEEK_END);
+	load(file, size);
+	memcpy(&header, file, sizeof(header));
+	w = (void *)(file + header.header_size);
+	memmove((u8 *)w + w->header_size + OWN_WINDOW_FIRST,
+		(u8 *)w + w->data_offset, size - header.header_size - w->data_offset);
+	w->data_offset = w->header_size + OWN_WINDOW_FIRST;
+	w->span -= sizeof(struct own_window) - OWN_WINDOW_FIRST;
+	store(file, header.header_size + w->span);
+	assert_int_equal(replay(&seen, &error), 0);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(seen.records, RECORDS);
+	assert_int_equal(seen.windows[0].blind_ns, 77);
+	assert_int_equal(seen.windows[0].interval, 1024);
+	for (u32 i = 0; i < SOURCE_BLINDS; i++)
+		assert_int_equal(seen.windows[0].blind_by[i], 0);
 }
 
 static void see_build(void *ctx, const struct task_event *event)
@@ -413,6 +533,67 @@ static void test_perf_suspect(void **state)
 	recorder_free(recorder);
 	assert_int_equal(replay(&seen, &error), 0);
 	assert_int_equal(seen.count, 0);
+}
+
+/* AUX records of the file that are truncated and have no bytes. */
+static u32 count_losses(void)
+{
+	static u8 file[1 << 16];
+	size_t size = (size_t)lseek(temp_fd, 0, SEEK_END);
+	u64 data[2], fields[3];
+	u32 count = 0, type;
+	u16 len;
+
+	assert_true(size <= sizeof(file));
+	load(file, size);
+	memcpy(data, file + 40, sizeof(data));
+	for (u64 at = data[0]; at < data[0] + data[1]; at += len) {
+		memcpy(&type, file + at, sizeof(type));
+		memcpy(&len, file + at + 6, sizeof(len));
+		assert_true(len >= 8);
+		if (type != PERF_RECORD_AUX)
+			continue;
+		memcpy(fields, file + at + 8, sizeof(fields));
+		count += !fields[1] && fields[2] == PERF_AUX_FLAG_TRUNCATED;
+	}
+	return count;
+}
+
+/* perf is told of each loss; of a CPU that a fault stopped once, however often that is booked. */
+static void test_perf_losses(void **state)
+{
+	static const struct {
+		struct source_window window;
+		u32 losses;
+	} rows[] = {
+		{ { .len = 64, .flags = WINDOW_SUSPECT | WINDOW_FAULTED }, 1 },
+		{ { .blind_ns = 9, .blind_by = { [SOURCE_BLIND_FAULT] = 9 } }, 0 },
+		{ { .cpu = 1, .blind_ns = 9, .blind_by = { [SOURCE_BLIND_FAULT] = 9 } }, 1 },
+		{ { .cpu = 1, .blind_ns = 9, .blind_by = { [SOURCE_BLIND_FAULT] = 9 } }, 0 },
+		{ { .cpu = 1, .blind_ns = 9, .blind_by = { [SOURCE_BLIND_FULL] = 9 } }, 0 },
+		{ { .cpu = 1, .lost_bytes = 640 }, 1 },
+		{ { .cpu = 1, .lost_bytes = 640 }, 1 },
+		{ { .start_ns = 5, .end_ns = 9 }, 0 },
+	};
+	static const u8 zeros[64];
+	u32 losses = 0;
+
+	(void)state;
+	for (size_t n = 0; n <= ARRAY_SIZE(rows); n++) {
+		struct recorder *recorder = begin(RECORDER_PERF, BACKEND_HARDWARE);
+		struct source_sink sink = recorder_sink(recorder);
+
+		test_row("%zu windows", n);
+		for (size_t i = 0; i < n; i++) {
+			struct source_window window = rows[i].window;
+
+			window.data = zeros;
+			sink.window(sink.ctx, &window);
+		}
+		finish(recorder);
+		losses += n ? rows[n - 1].losses : 0;
+		assert_row(count_losses() == losses);
+	}
 }
 
 static char *summary(void)
@@ -642,8 +823,11 @@ int main(void)
 {
 	const struct CMUnitTest tests_all[] = {
 		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_own_empty_windows),
+		cmocka_unit_test(test_own_without_causes),
 		cmocka_unit_test(test_perf),
 		cmocka_unit_test(test_perf_suspect),
+		cmocka_unit_test(test_perf_losses),
 		cmocka_unit_test(test_summaries_agree),
 		cmocka_unit_test(test_perf_unknown_clock),
 		cmocka_unit_test(test_summaries_agree),
