@@ -316,6 +316,9 @@ void format_header(FILE *out, const struct view_header *header, const struct for
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
 	header_trouble(&flow, header);
+	/* Of a daemon "speprof status" prints the causes; a recording has no other place for them. */
+	if (header_recorded(header))
+		header_blind(&flow, header);
 }
 
 void format_status(FILE *out, const struct view_header *header, const struct format *format)

@@ -21,15 +21,17 @@ struct selection {
 	struct source_sink sink;
 	const struct cpu_list *cpus;
 	u8 backend;
-	bool truncated; /* a window is said to be: suspect bytes are no surprise */
+	bool explained; /* a window says itself that not all of its bytes are records */
 };
 
 static void select_window(void *ctx, const struct source_window *window)
 {
 	struct selection *selection = ctx;
 
-	selection->backend = window->backend;
-	selection->truncated |= window->flags & WINDOW_TRUNCATED;
+	/* A window that tells of lost bytes alone has none. */
+	if (window->backend)
+		selection->backend = window->backend;
+	selection->explained |= window->flags & (WINDOW_TRUNCATED | WINDOW_SUSPECT);
 	if (!selection->cpus || cpu_list_has(selection->cpus, window->cpu))
 		selection->sink.window(selection->sink.ctx, window);
 }
@@ -42,10 +44,10 @@ static void select_task(void *ctx, const struct task_event *event)
 }
 
 /*
- * Bytes that are no record make a recording damaged, unless its writer said that a
- * window was truncated: then they are what hardware leaves at its end.
+ * Bytes that are no record make a recording damaged, unless a window of it is truncated, so that
+ * hardware left them at its end, or suspect as a whole.
  */
-static int input_suspect(struct input *input, const char *path, bool truncated)
+static int input_suspect(struct input *input, const char *path, bool explained)
 {
 	char suspect[TEXT_FIGURE], bytes[TEXT_FIGURE];
 	int r = STATUS_OK;
@@ -54,11 +56,10 @@ static int input_suspect(struct input *input, const char *path, bool truncated)
 	if (profile_view(input->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
 		return STATUS_FAILED;
 	if (view.header.suspect) {
-		say("%s: damaged: %s of %s record bytes parse as no record; they are counted as "
-		    "suspect",
-		    path, text_count(suspect, view.header.suspect),
+		say("%s: %s%s of %s record bytes parse as no record; they are counted as suspect",
+		    path, explained ? "" : "damaged: ", text_count(suspect, view.header.suspect),
 		    text_count(bytes, view.header.bytes));
-		r = truncated ? STATUS_OK : STATUS_DAMAGED;
+		r = explained ? STATUS_OK : STATUS_DAMAGED;
 	}
 	view_clear(&view);
 	return r;
@@ -83,7 +84,7 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 	input->backend = selection.backend;
 	if (r < 0)
 		return say_replay(path, r, &error);
-	return input_suspect(input, path, selection.truncated);
+	return input_suspect(input, path, selection.explained);
 }
 
 int input_load(const char *path, const struct cpu_list *cpus, u64 midr, const struct filter *filter,

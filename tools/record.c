@@ -37,6 +37,8 @@
  * @gate: closed to let the command begin
  * @output: of @path
  * @source_error: the source's last, negative errno; said once
+ * @cpus_stopped: CPUs that should have been sampled when sampling ended and were not
+ * @stopped_by: why, for people
  */
 struct record {
 	enum recorder_format format;
@@ -59,6 +61,8 @@ struct record {
 	int child_status;
 	int gate;
 	int source_error;
+	u32 cpus_stopped;
+	char stopped_by[96];
 	bool ended;
 };
 
@@ -458,6 +462,22 @@ static int say_cut(struct record *record, int r)
 	return status;
 }
 
+/*
+ * Stopping a session resets the state of its rings. So what a CPU that a fault has stopped was
+ * blind is drained before, and so is which CPUs these are.
+ */
+static int stop(struct record *record)
+{
+	struct source *source = record->source;
+	int r = drain(record);
+
+	record->cpus_stopped = source->trouble.cpus_stopped;
+	snprintf(record->stopped_by, sizeof(record->stopped_by), "%s",
+		 source_trouble_now(&source->trouble));
+	source->ops->stop(source);
+	return r < 0 ? r : drain(record);
+}
+
 static int record_run_source(struct record *record)
 {
 	int report = -1, status = 0, r = 0;
@@ -478,9 +498,10 @@ static int record_run_source(struct record *record)
 		close(report);
 	if (!status) {
 		r = sample(record);
-		record->source->ops->stop(record->source);
 		if (r == 0)
-			r = drain(record);
+			r = stop(record);
+		else
+			record->source->ops->stop(record->source);
 	}
 	command_end(record);
 	if (!status && r == 0)
@@ -491,7 +512,23 @@ static int record_run_source(struct record *record)
 	return status;
 }
 
-static void record_told(const struct record *record)
+/* Return: STATUS_FAILED if a CPU was not sampled to the end. */
+static int report_trouble(const struct record *record)
+{
+	const struct source_trouble *trouble = &record->source->trouble;
+
+	if (record->cpus_stopped)
+		return say_fail(STATUS_FAILED,
+				"record: incomplete: %u CPU%s not sampled to the end: %s",
+				record->cpus_stopped, record->cpus_stopped == 1 ? " was" : "s were",
+				record->stopped_by);
+	if (trouble->faults)
+		say("record: SPUs had %llu faults, the last: %s",
+		    (unsigned long long)trouble->faults, trouble->last);
+	return STATUS_OK;
+}
+
+static int report_end(const struct record *record)
 {
 	char bytes[TEXT_FIGURE];
 	int status = record->child_status;
@@ -502,17 +539,14 @@ static void record_told(const struct record *record)
 		    "; EMULATED SPU: task, PC and time are true, the rest is modelled" :
 		    "");
 	if (recorder_left_out(record->recorder))
-		say("record: %s of them are suspect as a whole and left out: a perf.data cannot "
-		    "say so",
+		say("record: %s of them are suspect as a whole and left out: a perf.data marks "
+		    "them as lost AUX data",
 		    text_bytes(bytes, recorder_left_out(record->recorder)));
-	if (record->source->trouble.cpus_stopped)
-		say("record: CPUs that were not sampled at its end: %u: %s",
-		    record->source->trouble.cpus_stopped,
-		    source_trouble_now(&record->source->trouble));
 	if (record->command && WIFSIGNALED(status))
 		say("record: %s was ended by signal %d", record->command[0], WTERMSIG(status));
 	else if (record->command && WEXITSTATUS(status))
 		say("record: %s ended with status %d", record->command[0], WEXITSTATUS(status));
+	return report_trouble(record);
 }
 
 static int open_signals(struct record *record)
@@ -547,7 +581,7 @@ int record_run(int argc, char **argv)
 	if (status == 0)
 		status = record_run_source(&record);
 	if (status == 0)
-		record_told(&record);
+		status = report_end(&record);
 	record_builds_free(record.builds);
 	recorder_free(record.recorder);
 	task_events_free(record.tasks);

@@ -2,6 +2,7 @@
 """What the tests of the command share. The arguments begin with SPEPROF FAKE-DAEMON."""
 import atexit
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,12 @@ def environment(**more):
 	env = {key: os.environ[key] for key in ("PATH", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS")
 	       if key in os.environ}
 	return {**env, "LC_ALL": "C.UTF-8", "SPEPROF_BUS": "unix:path=/nonexistent/bus", **more}
+
+
+def preload(library):
+	"""For LD_PRELOAD: a sanitizer's library must come first, where the program has one."""
+	got = subprocess.run(["ldd", SPEPROF], stdout=subprocess.PIPE, text=True, check=False).stdout
+	return ":".join([*re.findall(r"=> (\S*lib[au]\w*san\S*)", got), library])
 
 
 def program_for(user):
