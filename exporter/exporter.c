@@ -136,17 +136,18 @@ static void take(void *ctx, struct metrics *metrics, u64 cause, const char *why)
 		http_changed(e->servers[i]);
 }
 
-static const struct series_set *series_now(void *ctx)
+static const struct series_set *series_now(void *ctx, u64 time_ns)
 {
 	struct exporter *e = ctx;
 
 	refresh_self(e);
+	fold_follow_clock(&e->fold, time_ns);
 	return series_build(&e->set, &e->fold, &e->self) < 0 ? NULL : &e->set;
 }
 
 static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
 {
-	const struct series_set *set = series_now(ctx);
+	const struct series_set *set = series_now(ctx, now_ns(CLOCK_REALTIME));
 
 	return set ? expose_series(set, format, ret_data, ret_size) : -ENOMEM;
 }

@@ -429,6 +429,19 @@ static void begin(struct fold *fold, const struct metrics_machine *machine, u64 
 		fold->start_ns = machine->age_ns < now_ns ? now_ns - machine->age_ns : now_ns;
 }
 
+static void start_follow_clock(u64 *start_ns, u64 now_ns)
+{
+	if (*start_ns >= now_ns)
+		*start_ns = now_ns - 1;
+}
+
+void fold_follow_clock(struct fold *fold, u64 now_ns)
+{
+	start_follow_clock(&fold->start_ns, now_ns);
+	for (u32 i = 0; i < fold->shown; i++)
+		start_follow_clock(&fold->groups[i].start_ns, now_ns);
+}
+
 int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_ns)
 {
 	unsigned int unit = sample_unit_common(metrics->machine.all.weight, METRICS_UNITS);

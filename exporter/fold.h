@@ -96,6 +96,15 @@ void fold_deinit(struct fold *fold);
  */
 int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_ns);
 
+/**
+ * fold_follow_clock() - move starts that a clock which was set back has left in the future
+ * @now_ns: CLOCK_REALTIME
+ *
+ * To be called before each export. A start that is not before @now_ns becomes a nanosecond before
+ * it, for good: receivers take each change of a start for a reset of the counter.
+ */
+void fold_follow_clock(struct fold *fold, u64 now_ns);
+
 /** fold_set_hash() - of a group's labels */
 u64 fold_set_hash(const struct label_set *set);
 

@@ -100,12 +100,9 @@ static void add_resource(struct proto *p, const struct otlp_config *config, cons
 	proto_close(p);
 }
 
-/* A clock that was set back since then does not make the span end before it begins. */
 static u64 start_of(const struct request *r, const struct series *s)
 {
-	u64 start = s->start_ns ? s->start_ns : r->start_ns;
-
-	return start < r->time_ns ? start : r->time_ns;
+	return s->start_ns ? s->start_ns : r->start_ns;
 }
 
 static void add_number(struct request *r, const struct series *s)

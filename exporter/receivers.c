@@ -76,27 +76,29 @@ static void check_clock(struct receivers *r)
 	r->offset_ms = offset;
 }
 
-static void push_write(struct receivers *r, const struct series_set *set)
+static void push_write(struct receivers *r, const struct series_set *set, u64 time_ns)
 {
 	size_t size;
 	char *data;
 	int e;
 
-	e = remote_write_encode(&r->write, set, (s64)(now_ns(CLOCK_REALTIME) / 1000000), &data,
-				&size);
+	e = remote_write_encode(&r->write, set, (s64)(time_ns / 1000000), &data, &size);
 	if (e < 0)
 		push_lost(r->push[RECEIVER_WRITE], e);
 	else
 		push_add(r->push[RECEIVER_WRITE], data, size, NULL);
 }
 
-static void push_otlp(struct receivers *r, const struct series_set *set)
+static void push_otlp(struct receivers *r, const struct series_set *set, u64 time_ns)
 {
 	size_t size;
 	char *data;
 	int e;
 
-	e = otlp_encode(set, &r->otlp, r->host, r->start_ns, now_ns(CLOCK_REALTIME), &data, &size);
+	/* As fold_follow_clock() does. */
+	if (r->start_ns >= time_ns)
+		r->start_ns = time_ns - 1;
+	e = otlp_encode(set, &r->otlp, r->host, r->start_ns, time_ns, &data, &size);
 	if (e < 0)
 		push_lost(r->push[RECEIVER_OTLP], e);
 	else
@@ -105,15 +107,16 @@ static void push_otlp(struct receivers *r, const struct series_set *set)
 
 static int on_timer(sd_event_source *source, struct receivers *r, enum receiver which)
 {
-	const struct series_set *set = r->config.series(r->config.ctx);
+	u64 time_ns = now_ns(CLOCK_REALTIME);
+	const struct series_set *set = r->config.series(r->config.ctx, time_ns);
 
 	sd_event_source_set_time_relative(source, r->interval[which] * 1000000ULL);
 	sd_event_source_set_enabled(source, SD_EVENT_ON);
 	check_clock(r);
 	if (set && which == RECEIVER_WRITE)
-		push_write(r, set);
+		push_write(r, set, time_ns);
 	else if (set)
-		push_otlp(r, set);
+		push_otlp(r, set, time_ns);
 	return 0;
 }
 

@@ -20,11 +20,11 @@ struct receivers;
 /**
  * struct receivers_config
  * @config: the caller's, as long as the receivers are there
- * @series: the series of now, NULL without memory
+ * @series: the series as of @time_ns (CLOCK_REALTIME), NULL without memory
  */
 struct receivers_config {
 	const struct exporter_config *config;
-	const struct series_set *(*series)(void *ctx);
+	const struct series_set *(*series)(void *ctx, u64 time_ns);
 	void *ctx;
 };
 
