@@ -122,6 +122,7 @@ static void take(void *ctx, struct metrics *metrics, u64 cause, const char *why)
 
 	tell(&e->told, &lines, cause, why);
 	e->self.feed_up = metrics;
+	e->self.missed = metrics ? 0 : e->self.missed + 1;
 	if (!metrics) {
 		e->self.feed_errors++;
 	} else {

@@ -394,6 +394,15 @@ static u32 shown_series(const struct fold *fold)
 	return sum;
 }
 
+/*
+ * Counters of a daemon that is away do not stand still, they are not known: exported with the time
+ * of the export they would claim that nothing was sampled. One missed query is no absence.
+ */
+static bool is_exported(const struct series_self *self)
+{
+	return self->exportable && self->missed < SERIES_MISSED;
+}
+
 static void add_self(struct builder *b)
 {
 	const struct series_self *self = b->self;
@@ -401,7 +410,7 @@ static void add_self(struct builder *b)
 
 	add_value(b, SELF_CPU, seconds(self->cpu_ns));
 	add_value(b, SELF_MEMORY, (double)self->memory);
-	if (self->exportable) {
+	if (is_exported(self)) {
 		add_labeled(b, SELF_SERIES, "state", "exported", shown);
 		add_labeled(b, SELF_SERIES, "state", "dropped",
 			    b->fold->series_wanted > shown ?
@@ -432,7 +441,7 @@ static void build(struct builder *b)
 {
 	b->set->count = 0;
 	add_state(b);
-	if (b->fold->any && b->self->exportable) {
+	if (b->fold->any && is_exported(b->self)) {
 		b->start_ns = b->fold->start_ns;
 		add_ledgers(b);
 		add_machine(b);

@@ -56,9 +56,13 @@ struct series_set {
 	u32 room;
 };
 
+/* Queries in a row that the daemon did not answer, from which on its series end. */
+#define SERIES_MISSED 2
+
 /**
  * struct series_self - what the exporter says of itself
  * @feed_up: the daemon answered the last time
+ * @missed: queries in a row that the daemon did not answer
  * @exportable: and its SPU is no emulated one, or that was allowed
  * @spe_here: a driver of this machine has an SPU
  */
@@ -66,6 +70,7 @@ struct series_self {
 	bool feed_up;
 	bool exportable;
 	bool spe_here;
+	u32 missed;
 	u64 scrapes;
 	u64 refused;
 	u64 feed_errors;

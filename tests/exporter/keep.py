@@ -72,8 +72,8 @@ def check_restart(program, folder):
 		assert list(manager.store) == [NAME], manager.store
 		# Before the daemon answers, the last figures are told: no series ends meanwhile.
 		os.unlink(path)
-		exporter = Exporter(program, folder, "--snapshot", path, settings=SETTINGS, env=manager.env(),
-				    fds=tuple(manager.store.values()))
+		exporter = Exporter(program, folder, "--snapshot", path, settings=(*SETTINGS, "Exporter.IntervalSec=3600"),
+				    env=manager.env(), fds=tuple(manager.store.values()))
 		assert samples(exporter) == (late, other), samples(exporter)
 		exporter.stop(9)
 		write_snapshot(path, machine(9007, 1001))

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Series of a daemon that is away end, and starts outlast a clock that is set back. */
+#include "test.h"
+
+#include <snappy-c.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expose.h"
+#include "fold.h"
+#include "otlp.h"
+#include "remote-write.h"
+#include "series.h"
+#include "source.h"
+
+/* CLOCK_REALTIME of snapshots. */
+#define NOW    10000000000000ULL
+#define SECOND 1000000000ULL
+
+static struct labels labels;
+static struct series_set set;
+
+static void update(struct fold *fold, u64 samples, u64 now_ns)
+{
+	struct metrics m = { .count = 1 };
+
+	m.machine.epoch = 1;
+	m.machine.process = 1;
+	m.machine.backend = BACKEND_HARDWARE;
+	m.machine.age_ns = SECOND;
+	m.machine.records = samples;
+	m.machine.all.samples = samples;
+	m.containers = calloc(1, sizeof(*m.containers));
+	assert_non_null(m.containers);
+	m.containers[0].id = 1;
+	strcpy(m.containers[0].name, "web");
+	m.containers[0].tally.samples = samples;
+	assert_return_code(fold_update(fold, &m, 10000, now_ns), 0);
+}
+
+static int setup(void **state)
+{
+	static struct fold fold;
+
+	labels_default(&labels);
+	fold_init(&fold, &labels, 7);
+	update(&fold, 100, NOW);
+	*state = &fold;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fold_deinit(*state);
+	series_deinit(&set);
+	return 0;
+}
+
+static void build(const struct fold *fold, u32 missed)
+{
+	const struct series_self self = { .feed_up = !missed, .exportable = true, .missed = missed };
+
+	assert_return_code(series_build(&set, fold, &self), 0);
+}
+
+static bool has(const char *data, size_t size, const char *text)
+{
+	return memmem(data, size, text, strlen(text));
+}
+
+/* A query that fails may be one of a daemon that restarts; after the second one nothing is known. */
+static void test_exposition(void **state)
+{
+	static const char *const ended[] = {
+		"\nspeprof_records_total 100\n", "\nspeprof_container_samples_total{container=\"web\"} 100\n",
+		"\nspeprof_exporter_containers{state=\"exported\"} 1\n",
+	};
+	size_t size;
+	char *text;
+
+	for (u32 missed = 0; missed < 5; missed++) {
+		build(*state, missed);
+		assert_return_code(expose_series(&set, EXPOSE_TEXT, &text, &size), 0);
+		for (unsigned int i = 0; i < ARRAY_SIZE(ended); i++) {
+			test_row("%u missed: %s", missed, ended[i]);
+			assert_row(has(text, size, ended[i]) == (missed < 2));
+		}
+		assert_true(has(text, size, "\nspeprof_exporter_feed_errors_total "));
+		free(text);
+	}
+}
+
+static unsigned int count(const u8 *data, size_t size, const u8 *what, size_t what_size)
+{
+	unsigned int n = 0;
+
+	for (const u8 *at = data; (at = memmem(at, size - (size_t)(at - data), what, what_size)); at++)
+		n++;
+	return n;
+}
+
+/* How many series of a request end. */
+static unsigned int write_markers(struct remote_write *write, s64 time_ms)
+{
+	static const u8 stale[] = { 0x09, 2, 0, 0, 0, 0, 0, 0xf0, 0x7f };
+	size_t size, plain_size;
+	char *data, *plain;
+	unsigned int n;
+
+	assert_return_code(remote_write_encode(write, &set, time_ms, &data, &size), 0);
+	assert_int_equal(snappy_uncompressed_length(data, size, &plain_size), SNAPPY_OK);
+	plain = malloc(plain_size + 1);
+	assert_non_null(plain);
+	assert_int_equal(snappy_uncompress(data, size, plain, &plain_size), SNAPPY_OK);
+	n = count((const u8 *)plain, plain_size, stale, sizeof(stale));
+	free(plain);
+	free(data);
+	return n;
+}
+
+static void test_remote_write(void **state)
+{
+	struct remote_write write = { .host = "host" };
+	u32 before, gauges;
+
+	build(*state, 0);
+	before = set.count;
+	assert_int_equal(write_markers(&write, 1000), 0);
+	build(*state, 1);
+	gauges = before - set.count;
+	assert_int_equal(write_markers(&write, 2000), gauges);
+	build(*state, 2);
+	assert_true(before - gauges - set.count > 30);
+	assert_int_equal(write_markers(&write, 3000), before - gauges - set.count);
+	build(*state, 3);
+	assert_int_equal(write_markers(&write, 4000), 0);
+	/* The daemon is back: counters go on. */
+	update(*state, 107, NOW + 30 * SECOND);
+	build(*state, 0);
+	assert_int_equal(set.count, before);
+	assert_int_equal(write_markers(&write, 5000), 0);
+	written_clear(&write.last);
+}
+
+static void put_fixed64(u8 *to, u8 tag, u64 value)
+{
+	to[0] = tag;
+	for (unsigned int i = 0; i < 8; i++)
+		to[1 + i] = (u8)(value >> 8 * i);
+}
+
+/* How many points count from @start_ns to @time_ns: fields 2 and 3, which follow each other. */
+static unsigned int otlp_points(u64 process_start_ns, u64 start_ns, u64 time_ns)
+{
+	static const struct otlp_config otlp;
+	u8 span[18];
+	size_t size;
+	unsigned int n;
+	char *data;
+
+	put_fixed64(span, 0x11, start_ns);
+	put_fixed64(span + 9, 0x19, time_ns);
+	assert_return_code(otlp_encode(&set, &otlp, "host", process_start_ns, time_ns, &data, &size), 0);
+	assert_true(has(data, size, "speprof_records") == (start_ns != 0));
+	n = count((const u8 *)data, size, span, sizeof(span));
+	free(data);
+	return n;
+}
+
+static void test_otlp(void **state)
+{
+	const struct fold *fold = *state;
+
+	build(fold, 1);
+	assert_true(otlp_points(1, fold->start_ns, NOW + SECOND) > 30);
+	build(fold, 2);
+	assert_int_equal(otlp_points(1, 0, NOW + SECOND), 0);
+}
+
+/* A start that changed with each export would be a reset of the counter each time. */
+static void test_clock(void **state)
+{
+	/* Set back by an hour; what comes then is up to a second before what was, and beyond. */
+	const u64 back = NOW - 3600 * SECOND;
+	struct fold *fold = *state;
+	unsigned int points;
+
+	fold_follow_clock(fold, NOW + SECOND);
+	build(fold, 0);
+	points = otlp_points(1, NOW - SECOND, NOW + SECOND);
+	assert_true(points > 30);
+	for (unsigned int i = 0; i < 4; i++) {
+		u64 now = back + i * 1200 * SECOND;
+
+		fold_follow_clock(fold, now);
+		build(fold, 0);
+		assert_int_equal(otlp_points(1, back - 1, now), points);
+		update(fold, 100 + i, now + SECOND);
+	}
+	assert_int_equal(fold->groups[0].start_ns, back - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_exposition, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_remote_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_otlp, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clock, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
