@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bus.h"
+#include "govern.h"
 #include "profile-metrics.h"
 #include "speprof-version.h"
 
@@ -16,6 +17,7 @@ static void fill_machine(const struct worker_state *state, const struct session 
 	struct attributor_stats stats;
 
 	session_header(session, &header);
+	govern_header(state, &header);
 	attributor_stats(state->attributor, &stats);
 	m->epoch = session->epoch;
 	m->process = state->process;
@@ -41,7 +43,7 @@ static void fill_machine(const struct worker_state *state, const struct session 
 	m->memory = header.memory;
 }
 
-static int read_metrics(struct worker_state *state, void *arg)
+int bus_metrics_read(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, NULL);
 	struct metrics *metrics = arg;
@@ -61,7 +63,7 @@ int bus_dump_metrics(sd_bus_message *message, void *userdata,
 	struct bus *bus = userdata;
 	int fd, r;
 
-	r = worker_read(bus->worker, read_metrics, &metrics);
+	r = worker_read(bus->worker, bus_metrics_read, &metrics);
 	if (r < 0)
 		return r;
 	fd = metrics_dump(&metrics);

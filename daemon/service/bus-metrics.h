@@ -5,6 +5,20 @@
 
 #include <systemd/sd-bus.h>
 
+#include "metrics.h"
+#include "worker.h"
+
+/**
+ * bus_metrics_read() - collect the counters of the machine's session
+ * @state: the worker's; the machine's session exists
+ * @arg: struct metrics to fill; the caller clears it with metrics_clear()
+ *
+ * A call for worker_read(): it drains the session first.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int bus_metrics_read(struct worker_state *state, void *arg);
+
 /** bus_dump_metrics() - the method DumpMetrics; @userdata is the struct bus */
 int bus_dump_metrics(sd_bus_message *message, void *userdata, sd_bus_error *error);
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* DumpMetrics: the figures of the machine's session, as the worker collects them. */
+#include "test.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bus-metrics.h"
+#include "govern.h"
+
+/* A source without samples, whose mean interval is 1 ms. */
+struct quiet {
+	struct source source;
+	int fd;
+};
+
+static int quiet_fd(struct source *source)
+{
+	return ((struct quiet *)source)->fd;
+}
+
+static int quiet_start(struct source *source __attribute__((unused)))
+{
+	return 0;
+}
+
+static int quiet_drain(struct source *source __attribute__((unused)),
+		       const struct source_sink *sink __attribute__((unused)))
+{
+	return 0;
+}
+
+static void quiet_stop(struct source *source __attribute__((unused)))
+{
+}
+
+static const struct source_ops quiet_ops = {
+	.name = "quiet",
+	.start = quiet_start,
+	.fd = quiet_fd,
+	.drain = quiet_drain,
+	.stop = quiet_stop,
+	.free = quiet_stop,
+};
+
+static int set_govern(struct worker_state *state, void *arg)
+{
+	state->govern = arg;
+	return 0;
+}
+
+static u64 read_interval(struct worker *worker)
+{
+	struct metrics metrics = { 0 };
+	u64 interval;
+
+	assert_int_equal(worker_read(worker, bus_metrics_read, &metrics), 0);
+	interval = metrics.machine.interval_ns;
+	metrics_clear(&metrics);
+	return interval;
+}
+
+/* The exported interval is the mean of the online CPUs', with and without a governor. */
+static void test_interval(void **state __attribute__((unused)))
+{
+	struct quiet quiet = { .source = { .ops = &quiet_ops, .cpus = 1, .interval_ns = 1000000 } };
+	const struct source_config sampling = { .interval_ns = 1000000 };
+	struct session_config config = { .name = SESSION_MACHINE };
+	const struct task_events_status told = { 0 };
+	struct filter_error error;
+	struct worker *worker;
+	struct govern *govern;
+
+	quiet.fd = eventfd(0, EFD_CLOEXEC);
+	assert_true(quiet.fd >= 0);
+	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
+	assert_int_equal(feed_new(&quiet.source, &sampling, &config.feed), 0);
+	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
+	assert_int_equal(worker_call(worker, worker_add, &config), 0);
+	assert_int_equal(read_interval(worker), 1000000);
+	assert_int_equal(govern_new(2, &govern), 0);
+	worker_call(worker, set_govern, govern);
+	govern->scales[1].scale = 3 * GOVERNOR_ONE;
+	assert_int_equal(read_interval(worker), 2000000);
+	worker_call(worker, set_govern, NULL);
+	govern_free(govern);
+	worker_free(worker);
+	close(quiet.fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_interval),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
