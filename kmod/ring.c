@@ -180,17 +180,22 @@ u32 ring_arm(struct ring *ring)
 	return SPEPROF_RING_ARMED;
 }
 
-/* What PMBPTR says was written: nothing, if it is not where it may be. */
+/*
+ * What PMBPTR says was written: nothing, if it is not where it may be. The offset of a PMBPTR that
+ * is known would then reveal the ring's kernel address to the reader of the event.
+ */
 static void closed_measure(struct closed *closed, u64 start_va)
 {
 	u64 room = closed->at.limit - closed->at.start;
-	u64 pmbptr = closed->offset;
+	u64 offset = closed->offset - start_va;
 
-	closed->offset = pmbptr - start_va;
-	if (closed->offset > room)
+	closed->offset = offset;
+	if (offset <= room) {
+		closed->bytes = offset;
+	} else {
+		closed->offset = U64_MAX;
 		closed->verdict.suspect = true;
-	else
-		closed->bytes = closed->offset;
+	}
 	closed->head = ALIGN(closed->at.start + closed->bytes, SPEPROF_WINDOW_ALIGN);
 }
 

@@ -18,7 +18,7 @@
 /*
  * struct closed - a window as it was when profiling was disabled
  * @bytes: that the SPU wrote; 0: there is nothing to publish
- * @offset: of PMBPTR from the first record, as read
+ * @offset: of PMBPTR from the first record; U64_MAX if PMBPTR is outside of the window
  * @head: of the ring after this window
  */
 struct closed {

@@ -362,8 +362,29 @@ static void test_parked_stray(void **state)
 	assert_int_equal(ring->event_published, 1);
 	event = &ring->events[0];
 	assert_int_equal(event->type, SPEPROF_EVENT_SYNDROME);
-	assert_in_range(event->arg1, WINDOW, ~0ULL);
+	assert_int_equal(event->arg1, ~0ULL);
 	ring_play_end(ring);
+}
+
+/* A PMBPTR outside of its window, which the reader may know, does not reveal the ring's address. */
+static void test_stray_address(void **state)
+{
+	static const u64 before = ~0ULL;
+	const u64 strays[] = { 0, STRAY, before, WINDOW };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(strays); i++) {
+		struct ring *ring = ring_play(0, false);
+
+		spu[SPE_REG_PMBPTR] = strays[i] == before ? spu[SPE_REG_PMBPTR] - 1 :
+				      strays[i] == WINDOW ? spu[SPE_REG_PMBPTR] + WINDOW :
+							    strays[i];
+		spu[SPE_REG_PMBSR] = FULL;
+		assert_true(ring_interrupt(ring));
+		assert_int_equal(ring->event_published, 1);
+		assert_int_equal(ring->events[0].arg1, ~0ULL);
+		ring_play_end(ring);
+	}
 }
 
 /* A syndrome that stops the CPU does so when it is found while the ring is parked, too. */
@@ -851,7 +872,7 @@ int main(void)
 		cmocka_unit_test(test_full_at_once),	cmocka_unit_test(test_throttle_past),
 		cmocka_unit_test(test_throttle_two),	cmocka_unit_test(test_throttle_stop),
 		cmocka_unit_test(test_throttle_parked), cmocka_unit_test(test_throttle_unread),
-		cmocka_unit_test(test_parked_stray),	cmocka_unit_test(test_parked_fault),
+		cmocka_unit_test(test_stray_address),	cmocka_unit_test(test_parked_stray),	cmocka_unit_test(test_parked_fault),
 		cmocka_unit_test(test_parked_stop),	cmocka_unit_test(test_two_readers),
 		cmocka_unit_test(test_wakes),
 		cmocka_unit_test(test_ledgers),

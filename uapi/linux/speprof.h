@@ -665,7 +665,8 @@ struct speprof_window {
  * @action: SPEPROF_ACTION_*, else 0
  * @position: the ring's head (count of bytes) once the window it is about is published
  * @arg0: SYNDROME: PMBSR_EL1
- * @arg1: SYNDROME: PMBPTR_EL1 less the address of the window's first record
+ * @arg1: SYNDROME: PMBPTR_EL1 less the address of the window's first record; all ones if
+ *	PMBPTR_EL1 is outside of the window
  * @reserved: 0
  *
  * Slots are reserved before a window is armed: none is lost, a stream's ring without

@@ -25,6 +25,7 @@
 #define NSEC_PER_SEC  1000000000L
 #define USEC_PER_SEC  1000000L
 
+#define U64_MAX	       UINT64_MAX
 #define BIT(n)	       (1UL << (n))
 #define ALIGN(x, to)   (((x) + (to)-1) & ~((__typeof__(x))(to)-1))
 #define min(a, b)      ((a) < (b) ? (a) : (b))
