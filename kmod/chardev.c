@@ -636,6 +636,7 @@ static const struct file_operations device_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
+/* cdev_add() is the last step that may fail: from there on the device may be opened. */
 int chardev_init(void)
 {
 	struct device *device;
@@ -644,11 +645,6 @@ int chardev_init(void)
 	ret = alloc_chrdev_region(&chardev_number, 0, 1, "speprof");
 	if (ret)
 		return ret;
-	cdev_init(&chardev_cdev, &device_fops);
-	chardev_cdev.owner = THIS_MODULE;
-	ret = cdev_add(&chardev_cdev, chardev_number, 1);
-	if (ret)
-		goto no_cdev;
 	chardev_class = compat_class_create("speprof");
 	if (IS_ERR(chardev_class)) {
 		ret = PTR_ERR(chardev_class);
@@ -660,21 +656,26 @@ int chardev_init(void)
 		ret = PTR_ERR(device);
 		goto no_device;
 	}
+	cdev_init(&chardev_cdev, &device_fops);
+	chardev_cdev.owner = THIS_MODULE;
+	ret = cdev_add(&chardev_cdev, chardev_number, 1);
+	if (ret)
+		goto no_cdev;
 	return 0;
 
+no_cdev:
+	device_destroy(chardev_class, chardev_number);
 no_device:
 	class_destroy(chardev_class);
 no_class:
-	cdev_del(&chardev_cdev);
-no_cdev:
 	unregister_chrdev_region(chardev_number, 1);
 	return ret;
 }
 
 void chardev_deinit(void)
 {
+	cdev_del(&chardev_cdev);
 	device_destroy(chardev_class, chardev_number);
 	class_destroy(chardev_class);
-	cdev_del(&chardev_cdev);
 	unregister_chrdev_region(chardev_number, 1);
 }

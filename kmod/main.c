@@ -14,23 +14,25 @@
 
 static int __init speprof_init(void)
 {
-	int ret;
+	int ret = 0;
 
 	observe_init();
 	owner_init();
 	cgroups_init(sessions_prune);
-	ret = chardev_init();
-	if (ret)
-		goto no_chardev;
 	if (IS_ENABLED(CONFIG_ARM64))
 		ret = spu_hw_init();
 	if (ret)
 		goto no_hardware;
+	/* Last: once the device is registered it may be opened, and then nothing may fail. */
+	ret = chardev_init();
+	if (ret)
+		goto no_chardev;
 	return 0;
 
-no_hardware:
-	chardev_deinit();
 no_chardev:
+	if (IS_ENABLED(CONFIG_ARM64))
+		spu_hw_exit();
+no_hardware:
 	cgroups_deinit();
 	owner_deinit();
 	observe_deinit();
@@ -39,9 +41,9 @@ no_chardev:
 
 static void __exit speprof_exit(void)
 {
+	chardev_deinit();
 	if (IS_ENABLED(CONFIG_ARM64))
 		spu_hw_exit();
-	chardev_deinit();
 	cgroups_deinit();
 	owner_deinit();
 	observe_deinit();

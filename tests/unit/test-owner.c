@@ -30,7 +30,7 @@ static struct program programs[SESSIONS];
 static bool started[SESSIONS];
 static u64 randomness;
 
-struct speprof_cpu speprof_cpus;
+DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
 
 /* ---- Cgroups -------------------------------------------------------------------- */
 
@@ -130,9 +130,9 @@ static void spu_samples(void)
 /* As speprof_interrupt() has it. */
 static void spu_interrupts(void)
 {
-	struct ring *ring = speprof_cpus.ring;
+	struct ring *ring = speprof_cpus[0].ring;
 
-	if (!speprof_cpus.up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
+	if (!speprof_cpus[0].up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
 		return;
 	assert_non_null(ring);
 	assert_true(ring_interrupt(ring));
@@ -146,15 +146,15 @@ static void session_toggle(unsigned int n)
 
 	if (!started[n]) {
 		started[n] = true;
-		owner_add(&speprof_cpus, rings[n], &the_map);
-		ring_start(rings[n], &programs[n], speprof_cpus.up);
+		owner_add(&speprof_cpus[0], rings[n], &the_map);
+		ring_start(rings[n], &programs[n], speprof_cpus[0].up);
 	} else {
 		ring_stop(rings[n]);
-		old = owner_remove(&speprof_cpus, rings[n]);
+		old = owner_remove(&speprof_cpus[0], rings[n]);
 		started[n] = false;
 		assert_true(!old || old == &the_map);
 	}
-	owner_settle(&speprof_cpus);
+	owner_settle(&speprof_cpus[0]);
 }
 
 static void session_program(unsigned int n)
@@ -166,7 +166,7 @@ static void session_program(unsigned int n)
 	programs[n].pmscr = SPE_PMSCR_E0SPE | (draw(2) ? SPE_PMSCR_E1SPE : 0) | (n + 1ULL) << 32;
 	if (started[n])
 		ring_reprogram(rings[n], &programs[n]);
-	owner_settle(&speprof_cpus);
+	owner_settle(&speprof_cpus[0]);
 }
 
 /* Windows up to the head are of its own session. */
@@ -191,24 +191,24 @@ static void session_read(unsigned int n)
 static void hotplug(void)
 {
 	/* The idle task is the last that runs. */
-	if (speprof_cpus.up) {
-		owner_offline(&speprof_cpus);
+	if (speprof_cpus[0].up) {
+		owner_offline(&speprof_cpus[0]);
 		assert_int_equal(spu[SPE_REG_PMSCR], 0);
 		assert_int_equal(spu[SPE_REG_PMBLIMITR], 0);
 	}
-	speprof_cpus.up = !speprof_cpus.up;
+	speprof_cpus[0].up = !speprof_cpus[0].up;
 	memset(spu, 0, sizeof(spu));
-	if (speprof_cpus.up)
-		owner_online(&speprof_cpus);
+	if (speprof_cpus[0].up)
+		owner_online(&speprof_cpus[0]);
 }
 
 /* ---- What happens ------------------------------------------------------------------ */
 
 static void seat(void)
 {
-	if (speprof_cpus.seat.queued)
-		speprof_cpus.seat.run(&speprof_cpus.seat);
-	speprof_cpus.seat.queued = 0;
+	if (speprof_cpus[0].seat.queued)
+		speprof_cpus[0].seat.run(&speprof_cpus[0].seat);
+	speprof_cpus[0].seat.queued = 0;
 }
 
 static void step(void)
@@ -231,12 +231,12 @@ static void step(void)
 		break;
 	case 4:
 		ring_flush(rings[n]);
-		owner_settle(&speprof_cpus);
+		owner_settle(&speprof_cpus[0]);
 		break;
 	case 5:
 		/* Moved to another cgroup. */
 		tasks[draw(TASKS)].session = draw(SESSIONS + 1);
-		owner_settle(&speprof_cpus);
+		owner_settle(&speprof_cpus[0]);
 		break;
 	case 6:
 	case 7:
@@ -274,10 +274,10 @@ static void play(u64 seed)
 {
 	randomness = seed;
 	stand_in_now += NSEC_PER_SEC;
-	memset(&speprof_cpus, 0, sizeof(speprof_cpus));
+	memset(speprof_cpus, 0, sizeof(speprof_cpus));
 	memset(spu, 0, sizeof(spu));
 	owner_init();
-	speprof_cpus.up = true;
+	speprof_cpus[0].up = true;
 	for (unsigned int n = 0; n < TASKS; n++)
 		tasks[n].session = n % (SESSIONS + 1);
 	stand_in_current = &tasks[SESSIONS];
@@ -307,7 +307,7 @@ static void play(u64 seed)
 		assert_int_equal(rings[n]->count.data_bytes, written[n]);
 		ring_free(rings[n]);
 	}
-	assert_null(speprof_cpus.map);
+	assert_null(speprof_cpus[0].map);
 	assert_int_equal(stand_in_warnings, 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory and time of the stand-in, and who watches a ring: nobody. */
+/* Memory, time and CPUs of the stand-in; what is observed of a ring is dropped. */
 #include "area.h"
 #include "observe.h"
 
@@ -7,6 +7,11 @@ u64 stand_in_now;
 void (*stand_in_elsewhere)(void);
 unsigned int stand_in_warnings;
 struct task_struct *stand_in_current;
+struct stand_in_caller stand_in_caller;
+unsigned int stand_in_cpus = 1;
+u64 stand_in_online = ~0ULL;
+unsigned int stand_in_cpu;
+u64 stand_in_calls[STAND_IN_CPUS_MAX];
 
 int area_init(struct area *area, u64 bytes, int node)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What of the kernel a ring uses, for the module's own files in a program of one thread: a
- * clock that is played, timers and irq_work that are noted and run by nobody, and a lock before
- * which a test may do what another CPU would.
+ * What the module uses of the kernel, for its own files in a program of one thread: a clock that
+ * the test sets, CPUs that are indices, timers and irq_work that are noted and never run, and locks
+ * before which a test may do what another CPU or task would.
  */
 #ifndef STAND_IN_H
 #define STAND_IN_H
@@ -46,21 +46,50 @@
 #define smp_store_release(p, to) __atomic_store_n(p, to, __ATOMIC_RELEASE)
 #define smp_wmb()		 __atomic_thread_fence(__ATOMIC_RELEASE)
 
+#define GFP_KERNEL	   0
 #define GFP_KERNEL_ACCOUNT 0
 #define ERR_PTR(e)	   ((void *)(intptr_t)(e))
+#define PTR_ERR(p)	   ((long)(intptr_t)(p))
+#define IS_ERR(p)	   ((uintptr_t)(p) >= (uintptr_t)-4095)
+#define PTR_ERR_OR_ZERO(p) (IS_ERR(p) ? PTR_ERR(p) : 0)
 
+#define struct_size(p, member, count) (sizeof(*(p)) + (count) * sizeof((p)->member[0]))
+
+#define __init
+#define __exit
+#define IS_ENABLED(option) 1
+
+/* What insmod and rmmod call. */
+int stand_in_module_init(void);
+void stand_in_module_exit(void);
+#define module_init(fn)                \
+	int stand_in_module_init(void) \
+	{                              \
+		return fn();           \
+	}
+#define module_exit(fn)                 \
+	void stand_in_module_exit(void) \
+	{                               \
+		fn();                   \
+	}
+#define MODULE_DESCRIPTION(text)
+#define MODULE_AUTHOR(text)
+#define MODULE_LICENSE(text)
+#define MODULE_VERSION(text)
 #define module_param(name, type, mode)
 #define MODULE_PARM_DESC(name, text)
-#define DEFINE_PER_CPU(type, name) __typeof__(type) name
-#define this_cpu_ptr(p)		   (p)
 
 typedef s64 ktime_t;
 typedef unsigned int __poll_t;
 
-struct cpumask;
 struct module;
 struct page;
 struct mm_struct;
+
+struct list_head {
+	struct list_head *next;
+	struct list_head *prev;
+};
 
 struct hlist_node {
 	struct hlist_node *next;
@@ -157,6 +186,11 @@ static inline void *kmalloc_node(size_t size, int flags, int node)
 	return kzalloc(size, flags);
 }
 
+static inline void *kcalloc(size_t count, size_t size, int flags)
+{
+	return kzalloc(count * size, flags);
+}
+
 static inline void kfree(void *memory)
 {
 	free(memory);
@@ -164,6 +198,9 @@ static inline void kfree(void *memory)
 
 /* ---- Locks, timers, work ------------------------------------------------------ */
 
+#define DEFINE_MUTEX(name)	    struct mutex name
+#define mutex_lock(m)		    (WARN_ON((m)->held), (m)->held = true)
+#define lockdep_assert_held(m)	    ((void)WARN_ON(!(m)->held))
 #define mutex_init(m)		    ((m)->held = false)
 #define mutex_trylock(m)	    (!(m)->held && ((m)->held = true))
 #define mutex_lock_interruptible(m) ((m)->held = true, 0)
@@ -196,24 +233,68 @@ static inline void kfree(void *memory)
 #define irq_work_queue(w)    ((w)->queued++)
 #define irq_work_sync(w)     ((void)(w))
 
-/* ---- One CPU ------------------------------------------------------------------ */
+/* ---- CPUs --------------------------------------------------------------------- */
 
-typedef struct {
-	unsigned int calls;
-} call_single_data_t;
+#define STAND_IN_CPUS_MAX 8
+
+/* How many CPUs there are, at first 1; which are online, as a mask; on which one the code runs. */
+extern unsigned int stand_in_cpus;
+extern u64 stand_in_online;
+extern unsigned int stand_in_cpu;
+
+/* Interrupts that each CPU got from smp_call_function_single(). */
+extern u64 stand_in_calls[STAND_IN_CPUS_MAX];
+
 typedef void (*smp_call_func_t)(void *arg);
 
-#define DECLARE_PER_CPU(type, name) extern __typeof__(type) name
-#define per_cpu(name, cpu)	    (*((void)(cpu), &(name)))
-#define per_cpu_ptr(p, cpu)	    ((void)(cpu), (p))
+/* @calls: that were made; a test runs @run. */
+typedef struct {
+	unsigned int calls;
+	smp_call_func_t run;
+} call_single_data_t;
 
-#define for_each_possible_cpu(cpu) for ((cpu) = 0; (cpu) < 1; (cpu)++)
-#define for_each_online_cpu(cpu)   for_each_possible_cpu(cpu)
+#define DEFINE_PER_CPU(type, name)  __typeof__(type) name[STAND_IN_CPUS_MAX]
+#define DECLARE_PER_CPU(type, name) extern DEFINE_PER_CPU(type, name)
+#define per_cpu(name, cpu)	    ((name)[cpu])
+#define per_cpu_ptr(p, cpu)	    (&(*(p))[cpu])
+#define this_cpu_ptr(p)		    per_cpu_ptr(p, stand_in_cpu)
 
-#define INIT_CSD(csd, fn, arg)			 ((void)(fn), (csd)->calls = 0)
+#define nr_cpu_ids		   stand_in_cpus
+#define cpu_online(cpu)		   (!!(stand_in_online & 1ULL << (cpu)))
+#define for_each_possible_cpu(cpu) for ((cpu) = 0; (cpu) < nr_cpu_ids; (cpu)++)
+#define for_each_online_cpu(cpu) \
+	for_each_possible_cpu(cpu) if (cpu_online(cpu))
+#define cpus_read_lock()
+#define cpus_read_unlock()
+#define array_index_nospec(index, size) (index)
+
+struct cpumask {
+	u64 bits;
+};
+
+#define cpumask_empty(mask)	    (!(mask)->bits)
+#define cpumask_weight(mask)	    ((unsigned int)__builtin_popcountll((mask)->bits))
+#define cpumask_test_cpu(cpu, mask) (!!((mask)->bits & 1ULL << (cpu)))
+#define cpumask_set_cpu(cpu, mask)  ((mask)->bits |= 1ULL << (cpu))
+
+#define INIT_CSD(csd, fn, arg)			 ((csd)->run = (fn), (csd)->calls = 0)
 #define smp_call_function_single_async(cpu, csd) ((void)(cpu), (csd)->calls++)
 #define on_each_cpu(fn, arg, wait)		 (fn)(arg)
 #define synchronize_rcu()
+
+static inline int smp_call_function_single(unsigned int cpu, smp_call_func_t fn, void *arg, int wait)
+{
+	unsigned int here = stand_in_cpu;
+
+	(void)wait;
+	if (!cpu_online(cpu))
+		return -ENXIO;
+	stand_in_calls[cpu]++;
+	stand_in_cpu = cpu;
+	fn(arg);
+	stand_in_cpu = here;
+	return 0;
+}
 
 #define IRQ_WORK_INIT_HARD(fn) ((struct irq_work){ .run = (fn) })
 
@@ -248,6 +329,84 @@ static inline void hlist_del_init(struct hlist_node *node)
 		node->next->link = node->link;
 	*node = (struct hlist_node){ 0 };
 }
+
+#define LIST_HEAD(name) struct list_head name = { &(name), &(name) }
+#define list_for_each_entry(entry, head, member)                              \
+	for ((entry) = container_of((head)->next, __typeof__(*(entry)), member); \
+	     &(entry)->member != (head);                                       \
+	     (entry) = container_of((entry)->member.next, __typeof__(*(entry)), member))
+
+static inline void list_add(struct list_head *entry, struct list_head *head)
+{
+	*entry = (struct list_head){ .next = head->next, .prev = head };
+	head->next->prev = entry;
+	head->next = entry;
+}
+
+static inline void list_del(struct list_head *entry)
+{
+	entry->next->prev = entry->prev;
+	entry->prev->next = entry->next;
+}
+
+/* ---- Counters ------------------------------------------------------------------- */
+
+typedef struct {
+	s64 value;
+} atomic64_t;
+typedef atomic64_t atomic_long_t;
+
+#define atomic64_read(a)	      ((a)->value)
+#define atomic_long_sub(n, a)	      ((a)->value -= (n))
+#define atomic_long_add_return(n, a) ((a)->value += (n))
+
+static inline bool atomic64_try_cmpxchg(atomic64_t *atomic, s64 *old, s64 next)
+{
+	return __atomic_compare_exchange_n(&atomic->value, old, next, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
+}
+
+struct kref {
+	unsigned int count;
+};
+
+#define kref_init(k)	     ((k)->count = 1)
+#define kref_get(k)	     ((k)->count++)
+#define kref_put(k, release) (--(k)->count ? 0 : ((release)(k), 1))
+
+/* ---- The caller ------------------------------------------------------------------ */
+
+#define CAP_IPC_LOCK 14
+
+struct user_struct {
+	atomic_long_t locked_vm;
+};
+
+/**
+ * struct stand_in_caller - the task that calls
+ * @user: to which locked memory is charged
+ * @memlock: RLIMIT_MEMLOCK in bytes
+ * @ipc_lock: has CAP_IPC_LOCK
+ * @perfmon: has CAP_PERFMON
+ * @killed: a fatal signal is pending
+ */
+struct stand_in_caller {
+	struct user_struct user;
+	u64 memlock;
+	bool ipc_lock;
+	bool perfmon;
+	bool killed;
+};
+
+extern struct stand_in_caller stand_in_caller;
+
+#define current_user()		   (&stand_in_caller.user)
+#define get_uid(user)		   (user)
+#define free_uid(user)		   ((void)(user))
+#define rlimit(which)		   (stand_in_caller.memlock)
+#define capable(capability)	   (stand_in_caller.ipc_lock)
+#define perfmon_capable()	   (stand_in_caller.perfmon)
+#define fatal_signal_pending(task) (stand_in_caller.killed)
 
 /* ---- Files -------------------------------------------------------------------- */
 
