@@ -33,11 +33,11 @@ static void on_sched_switch(void *unused, bool preempt, struct task_struct *prev
 	owner_switch(next);
 }
 
-/* They may be running, and nothing else looks at them before the next switch. */
+/* Under cgroup_mutex, after the move. A thread that runs is not looked at before the next switch. */
 static void on_attach_task(void *unused, struct cgroup *to, const char *path,
 			   struct task_struct *task, bool threadgroup)
 {
-	owner_moved();
+	owner_moved(task, threadgroup);
 }
 
 /* Under cgroup_mutex. */

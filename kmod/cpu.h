@@ -29,7 +29,7 @@ struct ring;
  * @rings: of all started sessions; likewise
  * @map: whom a task belongs to, if they are of cgroups, else NULL; likewise
  * @seat: gives @ring the SPU once a context switch is over
- * @moved: makes it look whose the task is that runs; from any context
+ * @moved: makes it look up the cgroup of the task that runs; from any context
  * @up: between its hotplug callbacks; changed likewise
  */
 struct speprof_cpu {

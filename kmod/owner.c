@@ -3,6 +3,7 @@
  * Whose the SPU of a CPU is. See "Sessions of cgroups" in Documentation/kernel.md.
  */
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 
 #include "cgroups.h"
 #include "cpu.h"
@@ -107,21 +108,42 @@ void owner_switch(struct task_struct *next)
 
 static void settle_here(void *unused)
 {
+	/* A move that found this call still pending (EBUSY) is visible to the lookup. */
+	smp_mb();
 	owner_settle(this_cpu_ptr(&speprof_cpus));
 }
 
-/* With interrupts off (css_set_lock): only a call of one CPU may be made so. */
-void owner_moved(void)
+/*
+ * A thread on no runqueue runs nowhere: the switch to it looks its cgroup up. With interrupts off
+ * (css_set_lock), so only a call of one CPU may be made.
+ */
+static void owner_thread_moved(const struct task_struct *thread)
 {
-	struct speprof_cpu *host;
-	unsigned int cpu;
+	unsigned int cpu = task_cpu(thread);
+	struct speprof_cpu *host = per_cpu_ptr(&speprof_cpus, cpu);
 
-	for_each_online_cpu(cpu) {
-		host = per_cpu_ptr(&speprof_cpus, cpu);
-		/* EBUSY: it is about to look. ENXIO: it is gone, and its rings with it. */
-		if (READ_ONCE(host->map))
-			smp_call_function_single_async(cpu, &host->moved);
+	/* EBUSY: the CPU is about to look. ENXIO: it is offline, and its rings with it. */
+	if (READ_ONCE(thread->on_rq) && READ_ONCE(host->map))
+		smp_call_function_single_async(cpu, &host->moved);
+}
+
+void owner_moved(const struct task_struct *leader, bool threadgroup)
+{
+	const struct task_struct *thread;
+
+	/*
+	 * The move before on_rq and task_cpu(). The scheduler has a full barrier between putting a
+	 * thread on a runqueue and sched_switch: what is not seen here sees the move there.
+	 */
+	smp_mb();
+	if (!threadgroup) {
+		owner_thread_moved(leader);
+		return;
 	}
+	rcu_read_lock();
+	for_each_thread(leader, thread)
+		owner_thread_moved(thread);
+	rcu_read_unlock();
 }
 
 void owner_init(void)

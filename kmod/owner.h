@@ -19,8 +19,14 @@ void owner_init(void);
 /** owner_deinit() - no session is left, nobody tells of switches any more */
 void owner_deinit(void);
 
-/** owner_moved() - tasks that run may be of other cgroups now: look, on every CPU; not waited for */
-void owner_moved(void);
+/**
+ * owner_moved() - interrupt the CPUs that run threads which were moved to another cgroup
+ * @leader: the thread; with @threadgroup: the leader of its process
+ * @threadgroup: all threads of the process were moved
+ *
+ * After the move, in any context. Does not wait for the CPUs.
+ */
+void owner_moved(const struct task_struct *leader, bool threadgroup);
 
 /* ---- On the CPU, interrupts off; or elsewhere while it is down ---------------------- */
 

@@ -17,11 +17,7 @@
 #define RING	 65536
 #define STEPS	 600
 
-/* @session: whose cgroups it is in; SESSIONS: nobody's */
-struct task_struct {
-	unsigned int session;
-};
-
+/* Their groups are sessions; SESSIONS: of no session. */
 static struct task_struct tasks[TASKS];
 static struct ring *rings[SESSIONS];
 static u64 written[SESSIONS];
@@ -44,9 +40,9 @@ static struct cgroup_map the_map;
 struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
 {
 	assert_ptr_equal(map, &the_map);
-	if (task->session == SESSIONS || !started[task->session])
+	if (task->group == SESSIONS || !started[task->group])
 		return NULL;
-	return rings[task->session];
+	return rings[task->group];
 }
 
 bool cgroup_map_forget(struct cgroup_map *map, const struct ring *ring)
@@ -106,7 +102,7 @@ static u32 draw(u32 below)
 static void spu_samples(void)
 {
 	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
-	unsigned int session = stand_in_current->session;
+	unsigned int session = stand_in_current->group;
 	u64 records = draw(12);
 
 	if (!spu[SPE_REG_PMSCR] || spu[SPE_REG_PMBSR] & SPE_PMBSR_S)
@@ -235,7 +231,7 @@ static void step(void)
 		break;
 	case 5:
 		/* Moved to another cgroup. */
-		tasks[draw(TASKS)].session = draw(SESSIONS + 1);
+		tasks[draw(TASKS)].group = draw(SESSIONS + 1);
 		owner_settle(&speprof_cpus[0]);
 		break;
 	case 6:
@@ -279,7 +275,7 @@ static void play(u64 seed)
 	owner_init();
 	speprof_cpus[0].up = true;
 	for (unsigned int n = 0; n < TASKS; n++)
-		tasks[n].session = n % (SESSIONS + 1);
+		tasks[n].group = n % (SESSIONS + 1);
 	stand_in_current = &tasks[SESSIONS];
 	for (unsigned int n = 0; n < SESSIONS; n++) {
 		const struct ring_config config = {
@@ -318,10 +314,61 @@ static void test_sessions(void **state)
 		play(seed);
 }
 
+/* ---- Moves --------------------------------------------------------------------------- */
+
+/* The CPUs that owner_moved() called since the last time, as a mask. */
+static u64 called(void)
+{
+	u64 mask = 0;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		assert_in_range(speprof_cpus[cpu].moved.calls, 0, 1);
+		mask |= (u64)speprof_cpus[cpu].moved.calls << cpu;
+		speprof_cpus[cpu].moved.calls = 0;
+	}
+	return mask;
+}
+
+/* A move interrupts the CPUs that run the moved threads, and no other. */
+static void test_moves(void **state)
+{
+	struct task_struct threads[] = {
+		{ .cpu = 1, .on_rq = 1 },
+		{ .cpu = 3, .on_rq = 1 },
+		{ .cpu = 4, .on_rq = 0 },
+		{ .cpu = 6, .on_rq = 1 },
+	};
+	unsigned int cpu;
+
+	(void)state;
+	for (unsigned int i = 0; i + 1 < ARRAY_SIZE(threads); i++)
+		threads[i].next_thread = &threads[i + 1];
+	memset(speprof_cpus, 0, sizeof(speprof_cpus));
+	stand_in_cpus = STAND_IN_CPUS_MAX;
+	owner_init();
+	owner_moved(&threads[0], true);
+	assert_int_equal(called(), 0);
+
+	for_each_possible_cpu(cpu)
+		speprof_cpus[cpu].map = cpu == 6 ? NULL : &the_map;
+	owner_moved(&threads[0], true);
+	assert_int_equal(called(), 1 << 1 | 1 << 3);
+	owner_moved(&threads[0], false);
+	assert_int_equal(called(), 1 << 1);
+	owner_moved(&threads[2], false);
+	assert_int_equal(called(), 0);
+	threads[2].on_rq = 1;
+	owner_moved(&threads[2], false);
+	assert_int_equal(called(), 1 << 4);
+	stand_in_cpus = 1;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sessions),
+		cmocka_unit_test(test_moves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

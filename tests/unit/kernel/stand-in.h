@@ -44,6 +44,7 @@
 #define WRITE_ONCE(x, to)	 (*(volatile __typeof__(x) *)&(x) = (to))
 #define smp_load_acquire(p)	 __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, to) __atomic_store_n(p, to, __ATOMIC_RELEASE)
+#define smp_mb()		 __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define smp_wmb()		 __atomic_thread_fence(__ATOMIC_RELEASE)
 
 #define GFP_KERNEL	   0
@@ -305,9 +306,25 @@ static inline int smp_call_function_single(unsigned int cpu, smp_call_func_t fn,
 		(b) = old_;               \
 	} while (0)
 
-struct task_struct;
+/*
+ * struct task_struct - @group: what a test takes for its cgroup; @next_thread: of its process,
+ * from the leader on
+ */
+struct task_struct {
+	unsigned int group;
+	unsigned int cpu;
+	int on_rq;
+	struct task_struct *next_thread;
+};
+
 extern struct task_struct *stand_in_current;
 #define current stand_in_current
+
+#define task_cpu(task)		       ((task)->cpu)
+#define for_each_thread(leader, thread) \
+	for ((thread) = (leader); (thread); (thread) = (thread)->next_thread)
+#define rcu_read_lock()
+#define rcu_read_unlock()
 
 #define hlist_for_each_entry(entry, head, member)    \
 	for (struct hlist_node *at_ = (head)->first; \
