@@ -23,8 +23,9 @@
  * @detach: it goes, or is not usable after all; after all else. May be NULL
  * @read: MRS on this CPU
  * @write: MSR on this CPU
- * @sync: psb csync; dsb; isb: on return profiling operations before it are done,
- *	their writes and register updates visible, and register writes in effect
+ * @synchronize: a Context synchronization event: on return the register writes before it are in effect
+ * @drain: after PMSCR = 0 and @synchronize; psb csync; dsb; isb: on return the operations that were
+ *	sampled have their records written, and memory, PMBPTR and PMBSR show it
  * @ticks: the count that Timestamp packets carry; NMI-safe
  * @records: records written since ever on this CPU, where the SPU can count; else NULL
  * @tick_hz: rate of @ticks
@@ -44,7 +45,8 @@ struct speprof_backend {
 	void (*detach)(void);
 	u64 (*read)(enum spe_reg reg);
 	void (*write)(enum spe_reg reg, u64 value);
-	void (*sync)(void);
+	void (*synchronize)(void);
+	void (*drain)(void);
 	u64 (*ticks)(void);
 	u64 (*records)(void);
 	u64 tick_hz;

@@ -40,7 +40,7 @@ static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_
 
 	/* Which event bits exist is what stays of ones written. */
 	backend->write(SPE_REG_PMSEVFR, ~0ULL);
-	backend->sync();
+	backend->synchronize();
 	info->events = backend->read(SPE_REG_PMSEVFR);
 	backend->write(SPE_REG_PMSEVFR, 0);
 
@@ -74,10 +74,11 @@ static const char *cpu_refusal(const struct speprof_cpu_info *info)
 static void cpu_silence(const struct speprof_backend *backend)
 {
 	backend->write(SPE_REG_PMSCR, 0);
-	backend->sync();
+	backend->synchronize();
+	backend->drain();
 	backend->write(SPE_REG_PMBLIMITR, 0);
 	backend->write(SPE_REG_PMBSR, 0);
-	backend->sync();
+	backend->synchronize();
 }
 
 static const char *cpu_take(struct speprof_cpu *self, struct speprof_cpu_info *info)

@@ -5,7 +5,6 @@
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
-#include <linux/moduleparam.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -20,11 +19,6 @@
 
 /* Syndromes in a row without a byte written: going on would only repeat them. */
 #define BARREN_MAX 8
-
-static unsigned int unread_ms = 60000;
-module_param(unread_ms, uint, 0644);
-MODULE_PARM_DESC(unread_ms,
-		 "milliseconds after which a ring that nobody reads stops; 0: never (60000)");
 
 static_assert(sizeof(struct speprof_window) == 192);
 static_assert(offsetof(struct speprof_window, midr) == SPEPROF_WINDOW_SKIP_SIZE);
@@ -52,11 +46,17 @@ static const u16 legal_transitions[RING_STATES] = {
 	[SPEPROF_RING_PARKED] = TO(HANDOVER) | TO(FAULTED) | TO(IDLE) | TO(OFFLINE),
 };
 
+/* Add the time up to @now to the ledger of the ring's state. */
+static void ring_book_time(struct ring *ring, u64 now)
+{
+	ring->count.state_ns[ring->state] += now - ring->since;
+	ring->since = now;
+}
+
 void ring_transition(struct ring *ring, u32 to, u64 now)
 {
 	WARN_ON_ONCE(!(legal_transitions[ring->state] & BIT(to)));
-	ring->count.state_ns[ring->state] += now - ring->since;
-	ring->since = now;
+	ring_book_time(ring, now);
 	/* Whoever sees that nothing more comes sees what was published before. */
 	smp_store_release(&ring->state, to);
 	WRITE_ONCE(ring->control->state, to);
@@ -104,8 +104,8 @@ static void ring_make_room(struct ring *ring)
 	spe_flight_make_room(ring->flight, ring->window.limit);
 	smp_store_release(&ring->control->oldest, ring->flight->oldest);
 	smp_store_release(&ring->control->event_oldest, ring_event_oldest(ring, 0));
-	/* Before the headers and events that the CPU writes; the SPU's bytes wait for the barrier. */
-	smp_wmb();
+	/* Both stores are complete before the CPU and the SPU overwrite what they exclude. */
+	mb();
 }
 
 /* A program of another interval has put PMSICR to zero: the SPU loads it anew (D17.3.3). */
@@ -145,7 +145,7 @@ void ring_load_buffer(struct ring *ring, u64 pmbptr)
 	backend->write(SPE_REG_PMBPTR, pmbptr);
 	backend->write(SPE_REG_PMBLIMITR, limit | SPE_PMBLIMITR_E);
 	/* The buffer is enabled before profiling is (D17.8, D17.6.9). */
-	backend->sync();
+	backend->synchronize();
 	if (backend->records)
 		ring->records_before = backend->records();
 	ring->hold = RING_HOLD_SPU;
@@ -157,7 +157,7 @@ void ring_enable(struct ring *ring, u64 now)
 
 	ring_transition(ring, SPEPROF_RING_ARMED, now);
 	backend->write(SPE_REG_PMSCR, ring->program.pmscr);
-	backend->sync();
+	backend->synchronize();
 }
 
 u32 ring_arm(struct ring *ring)
@@ -267,22 +267,31 @@ static void ring_account(struct ring *ring, struct closed *closed)
 			       closed->records);
 }
 
-/* From ARMED to HANDLING: stop the SPU, read what it did, silence it. */
+void ring_stop_sampling(struct ring *ring)
+{
+	const struct speprof_backend *backend = ring->config.backend;
+
+	backend->write(SPE_REG_PMSCR, 0);
+	backend->synchronize();
+	/* Nothing is sampled from here on: the drain is blind time. */
+	ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
+	backend->drain();
+}
+
+/* HANDLING, and drained: read what the SPU did, and disable its buffer. */
 static void ring_disarm(struct ring *ring, struct closed *ret_closed)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 	struct closed closed = ring_close(ring);
 
-	backend->write(SPE_REG_PMSCR, 0);
-	/* Until then records may still be on their way (D17.8, PSB CSYNC). */
-	backend->sync();
+	/* After the drain: an operation may carry any time up to its own end (D17.6.1). */
 	closed.end_ns = ktime_get_ns();
+	ring_book_time(ring, closed.end_ns);
 	closed.pmbsr |= backend->read(SPE_REG_PMBSR);
 	closed.offset = backend->read(SPE_REG_PMBPTR);
 	backend->write(SPE_REG_PMBLIMITR, 0);
 	backend->write(SPE_REG_PMBSR, 0);
-	backend->sync();
-	ring_transition(ring, SPEPROF_RING_HANDLING, closed.end_ns);
+	backend->synchronize();
 	if (backend->records)
 		closed.records += backend->records() - ring->records_before;
 	ring_account(ring, &closed);
@@ -381,8 +390,14 @@ static void ring_report(struct ring *ring, const struct closed *closed, u32 to)
 		ring_publish(ring);
 }
 
-/* The next window is armed before the books are kept: profiling is off in between. */
 void ring_turn(struct ring *ring, u32 to, const struct program *next)
+{
+	ring_stop_sampling(ring);
+	ring_turn_drained(ring, to, next);
+}
+
+/* The next window is armed before the books are kept: profiling is off in between. */
+void ring_turn_drained(struct ring *ring, u32 to, const struct program *next)
 {
 	struct closed closed;
 
@@ -451,68 +466,6 @@ void ring_rested(struct ring *ring)
 	});
 	if (to != SPEPROF_RING_ARMED)
 		ring_add_state_event(ring, SPEPROF_RING_THROTTLED, to);
-	ring_publish(ring);
-}
-
-/* ---- Whether anybody reads ------------------------------------------------- */
-
-static void ring_set_unread(struct ring *ring, bool unread)
-{
-	ring->unread = unread;
-	WRITE_ONCE(ring->control->flags, unread ? SPEPROF_CONTROL_UNREAD : 0);
-}
-
-static void ring_seen(struct ring *ring, u64 now)
-{
-	ring->seen_ns = now;
-	ring_set_unread(ring, false);
-}
-
-/* Whether there was something to read for too long; a sign of a reader ends it. */
-static bool ring_is_unread(struct ring *ring)
-{
-	u64 limit = READ_ONCE(unread_ms) * (u64)NSEC_PER_MSEC, now = ktime_get_ns();
-	u64 tail, event_tail;
-	unsigned long flags;
-
-	if (ring->flight)
-		return false;
-	ring_take_tails(ring);
-	raw_spin_lock_irqsave(&ring->tail_lock, flags);
-	tail = ring->tail;
-	event_tail = ring->event_tail;
-	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
-
-	if (tail != ring->seen_tail || event_tail != ring->seen_event_tail ||
-	    tail == ring->published)
-		ring_seen(ring, now);
-	ring->seen_tail = tail;
-	ring->seen_event_tail = event_tail;
-	return limit && now - ring->seen_ns >= limit;
-}
-
-/* From ARMED, PARKED or FULL: FULL, whether there is room or not. */
-static void ring_stop_unread(struct ring *ring)
-{
-	if (ring->unread)
-		return;
-	if (ring->state == SPEPROF_RING_PARKED) {
-		ring_close_parked(ring, SPEPROF_RING_PARKED);
-		/* A throttled ring rests first: the timer checks for a reader after that. */
-		if (ring->state != SPEPROF_RING_PARKED ||
-		    ring->parked_from == SPEPROF_RING_THROTTLED)
-			return;
-		ring->parked_from = SPEPROF_RING_FULL;
-	}
-	ring->count.unreads++;
-	ring_set_unread(ring, true);
-	if (ring->state == SPEPROF_RING_ARMED) {
-		ring_turn(ring, SPEPROF_RING_FULL, NULL);
-		return;
-	}
-	/* KICK ends it, and it comes again, without an event read: one slot is kept for it. */
-	if (ring_has_slot(ring, 0))
-		ring_add_unread_event(ring);
 	ring_publish(ring);
 }
 

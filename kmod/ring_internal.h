@@ -55,6 +55,9 @@ void ring_load_buffer(struct ring *ring, u64 pmbptr);
 /** ring_enable() - to ARMED: the SPU writes the window that was loaded */
 void ring_enable(struct ring *ring, u64 now);
 
+/** ring_stop_sampling() - from ARMED to HANDLING: disable profiling, then drain the SPU */
+void ring_stop_sampling(struct ring *ring);
+
 /**
  * ring_turn() - from ARMED, close the window
  * @to: ARMED, with a new window; or another state; a syndrome, the throttle or a full ring may
@@ -62,6 +65,9 @@ void ring_enable(struct ring *ring, u64 now);
  * @next: what to sample then; NULL: the same
  */
 void ring_turn(struct ring *ring, u32 to, const struct program *next);
+
+/** ring_turn_drained() - the same as ring_turn(), after ring_stop_sampling() */
+void ring_turn_drained(struct ring *ring, u32 to, const struct program *next);
 
 /**
  * ring_close_parked() - close the window of a PARKED ring and publish what it has
@@ -81,6 +87,17 @@ void ring_timer_start(struct ring *ring);
 
 /** ring_event_oldest() - what is still there once @more and what a window may bring have come */
 u64 ring_event_oldest(const struct ring *ring, u32 more);
+
+/* ---- ring_unread.c ------------------------------------------------------------ */
+
+/** ring_seen() - the reader gave a sign at @now: the ring samples on */
+void ring_seen(struct ring *ring, u64 now);
+
+/** ring_is_unread() - check for a sign of the reader; true: none came for unread_ms */
+bool ring_is_unread(struct ring *ring);
+
+/** ring_stop_unread() - from ARMED, PARKED or FULL to FULL, even if there is room */
+void ring_stop_unread(struct ring *ring);
 
 /* ---- ring_publish.c ----------------------------------------------------------- */
 

@@ -10,15 +10,12 @@
 
 void ring_park(struct ring *ring)
 {
-	const struct speprof_backend *backend = ring->config.backend;
-
 	if (ring->state == SPEPROF_RING_ARMED) {
-		backend->write(SPE_REG_PMSCR, 0);
 		/* What the task did is in its window before the next one runs. */
-		backend->sync();
+		ring_stop_sampling(ring);
 		ring->parked_from = SPEPROF_RING_ARMED;
-		if (backend->read(SPE_REG_PMBSR) & SPE_PMBSR_S)
-			ring_turn(ring, SPEPROF_RING_PARKED, NULL);
+		if (ring->config.backend->read(SPE_REG_PMBSR) & SPE_PMBSR_S)
+			ring_turn_drained(ring, SPEPROF_RING_PARKED, NULL);
 		else
 			ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
 	} else if (ring->state == SPEPROF_RING_FULL || ring->state == SPEPROF_RING_THROTTLED) {
@@ -42,7 +39,7 @@ void ring_put_away(struct ring *ring)
 	ring->saved.pmbsr |= backend->read(SPE_REG_PMBSR);
 	backend->write(SPE_REG_PMBLIMITR, 0);
 	backend->write(SPE_REG_PMBSR, 0);
-	backend->sync();
+	backend->synchronize();
 	if (backend->records)
 		ring->saved.records += backend->records() - ring->records_before;
 	ring->hold = RING_HOLD_SAVED;

@@ -98,7 +98,8 @@ static struct speprof_backend spu_hw_backend = {
 	.detach = spu_hw_detach,
 	.read = spu_hw_read,
 	.write = spu_hw_write,
-	.sync = spu_hw_sync,
+	.synchronize = spu_hw_synchronize,
+	.drain = spu_hw_drain,
 	.ticks = spu_hw_ticks,
 };
 

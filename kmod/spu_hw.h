@@ -24,7 +24,8 @@ struct spu_hw_state {
 
 u64 spu_hw_read(enum spe_reg reg);
 void spu_hw_write(enum spe_reg reg, u64 value);
-void spu_hw_sync(void);
+void spu_hw_synchronize(void);
+void spu_hw_drain(void);
 u64 spu_hw_ticks(void);
 u64 spu_hw_tick_hz(void);
 

@@ -103,17 +103,20 @@ void spu_hw_write(enum spe_reg reg, u64 value)
 	}
 }
 
+/* After PMSCR = 0: nothing is sampled any more (D17.3.3). */
+void spu_hw_synchronize(void)
+{
+	isb();
+}
+
 /*
- * In this order:
- *  - isb: a write of PMSCR before it is in effect, so that nothing is sampled any more. What a
- *    context synchronization event comes after is what profiling follows (D17.3.3, D17.8)
+ * Profiling is disabled and that is in effect. In this order:
  *  - psb csync: the operations sampled until then have their records written (D17.8, RNXPMV)
  *  - dsb: these writes are complete and visible, External aborts on them reported (IFDVRZ)
  *  - isb: reads after it see PMBPTR and PMBSR as the SPU left them, COLL included (D17.3.7)
  */
-void spu_hw_sync(void)
+void spu_hw_drain(void)
 {
-	isb();
 	psb_csync();
 	dsb(nsh);
 	isb();
@@ -142,7 +145,8 @@ void spu_hw_save(struct spu_hw_state *ret_state)
 
 	ret_state->reg[SPE_REG_PMSCR] = spu_hw_read(SPE_REG_PMSCR);
 	spu_hw_write(SPE_REG_PMSCR, 0);
-	spu_hw_sync();
+	isb();
+	spu_hw_drain();
 	for (i = 0; i < ARRAY_SIZE(state_registers); i++)
 		ret_state->reg[state_registers[i]] = spu_hw_read(state_registers[i]);
 	spu_hw_write(SPE_REG_PMBLIMITR, 0);

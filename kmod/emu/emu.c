@@ -70,8 +70,8 @@ static void emu_write(enum spe_reg reg, u64 value)
 	emu_source_plan(cpu);
 }
 
-/* The model does everything at once. */
-static void emu_sync(void)
+/* The model does everything at once: no barrier has anything to wait for. */
+static void emu_barrier(void)
 {
 }
 
@@ -92,7 +92,8 @@ static struct speprof_backend emu_backend = {
 	.cpus = cpu_possible_mask,
 	.read = emu_read,
 	.write = emu_write,
-	.sync = emu_sync,
+	.synchronize = emu_barrier,
+	.drain = emu_barrier,
 	.ticks = emu_ticks,
 	.records = emu_records,
 	.tick_hz = NSEC_PER_SEC,

@@ -73,7 +73,7 @@ static void spu_write(enum spe_reg reg, u64 value)
 	spu[reg] = value;
 }
 
-static void spu_sync(void)
+static void spu_barrier(void)
 {
 	stand_in_now += 3;
 }
@@ -87,7 +87,8 @@ static const struct speprof_backend backend = {
 	.id = SPEPROF_BACKEND_EMULATED,
 	.read = spu_read,
 	.write = spu_write,
-	.sync = spu_sync,
+	.synchronize = spu_barrier,
+	.drain = spu_barrier,
 	.ticks = spu_ticks,
 	.tick_hz = 1000000000,
 };

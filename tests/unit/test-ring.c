@@ -1,158 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The module's rings and its throttle on a stand-in kernel: an SPU that is a file of registers, a
- * clock that the test moves, and whatever other CPUs do in between. Of all that is played, no
- * event may be lost and no time or byte be told twice.
+ * The module's rings and their throttle on a stand-in kernel, case by case.
  */
-#include "test.h"
+#include "played-spu.h"
 
-#include "ring.h"
 #include "ring_file.h"
-#include "stand-in.h"
-
-#define SLOTS  16
-#define RING   65536
-#define WINDOW 4096
-#define STRAY  4096 /* an address outside every ring */
-#define MS     NSEC_PER_MSEC
-#define FULL   (SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_BSC, SPE_PMBSR_BSC_FULL))
-#define ABORTED                                                                           \
-	(SPE_PMBSR_S | SPE_PMBSR_EA | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) | \
-	 SPE_FSC_EXTERNAL_SYNC)
-
-/* ---- The SPU ------------------------------------------------------------------- */
-
-static u64 spu[SPE_REG_COUNT];
-static u64 spu_records;
-static u64 spu_barrier_ns;
-static u64 spu_enabled_at;
-static u64 spu_enabled_ns;
-static bool spu_ends;
-
-static u64 spu_read(enum spe_reg reg)
-{
-	return spu[reg];
-}
-
-/* PMSCR is 0 twice where S is found while a ring is parked: that time is the window's, too. */
-static void spu_write(enum spe_reg reg, u64 value)
-{
-	bool buffer = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E;
-
-	if (reg == SPE_REG_PMSCR && (value || (buffer && !spu[reg])))
-		spu_enabled_at = stand_in_now;
-	if (reg == SPE_REG_PMSCR && !value && buffer)
-		spu_ends = true;
-	spu[reg] = value;
-}
-
-/* It takes its time; what was selected before PMSCR was 0 is written in it. */
-static void spu_sync(void)
-{
-	stand_in_now += spu_barrier_ns;
-	if (spu_ends)
-		spu_enabled_ns += stand_in_now - spu_enabled_at;
-	spu_ends = false;
-}
-
-static u64 spu_ticks(void)
-{
-	return stand_in_now;
-}
-
-static u64 spu_count(void)
-{
-	return spu_records;
-}
-
-static const struct speprof_backend backend = {
-	.name = "played",
-	.id = SPEPROF_BACKEND_HARDWARE,
-	.read = spu_read,
-	.write = spu_write,
-	.sync = spu_sync,
-	.ticks = spu_ticks,
-	.records = spu_count,
-	.tick_hz = 1000000000,
-};
-
-/* Also where PMBPTR has not come to yet: up to the limit memory is the SPU's (RTHGCR). */
-static void spu_writes(u64 bytes)
-{
-	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
-
-	memset((void *)(uintptr_t)spu[SPE_REG_PMBPTR], 0xa5, limit - spu[SPE_REG_PMBPTR]);
-	spu[SPE_REG_PMBPTR] += bytes;
-	spu_records += bytes / 64;
-	assert_true(spu[SPE_REG_PMBPTR] <= limit);
-}
-
-/* It writes @bytes and stops for @pmbsr; the interrupt is taken. */
-static void spu_stops(struct ring *ring, u64 bytes, u64 pmbsr)
-{
-	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
-	spu_writes(bytes);
-	spu[SPE_REG_PMBSR] = pmbsr;
-	assert_true(ring_interrupt(ring));
-}
-
-/* ---- A ring --------------------------------------------------------------------- */
-
-static struct ring *ring_play_as(u32 latency_ms, bool of_cgroups, bool flight)
-{
-	const struct ring_config config = {
-		.backend = &backend,
-		.spu = { .record_align = 64, .record_max = 64, .backend = backend.id },
-		.size = RING,
-		.event_slots = SLOTS,
-		.max_window = WINDOW,
-		.latency_ms = latency_ms,
-		.of_cgroups = of_cgroups,
-		.flight = flight,
-	};
-	const struct program program = { .pmscr = SPE_PMSCR_E0SPE, .interval = 1, .generation = 1 };
-	struct ring *ring;
-
-	memset(spu, 0, sizeof(spu));
-	/* A period of the throttle is over before each. */
-	stand_in_now += NSEC_PER_SEC;
-	ring = ring_new(&config);
-	ring_start(ring, &program, true);
-	return ring;
-}
-
-static struct ring *ring_play(u32 latency_ms, bool of_cgroups)
-{
-	return ring_play_as(latency_ms, of_cgroups, false);
-}
-
-static void ring_play_end(struct ring *ring)
-{
-	ring_stop(ring);
-	assert_int_equal(stand_in_warnings, 0);
-	ring_free(ring);
-}
-
-static void tick(struct ring *ring, u64 ms)
-{
-	stand_in_now += ms * MS;
-	ring->timer.function(&ring->timer);
-}
-
-/* Everything is read, but for the events. */
-static void consume(struct ring *ring)
-{
-	ring->control->tail = ring->published;
-	ring_take_tails(ring);
-}
-
-/* Each event has had a slot that was free. */
-static void check_slots(const struct ring *ring)
-{
-	assert_in_range(ring->event_seq - ring->event_tail, 0, SLOTS);
-	for (u64 seq = ring->event_tail; seq != ring->event_published; seq++)
-		assert_int_equal(ring->events[seq % SLOTS].seq, seq);
-}
 
 /* ---- Events --------------------------------------------------------------------- */
 
@@ -333,6 +185,73 @@ static void test_throttle_unread(void **state)
 	ring_play_end(ring);
 }
 
+/* ---- Blind time ------------------------------------------------------------------- */
+
+/* The SPU samples nothing while it drains: that time is blind, not armed. */
+static void test_drain_is_blind(void **state)
+{
+	struct ring *ring = ring_play(0, false);
+	const struct speprof_window *window = NULL;
+	u64 armed = ring->count.state_ns[SPEPROF_RING_ARMED], at = 0, end = ring->start_ns;
+
+	(void)state;
+	spu_drain_ns = 10 * NSEC_PER_USEC;
+	for (unsigned int i = 0; i < 10; i++) {
+		stand_in_now += MS;
+		spu_stops(ring, 64, FULL);
+	}
+	spu_drain_ns = 0;
+	assert_int_equal(ring->count.state_ns[SPEPROF_RING_ARMED] - armed, 10 * MS);
+	assert_int_equal(ring->count.state_ns[SPEPROF_RING_HANDLING], 100 * NSEC_PER_USEC);
+	for (; at != ring->published; at += window->span) {
+		window = (const void *)(ring->data + (at & (RING - 1)));
+		if (window->kind != SPEPROF_WINDOW_RECORDS)
+			continue;
+		assert_int_equal(window->armed_ns, MS);
+		assert_int_equal(window->blind_ns, 10 * NSEC_PER_USEC);
+		assert_int_equal(window->end_ns - end, window->armed_ns + window->blind_ns);
+		end = window->end_ns;
+	}
+	ring_play_end(ring);
+}
+
+/* So it is where the task of a session is switched away from. */
+static void test_drain_before_parked(void **state)
+{
+	struct ring *ring = ring_play(0, true);
+
+	(void)state;
+	ring_enter(ring);
+	ring_seat(ring);
+	stand_in_now += MS;
+	spu_drain_ns = 10 * NSEC_PER_USEC;
+	ring_park(ring);
+	spu_drain_ns = 0;
+	assert_int_equal(ring->count.state_ns[SPEPROF_RING_ARMED], MS);
+	assert_int_equal(ring->count.state_ns[SPEPROF_RING_HANDLING], 10 * NSEC_PER_USEC);
+	ring_play_end(ring);
+}
+
+/* PSB CSYNC waits for records in flight: once a window, and once when a ring is parked. */
+static void test_drains_once(void **state)
+{
+	struct ring *ring = ring_play(0, true);
+
+	(void)state;
+	ring_enter(ring);
+	ring_seat(ring);
+	spu_drains = 0;
+	spu_stops(ring, 64, FULL);
+	assert_int_equal(spu_drains, 1);
+	ring_park(ring);
+	assert_int_equal(spu_drains, 2);
+	ring_put_away(ring);
+	ring_enter(ring);
+	ring_seat(ring);
+	assert_int_equal(spu_drains, 2);
+	ring_play_end(ring);
+}
+
 /* ---- Windows of parked rings ------------------------------------------------------- */
 
 /* A ring of cgroups whose task wrote @bytes and was switched away from. */
@@ -476,395 +395,6 @@ static void test_wakes(void **state)
 	ring_play_end(ring);
 }
 
-/* ---- Ledgers, whatever happens ----------------------------------------------------- */
-
-/**
- * struct play - a ring, what was done to it, and what its reader has summed up
- * @runs: a task of its cgroups does
- * @up: the CPU is
- * @started: the session is
- * @held: a snapshot is
- * @snapshot: what of
- * @image: what its memory had
- */
-struct play {
-	struct ring *ring;
-	struct program program;
-	u64 random;
-	bool runs;
-	bool up;
-	bool started;
-	bool held;
-	struct speprof_snapshot snapshot;
-	u64 image;
-	u64 written;
-	u64 walked;
-	u64 seq;
-	u64 data_bytes;
-	u64 records;
-	u64 armed_ns;
-	u64 blind_ns;
-	u64 parked_ns;
-};
-
-static u32 draw(struct play *play, u32 below)
-{
-	play->random = play->random * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (u32)(play->random >> 33) % below;
-}
-
-/* As owner.c has it, for the only ring of the CPU; an interrupt seats it, maybe not at once. */
-static void settle(struct play *play)
-{
-	if (!play->ring->config.of_cgroups || !play->up || !play->started)
-		return;
-	if (!play->runs) {
-		ring_park(play->ring);
-		return;
-	}
-	ring_enter(play->ring);
-	if (draw(play, 4))
-		ring_seat(play->ring);
-}
-
-static void play_writes(struct play *play)
-{
-	u64 left = (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT) - spu[SPE_REG_PMBPTR];
-	u64 bytes;
-
-	if (play->ring->state != SPEPROF_RING_ARMED || spu[SPE_REG_PMBSR] || left < 128 ||
-	    spu[SPE_REG_PMBPTR] == STRAY)
-		return;
-	bytes = draw(play, (u32)(left / 64)) * 64ULL;
-	spu_writes(bytes);
-	play->written += bytes;
-}
-
-/* Somebody else wrote into PMBPTR: nothing is known of what is in the window. */
-static void play_stray(struct play *play)
-{
-	const struct ring *ring = play->ring;
-
-	if (ring->hold != RING_HOLD_SPU || spu[SPE_REG_PMBPTR] == STRAY ||
-	    (ring->state != SPEPROF_RING_ARMED && ring->state != SPEPROF_RING_PARKED))
-		return;
-	play->written -= spu[SPE_REG_PMBPTR] -
-			 (u64)(uintptr_t)(ring->data + (ring->window.start & (RING - 1)));
-	spu[SPE_REG_PMBPTR] = STRAY;
-	if (ring->state == SPEPROF_RING_ARMED)
-		spu[SPE_REG_PMBSR] = FULL;
-}
-
-/* As speprof_interrupt() has it. */
-static void play_interrupt(struct play *play)
-{
-	if (!play->up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
-		return;
-	if (!ring_interrupt(play->ring))
-		ring_put_away(play->ring);
-	if (play->ring->state != SPEPROF_RING_ARMED)
-		spu[SPE_REG_PMBSR] = 0;
-}
-
-static void play_stops(struct play *play)
-{
-	static const u64 syndromes[] = {
-		FULL,
-		FULL | SPE_PMBSR_COLL,
-		FULL | SPE_PMBSR_DL,
-		ABORTED,
-		(ABORTED & ~SPE_PMBSR_FSC) | SPE_FSC_EXTERNAL_ASYNC,
-		SPE_PMBSR_S | SPE_PMBSR_DL,
-		SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
-			SPE_FSC_PERMISSION,
-	};
-	u32 n = draw(play, 80);
-
-	play_writes(play);
-	if (play->ring->state == SPEPROF_RING_ARMED && !spu[SPE_REG_PMBSR])
-		spu[SPE_REG_PMBSR] = syndromes[n < ARRAY_SIZE(syndromes) ? n : 0];
-	if (n == ARRAY_SIZE(syndromes))
-		play_stray(play);
-	/* It may be on its way for a while. */
-	if (draw(play, 4))
-		play_interrupt(play);
-}
-
-static void play_session(struct play *play)
-{
-	play->started = !play->started;
-	if (play->started)
-		ring_start(play->ring, &play->program, play->up);
-	else
-		ring_stop(play->ring);
-}
-
-static void play_hotplug(struct play *play)
-{
-	play->up = !play->up;
-	if (play->up)
-		ring_online(play->ring);
-	else
-		ring_offline(play->ring);
-}
-
-/* Another session's registers are in the SPU from here on. */
-static void play_other(struct play *play)
-{
-	if (play->ring->config.of_cgroups && !play->runs && play->up) {
-		ring_put_away(play->ring);
-		for (unsigned int reg = SPE_REG_PMSICR; reg < SPE_REG_COUNT; reg++)
-			spu[reg] = 0;
-	}
-}
-
-/* FNV-1a over what is between two positions. */
-static u64 image_of(const struct ring *ring, u64 start, u64 end)
-{
-	u64 image = 0xcbf29ce484222325ULL;
-
-	for (; start != end; start++)
-		image = (image ^ ring->data[start & (RING - 1)]) * 0x100000001b3ULL;
-	return image;
-}
-
-static void play_snapshot(struct play *play)
-{
-	struct ring *ring = play->ring;
-
-	if (!ring->flight)
-		return;
-	if (play->held) {
-		assert_int_equal(image_of(ring, play->snapshot.start, play->snapshot.end),
-				 play->image);
-		assert_int_equal(ring_snapshot_end(ring, play), 0);
-		play->held = false;
-		return;
-	}
-	play->snapshot = (struct speprof_snapshot){ .max_bytes = draw(play, RING / 2) };
-	play->held = !ring_snapshot(ring, play, &play->snapshot);
-	if (play->held)
-		play->image = image_of(ring, play->snapshot.start, play->snapshot.end);
-}
-
-/* Userspace may write what it likes into the control page: nothing of it is read back. */
-static void play_scribble(struct play *play)
-{
-	memset(play->ring->control, (int)draw(play, 256), sizeof(*play->ring->control));
-	/* Back, or so far on that no head comes there. */
-	play->ring->control->tail = draw(play, 2) ? 0 : ~0ULL;
-	play->ring->control->event_tail = draw(play, 2) ? 0 : ~0ULL;
-}
-
-static void play_reprogram(struct play *play)
-{
-	play->program.generation++;
-	if (play->started)
-		ring_reprogram(play->ring, &play->program);
-}
-
-static void play_time(struct play *play)
-{
-	stand_in_now += draw(play, 4) ? draw(play, 20000) : draw(play, 150) * MS;
-	/* Long enough for a reader to be missed. */
-	if (!draw(play, 100))
-		stand_in_now += 61 * NSEC_PER_SEC;
-}
-
-static void play_one(struct play *play)
-{
-	struct ring *ring = play->ring;
-
-	play_time(play);
-	switch (draw(play, 20)) {
-	case 0:
-		if (!play->started || ring->state == SPEPROF_RING_FAULTED || !draw(play, 5))
-			play_session(play);
-		break;
-	case 1:
-		if (!play->up || !draw(play, 5))
-			play_hotplug(play);
-		break;
-	case 2:
-		play_reprogram(play);
-		break;
-	case 3:
-		ring_kick(ring);
-		break;
-	case 4:
-		ring_flush(ring);
-		break;
-	case 5:
-		ring_tell_gone(ring, 1, 2);
-		break;
-	case 6:
-		ring->control->event_tail = ring->event_published;
-		ring_take_tails(ring);
-		break;
-	case 7:
-		play_other(play);
-		if (!ring->flight)
-			play_scribble(play);
-		break;
-	case 8:
-		/* Held for laps. */
-		if (!play->held || !draw(play, 5))
-			play_snapshot(play);
-		break;
-	case 9:
-		WRITE_ONCE(ring->bound.bytes, draw(play, 3) ? 0 : 100000);
-		break;
-	case 10:
-	case 11:
-	case 12:
-		play->runs = !play->runs;
-		break;
-	case 13:
-	case 14:
-		if (ring->timer.after && ring->timer.function(&ring->timer) == HRTIMER_NORESTART)
-			ring->timer.after = 0;
-		break;
-	case 15:
-	case 16:
-		play_writes(play);
-		break;
-	default:
-		play_stops(play);
-	}
-	settle(play);
-}
-
-static void walk_one(struct play *play, const struct speprof_window *window)
-{
-	assert_int_equal(window->magic, SPEPROF_WINDOW_MAGIC);
-	assert_int_equal(window->position, play->walked);
-	assert_int_equal(window->seq, play->seq++);
-	play->walked += window->span;
-	if (window->kind != SPEPROF_WINDOW_RECORDS)
-		return;
-	play->data_bytes += window->data_size;
-	play->records += window->records;
-	play->armed_ns += window->armed_ns;
-	play->blind_ns += window->blind_ns;
-	play->parked_ns += window->parked_ns;
-}
-
-/* A stream's reader, now and then: what windows say is what was, up to the last one's end. */
-static void walk(struct play *play)
-{
-	const struct ring *ring = play->ring;
-	const u64 *spent = ring->state_before;
-
-	while (play->walked != ring->published) {
-		assert_true(ring->published - play->walked <= RING);
-		walk_one(play, (const void *)(ring->data + (play->walked & (RING - 1))));
-	}
-	assert_int_equal(play->data_bytes, ring->count.data_bytes);
-	assert_int_equal(play->records, ring->count.records);
-	assert_int_equal(play->records * 64, play->data_bytes);
-	assert_int_equal(play->armed_ns, spent[SPEPROF_RING_ARMED]);
-	assert_int_equal(play->parked_ns, spent[SPEPROF_RING_PARKED]);
-	assert_int_equal(play->blind_ns, spent[SPEPROF_RING_HANDLING] + spent[SPEPROF_RING_FULL] +
-						 spent[SPEPROF_RING_FAULTED] +
-						 spent[SPEPROF_RING_THROTTLED] +
-						 spent[SPEPROF_RING_HANDOVER]);
-	ring->control->tail = play->walked;
-}
-
-/* A flight recorder's: whole windows from the oldest on, and every byte in one ledger. */
-static void walk_flight(const struct play *play)
-{
-	const struct ring *ring = play->ring;
-	const struct spe_flight *flight = ring->flight;
-	u64 bytes = 0, records = 0, seq = 0;
-
-	for (u64 at = flight->oldest; at != ring->published;) {
-		const struct speprof_window *window =
-			(const void *)(ring->data + (at & (RING - 1)));
-
-		assert_int_equal(window->magic, SPEPROF_WINDOW_MAGIC);
-		assert_int_equal(window->position, at);
-		assert_true(at == flight->oldest || window->seq == seq + 1);
-		seq = window->seq;
-		bytes += window->data_size;
-		records += window->kind == SPEPROF_WINDOW_RECORDS ? window->records : 0;
-		at += window->span;
-	}
-	for (u32 n = 0; n < flight->count; n++) {
-		const struct spe_flight_chunk *chunk =
-			&flight->chunks[(flight->first + n) % SPE_FLIGHT_CHUNKS];
-
-		bytes -= chunk->kept ? chunk->bytes : 0;
-		records -= chunk->kept ? chunk->records : 0;
-	}
-	assert_int_equal(flight->overwritten_bytes + flight->claimed_bytes + bytes,
-			 ring->count.data_bytes);
-	assert_int_equal(flight->overwritten_records + flight->claimed_records + records,
-			 ring->count.records);
-}
-
-static void check_ledgers(const struct play *play, u64 began)
-{
-	const struct ring *ring = play->ring;
-	u64 spent = 0;
-
-	assert_int_equal(stand_in_warnings, 0);
-	for (unsigned int state = 0; state < RING_STATES; state++)
-		spent += ring->count.state_ns[state];
-	assert_int_equal(spent, ring->since - began);
-	assert_int_equal(ring->published, ring->count.data_bytes + ring->count.header_bytes +
-						  ring->count.skip_bytes);
-	if (!ring->flight) {
-		check_slots(ring);
-		assert_in_range(ring->published - ring->tail, 0, RING);
-		return;
-	}
-	assert_in_range(ring->event_seq - ring->control->event_oldest, 0, SLOTS);
-	assert_in_range(ring->published - ring->control->oldest, 0, RING);
-	assert_true(ring->control->oldest <= ring->flight->oldest);
-	walk_flight(play);
-}
-
-static void play_seed(u64 seed, bool of_cgroups, bool flight)
-{
-	struct play play = { .random = seed, .up = true, .started = true };
-	u64 began;
-
-	spu_enabled_ns = 0;
-	spu_barrier_ns = 3;
-	play.ring = ring_play_as(seed % 3 ? 10 : 0, of_cgroups, flight);
-	play.program = play.ring->program;
-	began = play.ring->since;
-	for (unsigned int state = 0; state < RING_STATES; state++)
-		began -= play.ring->count.state_ns[state];
-	for (unsigned int i = 0; i < 400; i++) {
-		play_one(&play);
-		check_ledgers(&play, began);
-		if (!flight && !draw(&play, 4))
-			walk(&play);
-	}
-	if (play.started)
-		ring_stop(play.ring);
-	if (!flight)
-		walk(&play);
-	check_ledgers(&play, began);
-	assert_int_equal(play.written, play.ring->count.data_bytes);
-	assert_int_equal(spu_enabled_ns, play.ring->count.state_ns[SPEPROF_RING_ARMED]);
-	spu_barrier_ns = 0;
-	ring_free(play.ring);
-}
-
-static void test_ledgers(void **state)
-{
-	(void)state;
-	for (u64 seed = 1; seed <= 300; seed++) {
-		play_seed(seed, false, false);
-		play_seed(seed, true, false);
-		play_seed(seed, false, true);
-		play_seed(seed, true, true);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -872,10 +402,11 @@ int main(void)
 		cmocka_unit_test(test_full_at_once),	cmocka_unit_test(test_throttle_past),
 		cmocka_unit_test(test_throttle_two),	cmocka_unit_test(test_throttle_stop),
 		cmocka_unit_test(test_throttle_parked), cmocka_unit_test(test_throttle_unread),
-		cmocka_unit_test(test_stray_address),	cmocka_unit_test(test_parked_stray),	cmocka_unit_test(test_parked_fault),
+		cmocka_unit_test(test_drain_is_blind),	cmocka_unit_test(test_drain_before_parked),
+		cmocka_unit_test(test_drains_once),	cmocka_unit_test(test_stray_address),
+		cmocka_unit_test(test_parked_stray),	cmocka_unit_test(test_parked_fault),
 		cmocka_unit_test(test_parked_stop),	cmocka_unit_test(test_two_readers),
 		cmocka_unit_test(test_wakes),
-		cmocka_unit_test(test_ledgers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

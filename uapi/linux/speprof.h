@@ -451,7 +451,7 @@ struct speprof_snapshot {
 #define SPEPROF_RING_IDLE	0	/* the session is stopped */
 #define SPEPROF_RING_OFFLINE	1	/* it is started, the CPU is offline */
 #define SPEPROF_RING_ARMED	2	/* the SPU writes a window */
-#define SPEPROF_RING_HANDLING	3	/* between two windows */
+#define SPEPROF_RING_HANDLING	3	/* between two windows, from PMSCR = 0 on */
 #define SPEPROF_RING_FULL	4	/* waits for room (data, event slots), or to be read */
 #define SPEPROF_RING_FAULTED	5	/* a syndrome stopped it: see the events; STOP and START again */
 #define SPEPROF_RING_THROTTLED	6	/* the CPU spent too much on its SPU: goes on by itself */
@@ -567,18 +567,18 @@ struct speprof_control {
  * @interval_unit: SPEPROF_UNIT_*
  * @clock: SPEPROF_CLOCK_*: of the times below
  * @start_ns: when the window was armed
- * @end_ns: when profiling was disabled to close it
+ * @end_ns: when the last record was written: profiling was disabled just before
  * @start_ticks: the count that Timestamp packets carry, at @start_ns
  * @tick_hz: its rate: a packet's t is at @start_ns + (t - @start_ticks) / @tick_hz;
  *	0 where no rate is known. SPEPROF_BACKEND_EMULATED counts the nanoseconds of @clock:
  *	there t is the time itself, and the two are apart by as long as reading them took
  * @armed_ns: how long the SPU was enabled since the end of the last RECORDS window of this
- *	ring, up to @end_ns: more than @end_ns - @start_ns where windows without records
+ *	ring, until profiling was disabled to close it: more than @end_ns - @start_ns where windows without records
  *	were closed in between
- * @blind_ns: how long the session was enabled and the SPU was not, likewise. The sums of both
+ * @blind_ns: how long the session was enabled and the SPU was not, up to @end_ns. The sums of both
  *	over all windows are the enabled time
  * @records: records written, where COUNTED is set, else 0
- * @parked_ns: how long the ring was PARKED, likewise; not enabled time
+ * @parked_ns: how long the ring was PARKED, up to @end_ns; not enabled time
  * @blind_share: where CAUSES is set, how much of @blind_ns has which cause, in parts of 2^32,
  *	rounded down (all of it: 2^32 - 1): ns are (@blind_ns * share + 2^32 - 1) / 2^32, true to
  *	the nanosecond up to four seconds, and to as many of 2^32 parts beyond. Else 0

@@ -46,6 +46,7 @@
 #define smp_store_release(p, to) __atomic_store_n(p, to, __ATOMIC_RELEASE)
 #define smp_mb()		 __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define smp_wmb()		 __atomic_thread_fence(__ATOMIC_RELEASE)
+#define mb()			 __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 #define GFP_KERNEL	   0
 #define GFP_KERNEL_ACCOUNT 0

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A stream that has no reader: its ring stops sampling, and says so.
+ */
+#include <linux/ktime.h>
+#include <linux/moduleparam.h>
+
+#include "ring_internal.h"
+
+static unsigned int unread_ms = 60000;
+module_param(unread_ms, uint, 0644);
+MODULE_PARM_DESC(unread_ms,
+		 "milliseconds after which a ring that nobody reads stops; 0: never (60000)");
+
+static void ring_set_unread(struct ring *ring, bool unread)
+{
+	ring->unread = unread;
+	WRITE_ONCE(ring->control->flags, unread ? SPEPROF_CONTROL_UNREAD : 0);
+}
+
+void ring_seen(struct ring *ring, u64 now)
+{
+	ring->seen_ns = now;
+	ring_set_unread(ring, false);
+}
+
+bool ring_is_unread(struct ring *ring)
+{
+	u64 limit = READ_ONCE(unread_ms) * (u64)NSEC_PER_MSEC, now = ktime_get_ns();
+	u64 tail, event_tail;
+	unsigned long flags;
+
+	if (ring->flight)
+		return false;
+	ring_take_tails(ring);
+	raw_spin_lock_irqsave(&ring->tail_lock, flags);
+	tail = ring->tail;
+	event_tail = ring->event_tail;
+	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
+
+	if (tail != ring->seen_tail || event_tail != ring->seen_event_tail ||
+	    tail == ring->published)
+		ring_seen(ring, now);
+	ring->seen_tail = tail;
+	ring->seen_event_tail = event_tail;
+	return limit && now - ring->seen_ns >= limit;
+}
+
+void ring_stop_unread(struct ring *ring)
+{
+	if (ring->unread)
+		return;
+	if (ring->state == SPEPROF_RING_PARKED) {
+		ring_close_parked(ring, SPEPROF_RING_PARKED);
+		/* A throttled ring rests first: the timer checks for a reader after that. */
+		if (ring->state != SPEPROF_RING_PARKED ||
+		    ring->parked_from == SPEPROF_RING_THROTTLED)
+			return;
+		ring->parked_from = SPEPROF_RING_FULL;
+	}
+	ring->count.unreads++;
+	ring_set_unread(ring, true);
+	if (ring->state == SPEPROF_RING_ARMED) {
+		ring_turn(ring, SPEPROF_RING_FULL, NULL);
+		return;
+	}
+	/* KICK ends it, and it comes again, without an event read: one slot is kept for it. */
+	if (ring_has_slot(ring, 0))
+		ring_add_unread_event(ring);
+	ring_publish(ring);
+}
