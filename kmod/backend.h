@@ -30,6 +30,7 @@
  * @records: records written since ever on this CPU, where the SPU can count; else NULL
  * @tick_hz: rate of @ticks
  * @interval_min: floor of the interval, beside PMSIDR.Interval
+ * @disables_parked_buffer: PMBLIMITR.E is 0 while a ring is parked
  *
  * Every call is made on the CPU whose SPU it is about, with interrupts off,
  * and may be made from within speprof_interrupt(). No register is written
@@ -51,6 +52,7 @@ struct speprof_backend {
 	u64 (*records)(void);
 	u64 tick_hz;
 	u64 interval_min;
+	bool disables_parked_buffer;
 };
 
 /**

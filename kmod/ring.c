@@ -135,17 +135,24 @@ static void ring_set_program(struct ring *ring, const struct program *program)
 	WRITE_ONCE(ring->control->generation, program->generation);
 }
 
-void ring_load_buffer(struct ring *ring, u64 pmbptr)
+void ring_enable_buffer(struct ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 	u64 limit = ring_va(ring, ring->window.start) + (ring->window.limit - ring->window.start);
 
-	if (ring->loaded != ring->program.generation)
-		ring_load(ring);
-	backend->write(SPE_REG_PMBPTR, pmbptr);
 	backend->write(SPE_REG_PMBLIMITR, limit | SPE_PMBLIMITR_E);
 	/* The buffer is enabled before profiling is (D17.8, D17.6.9). */
 	backend->synchronize();
+}
+
+void ring_load_buffer(struct ring *ring, u64 pmbptr)
+{
+	const struct speprof_backend *backend = ring->config.backend;
+
+	if (ring->loaded != ring->program.generation)
+		ring_load(ring);
+	backend->write(SPE_REG_PMBPTR, pmbptr);
+	ring_enable_buffer(ring);
 	if (backend->records)
 		ring->records_before = backend->records();
 	ring->hold = RING_HOLD_SPU;

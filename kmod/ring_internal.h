@@ -49,7 +49,10 @@ void ring_transition(struct ring *ring, u32 to, u64 now);
 /** ring_arm() - no window open, S clear: to ARMED, or FULL; which is returned */
 u32 ring_arm(struct ring *ring);
 
-/** ring_load_buffer() - PMBPTR and the limit of the open window, PMBSR clear; not yet enabled */
+/** ring_enable_buffer() - enable the buffer up to the limit of the open window, from PMBPTR on */
+void ring_enable_buffer(struct ring *ring);
+
+/** ring_load_buffer() - load the program if need be and PMBPTR, then ring_enable_buffer() */
 void ring_load_buffer(struct ring *ring, u64 pmbptr);
 
 /** ring_enable() - to ARMED: the SPU writes the window that was loaded */

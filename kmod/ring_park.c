@@ -8,6 +8,18 @@
 #include "observe.h"
 #include "ring_internal.h"
 
+/* The window stays open, and its registers in the SPU. */
+static void ring_park_window(struct ring *ring)
+{
+	const struct speprof_backend *backend = ring->config.backend;
+
+	if (backend->disables_parked_buffer) {
+		backend->write(SPE_REG_PMBLIMITR, 0);
+		backend->synchronize();
+	}
+	ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
+}
+
 void ring_park(struct ring *ring)
 {
 	if (ring->state == SPEPROF_RING_ARMED) {
@@ -17,7 +29,7 @@ void ring_park(struct ring *ring)
 		if (ring->config.backend->read(SPE_REG_PMBSR) & SPE_PMBSR_S)
 			ring_turn_drained(ring, SPEPROF_RING_PARKED, NULL);
 		else
-			ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
+			ring_park_window(ring);
 	} else if (ring->state == SPEPROF_RING_FULL || ring->state == SPEPROF_RING_THROTTLED) {
 		ring->parked_from = ring->state;
 		ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
@@ -74,6 +86,8 @@ void ring_seat(struct ring *ring)
 	} else {
 		if (ring->hold == RING_HOLD_SAVED)
 			ring_load_buffer(ring, ring->saved.pmbptr);
+		else if (ring->config.backend->disables_parked_buffer)
+			ring_enable_buffer(ring);
 		ring_enable(ring, ktime_get_ns());
 	}
 	if (!hrtimer_active(&ring->timer) || ring->state == SPEPROF_RING_THROTTLED)

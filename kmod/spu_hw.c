@@ -18,6 +18,7 @@
 #include <linux/platform_device.h>
 
 #include <asm/mmu.h>
+#include <asm/virt.h>
 
 #include <linux/speprof.h>
 
@@ -301,6 +302,8 @@ int spu_hw_init(void)
 	int ret;
 
 	spu_hw_backend.tick_hz = spu_hw_tick_hz();
+	/* Below EL2, KVM of kernels before mid-2026 enters guests with the buffer as it is. */
+	spu_hw_backend.disables_parked_buffer = !is_kernel_in_hyp_mode();
 	ret = cpu_pm_register_notifier(&spu_hw_pm_block);
 	if (ret)
 		return ret;

@@ -73,7 +73,7 @@ static inline u64 spu_count(void)
 	return spu_records;
 }
 
-static const struct speprof_backend backend = {
+static struct speprof_backend backend = {
 	.name = "played",
 	.id = SPEPROF_BACKEND_HARDWARE,
 	.read = spu_read,

@@ -83,7 +83,7 @@ static u64 spu_ticks(void)
 	return stand_in_now;
 }
 
-static const struct speprof_backend backend = {
+static struct speprof_backend backend = {
 	.id = SPEPROF_BACKEND_EMULATED,
 	.read = spu_read,
 	.write = spu_write,
@@ -208,6 +208,15 @@ static void seat(void)
 	speprof_cpus[0].seat.queued = 0;
 }
 
+/* No guest may be entered with a buffer that nothing is to be written to. */
+static void check_parked_buffer(void)
+{
+	const struct ring *ring = this_cpu_ptr(&speprof_cpus)->ring;
+
+	if (backend.disables_parked_buffer && ring && ring->state == SPEPROF_RING_PARKED)
+		assert_false(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E);
+}
+
 static void step(void)
 {
 	unsigned int n = draw(SESSIONS);
@@ -265,11 +274,13 @@ static void step(void)
 	spu_samples();
 	if (draw(3))
 		spu_interrupts();
+	check_parked_buffer();
 }
 
 static void play(u64 seed)
 {
 	randomness = seed;
+	backend.disables_parked_buffer = seed % 2;
 	stand_in_now += NSEC_PER_SEC;
 	memset(speprof_cpus, 0, sizeof(speprof_cpus));
 	memset(spu, 0, sizeof(spu));

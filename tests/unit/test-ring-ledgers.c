@@ -388,6 +388,7 @@ static void test_ledgers(void **state)
 {
 	(void)state;
 	for (u64 seed = 1; seed <= 300; seed++) {
+		backend.disables_parked_buffer = seed % 2;
 		play_seed(seed, false, false);
 		play_seed(seed, true, false);
 		play_seed(seed, false, true);

@@ -267,6 +267,30 @@ static struct ring *ring_play_parked(u64 bytes)
 	return ring;
 }
 
+/* Where KVM enters guests with the buffer as it is, a parked one is disabled; its window goes on. */
+static void test_parked_buffer(void **state)
+{
+	struct ring *ring;
+	u64 pmbptr, limit;
+
+	(void)state;
+	backend.disables_parked_buffer = true;
+	ring = ring_play_parked(640);
+	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, 0);
+	pmbptr = spu[SPE_REG_PMBPTR];
+	ring_enter(ring);
+	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, 0);
+	ring_seat(ring);
+	assert_int_equal(spu[SPE_REG_PMBPTR], pmbptr);
+	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, SPE_PMBLIMITR_E);
+	limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
+	assert_int_equal(limit - pmbptr + 640, ring->window.limit - ring->window.start);
+	spu_stops(ring, 64, FULL);
+	assert_int_equal(ring->count.data_bytes, 640 + 64);
+	ring_play_end(ring);
+	backend.disables_parked_buffer = false;
+}
+
 /* Records that are lost because PMBPTR is outside its window are reported when it is closed. */
 static void test_parked_stray(void **state)
 {
@@ -404,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_throttle_parked), cmocka_unit_test(test_throttle_unread),
 		cmocka_unit_test(test_drain_is_blind),	cmocka_unit_test(test_drain_before_parked),
 		cmocka_unit_test(test_drains_once),	cmocka_unit_test(test_stray_address),
+		cmocka_unit_test(test_parked_buffer),
 		cmocka_unit_test(test_parked_stray),	cmocka_unit_test(test_parked_fault),
 		cmocka_unit_test(test_parked_stop),	cmocka_unit_test(test_two_readers),
 		cmocka_unit_test(test_wakes),
