@@ -12,7 +12,6 @@
 #include "observe.h"
 #include "ring_internal.h"
 #include "syndrome.h"
-#include "throttle.h"
 
 /* How often a FULL ring looks for room, at the least. */
 #define RESUME_MS 100
@@ -69,7 +68,7 @@ static u64 ring_va(const struct ring *ring, u64 position)
 	return (u64)(uintptr_t)ring->data + (position & (ring->config.size - 1));
 }
 
-static bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
+bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
 {
 	struct spe_ring_state view = {
 		.size = ring->config.size,
@@ -342,27 +341,6 @@ static bool closed_is_plain(const struct closed *closed)
 	       verdict->action == SPE_ACTION_CONTINUE && !verdict->suspect;
 }
 
-/* What the window cost is booked, whatever comes next; whether the CPU may afford another one. */
-static bool ring_affords(struct ring *ring, const struct closed *closed)
-{
-	u32 interrupts = !!(closed->pmbsr & SPE_PMBSR_S);
-
-	ring->rest_until = throttle_charge(closed->end_ns, interrupts, closed->bytes,
-					   &ring->bound, &ring->spent, &ring->rest_cause);
-	return !ring->rest_until;
-}
-
-/* What becomes of @to where it is to sample on: THROTTLED, or PARKED with that to come. */
-static u32 ring_throttle(struct ring *ring, const struct closed *closed, u32 to)
-{
-	if (ring_affords(ring, closed) || (to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED))
-		return to;
-	ring->count.throttles++;
-	ring->rested_before = ring->count.state_ns[SPEPROF_RING_THROTTLED];
-	ring->parked_from = SPEPROF_RING_THROTTLED;
-	return to == SPEPROF_RING_PARKED ? to : SPEPROF_RING_THROTTLED;
-}
-
 static void ring_add_syndrome_event(struct ring *ring, const struct closed *closed, u32 to)
 {
 	ring_add_event(ring, &(struct speprof_event){
@@ -456,26 +434,6 @@ void ring_resume(struct ring *ring)
 	ring_publish(ring);
 }
 
-void ring_rested(struct ring *ring)
-{
-	u64 now = ktime_get_ns();
-	u32 to;
-
-	if (now < ring->rest_until)
-		return;
-	ring_transition(ring, SPEPROF_RING_HANDLING, now);
-	to = ring_arm(ring);
-	ring_add_event(ring, &(struct speprof_event){
-		.time_ns = now,
-		.type = SPEPROF_EVENT_THROTTLE,
-		.arg0 = ring->count.state_ns[SPEPROF_RING_THROTTLED] - ring->rested_before,
-		.arg1 = ring->rest_cause,
-	});
-	if (to != SPEPROF_RING_ARMED)
-		ring_add_state_event(ring, SPEPROF_RING_THROTTLED, to);
-	ring_publish(ring);
-}
-
 /* ---- The ring's timer ------------------------------------------------------- */
 
 /* From now to when it should look again. */
@@ -549,17 +507,26 @@ static enum hrtimer_restart ring_tick(struct hrtimer *timer)
 
 static void ring_begin(struct ring *ring)
 {
+	bool rests = ring_rests_first(ring);
+	u32 from = ring->state;
+
 	ring->barren = 0;
-	ring->parked_from = SPEPROF_RING_ARMED;
+	ring->parked_from = rests ? SPEPROF_RING_THROTTLED : SPEPROF_RING_ARMED;
 	ring_seen(ring, ktime_get_ns());
 	if (ring->config.of_cgroups) {
 		ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
-		return;
+	} else {
+		ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
+		if (rests)
+			ring_transition(ring, SPEPROF_RING_THROTTLED, ktime_get_ns());
+		else if (ring_arm(ring) == SPEPROF_RING_FULL)
+			irq_work_queue(&ring->wake);
+		ring_timer_start(ring);
 	}
-	ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
-	if (ring_arm(ring) == SPEPROF_RING_FULL)
-		irq_work_queue(&ring->wake);
-	ring_timer_start(ring);
+	if (rests) {
+		ring_add_state_event(ring, from, SPEPROF_RING_THROTTLED);
+		ring_publish(ring);
+	}
 }
 
 /* Close the window of a ring of cgroups that is not ARMED; the caller settles the owner after it. */

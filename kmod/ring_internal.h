@@ -49,6 +49,9 @@ void ring_transition(struct ring *ring, u32 to, u64 now);
 /** ring_arm() - no window open, S clear: to ARMED, or FULL; which is returned */
 u32 ring_arm(struct ring *ring);
 
+/** ring_has_room() - whether there is room for a window, and slots for its events */
+bool ring_has_room(struct ring *ring, struct spe_window *ret_window);
+
 /** ring_enable_buffer() - enable the buffer up to the limit of the open window, from PMBPTR on */
 void ring_enable_buffer(struct ring *ring);
 
@@ -82,9 +85,6 @@ void ring_close_parked(struct ring *ring, u32 to);
 /** ring_resume() - FULL ends if there is room, and a reader */
 void ring_resume(struct ring *ring);
 
-/** ring_rested() - THROTTLED ends when the CPU's next period begins */
-void ring_rested(struct ring *ring);
-
 /** ring_timer_start() - not from within it: it looks by itself when it is done */
 void ring_timer_start(struct ring *ring);
 
@@ -101,6 +101,28 @@ bool ring_is_unread(struct ring *ring);
 
 /** ring_stop_unread() - from ARMED, PARKED or FULL to FULL, even if there is room */
 void ring_stop_unread(struct ring *ring);
+
+/* ---- ring_throttle.c ------------------------------------------------------------ */
+
+/**
+ * ring_throttle() - charge a closed window
+ * @to: the state that follows it
+ *
+ * Return: @to; but THROTTLED for ARMED if the CPU has to rest. A PARKED ring rests when it is
+ * entered.
+ */
+u32 ring_throttle(struct ring *ring, const struct closed *closed, u32 to);
+
+/**
+ * ring_rests_first() - whether a ring that starts has to rest before its first window
+ *
+ * STOP and START, and a CPU that goes offline and comes back, thus lift no bound. False if there
+ * is no room for a window: the ring becomes FULL instead, which needs no event slot.
+ */
+bool ring_rests_first(struct ring *ring);
+
+/** ring_rested() - leave THROTTLED once the CPU's next period has begun */
+void ring_rested(struct ring *ring);
 
 /* ---- ring_publish.c ----------------------------------------------------------- */
 

@@ -19,7 +19,7 @@
 static unsigned int throttle_interrupts = 2000;
 module_param(throttle_interrupts, uint, 0644);
 MODULE_PARM_DESC(throttle_interrupts,
-		 "SPU interrupts that a CPU takes in a second at most; 0: any number (2000)");
+		 "windows that a CPU closes in a second at most, each by an interrupt; 0: any number (2000)");
 
 static unsigned long throttle_bytes = 64UL << 20;
 module_param(throttle_bytes, ulong, 0644);

@@ -30,7 +30,7 @@ struct throttle {
 /**
  * throttle_charge() - account for a window that this CPU closed; interrupts off
  * @now: CLOCK_MONOTONIC, when it was
- * @interrupts: SPU interrupts that it took
+ * @interrupts: that it took: 1; 0: nothing was closed, the caller only asks
  * @bytes: that the SPU wrote
  * @bound: of whom it was for; may be written to meanwhile
  * @own: what they have spent, to which @bound applies; theirs on this CPU, zero at first

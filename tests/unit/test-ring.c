@@ -124,13 +124,106 @@ static void test_throttle_stop(void **state)
 
 	(void)state;
 	ring->bound.bytes = 10 * 1000;
-	spu_writes(1024);
+	spu_writes(960);
 	ring_stop(ring);
 	assert_int_equal(ring->count.throttles, 0);
 	ring_start(ring, &program, true);
 	spu_stops(ring, 64, FULL);
 	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
-	assert_int_equal(ring->count.data_bytes, 1024 + 64);
+	assert_int_equal(ring->count.data_bytes, 960 + 64);
+	ring_play_end(ring);
+}
+
+/* A window that a command closes interrupts the CPU as one that the SPU ends does. */
+static void test_throttle_commands(void **state)
+{
+	(void)state;
+	for (unsigned int command = 0; command < 3; command++) {
+		struct ring *ring = ring_play_as(0, false, command == 2);
+		const struct program program = ring->program;
+		struct speprof_snapshot snapshot = { 0 };
+		unsigned int closed;
+
+		ring->bound.interrupts = 100;
+		for (closed = 0; ring->state == SPEPROF_RING_ARMED; closed++) {
+			assert_in_range(closed, 0, 10);
+			if (command == 0)
+				ring_flush(ring);
+			else if (command == 1)
+				ring_reprogram(ring, &program);
+			else
+				ring_snapshot(ring, ring, &snapshot);
+		}
+		assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+		assert_int_equal(closed, 11);
+		assert_int_equal(ring->rest_cause, SPEPROF_THROTTLE_INTERRUPTS);
+		ring_play_end(ring);
+	}
+}
+
+/* Plays a ring that is over its bound, then stopped or offline, then started again. */
+static void throttle_over_start(struct ring *ring, bool offline)
+{
+	const struct program program = ring->program;
+	bool of_cgroups = ring->config.of_cgroups;
+	u64 began;
+
+	ring->bound.bytes = 100;
+	if (of_cgroups) {
+		ring_enter(ring);
+		ring_seat(ring);
+	}
+	spu_writes(64);
+	began = stand_in_now;
+	if (offline) {
+		ring_offline(ring);
+		ring_online(ring);
+	} else {
+		ring_stop(ring);
+		ring_start(ring, &program, true);
+	}
+	if (of_cgroups) {
+		assert_int_equal(ring->state, SPEPROF_RING_PARKED);
+		ring_enter(ring);
+		ring_seat(ring);
+	}
+	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+	assert_int_equal(ring->count.throttles, 1);
+	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_STATE);
+	assert_int_equal(ring->events[0].arg0, offline ? SPEPROF_RING_OFFLINE : SPEPROF_RING_IDLE);
+	assert_int_equal(ring->events[0].arg1, SPEPROF_RING_THROTTLED);
+	tick(ring, 99);
+	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+	tick(ring, 1);
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	assert_int_equal(ring->events[1].type, SPEPROF_EVENT_THROTTLE);
+	assert_int_equal(ring->events[1].arg0, stand_in_now - began);
+	ring_play_end(ring);
+}
+
+/* STOP and START, or a CPU that is offline for a moment, do not end a rest. */
+static void test_throttle_start(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++)
+		throttle_over_start(ring_play(0, i & 1), i & 2);
+}
+
+/* A ring without free event slots has none for the events of a rest: it starts FULL. */
+static void test_throttle_start_full(void **state)
+{
+	struct ring *ring = ring_play(0, false);
+	const struct program program = ring->program;
+
+	(void)state;
+	while (ring->state == SPEPROF_RING_ARMED)
+		spu_stops(ring, 64, ABORTED);
+	ring->bound.bytes = 1;
+	ring_stop(ring);
+	ring_start(ring, &program, true);
+	assert_int_equal(ring->state, SPEPROF_RING_FULL);
+	assert_int_equal(ring->count.throttles, 0);
+	check_slots(ring);
 	ring_play_end(ring);
 }
 
@@ -425,6 +518,8 @@ int main(void)
 		cmocka_unit_test(test_reserve),		cmocka_unit_test(test_unread_again),
 		cmocka_unit_test(test_full_at_once),	cmocka_unit_test(test_throttle_past),
 		cmocka_unit_test(test_throttle_two),	cmocka_unit_test(test_throttle_stop),
+		cmocka_unit_test(test_throttle_commands),
+		cmocka_unit_test(test_throttle_start),	cmocka_unit_test(test_throttle_start_full),
 		cmocka_unit_test(test_throttle_parked), cmocka_unit_test(test_throttle_unread),
 		cmocka_unit_test(test_drain_is_blind),	cmocka_unit_test(test_drain_before_parked),
 		cmocka_unit_test(test_drains_once),	cmocka_unit_test(test_stray_address),

@@ -265,8 +265,8 @@ struct speprof_sampling {
  * @size: sizeof(struct speprof_tune)
  * @cpu: a CPU of the session
  * @interval: as in speprof_sampling, for this CPU alone; 0: as it is
- * @throttle_interrupts: SPU interrupts that the CPU takes in a second at most while it samples
- *	for this session, beside the module's parameter of that name; 0: no more than that
+ * @throttle_interrupts: windows that the CPU closes in a second at most for this session, each
+ *	by an interrupt, beside the module's parameter of that name; 0: no more than that
  * @throttle_bytes: likewise bytes that its SPU writes
  *
  * Until the next TUNE, or SPEPROF_SESSION_SAMPLE, which is for all CPUs and without such bounds.
@@ -621,7 +621,8 @@ struct speprof_window {
 /* speprof_event.type */
 #define SPEPROF_EVENT_SYNDROME	1	/* a management event other than a plain buffer full */
 #define SPEPROF_EVENT_STATE	2	/* ARMED to FULL, FAULTED or THROTTLED, FULL to ARMED,
-					 * THROTTLED to FULL: @arg0 from, @arg1 to */
+					 * THROTTLED to FULL, IDLE or OFFLINE to THROTTLED:
+					 * @arg0 from, @arg1 to */
 #define SPEPROF_EVENT_THROTTLE	3	/* THROTTLED ends: @arg0 its ns; @arg1 SPEPROF_THROTTLE_* */
 #define SPEPROF_EVENT_SWITCH	4	/* reserved: context switch */
 #define SPEPROF_EVENT_UNREAD	5	/* FULL because nobody reads: @arg0 for how many ns, @arg1 bytes;
