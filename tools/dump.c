@@ -122,7 +122,7 @@ static void dump_header(const struct dump *dump, const struct source_window *win
 	} flags[] = {
 		{ WINDOW_TRUNCATED, "truncated" }, { WINDOW_PARTIAL, "partial" },
 		{ WINDOW_COLLIDED, "collided" },   { WINDOW_FAULTED, "faulted" },
-		{ WINDOW_SUSPECT, "suspect" },
+		{ WINDOW_SUSPECT, "suspect" },	   { WINDOW_GAPS, "gaps" },
 	};
 
 	fprintf(dump->out, "window at 0x%llx: 0x%llx bytes, cpu %u",

@@ -136,9 +136,12 @@ static void header_ledgers(struct flow *flow, const struct view_header *header)
 	snprintf(text, sizeof(text), "%s sample%s", text_count(figure, header->records),
 		 header->records == 1 ? "" : "s");
 	flow_item(flow, TERM_PLAIN, text);
-	header_bytes(flow, "lost", header->lost + header->dropped);
+	if (header->ledgers_unknown)
+		flow_item(flow, TERM_PLAIN, "lost and blind not known");
+	else
+		header_bytes(flow, "lost", header->lost + header->dropped);
 	header_bytes(flow, "suspect", header->suspect);
-	if (header->enabled_ns)
+	if (header->enabled_ns && !header->ledgers_unknown)
 		header_share(flow, "blind", header->blind_ns, header->enabled_ns);
 	if (header->filtered) {
 		snprintf(text, sizeof(text), "%s filtered out",
@@ -173,8 +176,11 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	char text[sizeof(header->fault)], names[sizeof(header->names_reason) + 16];
 
 	if (!header->faults && !header->throttles && !header->unread && !header->cpus_stopped &&
-	    !header->task_events_lost && !*header->fault && !*header->names_reason)
+	    !header->task_events_lost && !header->truncated && !header->gaps && !*header->fault &&
+	    !*header->names_reason)
 		return;
+	header_count(flow, header->truncated, "window truncated", "windows truncated");
+	header_count(flow, header->gaps, "window with gaps", "windows with gaps");
 	header_count(flow, header->cpus_stopped, "CPU stopped", "CPUs stopped");
 	header_count(flow, header->faults, "fault", "faults");
 	header_count(flow, header->throttles, "time throttled", "times throttled");

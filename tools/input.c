@@ -20,6 +20,8 @@
 struct selection {
 	struct source_sink sink;
 	const struct cpu_list *cpus;
+	u64 start_ns; /* of the first window, 0 if unknown */
+	u64 end_ns; /* of the last */
 	u8 backend;
 	bool explained; /* a window says itself that not all of its bytes are records */
 };
@@ -32,8 +34,13 @@ static void select_window(void *ctx, const struct source_window *window)
 	if (window->backend)
 		selection->backend = window->backend;
 	selection->explained |= window->flags & (WINDOW_TRUNCATED | WINDOW_SUSPECT);
-	if (!selection->cpus || cpu_list_has(selection->cpus, window->cpu))
-		selection->sink.window(selection->sink.ctx, window);
+	if (selection->cpus && !cpu_list_has(selection->cpus, window->cpu))
+		return;
+	if (window->start_ns && (!selection->start_ns || window->start_ns < selection->start_ns))
+		selection->start_ns = window->start_ns;
+	if (window->end_ns > selection->end_ns)
+		selection->end_ns = window->end_ns;
+	selection->sink.window(selection->sink.ctx, window);
 }
 
 static void select_task(void *ctx, const struct task_event *event)
@@ -82,6 +89,8 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 	r = recording_replay(recording, &sink, &error);
 	recording_free(recording);
 	input->backend = selection.backend;
+	if (selection.start_ns)
+		input->duration_ns = selection.end_ns - selection.start_ns;
 	if (r < 0)
 		return say_replay(path, r, &error);
 	return input_suspect(input, path, selection.explained);
@@ -137,6 +146,8 @@ int input_view(struct input *input, enum view_group group, enum view_sort sort, 
 	symbols_free(symbols);
 	if (r < 0)
 		return r;
+	if (!view.header.ledgers_unknown)
+		view.header.duration_ns = input->duration_ns;
 	snprintf(view.header.source, sizeof(view.header.source), "recording");
 	*ret_view = view;
 	return 0;

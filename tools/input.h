@@ -18,6 +18,7 @@ struct input {
 	struct attributor *attributor;
 	struct profile *profile;
 	enum recording_format format;
+	u64 duration_ns;
 	u8 backend;
 };
 

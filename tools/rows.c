@@ -39,6 +39,12 @@ static void add(json_object *to, const char *key, u64 value)
 	json_object_object_add(to, key, json_object_new_uint64(value));
 }
 
+/* What the source cannot know is null, not 0. */
+static void add_known(json_object *to, const char *key, u64 value, bool known)
+{
+	json_object_object_add(to, key, known ? json_object_new_uint64(value) : NULL);
+}
+
 static void add_text(json_object *to, const char *key, const char *text)
 {
 	json_object_object_add(to, key, json_object_new_string(text));
@@ -66,7 +72,9 @@ static json_object *totals_json(const struct view_header *h)
 	add(json, "decoded_bytes", h->decoded);
 	add(json, "padding_bytes", h->padding);
 	add(json, "suspect_bytes", h->suspect);
-	add(json, "lost_bytes", h->lost);
+	add_known(json, "lost_bytes", h->lost, !h->ledgers_unknown);
+	add(json, "truncated_windows", h->truncated);
+	add(json, "windows_with_gaps", h->gaps);
 	add(json, "dropped_bytes", h->dropped);
 	add(json, "filtered", h->filtered);
 	add(json, "unattributed", h->unattributed);
@@ -133,11 +141,11 @@ static json_object *header_json(const struct view_header *h)
 		add_text(json, "configuration_waiting", h->config_waiting);
 	}
 	add(json, "cpus", h->cpus);
-	add(json, "duration_ns", h->duration_ns);
-	add(json, "enabled_ns", h->enabled_ns);
-	add(json, "blind_ns", h->blind_ns);
+	add_known(json, "duration_ns", h->duration_ns, !h->ledgers_unknown);
+	add_known(json, "enabled_ns", h->enabled_ns, !h->ledgers_unknown);
+	add_known(json, "blind_ns", h->blind_ns, !h->ledgers_unknown);
 	json_object_object_add(json, "blind_by_cause", blind_json(h));
-	add(json, "interval_ns", h->interval_ns);
+	add_known(json, "interval_ns", h->interval_ns, live);
 	if (live) {
 		add(json, "interval_longest_ns", h->interval_longest_ns);
 		add(json, "cpus_held", h->cpus_held);

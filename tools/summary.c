@@ -152,8 +152,14 @@ static void summary_text(json_object *json)
 	       modelled ? "EMULATED: contexts are true, the rest is modelled" : backend,
 	       text_count(records, whole), whole == 1 ? "" : "s",
 	       text_bytes(bytes, number(totals, "bytes")),
-	       text_bytes(lost, number(totals, "lost_bytes")),
+	       json_object_object_get(totals, "lost_bytes") ?
+		       text_bytes(lost, number(totals, "lost_bytes")) :
+		       "not known",
 	       text_bytes(suspect, number(totals, "suspect_bytes")));
+	if (number(totals, "truncated_windows") || number(totals, "windows_with_gaps"))
+		printf("windows truncated: %llu, with gaps: %llu\n",
+		       (unsigned long long)number(totals, "truncated_windows"),
+		       (unsigned long long)number(totals, "windows_with_gaps"));
 	print_counters("operations", json_object_object_get(totals, "ops"), whole);
 	print_line("simd (among them)", number(totals, "simd"), whole);
 	print_counters("events", json_object_object_get(totals, "events"), whole);

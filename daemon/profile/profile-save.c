@@ -15,7 +15,8 @@ static const size_t ledgers[] = {
 	offsetof(struct view_header, dropped),	offsetof(struct view_header, written),
 	offsetof(struct view_header, filtered), offsetof(struct view_header, evicted),
 	offsetof(struct view_header, enabled_ns), offsetof(struct view_header, unweighed),
-	offsetof(struct view_header, evicted_weight),
+	offsetof(struct view_header, evicted_weight), offsetof(struct view_header, truncated),
+	offsetof(struct view_header, gaps),
 };
 
 static u64 *ledger_of(struct view_header *header, size_t i)

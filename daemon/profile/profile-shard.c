@@ -12,6 +12,9 @@ static void header_merge(struct view_header *to, const struct view_header *from)
 	to->padding += from->padding;
 	to->suspect += from->suspect;
 	to->lost += from->lost;
+	to->truncated += from->truncated;
+	to->gaps += from->gaps;
+	to->ledgers_unknown |= from->ledgers_unknown;
 	to->dropped += from->dropped;
 	to->filtered += from->filtered;
 	to->evicted += from->evicted;

@@ -180,7 +180,12 @@ int profile_summary_json(struct profile *profile, const char *backend, bool proc
 		add(totals, "filtered", h->filtered);
 	add(totals, "bytes", h->bytes);
 	add(totals, "suspect_bytes", h->suspect);
-	add(totals, "lost_bytes", h->lost);
+	if (h->ledgers_unknown)
+		json_object_object_add(totals, "lost_bytes", NULL);
+	else
+		add(totals, "lost_bytes", h->lost);
+	add(totals, "truncated_windows", h->truncated);
+	add(totals, "windows_with_gaps", h->gaps);
 	add_ops(totals, profile);
 	add_events(totals, profile);
 	add_latency(totals, profile);

@@ -544,7 +544,10 @@ static void window_add(struct view_header *h, const struct source_window *w)
 	h->lost += w->lost_bytes;
 	h->blind_ns += w->blind_ns;
 	source_blind_add(h->blind_by, w);
-	h->enabled_ns += w->blind_ns + (w->armed_ns ? w->armed_ns : w->end_ns - w->start_ns);
+	h->enabled_ns += w->blind_ns + source_window_armed(w);
+	h->ledgers_unknown |= source_window_untimed(w);
+	h->truncated += !!(w->flags & WINDOW_TRUNCATED);
+	h->gaps += !!(w->flags & WINDOW_GAPS);
 	/* What tells of lost bytes or blind time alone need not know. */
 	if (w->backend)
 		h->backend = w->backend;

@@ -64,6 +64,7 @@ static const struct field header_fields[] = {
 	FIELD(view_header, bytes, 't'),	       FIELD(view_header, decoded, 't'),
 	FIELD(view_header, padding, 't'),      FIELD(view_header, suspect, 't'),
 	FIELD(view_header, lost, 't'),	       FIELD(view_header, dropped, 't'),
+	FIELD(view_header, truncated, 't'),    FIELD(view_header, gaps, 't'),
 	FIELD(view_header, written, 't'),      FIELD(view_header, filtered, 't'),
 	FIELD(view_header, unattributed, 't'), FIELD(view_header, names_pending, 't'),
 	FIELD(view_header, names_reason, 's'), FIELD(view_header, evicted, 't'),

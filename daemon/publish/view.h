@@ -143,6 +143,10 @@ const char *memory_share_name(enum memory_share share);
  * @blind_by: @blind_ns by &enum source_blind
  * @bytes: what PMBPTR advanced = @decoded + @padding + @suspect + @dropped
  * @written: records written, WINDOW_WRITTEN_UNKNOWN where the SPU cannot tell
+ * @truncated: windows at whose end data was lost: PMBSR.DL, or perf's "AUX data lost"
+ * @gaps: windows of perf in which records are missing
+ * @ledgers_unknown: the source does not say when windows were armed, so @duration_ns,
+ *	@enabled_ns, @blind_ns and @lost are not known
  * @filtered: records that the filter left out; they are not in @records
  * @names_pending: places whose names are still being looked up; who asks again has them
  * @names_reason: why there are none; "" if nothing is wrong
@@ -193,6 +197,9 @@ struct view_header {
 	u64 padding;
 	u64 suspect;
 	u64 lost;
+	u64 truncated;
+	u64 gaps;
+	bool ledgers_unknown;
 	u64 dropped;
 	u64 written;
 	u64 filtered;

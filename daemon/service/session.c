@@ -70,7 +70,7 @@ void feed_count(struct feed *feed, const struct source_window *window)
 	/* One without bytes tells of blind time alone. */
 	cpu->windows += window->len != 0;
 	cpu->bytes += window->len;
-	cpu->armed_ns += window->armed_ns ? window->armed_ns : window->end_ns - window->start_ns;
+	cpu->armed_ns += source_window_armed(window);
 	source_blind_add(cpu->blind_by, window);
 	cpu->faulted += !!(window->flags & WINDOW_FAULTED);
 	cpu->collided += !!(window->flags & WINDOW_COLLIDED);

@@ -160,8 +160,9 @@ static u8 backend_of(u32 backend)
 						     BACKEND_UNKNOWN;
 }
 
-#define WINDOW_FLAGS \
-	(WINDOW_TRUNCATED | WINDOW_PARTIAL | WINDOW_COLLIDED | WINDOW_FAULTED | WINDOW_SUSPECT)
+#define WINDOW_FLAGS                                                                             \
+	(WINDOW_TRUNCATED | WINDOW_PARTIAL | WINDOW_COLLIDED | WINDOW_FAULTED | WINDOW_SUSPECT | \
+	 WINDOW_GAPS)
 
 /* What stands between header and records; what the file does not have is 0. */
 static void read_more(struct own *own, const struct chunk *chunk, struct own_window *ret_more)

@@ -191,7 +191,7 @@ static const u8 *area_piece(struct perf_aux *aux, u64 from, size_t size)
 static u32 window_flags(u64 aux_flags)
 {
 	return (aux_flags & PERF_AUX_FLAG_TRUNCATED ? WINDOW_TRUNCATED : 0) |
-	       (aux_flags & PERF_AUX_FLAG_PARTIAL ? WINDOW_PARTIAL : 0) |
+	       (aux_flags & PERF_AUX_FLAG_PARTIAL ? WINDOW_GAPS : 0) |
 	       (aux_flags & PERF_AUX_FLAG_COLLISION ? WINDOW_COLLIDED : 0);
 }
 

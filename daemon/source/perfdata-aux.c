@@ -12,7 +12,7 @@
 static u32 window_flags(u64 flags)
 {
 	return (flags & PERF_AUX_FLAG_TRUNCATED ? WINDOW_TRUNCATED : 0) |
-	       (flags & PERF_AUX_FLAG_PARTIAL ? WINDOW_PARTIAL : 0) |
+	       (flags & PERF_AUX_FLAG_PARTIAL ? WINDOW_GAPS : 0) |
 	       (flags & PERF_AUX_FLAG_COLLISION ? WINDOW_COLLIDED : 0);
 }
 
@@ -46,13 +46,13 @@ void perfdata_aux_record(struct perfdata *perf, const struct perfdata_record *re
 	if (!perfdata_need(perf, record, 32, "AUX"))
 		return;
 	flags = perfdata_get64(perf, record->data + 24);
-	/* In snapshot mode offsets are of another count than AUXTRACE's. */
-	if (flags & PERF_AUX_FLAG_OVERWRITE || perf->aux_full)
-		return;
 	id = perfdata_id(perf, record);
 	aux = (struct perfdata_aux){
 		.offset = perfdata_get64(perf, record->data + 8),
-		.size = perfdata_get64(perf, record->data + 16),
+		/* In snapshot mode offsets are of another count than AUXTRACE's. */
+		.size = flags & PERF_AUX_FLAG_OVERWRITE ?
+				0 :
+				perfdata_get64(perf, record->data + 16),
 		.time = id.time,
 		.tid = id.tid,
 		.flags = window_flags(flags),
@@ -63,6 +63,8 @@ void perfdata_aux_record(struct perfdata *perf, const struct perfdata_record *re
 				 (unsigned long long)aux.size, (unsigned long long)aux.offset);
 		return;
 	}
+	if (perf->aux_full || (!aux.size && !(aux.flags & (WINDOW_TRUNCATED | WINDOW_GAPS))))
+		return;
 	/* Both keys: which one counts, the AUXTRACE record knows. */
 	for (int i = 0; i < 2; i++) {
 		if (i ? id.tid < 0 : id.cpu < 0)
@@ -87,10 +89,34 @@ static int aux_compare(const void *a, const void *b)
 	return x->size < y->size ? -1 : x->size > y->size;
 }
 
+void perfdata_aux_buffer(struct perfdata *perf, const struct perfdata_record *record)
+{
+	if (record->size >= PERFDATA_AUXTRACE_SIZE)
+		perf->of_threads |= (s32)perfdata_get32(perf, record->data + 40) < 0;
+}
+
+/* The window of an AUX record without bytes, as the kernel writes one where it had no room. */
+static void report_loss(const struct perfdata *perf, const struct perfdata_aux *aux)
+{
+	static const u8 nothing[1];
+	const struct source_window window = {
+		.data = nothing,
+		.written = WINDOW_WRITTEN_UNKNOWN,
+		.cpu = aux->buffer >= 0 ? (u32)aux->buffer : 0,
+		.tid = aux->buffer >= 0 ? -1 : aux->tid,
+		.end_ns = aux->time,
+		.flags = aux->flags,
+		.backend = perf->backend,
+	};
+
+	/* A record that has both a CPU and a task is listed under both. */
+	if (perf->is_spe && (aux->buffer < 0) == perf->of_threads)
+		perf->sink->window(perf->sink->ctx, &window);
+}
+
 /*
- * In order, without the empty ones and without overlaps, which only a damaged
- * or hostile file has. An empty one says that there was no room to go on: what
- * is before it was cut.
+ * In order, without overlaps, which only a damaged or hostile file has, and without the empty
+ * ones, which are reported.
  */
 void perfdata_aux_settle(struct perfdata *perf)
 {
@@ -105,8 +131,7 @@ void perfdata_aux_settle(struct perfdata *perf)
 
 		last = n && perf->aux[n - 1].buffer == aux->buffer ? &perf->aux[n - 1] : NULL;
 		if (!aux->size) {
-			if (last)
-				last->flags |= aux->flags;
+			report_loss(perf, aux);
 			continue;
 		}
 		if (last && aux->offset == last->offset)
@@ -162,7 +187,9 @@ static u64 stretch_end(const struct perfdata *perf, s32 buffer, u64 pos, u64 end
 		stop = aux->offset;
 	} else {
 		stop = aux->offset + aux->size;
-		window->flags = aux->flags;
+		/* What is lost is lost behind the last of its bytes: it counts once. */
+		window->flags = aux->flags &
+				(stop > end ? ~(WINDOW_TRUNCATED | WINDOW_GAPS) : UINT32_MAX);
 		window->end_ns = aux->time;
 		window->tid = aux->tid;
 	}
@@ -180,7 +207,7 @@ void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *reco
 	u64 pos, size, at = record->offset + record->size, end, stop;
 	s32 tid, cpu, buffer;
 
-	if (!perfdata_need(perf, record, 48, "AUXTRACE"))
+	if (!perfdata_need(perf, record, PERFDATA_AUXTRACE_SIZE, "AUXTRACE"))
 		return;
 	/* Without AUXTRACE_INFO they could be of any PMU. */
 	if (!perf->is_spe)

@@ -320,6 +320,9 @@ static void take_facts(struct perfdata *perf, const struct perfdata_record *reco
 	case PERF_RECORD_AUX:
 		perfdata_aux_record(perf, record);
 		break;
+	case PERFDATA_AUXTRACE:
+		perfdata_aux_buffer(perf, record);
+		break;
 	case PERFDATA_BUILD_ID:
 		perfdata_build_id_record(perf, record);
 		break;

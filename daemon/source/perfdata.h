@@ -132,6 +132,7 @@ struct perfdata_cpu {
  * @masks_differ: those of @events count
  * @attrs: attributes seen
  * @other_clock: events are timed by another clock than samples
+ * @of_threads: buffers are of one thread each, on whichever CPU it runs
  * @is_spe: an AUXTRACE_INFO said so
  * @foreign: it named another kind of trace
  */
@@ -167,6 +168,7 @@ struct perfdata {
 	u32 n_aux;
 	u32 aux_room;
 	bool aux_full;
+	bool of_threads;
 	struct perfdata_order order;
 	struct perfdata_build_ids build_ids;
 };
@@ -222,6 +224,8 @@ void perfdata_order_end(struct perfdata *perf);
 
 /* perfdata-aux.c: AUX records, and the bytes they are about */
 void perfdata_aux_record(struct perfdata *perf, const struct perfdata_record *record);
+/** perfdata_aux_buffer() - what kind of buffer an AUXTRACE record is of */
+void perfdata_aux_buffer(struct perfdata *perf, const struct perfdata_record *record);
 void perfdata_aux_settle(struct perfdata *perf);
 void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *record);
 

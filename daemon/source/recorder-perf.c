@@ -305,10 +305,10 @@ static void put_itrace_start(struct recorder *recorder, const struct source_wind
 	put_record(recorder, PERF_RECORD_ITRACE_START, 0, &body, sizeof(body));
 }
 
-/* perf's PARTIAL says that there are gaps; a window drained early has none. */
 static u64 aux_flags(const struct source_window *window)
 {
 	return (window->flags & (WINDOW_TRUNCATED | WINDOW_FAULTED) ? PERF_AUX_FLAG_TRUNCATED : 0) |
+	       (window->flags & WINDOW_GAPS ? PERF_AUX_FLAG_PARTIAL : 0) |
 	       (window->flags & WINDOW_COLLIDED ? PERF_AUX_FLAG_COLLISION : 0);
 }
 

@@ -65,6 +65,8 @@ enum source_blind {
 #define WINDOW_COLLIDED		(1U << 2)
 #define WINDOW_FAULTED		(1U << 3)
 #define WINDOW_SUSPECT		(1U << 4)	/* no byte of it may count (D17.8.4.4) */
+/* perf's PARTIAL: records are missing. Above all flags of the ABI, since recordings hold both. */
+#define WINDOW_GAPS		(1U << 16)
 
 /**
  * struct tick_clock - Timestamp packets to nanoseconds of the source's clock
@@ -135,6 +137,21 @@ struct source_window {
 };
 
 #define WINDOW_WRITTEN_UNKNOWN UINT64_MAX
+
+/** source_window_untimed() - whether @window was armed and does not say for how long */
+static inline bool source_window_untimed(const struct source_window *window)
+{
+	return (window->len || window->decoder || window->end_ns) && !window->armed_ns &&
+	       (!window->start_ns || !window->end_ns);
+}
+
+/** source_window_armed() - how long the SPU was enabled for @window, in ns; 0 if unknown */
+static inline u64 source_window_armed(const struct source_window *window)
+{
+	if (window->armed_ns)
+		return window->armed_ns;
+	return window->start_ns && window->end_ns ? window->end_ns - window->start_ns : 0;
+}
 
 /** source_blind_add() - the blind time of @window to sums by cause, which come to its sum */
 static inline void source_blind_add(u64 by[static SOURCE_BLINDS],

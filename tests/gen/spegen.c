@@ -391,7 +391,8 @@ static void print_truth(const struct truth *t)
 	const char *separator = "";
 
 	printf("{\"schema_version\":1,\"backend\":\"recording\",\"totals\":{\"records\":%llu,"
-	       "\"bytes\":%llu,\"suspect_bytes\":%llu,\"lost_bytes\":0,\"ops\":{",
+	       "\"bytes\":%llu,\"suspect_bytes\":%llu,\"lost_bytes\":null,"
+	       "\"truncated_windows\":0,\"windows_with_gaps\":0,\"ops\":{",
 	       (unsigned long long)t->records, (unsigned long long)t->bytes,
 	       (unsigned long long)t->suspect);
 	for (int i = 0; i < KINDS; i++)

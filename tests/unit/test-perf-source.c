@@ -283,7 +283,7 @@ static void test_windows(void **state)
 	assert_int_equal(seen.last[0].end_ns, from + 1000000000);
 	assert_int_equal(seen.last[0].written, WINDOW_WRITTEN_UNKNOWN);
 	assert_int_equal(seen.first[1], 7);
-	assert_int_equal(seen.last[1].flags, WINDOW_COLLIDED | WINDOW_PARTIAL);
+	assert_int_equal(seen.last[1].flags, WINDOW_COLLIDED | WINDOW_GAPS);
 	assert_int_equal(seen.last[1].start_ns, from + 1000000000);
 	assert_int_equal(seen.last[1].armed_ns, 500000000);
 	assert_int_equal(seen.last[1].blind_ns, 0);

@@ -20,6 +20,7 @@ struct seen {
 	u64 windows;
 	u64 parts; /* that they came in */
 	u64 truncated;
+	u64 gaps;
 	u64 tasks[TASK_SWITCH + 1];
 	u64 named;
 	struct source_window last;
@@ -35,7 +36,12 @@ static void on_window(void *ctx, const struct source_window *window)
 	struct spe_range range;
 	enum spe_decode r;
 
-	assert_true(window->len > 0);
+	assert_non_null(window->data);
+	seen->gaps += !decoder->open && window->flags & WINDOW_GAPS;
+	if (!window->len && !window->decoder) {
+		seen->truncated += !!(window->flags & WINDOW_TRUNCATED);
+		return;
+	}
 	seen->parts++;
 	do {
 		r = spe_decoder_next(decoder, &sample, &range);
@@ -460,7 +466,7 @@ static void check_windows(const struct kept *kept, u64 midr)
 	if (w[1].len < 8)
 		w--;
 	assert_row(w[0].tid == 300 && w[0].flags == WINDOW_TRUNCATED);
-	assert_row(w[1].tid == 300 && w[1].flags == WINDOW_PARTIAL);
+	assert_row(w[1].tid == 300 && w[1].flags == WINDOW_GAPS);
 }
 
 static struct perfgen gen;
@@ -530,8 +536,50 @@ static void test_perf_trailers_differ(void **state)
 	assert_int_equal(kept.n_tasks, 2);
 	assert_int_equal(kept.tasks[0].time_ns, 5001);
 	assert_int_equal(kept.tasks[1].time_ns, 5002);
-	assert_int_equal(kept.windows[0].flags, WINDOW_PARTIAL);
+	assert_int_equal(kept.windows[0].flags, WINDOW_GAPS);
 	assert_int_equal(kept.windows[0].tid, -1);
+}
+
+/* Each AUX record that is flagged counts once, as perf counts it, whatever it has of bytes. */
+static void test_perf_losses(void **state)
+{
+	static const struct {
+		const char *name;
+		s32 tid, cpu;
+		u64 pieces;
+	} rows[] = {
+		{ "of CPUs", -1, 1, 1 },
+		{ "of threads", 101, -1, 1 },
+		{ "a stretch in two AUXTRACE records", -1, 1, 2 },
+	};
+	struct recording_error error;
+	struct seen seen;
+	u8 buf[4096];
+	size_t len = make_records(buf, sizeof(buf), RECORDS, 1) & ~(size_t)127;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		size_t piece = len / rows[i].pieces;
+
+		test_row("%s", rows[i].name);
+		perfgen_begin(&gen, false, false, 1024);
+		perfgen_info(&gen, 1, NULL, 0);
+		perfgen_aux(&gen, 0, 0, PERF_AUX_FLAG_TRUNCATED, 101, rows[i].cpu);
+		perfgen_aux(&gen, 0, len, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, 101,
+			    rows[i].cpu);
+		perfgen_aux(&gen, len, 0, PERF_AUX_FLAG_TRUNCATED, 101, rows[i].cpu);
+		perfgen_aux(&gen, len, 0, PERF_AUX_FLAG_PARTIAL, 102, rows[i].cpu);
+		perfgen_aux(&gen, len, 0, 0, 102, rows[i].cpu);
+		perfgen_aux(&gen, len, 64, PERF_AUX_FLAG_OVERWRITE | PERF_AUX_FLAG_TRUNCATED, 101,
+			    rows[i].cpu);
+		for (u64 n = 0; n < rows[i].pieces; n++)
+			perfgen_auxtrace(&gen, n * piece, buf + n * piece, piece, rows[i].tid,
+					 rows[i].cpu);
+		perfgen_end(&gen);
+		assert_row(replay_bytes(gen.buf, gen.len, &seen, &error) == 0);
+		assert_row(seen.truncated == 4 && seen.gaps == 2);
+		assert_row(seen.windows == rows[i].pieces);
+	}
 }
 
 static void check_truncated(void)
@@ -775,6 +823,7 @@ int main(void)
 		cmocka_unit_test(test_raw_noise_ends),
 		cmocka_unit_test(test_perf_made),
 		cmocka_unit_test(test_perf_trailers_differ),
+		cmocka_unit_test(test_perf_losses),
 		cmocka_unit_test(test_perf_truncated),
 		cmocka_unit_test(test_perf_build_ids_truncated),
 		cmocka_unit_test(test_perf_empty_rounds),
