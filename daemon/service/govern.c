@@ -4,20 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "log.h"
+#include "shards.h"
 
 #define PERIOD_NS 5000000000ULL
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
 
 int govern_new(u32 cpus, struct govern **ret_govern)
 {
@@ -94,13 +86,18 @@ static void read_handling(struct govern *g, const struct source *source)
 	}
 }
 
-static void begin(struct govern *g, u64 now)
+static struct drain_meter read_meter(const struct worker_state *state)
+{
+	return state->shards ? shards_meter(state->shards) : state->meter;
+}
+
+static void begin(struct govern *g, const struct drain_meter *meter, u64 now)
 {
 	memcpy(g->before, g->now, g->cpus * sizeof(*g->before));
 	for (u32 i = 0; i < g->cpus; i++)
 		g->now[i].samples = g->now[i].bytes = 0;
 	g->began_ns = now;
-	g->began_cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	g->began = *meter;
 	g->next_ns = now + PERIOD_NS;
 }
 
@@ -319,11 +316,15 @@ int govern_follow(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* A period is over, in which CPUs did @grown. */
+/* A period is over, in which CPUs did @grown; @meter is as of now. */
 static void step(struct worker_state *state, struct session *machine,
-		 const struct governor_cpu *grown, u64 now)
+		 const struct governor_cpu *grown, const struct drain_meter *meter, u64 now)
 {
 	struct govern *g = state->govern;
+	const struct governor_drain drain = {
+		.ns = meter->ns - g->began.ns,
+		.bytes = meter->bytes - g->began.bytes,
+	};
 	bool changed;
 	enum governor_why why;
 
@@ -331,8 +332,7 @@ static void step(struct worker_state *state, struct session *machine,
 		g->told_ns = governor_interval(&g->governor);
 		g->told_held = governor_held(&g->governor);
 	}
-	why = governor_step(&g->governor, grown, now_ns(CLOCK_PROCESS_CPUTIME_ID) - g->began_cpu_ns,
-			    now - g->began_ns);
+	why = governor_step(&g->governor, grown, &drain, now - g->began_ns);
 	apply(state, machine);
 	changed = why != GOVERNOR_STAYS &&
 		  base_interval(g) == machine->feed->sampling.interval_ns;
@@ -346,11 +346,13 @@ void govern_tick(struct worker_state *state, u64 now)
 	struct session *machine = worker_session(state, NULL);
 	struct govern *g = state->govern;
 	struct governor_cpu *grown;
+	struct drain_meter meter;
 
 	if (!g || !machine || !machine->running || now < g->next_ns)
 		return;
 	/* It may have another one since. */
 	g->governor.config.filtered = machine->rule->filter != NULL;
+	meter = read_meter(state);
 	read_busy(g);
 	read_handling(g, machine->feed->source);
 	grown = g->next_ns ? calloc(g->cpus, sizeof(*grown)) : NULL;
@@ -358,10 +360,10 @@ void govern_tick(struct worker_state *state, u64 now)
 		follow(state, machine, machine->feed->sampling.interval_ns);
 	} else if (grown) {
 		differ(g, grown);
-		step(state, machine, grown, now);
+		step(state, machine, grown, &meter, now);
 	}
 	free(grown);
-	begin(g, now);
+	begin(g, &meter, now);
 }
 
 void govern_header(const struct worker_state *state, struct view_header *header)
@@ -391,20 +393,27 @@ void govern_header(const struct worker_state *state, struct view_header *header)
 void govern_describe(const struct worker_state *state, char *ret, size_t size)
 {
 	const struct govern *g = state->govern;
-	unsigned int share;
+	unsigned int share, cost;
+	int n = 0;
 	u32 held;
 
 	*ret = 0;
 	if (!g)
 		return;
-	held = governor_held(&g->governor);
-	if (!held && g->governor.rate_scale != GOVERNOR_ONE)
-		snprintf(ret, size, " Interval %llu ns, by the true rate.",
-			 (unsigned long long)governor_interval(&g->governor));
-	if (!held)
-		return;
 	share = (unsigned int)(g->governor.config.overhead / 10);
-	snprintf(ret, size, " Interval %llu to %llu ns, %u CPUs held back%s by Overhead=%u.%02u %%.",
-		 (unsigned long long)governor_interval(&g->governor),
-		 (unsigned long long)longest(g), held, g->governor.exhausted ? " as far as it goes" : "", share / 100, share % 100);
+	cost = (unsigned int)(g->governor.cost / 10);
+	held = governor_held(&g->governor);
+	if (held)
+		n = snprintf(ret, size,
+			     " Interval %llu to %llu ns, %u CPUs held back by Overhead=%u.%02u %%.",
+			     (unsigned long long)governor_interval(&g->governor),
+			     (unsigned long long)longest(g), held, share / 100, share % 100);
+	else if (g->governor.rate_scale != GOVERNOR_ONE)
+		n = snprintf(ret, size, " Interval %llu ns, by the true rate.",
+			     (unsigned long long)governor_interval(&g->governor));
+	if (g->governor.exhausted && n >= 0 && (size_t)n < size)
+		snprintf(ret + n, size - (size_t)n,
+			 " Sampling costs %u.%02u %% of the machine, more than Overhead=%u.%02u %%: "
+			 "a longer interval would not lower that.",
+			 cost / 100, cost % 100, share / 100, share % 100);
 }

@@ -14,7 +14,7 @@
 /**
  * struct govern
  * @next_ns: when the period ends, CLOCK_MONOTONIC
- * @began_ns, @began_cpu_ns: when it began, and CPU time of this process then
+ * @began_ns, @began: when it began, and the meter of the drain threads then
  * @cpus: entries of the arrays, by number of CPU
  * @before, @now: totals at the beginning of the period and now; samples and bytes are of it
  * @tuned: by CPU, what its source was told
@@ -26,7 +26,7 @@ struct govern {
 	struct governor governor;
 	u64 next_ns;
 	u64 began_ns;
-	u64 began_cpu_ns;
+	struct drain_meter began;
 	u32 cpus;
 	struct governor_cpu *before;
 	struct governor_cpu *now;

@@ -8,7 +8,7 @@
 #define RATE_LEAST (GOVERNOR_ONE / 16)
 #define RATE_MOST  (GOVERNOR_ONE * 64)
 
-/* At a 64th of the rate it is the fixed part that costs. */
+/* At a 64th of the rate next to nothing is sampled. */
 #define COST_MOST (GOVERNOR_ONE * 64)
 
 /* How far the rate may be off, either way, in percent, and for how many periods. */
@@ -161,49 +161,82 @@ static void bound(const struct governor *g, struct governor_scale *s, const stru
 	}
 }
 
-/* Of each CPU: its own, and of the daemon's what its bytes are of all; smoothed. */
-static void measure(struct governor *g, const struct governor_cpu *cpu, u64 daemon_ns, u64 period_ns)
+/* From ns a second. */
+static u64 parts_of(double ns)
 {
-	u64 bytes = 0, sum = 0;
-
-	g->online = 0;
-	for (u32 i = 0; i < g->cpus; i++) {
-		bytes += cpu[i].away ? 0 : cpu[i].bytes;
-		g->online += !cpu[i].away;
-	}
-	for (u32 i = 0; i < g->cpus; i++) {
-		struct governor_scale *s = &g->cpu[i];
-		u64 part, ns, cost;
-
-		if (cpu[i].away) {
-			*s = (struct governor_scale){ .scale = GOVERNOR_ONE, .away = true };
-			continue;
-		}
-		/* In parts of 2^16, as bytes of many CPUs times ns run over. */
-		part = bytes ? (cpu[i].bytes << 16) / bytes : (1 << 16) / g->online;
-		ns = cpu[i].handling_ns + daemon_ns * part / (1 << 16);
-		cost = ns * GOVERNOR_WHOLE / period_ns;
-		s->away = false;
-		s->cost = s->cost ? (2 * s->cost + cost) / 3 : cost;
-		bound(g, s, &cpu[i], ns);
-		sum += s->cost;
-	}
-	g->cost = g->online ? sum / g->online : 0;
+	return (u64)(ns * GOVERNOR_WHOLE / 1e9);
 }
 
-/* What it would cost at the interval that was asked for. */
+/* A CPU pays for its SPU, for its bytes in the drain threads, and an equal part of their fixed cost. */
+static void measure_cpu(struct governor *g, struct governor_scale *s,
+			const struct governor_cpu *cpu, u64 period_ns)
+{
+	double seconds = (double)period_ns / 1e9, bytes = (double)cpu->bytes / seconds;
+	double demand = bytes * (double)s->scale / GOVERNOR_ONE, slope, fixed;
+
+	cost_fit_add(&s->handling, bytes, (double)cpu->handling_ns / seconds);
+	slope = cost_fit_slope(&s->handling) + cost_fit_slope(&g->drain);
+	fixed = s->handling.fixed + g->drain.fixed / g->online;
+	s->demand = s->demand > 0 ? (2 * s->demand + demand) / 3 : demand;
+	s->away = false;
+	s->fixed = parts_of(fixed);
+	s->cost = s->fixed + parts_of(slope * s->demand * GOVERNOR_ONE / (double)s->scale);
+	bound(g, s, cpu, (u64)((fixed + slope * bytes) * seconds));
+}
+
+static void measure(struct governor *g, const struct governor_cpu *cpu,
+		    const struct governor_drain *drain, u64 period_ns)
+{
+	double seconds = (double)period_ns / 1e9;
+	u64 sum = 0, fixed = 0;
+
+	cost_fit_add(&g->drain, (double)drain->bytes / seconds, (double)drain->ns / seconds);
+	g->online = 0;
+	for (u32 i = 0; i < g->cpus; i++)
+		g->online += !cpu[i].away;
+	for (u32 i = 0; i < g->cpus; i++) {
+		if (cpu[i].away) {
+			g->cpu[i] = (struct governor_scale){ .scale = GOVERNOR_ONE, .away = true };
+			continue;
+		}
+		measure_cpu(g, &g->cpu[i], &cpu[i], period_ns);
+		sum += g->cpu[i].cost;
+		fixed += g->cpu[i].fixed;
+	}
+	g->cost = g->online ? sum / g->online : 0;
+	g->fixed = g->online ? fixed / g->online : 0;
+}
+
+/* The cost that depends on the interval, at the interval that was asked for. */
 static u64 demand(const struct governor_scale *s)
 {
-	return s->cost * s->scale / GOVERNOR_ONE;
+	return (s->cost - s->fixed) * s->scale / GOVERNOR_ONE;
 }
 
 /*
- * The most that any CPU is to spend, so that all of them together spend what the machine may:
- * who needs less leaves the rest to the others.
+ * The part of @budget that is left beside @fixed, at least a third of @fixed: below that a longer
+ * interval lowers the whole cost by less than a quarter, and the profile runs out of samples.
+ */
+static u64 room(u64 budget, u64 fixed)
+{
+	u64 aim = budget * AIM_PERCENT / 100, least = fixed / 3 + 1;
+
+	return aim > fixed + least ? aim - fixed : least;
+}
+
+/* Whether @cost is so far above what is aimed at that a longer interval is due. */
+static bool is_above(u64 cost, u64 fixed, u64 budget)
+{
+	return cost * AIM_PERCENT / 100 > fixed + room(budget, fixed);
+}
+
+/*
+ * The most that any CPU is to spend beside its fixed part, so that all of them together spend what
+ * the machine may: CPUs that need less leave the rest to the others.
  */
 static u64 level(const struct governor *g)
 {
-	u64 whole = (u64)g->config.overhead * g->online * AIM_PERCENT / 100;
+	u64 whole = room(g->config.overhead, g->fixed) * g->online;
 	u64 most = (u64)g->config.overhead * CPU_BUDGETS * AIM_PERCENT / 100;
 	u64 at = whole / g->online, before = 0;
 
@@ -222,18 +255,27 @@ static u64 level(const struct governor *g)
 			return most;
 		at = left / others;
 	}
-	return clamp(at, 1, most);
+	return at > 0 ? at : 1;
+}
+
+/* The cost is predicted: the next period measures it. */
+static void set_scale(struct governor_scale *s, u64 scale)
+{
+	s->cost = s->fixed + (s->cost - s->fixed) * s->scale / scale;
+	s->scale = scale;
 }
 
 static bool scale_step(const struct governor *g, struct governor_scale *s, u64 at)
 {
-	u64 budget = g->config.overhead, before = s->scale, target, scale = before;
+	u64 budget = g->config.overhead, most = room(budget * CPU_BUDGETS, s->fixed);
+	u64 fitting = GOVERNOR_ONE * demand(s) / (at < most ? at : most), scale = s->scale;
+	u64 target = clamp(fitting, GOVERNOR_ONE, COST_MOST);
 
-	target = clamp(GOVERNOR_ONE * demand(s) / at, GOVERNOR_ONE, COST_MOST);
-	if (target > scale && (g->cost > budget || s->cost > budget * CPU_BUDGETS)) {
+	if (target > scale && (is_above(g->cost, g->fixed, budget) ||
+			       is_above(s->cost, s->fixed, budget * CPU_BUDGETS))) {
 		s->cheap = 0;
 		scale = clamp(target, scale, scale * STEP);
-	} else if (target * AIM_PERCENT < scale * CHEAP_PERCENT) {
+	} else if (scale > GOVERNOR_ONE && fitting * AIM_PERCENT < scale * CHEAP_PERCENT) {
 		if (++s->cheap < CHEAP_PERIODS)
 			return false;
 		s->cheap = 0;
@@ -241,11 +283,9 @@ static bool scale_step(const struct governor *g, struct governor_scale *s, u64 a
 	} else {
 		s->cheap = 0;
 	}
-	if (scale == before)
+	if (scale == s->scale)
 		return false;
-	/* What is smoothed was of another interval. */
-	s->cost = s->cost * before / scale;
-	s->scale = scale;
+	set_scale(s, scale);
 	return true;
 }
 
@@ -256,36 +296,35 @@ static void level_scales(struct governor *g)
 
 	for (u32 i = 0; i < g->cpus; i++)
 		most = g->cpu[i].scale > most ? g->cpu[i].scale : most;
-	for (u32 i = 0; i < g->cpus; i++) {
-		g->cpu[i].cost = g->cpu[i].cost * g->cpu[i].scale / most;
-		g->cpu[i].scale = most;
-	}
+	for (u32 i = 0; i < g->cpus; i++)
+		set_scale(&g->cpu[i], most);
 }
 
 static bool cost_step(struct governor *g)
 {
-	bool changed = false;
-	u64 at;
+	u64 budget = g->config.overhead, at;
+	bool changed = false, longest = false;
 
 	g->exhausted = false;
-	if (!g->config.overhead || !g->online)
+	if (!budget || !g->online)
 		return false;
 	at = level(g);
 	for (u32 i = 0; i < g->cpus; i++) {
 		if (g->cpu[i].away)
 			continue;
 		changed |= scale_step(g, &g->cpu[i], at);
-		g->exhausted |= g->cpu[i].scale == COST_MOST && g->cost > g->config.overhead;
+		longest |= g->cpu[i].scale == COST_MOST;
 	}
+	g->exhausted = g->cost > budget && (longest || !is_above(g->cost, g->fixed, budget));
 	if (changed && g->config.single)
 		level_scales(g);
 	return changed;
 }
 
 enum governor_why governor_step(struct governor *governor, const struct governor_cpu *cpu,
-				u64 daemon_ns, u64 period_ns)
+				const struct governor_drain *drain, u64 period_ns)
 {
-	measure(governor, cpu, daemon_ns, period_ns);
+	measure(governor, cpu, drain, period_ns);
 	governor->rate = rate_of(governor, cpu, period_ns);
 	if (cost_step(governor)) {
 		governor->off = 0;

@@ -8,6 +8,7 @@
 #ifndef SPEPROF_GOVERNOR_H
 #define SPEPROF_GOVERNOR_H
 
+#include "cost-fit.h"
 #include "env.h"
 
 /* Of machine CPU time, for &governor_config.overhead: 1 % is 1000. */
@@ -36,7 +37,7 @@ struct governor_config {
  * @handling_ns: spent on its SPU: interrupts, switches
  * @interrupts: of its SPU
  * @samples: taken
- * @bytes: of them, by which it shares in what the daemon costs
+ * @bytes: of them, by which it shares in the cost of draining
  * @away: it is not there, or offline: of the machine's CPU time it has none to spend
  */
 struct governor_cpu {
@@ -49,16 +50,32 @@ struct governor_cpu {
 };
 
 /**
+ * struct governor_drain - what the drain threads did in a period
+ * @ns: CPU time that they spent on draining
+ * @bytes: that they drained in this time. Windows that a call drained are not among them
+ */
+struct governor_drain {
+	u64 ns;
+	u64 bytes;
+};
+
+/**
  * struct governor_scale - what a CPU has of the interval
  * @scale: by what it is multiplied for the cost, of GOVERNOR_ONE
+ * @demand: bytes a second that it would have at a @scale of GOVERNOR_ONE, smoothed
  * @cost: of the last periods, smoothed, of GOVERNOR_WHOLE of this CPU
+ * @fixed: the part of @cost that no interval lowers
+ * @handling: cost of its SPU's interrupts and switches
  * @interrupts, @bytes: that it may come to in a second, powers of two; 0: no bound
  * @cheap: periods in a row in which it could have had a shorter one
  * @away: as of the last period; begins anew when it comes
  */
 struct governor_scale {
 	u64 scale;
+	double demand;
 	u64 cost;
+	u64 fixed;
+	struct cost_fit handling;
 	u64 interrupts;
 	u64 bytes;
 	u32 cheap;
@@ -77,10 +94,12 @@ enum governor_why {
  * @cpu: @cpus of them, the caller's
  * @online: of these, how many are there
  * @cost: of the last periods, smoothed, of GOVERNOR_WHOLE of the machine
+ * @fixed: the part of @cost that no interval lowers
+ * @drain: cost of the drain threads
  * @rate: of the last period's busiest CPU, samples a second of its busy time, had it not been
  *	held back; 0: none was
  * @off: periods in a row in which the rate was off
- * @exhausted: the interval is as long as it gets, and sampling costs too much
+ * @exhausted: sampling costs more than it may, and a longer interval would not help
  */
 struct governor {
 	struct governor_config config;
@@ -89,6 +108,8 @@ struct governor {
 	u32 cpus;
 	u32 online;
 	u64 cost;
+	u64 fixed;
+	struct cost_fit drain;
 	u64 rate;
 	u32 off;
 	bool exhausted;
@@ -115,10 +136,10 @@ u32 governor_held(const struct governor *governor);
 /**
  * governor_step() - a period is over
  * @cpu: of each CPU
- * @daemon_ns: CPU time of this process
+ * @drain: of all drain threads
  * @period_ns: length of the period
  */
 enum governor_why governor_step(struct governor *governor, const struct governor_cpu *cpu,
-				u64 daemon_ns, u64 period_ns);
+				const struct governor_drain *drain, u64 period_ns);
 
 #endif

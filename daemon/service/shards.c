@@ -18,6 +18,7 @@
  * @gate: whoever waits for @lock has it, so that the thread does not come before
  * @lock: held while it drains
  * @beat, @seen: how often it came around; when that was asked for
+ * @meter: its sums change under @lock alone
  */
 struct shard {
 	struct shards *shards;
@@ -28,6 +29,7 @@ struct shard {
 	int wake;
 	u64 beat;
 	u64 seen;
+	struct drain_meter meter;
 } __attribute__((aligned(64)));
 
 /**
@@ -101,8 +103,20 @@ static bool is_held(const struct source *part)
 	return lasting && lasting->held(part) >= SOURCE_HELD_MOST;
 }
 
-/* Sources may have come and gone while it waited: all that are there now. */
-static void drain_all(struct shard *shard)
+/* Whether a source has woken the thread; the first descriptor is the thread's own. */
+static bool is_ready(const struct pollfd *fds, nfds_t n)
+{
+	for (nfds_t i = 1; i < n; i++)
+		if (fds[i].revents)
+			return true;
+	return false;
+}
+
+/*
+ * Sources may have come and gone while it waited: all that are there now. @meter: NULL where the
+ * worker's thread has woken this one.
+ */
+static void drain_all(struct shard *shard, struct drain_meter *meter)
 {
 	struct worker_state *state = shard->shards->state;
 	struct session *session = NULL;
@@ -111,9 +125,10 @@ static void drain_all(struct shard *shard)
 	while ((session = worker_next(state, session))) {
 		if (!session->running || !worker_leads(state, session))
 			continue;
-		worker_drain_part(state, session->feed, shard->number);
+		worker_drain_part(state, session->feed, shard->number, meter);
 		held = held || is_held(source_part(session->feed->source, shard->number));
 	}
+	drain_meter_end(meter);
 	if (!held || !state->keep)
 		return;
 	__atomic_store_n(&shard->shards->wanted, true, __ATOMIC_RELEASE);
@@ -132,12 +147,13 @@ static void *shard_run(void *arg)
 		shard_lock(shard);
 		n = gather_fds(shard, fds);
 		pthread_mutex_unlock(&shard->lock);
+		drain_meter_begin(&shard->meter);
 		if (poll(fds, n, 1000) < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents && read(shard->wake, &count, sizeof(count)) < 0)
 			continue;
 		shard_lock(shard);
-		drain_all(shard);
+		drain_all(shard, is_ready(fds, n) ? &shard->meter : NULL);
 		pthread_mutex_unlock(&shard->lock);
 	}
 	return NULL;
@@ -320,7 +336,7 @@ void shards_drain(struct worker_state *state, struct feed *feed)
 	attribute_read_end(seat);
 	for (u32 i = 0; i < shards->count; i++) {
 		lock_part(shards, i);
-		worker_drain_part(state, feed, i);
+		worker_drain_part(state, feed, i, NULL);
 		unlock_part(shards, i);
 	}
 	shards_gather(state);
@@ -364,6 +380,17 @@ bool shards_beats(struct shards *shards)
 		shards->shard[i].seen =
 			__atomic_load_n(&shards->shard[i].beat, __ATOMIC_RELAXED);
 	return true;
+}
+
+struct drain_meter shards_meter(const struct shards *shards)
+{
+	struct drain_meter sum = { 0 };
+
+	for (u32 i = 0; i < shards->count; i++) {
+		sum.ns += shards->shard[i].meter.ns;
+		sum.bytes += shards->shard[i].meter.bytes;
+	}
+	return sum;
 }
 
 void shards_describe(const struct shards *shards, char *ret, size_t size)

@@ -60,6 +60,9 @@ void shards_tell(struct shards *shards, u64 until_ns);
 /** shards_beats() - whether all have come around since this was asked the last time */
 bool shards_beats(struct shards *shards);
 
+/** shards_meter() - sum of the meters of all drain threads, which shards_hold() stops meanwhile */
+struct drain_meter shards_meter(const struct shards *shards);
+
 /**
  * shards_describe() - how many there are, and for how long one was kept from its rings at the most:
  * by who looks, and by who changed what is known of tasks. "" for NULL

@@ -8,8 +8,13 @@
 /** worker_leads() - whether @session is the first that runs of those that share its feed */
 bool worker_leads(struct worker_state *state, const struct session *session);
 
-/** worker_drain_part() - what part @part of @feed's source holds goes to the sessions that run */
-void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part);
+/**
+ * worker_drain_part() - what part @part of @feed's source holds goes to the sessions that run
+ * @meter: the drain thread's, in a section; it is paused while task events are handled. NULL in a
+ *	call, whose cost is not that of sampling
+ */
+void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part,
+		       struct drain_meter *meter);
 
 /** worker_drain_feed() - all of what is there, also of who is stopped; of the worker's thread */
 void worker_drain_feed(struct worker_state *state, struct feed *feed);

@@ -72,11 +72,12 @@ struct session *worker_session(struct worker_state *state, const char *name)
 	return NULL;
 }
 
-/* @part: of the feed's source, and the shard that counts it; @seat: whose thread it is */
+/* @part: of the feed's source, and the shard that counts it; @seat, @meter: whose thread it is */
 struct drain {
 	struct worker_state *state;
 	struct feed *feed;
 	struct attribute_reader *seat;
+	struct drain_meter *meter;
 	u32 part;
 };
 
@@ -112,11 +113,13 @@ static void share_tasks(const struct drain *drain, u64 until_ns)
 
 	if (!state->tasks || shards_told(state->shards) >= until_ns)
 		return;
+	drain_meter_end(drain->meter);
 	attribute_write_begin(drain->seat);
 	now = now_ns(CLOCK_MONOTONIC);
 	take_tasks(state, now > until_ns ? now : until_ns);
 	shards_tell(state->shards, now > until_ns ? now : until_ns);
 	attribute_write_end(drain->seat);
+	drain_meter_begin(drain->meter);
 }
 
 static void count_window(struct worker_state *state, struct session *session, u32 part,
@@ -148,10 +151,13 @@ static void take_window(void *ctx, const struct source_window *window)
 	struct session *session = NULL;
 
 	attribute_read_begin(drain->seat);
-	if (drain->seat)
+	if (drain->seat) {
 		share_tasks(drain, window->end_ns);
-	else
+	} else if (drain->state->tasks) {
+		drain_meter_end(drain->meter);
 		take_tasks(drain->state, window->end_ns);
+		drain_meter_begin(drain->meter);
+	}
 	while ((session = worker_next(drain->state, session)))
 		if (session->running && session->feed == drain->feed)
 			count_window(drain->state, session, drain->part, window);
@@ -160,14 +166,18 @@ static void take_window(void *ctx, const struct source_window *window)
 	feed_count(drain->feed, window);
 	keep_window(drain, window);
 	shards_common_unlock(drain->state->shards);
+	if (drain->meter)
+		drain->meter->bytes += window->len;
 }
 
-void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part)
+void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part,
+		       struct drain_meter *meter)
 {
 	struct drain drain = {
 		.state = state,
 		.feed = feed,
 		.seat = shards_seat(state->shards, part),
+		.meter = meter,
 		.part = part,
 	};
 	const struct source_sink sink = { .window = take_window, .ctx = &drain };
@@ -184,7 +194,7 @@ void worker_drain_feed(struct worker_state *state, struct feed *feed)
 		shards_drain(state, feed);
 		return;
 	}
-	worker_drain_part(state, feed, 0);
+	worker_drain_part(state, feed, 0, NULL);
 	/* Idle CPUs bring no windows, and their rings must not fill up. */
 	take_tasks(state, 0);
 }
@@ -438,6 +448,31 @@ static void look_after(struct worker *w)
 	keep_shared(w, now);
 }
 
+/*
+ * Task events alone wake the worker too, as often as other users like: the source is drained then,
+ * but only a ring that is ready makes it a cost of sampling.
+ */
+static void drain_ready(struct worker *w, const struct pollfd *fds, struct feed *const *feeds,
+			nfds_t n)
+{
+	struct drain_meter *meter = NULL;
+	bool drained = false;
+
+	for (nfds_t i = FIRST_FEED; i < n; i++)
+		if (fds[i].revents)
+			meter = &w->state.meter;
+	for (nfds_t i = FIRST_FEED; i < n; i++) {
+		if (!fds[i].revents && !fds[1].revents)
+			continue;
+		worker_drain_part(&w->state, feeds[i], 0, meter);
+		drained = true;
+	}
+	drain_meter_end(meter);
+	/* Idle CPUs bring no windows, and the rings of tasks must not fill up. */
+	if (drained)
+		take_tasks(&w->state, 0);
+}
+
 static void *worker_run(void *arg)
 {
 	struct worker *w = arg;
@@ -453,15 +488,14 @@ static void *worker_run(void *arg)
 			continue;
 		}
 		n = gather(w, fds, feeds);
+		drain_meter_begin(&w->state.meter);
 		if (poll(fds, n, 1000) < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents && read(w->wake, &count, sizeof(count)) < 0)
 			continue;
 		if (n == FIRST_FEED)
 			continue;
-		for (nfds_t i = FIRST_FEED; i < n; i++)
-			if (fds[i].revents || fds[1].revents)
-				worker_drain_feed(&w->state, feeds[i]);
+		drain_ready(w, fds, feeds, n);
 		now = now_ns(CLOCK_MONOTONIC);
 		if (now - w->refreshed >= REFRESH_NS) {
 			refresh(&w->state);

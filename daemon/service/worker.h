@@ -8,6 +8,7 @@
 #define SPEPROF_WORKER_H
 
 #include "budget.h"
+#include "drain-meter.h"
 #include "session.h"
 #include "task-events.h"
 
@@ -29,6 +30,8 @@ struct shards;
  * @profiles: bytes of profiles for pprof that are being taken, out of MEMORY_SESSIONS as sessions are
  * @keep: what outlives it (keep.h), or NULL; borrowed
  * @shards: those who drain, where there are several workers (shards.h); else NULL
+ * @meter: what the worker's thread drains outside of calls; where there are several workers, they
+ *	have meters of their own (shards_meter())
  * @govern: how often the machine's session samples (govern.h), or NULL; borrowed
  */
 struct worker_state {
@@ -43,6 +46,7 @@ struct worker_state {
 	struct keep *keep;
 	struct govern *govern;
 	struct shards *shards;
+	struct drain_meter meter;
 };
 
 typedef int (*worker_fn)(struct worker_state *state, void *arg);

@@ -10,12 +10,14 @@
 /**
  * struct machine
  * @operations: a nanosecond, in percent
- * @fixed_ns: what the daemon costs in a period, whatever is sampled
+ * @fixed_ns: what the drain threads cost in a period, whatever is sampled
  * @sample_ns: and for each sample
  * @drain_ns: what a sample costs its CPU in interrupts
  * @busy: percent of the period
- * @noise: percent by which samples vary
+ * @noise: percent by which samples and the fixed cost vary
  * @hot: the only busy CPU, -1 for all
+ * @switch_ns: what each CPU spends on its SPU in a period, whatever is sampled
+ * @called: percent of the windows that calls drain
  */
 struct machine {
 	u32 operations;
@@ -25,6 +27,8 @@ struct machine {
 	u32 busy;
 	u32 noise;
 	int hot;
+	u64 switch_ns;
+	u32 called;
 };
 
 static u64 seed = 1;
@@ -42,10 +46,13 @@ static struct governor_scale scales[CPUS];
 
 static enum governor_why play(struct governor *g, const struct machine *m)
 {
-	u64 daemon = m->fixed_ns, sum = 0;
+	struct governor_drain drain = { .ns = noisy(m->fixed_ns, m->noise) };
+	u64 daemon = drain.ns, sum = 0;
 	struct governor_cpu cpu[CPUS] = { 0 };
 
 	for (u32 i = 0; i < CPUS; i++) {
+		cpu[i].handling_ns = m->switch_ns;
+		sum += m->switch_ns;
 		if (m->hot >= 0 && i != (u32)m->hot)
 			continue;
 		cpu[i].busy_ns = PERIOD * m->busy / 100;
@@ -54,13 +61,15 @@ static enum governor_why play(struct governor *g, const struct machine *m)
 					m->noise);
 		cpu[i].bytes = 64 * cpu[i].samples;
 		cpu[i].interrupts = cpu[i].samples / 100;
-		cpu[i].handling_ns = cpu[i].samples * m->drain_ns;
+		cpu[i].handling_ns += cpu[i].samples * m->drain_ns;
+		drain.ns += cpu[i].samples * (100 - m->called) / 100 * m->sample_ns;
+		drain.bytes += 64 * (cpu[i].samples * (100 - m->called) / 100);
 		daemon += cpu[i].samples * m->sample_ns;
-		sum += cpu[i].handling_ns;
+		sum += cpu[i].samples * m->drain_ns;
 		rate = cpu[i].busy_ns ? cpu[i].samples * 1000000000 / cpu[i].busy_ns : 0;
 	}
 	cost = (sum + daemon) * GOVERNOR_WHOLE / (PERIOD * CPUS);
-	return governor_step(g, cpu, daemon, PERIOD);
+	return governor_step(g, cpu, &drain, PERIOD);
 }
 
 static u64 longest(const struct governor *g)
@@ -173,7 +182,8 @@ static void test_cost(void **state __attribute__((unused)))
 static void play_costs(struct governor *g, const u64 drain_ns[static CPUS])
 {
 	struct governor_cpu cpu[CPUS] = { 0 };
-	u64 daemon = 1000000, sum = 0;
+	struct governor_drain drain = { .ns = 1000000 };
+	u64 sum = 0;
 
 	for (u32 i = 0; i < CPUS; i++) {
 		cpu[i].busy_ns = PERIOD;
@@ -181,11 +191,12 @@ static void play_costs(struct governor *g, const u64 drain_ns[static CPUS])
 		cpu[i].bytes = 64 * cpu[i].samples;
 		cpu[i].interrupts = cpu[i].samples / 50;
 		cpu[i].handling_ns = cpu[i].samples * drain_ns[i];
-		daemon += cpu[i].samples * 100;
+		drain.ns += cpu[i].samples * 100;
+		drain.bytes += cpu[i].bytes;
 		sum += cpu[i].handling_ns;
 	}
-	cost = (sum + daemon) * GOVERNOR_WHOLE / (PERIOD * CPUS);
-	governor_step(g, cpu, daemon, PERIOD);
+	cost = (sum + drain.ns) * GOVERNOR_WHOLE / (PERIOD * CPUS);
+	governor_step(g, cpu, &drain, PERIOD);
 }
 
 /* Whose samples are dear samples less often, and nobody else; all of them where there is but one. */
@@ -227,13 +238,15 @@ static void test_each(void **state __attribute__((unused)))
 static void test_away(void **state __attribute__((unused)))
 {
 	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	const struct governor_drain quiet = { .ns = 1000 };
 	struct governor_cpu cpu[CPUS] = { 0 };
+	struct governor_drain drain;
 	struct governor g;
-	u64 daemon;
 
 	governor_init(&g, &config, scales, CPUS);
 	for (u32 i = 0; i < 60; i++) {
-		cost = daemon = 0;
+		cost = 0;
+		drain = (struct governor_drain){ 0 };
 		for (u32 n = 0; n < CPUS; n++) {
 			cpu[n] = (struct governor_cpu){ .away = n % 4 != 0 };
 			if (cpu[n].away)
@@ -242,11 +255,12 @@ static void test_away(void **state __attribute__((unused)))
 			cpu[n].samples = PERIOD / governor_interval_of(&g, n);
 			cpu[n].bytes = 64 * cpu[n].samples;
 			cpu[n].handling_ns = cpu[n].samples * 20000;
-			daemon += cpu[n].samples * 10000;
+			drain.ns += cpu[n].samples * 10000;
+			drain.bytes += cpu[n].bytes;
 			cost += cpu[n].handling_ns;
 		}
-		cost = (cost + daemon) * GOVERNOR_WHOLE / (PERIOD * CPUS / 4);
-		governor_step(&g, cpu, daemon, PERIOD);
+		cost = (cost + drain.ns) * GOVERNOR_WHOLE / (PERIOD * CPUS / 4);
+		governor_step(&g, cpu, &drain, PERIOD);
 	}
 	assert_int_equal(g.online, CPUS / 4);
 	assert_true(cost <= 1000 && cost >= 500);
@@ -255,13 +269,13 @@ static void test_away(void **state __attribute__((unused)))
 	assert_true(governor_interval_of(&g, 0) > 1000000);
 	for (u32 n = 0; n < CPUS; n++)
 		cpu[n].away = n % 4 == 0;
-	governor_step(&g, cpu, 0, PERIOD);
+	governor_step(&g, cpu, &quiet, PERIOD);
 	assert_int_equal(governor_held(&g), 0);
 	assert_int_equal(governor_interval_of(&g, 0), 1000000);
 	/* All of them, as nobody has seen it. */
 	for (u32 n = 0; n < CPUS; n++)
 		cpu[n].away = true;
-	governor_step(&g, cpu, 1000, PERIOD);
+	governor_step(&g, cpu, &quiet, PERIOD);
 	assert_int_equal(g.cost, 0);
 }
 
@@ -281,12 +295,102 @@ static void test_release(void **state __attribute__((unused)))
 	settle(&g, &cheap, 80, 0);
 	assert_int_equal(longest(&g), 1000000);
 	assert_int_equal(settle(&g, &dear, 40, 20), 0);
-	/* A costly fixed part cannot be helped: the interval ends somewhere, and says so. */
-	const struct machine hopeless = { 100, 900000000, 100, 0, 95, 5, -1 };
+}
 
-	settle(&g, &hopeless, 60, 0);
-	assert_int_equal(longest(&g), 64000000);
-	assert_true(g.exhausted);
+#define BUDGET (PERIOD * CPUS / 100)
+/* Samples of a period in which all CPUs are busy, without being held back. */
+#define SAMPLES (PERIOD * CPUS / 1000000)
+#define ONE_BUSY .operations = 100, .busy = 100
+#define BUSY	 ONE_BUSY, .hot = -1
+
+/* A longer interval is tried once, does not lower what is fixed, and is taken back. */
+static void test_fixed(void **state __attribute__((unused)))
+{
+	static const struct {
+		const char *name;
+		struct machine machine;
+	} rows[] = {
+		{ "drain threads", { BUSY, .fixed_ns = 9 * BUDGET, .sample_ns = 100 } },
+		{ "noise", { BUSY, .fixed_ns = 9 * BUDGET, .sample_ns = 100, .noise = 8 } },
+		{ "a bit too much", { BUSY, .fixed_ns = BUDGET * 11 / 10, .sample_ns = 100, .noise = 8 } },
+		{ "interrupts", { BUSY, .switch_ns = 2 * BUDGET / CPUS, .drain_ns = 100 } },
+		{ "one CPU", { ONE_BUSY, .hot = 3, .fixed_ns = 2 * BUDGET, .sample_ns = 100, .noise = 4 } },
+		{ "no samples", { .fixed_ns = 2 * BUDGET, .hot = -1 } },
+	};
+	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	struct governor g;
+	u32 tried;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].name);
+		governor_init(&g, &config, scales, CPUS);
+		tried = 0;
+		for (u32 k = 0; k < 400; k++) {
+			play(&g, &rows[i].machine);
+			assert_row(longest(&g) <= 2 * config.nominal_ns);
+			tried += longest(&g) > config.nominal_ns;
+			assert_row(k < 10 || longest(&g) > config.nominal_ns ||
+				   g.exhausted == (g.cost > config.overhead));
+		}
+		/* Of an hour: some seconds each five minutes. */
+		assert_row(tried < 60);
+	}
+}
+
+/* Of both parts the proportional one is made to fit, as far as that is worth its samples. */
+static void test_parts(void **state __attribute__((unused)))
+{
+	static const struct {
+		const char *name;
+		struct machine machine;
+		u64 least, most; /* of the cost in the end */
+	} rows[] = {
+		{ "half", { BUSY, .fixed_ns = BUDGET / 2, .sample_ns = BUDGET / SAMPLES }, 750, 1000 },
+		{ "interrupts", { BUSY, .switch_ns = BUDGET / 2 / CPUS, .drain_ns = BUDGET / SAMPLES }, 750, 1000 },
+		{ "four fifths", { BUSY, .fixed_ns = BUDGET * 4 / 5, .sample_ns = 4 * BUDGET / SAMPLES }, 1000, 1300 },
+		{ "above", { BUSY, .fixed_ns = 2 * BUDGET, .sample_ns = 4 * BUDGET / SAMPLES }, 2500, 3200 },
+		{ "none", { BUSY, .sample_ns = 20 * BUDGET / SAMPLES }, 750, 1000 },
+		{ "calls drain", { BUSY, .sample_ns = 20 * BUDGET / SAMPLES, .called = 90 }, 750, 1000 },
+	};
+	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+
+	for (u32 noise = 0; noise <= 6; noise += 3) {
+		for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+			struct machine machine = rows[i].machine;
+			struct governor g;
+
+			test_row("%s, noise %u", rows[i].name, noise);
+			machine.noise = noise;
+			governor_init(&g, &config, scales, CPUS);
+			settle(&g, &machine, 59, 0);
+			assert_row(cost >= rows[i].least && cost <= rows[i].most);
+			assert_row(longest(&g) > config.nominal_ns);
+		}
+	}
+}
+
+/* What was fixed may be gone, or have become what samples cost: it is found out again. */
+static void test_recovery(void **state __attribute__((unused)))
+{
+	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	const struct machine fixed = { BUSY, .fixed_ns = 5 * BUDGET, .sample_ns = 100, .noise = 3 };
+	const struct machine dear = { BUSY, .sample_ns = 5 * BUDGET / SAMPLES, .noise = 3 };
+	const struct machine cheap = { BUSY, .sample_ns = 100, .noise = 3 };
+	struct governor g;
+
+	governor_init(&g, &config, scales, CPUS);
+	settle(&g, &fixed, 40, 0);
+	assert_int_equal(longest(&g), 1000000);
+	/* Nothing but what they are made of differs: the next try shows that. */
+	settle(&g, &dear, 100, 0);
+	assert_true(cost <= 1000 && cost >= 500);
+	settle(&g, &fixed, 100, 0);
+	assert_true(longest(&g) <= 2000000);
+	settle(&g, &cheap, 40, 0);
+	assert_int_equal(longest(&g), 1000000);
+	assert_false(g.exhausted);
+	assert_true(settle(&g, &dear, 40, 20) <= 2);
+	assert_true(cost <= 1000 && cost >= 500);
 }
 
 /* Both at once: each brings the interval to where it is, and neither undoes the other. */
@@ -335,7 +439,8 @@ int main(void)
 		cmocka_unit_test(test_filtered), cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_release),	 cmocka_unit_test(test_both),
 		cmocka_unit_test(test_change),	 cmocka_unit_test(test_each),
-		cmocka_unit_test(test_away),
+		cmocka_unit_test(test_away),	 cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_parts),	 cmocka_unit_test(test_recovery),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

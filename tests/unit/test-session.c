@@ -597,6 +597,44 @@ static void test_govern_follows(void **state)
 	govern_free(g.govern);
 }
 
+/* For so much CPU time of the worker's thread a call keeps it busy. */
+#define CALL_NS 50000000ULL
+
+static int burn(struct worker_state *state __attribute__((unused)),
+		void *arg __attribute__((unused)))
+{
+	u64 began = drain_meter_clock();
+
+	while (drain_meter_clock() - began < CALL_NS)
+		;
+	return 0;
+}
+
+/* Calls cost CPU time and drain windows, but the interval stays: Overhead= is of sampling alone. */
+static void test_govern_calls(void **state)
+{
+	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1 };
+	struct fixture *f = *state;
+	struct governing g = { .now = 0 };
+	u64 records, filtered;
+
+	assert_int_equal(govern_new(4, &g.govern), 0);
+	governor_change(&g.govern->governor, &config);
+	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	assert_int_equal(worker_call(f->worker, tick, &g), 0);
+	for (u32 i = 0; i < 8; i++) {
+		assert_int_equal(worker_call(f->worker, burn, NULL), 0);
+		counted(f, NULL, &records, &filtered);
+		assert_int_equal(worker_call(f->worker, tick, &g), 0);
+	}
+	assert_true(records > 0);
+	assert_int_equal(g.govern->governor.cost, 0);
+	assert_int_equal(f->script.configured, 0);
+	assert_int_equal(governor_held(&g.govern->governor), 0);
+	govern_free(g.govern);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -612,6 +650,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_facts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_govern_filtered, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_govern_follows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_govern_calls, setup, teardown),
 		cmocka_unit_test(test_rules),
 	};
 

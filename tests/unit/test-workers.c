@@ -7,6 +7,7 @@
 
 #include "bus-facts.h"
 #include "profile-read.h"
+#include "shards.h"
 #include "source-parts.h"
 #include "worker.h"
 
@@ -381,12 +382,71 @@ static void test_end(void **state __attribute__((unused)))
 	}
 }
 
+static int look_meter(struct worker_state *state, void *arg)
+{
+	struct drain_meter *meter = arg;
+
+	*meter = state->shards ? shards_meter(state->shards) : state->meter;
+	return 0;
+}
+
+/* The meters, once the drain threads have counted all that was played. */
+static struct drain_meter meter_of(struct fixture *f)
+{
+	struct drain_meter meter;
+	struct seen seen = { 0 };
+
+	while (seen.records < RECORDS * f->played) {
+		assert_int_equal(worker_read(f->worker, look, &seen), 0);
+		sched_yield();
+	}
+	assert_int_equal(worker_read(f->worker, look_meter, &meter), 0);
+	return meter;
+}
+
+/* What the drain threads drain is metered; what a call drains is not, as sampling does not cost that. */
+static void metered(u32 parts)
+{
+	struct fixture *f = fixture_new(parts);
+	struct drain_meter before = { 0 }, after;
+	u8 bytes[64 * RECORDS];
+
+	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	/* worker_start() has woken the threads: a window that they find by that alone is not metered. */
+	while (before.bytes < PARTS * fill(bytes, sizeof(bytes))) {
+		for (u32 i = 0; i < PARTS; i++)
+			play(f, i, true);
+		before = meter_of(f);
+	}
+	assert_int_equal(before.bytes % fill(bytes, sizeof(bytes)), 0);
+	assert_true(before.ns > 0);
+	for (u32 i = 0; i < ROUNDS; i++) {
+		struct worker_view view = { .group = VIEW_PROCESS };
+
+		play(f, i, false);
+		assert_int_equal(worker_read(f->worker, worker_view, &view), 0);
+		assert_int_equal(view.view.header.records, RECORDS * f->played);
+		view_clear(&view.view);
+	}
+	after = meter_of(f);
+	assert_int_equal(after.bytes, before.bytes);
+	assert_int_equal(after.ns, before.ns);
+	fixture_free(f);
+}
+
+static void test_metered(void **state __attribute__((unused)))
+{
+	metered(1);
+	metered(PARTS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_at_once),
 		cmocka_unit_test(test_asked),
+		cmocka_unit_test(test_metered),
 		cmocka_unit_test(test_end),
 	};
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cost-fit.h"
+
+/* Of an earlier period, against the one after it. */
+#define DECAY 0.75
+
+/* How long a fixed part counts as known after the bytes last varied: five minutes. */
+#define FIXED_PERIODS 60
+
+/* The standard deviation of the bytes that a slope needs, of their mean. */
+#define VARIATION 0.1
+
+static double clamp(double value, double least, double most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+void cost_fit_add(struct cost_fit *fit, double bytes, double cost)
+{
+	double x, y, variance, slope;
+
+	if (++fit->age > FIXED_PERIODS)
+		fit->fixed = 0;
+	fit->weight = fit->weight * DECAY + 1;
+	fit->x = fit->x * DECAY + bytes;
+	fit->y = fit->y * DECAY + cost;
+	fit->xx = fit->xx * DECAY + bytes * bytes;
+	fit->xy = fit->xy * DECAY + bytes * cost;
+	x = fit->x / fit->weight;
+	y = fit->y / fit->weight;
+	variance = fit->xx / fit->weight - x * x;
+	if (variance > x * x * VARIATION * VARIATION) {
+		slope = (fit->xy / fit->weight - x * y) / variance;
+		fit->fixed = y - clamp(slope, 0, y / x) * x;
+		fit->age = 0;
+	}
+	/* Without a byte nothing is proportional to the bytes. */
+	fit->fixed = x > 0 ? clamp(fit->fixed, 0, y) : y;
+}
+
+double cost_fit_slope(const struct cost_fit *fit)
+{
+	return fit->x > 0 ? (fit->y - fit->fixed * fit->weight) / fit->x : 0;
+}

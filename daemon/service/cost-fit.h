@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A line through the last measurements of a cost: a fixed part, and a part in proportion to the
+ * bytes that were sampled. A longer interval lowers the second part alone.
+ */
+#ifndef SPEPROF_COST_FIT_H
+#define SPEPROF_COST_FIT_H
+
+/**
+ * struct cost_fit - weighted sums over the last periods; all 0 before the first
+ * @weight: of all periods; the last one has 1, each earlier one three quarters of its successor
+ * @x, @y: bytes and cost
+ * @xx, @xy: their products
+ * @fixed: cost that does not depend on the bytes; at most the mean cost
+ * @age: periods since the bytes last varied enough to know @fixed
+ */
+struct cost_fit {
+	double weight;
+	double x;
+	double y;
+	double xx;
+	double xy;
+	double fixed;
+	unsigned int age;
+};
+
+/**
+ * cost_fit_add() - add a period and fit again
+ * @bytes: a second, sampled in the period
+ * @cost: ns a second, in the same period
+ *
+ * Without enough variation of the bytes the slope is not known. The fixed part then stays as it
+ * was, so that any further cost counts as proportional until a longer interval has disproved it.
+ */
+void cost_fit_add(struct cost_fit *fit, double bytes, double cost);
+
+/** cost_fit_slope() - proportional cost of a byte in ns, 0 or more; 0 before the first byte */
+double cost_fit_slope(const struct cost_fit *fit);
+
+#endif

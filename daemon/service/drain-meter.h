@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * CPU time that one drain thread spends on draining, from before it waits for its rings until
+ * their windows are counted. Calls of the bus, task events and checkpoints are left out: a
+ * longer interval does not lower their cost, and other users cause them.
+ */
+#ifndef SPEPROF_DRAIN_METER_H
+#define SPEPROF_DRAIN_METER_H
+
+#include <time.h>
+
+#include "env.h"
+
+/**
+ * struct drain_meter - of one thread, which alone writes it
+ * @began_ns: CPU time of the thread when the measured section began
+ * @ns: CPU time of all sections so far
+ * @bytes: that windows held that were drained in them
+ */
+struct drain_meter {
+	u64 began_ns;
+	u64 ns;
+	u64 bytes;
+};
+
+static inline u64 drain_meter_clock(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/** drain_meter_begin() - begin a section, of the calling thread; @meter may be NULL */
+static inline void drain_meter_begin(struct drain_meter *meter)
+{
+	if (meter)
+		meter->began_ns = drain_meter_clock();
+}
+
+/** drain_meter_end() - add the section to the sum; @meter may be NULL */
+static inline void drain_meter_end(struct drain_meter *meter)
+{
+	if (meter)
+		meter->ns += drain_meter_clock() - meter->began_ns;
+}
+
+#endif
