@@ -11,7 +11,7 @@
 void exporter_config_default(struct exporter_config *config)
 {
 	*config = (struct exporter_config){
-		.listen = "127.0.0.1:9763",
+		.listen = EXPORTER_LISTEN,
 		.interval = 10,
 		.max_series = 500,
 		.latencies = 7,
@@ -44,7 +44,7 @@ static const struct setting {
 	const char *right;
 } settings[] = {
 #define AT(member) offsetof(struct exporter_config, member)
-	{ "Exporter", "Listen", TYPE_TEXT, AT(listen), 0, 0, "ADDRESS:PORT" },
+	{ "Exporter", "Listen", TYPE_TEXT, AT(listen), 0, 0, "a path, or ADDRESS:PORT" },
 	{ "Exporter", "IntervalSec", TYPE_NUMBER, AT(interval), 1, 3600, "1 to 3600" },
 	{ "Exporter", "MaxSeries", TYPE_NUMBER, AT(max_series), 200, EXPORTER_SERIES,
 	  "200 to 50000" },

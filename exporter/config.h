@@ -7,6 +7,9 @@
 
 #define EXPORTER_TEXT 256
 
+/* The default socket, also that of speprof-exporter.socket. */
+#define EXPORTER_LISTEN "/run/speprof-exporter.socket"
+
 /* KiB that the queues of all receivers may have: the unit's MemoryMax= has room for them. */
 #define EXPORTER_QUEUES 65536
 
@@ -15,7 +18,7 @@
 
 /**
  * struct exporter_config - all settings with their defaults
- * @listen: ADDRESS:PORT, where systemd hands over no socket
+ * @listen: a path or ADDRESS:PORT, where systemd hands over no socket; "" for none
  * @interval: seconds between two looks at the daemon
  * @max_series: of this host, buckets included
  * @latencies: which of them containers have histograms of, as bits

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -10,15 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long those that are asking are answered at the end. */
+#include "http-connections.h"
+
+/* How long requests are answered at the end. */
 #define FINISH_MS 1000
 
-/* @asking: what it asked was not answered, or it did not ask yet */
-struct connection {
-	struct MHD_Connection *mhd;
-	u64 deadline;
-	bool asking;
-};
+/* The library sees the end of a connection that is closed for a newer one only in its next turn. */
+#define CLOSING 32
 
 struct http {
 	struct http_config config;
@@ -28,30 +27,41 @@ struct http {
 	sd_event_source *timer;
 	struct MHD_Response *rendered[EXPOSE_FORMATS];
 	bool too_large[EXPOSE_FORMATS]; /* what is to be rendered: it costs as much to find out */
-	struct connection connections[HTTP_CONNECTIONS];
+	struct http_connections connections;
 	struct http_stats stats;
 };
 
-/* What is said to those who get nothing else; one for each status. */
+/* The body of an answer that is not metrics, by status. */
 static const struct plain {
 	unsigned int status;
 	const char *text;
 } plains[] = {
 	{ MHD_HTTP_OK, "speprof-exporter: /metrics has this machine's metrics\n" },
+	{ MHD_HTTP_BAD_REQUEST, "one Host header is needed\n" },
 	{ MHD_HTTP_UNAUTHORIZED, "a bearer token is needed\n" },
+	{ MHD_HTTP_FORBIDDEN,
+	  "All requests to this socket are refused: every user of this machine can connect to it. "
+	  "Scrape the Unix socket, or set the credential \"token\" and send it: "
+	  "see speprof-exporter(8), SCRAPING.\n" },
 	{ MHD_HTTP_NOT_FOUND, "there is only /metrics\n" },
 	{ MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n" },
 	{ MHD_HTTP_CONTENT_TOO_LARGE, "a body is not expected\n" },
+	{ MHD_HTTP_MISDIRECTED_REQUEST, "the Host header should name the loopback\n" },
 	{ MHD_HTTP_INTERNAL_SERVER_ERROR, "no memory\n" },
 	{ MHD_HTTP_INSUFFICIENT_STORAGE, "too large in this format: MaxSeries= should be smaller\n" },
 };
 
-static u64 now_s(void)
+static u64 now_ms(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec;
+	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
+}
+
+static u64 now_s(void)
+{
+	return now_ms() / 1000;
 }
 
 static enum MHD_Result reply(struct http *http, struct MHD_Connection *mhd, unsigned int status)
@@ -121,16 +131,44 @@ static bool token_matches(const char *token, const char *shown)
 	return !differ;
 }
 
-static bool is_authorized(const struct http *http, struct MHD_Connection *mhd)
+static enum MHD_Result count_hosts(void *cls, enum MHD_ValueKind kind __attribute__((unused)),
+				   const char *name, const char *value __attribute__((unused)))
 {
+	unsigned int *count = cls;
+
+	*count += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
+	return MHD_YES;
+}
+
+/* RFC 9110, 7.2. A certificate says as much: a page of another name is refused by the browser. */
+static unsigned int check_host(const struct http *http, struct MHD_Connection *mhd)
+{
+	unsigned int count = 0;
+	const char *host;
+
+	if (http->config.reach == LISTENER_PERMITTED || http->config.certificate)
+		return MHD_HTTP_OK;
+	MHD_get_connection_values(mhd, MHD_HEADER_KIND, count_hosts, &count);
+	host = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	if (count != 1 || !host)
+		return MHD_HTTP_BAD_REQUEST;
+	return listener_host_is_local(host) ? MHD_HTTP_OK : MHD_HTTP_MISDIRECTED_REQUEST;
+}
+
+/* Returns MHD_HTTP_OK, or the status by which the request is refused. */
+static unsigned int check_request(const struct http *http, struct MHD_Connection *mhd)
+{
+	unsigned int status = check_host(http, mhd);
 	const char *shown;
 
+	if (status != MHD_HTTP_OK)
+		return status;
 	if (!http->token)
-		return true;
+		return http->config.reach == LISTENER_PERMITTED ? MHD_HTTP_OK : MHD_HTTP_FORBIDDEN;
 	shown = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-	if (!shown || strncasecmp(shown, "Bearer ", 7))
-		return false;
-	return token_matches(http->token, shown + 7);
+	if (!shown || strncasecmp(shown, "Bearer ", 7) || !token_matches(http->token, shown + 7))
+		return MHD_HTTP_UNAUTHORIZED;
+	return MHD_HTTP_OK;
 }
 
 static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *mhd)
@@ -147,14 +185,6 @@ static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *
 	return MHD_queue_response(mhd, MHD_HTTP_OK, response);
 }
 
-static struct connection *connection_of(struct http *http, const struct MHD_Connection *mhd)
-{
-	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
-		if (http->connections[i].mhd == mhd)
-			return &http->connections[i];
-	return NULL;
-}
-
 static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char *url,
 			      const char *method, const char *version __attribute__((unused)),
 			      const char *upload __attribute__((unused)), size_t *upload_size,
@@ -162,14 +192,16 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char 
 {
 	static char begun;
 	struct http *http = cls;
-	struct connection *c;
+	struct http_connection *c = http_connections_find(&http->connections, mhd);
+	unsigned int status;
 
+	/* It was closed for a newer one. */
+	if (!c)
+		return MHD_NO;
 	/* The first call has the headers only. A body is refused before any of it is read. */
 	if (!*request) {
 		*request = &begun;
-		c = connection_of(http, mhd);
-		if (c)
-			c->asking = true;
+		c->asking = true;
 		if (!MHD_lookup_connection_value(mhd, MHD_HEADER_KIND,
 						 MHD_HTTP_HEADER_TRANSFER_ENCODING) &&
 		    !MHD_lookup_connection_value(mhd, MHD_HEADER_KIND,
@@ -178,8 +210,10 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char 
 		return reply(http, mhd, MHD_HTTP_CONTENT_TOO_LARGE);
 	}
 	*upload_size = 0;
-	if (!is_authorized(http, mhd))
-		return reply(http, mhd, MHD_HTTP_UNAUTHORIZED);
+	status = check_request(http, mhd);
+	if (status != MHD_HTTP_OK)
+		return reply(http, mhd, status);
+	c->trusted = true;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return reply(http, mhd, MHD_HTTP_METHOD_NOT_ALLOWED);
 	if (!strcmp(url, "/metrics"))
@@ -187,66 +221,82 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char 
 	return reply(http, mhd, strcmp(url, "/") ? MHD_HTTP_NOT_FOUND : MHD_HTTP_OK);
 }
 
-static void connected(void *cls, struct MHD_Connection *mhd, void **ret_place,
+static const union MHD_ConnectionInfo *info_of(struct MHD_Connection *mhd,
+						enum MHD_ConnectionInfoType type)
+{
+	return mhd ? MHD_get_connection_info(mhd, type) : NULL;
+}
+
+/* The library sees it as the client's end, in its next turn. */
+static void close_soon(struct MHD_Connection *mhd)
+{
+	const union MHD_ConnectionInfo *info = info_of(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (info)
+		shutdown(info->connect_fd, SHUT_RDWR);
+}
+
+static void peer_of(struct MHD_Connection *mhd, u8 ret_peer[HTTP_PEER_SIZE])
+{
+	const union MHD_ConnectionInfo *info = info_of(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *a = info ? info->client_addr : NULL;
+
+	memset(ret_peer, 0, HTTP_PEER_SIZE);
+	if (a && a->sa_family == AF_INET6) {
+		memcpy(ret_peer, &((const struct sockaddr_in6 *)a)->sin6_addr, HTTP_PEER_SIZE);
+	} else if (a && a->sa_family == AF_INET) {
+		memset(ret_peer + 10, 0xff, 2);
+		memcpy(ret_peer + 12, &((const struct sockaddr_in *)a)->sin_addr, 4);
+	}
+}
+
+static void connected(void *cls, struct MHD_Connection *mhd,
+		      void **context __attribute__((unused)),
 		      enum MHD_ConnectionNotificationCode code)
 {
 	struct http *http = cls;
-	struct connection *c = *ret_place;
+	u8 peer[HTTP_PEER_SIZE];
+	void *closed;
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (c)
-			*c = (struct connection){ 0 };
+		http_connections_remove(&http->connections, mhd);
 		return;
 	}
-	c = connection_of(http, NULL);
-	if (!c)
-		return;
-	*c = (struct connection){
-		.mhd = mhd,
-		.deadline = now_s() + HTTP_SECONDS,
-		.asking = true,
-	};
-	*ret_place = c;
+	peer_of(mhd, peer);
+	http_connections_add(&http->connections, mhd, peer, now_s(), &closed);
+	close_soon(closed);
 }
 
 static void completed(void *cls, struct MHD_Connection *mhd, void **request,
 		      enum MHD_RequestTerminationCode code __attribute__((unused)))
 {
-	struct connection *c = connection_of(cls, mhd);
+	struct http *http = cls;
+	struct http_connection *c = http_connections_find(&http->connections, mhd);
 
 	*request = NULL;
 	if (!c)
 		return;
-	c->deadline = now_s() + HTTP_SECONDS;
+	c->deadline_s = now_s() + HTTP_SECONDS;
 	c->asking = false;
 }
 
 /* The library's own timeout is of silence: a byte now and then would hold a connection for ever. */
-static void end_slow(struct http *http)
+static void close_overdue(struct http *http)
 {
-	const union MHD_ConnectionInfo *info;
-	u64 now = now_s();
+	struct MHD_Connection *mhd;
 
-	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
-		struct connection *c = &http->connections[i];
-
-		if (!c->mhd || now < c->deadline)
-			continue;
-		info = MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-		if (info)
-			shutdown(info->connect_fd, SHUT_RDWR);
-		/* Once is enough: it ends with the next look at the socket. */
-		c->deadline = UINT64_MAX;
-	}
+	while ((mhd = http_connections_overdue(&http->connections, now_s())))
+		close_soon(mhd);
 }
 
 static void run(struct http *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms = 1000;
 
-	/* Here, not by the timer alone: each byte that comes puts that off. */
-	end_slow(http);
+	/* What has arrived goes first: this process, or the machine, may not have run for a while. */
 	MHD_run(http->daemon);
+	/* Here, not by the timer alone: each byte that comes puts that off. */
+	close_overdue(http);
 	if (MHD_get_timeout(http->daemon, &ms) != MHD_YES || ms > 1000)
 		ms = 1000;
 	sd_event_source_set_time_relative(http->timer, ms * 1000);
@@ -283,10 +333,8 @@ static struct MHD_Daemon *start(struct http *http)
 		flags |= MHD_USE_TLS;
 	return MHD_start_daemon(flags, 0, NULL, NULL, answer, http,
 				MHD_OPTION_LISTEN_SOCKET, (MHD_socket)c->fd,
-				MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS,
-				MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned int)HTTP_PER_ADDRESS,
+				MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(HTTP_CONNECTIONS + CLOSING),
 				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_REQUEST,
-				MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_SECONDS / 2,
 				MHD_OPTION_NOTIFY_CONNECTION, connected, http,
 				MHD_OPTION_NOTIFY_COMPLETED, completed, http,
 				MHD_OPTION_ARRAY, c->certificate ? tls : &tls[3],
@@ -332,24 +380,18 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
 	return 0;
 }
 
-static bool is_asked(const struct http *http)
-{
-	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
-		if (http->connections[i].mhd && http->connections[i].asking)
-			return true;
-	return false;
-}
-
 void http_finish(struct http *http)
 {
 	const union MHD_DaemonInfo *info =
 		MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	struct pollfd ready = { .fd = info ? info->epoll_fd : -1, .events = POLLIN };
 	MHD_socket listening = MHD_quiesce_daemon(http->daemon);
+	u64 end = now_ms() + FINISH_MS;
 
-	for (unsigned int ms = 0; ms < FINISH_MS && is_asked(http); ms += 10) {
+	while (http_connections_are_asking(&http->connections) && now_ms() < end) {
 		MHD_run(http->daemon);
-		poll(&ready, 1, is_asked(http) ? 10 : 0);
+		if (http_connections_are_asking(&http->connections))
+			poll(&ready, 1, 10);
 	}
 	if (listening != MHD_INVALID_SOCKET)
 		close(listening);

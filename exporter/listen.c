@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sockets: made from a configured address, and whether they leave the machine. */
+#include "listen.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
+#include <grp.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-#include "http.h"
+#include "say.h"
+
+/* Connections that may wait to be accepted. */
+#define BACKLOG 64
 
 union address {
 	struct sockaddr any;
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
+	struct sockaddr_un local;
 };
 
 static bool v6_is_local(const struct in6_addr *a)
@@ -20,22 +30,62 @@ static bool v6_is_local(const struct in6_addr *a)
 	return IN6_IS_ADDR_LOOPBACK(a) || (IN6_IS_ADDR_V4MAPPED(a) && a->s6_addr[12] == 127);
 }
 
-bool http_is_local(int fd)
+/* To connect to a Unix socket takes the right to write to it. */
+static bool others_may_write(const struct sockaddr_un *a, socklen_t size)
+{
+	struct stat st;
+
+	if (size <= offsetof(struct sockaddr_un, sun_path) || !*a->sun_path)
+		return true;
+	return stat(a->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode) || (st.st_mode & S_IWOTH);
+}
+
+enum listener_reach listener_reach(int fd)
 {
 	union address a = { 0 };
-	socklen_t size = sizeof(a);
+	socklen_t size = sizeof(a.local) - 1;
+	bool local = false;
 
 	if (getsockname(fd, &a.any, &size) < 0)
-		return false;
+		return LISTENER_NETWORK;
 	switch (a.any.sa_family) {
 	case AF_UNIX:
-		return true;
+		return others_may_write(&a.local, size) ? LISTENER_MACHINE : LISTENER_PERMITTED;
 	case AF_INET:
-		return ntohl(a.v4.sin_addr.s_addr) >> 24 == 127;
+		local = ntohl(a.v4.sin_addr.s_addr) >> 24 == 127;
+		break;
 	case AF_INET6:
-		return v6_is_local(&a.v6.sin6_addr);
+		local = v6_is_local(&a.v6.sin6_addr);
+		break;
 	}
-	return false;
+	return local ? LISTENER_MACHINE : LISTENER_NETWORK;
+}
+
+void listener_name(int fd, char *ret_name, size_t size)
+{
+	union address a = { 0 };
+	socklen_t length = sizeof(a.local) - 1;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	snprintf(ret_name, size, "a socket");
+	if (getsockname(fd, &a.any, &length) < 0)
+		return;
+	switch (a.any.sa_family) {
+	case AF_UNIX:
+		if (*a.local.sun_path)
+			snprintf(ret_name, size, "%s", a.local.sun_path);
+		else
+			snprintf(ret_name, size, "@%s", a.local.sun_path + 1);
+		break;
+	case AF_INET:
+		inet_ntop(AF_INET, &a.v4.sin_addr, text, sizeof(text));
+		snprintf(ret_name, size, "%s:%u", text, ntohs(a.v4.sin_port));
+		break;
+	case AF_INET6:
+		inet_ntop(AF_INET6, &a.v6.sin6_addr, text, sizeof(text));
+		snprintf(ret_name, size, "[%s]:%u", text, ntohs(a.v6.sin6_port));
+		break;
+	}
 }
 
 static int parse_port(const char *text, in_port_t *ret_port)
@@ -43,15 +93,17 @@ static int parse_port(const char *text, in_port_t *ret_port)
 	unsigned long n;
 	char *end;
 
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
 	errno = 0;
 	n = strtoul(text, &end, 10);
-	if (errno || *end || end == text || n > 65535)
+	if (errno || *end || n > 65535)
 		return -EINVAL;
 	*ret_port = htons((in_port_t)n);
 	return 0;
 }
 
-/* Returns the address's size, or -EINVAL. */
+/* "ADDRESS:PORT". Returns the address's size, or -EINVAL. */
 static int parse_address(const char *text, union address *ret)
 {
 	const char *colon = strrchr(text, ':');
@@ -77,21 +129,96 @@ static int parse_address(const char *text, union address *ret)
 	return inet_pton(AF_INET, host, &ret->v4.sin_addr) == 1 ? (int)sizeof(ret->v4) : -EINVAL;
 }
 
-int http_listen(const char *text)
+bool listener_host_is_local(const char *host)
+{
+	char text[INET6_ADDRSTRLEN + sizeof("[]:65535")];
+	union address a;
+	size_t n = strlen(host);
+
+	if (!strncasecmp(host, "localhost", 9) && (!host[9] || host[9] == ':'))
+		return true;
+	if (n >= sizeof(text) - sizeof(":0"))
+		return false;
+	/* Without a port: an address in brackets, or one that has no colon. */
+	snprintf(text, sizeof(text), "%s%s", host,
+		 n && (host[n - 1] == ']' || !strchr(host, ':')) ? ":0" : "");
+	if (parse_address(text, &a) < 0)
+		return false;
+	if (a.any.sa_family == AF_INET6)
+		return v6_is_local(&a.v6.sin6_addr);
+	return ntohl(a.v4.sin_addr.s_addr) >> 24 == 127;
+}
+
+/* Remove a socket that is left of a process that has exited: nothing answers there. */
+static void remove_stale(const struct sockaddr_un *a)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(a->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return;
+	if (connect(fd, (const struct sockaddr *)a, sizeof(*a)) < 0 && errno == ECONNREFUSED)
+		unlink(a->sun_path);
+	close(fd);
+}
+
+/* The mode is the narrower one until the group is the right one. */
+static int bind_local(int fd, const struct sockaddr_un *a)
+{
+	mode_t mask = umask(0177);
+	const struct group *group;
+	int r = 0;
+
+	remove_stale(a);
+	if (bind(fd, (const struct sockaddr *)a, sizeof(*a)) < 0)
+		r = -errno;
+	umask(mask);
+	if (r < 0)
+		return r;
+	group = getgrnam(LISTENER_GROUP);
+	if (group && chown(a->sun_path, (uid_t)-1, group->gr_gid) == 0)
+		return chmod(a->sun_path, 0660) < 0 ? -errno : 0;
+	say(SD_NOTICE, "%s: the group " LISTENER_GROUP " cannot be given to it: only this user may connect",
+	    a->sun_path);
+	return 0;
+}
+
+/* An absolute path, or "ADDRESS:PORT". Returns the address's size, or -EINVAL. */
+static int parse_text(const char *text, union address *ret)
+{
+	if (*text != '/')
+		return parse_address(text, ret);
+	*ret = (union address){ .local = { .sun_family = AF_UNIX } };
+	if (strlen(text) >= sizeof(ret->local.sun_path))
+		return -EINVAL;
+	strcpy(ret->local.sun_path, text);
+	return (int)sizeof(ret->local);
+}
+
+int listener_open(const char *text)
 {
 	const int one = 1;
 	union address a;
-	int fd, size, r;
+	int fd, size, r = 0;
 
-	size = parse_address(text, &a);
+	size = parse_text(text, &a);
 	if (size < 0)
 		return size;
 	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, &a.any, (socklen_t)size) < 0 || listen(fd, 64) < 0) {
+	if (a.any.sa_family == AF_UNIX) {
+		r = bind_local(fd, &a.local);
+	} else {
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+		r = bind(fd, &a.any, (socklen_t)size) < 0 ? -errno : 0;
+	}
+	if (r >= 0 && listen(fd, BACKLOG) < 0)
 		r = -errno;
+	if (r < 0) {
 		close(fd);
 		return r;
 	}

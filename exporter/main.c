@@ -13,12 +13,12 @@
 #include "credential.h"
 #include "exporter.h"
 #include "http.h"
+#include "listen.h"
 #include "say.h"
 #include "state.h"
 #include "speprof-version.h"
 
 #define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
-
 
 struct options {
 	const char *config_path;
@@ -169,7 +169,7 @@ static int read_secrets(struct secrets *s)
 		}
 	}
 	if (s->token && !credential_is_line(s->token)) {
-		say(SD_ERR, "credential token: should be one line: nobody can show another");
+		say(SD_ERR, "credential token: should be one line: no client can send another");
 		return EX_CONFIG;
 	}
 	if (!s->certificate != !s->key) {
@@ -179,14 +179,26 @@ static int read_secrets(struct secrets *s)
 	return 0;
 }
 
-/* Nobody reads a machine's profile over the network without a right, nor on the way. */
-static int check_reach(int fd, const struct secrets *s)
+/*
+ * The bus shows a profile to root and to the group speprof alone; no socket shows it to others. One
+ * of this machine without a token refuses its requests instead of ending the exporter: an upgrade
+ * finds the socket of the version before, and pushing must go on.
+ */
+static int check_reach(int fd, enum listener_reach reach, const struct secrets *s)
 {
-	if (http_is_local(fd) || (s->certificate && s->token))
-		return 0;
-	say(SD_ERR, "the socket can be reached from other machines: that needs the credentials "
-		    "tls-certificate, tls-key and token");
-	return EX_CONFIG;
+	char name[LISTENER_NAME];
+
+	listener_name(fd, name, sizeof(name));
+	if (reach == LISTENER_NETWORK && !(s->certificate && s->token)) {
+		say(SD_ERR, "%s can be reached from other machines: that needs the credentials "
+			    "tls-certificate, tls-key and token", name);
+		return EX_CONFIG;
+	}
+	if (reach == LISTENER_MACHINE && !s->token)
+		say(SD_WARNING, "%s: all requests are refused, as every user of this machine can connect to it: "
+				"scrape " EXPORTER_LISTEN ", or set the credential token and send it: see "
+				"speprof-exporter(8), SCRAPING", name);
+	return 0;
 }
 
 /* What the service manager handed over: sockets of its, and what the last process left there. */
@@ -222,13 +234,14 @@ static int serve_socket(struct exporter *exporter, const struct options *o,
 {
 	struct http_config config = {
 		.fd = fd,
+		.reach = listener_reach(fd),
 		.certificate = secrets->certificate,
 		.key = secrets->key,
 		.token = secrets->token,
 		.native = o->config.native,
 	};
 	const char *why = "";
-	int r = check_reach(fd, secrets);
+	int r = check_reach(fd, config.reach, secrets);
 
 	if (!r && exporter_serve(exporter, &config, &why) < 0) {
 		say(SD_ERR, "HTTP: %s", why);
@@ -246,9 +259,12 @@ static int serve_all(struct exporter *exporter, const struct options *o,
 		r = serve_socket(exporter, o, secrets, handed->sockets[i]);
 	if (handed->count > 0 || r || !*o->config.listen)
 		return r;
-	fd = http_listen(o->config.listen);
+	fd = listener_open(o->config.listen);
 	if (fd < 0) {
-		say(SD_ERR, fd == -EINVAL ? "Listen=%s: should be ADDRESS:PORT, with a numeric address" :
+		say(SD_ERR, fd == -EINVAL ? "Listen=%s: should be a path of at most 107 bytes, or ADDRESS:PORT "
+					    "with a numeric address" :
+			    fd == -EACCES ? "Listen=%s: %s; under systemd, restart speprof-exporter.socket, "
+					    "which opens it" :
 					    "Listen=%s: %s", o->config.listen, strerror(-fd));
 		return fd == -EINVAL ? EX_CONFIG : EX_OSERR;
 	}
@@ -264,7 +280,7 @@ static int make_event(sd_event **ret_event)
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGINT);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
-	/* A peer that is gone is an error of its connection. */
+	/* A peer that has closed is an error of its connection. */
 	signal(SIGPIPE, SIG_IGN);
 	r = sd_event_default(ret_event);
 	if (r >= 0)

@@ -10,7 +10,7 @@ import time
 
 from hostile import authority, certificate
 from keep import SETTINGS, machine
-from peer import Exporter, Receiver, decode, free_port, snappy, snapshot, wait, write_snapshot
+from peer import Exporter, Receiver, decode, snappy, snapshot, wait, write_snapshot
 
 STALE = struct.pack("<Q", 0x7ff0000000000002)
 
@@ -167,7 +167,7 @@ def refused(program, secrets, settings, name, text):
 			os.unlink(f"{secrets}/speprof-exporter.remote-write-{shown}")
 	with open(f"{secrets}/speprof-exporter.remote-write-{name}", "w", encoding="ascii") as file:
 		file.write(text)
-	options = [w for s in (f"Exporter.Listen=127.0.0.1:{free_port()}", *settings) for w in ("--set", s)]
+	options = [w for s in ("Exporter.Listen=", *settings) for w in ("--set", s)]
 	return subprocess.run([program, "--config", "/dev/null", *options], env=dict(os.environ, CREDENTIALS_DIRECTORY=secrets),
 			      text=True, stderr=subprocess.PIPE, timeout=60, check=False)
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "http-connections.h"
+
+static bool is_of(const struct http_connection *c, const u8 *peer)
+{
+	return !peer || !memcmp(c->peer, peer, HTTP_PEER_SIZE);
+}
+
+static unsigned int count_of(const struct http_connections *connections, const u8 *peer)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
+		n += connections->slots[i].handle && is_of(&connections->slots[i], peer);
+	return n;
+}
+
+/* @peer: NULL for any. */
+static struct http_connection *oldest_untrusted(struct http_connections *connections, const u8 *peer)
+{
+	struct http_connection *oldest = NULL;
+
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
+		struct http_connection *c = &connections->slots[i];
+
+		if (c->handle && !c->trusted && is_of(c, peer) &&
+		    (!oldest || c->number < oldest->number))
+			oldest = c;
+	}
+	return oldest;
+}
+
+static struct http_connection *slot_for(struct http_connections *connections, const u8 *peer)
+{
+	if (count_of(connections, peer) >= HTTP_PER_PEER)
+		return oldest_untrusted(connections, peer);
+	if (count_of(connections, NULL) == HTTP_CONNECTIONS)
+		return oldest_untrusted(connections, NULL);
+	return http_connections_find(connections, NULL);
+}
+
+void http_connections_add(struct http_connections *connections, void *handle, const u8 *peer,
+			  u64 now_s, void **ret_closed)
+{
+	struct http_connection *c = slot_for(connections, peer);
+
+	if (!c) {
+		*ret_closed = handle;
+		return;
+	}
+	*ret_closed = c->handle;
+	*c = (struct http_connection){
+		.handle = handle,
+		.number = connections->count++,
+		.deadline_s = now_s + HTTP_SECONDS,
+		.asking = true,
+	};
+	memcpy(c->peer, peer, HTTP_PEER_SIZE);
+}
+
+struct http_connection *http_connections_find(struct http_connections *connections,
+					      const void *handle)
+{
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
+		if (connections->slots[i].handle == handle)
+			return &connections->slots[i];
+	return NULL;
+}
+
+void http_connections_remove(struct http_connections *connections, const void *handle)
+{
+	struct http_connection *c = http_connections_find(connections, handle);
+
+	if (c)
+		*c = (struct http_connection){ 0 };
+}
+
+void *http_connections_overdue(struct http_connections *connections, u64 now_s)
+{
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
+		struct http_connection *c = &connections->slots[i];
+
+		if (!c->handle || now_s < c->deadline_s)
+			continue;
+		/* The library reports its end later. */
+		c->deadline_s = UINT64_MAX;
+		return c->handle;
+	}
+	return NULL;
+}
+
+bool http_connections_are_asking(const struct http_connections *connections)
+{
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
+		if (connections->slots[i].handle && connections->slots[i].asking)
+			return true;
+	return false;
+}

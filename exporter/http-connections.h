@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The HTTP server's connections. There is always room for one more: connections that have not
+ * shown that they may read metrics are closed for newer ones, the oldest first.
+ */
+#ifndef SPEPROF_HTTP_CONNECTIONS_H
+#define SPEPROF_HTTP_CONNECTIONS_H
+
+#include "env.h"
+
+/* Connections at once, and those from one address. */
+#define HTTP_CONNECTIONS 64
+#define HTTP_PER_PEER	 16
+
+/* Seconds from connecting, or from the last answer, to the end of the next answer. */
+#define HTTP_SECONDS 10
+
+/* An IPv6 address, or an IPv4 address mapped to one; zero for Unix sockets. */
+#define HTTP_PEER_SIZE 16
+
+/**
+ * struct http_connection - a connection, or a free slot
+ * @handle: the library's connection; NULL in a free slot
+ * @peer: its address
+ * @number: ascends in the order of connecting
+ * @deadline_s: when it is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX once it was
+ * @asking: its request is not answered yet, or it has not sent one
+ * @trusted: it has sent a request that was authorized
+ */
+struct http_connection {
+	void *handle;
+	u8 peer[HTTP_PEER_SIZE];
+	u64 number;
+	u64 deadline_s;
+	bool asking;
+	bool trusted;
+};
+
+/** struct http_connections - all zero for none */
+struct http_connections {
+	struct http_connection slots[HTTP_CONNECTIONS];
+	u64 count;
+};
+
+/**
+ * http_connections_add() - add a connection
+ * @peer: HTTP_PEER_SIZE bytes
+ * @now_s: CLOCK_MONOTONIC in seconds
+ * @ret_closed: the handle that the caller closes; NULL for none
+ *
+ * Where @peer has HTTP_PER_PEER connections, its oldest untrusted one is closed; where all slots
+ * are taken, the oldest untrusted one of all. Where all of these are trusted, @handle itself is to
+ * be closed.
+ */
+void http_connections_add(struct http_connections *connections, void *handle, const u8 *peer,
+			  u64 now_s, void **ret_closed);
+
+/** http_connections_find() - the slot of @handle; NULL for one that was closed or never added */
+struct http_connection *http_connections_find(struct http_connections *connections,
+					      const void *handle);
+
+/** http_connections_remove() - forget @handle, if it is there */
+void http_connections_remove(struct http_connections *connections, const void *handle);
+
+/** http_connections_overdue() - a handle past its deadline, each one once; NULL for no more */
+void *http_connections_overdue(struct http_connections *connections, u64 now_s);
+
+/** http_connections_are_asking() - whether any has a request that is not answered */
+bool http_connections_are_asking(const struct http_connections *connections);
+
+#endif

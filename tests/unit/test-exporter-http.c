@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The HTTP server with real sockets, one thread and a played clock: which requests are refused,
+ * and that idle connections keep no client out.
+ */
+#include "test.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "http-connections.h"
+#include "http.h"
+
+#define TOKEN	  "very-secret"
+#define AUTHORIZE "Authorization: Bearer " TOKEN "\r\n"
+#define LOCAL	  "Host: localhost\r\n"
+
+static time_t played_s = 1000;
+static sd_event *event;
+static char folder[32];
+
+/* Of the server: libraries have the true clock. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time);
+int __wrap_clock_gettime(clockid_t clock __attribute__((unused)), struct timespec *ret_time)
+{
+	*ret_time = (struct timespec){ .tv_sec = played_s };
+	return 0;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/test-http.XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	return sd_event_new(&event);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	event = sd_event_unref(event);
+	return rmdir(folder);
+}
+
+static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
+{
+	(void)ctx;
+	(void)format;
+	*ret_data = strdup("metrics\n");
+	*ret_size = 8;
+	return *ret_data ? 0 : -ENOMEM;
+}
+
+static struct http *serve(int fd, const char *token)
+{
+	struct http_config config = {
+		.fd = fd,
+		.reach = listener_reach(fd),
+		.token = token,
+		.render = render,
+	};
+	struct http *http;
+	const char *why;
+
+	assert_return_code(fd, -fd);
+	assert_return_code(http_new(&config, event, &http, &why), 0);
+	return http;
+}
+
+static in_port_t port_of(int fd)
+{
+	struct sockaddr_in a;
+	socklen_t size = sizeof(a);
+
+	assert_return_code(getsockname(fd, (struct sockaddr *)&a, &size), errno);
+	return a.sin_port;
+}
+
+/* All that has come is handled. */
+static void run(void)
+{
+	while (sd_event_run(event, 0) > 0)
+		;
+}
+
+static int connect_tcp(in_port_t port)
+{
+	struct sockaddr_in a = {
+		.sin_family = AF_INET,
+		.sin_port = port,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_return_code(fd, errno);
+	assert_return_code(connect(fd, (struct sockaddr *)&a, sizeof(a)), errno);
+	assert_return_code(fcntl(fd, F_SETFL, O_NONBLOCK), errno);
+	run();
+	return fd;
+}
+
+static int connect_unix(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_return_code(fd, errno);
+	assert_true(strlen(path) < sizeof(a.sun_path));
+	strcpy(a.sun_path, path);
+	assert_return_code(connect(fd, (struct sockaddr *)&a, sizeof(a)), errno);
+	assert_return_code(fcntl(fd, F_SETFL, O_NONBLOCK), errno);
+	run();
+	return fd;
+}
+
+/* The next status that comes, and what follows it in one answer; 0 where the connection ends. */
+static int status_of(int fd)
+{
+	char answer[4096] = "";
+	size_t size = 0;
+	ssize_t n;
+
+	for (;;) {
+		n = recv(fd, answer + size, sizeof(answer) - 1 - size, 0);
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			return 0;
+		if (n > 0) {
+			size += (size_t)n;
+			answer[size] = 0;
+			/* All bodies end in a line feed, and no header in one alone. */
+			if (answer[size - 1] == '\n' && strstr(answer, "\r\n\r\n") &&
+			    strcmp(answer + size - 4, "\r\n\r\n") != 0)
+				return atoi(answer + strlen("HTTP/1.1 "));
+			continue;
+		}
+		sd_event_run(event, 1000);
+	}
+}
+
+/* @headers: each with its line's end. Returns the status, 0 for none. */
+static int request(int fd, const char *headers)
+{
+	char text[512];
+	int n = snprintf(text, sizeof(text), "GET /metrics HTTP/1.1\r\n%s\r\n", headers);
+
+	if (send(fd, text, (size_t)n, MSG_NOSIGNAL) != n)
+		return 0;
+	return status_of(fd);
+}
+
+static int request_once(in_port_t port, const char *headers)
+{
+	int fd = connect_tcp(port), status = request(fd, headers);
+
+	close(fd);
+	return status;
+}
+
+/* More connections than there may be, of one address: none of them asks for anything. */
+static void test_idle(void **state)
+{
+	int idle[3 * HTTP_CONNECTIONS], scraper, listening = listener_open("127.0.0.1:0");
+	struct http *http = serve(listening, TOKEN);
+	in_port_t port = port_of(listening);
+
+	(void)state;
+	scraper = connect_tcp(port);
+	assert_int_equal(request(scraper, LOCAL AUTHORIZE), 200);
+	for (unsigned int i = 0; i < ARRAY_SIZE(idle); i++)
+		idle[i] = connect_tcp(port);
+	/* A request without the token makes it no better. */
+	for (unsigned int i = ARRAY_SIZE(idle) - HTTP_PER_PEER + 1; i < ARRAY_SIZE(idle); i++)
+		assert_int_equal(request(idle[i], LOCAL), 401);
+	assert_int_equal(request_once(port, LOCAL AUTHORIZE), 200);
+	/* A scraper that keeps its connection has it still; the oldest idle ones have ended. */
+	assert_int_equal(request(scraper, LOCAL AUTHORIZE), 200);
+	assert_int_equal(request(idle[0], LOCAL AUTHORIZE), 0);
+	assert_int_equal(request(idle[ARRAY_SIZE(idle) - 1], LOCAL AUTHORIZE), 200);
+	for (unsigned int i = 0; i < ARRAY_SIZE(idle); i++)
+		close(idle[i]);
+	close(scraper);
+	run();
+	http_free(http);
+}
+
+/* A byte now and then holds no connection longer; what has arrived is answered first. */
+static void test_deadline(void **state)
+{
+	int slow, late, listening = listener_open("127.0.0.1:0");
+	struct http *http = serve(listening, TOKEN);
+	in_port_t port = port_of(listening);
+
+	(void)state;
+	slow = connect_tcp(port);
+	for (unsigned int i = 0; i < HTTP_SECONDS; i++) {
+		assert_int_equal(send(slow, "G", 1, MSG_NOSIGNAL), 1);
+		run();
+		played_s++;
+	}
+	assert_int_equal(status_of(slow), 0);
+	late = connect_tcp(port);
+	played_s += 100;
+	assert_int_equal(request(late, LOCAL AUTHORIZE), 200);
+	close(slow);
+	close(late);
+	run();
+	http_free(http);
+}
+
+static void test_hosts(void **state)
+{
+	static const struct {
+		const char *headers;
+		int status;
+	} rows[] = {
+		{ LOCAL AUTHORIZE, 200 },
+		{ "Host: LOCALHOST:9763\r\n" AUTHORIZE, 200 },
+		{ "Host: 127.0.0.1\r\n" AUTHORIZE, 200 },
+		{ "Host: 127.1.2.3:80\r\n" AUTHORIZE, 200 },
+		{ "Host: [::1]\r\n" AUTHORIZE, 200 },
+		{ "Host: [::1]:9763\r\n" AUTHORIZE, 200 },
+		{ LOCAL, 401 },
+		{ LOCAL "Authorization: Bearer very-secre\r\n", 401 },
+		{ LOCAL "Authorization: Bearer very-secret2\r\n", 401 },
+		{ LOCAL "Authorization: Basic very-secret\r\n", 401 },
+		/* A page of another name learns not even whether a token is right. */
+		{ "Host: attacker.example:9763\r\n" AUTHORIZE, 421 },
+		{ "Host: attacker.example:9763\r\n", 421 },
+		{ "Host: localhost.attacker.example\r\n" AUTHORIZE, 421 },
+		{ "Host: 127.0.0.1.attacker.example\r\n" AUTHORIZE, 421 },
+		{ "Host: 192.0.2.1\r\n" AUTHORIZE, 421 },
+		{ "Host: [::2]:9763\r\n" AUTHORIZE, 421 },
+		{ "Host: 127.0.0.1:x\r\n" AUTHORIZE, 421 },
+		{ "Host: \r\n" AUTHORIZE, 421 },
+		{ AUTHORIZE, 400 },
+		{ LOCAL "Host: attacker.example\r\n" AUTHORIZE, 400 },
+	};
+	int listening = listener_open("127.0.0.1:0");
+	struct http *http = serve(listening, TOKEN);
+	struct http_stats stats;
+	in_port_t port = port_of(listening);
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("row %u: %s", i, rows[i].headers);
+		assert_row(request_once(port, rows[i].headers) == rows[i].status);
+	}
+	http_stats(http, &stats);
+	assert_int_equal(stats.answered, 6);
+	assert_int_equal(stats.refused, ARRAY_SIZE(rows) - 6);
+	run();
+	http_free(http);
+}
+
+/* Every user of the machine can connect: without a token all requests are refused. */
+static void test_without_token(void **state)
+{
+	int listening = listener_open("127.0.0.1:0");
+	struct http *http = serve(listening, NULL);
+
+	(void)state;
+	assert_int_equal(request_once(port_of(listening), LOCAL), 403);
+	assert_int_equal(request_once(port_of(listening), LOCAL AUTHORIZE), 403);
+	assert_int_equal(request_once(port_of(listening), "Host: attacker.example\r\n"), 421);
+	run();
+	http_free(http);
+}
+
+/* The mode of a Unix socket says which users may connect; a token is asked for where there is one. */
+static void test_unix(void **state)
+{
+	static const struct {
+		mode_t mode;
+		const char *token;
+		const char *headers;
+		int status;
+	} rows[] = {
+		{ 0660, NULL, "Host: anything\r\n", 200 },
+		{ 0600, NULL, "", 200 },
+		{ 0660, TOKEN, "", 401 },
+		{ 0660, TOKEN, AUTHORIZE, 200 },
+		{ 0666, NULL, LOCAL, 403 },
+		{ 0662, NULL, LOCAL, 403 },
+		{ 0666, TOKEN, LOCAL AUTHORIZE, 200 },
+		{ 0666, TOKEN, "Host: attacker.example\r\n" AUTHORIZE, 421 },
+	};
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/socket", folder);
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		int listening = listener_open(path), client;
+		struct http *http;
+
+		assert_return_code(listening, -listening);
+		assert_return_code(chmod(path, rows[i].mode), errno);
+		http = serve(listening, rows[i].token);
+		client = connect_unix(path);
+		test_row("row %u", i);
+		assert_row(request(client, rows[i].headers) == rows[i].status);
+		close(client);
+		run();
+		http_free(http);
+		/* What it leaves is replaced by the next one. */
+	}
+	unlink(path);
+}
+
+static void check_reach(const char *text, enum listener_reach reach, const char *name)
+{
+	char got[LISTENER_NAME];
+	int fd = listener_open(text);
+
+	test_row("%s", text);
+	assert_row(fd >= 0 || fd == -EADDRNOTAVAIL || fd == -EAFNOSUPPORT);
+	if (fd < 0)
+		return;
+	listener_name(fd, got, sizeof(got));
+	assert_row(listener_reach(fd) == reach && !strncmp(got, name, strlen(name)));
+	close(fd);
+}
+
+static void test_reach(void **state)
+{
+	static const char *const wrong[] = {
+		"", "9763", ":9763", "localhost:9763", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1",
+		"127.0.0.1: 1", "::1:9763", "run/socket",
+	};
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	char path[64], name[LISTENER_NAME];
+	struct stat st;
+	int fd;
+
+	(void)state;
+	check_reach("127.0.0.1:0", LISTENER_MACHINE, "127.0.0.1:");
+	check_reach("127.9.9.9:0", LISTENER_MACHINE, "127.9.9.9:");
+	check_reach("[::1]:0", LISTENER_MACHINE, "[::1]:");
+	check_reach("0.0.0.0:0", LISTENER_NETWORK, "0.0.0.0:");
+	check_reach("[::]:0", LISTENER_NETWORK, "[::]:");
+	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++) {
+		test_row("\"%s\"", wrong[i]);
+		assert_row(listener_open(wrong[i]) == -EINVAL);
+	}
+	/* No mode at all. */
+	snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "speprof-test-%d", getpid());
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_return_code(bind(fd, (struct sockaddr *)&a, sizeof(a)), errno);
+	assert_int_equal(listener_reach(fd), LISTENER_MACHINE);
+	listener_name(fd, name, sizeof(name));
+	assert_true(*name == '@' && !strcmp(name + 1, a.sun_path + 1));
+	close(fd);
+	snprintf(path, sizeof(path), "%s/socket", folder);
+	fd = listener_open(path);
+	assert_return_code(fd, -fd);
+	assert_int_equal(listener_reach(fd), LISTENER_PERMITTED);
+	assert_return_code(stat(path, &st), errno);
+	assert_int_equal(st.st_mode & 07117, 0);
+	/* One that is in use stays, and so does what is no socket. */
+	assert_int_equal(listener_open(path), -EADDRINUSE);
+	assert_return_code(unlink(path), errno);
+	assert_int_equal(listener_reach(fd), LISTENER_MACHINE);
+	close(fd);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_return_code(fd, errno);
+	close(fd);
+	assert_int_equal(listener_open(path), -EADDRINUSE);
+	assert_return_code(unlink(path), errno);
+}
+
+static void *handle(unsigned int i)
+{
+	return (void *)(uintptr_t)(i + 1);
+}
+
+/* One address closes no connection of another's until all slots are taken. */
+static void test_connections(void **state)
+{
+	u8 one[HTTP_PEER_SIZE] = { 1 }, other[HTTP_PEER_SIZE] = { 2 }, peer[HTTP_PEER_SIZE] = { 3 };
+	struct http_connections c = { 0 };
+	void *closed;
+
+	(void)state;
+	http_connections_add(&c, handle(0), other, 100, &closed);
+	assert_null(closed);
+	for (unsigned int i = 0; i < 100; i++) {
+		http_connections_add(&c, handle(1000 + i), one, 101, &closed);
+		assert_ptr_equal(closed, i < HTTP_PER_PEER ? NULL : handle(1000 + i - HTTP_PER_PEER));
+	}
+	/* The newest has shown the token, and all the others of its address then, too. */
+	http_connections_find(&c, handle(1099))->trusted = true;
+	http_connections_add(&c, handle(1), one, 101, &closed);
+	assert_ptr_equal(closed, handle(1084));
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
+		c.slots[i].trusted |= c.slots[i].handle && !memcmp(c.slots[i].peer, one, sizeof(one));
+	http_connections_add(&c, handle(2), one, 101, &closed);
+	assert_ptr_equal(closed, handle(2));
+	assert_null(http_connections_find(&c, handle(2)));
+	/* All slots are taken, by one connection each of many addresses: the oldest of all ends. */
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS - HTTP_PER_PEER; i++) {
+		peer[1] = (u8)i;
+		http_connections_add(&c, handle(2000 + i), peer, 102, &closed);
+		assert_ptr_equal(closed, i < HTTP_CONNECTIONS - HTTP_PER_PEER - 1 ? NULL : handle(0));
+	}
+	/* Each is overdue once. */
+	assert_null(http_connections_overdue(&c, 100 + HTTP_SECONDS));
+	for (unsigned int i = 0; i < HTTP_PER_PEER; i++)
+		assert_non_null(http_connections_overdue(&c, 101 + HTTP_SECONDS));
+	assert_null(http_connections_overdue(&c, 101 + HTTP_SECONDS));
+	assert_true(http_connections_are_asking(&c));
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
+		if (c.slots[i].handle)
+			http_connections_remove(&c, c.slots[i].handle);
+	assert_false(http_connections_are_asking(&c));
+	http_connections_remove(&c, handle(5));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_deadline, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hosts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_without_token, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unix, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reach, setup, teardown),
+		cmocka_unit_test(test_connections),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
