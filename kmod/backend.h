@@ -64,7 +64,11 @@ struct speprof_backend {
  */
 int speprof_backend_register(const struct speprof_backend *backend);
 
-/** speprof_backend_unregister() - take them away; no session exists, as each holds @owner */
+/**
+ * speprof_backend_unregister() - take them away
+ *
+ * Rings that were made for it stay OFFLINE, also with another backend, until it is registered again.
+ */
 void speprof_backend_unregister(const struct speprof_backend *backend);
 
 /**

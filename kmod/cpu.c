@@ -96,7 +96,7 @@ static const char *cpu_take(struct speprof_cpu *self, struct speprof_cpu_info *i
 		return why;
 	}
 	self->info = *info;
-	self->up = true;
+	self->backend = the_backend;
 	owner_online(self);
 	return NULL;
 }
@@ -108,7 +108,7 @@ static void cpu_up_here(void *unused)
 	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = smp_processor_id() };
 	const char *why;
 
-	if (self->up || !cpumask_test_cpu(info.cpu, the_backend->cpus))
+	if (self->backend || !cpumask_test_cpu(info.cpu, the_backend->cpus))
 		return;
 	why = cpu_take(self, &info);
 	if (why)
@@ -121,10 +121,10 @@ static void cpu_down_here(void *unused)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
 
-	if (!self->up)
+	if (!self->backend)
 		return;
 	owner_offline(self);
-	self->up = false;
+	self->backend = NULL;
 	if (the_backend->detach)
 		the_backend->detach();
 }
@@ -175,7 +175,7 @@ static bool backend_is_barren(const struct speprof_backend *backend)
 
 	cpus_read_lock();
 	for_each_cpu_and(cpu, backend->cpus, cpu_online_mask) {
-		barren = !READ_ONCE(per_cpu(speprof_cpus, cpu).up);
+		barren = !READ_ONCE(per_cpu(speprof_cpus, cpu).backend);
 		if (!barren)
 			break;
 	}

@@ -30,7 +30,8 @@ struct ring;
  * @map: whom a task belongs to, if they are of cgroups, else NULL; likewise
  * @seat: gives @ring the SPU once a context switch is over
  * @moved: makes it look up the cgroup of the task that runs; from any context
- * @up: between its hotplug callbacks; changed likewise
+ * @backend: of its SPU; NULL while the CPU is not between its hotplug callbacks, or its SPU
+ *	cannot be used. Changed likewise
  */
 struct speprof_cpu {
 	struct speprof_cpu_info info;
@@ -39,7 +40,7 @@ struct speprof_cpu {
 	struct cgroup_map *map;
 	struct irq_work seat;
 	call_single_data_t moved;
-	bool up;
+	const struct speprof_backend *backend;
 };
 
 DECLARE_PER_CPU(struct speprof_cpu, speprof_cpus);

@@ -26,6 +26,11 @@ struct cgroup_map *owner_add(struct speprof_cpu *host, struct ring *ring, struct
 	return owner_swap(host, map);
 }
 
+bool owner_serves(const struct speprof_cpu *host, const struct ring *ring)
+{
+	return host->backend == ring->config.backend;
+}
+
 struct cgroup_map *owner_remove(struct speprof_cpu *host, struct ring *ring)
 {
 	hlist_del_init(&ring->on_cpu);
@@ -72,7 +77,7 @@ static void owner_seat(struct irq_work *work)
 
 void owner_settle(struct speprof_cpu *host)
 {
-	if (host->map && host->up)
+	if (host->map && host->backend)
 		owner_give(host, cgroup_map_find(host->map, current), false);
 }
 
@@ -80,8 +85,10 @@ void owner_online(struct speprof_cpu *host)
 {
 	struct ring *ring;
 
+	/* A ring of a backend that was removed stays OFFLINE. */
 	hlist_for_each_entry(ring, &host->rings, on_cpu)
-		ring_online(ring);
+		if (owner_serves(host, ring))
+			ring_online(ring);
 	owner_settle(host);
 }
 
@@ -98,7 +105,7 @@ void owner_switch(struct task_struct *next)
 	struct speprof_cpu *host = this_cpu_ptr(&speprof_cpus);
 	struct ring *owner;
 
-	if (!host->map || !host->up)
+	if (!host->map || !host->backend)
 		return;
 	owner = cgroup_map_find(host->map, next);
 	if (owner == host->ring && owner && owner->state != SPEPROF_RING_PARKED)

@@ -38,6 +38,9 @@ void owner_moved(const struct task_struct *leader, bool threadgroup);
  */
 struct cgroup_map *owner_add(struct speprof_cpu *host, struct ring *ring, struct cgroup_map *map);
 
+/** owner_serves() - whether the CPU is up, with the backend that @ring was made for */
+bool owner_serves(const struct speprof_cpu *host, const struct ring *ring);
+
 /** owner_remove() - and here no longer; it is stopped. Return: a map that nobody needs any more */
 struct cgroup_map *owner_remove(struct speprof_cpu *host, struct ring *ring);
 

@@ -70,7 +70,7 @@ static void start_here(void *arg)
 	struct speprof_cpu *host = call_host(call);
 
 	call->map = owner_add(host, call->ring, call->map);
-	ring_start(call->ring, call->program, host->up);
+	ring_start(call->ring, call->program, owner_serves(host, call->ring));
 	owner_settle(host);
 }
 

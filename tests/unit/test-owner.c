@@ -129,7 +129,7 @@ static void spu_interrupts(void)
 {
 	struct ring *ring = speprof_cpus[0].ring;
 
-	if (!speprof_cpus[0].up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
+	if (!speprof_cpus[0].backend || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
 		return;
 	assert_non_null(ring);
 	assert_true(ring_interrupt(ring));
@@ -144,7 +144,7 @@ static void session_toggle(unsigned int n)
 	if (!started[n]) {
 		started[n] = true;
 		owner_add(&speprof_cpus[0], rings[n], &the_map);
-		ring_start(rings[n], &programs[n], speprof_cpus[0].up);
+		ring_start(rings[n], &programs[n], owner_serves(&speprof_cpus[0], rings[n]));
 	} else {
 		ring_stop(rings[n]);
 		old = owner_remove(&speprof_cpus[0], rings[n]);
@@ -188,14 +188,14 @@ static void session_read(unsigned int n)
 static void hotplug(void)
 {
 	/* The idle task is the last that runs. */
-	if (speprof_cpus[0].up) {
+	if (speprof_cpus[0].backend) {
 		owner_offline(&speprof_cpus[0]);
 		assert_int_equal(spu[SPE_REG_PMSCR], 0);
 		assert_int_equal(spu[SPE_REG_PMBLIMITR], 0);
 	}
-	speprof_cpus[0].up = !speprof_cpus[0].up;
+	speprof_cpus[0].backend = speprof_cpus[0].backend ? NULL : &backend;
 	memset(spu, 0, sizeof(spu));
-	if (speprof_cpus[0].up)
+	if (speprof_cpus[0].backend)
 		owner_online(&speprof_cpus[0]);
 }
 
@@ -285,7 +285,7 @@ static void play(u64 seed)
 	memset(speprof_cpus, 0, sizeof(speprof_cpus));
 	memset(spu, 0, sizeof(spu));
 	owner_init();
-	speprof_cpus[0].up = true;
+	speprof_cpus[0].backend = &backend;
 	for (unsigned int n = 0; n < TASKS; n++)
 		tasks[n].group = n % (SESSIONS + 1);
 	stand_in_current = &tasks[SESSIONS];
