@@ -42,6 +42,14 @@ struct spu_hw_group {
 };
 
 /**
+ * struct spu_hw_state - the registers of an SPU that loses power
+ * @reg: their values; those that identify the SPU are unused
+ */
+struct spu_hw_state {
+	u64 reg[SPE_REG_COUNT];
+};
+
+/**
  * struct spu_hw_cpu - one CPU; used on it with interrupts off
  * @group: of which device it is; changed under spu_hw_lock from anywhere
  * @irq: enabled here; 0 if none is
@@ -117,6 +125,45 @@ static irqreturn_t spu_hw_interrupt(int irq, void *dev)
 	return IRQ_HANDLED;
 }
 
+/* Those that are state, in the order in which they may be written: PMSCR last. */
+static const u8 state_registers[] = {
+	SPE_REG_PMSFCR, SPE_REG_PMSEVFR, SPE_REG_PMSNEVFR, SPE_REG_PMSLATFR, SPE_REG_PMSDSFR,
+	SPE_REG_PMSIRR, SPE_REG_PMSICR, SPE_REG_PMBPTR, SPE_REG_PMBSR, SPE_REG_PMBLIMITR,
+};
+
+/* Save the registers and leave the SPU silent. */
+static void spu_hw_save(struct spu_hw_state *ret_state)
+{
+	unsigned int i;
+
+	ret_state->reg[SPE_REG_PMSCR] = spu_hw_read(SPE_REG_PMSCR);
+	spu_hw_write(SPE_REG_PMSCR, 0);
+	spu_hw_synchronize();
+	spu_hw_drain();
+	for (i = 0; i < ARRAY_SIZE(state_registers); i++)
+		ret_state->reg[state_registers[i]] = spu_hw_read(state_registers[i]);
+	spu_hw_write(SPE_REG_PMBLIMITR, 0);
+	spu_hw_synchronize();
+}
+
+/*
+ * Undo spu_hw_save(), whatever the registers hold now. A write that sets PMBSR.S asserts the
+ * interrupt again (IGRLRX): no event is lost.
+ */
+static void spu_hw_restore(const struct spu_hw_state *state)
+{
+	unsigned int i;
+
+	spu_hw_write(SPE_REG_PMSCR, 0);
+	spu_hw_synchronize();
+	for (i = 0; i < ARRAY_SIZE(state_registers); i++)
+		spu_hw_write(state_registers[i], state->reg[state_registers[i]]);
+	/* The buffer is enabled before profiling is. */
+	spu_hw_synchronize();
+	spu_hw_write(SPE_REG_PMSCR, state->reg[SPE_REG_PMSCR]);
+	spu_hw_synchronize();
+}
+
 /* Idle states and suspend may take the SPU's power. Nothing is executed in between. */
 static int spu_hw_pm(struct notifier_block *block, unsigned long action, void *data)
 {
@@ -167,14 +214,21 @@ static int group_find_interrupt(struct spu_hw_group *group)
 	return 0;
 }
 
-static void group_remove(struct spu_hw_group *group)
+/* A CPU of the group that comes online from here on leaves its SPU alone. */
+static void group_withdraw(struct spu_hw_group *group)
 {
 	unsigned int cpu;
 
 	for_each_cpu(cpu, &group->cpus)
 		WRITE_ONCE(per_cpu(spu_hw_cpus, cpu).group, NULL);
 	cpumask_andnot(&spu_hw_mask, &spu_hw_mask, &group->cpus);
-	free_percpu_irq(group->irq, &spu_hw_cpus);
+}
+
+/* A CPU that came online before the withdrawal has its SPU, and loses it here. */
+static void group_silence(struct spu_hw_group *group)
+{
+	group_withdraw(group);
+	speprof_backend_down(&group->cpus);
 }
 
 /* The devices after the first one only bring CPUs. */
@@ -199,7 +253,8 @@ static int group_add(struct spu_hw_group *group)
 		spu_hw_registered = true;
 		return 0;
 	}
-	group_remove(group);
+	group_withdraw(group);
+	free_percpu_irq(group->irq, &spu_hw_cpus);
 	if (ret == -EBUSY)
 		dev_err(group->dev, "another backend is in use: rmmod speprof_emu first\n");
 	return ret;
@@ -218,10 +273,10 @@ static void spu_hw_remove(void *data)
 	struct spu_hw_group *group = data;
 
 	mutex_lock(&spu_hw_lock);
-	speprof_backend_down(&group->cpus);
-	if (cpumask_equal(&spu_hw_mask, &group->cpus))
+	group_silence(group);
+	if (cpumask_empty(&spu_hw_mask))
 		spu_hw_unregister();
-	group_remove(group);
+	free_percpu_irq(group->irq, &spu_hw_cpus);
 	mutex_unlock(&spu_hw_lock);
 }
 
@@ -253,9 +308,9 @@ static int spu_hw_probe(struct platform_device *pdev)
 /* Reboot and kexec: the memory that an SPU writes to is about to be another kernel's. */
 static void spu_hw_shutdown(struct platform_device *pdev)
 {
-	struct spu_hw_group *group = platform_get_drvdata(pdev);
-
-	speprof_backend_down(&group->cpus);
+	mutex_lock(&spu_hw_lock);
+	group_silence(platform_get_drvdata(pdev));
+	mutex_unlock(&spu_hw_lock);
 }
 
 static const struct of_device_id spu_hw_of_match[] = {

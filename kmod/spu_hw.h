@@ -14,25 +14,11 @@ void spu_hw_exit(void);
 
 /* ---- spu_hw_regs.c: all on the CPU whose SPU it is, with interrupts off ---- */
 
-/**
- * struct spu_hw_state - the registers of an SPU that loses power
- * @reg: as they were; identification registers aside
- */
-struct spu_hw_state {
-	u64 reg[SPE_REG_COUNT];
-};
-
 u64 spu_hw_read(enum spe_reg reg);
 void spu_hw_write(enum spe_reg reg, u64 value);
 void spu_hw_synchronize(void);
 void spu_hw_drain(void);
 u64 spu_hw_ticks(void);
 u64 spu_hw_tick_hz(void);
-
-/** spu_hw_save() - drain, keep the registers, and leave the SPU silent */
-void spu_hw_save(struct spu_hw_state *ret_state);
-
-/** spu_hw_restore() - undo spu_hw_save(), whatever the registers hold now */
-void spu_hw_restore(const struct spu_hw_state *state);
 
 #endif

@@ -132,38 +132,3 @@ u64 spu_hw_tick_hz(void)
 {
 	return read_sysreg(cntfrq_el0);
 }
-
-/* Those that are state, in the order in which they may be written: PMSCR last. */
-static const u8 state_registers[] = {
-	SPE_REG_PMSFCR, SPE_REG_PMSEVFR, SPE_REG_PMSNEVFR, SPE_REG_PMSLATFR, SPE_REG_PMSDSFR,
-	SPE_REG_PMSIRR, SPE_REG_PMSICR, SPE_REG_PMBPTR, SPE_REG_PMBSR, SPE_REG_PMBLIMITR,
-};
-
-void spu_hw_save(struct spu_hw_state *ret_state)
-{
-	unsigned int i;
-
-	ret_state->reg[SPE_REG_PMSCR] = spu_hw_read(SPE_REG_PMSCR);
-	spu_hw_write(SPE_REG_PMSCR, 0);
-	isb();
-	spu_hw_drain();
-	for (i = 0; i < ARRAY_SIZE(state_registers); i++)
-		ret_state->reg[state_registers[i]] = spu_hw_read(state_registers[i]);
-	spu_hw_write(SPE_REG_PMBLIMITR, 0);
-	isb();
-}
-
-/* A write that sets PMBSR.S asserts the interrupt again (IGRLRX): no event is lost. */
-void spu_hw_restore(const struct spu_hw_state *state)
-{
-	unsigned int i;
-
-	spu_hw_write(SPE_REG_PMSCR, 0);
-	isb();
-	for (i = 0; i < ARRAY_SIZE(state_registers); i++)
-		spu_hw_write(state_registers[i], state->reg[state_registers[i]]);
-	/* The buffer is enabled before profiling is. */
-	isb();
-	spu_hw_write(SPE_REG_PMSCR, state->reg[SPE_REG_PMSCR]);
-	isb();
-}

@@ -5,6 +5,7 @@
 
 u64 stand_in_now;
 void (*stand_in_elsewhere)(void);
+void (*stand_in_unlocked)(void);
 unsigned int stand_in_warnings;
 struct task_struct *stand_in_current;
 struct stand_in_caller stand_in_caller;

@@ -135,6 +135,18 @@ extern u64 stand_in_now;
 /* Run before tail_lock is taken, as another CPU might: once, then no more. */
 extern void (*stand_in_elsewhere)(void);
 
+/* Run after cpus_read_unlock(): a CPU comes or goes. Likewise once. */
+extern void (*stand_in_unlocked)(void);
+
+static inline void stand_in_run_once(void (**hook)(void))
+{
+	void (*run)(void) = *hook;
+
+	*hook = NULL;
+	if (run)
+		run();
+}
+
 /* How many WARNs there were. */
 extern unsigned int stand_in_warnings;
 
@@ -214,13 +226,10 @@ static inline void kfree(void *memory)
 #define wait_event_interruptible(w, condition) ((condition) ? 0 : -EINTR)
 
 #define raw_spin_lock_irqsave(l, flags)                       \
-	do {                                                  \
-		void (*elsewhere)(void) = stand_in_elsewhere; \
-		stand_in_elsewhere = NULL;                    \
-		if (elsewhere)                                \
-			elsewhere();                          \
-		(flags) = 0;                                  \
-		(l)->held = true;                             \
+	do {                                             \
+		stand_in_run_once(&stand_in_elsewhere);  \
+		(flags) = 0;                             \
+		(l)->held = true;                        \
 	} while (0)
 #define raw_spin_unlock_irqrestore(l, flags) ((void)(flags), (l)->held = false)
 
@@ -267,7 +276,7 @@ typedef struct {
 #define for_each_online_cpu(cpu) \
 	for_each_possible_cpu(cpu) if (cpu_online(cpu))
 #define cpus_read_lock()
-#define cpus_read_unlock()
+#define cpus_read_unlock() stand_in_run_once(&stand_in_unlocked)
 #define array_index_nospec(index, size) (index)
 
 struct cpumask {
@@ -330,6 +339,8 @@ extern struct task_struct *stand_in_current;
 #define hlist_for_each_entry(entry, head, member)    \
 	for (struct hlist_node *at_ = (head)->first; \
 	     at_ && ((entry) = container_of(at_, __typeof__(*(entry)), member)); at_ = at_->next)
+
+#define hlist_empty(head) (!(head)->first)
 
 static inline void hlist_add_head(struct hlist_node *node, struct hlist_head *head)
 {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Hotplug, interrupts and devices of the stand-in. */
+#include "devices.h"
+
+bool stand_in_at_el2;
+struct stand_in_irq stand_in_irqs[STAND_IN_IRQS];
+struct platform_driver *stand_in_driver;
+struct notifier_block *stand_in_cpu_pm;
+
+static stand_in_hotplug_fn hotplug_up, hotplug_down;
+
+/* ---- CPUs -------------------------------------------------------------------------- */
+
+static void run_on(unsigned int cpu, stand_in_hotplug_fn fn)
+{
+	unsigned int here = stand_in_cpu;
+
+	stand_in_cpu = cpu;
+	if (fn)
+		fn(cpu);
+	stand_in_cpu = here;
+}
+
+int cpuhp_setup_state(int state, const char *name, stand_in_hotplug_fn up,
+		      stand_in_hotplug_fn down)
+{
+	unsigned int cpu;
+
+	WARN_ON(hotplug_up);
+	hotplug_up = up;
+	hotplug_down = down;
+	for_each_online_cpu(cpu)
+		run_on(cpu, up);
+	return state;
+}
+
+void cpuhp_remove_state(int state)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		run_on(cpu, hotplug_down);
+	hotplug_up = hotplug_down = NULL;
+}
+
+void stand_in_cpu_up(unsigned int cpu)
+{
+	stand_in_online |= BIT(cpu);
+	run_on(cpu, hotplug_up);
+}
+
+void stand_in_cpu_down(unsigned int cpu)
+{
+	run_on(cpu, hotplug_down);
+	stand_in_online &= ~BIT(cpu);
+}
+
+void on_each_cpu_mask(const struct cpumask *mask, smp_call_func_t fn, void *arg, bool wait)
+{
+	unsigned int cpu;
+
+	for_each_cpu(cpu, mask)
+		smp_call_function_single(cpu, fn, arg, wait);
+}
+
+/* ---- Interrupts --------------------------------------------------------------------- */
+
+int irq_get_percpu_devid_partition(unsigned int irq, struct cpumask *ret_cpus)
+{
+	*ret_cpus = stand_in_irqs[irq].cpus;
+	return 0;
+}
+
+int request_percpu_irq(unsigned int irq, irq_handler_t handler, const char *name, void *dev)
+{
+	if (stand_in_irqs[irq].handler)
+		return -EBUSY;
+	stand_in_irqs[irq].handler = handler;
+	return 0;
+}
+
+void free_percpu_irq(unsigned int irq, void *dev)
+{
+	WARN_ON(stand_in_irqs[irq].enabled);
+	stand_in_irqs[irq].handler = NULL;
+}
+
+void enable_percpu_irq(unsigned int irq, unsigned int type)
+{
+	WARN_ON(!stand_in_irqs[irq].handler);
+	stand_in_irqs[irq].enabled |= BIT(stand_in_cpu);
+}
+
+void disable_percpu_irq(unsigned int irq)
+{
+	WARN_ON(!(stand_in_irqs[irq].enabled & BIT(stand_in_cpu)));
+	stand_in_irqs[irq].enabled &= ~BIT(stand_in_cpu);
+}
+
+/* ---- Devices ------------------------------------------------------------------------- */
+
+void stand_in_device_remove(struct platform_device *pdev)
+{
+	if (pdev->dev.action)
+		pdev->dev.action(pdev->dev.action_data);
+	free(pdev->dev.memory);
+	pdev->dev = (struct device){ 0 };
+}

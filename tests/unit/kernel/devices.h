@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the hardware backend uses of the kernel beside stand-in.h: hotplug callbacks, interrupts
+ * that are private to a CPU, platform devices, and chains of notifiers.
+ */
+#ifndef STAND_IN_DEVICES_H
+#define STAND_IN_DEVICES_H
+
+#include "stand-in.h"
+
+#define THIS_MODULE ((struct module *)NULL)
+#define EXPORT_SYMBOL_NS_GPL(symbol, space)
+#define KBUILD_MODNAME "speprof"
+
+#define pr_info(...)		 stand_in_print(__VA_ARGS__)
+#define pr_warn(...)		 stand_in_print(__VA_ARGS__)
+#define pr_warn_ratelimited(...) stand_in_print(__VA_ARGS__)
+#define dev_err(dev, ...)	 ((void)(dev), stand_in_print(__VA_ARGS__))
+#define dev_err_probe(dev, error, ...) (dev_err(dev, __VA_ARGS__), error)
+
+static inline void stand_in_print(const char *format, ...)
+{
+	(void)format;
+}
+
+static inline bool try_module_get(struct module *module)
+{
+	(void)module;
+	return true;
+}
+
+static inline void module_put(struct module *module)
+{
+	(void)module;
+}
+
+#define arm64_kernel_unmapped_at_el0() false
+#define is_kernel_in_hyp_mode()	       stand_in_at_el2
+
+/* Whether the kernel runs at EL2. */
+extern bool stand_in_at_el2;
+
+/* ---- CPUs that come and go ------------------------------------------------------ */
+
+#define smp_processor_id()     stand_in_cpu
+#define local_irq_save(flags)  ((flags) = 0)
+#define local_irq_restore(flags) ((void)(flags))
+
+#define cpu_online_mask ((const struct cpumask *)&stand_in_online)
+
+#define cpumask_intersects(a, b)   (!!((a)->bits & (b)->bits))
+#define cpumask_or(to, a, b)	   ((to)->bits = (a)->bits | (b)->bits)
+#define cpumask_andnot(to, a, b)   ((to)->bits = (a)->bits & ~(b)->bits)
+#define cpumask_pr_args(mask)	   64, (void *)(mask)
+#define for_each_cpu(cpu, mask)	   for_each_possible_cpu(cpu) if (cpumask_test_cpu(cpu, mask))
+#define for_each_cpu_and(cpu, a, b) for_each_cpu(cpu, a) if (cpumask_test_cpu(cpu, b))
+
+#define CPUHP_AP_ONLINE_DYN 1
+
+typedef int (*stand_in_hotplug_fn)(unsigned int cpu);
+
+int cpuhp_setup_state(int state, const char *name, stand_in_hotplug_fn up,
+		      stand_in_hotplug_fn down);
+void cpuhp_remove_state(int state);
+void on_each_cpu_mask(const struct cpumask *mask, smp_call_func_t fn, void *arg, bool wait);
+
+/** stand_in_cpu_up(), stand_in_cpu_down() - CPU @cpu comes online, goes offline */
+void stand_in_cpu_up(unsigned int cpu);
+void stand_in_cpu_down(unsigned int cpu);
+
+/* ---- Interrupts ------------------------------------------------------------------ */
+
+typedef enum { IRQ_NONE, IRQ_HANDLED } irqreturn_t;
+typedef irqreturn_t (*irq_handler_t)(int irq, void *dev);
+
+#define IRQ_TYPE_NONE	   0
+#define STAND_IN_IRQS	   4
+#define irq_is_percpu(irq) ((irq) < STAND_IN_IRQS)
+
+/* struct stand_in_irq - @cpus: whose it is; @handler: NULL: not requested; @enabled: on which CPUs */
+struct stand_in_irq {
+	struct cpumask cpus;
+	irq_handler_t handler;
+	u64 enabled;
+};
+
+extern struct stand_in_irq stand_in_irqs[STAND_IN_IRQS];
+
+int irq_get_percpu_devid_partition(unsigned int irq, struct cpumask *ret_cpus);
+int request_percpu_irq(unsigned int irq, irq_handler_t handler, const char *name, void *dev);
+void free_percpu_irq(unsigned int irq, void *dev);
+void enable_percpu_irq(unsigned int irq, unsigned int type);
+void disable_percpu_irq(unsigned int irq);
+
+/* ---- Devices ---------------------------------------------------------------------- */
+
+struct of_device_id {
+	const char *compatible;
+};
+
+struct platform_device_id {
+	const char *name;
+};
+
+struct device_driver {
+	const char *name;
+	const struct of_device_id *of_match_table;
+	bool suppress_bind_attrs;
+};
+
+/* struct device - @memory: freed, and @action run, when it is removed */
+struct device {
+	const struct device_driver *driver;
+	void *driver_data;
+	void *memory;
+	void (*action)(void *data);
+	void *action_data;
+};
+
+struct platform_device {
+	const char *name;
+	struct device dev;
+	int irq;
+};
+
+struct platform_driver {
+	int (*probe)(struct platform_device *pdev);
+	void (*shutdown)(struct platform_device *pdev);
+	const struct platform_device_id *id_table;
+	struct device_driver driver;
+};
+
+/* The driver that is registered, or NULL. */
+extern struct platform_driver *stand_in_driver;
+
+#define to_platform_device(d)		      container_of(d, struct platform_device, dev)
+#define platform_set_drvdata(pdev, data)      ((pdev)->dev.driver_data = (data))
+#define platform_get_drvdata(pdev)	      ((pdev)->dev.driver_data)
+#define platform_get_irq_optional(pdev, n)    ((pdev)->irq)
+#define dev_name(dev)			      (to_platform_device(dev)->name)
+#define device_lock(dev)		      ((void)(dev))
+#define device_unlock(dev)		      ((void)(dev))
+#define of_match_device(table, dev)	      ((void)(dev), (table))
+#define bus_for_each_dev(bus, from, data, fn) ((void)(fn))
+#define EPROBE_DEFER			      517
+
+static inline int platform_driver_register(struct platform_driver *driver)
+{
+	stand_in_driver = driver;
+	return 0;
+}
+
+static inline void platform_driver_unregister(struct platform_driver *driver)
+{
+	WARN_ON(stand_in_driver != driver);
+	stand_in_driver = NULL;
+}
+
+static inline void *devm_kzalloc(struct device *dev, size_t size, int flags)
+{
+	dev->memory = kzalloc(size, flags);
+	return dev->memory;
+}
+
+static inline int devm_add_action_or_reset(struct device *dev, void (*action)(void *), void *data)
+{
+	dev->action = action;
+	dev->action_data = data;
+	return 0;
+}
+
+/** stand_in_device_remove() - @pdev loses its driver */
+void stand_in_device_remove(struct platform_device *pdev);
+
+/* ---- Notifiers --------------------------------------------------------------------- */
+
+#define NOTIFY_DONE 0
+#define NOTIFY_OK   1
+
+enum { CPU_PM_ENTER, CPU_PM_ENTER_FAILED, CPU_PM_EXIT };
+
+struct notifier_block {
+	int (*notifier_call)(struct notifier_block *block, unsigned long action, void *data);
+};
+
+/* Which of them is registered, or NULL. */
+extern struct notifier_block *stand_in_cpu_pm;
+
+static inline int cpu_pm_register_notifier(struct notifier_block *block)
+{
+	stand_in_cpu_pm = block;
+	return 0;
+}
+
+static inline int cpu_pm_unregister_notifier(struct notifier_block *block)
+{
+	WARN_ON(stand_in_cpu_pm != block);
+	stand_in_cpu_pm = NULL;
+	return 0;
+}
+
+/* ---- What kmod/compat.h has for other files ------------------------------------------ */
+
+struct class;
+struct io_uring_cmd {
+	void *sqe;
+};
+
+#define io_uring_sqe_cmd(sqe)	      (sqe)
+#define vm_flags_mod(vma, set, clear) ((void)(vma))
+#define class_create(name)	      ((struct class *)(name))
+
+#endif

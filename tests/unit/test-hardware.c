@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * CPUs, their SPUs and the devices that stand for them (kmod/cpu.c, kmod/spu_hw.c) on a stand-in
+ * kernel: what is left of an SPU and of its interrupt when devices, CPUs and backends come and go.
+ */
+#include "test.h"
+
+#include "cgroups.h"
+#include "cpu.h"
+#include "devices.h"
+#include "owner.h"
+#include "ring.h"
+#include "spu_hw.h"
+
+#define CPUS	4
+#define DEVICES 2
+#define RING	65536
+
+/* ---- SPUs ------------------------------------------------------------------------ */
+
+static u64 spus[CPUS][SPE_REG_COUNT];
+static unsigned int drains;
+
+u64 spu_hw_read(enum spe_reg reg)
+{
+	if (reg == SPE_REG_PMSIDR)
+		return SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, 6);
+	if (reg == SPE_REG_PMBIDR)
+		return SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, 6);
+	return reg == SPE_REG_PMSVER ? 1 : spus[stand_in_cpu][reg];
+}
+
+void spu_hw_write(enum spe_reg reg, u64 value)
+{
+	spus[stand_in_cpu][reg] = value;
+}
+
+void spu_hw_synchronize(void)
+{
+}
+
+void spu_hw_drain(void)
+{
+	drains++;
+}
+
+u64 spu_hw_ticks(void)
+{
+	return stand_in_now;
+}
+
+u64 spu_hw_tick_hz(void)
+{
+	return 1000000000;
+}
+
+/* Whether CPU @cpu samples. */
+static bool spu_is_on(unsigned int cpu)
+{
+	return spus[cpu][SPE_REG_PMSCR] && spus[cpu][SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E;
+}
+
+/* ---- No session is of cgroups ------------------------------------------------------ */
+
+struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
+{
+	return NULL;
+}
+
+bool cgroup_map_forget(struct cgroup_map *map, const struct ring *ring)
+{
+	return false;
+}
+
+/* ---- Devices and sessions ------------------------------------------------------------ */
+
+static struct platform_device devices[DEVICES] = { { .name = "spe-pmu-0", .irq = 0 },
+						   { .name = "spe-pmu-1", .irq = 1 } };
+
+/* Two devices of two CPUs each: 0 and 1, 2 and 3. All CPUs are online. */
+static void devices_add(void)
+{
+	memset(spus, 0, sizeof(spus));
+	stand_in_cpus = CPUS;
+	stand_in_online = BIT(CPUS) - 1;
+	stand_in_irqs[0].cpus.bits = BIT(0) | BIT(1);
+	stand_in_irqs[1].cpus.bits = BIT(2) | BIT(3);
+	assert_int_equal(spu_hw_init(), 0);
+	for (unsigned int n = 0; n < DEVICES; n++) {
+		assert_int_equal(stand_in_driver->probe(&devices[n]), 0);
+		assert_int_equal(stand_in_irqs[n].enabled, stand_in_irqs[n].cpus.bits);
+	}
+}
+
+static void device_remove(unsigned int n)
+{
+	stand_in_device_remove(&devices[n]);
+	assert_null(stand_in_irqs[n].handler);
+	assert_int_equal(stand_in_irqs[n].enabled, 0);
+}
+
+static void devices_remove(void)
+{
+	for (unsigned int n = 0; n < DEVICES; n++)
+		if (devices[n].dev.action)
+			device_remove(n);
+	spu_hw_exit();
+	assert_int_equal(stand_in_warnings, 0);
+}
+
+/* On the CPU, as session.c has it. */
+static void ring_start_here(void *arg)
+{
+	const struct program program = { .pmscr = SPE_PMSCR_E0SPE, .interval = 1, .generation = 1 };
+	struct speprof_cpu *host = this_cpu_ptr(&speprof_cpus);
+	struct ring *ring = arg;
+
+	owner_add(host, ring, NULL);
+	ring_start(ring, &program, owner_serves(host, ring));
+}
+
+static void ring_stop_here(void *arg)
+{
+	ring_stop(arg);
+	owner_remove(this_cpu_ptr(&speprof_cpus), arg);
+}
+
+/* A started session's ring on CPU @cpu. */
+static struct ring *session_start(unsigned int cpu)
+{
+	struct ring_config config = { .size = RING, .event_slots = 16, .max_window = 4096 };
+	struct ring *ring;
+
+	mutex_lock(&speprof_control);
+	config.backend = speprof_backend_get();
+	mutex_unlock(&speprof_control);
+	speprof_cpu_info_get(cpu, &config.spu);
+	ring = ring_new(&config);
+	speprof_cpu_call(cpu, ring_start_here, ring);
+	return ring;
+}
+
+static void session_stop(struct ring *ring)
+{
+	speprof_cpu_call(ring->cpu, ring_stop_here, ring);
+	speprof_backend_put(ring->config.backend);
+	ring_free(ring);
+}
+
+static void cpu_1_up(void)
+{
+	stand_in_cpu_up(1);
+}
+
+/* ---- Devices come and go --------------------------------------------------------------- */
+
+static void test_device(void **state)
+{
+	struct ring *rings[2];
+
+	(void)state;
+	devices_add();
+	rings[0] = session_start(1);
+	rings[1] = session_start(2);
+	assert_true(spu_is_on(1));
+	device_remove(0);
+	assert_false(spu_is_on(1));
+	assert_true(spu_is_on(2));
+	assert_int_equal(rings[0]->state, SPEPROF_RING_OFFLINE);
+	assert_int_equal(rings[1]->state, SPEPROF_RING_ARMED);
+	session_stop(rings[0]);
+	session_stop(rings[1]);
+	devices_remove();
+}
+
+/* A CPU that comes online while its device is removed does not enable an interrupt that is freed. */
+static void test_removal_beside_online(void **state)
+{
+	struct ring *ring;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	stand_in_cpu_down(1);
+	stand_in_unlocked = cpu_1_up;
+	device_remove(0);
+	assert_true(cpu_online(1));
+	assert_false(spu_is_on(1));
+	session_stop(ring);
+	devices_remove();
+}
+
+/* Nor does a CPU that comes online after the shutdown: the memory is about to be another kernel's. */
+static void test_shutdown_before_online(void **state)
+{
+	struct ring *ring;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	stand_in_cpu_down(1);
+	for (unsigned int n = 0; n < DEVICES; n++)
+		stand_in_driver->shutdown(&devices[n]);
+	stand_in_cpu_up(1);
+	assert_false(spu_is_on(1));
+	assert_int_equal(stand_in_irqs[0].enabled, 0);
+	session_stop(ring);
+	devices_remove();
+}
+
+/* ---- Backends ----------------------------------------------------------------------------- */
+
+static unsigned int others_writes;
+
+static u64 other_read(enum spe_reg reg)
+{
+	return spu_hw_read(reg);
+}
+
+static void other_write(enum spe_reg reg, u64 value)
+{
+	others_writes++;
+}
+
+static struct cpumask all_cpus = { .bits = BIT(CPUS) - 1 };
+static const struct speprof_backend other = {
+	.name = "other",
+	.id = SPEPROF_BACKEND_EMULATED,
+	.cpus = &all_cpus,
+	.read = other_read,
+	.write = other_write,
+	.synchronize = spu_hw_synchronize,
+	.drain = spu_hw_drain,
+	.ticks = spu_hw_ticks,
+};
+
+/* A ring whose backend was removed is not armed with another one, started before it or after it. */
+static void test_other_backend(void **state)
+{
+	struct ring *ring;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	device_remove(0);
+	device_remove(1);
+	assert_int_equal(speprof_backend_register(&other), 0);
+	assert_true(others_writes > 0);
+	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
+	assert_false(spu_is_on(1));
+	speprof_cpu_call(1, ring_stop_here, ring);
+	speprof_cpu_call(1, ring_start_here, ring);
+	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
+	assert_false(spu_is_on(1));
+	speprof_backend_unregister(&other);
+	session_stop(ring);
+	devices_remove();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_device),
+		cmocka_unit_test(test_removal_beside_online),
+		cmocka_unit_test(test_shutdown_before_online),
+		cmocka_unit_test(test_other_backend),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
