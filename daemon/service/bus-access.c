@@ -37,6 +37,7 @@ static const struct allowance others_may = { 1000000000ULL, 100000000ULL };
 /**
  * struct access_query - a question to polkit
  * @message: waits for it; a reference
+ * @again, @ctx: as in access_check(): called with @message once there is an answer
  * @level: what it needs
  * @asked: of that, what this question is about
  * @caller: who waits. What is known of a name stays true, and may be forgotten meanwhile
@@ -47,6 +48,8 @@ struct access_query {
 	struct access_query *next;
 	struct access *access;
 	sd_bus_message *message;
+	sd_bus_message_handler_t again;
+	void *ctx;
 	enum access_level level;
 	enum access_level asked;
 	struct bus_caller caller;
@@ -206,24 +209,42 @@ static void query_take(struct access_query *query)
 	query->access->query_count--;
 }
 
+/* That of @message, whose answer is there. */
+static struct access_query *query_of(const struct access *access, const sd_bus_message *message)
+{
+	struct access_query *query = access->queries;
+
+	while (query && (query->message != message || !query->done))
+		query = query->next;
+	return query;
+}
+
+/*
+ * The handler finds the answer by access_check(). It is called directly: sd-bus would dispatch the
+ * message by its object, which may be removed by now, and the query would stay for ever.
+ */
 static int on_polkit(sd_bus_message *reply, void *userdata,
-		     sd_bus_error *error __attribute__((unused)))
+		     sd_bus_error *unused __attribute__((unused)))
 {
 	struct access_query *query = userdata;
+	struct access *access = query->access;
+	sd_bus_message *message = sd_bus_message_ref(query->message);
+	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r;
 
 	polkit_verdict(reply, &query->error);
 	query->done = true;
 	bus_peer_forget(&query->peer);
-	/* The message is dispatched again, and finds the answer. */
-	r = sd_bus_message_rewind(query->message, true);
+	r = sd_bus_message_rewind(message, true);
 	if (r >= 0)
-		r = sd_bus_enqueue_for_read(sd_bus_message_get_bus(query->message), query->message);
-	if (r < 0) {
-		sd_bus_reply_method_errno(query->message, r, NULL);
+		r = query->again(message, query->ctx, &error);
+	query = query_of(access, message);
+	if (query) {
 		query_take(query);
 		query_free(query);
 	}
+	bus_reply_failure(message, r, &error);
+	sd_bus_message_unref(message);
 	return 1;
 }
 
@@ -274,28 +295,31 @@ static int query_place(const struct access *access, const struct bus_caller *cal
 	return 0;
 }
 
-/* @asked: of @level, what is asked now */
-static int query_new(struct access *access, sd_bus_message *message, enum access_level level,
-		     enum access_level asked, const struct bus_caller *caller, sd_bus_error *error)
+/* @like: message, handler, caller, and of the level what is asked now */
+static int query_new(struct access *access, const struct access_query *like, sd_bus_error *error)
 {
 	struct access_query *query;
 	int r;
 
-	r = query_place(access, caller, error);
+	r = query_place(access, &like->caller, error);
 	if (r < 0)
 		return r;
 	query = calloc(1, sizeof(*query));
 	if (!query)
 		return -ENOMEM;
-	query->access = access;
-	query->message = sd_bus_message_ref(message);
-	query->level = level;
-	query->asked = asked;
-	query->caller = *caller;
+	*query = (struct access_query){
+		.access = access,
+		.message = sd_bus_message_ref(like->message),
+		.again = like->again,
+		.ctx = like->ctx,
+		.level = like->level,
+		.asked = like->asked,
+		.caller = like->caller,
+	};
 	r = send_query(query);
 	if (r >= 0)
-		r = bus_peer_follow(&query->peer, sd_bus_message_get_bus(message), caller->name,
-				    on_left, query);
+		r = bus_peer_follow(&query->peer, sd_bus_message_get_bus(query->message),
+				    query->caller.name, on_left, query);
 	if (r < 0) {
 		query_free(query);
 		return r;
@@ -306,16 +330,6 @@ static int query_new(struct access *access, sd_bus_message *message, enum access
 	return 0;
 }
 
-/* That of @message, whose answer is there. */
-static struct access_query *query_of(const struct access *access, const sd_bus_message *message)
-{
-	struct access_query *query = access->queries;
-
-	while (query && (query->message != message || !query->done))
-		query = query->next;
-	return query;
-}
-
 /* As access_check(): polkit has answered. */
 static int answered(struct access *access, struct access_query *query,
 		    struct bus_caller *ret_caller, sd_bus_error *ret_error)
@@ -323,11 +337,12 @@ static int answered(struct access *access, struct access_query *query,
 	int r = ACCESS_BY_POLKIT;
 
 	query_take(query);
-	if (sd_bus_error_is_set(&query->error))
+	if (sd_bus_error_is_set(&query->error)) {
 		r = sd_bus_error_copy(ret_error, &query->error);
-	else if (query->level == ACCESS_MANAGE_RAW && query->asked == ACCESS_MANAGE)
-		r = query_new(access, query->message, query->level, ACCESS_RAW, &query->caller,
-			      ret_error);
+	} else if (query->level == ACCESS_MANAGE_RAW && query->asked == ACCESS_MANAGE) {
+		query->asked = ACCESS_RAW;
+		r = query_new(access, query, ret_error);
+	}
 	*ret_caller = query->caller;
 	query_free(query);
 	return r;
@@ -376,6 +391,14 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 			"Only root and the group " GROUP
 			" may see this machine's profile; GetContainers and GetContainer "
 			"show what runs in cgroups that were delegated to you.");
-	return query_new(access, message, level, level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level,
-			 caller, ret_error);
+	return query_new(access,
+			 &(struct access_query){
+				 .message = message,
+				 .again = again,
+				 .ctx = ctx,
+				 .level = level,
+				 .asked = level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level,
+				 .caller = *caller,
+			 },
+			 ret_error);
 }

@@ -79,15 +79,16 @@ void access_deinit(struct access *access);
 
 /**
  * access_check() - may the sender of @message have what it needs?
- * @again: called with @message and @ctx when it is known who that is, if it is not yet: it
- * asks once more
+ * @again: called with @message and @ctx once the bus has said who the sender is, and once polkit has
+ *	answered: it calls access_check() again. What it returns is the answer of the call. Where
+ *	polkit may decide, it runs the call itself: the object of @message may be removed by then
  * @ret_caller: who it is
  *
  * A message is read for what it needs when it is known whose it is, and at that user's expense.
  *
- * Return: 1 if so, ACCESS_BY_POLKIT if polkit had to say so; 0 if @message waits for the bus to tell who it is, and comes to @again, or
- * for polkit, and is dispatched again with its answer; negative errno with @ret_error set if
- * not, or if it had too much done lately.
+ * Return: 1 if so, ACCESS_BY_POLKIT if polkit had to say so; 0 if @message waits for the bus or for
+ * polkit, and comes to @again; negative errno with @ret_error set if not, or if it had too much
+ * done lately.
  */
 int access_check(struct access *access, sd_bus_message *message, const struct access_need *need,
 		 sd_bus_message_handler_t again, void *ctx, struct bus_caller *ret_caller,

@@ -33,6 +33,7 @@ static struct {
 	u32 gone;
 	/* What calls of the object GUARDED need. */
 	struct access access;
+	sd_bus_slot *guarded;
 	enum access_level level;
 	u32 by_polkit;
 	u32 looks; /* for what one needs */
@@ -194,7 +195,7 @@ static int setup(void **state)
 	assert_true(sd_bus_set_bus_client(fake.bus, 1) >= 0);
 	assert_true(sd_bus_add_filter(fake.driver, NULL, on_driver, NULL) >= 0);
 	assert_true(sd_bus_add_object(fake.bus, NULL, OBJECT, on_call, NULL) >= 0);
-	assert_true(sd_bus_add_object(fake.bus, NULL, GUARDED, on_guarded, NULL) >= 0);
+	assert_true(sd_bus_add_object(fake.bus, &fake.guarded, GUARDED, on_guarded, NULL) >= 0);
 	assert_true(sd_bus_start(fake.driver) >= 0 && sd_bus_start(fake.bus) >= 0);
 	settle();
 	assert_int_equal(sd_bus_is_ready(fake.bus), 1);
@@ -208,6 +209,7 @@ static int teardown(void **state)
 		sd_bus_message_unref(fake.questions[--fake.question_count]);
 	bus_callers_deinit(&fake.callers);
 	access_deinit(&fake.access);
+	sd_bus_slot_unref(fake.guarded);
 	sd_bus_close_unref(fake.driver);
 	sd_bus_close_unref(fake.bus);
 	return 0;
@@ -493,6 +495,18 @@ static void test_forgotten_while_asked(void **state)
 	assert_true(fake.caller.uid == OTHER && !fake.caller.owner && !fake.caller.reads);
 }
 
+/* The object of a call, a session, is removed while polkit decides: the call ends, and its query. */
+static void test_removed_while_asked(void **state)
+{
+	(void)state;
+	call_at(1, GUARDED);
+	tell_user(OTHER, 0);
+	fake.guarded = sd_bus_slot_unref(fake.guarded);
+	tell_polkit(":1.1", "org.speprof1.manage", true);
+	assert_int_equal(fake.access.query_count, 0);
+	assert_int_equal(fake.answers, 1);
+}
+
 /* Who has left while polkit was asked wants nothing any more, and keeps no place; a yes is nobody's. */
 static void test_left_while_asked(void **state)
 {
@@ -552,6 +566,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_polkit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_forgotten_while_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_looked_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_removed_while_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_left_while_asked, setup, teardown),
 	};
 
