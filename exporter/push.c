@@ -132,8 +132,11 @@ static void set_options(struct push *p, CURL *curl, const struct item *item, con
 	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
 	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, p);
-	if (p->texts[0])
+	if (p->texts[0]) {
 		curl_easy_setopt(curl, CURLOPT_CAINFO, p->texts[0]);
+		/* libcurl trusts the system's folder as well unless it is set to none. */
+		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
+	}
 	if (p->texts[1])
 		curl_easy_setopt(curl, CURLOPT_SSLCERT, p->texts[1]);
 	if (p->texts[2])

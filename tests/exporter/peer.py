@@ -130,7 +130,7 @@ class Exporter(Program):
 
 	numbers = itertools.count()
 
-	def __init__(self, program, folder, *options, settings=(), env=None, fds=(), tcp=False, token=TOKEN):
+	def __init__(self, program, folder, *options, settings=(), env=None, fds=(), tcp=False, token=TOKEN, within=()):
 		name = f"{folder}/exporter-{next(self.numbers)}"
 		self.port = free_port() if tcp else None
 		self.path = f"{name}.socket"
@@ -146,7 +146,7 @@ class Exporter(Program):
 		# As a service manager hands them over: from 3 on, to the process that has that PID.
 		handed = "".join(f" {3 + i}<&{fd}" for i, fd in enumerate(fds))
 		program = ["bash", "-c", f'LISTEN_PID=$$ exec "$@"{handed}', "bash", program] if fds else [program]
-		command = [*program, "--config", "/dev/null", *options, *[w for s in every for w in ("--set", s)]]
+		command = [*within, *program, "--config", "/dev/null", *options, *[w for s in every for w in ("--set", s)]]
 		super().__init__(command, f"{name}.log", env, fds)
 		wait(lambda: self.process.poll() is not None or self.answers(), "the exporter")
 		assert self.process.poll() is None, self.said()

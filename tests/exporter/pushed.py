@@ -194,6 +194,33 @@ def check_proxy(program, folder):
 		proxy.close()
 
 
+def check_authorities(program, folder):
+	"""CACertificates= takes the place of the system's authorities, and is not one more file of them."""
+	system, ours = f"{folder}/system", f"{folder}/ours"
+	within = ["unshare", "-m", "bash", "-c", 'mount --bind "$1" /etc/ssl/certs && shift && exec "$@"', "bash", system]
+	os.mkdir(system)
+	os.mkdir(ours)
+	if not shutil.which("openssl") or subprocess.run([*within, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+		return
+	authority(system)
+	receiver = Receiver(context=certificate(system, "receiver", "IP:127.0.0.1", 2))
+	settings = (f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1")
+	write_snapshot(f"{folder}/snapshot", machine(50))
+	exporter = Exporter(program, folder, "--snapshot", f"{folder}/snapshot", within=within,
+			    settings=(*settings, f"Push.CACertificates={authority(ours)}"))
+	try:
+		wait(lambda: exporter.said(), "a line on the receiver")
+		assert "signed by nobody" in exporter.said() and not receiver.requests, (exporter.said(), receiver.requests)
+	finally:
+		exporter.stop()
+	exporter = Exporter(program, folder, "--snapshot", f"{folder}/snapshot", within=within, settings=settings)
+	try:
+		wait(lambda: receiver.requests, "a request by the system's authorities")
+	finally:
+		exporter.stop()
+		receiver.close()
+
+
 def check_jitter(program, folder):
 	"""A receiver that comes back is not met by all machines at once: each waits for another time, and for half a second."""
 	path = f"{folder}/snapshot"
