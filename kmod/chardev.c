@@ -202,8 +202,7 @@ static int ring_run_stats(struct call *call)
 {
 	struct ring_handle *handle = call->object;
 
-	session_ring_stats(handle->ring, &call->argument.ring_stats);
-	return 0;
+	return session_ring_stats(handle->ring, &call->argument.ring_stats);
 }
 
 static int ring_run_snapshot(struct call *call)
@@ -304,8 +303,7 @@ static int ring_release(struct inode *inode, struct file *file)
 {
 	struct ring_handle *handle = file->private_data;
 
-	if (handle->ring->flight)
-		session_ring_snapshot_end(handle->ring, handle);
+	session_ring_snapshot_end(handle->ring, handle);
 	session_put(handle->session);
 	kfree(handle);
 	return 0;

@@ -133,6 +133,8 @@ struct ring_gone {
  * @tail: bytes consumed
  * @event_tail: events consumed
  * @bad_tails: tails refused
+ * @kicked: KICK came since the timer last looked
+ * @commands: that its descriptors have left
  * @read_lock: one read(2) at a time
  */
 struct ring {
@@ -182,6 +184,8 @@ struct ring {
 	u64 tail;
 	u64 event_tail;
 	u64 bad_tails;
+	bool kicked;
+	struct throttle_bucket commands;
 	struct mutex read_lock;
 	struct irq_work wake;
 	wait_queue_head_t readers;
@@ -265,6 +269,14 @@ void ring_take_tails(struct ring *ring);
 
 /** ring_advance() - set both tails; -ERANGE: one went back or is beyond its head */
 int ring_advance(struct ring *ring, u64 tail, u64 event_tail);
+
+/**
+ * ring_note_reader() - take note that there is a reader
+ *
+ * Return: whether the ring may be waiting for it: ring_kick() is to be called on its CPU. A ring
+ * that becomes FULL at the same time may be missed: its timer resumes it.
+ */
+bool ring_note_reader(struct ring *ring);
 
 /** ring_consume() - set the tail of the data alone; -ERANGE likewise */
 int ring_consume(struct ring *ring, u64 tail);

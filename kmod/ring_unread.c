@@ -24,6 +24,25 @@ void ring_seen(struct ring *ring, u64 now)
 	ring_set_unread(ring, false);
 }
 
+bool ring_note_reader(struct ring *ring)
+{
+	u32 state = READ_ONCE(ring->state);
+
+	WRITE_ONCE(ring->kicked, true);
+	return state == SPEPROF_RING_FULL || state == SPEPROF_RING_HANDLING ||
+	       READ_ONCE(ring->unread);
+}
+
+/* Whether KICK came since the last look. */
+static bool ring_take_kick(struct ring *ring)
+{
+	bool kicked = READ_ONCE(ring->kicked);
+
+	if (kicked)
+		WRITE_ONCE(ring->kicked, false);
+	return kicked;
+}
+
 bool ring_is_unread(struct ring *ring)
 {
 	u64 limit = READ_ONCE(unread_ms) * (u64)NSEC_PER_MSEC, now = ktime_get_ns();
@@ -38,8 +57,8 @@ bool ring_is_unread(struct ring *ring)
 	event_tail = ring->event_tail;
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
 
-	if (tail != ring->seen_tail || event_tail != ring->seen_event_tail ||
-	    tail == ring->published)
+	if (ring_take_kick(ring) || tail != ring->seen_tail ||
+	    event_tail != ring->seen_event_tail || tail == ring->published)
 		ring_seen(ring, now);
 	ring->seen_tail = tail;
 	ring->seen_event_tail = event_tail;

@@ -4,6 +4,7 @@
  */
 #include <linux/capability.h>
 #include <linux/cpu.h>
+#include <linux/ktime.h>
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/user.h>
@@ -143,47 +144,71 @@ static void snapshot_end_here(void *arg)
 	call->result = ring_snapshot_end(call->ring, call->owner);
 }
 
+/* A command that interrupts CPUs. */
+static int bucket_draw(struct throttle_bucket *bucket)
+{
+	return speprof_bucket_draw(bucket, ktime_get_ns());
+}
+
 /* Not of a CPU that is down, where its ring would be touched without speprof_control: ENXIO. */
 int session_ring_kick(struct ring *ring)
 {
 	struct ring_call call = { .ring = ring };
 
-	return smp_call_function_single((int)ring->cpu, kick_here, &call, true) ?: call.result;
+	if (!cpu_online(ring->cpu) || READ_ONCE(ring->state) == SPEPROF_RING_OFFLINE)
+		return -ENXIO;
+	if (!ring_note_reader(ring))
+		return 0;
+	return bucket_draw(&ring->commands) ?:
+	       smp_call_function_single((int)ring->cpu, kick_here, &call, true) ?: call.result;
 }
 
 int session_ring_flush(struct ring *ring)
 {
 	struct ring_call call = { .ring = ring };
 
-	return smp_call_function_single((int)ring->cpu, flush_here, &call, true) ?: call.result;
+	return bucket_draw(&ring->commands) ?:
+	       smp_call_function_single((int)ring->cpu, flush_here, &call, true) ?: call.result;
 }
 
-void session_ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
+/* @fn on the ring's CPU; a ring whose CPU is down changes under this lock. */
+static int ring_call_locked(struct ring_call *call, smp_call_func_t fn)
+{
+	int ret = bucket_draw(&call->ring->commands);
+
+	if (ret)
+		return ret;
+	mutex_lock(&speprof_control);
+	speprof_cpu_call(call->ring->cpu, fn, call);
+	mutex_unlock(&speprof_control);
+	return call->result;
+}
+
+int session_ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
 {
 	struct ring_call call = { .ring = ring, .stats = ret_stats };
 
-	/* A ring whose CPU is down changes under this lock. */
-	mutex_lock(&speprof_control);
-	speprof_cpu_call(ring->cpu, stats_here, &call);
-	mutex_unlock(&speprof_control);
+	return ring_call_locked(&call, stats_here);
 }
 
 int session_ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot *snapshot)
 {
 	struct ring_call call = { .ring = ring, .owner = owner, .snapshot = snapshot };
 
-	mutex_lock(&speprof_control);
-	speprof_cpu_call(ring->cpu, snapshot_here, &call);
-	mutex_unlock(&speprof_control);
-	return call.result;
+	return ring->flight ? ring_call_locked(&call, snapshot_here) : -EOPNOTSUPP;
 }
 
+/* Not limited, and without an interrupt where there is no snapshot: each SNAPSHOT has drawn. */
 int session_ring_snapshot_end(struct ring *ring, const void *owner)
 {
-	struct ring_call call = { .ring = ring, .owner = owner };
+	struct ring_call call = { .ring = ring, .owner = owner, .result = -ENOENT };
 
+	if (!ring->flight)
+		return -EOPNOTSUPP;
 	mutex_lock(&speprof_control);
-	speprof_cpu_call(ring->cpu, snapshot_end_here, &call);
+	/* Only commands change claims, and they do so under this lock. */
+	if (spe_flight_holds(ring->flight, (uintptr_t)owner))
+		speprof_cpu_call(ring->cpu, snapshot_end_here, &call);
 	mutex_unlock(&speprof_control);
 	return call.result;
 }
@@ -417,7 +442,7 @@ int session_sample(struct session *session, const struct speprof_sampling *sampl
 	struct program *programs;
 	int ret;
 
-	ret = session_check_rights(session, sampling);
+	ret = session_check_rights(session, sampling) ?: bucket_draw(&session->commands);
 	if (ret)
 		return ret;
 	programs = kcalloc(nr_cpu_ids, sizeof(*programs), GFP_KERNEL);
@@ -462,10 +487,13 @@ static int session_set_interval(struct session *session, struct ring *ring, u64 
 int session_tune(struct session *session, const struct speprof_tune *tune)
 {
 	struct ring *ring = session_ring(session, tune->cpu);
-	int ret = 0;
+	int ret;
 
 	if (!ring)
 		return -ENOENT;
+	ret = bucket_draw(&ring->commands);
+	if (ret)
+		return ret;
 	mutex_lock(&speprof_control);
 	if (!session->generation)
 		ret = -ENODATA;
@@ -610,8 +638,10 @@ static int session_start_now(struct session *session)
 
 int session_start(struct session *session)
 {
-	int ret = 0;
+	int ret = bucket_draw(&session->commands);
 
+	if (ret)
+		return ret;
 	mutex_lock(&speprof_control);
 	if (session->state != SESSION_STARTED)
 		ret = session_start_now(session);
@@ -666,6 +696,9 @@ int session_cgroups(struct session *session, u32 op, const struct cgroup_set *by
 	/* It has some set from its beginning to its end, or never. */
 	if (!READ_ONCE(session->cgroups))
 		return -EOPNOTSUPP;
+	ret = bucket_draw(&session->commands);
+	if (ret)
+		return ret;
 	mutex_lock(&speprof_control);
 	set = cgroup_set_change(session->cgroups, op, by);
 	ret = PTR_ERR_OR_ZERO(set);

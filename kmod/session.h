@@ -32,6 +32,7 @@ enum session_state {
  *	whether it is NULL, which is for good
  * @link: to all others. Under speprof_control
  * @state: under speprof_control
+ * @commands: that its descriptors have left
  * @generation: of the last program; 0: there is none yet. Under speprof_control
  * @sampling: of the last program, as it was asked for. Under speprof_control
  * @programs: what each ring's SPU is to sample, by CPU. Under speprof_control
@@ -45,6 +46,7 @@ struct session {
 	u32 rights;
 	struct cgroup_set *cgroups;
 	struct list_head link;
+	struct throttle_bucket commands;
 	u32 generation;
 	enum session_state state;
 	struct speprof_sampling sampling;
@@ -65,6 +67,11 @@ struct session *session_new(const struct speprof_session_config *config,
 
 void session_get(struct session *session);
 void session_put(struct session *session);
+
+/*
+ * The four below interrupt CPUs and draw from the bucket of the session, or of the ring in TUNE:
+ * -EAGAIN, and nothing has changed. Each START has drawn for its STOP.
+ */
 
 /** session_sample() - set what is sampled, at once if started. -EPERM, program_make()'s errors */
 int session_sample(struct session *session, const struct speprof_sampling *sampling);
@@ -91,11 +98,16 @@ void sessions_prune(void);
 /** session_ring() - the ring of @cpu, or NULL */
 struct ring *session_ring(struct session *session, u32 cpu);
 
-/* A ring's commands from task context; they may sleep. */
+/*
+ * A ring's commands from task context; they may sleep. Those that interrupt the ring's CPU draw
+ * from the ring's bucket: -EAGAIN. KICK does so only where the ring may wait for its reader.
+ */
 int session_ring_kick(struct ring *ring);
 int session_ring_flush(struct ring *ring);
-void session_ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats);
+int session_ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats);
 int session_ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot *snapshot);
+
+/** session_ring_snapshot_end() - release @owner's snapshot. -EOPNOTSUPP; -ENOENT: it has none */
 int session_ring_snapshot_end(struct ring *ring, const void *owner);
 
 #endif

@@ -26,6 +26,12 @@ module_param(throttle_bytes, ulong, 0644);
 MODULE_PARM_DESC(throttle_bytes,
 		 "bytes that the SPU of a CPU writes in a second at most; 0: any number (64 MiB)");
 
+static unsigned int throttle_commands = 100;
+module_param(throttle_commands, uint, 0644);
+MODULE_PARM_DESC(throttle_commands,
+		 "commands in a second at most that interrupt a CPU, of a ring, or all CPUs, of a "
+		 "session; 0: any number (100)");
+
 /* Each CPU's; used there with interrupts off. */
 static DEFINE_PER_CPU(struct throttle, throttles);
 
@@ -64,4 +70,19 @@ u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bo
 	}
 	*ret_cause = cause;
 	return until;
+}
+
+int speprof_bucket_draw(struct throttle_bucket *bucket, u64 now)
+{
+	unsigned int each_second = READ_ONCE(throttle_commands);
+	s64 full_at = atomic64_read(&bucket->full_at), next;
+
+	if (!each_second)
+		return 0;
+	do {
+		next = max_t(s64, full_at, now) + div_u64(NSEC_PER_SEC, each_second);
+		if (next > (s64)(now + NSEC_PER_SEC))
+			return -EAGAIN;
+	} while (!atomic64_try_cmpxchg(&bucket->full_at, &full_at, next));
+	return 0;
 }

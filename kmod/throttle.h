@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a CPU may spend on its SPU: interrupts and bytes, whoever they are for; and what of it
- * for one.
+ * What a CPU may spend on its SPU: interrupts and bytes, whoever they are for, and what of it
+ * for one; and how often the holder of a descriptor may interrupt CPUs by commands.
  */
 #ifndef SPEPROF_THROTTLE_H
 #define SPEPROF_THROTTLE_H
 
+#include <linux/atomic.h>
 #include <linux/types.h>
 
 /**
@@ -40,5 +41,24 @@ struct throttle {
  */
 u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bound *bound,
 		    struct throttle *own, u32 *ret_cause);
+
+/**
+ * struct throttle_bucket - the commands that a session or a ring has left
+ * @full_at: CLOCK_MONOTONIC at which none is missing; zero at first
+ */
+struct throttle_bucket {
+	atomic64_t full_at;
+};
+
+/**
+ * speprof_bucket_draw() - draw one command from @bucket
+ * @now: CLOCK_MONOTONIC in ns
+ *
+ * The module parameter throttle_commands says how many may be drawn at once, and as many come back
+ * in each second. From any context; takes no lock.
+ *
+ * Return: 0; -EAGAIN: none is left.
+ */
+int speprof_bucket_draw(struct throttle_bucket *bucket, u64 now);
 
 #endif

@@ -28,6 +28,7 @@ struct module_source {
 	struct module_ring *rings;
 	struct speprof_cpu_info *infos; /* by ring: what a CPU is stays */
 	struct source_tune *tunes; /* by ring; a scale of 0: none */
+	struct speprof_ring_stats *stats; /* by ring: the last answer; a size of 0: none */
 	u32 ring_count;
 	u32 part; /* of @parts: whose CPUs are its */
 	u32 parts;
@@ -153,7 +154,9 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 	m->source.filters_sources = sampling.sources_not;
 	r = ask_sampling(m, &sampling);
 	if (r < 0)
-		*ret_reason = "the module refused what to sample";
+		*ret_reason = r == -EAGAIN ? "the module limits how often what is sampled may change: "
+					     "try again in a second" :
+					     "the module refused what to sample";
 	return r;
 }
 
@@ -176,7 +179,9 @@ static int set_cgroups(struct module_source *m, const struct source_config *conf
 		return r;
 	r = module_cgroups_replace(m->session, &cgroups);
 	if (r < 0)
-		*ret_reason = r == -EBUSY      ? "another session samples one of the cgroups" :
+		*ret_reason = r == -EAGAIN     ? "the module limits how often cgroups may change: "
+						 "try again in a second" :
+			      r == -EBUSY      ? "another session samples one of the cgroups" :
 			      r == -EOPNOTSUPP ? "it is no session of cgroups" :
 						 "the module refused the cgroups";
 	module_cgroups_close(&cgroups);
@@ -261,6 +266,22 @@ static int module_configure(struct source *source, const struct source_config *c
 	return 0;
 }
 
+/*
+ * STATS interrupts the CPU, so the module limits its rate. The last answer is then good enough: it
+ * is some 10 ms old.
+ */
+static int ring_stats(const struct module_source *m, u32 ring, struct speprof_ring_stats *ret_stats)
+{
+	struct speprof_ring_stats stats = { .size = sizeof(stats) };
+
+	if (ioctl(m->rings[ring].fd, SPEPROF_RING_STATS, &stats) >= 0)
+		m->stats[ring] = stats;
+	else if (errno != EAGAIN || !m->stats[ring].size)
+		return -errno;
+	*ret_stats = m->stats[ring];
+	return 0;
+}
+
 static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
 {
 	static const char *const states[] = {
@@ -271,14 +292,15 @@ static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_c
 		[SPEPROF_RING_PARKED] = "parked",
 	};
 	struct module_source *m = module_of(source);
-	struct speprof_ring_stats stats = { .size = sizeof(stats) };
 	const struct speprof_cpu_info *info;
+	struct speprof_ring_stats stats;
+	int r;
 
 	if (index >= m->ring_count)
 		return -ENOENT;
-	/* Which interrupts the CPU. */
-	if (ioctl(m->rings[index].fd, SPEPROF_RING_STATS, &stats) < 0)
-		return -errno;
+	r = ring_stats(m, index, &stats);
+	if (r < 0)
+		return r;
 	info = &m->infos[index];
 	*ret_cpu = (struct source_cpu){
 		.cpu = m->rings[index].cpu,
@@ -324,6 +346,7 @@ static void module_free(struct source *source)
 	free(m->rings);
 	free(m->infos);
 	free(m->tunes);
+	free(m->stats);
 	if (m->session >= 0)
 		close(m->session);
 	if (m->device >= 0)
@@ -414,9 +437,9 @@ static u32 module_costs(const struct source *source, struct source_cost *ret, u3
 	u32 n = 0;
 
 	for (u32 i = 0; i < m->ring_count && n < room; i++) {
-		struct speprof_ring_stats stats = { .size = sizeof(stats) };
+		struct speprof_ring_stats stats;
 
-		if (ioctl(m->rings[i].fd, SPEPROF_RING_STATS, &stats) < 0)
+		if (ring_stats(m, i, &stats) < 0)
 			continue;
 		ret[n++] = (struct source_cost){
 			.handling_ns = stats.state_ns[SPEPROF_RING_HANDLING] +
@@ -596,7 +619,8 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 	m->rings = calloc(info->spus, sizeof(*m->rings));
 	m->infos = calloc(info->spus, sizeof(*m->infos));
 	m->tunes = calloc(info->spus, sizeof(*m->tunes));
-	if (!m->rings || !m->infos || !m->tunes)
+	m->stats = calloc(info->spus, sizeof(*m->stats));
+	if (!m->rings || !m->infos || !m->tunes || !m->stats)
 		return -ENOMEM;
 	for (u32 cpu = 0; cpu < info->cpus && m->ring_count < info->spus && !r; cpu++)
 		r = open_ring(m, cpu);

@@ -137,14 +137,21 @@ int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state
 }
 SPE_EXPORT(spe_flight_next);
 
+/* SPE_FLIGHT_CLAIMS: there is none. */
+static u32 claim_index(const struct spe_flight *flight, u64 owner)
+{
+	u32 i = 0;
+
+	while (i < SPE_FLIGHT_CLAIMS && flight->claims[i].owner != owner)
+		i++;
+	return i;
+}
+
 static struct spe_flight_claim *claim_of(struct spe_flight *flight, u64 owner)
 {
-	u32 i;
+	u32 i = claim_index(flight, owner);
 
-	for (i = 0; i < SPE_FLIGHT_CLAIMS; i++)
-		if (flight->claims[i].owner == owner)
-			return &flight->claims[i];
-	return NULL;
+	return i < SPE_FLIGHT_CLAIMS ? &flight->claims[i] : NULL;
 }
 
 static void chunks_keep(struct spe_flight *flight, u32 from)
@@ -202,3 +209,9 @@ int spe_flight_release(struct spe_flight *flight, u64 owner)
 	return 0;
 }
 SPE_EXPORT(spe_flight_release);
+
+bool spe_flight_holds(const struct spe_flight *flight, u64 owner)
+{
+	return claim_index(flight, owner) < SPE_FLIGHT_CLAIMS;
+}
+SPE_EXPORT(spe_flight_holds);

@@ -111,4 +111,7 @@ int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, 
 /** spe_flight_release() - 0, or -ENOENT if @owner holds none */
 int spe_flight_release(struct spe_flight *flight, u64 owner);
 
+/** spe_flight_holds() - whether @owner has a claim */
+bool spe_flight_holds(const struct spe_flight *flight, u64 owner);
+
 #endif

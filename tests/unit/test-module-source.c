@@ -35,6 +35,7 @@ static struct {
 	struct speprof_sampling sampling;
 	u32 rings[RING_END]; /* their CPU, by descriptor; CPU 0: none */
 	u32 stats;
+	bool limited; /* STATS fails: too many in a row */
 	u32 infos;
 	u32 cgroups; /* that it was given last */
 	u32 knows; /* of filters: 1: events, 2: those that must not be there */
@@ -180,7 +181,12 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	case SPEPROF_RING_STATS:
 		module.stats++;
 		assert_true(fd < RING_END && module.rings[fd]);
+		if (module.limited) {
+			errno = EAGAIN;
+			return -1;
+		}
 		stats = arg;
+		assert_int_equal(stats->size, sizeof(*stats));
 		stats->state = SPEPROF_RING_ARMED;
 		stats->state_ns[SPEPROF_RING_ARMED] = module.rings[fd];
 		return 0;
@@ -400,6 +406,28 @@ static void test_numbered(void **state)
 	source->ops->free(source);
 }
 
+/* Where the module refuses STATS because there were too many, a CPU is as it was. */
+static void test_limited(void **state)
+{
+	struct source *source = open_module(&plain);
+	struct source_cost costs[SPUS];
+	struct source_cpu cpu;
+
+	(void)state;
+	assert_int_equal(source->ops->numbered(source, 77, &cpu), 0);
+	module.limited = true;
+	cpu = (struct source_cpu){ 0 };
+	assert_int_equal(source->ops->numbered(source, 77, &cpu), 0);
+	assert_int_equal(cpu.armed_ns, 77);
+	assert_string_equal(cpu.state, "sampling");
+	assert_int_equal(source->ops->costs(source, costs, SPUS), 1);
+	assert_int_equal(costs[0].cpu, 77);
+	assert_int_equal(source->ops->numbered(source, 78, &cpu), -EAGAIN);
+	module.limited = false;
+	assert_int_equal(source->ops->costs(source, costs, SPUS), SPUS);
+	source->ops->free(source);
+}
+
 static struct worker *start_worker(void)
 {
 	const struct task_events_status told = { 0 };
@@ -480,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_collect),		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_filter_sources),	cmocka_unit_test(test_adopted),
 		cmocka_unit_test(test_adopted_cgroups), cmocka_unit_test(test_numbered),
+		cmocka_unit_test(test_limited),
 		cmocka_unit_test(test_managed_objects), cmocka_unit_test(test_machine),
 	};
 

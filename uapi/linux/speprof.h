@@ -17,6 +17,12 @@
  * EINVAL. In structures that the kernel fills, it writes at most the caller's
  * size, zeroes what it does not know and sets the size to what it knows.
  *
+ * Commands that interrupt CPUs are limited in rate, so that a descriptor may be handed to a
+ * container. SAMPLE, START and CGROUPS draw from the session, FLUSH, STATS, SNAPSHOT and TUNE from
+ * the ring: 100 at once, and 100 in each second after (module parameter throttle_commands). When
+ * none is left the command fails with EAGAIN and has done nothing: try again 10 ms later. KICK draws
+ * only where its ring waits for a reader. STOP and RELEASE never fail so.
+ *
  * Every field is of fixed width and naturally aligned, pointers are __u64, there is
  * no implicit padding, and every "reserved" field and undefined flag must be
  * zero (EINVAL). Integers are in the machine's byte order.
@@ -227,7 +233,7 @@ struct speprof_session_config {
  * its window and goes on with the new program; windows carry its generation.
  * On failure nothing has changed.
  * Errors: EFAULT, EINVAL, E2BIG; ERANGE (@interval, @min_latency); EPERM (not
- * in the session's rights); EOPNOTSUPP (a CPU of the session cannot filter so).
+ * in the session's rights); EOPNOTSUPP (a CPU of the session cannot filter so); EAGAIN (rate).
  */
 struct speprof_sampling {
 	__u32 size;
@@ -247,7 +253,7 @@ struct speprof_sampling {
  * offline begin when they come online. No effect on a started session.
  * Errors: EINVAL (argument); ENODATA (no SPEPROF_SESSION_SAMPLE yet); EBUSY
  * (another started session has one of the CPUs, and not both are of cgroups, or a cgroup
- * of one is, or lies below, a cgroup of the other).
+ * of one is, or lies below, a cgroup of the other); EAGAIN (rate).
  *
  * SPEPROF_SESSION_STOP: close and publish every window, stop sampling. On
  * return no more is written to the rings, but for SPEPROF_EVENT_CGROUP. No effect on a
@@ -274,7 +280,8 @@ struct speprof_sampling {
  * window and goes on with a new program; windows carry its generation and interval.
  * On failure nothing has changed.
  * Errors: EFAULT, EINVAL, E2BIG; ENOENT (@cpu is not one of the session's); ENODATA (no
- * SPEPROF_SESSION_SAMPLE yet); ERANGE (@interval). A module that does not know it: ENOTTY.
+ * SPEPROF_SESSION_SAMPLE yet); ERANGE (@interval); EAGAIN (rate). A module that does not know it:
+ * ENOTTY.
  */
 struct speprof_tune {
 	__u32 size;
@@ -309,7 +316,8 @@ struct speprof_tune {
  * session is not OF_CGROUPS, or the kernel tells nobody of context switches); EBADF (a
  * descriptor that is not open); ENOTDIR (not of a cgroup v2 directory); ENODEV (of one
  * that was removed); EEXIST (named twice, or already in the set); ENOENT (REMOVE: not in
- * it); ENOSPC (more than SPEPROF_CGROUPS_MAX); EBUSY (as SPEPROF_SESSION_START); ENOMEM.
+ * it); ENOSPC (more than SPEPROF_CGROUPS_MAX); EBUSY (as SPEPROF_SESSION_START); ENOMEM;
+ * EAGAIN (rate).
  */
 struct speprof_cgroups {
 	__u32 size;
@@ -403,7 +411,9 @@ struct speprof_ring_open {
  * SPEPROF_RING_KICK: take the tails from the control page; if the ring was full and has
  * room now, sample on. SPEPROF_RING_FLUSH: close and publish the window that
  * is being written, if it has records; on return head covers it. Both: ENXIO
- * while the CPU is offline (its window was published when it went).
+ * while the CPU is offline (its window was published when it went); EAGAIN (rate).
+ * A KICK that comes while its ring becomes full may find it not yet full: then the ring
+ * samples on by itself, as without KICK.
  */
 struct speprof_advance {
 	__u64 tail;
@@ -429,7 +439,8 @@ struct speprof_advance {
  * window the ring is FULL, an event says so, and RELEASE makes it go on.
  * Also while the CPU is offline and after STOP. On failure nothing is held.
  * Errors: EFAULT, EINVAL, E2BIG; EOPNOTSUPP (mode); EBUSY (this descriptor holds one); ENOSPC
- * (eight are held); ENODATA (nothing is written, or no run of windows is within @max_bytes).
+ * (eight are held); ENODATA (nothing is written, or no run of windows is within @max_bytes);
+ * EAGAIN (rate).
  *
  * SPEPROF_RING_RELEASE: let go of the snapshot. Errors: EOPNOTSUPP (mode); ENOENT (none is held).
  */
@@ -688,7 +699,7 @@ struct speprof_event {
 
 /**
  * struct speprof_ring_stats - SPEPROF_RING_STATS: the ledgers, from the
- * module's own memory, consistent with each other
+ * module's own memory, consistent with each other. EAGAIN (rate)
  * @size: sizeof(struct speprof_ring_stats)
  * @state: out: SPEPROF_RING_*
  * @head: out: bytes published

@@ -448,6 +448,8 @@ static void parameters_reset(void)
 	kparameter("throttle_interrupts", 2000);
 	kparameter("throttle_bytes", 64 << 20);
 	kparameter("unread_ms", 60000);
+	/* Tests call commands in a row; the one of the limit sets it. */
+	kparameter("throttle_commands", 0);
 }
 
 bool kwait_state(const struct kring *ring, uint32_t state, unsigned int ms)

@@ -152,6 +152,59 @@ static void throttled_ring_can_be_stopped(void)
 	limited_end(&limited);
 }
 
+/* ---- Commands ---------------------------------------------------------------- */
+
+static int limited_flush(const struct limited *limited)
+{
+	return ioctl(limited->ring.fd, SPEPROF_RING_FLUSH, 0);
+}
+
+static int limited_stats(const struct limited *limited)
+{
+	struct speprof_ring_stats stats = { .size = sizeof(stats) };
+
+	return ioctl(limited->ring.fd, SPEPROF_RING_STATS, &stats);
+}
+
+static int limited_sample(const struct limited *limited)
+{
+	struct speprof_sampling sampling = ksampling();
+
+	return ioctl(limited->session, SPEPROF_SESSION_SAMPLE, &sampling);
+}
+
+static int limited_start(const struct limited *limited)
+{
+	return ioctl(limited->session, SPEPROF_SESSION_START, 0);
+}
+
+/* What interrupts CPUs is refused after a while; to stop never is. */
+static void commands_are_bounded(void)
+{
+	static int (*const commands[])(const struct limited *limited) = {
+		limited_flush, limited_stats, limited_sample, limited_start
+	};
+	struct speprof_session_config config = ksession_config();
+	struct limited limited;
+	uint64_t from = know_ns();
+	unsigned int done;
+
+	limited_begin(&limited, &config);
+	kparameter("throttle_commands", 2);
+	for (unsigned int i = 0; i < 4; i++) {
+		for (done = 0; !commands[i](&limited); done++)
+			check(done <= 2 * ((know_ns() - from) / 1000000000 + 2), "%u", done);
+		check(errno == EAGAIN, "%s", strerror(errno));
+		for (unsigned int k = 0; k < 1000; k++)
+			check(!ioctl(limited.session, SPEPROF_SESSION_STOP, 0));
+	}
+	kparameter("throttle_commands", 0);
+	for (unsigned int i = 0; i < 4; i++)
+		check(!commands[i](&limited), "%s", strerror(errno));
+	limited.tally.gaps = true;
+	limited_end(&limited);
+}
+
 /* ---- One CPU at a time ------------------------------------------------------ */
 
 static struct speprof_tune tune_of(uint32_t cpu, uint64_t interval)
@@ -376,6 +429,7 @@ const struct ktest ktests_limit[] = {
 	{ "bytes-are-bounded", bytes_are_bounded },
 	{ "storm-is-bounded", storm_is_bounded },
 	{ "throttled-ring-can-be-stopped", throttled_ring_can_be_stopped },
+	{ "commands-are-bounded", commands_are_bounded },
 	{ "session-has-its-own-bound", session_has_its_own_bound },
 	{ "cpus-have-their-own-interval", cpus_have_their_own_interval },
 	{ "unread-ring-stops", unread_ring_stops },

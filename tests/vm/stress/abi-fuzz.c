@@ -165,19 +165,21 @@ static const struct expected expectations[COMMANDS] = {
 	{ SPEPROF_CPU_INFO, "CPU_INFO", false, { EFAULT, EINVAL, E2BIG } },
 	{ SPEPROF_SESSION_NEW, "SESSION_NEW", false, { EFAULT, EINVAL, E2BIG, ENODEV, ENOMEM, EMFILE,
 						       ENFILE, EPERM, ENOTDIR, EEXIST, ENOSPC } },
-	{ SPEPROF_SESSION_SAMPLE, "SAMPLE", true, { EFAULT, EINVAL, E2BIG, ERANGE, EPERM } },
+	{ SPEPROF_SESSION_SAMPLE, "SAMPLE", true, { EFAULT, EINVAL, E2BIG, ERANGE, EPERM, EAGAIN } },
 	{ SPEPROF_SESSION_CGROUPS, "CGROUPS", true, { EFAULT, EINVAL, E2BIG, EPERM, ENOTDIR, ENODEV,
-						      EEXIST, ENOENT, ENOSPC, EBUSY, ENOMEM } },
-	{ SPEPROF_SESSION_TUNE, "TUNE", true, { EFAULT, EINVAL, E2BIG, ENOENT, ENODATA, ERANGE } },
-	{ SPEPROF_SESSION_START, "START", true, { EINVAL, ENODATA, EBUSY, ENOMEM } },
+						      EEXIST, ENOENT, ENOSPC, EBUSY, ENOMEM, EAGAIN } },
+	{ SPEPROF_SESSION_TUNE, "TUNE", true, { EFAULT, EINVAL, E2BIG, ENOENT, ENODATA, ERANGE,
+						EAGAIN } },
+	{ SPEPROF_SESSION_START, "START", true, { EINVAL, ENODATA, EBUSY, ENOMEM, EAGAIN } },
 	{ SPEPROF_SESSION_STOP, "STOP", true, { EINVAL } },
 	{ SPEPROF_RING_OPEN, "RING_OPEN", false, { EFAULT, EINVAL, E2BIG, ENOENT, EMFILE, ENFILE,
 						   ENOMEM } },
 	{ SPEPROF_RING_ADVANCE, "ADVANCE", true, { EFAULT, ERANGE } },
-	{ SPEPROF_RING_KICK, "KICK", true, { EINVAL, ENXIO } },
-	{ SPEPROF_RING_FLUSH, "FLUSH", true, { EINVAL, ENXIO } },
-	{ SPEPROF_RING_STATS, "STATS", false, { EFAULT, EINVAL, E2BIG } },
-	{ SPEPROF_RING_SNAPSHOT, "SNAPSHOT", true, { EFAULT, EINVAL, E2BIG, EBUSY, ENOSPC, ENODATA } },
+	{ SPEPROF_RING_KICK, "KICK", true, { EINVAL, ENXIO, EAGAIN } },
+	{ SPEPROF_RING_FLUSH, "FLUSH", true, { EINVAL, ENXIO, EAGAIN } },
+	{ SPEPROF_RING_STATS, "STATS", false, { EFAULT, EINVAL, E2BIG, EAGAIN } },
+	{ SPEPROF_RING_SNAPSHOT, "SNAPSHOT", true, { EFAULT, EINVAL, E2BIG, EBUSY, ENOSPC, ENODATA,
+						   EAGAIN } },
 	{ SPEPROF_RING_RELEASE, "RELEASE", true, { EINVAL, ENOENT } },
 };
 
@@ -673,12 +675,13 @@ static void act_limit(struct actor *actor)
 		"/sys/module/speprof/parameters/throttle_interrupts",
 		"/sys/module/speprof/parameters/throttle_bytes",
 		"/sys/module/speprof/parameters/unread_ms",
+		"/sys/module/speprof/parameters/throttle_commands",
 	};
 	char text[32];
 
 	snprintf(text, sizeof(text), "%u",
 		 once_in(actor, 2) ? 0 : (unsigned int)below(actor, 200000));
-	parameter_write(paths[below(actor, 3)], text);
+	parameter_write(paths[below(actor, 4)], text);
 }
 
 /* ---- A round --------------------------------------------------------------------------------- */
@@ -858,6 +861,8 @@ int main(int argc, char **argv)
 		fail("mmap", 0);
 	tallies_init();
 	cgroups_make();
+	/* Most commands are to be carried out; some rounds limit them. */
+	parameter_write("/sys/module/speprof/parameters/throttle_commands", "0");
 	do {
 		round_fork(first + rounds, rounds % 3 == 2);
 		rounds++;

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The module's sessions on a stand-in kernel: which interrupts a descriptor may cause on which
+ * CPUs, and how often.
+ */
+#include "test.h"
+
+#include "cgroups.h"
+#include "cpu.h"
+#include "owner.h"
+#include "ring_internal.h"
+#include "session.h"
+#include "stand-in.h"
+
+#define CPUS 4
+#define RATE 100
+#define MS   NSEC_PER_MSEC
+
+/* ---- CPUs, SPUs and cgroups ------------------------------------------------------ */
+
+DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
+struct mutex speprof_control;
+
+static u64 spus[CPUS][SPE_REG_COUNT];
+static unsigned int backend_held;
+
+static u64 spu_read(enum spe_reg reg)
+{
+	return spus[stand_in_cpu][reg];
+}
+
+static void spu_write(enum spe_reg reg, u64 value)
+{
+	spus[stand_in_cpu][reg] = value;
+}
+
+static void spu_sync(void)
+{
+}
+
+static u64 spu_ticks(void)
+{
+	return stand_in_now;
+}
+
+static const struct speprof_backend backend = {
+	.id = SPEPROF_BACKEND_EMULATED,
+	.read = spu_read,
+	.write = spu_write,
+	.synchronize = spu_sync,
+	.drain = spu_sync,
+	.ticks = spu_ticks,
+};
+
+const struct speprof_backend *speprof_backend_get(void)
+{
+	lockdep_assert_held(&speprof_control);
+	backend_held++;
+	return &backend;
+}
+
+void speprof_backend_put(const struct speprof_backend *held)
+{
+	assert_ptr_equal(held, &backend);
+	backend_held--;
+}
+
+unsigned int speprof_cpu_count(void)
+{
+	unsigned int cpu, count = 0;
+
+	lockdep_assert_held(&speprof_control);
+	for_each_possible_cpu(cpu)
+		count += speprof_cpus[cpu].info.backend != SPEPROF_BACKEND_NONE;
+	return count;
+}
+
+void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg)
+{
+	lockdep_assert_held(&speprof_control);
+	if (smp_call_function_single(cpu, fn, arg, true))
+		fn(arg);
+}
+
+/* A set is a list of numbers in the place of cgroups; nothing is removed. */
+struct cgroup_map {
+	unsigned int unused;
+};
+
+static struct cgroup_set *set_of(uintptr_t cgroup)
+{
+	struct cgroup_set *set = calloc(1, sizeof(*set) + sizeof(set->members[0]));
+
+	set->count = 1;
+	set->members[0] = (struct cgroup *)cgroup;
+	return set;
+}
+
+struct cgroup_set *cgroup_set_change(const struct cgroup_set *set, u32 op,
+				     const struct cgroup_set *by)
+{
+	assert_int_equal(op, SPEPROF_CGROUPS_REPLACE);
+	return set_of((uintptr_t)by->members[0]);
+}
+
+void cgroup_set_free(struct cgroup_set *set)
+{
+	free(set);
+}
+
+bool cgroup_sets_overlap(const struct cgroup_set *a, const struct cgroup_set *b)
+{
+	return a->members[0] == b->members[0];
+}
+
+u64 cgroup_set_prune(struct cgroup_set *set)
+{
+	return 0;
+}
+
+struct cgroup_map *cgroup_map_new(unsigned int count)
+{
+	return calloc(1, sizeof(struct cgroup_map));
+}
+
+void cgroup_map_free(struct cgroup_map *map)
+{
+	free(map);
+}
+
+void cgroup_map_add(struct cgroup_map *map, const struct cgroup_set *set, struct ring *ring)
+{
+}
+
+struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
+{
+	return NULL;
+}
+
+bool cgroup_map_forget(struct cgroup_map *map, const struct ring *ring)
+{
+	return false;
+}
+
+int cgroups_watch_get(void)
+{
+	return 0;
+}
+
+void cgroups_watch_put(void)
+{
+}
+
+void cgroups_gone_later(void)
+{
+}
+
+/* ---- Sessions --------------------------------------------------------------------- */
+
+static const struct speprof_sampling sampling = {
+	.flags = SPEPROF_SAMPLE_USER,
+	.interval = 4096,
+};
+
+static const struct speprof_session_config plain = {
+	.ring_size = SESSION_RING_MIN,
+	.event_slots = 16,
+	.rights = SPEPROF_RIGHT_CGROUPS,
+};
+
+static struct session *session_of(u32 mode, u64 mask, struct cgroup_set *cgroups)
+{
+	struct speprof_session_config config = plain;
+	const struct cpumask cpus = { mask };
+	struct session *session;
+
+	config.mode = mode;
+	session = session_new(&config, &cpus, cgroups);
+	assert_false(IS_ERR(session));
+	return session;
+}
+
+static struct session *session_play(u32 mode, struct cgroup_set *cgroups)
+{
+	struct session *session = session_of(mode, 0, cgroups);
+
+	assert_int_equal(session_sample(session, &sampling), 0);
+	return session;
+}
+
+/* The interrupts of all CPUs since the last time. */
+static u64 calls(void)
+{
+	u64 count = 0;
+
+	for (unsigned int cpu = 0; cpu < STAND_IN_CPUS_MAX; cpu++) {
+		count += stand_in_calls[cpu];
+		stand_in_calls[cpu] = 0;
+	}
+	return count;
+}
+
+static int set_up(void **state)
+{
+	static struct task_struct idle;
+	unsigned int cpu;
+
+	(void)state;
+	stand_in_cpus = CPUS;
+	stand_in_online = ~0ULL;
+	stand_in_now += 10 * NSEC_PER_SEC;
+	stand_in_current = &idle;
+	stand_in_caller = (struct stand_in_caller){ .memlock = 1 << 30, .perfmon = true };
+	owner_init();
+	for_each_possible_cpu(cpu) {
+		speprof_cpus[cpu].backend = &backend;
+		speprof_cpus[cpu].info = (struct speprof_cpu_info){
+			.cpu = cpu,
+			.backend = backend.id,
+			.interval_min = 256,
+			.interval_max = 1 << 30,
+			.record_align = 64,
+			.record_max = 64,
+		};
+	}
+	calls();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	assert_int_equal(backend_held, 0);
+	assert_int_equal(stand_in_caller.user.locked_vm.value, 0);
+	assert_false(speprof_control.held);
+	assert_int_equal(stand_in_warnings, 0);
+	return 0;
+}
+
+/* ---- How often ---------------------------------------------------------------------- */
+
+/* As many as the rate at once, and as many in each second. */
+static void test_bucket(void **state)
+{
+	struct throttle_bucket bucket = { 0 };
+	u64 now = stand_in_now;
+	unsigned int drawn;
+
+	(void)state;
+	for (drawn = 0; !speprof_bucket_draw(&bucket, now); drawn++)
+		assert_in_range(drawn, 0, RATE);
+	assert_int_equal(drawn, RATE);
+	assert_int_equal(speprof_bucket_draw(&bucket, now + 9 * MS), -EAGAIN);
+	assert_int_equal(speprof_bucket_draw(&bucket, now + 10 * MS), 0);
+	assert_int_equal(speprof_bucket_draw(&bucket, now + 10 * MS), -EAGAIN);
+	/* A clock that was read before another CPU's. */
+	assert_int_equal(speprof_bucket_draw(&bucket, now), -EAGAIN);
+	now += 5 * NSEC_PER_SEC;
+	for (drawn = 0; !speprof_bucket_draw(&bucket, now); drawn++)
+		assert_in_range(drawn, 0, RATE);
+	assert_int_equal(drawn, RATE);
+}
+
+enum command {
+	COMMAND_SAMPLE,
+	COMMAND_START,
+	COMMAND_CGROUPS,
+	COMMAND_TUNE,
+	COMMAND_FLUSH,
+	COMMAND_STATS,
+	COMMAND_SNAPSHOT,
+	COMMANDS,
+};
+
+static int command_run(struct session *session, enum command command, unsigned int n)
+{
+	struct speprof_tune tune = { .cpu = 1, .interval = n % 2 ? 4096 : 4352 };
+	struct speprof_snapshot snapshot = { 0 };
+	struct speprof_ring_stats stats;
+	struct cgroup_set *set;
+	int ret;
+
+	switch (command) {
+	case COMMAND_SAMPLE:
+		return session_sample(session, &sampling);
+	case COMMAND_START:
+		session_stop(session);
+		return session_start(session);
+	case COMMAND_CGROUPS:
+		set = set_of(n);
+		ret = session_cgroups(session, SPEPROF_CGROUPS_REPLACE, set);
+		cgroup_set_free(set);
+		return ret;
+	case COMMAND_TUNE:
+		return session_tune(session, &tune);
+	case COMMAND_FLUSH:
+		return session_ring_flush(session_ring(session, 1));
+	case COMMAND_STATS:
+		return session_ring_stats(session_ring(session, 1), &stats);
+	default:
+		/* Nothing is written yet: ENODATA, but the CPU was interrupted. */
+		ret = session_ring_snapshot(session_ring(session, 1), &stats, &snapshot);
+		assert_int_equal(ret == -EAGAIN ? -ENODATA : ret, -ENODATA);
+		return ret == -ENODATA ? 0 : ret;
+	}
+}
+
+/* However often a command is called, it interrupts CPUs no more often than the rate allows. */
+static void command_is_limited(enum command command)
+{
+	u32 mode = command == COMMAND_SNAPSHOT ? SPEPROF_MODE_FLIGHT_RECORDER : SPEPROF_MODE_STREAM;
+	struct session *session = session_play(mode, set_of(0));
+	u64 per_call = command < COMMAND_TUNE ? CPUS : 1;
+	unsigned int done;
+
+	assert_int_equal(session_start(session), 0);
+	stand_in_now += 2 * NSEC_PER_SEC;
+	calls();
+	for (done = 0; !command_run(session, command, done); done++)
+		assert_in_range(done, 0, RATE);
+	assert_int_equal(done, RATE);
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_int_equal(command_run(session, command, i), -EAGAIN);
+	/* A START stops and starts all; the STOP before the one that was refused is the last. */
+	assert_int_equal(calls(),
+			 command == COMMAND_START ? 2 * RATE * CPUS + CPUS : RATE * per_call);
+	stand_in_now += 10 * MS;
+	assert_int_equal(command_run(session, command, RATE), 0);
+	assert_int_equal(command_run(session, command, RATE), -EAGAIN);
+	session_put(session);
+}
+
+static void test_commands_are_limited(void **state)
+{
+	(void)state;
+	for (enum command command = 0; command < COMMANDS; command++)
+		command_is_limited(command);
+}
+
+/* STOP and RELEASE never fail, and interrupt no CPU where there is nothing to end. */
+static void test_ends_are_not_limited(void **state)
+{
+	struct session *session = session_play(SPEPROF_MODE_FLIGHT_RECORDER, NULL);
+	struct ring *ring = session_ring(session, 0);
+	struct speprof_ring_stats stats;
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(session_start(session), 0);
+	while (!session_start(session))
+		;
+	while (!session_ring_stats(ring, &stats))
+		;
+	calls();
+	for (i = 0; i < 1000; i++)
+		assert_int_equal(session_ring_snapshot_end(ring, ring), -ENOENT);
+	assert_int_equal(calls(), 0);
+	session_stop(session);
+	assert_int_equal(calls(), CPUS);
+	for (i = 0; i < 1000; i++)
+		session_stop(session);
+	assert_int_equal(calls(), 0);
+	session_put(session);
+}
+
+/* KICK interrupts a CPU only where its ring waits for a reader, and no more often than the rate. */
+static void test_kick(void **state)
+{
+	struct session *session = session_play(SPEPROF_MODE_STREAM, NULL);
+	struct ring *ring = session_ring(session, 1);
+	unsigned int kicks = 0;
+
+	(void)state;
+	assert_int_equal(session_start(session), 0);
+	calls();
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_int_equal(session_ring_kick(ring), 0);
+	assert_int_equal(calls(), 0);
+	assert_false(ring_is_unread(ring));
+
+	stand_in_cpu = 1;
+	ring_turn(ring, SPEPROF_RING_FULL, NULL);
+	stand_in_cpu = 0;
+	assert_int_equal(session_ring_kick(ring), 0);
+	assert_int_equal(calls(), 1);
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	while (!session_ring_kick(ring) && kicks++ < 2 * RATE) {
+		stand_in_cpu = 1;
+		ring_turn(ring, SPEPROF_RING_FULL, NULL);
+		stand_in_cpu = 0;
+	}
+	assert_in_range(calls(), 1, RATE);
+	stand_in_online &= ~2ULL;
+	assert_int_equal(session_ring_kick(ring), -ENXIO);
+	stand_in_online |= 2;
+	session_put(session);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_bucket, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_commands_are_limited, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_ends_are_not_limited, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_kick, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
