@@ -54,6 +54,7 @@ int say_recording(const char *path, int r, const struct recording_error *error)
 	case -ENODATA:
 		return say_fail(STATUS_EMPTY, "%s: empty; a recording has at least one record",
 				name);
+	case -ENOMSG:
 	case -EBADMSG:
 		if (error->offset == RECORDING_NO_OFFSET)
 			return say_fail(STATUS_NO_RECORDING, "%s: %s", name, error->text);

@@ -285,10 +285,7 @@ void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record 
 		return;
 	kind = perfdata_get32(perf, record->data + 8);
 	if (kind != AUXTRACE_ARM_SPE) {
-		perf->foreign = !perf->is_spe;
-		recording_damage(perf->recording, record->offset + 8,
-				 "AUXTRACE_INFO record: trace of type %u, want %u (Arm SPE)", kind,
-				 AUXTRACE_ARM_SPE);
+		perf->foreign = kind;
 		return;
 	}
 	perf->is_spe = true;

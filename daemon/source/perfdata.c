@@ -9,6 +9,7 @@
 #include <byteswap.h>
 #include <endian.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "zeros.h"
@@ -345,6 +346,20 @@ static void take_windows(struct perfdata *perf, const struct perfdata_record *re
 		perfdata_auxtrace(perf, record);
 }
 
+/* Another kind of recording is not a damaged one. */
+static void note_absence(const struct perfdata *perf)
+{
+	char found[48] = "no AUX data";
+
+	if (perf->foreign)
+		snprintf(found, sizeof(found), "AUX data of type %u", perf->foreign);
+	perf->recording->without_spe = true;
+	recording_fill_error(&perf->recording->absence, RECORDING_NO_OFFSET,
+			     "a perf.data without Arm SPE data: it has %s; perf record -e "
+			     "arm_spe_0// and speprof record write some",
+			     found);
+}
+
 void perfdata_replay(struct recording *recording, const struct source_sink *sink)
 {
 	struct perfdata perf = { .recording = recording, .sink = sink };
@@ -357,10 +372,8 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 	}
 	walk(&perf, take_facts);
 	perfdata_order_end(&perf);
-	if (!perf.is_spe && !perf.foreign)
-		recording_damage(recording, RECORDING_NO_OFFSET,
-				 "perf.data without Arm SPE data: no AUXTRACE_INFO record, as perf "
-				 "record -e arm_spe_0// writes it");
+	if (!perf.is_spe)
+		note_absence(&perf);
 	perfdata_aux_settle(&perf);
 	walk(&perf, take_windows);
 	perfdata_build_ids_free(&perf);

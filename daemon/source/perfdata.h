@@ -134,7 +134,7 @@ struct perfdata_cpu {
  * @other_clock: events are timed by another clock than samples
  * @of_threads: buffers are of one thread each, on whichever CPU it runs
  * @is_spe: an AUXTRACE_INFO said so
- * @foreign: it named another kind of trace
+ * @foreign: the kind of trace of another one, 0 for none
  */
 struct perfdata {
 	struct recording *recording;
@@ -157,8 +157,8 @@ struct perfdata {
 	bool masks_differ;
 	bool other_clock;
 	bool is_spe;
-	bool foreign;
 	u8 backend; /* speprof record says it, perf does not */
+	u32 foreign;
 	u32 interval;
 	struct tick_clock clock;
 	u64 midr; /* of every CPU without an entry in @cpus */

@@ -17,6 +17,8 @@
  * @size: of the file when it was opened; it may have shrunk since
  * @damage: the first damage of this replay
  * @damaged: whether @damage is valid
+ * @absence: why this recording has no SPE data
+ * @without_spe: whether @absence is valid
  * @window, @room: a buffer for windows and its size, up to RECORDING_WINDOW
  * @peek, @peek_at, @peek_len: the bytes of recording_peek(), where they are from
  */
@@ -26,6 +28,8 @@ struct recording {
 	u64 size;
 	struct recording_error damage;
 	bool damaged;
+	struct recording_error absence;
+	bool without_spe;
 	u8 *window;
 	size_t room;
 	u8 *peek;

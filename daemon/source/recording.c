@@ -284,17 +284,19 @@ int recording_replay(struct recording *recording, const struct source_sink *sink
 		     struct recording_error *ret_error)
 {
 	recording->damaged = false;
+	recording->without_spe = false;
 	if (recording->format == RECORDING_PERF)
 		perfdata_replay(recording, sink);
 	else if (recording->format == RECORDING_OWN)
 		own_replay(recording, sink);
 	else
 		raw_replay(recording, sink);
-	if (!recording->damaged)
+	/* What is missing may be what was damaged. */
+	if (!recording->damaged && !recording->without_spe)
 		return 0;
 	if (ret_error)
-		*ret_error = recording->damage;
-	return -EBADMSG;
+		*ret_error = recording->damaged ? recording->damage : recording->absence;
+	return recording->damaged ? -EBADMSG : -ENOMSG;
 }
 
 struct recording *recording_free(struct recording *recording)

@@ -46,7 +46,8 @@ enum recording_format recording_format(const struct recording *recording);
  *
  * Memory does not grow with the file. May be called again.
  *
- * Return: 0, or -EBADMSG if the recording was damaged or cut short.
+ * Return: 0; -EBADMSG if the recording was damaged or cut short; -ENOMSG if it is sound and is a
+ * perf.data of something other than SPE.
  */
 int recording_replay(struct recording *recording, const struct source_sink *sink,
 		     struct recording_error *ret_error);
