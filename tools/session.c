@@ -34,6 +34,7 @@ struct request {
 	bool stopped;
 	bool physical;
 	bool json;
+	u32 given; /* options, by option_bit() */
 };
 
 static void print_line(const char *label, const char *value)
@@ -324,15 +325,56 @@ static int parse_option(int c, struct request *request)
 	}
 }
 
+static u32 option_bit(int option)
+{
+	return option == 'j' ? 1U << 0 : option == 'o' ? 1U << 1 : 1U << (option - OPT_FILTER + 2);
+}
+
 static int parse(int argc, char **argv, struct request *ret_request)
 {
 	int c, status = STATUS_OK;
 
 	opterr = 0;
 	optind = 1;
-	while (!status && (c = getopt_long(argc, argv, "jo:", long_options, NULL)) >= 0)
+	while (!status && (c = getopt_long(argc, argv, "jo:", long_options, NULL)) >= 0) {
 		status = parse_option(c, ret_request);
+		if (!status)
+			ret_request->given |= option_bit(c);
+	}
 	return status;
+}
+
+/* An option that a verb does not take is refused: it would be ignored in silence. */
+static int check_options(const char *what, const struct request *request)
+{
+	static const struct {
+		const char *what;
+		int options[10];
+	} takes[] = {
+		{ "list", { 'j' } },
+		{ "create",
+		  { OPT_FILTER, OPT_CGROUP, OPT_INTERVAL, OPT_OWN, OPT_SHARED, OPT_BUFFER,
+		    OPT_PHYSICAL, OPT_STOPPED } },
+		{ "set", { OPT_FILTER, OPT_CGROUP, OPT_INTERVAL, OPT_EVERYWHERE } },
+		{ "snapshot", { 'o' } },
+	};
+	u32 taken = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(takes); i++)
+		for (const int *o = takes[i].options; !strcmp(takes[i].what, what) && *o; o++)
+			taken |= option_bit(*o);
+	for (size_t i = 0; long_options[i].name; i++)
+		if (request->given & ~taken & option_bit(long_options[i].val))
+			return say_fail(STATUS_USAGE,
+					"session %.40s: takes no --%s; try \"speprof help session\"",
+					what, long_options[i].name);
+	if (request->cgroup_count && request->everywhere)
+		return say_fail(STATUS_USAGE,
+				"session set: --cgroup and --everywhere contradict each other");
+	if (request->own && request->shared)
+		return say_fail(STATUS_USAGE,
+				"session create: --own and --shared contradict each other");
+	return STATUS_OK;
 }
 
 static int snapshot(struct bus *bus, const char *name, const struct request *request)
@@ -435,6 +477,8 @@ int session_run(int argc, char **argv)
 			what);
 	if (words == 2)
 		status = check_name(argv[optind + 1]);
+	if (!status)
+		status = check_options(what, &request);
 	if (!status)
 		status = bus_new(&bus);
 	if (status)

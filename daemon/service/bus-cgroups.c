@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bus-read.h"
+#include "cgroup-mount.h"
 #include "container.h"
 #include "escape.h"
 #include "session.h"
@@ -31,6 +32,20 @@ static bool is_slice(const char *path, size_t len)
 	return len > n && !memcmp(path + len - n, end, n);
 }
 
+/* What is behind the mount's path in @path; NULL if it is not below the mount. */
+static const char *behind_mount(const char *path)
+{
+	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		size_t len = strlen(mounts[i]);
+
+		if (!strncmp(path, mounts[i], len) && (!path[len] || path[len] == '/'))
+			return path[len] ? path + len : "/";
+	}
+	return NULL;
+}
+
 static int check(const char *path, sd_bus_error *error)
 {
 	size_t len = strlen(path);
@@ -46,6 +61,13 @@ static int check(const char *path, sd_bus_error *error)
 					 "cgroup \"%s\": should be as /proc/PID/cgroup has it, "
 					 "without \"//\", \".\" and \"..\", and no \"/\" at its end",
 					 shown);
+	if (behind_mount(path)) {
+		escape_string(own, sizeof(own), behind_mount(path));
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+					 "cgroup \"%s\": should be as /proc/PID/cgroup has it, "
+					 "without the mount: say \"%s\"",
+					 shown, own);
+	}
 	if (!container_identify(path, len, &m) || m.length >= len || is_slice(path, len))
 		return 0;
 	escape_text(own, sizeof(own), path, m.length);
@@ -64,6 +86,23 @@ int bus_check_cgroups(char *const *cgroups, sd_bus_error *ret_error)
 	return r;
 }
 
+/* A misspelt path would count nothing, and look like a cgroup that is idle. */
+static int check_presence(char *const *cgroups, sd_bus_error *error)
+{
+	char shown[128];
+
+	for (; *cgroups; cgroups++) {
+		if (**cgroups != '/' || !cgroup_is_gone(*cgroups))
+			continue;
+		escape_string(shown, sizeof(shown), *cgroups);
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+					 "cgroup \"%s\": there is none of that path. A filter such as "
+					 "'cgroup == \"%s\"' may name one that is still to come",
+					 shown, shown);
+	}
+	return 0;
+}
+
 int bus_read_cgroups(sd_bus_message *m, char ***ret_cgroups, sd_bus_error *ret_error)
 {
 	char **cgroups;
@@ -75,6 +114,8 @@ int bus_read_cgroups(sd_bus_message *m, char ***ret_cgroups, sd_bus_error *ret_e
 	if (r < 0)
 		return r;
 	r = bus_check_cgroups(cgroups, ret_error);
+	if (r >= 0)
+		r = check_presence(cgroups, ret_error);
 	if (r < 0)
 		bus_strings_free(cgroups);
 	else

@@ -3,11 +3,13 @@
 #ifndef SPEPROF_CGROUP_MOUNT_H
 #define SPEPROF_CGROUP_MOUNT_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -31,10 +33,36 @@ static inline int cgroup_mount_open(int flags, const char **ret_path)
 	return -ENOENT;
 }
 
-/** cgroup_is_gone() - no cgroup is at @path, absolute below the mount; false where nobody can tell */
+/**
+ * cgroup_is_legacy() - whether a hierarchy of version 1 has @path
+ *
+ * On a hybrid host, where these are mounted beside version 2, a container may be in them alone.
+ */
+static inline bool cgroup_is_legacy(const char *path)
+{
+	DIR *hierarchies = opendir("/sys/fs/cgroup");
+	const struct dirent *entry;
+	bool found = false;
+	int fd;
+
+	while (hierarchies && !found && (entry = readdir(hierarchies))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		fd = openat(dirfd(hierarchies), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		found = fd >= 0 && !faccessat(fd, path, F_OK, AT_SYMLINK_NOFOLLOW);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (hierarchies)
+		closedir(hierarchies);
+	return found;
+}
+
+/** cgroup_is_gone() - no cgroup is at @path, absolute below the mount; false where that is unknown */
 static inline bool cgroup_is_gone(const char *path)
 {
-	int mount = cgroup_mount_open(O_RDONLY, NULL);
+	const char *place = NULL;
+	int mount = cgroup_mount_open(O_RDONLY, &place);
 	bool gone;
 
 	if (mount < 0)
@@ -43,7 +71,7 @@ static inline bool cgroup_is_gone(const char *path)
 		path++;
 	gone = *path && faccessat(mount, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 	close(mount);
-	return gone;
+	return gone && (!strcmp(place, "/sys/fs/cgroup") || !cgroup_is_legacy(path));
 }
 
 #endif

@@ -67,12 +67,24 @@ static void test_written_otherwise(void **state)
 		check(paths[i], "as /proc/PID/cgroup has it");
 }
 
+/* A path of the file system, which no sample has. */
+static void test_below_mount(void **state)
+{
+	(void)state;
+	check("/sys/fs/cgroup/system.slice/web.service", "say \"/system.slice/web.service\"");
+	check("/sys/fs/cgroup/unified/a", "say \"/a\"");
+	check("/sys/fs/cgroup", "say \"/\"");
+	check("/sys/fs/cgroups/a", NULL);
+	check("/sys/fs", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_may_be),
 		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_written_otherwise),
+		cmocka_unit_test(test_below_mount),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
