@@ -270,6 +270,10 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 			STATUS_USAGE,
 			"%s: --filter wants a recording: what the daemon counts, Filter= says",
 			verb);
+	if (options->pid && options->group == VIEW_CONTAINER && strchr(accept, 'G'))
+		return say_fail(STATUS_USAGE,
+				"%s: -p: rows of containers have no process; group by another key",
+				verb);
 	if (options->midr && !options->input)
 		return say_fail(STATUS_USAGE,
 				"%s: --midr wants a recording: the daemon knows its cores", verb);

@@ -78,6 +78,32 @@ static const char *report_name(const struct options *options)
 	return slash ? slash + 1 : options->input;
 }
 
+/* A name that is misspelt would look like one that is idle. */
+static int report_nothing(const struct options *options)
+{
+	char process[32] = "";
+
+	if (options->pid)
+		snprintf(process, sizeof(process), "process %d", options->pid);
+	if (!options->container)
+		return say_fail(STATUS_STATE, "report: no samples of %s", process);
+	return say_fail(STATUS_STATE, "report: no samples of container \"%s\"%s%s",
+			options->container, *process ? " and " : "", process);
+}
+
+static int report_check(const struct options *options)
+{
+	bool hot = options->lines || options->pages;
+
+	if (hot && (options->container || options->pid || options->window != VIEW_SPAN_START))
+		return say_fail(STATUS_USAGE, "report: --lines and --pages are of all that was "
+					      "sampled, and take no -c, -p and --window");
+	if (options->input && options->window != VIEW_SPAN_START)
+		return say_fail(STATUS_USAGE,
+				"report: --window is of the daemon's profile, not of a recording");
+	return STATUS_OK;
+}
+
 int report_run(int argc, char **argv)
 {
 	struct options options;
@@ -88,18 +114,19 @@ int report_run(int argc, char **argv)
 		return status;
 	if (!options.number)
 		options.number = REPORT_ROWS;
-	if (options.lines || options.pages) {
-		status = hot_report(&options);
+	status = report_check(&options);
+	if (status || options.lines || options.pages) {
+		if (!status)
+			status = hot_report(&options);
 		filter_free(options.filter);
 		return status;
 	}
-	if (options.input && options.window != VIEW_SPAN_START)
-		return say_fail(STATUS_USAGE,
-				"report: --window is of the daemon's profile, not of a recording");
 	status = options.input ? report_recording(&options, &view) : report_daemon(&options, &view);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		rows_filter(&view, &options, options.number);
 		report_print(&view, &options, report_name(&options));
+		if (!view.count && (options.container || options.pid))
+			status = report_nothing(&options);
 	}
 	view_clear(&view);
 	filter_free(options.filter);
