@@ -65,6 +65,15 @@ static u64 slot_sum(const struct slot *slot, const u8 *bytes)
 	return mix(sum, word);
 }
 
+/* Whether @shared was committed to the end, by a process of any version. */
+static bool slot_is_whole(const struct slot *shared)
+{
+	const struct slot slot = *shared;
+
+	return slot.magic == MAGIC && slot.size <= CHECKPOINT_SLOT - sizeof(slot) &&
+	       slot_sum(&slot, (const u8 *)(shared + 1)) == slot.sum;
+}
+
 static int map_fd(int fd, u64 version, struct checkpoint **ret_checkpoint)
 {
 	struct checkpoint *c = calloc(1, sizeof(*c));
@@ -123,12 +132,13 @@ int checkpoint_adopt(int fd, u64 version, struct checkpoint **ret_checkpoint,
 	r = map_fd(fd, version, ret_checkpoint);
 	if (r < 0)
 		return r;
-	/* What is there counts until the next commit, which must not go where it is. */
+	/* The next commit must not overwrite the last whole slot. A torn one may have any sequence. */
 	for (u64 i = 0; i < SLOTS; i++) {
 		const struct slot *slot = slot_at(*ret_checkpoint, i);
+		u64 sequence = slot_is_whole(slot) ? slot->sequence : 0;
 
-		if (slot->sequence % SLOTS == i && slot->sequence > (*ret_checkpoint)->sequence)
-			(*ret_checkpoint)->sequence = slot->sequence;
+		if (sequence % SLOTS == i && sequence > (*ret_checkpoint)->sequence)
+			(*ret_checkpoint)->sequence = sequence;
 		(*ret_checkpoint)->touched[i] = CHECKPOINT_SLOT;
 	}
 	return 0;

@@ -165,6 +165,50 @@ static void test_slots(void **state __attribute__((unused)))
 	checkpoint_free(c);
 }
 
+/* A process that adopts the checkpoint is killed while it writes its first own one. */
+static void adopt_and_begin(const struct checkpoint *c)
+{
+	const char *reason = "";
+	struct checkpoint *next;
+	struct blob_writer to;
+
+	assert_int_equal(checkpoint_adopt(dup(checkpoint_fd(c)), 7, &next, &reason), 0);
+	checkpoint_begin(next, &to);
+	blob_put(&to, 99);
+	checkpoint_free(next);
+}
+
+/*
+ * The writer is killed within a commit: any of the header's words may be there, in any order. The
+ * next process finds the last whole slot, and does not write into it.
+ */
+static void test_torn(void **state __attribute__((unused)))
+{
+	u64 before[8], after[8], torn[8], first = 0, second = 0;
+	const off_t at = (off_t)CHECKPOINT_SLOT; /* of odd commits */
+	struct checkpoint *c;
+	struct blob_writer to;
+
+	for (u32 words = 0; words < 1 << 8; words++) {
+		test_row("words %#x", words);
+		assert_int_equal(checkpoint_new("test", 7, &c), 0);
+		commit(c, 1);
+		commit(c, 2);
+		checkpoint_begin(c, &to);
+		blob_put(&to, 3);
+		assert_int_equal(pread(checkpoint_fd(c), before, sizeof(before), at), sizeof(before));
+		assert_int_equal(checkpoint_commit(c, &to), 0);
+		assert_int_equal(pread(checkpoint_fd(c), after, sizeof(after), at), sizeof(after));
+		for (u32 i = 0; i < ARRAY_SIZE(torn); i++)
+			torn[i] = words & 1U << i ? after[i] : before[i];
+		assert_int_equal(pwrite(checkpoint_fd(c), torn, sizeof(torn), at), sizeof(torn));
+		assert_row(!found(c, &first) && (first == 2 || first == 3));
+		adopt_and_begin(c);
+		assert_row(!found(c, &second) && second == first);
+		checkpoint_free(c);
+	}
+}
+
 static void test_foreign(void **state __attribute__((unused)))
 {
 	const char *reason = "";
@@ -538,7 +582,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_refused),
-		cmocka_unit_test(test_slots),	cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_slots),	cmocka_unit_test(test_torn),
+		cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_profile), cmocka_unit_test(test_smaller),
 		cmocka_unit_test(test_hostile),
 	};
