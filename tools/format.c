@@ -176,8 +176,8 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	char text[sizeof(header->fault)], names[sizeof(header->names_reason) + 16];
 
 	if (!header->faults && !header->throttles && !header->unread && !header->cpus_stopped &&
-	    !header->task_events_lost && !header->truncated && !header->gaps && !*header->fault &&
-	    !*header->names_reason)
+	    !header->task_events_lost && !header->mappings_lost && !header->truncated &&
+	    !header->gaps && !*header->fault && !*header->names_reason)
 		return;
 	header_count(flow, header->truncated, "window truncated", "windows truncated");
 	header_count(flow, header->gaps, "window with gaps", "windows with gaps");
@@ -186,6 +186,7 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	header_count(flow, header->throttles, "time throttled", "times throttled");
 	header_count(flow, header->unread, "time unread", "times unread");
 	header_count(flow, header->task_events_lost, "task event lost", "task events lost");
+	header_count(flow, header->mappings_lost, "mapping event lost", "mapping events lost");
 	snprintf(text, sizeof(text), "%s", header->fault);
 	text_clean(text);
 	if (*text)

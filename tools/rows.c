@@ -96,6 +96,7 @@ static json_object *trouble_json(const struct view_header *h)
 	add(json, "throttles", h->throttles);
 	add(json, "unread", h->unread);
 	add(json, "task_events_lost", h->task_events_lost);
+	add(json, "mappings_lost", h->mappings_lost);
 	add_text(json, "last", h->fault);
 	return json;
 }

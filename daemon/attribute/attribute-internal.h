@@ -42,6 +42,7 @@ enum process_state {
  * @image: @start_code and @start_stack are those of what it executes
  * @exited: an event said so, and not only /proc
  * @unread: events told of it, but not of its mappings: /proc is asked at its next sample
+ * @doubted: mappings of it may have been lost: /proc is read again, as far as @rereads allow
  * @round: of seeding in which it was seen, 0: in none
  * @kept: its mappings are in what is saved (map-keep.c)
  */
@@ -68,6 +69,7 @@ struct process {
 	bool image;
 	bool exited;
 	bool unread;
+	bool doubted;
 	bool kept;
 };
 
@@ -129,6 +131,7 @@ struct dead_list {
  * @container_paths: bytes of the containers' paths and names that are kept whole,
  *	@container_bytes at most
  * @kept_bytes: of mappings in what attributor_save() writes
+ * @rereads: doubted maps that may be read until the next attributor_refresh()
  * @changes: entries of processes that were made
  */
 struct attributor {
@@ -152,6 +155,7 @@ struct attributor {
 	u64 container_bytes;
 	u64 kept_bytes;
 	u64 changes;
+	u32 rereads;
 	u32 processes;
 	u32 fresh;
 	struct dead_list dead;

@@ -37,6 +37,9 @@
 #define REFRESH_MAPS	  16
 #define REFRESH_BUCKETS	  64
 
+/* Maps that are read again until the next refresh because events of them were lost. */
+#define REREADS 64
+
 static u64 now_ns(clockid_t clock)
 {
 	struct timespec ts;
@@ -238,6 +241,8 @@ static void process_map(struct attributor *a, struct process *p, int dir)
 	struct map_context c = { a, &p->maps };
 	u64 skipped = 0;
 
+	a->rereads -= p->doubted && a->rereads;
+	p->doubted = false;
 	maps_clear(&a->store, &p->maps);
 	procfs_maps(dir, map_take, &c, &skipped);
 	a->store.dropped += skipped;
@@ -321,7 +326,7 @@ static u32 process_read(struct attributor *a, s32 pid, int leader, int task)
 	} else if (!same_image(&a->process[i], &st) || process_moved(a, i, container)) {
 		process_die(a, i);
 		i = process_new(a, pid);
-	} else if (!a->process[i].unread) {
+	} else if (!a->process[i].unread && !(a->process[i].doubted && a->rereads)) {
 		return i;
 	}
 	p = &a->process[i];
@@ -616,6 +621,7 @@ void attributor_refresh(struct attributor *a)
 	if (!a->live)
 		return;
 	a->refused = NULL;
+	a->rereads = REREADS;
 	containers_refresh(a);
 	/* What events tell needs not be looked for. */
 	if (a->tells & TASK_TELLS_CGROUPS)
@@ -671,6 +677,12 @@ static bool is_memory(const char *path)
 	return !path[0] || !strncmp(path, "//", 2) || (path[0] == '[' && path[1] != 'v');
 }
 
+/* Whether to read the maps of @p again, in which a PC is in @m, or in none. */
+static bool maps_due(const struct attributor *a, const struct process *p, const struct mapping *m)
+{
+	return m ? p->doubted && a->rereads : now_ms() - p->mapped >= MISS_MS;
+}
+
 bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 		      struct attribute_place *ret_place)
 {
@@ -685,8 +697,7 @@ bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 		return false;
 	p = &a->process[index];
 	m = maps_find(&p->maps, pc);
-	if (!m && a->live && p->state == PROCESS_LIVING && index != IDLE &&
-	    now_ms() - p->mapped >= MISS_MS) {
+	if (a->live && p->state == PROCESS_LIVING && index != IDLE && maps_due(a, p, m)) {
 		u32 generation = p->pub.generation;
 
 		attribute_write_begin(a->viewer);
@@ -819,6 +830,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	a->proc = -1;
 	a->live = c.live;
 	a->round = 1;
+	a->rereads = REREADS;
 	a->processes = capacity(c.processes, PROCESSES, 2);
 	a->containers = capacity(c.containers, CONTAINERS, 2);
 	a->dead.first = ATTRIBUTE_NONE;

@@ -106,7 +106,8 @@ struct attributor_stats {
 	u64 mappings_dropped; /* for which there was no room, or that gave way */
 	u64 mappings_unkept; /* in the last checkpoint, for which it had no room */
 	u64 events;		/* of tasks (live) */
-	u64 events_lost;
+	u64 events_lost;	/* of those; with mappings where the side band tells all */
+	u64 mappings_lost;	/* TASK_LOST_MAPS */
 	u64 memory;		/* bytes held */
 };
 

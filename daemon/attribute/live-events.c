@@ -141,6 +141,7 @@ static bool process_inherit(struct attributor *a, u32 index, u32 parent, const c
 	if (parent == ATTRIBUTE_NONE)
 		return false;
 	maps_copy(&a->store, &p->maps, &a->process[parent].maps);
+	p->doubted = a->process[parent].doubted;
 	return !a->process[parent].unread;
 }
 
@@ -202,6 +203,7 @@ static u32 process_renew(struct attributor *a, u32 index, const struct task_even
 	a->used[i] = 0;
 	p->born_ns = old.born_ns;
 	p->start_time = old.start_time;
+	p->doubted = old.doubted;
 	process_contain(a, i, old.pub.container);
 	memcpy(p->pub.comm, old.pub.comm, sizeof(p->pub.comm));
 	process_since(a, i, before, e);
@@ -364,13 +366,31 @@ static void threads_unverified(struct attributor *a)
 	}
 }
 
-/* What was lost may have been any fork, exec, mapping, move or exit. */
+/* The mappings of all that live may have changed. */
+static void maps_doubt(struct attributor *a)
+{
+	for (u32 i = IDLE + 1; i < a->fresh; i++)
+		a->process[i].doubted |= a->process[i].state == PROCESS_LIVING;
+}
+
+/* What was lost may have been any fork, exec, move or exit; or a mapping, of perf. */
 static void live_lost(struct attributor *a, const struct task_event *e)
 {
 	a->stats.events_lost += e->size;
 	threads_unverified(a);
-	for (u32 i = IDLE + 1; i < a->fresh; i++)
-		a->process[i].unread |= a->process[i].state == PROCESS_LIVING;
+	maps_doubt(a);
+}
+
+/* Tasks are what they were: only where their functions are may be another place. */
+static void live_lost_maps(struct attributor *a, const struct task_event *e)
+{
+	u32 i = e->pid > 0 ? process_find(a, e->pid) : ATTRIBUTE_NONE;
+
+	a->stats.mappings_lost += e->size;
+	if (e->pid <= 0)
+		maps_doubt(a);
+	else if (i != ATTRIBUTE_NONE)
+		a->process[i].doubted |= a->process[i].state == PROCESS_LIVING;
 }
 
 /* Whether process @index is the one that the iterator saw, with the image it had. */
@@ -467,6 +487,9 @@ static bool event_machine(struct attributor *a, const struct task_event *e)
 	switch (e->type) {
 	case TASK_LOST:
 		live_lost(a, e);
+		return true;
+	case TASK_LOST_MAPS:
+		live_lost_maps(a, e);
 		return true;
 	case TASK_SEEDED:
 		live_seeded(a, e);

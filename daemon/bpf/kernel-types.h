@@ -21,9 +21,12 @@ struct cgroup_root {
 	int hierarchy_id;
 };
 
+/* @ancestors: by level, the root first. */
 struct cgroup {
 	struct kernfs_node *kn;
 	struct cgroup_root *root;
+	int level;
+	struct cgroup *ancestors[0];
 };
 
 struct css_set {

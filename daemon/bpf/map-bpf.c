@@ -6,14 +6,32 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf-load.h"
 #include "maps.skel.h"
 
+/**
+ * struct map_bpf
+ * @functions: attached to functions; else to the tracepoint
+ * @dropped, @unnamed, @misses: as of @found_ns
+ * @found_ns: when what is to be reported was found; 0: nothing is
+ * @pids, @counts: of @found processes, mappings that are to be reported
+ * @anyone: the same, of any process
+ */
 struct map_bpf {
 	struct maps_bpf *programs;
+	struct event_ring ring;
 	bool functions;
+	u64 dropped;
+	u64 unnamed;
+	u64 misses;
+	u64 found_ns;
+	u64 anyone;
+	u32 found;
+	s32 pids[MAP_DOUBTS];
+	u64 counts[MAP_DOUBTS];
 };
 
 static int attach(struct bpf_program *program, struct bpf_link **ret_link)
@@ -22,19 +40,23 @@ static int attach(struct bpf_program *program, struct bpf_link **ret_link)
 	return *ret_link ? 0 : -errno;
 }
 
-static int programs_load(struct map_bpf *m, int events, u32 wakeup)
+static int programs_load(struct map_bpf *m, size_t size, u64 rate)
 {
 	struct maps_bpf *p = m->programs;
 	int r;
 
-	p->rodata->wakeup_bytes = wakeup;
+	p->rodata->wakeup_bytes = (u32)(size / 2);
 	p->rodata->page_bytes = (u64)sysconf(_SC_PAGESIZE);
+	p->rodata->byte_ns = 1000000000 / rate;
 	bpf_program__set_autoload(p->progs.on_file, m->functions);
 	bpf_program__set_autoload(p->progs.on_special, m->functions);
 	bpf_program__set_autoload(p->progs.on_store, !m->functions);
-	r = bpf_map__reuse_fd(p->maps.events, events);
+	r = bpf_map__set_max_entries(p->maps.events, (u32)size);
 	if (!r)
 		r = maps_bpf__load(p);
+	if (!r)
+		r = event_ring_init(&m->ring, map_bpf_fd(m), size,
+				    offsetof(struct map_record, path) + 1);
 	if (r < 0)
 		return r;
 	if (!m->functions)
@@ -54,7 +76,7 @@ static struct maps_bpf *programs_open(void)
 	return maps_bpf__open_opts(&opts);
 }
 
-int map_bpf_new(int events, u32 wakeup, bool functions, struct map_bpf **ret_bpf)
+int map_bpf_new(size_t size, u64 rate, bool functions, struct map_bpf **ret_bpf)
 {
 	struct map_bpf *m = calloc(1, sizeof(*m));
 	int r = -ENOMEM;
@@ -65,7 +87,7 @@ int map_bpf_new(int events, u32 wakeup, bool functions, struct map_bpf **ret_bpf
 	m->functions = functions;
 	m->programs = programs_open();
 	if (m->programs)
-		r = programs_load(m, events, wakeup);
+		r = programs_load(m, size, rate);
 	if (r < 0) {
 		map_bpf_free(m);
 		return r;
@@ -78,12 +100,13 @@ struct map_bpf *map_bpf_free(struct map_bpf *m)
 {
 	if (!m)
 		return NULL;
+	event_ring_deinit(&m->ring);
 	maps_bpf__destroy(m->programs);
 	free(m);
 	return NULL;
 }
 
-/* A program is left out where it would interrupt itself. */
+/* The kernel does not run a program that would interrupt itself. */
 static u64 program_misses(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = { 0 };
@@ -94,16 +117,83 @@ static u64 program_misses(const struct bpf_program *program)
 		       info.recursion_misses;
 }
 
-u64 map_bpf_lost(const struct map_bpf *m)
+static u64 all_misses(const struct map_bpf *m)
 {
-	u64 lost = __atomic_load_n(&m->programs->bss->dropped, __ATOMIC_RELAXED);
+	if (!m->functions)
+		return program_misses(m->programs->progs.on_store);
+	return program_misses(m->programs->progs.on_file) +
+	       program_misses(m->programs->progs.on_special);
+}
 
-	if (m->functions)
-		lost += program_misses(m->programs->progs.on_file) +
-			program_misses(m->programs->progs.on_special);
+int map_bpf_fd(const struct map_bpf *m)
+{
+	return bpf_map__fd(m->programs->maps.events);
+}
+
+struct event_ring *map_bpf_ring(struct map_bpf *m)
+{
+	return &m->ring;
+}
+
+/* All entries at once; what cannot be read may be of any process. */
+static void doubts_find(struct map_bpf *m)
+{
+	u32 at, count = MAP_DOUBTS;
+	int r = bpf_map_lookup_and_delete_batch(bpf_map__fd(m->programs->maps.doubts), NULL, &at,
+						m->pids, m->counts, &count, NULL);
+
+	if (r < 0 && errno != ENOENT)
+		m->anyone++;
 	else
-		lost += program_misses(m->programs->progs.on_store);
-	return lost;
+		m->found = count;
+}
+
+static void lost_find(struct map_bpf *m)
+{
+	u64 dropped = __atomic_load_n(&m->programs->bss->dropped, __ATOMIC_ACQUIRE);
+	u64 unnamed = __atomic_load_n(&m->programs->bss->unnamed, __ATOMIC_RELAXED);
+	u64 misses = all_misses(m);
+	struct timespec ts;
+
+	m->found = 0;
+	m->anyone = unnamed - m->unnamed + misses - m->misses;
+	if (dropped != m->dropped)
+		doubts_find(m);
+	m->dropped = dropped;
+	m->unnamed = unnamed;
+	m->misses = misses;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	m->found_ns = m->found || m->anyone ?
+			      (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec :
+			      0;
+}
+
+static void lost_report(const struct map_bpf *m, const struct source_sink *sink, s32 pid, u64 count)
+{
+	const struct task_event event = {
+		.type = TASK_LOST_MAPS,
+		.name = "",
+		.time_ns = m->found_ns,
+		.size = count,
+		.pid = pid,
+		.tid = pid,
+		.parent_pid = -1,
+	};
+
+	sink->task(sink->ctx, &event);
+}
+
+void map_bpf_lost(struct map_bpf *m, u64 until_ns, const struct source_sink *sink)
+{
+	if (m->found_ns > until_ns)
+		return;
+	if (m->found_ns) {
+		for (u32 i = 0; i < m->found; i++)
+			lost_report(m, sink, m->pids[i], m->counts[i]);
+		if (m->anyone)
+			lost_report(m, sink, 0, m->anyone);
+	}
+	lost_find(m);
 }
 
 int map_probe(struct map_probe *ret_probe)

@@ -31,8 +31,88 @@ struct {
 	__type(value, struct map_record);
 } scratch SEC(".maps");
 
+/* What each bucket may hold, as time: an eighth of a second. */
+#define BUCKET_NS    125000000ULL
+#define BUCKETS	     512
+#define BUCKET_LEVEL 3
+#define BUCKET_USER  (1ULL << 63)
+
 /* Set by the loader. */
 const volatile __u64 page_bytes;
+/* A byte of the ring costs so much of its bucket, which drains with the time; 0: nothing. */
+const volatile __u64 byte_ns;
+
+/* By bucket_key(): the time at which what was written is paid for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, BUCKETS);
+	__type(key, __u64);
+	__type(value, __u64);
+} buckets SEC(".maps");
+
+/* By process: mappings that were lost since the reader took the entry out. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAP_DOUBTS);
+	__type(key, __s32);
+	__type(value, __u64);
+} doubts SEC(".maps");
+
+/* Lost mappings of processes for which @doubts had no space; they are in @dropped too. */
+__u64 unnamed;
+
+/*
+ * Who shares a bucket: the cgroup at BUCKET_LEVEL, as below it a user's service manager or a
+ * container may make as many cgroups as it likes. Outside of all cgroups of version 2: the user.
+ */
+static __always_inline __u64 bucket_key(struct task_struct *task)
+{
+	struct cgroup *cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp), *above = NULL;
+	int level = BPF_CORE_READ(cgroup, level);
+
+	if (level <= 0)
+		return BUCKET_USER | (__u32)bpf_get_current_uid_gid();
+	/* Not as an array: newer kernels have it within a union. */
+	if (level > BUCKET_LEVEL && bpf_core_field_exists(cgroup->ancestors))
+		bpf_probe_read_kernel(&above, sizeof(above),
+				      (void *)cgroup + bpf_core_field_offset(cgroup->ancestors) +
+					      BUCKET_LEVEL * sizeof(above));
+	return BPF_CORE_READ(above ?: cgroup, kn, id);
+}
+
+static __always_inline bool bucket_has(__u64 key)
+{
+	__u64 *paid_ns = bpf_map_lookup_elem(&buckets, &key);
+
+	return !paid_ns || *paid_ns < bpf_ktime_get_ns() + BUCKET_NS;
+}
+
+/* Several CPUs may draw at once, and be over it by a record each. */
+static __always_inline void bucket_draw(__u64 key, __u64 bytes)
+{
+	__u64 now = bpf_ktime_get_ns(), cost = bytes * byte_ns, first = now + cost, seen;
+	__u64 *paid_ns = bpf_map_lookup_elem(&buckets, &key);
+
+	if (!paid_ns) {
+		bpf_map_update_elem(&buckets, &key, &first, BPF_ANY);
+		return;
+	}
+	seen = *paid_ns;
+	if (seen >= now || __sync_val_compare_and_swap(paid_ns, seen, first) != seen)
+		__sync_fetch_and_add(paid_ns, cost);
+}
+
+/* The reader finds the process behind the count: it is counted last. */
+static __always_inline void mapping_lost(__s32 pid)
+{
+	__u64 one = 1, *count = bpf_map_lookup_elem(&doubts, &pid);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+	else if (bpf_map_update_elem(&doubts, &pid, &one, BPF_ANY) < 0)
+		__sync_fetch_and_add(&unnamed, 1);
+	__sync_fetch_and_add(&dropped, 1);
+}
 
 /**
  * struct walk - from a file up to its task's root
@@ -97,29 +177,38 @@ static long walk_step(__u32 i, struct walk *w)
 	return 0;
 }
 
-static __always_inline struct map_record *record_begin(__u32 key, struct task_struct *task)
+/* NULL if the bucket @bucket is empty: the mapping is lost then. */
+static __always_inline struct map_record *record_begin(__u32 key, struct task_struct *task,
+						       __u64 bucket)
 {
 	struct map_record *record = bpf_map_lookup_elem(&scratch, &key);
+	__s32 pid = BPF_CORE_READ(task, tgid);
 
 	if (!record)
 		return NULL;
+	if (!bucket_has(bucket)) {
+		mapping_lost(pid);
+		return NULL;
+	}
 	__builtin_memset(record, 0, __builtin_offsetof(struct map_record, path));
-	record->type = TASK_RECORD_MAP;
 	record->time_ns = bpf_ktime_get_ns();
-	record->pid = BPF_CORE_READ(task, tgid);
+	record->pid = pid;
 	record->tid = BPF_CORE_READ(task, pid);
 	return record;
 }
 
-static __always_inline void record_end(struct map_record *record, __u64 n)
+static __always_inline void record_end(struct map_record *record, __u64 n, __u64 bucket)
 {
 	barrier_var(n);
 	if (n > sizeof(record->path))
 		return;
 	record->size = (__u32)n;
 	if (bpf_ringbuf_output(&events, record, __builtin_offsetof(struct map_record, path) + n,
-			       wakeup_flags()) < 0)
-		__sync_fetch_and_add(&dropped, 1);
+			       wakeup_flags()) < 0) {
+		mapping_lost(record->pid);
+		return;
+	}
+	bucket_draw(bucket, BPF_RINGBUF_HDR_SZ + __builtin_offsetof(struct map_record, path) + n);
 }
 
 /*
@@ -154,12 +243,14 @@ static __always_inline void file_record(struct vm_area_struct *vma)
 	struct walk walk = { 0 };
 	struct path path, root;
 	struct dentry *dentry;
+	__u64 bucket;
 
 	/* A new image's stack is mapped before it is the task's. */
 	if (!file || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC) ||
 	    BPF_CORE_READ(vma, vm_mm) != BPF_CORE_READ(task, mm))
 		return;
-	record = record_begin(0, task);
+	bucket = bucket_key(task);
+	record = record_begin(0, task, bucket);
 	if (!record)
 		return;
 	root = BPF_CORE_READ(task, fs, root);
@@ -184,7 +275,7 @@ static __always_inline void file_record(struct vm_area_struct *vma)
 	bpf_loop(COMPONENTS, walk_step, &walk, 0);
 	/* Of a path that is too long /proc tells, at the first sample. */
 	if (walk.whole)
-		record_end(record, walk.used);
+		record_end(record, walk.used, bucket);
 }
 
 SEC("fentry/uprobe_mmap")
@@ -198,12 +289,15 @@ SEC("fentry/_install_special_mapping")
 int BPF_PROG(on_special, struct mm_struct *mm, unsigned long addr, unsigned long len,
 	     unsigned long flags, const struct vm_special_mapping *special)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct map_record *record;
+	__u64 bucket;
 	long n;
 
 	if (!(flags & VM_EXEC))
 		return 0;
-	record = record_begin(1, bpf_get_current_task_btf());
+	bucket = bucket_key(task);
+	record = record_begin(1, task, bucket);
 	if (!record)
 		return 0;
 	record->start = addr;
@@ -211,7 +305,7 @@ int BPF_PROG(on_special, struct mm_struct *mm, unsigned long addr, unsigned long
 	record->kind = MAP_RECORD_SPECIAL;
 	n = bpf_probe_read_kernel_str(record->path, MAP_RECORD_NAME, BPF_CORE_READ(special, name));
 	if (n > 0)
-		record_end(record, (__u64)n);
+		record_end(record, (__u64)n, bucket);
 	return 0;
 }
 

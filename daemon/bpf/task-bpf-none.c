@@ -41,6 +41,12 @@ int task_bpf_fd(const struct task_bpf *bpf)
 	return -1;
 }
 
+int task_bpf_maps_fd(const struct task_bpf *bpf)
+{
+	(void)bpf;
+	return -1;
+}
+
 void task_bpf_begin(struct task_bpf *bpf)
 {
 	(void)bpf;
@@ -67,6 +73,13 @@ u64 task_bpf_lost(struct task_bpf *bpf)
 {
 	(void)bpf;
 	return 0;
+}
+
+void task_bpf_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct source_sink *sink)
+{
+	(void)bpf;
+	(void)until_ns;
+	(void)sink;
 }
 
 int task_bpf_seed(struct task_bpf *bpf, const struct source_sink *sink)

@@ -1,87 +1,42 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The ring is read where it lies, and not by libbpf's callback: what happened after a
- * window's end has to stay in it. It holds records in the order in which they were reserved,
- * which may differ from that of their times by what one CPU waits for another: they are sorted.
- */
 #include "task-bpf.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bpf-load.h"
+#include "event-ring.h"
 #include "map-bpf.h"
 #include "task-record.h"
 #include "tasks.skel.h"
 
-/* A fork, exec and exit of two threads take half a KiB; a cgroup's path its length. */
-#define RING_SIZE (1U << 20)
+/* Of each ring. A fork, exec and exit of two threads take half a KiB; a cgroup's path its length. */
+#define RING_SIZE (512U << 10)
 
-#define RECORD_LEAST (BPF_RINGBUF_HDR_SZ + offsetof(struct task_record, name))
-
-#define SAME_PLACE(a, b) \
-	_Static_assert(offsetof(struct task_record, a) == offsetof(struct map_record, b), #a)
-SAME_PLACE(time_ns, time_ns);
-SAME_PLACE(type, type);
-SAME_PLACE(name, path);
-
-/* Where a record lies, and when it was. */
-struct pending {
-	u64 time_ns;
-	u64 at;
-};
+/* A cgroup, or user, may fill a quarter of the ring of mappings at once, and it twice a second. */
+#define MAP_RINGS_A_SECOND 2
 
 /**
  * struct task_bpf
- * @consumer, @producer: pages with positions of the ring
- * @data: the ring, mapped twice in a row
- * @seen: up to where records are in @pending
+ * @ring: of task events
+ * @size: bytes of each ring
  * @maps: executable memory; NULL where it is not told
  * @maps_reason: why it is not
- * @dropped, @dropped_maps: records, as of the last look
- * @pending: the records between @first and @count are to be handed over, oldest first
+ * @dropped: task events, as of the last look
  * @path: of the record that is handed over
  */
 struct task_bpf {
 	struct tasks_bpf *programs;
 	struct map_bpf *maps;
-	u64 *consumer;
-	const u64 *producer;
-	const u8 *data;
-	size_t page;
+	struct event_ring ring;
 	size_t size;
-	u64 seen;
 	u64 dropped;
-	u64 dropped_maps;
-	u32 first;
-	u32 count;
-	struct pending *pending;
 	char path[MAP_RECORD_PATH_MAX];
 	char maps_reason[TASK_BPF_REASON];
 };
-
-static int ring_map(struct task_bpf *b)
-{
-	int fd = bpf_map__fd(b->programs->maps.events);
-	void *map;
-
-	map = mmap(NULL, b->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	b->consumer = map;
-	map = mmap(NULL, b->page + 2 * b->size, PROT_READ, MAP_SHARED, fd, (off_t)b->page);
-	if (map == MAP_FAILED)
-		return -errno;
-	b->producer = map;
-	b->data = (const u8 *)map + b->page;
-	b->pending = calloc(b->size / RECORD_LEAST + 1, sizeof(*b->pending));
-	return b->pending ? 0 : -ENOMEM;
-}
 
 /* The iterator is run by task_bpf_seed(); all else is attached for good. */
 static int programs_attach(struct tasks_bpf *p)
@@ -132,13 +87,9 @@ struct task_bpf *task_bpf_free(struct task_bpf *b)
 {
 	if (!b)
 		return NULL;
-	if (b->producer)
-		munmap((void *)(uintptr_t)b->producer, b->page + 2 * b->size);
-	if (b->consumer)
-		munmap(b->consumer, b->page);
+	event_ring_deinit(&b->ring);
 	map_bpf_free(b->maps);
 	tasks_bpf__destroy(b->programs);
-	free(b->pending);
 	free(b);
 	return NULL;
 }
@@ -148,62 +99,41 @@ int task_bpf_fd(const struct task_bpf *b)
 	return bpf_map__fd(b->programs->maps.events);
 }
 
-static const struct task_record *record_at(const struct task_bpf *b, u64 at)
+int task_bpf_maps_fd(const struct task_bpf *b)
 {
-	return (const void *)(b->data + (at & (b->size - 1)) + BPF_RINGBUF_HDR_SZ);
+	return b->maps ? map_bpf_fd(b->maps) : -1;
 }
 
-/* From behind: all but a few are in order already. */
-static void pending_add(struct task_bpf *b, u64 time_ns, u64 at)
-{
-	u32 i = b->count++;
-
-	for (; i > b->first && b->pending[i - 1].time_ns > time_ns; i--)
-		b->pending[i] = b->pending[i - 1];
-	b->pending[i] = (struct pending){ time_ns, at };
-}
-
+/* Mappings first: what caused one that is seen, such as its exec, is seen then too. */
 void task_bpf_begin(struct task_bpf *b)
 {
-	u64 head = __atomic_load_n(b->producer, __ATOMIC_ACQUIRE);
+	if (b->maps)
+		event_ring_scan(map_bpf_ring(b->maps));
+	event_ring_scan(&b->ring);
+}
 
-	if (b->first) {
-		memmove(b->pending, b->pending + b->first,
-			(b->count - b->first) * sizeof(*b->pending));
-		b->count -= b->first;
-		b->first = 0;
-	}
-	while (b->seen < head) {
-		const u32 *length = (const void *)(b->data + (b->seen & (b->size - 1)));
-		u32 n = __atomic_load_n(length, __ATOMIC_ACQUIRE);
-
-		/* Still being written: what comes after it waits too. */
-		if (n & BPF_RINGBUF_BUSY_BIT)
-			break;
-		if (!(n & BPF_RINGBUF_DISCARD_BIT))
-			pending_add(b, record_at(b, b->seen)->time_ns, b->seen);
-		n &= ~BPF_RINGBUF_DISCARD_BIT;
-		b->seen += (n + BPF_RINGBUF_HDR_SZ + 7) & ~7ULL;
-	}
+static u64 maps_next(const struct task_bpf *b)
+{
+	return b->maps ? event_ring_next(map_bpf_ring(b->maps)) : EVENT_RING_NOTHING;
 }
 
 u64 task_bpf_next(const struct task_bpf *b)
 {
-	return b->first < b->count ? b->pending[b->first].time_ns : TASK_BPF_NOTHING;
+	u64 task = event_ring_next(&b->ring), map = maps_next(b);
+
+	_Static_assert(TASK_BPF_NOTHING == EVENT_RING_NOTHING, "of one value");
+	return task <= map ? task : map;
 }
 
 void task_bpf_end(struct task_bpf *b)
 {
-	u64 oldest = b->seen;
-
-	for (u32 i = b->first; i < b->count; i++)
-		if (b->pending[i].at < oldest)
-			oldest = b->pending[i].at;
-	__atomic_store_n(b->consumer, oldest, __ATOMIC_RELEASE);
+	event_ring_release(&b->ring);
+	if (b->maps)
+		event_ring_release(map_bpf_ring(b->maps));
 }
 
-/* Whether @probe was told: nothing else is in the ring yet. */
-static bool map_told(struct task_bpf *b, const struct map_probe *probe)
+/* Whether @probe was told: nothing else was taken from the ring yet. */
+static bool map_told(struct event_ring *ring, const struct map_probe *probe)
 {
 	bool told = false;
 
@@ -211,14 +141,14 @@ static bool map_told(struct task_bpf *b, const struct map_probe *probe)
 	for (int i = 0; !told && i < 20; i++) {
 		if (i)
 			usleep(1000);
-		task_bpf_begin(b);
-		for (u32 k = b->first; k < b->count; k++) {
-			const struct map_record *r = (const void *)record_at(b, b->pending[k].at);
+		event_ring_scan(ring);
+		while (!told && event_ring_next(ring) != EVENT_RING_NOTHING) {
+			const struct map_record *r = event_ring_take(ring);
 
-			told |= r->type == TASK_RECORD_MAP &&
-				r->start == (u64)(uintptr_t)probe->at && r->length == probe->size;
+			told = r->start == (u64)(uintptr_t)probe->at && r->length == probe->size;
 		}
 	}
+	event_ring_release(ring);
 	return told;
 }
 
@@ -229,13 +159,13 @@ static bool map_told(struct task_bpf *b, const struct map_probe *probe)
 static int maps_attach(struct task_bpf *b, bool functions)
 {
 	struct map_probe probe;
-	int r = map_bpf_new(task_bpf_fd(b), (u32)(b->size / 2), functions, &b->maps);
+	int r = map_bpf_new(b->size, b->size * MAP_RINGS_A_SECOND, functions, &b->maps);
 
 	if (r < 0)
 		return r;
 	r = map_probe(&probe);
 	if (!r) {
-		r = map_told(b, &probe) ? 0 : -ENODATA;
+		r = map_told(map_bpf_ring(b->maps), &probe) ? 0 : -ENODATA;
 		map_unprobe(&probe);
 	}
 	if (r < 0)
@@ -266,11 +196,11 @@ int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
 		bpf_reason(ENOMEM, "load", ret_reason);
 		return -ENOMEM;
 	}
-	b->page = (size_t)sysconf(_SC_PAGESIZE);
 	b->size = ring ? ring : RING_SIZE;
 	r = programs_load(b, ret_reason);
 	if (!r) {
-		r = ring_map(b);
+		r = event_ring_init(&b->ring, task_bpf_fd(b), b->size,
+				    offsetof(struct task_record, name));
 		if (r < 0)
 			bpf_reason(-r, "map", ret_reason);
 	}
@@ -351,12 +281,11 @@ static void record_event(const struct task_record *r, struct task_event *ret_eve
 
 void task_bpf_take(struct task_bpf *b, const struct source_sink *sink)
 {
-	const struct task_record *record = record_at(b, b->pending[b->first++].at);
 	struct task_event event;
 
-	if (record->type != TASK_RECORD_MAP)
-		record_event(record, &event);
-	else if (!map_event(b, (const void *)record, &event))
+	if (event_ring_next(&b->ring) <= maps_next(b))
+		record_event(event_ring_take(&b->ring), &event);
+	else if (!map_event(b, event_ring_take(map_bpf_ring(b->maps)), &event))
 		return;
 	sink->task(sink->ctx, &event);
 }
@@ -364,12 +293,16 @@ void task_bpf_take(struct task_bpf *b, const struct source_sink *sink)
 u64 task_bpf_lost(struct task_bpf *b)
 {
 	u64 dropped = __atomic_load_n(&b->programs->bss->dropped, __ATOMIC_RELAXED);
-	u64 maps = b->maps ? map_bpf_lost(b->maps) : 0;
-	u64 lost = dropped - b->dropped + maps - b->dropped_maps;
+	u64 lost = dropped - b->dropped;
 
 	b->dropped = dropped;
-	b->dropped_maps = maps;
 	return lost;
+}
+
+void task_bpf_lost_maps(struct task_bpf *b, u64 until_ns, const struct source_sink *sink)
+{
+	if (b->maps)
+		map_bpf_lost(b->maps, until_ns, sink);
 }
 
 int task_bpf_seed(struct task_bpf *b, const struct source_sink *sink)

@@ -18,7 +18,8 @@ struct task_bpf;
 
 /**
  * task_bpf_new() - load and attach the programs
- * @ring: bytes of the ring, a power of two of pages; 0 for the default
+ * @ring: bytes of each of its two rings, of task events and of mappings, a power of two of
+ *	pages; 0 for the default
  * @ret_reason: on failure, TASK_BPF_REASON bytes that say why
  */
 int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason);
@@ -34,7 +35,10 @@ const char *task_bpf_maps_reason(const struct task_bpf *bpf);
 /** task_bpf_fd() - signalled, once, when the ring is half full (EPOLLET); owned by @bpf */
 int task_bpf_fd(const struct task_bpf *bpf);
 
-/** task_bpf_begin() - look at what the ring holds now */
+/** task_bpf_maps_fd() - the same for the ring of mappings; -1 where they are not told */
+int task_bpf_maps_fd(const struct task_bpf *bpf);
+
+/** task_bpf_begin() - look at what the rings hold now */
 void task_bpf_begin(struct task_bpf *bpf);
 
 /** task_bpf_next() - time of the oldest event seen by then, or TASK_BPF_NOTHING */
@@ -46,8 +50,16 @@ void task_bpf_take(struct task_bpf *bpf, const struct source_sink *sink);
 /** task_bpf_end() - make room for what was handed over */
 void task_bpf_end(struct task_bpf *bpf);
 
-/** task_bpf_lost() - events that found the ring full since the last call */
+/** task_bpf_lost() - task events, without mappings, that found the ring full since the last call */
 u64 task_bpf_lost(struct task_bpf *bpf);
+
+/**
+ * task_bpf_lost_maps() - report lost mappings: TASK_LOST_MAPS (map_bpf_lost())
+ * @until_ns: CLOCK_MONOTONIC: all events up to then were handed over
+ *
+ * They found the ring full, or their cgroup or user had mapped too much lately.
+ */
+void task_bpf_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct source_sink *sink);
 
 /** task_bpf_seed() - hand all tasks over, by the task iterator: TASK_SEED each */
 int task_bpf_seed(struct task_bpf *bpf, const struct source_sink *sink);

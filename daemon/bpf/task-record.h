@@ -18,7 +18,6 @@ enum task_record_type {
 	TASK_RECORD_CGROUP_NEW,	 /* @cgroup was made at, or renamed to, path @name */
 	TASK_RECORD_CGROUP_GONE, /* @cgroup was removed */
 	TASK_RECORD_SEED,	 /* of the iterator: a task that is there */
-	TASK_RECORD_MAP,	 /* a struct map_record: executable memory of @pid */
 };
 
 /**
@@ -63,8 +62,12 @@ enum map_record_kind {
 	MAP_RECORD_SPECIAL, /* the kernel's own: @path is its whole name */
 };
 
+/* Processes whose lost mappings are told by number; of more, that any may have lost some. */
+#define MAP_DOUBTS 512
+
 /**
- * struct map_record - executable memory; what all records have is where struct task_record has it
+ * struct map_record - executable memory, in a ring of its own
+ * @time_ns: as of struct task_record
  * @offset: bytes, in the file
  * @kind: &enum map_record_kind
  * @size: bytes of @path that follow
@@ -78,9 +81,7 @@ struct map_record {
 	__u64 inode;
 	__s32 pid;
 	__s32 tid;
-	__u64 pad;
-	__u16 type;
-	__u16 kind;
+	__u32 kind;
 	__u32 size;
 	char path[MAP_RECORD_PATH + MAP_RECORD_NAME];
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The ring of what tasks do, for the programs that write to it: the loader gives those of
- * maps.bpf.c the ring of tasks.bpf.c. Records stand in the order in which they were reserved.
+ * The ring that the programs of an object write to: tasks.bpf.c and maps.bpf.c have one each, so
+ * that no number of mappings takes the space of task events. Records lie in the order in which
+ * they were reserved.
  */
 #ifndef SPEPROF_TASK_RING_H
 #define SPEPROF_TASK_RING_H

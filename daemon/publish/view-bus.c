@@ -86,6 +86,7 @@ static const struct field header_fields[] = {
 	SHARE("sessions", MEMORY_SESSIONS),
 	FIELD(view_header, faults, 't'),       FIELD(view_header, throttles, 't'),
 	FIELD(view_header, unread, 't'),       FIELD(view_header, task_events_lost, 't'),
+	FIELD(view_header, mappings_lost, 't'),
 	FIELD(view_header, cpus_stopped, 'u'), FIELD(view_header, fault, 's'),
 	FIELD(view_header, config_refused, 's'),
 	BLIND("unknown", SOURCE_BLIND_UNKNOWN),

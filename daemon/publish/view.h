@@ -169,6 +169,7 @@ const char *memory_share_name(enum memory_share share);
  * @memory_share: what each may take of that, by &enum memory_share
  * @faults, @throttles, @unread, @cpus_stopped: as &struct source_trouble has them
  * @task_events_lost: what the kernel had no room to tell of tasks
+ * @mappings_lost: the same of executable mappings, where these are counted apart
  * @fault: the last of @faults, or of reading, for people; "" for none
  * @config_refused: why what the configuration's files say is not in force; "" if it is
  * @config_waiting: settings of theirs that wait for a restart, by name; "" for none
@@ -220,6 +221,7 @@ struct view_header {
 	u64 throttles;
 	u64 unread;
 	u64 task_events_lost;
+	u64 mappings_lost;
 	u32 cpus_stopped;
 	char fault[96];
 	char config_refused[896];

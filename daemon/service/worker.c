@@ -257,6 +257,7 @@ int worker_view(struct worker_state *state, void *arg)
 	spanned = header->duration_ns;
 	attributor_stats(state->attributor, &stats);
 	header->task_events_lost = stats.events_lost;
+	header->mappings_lost = stats.mappings_lost;
 	snprintf(header->tasks, sizeof(header->tasks), "%s", task_events_name(state->told.kind));
 	snprintf(header->tasks_reason, sizeof(header->tasks_reason), "%s", state->told.reason);
 	session_header(session, header);

@@ -495,6 +495,7 @@ void perf_task(struct recorder *recorder, const struct task_event *event)
 			  event, event->name);
 		break;
 	case TASK_LOST:
+	case TASK_LOST_MAPS:
 		put_lost(recorder, event);
 		break;
 	default:

@@ -75,7 +75,7 @@ static void open_both(struct task_events *t, enum task_events_kind best,
 	char why[TASK_BPF_REASON] = "";
 	const char *reason = "";
 
-	if (best >= TASK_EVENTS_BPF && task_bpf_new(t->sizes.bpf, &t->bpf, why) < 0)
+	if (best >= TASK_EVENTS_BPF && task_bpf_new(t->sizes.bpf / 2, &t->bpf, why) < 0)
 		reason_add(status, "no BPF", why);
 	if (best >= TASK_EVENTS_PERF && !(t->bpf && task_bpf_tells_maps(t->bpf)) &&
 	    task_perf_new(t->bpf != NULL, t->sizes.side_band, &t->perf, &reason) < 0)
@@ -95,6 +95,9 @@ static int watch(struct task_events *t)
 	if (t->epoll_fd < 0)
 		return -errno;
 	if (t->bpf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_fd(t->bpf), &edge) < 0)
+		return -errno;
+	if (t->bpf && task_bpf_tells_maps(t->bpf) &&
+	    epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_maps_fd(t->bpf), &edge) < 0)
 		return -errno;
 	if (t->perf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_perf_fd(t->perf), &level) < 0)
 		return -errno;
@@ -181,7 +184,7 @@ static void seed(struct task_events *t, const struct source_sink *sink)
 }
 
 /* What the ring had no room for came after what it had. */
-static void repair(struct task_events *t, const struct source_sink *sink)
+static void repair(struct task_events *t, u64 until_ns, const struct source_sink *sink)
 {
 	struct task_event lost = { .type = TASK_LOST, .name = "", .size = task_bpf_lost(t->bpf) };
 
@@ -190,6 +193,7 @@ static void repair(struct task_events *t, const struct source_sink *sink)
 		sink->task(sink->ctx, &lost);
 		t->seed_due = true;
 	}
+	task_bpf_lost_maps(t->bpf, until_ns, sink);
 	if (!t->seeded_ns || (t->seed_due && now_ns() - t->seeded_ns >= SEED_NS))
 		seed(t, sink);
 }
@@ -214,27 +218,31 @@ static void take_until(struct task_events *t, u64 until_ns, const struct source_
 
 void task_events_until(struct task_events *t, u64 until_ns, const struct source_sink *sink)
 {
-	struct epoll_event events[2];
+	struct epoll_event events[3];
+	bool all = !until_ns;
 
 	/* The edge is taken before the rings are looked at, so that none is missed. */
-	if (!until_ns)
+	if (all)
 		epoll_wait(t->epoll_fd, events, ARRAY_SIZE(events), 0);
 	if (t->bpf && !t->seeded_ns)
-		repair(t, sink);
+		repair(t, 0, sink);
 	if (t->switches_perf)
 		switch_perf_update(t->switches_perf);
+	/* Beyond it one ring may hold what another did not when it was looked at. */
+	if (all)
+		until_ns = now_ns();
 	if (t->bpf)
 		task_bpf_begin(t->bpf);
 	if (t->perf)
 		task_perf_begin(t->perf);
-	take_until(t, until_ns ? until_ns : UINT64_MAX - 1, sink);
+	take_until(t, until_ns, sink);
 	if (t->bpf) {
 		task_bpf_end(t->bpf);
-		repair(t, sink);
+		repair(t, until_ns, sink);
 	}
 	if (t->perf)
 		task_perf_end(t->perf);
-	if (t->perf && !until_ns)
+	if (t->perf && all)
 		task_perf_reap(t->perf);
 }
 

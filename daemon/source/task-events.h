@@ -36,7 +36,7 @@ const char *task_events_name(enum task_events_kind kind);
 
 /**
  * struct task_events_sizes - of what the kernel writes into, bytes
- * @bpf: BPF's ring, a power of two of pages
+ * @bpf: BPF's two rings together, a power of two of pages
  * @side_band: each CPU's ring of perf, likewise
  * @switches: of all CPUs together, once switches are followed; each has its least anyway
  */
@@ -75,7 +75,7 @@ int task_events_fd(const struct task_events *events);
  *
  * An event that another CPU was still writing comes with a later call. TASK_LOST
  * says that a ring was full; where BPF tells, all tasks follow as TASK_SEED then, as they
- * do at the first call.
+ * do at the first call. Lost mappings alone are TASK_LOST_MAPS, and no task is told again.
  */
 void task_events_until(struct task_events *events, u64 until_ns, const struct source_sink *sink);
 

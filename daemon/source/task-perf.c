@@ -239,7 +239,9 @@ static void ring_take(struct task_perf *t, struct ring *ring, const struct sourc
 	if (!read_record(t->record, &event))
 		return;
 	/* Whoever asks for mappings gets forks and exits as well. */
-	if (!t->maps_only || event.type == TASK_MMAP || event.type == TASK_LOST)
+	if (t->maps_only && event.type == TASK_LOST)
+		event.type = TASK_LOST_MAPS;
+	if (!t->maps_only || event.type == TASK_MMAP || event.type == TASK_LOST_MAPS)
 		sink->task(sink->ctx, &event);
 }
 

@@ -5,8 +5,10 @@
  */
 #include "test.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "attribute-save.h"
@@ -588,11 +590,93 @@ static void test_any_order(void **state)
 	attributor_free(s.a);
 }
 
+/* A page of executable memory of this file, at @at if that is not NULL. */
+static void *page_map(void *at, int fd)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *got = mmap(at, page, PROT_READ | PROT_EXEC, MAP_PRIVATE | (at ? MAP_FIXED : 0), fd,
+			 0);
+
+	assert_true(got != MAP_FAILED);
+	return got;
+}
+
+static const char *binary_at(struct story *s, s32 pid, const void *pc)
+{
+	struct attribute_place place;
+	u32 i = attributor_task_at(s->a, pid, s->now);
+
+	if (!attributor_place(s->a, i, (u64)(uintptr_t)pc, false, &place))
+		return "";
+	return place.binary;
+}
+
+static void lost_maps(struct story *s, s32 pid, u64 count)
+{
+	tell(s, (struct task_event){
+			.type = TASK_LOST_MAPS, .pid = pid, .tid = pid, .size = count });
+}
+
+/* Lost mappings of a process: its maps are read again, and no task is in doubt. */
+static void test_lost_maps(void **state)
+{
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int other = open("/bin/true", O_RDONLY | O_CLOEXEC);
+	struct story s = story_new(0, 0);
+	void *at = page_map(NULL, other);
+	u64 lookups;
+
+	(void)state;
+	assert_string_not_equal(binary_at(&s, getpid(), at), "");
+	page_map(at, self);
+	/* Another process's losses are none of this one's. */
+	lost_maps(&s, getppid(), 7);
+	assert_null(strstr(binary_at(&s, getpid(), at), "test-live-events"));
+	lookups = stats_of(&s).lookups;
+	lost_maps(&s, getpid(), 5);
+	assert_non_null(strstr(binary_at(&s, getpid(), at), "test-live-events"));
+	assert_int_equal(stats_of(&s).lookups, lookups);
+	assert_int_equal(stats_of(&s).mappings_lost, 12);
+	assert_int_equal(stats_of(&s).events_lost, 0);
+	attributor_free(s.a);
+	close(self);
+	close(other);
+}
+
+/* However much is lost, few maps are read again until the next refresh: not this one any more. */
+static void test_reread_budget(void **state)
+{
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int other = open("/bin/true", O_RDONLY | O_CLOEXEC);
+	struct story s = story_new(0, 0);
+	void *at = page_map(NULL, other);
+	u32 reads = 0;
+
+	(void)state;
+	binary_at(&s, getpid(), at);
+	for (bool is_self = false, read = true; read; reads++) {
+		is_self = !is_self;
+		page_map(at, is_self ? self : other);
+		lost_maps(&s, 0, 1);
+		read = !strstr(binary_at(&s, getpid(), at), "test-live-events") != is_self;
+		assert_true(reads < 1000);
+	}
+	assert_true(reads > 16);
+	attributor_refresh(s.a);
+	page_map(at, self);
+	assert_non_null(strstr(binary_at(&s, getpid(), at), "test-live-events"));
+	attributor_free(s.a);
+	close(self);
+	close(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life),	    cmocka_unit_test(test_times),
 		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_lost_maps),
+		cmocka_unit_test(test_reread_budget),
 		cmocka_unit_test(test_generations), cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_kept),	    cmocka_unit_test(test_kept_ended),

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "map-bpf.h"
 #include "procfs.h"
 #include "task-bpf.h"
 
@@ -362,6 +363,137 @@ static void test_exec(void **state)
 	assert_true(vdso);
 }
 
+/* Move this process to the cgroup @name below the root of version 2, where that is mounted. */
+static void cgroup_join(const char *name)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/fs/cgroup/%s/cgroup.procs", name);
+	f = fopen(path, "we");
+	if (f) {
+		fputs("0", f);
+		fclose(f);
+	}
+}
+
+/* A process of user @uid, in @cgroup, that maps executable memory @times times, one at a time. */
+static pid_t child_flood(uid_t uid, const char *cgroup, u32 times)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	pid_t pid = fork();
+	int fd, status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+		cgroup_join(cgroup);
+		if (fd < 0 || setresuid(uid, uid, uid) < 0)
+			_exit(1);
+		for (u32 i = 0; i < times; i++) {
+			void *at = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+			if (at == MAP_FAILED || munmap(at, page) < 0)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	return pid;
+}
+
+/* What is reported of two processes. */
+struct lost {
+	pid_t pid[2];
+	u64 count[2];
+	u32 tasks[2]; /* forks and exits */
+};
+
+static void see_lost(void *ctx, const struct task_event *e)
+{
+	struct lost *lost = ctx;
+
+	for (u32 i = 0; i < 2; i++) {
+		if (e->pid != lost->pid[i])
+			continue;
+		lost->count[i] += e->type == TASK_LOST_MAPS ? e->size : 0;
+		lost->tasks[i] += e->type == TASK_FORK || e->type == TASK_EXIT;
+	}
+}
+
+static u32 ring_count(struct event_ring *ring, pid_t pid)
+{
+	u32 count = 0;
+
+	event_ring_scan(ring);
+	while (event_ring_next(ring) != EVENT_RING_NOTHING) {
+		const struct map_record *r = event_ring_take(ring);
+
+		count += r->pid == pid;
+	}
+	event_ring_release(ring);
+	return count;
+}
+
+/*
+ * Who maps too much loses mappings of its own only, and the process is reported. The processes
+ * are of two cgroups where these can be made, and of two users for where there are none.
+ */
+static void test_bucket(void **state)
+{
+	struct map_bpf *m = NULL;
+	struct lost lost = { 0 };
+	const struct source_sink sink = { .task = see_lost, .ctx = &lost };
+
+	(void)state;
+	close_seen(open_seen());
+	mkdir("/sys/fs/cgroup/speprof-1", 0755);
+	mkdir("/sys/fs/cgroup/speprof-2", 0755);
+	/* A byte a second: the bucket of who maps for the first time is full, and then empty. */
+	assert_int_equal(map_bpf_new(512U << 10, 1, true, &m), 0);
+	lost.pid[0] = child_flood(4242, "speprof-1", 100);
+	assert_int_equal(ring_count(map_bpf_ring(m), lost.pid[0]), 1);
+	lost.pid[1] = child_flood(4243, "speprof-2", 1);
+	assert_int_equal(ring_count(map_bpf_ring(m), lost.pid[1]), 1);
+	rmdir("/sys/fs/cgroup/speprof-1");
+	rmdir("/sys/fs/cgroup/speprof-2");
+	/* The first call finds what was lost, the second reports it. */
+	map_bpf_lost(m, UINT64_MAX, &sink);
+	assert_int_equal(lost.count[0], 0);
+	map_bpf_lost(m, UINT64_MAX, &sink);
+	assert_int_equal(lost.count[0], 99);
+	assert_int_equal(lost.count[1], 0);
+	map_bpf_lost(m, UINT64_MAX, &sink);
+	assert_int_equal(lost.count[0], 99);
+	map_bpf_free(m);
+}
+
+/* Mappings that do not fit cost no task event. */
+static void test_flood(void **state)
+{
+	struct lost lost = { 0 };
+	const struct source_sink sink = { .task = see_lost, .ctx = &lost };
+	char reason[TASK_BPF_REASON] = "";
+	struct task_bpf *bpf;
+
+	(void)state;
+	close_seen(open_seen());
+	assert_int_equal(task_bpf_new(4 * (size_t)sysconf(_SC_PAGESIZE), &bpf, reason), 0);
+	assert_true(task_bpf_tells_maps(bpf));
+	lost.pid[0] = child_flood(0, "", 5000);
+	assert_int_equal(task_bpf_lost(bpf), 0);
+	task_bpf_begin(bpf);
+	while (task_bpf_next(bpf) != TASK_BPF_NOTHING)
+		task_bpf_take(bpf, &sink);
+	task_bpf_end(bpf);
+	assert_int_equal(lost.tasks[0], 2);
+	task_bpf_lost_maps(bpf, UINT64_MAX, &sink);
+	task_bpf_lost_maps(bpf, UINT64_MAX, &sink);
+	assert_true(lost.count[0] > 0);
+	task_bpf_free(bpf);
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -388,6 +520,8 @@ int main(void)
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_bucket),
+		cmocka_unit_test(test_flood),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
