@@ -19,25 +19,61 @@
 #define STATUS_SIZE   65536 /* what is looked for comes after all groups of the process */
 
 /*
- * Files of the kernel's own: who reads one may take away what others wait for (/proc/kmsg), or
- * wait for good, and this process may read what who made it look there may not. Any user can
- * have one beside a program, or under its name: in a mount namespace of its own.
+ * File systems that programs are stored on. Others are the kernel's own (/proc, debugfs, and
+ * whatever a later kernel has): reading one of their files may take away what others wait for
+ * (/proc/kmsg), or wait for good, and this process may read what the user who made it look there
+ * may not. Any user can have such a file beside a program, or under its name: in a mount
+ * namespace of its own.
  */
-static bool is_kernels(int fd)
+bool place_stores(u64 kind)
 {
-	static const u64 kinds[] = {
-		PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC,
-		SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,
-		PSTOREFS_MAGIC, EFIVARFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, NSFS_MAGIC,
+	static const u32 kinds[] = {
+		BTRFS_SUPER_MAGIC,
+		CEPH_SUPER_MAGIC,
+		CIFS_SUPER_MAGIC,
+		ECRYPTFS_SUPER_MAGIC,
+		EROFS_SUPER_MAGIC_V1,
+		EXT4_SUPER_MAGIC,
+		F2FS_SUPER_MAGIC,
+		FUSE_SUPER_MAGIC,
+		HUGETLBFS_MAGIC, /* memfd_create() with MFD_HUGETLB */
+		ISOFS_SUPER_MAGIC,
+		MSDOS_SUPER_MAGIC,
+		NFS_SUPER_MAGIC,
+		NILFS_SUPER_MAGIC,
+		OVERLAYFS_SUPER_MAGIC,
+		RAMFS_MAGIC,
+		REISERFS_SUPER_MAGIC,
+		SMB2_SUPER_MAGIC,
+		SQUASHFS_MAGIC,
+		TMPFS_MAGIC,
+		V9FS_MAGIC,
+		XFS_SUPER_MAGIC,
+		/* No header of the kernel's has these. */
+		0x01161970, /* GFS2 */
+		0x0bd00bd0, /* Lustre */
+		0x19830326, /* BeeGFS */
+		0x2011bab0, /* exFAT */
+		0x2fc12fc1, /* ZFS */
+		0x3153464a, /* JFS */
+		0x47504653, /* GPFS */
+		0x61756673, /* aufs */
+		0x7366746e, /* ntfs3 */
+		0x7461636f, /* OCFS2 */
+		0xca451a4e, /* bcachefs */
 	};
-	struct statfs fs;
 
-	if (fstatfs(fd, &fs) < 0)
-		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if ((u32)fs.f_type == kinds[i])
+		if ((u32)kind == kinds[i])
 			return true;
 	return false;
+}
+
+static bool is_stored(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) >= 0 && place_stores((u64)fs.f_type);
 }
 
 /*
@@ -55,7 +91,7 @@ static int regular_open(int at, const char *path, u64 inode, u64 resolve)
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (inode && st.st_ino != inode) ||
-	    is_kernels(fd)) {
+	    !is_stored(fd)) {
 		close(fd);
 		return -ESTALE;
 	}

@@ -24,6 +24,9 @@ struct place_file {
 	bool live;
 };
 
+/** place_stores() - whether programs may lie on a file system: @kind as statfs() has it */
+bool place_stores(u64 kind);
+
 /** place_open() - a descriptor, or a negative errno */
 int place_open(const struct place_file *file);
 

@@ -4,10 +4,9 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
+#include <seccomp.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,6 +17,17 @@
 #define ADDRESS_MAX (16ULL << 30) /* with files that are mapped */
 #define CPU_MAX_S   900
 #define FILES_MAX   64
+
+/* Where memory is short the kernel ends the helper, and not the process that it serves. */
+static void memory_yield(void)
+{
+	FILE *f = fopen("/proc/self/oom_score_adj", "we");
+
+	if (!f)
+		return;
+	fputs("1000", f);
+	fclose(f);
+}
 
 void sandbox_yield(void)
 {
@@ -106,101 +116,103 @@ static void files_forbid(void)
 
 /* What reading memory, receiving descriptors and answering takes. */
 static const int allowed[] = {
-	SYS_brk,	  SYS_clock_gettime, SYS_close,	    SYS_exit,
-	SYS_exit_group,	  SYS_fstat,	     SYS_futex,	    SYS_getrandom,
-	SYS_lseek,	  SYS_madvise,	     SYS_mremap,    SYS_munmap,
-	SYS_pread64,	  SYS_read,	     SYS_recvmsg,   SYS_rt_sigprocmask,
-	SYS_rt_sigreturn, SYS_sendmsg,	     SYS_setitimer, SYS_sysinfo,
+	SCMP_SYS(brk),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(close),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(fstat),
+	SCMP_SYS(futex),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(lseek),
+	SCMP_SYS(madvise),
+	SCMP_SYS(mremap),
+	SCMP_SYS(munmap),
+	SCMP_SYS(pread64),
+	SCMP_SYS(read),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(setitimer),
+	SCMP_SYS(sysinfo),
 };
 
-/* Their runtime's, and no project's business to keep it from. */
+/* The runtime of a sanitizer needs these besides. */
 static const int allowed_sanitizers[] = {
-	SYS_getpid,
-	SYS_gettid,
-	SYS_mmap,
-	SYS_mprotect,
-	SYS_prctl,
-	SYS_readlinkat,
-	SYS_write,
-	SYS_rt_sigaction,
-	SYS_sched_yield,
-	SYS_sigaltstack,
-	SYS_sched_getaffinity,
-	SYS_tgkill,
+	SCMP_SYS(getpid),
+	SCMP_SYS(gettid),
+	SCMP_SYS(mmap),
+	SCMP_SYS(mprotect),
+	SCMP_SYS(prctl),
+	SCMP_SYS(readlinkat),
+	SCMP_SYS(write),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(sched_yield),
+	SCMP_SYS(sigaltstack),
+	SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(tgkill),
 };
 
-#define FILTER_MAX 128
-
-struct program {
-	struct sock_filter code[FILTER_MAX];
-	u16 len;
-};
-
-static void emit(struct program *p, struct sock_filter instruction)
+static int calls_allow(scmp_filter_ctx filter, const int *calls, size_t count)
 {
-	if (p->len < FILTER_MAX)
-		p->code[p->len] = instruction;
-	p->len++;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < count; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	return r;
 }
 
-static void emit_return(struct program *p, u32 action)
+/* Memory that may be executed ends the process. */
+static int memory_allow(scmp_filter_ctx filter, int call)
 {
-	emit(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+	int r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1,
+				 SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+
+	return r ? r :
+		   seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, call, 1,
+				    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC));
 }
 
-static void emit_load(struct program *p, size_t offset)
+static int calls_add(scmp_filter_ctx filter)
 {
-	emit(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (u32)offset));
+	int r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+
+	if (!r)
+		r = calls_allow(filter, allowed, ARRAY_SIZE(allowed));
+	if (SANITIZED)
+		return r ? r :
+			   calls_allow(filter, allowed_sanitizers, ARRAY_SIZE(allowed_sanitizers));
+	if (!r)
+		r = memory_allow(filter, SCMP_SYS(mmap));
+	return r ? r : memory_allow(filter, SCMP_SYS(mprotect));
 }
 
-/* @action for the system call @nr. */
-static void emit_call(struct program *p, int nr, u32 action)
-{
-	emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (u32)nr, 0, 1));
-	emit_return(p, action);
-}
-
-/* @nr may have no bit of @bits in its argument @arg, of which the lower half counts. */
-static void emit_without(struct program *p, int nr, u32 arg, u32 bits)
-{
-	emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (u32)nr, 0, 4));
-	emit_load(p, offsetof(struct seccomp_data, args) + arg * sizeof(u64));
-	emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1));
-	emit_return(p, SECCOMP_RET_KILL_PROCESS);
-	emit_return(p, SECCOMP_RET_ALLOW);
-}
-
+/* Not the end for other calls: libraries look for files and facts, and do without. */
 static int calls_filter(void)
 {
-	struct program p = { .len = 0 };
-	struct sock_fprog program;
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int r;
 
-	emit_load(&p, offsetof(struct seccomp_data, arch));
-	emit(&p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SANDBOX_ARCH, 1, 0));
-	emit_return(&p, SECCOMP_RET_KILL_PROCESS);
-	emit_load(&p, offsetof(struct seccomp_data, nr));
-	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
-		emit_call(&p, allowed[i], SECCOMP_RET_ALLOW);
-	for (size_t i = 0; SANITIZED && i < ARRAY_SIZE(allowed_sanitizers); i++)
-		emit_call(&p, allowed_sanitizers[i], SECCOMP_RET_ALLOW);
-	emit_without(&p, SYS_mmap, 2, PROT_EXEC);
-	emit_without(&p, SYS_mprotect, 2, PROT_EXEC);
+	if (!filter)
+		return -ENOMEM;
+	r = calls_add(filter);
 	/* fstat() of the C library: of a descriptor, by an empty path. */
-	emit_call(&p, SYS_newfstatat, SECCOMP_RET_ALLOW);
-	/* Not the end: libraries ask for files and facts, and do without. */
-	emit_return(&p, SECCOMP_RET_ERRNO | EPERM);
-	if (p.len > FILTER_MAX)
-		return -E2BIG;
-	program = (struct sock_fprog){ .len = p.len, .filter = p.code };
-	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
-		return -errno;
-	return 0;
+	if (!r)
+		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
+				     SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH));
+	if (!r)
+		r = seccomp_load(filter);
+	seccomp_release(filter);
+	return r;
 }
 
 int sandbox_enter(int keep)
 {
-	int r = descriptors_close(keep);
+	int r;
 
+	memory_yield();
+	r = descriptors_close(keep);
 	if (!r)
 		r = capabilities_drop();
 	if (r)

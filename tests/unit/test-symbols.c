@@ -4,15 +4,19 @@
 #include "elf-file.h"
 #include "image.h"
 #include "place-open.h"
+#include "sandbox.h"
 #include "symbols.h"
 #include "vdso.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LIMIT (8ULL << 20)
@@ -208,6 +212,58 @@ static void test_kernels_files(void **state)
 	close(fd);
 }
 
+/* What programs lie on, by a list: what a later kernel has besides is not on it. */
+static void test_stored(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 kind;
+		bool stores;
+	} rows[] = {
+		{ "ext4", EXT4_SUPER_MAGIC, true },   { "tmpfs", TMPFS_MAGIC, true },
+		{ "overlay", OVERLAYFS_SUPER_MAGIC, true },
+		{ "fuse", FUSE_SUPER_MAGIC, true },   { "nfs", NFS_SUPER_MAGIC, true },
+		{ "smb", SMB2_SUPER_MAGIC, true },    { "proc", PROC_SUPER_MAGIC, false },
+		{ "sysfs", SYSFS_MAGIC, false },      { "binfmt_misc", BINFMTFS_MAGIC, false },
+		{ "mqueue", 0x19800202, false },      { "configfs", 0x62656570, false },
+		{ "secretmem", SECRETMEM_MAGIC, false }, { "unknown", 0x12345678, false },
+		/* As statfs() has it where its type is signed. */
+		{ "smb, signed", (u64)(s64)(s32)SMB2_SUPER_MAGIC, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].name);
+		assert_row(place_stores(rows[i].kind) == rows[i].stores);
+	}
+}
+
+/* In the sandbox a descriptor has facts, and no path has: not even of a file that is there. */
+static void test_sandbox_facts(void **state)
+{
+	pid_t pid = fork();
+	int status = -1;
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct stat st;
+		int r = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (r < 0 || dup2(r, 3) != 3 || sandbox_enter(3) < 0)
+			_exit(1);
+		if (fstat(3, &st) < 0)
+			_exit(2);
+		if (!fstatat(3, "proc", &st, 0) || errno != EPERM)
+			_exit(3);
+		if (!stat("/", &st) || errno != EPERM)
+			_exit(4);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void test_vdso(void **state)
 {
 	struct elf_object o = { .symbols.limit = LIMIT };
@@ -348,6 +404,8 @@ int main(void)
 		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_deleted),
 		cmocka_unit_test(test_vdso),	     cmocka_unit_test(test_no_name),
 		cmocka_unit_test(test_small_budget), cmocka_unit_test(test_kernels_files),
+		cmocka_unit_test(test_stored),
+		cmocka_unit_test(test_sandbox_facts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

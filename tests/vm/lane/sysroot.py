@@ -10,7 +10,7 @@ from .cache import cached, content_key
 # What userspace is built with (scripts/deps build and test), and what a compiler needs.
 PACKAGES = ("libc6-dev", "libgcc-12-dev", "libcmocka-dev", "libelf-dev", "libjson-c-dev",
             "libsystemd-dev", "liburing-dev", "libbpf-dev", "zlib1g-dev", "libdw-dev",
-            "liblzma-dev", "libiberty-dev")
+            "liblzma-dev", "libiberty-dev", "libseccomp-dev")
 
 
 def unpack(architecture, packages, into):
