@@ -122,7 +122,7 @@ static void settle_here(void *unused)
 
 /*
  * A thread on no runqueue runs nowhere: the switch to it looks its cgroup up. With interrupts off
- * (css_set_lock), so only a call of one CPU may be made.
+ * (trace_cgroup_path_lock), so only a call of one CPU may be made.
  */
 static void owner_thread_moved(const struct task_struct *thread)
 {

@@ -290,7 +290,7 @@ static void ring_disarm(struct ring *ring, struct closed *ret_closed)
 	const struct speprof_backend *backend = ring->config.backend;
 	struct closed closed = ring_close(ring);
 
-	/* After the drain: an operation may carry any time up to its own end (D17.6.1). */
+	/* After the drain: an operation may carry any time up to its own end (D17.6). */
 	closed.end_ns = ktime_get_ns();
 	ring_book_time(ring, closed.end_ns);
 	closed.pmbsr |= backend->read(SPE_REG_PMBSR);

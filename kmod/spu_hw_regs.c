@@ -103,7 +103,7 @@ void spu_hw_write(enum spe_reg reg, u64 value)
 	}
 }
 
-/* After PMSCR = 0: nothing is sampled any more (D17.3.3). */
+/* After PMSCR = 0: nothing is sampled any more (D17.3.5). */
 void spu_hw_synchronize(void)
 {
 	isb();
@@ -111,8 +111,9 @@ void spu_hw_synchronize(void)
 
 /*
  * Profiling is disabled and that is in effect. In this order:
- *  - psb csync: the operations sampled until then have their records written (D17.8, RNXPMV)
- *  - dsb: these writes are complete and visible, External aborts on them reported (IFDVRZ)
+ *  - psb csync: the operations sampled until then have their records written
+ *    ("Synchronization and Statistical Profiling")
+ *  - dsb: these writes are complete and visible, External aborts on them reported (D17.8.4)
  *  - isb: reads after it see PMBPTR and PMBSR as the SPU left them, COLL included (D17.3.7)
  */
 void spu_hw_drain(void)
