@@ -13,7 +13,7 @@
 int area_init(struct area *area, u64 bytes, int node)
 {
 	*area = (struct area){};
-	area->pages = kvcalloc(area_pages(bytes), sizeof(*area->pages), GFP_KERNEL_ACCOUNT);
+	area->pages = kvzalloc_node(area_pages(bytes) * sizeof(*area->pages), GFP_KERNEL_ACCOUNT, node);
 	if (!area->pages)
 		return -ENOMEM;
 	while (area->count < area_pages(bytes)) {

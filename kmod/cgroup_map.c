@@ -31,12 +31,12 @@ struct cgroup_map {
 	struct slot slots[];
 };
 
-struct cgroup_map *cgroup_map_new(unsigned int count)
+struct cgroup_map *cgroup_map_new(unsigned int count, int node)
 {
 	unsigned int bits = order_base_2(2 * count + 2);
 	struct cgroup_map *map;
 
-	map = kvzalloc(struct_size(map, slots, 1UL << bits), GFP_KERNEL_ACCOUNT);
+	map = kvzalloc_node(struct_size(map, slots, 1UL << bits), GFP_KERNEL_ACCOUNT, node);
 	if (!map)
 		return NULL;
 	map->top = INT_MAX;

@@ -61,8 +61,8 @@ u64 cgroup_set_prune(struct cgroup_set *set);
 
 /* ---- Maps --------------------------------------------------------------------- */
 
-/** cgroup_map_new() - an empty map with room for @count cgroups; NULL: no memory */
-struct cgroup_map *cgroup_map_new(unsigned int count);
+/** cgroup_map_new() - an empty map with room for @count cgroups, on @node; NULL: no memory */
+struct cgroup_map *cgroup_map_new(unsigned int count, int node);
 void cgroup_map_free(struct cgroup_map *map);
 
 /** cgroup_map_add() - the cgroups of @set, and all below them, are @ring's */
@@ -120,7 +120,7 @@ static inline u64 cgroup_set_prune(struct cgroup_set *set)
 	return 0;
 }
 
-static inline struct cgroup_map *cgroup_map_new(unsigned int count)
+static inline struct cgroup_map *cgroup_map_new(unsigned int count, int node)
 {
 	return NULL;
 }

@@ -761,8 +761,8 @@ no_events:
 
 struct ring *ring_new(const struct ring_config *config)
 {
-	struct ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
-	int ret;
+	int node = cpu_to_node(config->spu.cpu), ret;
+	struct ring *ring = kzalloc_node(sizeof(*ring), GFP_KERNEL_ACCOUNT, node);
 
 	if (!ring)
 		return ERR_PTR(-ENOMEM);

@@ -9,6 +9,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/user.h>
 #include <linux/slab.h>
+#include <linux/topology.h>
 
 #include "cgroups.h"
 #include "cpu.h"
@@ -559,7 +560,7 @@ static struct cgroup_map *session_make_map(unsigned int cpu, const struct sessio
 		set = session_cgroups_on(other, cpu, session, cgroups);
 		count += set ? set->count : 0;
 	}
-	map = cgroup_map_new(count);
+	map = cgroup_map_new(count, cpu_to_node(cpu));
 	if (!map)
 		return NULL;
 	list_for_each_entry(other, &sessions, link) {

@@ -512,6 +512,28 @@ static void test_wakes(void **state)
 	ring_play_end(ring);
 }
 
+/* ---- Memory ----------------------------------------------------------------------- */
+
+/* All of a ring is on its CPU's node, wherever the session is created. */
+static void test_node(void **state)
+{
+	const struct ring_config config = {
+		.backend = &backend,
+		.spu = { .cpu = 3 },
+		.size = RING,
+		.event_slots = SLOTS,
+		.flight = true,
+	};
+	struct ring *ring;
+
+	(void)state;
+	stand_in_nodes = stand_in_anywhere = 0;
+	ring = ring_new(&config);
+	assert_int_equal(stand_in_nodes, BIT(3));
+	assert_int_equal(stand_in_anywhere, 0);
+	ring_free(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -526,7 +548,7 @@ int main(void)
 		cmocka_unit_test(test_parked_buffer),
 		cmocka_unit_test(test_parked_stray),	cmocka_unit_test(test_parked_fault),
 		cmocka_unit_test(test_parked_stop),	cmocka_unit_test(test_two_readers),
-		cmocka_unit_test(test_wakes),
+		cmocka_unit_test(test_wakes),		cmocka_unit_test(test_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

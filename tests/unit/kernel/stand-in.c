@@ -4,6 +4,8 @@
 #include "observe.h"
 
 u64 stand_in_now;
+u64 stand_in_nodes;
+unsigned int stand_in_anywhere;
 void (*stand_in_elsewhere)(void);
 void (*stand_in_unlocked)(void);
 unsigned int stand_in_warnings;
@@ -18,7 +20,7 @@ int area_init(struct area *area, u64 bytes, int node)
 {
 	size_t size = area_pages(bytes) * PAGE_SIZE;
 
-	(void)node;
+	stand_in_nodes |= 1ULL << node;
 	*area = (struct area){ .address = aligned_alloc(PAGE_SIZE, size),
 			       .count = area_pages(bytes) };
 	if (!area->address)
