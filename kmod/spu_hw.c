@@ -12,6 +12,7 @@
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
+#include <linux/kprobes.h>
 #include <linux/mod_devicetable.h>
 #include <linux/of_device.h>
 #include <linux/percpu.h>
@@ -131,15 +132,22 @@ static const u8 state_registers[] = {
 	SPE_REG_PMSIRR, SPE_REG_PMSICR, SPE_REG_PMBPTR, SPE_REG_PMBSR, SPE_REG_PMBLIMITR,
 };
 
+/* Disable profiling, and drain the SPU if it was enabled: what disables it drains it, too. */
+static void spu_hw_stop(u64 pmscr)
+{
+	spu_hw_write(SPE_REG_PMSCR, 0);
+	spu_hw_synchronize();
+	if (pmscr & (SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE))
+		spu_hw_drain();
+}
+
 /* Save the registers and leave the SPU silent. */
 static void spu_hw_save(struct spu_hw_state *ret_state)
 {
 	unsigned int i;
 
 	ret_state->reg[SPE_REG_PMSCR] = spu_hw_read(SPE_REG_PMSCR);
-	spu_hw_write(SPE_REG_PMSCR, 0);
-	spu_hw_synchronize();
-	spu_hw_drain();
+	spu_hw_stop(ret_state->reg[SPE_REG_PMSCR]);
 	for (i = 0; i < ARRAY_SIZE(state_registers); i++)
 		ret_state->reg[state_registers[i]] = spu_hw_read(state_registers[i]);
 	spu_hw_write(SPE_REG_PMBLIMITR, 0);
@@ -190,6 +198,41 @@ static int spu_hw_pm(struct notifier_block *block, unsigned long action, void *d
 static struct notifier_block spu_hw_pm_block = {
 	.notifier_call = spu_hw_pm,
 };
+
+/*
+ * A kernel below EL2 is followed by its crash kernel at the same Exception level, where the SPU
+ * would write on, by addresses of the kernel that crashed. Before kdump the kernel calls no
+ * notifier: hence the probe. It is on the CPU that goes on; the others stay in the old kernel.
+ */
+static int spu_hw_crash(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (!this_cpu_ptr(&spu_hw_cpus)->irq)
+		return 0;
+	spu_hw_stop(spu_hw_read(SPE_REG_PMSCR));
+	spu_hw_write(SPE_REG_PMBLIMITR, 0);
+	spu_hw_synchronize();
+	return 0;
+}
+
+static struct kprobe spu_hw_crash_probe = {
+	.symbol_name = "machine_crash_shutdown",
+	.pre_handler = spu_hw_crash,
+};
+static bool spu_hw_crash_probed;
+
+/* Best effort: not every kernel has kdump and kprobes. At EL2 the crash kernel resets the SPU. */
+static void spu_hw_crash_init(void)
+{
+	if (!is_kernel_in_hyp_mode())
+		spu_hw_crash_probed = !register_kprobe(&spu_hw_crash_probe);
+}
+
+static void spu_hw_crash_exit(void)
+{
+	if (spu_hw_crash_probed)
+		unregister_kprobe(&spu_hw_crash_probe);
+	spu_hw_crash_probed = false;
+}
 
 /* ---- Devices ------------------------------------------------------------------ */
 
@@ -367,12 +410,14 @@ int spu_hw_init(void)
 		cpu_pm_unregister_notifier(&spu_hw_pm_block);
 		return ret;
 	}
+	spu_hw_crash_init();
 	bus_for_each_dev(&platform_bus_type, NULL, NULL, spu_hw_tell_bound);
 	return 0;
 }
 
 void spu_hw_exit(void)
 {
+	spu_hw_crash_exit();
 	platform_driver_unregister(&spu_hw_driver);
 	cpu_pm_unregister_notifier(&spu_hw_pm_block);
 }

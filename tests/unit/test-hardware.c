@@ -74,8 +74,13 @@ bool cgroup_map_forget(struct cgroup_map *map, const struct ring *ring)
 
 /* ---- Devices and sessions ------------------------------------------------------------ */
 
-static struct platform_device devices[DEVICES] = { { .name = "spe-pmu-0", .irq = 0 },
-						   { .name = "spe-pmu-1", .irq = 1 } };
+static struct platform_device devices[DEVICES] = { { .name = "spe-pmu-0", .irq = 1 },
+						   { .name = "spe-pmu-1", .irq = 2 } };
+
+static struct stand_in_irq *device_irq(unsigned int n)
+{
+	return &stand_in_irqs[devices[n].irq];
+}
 
 /* Two devices of two CPUs each: 0 and 1, 2 and 3. All CPUs are online. */
 static void devices_add(void)
@@ -83,20 +88,20 @@ static void devices_add(void)
 	memset(spus, 0, sizeof(spus));
 	stand_in_cpus = CPUS;
 	stand_in_online = BIT(CPUS) - 1;
-	stand_in_irqs[0].cpus.bits = BIT(0) | BIT(1);
-	stand_in_irqs[1].cpus.bits = BIT(2) | BIT(3);
+	device_irq(0)->cpus.bits = BIT(0) | BIT(1);
+	device_irq(1)->cpus.bits = BIT(2) | BIT(3);
 	assert_int_equal(spu_hw_init(), 0);
 	for (unsigned int n = 0; n < DEVICES; n++) {
 		assert_int_equal(stand_in_driver->probe(&devices[n]), 0);
-		assert_int_equal(stand_in_irqs[n].enabled, stand_in_irqs[n].cpus.bits);
+		assert_int_equal(device_irq(n)->enabled, device_irq(n)->cpus.bits);
 	}
 }
 
 static void device_remove(unsigned int n)
 {
 	stand_in_device_remove(&devices[n]);
-	assert_null(stand_in_irqs[n].handler);
-	assert_int_equal(stand_in_irqs[n].enabled, 0);
+	assert_null(device_irq(n)->handler);
+	assert_int_equal(device_irq(n)->enabled, 0);
 }
 
 static void devices_remove(void)
@@ -203,7 +208,7 @@ static void test_shutdown_before_online(void **state)
 		stand_in_driver->shutdown(&devices[n]);
 	stand_in_cpu_up(1);
 	assert_false(spu_is_on(1));
-	assert_int_equal(stand_in_irqs[0].enabled, 0);
+	assert_int_equal(device_irq(0)->enabled, 0);
 	session_stop(ring);
 	devices_remove();
 }
@@ -257,6 +262,68 @@ static void test_other_backend(void **state)
 	devices_remove();
 }
 
+/* ---- Power and crashes ---------------------------------------------------------------------- */
+
+static void power(unsigned int cpu, unsigned long action)
+{
+	stand_in_cpu = cpu;
+	assert_int_equal(stand_in_cpu_pm->notifier_call(stand_in_cpu_pm, action, NULL), NOTIFY_OK);
+	stand_in_cpu = 0;
+}
+
+/* An SPU that sleeps loses its registers and gets them back; only one that samples is drained. */
+static void test_sleep(void **state)
+{
+	u64 before[SPE_REG_COUNT];
+	struct ring *ring;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	memcpy(before, spus[1], sizeof(before));
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		drains = 0;
+		power(cpu, CPU_PM_ENTER);
+		assert_false(spu_is_on(cpu));
+		assert_int_equal(drains, cpu);
+		memset(spus[cpu], 0xa5, sizeof(spus[cpu]));
+		spus[cpu][SPE_REG_PMSCR] = 0;
+		power(cpu, CPU_PM_EXIT);
+	}
+	assert_false(spu_is_on(0));
+	for (unsigned int reg = 0; reg < SPE_REG_PMSIDR; reg++)
+		assert_int_equal(spus[1][reg], before[reg]);
+	assert_true(spu_is_on(1));
+	session_stop(ring);
+	devices_remove();
+}
+
+/* Below EL2 no SPU of the CPU that boots the crash kernel writes on in it. */
+static void test_crash(void **state)
+{
+	struct ring *ring;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	assert_string_equal(stand_in_kprobe->symbol_name, "machine_crash_shutdown");
+	stand_in_cpu = 1;
+	drains = 0;
+	stand_in_kprobe->pre_handler(stand_in_kprobe, NULL);
+	stand_in_cpu = 0;
+	assert_int_equal(spus[1][SPE_REG_PMSCR], 0);
+	assert_int_equal(spus[1][SPE_REG_PMBLIMITR], 0);
+	assert_int_equal(drains, 1);
+	session_stop(ring);
+	devices_remove();
+	assert_null(stand_in_kprobe);
+	stand_in_at_el2 = true;
+	devices_add();
+	assert_null(stand_in_kprobe);
+	devices_remove();
+	stand_in_at_el2 = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +331,8 @@ int main(void)
 		cmocka_unit_test(test_removal_beside_online),
 		cmocka_unit_test(test_shutdown_before_online),
 		cmocka_unit_test(test_other_backend),
+		cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_crash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,29 @@ static inline int cpu_pm_unregister_notifier(struct notifier_block *block)
 	return 0;
 }
 
+/* ---- Probes ------------------------------------------------------------------------ */
+
+struct pt_regs;
+struct kprobe {
+	const char *symbol_name;
+	int (*pre_handler)(struct kprobe *probe, struct pt_regs *regs);
+};
+
+/* The probe that is registered, or NULL. */
+extern struct kprobe *stand_in_kprobe;
+
+static inline int register_kprobe(struct kprobe *probe)
+{
+	stand_in_kprobe = probe;
+	return 0;
+}
+
+static inline void unregister_kprobe(struct kprobe *probe)
+{
+	WARN_ON(stand_in_kprobe != probe);
+	stand_in_kprobe = NULL;
+}
+
 /* ---- What kmod/compat.h has for other files ------------------------------------------ */
 
 struct class;
