@@ -3,7 +3,6 @@
  * The register file of a hardware SPU. Its encodings are spelled out, since neither the
  * names nor the set of them that a kernel's sysreg.h knows are the same everywhere.
  */
-#include <linux/kconfig.h>
 #include <linux/moduleparam.h>
 #include <linux/timex.h>
 
@@ -31,15 +30,6 @@ MODULE_PARM_DESC(data_source_filter,
 #define SPU_HW_PMBIDR sys_reg(3, 0, 9, 10, 7)
 #define SPU_HW_ID_AA64DFR0 sys_reg(3, 0, 0, 5, 0)
 #define SPU_HW_ID_AA64DFR0_PMSVER SPE_MASK(35, 32)
-
-/*
- * Never EE or KE: management events are reported in PMBSR_EL1 and by the interrupt, whatever
- * FEAT_SPE_EXC would allow (RTSJRP). What CONTEXTIDR holds is a TID only if the kernel keeps
- * it so: otherwise no packet is better than one that lies.
- */
-#define SPU_HW_PMSCR_USED                                                                 \
-	(SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_PA | SPE_PMSCR_TS | SPE_PMSCR_PCT | \
-	 (IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR) ? SPE_PMSCR_CX : 0))
 
 /*
  * An access to PMSDSFR traps to EL2 until a hypervisor or the boot code opens its fine-grained
@@ -90,7 +80,7 @@ void spu_hw_write(enum spe_reg reg, u64 value)
 	if (!register_exists(reg))
 		return;
 	if (reg == SPE_REG_PMSCR)
-		value &= SPU_HW_PMSCR_USED;
+		value &= spu_hw_pmscr_used(is_kernel_in_hyp_mode());
 	switch (reg) {
 #define X(name, crm, op2)                                               \
 	case SPE_REG_##name:                                            \

@@ -203,7 +203,11 @@ struct speprof_session_config {
 
 /* speprof_sampling.collect (D17.6.9) */
 #define SPEPROF_COLLECT_TIMESTAMP		(1U << 0)
-#define SPEPROF_COLLECT_PHYSICAL_TIME		(1U << 1) /* with TIMESTAMP: PMSCR_EL1.PCT */
+/*
+ * With TIMESTAMP: PMSCR_EL1.PCT. On a kernel below EL2, which may be a guest, packets keep the
+ * virtual count, which start_ticks is of; on a host both are the same.
+ */
+#define SPEPROF_COLLECT_PHYSICAL_TIME		(1U << 1)
 #define SPEPROF_COLLECT_CONTEXT			(1U << 2) /* CONTEXTIDR: TID in the root namespace */
 #define SPEPROF_COLLECT_PHYSICAL_ADDRESS	(1U << 3)
 
