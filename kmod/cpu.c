@@ -6,6 +6,7 @@
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/suspend.h>
 
 #include "compat.h"
 #include "cpu.h"
@@ -17,9 +18,13 @@
 DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
 DEFINE_MUTEX(speprof_control);
 
-/* Both under speprof_control; the hotplug callbacks run between register and unregister. */
+/*
+ * All under speprof_control; the hotplug callbacks run between register and unregister. While
+ * @suspending no CPU takes its SPU; the callbacks see it, as it changes before cpus_read_lock().
+ */
 static const struct speprof_backend *the_backend;
 static int hotplug_state;
+static bool suspending;
 
 /* PMSIDR_EL1.Interval, in operations; reserved values are taken for the longest. */
 static u64 interval_floor(u64 pmsidr)
@@ -108,7 +113,7 @@ static void cpu_up_here(void *unused)
 	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = smp_processor_id() };
 	const char *why;
 
-	if (self->backend || !cpumask_test_cpu(info.cpu, the_backend->cpus))
+	if (self->backend || suspending || !cpumask_test_cpu(info.cpu, the_backend->cpus))
 		return;
 	why = cpu_take(self, &info);
 	if (why)
@@ -167,6 +172,58 @@ void speprof_backend_down(const struct cpumask *cpus)
 	mutex_unlock(&speprof_control);
 }
 
+/* ---- Suspend ------------------------------------------------------------- */
+
+static void cpus_set_suspending(bool now)
+{
+	mutex_lock(&speprof_control);
+	suspending = now;
+	if (the_backend) {
+		cpus_read_lock();
+		on_each_cpu_mask(the_backend->cpus, now ? cpu_down_here : cpu_up_here, NULL, true);
+		cpus_read_unlock();
+	}
+	mutex_unlock(&speprof_control);
+}
+
+/*
+ * In a suspend CLOCK_MONOTONIC stands still, and the count of Timestamp packets may go on. A
+ * window that was open over it would give its later records times in the future.
+ */
+static int cpus_pm_notify(struct notifier_block *block, unsigned long action, void *data)
+{
+	switch (action) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		cpus_set_suspending(true);
+		return NOTIFY_OK;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
+		cpus_set_suspending(false);
+		return NOTIFY_OK;
+	default:
+		return NOTIFY_DONE;
+	}
+}
+
+static struct notifier_block cpus_pm_block = {
+	.notifier_call = cpus_pm_notify,
+};
+
+int speprof_cpus_init(void)
+{
+	return register_pm_notifier(&cpus_pm_block);
+}
+
+void speprof_cpus_exit(void)
+{
+	unregister_pm_notifier(&cpus_pm_block);
+}
+
+/* ---- Backends ------------------------------------------------------------ */
+
 /* Whether none of the CPUs that could have been taken was. */
 static bool backend_is_barren(const struct speprof_backend *backend)
 {
@@ -199,7 +256,7 @@ int speprof_backend_register(const struct speprof_backend *backend)
 	}
 	hotplug_state = ret;
 	ret = 0;
-	if (backend_is_barren(backend)) {
+	if (!suspending && backend_is_barren(backend)) {
 		cpuhp_remove_state(hotplug_state);
 		the_backend = NULL;
 		ret = -ENODEV;

@@ -51,6 +51,12 @@ DECLARE_PER_CPU(struct speprof_cpu, speprof_cpus);
  */
 extern struct mutex speprof_control;
 
+/** speprof_cpus_init() - before the first backend: from here on suspends are seen */
+int speprof_cpus_init(void);
+
+/** speprof_cpus_exit() - no backend is left */
+void speprof_cpus_exit(void);
+
 /** speprof_backend_get() - the backend, its module held; NULL if there is none. Under speprof_control */
 const struct speprof_backend *speprof_backend_get(void);
 void speprof_backend_put(const struct speprof_backend *backend);

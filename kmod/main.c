@@ -7,6 +7,7 @@
 
 #include "cgroups.h"
 #include "chardev.h"
+#include "cpu.h"
 #include "observe.h"
 #include "owner.h"
 #include "session.h"
@@ -14,11 +15,14 @@
 
 static int __init speprof_init(void)
 {
-	int ret = 0;
+	int ret;
 
 	observe_init();
 	owner_init();
 	cgroups_init(sessions_prune);
+	ret = speprof_cpus_init();
+	if (ret)
+		goto no_cpus;
 	if (IS_ENABLED(CONFIG_ARM64))
 		ret = spu_hw_init();
 	if (ret)
@@ -33,6 +37,8 @@ no_chardev:
 	if (IS_ENABLED(CONFIG_ARM64))
 		spu_hw_exit();
 no_hardware:
+	speprof_cpus_exit();
+no_cpus:
 	cgroups_deinit();
 	owner_deinit();
 	observe_deinit();
@@ -44,6 +50,7 @@ static void __exit speprof_exit(void)
 	chardev_deinit();
 	if (IS_ENABLED(CONFIG_ARM64))
 		spu_hw_exit();
+	speprof_cpus_exit();
 	cgroups_deinit();
 	owner_deinit();
 	observe_deinit();

@@ -32,6 +32,8 @@ u64 spu_hw_read(enum spe_reg reg)
 
 void spu_hw_write(enum spe_reg reg, u64 value)
 {
+	if (reg == SPE_REG_PMSCR)
+		value &= spu_hw_pmscr_used(stand_in_at_el2);
 	spus[stand_in_cpu][reg] = value;
 }
 
@@ -90,6 +92,7 @@ static void devices_add(void)
 	stand_in_online = BIT(CPUS) - 1;
 	device_irq(0)->cpus.bits = BIT(0) | BIT(1);
 	device_irq(1)->cpus.bits = BIT(2) | BIT(3);
+	assert_int_equal(speprof_cpus_init(), 0);
 	assert_int_equal(spu_hw_init(), 0);
 	for (unsigned int n = 0; n < DEVICES; n++) {
 		assert_int_equal(stand_in_driver->probe(&devices[n]), 0);
@@ -110,6 +113,7 @@ static void devices_remove(void)
 		if (devices[n].dev.action)
 			device_remove(n);
 	spu_hw_exit();
+	speprof_cpus_exit();
 	assert_int_equal(stand_in_warnings, 0);
 }
 
@@ -298,6 +302,66 @@ static void test_sleep(void **state)
 	devices_remove();
 }
 
+static void suspend_notify(unsigned long action)
+{
+	assert_int_equal(stand_in_pm->notifier_call(stand_in_pm, action, NULL), NOTIFY_OK);
+}
+
+/*
+ * No window is open over a suspend, where CLOCK_MONOTONIC stands still and the count of timestamps
+ * does not: also not on a CPU that goes and comes in between.
+ */
+static void test_suspend(void **state)
+{
+	struct ring *ring;
+	u64 start_ns;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	start_ns = ring->start_ns;
+	suspend_notify(PM_SUSPEND_PREPARE);
+	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
+	stand_in_cpu_down(1);
+	stand_in_now += NSEC_PER_SEC;
+	stand_in_cpu_up(1);
+	assert_false(spu_is_on(1));
+	suspend_notify(PM_POST_SUSPEND);
+	assert_true(spu_is_on(1));
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	assert_int_equal(ring->start_ns, start_ns + NSEC_PER_SEC);
+	session_stop(ring);
+	devices_remove();
+}
+
+/* A device that is found in a suspend is used after it. */
+static void test_probe_in_suspend(void **state)
+{
+	(void)state;
+	devices_add();
+	device_remove(0);
+	device_remove(1);
+	suspend_notify(PM_HIBERNATION_PREPARE);
+	assert_int_equal(stand_in_driver->probe(&devices[0]), 0);
+	assert_int_equal(device_irq(0)->enabled, 0);
+	suspend_notify(PM_POST_HIBERNATION);
+	assert_int_equal(device_irq(0)->enabled, device_irq(0)->cpus.bits);
+	devices_remove();
+}
+
+/* In a guest timestamps are of the count that a window's start is paired with: the virtual one. */
+static void test_physical_time(void **state)
+{
+	(void)state;
+	for (unsigned int at_el2 = 0; at_el2 < 2; at_el2++) {
+		stand_in_at_el2 = at_el2;
+		spu_hw_write(SPE_REG_PMSCR, SPE_PMSCR_TS | SPE_PMSCR_PCT | SPE_PMSCR_EE);
+		assert_int_equal(spus[0][SPE_REG_PMSCR],
+				 SPE_PMSCR_TS | (at_el2 ? SPE_PMSCR_PCT : 0));
+	}
+	stand_in_at_el2 = false;
+}
+
 /* Below EL2 no SPU of the CPU that boots the crash kernel writes on in it. */
 static void test_crash(void **state)
 {
@@ -332,6 +396,9 @@ int main(void)
 		cmocka_unit_test(test_shutdown_before_online),
 		cmocka_unit_test(test_other_backend),
 		cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_suspend),
+		cmocka_unit_test(test_probe_in_suspend),
+		cmocka_unit_test(test_physical_time),
 		cmocka_unit_test(test_crash),
 	};
 

@@ -7,13 +7,14 @@
 
 #include "cgroups.h"
 #include "chardev.h"
+#include "cpu.h"
 #include "observe.h"
 #include "owner.h"
 #include "session.h"
 #include "spu_hw.h"
 #include "stand-in.h"
 
-enum step { STEP_OBSERVE, STEP_OWNER, STEP_CGROUPS, STEP_HARDWARE, STEP_CHARDEV, STEPS };
+enum step { STEP_OBSERVE, STEP_OWNER, STEP_CGROUPS, STEP_CPUS, STEP_HARDWARE, STEP_CHARDEV, STEPS };
 
 /* What is initialized, in order; @failing: the step that fails, STEPS: none. */
 static enum step done[STEPS];
@@ -65,6 +66,16 @@ void cgroups_init(cgroups_gone_fn gone)
 void cgroups_deinit(void)
 {
 	step_deinit(STEP_CGROUPS);
+}
+
+int speprof_cpus_init(void)
+{
+	return step_init(STEP_CPUS);
+}
+
+void speprof_cpus_exit(void)
+{
+	step_deinit(STEP_CPUS);
 }
 
 int spu_hw_init(void)

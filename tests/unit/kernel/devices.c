@@ -6,6 +6,7 @@ bool stand_in_at_el2;
 struct stand_in_irq stand_in_irqs[STAND_IN_IRQS];
 struct platform_driver *stand_in_driver;
 struct notifier_block *stand_in_cpu_pm;
+struct notifier_block *stand_in_pm;
 struct kprobe *stand_in_kprobe;
 
 static stand_in_hotplug_fn hotplug_up, hotplug_down;

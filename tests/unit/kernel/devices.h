@@ -199,6 +199,31 @@ static inline int cpu_pm_unregister_notifier(struct notifier_block *block)
 	return 0;
 }
 
+enum {
+	PM_HIBERNATION_PREPARE,
+	PM_POST_HIBERNATION,
+	PM_SUSPEND_PREPARE,
+	PM_POST_SUSPEND,
+	PM_RESTORE_PREPARE,
+	PM_POST_RESTORE,
+};
+
+/* Which of them is told of suspends, or NULL. */
+extern struct notifier_block *stand_in_pm;
+
+static inline int register_pm_notifier(struct notifier_block *block)
+{
+	stand_in_pm = block;
+	return 0;
+}
+
+static inline int unregister_pm_notifier(struct notifier_block *block)
+{
+	WARN_ON(stand_in_pm != block);
+	stand_in_pm = NULL;
+	return 0;
+}
+
 /* ---- Probes ------------------------------------------------------------------------ */
 
 struct pt_regs;
