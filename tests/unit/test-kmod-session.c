@@ -118,7 +118,7 @@ u64 cgroup_set_prune(struct cgroup_set *set)
 	return 0;
 }
 
-struct cgroup_map *cgroup_map_new(unsigned int count)
+struct cgroup_map *cgroup_map_new(unsigned int count, int node)
 {
 	return calloc(1, sizeof(struct cgroup_map));
 }
