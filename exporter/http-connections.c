@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "http-connections.h"
 
+#include <netinet/in.h>
+
+void http_peer_set(u8 ret_peer[HTTP_PEER_SIZE], const struct sockaddr *address)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+
+	memset(ret_peer, 0, HTTP_PEER_SIZE);
+	if (address && address->sa_family == AF_INET6) {
+		memcpy(ret_peer, &v6->sin6_addr,
+		       IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr) ? HTTP_PEER_SIZE : 8);
+	} else if (address && address->sa_family == AF_INET) {
+		memset(ret_peer + 10, 0xff, 2);
+		memcpy(ret_peer + 12, &v4->sin_addr, 4);
+	}
+}
+
 static bool is_of(const struct http_connection *c, const u8 *peer)
 {
 	return !peer || !memcmp(c->peer, peer, HTTP_PEER_SIZE);

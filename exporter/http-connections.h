@@ -6,6 +6,8 @@
 #ifndef SPEPROF_HTTP_CONNECTIONS_H
 #define SPEPROF_HTTP_CONNECTIONS_H
 
+#include <sys/socket.h>
+
 #include "env.h"
 
 /* Connections at once, and those from one address. */
@@ -15,13 +17,13 @@
 /* Seconds from connecting, or from the last answer, to the end of the next answer. */
 #define HTTP_SECONDS 10
 
-/* An IPv6 address, or an IPv4 address mapped to one; zero for Unix sockets. */
+/* What http_peer_set() writes. */
 #define HTTP_PEER_SIZE 16
 
 /**
  * struct http_connection - a connection, or a free slot
  * @handle: the library's connection; NULL in a free slot
- * @peer: its address
+ * @peer: by http_peer_set()
  * @number: ascends in the order of connecting
  * @deadline_s: when it is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX once it was
  * @asking: its request is not answered yet, or it has not sent one
@@ -35,6 +37,14 @@ struct http_connection {
 	bool asking;
 	bool trusted;
 };
+
+/**
+ * http_peer_set() - what counts as one address: an IPv4 address, or the /64 of an IPv6 address
+ * @address: of the client; clients of all other families, and NULL, count as one
+ *
+ * A host may choose among all addresses of its /64.
+ */
+void http_peer_set(u8 ret_peer[HTTP_PEER_SIZE], const struct sockaddr *address);
 
 /** struct http_connections - all zero for none */
 struct http_connections {

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -236,24 +235,11 @@ static void close_soon(struct MHD_Connection *mhd)
 		shutdown(info->connect_fd, SHUT_RDWR);
 }
 
-static void peer_of(struct MHD_Connection *mhd, u8 ret_peer[HTTP_PEER_SIZE])
-{
-	const union MHD_ConnectionInfo *info = info_of(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	const struct sockaddr *a = info ? info->client_addr : NULL;
-
-	memset(ret_peer, 0, HTTP_PEER_SIZE);
-	if (a && a->sa_family == AF_INET6) {
-		memcpy(ret_peer, &((const struct sockaddr_in6 *)a)->sin6_addr, HTTP_PEER_SIZE);
-	} else if (a && a->sa_family == AF_INET) {
-		memset(ret_peer + 10, 0xff, 2);
-		memcpy(ret_peer + 12, &((const struct sockaddr_in *)a)->sin_addr, 4);
-	}
-}
-
 static void connected(void *cls, struct MHD_Connection *mhd,
 		      void **context __attribute__((unused)),
 		      enum MHD_ConnectionNotificationCode code)
 {
+	const union MHD_ConnectionInfo *info = info_of(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	struct http *http = cls;
 	u8 peer[HTTP_PEER_SIZE];
 	void *closed;
@@ -262,7 +248,7 @@ static void connected(void *cls, struct MHD_Connection *mhd,
 		http_connections_remove(&http->connections, mhd);
 		return;
 	}
-	peer_of(mhd, peer);
+	http_peer_set(peer, info ? info->client_addr : NULL);
 	http_connections_add(&http->connections, mhd, peer, now_s(), &closed);
 	close_soon(closed);
 }

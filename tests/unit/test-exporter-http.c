@@ -51,13 +51,19 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
+/* Of what is rendered. */
+static size_t rendered_size = 8;
+
 static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
 {
 	(void)ctx;
 	(void)format;
-	*ret_data = strdup("metrics\n");
-	*ret_size = 8;
-	return *ret_data ? 0 : -ENOMEM;
+	*ret_data = malloc(rendered_size);
+	*ret_size = rendered_size;
+	if (!*ret_data)
+		return -ENOMEM;
+	memset(*ret_data, '\n', rendered_size);
+	return 0;
 }
 
 static struct http *serve(int fd, const char *token)
@@ -214,6 +220,35 @@ static void test_deadline(void **state)
 	close(late);
 	run();
 	http_free(http);
+}
+
+/* A client that does not read its answer holds the connection no longer either. */
+static void test_slow_reader(void **state)
+{
+	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
+	int reader, listening = listener_open("127.0.0.1:0");
+	struct http *http = serve(listening, TOKEN);
+	static char answer[65536];
+	size_t size = 0;
+	ssize_t n;
+
+	(void)state;
+	rendered_size = 64 << 20;
+	reader = connect_tcp(port_of(listening));
+	assert_int_equal(send(reader, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+	run();
+	played_s += HTTP_SECONDS;
+	/* Closed in the first turn, seen by the library in the next one. */
+	sd_event_run(event, UINT64_MAX);
+	run();
+	while ((n = recv(reader, answer, sizeof(answer), 0)) > 0)
+		size += (size_t)n;
+	assert_true(n == 0 || errno == ECONNRESET);
+	assert_in_range(size, 1, rendered_size - 1);
+	close(reader);
+	run();
+	http_free(http);
+	rendered_size = 8;
 }
 
 static void test_hosts(void **state)
@@ -376,6 +411,38 @@ static void test_reach(void **state)
 	assert_return_code(unlink(path), errno);
 }
 
+static void check_peers(const char *a, const char *b, bool same)
+{
+	struct sockaddr_in6 address[2] = { { .sin6_family = AF_INET6 }, { .sin6_family = AF_INET6 } };
+	u8 peer[2][HTTP_PEER_SIZE];
+
+	assert_int_equal(inet_pton(AF_INET6, a, &address[0].sin6_addr), 1);
+	assert_int_equal(inet_pton(AF_INET6, b, &address[1].sin6_addr), 1);
+	for (unsigned int i = 0; i < 2; i++)
+		http_peer_set(peer[i], (const struct sockaddr *)&address[i]);
+	test_row("%s and %s", a, b);
+	assert_row(!memcmp(peer[0], peer[1], HTTP_PEER_SIZE) == same);
+}
+
+static void test_peers(void **state)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc0000201) };
+	struct sockaddr_in6 mapped = { .sin6_family = AF_INET6 };
+	u8 one[HTTP_PEER_SIZE], other[HTTP_PEER_SIZE];
+
+	(void)state;
+	/* A host may choose among all addresses of its /64. */
+	check_peers("2001:db8:1:2::1", "2001:db8:1:2:ffff::1", true);
+	check_peers("2001:db8:1:2::1", "2001:db8:1:3::1", false);
+	check_peers("::ffff:192.0.2.1", "::ffff:192.0.2.2", false);
+	http_peer_set(one, (const struct sockaddr *)&v4);
+	assert_int_equal(inet_pton(AF_INET6, "::ffff:192.0.2.1", &mapped.sin6_addr), 1);
+	http_peer_set(other, (const struct sockaddr *)&mapped);
+	assert_memory_equal(one, other, HTTP_PEER_SIZE);
+	http_peer_set(other, NULL);
+	assert_memory_not_equal(one, other, HTTP_PEER_SIZE);
+}
+
 static void *handle(unsigned int i)
 {
 	return (void *)(uintptr_t)(i + 1);
@@ -428,10 +495,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_deadline, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_slow_reader, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hosts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_without_token, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unix, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reach, setup, teardown),
+		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_connections),
 	};
 
