@@ -8,6 +8,7 @@
 #include "cgroups.h"
 #include "maps.h"
 #include "pods.h"
+#include "proc-reader.h"
 #include "thread-table.h"
 #include "timeline.h"
 
@@ -45,6 +46,8 @@ enum process_state {
  * @doubted: mappings of it may have been lost: /proc is read again, as far as @rereads allow
  * @round: of seeding in which it was seen, 0: in none
  * @kept: its mappings are in what is saved (map-keep.c)
+ * @asking: a query about it is under way (background)
+ * @mapped_ns: time of the last event that changed its mappings
  */
 struct process {
 	struct attribute_process pub;
@@ -64,6 +67,7 @@ struct process {
 	u32 after;
 	u32 after_generation;
 	u64 held;
+	u64 mapped_ns;
 	u8 state;
 	u8 round;
 	bool image;
@@ -71,6 +75,7 @@ struct process {
 	bool unread;
 	bool doubted;
 	bool kept;
+	bool asking;
 };
 
 /**
@@ -103,6 +108,26 @@ struct container {
 	char id[72];
 };
 
+/* Threads with a query under way, in the background; a power of two. */
+#define TASK_WAITS 1024
+#define TASK_WAIT_WAYS 8
+/* By PID, when an event last reported a change that makes an answer of /proc out of date. */
+#define TASK_CHANGES 256
+
+/**
+ * struct task_wait - a thread with a query under way
+ * @tid: 0 for none
+ * @asked: ms
+ * @retries: how often the answer was out of date
+ * @sampled: a sample waits for it, and not only a child that inherits
+ */
+struct task_wait {
+	s32 tid;
+	u32 asked;
+	u8 retries;
+	bool sampled;
+};
+
 /* Dead processes, the longest dead first; ATTRIBUTE_NONE for none. */
 struct dead_list {
 	u32 first;
@@ -121,7 +146,6 @@ struct dead_list {
  * @owners: recordings: by TID, the process and its generation
  * @switches: recordings: by CPU, the TID
  * @left: containers without a living process, the longest first
- * @viewer: the seat of who asks for places; NULL where there are no seats
  * @rings: live: of @ring_cpus CPUs, who ran when; borrowed
  * @tells: TASK_TELLS_*, once all tasks were told
  * @fresh: entries from here on were never used
@@ -133,6 +157,10 @@ struct dead_list {
  * @kept_bytes: of mappings in what attributor_save() writes
  * @rereads: doubted maps that may be read until the next attributor_refresh()
  * @changes: entries of processes that were made
+ * @reader: reads /proc in the background; NULL where the caller's thread does
+ * @wait: threads with a query under way, in sets of TASK_WAIT_WAYS
+ * @wait_ms: for how long a sample waits for an answer
+ * @changed_ns: by PID modulo TASK_CHANGES
  */
 struct attributor {
 	struct thread_table threads;
@@ -176,12 +204,15 @@ struct attributor {
 	struct cgroup_table cgroups;
 	struct cgroup_space space;
 	struct switch_ring *rings;
-	struct attribute_reader *viewer;
 	u32 ring_cpus;
 	u32 tells;
 	u8 round;
 	int proc;
 	bool live;
+	struct proc_reader *reader;
+	struct task_wait *wait;
+	u32 wait_ms;
+	u64 changed_ns[TASK_CHANGES];
 };
 
 /** map_room_init() - of @bytes, for which processes give way to each other (live) */
@@ -221,8 +252,25 @@ u32 process_new(struct attributor *a, s32 pid);
 void process_die(struct attributor *a, u32 index);
 void process_name(struct process *p, const char *comm);
 
-/** task_read() - the process of @tid as /proc tells it, or ATTRIBUTE_NONE */
-u32 task_read(struct attributor *a, s32 tid);
+/**
+ * task_lookup() - ask /proc for the process of @tid
+ * @sampled: for a sample; otherwise the entry's age stays as it is
+ *
+ * Return: index, or ATTRIBUTE_NONE; in the background ATTRIBUTE_PENDING until there is an answer.
+ */
+u32 task_lookup(struct attributor *a, s32 tid, bool sampled);
+
+/** task_is_pending() - whether a sample of @tid is to wait for an answer; changes nothing */
+bool task_is_pending(const struct attributor *a, s32 tid);
+
+/** task_found() - @tid is of process @index, or of none, as /proc says; returns the index for samples */
+u32 task_found(struct attributor *a, s32 tid, u32 index);
+
+/** process_ask() - compare process @index with /proc; @map: and read its mappings */
+void process_ask(struct attributor *a, u32 index, bool map);
+
+/** tasks_refresh() - look at some living processes and threads again */
+void tasks_refresh(struct attributor *a);
 
 /** thread_set() - @tid belongs to process @index; ATTRIBUTE_NONE: to none, as found at @failed */
 void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed);

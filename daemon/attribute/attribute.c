@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "attribute-internal.h"
 
-#include "container.h"
 #include "escape.h"
-#include "procfs.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,24 +27,10 @@
 
 #define UNASKED_MS 2000 /* the same, of one that no sample asked for yet */
 #define MISS_MS	   200 /* before the maps of a process are read again for a PC that is in none */
-#define MAPS_MS	   10000 /* before they are read again without a cause */
-
-/* What one refresh may cost: entries looked at, at some microseconds each. */
-#define REFRESH_PROCESSES 256
-#define REFRESH_IDLE	  64
-#define REFRESH_MAPS	  16
-#define REFRESH_BUCKETS	  64
+#define WAIT_MS	   1000 /* for which a sample waits for /proc */
 
 /* Maps that are read again until the next refresh because events of them were lost. */
 #define REREADS 64
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
-}
 
 u32 now_ms(void)
 {
@@ -54,24 +38,6 @@ u32 now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
 	return (u32)((u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000);
-}
-
-/* The container of the task at @dir; @otherwise if it cannot be read. */
-static u32 container_read(struct attributor *a, int dir, u32 otherwise)
-{
-	/* Version 2's line is the last one: a dozen hierarchies may come before, of PATH_MAX each. */
-	char text[16 * PATH_MAX], whole[PATH_MAX];
-	const char *path;
-	size_t len;
-	ssize_t n = procfs_read(dir, "cgroup", text, sizeof(text));
-
-	if (n < 0)
-		return otherwise;
-	if (cgroup_space_path(&a->space, text, whole, sizeof(whole)))
-		return container_index(a, whole, strlen(whole));
-	if (!container_cgroup(text, (size_t)n, &path, &len))
-		return 0;
-	return container_index(a, path, len);
 }
 
 /* Processes */
@@ -221,153 +187,9 @@ void process_contain(struct attributor *a, u32 index, u32 container)
 	p->pub.container = container;
 }
 
-/* What /proc tells */
-
-struct map_context {
-	struct attributor *attributor;
-	struct maps *maps;
-};
-
-static void map_take(void *ctx, const struct procfs_map *map)
-{
-	struct map_context *c = ctx;
-	const struct mapping m = { .start = map->start, .end = map->end, .offset = map->offset };
-
-	maps_add(&c->attributor->store, c->maps, &m, map->path, map->inode, NULL, 0);
-}
-
-static void process_map(struct attributor *a, struct process *p, int dir)
-{
-	struct map_context c = { a, &p->maps };
-	u64 skipped = 0;
-
-	a->rereads -= p->doubted && a->rereads;
-	p->doubted = false;
-	maps_clear(&a->store, &p->maps);
-	procfs_maps(dir, map_take, &c, &skipped);
-	a->store.dropped += skipped;
-	p->mapped = now_ms();
-}
-
 void process_name(struct process *p, const char *comm)
 {
 	escape_string(p->pub.comm, sizeof(p->pub.comm), comm);
-}
-
-static bool is_zombie(const struct procfs_stat *st)
-{
-	return st->state == 'Z' || st->state == 'X';
-}
-
-/* A zombie has no image left to compare; nor can it have got another one. */
-static bool same_image(const struct process *p, const struct procfs_stat *st)
-{
-	return p->start_time == st->start_time &&
-	       (is_zombie(st) || !p->image ||
-		(p->start_code == st->start_code && p->start_stack == st->start_stack));
-}
-
-/* Whether @st, in ticks since boot, is of a process that was born at @born_ns. */
-static bool same_birth(u64 born_ns, const struct procfs_stat *st)
-{
-	u64 tick = 1000000000 / (u64)sysconf(_SC_CLK_TCK);
-	/* As it is now: after a suspend in between it is another one, for /proc to find. */
-	u64 ahead = now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC);
-	u64 born = (born_ns + ahead) / tick;
-
-	return st->start_time <= born + 1 && born <= st->start_time + 1;
-}
-
-/* /proc says who a process is of which only events told so far. */
-static void process_adopt(struct process *p, const struct procfs_stat *st)
-{
-	if (!p->start_time && p->born_ns && same_birth(p->born_ns, st))
-		p->start_time = st->start_time;
-	if (p->start_time != st->start_time || p->image || is_zombie(st))
-		return;
-	p->start_code = st->start_code;
-	p->start_stack = st->start_stack;
-	p->image = true;
-}
-
-/* Of one without samples nothing was said: it may move to @container as it is. */
-static bool process_moved(struct attributor *a, u32 index, u32 container)
-{
-	struct process *p = &a->process[index];
-
-	if (a->used[index] & PROCESS_EVER)
-		return p->pub.container != container;
-	process_contain(a, index, container);
-	return false;
-}
-
-/* The process whose directory is @leader; @task is the one that was asked for. */
-static u32 process_read(struct attributor *a, s32 pid, int leader, int task)
-{
-	u32 i = process_find(a, pid);
-	u64 asked_ns = now_ns(CLOCK_MONOTONIC);
-	struct procfs_stat st;
-	struct process *p;
-	u32 container;
-
-	if (procfs_stat(leader, &st) < 0)
-		return ATTRIBUTE_NONE;
-	if (i != ATTRIBUTE_NONE)
-		process_adopt(&a->process[i], &st);
-	/* An event said that it exits, and /proc does not know yet. */
-	if (i != ATTRIBUTE_NONE && a->process[i].exited && same_image(&a->process[i], &st))
-		return i;
-	/* Whose maps and cgroup are gone, but for what is known. */
-	if (i != ATTRIBUTE_NONE && is_zombie(&st) && same_image(&a->process[i], &st))
-		return i;
-	container = container_read(a, leader, 0);
-	if (i == ATTRIBUTE_NONE || a->process[i].state != PROCESS_LIVING) {
-		i = process_new(a, pid);
-	} else if (!same_image(&a->process[i], &st) || process_moved(a, i, container)) {
-		process_die(a, i);
-		i = process_new(a, pid);
-	} else if (!a->process[i].unread && !(a->process[i].doubted && a->rereads)) {
-		return i;
-	}
-	p = &a->process[i];
-	p->read_ns = asked_ns;
-	p->unread = false;
-	p->image = true;
-	p->start_time = st.start_time;
-	p->start_code = st.start_code;
-	p->start_stack = st.start_stack;
-	process_contain(a, i, container);
-	process_name(p, st.comm);
-	/* Through the thread: a leader that exited before its threads has no maps. */
-	if (!(st.flags & PROCFS_KTHREAD))
-		process_map(a, p, task);
-	return i;
-}
-
-u32 task_read(struct attributor *a, s32 tid)
-{
-	int task = procfs_task(a->proc, tid), leader = -1;
-	u32 index = ATTRIBUTE_NONE;
-	s32 pid;
-
-	a->stats.lookups++;
-	if (task < 0)
-		return ATTRIBUTE_NONE;
-	if (procfs_tgid(task, &pid) < 0)
-		goto out;
-	if (pid == tid) {
-		index = process_read(a, pid, task, task);
-		goto out;
-	}
-	leader = procfs_task(a->proc, pid);
-	/* The thread may have died, and its process's number been used, in between. */
-	if (leader >= 0 && procfs_has_thread(leader, tid))
-		index = process_read(a, pid, leader, task);
-out:
-	if (leader >= 0)
-		close(leader);
-	close(task);
-	return index;
 }
 
 void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed)
@@ -424,16 +246,13 @@ static bool task_settled(struct attributor *a, struct thread_slot slot, u32 *ret
 	return true;
 }
 
-/* A thread that is not known, or known to be dead or nowhere. */
-static u32 task_slow(struct attributor *a, s32 tid, struct thread_slot slot)
+u32 task_found(struct attributor *a, s32 tid, u32 index)
 {
-	u32 old, index, now = now_ms();
+	struct thread_slot slot = threads_find(&a->threads, tid);
+	u32 old, now = now_ms();
 	bool nowhere;
 
-	if (task_settled(a, slot, &index))
-		return index;
 	old = task_dead(a, slot, &nowhere);
-	index = a->live ? task_read(a, tid) : process_find(a, tid);
 	/* Its place was needed; the process may be known all the same. */
 	if (index == ATTRIBUTE_NONE && a->live && !slot.bucket)
 		index = process_late(a, tid);
@@ -451,6 +270,17 @@ static u32 task_slow(struct attributor *a, s32 tid, struct thread_slot slot)
 		a->stats.unresolved++;
 	thread_set(a, tid, ATTRIBUTE_NONE, now);
 	return ATTRIBUTE_NONE;
+}
+
+/* A thread that is not known, or known to be dead or nowhere. */
+static u32 task_slow(struct attributor *a, s32 tid, struct thread_slot slot)
+{
+	u32 index;
+
+	if (task_settled(a, slot, &index))
+		return index;
+	index = a->live ? task_lookup(a, tid, true) : process_find(a, tid);
+	return index == ATTRIBUTE_PENDING ? index : task_found(a, tid, index);
 }
 
 /* Of a thread that lives, as far as is known: all that most samples ask. */
@@ -504,7 +334,7 @@ static u32 task_before(struct attributor *a, u32 index, u64 time_ns)
 static u32 task_at(struct attributor *a, u32 i, u64 time_ns, struct attribute_span *ret_span)
 {
 	*ret_span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };
-	if (i == ATTRIBUTE_NONE)
+	if (i == ATTRIBUTE_NONE || i == ATTRIBUTE_PENDING)
 		return i;
 	ret_span->from = a->since[i];
 	if (a->since[i] <= time_ns)
@@ -530,90 +360,15 @@ bool attributor_known(struct attributor *a, s32 tid, u64 time_ns, u32 *ret_index
 		return false;
 	if (tid > 0) {
 		slot = threads_find(&a->threads, tid);
-		if (!task_living(a, slot, &index) && !task_settled(a, slot, &index))
-			return false;
+		if (!task_living(a, slot, &index) && !task_settled(a, slot, &index)) {
+			if (!task_is_pending(a, tid))
+				return false;
+			index = ATTRIBUTE_PENDING;
+		}
 	}
 	*ret_span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };
 	*ret_index = timed ? task_at(a, index, time_ns, ret_span) : index;
 	return true;
-}
-
-/*
- * Look at a living process again. An image or a container that changed makes
- * another entry, so that what was sampled before stays what it was.
- */
-static void process_examine(struct attributor *a, u32 index, bool map)
-{
-	struct process *p = &a->process[index];
-	int dir = procfs_task(a->proc, p->pub.pid);
-	struct procfs_stat st;
-	int r;
-
-	if (dir < 0) {
-		if (dir == -ENOENT || dir == -ESRCH)
-			process_die(a, index);
-		return;
-	}
-	r = procfs_stat(dir, &st);
-	if (!r)
-		process_adopt(p, &st);
-	if (r == -ESRCH || r == -ENOENT ||
-	    (!r && (!same_image(p, &st) || (is_zombie(&st) && st.threads <= 1)))) {
-		process_die(a, index);
-	} else if (!r && !is_zombie(&st)) {
-		process_name(p, st.comm);
-		if (process_moved(a, index, container_read(a, dir, p->pub.container)))
-			process_die(a, index);
-		else if (map && !(st.flags & PROCFS_KTHREAD))
-			process_map(a, p, dir);
-	}
-	close(dir);
-}
-
-/* Threads that ended while their process lives: their TIDs may be used again. */
-static void threads_examine(struct attributor *a)
-{
-	for (u32 n = 0; n < REFRESH_BUCKETS && n < a->threads.count; n++) {
-		struct thread_bucket *b = &a->threads.buckets[a->hand_bucket];
-
-		a->hand_bucket = (a->hand_bucket + 1) & (a->threads.count - 1);
-		for (u32 i = 0; i < THREAD_WAYS; i++) {
-			u32 index = b->process[i];
-			int dir;
-
-			if (!b->tid[i] || b->stamp[i] != a->stamp[index] ||
-			    index == a->threads.unresolved ||
-			    a->process[index].pub.pid == b->tid[i])
-				continue;
-			dir = procfs_task(a->proc, a->process[index].pub.pid);
-			if (dir < 0)
-				continue;
-			if (!procfs_has_thread(dir, b->tid[i]))
-				b->stamp[i] |= 1;
-			close(dir);
-		}
-	}
-}
-
-/* Walk the living that were asked for (@busy) or not, up to @budget of them. */
-static void processes_examine(struct attributor *a, u32 *hand, u32 budget, bool busy)
-{
-	u32 now = now_ms(), maps = REFRESH_MAPS;
-
-	for (u32 n = 0; n < a->fresh && budget; n++) {
-		u32 i = *hand;
-		bool map;
-
-		*hand = i + 1 < a->fresh ? i + 1 : IDLE + 1;
-		if (i == IDLE || i >= a->fresh || a->process[i].state != PROCESS_LIVING ||
-		    !(a->used[i] & PROCESS_ASKED) == busy)
-			continue;
-		map = busy && maps && now - a->process[i].mapped >= MAPS_MS;
-		maps -= map;
-		process_examine(a, i, map);
-		a->used[i] &= (u8)~PROCESS_ASKED;
-		budget--;
-	}
 }
 
 void attributor_refresh(struct attributor *a)
@@ -626,10 +381,7 @@ void attributor_refresh(struct attributor *a)
 	/* What events tell needs not be looked for. */
 	if (a->tells & TASK_TELLS_CGROUPS)
 		return;
-	/* Those at rest first, so that none is looked at twice. */
-	processes_examine(a, &a->hand_idle, REFRESH_IDLE, false);
-	processes_examine(a, &a->hand_busy, REFRESH_PROCESSES, true);
-	threads_examine(a);
+	tasks_refresh(a);
 }
 
 /* Answers */
@@ -698,16 +450,9 @@ bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 	p = &a->process[index];
 	m = maps_find(&p->maps, pc);
 	if (a->live && p->state == PROCESS_LIVING && index != IDLE && maps_due(a, p, m)) {
-		u32 generation = p->pub.generation;
-
-		attribute_write_begin(a->viewer);
-		/* Others may have written before, and have given its entry to another process. */
-		if (p->pub.generation == generation && p->state == PROCESS_LIVING) {
-			p->mapped = now_ms();
-			process_examine(a, index, true);
-		}
-		attribute_write_end(a->viewer);
-		m = p->pub.generation == generation ? maps_find(&p->maps, pc) : NULL;
+		p->mapped = now_ms();
+		process_ask(a, index, true);
+		m = maps_find(&p->maps, pc);
 	}
 	if (!m)
 		return false;
@@ -738,13 +483,9 @@ void attributor_stats(const struct attributor *a, struct attributor_stats *ret_s
 		    a->containers * sizeof(struct container) +
 		    (a->container_mask + 1ULL) * sizeof(u32) + a->store.memory +
 		    a->container_paths + timeline_memory(&a->owners) + timeline_memory(&a->switches) +
-		    cgroups_memory(&a->cgroups);
+		    cgroups_memory(&a->cgroups) +
+		    (a->reader ? proc_reader_memory(a->reader) + TASK_WAITS * sizeof(*a->wait) : 0);
 	*ret_stats = st;
-}
-
-void attributor_view_from(struct attributor *a, struct attribute_reader *seat)
-{
-	a->viewer = seat;
 }
 
 void attributor_switches(struct attributor *a, struct switch_ring *rings, u32 cpus)
@@ -819,6 +560,19 @@ static int tables_alloc(struct attributor *a, const struct attributor_config *co
 	return r ? r : threads_init(&a->threads, threads, a->processes);
 }
 
+static int proc_init(struct attributor *a, const struct attributor_config *config)
+{
+	a->proc = open(config->proc ? config->proc : "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (a->proc < 0)
+		return -errno;
+	cgroup_space_init(&a->space);
+	if (!config->background)
+		return 0;
+	a->wait_ms = WAIT_MS;
+	a->wait = calloc(TASK_WAITS, sizeof(*a->wait));
+	return a->wait ? proc_reader_new(a->proc, &a->space, &a->reader) : -ENOMEM;
+}
+
 int attributor_new(const struct attributor_config *config, struct attributor **ret_attributor)
 {
 	const struct attributor_config c = config ? *config : (struct attributor_config){ 0 };
@@ -844,14 +598,9 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	r = tables_alloc(a, &c);
 	if (r < 0)
 		goto fail;
-	if (a->live) {
-		a->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (a->proc < 0) {
-			r = -errno;
-			goto fail;
-		}
-		cgroup_space_init(&a->space);
-	}
+	r = a->live ? proc_init(a, &c) : 0;
+	if (r < 0)
+		goto fail;
 	/* The idle task: of no container, whoever's interrupt it is that woke the CPU. */
 	process_new(a, 0);
 	process_name(&a->process[IDLE], "swapper");
@@ -866,6 +615,8 @@ struct attributor *attributor_free(struct attributor *a)
 {
 	if (!a)
 		return NULL;
+	proc_reader_free(a->reader);
+	free(a->wait);
 	if (a->process)
 		for (u32 i = 0; i < a->fresh; i++)
 			maps_clear(&a->store, &a->process[i].maps);

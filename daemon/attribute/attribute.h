@@ -15,6 +15,8 @@
 #include <string.h>
 
 #define ATTRIBUTE_NONE UINT32_MAX
+/* A query to /proc is under way; the sample waits for its answer (attributor_config.background). */
+#define ATTRIBUTE_PENDING (UINT32_MAX - 1)
 
 /**
  * struct attribute_process - a process, living or dead
@@ -76,12 +78,14 @@ struct attribute_place {
 /**
  * struct attributor_config
  * @live: look tasks up in /proc; otherwise only what task events tell
+ * @background: with @live: threads read /proc; attributor_answers() takes what they found
  * @processes, @threads, @containers: capacities; 0 for the defaults (8192,
  *	32768, 2048)
  * @map_bytes: for mappings and the paths of what is mapped; 0 for 2048 a process
  * @kept_bytes: of both in what attributor_save() writes; 0 for 768 a process
  * @cgroup_bytes: for paths of cgroups that were told by id, and as many for those of containers
  *	and their names; 0 for 512 a container
+ * @proc: where /proc is; NULL for "/proc"
  */
 struct attributor_config {
 	bool live;
@@ -91,6 +95,8 @@ struct attributor_config {
 	u64 map_bytes;
 	u64 kept_bytes;
 	u64 cgroup_bytes;
+	bool background;
+	const char *proc;
 };
 
 /**
@@ -98,6 +104,7 @@ struct attributor_config {
  */
 struct attributor_stats {
 	u64 lookups;		/* in /proc */
+	u64 unanswered;		/* lookups that were refused, or got no answer in time */
 	u64 unresolved;		/* TIDs that were nowhere */
 	u64 threads_evicted;
 	u64 processes_evicted;	/* that lived, or whose samples may still come */
@@ -123,7 +130,8 @@ struct attributor *attributor_free(struct attributor *attributor);
  * Looks in /proc once where it does not know @tid (live); a hit costs one hash
  * lookup. A dead thread stays known until its TID or its entry is used again.
  *
- * Return: index of the process, or ATTRIBUTE_NONE.
+ * Return: index of the process, or ATTRIBUTE_NONE. In the background also ATTRIBUTE_PENDING:
+ * call again after attributor_answers(). That ends after a second, whether /proc answers or not.
  */
 u32 attributor_task(struct attributor *attributor, s32 tid);
 
@@ -196,6 +204,16 @@ void attributor_switches(struct attributor *attributor, struct switch_ring *ring
 void attributor_refresh(struct attributor *attributor);
 
 /**
+ * attributor_answers() - take what the background threads have read in /proc; never waits
+ *
+ * Locking: as attributor_event().
+ */
+void attributor_answers(struct attributor *attributor);
+
+/** attributor_answers_fd() - readable while there are some; -1 without background threads */
+int attributor_answers_fd(const struct attributor *attributor);
+
+/**
  * attributor_changes() - how often an entry was given to another process
  *
  * As long as it stays the same, and no event or refresh comes between, so does what
@@ -213,9 +231,6 @@ u32 attributor_containers(const struct attributor *attributor);
 
 /** attributor_container_other() - index of "(other)", where the figures of those evicted belong */
 u32 attributor_container_other(const struct attributor *attributor);
-
-/** attributor_view_from() - whose seat attributor_place() is called in; NULL: nobody else asks */
-void attributor_view_from(struct attributor *attributor, struct attribute_reader *seat);
 
 /**
  * attributor_place() - what is mapped at @pc

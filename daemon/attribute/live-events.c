@@ -66,8 +66,8 @@ static u32 live_parent(struct attributor *a, s32 pid)
 	if (pid <= 0 || (known != ATTRIBUTE_NONE && !a->process[known].unread))
 		return known;
 	used = known == ATTRIBUTE_NONE ? 0 : a->used[known];
-	i = task_read(a, pid);
-	if (i == ATTRIBUTE_NONE)
+	i = task_lookup(a, pid, false);
+	if (i == ATTRIBUTE_NONE || i == ATTRIBUTE_PENDING)
 		return known;
 	if (a->process[i].state == PROCESS_LIVING)
 		a->used[i] = used;
@@ -332,6 +332,7 @@ static void live_mmap(struct attributor *a, const struct task_event *e)
 	    !e->size || e->size > UINT64_MAX - e->start)
 		return;
 	maps_add(&a->store, &a->process[i].maps, &m, e->name, e->inode, NULL, 0);
+	a->process[i].mapped_ns = e->time_ns;
 }
 
 static void live_exit(struct attributor *a, const struct task_event *e)
@@ -377,6 +378,8 @@ static void maps_doubt(struct attributor *a)
 static void live_lost(struct attributor *a, const struct task_event *e)
 {
 	a->stats.events_lost += e->size;
+	for (u32 i = 0; i < TASK_CHANGES; i++)
+		a->changed_ns[i] = e->time_ns > a->changed_ns[i] ? e->time_ns : a->changed_ns[i];
 	threads_unverified(a);
 	maps_doubt(a);
 }
@@ -502,12 +505,22 @@ static bool event_machine(struct attributor *a, const struct task_event *e)
 	return false;
 }
 
+/* A query that began before @e has an answer without it. */
+static void note_change(struct attributor *a, const struct task_event *e)
+{
+	u64 *changed_ns = &a->changed_ns[(u32)e->pid % TASK_CHANGES];
+
+	if (e->type != TASK_MMAP && e->time_ns > *changed_ns)
+		*changed_ns = e->time_ns;
+}
+
 void attributor_event_live(struct attributor *a, const struct task_event *e)
 {
 	a->stats.events++;
 	/* Tasks outside of this PID namespace have no number. */
 	if (event_machine(a, e) || e->pid <= 0 || e->tid <= 0)
 		return;
+	note_change(a, e);
 	switch (e->type) {
 	case TASK_COMM:
 		live_comm(a, e);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "procfs.h"
 
+#include "maps.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* A line of maps: a path of PATH_MAX, of which each byte may be \012, and the rest. */
 #define MAPS_BUFFER (4 * PATH_MAX + 4096)
-/* Far above vm.max_map_count's default of 65530 lines. */
-#define MAPS_BYTES_MAX (64U << 20)
 
 int procfs_task(int proc, s32 tid)
 {
@@ -20,6 +21,16 @@ int procfs_task(int proc, s32 tid)
 
 	snprintf(name, sizeof(name), "%d", tid);
 	fd = openat(proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int procfs_thread(int dir, s32 tid)
+{
+	char name[24];
+	int fd;
+
+	snprintf(name, sizeof(name), "task/%d", tid);
+	fd = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -57,9 +68,9 @@ ssize_t procfs_read(int dir, const char *file, char *buf, size_t size)
 	return (ssize_t)done;
 }
 
-int procfs_tgid(int dir, s32 *ret_tgid)
+int procfs_ids(int dir, s32 *ret_tgid, u32 *ret_uid)
 {
-	char buf[4096], *at;
+	char buf[4096], *at, *uid;
 	ssize_t n = procfs_read(dir, "status", buf, sizeof(buf));
 	long tgid;
 
@@ -72,7 +83,9 @@ int procfs_tgid(int dir, s32 *ret_tgid)
 	tgid = strtol(at + 6, NULL, 10);
 	if (tgid <= 0 || tgid > INT32_MAX)
 		return -EBADMSG;
+	uid = strstr(at, "\nUid:");
 	*ret_tgid = (s32)tgid;
+	*ret_uid = uid ? (u32)strtoul(uid + 5, NULL, 10) : 0;
 	return 0;
 }
 
@@ -144,10 +157,12 @@ static bool map_parse(char *line, struct procfs_map *map)
 }
 
 struct map_reader {
-	void (*each)(void *ctx, const struct procfs_map *map);
+	bool (*each)(void *ctx, const struct procfs_map *map);
 	void *ctx;
+	u64 from;
 	u64 skipped;
 	bool overlong;
+	bool ended;
 };
 
 /* The complete lines of @buf; returns the bytes they take. */
@@ -156,7 +171,7 @@ static size_t map_lines(struct map_reader *r, char *buf, size_t len)
 	size_t done = 0;
 	char *end;
 
-	while ((end = memchr(buf + done, '\n', len - done))) {
+	while (!r->ended && (end = memchr(buf + done, '\n', len - done))) {
 		struct procfs_map map;
 
 		*end = '\0';
@@ -164,46 +179,132 @@ static size_t map_lines(struct map_reader *r, char *buf, size_t len)
 			r->overlong = false;
 		else if (!map_parse(buf + done, &map))
 			r->skipped++;
-		else if (map.path)
-			r->each(r->ctx, &map);
+		else if (map.path && map.end > r->from)
+			r->ended = !r->each(r->ctx, &map);
 		done = (size_t)(end + 1 - buf);
 	}
 	return done;
 }
 
-int procfs_maps(int dir, void (*each)(void *ctx, const struct procfs_map *map), void *ctx,
-		u64 *ret_skipped)
+/* The text of maps at @fd. */
+static void maps_read(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
 {
-	struct map_reader r = { .each = each, .ctx = ctx };
 	char buf[MAPS_BUFFER];
-	size_t len = 0, total = 0;
-	int fd = openat(dir, "maps", O_RDONLY | O_CLOEXEC);
+	size_t len = 0, done;
 	ssize_t n;
 
-	if (fd < 0)
-		return -errno;
-	while (total < MAPS_BYTES_MAX) {
-		size_t done;
-
+	while (!r->ended) {
 		n = read(fd, buf + len, sizeof(buf) - len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			break;
+		if (cost->bytes >= PROCFS_MAPS_BYTES) {
+			r->skipped++;
+			break;
+		}
 		len += (size_t)n;
-		total += (size_t)n;
-		done = map_lines(&r, buf, len);
+		cost->bytes += (size_t)n;
+		done = map_lines(r, buf, len);
 		len -= done;
 		memmove(buf, buf + done, len);
 		if (len < sizeof(buf))
 			continue;
 		/* No newline in a full buffer: drop the line, up to its end. */
-		if (!r.overlong)
-			r.skipped++;
-		r.overlong = true;
+		if (!r->overlong)
+			r->skipped++;
+		r->overlong = true;
 		len = 0;
 	}
+}
+
+/* Linux 6.11's, which headers of older ones lack; the layout is part of the kernel's ABI. */
+struct map_query {
+	u64 size;
+	u64 flags;
+	u64 address;
+	u64 start;
+	u64 end;
+	u64 access;
+	u64 page_size;
+	u64 offset;
+	u64 inode;
+	u32 dev_major;
+	u32 dev_minor;
+	u32 name_size;
+	u32 build_id_size;
+	u64 name;
+	u64 build_id;
+};
+
+#define MAP_QUERY	     _IOWR('f', 17, struct map_query)
+#define MAP_QUERY_EXECUTABLE 0x04
+#define MAP_QUERY_NEXT	     0x10 /* the mapping around the address, else the next one */
+/* What a query costs, in bytes of text that take as long to read. */
+#define MAP_QUERY_BYTES 256
+
+/* The mapping at @address or behind it; @path is "" of anonymous memory. */
+static int map_ask(int fd, u64 address, char *path, u32 size, struct map_query *ret_query)
+{
+	struct map_query q = {
+		.size = sizeof(q),
+		.flags = MAP_QUERY_EXECUTABLE | MAP_QUERY_NEXT,
+		.address = address,
+		.name_size = size,
+		.name = (uintptr_t)path,
+	};
+	int r = ioctl(fd, MAP_QUERY, &q);
+
+	bool unnamed = r < 0 && errno == ENAMETOOLONG;
+
+	if (unnamed) {
+		q.name_size = 0;
+		q.name = 0;
+		r = ioctl(fd, MAP_QUERY, &q);
+	}
+	if (r < 0)
+		return -errno;
+	if (!q.name_size)
+		snprintf(path, size, "%s", unnamed ? BINARY_UNNAMED : "");
+	*ret_query = q;
+	return 0;
+}
+
+/* Executable mappings by queries; -ENOTTY where the kernel knows none, before the first. */
+static int maps_ask(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
+{
+	char path[PATH_MAX];
+	struct map_query q = { .end = r->from };
+	int ret;
+
+	while (!(ret = map_ask(fd, q.end, path, sizeof(path), &q))) {
+		const struct procfs_map map = { q.start, q.end, q.offset, q.inode, path };
+
+		cost->bytes += MAP_QUERY_BYTES;
+		if (cost->bytes >= PROCFS_MAPS_BYTES || map.start >= map.end) {
+			r->skipped++;
+			return 0;
+		}
+		if (!r->each(r->ctx, &map))
+			return 0;
+	}
+	/* No mapping is left, or the process ended meanwhile. */
+	return cost->bytes || ret == -ENOENT || ret == -ESRCH ? 0 : ret;
+}
+
+int procfs_maps(int dir, u64 from, bool (*each)(void *ctx, const struct procfs_map *map), void *ctx,
+		struct procfs_maps_cost *ret_cost)
+{
+	struct map_reader r = { .each = each, .ctx = ctx, .from = from };
+	struct procfs_maps_cost cost = { 0 };
+	int fd = openat(dir, "maps", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (maps_ask(fd, &r, &cost) < 0)
+		maps_read(fd, &r, &cost);
 	close(fd);
-	*ret_skipped = r.skipped;
+	cost.skipped = r.skipped;
+	*ret_cost = cost;
 	return 0;
 }

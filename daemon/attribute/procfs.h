@@ -51,6 +51,9 @@ struct procfs_map {
  */
 int procfs_task(int proc, s32 tid);
 
+/** procfs_thread() - open the directory of @tid, a thread of the process at @dir; -ENOENT */
+int procfs_thread(int dir, s32 tid);
+
 /** procfs_has_thread() - whether @tid is a thread of the process at @dir */
 bool procfs_has_thread(int dir, s32 tid);
 
@@ -62,16 +65,40 @@ bool procfs_has_thread(int dir, s32 tid);
  */
 ssize_t procfs_read(int dir, const char *file, char *buf, size_t size);
 
-/** procfs_tgid() - the process of the task at @dir; -EBADMSG if that is not told */
-int procfs_tgid(int dir, s32 *ret_tgid);
+/**
+ * procfs_ids() - the process of the task at @dir, and its user
+ * @ret_uid: the real user id, which a process without privileges cannot change
+ *
+ * Return: 0; -EBADMSG if /proc shows no process; another negative errno.
+ */
+int procfs_ids(int dir, s32 *ret_tgid, u32 *ret_uid);
 
 int procfs_stat(int dir, struct procfs_stat *ret_stat);
 
 /**
- * procfs_maps() - hand all executable mappings to @each, in order
- * @ret_skipped: lines that were not understood
+ * struct procfs_maps_cost - what reading mappings came to
+ * @skipped: lines that were not understood, and whatever follows after PROCFS_MAPS_BYTES
+ * @bytes: read, or as good as read where the kernel answers queries
  */
-int procfs_maps(int dir, void (*each)(void *ctx, const struct procfs_map *map), void *ctx,
-		u64 *ret_skipped);
+struct procfs_maps_cost {
+	u64 skipped;
+	u64 bytes;
+};
+
+/* Above what vm.max_map_count's default of 65530 lines take, unless their paths are long. */
+#define PROCFS_MAPS_BYTES (8U << 20)
+
+/**
+ * procfs_maps() - hand executable mappings to @each, in order
+ * @from: an address; only mappings that end behind it
+ * @each: returns false to end
+ *
+ * Linux 6.11 and later answer queries for executable mappings alone (PROCMAP_QUERY); the text is
+ * read where they do not. Before Linux 6.17 both wait for the mmap lock of the process.
+ *
+ * Return: 0, or a negative errno.
+ */
+int procfs_maps(int dir, u64 from, bool (*each)(void *ctx, const struct procfs_map *map),
+		void *ctx, struct procfs_maps_cost *ret_cost);
 
 #endif

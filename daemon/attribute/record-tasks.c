@@ -22,7 +22,7 @@ struct scan {
 	struct cgroup_space space;
 };
 
-static void emit_map(void *ctx, const struct procfs_map *map)
+static bool emit_map(void *ctx, const struct procfs_map *map)
 {
 	struct scan *scan = ctx;
 	const struct task_event event = {
@@ -40,6 +40,7 @@ static void emit_map(void *ctx, const struct procfs_map *map)
 
 	scan->sink->task(scan->sink->ctx, &event);
 	scan->maps++;
+	return true;
 }
 
 static void emit_comm(const struct scan *scan, s32 tid, char *comm)
@@ -109,7 +110,7 @@ static void scan_threads(struct scan *scan, int dir)
 	DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
 	struct procfs_stat stat;
 	struct dirent *entry;
-	u64 skipped;
+	struct procfs_maps_cost cost;
 
 	if (!tasks && fd >= 0)
 		close(fd);
@@ -123,7 +124,7 @@ static void scan_threads(struct scan *scan, int dir)
 			emit_comm(scan, tid, stat.comm);
 		/* Through a thread that has any: a leader that exited before the others has none. */
 		if (!scan->maps)
-			procfs_maps(thread, emit_map, scan, &skipped);
+			procfs_maps(thread, 0, emit_map, scan, &cost);
 		close(thread);
 	}
 	if (tasks)

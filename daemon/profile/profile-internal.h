@@ -41,6 +41,7 @@ enum who_kind {
  * @entry, @sum: where they count, but for what follows: of a process, else as it says
  * @ones, @latency_sum, @latency_max, @bucket, @samples: since it was flushed: what their
  *	traits were, their latencies, and how many
+ * @waits: a query to /proc is under way: samples wait, or are unattributed
  */
 struct who {
 	u64 key;
@@ -55,6 +56,7 @@ struct who {
 	latency_lanes latency_max;
 	u8 bucket[PROFILE_LATENCIES][HISTOGRAM_BUCKETS + 1];
 	u32 samples;
+	bool waits;
 };
 
 /*
@@ -102,6 +104,26 @@ struct pending {
 	u8 origin;
 };
 
+/* Samples that wait until /proc has identified their task, at most. */
+#define WAITING 256
+
+/**
+ * struct waiting_sample - one of them, with the facts of its window
+ * @sample: without its raw bytes
+ * @task, @time_ns: arguments of profile_who()
+ * @sources: of the core's Data Source packets
+ */
+struct waiting_sample {
+	struct spe_sample sample;
+	u64 task;
+	u64 time_ns;
+	const struct spe_data_sources *sources;
+	u32 cpu;
+	u32 interval;
+	u8 unit;
+	bool written;
+};
+
 /* Counters have 12 bits, on most cores: buckets of such values are looked up. */
 #define BUCKET_VALUES 4096
 
@@ -139,6 +161,8 @@ struct profile_commons {
  * @gone: of containers, samples of processes that are no longer there
  * @containers: those, and of processes that are
  * @room: how many figures all of these may be
+ * @waiting: allocated with the first of @waiting_count; they are in no counter yet
+ * @waited: of the window at hand
  * @bucket: histogram buckets by value
  */
 struct profile {
@@ -183,6 +207,9 @@ struct profile {
 	u32 gone_count;
 	u32 container_count;
 	u32 pending_count;
+	u32 waiting_count;
+	u32 waited;
+	struct waiting_sample *waiting;
 	u64 place_bytes; /* as in the configuration */
 	u32 interval;
 	u8 unit;
@@ -211,6 +238,22 @@ int profile_restore_gone(struct profile *profile, u32 container, u32 generation,
 
 /** profile_restore_process() - process @index has counted @entry; @before is copied; -ENOMEM */
 int profile_restore_process(struct profile *profile, u32 index, const struct process_tally *entry);
+
+/** profile_count_waiting() - count @w as a sample of @who */
+void profile_count_waiting(struct profile *profile, const struct waiting_sample *w,
+			   struct who *who);
+
+/** profile_who_at() - whose a sample with @key at @time_ns is */
+struct who *profile_who_at(struct profile *profile, u64 key, u64 time_ns);
+
+/** profile_wait() - keep @w until its task is known; false if the queue is full */
+bool profile_wait(struct profile *profile, const struct waiting_sample *w);
+
+/** profile_wait_retry() - count those whose task is known by now */
+void profile_wait_retry(struct profile *profile);
+
+/** profile_wait_move() - those of @from wait in @to; those that do not fit are unattributed in @from */
+void profile_wait_move(struct profile *to, struct profile *from);
 
 /** profile_gather() - what is on its way into counters gets there; sums are not worked out */
 void profile_gather(struct profile *profile);

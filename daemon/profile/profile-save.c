@@ -416,6 +416,8 @@ static int locations_load(struct profile *p, struct blob_reader *from,
 
 void profile_save(struct profile *profile, struct blob_writer *to)
 {
+	/* The ring's position is behind them: they could not be counted after a restart. */
+	profile_wait_end(profile);
 	profile_settle(profile);
 	machine_save(profile, to);
 	rows_save(profile, to);

@@ -390,7 +390,7 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 		p->changes = attributor_changes(p->attributor);
 		p->epoch++;
 	}
-	process = index == ATTRIBUTE_NONE ? NULL : attributor_process(p->attributor, index);
+	process = index >= ATTRIBUTE_PENDING ? NULL : attributor_process(p->attributor, index);
 	if (process) {
 		entry = process_entry(p, index, process);
 		sum = entry ? NULL : &p->elsewhere;
@@ -407,6 +407,7 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 	slot->sum = sum;
 	slot->span = span;
 	slot->epoch = p->epoch;
+	slot->waits = index == ATTRIBUTE_PENDING;
 }
 
 u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)
@@ -436,7 +437,8 @@ static void traits_flush(struct profile *p, struct traits *t)
 		p->events[__builtin_ctzll(events)] += t->count;
 	if (traits_source(t, &source))
 		p->sources[source] += t->count;
-	if ((t->flags & TRAITS_KIND) == SPE_KIND_LOAD || (t->flags & TRAITS_KIND) == SPE_KIND_STORE) {
+	if ((t->flags & TRAITS_KIND) == SPE_KIND_LOAD ||
+	    (t->flags & TRAITS_KIND) == SPE_KIND_STORE) {
 		p->levels[t->origin.level] += t->count;
 		for (unsigned int flags = t->origin.flags; flags; flags &= flags - 1)
 			p->origins[__builtin_ctz(flags)] += t->count;
@@ -557,6 +559,7 @@ static void way_settle(struct profile *p)
 
 void profile_gather(struct profile *p)
 {
+	profile_wait_retry(p);
 	way_settle(p);
 	for (u32 i = 0; i <= p->traits.used; i++)
 		if (p->traits.at[i].count)

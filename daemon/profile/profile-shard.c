@@ -128,6 +128,10 @@ bool profile_counted(const struct profile *shard)
 
 void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *seat)
 {
+	/* Of this thread from now on, as the attributor's reader lock is. */
+	shard->reader = whole->reader = seat;
+	profile_wait_retry(shard);
+	profile_wait_move(whole, shard);
 	profile_gather(shard);
 	windows_note(&whole->windows, shard->began_ns, shard->ended_ns);
 	/* As profile_weigh() has it. */

@@ -128,6 +128,7 @@ struct profile *profile_free(struct profile *profile)
 			free(profile->containers[i]);
 		free(profile->containers);
 		free(profile->sources);
+		free(profile->waiting);
 		for (unsigned int i = 0; i < CONTEXTS; i++)
 			free(profile->contexts[i]);
 		free(profile);
@@ -164,6 +165,7 @@ void profile_forget(struct profile *profile)
 	memset(profile->origins, 0, sizeof(profile->origins));
 	memset(&profile->machine, 0, sizeof(profile->machine));
 	profile->way.count = 0;
+	profile->waiting_count = 0;
 	profile->began_ns = 0;
 	profile->ended_ns = 0;
 	profile->simd = 0;
@@ -172,6 +174,7 @@ void profile_forget(struct profile *profile)
 
 /* What is known of all samples of a window. */
 struct origin {
+	const struct source_window *window;
 	u32 encoding; /* of the core's data sources */
 	u64 who; /* struct who.key of a sample without context */
 	bool timed; /* whose it is depends on when it was taken */
@@ -296,17 +299,50 @@ static inline u64 who_key(struct profile *p, const struct origin *origin, const 
 	return tid < 0 ? origin->who : (u64)WHO_WINDOW << 32 | (u32)tid;
 }
 
-static inline struct who *who_get(struct profile *p, const struct origin *origin,
-				  const struct brief *b)
+static inline struct who *who_at(struct profile *p, u64 key, u64 time)
 {
-	u64 time = origin->timed ? brief_time(b, origin->clock) : 0;
-	u64 key = who_key(p, origin, b, time);
 	struct who *who = &p->who[key * 0x9e3779b97f4a7c15ULL >> (64 - WHO_BITS)];
 
 	if (who->key != key || who->epoch != p->epoch || time < who->span.from ||
 	    time >= who->span.to)
 		profile_who(p, who, key, time);
 	return who;
+}
+
+struct who *profile_who_at(struct profile *p, u64 key, u64 time_ns)
+{
+	return who_at(p, key, time_ns);
+}
+
+static inline struct who *who_get(struct profile *p, const struct origin *origin,
+				  const struct brief *b)
+{
+	u64 time = origin->timed ? brief_time(b, origin->clock) : 0;
+
+	return who_at(p, who_key(p, origin, b, time), time);
+}
+
+/* Keep @s until /proc has identified its task; false if the queue is full. */
+static bool sample_wait(struct profile *p, const struct origin *origin, const struct who *who,
+			const struct spe_sample *s)
+{
+	const struct brief b = brief_of(s);
+	struct waiting_sample w = {
+		.sample = *s,
+		.task = who->key,
+		.time_ns = origin->timed ? brief_time(&b, origin->clock) : 0,
+		.sources = p->encodings[origin->encoding],
+		.cpu = origin->cpu,
+		.interval = origin->window->interval,
+		.unit = origin->window->unit,
+		.written = origin->window->written != WINDOW_WRITTEN_UNKNOWN,
+	};
+
+	w.sample.raw = NULL;
+	if (!profile_wait(p, &w))
+		return false;
+	p->waited++;
+	return true;
 }
 
 /* Histograms' counts are their buckets' sums, added up by profile_settle(). */
@@ -337,14 +373,12 @@ static inline __attribute__((__always_inline__)) void fetch(const struct profile
 	__builtin_prefetch(&w->entry->detail, 1);
 }
 
-/* Returns what the sample is; @ret_who: whose. */
+/* Returns what the sample is, which is @who's. */
 static inline __attribute__((__always_inline__)) const struct traits *
-brief_add(struct profile *p, const struct origin *origin, const struct brief *b,
-	  const struct who **ret_who)
+brief_add(struct profile *p, const struct origin *origin, const struct brief *b, struct who *who)
 {
 	u64 n = p->way.count++;
 	const struct traits *t = traits_get(p, b, origin->encoding);
-	struct who *who = who_get(p, origin, b);
 	struct way_sample *w = &p->way.sample[n % WAY];
 
 	w->facts.traits = t->id;
@@ -352,7 +386,6 @@ brief_add(struct profile *p, const struct origin *origin, const struct brief *b,
 	w->facts.latency = (latency_lanes){ b->latency[0], b->latency[1], b->latency[2] };
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		w->facts.bucket[i] = bucket_of(p, b->latency[i]) | t->absent[i];
-	*ret_who = who;
 	who_add(p, who, t, &w->facts);
 	location_prepare(p->locations,
 			 location_place(spe_address_va(b->pc), spe_address_el(b->pc) != 0),
@@ -451,14 +484,13 @@ static void rare_add(struct profile *p, const struct origin *origin, const struc
 		page_add(p, origin, s, pending);
 }
 
-static void sample_add(struct profile *p, const struct origin *origin, const struct spe_sample *s)
+static void sample_count(struct profile *p, const struct origin *origin, const struct spe_sample *s,
+			 struct who *who)
 {
 	const struct brief b = brief_of(s);
+	const struct traits *t = brief_add(p, origin, &b, who);
 	struct pending pending;
-	const struct traits *t;
-	const struct who *who;
 
-	t = brief_add(p, origin, &b, &who);
 	if (!(t->flags & (TRAITS_LINE | TRAITS_RARE)))
 		return;
 	pending = pending_of(t, who, NULL, 0);
@@ -468,6 +500,15 @@ static void sample_add(struct profile *p, const struct origin *origin, const str
 	if (t->flags & TRAITS_RARE)
 		rare_add(p, origin, s, &pending);
 	pthread_mutex_unlock(&p->commons->lock);
+}
+
+static void sample_add(struct profile *p, const struct origin *origin, const struct spe_sample *s)
+{
+	const struct brief b = brief_of(s);
+	struct who *who = who_get(p, origin, &b);
+
+	if (!who->waits || !sample_wait(p, origin, who, s))
+		sample_count(p, origin, s, who);
 }
 
 /* The layout may have been replaced since: then it is not that of the record. */
@@ -508,18 +549,36 @@ static void pending_settle(struct profile *p, const struct origin *origin)
 	p->pending_count = 0;
 }
 
+/* A record that has to wait is read as a whole. */
+static __attribute__((__noinline__, __cold__)) bool
+run_wait(struct profile *p, const struct origin *origin, const struct who *who,
+	 const struct spe_layout *l, const u8 *raw)
+{
+	struct spe_sample s;
+
+	spe_layout_read(l, raw, &s);
+	if (l->present & SPE_LAYOUT_RARE)
+		spe_layout_read_rare(l, raw, &s);
+	return sample_wait(p, origin, who, &s);
+}
+
 /* As sample_add(), but that what is not used of a record is not read. */
 static void run_add(struct profile *p, const struct origin *origin, const struct spe_run *run)
 {
+	const struct spe_layout *l;
 	const struct traits *t;
-	const struct who *who;
 	struct spe_sample s;
 	struct brief b;
+	struct who *who;
 
 	for (u32 i = 0; i < run->count; i++) {
-		spe_layout_read(&p->layouts.layout[run->layout[i]], run->raw[i], &s);
+		l = &p->layouts.layout[run->layout[i]];
+		spe_layout_read(l, run->raw[i], &s);
 		b = brief_of(&s);
-		t = brief_add(p, origin, &b, &who);
+		who = who_get(p, origin, &b);
+		if (__builtin_expect(who->waits, 0) && run_wait(p, origin, who, l, run->raw[i]))
+			continue;
+		t = brief_add(p, origin, &b, who);
 		/* Without a branch, and looked at later: which ones they are is hard to foresee. */
 		p->pending[p->pending_count] = pending_of(t, who, run->raw[i], run->layout[i]);
 		p->pending_count += (t->flags & (TRAITS_LINE | TRAITS_RARE)) != 0;
@@ -559,10 +618,8 @@ static void window_add(struct view_header *h, const struct source_window *w)
 
 /* Whose and what it is, as the filter asks for it. */
 static bool sample_is_wanted(struct profile *p, const struct origin *origin,
-			     const struct spe_sample *s)
+			     const struct spe_sample *s, const struct who *who)
 {
-	const struct brief b = brief_of(s);
-	const struct who *who = who_get(p, origin, &b);
 	struct filter_subject subject = { .sample = s, .cpu = origin->cpu };
 
 	if (spe_sample_has(s, SPE_HAS_OP) && s->op_class == SPE_OP_LOAD_STORE)
@@ -574,14 +631,12 @@ static bool sample_is_wanted(struct profile *p, const struct origin *origin,
 }
 
 static void sample_show(struct profile *p, const struct origin *origin,
-			const struct source_window *window, const struct spe_sample *s)
+			const struct spe_sample *s, const struct who *who)
 {
-	const struct brief b = brief_of(s);
-	const struct who *who = who_get(p, origin, &b);
 	enum spe_op_kind kind = spe_sample_kind(s);
 	struct profile_sample shown = {
 		.sample = s,
-		.window = window,
+		.window = origin->window,
 		.process = (u32)(who->owner >> 32),
 		.generation = (u32)who->owner,
 		.memory = kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE,
@@ -595,24 +650,35 @@ static void sample_show(struct profile *p, const struct origin *origin,
 	pthread_mutex_unlock(&p->commons->lock);
 }
 
+static void sample_filter(struct profile *p, const struct origin *origin,
+			  const struct spe_sample *s, struct who *who)
+{
+	if (p->filter && !sample_is_wanted(p, origin, s, who)) {
+		p->header.filtered++;
+		p->header.records--;
+		return;
+	}
+	sample_count(p, origin, s, who);
+	if (p->commons->observers)
+		sample_show(p, origin, s, who);
+}
+
 static void window_filter(struct profile *p, struct spe_decoder *decoder,
-			  const struct origin *origin, const struct source_window *window)
+			  const struct origin *origin)
 {
 	struct spe_sample sample;
 	enum spe_decode r;
+	struct brief b;
+	struct who *who;
 
 	do {
 		r = spe_decoder_next(decoder, &sample, NULL);
 		if (r != SPE_DECODE_SAMPLE)
 			continue;
-		if (!p->filter || sample_is_wanted(p, origin, &sample)) {
-			sample_add(p, origin, &sample);
-			if (p->commons->observers)
-				sample_show(p, origin, window, &sample);
-		} else {
-			p->header.filtered++;
-			p->header.records--;
-		}
+		b = brief_of(&sample);
+		who = who_get(p, origin, &b);
+		if (!who->waits || !sample_wait(p, origin, who, &sample))
+			sample_filter(p, origin, &sample, who);
 	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
 }
 
@@ -640,12 +706,41 @@ static void window_suspect(struct spe_decoder *decoder)
 	decoder->pos = decoder->len;
 }
 
+void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
+			   struct who *who)
+{
+	const struct source_window window = {
+		.interval = w->interval, .unit = w->unit, .cpu = w->cpu, .tid = -1
+	};
+	const struct origin origin = {
+		.window = &window,
+		.encoding = profile_encoding(p, w->sources),
+		.cpu = w->cpu,
+	};
+
+	profile_weigh(p, w->interval, w->unit);
+	p->header.records++;
+	if (w->written && p->header.written != WINDOW_WRITTEN_UNKNOWN)
+		p->header.written++;
+	sample_filter(p, &origin, &w->sample, who);
+}
+
+/* Those of the window that wait are in no counter yet. */
+static void window_waits(struct profile *p, const struct source_window *w)
+{
+	p->header.records -= p->waited;
+	if (w->written != WINDOW_WRITTEN_UNKNOWN && p->header.written != WINDOW_WRITTEN_UNKNOWN)
+		p->header.written -= p->waited;
+	p->waited = 0;
+}
+
 void profile_window(struct profile *profile, const struct source_window *window)
 {
 	u64 midr = window->midr ? window->midr : profile->midr;
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 	const struct spe_ledger before = decoder->ledger;
 	struct origin origin = {
+		.window = window,
 		.who = (u64)WHO_NOBODY << 32,
 		.timed = attributor_timed(profile->attributor),
 		.cpu = window->cpu,
@@ -654,6 +749,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		.parted_ns = window->clock_parted_ns,
 	};
 
+	profile_wait_retry(profile);
 	if (!profile->began_ns)
 		profile->began_ns = window->start_ns;
 	if (window->end_ns > profile->ended_ns)
@@ -669,12 +765,13 @@ void profile_window(struct profile *profile, const struct source_window *window)
 	if (window->flags & WINDOW_SUSPECT)
 		window_suspect(decoder);
 	else if (profile->filter || profile->commons->observers)
-		window_filter(profile, decoder, &origin, window);
+		window_filter(profile, decoder, &origin);
 	else
 		window_decode(profile, decoder, &origin);
 	ledger_add(&profile->header, decoder, &before);
 	if (!decoder->open)
 		window_add(&profile->header, window);
+	window_waits(profile, window);
 	if (profile->place_bytes)
 		profile->header.evicted +=
 			location_table_trim(profile->locations, profile->place_bytes);
@@ -682,6 +779,8 @@ void profile_window(struct profile *profile, const struct source_window *window)
 
 void profile_set_filter(struct profile *profile, const struct filter *filter)
 {
+	/* What was sampled before is judged by what held before. */
+	profile_wait_end(profile);
 	profile->filter = filter;
 }
 

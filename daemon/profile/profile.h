@@ -59,6 +59,9 @@ struct profile *profile_free(struct profile *profile);
 /** profile_set_filter() - what counts from now on; @filter as in &struct profile_config */
 void profile_set_filter(struct profile *profile, const struct filter *filter);
 
+/** profile_wait_end() - count the samples that still wait for /proc, as far as it has answered */
+void profile_wait_end(struct profile *profile);
+
 /** profile_reset() - forget all samples and ledgers */
 void profile_reset(struct profile *profile);
 

@@ -202,7 +202,6 @@ int shards_new(struct worker_state *state, struct shards **ret_shards)
 		shards_free(shards);
 		return r;
 	}
-	attributor_view_from(state->attributor, shards_seat(shards, shards->count));
 	*ret_shards = shards;
 	return 0;
 }

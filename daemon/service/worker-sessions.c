@@ -30,6 +30,8 @@ static void stop_session(struct worker_state *state, struct session *session)
 {
 	session_disable(session);
 	worker_drain_feed(state, session->feed);
+	/* Nothing comes after this that would count them. */
+	profile_wait_end(session->profile);
 	session_stop(session);
 }
 

@@ -20,8 +20,8 @@
 
 #define REFRESH_NS 1000000000ULL
 
-/* In the array that is polled: the eventfd and the tasks' rings come before it. */
-#define FIRST_FEED 2
+/* In the array that is polled: the eventfd, the tasks' rings and /proc's answers come before it. */
+#define FIRST_FEED 3
 
 struct worker {
 	pthread_t thread;
@@ -191,9 +191,13 @@ void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part,
 void worker_drain_feed(struct worker_state *state, struct feed *feed)
 {
 	if (state->shards) {
+		attribute_write_begin(own_seat(state));
+		attributor_answers(state->attributor);
+		attribute_write_end(own_seat(state));
 		shards_drain(state, feed);
 		return;
 	}
+	attributor_answers(state->attributor);
 	worker_drain_part(state, feed, 0, NULL);
 	/* Idle CPUs bring no windows, and their rings must not fill up. */
 	take_tasks(state, 0);
@@ -333,6 +337,8 @@ static nfds_t gather(struct worker *w, struct pollfd *fds, struct feed **feeds)
 
 	fds[0] = (struct pollfd){ .fd = w->wake, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	fds[2] = (struct pollfd){ .fd = attributor_answers_fd(w->state.attributor),
+				  .events = POLLIN };
 	while ((session = worker_next(&w->state, session))) {
 		struct source *source = session->feed->source;
 
@@ -390,6 +396,11 @@ static void take_all_tasks(struct worker_state *state)
 	take_tasks(state, 0);
 }
 
+static void take_answers(struct worker_state *state)
+{
+	attributor_answers(state->attributor);
+}
+
 static void govern_shared(struct worker *w, u64 now)
 {
 	struct attribute_reader *seat = own_seat(&w->state);
@@ -424,6 +435,7 @@ static void look_after(struct worker *w)
 	struct pollfd fds[FIRST_FEED] = {
 		{ .fd = w->wake, .events = POLLIN },
 		{ .fd = -1, .events = POLLIN },
+		{ .fd = attributor_answers_fd(w->state.attributor), .events = POLLIN },
 	};
 	bool running = is_running(&w->state);
 	u64 now, count;
@@ -432,6 +444,8 @@ static void look_after(struct worker *w)
 		fds[1].fd = task_events_fd(w->state.tasks);
 	if (poll(fds, FIRST_FEED, running ? 250 : 1000) < 0 && errno != EINTR)
 		return;
+	if (fds[2].revents)
+		write_shared(&w->state, take_answers);
 	if ((fds[0].revents && read(w->wake, &count, sizeof(count)) < 0) || !running)
 		return;
 	now = now_ns(CLOCK_MONOTONIC);
@@ -494,6 +508,8 @@ static void *worker_run(void *arg)
 			break;
 		if (fds[0].revents && read(w->wake, &count, sizeof(count)) < 0)
 			continue;
+		if (fds[2].revents)
+			attributor_answers(w->state.attributor);
 		if (n == FIRST_FEED)
 			continue;
 		drain_ready(w, fds, feeds, n);
@@ -522,7 +538,7 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 		      struct task_events *tasks, const struct task_events_status *told)
 {
 	static const struct memory_plan unlimited;
-	struct attributor_config attribution = { .live = true };
+	struct attributor_config attribution = { .live = true, .background = true };
 	struct symbols_config names = { .idle = true };
 	u32 cpus;
 	int r;

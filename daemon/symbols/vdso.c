@@ -9,21 +9,22 @@
 
 #define VDSO_MAX 0x10000
 
-static void vdso_find(void *ctx, const struct procfs_map *map)
+static bool vdso_find(void *ctx, const struct procfs_map *map)
 {
 	if (!strcmp(map->path, "[vdso]"))
 		*(struct procfs_map *)ctx = *map;
+	return true;
 }
 
 int vdso_open(void)
 {
 	struct procfs_map map = { 0 };
 	int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC), fd, r;
-	u64 skipped;
+	struct procfs_maps_cost cost;
 
 	if (self < 0)
 		return -errno;
-	r = procfs_maps(self, vdso_find, &map, &skipped);
+	r = procfs_maps(self, 0, vdso_find, &map, &cost);
 	close(self);
 	if (r < 0 || !map.start || map.end - map.start > VDSO_MAX)
 		return r < 0 ? r : -ENOENT;

@@ -265,74 +265,6 @@ static void leaves(int ready, int go)
 	pthread_exit(NULL);
 }
 
-/* Above every possible pid_max: nothing but events tells of them. */
-#define GHOST (INT32_MAX - 100000)
-
-static void ghost(struct attributor *a, s32 pid)
-{
-	attributor_event(a, &(struct task_event){ .type = TASK_FORK,
-						  .time_ns = 1000,
-						  .pid = pid,
-						  .tid = pid,
-						  .start_ns = 1000,
-						  .name = "ghost" });
-}
-
-struct writer {
-	struct attributor *attributor;
-	struct attribute_reader *seat;
-};
-
-/* Gives the only entry there is to another process, which has something at 0x1000. */
-static void *replace(void *arg)
-{
-	struct writer *w = arg;
-
-	attribute_read_begin(w->seat);
-	attribute_write_begin(w->seat);
-	ghost(w->attributor, GHOST + 1);
-	attributor_event(w->attributor, &(struct task_event){ .type = TASK_MMAP,
-							      .time_ns = 1000,
-							      .pid = GHOST + 1,
-							      .tid = GHOST + 1,
-							      .start = 0x1000,
-							      .size = 0x1000,
-							      .name = "/bin/another" });
-	attribute_write_end(w->seat);
-	attribute_read_end(w->seat);
-	return NULL;
-}
-
-/* Who looks in /proc for a mapping lets others write before: what they made of the entry is not it. */
-static void test_place_replaced(void **state)
-{
-	struct attributor *a = attributor(true, 2, 0, 0);
-	struct attribute_share *share;
-	struct attribute_place place;
-	struct writer writer = { a, NULL };
-	pthread_t thread;
-	u32 index;
-
-	(void)state;
-	assert_int_equal(attribute_share_new(2, &share), 0);
-	writer.seat = attribute_seat(share, 1);
-	ghost(a, GHOST);
-	index = attributor_task(a, GHOST);
-	assert_int_equal(attributor_process(a, index)->pid, GHOST);
-	attributor_view_from(a, attribute_seat(share, 0));
-	attribute_read_begin(attribute_seat(share, 0));
-	assert_int_equal(pthread_create(&thread, NULL, replace, &writer), 0);
-	/* So that it waits by then, most likely; it may as well come later. */
-	for (int i = 0; i < 10000; i++)
-		sched_yield();
-	assert_false(attributor_place(a, index, 0x1010, false, &place));
-	attribute_read_end(attribute_seat(share, 0));
-	assert_int_equal(pthread_join(thread, NULL), 0);
-	attributor_view_from(a, NULL);
-	attribute_share_free(share);
-	attributor_free(a);
-}
-
 /* Of @pid, how many mappings a recording is told of around test_leader_exit(). */
 struct told {
 	s32 pid;
@@ -876,7 +808,6 @@ int main(void)
 		cmocka_unit_test(test_exit),
 		cmocka_unit_test(test_zombie),
 		cmocka_unit_test(test_leader_exit),
-		cmocka_unit_test(test_place_replaced),
 		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_pid_reuse),
 		cmocka_unit_test(test_cgroup_move),

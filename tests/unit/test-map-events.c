@@ -87,25 +87,26 @@ struct line {
 	bool found;
 };
 
-static void line_take(void *ctx, const struct procfs_map *map)
+static bool line_take(void *ctx, const struct procfs_map *map)
 {
 	struct line *line = ctx;
 
 	if (map->start != line->start)
-		return;
+		return true;
 	line->map = *map;
 	snprintf(line->path, sizeof(line->path), "%s", map->path);
 	line->found = true;
+	return false;
 }
 
 static bool line_read(pid_t pid, u64 start, struct line *line)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), task = procfs_task(proc, pid);
-	u64 skipped;
+	struct procfs_maps_cost cost;
 
 	*line = (struct line){ .start = start };
 	assert_true(task >= 0);
-	assert_int_equal(procfs_maps(task, line_take, line, &skipped), 0);
+	assert_int_equal(procfs_maps(task, 0, line_take, line, &cost), 0);
 	close(task);
 	close(proc);
 	return line->found;

@@ -68,30 +68,34 @@ static void test_task(void **state)
 	assert_false(procfs_has_thread(f->task, 44));
 }
 
-static void test_tgid(void **state)
+static void test_ids(void **state)
 {
 	static const struct {
 		const char *text;
 		int result;
+		u32 uid;
 	} rows[] = {
-		{ "Name:\tx\nUmask:\t0022\nState:\tS\nTgid:\t41\nPid:\t42\n", 0 },
-		{ "Name:\tTgid:\nTgid:\t41\n", 0 },
-		{ "Name:\tx\nTgid:\t0\n", -EBADMSG },
-		{ "Name:\tx\nTgid:\t-41\n", -EBADMSG },
-		{ "Name:\tx\nTgid:\t99999999999999999999\n", -EBADMSG },
-		{ "Name:\tx\n", -EBADMSG },
-		{ "", -EBADMSG },
+		{ "Name:\tx\nUmask:\t0022\nState:\tS\nTgid:\t41\nUid:\t7\t0\t0\t0\n", 0, 7 },
+		{ "Name:\tUid:\t9\nTgid:\t41\nPid:\t42\nUid:\t4294967295\t1\t1\t1\n", 0, UINT32_MAX },
+		{ "Name:\tTgid:\nTgid:\t41\n", 0, 0 },
+		{ "Name:\tx\nTgid:\t0\n", -EBADMSG, 0 },
+		{ "Name:\tx\nTgid:\t-41\n", -EBADMSG, 0 },
+		{ "Name:\tx\nTgid:\t99999999999999999999\n", -EBADMSG, 0 },
+		{ "Name:\tx\n", -EBADMSG, 0 },
+		{ "", -EBADMSG, 0 },
 	};
 	struct fake *f = *state;
 	s32 tgid = -1;
+	u32 uid;
 
-	assert_int_equal(procfs_tgid(f->task, &tgid), -ENOENT);
+	assert_int_equal(procfs_ids(f->task, &tgid, &uid), -ENOENT);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("row %zu", i);
 		put(f, "status", rows[i].text, strlen(rows[i].text));
 		tgid = -1;
-		assert_row(procfs_tgid(f->task, &tgid) == rows[i].result);
+		assert_row(procfs_ids(f->task, &tgid, &uid) == rows[i].result);
 		assert_row(tgid == (rows[i].result ? -1 : 41));
+		assert_row(rows[i].result || uid == rows[i].uid);
 	}
 }
 
@@ -140,13 +144,14 @@ struct seen {
 	char last[64];
 };
 
-static void see(void *ctx, const struct procfs_map *map)
+static bool see(void *ctx, const struct procfs_map *map)
 {
 	struct seen *s = ctx;
 
 	s->count++;
 	s->sum += map->end - map->start + map->offset + map->inode;
 	snprintf(s->last, sizeof(s->last), "%s", map->path);
+	return true;
 }
 
 static void test_maps(void **state)
@@ -172,16 +177,16 @@ static void test_maps(void **state)
 		{ "1000-2000 r-xp 0 0:0 0 /no/newline", 0, 0, 0, "" },
 	};
 	struct fake *f = *state;
-	u64 skipped;
+	struct procfs_maps_cost cost;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct seen s = { 0 };
 
 		test_row("row %zu", i);
 		put(f, "maps", rows[i].text, strlen(rows[i].text));
-		assert_row(!procfs_maps(f->task, see, &s, &skipped));
+		assert_row(!procfs_maps(f->task, 0, see, &s, &cost));
 		assert_row(s.count == rows[i].count && s.sum == rows[i].sum);
-		assert_row(skipped == rows[i].skipped);
+		assert_row(cost.skipped == rows[i].skipped);
 		assert_string_equal(s.last, rows[i].last);
 	}
 }
@@ -194,16 +199,16 @@ static void test_maps_overlong(void **state)
 	size_t big = 100000, n = sizeof(line) - 1;
 	char *text = malloc(big + 2 * n);
 	struct seen s = { 0 };
-	u64 skipped;
+	struct procfs_maps_cost cost;
 
 	memcpy(text, line, n);
 	memset(text + n, 'x', big);
 	text[n + big - 1] = '\n';
 	memcpy(text + n + big, line, n);
 	put(f, "maps", text, big + 2 * n);
-	assert_int_equal(procfs_maps(f->task, see, &s, &skipped), 0);
+	assert_int_equal(procfs_maps(f->task, 0, see, &s, &cost), 0);
 	assert_int_equal(s.count, 2);
-	assert_int_equal(skipped, 1);
+	assert_int_equal(cost.skipped, 1);
 	free(text);
 }
 
@@ -213,20 +218,20 @@ static void test_maps_many(void **state)
 	struct fake *f = *state;
 	char *text = malloc(lines * 64UL), *at = text;
 	struct seen s = { 0 };
-	u64 skipped;
+	struct procfs_maps_cost cost;
 
 	for (u32 i = 0; i < lines; i++)
 		at += sprintf(at, "%x-%x r%c-p 00000000 fe:01 1 /lib/%u.so\n", i << 12,
 			      (i + 1) << 12, i & 1 ? 'w' : '-', i);
 	put(f, "maps", text, (size_t)(at - text));
-	assert_int_equal(procfs_maps(f->task, see, &s, &skipped), 0);
+	assert_int_equal(procfs_maps(f->task, 0, see, &s, &cost), 0);
 	assert_int_equal(s.count, 0);
 	for (char *p = text; (p = strstr(p, "r--p")); p++)
 		p[2] = 'x';
 	put(f, "maps", text, (size_t)(at - text));
-	assert_int_equal(procfs_maps(f->task, see, &s, &skipped), 0);
+	assert_int_equal(procfs_maps(f->task, 0, see, &s, &cost), 0);
 	assert_int_equal(s.count, lines / 2);
-	assert_int_equal(skipped, 0);
+	assert_int_equal(cost.skipped, 0);
 	free(text);
 }
 
@@ -234,7 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_task, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_tgid, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ids, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stat, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_maps, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_maps_overlong, setup, teardown),

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "proc-query.h"
+
+#include "container.h"
+#include "maps.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Version 2's line is the last one: a dozen hierarchies may come before, of PATH_MAX each. */
+#define CGROUP_TEXT   (16 * PATH_MAX)
+#define MAPPINGS_STEP 64
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+static char *cgroup_path(const struct cgroup_space *space, const char *text, size_t size)
+{
+	char whole[PATH_MAX];
+	const char *path;
+	size_t len;
+
+	if (cgroup_space_path(space, text, whole, sizeof(whole)))
+		return strdup(whole);
+	if (!container_cgroup(text, size, &path, &len))
+		return strdup("");
+	return strndup(path, len);
+}
+
+static char *cgroup_read(const struct cgroup_space *space, int dir)
+{
+	char *text = malloc(CGROUP_TEXT), *path = NULL;
+	ssize_t n = text ? procfs_read(dir, "cgroup", text, CGROUP_TEXT) : -ENOMEM;
+
+	if (n >= 0)
+		path = cgroup_path(space, text, (size_t)n);
+	free(text);
+	return path;
+}
+
+/* Capacity for one more mapping and @len bytes of its path. */
+static bool answer_grow(struct proc_answer *a, size_t len)
+{
+	u64 more = a->mappings % MAPPINGS_STEP ? 0 : MAPPINGS_STEP * sizeof(*a->mapping);
+	u64 bytes = a->mappings * sizeof(*a->mapping) + a->path_bytes + more + len;
+	void *p;
+
+	if (bytes > PROC_ANSWER_BYTES)
+		return false;
+	if (more) {
+		p = realloc(a->mapping, a->mappings * sizeof(*a->mapping) + more);
+		if (!p)
+			return false;
+		a->mapping = p;
+	}
+	if (!len)
+		return true;
+	p = realloc(a->paths, a->path_bytes + len);
+	if (p)
+		a->paths = p;
+	return p;
+}
+
+/* Neighbours that map one file share its path. */
+static bool map_take(void *ctx, const struct procfs_map *map)
+{
+	struct proc_answer *a = ctx;
+	const struct proc_mapping *last = a->mappings ? &a->mapping[a->mappings - 1] : NULL;
+	bool same =
+		last && last->inode == map->inode && !strcmp(a->paths + last->path_at, map->path);
+	u32 path_at = same ? last->path_at : a->path_bytes;
+	size_t len = same ? 0 : strlen(map->path) + 1;
+
+	if (!answer_grow(a, len)) {
+		a->next = map->start;
+		return false;
+	}
+	a->mapping[a->mappings++] = (struct proc_mapping){
+		.start = map->start,
+		.end = map->end,
+		.offset = map->offset,
+		.inode = map->inode,
+		.path_at = path_at,
+	};
+	memcpy(a->paths + a->path_bytes, map->path, len);
+	a->path_bytes += (u32)len;
+	return true;
+}
+
+/* The leader may have exited before its other threads: then it has no mappings, and they do. */
+static int maps_read(int leader, struct proc_answer *a)
+{
+	const struct proc_query *q = &a->query;
+	struct procfs_maps_cost cost = { 0 };
+	int dir = q->tid == q->pid ? leader : procfs_thread(leader, q->tid), r;
+
+	if (dir < 0)
+		return dir;
+	r = procfs_maps(dir, q->from, map_take, a, &cost);
+	a->skipped += cost.skipped;
+	a->bytes += cost.bytes;
+	if (dir != leader)
+		close(dir);
+	return r;
+}
+
+static int process_read(const struct cgroup_space *space, int leader, struct proc_answer *a)
+{
+	int r = procfs_stat(leader, &a->stat);
+
+	if (r < 0)
+		return r;
+	if (a->query.kind == PROC_QUERY_MAPS)
+		return maps_read(leader, a);
+	a->cgroup = cgroup_read(space, leader);
+	return 0;
+}
+
+static int task_read(int proc, const struct cgroup_space *space, int task, struct proc_answer *a)
+{
+	int leader, r = procfs_ids(task, &a->pid, &a->uid);
+
+	if (r < 0)
+		return r;
+	/* The number of a process may be that of a thread by now. */
+	if (a->query.kind != PROC_QUERY_TASK && a->pid != a->query.pid)
+		return -ESRCH;
+	if (a->query.kind != PROC_QUERY_TASK || a->pid == a->query.tid)
+		return process_read(space, task, a);
+	leader = procfs_task(proc, a->pid);
+	if (leader < 0)
+		return leader;
+	/* The thread may have exited, and its process's number been reused, in between. */
+	r = procfs_has_thread(leader, a->query.tid) ? process_read(space, leader, a) : -ESRCH;
+	close(leader);
+	return r;
+}
+
+void proc_query_run(int proc, const struct cgroup_space *space, const struct proc_query *query,
+		    struct proc_answer *ret_answer)
+{
+	struct proc_answer answer = { .query = *query, .asked_ns = now_ns(), .bytes = 1024 };
+	int task = procfs_task(proc, query->kind == PROC_QUERY_TASK ? query->tid : query->pid);
+
+	if (task < 0)
+		answer.result = task;
+	else if (query->kind == PROC_QUERY_THREAD)
+		answer.result = procfs_has_thread(task, query->tid) ? 0 : -ESRCH;
+	else
+		answer.result = task_read(proc, space, task, &answer);
+	if (task >= 0)
+		close(task);
+	*ret_answer = answer;
+}
+
+void proc_answer_deinit(struct proc_answer *answer)
+{
+	free(answer->cgroup);
+	free(answer->mapping);
+	free(answer->paths);
+	answer->cgroup = NULL;
+	answer->mapping = NULL;
+	answer->paths = NULL;
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "proc-reader.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_BYTES (128U << 10)
+/* Answers that wait to be taken, before readers rest; of mappings so many are large. */
+#define ANSWERS_MOST 256
+#define MAPS_MOST    1
+
+/** struct proc_queue - queries that wait, the oldest first */
+struct proc_queue {
+	struct proc_query query[PROC_QUERIES];
+	u32 count;
+	struct proc_budget budget;
+};
+
+/**
+ * struct proc_thread
+ * @owner: of the mappings that it reads; 0 for none
+ * @reading: it may be blocked in the kernel
+ */
+struct proc_thread {
+	struct proc_reader *reader;
+	struct proc_queue *queue;
+	pthread_t thread;
+	u64 owner;
+	bool reading;
+};
+
+/**
+ * struct proc_reader
+ * @users: threads that have not ended, and the one that has made it; the last one frees it
+ * @first, @last: answers; @answers of them, @maps_answers with mappings
+ * @thread: the first reads the identity of tasks, the others mappings
+ */
+struct proc_reader {
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	struct cgroup_space space;
+	int proc;
+	int fd;
+	u32 users;
+	bool quit;
+	u32 answers;
+	u32 maps_answers;
+	struct proc_answer *first;
+	struct proc_answer *last;
+	struct proc_queue tasks;
+	struct proc_queue maps;
+	struct proc_thread thread[1 + PROC_MAP_READERS];
+};
+
+u64 proc_budget_wait(struct proc_budget *b, u64 now_ns)
+{
+	u64 passed = now_ns - b->at_ns, full = PROC_BYTES_BURST / PROC_BYTES_SECOND + 1;
+
+	if (!b->at_ns || passed / 1000000000 >= 2 * full)
+		b->bytes = PROC_BYTES_BURST;
+	else
+		b->bytes += (s64)(passed * PROC_BYTES_SECOND / 1000000000);
+	if (b->bytes > (s64)PROC_BYTES_BURST)
+		b->bytes = PROC_BYTES_BURST;
+	b->at_ns = now_ns;
+	if (b->bytes > 0)
+		return 0;
+	return (u64)(1 - b->bytes) * 1000000000 / PROC_BYTES_SECOND + 1;
+}
+
+void proc_budget_charge(struct proc_budget *b, u64 bytes)
+{
+	b->bytes -= (s64)bytes;
+}
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* Under the lock, which is released. */
+static void reader_put(struct proc_reader *r)
+{
+	bool last = !--r->users;
+
+	pthread_mutex_unlock(&r->lock);
+	if (!last)
+		return;
+	while (r->first) {
+		struct proc_answer *a = r->first;
+
+		r->first = a->follower;
+		proc_answer_deinit(a);
+		free(a);
+	}
+	close(r->proc);
+	close(r->fd);
+	pthread_cond_destroy(&r->work);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+static bool owner_is_read(const struct proc_reader *r, u64 owner)
+{
+	for (u32 i = 0; owner && i < ARRAY_SIZE(r->thread); i++)
+		if (r->thread[i].owner == owner)
+			return true;
+	return false;
+}
+
+/* The first query whose owner has no read under way. */
+static bool queue_pop(const struct proc_reader *r, struct proc_queue *q, struct proc_query *ret)
+{
+	for (u32 i = 0; i < q->count; i++) {
+		if (owner_is_read(r, q->query[i].owner))
+			continue;
+		*ret = q->query[i];
+		q->count--;
+		memmove(&q->query[i], &q->query[i + 1], (q->count - i) * sizeof(*ret));
+		return true;
+	}
+	return false;
+}
+
+/* Until there is work, or for @ns if that is not 0. */
+static void thread_wait(struct proc_reader *r, u64 ns)
+{
+	struct timespec until;
+
+	if (!ns) {
+		pthread_cond_wait(&r->work, &r->lock);
+		return;
+	}
+	ns += now_ns();
+	until = (struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	pthread_cond_timedwait(&r->work, &r->lock, &until);
+}
+
+static bool has_room(const struct proc_reader *r, const struct proc_thread *t)
+{
+	return r->answers < ANSWERS_MOST && (t->queue != &r->maps || r->maps_answers < MAPS_MOST);
+}
+
+/* The next query for @t, under the lock; false at the end. */
+static bool thread_next(struct proc_thread *t, struct proc_query *ret)
+{
+	struct proc_reader *r = t->reader;
+	u64 ns;
+
+	while (!r->quit) {
+		ns = proc_budget_wait(&t->queue->budget, now_ns());
+		if (!ns && has_room(r, t) && queue_pop(r, t->queue, ret))
+			return true;
+		thread_wait(r, ns);
+	}
+	return false;
+}
+
+static void answer_push(struct proc_reader *r, struct proc_answer *answer)
+{
+	const u64 one = 1;
+
+	if (r->last)
+		r->last->follower = answer;
+	else
+		r->first = answer;
+	r->last = answer;
+	r->answers++;
+	r->maps_answers += answer->mappings > 0;
+	/* A full counter wakes too. */
+	if (write(r->fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+static void *thread_run(void *arg)
+{
+	struct proc_thread *t = arg;
+	struct proc_reader *r = t->reader;
+	struct proc_answer *answer;
+	struct proc_query query;
+
+	pthread_mutex_lock(&r->lock);
+	while (thread_next(t, &query)) {
+		t->owner = query.owner;
+		t->reading = true;
+		pthread_mutex_unlock(&r->lock);
+		answer = malloc(sizeof(*answer));
+		if (answer)
+			proc_query_run(r->proc, &r->space, &query, answer);
+		pthread_mutex_lock(&r->lock);
+		t->owner = 0;
+		t->reading = false;
+		if (!answer)
+			continue;
+		proc_budget_charge(&t->queue->budget, answer->bytes);
+		answer_push(r, answer);
+		/* Others may wait for this owner. */
+		pthread_cond_broadcast(&r->work);
+	}
+	reader_put(r);
+	return NULL;
+}
+
+static int thread_start(struct proc_reader *r, struct proc_thread *t, struct proc_queue *queue)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int e;
+
+	*t = (struct proc_thread){ .reader = r, .queue = queue };
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	e = pthread_create(&t->thread, &attr, thread_run, t);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return -e;
+}
+
+static int threads_start(struct proc_reader *r)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(r->thread); i++) {
+		int e;
+
+		pthread_mutex_lock(&r->lock);
+		r->users++;
+		e = thread_start(r, &r->thread[i], i ? &r->maps : &r->tasks);
+		r->users -= e < 0;
+		pthread_mutex_unlock(&r->lock);
+		if (e < 0)
+			return e;
+	}
+	return 0;
+}
+
+int proc_reader_new(int proc, const struct cgroup_space *space, struct proc_reader **ret_reader)
+{
+	struct proc_reader *r = calloc(1, sizeof(*r));
+	pthread_condattr_t attr;
+	int e;
+
+	if (!r)
+		return -ENOMEM;
+	*r = (struct proc_reader){ .space = *space, .proc = -1, .fd = -1, .users = 1 };
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->work, &attr);
+	pthread_condattr_destroy(&attr);
+	r->proc = fcntl(proc, F_DUPFD_CLOEXEC, 0);
+	r->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	e = r->proc < 0 || r->fd < 0 ? -errno : threads_start(r);
+	if (e < 0) {
+		proc_reader_free(r);
+		return e;
+	}
+	*ret_reader = r;
+	return 0;
+}
+
+struct proc_reader *proc_reader_free(struct proc_reader *r)
+{
+	pthread_t idle[ARRAY_SIZE(r->thread)];
+	u32 count = 0;
+
+	if (!r)
+		return NULL;
+	pthread_mutex_lock(&r->lock);
+	r->quit = true;
+	for (u32 i = 0; i < ARRAY_SIZE(r->thread) && r->thread[i].thread; i++) {
+		if (r->thread[i].reading)
+			pthread_detach(r->thread[i].thread);
+		else
+			idle[count++] = r->thread[i].thread;
+	}
+	pthread_cond_broadcast(&r->work);
+	reader_put(r);
+	for (u32 i = 0; i < count; i++)
+		pthread_join(idle[i], NULL);
+	return NULL;
+}
+
+bool proc_reader_push(struct proc_reader *r, const struct proc_query *query)
+{
+	struct proc_queue *q = query->kind == PROC_QUERY_MAPS ? &r->maps : &r->tasks;
+	bool fits;
+
+	pthread_mutex_lock(&r->lock);
+	fits = q->count < PROC_QUERIES;
+	if (fits) {
+		q->query[q->count++] = *query;
+		pthread_cond_broadcast(&r->work);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return fits;
+}
+
+int proc_reader_fd(const struct proc_reader *r)
+{
+	return r->fd;
+}
+
+struct proc_answer *proc_reader_pop(struct proc_reader *r)
+{
+	struct proc_answer *a;
+	u64 count;
+
+	pthread_mutex_lock(&r->lock);
+	a = r->first;
+	if (a) {
+		r->first = a->follower;
+		r->last = r->first ? r->last : NULL;
+		r->answers--;
+		r->maps_answers -= a->mappings > 0;
+		pthread_cond_broadcast(&r->work);
+	} else if (read(r->fd, &count, sizeof(count)) < 0) {
+		/* It was empty. */
+		count = 0;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return a;
+}
+
+u64 proc_reader_memory(const struct proc_reader *r)
+{
+	return sizeof(*r) + ANSWERS_MOST * sizeof(struct proc_answer) +
+	       (PROC_MAP_READERS + MAPS_MOST) * (u64)PROC_ANSWER_BYTES;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Samples ahead of /proc: of a thread that the attributor does not know yet, in a queue of fixed
+ * size. They are counted once it knows, or once its deadline for /proc has passed. A sample
+ * that does not fit into the queue is unattributed at once.
+ */
+#include "profile-internal.h"
+
+#include <stdlib.h>
+
+bool profile_wait(struct profile *p, const struct waiting_sample *w)
+{
+	if (!p->waiting)
+		p->waiting = malloc(WAITING * sizeof(*p->waiting));
+	if (!p->waiting || p->waiting_count == WAITING)
+		return false;
+	p->waiting[p->waiting_count++] = *w;
+	return true;
+}
+
+/* @all: count those too that would have to wait, as unattributed. */
+static void retry(struct profile *p, bool all)
+{
+	u32 left = 0, count = p->waiting_count;
+
+	if (!count)
+		return;
+	/* Answers may have come since. */
+	p->epoch++;
+	for (u32 i = 0; i < count; i++) {
+		struct who *who = profile_who_at(p, p->waiting[i].task, p->waiting[i].time_ns);
+
+		if (who->waits && !all)
+			p->waiting[left++] = p->waiting[i];
+		else
+			profile_count_waiting(p, &p->waiting[i], who);
+	}
+	p->waiting_count = left;
+}
+
+void profile_wait_retry(struct profile *p)
+{
+	retry(p, false);
+}
+
+void profile_wait_end(struct profile *p)
+{
+	retry(p, true);
+}
+
+void profile_wait_move(struct profile *to, struct profile *from)
+{
+	u32 moved = 0;
+
+	if (!from->waiting_count)
+		return;
+	while (moved < from->waiting_count && profile_wait(to, &from->waiting[moved]))
+		moved++;
+	from->waiting_count -= moved;
+	memmove(from->waiting, from->waiting + moved, from->waiting_count * sizeof(*from->waiting));
+	profile_wait_end(from);
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * /proc is read in the background, over one that is played: files that block are FIFOs without a
+ * writer. Neither attribution nor counting may wait for them.
+ */
+#include "test.h"
+
+#include "attribute-internal.h"
+#include "profile-internal.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define USER	7
+#define OTHER	8
+#define FIRST	100 /* PID */
+#define CODE	0x400000
+#define ENTRIES 16
+
+/** struct fixture - @root: of the played /proc; @pids: processes in it */
+struct fixture {
+	char root[40];
+	s32 pids[ENTRIES];
+	u32 count;
+	struct attributor *attributor;
+	struct profile *profile;
+};
+
+static void path_of(const struct fixture *f, char *path, size_t size, s32 pid, const char *file)
+{
+	snprintf(path, size, "%s/%d%s%s", f->root, pid, *file ? "/" : "", file);
+}
+
+static void put(const struct fixture *f, s32 pid, const char *file, const char *text)
+{
+	char path[96];
+	FILE *to;
+
+	path_of(f, path, sizeof(path), pid, file);
+	to = fopen(path, "we");
+	assert_non_null(to);
+	assert_true(fputs(text, to) >= 0);
+	assert_int_equal(fclose(to), 0);
+}
+
+static void put_stat(const struct fixture *f, s32 pid, const char *comm)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "%d (%s) S 1 2 3 4 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 777 1000 10 99 4096 8192 12288 "
+		 "0\n",
+		 pid, comm);
+	put(f, pid, "stat", text);
+}
+
+/* A process of @uid with one mapping at CODE. */
+static void play(struct fixture *f, s32 pid, u32 uid)
+{
+	char path[96], text[128];
+
+	path_of(f, path, sizeof(path), pid, "");
+	assert_int_equal(mkdir(path, 0755), 0);
+	f->pids[f->count++] = pid;
+	snprintf(text, sizeof(text), "Name:\tx\nTgid:\t%d\nUid:\t%u\t0\t0\t0\n", pid, uid);
+	put(f, pid, "status", text);
+	put_stat(f, pid, "before");
+	put(f, pid, "cgroup", "0::/lxc/web\n");
+	put(f, pid, "maps", "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
+}
+
+/* Opening @file of @pid blocks until release(). */
+static void block(const struct fixture *f, s32 pid, const char *file)
+{
+	char path[96], held[96];
+
+	path_of(f, path, sizeof(path), pid, file);
+	path_of(f, held, sizeof(held), pid, "held");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(link(path, held), 0);
+}
+
+/* Waits until the file that blocks is opened for reading, and hands @text to its reader. */
+static void release(const struct fixture *f, s32 pid, const char *text)
+{
+	char path[96];
+	int fd;
+
+	path_of(f, path, sizeof(path), pid, "held");
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+/* The next time it is opened, what blocked is an ordinary file. */
+static void unblock(const struct fixture *f, s32 pid, const char *file, const char *text)
+{
+	char path[96];
+
+	path_of(f, path, sizeof(path), pid, file);
+	assert_int_equal(unlink(path), 0);
+	put(f, pid, file, text);
+}
+
+static int setup(void **state)
+{
+	struct attributor_config config = { .live = true, .background = true };
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	strcpy(f->root, "/tmp/test-proc-reader-XXXXXX");
+	assert_non_null(mkdtemp(f->root));
+	config.proc = f->root;
+	assert_int_equal(attributor_new(&config, &f->attributor), 0);
+	assert_int_equal(profile_new(NULL, f->attributor, &f->profile), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	static const char *const files[] = { "status", "stat", "cgroup", "maps", "held", "" };
+	struct fixture *f = *state;
+	char path[96];
+
+	profile_free(f->profile);
+	/* Whatever blocks its threads: this does not. */
+	attributor_free(f->attributor);
+	for (u32 i = 0; i < f->count; i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(files); k++) {
+			path_of(f, path, sizeof(path), f->pids[i], files[k]);
+			remove(path);
+		}
+	}
+	assert_int_equal(rmdir(f->root), 0);
+	free(f);
+	return 0;
+}
+
+/* Waits for the next answers. */
+static void take_answers(struct fixture *f)
+{
+	struct pollfd fd = { .fd = attributor_answers_fd(f->attributor), .events = POLLIN };
+
+	assert_int_equal(poll(&fd, 1, -1), 1);
+	attributor_answers(f->attributor);
+}
+
+static u32 wait_for(struct fixture *f, s32 pid)
+{
+	u32 index;
+
+	while ((index = attributor_task(f->attributor, pid)) == ATTRIBUTE_PENDING)
+		take_answers(f);
+	return index;
+}
+
+static bool is_mapped(struct fixture *f, u32 index, u64 pc)
+{
+	return maps_find(&f->attributor->process[index].maps, pc);
+}
+
+static void wait_for_maps(struct fixture *f, u32 index)
+{
+	while (!is_mapped(f, index, CODE))
+		take_answers(f);
+}
+
+static void test_answer(void **state)
+{
+	struct fixture *f = *state;
+	const struct attribute_process *p;
+	struct attribute_place place;
+	u32 index;
+
+	play(f, FIRST, USER);
+	assert_int_equal(attributor_task(f->attributor, FIRST), ATTRIBUTE_PENDING);
+	index = wait_for(f, FIRST);
+	p = attributor_process(f->attributor, index);
+	assert_int_equal(p->pid, FIRST);
+	assert_string_equal(p->comm, "before");
+	assert_string_equal(attributor_container(f->attributor, p->container)->name, "web");
+	wait_for_maps(f, index);
+	assert_true(attributor_place(f->attributor, index, CODE + 8, false, &place));
+	assert_string_equal(place.binary, "/bin/played");
+	/* Nowhere is an answer too. */
+	assert_int_equal(wait_for(f, FIRST + 1), ATTRIBUTE_NONE);
+}
+
+/*
+ * More processes of one user than there are threads, none of which lets its mappings be read: one
+ * thread waits for them, and others are read. Nothing else waits, not even the end.
+ */
+static void test_hung_maps(void **state)
+{
+	struct fixture *f = *state;
+	struct attribute_place place;
+	u32 index[PROC_MAP_READERS + 2], other;
+
+	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
+		play(f, FIRST + (s32)i, USER);
+		block(f, FIRST + (s32)i, "maps");
+		index[i] = wait_for(f, FIRST + (s32)i);
+		assert_int_not_equal(index[i], ATTRIBUTE_NONE);
+	}
+	play(f, FIRST + 50, OTHER);
+	other = wait_for(f, FIRST + 50);
+	wait_for_maps(f, other);
+	/* A view asks, and nothing changes: the question is still under way. */
+	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
+		f->attributor->process[index[i]].mapped = 0;
+		assert_false(attributor_place(f->attributor, index[i], CODE, false, &place));
+	}
+	release(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/slow\n");
+	wait_for_maps(f, index[0]);
+	assert_true(attributor_place(f->attributor, index[0], CODE, false, &place));
+	assert_string_equal(place.binary, "/bin/slow");
+}
+
+static void sample(struct fixture *f, s32 tid, u32 count)
+{
+	const struct spe_sample s = {
+		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP,
+		.address = { CODE },
+		.op_class = SPE_OP_LOAD_STORE,
+		.events = 1 << 1,
+		.events_size = 2,
+	};
+	u8 record[128];
+	int n = spe_record_encode(&s, record, sizeof(record));
+	const struct source_window window = {
+		.data = record, .len = (size_t)n, .tid = tid, .interval = 100, .written = 1
+	};
+
+	assert_true(n > 0);
+	for (u32 i = 0; i < count; i++)
+		profile_window(f->profile, &window);
+}
+
+static const struct view_header *settled(struct fixture *f)
+{
+	profile_settle(f->profile);
+	return profile_header(f->profile);
+}
+
+/* A sample ahead of the answer is in no figure; after it, in the process's. */
+static void test_samples_wait(void **state)
+{
+	struct fixture *f = *state;
+	struct figures sum;
+	u32 index;
+
+	play(f, FIRST, USER);
+	block(f, FIRST, "status");
+	sample(f, FIRST, 3);
+	assert_int_equal(settled(f)->records, 0);
+	assert_int_equal(settled(f)->written, 0);
+	assert_int_equal(settled(f)->unattributed, 0);
+	/* Another one that is known does not wait behind it. */
+	sample(f, 0, 1);
+	assert_int_equal(settled(f)->records, 1);
+	release(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
+	index = wait_for(f, FIRST);
+	assert_int_equal(settled(f)->records, 4);
+	assert_int_equal(settled(f)->written, 4);
+	assert_int_equal(settled(f)->unattributed, 0);
+	assert_int_equal(settled(f)->weight[UNIT_UNKNOWN], 400);
+	assert_true(profile_process(f->profile, index, &sum));
+	assert_int_equal(sum.samples, 3);
+}
+
+/* Samples without an answer are unattributed after the deadline, which is moved to now. */
+static void test_no_answer(void **state)
+{
+	struct fixture *f = *state;
+	struct attributor_stats stats;
+
+	play(f, FIRST, USER);
+	block(f, FIRST, "status");
+	sample(f, FIRST, WAITING + 5);
+	/* The others fit into the queue. */
+	assert_int_equal(settled(f)->records, 5);
+	assert_int_equal(settled(f)->unattributed, 5);
+	f->attributor->wait_ms = 0;
+	assert_int_equal(settled(f)->unattributed, WAITING + 5);
+	assert_int_equal(settled(f)->records, WAITING + 5);
+	attributor_stats(f->attributor, &stats);
+	assert_int_equal(stats.unanswered, 1);
+	assert_int_equal(stats.lookups, 1);
+	/* And what waits when a session ends, or is saved. */
+	f->attributor->wait_ms = UINT32_MAX;
+	play(f, FIRST + 1, USER);
+	sample(f, FIRST + 1, 2);
+	profile_wait_end(f->profile);
+	assert_int_equal(settled(f)->records, WAITING + 7);
+}
+
+/* A program that was executed after the question: the answer is of the one before. */
+static void test_stale(void **state)
+{
+	struct fixture *f = *state;
+	const struct task_event exec = { .type = TASK_COMM,
+					 .time_ns = UINT64_MAX - 1,
+					 .pid = FIRST,
+					 .tid = FIRST,
+					 .name = "after",
+					 .exec = true };
+	u32 index;
+
+	play(f, FIRST, USER);
+	block(f, FIRST, "cgroup");
+	assert_int_equal(attributor_task(f->attributor, FIRST), ATTRIBUTE_PENDING);
+	release(f, FIRST, "0::/lxc/before\n");
+	attributor_event(f->attributor, &exec);
+	put_stat(f, FIRST, "after");
+	unblock(f, FIRST, "cgroup", "0::/lxc/after\n");
+	index = wait_for(f, FIRST);
+	assert_string_equal(attributor_process(f->attributor, index)->comm, "after");
+	assert_true(f->attributor->stats.lookups == 1);
+}
+
+/* A mapping that an event reports while all are read is not lost. */
+static void test_mapped_meanwhile(void **state)
+{
+	struct fixture *f = *state;
+	const struct task_event map = { .type = TASK_MMAP,
+					.time_ns = UINT64_MAX - 1,
+					.pid = FIRST,
+					.tid = FIRST,
+					.start = 0x900000,
+					.size = 0x1000,
+					.name = "/lib/new" };
+	u32 index;
+
+	play(f, FIRST, USER);
+	block(f, FIRST, "maps");
+	index = wait_for(f, FIRST);
+	attributor_event(f->attributor, &map);
+	release(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
+	wait_for_maps(f, index);
+	assert_true(is_mapped(f, index, 0x900000));
+}
+
+/* More mappings than an answer has: they come in several, and none is missing or there twice. */
+static void test_many_maps(void **state)
+{
+	const u32 count = 3000;
+	struct fixture *f = *state;
+	char *text = malloc(count * 80UL), *at = text;
+	const struct maps *maps;
+	u32 index;
+
+	play(f, FIRST, USER);
+	for (u32 i = 0; i < count; i++)
+		at += sprintf(at, "%x-%x r-xp 0 fe:01 %u /lib/%024u.so\n", (2 * i + 1) << 12,
+			      (2 * i + 2) << 12, i + 1, i);
+	put(f, FIRST, "maps", text);
+	free(text);
+	index = wait_for(f, FIRST);
+	maps = &f->attributor->process[index].maps;
+	while (maps->count < count)
+		take_answers(f);
+	for (u32 i = 0; i < count; i++)
+		assert_int_equal(maps->entry[i].start, (2 * i + 1) << 12);
+	while (f->attributor->process[index].asking)
+		take_answers(f);
+	assert_int_equal(maps->count, count);
+	assert_int_equal(f->attributor->store.dropped, 0);
+}
+
+/* What is read again once a second is read in the background too. */
+static void test_refresh(void **state)
+{
+	struct fixture *f = *state;
+	u32 index;
+
+	play(f, FIRST, USER);
+	index = wait_for(f, FIRST);
+	wait_for_maps(f, index);
+	put_stat(f, FIRST, "renamed");
+	block(f, FIRST, "cgroup");
+	attributor_refresh(f->attributor);
+	attributor_refresh(f->attributor);
+	assert_string_equal(attributor_process(f->attributor, index)->comm, "before");
+	release(f, FIRST, "0::/lxc/web\n");
+	while (f->attributor->process[index].asking)
+		take_answers(f);
+	assert_string_equal(attributor_process(f->attributor, index)->comm, "renamed");
+	assert_int_equal(attributor_task(f->attributor, FIRST), index);
+}
+
+static void test_budget(void **state)
+{
+	struct proc_budget b = { 0 };
+	const u64 second = 1000000000, start = 5 * second;
+
+	(void)state;
+	assert_int_equal(proc_budget_wait(&b, start), 0);
+	/* One read may exceed what is left; the next waits until that is paid. */
+	proc_budget_charge(&b, PROC_BYTES_BURST + 2 * PROC_BYTES_SECOND);
+	assert_in_range(proc_budget_wait(&b, start), 2 * second, 2 * second + 1000);
+	assert_in_range(proc_budget_wait(&b, start + second), second, second + 1000);
+	assert_int_equal(proc_budget_wait(&b, start + 2 * second + 1000), 0);
+	/* However long the rest was, it is one burst. */
+	assert_int_equal(proc_budget_wait(&b, start + 1000000 * second), 0);
+	proc_budget_charge(&b, PROC_BYTES_BURST);
+	assert_int_not_equal(proc_budget_wait(&b, start + 1000000 * second), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hung_maps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_samples_wait, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stale, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapped_meanwhile, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_maps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refresh, setup, teardown),
+		cmocka_unit_test(test_budget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
