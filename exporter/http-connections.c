@@ -32,27 +32,36 @@ static unsigned int count_of(const struct http_connections *connections, const u
 	return n;
 }
 
-/* @peer: NULL for any. */
-static struct http_connection *oldest_untrusted(struct http_connections *connections, const u8 *peer)
+/* @peer: NULL for any. @trusted: those that are trusted and idle, else those that are not trusted. */
+static struct http_connection *oldest(struct http_connections *connections, const u8 *peer,
+				      bool trusted)
 {
-	struct http_connection *oldest = NULL;
+	struct http_connection *found = NULL;
 
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
 		struct http_connection *c = &connections->slots[i];
 
-		if (c->handle && !c->trusted && is_of(c, peer) &&
-		    (!oldest || c->number < oldest->number))
-			oldest = c;
+		if (!c->handle || !is_of(c, peer) || c->trusted != trusted || (trusted && c->asking))
+			continue;
+		if (!found || c->number < found->number)
+			found = c;
 	}
-	return oldest;
+	return found;
+}
+
+static struct http_connection *oldest_dispensable(struct http_connections *connections, const u8 *peer)
+{
+	struct http_connection *c = oldest(connections, peer, false);
+
+	return c ? c : oldest(connections, peer, true);
 }
 
 static struct http_connection *slot_for(struct http_connections *connections, const u8 *peer)
 {
 	if (count_of(connections, peer) >= HTTP_PER_PEER)
-		return oldest_untrusted(connections, peer);
+		return oldest_dispensable(connections, peer);
 	if (count_of(connections, NULL) == HTTP_CONNECTIONS)
-		return oldest_untrusted(connections, NULL);
+		return oldest_dispensable(connections, NULL);
 	return http_connections_find(connections, NULL);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The HTTP server's connections. There is always room for one more: connections that have not
- * shown that they may read metrics are closed for newer ones, the oldest first.
+ * The HTTP server's connections. Where there is no room for one more, one that has not shown that it
+ * may read metrics is closed for it, or else one that is idle: the oldest first.
  */
 #ifndef SPEPROF_HTTP_CONNECTIONS_H
 #define SPEPROF_HTTP_CONNECTIONS_H
@@ -10,7 +10,7 @@
 
 #include "env.h"
 
-/* Connections at once, and those from one address. */
+/* Connections at once, and those of one client. */
 #define HTTP_CONNECTIONS 64
 #define HTTP_PER_PEER	 16
 
@@ -39,7 +39,7 @@ struct http_connection {
 };
 
 /**
- * http_peer_set() - what counts as one address: an IPv4 address, or the /64 of an IPv6 address
+ * http_peer_set() - what counts as one client: an IPv4 address, or the /64 of an IPv6 address
  * @address: of the client; clients of all other families, and NULL, count as one
  *
  * A host may choose among all addresses of its /64.
@@ -58,9 +58,9 @@ struct http_connections {
  * @now_s: CLOCK_MONOTONIC in seconds
  * @ret_closed: the handle that the caller closes; NULL for none
  *
- * Where @peer has HTTP_PER_PEER connections, its oldest untrusted one is closed; where all slots
- * are taken, the oldest untrusted one of all. Where all of these are trusted, @handle itself is to
- * be closed.
+ * Where @peer has HTTP_PER_PEER connections, its oldest untrusted one is closed, or the oldest one
+ * that is trusted and not asking; where all slots are taken, that of all. Where all of these are
+ * trusted and asking, @handle itself is to be closed.
  */
 void http_connections_add(struct http_connections *connections, void *handle, const u8 *peer,
 			  u64 now_s, void **ret_closed);

@@ -471,6 +471,13 @@ static void test_connections(void **state)
 	http_connections_add(&c, handle(2), one, 101, &closed);
 	assert_ptr_equal(closed, handle(2));
 	assert_null(http_connections_find(&c, handle(2)));
+	/* One that has its answer is kept for a further request only while there is room. */
+	http_connections_find(&c, handle(1090))->asking = false;
+	http_connections_find(&c, handle(1088))->asking = false;
+	http_connections_add(&c, handle(3), one, 101, &closed);
+	assert_ptr_equal(closed, handle(1088));
+	http_connections_find(&c, handle(3))->trusted = true;
+	http_connections_find(&c, handle(1090))->asking = true;
 	/* All slots are taken, by one connection each of many addresses: the oldest of all ends. */
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS - HTTP_PER_PEER; i++) {
 		peer[1] = (u8)i;
