@@ -15,6 +15,12 @@
 /* How long requests are answered at the end. */
 #define FINISH_MS 1000
 
+/*
+ * Bytes of answers from before the last change that clients may still be reading. MemoryMax= of the
+ * unit has room for as much beside the answers that are current.
+ */
+#define OUTDATED (32U << 20)
+
 /* The library sees the end of a connection that is closed for a newer one only in its next turn. */
 #define CLOSING 32
 
@@ -26,6 +32,7 @@ struct http {
 	sd_event_source *timer;
 	struct MHD_Response *rendered[EXPOSE_FORMATS];
 	bool too_large[EXPOSE_FORMATS]; /* what is to be rendered: it costs as much to find out */
+	size_t rendered_bytes; /* of all answers that are current, or that a client is reading */
 	struct http_connections connections;
 	struct http_stats stats;
 };
@@ -88,7 +95,42 @@ static enum MHD_Result reply(struct http *http, struct MHD_Connection *mhd, unsi
 	return r;
 }
 
-/* Rendered once for all who ask before the next change: a slow reader holds no copy of its own. */
+struct rendered_text {
+	struct http *http;
+	char *data;
+	size_t size;
+};
+
+static void rendered_text_free(void *userdata)
+{
+	struct rendered_text *text = userdata;
+
+	text->http->rendered_bytes -= text->size;
+	free(text->data);
+	free(text);
+}
+
+/* @data is taken over. Returns NULL without memory. */
+static struct MHD_Response *response_of(struct http *http, char *data, size_t size)
+{
+	struct rendered_text *text = malloc(sizeof(*text));
+	struct MHD_Response *response = NULL;
+
+	if (text) {
+		*text = (struct rendered_text){ .http = http, .data = data, .size = size };
+		response = MHD_create_response_from_buffer_with_free_callback_cls(
+			size, data, rendered_text_free, text);
+	}
+	if (response) {
+		http->rendered_bytes += size;
+	} else {
+		free(text);
+		free(data);
+	}
+	return response;
+}
+
+/* Rendered once for all requests before the next change: a slow reader holds no copy of its own. */
 static struct MHD_Response *rendered(struct http *http, enum expose_format format,
 				     unsigned int *ret_status)
 {
@@ -107,11 +149,9 @@ static struct MHD_Response *rendered(struct http *http, enum expose_format forma
 	}
 	if (r < 0)
 		return NULL;
-	response = MHD_create_response_from_buffer(size, data, MHD_RESPMEM_MUST_FREE);
-	if (!response) {
-		free(data);
+	response = response_of(http, data, size);
+	if (!response)
 		return NULL;
-	}
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, expose_type(format));
 	http->rendered[format] = response;
 	return response;
@@ -233,6 +273,17 @@ static void close_soon(struct MHD_Connection *mhd)
 
 	if (info)
 		shutdown(info->connect_fd, SHUT_RDWR);
+}
+
+/* Those that are being answered: each holds the bytes of its answer. */
+static void close_answered(struct http *http)
+{
+	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
+		const struct http_connection *c = &http->connections.slots[i];
+
+		if (c->handle && c->trusted && c->asking)
+			close_soon(c->handle);
+	}
 }
 
 static void connected(void *cls, struct MHD_Connection *mhd,
@@ -404,6 +455,8 @@ void http_changed(struct http *http)
 		http->rendered[i] = NULL;
 		http->too_large[i] = false;
 	}
+	if (http->rendered_bytes > OUTDATED)
+		close_answered(http);
 }
 
 void http_stats(const struct http *http, struct http_stats *ret_stats)

@@ -54,7 +54,11 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
 void http_finish(struct http *http);
 struct http *http_free(struct http *http);
 
-/** http_changed() - what was rendered is out of date */
+/**
+ * http_changed() - drop what was rendered, as it is out of date
+ *
+ * Clients that are still reading outdated answers are closed once these take too much memory.
+ */
 void http_changed(struct http *http);
 
 /** struct http_stats - @refused: requests that were not authorized, or not for /metrics */

@@ -251,6 +251,39 @@ static void test_slow_reader(void **state)
 	rendered_size = 8;
 }
 
+/* Clients that do not read hold a bounded number of versions, however many there are of them. */
+static void test_versions(void **state)
+{
+	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
+	int readers[12], listening = listener_open("127.0.0.1:0");
+	struct http *http = serve(listening, TOKEN);
+	in_port_t port = port_of(listening);
+	static char answer[65536];
+	unsigned int open = 0;
+	ssize_t n;
+
+	(void)state;
+	rendered_size = 8 << 20;
+	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++) {
+		readers[i] = connect_tcp(port);
+		assert_int_equal(send(readers[i], text, strlen(text), MSG_NOSIGNAL), strlen(text));
+		run();
+		http_changed(http);
+		run();
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++) {
+		while ((n = recv(readers[i], answer, sizeof(answer), 0)) > 0)
+			;
+		open += n < 0 && errno == EAGAIN;
+	}
+	assert_in_range(open, 1, 5);
+	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++)
+		close(readers[i]);
+	run();
+	http_free(http);
+	rendered_size = 8;
+}
+
 static void test_hosts(void **state)
 {
 	static const struct {
@@ -503,6 +536,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_deadline, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_slow_reader, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hosts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_without_token, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unix, setup, teardown),
