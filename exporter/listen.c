@@ -132,11 +132,14 @@ static int parse_address(const char *text, union address *ret)
 bool listener_host_is_local(const char *host)
 {
 	char text[INET6_ADDRSTRLEN + sizeof("[]:65535")];
-	union address a;
 	size_t n = strlen(host);
+	union address a;
+	in_port_t port;
 
-	if (!strncasecmp(host, "localhost", 9) && (!host[9] || host[9] == ':'))
+	if (!strcasecmp(host, "localhost"))
 		return true;
+	if (!strncasecmp(host, "localhost:", 10))
+		return parse_port(host + 10, &port) == 0;
 	if (n >= sizeof(text) - sizeof(":0"))
 		return false;
 	/* Without a port: an address in brackets, or one that has no colon. */

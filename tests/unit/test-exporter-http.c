@@ -308,6 +308,8 @@ static void test_hosts(void **state)
 		{ "Host: 192.0.2.1\r\n" AUTHORIZE, 421 },
 		{ "Host: [::2]:9763\r\n" AUTHORIZE, 421 },
 		{ "Host: 127.0.0.1:x\r\n" AUTHORIZE, 421 },
+		{ "Host: localhost:9763@attacker.example\r\n" AUTHORIZE, 421 },
+		{ "Host: localhost:\r\n" AUTHORIZE, 421 },
 		{ "Host: \r\n" AUTHORIZE, 421 },
 		{ AUTHORIZE, 400 },
 		{ LOCAL "Host: attacker.example\r\n" AUTHORIZE, 400 },
