@@ -98,9 +98,12 @@ static int take_partial(struct reader *r, u64 *ret_rejected, char *ret_message, 
 	int e;
 
 	while ((e = take_field(r, &f)) > 0) {
-		/* An int64: what is below 0 is nonsense, and none. */
+		/*
+		 * An int64. Negative numbers, and more points than any request has, are no answer: a
+		 * sum of those would overflow, and the counter go back.
+		 */
 		if (f.number == PARTIAL_REJECTED && f.wire == WIRE_VARINT)
-			*ret_rejected = f.value > INT64_MAX ? 0 : f.value;
+			*ret_rejected = f.value > UINT32_MAX ? 0 : f.value;
 		else if (f.number == PARTIAL_MESSAGE && f.wire == WIRE_BYTES)
 			escape_text(ret_message, size, (const char *)f.bytes.at, f.bytes.left);
 	}

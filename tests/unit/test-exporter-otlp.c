@@ -234,6 +234,9 @@ static void test_answers(void **state)
 	/* Less than none, a length beyond the end, a group, a page. */
 	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13,
 				       why, sizeof(why)), 0);
+	/* Nor so many that two answers overflow the counter. */
+	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x0a\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 12,
+				       why, sizeof(why)), 0);
 	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x7f\x08\x01", 4, why, sizeof(why)), 0);
 	assert_int_equal(otlp_rejected((const u8 *)"\x0b\x08\x01", 3, why, sizeof(why)), 0);
 	assert_int_equal(otlp_rejected((const u8 *)"<html>", 6, why, sizeof(why)), 0);
