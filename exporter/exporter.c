@@ -122,7 +122,7 @@ static void take(void *ctx, struct metrics *metrics, u64 cause, const char *why)
 
 	tell(&e->told, &lines, cause, why);
 	e->self.feed_up = metrics;
-	e->self.missed = metrics ? 0 : e->self.missed + 1;
+	e->self.missed = metrics ? 0 : e->self.missed < SERIES_MISSED ? e->self.missed + 1 : SERIES_MISSED;
 	if (!metrics) {
 		e->self.feed_errors++;
 	} else {
@@ -211,8 +211,10 @@ void exporter_keep(struct exporter *exporter, int fd)
 
 	if (r >= 0 && !why)
 		r = state_restore(exporter->state, &exporter->fold, exporter->emulated, &why);
-	/* They were exported, and who asks before the daemon answers is told them. */
+	/* They were exported, and still are until the daemon answers, unless it has been away for long. */
 	exporter->self.exportable = r == 0 && !why;
+	exporter->self.missed = fold_missed(&exporter->fold, exporter->config->interval * 1000000000ULL,
+					    now_ns(CLOCK_REALTIME));
 	if (why)
 		say(SD_NOTICE, "what the last process left cannot be used: %s; series begin anew", why);
 	else if (r == 0)

@@ -442,6 +442,13 @@ void fold_follow_clock(struct fold *fold, u64 now_ns)
 		start_follow_clock(&fold->groups[i].start_ns, now_ns);
 }
 
+u32 fold_missed(const struct fold *fold, u64 interval_ns, u64 now_ns)
+{
+	u64 missed = fold->any && now_ns > fold->taken_ns ? (now_ns - fold->taken_ns) / interval_ns : 0;
+
+	return missed < UINT32_MAX ? (u32)missed : UINT32_MAX;
+}
+
 int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_ns)
 {
 	unsigned int unit = sample_unit_common(metrics->machine.all.weight, METRICS_UNITS);

@@ -105,6 +105,15 @@ int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_
  */
 void fold_follow_clock(struct fold *fold, u64 now_ns);
 
+/**
+ * fold_missed() - how many snapshots have been missed since the last one
+ * @interval_ns: between two snapshots
+ * @now_ns: CLOCK_REALTIME
+ *
+ * Return: whole intervals; 0 without a snapshot, or where the clock was set back behind it.
+ */
+u32 fold_missed(const struct fold *fold, u64 interval_ns, u64 now_ns);
+
 /** fold_set_hash() - of a group's labels */
 u64 fold_set_hash(const struct label_set *set);
 

@@ -55,7 +55,7 @@ def samples(exporter):
 	return values.get(name % ("late", ',runtime="docker"')), values.get(name % ("other", ""))
 
 
-def check_restart(program, folder):
+def check_restart(program, jump, folder):
 	"""Killed in between: no series grows by what it did not, and none goes back. Without a store it would."""
 	path = f"{folder}/snapshot"
 	manager = Manager(folder)
@@ -75,6 +75,13 @@ def check_restart(program, folder):
 		exporter = Exporter(program, folder, "--snapshot", path, settings=(*SETTINGS, "Exporter.IntervalSec=3600"),
 				    env=manager.env(), fds=tuple(manager.store.values()))
 		assert samples(exporter) == (late, other), samples(exporter)
+		exporter.stop(9)
+		# Unless the daemon has been away for two intervals: counters of then are not of now.
+		write_snapshot(f"{folder}/jump", b"7200")
+		exporter = Exporter(program, folder, "--snapshot", path, settings=(*SETTINGS, "Exporter.IntervalSec=3600"),
+				    env={**manager.env(), "LD_PRELOAD": jump, "SPEPROF_JUMP": f"{folder}/jump"},
+				    fds=tuple(manager.store.values()))
+		assert samples(exporter) == (None, None), samples(exporter)
 		exporter.stop(9)
 		write_snapshot(path, machine(9007, 1001))
 		exporter = Exporter(program, folder, "--snapshot", path, settings=SETTINGS, env=manager.env(),

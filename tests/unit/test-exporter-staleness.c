@@ -142,6 +142,19 @@ static void test_remote_write(void **state)
 	written_clear(&write.last);
 }
 
+/* What a restarted exporter adopts may be of a daemon that has been away for days. */
+static void test_missed(void **state)
+{
+	const struct fold empty = { 0 }, *fold = *state;
+
+	assert_int_equal(fold_missed(&empty, 10 * SECOND, NOW), 0);
+	assert_int_equal(fold_missed(fold, 10 * SECOND, NOW), 0);
+	assert_int_equal(fold_missed(fold, 10 * SECOND, NOW + 19 * SECOND), 1);
+	assert_int_equal(fold_missed(fold, 10 * SECOND, NOW + 20 * SECOND), 2);
+	assert_int_equal(fold_missed(fold, 1, UINT64_MAX), UINT32_MAX);
+	assert_int_equal(fold_missed(fold, 10 * SECOND, NOW - 3600 * SECOND), 0);
+}
+
 static void put_fixed64(u8 *to, u8 tag, u64 value)
 {
 	to[0] = tag;
@@ -205,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_exposition, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_remote_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_missed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_otlp, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clock, setup, teardown),
 	};
