@@ -248,9 +248,9 @@ int checkpoint_read(const struct checkpoint *checkpoint, struct blob_reader *ret
 		*ret_reason = "there is none yet";
 		return -ENODATA;
 	}
-	r = slot_read(last, checkpoint->version, ret_from, ret_reason);
-	/* The writer was killed in it, as likely as not. */
+	/* A slot that was never written, or that a commit was interrupted in, is not the reason. */
+	r = last->magic ? slot_read(last, checkpoint->version, ret_from, ret_reason) : -EPROTO;
 	if (r == -EPROTO && other->magic)
-		r = slot_read(other, checkpoint->version, ret_from, &reason);
+		r = slot_read(other, checkpoint->version, ret_from, last->magic ? &reason : ret_reason);
 	return r;
 }
