@@ -7,6 +7,7 @@
 
 #include "bus-message.h"
 #include "doctor.h"
+#include "session-list.h"
 #include "speprof-version.h"
 #include "text.h"
 
@@ -49,6 +50,8 @@ void daemon_ask(struct daemon_said *ret_said)
 		said.header = view.header;
 		view_clear(&view);
 		version_ask(bus, said.version, sizeof(said.version));
+		if (!said.header.running)
+			session_list_running(bus, said.sessions, sizeof(said.sessions));
 	} else if (bus) {
 		snprintf(said.error, sizeof(said.error), "%s", bus_error(bus));
 	}
@@ -64,6 +67,10 @@ void look_daemon(const struct machine *machine, struct finding *f)
 	case STATUS_OK:
 		if (daemon->header.running)
 			fine(f, "speprofd samples, by the source %.15s", daemon->header.source);
+		else if (*daemon->sessions)
+			costs(f, CAUSE_STOPPED, "sudo speprof start",
+			      "session \"machine\" is stopped; SPUs sample on for: %.127s",
+			      daemon->sessions);
 		else
 			blocks(f, CAUSE_STOPPED, "sudo speprof start",
 			       "speprofd runs, and sampling is stopped");

@@ -220,7 +220,7 @@ int group_number(const struct machine *machine, const char *name)
 
 /* ---- All of it ------------------------------------------------------------------- */
 
-void machine_init(struct machine *machine, const char *root)
+void machine_identify(struct machine *machine, const char *root)
 {
 	struct utsname name;
 	bool here = !*root && uname(&name) >= 0;
@@ -236,6 +236,11 @@ void machine_init(struct machine *machine, const char *root)
 		snprintf(machine->arch, sizeof(machine->arch), "%s",
 			 here ? name.machine : "unknown");
 	machine->arm64 = strcmp(machine->arch, "aarch64") == 0;
+}
+
+void machine_init(struct machine *machine, const char *root)
+{
+	machine_identify(machine, root);
 	machine->pmu = machine_glob(machine, "/sys/bus/event_source/devices/arm_spe_*", NULL);
 	module_ask(machine, &machine->module);
 	machine->spu =

@@ -115,11 +115,13 @@ struct module {
  * struct daemon_said - what speprofd answers (doctor-daemon.c)
  * @status: &enum status of asking; @error says it where it is not STATUS_OK
  * @version: "" where it does not tell
+ * @sessions: while the session "machine" is stopped, those that sample; "" for none
  */
 struct daemon_said {
 	int status;
 	char error[512];
 	char version[32];
+	char sessions[128];
 	struct view_header header;
 };
 
@@ -191,6 +193,9 @@ void finding_say(struct finding *finding, enum verdict verdict, enum cause cause
 /* ---- The machine (doctor-machine.c) --------------------------------------------- */
 
 void machine_init(struct machine *machine, const char *root);
+
+/** machine_identify() - set root, release and architecture, and leave the rest zero */
+void machine_identify(struct machine *machine, const char *root);
 void machine_deinit(struct machine *machine);
 
 /** machine_path() - @machine's root and a path made by @format, in @ret (PATH_MAX bytes) */

@@ -12,9 +12,8 @@
 #include "bus-message.h"
 #include "output.h"
 #include "say.h"
+#include "session-list.h"
 #include "text.h"
-
-#define SESSIONS BUS_PATH "/session/"
 
 /* As the daemon has it. */
 #define NAME_MAX_LENGTH 63
@@ -103,34 +102,15 @@ static void name_parts(json_object *session)
 	json_object_object_add(session, "filter_parts", named);
 }
 
-/* The objects at SESSIONS, of all that are managed. */
-static json_object *pick_sessions(json_object *answer)
-{
-	json_object *objects = json_object_array_get_idx(answer, 0);
-	json_object *sessions = json_object_new_array();
-
-	json_object_object_foreach(objects, path, interfaces)
-	{
-		json_object *session = json_get(interfaces, "org.speprof1.session");
-
-		if (strncmp(path, SESSIONS, strlen(SESSIONS)) != 0 || !session)
-			continue;
-		name_parts(session);
-		json_object_array_add(sessions, json_object_get(session));
-	}
-	return sessions;
-}
-
 static int list(struct bus *bus, const struct request *request)
 {
-	json_object *answer = NULL, *sessions, *object;
-	int status = bus_invoke(bus, "", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects",
-				&answer, NULL);
+	json_object *sessions, *object;
+	int status = session_list(bus, &sessions);
 
 	if (status)
 		return status;
-	sessions = pick_sessions(answer);
-	json_object_put(answer);
+	for (size_t i = 0; i < json_object_array_length(sessions); i++)
+		name_parts(json_object_array_get_idx(sessions, i));
 	if (request->json) {
 		object = json_object_new_object();
 		json_object_object_add(object, "sessions", sessions);
@@ -202,14 +182,14 @@ static int set_cgroups(struct bus *bus, const char *object, const struct request
 
 static int set(struct bus *bus, const char *name, const struct request *request)
 {
-	char object[sizeof(SESSIONS) + NAME_MAX_LENGTH];
+	char object[sizeof(SESSION_OBJECTS) + NAME_MAX_LENGTH];
 	int status = STATUS_OK;
 
 	if (!request->filter && !request->cgroup_count && !request->everywhere &&
 	    !request->interval_us)
 		return say_fail(STATUS_USAGE,
 				"session set: say --filter, --cgroup, --everywhere or --interval");
-	snprintf(object, sizeof(object), SESSIONS "%s", name);
+	snprintf(object, sizeof(object), SESSION_OBJECTS "%s", name);
 	if (request->filter)
 		status =
 			bus_invoke(bus, object, "Session", "SetFilter", NULL, "s", request->filter);
@@ -223,9 +203,9 @@ static int set(struct bus *bus, const char *name, const struct request *request)
 
 static int act(struct bus *bus, const char *name, const char *method)
 {
-	char object[sizeof(SESSIONS) + NAME_MAX_LENGTH];
+	char object[sizeof(SESSION_OBJECTS) + NAME_MAX_LENGTH];
 
-	snprintf(object, sizeof(object), SESSIONS "%s", name);
+	snprintf(object, sizeof(object), SESSION_OBJECTS "%s", name);
 	return bus_invoke(bus, object, "Session", method, NULL, NULL);
 }
 

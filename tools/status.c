@@ -10,6 +10,7 @@
 #include "options.h"
 #include "rows.h"
 #include "say.h"
+#include "session-list.h"
 #include "term.h"
 
 /* After an upgrade the old module samples on until it is exchanged. */
@@ -21,12 +22,23 @@ static void status_module(const struct view_header *header)
 
 	if (strcmp(header->source, "module") != 0)
 		return;
-	machine_init(&machine, root ? root : "");
+	machine_identify(&machine, root ? root : "");
 	if (kmod_loaded(&machine, "speprof", &loaded) < 0 ||
 	    kmod_installed(&machine, "speprof", &installed) < 0 || !kmod_differ(&loaded, &installed))
 		return;
 	printf("speprof.ko %s is loaded, %s is installed: \"speprof module reload\"\n",
 	       loaded.version, installed.version);
+}
+
+/* What is stopped is the session "machine" alone. */
+static void print_running(struct bus *bus)
+{
+	char names[128];
+
+	if (session_list_running(bus, names, sizeof(names)) == STATUS_OK && *names)
+		printf("Session \"machine\" is stopped. SPUs sample on for: %s "
+		       "(\"speprof session stop NAME\").\n",
+		       names);
 }
 
 int status_run(int argc, char **argv)
@@ -43,16 +55,21 @@ int status_run(int argc, char **argv)
 	if (status)
 		return status;
 	status = bus_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view);
-	bus_free(bus);
-	if (status)
+	if (status) {
+		bus_free(bus);
 		return status;
+	}
 	if (options.json) {
 		rows_header_json(stdout, &view.header);
 	} else {
 		term_size(&format.width, &height);
 		format_status(stdout, &view.header, &format);
 		status_module(&view.header);
+		bus_quiet(bus);
+		if (!view.header.running)
+			print_running(bus);
 	}
+	bus_free(bus);
 	view_clear(&view);
 	return STATUS_OK;
 }
@@ -69,6 +86,9 @@ static int control_run(int argc, char **argv, const char *method)
 		return status;
 	bus_patient(bus);
 	status = bus_call(bus, method);
+	bus_quiet(bus);
+	if (!status && !strcmp(method, "Stop"))
+		print_running(bus);
 	bus_free(bus);
 	return status;
 }

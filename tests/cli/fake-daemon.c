@@ -91,6 +91,12 @@ static bool is(const struct fake *fake, const char *mode)
 	return strcmp(fake->mode, mode) == 0;
 }
 
+/* The session "machine"; of "stopped-beside" another one samples. */
+static bool is_stopped(const struct fake *fake)
+{
+	return is(fake, "stopped") || is(fake, "stopped-beside");
+}
+
 static int refuse(const struct fake *fake, sd_bus_error *error)
 {
 	if (is(fake, "denied"))
@@ -123,7 +129,8 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		snprintf(view.header.source, sizeof(view.header.source), "module");
 	if (is(fake, "empty"))
 		view.count = 0;
-	if (is(fake, "hardware") || is(fake, "old") || is(fake, "lacking") || is(fake, "stopped")) {
+	if (is(fake, "hardware") || is(fake, "old") || is(fake, "lacking") ||
+	    is_stopped(fake)) {
 		view.header.backend = BACKEND_HARDWARE;
 		strcpy(view.header.source, "module");
 		strcpy(view.header.tasks, "bpf");
@@ -132,7 +139,7 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		view.header.backend = BACKEND_HARDWARE;
 		strcpy(view.header.source, "perf");
 	}
-	if (is(fake, "stopped"))
+	if (is_stopped(fake))
 		view.header.running = false;
 	if (is(fake, "lacking")) {
 		strcpy(view.header.source_reason,
@@ -234,6 +241,45 @@ static int take_module(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return sd_bus_reply_method_return(m, "t", (uint64_t)312000);
 }
 
+static int get_session(sd_bus *bus, const char *path, const char *interface, const char *property,
+		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	const char *name = strrchr(path, '/') + 1;
+	const struct fake *fake = userdata;
+
+	(void)bus;
+	(void)interface;
+	(void)error;
+	if (!strcmp(property, "Name"))
+		return sd_bus_message_append(reply, "s", name);
+	return sd_bus_message_append(reply, "s",
+				     !strcmp(name, "idle") ||
+						     (!strcmp(name, "machine") && is_stopped(fake)) ?
+					     "stopped" :
+					     "running");
+}
+
+static const sd_bus_vtable session_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_PROPERTY("Name", "s", get_session, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("State", "s", get_session, 0, 0),
+	SD_BUS_VTABLE_END,
+};
+
+static int add_sessions(sd_bus *bus, struct fake *fake)
+{
+	static const char *const paths[] = { "/org/speprof1/session/machine",
+					     "/org/speprof1/session/idle",
+					     "/org/speprof1/session/beside" };
+	size_t count = is(fake, "stopped-beside") ? ARRAY_SIZE(paths) : 2;
+	int r = sd_bus_add_object_manager(bus, NULL, "/org/speprof1");
+
+	for (size_t i = 0; i < count && r >= 0; i++)
+		r = sd_bus_add_object_vtable(bus, NULL, paths[i], "org.speprof1.Session",
+					     session_vtable, fake);
+	return r;
+}
+
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
@@ -264,6 +310,8 @@ int main(int argc, char **argv)
 	if (r >= 0)
 		r = sd_bus_add_object_vtable(bus, NULL, "/org/speprof1", "org.speprof1.Manager",
 					     vtable, &fake);
+	if (r >= 0)
+		r = add_sessions(bus, &fake);
 	if (r >= 0)
 		r = sd_bus_request_name(bus, "org.speprof1", 0);
 	if (r < 0) {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "session-list.h"
+
+#include <stdio.h>
+
+#include "bus-message.h"
+#include "verb.h"
+
+int session_list(struct bus *bus, json_object **ret_sessions)
+{
+	json_object *answer = NULL, *objects, *sessions;
+	int status = bus_invoke(bus, "", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects",
+				&answer, NULL);
+
+	if (status)
+		return status;
+	objects = json_object_array_get_idx(answer, 0);
+	sessions = json_object_new_array();
+	json_object_object_foreach(objects, path, interfaces)
+	{
+		json_object *session = json_get(interfaces, "org.speprof1.session");
+
+		if (!strncmp(path, SESSION_OBJECTS, strlen(SESSION_OBJECTS)) && session)
+			json_object_array_add(sessions, json_object_get(session));
+	}
+	json_object_put(answer);
+	*ret_sessions = sessions;
+	return STATUS_OK;
+}
+
+int session_list_running(struct bus *bus, char *ret_names, size_t size)
+{
+	json_object *sessions = NULL;
+	int status = session_list(bus, &sessions);
+	size_t used = 0;
+
+	*ret_names = '\0';
+	for (size_t i = 0; !status && i < json_object_array_length(sessions); i++) {
+		json_object *session = json_object_array_get_idx(sessions, i);
+		const char *name = json_text(session, "name");
+
+		if (strcmp(name, "machine") && !strcmp(json_text(session, "state"), "running") &&
+		    used < size)
+			used += (size_t)snprintf(ret_names + used, size - used, "%s%s",
+						 used ? ", " : "", name);
+	}
+	json_object_put(sessions);
+	return status;
+}

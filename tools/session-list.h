@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The daemon's sessions, as the bus shows them. */
+#ifndef SPEPROF_SESSION_LIST_H
+#define SPEPROF_SESSION_LIST_H
+
+#include "bus-json.h"
+
+#define SESSION_OBJECTS BUS_PATH "/session/"
+
+/**
+ * session_list() - query all sessions
+ * @ret_sessions: an array with an object of each one's properties, to be put by the caller
+ *
+ * Return: &enum status; errors are printed, or kept for bus_error().
+ */
+int session_list(struct bus *bus, json_object **ret_sessions);
+
+/**
+ * session_list_running() - name the sessions beside "machine" that sample now
+ * @ret_names: with ", " between them, cut at @size bytes; "" for none
+ *
+ * Return: &enum status; errors are printed, or kept for bus_error().
+ */
+int session_list_running(struct bus *bus, char *ret_names, size_t size);
+
+#endif
