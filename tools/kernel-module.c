@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "say.h"
 #include "text.h"
 
 extern char **environ;
@@ -160,4 +161,34 @@ bool kmod_differ(const struct kmod *a, const struct kmod *b)
 	if (*a->source && *b->source)
 		return strcmp(a->source, b->source) != 0;
 	return *a->version && *b->version && strcmp(a->version, b->version) != 0;
+}
+
+static bool is_set(const struct machine *machine, const char *path, const char *what)
+{
+	char text[128];
+
+	return machine_read(machine, path, text, sizeof(text)) >= 0 && strstr(text, what);
+}
+
+int kmod_check(const struct machine *machine, const char *module, struct kmod *ret_installed)
+{
+	if (kmod_installed(machine, module, ret_installed) < 0)
+		return say_fail(STATUS_NO_MODULE,
+				"%s is not installed for kernel %s: install speprof-dkms and this "
+				"kernel's headers; nothing was changed",
+				module, machine->release);
+	if (strcmp(ret_installed->release, machine->release) != 0)
+		return say_fail(STATUS_NO_MODULE,
+				"the installed %s is for kernel %s, this is %s: \"dkms autoinstall\" "
+				"builds it; nothing was changed",
+				module, ret_installed->release, machine->release);
+	if (!*ret_installed->signer &&
+	    (is_set(machine, "/sys/module/module/parameters/sig_enforce", "Y") ||
+	     is_set(machine, "/sys/kernel/security/lockdown", "[integrity]") ||
+	     is_set(machine, "/sys/kernel/security/lockdown", "[confidentiality]")))
+		return say_fail(STATUS_SETTING,
+				"the installed %s is not signed, and this kernel loads no such "
+				"module: see \"Signatures\" in packages.md; nothing was changed",
+				module);
+	return STATUS_OK;
 }

@@ -33,6 +33,15 @@ struct kmod {
 /** kmod_installed() - what modprobe would load here; -ENOENT: nothing; else negative errno */
 int kmod_installed(const struct machine *machine, const char *module, struct kmod *ret);
 
+/**
+ * kmod_check() - whether modprobe could load the installed @module, by what can be read of it
+ * @machine: &machine.release decides which is installed
+ * @ret_installed: filled where STATUS_OK is returned
+ *
+ * Return: &enum status; the message ends with "nothing was changed", so call it before anything is.
+ */
+int kmod_check(const struct machine *machine, const char *module, struct kmod *ret_installed);
+
 /** kmod_loaded() - likewise of the loaded one, version and source; -ENOENT if none is */
 int kmod_loaded(const struct machine *machine, const char *module, struct kmod *ret);
 

@@ -38,38 +38,6 @@ struct reload {
 	struct bus *bus;
 };
 
-static bool is_set(const struct machine *machine, const char *path, const char *what)
-{
-	char text[128];
-
-	return machine_read(machine, path, text, sizeof(text)) >= 0 && strstr(text, what);
-}
-
-/* Before anything is touched: what would not load. */
-static int check_installed(const struct machine *machine, const char *module,
-			   struct kmod *ret_installed)
-{
-	if (kmod_installed(machine, module, ret_installed) < 0)
-		return say_fail(STATUS_NO_MODULE,
-				"%s is not installed for kernel %s: install speprof-dkms and this "
-				"kernel's headers; nothing was changed",
-				module, machine->release);
-	if (strcmp(ret_installed->release, machine->release) != 0)
-		return say_fail(STATUS_NO_MODULE,
-				"the installed %s is for kernel %s, this is %s: \"dkms autoinstall\" "
-				"builds it; nothing was changed",
-				module, ret_installed->release, machine->release);
-	if (!*ret_installed->signer &&
-	    (is_set(machine, "/sys/module/module/parameters/sig_enforce", "Y") ||
-	     is_set(machine, "/sys/kernel/security/lockdown", "[integrity]") ||
-	     is_set(machine, "/sys/kernel/security/lockdown", "[confidentiality]")))
-		return say_fail(STATUS_SETTING,
-				"the installed %s is not signed, and this kernel loads no such "
-				"module: see \"Signatures\" in packages.md; nothing was changed",
-				module);
-	return STATUS_OK;
-}
-
 /* A daemon that does not run has let go; one that may not be asked has not. */
 static int daemon_lets_go(struct reload *reload)
 {
@@ -188,9 +156,9 @@ static int reload_module(struct reload *reload)
 		return say_fail(STATUS_NO_MODULE, OURS
 				" is not loaded: \"modprobe " OURS "\", or \"speprof takeover\"");
 	reload->emulated = kmod_is_loaded(&reload->machine, EMULATED);
-	status = check_installed(&reload->machine, OURS, &reload->installed);
+	status = kmod_check(&reload->machine, OURS, &reload->installed);
 	if (status == STATUS_OK && reload->emulated)
-		status = check_installed(&reload->machine, EMULATED, &emulated);
+		status = kmod_check(&reload->machine, EMULATED, &emulated);
 	if (status)
 		return status;
 	if (!kmod_differ(&reload->before, &reload->installed)) {
@@ -217,7 +185,7 @@ int module_run(int argc, char **argv)
 	status = options_parse(argc - 1, argv + 1, "R", &options);
 	if (status)
 		return status;
-	machine_init(&reload.machine, options.root);
+	machine_identify(&reload.machine, options.root);
 	if (!*options.root && geteuid() != 0)
 		return say_fail(STATUS_NO_RIGHT, "module reload: only root may load and remove modules");
 	status = reload_module(&reload);

@@ -103,57 +103,94 @@ static int verb_begin(int argc, char **argv, struct options *ret_options,
 
 	if (status)
 		return status;
-	*ret_machine = (struct machine){ .root = ret_options->root };
+	machine_identify(ret_machine, ret_options->root);
 	if (!*ret_options->root && geteuid() != 0)
 		return say_fail(STATUS_NO_RIGHT, "%s: only root may load and remove modules",
 				argv[0]);
 	return STATUS_OK;
 }
 
-/* Ours did not take them: theirs gets them back. */
-static int takeover_undo(bool loaded, bool had)
+/**
+ * struct takeover - what there was before
+ * @loaded: speprof.ko was loaded by this command
+ * @theirs: arm_spe_pmu was loaded
+ * @devices: SPUs that it had
+ */
+struct takeover {
+	struct machine machine;
+	bool loaded;
+	bool theirs;
+	unsigned int devices;
+};
+
+/* speprof.ko has no SPU: arm_spe_pmu is loaded again, and has those back that it had. */
+static int takeover_undo(const struct takeover *t, const char *what)
 {
-	if (loaded)
+	if (t->loaded)
 		kmod_modprobe("-r", OURS);
-	if (had && kmod_modprobe("-a", THEIRS) != 0)
-		return say_fail(STATUS_FAILED, "speprof.ko took no SPU, and " THEIRS
-					       " does not come back: see \"dmesg\"");
-	return say_fail(STATUS_NO_SPE,
-			"speprof.ko took no SPU: \"dmesg | grep speprof\" says why%s",
-			had ? "; " THEIRS " has them again" : "");
+	if (t->theirs)
+		kmod_modprobe("-a", THEIRS);
+	if (t->devices && !driver_devices(&t->machine, THEIRS))
+		return say_fail(STATUS_FAILED,
+				"speprof.ko %s, and " THEIRS " has no SPU any more: see \"dmesg\"",
+				what);
+	return say_fail(STATUS_NO_SPE, "speprof.ko %s: \"dmesg | grep speprof\" says why%s", what,
+			t->devices ? "; " THEIRS " has the SPUs again" : "");
+}
+
+/* busybox's modinfo knows no other kernel: what is where speprof.ko is installed counts first. */
+static int check_installed(const struct machine *machine)
+{
+	struct module_file file;
+	struct kmod installed;
+
+	module_file_read(machine, &file);
+	return *file.path ? STATUS_OK : kmod_check(machine, OURS, &installed);
+}
+
+/* arm_spe_pmu lets the SPUs go, unless speprof.ko could not be loaded then. */
+static int takeover_begin(struct takeover *t)
+{
+	int status = STATUS_OK;
+
+	t->theirs = kmod_is_loaded(&t->machine, THEIRS);
+	t->devices = driver_devices(&t->machine, THEIRS);
+	if (!t->theirs && driver_exists(&t->machine, THEIRS))
+		return say_fail(STATUS_SETTING,
+				THEIRS " is built into this kernel: boot with initcall_blacklist="
+				THEIRS "_init, or let speprofd use it (Source=perf)");
+	if (!kmod_is_loaded(&t->machine, OURS))
+		status = check_installed(&t->machine);
+	if (status || !t->theirs)
+		return status;
+	return modprobe_remove(&t->machine, THEIRS,
+			       "end what records with it (\"perf record -e arm_spe\")");
 }
 
 int takeover_run(int argc, char **argv)
 {
+	struct takeover t = { 0 };
 	struct options options;
-	struct machine machine;
-	bool had, loaded;
-	int status = verb_begin(argc, argv, &options, &machine);
+	int status = verb_begin(argc, argv, &options, &t.machine);
 
 	if (status)
 		return status;
-	if (driver_devices(&machine, OURS)) {
+	if (driver_devices(&t.machine, OURS)) {
 		puts("speprof.ko has the SPUs already.");
 		return STATUS_OK;
 	}
-	had = kmod_is_loaded(&machine, THEIRS);
-	if (!had && driver_exists(&machine, THEIRS))
-		return say_fail(STATUS_SETTING,
-				THEIRS " is built into this kernel: boot with initcall_blacklist="
-				THEIRS "_init, or let speprofd use it (Source=perf)");
-	if (had) {
-		status = modprobe_remove(&machine, THEIRS,
-					 "end what records with it (\"perf record -e arm_spe\")");
-		if (status)
-			return status;
+	status = takeover_begin(&t);
+	if (status)
+		return status;
+	if (kmod_is_loaded(&t.machine, OURS)) {
+		devices_offer(&t.machine);
+	} else {
+		t.loaded = kmod_modprobe("-a", OURS) == 0;
+		if (!t.loaded)
+			return takeover_undo(&t, "does not load");
 	}
-	loaded = !kmod_is_loaded(&machine, OURS);
-	if (!loaded)
-		devices_offer(&machine);
-	else if (kmod_modprobe("-a", OURS) != 0)
-		return takeover_undo(false, had);
-	if (!driver_devices(&machine, OURS))
-		return takeover_undo(loaded, had);
+	if (!driver_devices(&t.machine, OURS))
+		return takeover_undo(&t, "took no SPU");
 	puts("speprof.ko has the SPUs, until \"speprof release\" or the next boot.");
 	return STATUS_OK;
 }
