@@ -46,11 +46,34 @@ static bool will_go_without_perf(const struct machine *machine)
 	       machine_has(machine, "/sys/kernel/btf/vmlinux");
 }
 
+/*
+ * What makes perf events unnecessary goes before what allows them: where the kernel's driver has the
+ * SPUs and may be removed, speprof.ko with BPF needs no perf event.
+ */
+static void paranoid_fix(const struct machine *machine, char *ret, size_t size)
+{
+	bool removable = machine_has(machine, "/sys/module/arm_spe_pmu/initstate") &&
+			 machine_has(machine, "/lib/modules");
+	struct module_file file;
+
+	if (!machine->arm64 || machine->lacking) {
+		snprintf(ret, size, PARANOID_2);
+	} else if (machine->pmu && removable && machine_has(machine, "/sys/kernel/btf/vmlinux")) {
+		module_file_read(machine, &file);
+		snprintf(ret, size,
+			 "%ssudo speprof takeover: by speprof.ko with BPF speprofd needs no perf "
+			 "event. Or " PARANOID_2,
+			 *file.path ? "" : "apt install speprof-dkms, then ");
+	} else {
+		snprintf(ret, size, PARANOID_2 "; speprof.ko with BPF does without");
+	}
+}
+
 void look_perf(const struct machine *machine, struct finding *f)
 {
 	/* Of the module only mappings of files that are gone are lost. */
 	enum verdict verdict = severity(!machine->arm64 || (machine->spu && !machine->pmu));
-	char text[32];
+	char text[32], fix[256];
 
 	if (!machine_has(machine, "/proc/sys/kernel"))
 		unknown(f, "", "/proc/sys is not to be seen here");
@@ -74,15 +97,14 @@ void look_perf(const struct machine *machine, struct finding *f)
 		     "perf_event_paranoid is %s; by speprof.ko with BPF speprofd needs no perf "
 		     "event",
 		     text);
-	else
-		finding_say(f, machine->pmu ? verdict : VERDICT_NOTE, CAUSE_PARANOID,
-			    machine->arm64 && !machine->lacking ? PARANOID_2
-				    "; speprof.ko with BPF does without" :
-								  PARANOID_2,
+	else {
+		paranoid_fix(machine, fix, sizeof(fix));
+		finding_say(f, machine->pmu ? verdict : VERDICT_NOTE, CAUSE_PARANOID, fix,
 			    "perf_event_paranoid is %s: Debian's kernels then want CAP_SYS_ADMIN, "
 			    "which "
 			    "speprofd has not",
 			    text);
+	}
 }
 
 void look_lockdown(const struct machine *machine, struct finding *f)
