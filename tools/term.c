@@ -18,6 +18,12 @@ static struct termios saved;
 static volatile sig_atomic_t raw;
 static volatile sig_atomic_t resized;
 
+/*
+ * The mask from before term_raw(), which blocks SIGWINCH: a call to the daemon, or a write, that it
+ * interrupts would fail. term_key() alone unblocks it.
+ */
+static sigset_t unblocked;
+
 static const int ending[] = { SIGINT,  SIGTERM, SIGHUP, SIGQUIT, SIGSEGV,
 			      SIGABRT, SIGBUS,	SIGFPE, SIGILL };
 
@@ -68,6 +74,7 @@ static void raw_undo(void)
 	raw = 0;
 	ignored = write(STDOUT_FILENO, screen_leave, sizeof(screen_leave) - 1);
 	(void)ignored;
+	sigprocmask(SIG_SETMASK, &unblocked, NULL);
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 }
 
@@ -88,9 +95,13 @@ int term_raw(void)
 {
 	struct termios mode;
 	ssize_t written;
+	sigset_t winch;
 
 	if (tcgetattr(STDIN_FILENO, &saved) < 0)
 		return -errno;
+	sigemptyset(&winch);
+	sigaddset(&winch, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &winch, &unblocked);
 	atexit(raw_undo);
 	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
 		sigaction(ending[i],
@@ -134,8 +145,9 @@ static int key_escape(void)
 
 int term_key(int timeout_ms)
 {
+	const struct timespec timeout = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
 	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
-	int r = poll(&fd, 1, timeout_ms);
+	int r = ppoll(&fd, 1, timeout_ms < 0 ? NULL : &timeout, &unblocked);
 	u8 key;
 
 	if (resized) {

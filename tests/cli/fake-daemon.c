@@ -3,6 +3,7 @@
  * speprofd's bus face with fixed answers, so that what the tools print can be
  * compared byte for byte. usage: fake-daemon ADDRESS MODE; it prints "ready".
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -109,6 +110,18 @@ static int refuse(const struct fake *fake, sd_bus_error *error)
 	return 0;
 }
 
+/* As where its terminal is resized while the caller waits for the answer. */
+static void resize_caller(sd_bus_message *m)
+{
+	sd_bus_creds *creds = NULL;
+	pid_t pid;
+
+	if (sd_bus_query_sender_creds(m, SD_BUS_CREDS_PID, &creds) >= 0 &&
+	    sd_bus_creds_get_pid(creds, &pid) >= 0)
+		kill(pid, SIGWINCH);
+	sd_bus_creds_unref(creds);
+}
+
 static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	struct fake *fake = userdata;
@@ -123,6 +136,8 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	r = sd_bus_message_read(m, "ssu", &group, &sort, &limit);
 	if (r < 0)
 		return r;
+	if (is(fake, "resizing"))
+		resize_caller(m);
 	if (is(fake, "malformed"))
 		return sd_bus_reply_method_return(m, "a{sv}aa{sv}", 1, "records", "s", "many", 0);
 	if (is(fake, "module"))
