@@ -3,9 +3,13 @@
 
 #include <stdlib.h>
 
-/* A row, to be found by what it is of. */
+/**
+ * struct key - a row of the earlier view, to be found by what it is of
+ * @found: the later view has it too
+ */
 struct key {
 	const struct view_row *row;
+	bool found;
 };
 
 static int compare_rows(const struct view_row *x, const struct view_row *y)
@@ -50,27 +54,49 @@ static u64 less(u64 now, u64 before)
 	return now < before ? now : now - before;
 }
 
+#define COUNTER(field)                                                        \
+	{                                                                     \
+		offsetof(struct view_row, field),                             \
+			sizeof(((struct view_row *)0)->field) / sizeof(u64) \
+	}
+
+/* All of a row that is a count: @count numbers from @offset on. */
+static const struct {
+	size_t offset;
+	size_t count;
+} counters[] = {
+	COUNTER(samples),     COUNTER(memory),	     COUNTER(dram),
+	COUNTER(branches),    COUNTER(mispredicted), COUNTER(latency_sum),
+	COUNTER(level),	      COUNTER(remote),	     COUNTER(loads),
+	COUNTER(stores),      COUNTER(simd),	     COUNTER(snooped),
+	COUNTER(peer),	      COUNTER(modified),     COUNTER(issue_sum),
+	COUNTER(translation_sum), COUNTER(weight),   COUNTER(event),
+};
+
+/* The numbers of @row that counters[@i] names. */
+static u64 *row_counter(struct view_row *row, size_t i)
+{
+	return (u64 *)((char *)row + counters[i].offset);
+}
+
+static const u64 *row_counted(const struct view_row *row, size_t i)
+{
+	return (const u64 *)((const char *)row + counters[i].offset);
+}
+
 static void row_less(struct view_row *row, const struct view_row *before)
 {
-	row->samples = less(row->samples, before->samples);
-	row->memory = less(row->memory, before->memory);
-	row->dram = less(row->dram, before->dram);
-	row->remote = less(row->remote, before->remote);
-	row->loads = less(row->loads, before->loads);
-	row->stores = less(row->stores, before->stores);
-	row->simd = less(row->simd, before->simd);
-	row->snooped = less(row->snooped, before->snooped);
-	row->peer = less(row->peer, before->peer);
-	row->modified = less(row->modified, before->modified);
-	row->issue_sum = less(row->issue_sum, before->issue_sum);
-	row->translation_sum = less(row->translation_sum, before->translation_sum);
-	for (unsigned int i = 0; i < SPE_LEVELS; i++)
-		row->level[i] = less(row->level[i], before->level[i]);
-	row->branches = less(row->branches, before->branches);
-	row->mispredicted = less(row->mispredicted, before->mispredicted);
-	row->latency_sum = less(row->latency_sum, before->latency_sum);
-	for (unsigned int i = 0; i < UNITS; i++)
-		row->weight[i] = less(row->weight[i], before->weight[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		for (size_t k = 0; k < counters[i].count; k++)
+			row_counter(row, i)[k] =
+				less(row_counted(row, i)[k], row_counted(before, i)[k]);
+}
+
+static void row_add(struct view_row *sum, const struct view_row *row)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		for (size_t k = 0; k < counters[i].count; k++)
+			row_counter(sum, i)[k] += row_counted(row, i)[k];
 }
 
 static void header_less(struct view_header *header, const struct view_header *before)
@@ -93,6 +119,94 @@ static void header_less(struct view_header *header, const struct view_header *be
 	/* What was lost and suspect stays in sight: it is never just one interval's. */
 }
 
+/* ---- Rows that were renamed ------------------------------------------------------ */
+
+/*
+ * While names are looked up, a place is a row of its own, "binary+0xoffset". Once its function has
+ * a name, that row is gone, and what it had counted is in another row of the same binary: a new
+ * one, or one that was there. Such counts are of before the interval.
+ */
+enum renaming {
+	RENAMED_GONE, /* a row of the earlier view alone */
+	RENAMED_NEW, /* a row of the later view alone */
+	RENAMED_KEPT, /* of both: only what it grew by */
+	RENAMINGS,
+};
+
+/**
+ * struct renamed - a row that may have a part in a renaming
+ * @row: to compare, and to add up
+ * @out: the row to correct; NULL of RENAMED_GONE
+ */
+struct renamed {
+	const struct view_row *row;
+	struct view_row *out;
+	enum renaming kind;
+};
+
+static int compare_binary(const void *a, const void *b)
+{
+	const struct view_row *x = ((const struct renamed *)a)->row;
+	const struct view_row *y = ((const struct renamed *)b)->row;
+	int r = strcmp(x->container, y->container);
+
+	return r ? r : strcmp(x->binary, y->binary);
+}
+
+/* Of @whole, @gone is not of the interval: each part of it loses its share of that. */
+static u64 part_less(u64 part, u64 whole, u64 gone)
+{
+	if (!whole || gone >= whole)
+		return 0;
+	return (u64)((unsigned __int128)part * (whole - gone) / whole);
+}
+
+/* New rows first, as most of what is gone is in them; what is left is in rows that were there. */
+static void row_correct(struct view_row *row, enum renaming kind,
+			const struct view_row sum[static RENAMINGS])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
+		u64 *counter = row_counter(row, i);
+
+		for (size_t k = 0; k < counters[i].count; k++) {
+			u64 gone = row_counted(&sum[RENAMED_GONE], i)[k];
+			u64 new = row_counted(&sum[RENAMED_NEW], i)[k];
+
+			if (kind == RENAMED_KEPT)
+				gone = gone > new ? gone - new : 0;
+			counter[k] = part_less(counter[k], row_counted(&sum[kind], i)[k], gone);
+		}
+	}
+}
+
+/* The rows of one binary, in one container. */
+static void binary_correct(struct renamed *rows, size_t count)
+{
+	struct view_row sum[RENAMINGS] = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		row_add(&sum[rows[i].kind], rows[i].out ? rows[i].out : rows[i].row);
+	if (!sum[RENAMED_GONE].samples)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].out)
+			row_correct(rows[i].out, rows[i].kind, sum);
+}
+
+/* @rows: room for all of them, @count are there */
+static void names_correct(struct renamed *rows, size_t count)
+{
+	size_t first = 0;
+
+	qsort(rows, count, sizeof(*rows), compare_binary);
+	for (size_t i = 1; i <= count; i++) {
+		if (i < count && !compare_binary(&rows[first], &rows[i]))
+			continue;
+		binary_correct(rows + first, i - first);
+		first = i;
+	}
+}
+
 static struct key *keys_new(const struct view *view)
 {
 	struct key *sorted = calloc(view->count + 1, sizeof(*sorted));
@@ -104,37 +218,127 @@ static struct key *keys_new(const struct view *view)
 	return sorted;
 }
 
+/**
+ * struct delta - what delta_view() works on
+ * @before: of the earlier view, sorted; none of a profile that was reset
+ * @renamed: room for all rows of both views, if a name was looked up between them
+ */
+struct delta {
+	struct key *before;
+	size_t before_count;
+	struct renamed *renamed;
+	size_t renamed_count;
+	bool cut;
+};
+
+static void delta_note(struct delta *delta, const struct view_row *row, struct view_row *out,
+		       enum renaming kind)
+{
+	if (delta->renamed && *row->function)
+		delta->renamed[delta->renamed_count++] =
+			(struct renamed){ .row = row, .out = out, .kind = kind };
+}
+
+static int compare_heaviest(const void *a, const void *b)
+{
+	const struct view_row *x = a, *y = b;
+	int r = compare_rows(x, y);
+
+	return r ? r : x->samples != y->samples ? (x->samples < y->samples ? 1 : -1) : 0;
+}
+
+/*
+ * Rows of one name are one row, with the percentiles of the heaviest: places whose addresses are
+ * not shown are "[kernel]" each, and which is which the next view does not say.
+ *
+ * Return: how many are left.
+ */
+static u32 rows_merge(struct view_row *rows, u32 count)
+{
+	u32 merged = 0;
+
+	qsort(rows, count, sizeof(*rows), compare_heaviest);
+	for (u32 i = 0; i < count; i++) {
+		if (merged && !compare_rows(&rows[merged - 1], &rows[i]))
+			row_add(&rows[merged - 1], &rows[i]);
+		else
+			rows[merged++] = rows[i];
+	}
+	return merged;
+}
+
+/* The earlier rows of @row's name, all of which are then found; false if there is none. */
+static bool delta_find(struct delta *delta, const struct view_row *row, struct view_row *ret_sum)
+{
+	const struct key key = { .row = row };
+	struct key *end = delta->before + delta->before_count;
+	struct key *old = bsearch(&key, delta->before, delta->before_count, sizeof(key), compare_key);
+
+	*ret_sum = (struct view_row){ 0 };
+	while (old && old > delta->before && !compare_key(&key, old - 1))
+		old--;
+	for (struct key *at = old; at && at < end && !compare_key(&key, at); at++) {
+		row_add(ret_sum, at->row);
+		at->found = true;
+	}
+	return old;
+}
+
+/* @rows: those of the later view, merged, of which @count become what they grew by. */
+static u32 delta_rows(struct delta *delta, struct view_row *rows, u32 count)
+{
+	u32 kept = 0, grown = 0;
+	struct view_row old;
+
+	for (u32 i = 0; i < count; i++) {
+		bool found = delta_find(delta, &rows[i], &old);
+
+		if (!found && delta->cut)
+			continue;
+		rows[kept] = rows[i];
+		row_less(&rows[kept], &old);
+		delta_note(delta, &rows[kept], &rows[kept], found ? RENAMED_KEPT : RENAMED_NEW);
+		kept++;
+	}
+	for (size_t i = 0; i < delta->before_count; i++)
+		if (!delta->before[i].found)
+			delta_note(delta, delta->before[i].row, NULL, RENAMED_GONE);
+	if (delta->renamed)
+		names_correct(delta->renamed, delta->renamed_count);
+	for (u32 i = 0; i < kept; i++)
+		if (rows[i].samples)
+			rows[grown++] = rows[i];
+	return grown;
+}
+
 int delta_view(const struct view *now, const struct view *before, bool cut, enum view_sort sort,
 	       struct view *ret_view)
 {
 	bool reset = now->header.records < before->header.records ||
 		     now->header.duration_ns < before->header.duration_ns;
 	struct view view = { .header = now->header };
-	struct key *sorted = keys_new(before);
+	struct delta delta = { .cut = cut && !reset };
+	bool renames = !reset && before->header.names_pending;
 	struct order order = { .sort = sort };
 
+	delta.before = keys_new(before);
+	delta.before_count = reset ? 0 : before->count;
+	if (renames)
+		delta.renamed = calloc(now->count + before->count + 1, sizeof(*delta.renamed));
 	view.rows = calloc(now->count + 1, sizeof(*view.rows));
-	if (!sorted || !view.rows) {
-		free(sorted);
+	if (!delta.before || !view.rows || (renames && !delta.renamed)) {
+		free(delta.before);
+		free(delta.renamed);
 		free(view.rows);
 		return -ENOMEM;
 	}
 	if (!reset)
 		header_less(&view.header, &before->header);
-	for (u32 i = 0; i < now->count; i++) {
-		struct key key = { &now->rows[i] }, *old = NULL;
-		struct view_row *row = &view.rows[view.count];
-
-		if (!reset)
-			old = bsearch(&key, sorted, before->count, sizeof(*sorted), compare_key);
-		*row = *key.row;
-		if (old)
-			row_less(row, old->row);
-		else if (cut && !reset)
-			continue;
-		view.count += row->samples > 0;
-	}
-	free(sorted);
+	if (now->count)
+		memcpy(view.rows, now->rows, now->count * sizeof(*view.rows));
+	view.count = delta_rows(&delta, view.rows, rows_merge(view.rows, now->count));
+	free(delta.before);
+	free(delta.renamed);
 	order.unit = view_unit(&view.header);
 	qsort_r(view.rows, view.count, sizeof(*view.rows), compare_weight, &order);
 	*ret_view = view;

@@ -14,6 +14,11 @@
  *	reset since, count as none
  * @cut: @before lacks rows lighter than its lightest: what is new in @now may be
  *	old, by how much nobody knows, and waits for the next interval
+ *
+ * Where names were looked up in between, rows of places became rows of functions. What these had
+ * before is taken from the rows of the same binary that grew, so that the rows of a binary add up to
+ * what came to it; how it is divided among them is an estimate, of one interval.
+ *
  * @ret_view: rows that grew; percentiles stay those of @now, since they cannot
  *	be subtracted
  *

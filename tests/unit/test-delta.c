@@ -49,6 +49,73 @@ static void difference(void **state)
 	view_clear(&got);
 }
 
+/* Places without an address have one name: they are one row, and none is taken for another. */
+static void same_name(void **state)
+{
+	struct view_row old[] = { row("[kernel]", 10, 100), row("a", 5, 50), row("[kernel]", 1000, 10000) };
+	struct view_row new[] = { row("[kernel]", 1010, 10100), row("[kernel]", 15, 150), row("a", 6, 60),
+				  row("[kernel]", 5, 50) };
+	struct view before = { .count = 3, .rows = old, .header.records = 1015 };
+	struct view now = { .count = 4, .rows = new, .header.records = 1036 };
+	struct view got;
+
+	(void)state;
+	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
+	assert_int_equal(got.count, 2);
+	assert_string_equal(got.rows[0].function, "[kernel]");
+	assert_int_equal(got.rows[0].samples, 20);
+	assert_int_equal(got.rows[0].latency_sum, 200);
+	assert_int_equal(got.rows[1].samples, 1);
+	view_clear(&got);
+}
+
+/* Names arrive: what the rows of places had is no part of the interval, in whichever row it is. */
+static void renamed(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 walk, old; /* rows of the later view */
+		u64 expected_walk, expected_old;
+	} rows[] = {
+		{ "a new row", 165, 45, 15, 5 },
+		{ "a row that was there", 0, 210, 0, 20 },
+		{ "both", 60, 150, 0, 20 },
+		{ "nothing came", 150, 40, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct view_row old[] = { row("w+0x10", 100, 1000), row("w+0x20", 50, 500),
+					  row("old", 40, 400), row("other", 7, 70) };
+		struct view_row new[] = { row("walk", rows[i].walk, 10 * rows[i].walk),
+					  row("old", rows[i].old, 10 * rows[i].old),
+					  row("other", 9, 90) };
+		struct view before = { .count = 4, .rows = old,
+				       .header = { .records = 197, .names_pending = 2 } };
+		struct view now = { .count = 3, .rows = new, .header.records = 199 };
+		u64 walk = 0, grown = 0;
+		struct view got;
+
+		test_row("%s", rows[i].name);
+		strcpy(old[3].binary, "b");
+		strcpy(new[2].binary, "b");
+		now.header.records += rows[i].walk + rows[i].old - 190;
+		assert_row(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got) == 0);
+		for (u32 k = 0; k < got.count; k++) {
+			if (!strcmp(got.rows[k].function, "walk"))
+				walk = got.rows[k].samples;
+			else if (!strcmp(got.rows[k].function, "old"))
+				grown = got.rows[k].samples;
+			else
+				assert_row(got.rows[k].samples == 2);
+			assert_row(got.rows[k].latency_sum == 10 * got.rows[k].samples);
+		}
+		assert_row(walk == rows[i].expected_walk && grown == rows[i].expected_old);
+		assert_row(walk + grown + 2 <= got.header.records);
+		view_clear(&got);
+	}
+}
+
 /* By what came since, and by weight where that is of one unit. */
 static void weights(void **state)
 {
@@ -111,6 +178,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(difference),
 		cmocka_unit_test(weights),
+		cmocka_unit_test(same_name),
+		cmocka_unit_test(renamed),
 		cmocka_unit_test(reset_profile),
 		cmocka_unit_test(empty),
 	};
