@@ -695,7 +695,9 @@ static void test_bit_flipped(void **state)
 			buf[bit / 8] ^= (u8)(1U << bit % 8);
 			store(buf, size);
 			r = replay(&seen, &error);
-			assert_row(r == 0 || r == -EBADMSG);
+			/* A flip may make it a trace of another kind. */
+			assert_row(r == 0 || r == -EBADMSG ||
+				   (r == -ENOMSG && format == RECORDER_PERF));
 			assert_row(!r == !error.text[0]);
 			assert_row(seen.records <= WINDOWS * RECORDS + 2);
 			/* One chunk is lost at most; a flip in records is in their ledger. */
