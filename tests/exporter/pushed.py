@@ -6,7 +6,6 @@ import shutil
 import ssl
 import struct
 import subprocess
-import time
 
 from hostile import authority, certificate
 from keep import SETTINGS, machine
@@ -339,18 +338,17 @@ def check_no_names(program, hang, folder):
 	"""Name servers that do not answer hold up no end: all receivers have their last try at once."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, machine(50))
-	for seconds in (2, 20):
-		exporter = Exporter(program, folder, "--snapshot", path, env={"LD_PRELOAD": hang},
+	for seconds in (2, 300):
+		asked = f"{folder}/asked-{seconds}"
+		exporter = Exporter(program, folder, "--snapshot", path, env={"LD_PRELOAD": hang, "SPEPROF_HANG": asked},
 				    settings=("RemoteWrite.URL=http://a.example/", "RemoteWrite.IntervalSec=1", "OTLP.URL=http://b.example/",
 					      "OTLP.IntervalSec=1", f"Push.TimeoutSec={seconds}"))
 		try:
 			if seconds == 2:
-				wait(lambda e=exporter: e.said().count("timed out") >= 2, "a line on each receiver", 20)
+				wait(lambda e=exporter: e.said().count("timed out") >= 2, "a line on each receiver")
 			else:
-				time.sleep(3)
+				wait(lambda a=asked: os.path.exists(a) and os.path.getsize(a) >= 2, "a try of each receiver")
 		finally:
-			began = time.monotonic()
 			code = exporter.stop()
-			took = time.monotonic() - began
-		# The unit's own tests know of a busy machine: a try of 3 s, and one that is given up before it.
-		assert code == 0 and took < 10, (code, took, exporter.said())
+		# It does not wait for name servers, nor for TimeoutSec=: it is killed otherwise.
+		assert code == 0, (code, exporter.said())
