@@ -241,12 +241,24 @@ static void take_event(const struct speprof_event *e, struct source_trouble *tro
 	}
 }
 
+/* The CPU is blind from the event on, however late this reads it. */
+static void take_stop(struct module_ring *ring, const struct speprof_event *e)
+{
+	if (e->type == SPEPROF_EVENT_SYNDROME && e->action == SPEPROF_ACTION_STOP_CPU &&
+	    !ring->stopped_ns && e->time_ns <= now_ns())
+		ring->stopped_ns = e->time_ns;
+}
+
 static void drain_events(struct module_ring *ring, struct source_trouble *trouble)
 {
 	u64 head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
+	const struct speprof_event *e;
 
-	for (; ring->event_tail != head; ring->event_tail++)
-		take_event(&ring->events[ring->event_tail % ring->event_slots], trouble);
+	for (; ring->event_tail != head; ring->event_tail++) {
+		e = &ring->events[ring->event_tail % ring->event_slots];
+		take_event(e, trouble);
+		take_stop(ring, e);
+	}
 }
 
 static u32 state_of(const struct module_ring *ring)

@@ -15,7 +15,7 @@
  * @lost: bytes that were drained for a process that did not come to save what it counted
  * @damaged: bytes skipped because a header did not hold what the ABI says
  * @stopped: a fault keeps it from sampling
- * @stopped_ns: up to when it is booked that it does; CLOCK_MONOTONIC
+ * @stopped_ns: since when it does, less what is booked of that; CLOCK_MONOTONIC, 0 if it does not
  * @ahead_ns: of that, what no window has told yet: the next one's is that less
  * @backend: of its last window, &enum backend
  */

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SPUS	    2
@@ -70,7 +71,9 @@ static int ring_open(struct speprof_ring_open *ring)
 static int spu_die(struct spu *spu, unsigned int cpu)
 {
 	const unsigned long long ready = 1;
+	struct timespec now;
 
+	clock_gettime(CLOCK_MONOTONIC, &now);
 	*spu->window = (struct speprof_window){
 		.magic = SPEPROF_WINDOW_MAGIC,
 		.header_size = sizeof(*spu->window),
@@ -89,6 +92,7 @@ static int spu_die(struct spu *spu, unsigned int cpu)
 	};
 	spu->events[0] = (struct speprof_event){
 		.type = SPEPROF_EVENT_SYNDROME,
+		.time_ns = (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec,
 		.cpu = cpu,
 		.syndrome = SPEPROF_SYNDROME_EXTERNAL_ASYNC,
 		.action = SPEPROF_ACTION_STOP_CPU,

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "module-ring.h"
@@ -327,6 +328,37 @@ static void test_stopped_is_blind(void **state)
 	assert_int_equal(k.ring.ahead_ns, 0);
 }
 
+/* Blind from the event on, not from the drain that reads it; a time that is yet to come is none. */
+static void test_blind_from_the_event(void **state)
+{
+	struct timespec ts;
+	u64 now;
+
+	(void)state;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
+	k.control.state = SPEPROF_RING_FAULTED;
+	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
+	k.events[0].time_ns = now - 5000000;
+	assert_int_equal(drain(), 0);
+	assert_int_equal(k.trouble.cpus_stopped, 1);
+	assert_true(seen.last.blind_ns >= 5000000);
+	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], seen.last.blind_ns);
+
+	/* Stopped and started again meanwhile: the next window tells of it. */
+	k.control.state = SPEPROF_RING_ARMED;
+	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
+	k.events[1].time_ns = now - 5000000;
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.windows, 0);
+
+	k.control.state = SPEPROF_RING_FAULTED;
+	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
+	k.events[2].time_ns = UINT64_MAX;
+	assert_int_equal(drain(), 0);
+	assert_int_equal(seen.windows, 0);
+}
+
 /* Another process goes on where this one was, or where its figures were safe. */
 static void test_deferred(void **state)
 {
@@ -455,6 +487,7 @@ int main(void)
 		cmocka_unit_test_setup(test_blind_causes, setup),
 		cmocka_unit_test_setup(test_blind_hostile, setup),
 		cmocka_unit_test_setup(test_stopped_is_blind, setup),
+		cmocka_unit_test_setup(test_blind_from_the_event, setup),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test_setup(test_deferred, setup),
 		cmocka_unit_test_setup(test_spills, setup),
