@@ -78,19 +78,6 @@ static const char *report_name(const struct options *options)
 	return slash ? slash + 1 : options->input;
 }
 
-/* A name that is misspelt would look like one that is idle. */
-static int report_nothing(const struct options *options)
-{
-	char process[32] = "";
-
-	if (options->pid)
-		snprintf(process, sizeof(process), "process %d", options->pid);
-	if (!options->container)
-		return say_fail(STATUS_STATE, "report: no samples of %s", process);
-	return say_fail(STATUS_STATE, "report: no samples of container \"%s\"%s%s",
-			options->container, *process ? " and " : "", process);
-}
-
 static int report_check(const struct options *options)
 {
 	bool hot = options->lines || options->pages;
@@ -126,7 +113,7 @@ int report_run(int argc, char **argv)
 		rows_filter(&view, &options, options.number);
 		report_print(&view, &options, report_name(&options));
 		if (!view.count && (options.container || options.pid))
-			status = report_nothing(&options);
+			status = rows_missing("report", &options);
 	}
 	view_clear(&view);
 	filter_free(options.filter);

@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 
 #include "meaning.h"
+#include "say.h"
 
 static const char *const backend_names[] = {
 	[BACKEND_UNKNOWN] = "unknown",
@@ -32,6 +33,18 @@ void rows_filter(struct view *view, const struct options *options, u32 limit)
 		kept++;
 	}
 	view->count = kept;
+}
+
+int rows_missing(const char *verb, const struct options *options)
+{
+	char process[32] = "";
+
+	if (options->pid)
+		snprintf(process, sizeof(process), "process %d", options->pid);
+	if (!options->container)
+		return say_fail(STATUS_STATE, "%s: no samples of %s", verb, process);
+	return say_fail(STATUS_STATE, "%s: no samples of container \"%s\"%s%s", verb,
+			options->container, *process ? " and " : "", process);
 }
 
 static void add(json_object *to, const char *key, u64 value)

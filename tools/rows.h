@@ -15,6 +15,15 @@ u32 rows_limit(const struct options *options, u32 all);
 /** rows_filter() - keep what the options -p and -c name, and @limit of it */
 void rows_filter(struct view *view, const struct options *options, u32 limit);
 
+/**
+ * rows_missing() - print that nothing is left of what the options -p and -c name
+ *
+ * A name that is misspelt would look like one that is idle.
+ *
+ * Return: STATUS_STATE.
+ */
+int rows_missing(const char *verb, const struct options *options);
+
 /** rows_json() - the view as one line of JSON, schema_version 1 */
 void rows_json(FILE *out, const struct view *view, const struct options *options);
 

@@ -290,7 +290,7 @@ static int live_show(struct options *options, struct bus *bus)
 	return STATUS_OK;
 }
 
-static int batch_once(struct options *options, struct bus *bus)
+static int batch_once(struct options *options, struct bus *bus, bool *found)
 {
 	struct format format = live_format(options);
 	struct view view;
@@ -303,6 +303,7 @@ static int batch_once(struct options *options, struct bus *bus)
 	if (status)
 		return status;
 	rows_filter(&view, options, TOP_ROWS);
+	*found |= view.count > 0;
 	if (options->json) {
 		rows_json(stdout, &view, options);
 	} else {
@@ -318,6 +319,7 @@ static int batch_show(struct options *options, struct bus *bus)
 {
 	u32 iterations = options->number;
 	int status = STATUS_OK;
+	bool found = false;
 
 	options->number = 0;
 	for (u32 i = 0; status == STATUS_OK && (!iterations || i < iterations); i++) {
@@ -330,11 +332,13 @@ static int batch_show(struct options *options, struct bus *bus)
 			fputs(options->json ? "" : "\n", stdout);
 			nanosleep(&delay, NULL);
 		}
-		status = batch_once(options, bus);
+		status = batch_once(options, bus, &found);
 		/* Its reader has gone: nobody is left to print for. */
 		if (fflush(stdout) < 0)
 			break;
 	}
+	if (!status && !found && (options->container || options->pid))
+		status = rows_missing("top", options);
 	return status;
 }
 
