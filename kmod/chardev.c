@@ -569,7 +569,7 @@ static int cpus_get(const struct speprof_session_config *config, struct cpumask 
 }
 
 static struct session *session_open(const struct speprof_session_config *config,
-				    const struct cpumask *cpus)
+				    struct cpumask *cpus)
 {
 	struct cgroup_set *set = NULL;
 

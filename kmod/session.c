@@ -262,26 +262,38 @@ static int session_charge_rings(struct session *session, unsigned int rings,
 	return session_charge(session, rings * ring_charge(&ring_config));
 }
 
-/* CPUs without an SPU are passed over where none are named. */
+/* The backend, held, and all CPUs that have an SPU if none are named in @cpus. */
+static int session_choose_cpus(struct session *session, struct cpumask *cpus)
+{
+	unsigned int cpu;
+
+	mutex_lock(&speprof_control);
+	session->backend = speprof_backend_get();
+	cpus_read_lock();
+	if (session->backend && cpumask_empty(cpus))
+		for_each_possible_cpu(cpu)
+			if (per_cpu(speprof_cpus, cpu).info.backend != SPEPROF_BACKEND_NONE)
+				cpumask_set_cpu(cpu, cpus);
+	cpus_read_unlock();
+	mutex_unlock(&speprof_control);
+	return cpumask_empty(cpus) || !session->backend ? -ENODEV : 0;
+}
+
+/* Without speprof_control: memory for many large rings takes long. */
 static int session_add_rings(struct session *session, const struct cpumask *cpus,
 			     const struct speprof_session_config *config)
 {
-	unsigned int cpu, rings;
-	bool all = cpumask_empty(cpus);
+	unsigned int cpu;
 	int ret;
 
-	rings = all ? speprof_cpu_count() : cpumask_weight(cpus);
-	if (!rings)
-		return -ENODEV;
-	ret = session_charge_rings(session, rings, config);
+	ret = session_charge_rings(session, cpumask_weight(cpus), config);
 	if (ret)
 		return ret;
-
 	for_each_possible_cpu(cpu) {
-		if (!all && !cpumask_test_cpu(cpu, cpus))
+		if (!cpumask_test_cpu(cpu, cpus))
 			continue;
-		if (all && per_cpu(speprof_cpus, cpu).info.backend == SPEPROF_BACKEND_NONE)
-			continue;
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		ret = session_add_ring(session, cpu, config);
 		if (ret)
 			return ret;
@@ -289,7 +301,7 @@ static int session_add_rings(struct session *session, const struct cpumask *cpus
 	return 0;
 }
 
-/* Stopped, and nobody else knows it. */
+/* A stopped session that is not, or no longer, in the list. */
 static void session_free(struct session *session)
 {
 	unsigned int cpu;
@@ -304,24 +316,23 @@ static void session_free(struct session *session)
 	kfree(session);
 }
 
-/* With what serves it, or without. */
-static int session_register(struct session *session, const struct cpumask *cpus,
-			    const struct speprof_session_config *config)
+static int session_register(struct session *session)
 {
 	int ret;
 
-	lockdep_assert_held(&speprof_control);
-	session->backend = speprof_backend_get();
-	ret = session->backend ? session_add_rings(session, cpus, config) : -ENODEV;
-	if (!ret && session->cgroups)
-		ret = cgroups_watch_get();
+	mutex_lock(&speprof_control);
+	ret = session->cgroups ? cgroups_watch_get() : 0;
 	if (!ret)
 		list_add(&session->link, &sessions);
+	mutex_unlock(&speprof_control);
+	/* A cgroup may have been removed before it was watched. */
+	if (!ret && session->cgroups)
+		cgroups_gone_later();
 	return ret;
 }
 
-struct session *session_new(const struct speprof_session_config *config,
-			    const struct cpumask *cpus, struct cgroup_set *cgroups)
+struct session *session_new(const struct speprof_session_config *config, struct cpumask *cpus,
+			    struct cgroup_set *cgroups)
 {
 	struct session *session;
 	int ret = -ENOMEM;
@@ -335,20 +346,15 @@ struct session *session_new(const struct speprof_session_config *config,
 	session->rights = config->rights;
 	session->cgroups = cgroups;
 	session->programs = kcalloc(nr_cpu_ids, sizeof(*session->programs), GFP_KERNEL_ACCOUNT);
-	if (!session->programs)
-		goto fail;
-
-	mutex_lock(&speprof_control);
-	ret = session_register(session, cpus, config);
-	mutex_unlock(&speprof_control);
-	/* A cgroup may have been removed before anybody would have told. */
-	if (!ret && cgroups)
-		cgroups_gone_later();
-	if (!ret)
-		return session;
-fail:
-	session_free(session);
-	return ERR_PTR(ret);
+	if (session->programs)
+		ret = session_choose_cpus(session, cpus) ?:
+		      session_add_rings(session, cpus, config) ?:
+		      session_register(session);
+	if (ret) {
+		session_free(session);
+		return ERR_PTR(ret);
+	}
+	return session;
 }
 
 void session_get(struct session *session)

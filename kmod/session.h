@@ -57,13 +57,15 @@ struct session {
 /**
  * session_new() - a stopped session; the caller holds it
  * @config: valid but for what depends on the SPUs
- * @cpus: its CPUs; empty: all that have an SPU
+ * @cpus: its CPUs; if empty, filled with all that have an SPU now
  * @cgroups: whose tasks it samples, from here on the session's, whatever comes of it; or NULL
  *
- * Return: ERR_PTR of -ENODEV, -ENOMEM; -EOPNOTSUPP (@cgroups).
+ * Sleeps; takes speprof_control, but not while it allocates.
+ *
+ * Return: ERR_PTR of -ENODEV, -ENOMEM; -EINTR (a fatal signal); -EOPNOTSUPP (@cgroups).
  */
-struct session *session_new(const struct speprof_session_config *config,
-			    const struct cpumask *cpus, struct cgroup_set *cgroups);
+struct session *session_new(const struct speprof_session_config *config, struct cpumask *cpus,
+			    struct cgroup_set *cgroups);
 
 void session_get(struct session *session);
 void session_put(struct session *session);

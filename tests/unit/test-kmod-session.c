@@ -171,7 +171,7 @@ static const struct speprof_session_config plain = {
 static struct session *session_of(u32 mode, u64 mask, struct cgroup_set *cgroups)
 {
 	struct speprof_session_config config = plain;
-	const struct cpumask cpus = { mask };
+	struct cpumask cpus = { mask };
 	struct session *session;
 
 	config.mode = mode;
@@ -235,6 +235,79 @@ static int tear_down(void **state)
 	assert_false(speprof_control.held);
 	assert_int_equal(stand_in_warnings, 0);
 	return 0;
+}
+
+/* ---- New sessions -------------------------------------------------------------------- */
+
+static unsigned int allocations;
+
+/* The last CPU comes online for the first time while the first ring is allocated. */
+static void cpu_comes_online(void)
+{
+	assert_false(speprof_control.held);
+	allocations++;
+	speprof_cpus[CPUS - 1].info.backend = backend.id;
+}
+
+/* A session has the CPUs that it was charged for, and allocates while others go on. */
+static void test_new(void **state)
+{
+	const struct ring_config ring = { .size = plain.ring_size, .event_slots = 16 };
+	struct session *session;
+
+	(void)state;
+	allocations = 0;
+	speprof_cpus[CPUS - 1].info.backend = SPEPROF_BACKEND_NONE;
+	stand_in_allocating = cpu_comes_online;
+	session = session_of(SPEPROF_MODE_STREAM, 0, NULL);
+	stand_in_allocating = NULL;
+	assert_true(allocations > 0);
+	assert_non_null(session_ring(session, CPUS - 2));
+	assert_null(session_ring(session, CPUS - 1));
+	assert_int_equal(stand_in_caller.user.locked_vm.value, (CPUS - 1) * ring_charge(&ring));
+	session_put(session);
+}
+
+static void caller_is_killed(void)
+{
+	allocations++;
+	stand_in_caller.killed = true;
+}
+
+/* A caller that is killed gets no further ring. */
+static void test_new_killed(void **state)
+{
+	struct ring_config ring = { .size = plain.ring_size, .event_slots = 16 };
+	struct cpumask cpus = { 0 };
+	unsigned int of_one_ring;
+
+	(void)state;
+	allocations = 0;
+	stand_in_allocating = caller_is_killed;
+	ring_free(ring_new(&ring));
+	of_one_ring = allocations;
+	stand_in_caller.killed = false;
+	assert_ptr_equal(session_new(&plain, &cpus, NULL), ERR_PTR(-EINTR));
+	stand_in_allocating = NULL;
+	assert_true(of_one_ring > 0);
+	assert_int_equal(allocations, 2 * of_one_ring);
+}
+
+/* A CPU that is named has an SPU. */
+static void test_new_without_spu(void **state)
+{
+	struct cpumask cpus = { 1 << 1 | 1 << 2 };
+
+	(void)state;
+	speprof_cpus[2].info.backend = SPEPROF_BACKEND_NONE;
+	assert_ptr_equal(session_new(&plain, &cpus, NULL), ERR_PTR(-ENODEV));
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
+		speprof_cpus[cpu].info.backend = SPEPROF_BACKEND_NONE;
+	cpus.bits = 0;
+	assert_ptr_equal(session_new(&plain, &cpus, NULL), ERR_PTR(-ENODEV));
+	stand_in_caller.memlock = PAGE_SIZE;
+	cpus.bits = 1;
+	assert_ptr_equal(session_new(&plain, &cpus, NULL), ERR_PTR(-ENOMEM));
 }
 
 /* ---- How often ---------------------------------------------------------------------- */
@@ -399,6 +472,9 @@ static void test_kick(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_new, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_new_killed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_new_without_spu, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bucket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_commands_are_limited, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_ends_are_not_limited, set_up, tear_down),

@@ -7,6 +7,7 @@ u64 stand_in_now;
 u64 stand_in_nodes;
 unsigned int stand_in_anywhere;
 void (*stand_in_elsewhere)(void);
+void (*stand_in_allocating)(void);
 void (*stand_in_unlocked)(void);
 unsigned int stand_in_warnings;
 struct task_struct *stand_in_current;
@@ -21,6 +22,8 @@ int area_init(struct area *area, u64 bytes, int node)
 	size_t size = area_pages(bytes) * PAGE_SIZE;
 
 	stand_in_nodes |= 1ULL << node;
+	if (stand_in_allocating)
+		stand_in_allocating();
 	*area = (struct area){ .address = aligned_alloc(PAGE_SIZE, size),
 			       .count = area_pages(bytes) };
 	if (!area->address)

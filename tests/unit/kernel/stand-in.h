@@ -147,6 +147,9 @@ static inline void stand_in_run_once(void (**hook)(void))
 		run();
 }
 
+/* Run whenever the memory of a ring is allocated, if not NULL. */
+extern void (*stand_in_allocating)(void);
+
 /* How many WARNs there were. */
 extern unsigned int stand_in_warnings;
 
