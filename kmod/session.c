@@ -526,19 +526,46 @@ static bool sessions_meet(const struct session *a, const struct session *b)
 	return false;
 }
 
-/* Whether @session, as of @cgroups, may be started beside those that are. */
-static bool session_fits(const struct session *session, const struct cgroup_set *cgroups)
+/* Whether @other is started and keeps @session, as of @cgroups, from being so. */
+static bool session_blocks(const struct session *other, const struct session *session,
+			   const struct cgroup_set *cgroups)
 {
-	const struct session *other;
+	if (other == session || other->state != SESSION_STARTED || !sessions_meet(session, other))
+		return false;
+	return !cgroups || !other->cgroups || cgroup_sets_overlap(cgroups, other->cgroups);
+}
 
-	list_for_each_entry(other, &sessions, link) {
-		if (other == session || other->state != SESSION_STARTED ||
-		    !sessions_meet(session, other))
+static void session_stop_now(struct session *session)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct ring_call call = { .ring = session->rings[cpu] };
+
+		if (!call.ring)
 			continue;
-		if (!cgroups || !other->cgroups || cgroup_sets_overlap(cgroups, other->cgroups))
-			return false;
+		speprof_cpu_call(cpu, stop_here, &call);
+		cgroup_map_free(call.map);
 	}
-	return true;
+	session->state = SESSION_STOPPED;
+}
+
+/*
+ * Let @session, as of @cgroups, have its CPUs. A @privileged caller stops the sessions that block
+ * it, unless one of them is privileged: then none is stopped.
+ */
+static int session_unblock(const struct session *session, const struct cgroup_set *cgroups,
+			   bool privileged)
+{
+	struct session *other;
+
+	list_for_each_entry(other, &sessions, link)
+		if (session_blocks(other, session, cgroups) && (!privileged || other->privileged))
+			return -EBUSY;
+	list_for_each_entry(other, &sessions, link)
+		if (session_blocks(other, session, cgroups))
+			session_stop_now(other);
+	return 0;
 }
 
 /* What @session has on @cpu, if it is, or is to be, started. */
@@ -629,17 +656,21 @@ static void session_call_with(struct session *session, smp_call_func_t fn, struc
 
 static int session_start_now(struct session *session)
 {
+	bool privileged = perfmon_capable();
 	struct cgroup_map **maps;
+	int ret;
 
 	if (!session->generation)
 		return -ENODATA;
-	if (!session_fits(session, session->cgroups))
-		return -EBUSY;
+	ret = session_unblock(session, session->cgroups, privileged);
+	if (ret)
+		return ret;
 	maps = session_make_maps(session, session->cgroups);
 	if (IS_ERR(maps))
 		return PTR_ERR(maps);
 	session_call_with(session, start_here, maps);
 	session->state = SESSION_STARTED;
+	session->privileged = privileged;
 	return 0;
 }
 
@@ -658,31 +689,23 @@ int session_start(struct session *session)
 
 void session_stop(struct session *session)
 {
-	unsigned int cpu;
-
 	mutex_lock(&speprof_control);
-	if (session->state == SESSION_STARTED) {
-		for_each_possible_cpu(cpu) {
-			struct ring_call call = { .ring = session->rings[cpu] };
-
-			if (!call.ring)
-				continue;
-			speprof_cpu_call(cpu, stop_here, &call);
-			cgroup_map_free(call.map);
-		}
-		session->state = SESSION_STOPPED;
-	}
+	if (session->state == SESSION_STARTED)
+		session_stop_now(session);
 	mutex_unlock(&speprof_control);
 }
 
 /* Ends with @set, or with an error, as it was. */
 static int session_set_cgroups(struct session *session, struct cgroup_set *set)
 {
+	bool privileged = perfmon_capable();
 	struct cgroup_map **maps;
+	int ret;
 
 	if (session->state == SESSION_STARTED) {
-		if (!session_fits(session, set))
-			return -EBUSY;
+		ret = session_unblock(session, set, privileged);
+		if (ret)
+			return ret;
 		maps = session_make_maps(session, set);
 		if (IS_ERR(maps))
 			return PTR_ERR(maps);
@@ -690,6 +713,7 @@ static int session_set_cgroups(struct session *session, struct cgroup_set *set)
 	}
 	cgroup_set_free(session->cgroups);
 	session->cgroups = set;
+	session->privileged &= privileged;
 	return 0;
 }
 

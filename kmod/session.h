@@ -32,6 +32,8 @@ enum session_state {
  *	whether it is NULL, which is for good
  * @link: to all others. Under speprof_control
  * @state: under speprof_control
+ * @privileged: callers with CAP_PERFMON started it and gave it its cgroups: no other session's
+ *	START stops it. Under speprof_control
  * @commands: that its descriptors have left
  * @generation: of the last program; 0: there is none yet. Under speprof_control
  * @sampling: of the last program, as it was asked for. Under speprof_control
@@ -49,6 +51,7 @@ struct session {
 	struct throttle_bucket commands;
 	u32 generation;
 	enum session_state state;
+	bool privileged;
 	struct speprof_sampling sampling;
 	struct program *programs;
 	struct ring *rings[];
@@ -81,7 +84,13 @@ int session_sample(struct session *session, const struct speprof_sampling *sampl
 /** session_tune() - one CPU's interval and bounds. -ENOENT, -ENODATA, program_make()'s errors */
 int session_tune(struct session *session, const struct speprof_tune *tune);
 
-/** session_start() - -ENODATA: nothing set to sample; -EBUSY: another is in its way; -ENOMEM */
+/**
+ * session_start() - sample, unless it is started
+ *
+ * A caller with CAP_PERFMON stops the sessions in its way that callers without it started.
+ *
+ * Return: -ENODATA: nothing set to sample; -EBUSY: another session is in its way; -ENOMEM.
+ */
 int session_start(struct session *session);
 
 void session_stop(struct session *session);

@@ -310,6 +310,90 @@ static void test_new_without_spu(void **state)
 	assert_ptr_equal(session_new(&plain, &cpus, NULL), ERR_PTR(-ENOMEM));
 }
 
+/* ---- Who yields ------------------------------------------------------------------------ */
+
+static int start_as(struct session *session, bool perfmon)
+{
+	stand_in_caller.perfmon = perfmon;
+	return session_start(session);
+}
+
+/* What was handed out yields to a caller with CAP_PERFMON, and to no other. */
+static void test_yields(void **state)
+{
+	struct session *handed = session_play(SPEPROF_MODE_STREAM, NULL);
+	struct session *host = session_play(SPEPROF_MODE_STREAM, NULL);
+
+	(void)state;
+	assert_int_equal(start_as(handed, false), 0);
+	assert_int_equal(start_as(host, false), -EBUSY);
+	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_ARMED);
+	assert_int_equal(start_as(host, true), 0);
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
+		assert_int_equal(session_ring(handed, cpu)->state, SPEPROF_RING_IDLE);
+		assert_int_equal(session_ring(host, cpu)->state, SPEPROF_RING_ARMED);
+	}
+	assert_int_equal(start_as(handed, false), -EBUSY);
+	assert_int_equal(start_as(handed, true), -EBUSY);
+	session_stop(host);
+	assert_int_equal(start_as(handed, false), 0);
+	session_put(host);
+	session_put(handed);
+}
+
+/* A START that fails because of one session stops no other. */
+static void test_yields_all_or_none(void **state)
+{
+	struct session *handed = session_of(SPEPROF_MODE_STREAM, 1 << 0, NULL);
+	struct session *host = session_of(SPEPROF_MODE_STREAM, 1 << 1, NULL);
+	struct session *both = session_of(SPEPROF_MODE_STREAM, 1 << 0 | 1 << 1, NULL);
+
+	(void)state;
+	assert_int_equal(session_sample(handed, &sampling), 0);
+	assert_int_equal(session_sample(host, &sampling), 0);
+	assert_int_equal(session_sample(both, &sampling), 0);
+	assert_int_equal(start_as(handed, false), 0);
+	assert_int_equal(start_as(host, true), 0);
+	assert_int_equal(start_as(both, true), -EBUSY);
+	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_ARMED);
+	session_stop(host);
+	assert_int_equal(start_as(both, true), 0);
+	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
+	session_put(both);
+	session_put(host);
+	session_put(handed);
+}
+
+static int cgroups_as(struct session *session, uintptr_t cgroup, bool perfmon)
+{
+	struct cgroup_set *set = set_of(cgroup);
+	int ret;
+
+	stand_in_caller.perfmon = perfmon;
+	ret = session_cgroups(session, SPEPROF_CGROUPS_REPLACE, set);
+	cgroup_set_free(set);
+	return ret;
+}
+
+/* A session whose cgroups a caller without CAP_PERFMON chose yields, whoever started it. */
+static void test_yields_cgroups(void **state)
+{
+	struct session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
+	struct session *host = session_play(SPEPROF_MODE_STREAM, set_of(2));
+
+	(void)state;
+	assert_int_equal(start_as(handed, true), 0);
+	assert_int_equal(start_as(host, true), 0);
+	assert_int_equal(cgroups_as(handed, 2, false), -EBUSY);
+	assert_int_equal(cgroups_as(host, 1, true), -EBUSY);
+	assert_int_equal(cgroups_as(handed, 3, false), 0);
+	assert_int_equal(cgroups_as(host, 3, true), 0);
+	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
+	assert_int_equal(session_ring(host, 0)->state, SPEPROF_RING_PARKED);
+	session_put(host);
+	session_put(handed);
+}
+
 /* ---- How often ---------------------------------------------------------------------- */
 
 /* As many as the rate at once, and as many in each second. */
@@ -475,6 +559,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_new, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_new_killed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_new_without_spu, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_yields, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_yields_all_or_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_yields_cgroups, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bucket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_commands_are_limited, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_ends_are_not_limited, set_up, tear_down),

@@ -258,6 +258,9 @@ struct speprof_sampling {
  * Errors: EINVAL (argument); ENODATA (no SPEPROF_SESSION_SAMPLE yet); EBUSY
  * (another started session has one of the CPUs, and not both are of cgroups, or a cgroup
  * of one is, or lies below, a cgroup of the other); EAGAIN (rate).
+ * A session that a caller without CAP_PERFMON started, or changed the cgroups of since, yields:
+ * START and CGROUPS by a caller with CAP_PERFMON stop it instead of failing with EBUSY. Its holder
+ * may start it again once the other has ended.
  *
  * SPEPROF_SESSION_STOP: close and publish every window, stop sampling. On
  * return no more is written to the rings, but for SPEPROF_EVENT_CGROUP. No effect on a

@@ -470,6 +470,38 @@ static void order_of_commands(void)
 	check(!ioctl(first, SPEPROF_SESSION_START, 0));
 }
 
+/* START of @session by a task without capabilities; its errno. */
+static int nobody_starts(int session)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		become_nobody(false);
+		_exit(ioctl(session, SPEPROF_SESSION_START, 0) ? errno : 0);
+	}
+	check(waitpid(child, &status, 0) == child && WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* What was handed out does not lock the machine's own sessions out. */
+static void handed_out_session_yields(void)
+{
+	struct speprof_session_config config = ksession_config();
+	int handed = ksession_new(&config), host = ksession_new(&config);
+	struct kring ring;
+
+	kring_open(handed, 0, &ring);
+	check(!nobody_starts(handed));
+	check(nobody_starts(host) == EBUSY);
+	check(!ioctl(host, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
+	check(kring_stats(&ring).state == SPEPROF_RING_IDLE);
+	check(nobody_starts(handed) == EBUSY);
+	check_errno(ioctl(handed, SPEPROF_SESSION_START, 0), EBUSY);
+	check(!ioctl(host, SPEPROF_SESSION_STOP, 0));
+	check(!nobody_starts(handed));
+}
+
 static void maps_are_bounded(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -516,6 +548,7 @@ const struct ktest ktests_abi[] = {
 	{ "memory-is-charged", memory_is_charged },
 	{ "memory-cgroup-is-charged", memory_cgroup_is_charged },
 	{ "order-of-commands", order_of_commands },
+	{ "handed-out-session-yields", handed_out_session_yields },
 	{ "maps-are-bounded", maps_are_bounded },
 	{ 0 },
 };
