@@ -13,9 +13,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "container-facts.h"
 #include "escape.h"
 #include "maps.h"
 #include "proto.h"
+#include "symbol-message.h"
 
 /* So much is written before it is compressed, and a message more, at the most. */
 #define PPROF_CHUNK (16U << 10)
@@ -79,11 +81,16 @@ static const struct {
 	{ UNIT_MICRO_OPS, "micro_operations" },
 };
 
+/* Of a function's name: each byte may be escaped. */
+#define NAME_SIZE (4 * SYMBOL_NAME_MAX + 1)
+/* Of a mapping's key: a path of PATH_MAX bytes, and what else there is in it. */
+#define MAPPING_SIZE 4400
+
 /* Names that an entry may bring, with all that is kept of one beside its text. */
 #define NAMES_MOST 16
 #define NAME_BYTES 40
-/* Their texts: a mapping's key and path, a function's key, name and path, a location's key, labels. */
-#define TEXTS_MOST 8192
+/* Their texts: a mapping's key and path, a function's name and path, other keys, labels. */
+#define TEXTS_MOST (MAPPING_SIZE + NAME_SIZE + 3072)
 
 /* Texts, and numbers of things by them: one table, open, that grows. */
 struct names {
@@ -110,7 +117,7 @@ struct writer {
 	struct pprof_entry others[UNITS];
 	struct names strings;
 	struct names mappings; /* by mapping_key() */
-	struct names functions; /* by mapping and name */
+	struct names functions; /* by mapping and number of the name */
 	struct names locations; /* by mapping and address */
 	struct pprof *pprof;
 	struct symbols *symbols;
@@ -239,14 +246,14 @@ static void mapping_key(const struct writer *w, const struct pprof_entry *e,
 	else if (w->pprof->live && !e->kernel && *place->binary == '[' &&
 		 strncmp(place->binary, "[vdso", 5) != 0)
 		of = (u64)e->process << 32 | e->generation;
-	snprintf(key, size, "%" PRIu64 " %" PRIx64 " %s %.4000s", place->inode, of, build,
+	snprintf(key, size, "%" PRIu64 " %" PRIx64 " %s %s", place->inode, of, build,
 		 place->binary);
 }
 
 static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
 		       const struct attribute_place *place, s32 pid)
 {
-	char key[4200], path[1024], build[2 * BUILD_ID_MAX + 1];
+	char key[MAPPING_SIZE], path[1024], build[2 * BUILD_ID_MAX + 1];
 	u64 id, name, build_id;
 	bool new;
 
@@ -267,18 +274,18 @@ static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
 	return id;
 }
 
-static u64 add_function(struct writer *w, u64 mapping, const char *name, const char *binary)
+/* @text: of the name, by its number, as names of functions may share any prefix. */
+static u64 add_function(struct writer *w, u64 mapping, u64 text, const char *binary)
 {
-	char key[256], path[1024];
-	u64 id, text, file;
+	char key[64], path[1024];
+	u64 id, file;
 	bool new;
 
-	snprintf(key, sizeof(key), "%" PRIu64 " %.200s", mapping, name);
+	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIu64, mapping, text);
 	id = names_get(w, &w->functions, key, &new);
 	if (!new)
 		return id;
 	escape_string(path, sizeof(path), binary);
-	text = string(w, name);
 	file = string(w, path);
 	proto_open(&w->proto, PROFILE_FUNCTION);
 	proto_varint(&w->proto, FUNCTION_ID, id);
@@ -332,9 +339,9 @@ static bool tells_address(const struct writer *w, const struct attribute_place *
 	return place ? symbols_tell_address(place, w->pprof->live) : !w->pprof->live;
 }
 
-/* @key: what tells it from others. */
-static u64 put_location(struct writer *w, const char *key, u64 mapping, u64 address,
-			const char *name, const char *binary)
+/* @key: what tells it from others; @text: of the function's name. */
+static u64 put_location(struct writer *w, const char *key, u64 mapping, u64 address, u64 text,
+			const char *binary)
 {
 	u64 id, function;
 	bool new;
@@ -342,7 +349,7 @@ static u64 put_location(struct writer *w, const char *key, u64 mapping, u64 addr
 	id = names_get(w, &w->locations, key, &new);
 	if (!new)
 		return id;
-	function = add_function(w, mapping, name, binary);
+	function = add_function(w, mapping, text, binary);
 	proto_open(&w->proto, PROFILE_LOCATION);
 	proto_varint(&w->proto, LOCATION_ID, id);
 	if (mapping)
@@ -360,8 +367,8 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 {
 	s32 pid = process ? process->pid : 0;
 	struct attribute_place place;
-	char key[256], name[128] = "";
-	u64 mapping = 0, address = e->pc;
+	u64 mapping = 0, address = e->pc, text = 0;
+	char key[96], name[NAME_SIZE];
 	bool placed, told;
 
 	placed = known && attributor_place(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
@@ -372,13 +379,16 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 	told = tells_address(w, placed ? &place : NULL);
 	if (!told) {
 		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+		text = string(w, name);
 		address = 0;
 	}
-	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %s", mapping, address,
-		 is_others(w, e), name);
-	if (told && !names_has(&w->locations, key))
+	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %" PRIu64, mapping, address,
+		 is_others(w, e), text);
+	if (told && !names_has(&w->locations, key)) {
 		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
-	return put_location(w, key, mapping, address, name, placed ? place.binary : "");
+		text = string(w, name);
+	}
+	return put_location(w, key, mapping, address, text, placed ? place.binary : "");
 }
 
 /* Within the sample that is open; strings are numbered, and written at the end. */
@@ -392,10 +402,13 @@ static void add_label(struct writer *w, const char *key, const char *value)
 	proto_close(&w->proto);
 }
 
-static const char *container_name(const struct writer *w, const struct pprof_entry *e)
+/* As metrics have it: the whole of what Kubernetes calls it. @whole: room for that. */
+static const char *container_name(const struct writer *w, const struct pprof_entry *e,
+				  char whole[PODS_WHOLE])
 {
 	const struct attribute_container *c =
 		attributor_container(w->pprof->attributor, e->container);
+	struct container_facts facts;
 
 	if (is_others(w, e))
 		return OTHERS;
@@ -403,7 +416,11 @@ static const char *container_name(const struct writer *w, const struct pprof_ent
 		return "[unattributed]";
 	if (!c || c->generation != e->container_generation)
 		return "(other)";
-	return e->container && *c->name ? c->name : "-";
+	if (!e->container || !*c->name)
+		return "-";
+	container_facts(w->pprof->attributor, e->container, &facts);
+	pods_whole(facts.pod, c->name, whole);
+	return whole;
 }
 
 static void add_labels(struct writer *w, const struct pprof_entry *e, const char *container,
@@ -451,6 +468,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 {
 	const struct attribute_process *process =
 		attributor_process(w->pprof->attributor, e->process);
+	char whole[PODS_WHOLE];
 	u64 location;
 	bool known;
 
@@ -468,7 +486,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 		process = NULL;
 	known = process || (e->process == ATTRIBUTE_NONE && !is_others(w, e));
 	location = add_location(w, e, known, process);
-	add_sample(w, e, location, container_name(w, e),
+	add_sample(w, e, location, container_name(w, e, whole),
 		   is_others(w, e) ? OTHERS : process ? process->comm : "[unattributed]");
 }
 
@@ -502,7 +520,7 @@ static void add_folded(struct writer *w)
 	u64 location = 0;
 
 	if (w->fold.count)
-		location = put_location(w, "other", 0, 0, "[other]", "");
+		location = put_location(w, "other", 0, 0, string(w, "[other]"), "");
 	for (u32 i = 0; i < w->fold.count; i++) {
 		add_sample(w, &w->fold.entries[i], location, "other", NULL);
 		flush(w, false);

@@ -2,10 +2,12 @@
 /* What is written for pprof, read again: who is told apart, and what is added up. */
 #include "test.h"
 
+#include "attribute-internal.h"
 #include "pprof-internal.h"
 #include "pprof.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +77,7 @@ static bool next(struct bytes *b, struct part *ret_part)
 struct read_sample {
 	u64 location;
 	u64 value[VALUES_MAX];
-	char container[64];
+	char container[512];
 	char process[64];
 };
 
@@ -99,6 +101,8 @@ struct read {
 		u64 mapping;
 		u64 address;
 	} location[THINGS_MAX];
+	const char *function[THINGS_MAX];
+	u32 functions;
 	const char *period_type;
 	u64 period;
 };
@@ -173,6 +177,11 @@ static void read_part(struct read *r, const struct part *part)
 		r->location[id].mapping = field(part->bytes, 2);
 		r->location[id].address = field(part->bytes, 3);
 		break;
+	case 5:
+		id = field(part->bytes, 1);
+		assert_true(id == ++r->functions && id < THINGS_MAX);
+		r->function[id] = text(r, part->bytes, 2);
+		break;
 	case 11:
 		r->period_type = text(r, part->bytes, 1);
 		break;
@@ -196,7 +205,8 @@ static void inflate_all(struct read *r, int fd)
 	inflateEnd(&z);
 }
 
-static struct read *written_for(struct fixture *f, const struct pprof_filter *filter)
+static struct read *written_with(struct fixture *f, struct symbols *symbols,
+				 const struct pprof_filter *filter)
 {
 	const struct pprof_facts facts = { .backend = BACKEND_HARDWARE, .filter = filter };
 	struct read *r = calloc(1, sizeof(*r));
@@ -206,7 +216,7 @@ static struct read *written_for(struct fixture *f, const struct pprof_filter *fi
 
 	assert_non_null(r);
 	assert_true(fd >= 0);
-	assert_int_equal(pprof_write(f->pprof, NULL, &facts, fd), 0);
+	assert_int_equal(pprof_write(f->pprof, symbols, &facts, fd), 0);
 	inflate_all(r, fd);
 	close(fd);
 	/* Strings are last in it. */
@@ -223,6 +233,11 @@ static struct read *written_for(struct fixture *f, const struct pprof_filter *fi
 	while (next(&all, &part))
 		read_part(r, &part);
 	return r;
+}
+
+static struct read *written_for(struct fixture *f, const struct pprof_filter *filter)
+{
+	return written_with(f, NULL, filter);
 }
 
 static struct read *written(struct fixture *f)
@@ -278,7 +293,7 @@ static void process(struct fixture *f, s32 pid, const char *cgroup, const char *
 	e.type = TASK_MMAP;
 	e.name = path;
 	e.start = 0x400000;
-	e.size = 0x10000;
+	e.size = 0x1000000;
 	e.build_id = id ? build_id : NULL;
 	e.build_id_size = id ? sizeof(build_id) : 0;
 	attributor_event(f->attributor, &e);
@@ -556,6 +571,99 @@ static void test_filter(void **state)
 	}
 }
 
+/* As in metrics, also where the table's name is cut: of two pods it may be the same. */
+static void test_pods(void **state)
+{
+	struct fixture *f = *state;
+	struct pods_names *names[2];
+	char wanted[2][PODS_WHOLE];
+	struct read *r;
+
+	for (u32 i = 0; i < 2; i++) {
+		s32 pid = 10 + (s32)i;
+		const char *cgroup = i ? "/system.slice/b.service" : "/system.slice/a.service";
+		u32 container;
+
+		process(f, pid, cgroup, "/app/server", 1);
+		sample(f, pid, 1000, UNIT_INSTRUCTIONS);
+		container = attributor_process(f->attributor,
+					       attributor_task(f->attributor, pid))->container;
+		names[i] = calloc(1, sizeof(*names[i]));
+		assert_non_null(names[i]);
+		strcpy(names[i]->name_space, "default");
+		memset(names[i]->pod, 'p', 200);
+		strcpy(names[i]->container, i ? "second" : "first");
+		f->attributor->container[container].pod = names[i];
+		pods_whole(names[i], "", wanted[i]);
+	}
+	r = written(f);
+	assert_int_equal(r->samples, 2);
+	for (u32 i = 0; i < 2; i++)
+		assert_true(!strcmp(r->sample[i].container, wanted[0]) ||
+			    !strcmp(r->sample[i].container, wanted[1]));
+	assert_string_not_equal(r->sample[0].container, r->sample[1].container);
+	read_free(r);
+}
+
+#define X10	    xxxxxxxxxx
+#define JOIN2(a, b) a##b
+#define JOIN(a, b)  JOIN2(a, b)
+#define X20	    JOIN(X10, X10)
+#define X40	    JOIN(X20, X20)
+#define X80	    JOIN(X40, X40)
+#define X160	    JOIN(X80, X80)
+#define FIRST	    JOIN(X160, _first)
+#define SECOND	    JOIN(X160, _second)
+
+int FIRST(int n);
+int SECOND(int n);
+
+__attribute__((noinline)) int FIRST(int n)
+{
+	return n * 3;
+}
+
+__attribute__((noinline)) int SECOND(int n)
+{
+	return n * 5;
+}
+
+/* Where this program is in memory: the address of its first byte. */
+static int find_base(struct dl_phdr_info *info, size_t size __attribute__((unused)), void *arg)
+{
+	*(u64 *)arg = info->dlpi_addr;
+	return 1;
+}
+
+/* Functions whose names share 160 characters are two, each with its whole name. */
+static void test_long_names(void **state)
+{
+	const struct symbols_config waiting = { .wait_ms = 30000 };
+	u64 at[] = { (u64)(uintptr_t)FIRST, (u64)(uintptr_t)SECOND };
+	struct fixture *f = *state;
+	struct symbols *symbols;
+	char path[4096] = "";
+	struct read *r;
+	u64 base = 0;
+
+	dl_iterate_phdr(find_base, &base);
+	assert_true(base && readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	pprof_free(f->pprof);
+	assert_int_equal(pprof_new(f->profile, f->attributor, true, NULL, &f->pprof), 0);
+	process(f, getpid(), "/system.slice/a.service", path, 0);
+	for (u32 i = 0; i < 2; i++)
+		sample_at(f, getpid(), 0x400000 + at[i] - base, 1000, UNIT_INSTRUCTIONS);
+	assert_int_equal(symbols_new(&waiting, &symbols), 0);
+	r = written_with(f, symbols, NULL);
+	assert_int_equal(r->functions, 2);
+	for (u32 i = 1; i <= 2; i++)
+		assert_int_equal(strspn(r->function[i], "x"), 160);
+	assert_string_not_equal(r->function[1], r->function[2]);
+	assert_true(has_string(r, "x_first") && has_string(r, "x_second"));
+	read_free(r);
+	symbols_free(symbols);
+}
+
 #define PLACES 6000
 
 static bool is_sanitized(void)
@@ -683,6 +791,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_folded_nodes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_filter_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pods, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_long_names, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
