@@ -14,8 +14,8 @@ help: ## print this
 	@echo "speprof: targets of make"
 	@sed -n 's/^\([a-z_-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
-deps: ## install what building and testing needs (root)
-	@scripts/deps build run test vm deb fleet
+deps: ## install what building and every test needs (root)
+	@scripts/deps build run check all
 
 run: ## profile this machine for ten seconds; FILE=x.perf.data shows a recording instead
 	@scripts/deps build run
@@ -28,42 +28,26 @@ else
 	@$(BUILD)/tools/speprof demo --seconds $(SECONDS_OF_DEMO)
 endif
 
-check: ## install what is missing and run every lane of tests (root)
-	@scripts/deps build run test vm deb fleet
+check: ## install what is missing and run the quick lanes of tests: a quarter of an hour (root)
+	@scripts/deps build run check
 	@tests/check --build $(BUILD)
 
-check-kasan: ## the VM jobs under KASAN, lockdep and kmemleak; builds that kernel once (root)
-	@scripts/deps build run test vm
-	@tests/kunit/run --build $(BUILD) 6.12-uml-debug
-	@tests/vm/selftest
-	@tests/vm/check --build $(BUILD) 6.12-kasan
+check-changed: ## the quick lanes, and those that the change since BASE=COMMIT concerns (root)
+	@test -n "$(BASE)" || { echo "make check-changed: BASE is missing: BASE=COMMIT" >&2; exit 2; }
+	@scripts/deps build run check all
+	@tests/check --build $(BUILD) --changed "$(BASE)"
 
-check-fleet: all ## the exporter with Prometheus, VictoriaMetrics and go tool pprof; a hundred machines (root)
-	@scripts/deps build run test fleet
-	@tests/exporter/fleet $(BUILD)
+check-all: ## every lane there is, for hours; run again, it resumes after the lanes that passed (root)
+	@scripts/deps build run check all
+	@tests/check --build $(BUILD) --all
 
-check-packages: all ## the packages on 6.1 and for arm64, and the container image on both, by hand: an hour (root)
-	@scripts/deps build run test vm deb
-	@tests/packages/check --build $(BUILD) --kernel 6.1 --reload
-	@tests/packages/image --build $(BUILD)
-	@tests/packages/image --build $(BUILD) --arch arm64
-	@tests/packages/cross --build $(BUILD)
+check-fresh: ## both commands of the README on a bare Debian 12 and on a bare Debian 13 (root)
+	@scripts/deps build run check
+	@tests/check --build $(BUILD) --lane fresh-12 --lane fresh-13
 
-check-containers: ## the daemon in VMs with real containers and hostile loads, by hand: half an hour (root)
-	@scripts/deps build run test vm
-	@tests/vm/check --build $(BUILD) --containers
-	@tests/vm/check-arm64 --build $(BUILD) arm64-perf-6.12 arm64-daemon arm64-daemon-6.1
-
-kunit: ## the KUnit suites on User-Mode Linux 6.1 and 6.12; builds those kernels once (root)
-	@scripts/deps build vm
-	@tests/kunit/run --build $(BUILD) 6.1-uml 6.12-uml 6.12-uml-debug
-
-mutate: ## flip each condition of the model; a test must fail for each
-	@scripts/deps build
-	@tests/mutate/run
-
-check-fast: all ## the unit lanes only, on what is built
-	@meson test -C $(BUILD) --print-errorlogs
+check-lane: ## LANE="NAME...": these lanes alone; without LANE, list them (root)
+	@test -z "$(LANE)" || scripts/deps build run check all
+	@tests/check --build $(BUILD) $(if $(LANE),$(addprefix --lane ,$(LANE)),--list)
 
 modules: ## build speprof.ko and speprof_emu.ko for the running kernel
 	@scripts/build-modules -o $(BUILD)/modules --running
@@ -88,6 +72,7 @@ install: all ## install, honouring DESTDIR
 	@meson install -C $(BUILD)
 
 clean: ## remove what was built
-	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-fuzz $(BUILD)-arm64 $(BUILD)-arm64.ini
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-debian13 $(BUILD)-fuzz $(BUILD)-arm64 $(BUILD)-arm64.ini
 
-.PHONY: deb check-fleet check-packages check-containers modules_install all help deps run check check-kasan check-fast kunit mutate modules bench soak install clean
+.PHONY: all bench check check-all check-changed check-fresh check-lane clean deb deps help install modules \
+	modules_install run soak

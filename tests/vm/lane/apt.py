@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-Debian packages by way of the machine's own apt configuration; nothing is installed.
+Debian packages from the mirrors of the machine's own apt configuration; nothing is installed.
 
 Package lists are those of scripts/kernel-headers, in the cache: modules are built for the
-newest kernel that they know, which must be the one to boot, and the machine's own lists may
-be older, or missing.
+newest kernel that they name, which must be the one to boot. They are Debian 12's on every
+machine. A root that runs programs built here has the machine's own release instead (HOST).
 """
 
 import fcntl
@@ -18,8 +18,9 @@ from pathlib import Path
 from . import LaneError
 from .cache import cache_root, run_tool
 
+ROOT = Path(__file__).resolve().parents[3]
+# The release that the package lists are of.
 SUITE = "bookworm"
-KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 LISTS_SECONDS = 12 * 3600
 # Runs a command whose programs are arm64's, where the machine is not.
 EMULATED = Path(__file__).resolve().parents[1] / "emulated"
@@ -29,11 +30,18 @@ def lists_root():
     return cache_root().parent / "headers"
 
 
+def host_release():
+    """The code name of the Debian release that this machine runs."""
+    found = re.search(r"^VERSION_CODENAME=(\S+)$", Path("/etc/os-release").read_text(), re.MULTILINE)
+    return found[1] if found else SUITE
+
+
 def apt_options():
     apt = lists_root() / "apt"
     # An image of Debian has apt keep no cache of its lists, which it then reads anew each time.
     return ["-q", "-o", "APT::Architectures::=amd64", "-o", "APT::Architectures::=arm64",
             "-o", f"Dir::State::Lists={apt}/lists", "-o", f"Dir::Cache={apt}",
+            "-o", f"Dir::Etc::SourceList={apt}/sources.list", "-o", "Dir::Etc::SourceParts=/dev/null",
             "-o", "Dir::Cache::pkgcache=pkgcache.bin", "-o", "Dir::Cache::srcpkgcache=srcpkgcache.bin",
             "-o", "APT::Sandbox::User=", "-o", "Acquire::Languages=none"]
 
@@ -51,6 +59,7 @@ def refresh_lists():
                                time.time() - stamp.stat().st_mtime < LISTS_SECONDS):
             return
         try:
+            (apt / "sources.list").write_text(debian_sources(SUITE))
             run_tool(["apt-get", *apt_options(), "update"], "package lists")
             stamp.touch()
         except LaneError:
@@ -64,21 +73,9 @@ def apt_tool(tool, *args, **kwargs):
     return run_tool([tool, *apt_options(), *args], "package lists", **kwargs)
 
 
-def debian_sources():
-    """One-line sources of this suite, as this machine reaches them."""
-    out = apt_tool("apt-get", "indextargets", "--format",
-                   "$(ORIGIN) $(CODENAME) $(COMPONENT) $(REPO_URI) $(RELEASE)",
-                   "Created-By: Packages")
-    lines = []
-    for fields in (line.split() for line in out.splitlines()):
-        if len(fields) != 5:
-            continue
-        origin, codename, component, uri, release = fields
-        if origin == "Debian" and component == "main" and codename.startswith(SUITE):
-            lines.append(f"deb [signed-by={KEYRING}] {uri} {release} main")
-    if not lines:
-        raise LaneError(f"apt is not configured for Debian {SUITE} (main)")
-    return sorted(set(lines))
+def debian_sources(suite):
+    """One-line sources of a release, from this machine's mirrors."""
+    return run_tool([ROOT / "scripts" / "debian-sources", suite], f"sources of {suite}")
 
 
 def transport_options():
@@ -124,20 +121,20 @@ def is_emulated(architecture):
     return architecture == "arm64" and os.uname().machine != "aarch64"
 
 
-def debootstrap(what, packages, into, *options, emulated=False):
-    """Packages and what they need, unpacked to INTO/root by mmdebstrap; EMULATED: with programs of arm64."""
+def debootstrap(what, packages, into, *options, emulated=False, suite=SUITE):
+    """Packages of SUITE and what they need, unpacked to INTO/root by mmdebstrap; EMULATED: with programs of arm64."""
     aptconf = into / "apt.conf"
     # Ways to a mirror may have a password in them.
     aptconf.touch(mode=0o600)
     aptconf.write_text(transport_options())
     sources = into / "sources.list"
-    sources.write_text("\n".join(debian_sources()) + "\n")
+    sources.write_text(debian_sources(suite))
     by = []
     if emulated:
         # mmdebstrap looks for a program that would tell it that they run.
         by, options = [EMULATED], [*options, "--skip=check/qemu"]
     run_tool([*by, "mmdebstrap", "--mode=root", "--format=directory", f"--aptopt={aptconf}",
-              "--skip=cleanup/reproducible", f"--include={','.join(packages)}", *options, SUITE,
+              "--skip=cleanup/reproducible", f"--include={','.join(packages)}", *options, suite,
               into / "root", sources], what)
     for path in (aptconf, sources):
         path.unlink()

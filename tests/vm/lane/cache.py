@@ -4,7 +4,6 @@
 import fcntl
 import hashlib
 import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -44,12 +43,21 @@ def run_tool(argv, what, **kwargs):
     return done.stdout
 
 
+def remove_tree(path):
+    """Remove a directory, never what is mounted below it: mmdebstrap that was killed leaves /proc and /sys."""
+    for line in reversed(Path("/proc/self/mounts").read_text(errors="replace").splitlines()):
+        mounted = line.split(" ")[1]
+        if mounted.startswith(f"{path}/"):
+            subprocess.run(["umount", "--lazy", mounted], stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(["rm", "-rf", "--one-file-system", path], check=False)
+
+
 def prune(root, keep):
     """Forget what no run has used for weeks; a run touches what it uses."""
     oldest = time.time() - UNUSED_DAYS * 86400
     for entry in root.iterdir():
         if entry.is_dir() and entry != keep and entry.stat().st_mtime < oldest:
-            shutil.rmtree(entry, ignore_errors=True)
+            remove_tree(entry)
 
 
 def cached(name, key, build):
@@ -68,7 +76,7 @@ def cached(name, key, build):
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not entry.is_dir():
                 partial = root / f".{name}-{key}.partial"
-                shutil.rmtree(partial, ignore_errors=True)
+                remove_tree(partial)
                 partial.mkdir()
                 build(partial)
                 partial.rename(entry)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The root disk: a small Debian 12 with systemd, the same for every kernel."""
+"""The root disk: a small Debian with systemd, of the release that builds the programs it runs."""
 
 import shutil
 from pathlib import Path
 
-from .apt import debootstrap
+from .apt import debootstrap, host_release
 from .cache import cached, content_key, run_tool
 from .kernel import GUEST
 
@@ -72,7 +72,7 @@ def configure(root):
 
 
 def build_rootfs(packages, into):
-    root = debootstrap("root image", packages, into, "--variant=minbase", *NO_DOCS)
+    root = debootstrap("root image", packages, into, "--variant=minbase", *NO_DOCS, suite=host_release())
     configure(root)
     run_tool(["mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-m", "0", "-d", root,
               into / "root.ext4", DISK_SIZE], "root disk")
@@ -83,6 +83,6 @@ def root_disk(extra=()):
     """The root disk with PACKAGES and the extra ones, from the cache."""
     packages = sorted(set(PACKAGES) | set(extra))
     own = sorted(p for p in GUEST.iterdir() if not p.name.startswith("init"))
-    key = content_key(" ".join(packages), Path(__file__), *own)
+    key = content_key(host_release(), " ".join(packages), Path(__file__), *own)
     entry = cached("root-amd64", key, lambda into: build_rootfs(packages, into))
     return entry / "root.ext4"

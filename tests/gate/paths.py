@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Which lanes a change concerns, beside the quick ones: the first rule that a path matches decides."""
+
+import re
+import subprocess
+
+GUESTS = ("guests-6.12", "guests-6.1", "guests-arm64")
+USERSPACE = ("plain", "tidy", "arm64-tests", "guests-6.12")
+
+RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
+    (r"kmod/core/", ("plain", "tidy", "arm64-tests", "mutants", "fuzz-long", "kunit-all", "sparse", "guests-6.12")),
+    (r"(kmod|uapi)/|Kbuild$", ("plain", "sparse", "kunit-all", "kasan", *GUESTS)),
+    (r"daemon/bpf/", (*USERSPACE, "guests-6.1", "containers-6.12")),
+    (r"daemon/data/", ("plain", "guests-6.12", "packages")),
+    (r"daemon/(attribute|symbols)/", (*USERSPACE, "fuzz-long", "containers-6.12")),
+    (r"daemon/(source|filter|store|publish)/", (*USERSPACE, "fuzz-long", "guests-arm64")),
+    (r"(daemon|lib)/", (*USERSPACE, "guests-arm64")),
+    (r"exporter/", ("plain", "tidy", "arm64-tests", "fuzz-long", "fleet", "guests-6.12", "packages")),
+    (r"(tools|demo)/", USERSPACE),
+    (r"(debian|packaging)/", ("packages", "image")),
+    (r"tests/(vm|service)/", ("plain", *GUESTS)),
+    (r"tests/kunit/", ("kunit-all",)),
+    (r"tests/cases/", ("plain", "kunit-all", "mutants", "guests-6.12")),
+    (r"tests/mutate/", ("mutants",)),
+    (r"tests/fuzz/", ("fuzz-long",)),
+    (r"tests/packages/", ("packages", "packages-arm64", "image")),
+    (r"tests/exporter/", ("plain", "fleet")),
+    (r"tests/tidy$|\.clang-tidy$", ("tidy",)),
+    (r"tests/modules$", ("sparse",)),
+    (r"tests/arm64$", ("arm64-tests",)),
+    (r"tests/(targets|fresh)$|Makefile$|README\.md$", ("targets", "fresh-12", "fresh-13")),
+    (r"scripts/(build-deb|deps)$", ("packages", "targets", "fresh-12", "fresh-13")),
+    (r"scripts/|(.*/)?meson(_options)?\.(build|txt)$", ("plain", "targets", "fresh-12")),
+    (r"tests/", ("plain",)),
+    # The quick lanes hold these.
+    (r"Documentation/|LICENSES/|\.ci/|\.[a-z-]+$|[A-Z]+\.md$", ()),
+))
+
+
+def lanes_of(path):
+    """The lanes that the rule of PATH names; None where no rule matches."""
+    return next((lanes for pattern, lanes in RULES if pattern.match(path)), None)
+
+
+def changed_paths(base, root):
+    """Every path that differs from commit BASE in the work tree at ROOT, and untracked ones."""
+    def git(*argv):
+        return subprocess.run(["git", "-C", root, *argv], text=True, stdout=subprocess.PIPE,
+                              check=True).stdout.split("\0")
+    return sorted(filter(None, {*git("diff", "--name-only", "-z", base, "--"),
+                                *git("ls-files", "--others", "--exclude-standard", "-z")}))

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What all lanes count, and the two kinds of lane: a build's own tests, and a script's lines."""
+
+import os
+import re
+import subprocess
+import threading
+from pathlib import Path
+
+from lane.mesontests import log_of, planned, results
+
+ROOT = Path(__file__).resolve().parents[2]
+# Of a lane that runs beside guests: a thirtieth of the CPU time while both compute.
+NICE = ("nice", "-n", "15")
+RESULT = re.compile(r"(PASS|FAIL|SKIP) ([^:\s]+):?\s*(.*)")
+# Meson's limit of each test is for an idle machine. A busy one is slow, not broken.
+TIME_FACTOR = "10"
+
+
+class Report:
+    """Counts results from whichever thread they come, and prints them as they come."""
+
+    def __init__(self):
+        self.count = {"PASS": 0, "FAIL": 0, "SKIP": 0}
+        self.results = {}
+        self.skipped = []
+        self.lock = threading.Lock()
+
+    def say(self, text):
+        with self.lock:
+            print(text, flush=True)
+
+    def add(self, lane, result, name, why=""):
+        """Count one result of LANE and print it."""
+        with self.lock:
+            self.count[result] += 1
+            self.results.setdefault(lane, []).append((result, name, why))
+            if result == "SKIP":
+                self.skipped.append(f"{lane}/{name}: {why}")
+            print(f"{result} {lane}/{name}{': ' + why if why else ''}", flush=True)
+
+    def has_failed(self, lane):
+        return any(result == "FAIL" for result, _, _ in self.results.get(lane, []))
+
+    def close(self):
+        """Print the closing lines; returns the exit status."""
+        if self.skipped:
+            print("Skipped:")
+            for line in self.skipped:
+                print("  " + line)
+        passed, failed, skipped = (self.count[key] for key in ("PASS", "FAIL", "SKIP"))
+        print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
+        return 1 if failed or not passed else 0
+
+
+class LaneRun:
+    """One lane as it runs: its name, whether guests are in it, and where it reports to."""
+
+    def __init__(self, report, name, build, guest=False):
+        self.report = report
+        self.name = name
+        self.build = build
+        self.guest = guest
+
+    def add(self, result, name, why=""):
+        self.report.add(self.name, result, name, why)
+
+    def command(self, argv, env=None):
+        """Run a command to its end; returns its exit status and what it wrote."""
+        done = subprocess.run([str(a) for a in argv], cwd=ROOT, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False, env=dict(os.environ, **(env or {})))
+        return done.returncode, done.stdout
+
+    def script(self, *argv, env=None):
+        """A script that prints PASS, FAIL or SKIP lines of its own."""
+        seen = 0
+        nice = () if self.guest else NICE
+        with subprocess.Popen([*nice, *(str(a) for a in argv)], cwd=ROOT, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                              env=dict(os.environ, **(env or {}))) as process:
+            for line in process.stdout:
+                if found := RESULT.match(line):
+                    seen += 1
+                    self.add(found[1], found[2], found[3])
+                else:
+                    self.report.say(f"    {self.name}: {line.rstrip()}")
+        if not seen:
+            self.add("FAIL", "lane", "ran nothing")
+        elif process.returncode not in (0, 77) and not self.report.has_failed(self.name):
+            self.add("FAIL", "lane", f"exit status {process.returncode}")
+
+    def configure(self, folder, *options, env=None):
+        """Set a build folder up with every part of the project; false if that failed."""
+        again = ["--reconfigure"] if (folder / "build.ninja").exists() else []
+        status, text = self.command(["meson", "setup", folder, "-Dtests=enabled", "-Dbpf=enabled",
+                                     "-Dexporter=enabled", "-Dwerror=true", *options, *again], env)
+        if status:
+            self.report.say(text[-8000:])
+            self.add("FAIL", "setup")
+        return not status
+
+    def compile(self, folder, *options, env=None):
+        """Set a build folder up and build all of it; false if that failed."""
+        if not self.configure(folder, *options, env=env):
+            return False
+        status, text = self.command(["ninja", "-C", folder], env)
+        if status:
+            self.report.say(text[-8000:])
+            self.add("FAIL", "build")
+        return not status
+
+    def meson_tests(self, folder, leave_out=(), env=None):
+        """Run Meson's tests of a folder, each of which has a result, but for suites to leave out."""
+        names = [test["name"] for test in planned(folder)
+                 if not {suite.split(":")[-1] for suite in test["suite"]} & set(leave_out)]
+        log_of(folder).unlink(missing_ok=True)
+        suites = [word for suite in leave_out for word in ("--no-suite", suite)]
+        status, text = self.command(["meson", "test", "-C", folder, "-t", TIME_FACTOR, *suites], env)
+        for result, name, why, wrote in results(folder, names, status):
+            if result == "FAIL":
+                self.report.say("".join(part[-6000:] for part in wrote) or text[-2000:])
+            self.add(result, name, why)
+

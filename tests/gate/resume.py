@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Lanes that have passed on exactly this tree are not run again: "make check-all" takes hours."""
+
+import json
+import os
+import subprocess
+import tempfile
+
+
+def tree_of(root):
+    """Git's name of all that the work tree at ROOT holds, but for what is ignored."""
+    with tempfile.TemporaryDirectory() as scratch:
+        env = dict(os.environ, GIT_INDEX_FILE=os.path.join(scratch, "index"))
+
+        def git(*argv):
+            return subprocess.run(["git", "-C", root, *argv], env=env, text=True, stdout=subprocess.PIPE,
+                                  check=True).stdout.strip()
+        git("add", "-A")
+        return git("write-tree")
+
+
+class Passed:
+    """Results of lanes by the tree that they ran on, a file each in FOLDER."""
+
+    def __init__(self, folder, tree):
+        self.folder = folder
+        self.tree = tree
+
+    def results(self, lane):
+        """What LANE counted on this tree; None unless it has passed there."""
+        try:
+            saved = json.loads((self.folder / f"{lane}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return [tuple(one) for one in saved["results"]] if saved.get("tree") == self.tree else None
+
+    def save(self, lane, results):
+        """Keep what LANE counted; the file is whole or absent."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = self.folder / f".{lane}.part"
+        part.write_text(json.dumps({"tree": self.tree, "results": results}), encoding="utf-8")
+        part.rename(self.folder / f"{lane}.json")
