@@ -70,11 +70,15 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Each CPU's properties, and its times, which are asked for one by one. */
+/*
+ * Each CPU's properties, and its times, which are queried one by one. A CPU that leaves meanwhile is
+ * left out: the daemon then has no such object (STATUS_STATE).
+ */
 static int gather(struct bus *bus, json_object *objects, json_object *cpus)
 {
 	int status = STATUS_OK;
 
+	bus_quiet(bus);
 	json_object_object_foreach(objects, path, interfaces)
 	{
 		json_object *cpu = json_get(interfaces, "org.speprof1.cpu"), *times = NULL;
@@ -82,14 +86,16 @@ static int gather(struct bus *bus, json_object *objects, json_object *cpus)
 		if (strncmp(path, CPUS, strlen(CPUS)) != 0 || !cpu || status)
 			continue;
 		status = bus_invoke(bus, path, "CPU", "GetTimes", &times, NULL);
-		if (status)
+		if (status == STATUS_STATE)
+			status = STATUS_OK;
+		if (!times)
 			continue;
 		json_object_object_add(cpu, "times",
 				       json_object_get(json_object_array_get_idx(times, 0)));
 		json_object_put(times);
 		json_object_array_add(cpus, json_object_get(cpu));
 	}
-	return status;
+	return status ? say_fail(status, "%s", bus_error(bus)) : STATUS_OK;
 }
 
 static int show(struct bus *bus, bool json)

@@ -36,6 +36,22 @@ static int facts_of(struct bus *bus, const char *path, const struct cpu_facts **
 	return r < 0 ? r : bus_facts_cpu(&bus->facts, bus->worker, cpu, ret_facts);
 }
 
+/*
+ * Of a CPU that has its object and not its source any more: until its removal is signalled,
+ * GetManagedObjects names it and fails with any property of it that does.
+ */
+static int facts_or_offline(struct bus *bus, const char *path, const struct cpu_facts **ret_facts)
+{
+	static struct cpu_facts offline = { .cpu.state = "offline" };
+	int r = facts_of(bus, path, ret_facts);
+
+	if (r >= 0 || cpu_of(path, &offline.cpu.cpu) < 0 ||
+	    !cpu_list_has(&bus->cpus, offline.cpu.cpu))
+		return r;
+	*ret_facts = &offline;
+	return 0;
+}
+
 static int gone(sd_bus_error *error, const char *path)
 {
 	return sd_bus_error_setf(error, SD_BUS_ERROR_UNKNOWN_OBJECT, "There is no CPU at %s.",
@@ -62,7 +78,7 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 {
 	const struct cpu_facts *facts;
 
-	if (facts_of(userdata, path, &facts) < 0)
+	if (facts_or_offline(userdata, path, &facts) < 0)
 		return gone(error, path);
 	if (!strcmp(property, "Number"))
 		return sd_bus_message_append(reply, "u", facts->cpu.cpu);

@@ -295,6 +295,49 @@ static int add_sessions(sd_bus *bus, struct fake *fake)
 	return r;
 }
 
+/* Of two CPUs the second leaves, as the mode has it, or the daemon stops answering for it. */
+static int get_times(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	const struct fake *fake = userdata;
+	bool is_second = !strcmp(sd_bus_message_get_path(m), "/org/speprof1/cpu/1");
+
+	if (is(fake, "cpu-leaves") && is_second)
+		return sd_bus_error_set(error, SD_BUS_ERROR_UNKNOWN_OBJECT, "There is no CPU.");
+	if (is(fake, "cpu-fails") && is_second)
+		return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, "no memory for times");
+	return sd_bus_reply_method_return(m, "a{sv}", 2, "armed_ns", "t", (uint64_t)3, "windows",
+					  "t", (uint64_t)7);
+}
+
+static int get_number(sd_bus *bus, const char *path, const char *interface, const char *property,
+		      sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	(void)bus;
+	(void)interface;
+	(void)property;
+	(void)userdata;
+	(void)error;
+	return sd_bus_message_append(reply, "u", (uint32_t)(strrchr(path, '/')[1] - '0'));
+}
+
+static const sd_bus_vtable cpu_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_METHOD("GetTimes", NULL, "a{sv}", get_times, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_PROPERTY("Number", "u", get_number, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_VTABLE_END,
+};
+
+static int add_cpus(sd_bus *bus, struct fake *fake)
+{
+	static const char *const paths[] = { "/org/speprof1/cpu/0", "/org/speprof1/cpu/1" };
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && r >= 0 && !strncmp(fake->mode, "cpu-", 4); i++)
+		r = sd_bus_add_object_vtable(bus, NULL, paths[i], "org.speprof1.CPU", cpu_vtable,
+					     fake);
+	return r;
+}
+
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
@@ -327,6 +370,8 @@ int main(int argc, char **argv)
 					     vtable, &fake);
 	if (r >= 0)
 		r = add_sessions(bus, &fake);
+	if (r >= 0)
+		r = add_cpus(bus, &fake);
 	if (r >= 0)
 		r = sd_bus_request_name(bus, "org.speprof1", 0);
 	if (r < 0) {

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The objects of CPUs, while one of them leaves its source. */
+#include "test.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include "bus-internal.h"
+
+#define CPUS 2
+
+/* ---- The rest of the bus ------------------------------------------------------ */
+
+int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	(void)userdata;
+	return bus_get_times(message, userdata, error);
+}
+
+const char *bus_backend_name(u8 backend)
+{
+	(void)backend;
+	return "";
+}
+
+void bus_follow_spus(struct bus *bus)
+{
+	(void)bus;
+}
+
+void bus_forget(struct bus *bus)
+{
+	bus_facts_forget(&bus->facts);
+}
+
+/* ---- A source of two CPUs ------------------------------------------------------- */
+
+static bool left;
+
+static int played_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+{
+	(void)source;
+	if (cpu >= CPUS || (left && cpu == 1))
+		return -ENOENT;
+	*ret_cpu = (struct source_cpu){ .cpu = cpu, .state = "sampling", .told = true };
+	return 0;
+}
+
+static int played_fd(struct source *source)
+{
+	return *(int *)(source + 1);
+}
+
+static int played_start(struct source *source)
+{
+	(void)source;
+	return 0;
+}
+
+static int played_drain(struct source *source, const struct source_sink *sink)
+{
+	(void)source;
+	(void)sink;
+	return 0;
+}
+
+static void played_stop(struct source *source)
+{
+	(void)source;
+}
+
+static const struct source_ops played_ops = {
+	.name = "played",
+	.start = played_start,
+	.fd = played_fd,
+	.drain = played_drain,
+	.stop = played_stop,
+	.free = played_stop,
+	.cpu = played_numbered,
+	.numbered = played_numbered,
+};
+
+/* ---- Both ends of a bus ---------------------------------------------------------- */
+
+static struct {
+	struct {
+		struct source source;
+		int fd;
+	} played;
+	struct bus bus;
+	sd_bus *client;
+	sd_bus_message *reply;
+} fake;
+
+static void add_machine(void)
+{
+	const struct source_config sampling = { .interval_ns = 1000000 };
+	struct session_config config = { .name = SESSION_MACHINE };
+	struct filter_error error;
+
+	fake.played.source = (struct source){ .ops = &played_ops, .cpus = CPUS };
+	fake.played.fd = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(feed_new(&fake.played.source, &sampling, &config.feed), 0);
+	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
+	assert_int_equal(worker_call(fake.bus.worker, worker_add, &config), 0);
+}
+
+static void bus_end(int fd, bool server, sd_bus **ret_bus)
+{
+	const sd_id128_t id = { .qwords = { 1, 2 } };
+
+	assert_true(sd_bus_new(ret_bus) >= 0);
+	assert_true(sd_bus_set_fd(*ret_bus, fd, fd) >= 0);
+	if (server)
+		assert_true(sd_bus_set_server(*ret_bus, 1, id) >= 0);
+	assert_true(sd_bus_start(*ret_bus) >= 0);
+}
+
+static int set_up(void **state)
+{
+	const struct task_events_status told = { 0 };
+	int fds[2];
+
+	(void)state;
+	left = false;
+	assert_int_equal(worker_new(NULL, NULL, &told, &fake.bus.worker), 0);
+	add_machine();
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds),
+			 0);
+	bus_end(fds[0], true, &fake.bus.bus);
+	bus_end(fds[1], false, &fake.client);
+	assert_true(sd_bus_add_object_manager(fake.bus.bus, NULL, "/org/speprof1") >= 0);
+	assert_true(bus_add_cpus(&fake.bus) >= 0);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	sd_bus_close_unref(fake.client);
+	sd_bus_close_unref(fake.bus.bus);
+	worker_free(fake.bus.worker);
+	return 0;
+}
+
+static int keep_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	(void)userdata;
+	(void)error;
+	fake.reply = sd_bus_message_ref(reply);
+	return 1;
+}
+
+/* The answer to @method of the object at @path; NULL if it is an error of UnknownObject. */
+static sd_bus_message *ask(const char *path, const char *interface, const char *method)
+{
+	const sd_bus_error *error;
+
+	fake.reply = NULL;
+	assert_true(sd_bus_call_method_async(fake.client, NULL, NULL, path, interface, method,
+					     keep_reply, NULL, NULL) >= 0);
+	while (!fake.reply) {
+		assert_true(sd_bus_process(fake.bus.bus, NULL) >= 0);
+		assert_true(sd_bus_process(fake.client, NULL) >= 0);
+	}
+	error = sd_bus_message_get_error(fake.reply);
+	if (!error)
+		return fake.reply;
+	if (!sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_OBJECT))
+		fail_msg("%s: %s", error->name, error->message);
+	sd_bus_message_unref(fake.reply);
+	return NULL;
+}
+
+/* Whether CPU 1 is in the answer to GetManagedObjects, as @state. */
+static void check_listed(const char *state)
+{
+	sd_bus_message *reply =
+		ask("/org/speprof1", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects");
+	const char *path, *name, *text;
+	unsigned int states = 0;
+
+	assert_non_null(reply);
+	assert_true(sd_bus_message_enter_container(reply, 'a', "{oa{sa{sv}}}") > 0);
+	while (sd_bus_message_enter_container(reply, 'e', "oa{sa{sv}}") > 0) {
+		assert_true(sd_bus_message_read(reply, "o", &path) > 0);
+		assert_true(sd_bus_message_enter_container(reply, 'a', "{sa{sv}}") > 0);
+		while (sd_bus_message_enter_container(reply, 'e', "sa{sv}") > 0) {
+			assert_true(sd_bus_message_read(reply, "s", &name) > 0);
+			assert_true(sd_bus_message_enter_container(reply, 'a', "{sv}") > 0);
+			while (sd_bus_message_enter_container(reply, 'e', "sv") > 0) {
+				assert_true(sd_bus_message_read(reply, "s", &name) > 0);
+				if (strcmp(name, "State") != 0) {
+					assert_true(sd_bus_message_skip(reply, "v") > 0);
+				} else {
+					assert_true(sd_bus_message_read(reply, "v", "s", &text) > 0);
+					assert_string_equal(text, strstr(path, "/cpu/1") ? state :
+											   "sampling");
+					states++;
+				}
+				sd_bus_message_exit_container(reply);
+			}
+			sd_bus_message_exit_container(reply);
+			sd_bus_message_exit_container(reply);
+		}
+		sd_bus_message_exit_container(reply);
+		sd_bus_message_exit_container(reply);
+	}
+	assert_int_equal(states, CPUS);
+	sd_bus_message_unref(reply);
+}
+
+/* Until its removal is signalled, a CPU that left is listed, offline, beside those that did not. */
+static void test_leaves(void **state)
+{
+	sd_bus_message *reply = ask("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes");
+
+	(void)state;
+	assert_non_null(reply);
+	sd_bus_message_unref(reply);
+	check_listed("sampling");
+	left = true;
+	bus_facts_forget(&fake.bus.facts);
+	check_listed("offline");
+	assert_null(ask("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_leaves, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
