@@ -272,13 +272,42 @@ u32 task_found(struct attributor *a, s32 tid, u32 index)
 	return ATTRIBUTE_NONE;
 }
 
+u32 attributor_meanwhile(const struct attributor *a, s32 tid)
+{
+	const struct thread_slot slot = threads_find(&a->threads, tid);
+	bool nowhere;
+	u32 i = task_dead(a, slot, &nowhere);
+
+	return i != ATTRIBUTE_NONE && a->process[i].state == PROCESS_LIVING ? i : ATTRIBUTE_NONE;
+}
+
+/*
+ * A thread of which events report all but its process's mappings, which samples do not need:
+ * /proc is asked for them, and no sample waits.
+ */
+static bool task_reported(const struct attributor *a, s32 tid, u32 *ret_index)
+{
+	u32 i = a->reader && a->tells & TASK_TELLS_CGROUPS ? attributor_meanwhile(a, tid) :
+							     ATTRIBUTE_NONE;
+
+	if (i == ATTRIBUTE_NONE || !a->process[i].unread)
+		return false;
+	*ret_index = i;
+	return true;
+}
+
 /* A thread that is not known, or known to be dead or nowhere. */
 static u32 task_slow(struct attributor *a, s32 tid, struct thread_slot slot)
 {
-	u32 index;
+	u32 index, reported;
 
 	if (task_settled(a, slot, &index))
 		return index;
+	if (task_reported(a, tid, &reported) &&
+	    task_lookup(a, tid, true) == ATTRIBUTE_PENDING) {
+		mark_used(a, reported, PROCESS_ASKED | PROCESS_EVER);
+		return reported;
+	}
 	index = a->live ? task_lookup(a, tid, true) : process_find(a, tid);
 	return index == ATTRIBUTE_PENDING ? index : task_found(a, tid, index);
 }
@@ -363,7 +392,10 @@ bool attributor_known(struct attributor *a, s32 tid, u64 time_ns, u32 *ret_index
 		if (!task_living(a, slot, &index) && !task_settled(a, slot, &index)) {
 			if (!task_is_pending(a, tid))
 				return false;
-			index = ATTRIBUTE_PENDING;
+			if (task_reported(a, tid, &index))
+				mark_used(a, index, PROCESS_ASKED | PROCESS_EVER);
+			else
+				index = ATTRIBUTE_PENDING;
 		}
 	}
 	*ret_span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };

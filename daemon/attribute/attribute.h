@@ -159,6 +159,15 @@ bool attributor_timed(const struct attributor *attributor);
  */
 u32 attributor_task_at(struct attributor *attributor, s32 tid, u64 time_ns);
 
+/**
+ * attributor_meanwhile() - the process of a thread that is ATTRIBUTE_PENDING, as far as is known
+ *
+ * For samples that cannot wait. Its image or container may be another by now.
+ *
+ * Return: index of a living process, or ATTRIBUTE_NONE.
+ */
+u32 attributor_meanwhile(const struct attributor *attributor, s32 tid);
+
 /** struct attribute_span - from @from to @to - 1, times of the events' clock */
 struct attribute_span {
 	u64 from;
@@ -209,6 +218,9 @@ void attributor_refresh(struct attributor *attributor);
  * Locking: as attributor_event().
  */
 void attributor_answers(struct attributor *attributor);
+
+/** attributor_answers_due() - whether there are some; any thread */
+bool attributor_answers_due(const struct attributor *attributor);
 
 /** attributor_answers_fd() - readable while there are some; -1 without background threads */
 int attributor_answers_fd(const struct attributor *attributor);

@@ -173,7 +173,7 @@ static void answer_push(struct proc_reader *r, struct proc_answer *answer)
 	else
 		r->first = answer;
 	r->last = answer;
-	r->answers++;
+	__atomic_store_n(&r->answers, r->answers + 1, __ATOMIC_RELAXED);
 	r->maps_answers += answer->mappings > 0;
 	/* A full counter wakes too. */
 	if (write(r->fd, &one, sizeof(one)) < 0)
@@ -304,6 +304,11 @@ bool proc_reader_push(struct proc_reader *r, const struct proc_query *query)
 	return fits;
 }
 
+bool proc_reader_due(const struct proc_reader *r)
+{
+	return __atomic_load_n(&r->answers, __ATOMIC_RELAXED);
+}
+
 int proc_reader_fd(const struct proc_reader *r)
 {
 	return r->fd;
@@ -319,7 +324,7 @@ struct proc_answer *proc_reader_pop(struct proc_reader *r)
 	if (a) {
 		r->first = a->follower;
 		r->last = r->first ? r->last : NULL;
-		r->answers--;
+		__atomic_store_n(&r->answers, r->answers - 1, __ATOMIC_RELAXED);
 		r->maps_answers -= a->mappings > 0;
 		pthread_cond_broadcast(&r->work);
 	} else if (read(r->fd, &count, sizeof(count)) < 0) {

@@ -59,6 +59,9 @@ struct proc_reader *proc_reader_free(struct proc_reader *reader);
 /** proc_reader_push() - from any thread; false if the queue is full */
 bool proc_reader_push(struct proc_reader *reader, const struct proc_query *query);
 
+/** proc_reader_due() - whether answers wait; any thread */
+bool proc_reader_due(const struct proc_reader *reader);
+
 /** proc_reader_fd() - readable while answers wait */
 int proc_reader_fd(const struct proc_reader *reader);
 

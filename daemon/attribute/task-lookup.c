@@ -510,6 +510,11 @@ void attributor_answers(struct attributor *a)
 	}
 }
 
+bool attributor_answers_due(const struct attributor *a)
+{
+	return a->reader && proc_reader_due(a->reader);
+}
+
 int attributor_answers_fd(const struct attributor *a)
 {
 	return a->reader ? proc_reader_fd(a->reader) : -1;

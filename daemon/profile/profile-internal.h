@@ -41,7 +41,7 @@ enum who_kind {
  * @entry, @sum: where they count, but for what follows: of a process, else as it says
  * @ones, @latency_sum, @latency_max, @bucket, @samples: since it was flushed: what their
  *	traits were, their latencies, and how many
- * @waits: a query to /proc is under way: samples wait, or are unattributed
+ * @waits: a query to /proc is under way: samples wait while there is capacity
  */
 struct who {
 	u64 key;
@@ -104,17 +104,17 @@ struct pending {
 	u8 origin;
 };
 
-/* Samples that wait until /proc has identified their task, at most. */
-#define WAITING 256
+/* Samples that wait until /proc has identified their task, at most: a full ring of 64 KiB. */
+#define WAITING 1024
 
 /**
  * struct waiting_sample - one of them, with the facts of its window
- * @sample: without its raw bytes
+ * @raw: the record
  * @task, @time_ns: arguments of profile_who()
  * @sources: of the core's Data Source packets
  */
 struct waiting_sample {
-	struct spe_sample sample;
+	u8 raw[SPE_LAYOUT_BYTES];
 	u64 task;
 	u64 time_ns;
 	const struct spe_data_sources *sources;

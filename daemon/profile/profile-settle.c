@@ -385,12 +385,15 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 
 	if (key >> 32 != WHO_NOBODY)
 		index = task_of(p, (s32)(u32)key, time_ns, &span);
+	slot->waits = index == ATTRIBUTE_PENDING;
+	if (slot->waits)
+		index = attributor_meanwhile(p->attributor, (s32)(u32)key);
 	/* To make room for one that is new, another may have lost its entry. */
 	if (p->changes != attributor_changes(p->attributor)) {
 		p->changes = attributor_changes(p->attributor);
 		p->epoch++;
 	}
-	process = index >= ATTRIBUTE_PENDING ? NULL : attributor_process(p->attributor, index);
+	process = index == ATTRIBUTE_NONE ? NULL : attributor_process(p->attributor, index);
 	if (process) {
 		entry = process_entry(p, index, process);
 		sum = entry ? NULL : &p->elsewhere;
@@ -407,7 +410,6 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 	slot->sum = sum;
 	slot->span = span;
 	slot->epoch = p->epoch;
-	slot->waits = index == ATTRIBUTE_PENDING;
 }
 
 u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)

@@ -322,13 +322,12 @@ static inline struct who *who_get(struct profile *p, const struct origin *origin
 	return who_at(p, who_key(p, origin, b, time), time);
 }
 
-/* Keep @s until /proc has identified its task; false if the queue is full. */
-static bool sample_wait(struct profile *p, const struct origin *origin, const struct who *who,
-			const struct spe_sample *s)
+/* Keep @s, @raw of @size bytes, until /proc has identified its task; false if there is no room. */
+static bool raw_wait(struct profile *p, const struct origin *origin, const struct who *who,
+		     const struct spe_sample *s, const u8 *raw, size_t size)
 {
 	const struct brief b = brief_of(s);
 	struct waiting_sample w = {
-		.sample = *s,
 		.task = who->key,
 		.time_ns = origin->timed ? brief_time(&b, origin->clock) : 0,
 		.sources = p->encodings[origin->encoding],
@@ -338,11 +337,19 @@ static bool sample_wait(struct profile *p, const struct origin *origin, const st
 		.written = origin->window->written != WINDOW_WRITTEN_UNKNOWN,
 	};
 
-	w.sample.raw = NULL;
+	if (size > sizeof(w.raw))
+		return false;
+	memcpy(w.raw, raw, size);
 	if (!profile_wait(p, &w))
 		return false;
 	p->waited++;
 	return true;
+}
+
+static bool sample_wait(struct profile *p, const struct origin *origin, const struct who *who,
+			const struct spe_sample *s)
+{
+	return raw_wait(p, origin, who, s, s->raw, s->size);
 }
 
 /* Histograms' counts are their buckets' sums, added up by profile_settle(). */
@@ -549,34 +556,20 @@ static void pending_settle(struct profile *p, const struct origin *origin)
 	p->pending_count = 0;
 }
 
-/* A record that has to wait is read as a whole. */
-static __attribute__((__noinline__, __cold__)) bool
-run_wait(struct profile *p, const struct origin *origin, const struct who *who,
-	 const struct spe_layout *l, const u8 *raw)
-{
-	struct spe_sample s;
-
-	spe_layout_read(l, raw, &s);
-	if (l->present & SPE_LAYOUT_RARE)
-		spe_layout_read_rare(l, raw, &s);
-	return sample_wait(p, origin, who, &s);
-}
-
 /* As sample_add(), but that what is not used of a record is not read. */
 static void run_add(struct profile *p, const struct origin *origin, const struct spe_run *run)
 {
-	const struct spe_layout *l;
 	const struct traits *t;
 	struct spe_sample s;
 	struct brief b;
 	struct who *who;
 
 	for (u32 i = 0; i < run->count; i++) {
-		l = &p->layouts.layout[run->layout[i]];
-		spe_layout_read(l, run->raw[i], &s);
+		spe_layout_read(&p->layouts.layout[run->layout[i]], run->raw[i], &s);
 		b = brief_of(&s);
 		who = who_get(p, origin, &b);
-		if (__builtin_expect(who->waits, 0) && run_wait(p, origin, who, l, run->raw[i]))
+		if (__builtin_expect(who->waits, 0) &&
+		    raw_wait(p, origin, who, &s, run->raw[i], SPE_LAYOUT_BYTES))
 			continue;
 		t = brief_add(p, origin, &b, who);
 		/* Without a branch, and looked at later: which ones they are is hard to foresee. */
@@ -717,12 +710,16 @@ void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
 		.encoding = profile_encoding(p, w->sources),
 		.cpu = w->cpu,
 	};
+	struct spe_sample s;
 
+	/* It was decoded before. */
+	if (spe_record_decode(w->raw, sizeof(w->raw), sizeof(w->raw), &s) < 0)
+		return;
 	profile_weigh(p, w->interval, w->unit);
 	p->header.records++;
 	if (w->written && p->header.written != WINDOW_WRITTEN_UNKNOWN)
 		p->header.written++;
-	sample_filter(p, &origin, &w->sample, who);
+	sample_filter(p, &origin, &s, who);
 }
 
 /* Those of the window that wait are in no counter yet. */

@@ -300,6 +300,67 @@ static void test_no_answer(void **state)
 	assert_int_equal(settled(f)->records, WAITING + 7);
 }
 
+static void event(struct fixture *f, struct task_event e)
+{
+	e.time_ns = 1000;
+	attributor_event(f->attributor, &e);
+}
+
+/* Events reported a task and its container. Only its mappings are missing: no sample waits. */
+static void test_reported(void **state)
+{
+	struct fixture *f = *state;
+	struct figures sum;
+
+	play(f, FIRST, USER);
+	block(f, FIRST, "cgroup");
+	event(f, (struct task_event){ .type = TASK_SEEDED,
+				      .name = "",
+				      .size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS });
+	event(f,
+	      (struct task_event){ .type = TASK_CGROUP, .cgroup = 1ULL << 62, .name = "/lxc/web" });
+	event(f, (struct task_event){ .type = TASK_SEED,
+				      .pid = FIRST,
+				      .tid = FIRST,
+				      .cgroup = 1ULL << 62,
+				      .start_ns = 7770000000,
+				      .name = "reported" });
+	sample(f, FIRST, 3);
+	assert_int_equal(settled(f)->records, 3);
+	assert_true(profile_process(f->profile, attributor_task(f->attributor, FIRST), &sum));
+	assert_int_equal(sum.samples, 3);
+	release(f, FIRST, "0::/lxc/web\n");
+	/* In a cgroup namespace /proc names another container: then the entry is another one. */
+	while (!is_mapped(f, wait_for(f, FIRST), CODE))
+		take_answers(f);
+}
+
+/* A child may be in another container than its parent: it waits, while there is capacity. */
+static void test_meanwhile(void **state)
+{
+	struct fixture *f = *state;
+	u32 parent;
+
+	play(f, FIRST, USER);
+	play(f, FIRST + 1, USER);
+	block(f, FIRST + 1, "status");
+	parent = wait_for(f, FIRST);
+	event(f, (struct task_event){ .type = TASK_SEEDED, .name = "", .size = TASK_TELLS_MAPS });
+	attributor_event(f->attributor, &(struct task_event){ .type = TASK_FORK,
+							      .time_ns = UINT64_MAX - 1,
+							      .pid = FIRST + 1,
+							      .tid = FIRST + 1,
+							      .parent_pid = FIRST,
+							      .name = "child" });
+	sample(f, FIRST + 1, WAITING + 5);
+	assert_int_equal(settled(f)->records, 5);
+	assert_int_equal(settled(f)->unattributed, 0);
+	assert_int_not_equal(attributor_meanwhile(f->attributor, FIRST + 1), parent);
+	profile_wait_end(f->profile);
+	assert_int_equal(settled(f)->records, WAITING + 5);
+	assert_int_equal(settled(f)->unattributed, 0);
+}
+
 /* A program that was executed after the question: the answer is of the one before. */
 static void test_stale(void **state)
 {
@@ -419,6 +480,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hung_maps, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_meanwhile, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stale, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mapped_meanwhile, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_maps, setup, teardown),
