@@ -250,6 +250,9 @@ u32 process_find(struct attributor *a, s32 pid);
 /** process_new() - an entry for @pid; what had it before may be gone */
 u32 process_new(struct attributor *a, s32 pid);
 void process_die(struct attributor *a, u32 index);
+
+/** process_make_current() - process_find() finds @index, which has the number after all others */
+void process_make_current(struct attributor *a, u32 index);
 void process_name(struct process *p, const char *comm);
 
 /**
@@ -274,6 +277,9 @@ void tasks_refresh(struct attributor *a);
 
 /** thread_set() - @tid belongs to process @index; ATTRIBUTE_NONE: to none, as found at @failed */
 void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed);
+
+/** threads_rehome() - threads of process @from are of process @to */
+void threads_rehome(struct attributor *a, u32 from, u32 to);
 
 /** attributor_task_live() - attributor_task_during(), where entries know since when they are */
 u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns,

@@ -305,22 +305,60 @@ static void process_fill(struct attributor *a, u32 index, struct blob_reader *fr
 	process_name(p, comm);
 }
 
+/* Whether process @now, which events made, is saved process @index as it was. */
+static bool same_process(const struct attributor *a, u32 index, u32 now)
+{
+	const struct process *p = &a->process[index], *n = &a->process[now];
+
+	return p->state == PROCESS_LIVING && p->start_time && p->start_time == n->start_time &&
+	       p->pub.container == n->pub.container && !strcmp(p->pub.comm, n->pub.comm);
+}
+
+/*
+ * Events made entry @now, of the number that saved process @index had, before that was loaded.
+ * It is the same process, or what came after it.
+ */
+static void process_merge(struct attributor *a, u32 index, u32 now)
+{
+	struct process *p = &a->process[index], *n = &a->process[now];
+
+	if (same_process(a, index, now)) {
+		p->read_ns = n->read_ns;
+		p->round = n->round;
+		threads_rehome(a, now, index);
+		process_die(a, now);
+		return;
+	}
+	process_die(a, index);
+	n->before = index;
+	n->before_generation = p->pub.generation;
+	if (!a->since[now])
+		a->since[now] = n->read_ns;
+	process_make_current(a, now);
+}
+
 static int process_load(struct attributor *a, struct blob_reader *from,
 			const struct saved_binaries *binaries, struct attribute_translation *t)
 {
 	u32 old = (u32)blob_get_below(from, t->processes), generation = (u32)blob_get(from);
 	s32 pid = (s32)blob_get_below(from, INT32_MAX);
 	u32 container = (u32)blob_get_below(from, t->containers);
-	u32 flags = (u32)blob_get_below(from, 8), index;
+	u32 flags = (u32)blob_get_below(from, 8), index, now, current;
 
 	if (from->bad || !pid || t->process[old].index != ATTRIBUTE_NONE)
 		return -EBADMSG;
+	now = process_find(a, pid);
+	current = now == ATTRIBUTE_NONE ? 0 : a->process[now].pub.generation;
 	index = process_new(a, pid);
 	process_fill(a, index, from, flags, t);
 	if (t->container[container].index != ATTRIBUTE_NONE)
 		process_contain(a, index, t->container[container].index);
 	if (flags & PROCESS_SAVED_DEAD)
 		process_die(a, index);
+	/* The new entry may have taken the place of the one before. */
+	if (now != ATTRIBUTE_NONE && now != IDLE && a->process[now].state == PROCESS_LIVING &&
+	    a->process[now].pub.generation == current)
+		process_merge(a, index, now);
 	t->process[old] = (struct attribute_moved){
 		generation,
 		index,

@@ -28,11 +28,14 @@ struct attribute_translation {
 void attributor_save(struct attributor *attributor, struct blob_writer *to);
 
 /**
- * attributor_load() - into one that has no entries yet (live)
+ * attributor_load() - into one that has no entries but those of events (live)
  * @ret_translation: to be freed by attribute_translation_deinit(), also where it fails
  *
  * Who lives no more is found as ever: by the tasks that the kernel tells at the start, by
  * /proc. Until then /proc is asked for each of them at its next sample.
+ *
+ * An entry that an event made before is merged with a saved one of the same PID, start time,
+ * container and name. With another one of its PID it is the process that followed.
  *
  * Return: 0; -EBADMSG; -ENOMEM. Entries may have been made all the same.
  */

@@ -66,6 +66,15 @@ static void process_unhash(struct attributor *a, u32 index)
 		*at = a->process[index].hash_next;
 }
 
+void process_make_current(struct attributor *a, u32 index)
+{
+	u32 *head = process_head(a, a->process[index].pub.pid);
+
+	process_unhash(a, index);
+	a->process[index].hash_next = *head;
+	*head = index;
+}
+
 static void dead_push(struct attributor *a, struct dead_list *list, u32 index)
 {
 	a->process[index].dead_next = ATTRIBUTE_NONE;

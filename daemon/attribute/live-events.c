@@ -260,7 +260,7 @@ static void live_comm(struct attributor *a, const struct task_event *e)
 }
 
 /* All threads of process @from are of @to; those that are dead already are late, if anything. */
-static void threads_rehome(struct attributor *a, u32 from, u32 to)
+void threads_rehome(struct attributor *a, u32 from, u32 to)
 {
 	u32 living = a->stamp[from] & ~1U;
 

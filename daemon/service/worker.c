@@ -94,11 +94,27 @@ static void take_task(void *ctx, const struct task_event *event)
 	attributor_event(state->attributor, event);
 }
 
+static bool is_running(struct worker_state *state)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		if (session->running)
+			return true;
+	return false;
+}
+
+/*
+ * A feed may be drained before any session runs, to program it. The first call reports all tasks of
+ * the machine, which has to follow the checkpoint.
+ */
 static void take_tasks(struct worker_state *state, u64 until_ns)
 {
 	const struct source_sink sink = { .task = take_task, .ctx = state };
 
-	if (state->tasks)
+	if (attributor_answers_due(state->attributor))
+		attributor_answers(state->attributor);
+	if (state->tasks && is_running(state))
 		task_events_until(state->tasks, until_ns, &sink);
 }
 
@@ -111,7 +127,8 @@ static void share_tasks(const struct drain *drain, u64 until_ns)
 	struct worker_state *state = drain->state;
 	u64 now;
 
-	if (!state->tasks || shards_told(state->shards) >= until_ns)
+	if ((!state->tasks || shards_told(state->shards) >= until_ns) &&
+	    !attributor_answers_due(state->attributor))
 		return;
 	drain_meter_end(drain->meter);
 	attribute_write_begin(drain->seat);
@@ -357,16 +374,6 @@ static void refresh(struct worker_state *state)
 	if (state->tasks)
 		task_events_check(state->tasks);
 	attributor_refresh(state->attributor);
-}
-
-static bool is_running(struct worker_state *state)
-{
-	struct session *session = NULL;
-
-	while ((session = worker_next(state, session)))
-		if (session->running)
-			return true;
-	return false;
 }
 
 /* Sub-windows end when they do, and figures do not pile up in shards. */

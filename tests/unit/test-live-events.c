@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "attribute-internal.h"
 #include "attribute-save.h"
 #include "container-facts.h"
 
@@ -401,11 +402,9 @@ static void test_full_before(void **state)
 }
 
 /* What is kept of @s, in an attributor that no event reached yet. */
-static struct story story_kept(const struct story *s, u32 processes)
+static void story_load(const struct story *s, struct story *kept)
 {
-	const struct attributor_config config = { .live = true, .processes = processes };
 	struct attribute_translation translation;
-	struct story kept = { .now = s->now };
 	u8 *bytes = malloc(65536);
 	struct blob_writer to = { .at = bytes, .room = 65536 };
 	struct blob_reader from = { .at = bytes };
@@ -414,11 +413,19 @@ static struct story story_kept(const struct story *s, u32 processes)
 	attributor_save(s->a, &to);
 	assert_false(to.full);
 	from.len = to.len;
-	assert_int_equal(attributor_new(&config, &kept.a), 0);
-	assert_int_equal(attributor_load(kept.a, &from, &translation), 0);
+	assert_int_equal(attributor_load(kept->a, &from, &translation), 0);
 	assert_int_equal(from.pos, to.len);
 	attribute_translation_deinit(&translation);
 	free(bytes);
+}
+
+static struct story story_kept(const struct story *s, u32 processes)
+{
+	const struct attributor_config config = { .live = true, .processes = processes };
+	struct story kept = { .now = s->now };
+
+	assert_int_equal(attributor_new(&config, &kept.a), 0);
+	story_load(s, &kept);
 	return kept;
 }
 
@@ -460,6 +467,59 @@ static void test_kept(void **state)
 }
 
 /* Who ended while nobody was there is not seen by the first walk: its container is empty then. */
+static u32 living(const struct story *s, s32 pid)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < s->a->fresh; i++)
+		count += s->a->process[i].pub.pid == pid &&
+			 s->a->process[i].state == PROCESS_LIVING;
+	return count;
+}
+
+/* All tasks are seeded before the checkpoint is loaded: each process has one entry that lives. */
+static void test_kept_seeded(void **state)
+{
+	struct story s = story_new(0, 0), kept = story_new(0, 0);
+	u64 before;
+
+	(void)state;
+	for (s32 i = 0; i < 4; i++) {
+		made(i < 2 ? &s : &kept, CGROUP + 1 + (u64)(i & 1),
+		     i & 1 ? "/lxc.payload.two" : "/lxc.payload.one");
+		seed(&s, GHOST + i, CGROUP + 1, 5000, "sh");
+		assert_string_equal(who(&s, GHOST + i, s.now), "one/sh");
+	}
+	before = s.now;
+	kept.now = s.now + 1000000;
+	/* As it was; another process by now; another image; another container. */
+	seed(&kept, GHOST, CGROUP + 1, 5000, "sh");
+	thread(&kept, GHOST, GHOST + 10);
+	seed(&kept, GHOST + 1, CGROUP + 1, 6000, "sh");
+	seed(&kept, GHOST + 2, CGROUP + 1, 5000, "cc1");
+	seed(&kept, GHOST + 3, CGROUP + 2, 5000, "sh");
+	story_load(&s, &kept);
+	for (s32 i = 0; i < 4; i++)
+		assert_int_equal(living(&kept, GHOST + i), 1);
+	assert_int_equal(attributor_task_at(kept.a, GHOST, before),
+			 attributor_task_at(kept.a, GHOST, kept.now));
+	assert_int_equal(attributor_task(kept.a, GHOST + 10), attributor_task(kept.a, GHOST));
+	assert_string_equal(who(&kept, GHOST, kept.now), "one/sh");
+	assert_int_not_equal(attributor_task_at(kept.a, GHOST + 1, before),
+			     attributor_task_at(kept.a, GHOST + 1, kept.now));
+	assert_string_equal(who(&kept, GHOST + 2, before), "one/sh");
+	assert_string_equal(who(&kept, GHOST + 2, kept.now), "one/cc1");
+	assert_string_equal(who(&kept, GHOST + 3, before), "one/sh");
+	assert_string_equal(who(&kept, GHOST + 3, kept.now), "two/sh");
+	/* Events find those that live. */
+	for (s32 i = 0; i < 4; i++) {
+		exited(&kept, GHOST + i, GHOST + i, true);
+		assert_int_equal(living(&kept, GHOST + i), 0);
+	}
+	attributor_free(s.a);
+	attributor_free(kept.a);
+}
+
 static void test_kept_ended(void **state)
 {
 	struct story s = story_new(0, 0), kept;
@@ -680,6 +740,7 @@ int main(void)
 		cmocka_unit_test(test_generations), cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_kept),	    cmocka_unit_test(test_kept_ended),
+		cmocka_unit_test(test_kept_seeded),
 		cmocka_unit_test(test_full_moves),  cmocka_unit_test(test_full_before),
 		cmocka_unit_test(test_unnumbered),  cmocka_unit_test(test_thread_executes),
 	};
