@@ -123,11 +123,11 @@ static void header_less(struct view_header *header, const struct view_header *be
 
 /*
  * While names are looked up, a place is a row of its own, "binary+0xoffset". Once its function has
- * a name, that row is gone, and what it had counted is in another row of the same binary: a new
+ * a name, that row is removed, and what it had counted is in another row of the same binary: a new
  * one, or one that was there. Such counts are of before the interval.
  */
 enum renaming {
-	RENAMED_GONE, /* a row of the earlier view alone */
+	RENAMED_REMOVED, /* a row of the earlier view alone */
 	RENAMED_NEW, /* a row of the later view alone */
 	RENAMED_KEPT, /* of both: only what it grew by */
 	RENAMINGS,
@@ -136,7 +136,7 @@ enum renaming {
 /**
  * struct renamed - a row that may have a part in a renaming
  * @row: to compare, and to add up
- * @out: the row to correct; NULL of RENAMED_GONE
+ * @out: the row to correct; NULL of RENAMED_REMOVED
  */
 struct renamed {
 	const struct view_row *row;
@@ -153,15 +153,15 @@ static int compare_binary(const void *a, const void *b)
 	return r ? r : strcmp(x->binary, y->binary);
 }
 
-/* Of @whole, @gone is not of the interval: each part of it loses its share of that. */
-static u64 part_less(u64 part, u64 whole, u64 gone)
+/* Of @whole, @removed is not of the interval: each part of it loses its share of that. */
+static u64 part_less(u64 part, u64 whole, u64 removed)
 {
-	if (!whole || gone >= whole)
+	if (!whole || removed >= whole)
 		return 0;
-	return (u64)((unsigned __int128)part * (whole - gone) / whole);
+	return (u64)((unsigned __int128)part * (whole - removed) / whole);
 }
 
-/* New rows first, as most of what is gone is in them; what is left is in rows that were there. */
+/* New rows first, as most of what is removed is in them; what is left is in rows that were there. */
 static void row_correct(struct view_row *row, enum renaming kind,
 			const struct view_row sum[static RENAMINGS])
 {
@@ -169,12 +169,12 @@ static void row_correct(struct view_row *row, enum renaming kind,
 		u64 *counter = row_counter(row, i);
 
 		for (size_t k = 0; k < counters[i].count; k++) {
-			u64 gone = row_counted(&sum[RENAMED_GONE], i)[k];
+			u64 removed = row_counted(&sum[RENAMED_REMOVED], i)[k];
 			u64 new = row_counted(&sum[RENAMED_NEW], i)[k];
 
 			if (kind == RENAMED_KEPT)
-				gone = gone > new ? gone - new : 0;
-			counter[k] = part_less(counter[k], row_counted(&sum[kind], i)[k], gone);
+				removed = removed > new ? removed - new : 0;
+			counter[k] = part_less(counter[k], row_counted(&sum[kind], i)[k], removed);
 		}
 	}
 }
@@ -186,7 +186,7 @@ static void binary_correct(struct renamed *rows, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		row_add(&sum[rows[i].kind], rows[i].out ? rows[i].out : rows[i].row);
-	if (!sum[RENAMED_GONE].samples)
+	if (!sum[RENAMED_REMOVED].samples)
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].out)
@@ -302,7 +302,7 @@ static u32 delta_rows(struct delta *delta, struct view_row *rows, u32 count)
 	}
 	for (size_t i = 0; i < delta->before_count; i++)
 		if (!delta->before[i].found)
-			delta_note(delta, delta->before[i].row, NULL, RENAMED_GONE);
+			delta_note(delta, delta->before[i].row, NULL, RENAMED_REMOVED);
 	if (delta->renamed)
 		names_correct(delta->renamed, delta->renamed_count);
 	for (u32 i = 0; i < kept; i++)

@@ -211,7 +211,7 @@ static void dump_window(void *ctx, const struct source_window *window)
 		spe_data_sources_find(window->midr ? window->midr : dump->midr);
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 
-	/* One without bytes tells of blind time and losses, and has no packet. */
+	/* A window without bytes holds blind time and losses, and has no packet. */
 	if (ferror(dump->out) || (!window->decoder && !window->len))
 		return;
 	if (!decoder->base)

@@ -30,7 +30,7 @@ static void select_window(void *ctx, const struct source_window *window)
 {
 	struct selection *selection = ctx;
 
-	/* A window that tells of lost bytes alone has none. */
+	/* A window that reports lost bytes alone has none. */
 	if (window->backend)
 		selection->backend = window->backend;
 	selection->explained |= window->flags & (WINDOW_TRUNCATED | WINDOW_SUSPECT);

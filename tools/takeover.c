@@ -148,7 +148,7 @@ static int check_installed(const struct machine *machine)
 	return *file.path ? STATUS_OK : kmod_check(machine, OURS, &installed);
 }
 
-/* arm_spe_pmu lets the SPUs go, unless speprof.ko could not be loaded then. */
+/* Remove arm_spe_pmu, unless speprof.ko could not be loaded then. */
 static int takeover_begin(struct takeover *t)
 {
 	int status = STATUS_OK;

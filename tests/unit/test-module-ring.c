@@ -345,7 +345,7 @@ static void test_blind_from_the_event(void **state)
 	assert_true(seen.last.blind_ns >= 5000000);
 	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], seen.last.blind_ns);
 
-	/* Stopped and started again meanwhile: the next window tells of it. */
+	/* Stopped and started meanwhile: the next window reports it. */
 	k.control.state = SPEPROF_RING_ARMED;
 	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[1].time_ns = now - 5000000;

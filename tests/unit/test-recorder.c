@@ -561,7 +561,7 @@ static u32 count_losses(void)
 	return count;
 }
 
-/* perf is told of each loss; of a CPU that a fault stopped once, however often that is booked. */
+/* Each loss is an AUX record; a CPU that a fault stopped is one, however often that is booked. */
 static void test_perf_losses(void **state)
 {
 	static const struct {
