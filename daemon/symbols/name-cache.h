@@ -46,8 +46,7 @@ struct name_line {
  * @range, @line: sorted
  * @text: strings, each once; text[0] is ""
  * @intern: offsets in @text by hash
- * @strikes: helpers that it ended
- * @struck_ms: when it ended the last one
+ * @struck_ms: when it ended a helper, for which it is refused; 0: it did not
  * @opened: @known was told
  * @nameless: it has none, or the helper could not read it
  * @full: what is not known of it will not be asked for: there is no room
@@ -69,7 +68,6 @@ struct name_file {
 	u32 texts;
 	u32 intern_mask;
 	u32 generation;
-	u32 strikes;
 	u64 struck_ms;
 	u64 used;
 	bool in_use;

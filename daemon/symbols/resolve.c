@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The thread that opens files and has the helper read them. */
+/* The threads that have one helper open files, and another read them. */
 #include "symbols-internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "place-open.h"
 #include "vdso.h"
 
-#define IDLE_MS	    30000 /* before a helper without work is let go, with what it holds */
-#define POISONED_MS 3600000 /* before a file that ended two helpers is read again */
-#define STRIKES	    2
+#define IDLE_MS	    30000 /* before helpers without work are ended, with what they hold */
+#define POISONED_MS 3600000 /* before a file that ended a helper is tried again */
+#define STUCK_MOST  2 /* helpers that hang in an owner's files, before these are left alone */
 
 static bool wait_until(struct symbols *s, u64 until_ms)
 {
@@ -45,131 +43,159 @@ static u64 modules_hash(void)
 	return h;
 }
 
-static struct place_file job_file(const struct job *job)
+static struct open_request *open_request(struct symbol_lane *l, const struct job *job, u32 type)
 {
-	return (struct place_file){
-		.path = job->path,
-		.inode = job->key.inode,
-		.pid = job->key.pid,
-		.has_id = job->build_id_size,
-		.live = job->key.live,
-	};
+	struct open_request *r = &l->open;
+
+	memset(r, 0, sizeof(*r));
+	r->type = type;
+	r->pid = job->key.pid;
+	r->inode = job->key.inode;
+	r->live = job->key.live;
+	r->has_id = job->build_id_size > 0;
+	/* A longer path leads to no file, and the empty one neither. */
+	if (strlen(job->path) < sizeof(r->path))
+		strcpy(r->path, job->path);
+	return r;
 }
 
-/* A descriptor of what has the names, and what tells it from others. */
-static int job_open(struct symbols *s, const struct job *job, struct name_key *ret_key)
+/* Open the kernel's names or this process's vDSO, which cannot hang. */
+static int own_open(struct symbols *s, const struct job *job, struct name_key *ret_key)
 {
-	const struct place_file file = job_file(job);
-	struct stat st;
-	int fd;
-
-	*ret_key = (struct name_key){ .kind = SYMBOL_ELF };
-	switch (job->key.kind) {
-	case MAPPED_KERNEL:
-		fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-		s->kernel_epoch += job->missed;
-		*ret_key = (struct name_key){
-			.kind = SYMBOL_KALLSYMS,
-			.ino = modules_hash(),
-			.size = (off_t)s->kernel_epoch,
-		};
-		return fd < 0 ? -errno : fd;
-	case MAPPED_VDSO:
+	if (job->key.kind == MAPPED_VDSO)
 		return vdso_open();
-	case MAPPED_JIT:
-		fd = place_open_perf_map(job->key.pid);
-		ret_key->kind = SYMBOL_PERF_MAP;
-		break;
-	default:
-		fd = place_open(&file);
-		break;
-	}
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0) {
-		close(fd);
-		return -EIO;
-	}
-	ret_key->dev = st.st_dev;
-	ret_key->ino = st.st_ino;
-	ret_key->size = st.st_size;
-	ret_key->mtime = st.st_mtim;
-	ret_key->ctime = st.st_ctim;
-	return fd;
+	ret_key->kind = SYMBOL_KALLSYMS;
+	ret_key->ino = modules_hash();
+	pthread_mutex_lock(&s->lock);
+	s->kernel_epoch += job->missed;
+	ret_key->size = (off_t)s->kernel_epoch;
+	pthread_mutex_unlock(&s->lock);
+	return open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 }
 
-/* A helper, if need be when one may be started again; a reason why there is none is kept. */
-static int helper_ready(struct symbols *s)
+/*
+ * Open what has the names. The opener keeps the descriptor of a process's file, and @ret_fd is -1:
+ * even close() of such a descriptor may hang.
+ */
+static int job_open(struct symbol_lane *l, const struct job *job, struct name_key *ret_key,
+		    int *ret_fd)
 {
-	int r = symbol_link_ready(&s->link);
+	bool jit = job->key.kind == MAPPED_JIT;
+	struct open_reply reply;
+	int r;
 
-	while (r == -EAGAIN && !*s->link.reason) {
-		bool quit;
-
-		pthread_mutex_lock(&s->lock);
-		while (!s->quit && !wait_until(s, s->link.not_before_ms))
-			;
-		quit = s->quit;
-		pthread_mutex_unlock(&s->lock);
-		if (quit)
-			return -ECANCELED;
-		r = symbol_link_ready(&s->link);
+	*ret_key = (struct name_key){ .kind = jit ? SYMBOL_PERF_MAP : SYMBOL_ELF };
+	*ret_fd = -1;
+	if (job->key.kind == MAPPED_KERNEL || job->key.kind == MAPPED_VDSO) {
+		*ret_fd = own_open(l->symbols, job, ret_key);
+		return *ret_fd < 0 ? -ENOENT : 0;
 	}
+	r = symbol_link_open(&l->link, open_request(l, job, jit ? OPEN_PERF_MAP : OPEN_FILE),
+			     &reply);
+	if (r < 0)
+		return r;
+	ret_key->dev = reply.dev;
+	ret_key->ino = reply.ino;
+	ret_key->size = reply.size;
+	ret_key->mtime = (struct timespec){ reply.mtime_s, reply.mtime_ns };
+	ret_key->ctime = (struct timespec){ reply.ctime_s, reply.ctime_ns };
+	return 0;
+}
+
+/* Helpers, if they may be started again; a reason why there are none is kept. */
+static int helper_ready(struct symbol_lane *l)
+{
+	struct symbols *s = l->symbols;
+	int r = symbol_link_ready(&l->link);
+
 	pthread_mutex_lock(&s->lock);
-	memcpy(s->reason, s->link.reason, sizeof(s->reason));
+	memcpy(s->reason, l->link.reason, sizeof(s->reason));
 	pthread_mutex_unlock(&s->lock);
 	return r;
 }
 
-static int call(struct symbols *s, u32 type, u32 slot, u32 what, int fd,
+/* With descriptor @fd, or where that is -1 with what the opener handed over. */
+static int call(struct symbol_lane *l, u32 type, u32 slot, u32 what, int fd,
 		const struct symbol_reply **ret_reply)
 {
-	struct symbol_request request = { .type = type, .slot = slot, .what = what };
+	struct symbol_request request = {
+		.type = type, .slot = slot, .what = what, .handed = fd < 0
+	};
 
-	return symbol_link_call(&s->link, &request, fd, ret_reply);
+	return symbol_link_call(&l->link, &request, fd, ret_reply);
 }
 
-static int attach(struct symbols *s, u32 slot, u32 part, int fd, struct symbol_object *known)
+static int attach(struct symbol_lane *l, u32 slot, u32 part, struct symbol_object *known)
 {
 	const struct symbol_reply *reply;
-	int r = call(s, SYMBOL_ATTACH, slot, part, fd, &reply);
+	int r = call(l, SYMBOL_ATTACH, slot, part, -1, &reply);
 
-	close(fd);
 	if (!r)
 		*known = *symbol_reply_object(reply);
 	return r;
 }
 
+/* Another place of separate debug information; @next is where to go on. */
+static int attach_next(struct symbol_lane *l, const struct job *job, u32 slot, u32 *next,
+		       struct symbol_object *known)
+{
+	struct open_request *request = open_request(l, job, OPEN_DEBUG);
+	struct open_reply reply;
+	int r;
+
+	request->next = *next;
+	request->id_size = known->build_id_size;
+	memcpy(request->id, known->build_id, sizeof(request->id));
+	memcpy(request->link, known->link, sizeof(request->link));
+	r = symbol_link_open(&l->link, request, &reply);
+	if (r < 0) {
+		*next = UINT32_MAX;
+		return r;
+	}
+	/* Each place once, whatever the opener says. */
+	*next = reply.next > *next ? reply.next : UINT32_MAX;
+	return attach(l, slot, SYMBOL_DEBUG, known);
+}
+
+static int attach_alt(struct symbol_lane *l, const struct job *job, u32 slot,
+		      struct symbol_object *known)
+{
+	struct open_request *request = open_request(l, job, OPEN_ALT);
+	struct open_reply reply;
+	int r;
+
+	request->id_size = known->alt_size;
+	memcpy(request->id, known->alt, sizeof(request->id));
+	r = symbol_link_open(&l->link, request, &reply);
+	return r < 0 ? r : attach(l, slot, SYMBOL_ALT, known);
+}
+
 /* Separate debug information, where the file itself has not all. */
-static int attach_debug(struct symbols *s, const struct job *job, u32 slot,
+static int attach_debug(struct symbol_lane *l, const struct job *job, u32 slot,
 			struct symbol_object *known)
 {
-	const struct place_file file = job_file(job);
 	const u32 all = SYMBOL_HAS_NAMES | SYMBOL_HAS_LINES;
 	u32 next = 0;
-	int fd, r = -ENOENT;
+	int r = -ENOENT;
 
-	while (r && (known->has & all) != all &&
-	       (fd = place_open_debug(&file, known, &next)) >= 0) {
-		r = attach(s, slot, SYMBOL_DEBUG, fd, known);
+	while (r && next != UINT32_MAX && (known->has & all) != all) {
+		r = attach_next(l, job, slot, &next, known);
 		if (symbol_link_died(r))
 			return r;
 	}
-	if (known->alt_size) {
-		fd = place_open_alt(&file, known->alt, known->alt_size);
-		r = fd < 0 ? fd : attach(s, slot, SYMBOL_ALT, fd, known);
-	}
+	if (known->alt_size)
+		r = attach_alt(l, job, slot, known);
 	return symbol_link_died(r) ? r : 0;
 }
 
-static struct helper_slot *slot_find(struct symbols *s, struct name_ref ref)
+static struct helper_slot *slot_find(struct symbol_lane *l, struct name_ref ref)
 {
-	struct helper_slot *oldest = &s->slot[0];
+	struct helper_slot *oldest = &l->slot[0];
 
 	for (u32 i = 0; i < SYMBOL_SLOTS; i++) {
-		struct helper_slot *slot = &s->slot[i];
+		struct helper_slot *slot = &l->slot[i];
 
-		if (slot->life == s->link.life && slot->file.index == ref.index &&
+		if (slot->life == l->link.life && slot->file.index == ref.index &&
 		    slot->file.generation == ref.generation) {
 			oldest = slot;
 			break;
@@ -177,27 +203,42 @@ static struct helper_slot *slot_find(struct symbols *s, struct name_ref ref)
 		if (slot->used < oldest->used)
 			oldest = slot;
 	}
-	oldest->used = ++s->slot_clock;
+	oldest->used = ++l->slot_clock;
 	return oldest;
 }
 
-/* The file in a slot of the helper: 0, or why not; then nothing of it can be asked. */
-static int slot_open(struct symbols *s, struct name_ref ref, u32 kind, int fd, u32 *ret_slot)
+static bool slot_has(const struct symbol_lane *l, const struct helper_slot *slot,
+		     struct name_ref ref)
 {
-	const struct symbol_reply *reply;
-	struct helper_slot *slot;
-	struct name_file *f;
-	int r = helper_ready(s);
+	return slot->life == l->link.life && slot->file.index == ref.index &&
+	       slot->file.generation == ref.generation;
+}
 
-	if (r < 0)
-		return r;
-	slot = slot_find(s, ref);
-	*ret_slot = (u32)(slot - s->slot);
-	if (slot->life == s->link.life && slot->file.index == ref.index &&
-	    slot->file.generation == ref.generation)
+/* What the opener keeps, or @fd, into a slot of the reader. */
+static int slot_fill(struct symbol_lane *l, const struct job *job, u32 slot, u32 kind, int fd,
+		     const struct symbol_reply **ret_reply)
+{
+	struct open_reply handed;
+	int r = fd < 0 ? symbol_link_open(&l->link, open_request(l, job, OPEN_HAND), &handed) : 0;
+
+	return r < 0 ? r : call(l, SYMBOL_OPEN, slot, kind, fd, ret_reply);
+}
+
+/* The file in a slot of the helper: 0, or why not; then nothing of it can be asked. */
+static int slot_open(struct symbol_lane *l, const struct job *job, struct name_ref ref, u32 kind,
+		     int fd, u32 *ret_slot)
+{
+	struct symbols *s = l->symbols;
+	struct helper_slot *slot = slot_find(l, ref);
+	const struct symbol_reply *reply;
+	struct name_file *f;
+	int r;
+
+	*ret_slot = (u32)(slot - l->slot);
+	if (slot_has(l, slot, ref))
 		return 0;
 	slot->life = 0;
-	r = call(s, SYMBOL_OPEN, *ret_slot, kind, fd, &reply);
+	r = slot_fill(l, job, *ret_slot, kind, fd, &reply);
 	if (symbol_link_died(r))
 		return r;
 	pthread_mutex_lock(&s->lock);
@@ -211,7 +252,7 @@ static int slot_open(struct symbols *s, struct name_ref ref, u32 kind, int fd, u
 	pthread_mutex_unlock(&s->lock);
 	if (!r)
 		*slot = (struct helper_slot){ .file = ref,
-					      .life = s->link.life,
+					      .life = l->link.life,
 					      .used = slot->used };
 	return r;
 }
@@ -232,10 +273,11 @@ static u32 unknown_only(struct symbols *s, struct name_ref ref, u64 *address, u3
 }
 
 /* Ask for all of @address, a request at a time. */
-static int find_all(struct symbols *s, struct name_ref ref, u32 slot, u32 type, const u64 *address,
-		    u32 count)
+static int find_all(struct symbol_lane *l, struct name_ref ref, u32 slot, u32 type,
+		    const u64 *address, u32 count)
 {
-	struct symbol_request *request = (void *)s->request;
+	struct symbol_request *request = (void *)l->request;
+	struct symbols *s = l->symbols;
 	u32 done = 0;
 
 	while (done < count) {
@@ -249,7 +291,7 @@ static int find_all(struct symbols *s, struct name_ref ref, u32 slot, u32 type, 
 			.count = count - done < SYMBOL_ADDRESSES ? count - done : SYMBOL_ADDRESSES,
 		};
 		memcpy(request->address, address + done, request->count * sizeof(*address));
-		r = symbol_link_call(&s->link, request, -1, &reply);
+		r = symbol_link_call(&l->link, request, -1, &reply);
 		if (r < 0)
 			return r;
 		pthread_mutex_lock(&s->lock);
@@ -264,47 +306,58 @@ static int find_all(struct symbols *s, struct name_ref ref, u32 slot, u32 type, 
 	return 0;
 }
 
+static u32 job_kind(const struct job *job)
+{
+	return job->key.kind == MAPPED_KERNEL ? SYMBOL_KALLSYMS :
+	       job->key.kind == MAPPED_JIT    ? SYMBOL_PERF_MAP :
+						SYMBOL_ELF;
+}
+
+/* Separate debug information of the file in @slot, once. */
+static int slot_attach(struct symbol_lane *l, const struct job *job, struct name_ref ref, u32 slot)
+{
+	struct symbols *s = l->symbols;
+	struct symbol_object known = { .has = 0 };
+	const struct name_file *f;
+	int r;
+
+	if (l->slot[slot].attached || job->key.kind != MAPPED_FILE)
+		return 0;
+	pthread_mutex_lock(&s->lock);
+	f = name_cache_file(&s->cache, ref);
+	if (f)
+		known = f->known;
+	pthread_mutex_unlock(&s->lock);
+	r = attach_debug(l, job, slot, &known);
+	l->slot[slot].attached = true;
+	return r;
+}
+
 /* What of @set is not known yet, of one kind. */
-static int find_set(struct symbols *s, const struct job *job, struct name_ref ref, int fd,
+static int find_set(struct symbol_lane *l, const struct job *job, struct name_ref ref, int fd,
 		    const struct address_set *set, u32 type)
 {
 	u32 count, slot;
 	u64 *address = address_set_list(set, &count);
-	struct symbol_object known = { .has = 0 };
-	const struct name_file *f;
 	int r = 0;
 
 	if (!address)
 		return 0;
-	count = unknown_only(s, ref, address, count, type == SYMBOL_LINES);
-	if (!count)
-		goto out;
-	r = slot_open(s, ref,
-		      job->key.kind == MAPPED_KERNEL ? SYMBOL_KALLSYMS :
-		      job->key.kind == MAPPED_JIT    ? SYMBOL_PERF_MAP :
-						       SYMBOL_ELF,
-		      fd, &slot);
-	if (r < 0)
-		goto out;
-	if (!s->slot[slot].attached && job->key.kind == MAPPED_FILE) {
-		pthread_mutex_lock(&s->lock);
-		f = name_cache_file(&s->cache, ref);
-		if (f)
-			known = f->known;
-		pthread_mutex_unlock(&s->lock);
-		r = attach_debug(s, job, slot, &known);
-		s->slot[slot].attached = true;
-	}
-	if (!r)
-		r = find_all(s, ref, slot, type, address, count);
-out:
+	count = unknown_only(l->symbols, ref, address, count, type == SYMBOL_LINES);
+	if (count)
+		r = slot_open(l, job, ref, job_kind(job), fd, &slot);
+	if (count && !r)
+		r = slot_attach(l, job, ref, slot);
+	if (count && !r)
+		r = find_all(l, ref, slot, type, address, count);
 	free(address);
 	return r;
 }
 
 /* All that is asked of a file; also which build it is. */
-static int job_find(struct symbols *s, const struct job *job, struct name_ref ref, int fd)
+static int job_find(struct symbol_lane *l, const struct job *job, struct name_ref ref, int fd)
 {
+	struct symbols *s = l->symbols;
 	bool opened = true;
 	const struct name_file *f;
 	u32 slot;
@@ -316,32 +369,28 @@ static int job_find(struct symbols *s, const struct job *job, struct name_ref re
 		opened = f->opened;
 	pthread_mutex_unlock(&s->lock);
 	if (!opened && job->key.kind == MAPPED_FILE)
-		r = slot_open(s, ref, SYMBOL_ELF, fd, &slot);
+		r = slot_open(l, job, ref, SYMBOL_ELF, fd, &slot);
 	if (!r)
-		r = find_set(s, job, ref, fd, &job->names, SYMBOL_FIND);
+		r = find_set(l, job, ref, fd, &job->names, SYMBOL_FIND);
 	if (!r)
-		r = find_set(s, job, ref, fd, &job->lines, SYMBOL_LINES);
+		r = find_set(l, job, ref, fd, &job->lines, SYMBOL_LINES);
 	return r;
 }
 
-/* A helper ended over this file: once may be anything, twice is the file. */
-static bool strike(struct symbols *s, struct name_ref ref)
+/* A helper ended over this file: it is refused for a while. */
+static void file_refuse(struct symbols *s, struct name_ref ref)
 {
 	struct name_file *f;
-	bool again = false;
 
 	pthread_mutex_lock(&s->lock);
 	s->failures++;
 	f = name_cache_file(&s->cache, ref);
-	if (f && ++f->strikes < STRIKES) {
-		again = !s->quit;
-	} else if (f) {
+	if (f && !s->quit) {
 		f->nameless = true;
 		f->struck_ms = symbols_now_ms();
 		s->poisoned++;
 	}
 	pthread_mutex_unlock(&s->lock);
-	return again;
 }
 
 /* What the mapping's file turned out to be; of another build than was recorded, it is none. */
@@ -379,81 +428,184 @@ static void job_gone(struct symbols *s, const struct job *job)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void job_run(struct symbols *s, const struct job *job)
+/* A helper ended before it was known which file it is: the mapping is refused for a while. */
+static void mapping_refuse(struct symbols *s, const struct job *job)
 {
-	bool poisoned = false;
-	struct name_file *f;
-	struct name_key key;
-	struct name_ref ref;
-	int fd = job_open(s, job, &key), r;
+	struct mapped *m = &s->mapped[job->mapped];
 
-	if (fd < 0) {
-		job_gone(s, job);
-		return;
-	}
 	pthread_mutex_lock(&s->lock);
-	ref = name_cache_get(&s->cache, &key);
-	f = name_cache_file(&s->cache, ref);
-	if (job->key.kind == MAPPED_FILE && job->key.live && job->key.inode)
-		f->path = job->key.path;
-	if (f->struck_ms && symbols_now_ms() - f->struck_ms > POISONED_MS) {
-		f->strikes = 0;
-		f->struck_ms = 0;
-		f->opened = false;
+	s->failures++;
+	if (m->stamp == job->stamp && !s->quit) {
+		m->refused_ms = symbols_now_ms();
+		s->poisoned++;
 	}
-	poisoned = f->struck_ms;
-	pthread_mutex_unlock(&s->lock);
-	do
-		r = poisoned ? 0 : job_find(s, job, ref, fd);
-	while (symbol_link_died(r) && strike(s, ref));
-	close(fd);
-	pthread_mutex_lock(&s->lock);
-	job_done(s, job, ref);
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The next job, or NULL at the end. */
-static struct job *job_next(struct symbols *s)
+static bool is_refused(u64 since_ms)
 {
-	struct job *job;
+	return since_ms && symbols_now_ms() - since_ms <= POISONED_MS;
+}
 
-	while (!s->quit && !s->first) {
-		if (s->link.fd < 0) {
-			pthread_cond_wait(&s->changed, &s->lock);
-		} else if (wait_until(s, symbols_now_ms() + IDLE_MS) && !s->first) {
-			pthread_mutex_unlock(&s->lock);
-			symbol_link_end(&s->link);
-			pthread_mutex_lock(&s->lock);
-		}
+/* Whether @job is refused before it begins. */
+static bool job_refused(struct symbol_lane *l, const struct job *job)
+{
+	struct symbols *s = l->symbols;
+	const struct mapped *m = &s->mapped[job->mapped];
+	bool refused;
+
+	if (symbol_link_stuck(&l->link, l->link.owner) >= STUCK_MOST)
+		return true;
+	pthread_mutex_lock(&s->lock);
+	refused = m->stamp == job->stamp && is_refused(m->refused_ms);
+	pthread_mutex_unlock(&s->lock);
+	return refused;
+}
+
+/* The file of @key, and whether it is refused. */
+static bool file_begin(struct symbols *s, const struct job *job, const struct name_key *key,
+		       struct name_ref *ret_ref)
+{
+	struct name_file *f;
+	bool refused;
+
+	pthread_mutex_lock(&s->lock);
+	*ret_ref = name_cache_get(&s->cache, key);
+	f = name_cache_file(&s->cache, *ret_ref);
+	if (job->key.kind == MAPPED_FILE && job->key.live && job->key.inode)
+		f->path = job->key.path;
+	refused = is_refused(f->struck_ms);
+	if (f->struck_ms && !refused) {
+		f->struck_ms = 0;
+		f->opened = false;
 	}
-	if (s->quit)
-		return NULL;
-	job = s->first;
+	pthread_mutex_unlock(&s->lock);
+	return refused;
+}
+
+/* Start helpers if need be. A helper that died before is not blamed on this job. */
+static int job_helper(struct symbol_lane *l)
+{
+	if (symbol_link_renew(&l->link)) {
+		pthread_mutex_lock(&l->symbols->lock);
+		l->symbols->failures++;
+		pthread_mutex_unlock(&l->symbols->lock);
+	}
+	return helper_ready(l);
+}
+
+/* Return: whether a helper ended over it. */
+static bool job_run(struct symbol_lane *l, const struct job *job)
+{
+	struct symbols *s = l->symbols;
+	struct name_key key;
+	struct name_ref ref;
+	int fd, r;
+
+	if (job_refused(l, job) || job_helper(l) < 0) {
+		job_gone(s, job);
+		return false;
+	}
+	r = job_open(l, job, &key, &fd);
+	if (r < 0) {
+		if (symbol_link_died(r))
+			mapping_refuse(s, job);
+		job_gone(s, job);
+		return symbol_link_died(r);
+	}
+	if (!file_begin(s, job, &key, &ref))
+		r = job_find(l, job, ref, fd);
+	if (symbol_link_died(r))
+		file_refuse(s, ref);
+	if (fd >= 0)
+		close(fd);
+	pthread_mutex_lock(&s->lock);
+	job_done(s, job, ref);
+	pthread_mutex_unlock(&s->lock);
+	return symbol_link_died(r);
+}
+
+/* The first job that came goes to the queue of its owner. */
+static void job_sort(struct symbols *s)
+{
+	struct job *job = s->first;
+	u64 owner;
+
 	s->first = job->next;
 	if (!s->first)
 		s->last = NULL;
-	/* What is asked of it from now on is another job. */
-	if (s->mapped[job->mapped].job == job)
-		s->mapped[job->mapped].job = NULL;
-	s->busy = true;
-	return job;
+	pthread_mutex_unlock(&s->lock);
+	owner = job->key.live ? job_owner(job->key.pid) : 0;
+	pthread_mutex_lock(&s->lock);
+	job_queues_push(&s->queues, owner, symbols_now_ms(), job);
+	pthread_cond_broadcast(&s->changed);
+}
+
+/* Until there may be a job; helpers without work for long are ended. */
+static void lane_wait(struct symbol_lane *l, u64 idle_ms, u64 until_ms)
+{
+	struct symbols *s = l->symbols;
+
+	if (l->link.reader.fd >= 0 && (!until_ms || idle_ms < until_ms))
+		until_ms = idle_ms;
+	if (!until_ms) {
+		pthread_cond_wait(&s->changed, &s->lock);
+		return;
+	}
+	if (!wait_until(s, until_ms) || l->link.reader.fd < 0 || symbols_now_ms() < idle_ms)
+		return;
+	pthread_mutex_unlock(&s->lock);
+	symbol_link_end(&l->link);
+	pthread_mutex_lock(&s->lock);
+}
+
+/* The next job, or NULL at the end. */
+static struct job *job_next(struct symbol_lane *l, struct job_queue **ret_queue)
+{
+	struct symbols *s = l->symbols;
+	u64 idle_ms = symbols_now_ms() + IDLE_MS, until_ms;
+	struct job *job;
+
+	while (!s->quit) {
+		if (s->first) {
+			job_sort(s);
+			continue;
+		}
+		job = job_queues_pick(&s->queues, symbols_now_ms(), ret_queue, &until_ms);
+		if (!job) {
+			lane_wait(l, idle_ms, until_ms);
+			continue;
+		}
+		/* What is asked of it from now on is another job. */
+		if (s->mapped[job->mapped].job == job)
+			s->mapped[job->mapped].job = NULL;
+		l->link.owner = (*ret_queue)->owner;
+		return job;
+	}
+	return NULL;
 }
 
 void *resolve_run(void *arg)
 {
-	struct symbols *s = arg;
+	struct symbol_lane *l = arg;
+	struct symbols *s = l->symbols;
+	struct job_queue *queue;
 	struct job *job;
 
 	pthread_mutex_lock(&s->lock);
-	while ((job = job_next(s))) {
+	while ((job = job_next(l, &queue))) {
 		u32 count = job->names.count + job->names.zero + job->lines.count + job->lines.zero;
+		u64 begun_ms = symbols_now_ms(), now_ms;
+		bool failed;
 
 		pthread_mutex_unlock(&s->lock);
-		job_run(s, job);
+		failed = job_run(l, job);
 		job_free(job);
 		pthread_mutex_lock(&s->lock);
+		now_ms = symbols_now_ms();
+		job_queue_done(queue, now_ms, now_ms - begun_ms, failed);
 		s->pending -= count;
-		s->busy = false;
+		s->jobs--;
 		pthread_cond_broadcast(&s->changed);
 	}
 	pthread_mutex_unlock(&s->lock);

@@ -65,7 +65,7 @@ static int limits_set(void)
 	return 0;
 }
 
-static int descriptors_close(int keep)
+static int descriptors_close(int last)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -74,15 +74,14 @@ static int descriptors_close(int keep)
 	for (int fd = 0; fd <= 2; fd++)
 		if (!(SANITIZED && fd == 2) && dup2(null, fd) < 0)
 			return -errno;
-	if (keep > 3 && close_range(3, (u32)keep - 1, 0) < 0)
-		return -errno;
-	return close_range((u32)keep + 1, UINT32_MAX, 0) < 0 ? -errno : 0;
+	return close_range((u32)last + 1, UINT32_MAX, 0) < 0 ? -errno : 0;
 }
 
-static int capabilities_drop(void)
+/* All but those in @keep, by number, of which it keeps what it has. */
+static int capabilities_drop(u64 keep)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
 	/* Without CAP_SETPCAP the set stays: nothing can be executed to get of it. */
 	for (int cap = 0; cap <= CAP_LAST_CAP; cap++)
@@ -91,7 +90,14 @@ static int capabilities_drop(void)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (syscall(SYS_capset, &header, none) < 0)
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	for (u32 i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		data[i] = (struct __user_cap_data_struct){
+			.effective = data[i].permitted & (u32)(keep >> 32 * i),
+			.permitted = data[i].permitted & (u32)(keep >> 32 * i),
+		};
+	if (syscall(SYS_capset, &header, data) < 0)
 		return -errno;
 	/* Nobody of the same user looks into it, or into whom it could name. */
 	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : 0;
@@ -116,26 +122,16 @@ static void files_forbid(void)
 
 /* What reading memory, receiving descriptors and answering takes. */
 static const int allowed[] = {
-	SCMP_SYS(brk),
-	SCMP_SYS(clock_gettime),
-	SCMP_SYS(close),
-	SCMP_SYS(exit),
-	SCMP_SYS(exit_group),
-	SCMP_SYS(fstat),
-	SCMP_SYS(futex),
-	SCMP_SYS(getrandom),
-	SCMP_SYS(lseek),
-	SCMP_SYS(madvise),
-	SCMP_SYS(mremap),
-	SCMP_SYS(munmap),
-	SCMP_SYS(pread64),
-	SCMP_SYS(read),
-	SCMP_SYS(recvmsg),
-	SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(sendmsg),
-	SCMP_SYS(setitimer),
-	SCMP_SYS(sysinfo),
+	SCMP_SYS(brk),		SCMP_SYS(clock_gettime),
+	SCMP_SYS(close),	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),	SCMP_SYS(fstat),
+	SCMP_SYS(futex),	SCMP_SYS(getrandom),
+	SCMP_SYS(lseek),	SCMP_SYS(madvise),
+	SCMP_SYS(mremap),	SCMP_SYS(munmap),
+	SCMP_SYS(pread64),	SCMP_SYS(read),
+	SCMP_SYS(recvmsg),	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn), SCMP_SYS(sendmsg),
+	SCMP_SYS(setitimer),	SCMP_SYS(sysinfo),
 };
 
 /* The runtime of a sanitizer needs these besides. */
@@ -207,17 +203,30 @@ static int calls_filter(void)
 	return r;
 }
 
-int sandbox_enter(int keep)
+int sandbox_enter(int last)
 {
 	int r;
 
 	memory_yield();
-	r = descriptors_close(keep);
+	r = descriptors_close(last);
 	if (!r)
-		r = capabilities_drop();
+		r = capabilities_drop(0);
 	if (r)
 		return r;
 	files_forbid();
 	r = limits_set();
 	return r ? r : calls_filter();
+}
+
+int sandbox_enter_opener(int last)
+{
+	const u64 files = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH |
+			  1ULL << CAP_CHECKPOINT_RESTORE;
+	int r;
+
+	memory_yield();
+	r = descriptors_close(last);
+	if (!r)
+		r = capabilities_drop(files);
+	return r ? r : limits_set();
 }

@@ -7,12 +7,19 @@
 
 /**
  * sandbox_enter() - no capability, no file, no network, no other process, bounded memory
- * @keep: the one descriptor that stays open, besides 0, 1 and 2, which become /dev/null
+ * @last: descriptors from 3 to @last stay open, and 0, 1 and 2, which become /dev/null
  *
  * Return: 0; a negative errno where the kernel has not what it takes: then nothing hostile
  * may be read.
  */
-int sandbox_enter(int keep);
+int sandbox_enter(int last);
+
+/**
+ * sandbox_enter_opener() - the same for the helper that opens files, and reads none of them
+ *
+ * It keeps files, and of the capabilities those that lead to files of other processes.
+ */
+int sandbox_enter_opener(int last);
 
 /** sandbox_yield() - run after most else that wants to (nice 10) */
 void sandbox_yield(void);

@@ -22,11 +22,11 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
 {
 	bool file;
 
-	if (size < sizeof(*request) || request->slot >= SYMBOL_SLOTS || request->reserved ||
+	if (size < sizeof(*request) || request->slot >= SYMBOL_SLOTS || request->handed > 1 ||
 	    request->type < SYMBOL_OPEN || request->type > SYMBOL_LINES)
 		return -EBADMSG;
 	file = request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH;
-	if (has_fd != file)
+	if (has_fd + request->handed != file)
 		return -EBADMSG;
 	if (file)
 		return request->count || size != sizeof(*request) ||

@@ -9,7 +9,7 @@
 
 #include "maps.h"
 
-#define SYMBOL_VERSION	   1
+#define SYMBOL_VERSION	   2
 #define SYMBOL_MESSAGE_MAX 65536
 #define SYMBOL_SLOTS	   8 /* files that a helper keeps open */
 #define SYMBOL_ADDRESSES   1024 /* of one request */
@@ -44,6 +44,7 @@ enum symbol_part {
  * @slot: below SYMBOL_SLOTS
  * @what: &enum symbol_kind or &enum symbol_part, else 0
  * @count: of @address, ascending; 0 for what has a descriptor
+ * @handed: 1: the descriptor comes from the opener, and not with the request
  */
 struct symbol_request {
 	u32 type;
@@ -51,7 +52,7 @@ struct symbol_request {
 	u32 slot;
 	u32 what;
 	u32 count;
-	u32 reserved;
+	u32 handed;
 	u64 address[];
 };
 

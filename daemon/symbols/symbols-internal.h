@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the asking side (symbols.c) and the thread that finds out (resolve.c) share. */
+/* What the asking side (symbols.c) and the threads that find out (resolve.c) share. */
 #ifndef SPEPROF_SYMBOLS_INTERNAL_H
 #define SPEPROF_SYMBOLS_INTERNAL_H
 
 #include <pthread.h>
 
+#include "job-queue.h"
 #include "name-cache.h"
 #include "symbol-link.h"
 #include "symbols.h"
@@ -33,6 +34,7 @@ struct mapped_key {
  * @job: what is to be found out, and not begun yet; NULL for nothing
  * @stamp: differs each time the entry is given to another mapping
  * @checked_ms: when it was last found which file it is; 0: never
+ * @refused_ms: when opening it ended a helper, for which it is refused; 0: it did not
  * @missed: an address without a name was asked for since
  */
 struct mapped {
@@ -41,6 +43,7 @@ struct mapped {
 	struct name_ref before;
 	struct job *job;
 	u64 checked_ms;
+	u64 refused_ms;
 	u64 used;
 	u32 stamp;
 	bool in_use;
@@ -89,24 +92,42 @@ struct helper_slot {
 	bool attached;
 };
 
+/* Owners that are served at once: one whose files hang leaves the others a lane. */
+#define SYMBOL_LANES 2
+
+/** struct symbol_lane - a thread with helpers of its own; what only it uses */
+struct symbol_lane {
+	struct symbols *symbols;
+	pthread_t thread;
+	bool started;
+	struct symbol_link link;
+	struct helper_slot slot[SYMBOL_SLOTS];
+	u64 slot_clock;
+	u64 request[(sizeof(struct symbol_request) + SYMBOL_ADDRESSES * sizeof(u64)) / sizeof(u64)];
+	struct open_request open;
+};
+
 /**
  * struct symbols
- * @lock: all but what only the thread has: @link and what follows it
+ * @lock: all but the lanes
  * @changed: signalled with each job that is queued or done
+ * @first, @last: jobs that came, and are in no queue yet
+ * @jobs: those, those in @queues and those at work
  * @pending: addresses in jobs, queued or at work
- * @busy: a job is at work
+ * @stop: an eventfd that ends calls of all lanes
  * @last_path, @last_path_hash, @last_kind: of the binary that was asked for last
  * @kernel_epoch: counts how often the kernel's names were read again for one that was not there
  */
 struct symbols {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	pthread_t thread;
 	struct symbols_config config;
 	struct name_cache cache;
 	struct mapped *mapped;
 	struct job *first;
 	struct job *last;
+	struct job_queues queues;
+	u64 jobs;
 	u64 clock;
 	u64 pending;
 	u64 failures;
@@ -114,21 +135,17 @@ struct symbols {
 	char reason[SYMBOL_REASON];
 	char last_path[PATH_MAX];
 	u64 last_path_hash;
-	u8 last_kind;
-	bool started;
-	bool quit;
-	bool busy;
-
-	struct symbol_link link;
-	struct helper_slot slot[SYMBOL_SLOTS];
-	u64 slot_clock;
 	u64 kernel_epoch;
-	u64 request[(sizeof(struct symbol_request) + SYMBOL_ADDRESSES * sizeof(u64)) / sizeof(u64)];
+	int stop;
+	u8 last_kind;
+	bool quit;
+
+	struct symbol_lane lane[SYMBOL_LANES];
 };
 
 u64 symbols_now_ms(void);
 
-/** resolve_run() - the thread; @arg is the &struct symbols */
+/** resolve_run() - the thread of a lane; @arg is the &struct symbol_lane */
 void *resolve_run(void *arg);
 
 #endif

@@ -18,7 +18,6 @@
 #define PENDING_MAX (1U << 19)
 #define RECHECK_MS  10000 /* before it is looked which file a mapping is now */
 #define KERNEL_MS   60000 /* before modules are looked at again */
-#define FREE_WAIT_S 5
 #define SHORT_ID    6 /* bytes of a build id that are shown */
 
 u64 symbols_now_ms(void)
@@ -151,20 +150,30 @@ void job_free(struct job *job)
 	free(job);
 }
 
-static bool thread_start(struct symbols *s)
+static bool lane_start(struct symbol_lane *lane)
 {
 	sigset_t all, old;
 	int r;
 
-	if (s->started)
+	if (lane->started)
 		return true;
 	/* Signals are for those who wait for them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&s->thread, NULL, resolve_run, s);
+	r = pthread_create(&lane->thread, NULL, resolve_run, lane);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	s->started = !r;
-	return s->started;
+	lane->started = !r;
+	return lane->started;
+}
+
+/* The second one only where jobs come while there are others. */
+static bool lanes_start(struct symbols *s)
+{
+	bool started = lane_start(&s->lane[0]);
+
+	for (u32 i = 1; i < SYMBOL_LANES && s->jobs >= i; i++)
+		lane_start(&s->lane[i]);
+	return started;
 }
 
 static struct job *job_get(struct symbols *s, struct mapped *m, const struct attribute_place *place)
@@ -172,7 +181,7 @@ static struct job *job_get(struct symbols *s, struct mapped *m, const struct att
 	size_t len = strlen(place->binary) + 1;
 	struct job *job = m->job;
 
-	if (job || !thread_start(s))
+	if (job || !lanes_start(s))
 		return job;
 	job = calloc(1, sizeof(*job) + len);
 	if (!job)
@@ -193,6 +202,7 @@ static struct job *job_get(struct symbols *s, struct mapped *m, const struct att
 	else
 		s->first = job;
 	s->last = job;
+	s->jobs++;
 	pthread_cond_broadcast(&s->changed);
 	return job;
 }
@@ -441,8 +451,7 @@ static void settle(struct symbols *s, u32 ms)
 		until.tv_sec++;
 		until.tv_nsec -= 1000000000L;
 	}
-	while ((s->first || s->busy) &&
-	       pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
+	while (s->jobs && pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
 		;
 }
 
@@ -453,7 +462,7 @@ bool symbols_settle(struct symbols *s)
 	if (!s)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	waits = s->config.wait_ms && (s->first || s->busy);
+	waits = s->config.wait_ms && s->jobs;
 	if (waits)
 		settle(s, s->config.wait_ms);
 	pthread_mutex_unlock(&s->lock);
@@ -530,11 +539,17 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	symbol_link_init(&s->link, s->config.helper, s->config.idle);
-	s->config.helper = NULL;
 	s->mapped = calloc(MAPPED, sizeof(*s->mapped));
-	s->link.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = s->link.stop < 0 ? -errno : s->mapped ? 0 : -ENOMEM;
+	s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = s->stop < 0 ? -errno : s->mapped ? 0 : -ENOMEM;
+	for (u32 i = 0; i < SYMBOL_LANES; i++) {
+		s->lane[i].symbols = s;
+		symbol_link_init(&s->lane[i].link, s->config.helper, s->config.idle);
+		s->lane[i].link.stop = s->stop;
+		if (s->config.open_ms)
+			s->lane[i].link.open_ms = s->config.open_ms;
+	}
+	s->config.helper = NULL;
 	if (!r)
 		r = name_cache_init(&s->cache, FILES_MAX,
 				    s->config.budget ? s->config.budget : BUDGET);
@@ -546,41 +561,39 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 	return 0;
 }
 
-/* The thread may be within a file system that does not answer: it is left there. */
-static bool thread_end(struct symbols *s)
+/* Calls end at once; nothing else that a lane does can take long. */
+static void lanes_end(struct symbols *s)
 {
-	struct timespec until;
 	const u64 one = 1;
 
-	if (!s->started)
-		return true;
 	pthread_mutex_lock(&s->lock);
 	s->quit = true;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
-	if (write(s->link.stop, &one, sizeof(one)) < 0)
-		return false;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += FREE_WAIT_S;
-	if (!pthread_timedjoin_np(s->thread, NULL, &until))
-		return true;
-	pthread_detach(s->thread);
-	return false;
+	if (s->stop >= 0 && write(s->stop, &one, sizeof(one)) < 0)
+		return;
+	for (u32 i = 0; i < SYMBOL_LANES; i++) {
+		if (s->lane[i].started)
+			pthread_join(s->lane[i].thread, NULL);
+		symbol_link_deinit(&s->lane[i].link);
+	}
 }
 
 struct symbols *symbols_free(struct symbols *s)
 {
-	if (!s || !thread_end(s))
-		return NULL;
-	while (s->first) {
-		struct job *job = s->first;
+	struct job *job;
 
+	if (!s)
+		return NULL;
+	lanes_end(s);
+	while ((job = s->first)) {
 		s->first = job->next;
 		job_free(job);
 	}
-	symbol_link_deinit(&s->link);
-	if (s->link.stop >= 0)
-		close(s->link.stop);
+	while ((job = job_queues_drop(&s->queues)))
+		job_free(job);
+	if (s->stop >= 0)
+		close(s->stop);
 	name_cache_deinit(&s->cache);
 	free(s->mapped);
 	pthread_cond_destroy(&s->changed);

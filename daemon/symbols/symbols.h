@@ -17,12 +17,14 @@ struct symbols;
  * @helper: the program; NULL for where it is installed
  * @idle: the helper runs when nothing else wants to
  * @wait_ms: how long symbols_settle() waits
+ * @open_ms: how long opening a file may take; 0 for the default (10 s)
  */
 struct symbols_config {
 	u64 budget;
 	const char *helper;
 	bool idle;
 	u32 wait_ms;
+	u32 open_ms;
 };
 
 /**
@@ -30,7 +32,7 @@ struct symbols_config {
  * @pending: places that are being looked up
  * @evicted: files whose names others needed the room of
  * @failures: helpers that ended, hung or lied
- * @poisoned: files that ended two of them, and are not read again for an hour
+ * @poisoned: files and mappings that ended one of them, and are refused for an hour
  * @memory: bytes of the cache
  * @reason: why there are no names; "" if nothing is wrong
  */

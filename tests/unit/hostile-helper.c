@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbol-message.h"
+#include "open-message.h"
 
 #define LINK 3
 
@@ -74,6 +75,38 @@ static void serve(const char *mode)
 	answer(size);
 }
 
+static bool is_mode(const char *mode, const char *what)
+{
+	return !strncmp(mode, what, strlen(what));
+}
+
+/* What opens: nothing is handed over, as the other helper reads nothing. */
+static void open_files(const char *mode)
+{
+	static struct open_request request;
+	struct open_reply reply;
+	struct stat st;
+
+	while (recv(LINK, &request, sizeof(request), 0) > 0) {
+		reply = (struct open_reply){ .serial = request.serial };
+		if (is_mode(mode, "open-crash"))
+			abort();
+		/* As where the file system of one file does not answer. */
+		if (is_mode(mode, "open-hang") && strstr(request.path, "/hangs"))
+			pause();
+		if (is_mode(mode, "open-serial"))
+			reply.serial++;
+		if (request.type == OPEN_DEBUG || request.type == OPEN_ALT ||
+		    (request.type == OPEN_FILE && stat(request.path, &st) < 0))
+			reply.error = -2;
+		else if (request.type == OPEN_FILE)
+			reply.ino = st.st_ino;
+		if (send(LINK, &reply, is_mode(mode, "open-short") ? 3 : sizeof(reply),
+			 MSG_NOSIGNAL) < 0)
+			exit(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct symbol_hello hello = { .version = SYMBOL_VERSION };
@@ -81,8 +114,6 @@ int main(int argc, char **argv)
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	const char *mode;
 
-	(void)argc;
-	(void)argv;
 	path[n > 0 ? n : 0] = '\0';
 	mode = strrchr(path, '/') + 1;
 	if (!strcmp(mode, "mute"))
@@ -95,6 +126,10 @@ int main(int argc, char **argv)
 		hello = (struct symbol_hello){ .error = 38 };
 	if (send(LINK, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
 		return 1;
+	if (argc > 1 && !strcmp(argv[1], "--open")) {
+		open_files(mode);
+		return 0;
+	}
 	while (recv(LINK, &in, sizeof(in), 0) > 0)
 		serve(mode);
 	return 0;

@@ -53,8 +53,12 @@ static bool named(struct symbols *s, s32 pid, const struct attribute_place *plac
 	return symbols_function(s, pid, place, true, name, size);
 }
 
-/* The child of this process that is called speprof-symbols, or 0. */
-static pid_t helper_pid(char *ret_status, size_t size)
+/* The helper, and the one of the two that reads. */
+#define ANY    "\nState:"
+#define READER "\nSeccomp:\t2\n"
+
+/* A child of this process whose status has @line, or 0. */
+static pid_t helper_pid(const char *line, char *ret_status, size_t size)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -76,7 +80,7 @@ static pid_t helper_pid(char *ret_status, size_t size)
 		ret_status[n] = '\0';
 		fclose(f);
 		snprintf(parent, sizeof(parent), "\nPPid:\t%d\n", getpid());
-		if (strstr(ret_status, parent) && !strstr(ret_status, "\nState:\tZ"))
+		if (strstr(ret_status, parent) && strstr(ret_status, line) && !strstr(ret_status, "\nState:\tZ"))
 			found = atoi(entry->d_name);
 	}
 	closedir(proc);
@@ -107,7 +111,7 @@ static void test_locked_up(void **state)
 	assert_int_equal(symbols_new(&config, &s), 0);
 	assert_true(named(s, getpid(), &place, name, sizeof(name)));
 	assert_string_equal(name, "look_here");
-	pid = helper_pid(status, sizeof(status));
+	pid = helper_pid(READER, status, sizeof(status));
 	assert_true(pid > 0);
 	status_is(status, "\nCapInh:\t0000000000000000\n");
 	status_is(status, "\nCapPrm:\t0000000000000000\n");
@@ -127,7 +131,7 @@ static void test_locked_up(void **state)
 	symbols_free(s);
 	attributor_free(a);
 	/* With who asked, it is gone. */
-	assert_int_equal(helper_pid(status, sizeof(status)), 0);
+	assert_int_equal(helper_pid(ANY, status, sizeof(status)), 0);
 }
 
 /* The kernel's own, which the helper reads from the descriptor that it is handed. */
@@ -161,6 +165,7 @@ static void test_kernel(void **state)
 /* Killed between two questions, by whoever it was: the next has its answer all the same. */
 static void test_killed(void **state)
 {
+	siginfo_t dead;
 	const struct symbols_config config = { .wait_ms = WAIT };
 	struct symbols_stats stats;
 	struct attribute_place here, there;
@@ -175,9 +180,11 @@ static void test_killed(void **state)
 	b = self_attributor(look_there, &index, &there);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	assert_true(named(s, getpid(), &here, name, sizeof(name)));
-	pid = helper_pid(status, sizeof(status));
+	pid = helper_pid(READER, status, sizeof(status));
 	assert_true(pid > 0);
 	kill(pid, SIGKILL);
+	/* Dead, and left for the other side to be reaped. */
+	assert_int_equal(waitid(P_PID, (id_t)pid, &dead, WEXITED | WNOWAIT), 0);
 	assert_true(named(s, getpid(), &there, name, sizeof(name)));
 	assert_string_equal(name, "look_there");
 	symbols_stats(s, &stats);
@@ -256,16 +263,155 @@ static void test_hostile_link(void **state)
 			assert_row(symbol_link_call(&link, &find.request, -1, &reply) ==
 				   rows[i].find);
 		if (rows[i].ready || rows[i].open || rows[i].find) {
-			assert_row(link.failures == 1 && link.fd < 0 && link.pid < 0);
-			/* And not at once again. */
-			assert_row(link.backoff_ms > 0);
+			assert_row(link.failures == 1 && link.reader.fd < 0 && link.reader.pid < 0 &&
+				   link.opener.fd < 0 && link.opener.pid < 0);
+			/* And not at once again where it could not even start. */
+			assert_row(!link.backoff_ms == !rows[i].ready);
 		}
 		symbol_link_deinit(&link);
 		unlink(path);
 	}
 }
 
-/* A file that ends two helpers is not read again; the other's names are still there. */
+/* The same of the one that opens files. */
+static void test_hostile_opener(void **state)
+{
+	static const struct {
+		const char *mode;
+		int open;
+	} rows[] = {
+		{ "open-honest", 0 },	     { "open-crash", -EPIPE },
+		{ "open-hang", -ETIMEDOUT }, { "open-serial", -EBADMSG },
+		{ "open-short", -EBADMSG },
+	};
+	static struct symbol_link link;
+	static struct open_request request;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct open_reply reply;
+		char path[128];
+
+		test_row("%s", rows[i].mode);
+		hostile_path(rows[i].mode, path, sizeof(path));
+		symbol_link_init(&link, path, false);
+		link.open_ms = rows[i].open == -ETIMEDOUT ? 50 : WAIT;
+		assert_row(!symbol_link_ready(&link));
+		/* No file is there; only the one that hangs does not say so. */
+		request = (struct open_request){ .type = OPEN_HAND, .path = "/hangs" };
+		assert_row(symbol_link_open(&link, &request, &reply) == rows[i].open);
+		assert_row(link.failures == !!rows[i].open);
+		assert_row(!rows[i].open == (link.opener.fd >= 0 && link.reader.fd >= 0));
+		symbol_link_deinit(&link);
+		unlink(path);
+	}
+}
+
+/* Dead before the next file is begun: that one is not to blame. */
+static void test_renewed(void **state)
+{
+	static struct symbol_link link;
+	char path[128];
+	siginfo_t dead;
+
+	(void)state;
+	hostile_path("honest", path, sizeof(path));
+	symbol_link_init(&link, path, false);
+	assert_int_equal(symbol_link_ready(&link), 0);
+	assert_false(symbol_link_renew(&link));
+	assert_true(link.reader.fd >= 0);
+	kill(link.opener.pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)link.opener.pid, &dead, WEXITED | WNOWAIT), 0);
+	assert_true(symbol_link_renew(&link));
+	assert_true(link.reader.fd < 0 && link.failures == 1);
+	assert_int_equal(symbol_link_ready(&link), 0);
+	symbol_link_deinit(&link);
+	unlink(path);
+}
+
+/* A process of another user, which sleeps. */
+static pid_t child_of(uid_t uid)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (setresuid(uid, uid, uid) < 0)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+/*
+ * Opening a file of one user hangs for ever. Names of another user's file come all the same, and
+ * symbols_free() does not wait.
+ */
+static void test_hang(void **state)
+{
+	char helper[128], hangs[128], works[128], name[64];
+	const struct symbols_config config = { .helper = helper, .open_ms = 10 * WAIT };
+	struct attribute_place hanging = { .binary = hangs, .offset = 0x1000 };
+	struct attribute_place working = { .binary = works, .offset = 0x1000 };
+	struct symbols_stats stats;
+	struct symbols *s;
+	pid_t pid[2];
+
+	(void)state;
+	if (geteuid())
+		skip();
+	hostile_path("open-hang", helper, sizeof(helper));
+	hostile_path("hangs", hangs, sizeof(hangs));
+	hostile_path("works", works, sizeof(works));
+	pid[0] = child_of(4242);
+	pid[1] = child_of(4243);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_false(symbols_function(s, pid[0], &hanging, true, name, sizeof(name)));
+	while (!symbols_function(s, pid[1], &working, true, name, sizeof(name)))
+		symbols_wait(s, 10);
+	assert_string_equal(name, "lies");
+	/* More of the first user's, which waits for what hangs. */
+	hanging.offset = 0x2000;
+	assert_false(symbols_function(s, pid[0], &hanging, true, name, sizeof(name)));
+	symbols_stats(s, &stats);
+	assert_int_equal(stats.failures, 0);
+	assert_true(stats.pending > 0);
+	symbols_free(s);
+	for (int i = 0; i < 2; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	unlink(helper);
+	unlink(hangs);
+	unlink(works);
+}
+
+/* One that hangs over a file is replaced, and the mapping is refused. */
+static void test_hang_refused(void **state)
+{
+	char helper[128], hangs[128], name[64];
+	const struct symbols_config config = { .helper = helper, .open_ms = 50 };
+	struct attribute_place hanging = { .binary = hangs, .offset = 0x1000 };
+	struct symbols_stats stats;
+	struct symbols *s;
+
+	(void)state;
+	hostile_path("open-hang", helper, sizeof(helper));
+	hostile_path("hangs", hangs, sizeof(hangs));
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_false(symbols_function(s, getpid(), &hanging, true, name, sizeof(name)));
+	symbols_wait(s, WAIT);
+	symbols_stats(s, &stats);
+	assert_int_equal(stats.failures, 1);
+	assert_int_equal(stats.poisoned, 1);
+	assert_int_equal(stats.pending, 0);
+	symbols_free(s);
+	unlink(helper);
+	unlink(hangs);
+}
+
+/* A file that ends a helper is not read again. */
 static void test_poisoned(void **state)
 {
 	char path[128], name[64];
@@ -284,7 +430,7 @@ static void test_poisoned(void **state)
 		assert_false(named(s, getpid(), &place, name, sizeof(name)));
 		assert_non_null(strstr(name, "test-symbol-helper+0x"));
 		symbols_stats(s, &stats);
-		assert_int_equal(stats.failures, 2);
+		assert_int_equal(stats.failures, 1);
 		assert_int_equal(stats.poisoned, 1);
 	}
 	symbols_free(s);
@@ -385,7 +531,7 @@ static void test_perf_map(void **state)
 	unlink(link);
 	if (count >= 0)
 		assert_int_equal(setgroups((size_t)count, before), 0);
-	assert_int_equal(helper_pid(status, sizeof(status)), 0);
+	assert_int_equal(helper_pid(ANY, status, sizeof(status)), 0);
 }
 
 /* Another user's file of that name is none of the process's. */
@@ -491,6 +637,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_locked_up),    cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_hostile_link), cmocka_unit_test(test_poisoned),
+		cmocka_unit_test(test_hostile_opener), cmocka_unit_test(test_renewed),
+		cmocka_unit_test(test_hang),	     cmocka_unit_test(test_hang_refused),
 		cmocka_unit_test(test_kernel),	     cmocka_unit_test(test_no_helper),
 		cmocka_unit_test(test_perf_map),     cmocka_unit_test(test_perf_map_owner),
 		cmocka_unit_test(test_other_root),

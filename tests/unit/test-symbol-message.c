@@ -95,8 +95,13 @@ static void test_requests(void **state)
 		ask.request.slot = SYMBOL_SLOTS;
 		assert_row(symbol_request_check(&ask.request, request_size(), file));
 		make_request(type);
-		ask.request.reserved = 1;
+		/* From the opener, in place of one with the request. */
+		ask.request.handed = 1;
 		assert_row(symbol_request_check(&ask.request, request_size(), file));
+		assert_row(!symbol_request_check(&ask.request, request_size(), false) == file);
+		ask.request.handed = 2;
+		assert_row(symbol_request_check(&ask.request, request_size(), file));
+		assert_row(symbol_request_check(&ask.request, request_size(), false));
 		make_request(type);
 		ask.request.what = file ? SYMBOL_KINDS : 1;
 		assert_row(symbol_request_check(&ask.request, request_size(), file));

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "job-queue.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbols-internal.h"
+
+#define BACKOFF_MS  100
+#define BACKOFF_TOP 60000
+
+/* Most containers run as root: their mount namespaces tell them apart. */
+#define OWNER_MOUNTS (1ULL << 63)
+
+u64 job_owner(s32 pid)
+{
+	char path[48], status[1024];
+	const char *uid;
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (pid <= 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, status, sizeof(status) - 1);
+	close(fd);
+	status[n > 0 ? n : 0] = '\0';
+	/* "Name:" comes first; the kernel escapes newlines in it. */
+	uid = strstr(status, "\nUid:\t");
+	if (!uid)
+		return 0;
+	if (strtoul(uid + 6, NULL, 10))
+		return strtoul(uid + 6, NULL, 10);
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	return OWNER_MOUNTS | (stat(path, &st) < 0 ? 0 : st.st_ino);
+}
+
+static bool is_active(const struct job_queue *q)
+{
+	return q->first || q->busy;
+}
+
+/* Of @owner, or one that is free for it; where all are in use, one of another owner. */
+static struct job_queue *queue_get(struct job_queues *queues, u64 owner, u64 now_ms)
+{
+	struct job_queue *unused = NULL;
+
+	for (u32 i = 0; i < JOB_QUEUES; i++) {
+		struct job_queue *q = &queues->queue[i];
+
+		if (q->owner == owner && (is_active(q) || q->used_ms))
+			return q;
+		if (!is_active(q) && q->not_before_ms <= now_ms &&
+		    (!unused || q->used_ms < unused->used_ms))
+			unused = q;
+	}
+	if (!unused)
+		return &queues->queue[owner % JOB_QUEUES];
+	*unused = (struct job_queue){ .owner = owner };
+	return unused;
+}
+
+/* The least time that one of those with jobs used. */
+static u64 used_least(const struct job_queues *queues)
+{
+	u64 least = UINT64_MAX;
+
+	for (u32 i = 0; i < JOB_QUEUES; i++)
+		if (is_active(&queues->queue[i]) && queues->queue[i].used_ms < least)
+			least = queues->queue[i].used_ms;
+	return least == UINT64_MAX ? 0 : least;
+}
+
+void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct job *job)
+{
+	struct job_queue *q = queue_get(queues, owner, now_ms);
+
+	job->next = NULL;
+	if (!is_active(q)) {
+		u64 least = used_least(queues);
+
+		/* What it did not use while it had no job is no claim. */
+		if (q->used_ms < least)
+			q->used_ms = least;
+	}
+	if (q->first)
+		q->last->next = job;
+	else
+		q->first = job;
+	q->last = job;
+}
+
+static struct job *queue_pop(struct job_queue *q)
+{
+	struct job *job = q->first;
+
+	q->first = job->next;
+	job->next = NULL;
+	return job;
+}
+
+struct job *job_queues_pick(struct job_queues *queues, u64 now_ms, struct job_queue **ret_queue,
+			    u64 *ret_until_ms)
+{
+	struct job_queue *best = NULL;
+
+	*ret_until_ms = 0;
+	for (u32 i = 0; i < JOB_QUEUES; i++) {
+		struct job_queue *q = &queues->queue[i];
+
+		if (!q->first || q->busy)
+			continue;
+		if (q->not_before_ms > now_ms) {
+			if (!*ret_until_ms || q->not_before_ms < *ret_until_ms)
+				*ret_until_ms = q->not_before_ms;
+			continue;
+		}
+		if (!best || q->used_ms < best->used_ms)
+			best = q;
+	}
+	if (!best)
+		return NULL;
+	*ret_queue = best;
+	best->busy = true;
+	return queue_pop(best);
+}
+
+void job_queue_done(struct job_queue *q, u64 now_ms, u64 took_ms, bool failed)
+{
+	q->busy = false;
+	/* Of two with jobs of no time at all, the other one is next too. */
+	q->used_ms += took_ms + 1;
+	if (!failed) {
+		q->backoff_ms = 0;
+		return;
+	}
+	q->backoff_ms = q->backoff_ms ? q->backoff_ms * 2 : BACKOFF_MS;
+	if (q->backoff_ms > BACKOFF_TOP)
+		q->backoff_ms = BACKOFF_TOP;
+	q->not_before_ms = now_ms + q->backoff_ms;
+}
+
+struct job *job_queues_drop(struct job_queues *queues)
+{
+	for (u32 i = 0; i < JOB_QUEUES; i++)
+		if (queues->queue[i].first)
+			return queue_pop(&queues->queue[i]);
+	return NULL;
+}

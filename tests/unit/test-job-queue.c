@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which owner's job is next, by a clock that the test sets. */
+#include "test.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "symbols-internal.h"
+
+static struct job *job_of(u64 owner)
+{
+	struct job *job = calloc(1, sizeof(*job) + 1);
+
+	assert_non_null(job);
+	job->key.id = owner;
+	return job;
+}
+
+static void push(struct job_queues *queues, u64 owner, u64 now_ms, u32 count)
+{
+	for (u32 i = 0; i < count; i++)
+		job_queues_push(queues, owner, now_ms, job_of(owner));
+}
+
+/* The owner of the next job, which is at work then; 0: none. */
+static u64 pick(struct job_queues *queues, u64 now_ms, struct job_queue **ret_queue, u64 *ret_until)
+{
+	struct job *job = job_queues_pick(queues, now_ms, ret_queue, ret_until);
+	u64 owner = job ? job->key.id : 0;
+
+	free(job);
+	return owner;
+}
+
+static void drop_all(struct job_queues *queues)
+{
+	struct job *job;
+
+	while ((job = job_queues_drop(queues)))
+		free(job);
+}
+
+/* An owner whose jobs are slow has its share of the time, and no more. */
+static void test_share(void **state)
+{
+	struct job_queues queues = { 0 };
+	struct job_queue *queue;
+	u64 now = 1000, until, slow = 0, quick = 0;
+
+	(void)state;
+	push(&queues, 1, now, 100);
+	push(&queues, 2, now, 1000);
+	for (u32 i = 0; i < 500; i++) {
+		u64 owner = pick(&queues, now, &queue, &until), took = owner == 1 ? 999 : 9;
+
+		now += took;
+		job_queue_done(queue, now, took, false);
+		*(owner == 1 ? &slow : &quick) += took + 1;
+	}
+	assert_true(slow > 0 && slow <= quick + 1000 && quick <= slow + 10);
+	/* One that comes later has no claim to what it did not use. */
+	push(&queues, 3, now, 1000);
+	quick = 0;
+	for (u32 i = 0; i < 100; i++) {
+		quick += pick(&queues, now, &queue, &until) == 3;
+		job_queue_done(queue, now, 9, false);
+	}
+	assert_true(quick <= 52);
+	drop_all(&queues);
+}
+
+/* No owner is served twice at once: the job that hangs leaves the other lanes to others. */
+static void test_once(void **state)
+{
+	struct job_queues queues = { 0 };
+	struct job_queue *first, *second, *none;
+	u64 until;
+
+	(void)state;
+	push(&queues, 1, 0, 3);
+	assert_int_equal(pick(&queues, 0, &first, &until), 1);
+	assert_int_equal(pick(&queues, 0, &none, &until), 0);
+	/* Nothing to wait for but another's, or its end. */
+	assert_int_equal(until, 0);
+	push(&queues, 2, 0, 1);
+	assert_int_equal(pick(&queues, 0, &second, &until), 2);
+	job_queue_done(first, 60000, 60000, true);
+	job_queue_done(second, 60000, 60000, false);
+	drop_all(&queues);
+}
+
+/* An owner whose jobs end helpers waits, longer each time; the others do not. */
+static void test_backoff(void **state)
+{
+	struct job_queues queues = { 0 };
+	struct job_queue *queue;
+	u64 now = 5000, until, wait = 100;
+
+	(void)state;
+	push(&queues, 1, now, 20);
+	push(&queues, 2, now, 20);
+	for (u32 i = 0; i < 12; i++) {
+		while (pick(&queues, now, &queue, &until) == 2)
+			job_queue_done(queue, now, 0, false);
+		assert_true(queue->owner == 1 && queue->busy);
+		job_queue_done(queue, now, 0, true);
+		push(&queues, 2, now, 1);
+		assert_int_equal(pick(&queues, now, &queue, &until), 2);
+		job_queue_done(queue, now, 100000, false);
+		while (pick(&queues, now, &queue, &until) == 2)
+			job_queue_done(queue, now, 0, false);
+		assert_int_equal(until, now + wait);
+		assert_int_equal(pick(&queues, until - 1, &queue, &until), 0);
+		now = until;
+		wait = wait * 2 < 60000 ? wait * 2 : 60000;
+	}
+	/* One good one, and it is as before. */
+	assert_int_equal(pick(&queues, now, &queue, &until), 1);
+	job_queue_done(queue, now, 0, false);
+	assert_int_equal(pick(&queues, now, &queue, &until), 1);
+	job_queue_done(queue, now, 0, true);
+	assert_int_equal(pick(&queues, now, &queue, &until), 0);
+	assert_int_equal(until, now + 100);
+	drop_all(&queues);
+}
+
+/* Of more owners than there are queues none is forgotten. */
+static void test_many(void **state)
+{
+	struct job_queues queues = { 0 };
+	struct job_queue *queue;
+	u64 until;
+	u32 seen = 0;
+
+	(void)state;
+	for (u64 owner = 1; owner <= 10 * JOB_QUEUES; owner++)
+		push(&queues, owner, 0, 2);
+	while (pick(&queues, 0, &queue, &until)) {
+		job_queue_done(queue, 0, 1, false);
+		seen++;
+	}
+	assert_int_equal(seen, 20 * JOB_QUEUES);
+}
+
+/* A user's processes are one owner's, root's are the mount namespace's. */
+static void test_owner(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(job_owner(0), 0);
+	assert_int_equal(job_owner(INT32_MAX), 0);
+	if (geteuid()) {
+		assert_int_equal(job_owner(getpid()), getuid());
+		skip();
+	}
+	assert_true(job_owner(getpid()) >> 63);
+	pid = fork();
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	assert_true(job_owner(pid) == job_owner(getpid()));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_share),	cmocka_unit_test(test_once),
+		cmocka_unit_test(test_backoff), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_owner),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
