@@ -11,8 +11,9 @@
 #include "expose.h"
 #include "listen.h"
 
-/* Bytes of a request's line and headers. */
+/* Bytes of a request's line and headers, and of a token in there. */
 #define HTTP_REQUEST 16384
+#define HTTP_TOKEN   8192
 
 struct http;
 

@@ -168,8 +168,8 @@ static int read_secrets(struct secrets *s)
 			return EX_CONFIG;
 		}
 	}
-	if (s->token && !credential_is_line(s->token)) {
-		say(SD_ERR, "credential token: should be one line: no client can send another");
+	if (s->token && (!credential_is_line(s->token) || strlen(s->token) > HTTP_TOKEN)) {
+		say(SD_ERR, "credential token: should be one line of at most 8 KiB: no client can send another");
 		return EX_CONFIG;
 	}
 	if (!s->certificate != !s->key) {
