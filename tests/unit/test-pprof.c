@@ -635,6 +635,18 @@ static int find_base(struct dl_phdr_info *info, size_t size __attribute__((unuse
 	return 1;
 }
 
+/* A helper that the machine holds up is replaced, and its file is read again. */
+static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
+{
+	u32 index = attributor_task(f->attributor, getpid());
+	struct attribute_place place;
+	u64 key;
+
+	assert_true(attributor_place(f->attributor, index, pc, false, &place));
+	while (!symbols_key(symbols, getpid(), &place, true, &key))
+		symbols_settle(symbols);
+}
+
 /* Functions whose names share 160 characters are two, each with its whole name. */
 static void test_long_names(void **state)
 {
@@ -651,9 +663,11 @@ static void test_long_names(void **state)
 	pprof_free(f->pprof);
 	assert_int_equal(pprof_new(f->profile, f->attributor, true, NULL, &f->pprof), 0);
 	process(f, getpid(), "/system.slice/a.service", path, 0);
-	for (u32 i = 0; i < 2; i++)
-		sample_at(f, getpid(), 0x400000 + at[i] - base, 1000, UNIT_INSTRUCTIONS);
 	assert_int_equal(symbols_new(&waiting, &symbols), 0);
+	for (u32 i = 0; i < 2; i++) {
+		sample_at(f, getpid(), 0x400000 + at[i] - base, 1000, UNIT_INSTRUCTIONS);
+		wait_for_name(f, symbols, 0x400000 + at[i] - base);
+	}
 	r = written_with(f, symbols, NULL);
 	assert_int_equal(r->functions, 2);
 	for (u32 i = 1; i <= 2; i++)
