@@ -77,7 +77,8 @@ static const struct speprof_event *syndrome_wait(struct kring *ring)
 /* Until the first window has a record: the SPU writes it where it is mapped. */
 static void record_wait(const struct kring *ring)
 {
-	const uint8_t *record = ring->data + sizeof(struct speprof_window);
+	uint64_t align = kcpu_info(ring->cpu).record_align;
+	const uint8_t *record = ring->data + (sizeof(struct speprof_window) + align - 1) / align * align;
 
 	for (unsigned int i = 0; i < 5000; i++) {
 		for (unsigned int n = 0; n < 64; n++)
@@ -91,11 +92,8 @@ static void record_wait(const struct kring *ring)
 /* PMBIDR.EA: an SPU may ignore External aborts of its writes, or raise SErrors (RJFYNW). */
 static bool is_reported(const struct fault_case *c)
 {
-	struct speprof_cpu_info info = { .size = sizeof(info) };
-	int device = kdevice_open();
+	struct speprof_cpu_info info = kcpu_info(0);
 
-	check(!ioctl(device, SPEPROF_CPU_INFO, &info));
-	close(device);
 	return (c->mss != SPE_FSC_EXTERNAL_SYNC && c->mss != SPE_FSC_EXTERNAL_ASYNC) ||
 	       !SPE_FIELD_GET(SPE_PMBIDR_EA, info.pmbidr);
 }

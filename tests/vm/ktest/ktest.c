@@ -28,18 +28,47 @@ int kdevice_open(void)
 	return fd;
 }
 
+struct speprof_cpu_info kcpu_info(unsigned int cpu)
+{
+	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = cpu };
+	int device = kdevice_open();
+
+	check(!ioctl(device, SPEPROF_CPU_INFO, &info), "%s", strerror(errno));
+	close(device);
+	return info;
+}
+
+uint64_t kinterval(unsigned int cpu, const struct speprof_sampling *sampling)
+{
+	bool adds = sampling->flags & SPEPROF_SAMPLE_JITTER &&
+		    !(kcpu_info(cpu).pmsidr & SPE_PMSIDR_ERND);
+
+	return sampling->interval / 256 * 256 + (adds ? 128 : 1);
+}
+
+double kops_per_ns(void)
+{
+	static const char *const paths[] = { "/sys/module/speprof_emu/parameters/ops_per_us",
+					     "/sys/module/speprof_trap/parameters/ops_per_us" };
+	unsigned int ops = 0;
+
+	for (unsigned int i = 0; !ops && i < ARRAY_SIZE(paths); i++) {
+		FILE *file = fopen(paths[i], "re");
+
+		if (!file)
+			continue;
+		check(fscanf(file, "%u", &ops) == 1, "%s", paths[i]);
+		fclose(file);
+	}
+	return ops / 1000.0;
+}
+
 uint32_t kbackend(void)
 {
 	static uint32_t backend;
 
-	if (!backend) {
-		struct speprof_cpu_info info = { .size = sizeof(info) };
-		int device = kdevice_open();
-
-		check(!ioctl(device, SPEPROF_CPU_INFO, &info), "%s", strerror(errno));
-		close(device);
-		backend = info.backend;
-	}
+	if (!backend)
+		backend = kcpu_info(0).backend;
 	return backend;
 }
 
@@ -190,6 +219,7 @@ static void records_walk(const struct speprof_window *window, const uint8_t *byt
 			sample_check(window, &sample, tally);
 	check(decoder.ledger.decoded + decoder.ledger.padding + decoder.ledger.suspect ==
 	      window->data_size);
+	tally->counted += kcounts() ? window->records : decoder.ledger.records;
 	ledger_add(&tally->ledger, &decoder.ledger);
 }
 
@@ -218,10 +248,6 @@ static void window_add(const struct speprof_window *window, struct ktally *tally
 	tally->windows++;
 	tally->data_bytes += window->data_size;
 	tally->header_bytes += window->span - window->data_size;
-	/* Hardware does not count; these records are all of one size. */
-	tally->counted += kcounts() ? window->records :
-				      window->data_size >> SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE,
-									 window->pmsidr);
 	tally->armed_ns += window->armed_ns;
 	tally->blind_ns += window->blind_ns;
 	check(window->flags & SPEPROF_WINDOW_CAUSES);

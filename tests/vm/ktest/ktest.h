@@ -85,7 +85,7 @@ struct ktally {
 	uint64_t skip_bytes;
 	uint64_t header_bytes;
 	uint64_t data_bytes;
-	uint64_t counted;	/* records that the headers, or else the bytes, say were written */
+	uint64_t counted;	/* records, by the headers; decoded ones where hardware does not count */
 	uint64_t armed_ns;
 	uint64_t blind_ns;
 	uint64_t blind_by[SPEPROF_BLINDS];
@@ -113,6 +113,15 @@ struct ktally {
 #define KTEST_INTERVAL 100000
 
 int kdevice_open(void);
+
+/** kcpu_info() - the abilities of @cpu and its SPU */
+struct speprof_cpu_info kcpu_info(unsigned int cpu);
+
+/** kinterval() - the true mean interval of @sampling on @cpu's SPU (D17.3.4), in operations */
+uint64_t kinterval(unsigned int cpu, const struct speprof_sampling *sampling);
+
+/** kops_per_ns() - operations that a CPU executes in a nanosecond; 0: real hardware, not known */
+double kops_per_ns(void);
 
 /** kbackend() - SPEPROF_BACKEND_* of CPU 0: speprof_emu's, or the hardware one on the trap */
 uint32_t kbackend(void);

@@ -143,9 +143,7 @@ static void reconfigured_while_running(void)
 		check(scene.ring.control->generation == i);
 		read_for(&scene, 20);
 		check(scene.tally.generation == i);
-		check(scene.tally.interval ==
-		      sampling.interval / 256 * 256 +
-			      (sampling.flags & SPEPROF_SAMPLE_JITTER ? 128 : 1));
+		check(scene.tally.interval == kinterval(scene.ring.cpu, &sampling));
 	}
 	sampling.interval = 1;
 	check_errno(ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling), ERANGE);
@@ -256,8 +254,8 @@ static void full_ring_stops_and_resumes(void)
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
 	kring_read(&scene.ring, &scene.tally);
 	check(scene.tally.blind_by[SPEPROF_BLIND_FULL] >= 250000000);
-	check(!(scene.tally.flags & ~(uint32_t)(SPEPROF_WINDOW_COUNTED | SPEPROF_WINDOW_PARTIAL |
-						SPEPROF_WINDOW_CAUSES)));
+	/* Any SPU may collide, or cut the last record short. */
+	check(!(scene.tally.flags & (SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT)));
 	scene_end(&scene);
 }
 
