@@ -131,8 +131,8 @@ static void scan_threads(struct scan *scan, int dir)
 		closedir(tasks);
 }
 
-/* _text, as perf names the kernel's mapping; nothing where addresses are hidden. */
-static void scan_kernel(const struct source_sink *sink, u64 time_ns)
+/* _text, as perf names the kernel's mapping. */
+void record_kernel(const struct source_sink *sink, u64 time_ns)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
 	unsigned long long at = 0;
@@ -167,7 +167,7 @@ int record_tasks(const struct source_sink *sink, u64 time_ns)
 	if (!proc)
 		return -errno;
 	cgroup_space_init(&scan.space);
-	scan_kernel(sink, time_ns);
+	record_kernel(sink, time_ns);
 	while ((entry = readdir(proc))) {
 		scan.pid = task_number(entry->d_name);
 		dir = scan.pid ? procfs_task(dirfd(proc), scan.pid) : -1;

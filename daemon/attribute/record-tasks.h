@@ -14,4 +14,7 @@
  */
 int record_tasks(const struct source_sink *sink, u64 time_ns);
 
+/** record_kernel() - where the kernel is; nothing where addresses are hidden */
+void record_kernel(const struct source_sink *sink, u64 time_ns);
+
 #endif

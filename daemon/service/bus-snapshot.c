@@ -9,25 +9,16 @@
 
 #include "record-tasks.h"
 #include "recorder.h"
+#include "task-export.h"
 
+/** struct snapshot - @recorder: has what the worker knows; the caller finishes it */
 struct snapshot {
 	const char *session;
+	struct recorder *recorder;
 	int fd;
 };
 
-/* Tasks as they are now, said to have been so before the oldest window: who is gone is not known. */
-static int write_snapshot(struct session *session, struct recorder *recorder)
-{
-	const struct source_sink sink = recorder_sink(recorder);
-	u64 first = flight_first_ns(session->flight);
-	int r = record_tasks(&sink, first ? first - 1 : 0);
-
-	if (r < 0)
-		return r;
-	flight_replay(session->flight, &sink);
-	return recorder_finish(recorder);
-}
-
+/* Of the worker's tables alone: reading /proc would keep it from draining. */
 static int take_snapshot(struct worker_state *state, void *arg)
 {
 	struct snapshot *snapshot = arg;
@@ -36,7 +27,7 @@ static int take_snapshot(struct worker_state *state, void *arg)
 		.format = RECORDER_OWN,
 		.command = "speprofd: the last windows of a session",
 	};
-	struct recorder *recorder;
+	struct source_sink sink;
 	int r;
 
 	if (!session)
@@ -46,12 +37,31 @@ static int take_snapshot(struct worker_state *state, void *arg)
 	worker_drain(state, session);
 	config.backend = session->feed->source->backend;
 	config.cpus = session->feed->source->cpus;
-	r = recorder_new(snapshot->fd, &config, &recorder);
+	r = recorder_new(snapshot->fd, &config, &snapshot->recorder);
 	if (r < 0)
 		return r;
-	r = write_snapshot(session, recorder);
-	recorder_free(recorder);
+	sink = recorder_sink(snapshot->recorder);
+	r = attributor_export(state->attributor, &sink);
+	if (r >= 0)
+		flight_replay(session->flight, &sink);
 	return r;
+}
+
+/* What the worker needs not do: the kernel's mapping is read from /proc/kallsyms. */
+static int finish_snapshot(struct snapshot *snapshot)
+{
+	const struct source_sink sink = recorder_sink(snapshot->recorder);
+	int r;
+
+	record_kernel(&sink, 0);
+	r = recorder_finish(snapshot->recorder);
+	if (r < 0)
+		return r;
+	if (lseek(snapshot->fd, 0, SEEK_SET) < 0 ||
+	    fcntl(snapshot->fd, F_ADD_SEALS,
+		  F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		return -EIO;
+	return 0;
 }
 
 int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
@@ -66,10 +76,9 @@ int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	if (snapshot.fd < 0)
 		return -errno;
 	r = worker_call(bus->worker, take_snapshot, &snapshot);
-	if (r >= 0 && (lseek(snapshot.fd, 0, SEEK_SET) < 0 ||
-		       fcntl(snapshot.fd, F_ADD_SEALS,
-			     F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0))
-		r = -EIO;
+	if (r >= 0)
+		r = finish_snapshot(&snapshot);
+	recorder_free(snapshot.recorder);
 	if (r >= 0)
 		r = sd_bus_reply_method_return(message, "h", snapshot.fd);
 	else

@@ -14,6 +14,7 @@
 #include "attribute-internal.h"
 #include "attribute-save.h"
 #include "container-facts.h"
+#include "task-export.h"
 
 /* Above every possible pid_max. */
 #define GHOST (INT32_MAX - 100000)
@@ -175,8 +176,8 @@ static void test_memory(void **state)
 		u64 told;
 		u64 offset;
 	} rows[] = {
-		{ "/bin/true", 0x3000, 0x3010 },	     { "//anon", 0x7f0000000000, 0x10 },
-		{ "", 0x7f0000000000, 0x10 },		     { "[heap]", 0x7f0000000000, 0x10 },
+		{ "/bin/true", 0x3000, 0x3010 },	{ "//anon", 0x7f0000000000, 0x10 },
+		{ "", 0x7f0000000000, 0x10 },		{ "[heap]", 0x7f0000000000, 0x10 },
 		{ "[anon:jit]", 0x7f0000000000, 0x10 }, { "[vdso]", 0, 0x10 },
 	};
 	struct story s = story_new(100, 100);
@@ -472,8 +473,8 @@ static u32 living(const struct story *s, s32 pid)
 	u32 count = 0;
 
 	for (u32 i = 0; i < s->a->fresh; i++)
-		count += s->a->process[i].pub.pid == pid &&
-			 s->a->process[i].state == PROCESS_LIVING;
+		count +=
+			s->a->process[i].pub.pid == pid && s->a->process[i].state == PROCESS_LIVING;
 	return count;
 }
 
@@ -536,8 +537,8 @@ static void test_kept_ended(void **state)
 	kept = story_kept(&s, 0);
 	made(&kept, CGROUP + 1, "/lxc.payload.one");
 	for (s32 i = 0; i < 2; i++)
-		containers[i] = attributor_process(kept.a, attributor_task(kept.a, GHOST + i))
-					->container;
+		containers[i] =
+			attributor_process(kept.a, attributor_task(kept.a, GHOST + i))->container;
 	seed(&kept, GHOST, CGROUP + 1, 5000, "sh");
 	tell(&kept, (struct task_event){ .type = TASK_SEEDED,
 					 .size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS });
@@ -654,8 +655,8 @@ static void test_any_order(void **state)
 static void *page_map(void *at, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *got = mmap(at, page, PROT_READ | PROT_EXEC, MAP_PRIVATE | (at ? MAP_FIXED : 0), fd,
-			 0);
+	void *got =
+		mmap(at, page, PROT_READ | PROT_EXEC, MAP_PRIVATE | (at ? MAP_FIXED : 0), fd, 0);
 
 	assert_true(got != MAP_FAILED);
 	return got;
@@ -673,8 +674,8 @@ static const char *binary_at(struct story *s, s32 pid, const void *pc)
 
 static void lost_maps(struct story *s, s32 pid, u64 count)
 {
-	tell(s, (struct task_event){
-			.type = TASK_LOST_MAPS, .pid = pid, .tid = pid, .size = count });
+	tell(s,
+	     (struct task_event){ .type = TASK_LOST_MAPS, .pid = pid, .tid = pid, .size = count });
 }
 
 /* Lost mappings of a process: its maps are read again, and no task is in doubt. */
@@ -730,17 +731,93 @@ static void test_reread_budget(void **state)
 	close(other);
 }
 
+static void mapped(struct story *s, s32 pid, const char *path)
+{
+	tell(s, (struct task_event){ .type = TASK_MMAP,
+				     .pid = pid,
+				     .tid = pid,
+				     .start = 0x1000,
+				     .size = 0x1000,
+				     .name = path });
+}
+
+static void take_event(void *ctx, const struct task_event *event)
+{
+	attributor_event(ctx, event);
+}
+
+/* A recording knows of each sampled process what the daemon knows, though /proc never had it. */
+static void test_exported(void **state)
+{
+	const struct attributor_config config = { 0 };
+	struct story s = story_new(0, 0), recorded = { 0 };
+	const struct {
+		s32 tid;
+		u64 ago;
+	} rows[] = {
+		{ GHOST, 0 },		{ GHOST + 1, 3500000 }, { GHOST + 1, 2500000 },
+		{ GHOST + 1, 1500000 }, { GHOST + 1, 0 },	{ GHOST + 2, 2500000 },
+		{ GHOST + 5, 0 },
+	};
+	struct source_sink sink = { .task = take_event };
+	struct attribute_place place, want;
+	char text[256];
+
+	(void)state;
+	made(&s, CGROUP + 1, "/lxc.payload.one");
+	made(&s, CGROUP + 2, "/lxc.payload.two");
+	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
+	seed(&s, GHOST + 5, CGROUP + 1, 5000, "never-sampled");
+	who(&s, GHOST, s.now);
+	s.now += 1000000;
+	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
+	thread(&s, GHOST + 1, GHOST + 2);
+	mapped(&s, GHOST + 1, "/bin/sh");
+	who(&s, GHOST + 1, s.now);
+	who(&s, GHOST + 2, s.now);
+	s.now += 1000000;
+	executed(&s, GHOST + 1, CGROUP + 1, "cc1");
+	mapped(&s, GHOST + 1, "/bin/cc1");
+	who(&s, GHOST + 1, s.now);
+	s.now += 1000000;
+	exited(&s, GHOST + 1, GHOST + 1, true);
+	forked(&s, GHOST + 1, GHOST, CGROUP + 2, "other");
+	mapped(&s, GHOST + 1, "/bin/other");
+	who(&s, GHOST + 1, s.now);
+	s.now += 1000000;
+
+	recorded.now = s.now;
+	assert_int_equal(attributor_new(&config, &recorded.a), 0);
+	sink.ctx = recorded.a;
+	assert_int_equal(attributor_export(s.a, &sink), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows) - 1; i++) {
+		u64 at = s.now - rows[i].ago;
+
+		test_row("row %zu", i);
+		snprintf(text, sizeof(text), "%s", who(&s, rows[i].tid, at));
+		assert_string_equal(who(&recorded, rows[i].tid, at), text);
+		assert_row(attributor_place(s.a, attributor_task_at(s.a, rows[i].tid, at), 0x1010,
+					    false, &want) ==
+			   attributor_place(recorded.a,
+					    attributor_task_at(recorded.a, rows[i].tid, at), 0x1010,
+					    false, &place));
+		assert_row(i == 0 || i == 1 || !strcmp(place.binary, want.binary));
+	}
+	assert_string_equal(who(&recorded, GHOST + 5, s.now), "/?");
+	attributor_free(s.a);
+	attributor_free(recorded.a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life),	    cmocka_unit_test(test_times),
 		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_lost_maps),
-		cmocka_unit_test(test_reread_budget),
+		cmocka_unit_test(test_lost_maps),   cmocka_unit_test(test_reread_budget),
 		cmocka_unit_test(test_generations), cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_kept),	    cmocka_unit_test(test_kept_ended),
-		cmocka_unit_test(test_kept_seeded),
+		cmocka_unit_test(test_kept_seeded), cmocka_unit_test(test_exported),
 		cmocka_unit_test(test_full_moves),  cmocka_unit_test(test_full_before),
 		cmocka_unit_test(test_unnumbered),  cmocka_unit_test(test_thread_executes),
 	};
