@@ -110,7 +110,9 @@ static int maps_read(int leader, struct proc_answer *a)
 	return r;
 }
 
-static int process_read(const struct cgroup_space *space, int leader, struct proc_answer *a)
+/* @task: the queried thread. A leader that exited before it may be in no cgroup any more. */
+static int process_read(const struct cgroup_space *space, int leader, int task,
+			struct proc_answer *a)
 {
 	int r = procfs_stat(leader, &a->stat);
 
@@ -118,7 +120,7 @@ static int process_read(const struct cgroup_space *space, int leader, struct pro
 		return r;
 	if (a->query.kind == PROC_QUERY_MAPS)
 		return maps_read(leader, a);
-	a->cgroup = cgroup_read(space, leader);
+	a->cgroup = cgroup_read(space, a->stat.state == 'Z' ? task : leader);
 	return 0;
 }
 
@@ -132,12 +134,12 @@ static int task_read(int proc, const struct cgroup_space *space, int task, struc
 	if (a->query.kind != PROC_QUERY_TASK && a->pid != a->query.pid)
 		return -ESRCH;
 	if (a->query.kind != PROC_QUERY_TASK || a->pid == a->query.tid)
-		return process_read(space, task, a);
+		return process_read(space, task, task, a);
 	leader = procfs_task(proc, a->pid);
 	if (leader < 0)
 		return leader;
 	/* The thread may have exited, and its process's number been reused, in between. */
-	r = procfs_has_thread(leader, a->query.tid) ? process_read(space, leader, a) : -ESRCH;
+	r = procfs_has_thread(leader, a->query.tid) ? process_read(space, leader, task, a) : -ESRCH;
 	close(leader);
 	return r;
 }

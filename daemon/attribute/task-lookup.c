@@ -237,6 +237,16 @@ static void process_fill(struct attributor *a, u32 index, const struct proc_answ
 	maps_ask(a, index, answer->query.tid, answer);
 }
 
+/*
+ * Whether @answer shows a thread that outlives its leader. perf reports the leader's exit as that
+ * of the process, which goes on.
+ */
+static bool leader_exited(const struct proc_answer *answer)
+{
+	return answer->query.tid != answer->pid && is_zombie(&answer->stat) &&
+	       answer->stat.threads > 1;
+}
+
 /* The process that @answer is about, after it was made or brought up to date. */
 static u32 process_answered(struct attributor *a, const struct proc_answer *answer)
 {
@@ -248,7 +258,7 @@ static u32 process_answered(struct attributor *a, const struct proc_answer *answ
 		process_adopt(&a->process[i], st);
 	same = i != ATTRIBUTE_NONE && same_image(&a->process[i], st);
 	/* An event said that it exits, and /proc does not know yet; or maps and cgroup are gone. */
-	if (same && (a->process[i].exited || is_zombie(st)))
+	if (same && (a->process[i].exited ? !leader_exited(answer) : is_zombie(st)))
 		return i;
 	container = answer_container(a, answer, 0);
 	if (i == ATTRIBUTE_NONE || a->process[i].state != PROCESS_LIVING) {

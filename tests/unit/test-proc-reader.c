@@ -124,7 +124,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	static const char *const files[] = { "status", "stat", "cgroup", "maps", "held", "" };
+	static const char *const files[] = { "status",	      "stat",	  "cgroup", "maps", "held",
+					     "task/101/maps", "task/101", "task",   "" };
 	struct fixture *f = *state;
 	char path[96];
 
@@ -434,6 +435,47 @@ static void test_many_maps(void **state)
 	assert_int_equal(f->attributor->store.dropped, 0);
 }
 
+static void make_folder(const struct fixture *f, s32 pid, const char *name)
+{
+	char path[96];
+
+	path_of(f, path, sizeof(path), pid, name);
+	assert_int_equal(mkdir(path, 0755), 0);
+}
+
+/* perf reports the exit of a leader as that of its process, which another thread goes on with. */
+static void test_leader_exited(void **state)
+{
+	struct fixture *f = *state;
+	u32 index, after;
+
+	play(f, FIRST, USER);
+	make_folder(f, FIRST, "task");
+	make_folder(f, FIRST, "task/101");
+	put(f, FIRST, "task/101/maps", "400000-401000 r-xp 0 fe:01 7 /bin/thread\n");
+	play(f, FIRST + 1, USER);
+	put(f, FIRST + 1, "status", "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
+	index = wait_for(f, FIRST);
+	wait_for_maps(f, index);
+	/* The whole process ends: what is sampled late is of the entry that it had. */
+	attributor_event(f->attributor, &(struct task_event){ .type = TASK_EXIT,
+							      .time_ns = UINT64_MAX - 1,
+							      .pid = FIRST,
+							      .tid = FIRST,
+							      .last = true });
+	assert_int_equal(wait_for(f, FIRST), index);
+	/* Or its leader alone. */
+	put(f, FIRST, "maps", "");
+	put(f, FIRST, "stat",
+	    "100 (before) Z 1 2 3 4 -1 0 1 2 3 4 5 6 7 8 20 0 2 0 777 0 10 99 0 0 0 0\n");
+	after = wait_for(f, FIRST + 1);
+	assert_int_not_equal(after, index);
+	assert_int_equal(attributor_process(f->attributor, after)->pid, FIRST);
+	assert_int_equal(f->attributor->process[after].state, PROCESS_LIVING);
+	wait_for_maps(f, after);
+	assert_int_equal(wait_for(f, FIRST + 1), after);
+}
+
 /* What is read again once a second is read in the background too. */
 static void test_refresh(void **state)
 {
@@ -485,6 +527,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stale, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mapped_meanwhile, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_maps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_leader_exited, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refresh, setup, teardown),
 		cmocka_unit_test(test_budget),
 	};
