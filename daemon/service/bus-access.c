@@ -38,8 +38,7 @@ static const struct allowance others_may = { 1000000000ULL, 100000000ULL };
  * struct access_query - a question to polkit
  * @message: waits for it; a reference
  * @again, @ctx: as in access_check(): called with @message once there is an answer
- * @level: what it needs
- * @asked: of that, what this question is about
+ * @asked: the right that this question is about
  * @caller: who waits. What is known of a name stays true, and may be forgotten meanwhile
  * @peer: the same, until there is an answer: who has left wants nothing any more
  * @done: the answer is there: @error, or none if it is yes
@@ -50,7 +49,6 @@ struct access_query {
 	sd_bus_message *message;
 	sd_bus_message_handler_t again;
 	void *ctx;
-	enum access_level level;
 	enum access_level asked;
 	struct bus_caller caller;
 	struct bus_peer peer;
@@ -295,7 +293,7 @@ static int query_place(const struct access *access, const struct bus_caller *cal
 	return 0;
 }
 
-/* @like: message, handler, caller, and of the level what is asked now */
+/* @like: message, handler, caller, and the right that is asked for */
 static int query_new(struct access *access, const struct access_query *like, sd_bus_error *error)
 {
 	struct access_query *query;
@@ -312,7 +310,6 @@ static int query_new(struct access *access, const struct access_query *like, sd_
 		.message = sd_bus_message_ref(like->message),
 		.again = like->again,
 		.ctx = like->ctx,
-		.level = like->level,
 		.asked = like->asked,
 		.caller = like->caller,
 	};
@@ -330,32 +327,36 @@ static int query_new(struct access *access, const struct access_query *like, sd_
 	return 0;
 }
 
+static enum access_level level_of(struct access *access, sd_bus_message *message,
+				  const struct access_need *need, void *ctx,
+				  const struct bus_caller *caller)
+{
+	u64 before = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	enum access_level level = need->level_of ? need->level_of(message, ctx) : need->level;
+
+	access_charge(access, caller, now_ns(CLOCK_THREAD_CPUTIME_ID) - before);
+	return level;
+}
+
 /* As access_check(): polkit has answered. */
 static int answered(struct access *access, struct access_query *query,
-		    struct bus_caller *ret_caller, sd_bus_error *ret_error)
+		    const struct access_need *need, struct bus_caller *ret_caller,
+		    sd_bus_error *ret_error)
 {
 	int r = ACCESS_BY_POLKIT;
 
 	query_take(query);
 	if (sd_bus_error_is_set(&query->error)) {
 		r = sd_bus_error_copy(ret_error, &query->error);
-	} else if (query->level == ACCESS_MANAGE_RAW && query->asked == ACCESS_MANAGE) {
+	} else if (query->asked == ACCESS_MANAGE &&
+		   level_of(access, query->message, need, query->ctx, &query->caller) ==
+			   ACCESS_MANAGE_RAW) {
 		query->asked = ACCESS_RAW;
 		r = query_new(access, query, ret_error);
 	}
 	*ret_caller = query->caller;
 	query_free(query);
 	return r;
-}
-
-static enum access_level level_of(struct access *access, sd_bus_message *message,
-				  const struct access_need *need, const struct bus_caller *caller)
-{
-	u64 before = now_ns(CLOCK_THREAD_CPUTIME_ID);
-	enum access_level level = need->level_of ? need->level_of(message) : need->level;
-
-	access_charge(access, caller, now_ns(CLOCK_THREAD_CPUTIME_ID) - before);
-	return level;
 }
 
 int access_check(struct access *access, sd_bus_message *message, const struct access_need *need,
@@ -369,7 +370,7 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 
 	/* First of all: whoever has been forgotten, or has gone, would leave it here for ever. */
 	if (query)
-		return answered(access, query, ret_caller, ret_error);
+		return answered(access, query, need, ret_caller, ret_error);
 	r = bus_callers_find(&access->callers, message, again, ctx, &caller, ret_error);
 	if (r <= 0)
 		return r;
@@ -379,7 +380,7 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 	r = access_afford(access, caller, ret_error);
 	if (r < 0)
 		return r;
-	level = level_of(access, message, need, caller);
+	level = level_of(access, message, need, ctx, caller);
 	if (level == ACCESS_ANYONE || (level == ACCESS_READ && caller->reads))
 		return 1;
 	if (level == ACCESS_OWNER)
@@ -396,7 +397,6 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 				 .message = message,
 				 .again = again,
 				 .ctx = ctx,
-				 .level = level,
 				 .asked = level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level,
 				 .caller = *caller,
 			 },

@@ -48,11 +48,13 @@ struct access_user {
 
 /**
  * struct access_need - what a message needs
- * @level_of: where that depends on what is asked for: of the message, which it reads anew; NULL: @level
+ * @level_of: where that depends on what is asked for: of the message, which it reads from the start,
+ *	and of @ctx as access_check() has it; NULL: @level. Called once more when polkit has
+ *	answered, as other calls may have changed the answer meanwhile
  */
 struct access_need {
 	enum access_level level;
-	enum access_level (*level_of)(sd_bus_message *message);
+	enum access_level (*level_of)(sd_bus_message *message, void *ctx);
 };
 
 /* What access_check() returns where polkit has said yes. */

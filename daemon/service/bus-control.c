@@ -173,7 +173,7 @@ static bool compares_addresses(const char *expression)
 	return compares;
 }
 
-enum access_level bus_filter_level(sd_bus_message *message)
+enum access_level bus_filter_level(sd_bus_message *message, void *bus __attribute__((unused)))
 {
 	const char *expression;
 	bool raw;
@@ -181,6 +181,21 @@ enum access_level bus_filter_level(sd_bus_message *message)
 	sd_bus_message_rewind(message, true);
 	raw = sd_bus_message_read(message, "s", &expression) >= 0 && compares_addresses(expression);
 	sd_bus_message_rewind(message, true);
+	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
+}
+
+/* With the cgroups of one program, a filter that compares addresses tells where its memory lies. */
+enum access_level bus_cgroups_level(sd_bus_message *message, void *userdata)
+{
+	char session[SESSION_NAME_SIZE];
+	struct current_rule current = { .session = session };
+	struct bus *bus = userdata;
+	bool raw;
+
+	bus_session_of(sd_bus_message_get_path(message), session);
+	raw = worker_read(bus->worker, read_rule, &current) == -ENOMEM ||
+	      compares_addresses(current.expression);
+	current_clear(&current);
 	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
 }
 
@@ -358,7 +373,7 @@ static void create_clear(struct create *c)
 }
 
 /* Addresses of others' memory are asked for with it, or with its filter. */
-enum access_level bus_create_level(sd_bus_message *message)
+enum access_level bus_create_level(sd_bus_message *message, void *bus __attribute__((unused)))
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	struct create c = { 0 };

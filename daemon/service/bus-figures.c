@@ -296,7 +296,7 @@ static int reply_figures(sd_bus_message *message, const struct figures_request *
 }
 
 /* A container alone: then of who may not read all, it must be its own. What does not read is refused later. */
-enum access_level bus_figures_level(sd_bus_message *message)
+enum access_level bus_figures_level(sd_bus_message *message, void *bus __attribute__((unused)))
 {
 	struct profile_wanted wanted = { 0 };
 	sd_bus_error error = SD_BUS_ERROR_NULL;

@@ -16,7 +16,7 @@ struct bus_method {
 	const char *member;
 	enum access_level level;
 	sd_bus_message_handler_t run;
-	enum access_level (*level_of)(sd_bus_message *message);
+	enum access_level (*level_of)(sd_bus_message *message, void *ctx);
 };
 
 /** bus_method() - the handler of all methods: rights and what it cost are looked after here */
@@ -61,18 +61,21 @@ int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *erro
 
 /* bus-figures.c: likewise */
 int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
-enum access_level bus_figures_level(sd_bus_message *message);
+enum access_level bus_figures_level(sd_bus_message *message, void *bus);
 int bus_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 /* bus-control.c: likewise */
 int bus_start(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_stop(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_reset(sd_bus_message *message, void *userdata, sd_bus_error *error);
-enum access_level bus_filter_level(sd_bus_message *message);
+enum access_level bus_filter_level(sd_bus_message *message, void *bus);
+
+/** bus_cgroups_level() - what SetCgroups needs, by the filter that its session has */
+enum access_level bus_cgroups_level(sd_bus_message *message, void *bus);
 int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error);
-enum access_level bus_create_level(sd_bus_message *message);
+enum access_level bus_create_level(sd_bus_message *message, void *bus);
 int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
 

@@ -125,7 +125,7 @@ static const struct bus_method methods[] = {
 	{ "Reset", ACCESS_MANAGE, bus_reset },
 	{ "SetFilter", ACCESS_MANAGE, bus_set_filter, bus_filter_level },
 	{ "SetInterval", ACCESS_MANAGE, bus_set_interval },
-	{ "SetCgroups", ACCESS_MANAGE, bus_set_cgroups },
+	{ "SetCgroups", ACCESS_MANAGE, bus_set_cgroups, bus_cgroups_level },
 	{ "CreateSession", ACCESS_MANAGE, bus_create_session, bus_create_level },
 	{ "Remove", ACCESS_MANAGE, bus_remove_session },
 	{ "Reload", ACCESS_RELOAD, bus_reload },

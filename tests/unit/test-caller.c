@@ -68,9 +68,10 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return sd_bus_reply_method_return(m, NULL);
 }
 
-static enum access_level look(sd_bus_message *m)
+static enum access_level look(sd_bus_message *m, void *ctx)
 {
 	(void)m;
+	(void)ctx;
 	fake.looks++;
 	return fake.level;
 }
@@ -479,6 +480,21 @@ static void test_polkit(void **state)
 	assert_int_equal(fake.question_count, 0);
 }
 
+/* What a call needs may have grown while polkit decided: by another call, which set a filter. */
+static void test_needs_more_meanwhile(void **state)
+{
+	(void)state;
+	call_at(1, GUARDED);
+	tell_user(OTHER, 0);
+	fake.level = ACCESS_MANAGE_RAW;
+	tell_polkit(":1.1", "org.speprof1.manage", true);
+	assert_int_equal(fake.runs, 0);
+	tell_polkit(":1.1", "org.speprof1.read-raw", false);
+	assert_int_equal(fake.runs, 0);
+	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
+	assert_int_equal(fake.access.query_count, 0);
+}
+
 /* Of whom nothing is known any more, the driver least of all: its place is for others again. */
 static void test_forgotten_while_asked(void **state)
 {
@@ -535,7 +551,7 @@ static void test_left_while_asked(void **state)
 	assert_int_equal(fake.runs, 0);
 }
 
-/* What a call needs is looked at for whom that is known and who has some left, once. */
+/* What a call needs is read for known callers that have an allowance left, and once polkit has answered. */
 static void test_looked_at(void **state)
 {
 	(void)state;
@@ -544,12 +560,12 @@ static void test_looked_at(void **state)
 	tell_user(OTHER, 0);
 	assert_int_equal(fake.looks, 1);
 	tell_polkit(":1.1", "org.speprof1.manage", true);
-	assert_int_equal(fake.looks, 1);
+	assert_int_equal(fake.looks, 2);
 	assert_int_equal(fake.runs, 1);
 	access_charge(&fake.access, &fake.caller, 1000000000000);
 	call_at(1, GUARDED);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_LIMITS_EXCEEDED);
-	assert_int_equal(fake.looks, 1);
+	assert_int_equal(fake.looks, 2);
 	assert_int_equal(fake.question_count, 0);
 }
 
@@ -564,6 +580,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_peer_is_not_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_polkit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_needs_more_meanwhile, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_forgotten_while_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_looked_at, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_removed_while_asked, setup, teardown),
