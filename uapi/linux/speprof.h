@@ -467,7 +467,7 @@ struct speprof_snapshot {
  * one of its tasks runs on the CPU, else PARKED.
  */
 #define SPEPROF_RING_IDLE	0	/* the session is stopped */
-#define SPEPROF_RING_OFFLINE	1	/* it is started, the CPU is offline */
+#define SPEPROF_RING_OFFLINE	1	/* it is started; CPU offline, SPU removed, or a suspend */
 #define SPEPROF_RING_ARMED	2	/* the SPU writes a window */
 #define SPEPROF_RING_HANDLING	3	/* between two windows, from PMSCR = 0 on */
 #define SPEPROF_RING_FULL	4	/* waits for room (data, event slots), or to be read */
