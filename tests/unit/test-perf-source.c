@@ -4,10 +4,67 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
+#include <sys/timerfd.h>
 
 #include "regs.h"
 #include "tick-clock.h"
+
+/* ---- The clock, which only the test moves ------------------------------------ */
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left);
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *value,
+			   struct itimerspec *ret_before);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value,
+			   struct itimerspec *ret_before);
+
+static struct {
+	u64 now_ns;
+	int timer;
+	u64 timer_ns; /* the timer's period; 0: disarmed */
+	struct perf_event_mmap_page *moves; /* the next sleep sets aux_head to 128 */
+} played = { .now_ns = 1000000000000 };
+
+/* Each reading is a microsecond later than the one before. */
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	assert_int_equal(id, CLOCK_MONOTONIC);
+	played.now_ns += 1000;
+	ts->tv_sec = (time_t)(played.now_ns / 1000000000);
+	ts->tv_nsec = (long)(played.now_ns % 1000000000);
+	return 0;
+}
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left)
+{
+	(void)ret_left;
+	played.now_ns += (u64)time->tv_sec * 1000000000 + (u64)time->tv_nsec;
+	if (played.moves)
+		__atomic_store_n(&played.moves->aux_head, 128, __ATOMIC_RELEASE);
+	played.moves = NULL;
+	return 0;
+}
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value,
+			   struct itimerspec *ret_before)
+{
+	(void)flags;
+	(void)ret_before;
+	played.timer = fd;
+	played.timer_ns = (u64)value->it_interval.tv_sec * 1000000000 +
+			  (u64)value->it_interval.tv_nsec;
+	return 0;
+}
+
+/* The armed timer expires. */
+static void expire_timer(void)
+{
+	const struct itimerspec soon = { .it_value.tv_nsec = 1 };
+
+	assert_int_not_equal(played.timer_ns, 0);
+	played.now_ns += played.timer_ns;
+	assert_int_equal(__real_timerfd_settime(played.timer, 0, &soon, NULL), 0);
+}
 
 /* ---- What the sink sees ---------------------------------------------------- */
 
@@ -374,31 +431,20 @@ static void test_lost(void **state)
 	source->ops->free(source);
 }
 
-/* After a while, in which who drains has found the record and no bytes for it. */
-static void *move_head(void *control)
-{
-	struct perf_event_mmap_page *page = control;
-
-	usleep(20000);
-	__atomic_store_n(&page->aux_head, 128, __ATOMIC_RELEASE);
-	return NULL;
-}
-
 /* perf tells of a window before it moves aux_head: nothing is wrong then, and nothing lost. */
 static void test_told_early(void **state)
 {
 	struct event *e = &kernel.events[0];
 	struct source *source;
-	pthread_t thread;
 
 	(void)state;
 	source = started("0\n");
 	for (u8 i = 0; i < 128; i++)
 		e->area[i] = i;
 	tell(e, 0, 128, 0, now_ns());
-	assert_int_equal(pthread_create(&thread, NULL, move_head, e->control), 0);
+	played.moves = e->control;
 	assert_int_equal(drain(source), 0);
-	pthread_join(thread, NULL);
+	assert_null(played.moves);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.last[0].len, 128);
 	assert_int_equal(source->trouble.faults, 0);
@@ -494,7 +540,7 @@ static void test_busy(void **state)
 	assert_int_equal(source->ops->numbered(source, 1, &cpu), 0);
 	assert_string_equal(cpu.state, "waiting");
 	for (int i = 0; i < 3000 && source->cpus < 2; i++) {
-		usleep(1000);
+		played.now_ns += 1000000;
 		if (blind)
 			kernel.refuse = 0;
 		assert_int_equal(drain(source), 0);
@@ -526,23 +572,23 @@ static void test_away(void **state)
 	assert_int_equal(source->ops->configure(source, &plain, &reason), 0);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(kernel.events[0].opened, 1);
-	usleep(100000);
+	played.now_ns += 100000000;
 	source->ops->stop(source);
 	assert_int_equal(drain(source), 0);
 	blind = seen.empty.blind_by[SOURCE_BLIND_UNKNOWN];
 	assert_in_range(blind, 100000000, now_ns() - from);
 	/* While it is stopped nobody is blind. */
-	usleep(10000);
+	played.now_ns += 10000000;
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.empty.blind_ns, 0);
 	source->ops->free(source);
 }
 
-/* Drained until a second has passed, when it looks which CPUs are there. */
+/* Drain @source until it has opened the event of @cpu @times times: it looks for CPUs each second. */
 static void until_opened(struct source *source, u32 cpu, u32 times)
 {
 	for (int i = 0; i < 1000 && kernel.events[cpu].opened < times; i++) {
-		usleep(10000);
+		played.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
 	assert_int_equal(kernel.events[cpu].opened, times);
@@ -559,7 +605,7 @@ static void test_hotplug(void **state)
 	spu_writes(e, 9, 64, 0, now_ns());
 	/* What it wrote before it went is not lost, whichever drain sees it. */
 	for (int i = 0; i < 150; i++) {
-		usleep(10000);
+		played.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
 	assert_int_equal(e->control->aux_tail, 64);
@@ -569,7 +615,7 @@ static void test_hotplug(void **state)
 	kernel.refuse = EBUSY;
 	put_file(kernel.cpus, "online", "0-1\n");
 	for (int i = 0; i < 1000 && !source->trouble.cpus_stopped; i++) {
-		usleep(10000);
+		played.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
 	assert_int_equal(source->trouble.cpus_stopped, 1);
@@ -583,28 +629,31 @@ static void test_hotplug(void **state)
 	source->ops->free(source);
 }
 
-/* The driver is asked for what a quiet CPU's SPU has written, and only then. */
+/* Only the SPU of a quiet CPU is flushed, and at most twice a second. */
 static void test_flush(void **state)
 {
 	struct event *e = &kernel.events[0];
 	struct source *source;
-	u64 from;
 
 	(void)state;
 	source = started("0\n");
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(e->disables, 0);
 	for (int i = 0; i < 1000 && !e->disables; i++) {
-		usleep(10000);
+		played.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
 	assert_int_equal(e->disables, 1);
 	assert_int_equal(e->enables, 2);
-	/* It had nothing: it is asked twice a second, however often others' windows come. */
-	from = now_ns();
+	/* It had written nothing: how often the reader drains makes no difference. */
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(drain(source), 0);
-	assert_true(e->disables <= 2 + (now_ns() - from) / 500000000);
+	assert_int_equal(e->disables, 1);
+	for (int i = 0; i < 1000; i++) {
+		played.now_ns += 10000000;
+		assert_int_equal(drain(source), 0);
+	}
+	assert_in_range(e->disables, 10, 1 + 20);
 	source->ops->free(source);
 }
 
@@ -626,7 +675,7 @@ static void test_start_refused(void **state)
 	source->ops->free(source);
 }
 
-/* Nobody else wakes the reader of a machine that does nothing. */
+/* A timer wakes the reader of an idle machine, and only while it samples. */
 static void test_quiet(void **state)
 {
 	struct source *source;
@@ -638,12 +687,14 @@ static void test_quiet(void **state)
 	ready = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
 	assert_int_equal(poll(&ready, 1, 0), 0);
 	assert_int_equal(source->ops->start(source), 0);
-	assert_int_equal(poll(&ready, 1, 60000), 1);
+	expire_timer();
+	assert_int_equal(poll(&ready, 1, -1), 1);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(kernel.events[0].disables, 1);
 	source->ops->stop(source);
+	assert_int_equal(played.timer_ns, 0);
 	assert_int_equal(drain(source), 0);
-	assert_int_equal(poll(&ready, 1, 1500), 0);
+	assert_int_equal(poll(&ready, 1, 0), 0);
 	source->ops->free(source);
 }
 
@@ -679,7 +730,7 @@ static void test_dead(void **state)
 	(void)state;
 	source = started("0\n");
 	for (int i = 0; i < 6000 && !e->ran_ns; i++) {
-		usleep(10000);
+		played.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
 	assert_int_equal(e->ran_ns, 1);
