@@ -271,14 +271,13 @@ static void drop_first(struct push *p)
 	item_free(item);
 }
 
-/* Between half of @seconds and one and a half: receivers that come back are not met by all at once. */
 static u64 jitter_ms(long seconds)
 {
 	u32 random = 0;
 
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = 1U << 31;
-	return (u64)seconds * 500 + ((u64)seconds * 1000 * random >> 32);
+	return push_spread_ms(seconds, random);
 }
 
 /* Under the lock, which others may have meanwhile. */

@@ -21,6 +21,18 @@
 struct push;
 
 /**
+ * push_spread_ms() - spread a wait, so that a receiver that returns is not met by all machines at once
+ * @seconds: the mean wait, 1 to PUSH_RETRY_AFTER
+ * @random: any number, uniformly distributed
+ *
+ * Return: milliseconds, from half of @seconds to below one and a half.
+ */
+static inline u64 push_spread_ms(long seconds, u32 random)
+{
+	return (u64)seconds * 500 + ((u64)seconds * 1000 * random >> 32);
+}
+
+/**
  * struct push_config - all texts are copied
  * @name: of the receiver, in the journal: "remote write"
  * @url: http or https

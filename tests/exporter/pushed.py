@@ -220,24 +220,6 @@ def check_authorities(program, folder):
 		receiver.close()
 
 
-def check_jitter(program, folder):
-	"""A receiver that comes back is not met by all machines at once: each waits for another time, and for half a second."""
-	path = f"{folder}/snapshot"
-	write_snapshot(path, machine(50))
-	receivers = [Receiver([(503, {}, b"")]) for _ in range(10)]
-	exporters = [Exporter(program, folder, "--snapshot", path,
-			      settings=(f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1"))
-		     for receiver in receivers]
-	try:
-		waits = [wait(lambda r=receiver: len(r.times) > 1 and r.times[1] - r.times[0], "another try")
-			 for receiver in receivers]
-		assert min(waits) >= 0.5 and max(waits) - min(waits) > 0.2, waits
-	finally:
-		for exporter, receiver in zip(exporters, receivers):
-			exporter.stop()
-			receiver.close()
-
-
 def check_told(program, folder):
 	"""Another way to fail is said when its turn comes; a receiver that flaps is no flood."""
 	path = f"{folder}/snapshot"

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "push-told.h"
+#include "push.h"
 
 #define SECOND 1000000000ULL
 #define BEGAN  (5000 * SECOND)
@@ -84,6 +85,26 @@ static void test_changes(void **state)
 	assert_true(strlen(push_changes(UINT64_MAX, text)) < sizeof(text) - 1);
 }
 
+/* A wait between two tries is spread evenly from half of its mean to one and a half. */
+static void test_spread(void **state)
+{
+	static const struct {
+		long seconds;
+		u32 random;
+		u64 ms;
+	} rows[] = {
+		{ 1, 0, 500 },		{ 1, 1U << 31, 1000 }, { 1, UINT32_MAX, 1499 },
+		{ PUSH_WAIT, 0, 30000 }, { PUSH_WAIT, 3U << 30, 75000 },
+		{ PUSH_RETRY_AFTER, UINT32_MAX, 449999 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%ld s, %u", rows[i].seconds, rows[i].random);
+		assert_row(push_spread_ms(rows[i].seconds, rows[i].random) == rows[i].ms);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -91,6 +112,7 @@ int main(void)
 		cmocka_unit_test(test_once),
 		cmocka_unit_test(test_flapping),
 		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_spread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
