@@ -159,23 +159,24 @@ static int calls_allow(scmp_filter_ctx filter, const int *calls, size_t count)
 	return r;
 }
 
-/* Memory that may be executed ends the process. */
+/*
+ * Memory that may be executed ends the process, of which this is the only thread.
+ * SCMP_ACT_KILL_PROCESS is refused where seccomp() is, as by the filter of the unit.
+ */
 static int memory_allow(scmp_filter_ctx filter, int call)
 {
 	int r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1,
 				 SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 
 	return r ? r :
-		   seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, call, 1,
+		   seccomp_rule_add(filter, SCMP_ACT_KILL_THREAD, call, 1,
 				    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC));
 }
 
 static int calls_add(scmp_filter_ctx filter)
 {
-	int r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	int r = calls_allow(filter, allowed, ARRAY_SIZE(allowed));
 
-	if (!r)
-		r = calls_allow(filter, allowed, ARRAY_SIZE(allowed));
 	if (SANITIZED)
 		return r ? r :
 			   calls_allow(filter, allowed_sanitizers, ARRAY_SIZE(allowed_sanitizers));

@@ -11,11 +11,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/filter.h>
 #include <linux/magic.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,6 +243,22 @@ static void test_stored(void **state)
 	}
 }
 
+/* As the filter of the unit, which has no seccomp(): only prctl() can add another filter. */
+static int seccomp_refuse(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = ARRAY_SIZE(code), .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
+}
+
 /* In the sandbox a descriptor has facts, and no path has: not even of a file that is there. */
 static void test_sandbox_facts(void **state)
 {
@@ -250,6 +271,8 @@ static void test_sandbox_facts(void **state)
 		struct stat st;
 		int r = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
+		if (seccomp_refuse() < 0)
+			_exit(5);
 		if (r < 0 || dup2(r, 3) != 3 || sandbox_enter(3) < 0)
 			_exit(1);
 		if (fstat(3, &st) < 0)

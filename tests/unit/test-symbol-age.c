@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Names after a while, and of another process with the same number, by a clock that the test sets. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols.h"
+
+#define WAIT 60000
+
+static time_t ahead_s;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+
+/* The clock of names, which only they read; deadlines and waits have another. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	int r = __real_clock_gettime(clock, ts);
+
+	if (!r && clock == CLOCK_MONOTONIC_COARSE)
+		ts->tv_sec += __atomic_load_n(&ahead_s, __ATOMIC_RELAXED);
+	return r;
+}
+
+/* Names are looked at again. */
+static void pass_time(void)
+{
+	__atomic_add_fetch(&ahead_s, 11, __ATOMIC_RELAXED);
+}
+
+static void map_write(const char *path, const char *how, const char *lines)
+{
+	FILE *f = fopen(path, how);
+
+	assert_non_null(f);
+	fputs(lines, f);
+	fclose(f);
+}
+
+/* Code at @pc, of the process that had this one's number as the @process th. */
+static struct attribute_place code(u64 process, u64 pc)
+{
+	return (struct attribute_place){
+		.binary = "[anon]", .offset = 5, .pc = pc, .process = process
+	};
+}
+
+/* What is known of it at once; "" if nothing is. */
+static const char *name_now(struct symbols *s, u64 process, u64 pc)
+{
+	const struct attribute_place place = code(process, pc);
+	static char name[64];
+
+	return symbols_function(s, getpid(), &place, true, name, sizeof(name)) ? name : "";
+}
+
+/* What is known of it once it was looked up. */
+static const char *name_of(struct symbols *s, u64 process, u64 pc)
+{
+	name_now(s, process, pc);
+	symbols_settle(s);
+	return name_now(s, process, pc);
+}
+
+/* A perf map that grows keeps its names; another process with the number has none of them. */
+static void test_other_process(void **state)
+{
+	const struct symbols_config config = { .wait_ms = WAIT };
+	char path[64], other[80];
+	struct symbols *s;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	snprintf(other, sizeof(other), "%s.other", path);
+	map_write(path, "we", "10000 10 first\n");
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_string_equal(name_of(s, 1, 0x10000), "first");
+	map_write(path, "ae", "20000 10 second\n");
+	pass_time();
+	assert_string_equal(name_now(s, 1, 0x10000), "first");
+	assert_string_equal(name_of(s, 1, 0x20000), "second");
+	assert_string_equal(name_of(s, 1, 0x10000), "first");
+	map_write(other, "we", "20000 10 third\n");
+	assert_int_equal(rename(other, path), 0);
+	/* At once, and when it was looked up. */
+	assert_string_equal(name_now(s, 2, 0x10000), "");
+	assert_string_equal(name_now(s, 2, 0x20000), "");
+	assert_string_equal(name_of(s, 2, 0x20000), "third");
+	assert_string_equal(name_of(s, 2, 0x10000), "");
+	/* One without a map. */
+	unlink(path);
+	assert_string_equal(name_of(s, 3, 0x20000), "");
+	pass_time();
+	assert_string_equal(name_of(s, 3, 0x20000), "");
+	symbols_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_other_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
