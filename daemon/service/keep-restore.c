@@ -235,14 +235,15 @@ void keep_trouble(struct source *source, const struct source_trouble *kept)
 }
 
 /*
- * Who cannot run has his figures. The machine's session is started by who restores it, who may wait
- * for the SPU; of one of the bus somebody is told.
+ * A session that cannot run keeps its figures. The caller of keep_restore() starts the machine's, and
+ * may wait for the SPU: sessions that share its source then start with it. Others are reported.
  */
 static void start_again(struct loading *l, struct session *session)
 {
 	int r = session_start(session);
 
-	if (r < 0 && session != machine_of(l->state))
+	session->waits = r == -EBUSY && session->shared && l->running;
+	if (r < 0 && !session->waits && session != machine_of(l->state))
 		keep_note(l->restore, true,
 			  "session \"%s\" is stopped, as it cannot be started again: %s",
 			  session->name, strerror(-r));

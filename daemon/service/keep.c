@@ -97,7 +97,7 @@ static void sessions_save(struct worker_state *state, u64 now, struct blob_write
 	session_save(machine, machine->running || keep->starts, now, to);
 	while ((session = worker_next(state, session)))
 		if (session != machine)
-			session_save(session, session->running, now, to);
+			session_save(session, session->running || session->waits, now, to);
 }
 
 /*

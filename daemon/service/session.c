@@ -333,6 +333,7 @@ int session_start(struct session *session)
 	}
 	feed->running++;
 	session->running = true;
+	session->waits = false;
 	session->started_ns = now_ns(CLOCK_MONOTONIC);
 	if (session->stopped_ns)
 		profile_skip(session->profile, session->started_ns - session->stopped_ns);

@@ -144,6 +144,7 @@ struct session_config {
  * @rule: what of them counts
  * @flight: its last windows as they were, whatever @rule wants of them; NULL for none
  * @running: its windows count
+ * @waits: it ran before the daemon was restarted, and starts with the session whose source it shares
  * @started_ns: when that began, CLOCK_MONOTONIC
  * @stopped_ns: when it ended the last time; 0: never in this process
  * @ran_ns: how long it ran before, since the last reset
@@ -162,6 +163,7 @@ struct session {
 	struct flight *flight;
 	bool shared;
 	bool running;
+	bool waits;
 	u64 started_ns;
 	u64 stopped_ns;
 	u64 ran_ns;

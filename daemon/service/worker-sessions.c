@@ -9,6 +9,16 @@
 #include "profile-shard.h"
 #include "shards.h"
 
+/* Sessions that ran before a restart, and whose source was not to be had until now. */
+static void start_waiting(struct worker_state *state, const struct feed *feed)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		if (session->waits && session->feed == feed)
+			session_start(session);
+}
+
 int worker_start(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, arg);
@@ -20,8 +30,10 @@ int worker_start(struct worker_state *state, void *arg)
 	if (!session->running && session->feed->running)
 		worker_drain_feed(state, session->feed);
 	r = session_start(session);
-	if (r >= 0)
-		keep_save(state);
+	if (r < 0)
+		return r;
+	start_waiting(state, session->feed);
+	keep_save(state);
 	return r;
 }
 
@@ -41,9 +53,11 @@ int worker_stop(struct worker_state *state, void *arg)
 
 	if (!session)
 		return -ENOENT;
-	if (!session->running)
+	if (!session->running && !session->waits)
 		return -EALREADY;
-	stop_session(state, session);
+	if (session->running)
+		stop_session(state, session);
+	session->waits = false;
 	keep_save(state);
 	return 0;
 }

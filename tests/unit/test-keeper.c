@@ -748,6 +748,54 @@ static void test_busy(void **state __attribute__((unused)))
 	memset(&own, 0, sizeof(own));
 }
 
+/* The next process, of what @worker and @keep, which end, have saved. */
+static struct worker *process_next(struct worker *worker, struct keep **keep,
+				   struct keep_restore *restore)
+{
+	int fd = dup(keep_fd(*keep));
+
+	worker_free(worker);
+	keep_free(*keep);
+	return process_new(fd, keep, restore);
+}
+
+/*
+ * A session that shares the machine's source, and ran, begins with it once the SPU is free: also
+ * where another process was between, and not where it was stopped meanwhile.
+ */
+static void test_busy_shared(void **state __attribute__((unused)))
+{
+	struct ledgers loads = { .session = "loads" };
+	struct keep_restore restore;
+	struct worker *worker;
+	struct keep *keep;
+
+	for (u32 stops = 0; stops < 2; stops++) {
+		worker = process_new(-1, &keep, &restore);
+		assert_int_equal(worker_call(worker, share, (void *)"loads"), 0);
+		assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+		assert_int_equal(worker_call(worker, worker_start, (void *)"loads"), 0);
+		worker_call(worker, keep_leave, NULL);
+		busy = true;
+		for (u32 i = 0; i < 2; i++) {
+			worker = process_next(worker, &keep, &restore);
+			worker_call(worker, look, &loads);
+			assert_true(loads.there && !loads.running);
+			assert_false(is_noted(&restore, true, "session \"loads\" is stopped"));
+		}
+		if (stops)
+			assert_int_equal(worker_call(worker, worker_stop, (void *)"loads"), 0);
+		busy = false;
+		assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+		worker_call(worker, look, &loads);
+		assert_int_equal(loads.running, !stops);
+		assert_int_equal(worker_call(worker, worker_stop, (void *)"loads"),
+				 stops ? -EALREADY : 0);
+		worker_free(worker);
+		keep_free(keep);
+	}
+}
+
 /* Change bytes of what is in the checkpoint, its sum made right. */
 static void forge(int fd, unsigned int seed)
 {
@@ -809,6 +857,7 @@ int main(void)
 		cmocka_unit_test(test_unsaved),	 cmocka_unit_test(test_backend),
 		cmocka_unit_test(test_own),	 cmocka_unit_test(test_own_forgotten),
 		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_busy_shared),
 		cmocka_unit_test(test_forged),
 	};
 
