@@ -498,6 +498,8 @@ bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 	if (!m)
 		return false;
 	place_set(ret_place, m, pc, m->binary->path[0] == '/');
+	if (a->live)
+		ret_place->process = (u64)p->pub.generation << 32 | index;
 	/* Where a live process has its memory is its own affair (ASLR). */
 	if (a->live && is_memory(m->binary->path))
 		ret_place->offset = pc - m->start;

@@ -64,6 +64,7 @@ static inline bool attribute_container_is_at(const struct attribute_container *c
  * @offset: file offset (kernel, anonymous memory: the address itself)
  * @pc: the address
  * @inode: of the file that was mapped, 0 if unknown: another one may have its path now
+ * @process: live: a number that no other process has, though it had or gets the same PID; else 0
  * @build_id: of the mapping if known, else @build_id_size is 0
  */
 struct attribute_place {
@@ -71,6 +72,7 @@ struct attribute_place {
 	u64 offset;
 	u64 pc;
 	u64 inode;
+	u64 process;
 	const u8 *build_id;
 	u8 build_id_size;
 };

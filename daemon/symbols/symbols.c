@@ -33,13 +33,14 @@ u64 symbols_now_ms(void)
 
 static bool same_mapped(const struct mapped_key *a, const struct mapped_key *b)
 {
-	return a->path == b->path && a->inode == b->inode && a->id == b->id && a->pid == b->pid &&
-	       a->kind == b->kind && a->live == b->live;
+	return a->path == b->path && a->inode == b->inode && a->id == b->id &&
+	       a->process == b->process && a->pid == b->pid && a->kind == b->kind &&
+	       a->live == b->live;
 }
 
 static u64 key_hash(const struct mapped_key *k)
 {
-	u64 h = (k->path ^ k->id) + k->inode * 0x9e3779b97f4a7c15ULL +
+	u64 h = (k->path ^ k->id ^ k->process) + k->inode * 0x9e3779b97f4a7c15ULL +
 		((u64)(u32)k->pid << 8 | k->kind) * 0xff51afd7ed558ccdULL;
 
 	return (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ULL;
@@ -129,6 +130,7 @@ static bool place_key(struct symbols *s, s32 pid, const struct attribute_place *
 		return live;
 	case MAPPED_JIT:
 		ret_key->pid = pid;
+		ret_key->process = place->process;
 		*ret_address = place->pc;
 		return live && pid > 0;
 	default:

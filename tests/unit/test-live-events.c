@@ -808,12 +808,50 @@ static void test_exported(void **state)
 	attributor_free(recorded.a);
 }
 
+/* Where @pid has its memory: told apart from that of whoever has the number next. */
+static u64 place_process(struct story *s, s32 pid)
+{
+	struct attribute_place place;
+
+	tell(s, (struct task_event){ .type = TASK_MMAP,
+				     .pid = pid,
+				     .tid = pid,
+				     .start = 0x400000,
+				     .size = 0x1000,
+				     .name = "//anon" });
+	assert_true(attributor_place(s->a, attributor_task_at(s->a, pid, s->now), 0x400010, false,
+				     &place));
+	return place.process;
+}
+
+static void test_process_number(void **state)
+{
+	struct story s = story_new(0, 0);
+	u64 first, other;
+
+	(void)state;
+	made(&s, CGROUP, "/lxc.payload.one");
+	seed(&s, GHOST, CGROUP, 5000, "sh");
+	forked(&s, GHOST + 1, GHOST, CGROUP, "java");
+	forked(&s, GHOST + 2, GHOST, CGROUP, "java");
+	first = place_process(&s, GHOST + 1);
+	other = place_process(&s, GHOST + 2);
+	assert_true(first && other && first != other);
+	assert_true(place_process(&s, GHOST + 1) == first);
+	exited(&s, GHOST + 1, GHOST + 1, true);
+	forked(&s, GHOST + 1, GHOST, CGROUP, "java");
+	assert_true(place_process(&s, GHOST + 1) != first);
+	assert_true(place_process(&s, GHOST + 1) != other);
+	attributor_free(s.a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life),	    cmocka_unit_test(test_times),
 		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_lost_maps),   cmocka_unit_test(test_reread_budget),
+		cmocka_unit_test(test_process_number),
 		cmocka_unit_test(test_generations), cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_kept),	    cmocka_unit_test(test_kept_ended),
