@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 NAME, PATH = "org.speprof1", "/org/speprof1"
@@ -84,11 +85,27 @@ def need_users():
 
 
 def wait(done, what):
-	for _ in range(600):
-		if done():
-			return
+	"""Poll @done until it is true; the limit only ends a hang."""
+	end = time.monotonic() + 120
+	while not done():
+		assert time.monotonic() < end, f"waited in vain for {what}"
 		time.sleep(0.05)
-	raise AssertionError(f"waited in vain for {what}")
+
+
+class Watch:
+	"""A command that prints until it is ended; what it has printed, and its errors."""
+
+	def __init__(self, *command):
+		self.file = tempfile.TemporaryFile()
+		self.process = subprocess.Popen(command, stdout=self.file, stderr=self.file)
+
+	def said(self):
+		return os.pread(self.file.fileno(), 1 << 24, 0).decode()
+
+	def end(self):
+		self.process.terminate()
+		self.process.wait()
+		self.file.close()
 
 
 class Refused(Exception):
