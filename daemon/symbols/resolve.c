@@ -3,6 +3,7 @@
 #include "symbols-internal.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -109,7 +110,7 @@ static int helper_ready(struct symbol_lane *l)
 	int r = symbol_link_ready(&l->link);
 
 	pthread_mutex_lock(&s->lock);
-	memcpy(s->reason, l->link.reason, sizeof(s->reason));
+	snprintf(s->reason, sizeof(s->reason), "%s", l->link.reason);
 	pthread_mutex_unlock(&s->lock);
 	return r;
 }
