@@ -61,7 +61,7 @@ ALL_MESON = (*MESON, "plain")
 QUICK = {
     "build": Lane("userspace, without a warning", build, quick=True),
     "unit": Lane("unit, command, service and exporter tests under ASan and UBSan", sanitized, quick=True),
-    "modules": Lane("the modules for every kernel, W=1", script("tests/modules", "--quick", "BUILD"), quick=True),
+    "modules": Lane("the modules for every kernel, W=1", script("tests/modules", "--quick", "--build", "BUILD"), quick=True),
     "arm64": Lane("userspace cross-built for arm64", script("tests/arm64", "--build-only", "BUILD"), quick=True),
     "gcc14": Lane("Debian 13's compiler and libraries: build, and what it once got wrong",
                   script("tests/debian13", "BUILD"), quick=True),
@@ -80,7 +80,7 @@ QUICK = {
 ALL = QUICK | {
     "plain": Lane("every test without sanitizers; races of threads; the demo", plain, needs=("build", "unit")),
     "arm64-tests": Lane("the unit tests under arm64 user emulation", script("tests/arm64", "BUILD"), needs=("arm64", "plain")),
-    "sparse": Lane("the modules for every kernel, sparse too", script("tests/modules", "BUILD"), needs=("plain",)),
+    "sparse": Lane("the modules for every kernel, sparse too", script("tests/modules", "--build", "BUILD"), needs=("plain",)),
     "tidy": Lane("clang-tidy", script("tests/tidy", "BUILD"), needs=("plain",)),
     "fuzz-long": Lane("every fuzzer, ten times as long", script("tests/fuzz/run"), needs=("fuzz", "plain")),
     "kunit-all": Lane("KUnit on 6.1 and 6.12, planted bugs, KASAN and lockdep",
