@@ -26,6 +26,7 @@
  * @peer: by http_peer_set()
  * @number: ascends in the order of connecting
  * @deadline_s: when it is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX once it was
+ * @changes: of what is served, before its last answer
  * @asking: its request is not answered yet, or it has not sent one
  * @trusted: it has sent a request that was authorized
  */
@@ -34,6 +35,7 @@ struct http_connection {
 	u8 peer[HTTP_PEER_SIZE];
 	u64 number;
 	u64 deadline_s;
+	u64 changes;
 	bool asking;
 	bool trusted;
 };

@@ -16,8 +16,8 @@
 #define FINISH_MS 1000
 
 /*
- * Bytes of answers from before the last change that clients may still be reading. MemoryMax= of the
- * unit has room for as much beside the answers that are current.
+ * Bytes of answers from before the last change but one that clients may still be reading. MemoryMax=
+ * of the unit has room for as much, beside the answers that are current and those just before them.
  */
 #define OUTDATED (32U << 20)
 
@@ -33,6 +33,8 @@ struct http {
 	struct MHD_Response *rendered[EXPOSE_FORMATS];
 	bool too_large[EXPOSE_FORMATS]; /* what is to be rendered: it costs as much to find out */
 	size_t rendered_bytes; /* of all answers that are current, or that a client is reading */
+	size_t current_bytes; /* of those that are current */
+	u64 changes;
 	struct http_connections connections;
 	struct http_stats stats;
 };
@@ -152,6 +154,7 @@ static struct MHD_Response *rendered(struct http *http, enum expose_format forma
 	response = response_of(http, data, size);
 	if (!response)
 		return NULL;
+	http->current_bytes += size;
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, expose_type(format));
 	http->rendered[format] = response;
 	return response;
@@ -210,7 +213,8 @@ static unsigned int check_request(const struct http *http, struct MHD_Connection
 	return MHD_HTTP_OK;
 }
 
-static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *mhd)
+static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *mhd,
+				      struct http_connection *c)
 {
 	const char *accept =
 		MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
@@ -221,6 +225,7 @@ static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *
 	if (!response)
 		return reply(http, mhd, status);
 	http->stats.answered++;
+	c->changes = http->changes;
 	return MHD_queue_response(mhd, MHD_HTTP_OK, response);
 }
 
@@ -256,7 +261,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char 
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return reply(http, mhd, MHD_HTTP_METHOD_NOT_ALLOWED);
 	if (!strcmp(url, "/metrics"))
-		return answer_metrics(http, mhd);
+		return answer_metrics(http, mhd, c);
 	return reply(http, mhd, strcmp(url, "/") ? MHD_HTTP_NOT_FOUND : MHD_HTTP_OK);
 }
 
@@ -275,13 +280,13 @@ static void close_soon(struct MHD_Connection *mhd)
 		shutdown(info->connect_fd, SHUT_RDWR);
 }
 
-/* Those that are being answered: each holds the bytes of its answer. */
-static void close_answered(struct http *http)
+/* Close the clients that still read an answer from before the last change. */
+static void close_outdated(struct http *http)
 {
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
 		const struct http_connection *c = &http->connections.slots[i];
 
-		if (c->handle && c->trusted && c->asking)
+		if (c->handle && c->trusted && c->asking && c->changes < http->changes)
 			close_soon(c->handle);
 	}
 }
@@ -449,14 +454,17 @@ struct http *http_free(struct http *http)
 
 void http_changed(struct http *http)
 {
+	/* What is current now is cut for no client: a large answer takes more than an instant to read. */
+	if (http->rendered_bytes - http->current_bytes > OUTDATED)
+		close_outdated(http);
+	http->current_bytes = 0;
+	http->changes++;
 	for (unsigned int i = 0; i < EXPOSE_FORMATS; i++) {
 		if (http->rendered[i])
 			MHD_destroy_response(http->rendered[i]);
 		http->rendered[i] = NULL;
 		http->too_large[i] = false;
 	}
-	if (http->rendered_bytes > OUTDATED)
-		close_answered(http);
 }
 
 void http_stats(const struct http *http, struct http_stats *ret_stats)

@@ -58,7 +58,8 @@ struct http *http_free(struct http *http);
 /**
  * http_changed() - drop what was rendered, as it is out of date
  *
- * Clients that are still reading outdated answers are closed once these take too much memory.
+ * Clients that still read answers from before the change before this one are closed once these take
+ * too much memory.
  */
 void http_changed(struct http *http);
 
