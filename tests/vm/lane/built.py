@@ -39,17 +39,19 @@ UML = Recipe("um", "linux", ("kunit/configs/um.config",),
              ("KUNIT", "MODULES", "HOSTFS", "IO_URING", "DEBUG_FS"),
              (("arch/x86/um/user-offsets.c", "DEFINE_LONGS(HOST_FP_SIZE, 2696);",
                "DEFINE_LONGS(HOST_FP_SIZE, 12288);"),))
+# The daemon's BPF programs need these: BTF, tp_btf and fentry.
+BPF = ("DEBUG_INFO_BTF", "BPF_EVENTS", "DYNAMIC_FTRACE_WITH_DIRECT_CALLS")
 RECIPES = {
     "kasan": Recipe("x86_64", "arch/x86/boot/bzImage",
                     ("vm/configs/x86.config", "vm/configs/x86-systemd.config",
                      "vm/configs/x86-kasan.config"),
                     ("KASAN", "PROVE_LOCKING", "DEBUG_KMEMLEAK", "UBSAN", "MODULES", "VIRTIO_BLK",
-                     "EXT4_FS", "CGROUPS", "IO_URING", "KUNIT", "SMP")),
+                     "EXT4_FS", "CGROUPS", "IO_URING", "KUNIT", "SMP", *BPF)),
     "kcsan": Recipe("x86_64", "arch/x86/boot/bzImage",
                     ("vm/configs/x86.config", "vm/configs/x86-systemd.config",
                      "vm/configs/x86-kcsan.config"),
                     ("KCSAN", "PROVE_LOCKING", "MODULES", "VIRTIO_BLK", "EXT4_FS", "CGROUPS",
-                     "IO_URING", "SMP")),
+                     "IO_URING", "SMP", *BPF)),
     "uml": UML,
     "uml-debug": Recipe(UML.arch, UML.image, (*UML.configs, "kunit/configs/um-debug.config"),
                         (*UML.required, "KASAN", "PROVE_LOCKING", "UBSAN", "UBSAN_BOUNDS"),
