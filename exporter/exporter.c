@@ -15,7 +15,6 @@
 #include "series.h"
 #include "source.h"
 #include "spe-here.h"
-#include "state.h"
 
 struct exporter {
 	const struct exporter_config *config;
@@ -26,7 +25,6 @@ struct exporter {
 	unsigned int server_count;
 	struct receivers *receivers;
 	struct fold fold;
-	struct state *state;
 	struct series_set set;
 	struct series_self self;
 	bool told_emulated;
@@ -87,9 +85,6 @@ static void fold_in(struct exporter *e, struct metrics *metrics)
 
 	if (fold_update(&e->fold, metrics, room, now_ns(CLOCK_REALTIME)) < 0)
 		say(SD_ERR, "no memory for a snapshot; it is left out");
-	/* Before anybody is told: what was exported is never behind what is kept. */
-	else if (state_save(e->state, &e->fold, e->emulated) == -ENOSPC)
-		say(SD_NOTICE, "the counters are too many to be kept over a restart");
 }
 
 struct told_lines {
@@ -143,6 +138,8 @@ static const struct series_set *series_now(void *ctx, u64 time_ns)
 
 	refresh_self(e);
 	fold_follow_clock(&e->fold, time_ns);
+	if (e->self.start_ns >= time_ns)
+		e->self.start_ns = time_ns - 1;
 	return series_build(&e->set, &e->fold, &e->self) < 0 ? NULL : &e->set;
 }
 
@@ -180,7 +177,8 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 	e->config = config;
 	e->emulated = emulated;
 	e->event = sd_event_ref(event);
-	fold_init(&e->fold, &config->labels, config->latencies);
+	e->self.start_ns = now_ns(CLOCK_REALTIME);
+	fold_init(&e->fold, &config->labels, config->latencies, e->self.start_ns);
 	*ret_exporter = e;
 	return 0;
 }
@@ -197,30 +195,10 @@ struct exporter *exporter_free(struct exporter *exporter)
 		receivers_free(exporter->receivers);
 		series_deinit(&exporter->set);
 		fold_deinit(&exporter->fold);
-		state_free(exporter->state);
 		sd_event_unref(exporter->event);
 		free(exporter);
 	}
 	return NULL;
-}
-
-void exporter_keep(struct exporter *exporter, int fd)
-{
-	const char *why = NULL;
-	int r = state_new(fd, &exporter->state, &why);
-
-	if (r >= 0 && !why)
-		r = state_restore(exporter->state, &exporter->fold, exporter->emulated, &why);
-	/* They were exported, and still are until the daemon answers, unless it has been away for long. */
-	exporter->self.exportable = r == 0 && !why;
-	exporter->self.missed = fold_missed(&exporter->fold, exporter->config->interval * 1000000000ULL,
-					    now_ns(CLOCK_REALTIME));
-	if (why)
-		say(SD_NOTICE, "what the last process left cannot be used: %s; series begin anew", why);
-	else if (r == 0)
-		say(SD_INFO, "counters go on from those of the last process");
-	else if (r != -ENODATA)
-		say(SD_WARNING, "counters are not kept over a restart: %s", strerror(-r));
 }
 
 int exporter_serve(struct exporter *exporter, const struct http_config *config,

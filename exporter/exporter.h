@@ -26,12 +26,6 @@ struct exporter *exporter_free(struct exporter *exporter);
 int exporter_serve(struct exporter *exporter, const struct http_config *config,
 		   const char **ret_why);
 
-/**
- * exporter_keep() - have the service manager keep counters for the next process
- * @fd: what the last one left, which is taken over; -1 for nothing
- */
-void exporter_keep(struct exporter *exporter, int fd);
-
 /** exporter_feed() - begin to ask the daemon, or to read @snapshot where that is not NULL */
 int exporter_feed(struct exporter *exporter, const char *address, const char *snapshot);
 

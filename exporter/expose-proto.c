@@ -20,6 +20,10 @@ enum {
 	METRIC_GAUGE = 2,
 	METRIC_COUNTER = 3,
 	METRIC_HISTOGRAM = 7,
+	COUNTER_CREATED = 3,
+	HISTOGRAM_CREATED = 15,
+	TIMESTAMP_SECONDS = 1,
+	TIMESTAMP_NANOS = 2,
 	PAIR_NAME = 1,
 	PAIR_VALUE = 2,
 	VALUE = 1, /* of a gauge, and of a counter */
@@ -122,8 +126,18 @@ void native_add(struct proto *proto, const struct native_fields *fields,
 	add_deltas(proto, fields, counts);
 }
 
-static void add_histogram(struct proto *p, const struct metrics_histogram *h)
+/* Since when @s counts: the moment of the last counter reset. */
+static void add_created(struct proto *p, u32 field, const struct series *s)
 {
+	proto_open(p, field);
+	proto_varint(p, TIMESTAMP_SECONDS, s->start_ns / 1000000000);
+	proto_varint(p, TIMESTAMP_NANOS, s->start_ns % 1000000000);
+	proto_close(p);
+}
+
+static void add_histogram(struct proto *p, const struct series *s)
+{
+	const struct metrics_histogram *h = s->histogram;
 	u64 counts[FOLD_BUCKETS];
 
 	series_classic(h, counts);
@@ -137,6 +151,7 @@ static void add_histogram(struct proto *p, const struct metrics_histogram *h)
 		proto_close(p);
 	}
 	native_add(p, &scrape_fields, h);
+	add_created(p, HISTOGRAM_CREATED, s);
 	proto_close(p);
 }
 
@@ -150,10 +165,12 @@ static void add_metric(struct proto *p, const struct series *s)
 		proto_close(p);
 	}
 	if (s->histogram) {
-		add_histogram(p, s->histogram);
+		add_histogram(p, s);
 	} else {
 		proto_open(p, s->family->type == SERIES_COUNTER ? METRIC_COUNTER : METRIC_GAUGE);
 		proto_double(p, VALUE, s->value);
+		if (s->family->type == SERIES_COUNTER)
+			add_created(p, COUNTER_CREATED, s);
 		proto_close(p);
 	}
 	proto_close(p);

@@ -23,15 +23,15 @@ static_assert(UNITS <= METRICS_UNITS, "a place for each unit");
 #define EVICTED "(other)"
 
 /* Counters of struct metrics_machine stand in a row. */
-#define FIRST_COUNTER  FOLD_FIRST_COUNTER
+#define FIRST_COUNTER  offsetof(struct metrics_machine, records)
 #define FIRST_LASTING  offsetof(struct metrics_machine, threads_evicted)
 #define AFTER_LASTING  offsetof(struct metrics_machine, faults)
 #define AFTER_FAULTS   offsetof(struct metrics_machine, cpu_ns)
-#define AFTER_COUNTERS FOLD_AFTER_COUNTERS
+#define AFTER_COUNTERS offsetof(struct metrics_machine, memory)
 
-void fold_init(struct fold *fold, const struct labels *labels, u32 kinds)
+void fold_init(struct fold *fold, const struct labels *labels, u32 kinds, u64 now_ns)
 {
-	*fold = (struct fold){ .labels = labels, .kinds = kinds };
+	*fold = (struct fold){ .labels = labels, .kinds = kinds, .begun_ns = now_ns };
 	labels_other(labels, &fold->other_set);
 }
 
@@ -140,7 +140,7 @@ static void container_delta(const struct fold *fold, const struct metrics *now,
 }
 
 /* FNV-1a, by words. */
-u64 fold_set_hash(const struct label_set *set)
+static u64 set_hash(const struct label_set *set)
 {
 	u64 hash = 0xcbf29ce484222325ULL, word;
 
@@ -154,7 +154,7 @@ u64 fold_set_hash(const struct label_set *set)
 
 static struct fold_group *group_find(struct fold *fold, const struct label_set *set)
 {
-	u64 hash = fold_set_hash(set);
+	u64 hash = set_hash(set);
 	struct fold_group *groups;
 	u32 room;
 
@@ -422,11 +422,32 @@ static void clean(char *text, size_t size)
 	escape_string(text, size, raw);
 }
 
-/* The first snapshot has all that the daemon counted, from when it began. */
-static void begin(struct fold *fold, const struct metrics_machine *machine, u64 now_ns)
+/*
+ * The first snapshot has all that its daemon counted. Returns true if a part of that was counted
+ * before the exporter began: an earlier exporter may have exported that part.
+ */
+static bool begin(struct fold *fold, const struct metrics_machine *machine, u64 now_ns)
 {
-	if (!fold->any)
-		fold->start_ns = machine->age_ns < now_ns ? now_ns - machine->age_ns : now_ns;
+	u64 daemon_ns = machine->age_ns < now_ns ? now_ns - machine->age_ns : 0;
+	bool is_base = daemon_ns < fold->begun_ns;
+
+	fold->start_ns = is_base ? now_ns : daemon_ns;
+	return is_base;
+}
+
+/* Have all counters begin at 0: the snapshot just folded is the base of the next ones. */
+static void clear_sums(struct fold *fold)
+{
+	struct metrics_machine *m = &fold->machine;
+	bool is_written_known = m->written != UINT64_MAX;
+
+	memset((u8 *)m + FIRST_COUNTER, 0, AFTER_COUNTERS - FIRST_COUNTER);
+	if (!is_written_known)
+		m->written = UINT64_MAX;
+	m->all = (struct metrics_tally){ 0 };
+	fold->other = (struct metrics_tally){ 0 };
+	for (u32 i = 0; i < fold->shown; i++)
+		*fold->groups[i].sum = (struct metrics_tally){ 0 };
 }
 
 static void start_follow_clock(u64 *start_ns, u64 now_ns)
@@ -442,21 +463,14 @@ void fold_follow_clock(struct fold *fold, u64 now_ns)
 		start_follow_clock(&fold->groups[i].start_ns, now_ns);
 }
 
-u32 fold_missed(const struct fold *fold, u64 interval_ns, u64 now_ns)
-{
-	u64 missed = fold->any && now_ns > fold->taken_ns ? (now_ns - fold->taken_ns) / interval_ns : 0;
-
-	return missed < UINT32_MAX ? (u32)missed : UINT32_MAX;
-}
-
 int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_ns)
 {
 	unsigned int unit = sample_unit_common(metrics->machine.all.weight, METRICS_UNITS);
+	bool is_base = !fold->any && begin(fold, &metrics->machine, now_ns);
 	struct metrics_tally delta;
 	double age = 0;
 	int r;
 
-	begin(fold, &metrics->machine, now_ns);
 	if (metrics->count)
 		qsort(metrics->containers, metrics->count, sizeof(*metrics->containers),
 		      compare_ids);
@@ -471,6 +485,8 @@ int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_
 		choose(fold, series, now_ns);
 		machine_update(fold, metrics, &delta);
 		distribute(fold, &delta);
+		if (is_base)
+			clear_sums(fold);
 		raise_latest(fold, metrics);
 		metrics_clear(&fold->latest);
 		clean(metrics->machine.version, sizeof(metrics->machine.version));

@@ -13,10 +13,6 @@
 #include "labels.h"
 #include "metrics.h"
 
-/* Counters of &struct metrics_machine stand in a row. */
-#define FOLD_FIRST_COUNTER  offsetof(struct metrics_machine, records)
-#define FOLD_AFTER_COUNTERS offsetof(struct metrics_machine, memory)
-
 /* After which series of containers that are gone end: as long as Prometheus looks back. */
 #define FOLD_GONE_NS 300000000000ULL
 
@@ -52,7 +48,8 @@ struct fold_group {
  * @other_set: labels of @other
  * @latest: the last snapshot; its counters are the daemon's
  * @any: whether there was one
- * @start_ns: since when @machine and @other count: when the first daemon began to sample
+ * @begun_ns: CLOCK_REALTIME at fold_init(): what a daemon counted before is not exported
+ * @start_ns: since when @machine and @other count, CLOCK_REALTIME
  * @taken_ns: when @latest was, CLOCK_REALTIME
  * @unit: of which groups' weights are, METRICS_UNITS: they are of samples
  * @machine: counters from &metrics_machine.records on, and @all: the exporter's
@@ -68,6 +65,7 @@ struct fold {
 	struct label_set other_set;
 	struct metrics latest;
 	bool any;
+	u64 begun_ns;
 	u64 start_ns;
 	u64 taken_ns;
 	unsigned int unit;
@@ -82,15 +80,26 @@ struct fold {
 	u64 series_wanted;
 };
 
-/** fold_init() - @labels stay the caller's and as they are */
-void fold_init(struct fold *fold, const struct labels *labels, u32 kinds);
+/**
+ * fold_init() - begin all counters at 0
+ * @labels: must outlive @fold and must not change
+ * @kinds: latencies that containers have series of, as bits
+ * @now_ns: CLOCK_REALTIME
+ *
+ * A receiver that saw the counters of an earlier process takes this for the counter reset that it is.
+ */
+void fold_init(struct fold *fold, const struct labels *labels, u32 kinds, u64 now_ns);
 void fold_deinit(struct fold *fold);
 
 /**
- * fold_update() - take @metrics in
+ * fold_update() - add what @metrics grew by since the snapshot before it
  * @metrics: taken over whatever is returned
- * @series: bound on those of containers, "other" among them
+ * @series: bound on the series of containers, those of "other" included
  * @now_ns: CLOCK_REALTIME
+ *
+ * The first snapshot is only the base of the next ones if its daemon began to count before
+ * fold_init(). If it began later, all of its counts are added. The same holds for a daemon that
+ * takes the place of the one before.
  *
  * Return: 0 or -ENOMEM, which leaves counters as they were.
  */
@@ -104,18 +113,6 @@ int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_
  * it, for good: receivers take each change of a start for a reset of the counter.
  */
 void fold_follow_clock(struct fold *fold, u64 now_ns);
-
-/**
- * fold_missed() - how many snapshots have been missed since the last one
- * @interval_ns: between two snapshots
- * @now_ns: CLOCK_REALTIME
- *
- * Return: whole intervals; 0 without a snapshot, or where the clock was set back behind it.
- */
-u32 fold_missed(const struct fold *fold, u64 interval_ns, u64 now_ns);
-
-/** fold_set_hash() - of a group's labels */
-u64 fold_set_hash(const struct label_set *set);
 
 /** fold_bits() - a bit for each of @tally's levels and units that are not 0 */
 u32 fold_bits(const struct metrics_tally *tally);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sysexits.h>
 #include <systemd/sd-event.h>
 #include <unistd.h>
@@ -15,7 +16,6 @@
 #include "http.h"
 #include "listen.h"
 #include "say.h"
-#include "state.h"
 #include "speprof-version.h"
 
 #define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
@@ -201,34 +201,6 @@ static int check_reach(int fd, enum listener_reach reach, const struct secrets *
 	return 0;
 }
 
-/* What the service manager handed over: sockets of its, and what the last process left there. */
-struct handed {
-	int sockets[EXPORTER_SERVERS];
-	int count;
-	int state;
-};
-
-static int take_handed(struct handed *ret_handed)
-{
-	char **names = NULL;
-	int n = sd_listen_fds_with_names(1, &names), r = 0;
-
-	*ret_handed = (struct handed){ .state = -1 };
-	for (int i = 0; i < n; i++) {
-		if (!strcmp(names[i], STATE_NAME) && ret_handed->state < 0)
-			ret_handed->state = SD_LISTEN_FDS_START + i;
-		else if (ret_handed->count < EXPORTER_SERVERS)
-			ret_handed->sockets[ret_handed->count++] = SD_LISTEN_FDS_START + i;
-		else
-			r = EX_CONFIG;
-		free(names[i]);
-	}
-	free(names);
-	if (r)
-		say(SD_ERR, "more sockets were handed over than %d", EXPORTER_SERVERS);
-	return r;
-}
-
 static int serve_socket(struct exporter *exporter, const struct options *o,
 			const struct secrets *secrets, int fd)
 {
@@ -250,14 +222,38 @@ static int serve_socket(struct exporter *exporter, const struct options *o,
 	return r;
 }
 
-static int serve_all(struct exporter *exporter, const struct options *o,
-		     const struct secrets *secrets, const struct handed *handed)
+/*
+ * systemd's file descriptors: sockets that listen. Version 0.1 also left a memfd with its counters,
+ * which systemd passes at the upgrade: systemd is asked to drop it.
+ */
+static int serve_passed(struct exporter *exporter, const struct options *o,
+			const struct secrets *secrets, int *ret_count)
 {
-	int fd, r = 0;
+	int end = SD_LISTEN_FDS_START + sd_listen_fds(1), count = 0, r = 0;
 
-	for (int i = 0; i < handed->count && !r; i++)
-		r = serve_socket(exporter, o, secrets, handed->sockets[i]);
-	if (handed->count > 0 || r || !*o->config.listen)
+	for (int fd = SD_LISTEN_FDS_START; fd < end && !r; fd++) {
+		if (sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0) {
+			sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=speprof-exporter-state");
+			close(fd);
+			continue;
+		}
+		if (++count > EXPORTER_SERVERS) {
+			say(SD_ERR, "systemd passes more than %d sockets: the socket unit should have fewer",
+			    EXPORTER_SERVERS);
+			return EX_CONFIG;
+		}
+		r = serve_socket(exporter, o, secrets, fd);
+	}
+	*ret_count = count;
+	return r;
+}
+
+static int serve_all(struct exporter *exporter, const struct options *o,
+		     const struct secrets *secrets)
+{
+	int count = 0, fd, r = serve_passed(exporter, o, secrets, &count);
+
+	if (count > 0 || r || !*o->config.listen)
 		return r;
 	fd = listener_open(o->config.listen);
 	if (fd < 0) {
@@ -301,18 +297,13 @@ static int run(const struct options *o, const struct secrets *secrets, sd_event 
 {
 	const struct exporter_config *config = &o->config;
 	struct exporter *exporter = NULL;
-	struct handed handed;
-	int r = take_handed(&handed);
+	int r;
 
-	if (r)
-		return r;
 	if (exporter_new(config, o->emulated, event, &exporter) < 0) {
 		say(SD_ERR, "the exporter could not be started");
 		return EX_OSERR;
 	}
-	r = serve_all(exporter, o, secrets, &handed);
-	if (!r)
-		exporter_keep(exporter, handed.state);
+	r = serve_all(exporter, o, secrets);
 	if (!r)
 		r = push_exit(exporter_push(exporter));
 	if (!r && exporter_feed(exporter, o->bus_address, o->snapshot) < 0) {

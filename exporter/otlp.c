@@ -53,7 +53,6 @@ enum {
 
 struct request {
 	struct proto proto;
-	u64 start_ns;
 	u64 time_ns;
 };
 
@@ -100,18 +99,13 @@ static void add_resource(struct proto *p, const struct otlp_config *config, cons
 	proto_close(p);
 }
 
-static u64 start_of(const struct request *r, const struct series *s)
-{
-	return s->start_ns ? s->start_ns : r->start_ns;
-}
-
 static void add_number(struct request *r, const struct series *s)
 {
 	struct proto *p = &r->proto;
 
 	proto_open(p, DATA_POINTS);
 	if (s->family->type == SERIES_COUNTER)
-		proto_fixed64(p, NUMBER_START, start_of(r, s));
+		proto_fixed64(p, NUMBER_START, s->start_ns);
 	proto_fixed64(p, NUMBER_TIME, r->time_ns);
 	proto_double(p, NUMBER_DOUBLE, s->value);
 	for (u32 i = 0; i < s->labels; i++)
@@ -152,7 +146,7 @@ static void add_histogram(struct request *r, const struct series *s)
 	proto_open(p, DATA_POINTS);
 	for (u32 i = 0; i < s->labels; i++)
 		add_attribute(p, HISTOGRAM_ATTRIBUTES, s->label[i].name, s->label[i].value);
-	proto_fixed64(p, HISTOGRAM_START, start_of(r, s));
+	proto_fixed64(p, HISTOGRAM_START, s->start_ns);
 	proto_fixed64(p, HISTOGRAM_TIME, r->time_ns);
 	proto_fixed64(p, HISTOGRAM_COUNT, sum);
 	proto_double(p, HISTOGRAM_SUM, (double)s->histogram->sum);
@@ -233,9 +227,9 @@ static int compressed(const struct proto *proto, char **ret_data, size_t *ret_si
 }
 
 int otlp_encode(const struct series_set *set, const struct otlp_config *config, const char *host,
-		u64 start_ns, u64 time_ns, char **ret_data, size_t *ret_size)
+		u64 time_ns, char **ret_data, size_t *ret_size)
 {
-	struct request request = { .start_ns = start_ns, .time_ns = time_ns };
+	struct request request = { .time_ns = time_ns };
 	struct proto *p = &request.proto;
 	int r;
 

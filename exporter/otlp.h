@@ -57,12 +57,11 @@ int otlp_config_read(struct otlp_config *ret_config, const char *url, char *ret_
 /**
  * otlp_encode() - an ExportMetricsServiceRequest
  * @host: the resource's host.name and service.instance.id, where its attributes have none
- * @start_ns, @time_ns: CLOCK_REALTIME, since when counters count that do not say it, and now: all
- *	starts are before it
+ * @time_ns: CLOCK_REALTIME, the time of the points; all starts are before it
  * @ret_data: allocated; compressed if @config->gzip
  */
 int otlp_encode(const struct series_set *set, const struct otlp_config *config, const char *host,
-		u64 start_ns, u64 time_ns, char **ret_data, size_t *ret_size);
+		u64 time_ns, char **ret_data, size_t *ret_size);
 
 /**
  * otlp_rejected() - what of a request was not taken, by an answer that is none of failure

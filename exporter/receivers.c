@@ -47,7 +47,6 @@ struct receivers {
 	char why[160]; /* no profile is pushed */
 	sd_event_source *timer[RECEIVERS];
 	u32 interval[RECEIVERS];
-	u64 start_ns;
 	u64 profiles_lost; /* that never came to be pushed */
 	s64 offset_ms; /* of the wall clock, to the one that does not jump */
 };
@@ -95,10 +94,7 @@ static void push_otlp(struct receivers *r, const struct series_set *set, u64 tim
 	char *data;
 	int e;
 
-	/* As fold_follow_clock() does. */
-	if (r->start_ns >= time_ns)
-		r->start_ns = time_ns - 1;
-	e = otlp_encode(set, &r->otlp, r->host, r->start_ns, time_ns, &data, &size);
+	e = otlp_encode(set, &r->otlp, r->host, time_ns, &data, &size);
 	if (e < 0)
 		push_lost(r->push[RECEIVER_OTLP], e);
 	else
@@ -415,7 +411,6 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 	if (!r)
 		return -ENOMEM;
 	r->config = *config;
-	r->start_ns = now_ns(CLOCK_REALTIME);
 	r->offset_ms = clock_offset();
 	name_host(r);
 	curl_global_init(CURL_GLOBAL_DEFAULT);

@@ -373,7 +373,6 @@ static void add_container(struct builder *b, const struct label_set *labels,
 	add_value(b, CONTAINER_MISPREDICTED, (double)tally->mispredicted);
 	add_latencies(b, CONTAINER_LATENCY, tally, b->fold->kinds);
 	b->labels = NULL;
-	b->start_ns = 0;
 }
 
 static void add_containers(struct builder *b)
@@ -440,12 +439,14 @@ static void add_self(struct builder *b)
 static void build(struct builder *b)
 {
 	b->set->count = 0;
+	b->start_ns = b->self->start_ns;
 	add_state(b);
 	if (b->fold->any && is_exported(b->self)) {
 		b->start_ns = b->fold->start_ns;
 		add_ledgers(b);
 		add_machine(b);
 		add_containers(b);
+		b->start_ns = b->self->start_ns;
 	}
 	add_self(b);
 }

@@ -38,7 +38,7 @@ struct series_label {
 /**
  * struct series - one, or the FOLD_HISTOGRAM that a histogram is in text
  * @labels: of @label, which are valid as long as the fold is not updated
- * @start_ns: since when it counts, CLOCK_REALTIME; 0: as long as this process
+ * @start_ns: since when a counter or histogram counts, CLOCK_REALTIME
  */
 struct series {
 	const struct series_family *family;
@@ -61,12 +61,14 @@ struct series_set {
 
 /**
  * struct series_self - what the exporter says of itself
+ * @start_ns: since when the exporter's own counters count, CLOCK_REALTIME
  * @feed_up: the daemon answered the last time
  * @missed: queries in a row that the daemon did not answer
  * @exportable: and its SPU is no emulated one, or that was allowed
  * @spe_here: a driver of this machine has an SPU
  */
 struct series_self {
+	u64 start_ns;
 	bool feed_up;
 	bool exportable;
 	bool spe_here;

@@ -40,11 +40,11 @@ def tally(latencies, memory=()):
 	return struct.pack(f"<{len(words)}Q", *words)
 
 
-def snapshot(containers, backend=HARDWARE, epoch=1):
-	"""A machine whose containers {name: (latencies, levels)} are all there is."""
+def snapshot(containers, backend=HARDWARE, epoch=1, age=0):
+	"""A machine whose containers {name: (latencies, levels)} are all there is; @age: seconds since its daemon began."""
 	latencies = [v for c in containers.values() for v in c[0]]
 	memory = [v for c in containers.values() for v in c[1]]
-	machine = struct.pack("<QQQ32s16s8sBB6xIIQ", epoch, epoch, 0, b"1", b"module", b"bpf", backend, 1,
+	machine = struct.pack("<QQQ32s16s8sBB6xIIQ", epoch, epoch, age * 10**9, b"1", b"module", b"bpf", backend, 1,
 			      2, 0, 1000000)
 	# records, written, filtered, six of bytes, enabled, eight causes of blindness; the rest is 0.
 	counters = [len(latencies), len(latencies), 0, 64 * len(latencies), 64 * len(latencies), 0, 0, 0, 0,
@@ -56,6 +56,14 @@ def snapshot(containers, backend=HARDWARE, epoch=1):
 	head = struct.pack("<8sIIIIIIQ", b"SPEMETR\n", 1, 40, len(machine), size, len(parts), 0,
 			   40 + len(machine) + sum(map(len, parts)))
 	return head + machine + b"".join(parts)
+
+
+def snapshot_of_six(late, early=1000, age=0):
+	"""Five containers that are heavy, and one that becomes so; with SETTINGS five of the six have series."""
+	return snapshot({"late": ([100] * late, []), **{f"c{i}": ([100] * early, []) for i in range(5)}}, age=age)
+
+
+SETTINGS = ("Exporter.MaxSeries=200", "Exporter.ContainerLatencies=total")
 
 
 def write_snapshot(path, data):

@@ -9,8 +9,8 @@ import struct
 import subprocess
 
 from hostile import authority, certificate
-from keep import SETTINGS, machine
-from peer import Connection, Exporter, Receiver, decode, snappy, snapshot, wait, write_snapshot
+from peer import (Connection, Exporter, Receiver, SETTINGS, decode, snappy, snapshot, snapshot_of_six, wait,
+		  write_snapshot)
 
 STALE = struct.pack("<Q", 0x7ff0000000000002)
 
@@ -43,7 +43,7 @@ def check_markers(program, folder):
 		return
 	for native in ("no", "yes"):
 		path = f"{folder}/snapshot"
-		write_snapshot(path, machine(50))
+		write_snapshot(path, snapshot_of_six(50))
 		receiver = Receiver()
 		exporter = Exporter(program, folder, "--snapshot", path,
 				    settings=(*SETTINGS, f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1",
@@ -51,7 +51,7 @@ def check_markers(program, folder):
 		try:
 			wait(lambda r=receiver: r.bodies and series_of(r.bodies[-1]), "a request")
 			wait(lambda r=receiver: of_container(series_of(r.bodies[-1]), "c0"), "a container that is heavy")
-			write_snapshot(path, machine(9000))
+			write_snapshot(path, snapshot_of_six(9000))
 			wait(lambda r=receiver: of_container(series_of(r.bodies[-1]), "late"), "the container that became heavy")
 			with open(path, "wb") as file:
 				file.write(b"nothing")
@@ -76,7 +76,7 @@ def check_markers(program, folder):
 def check_otlp_says(program, folder):
 	"""The file goes before the environment; what a collector did not take is counted, and said once."""
 	path = f"{folder}/snapshot"
-	write_snapshot(path, machine(50))
+	write_snapshot(path, snapshot_of_six(50))
 	# partial_success { rejected_data_points: 7 error_message: "too old" }
 	partial = b"\x0a\x0b\x08\x07\x12\x07too old"
 	receiver = Receiver([(200, {}, partial), (200, {}, partial), (200, {}, b"\xff" * 100)])
@@ -116,7 +116,7 @@ def check_credentials(program, folder):
 	if not shutil.which("openssl"):
 		return
 	path, secrets = f"{folder}/snapshot", f"{folder}/secrets"
-	write_snapshot(path, machine(50))
+	write_snapshot(path, snapshot_of_six(50))
 	receiver = Receiver(context=context_of(secrets))
 	env = {"CREDENTIALS_DIRECTORY": secrets}
 	settings = (f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1", f"Push.CACertificates={secrets}/ca.pem")
@@ -175,7 +175,7 @@ def refused(program, secrets, settings, name, text):
 def check_proxy(program, folder):
 	"""What goes to this machine goes by no proxy, which would see a token in the clear; what goes elsewhere does."""
 	path, secrets = f"{folder}/snapshot", f"{folder}/secrets"
-	write_snapshot(path, machine(50))
+	write_snapshot(path, snapshot_of_six(50))
 	os.mkdir(secrets)
 	with open(f"{secrets}/speprof-exporter.remote-write-token", "w", encoding="ascii") as file:
 		file.write("secret\n")
@@ -205,7 +205,7 @@ def check_authorities(program, folder):
 	authority(system)
 	receiver = Receiver(context=certificate(system, "receiver", "IP:127.0.0.1", 2))
 	settings = (f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1")
-	write_snapshot(f"{folder}/snapshot", machine(50))
+	write_snapshot(f"{folder}/snapshot", snapshot_of_six(50))
 	exporter = Exporter(program, folder, "--snapshot", f"{folder}/snapshot", within=within,
 			    settings=(*settings, f"Push.CACertificates={authority(ours)}"))
 	try:
@@ -224,7 +224,7 @@ def check_authorities(program, folder):
 def check_told(program, folder):
 	"""Another way to fail is logged when its turn comes."""
 	path = f"{folder}/snapshot"
-	write_snapshot(path, machine(50))
+	write_snapshot(path, snapshot_of_six(50))
 	receiver = Receiver([(503, {}, b"")] * 2 + [(401, {}, b"")] * 10000)
 	exporter = Exporter(program, folder, "--snapshot", path,
 			    settings=(f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1"))
@@ -239,10 +239,10 @@ def check_told(program, folder):
 def check_feed_told(program, folder):
 	"""A daemon that answers each other time has a line, and another way to fail too."""
 	path = f"{folder}/snapshot"
-	write_snapshot(path, machine(50))
+	write_snapshot(path, snapshot_of_six(50))
 	exporter = Exporter(program, folder, "--snapshot", path)
 	try:
-		for answer in [b"nothing", machine(50)] * 2:
+		for answer in [b"nothing", snapshot_of_six(50)] * 2:
 			up = float(answer != b"nothing")
 			write_snapshot(path, answer)
 			wait(lambda u=up: exporter.values()["speprof_daemon_up"] == u, "what it answers to be seen")
@@ -317,7 +317,7 @@ def check_memory(program, unit, folder):
 def check_no_names(program, hang, folder):
 	"""Name servers that do not answer hold up no end: all receivers have their last try at once."""
 	path = f"{folder}/snapshot"
-	write_snapshot(path, machine(50))
+	write_snapshot(path, snapshot_of_six(50))
 	for seconds in (2, 300):
 		asked = f"{folder}/asked-{seconds}"
 		exporter = Exporter(program, folder, "--snapshot", path, env={"LD_PRELOAD": hang, "SPEPROF_HANG": asked},

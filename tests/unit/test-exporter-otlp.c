@@ -170,7 +170,7 @@ static void test_units(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(families); i++)
 		series[i] = (struct series){ .family = &families[i] };
-	assert_return_code(otlp_encode(&set, &c, "HOST", 1, 2, &data, &size), 0);
+	assert_return_code(otlp_encode(&set, &c, "HOST", 2, &data, &size), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(families); i++) {
 		test_row("%s", families[i].name);
 		/* name, description, unit */
@@ -208,7 +208,7 @@ static void test_resource(void **state)
 		setenv("OTEL_RESOURCE_ATTRIBUTES", rows[i].attributes, 1);
 		setenv("OTEL_SERVICE_NAME", rows[i].service, 1);
 		assert_return_code(otlp_config_read(&c, "", why, sizeof(why)), 0);
-		assert_return_code(otlp_encode(&none, &c, "HOST", 1, 2, &data, &size), 0);
+		assert_return_code(otlp_encode(&none, &c, "HOST", 2, &data, &size), 0);
 		assert_row(memmem(data, size, rows[i].has, strlen(rows[i].has)));
 		assert_row(!memmem(data, size, rows[i].lacks, strlen(rows[i].lacks)));
 		name = memmem(data, size, "service.name", 12);

@@ -43,7 +43,7 @@ static int setup(void **state)
 	static struct fold fold;
 
 	labels_default(&labels);
-	fold_init(&fold, &labels, 7);
+	fold_init(&fold, &labels, 7, 0);
 	update(&fold, 100, NOW);
 	*state = &fold;
 	return 0;
@@ -58,7 +58,7 @@ static int teardown(void **state)
 
 static void build(const struct fold *fold, u32 missed)
 {
-	const struct series_self self = { .feed_up = !missed, .exportable = true, .missed = missed };
+	const struct series_self self = { .start_ns = 1, .feed_up = !missed, .exportable = true, .missed = missed };
 
 	assert_return_code(series_build(&set, fold, &self), 0);
 }
@@ -142,19 +142,6 @@ static void test_remote_write(void **state)
 	written_clear(&write.last);
 }
 
-/* What a restarted exporter adopts may be of a daemon that has been away for days. */
-static void test_missed(void **state)
-{
-	const struct fold empty = { 0 }, *fold = *state;
-
-	assert_int_equal(fold_missed(&empty, 10 * SECOND, NOW), 0);
-	assert_int_equal(fold_missed(fold, 10 * SECOND, NOW), 0);
-	assert_int_equal(fold_missed(fold, 10 * SECOND, NOW + 19 * SECOND), 1);
-	assert_int_equal(fold_missed(fold, 10 * SECOND, NOW + 20 * SECOND), 2);
-	assert_int_equal(fold_missed(fold, 1, UINT64_MAX), UINT32_MAX);
-	assert_int_equal(fold_missed(fold, 10 * SECOND, NOW - 3600 * SECOND), 0);
-}
-
 static void put_fixed64(u8 *to, u8 tag, u64 value)
 {
 	to[0] = tag;
@@ -163,7 +150,7 @@ static void put_fixed64(u8 *to, u8 tag, u64 value)
 }
 
 /* How many points count from @start_ns to @time_ns: fields 2 and 3, which follow each other. */
-static unsigned int otlp_points(u64 process_start_ns, u64 start_ns, u64 time_ns)
+static unsigned int otlp_points(u64 start_ns, u64 time_ns)
 {
 	static const struct otlp_config otlp;
 	u8 span[18];
@@ -173,7 +160,7 @@ static unsigned int otlp_points(u64 process_start_ns, u64 start_ns, u64 time_ns)
 
 	put_fixed64(span, 0x11, start_ns);
 	put_fixed64(span + 9, 0x19, time_ns);
-	assert_return_code(otlp_encode(&set, &otlp, "host", process_start_ns, time_ns, &data, &size), 0);
+	assert_return_code(otlp_encode(&set, &otlp, "host", time_ns, &data, &size), 0);
 	assert_true(has(data, size, "speprof_records") == (start_ns != 0));
 	n = count((const u8 *)data, size, span, sizeof(span));
 	free(data);
@@ -185,9 +172,30 @@ static void test_otlp(void **state)
 	const struct fold *fold = *state;
 
 	build(fold, 1);
-	assert_true(otlp_points(1, fold->start_ns, NOW + SECOND) > 30);
+	assert_true(otlp_points(fold->start_ns, NOW + SECOND) > 30);
 	build(fold, 2);
-	assert_int_equal(otlp_points(1, 0, NOW + SECOND), 0);
+	assert_int_equal(otlp_points(0, NOW + SECOND), 0);
+}
+
+/* The daemon's counters, and the exporter's own, each with the start that OTLP has. */
+static void test_created(void **state)
+{
+	static const u8 own[] = { 0x1a, 4, 0x08, 0, 0x10, 1 };
+	u8 daemon[10] = { 0x1a, 8, 0x08 };
+	u64 seconds = (NOW - SECOND) / SECOND;
+	size_t size, n = 3;
+	char *data;
+
+	build(*state, 0);
+	assert_return_code(expose_series(&set, EXPOSE_PROTOBUF, &data, &size), 0);
+	for (; seconds; seconds >>= 7)
+		daemon[n++] = (u8)(seconds & 0x7f) | (seconds >> 7 ? 0x80 : 0);
+	daemon[1] = (u8)n; /* the number and the two bytes of nanoseconds */
+	daemon[n++] = 0x10;
+	daemon[n++] = 0;
+	assert_true(count((const u8 *)data, size, daemon, n) > 30);
+	assert_true(count((const u8 *)data, size, own, sizeof(own)) >= 3);
+	free(data);
 }
 
 /* A start that changed with each export would be a reset of the counter each time. */
@@ -200,14 +208,14 @@ static void test_clock(void **state)
 
 	fold_follow_clock(fold, NOW + SECOND);
 	build(fold, 0);
-	points = otlp_points(1, NOW - SECOND, NOW + SECOND);
+	points = otlp_points(NOW - SECOND, NOW + SECOND);
 	assert_true(points > 30);
 	for (unsigned int i = 0; i < 4; i++) {
 		u64 now = back + i * 1200 * SECOND;
 
 		fold_follow_clock(fold, now);
 		build(fold, 0);
-		assert_int_equal(otlp_points(1, back - 1, now), points);
+		assert_int_equal(otlp_points(back - 1, now), points);
 		update(fold, 100 + i, now + SECOND);
 	}
 	assert_int_equal(fold->groups[0].start_ns, back - 1);
@@ -218,8 +226,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_exposition, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_remote_write, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_missed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_otlp, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_created, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clock, setup, teardown),
 	};
 

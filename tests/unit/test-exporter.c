@@ -103,7 +103,7 @@ static void test_counters_grow(void **state)
 	struct fold fold;
 
 	(void)state;
-	fold_init(&fold, &labels, 7);
+	fold_init(&fold, &labels, 7, 0);
 	update(&fold, 1, (u64[]){ 100, 50 }, 2, 7, 1000);
 	assert_int_equal(shown_samples(&fold, "c0"), 100);
 	assert_int_equal(fold.other.samples, 7);
@@ -153,7 +153,7 @@ static void test_budget(void **state)
 	struct fold fold;
 
 	(void)state;
-	fold_init(&fold, &labels, 7);
+	fold_init(&fold, &labels, 7, 0);
 	for (unsigned int round = 0; round < 50; round++) {
 		update(&fold, 1, samples, 5, nobody, room);
 		assert_int_equal(fold.shown, 2);
@@ -169,6 +169,45 @@ static void test_budget(void **state)
 	fold_deinit(&fold);
 }
 
+/* A restarted exporter begins at 0: what the daemon counted before, the earlier one may have exported. */
+static void test_restart(void **state)
+{
+	const u32 room = 2 * fold_series(0x7, 7);
+	struct metrics m = metrics_new(1, (u64[]){ 1000, 100 }, 2, 7);
+	struct fold fold;
+
+	(void)state;
+	fold_init(&fold, &labels, 7, NOW - SECOND / 2);
+	m.machine.written = UINT64_MAX;
+	m.machine.threads_evicted = m.machine.faults = 5;
+	assert_return_code(fold_update(&fold, &m, room, NOW), 0);
+	assert_int_equal(shown_samples(&fold, "c0"), 0);
+	assert_int_equal(all_samples(&fold), 0);
+	assert_int_equal(fold.machine.records, 0);
+	assert_int_equal(fold.machine.threads_evicted + fold.machine.faults, 0);
+	assert_true(fold.machine.written == UINT64_MAX);
+	assert_int_equal(fold.start_ns, NOW);
+	assert_int_equal(fold.groups[0].start_ns, NOW);
+	/* From there on all that the daemon counts is exported, and nothing twice. */
+	update(&fold, 1, (u64[]){ 1003, 5000 }, 2, 9, room);
+	assert_int_equal(shown_samples(&fold, "c1"), 4900);
+	assert_int_equal(fold.other.samples, 5);
+	assert_int_equal(fold.machine.records, 4905);
+	assert_int_equal(fold.machine.all.samples, 4905);
+	/* A daemon that begins later is counted from its start. */
+	update(&fold, 2, (u64[]){ 5, 6 }, 2, 1, room);
+	assert_int_equal(shown_samples(&fold, "c1"), 4906);
+	assert_int_equal(fold.machine.records, 4917);
+	fold_deinit(&fold);
+	/* So is one that began between the exporter's start and its first query. */
+	fold_init(&fold, &labels, 7, NOW - SECOND);
+	update(&fold, 1, (u64[]){ 1000, 100 }, 2, 7, room);
+	assert_int_equal(fold.machine.records, 1107);
+	assert_int_equal(fold.start_ns, NOW - SECOND);
+	assert_int_equal(fold.groups[0].start_ns, NOW - SECOND);
+	fold_deinit(&fold);
+}
+
 /* Who is held back has few samples, each of which stands for more: series are his. */
 static void test_heavy(void **state)
 {
@@ -177,7 +216,7 @@ static void test_heavy(void **state)
 
 	(void)state;
 	for (unsigned int mixed = 0; mixed < 2; mixed++) {
-		fold_init(&fold, &labels, 7);
+		fold_init(&fold, &labels, 7, 0);
 		m = metrics_new(1, (u64[]){ 100, 50 }, 2, 0);
 		m.containers[1].tally.weight[1] += 200000;
 		m.machine.all.weight[1] += 200000;
@@ -197,7 +236,7 @@ static void test_rename(void **state)
 	struct fold fold;
 
 	(void)state;
-	fold_init(&fold, &labels, 7);
+	fold_init(&fold, &labels, 7, 0);
 	for (unsigned int round = 0; round < 40; round++) {
 		m = metrics_new(1, (u64[]){ 100 + round, 50 }, 2, 7);
 		strcpy(m.containers[0].name, round < 2 ? pod : "shop/web-7/nginx");
@@ -246,7 +285,7 @@ static void test_gone(void **state)
 
 	(void)state;
 	for (unsigned int listed = 0; listed < 2; listed++) {
-		fold_init(&fold, &labels, 7);
+		fold_init(&fold, &labels, 7, 0);
 		for (unsigned int round = 1; round <= 260; round++) {
 			m = metrics_jobs(round, listed);
 			assert_return_code(fold_update(&fold, &m, room, NOW + round * 10 * SECOND), 0);
@@ -276,7 +315,7 @@ static void test_gone(void **state)
 		other = 0;
 	}
 	/* An exporter that comes late shows none of those that were gone before it. */
-	fold_init(&fold, &labels, 7);
+	fold_init(&fold, &labels, 7, 0);
 	m = metrics_jobs(260, true);
 	assert_return_code(fold_update(&fold, &m, 100000, NOW), 0);
 	assert_int_equal(shown_samples(&fold, "c0"), 260);
@@ -299,7 +338,7 @@ static void test_sums(void **state)
 	struct fold fold;
 
 	(void)state;
-	fold_init(&fold, &labels, 7);
+	fold_init(&fold, &labels, 7, 0);
 	update(&fold, 1, samples, 5, 3, room);
 	assert_int_equal(all_samples(&fold), 153);
 	assert_int_equal(shown_samples(&fold, "c4"), 50);
@@ -327,7 +366,7 @@ static void test_bound(void **state)
 	for (unsigned int i = 0; i < 300; i++)
 		samples[i] = 1000 + i;
 	for (u32 bound = 200; bound < 2000; bound += 37) {
-		fold_init(&fold, &labels, 7);
+		fold_init(&fold, &labels, 7, 0);
 		m = metrics_new(1, samples, 300, 5);
 		for (unsigned int i = 0; i < METRICS_BLINDS; i++)
 			m.machine.blind_ns[i] = 1;
@@ -361,7 +400,7 @@ static void test_most(void **state)
 	m = metrics_new(1, samples, ARRAY_SIZE(samples), 5);
 	for (u32 i = 0; i < m.count; i++)
 		snprintf(m.containers[i].name, sizeof(m.containers[i].name), "%0100u", i);
-	fold_init(&fold, &labels, 7);
+	fold_init(&fold, &labels, 7, 0);
 	assert_return_code(fold_update(&fold, &m, EXPORTER_SERIES - 200, NOW), 0);
 	assert_return_code(series_build(&set, &fold, &self), 0);
 	assert_in_range(count_series(&set), EXPORTER_SERIES - 200, EXPORTER_SERIES);
@@ -372,7 +411,7 @@ static void test_most(void **state)
 	written_clear(&write.last);
 	for (unsigned int gzip = 0; gzip < 2; gzip++) {
 		otlp.gzip = gzip;
-		assert_return_code(otlp_encode(&set, &otlp, "host", 1, 2, &data, &size), 0);
+		assert_return_code(otlp_encode(&set, &otlp, "host", 2, &data, &size), 0);
 		assert_true(malloc_usable_size(data) <= size + 8192);
 		free(data);
 	}
@@ -397,7 +436,7 @@ static void test_blind_causes(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < METRICS_BLINDS; i++)
 		m.machine.blind_ns[i] = (i == METRICS_BLIND_HANDOVER ? 0 : 1000000000ULL << i);
-	fold_init(&fold, &labels, 7);
+	fold_init(&fold, &labels, 7, 0);
 	assert_return_code(fold_update(&fold, &m, 10000, NOW), 0);
 	assert_return_code(series_build(&set, &fold, &self), 0);
 	assert_return_code(expose_series(&set, EXPOSE_TEXT, &text, &size), 0);
@@ -463,7 +502,7 @@ static void test_hostile_names(void **state)
 	m = metrics_new(1, samples, ARRAY_SIZE(names), 1);
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
 		snprintf(m.containers[i].name, sizeof(m.containers[i].name), "%s", names[i]);
-	fold_init(&fold, &labels, 7);
+	fold_init(&fold, &labels, 7, 0);
 	assert_return_code(fold_update(&fold, &m, 10000, NOW), 0);
 	/* "other" is the name of what is summed, and no container's; "" and "none" are one. */
 	assert_int_equal(fold.shown, ARRAY_SIZE(names) - 3 + 1);
@@ -649,7 +688,7 @@ static void test_long_names(void **state)
 	assert_true(labels_admit(&l, &m.containers[0]));
 	assert_false(labels_admit(&l, &m.containers[1]));
 	assert_return_code(labels_pattern(&l, false, ""), 0);
-	fold_init(&fold, &l, 7);
+	fold_init(&fold, &l, 7, 0);
 	assert_return_code(fold_update(&fold, &m, 10000, NOW), 0);
 	assert_int_equal(fold.shown, 2);
 	for (unsigned int i = 0; i < 2; i++) {
@@ -751,37 +790,6 @@ static void test_negotiation(void **state)
 	}
 }
 
-static void test_config(void **state)
-{
-	struct exporter_config_error error = { 0 };
-	struct exporter_config config;
-	char path[] = "/tmp/speprof-exporter-XXXXXX";
-	int fd = mkstemp(path);
-	FILE *f = fdopen(fd, "w");
-
-	(void)state;
-	assert_non_null(f);
-	fputs("# c\n[Exporter]\nMaxSeries = 900\n[Labels]\npod=pod\nenv=\"x\"\n[RemoteWrite]\nURL=https://a/b\n", f);
-	fflush(f);
-	exporter_config_default(&config);
-	assert_return_code(exporter_config_read(&config, path, &error), 0);
-	assert_int_equal(config.max_series, 900);
-	assert_int_equal(config.labels.count, 2);
-	assert_string_equal(config.write_url, "https://a/b");
-	fputs("IntervalSec=0\n", f);
-	fclose(f);
-	assert_int_equal(exporter_config_read(&config, path, &error), -EINVAL);
-	assert_int_equal(error.line, 9);
-	assert_string_equal(error.text, "IntervalSec=0: should be 1 to 3600");
-	assert_int_equal(exporter_config_set(&config, "RemoteWrite", "URL", "ftp://x", &error), -EINVAL);
-	assert_return_code(exporter_config_set(&config, "Exporter", "MaxSeries", "50000", &error), 0);
-	assert_int_equal(exporter_config_set(&config, "Exporter", "MaxSeries", "50001", &error), -EINVAL);
-	assert_string_equal(error.text, "MaxSeries=50001: should be 200 to 50000");
-	assert_int_equal(exporter_config_set(&config, "Exporter", "Nothing", "1", &error), -EINVAL);
-	assert_int_equal(exporter_config_read(&config, "/nonexistent", &error), -ENOENT);
-	unlink(path);
-}
-
 /* A driver's own files are no SPU of it; its PMU, or a link to a device, is one. */
 static void test_spe_here(void **state)
 {
@@ -811,62 +819,11 @@ static void test_spe_here(void **state)
 	rmdir(sys);
 }
 
-static void write_file(const char *folder, const char *name, const char *text)
-{
-	char path[128];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-/* One drop-in beside the package's file is a fleet's configuration; the credential goes last. */
-static void test_drop_ins(void **state)
-{
-	char folder[] = "/tmp/speprof-exporter-XXXXXX", path[64], drop_ins[80], command[128];
-	struct exporter_config_error error = { 0 };
-	struct exporter_config config;
-
-	(void)state;
-	assert_non_null(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/x.conf", folder);
-	snprintf(drop_ins, sizeof(drop_ins), "%s.d", path);
-	exporter_config_default(&config);
-	assert_int_equal(exporter_config_read_all(&config, path, true, &error), -ENOENT);
-	assert_string_equal(error.file, path);
-	assert_int_equal(mkdir(drop_ins, 0700), 0);
-	write_file(drop_ins, "b.conf", "[RemoteWrite]\nURL=https://b/\n[Labels]\npod=pod\n");
-	write_file(drop_ins, "a.conf", "[RemoteWrite]\nURL=https://a/\nIntervalSec=30\n");
-	write_file(drop_ins, "c.conf.bak", "[RemoteWrite]\nURL=https://c/\n");
-	/* Also without the package's file. */
-	assert_return_code(exporter_config_read_all(&config, path, false, &error), 0);
-	write_file(folder, "x.conf", "[RemoteWrite]\nIntervalSec=20\n[Labels]\nunit=unit\nslice=slice\n");
-	assert_return_code(exporter_config_read_all(&config, path, true, &error), 0);
-	assert_string_equal(config.write_url, "https://b/");
-	assert_int_equal(config.write_interval, 30);
-	assert_int_equal(config.labels.count, 1);
-	assert_string_equal(config.labels.rules[0].name, "pod");
-	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", folder, 1), 0);
-	write_file(folder, "speprof-exporter.conf", "[RemoteWrite]\nURL=https://secret/\n");
-	assert_return_code(exporter_config_read_all(&config, path, true, &error), 0);
-	assert_string_equal(config.write_url, "https://secret/");
-	write_file(drop_ins, "b.conf", "[RemoteWrite]\nIntervalSec=50\nURL=ftp://b/\n");
-	assert_int_equal(exporter_config_read_all(&config, path, true, &error), -EINVAL);
-	assert_int_equal(error.line, 3);
-	assert_non_null(strstr(error.file, "/x.conf.d/b.conf"));
-	assert_int_equal(config.write_interval, 30);
-	unsetenv("CREDENTIALS_DIRECTORY");
-	snprintf(command, sizeof(command), "rm -r %s", folder);
-	assert_int_equal(system(command), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_counters_grow, setup),
+		cmocka_unit_test_setup(test_restart, setup),
 		cmocka_unit_test_setup(test_budget, setup),
 		cmocka_unit_test_setup(test_heavy, setup),
 		cmocka_unit_test_setup(test_rename, setup),
@@ -884,8 +841,6 @@ int main(void)
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_written),
 		cmocka_unit_test(test_negotiation),
-		cmocka_unit_test(test_config),
-		cmocka_unit_test(test_drop_ins),
 		cmocka_unit_test(test_spe_here),
 	};
 
