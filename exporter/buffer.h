@@ -3,7 +3,7 @@
 #ifndef SPEPROF_BUFFER_H
 #define SPEPROF_BUFFER_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /** struct buffer - text that grows; @bound: bytes that it has room for, 0 for no end */
 struct buffer {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data-source.h"
+#include "codec/data-source.h"
 #include "escape.h"
 #include "source.h"
 

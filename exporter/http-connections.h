@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /* Connections at once, and those of one client. */
 #define HTTP_CONNECTIONS 64

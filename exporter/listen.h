@@ -3,7 +3,7 @@
 #ifndef SPEPROF_LISTEN_H
 #define SPEPROF_LISTEN_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /* The group that a Unix socket is given, the one that may query the daemon. */
 #define LISTENER_GROUP "speprof"

@@ -6,7 +6,7 @@
 #ifndef SPEPROF_PUSH_H
 #define SPEPROF_PUSH_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /* Of a receiver's answer, headers and body, that are read at most. */
 #define PUSH_ANSWER 65536

@@ -3,7 +3,7 @@
 #ifndef SPEPROF_SECRETS_H
 #define SPEPROF_SECRETS_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define SECRETS_HEADERS 16
 

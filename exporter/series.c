@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "data-source.h"
+#include "codec/data-source.h"
 #include "histogram.h"
 #include "source.h"
 

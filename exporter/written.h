@@ -3,7 +3,7 @@
 #ifndef SPEPROF_WRITTEN_H
 #define SPEPROF_WRITTEN_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /* Bytes of labels that are remembered; of series beyond that no end is told. */
 #define WRITTEN_SIZE (4U << 20)

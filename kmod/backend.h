@@ -10,7 +10,7 @@
 #include <linux/module.h>
 #include <linux/types.h>
 
-#include "regs.h"
+#include "codec/registers.h"
 
 /**
  * struct speprof_backend - an SPU on each of some CPUs

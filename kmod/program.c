@@ -5,7 +5,7 @@
 #include <linux/errno.h>
 
 #include "program.h"
-#include "regs.h"
+#include "codec/registers.h"
 
 static u64 pmscr_make(const struct speprof_sampling *sampling)
 {

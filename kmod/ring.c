@@ -11,7 +11,7 @@
 
 #include "observe.h"
 #include "ring_internal.h"
-#include "syndrome.h"
+#include "policy/syndrome.h"
 
 /* How often a FULL ring looks for room, at the least. */
 #define RESUME_MS 100

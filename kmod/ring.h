@@ -16,10 +16,10 @@
 
 #include "area.h"
 #include "backend.h"
-#include "flight.h"
+#include "policy/flight.h"
 #include "program.h"
 #include "throttle.h"
-#include "window.h"
+#include "policy/window.h"
 
 /**
  * struct ring_config - what a ring is made of

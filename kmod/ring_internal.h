@@ -6,7 +6,7 @@
 #define SPEPROF_RING_INTERNAL_H
 
 #include "ring.h"
-#include "syndrome.h"
+#include "policy/syndrome.h"
 
 /*
  * Event slots that must be free before a window is armed, for what may happen until the

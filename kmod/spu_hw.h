@@ -8,7 +8,7 @@
 
 #include <linux/kconfig.h>
 
-#include "regs.h"
+#include "codec/registers.h"
 
 /** spu_hw_init() - take the SPUs that firmware describes; none is no error */
 int spu_hw_init(void);

@@ -5,10 +5,10 @@
  */
 #include "speprof.h"
 
-#include "data-source.h"
-#include "layout.h"
-#include "meaning.h"
-#include "record.h"
+#include "codec/data-source.h"
+#include "codec/layout.h"
+#include "codec/payload.h"
+#include "codec/record.h"
 #include "speprof-version.h"
 
 /* What struct speprof_decoder holds. */

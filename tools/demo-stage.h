@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 #define STAGE_PROCESSES 4
 #define STAGE_PATH	256

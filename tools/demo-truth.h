@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * truth_process() - CPU time of a process with all its threads so far, in ns

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data-source.h"
+#include "codec/data-source.h"
 #include "doctor.h"
 
 #define AS_ROOT	 "sudo speprof doctor"

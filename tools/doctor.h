@@ -6,7 +6,7 @@
 #ifndef SPEPROF_DOCTOR_H
 #define SPEPROF_DOCTOR_H
 
-#include "env.h"
+#include "codec/env.h"
 #include "verb.h"
 #include "view.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdarg.h>
 
-#include "meaning.h"
+#include "codec/payload.h"
 
 struct text {
 	char *buf;

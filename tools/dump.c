@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "data-source.h"
-#include "record.h"
+#include "codec/data-source.h"
+#include "codec/record.h"
 
 /* Bytes in a line; the longest packet that D18.1.1 allows has 2 + 8. */
 #define LINE_BYTES 16

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "packet.h"
+#include "codec/packet.h"
 #include "recording.h"
 
 /**

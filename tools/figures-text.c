@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "bus-json.h"
-#include "meaning.h"
+#include "codec/payload.h"
 #include "text.h"
 
 /* Of the longest bar. */

@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * struct output - one that is written

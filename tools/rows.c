@@ -3,7 +3,7 @@
 
 #include <json-c/json.h>
 
-#include "meaning.h"
+#include "codec/payload.h"
 #include "say.h"
 
 static const char *const backend_names[] = {

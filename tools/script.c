@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-#include "meaning.h"
+#include "codec/payload.h"
 
 #define PAGE 4096
 
@@ -24,8 +24,8 @@ enum value_type {
 	VALUE_NUMBER, /* 0 to @max; K, M and G multiply by powers of 1024 */
 	VALUE_NAME, /* one of @names, its index */
 	VALUE_BITS, /* names with commas, each the bit of its index; or a number */
-	VALUE_EVENTS, /* likewise, with the names of meaning.h */
-	VALUE_CHOICES, /* likewise, with the names of choice.h */
+	VALUE_EVENTS, /* likewise, with the names of payload.h */
+	VALUE_CHOICES, /* likewise, with the names of impdef.h */
 };
 
 /* What a key stands for: a field of a structure, and a bit of @has where there is one. */

@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-#include "choice.h"
-#include "env.h"
-#include "inject.h"
-#include "spu.h"
-#include "synthetic.h"
+#include "model/impdef.h"
+#include "codec/env.h"
+#include "model/inject.h"
+#include "model/spu.h"
+#include "model/synthetic.h"
 
 #define SCRIPT_WANT_MAX 480
 

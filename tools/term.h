@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 enum term_ink {
 	TERM_PLAIN,

@@ -6,7 +6,7 @@
 #ifndef SPEPROF_TEXT_H
 #define SPEPROF_TEXT_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /** text_init() - set the locale; once, before the others */
 void text_init(void);

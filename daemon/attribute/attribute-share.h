@@ -17,7 +17,7 @@
 #ifndef SPEPROF_ATTRIBUTE_SHARE_H
 #define SPEPROF_ATTRIBUTE_SHARE_H
 
-#include "env.h"
+#include "codec/env.h"
 
 struct attribute_share;
 struct attribute_reader;

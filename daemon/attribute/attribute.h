@@ -8,7 +8,7 @@
 #define SPEPROF_ATTRIBUTE_H
 
 #include "attribute-share.h"
-#include "env.h"
+#include "codec/env.h"
 #include "source.h"
 #include "switch-ring.h"
 

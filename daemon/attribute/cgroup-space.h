@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * struct cgroup_space - where paths begin

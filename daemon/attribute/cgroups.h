@@ -6,7 +6,7 @@
 #ifndef SPEPROF_CGROUPS_H
 #define SPEPROF_CGROUPS_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define CGROUP_WAYS 8
 

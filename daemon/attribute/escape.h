@@ -3,7 +3,7 @@
 #ifndef SPEPROF_ESCAPE_H
 #define SPEPROF_ESCAPE_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * escape_text() - @len bytes of @from as printable UTF-8

@@ -3,7 +3,7 @@
 #ifndef SPEPROF_MAPS_H
 #define SPEPROF_MAPS_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define MAPS_PER_PROCESS 4096
 #define BUILD_ID_MAX 20

@@ -6,7 +6,7 @@
 #ifndef SPEPROF_PODS_H
 #define SPEPROF_PODS_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * enum pods_told - who named a container

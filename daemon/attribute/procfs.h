@@ -6,7 +6,7 @@
 #ifndef SPEPROF_PROCFS_H
 #define SPEPROF_PROCFS_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #include <sys/types.h>
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /** siphash() - SipHash-2-4 (Aumasson, Bernstein 2012) of @len bytes */
 u64 siphash(const u64 key[static 2], const void *data, size_t len);

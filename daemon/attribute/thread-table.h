@@ -6,7 +6,7 @@
 #ifndef SPEPROF_THREAD_TABLE_H
 #define SPEPROF_THREAD_TABLE_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define THREAD_WAYS 8
 

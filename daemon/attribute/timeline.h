@@ -6,7 +6,7 @@
 #ifndef SPEPROF_TIMELINE_H
 #define SPEPROF_TIMELINE_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define TIMELINE_ALWAYS 0	   /* from the beginning, or nobody knows when */
 #define TIMELINE_LAST	UINT64_MAX /* at the end */

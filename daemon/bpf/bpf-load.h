@@ -2,7 +2,7 @@
 #ifndef SPEPROF_BPF_LOAD_H
 #define SPEPROF_BPF_LOAD_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /* Where the kernel describes its types (CONFIG_DEBUG_INFO_BTF). */
 #define BPF_KERNEL_TYPES "/sys/kernel/btf/vmlinux"

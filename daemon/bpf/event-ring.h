@@ -8,7 +8,7 @@
 #ifndef SPEPROF_EVENT_RING_H
 #define SPEPROF_EVENT_RING_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /* No record is there. */
 #define EVENT_RING_NOTHING UINT64_MAX

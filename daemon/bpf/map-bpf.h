@@ -3,7 +3,7 @@
 #ifndef SPEPROF_MAP_BPF_H
 #define SPEPROF_MAP_BPF_H
 
-#include "env.h"
+#include "codec/env.h"
 #include "event-ring.h"
 #include "source.h"
 #include "task-record.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The fields, each with how a sample's value of it is found. */
 #include "filter-internal.h"
-#include "meaning.h"
+#include "codec/payload.h"
 
 static bool get_op(const struct filter_subject *s, u8 parameter, u64 *ret)
 {

@@ -11,8 +11,8 @@
 #define SPEPROF_FILTER_H
 
 #include "attribute.h"
-#include "data-source.h"
-#include "record.h"
+#include "codec/data-source.h"
+#include "codec/record.h"
 #include "source.h"
 
 /* Comparisons, flags and operators in one expression. */

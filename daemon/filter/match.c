@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Evaluation, and what of it the SPU can do. */
 #include "filter-internal.h"
-#include "regs.h"
+#include "codec/registers.h"
 
 #include <fnmatch.h>
 

@@ -6,9 +6,9 @@
 #ifndef SPEPROF_PROFILE_FIGURES_H
 #define SPEPROF_PROFILE_FIGURES_H
 
-#include "data-source.h"
+#include "codec/data-source.h"
 #include "histogram.h"
-#include "record.h"
+#include "codec/record.h"
 #include "source.h"
 
 enum profile_latency {

@@ -7,7 +7,7 @@
 #ifndef SPEPROF_PROFILE_HEAVY_H
 #define SPEPROF_PROFILE_HEAVY_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define HEAVY_WAYS 8
 

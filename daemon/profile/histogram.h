@@ -6,7 +6,7 @@
 #ifndef SPEPROF_HISTOGRAM_H
 #define SPEPROF_HISTOGRAM_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /*
  * Zero, one and two; then four buckets an octave up to 2^16, the counters' range.

@@ -3,7 +3,7 @@
 #ifndef SPEPROF_PROFILE_NODES_H
 #define SPEPROF_PROFILE_NODES_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define NODES_MAX 64
 #define NODE_NONE UINT8_MAX

@@ -4,8 +4,8 @@
 #define SPEPROF_PROFILE_INTERNAL_H
 
 #include "attribute-save.h"
-#include "data-source.h"
-#include "layout.h"
+#include "codec/data-source.h"
+#include "codec/layout.h"
 #include "lines.h"
 #include "pages.h"
 #include "profile-read.h"

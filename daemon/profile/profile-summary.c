@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The summary of the JSON contract (Documentation/json.md). */
-#include "meaning.h"
+#include "codec/payload.h"
 #include "profile-internal.h"
 
 #include <errno.h>

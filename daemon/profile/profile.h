@@ -11,7 +11,7 @@
 #include "figures.h"
 #include "filter.h"
 #include "nodes.h"
-#include "record.h"
+#include "codec/record.h"
 #include "source.h"
 #include "symbols.h"
 #include "view.h"

@@ -3,7 +3,7 @@
 #ifndef SPEPROF_ZERO_PAGES_H
 #define SPEPROF_ZERO_PAGES_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /** zero_pages() - @size bytes, NULL if there is no address space for them */
 void *zero_pages(size_t size);

@@ -6,7 +6,7 @@
 #ifndef SPEPROF_LOG_PACE_H
 #define SPEPROF_LOG_PACE_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define LOG_PACE_FIRST_NS 10000000000ULL
 #define LOG_PACE_MOST_NS  3600000000000ULL

@@ -9,7 +9,7 @@
 #ifndef SPEPROF_METRICS_H
 #define SPEPROF_METRICS_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define METRICS_MAGIC	"SPEMETR\n" /* the eight bytes of @magic, without the NUL */
 #define METRICS_VERSION 1

@@ -9,7 +9,7 @@
 #ifndef SPEPROF_PROTO_H
 #define SPEPROF_PROTO_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /* Messages within messages. */
 #define PROTO_DEPTH 8

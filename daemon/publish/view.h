@@ -6,8 +6,8 @@
 #ifndef SPEPROF_VIEW_H
 #define SPEPROF_VIEW_H
 
-#include "data-source.h"
-#include "env.h"
+#include "codec/data-source.h"
+#include "codec/env.h"
 #include "source.h"
 
 enum view_group {

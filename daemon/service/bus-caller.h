@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <systemd/sd-bus.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /* Callers that are remembered at once; others take the place of the oldest. */
 #define BUS_CALLERS 256

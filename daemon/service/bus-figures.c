@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "delegated.h"
-#include "meaning.h"
+#include "codec/payload.h"
 #include "profile-read.h"
 #include "profile-sum.h"
 

@@ -9,7 +9,7 @@
 
 #include <time.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * struct drain_meter - of one thread, which alone writes it

@@ -9,7 +9,7 @@
 #define SPEPROF_GOVERNOR_H
 
 #include "cost-fit.h"
-#include "env.h"
+#include "codec/env.h"
 
 /* Of machine CPU time, for &governor_config.overhead: 1 % is 1000. */
 #define GOVERNOR_WHOLE 100000

@@ -8,7 +8,7 @@
 
 #include <syslog.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /* MESSAGE_ID=, for what a program may wait for. */
 #define LOG_ID_NONE	NULL

@@ -6,7 +6,7 @@
 #ifndef SPEPROF_CPU_CLOCK_H
 #define SPEPROF_CPU_CLOCK_H
 
-#include "env.h"
+#include "codec/env.h"
 #include "perf-ring.h"
 
 /* What the kernel's timer holds for a period (perf_swevent_init_hrtimer). */

@@ -3,7 +3,7 @@
 #ifndef SPEPROF_CPU_LIST_H
 #define SPEPROF_CPU_LIST_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /* No kernel is built for more. */
 #define CPU_LIST_MAX 8192

@@ -6,8 +6,8 @@
 #ifndef SPEPROF_MODELS_H
 #define SPEPROF_MODELS_H
 
-#include "env.h"
-#include "opmodel.h"
+#include "codec/env.h"
+#include "model/opmodel.h"
 
 struct models;
 

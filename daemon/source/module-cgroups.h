@@ -5,7 +5,7 @@
 
 #include <linux/speprof.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /** struct module_cgroups - descriptors, as the module takes them */
 struct module_cgroups {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "module-ring.h"
 #include "tick-clock.h"
-#include "regs.h"
-#include "syndrome.h"
+#include "codec/registers.h"
+#include "policy/syndrome.h"
 
 #include <errno.h>
 #include <stdio.h>

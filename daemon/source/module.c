@@ -11,7 +11,7 @@
 
 #include "module-cgroups.h"
 #include "module-ring.h"
-#include "regs.h"
+#include "codec/registers.h"
 #include "ring-watch.h"
 
 /* At the default rate some seconds of records: a late reader loses nothing. */

@@ -8,7 +8,7 @@
 
 #include <linux/perf_event.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * struct perf_ring - private but for @control, NULL while it is not mapped

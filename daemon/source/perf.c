@@ -16,7 +16,7 @@
 #include "perf-pmu.h"
 #include "perf-refused.h"
 #include "perf-source.h"
-#include "regs.h"
+#include "codec/registers.h"
 
 /* So often all is looked at, and of a CPU without a window the driver is asked for what there is. */
 #define FLUSH_NS 1000000000ULL

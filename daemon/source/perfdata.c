@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "zeros.h"
+#include "codec/zeros.h"
 
 #define FILE_HEADER_MIN 72 /* up to the event types, which old files end with */
 #define FILE_HEADER	104

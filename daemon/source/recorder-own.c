@@ -2,7 +2,7 @@
 /* speprof's own recording, written. */
 #include "own-format.h"
 #include "recorder-file.h"
-#include "regs.h"
+#include "codec/registers.h"
 
 static u32 abi_backend(u8 backend)
 {

@@ -7,7 +7,7 @@
 
 #include <liburing.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * struct ring_watch - all of it

@@ -7,8 +7,8 @@
 #ifndef SPEPROF_SOURCE_H
 #define SPEPROF_SOURCE_H
 
-#include "record.h"
-#include "regs.h"
+#include "codec/record.h"
+#include "codec/registers.h"
 
 /* Who wrote the records; stands beside every figure that is shown. */
 enum backend {

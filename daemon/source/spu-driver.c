@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "syndrome.h"
+#include "policy/syndrome.h"
 
 /* 512 records of 64 bytes: half a second at the default rate, twice a drain's. */
 #define BUFFER_SIZE (32U << 10)

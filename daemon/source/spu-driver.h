@@ -10,10 +10,10 @@
 #ifndef SPEPROF_SPU_DRIVER_H
 #define SPEPROF_SPU_DRIVER_H
 
-#include "env.h"
+#include "codec/env.h"
 #include "source.h"
-#include "spu.h"
-#include "window.h"
+#include "model/spu.h"
+#include "policy/window.h"
 
 /* Operations, each of a nanosecond: what the CPU clock can do. */
 #define SPU_DRIVER_INTERVAL_MIN 10000ULL

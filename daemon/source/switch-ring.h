@@ -6,7 +6,7 @@
 #ifndef SPEPROF_SWITCH_RING_H
 #define SPEPROF_SWITCH_RING_H
 
-#include "env.h"
+#include "codec/env.h"
 
 struct switch_entry;
 

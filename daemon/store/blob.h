@@ -7,7 +7,7 @@
 #ifndef SPEPROF_BLOB_H
 #define SPEPROF_BLOB_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * struct blob_writer - into memory of the caller

@@ -5,7 +5,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 #define DEBUG_INLINES 16 /* functions within each other that are told */
 

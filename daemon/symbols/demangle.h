@@ -3,7 +3,7 @@
 #ifndef SPEPROF_DEMANGLE_H
 #define SPEPROF_DEMANGLE_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * demangle() - @name without parameters, as perf shows it; @name itself if it is not mangled

@@ -7,7 +7,7 @@
 #ifndef SPEPROF_JOB_QUEUE_H
 #define SPEPROF_JOB_QUEUE_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define JOB_QUEUES 64
 

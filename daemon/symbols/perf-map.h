@@ -7,7 +7,7 @@
 #ifndef SPEPROF_PERF_MAP_H
 #define SPEPROF_PERF_MAP_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * struct perf_map_name - where the name of an address stands in the file

@@ -3,7 +3,7 @@
 #ifndef SPEPROF_SANDBOX_H
 #define SPEPROF_SANDBOX_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * sandbox_enter() - no capability, no file, no network, no other process, bounded memory

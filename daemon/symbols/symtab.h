@@ -3,7 +3,7 @@
 #ifndef SPEPROF_SYMTAB_H
 #define SPEPROF_SYMTAB_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define SYMTAB_NAME_MAX 511
 

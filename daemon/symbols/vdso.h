@@ -3,7 +3,7 @@
 #ifndef SPEPROF_VDSO_H
 #define SPEPROF_VDSO_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * vdso_open() - a file in memory that holds this process's vdso

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fault injection from outside: debugfs speprof_emu/cpuN takes the rules of core/inject.h,
+ * Fault injection from outside: debugfs speprof_emu/cpuN takes the rules of core/model/inject.h,
  * one a write, and shows those that hold.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

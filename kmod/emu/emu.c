@@ -16,7 +16,7 @@
 #include <linux/speprof.h>
 
 #include "backend.h"
-#include "choice.h"
+#include "model/impdef.h"
 #include "emu.h"
 
 static unsigned int ops_per_us = 1000;

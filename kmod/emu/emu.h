@@ -7,9 +7,9 @@
 
 #include <linux/hrtimer.h>
 
-#include "inject.h"
-#include "opmodel.h"
-#include "spu.h"
+#include "model/inject.h"
+#include "model/opmodel.h"
+#include "model/spu.h"
 
 /* Ticks no closer than this: the machine has its own work to do. */
 #define EMU_TICK_MIN_US 50

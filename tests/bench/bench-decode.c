@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "layout.h"
+#include "codec/layout.h"
 #include "profile.h"
-#include "record.h"
+#include "codec/record.h"
 #include "records.h"
 
 #define STRETCH	  (1U << 18)

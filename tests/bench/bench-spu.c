@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "opmodel.h"
-#include "spu.h"
+#include "model/opmodel.h"
+#include "model/spu.h"
 
 #define BUFFER	(1 << 20)
 #define BASE	0x100000ULL

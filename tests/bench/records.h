@@ -6,8 +6,8 @@
 #ifndef SPEPROF_BENCH_RECORDS_H
 #define SPEPROF_BENCH_RECORDS_H
 
-#include "opmodel.h"
-#include "spu.h"
+#include "model/opmodel.h"
+#include "model/spu.h"
 
 #define RECORDS_STRIDE 64
 #define RECORDS_PCS    100000	/* each of one of the tasks */

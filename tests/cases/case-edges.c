@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The edges of conditions that a mutant (tests/mutate) would move unseen elsewhere. */
-#include "choice.h"
-#include "collect.h"
+#include "model/impdef.h"
+#include "model/collection.h"
 #include "spu-fixture.h"
 #include "suites.h"
-#include "window.h"
+#include "policy/window.h"
 
 /* Two records fit the cut exactly: the window begins where it may, not a granule later. */
 static void window_exact(struct spe_check *check)

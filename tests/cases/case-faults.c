@@ -5,7 +5,7 @@
  */
 #include "spu-fixture.h"
 #include "suites.h"
-#include "syndrome.h"
+#include "policy/syndrome.h"
 
 #define S	 SPE_PMBSR_S
 #define STAGE1	 SPE_PMBSR_EC_STAGE1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The flight recorder: decisions by hand, then a ring's memory under random use. */
-#include "flight.h"
+#include "policy/flight.h"
 #include "suites.h"
 
 #define RING 65536ULL

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Fault injection: its text, the next write, shares of them. */
-#include "inject.h"
+#include "model/inject.h"
 #include "spu-fixture.h"
 #include "suites.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Modelled operations: consistent always, plausible on the whole. */
-#include "opmodel.h"
+#include "model/opmodel.h"
 #include "suites.h"
 
 #define DRAWS 200000

@@ -6,10 +6,10 @@
  */
 #include "property.h"
 
-#include "inject.h"
+#include "model/inject.h"
 #include "spu-fixture.h"
 #include "suites.h"
-#include "synthetic.h"
+#include "model/synthetic.h"
 
 #define OPERATIONS 300
 /* In the kernel and in every run of the suite; tests/unit/test-property runs more. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What an SPU may implement, and the registers that follow from it. */
-#include "choice.h"
-#include "instruction.h"
+#include "model/impdef.h"
+#include "model/instruction.h"
 #include "spu-fixture.h"
 #include "suites.h"
 

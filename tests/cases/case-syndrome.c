@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Verdicts on syndromes, one line each, transcribed from section D17.8. */
 #include "suites.h"
-#include "syndrome.h"
+#include "policy/syndrome.h"
 
 #define S	     SPE_PMBSR_S
 #define DL	     SPE_PMBSR_DL

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Synthetic programs: what they execute, and that sampling them finds it. */
-#include "opmodel.h"
+#include "model/opmodel.h"
 #include "spu-fixture.h"
 #include "suites.h"
-#include "synthetic.h"
+#include "model/synthetic.h"
 
 #define MIB (1ULL << 20)
 

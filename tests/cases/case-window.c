@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Window decisions: hand-made rings, then properties over random ones. */
 #include "suites.h"
-#include "window.h"
+#include "policy/window.h"
 
 static const struct spe_ring_state plain = {
 	.size = 64 * 1024,

@@ -6,7 +6,7 @@
 #ifndef SPE_CASES_CHECK_H
 #define SPE_CASES_CHECK_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * struct spe_check - the result of a running case

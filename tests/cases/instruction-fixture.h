@@ -3,8 +3,8 @@
 #ifndef SPE_CASES_INSTRUCTION_FIXTURE_H
 #define SPE_CASES_INSTRUCTION_FIXTURE_H
 
-#include "choice.h"
-#include "instruction.h"
+#include "model/impdef.h"
+#include "model/instruction.h"
 #include "spu-fixture.h"
 
 /* Sampled at EL0 and EL1; contexts, physical addresses and timestamps are collected. */

@@ -4,8 +4,8 @@
 #define SPE_CASES_SPU_FIXTURE_H
 
 #include "check.h"
-#include "record.h"
-#include "spu.h"
+#include "codec/record.h"
+#include "model/spu.h"
 
 #define FIXTURE_BASE 0xffff000012340000ULL
 #define FIXTURE_SIZE 16384

@@ -10,8 +10,8 @@
 	S(window) \
 	S(flight) \
 	S(syndrome) \
-	S(collect) \
-	S(report) \
+	S(collection) \
+	S(event_routing) \
 	S(spu_config) \
 	S(spu_sampling) \
 	S(spu_record) \
@@ -22,8 +22,8 @@
 	S(instruction_property) \
 	S(accesses) \
 	S(collected) \
-	S(spu_walk) \
-	S(reach) \
+	S(spu_translation) \
+	S(sysreg_access) \
 	S(inject) \
 	S(faults) \
 	S(edges) \

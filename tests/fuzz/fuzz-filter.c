@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "filter.h"
-#include "regs.h"
+#include "codec/registers.h"
 
 static const struct attribute_process process = { .pid = 7, .comm = "a" };
 static const struct attribute_container container = { "web", "docker", "/docker/1", "/docker/1" };

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "record.h"
+#include "codec/record.h"
 #include "recording.h"
 
 #include <sys/mman.h>

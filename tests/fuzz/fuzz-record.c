@@ -7,8 +7,8 @@
 #include "fuzz.h"
 
 #include "dump.h"
-#include "record.h"
-#include "regs.h"
+#include "codec/record.h"
+#include "codec/registers.h"
 
 static void check_same(const struct spe_sample *a, const struct spe_sample *b)
 {

@@ -6,7 +6,7 @@
 #ifndef SPEPROF_PERFGEN_H
 #define SPEPROF_PERFGEN_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * struct perfgen - a perf.data that grows

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "env.h"
+#include "codec/env.h"
 #include "test.h"
 
 struct image {

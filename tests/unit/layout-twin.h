@@ -7,7 +7,7 @@
 #ifndef SPEPROF_LAYOUT_TWIN_H
 #define SPEPROF_LAYOUT_TWIN_H
 
-#include "layout.h"
+#include "codec/layout.h"
 
 const char *twin_sample(const struct spe_sample *want, const struct spe_sample *got);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bus-cgroups.h"
-#include "env.h"
+#include "codec/env.h"
 
 static void check(const char *path, const char *wrong)
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bus-read.h"
-#include "env.h"
+#include "codec/env.h"
 
 #define MOST 4
 

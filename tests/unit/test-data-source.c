@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "test.h"
 
-#include "data-source.h"
+#include "codec/data-source.h"
 
 #include <string.h>
 

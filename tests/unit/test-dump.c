@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "dump.h"
-#include "packet.h"
+#include "codec/packet.h"
 
 #include <errno.h>
 #include <stdlib.h>

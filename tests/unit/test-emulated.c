@@ -18,8 +18,8 @@
 
 #include "cpu-list.h"
 #include "models.h"
-#include "record.h"
-#include "regs.h"
+#include "codec/record.h"
+#include "codec/registers.h"
 #include "source.h"
 #include "spu-driver.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "data-source.h"
+#include "codec/data-source.h"
 #include "expose.h"
 #include "fold.h"
 #include "histogram.h"

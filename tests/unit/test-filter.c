@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "filter.h"
-#include "regs.h"
+#include "codec/registers.h"
 
 /* A component of 250 bytes. */
 #define TEN  "0123456789"

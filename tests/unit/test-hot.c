@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "profile-read.h"
-#include "synthetic.h"
+#include "model/synthetic.h"
 
 #include <errno.h>
 #include <json-c/json.h>

@@ -5,6 +5,6 @@
 int main(void)
 {
 	return case_suite_run(&spe_suite_instruction) | case_suite_run(&spe_suite_accesses) |
-	       case_suite_run(&spe_suite_collected) | case_suite_run(&spe_suite_spu_walk) |
-	       case_suite_run(&spe_suite_reach) | case_suite_run(&spe_suite_instruction_property);
+	       case_suite_run(&spe_suite_collected) | case_suite_run(&spe_suite_spu_translation) |
+	       case_suite_run(&spe_suite_sysreg_access) | case_suite_run(&spe_suite_instruction_property);
 }

@@ -4,7 +4,7 @@
 
 #include "keep.h"
 #include "profile-read.h"
-#include "regs.h"
+#include "codec/registers.h"
 #include "speprof-version.h"
 
 #include <errno.h>

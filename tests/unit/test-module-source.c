@@ -18,7 +18,7 @@
 
 #include "bus-facts.h"
 #include "cgroup-mount.h"
-#include "regs.h"
+#include "codec/registers.h"
 #include "source.h"
 
 #define CPUS	 193

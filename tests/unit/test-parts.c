@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-#include "layout.h"
+#include "codec/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <sys/timerfd.h>
 
-#include "regs.h"
+#include "codec/registers.h"
 #include "tick-clock.h"
 
 /* ---- The clock, which only the test moves ------------------------------------ */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "test.h"
 
-#include "record.h"
-#include "regs.h"
+#include "codec/record.h"
+#include "codec/registers.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "attribute.h"
 #include "own-format.h"
 #include "profile.h"
-#include "record.h"
+#include "codec/record.h"
 #include "recorder.h"
 #include "recording.h"
 

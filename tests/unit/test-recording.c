@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "perfgen.h"
-#include "record.h"
+#include "codec/record.h"
 #include "recording.h"
 
 #include <errno.h>

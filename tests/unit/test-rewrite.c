@@ -2,8 +2,8 @@
 /* A record that is decoded and written again is the same, but for its padding. */
 #include "test.h"
 
-#include "record.h"
-#include "regs.h"
+#include "codec/record.h"
+#include "codec/registers.h"
 
 #include <stdlib.h>
 #include <string.h>

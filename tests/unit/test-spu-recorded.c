@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "record.h"
-#include "spu.h"
+#include "codec/record.h"
+#include "model/spu.h"
 #include "test.h"
 
 #define RECORD 64

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record.h"
+#include "codec/record.h"
 #include "switch-ring.h"
 #include "task-events.h"
 #include "task-record.h"

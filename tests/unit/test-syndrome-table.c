@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test-syndrome-table FILE: whether the table between FILE's markers is that of core/syndrome.c:
+ * test-syndrome-table FILE: whether the table between FILE's markers is that of core/policy/syndrome.c:
  * every EC and every BSC or FSC, in exactly one row. Without FILE: print it.
  */
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "syndrome.h"
+#include "policy/syndrome.h"
 
 #define CODES	 64
 #define TEXT_MAX 8192
@@ -159,7 +159,7 @@ static int table_compare(const char *path, const struct text *text)
 	begin += strlen(BEGIN);
 	if ((size_t)(end - begin) == text->size && !memcmp(begin, text->bytes, text->size))
 		return 0;
-	fprintf(stderr, "%s: the table of syndromes is not that of core/syndrome.c, which is:\n%s",
+	fprintf(stderr, "%s: the table of syndromes is not that of core/policy/syndrome.c, which is:\n%s",
 		path, text->bytes);
 	return 1;
 }

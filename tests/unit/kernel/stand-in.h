@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 
-#include "env.h"
+#include "codec/env.h"
 
 #define PAGE_SHIFT 12
 #define PAGE_SIZE  (1UL << PAGE_SHIFT)

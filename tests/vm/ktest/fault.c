@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ktest.h"
-#include "syndrome.h"
+#include "policy/syndrome.h"
 
 #define FSC_EXTERNAL_WALK 0x15
 

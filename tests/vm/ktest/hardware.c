@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ktest.h"
-#include "regs.h"
+#include "codec/registers.h"
 
 /* What the trap counts of a CPU, by its parameter stats. */
 struct truth {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "ktest.h"
-#include "regs.h"
+#include "codec/registers.h"
 
 /* A test that has not ended by then has hung. */
 #define TEST_SECONDS 60

@@ -15,7 +15,7 @@
 
 #include <linux/speprof.h>
 
-#include "record.h"
+#include "codec/record.h"
 
 /**
  * struct ktest - one test, run in a process of its own
@@ -177,7 +177,7 @@ bool kfile_write(const char *path, const char *text);
 /** kcpu_online() - the CPU on or off; returns whether it can */
 bool kcpu_online(unsigned int cpu, bool on);
 
-/** kinject_rule() - a rule of core/inject.h for @cpu's SPU; false, with errno, if refused */
+/** kinject_rule() - a rule of core/model/inject.h for @cpu's SPU; false, with errno, if refused */
 bool kinject_rule(unsigned int cpu, const char *rule);
 
 /** kinject() - @cpu's next write ends in this syndrome */

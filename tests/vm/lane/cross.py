@@ -15,7 +15,8 @@ from .sysroot import sysroot
 ROOT = Path(__file__).resolve().parents[3]
 COMPILER = "aarch64-linux-gnu-gcc"
 # Sources and headers below the root, and libraries.
-PROGRAMS = {"ktest": (("tests/vm/ktest", "kmod/core"), ("uapi", "kmod/core"), ("-luring",))}
+PROGRAMS = {"ktest": (("tests/vm/ktest", "kmod/core/codec", "kmod/core/policy", "kmod/core/model"),
+                      ("uapi", "kmod/core"), ("-luring",))}
 
 
 # Debian's package and the program in it.

@@ -14,7 +14,7 @@
 #include <asm/virt.h>
 
 #include "emu.h"
-#include "synthetic.h"
+#include "model/synthetic.h"
 
 /**
  * struct trap_cpu - one CPU's SPU; used on the CPU with interrupts off

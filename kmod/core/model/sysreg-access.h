@@ -8,9 +8,9 @@
 #ifndef SPE_CORE_REACH_H
 #define SPE_CORE_REACH_H
 
-#include "env.h"
-#include "regs.h"
-#include "report.h"
+#include "codec/env.h"
+#include "codec/registers.h"
+#include "event-routing.h"
 
 /* How the name in the instruction ends. */
 enum spe_suffix {

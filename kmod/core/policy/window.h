@@ -6,7 +6,7 @@
 #ifndef SPE_CORE_WINDOW_H
 #define SPE_CORE_WINDOW_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /* PMBLIMITR_EL1.LIMIT counts in 4 KiB whatever the kernel's page size is. */
 #define SPE_LIMIT_GRANULE 4096

@@ -7,8 +7,8 @@
 #ifndef SPE_CORE_SYNTHETIC_H
 #define SPE_CORE_SYNTHETIC_H
 
-#include "env.h"
-#include "record.h"
+#include "codec/env.h"
+#include "codec/record.h"
 #include "spu.h"
 
 enum spe_program {

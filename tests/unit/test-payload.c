@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "test.h"
 
-#include "meaning.h"
+#include "codec/payload.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef SPE_CASES_REPORT_TABLES_H
 #define SPE_CASES_REPORT_TABLES_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /* Does @value, @width bits, fit the printed cell? */
 static inline bool report_cell_fits(const char *cell, u8 width, u8 value)

@@ -6,8 +6,8 @@
 #ifndef SPE_CORE_SYNDROME_H
 #define SPE_CORE_SYNDROME_H
 
-#include "env.h"
-#include "regs.h"
+#include "codec/env.h"
+#include "codec/registers.h"
 
 enum spe_syndrome_class {
 	SPE_SYNDROME_NONE,		/* S is 0 */

@@ -6,7 +6,7 @@
 #ifndef SPE_CORE_WALK_H
 #define SPE_CORE_WALK_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /**
  * struct spe_descriptor - what the translation of one page at one stage says

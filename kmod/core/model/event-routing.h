@@ -7,7 +7,7 @@
 #ifndef SPE_CORE_REPORT_H
 #define SPE_CORE_REPORT_H
 
-#include "env.h"
+#include "codec/env.h"
 
 /* The Security state that owns the buffer (RBWRVP: MDCR_EL3.{NSPBE, NSPB}). */
 enum spe_state {

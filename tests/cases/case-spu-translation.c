@@ -3,7 +3,7 @@
  * Faults of translations and what the SPU manages in descriptors (table D17-11, D17.8.3.1),
  * aborts of walks (D17.8.4), and what the PMU and the CTI are told (D17.3.7, D17.8).
  */
-#include "choice.h"
+#include "model/impdef.h"
 #include "spu-fixture.h"
 #include "suites.h"
 
@@ -531,4 +531,4 @@ static const struct spe_case cases[] = {
 	{ "granule varies", granule_varies },
 };
 
-const struct spe_suite spe_suite_spu_walk = { "spu-walk", cases, ARRAY_SIZE(cases) };
+const struct spe_suite spe_suite_spu_translation = { "spu-translation", cases, ARRAY_SIZE(cases) };

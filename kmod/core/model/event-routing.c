@@ -3,8 +3,8 @@
  * RHJXHT, RMYXZK and RTSJRP as they are written, not as their tables are: those
  * are the tests'.
  */
-#include "regs.h"
-#include "report.h"
+#include "codec/registers.h"
+#include "event-routing.h"
 
 /* SCR_EL3.NS is 1, or Secure EL2 is enabled; also while the PE is at EL3. */
 bool spe_report_el2_enabled(const struct spe_controls *controls)

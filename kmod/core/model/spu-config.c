@@ -115,7 +115,7 @@ static const char *refuse_choices(const struct spe_spu_config *config)
 	if (config->not_allowed >= SPE_SPU_NOT_ALLOWEDS)
 		return "not_allowed: no such choice";
 	if (config->choices & ~SPE_CHOICE_ALL)
-		return "choices: a bit that choice.h does not have";
+		return "choices: a bit that impdef.h does not have";
 	if (config->layout == SPE_SPU_LAYOUT_SLOTS && config->choices & SPE_CHOICE_EXTENDED)
 		return "choices: extended headers need the packed layout";
 	if (config->layout == SPE_SPU_LAYOUT_SLOTS && config->pbt_always)

@@ -6,7 +6,7 @@
 #ifndef SPE_CORE_INJECT_H
 #define SPE_CORE_INJECT_H
 
-#include "env.h"
+#include "codec/env.h"
 #include "spu.h"
 
 #define SPE_INJECT_RULES 8

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What may be collected where (D17.6.9), and table D17-3 with its don't-cares expanded. */
-#include "collect.h"
+#include "model/collection.h"
 #include "suites.h"
 
 #define CX     SPE_PMSCR_CX
@@ -256,4 +256,4 @@ static const struct spe_case cases[] = {
 	{ "sampled Exception levels", sampled },
 };
 
-const struct spe_suite spe_suite_collect = { "collect", cases, ARRAY_SIZE(cases) };
+const struct spe_suite spe_suite_collection = { "collection", cases, ARRAY_SIZE(cases) };

@@ -9,7 +9,7 @@
 
 #include "env.h"
 #include "packet.h"
-#include "regs.h"
+#include "registers.h"
 
 /* What a record held, as bits of &spe_sample.present. */
 #define SPE_HAS_ADDRESS(i)	SPE_BIT(i)		/* INDEX 0-7 */

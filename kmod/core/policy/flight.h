@@ -15,7 +15,7 @@
 #ifndef SPE_CORE_FLIGHT_H
 #define SPE_CORE_FLIGHT_H
 
-#include "env.h"
+#include "codec/env.h"
 #include "window.h"
 
 #define SPE_FLIGHT_CHUNKS 128

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What may be collected, by owner and Exception level (D17.6.9). */
-#include "collect.h"
+#include "collection.h"
 
 unsigned int spe_collect_owner(const struct spe_controls *controls)
 {

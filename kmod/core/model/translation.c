@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "spu.h"
-#include "walk.h"
+#include "translation.h"
 
 static u32 fault_at(unsigned int stage, u32 fsc)
 {

@@ -3,7 +3,7 @@
  * What an MRS or MSR of an SPE register comes to, against the accessor descriptions as they are
  * printed (DDI 0487, D24.7), and tables of D17.4 and D17.7 that go with it.
  */
-#include "reach.h"
+#include "model/sysreg-access.h"
 #include "spu-fixture.h"
 #include "suites.h"
 
@@ -506,4 +506,4 @@ static const struct spe_case cases[] = {
 	{ "through the SPU", through_the_spu },
 };
 
-const struct spe_suite spe_suite_reach = { "reach", cases, ARRAY_SIZE(cases) };
+const struct spe_suite spe_suite_sysreg_access = { "sysreg-access", cases, ARRAY_SIZE(cases) };

@@ -4,5 +4,5 @@
 
 int main(void)
 {
-	return case_suite_run(&spe_suite_report) | case_suite_run(&spe_suite_collect);
+	return case_suite_run(&spe_suite_event_routing) | case_suite_run(&spe_suite_collection);
 }

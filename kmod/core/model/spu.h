@@ -11,13 +11,13 @@
 #ifndef SPE_CORE_SPU_H
 #define SPE_CORE_SPU_H
 
-#include "collect.h"
-#include "env.h"
-#include "packet.h"
-#include "reach.h"
-#include "regs.h"
-#include "report.h"
-#include "walk.h"
+#include "collection.h"
+#include "codec/env.h"
+#include "codec/packet.h"
+#include "sysreg-access.h"
+#include "codec/registers.h"
+#include "event-routing.h"
+#include "translation.h"
 
 /* What a &struct spe_operation brings, beyond PC, context and time. */
 #define SPE_OPERATION_TARGET	SPE_BIT(0)	/* @target: the branch was taken */
@@ -236,7 +236,7 @@ enum spe_spu_not_allowed {
  *	target too (D17.6.3.1); packed layout only
  * @features: SPE_PMSIDR_* bits among FE, FT, FL, ARCHINST, LDS, ERND, FNE, FDS, PBT, CRR,
  *	EFT, FPF, SME; the first three are always there
- * @choices: SPE_CHOICE_* (choice.h): the bits that are set choose the other permitted way
+ * @choices: SPE_CHOICE_* (impdef.h): the bits that are set choose the other permitted way
  * @optional_events: those of the optional events (D18.2.6: 8-11, 19-23) that are
  *	implemented, as a mask
  * @sampled_events: events that PMSEVFR can filter on, as a mask

@@ -6,9 +6,9 @@
 #ifndef SPE_CORE_COLLECT_H
 #define SPE_CORE_COLLECT_H
 
-#include "env.h"
-#include "regs.h"
-#include "report.h"
+#include "codec/env.h"
+#include "codec/registers.h"
+#include "event-routing.h"
 
 /* What the Timestamp packet holds (table D17-3). */
 enum spe_collect_time {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "choice.h"
+#include "impdef.h"
 
 /* In the order of SPE_CHOICE_*. */
 static const struct spe_choice choices[] = {

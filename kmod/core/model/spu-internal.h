@@ -3,7 +3,7 @@
 #ifndef SPE_CORE_SPU_INTERNAL_H
 #define SPE_CORE_SPU_INTERNAL_H
 
-#include "choice.h"
+#include "impdef.h"
 #include "instruction.h"
 #include "spu.h"
 
@@ -85,7 +85,7 @@ static inline bool spe_spu_buffer_enabled(const struct spe_spu *spu)
 	return spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E && !spe_spu_stopped(spu);
 }
 
-/* A choice of choice.h is made the other way. */
+/* A choice of impdef.h is made the other way. */
 static inline bool spe_spu_chooses(const struct spe_spu *spu, u64 choice)
 {
 	return spu->config.choices & choice;

@@ -6,7 +6,7 @@
 #ifndef SPE_CORE_CHOICE_H
 #define SPE_CORE_CHOICE_H
 
-#include "env.h"
+#include "codec/env.h"
 
 #define SPE_CHOICE_TIME_AT_END	       SPE_BIT(0)
 #define SPE_CHOICE_TIME_UNKNOWN	       SPE_BIT(1)

@@ -3,9 +3,9 @@
  * Reporting: every row of tables D17-5 to D17-10 (report-tables.h) with its don't-cares
  * expanded, then what the rules say beyond the tables.
  */
-#include "regs.h"
-#include "report.h"
-#include "report-tables.h"
+#include "codec/registers.h"
+#include "model/event-routing.h"
+#include "event-routing-tables.h"
 #include "suites.h"
 
 /* A column of a left side: what it is called, so that a row can be set up. */
@@ -476,4 +476,4 @@ static const struct spe_case cases[] = {
 	{ "events by EC and FSC", classify },
 };
 
-const struct spe_suite spe_suite_report = { "report", cases, ARRAY_SIZE(cases) };
+const struct spe_suite spe_suite_event_routing = { "event-routing", cases, ARRAY_SIZE(cases) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "meaning.h"
+#include "payload.h"
 
 /* A field of a payload, and what it being set says. */
 struct field {

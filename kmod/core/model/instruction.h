@@ -7,7 +7,7 @@
 #ifndef SPE_CORE_INSTRUCTION_H
 #define SPE_CORE_INSTRUCTION_H
 
-#include "env.h"
+#include "codec/env.h"
 
 struct spe_operation;
 struct spe_spu;

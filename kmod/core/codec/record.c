@@ -4,7 +4,7 @@
  * general path: it may be slow, it must be right.
  */
 #include "record.h"
-#include "regs.h"
+#include "registers.h"
 #include "zeros.h"
 
 /*

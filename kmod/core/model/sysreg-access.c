@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "collect.h"
-#include "reach.h"
+#include "collection.h"
+#include "sysreg-access.h"
 
 static struct spe_reach reach(enum spe_reach_how how)
 {

@@ -8,7 +8,7 @@
 #ifndef SPE_CORE_OPMODEL_H
 #define SPE_CORE_OPMODEL_H
 
-#include "env.h"
+#include "codec/env.h"
 #include "spu.h"
 
 /* Data Source payloads as Neoverse N1 and its successors give them. */
