@@ -16,6 +16,7 @@
 /** struct known - a file that was asked; @inode 0: none */
 struct known {
 	u64 inode;
+	u32 device;
 	u64 path;
 	u8 id[BUILD_ID_MAX];
 	u8 size; /* 0: it has none, or cannot be read */
@@ -55,12 +56,16 @@ struct record_builds *record_builds_free(struct record_builds *builds)
 
 static const struct known *builds_find(struct record_builds *builds, const struct task_event *event)
 {
-	const struct attribute_place place = { .binary = event->name, .inode = event->inode };
+	const struct attribute_place place = { .binary = event->name,
+					       .inode = event->inode,
+					       .device = event->device };
 	u64 path = path_hash(event->name);
 	struct known *known = &builds->known[(path ^ event->inode) % KNOWN];
 
-	if (known->inode != event->inode || known->path != path) {
-		*known = (struct known){ .inode = event->inode, .path = path };
+	if (known->inode != event->inode || known->device != event->device || known->path != path) {
+		*known = (struct known){
+			.inode = event->inode, .device = event->device, .path = path
+		};
 		known->size = symbols_build_id(builds->symbols, event->pid, &place, known->id);
 	}
 	return known;

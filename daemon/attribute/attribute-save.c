@@ -21,6 +21,7 @@ static void binaries_save(const struct map_keep *keep, struct blob_writer *to)
 		const struct binary *b = keep->binary[i];
 
 		blob_put(to, b->inode);
+		blob_put(to, b->device);
 		blob_put_bytes(to, b->build_id, b->build_id_size);
 		blob_put_string(to, b->path);
 	}
@@ -144,6 +145,7 @@ void attributor_save(struct attributor *attributor, struct blob_writer *to)
 /* What mappings name by number, while they are read; @path is NULL of one that is left out. */
 struct saved_binary {
 	u64 inode;
+	u32 device;
 	u8 build_id[BUILD_ID_MAX];
 	u8 build_id_size;
 	char *path;
@@ -163,11 +165,11 @@ static void binaries_free(struct saved_binaries *binaries)
 
 static int binaries_load(struct blob_reader *from, struct saved_binaries *ret)
 {
-	/* Each takes three bytes at least: more cannot follow, whatever is said. */
+	/* Each takes four bytes at least: more cannot follow, whatever the count says. */
 	u32 count = (u32)blob_get_below(from, BINARIES_MAX);
 	char path[BINARY_PATH_SIZE];
 
-	if (count > (from->len - from->pos) / 3)
+	if (count > (from->len - from->pos) / 4)
 		from->bad = true;
 	if (from->bad)
 		return -EBADMSG;
@@ -178,6 +180,7 @@ static int binaries_load(struct blob_reader *from, struct saved_binaries *ret)
 		struct saved_binary *b = &ret->at[ret->count];
 
 		b->inode = blob_get(from);
+		b->device = (u32)blob_get(from);
 		b->build_id_size = (u8)blob_get_bytes(from, b->build_id, sizeof(b->build_id));
 		/* Of one file too long a name costs the mappings of it, not all figures. */
 		if (!blob_get_name(from, path, sizeof(path)))
@@ -274,8 +277,9 @@ static int maps_load(struct attributor *a, struct blob_reader *from,
 			return -EBADMSG;
 		m.end = m.start + size;
 		if (b->path)
-			maps_add(&a->store, maps, &m, b->path, b->inode, b->build_id,
-				 b->build_id_size);
+			maps_add(&a->store, maps, &m,
+				 &(struct binary_key){ b->path, b->inode, b->device, b->build_id,
+						       b->build_id_size });
 	}
 	return from->bad ? -EBADMSG : 0;
 }

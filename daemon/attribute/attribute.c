@@ -446,6 +446,7 @@ static void place_set(struct attribute_place *ret, const struct mapping *m, u64 
 		.offset = file ? m->offset + (pc - m->start) : pc,
 		.pc = pc,
 		.inode = m->binary->inode,
+		.device = m->binary->device,
 		.build_id = m->binary->build_id,
 		.build_id_size = m->binary->build_id_size,
 	};

@@ -63,7 +63,7 @@ static inline bool attribute_container_is_at(const struct attribute_container *c
  *	(raw bytes: escape_text() before they are shown)
  * @offset: file offset (kernel, anonymous memory: the address itself)
  * @pc: the address
- * @inode: of the file that was mapped, 0 if unknown: another one may have its path now
+ * @inode, @device: of the file that was mapped, 0 if unknown: another one may have its path now
  * @process: live: a number that no other process has, though it had or gets the same PID; else 0
  * @build_id: of the mapping if known, else @build_id_size is 0
  */
@@ -72,6 +72,7 @@ struct attribute_place {
 	u64 offset;
 	u64 pc;
 	u64 inode;
+	u32 device;
 	u64 process;
 	const u8 *build_id;
 	u8 build_id_size;

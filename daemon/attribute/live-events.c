@@ -326,12 +326,15 @@ static void live_mmap(struct attributor *a, const struct task_event *e)
 	const struct mapping m = { .start = e->start,
 				   .end = e->start + e->size,
 				   .offset = e->offset };
+	const struct binary_key file = { .path = e->name,
+					 .inode = e->inode,
+					 .device = e->device };
 	u32 i = process_find(a, e->pid);
 
 	if (i == ATTRIBUTE_NONE || a->process[i].state != PROCESS_LIVING || is_stale(a, i, e) ||
 	    !e->size || e->size > UINT64_MAX - e->start)
 		return;
-	maps_add(&a->store, &a->process[i].maps, &m, e->name, e->inode, NULL, 0);
+	maps_add(&a->store, &a->process[i].maps, &m, &file);
 	a->process[i].mapped_ns = e->time_ns;
 }
 

@@ -31,8 +31,8 @@ static u64 binary_bytes(const struct binary *b)
 {
 	u64 len = b->path_size - 1U;
 
-	return blob_size(b->inode) + blob_size(b->build_id_size) + b->build_id_size +
-	       blob_size(len) + len;
+	return blob_size(b->inode) + blob_size(b->device) + blob_size(b->build_id_size) +
+	       b->build_id_size + blob_size(len) + len;
 }
 
 static u64 mapping_bytes(const struct mapping *m)

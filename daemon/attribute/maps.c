@@ -61,7 +61,7 @@ static struct binary *binary_find(const struct map_store *store, const struct bi
 	struct binary *b = store->heads[like->hash & store->mask];
 
 	while (b && (b->hash != like->hash || b->inode != like->inode ||
-		     b->build_id_size != like->build_id_size ||
+		     b->device != like->device || b->build_id_size != like->build_id_size ||
 		     memcmp(b->build_id, like->build_id, like->build_id_size) != 0 ||
 		     strcmp(b->path, path) != 0))
 		b = b->next;
@@ -69,24 +69,26 @@ static struct binary *binary_find(const struct map_store *store, const struct bi
 }
 
 /* For one more mapping of @maps; NULL where there is no room. */
-static struct binary *binary_get(struct map_store *store, const struct maps *maps, const char *path,
-				 u64 inode, const u8 *build_id, u8 build_id_size)
+static struct binary *binary_get(struct map_store *store, const struct maps *maps,
+				 const struct binary_key *file)
 {
-	u64 whole = path_hash(path) ^ inode * 0x9e3779b97f4a7c15ULL;
+	u64 whole = path_hash(file->path) ^
+		    (file->inode ^ (u64)file->device << 40) * 0x9e3779b97f4a7c15ULL;
 	struct binary like = {
-		.inode = inode,
+		.inode = file->inode,
+		.device = file->device,
 		.refs = 1,
 		.hash = (u32)(whole ^ whole >> 32),
-		.path_size = (u16)(strlen(path) + 1),
+		.path_size = (u16)(strlen(file->path) + 1),
 	};
 	u64 size = binary_size(&like);
 	struct binary *b, **head;
 
-	if (build_id && build_id_size && build_id_size <= BUILD_ID_MAX) {
-		memcpy(like.build_id, build_id, build_id_size);
-		like.build_id_size = build_id_size;
+	if (file->build_id && file->build_id_size && file->build_id_size <= BUILD_ID_MAX) {
+		memcpy(like.build_id, file->build_id, file->build_id_size);
+		like.build_id_size = file->build_id_size;
 	}
-	b = binary_find(store, &like, path);
+	b = binary_find(store, &like, file->path);
 	if (b) {
 		b->refs++;
 		return b;
@@ -97,7 +99,7 @@ static struct binary *binary_get(struct map_store *store, const struct maps *map
 	head = &store->heads[like.hash & store->mask];
 	like.next = *head;
 	*b = like;
-	memcpy(b->path, path, like.path_size);
+	memcpy(b->path, file->path, like.path_size);
 	*head = b;
 	store->memory += size;
 	return b;
@@ -204,22 +206,32 @@ static u32 maps_cut(struct map_store *store, struct maps *maps, u64 start, u64 e
 }
 
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
-	      const char *path, u64 inode, const u8 *build_id, u8 build_id_size)
+	      const struct binary_key *file)
 {
+	struct binary_key key = *file;
 	struct mapping m = *map;
 
-	if (strnlen(path, BINARY_PATH_SIZE) == BINARY_PATH_SIZE)
-		path = BINARY_UNNAMED;
+	if (strnlen(key.path, BINARY_PATH_SIZE) == BINARY_PATH_SIZE)
+		key.path = BINARY_UNNAMED;
 	if (m.start >= m.end)
 		return;
-	m.binary = maps_reserve(store, maps, 2) ?
-			   binary_get(store, maps, path, inode, build_id, build_id_size) :
-			   NULL;
+	m.binary = maps_reserve(store, maps, 2) ? binary_get(store, maps, &key) : NULL;
 	if (!m.binary) {
 		store->dropped++;
 		return;
 	}
 	maps_insert(maps, maps_cut(store, maps, m.start, m.end), &m);
+}
+
+struct binary_key binary_key(const struct binary *binary)
+{
+	return (struct binary_key){
+		.path = binary->path,
+		.inode = binary->inode,
+		.device = binary->device,
+		.build_id = binary->build_id,
+		.build_id_size = binary->build_id_size,
+	};
 }
 
 void maps_copy(struct map_store *store, struct maps *to, const struct maps *from)

@@ -14,7 +14,7 @@
 
 /**
  * struct binary - a mapped file, shared by all that map it
- * @inode: 0 if unknown
+ * @inode, @device: of the file, as the mapping reports them (device_number()); 0 if unknown
  * @number: where attributor_save() has put it, the last time
  * @path_size: with its NUL
  * @path: raw bytes, as its process sees it
@@ -22,6 +22,7 @@
 struct binary {
 	struct binary *next;
 	u64 inode;
+	u32 device;
 	u32 refs;
 	u32 hash;
 	u32 number;
@@ -29,6 +30,20 @@ struct binary {
 	u8 build_id_size;
 	u16 path_size;
 	char path[];
+};
+
+/**
+ * struct binary_key - two mapped files are the same as long as these are
+ * @path: raw bytes, NUL-terminated
+ * @inode, @device: 0 if unknown
+ * @build_id: @build_id_size bytes; NULL if unknown
+ */
+struct binary_key {
+	const char *path;
+	u64 inode;
+	u32 device;
+	const u8 *build_id;
+	u8 build_id_size;
 };
 
 /** struct mapping - [@start, @end) shows @binary from @offset on */
@@ -73,12 +88,15 @@ void map_store_deinit(struct map_store *store);
 
 /**
  * maps_add() - a new mapping; what it covers of older ones goes
- * @map: its binary is ignored: it is made of the arguments after it
- * @path: raw bytes; kept as BINARY_UNNAMED if longer than BINARY_PATH_SIZE has room for: any
- *	user can make one of any length, and what is kept of it is read again after a restart
+ * @map: its binary is ignored
+ * @file: what is mapped. A path that exceeds BINARY_PATH_SIZE is kept as BINARY_UNNAMED: any user
+ *	can make one of any length, and a checkpoint must be able to hold it
  */
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
-	      const char *path, u64 inode, const u8 *build_id, u8 build_id_size);
+	      const struct binary_key *file);
+
+/** binary_key() - the key of @binary, valid as long as it is */
+struct binary_key binary_key(const struct binary *binary);
 
 /** maps_copy() - @to, empty, becomes as @from: a fork. Stays empty if @from itself had to give way */
 void maps_copy(struct map_store *store, struct maps *to, const struct maps *from);

@@ -72,8 +72,8 @@ static bool map_take(void *ctx, const struct procfs_map *map)
 {
 	struct proc_answer *a = ctx;
 	const struct proc_mapping *last = a->mappings ? &a->mapping[a->mappings - 1] : NULL;
-	bool same =
-		last && last->inode == map->inode && !strcmp(a->paths + last->path_at, map->path);
+	bool same = last && last->inode == map->inode && last->device == map->device &&
+		    !strcmp(a->paths + last->path_at, map->path);
 	u32 path_at = same ? last->path_at : a->path_bytes;
 	size_t len = same ? 0 : strlen(map->path) + 1;
 
@@ -86,6 +86,7 @@ static bool map_take(void *ctx, const struct procfs_map *map)
 		.end = map->end,
 		.offset = map->offset,
 		.inode = map->inode,
+		.device = map->device,
 		.path_at = path_at,
 	};
 	memcpy(a->paths + a->path_bytes, map->path, len);

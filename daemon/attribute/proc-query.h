@@ -52,6 +52,7 @@ struct proc_mapping {
 	u64 end;
 	u64 offset;
 	u64 inode;
+	u32 device;
 	u32 path_at;
 };
 

@@ -2,6 +2,7 @@
 #include "procfs.h"
 
 #include "maps.h"
+#include "source.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -137,6 +138,7 @@ static void path_unescape(char *path)
 /* Whether @line is a mapping, executable or not; @map->path is NULL if not executable. */
 static bool map_parse(char *line, struct procfs_map *map)
 {
+	u32 major, minor;
 	char flags[5];
 	int at;
 
@@ -145,10 +147,13 @@ static bool map_parse(char *line, struct procfs_map *map)
 	at = (int)strcspn(line, " ");
 	if (strnlen(line + at, 4) == 4 && line[at + 3] == '-')
 		return true;
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 "%n",
-		   &map->start, &map->end, flags, &map->offset, &map->inode, &at) != 5 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64
+		   "%n",
+		   &map->start, &map->end, flags, &map->offset, &major, &minor, &map->inode,
+		   &at) != 7 ||
 	    map->start >= map->end || strlen(flags) != 4 || flags[2] != 'x')
 		return false;
+	map->device = device_number(major, minor);
 	line += at;
 	line += strspn(line, " ");
 	path_unescape(line);
@@ -278,7 +283,14 @@ static int maps_ask(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
 	int ret;
 
 	while (!(ret = map_ask(fd, q.end, path, sizeof(path), &q))) {
-		const struct procfs_map map = { q.start, q.end, q.offset, q.inode, path };
+		const struct procfs_map map = {
+			.start = q.start,
+			.end = q.end,
+			.offset = q.offset,
+			.inode = q.inode,
+			.device = device_number(q.dev_major, q.dev_minor),
+			.path = path,
+		};
 
 		cost->bytes += MAP_QUERY_BYTES;
 		if (cost->bytes >= PROCFS_MAPS_BYTES || map.start >= map.end) {

@@ -33,6 +33,7 @@ struct procfs_stat {
 
 /**
  * struct procfs_map - an executable mapping
+ * @device: of the file, as device_number() makes it
  * @path: NUL-terminated raw bytes; "" if anonymous
  */
 struct procfs_map {
@@ -40,6 +41,7 @@ struct procfs_map {
 	u64 end;
 	u64 offset;
 	u64 inode;
+	u32 device;
 	const char *path;
 };
 

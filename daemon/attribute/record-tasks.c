@@ -35,6 +35,7 @@ static bool emit_map(void *ctx, const struct procfs_map *map)
 		.size = map->end - map->start,
 		.offset = map->offset,
 		.inode = map->inode,
+		.device = map->device,
 		.name = map->path,
 	};
 

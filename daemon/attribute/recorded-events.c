@@ -121,7 +121,10 @@ static void event_mmap(struct attributor *a, const struct task_event *e)
 		return;
 	if (e->pid > 0)
 		maps = &a->process[event_process(a, e->pid)].maps;
-	maps_add(&a->store, maps, &m, e->name, 0, e->build_id, e->build_id_size);
+	maps_add(&a->store, maps, &m,
+		 &(struct binary_key){ .path = e->name,
+				       .build_id = e->build_id,
+				       .build_id_size = e->build_id_size });
 	if (e->pid > 0)
 		owner_known(a, e->pid, process_find(a, e->pid), e->time_ns);
 }

@@ -56,6 +56,7 @@ static void export_maps(const struct process *p, u64 time_ns, const struct sourc
 				   .size = m->end - m->start,
 				   .offset = m->offset,
 				   .inode = m->binary->inode,
+				   .device = m->binary->device,
 				   .name = m->binary->path,
 				   .build_id = m->binary->build_id,
 				   .build_id_size = m->binary->build_id_size,

@@ -101,8 +101,11 @@ static void maps_fill(struct attributor *a, struct maps *maps, const struct proc
 		const struct mapping m = { .start = from->start,
 					   .end = from->end,
 					   .offset = from->offset };
+		const struct binary_key file = { .path = answer->paths + from->path_at,
+						 .inode = from->inode,
+						 .device = from->device };
 
-		maps_add(&a->store, maps, &m, answer->paths + from->path_at, from->inode, NULL, 0);
+		maps_add(&a->store, maps, &m, &file);
 	}
 	a->store.dropped += answer->skipped;
 }
@@ -115,10 +118,9 @@ static void maps_merge(struct attributor *a, struct process *p, const struct pro
 	p->maps = (struct maps){ 0 };
 	maps_fill(a, &p->maps, answer);
 	for (u32 i = 0; i < reported.count; i++) {
-		const struct binary *b = reported.entry[i].binary;
+		const struct binary_key file = binary_key(reported.entry[i].binary);
 
-		maps_add(&a->store, &p->maps, &reported.entry[i], b->path, b->inode, b->build_id,
-			 b->build_id_size);
+		maps_add(&a->store, &p->maps, &reported.entry[i], &file);
 	}
 	maps_clear(&a->store, &reported);
 }

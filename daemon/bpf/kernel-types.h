@@ -55,12 +55,14 @@ struct hlist_bl_node {
 	struct hlist_bl_node **pprev;
 };
 
-struct inode {
-	unsigned long i_ino;
+struct super_block {
+	__u32 s_dev;
+	int s_stack_depth;
 };
 
-struct super_block {
-	int s_stack_depth;
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
 };
 
 struct dentry {

@@ -243,6 +243,7 @@ static __always_inline void file_record(struct vm_area_struct *vma)
 	struct walk walk = { 0 };
 	struct path path, root;
 	struct dentry *dentry;
+	struct inode *inode;
 	__u64 bucket;
 
 	/* A new image's stack is mapped before it is the task's. */
@@ -259,12 +260,14 @@ static __always_inline void file_record(struct vm_area_struct *vma)
 	record->offset = BPF_CORE_READ(vma, vm_pgoff) * page_bytes;
 	if (stacked_path(file, &path)) {
 		dentry = path.dentry;
-		record->inode = BPF_CORE_READ(dentry, d_inode, i_ino);
+		inode = BPF_CORE_READ(dentry, d_inode);
 	} else {
 		path = BPF_CORE_READ(file, f_path);
 		dentry = path.dentry;
-		record->inode = BPF_CORE_READ(file, f_inode, i_ino);
+		inode = BPF_CORE_READ(file, f_inode);
 	}
+	record->inode = BPF_CORE_READ(inode, i_ino);
+	record->device = BPF_CORE_READ(inode, i_sb, s_dev);
 	if (!BPF_CORE_READ(dentry, d_hash.pprev))
 		record->kind = MAP_RECORD_DELETED;
 	walk.dentry = dentry;

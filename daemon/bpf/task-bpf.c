@@ -241,6 +241,7 @@ static bool map_event(struct task_bpf *b, const struct map_record *r, struct tas
 		.size = r->length,
 		.offset = r->offset,
 		.inode = r->inode,
+		.device = r->device,
 		.pid = r->pid,
 		.tid = r->tid,
 		.parent_pid = -1,

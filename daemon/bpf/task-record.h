@@ -69,6 +69,7 @@ enum map_record_kind {
  * struct map_record - executable memory, in a ring of its own
  * @time_ns: as of struct task_record
  * @offset: bytes, in the file
+ * @device: of the file system of @inode: 12 bits of major, 20 of minor number
  * @kind: &enum map_record_kind
  * @size: bytes of @path that follow
  * @path: the components below the task's root, the last one first, each with its NUL
@@ -79,6 +80,7 @@ struct map_record {
 	__u64 length;
 	__u64 offset;
 	__u64 inode;
+	__u32 device;
 	__s32 pid;
 	__s32 tid;
 	__u32 kind;

@@ -232,8 +232,8 @@ static void build_id_text(struct writer *w, const struct attribute_place *place,
 
 /*
  * What tells a binary from others of its path, as containers have them. Without a build id
- * that is its file, by inode where that is known (recordings have none) and by container, as
- * inodes are of a file system. What a process compiled for itself is that process's.
+ * that is its file, by device and inode where they are known (recordings have none), and its
+ * container. What a process compiled for itself is that process's.
  */
 static void mapping_key(const struct writer *w, const struct pprof_entry *e,
 			const struct attribute_place *place, const char *build, char *key,
@@ -246,8 +246,8 @@ static void mapping_key(const struct writer *w, const struct pprof_entry *e,
 	else if (w->pprof->live && !e->kernel && *place->binary == '[' &&
 		 strncmp(place->binary, "[vdso", 5) != 0)
 		of = (u64)e->process << 32 | e->generation;
-	snprintf(key, size, "%" PRIu64 " %" PRIx64 " %s %s", place->inode, of, build,
-		 place->binary);
+	snprintf(key, size, "%" PRIu32 " %" PRIu64 " %" PRIx64 " %s %s", place->device, place->inode,
+		 of, build, place->binary);
 }
 
 static u64 add_mapping(struct writer *w, const struct pprof_entry *e,

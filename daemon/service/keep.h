@@ -15,7 +15,7 @@
 #include "worker.h"
 
 /* Grows whenever what is written in the checkpoint changes its meaning. */
-#define CHECKPOINT_VERSION 12
+#define CHECKPOINT_VERSION 13
 
 /**
  * struct keep_configured - what the configuration says that the bus may change: what the bus has

@@ -432,6 +432,8 @@ static void put_mapping(struct recorder *recorder, const struct task_event *even
 		.start = event->start,
 		.size = event->size,
 		.offset = event->offset,
+		.major = event->device >> 20,
+		.minor = event->device & 0xfffff,
 		.inode = event->inode,
 		.protection = PROT_READ | PROT_EXEC,
 		.flags = MAP_PRIVATE,

@@ -206,11 +206,23 @@ enum task_event_type {
 #define TASK_TELLS_CGROUPS (1U << 1)	/* the default hierarchy of cgroups is the only one */
 
 /**
+ * device_number() - a file system's device as one number
+ * @major, @minor: as /proc/PID/maps, perf and BPF report them for a mapping
+ *
+ * The number only tells two mapped files with one inode number apart. It must not be compared with
+ * st_dev of stat(), which is another number on btrfs and overlayfs.
+ */
+static inline u32 device_number(u32 major, u32 minor)
+{
+	return major << 20 | (minor & 0xfffff);
+}
+
+/**
  * struct task_event - what a recording, or the kernel, says of tasks
  * @name: hostile bytes, NUL-terminated, valid during the call only
  * @time_ns: of the recording's clock, 0: before it, or unknown; live CLOCK_MONOTONIC
  * @start_ns: when @pid was born, CLOCK_BOOTTIME; 0 if unknown
- * @inode: of TASK_MMAP, 0 if unknown
+ * @inode, @device: of TASK_MMAP, 0 if unknown; @device is a device_number()
  * @cpu: of TASK_SWITCH
  */
 struct task_event {
@@ -222,6 +234,7 @@ struct task_event {
 	u64 offset;
 	u64 cgroup;
 	u64 inode;
+	u32 device;
 	s32 pid;	/* -1: the kernel, for TASK_MMAP */
 	s32 tid;
 	s32 parent_pid;

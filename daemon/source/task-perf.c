@@ -162,6 +162,7 @@ static bool read_mmap(const u8 *data, u32 size, struct task_event *event)
 	event->size = record->size;
 	event->offset = record->offset;
 	event->inode = record->inode;
+	event->device = device_number(record->major, record->minor);
 	/* /proc has no name for anonymous memory. */
 	event->name = strcmp(record->name, "//anon") ? record->name : "";
 	return true;

@@ -106,12 +106,12 @@ struct name_file *name_cache_file(struct name_cache *c, struct name_ref ref)
 	return f;
 }
 
-struct name_ref name_cache_path(struct name_cache *c, u64 path, u64 inode)
+struct name_ref name_cache_path(struct name_cache *c, u64 path, u32 device, u64 inode)
 {
 	for (u32 i = 0; inode && i < c->files_max; i++) {
 		const struct name_file *f = &c->file[i];
 
-		if (f->in_use && f->path == path && f->key.ino == inode)
+		if (f->in_use && f->path == path && f->device == device && f->key.ino == inode)
 			return (struct name_ref){ i, f->generation };
 	}
 	return (struct name_ref){ 0 };

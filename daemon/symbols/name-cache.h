@@ -41,8 +41,8 @@ struct name_line {
 
 /**
  * struct name_file - an entry of the cache
- * @path: hash of the path by which it was mapped, 0 if that is not sure: so it is
- *	found for a process that is gone, and its root with it
+ * @path, @device: hash of the path and device_number() of the last mapping of it, by which the
+ *	file is found for a process that exited; @path is 0 if that is not known
  * @range, @line: sorted
  * @text: strings, each once; text[0] is ""
  * @intern: offsets in @text by hash
@@ -55,6 +55,7 @@ struct name_file {
 	struct name_key key;
 	struct symbol_object known;
 	u64 path;
+	u32 device;
 	struct name_range *range;
 	struct name_line *line;
 	char *text;
@@ -105,8 +106,13 @@ struct name_ref name_cache_get(struct name_cache *cache, const struct name_key *
 /** name_cache_file() - the entry, as used now, or NULL if it went */
 struct name_file *name_cache_file(struct name_cache *cache, struct name_ref ref);
 
-/** name_cache_path() - the entry that was mapped by @path as @inode */
-struct name_ref name_cache_path(struct name_cache *cache, u64 path, u64 inode);
+/**
+ * name_cache_path() - the entry of a file that a process had mapped
+ * @path: hash of its path
+ * @device: as the mapping reported it, which may differ from st_dev (device_number())
+ * @inode: 0 finds none
+ */
+struct name_ref name_cache_path(struct name_cache *cache, u64 path, u32 device, u64 inode);
 
 /** name_cache_add() - what a reply to @request, which was checked, says of @file */
 void name_cache_add(struct name_cache *cache, struct name_file *file,

@@ -423,7 +423,8 @@ static void job_gone(struct symbols *s, const struct job *job)
 	if (job->key.kind == MAPPED_FILE && job->key.live) {
 		ref = m->stamp == job->stamp ? m->file : ref;
 		if (!name_cache_file(&s->cache, ref))
-			ref = name_cache_path(&s->cache, job->key.path, job->key.inode);
+			ref = name_cache_path(&s->cache, job->key.path, job->key.device,
+					      job->key.inode);
 	}
 	job_done(s, job, ref);
 	pthread_mutex_unlock(&s->lock);
@@ -473,8 +474,10 @@ static bool file_begin(struct symbols *s, const struct job *job, const struct na
 	pthread_mutex_lock(&s->lock);
 	*ret_ref = name_cache_get(&s->cache, key);
 	f = name_cache_file(&s->cache, *ret_ref);
-	if (job->key.kind == MAPPED_FILE && job->key.live && job->key.inode)
+	if (job->key.kind == MAPPED_FILE && job->key.live && job->key.inode) {
 		f->path = job->key.path;
+		f->device = job->key.device;
+	}
 	refused = is_refused(f->struck_ms);
 	if (f->struck_ms && !refused) {
 		f->struck_ms = 0;

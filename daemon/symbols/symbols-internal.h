@@ -23,6 +23,7 @@ struct mapped_key {
 	u64 path;
 	u64 inode;
 	u64 id; /* hash of the build id, 0 for none */
+	u32 device;
 	u64 process; /* MAPPED_JIT: of @pid now (&struct attribute_place) */
 	s32 pid;
 	u8 kind;

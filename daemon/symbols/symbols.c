@@ -33,14 +33,15 @@ u64 symbols_now_ms(void)
 
 static bool same_mapped(const struct mapped_key *a, const struct mapped_key *b)
 {
-	return a->path == b->path && a->inode == b->inode && a->id == b->id &&
-	       a->process == b->process && a->pid == b->pid && a->kind == b->kind &&
+	return a->path == b->path && a->inode == b->inode && a->device == b->device &&
+	       a->id == b->id && a->process == b->process && a->pid == b->pid && a->kind == b->kind &&
 	       a->live == b->live;
 }
 
 static u64 key_hash(const struct mapped_key *k)
 {
-	u64 h = (k->path ^ k->id ^ k->process) + k->inode * 0x9e3779b97f4a7c15ULL +
+	u64 h = (k->path ^ k->id ^ k->process) +
+		(k->inode ^ (u64)k->device << 40) * 0x9e3779b97f4a7c15ULL +
 		((u64)(u32)k->pid << 8 | k->kind) * 0xff51afd7ed558ccdULL;
 
 	return (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ULL;
@@ -138,6 +139,7 @@ static bool place_key(struct symbols *s, s32 pid, const struct attribute_place *
 	}
 	ret_key->path = s->last_path_hash;
 	ret_key->inode = place->inode;
+	ret_key->device = place->device;
 	ret_key->id = id_hash(place->build_id, place->build_id_size);
 	ret_key->pid = live ? pid : 0;
 	return place->binary[0] == '/' && (live || place->build_id_size);

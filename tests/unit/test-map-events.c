@@ -256,6 +256,7 @@ static void same(struct seen *s, u64 start, const struct line *line)
 	assert_int_equal(s->events[i].start + s->events[i].size, line->map.end);
 	assert_int_equal(s->events[i].offset, line->map.offset);
 	assert_int_equal(s->events[i].inode, line->map.inode);
+	assert_int_equal(s->events[i].device, line->map.device);
 	assert_string_equal(s->names[i], line->path);
 }
 

@@ -119,6 +119,7 @@ static void test_long_path(void **state)
 static void put_binary(struct blob_writer *to, const char *path)
 {
 	blob_put(to, 1);
+	blob_put(to, 0);
 	blob_put_bytes(to, "", 0);
 	blob_put_string(to, path);
 }
@@ -275,7 +276,7 @@ static struct kept kept_of(const u8 *bytes, size_t len)
 	size_t before = from.pos;
 
 	while (count--) {
-		blob_get(&from);
+		skip_numbers(&from, 2);
 		skip_string(&from);
 		skip_string(&from);
 	}
@@ -336,6 +337,50 @@ static u64 memory_of(struct attributor *a)
 
 	attributor_stats(a, &stats);
 	return stats.memory;
+}
+
+static u32 device_at(struct attributor *a, s32 pid, u64 pc)
+{
+	struct attribute_place place;
+
+	assert_true(attributor_place(a, attributor_task(a, pid), pc, false, &place));
+	assert_string_equal(place.binary, "/app/server");
+	assert_int_equal(place.inode, 7);
+	return place.device;
+}
+
+/* Two containers map different files with one path and inode number, each of its own device. */
+static void test_devices(void **state)
+{
+	struct attributor *a = little(), *next = little();
+	u8 *bytes = malloc(ROOM);
+	size_t len;
+
+	(void)state;
+	born(a, GHOST);
+	for (u32 i = 0; i < 3; i++)
+		attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
+							  .pid = GHOST,
+							  .tid = GHOST,
+							  .start = 0x10000 * (i + 1),
+							  .size = 0x1000,
+							  .inode = 7,
+							  .device = device_number(8, i % 2),
+							  .time_ns = now_ns++,
+							  .name = "/app/server" });
+	attributor_task(a, GHOST);
+	len = saved(a, bytes);
+	load_into(next, bytes, len);
+	for (u32 i = 0; i < 3; i++) {
+		test_row("mapping %u", i);
+		assert_row(device_at(a, GHOST, 0x10000 * (i + 1)) == device_number(8, i % 2));
+		assert_row(device_at(next, GHOST, 0x10000 * (i + 1)) == device_number(8, i % 2));
+	}
+	/* Mappings of one file share it. */
+	assert_int_equal(bytes[0], 2);
+	attributor_free(next);
+	attributor_free(a);
+	free(bytes);
 }
 
 /* As a usual program: some files, which all map. */
@@ -579,6 +624,7 @@ int main(void)
 		cmocka_unit_test(test_long_path_kept),
 		cmocka_unit_test(test_name_passed_over),
 		cmocka_unit_test(test_long_path_proc),
+		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_greedy),
 		cmocka_unit_test(test_greedy_kept),
 		cmocka_unit_test(test_dead_kept),

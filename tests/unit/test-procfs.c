@@ -141,6 +141,7 @@ static void test_stat(void **state)
 struct seen {
 	u32 count;
 	u64 sum;
+	u32 device;
 	char last[64];
 };
 
@@ -150,6 +151,7 @@ static bool see(void *ctx, const struct procfs_map *map)
 
 	s->count++;
 	s->sum += map->end - map->start + map->offset + map->inode;
+	s->device = map->device;
 	snprintf(s->last, sizeof(s->last), "%s", map->path);
 	return true;
 }
@@ -189,6 +191,19 @@ static void test_maps(void **state)
 		assert_row(cost.skipped == rows[i].skipped);
 		assert_string_equal(s.last, rows[i].last);
 	}
+}
+
+/* Files of two file systems may have one inode number: their devices tell them apart. */
+static void test_maps_device(void **state)
+{
+	static const char text[] = "1000-3000 r-xp 00000000 fe:0a 7    /bin/a\n";
+	struct fake *f = *state;
+	struct procfs_maps_cost cost;
+	struct seen s = { 0 };
+
+	put(f, "maps", text, sizeof(text) - 1);
+	assert_int_equal(procfs_maps(f->task, 0, see, &s, &cost), 0);
+	assert_int_equal(s.device, 0xfe << 20 | 0x0a);
 }
 
 /* A line that no buffer holds is skipped and counted once; its neighbours are not lost. */
@@ -242,6 +257,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ids, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stat, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_maps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_maps_device, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_maps_overlong, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_maps_many, setup, teardown),
 	};

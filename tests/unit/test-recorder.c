@@ -39,7 +39,8 @@ static const struct task_event tasks[] = {
 	  .start = 0x400000,
 	  .size = 0x2000,
 	  .offset = 0x1000,
-	  .inode = 99 },
+	  .inode = 99,
+	  .device = 8 << 20 | 3 },
 	{ .type = TASK_FORK, .pid = 9, .tid = 9, .parent_pid = 7, .time_ns = 12, .name = "" },
 	{ .type = TASK_CGROUP,
 	  .pid = -1,
@@ -245,8 +246,15 @@ static void test_perf(void **state)
 	struct recording_error error;
 	struct seen seen;
 
+	const u32 file[] = { 8, 3, 99, 0 }; /* major, minor, inode */
+	static u8 bytes[1 << 20];
+	size_t size;
+
 	(void)state;
-	record(RECORDER_PERF);
+	size = record(RECORDER_PERF);
+	assert_true(size <= sizeof(bytes));
+	load(bytes, size);
+	assert_non_null(memmem(bytes, size, file, sizeof(file)));
 	assert_int_equal(replay(&seen, &error), 0);
 	check_tasks(&seen);
 	assert_int_equal(seen.count, WINDOWS);

@@ -138,6 +138,10 @@ static void test_gone(void **state)
 	place.binary = "/tmp/test-symbols-other";
 	assert_false(named(s, 0, &place, true, name, sizeof(name)));
 	place.binary = gone;
+	/* The same number of another file system is another file. */
+	place.device++;
+	assert_false(named(s, 0, &place, true, name, sizeof(name)));
+	place.device--;
 	place.inode++;
 	assert_false(named(s, 0, &place, true, name, sizeof(name)));
 	symtab_clear(&o.symbols);

@@ -54,6 +54,7 @@ static void tell(struct attributor *a, u8 type, s32 pid, s32 tid, s32 parent, co
 		.start = 0x400000,
 		.size = 0x1000,
 		.inode = 7,
+		.device = 8,
 	};
 
 	attributor_event(a, &event);
@@ -87,6 +88,7 @@ static void test_gone(void **state)
 	assert_true(attributor_place(a, index, 0x400010, false, &place));
 	assert_string_equal(place.binary, "/bin/gone");
 	assert_int_equal(place.inode, 7);
+	assert_int_equal(place.device, 8);
 	/* The maps of the image before it are gone. */
 	assert_false(attributor_place(a, index, (u64)(uintptr_t)test_gone, false, &place));
 	attributor_free(a);
