@@ -88,6 +88,7 @@ struct process {
  * @next: in that list
  * @uid, @id: of a pod's container; "" for others
  * @link: that tells Kubernetes' name for it, while it is looked for
+ * @asking: a query for that name is under way
  */
 struct container {
 	struct attribute_container pub;
@@ -104,6 +105,7 @@ struct container {
 	struct pods_wait link;
 	bool in_use;
 	bool in_list;
+	bool asking;
 	char uid[40];
 	char id[72];
 };
@@ -161,6 +163,7 @@ struct dead_list {
  * @wait: threads with a query under way, in sets of TASK_WAIT_WAYS
  * @wait_ms: for how long a sample waits for an answer
  * @changed_ns: by PID modulo TASK_CHANGES
+ * @log: path of /var/log
  */
 struct attributor {
 	struct thread_table threads;
@@ -208,6 +211,7 @@ struct attributor {
 	u32 tells;
 	u8 round;
 	int proc;
+	char log[128];
 	bool live;
 	struct proc_reader *reader;
 	struct task_wait *wait;
@@ -240,6 +244,16 @@ void containers_deinit(struct attributor *a);
 void container_keep_names(struct attributor *a, struct container *c,
 			  const struct pods_names *names);
 void containers_refresh(struct attributor *a);
+
+/** container_answered() - @answer is of PROC_QUERY_POD */
+void container_answered(struct attributor *a, const struct proc_answer *answer);
+
+/**
+ * attributor_query() - run @query at once, or hand it to the threads that read in the background
+ *
+ * Return: false if the queue is full; then the caller still owns @query->pod.
+ */
+bool attributor_query(struct attributor *a, const struct proc_query *query);
 
 /** process_contain() - process @index is in @container from now on */
 void process_contain(struct attributor *a, u32 index, u32 container);

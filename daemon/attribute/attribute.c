@@ -610,11 +610,12 @@ static int proc_init(struct attributor *a, const struct attributor_config *confi
 	if (a->proc < 0)
 		return -errno;
 	cgroup_space_init(&a->space);
+	snprintf(a->log, sizeof(a->log), "%s", config->log ? config->log : "/var/log");
 	if (!config->background)
 		return 0;
 	a->wait_ms = WAIT_MS;
 	a->wait = calloc(TASK_WAITS, sizeof(*a->wait));
-	return a->wait ? proc_reader_new(a->proc, &a->space, &a->reader) : -ENOMEM;
+	return a->wait ? proc_reader_new(a->proc, a->log, &a->space, &a->reader) : -ENOMEM;
 }
 
 int attributor_new(const struct attributor_config *config, struct attributor **ret_attributor)

@@ -88,7 +88,7 @@ struct attribute_place {
  * @kept_bytes: of both in what attributor_save() writes; 0 for 768 a process
  * @cgroup_bytes: for paths of cgroups that were told by id, and as many for those of containers
  *	and their names; 0 for 512 a container
- * @proc: where /proc is; NULL for "/proc"
+ * @proc, @log: where /proc and /var/log are; NULL for these
  */
 struct attributor_config {
 	bool live;
@@ -100,6 +100,7 @@ struct attributor_config {
 	u64 cgroup_bytes;
 	bool background;
 	const char *proc;
+	const char *log;
 };
 
 /**

@@ -10,10 +10,8 @@
 #include "container.h"
 #include "siphash.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define REFRESH_NAMES 8
 /* As the allocator has it. */
@@ -108,21 +106,43 @@ void container_keep_names(struct attributor *a, struct container *c,
 		*c->pod = *names;
 }
 
-/* Kubernetes' own name for a container; kubelet may link its log only later. */
-static void container_name(struct attributor *a, struct container *c)
+/* Ask for Kubernetes' own name for a container; if that fails now, the next refresh asks again. */
+static void container_ask_name(struct attributor *a, u32 index)
 {
-	int log = open("/var/log", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	enum pods_told told = PODS_NOTHING;
-	struct pods_names names;
+	struct container *c = &a->container[index];
+	struct proc_query q = {
+		.kind = PROC_QUERY_POD,
+		.index = index,
+		.generation = c->pub.generation,
+		.pod = calloc(1, sizeof(*q.pod)),
+	};
 
-	if (log >= 0)
-		told = pods_name(log, c->uid, c->id, c->pub.name, sizeof(c->pub.name), &names);
-	if (told != PODS_NOTHING)
-		container_keep_names(a, c, &names);
-	pods_looked(&c->link, told);
+	if (!q.pod)
+		return;
+	memcpy(q.pod->uid, c->uid, sizeof(q.pod->uid));
+	memcpy(q.pod->id, c->id, sizeof(q.pod->id));
+	c->asking = true;
+	if (attributor_query(a, &q))
+		return;
+	c->asking = false;
+	free(q.pod);
+}
+
+/* Kubelet may link a container's log only later. */
+void container_answered(struct attributor *a, const struct proc_answer *answer)
+{
+	const struct pods_lookup *pod = answer->query.pod;
+	struct container *c = &a->container[answer->query.index];
+
+	if (!c->asking || c->pub.generation != answer->query.generation)
+		return;
+	c->asking = false;
+	if (pod->told != PODS_NOTHING) {
+		memcpy(c->pub.name, pod->name, sizeof(c->pub.name));
+		container_keep_names(a, c, &pod->names);
+	}
+	pods_looked(&c->link, pod->told);
 	a->naming -= !c->link.next;
-	if (log >= 0)
-		close(log);
 }
 
 void containers_refresh(struct attributor *a)
@@ -133,9 +153,10 @@ void containers_refresh(struct attributor *a)
 	for (u32 k = 0; k < count && a->naming; k++) {
 		u32 i = 1 + (hand + k) % count;
 
-		if (!pods_due(&a->container[i].link) || n == REFRESH_NAMES)
+		if (!pods_due(&a->container[i].link) || n == REFRESH_NAMES ||
+		    a->container[i].asking)
 			continue;
-		container_name(a, &a->container[i]);
+		container_ask_name(a, i);
 		a->hand_naming = i;
 		n++;
 	}
@@ -314,7 +335,8 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 	memcpy(c->id, m->id, sizeof(c->id));
 	if (*c->uid && a->live) {
 		a->naming++;
-		container_name(a, c);
+		c->link.next = 1;
+		container_ask_name(a, i);
 	}
 	/* Nobody lives in it yet: it must be found if nobody ever does. */
 	c->left = now_ms();

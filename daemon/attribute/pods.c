@@ -99,6 +99,18 @@ enum pods_told pods_name(int log, const char *uid, const char *id, char *name, s
 	return told;
 }
 
+void pods_lookup_run(struct pods_lookup *lookup, const char *path)
+{
+	int log = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	lookup->told = PODS_NOTHING;
+	if (log < 0)
+		return;
+	lookup->told = pods_name(log, lookup->uid, lookup->id, lookup->name, sizeof(lookup->name),
+				 &lookup->names);
+	close(log);
+}
+
 void pods_whole(const struct pods_names *names, const char *name, char ret_name[PODS_WHOLE])
 {
 	if (*names->pod)

@@ -41,6 +41,29 @@ struct pods_names {
 enum pods_told pods_name(int log, const char *uid, const char *id, char *name, size_t size,
 			 struct pods_names *ret_names);
 
+/**
+ * struct pods_lookup - a container and what Kubernetes calls it
+ * @uid, @id: as of pods_name()
+ * @told: what @name and @names were told by; PODS_NOTHING leaves them empty
+ */
+struct pods_lookup {
+	char uid[40];
+	char id[72];
+	enum pods_told told;
+	char name[128];
+	struct pods_names names;
+};
+
+/**
+ * pods_lookup_run() - fill @lookup by the directories of logs
+ * @path: "/var/log", or what stands for it
+ *
+ * A file system that hangs delays it without limit, and a node with many pods for milliseconds.
+ *
+ * Locking: none; any thread.
+ */
+void pods_lookup_run(struct pods_lookup *lookup, const char *path);
+
 /* Of three names with what parts them, and a NUL. */
 #define PODS_WHOLE (sizeof(struct pods_names))
 

@@ -145,12 +145,18 @@ static int task_read(int proc, const struct cgroup_space *space, int task, struc
 	return r;
 }
 
-void proc_query_run(int proc, const struct cgroup_space *space, const struct proc_query *query,
-		    struct proc_answer *ret_answer)
+void proc_query_run(int proc, const char *log, const struct cgroup_space *space,
+		    const struct proc_query *query, struct proc_answer *ret_answer)
 {
 	struct proc_answer answer = { .query = *query, .asked_ns = now_ns(), .bytes = 1024 };
-	int task = procfs_task(proc, query->kind == PROC_QUERY_TASK ? query->tid : query->pid);
+	int task;
 
+	if (query->kind == PROC_QUERY_POD) {
+		pods_lookup_run(query->pod, log);
+		*ret_answer = answer;
+		return;
+	}
+	task = procfs_task(proc, query->kind == PROC_QUERY_TASK ? query->tid : query->pid);
 	if (task < 0)
 		answer.result = task;
 	else if (query->kind == PROC_QUERY_THREAD)
@@ -164,9 +170,11 @@ void proc_query_run(int proc, const struct cgroup_space *space, const struct pro
 
 void proc_answer_deinit(struct proc_answer *answer)
 {
+	free(answer->query.pod);
 	free(answer->cgroup);
 	free(answer->mapping);
 	free(answer->paths);
+	answer->query.pod = NULL;
 	answer->cgroup = NULL;
 	answer->mapping = NULL;
 	answer->paths = NULL;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -13,6 +14,8 @@
 /* Answers that wait to be taken, before readers rest; of mappings so many are large. */
 #define ANSWERS_MOST 256
 #define MAPS_MOST    1
+/* Between two attempts to get memory. */
+#define MEMORY_NS    1000000000ULL
 
 /** struct proc_queue - queries that wait, the oldest first */
 struct proc_queue {
@@ -25,6 +28,7 @@ struct proc_queue {
  * struct proc_thread
  * @owner: of the mappings that it reads; 0 for none
  * @reading: it may be blocked in the kernel
+ * @spare: the answer for a query that finds no memory; never NULL when a query is taken
  */
 struct proc_thread {
 	struct proc_reader *reader;
@@ -32,18 +36,21 @@ struct proc_thread {
 	pthread_t thread;
 	u64 owner;
 	bool reading;
+	struct proc_answer *spare;
 };
 
 /**
  * struct proc_reader
  * @users: threads that have not ended, and the one that has made it; the last one frees it
  * @first, @last: answers; @answers of them, @maps_answers with mappings
- * @thread: the first reads the identity of tasks, the others mappings
+ * @thread: the first reads the identity of tasks, the second names of containers, the others
+ *	mappings
  */
 struct proc_reader {
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	struct cgroup_space space;
+	char log[128];
 	int proc;
 	int fd;
 	u32 users;
@@ -53,8 +60,9 @@ struct proc_reader {
 	struct proc_answer *first;
 	struct proc_answer *last;
 	struct proc_queue tasks;
+	struct proc_queue pods;
 	struct proc_queue maps;
-	struct proc_thread thread[1 + PROC_MAP_READERS];
+	struct proc_thread thread[2 + PROC_MAP_READERS];
 };
 
 u64 proc_budget_wait(struct proc_budget *b, u64 now_ns)
@@ -101,6 +109,8 @@ static void reader_put(struct proc_reader *r)
 		proc_answer_deinit(a);
 		free(a);
 	}
+	for (u32 i = 0; i < r->pods.count; i++)
+		free(r->pods.query[i].pod);
 	close(r->proc);
 	close(r->fd);
 	pthread_cond_destroy(&r->work);
@@ -157,6 +167,10 @@ static bool thread_next(struct proc_thread *t, struct proc_query *ret)
 
 	while (!r->quit) {
 		ns = proc_budget_wait(&t->queue->budget, now_ns());
+		if (!t->spare)
+			t->spare = malloc(sizeof(*t->spare));
+		if (!t->spare)
+			ns = MEMORY_NS;
 		if (!ns && has_room(r, t) && queue_pop(r, t->queue, ret))
 			return true;
 		thread_wait(r, ns);
@@ -180,6 +194,22 @@ static void answer_push(struct proc_reader *r, struct proc_answer *answer)
 		return;
 }
 
+/* The answer to @query; one that says -ENOMEM if there is no memory. */
+static struct proc_answer *thread_answer(struct proc_thread *t, const struct proc_query *query)
+{
+	struct proc_reader *r = t->reader;
+	struct proc_answer *answer = malloc(sizeof(*answer));
+
+	if (answer) {
+		proc_query_run(r->proc, r->log, &r->space, query, answer);
+		return answer;
+	}
+	answer = t->spare;
+	t->spare = NULL;
+	*answer = (struct proc_answer){ .query = *query, .asked_ns = now_ns(), .result = -ENOMEM };
+	return answer;
+}
+
 static void *thread_run(void *arg)
 {
 	struct proc_thread *t = arg;
@@ -192,19 +222,16 @@ static void *thread_run(void *arg)
 		t->owner = query.owner;
 		t->reading = true;
 		pthread_mutex_unlock(&r->lock);
-		answer = malloc(sizeof(*answer));
-		if (answer)
-			proc_query_run(r->proc, &r->space, &query, answer);
+		answer = thread_answer(t, &query);
 		pthread_mutex_lock(&r->lock);
 		t->owner = 0;
 		t->reading = false;
-		if (!answer)
-			continue;
 		proc_budget_charge(&t->queue->budget, answer->bytes);
 		answer_push(r, answer);
 		/* Others may wait for this owner. */
 		pthread_cond_broadcast(&r->work);
 	}
+	free(t->spare);
 	reader_put(r);
 	return NULL;
 }
@@ -216,6 +243,9 @@ static int thread_start(struct proc_reader *r, struct proc_thread *t, struct pro
 	int e;
 
 	*t = (struct proc_thread){ .reader = r, .queue = queue };
+	t->spare = malloc(sizeof(*t->spare));
+	if (!t->spare)
+		return -ENOMEM;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	sigfillset(&all);
@@ -223,17 +253,21 @@ static int thread_start(struct proc_reader *r, struct proc_thread *t, struct pro
 	e = pthread_create(&t->thread, &attr, thread_run, t);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
+	if (e)
+		free(t->spare);
 	return -e;
 }
 
 static int threads_start(struct proc_reader *r)
 {
+	struct proc_queue *queues[] = { &r->tasks, &r->pods, &r->maps };
+
 	for (u32 i = 0; i < ARRAY_SIZE(r->thread); i++) {
 		int e;
 
 		pthread_mutex_lock(&r->lock);
 		r->users++;
-		e = thread_start(r, &r->thread[i], i ? &r->maps : &r->tasks);
+		e = thread_start(r, &r->thread[i], queues[i < 2 ? i : 2]);
 		r->users -= e < 0;
 		pthread_mutex_unlock(&r->lock);
 		if (e < 0)
@@ -242,7 +276,8 @@ static int threads_start(struct proc_reader *r)
 	return 0;
 }
 
-int proc_reader_new(int proc, const struct cgroup_space *space, struct proc_reader **ret_reader)
+int proc_reader_new(int proc, const char *log, const struct cgroup_space *space,
+		    struct proc_reader **ret_reader)
 {
 	struct proc_reader *r = calloc(1, sizeof(*r));
 	pthread_condattr_t attr;
@@ -251,6 +286,7 @@ int proc_reader_new(int proc, const struct cgroup_space *space, struct proc_read
 	if (!r)
 		return -ENOMEM;
 	*r = (struct proc_reader){ .space = *space, .proc = -1, .fd = -1, .users = 1 };
+	snprintf(r->log, sizeof(r->log), "%s", log);
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -291,7 +327,9 @@ struct proc_reader *proc_reader_free(struct proc_reader *r)
 
 bool proc_reader_push(struct proc_reader *r, const struct proc_query *query)
 {
-	struct proc_queue *q = query->kind == PROC_QUERY_MAPS ? &r->maps : &r->tasks;
+	struct proc_queue *q = query->kind == PROC_QUERY_MAPS ? &r->maps :
+			       query->kind == PROC_QUERY_POD  ? &r->pods :
+								&r->tasks;
 	bool fits;
 
 	pthread_mutex_lock(&r->lock);

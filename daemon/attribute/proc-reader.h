@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads that read /proc, so that no process delays a drain thread. Queries wait in two queues
- * of fixed size: one for the identity of tasks, which one thread answers, and one for mappings.
+ * Threads that read /proc and the directories of logs, so that neither a process nor a file system
+ * delays a drain thread. Queries wait in three queues of fixed size: one for the identity of tasks
+ * and one for names of containers, each with one thread, and one for mappings.
  *
  * A read of mappings may never end, and a thread that waits in the kernel cannot be cancelled.
  * So each owner (a user, or a container of root) has at most one such read at a time: an owner
@@ -47,16 +48,18 @@ struct proc_reader;
 /**
  * proc_reader_new() - start the threads
  * @proc: descriptor of /proc, duplicated
+ * @log: path of /var/log, copied
  * @space: copied
  *
  * Return: 0 or a negative errno.
  */
-int proc_reader_new(int proc, const struct cgroup_space *space, struct proc_reader **ret_reader);
+int proc_reader_new(int proc, const char *log, const struct cgroup_space *space,
+		    struct proc_reader **ret_reader);
 
 /** proc_reader_free() - does not wait for a read that goes on: its thread ends after it */
 struct proc_reader *proc_reader_free(struct proc_reader *reader);
 
-/** proc_reader_push() - from any thread; false if the queue is full */
+/** proc_reader_push() - from any thread; false, and the query stays the caller's, if the queue is full */
 bool proc_reader_push(struct proc_reader *reader, const struct proc_query *query);
 
 /** proc_reader_due() - whether answers wait; any thread */

@@ -34,14 +34,13 @@ static u64 now_ns(clockid_t clock)
 
 static void answer_take(struct attributor *a, const struct proc_answer *answer);
 
-/* Ask now, or in the background; false if the queue is full. */
-static bool query(struct attributor *a, const struct proc_query *q)
+bool attributor_query(struct attributor *a, const struct proc_query *q)
 {
 	struct proc_answer answer;
 
 	if (a->reader)
 		return proc_reader_push(a->reader, q);
-	proc_query_run(a->proc, &a->space, q, &answer);
+	proc_query_run(a->proc, a->log, &a->space, q, &answer);
 	answer_take(a, &answer);
 	proc_answer_deinit(&answer);
 	return true;
@@ -88,7 +87,7 @@ static void maps_ask(struct attributor *a, u32 index, s32 tid, const struct proc
 	p->doubted = false;
 	p->asking = true;
 	p->mapped = now_ms();
-	if (query(a, &q))
+	if (attributor_query(a, &q))
 		return;
 	p->asking = false;
 	p->doubted = true;
@@ -161,7 +160,7 @@ static void maps_ask_more(struct attributor *a, struct process *p, const struct 
 	}
 	q.from = answer->next;
 	p->asking = true;
-	if (query(a, &q))
+	if (attributor_query(a, &q))
 		return;
 	p->asking = false;
 	a->store.dropped++;
@@ -322,7 +321,7 @@ void process_ask(struct attributor *a, u32 index, bool map)
 	if (p->asking)
 		return;
 	p->asking = true;
-	if (!query(a, &q))
+	if (!attributor_query(a, &q))
 		p->asking = false;
 }
 
@@ -359,7 +358,7 @@ static bool wait_begin(struct attributor *a, s32 tid, bool sampled)
 	const struct proc_query q = { .kind = PROC_QUERY_TASK, .tid = tid };
 	struct task_wait *w = wait_find(a, tid, 0);
 
-	if (!w || !query(a, &q))
+	if (!w || !attributor_query(a, &q))
 		return false;
 	*w = (struct task_wait){ .tid = tid, .asked = now_ms(), .sampled = sampled };
 	a->stats.lookups++;
@@ -373,7 +372,7 @@ static u32 lookup_now(struct attributor *a, s32 tid)
 	u32 index;
 
 	a->stats.lookups++;
-	proc_query_run(a->proc, &a->space, &q, &answer);
+	proc_query_run(a->proc, a->log, &a->space, &q, &answer);
 	index = answer.result < 0 ? ATTRIBUTE_NONE : process_answered(a, &answer);
 	proc_answer_deinit(&answer);
 	return index;
@@ -400,7 +399,7 @@ static bool answer_is_stale(struct attributor *a, const struct proc_answer *answ
 {
 	return answer->result >= 0 &&
 	       a->changed_ns[(u32)answer->pid % TASK_CHANGES] > answer->asked_ns &&
-	       w->retries++ < RETRIES && query(a, &answer->query);
+	       w->retries++ < RETRIES && attributor_query(a, &answer->query);
 }
 
 static void task_answered(struct attributor *a, const struct proc_answer *answer)
@@ -443,7 +442,7 @@ static void threads_examine(struct attributor *a)
 			q.pid = a->process[index].pub.pid;
 			q.index = index;
 			q.generation = a->process[index].pub.generation;
-			query(a, &q);
+			attributor_query(a, &q);
 		}
 	}
 }
@@ -495,6 +494,7 @@ void tasks_refresh(struct attributor *a)
 
 static void answer_take(struct attributor *a, const struct proc_answer *answer)
 {
+	a->stats.unanswered += answer->result == -ENOMEM;
 	switch (answer->query.kind) {
 	case PROC_QUERY_TASK:
 		task_answered(a, answer);
@@ -507,6 +507,9 @@ static void answer_take(struct attributor *a, const struct proc_answer *answer)
 		break;
 	case PROC_QUERY_MAPS:
 		maps_answered(a, answer);
+		break;
+	case PROC_QUERY_POD:
+		container_answered(a, answer);
 		break;
 	}
 }

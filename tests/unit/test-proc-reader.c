@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * /proc is read in the background, over one that is played: files that block are FIFOs without a
- * writer. Neither attribution nor counting may wait for them.
+ * writer, and a directory of logs blocks in readdir(). Neither attribution nor counting may wait
+ * for them.
  */
 #include "test.h"
 
 #include "attribute-internal.h"
 #include "profile-internal.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,9 +23,45 @@
 #define CODE	0x400000
 #define ENTRIES 16
 
+/* What the wrapped functions of the C library do, and what they have seen. */
+static struct {
+	pthread_t worker; /* the thread that attributes samples */
+	int gate; /* readdir() waits until it can read a byte here; -1: it does not wait */
+	u32 no_memory; /* so many answers find no memory */
+	bool listed_by_worker;
+} played = { .gate = -1 };
+
+struct dirent *__real_readdir64(DIR *dir);
+struct dirent *__wrap_readdir64(DIR *dir);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+struct dirent *__wrap_readdir64(DIR *dir)
+{
+	char byte;
+
+	if (pthread_equal(pthread_self(), played.worker))
+		played.listed_by_worker = true;
+	else if (played.gate >= 0 && read(played.gate, &byte, 1) < 0)
+		return NULL;
+	return __real_readdir64(dir);
+}
+
+void *__wrap_malloc(size_t size)
+{
+	u32 left = __atomic_load_n(&played.no_memory, __ATOMIC_RELAXED);
+
+	if (size == sizeof(struct proc_answer) && left) {
+		__atomic_store_n(&played.no_memory, left - 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	return __real_malloc(size);
+}
+
 /** struct fixture - @root: of the played /proc; @pids: processes in it */
 struct fixture {
 	char root[40];
+	char log[48];
 	s32 pids[ENTRIES];
 	u32 count;
 	struct attributor *attributor;
@@ -116,6 +155,9 @@ static int setup(void **state)
 	strcpy(f->root, "/tmp/test-proc-reader-XXXXXX");
 	assert_non_null(mkdtemp(f->root));
 	config.proc = f->root;
+	snprintf(f->log, sizeof(f->log), "%s/log", f->root);
+	config.log = f->log;
+	played.worker = pthread_self();
 	assert_int_equal(attributor_new(&config, &f->attributor), 0);
 	assert_int_equal(profile_new(NULL, f->attributor, &f->profile), 0);
 	*state = f;
@@ -497,6 +539,69 @@ static void test_refresh(void **state)
 	assert_int_equal(attributor_task(f->attributor, FIRST), index);
 }
 
+#define POD_UID	     "0b1cf0ac-7d33-4d3e-8c8d-9e9b6e8f0a11"
+#define CONTAINER_ID "4f0c9d3b2a1e4f0c9d3b2a1e4f0c9d3b2a1e4f0c9d3b2a1e4f0c9d3b2a1e4f0c"
+
+static const char *const log_paths[] = { "log/pods/shop_web-7_" POD_UID, "log/pods", "log" };
+
+static const char *name_of(struct fixture *f, u32 index)
+{
+	u32 container = attributor_process(f->attributor, index)->container;
+
+	return attributor_container(f->attributor, container)->name;
+}
+
+/* A file system with the logs of Kubernetes hangs: the container is named later, nothing waits. */
+static void test_hung_logs(void **state)
+{
+	struct fixture *f = *state;
+	char path[160];
+	int gate[2];
+	u32 index;
+
+	for (u32 i = ARRAY_SIZE(log_paths); i--;) {
+		snprintf(path, sizeof(path), "%s/%s", f->root, log_paths[i]);
+		assert_int_equal(mkdir(path, 0755), 0);
+	}
+	assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
+	played.gate = gate[0];
+	play(f, FIRST, USER);
+	put(f, FIRST, "cgroup", "0::/kubepods/besteffort/pod" POD_UID "/" CONTAINER_ID "\n");
+	index = wait_for(f, FIRST);
+	assert_string_equal(name_of(f, index), "pod0b1cf0ac/4f0c9d3b2a1e");
+	wait_for_maps(f, index);
+	play(f, FIRST + 1, OTHER);
+	wait_for_maps(f, wait_for(f, FIRST + 1));
+	/* However often it is due, one query for the name is enough. */
+	for (u32 i = 0; i < 10; i++)
+		containers_refresh(f->attributor);
+	assert_false(played.listed_by_worker);
+	close(gate[1]);
+	while (strcmp(name_of(f, index), "shop/web-7/4f0c9d3b2a1e") != 0)
+		take_answers(f);
+	assert_int_equal(f->attributor->naming, 1);
+	played.gate = -1;
+	close(gate[0]);
+	for (u32 i = 0; i < ARRAY_SIZE(log_paths); i++) {
+		snprintf(path, sizeof(path), "%s/%s", f->root, log_paths[i]);
+		assert_int_equal(rmdir(path), 0);
+	}
+}
+
+/* Without memory for its answer a query is answered as failed, and counted. */
+static void test_no_memory(void **state)
+{
+	struct fixture *f = *state;
+	struct attributor_stats stats;
+
+	play(f, FIRST, USER);
+	__atomic_store_n(&played.no_memory, 1, __ATOMIC_RELAXED);
+	assert_int_equal(wait_for(f, FIRST), ATTRIBUTE_NONE);
+	assert_int_equal(played.no_memory, 0);
+	attributor_stats(f->attributor, &stats);
+	assert_int_equal(stats.unanswered, 1);
+}
+
 static void test_budget(void **state)
 {
 	struct proc_budget b = { 0 };
@@ -529,6 +634,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_maps, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_leader_exited, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refresh, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hung_logs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
 		cmocka_unit_test(test_budget),
 	};
 
