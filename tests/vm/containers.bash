@@ -66,7 +66,7 @@ known() {
 
 # settled: all are at work, frozen, and known by name. One that never is compare() shows.
 settled() {
-	local i left=600
+	local i left=3000
 	for i in "${!cgroups[@]}"; do
 		until at_work "${cgroups[i]}" "${programs[i]}"; do
 			[[ -e ${cgroups[i]} ]] || fail "${names[i]} is gone"
@@ -75,7 +75,7 @@ settled() {
 		done
 	done
 	freeze 1
-	for _ in $(seq 60); do
+	for _ in {1..3000}; do
 		! known || break
 		sleep 0.5
 	done

@@ -11,7 +11,7 @@ fail() {
 bus_address=
 
 manager() {
-	busctl ${bus_address:+--address="$bus_address"} --json=short --timeout=240 call org.speprof1 /org/speprof1 org.speprof1.Manager "$@"
+	busctl ${bus_address:+--address="$bus_address"} --json=short --timeout=600 call org.speprof1 /org/speprof1 org.speprof1.Manager "$@"
 }
 
 property() {
@@ -49,7 +49,7 @@ view() {
 	# Names of functions are looked up by a helper process meanwhile, and by nobody for other groups. One
 	# row asks for all of them, and a guest prints a thousand in seconds.
 	if [[ $1 == function ]]; then
-		for _ in $(seq 200); do
+		for _ in {1..3000}; do
 			manager GetView ssu function samples 1 >"$2"
 			[[ $(figure "$2" names_pending) != 0 ]] || break
 			sleep 0.2
@@ -64,7 +64,7 @@ view() {
 until_samples() {
 	local least=$1
 	shift
-	for _ in $(seq 100); do
+	for _ in {1..3000}; do
 		view "$1" "$2"
 		(($(samples "${@:2}") < least)) || return 0
 		sleep 0.5

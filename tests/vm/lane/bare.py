@@ -43,7 +43,7 @@ def argv_of(kernel, initrd):
             "-append", f"{guest.PATIENCE} no_timer_check console=ttyS0 {common}"]
 
 
-def boot(kernel, loads, out_dir, seconds):
+def boot(kernel, loads, out_dir):
     """Boot, load each of LOADS (a path and arguments), and return what the console said."""
     out_dir.mkdir(parents=True, exist_ok=True)
     modules, initrd = out_dir / "modules.img", out_dir / "initrd.img"
@@ -55,7 +55,7 @@ def boot(kernel, loads, out_dir, seconds):
     with open(log, "wb") as console:
         try:
             subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=console, check=False,
-                           stderr=subprocess.STDOUT, timeout=seconds, cwd=out_dir)
+                           stderr=subprocess.STDOUT, timeout=guest.JOB_SECONDS, cwd=out_dir)
         except FileNotFoundError:
             raise LaneError(f"{argv[0]} is not installed (make deps)") from None
         except subprocess.TimeoutExpired:
