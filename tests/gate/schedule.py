@@ -7,6 +7,9 @@ loops, so two guests at once take longer than one after the other. Other lanes c
 guest leaves, niced. Niceness does not bind Meson's tests: each is a session of its own, and the
 kernel weighs sessions alike, whatever is in them (sched(7), autogroup). So guests start when the
 lanes with Meson's tests have ended.
+
+Three lanes run at a time. Each waits now and then: for a mirror, for one thread that unpacks, for a
+guest that boots. With two lanes both may wait, and a CPU is idle.
 """
 
 import threading
