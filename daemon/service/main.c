@@ -12,6 +12,7 @@
 
 #include "bus.h"
 #include "cgroup-space.h"
+#include "checkpoint-file.h"
 #include "cpu-list.h"
 #include "govern.h"
 #include "keep.h"
@@ -392,8 +393,10 @@ static int run(struct daemon *d)
 	notify_stopping();
 	notify_deinit(&d->notify);
 	/* Whether it is a restart or the end, the service manager alone knows. */
-	if (d->keep)
+	if (d->keep) {
 		worker_call(d->worker, keep_leave, NULL);
+		checkpoint_file_save(d->keep->checkpoint);
+	}
 	return r < 0 ? EX_OSERR : r;
 }
 

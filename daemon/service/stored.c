@@ -6,6 +6,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "checkpoint-file.h"
 #include "log.h"
 
 struct stored_own *stored_find_own(struct stored *stored, const char *name)
@@ -71,6 +72,8 @@ void stored_take(struct stored *ret_stored)
 	for (int i = 0; i < n; i++)
 		free(names[i]);
 	free(names);
+	if (ret_stored->checkpoint < 0)
+		checkpoint_file_load(&ret_stored->checkpoint);
 }
 
 /*

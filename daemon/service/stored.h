@@ -28,7 +28,13 @@ struct stored {
 	int checkpoint;
 };
 
-/** stored_take() - once, at the start; what has no use here is closed, and taken out of the store */
+/**
+ * stored_take() - take over the descriptors that the service manager has kept
+ * @ret_stored: all of them that are of use; others are closed, and taken out of the store. If the
+ *	checkpoint is not among them, it is read from the file of checkpoint-file.h
+ *
+ * Context: once, at the start of the process.
+ */
 void stored_take(struct stored *ret_stored);
 
 /** stored_drop_machine() - of the machine's those that were left and have no use: ended, and closed */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sysexits.h>
 
+#include "checkpoint-file.h"
 #include "log.h"
 #include "source-open.h"
 
@@ -168,4 +169,5 @@ static int put_all(struct worker_state *state, void *arg)
 void take_up_store(struct take_up *t)
 {
 	worker_call(t->worker, put_all, t->keep);
+	checkpoint_file_remove();
 }

@@ -254,3 +254,76 @@ int checkpoint_read(const struct checkpoint *checkpoint, struct blob_reader *ret
 		r = slot_read(other, checkpoint->version, ret_from, last->magic ? &reason : ret_reason);
 	return r;
 }
+
+int checkpoint_export(const struct checkpoint *checkpoint, int fd)
+{
+	const struct slot *slot = slot_at(checkpoint, checkpoint->sequence);
+	const u8 *at = (const u8 *)slot;
+	size_t left;
+
+	if (!checkpoint->sequence)
+		return -ENODATA;
+	left = sizeof(*slot) + slot->size;
+	while (left) {
+		ssize_t n = write(fd, at, left);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			at += n;
+			left -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* Reads all of @fd, at most @size bytes; returns how many, or a negative errno. */
+static ssize_t read_all(int fd, u8 *to, size_t size)
+{
+	size_t len = 0;
+
+	while (len < size) {
+		ssize_t n = read(fd, to + len, size - len);
+
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			len += (size_t)n;
+	}
+	return (ssize_t)len;
+}
+
+/* The slot is read into the first place, and moved where adopting looks for its sequence number. */
+static int slot_import(struct checkpoint *c, int fd)
+{
+	struct slot *slot = slot_at(c, 0), *other = slot_at(c, 1);
+	ssize_t len = read_all(fd, (u8 *)slot, CHECKPOINT_SLOT);
+
+	if (len <= 0)
+		return len < 0 ? (int)len : -ENODATA;
+	if ((size_t)len < sizeof(*slot) || !slot_is_whole(slot))
+		return -EPROTO;
+	if (slot->sequence % SLOTS) {
+		memcpy(other, slot, sizeof(*slot) + slot->size);
+		slot->magic = 0;
+	}
+	return 0;
+}
+
+int checkpoint_import(const char *name, int fd, int *ret_fd)
+{
+	struct checkpoint *c;
+	int r = checkpoint_new(name, 0, &c);
+
+	if (r < 0)
+		return r;
+	r = slot_import(c, fd);
+	if (r >= 0) {
+		*ret_fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 3);
+		r = *ret_fd < 0 ? -errno : 0;
+	}
+	checkpoint_free(c);
+	return r;
+}

@@ -60,4 +60,26 @@ int checkpoint_commit(struct checkpoint *checkpoint, const struct blob_writer *f
 int checkpoint_read(const struct checkpoint *checkpoint, struct blob_reader *ret_from,
 		    const char **ret_reason);
 
+/**
+ * checkpoint_export() - write the last slot that was committed into a file
+ * @checkpoint: is not changed
+ * @fd: an empty file, open for writing
+ *
+ * Return: 0; -ENODATA if nothing was committed yet; else the negative errno of write().
+ */
+int checkpoint_export(const struct checkpoint *checkpoint, int fd);
+
+/**
+ * checkpoint_import() - make a checkpoint of what checkpoint_export() wrote
+ * @name: of the new memfd, as /proc shows it
+ * @fd: the file, open for reading, at its start
+ * @ret_fd: the memfd, for checkpoint_adopt(); the caller closes it
+ *
+ * The version is not compared: checkpoint_read() does that.
+ *
+ * Return: 0; -ENODATA for an empty file; -EPROTO for one that is incomplete, damaged or of another
+ * byte order; else a negative errno.
+ */
+int checkpoint_import(const char *name, int fd, int *ret_fd);
+
 #endif

@@ -209,6 +209,61 @@ static void test_torn(void **state __attribute__((unused)))
 	}
 }
 
+/* Adds @flip to the byte of @file at @at, and imports the file as the next process would. */
+static int imported(int file, off_t at, u8 flip, u64 *ret_value)
+{
+	struct checkpoint *c;
+	const char *reason;
+	u8 byte;
+	int fd, r;
+
+	if (flip) {
+		assert_int_equal(pread(file, &byte, 1, at), 1);
+		byte = (u8)(byte + flip);
+		assert_int_equal(pwrite(file, &byte, 1, at), 1);
+	}
+	assert_int_equal(lseek(file, 0, SEEK_SET), 0);
+	r = checkpoint_import("test", file, &fd);
+	if (r < 0)
+		return r;
+	assert_int_equal(checkpoint_adopt(fd, 7, &c, &reason), 0);
+	r = found(c, ret_value);
+	checkpoint_free(c);
+	return r;
+}
+
+/* A checkpoint goes into a file and comes back, whichever slot was the last one. */
+static void test_file(void **state __attribute__((unused)))
+{
+	struct checkpoint *c;
+	u64 value = 0;
+	int file;
+
+	assert_int_equal(checkpoint_new("test", 7, &c), 0);
+	file = memfd_create("file", MFD_CLOEXEC);
+	assert_int_equal(checkpoint_export(c, file), -ENODATA);
+	assert_int_equal(imported(file, 0, 0, &value), -ENODATA);
+	for (u64 i = 1; i <= 2; i++) {
+		commit(c, i);
+		assert_int_equal(ftruncate(file, 0), 0);
+		assert_int_equal(lseek(file, 0, SEEK_SET), 0);
+		assert_int_equal(checkpoint_export(c, file), 0);
+		assert_int_equal(imported(file, 0, 0, &value), 0);
+		assert_int_equal(value, i);
+	}
+	/* The words of the header that are in use, and the value. */
+	for (off_t at = 0; at < 40; at++) {
+		assert_int_equal(imported(file, at, 1, &value), -EPROTO);
+		assert_int_equal(imported(file, at, 255, &value), 0);
+	}
+	assert_int_equal(imported(file, 64, 1, &value), -EPROTO);
+	assert_int_equal(imported(file, 64, 255, &value), 0);
+	assert_int_equal(ftruncate(file, 64), 0);
+	assert_int_equal(imported(file, 0, 0, &value), -EPROTO);
+	close(file);
+	checkpoint_free(c);
+}
+
 static void test_foreign(void **state __attribute__((unused)))
 {
 	const char *reason = "";
@@ -583,7 +638,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_refused),
 		cmocka_unit_test(test_slots),	cmocka_unit_test(test_torn),
-		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_file), cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_profile), cmocka_unit_test(test_smaller),
 		cmocka_unit_test(test_hostile),
 	};
