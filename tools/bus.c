@@ -284,34 +284,6 @@ int bus_reload(struct bus *bus, char **ret_waiting)
 	return status;
 }
 
-int bus_release_module(struct bus *bus, bool *ret_held)
-{
-	sd_bus_message *reply = NULL;
-	int status = bus_ask(bus, "ReleaseModule", &reply, NULL), held;
-
-	if (status)
-		return status;
-	if (sd_bus_message_read(reply, "b", &held) < 0)
-		status = bus_malformed(bus, "ReleaseModule");
-	else
-		*ret_held = held;
-	sd_bus_message_unref(reply);
-	return status;
-}
-
-int bus_take_module(struct bus *bus, u64 *ret_usec)
-{
-	sd_bus_message *reply = NULL;
-	int status = bus_ask(bus, "TakeModule", &reply, NULL);
-
-	if (status)
-		return status;
-	if (sd_bus_message_read(reply, "t", ret_usec) < 0)
-		status = bus_malformed(bus, "TakeModule");
-	sd_bus_message_unref(reply);
-	return status;
-}
-
 /* Takes over @reply, of @method. */
 static int bus_view_read(struct bus *bus, const char *method, sd_bus_message *reply,
 			 struct view *ret_view)

@@ -42,12 +42,6 @@ int bus_call(struct bus *bus, const char *method);
 /** bus_reload() - Reload; @ret_waiting: what waits for a restart, allocated */
 int bus_reload(struct bus *bus, char **ret_waiting);
 
-/** bus_release_module() - ReleaseModule; @ret_held: the daemon has let go of it */
-int bus_release_module(struct bus *bus, bool *ret_held);
-
-/** bus_take_module() - TakeModule; @ret_usec: how long it was away */
-int bus_take_module(struct bus *bus, u64 *ret_usec);
-
 #define BUS_NAMES_MS 5000
 
 /** bus_view() - GetView; @limit: 1 to BUS_ROWS */

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel-module.h"
 
-#include <fcntl.h>
-#include <spawn.h>
+#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "program.h"
 #include "say.h"
 #include "text.h"
-
-extern char **environ;
 
 bool kmod_is_loaded(const struct machine *machine, const char *module)
 {
@@ -32,35 +30,74 @@ int kmod_users(const struct machine *machine, const char *module)
 	return r < 0 ? r : atoi(count);
 }
 
-/* Where they are is no part of every user's PATH. */
-static int spawn(pid_t *ret_pid, const posix_spawn_file_actions_t *actions, char **argv)
+/* Whether @link, a descriptor in /proc, is the device, or a session or ring of it. */
+static bool is_of_module(const char *link)
 {
-	char path[64];
-	int error = posix_spawnp(ret_pid, argv[0], actions, NULL, argv, environ);
+	char target[128];
+	ssize_t n = readlink(link, target, sizeof(target) - 1);
 
-	if (error != ENOENT)
-		return -error;
-	snprintf(path, sizeof(path), "/sbin/%s", argv[0]);
-	return -posix_spawn(ret_pid, path, actions, NULL, argv, environ);
+	target[n < 0 ? 0 : n] = '\0';
+	return !strcmp(target, "/dev/speprof") || !strcmp(target, "anon_inode:[speprof-session]") ||
+	       !strcmp(target, "anon_inode:[speprof-ring]");
 }
 
-static int wait_for(pid_t pid)
+static bool process_holds(const struct machine *machine, int pid)
 {
-	int status;
+	char folder[PATH_MAX], link[PATH_MAX + NAME_MAX + 2];
+	const struct dirent *entry;
+	bool holds = false;
+	DIR *fds;
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+	machine_path(machine, folder, "/proc/%d/fd", pid);
+	fds = opendir(folder);
+	while (fds && !holds && (entry = readdir(fds))) {
+		snprintf(link, sizeof(link), "%s/%s", folder, entry->d_name);
+		holds = is_of_module(link);
+	}
+	if (fds)
+		closedir(fds);
+	return holds;
+}
+
+static void add_holder(const struct machine *machine, int pid, char *text, size_t size)
+{
+	char path[32], name[32];
+	size_t n = strlen(text);
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	if (machine_read(machine, path, name, sizeof(name)) < 0)
+		snprintf(name, sizeof(name), "a process");
+	snprintf(text + n, size - n, "%s%s (PID %d)", n ? ", " : "", name, pid);
+}
+
+bool kmod_holders(const struct machine *machine, int except, char *ret_text, size_t size)
+{
+	const struct dirent *entry;
+	char folder[PATH_MAX];
+	bool found = false;
+	DIR *processes;
+
+	*ret_text = '\0';
+	machine_path(machine, folder, "/proc");
+	processes = opendir(folder);
+	while (processes && (entry = readdir(processes))) {
+		int pid = atoi(entry->d_name);
+
+		if (pid <= 1 || pid == except || !process_holds(machine, pid))
+			continue;
+		add_holder(machine, pid, ret_text, size);
+		found = true;
+	}
+	if (processes)
+		closedir(processes);
+	return found;
 }
 
 int kmod_modprobe(const char *option, const char *module)
 {
 	char *argv[] = { "modprobe", (char *)option, (char *)module, NULL };
-	pid_t pid;
-	int r = spawn(&pid, NULL, argv);
 
-	return r < 0 ? r : wait_for(pid);
+	return program_run(argv);
 }
 
 static void take(const char *line, const char *key, char ret[static KMOD_WORD])
@@ -89,38 +126,11 @@ static void read_info(FILE *info, struct kmod *ret)
 	ret->release[strcspn(ret->release, " ")] = '\0';
 }
 
-/* What it says of a module that is not there is said better by whoever asks. */
-static int start_modinfo(char **argv, pid_t *ret_pid, FILE **ret_output)
-{
-	posix_spawn_file_actions_t actions;
-	int fds[2], r;
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
-	r = -posix_spawn_file_actions_init(&actions);
-	if (r < 0)
-		goto close;
-	r = -posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-	if (!r)
-		r = -posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-						      O_WRONLY, 0);
-	if (!r)
-		r = spawn(ret_pid, &actions, argv);
-	posix_spawn_file_actions_destroy(&actions);
-close:
-	close(fds[1]);
-	*ret_output = r < 0 ? NULL : fdopen(fds[0], "re");
-	if (!*ret_output)
-		close(fds[0]);
-	return r;
-}
-
 int kmod_installed(const struct machine *machine, const char *module, struct kmod *ret)
 {
 	char *argv[] = { "modinfo", "-k", (char *)machine->release, (char *)module, NULL, NULL,
 			 NULL };
-	FILE *output = NULL;
-	pid_t pid = 0;
+	struct program modinfo;
 	int r;
 
 	if (*machine->root) {
@@ -129,14 +139,11 @@ int kmod_installed(const struct machine *machine, const char *module, struct kmo
 		argv[5] = (char *)module;
 	}
 	*ret = (struct kmod){ 0 };
-	r = start_modinfo(argv, &pid, &output);
-	if (r)
+	r = program_start(argv, &modinfo);
+	if (r < 0)
 		return r;
-	if (output) {
-		read_info(output, ret);
-		fclose(output);
-	}
-	return wait_for(pid) < 0 || !*ret->release ? -ENOENT : 0;
+	read_info(modinfo.output, ret);
+	return program_finish(&modinfo) < 0 || !*ret->release ? -ENOENT : 0;
 }
 
 int kmod_loaded(const struct machine *machine, const char *module, struct kmod *ret)

@@ -11,6 +11,16 @@ bool kmod_is_loaded(const struct machine *machine, const char *module);
 /** kmod_users() - how many keep it loaded, other modules among them; -errno if not known */
 int kmod_users(const struct machine *machine, const char *module);
 
+/**
+ * kmod_holders() - processes that have the device, a session or a ring of speprof.ko open
+ * @machine: whose /proc is read; processes of other users are seen by root alone
+ * @except: PID of a process that does not count; PID 1, which keeps descriptors for speprofd, never does
+ * @ret_text: "speprof (PID 71), python3 (PID 80)", cut where @size bytes are too few; "" for none
+ *
+ * Return: whether there is one.
+ */
+bool kmod_holders(const struct machine *machine, int except, char *ret_text, size_t size);
+
 /** kmod_modprobe() - "modprobe OPTION MODULE"; its own words go to stderr. 0, or negative errno */
 int kmod_modprobe(const char *option, const char *module);
 

@@ -1,77 +1,157 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof module reload: the installed speprof.ko in place of the loaded one. The daemon, and
- * what the service manager keeps for it, hold the module; so it is asked to let go, and to take
- * up what is there afterwards.
+ * speprof module reload: replace the loaded speprof.ko by the installed one. speprofd, and the
+ * service manager for it, hold the module: so the daemon is stopped, and started again afterwards.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "bus.h"
 #include "kernel-module.h"
 #include "options.h"
+#include "program.h"
 #include "say.h"
 
-#define OURS  "speprof"
+#define OURS	 "speprof"
 #define EMULATED "speprof_emu"
+#define UNIT	 "speprofd.service"
 
-/*
- * Descriptors that were closed are let go of later: by io_uring's workers, and by the service
- * manager, which is told by a message.
- */
-#define LET_GO_MS    5000
-#define LET_GO_STEP  50
+/* RuntimeDirectory= of the unit, and the file in it (daemon/service/checkpoint-file.h). */
+#define UNIT_FOLDER "/run/speprofd"
+#define COUNTERS    "checkpoint"
+
+/* The kernel releases descriptors after systemctl has returned: so long at most. */
+#define UNUSED_MS   5000
+#define UNUSED_STEP 50
 
 /**
- * struct reload - one exchange
- * @emulated: the emulated SPU is loaded, and is exchanged too
- * @bus: NULL where no daemon has anything of the module
+ * struct reload - one replacement of the module
+ * @before: the module that was loaded
+ * @installed: the module that modprobe loads
+ * @emulated: speprof_emu is loaded, and is replaced too
+ * @ran: speprofd was running, and has to run again at the end
+ * @pid: main process of speprofd; 0 if it does not run
+ * @stopped_ns: when speprofd began to stop, CLOCK_MONOTONIC
  */
 struct reload {
 	struct machine machine;
 	struct kmod before;
 	struct kmod installed;
 	bool emulated;
-	struct bus *bus;
+	bool ran;
+	int pid;
+	u64 stopped_ns;
 };
 
-/* A daemon that does not run has let go; one that may not be asked has not. */
-static int daemon_lets_go(struct reload *reload)
+static u64 now_ns(void)
 {
-	bool held = false;
-	int status = bus_new_quiet(&reload->bus);
+	struct timespec ts;
 
-	if (status == STATUS_OK) {
-		bus_patient(reload->bus);
-		status = bus_release_module(reload->bus, &held);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* ---- speprofd ------------------------------------------------------------------ */
+
+/* Without systemd, or where the unit is not installed, the daemon does not run by it. */
+static void daemon_query(struct reload *reload)
+{
+	char *argv[] = { "systemctl", "show", "-p", "ActiveState", "-p", "MainPID", UNIT, NULL };
+	struct program systemctl;
+	char line[128];
+
+	if (program_start(argv, &systemctl) < 0)
+		return;
+	while (fgets(line, sizeof(line), systemctl.output)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "MainPID=", strlen("MainPID=")))
+			reload->pid = atoi(line + strlen("MainPID="));
+		else if (!strncmp(line, "ActiveState=", strlen("ActiveState=")))
+			reload->ran = strcmp(line, "ActiveState=inactive") != 0 &&
+				      strcmp(line, "ActiveState=failed") != 0;
 	}
-	if (status != STATUS_OK && status != STATUS_NO_DAEMON && status != STATUS_NO_BUS)
-		return say_fail(status, "%s; nothing was changed", bus_error(reload->bus));
-	if (status != STATUS_OK || !held)
-		reload->bus = bus_free(reload->bus);
+	program_finish(&systemctl);
+}
+
+/*
+ * An empty file, which the daemon fills with its counters when it stops. The folder is the daemon's,
+ * which is not root: nothing that is there already is followed or trusted.
+ */
+static void counters_request(const struct reload *reload)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int folder, fd;
+
+	machine_path(&reload->machine, path, UNIT_FOLDER);
+	folder = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder < 0)
+		return;
+	unlinkat(folder, COUNTERS, 0);
+	fd = openat(folder, COUNTERS, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 && fstat(folder, &st) >= 0)
+		(void)!fchown(fd, st.st_uid, st.st_gid);
+	if (fd >= 0)
+		close(fd);
+	close(folder);
+}
+
+static bool counters_are_saved(const struct reload *reload)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	machine_path(&reload->machine, path, UNIT_FOLDER "/" COUNTERS);
+	return lstat(path, &st) >= 0 && st.st_size > 0;
+}
+
+static int daemon_start(const struct reload *reload)
+{
+	char *argv[] = { "systemctl", "start", UNIT, NULL };
+
+	return reload->ran ? program_run(argv) : 0;
+}
+
+static int daemon_stop(struct reload *reload)
+{
+	char *argv[] = { "systemctl", "stop", UNIT, NULL };
+
+	if (!reload->ran)
+		return STATUS_OK;
+	counters_request(reload);
+	reload->stopped_ns = now_ns();
+	if (program_run(argv) < 0) {
+		daemon_start(reload);
+		return say_fail(STATUS_FAILED, "\"systemctl stop speprofd\" failed; the module was "
+					       "not replaced");
+	}
+	if (!counters_are_saved(reload))
+		say("speprofd did not save its counters, which will start from zero");
 	return STATUS_OK;
 }
 
-/* As it was before, as far as the daemon goes; returns @status. */
-static int daemon_goes_on(struct reload *reload, int status)
+/* After an error that left a module loaded; returns @status. */
+static int daemon_restore(const struct reload *reload, int status)
 {
-	u64 usec;
-
-	if (reload->bus && bus_take_module(reload->bus, &usec) != STATUS_OK)
-		return say_fail(STATUS_FAILED, "and speprofd samples nothing: %s",
-				bus_error(reload->bus));
+	if (daemon_start(reload) < 0)
+		return say_fail(STATUS_FAILED, "speprofd was stopped and does not start again: see "
+					       "\"systemctl status speprofd\"");
 	return status;
 }
 
-/* References of whoever else has it open (of an open device two): "speprof record", others. */
+/* ---- The module ------------------------------------------------------------------ */
+
+/* References to the module but for those of speprof_emu, which is replaced along with it. */
 static int other_users(const struct reload *reload)
 {
 	int users = kmod_users(&reload->machine, OURS);
 
-	/* The emulated SPU is one of them itself. */
 	if (!reload->emulated)
 		return users;
 	return users - 1 + kmod_users(&reload->machine, EMULATED);
@@ -79,70 +159,83 @@ static int other_users(const struct reload *reload)
 
 static int wait_unused(const struct reload *reload)
 {
-	const struct timespec step = { .tv_nsec = LET_GO_STEP * 1000000L };
+	const struct timespec step = { .tv_nsec = UNUSED_STEP * 1000000L };
 	int users = other_users(reload);
 
-	for (int ms = 0; users > 0 && ms < LET_GO_MS; ms += LET_GO_STEP) {
+	for (int ms = 0; users > 0 && ms < UNUSED_MS; ms += UNUSED_STEP) {
 		nanosleep(&step, NULL);
 		users = other_users(reload);
 	}
 	return users;
 }
 
-static int unload(struct reload *reload)
+/* What could be named is refused before anything is stopped. */
+static int check_holders(const struct reload *reload)
+{
+	char holders[256];
+
+	if (!kmod_holders(&reload->machine, reload->pid, holders, sizeof(holders)))
+		return STATUS_OK;
+	return say_fail(STATUS_STATE, OURS " is in use by %s: end that first; nothing was changed",
+			holders);
+}
+
+static int unload(const struct reload *reload)
 {
 	int users = wait_unused(reload);
-	bool gone;
+	bool removed;
 
 	if (users > 0)
-		return daemon_goes_on(
-			reload, say_fail(STATUS_STATE,
-					 OURS " is in use by somebody else: end what samples by "
-					      "itself (\"speprof record\"); nothing was changed"));
-	/* What it depends on goes with it where nobody else needs that. */
-	gone = !reload->emulated || kmod_modprobe("-r", EMULATED) == 0;
-	if (gone && kmod_is_loaded(&reload->machine, OURS))
-		gone = kmod_modprobe("-r", OURS) == 0 && !kmod_is_loaded(&reload->machine, OURS);
-	if (gone)
+		return daemon_restore(reload, say_fail(STATUS_STATE,
+						       OURS " is still in use, by %d reference%s "
+							    "that no process has open; it was not "
+							    "replaced",
+						       users, users == 1 ? "" : "s"));
+	/* modprobe removes speprof along with speprof_emu, which depends on it. */
+	removed = !reload->emulated || kmod_modprobe("-r", EMULATED) == 0;
+	if (removed && kmod_is_loaded(&reload->machine, OURS))
+		removed = kmod_modprobe("-r", OURS) == 0 && !kmod_is_loaded(&reload->machine, OURS);
+	if (removed)
 		return STATUS_OK;
 	if (reload->emulated && !kmod_is_loaded(&reload->machine, EMULATED))
 		kmod_modprobe("-a", EMULATED);
-	return daemon_goes_on(reload, say_fail(STATUS_STATE,
-					       OURS " cannot be unloaded: see \"dmesg\"; "
-						    "nothing was changed"));
+	return daemon_restore(reload, say_fail(STATUS_STATE,
+					       OURS " cannot be unloaded: see \"dmesg\"; it was not "
+						    "replaced"));
 }
 
-/* The old one is no more on the disk; so all there is to do is to say how to go on. */
-static int load(struct reload *reload)
+/* The previous module is no longer on the disk, so that it cannot be loaded again. */
+static int load(const struct reload *reload)
 {
-	bool there = kmod_modprobe("-a", OURS) == 0;
+	bool loaded = kmod_modprobe("-a", OURS) == 0;
+	const char *daemon = "";
 
-	if (there && reload->emulated)
-		there = kmod_modprobe("-a", EMULATED) == 0;
-	if (there)
+	if (loaded && reload->emulated)
+		loaded = kmod_modprobe("-a", EMULATED) == 0;
+	if (loaded)
 		return STATUS_OK;
-	bus_free(reload->bus);
-	reload->bus = NULL;
+	if (reload->ran)
+		daemon = daemon_start(reload) < 0 ? "; speprofd does not start without it" :
+						    "; speprofd runs without it";
 	return say_fail(STATUS_FAILED,
-			OURS " %s does not load, and the one before it is gone: \"dmesg\" says why. "
-			     "Mend it or install another, then \"modprobe -a " OURS "%s\" and "
-			     "\"systemctl restart speprofd\"; until then nothing is sampled",
-			reload->installed.version, reload->emulated ? " " EMULATED : "");
+			OURS " %s does not load, \"dmesg\" says why, and the previous one is removed%s. "
+			     "Install another, then \"modprobe -a " OURS "%s\" and "
+			     "\"systemctl restart speprofd\"",
+			reload->installed.version, daemon, reload->emulated ? " " EMULATED : "");
 }
 
-static int take_up(struct reload *reload)
+static int finish(const struct reload *reload)
 {
-	u64 usec = 0;
-
-	if (reload->bus && bus_take_module(reload->bus, &usec) != STATUS_OK)
+	if (daemon_start(reload) < 0)
 		return say_fail(STATUS_FAILED,
-				OURS " %s is loaded, and speprofd cannot sample with it: %s; "
-				     "\"systemctl restart speprofd\" begins anew",
-				reload->installed.version, bus_error(reload->bus));
+				OURS " %s is loaded, and speprofd does not start with it: see "
+				     "\"systemctl status speprofd\"",
+				reload->installed.version);
 	printf("speprof.ko %s is loaded, in place of %s", reload->installed.version,
 	       *reload->before.version ? reload->before.version : "one without a version");
-	if (reload->bus)
-		printf("; nothing was sampled for %llu ms", (unsigned long long)usec / 1000);
+	if (reload->ran)
+		printf("; speprofd was stopped for %llu ms",
+		       (unsigned long long)(now_ns() - reload->stopped_ns) / 1000000);
 	puts(".");
 	return STATUS_OK;
 }
@@ -165,18 +258,21 @@ static int reload_module(struct reload *reload)
 		printf("speprof.ko %s is the installed one already.\n", reload->installed.version);
 		return STATUS_OK;
 	}
-	status = daemon_lets_go(reload);
+	daemon_query(reload);
+	status = check_holders(reload);
+	if (status == STATUS_OK)
+		status = daemon_stop(reload);
 	if (status == STATUS_OK)
 		status = unload(reload);
 	if (status == STATUS_OK)
 		status = load(reload);
-	return status ? status : take_up(reload);
+	return status ? status : finish(reload);
 }
 
 int module_run(int argc, char **argv)
 {
-	struct options options;
 	struct reload reload = { 0 };
+	struct options options;
 	int status;
 
 	if (argc < 2 || strcmp(argv[1], "reload") != 0)
@@ -188,7 +284,5 @@ int module_run(int argc, char **argv)
 	machine_identify(&reload.machine, options.root);
 	if (!*options.root && geteuid() != 0)
 		return say_fail(STATUS_NO_RIGHT, "module reload: only root may load and remove modules");
-	status = reload_module(&reload);
-	bus_free(reload.bus);
-	return status;
+	return reload_module(&reload);
 }

@@ -13,7 +13,7 @@
 #include "session-list.h"
 #include "term.h"
 
-/* After an upgrade the old module samples on until it is exchanged. */
+/* After an upgrade the old module stays loaded until "speprof module reload" or a reboot. */
 static void status_module(const struct view_header *header)
 {
 	const char *root = getenv("SPEPROF_SYSROOT");

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "log.h"
+#include "source-renew.h"
+
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 
 /* Sources follow CPUs within a second or two of the kernel. */
@@ -213,6 +216,26 @@ static bool cpus_may_differ(struct bus *bus)
 	return true;
 }
 
+/* Has the SPUs of new CPUs sampled, where their source does not do that by itself. */
+static void renew_source(struct bus *bus)
+{
+	struct source_renewal renewal = { .config = bus->config };
+	int r = worker_call(bus->worker, source_renew, &renewal);
+	const char *plural = renewal.ret_cpus == 1 ? "" : "s";
+
+	if (renewal.ret_replaced)
+		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL,
+			 "%u more CPU%s with an SPU: sampled by a new session of the module; all CPUs "
+			 "were blind for %llu ms",
+			 renewal.ret_cpus, plural,
+			 (unsigned long long)renewal.ret_blind_ns / 1000000);
+	else if (r < 0 && !bus->unsampled_logged)
+		log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL,
+			 "%u more CPU%s with an SPU %s not sampled: %s", renewal.ret_cpus, plural,
+			 renewal.ret_cpus == 1 ? "is" : "are", renewal.ret_reason);
+	bus->unsampled_logged = r < 0;
+}
+
 void bus_follow_cpus(struct bus *bus)
 {
 	struct cpu_list online = { 0 };
@@ -220,7 +243,7 @@ void bus_follow_cpus(struct bus *bus)
 
 	if (!cpus_may_differ(bus))
 		return;
-	bus_follow_spus(bus);
+	renew_source(bus);
 	worker_call(bus->worker, list_online, &online);
 	bus_forget(bus);
 	for (u32 cpu = 0; cpu < CPU_LIST_MAX; cpu++) {

@@ -106,13 +106,6 @@ int bus_get_reloaded(sd_bus *b, const char *path, const char *interface, const c
 /** bus_fill_reloaded() - of a view's header: what of the files is not in force */
 void bus_fill_reloaded(const struct bus *bus, struct view_header *header);
 
-/* bus-exchange.c */
-int bus_release_module(sd_bus_message *message, void *userdata, sd_bus_error *error);
-int bus_take_module(sd_bus_message *message, void *userdata, sd_bus_error *error);
-
-/** bus_follow_spus() - CPUs have come: those that the module's session has no ring for get one */
-void bus_follow_spus(struct bus *bus);
-
 /* bus-container.c */
 int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error);

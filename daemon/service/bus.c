@@ -129,8 +129,6 @@ static const struct bus_method methods[] = {
 	{ "CreateSession", ACCESS_MANAGE, bus_create_session, bus_create_level },
 	{ "Remove", ACCESS_MANAGE, bus_remove_session },
 	{ "Reload", ACCESS_RELOAD, bus_reload },
-	{ "ReleaseModule", ACCESS_MANAGE, bus_release_module },
-	{ "TakeModule", ACCESS_MANAGE, bus_take_module },
 	{ "GetView", ACCESS_READ, bus_get_view },
 	{ "GetWindow", ACCESS_READ, bus_get_window },
 	/* Addresses of all processes. */
@@ -324,10 +322,6 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", waiting), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("ReleaseModule", SD_BUS_NO_ARGS, SD_BUS_RESULT("b", held),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("TakeModule", SD_BUS_NO_ARGS, SD_BUS_RESULT("t", away_usec),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("CreateSession", SD_BUS_ARGS("s", name, "a{sv}", options),
 				SD_BUS_RESULT("o", session), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
@@ -465,7 +459,6 @@ void bus_deinit(struct bus *bus)
 	bus_meter_deinit(bus);
 	bus_session_forget(bus);
 	access_deinit(&bus->access);
-	bus_peer_forget(&bus->exchanger);
 	sd_bus_flush_close_unref(bus->bus);
 	bus->bus = NULL;
 }

@@ -53,8 +53,7 @@ struct bus_admitted {
  * @watch: what signals were sent for
  * @reload: have the files read again: 0, or negative errno and @reloaded says why; with @ctx
  * @reloaded: what became of them the last time; borrowed
- * @unsampled_told: CPUs that came are not sampled, and the journal has why
- * @exchanger: who has had the module let go, if anybody is followed; since @exchanged_ns
+ * @unsampled_logged: the journal has why a CPU with an SPU is not sampled
  */
 struct bus {
 	sd_bus *bus;
@@ -80,9 +79,7 @@ struct bus {
 	int (*reload)(void *ctx);
 	void *ctx;
 	const struct reload *reloaded;
-	struct bus_peer exchanger;
-	u64 exchanged_ns;
-	bool unsampled_told;
+	bool unsampled_logged;
 	struct bus_profile *profiles[PPROF_AT_ONCE]; /* that are being taken */
 };
 

@@ -139,28 +139,6 @@ static void machine_again(struct loading *l, const struct kept *kept, struct aga
 	};
 }
 
-/* Nobody sampled: each CPU that could have been was blind. */
-static void book_gap(struct session *session, u64 gap_ns)
-{
-	static const u8 nothing[1];
-	struct source *source = session->feed->source;
-	struct source_cpu cpu;
-
-	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++) {
-		const struct source_window window = {
-			.data = nothing,
-			.cpu = cpu.cpu,
-			.tid = -1,
-			.blind_ns = gap_ns,
-			.blind_by[SOURCE_BLIND_RESTART] = gap_ns,
-			.backend = source->backend,
-		};
-
-		if (strcmp(cpu.state, "offline") != 0)
-			profile_window(session->profile, &window);
-	}
-}
-
 /* As long as it ran, it ran while nobody was there too. */
 static void session_go_on(struct loading *l, const struct kept *kept, const struct again *again)
 {
@@ -173,7 +151,7 @@ static void session_go_on(struct loading *l, const struct kept *kept, const stru
 	if (!kept->running)
 		return;
 	if (!again->adopted)
-		book_gap(session, l->gap_ns);
+		session_book_blind(session, l->gap_ns, 0);
 	l->starts[l->start_count++] = session;
 }
 

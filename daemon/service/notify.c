@@ -40,10 +40,7 @@ static int describe(struct worker_state *state, void *arg)
 	described->interval_ns = source->interval_ns;
 
 	n = snprintf(text, STATUS_SIZE, "%s %u CPU%s, %s SPU%s, source %s%s%s.",
-		     !machine->running ? "Stopped:" :
-		     source->away      ? "Without a module:" :
-					 "Sampling",
-		     source->cpus,
+		     machine->running ? "Sampling" : "Stopped:", source->cpus,
 		     source->cpus == 1 ? "" : "s",
 		     source->backend == BACKEND_EMULATED ? "emulated" : "hardware",
 		     source->cpus == 1 ? "" : "s", source->ops->name, source->by ? ", by " : "",

@@ -372,6 +372,30 @@ void session_reset(struct session *session)
 	session->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns)
+{
+	static const u8 nothing[1];
+	struct source *source = session->feed->source;
+	struct source_cpu cpu;
+
+	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++) {
+		const struct source_window window = {
+			.data = nothing,
+			.cpu = cpu.cpu,
+			.tid = -1,
+			.start_ns = at_ns,
+			.end_ns = at_ns,
+			.blind_ns = blind_ns,
+			.blind_by[SOURCE_BLIND_RESTART] = blind_ns,
+			.backend = source->backend,
+		};
+
+		/* A CPU that is offline could not have been sampled. */
+		if (strcmp(cpu.state, "offline") != 0)
+			profile_window(session->profile, &window);
+	}
+}
+
 u64 session_duration(const struct session *session)
 {
 	u64 now = session->running ? now_ns(CLOCK_MONOTONIC) - session->started_ns : 0;

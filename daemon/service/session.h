@@ -215,6 +215,16 @@ int session_stop(struct session *session);
 /** session_reset() - forget what was counted, as if it began now */
 void session_reset(struct session *session);
 
+/**
+ * session_book_blind() - count time in which none of the source's CPUs was sampled
+ * @session: its profile gets an empty window for each CPU that is not offline
+ * @blind_ns: how long nothing was sampled, in nanoseconds; booked by the cause "restart"
+ * @at_ns: CLOCK_MONOTONIC at the end of that time; 0 if it ended before this process began
+ *
+ * Context: the worker's thread, while no drain thread counts for @session.
+ */
+void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns);
+
 /** session_duration() - for how long it ran since the last reset, ns */
 u64 session_duration(const struct session *session);
 

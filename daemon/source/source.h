@@ -55,7 +55,7 @@ enum source_blind {
 	SOURCE_BLIND_THROTTLE,
 	SOURCE_BLIND_HANDOVER,	/* another session had the SPU */
 	SOURCE_BLIND_FAULT,	/* the SPU, or its driver, stopped for one */
-	SOURCE_BLIND_RESTART,	/* no process had the source, or its module was being exchanged */
+	SOURCE_BLIND_RESTART,	/* the daemon was being restarted, or its source replaced */
 	SOURCE_BLIND_HOTPLUG,	/* the CPU was gone for a moment and nobody told */
 	SOURCE_BLINDS,
 };
@@ -503,7 +503,6 @@ static inline const char *source_trouble_now(const struct source_trouble *troubl
  * struct source - embedded first in each kind of source
  * @part, @parts: of one in parts (source-parts.h), each of which a thread of its own may drain
  * @reason: why not a better one, and what this one lacks, for people; "" if nothing is missing
- * @away: it samples nothing, in place of one that does (away.h)
  */
 struct source {
 	const struct source_ops *ops;
@@ -521,7 +520,6 @@ struct source {
 	u64 locked;		/* bytes of its rings and areas, in the kernel's memory */
 	struct source_trouble trouble;
 	bool no_context;	/* as struct source_config has it */
-	bool away;
 };
 
 /**

@@ -225,37 +225,6 @@ static int get_version(sd_bus *bus, const char *path, const char *interface, con
 	return sd_bus_message_append(reply, "s", is(userdata, "old") ? "0.0.9" : SPEPROF_VERSION);
 }
 
-/* What was asked is found in the file that the environment names, beside what modprobe was. */
-static void note(const char *line)
-{
-	const char *path = getenv("FAKE_LOG");
-	FILE *file = path ? fopen(path, "ae") : NULL;
-
-	if (!file)
-		return;
-	fprintf(file, "%s\n", line);
-	fclose(file);
-}
-
-static int release_module(sd_bus_message *m, void *userdata, sd_bus_error *error)
-{
-	struct fake *fake = userdata;
-	int r = refuse(fake, error);
-
-	if (r < 0)
-		return r;
-	note("release");
-	return sd_bus_reply_method_return(m, "b", !is(fake, "perf"));
-}
-
-static int take_module(sd_bus_message *m, void *userdata, sd_bus_error *error)
-{
-	note("take");
-	if (is(userdata, "lost"))
-		return sd_bus_error_set(error, "org.speprof1.NoModule", "no CPU has an SPU");
-	return sd_bus_reply_method_return(m, "t", (uint64_t)312000);
-}
-
 static int get_session(sd_bus *bus, const char *path, const char *interface, const char *property,
 		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
@@ -345,8 +314,6 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD("Stop", NULL, NULL, control, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("GetView", "ssu", "a{sv}aa{sv}", get_view, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("DumpSummary", NULL, "h", dump_summary, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("ReleaseModule", NULL, "b", release_module, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("TakeModule", NULL, "t", take_module, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END,
 };
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "bus-internal.h"
+#include "source-renew.h"
 
 #define CPUS 2
 
@@ -24,9 +25,11 @@ const char *bus_backend_name(u8 backend)
 	return "";
 }
 
-void bus_follow_spus(struct bus *bus)
+int source_renew(struct worker_state *state, void *arg)
 {
-	(void)bus;
+	(void)state;
+	(void)arg;
+	return 0;
 }
 
 void bus_forget(struct bus *bus)

@@ -3,9 +3,8 @@
  * The module's own ledgers of the sessions that another process has open: the other side of
  * what that process counts.
  *
- * usage: ledger PID [last|each]: prints KEY VALUE lines, sums over CPUs; with "last" the first of them
- * at once, and the others when that process has let go of them, which are this one's then; with
- * "each" a line of each session instead: bytes, records, enabled and blind ns
+ * usage: ledger PID [each]: prints KEY VALUE lines, sums over CPUs; with "each" a line of each session
+ * instead: bytes, records, enabled and blind ns
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,12 +16,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CPUS	 64
 #define SESSIONS 16 /* one for each of Workers= */
-#define STEP_NS	 10000000L
 
 /* The numbers of its descriptors of sessions; how many. */
 static unsigned int descriptors_of(int pid, int fds[static SESSIONS])
@@ -60,15 +57,6 @@ static unsigned int sessions_of(int pid, int sessions[static SESSIONS])
 	if (process >= 0)
 		close(process);
 	return copies;
-}
-
-static void wait_until_let_go(int pid)
-{
-	const struct timespec step = { .tv_nsec = STEP_NS };
-	int fds[SESSIONS];
-
-	while (descriptors_of(pid, fds))
-		nanosleep(&step, NULL);
 }
 
 static unsigned long long enabled(const struct speprof_ring_stats *s)
@@ -155,9 +143,8 @@ static int print_each(const int *sessions, unsigned int count)
 
 int main(int argc, char **argv)
 {
-	bool last = argc == 3 && !strcmp(argv[2], "last");
 	bool each = argc == 3 && !strcmp(argv[2], "each");
-	int pid = argc == 2 || last || each ? atoi(argv[1]) : -1;
+	int pid = argc == 2 || each ? atoi(argv[1]) : -1;
 	int sessions[SESSIONS], rings[CPUS];
 	unsigned int count = pid > 0 ? sessions_of(pid, sessions) : 0, n = 0;
 	struct speprof_ring_stats sum;
@@ -171,9 +158,6 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < count; i++)
 		n = rings_open(sessions[i], rings, n);
 	printf("sessions %u\nrings %u\n", count, n);
-	fflush(stdout);
-	if (last)
-		wait_until_let_go(pid);
 	if (!read_rings(rings, n, &sum))
 		return 1;
 	print(&sum);

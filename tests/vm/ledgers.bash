@@ -58,18 +58,3 @@ compare() {
 		fail "$what: lost"
 	(($(side records /run/daemon) == $(side written /run/daemon))) || fail "$what: records"
 }
-
-# From here on the daemon's session is held until the daemon has closed it: what it had then is read.
-session_held() {
-	/ci/ledger "$(pid)" last >/run/module.held &
-	holder=$!
-	until [[ -s /run/module.held ]]; do
-		kill -0 $holder 2>/dev/null || fail "the daemon's session cannot be held"
-		sleep 0.1
-	done
-}
-
-session_ended() {
-	wait "$holder" || fail "the ledger of a session that ended cannot be read"
-	cat /run/module.held >>/run/module.ended
-}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A session of the module gives way to another one. */
+/* A new source of the module replaces one that has no ring for a new CPU. */
 #include "test.h"
 
 #include <errno.h>
@@ -7,10 +7,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "exchange.h"
+#include "profile-read.h"
 #include "source-open.h"
+#include "source-renew.h"
 
-/* A source that brings nothing, with CPUs that it does not sample. */
+/* A source without windows, and with CPUs that it does not sample. */
 struct played {
 	struct source source;
 	u32 unsampled;
@@ -91,10 +92,14 @@ int source_open(const struct config *config __attribute__((unused)),
 }
 
 static const struct source *source_now;
+static u64 blind_now;
 
 static int look(struct worker_state *state, void *arg __attribute__((unused)))
 {
-	source_now = worker_session(state, NULL)->feed->source;
+	const struct session *machine = worker_session(state, NULL);
+
+	source_now = machine->feed->source;
+	blind_now = profile_header(machine->profile)->blind_ns;
 	return 0;
 }
 
@@ -117,52 +122,51 @@ static struct worker *begin(void)
 	return worker;
 }
 
-static int renew(struct worker *worker, struct exchange *ret)
+static int renew(struct worker *worker, struct source_renewal *ret)
 {
 	static const struct config config = CONFIG_DEFAULT;
 	int r;
 
-	*ret = (struct exchange){ .config = &config };
-	r = worker_call(worker, exchange_renew, ret);
+	*ret = (struct source_renewal){ .config = &config };
+	r = worker_call(worker, source_renew, ret);
 	worker_call(worker, look, NULL);
 	return r;
 }
 
-static void test_renewed(void **state __attribute__((unused)))
+static void test_replaced(void **state __attribute__((unused)))
 {
 	struct worker *worker = begin();
-	struct exchange exchange;
+	struct source_renewal renewal;
 
-	assert_int_equal(renew(worker, &exchange), 0);
-	assert_int_equal(exchange.cpus, 1);
-	assert_int_equal(exchange.sources, 1);
-	assert_int_equal(exchange.away, 0);
+	assert_int_equal(renew(worker, &renewal), 0);
+	assert_int_equal(renewal.ret_cpus, 1);
+	assert_int_equal(renewal.ret_replaced, 1);
 	assert_true(first.freed && second.enabled);
 	assert_ptr_equal(source_now, &second.source);
-	/* There is nothing to do any more. */
-	assert_int_equal(renew(worker, &exchange), 0);
-	assert_int_equal(exchange.sources, 0);
+	/* The session was blind between the two sources, on the one CPU of the first. */
+	assert_int_equal(blind_now, renewal.ret_blind_ns);
+	/* All CPUs are sampled now. */
+	assert_int_equal(renew(worker, &renewal), 0);
+	assert_int_equal(renewal.ret_replaced, 0);
 	worker_free(worker);
 	assert_true(second.freed);
 	close(fd);
 }
 
-/* What cannot be enabled for now is taken up later: nobody else would. */
-static void test_refused_for_now(void **state __attribute__((unused)))
+static void test_old_one_samples_on(void **state __attribute__((unused)))
 {
 	struct worker *worker = begin();
-	struct exchange exchange;
+	struct source_renewal renewal;
 
 	second.error = -EBUSY;
-	assert_int_equal(renew(worker, &exchange), -EBUSY);
-	assert_non_null(strstr(exchange.reason, "could not be enabled"));
-	assert_true(first.freed && second.freed && source_now->away);
-	assert_int_equal(renew(worker, &exchange), -EBUSY);
-	assert_int_equal(exchange.away, 1);
+	assert_int_equal(renew(worker, &renewal), -EBUSY);
+	assert_non_null(strstr(renewal.ret_reason, "could not be enabled"));
+	assert_true(second.freed && first.enabled && !first.freed);
+	assert_ptr_equal(source_now, &first.source);
+	assert_int_equal(blind_now, renewal.ret_blind_ns);
 	second.error = 0;
-	assert_int_equal(renew(worker, &exchange), 0);
-	assert_int_equal(exchange.away, 1);
-	assert_int_equal(exchange.cpus, 0);
+	assert_int_equal(renew(worker, &renewal), 0);
+	assert_int_equal(renewal.ret_cpus, 1);
 	assert_ptr_equal(source_now, &second.source);
 	assert_true(second.enabled);
 	worker_free(worker);
@@ -172,8 +176,8 @@ static void test_refused_for_now(void **state __attribute__((unused)))
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_renewed),
-		cmocka_unit_test(test_refused_for_now),
+		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_old_one_samples_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* /sbin, where modprobe is, is not in the PATH of every user. */
+static int spawn(pid_t *ret_pid, const posix_spawn_file_actions_t *actions, char **argv)
+{
+	char path[64];
+	int error = posix_spawnp(ret_pid, argv[0], actions, NULL, argv, environ);
+
+	if (error != ENOENT)
+		return -error;
+	snprintf(path, sizeof(path), "/sbin/%s", argv[0]);
+	return -posix_spawn(ret_pid, path, actions, NULL, argv, environ);
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+}
+
+int program_run(char **argv)
+{
+	pid_t pid;
+	int r = spawn(&pid, NULL, argv);
+
+	return r < 0 ? r : wait_for(pid);
+}
+
+/* Starts @argv with its standard output in @output and without a standard error. */
+static int spawn_into(pid_t *ret_pid, int output, char **argv)
+{
+	posix_spawn_file_actions_t actions;
+	int r = -posix_spawn_file_actions_init(&actions);
+
+	if (r < 0)
+		return r;
+	r = -posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	if (!r)
+		r = -posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+						      O_WRONLY, 0);
+	if (!r)
+		r = spawn(ret_pid, &actions, argv);
+	posix_spawn_file_actions_destroy(&actions);
+	return r;
+}
+
+int program_start(char **argv, struct program *ret_program)
+{
+	struct program program;
+	int fds[2], r;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	program.output = fdopen(fds[0], "re");
+	if (!program.output) {
+		r = -errno;
+		close(fds[0]);
+		close(fds[1]);
+		return r;
+	}
+	r = spawn_into(&program.pid, fds[1], argv);
+	close(fds[1]);
+	if (r < 0)
+		fclose(program.output);
+	else
+		*ret_program = program;
+	return r;
+}
+
+int program_finish(struct program *program)
+{
+	fclose(program->output);
+	return wait_for(program->pid);
+}

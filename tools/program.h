@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Running other programs: modprobe, modinfo, systemctl. */
+#ifndef SPEPROF_PROGRAM_H
+#define SPEPROF_PROGRAM_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+/**
+ * program_run() - run a program and wait until it exits
+ * @argv: its name, which is searched in PATH and in /sbin, and its arguments; NULL-terminated
+ *
+ * Its output is the caller's: what it prints goes where this process prints.
+ *
+ * Return: 0 if it exits with 0; -EIO if it does not; a negative errno if it cannot be started, -ENOENT
+ * if it is not installed.
+ */
+int program_run(char **argv);
+
+/**
+ * struct program - a program whose output is read
+ * @pid: its process
+ * @output: its standard output; its standard error is discarded
+ */
+struct program {
+	pid_t pid;
+	FILE *output;
+};
+
+/**
+ * program_start() - start a program
+ * @argv: as of program_run()
+ * @ret_program: where this succeeds, program_finish() has to follow
+ *
+ * Return: 0, or a negative errno.
+ */
+int program_start(char **argv, struct program *ret_program);
+
+/**
+ * program_finish() - close the output and wait until the program exits
+ *
+ * Return: as program_run().
+ */
+int program_finish(struct program *program);
+
+#endif
