@@ -292,6 +292,12 @@ const struct speprof_backend *speprof_backend_get(void)
 	return the_backend;
 }
 
+bool speprof_backend_present(const struct speprof_backend *backend)
+{
+	lockdep_assert_held(&speprof_control);
+	return backend == the_backend;
+}
+
 void speprof_backend_put(const struct speprof_backend *backend)
 {
 	module_put(backend->owner);

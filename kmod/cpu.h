@@ -61,6 +61,9 @@ void speprof_cpus_exit(void);
 const struct speprof_backend *speprof_backend_get(void);
 void speprof_backend_put(const struct speprof_backend *backend);
 
+/** speprof_backend_present() - whether @backend is registered. Under speprof_control */
+bool speprof_backend_present(const struct speprof_backend *backend);
+
 /** speprof_cpu_info_get() - the abilities of possible CPU @cpu */
 void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info);
 

@@ -550,25 +550,28 @@ static void session_stop_now(struct session *session)
 	session->state = SESSION_STOPPED;
 }
 
-/*
- * Let @session, as of @cgroups, have its CPUs. A @privileged caller stops the sessions that block
- * it, unless one of them is privileged: then none is stopped.
- */
-static int session_unblock(const struct session *session, const struct cgroup_set *cgroups,
-			   bool privileged)
+/* A @privileged caller may stop the sessions that block @session, unless one is privileged too. */
+static int session_check_blockers(const struct session *session, const struct cgroup_set *cgroups,
+				  bool privileged)
 {
 	struct session *other;
 
 	list_for_each_entry(other, &sessions, link)
 		if (session_blocks(other, session, cgroups) && (!privileged || other->privileged))
 			return -EBUSY;
-	list_for_each_entry(other, &sessions, link)
-		if (session_blocks(other, session, cgroups))
-			session_stop_now(other);
 	return 0;
 }
 
-/* What @session has on @cpu, if it is, or is to be, started. */
+static void session_stop_blockers(const struct session *session, const struct cgroup_set *cgroups)
+{
+	struct session *other;
+
+	list_for_each_entry(other, &sessions, link)
+		if (session_blocks(other, session, cgroups))
+			session_stop_now(other);
+}
+
+/* The cgroups of @other on @cpu once @session is started and what blocks it is stopped. */
 static const struct cgroup_set *session_cgroups_on(const struct session *other, unsigned int cpu,
 						   const struct session *session,
 						   const struct cgroup_set *cgroups)
@@ -577,7 +580,9 @@ static const struct cgroup_set *session_cgroups_on(const struct session *other, 
 		return NULL;
 	if (other == session)
 		return cgroups;
-	return other->state == SESSION_STARTED ? other->cgroups : NULL;
+	if (other->state != SESSION_STARTED || session_blocks(other, session, cgroups))
+		return NULL;
+	return other->cgroups;
 }
 
 /* Of all sessions on @cpu, @session as of @cgroups. */
@@ -654,18 +659,35 @@ static void session_call_with(struct session *session, smp_call_func_t fn, struc
 	maps_free(maps);
 }
 
+/*
+ * Stop the sessions that block @session, as of @cgroups. Nothing can fail after that: the returned
+ * maps, with which it has its CPUs, are made before.
+ */
+static struct cgroup_map **session_take_cpus(const struct session *session,
+					     const struct cgroup_set *cgroups, bool privileged)
+{
+	int ret = session_check_blockers(session, cgroups, privileged);
+	struct cgroup_map **maps;
+
+	if (ret)
+		return ERR_PTR(ret);
+	maps = session_make_maps(session, cgroups);
+	if (!IS_ERR(maps))
+		session_stop_blockers(session, cgroups);
+	return maps;
+}
+
 static int session_start_now(struct session *session)
 {
 	bool privileged = perfmon_capable();
 	struct cgroup_map **maps;
-	int ret;
 
 	if (!session->generation)
 		return -ENODATA;
-	ret = session_unblock(session, session->cgroups, privileged);
-	if (ret)
-		return ret;
-	maps = session_make_maps(session, session->cgroups);
+	/* Its rings would stay OFFLINE, whatever is registered since. */
+	if (!speprof_backend_present(session->backend))
+		return -ENODEV;
+	maps = session_take_cpus(session, session->cgroups, privileged);
 	if (IS_ERR(maps))
 		return PTR_ERR(maps);
 	session_call_with(session, start_here, maps);
@@ -700,13 +722,9 @@ static int session_set_cgroups(struct session *session, struct cgroup_set *set)
 {
 	bool privileged = perfmon_capable();
 	struct cgroup_map **maps;
-	int ret;
 
 	if (session->state == SESSION_STARTED) {
-		ret = session_unblock(session, set, privileged);
-		if (ret)
-			return ret;
-		maps = session_make_maps(session, set);
+		maps = session_take_cpus(session, set, privileged);
 		if (IS_ERR(maps))
 			return PTR_ERR(maps);
 		session_call_with(session, swap_here, maps);

@@ -23,6 +23,8 @@ struct mutex speprof_control;
 
 static u64 spus[CPUS][SPE_REG_COUNT];
 static unsigned int backend_held;
+static bool backend_removed;
+static bool no_map_memory;
 
 static u64 spu_read(enum spe_reg reg)
 {
@@ -57,6 +59,12 @@ const struct speprof_backend *speprof_backend_get(void)
 	lockdep_assert_held(&speprof_control);
 	backend_held++;
 	return &backend;
+}
+
+bool speprof_backend_present(const struct speprof_backend *held)
+{
+	lockdep_assert_held(&speprof_control);
+	return held == &backend && !backend_removed;
 }
 
 void speprof_backend_put(const struct speprof_backend *held)
@@ -120,7 +128,7 @@ u64 cgroup_set_prune(struct cgroup_set *set)
 
 struct cgroup_map *cgroup_map_new(unsigned int count, int node)
 {
-	return calloc(1, sizeof(struct cgroup_map));
+	return no_map_memory ? NULL : calloc(1, sizeof(struct cgroup_map));
 }
 
 void cgroup_map_free(struct cgroup_map *map)
@@ -394,6 +402,45 @@ static void test_yields_cgroups(void **state)
 	session_put(handed);
 }
 
+/* A START that finds no memory stops no other session. */
+static void test_yields_no_memory(void **state)
+{
+	struct session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
+	struct session *host = session_play(SPEPROF_MODE_STREAM, set_of(1));
+	struct session *other = session_play(SPEPROF_MODE_STREAM, set_of(2));
+
+	(void)state;
+	assert_int_equal(start_as(handed, false), 0);
+	no_map_memory = true;
+	assert_int_equal(start_as(host, true), -ENOMEM);
+	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_PARKED);
+	no_map_memory = false;
+	assert_int_equal(start_as(other, true), 0);
+	no_map_memory = true;
+	assert_int_equal(cgroups_as(other, 1, true), -ENOMEM);
+	no_map_memory = false;
+	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_PARKED);
+	assert_int_equal(start_as(host, true), 0);
+	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
+	session_put(other);
+	session_put(host);
+	session_put(handed);
+}
+
+/* The rings of a removed SPU can never be armed again: START says so. */
+static void test_start_removed(void **state)
+{
+	struct session *session = session_play(SPEPROF_MODE_STREAM, NULL);
+
+	(void)state;
+	backend_removed = true;
+	assert_int_equal(start_as(session, true), -ENODEV);
+	assert_int_equal(session_ring(session, 0)->state, SPEPROF_RING_IDLE);
+	backend_removed = false;
+	assert_int_equal(start_as(session, true), 0);
+	session_put(session);
+}
+
 /* ---- How often ---------------------------------------------------------------------- */
 
 /* As many as the rate at once, and as many in each second. */
@@ -562,6 +609,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_yields, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_yields_all_or_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_yields_cgroups, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_yields_no_memory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_start_removed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bucket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_commands_are_limited, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_ends_are_not_limited, set_up, tear_down),

@@ -257,7 +257,8 @@ struct speprof_sampling {
  * offline begin when they come online. No effect on a started session.
  * Errors: EINVAL (argument); ENODATA (no SPEPROF_SESSION_SAMPLE yet); EBUSY
  * (another started session has one of the CPUs, and not both are of cgroups, or a cgroup
- * of one is, or lies below, a cgroup of the other); EAGAIN (rate).
+ * of one is, or lies below, a cgroup of the other); ENODEV (its SPUs were removed); ENOMEM; EAGAIN
+ * (rate).
  * A session that a caller without CAP_PERFMON started, or changed the cgroups of since, yields:
  * START and CGROUPS by a caller with CAP_PERFMON stop it instead of failing with EBUSY. Its holder
  * may start it again once the other has ended.
