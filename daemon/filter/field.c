@@ -169,7 +169,7 @@ static const struct filter_field fields[] = {
 	STRING("process", get_process),
 	STRING("container", get_container),
 	STRING("runtime", get_runtime),
-	STRING("cgroup", get_cgroup),
+	{ .name = "cgroup", .type = FILTER_STRING, .string = get_cgroup, .cgroup = true },
 };
 
 /* By the names of the architecture, "mispredicted" or "event.mispredicted", or by number. */

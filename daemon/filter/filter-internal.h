@@ -19,6 +19,7 @@ enum filter_type {
  * @value_name: of FILTER_NAME: the name of value @i, NULL for a gap
  * @values: how many values
  * @address: where something lies in memory, or its code
+ * @cgroup: a path of a cgroup, below the mount
  */
 struct filter_field {
 	const char *name;
@@ -26,6 +27,7 @@ struct filter_field {
 	u8 parameter;
 	u8 values;
 	bool address;
+	bool cgroup;
 	bool (*number)(const struct filter_subject *subject, u8 parameter, u64 *ret_number);
 	const char *(*string)(const struct filter_subject *subject);
 	const char *(*value_name)(u8 i);

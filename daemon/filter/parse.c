@@ -221,9 +221,32 @@ static int parse_string(struct parser *p, u16 *ret_string)
 	return 0;
 }
 
+/* A cgroup's path begins below the mount; one that begins with the mount matches none. */
+static int check_cgroup(struct parser *p, const char *at, const char *path)
+{
+	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
+		size_t len = strlen(mounts[i]), shown = 0;
+
+		if (strncmp(path, mounts[i], len) != 0 || (path[len] && path[len] != '/'))
+			continue;
+		path = path[len] ? path + len : "/";
+		while (shown < 80 && path[shown] >= ' ' && path[shown] < 0x7f)
+			shown++;
+		return fail_at(p, at, "paths of cgroups are without the mount %s: should be \"%.*s%s\"",
+			       mounts[i], (int)shown, path, path[shown] ? "..." : "");
+	}
+	return 0;
+}
+
 static int parse_value(struct parser *p, struct filter_node *node)
 {
+	const char *start;
+	int r;
+
 	skip_space(p);
+	start = p->at;
 	switch (node->field->type) {
 	case FILTER_NUMBER:
 		return parse_number(p, &node->number);
@@ -232,7 +255,9 @@ static int parse_value(struct parser *p, struct filter_node *node)
 	case FILTER_NAME:
 		return parse_name(p, node->field, &node->number);
 	default:
-		return parse_string(p, &node->string);
+		r = parse_string(p, &node->string);
+		return r >= 0 && node->field->cgroup ?
+			       check_cgroup(p, start, p->filter->strings + node->string) : r;
 	}
 }
 
