@@ -2,6 +2,7 @@
 #include "notify.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
@@ -23,6 +24,17 @@ struct described {
 	u64 interval_ns;
 };
 
+/* Append to @text, of STATUS_SIZE bytes; what does not fit is cut. */
+static void __attribute__((format(printf, 2, 3))) text_append(char *text, const char *format, ...)
+{
+	size_t n = strlen(text);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text + n, STATUS_SIZE - n, format, ap);
+	va_end(ap);
+}
+
 /* For "systemctl status": what is sampled, how it is read, and what is wrong. */
 static int describe(struct worker_state *state, void *arg)
 {
@@ -33,57 +45,51 @@ static int describe(struct worker_state *state, void *arg)
 	struct described *described = arg;
 	struct attributor_stats attribution;
 	char *text = described->text;
-	int n;
+	size_t n;
 
 	described->trouble = *trouble;
 	described->unsaved = state->keep ? state->keep->unsaved : 0;
 	described->interval_ns = source->interval_ns;
 
-	n = snprintf(text, STATUS_SIZE, "%s %u CPU%s, %s SPU%s, source %s%s%s.",
-		     machine->running ? "Sampling" : "Stopped:", source->cpus,
-		     source->cpus == 1 ? "" : "s",
-		     source->backend == BACKEND_EMULATED ? "emulated" : "hardware",
-		     source->cpus == 1 ? "" : "s", source->ops->name, source->by ? ", by " : "",
-		     source->by ? source->by : "");
+	*text = '\0';
+	text_append(text, "%s %u CPU%s, %s SPU%s, source %s%s%s.",
+		    machine->running ? "Sampling" : "Stopped:", source->cpus,
+		    source->cpus == 1 ? "" : "s",
+		    source->backend == BACKEND_EMULATED ? "emulated" : "hardware",
+		    source->cpus == 1 ? "" : "s", source->ops->name, source->by ? ", by " : "",
+		    source->by ? source->by : "");
 	if (trouble->cpus_stopped)
-		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " %u not sampled (%s).",
-			      trouble->cpus_stopped, source_trouble_now(trouble));
+		text_append(text, " %u not sampled (%s).", trouble->cpus_stopped,
+			    source_trouble_now(trouble));
 	if (unsampled)
-		n += snprintf(text + n, STATUS_SIZE - (size_t)n,
-			      " %u with an SPU came later and %s not sampled.", unsampled,
-			      unsampled == 1 ? "is" : "are");
+		text_append(text, " %u with an SPU came later and %s not sampled.", unsampled,
+			    unsampled == 1 ? "is" : "are");
 	if (__atomic_load_n(&machine->feed->error, __ATOMIC_RELAXED))
-		n += snprintf(text + n, STATUS_SIZE - (size_t)n, " Reading failed: %s.",
-			      strerror(-machine->feed->error));
+		text_append(text, " Reading failed: %s.", strerror(-machine->feed->error));
 	if (state->keep && state->keep->error)
-		n += snprintf(text + n, STATUS_SIZE - (size_t)n,
-			      " Figures cannot be saved: %s.", strerror(-state->keep->error));
+		text_append(text, " Figures cannot be saved: %s.", strerror(-state->keep->error));
 	attributor_stats(state->attributor, &attribution);
 	if (attribution.mappings_unkept)
-		n += snprintf(text + n, STATUS_SIZE - (size_t)n,
-			      " %llu mapping%s not in the checkpoint: no room.",
-			      (unsigned long long)attribution.mappings_unkept,
-			      attribution.mappings_unkept == 1 ? " is" : "s are");
-	shards_describe(state->shards, text + n, STATUS_SIZE - (size_t)n);
-	n += (int)strlen(text + n);
-	govern_describe(state, text + n, STATUS_SIZE - (size_t)n);
+		text_append(text, " %llu mapping%s not in the checkpoint: no room.",
+			    (unsigned long long)attribution.mappings_unkept,
+			    attribution.mappings_unkept == 1 ? " is" : "s are");
+	n = strlen(text);
+	shards_describe(state->shards, text + n, STATUS_SIZE - n);
+	n = strlen(text);
+	govern_describe(state, text + n, STATUS_SIZE - n);
 	return 0;
 }
 
 /* Not what the next line of the journal scrolls away: it is so until a file is right. */
 static void describe_reloaded(const struct notify *notify, char *text)
 {
-	size_t n = strlen(text);
-
 	if (!notify->reloaded)
 		return;
 	if (*notify->reloaded->refused)
-		n += (size_t)snprintf(text + n, STATUS_SIZE - n,
-				      " Its configuration is an earlier one: %s.",
+		text_append(text, " Its configuration is an earlier one: %s.",
 				      notify->reloaded->refused);
-	if (*notify->reloaded->waiting && n < STATUS_SIZE)
-		snprintf(text + n, STATUS_SIZE - n, " Waiting for a restart: %s.",
-			 notify->reloaded->waiting);
+	if (*notify->reloaded->waiting)
+		text_append(text, " Waiting for a restart: %s.", notify->reloaded->waiting);
 }
 
 static u64 now_ns(void)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The status that the service manager shows, of a worker that the program plays. */
+#include "test.h"
+
+#include "notify.h"
+#include "govern.h"
+#include "shards.h"
+
+/* Of the source's trouble: longer than the whole status may be. */
+static char by[2 * STATUS_SIZE];
+
+/* What the worker's thread would say. */
+static void no_name(struct source *source)
+{
+	(void)source;
+}
+
+static const struct source_ops ops = { .name = "module", .free = no_name };
+static struct source source = { .ops = &ops, .by = by, .cpus = 4 };
+static struct feed feed = { .source = &source };
+static struct session machine = { .feed = &feed, .running = true };
+static u32 stopped;
+
+int worker_read(struct worker *worker, worker_fn fn, void *arg)
+{
+	static struct worker_state state;
+
+	(void)worker;
+	source.trouble.cpus_stopped = stopped;
+	feed.error = -5;
+	return fn(&state, arg);
+}
+
+u64 worker_beat(struct worker *worker)
+{
+	(void)worker;
+	return 0;
+}
+
+struct session *worker_session(struct worker_state *state, const char *name)
+{
+	(void)state;
+	(void)name;
+	return &machine;
+}
+
+void attributor_stats(const struct attributor *attributor, struct attributor_stats *ret_stats)
+{
+	(void)attributor;
+	*ret_stats = (struct attributor_stats){ .mappings_unkept = 3 };
+}
+
+void shards_describe(const struct shards *shards, char *ret, size_t size)
+{
+	(void)shards;
+	snprintf(ret, size, " 2 workers.");
+}
+
+void govern_describe(const struct worker_state *state, char *ret, size_t size)
+{
+	(void)state;
+	snprintf(ret, size, " Interval 1 ns.");
+}
+
+void trouble_tell(struct trouble_told *told, const struct trouble *now, u64 now_ns)
+{
+	(void)told;
+	(void)now;
+	(void)now_ns;
+}
+
+static void test_status(void **state)
+{
+	static const struct reload reloaded = { .waiting = "Rate=" };
+	struct notify notify = { .reloaded = &reloaded };
+
+	(void)state;
+	strcpy(by, "BPF");
+	stopped = 1;
+	strcpy(source.trouble.last, "why");
+	notify_ready(&notify);
+	assert_string_equal(
+		notify.status,
+		"Sampling 4 CPUs, hardware SPUs, source module, by BPF. 1 not sampled (why)."
+		" Reading failed: Input/output error. 3 mappings are not in the checkpoint:"
+		" no room. 2 workers. Interval 1 ns. Waiting for a restart: Rate=.");
+}
+
+/* Parts that do not fit are cut, and nothing is written behind the status. */
+static void test_status_cut(void **state)
+{
+	static const struct reload reloaded = { .waiting = "Rate=" };
+	struct notify notify = { .reloaded = &reloaded };
+
+	(void)state;
+	for (size_t len = STATUS_SIZE - 400; len < sizeof(by); len += 7) {
+		memset(by, 'x', len);
+		by[len] = '\0';
+		notify_ready(&notify);
+		assert_true(strnlen(notify.status, STATUS_SIZE) < STATUS_SIZE);
+		assert_memory_equal(notify.status, "Sampling 4 CPUs", 15);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_status_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
