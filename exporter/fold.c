@@ -28,6 +28,9 @@ static_assert(UNITS <= METRICS_UNITS, "a place for each unit");
 #define AFTER_LASTING  offsetof(struct metrics_machine, faults)
 #define AFTER_FAULTS   offsetof(struct metrics_machine, cpu_ns)
 #define AFTER_COUNTERS offsetof(struct metrics_machine, memory)
+/* More counters that outlive a reset stand at its end. */
+#define FIRST_LATE     offsetof(struct metrics_machine, mappings_lost)
+#define AFTER_LATE     sizeof(struct metrics_machine)
 
 void fold_init(struct fold *fold, const struct labels *labels, u32 kinds, u64 now_ns)
 {
@@ -368,6 +371,17 @@ static void faults_delta(const struct metrics_machine *now, const struct metrics
 		d[i] = n[i] < b[i] ? n[i] : n[i] - b[i];
 }
 
+/* Once one of these is not known, which UINT64_MAX says, its sum never is again. */
+static void keep_unknown(struct metrics_machine *sum, const struct metrics_machine *now)
+{
+	if (now->written == UINT64_MAX)
+		sum->written = UINT64_MAX;
+	if (now->lost == UINT64_MAX)
+		sum->lost = UINT64_MAX;
+	if (now->enabled_ns == UINT64_MAX)
+		sum->enabled_ns = UINT64_MAX;
+}
+
 static void machine_update(struct fold *fold, const struct metrics *metrics,
 			   struct metrics_tally *ret_delta)
 {
@@ -381,14 +395,15 @@ static void machine_update(struct fold *fold, const struct metrics *metrics,
 	} else if (fold->any && before->process == now->process) {
 		faults_delta(now, before, &delta);
 	}
-	if (fold->any && before->process == now->process)
+	if (fold->any && before->process == now->process) {
 		machine_delta(now, before, FIRST_LASTING, AFTER_LASTING, &delta);
+		machine_delta(now, before, FIRST_LATE, AFTER_LATE, &delta);
+	}
 	add_words((u8 *)m + FIRST_COUNTER, (const u8 *)&delta + FIRST_COUNTER,
 		  AFTER_COUNTERS - FIRST_COUNTER);
+	add_words((u8 *)m + FIRST_LATE, (const u8 *)&delta + FIRST_LATE, AFTER_LATE - FIRST_LATE);
 	add_words(&m->all, &delta.all, sizeof(delta.all));
-	/* Once it is not known, the sum never is again. */
-	if (now->written == UINT64_MAX)
-		m->written = UINT64_MAX;
+	keep_unknown(m, now);
 	*ret_delta = delta.all;
 }
 
@@ -439,11 +454,11 @@ static bool begin(struct fold *fold, const struct metrics_machine *machine, u64 
 static void clear_sums(struct fold *fold)
 {
 	struct metrics_machine *m = &fold->machine;
-	bool is_written_known = m->written != UINT64_MAX;
+	struct metrics_machine before = *m;
 
 	memset((u8 *)m + FIRST_COUNTER, 0, AFTER_COUNTERS - FIRST_COUNTER);
-	if (!is_written_known)
-		m->written = UINT64_MAX;
+	memset((u8 *)m + FIRST_LATE, 0, AFTER_LATE - FIRST_LATE);
+	keep_unknown(m, &before);
 	m->all = (struct metrics_tally){ 0 };
 	fold->other = (struct metrics_tally){ 0 };
 	for (u32 i = 0; i < fold->shown; i++)

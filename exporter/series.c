@@ -28,6 +28,8 @@ enum family {
 	EVICTED,
 	EVICTIONS,
 	EVENTS_LOST,
+	MAPPINGS_LOST,
+	LOOKUPS_UNANSWERED,
 	FAULTS,
 	HELD_BACK,
 	DAEMON_CPU,
@@ -90,6 +92,11 @@ static const struct series_family families[FAMILIES] = {
 			SERIES_COUNTER },
 	[EVENTS_LOST] = { "speprof_task_events_lost", "", "What the kernel had no room to tell of tasks.",
 			  SERIES_COUNTER },
+	[MAPPINGS_LOST] = { "speprof_mapping_events_lost", "",
+			    "Executable mappings that the kernel had no space to report.", SERIES_COUNTER },
+	[LOOKUPS_UNANSWERED] = { "speprof_lookups_unanswered", "",
+				 "Look-ups in /proc that were refused or got no answer in time.",
+				 SERIES_COUNTER },
 	[FAULTS] = { "speprof_faults", "", "Management events other than a full buffer.", SERIES_COUNTER },
 	[HELD_BACK] = { "speprof_held_back", "", "Times that the module held an SPU back, by cause.",
 			SERIES_COUNTER },
@@ -284,10 +291,12 @@ static void add_ledgers(struct builder *b)
 	add_labeled(b, BYTES, "ledger", "padding", (double)m->padding);
 	add_labeled(b, BYTES, "ledger", "suspect", (double)m->suspect);
 	add_labeled(b, BYTES, "ledger", "dropped", (double)m->dropped);
-	add_labeled(b, BYTES, "ledger", "lost", (double)m->lost);
-	add_value(b, ENABLED, seconds(m->enabled_ns));
+	if (m->lost != UINT64_MAX)
+		add_labeled(b, BYTES, "ledger", "lost", (double)m->lost);
+	if (m->enabled_ns != UINT64_MAX)
+		add_value(b, ENABLED, seconds(m->enabled_ns));
 	/* All of them: what has not happened yet is 0, so that its first time is a step. */
-	for (unsigned int i = 0; i < METRICS_BLINDS; i++)
+	for (unsigned int i = 0; i < METRICS_BLINDS && m->enabled_ns != UINT64_MAX; i++)
 		add_labeled(b, BLIND, "cause", causes[i], seconds(m->blind_ns[i]));
 	add_value(b, UNATTRIBUTED, (double)m->unattributed);
 	add_value(b, EVICTED, (double)m->evicted);
@@ -297,6 +306,8 @@ static void add_ledgers(struct builder *b)
 	add_labeled(b, EVICTIONS, "table", "containers_full", (double)m->containers_overflow);
 	add_labeled(b, EVICTIONS, "table", "mappings", (double)m->mappings_dropped);
 	add_value(b, EVENTS_LOST, (double)m->events_lost);
+	add_value(b, MAPPINGS_LOST, (double)m->mappings_lost);
+	add_value(b, LOOKUPS_UNANSWERED, (double)m->lookups_unanswered);
 	add_value(b, FAULTS, (double)m->faults);
 	add_labeled(b, HELD_BACK, "cause", "rate", (double)m->throttles);
 	add_labeled(b, HELD_BACK, "cause", "unread", (double)m->unread);

@@ -99,7 +99,7 @@ int series_build(struct series_set *set, const struct fold *fold, const struct s
 void series_deinit(struct series_set *set);
 
 /* Series of the machine and the exporter, but for levels and latencies, at most. */
-#define SERIES_FIXED 61
+#define SERIES_FIXED 63
 
 /** series_machine() - how many series there will be, at most, that are not of containers */
 u32 series_machine(const struct fold *fold, const struct metrics *next);

@@ -27,7 +27,8 @@ static int dump(struct input *input, const char *path)
 	metrics.machine.epoch = 1;
 	metrics.machine.process = 1;
 	metrics.machine.backend = input->backend;
-	metrics.machine.age_ns = metrics.machine.enabled_ns;
+	if (metrics.machine.enabled_ns != UINT64_MAX)
+		metrics.machine.age_ns = metrics.machine.enabled_ns;
 	snprintf(metrics.machine.version, sizeof(metrics.machine.version), "%s", SPEPROF_VERSION);
 	snprintf(metrics.machine.source, sizeof(metrics.machine.source), "recording");
 	fd = metrics_dump(&metrics);

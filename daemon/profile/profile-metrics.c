@@ -45,8 +45,8 @@ static void fill_ledgers(const struct view_header *h, struct metrics_machine *m)
 	m->padding = h->padding;
 	m->suspect = h->suspect;
 	m->dropped = h->dropped;
-	m->lost = h->lost;
-	m->enabled_ns = h->enabled_ns;
+	m->lost = h->ledgers_unknown ? UINT64_MAX : h->lost;
+	m->enabled_ns = h->ledgers_unknown ? UINT64_MAX : h->enabled_ns;
 	memcpy(m->blind_ns, h->blind_by, sizeof(h->blind_by));
 	m->unattributed = h->unattributed;
 	m->evicted = h->evicted;

@@ -13,11 +13,12 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is this mac
 static_assert(sizeof(struct metrics_head) == 40, "no padding");
 static_assert(sizeof(struct metrics_tally) == 8 * (9 + METRICS_LEVELS + 3 * 65), "no padding");
 static_assert(sizeof(struct metrics_machine) == 96 + 8 * (11 + 8 + 13) +
-							sizeof(struct metrics_tally), "no padding");
+							sizeof(struct metrics_tally) + 16, "no padding");
 static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_tally) + 392,
 	      "no padding");
 
-/* What the first daemons wrote of a container. */
+/* What the first daemons wrote of the machine and of a container. */
+#define MACHINE_LEAST	offsetof(struct metrics_machine, mappings_lost)
 #define CONTAINER_LEAST offsetof(struct metrics_container, left_ns)
 
 static int write_all(int fd, const void *data, size_t size)
@@ -94,7 +95,7 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 		return -EPROTONOSUPPORT;
 	}
 	if (h.head_size < sizeof(h) || h.head_size > METRICS_PART || h.head_size % 8 ||
-	    h.machine_size < sizeof(struct metrics_machine) || h.machine_size > METRICS_PART ||
+	    h.machine_size < MACHINE_LEAST || h.machine_size > METRICS_PART ||
 	    h.machine_size % 8 || h.container_size < CONTAINER_LEAST ||
 	    h.container_size > METRICS_PART || h.container_size % 8)
 		return refuse("a part has a size that it cannot have", ret_why);
@@ -126,7 +127,8 @@ int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, cons
 	if (r < 0)
 		return r;
 	data += h.head_size;
-	memcpy(&m.machine, data, sizeof(m.machine));
+	memcpy(&m.machine, data,
+	       h.machine_size < sizeof(m.machine) ? h.machine_size : sizeof(m.machine));
 	data += h.machine_size;
 	if (!ENDS(m.machine.version) || !ENDS(m.machine.source) || !ENDS(m.machine.tasks))
 		return refuse("a text of the machine has no end", ret_why);

@@ -86,17 +86,20 @@ struct metrics_tally {
 /**
  * struct metrics_machine - the ledgers, and all samples
  * @epoch: another one: counters began anew
- * @process: likewise, for those from @threads_evicted to @events_lost, which outlive a reset,
- *	and not a restart
+ * @process: likewise, for those from @threads_evicted to @events_lost and behind @all, which outlive
+ *	a reset, and not a restart
  * @age_ns: for how long it has sampled in this epoch
  * @backend: &enum backend; whoever exports must not export what an emulated SPU modelled
  * @interval_ns: in force, the mean of all CPUs
  * @written: UINT64_MAX where the SPU does not count its records
  * @bytes: = @decoded + @padding + @suspect + @dropped; @lost come on top
- * @enabled_ns: = armed + the sum of @blind_ns, all over CPUs
+ * @lost: UINT64_MAX where the source does not record it
+ * @enabled_ns: = armed + the sum of @blind_ns, all over CPUs; UINT64_MAX where the source does not
+ *	record it, and @blind_ns has no meaning
  * @unattributed, @evicted: samples
  * @*_evicted, @containers_overflow, @mappings_dropped, @events_lost: of the attributor
  * @cpu_ns, @memory: of the daemon
+ * @mappings_lost, @lookups_unanswered: of the attributor; 0 from daemons that end with @all
  */
 struct metrics_machine {
 	u64 epoch;
@@ -136,6 +139,8 @@ struct metrics_machine {
 	u64 cpu_ns;
 	u64 memory;
 	struct metrics_tally all;
+	u64 mappings_lost;
+	u64 lookups_unanswered;
 };
 
 /**

@@ -36,6 +36,8 @@ static void fill_machine(const struct worker_state *state, const struct session 
 	m->containers_overflow = stats.containers_overflow;
 	m->mappings_dropped = stats.mappings_dropped;
 	m->events_lost = stats.events_lost;
+	m->mappings_lost = stats.mappings_lost;
+	m->lookups_unanswered = stats.unanswered;
 	m->faults = header.faults;
 	m->throttles = header.throttles;
 	m->unread = header.unread;

@@ -2,6 +2,7 @@
 /* What the profile makes of windows, as its summary tells. */
 #include "test.h"
 
+#include "profile-metrics.h"
 #include "profile-read.h"
 
 #include <json-c/json.h>
@@ -253,6 +254,24 @@ static void test_figures(void **state)
 		if (profile_container(f->profile, i))
 			by_container += profile_container(f->profile, i)->samples;
 	assert_int_equal(by_container, 4 * WINDOWS);
+}
+
+/* Of windows that say neither when they were armed nor what was lost, as perf's, metrics have no 0. */
+static void test_metrics_unknown(void **state)
+{
+	struct fixture *f = *state;
+	struct metrics metrics;
+
+	assert_int_equal(profile_metrics(f->profile, f->attributor, &metrics), 0);
+	assert_int_equal(metrics.machine.lost, 0);
+	assert_int_equal(metrics.machine.enabled_ns, 0);
+	metrics_clear(&metrics);
+	take_at(f->profile, 0x400000, NEOVERSE_N1, 0, -1, 0);
+	assert_int_equal(profile_metrics(f->profile, f->attributor, &metrics), 0);
+	assert_int_equal(metrics.machine.records, 1);
+	assert_true(metrics.machine.lost == UINT64_MAX);
+	assert_true(metrics.machine.enabled_ns == UINT64_MAX);
+	metrics_clear(&metrics);
 }
 
 /* CPUs whose intervals differ: who did as much weighs as much, however often it was sampled. */
@@ -546,6 +565,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_intervals, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_metrics_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_units_mixed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_weights_evicted, setup, teardown),

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Counters of the machine, as the exporter gets them from daemons of this and of the first version. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold.h"
+#include "labels.h"
+#include "metrics.h"
+#include "series.h"
+#include "source.h"
+
+#define NOW 1000000000000ULL
+
+static const struct labels labels;
+static const struct series_self self = { .feed_up = true, .exportable = true };
+
+static struct metrics metrics_new(u64 epoch)
+{
+	struct metrics m = { 0 };
+
+	m.machine.epoch = epoch;
+	m.machine.process = epoch;
+	m.machine.backend = BACKEND_HARDWARE;
+	m.machine.age_ns = 1000000000;
+	m.machine.records = 10;
+	m.machine.all.samples = 10;
+	m.containers = calloc(1, sizeof(*m.containers));
+	assert_non_null(m.containers);
+	return m;
+}
+
+/* The value of a series, of those with @label if that is not NULL; -1 if there is none. */
+static double value_of(const struct fold *fold, const char *name, const char *label)
+{
+	struct series_set set = { 0 };
+	double value = -1;
+
+	assert_return_code(series_build(&set, fold, &self), 0);
+	for (u32 i = 0; i < set.count; i++)
+		if (!strcmp(set.series[i].family->name, name) &&
+		    (!label || !strcmp(set.series[i].label[0].value, label)))
+			value = set.series[i].value;
+	series_deinit(&set);
+	return value;
+}
+
+/* A perf.data records neither lost bytes nor times: no series says 0 for them. */
+static void test_unknown_ledgers(void **state)
+{
+	struct metrics m = metrics_new(1);
+	struct fold fold;
+
+	(void)state;
+	fold_init(&fold, &labels, 7, 0);
+	m.machine.lost = m.machine.enabled_ns = UINT64_MAX;
+	assert_return_code(fold_update(&fold, &m, 1000, NOW), 0);
+	assert_true(value_of(&fold, "speprof_records", NULL) == 10);
+	assert_true(value_of(&fold, "speprof_record_bytes", "decoded") >= 0);
+	assert_true(value_of(&fold, "speprof_record_bytes", "lost") < 0);
+	assert_true(value_of(&fold, "speprof_enabled_seconds", NULL) < 0);
+	assert_true(value_of(&fold, "speprof_blind_seconds", NULL) < 0);
+	fold_deinit(&fold);
+}
+
+/* Counters of attribution outlive a reset of the profile, and begin anew with another daemon. */
+static void test_lost_mappings(void **state)
+{
+	static const struct {
+		u64 epoch;
+		u64 process;
+		u64 lost;
+		double exported;
+	} rows[] = { { 1, 1, 5, 5 }, { 1, 1, 8, 8 }, { 2, 1, 9, 9 }, { 3, 2, 2, 11 } };
+	struct fold fold;
+
+	(void)state;
+	fold_init(&fold, &labels, 7, 0);
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct metrics m = metrics_new(rows[i].epoch);
+
+		test_row("row %u", i);
+		m.machine.process = rows[i].process;
+		m.machine.mappings_lost = rows[i].lost;
+		m.machine.lookups_unanswered = 2 * rows[i].lost;
+		assert_return_code(fold_update(&fold, &m, 1000, NOW), 0);
+		assert_row(value_of(&fold, "speprof_mapping_events_lost", NULL) ==
+			   rows[i].exported);
+		assert_row(value_of(&fold, "speprof_lookups_unanswered", NULL) ==
+			   2 * rows[i].exported);
+	}
+	fold_deinit(&fold);
+}
+
+/* What the first daemons wrote ends with the tallies of the machine. */
+static void test_first_version(void **state)
+{
+	const size_t machine = offsetof(struct metrics_machine, mappings_lost);
+	struct metrics m = metrics_new(1), parsed;
+	struct metrics_head head = { .version = METRICS_VERSION,
+				     .head_size = sizeof(head),
+				     .machine_size = (u32)machine,
+				     .container_size = sizeof(struct metrics_container) };
+	static u8 data[1 << 16];
+	size_t size = sizeof(head) + machine;
+	const char *why;
+
+	(void)state;
+	memcpy(head.magic, METRICS_MAGIC, sizeof(head.magic));
+	head.size = size;
+	memcpy(data, &head, sizeof(head));
+	memcpy(data + sizeof(head), &m.machine, machine);
+	assert_int_equal(metrics_parse(data, size, &parsed, &why), 0);
+	assert_int_equal(parsed.machine.mappings_lost, 0);
+	assert_int_equal(parsed.machine.all.samples, 10);
+	metrics_clear(&parsed);
+	metrics_clear(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unknown_ledgers),
+		cmocka_unit_test(test_lost_mappings),
+		cmocka_unit_test(test_first_version),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
