@@ -33,13 +33,15 @@ static const struct {
  * struct diagnosis - all findings
  * @order: their indices, the most blocking first
  * @count: by verdict
- * @cause: that decides the exit status
+ * @cause: of the first of them, or CAUSE_UNCHECKED
+ * @status: the exit status, &enum status
  */
 struct diagnosis {
 	struct finding *findings;
 	size_t *order;
 	size_t count[VERDICTS];
 	enum cause cause;
+	int status;
 };
 
 /* ---- Finding out ------------------------------------------------------------------ */
@@ -75,7 +77,13 @@ static int diagnosis_make(const struct machine *machine, struct diagnosis *d)
 	}
 	diagnosis_sort(d);
 	first = &d->findings[d->order[0]];
-	d->cause = first->verdict == VERDICT_UNKNOWN ? CAUSE_UNCHECKED : first->cause;
+	d->cause = first->cause;
+	d->status = finding_status(first);
+	if (first->verdict == VERDICT_UNKNOWN) {
+		d->cause = CAUSE_UNCHECKED;
+		/* A driver that has the SPUs shows that they work, whatever could not be checked. */
+		d->status = machine->spu ? STATUS_OK : STATUS_FAILED;
+	}
 	return STATUS_OK;
 }
 
@@ -99,7 +107,7 @@ static json_object *finding_json(const struct check *check, const struct finding
 	add_text(json, "name", check->name);
 	add_text(json, "verdict", verdicts[finding->verdict].json);
 	add_text(json, "cause", cause_id(finding->cause));
-	json_object_object_add(json, "status", json_object_new_int(cause_status(finding->cause)));
+	json_object_object_add(json, "status", json_object_new_int(finding_status(finding)));
 	add_text(json, "found", finding->found);
 	add_text(json, "why", check->why);
 	add_text(json, "fix", finding->fix);
@@ -114,7 +122,7 @@ static void print_json(const struct diagnosis *d)
 		json_object_array_add(
 			list, finding_json(&doctor_checks[d->order[i]], &d->findings[d->order[i]]));
 	json_object_object_add(json, "schema_version", json_object_new_int(1));
-	json_object_object_add(json, "status", json_object_new_int(cause_status(d->cause)));
+	json_object_object_add(json, "status", json_object_new_int(d->status));
 	add_text(json, "cause", cause_id(d->cause));
 	json_object_object_add(json, "checks", list);
 	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
@@ -188,14 +196,16 @@ static void print_verdict(const struct machine *machine, const struct diagnosis 
 	char text[160];
 
 	if (d->count[VERDICT_FAIL])
-		snprintf(text, sizeof(text), "SPE does not work here: %s (exit status %d)",
-			 cause_id(d->cause), cause_status(d->cause));
+		snprintf(text, sizeof(text), "%s: %s (exit status %d)",
+			 d->status == STATUS_NO_SPE ? "SPE does not work here" :
+						      "SPE works here, and is not sampled",
+			 cause_id(d->cause), d->status);
 	else if (d->cause)
 		snprintf(text, sizeof(text), "%s: %s (exit status %d)",
 			 !machine->spu		     ? "Whether SPE works here is not known" :
 			 d->cause == CAUSE_UNCHECKED ? "SPE works here, not all could be checked" :
 						       "SPE works here, with less than it could",
-			 cause_id(d->cause), cause_status(d->cause));
+			 cause_id(d->cause), d->status);
 	else
 		snprintf(text, sizeof(text), "SPE works here, and nothing is missing");
 	term_ink(stdout, colour,
@@ -242,7 +252,7 @@ int doctor_run(int argc, char **argv)
 			print_json(&diagnosis);
 		else
 			print_text(&machine, &diagnosis);
-		status = cause_status(diagnosis.cause);
+		status = diagnosis.status;
 	}
 	diagnosis_deinit(&diagnosis);
 	machine_deinit(&machine);

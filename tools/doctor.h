@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What stands between this machine and its samples. A check looks at one thing and says at
- * most one cause; causes have an id, an exit status, and an order: the most blocking first.
+ * What stands between this machine and its samples. A check examines one thing and reports at most
+ * one cause. Causes have an id and an order: the most blocking first.
  */
 #ifndef SPEPROF_DOCTOR_H
 #define SPEPROF_DOCTOR_H
@@ -19,7 +19,7 @@ enum verdict {
 	VERDICTS,
 };
 
-/* In the order in which they block (doctor-cause.c has their ids and statuses). */
+/* In the order in which they block (doctor-cause.c has their ids). */
 enum cause {
 	CAUSE_NONE,
 	CAUSE_NOT_ARM64,
@@ -73,9 +73,6 @@ enum cause {
 
 /** cause_id() - stable, for scripts; "" of CAUSE_NONE */
 const char *cause_id(enum cause cause);
-
-/** cause_status() - of the exit; stable, for scripts */
-int cause_status(enum cause cause);
 
 /**
  * struct kernel_log - what is left of the kernel's log
@@ -160,6 +157,15 @@ struct finding {
 	char found[384];
 	char fix[320];
 };
+
+/**
+ * finding_status() - the exit status that a finding asks for
+ * @finding: is not changed
+ *
+ * Return: STATUS_NO_SPE if nothing can be sampled because of it; STATUS_FAILED, which is 1, if sampling
+ * works or has only to be started, and something could be better; else STATUS_OK.
+ */
+int finding_status(const struct finding *finding);
 
 /**
  * struct check - one thing to look at

@@ -26,7 +26,6 @@ enum status {
 	STATUS_NO_SPE = 12, /* the machine has no SPU that can be used */
 	STATUS_STATE = 13, /* the daemon is in another state: it runs already */
 	STATUS_SETTING = 14, /* a setting of the kernel stands in the way */
-	/* From 20 on: the causes of doctor (doctor-cause.c). */
 };
 
 /**
