@@ -10,7 +10,7 @@
 
 #include "cgroups.h"
 #include "cpu.h"
-#include "owner.h"
+#include "arbiter.h"
 
 static cgroups_gone_fn gone_fn;
 

@@ -10,7 +10,7 @@
 
 #include "compat.h"
 #include "cpu.h"
-#include "owner.h"
+#include "arbiter.h"
 #include "ring.h"
 
 #define INTERVAL_MAX 0xffffff00ULL

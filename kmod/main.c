@@ -8,8 +8,8 @@
 #include "cgroups.h"
 #include "chardev.h"
 #include "cpu.h"
-#include "observe.h"
-#include "owner.h"
+#include "stats.h"
+#include "arbiter.h"
 #include "session.h"
 #include "spu_hw.h"
 

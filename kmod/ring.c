@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 
-#include "observe.h"
+#include "stats.h"
 #include "ring_internal.h"
 #include "policy/syndrome.h"
 

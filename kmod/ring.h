@@ -14,7 +14,7 @@
 
 #include <linux/speprof.h>
 
-#include "area.h"
+#include "shared_buffer.h"
 #include "backend.h"
 #include "policy/flight.h"
 #include "program.h"
@@ -27,7 +27,7 @@
  * @max_window: bytes after which a window is closed
  * @latency_ms: bound on a window's age, 0 for none
  * @flight: a flight recorder
- * @of_cgroups: PARKED unless one of its tasks runs: see owner.h
+ * @of_cgroups: PARKED unless one of its tasks runs: see arbiter.h
  */
 struct ring_config {
 	const struct speprof_backend *backend;
@@ -219,7 +219,7 @@ void ring_offline(struct ring *ring);
 bool ring_interrupt(struct ring *ring);
 
 /*
- * The five below are for rings of cgroups, and for owner.c, which decides whose the SPU is.
+ * The five below are for rings of cgroups, and for arbiter.c, which decides whose the SPU is.
  * They may be called under the runqueue's lock: they wake nobody but by irq_work.
  */
 

@@ -5,7 +5,7 @@
  */
 #include <linux/ktime.h>
 
-#include "observe.h"
+#include "stats.h"
 #include "ring_internal.h"
 
 /* The window stays open, and its registers in the SPU. */

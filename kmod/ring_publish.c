@@ -5,7 +5,7 @@
 #include <linux/ktime.h>
 #include <linux/poll.h>
 
-#include "observe.h"
+#include "stats.h"
 #include "ring_internal.h"
 
 void ring_wake(struct irq_work *work)

@@ -13,7 +13,7 @@
 
 #include "cgroups.h"
 #include "cpu.h"
-#include "owner.h"
+#include "arbiter.h"
 #include "session.h"
 
 /* All there are; under speprof_control. */

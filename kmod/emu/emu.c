@@ -15,7 +15,7 @@
 
 #include <linux/speprof.h>
 
-#include "backend.h"
+#include "kmod/backend.h"
 #include "model/impdef.h"
 #include "emu.h"
 

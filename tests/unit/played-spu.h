@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "ring.h"
+#include "kmod/ring.h"
 #include "stand-in.h"
 
 #define SLOTS  16

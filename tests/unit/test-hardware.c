@@ -5,12 +5,12 @@
  */
 #include "test.h"
 
-#include "cgroups.h"
-#include "cpu.h"
+#include "kmod/cgroups.h"
+#include "kmod/cpu.h"
 #include "devices.h"
-#include "owner.h"
-#include "ring.h"
-#include "spu_hw.h"
+#include "kmod/arbiter.h"
+#include "kmod/ring.h"
+#include "kmod/spu_hw.h"
 
 #define CPUS	4
 #define DEVICES 2

@@ -5,13 +5,13 @@
  */
 #include "test.h"
 
-#include "cgroups.h"
-#include "chardev.h"
-#include "cpu.h"
-#include "observe.h"
-#include "owner.h"
-#include "session.h"
-#include "spu_hw.h"
+#include "kmod/cgroups.h"
+#include "kmod/chardev.h"
+#include "kmod/cpu.h"
+#include "kmod/stats.h"
+#include "kmod/arbiter.h"
+#include "kmod/session.h"
+#include "kmod/spu_hw.h"
 #include "stand-in.h"
 
 enum step { STEP_OBSERVE, STEP_OWNER, STEP_CGROUPS, STEP_CPUS, STEP_HARDWARE, STEP_CHARDEV, STEPS };

@@ -5,11 +5,11 @@
  */
 #include "test.h"
 
-#include "cgroups.h"
-#include "cpu.h"
-#include "owner.h"
-#include "ring_internal.h"
-#include "session.h"
+#include "kmod/cgroups.h"
+#include "kmod/cpu.h"
+#include "kmod/arbiter.h"
+#include "kmod/ring_internal.h"
+#include "kmod/session.h"
 #include "stand-in.h"
 
 #define CPUS 4

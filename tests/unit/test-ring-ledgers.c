@@ -42,7 +42,7 @@ static u32 draw(struct play *play, u32 below)
 	return (u32)(play->random >> 33) % below;
 }
 
-/* As owner.c has it, for the only ring of the CPU; an interrupt seats it, maybe not at once. */
+/* As arbiter.c has it, for the only ring of the CPU; an interrupt seats it, maybe not at once. */
 static void settle(struct play *play)
 {
 	if (!play->ring->config.of_cgroups || !play->up || !play->started)

@@ -4,7 +4,7 @@
  */
 #include "played-spu.h"
 
-#include "ring_file.h"
+#include "kmod/ring_file.h"
 
 /* ---- Events --------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Memory, time and CPUs of the stand-in; what is observed of a ring is dropped. */
-#include "area.h"
-#include "observe.h"
+#include "kmod/shared_buffer.h"
+#include "kmod/stats.h"
 
 u64 stand_in_now;
 u64 stand_in_nodes;

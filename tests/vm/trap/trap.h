@@ -13,7 +13,7 @@
 
 #include <asm/virt.h>
 
-#include "emu.h"
+#include "kmod/emu/emu.h"
 #include "model/synthetic.h"
 
 /**

@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "area.h"
+#include "shared_buffer.h"
 #include "compat.h"
 
 int area_init(struct area *area, u64 bytes, int node)

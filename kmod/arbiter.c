@@ -7,7 +7,7 @@
 
 #include "cgroups.h"
 #include "cpu.h"
-#include "owner.h"
+#include "arbiter.h"
 #include "ring.h"
 
 /* ---- A CPU ------------------------------------------------------------------ */

@@ -9,7 +9,7 @@
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
 
-#include "observe.h"
+#include "stats.h"
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 

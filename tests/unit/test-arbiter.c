@@ -5,10 +5,10 @@
  */
 #include "test.h"
 
-#include "cgroups.h"
-#include "cpu.h"
-#include "owner.h"
-#include "ring.h"
+#include "kmod/cgroups.h"
+#include "kmod/cpu.h"
+#include "kmod/arbiter.h"
+#include "kmod/ring.h"
 #include "stand-in.h"
 
 #define SESSIONS 3
