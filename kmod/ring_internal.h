@@ -41,28 +41,27 @@ struct closed {
 	struct spe_verdict verdict;
 };
 
-/* ---- ring.c ----------------------------------------------------------------- */
+/* ---- ring.c -------------------------------------------------------------------- */
 
 /** ring_transition() - the only way to another state; what the last one took goes to the ledger */
 void ring_transition(struct ring *ring, u32 to, u64 now);
 
-/** ring_arm() - no window open, S clear: to ARMED, or FULL; which is returned */
-u32 ring_arm(struct ring *ring);
+/** ring_book_time() - add the time up to @now to the ledger of the ring's state */
+void ring_book_time(struct ring *ring, u64 now);
+
+/** ring_timer_start() - not from within it: it looks by itself when it is done */
+void ring_timer_start(struct ring *ring);
+
+/* ---- ring_window.c ------------------------------------------------------------- */
 
 /** ring_has_room() - whether there is room for a window, and slots for its events */
 bool ring_has_room(struct ring *ring, struct spe_window *ret_window);
 
-/** ring_enable_buffer() - enable the buffer up to the limit of the open window, from PMBPTR on */
-void ring_enable_buffer(struct ring *ring);
+/** ring_set_program() - what the ring samples from the next window on; none is open */
+void ring_set_program(struct ring *ring, const struct program *program);
 
-/** ring_load_buffer() - load the program if need be and PMBPTR, then ring_enable_buffer() */
-void ring_load_buffer(struct ring *ring, u64 pmbptr);
-
-/** ring_enable() - to ARMED: the SPU writes the window that was loaded */
-void ring_enable(struct ring *ring, u64 now);
-
-/** ring_stop_sampling() - from ARMED to HANDLING: disable profiling, then drain the SPU */
-void ring_stop_sampling(struct ring *ring);
+/** ring_arm() - no window open, S clear: to ARMED, or FULL; which is returned */
+u32 ring_arm(struct ring *ring);
 
 /**
  * ring_turn() - from ARMED, close the window
@@ -71,9 +70,6 @@ void ring_stop_sampling(struct ring *ring);
  * @next: what to sample then; NULL: the same
  */
 void ring_turn(struct ring *ring, u32 to, const struct program *next);
-
-/** ring_turn_drained() - the same as ring_turn(), after ring_stop_sampling() */
-void ring_turn_drained(struct ring *ring, u32 to, const struct program *next);
 
 /**
  * ring_close_parked() - close the window of a PARKED ring and publish what it has
@@ -84,34 +80,6 @@ void ring_close_parked(struct ring *ring, u32 to);
 
 /** ring_resume() - FULL ends if there is room, and a reader */
 void ring_resume(struct ring *ring);
-
-/** ring_timer_start() - not from within it: it looks by itself when it is done */
-void ring_timer_start(struct ring *ring);
-
-/** ring_event_oldest() - what is still there once @more and what a window may bring have come */
-u64 ring_event_oldest(const struct ring *ring, u32 more);
-
-/* ---- ring_unread.c ------------------------------------------------------------ */
-
-/** ring_seen() - the reader gave a sign at @now: the ring samples on */
-void ring_seen(struct ring *ring, u64 now);
-
-/** ring_is_unread() - check for a sign of the reader; true: none came for unread_ms */
-bool ring_is_unread(struct ring *ring);
-
-/** ring_stop_unread() - from ARMED, PARKED or FULL to FULL, even if there is room */
-void ring_stop_unread(struct ring *ring);
-
-/* ---- ring_throttle.c ------------------------------------------------------------ */
-
-/**
- * ring_throttle() - charge a closed window
- * @to: the state that follows it
- *
- * Return: @to; but THROTTLED for ARMED if the CPU has to rest. A PARKED ring rests when it is
- * entered.
- */
-u32 ring_throttle(struct ring *ring, const struct closed *closed, u32 to);
 
 /**
  * ring_rests_first() - whether a ring that starts has to rest before its first window
@@ -124,13 +92,16 @@ bool ring_rests_first(struct ring *ring);
 /** ring_rested() - leave THROTTLED once the CPU's next period has begun */
 void ring_rested(struct ring *ring);
 
-/* ---- ring_publish.c ----------------------------------------------------------- */
+/* ---- ring_events.c ------------------------------------------------------------- */
 
 /** ring_wake() - wake its readers */
 void ring_wake(struct irq_work *work);
 
 /** ring_publish() - all up to the private heads is written: let readers see it, wake them */
 void ring_publish(struct ring *ring);
+
+/** ring_event_oldest() - what is still there once @more and what a window may bring have come */
+u64 ring_event_oldest(const struct ring *ring, u32 more);
 
 /** ring_free_slots() - of a stream, by the tails that were taken */
 u64 ring_free_slots(struct ring *ring);
@@ -143,12 +114,18 @@ void ring_add_event(struct ring *ring, const struct speprof_event *event);
 void ring_add_state_event(struct ring *ring, u32 from, u32 to);
 void ring_add_unread_event(struct ring *ring);
 
-/** ring_write_window() - its header, and what was skipped before it; the caller publishes */
-void ring_write_window(struct ring *ring, const struct closed *closed);
-
-/* ---- ring_park.c --------------------------------------------------------------- */
-
 /** ring_add_gone_event() - tell what ring_tell_gone() could not */
 void ring_add_gone_event(struct ring *ring);
+
+/* ---- ring_reader.c ------------------------------------------------------------- */
+
+/** ring_seen() - the reader gave a sign at @now: the ring samples on */
+void ring_seen(struct ring *ring, u64 now);
+
+/** ring_is_unread() - check for a sign of the reader; true: none came for unread_ms */
+bool ring_is_unread(struct ring *ring);
+
+/** ring_stop_unread() - from ARMED, PARKED or FULL to FULL, even if there is room */
+void ring_stop_unread(struct ring *ring);
 
 #endif
