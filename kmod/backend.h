@@ -17,7 +17,7 @@
  * @owner: held while a session exists
  * @name: for messages
  * @id: SPEPROF_BACKEND_*
- * @cpus: CPUs that have an SPU; may grow or shrink with speprof_backend_up() and _down()
+ * @cpus: CPUs that have an SPU; may grow or shrink with speprof_backend_add_cpus() and _down()
  * @attach: a CPU comes online; before any register is touched. NULL, or why its SPU cannot be
  *	used, a static sentence. May be NULL
  * @detach: it goes, or is not usable after all; after all else. May be NULL
@@ -72,14 +72,14 @@ int speprof_backend_register(const struct speprof_backend *backend);
 void speprof_backend_unregister(const struct speprof_backend *backend);
 
 /**
- * speprof_backend_up() - @cpus were added to the registered backend's: probe them
+ * speprof_backend_add_cpus() - @cpus were added to the registered backend's: probe them
  *
  * Those that are offline are probed when they come online.
  */
-void speprof_backend_up(const struct cpumask *cpus);
+void speprof_backend_add_cpus(const struct cpumask *cpus);
 
-/** speprof_backend_down() - silence @cpus for good: to their rings it is as if they went offline */
-void speprof_backend_down(const struct cpumask *cpus);
+/** speprof_backend_remove_cpus() - silence @cpus for good: to their rings it is as if they went offline */
+void speprof_backend_remove_cpus(const struct cpumask *cpus);
 
 /**
  * speprof_interrupt() - the SPE interrupt request of this CPU is asserted

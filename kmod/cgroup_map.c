@@ -16,25 +16,25 @@
 /* struct slot - @id: of a cgroup, never used twice; 0: free. @ring: NULL: nobody's */
 struct slot {
 	u64 id;
-	struct ring *ring;
+	struct speprof_ring *ring;
 };
 
 /*
- * struct cgroup_map - open addressing, at most half full; belongs to a CPU as its rings do
+ * struct speprof_cgroup_map - open addressing, at most half full; belongs to a CPU as its rings do
  * @top: no cgroup above this level is in it
  * @bits: log2 of the slots
  */
-struct cgroup_map {
+struct speprof_cgroup_map {
 	struct slot cache[1 << CACHE_BITS];
 	int top;
 	unsigned int bits;
 	struct slot slots[];
 };
 
-struct cgroup_map *cgroup_map_new(unsigned int count, int node)
+struct speprof_cgroup_map *speprof_cgroup_map_new(unsigned int count, int node)
 {
 	unsigned int bits = order_base_2(2 * count + 2);
-	struct cgroup_map *map;
+	struct speprof_cgroup_map *map;
 
 	map = kvzalloc_node(struct_size(map, slots, 1UL << bits), GFP_KERNEL_ACCOUNT, node);
 	if (!map)
@@ -44,13 +44,13 @@ struct cgroup_map *cgroup_map_new(unsigned int count, int node)
 	return map;
 }
 
-void cgroup_map_free(struct cgroup_map *map)
+void speprof_cgroup_map_free(struct speprof_cgroup_map *map)
 {
 	kvfree(map);
 }
 
 /* The slot of @id, or the free one where it belongs. */
-static struct slot *map_slot(struct cgroup_map *map, u64 id)
+static struct slot *map_slot(struct speprof_cgroup_map *map, u64 id)
 {
 	unsigned long mask = (1UL << map->bits) - 1, n = hash_64(id, map->bits);
 
@@ -59,7 +59,8 @@ static struct slot *map_slot(struct cgroup_map *map, u64 id)
 	return &map->slots[n];
 }
 
-void cgroup_map_add(struct cgroup_map *map, const struct cgroup_set *set, struct ring *ring)
+void speprof_cgroup_map_add(struct speprof_cgroup_map *map, const struct speprof_cgroup_set *set,
+			    struct speprof_ring *ring)
 {
 	u32 i;
 
@@ -72,12 +73,13 @@ void cgroup_map_add(struct cgroup_map *map, const struct cgroup_set *set, struct
 }
 
 /* Whoever has the nearest cgroup above. */
-static struct ring *map_search(struct cgroup_map *map, struct cgroup *cgroup)
+static struct speprof_ring *map_find_nearest(struct speprof_cgroup_map *map, struct cgroup *cgroup)
 {
 	int level;
 
 	for (level = cgroup->level; level >= map->top; level--) {
-		struct ring *ring = map_slot(map, cgroup_id(cgroup_ancestor(cgroup, level)))->ring;
+		struct speprof_ring *ring =
+			map_slot(map, cgroup_id(cgroup_ancestor(cgroup, level)))->ring;
 
 		if (ring)
 			return ring;
@@ -85,7 +87,8 @@ static struct ring *map_search(struct cgroup_map *map, struct cgroup *cgroup)
 	return NULL;
 }
 
-struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
+struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
+					     struct task_struct *task)
 {
 	struct slot *cached;
 	struct cgroup *cgroup;
@@ -99,12 +102,12 @@ struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
 	id = cgroup_id(cgroup);
 	cached = &map->cache[hash_64(id, CACHE_BITS)];
 	if (cached->id != id)
-		*cached = (struct slot){ id, map_search(map, cgroup) };
+		*cached = (struct slot){ id, map_find_nearest(map, cgroup) };
 	rcu_read_unlock();
 	return cached->ring;
 }
 
-bool cgroup_map_forget(struct cgroup_map *map, const struct ring *ring)
+bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
 {
 	bool left = false;
 	unsigned long n;

@@ -10,15 +10,15 @@
 
 #include "cgroups.h"
 
-static struct cgroup_set *set_new(u32 room)
+static struct speprof_cgroup_set *set_new(u32 room)
 {
-	struct cgroup_set *set;
+	struct speprof_cgroup_set *set;
 
 	set = kzalloc(struct_size(set, members, room), GFP_KERNEL_ACCOUNT);
 	return set ?: ERR_PTR(-ENOMEM);
 }
 
-void cgroup_set_free(struct cgroup_set *set)
+void speprof_cgroup_set_free(struct speprof_cgroup_set *set)
 {
 	u32 i;
 
@@ -29,7 +29,7 @@ void cgroup_set_free(struct cgroup_set *set)
 	kfree(set);
 }
 
-static bool set_has(const struct cgroup_set *set, const struct cgroup *cgroup)
+static bool set_has(const struct speprof_cgroup_set *set, const struct cgroup *cgroup)
 {
 	u32 i;
 
@@ -40,7 +40,7 @@ static bool set_has(const struct cgroup_set *set, const struct cgroup *cgroup)
 }
 
 /* Held by who calls; tells apart what the kernel says with one error. */
-static struct cgroup *cgroup_of(s32 fd)
+static struct cgroup *cgroup_from_fd(s32 fd)
 {
 	struct cgroup *cgroup;
 	struct file *file = fget_raw((unsigned int)fd);
@@ -56,16 +56,16 @@ static struct cgroup *cgroup_of(s32 fd)
 	return cgroup;
 }
 
-struct cgroup_set *cgroup_set_from_fds(const s32 *fds, u32 count)
+struct speprof_cgroup_set *speprof_cgroup_set_from_fds(const s32 *fds, u32 count)
 {
-	struct cgroup_set *set = set_new(count);
+	struct speprof_cgroup_set *set = set_new(count);
 	int ret;
 	u32 i;
 
 	if (IS_ERR(set))
 		return set;
 	for (i = 0; i < count; i++) {
-		struct cgroup *cgroup = cgroup_of(fds[i]);
+		struct cgroup *cgroup = cgroup_from_fd(fds[i]);
 
 		ret = PTR_ERR_OR_ZERO(cgroup);
 		if (ret)
@@ -80,13 +80,13 @@ struct cgroup_set *cgroup_set_from_fds(const s32 *fds, u32 count)
 	return set;
 
 fail:
-	cgroup_set_free(set);
+	speprof_cgroup_set_free(set);
 	return ERR_PTR(ret);
 }
 
 /* The members of @set that are not in @but, which may be NULL. */
-static void set_copy(struct cgroup_set *to, const struct cgroup_set *set,
-		     const struct cgroup_set *but)
+static void set_copy(struct speprof_cgroup_set *to, const struct speprof_cgroup_set *set,
+		     const struct speprof_cgroup_set *but)
 {
 	u32 i;
 
@@ -98,10 +98,10 @@ static void set_copy(struct cgroup_set *to, const struct cgroup_set *set,
 	}
 }
 
-struct cgroup_set *cgroup_set_change(const struct cgroup_set *set, u32 op,
-				     const struct cgroup_set *by)
+struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup_set *set, u32 op,
+						     const struct speprof_cgroup_set *by)
 {
-	struct cgroup_set *changed;
+	struct speprof_cgroup_set *changed;
 	u32 i;
 
 	for (i = 0; i < by->count && op != SPEPROF_CGROUPS_REPLACE; i++)
@@ -120,7 +120,8 @@ struct cgroup_set *cgroup_set_change(const struct cgroup_set *set, u32 op,
 	return changed;
 }
 
-bool cgroup_sets_overlap(const struct cgroup_set *a, const struct cgroup_set *b)
+bool speprof_cgroup_sets_overlap(const struct speprof_cgroup_set *a,
+				 const struct speprof_cgroup_set *b)
 {
 	u32 i, j;
 
@@ -132,7 +133,7 @@ bool cgroup_sets_overlap(const struct cgroup_set *a, const struct cgroup_set *b)
 	return false;
 }
 
-u64 cgroup_set_prune(struct cgroup_set *set)
+u64 speprof_cgroup_set_remove_dead(struct speprof_cgroup_set *set)
 {
 	u32 i;
 

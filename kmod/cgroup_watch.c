@@ -12,38 +12,38 @@
 #include "cpu.h"
 #include "arbiter.h"
 
-static cgroups_gone_fn gone_fn;
+static speprof_cgroups_prune_fn prune_fn;
 
-static void run_gone(struct work_struct *work)
+static void prune_work_run(struct work_struct *work)
 {
-	gone_fn();
+	prune_fn();
 }
 
-static DECLARE_WORK(gone_work, run_gone);
+static DECLARE_WORK(prune_work, prune_work_run);
 
-void cgroups_gone_later(void)
+void speprof_cgroups_schedule_prune(void)
 {
-	schedule_work(&gone_work);
+	schedule_work(&prune_work);
 }
 
 /* Under the runqueue's lock, interrupts off, before CONTEXTIDR changes. */
 static void on_sched_switch(void *unused, bool preempt, struct task_struct *prev,
 			    struct task_struct *next, unsigned int prev_state)
 {
-	owner_switch(next);
+	speprof_arbiter_sched_switch(next);
 }
 
 /* Under cgroup_mutex, after the move. A thread that runs is not looked at before the next switch. */
 static void on_attach_task(void *unused, struct cgroup *to, const char *path,
 			   struct task_struct *task, bool threadgroup)
 {
-	owner_moved(task, threadgroup);
+	speprof_arbiter_kick_cpus(task, threadgroup);
 }
 
 /* Under cgroup_mutex. */
 static void on_rmdir(void *unused, struct cgroup *cgroup, const char *path)
 {
-	cgroups_gone_later();
+	speprof_cgroups_schedule_prune();
 }
 
 /*
@@ -108,7 +108,7 @@ static int hooks_register(void)
 
 static bool hooked;
 
-static void run_unhook(struct work_struct *work)
+static void unhook_work_run(struct work_struct *work)
 {
 	mutex_lock(&speprof_control);
 	if (!watchers && hooked) {
@@ -118,9 +118,9 @@ static void run_unhook(struct work_struct *work)
 	mutex_unlock(&speprof_control);
 }
 
-static DECLARE_DELAYED_WORK(unhook_work, run_unhook);
+static DECLARE_DELAYED_WORK(unhook_work, unhook_work_run);
 
-int cgroups_watch_get(void)
+int speprof_cgroups_watch_get(void)
 {
 	int ret = 0;
 
@@ -134,25 +134,25 @@ int cgroups_watch_get(void)
 	return 0;
 }
 
-void cgroups_watch_put(void)
+void speprof_cgroups_watch_put(void)
 {
 	lockdep_assert_held(&speprof_control);
 	if (!--watchers)
 		mod_delayed_work(system_wq, &unhook_work, UNHOOK_SECONDS * HZ);
 }
 
-void cgroups_init(cgroups_gone_fn gone)
+void speprof_cgroups_init(speprof_cgroups_prune_fn gone)
 {
-	gone_fn = gone;
+	prune_fn = gone;
 	for_each_kernel_tracepoint(hook_find, NULL);
 }
 
-void cgroups_deinit(void)
+void speprof_cgroups_deinit(void)
 {
 	cancel_delayed_work_sync(&unhook_work);
 	if (hooked)
 		hooks_unregister(ARRAY_SIZE(hooks));
 	/* Probes that still run end; what they queued, too. */
 	tracepoint_synchronize_unregister();
-	cancel_work_sync(&gone_work);
+	cancel_work_sync(&prune_work);
 }

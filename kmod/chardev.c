@@ -172,8 +172,8 @@ static long commands_run(const struct command *commands, size_t count, void *obj
 
 /* One descriptor: the session it holds, and the ring. */
 struct ring_handle {
-	struct session *session;
-	struct ring *ring;
+	struct speprof_session *session;
+	struct speprof_ring *ring;
 };
 
 static int ring_run_advance(struct call *call)
@@ -181,28 +181,28 @@ static int ring_run_advance(struct call *call)
 	struct ring_handle *handle = call->object;
 	const struct speprof_advance *advance = &call->argument.advance;
 
-	return ring_advance(handle->ring, advance->tail, advance->event_tail);
+	return speprof_ring_set_tails(handle->ring, advance->tail, advance->event_tail);
 }
 
 static int ring_run_kick(struct call *call)
 {
 	struct ring_handle *handle = call->object;
 
-	return session_ring_kick(handle->ring);
+	return speprof_session_kick_ring(handle->ring);
 }
 
 static int ring_run_flush(struct call *call)
 {
 	struct ring_handle *handle = call->object;
 
-	return session_ring_flush(handle->ring);
+	return speprof_session_flush_ring(handle->ring);
 }
 
 static int ring_run_stats(struct call *call)
 {
 	struct ring_handle *handle = call->object;
 
-	return session_ring_stats(handle->ring, &call->argument.ring_stats);
+	return speprof_session_ring_stats(handle->ring, &call->argument.ring_stats);
 }
 
 static int ring_run_snapshot(struct call *call)
@@ -211,14 +211,14 @@ static int ring_run_snapshot(struct call *call)
 
 	if (call->argument.snapshot.reserved)
 		return -EINVAL;
-	return session_ring_snapshot(handle->ring, handle, &call->argument.snapshot);
+	return speprof_session_take_snapshot(handle->ring, handle, &call->argument.snapshot);
 }
 
 static int ring_run_release(struct call *call)
 {
 	struct ring_handle *handle = call->object;
 
-	return session_ring_snapshot_end(handle->ring, handle);
+	return speprof_session_release_snapshot(handle->ring, handle);
 }
 
 static void ring_undo_snapshot(struct call *call)
@@ -259,7 +259,7 @@ static int ring_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 
 	switch (cmd->cmd_op) {
 	case SPEPROF_RING_ADVANCE:
-		return ring_advance(handle->ring, first, second);
+		return speprof_ring_set_tails(handle->ring, first, second);
 	case SPEPROF_RING_KICK:
 	case SPEPROF_RING_FLUSH:
 	case SPEPROF_RING_RELEASE:
@@ -282,29 +282,29 @@ static __poll_t ring_poll(struct file *file, poll_table *wait)
 {
 	struct ring_handle *handle = file->private_data;
 
-	return ring_file_poll(handle->ring, file, wait);
+	return speprof_ring_poll(handle->ring, file, wait);
 }
 
 static ssize_t ring_read_iter(struct kiocb *kiocb, struct iov_iter *to)
 {
 	struct ring_handle *handle = kiocb->ki_filp->private_data;
 
-	return ring_file_read(handle->ring, kiocb, to);
+	return speprof_ring_read(handle->ring, kiocb, to);
 }
 
 static int ring_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct ring_handle *handle = file->private_data;
 
-	return ring_file_mmap(handle->ring, vma);
+	return speprof_ring_mmap(handle->ring, vma);
 }
 
 static int ring_release(struct inode *inode, struct file *file)
 {
 	struct ring_handle *handle = file->private_data;
 
-	session_ring_snapshot_end(handle->ring, handle);
-	session_put(handle->session);
+	speprof_session_release_snapshot(handle->ring, handle);
+	speprof_session_put(handle->session);
 	kfree(handle);
 	return 0;
 }
@@ -339,17 +339,17 @@ static int session_run_sample(struct call *call)
 {
 	const struct speprof_sampling *sampling = &call->argument.sampling;
 
-	return sampling_check(sampling) ?: session_sample(call->object, sampling);
+	return sampling_check(sampling) ?: speprof_session_set_sampling(call->object, sampling);
 }
 
 static int session_run_start(struct call *call)
 {
-	return session_start(call->object);
+	return speprof_session_start(call->object);
 }
 
 static int session_run_stop(struct call *call)
 {
-	session_stop(call->object);
+	speprof_session_stop(call->object);
 	return 0;
 }
 
@@ -357,12 +357,12 @@ static int session_run_ring_open(struct call *call)
 {
 	struct speprof_ring_open *open = &call->argument.ring_open;
 	struct ring_handle *handle;
-	struct ring *ring;
+	struct speprof_ring *ring;
 	int flags = O_RDWR;
 
 	if (open->flags & ~SPEPROF_RING_NONBLOCK)
 		return -EINVAL;
-	ring = session_ring(call->object, open->cpu);
+	ring = speprof_session_ring(call->object, open->cpu);
 	if (!ring)
 		return -ENOENT;
 	handle = kmalloc(sizeof(*handle), GFP_KERNEL_ACCOUNT);
@@ -376,19 +376,19 @@ static int session_run_ring_open(struct call *call)
 		kfree(handle);
 		return PTR_ERR(call->file);
 	}
-	session_get(call->object);
+	speprof_session_get(call->object);
 	call->file->f_mode |= FMODE_NOWAIT;
 
 	open->event_slots = ring->config.event_slots;
-	open->control_bytes = ring->control_area.count << PAGE_SHIFT;
-	open->event_bytes = ring->event_area.count << PAGE_SHIFT;
+	open->control_bytes = ring->control_buffer.count << PAGE_SHIFT;
+	open->event_bytes = ring->event_buffer.count << PAGE_SHIFT;
 	open->data_bytes = ring->config.size;
 	return 0;
 }
 
-static struct cgroup_set *cgroups_get(u64 address, u32 count)
+static struct speprof_cgroup_set *cgroups_get(u64 address, u32 count)
 {
-	struct cgroup_set *set;
+	struct speprof_cgroup_set *set;
 	s32 *fds;
 
 	if (count > SPEPROF_CGROUPS_MAX)
@@ -398,7 +398,7 @@ static struct cgroup_set *cgroups_get(u64 address, u32 count)
 	fds = memdup_user(u64_to_user_ptr(address), count * sizeof(*fds));
 	if (IS_ERR(fds))
 		return ERR_CAST(fds);
-	set = cgroup_set_from_fds(fds, count);
+	set = speprof_cgroup_set_from_fds(fds, count);
 	kfree(fds);
 	return set;
 }
@@ -406,7 +406,7 @@ static struct cgroup_set *cgroups_get(u64 address, u32 count)
 static int session_run_cgroups(struct call *call)
 {
 	const struct speprof_cgroups *cgroups = &call->argument.cgroups;
-	struct cgroup_set *set;
+	struct speprof_cgroup_set *set;
 	int ret;
 
 	if (cgroups->op < SPEPROF_CGROUPS_ADD || cgroups->op > SPEPROF_CGROUPS_REPLACE ||
@@ -415,14 +415,14 @@ static int session_run_cgroups(struct call *call)
 	set = cgroups_get(cgroups->fds, cgroups->count);
 	if (IS_ERR(set))
 		return PTR_ERR(set);
-	ret = session_cgroups(call->object, cgroups->op, set);
-	cgroup_set_free(set);
+	ret = speprof_session_change_cgroups(call->object, cgroups->op, set);
+	speprof_cgroup_set_free(set);
 	return ret;
 }
 
 static int session_run_tune(struct call *call)
 {
-	return session_tune(call->object, &call->argument.tune);
+	return speprof_session_tune_cpu(call->object, &call->argument.tune);
 }
 
 static const struct command session_commands[] = {
@@ -467,7 +467,7 @@ static int session_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 
 static int session_file_release(struct inode *inode, struct file *file)
 {
-	session_put(file->private_data);
+	speprof_session_put(file->private_data);
 	return 0;
 }
 
@@ -568,23 +568,23 @@ static int cpus_get(const struct speprof_session_config *config, struct cpumask 
 	return ret;
 }
 
-static struct session *session_open(const struct speprof_session_config *config,
-				    struct cpumask *cpus)
+static struct speprof_session *session_open(const struct speprof_session_config *config,
+					    struct cpumask *cpus)
 {
-	struct cgroup_set *set = NULL;
+	struct speprof_cgroup_set *set = NULL;
 
 	if (config->flags & SPEPROF_SESSION_OF_CGROUPS) {
 		set = cgroups_get(config->cgroups, config->cgroups_count);
 		if (IS_ERR(set))
 			return ERR_CAST(set);
 	}
-	return session_new(config, cpus, set);
+	return speprof_session_new(config, cpus, set);
 }
 
 static int device_run_session_new(struct call *call)
 {
 	const struct speprof_session_config *config = &call->argument.session_config;
-	struct session *session;
+	struct speprof_session *session;
 	cpumask_var_t cpus;
 	int ret;
 
@@ -609,7 +609,7 @@ static int device_run_session_new(struct call *call)
 	call->file = anon_inode_getfile("[speprof-session]", &session_fops, session, O_RDWR);
 	if (IS_ERR(call->file)) {
 		ret = PTR_ERR(call->file);
-		session_put(session);
+		speprof_session_put(session);
 	}
 out:
 	free_cpumask_var(cpus);
@@ -635,7 +635,7 @@ static const struct file_operations device_fops = {
 };
 
 /* cdev_add() is the last step that may fail: from there on the device may be opened. */
-int chardev_init(void)
+int speprof_chardev_init(void)
 {
 	struct device *device;
 	int ret;
@@ -670,7 +670,7 @@ no_class:
 	return ret;
 }
 
-void chardev_deinit(void)
+void speprof_chardev_deinit(void)
 {
 	cdev_del(&chardev_cdev);
 	device_destroy(chardev_class, chardev_number);

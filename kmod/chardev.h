@@ -6,13 +6,13 @@
 #define SPEPROF_CHARDEV_H
 
 /**
- * chardev_init() - register the device; nothing of the module's init may fail after it
+ * speprof_chardev_init() - register the device; nothing of the module's init may fail after it
  *
  * Return: 0; otherwise a negative errno, and the device was never open.
  */
-int chardev_init(void);
+int speprof_chardev_init(void);
 
-/** chardev_deinit() - no descriptor is open, and none can be opened after this */
-void chardev_deinit(void);
+/** speprof_chardev_deinit() - no descriptor is open, and none can be opened after this */
+void speprof_chardev_deinit(void);
 
 #endif

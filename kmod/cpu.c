@@ -102,7 +102,7 @@ static const char *cpu_take(struct speprof_cpu *self, struct speprof_cpu_info *i
 	}
 	self->info = *info;
 	self->backend = the_backend;
-	owner_online(self);
+	speprof_arbiter_online(self);
 	return NULL;
 }
 
@@ -128,7 +128,7 @@ static void cpu_down_here(void *unused)
 
 	if (!self->backend)
 		return;
-	owner_offline(self);
+	speprof_arbiter_offline(self);
 	self->backend = NULL;
 	if (the_backend->detach)
 		the_backend->detach();
@@ -154,7 +154,7 @@ static int cpu_offline_callback(unsigned int cpu)
 	return 0;
 }
 
-void speprof_backend_up(const struct cpumask *cpus)
+void speprof_backend_add_cpus(const struct cpumask *cpus)
 {
 	mutex_lock(&speprof_control);
 	cpus_read_lock();
@@ -163,7 +163,7 @@ void speprof_backend_up(const struct cpumask *cpus)
 	mutex_unlock(&speprof_control);
 }
 
-void speprof_backend_down(const struct cpumask *cpus)
+void speprof_backend_remove_cpus(const struct cpumask *cpus)
 {
 	mutex_lock(&speprof_control);
 	cpus_read_lock();
@@ -217,7 +217,7 @@ int speprof_cpus_init(void)
 	return register_pm_notifier(&cpus_pm_block);
 }
 
-void speprof_cpus_exit(void)
+void speprof_cpus_deinit(void)
 {
 	unregister_pm_notifier(&cpus_pm_block);
 }
@@ -225,19 +225,19 @@ void speprof_cpus_exit(void)
 /* ---- Backends ------------------------------------------------------------ */
 
 /* Whether none of the CPUs that could have been taken was. */
-static bool backend_is_barren(const struct speprof_backend *backend)
+static bool backend_has_no_cpu(const struct speprof_backend *backend)
 {
-	bool barren = false;
+	bool empty_syndromes = false;
 	unsigned int cpu;
 
 	cpus_read_lock();
 	for_each_cpu_and(cpu, backend->cpus, cpu_online_mask) {
-		barren = !READ_ONCE(per_cpu(speprof_cpus, cpu).backend);
-		if (!barren)
+		empty_syndromes = !READ_ONCE(per_cpu(speprof_cpus, cpu).backend);
+		if (!empty_syndromes)
 			break;
 	}
 	cpus_read_unlock();
-	return barren;
+	return empty_syndromes;
 }
 
 int speprof_backend_register(const struct speprof_backend *backend)
@@ -256,7 +256,7 @@ int speprof_backend_register(const struct speprof_backend *backend)
 	}
 	hotplug_state = ret;
 	ret = 0;
-	if (!suspending && backend_is_barren(backend)) {
+	if (!suspending && backend_has_no_cpu(backend)) {
 		cpuhp_remove_state(hotplug_state);
 		the_backend = NULL;
 		ret = -ENODEV;
@@ -352,12 +352,12 @@ bool speprof_interrupt(void)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
 
-	if (self->ring && ring_interrupt(self->ring))
+	if (self->ring && speprof_ring_interrupt(self->ring))
 		return true;
 
 	/* It is kept, as it is somebody's: only the interrupt is not. */
 	if (self->ring)
-		ring_put_away(self->ring);
+		speprof_ring_save_registers(self->ring);
 	/* Nobody armed it: a level interrupt must not come again. */
 	cpu_silence(the_backend);
 	return false;

@@ -17,8 +17,8 @@
 
 #include "backend.h"
 
-struct cgroup_map;
-struct ring;
+struct speprof_cgroup_map;
+struct speprof_ring;
 
 /**
  * struct speprof_cpu - a CPU
@@ -35,11 +35,11 @@ struct ring;
  */
 struct speprof_cpu {
 	struct speprof_cpu_info info;
-	struct ring *ring;
+	struct speprof_ring *ring;
 	struct hlist_head rings;
-	struct cgroup_map *map;
-	struct irq_work seat;
-	call_single_data_t moved;
+	struct speprof_cgroup_map *map;
+	struct irq_work handover_work;
+	call_single_data_t reevaluate_csd;
 	const struct speprof_backend *backend;
 };
 
@@ -54,8 +54,8 @@ extern struct mutex speprof_control;
 /** speprof_cpus_init() - before the first backend: from here on suspends are seen */
 int speprof_cpus_init(void);
 
-/** speprof_cpus_exit() - no backend is left */
-void speprof_cpus_exit(void);
+/** speprof_cpus_deinit() - no backend is left */
+void speprof_cpus_deinit(void);
 
 /** speprof_backend_get() - the backend, its module held; NULL if there is none. Under speprof_control */
 const struct speprof_backend *speprof_backend_get(void);

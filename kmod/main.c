@@ -17,43 +17,43 @@ static int __init speprof_init(void)
 {
 	int ret;
 
-	observe_init();
-	owner_init();
-	cgroups_init(sessions_prune);
+	speprof_stats_init();
+	speprof_arbiter_init();
+	speprof_cgroups_init(speprof_sessions_prune_cgroups);
 	ret = speprof_cpus_init();
 	if (ret)
 		goto no_cpus;
 	if (IS_ENABLED(CONFIG_ARM64))
-		ret = spu_hw_init();
+		ret = speprof_spu_hw_init();
 	if (ret)
 		goto no_hardware;
 	/* Last: once the device is registered it may be opened, and then nothing may fail. */
-	ret = chardev_init();
+	ret = speprof_chardev_init();
 	if (ret)
 		goto no_chardev;
 	return 0;
 
 no_chardev:
 	if (IS_ENABLED(CONFIG_ARM64))
-		spu_hw_exit();
+		speprof_spu_hw_deinit();
 no_hardware:
-	speprof_cpus_exit();
+	speprof_cpus_deinit();
 no_cpus:
-	cgroups_deinit();
-	owner_deinit();
-	observe_deinit();
+	speprof_cgroups_deinit();
+	speprof_arbiter_deinit();
+	speprof_stats_deinit();
 	return ret;
 }
 
 static void __exit speprof_exit(void)
 {
-	chardev_deinit();
+	speprof_chardev_deinit();
 	if (IS_ENABLED(CONFIG_ARM64))
-		spu_hw_exit();
-	speprof_cpus_exit();
-	cgroups_deinit();
-	owner_deinit();
-	observe_deinit();
+		speprof_spu_hw_deinit();
+	speprof_cpus_deinit();
+	speprof_cgroups_deinit();
+	speprof_arbiter_deinit();
+	speprof_stats_deinit();
 }
 
 module_init(speprof_init);

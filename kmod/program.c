@@ -26,8 +26,8 @@ static u64 pmscr_make(const struct speprof_sampling *sampling)
 	return reg;
 }
 
-static int filters_make(const struct speprof_sampling *sampling,
-			const struct speprof_cpu_info *spu, struct program *program)
+static int filters_make(const struct speprof_sampling *sampling, const struct speprof_cpu_info *spu,
+			struct speprof_program *program)
 {
 	u64 pmsfcr = 0;
 
@@ -74,11 +74,11 @@ static int filters_make(const struct speprof_sampling *sampling,
 	return 0;
 }
 
-int program_make(const struct speprof_sampling *sampling, const struct speprof_cpu_info *spu,
-		 struct program *ret_program)
+int speprof_program_make(const struct speprof_sampling *sampling,
+			 const struct speprof_cpu_info *spu, struct speprof_program *ret_program)
 {
 	bool jitter = sampling->flags & SPEPROF_SAMPLE_JITTER;
-	struct program program = { .pmscr = pmscr_make(sampling) };
+	struct speprof_program program = { .pmscr = pmscr_make(sampling) };
 	u64 counts;
 	int ret;
 

@@ -9,12 +9,12 @@
 #include <linux/types.h>
 
 /**
- * struct program - register values for one SPU
+ * struct speprof_program - register values for one SPU
  * @pmscr: while sampling
  * @interval: true mean interval (D17.3.4)
  * @generation: counts the programs of a session from 1; 0: none
  */
-struct program {
+struct speprof_program {
 	u64 pmscr;
 	u64 pmsfcr;
 	u64 pmsevfr;
@@ -27,7 +27,7 @@ struct program {
 };
 
 /**
- * program_make() - translate
+ * speprof_program_make() - translate
  * @sampling: with no undefined flag or reserved value
  * @spu: abilities of the SPU
  * @ret_program: but for its generation
@@ -35,7 +35,7 @@ struct program {
  * Return: 0; -ERANGE: the interval or latency is out of the SPU's range;
  * -EOPNOTSUPP: it has no such filter, or cannot filter on such events.
  */
-int program_make(const struct speprof_sampling *sampling, const struct speprof_cpu_info *spu,
-		 struct program *ret_program);
+int speprof_program_make(const struct speprof_sampling *sampling,
+			 const struct speprof_cpu_info *spu, struct speprof_program *ret_program);
 
 #endif

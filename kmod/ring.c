@@ -42,16 +42,16 @@ static const u16 legal_transitions[RING_STATES] = {
 };
 
 /* Add the time up to @now to the ledger of the ring's state. */
-void ring_book_time(struct ring *ring, u64 now)
+void speprof_ring_book_time(struct speprof_ring *ring, u64 now)
 {
-	ring->count.state_ns[ring->state] += now - ring->since;
-	ring->since = now;
+	ring->counters.state_ns[ring->state] += now - ring->state_since;
+	ring->state_since = now;
 }
 
-void ring_transition(struct ring *ring, u32 to, u64 now)
+void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now)
 {
 	WARN_ON_ONCE(!(legal_transitions[ring->state] & BIT(to)));
-	ring_book_time(ring, now);
+	speprof_ring_book_time(ring, now);
 	/* Whoever sees that nothing more comes sees what was published before. */
 	smp_store_release(&ring->state, to);
 	WRITE_ONCE(ring->control->state, to);
@@ -60,61 +60,61 @@ void ring_transition(struct ring *ring, u32 to, u64 now)
 /* ---- The ring's timer ------------------------------------------------------- */
 
 /* From now to when it should look again. */
-static u64 ring_timer_ns(const struct ring *ring)
+static u64 ring_timer_ns(const struct speprof_ring *ring)
 {
 	u32 ms = ring->config.latency_ms ?: RESUME_MS;
 	u64 now = ktime_get_ns();
 
 	if (ring->state == SPEPROF_RING_THROTTLED)
-		return ring->rest_until > now ? ring->rest_until - now : NSEC_PER_USEC;
+		return ring->throttled_until > now ? ring->throttled_until - now : NSEC_PER_USEC;
 	if (ring->state == SPEPROF_RING_FULL)
 		ms = min_t(u32, ms, RESUME_MS);
 	return ms * (u64)NSEC_PER_MSEC;
 }
 
-void ring_timer_start(struct ring *ring)
+void speprof_ring_start_timer(struct speprof_ring *ring)
 {
 	hrtimer_start(&ring->timer, ns_to_ktime(ring_timer_ns(ring)), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* Close the window, sample on; what waits then is not left to the bound on latency. */
-static void ring_turn_over(struct ring *ring, const struct program *next)
+static void ring_rotate_armed(struct speprof_ring *ring, const struct speprof_program *next)
 {
-	ring_turn(ring, SPEPROF_RING_ARMED, next);
+	speprof_ring_rotate_window(ring, SPEPROF_RING_ARMED, next);
 	if (ring->state == SPEPROF_RING_FULL || ring->state == SPEPROF_RING_THROTTLED)
-		ring_timer_start(ring);
+		speprof_ring_start_timer(ring);
 }
 
-/* Pinned: on the ring's CPU, as ring_begin() was; hard: interrupts off. */
-static enum hrtimer_restart ring_tick(struct hrtimer *timer)
+/* Pinned: on the ring's CPU, as ring_begin_sampling() was; hard: interrupts off. */
+static enum hrtimer_restart ring_timer_expired(struct hrtimer *timer)
 {
-	struct ring *ring = container_of(timer, struct ring, timer);
-	bool unread = ring_is_unread(ring);
+	struct speprof_ring *ring = container_of(timer, struct speprof_ring, timer);
+	bool unread = speprof_ring_is_unread(ring);
 
-	ring_add_gone_event(ring);
+	speprof_ring_add_cgroup_event(ring);
 	switch (ring->state) {
 	case SPEPROF_RING_ARMED:
 		if (unread)
-			ring_stop_unread(ring);
+			speprof_ring_stop_unread(ring);
 		else if (ring->config.latency_ms)
-			ring_turn(ring, SPEPROF_RING_ARMED, NULL);
+			speprof_ring_rotate_window(ring, SPEPROF_RING_ARMED, NULL);
 		break;
 	case SPEPROF_RING_FULL:
 		if (unread)
-			ring_stop_unread(ring);
+			speprof_ring_stop_unread(ring);
 		else
-			ring_resume(ring);
+			speprof_ring_resume(ring);
 		break;
 	case SPEPROF_RING_THROTTLED:
-		ring_rested(ring);
+		speprof_ring_end_throttle(ring);
 		break;
 	case SPEPROF_RING_HANDOVER:
 		break;
 	case SPEPROF_RING_PARKED:
 		if (unread)
-			ring_stop_unread(ring);
+			speprof_ring_stop_unread(ring);
 		else if (ring->config.latency_ms)
-			ring_close_parked(ring, SPEPROF_RING_PARKED);
+			speprof_ring_close_parked(ring, SPEPROF_RING_PARKED);
 		/* It starts again with the next task, unless it has to look for a reader. */
 		if (ring->unread)
 			break;
@@ -128,125 +128,126 @@ static enum hrtimer_restart ring_tick(struct hrtimer *timer)
 
 /* ---- What the rest of the driver calls ------------------------------------ */
 
-static void ring_begin(struct ring *ring)
+static void ring_begin_sampling(struct speprof_ring *ring)
 {
-	bool rests = ring_rests_first(ring);
+	bool rests = speprof_ring_must_rest(ring);
 	u32 from = ring->state;
 
-	ring->barren = 0;
-	ring->parked_from = rests ? SPEPROF_RING_THROTTLED : SPEPROF_RING_ARMED;
-	ring_seen(ring, ktime_get_ns());
-	if (ring->config.of_cgroups) {
-		ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
+	ring->empty_syndromes = 0;
+	ring->resume_state = rests ? SPEPROF_RING_THROTTLED : SPEPROF_RING_ARMED;
+	speprof_ring_reader_seen(ring, ktime_get_ns());
+	if (ring->config.for_cgroups) {
+		speprof_ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
 	} else {
-		ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
+		speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 		if (rests)
-			ring_transition(ring, SPEPROF_RING_THROTTLED, ktime_get_ns());
-		else if (ring_arm(ring) == SPEPROF_RING_FULL)
+			speprof_ring_transition(ring, SPEPROF_RING_THROTTLED, ktime_get_ns());
+		else if (speprof_ring_arm(ring) == SPEPROF_RING_FULL)
 			irq_work_queue(&ring->wake);
-		ring_timer_start(ring);
+		speprof_ring_start_timer(ring);
 	}
 	if (rests) {
-		ring_add_state_event(ring, from, SPEPROF_RING_THROTTLED);
-		ring_publish(ring);
+		speprof_ring_add_state_event(ring, from, SPEPROF_RING_THROTTLED);
+		speprof_ring_publish(ring);
 	}
 }
 
 /* Close the window of a ring of cgroups that is not ARMED; the caller settles the owner after it. */
-static void ring_settle_parked(struct ring *ring, u32 to)
+static void ring_close_if_parked(struct speprof_ring *ring, u32 to)
 {
 	if (ring->state == SPEPROF_RING_HANDOVER)
-		ring_park(ring);
+		speprof_ring_park(ring);
 	if (ring->state == SPEPROF_RING_PARKED)
-		ring_close_parked(ring, to);
+		speprof_ring_close_parked(ring, to);
 }
 
 /* To @to from any state but IDLE. */
-static void ring_end(struct ring *ring, u32 to)
+static void ring_end_sampling(struct speprof_ring *ring, u32 to)
 {
 	hrtimer_try_to_cancel(&ring->timer);
-	ring_settle_parked(ring, to);
+	ring_close_if_parked(ring, to);
 	if (ring->state == SPEPROF_RING_ARMED)
-		ring_turn(ring, to, NULL);
+		speprof_ring_rotate_window(ring, to, NULL);
 	else
-		ring_transition(ring, to, ktime_get_ns());
+		speprof_ring_transition(ring, to, ktime_get_ns());
 	irq_work_queue(&ring->wake);
 }
 
-void ring_start(struct ring *ring, const struct program *program, bool up)
+void speprof_ring_start(struct speprof_ring *ring, const struct speprof_program *program, bool up)
 {
-	ring_set_program(ring, program);
+	speprof_ring_set_program(ring, program);
 	if (up)
-		ring_begin(ring);
+		ring_begin_sampling(ring);
 	else
-		ring_transition(ring, SPEPROF_RING_OFFLINE, ktime_get_ns());
+		speprof_ring_transition(ring, SPEPROF_RING_OFFLINE, ktime_get_ns());
 }
 
-void ring_stop(struct ring *ring)
+void speprof_ring_stop(struct speprof_ring *ring)
 {
 	if (ring->state != SPEPROF_RING_IDLE)
-		ring_end(ring, SPEPROF_RING_IDLE);
+		ring_end_sampling(ring, SPEPROF_RING_IDLE);
 }
 
-void ring_reprogram(struct ring *ring, const struct program *program)
+void speprof_ring_reprogram(struct speprof_ring *ring, const struct speprof_program *program)
 {
 	if (ring->state == SPEPROF_RING_ARMED) {
-		ring_turn_over(ring, program);
+		ring_rotate_armed(ring, program);
 		return;
 	}
-	ring_settle_parked(ring, SPEPROF_RING_PARKED);
-	ring_set_program(ring, program);
+	ring_close_if_parked(ring, SPEPROF_RING_PARKED);
+	speprof_ring_set_program(ring, program);
 }
 
-void ring_online(struct ring *ring)
+void speprof_ring_online(struct speprof_ring *ring)
 {
 	if (ring->state == SPEPROF_RING_OFFLINE)
-		ring_begin(ring);
+		ring_begin_sampling(ring);
 }
 
-void ring_offline(struct ring *ring)
+void speprof_ring_offline(struct speprof_ring *ring)
 {
 	if (ring->state == SPEPROF_RING_FAULTED)
 		hrtimer_try_to_cancel(&ring->timer);
 	else if (ring->state != SPEPROF_RING_IDLE && ring->state != SPEPROF_RING_OFFLINE)
-		ring_end(ring, SPEPROF_RING_OFFLINE);
+		ring_end_sampling(ring, SPEPROF_RING_OFFLINE);
 	/* The SPU forgets. */
-	ring->loaded = 0;
+	ring->loaded_generation = 0;
 }
 
-bool ring_interrupt(struct ring *ring)
+bool speprof_ring_interrupt(struct speprof_ring *ring)
 {
 	if (ring->state != SPEPROF_RING_ARMED)
 		return false;
-	ring->count.interrupts++;
-	observe_interrupt(ring->cpu);
-	ring_turn_over(ring, NULL);
+	ring->counters.interrupts++;
+	speprof_stats_interrupt(ring->cpu);
+	ring_rotate_armed(ring, NULL);
 	return true;
 }
 
-int ring_kick(struct ring *ring)
+int speprof_ring_kick(struct speprof_ring *ring)
 {
 	if (READ_ONCE(ring->state) == SPEPROF_RING_OFFLINE)
 		return -ENXIO;
 	if (ring->state == SPEPROF_RING_ARMED || ring->state == SPEPROF_RING_FULL ||
 	    ring->state == SPEPROF_RING_PARKED)
-		ring_seen(ring, ktime_get_ns());
-	ring_resume(ring);
-	ring_add_gone_event(ring);
+		speprof_ring_reader_seen(ring, ktime_get_ns());
+	speprof_ring_resume(ring);
+	speprof_ring_add_cgroup_event(ring);
 	return 0;
 }
 
-int ring_flush(struct ring *ring)
+int speprof_ring_flush(struct speprof_ring *ring)
 {
 	if (READ_ONCE(ring->state) == SPEPROF_RING_OFFLINE)
 		return -ENXIO;
 	if (ring->state == SPEPROF_RING_ARMED)
-		ring_turn_over(ring, NULL);
-	ring_settle_parked(ring, SPEPROF_RING_PARKED);
+		ring_rotate_armed(ring, NULL);
+	ring_close_if_parked(ring, SPEPROF_RING_PARKED);
 	return 0;
 }
 
-int ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot *snapshot)
+int speprof_ring_take_snapshot(struct speprof_ring *ring, const void *owner,
+			       struct speprof_snapshot *snapshot)
 {
 	u64 want = snapshot->max_bytes ?: ring->config.size / 2, start = 0;
 	int ret;
@@ -254,8 +255,8 @@ int ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot 
 	if (!ring->flight)
 		return -EOPNOTSUPP;
 	if (ring->state == SPEPROF_RING_ARMED)
-		ring_turn_over(ring, NULL);
-	ring_settle_parked(ring, SPEPROF_RING_PARKED);
+		ring_rotate_armed(ring, NULL);
+	ring_close_if_parked(ring, SPEPROF_RING_PARKED);
 	ret = spe_flight_claim(ring->flight, (uintptr_t)owner, want,
 			       ring->state == SPEPROF_RING_ARMED ? ring->window.limit : ring->head,
 			       &start);
@@ -264,28 +265,28 @@ int ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot 
 	snapshot->start = start;
 	snapshot->end = ring->head;
 	snapshot->time_ns = ktime_get_ns();
-	observe_snapshot(ring->cpu, ring->flight->oldest, start, ring->head);
+	speprof_stats_snapshot(ring->cpu, ring->flight->oldest, start, ring->head);
 	return 0;
 }
 
-int ring_snapshot_end(struct ring *ring, const void *owner)
+int speprof_ring_release_snapshot(struct speprof_ring *ring, const void *owner)
 {
 	int ret = -EOPNOTSUPP;
 
 	if (ring->flight)
 		ret = spe_flight_release(ring->flight, (uintptr_t)owner);
 	if (!ret)
-		ring_resume(ring);
+		speprof_ring_resume(ring);
 	return ret;
 }
 
-static void ring_flight_stats(const struct ring *ring, struct speprof_ring_stats *stats)
+static void ring_flight_stats(const struct speprof_ring *ring, struct speprof_ring_stats *stats)
 {
 	const struct spe_flight *flight = ring->flight;
 	u32 i;
 
 	stats->oldest = flight->oldest;
-	stats->event_oldest = ring_event_oldest(ring, 0);
+	stats->event_oldest = speprof_ring_oldest_event(ring, 0);
 	stats->overwritten_bytes = flight->overwritten_bytes;
 	stats->overwritten_records = flight->overwritten_records;
 	stats->claimed_bytes = flight->claimed_bytes;
@@ -294,39 +295,39 @@ static void ring_flight_stats(const struct ring *ring, struct speprof_ring_stats
 		stats->snapshots += !!flight->claims[i].owner;
 }
 
-void ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
+void speprof_ring_get_stats(struct speprof_ring *ring, struct speprof_ring_stats *ret_stats)
 {
 	struct speprof_ring_stats stats = {
 		.size = sizeof(stats),
 		.state = ring->state,
 		.head = ring->published,
 		.event_head = ring->event_published,
-		.data_bytes = ring->count.data_bytes,
-		.header_bytes = ring->count.header_bytes,
-		.skip_bytes = ring->count.skip_bytes,
-		.windows = ring->count.windows,
-		.skips = ring->count.skips,
-		.records = ring->count.records,
-		.interrupts = ring->count.interrupts,
-		.resumes = ring->count.resumes,
-		.wakeups = ring->count.wakeups,
-		.throttles = ring->count.throttles,
-		.unreads = ring->count.unreads,
-		.parked_ns = ring->count.state_ns[SPEPROF_RING_PARKED],
-		.entries = ring->count.entries,
-		.handovers = ring->count.handovers,
+		.data_bytes = ring->counters.data_bytes,
+		.header_bytes = ring->counters.header_bytes,
+		.skip_bytes = ring->counters.skip_bytes,
+		.windows = ring->counters.windows,
+		.skips = ring->counters.skips,
+		.records = ring->counters.records,
+		.interrupts = ring->counters.interrupts,
+		.resumes = ring->counters.resumes,
+		.wakeups = ring->counters.wakeups,
+		.throttles = ring->counters.throttles,
+		.unreads = ring->counters.unreads,
+		.parked_ns = ring->counters.state_ns[SPEPROF_RING_PARKED],
+		.entries = ring->counters.entries,
+		.handovers = ring->counters.handovers,
 	};
 	u64 now = ktime_get_ns();
 	unsigned long flags;
 
-	ring_take_tails(ring);
+	speprof_ring_read_tails(ring);
 	if (ring->flight)
 		ring_flight_stats(ring, &stats);
-	memcpy(stats.state_ns, ring->count.state_ns, sizeof(stats.state_ns));
+	memcpy(stats.state_ns, ring->counters.state_ns, sizeof(stats.state_ns));
 	if (ring->state == SPEPROF_RING_PARKED)
-		stats.parked_ns += now - ring->since;
+		stats.parked_ns += now - ring->state_since;
 	else
-		stats.state_ns[ring->state] += now - ring->since;
+		stats.state_ns[ring->state] += now - ring->state_since;
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	stats.tail = ring->tail;
 	stats.event_tail = ring->event_tail;
@@ -337,18 +338,19 @@ void ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
 
 /* ---- Life ---------------------------------------------------------------- */
 
-static u64 event_bytes(const struct ring_config *config)
+static u64 event_bytes(const struct speprof_ring_config *config)
 {
 	return (u64)config->event_slots * sizeof(struct speprof_event);
 }
 
-unsigned long ring_charge(const struct ring_config *config)
+unsigned long speprof_ring_pages(const struct speprof_ring_config *config)
 {
-	return area_pages(config->size) + area_pages(event_bytes(config)) +
-	       area_pages(sizeof(struct speprof_control));
+	return speprof_shared_buffer_pages(config->size) +
+	       speprof_shared_buffer_pages(event_bytes(config)) +
+	       speprof_shared_buffer_pages(sizeof(struct speprof_control));
 }
 
-static int ring_init_flight(struct ring *ring)
+static int ring_init_flight(struct speprof_ring *ring)
 {
 	if (!ring->config.flight)
 		return 0;
@@ -359,47 +361,48 @@ static int ring_init_flight(struct ring *ring)
 	return 0;
 }
 
-static int ring_init_areas(struct ring *ring)
+static int ring_init_buffers(struct speprof_ring *ring)
 {
 	int node = cpu_to_node(ring->cpu);
 	int ret;
 
-	ret = area_init(&ring->control_area, sizeof(struct speprof_control), node);
+	ret = speprof_shared_buffer_init(&ring->control_buffer, sizeof(struct speprof_control),
+					 node);
 	if (ret)
 		return ret;
-	ret = area_init(&ring->event_area, event_bytes(&ring->config), node);
+	ret = speprof_shared_buffer_init(&ring->event_buffer, event_bytes(&ring->config), node);
 	if (ret)
 		goto no_events;
-	ret = area_init(&ring->data_area, ring->config.size, node);
+	ret = speprof_shared_buffer_init(&ring->data_buffer, ring->config.size, node);
 	if (ret)
 		goto no_data;
 	return 0;
 
 no_data:
-	area_deinit(&ring->event_area);
+	speprof_shared_buffer_deinit(&ring->event_buffer);
 no_events:
-	area_deinit(&ring->control_area);
+	speprof_shared_buffer_deinit(&ring->control_buffer);
 	return ret;
 }
 
-struct ring *ring_new(const struct ring_config *config)
+struct speprof_ring *speprof_ring_new(const struct speprof_ring_config *config)
 {
 	int node = cpu_to_node(config->spu.cpu), ret;
-	struct ring *ring = kzalloc_node(sizeof(*ring), GFP_KERNEL_ACCOUNT, node);
+	struct speprof_ring *ring = kzalloc_node(sizeof(*ring), GFP_KERNEL_ACCOUNT, node);
 
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
 	ring->config = *config;
 	ring->cpu = config->spu.cpu;
-	ret = ring_init_flight(ring) ?: ring_init_areas(ring);
+	ret = ring_init_flight(ring) ?: ring_init_buffers(ring);
 	if (ret) {
 		kfree(ring->flight);
 		kfree(ring);
 		return ERR_PTR(ret);
 	}
-	ring->control = ring->control_area.address;
-	ring->events = ring->event_area.address;
-	ring->data = ring->data_area.address;
+	ring->control = ring->control_buffer.address;
+	ring->events = ring->event_buffer.address;
+	ring->data = ring->data_buffer.address;
 	ring->control->magic = SPEPROF_CONTROL_MAGIC;
 	ring->control->size = sizeof(*ring->control);
 	ring->control->cpu = ring->cpu;
@@ -407,26 +410,26 @@ struct ring *ring_new(const struct ring_config *config)
 	ring->control->event_slots = config->event_slots;
 
 	ring->state = SPEPROF_RING_IDLE;
-	ring->since = ktime_get_ns();
+	ring->state_since = ktime_get_ns();
 	hrtimer_init(&ring->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	ring->timer.function = ring_tick;
+	ring->timer.function = ring_timer_expired;
 	raw_spin_lock_init(&ring->tail_lock);
 	mutex_init(&ring->read_lock);
-	init_irq_work(&ring->wake, ring_wake);
+	init_irq_work(&ring->wake, speprof_ring_wake_readers);
 	init_waitqueue_head(&ring->readers);
 	return ring;
 }
 
-void ring_free(struct ring *ring)
+void speprof_ring_free(struct speprof_ring *ring)
 {
 	if (!ring)
 		return;
 	WARN_ON(ring->state != SPEPROF_RING_IDLE);
 	hrtimer_cancel(&ring->timer);
 	irq_work_sync(&ring->wake);
-	area_deinit(&ring->data_area);
-	area_deinit(&ring->event_area);
-	area_deinit(&ring->control_area);
+	speprof_shared_buffer_deinit(&ring->data_buffer);
+	speprof_shared_buffer_deinit(&ring->event_buffer);
+	speprof_shared_buffer_deinit(&ring->control_buffer);
 	kfree(ring->flight);
 	kfree(ring);
 }

@@ -15,11 +15,11 @@ struct ring_view {
 	u64 event_tail;
 };
 
-static void ring_look(struct ring *ring, struct ring_view *ret_view)
+static void ring_view_get(struct speprof_ring *ring, struct ring_view *ret_view)
 {
 	unsigned long flags;
 
-	ring_take_tails(ring);
+	speprof_ring_read_tails(ring);
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	ret_view->tail = ring->tail;
 	ret_view->event_tail = ring->event_tail;
@@ -29,13 +29,13 @@ static void ring_look(struct ring *ring, struct ring_view *ret_view)
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
 }
 
-__poll_t ring_file_poll(struct ring *ring, struct file *file, poll_table *wait)
+__poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_table *wait)
 {
 	struct ring_view view;
 	__poll_t mask = 0;
 
 	poll_wait(file, &ring->readers, wait);
-	ring_look(ring, &view);
+	ring_view_get(ring, &view);
 	if (view.head != view.tail)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (view.event_head != view.event_tail)
@@ -46,18 +46,19 @@ __poll_t ring_file_poll(struct ring *ring, struct file *file, poll_table *wait)
 }
 
 /* Bytes to read, 0 at the end (nothing there and nothing to come), -EAGAIN if none yet. */
-static ssize_t ring_readable(struct ring *ring, struct ring_view *ret_view)
+static ssize_t ring_readable(struct speprof_ring *ring, struct ring_view *ret_view)
 {
 	/* The state first: what a stop publishes is seen by whoever sees IDLE. */
 	u32 state = smp_load_acquire(&ring->state);
 
-	ring_look(ring, ret_view);
+	ring_view_get(ring, ret_view);
 	if (ret_view->head != ret_view->tail)
 		return 1;
 	return state == SPEPROF_RING_IDLE ? 0 : -EAGAIN;
 }
 
-static ssize_t ring_copy(struct ring *ring, const struct ring_view *view, struct iov_iter *to)
+static ssize_t ring_copy(struct speprof_ring *ring, const struct ring_view *view,
+			 struct iov_iter *to)
 {
 	u64 pos = view->tail;
 	ssize_t done = 0;
@@ -76,11 +77,11 @@ static ssize_t ring_copy(struct ring *ring, const struct ring_view *view, struct
 	if (!done)
 		return iov_iter_count(to) ? -EFAULT : 0;
 	/* The mapped tail may have gone on meanwhile: then there is nothing to set. */
-	ring_consume(ring, pos);
+	speprof_ring_set_tail(ring, pos);
 	return done;
 }
 
-ssize_t ring_file_read(struct ring *ring, struct kiocb *kiocb, struct iov_iter *to)
+ssize_t speprof_ring_read(struct speprof_ring *ring, struct kiocb *kiocb, struct iov_iter *to)
 {
 	bool nowait = kiocb->ki_flags & IOCB_NOWAIT || kiocb->ki_filp->f_flags & O_NONBLOCK;
 	struct ring_view view;
@@ -108,15 +109,15 @@ ssize_t ring_file_read(struct ring *ring, struct kiocb *kiocb, struct iov_iter *
 	}
 }
 
-int ring_file_mmap(struct ring *ring, struct vm_area_struct *vma)
+int speprof_ring_mmap(struct speprof_ring *ring, struct vm_area_struct *vma)
 {
 	switch ((u64)vma->vm_pgoff << PAGE_SHIFT) {
 	case SPEPROF_MMAP_CONTROL:
-		return area_map(&ring->control_area, vma, true);
+		return speprof_shared_buffer_map(&ring->control_buffer, vma, true);
 	case SPEPROF_MMAP_EVENTS:
-		return area_map(&ring->event_area, vma, false);
+		return speprof_shared_buffer_map(&ring->event_buffer, vma, false);
 	case SPEPROF_MMAP_DATA:
-		return area_map(&ring->data_area, vma, false);
+		return speprof_shared_buffer_map(&ring->data_buffer, vma, false);
 	default:
 		return -EINVAL;
 	}

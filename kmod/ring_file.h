@@ -8,10 +8,10 @@
 #include <linux/fs.h>
 #include <linux/poll.h>
 
-struct ring;
+struct speprof_ring;
 
-__poll_t ring_file_poll(struct ring *ring, struct file *file, poll_table *wait);
-ssize_t ring_file_read(struct ring *ring, struct kiocb *kiocb, struct iov_iter *to);
-int ring_file_mmap(struct ring *ring, struct vm_area_struct *vma);
+__poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_table *wait);
+ssize_t speprof_ring_read(struct speprof_ring *ring, struct kiocb *kiocb, struct iov_iter *to);
+int speprof_ring_mmap(struct speprof_ring *ring, struct vm_area_struct *vma);
 
 #endif

@@ -21,7 +21,7 @@ static bool tail_is_valid(u64 next, u64 now, u64 head)
 }
 
 /* Anything may stand in the control page. */
-void ring_take_tails(struct ring *ring)
+void speprof_ring_read_tails(struct speprof_ring *ring)
 {
 	unsigned long flags;
 	u64 tail, event_tail;
@@ -40,7 +40,7 @@ void ring_take_tails(struct ring *ring)
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
 }
 
-int ring_advance(struct ring *ring, u64 tail, u64 event_tail)
+int speprof_ring_set_tails(struct speprof_ring *ring, u64 tail, u64 event_tail)
 {
 	unsigned long flags;
 	int ret = -ERANGE;
@@ -58,7 +58,7 @@ int ring_advance(struct ring *ring, u64 tail, u64 event_tail)
 	return ret;
 }
 
-int ring_consume(struct ring *ring, u64 tail)
+int speprof_ring_set_tail(struct speprof_ring *ring, u64 tail)
 {
 	unsigned long flags;
 	int ret = -ERANGE;
@@ -75,38 +75,38 @@ int ring_consume(struct ring *ring, u64 tail)
 
 /* ---- Rings that nobody reads ----------------------------------------------- */
 
-static void ring_set_unread(struct ring *ring, bool unread)
+static void ring_set_unread(struct speprof_ring *ring, bool unread)
 {
 	ring->unread = unread;
 	WRITE_ONCE(ring->control->flags, unread ? SPEPROF_CONTROL_UNREAD : 0);
 }
 
-void ring_seen(struct ring *ring, u64 now)
+void speprof_ring_reader_seen(struct speprof_ring *ring, u64 now)
 {
 	ring->seen_ns = now;
 	ring_set_unread(ring, false);
 }
 
-bool ring_note_reader(struct ring *ring)
+bool speprof_ring_note_reader(struct speprof_ring *ring)
 {
 	u32 state = READ_ONCE(ring->state);
 
-	WRITE_ONCE(ring->kicked, true);
+	WRITE_ONCE(ring->reader_kicked, true);
 	return state == SPEPROF_RING_FULL || state == SPEPROF_RING_HANDLING ||
 	       READ_ONCE(ring->unread);
 }
 
 /* Whether KICK came since the last look. */
-static bool ring_take_kick(struct ring *ring)
+static bool ring_take_kick(struct speprof_ring *ring)
 {
-	bool kicked = READ_ONCE(ring->kicked);
+	bool kicked = READ_ONCE(ring->reader_kicked);
 
 	if (kicked)
-		WRITE_ONCE(ring->kicked, false);
+		WRITE_ONCE(ring->reader_kicked, false);
 	return kicked;
 }
 
-bool ring_is_unread(struct ring *ring)
+bool speprof_ring_is_unread(struct speprof_ring *ring)
 {
 	u64 limit = READ_ONCE(unread_ms) * (u64)NSEC_PER_MSEC, now = ktime_get_ns();
 	u64 tail, event_tail;
@@ -114,7 +114,7 @@ bool ring_is_unread(struct ring *ring)
 
 	if (ring->flight)
 		return false;
-	ring_take_tails(ring);
+	speprof_ring_read_tails(ring);
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	tail = ring->tail;
 	event_tail = ring->event_tail;
@@ -122,32 +122,32 @@ bool ring_is_unread(struct ring *ring)
 
 	if (ring_take_kick(ring) || tail != ring->seen_tail ||
 	    event_tail != ring->seen_event_tail || tail == ring->published)
-		ring_seen(ring, now);
+		speprof_ring_reader_seen(ring, now);
 	ring->seen_tail = tail;
 	ring->seen_event_tail = event_tail;
 	return limit && now - ring->seen_ns >= limit;
 }
 
-void ring_stop_unread(struct ring *ring)
+void speprof_ring_stop_unread(struct speprof_ring *ring)
 {
 	if (ring->unread)
 		return;
 	if (ring->state == SPEPROF_RING_PARKED) {
-		ring_close_parked(ring, SPEPROF_RING_PARKED);
+		speprof_ring_close_parked(ring, SPEPROF_RING_PARKED);
 		/* A throttled ring rests first: the timer checks for a reader after that. */
 		if (ring->state != SPEPROF_RING_PARKED ||
-		    ring->parked_from == SPEPROF_RING_THROTTLED)
+		    ring->resume_state == SPEPROF_RING_THROTTLED)
 			return;
-		ring->parked_from = SPEPROF_RING_FULL;
+		ring->resume_state = SPEPROF_RING_FULL;
 	}
-	ring->count.unreads++;
+	ring->counters.unreads++;
 	ring_set_unread(ring, true);
 	if (ring->state == SPEPROF_RING_ARMED) {
-		ring_turn(ring, SPEPROF_RING_FULL, NULL);
+		speprof_ring_rotate_window(ring, SPEPROF_RING_FULL, NULL);
 		return;
 	}
 	/* KICK ends it, and it comes again, without an event read: one slot is kept for it. */
-	if (ring_has_slot(ring, 0))
-		ring_add_unread_event(ring);
-	ring_publish(ring);
+	if (speprof_ring_has_slot(ring, 0))
+		speprof_ring_add_unread_event(ring);
+	speprof_ring_publish(ring);
 }

@@ -12,16 +12,16 @@
 #include "throttle.h"
 
 /* Syndromes in a row without a byte written: going on would only repeat them. */
-#define BARREN_MAX 8
+#define EMPTY_SYNDROMES_MAX 8
 
 /* ---- Arming ---------------------------------------------------------------- */
 
-static u64 ring_va(const struct ring *ring, u64 position)
+static u64 ring_va(const struct speprof_ring *ring, u64 position)
 {
 	return (u64)(uintptr_t)ring->data + (position & (ring->config.size - 1));
 }
 
-bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
+bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_window)
 {
 	struct spe_ring_state view = {
 		.size = ring->config.size,
@@ -33,31 +33,32 @@ bool ring_has_room(struct ring *ring, struct spe_window *ret_window)
 	};
 	unsigned long flags;
 
-	ring_take_tails(ring);
+	speprof_ring_read_tails(ring);
 	if (ring->flight)
 		return !spe_flight_next(ring->flight, &view, ret_window);
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	view.tail = ring->tail;
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
 
-	return ring_free_slots(ring) >= EVENT_RESERVE && !spe_window_next(&view, ret_window);
+	return speprof_ring_free_slots(ring) >= EVENT_RESERVE &&
+	       !spe_window_next(&view, ret_window);
 }
 
 /* Readers know what is lost before the first byte of it is. */
-static void ring_make_room(struct ring *ring)
+static void ring_drop_overwritten(struct speprof_ring *ring)
 {
 	spe_flight_make_room(ring->flight, ring->window.limit);
 	smp_store_release(&ring->control->oldest, ring->flight->oldest);
-	smp_store_release(&ring->control->event_oldest, ring_event_oldest(ring, 0));
+	smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 0));
 	/* Both stores are complete before the CPU and the SPU overwrite what they exclude. */
 	mb();
 }
 
 /* A program of another interval has put PMSICR to zero: the SPU loads it anew (D17.3.3). */
-static void ring_load(struct ring *ring)
+static void ring_load_program(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
-	const struct program *program = &ring->program;
+	const struct speprof_program *program = &ring->program;
 
 	backend->write(SPE_REG_PMSFCR, program->pmsfcr);
 	backend->write(SPE_REG_PMSEVFR, program->pmsevfr);
@@ -68,19 +69,19 @@ static void ring_load(struct ring *ring)
 		backend->write(SPE_REG_PMSDSFR, program->pmsdsfr);
 	backend->write(SPE_REG_PMSIRR, program->pmsirr);
 	backend->write(SPE_REG_PMSICR, ring->saved.pmsicr);
-	ring->loaded = program->generation;
+	ring->loaded_generation = program->generation;
 }
 
 /* What it samples from the next window on; none is open. */
-void ring_set_program(struct ring *ring, const struct program *program)
+void speprof_ring_set_program(struct speprof_ring *ring, const struct speprof_program *program)
 {
 	ring->program = *program;
-	ring->loaded = 0;
+	ring->loaded_generation = 0;
 	ring->saved.pmsicr = 0;
 	WRITE_ONCE(ring->control->generation, program->generation);
 }
 
-static void ring_enable_buffer(struct ring *ring)
+static void ring_enable_buffer(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 	u64 limit = ring_va(ring, ring->window.start) + (ring->window.limit - ring->window.start);
@@ -90,52 +91,53 @@ static void ring_enable_buffer(struct ring *ring)
 	backend->synchronize();
 }
 
-static void ring_load_buffer(struct ring *ring, u64 pmbptr)
+static void ring_load_buffer(struct speprof_ring *ring, u64 pmbptr)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 
-	if (ring->loaded != ring->program.generation)
-		ring_load(ring);
+	if (ring->loaded_generation != ring->program.generation)
+		ring_load_program(ring);
 	backend->write(SPE_REG_PMBPTR, pmbptr);
 	ring_enable_buffer(ring);
 	if (backend->records)
 		ring->records_before = backend->records();
-	ring->hold = RING_HOLD_SPU;
+	ring->open_window = OPEN_WINDOW_IN_SPU;
 }
 
-static void ring_enable(struct ring *ring, u64 now)
+static void ring_enable_profiling(struct speprof_ring *ring, u64 now)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 
-	ring_transition(ring, SPEPROF_RING_ARMED, now);
+	speprof_ring_transition(ring, SPEPROF_RING_ARMED, now);
 	backend->write(SPE_REG_PMSCR, ring->program.pmscr);
 	backend->synchronize();
 }
 
-u32 ring_arm(struct ring *ring)
+u32 speprof_ring_arm(struct speprof_ring *ring)
 {
-	if (!ring_has_room(ring, &ring->window)) {
-		ring_transition(ring, SPEPROF_RING_FULL, ktime_get_ns());
+	if (!ring_has_space(ring, &ring->window)) {
+		speprof_ring_transition(ring, SPEPROF_RING_FULL, ktime_get_ns());
 		return SPEPROF_RING_FULL;
 	}
 
 	if (ring->flight)
-		ring_make_room(ring);
+		ring_drop_overwritten(ring);
 	ring->saved.pmbsr = 0;
 	ring->saved.records = 0;
 	ring_load_buffer(ring, ring_va(ring, ring->window.start));
 	/* In this order no record's time comes out later than the window's end. */
 	ring->start_ns = ktime_get_ns();
 	ring->start_ticks = ring->config.backend->ticks();
-	ring_enable(ring, ring->start_ns);
-	observe_arm(ring->cpu, ring->window.start, ring->window.limit, ring->program.generation);
+	ring_enable_profiling(ring, ring->start_ns);
+	speprof_stats_arm(ring->cpu, ring->window.start, ring->window.limit,
+			  ring->program.generation);
 	return SPEPROF_RING_ARMED;
 }
 
 /* ---- Writing out ----------------------------------------------------------- */
 
-static void ring_write_skip(struct ring *ring, const struct closed *closed, u64 position,
-			    u64 span)
+static void ring_write_skip(struct speprof_ring *ring, const struct speprof_closed_window *closed,
+			    u64 position, u64 span)
 {
 	struct speprof_window skip = {
 		.magic = SPEPROF_WINDOW_MAGIC,
@@ -152,36 +154,36 @@ static void ring_write_skip(struct ring *ring, const struct closed *closed, u64 
 	};
 
 	memcpy(ring->data + (position & (ring->config.size - 1)), &skip, SPEPROF_WINDOW_SKIP_SIZE);
-	ring->count.skips++;
-	ring->count.skip_bytes += span;
+	ring->counters.skips++;
+	ring->counters.skip_bytes += span;
 }
 
 /*
  * What is left out before a window; in two where it goes around the ring's end, unless the
  * place of the second header may be a snapshot's.
  */
-static void ring_write_skips(struct ring *ring, const struct closed *closed)
+static void ring_write_skips(struct speprof_ring *ring, const struct speprof_closed_window *closed)
 {
-	u64 position = closed->at.header - closed->at.skip;
+	u64 position = closed->window.header - closed->window.skip;
 	u64 lap = ALIGN(position + 1, ring->config.size);
-	u64 first = ring->flight ? closed->at.skip : min(closed->at.skip, lap - position);
+	u64 first = ring->flight ? closed->window.skip : min(closed->window.skip, lap - position);
 
 	if (first)
 		ring_write_skip(ring, closed, position, first);
-	if (first < closed->at.skip)
-		ring_write_skip(ring, closed, lap, closed->at.skip - first);
+	if (first < closed->window.skip)
+		ring_write_skip(ring, closed, lap, closed->window.skip - first);
 }
 
-static void ring_write_window(struct ring *ring, const struct closed *closed)
+static void ring_write_window(struct speprof_ring *ring, const struct speprof_closed_window *closed)
 {
 	const struct speprof_cpu_info *spu = &ring->config.spu;
 	struct speprof_window window = {
 		.magic = SPEPROF_WINDOW_MAGIC,
 		.header_size = sizeof(window),
 		.kind = SPEPROF_WINDOW_RECORDS,
-		.position = closed->at.header,
+		.position = closed->window.header,
 		.data_size = closed->bytes,
-		.data_offset = (u32)(closed->at.start - closed->at.header),
+		.data_offset = (u32)(closed->window.start - closed->window.header),
 		.flags = closed->flags,
 		.cpu = ring->cpu,
 		.backend = ring->config.backend->id,
@@ -207,66 +209,71 @@ static void ring_write_window(struct ring *ring, const struct closed *closed)
 	memcpy(window.blind_share, closed->blind_share, sizeof(window.blind_share));
 	ring_write_skips(ring, closed);
 	window.seq = ring->seq++;
-	window.span = closed->head - closed->at.header;
-	memcpy(ring->data + (closed->at.header & (ring->config.size - 1)), &window, sizeof(window));
+	window.span = closed->head - closed->window.header;
+	memcpy(ring->data + (closed->window.header & (ring->config.size - 1)), &window,
+	       sizeof(window));
 
-	ring->count.windows++;
-	ring->count.data_bytes += closed->bytes;
-	ring->count.header_bytes += window.span - closed->bytes;
-	ring->count.records += closed->records;
-	observe_window(ring->cpu, &window);
+	ring->counters.windows++;
+	ring->counters.data_bytes += closed->bytes;
+	ring->counters.header_bytes += window.span - closed->bytes;
+	ring->counters.records += closed->records;
+	speprof_stats_window(ring->cpu, &window);
 }
 
 /* ---- Throttling ------------------------------------------------------------ */
 
-static void ring_note_rest(struct ring *ring)
+static void ring_note_throttled(struct speprof_ring *ring)
 {
-	ring->count.throttles++;
-	ring->rested_before = ring->count.state_ns[SPEPROF_RING_THROTTLED];
+	ring->counters.throttles++;
+	ring->throttled_before = ring->counters.state_ns[SPEPROF_RING_THROTTLED];
 }
 
-static u32 ring_throttle(struct ring *ring, const struct closed *closed, u32 to)
+static u32 ring_charge_throttle(struct speprof_ring *ring,
+				const struct speprof_closed_window *closed, u32 to)
 {
 	/* Whatever closed the window: the SPU, the timer or a command, each interrupted the CPU. */
-	ring->rest_until = throttle_charge(closed->end_ns, 1, closed->bytes, &ring->bound,
-					   &ring->spent, &ring->rest_cause);
-	if (!ring->rest_until || (to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED))
+	ring->throttled_until =
+		speprof_throttle_charge(closed->end_ns, 1, closed->bytes, &ring->bound,
+					&ring->throttle, &ring->throttle_cause);
+	if (!ring->throttled_until || (to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED))
 		return to;
-	ring_note_rest(ring);
-	ring->parked_from = SPEPROF_RING_THROTTLED;
+	ring_note_throttled(ring);
+	ring->resume_state = SPEPROF_RING_THROTTLED;
 	return to == SPEPROF_RING_PARKED ? to : SPEPROF_RING_THROTTLED;
 }
 
-bool ring_rests_first(struct ring *ring)
+bool speprof_ring_must_rest(struct speprof_ring *ring)
 {
 	struct spe_window window;
 
-	ring->rest_until = throttle_charge(ktime_get_ns(), 0, 0, &ring->bound, &ring->spent,
-					   &ring->rest_cause);
-	if (!ring->rest_until || !ring_has_room(ring, &window))
+	ring->throttled_until = speprof_throttle_charge(ktime_get_ns(), 0, 0, &ring->bound,
+							&ring->throttle, &ring->throttle_cause);
+	if (!ring->throttled_until || !ring_has_space(ring, &window))
 		return false;
-	ring_note_rest(ring);
+	ring_note_throttled(ring);
 	return true;
 }
 
-void ring_rested(struct ring *ring)
+void speprof_ring_end_throttle(struct speprof_ring *ring)
 {
 	u64 now = ktime_get_ns();
 	u32 to;
 
-	if (now < ring->rest_until)
+	if (now < ring->throttled_until)
 		return;
-	ring_transition(ring, SPEPROF_RING_HANDLING, now);
-	to = ring_arm(ring);
-	ring_add_event(ring, &(struct speprof_event){
-		.time_ns = now,
-		.type = SPEPROF_EVENT_THROTTLE,
-		.arg0 = ring->count.state_ns[SPEPROF_RING_THROTTLED] - ring->rested_before,
-		.arg1 = ring->rest_cause,
-	});
+	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, now);
+	to = speprof_ring_arm(ring);
+	speprof_ring_add_event(ring,
+			       &(struct speprof_event){
+				.time_ns = now,
+				.type = SPEPROF_EVENT_THROTTLE,
+				.arg0 = ring->counters.state_ns[SPEPROF_RING_THROTTLED] -
+						  ring->throttled_before,
+				.arg1 = ring->throttle_cause,
+			});
 	if (to != SPEPROF_RING_ARMED)
-		ring_add_state_event(ring, SPEPROF_RING_THROTTLED, to);
-	ring_publish(ring);
+		speprof_ring_add_state_event(ring, SPEPROF_RING_THROTTLED, to);
+	speprof_ring_publish(ring);
 }
 
 /* ---- Closing --------------------------------------------------------------- */
@@ -275,9 +282,9 @@ void ring_rested(struct ring *ring)
  * What PMBPTR says was written: nothing, if it is not where it may be. The offset of a PMBPTR that
  * is known would then reveal the ring's kernel address to the reader of the event.
  */
-static void closed_measure(struct closed *closed, u64 start_va)
+static void closed_measure(struct speprof_closed_window *closed, u64 start_va)
 {
-	u64 room = closed->at.limit - closed->at.start;
+	u64 room = closed->window.limit - closed->window.start;
 	u64 offset = closed->offset - start_va;
 
 	closed->offset = offset;
@@ -287,15 +294,15 @@ static void closed_measure(struct closed *closed, u64 start_va)
 		closed->offset = U64_MAX;
 		closed->verdict.suspect = true;
 	}
-	closed->head = ALIGN(closed->at.start + closed->bytes, SPEPROF_WINDOW_ALIGN);
+	closed->head = ALIGN(closed->window.start + closed->bytes, SPEPROF_WINDOW_ALIGN);
 }
 
 /* The window that is open is so no more; what its end was is yet to be filled in. */
-static struct closed ring_close(struct ring *ring)
+static struct speprof_closed_window ring_take_open_window(struct speprof_ring *ring)
 {
-	ring->hold = RING_HOLD_NONE;
-	return (struct closed){
-		.at = ring->window,
+	ring->open_window = OPEN_WINDOW_NONE;
+	return (struct speprof_closed_window){
+		.window = ring->window,
 		.start_ns = ring->start_ns,
 		.start_ticks = ring->start_ticks,
 		.pmbsr = ring->saved.pmbsr,
@@ -306,9 +313,9 @@ static struct closed ring_close(struct ring *ring)
 }
 
 /* Since the end of the last RECORDS window, up to the last change of state. */
-static u64 ring_spent(const struct ring *ring, u32 state)
+static u64 ring_state_time(const struct speprof_ring *ring, u32 state)
 {
-	return ring->count.state_ns[state] - ring->state_before[state];
+	return ring->counters.state_ns[state] - ring->state_before[state];
 }
 
 /* In parts of 2^32; both are shifted until the quotient's dividend has room. */
@@ -322,7 +329,8 @@ static u32 blind_share(u64 part, u64 whole)
 }
 
 /* Enabled, but not sampling, and why. */
-static void ring_account_blind(const struct ring *ring, struct closed *closed)
+static void ring_account_blind(const struct speprof_ring *ring,
+			       struct speprof_closed_window *closed)
 {
 	static const u8 states[SPEPROF_BLINDS] = {
 		[SPEPROF_BLIND_FULL] = SPEPROF_RING_FULL,
@@ -332,52 +340,53 @@ static void ring_account_blind(const struct ring *ring, struct closed *closed)
 	};
 
 	closed->flags |= SPEPROF_WINDOW_CAUSES;
-	closed->blind_ns = ring_spent(ring, SPEPROF_RING_HANDLING);
+	closed->blind_ns = ring_state_time(ring, SPEPROF_RING_HANDLING);
 	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++)
-		closed->blind_ns += ring_spent(ring, states[i]);
+		closed->blind_ns += ring_state_time(ring, states[i]);
 	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++)
-		closed->blind_share[i] = blind_share(ring_spent(ring, states[i]), closed->blind_ns);
+		closed->blind_share[i] =
+			blind_share(ring_state_time(ring, states[i]), closed->blind_ns);
 }
 
 /* To the books, up to the last change of state; @closed->offset is still an address. */
-static void ring_account(struct ring *ring, struct closed *closed)
+static void ring_account(struct speprof_ring *ring, struct speprof_closed_window *closed)
 {
 	closed->verdict = spe_syndrome_read(closed->pmbsr);
-	closed_measure(closed, ring_va(ring, closed->at.start));
+	closed_measure(closed, ring_va(ring, closed->window.start));
 	if (ring->config.backend->records)
 		closed->flags |= SPEPROF_WINDOW_COUNTED;
-	closed->armed_ns = ring_spent(ring, SPEPROF_RING_ARMED);
-	closed->parked_ns = ring_spent(ring, SPEPROF_RING_PARKED);
+	closed->armed_ns = ring_state_time(ring, SPEPROF_RING_ARMED);
+	closed->parked_ns = ring_state_time(ring, SPEPROF_RING_PARKED);
 	ring_account_blind(ring, closed);
 	if (!closed->bytes)
 		return;
 	ring->head = closed->head;
-	memcpy(ring->state_before, ring->count.state_ns, sizeof(ring->state_before));
+	memcpy(ring->state_before, ring->counters.state_ns, sizeof(ring->state_before));
 	if (ring->flight)
-		spe_flight_add(ring->flight, closed->at.skip, closed->head, closed->bytes,
+		spe_flight_add(ring->flight, closed->window.skip, closed->head, closed->bytes,
 			       closed->records);
 }
 
-static void ring_stop_sampling(struct ring *ring)
+static void ring_stop_sampling(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 
 	backend->write(SPE_REG_PMSCR, 0);
 	backend->synchronize();
 	/* Nothing is sampled from here on: the drain is blind time. */
-	ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
+	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	backend->drain();
 }
 
 /* HANDLING, and drained: read what the SPU did, and disable its buffer. */
-static void ring_disarm(struct ring *ring, struct closed *ret_closed)
+static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window *ret_closed)
 {
 	const struct speprof_backend *backend = ring->config.backend;
-	struct closed closed = ring_close(ring);
+	struct speprof_closed_window closed = ring_take_open_window(ring);
 
 	/* After the drain: an operation may carry any time up to its own end (D17.6). */
 	closed.end_ns = ktime_get_ns();
-	ring_book_time(ring, closed.end_ns);
+	speprof_ring_book_time(ring, closed.end_ns);
 	closed.pmbsr |= backend->read(SPE_REG_PMBSR);
 	closed.offset = backend->read(SPE_REG_PMBPTR);
 	backend->write(SPE_REG_PMBLIMITR, 0);
@@ -390,7 +399,8 @@ static void ring_disarm(struct ring *ring, struct closed *ret_closed)
 }
 
 /* The flags of a closed window, and the state after it where @to was meant. */
-static u32 ring_judge(struct ring *ring, struct closed *closed, u32 to)
+static u32 ring_judge_window(struct speprof_ring *ring, struct speprof_closed_window *closed,
+			     u32 to)
 {
 	const struct spe_verdict *verdict = &closed->verdict;
 	bool odd = verdict->class != SPE_SYNDROME_NONE && verdict->class != SPE_SYNDROME_FULL;
@@ -408,17 +418,18 @@ static u32 ring_judge(struct ring *ring, struct closed *closed, u32 to)
 
 	/* Of whatever class: an SPU that has nothing to write has nothing to say. */
 	if (closed->bytes)
-		ring->barren = 0;
+		ring->empty_syndromes = 0;
 	else if (verdict->class != SPE_SYNDROME_NONE || verdict->suspect)
-		ring->barren++;
+		ring->empty_syndromes++;
 	if ((to == SPEPROF_RING_ARMED || to == SPEPROF_RING_PARKED) &&
-	    (verdict->action >= SPE_ACTION_STOP_CPU || ring->barren >= BARREN_MAX))
+	    (verdict->action >= SPE_ACTION_STOP_CPU ||
+	     ring->empty_syndromes >= EMPTY_SYNDROMES_MAX))
 		return SPEPROF_RING_FAULTED;
 	return to;
 }
 
 /* A plain buffer full needs no event: the window says it. */
-static bool closed_is_plain(const struct closed *closed)
+static bool closed_needs_no_event(const struct speprof_closed_window *closed)
 {
 	const struct spe_verdict *verdict = &closed->verdict;
 
@@ -426,14 +437,16 @@ static bool closed_is_plain(const struct closed *closed)
 	       verdict->action == SPE_ACTION_CONTINUE && !verdict->suspect;
 }
 
-static void ring_add_syndrome_event(struct ring *ring, const struct closed *closed, u32 to)
+static void ring_add_syndrome_event(struct speprof_ring *ring,
+				    const struct speprof_closed_window *closed, u32 to)
 {
-	ring_add_event(ring, &(struct speprof_event){
+	speprof_ring_add_event(ring, &(struct speprof_event){
 		.time_ns = closed->end_ns,
 		.type = SPEPROF_EVENT_SYNDROME,
 		.syndrome = closed->verdict.class,
 		.action = to == SPEPROF_RING_FAULTED ?
-				  max_t(u32, closed->verdict.action, SPE_ACTION_STOP_CPU) :
+				  max_t(u32, closed->verdict.action,
+				  SPE_ACTION_STOP_CPU) :
 				  closed->verdict.action,
 		.arg0 = closed->pmbsr,
 		.arg1 = closed->offset,
@@ -441,88 +454,91 @@ static void ring_add_syndrome_event(struct ring *ring, const struct closed *clos
 }
 
 /* Publish a closed window, its syndrome, and the state @to that follows it. */
-static void ring_report(struct ring *ring, const struct closed *closed, u32 to)
+static void ring_report_window(struct speprof_ring *ring,
+			       const struct speprof_closed_window *closed, u32 to)
 {
 	bool is_news = to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED;
 
 	if (closed->bytes)
 		ring_write_window(ring, closed);
-	if (!closed_is_plain(closed))
+	if (!closed_needs_no_event(closed))
 		ring_add_syndrome_event(ring, closed, to);
 	if (ring->unread)
-		ring_add_unread_event(ring);
+		speprof_ring_add_unread_event(ring);
 	else if (to == SPEPROF_RING_FULL || to == SPEPROF_RING_FAULTED ||
 		 to == SPEPROF_RING_THROTTLED)
-		ring_add_state_event(ring, SPEPROF_RING_ARMED, to);
-	else if (to == SPEPROF_RING_PARKED && ring->parked_from == SPEPROF_RING_THROTTLED)
-		ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_THROTTLED);
+		speprof_ring_add_state_event(ring, SPEPROF_RING_ARMED, to);
+	else if (to == SPEPROF_RING_PARKED && ring->resume_state == SPEPROF_RING_THROTTLED)
+		speprof_ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_THROTTLED);
 	if (is_news || closed->bytes || ring->event_seq != ring->event_published)
-		ring_publish(ring);
+		speprof_ring_publish(ring);
 }
 
 /* The next window is armed before the books are kept: profiling is off in between. */
-static void ring_turn_drained(struct ring *ring, u32 to, const struct program *next)
+static void ring_rotate_drained(struct speprof_ring *ring, u32 to,
+				const struct speprof_program *next)
 {
-	struct closed closed;
+	struct speprof_closed_window closed;
 
 	ring_disarm(ring, &closed);
 	if (next)
-		ring_set_program(ring, next);
-	to = ring_judge(ring, &closed, to);
-	to = ring_throttle(ring, &closed, to);
+		speprof_ring_set_program(ring, next);
+	to = ring_judge_window(ring, &closed, to);
+	to = ring_charge_throttle(ring, &closed, to);
 	if (to == SPEPROF_RING_ARMED)
-		to = ring_arm(ring);
+		to = speprof_ring_arm(ring);
 
-	ring_report(ring, &closed, to);
+	ring_report_window(ring, &closed, to);
 	if (ring->state != to)
-		ring_transition(ring, to, ktime_get_ns());
-	ring_add_gone_event(ring);
+		speprof_ring_transition(ring, to, ktime_get_ns());
+	speprof_ring_add_cgroup_event(ring);
 }
 
-void ring_turn(struct ring *ring, u32 to, const struct program *next)
+void speprof_ring_rotate_window(struct speprof_ring *ring, u32 to,
+				const struct speprof_program *next)
 {
 	ring_stop_sampling(ring);
-	ring_turn_drained(ring, to, next);
+	ring_rotate_drained(ring, to, next);
 }
 
-void ring_close_parked(struct ring *ring, u32 to)
+void speprof_ring_close_parked(struct speprof_ring *ring, u32 to)
 {
-	struct closed closed;
+	struct speprof_closed_window closed;
 
-	ring_put_away(ring);
-	if (ring->hold == RING_HOLD_NONE)
+	speprof_ring_save_registers(ring);
+	if (ring->open_window == OPEN_WINDOW_NONE)
 		return;
-	closed = ring_close(ring);
-	closed.end_ns = ring->since;
+	closed = ring_take_open_window(ring);
+	closed.end_ns = ring->state_since;
 	closed.offset = ring->saved.pmbptr;
 	ring_account(ring, &closed);
-	to = ring_judge(ring, &closed, to);
-	to = ring_throttle(ring, &closed, to);
-	ring_report(ring, &closed, to);
+	to = ring_judge_window(ring, &closed, to);
+	to = ring_charge_throttle(ring, &closed, to);
+	ring_report_window(ring, &closed, to);
 	if (to == SPEPROF_RING_FAULTED)
-		ring_transition(ring, to, ktime_get_ns());
+		speprof_ring_transition(ring, to, ktime_get_ns());
 }
 
-void ring_resume(struct ring *ring)
+void speprof_ring_resume(struct speprof_ring *ring)
 {
 	struct spe_window window;
 	u32 to;
 
-	if (ring->state != SPEPROF_RING_FULL || ring->unread || !ring_has_room(ring, &window))
+	if (ring->state != SPEPROF_RING_FULL || ring->unread || !ring_has_space(ring, &window))
 		return;
-	ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
-	to = ring_arm(ring);
+	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
+	to = speprof_ring_arm(ring);
 	/* The tails only ever move on, so the room is still there. */
 	WARN_ON_ONCE(to != SPEPROF_RING_ARMED);
-	ring_add_state_event(ring, SPEPROF_RING_FULL, to);
-	ring->count.resumes++;
-	ring_publish(ring);
+	speprof_ring_add_state_event(ring, SPEPROF_RING_FULL, to);
+	ring->counters.resumes++;
+	speprof_ring_publish(ring);
 }
 
 /* ---- Handing the SPU over -------------------------------------------------- */
 
 /* The window stays open, and its registers in the SPU. */
-static void ring_park_window(struct ring *ring)
+static void ring_park_window(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 
@@ -530,35 +546,35 @@ static void ring_park_window(struct ring *ring)
 		backend->write(SPE_REG_PMBLIMITR, 0);
 		backend->synchronize();
 	}
-	ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
+	speprof_ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
 }
 
-void ring_park(struct ring *ring)
+void speprof_ring_park(struct speprof_ring *ring)
 {
 	if (ring->state == SPEPROF_RING_ARMED) {
 		/* What the task did is in its window before the next one runs. */
 		ring_stop_sampling(ring);
-		ring->parked_from = SPEPROF_RING_ARMED;
+		ring->resume_state = SPEPROF_RING_ARMED;
 		if (ring->config.backend->read(SPE_REG_PMBSR) & SPE_PMBSR_S)
-			ring_turn_drained(ring, SPEPROF_RING_PARKED, NULL);
+			ring_rotate_drained(ring, SPEPROF_RING_PARKED, NULL);
 		else
 			ring_park_window(ring);
 	} else if (ring->state == SPEPROF_RING_FULL || ring->state == SPEPROF_RING_THROTTLED) {
-		ring->parked_from = ring->state;
-		ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
+		ring->resume_state = ring->state;
+		speprof_ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
 	} else if (ring->state == SPEPROF_RING_HANDOVER) {
-		ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
+		speprof_ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
 	}
 }
 
-void ring_put_away(struct ring *ring)
+void speprof_ring_save_registers(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 
-	if (ring->loaded)
+	if (ring->loaded_generation)
 		ring->saved.pmsicr = backend->read(SPE_REG_PMSICR);
-	ring->loaded = 0;
-	if (ring->hold != RING_HOLD_SPU)
+	ring->loaded_generation = 0;
+	if (ring->open_window != OPEN_WINDOW_IN_SPU)
 		return;
 	ring->saved.pmbptr = backend->read(SPE_REG_PMBPTR);
 	ring->saved.pmbsr |= backend->read(SPE_REG_PMBSR);
@@ -567,48 +583,48 @@ void ring_put_away(struct ring *ring)
 	backend->synchronize();
 	if (backend->records)
 		ring->saved.records += backend->records() - ring->records_before;
-	ring->hold = RING_HOLD_SAVED;
+	ring->open_window = OPEN_WINDOW_SAVED;
 }
 
-void ring_enter(struct ring *ring)
+void speprof_ring_begin_handover(struct speprof_ring *ring)
 {
 	if (ring->state != SPEPROF_RING_PARKED)
 		return;
-	ring->count.entries++;
-	ring->count.handovers += !ring->loaded;
-	observe_handover(ring->cpu, !ring->loaded);
-	ring_transition(ring, SPEPROF_RING_HANDOVER, ktime_get_ns());
+	ring->counters.entries++;
+	ring->counters.handovers += !ring->loaded_generation;
+	speprof_stats_handover(ring->cpu, !ring->loaded_generation);
+	speprof_ring_transition(ring, SPEPROF_RING_HANDOVER, ktime_get_ns());
 }
 
-void ring_seat(struct ring *ring)
+void speprof_ring_complete_handover(struct speprof_ring *ring)
 {
 	if (ring->state != SPEPROF_RING_HANDOVER)
 		return;
-	if (ring->parked_from == SPEPROF_RING_FULL) {
-		ring_transition(ring, SPEPROF_RING_FULL, ktime_get_ns());
-		ring_resume(ring);
-	} else if (ring->parked_from == SPEPROF_RING_THROTTLED) {
-		ring_transition(ring, SPEPROF_RING_THROTTLED, ktime_get_ns());
-		ring_rested(ring);
-	} else if (ring->hold == RING_HOLD_NONE) {
+	if (ring->resume_state == SPEPROF_RING_FULL) {
+		speprof_ring_transition(ring, SPEPROF_RING_FULL, ktime_get_ns());
+		speprof_ring_resume(ring);
+	} else if (ring->resume_state == SPEPROF_RING_THROTTLED) {
+		speprof_ring_transition(ring, SPEPROF_RING_THROTTLED, ktime_get_ns());
+		speprof_ring_end_throttle(ring);
+	} else if (ring->open_window == OPEN_WINDOW_NONE) {
 		/* It may come here without ever having been armed: then no slot was reserved. */
-		if (ring_arm(ring) == SPEPROF_RING_FULL && ring_has_slot(ring, 0)) {
-			ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
-			ring_publish(ring);
+		if (speprof_ring_arm(ring) == SPEPROF_RING_FULL && speprof_ring_has_slot(ring, 0)) {
+			speprof_ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
+			speprof_ring_publish(ring);
 		}
 	} else {
-		if (ring->hold == RING_HOLD_SAVED)
+		if (ring->open_window == OPEN_WINDOW_SAVED)
 			ring_load_buffer(ring, ring->saved.pmbptr);
 		else if (ring->config.backend->disables_parked_buffer)
 			ring_enable_buffer(ring);
-		ring_enable(ring, ktime_get_ns());
+		ring_enable_profiling(ring, ktime_get_ns());
 	}
 	if (!hrtimer_active(&ring->timer) || ring->state == SPEPROF_RING_THROTTLED)
-		ring_timer_start(ring);
+		speprof_ring_start_timer(ring);
 }
 
-bool ring_enters_late(const struct ring *ring)
+bool speprof_ring_defers_handover(const struct speprof_ring *ring)
 {
 	/* Where a new window lies, and whether there is room, is not for the runqueue's lock. */
-	return ring->program.pmscr & SPE_PMSCR_E1SPE || ring->hold == RING_HOLD_NONE;
+	return ring->program.pmscr & SPE_PMSCR_E1SPE || ring->open_window == OPEN_WINDOW_NONE;
 }

@@ -21,7 +21,7 @@ static LIST_HEAD(sessions);
 
 /* ---- Locked memory -------------------------------------------------------- */
 
-static int session_charge(struct session *session, unsigned long pages)
+static int session_charge(struct speprof_session *session, unsigned long pages)
 {
 	struct user_struct *user = get_uid(current_user());
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
@@ -38,7 +38,7 @@ static int session_charge(struct session *session, unsigned long pages)
 	return 0;
 }
 
-static void session_uncharge(struct session *session)
+static void session_uncharge(struct speprof_session *session)
 {
 	if (!session->user)
 		return;
@@ -49,14 +49,14 @@ static void session_uncharge(struct session *session)
 /* ---- On a ring's CPU ------------------------------------------------------ */
 
 struct ring_call {
-	struct ring *ring;
-	const struct program *program;
+	struct speprof_ring *ring;
+	const struct speprof_program *program;
 	struct speprof_ring_stats *stats;
 	struct speprof_snapshot *snapshot;
 	const void *owner;
-	struct cgroup_map *map;
-	u64 gone;
-	u32 left;
+	struct speprof_cgroup_map *map;
+	u64 removed_id;
+	u32 cgroups_left;
 	int result;
 };
 
@@ -71,111 +71,113 @@ static void start_here(void *arg)
 	struct ring_call *call = arg;
 	struct speprof_cpu *host = call_host(call);
 
-	call->map = owner_add(host, call->ring, call->map);
-	ring_start(call->ring, call->program, owner_serves(host, call->ring));
-	owner_settle(host);
+	call->map = speprof_arbiter_add_ring(host, call->ring, call->map);
+	speprof_ring_start(call->ring, call->program, speprof_arbiter_serves(host, call->ring));
+	speprof_arbiter_reevaluate(host);
 }
 
 static void stop_here(void *arg)
 {
 	struct ring_call *call = arg;
 
-	ring_stop(call->ring);
-	call->map = owner_remove(call_host(call), call->ring);
-	owner_settle(call_host(call));
+	speprof_ring_stop(call->ring);
+	call->map = speprof_arbiter_remove_ring(call_host(call), call->ring);
+	speprof_arbiter_reevaluate(call_host(call));
 }
 
 static void swap_here(void *arg)
 {
 	struct ring_call *call = arg;
 
-	call->map = owner_swap(call_host(call), call->map);
-	owner_settle(call_host(call));
+	call->map = speprof_arbiter_swap_map(call_host(call), call->map);
+	speprof_arbiter_reevaluate(call_host(call));
 }
 
-static void gone_here(void *arg)
+static void cgroup_removed_here(void *arg)
 {
 	struct ring_call *call = arg;
 
-	ring_tell_gone(call->ring, call->gone, call->left);
+	speprof_ring_report_cgroup_removed(call->ring, call->removed_id, call->cgroups_left);
 }
 
 static void reprogram_here(void *arg)
 {
 	struct ring_call *call = arg;
 
-	ring_reprogram(call->ring, call->program);
-	owner_settle(call_host(call));
+	speprof_ring_reprogram(call->ring, call->program);
+	speprof_arbiter_reevaluate(call_host(call));
 }
 
 static void kick_here(void *arg)
 {
 	struct ring_call *call = arg;
 
-	call->result = ring_kick(call->ring);
+	call->result = speprof_ring_kick(call->ring);
 }
 
 static void flush_here(void *arg)
 {
 	struct ring_call *call = arg;
 
-	call->result = ring_flush(call->ring);
-	owner_settle(call_host(call));
+	call->result = speprof_ring_flush(call->ring);
+	speprof_arbiter_reevaluate(call_host(call));
 }
 
 static void stats_here(void *arg)
 {
 	struct ring_call *call = arg;
 
-	ring_stats(call->ring, call->stats);
+	speprof_ring_get_stats(call->ring, call->stats);
 }
 
 static void snapshot_here(void *arg)
 {
 	struct ring_call *call = arg;
 
-	call->result = ring_snapshot(call->ring, call->owner, call->snapshot);
-	owner_settle(call_host(call));
+	call->result = speprof_ring_take_snapshot(call->ring, call->owner, call->snapshot);
+	speprof_arbiter_reevaluate(call_host(call));
 }
 
 static void snapshot_end_here(void *arg)
 {
 	struct ring_call *call = arg;
 
-	call->result = ring_snapshot_end(call->ring, call->owner);
+	call->result = speprof_ring_release_snapshot(call->ring, call->owner);
 }
 
 /* A command that interrupts CPUs. */
-static int bucket_draw(struct throttle_bucket *bucket)
+static int bucket_draw(struct speprof_command_bucket *bucket)
 {
-	return speprof_bucket_draw(bucket, ktime_get_ns());
+	return speprof_command_bucket_draw(bucket, ktime_get_ns());
 }
 
 /* Not of a CPU that is down, where its ring would be touched without speprof_control: ENXIO. */
-int session_ring_kick(struct ring *ring)
+int speprof_session_kick_ring(struct speprof_ring *ring)
 {
 	struct ring_call call = { .ring = ring };
 
 	if (!cpu_online(ring->cpu) || READ_ONCE(ring->state) == SPEPROF_RING_OFFLINE)
 		return -ENXIO;
-	if (!ring_note_reader(ring))
+	if (!speprof_ring_note_reader(ring))
 		return 0;
-	return bucket_draw(&ring->commands) ?:
-	       smp_call_function_single((int)ring->cpu, kick_here, &call, true) ?: call.result;
+	return bucket_draw(&ring->command_bucket) ?:
+	       smp_call_function_single((int)ring->cpu, kick_here, &call, true) ?:
+	       call.result;
 }
 
-int session_ring_flush(struct ring *ring)
+int speprof_session_flush_ring(struct speprof_ring *ring)
 {
 	struct ring_call call = { .ring = ring };
 
-	return bucket_draw(&ring->commands) ?:
-	       smp_call_function_single((int)ring->cpu, flush_here, &call, true) ?: call.result;
+	return bucket_draw(&ring->command_bucket) ?:
+	       smp_call_function_single((int)ring->cpu, flush_here, &call, true) ?:
+	       call.result;
 }
 
 /* @fn on the ring's CPU; a ring whose CPU is down changes under this lock. */
 static int ring_call_locked(struct ring_call *call, smp_call_func_t fn)
 {
-	int ret = bucket_draw(&call->ring->commands);
+	int ret = bucket_draw(&call->ring->command_bucket);
 
 	if (ret)
 		return ret;
@@ -185,14 +187,15 @@ static int ring_call_locked(struct ring_call *call, smp_call_func_t fn)
 	return call->result;
 }
 
-int session_ring_stats(struct ring *ring, struct speprof_ring_stats *ret_stats)
+int speprof_session_ring_stats(struct speprof_ring *ring, struct speprof_ring_stats *ret_stats)
 {
 	struct ring_call call = { .ring = ring, .stats = ret_stats };
 
 	return ring_call_locked(&call, stats_here);
 }
 
-int session_ring_snapshot(struct ring *ring, const void *owner, struct speprof_snapshot *snapshot)
+int speprof_session_take_snapshot(struct speprof_ring *ring, const void *owner,
+				  struct speprof_snapshot *snapshot)
 {
 	struct ring_call call = { .ring = ring, .owner = owner, .snapshot = snapshot };
 
@@ -200,7 +203,7 @@ int session_ring_snapshot(struct ring *ring, const void *owner, struct speprof_s
 }
 
 /* Not limited, and without an interrupt where there is no snapshot: each SNAPSHOT has drawn. */
-int session_ring_snapshot_end(struct ring *ring, const void *owner)
+int speprof_session_release_snapshot(struct speprof_ring *ring, const void *owner)
 {
 	struct ring_call call = { .ring = ring, .owner = owner, .result = -ENOENT };
 
@@ -221,19 +224,19 @@ static u32 session_max_window(const struct speprof_session_config *config)
 	return (u32)(config->watermark ?: config->ring_size / 4);
 }
 
-static int session_add_ring(struct session *session, unsigned int cpu,
+static int session_add_ring(struct speprof_session *session, unsigned int cpu,
 			    const struct speprof_session_config *config)
 {
-	struct ring_config ring_config = {
+	struct speprof_ring_config ring_config = {
 		.backend = session->backend,
 		.size = config->ring_size,
 		.event_slots = config->event_slots,
 		.max_window = session_max_window(config),
 		.latency_ms = config->max_latency_ms,
 		.flight = config->mode == SPEPROF_MODE_FLIGHT_RECORDER,
-		.of_cgroups = session->cgroups,
+		.for_cgroups = session->cgroups,
 	};
-	struct ring *ring;
+	struct speprof_ring *ring;
 
 	/* Not half of what a CPU that comes online is about to say of itself. */
 	cpus_read_lock();
@@ -241,17 +244,17 @@ static int session_add_ring(struct session *session, unsigned int cpu,
 	cpus_read_unlock();
 	if (ring_config.spu.backend == SPEPROF_BACKEND_NONE)
 		return -ENODEV;
-	ring = ring_new(&ring_config);
+	ring = speprof_ring_new(&ring_config);
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
 	session->rings[cpu] = ring;
 	return 0;
 }
 
-static int session_charge_rings(struct session *session, unsigned int rings,
+static int session_charge_rings(struct speprof_session *session, unsigned int rings,
 				const struct speprof_session_config *config)
 {
-	struct ring_config ring_config = {
+	struct speprof_ring_config ring_config = {
 		.size = config->ring_size,
 		.event_slots = config->event_slots,
 	};
@@ -259,11 +262,11 @@ static int session_charge_rings(struct session *session, unsigned int rings,
 	/* As for other locked memory, whoever may lock any amount is not counted. */
 	if (capable(CAP_IPC_LOCK))
 		return 0;
-	return session_charge(session, rings * ring_charge(&ring_config));
+	return session_charge(session, rings * speprof_ring_pages(&ring_config));
 }
 
 /* The backend, held, and all CPUs that have an SPU if none are named in @cpus. */
-static int session_choose_cpus(struct session *session, struct cpumask *cpus)
+static int session_choose_cpus(struct speprof_session *session, struct cpumask *cpus)
 {
 	unsigned int cpu;
 
@@ -280,7 +283,7 @@ static int session_choose_cpus(struct session *session, struct cpumask *cpus)
 }
 
 /* Without speprof_control: memory for many large rings takes long. */
-static int session_add_rings(struct session *session, const struct cpumask *cpus,
+static int session_add_rings(struct speprof_session *session, const struct cpumask *cpus,
 			     const struct speprof_session_config *config)
 {
 	unsigned int cpu;
@@ -302,44 +305,45 @@ static int session_add_rings(struct session *session, const struct cpumask *cpus
 }
 
 /* A stopped session that is not, or no longer, in the list. */
-static void session_free(struct session *session)
+static void session_free(struct speprof_session *session)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		ring_free(session->rings[cpu]);
+		speprof_ring_free(session->rings[cpu]);
 	session_uncharge(session);
 	if (session->backend)
 		speprof_backend_put(session->backend);
-	cgroup_set_free(session->cgroups);
+	speprof_cgroup_set_free(session->cgroups);
 	kfree(session->programs);
 	kfree(session);
 }
 
-static int session_register(struct session *session)
+static int session_register(struct speprof_session *session)
 {
 	int ret;
 
 	mutex_lock(&speprof_control);
-	ret = session->cgroups ? cgroups_watch_get() : 0;
+	ret = session->cgroups ? speprof_cgroups_watch_get() : 0;
 	if (!ret)
 		list_add(&session->link, &sessions);
 	mutex_unlock(&speprof_control);
 	/* A cgroup may have been removed before it was watched. */
 	if (!ret && session->cgroups)
-		cgroups_gone_later();
+		speprof_cgroups_schedule_prune();
 	return ret;
 }
 
-struct session *session_new(const struct speprof_session_config *config, struct cpumask *cpus,
-			    struct cgroup_set *cgroups)
+struct speprof_session *speprof_session_new(const struct speprof_session_config *config,
+					    struct cpumask *cpus,
+					    struct speprof_cgroup_set *cgroups)
 {
-	struct session *session;
+	struct speprof_session *session;
 	int ret = -ENOMEM;
 
 	session = kzalloc(struct_size(session, rings, nr_cpu_ids), GFP_KERNEL_ACCOUNT);
 	if (!session) {
-		cgroup_set_free(cgroups);
+		speprof_cgroup_set_free(cgroups);
 		return ERR_PTR(-ENOMEM);
 	}
 	kref_init(&session->count);
@@ -357,32 +361,32 @@ struct session *session_new(const struct speprof_session_config *config, struct 
 	return session;
 }
 
-void session_get(struct session *session)
+void speprof_session_get(struct speprof_session *session)
 {
 	kref_get(&session->count);
 }
 
 static void session_release(struct kref *count)
 {
-	struct session *session = container_of(count, struct session, count);
+	struct speprof_session *session = container_of(count, struct speprof_session, count);
 
-	session_stop(session);
+	speprof_session_stop(session);
 	mutex_lock(&speprof_control);
 	list_del(&session->link);
 	if (session->cgroups)
-		cgroups_watch_put();
+		speprof_cgroups_watch_put();
 	mutex_unlock(&speprof_control);
 	session_free(session);
 }
 
-void session_put(struct session *session)
+void speprof_session_put(struct speprof_session *session)
 {
 	kref_put(&session->count, session_release);
 }
 
 /* ---- Commands -------------------------------------------------------------- */
 
-static int session_check_rights(const struct session *session,
+static int session_check_rights(const struct speprof_session *session,
 				const struct speprof_sampling *sampling)
 {
 	u32 need = 0;
@@ -399,8 +403,9 @@ static int session_check_rights(const struct session *session,
 }
 
 /* Every ring's program into @programs, or none is of use. */
-static int session_make_programs(struct session *session, const struct speprof_sampling *sampling,
-				 struct program *programs)
+static int session_make_programs(struct speprof_session *session,
+				 const struct speprof_sampling *sampling,
+				 struct speprof_program *programs)
 {
 	unsigned int cpu;
 	int ret;
@@ -408,7 +413,8 @@ static int session_make_programs(struct session *session, const struct speprof_s
 	for_each_possible_cpu(cpu) {
 		if (!session->rings[cpu])
 			continue;
-		ret = program_make(sampling, &session->rings[cpu]->config.spu, &programs[cpu]);
+		ret = speprof_program_make(sampling, &session->rings[cpu]->config.spu,
+					   &programs[cpu]);
 		if (ret)
 			return ret;
 		programs[cpu].generation = session->generation + 1;
@@ -416,7 +422,7 @@ static int session_make_programs(struct session *session, const struct speprof_s
 	return 0;
 }
 
-static void session_reprogram(struct session *session)
+static void session_reprogram(struct speprof_session *session)
 {
 	unsigned int cpu;
 
@@ -432,7 +438,7 @@ static void session_reprogram(struct session *session)
 }
 
 /* No CPU has a bound of its own any more. */
-static void session_unbind(struct session *session)
+static void session_clear_bounds(struct speprof_session *session)
 {
 	unsigned int cpu;
 
@@ -444,12 +450,13 @@ static void session_unbind(struct session *session)
 	}
 }
 
-int session_sample(struct session *session, const struct speprof_sampling *sampling)
+int speprof_session_set_sampling(struct speprof_session *session,
+				 const struct speprof_sampling *sampling)
 {
-	struct program *programs;
+	struct speprof_program *programs;
 	int ret;
 
-	ret = session_check_rights(session, sampling) ?: bucket_draw(&session->commands);
+	ret = session_check_rights(session, sampling) ?: bucket_draw(&session->command_bucket);
 	if (ret)
 		return ret;
 	programs = kcalloc(nr_cpu_ids, sizeof(*programs), GFP_KERNEL);
@@ -461,7 +468,7 @@ int session_sample(struct session *session, const struct speprof_sampling *sampl
 	if (!ret) {
 		swap(session->programs, programs);
 		session->sampling = *sampling;
-		session_unbind(session);
+		session_clear_bounds(session);
 		session->generation++;
 		if (session->state == SESSION_STARTED)
 			session_reprogram(session);
@@ -472,16 +479,17 @@ int session_sample(struct session *session, const struct speprof_sampling *sampl
 }
 
 /* Another interval is another program, of this CPU alone. */
-static int session_set_interval(struct session *session, struct ring *ring, u64 interval)
+static int session_set_interval(struct speprof_session *session, struct speprof_ring *ring,
+				u64 interval)
 {
 	struct speprof_sampling sampling = session->sampling;
-	struct program *mine = &session->programs[ring->cpu];
-	struct program program;
+	struct speprof_program *mine = &session->programs[ring->cpu];
+	struct speprof_program program;
 	struct ring_call call = { .ring = ring, .program = mine };
 	int ret;
 
 	sampling.interval = interval;
-	ret = program_make(&sampling, &ring->config.spu, &program);
+	ret = speprof_program_make(&sampling, &ring->config.spu, &program);
 	if (ret || program.interval == mine->interval)
 		return ret;
 	program.generation = ++session->generation;
@@ -491,14 +499,14 @@ static int session_set_interval(struct session *session, struct ring *ring, u64 
 	return 0;
 }
 
-int session_tune(struct session *session, const struct speprof_tune *tune)
+int speprof_session_tune_cpu(struct speprof_session *session, const struct speprof_tune *tune)
 {
-	struct ring *ring = session_ring(session, tune->cpu);
+	struct speprof_ring *ring = speprof_session_ring(session, tune->cpu);
 	int ret;
 
 	if (!ring)
 		return -ENOENT;
-	ret = bucket_draw(&ring->commands);
+	ret = bucket_draw(&ring->command_bucket);
 	if (ret)
 		return ret;
 	mutex_lock(&speprof_control);
@@ -516,7 +524,7 @@ int session_tune(struct session *session, const struct speprof_tune *tune)
 
 /* ---- Whose the SPUs are ----------------------------------------------------- */
 
-static bool sessions_meet(const struct session *a, const struct session *b)
+static bool sessions_share_cpu(const struct speprof_session *a, const struct speprof_session *b)
 {
 	unsigned int cpu;
 
@@ -527,15 +535,17 @@ static bool sessions_meet(const struct session *a, const struct session *b)
 }
 
 /* Whether @other is started and keeps @session, as of @cgroups, from being so. */
-static bool session_blocks(const struct session *other, const struct session *session,
-			   const struct cgroup_set *cgroups)
+static bool session_blocks(const struct speprof_session *other,
+			   const struct speprof_session *session,
+			   const struct speprof_cgroup_set *cgroups)
 {
-	if (other == session || other->state != SESSION_STARTED || !sessions_meet(session, other))
+	if (other == session || other->state != SESSION_STARTED ||
+	    !sessions_share_cpu(session, other))
 		return false;
-	return !cgroups || !other->cgroups || cgroup_sets_overlap(cgroups, other->cgroups);
+	return !cgroups || !other->cgroups || speprof_cgroup_sets_overlap(cgroups, other->cgroups);
 }
 
-static void session_stop_now(struct session *session)
+static void session_stop_now(struct speprof_session *session)
 {
 	unsigned int cpu;
 
@@ -545,16 +555,16 @@ static void session_stop_now(struct session *session)
 		if (!call.ring)
 			continue;
 		speprof_cpu_call(cpu, stop_here, &call);
-		cgroup_map_free(call.map);
+		speprof_cgroup_map_free(call.map);
 	}
 	session->state = SESSION_STOPPED;
 }
 
 /* A @privileged caller may stop the sessions that block @session, unless one is privileged too. */
-static int session_check_blockers(const struct session *session, const struct cgroup_set *cgroups,
-				  bool privileged)
+static int session_check_blockers(const struct speprof_session *session,
+				  const struct speprof_cgroup_set *cgroups, bool privileged)
 {
-	struct session *other;
+	struct speprof_session *other;
 
 	list_for_each_entry(other, &sessions, link)
 		if (session_blocks(other, session, cgroups) && (!privileged || other->privileged))
@@ -562,9 +572,10 @@ static int session_check_blockers(const struct session *session, const struct cg
 	return 0;
 }
 
-static void session_stop_blockers(const struct session *session, const struct cgroup_set *cgroups)
+static void session_stop_blockers(const struct speprof_session *session,
+				  const struct speprof_cgroup_set *cgroups)
 {
-	struct session *other;
+	struct speprof_session *other;
 
 	list_for_each_entry(other, &sessions, link)
 		if (session_blocks(other, session, cgroups))
@@ -572,9 +583,10 @@ static void session_stop_blockers(const struct session *session, const struct cg
 }
 
 /* The cgroups of @other on @cpu once @session is started and what blocks it is stopped. */
-static const struct cgroup_set *session_cgroups_on(const struct session *other, unsigned int cpu,
-						   const struct session *session,
-						   const struct cgroup_set *cgroups)
+static const struct speprof_cgroup_set *session_cgroups_on(const struct speprof_session *other,
+							   unsigned int cpu,
+							   const struct speprof_session *session,
+							   const struct speprof_cgroup_set *cgroups)
 {
 	if (!other->rings[cpu])
 		return NULL;
@@ -586,43 +598,44 @@ static const struct cgroup_set *session_cgroups_on(const struct session *other, 
 }
 
 /* Of all sessions on @cpu, @session as of @cgroups. */
-static struct cgroup_map *session_make_map(unsigned int cpu, const struct session *session,
-					  const struct cgroup_set *cgroups)
+static struct speprof_cgroup_map *session_make_map(unsigned int cpu,
+						   const struct speprof_session *session,
+						   const struct speprof_cgroup_set *cgroups)
 {
-	const struct cgroup_set *set;
-	const struct session *other;
+	const struct speprof_cgroup_set *set;
+	const struct speprof_session *other;
 	unsigned int count = 0;
-	struct cgroup_map *map;
+	struct speprof_cgroup_map *map;
 
 	list_for_each_entry(other, &sessions, link) {
 		set = session_cgroups_on(other, cpu, session, cgroups);
 		count += set ? set->count : 0;
 	}
-	map = cgroup_map_new(count, cpu_to_node(cpu));
+	map = speprof_cgroup_map_new(count, cpu_to_node(cpu));
 	if (!map)
 		return NULL;
 	list_for_each_entry(other, &sessions, link) {
 		set = session_cgroups_on(other, cpu, session, cgroups);
 		if (set)
-			cgroup_map_add(map, set, other->rings[cpu]);
+			speprof_cgroup_map_add(map, set, other->rings[cpu]);
 	}
 	return map;
 }
 
-static void maps_free(struct cgroup_map **maps)
+static void maps_free(struct speprof_cgroup_map **maps)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		cgroup_map_free(maps[cpu]);
+		speprof_cgroup_map_free(maps[cpu]);
 	kfree(maps);
 }
 
 /* One for each CPU of the session; all NULL where @cgroups is. */
-static struct cgroup_map **session_make_maps(const struct session *session,
-					    const struct cgroup_set *cgroups)
+static struct speprof_cgroup_map **session_make_maps(const struct speprof_session *session,
+						     const struct speprof_cgroup_set *cgroups)
 {
-	struct cgroup_map **maps = kcalloc(nr_cpu_ids, sizeof(*maps), GFP_KERNEL);
+	struct speprof_cgroup_map **maps = kcalloc(nr_cpu_ids, sizeof(*maps), GFP_KERNEL);
 	unsigned int cpu;
 
 	if (!maps)
@@ -640,7 +653,8 @@ static struct cgroup_map **session_make_maps(const struct session *session,
 }
 
 /* @fn on each CPU of the session, with its map; ends with the maps that came back. */
-static void session_call_with(struct session *session, smp_call_func_t fn, struct cgroup_map **maps)
+static void session_call_with(struct speprof_session *session, smp_call_func_t fn,
+			      struct speprof_cgroup_map **maps)
 {
 	unsigned int cpu;
 
@@ -663,11 +677,12 @@ static void session_call_with(struct session *session, smp_call_func_t fn, struc
  * Stop the sessions that block @session, as of @cgroups. Nothing can fail after that: the returned
  * maps, with which it has its CPUs, are made before.
  */
-static struct cgroup_map **session_take_cpus(const struct session *session,
-					     const struct cgroup_set *cgroups, bool privileged)
+static struct speprof_cgroup_map **session_take_cpus(const struct speprof_session *session,
+						     const struct speprof_cgroup_set *cgroups,
+						     bool privileged)
 {
 	int ret = session_check_blockers(session, cgroups, privileged);
-	struct cgroup_map **maps;
+	struct speprof_cgroup_map **maps;
 
 	if (ret)
 		return ERR_PTR(ret);
@@ -677,10 +692,10 @@ static struct cgroup_map **session_take_cpus(const struct session *session,
 	return maps;
 }
 
-static int session_start_now(struct session *session)
+static int session_start_now(struct speprof_session *session)
 {
 	bool privileged = perfmon_capable();
-	struct cgroup_map **maps;
+	struct speprof_cgroup_map **maps;
 
 	if (!session->generation)
 		return -ENODATA;
@@ -696,9 +711,9 @@ static int session_start_now(struct session *session)
 	return 0;
 }
 
-int session_start(struct session *session)
+int speprof_session_start(struct speprof_session *session)
 {
-	int ret = bucket_draw(&session->commands);
+	int ret = bucket_draw(&session->command_bucket);
 
 	if (ret)
 		return ret;
@@ -709,7 +724,7 @@ int session_start(struct session *session)
 	return ret;
 }
 
-void session_stop(struct session *session)
+void speprof_session_stop(struct speprof_session *session)
 {
 	mutex_lock(&speprof_control);
 	if (session->state == SESSION_STARTED)
@@ -718,10 +733,10 @@ void session_stop(struct session *session)
 }
 
 /* Ends with @set, or with an error, as it was. */
-static int session_set_cgroups(struct session *session, struct cgroup_set *set)
+static int session_set_cgroups(struct speprof_session *session, struct speprof_cgroup_set *set)
 {
 	bool privileged = perfmon_capable();
-	struct cgroup_map **maps;
+	struct speprof_cgroup_map **maps;
 
 	if (session->state == SESSION_STARTED) {
 		maps = session_take_cpus(session, set, privileged);
@@ -729,15 +744,16 @@ static int session_set_cgroups(struct session *session, struct cgroup_set *set)
 			return PTR_ERR(maps);
 		session_call_with(session, swap_here, maps);
 	}
-	cgroup_set_free(session->cgroups);
+	speprof_cgroup_set_free(session->cgroups);
 	session->cgroups = set;
 	session->privileged &= privileged;
 	return 0;
 }
 
-int session_cgroups(struct session *session, u32 op, const struct cgroup_set *by)
+int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
+				   const struct speprof_cgroup_set *by)
 {
-	struct cgroup_set *set;
+	struct speprof_cgroup_set *set;
 	int ret;
 
 	if (!(session->rights & SPEPROF_RIGHT_CGROUPS))
@@ -745,42 +761,42 @@ int session_cgroups(struct session *session, u32 op, const struct cgroup_set *by
 	/* It has some set from its beginning to its end, or never. */
 	if (!READ_ONCE(session->cgroups))
 		return -EOPNOTSUPP;
-	ret = bucket_draw(&session->commands);
+	ret = bucket_draw(&session->command_bucket);
 	if (ret)
 		return ret;
 	mutex_lock(&speprof_control);
-	set = cgroup_set_change(session->cgroups, op, by);
+	set = speprof_cgroup_set_change(session->cgroups, op, by);
 	ret = PTR_ERR_OR_ZERO(set);
 	if (!ret) {
 		ret = session_set_cgroups(session, set);
 		if (ret)
-			cgroup_set_free(set);
+			speprof_cgroup_set_free(set);
 	}
 	mutex_unlock(&speprof_control);
 	if (!ret)
-		cgroups_gone_later();
+		speprof_cgroups_schedule_prune();
 	return ret;
 }
 
 /* Those of its cgroups that were removed leave its set; every ring tells. */
-static void session_prune(struct session *session)
+static void session_prune(struct speprof_session *session)
 {
 	struct ring_call call = { 0 };
 	unsigned int cpu;
 
-	while ((call.gone = cgroup_set_prune(session->cgroups))) {
-		call.left = session->cgroups->count;
+	while ((call.removed_id = speprof_cgroup_set_remove_dead(session->cgroups))) {
+		call.cgroups_left = session->cgroups->count;
 		for_each_possible_cpu(cpu) {
 			call.ring = session->rings[cpu];
 			if (call.ring)
-				speprof_cpu_call(cpu, gone_here, &call);
+				speprof_cpu_call(cpu, cgroup_removed_here, &call);
 		}
 	}
 }
 
-void sessions_prune(void)
+void speprof_sessions_prune_cgroups(void)
 {
-	struct session *session;
+	struct speprof_session *session;
 
 	mutex_lock(&speprof_control);
 	list_for_each_entry(session, &sessions, link)
@@ -789,7 +805,7 @@ void sessions_prune(void)
 	mutex_unlock(&speprof_control);
 }
 
-struct ring *session_ring(struct session *session, u32 cpu)
+struct speprof_ring *speprof_session_ring(struct speprof_session *session, u32 cpu)
 {
 	if (cpu >= nr_cpu_ids)
 		return NULL;

@@ -10,13 +10,14 @@
 #include "shared_buffer.h"
 #include "compat.h"
 
-int area_init(struct area *area, u64 bytes, int node)
+int speprof_shared_buffer_init(struct speprof_shared_buffer *area, u64 bytes, int node)
 {
-	*area = (struct area){};
-	area->pages = kvzalloc_node(area_pages(bytes) * sizeof(*area->pages), GFP_KERNEL_ACCOUNT, node);
+	*area = (struct speprof_shared_buffer){};
+	area->pages = kvzalloc_node(speprof_shared_buffer_pages(bytes) * sizeof(*area->pages),
+				    GFP_KERNEL_ACCOUNT, node);
 	if (!area->pages)
 		return -ENOMEM;
-	while (area->count < area_pages(bytes)) {
+	while (area->count < speprof_shared_buffer_pages(bytes)) {
 		struct page *page = alloc_pages_node(node, GFP_KERNEL_ACCOUNT | __GFP_ZERO, 0);
 
 		if (!page)
@@ -27,20 +28,21 @@ int area_init(struct area *area, u64 bytes, int node)
 	if (area->address)
 		return 0;
 fail:
-	area_deinit(area);
+	speprof_shared_buffer_deinit(area);
 	return -ENOMEM;
 }
 
-void area_deinit(struct area *area)
+void speprof_shared_buffer_deinit(struct speprof_shared_buffer *area)
 {
 	vunmap(area->address);
 	while (area->count)
 		put_page(area->pages[--area->count]);
 	kvfree(area->pages);
-	*area = (struct area){};
+	*area = (struct speprof_shared_buffer){};
 }
 
-int area_map(const struct area *area, struct vm_area_struct *vma, bool writable)
+int speprof_shared_buffer_map(const struct speprof_shared_buffer *area, struct vm_area_struct *vma,
+			      bool writable)
 {
 	unsigned long never = VM_MAYEXEC;
 

@@ -80,10 +80,10 @@ static const char *spu_hw_attach(void)
 
 	if (!group)
 		return "its device is gone";
-	if (!spu_hw_read(SPE_REG_PMSVER))
+	if (!speprof_spu_hw_read(SPE_REG_PMSVER))
 		return "ID_AA64DFR0_EL1.PMSVer is 0 though firmware describes an SPU: the firmware "
 		       "or a hypervisor must allow it";
-	if (spu_hw_read(SPE_REG_PMBIDR) & SPE_PMBIDR_P)
+	if (speprof_spu_hw_read(SPE_REG_PMBIDR) & SPE_PMBIDR_P)
 		return "PMBIDR_EL1.P is 1, a higher Exception level owns the profiling buffer: the "
 		       "firmware (MDCR_EL3.NSPB) or the hypervisor (MDCR_EL2.E2PB) must release it";
 	cpu->irq = group->irq;
@@ -106,17 +106,17 @@ static struct speprof_backend spu_hw_backend = {
 	.cpus = &spu_hw_mask,
 	.attach = spu_hw_attach,
 	.detach = spu_hw_detach,
-	.read = spu_hw_read,
-	.write = spu_hw_write,
-	.synchronize = spu_hw_synchronize,
-	.drain = spu_hw_drain,
-	.ticks = spu_hw_ticks,
+	.read = speprof_spu_hw_read,
+	.write = speprof_spu_hw_write,
+	.synchronize = speprof_spu_hw_synchronize,
+	.drain = speprof_spu_hw_drain,
+	.ticks = speprof_spu_hw_ticks,
 };
 
 /* PMBSR.S alone asserts it and keeps it asserted (RTSJRP, IGRLRX). */
 static irqreturn_t spu_hw_interrupt(int irq, void *dev)
 {
-	u64 pmbsr = spu_hw_read(SPE_REG_PMBSR);
+	u64 pmbsr = speprof_spu_hw_read(SPE_REG_PMBSR);
 
 	if (!(pmbsr & SPE_PMBSR_S))
 		return IRQ_NONE;
@@ -135,10 +135,10 @@ static const u8 state_registers[] = {
 /* Disable profiling, and drain the SPU if it was enabled: what disables it drains it, too. */
 static void spu_hw_stop(u64 pmscr)
 {
-	spu_hw_write(SPE_REG_PMSCR, 0);
-	spu_hw_synchronize();
+	speprof_spu_hw_write(SPE_REG_PMSCR, 0);
+	speprof_spu_hw_synchronize();
 	if (pmscr & (SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE))
-		spu_hw_drain();
+		speprof_spu_hw_drain();
 }
 
 /* Save the registers and leave the SPU silent. */
@@ -146,12 +146,12 @@ static void spu_hw_save(struct spu_hw_state *ret_state)
 {
 	unsigned int i;
 
-	ret_state->reg[SPE_REG_PMSCR] = spu_hw_read(SPE_REG_PMSCR);
+	ret_state->reg[SPE_REG_PMSCR] = speprof_spu_hw_read(SPE_REG_PMSCR);
 	spu_hw_stop(ret_state->reg[SPE_REG_PMSCR]);
 	for (i = 0; i < ARRAY_SIZE(state_registers); i++)
-		ret_state->reg[state_registers[i]] = spu_hw_read(state_registers[i]);
-	spu_hw_write(SPE_REG_PMBLIMITR, 0);
-	spu_hw_synchronize();
+		ret_state->reg[state_registers[i]] = speprof_spu_hw_read(state_registers[i]);
+	speprof_spu_hw_write(SPE_REG_PMBLIMITR, 0);
+	speprof_spu_hw_synchronize();
 }
 
 /*
@@ -162,14 +162,14 @@ static void spu_hw_restore(const struct spu_hw_state *state)
 {
 	unsigned int i;
 
-	spu_hw_write(SPE_REG_PMSCR, 0);
-	spu_hw_synchronize();
+	speprof_spu_hw_write(SPE_REG_PMSCR, 0);
+	speprof_spu_hw_synchronize();
 	for (i = 0; i < ARRAY_SIZE(state_registers); i++)
-		spu_hw_write(state_registers[i], state->reg[state_registers[i]]);
+		speprof_spu_hw_write(state_registers[i], state->reg[state_registers[i]]);
 	/* The buffer is enabled before profiling is. */
-	spu_hw_synchronize();
-	spu_hw_write(SPE_REG_PMSCR, state->reg[SPE_REG_PMSCR]);
-	spu_hw_synchronize();
+	speprof_spu_hw_synchronize();
+	speprof_spu_hw_write(SPE_REG_PMSCR, state->reg[SPE_REG_PMSCR]);
+	speprof_spu_hw_synchronize();
 }
 
 /* Idle states and suspend may take the SPU's power. Nothing is executed in between. */
@@ -208,9 +208,9 @@ static int spu_hw_crash(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (!this_cpu_ptr(&spu_hw_cpus)->irq)
 		return 0;
-	spu_hw_stop(spu_hw_read(SPE_REG_PMSCR));
-	spu_hw_write(SPE_REG_PMBLIMITR, 0);
-	spu_hw_synchronize();
+	spu_hw_stop(speprof_spu_hw_read(SPE_REG_PMSCR));
+	speprof_spu_hw_write(SPE_REG_PMBLIMITR, 0);
+	speprof_spu_hw_synchronize();
 	return 0;
 }
 
@@ -271,7 +271,7 @@ static void group_withdraw(struct spu_hw_group *group)
 static void group_silence(struct spu_hw_group *group)
 {
 	group_withdraw(group);
-	speprof_backend_down(&group->cpus);
+	speprof_backend_remove_cpus(&group->cpus);
 }
 
 /* The devices after the first one only bring CPUs. */
@@ -287,7 +287,7 @@ static int group_add(struct spu_hw_group *group)
 		WRITE_ONCE(per_cpu(spu_hw_cpus, cpu).group, group);
 	cpumask_or(&spu_hw_mask, &spu_hw_mask, &group->cpus);
 	if (spu_hw_registered) {
-		speprof_backend_up(&group->cpus);
+		speprof_backend_add_cpus(&group->cpus);
 		return 0;
 	}
 
@@ -395,11 +395,11 @@ static int spu_hw_tell_bound(struct device *dev, void *data)
 	return 0;
 }
 
-int spu_hw_init(void)
+int speprof_spu_hw_init(void)
 {
 	int ret;
 
-	spu_hw_backend.tick_hz = spu_hw_tick_hz();
+	spu_hw_backend.tick_hz = speprof_spu_hw_tick_hz();
 	/* Below EL2, KVM of kernels before mid-2026 enters guests with the buffer as it is. */
 	spu_hw_backend.disables_parked_buffer = !is_kernel_in_hyp_mode();
 	ret = cpu_pm_register_notifier(&spu_hw_pm_block);
@@ -415,7 +415,7 @@ int spu_hw_init(void)
 	return 0;
 }
 
-void spu_hw_exit(void)
+void speprof_spu_hw_deinit(void)
 {
 	spu_hw_crash_exit();
 	platform_driver_unregister(&spu_hw_driver);

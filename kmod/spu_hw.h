@@ -10,9 +10,9 @@
 
 #include "codec/registers.h"
 
-/** spu_hw_init() - take the SPUs that firmware describes; none is no error */
-int spu_hw_init(void);
-void spu_hw_exit(void);
+/** speprof_spu_hw_init() - take the SPUs that firmware describes; none is no error */
+int speprof_spu_hw_init(void);
+void speprof_spu_hw_deinit(void);
 
 /* ---- spu_hw_regs.c: all on the CPU whose SPU it is, with interrupts off ---- */
 
@@ -33,11 +33,11 @@ static inline u64 spu_hw_pmscr_used(bool at_el2)
 	       (IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR) ? SPE_PMSCR_CX : 0);
 }
 
-u64 spu_hw_read(enum spe_reg reg);
-void spu_hw_write(enum spe_reg reg, u64 value);
-void spu_hw_synchronize(void);
-void spu_hw_drain(void);
-u64 spu_hw_ticks(void);
-u64 spu_hw_tick_hz(void);
+u64 speprof_spu_hw_read(enum spe_reg reg);
+void speprof_spu_hw_write(enum spe_reg reg, u64 value);
+void speprof_spu_hw_synchronize(void);
+void speprof_spu_hw_drain(void);
+u64 speprof_spu_hw_ticks(void);
+u64 speprof_spu_hw_tick_hz(void);
 
 #endif

@@ -51,7 +51,7 @@ static bool register_exists(enum spe_reg reg)
 	return true;
 }
 
-u64 spu_hw_read(enum spe_reg reg)
+u64 speprof_spu_hw_read(enum spe_reg reg)
 {
 	if (!register_exists(reg))
 		return 0;
@@ -75,7 +75,7 @@ u64 spu_hw_read(enum spe_reg reg)
 	return 0;
 }
 
-void spu_hw_write(enum spe_reg reg, u64 value)
+void speprof_spu_hw_write(enum spe_reg reg, u64 value)
 {
 	if (!register_exists(reg))
 		return;
@@ -94,7 +94,7 @@ void spu_hw_write(enum spe_reg reg, u64 value)
 }
 
 /* After PMSCR = 0: nothing is sampled any more (D17.3.5). */
-void spu_hw_synchronize(void)
+void speprof_spu_hw_synchronize(void)
 {
 	isb();
 }
@@ -106,7 +106,7 @@ void spu_hw_synchronize(void)
  *  - dsb: these writes are complete and visible, External aborts on them reported (D17.8.4)
  *  - isb: reads after it see PMBPTR and PMBSR as the SPU left them, COLL included (D17.3.7)
  */
-void spu_hw_drain(void)
+void speprof_spu_hw_drain(void)
 {
 	psb_csync();
 	dsb(nsh);
@@ -114,12 +114,12 @@ void spu_hw_drain(void)
 }
 
 /* The count of Timestamp packets: virtual and physical are the same but in a guest. */
-u64 spu_hw_ticks(void)
+u64 speprof_spu_hw_ticks(void)
 {
 	return get_cycles();
 }
 
-u64 spu_hw_tick_hz(void)
+u64 speprof_spu_hw_tick_hz(void)
 {
 	return read_sysreg(cntfrq_el0);
 }

@@ -37,17 +37,17 @@ static void count(u64 *counter, u64 more)
 	WRITE_ONCE(*counter, *counter + more);
 }
 
-void observe_interrupt(unsigned int cpu)
+void speprof_stats_interrupt(unsigned int cpu)
 {
 	count(&per_cpu(counters, cpu).interrupts, 1);
 }
 
-void observe_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
+void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
 {
 	trace_speprof_arm(cpu, start, limit, generation);
 }
 
-void observe_window(unsigned int cpu, const struct speprof_window *window)
+void speprof_stats_window(unsigned int cpu, const struct speprof_window *window)
 {
 	struct counters *mine = per_cpu_ptr(&counters, cpu);
 
@@ -58,7 +58,7 @@ void observe_window(unsigned int cpu, const struct speprof_window *window)
 			     window->armed_ns, window->blind_ns);
 }
 
-static void observe_state(unsigned int cpu, u32 from, u32 to)
+static void stats_state(unsigned int cpu, u32 from, u32 to)
 {
 	struct counters *mine = per_cpu_ptr(&counters, cpu);
 
@@ -71,7 +71,7 @@ static void observe_state(unsigned int cpu, u32 from, u32 to)
 	trace_speprof_state(cpu, from, to);
 }
 
-void observe_event(unsigned int cpu, const struct speprof_event *event)
+void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
 {
 	switch (event->type) {
 	case SPEPROF_EVENT_SYNDROME:
@@ -80,7 +80,7 @@ void observe_event(unsigned int cpu, const struct speprof_event *event)
 				       event->action);
 		break;
 	case SPEPROF_EVENT_STATE:
-		observe_state(cpu, (u32)event->arg0, (u32)event->arg1);
+		stats_state(cpu, (u32)event->arg0, (u32)event->arg1);
 		break;
 	case SPEPROF_EVENT_THROTTLE:
 		trace_speprof_throttle(cpu, event->arg0, (u32)event->arg1);
@@ -92,13 +92,13 @@ void observe_event(unsigned int cpu, const struct speprof_event *event)
 	}
 }
 
-void observe_handover(unsigned int cpu, bool new)
+void speprof_stats_handover(unsigned int cpu, bool new)
 {
 	count(&per_cpu(counters, cpu).handovers, new);
 	trace_speprof_handover(cpu, new);
 }
 
-void observe_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
+void speprof_stats_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
 {
 	count(&per_cpu(counters, cpu).snapshots, 1);
 	trace_speprof_snapshot(cpu, oldest, start, end);
@@ -124,8 +124,7 @@ static int cpus_show(struct seq_file *file, void *unused)
 	for (i = 0; i < ARRAY_SIZE(columns); i++)
 		seq_printf(file, " %s", columns[i]);
 	seq_putc(file, '\n');
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu(cpu) {
 		const u64 *counter = (const u64 *)per_cpu_ptr(&counters, cpu);
 
 		seq_printf(file, "%u", cpu);
@@ -138,13 +137,13 @@ static int cpus_show(struct seq_file *file, void *unused)
 
 DEFINE_SHOW_ATTRIBUTE(cpus);
 
-void observe_init(void)
+void speprof_stats_init(void)
 {
 	directory = debugfs_create_dir("speprof", NULL);
 	debugfs_create_file("cpus", 0400, directory, NULL, &cpus_fops);
 }
 
-void observe_deinit(void)
+void speprof_stats_deinit(void)
 {
 	debugfs_remove(directory);
 }

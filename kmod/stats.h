@@ -11,20 +11,20 @@
 struct speprof_event;
 struct speprof_window;
 
-/** observe_init() - debugfs is a courtesy: without it there is none */
-void observe_init(void);
-void observe_deinit(void);
+/** speprof_stats_init() - debugfs is a courtesy: without it there is none */
+void speprof_stats_init(void);
+void speprof_stats_deinit(void);
 
-void observe_interrupt(unsigned int cpu);
-void observe_arm(unsigned int cpu, u64 start, u64 limit, u32 generation);
+void speprof_stats_interrupt(unsigned int cpu);
+void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation);
 
-/** observe_window() - a window with records, and its header, is written */
-void observe_window(unsigned int cpu, const struct speprof_window *window);
+/** speprof_stats_window() - a window with records, and its header, is written */
+void speprof_stats_window(unsigned int cpu, const struct speprof_window *window);
 
-/** observe_event() - an event goes into the event ring */
-void observe_event(unsigned int cpu, const struct speprof_event *event);
-/** observe_handover() - a task of a session's cgroups came; @new: the SPU held another's program */
-void observe_handover(unsigned int cpu, bool new);
-void observe_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end);
+/** speprof_stats_event() - an event goes into the event ring */
+void speprof_stats_event(unsigned int cpu, const struct speprof_event *event);
+/** speprof_stats_handover() - a task of a session's cgroups came; @new: the SPU held another's program */
+void speprof_stats_handover(unsigned int cpu, bool new);
+void speprof_stats_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end);
 
 #endif

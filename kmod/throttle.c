@@ -33,7 +33,7 @@ MODULE_PARM_DESC(throttle_commands,
 		 "session; 0: any number (100)");
 
 /* Each CPU's; used there with interrupts off. */
-static DEFINE_PER_CPU(struct throttle, throttles);
+static DEFINE_PER_CPU(struct speprof_throttle, throttles);
 
 static bool is_over(u64 spent, u64 each_second)
 {
@@ -41,12 +41,12 @@ static bool is_over(u64 spent, u64 each_second)
 }
 
 /* Returns what is over its bound, SPEPROF_THROTTLE_*, or 0. */
-static u32 charge(struct throttle *throttle, u64 now, u32 interrupts, u64 bytes,
-		  const struct throttle_bound *bound)
+static u32 charge(struct speprof_throttle *throttle, u64 now, u32 interrupts, u64 bytes,
+		  const struct speprof_throttle_bound *bound)
 {
 	/* A window that was open while its ring was parked may have ended before the period began. */
 	if ((s64)(now - throttle->start) >= PERIOD_NS)
-		*throttle = (struct throttle){ .start = now };
+		*throttle = (struct speprof_throttle){ .start = now };
 	throttle->interrupts += interrupts;
 	throttle->bytes += bytes;
 	if (is_over(throttle->interrupts, READ_ONCE(bound->interrupts)))
@@ -54,12 +54,13 @@ static u32 charge(struct throttle *throttle, u64 now, u32 interrupts, u64 bytes,
 	return is_over(throttle->bytes, READ_ONCE(bound->bytes)) ? SPEPROF_THROTTLE_BYTES : 0;
 }
 
-u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bound *bound,
-		    struct throttle *own, u32 *ret_cause)
+u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
+			    const struct speprof_throttle_bound *bound,
+			    struct speprof_throttle *own, u32 *ret_cause)
 {
-	const struct throttle_bound whole = { READ_ONCE(throttle_interrupts),
-					      READ_ONCE(throttle_bytes) };
-	struct throttle *throttle = this_cpu_ptr(&throttles);
+	const struct speprof_throttle_bound whole = { READ_ONCE(throttle_interrupts),
+						      READ_ONCE(throttle_bytes) };
+	struct speprof_throttle *throttle = this_cpu_ptr(&throttles);
 	u32 cause = charge(own, now, interrupts, bytes, bound);
 	u64 until = cause ? own->start + PERIOD_NS : 0;
 	u32 cause_of_all = charge(throttle, now, interrupts, bytes, &whole);
@@ -72,7 +73,7 @@ u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bo
 	return until;
 }
 
-int speprof_bucket_draw(struct throttle_bucket *bucket, u64 now)
+int speprof_command_bucket_draw(struct speprof_command_bucket *bucket, u64 now)
 {
 	unsigned int each_second = READ_ONCE(throttle_commands);
 	s64 full_at = atomic64_read(&bucket->full_at), next;

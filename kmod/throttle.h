@@ -10,26 +10,26 @@
 #include <linux/types.h>
 
 /**
- * struct throttle_bound - beside the module's parameters; 0: no more than those
+ * struct speprof_throttle_bound - beside the module's parameters; 0: no more than those
  * @interrupts, @bytes: of a CPU, in a second
  */
-struct throttle_bound {
+struct speprof_throttle_bound {
 	u64 interrupts;
 	u64 bytes;
 };
 
 /**
- * struct throttle - what was spent in a period
+ * struct speprof_throttle - what was spent in a period
  * @start: of the period
  */
-struct throttle {
+struct speprof_throttle {
 	u64 start;
 	u64 interrupts;
 	u64 bytes;
 };
 
 /**
- * throttle_charge() - account for a window that this CPU closed; interrupts off
+ * speprof_throttle_charge() - account for a window that this CPU closed; interrupts off
  * @now: CLOCK_MONOTONIC, when it was
  * @interrupts: that it took: 1; 0: nothing was closed, the caller only asks
  * @bytes: that the SPU wrote
@@ -39,19 +39,20 @@ struct throttle {
  *
  * Return: when it may sample again; 0: at once.
  */
-u64 throttle_charge(u64 now, u32 interrupts, u64 bytes, const struct throttle_bound *bound,
-		    struct throttle *own, u32 *ret_cause);
+u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
+			    const struct speprof_throttle_bound *bound,
+			    struct speprof_throttle *own, u32 *ret_cause);
 
 /**
- * struct throttle_bucket - the commands that a session or a ring has left
+ * struct speprof_command_bucket - the commands that a session or a ring has left
  * @full_at: CLOCK_MONOTONIC at which none is missing; zero at first
  */
-struct throttle_bucket {
+struct speprof_command_bucket {
 	atomic64_t full_at;
 };
 
 /**
- * speprof_bucket_draw() - draw one command from @bucket
+ * speprof_command_bucket_draw() - draw one command from @bucket
  * @now: CLOCK_MONOTONIC in ns
  *
  * The module parameter throttle_commands says how many may be drawn at once, and as many come back
@@ -59,6 +60,6 @@ struct throttle_bucket {
  *
  * Return: 0; -EAGAIN: none is left.
  */
-int speprof_bucket_draw(struct throttle_bucket *bucket, u64 now);
+int speprof_command_bucket_draw(struct speprof_command_bucket *bucket, u64 now);
 
 #endif

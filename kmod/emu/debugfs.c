@@ -22,7 +22,7 @@ static struct dentry *root;
 
 /* What is done on the CPU, where the SPU and its rules may be touched. */
 struct visit {
-	struct emu_cpu *cpu;
+	struct speprof_emu_cpu *cpu;
 	const struct spe_inject_rule *rule; /* NULL: only look */
 	struct spe_inject found;
 	int ret;
@@ -37,7 +37,8 @@ static void visit_here(void *arg)
 	visit->found = visit->cpu->inject;
 }
 
-static int visit(struct emu_cpu *cpu, const struct spe_inject_rule *rule, struct visit *ret_visit)
+static int visit(struct speprof_emu_cpu *cpu, const struct spe_inject_rule *rule,
+		 struct visit *ret_visit)
 {
 	int ret;
 
@@ -50,7 +51,7 @@ static int visit(struct emu_cpu *cpu, const struct spe_inject_rule *rule, struct
 
 static ssize_t rule_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
 {
-	struct emu_cpu *cpu = ((struct seq_file *)file->private_data)->private;
+	struct speprof_emu_cpu *cpu = ((struct seq_file *)file->private_data)->private;
 	struct spe_inject_error error;
 	struct spe_inject_rule rule;
 	struct visit result;
@@ -108,20 +109,19 @@ static const struct file_operations rules_fops = {
 	.release = single_release,
 };
 
-void emu_debugfs_init(struct emu_cpu __percpu *cpus)
+void speprof_emu_debugfs_init(struct speprof_emu_cpu __percpu *cpus)
 {
 	unsigned int cpu;
 	char name[16];
 
 	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu(cpu) {
 		snprintf(name, sizeof(name), "cpu%u", cpu);
 		debugfs_create_file(name, 0600, root, per_cpu_ptr(cpus, cpu), &rules_fops);
 	}
 }
 
-void emu_debugfs_deinit(void)
+void speprof_emu_debugfs_deinit(void)
 {
 	debugfs_remove(root);
 }

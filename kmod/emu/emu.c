@@ -52,7 +52,7 @@ module_param(choices, charp, 0444);
 MODULE_PARM_DESC(choices,
 		 "which of what the architecture leaves open is done the other way: names of Documentation/spu-model.md, with commas");
 
-static struct emu_cpu __percpu *emu_cpus;
+static struct speprof_emu_cpu __percpu *emu_cpus;
 
 /* ---- The register file ------------------------------------------------------ */
 
@@ -63,11 +63,11 @@ static u64 emu_read(enum spe_reg reg)
 
 static void emu_write(enum spe_reg reg, u64 value)
 {
-	struct emu_cpu *cpu = this_cpu_ptr(emu_cpus);
+	struct speprof_emu_cpu *cpu = this_cpu_ptr(emu_cpus);
 
-	emu_source_settle(cpu);
+	speprof_emu_source_count_passed(cpu);
 	spe_spu_write(&cpu->spu, reg, value);
-	emu_source_plan(cpu);
+	speprof_emu_source_schedule(cpu);
 }
 
 /* The model does everything at once: no barrier has anything to wait for. */
@@ -108,7 +108,7 @@ static u32 emu_buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 	return 0;
 }
 
-static int emu_cpu_init(struct emu_cpu *cpu, unsigned int number, enum spe_profile what,
+static int emu_cpu_init(struct speprof_emu_cpu *cpu, unsigned int number, enum spe_profile what,
 			u64 other_ways)
 {
 	struct spe_spu_io io = { .write = emu_buffer_write };
@@ -137,7 +137,7 @@ static int emu_cpu_init(struct emu_cpu *cpu, unsigned int number, enum spe_profi
 	cpu->ops_per_us = ops_per_us;
 	cpu->ticks = emu_ticks;
 	cpu->interrupt = speprof_interrupt;
-	emu_source_init(cpu);
+	speprof_emu_source_init(cpu);
 	return 0;
 }
 
@@ -188,7 +188,7 @@ static int emu_parse_choices(u64 *ret_bits)
 
 static int __init emu_init(void)
 {
-	struct emu_cpu __percpu *cpus;
+	struct speprof_emu_cpu __percpu *cpus;
 	enum spe_profile what;
 	u64 other_ways = 0;
 	unsigned int cpu;
@@ -199,7 +199,7 @@ static int __init emu_init(void)
 		ret = emu_parse_choices(&other_ways);
 	if (ret)
 		return ret;
-	cpus = alloc_percpu(struct emu_cpu);
+	cpus = alloc_percpu(struct speprof_emu_cpu);
 	if (!cpus)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
@@ -214,7 +214,7 @@ static int __init emu_init(void)
 		pr_err("speprof has another backend, or no hotplug state: error %d\n", ret);
 		goto no_cpus;
 	}
-	emu_debugfs_init(cpus);
+	speprof_emu_debugfs_init(cpus);
 	return 0;
 
 no_cpus:
@@ -226,10 +226,10 @@ static void __exit emu_exit(void)
 {
 	unsigned int cpu;
 
-	emu_debugfs_deinit();
+	speprof_emu_debugfs_deinit();
 	speprof_backend_unregister(&emu_backend);
 	for_each_possible_cpu(cpu)
-		emu_source_deinit(per_cpu_ptr(emu_cpus, cpu));
+		speprof_emu_source_deinit(per_cpu_ptr(emu_cpus, cpu));
 	free_percpu(emu_cpus);
 }
 

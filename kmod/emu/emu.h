@@ -15,7 +15,7 @@
 #define EMU_TICK_MIN_US 50
 
 /**
- * struct emu_cpu - one CPU's SPU; used on the CPU with interrupts off
+ * struct speprof_emu_cpu - one CPU's SPU; used on the CPU with interrupts off
  * @number: the CPU's
  * @planned: members of the population until the one that @timer stands for, 0 if none
  * @planned_at: when they began to pass, CLOCK_MONOTONIC
@@ -23,7 +23,7 @@
  * @ticks: the count that Timestamp packets carry
  * @interrupt: the interrupt request is up; called again and again until it is not
  */
-struct emu_cpu {
+struct speprof_emu_cpu {
 	struct spe_spu spu;
 	struct spe_opmodel model;
 	struct spe_inject inject;
@@ -37,22 +37,22 @@ struct emu_cpu {
 	bool (*interrupt)(void);
 };
 
-/** emu_source_init() - no tick yet */
-void emu_source_init(struct emu_cpu *cpu);
+/** speprof_emu_source_init() - no tick yet */
+void speprof_emu_source_init(struct speprof_emu_cpu *cpu);
 
-/** emu_source_deinit() - the SPU is silent for good */
-void emu_source_deinit(struct emu_cpu *cpu);
+/** speprof_emu_source_deinit() - the SPU is silent for good */
+void speprof_emu_source_deinit(struct speprof_emu_cpu *cpu);
 
-/** emu_source_settle() - count what passed; before a register changes */
-void emu_source_settle(struct emu_cpu *cpu);
+/** speprof_emu_source_count_passed() - count what passed; before a register changes */
+void speprof_emu_source_count_passed(struct speprof_emu_cpu *cpu);
 
-/** emu_source_plan() - place the next tick; after a register changed */
-void emu_source_plan(struct emu_cpu *cpu);
+/** speprof_emu_source_schedule() - place the next tick; after a register changed */
+void speprof_emu_source_schedule(struct speprof_emu_cpu *cpu);
 
-/** emu_debugfs_init() - from here on, faults may be injected; without debugfs nobody can */
-void emu_debugfs_init(struct emu_cpu __percpu *cpus);
+/** speprof_emu_debugfs_init() - from here on, faults may be injected; without debugfs nobody can */
+void speprof_emu_debugfs_init(struct speprof_emu_cpu __percpu *cpus);
 
-/** emu_debugfs_deinit() - nobody injects any more */
-void emu_debugfs_deinit(void);
+/** speprof_emu_debugfs_deinit() - nobody injects any more */
+void speprof_emu_debugfs_deinit(void);
 
 #endif

@@ -15,17 +15,17 @@
 /* An interrupt request that stays up is taken again after this. */
 #define LEVEL_NS 10000
 
-static u64 members_in(const struct emu_cpu *cpu, u64 ns)
+static u64 members_in(const struct speprof_emu_cpu *cpu, u64 ns)
 {
 	return mul_u64_u64_div_u64(ns, cpu->ops_per_us, NSEC_PER_USEC);
 }
 
-static u64 ns_of(const struct emu_cpu *cpu, u64 members)
+static u64 ns_of(const struct speprof_emu_cpu *cpu, u64 members)
 {
 	return mul_u64_u64_div_u64(members, NSEC_PER_USEC, cpu->ops_per_us);
 }
 
-void emu_source_settle(struct emu_cpu *cpu)
+void speprof_emu_source_count_passed(struct speprof_emu_cpu *cpu)
 {
 	u64 now, passed;
 
@@ -40,7 +40,7 @@ void emu_source_settle(struct emu_cpu *cpu)
 }
 
 /* The next tick is due when the interval is over, and not before @least_ns have passed. */
-static void source_plan(struct emu_cpu *cpu, u64 least_ns)
+static void source_schedule(struct speprof_emu_cpu *cpu, u64 least_ns)
 {
 	u64 until = spe_spu_until_sample(&cpu->spu);
 
@@ -57,13 +57,13 @@ static void source_plan(struct emu_cpu *cpu, u64 least_ns)
 	}
 }
 
-void emu_source_plan(struct emu_cpu *cpu)
+void speprof_emu_source_schedule(struct speprof_emu_cpu *cpu)
 {
-	source_plan(cpu, 0);
+	source_schedule(cpu, 0);
 }
 
 /* Returns whether what was interrupted is of the population. */
-static bool source_sample(struct emu_cpu *cpu, struct pt_regs *regs)
+static bool source_sample(struct speprof_emu_cpu *cpu, struct pt_regs *regs)
 {
 	u32 context = (u32)task_pid_nr(current);
 	u8 kernel_el = cpu->spu.config.e2h ? 2 : 1;
@@ -93,7 +93,7 @@ static bool source_sample(struct emu_cpu *cpu, struct pt_regs *regs)
 /* In hard interrupt context on the CPU. */
 static enum hrtimer_restart source_tick(struct hrtimer *timer)
 {
-	struct emu_cpu *cpu = container_of(timer, struct emu_cpu, timer);
+	struct speprof_emu_cpu *cpu = container_of(timer, struct speprof_emu_cpu, timer);
 	struct pt_regs *regs = get_irq_regs();
 	u64 began = ktime_get_ns(), least_ns;
 	bool passed = false;
@@ -109,17 +109,17 @@ static enum hrtimer_restart source_tick(struct hrtimer *timer)
 	 * then half of the time is left to others, and the interval is what suffers.
 	 */
 	least_ns = passed ? 0 : EMU_TICK_MIN_US * NSEC_PER_USEC;
-	source_plan(cpu, max(least_ns, ktime_get_ns() - began));
+	source_schedule(cpu, max(least_ns, ktime_get_ns() - began));
 	return HRTIMER_NORESTART;
 }
 
-void emu_source_init(struct emu_cpu *cpu)
+void speprof_emu_source_init(struct speprof_emu_cpu *cpu)
 {
 	hrtimer_init(&cpu->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	cpu->timer.function = source_tick;
 }
 
-void emu_source_deinit(struct emu_cpu *cpu)
+void speprof_emu_source_deinit(struct speprof_emu_cpu *cpu)
 {
 	hrtimer_cancel(&cpu->timer);
 }

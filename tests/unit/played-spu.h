@@ -97,66 +97,68 @@ static inline void spu_writes(u64 bytes)
 }
 
 /* It writes @bytes and stops for @pmbsr; the interrupt is taken. */
-static inline void spu_stops(struct ring *ring, u64 bytes, u64 pmbsr)
+static inline void spu_stops(struct speprof_ring *ring, u64 bytes, u64 pmbsr)
 {
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
 	spu_writes(bytes);
 	spu[SPE_REG_PMBSR] = pmbsr;
-	assert_true(ring_interrupt(ring));
+	assert_true(speprof_ring_interrupt(ring));
 }
 
 /* ---- A ring --------------------------------------------------------------------- */
 
-static inline struct ring *ring_play_as(u32 latency_ms, bool of_cgroups, bool flight)
+static inline struct speprof_ring *ring_play_as(u32 latency_ms, bool for_cgroups, bool flight)
 {
-	const struct ring_config config = {
+	const struct speprof_ring_config config = {
 		.backend = &backend,
 		.spu = { .record_align = 64, .record_max = 64, .backend = backend.id },
 		.size = RING,
 		.event_slots = SLOTS,
 		.max_window = WINDOW,
 		.latency_ms = latency_ms,
-		.of_cgroups = of_cgroups,
+		.for_cgroups = for_cgroups,
 		.flight = flight,
 	};
-	const struct program program = { .pmscr = SPE_PMSCR_E0SPE, .interval = 1, .generation = 1 };
-	struct ring *ring;
+	const struct speprof_program program = { .pmscr = SPE_PMSCR_E0SPE,
+						 .interval = 1,
+						 .generation = 1 };
+	struct speprof_ring *ring;
 
 	memset(spu, 0, sizeof(spu));
 	/* A period of the throttle is over before each. */
 	stand_in_now += NSEC_PER_SEC;
-	ring = ring_new(&config);
-	ring_start(ring, &program, true);
+	ring = speprof_ring_new(&config);
+	speprof_ring_start(ring, &program, true);
 	return ring;
 }
 
-static inline struct ring *ring_play(u32 latency_ms, bool of_cgroups)
+static inline struct speprof_ring *ring_play(u32 latency_ms, bool for_cgroups)
 {
-	return ring_play_as(latency_ms, of_cgroups, false);
+	return ring_play_as(latency_ms, for_cgroups, false);
 }
 
-static inline void ring_play_end(struct ring *ring)
+static inline void ring_play_end(struct speprof_ring *ring)
 {
-	ring_stop(ring);
+	speprof_ring_stop(ring);
 	assert_int_equal(stand_in_warnings, 0);
-	ring_free(ring);
+	speprof_ring_free(ring);
 }
 
-static inline void tick(struct ring *ring, u64 ms)
+static inline void tick(struct speprof_ring *ring, u64 ms)
 {
 	stand_in_now += ms * MS;
 	ring->timer.function(&ring->timer);
 }
 
 /* Everything is read, but for the events. */
-static inline void consume(struct ring *ring)
+static inline void consume(struct speprof_ring *ring)
 {
 	ring->control->tail = ring->published;
-	ring_take_tails(ring);
+	speprof_ring_read_tails(ring);
 }
 
 /* Each event has had a slot that was free. */
-static inline void check_slots(const struct ring *ring)
+static inline void check_slots(const struct speprof_ring *ring)
 {
 	assert_in_range(ring->event_seq - ring->event_tail, 0, SLOTS);
 	for (u64 seq = ring->event_tail; seq != ring->event_published; seq++)

@@ -19,10 +19,10 @@
 
 /* Their groups are sessions; SESSIONS: of no session. */
 static struct task_struct tasks[TASKS];
-static struct ring *rings[SESSIONS];
+static struct speprof_ring *rings[SESSIONS];
 static u64 written[SESSIONS];
 static u64 taken[SESSIONS];
-static struct program programs[SESSIONS];
+static struct speprof_program programs[SESSIONS];
 static bool started[SESSIONS];
 static u64 randomness;
 
@@ -31,13 +31,14 @@ DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
 /* ---- Cgroups -------------------------------------------------------------------- */
 
 /* It is there while any session is started; what it says is in the tasks. */
-struct cgroup_map {
+struct speprof_cgroup_map {
 	unsigned int unused;
 };
 
-static struct cgroup_map the_map;
+static struct speprof_cgroup_map the_map;
 
-struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
+struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
+					     struct task_struct *task)
 {
 	assert_ptr_equal(map, &the_map);
 	if (task->group == SESSIONS || !started[task->group])
@@ -45,7 +46,7 @@ struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
 	return rings[task->group];
 }
 
-bool cgroup_map_forget(struct cgroup_map *map, const struct ring *ring)
+bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
 {
 	bool left = false;
 
@@ -127,31 +128,32 @@ static void spu_samples(void)
 /* As speprof_interrupt() has it. */
 static void spu_interrupts(void)
 {
-	struct ring *ring = speprof_cpus[0].ring;
+	struct speprof_ring *ring = speprof_cpus[0].ring;
 
 	if (!speprof_cpus[0].backend || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
 		return;
 	assert_non_null(ring);
-	assert_true(ring_interrupt(ring));
+	assert_true(speprof_ring_interrupt(ring));
 }
 
 /* ---- Sessions --------------------------------------------------------------------- */
 
 static void session_toggle(unsigned int n)
 {
-	struct cgroup_map *old;
+	struct speprof_cgroup_map *old;
 
 	if (!started[n]) {
 		started[n] = true;
-		owner_add(&speprof_cpus[0], rings[n], &the_map);
-		ring_start(rings[n], &programs[n], owner_serves(&speprof_cpus[0], rings[n]));
+		speprof_arbiter_add_ring(&speprof_cpus[0], rings[n], &the_map);
+		speprof_ring_start(rings[n], &programs[n],
+				   speprof_arbiter_serves(&speprof_cpus[0], rings[n]));
 	} else {
-		ring_stop(rings[n]);
-		old = owner_remove(&speprof_cpus[0], rings[n]);
+		speprof_ring_stop(rings[n]);
+		old = speprof_arbiter_remove_ring(&speprof_cpus[0], rings[n]);
 		started[n] = false;
 		assert_true(!old || old == &the_map);
 	}
-	owner_settle(&speprof_cpus[0]);
+	speprof_arbiter_reevaluate(&speprof_cpus[0]);
 }
 
 static void session_program(unsigned int n)
@@ -162,14 +164,14 @@ static void session_program(unsigned int n)
 	programs[n].interval = n + 1;
 	programs[n].pmscr = SPE_PMSCR_E0SPE | (draw(2) ? SPE_PMSCR_E1SPE : 0) | (n + 1ULL) << 32;
 	if (started[n])
-		ring_reprogram(rings[n], &programs[n]);
-	owner_settle(&speprof_cpus[0]);
+		speprof_ring_reprogram(rings[n], &programs[n]);
+	speprof_arbiter_reevaluate(&speprof_cpus[0]);
 }
 
 /* Windows up to the head are of its own session. */
 static void session_read(unsigned int n)
 {
-	struct ring *ring = rings[n];
+	struct speprof_ring *ring = rings[n];
 
 	while (taken[n] != ring->published) {
 		const u8 *at = ring->data + (taken[n] & (RING - 1));
@@ -189,29 +191,29 @@ static void hotplug(void)
 {
 	/* The idle task is the last that runs. */
 	if (speprof_cpus[0].backend) {
-		owner_offline(&speprof_cpus[0]);
+		speprof_arbiter_offline(&speprof_cpus[0]);
 		assert_int_equal(spu[SPE_REG_PMSCR], 0);
 		assert_int_equal(spu[SPE_REG_PMBLIMITR], 0);
 	}
 	speprof_cpus[0].backend = speprof_cpus[0].backend ? NULL : &backend;
 	memset(spu, 0, sizeof(spu));
 	if (speprof_cpus[0].backend)
-		owner_online(&speprof_cpus[0]);
+		speprof_arbiter_online(&speprof_cpus[0]);
 }
 
 /* ---- What happens ------------------------------------------------------------------ */
 
 static void seat(void)
 {
-	if (speprof_cpus[0].seat.queued)
-		speprof_cpus[0].seat.run(&speprof_cpus[0].seat);
-	speprof_cpus[0].seat.queued = 0;
+	if (speprof_cpus[0].handover_work.queued)
+		speprof_cpus[0].handover_work.run(&speprof_cpus[0].handover_work);
+	speprof_cpus[0].handover_work.queued = 0;
 }
 
 /* No guest may be entered with a buffer that nothing is to be written to. */
 static void check_parked_buffer(void)
 {
-	const struct ring *ring = this_cpu_ptr(&speprof_cpus)->ring;
+	const struct speprof_ring *ring = this_cpu_ptr(&speprof_cpus)->ring;
 
 	if (backend.disables_parked_buffer && ring && ring->state == SPEPROF_RING_PARKED)
 		assert_false(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E);
@@ -236,13 +238,13 @@ static void step(void)
 		session_read(n);
 		break;
 	case 4:
-		ring_flush(rings[n]);
-		owner_settle(&speprof_cpus[0]);
+		speprof_ring_flush(rings[n]);
+		speprof_arbiter_reevaluate(&speprof_cpus[0]);
 		break;
 	case 5:
 		/* Moved to another cgroup. */
 		tasks[draw(TASKS)].group = draw(SESSIONS + 1);
-		owner_settle(&speprof_cpus[0]);
+		speprof_arbiter_reevaluate(&speprof_cpus[0]);
 		break;
 	case 6:
 	case 7:
@@ -264,7 +266,7 @@ static void step(void)
 	default: {
 		struct task_struct *next = &tasks[draw(TASKS)];
 
-		owner_switch(next);
+		speprof_arbiter_sched_switch(next);
 		stand_in_current = next;
 		/* The interrupt comes as soon as the switch is over, if another does not come first. */
 		if (draw(5))
@@ -284,23 +286,23 @@ static void play(u64 seed)
 	stand_in_now += NSEC_PER_SEC;
 	memset(speprof_cpus, 0, sizeof(speprof_cpus));
 	memset(spu, 0, sizeof(spu));
-	owner_init();
+	speprof_arbiter_init();
 	speprof_cpus[0].backend = &backend;
 	for (unsigned int n = 0; n < TASKS; n++)
 		tasks[n].group = n % (SESSIONS + 1);
 	stand_in_current = &tasks[SESSIONS];
 	for (unsigned int n = 0; n < SESSIONS; n++) {
-		const struct ring_config config = {
+		const struct speprof_ring_config config = {
 			.backend = &backend,
 			.spu = { .record_align = 64, .record_max = 64, .backend = backend.id },
 			.size = RING,
 			.event_slots = SLOTS,
 			.max_window = 4096,
 			.latency_ms = n ? 10 : 0,
-			.of_cgroups = true,
+			.for_cgroups = true,
 		};
 
-		rings[n] = ring_new(&config);
+		rings[n] = speprof_ring_new(&config);
 		written[n] = taken[n] = 0;
 		programs[n].generation = 0;
 		session_program(n);
@@ -312,8 +314,8 @@ static void play(u64 seed)
 		if (started[n])
 			session_toggle(n);
 		session_read(n);
-		assert_int_equal(rings[n]->count.data_bytes, written[n]);
-		ring_free(rings[n]);
+		assert_int_equal(rings[n]->counters.data_bytes, written[n]);
+		speprof_ring_free(rings[n]);
 	}
 	assert_null(speprof_cpus[0].map);
 	assert_int_equal(stand_in_warnings, 0);
@@ -328,16 +330,16 @@ static void test_sessions(void **state)
 
 /* ---- Moves --------------------------------------------------------------------------- */
 
-/* The CPUs that owner_moved() called since the last time, as a mask. */
+/* The CPUs that speprof_arbiter_kick_cpus() called since the last time, as a mask. */
 static u64 called(void)
 {
 	u64 mask = 0;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		assert_in_range(speprof_cpus[cpu].moved.calls, 0, 1);
-		mask |= (u64)speprof_cpus[cpu].moved.calls << cpu;
-		speprof_cpus[cpu].moved.calls = 0;
+		assert_in_range(speprof_cpus[cpu].reevaluate_csd.calls, 0, 1);
+		mask |= (u64)speprof_cpus[cpu].reevaluate_csd.calls << cpu;
+		speprof_cpus[cpu].reevaluate_csd.calls = 0;
 	}
 	return mask;
 }
@@ -358,20 +360,20 @@ static void test_moves(void **state)
 		threads[i].next_thread = &threads[i + 1];
 	memset(speprof_cpus, 0, sizeof(speprof_cpus));
 	stand_in_cpus = STAND_IN_CPUS_MAX;
-	owner_init();
-	owner_moved(&threads[0], true);
+	speprof_arbiter_init();
+	speprof_arbiter_kick_cpus(&threads[0], true);
 	assert_int_equal(called(), 0);
 
 	for_each_possible_cpu(cpu)
 		speprof_cpus[cpu].map = cpu == 6 ? NULL : &the_map;
-	owner_moved(&threads[0], true);
+	speprof_arbiter_kick_cpus(&threads[0], true);
 	assert_int_equal(called(), 1 << 1 | 1 << 3);
-	owner_moved(&threads[0], false);
+	speprof_arbiter_kick_cpus(&threads[0], false);
 	assert_int_equal(called(), 1 << 1);
-	owner_moved(&threads[2], false);
+	speprof_arbiter_kick_cpus(&threads[2], false);
 	assert_int_equal(called(), 0);
 	threads[2].on_rq = 1;
-	owner_moved(&threads[2], false);
+	speprof_arbiter_kick_cpus(&threads[2], false);
 	assert_int_equal(called(), 1 << 4);
 	stand_in_cpus = 1;
 }

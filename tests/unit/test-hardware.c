@@ -21,7 +21,7 @@
 static u64 spus[CPUS][SPE_REG_COUNT];
 static unsigned int drains;
 
-u64 spu_hw_read(enum spe_reg reg)
+u64 speprof_spu_hw_read(enum spe_reg reg)
 {
 	if (reg == SPE_REG_PMSIDR)
 		return SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, 6);
@@ -30,28 +30,28 @@ u64 spu_hw_read(enum spe_reg reg)
 	return reg == SPE_REG_PMSVER ? 1 : spus[stand_in_cpu][reg];
 }
 
-void spu_hw_write(enum spe_reg reg, u64 value)
+void speprof_spu_hw_write(enum spe_reg reg, u64 value)
 {
 	if (reg == SPE_REG_PMSCR)
 		value &= spu_hw_pmscr_used(stand_in_at_el2);
 	spus[stand_in_cpu][reg] = value;
 }
 
-void spu_hw_synchronize(void)
+void speprof_spu_hw_synchronize(void)
 {
 }
 
-void spu_hw_drain(void)
+void speprof_spu_hw_drain(void)
 {
 	drains++;
 }
 
-u64 spu_hw_ticks(void)
+u64 speprof_spu_hw_ticks(void)
 {
 	return stand_in_now;
 }
 
-u64 spu_hw_tick_hz(void)
+u64 speprof_spu_hw_tick_hz(void)
 {
 	return 1000000000;
 }
@@ -64,12 +64,13 @@ static bool spu_is_on(unsigned int cpu)
 
 /* ---- No session is of cgroups ------------------------------------------------------ */
 
-struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
+struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
+					     struct task_struct *task)
 {
 	return NULL;
 }
 
-bool cgroup_map_forget(struct cgroup_map *map, const struct ring *ring)
+bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
 {
 	return false;
 }
@@ -93,7 +94,7 @@ static void devices_add(void)
 	device_irq(0)->cpus.bits = BIT(0) | BIT(1);
 	device_irq(1)->cpus.bits = BIT(2) | BIT(3);
 	assert_int_equal(speprof_cpus_init(), 0);
-	assert_int_equal(spu_hw_init(), 0);
+	assert_int_equal(speprof_spu_hw_init(), 0);
 	for (unsigned int n = 0; n < DEVICES; n++) {
 		assert_int_equal(stand_in_driver->probe(&devices[n]), 0);
 		assert_int_equal(device_irq(n)->enabled, device_irq(n)->cpus.bits);
@@ -112,48 +113,50 @@ static void devices_remove(void)
 	for (unsigned int n = 0; n < DEVICES; n++)
 		if (devices[n].dev.action)
 			device_remove(n);
-	spu_hw_exit();
-	speprof_cpus_exit();
+	speprof_spu_hw_deinit();
+	speprof_cpus_deinit();
 	assert_int_equal(stand_in_warnings, 0);
 }
 
 /* On the CPU, as session.c has it. */
 static void ring_start_here(void *arg)
 {
-	const struct program program = { .pmscr = SPE_PMSCR_E0SPE, .interval = 1, .generation = 1 };
+	const struct speprof_program program = { .pmscr = SPE_PMSCR_E0SPE,
+						 .interval = 1,
+						 .generation = 1 };
 	struct speprof_cpu *host = this_cpu_ptr(&speprof_cpus);
-	struct ring *ring = arg;
+	struct speprof_ring *ring = arg;
 
-	owner_add(host, ring, NULL);
-	ring_start(ring, &program, owner_serves(host, ring));
+	speprof_arbiter_add_ring(host, ring, NULL);
+	speprof_ring_start(ring, &program, speprof_arbiter_serves(host, ring));
 }
 
 static void ring_stop_here(void *arg)
 {
-	ring_stop(arg);
-	owner_remove(this_cpu_ptr(&speprof_cpus), arg);
+	speprof_ring_stop(arg);
+	speprof_arbiter_remove_ring(this_cpu_ptr(&speprof_cpus), arg);
 }
 
 /* A started session's ring on CPU @cpu. */
-static struct ring *session_start(unsigned int cpu)
+static struct speprof_ring *session_start(unsigned int cpu)
 {
-	struct ring_config config = { .size = RING, .event_slots = 16, .max_window = 4096 };
-	struct ring *ring;
+	struct speprof_ring_config config = { .size = RING, .event_slots = 16, .max_window = 4096 };
+	struct speprof_ring *ring;
 
 	mutex_lock(&speprof_control);
 	config.backend = speprof_backend_get();
 	mutex_unlock(&speprof_control);
 	speprof_cpu_info_get(cpu, &config.spu);
-	ring = ring_new(&config);
+	ring = speprof_ring_new(&config);
 	speprof_cpu_call(cpu, ring_start_here, ring);
 	return ring;
 }
 
-static void session_stop(struct ring *ring)
+static void session_stop(struct speprof_ring *ring)
 {
 	speprof_cpu_call(ring->cpu, ring_stop_here, ring);
 	speprof_backend_put(ring->config.backend);
-	ring_free(ring);
+	speprof_ring_free(ring);
 }
 
 static void cpu_1_up(void)
@@ -165,7 +168,7 @@ static void cpu_1_up(void)
 
 static void test_device(void **state)
 {
-	struct ring *rings[2];
+	struct speprof_ring *rings[2];
 
 	(void)state;
 	devices_add();
@@ -185,7 +188,7 @@ static void test_device(void **state)
 /* A CPU that comes online while its device is removed does not enable an interrupt that is freed. */
 static void test_removal_beside_online(void **state)
 {
-	struct ring *ring;
+	struct speprof_ring *ring;
 
 	(void)state;
 	devices_add();
@@ -202,7 +205,7 @@ static void test_removal_beside_online(void **state)
 /* Nor does a CPU that comes online after the shutdown: the memory is about to be another kernel's. */
 static void test_shutdown_before_online(void **state)
 {
-	struct ring *ring;
+	struct speprof_ring *ring;
 
 	(void)state;
 	devices_add();
@@ -223,7 +226,7 @@ static unsigned int others_writes;
 
 static u64 other_read(enum spe_reg reg)
 {
-	return spu_hw_read(reg);
+	return speprof_spu_hw_read(reg);
 }
 
 static void other_write(enum spe_reg reg, u64 value)
@@ -238,15 +241,15 @@ static const struct speprof_backend other = {
 	.cpus = &all_cpus,
 	.read = other_read,
 	.write = other_write,
-	.synchronize = spu_hw_synchronize,
-	.drain = spu_hw_drain,
-	.ticks = spu_hw_ticks,
+	.synchronize = speprof_spu_hw_synchronize,
+	.drain = speprof_spu_hw_drain,
+	.ticks = speprof_spu_hw_ticks,
 };
 
 /* A ring whose backend was removed is not armed with another one, started before it or after it. */
 static void test_other_backend(void **state)
 {
-	struct ring *ring;
+	struct speprof_ring *ring;
 
 	(void)state;
 	devices_add();
@@ -279,7 +282,7 @@ static void power(unsigned int cpu, unsigned long action)
 static void test_sleep(void **state)
 {
 	u64 before[SPE_REG_COUNT];
-	struct ring *ring;
+	struct speprof_ring *ring;
 
 	(void)state;
 	devices_add();
@@ -313,7 +316,7 @@ static void suspend_notify(unsigned long action)
  */
 static void test_suspend(void **state)
 {
-	struct ring *ring;
+	struct speprof_ring *ring;
 	u64 start_ns;
 
 	(void)state;
@@ -355,7 +358,7 @@ static void test_physical_time(void **state)
 	(void)state;
 	for (unsigned int at_el2 = 0; at_el2 < 2; at_el2++) {
 		stand_in_at_el2 = at_el2;
-		spu_hw_write(SPE_REG_PMSCR, SPE_PMSCR_TS | SPE_PMSCR_PCT | SPE_PMSCR_EE);
+		speprof_spu_hw_write(SPE_REG_PMSCR, SPE_PMSCR_TS | SPE_PMSCR_PCT | SPE_PMSCR_EE);
 		assert_int_equal(spus[0][SPE_REG_PMSCR],
 				 SPE_PMSCR_TS | (at_el2 ? SPE_PMSCR_PCT : 0));
 	}
@@ -365,7 +368,7 @@ static void test_physical_time(void **state)
 /* Below EL2 no SPU of the CPU that boots the crash kernel writes on in it. */
 static void test_crash(void **state)
 {
-	struct ring *ring;
+	struct speprof_ring *ring;
 
 	(void)state;
 	devices_add();

@@ -37,33 +37,33 @@ static void step_deinit(enum step step)
 	assert_int_equal(done[--done_count], step);
 }
 
-void observe_init(void)
+void speprof_stats_init(void)
 {
 	step_init(STEP_OBSERVE);
 }
 
-void observe_deinit(void)
+void speprof_stats_deinit(void)
 {
 	step_deinit(STEP_OBSERVE);
 }
 
-void owner_init(void)
+void speprof_arbiter_init(void)
 {
 	step_init(STEP_OWNER);
 }
 
-void owner_deinit(void)
+void speprof_arbiter_deinit(void)
 {
 	step_deinit(STEP_OWNER);
 }
 
-void cgroups_init(cgroups_gone_fn gone)
+void speprof_cgroups_init(speprof_cgroups_prune_fn gone)
 {
-	assert_ptr_equal(gone, sessions_prune);
+	assert_ptr_equal(gone, speprof_sessions_prune_cgroups);
 	step_init(STEP_CGROUPS);
 }
 
-void cgroups_deinit(void)
+void speprof_cgroups_deinit(void)
 {
 	step_deinit(STEP_CGROUPS);
 }
@@ -73,32 +73,32 @@ int speprof_cpus_init(void)
 	return step_init(STEP_CPUS);
 }
 
-void speprof_cpus_exit(void)
+void speprof_cpus_deinit(void)
 {
 	step_deinit(STEP_CPUS);
 }
 
-int spu_hw_init(void)
+int speprof_spu_hw_init(void)
 {
 	return step_init(STEP_HARDWARE);
 }
 
-void spu_hw_exit(void)
+void speprof_spu_hw_deinit(void)
 {
 	step_deinit(STEP_HARDWARE);
 }
 
-int chardev_init(void)
+int speprof_chardev_init(void)
 {
 	return step_init(STEP_CHARDEV);
 }
 
-void chardev_deinit(void)
+void speprof_chardev_deinit(void)
 {
 	step_deinit(STEP_CHARDEV);
 }
 
-void sessions_prune(void)
+void speprof_sessions_prune_cgroups(void)
 {
 }
 

@@ -91,75 +91,78 @@ void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg)
 }
 
 /* A set is a list of numbers in the place of cgroups; nothing is removed. */
-struct cgroup_map {
+struct speprof_cgroup_map {
 	unsigned int unused;
 };
 
-static struct cgroup_set *set_of(uintptr_t cgroup)
+static struct speprof_cgroup_set *set_of(uintptr_t cgroup)
 {
-	struct cgroup_set *set = calloc(1, sizeof(*set) + sizeof(set->members[0]));
+	struct speprof_cgroup_set *set = calloc(1, sizeof(*set) + sizeof(set->members[0]));
 
 	set->count = 1;
 	set->members[0] = (struct cgroup *)cgroup;
 	return set;
 }
 
-struct cgroup_set *cgroup_set_change(const struct cgroup_set *set, u32 op,
-				     const struct cgroup_set *by)
+struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup_set *set, u32 op,
+						     const struct speprof_cgroup_set *by)
 {
 	assert_int_equal(op, SPEPROF_CGROUPS_REPLACE);
 	return set_of((uintptr_t)by->members[0]);
 }
 
-void cgroup_set_free(struct cgroup_set *set)
+void speprof_cgroup_set_free(struct speprof_cgroup_set *set)
 {
 	free(set);
 }
 
-bool cgroup_sets_overlap(const struct cgroup_set *a, const struct cgroup_set *b)
+bool speprof_cgroup_sets_overlap(const struct speprof_cgroup_set *a,
+				 const struct speprof_cgroup_set *b)
 {
 	return a->members[0] == b->members[0];
 }
 
-u64 cgroup_set_prune(struct cgroup_set *set)
+u64 speprof_cgroup_set_remove_dead(struct speprof_cgroup_set *set)
 {
 	return 0;
 }
 
-struct cgroup_map *cgroup_map_new(unsigned int count, int node)
+struct speprof_cgroup_map *speprof_cgroup_map_new(unsigned int count, int node)
 {
-	return no_map_memory ? NULL : calloc(1, sizeof(struct cgroup_map));
+	return no_map_memory ? NULL : calloc(1, sizeof(struct speprof_cgroup_map));
 }
 
-void cgroup_map_free(struct cgroup_map *map)
+void speprof_cgroup_map_free(struct speprof_cgroup_map *map)
 {
 	free(map);
 }
 
-void cgroup_map_add(struct cgroup_map *map, const struct cgroup_set *set, struct ring *ring)
+void speprof_cgroup_map_add(struct speprof_cgroup_map *map, const struct speprof_cgroup_set *set,
+			    struct speprof_ring *ring)
 {
 }
 
-struct ring *cgroup_map_find(struct cgroup_map *map, struct task_struct *task)
+struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
+					     struct task_struct *task)
 {
 	return NULL;
 }
 
-bool cgroup_map_forget(struct cgroup_map *map, const struct ring *ring)
+bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
 {
 	return false;
 }
 
-int cgroups_watch_get(void)
+int speprof_cgroups_watch_get(void)
 {
 	return 0;
 }
 
-void cgroups_watch_put(void)
+void speprof_cgroups_watch_put(void)
 {
 }
 
-void cgroups_gone_later(void)
+void speprof_cgroups_schedule_prune(void)
 {
 }
 
@@ -176,23 +179,23 @@ static const struct speprof_session_config plain = {
 	.rights = SPEPROF_RIGHT_CGROUPS,
 };
 
-static struct session *session_of(u32 mode, u64 mask, struct cgroup_set *cgroups)
+static struct speprof_session *session_of(u32 mode, u64 mask, struct speprof_cgroup_set *cgroups)
 {
 	struct speprof_session_config config = plain;
 	struct cpumask cpus = { mask };
-	struct session *session;
+	struct speprof_session *session;
 
 	config.mode = mode;
-	session = session_new(&config, &cpus, cgroups);
+	session = speprof_session_new(&config, &cpus, cgroups);
 	assert_false(IS_ERR(session));
 	return session;
 }
 
-static struct session *session_play(u32 mode, struct cgroup_set *cgroups)
+static struct speprof_session *session_play(u32 mode, struct speprof_cgroup_set *cgroups)
 {
-	struct session *session = session_of(mode, 0, cgroups);
+	struct speprof_session *session = session_of(mode, 0, cgroups);
 
-	assert_int_equal(session_sample(session, &sampling), 0);
+	assert_int_equal(speprof_session_set_sampling(session, &sampling), 0);
 	return session;
 }
 
@@ -219,7 +222,7 @@ static int set_up(void **state)
 	stand_in_now += 10 * NSEC_PER_SEC;
 	stand_in_current = &idle;
 	stand_in_caller = (struct stand_in_caller){ .memlock = 1 << 30, .perfmon = true };
-	owner_init();
+	speprof_arbiter_init();
 	for_each_possible_cpu(cpu) {
 		speprof_cpus[cpu].backend = &backend;
 		speprof_cpus[cpu].info = (struct speprof_cpu_info){
@@ -260,8 +263,8 @@ static void cpu_comes_online(void)
 /* A session has the CPUs that it was charged for, and allocates while others go on. */
 static void test_new(void **state)
 {
-	const struct ring_config ring = { .size = plain.ring_size, .event_slots = 16 };
-	struct session *session;
+	const struct speprof_ring_config ring = { .size = plain.ring_size, .event_slots = 16 };
+	struct speprof_session *session;
 
 	(void)state;
 	allocations = 0;
@@ -270,10 +273,11 @@ static void test_new(void **state)
 	session = session_of(SPEPROF_MODE_STREAM, 0, NULL);
 	stand_in_allocating = NULL;
 	assert_true(allocations > 0);
-	assert_non_null(session_ring(session, CPUS - 2));
-	assert_null(session_ring(session, CPUS - 1));
-	assert_int_equal(stand_in_caller.user.locked_vm.value, (CPUS - 1) * ring_charge(&ring));
-	session_put(session);
+	assert_non_null(speprof_session_ring(session, CPUS - 2));
+	assert_null(speprof_session_ring(session, CPUS - 1));
+	assert_int_equal(stand_in_caller.user.locked_vm.value,
+			 (CPUS - 1) * speprof_ring_pages(&ring));
+	speprof_session_put(session);
 }
 
 static void caller_is_killed(void)
@@ -285,17 +289,17 @@ static void caller_is_killed(void)
 /* A caller that is killed gets no further ring. */
 static void test_new_killed(void **state)
 {
-	struct ring_config ring = { .size = plain.ring_size, .event_slots = 16 };
+	struct speprof_ring_config ring = { .size = plain.ring_size, .event_slots = 16 };
 	struct cpumask cpus = { 0 };
 	unsigned int of_one_ring;
 
 	(void)state;
 	allocations = 0;
 	stand_in_allocating = caller_is_killed;
-	ring_free(ring_new(&ring));
+	speprof_ring_free(speprof_ring_new(&ring));
 	of_one_ring = allocations;
 	stand_in_caller.killed = false;
-	assert_ptr_equal(session_new(&plain, &cpus, NULL), ERR_PTR(-EINTR));
+	assert_ptr_equal(speprof_session_new(&plain, &cpus, NULL), ERR_PTR(-EINTR));
 	stand_in_allocating = NULL;
 	assert_true(of_one_ring > 0);
 	assert_int_equal(allocations, 2 * of_one_ring);
@@ -308,86 +312,86 @@ static void test_new_without_spu(void **state)
 
 	(void)state;
 	speprof_cpus[2].info.backend = SPEPROF_BACKEND_NONE;
-	assert_ptr_equal(session_new(&plain, &cpus, NULL), ERR_PTR(-ENODEV));
+	assert_ptr_equal(speprof_session_new(&plain, &cpus, NULL), ERR_PTR(-ENODEV));
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
 		speprof_cpus[cpu].info.backend = SPEPROF_BACKEND_NONE;
 	cpus.bits = 0;
-	assert_ptr_equal(session_new(&plain, &cpus, NULL), ERR_PTR(-ENODEV));
+	assert_ptr_equal(speprof_session_new(&plain, &cpus, NULL), ERR_PTR(-ENODEV));
 	stand_in_caller.memlock = PAGE_SIZE;
 	cpus.bits = 1;
-	assert_ptr_equal(session_new(&plain, &cpus, NULL), ERR_PTR(-ENOMEM));
+	assert_ptr_equal(speprof_session_new(&plain, &cpus, NULL), ERR_PTR(-ENOMEM));
 }
 
 /* ---- Who yields ------------------------------------------------------------------------ */
 
-static int start_as(struct session *session, bool perfmon)
+static int start_as(struct speprof_session *session, bool perfmon)
 {
 	stand_in_caller.perfmon = perfmon;
-	return session_start(session);
+	return speprof_session_start(session);
 }
 
 /* What was handed out yields to a caller with CAP_PERFMON, and to no other. */
 static void test_yields(void **state)
 {
-	struct session *handed = session_play(SPEPROF_MODE_STREAM, NULL);
-	struct session *host = session_play(SPEPROF_MODE_STREAM, NULL);
+	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, NULL);
+	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, NULL);
 
 	(void)state;
 	assert_int_equal(start_as(handed, false), 0);
 	assert_int_equal(start_as(host, false), -EBUSY);
-	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_ARMED);
+	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_ARMED);
 	assert_int_equal(start_as(host, true), 0);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
-		assert_int_equal(session_ring(handed, cpu)->state, SPEPROF_RING_IDLE);
-		assert_int_equal(session_ring(host, cpu)->state, SPEPROF_RING_ARMED);
+		assert_int_equal(speprof_session_ring(handed, cpu)->state, SPEPROF_RING_IDLE);
+		assert_int_equal(speprof_session_ring(host, cpu)->state, SPEPROF_RING_ARMED);
 	}
 	assert_int_equal(start_as(handed, false), -EBUSY);
 	assert_int_equal(start_as(handed, true), -EBUSY);
-	session_stop(host);
+	speprof_session_stop(host);
 	assert_int_equal(start_as(handed, false), 0);
-	session_put(host);
-	session_put(handed);
+	speprof_session_put(host);
+	speprof_session_put(handed);
 }
 
 /* A START that fails because of one session stops no other. */
 static void test_yields_all_or_none(void **state)
 {
-	struct session *handed = session_of(SPEPROF_MODE_STREAM, 1 << 0, NULL);
-	struct session *host = session_of(SPEPROF_MODE_STREAM, 1 << 1, NULL);
-	struct session *both = session_of(SPEPROF_MODE_STREAM, 1 << 0 | 1 << 1, NULL);
+	struct speprof_session *handed = session_of(SPEPROF_MODE_STREAM, 1 << 0, NULL);
+	struct speprof_session *host = session_of(SPEPROF_MODE_STREAM, 1 << 1, NULL);
+	struct speprof_session *both = session_of(SPEPROF_MODE_STREAM, 1 << 0 | 1 << 1, NULL);
 
 	(void)state;
-	assert_int_equal(session_sample(handed, &sampling), 0);
-	assert_int_equal(session_sample(host, &sampling), 0);
-	assert_int_equal(session_sample(both, &sampling), 0);
+	assert_int_equal(speprof_session_set_sampling(handed, &sampling), 0);
+	assert_int_equal(speprof_session_set_sampling(host, &sampling), 0);
+	assert_int_equal(speprof_session_set_sampling(both, &sampling), 0);
 	assert_int_equal(start_as(handed, false), 0);
 	assert_int_equal(start_as(host, true), 0);
 	assert_int_equal(start_as(both, true), -EBUSY);
-	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_ARMED);
-	session_stop(host);
+	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_ARMED);
+	speprof_session_stop(host);
 	assert_int_equal(start_as(both, true), 0);
-	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
-	session_put(both);
-	session_put(host);
-	session_put(handed);
+	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
+	speprof_session_put(both);
+	speprof_session_put(host);
+	speprof_session_put(handed);
 }
 
-static int cgroups_as(struct session *session, uintptr_t cgroup, bool perfmon)
+static int cgroups_as(struct speprof_session *session, uintptr_t cgroup, bool perfmon)
 {
-	struct cgroup_set *set = set_of(cgroup);
+	struct speprof_cgroup_set *set = set_of(cgroup);
 	int ret;
 
 	stand_in_caller.perfmon = perfmon;
-	ret = session_cgroups(session, SPEPROF_CGROUPS_REPLACE, set);
-	cgroup_set_free(set);
+	ret = speprof_session_change_cgroups(session, SPEPROF_CGROUPS_REPLACE, set);
+	speprof_cgroup_set_free(set);
 	return ret;
 }
 
 /* A session whose cgroups a caller without CAP_PERFMON chose yields, whoever started it. */
 static void test_yields_cgroups(void **state)
 {
-	struct session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
-	struct session *host = session_play(SPEPROF_MODE_STREAM, set_of(2));
+	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
+	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, set_of(2));
 
 	(void)state;
 	assert_int_equal(start_as(handed, true), 0);
@@ -396,49 +400,49 @@ static void test_yields_cgroups(void **state)
 	assert_int_equal(cgroups_as(host, 1, true), -EBUSY);
 	assert_int_equal(cgroups_as(handed, 3, false), 0);
 	assert_int_equal(cgroups_as(host, 3, true), 0);
-	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
-	assert_int_equal(session_ring(host, 0)->state, SPEPROF_RING_PARKED);
-	session_put(host);
-	session_put(handed);
+	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
+	assert_int_equal(speprof_session_ring(host, 0)->state, SPEPROF_RING_PARKED);
+	speprof_session_put(host);
+	speprof_session_put(handed);
 }
 
 /* A START that finds no memory stops no other session. */
 static void test_yields_no_memory(void **state)
 {
-	struct session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
-	struct session *host = session_play(SPEPROF_MODE_STREAM, set_of(1));
-	struct session *other = session_play(SPEPROF_MODE_STREAM, set_of(2));
+	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
+	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, set_of(1));
+	struct speprof_session *other = session_play(SPEPROF_MODE_STREAM, set_of(2));
 
 	(void)state;
 	assert_int_equal(start_as(handed, false), 0);
 	no_map_memory = true;
 	assert_int_equal(start_as(host, true), -ENOMEM);
-	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_PARKED);
+	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_PARKED);
 	no_map_memory = false;
 	assert_int_equal(start_as(other, true), 0);
 	no_map_memory = true;
 	assert_int_equal(cgroups_as(other, 1, true), -ENOMEM);
 	no_map_memory = false;
-	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_PARKED);
+	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_PARKED);
 	assert_int_equal(start_as(host, true), 0);
-	assert_int_equal(session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
-	session_put(other);
-	session_put(host);
-	session_put(handed);
+	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
+	speprof_session_put(other);
+	speprof_session_put(host);
+	speprof_session_put(handed);
 }
 
 /* The rings of a removed SPU can never be armed again: START says so. */
 static void test_start_removed(void **state)
 {
-	struct session *session = session_play(SPEPROF_MODE_STREAM, NULL);
+	struct speprof_session *session = session_play(SPEPROF_MODE_STREAM, NULL);
 
 	(void)state;
 	backend_removed = true;
 	assert_int_equal(start_as(session, true), -ENODEV);
-	assert_int_equal(session_ring(session, 0)->state, SPEPROF_RING_IDLE);
+	assert_int_equal(speprof_session_ring(session, 0)->state, SPEPROF_RING_IDLE);
 	backend_removed = false;
 	assert_int_equal(start_as(session, true), 0);
-	session_put(session);
+	speprof_session_put(session);
 }
 
 /* ---- How often ---------------------------------------------------------------------- */
@@ -446,21 +450,21 @@ static void test_start_removed(void **state)
 /* As many as the rate at once, and as many in each second. */
 static void test_bucket(void **state)
 {
-	struct throttle_bucket bucket = { 0 };
+	struct speprof_command_bucket bucket = { 0 };
 	u64 now = stand_in_now;
 	unsigned int drawn;
 
 	(void)state;
-	for (drawn = 0; !speprof_bucket_draw(&bucket, now); drawn++)
+	for (drawn = 0; !speprof_command_bucket_draw(&bucket, now); drawn++)
 		assert_in_range(drawn, 0, RATE);
 	assert_int_equal(drawn, RATE);
-	assert_int_equal(speprof_bucket_draw(&bucket, now + 9 * MS), -EAGAIN);
-	assert_int_equal(speprof_bucket_draw(&bucket, now + 10 * MS), 0);
-	assert_int_equal(speprof_bucket_draw(&bucket, now + 10 * MS), -EAGAIN);
+	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 9 * MS), -EAGAIN);
+	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 10 * MS), 0);
+	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 10 * MS), -EAGAIN);
 	/* A clock that was read before another CPU's. */
-	assert_int_equal(speprof_bucket_draw(&bucket, now), -EAGAIN);
+	assert_int_equal(speprof_command_bucket_draw(&bucket, now), -EAGAIN);
 	now += 5 * NSEC_PER_SEC;
-	for (drawn = 0; !speprof_bucket_draw(&bucket, now); drawn++)
+	for (drawn = 0; !speprof_command_bucket_draw(&bucket, now); drawn++)
 		assert_in_range(drawn, 0, RATE);
 	assert_int_equal(drawn, RATE);
 }
@@ -476,34 +480,35 @@ enum command {
 	COMMANDS,
 };
 
-static int command_run(struct session *session, enum command command, unsigned int n)
+static int command_run(struct speprof_session *session, enum command command, unsigned int n)
 {
 	struct speprof_tune tune = { .cpu = 1, .interval = n % 2 ? 4096 : 4352 };
 	struct speprof_snapshot snapshot = { 0 };
 	struct speprof_ring_stats stats;
-	struct cgroup_set *set;
+	struct speprof_cgroup_set *set;
 	int ret;
 
 	switch (command) {
 	case COMMAND_SAMPLE:
-		return session_sample(session, &sampling);
+		return speprof_session_set_sampling(session, &sampling);
 	case COMMAND_START:
-		session_stop(session);
-		return session_start(session);
+		speprof_session_stop(session);
+		return speprof_session_start(session);
 	case COMMAND_CGROUPS:
 		set = set_of(n);
-		ret = session_cgroups(session, SPEPROF_CGROUPS_REPLACE, set);
-		cgroup_set_free(set);
+		ret = speprof_session_change_cgroups(session, SPEPROF_CGROUPS_REPLACE, set);
+		speprof_cgroup_set_free(set);
 		return ret;
 	case COMMAND_TUNE:
-		return session_tune(session, &tune);
+		return speprof_session_tune_cpu(session, &tune);
 	case COMMAND_FLUSH:
-		return session_ring_flush(session_ring(session, 1));
+		return speprof_session_flush_ring(speprof_session_ring(session, 1));
 	case COMMAND_STATS:
-		return session_ring_stats(session_ring(session, 1), &stats);
+		return speprof_session_ring_stats(speprof_session_ring(session, 1), &stats);
 	default:
 		/* Nothing is written yet: ENODATA, but the CPU was interrupted. */
-		ret = session_ring_snapshot(session_ring(session, 1), &stats, &snapshot);
+		ret = speprof_session_take_snapshot(speprof_session_ring(session, 1), &stats,
+						    &snapshot);
 		assert_int_equal(ret == -EAGAIN ? -ENODATA : ret, -ENODATA);
 		return ret == -ENODATA ? 0 : ret;
 	}
@@ -513,11 +518,11 @@ static int command_run(struct session *session, enum command command, unsigned i
 static void command_is_limited(enum command command)
 {
 	u32 mode = command == COMMAND_SNAPSHOT ? SPEPROF_MODE_FLIGHT_RECORDER : SPEPROF_MODE_STREAM;
-	struct session *session = session_play(mode, set_of(0));
+	struct speprof_session *session = session_play(mode, set_of(0));
 	u64 per_call = command < COMMAND_TUNE ? CPUS : 1;
 	unsigned int done;
 
-	assert_int_equal(session_start(session), 0);
+	assert_int_equal(speprof_session_start(session), 0);
 	stand_in_now += 2 * NSEC_PER_SEC;
 	calls();
 	for (done = 0; !command_run(session, command, done); done++)
@@ -531,7 +536,7 @@ static void command_is_limited(enum command command)
 	stand_in_now += 10 * MS;
 	assert_int_equal(command_run(session, command, RATE), 0);
 	assert_int_equal(command_run(session, command, RATE), -EAGAIN);
-	session_put(session);
+	speprof_session_put(session);
 }
 
 static void test_commands_are_limited(void **state)
@@ -544,60 +549,60 @@ static void test_commands_are_limited(void **state)
 /* STOP and RELEASE never fail, and interrupt no CPU where there is nothing to end. */
 static void test_ends_are_not_limited(void **state)
 {
-	struct session *session = session_play(SPEPROF_MODE_FLIGHT_RECORDER, NULL);
-	struct ring *ring = session_ring(session, 0);
+	struct speprof_session *session = session_play(SPEPROF_MODE_FLIGHT_RECORDER, NULL);
+	struct speprof_ring *ring = speprof_session_ring(session, 0);
 	struct speprof_ring_stats stats;
 	unsigned int i;
 
 	(void)state;
-	assert_int_equal(session_start(session), 0);
-	while (!session_start(session))
+	assert_int_equal(speprof_session_start(session), 0);
+	while (!speprof_session_start(session))
 		;
-	while (!session_ring_stats(ring, &stats))
+	while (!speprof_session_ring_stats(ring, &stats))
 		;
 	calls();
 	for (i = 0; i < 1000; i++)
-		assert_int_equal(session_ring_snapshot_end(ring, ring), -ENOENT);
+		assert_int_equal(speprof_session_release_snapshot(ring, ring), -ENOENT);
 	assert_int_equal(calls(), 0);
-	session_stop(session);
+	speprof_session_stop(session);
 	assert_int_equal(calls(), CPUS);
 	for (i = 0; i < 1000; i++)
-		session_stop(session);
+		speprof_session_stop(session);
 	assert_int_equal(calls(), 0);
-	session_put(session);
+	speprof_session_put(session);
 }
 
 /* KICK interrupts a CPU only where its ring waits for a reader, and no more often than the rate. */
 static void test_kick(void **state)
 {
-	struct session *session = session_play(SPEPROF_MODE_STREAM, NULL);
-	struct ring *ring = session_ring(session, 1);
+	struct speprof_session *session = session_play(SPEPROF_MODE_STREAM, NULL);
+	struct speprof_ring *ring = speprof_session_ring(session, 1);
 	unsigned int kicks = 0;
 
 	(void)state;
-	assert_int_equal(session_start(session), 0);
+	assert_int_equal(speprof_session_start(session), 0);
 	calls();
 	for (unsigned int i = 0; i < 1000; i++)
-		assert_int_equal(session_ring_kick(ring), 0);
+		assert_int_equal(speprof_session_kick_ring(ring), 0);
 	assert_int_equal(calls(), 0);
-	assert_false(ring_is_unread(ring));
+	assert_false(speprof_ring_is_unread(ring));
 
 	stand_in_cpu = 1;
-	ring_turn(ring, SPEPROF_RING_FULL, NULL);
+	speprof_ring_rotate_window(ring, SPEPROF_RING_FULL, NULL);
 	stand_in_cpu = 0;
-	assert_int_equal(session_ring_kick(ring), 0);
+	assert_int_equal(speprof_session_kick_ring(ring), 0);
 	assert_int_equal(calls(), 1);
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
-	while (!session_ring_kick(ring) && kicks++ < 2 * RATE) {
+	while (!speprof_session_kick_ring(ring) && kicks++ < 2 * RATE) {
 		stand_in_cpu = 1;
-		ring_turn(ring, SPEPROF_RING_FULL, NULL);
+		speprof_ring_rotate_window(ring, SPEPROF_RING_FULL, NULL);
 		stand_in_cpu = 0;
 	}
 	assert_in_range(calls(), 1, RATE);
 	stand_in_online &= ~2ULL;
-	assert_int_equal(session_ring_kick(ring), -ENXIO);
+	assert_int_equal(speprof_session_kick_ring(ring), -ENXIO);
 	stand_in_online |= 2;
-	session_put(session);
+	speprof_session_put(session);
 }
 
 int main(void)

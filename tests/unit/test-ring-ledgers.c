@@ -17,8 +17,8 @@
  * @image: what its memory had
  */
 struct play {
-	struct ring *ring;
-	struct program program;
+	struct speprof_ring *ring;
+	struct speprof_program program;
 	u64 random;
 	bool runs;
 	bool up;
@@ -45,15 +45,15 @@ static u32 draw(struct play *play, u32 below)
 /* As arbiter.c has it, for the only ring of the CPU; an interrupt seats it, maybe not at once. */
 static void settle(struct play *play)
 {
-	if (!play->ring->config.of_cgroups || !play->up || !play->started)
+	if (!play->ring->config.for_cgroups || !play->up || !play->started)
 		return;
 	if (!play->runs) {
-		ring_park(play->ring);
+		speprof_ring_park(play->ring);
 		return;
 	}
-	ring_enter(play->ring);
+	speprof_ring_begin_handover(play->ring);
 	if (draw(play, 4))
-		ring_seat(play->ring);
+		speprof_ring_complete_handover(play->ring);
 }
 
 static void play_writes(struct play *play)
@@ -72,9 +72,9 @@ static void play_writes(struct play *play)
 /* Somebody else wrote into PMBPTR: nothing is known of what is in the window. */
 static void play_stray(struct play *play)
 {
-	const struct ring *ring = play->ring;
+	const struct speprof_ring *ring = play->ring;
 
-	if (ring->hold != RING_HOLD_SPU || spu[SPE_REG_PMBPTR] == STRAY ||
+	if (ring->open_window != OPEN_WINDOW_IN_SPU || spu[SPE_REG_PMBPTR] == STRAY ||
 	    (ring->state != SPEPROF_RING_ARMED && ring->state != SPEPROF_RING_PARKED))
 		return;
 	play->written -= spu[SPE_REG_PMBPTR] -
@@ -89,8 +89,8 @@ static void play_interrupt(struct play *play)
 {
 	if (!play->up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
 		return;
-	if (!ring_interrupt(play->ring))
-		ring_put_away(play->ring);
+	if (!speprof_ring_interrupt(play->ring))
+		speprof_ring_save_registers(play->ring);
 	if (play->ring->state != SPEPROF_RING_ARMED)
 		spu[SPE_REG_PMBSR] = 0;
 }
@@ -123,32 +123,32 @@ static void play_session(struct play *play)
 {
 	play->started = !play->started;
 	if (play->started)
-		ring_start(play->ring, &play->program, play->up);
+		speprof_ring_start(play->ring, &play->program, play->up);
 	else
-		ring_stop(play->ring);
+		speprof_ring_stop(play->ring);
 }
 
 static void play_hotplug(struct play *play)
 {
 	play->up = !play->up;
 	if (play->up)
-		ring_online(play->ring);
+		speprof_ring_online(play->ring);
 	else
-		ring_offline(play->ring);
+		speprof_ring_offline(play->ring);
 }
 
 /* Another session's registers are in the SPU from here on. */
 static void play_other(struct play *play)
 {
-	if (play->ring->config.of_cgroups && !play->runs && play->up) {
-		ring_put_away(play->ring);
+	if (play->ring->config.for_cgroups && !play->runs && play->up) {
+		speprof_ring_save_registers(play->ring);
 		for (unsigned int reg = SPE_REG_PMSICR; reg < SPE_REG_COUNT; reg++)
 			spu[reg] = 0;
 	}
 }
 
 /* FNV-1a over what is between two positions. */
-static u64 image_of(const struct ring *ring, u64 start, u64 end)
+static u64 image_of(const struct speprof_ring *ring, u64 start, u64 end)
 {
 	u64 image = 0xcbf29ce484222325ULL;
 
@@ -159,19 +159,19 @@ static u64 image_of(const struct ring *ring, u64 start, u64 end)
 
 static void play_snapshot(struct play *play)
 {
-	struct ring *ring = play->ring;
+	struct speprof_ring *ring = play->ring;
 
 	if (!ring->flight)
 		return;
 	if (play->held) {
 		assert_int_equal(image_of(ring, play->snapshot.start, play->snapshot.end),
 				 play->image);
-		assert_int_equal(ring_snapshot_end(ring, play), 0);
+		assert_int_equal(speprof_ring_release_snapshot(ring, play), 0);
 		play->held = false;
 		return;
 	}
 	play->snapshot = (struct speprof_snapshot){ .max_bytes = draw(play, RING / 2) };
-	play->held = !ring_snapshot(ring, play, &play->snapshot);
+	play->held = !speprof_ring_take_snapshot(ring, play, &play->snapshot);
 	if (play->held)
 		play->image = image_of(ring, play->snapshot.start, play->snapshot.end);
 }
@@ -189,7 +189,7 @@ static void play_reprogram(struct play *play)
 {
 	play->program.generation++;
 	if (play->started)
-		ring_reprogram(play->ring, &play->program);
+		speprof_ring_reprogram(play->ring, &play->program);
 }
 
 static void play_time(struct play *play)
@@ -202,7 +202,7 @@ static void play_time(struct play *play)
 
 static void play_one(struct play *play)
 {
-	struct ring *ring = play->ring;
+	struct speprof_ring *ring = play->ring;
 
 	play_time(play);
 	switch (draw(play, 20)) {
@@ -218,17 +218,17 @@ static void play_one(struct play *play)
 		play_reprogram(play);
 		break;
 	case 3:
-		ring_kick(ring);
+		speprof_ring_kick(ring);
 		break;
 	case 4:
-		ring_flush(ring);
+		speprof_ring_flush(ring);
 		break;
 	case 5:
-		ring_tell_gone(ring, 1, 2);
+		speprof_ring_report_cgroup_removed(ring, 1, 2);
 		break;
 	case 6:
 		ring->control->event_tail = ring->event_published;
-		ring_take_tails(ring);
+		speprof_ring_read_tails(ring);
 		break;
 	case 7:
 		play_other(play);
@@ -281,15 +281,15 @@ static void walk_one(struct play *play, const struct speprof_window *window)
 /* A stream's reader, now and then: what windows say is what was, up to the last one's end. */
 static void walk(struct play *play)
 {
-	const struct ring *ring = play->ring;
+	const struct speprof_ring *ring = play->ring;
 	const u64 *spent = ring->state_before;
 
 	while (play->walked != ring->published) {
 		assert_true(ring->published - play->walked <= RING);
 		walk_one(play, (const void *)(ring->data + (play->walked & (RING - 1))));
 	}
-	assert_int_equal(play->data_bytes, ring->count.data_bytes);
-	assert_int_equal(play->records, ring->count.records);
+	assert_int_equal(play->data_bytes, ring->counters.data_bytes);
+	assert_int_equal(play->records, ring->counters.records);
 	assert_int_equal(play->records * 64, play->data_bytes);
 	assert_int_equal(play->armed_ns, spent[SPEPROF_RING_ARMED]);
 	assert_int_equal(play->parked_ns, spent[SPEPROF_RING_PARKED]);
@@ -303,7 +303,7 @@ static void walk(struct play *play)
 /* A flight recorder's: whole windows from the oldest on, and every byte in one ledger. */
 static void walk_flight(const struct play *play)
 {
-	const struct ring *ring = play->ring;
+	const struct speprof_ring *ring = play->ring;
 	const struct spe_flight *flight = ring->flight;
 	u64 bytes = 0, records = 0, seq = 0;
 
@@ -327,22 +327,22 @@ static void walk_flight(const struct play *play)
 		records -= chunk->kept ? chunk->records : 0;
 	}
 	assert_int_equal(flight->overwritten_bytes + flight->claimed_bytes + bytes,
-			 ring->count.data_bytes);
+			 ring->counters.data_bytes);
 	assert_int_equal(flight->overwritten_records + flight->claimed_records + records,
-			 ring->count.records);
+			 ring->counters.records);
 }
 
 static void check_ledgers(const struct play *play, u64 began)
 {
-	const struct ring *ring = play->ring;
+	const struct speprof_ring *ring = play->ring;
 	u64 spent = 0;
 
 	assert_int_equal(stand_in_warnings, 0);
 	for (unsigned int state = 0; state < RING_STATES; state++)
-		spent += ring->count.state_ns[state];
-	assert_int_equal(spent, ring->since - began);
-	assert_int_equal(ring->published, ring->count.data_bytes + ring->count.header_bytes +
-						  ring->count.skip_bytes);
+		spent += ring->counters.state_ns[state];
+	assert_int_equal(spent, ring->state_since - began);
+	assert_int_equal(ring->published, ring->counters.data_bytes + ring->counters.header_bytes +
+						  ring->counters.skip_bytes);
 	if (!ring->flight) {
 		check_slots(ring);
 		assert_in_range(ring->published - ring->tail, 0, RING);
@@ -354,7 +354,7 @@ static void check_ledgers(const struct play *play, u64 began)
 	walk_flight(play);
 }
 
-static void play_seed(u64 seed, bool of_cgroups, bool flight)
+static void play_seed(u64 seed, bool for_cgroups, bool flight)
 {
 	struct play play = { .random = seed, .up = true, .started = true };
 	u64 began;
@@ -362,11 +362,11 @@ static void play_seed(u64 seed, bool of_cgroups, bool flight)
 	spu_enabled_ns = 0;
 	spu_isb_ns = 3;
 	spu_drain_ns = 10000;
-	play.ring = ring_play_as(seed % 3 ? 10 : 0, of_cgroups, flight);
+	play.ring = ring_play_as(seed % 3 ? 10 : 0, for_cgroups, flight);
 	play.program = play.ring->program;
-	began = play.ring->since;
+	began = play.ring->state_since;
 	for (unsigned int state = 0; state < RING_STATES; state++)
-		began -= play.ring->count.state_ns[state];
+		began -= play.ring->counters.state_ns[state];
 	for (unsigned int i = 0; i < 400; i++) {
 		play_one(&play);
 		check_ledgers(&play, began);
@@ -374,14 +374,14 @@ static void play_seed(u64 seed, bool of_cgroups, bool flight)
 			walk(&play);
 	}
 	if (play.started)
-		ring_stop(play.ring);
+		speprof_ring_stop(play.ring);
 	if (!flight)
 		walk(&play);
 	check_ledgers(&play, began);
-	assert_int_equal(play.written, play.ring->count.data_bytes);
-	assert_int_equal(spu_enabled_ns, play.ring->count.state_ns[SPEPROF_RING_ARMED]);
+	assert_int_equal(play.written, play.ring->counters.data_bytes);
+	assert_int_equal(spu_enabled_ns, play.ring->counters.state_ns[SPEPROF_RING_ARMED]);
 	spu_isb_ns = spu_drain_ns = 0;
-	ring_free(play.ring);
+	speprof_ring_free(play.ring);
 }
 
 static void test_ledgers(void **state)

@@ -13,7 +13,7 @@ static void test_reserve(void **state)
 {
 	(void)state;
 	for (unsigned int taken = 0; taken < SLOTS; taken++) {
-		struct ring *ring = ring_play(0, false);
+		struct speprof_ring *ring = ring_play(0, false);
 
 		for (unsigned int i = 0; i < taken && ring->state == SPEPROF_RING_ARMED; i++) {
 			spu_stops(ring, 64, ABORTED);
@@ -39,7 +39,7 @@ static void test_reserve(void **state)
 /* Who kicks and never reads an event is told again, but nothing is written over for it. */
 static void test_unread_again(void **state)
 {
-	struct ring *ring = ring_play(0, false);
+	struct speprof_ring *ring = ring_play(0, false);
 
 	(void)state;
 	while (ring->state == SPEPROF_RING_ARMED)
@@ -48,29 +48,29 @@ static void test_unread_again(void **state)
 		tick(ring, 61000);
 		assert_int_equal(ring->control->flags, SPEPROF_CONTROL_UNREAD);
 		check_slots(ring);
-		assert_int_equal(ring_kick(ring), 0);
+		assert_int_equal(speprof_ring_kick(ring), 0);
 		assert_int_equal(ring->state, SPEPROF_RING_FULL);
 	}
-	assert_int_equal(ring->count.unreads, 3 * SLOTS);
+	assert_int_equal(ring->counters.unreads, 3 * SLOTS);
 	ring_play_end(ring);
 }
 
 /* A ring of cgroups that is FULL as soon as it is entered has not been armed. */
 static void test_full_at_once(void **state)
 {
-	struct ring *ring = ring_play(0, true);
-	const struct program program = ring->program;
+	struct speprof_ring *ring = ring_play(0, true);
+	const struct speprof_program program = ring->program;
 
 	(void)state;
 	for (unsigned int i = 0; i < 3 * SLOTS; i++) {
-		ring_enter(ring);
-		ring_seat(ring);
+		speprof_ring_begin_handover(ring);
+		speprof_ring_complete_handover(ring);
 		while (ring->state == SPEPROF_RING_ARMED)
 			spu_stops(ring, 64, ABORTED);
 		assert_int_equal(ring->state, SPEPROF_RING_FULL);
 		check_slots(ring);
-		ring_stop(ring);
-		ring_start(ring, &program, true);
+		speprof_ring_stop(ring);
+		speprof_ring_start(ring, &program, true);
 	}
 	ring_play_end(ring);
 }
@@ -80,57 +80,59 @@ static void test_full_at_once(void **state)
 /* A parked window ended before the period began that another window was spent in. */
 static void test_throttle_past(void **state)
 {
-	const struct throttle_bound bound = { .bytes = 1000 };
+	const struct speprof_throttle_bound bound = { .bytes = 1000 };
 	u64 now = stand_in_now + NSEC_PER_SEC;
-	struct throttle own = { 0 };
+	struct speprof_throttle own = { 0 };
 	u32 cause = 0;
 
 	(void)state;
-	assert_int_equal(throttle_charge(now, 0, 60, &bound, &own, &cause), 0);
-	assert_int_equal(throttle_charge(now - 50 * MS, 0, 60, &bound, &own, &cause),
+	assert_int_equal(speprof_throttle_charge(now, 0, 60, &bound, &own, &cause), 0);
+	assert_int_equal(speprof_throttle_charge(now - 50 * MS, 0, 60, &bound, &own, &cause),
 			 now + 100 * MS);
 	assert_int_equal(cause, SPEPROF_THROTTLE_BYTES);
-	assert_int_equal(throttle_charge(now + 99 * MS, 0, 0, &bound, &own, &cause),
+	assert_int_equal(speprof_throttle_charge(now + 99 * MS, 0, 0, &bound, &own, &cause),
 			 now + 100 * MS);
-	assert_int_equal(throttle_charge(now + 100 * MS, 0, 100, &bound, &own, &cause), 0);
+	assert_int_equal(speprof_throttle_charge(now + 100 * MS, 0, 100, &bound, &own, &cause), 0);
 	stand_in_now = now;
 }
 
 /* Of two sessions on a CPU, each has its own bound, and both have the CPU's. */
 static void test_throttle_two(void **state)
 {
-	const struct throttle_bound low = { .bytes = 1000 }, none = { 0 };
+	const struct speprof_throttle_bound low = { .bytes = 1000 }, none = { 0 };
 	u64 now = stand_in_now + NSEC_PER_SEC, whole = (64ULL << 20) / 10;
-	struct throttle a = { 0 }, b = { 0 };
+	struct speprof_throttle a = { 0 }, b = { 0 };
 	u32 cause = 0;
 
 	(void)state;
-	assert_int_equal(throttle_charge(now, 0, 100, &low, &a, &cause), 0);
-	assert_int_equal(throttle_charge(now + MS, 0, whole - 200, &none, &b, &cause), 0);
-	assert_int_equal(throttle_charge(now + 2 * MS, 200, 0, &low, &a, &cause), 0);
-	assert_int_equal(throttle_charge(now + 3 * MS, 0, 1, &low, &a, &cause), now + 100 * MS);
+	assert_int_equal(speprof_throttle_charge(now, 0, 100, &low, &a, &cause), 0);
+	assert_int_equal(speprof_throttle_charge(now + MS, 0, whole - 200, &none, &b, &cause), 0);
+	assert_int_equal(speprof_throttle_charge(now + 2 * MS, 200, 0, &low, &a, &cause), 0);
+	assert_int_equal(speprof_throttle_charge(now + 3 * MS, 0, 1, &low, &a, &cause),
+			 now + 100 * MS);
 	assert_int_equal(cause, SPEPROF_THROTTLE_BYTES);
-	assert_int_equal(throttle_charge(now + 4 * MS, 1, 0, &none, &b, &cause), now + 100 * MS);
+	assert_int_equal(speprof_throttle_charge(now + 4 * MS, 1, 0, &none, &b, &cause),
+			 now + 100 * MS);
 	assert_int_equal(cause, SPEPROF_THROTTLE_INTERRUPTS);
-	assert_int_equal(throttle_charge(now + 100 * MS, 0, 1, &none, &b, &cause), 0);
+	assert_int_equal(speprof_throttle_charge(now + 100 * MS, 0, 1, &none, &b, &cause), 0);
 	stand_in_now = now + NSEC_PER_SEC;
 }
 
 /* What a stop closes is spent, too: the window after it has less left. */
 static void test_throttle_stop(void **state)
 {
-	struct ring *ring = ring_play(0, false);
-	const struct program program = ring->program;
+	struct speprof_ring *ring = ring_play(0, false);
+	const struct speprof_program program = ring->program;
 
 	(void)state;
 	ring->bound.bytes = 10 * 1000;
 	spu_writes(960);
-	ring_stop(ring);
-	assert_int_equal(ring->count.throttles, 0);
-	ring_start(ring, &program, true);
+	speprof_ring_stop(ring);
+	assert_int_equal(ring->counters.throttles, 0);
+	speprof_ring_start(ring, &program, true);
 	spu_stops(ring, 64, FULL);
 	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
-	assert_int_equal(ring->count.data_bytes, 960 + 64);
+	assert_int_equal(ring->counters.data_bytes, 960 + 64);
 	ring_play_end(ring);
 }
 
@@ -139,8 +141,8 @@ static void test_throttle_commands(void **state)
 {
 	(void)state;
 	for (unsigned int command = 0; command < 3; command++) {
-		struct ring *ring = ring_play_as(0, false, command == 2);
-		const struct program program = ring->program;
+		struct speprof_ring *ring = ring_play_as(0, false, command == 2);
+		const struct speprof_program program = ring->program;
 		struct speprof_snapshot snapshot = { 0 };
 		unsigned int closed;
 
@@ -148,47 +150,47 @@ static void test_throttle_commands(void **state)
 		for (closed = 0; ring->state == SPEPROF_RING_ARMED; closed++) {
 			assert_in_range(closed, 0, 10);
 			if (command == 0)
-				ring_flush(ring);
+				speprof_ring_flush(ring);
 			else if (command == 1)
-				ring_reprogram(ring, &program);
+				speprof_ring_reprogram(ring, &program);
 			else
-				ring_snapshot(ring, ring, &snapshot);
+				speprof_ring_take_snapshot(ring, ring, &snapshot);
 		}
 		assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
 		assert_int_equal(closed, 11);
-		assert_int_equal(ring->rest_cause, SPEPROF_THROTTLE_INTERRUPTS);
+		assert_int_equal(ring->throttle_cause, SPEPROF_THROTTLE_INTERRUPTS);
 		ring_play_end(ring);
 	}
 }
 
 /* Plays a ring that is over its bound, then stopped or offline, then started again. */
-static void throttle_over_start(struct ring *ring, bool offline)
+static void throttle_over_start(struct speprof_ring *ring, bool offline)
 {
-	const struct program program = ring->program;
-	bool of_cgroups = ring->config.of_cgroups;
+	const struct speprof_program program = ring->program;
+	bool for_cgroups = ring->config.for_cgroups;
 	u64 began;
 
 	ring->bound.bytes = 100;
-	if (of_cgroups) {
-		ring_enter(ring);
-		ring_seat(ring);
+	if (for_cgroups) {
+		speprof_ring_begin_handover(ring);
+		speprof_ring_complete_handover(ring);
 	}
 	spu_writes(64);
 	began = stand_in_now;
 	if (offline) {
-		ring_offline(ring);
-		ring_online(ring);
+		speprof_ring_offline(ring);
+		speprof_ring_online(ring);
 	} else {
-		ring_stop(ring);
-		ring_start(ring, &program, true);
+		speprof_ring_stop(ring);
+		speprof_ring_start(ring, &program, true);
 	}
-	if (of_cgroups) {
+	if (for_cgroups) {
 		assert_int_equal(ring->state, SPEPROF_RING_PARKED);
-		ring_enter(ring);
-		ring_seat(ring);
+		speprof_ring_begin_handover(ring);
+		speprof_ring_complete_handover(ring);
 	}
 	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
-	assert_int_equal(ring->count.throttles, 1);
+	assert_int_equal(ring->counters.throttles, 1);
 	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_STATE);
 	assert_int_equal(ring->events[0].arg0, offline ? SPEPROF_RING_OFFLINE : SPEPROF_RING_IDLE);
 	assert_int_equal(ring->events[0].arg1, SPEPROF_RING_THROTTLED);
@@ -212,17 +214,17 @@ static void test_throttle_start(void **state)
 /* A ring without free event slots has none for the events of a rest: it starts FULL. */
 static void test_throttle_start_full(void **state)
 {
-	struct ring *ring = ring_play(0, false);
-	const struct program program = ring->program;
+	struct speprof_ring *ring = ring_play(0, false);
+	const struct speprof_program program = ring->program;
 
 	(void)state;
 	while (ring->state == SPEPROF_RING_ARMED)
 		spu_stops(ring, 64, ABORTED);
 	ring->bound.bytes = 1;
-	ring_stop(ring);
-	ring_start(ring, &program, true);
+	speprof_ring_stop(ring);
+	speprof_ring_start(ring, &program, true);
 	assert_int_equal(ring->state, SPEPROF_RING_FULL);
-	assert_int_equal(ring->count.throttles, 0);
+	assert_int_equal(ring->counters.throttles, 0);
 	check_slots(ring);
 	ring_play_end(ring);
 }
@@ -230,46 +232,46 @@ static void test_throttle_start_full(void **state)
 /* A rest that another's tasks interrupt is told as long as it was. */
 static void test_throttle_parked(void **state)
 {
-	struct ring *ring = ring_play(0, true);
+	struct speprof_ring *ring = ring_play(0, true);
 	const struct speprof_event *event;
 
 	(void)state;
-	ring_enter(ring);
-	ring_seat(ring);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
 	ring->bound.bytes = 1;
 	spu_stops(ring, 64, FULL);
 	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
 	stand_in_now += 30 * MS;
-	ring_park(ring);
+	speprof_ring_park(ring);
 	stand_in_now += 10 * MS;
-	ring_enter(ring);
-	ring_seat(ring);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
 	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
 	tick(ring, 60);
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
 	event = &ring->events[ring->event_seq - 1];
 	assert_int_equal(event->type, SPEPROF_EVENT_THROTTLE);
 	assert_int_equal(event->arg0, 90 * MS);
-	assert_int_equal(event->arg0, ring->count.state_ns[SPEPROF_RING_THROTTLED]);
+	assert_int_equal(event->arg0, ring->counters.state_ns[SPEPROF_RING_THROTTLED]);
 	ring_play_end(ring);
 }
 
 /* Nor does it end without a word, or before its time, because nobody reads. */
 static void test_throttle_unread(void **state)
 {
-	struct ring *ring = ring_play(0, true);
+	struct speprof_ring *ring = ring_play(0, true);
 
 	(void)state;
-	ring_enter(ring);
-	ring_seat(ring);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
 	ring->bound.bytes = 1;
 	spu_stops(ring, 64, FULL);
-	ring_park(ring);
+	speprof_ring_park(ring);
 	tick(ring, 61000);
 	tick(ring, 61000);
-	assert_int_equal(ring->count.unreads, 0);
-	ring_enter(ring);
-	ring_seat(ring);
+	assert_int_equal(ring->counters.unreads, 0);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
 	assert_int_equal(ring->events[ring->event_seq - 1].type, SPEPROF_EVENT_THROTTLE);
 	tick(ring, 0);
@@ -283,9 +285,9 @@ static void test_throttle_unread(void **state)
 /* The SPU samples nothing while it drains: that time is blind, not armed. */
 static void test_drain_is_blind(void **state)
 {
-	struct ring *ring = ring_play(0, false);
+	struct speprof_ring *ring = ring_play(0, false);
 	const struct speprof_window *window = NULL;
-	u64 armed = ring->count.state_ns[SPEPROF_RING_ARMED], at = 0, end = ring->start_ns;
+	u64 armed = ring->counters.state_ns[SPEPROF_RING_ARMED], at = 0, end = ring->start_ns;
 
 	(void)state;
 	spu_drain_ns = 10 * NSEC_PER_USEC;
@@ -294,8 +296,8 @@ static void test_drain_is_blind(void **state)
 		spu_stops(ring, 64, FULL);
 	}
 	spu_drain_ns = 0;
-	assert_int_equal(ring->count.state_ns[SPEPROF_RING_ARMED] - armed, 10 * MS);
-	assert_int_equal(ring->count.state_ns[SPEPROF_RING_HANDLING], 100 * NSEC_PER_USEC);
+	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_ARMED] - armed, 10 * MS);
+	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_HANDLING], 100 * NSEC_PER_USEC);
 	for (; at != ring->published; at += window->span) {
 		window = (const void *)(ring->data + (at & (RING - 1)));
 		if (window->kind != SPEPROF_WINDOW_RECORDS)
@@ -311,36 +313,36 @@ static void test_drain_is_blind(void **state)
 /* So it is where the task of a session is switched away from. */
 static void test_drain_before_parked(void **state)
 {
-	struct ring *ring = ring_play(0, true);
+	struct speprof_ring *ring = ring_play(0, true);
 
 	(void)state;
-	ring_enter(ring);
-	ring_seat(ring);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
 	stand_in_now += MS;
 	spu_drain_ns = 10 * NSEC_PER_USEC;
-	ring_park(ring);
+	speprof_ring_park(ring);
 	spu_drain_ns = 0;
-	assert_int_equal(ring->count.state_ns[SPEPROF_RING_ARMED], MS);
-	assert_int_equal(ring->count.state_ns[SPEPROF_RING_HANDLING], 10 * NSEC_PER_USEC);
+	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_ARMED], MS);
+	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_HANDLING], 10 * NSEC_PER_USEC);
 	ring_play_end(ring);
 }
 
 /* PSB CSYNC waits for records in flight: once a window, and once when a ring is parked. */
 static void test_drains_once(void **state)
 {
-	struct ring *ring = ring_play(0, true);
+	struct speprof_ring *ring = ring_play(0, true);
 
 	(void)state;
-	ring_enter(ring);
-	ring_seat(ring);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
 	spu_drains = 0;
 	spu_stops(ring, 64, FULL);
 	assert_int_equal(spu_drains, 1);
-	ring_park(ring);
+	speprof_ring_park(ring);
 	assert_int_equal(spu_drains, 2);
-	ring_put_away(ring);
-	ring_enter(ring);
-	ring_seat(ring);
+	speprof_ring_save_registers(ring);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
 	assert_int_equal(spu_drains, 2);
 	ring_play_end(ring);
 }
@@ -348,14 +350,14 @@ static void test_drains_once(void **state)
 /* ---- Windows of parked rings ------------------------------------------------------- */
 
 /* A ring of cgroups whose task wrote @bytes and was switched away from. */
-static struct ring *ring_play_parked(u64 bytes)
+static struct speprof_ring *ring_play_parked(u64 bytes)
 {
-	struct ring *ring = ring_play(0, true);
+	struct speprof_ring *ring = ring_play(0, true);
 
-	ring_enter(ring);
-	ring_seat(ring);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
 	spu_writes(bytes);
-	ring_park(ring);
+	speprof_ring_park(ring);
 	assert_int_equal(ring->state, SPEPROF_RING_PARKED);
 	return ring;
 }
@@ -363,7 +365,7 @@ static struct ring *ring_play_parked(u64 bytes)
 /* Where KVM enters guests with the buffer as it is, a parked one is disabled; its window goes on. */
 static void test_parked_buffer(void **state)
 {
-	struct ring *ring;
+	struct speprof_ring *ring;
 	u64 pmbptr, limit;
 
 	(void)state;
@@ -371,15 +373,15 @@ static void test_parked_buffer(void **state)
 	ring = ring_play_parked(640);
 	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, 0);
 	pmbptr = spu[SPE_REG_PMBPTR];
-	ring_enter(ring);
+	speprof_ring_begin_handover(ring);
 	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, 0);
-	ring_seat(ring);
+	speprof_ring_complete_handover(ring);
 	assert_int_equal(spu[SPE_REG_PMBPTR], pmbptr);
 	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, SPE_PMBLIMITR_E);
 	limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
 	assert_int_equal(limit - pmbptr + 640, ring->window.limit - ring->window.start);
 	spu_stops(ring, 64, FULL);
-	assert_int_equal(ring->count.data_bytes, 640 + 64);
+	assert_int_equal(ring->counters.data_bytes, 640 + 64);
 	ring_play_end(ring);
 	backend.disables_parked_buffer = false;
 }
@@ -387,14 +389,14 @@ static void test_parked_buffer(void **state)
 /* Records that are lost because PMBPTR is outside its window are reported when it is closed. */
 static void test_parked_stray(void **state)
 {
-	struct ring *ring = ring_play_parked(640);
+	struct speprof_ring *ring = ring_play_parked(640);
 	const struct speprof_event *event;
 
 	(void)state;
 	spu[SPE_REG_PMBPTR] = STRAY;
-	assert_int_equal(ring_flush(ring), 0);
+	assert_int_equal(speprof_ring_flush(ring), 0);
 	assert_int_equal(ring->state, SPEPROF_RING_PARKED);
-	assert_int_equal(ring->count.data_bytes, 0);
+	assert_int_equal(ring->counters.data_bytes, 0);
 	assert_int_equal(ring->event_published, 1);
 	event = &ring->events[0];
 	assert_int_equal(event->type, SPEPROF_EVENT_SYNDROME);
@@ -410,13 +412,13 @@ static void test_stray_address(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(strays); i++) {
-		struct ring *ring = ring_play(0, false);
+		struct speprof_ring *ring = ring_play(0, false);
 
 		spu[SPE_REG_PMBPTR] = strays[i] == before ? spu[SPE_REG_PMBPTR] - 1 :
 				      strays[i] == WINDOW ? spu[SPE_REG_PMBPTR] + WINDOW :
 							    strays[i];
 		spu[SPE_REG_PMBSR] = FULL;
-		assert_true(ring_interrupt(ring));
+		assert_true(speprof_ring_interrupt(ring));
 		assert_int_equal(ring->event_published, 1);
 		assert_int_equal(ring->events[0].arg1, ~0ULL);
 		ring_play_end(ring);
@@ -428,20 +430,20 @@ static void test_parked_fault(void **state)
 {
 	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
 				  SPE_FSC_PERMISSION;
-	struct ring *ring = ring_play_parked(640);
+	struct speprof_ring *ring = ring_play_parked(640);
 
 	(void)state;
 	spu[SPE_REG_PMBSR] = denied;
-	assert_false(ring_interrupt(ring));
-	assert_int_equal(ring_flush(ring), 0);
+	assert_false(speprof_ring_interrupt(ring));
+	assert_int_equal(speprof_ring_flush(ring), 0);
 	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
-	assert_int_equal(ring->count.data_bytes, 640);
+	assert_int_equal(ring->counters.data_bytes, 640);
 	assert_int_equal(ring->event_published, 2);
 	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_SYNDROME);
 	assert_int_equal(ring->events[0].arg0, denied);
 	assert_int_equal(ring->events[1].arg1, SPEPROF_RING_FAULTED);
-	ring_enter(ring);
-	ring_seat(ring);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
 	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
 	ring_play_end(ring);
 }
@@ -449,11 +451,11 @@ static void test_parked_fault(void **state)
 /* A stop is a stop: no state but IDLE follows, and the syndrome is reported before it. */
 static void test_parked_stop(void **state)
 {
-	struct ring *ring = ring_play_parked(0);
+	struct speprof_ring *ring = ring_play_parked(0);
 
 	(void)state;
 	spu[SPE_REG_PMBSR] = ABORTED;
-	ring_stop(ring);
+	speprof_ring_stop(ring);
 	assert_int_equal(ring->state, SPEPROF_RING_IDLE);
 	assert_int_equal(ring->event_published, 1);
 	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_SYNDROME);
@@ -462,13 +464,14 @@ static void test_parked_stop(void **state)
 
 /* ---- Readers --------------------------------------------------------------------- */
 
-static struct ring *raced;
+static struct speprof_ring *raced;
 
 /* A window more, and another reader takes it. */
 static void publish_and_take(void)
 {
 	spu_stops(raced, 64, FULL);
-	assert_int_equal(ring_advance(raced, raced->published, raced->event_published), 0);
+	assert_int_equal(speprof_ring_set_tails(raced, raced->published, raced->event_published),
+			 0);
 }
 
 static void publish_and_take_next(void)
@@ -486,10 +489,10 @@ static void test_two_readers(void **state)
 	(void)state;
 	raced = ring_play(0, false);
 	stand_in_elsewhere = publish_and_take_next;
-	assert_int_equal(ring_file_read(raced, &kiocb, &to), -EAGAIN);
+	assert_int_equal(speprof_ring_read(raced, &kiocb, &to), -EAGAIN);
 	assert_int_equal(to.count, sizeof(bytes));
 	stand_in_elsewhere = publish_and_take_next;
-	assert_int_equal(ring_file_poll(raced, &file, NULL), 0);
+	assert_int_equal(speprof_ring_poll(raced, &file, NULL), 0);
 	ring_play_end(raced);
 }
 
@@ -498,7 +501,7 @@ static void test_wakes(void **state)
 {
 	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
 				  SPE_FSC_PERMISSION;
-	struct ring *ring = ring_play(0, false);
+	struct speprof_ring *ring = ring_play(0, false);
 	struct file file = { 0 };
 
 	(void)state;
@@ -508,7 +511,7 @@ static void test_wakes(void **state)
 	spu_stops(ring, 64, denied);
 	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
 	ring->wake.run(&ring->wake);
-	assert_int_equal(ring->readers.woken_for, ring_file_poll(ring, &file, NULL));
+	assert_int_equal(ring->readers.woken_for, speprof_ring_poll(ring, &file, NULL));
 	ring_play_end(ring);
 }
 
@@ -517,21 +520,21 @@ static void test_wakes(void **state)
 /* All of a ring is on its CPU's node, wherever the session is created. */
 static void test_node(void **state)
 {
-	const struct ring_config config = {
+	const struct speprof_ring_config config = {
 		.backend = &backend,
 		.spu = { .cpu = 3 },
 		.size = RING,
 		.event_slots = SLOTS,
 		.flight = true,
 	};
-	struct ring *ring;
+	struct speprof_ring *ring;
 
 	(void)state;
 	stand_in_nodes = stand_in_anywhere = 0;
-	ring = ring_new(&config);
+	ring = speprof_ring_new(&config);
 	assert_int_equal(stand_in_nodes, BIT(3));
 	assert_int_equal(stand_in_anywhere, 0);
-	ring_free(ring);
+	speprof_ring_free(ring);
 }
 
 int main(void)

@@ -17,28 +17,29 @@ u64 stand_in_online = ~0ULL;
 unsigned int stand_in_cpu;
 u64 stand_in_calls[STAND_IN_CPUS_MAX];
 
-int area_init(struct area *area, u64 bytes, int node)
+int speprof_shared_buffer_init(struct speprof_shared_buffer *area, u64 bytes, int node)
 {
-	size_t size = area_pages(bytes) * PAGE_SIZE;
+	size_t size = speprof_shared_buffer_pages(bytes) * PAGE_SIZE;
 
 	stand_in_nodes |= 1ULL << node;
 	if (stand_in_allocating)
 		stand_in_allocating();
-	*area = (struct area){ .address = aligned_alloc(PAGE_SIZE, size),
-			       .count = area_pages(bytes) };
+	*area = (struct speprof_shared_buffer){ .address = aligned_alloc(PAGE_SIZE, size),
+						.count = speprof_shared_buffer_pages(bytes) };
 	if (!area->address)
 		return -ENOMEM;
 	memset(area->address, 0, size);
 	return 0;
 }
 
-void area_deinit(struct area *area)
+void speprof_shared_buffer_deinit(struct speprof_shared_buffer *area)
 {
 	free(area->address);
-	*area = (struct area){ 0 };
+	*area = (struct speprof_shared_buffer){ 0 };
 }
 
-int area_map(const struct area *area, struct vm_area_struct *vma, bool writable)
+int speprof_shared_buffer_map(const struct speprof_shared_buffer *area, struct vm_area_struct *vma,
+			      bool writable)
 {
 	(void)area;
 	(void)vma;
@@ -46,12 +47,12 @@ int area_map(const struct area *area, struct vm_area_struct *vma, bool writable)
 	return -EPERM;
 }
 
-void observe_interrupt(unsigned int cpu)
+void speprof_stats_interrupt(unsigned int cpu)
 {
 	(void)cpu;
 }
 
-void observe_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
+void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
 {
 	(void)cpu;
 	(void)start;
@@ -59,25 +60,25 @@ void observe_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
 	(void)generation;
 }
 
-void observe_window(unsigned int cpu, const struct speprof_window *window)
+void speprof_stats_window(unsigned int cpu, const struct speprof_window *window)
 {
 	(void)cpu;
 	(void)window;
 }
 
-void observe_event(unsigned int cpu, const struct speprof_event *event)
+void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
 {
 	(void)cpu;
 	(void)event;
 }
 
-void observe_handover(unsigned int cpu, bool new)
+void speprof_stats_handover(unsigned int cpu, bool new)
 {
 	(void)cpu;
 	(void)new;
 }
 
-void observe_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
+void speprof_stats_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
 {
 	(void)cpu;
 	(void)oldest;

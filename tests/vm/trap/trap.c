@@ -45,7 +45,7 @@ static void trap_plan(struct trap_cpu *cpu)
 	if (cpu->synthetic)
 		trap_program_plan(cpu);
 	else
-		emu_source_plan(&cpu->emu);
+		speprof_emu_source_schedule(&cpu->emu);
 }
 
 u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x)
@@ -65,7 +65,7 @@ u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x)
 void trap_write(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x, u64 value)
 {
 	if (!cpu->synthetic)
-		emu_source_settle(&cpu->emu);
+		speprof_emu_source_count_passed(&cpu->emu);
 	spe_spu_write_at(&cpu->emu.spu, reg, x, value);
 	if (reg == SPE_REG_PMBSR)
 		trap_interrupt(cpu, value & SPE_PMBSR_S);
@@ -244,7 +244,7 @@ static int trap_cpu_init(struct trap_cpu *cpu, unsigned int number)
 	cpu->emu.ops_per_us = ops_per_us;
 	cpu->emu.ticks = source_ticks;
 	cpu->emu.interrupt = source_interrupt;
-	emu_source_init(&cpu->emu);
+	speprof_emu_source_init(&cpu->emu);
 	if (spe_profile_from_name(profile, &cpu->emu.profile))
 		return -EINVAL;
 	cpu->synthetic = *program;
@@ -290,7 +290,7 @@ static int __init trap_module_init(void)
 	ret = trap_acpi_init();
 	if (ret)
 		goto no_device;
-	emu_debugfs_init(&trap_cpus.emu);
+	speprof_emu_debugfs_init(&trap_cpus.emu);
 	trap_shutdown_init();
 	return 0;
 
@@ -306,14 +306,14 @@ static void __exit trap_module_exit(void)
 	unsigned int number;
 
 	trap_shutdown_exit();
-	emu_debugfs_deinit();
+	speprof_emu_debugfs_deinit();
 	trap_acpi_exit();
 	trap_pmsver_exit();
 	trap_undef_exit();
 	for_each_possible_cpu(number) {
 		struct trap_cpu *cpu = per_cpu_ptr(&trap_cpus, number);
 
-		emu_source_deinit(&cpu->emu);
+		speprof_emu_source_deinit(&cpu->emu);
 		if (cpu->synthetic)
 			hrtimer_cancel(&cpu->timer);
 	}

@@ -31,7 +31,7 @@
  * @sleeps: how often the power went
  */
 struct trap_cpu {
-	struct emu_cpu emu;
+	struct speprof_emu_cpu emu;
 	struct spe_synthetic program;
 	struct hrtimer timer;
 	bool synthetic;
