@@ -106,8 +106,8 @@ static struct job *queue_pop(struct job_queue *q)
 	return job;
 }
 
-struct job *job_queues_pick(struct job_queues *queues, u64 now_ms, struct job_queue **ret_queue,
-			    u64 *ret_until_ms)
+struct job *job_queues_pick(struct job_queues *queues, u64 now_ms, bool suspects,
+			    struct job_queue **ret_queue, u64 *ret_until_ms)
 {
 	struct job_queue *best = NULL;
 
@@ -115,7 +115,7 @@ struct job *job_queues_pick(struct job_queues *queues, u64 now_ms, struct job_qu
 	for (u32 i = 0; i < JOB_QUEUES; i++) {
 		struct job_queue *q = &queues->queue[i];
 
-		if (!q->first || q->busy)
+		if (!q->first || q->busy || (q->backoff_ms && !suspects))
 			continue;
 		if (q->not_before_ms > now_ms) {
 			if (!*ret_until_ms || q->not_before_ms < *ret_until_ms)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Jobs by their owner, which is the user of the process whose binary is looked up. Each owner has
- * a queue and a share of time, and one job at a time is at work for it. So an owner whose files
- * hang or crash helpers does not delay the others.
+ * a queue and a share of time, and one job at a time is at work for it. An owner whose last job
+ * ended a helper, by a crash or by hanging until the deadline, is a suspect until a job of it ends
+ * well. One lane serves no suspects. So owners whose files hang delay each other, and not the rest.
  */
 #ifndef SPEPROF_JOB_QUEUE_H
 #define SPEPROF_JOB_QUEUE_H
@@ -44,13 +45,14 @@ void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct jo
 
 /**
  * job_queues_pick() - take a job out, of the owner that used the least time
+ * @suspects: whether owners whose last job ended a helper are served, too
  * @ret_queue: for job_queue_done()
  * @ret_until_ms: where there is none: when there may be one, 0: when one is pushed or done
  *
  * Return: NULL if there is none that may begin now.
  */
-struct job *job_queues_pick(struct job_queues *queues, u64 now_ms, struct job_queue **ret_queue,
-			    u64 *ret_until_ms);
+struct job *job_queues_pick(struct job_queues *queues, u64 now_ms, bool suspects,
+			    struct job_queue **ret_queue, u64 *ret_until_ms);
 
 /**
  * job_queue_done() - the job that was picked is done

@@ -575,7 +575,8 @@ static struct job *job_next(struct symbol_lane *l, struct job_queue **ret_queue)
 			job_sort(s);
 			continue;
 		}
-		job = job_queues_pick(&s->queues, symbols_now_ms(), ret_queue, &until_ms);
+		job = job_queues_pick(&s->queues, symbols_now_ms(), l != &s->lane[0], ret_queue,
+				      &until_ms);
 		if (!job) {
 			lane_wait(l, idle_ms, until_ms);
 			continue;
@@ -608,6 +609,8 @@ void *resolve_run(void *arg)
 		pthread_mutex_lock(&s->lock);
 		now_ms = symbols_now_ms();
 		job_queue_done(queue, now_ms, now_ms - begun_ms, failed);
+		if (failed && !s->quit)
+			symbols_start_lanes(s);
 		s->pending -= count;
 		s->jobs--;
 		pthread_cond_broadcast(&s->changed);

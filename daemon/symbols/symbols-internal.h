@@ -94,7 +94,7 @@ struct helper_slot {
 	bool attached;
 };
 
-/* Owners that are served at once: one whose files hang leaves the others a lane. */
+/* Owners that are served at once. The first lane serves no suspects (job-queue.h). */
 #define SYMBOL_LANES 2
 
 /** struct symbol_lane - a thread with helpers of its own; what only it uses */
@@ -146,6 +146,17 @@ struct symbols {
 };
 
 u64 symbols_now_ms(void);
+
+/**
+ * symbols_start_lanes() - start the threads that the jobs need
+ *
+ * The second one is needed where jobs come while there are others, and for suspects.
+ *
+ * Return: whether the first one runs.
+ *
+ * Locking: under @s->lock.
+ */
+bool symbols_start_lanes(struct symbols *s);
 
 /** resolve_run() - the thread of a lane; @arg is the &struct symbol_lane */
 void *resolve_run(void *arg);

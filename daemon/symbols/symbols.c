@@ -170,12 +170,11 @@ static bool lane_start(struct symbol_lane *lane)
 	return lane->started;
 }
 
-/* The second one only where jobs come while there are others. */
-static bool lanes_start(struct symbols *s)
+bool symbols_start_lanes(struct symbols *s)
 {
 	bool started = lane_start(&s->lane[0]);
 
-	for (u32 i = 1; i < SYMBOL_LANES && s->jobs >= i; i++)
+	for (u32 i = 1; i < SYMBOL_LANES && (s->jobs >= i || s->failures); i++)
 		lane_start(&s->lane[i]);
 	return started;
 }
@@ -185,7 +184,7 @@ static struct job *job_get(struct symbols *s, struct mapped *m, const struct att
 	size_t len = strlen(place->binary) + 1;
 	struct job *job = m->job;
 
-	if (job || !lanes_start(s))
+	if (job || !symbols_start_lanes(s))
 		return job;
 	job = calloc(1, sizeof(*job) + len);
 	if (!job)

@@ -27,7 +27,7 @@ static void push(struct job_queues *queues, u64 owner, u64 now_ms, u32 count)
 /* The owner of the next job, which is at work then; 0: none. */
 static u64 pick(struct job_queues *queues, u64 now_ms, struct job_queue **ret_queue, u64 *ret_until)
 {
-	struct job *job = job_queues_pick(queues, now_ms, ret_queue, ret_until);
+	struct job *job = job_queues_pick(queues, now_ms, true, ret_queue, ret_until);
 	u64 owner = job ? job->key.id : 0;
 
 	free(job);
@@ -126,6 +126,36 @@ static void test_backoff(void **state)
 	drop_all(&queues);
 }
 
+/* Two owners whose files hang share one lane, and the other one is there for the rest. */
+static void test_suspects(void **state)
+{
+	struct job_queues queues = { 0 };
+	struct job_queue *queue, *none;
+	struct job *job;
+	u64 until;
+
+	(void)state;
+	for (u64 owner = 1; owner <= 2; owner++) {
+		push(&queues, owner, 0, 3);
+		assert_int_equal(pick(&queues, 0, &queue, &until), owner);
+		job_queue_done(queue, 10000, 10000, true);
+	}
+	push(&queues, 3, 20000, 1);
+	/* The lane without suspects takes the third owner's, and then nothing. */
+	job = job_queues_pick(&queues, 20000, false, &queue, &until);
+	assert_int_equal(job->key.id, 3);
+	free(job);
+	assert_null(job_queues_pick(&queues, 20000, false, &none, &until));
+	assert_int_equal(until, 0);
+	/* A job that ends well ends the suspicion. */
+	assert_int_equal(pick(&queues, 20000, &none, &until), 1);
+	job_queue_done(none, 20000, 0, false);
+	job = job_queues_pick(&queues, 20000, false, &none, &until);
+	assert_int_equal(job->key.id, 1);
+	free(job);
+	drop_all(&queues);
+}
+
 /* Of more owners than there are queues none is forgotten. */
 static void test_many(void **state)
 {
@@ -172,7 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_share),	cmocka_unit_test(test_once),
 		cmocka_unit_test(test_backoff), cmocka_unit_test(test_many),
-		cmocka_unit_test(test_owner),
+		cmocka_unit_test(test_owner),	cmocka_unit_test(test_suspects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
