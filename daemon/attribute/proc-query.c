@@ -47,7 +47,7 @@ static char *cgroup_read(const struct cgroup_space *space, int dir)
 /* Capacity for one more mapping and @len bytes of its path. */
 static bool answer_grow(struct proc_answer *a, size_t len)
 {
-	u64 more = a->mappings % MAPPINGS_STEP ? 0 : MAPPINGS_STEP * sizeof(*a->mapping);
+	u64 more = a->mapping && a->mappings % MAPPINGS_STEP ? 0 : MAPPINGS_STEP * sizeof(*a->mapping);
 	u64 bytes = a->mappings * sizeof(*a->mapping) + a->path_bytes + more + len;
 	void *p;
 

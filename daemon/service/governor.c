@@ -255,7 +255,7 @@ static u64 level(const struct governor *g)
 			return most;
 		at = left / others;
 	}
-	return at > 0 ? at : 1;
+	return at;
 }
 
 /* The cost is predicted: the next period measures it. */
@@ -268,7 +268,8 @@ static void set_scale(struct governor_scale *s, u64 scale)
 static bool scale_step(const struct governor *g, struct governor_scale *s, u64 at)
 {
 	u64 budget = g->config.overhead, most = room(budget * CPU_BUDGETS, s->fixed);
-	u64 fitting = GOVERNOR_ONE * demand(s) / (at < most ? at : most), scale = s->scale;
+	u64 goal = at < most ? at : most;
+	u64 fitting = GOVERNOR_ONE * demand(s) / (goal ? goal : 1), scale = s->scale;
 	u64 target = clamp(fitting, GOVERNOR_ONE, COST_MOST);
 
 	if (target > scale && (is_above(g->cost, g->fixed, budget) ||

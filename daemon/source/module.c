@@ -273,11 +273,12 @@ static int module_configure(struct source *source, const struct source_config *c
 static int ring_stats(const struct module_source *m, u32 ring, struct speprof_ring_stats *ret_stats)
 {
 	struct speprof_ring_stats stats = { .size = sizeof(stats) };
+	int r = ioctl(m->rings[ring].fd, SPEPROF_RING_STATS, &stats) < 0 ? -errno : 0;
 
-	if (ioctl(m->rings[ring].fd, SPEPROF_RING_STATS, &stats) >= 0)
+	if (r < 0 && (r != -EAGAIN || !m->stats[ring].size))
+		return r;
+	if (r >= 0)
 		m->stats[ring] = stats;
-	else if (errno != EAGAIN || !m->stats[ring].size)
-		return -errno;
 	*ret_stats = m->stats[ring];
 	return 0;
 }
