@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bus-json.h"
-#include "figures-text.h"
-#include "say.h"
-#include "text.h"
+#include "lib/bus-json.h"
+#include "lib/message.h"
+#include "lib/statistics-text.h"
+#include "lib/text.h"
+#include "verb.h"
 
 static void print_cell(const char *text, size_t width)
 {

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "lib/message.h"
 
 /* The daemon's rules of names know this one: what is below it is a container. */
 #define CGROUP_PARENT "speprof-demo"

@@ -9,14 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bus.h"
 #include "demo-stage.h"
 #include "demo-truth.h"
-#include "format.h"
-#include "rows.h"
-#include "say.h"
-#include "term.h"
-#include "text.h"
+#include "lib/bus.h"
+#include "lib/format.h"
+#include "lib/message.h"
+#include "lib/rows.h"
+#include "lib/terminal.h"
+#include "lib/text.h"
+#include "verb.h"
 
 #define PROGRAMS 2
 #define ROWS	 10

@@ -1,234 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "dump.h"
-
-#include <errno.h>
-
-#include "codec/data-source.h"
-#include "codec/record.h"
-
-/* Bytes in a line; the longest packet that D18.1.1 allows has 2 + 8. */
-#define LINE_BYTES 16
-
-/**
- * struct dump - the way through a recording
- * @midr: of windows that do not say which core took them
- * @offset: of the window, in all windows
- * @done: bytes of the window that were dumped
- * @tail, @held: of a suspect range, the bytes for which there is no line yet
- * @parses: whether all of it were packets up to there
- */
-struct dump {
-	FILE *out;
-	u64 midr;
-	u64 offset;
-	u64 done;
-	u8 tail[LINE_BYTES];
-	size_t held;
-	bool parses;
-};
-
-static void dump_line(const struct dump *dump, u64 at, const u8 *bytes, size_t n,
-		      const char *meaning)
-{
-	size_t i;
-
-	fprintf(dump->out, ".  %08llx: ", (unsigned long long)(dump->offset + at));
-	for (i = 0; i < n; i++)
-		fprintf(dump->out, " %02x", bytes[i]);
-	fprintf(dump->out, "%*s %s\n", (int)(3 * (LINE_BYTES - i)), "", meaning);
-}
-
-/* Zeros between or within records: a line, however many they are. */
-static void dump_padding(const struct dump *dump, u64 at, u64 n)
-{
-	static const u8 zeros[LINE_BYTES];
-	char meaning[DUMP_MEANING_MAX] = "PAD";
-
-	if (n > LINE_BYTES)
-		snprintf(meaning, sizeof(meaning), "PAD, %llu bytes", (unsigned long long)n);
-	dump_line(dump, at, zeros, n < LINE_BYTES ? (size_t)n : LINE_BYTES, meaning);
-}
-
-static void dump_packets(const struct dump *dump, u64 at, const u8 *raw, size_t size)
-{
-	char meaning[DUMP_MEANING_MAX];
-	struct spe_packet packet;
-	size_t pos = 0, pad;
-	int n;
-
-	while (pos < size) {
-		for (pad = 0; pad < size - pos && !raw[pos + pad]; pad++)
-			;
-		if (pad)
-			dump_padding(dump, at + pos, pad);
-		pos += pad;
-		n = spe_packet_decode(raw + pos, size - pos, &packet);
-		if (n <= 0)
-			break;
-		dump_packet_meaning(&packet, meaning);
-		dump_line(dump, at + pos, raw + pos, (size_t)n, meaning);
-		pos += (size_t)n;
-	}
-}
-
-#define SUSPECT "SUSPECT"
-
-static void suspect_line(struct dump *dump, const char *meaning)
-{
-	dump_line(dump, dump->done - dump->held, dump->tail, dump->held, meaning);
-	dump->held = 0;
-}
-
-static void suspect_byte(struct dump *dump, u8 byte)
-{
-	char meaning[sizeof(SUSPECT " ") + DUMP_MEANING_MAX] = SUSPECT " ";
-	struct spe_packet packet;
-	int n;
-
-	dump->tail[dump->held++] = byte;
-	dump->done++;
-	if (dump->parses) {
-		n = spe_packet_decode(dump->tail, dump->held, &packet);
-		if (n > 0) {
-			dump_packet_meaning(&packet, meaning + strlen(SUSPECT " "));
-			suspect_line(dump, meaning);
-		}
-		dump->parses = n > 0 || n == -ENODATA;
-	}
-	if (dump->held == LINE_BYTES)
-		suspect_line(dump, SUSPECT);
-}
-
 /*
- * What no record is made of: packets as far as they parse, which is how a cut or
- * damaged record begins, and the rest as bytes. @decoder is at its end, or at that of what
- * is known to belong to it.
+ * speprof dump: every packet of a recording.
  */
-static void dump_suspect(struct dump *dump, const struct spe_decoder *decoder, bool whole)
+#include "dump/dump.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "verb.h"
+
+int dump_run(int argc, char **argv)
 {
-	while (dump->done < decoder->base + decoder->pos)
-		suspect_byte(dump, decoder->buf[dump->done - decoder->base]);
-	if (whole && dump->held)
-		suspect_line(dump, SUSPECT);
-	if (whole)
-		dump->parses = true;
-}
+	struct recording_error error = { .offset = RECORDING_NO_OFFSET };
+	struct recording *recording = NULL;
+	struct options options;
+	int status, r;
 
-static void dump_header(const struct dump *dump, const struct source_window *window)
-{
-	static const struct {
-		u32 flag;
-		const char *name;
-	} flags[] = {
-		{ WINDOW_TRUNCATED, "truncated" }, { WINDOW_PARTIAL, "partial" },
-		{ WINDOW_COLLIDED, "collided" },   { WINDOW_FAULTED, "faulted" },
-		{ WINDOW_SUSPECT, "suspect" },	   { WINDOW_GAPS, "gaps" },
-	};
-
-	fprintf(dump->out, "window at 0x%llx: 0x%llx bytes, cpu %u",
-		(unsigned long long)dump->offset,
-		(unsigned long long)(window->decoder ? window->size : window->len), window->cpu);
-	if (window->tid >= 0)
-		fprintf(dump->out, ", tid %d", window->tid);
-	if (window->midr)
-		fprintf(dump->out, ", midr 0x%llx", (unsigned long long)window->midr);
-	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
-		if (window->flags & flags[i].flag)
-			fprintf(dump->out, ", %s", flags[i].name);
-	fputc('\n', dump->out);
-}
-
-/*
- * What the record as a whole says of a load or store: which level served it, by the
- * Data Source packet of that core (D18.2.4), else by events (D18.2.6). perf has no
- * such line; without bytes it is none of its packets.
- */
-static void dump_served(const struct dump *dump, const struct spe_data_sources *sources,
-			const struct spe_sample *sample)
-{
-	static const struct {
-		u8 flag;
-		const char *name;
-	} flags[] = {
-		{ SPE_ORIGIN_REMOTE, "remote" },
-		{ SPE_ORIGIN_SNOOPED, "snooped" },
-		{ SPE_ORIGIN_PEER, "peer" },
-		{ SPE_ORIGIN_MODIFIED, "modified" },
-	};
-	enum spe_op_kind kind = spe_sample_kind(sample);
-	struct spe_origin origin;
-	char text[DUMP_MEANING_MAX];
-	int n;
-
-	if (kind != SPE_KIND_LOAD && kind != SPE_KIND_STORE)
-		return;
-	origin = spe_sample_origin(sources, sample);
-	n = snprintf(text, sizeof(text), "SERVED %s", spe_level_name(origin.level));
-	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
-		if (origin.flags & flags[i].flag)
-			n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", flags[i].name);
-	if (origin.flags & SPE_ORIGIN_BY_SOURCE)
-		snprintf(text + n, sizeof(text) - (size_t)n, ", by source (%s)", sources->name);
-	else
-		snprintf(text + n, sizeof(text) - (size_t)n, ", by events");
-	dump_line(dump, dump->done, NULL, 0, text);
-}
-
-/* Padding has no event of its own from the decoder: it is what lies between. */
-static void dump_to(struct dump *dump, u64 start)
-{
-	if (start > dump->done) {
-		dump_padding(dump, dump->done, start - dump->done);
-		dump->done = start;
-	}
-}
-
-static void dump_part(struct dump *dump, struct spe_decoder *decoder,
-		      const struct spe_data_sources *sources)
-{
-	struct spe_sample sample;
-	struct spe_range range;
-	enum spe_decode r;
-
-	do {
-		r = spe_decoder_next(decoder, &sample, &range);
-		if (r == SPE_DECODE_SAMPLE) {
-			dump_to(dump, decoder->base + decoder->pos - sample.size);
-			dump_packets(dump, dump->done, sample.raw, sample.size);
-			dump_served(dump, sources, &sample);
-			dump->done += sample.size;
-		} else if (r == SPE_DECODE_SUSPECT || decoder->broken) {
-			dump_to(dump, r == SPE_DECODE_SUSPECT ? range.offset : decoder->suspect);
-			dump_suspect(dump, decoder, r == SPE_DECODE_SUSPECT);
-		}
-	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
-}
-
-static void dump_window(void *ctx, const struct source_window *window)
-{
-	struct dump *dump = ctx;
-	const struct spe_data_sources *sources =
-		spe_data_sources_find(window->midr ? window->midr : dump->midr);
-	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
-
-	/* A window without bytes holds blind time and losses, and has no packet. */
-	if (ferror(dump->out) || (!window->decoder && !window->len))
-		return;
-	if (!decoder->base)
-		dump_header(dump, window);
-	dump_part(dump, decoder, sources);
-	if (decoder->open)
-		return;
-	dump_to(dump, decoder->base + decoder->len);
-	dump->offset += dump->done;
-	dump->done = 0;
-}
-
-int dump_recording(struct recording *recording, u64 midr, FILE *out,
-		   struct recording_error *ret_error)
-{
-	struct dump dump = { .out = out, .midr = midr, .parses = true };
-	const struct source_sink sink = { .window = dump_window, .ctx = &dump };
-
-	return recording_replay(recording, &sink, ret_error);
+	status = options_parse(argc, argv, "iMF", &options);
+	if (status)
+		return status;
+	if (!options.input)
+		return say_fail(STATUS_USAGE, "dump: a recording is wanted");
+	r = recording_open(options.input, &recording, &error);
+	if (r < 0)
+		return say_recording(options.input, r, &error);
+	r = dump_recording(recording, options.midr, stdout, &error);
+	recording_free(recording);
+	return r < 0 ? say_replay(options.input, r, &error) : STATUS_OK;
 }

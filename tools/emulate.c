@@ -6,9 +6,10 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
-#include "output.h"
-#include "replay.h"
-#include "say.h"
+#include "lib/message.h"
+#include "lib/output.h"
+#include "script/replay.h"
+#include "verb.h"
 
 #define SCRIPT_SIZE_MAX (64U << 20)
 #define VALUE_SHOWN	60

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "program.h"
-#include "say.h"
-#include "text.h"
+#include "lib/message.h"
+#include "lib/program.h"
+#include "lib/text.h"
 
 bool kmod_is_loaded(const struct machine *machine, const char *module)
 {

@@ -3,7 +3,7 @@
 #ifndef SPEPROF_KERNEL_MODULE_H
 #define SPEPROF_KERNEL_MODULE_H
 
-#include "doctor.h"
+#include "doctor/doctor.h"
 
 /** kmod_is_loaded() - whether it is, and not built in */
 bool kmod_is_loaded(const struct machine *machine, const char *module);

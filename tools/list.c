@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bus-json.h"
-#include "say.h"
-#include "text.h"
+#include "lib/bus-json.h"
+#include "lib/message.h"
+#include "lib/text.h"
+#include "verb.h"
 
 #define CPUS "/org/speprof1/cpu/"
 

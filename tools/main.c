@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "lib/message.h"
+#include "lib/text.h"
 #include "speprof-version.h"
-#include "text.h"
+#include "verb.h"
 
 static const struct verb verbs[] = {
 	{

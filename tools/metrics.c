@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "input.h"
-#include "output.h"
+#include "lib/input.h"
+#include "lib/message.h"
+#include "lib/output.h"
 #include "profile-metrics.h"
-#include "say.h"
 #include "speprof-version.h"
+#include "verb.h"
 
 static int dump(struct input *input, const char *path)
 {

@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 #include "kernel-module.h"
-#include "options.h"
-#include "program.h"
-#include "say.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "lib/program.h"
+#include "verb.h"
 
 #define OURS	 "speprof"
 #define EMULATED "speprof_emu"

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bus.h"
-#include "input.h"
-#include "output.h"
-#include "say.h"
+#include "lib/bus.h"
+#include "lib/input.h"
+#include "lib/message.h"
+#include "lib/output.h"
+#include "verb.h"
 
 #define DEFAULT_SECONDS 10
 

@@ -16,13 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "output.h"
+#include "lib/message.h"
+#include "lib/output.h"
+#include "lib/text.h"
 #include "record-builds.h"
 #include "record-tasks.h"
 #include "recorder.h"
-#include "say.h"
 #include "task-events.h"
-#include "text.h"
+#include "verb.h"
 
 #define SECOND_NS      1000000000ULL
 #define PER_SECOND     4000

@@ -2,13 +2,14 @@
 /*
  * speprof report: the heaviest rows, of a recording or of the daemon's profile.
  */
-#include "bus.h"
-#include "hot.h"
-#include "input.h"
-#include "options.h"
-#include "rows.h"
-#include "say.h"
-#include "term.h"
+#include "lib/bus.h"
+#include "lib/input.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "lib/rows.h"
+#include "lib/terminal.h"
+#include "memory-report.h"
+#include "verb.h"
 
 #define REPORT_ROWS 40
 

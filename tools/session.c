@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bus-json.h"
-#include "bus-message.h"
-#include "output.h"
-#include "say.h"
-#include "session-list.h"
-#include "text.h"
+#include "lib/bus-json.h"
+#include "lib/bus-message.h"
+#include "lib/message.h"
+#include "lib/output.h"
+#include "lib/session-list.h"
+#include "lib/text.h"
+#include "verb.h"
 
 /* As the daemon has it. */
 #define NAME_MAX_LENGTH 63

@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bus.h"
 #include "kernel-module.h"
-#include "options.h"
-#include "rows.h"
-#include "say.h"
-#include "session-list.h"
-#include "term.h"
+#include "lib/bus.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "lib/rows.h"
+#include "lib/session-list.h"
+#include "lib/terminal.h"
+#include "verb.h"
 
 /* After an upgrade the old module stays loaded until "speprof module reload" or a reboot. */
 static void status_module(const struct view_header *header)

@@ -7,14 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bus-json.h"
-#include "bus-message.h"
-#include "figures-text.h"
-#include "input.h"
-#include "options.h"
+#include "lib/bus-json.h"
+#include "lib/bus-message.h"
+#include "lib/input.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "lib/statistics-text.h"
+#include "lib/text.h"
 #include "profile-sum.h"
-#include "say.h"
-#include "text.h"
+#include "verb.h"
 
 static u64 number(json_object *from, const char *key)
 {

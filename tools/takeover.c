@@ -12,10 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "doctor.h"
+#include "doctor/doctor.h"
 #include "kernel-module.h"
-#include "options.h"
-#include "say.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "verb.h"
 
 #define THEIRS "arm_spe_pmu"
 #define OURS "speprof"

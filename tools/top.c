@@ -6,13 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bus.h"
-#include "delta.h"
-#include "options.h"
-#include "rows.h"
-#include "say.h"
-#include "term.h"
-#include "text.h"
+#include "lib/bus.h"
+#include "lib/delta.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "lib/rows.h"
+#include "lib/terminal.h"
+#include "lib/text.h"
+#include "verb.h"
 
 #define TOP_ROWS 40
 

@@ -6,9 +6,9 @@
  */
 #include "fuzz.h"
 
-#include "dump.h"
 #include "codec/record.h"
 #include "codec/registers.h"
+#include "dump/dump.h"
 
 static void check_same(const struct spe_sample *a, const struct spe_sample *b)
 {

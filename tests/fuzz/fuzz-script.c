@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "replay.h"
+#include "script/replay.h"
 
 #define OPERATIONS_MAX 20000
 /* Up to the last member: what pads a structure behind it holds anything. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "delta.h"
+#include "lib/delta.h"
 
 static struct view_row row(const char *function, u64 samples, u64 latency)
 {

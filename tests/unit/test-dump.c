@@ -2,8 +2,8 @@
 /* What each encoding of D18.2 says, in words: a line for each field's values. */
 #include "test.h"
 
-#include "dump.h"
 #include "codec/packet.h"
+#include "dump/dump.h"
 
 #include <errno.h>
 #include <stdlib.h>

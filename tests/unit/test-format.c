@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "format.h"
-#include "text.h"
+#include "lib/format.h"
+#include "lib/text.h"
 
 static u32 seed = 1;
 

@@ -4,7 +4,7 @@
 #include <locale.h>
 #include <stdlib.h>
 
-#include "text.h"
+#include "lib/text.h"
 
 static void fit_is_exact(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "say.h"
+#include "message.h"
 #include "text.h"
 
 /*

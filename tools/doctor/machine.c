@@ -13,7 +13,7 @@
 
 #include "cpu-list.h"
 #include "doctor.h"
-#include "text.h"
+#include "lib/text.h"
 
 void machine_path(const struct machine *machine, char *ret, const char *format, ...)
 {

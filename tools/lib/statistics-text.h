@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* All that was counted of something: as JSON, the same of the daemon and of a recording, and as text. */
-#ifndef SPEPROF_FIGURES_TEXT_H
-#define SPEPROF_FIGURES_TEXT_H
+#ifndef SPEPROF_STATISTICS_TEXT_H
+#define SPEPROF_STATISTICS_TEXT_H
 
 #include <json-c/json.h>
 

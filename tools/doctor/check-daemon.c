@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "bus-message.h"
 #include "doctor.h"
-#include "session-list.h"
+#include "lib/bus-message.h"
+#include "lib/session-list.h"
+#include "lib/text.h"
 #include "speprof-version.h"
-#include "text.h"
 
 static int ask(struct bus *bus, const char *method, sd_bus_message **ret_reply, const char *types,
 	       ...)

@@ -4,7 +4,7 @@
 #include <json-c/json.h>
 
 #include "codec/payload.h"
-#include "say.h"
+#include "message.h"
 
 static const char *const backend_names[] = {
 	[BACKEND_UNKNOWN] = "unknown",

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "model/impdef.h"
 #include "codec/env.h"
+#include "model/impdef.h"
 #include "model/inject.h"
 #include "model/spu.h"
 #include "model/synthetic.h"

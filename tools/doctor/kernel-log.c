@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
-#include "text.h"
+#include "lib/text.h"
 
 /* A record of /dev/kmsg is returned by one read, and is not longer (printk). */
 #define LOG_RECORD 8192

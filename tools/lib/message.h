@@ -2,11 +2,11 @@
 /*
  * Errors and warnings: one sentence on standard error, and the exit status.
  */
-#ifndef SPEPROF_SAY_H
-#define SPEPROF_SAY_H
+#ifndef SPEPROF_MESSAGE_H
+#define SPEPROF_MESSAGE_H
 
 #include "recording.h"
-#include "verb.h"
+#include "exit-status.h"
 
 /** say() - "speprof: " and one sentence, cleaned of control characters */
 void say(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));

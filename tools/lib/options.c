@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "say.h"
+#include "message.h"
 
 static const struct option long_options[] = {
 	{ "batch", no_argument, NULL, 'b' },

@@ -5,7 +5,7 @@
 #include <systemd/sd-bus.h>
 
 #include "bus-message.h"
-#include "say.h"
+#include "message.h"
 #include "text.h"
 
 /* Deeper than anything that is answered. */

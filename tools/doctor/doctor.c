@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "options.h"
-#include "say.h"
-#include "term.h"
-#include "text.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "lib/terminal.h"
+#include "lib/text.h"
+#include "verb.h"
 
 /* Columns of a verdict, and of it and a cause's id. */
 #define COLUMN_ID    6

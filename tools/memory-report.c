@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* People get their text from the same JSON that scripts get: there is one truth. */
-#include "hot.h"
+#include "memory-report.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bus.h"
-#include "input.h"
-#include "say.h"
-#include "text.h"
+#include "lib/bus.h"
+#include "lib/input.h"
+#include "lib/message.h"
+#include "lib/text.h"
 
 static u64 number(json_object *from, const char *key)
 {

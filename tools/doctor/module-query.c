@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "doctor.h"
-#include "text.h"
+#include "lib/text.h"
 
 /* With debug information a few MiB. */
 #define MODULE_MAX (64U << 20)

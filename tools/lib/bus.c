@@ -11,7 +11,7 @@
 
 #include "agent.h"
 #include "bus-message.h"
-#include "say.h"
+#include "message.h"
 #include "view-bus.h"
 
 /* A summary has some hundred figures and the processes; more is not one. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "term.h"
+#include "terminal.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "figures-text.h"
+#include "statistics-text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

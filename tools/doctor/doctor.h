@@ -7,7 +7,7 @@
 #define SPEPROF_DOCTOR_H
 
 #include "codec/env.h"
-#include "verb.h"
+#include "lib/exit-status.h"
 #include "view.h"
 
 enum verdict {

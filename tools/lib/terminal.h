@@ -3,8 +3,8 @@
  * The terminal: its size, its colours, and the raw mode of the live view, which
  * is undone however the process ends.
  */
-#ifndef SPEPROF_TERM_H
-#define SPEPROF_TERM_H
+#ifndef SPEPROF_TERMINAL_H
+#define SPEPROF_TERMINAL_H
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "say.h"
+#include "message.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "format.h"
 
-#include "term.h"
+#include "terminal.h"
 #include "text.h"
 
 /* Items of a line that two spaces part; a line that is full wraps between them. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Cache lines that are shared, hot pages and NUMA nodes, of a recording or of the daemon. */
-#ifndef SPEPROF_HOT_H
-#define SPEPROF_HOT_H
+#ifndef SPEPROF_MEMORY_REPORT_H
+#define SPEPROF_MEMORY_REPORT_H
 
-#include "options.h"
+#include "lib/options.h"
 
 /** hot_report() - --lines and --pages of report; returns an &enum status */
 int hot_report(const struct options *options);
