@@ -47,7 +47,7 @@ bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_window)
 /* Readers know what is lost before the first byte of it is. */
 static void ring_drop_overwritten(struct speprof_ring *ring)
 {
-	spe_flight_make_room(ring->flight, ring->window.limit);
+	spe_flight_evict(ring->flight, ring->window.limit);
 	smp_store_release(&ring->control->oldest, ring->flight->oldest);
 	smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 0));
 	/* Both stores are complete before the CPU and the SPU overwrite what they exclude. */

@@ -174,7 +174,7 @@ static int emu_parse_choices(u64 *ret_bits)
 	while ((name = strsep(&rest, ","))) {
 		if (!*name)
 			continue;
-		bit = spe_choice_find(name);
+		bit = spe_impdef_find(name);
 		if (bit < 0) {
 			pr_err("choices=%s: the architecture leaves no \"%s\" open: Documentation/spu-model.md has the names\n",
 			       choices, name);

@@ -552,15 +552,15 @@ static void packets(struct spe_check *check)
 static void choices(struct spe_check *check)
 {
 	for (unsigned int bit = 0; bit < SPE_CHOICES; bit++) {
-		const struct spe_choice *choice = spe_choice_get(bit);
+		const struct spe_impdef *choice = spe_impdef_get(bit);
 
 		if (!SPE_CHECK(check, choice && choice->name && choice->where && choice->other))
 			return;
-		SPE_CHECK_EQ(check, (u64)spe_choice_find(choice->name), bit);
+		SPE_CHECK_EQ(check, (u64)spe_impdef_find(choice->name), bit);
 	}
-	SPE_CHECK(check, !spe_choice_get(SPE_CHOICES));
-	SPE_CHECK_EQ(check, spe_choice_find("no such choice"), -ENOENT);
-	SPE_CHECK_EQ(check, spe_choice_find("granule_varies"), SPE_CHOICES - 1);
+	SPE_CHECK(check, !spe_impdef_get(SPE_CHOICES));
+	SPE_CHECK_EQ(check, spe_impdef_find("no such choice"), -ENOENT);
+	SPE_CHECK_EQ(check, spe_impdef_find("granule_varies"), SPE_CHOICES - 1);
 }
 
 static const struct spe_case cases[] = {

@@ -64,10 +64,10 @@ static char time_expected(struct spe_check *check, unsigned int i, u32 *used)
 static void table_d17_3(struct spe_check *check)
 {
 	static const char name[] = {
-		[SPE_COLLECT_TIME_NONE] = 'N',
-		[SPE_COLLECT_TIME_VIRTUAL] = 'V',
-		[SPE_COLLECT_TIME_PHYSICAL] = 'P',
-		[SPE_COLLECT_TIME_OFFSET] = 'O',
+		[SPE_COLLECTION_TIME_NONE] = 'N',
+		[SPE_COLLECTION_TIME_VIRTUAL] = 'V',
+		[SPE_COLLECTION_TIME_PHYSICAL] = 'P',
+		[SPE_COLLECTION_TIME_OFFSET] = 'O',
 	};
 	struct spe_timers timers = { 0 };
 	u32 used = 0;
@@ -77,7 +77,7 @@ static void table_d17_3(struct spe_check *check)
 		u64 el2 = PCT(i >> 2 & 3) | (i >> 4 & 1 ? TS : 0);
 		u64 el1 = PCT(i >> 5 & 3) | (i >> 7 & 1 ? TS : 0);
 		char expected = time_expected(check, i, &used);
-		struct spe_collect collect = spe_collect_at(&c, &timers, el1, el2, 0);
+		struct spe_collection collect = spe_collection_at(&c, &timers, el1, el2, 0);
 
 		/* No row: PCT 0b10, reserved, or EL2 as owner where it is disabled. */
 		if (!expected) {
@@ -95,19 +95,19 @@ static void time_prose(struct spe_check *check)
 	struct spe_controls c = { .el2 = true, .ns = true, .e2pb = 0 };
 	struct spe_timers timers = { 0 };
 
-	SPE_CHECK_EQ(check, spe_collect_at(&c, &timers, 0, TS | PCT(2), 0).time,
-		     SPE_COLLECT_TIME_VIRTUAL);
-	SPE_CHECK_EQ(check, spe_collect_owner(&c), 2);
+	SPE_CHECK_EQ(check, spe_collection_at(&c, &timers, 0, TS | PCT(2), 0).time,
+		     SPE_COLLECTION_TIME_VIRTUAL);
+	SPE_CHECK_EQ(check, spe_collection_owner(&c), 2);
 	c.ns = false;
-	SPE_CHECK_EQ(check, spe_collect_owner(&c), 1);
-	SPE_CHECK_EQ(check, spe_collect_at(&c, &timers, TS | PCT(1), 0, 0).time,
-		     SPE_COLLECT_TIME_PHYSICAL);
+	SPE_CHECK_EQ(check, spe_collection_owner(&c), 1);
+	SPE_CHECK_EQ(check, spe_collection_at(&c, &timers, TS | PCT(1), 0, 0).time,
+		     SPE_COLLECTION_TIME_PHYSICAL);
 	c.eel2 = true;
-	SPE_CHECK_EQ(check, spe_collect_owner(&c), 2);
+	SPE_CHECK_EQ(check, spe_collection_owner(&c), 2);
 	c.e2pb = 3;
-	SPE_CHECK_EQ(check, spe_collect_owner(&c), 1);
+	SPE_CHECK_EQ(check, spe_collection_owner(&c), 1);
 	c.e2pb = 2;
-	SPE_CHECK_EQ(check, spe_collect_owner(&c), 1);
+	SPE_CHECK_EQ(check, spe_collection_owner(&c), 1);
 }
 
 /* When the offsets of table D17-3 are zero. */
@@ -154,8 +154,8 @@ static void offsets(struct spe_check *check)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		u64 pmscr = TS | PCT(rows[i].pct);
-		struct spe_collect collect =
-			spe_collect_at(&rows[i].c, &rows[i].t, pmscr, pmscr, rows[i].el);
+		struct spe_collection collect =
+			spe_collection_at(&rows[i].c, &rows[i].t, pmscr, pmscr, rows[i].el);
 
 		SPE_CHECK_EQ(check, i << 32 | collect.offset, i << 32 | rows[i].offset);
 	}
@@ -200,8 +200,8 @@ static void contexts_and_addresses(struct spe_check *check)
 	struct spe_timers timers = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct spe_collect collect =
-			spe_collect_at(&rows[i].c, &timers, rows[i].el1, rows[i].el2, rows[i].el);
+		struct spe_collection collect = spe_collection_at(&rows[i].c, &timers, rows[i].el1,
+								  rows[i].el2, rows[i].el);
 
 		SPE_CHECK_EQ(check, i << 8 | collect.context1, i << 8 | rows[i].context1);
 		SPE_CHECK_EQ(check, i << 8 | collect.context2, i << 8 | rows[i].context2);
@@ -242,8 +242,8 @@ static void sampled(struct spe_check *check)
 		for (unsigned int el = 0; el < 3; el++)
 			SPE_CHECK_EQ(check,
 				     i << 16 | el << 8 |
-					     spe_collect_at(&rows[i].c, &timers, rows[i].el1,
-							    rows[i].el2, el)
+					     spe_collection_at(&rows[i].c, &timers, rows[i].el1,
+							       rows[i].el2, el)
 						     .sampled,
 				     i << 16 | el << 8 | rows[i].at[el]);
 }

@@ -50,10 +50,10 @@ static void owning_state(struct spe_check *check)
 			expected = expected && ns && !nse;
 		if (owner == SPE_STATE_REALM)
 			expected = expected && ns && nse;
-		SPE_CHECK_EQ(
-			check,
-			i << 1 | spe_collect_at(&controls, &timers, SPE_PMSCR_E1SPE, 0, 1).sampled,
-			i << 1 | expected);
+		SPE_CHECK_EQ(check,
+			     i << 1 | spe_collection_at(&controls, &timers, SPE_PMSCR_E1SPE, 0, 1)
+					      .sampled,
+			     i << 1 | expected);
 	}
 }
 
@@ -64,8 +64,8 @@ static u8 time_of(bool ts, u64 pct, bool stopped, bool unknown, bool physical)
 					   .pct_physical = physical };
 	const struct spe_controls controls = { .ns = true, .e2pb = 3 };
 
-	return spe_collect_at(&controls, &timers,
-			      SPE_FIELD_PREP(SPE_PMSCR_PCT, pct) | (ts ? SPE_PMSCR_TS : 0), 0, 1)
+	return spe_collection_at(&controls, &timers,
+				 SPE_FIELD_PREP(SPE_PMSCR_PCT, pct) | (ts ? SPE_PMSCR_TS : 0), 0, 1)
 		.time;
 }
 
@@ -73,14 +73,15 @@ static u8 time_of(bool ts, u64 pct, bool stopped, bool unknown, bool physical)
 static void timestamps(struct spe_check *check)
 {
 	for (u32 i = 0; i < 4; i++) {
-		SPE_CHECK_EQ(check, time_of(false, 1, i & 1, i & 2, false), SPE_COLLECT_TIME_NONE);
+		SPE_CHECK_EQ(check, time_of(false, 1, i & 1, i & 2, false),
+			     SPE_COLLECTION_TIME_NONE);
 		SPE_CHECK_EQ(check, time_of(true, 1, false, i & 2, i & 1),
-			     SPE_COLLECT_TIME_PHYSICAL);
+			     SPE_COLLECTION_TIME_PHYSICAL);
 	}
-	SPE_CHECK_EQ(check, time_of(true, 1, true, true, false), SPE_COLLECT_TIME_UNKNOWN);
-	SPE_CHECK_EQ(check, time_of(true, 1, true, false, false), SPE_COLLECT_TIME_NONE);
-	SPE_CHECK_EQ(check, time_of(true, 2, false, false, true), SPE_COLLECT_TIME_PHYSICAL);
-	SPE_CHECK_EQ(check, time_of(true, 2, false, false, false), SPE_COLLECT_TIME_VIRTUAL);
+	SPE_CHECK_EQ(check, time_of(true, 1, true, true, false), SPE_COLLECTION_TIME_UNKNOWN);
+	SPE_CHECK_EQ(check, time_of(true, 1, true, false, false), SPE_COLLECTION_TIME_NONE);
+	SPE_CHECK_EQ(check, time_of(true, 2, false, false, true), SPE_COLLECTION_TIME_PHYSICAL);
+	SPE_CHECK_EQ(check, time_of(true, 2, false, false, false), SPE_COLLECTION_TIME_VIRTUAL);
 }
 
 /* PMSCR_EL2.EE: nothing without FEAT_SPE_EXC or EL3's leave; as if 0b01 without EL2. */
@@ -101,7 +102,7 @@ static void effective_ee(struct spe_check *check)
 
 		if (!controls.exc || (controls.el3 && !controls.pmsee))
 			expected = 0;
-		SPE_CHECK_EQ(check, i << 8 | spe_report_el2_effective_ee(&controls),
+		SPE_CHECK_EQ(check, i << 8 | spe_routing_el2_effective_ee(&controls),
 			     i << 8 | expected);
 	}
 }

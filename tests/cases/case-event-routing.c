@@ -143,9 +143,9 @@ static void table_walk(struct spe_check *check, const struct table *table,
 /* A cell of the right side; the event goes with a failure. */
 static void target_column(struct spe_check *check, const struct report_row *row,
 			  const struct spe_controls *controls, unsigned int column,
-			  enum spe_report_event event)
+			  enum spe_routing_event event)
 {
-	SPE_CHECK_EQ(check, event << 8 | spe_report_target(controls, event),
+	SPE_CHECK_EQ(check, event << 8 | spe_routing_target(controls, event),
 		     event << 8 | cell_el(row->out[column]));
 }
 
@@ -153,26 +153,26 @@ static void row_5(struct spe_check *check, const struct report_row *row,
 		  const struct spe_controls *controls, bool pm)
 {
 	(void)pm;
-	target_column(check, row, controls, 0, SPE_REPORT_GPF_STAGE1);
-	target_column(check, row, controls, 1, SPE_REPORT_GPF_STAGE2);
-	target_column(check, row, controls, 2, SPE_REPORT_GPC);
+	target_column(check, row, controls, 0, SPE_ROUTING_GPF_STAGE1);
+	target_column(check, row, controls, 1, SPE_ROUTING_GPF_STAGE2);
+	target_column(check, row, controls, 2, SPE_ROUTING_GPC);
 }
 
 static void row_6(struct spe_check *check, const struct report_row *row,
 		  const struct spe_controls *controls, bool pm)
 {
 	(void)pm;
-	target_column(check, row, controls, 0, SPE_REPORT_EXTERNAL_STAGE1);
-	target_column(check, row, controls, 1, SPE_REPORT_EXTERNAL_STAGE2);
+	target_column(check, row, controls, 0, SPE_ROUTING_EXTERNAL_STAGE1);
+	target_column(check, row, controls, 1, SPE_ROUTING_EXTERNAL_STAGE2);
 }
 
 static void row_7(struct spe_check *check, const struct report_row *row,
 		  const struct spe_controls *controls, bool pm)
 {
 	(void)pm;
-	target_column(check, row, controls, 0, SPE_REPORT_ABORT_STAGE1);
-	target_column(check, row, controls, 1, SPE_REPORT_ABORT_STAGE2);
-	target_column(check, row, controls, 2, SPE_REPORT_OTHER_EVENT);
+	target_column(check, row, controls, 0, SPE_ROUTING_ABORT_STAGE1);
+	target_column(check, row, controls, 1, SPE_ROUTING_ABORT_STAGE2);
+	target_column(check, row, controls, 2, SPE_ROUTING_OTHER_EVENT);
 }
 
 static u8 cell_state(const char *cell)
@@ -198,7 +198,7 @@ static void exception_columns(struct spe_check *check, const char *const cells[4
 
 		if (cells[el][0] == 'n')
 			continue;
-		exception = spe_report_exception(controls, &pe, x);
+		exception = spe_routing_exception(controls, &pe, x);
 		SPE_CHECK_EQ(check, el << 8 | exception.state, el << 8 | cell_state(cells[el]));
 		if (cells[el][0] == 'E')
 			SPE_CHECK_EQ(check, el << 8 | exception.target,
@@ -209,7 +209,7 @@ static void exception_columns(struct spe_check *check, const char *const cells[4
 static void row_8(struct spe_check *check, const struct report_row *row,
 		  const struct spe_controls *controls, bool pm)
 {
-	SPE_CHECK_EQ(check, spe_report_irq_enabled(controls), row->out[0][0] == 'H');
+	SPE_CHECK_EQ(check, spe_routing_irq_enabled(controls), row->out[0][0] == 'H');
 	exception_columns(check, row->out + 1, controls, pm, 1);
 }
 
@@ -260,7 +260,7 @@ static void target_prose(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
-		u8 target[SPE_REPORT_EVENTS];
+		u8 target[SPE_ROUTING_EVENTS];
 	} rows[] = {
 /* OTHER_EVENT, GPF stage 1, 2, GPC, External stage 1, 2, abort stage 1, 2 */
 #define ALL(el) { el, el, el, el, el, el, el, el }
@@ -291,9 +291,9 @@ static void target_prose(struct spe_check *check)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		for (unsigned int event = 0; event < SPE_REPORT_EVENTS; event++)
+		for (unsigned int event = 0; event < SPE_ROUTING_EVENTS; event++)
 			SPE_CHECK_EQ(check,
-				     i << 16 | event << 8 | spe_report_target(&rows[i].c, event),
+				     i << 16 | event << 8 | spe_routing_target(&rows[i].c, event),
 				     i << 16 | event << 8 | rows[i].target[event]);
 }
 
@@ -420,11 +420,11 @@ static void exception_prose(struct spe_check *check)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct spe_exception exception =
-			spe_report_exception(&rows[i].c, &rows[i].pe, rows[i].x);
+			spe_routing_exception(&rows[i].c, &rows[i].pe, rows[i].x);
 
 		SPE_CHECK_EQ(check, i << 8 | exception.state, i << 8 | rows[i].state);
 		SPE_CHECK_EQ(check, i << 8 | exception.target, i << 8 | rows[i].target);
-		SPE_CHECK_EQ(check, i << 8 | spe_report_irq_enabled(&rows[i].c),
+		SPE_CHECK_EQ(check, i << 8 | spe_routing_irq_enabled(&rows[i].c),
 			     i << 8 | rows[i].irq);
 	}
 }
@@ -438,29 +438,29 @@ static void classify(struct spe_check *check)
 		u8 last;
 		u8 event;
 	} rows[] = {
-		{ 0x00, 0x00, 0x3f, SPE_REPORT_OTHER_EVENT },
-		{ 0x1f, 0x00, 0x3f, SPE_REPORT_OTHER_EVENT },
-		{ 0x1e, 0x00, 0x3f, SPE_REPORT_GPC },
-		{ 0x24, 0x00, 0x0f, SPE_REPORT_ABORT_STAGE1 },
-		{ 0x24, 0x10, 0x17, SPE_REPORT_EXTERNAL_STAGE1 },
-		{ 0x24, 0x18, 0x21, SPE_REPORT_ABORT_STAGE1 },
-		{ 0x24, 0x22, 0x28, SPE_REPORT_GPF_STAGE1 },
-		{ 0x24, 0x29, 0x3f, SPE_REPORT_ABORT_STAGE1 },
-		{ 0x25, 0x00, 0x0f, SPE_REPORT_ABORT_STAGE2 },
-		{ 0x25, 0x10, 0x17, SPE_REPORT_EXTERNAL_STAGE2 },
-		{ 0x25, 0x18, 0x21, SPE_REPORT_ABORT_STAGE2 },
-		{ 0x25, 0x22, 0x28, SPE_REPORT_GPF_STAGE2 },
-		{ 0x25, 0x29, 0x3f, SPE_REPORT_ABORT_STAGE2 },
+		{ 0x00, 0x00, 0x3f, SPE_ROUTING_OTHER_EVENT },
+		{ 0x1f, 0x00, 0x3f, SPE_ROUTING_OTHER_EVENT },
+		{ 0x1e, 0x00, 0x3f, SPE_ROUTING_GPC },
+		{ 0x24, 0x00, 0x0f, SPE_ROUTING_ABORT_STAGE1 },
+		{ 0x24, 0x10, 0x17, SPE_ROUTING_EXTERNAL_STAGE1 },
+		{ 0x24, 0x18, 0x21, SPE_ROUTING_ABORT_STAGE1 },
+		{ 0x24, 0x22, 0x28, SPE_ROUTING_GPF_STAGE1 },
+		{ 0x24, 0x29, 0x3f, SPE_ROUTING_ABORT_STAGE1 },
+		{ 0x25, 0x00, 0x0f, SPE_ROUTING_ABORT_STAGE2 },
+		{ 0x25, 0x10, 0x17, SPE_ROUTING_EXTERNAL_STAGE2 },
+		{ 0x25, 0x18, 0x21, SPE_ROUTING_ABORT_STAGE2 },
+		{ 0x25, 0x22, 0x28, SPE_ROUTING_GPF_STAGE2 },
+		{ 0x25, 0x29, 0x3f, SPE_ROUTING_ABORT_STAGE2 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		for (u32 code = rows[i].first; code <= rows[i].last; code++) {
 			u32 fault = (u32)rows[i].ec << 26 | code;
 
-			SPE_CHECK_EQ(check, fault | (u64)spe_report_classify(fault) << 32,
+			SPE_CHECK_EQ(check, fault | (u64)spe_routing_classify(fault) << 32,
 				     fault | (u64)rows[i].event << 32);
 			/* TopLevel and AssuredOnly change nothing of it. */
-			SPE_CHECK_EQ(check, spe_report_classify(fault | 0xffc0), rows[i].event);
+			SPE_CHECK_EQ(check, spe_routing_classify(fault | 0xffc0), rows[i].event);
 		}
 }
 

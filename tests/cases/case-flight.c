@@ -26,7 +26,7 @@ static u64 fill_to(struct spe_check *check, struct spe_flight *flight, u64 end)
 		return 0;
 	if (end > window.limit)
 		end = window.limit;
-	spe_flight_make_room(flight, window.limit);
+	spe_flight_evict(flight, window.limit);
 	spe_flight_add(flight, window.skip, end, end - window.start, 1);
 	return window.header;
 }
@@ -205,7 +205,7 @@ static void memory_write(struct spe_check *check, struct memory *m, u64 random)
 	SPE_CHECK_EQ(check, window.header, m->flight.head + window.skip);
 	SPE_CHECK(check, window.header / RING == (window.limit - 1) / RING);
 	SPE_CHECK_EQ(check, window.limit % SPE_LIMIT_GRANULE, 0);
-	spe_flight_make_room(&m->flight, window.limit);
+	spe_flight_evict(&m->flight, window.limit);
 	if (window.skip)
 		memory_stamp(check, m, m->flight.head, m->flight.head + CELL);
 	memory_stamp(check, m, window.header, window.limit);
@@ -229,7 +229,7 @@ static void memory_claim(struct spe_check *check, struct memory *m, u64 random)
 	/* With a window armed, as the driver does it, or without. */
 	if (random & 1 && !spe_flight_next(&m->flight, &m->ring, &window)) {
 		limit = window.limit;
-		spe_flight_make_room(&m->flight, limit);
+		spe_flight_evict(&m->flight, limit);
 	}
 	if (spe_flight_claim(&m->flight, 1 + (random >> 1) % 3, (random >> 8) % (RING + 4096),
 			     limit, &start))
@@ -310,7 +310,7 @@ static void flight_many_small_windows(struct spe_check *check)
 
 		if (!SPE_CHECK_EQ(check, spe_flight_next(&flight, &plain, &window), 0))
 			return;
-		spe_flight_make_room(&flight, window.limit);
+		spe_flight_evict(&flight, window.limit);
 		spe_flight_add(&flight, window.skip, window.start + 64, 64, 1);
 	}
 	/* No more chunks than are needed, and no more is overwritten than that costs. */

@@ -513,9 +513,9 @@ static struct spe_controls random_controls(u64 r)
 /* One event, whatever it is and whoever hears of it: one register, one kind of notice. */
 static void check_notice(struct spe_check *check, const struct spe_controls *c, u32 fault)
 {
-	unsigned int x = spe_report_target(c, spe_report_classify(fault));
+	unsigned int x = spe_routing_target(c, spe_routing_classify(fault));
 	struct spe_pe_state pe = { .owning = true };
-	bool irq = x == 1 && spe_report_irq_enabled(c);
+	bool irq = x == 1 && spe_routing_irq_enabled(c);
 	unsigned int pending = 0;
 
 	for (unsigned int y = 1; y < 4; y++) {
@@ -575,7 +575,7 @@ static void properties(struct spe_check *check)
 		SPE_CHECK(check, fixture_sample(&op));
 		SPE_CHECK(check, !fixture_sample(&op));
 		check_notice(check, &c, fault & ~(u32)S);
-		heard[spe_report_target(&c, spe_report_classify(fault & ~(u32)S))]++;
+		heard[spe_routing_target(&c, spe_routing_classify(fault & ~(u32)S))]++;
 	}
 	SPE_CHECK(check, heard[1] > 300 && heard[2] > 300 && heard[3] > 300);
 }

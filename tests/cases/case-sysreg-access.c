@@ -14,8 +14,8 @@ enum { UNDEF, EL2_TRAP, EL3_TRAP, MEMORY, REG };
 struct world {
 	struct spe_controls c;
 	struct spe_traps t;
-	struct spe_reach_spu s;
-	struct spe_access_to a;
+	struct spe_sysreg_features s;
+	struct spe_sysreg_access a;
 };
 
 static bool el2_enabled(const struct world *w)
@@ -156,16 +156,16 @@ static int expected(const struct world *w)
 
 static int found(const struct world *w)
 {
-	struct spe_reach reach = spe_reach(&w->c, &w->t, &w->s, &w->a);
+	struct spe_sysreg_result reach = spe_sysreg_access_resolve(&w->c, &w->t, &w->s, &w->a);
 
 	switch (reach.how) {
-	case SPE_REACH_TRAP_EL2:
+	case SPE_SYSREG_TRAP_EL2:
 		return EL2_TRAP;
-	case SPE_REACH_TRAP_EL3:
+	case SPE_SYSREG_TRAP_EL3:
 		return EL3_TRAP;
-	case SPE_REACH_MEMORY:
+	case SPE_SYSREG_MEMORY:
 		return MEMORY;
-	case SPE_REACH_REGISTER:
+	case SPE_SYSREG_REGISTER:
 		return REG + reach.x;
 	default:
 		return UNDEF;
@@ -225,7 +225,7 @@ static void accessors(struct spe_check *check)
 /* No such register, no such name, no such Exception level. */
 static void nowhere(struct spe_check *check)
 {
-	static const struct spe_access_to none[] = {
+	static const struct spe_sysreg_access none[] = {
 		{ .reg = SPE_REG_COUNT, .el = 3 },
 		{ .reg = 255, .el = 2 },
 		{ .suffix = SPE_SUFFIXES, .el = 3 },
@@ -234,12 +234,12 @@ static void nowhere(struct spe_check *check)
 	};
 	const struct spe_controls c = { .el2 = true, .el3 = true, .ns = true, .exc = true };
 	const struct spe_traps t = { .nspb = 3 };
-	const struct spe_reach_spu s = { .fne = true, .fds = true };
+	const struct spe_sysreg_features s = { .fne = true, .fds = true };
 
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
-		struct spe_reach reach = spe_reach(&c, &t, &s, &none[i]);
+		struct spe_sysreg_result reach = spe_sysreg_access_resolve(&c, &t, &s, &none[i]);
 
-		SPE_CHECK(check, reach.how == SPE_REACH_UNDEFINED && !reach.x && !reach.offset);
+		SPE_CHECK(check, reach.how == SPE_SYSREG_UNDEFINED && !reach.x && !reach.offset);
 	}
 }
 
@@ -254,15 +254,15 @@ static void memory(struct spe_check *check)
 	};
 	const struct spe_controls c = { .el2 = true, .ns = true, .e2pb = 3 };
 	const struct spe_traps t = { .nv = 7 };
-	const struct spe_reach_spu s = { .fne = true, .fds = true };
+	const struct spe_sysreg_features s = { .fne = true, .fds = true };
 
 	for (u8 reg = 0; reg < SPE_REG_COUNT; reg++) {
-		const struct spe_access_to access = { .reg = reg, .el = 1 };
-		struct spe_reach reach = spe_reach(&c, &t, &s, &access);
+		const struct spe_sysreg_access access = { .reg = reg, .el = 1 };
+		struct spe_sysreg_result reach = spe_sysreg_access_resolve(&c, &t, &s, &access);
 
 		SPE_CHECK_EQ(check, (u64)reg << 16 | reach.offset, (u64)reg << 16 | offsets[reg]);
 		SPE_CHECK_EQ(check, reach.how,
-			     offsets[reg] ? SPE_REACH_MEMORY : SPE_REACH_REGISTER);
+			     offsets[reg] ? SPE_SYSREG_MEMORY : SPE_SYSREG_REGISTER);
 	}
 }
 
@@ -293,7 +293,7 @@ static void programming(struct spe_check *check)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		for (unsigned int el = 1; el < 4; el++)
-			SPE_CHECK_EQ(check, i << 8 | el << 4 | spe_reach_p(&rows[i].c, el),
+			SPE_CHECK_EQ(check, i << 8 | el << 4 | spe_sysreg_pmbidr_p(&rows[i].c, el),
 				     i << 8 | el << 4 | rows[i].p[el]);
 }
 
@@ -306,8 +306,8 @@ static void owners(struct spe_check *check)
 	const struct spe_controls with = { .el3 = true }, without = { .el3 = false };
 
 	for (u8 nspb = 0; nspb < 8; nspb++) {
-		SPE_CHECK_EQ(check, spe_reach_owner(&with, nspb), states[nspb]);
-		SPE_CHECK_EQ(check, spe_reach_owner(&without, nspb), SPE_STATE_CURRENT);
+		SPE_CHECK_EQ(check, spe_sysreg_buffer_owner(&with, nspb), states[nspb]);
+		SPE_CHECK_EQ(check, spe_sysreg_buffer_owner(&without, nspb), SPE_STATE_CURRENT);
 	}
 }
 
@@ -364,7 +364,7 @@ static void check_row(struct spe_check *check, const struct spe_controls *c, con
 		if (cell != '-')
 			SPE_CHECK_EQ(check,
 				     enables << 8 | el << 4 |
-					     spe_collect_at(c, &timers, el1, el2, el).sampled,
+					     spe_collection_at(c, &timers, el1, el2, el).sampled,
 				     enables << 8 | el << 4 | enabled_by(cell, el1, el2));
 	}
 }
@@ -460,7 +460,7 @@ static void through_the_spu(struct spe_check *check)
 	const struct spe_traps tpms = { .nspb = 3, .tpms = true };
 	struct spe_controls c = { .ns = true, .e2h = true };
 	const struct spe_timers timers = { 0 };
-	struct spe_access_to access = { .reg = SPE_REG_PMSCR, .el = 2, .write = true };
+	struct spe_sysreg_access access = { .reg = SPE_REG_PMSCR, .el = 2, .write = true };
 	struct spe_spu_config config;
 	u64 value = 3;
 
@@ -477,22 +477,22 @@ static void through_the_spu(struct spe_check *check)
 	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &open, &access, &value).x, 1);
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), 1);
 
-	access = (struct spe_access_to){ .reg = SPE_REG_PMBIDR, .el = 1 };
+	access = (struct spe_sysreg_access){ .reg = SPE_REG_PMBIDR, .el = 1 };
 	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &tpms, &access, &value).how,
-		     SPE_REACH_REGISTER);
+		     SPE_SYSREG_REGISTER);
 	SPE_CHECK_EQ(check, value, 0x16);
 	access.el = 2;
 	spe_spu_access(&fixture.spu, &tpms, &access, &value);
 	SPE_CHECK_EQ(check, value, 0x6);
 
-	access = (struct spe_access_to){ .reg = SPE_REG_PMSIRR, .el = 1, .write = true };
+	access = (struct spe_sysreg_access){ .reg = SPE_REG_PMSIRR, .el = 1, .write = true };
 	value = 0x300;
 	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &tpms, &access, &value).how,
-		     SPE_REACH_TRAP_EL2);
+		     SPE_SYSREG_TRAP_EL2);
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSIRR), 0);
 	access.reg = SPE_REG_PMSNEVFR;
 	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &open, &access, &value).how,
-		     SPE_REACH_UNDEFINED);
+		     SPE_SYSREG_UNDEFINED);
 }
 
 static const struct spe_case cases[] = {

@@ -335,7 +335,7 @@ static int parse_bit(struct cursor *c, const struct key *key, struct word name, 
 	if (name.len < sizeof(text)) {
 		memcpy(text, name.at, name.len);
 		text[name.len] = 0;
-		bit = spe_choice_find(text);
+		bit = spe_impdef_find(text);
 	}
 	if (bit < 0)
 		return refuse(c, name,

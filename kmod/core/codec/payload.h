@@ -4,8 +4,8 @@
  * what an event is, which depends on the version of the SPU and on the rest of
  * the record (D18.2.6).
  */
-#ifndef SPE_CORE_MEANING_H
-#define SPE_CORE_MEANING_H
+#ifndef SPE_CORE_PAYLOAD_H
+#define SPE_CORE_PAYLOAD_H
 
 #include "env.h"
 #include "record.h"

@@ -3,8 +3,8 @@
  * The SPE registers and their fields. The driver is written against these
  * names once; the hardware and the emulated SPU stand behind them.
  */
-#ifndef SPE_CORE_REGS_H
-#define SPE_CORE_REGS_H
+#ifndef SPE_CORE_REGISTERS_H
+#define SPE_CORE_REGISTERS_H
 
 #include "env.h"
 

@@ -2,25 +2,25 @@
 /* What may be collected, by owner and Exception level (D17.6.9). */
 #include "collection.h"
 
-unsigned int spe_collect_owner(const struct spe_controls *controls)
+unsigned int spe_collection_owner(const struct spe_controls *controls)
 {
-	return spe_report_el2_enabled(controls) && controls->e2pb == 0 ? 2 : 1;
+	return spe_routing_el2_enabled(controls) && controls->e2pb == 0 ? 2 : 1;
 }
-SPE_EXPORT(spe_collect_owner);
+SPE_EXPORT(spe_collection_owner);
 
 /* D17.4: in the Security state that owns the buffer, in AArch64 and Non-debug state. */
 static bool state_permits(const struct spe_controls *controls)
 {
 	return !controls->halted && (controls->owner == SPE_STATE_CURRENT ||
-				     controls->owner == spe_report_state(controls));
+				     controls->owner == spe_routing_security_state(controls));
 }
 
 /* Never above the owner; under HCR_EL2.TGE there is no EL1, and EL0 is EL2's. */
 static bool sampled(const struct spe_controls *controls, u64 pmscr_el1, u64 pmscr_el2,
 		    unsigned int el)
 {
-	unsigned int owner = spe_collect_owner(controls);
-	bool tge = spe_report_el2_enabled(controls) && controls->tge;
+	unsigned int owner = spe_collection_owner(controls);
+	bool tge = spe_routing_el2_enabled(controls) && controls->tge;
 
 	if (el > owner || (tge && owner == 1) || !state_permits(controls))
 		return false;
@@ -35,48 +35,50 @@ static bool sampled(const struct spe_controls *controls, u64 pmscr_el1, u64 pmsc
 }
 
 /* PCT 0b10 is reserved, and nowhere in table D17-3. */
-static enum spe_collect_time time_of(const struct spe_timers *timers, u64 pmscr)
+static enum spe_collection_time time_of(const struct spe_timers *timers, u64 pmscr)
 {
 	switch (SPE_FIELD_GET(SPE_PMSCR_PCT, pmscr)) {
 	case SPE_PMSCR_PCT_VIRT:
-		return SPE_COLLECT_TIME_VIRTUAL;
+		return SPE_COLLECTION_TIME_VIRTUAL;
 	case SPE_PMSCR_PCT_PHYS:
-		return SPE_COLLECT_TIME_PHYSICAL;
+		return SPE_COLLECTION_TIME_PHYSICAL;
 	case SPE_PMSCR_PCT_OFFSET:
-		return SPE_COLLECT_TIME_OFFSET;
+		return SPE_COLLECTION_TIME_OFFSET;
 	default:
-		return timers->pct_physical ? SPE_COLLECT_TIME_PHYSICAL : SPE_COLLECT_TIME_VIRTUAL;
+		return timers->pct_physical ? SPE_COLLECTION_TIME_PHYSICAL :
+					      SPE_COLLECTION_TIME_VIRTUAL;
 	}
 }
 
-static enum spe_collect_time time_at(const struct spe_controls *controls,
-				     const struct spe_timers *timers, u64 pmscr_el1, u64 pmscr_el2)
+static enum spe_collection_time time_at(const struct spe_controls *controls,
+					const struct spe_timers *timers, u64 pmscr_el1,
+					u64 pmscr_el2)
 {
-	enum spe_collect_time el1 = time_of(timers, pmscr_el1);
-	enum spe_collect_time el2 = time_of(timers, pmscr_el2);
+	enum spe_collection_time el1 = time_of(timers, pmscr_el1);
+	enum spe_collection_time el2 = time_of(timers, pmscr_el2);
 
-	if (spe_collect_owner(controls) == 2)
-		return pmscr_el2 & SPE_PMSCR_TS ? el2 : SPE_COLLECT_TIME_NONE;
+	if (spe_collection_owner(controls) == 2)
+		return pmscr_el2 & SPE_PMSCR_TS ? el2 : SPE_COLLECTION_TIME_NONE;
 	if (!(pmscr_el1 & SPE_PMSCR_TS))
-		return SPE_COLLECT_TIME_NONE;
-	if (!spe_report_el2_enabled(controls) || el1 == SPE_COLLECT_TIME_VIRTUAL)
+		return SPE_COLLECTION_TIME_NONE;
+	if (!spe_routing_el2_enabled(controls) || el1 == SPE_COLLECTION_TIME_VIRTUAL)
 		return el1;
 	/* EL2 can only take away: what it leaves of physical time may be offset. */
-	return el2 == SPE_COLLECT_TIME_PHYSICAL ? el1 : el2;
+	return el2 == SPE_COLLECTION_TIME_PHYSICAL ? el1 : el2;
 }
 
 static u64 offset_of(const struct spe_controls *controls, const struct spe_timers *timers,
-		     enum spe_collect_time time, unsigned int el)
+		     enum spe_collection_time time, unsigned int el)
 {
-	bool e2h = spe_report_el2_enabled(controls) && controls->e2h;
+	bool e2h = spe_routing_el2_enabled(controls) && controls->e2h;
 
-	if (time == SPE_COLLECT_TIME_VIRTUAL) {
+	if (time == SPE_COLLECTION_TIME_VIRTUAL) {
 		/* As a read of CNTVCT_EL0 there would see it. */
 		if (!controls->el2 || (e2h && (el == 2 || (el == 0 && controls->tge))))
 			return 0;
 		return timers->cntvoff;
 	}
-	if (time == SPE_COLLECT_TIME_OFFSET) {
+	if (time == SPE_COLLECTION_TIME_OFFSET) {
 		if (!controls->el2 || !timers->poff || !timers->ecv ||
 		    (controls->el3 && !timers->ecven))
 			return 0;
@@ -85,24 +87,25 @@ static u64 offset_of(const struct spe_controls *controls, const struct spe_timer
 	return 0;
 }
 
-struct spe_collect spe_collect_at(const struct spe_controls *controls,
-				  const struct spe_timers *timers, u64 pmscr_el1, u64 pmscr_el2,
-				  unsigned int el)
+struct spe_collection spe_collection_at(const struct spe_controls *controls,
+					const struct spe_timers *timers, u64 pmscr_el1,
+					u64 pmscr_el2, unsigned int el)
 {
-	bool el2 = spe_report_el2_enabled(controls);
+	bool el2 = spe_routing_el2_enabled(controls);
 	bool pa = !el2 || pmscr_el2 & SPE_PMSCR_PA;
-	enum spe_collect_time time = time_at(controls, timers, pmscr_el1, pmscr_el2);
+	enum spe_collection_time time = time_at(controls, timers, pmscr_el1, pmscr_el2);
 
 	/* D17.6: disabled altogether, not merely out of reach. */
-	if (time != SPE_COLLECT_TIME_NONE && timers->stopped)
-		time = timers->stopped_unknown ? SPE_COLLECT_TIME_UNKNOWN : SPE_COLLECT_TIME_NONE;
-	return (struct spe_collect){
+	if (time != SPE_COLLECTION_TIME_NONE && timers->stopped)
+		time = timers->stopped_unknown ? SPE_COLLECTION_TIME_UNKNOWN :
+						 SPE_COLLECTION_TIME_NONE;
+	return (struct spe_collection){
 		.offset = offset_of(controls, timers, time, el),
 		.time = (u8)time,
 		.sampled = sampled(controls, pmscr_el1, pmscr_el2, el),
 		.context1 = pmscr_el1 & SPE_PMSCR_CX && el < 2 && !(el2 && controls->tge),
 		.context2 = el2 && pmscr_el2 & SPE_PMSCR_CX,
-		.pa = pa && (spe_collect_owner(controls) == 2 || pmscr_el1 & SPE_PMSCR_PA),
+		.pa = pa && (spe_collection_owner(controls) == 2 || pmscr_el1 & SPE_PMSCR_PA),
 	};
 }
-SPE_EXPORT(spe_collect_at);
+SPE_EXPORT(spe_collection_at);

@@ -3,20 +3,20 @@
  * Who owns the profiling buffer, whether an Exception level is sampled, and what may be
  * collected there (D17.6.9). Pure functions of the controls.
  */
-#ifndef SPE_CORE_COLLECT_H
-#define SPE_CORE_COLLECT_H
+#ifndef SPE_CORE_COLLECTION_H
+#define SPE_CORE_COLLECTION_H
 
 #include "codec/env.h"
 #include "codec/registers.h"
 #include "event-routing.h"
 
 /* What the Timestamp packet holds (table D17-3). */
-enum spe_collect_time {
-	SPE_COLLECT_TIME_NONE,
-	SPE_COLLECT_TIME_VIRTUAL, /* the physical count less the virtual offset */
-	SPE_COLLECT_TIME_PHYSICAL,
-	SPE_COLLECT_TIME_OFFSET, /* the physical count less the physical offset */
-	SPE_COLLECT_TIME_UNKNOWN, /* the system counter is disabled (D17.6) */
+enum spe_collection_time {
+	SPE_COLLECTION_TIME_NONE,
+	SPE_COLLECTION_TIME_VIRTUAL, /* the physical count less the virtual offset */
+	SPE_COLLECTION_TIME_PHYSICAL,
+	SPE_COLLECTION_TIME_OFFSET, /* the physical count less the physical offset */
+	SPE_COLLECTION_TIME_UNKNOWN, /* the system counter is disabled (D17.6) */
 };
 
 /**
@@ -42,15 +42,15 @@ struct spe_timers {
 };
 
 /**
- * struct spe_collect - what holds at one Exception level
+ * struct spe_collection - what holds at one Exception level
  * @offset: to subtract from the physical count
- * @time: &enum spe_collect_time
+ * @time: &enum spe_collection_time
  * @sampled: operations are sampled there, if the buffer is enabled
  * @context1: CONTEXTIDR_EL1 is collected
  * @context2: CONTEXTIDR_EL2 is
  * @pa: physical data addresses are
  */
-struct spe_collect {
+struct spe_collection {
 	u64 offset;
 	u8 time;
 	bool sampled;
@@ -59,17 +59,17 @@ struct spe_collect {
 	bool pa;
 };
 
-/** spe_collect_owner() - the Exception level that owns the buffer, 1 or 2 */
-unsigned int spe_collect_owner(const struct spe_controls *controls);
+/** spe_collection_owner() - the Exception level that owns the buffer, 1 or 2 */
+unsigned int spe_collection_owner(const struct spe_controls *controls);
 
 /**
- * spe_collect_at() - what holds for operations at Exception level @el
+ * spe_collection_at() - what holds for operations at Exception level @el
  * @pmscr_el1: PMSCR_EL1
  * @pmscr_el2: PMSCR_EL2; not looked at where EL2 is not enabled
  * @el: 0-2
  */
-struct spe_collect spe_collect_at(const struct spe_controls *controls,
-				  const struct spe_timers *timers, u64 pmscr_el1, u64 pmscr_el2,
-				  unsigned int el);
+struct spe_collection spe_collection_at(const struct spe_controls *controls,
+					const struct spe_timers *timers, u64 pmscr_el1,
+					u64 pmscr_el2, unsigned int el);
 
 #endif

@@ -7,20 +7,20 @@
 #include "event-routing.h"
 
 /* SCR_EL3.NS is 1, or Secure EL2 is enabled; also while the PE is at EL3. */
-bool spe_report_el2_enabled(const struct spe_controls *controls)
+bool spe_routing_el2_enabled(const struct spe_controls *controls)
 {
 	return controls->el2 && (controls->ns || controls->eel2);
 }
-SPE_EXPORT(spe_report_el2_enabled);
+SPE_EXPORT(spe_routing_el2_enabled);
 
-u8 spe_report_state(const struct spe_controls *controls)
+u8 spe_routing_security_state(const struct spe_controls *controls)
 {
 	/* NSE without NS is Root state, which owns no buffer. */
 	if (controls->nse)
 		return controls->ns ? SPE_STATE_REALM : SPE_STATES;
 	return controls->ns ? SPE_STATE_NONSECURE : SPE_STATE_SECURE;
 }
-SPE_EXPORT(spe_report_state);
+SPE_EXPORT(spe_routing_security_state);
 
 /* MDCR_EL3.PMSEE, where it exists, lets lower Exception levels decide. */
 static bool el3_permits(const struct spe_controls *controls)
@@ -28,81 +28,81 @@ static bool el3_permits(const struct spe_controls *controls)
 	return !controls->el3 || controls->pmsee != 0;
 }
 
-u8 spe_report_el2_effective_ee(const struct spe_controls *controls)
+u8 spe_routing_el2_effective_ee(const struct spe_controls *controls)
 {
 	if (!controls->exc || !el3_permits(controls))
 		return 0;
-	return spe_report_el2_enabled(controls) ? controls->el2_ee : 1;
+	return spe_routing_el2_enabled(controls) ? controls->el2_ee : 1;
 }
-SPE_EXPORT(spe_report_el2_effective_ee);
+SPE_EXPORT(spe_routing_el2_effective_ee);
 
-static bool is_stage2(enum spe_report_event event)
+static bool is_stage2(enum spe_routing_event event)
 {
-	return event == SPE_REPORT_GPF_STAGE2 || event == SPE_REPORT_EXTERNAL_STAGE2 ||
-	       event == SPE_REPORT_ABORT_STAGE2;
+	return event == SPE_ROUTING_GPF_STAGE2 || event == SPE_ROUTING_EXTERNAL_STAGE2 ||
+	       event == SPE_ROUTING_ABORT_STAGE2;
 }
 
-static bool is_gpf(enum spe_report_event event)
+static bool is_gpf(enum spe_routing_event event)
 {
-	return event == SPE_REPORT_GPF_STAGE1 || event == SPE_REPORT_GPF_STAGE2;
+	return event == SPE_ROUTING_GPF_STAGE1 || event == SPE_ROUTING_GPF_STAGE2;
 }
 
-static bool is_external(enum spe_report_event event)
+static bool is_external(enum spe_routing_event event)
 {
-	return event == SPE_REPORT_EXTERNAL_STAGE1 || event == SPE_REPORT_EXTERNAL_STAGE2;
+	return event == SPE_ROUTING_EXTERNAL_STAGE1 || event == SPE_ROUTING_EXTERNAL_STAGE2;
 }
 
-enum spe_report_event spe_report_classify(u32 fault)
+enum spe_routing_event spe_routing_classify(u32 fault)
 {
 	u32 ec = (u32)SPE_FIELD_GET(SPE_PMBSR_EC, fault);
 	u32 fsc = (u32)SPE_FIELD_GET(SPE_PMBSR_FSC, fault);
 	bool stage2 = ec == SPE_PMBSR_EC_STAGE2;
 
 	if (ec == SPE_PMBSR_EC_GPC)
-		return SPE_REPORT_GPC;
+		return SPE_ROUTING_GPC;
 	if (ec != SPE_PMBSR_EC_STAGE1 && !stage2)
-		return SPE_REPORT_OTHER_EVENT;
+		return SPE_ROUTING_OTHER_EVENT;
 	/* On a walk at levels -1 to 3, and otherwise. */
 	if (fsc >= SPE_FSC_GPF_WALK && fsc <= SPE_FSC_GPF)
-		return stage2 ? SPE_REPORT_GPF_STAGE2 : SPE_REPORT_GPF_STAGE1;
+		return stage2 ? SPE_ROUTING_GPF_STAGE2 : SPE_ROUTING_GPF_STAGE1;
 	if (fsc == SPE_FSC_EXTERNAL_SYNC || fsc == SPE_FSC_EXTERNAL_ASYNC ||
 	    (fsc >= SPE_FSC_EXTERNAL_WALK && fsc < SPE_FSC_EXTERNAL_WALK_END))
-		return stage2 ? SPE_REPORT_EXTERNAL_STAGE2 : SPE_REPORT_EXTERNAL_STAGE1;
-	return stage2 ? SPE_REPORT_ABORT_STAGE2 : SPE_REPORT_ABORT_STAGE1;
+		return stage2 ? SPE_ROUTING_EXTERNAL_STAGE2 : SPE_ROUTING_EXTERNAL_STAGE1;
+	return stage2 ? SPE_ROUTING_ABORT_STAGE2 : SPE_ROUTING_ABORT_STAGE1;
 }
-SPE_EXPORT(spe_report_classify);
+SPE_EXPORT(spe_routing_classify);
 
 /* Would a store at the owning Exception level take a Data Abort to EL3? */
-static bool aborts_to_el3(const struct spe_controls *controls, enum spe_report_event event)
+static bool aborts_to_el3(const struct spe_controls *controls, enum spe_routing_event event)
 {
-	return event == SPE_REPORT_GPC || (is_gpf(event) && controls->scr_gpf) ||
+	return event == SPE_ROUTING_GPC || (is_gpf(event) && controls->scr_gpf) ||
 	       (is_external(event) && controls->scr_ea);
 }
 
 /* And to EL2? Granule protection checks other than GPFs count as if. */
-static bool aborts_to_el2(const struct spe_controls *controls, enum spe_report_event event)
+static bool aborts_to_el2(const struct spe_controls *controls, enum spe_routing_event event)
 {
-	if (event == SPE_REPORT_OTHER_EVENT)
+	if (event == SPE_ROUTING_OTHER_EVENT)
 		return false;
-	if (controls->e2pb == 0 || event == SPE_REPORT_GPC)
+	if (controls->e2pb == 0 || event == SPE_ROUTING_GPC)
 		return true;
 	return is_stage2(event) || (is_gpf(event) && controls->hcr_gpf) ||
 	       (is_external(event) && controls->tea);
 }
 
-unsigned int spe_report_target(const struct spe_controls *controls, enum spe_report_event event)
+unsigned int spe_routing_target(const struct spe_controls *controls, enum spe_routing_event event)
 {
 	if (!controls->exc)
 		return 1;
 	if (controls->el3 &&
 	    (controls->pmsee == 3 || (controls->pmsee == 2 && aborts_to_el3(controls, event))))
 		return 3;
-	if (el3_permits(controls) && spe_report_el2_enabled(controls) &&
+	if (el3_permits(controls) && spe_routing_el2_enabled(controls) &&
 	    (controls->el2_ee == 3 || (controls->el2_ee == 2 && aborts_to_el2(controls, event))))
 		return 2;
 	return 1;
 }
-SPE_EXPORT(spe_report_target);
+SPE_EXPORT(spe_routing_target);
 
 static struct spe_exception exception(enum spe_exception_state state, unsigned int target)
 {
@@ -128,7 +128,7 @@ static struct spe_exception exception_el3(const struct spe_controls *controls,
 static struct spe_exception exception_el2(const struct spe_controls *controls,
 					  const struct spe_pe_state *pe)
 {
-	if (!el3_permits(controls) || !spe_report_el2_enabled(controls) || controls->el2_ee < 2)
+	if (!el3_permits(controls) || !spe_routing_el2_enabled(controls) || controls->el2_ee < 2)
 		return exception(SPE_EXCEPTION_DISABLED, 0);
 	if (!pe->owning || pe->debug || pe->el > 2)
 		return exception(SPE_EXCEPTION_MASKED, 2);
@@ -145,7 +145,7 @@ static bool el1_exception_enabled(const struct spe_controls *controls)
 static struct spe_exception exception_el1(const struct spe_controls *controls,
 					  const struct spe_pe_state *pe)
 {
-	bool el2 = spe_report_el2_enabled(controls);
+	bool el2 = spe_routing_el2_enabled(controls);
 	unsigned int target = el2 && controls->tge ? 2 : 1;
 
 	if (!el3_permits(controls) || (el2 && controls->el2_ee == 0) ||
@@ -158,8 +158,8 @@ static struct spe_exception exception_el1(const struct spe_controls *controls,
 	return at_target(controls->el1_ke, pe->pm, target);
 }
 
-struct spe_exception spe_report_exception(const struct spe_controls *controls,
-					  const struct spe_pe_state *pe, unsigned int x)
+struct spe_exception spe_routing_exception(const struct spe_controls *controls,
+					   const struct spe_pe_state *pe, unsigned int x)
 {
 	if (!controls->exc)
 		return exception(SPE_EXCEPTION_DISABLED, 0);
@@ -172,14 +172,14 @@ struct spe_exception spe_report_exception(const struct spe_controls *controls,
 		return exception_el1(controls, pe);
 	}
 }
-SPE_EXPORT(spe_report_exception);
+SPE_EXPORT(spe_routing_exception);
 
-bool spe_report_irq_enabled(const struct spe_controls *controls)
+bool spe_routing_irq_enabled(const struct spe_controls *controls)
 {
 	if (!controls->exc || !el3_permits(controls))
 		return true;
-	if (spe_report_el2_enabled(controls) && controls->el2_ee == 0)
+	if (spe_routing_el2_enabled(controls) && controls->el2_ee == 0)
 		return true;
 	return controls->strict_ee ? controls->el1_ee == 0 : controls->el1_ee < 2;
 }
-SPE_EXPORT(spe_report_irq_enabled);
+SPE_EXPORT(spe_routing_irq_enabled);

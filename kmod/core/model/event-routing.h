@@ -4,8 +4,8 @@
  * whether that shows as the interrupt PMBIRQ or as an SPE Profiling exception. Pure
  * functions of the controls.
  */
-#ifndef SPE_CORE_REPORT_H
-#define SPE_CORE_REPORT_H
+#ifndef SPE_CORE_EVENT_ROUTING_H
+#define SPE_CORE_EVENT_ROUTING_H
 
 #include "codec/env.h"
 
@@ -83,16 +83,16 @@ struct spe_pe_state {
 };
 
 /* The columns of tables D17-5 to D17-7. */
-enum spe_report_event {
-	SPE_REPORT_OTHER_EVENT, /* EC 0x00, and the IMPLEMENTATION DEFINED reason 0x1f */
-	SPE_REPORT_GPF_STAGE1,
-	SPE_REPORT_GPF_STAGE2,
-	SPE_REPORT_GPC, /* EC 0x1e: granule protection checks other than GPFs */
-	SPE_REPORT_EXTERNAL_STAGE1,
-	SPE_REPORT_EXTERNAL_STAGE2,
-	SPE_REPORT_ABORT_STAGE1,
-	SPE_REPORT_ABORT_STAGE2,
-	SPE_REPORT_EVENTS,
+enum spe_routing_event {
+	SPE_ROUTING_OTHER_EVENT, /* EC 0x00, and the IMPLEMENTATION DEFINED reason 0x1f */
+	SPE_ROUTING_GPF_STAGE1,
+	SPE_ROUTING_GPF_STAGE2,
+	SPE_ROUTING_GPC, /* EC 0x1e: granule protection checks other than GPFs */
+	SPE_ROUTING_EXTERNAL_STAGE1,
+	SPE_ROUTING_EXTERNAL_STAGE2,
+	SPE_ROUTING_ABORT_STAGE1,
+	SPE_ROUTING_ABORT_STAGE2,
+	SPE_ROUTING_EVENTS,
 };
 
 enum spe_exception_state {
@@ -112,35 +112,35 @@ struct spe_exception {
 	u8 target;
 };
 
-/** spe_report_classify() - the column of an event by EC and MSS, as spe_fault() packs them */
-enum spe_report_event spe_report_classify(u32 fault);
+/** spe_routing_classify() - the column of an event by EC and MSS, as spe_fault() packs them */
+enum spe_routing_event spe_routing_classify(u32 fault);
 
 /**
- * spe_report_target() - the x of the PMBSR_ELx that records an event (RHJXHT)
+ * spe_routing_target() - the x of the PMBSR_ELx that records an event (RHJXHT)
  *
  * Return: 1, 2 or 3.
  */
-unsigned int spe_report_target(const struct spe_controls *controls, enum spe_report_event event);
+unsigned int spe_routing_target(const struct spe_controls *controls, enum spe_routing_event event);
 
 /**
- * spe_report_exception() - what becomes of PMBSR_ELx.S being 1 (RMYXZK)
+ * spe_routing_exception() - what becomes of PMBSR_ELx.S being 1 (RMYXZK)
  * @x: 1-3, whose S
  *
  * With HCR_EL2.TGE the PE cannot be at EL1: then there is no answer for that.
  */
-struct spe_exception spe_report_exception(const struct spe_controls *controls,
-					  const struct spe_pe_state *pe, unsigned int x);
+struct spe_exception spe_routing_exception(const struct spe_controls *controls,
+					   const struct spe_pe_state *pe, unsigned int x);
 
-/** spe_report_irq_enabled() - whether PMBIRQ follows PMBSR_EL1.S, or is LOW (RTSJRP) */
-bool spe_report_irq_enabled(const struct spe_controls *controls);
+/** spe_routing_irq_enabled() - whether PMBIRQ follows PMBSR_EL1.S, or is LOW (RTSJRP) */
+bool spe_routing_irq_enabled(const struct spe_controls *controls);
 
-/** spe_report_el2_effective_ee() - the Effective value of PMSCR_EL2.EE (its field's description) */
-u8 spe_report_el2_effective_ee(const struct spe_controls *controls);
+/** spe_routing_el2_effective_ee() - the Effective value of PMSCR_EL2.EE (its field's description) */
+u8 spe_routing_el2_effective_ee(const struct spe_controls *controls);
 
-/** spe_report_state() - &enum spe_state of @ns and @nse; SPE_STATES for none of them */
-u8 spe_report_state(const struct spe_controls *controls);
+/** spe_routing_security_state() - &enum spe_state of @ns and @nse; SPE_STATES for none of them */
+u8 spe_routing_security_state(const struct spe_controls *controls);
 
-/** spe_report_el2_enabled() - EL2 is implemented and enabled in the Security state of @ns */
-bool spe_report_el2_enabled(const struct spe_controls *controls);
+/** spe_routing_el2_enabled() - EL2 is implemented and enabled in the Security state of @ns */
+bool spe_routing_el2_enabled(const struct spe_controls *controls);
 
 #endif

@@ -2,7 +2,7 @@
 #include "impdef.h"
 
 /* In the order of SPE_CHOICE_*. */
-static const struct spe_choice choices[] = {
+static const struct spe_impdef choices[] = {
 	{ "time_at_end", "D17.6",
 	  "the timestamp is when the operation finished, not when it was taken" },
 	{ "time_unknown", "D17.6, D18.2.9",
@@ -78,17 +78,17 @@ static const struct spe_choice choices[] = {
 };
 static_assert(ARRAY_SIZE(choices) == SPE_CHOICES, "each choice has its bit");
 
-const struct spe_choice *spe_choice_get(unsigned int bit)
+const struct spe_impdef *spe_impdef_get(unsigned int bit)
 {
 	return bit < SPE_CHOICES ? &choices[bit] : NULL;
 }
-SPE_EXPORT(spe_choice_get);
+SPE_EXPORT(spe_impdef_get);
 
-int spe_choice_find(const char *name)
+int spe_impdef_find(const char *name)
 {
 	for (unsigned int bit = 0; bit < SPE_CHOICES; bit++)
 		if (!strcmp(name, choices[bit].name))
 			return (int)bit;
 	return -ENOENT;
 }
-SPE_EXPORT(spe_choice_find);
+SPE_EXPORT(spe_impdef_find);

@@ -3,8 +3,8 @@
  * The choices that the architecture leaves to implementations and that have two ways: a bit of
  * &spe_spu_config.choices each. Clear is the default; set is the other way, said here.
  */
-#ifndef SPE_CORE_CHOICE_H
-#define SPE_CORE_CHOICE_H
+#ifndef SPE_CORE_IMPDEF_H
+#define SPE_CORE_IMPDEF_H
 
 #include "codec/env.h"
 
@@ -62,21 +62,21 @@
 #define SPE_CHOICE_ALL SPE_MASK(SPE_CHOICES - 1, 0)
 
 /**
- * struct spe_choice - a choice, for scripts and messages
+ * struct spe_impdef - a choice, for scripts and messages
  * @name: as a word
  * @where: rule, section, table or register that leaves it open
  * @other: what the bit chooses
  */
-struct spe_choice {
+struct spe_impdef {
 	const char *name;
 	const char *where;
 	const char *other;
 };
 
-/** spe_choice_get() - the choice of bit @bit; NULL from SPE_CHOICES on */
-const struct spe_choice *spe_choice_get(unsigned int bit);
+/** spe_impdef_get() - the choice of bit @bit; NULL from SPE_CHOICES on */
+const struct spe_impdef *spe_impdef_get(unsigned int bit);
 
-/** spe_choice_find() - the bit of a choice by its name, or -ENOENT */
-int spe_choice_find(const char *name);
+/** spe_impdef_find() - the bit of a choice by its name, or -ENOENT */
+int spe_impdef_find(const char *name);
 
 #endif

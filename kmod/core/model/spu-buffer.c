@@ -16,7 +16,7 @@ struct outcome {
 /* The PMBSR_ELx that an event is recorded in (RHJXHT). */
 static u64 *pmbsr_of(struct spe_spu *spu, u32 fault)
 {
-	return spe_spu_pmbsr(spu, spe_report_target(&spu->controls, spe_report_classify(fault)));
+	return spe_spu_pmbsr(spu, spe_routing_target(&spu->controls, spe_routing_classify(fault)));
 }
 
 static u32 fault_ec(u32 fault)
@@ -95,7 +95,7 @@ static bool abort_unreported(const struct spe_spu *spu, u32 fault)
 /* One page's translation, stage by stage (table D17-11). */
 static u32 walk_page(struct spe_spu *spu, u64 addr)
 {
-	const struct spe_walk walk = {
+	const struct spe_translation walk = {
 		.manages = spu->reg[SPE_REG_PMBIDR] & SPE_PMBIDR_F,
 		.haft = spu->config.pe & SPE_PE_HAFT,
 		.the = spu->config.pe & SPE_PE_THE,
@@ -103,7 +103,9 @@ static u32 walk_page(struct spe_spu *spu, u64 addr)
 
 	for (unsigned int stage = 1; stage <= 2; stage++) {
 		struct spe_descriptor *descriptor = spu->io.walk(spu->io.ctx, addr, stage);
-		u32 fault = descriptor ? spe_walk_write(&walk, &spu->regime, stage, descriptor) : 0;
+		u32 fault = descriptor ?
+				    spe_translation_write(&walk, &spu->regime, stage, descriptor) :
+				    0;
 
 		if (fault)
 			return fault;

@@ -36,7 +36,8 @@ void spe_spu_controls_derive(struct spe_spu *spu)
 	controls->el2_ee = ee_of(pmscr_el2);
 	controls->el2_ke = pmscr_el2 & SPE_PMSCR_KE;
 	for (unsigned int el = 0; el < ARRAY_SIZE(spu->collect); el++)
-		spu->collect[el] = spe_collect_at(controls, &spu->timers, pmscr_el1, pmscr_el2, el);
+		spu->collect[el] =
+			spe_collection_at(controls, &spu->timers, pmscr_el1, pmscr_el2, el);
 }
 
 void spe_spu_timers_set(struct spe_spu *spu, const struct spe_timers *timers)
@@ -151,9 +152,9 @@ void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64
 }
 SPE_EXPORT(spe_spu_write_at);
 
-static struct spe_reach_spu registers_of(const struct spe_spu *spu)
+static struct spe_sysreg_features registers_of(const struct spe_spu *spu)
 {
-	return (struct spe_reach_spu){
+	return (struct spe_sysreg_features){
 		.fne = spu->config.features & SPE_PMSIDR_FNE,
 		.fds = spu->config.features & SPE_PMSIDR_FDS,
 		.rme = spu->config.pe & SPE_PE_RME,
@@ -163,14 +164,14 @@ static struct spe_reach_spu registers_of(const struct spe_spu *spu)
 unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
 			     bool el12)
 {
-	const struct spe_reach_spu registers = registers_of(spu);
+	const struct spe_sysreg_features registers = registers_of(spu);
 	struct spe_controls controls = spu->controls;
 	const struct spe_traps traps = {
 		.nspb = (u8)(1 | (controls.ns ? 2 : 0) | (controls.nse ? 4 : 0)),
 		.en_pmsn = true,
 		.en_pms3 = true,
 	};
-	const struct spe_access_to access = {
+	const struct spe_sysreg_access access = {
 		.reg = (u8)reg,
 		.suffix = el12 ? SPE_SUFFIX_EL12 : SPE_SUFFIX_EL1,
 		.el = (u8)el,
@@ -180,17 +181,18 @@ unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsign
 		return 0;
 	/* Nothing traps: only the name matters. */
 	controls.e2pb = 3;
-	return spe_reach(&controls, &traps, &registers, &access).x;
+	return spe_sysreg_access_resolve(&controls, &traps, &registers, &access).x;
 }
 SPE_EXPORT(spe_spu_name_at);
 
-struct spe_reach spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
-				const struct spe_access_to *access, u64 *value)
+struct spe_sysreg_result spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
+					const struct spe_sysreg_access *access, u64 *value)
 {
-	const struct spe_reach_spu registers = registers_of(spu);
-	struct spe_reach reach = spe_reach(&spu->controls, traps, &registers, access);
+	const struct spe_sysreg_features registers = registers_of(spu);
+	struct spe_sysreg_result reach =
+		spe_sysreg_access_resolve(&spu->controls, traps, &registers, access);
 
-	if (reach.how != SPE_REACH_REGISTER)
+	if (reach.how != SPE_SYSREG_REGISTER)
 		return reach;
 	if (access->write) {
 		spe_spu_write_at(spu, access->reg, reach.x, *value);
@@ -198,7 +200,7 @@ struct spe_reach spe_spu_access(struct spe_spu *spu, const struct spe_traps *tra
 	}
 	*value = spe_spu_read_at(spu, access->reg, reach.x);
 	/* The same register says it differently by Exception level. */
-	if (access->reg == SPE_REG_PMBIDR && spe_reach_p(&spu->controls, access->el))
+	if (access->reg == SPE_REG_PMBIDR && spe_sysreg_pmbidr_p(&spu->controls, access->el))
 		*value |= SPE_PMBIDR_P;
 	return reach;
 }
@@ -211,6 +213,6 @@ struct spe_exception spe_spu_exception(const struct spe_spu *spu, const struct s
 
 	if (!(pmbsr & SPE_PMBSR_S))
 		return (struct spe_exception){ 0 };
-	return spe_report_exception(&spu->controls, pe, x);
+	return spe_routing_exception(&spu->controls, pe, x);
 }
 SPE_EXPORT(spe_spu_exception);

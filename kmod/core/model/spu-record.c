@@ -233,8 +233,8 @@ static u64 physical_address(const struct spe_spu *spu, const struct spe_operatio
 }
 
 /* No operation above EL2 is sampled; of one all the same, what holds at EL2. */
-static const struct spe_collect *collect_of(const struct spe_spu *spu,
-					    const struct spe_operation *operation)
+static const struct spe_collection *collect_of(const struct spe_spu *spu,
+					       const struct spe_operation *operation)
 {
 	return &spu->collect[operation->el < 2 ? operation->el : 2];
 }
@@ -242,7 +242,7 @@ static const struct spe_collect *collect_of(const struct spe_spu *spu,
 static void put_context(struct writer *w, const struct spe_spu *spu,
 			const struct spe_operation *operation)
 {
-	const struct spe_collect *collect = collect_of(spu, operation);
+	const struct spe_collection *collect = collect_of(spu, operation);
 
 	if (collect->context1 && operation->has & SPE_OPERATION_CONTEXT1)
 		put(w, SPE_SPU_KIND_CONTEXT1, operation->contextidr_el1);
@@ -364,11 +364,11 @@ static u32 output_of(struct spe_spu *spu, const struct spe_operation *operation)
 static void put_end(struct writer *w, const struct spe_spu *spu,
 		    const struct spe_operation *operation)
 {
-	const struct spe_collect *collect = collect_of(spu, operation);
+	const struct spe_collection *collect = collect_of(spu, operation);
 
-	if (collect->time == SPE_COLLECT_TIME_NONE)
+	if (collect->time == SPE_COLLECTION_TIME_NONE)
 		put(w, SPE_SPU_KIND_END, 0);
-	else if (collect->time == SPE_COLLECT_TIME_UNKNOWN)
+	else if (collect->time == SPE_COLLECTION_TIME_UNKNOWN)
 		put(w, SPE_SPU_KIND_TIMESTAMP, spe_spu_chance(w->spu));
 	else
 		put(w, SPE_SPU_KIND_TIMESTAMP, operation->timestamp - collect->offset);

@@ -84,7 +84,7 @@ void spe_spu_update(struct spe_spu *spu)
 	bool enabled = profiles(spu);
 	/* RTSJRP */
 	bool level =
-		spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S && spe_report_irq_enabled(&spu->controls);
+		spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S && spe_routing_irq_enabled(&spu->controls);
 
 	/* D17.3.3: nonzero counters go on where they stood. */
 	if (enabled && !spu->enabled && !spu->reg[SPE_REG_PMSICR])
@@ -205,7 +205,7 @@ static bool count_late(struct spe_spu *spu, u64 members)
 /* D17.3.7: not sampled, and nothing but COLL changes. */
 static void collide(struct spe_spu *spu)
 {
-	unsigned int x = spe_report_target(&spu->controls, SPE_REPORT_OTHER_EVENT);
+	unsigned int x = spe_routing_target(&spu->controls, SPE_ROUTING_OTHER_EVENT);
 
 	spu->stats.collisions++;
 	*spe_spu_pmbsr(spu, x) |= SPE_PMBSR_COLL;

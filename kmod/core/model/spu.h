@@ -388,7 +388,7 @@ struct spe_spu {
 	struct spe_spu_stats stats;
 	struct spe_controls controls; /* of the PE, and what config and PMSCR_ELx say */
 	struct spe_timers timers;
-	struct spe_collect collect[3]; /* by Exception level */
+	struct spe_collection collect[3]; /* by Exception level */
 	u64 pmscr_el2;
 	u64 pmscr_el12; /* of a host under VHE, whose own is reg[]: a guest's PMSCR_EL1 */
 	u64 pmbsr_el2;
@@ -543,8 +543,8 @@ unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsign
  *
  * Return: what it comes to. Traps, and memory of FEAT_NV2, are the caller's.
  */
-struct spe_reach spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
-				const struct spe_access_to *access, u64 *value);
+struct spe_sysreg_result spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
+					const struct spe_sysreg_access *access, u64 *value);
 
 /** spe_spu_exception() - the SPE Profiling exception of PMBSR_ELx; disabled if its S is 0 */
 struct spe_exception spe_spu_exception(const struct spe_spu *spu, const struct spe_pe_state *pe,

@@ -2,14 +2,14 @@
 #include "collection.h"
 #include "sysreg-access.h"
 
-static struct spe_reach reach(enum spe_reach_how how)
+static struct spe_sysreg_result reach(enum spe_sysreg_outcome how)
 {
-	return (struct spe_reach){ .how = (u8)how };
+	return (struct spe_sysreg_result){ .how = (u8)how };
 }
 
-static struct spe_reach reach_register(unsigned int x)
+static struct spe_sysreg_result reach_register(unsigned int x)
 {
-	return (struct spe_reach){ .how = SPE_REACH_REGISTER, .x = (u8)x };
+	return (struct spe_sysreg_result){ .how = SPE_SYSREG_REGISTER, .x = (u8)x };
 }
 
 static bool is_id(unsigned int reg)
@@ -23,7 +23,7 @@ static bool is_buffer(unsigned int reg)
 }
 
 /* Registers at the other names than _EL1; all others have that alone. */
-static bool name_exists(const struct spe_controls *controls, const struct spe_access_to *access)
+static bool name_exists(const struct spe_controls *controls, const struct spe_sysreg_access *access)
 {
 	switch (access->suffix) {
 	case SPE_SUFFIX_EL1:
@@ -39,8 +39,8 @@ static bool name_exists(const struct spe_controls *controls, const struct spe_ac
 	}
 }
 
-static bool exists(const struct spe_controls *controls, const struct spe_reach_spu *spu,
-		   const struct spe_access_to *access)
+static bool exists(const struct spe_controls *controls, const struct spe_sysreg_features *spu,
+		   const struct spe_sysreg_access *access)
 {
 	if (access->reg >= SPE_REG_COUNT || access->el < 1 || access->el > 3)
 		return false;
@@ -55,7 +55,7 @@ static bool exists(const struct spe_controls *controls, const struct spe_reach_s
 
 /* CheckMDCR_EL3_NSPBTrap(): the buffer is another Security state's, or EL3 traps all. */
 static bool owner_traps(const struct spe_controls *controls, const struct spe_traps *traps,
-			const struct spe_reach_spu *spu)
+			const struct spe_sysreg_features *spu)
 {
 	if (!controls->el3)
 		return false;
@@ -64,7 +64,8 @@ static bool owner_traps(const struct spe_controls *controls, const struct spe_tr
 }
 
 static bool traps_to_el3(const struct spe_controls *controls, const struct spe_traps *traps,
-			 const struct spe_reach_spu *spu, const struct spe_access_to *access)
+			 const struct spe_sysreg_features *spu,
+			 const struct spe_sysreg_access *access)
 {
 	if (access->reg == SPE_REG_PMBIDR || access->reg == SPE_REG_PMSVER)
 		return false;
@@ -79,11 +80,11 @@ static bool traps_to_el3(const struct spe_controls *controls, const struct spe_t
 }
 
 static bool traps_to_el2(const struct spe_controls *controls, const struct spe_traps *traps,
-			 const struct spe_access_to *access)
+			 const struct spe_sysreg_access *access)
 {
 	u32 fgt = access->write ? traps->fgt_write : traps->fgt_read;
 
-	if (!spe_report_el2_enabled(controls) || access->reg == SPE_REG_PMSVER)
+	if (!spe_routing_el2_enabled(controls) || access->reg == SPE_REG_PMSVER)
 		return false;
 	if (fgt >> access->reg & 1)
 		return true;
@@ -131,42 +132,43 @@ static bool is_memory(const struct spe_controls *controls, const struct spe_trap
 	case SPE_REG_PMSCR:
 		return nv1;
 	case SPE_REG_PMBSR:
-		return nv2 && (nv1 || !spe_report_el2_effective_ee(controls) || !controls->el1_ee);
+		return nv2 && (nv1 || !spe_routing_el2_effective_ee(controls) || !controls->el1_ee);
 	default:
 		return nv2 && memory_offset(reg);
 	}
 }
 
-static struct spe_reach reach_memory(unsigned int reg)
+static struct spe_sysreg_result reach_memory(unsigned int reg)
 {
-	return (struct spe_reach){ .how = SPE_REACH_MEMORY, .offset = memory_offset(reg) };
+	return (struct spe_sysreg_result){ .how = SPE_SYSREG_MEMORY, .offset = memory_offset(reg) };
 }
 
 /* Names of EL2 at EL1: only a nested hypervisor uses them. */
-static struct spe_reach from_el1_above(const struct spe_traps *traps,
-				       const struct spe_access_to *access)
+static struct spe_sysreg_result from_el1_above(const struct spe_traps *traps,
+					       const struct spe_sysreg_access *access)
 {
 	if (access->suffix == SPE_SUFFIX_EL3)
-		return reach(SPE_REACH_UNDEFINED);
+		return reach(SPE_SYSREG_UNDEFINED);
 	if (access->suffix == SPE_SUFFIX_EL12 && traps->nv == 5)
 		return reach_memory(access->reg);
-	return reach(traps->nv & 1 ? SPE_REACH_TRAP_EL2 : SPE_REACH_UNDEFINED);
+	return reach(traps->nv & 1 ? SPE_SYSREG_TRAP_EL2 : SPE_SYSREG_UNDEFINED);
 }
 
-static struct spe_reach from_el1(const struct spe_controls *controls, const struct spe_traps *traps,
-				 const struct spe_reach_spu *spu,
-				 const struct spe_access_to *access)
+static struct spe_sysreg_result from_el1(const struct spe_controls *controls,
+					 const struct spe_traps *traps,
+					 const struct spe_sysreg_features *spu,
+					 const struct spe_sysreg_access *access)
 {
 	bool el3 = traps_to_el3(controls, traps, spu, access);
 
 	if (access->suffix != SPE_SUFFIX_EL1)
 		return from_el1_above(traps, access);
 	if (el3 && traps->sdd && traps->sdd_first)
-		return reach(SPE_REACH_UNDEFINED);
+		return reach(SPE_SYSREG_UNDEFINED);
 	if (traps_to_el2(controls, traps, access))
-		return reach(SPE_REACH_TRAP_EL2);
+		return reach(SPE_SYSREG_TRAP_EL2);
 	if (el3)
-		return reach(traps->sdd ? SPE_REACH_UNDEFINED : SPE_REACH_TRAP_EL3);
+		return reach(traps->sdd ? SPE_SYSREG_UNDEFINED : SPE_SYSREG_TRAP_EL3);
 	if (is_memory(controls, traps, access->reg))
 		return reach_memory(access->reg);
 	return reach_register(1);
@@ -174,7 +176,7 @@ static struct spe_reach from_el1(const struct spe_controls *controls, const stru
 
 static bool in_host(const struct spe_controls *controls)
 {
-	return spe_report_el2_enabled(controls) && controls->e2h;
+	return spe_routing_el2_enabled(controls) && controls->e2h;
 }
 
 /* Under E2H the _EL1 names are EL2's registers, where it has some. */
@@ -184,26 +186,27 @@ static unsigned int redirected(const struct spe_controls *controls, unsigned int
 		return 1;
 	if (reg == SPE_REG_PMSCR)
 		return 2;
-	return reg == SPE_REG_PMBSR && spe_report_el2_effective_ee(controls) ? 2 : 1;
+	return reg == SPE_REG_PMBSR && spe_routing_el2_effective_ee(controls) ? 2 : 1;
 }
 
-static struct spe_reach from_el2(const struct spe_controls *controls, const struct spe_traps *traps,
-				 const struct spe_reach_spu *spu,
-				 const struct spe_access_to *access)
+static struct spe_sysreg_result from_el2(const struct spe_controls *controls,
+					 const struct spe_traps *traps,
+					 const struct spe_sysreg_features *spu,
+					 const struct spe_sysreg_access *access)
 {
 	if (access->suffix == SPE_SUFFIX_EL3 ||
 	    (access->suffix == SPE_SUFFIX_EL12 && !in_host(controls)))
-		return reach(SPE_REACH_UNDEFINED);
+		return reach(SPE_SYSREG_UNDEFINED);
 	if (traps_to_el3(controls, traps, spu, access))
-		return reach(traps->sdd ? SPE_REACH_UNDEFINED : SPE_REACH_TRAP_EL3);
+		return reach(traps->sdd ? SPE_SYSREG_UNDEFINED : SPE_SYSREG_TRAP_EL3);
 	if (access->suffix == SPE_SUFFIX_EL2)
 		return reach_register(2);
 	return reach_register(
 		access->suffix == SPE_SUFFIX_EL12 ? 1 : redirected(controls, access->reg));
 }
 
-static struct spe_reach from_el3(const struct spe_controls *controls,
-				 const struct spe_access_to *access)
+static struct spe_sysreg_result from_el3(const struct spe_controls *controls,
+					 const struct spe_sysreg_access *access)
 {
 	switch (access->suffix) {
 	case SPE_SUFFIX_EL3:
@@ -211,17 +214,19 @@ static struct spe_reach from_el3(const struct spe_controls *controls,
 	case SPE_SUFFIX_EL2:
 		return reach_register(2);
 	case SPE_SUFFIX_EL12:
-		return in_host(controls) ? reach_register(1) : reach(SPE_REACH_UNDEFINED);
+		return in_host(controls) ? reach_register(1) : reach(SPE_SYSREG_UNDEFINED);
 	default:
 		return reach_register(1);
 	}
 }
 
-struct spe_reach spe_reach(const struct spe_controls *controls, const struct spe_traps *traps,
-			   const struct spe_reach_spu *spu, const struct spe_access_to *access)
+struct spe_sysreg_result spe_sysreg_access_resolve(const struct spe_controls *controls,
+						   const struct spe_traps *traps,
+						   const struct spe_sysreg_features *spu,
+						   const struct spe_sysreg_access *access)
 {
 	if (!exists(controls, spu, access))
-		return reach(SPE_REACH_UNDEFINED);
+		return reach(SPE_SYSREG_UNDEFINED);
 	switch (access->el) {
 	case 3:
 		return from_el3(controls, access);
@@ -231,9 +236,9 @@ struct spe_reach spe_reach(const struct spe_controls *controls, const struct spe
 		return from_el1(controls, traps, spu, access);
 	}
 }
-SPE_EXPORT(spe_reach);
+SPE_EXPORT(spe_sysreg_access_resolve);
 
-u8 spe_reach_owner(const struct spe_controls *controls, u8 nspb)
+u8 spe_sysreg_buffer_owner(const struct spe_controls *controls, u8 nspb)
 {
 	if (!controls->el3)
 		return SPE_STATE_CURRENT;
@@ -241,14 +246,15 @@ u8 spe_reach_owner(const struct spe_controls *controls, u8 nspb)
 		return nspb & 2 ? SPE_STATE_REALM : SPE_STATE_SECURE;
 	return nspb & 2 ? SPE_STATE_NONSECURE : SPE_STATE_SECURE;
 }
-SPE_EXPORT(spe_reach_owner);
+SPE_EXPORT(spe_sysreg_buffer_owner);
 
-bool spe_reach_p(const struct spe_controls *controls, unsigned int el)
+bool spe_sysreg_pmbidr_p(const struct spe_controls *controls, unsigned int el)
 {
 	if (el > 2)
 		return false;
-	if (controls->owner != SPE_STATE_CURRENT && controls->owner != spe_report_state(controls))
+	if (controls->owner != SPE_STATE_CURRENT &&
+	    controls->owner != spe_routing_security_state(controls))
 		return true;
-	return el == 1 && spe_collect_owner(controls) == 2;
+	return el == 1 && spe_collection_owner(controls) == 2;
 }
-SPE_EXPORT(spe_reach_p);
+SPE_EXPORT(spe_sysreg_pmbidr_p);

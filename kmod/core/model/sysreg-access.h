@@ -5,8 +5,8 @@
  * UNDEFINED exception. By the accessor descriptions of the registers (DDI 0487, D24.7). Pure
  * functions of the controls.
  */
-#ifndef SPE_CORE_REACH_H
-#define SPE_CORE_REACH_H
+#ifndef SPE_CORE_SYSREG_ACCESS_H
+#define SPE_CORE_SYSREG_ACCESS_H
 
 #include "codec/env.h"
 #include "codec/registers.h"
@@ -48,54 +48,56 @@ struct spe_traps {
 };
 
 /**
- * struct spe_access_to - one MRS or MSR
+ * struct spe_sysreg_access - one MRS or MSR
  * @reg: which register
  * @suffix: &enum spe_suffix
  * @el: the Exception level that executes it, 0-3
  * @write: MSR
  */
-struct spe_access_to {
+struct spe_sysreg_access {
 	u8 reg;
 	u8 suffix;
 	u8 el;
 	bool write;
 };
 
-enum spe_reach_how {
-	SPE_REACH_REGISTER,
-	SPE_REACH_UNDEFINED,
-	SPE_REACH_TRAP_EL2,
-	SPE_REACH_TRAP_EL3,
-	SPE_REACH_MEMORY, /* VNCR_EL2's page (FEAT_NV2) */
+enum spe_sysreg_outcome {
+	SPE_SYSREG_REGISTER,
+	SPE_SYSREG_UNDEFINED,
+	SPE_SYSREG_TRAP_EL2,
+	SPE_SYSREG_TRAP_EL3,
+	SPE_SYSREG_MEMORY, /* VNCR_EL2's page (FEAT_NV2) */
 };
 
 /**
- * struct spe_reach - where an access goes
- * @how: &enum spe_reach_how
+ * struct spe_sysreg_result - where an access goes
+ * @how: &enum spe_sysreg_outcome
  * @x: of the register that is reached, as spe_spu_read_at() takes it; 0 for none
  * @offset: into VNCR_EL2's page
  */
-struct spe_reach {
+struct spe_sysreg_result {
 	u8 how;
 	u8 x;
 	u16 offset;
 };
 
-/** struct spe_reach_spu - which registers there are */
-struct spe_reach_spu {
+/** struct spe_sysreg_features - which registers there are */
+struct spe_sysreg_features {
 	bool fne;
 	bool fds;
 	bool rme;
 };
 
-/** spe_reach() - where @access goes */
-struct spe_reach spe_reach(const struct spe_controls *controls, const struct spe_traps *traps,
-			   const struct spe_reach_spu *spu, const struct spe_access_to *access);
+/** spe_sysreg_access_resolve() - where @access goes */
+struct spe_sysreg_result spe_sysreg_access_resolve(const struct spe_controls *controls,
+						   const struct spe_traps *traps,
+						   const struct spe_sysreg_features *spu,
+						   const struct spe_sysreg_access *access);
 
-/** spe_reach_owner() - &enum spe_state by MDCR_EL3.{NSPBE, NSPB} (RBWRVP) */
-u8 spe_reach_owner(const struct spe_controls *controls, u8 nspb);
+/** spe_sysreg_buffer_owner() - &enum spe_state by MDCR_EL3.{NSPBE, NSPB} (RBWRVP) */
+u8 spe_sysreg_buffer_owner(const struct spe_controls *controls, u8 nspb);
 
-/** spe_reach_p() - PMBIDR_EL1.P as read at Exception level @el: programming is not allowed */
-bool spe_reach_p(const struct spe_controls *controls, unsigned int el);
+/** spe_sysreg_pmbidr_p() - PMBIDR_EL1.P as read at Exception level @el: programming is not allowed */
+bool spe_sysreg_pmbidr_p(const struct spe_controls *controls, unsigned int el);
 
 #endif

@@ -8,7 +8,7 @@ static u32 fault_at(unsigned int stage, u32 fsc)
 }
 
 /* Table D17-11, Permission: without management DBM is not looked at, nor is PSTATE.PAN ever. */
-static u32 permission(const struct spe_walk *walk, unsigned int stage,
+static u32 permission(const struct spe_translation *walk, unsigned int stage,
 		      const struct spe_descriptor *descriptor, bool dirties)
 {
 	u32 fault = fault_at(stage, SPE_FSC_PERMISSION | (descriptor->level & 3));
@@ -22,8 +22,8 @@ static u32 permission(const struct spe_walk *walk, unsigned int stage,
 	return descriptor->writable || dirties ? 0 : fault;
 }
 
-u32 spe_walk_write(const struct spe_walk *walk, const struct spe_regime *regime, unsigned int stage,
-		   struct spe_descriptor *descriptor)
+u32 spe_translation_write(const struct spe_translation *walk, const struct spe_regime *regime,
+			  unsigned int stage, struct spe_descriptor *descriptor)
 {
 	bool ha = walk->manages && regime->ha[stage - 1];
 	bool hd = walk->manages && regime->hd[stage - 1];
@@ -52,4 +52,4 @@ u32 spe_walk_write(const struct spe_walk *walk, const struct spe_regime *regime,
 		descriptor->tables_af = true;
 	return 0;
 }
-SPE_EXPORT(spe_walk_write);
+SPE_EXPORT(spe_translation_write);

@@ -3,8 +3,8 @@
  * Translation of buffer writes as far as it shows: which fault a Block or Page descriptor
  * gives (table D17-11), and what the SPU updates in it (D17.8.3.1).
  */
-#ifndef SPE_CORE_WALK_H
-#define SPE_CORE_WALK_H
+#ifndef SPE_CORE_TRANSLATION_H
+#define SPE_CORE_TRANSLATION_H
 
 #include "codec/env.h"
 
@@ -51,26 +51,26 @@ struct spe_regime {
 };
 
 /**
- * struct spe_walk - how this SPU translates
+ * struct spe_translation - how this SPU translates
  * @manages: it manages Access flag and dirty state (PMBIDR.F)
  * @haft: FEAT_HAFT is implemented
  * @the: FEAT_THE is
  */
-struct spe_walk {
+struct spe_translation {
 	bool manages;
 	bool haft;
 	bool the;
 };
 
 /**
- * spe_walk_write() - a privileged write through @descriptor
+ * spe_translation_write() - a privileged write through @descriptor
  * @stage: 1 or 2
  *
  * Sets what the SPU manages in @descriptor, if the write is permitted.
  *
  * Return: 0, or the fault as spe_fault() builds it, with SPE_FAULT_* flags.
  */
-u32 spe_walk_write(const struct spe_walk *walk, const struct spe_regime *regime, unsigned int stage,
-		   struct spe_descriptor *descriptor);
+u32 spe_translation_write(const struct spe_translation *walk, const struct spe_regime *regime,
+			  unsigned int stage, struct spe_descriptor *descriptor);
 
 #endif

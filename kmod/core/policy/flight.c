@@ -32,12 +32,12 @@ static void flight_drop(struct spe_flight *flight)
 	flight->oldest = flight->count ? chunk_at(flight, 0)->start : flight->head;
 }
 
-void spe_flight_make_room(struct spe_flight *flight, u64 limit)
+void spe_flight_evict(struct spe_flight *flight, u64 limit)
 {
 	while (flight->count && limit - flight->oldest > flight->size)
 		flight_drop(flight);
 }
-SPE_EXPORT(spe_flight_make_room);
+SPE_EXPORT(spe_flight_evict);
 
 /*
  * What was handed out does not grow, so that each byte is of one kind. Nor does what comes before

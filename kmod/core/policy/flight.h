@@ -87,8 +87,8 @@ void spe_flight_init(struct spe_flight *flight, u64 size);
 int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state *ring,
 		    struct spe_window *ret_window);
 
-/** spe_flight_make_room() - drop what a window up to @limit overwrites; moves @oldest */
-void spe_flight_make_room(struct spe_flight *flight, u64 limit);
+/** spe_flight_evict() - drop what a window up to @limit overwrites; moves @oldest */
+void spe_flight_evict(struct spe_flight *flight, u64 limit);
 
 /**
  * spe_flight_add() - a window was written, from the head before on
