@@ -54,9 +54,6 @@ void speprof_ring_start_timer(struct speprof_ring *ring);
 
 /* ---- ring_window.c ------------------------------------------------------------- */
 
-/** ring_has_space() - whether there is room for a window, and slots for its events */
-bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_window);
-
 /** speprof_ring_set_program() - what the ring samples from the next window on; none is open */
 void speprof_ring_set_program(struct speprof_ring *ring, const struct speprof_program *program);
 

@@ -21,7 +21,7 @@ static u64 ring_va(const struct speprof_ring *ring, u64 position)
 	return (u64)(uintptr_t)ring->data + (position & (ring->config.size - 1));
 }
 
-bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_window)
+static bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_window)
 {
 	struct spe_ring_state view = {
 		.size = ring->config.size,
