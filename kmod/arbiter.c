@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose the SPU of a CPU is. See "Sessions of cgroups" in Documentation/kernel.md.
+ * Whose the SPU of a CPU is. See "Several sessions on one SPU" in Documentation/explanation/rings.md.
  */
 #include <linux/sched.h>
 #include <linux/sched/signal.h>

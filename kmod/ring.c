@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A ring: its states, its timer, and what the rest of the driver calls. See
- * Documentation/kernel.md for the states and contexts.
+ * Documentation/explanation/rings.md for the states and contexts.
  */
 #include <linux/ktime.h>
 #include <linux/poll.h>

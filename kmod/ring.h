@@ -235,7 +235,7 @@ void speprof_ring_begin_handover(struct speprof_ring *ring);
 /** speprof_ring_complete_handover() - from HANDOVER: sample on, if there is room */
 void speprof_ring_complete_handover(struct speprof_ring *ring);
 
-/** speprof_ring_defers_handover() - whether speprof_ring_complete_handover() must wait until the switch is over: see kernel.md */
+/** speprof_ring_defers_handover() - whether speprof_ring_complete_handover() must wait until the switch is over: see Documentation/explanation/rings.md */
 bool speprof_ring_defers_handover(const struct speprof_ring *ring);
 
 /** speprof_ring_report_cgroup_removed() - a cgroup was removed, @left are left: an event, now or when there is a slot */

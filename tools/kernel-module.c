@@ -195,7 +195,7 @@ int kmod_check(const struct machine *machine, const char *module, struct kmod *r
 	     is_set(machine, "/sys/kernel/security/lockdown", "[confidentiality]")))
 		return say_fail(STATUS_SETTING,
 				"the installed %s is not signed, and this kernel loads no such "
-				"module: see \"Signatures\" in packages.md; nothing was changed",
+				"module: sign it, see Documentation/howto/install.md; nothing was changed",
 				module);
 	return STATUS_OK;
 }

@@ -4,7 +4,7 @@
  *
  *	op == load && latency.total > 200 && container == "web"
  *
- * Documentation/filters.md has fields and grammar. What the SPU can do of an
+ * Documentation/reference/filters.md has fields and grammar. What the SPU can do of an
  * expression, it is asked to do; the whole of it is evaluated here again.
  */
 #ifndef SPEPROF_FILTER_H

@@ -271,7 +271,7 @@ static int parse_compare(struct parser *p, u8 *ret_index)
 	node.field = len ? filter_field_find(p->at, len, &node.parameter) : NULL;
 	if (!node.field) {
 		n = describe(p->at, &text);
-		return fail_at(p, p->at, "\"%.*s\": should be a field, as op, latency.total, level, container or mispredicted (Documentation/filters.md)",
+		return fail_at(p, p->at, "\"%.*s\": should be a field, as op, latency.total, level, container or mispredicted (Documentation/reference/filters.md)",
 			       n, text);
 	}
 	p->at += len;

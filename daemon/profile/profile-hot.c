@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Hot cache lines, pages and nodes as JSON (Documentation/json.md). */
+/* Hot cache lines, pages and nodes as JSON (Documentation/reference/json.md). */
 #include "profile-internal.h"
 
 #include "escape.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The summary of the JSON contract (Documentation/json.md). */
+/* The summary of the JSON contract (Documentation/reference/json.md). */
 #include "codec/payload.h"
 #include "profile-internal.h"
 

@@ -138,7 +138,7 @@ u64 profile_container_samples(const struct profile *profile, u32 index);
 const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency);
 
 /**
- * profile_hot_json() - cache lines that are shared, pages and nodes, as text (json.md)
+ * profile_hot_json() - cache lines that are shared, pages and nodes, as text (Documentation/reference/json.md)
  * @symbols, @live: as for profile_view()
  * @limit: lines and pages, 0 for all
  * @ret_text: allocated

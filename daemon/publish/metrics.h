@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What DumpMetrics() hands out: counters of the machine and of its containers, as bytes
- * in a sealed memfd. Documentation/exporter.md describes the format for others.
+ * in a sealed memfd. Documentation/reference/metrics.md describes the format for others.
  *
  * Version 1 is little-endian. Each part says its size, so that later daemons append
  * members and earlier readers skip them; a reader takes what a part lacks as zero.

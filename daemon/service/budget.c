@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The arithmetic is in Documentation/profile.md, with a table for 192 CPUs. */
+/* The arithmetic is in Documentation/explanation/tables.md, with a table for 192 CPUs. */
 #include "budget.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@
 #define SHARD_PLACE   (PLACE - 56 + CARRIED) /* no mark */
 #define SHARD_PROCESS 2200	   /* figures */
 
-/* Half of what a worker was seen to take of the worst order for caches (speed.md). */
+/* Half of what a worker was seen to take of the worst order for caches (make bench). */
 #define WORKER_RATE 5000000ULL
 #define WORKERS_MOST 16
 

@@ -31,7 +31,7 @@ enum config_source {
  * @jitter: Jitter=
  * @kernel, @user: Kernel=, User=
  * @containers, @excluded: Containers=, ExcludeContainers=: patterns that blanks part
- * @filter: Filter=, an expression (Documentation/filters.md), "" for everything
+ * @filter: Filter=, an expression (Documentation/reference/filters.md), "" for everything
  * @models: Models=, for emulation: "COMM=PROFILE ..."
  */
 struct config {

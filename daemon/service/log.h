@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the daemon says of itself: to the journal with an id and fields, to a terminal as
- * a line. Ids and fields are documented in Documentation/daemon.md and speprofd.catalog.
+ * a line. speprof.catalog explains each id.
  */
 #ifndef SPEPROF_LOG_H
 #define SPEPROF_LOG_H

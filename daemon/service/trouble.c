@@ -66,7 +66,7 @@ static void tell_faults(struct trouble_told *told, const struct trouble *now, u6
 	}
 	log_tell(LOG_WARNING, LOG_ID_FAULT, fields,
 		 "%llu fault%s of the SPU, the last: %s; a CPU that it stopped samples again after "
-		 "Stop and Start (Documentation/kernel.md, Syndromes)",
+		 "Stop and Start (Documentation/reference/abi.md, Events and syndromes)",
 		 (unsigned long long)n, times(n), last);
 }
 

@@ -696,7 +696,7 @@ int source_perf_new_on(const struct perf_host *host, const struct source_config 
 		perf_free(&p->source);
 		return r;
 	}
-	/* What the driver of a stock kernel does not tell or do; all of it is in daemon.md. */
+	/* What the driver of a stock kernel does not tell or do: Documentation/howto/without-the-module.md. */
 	snprintf(p->source.reason, sizeof(p->source.reason),
 		 "faults are told in the kernel's log only, windows that a reader is late for are "
 		 "not sampled, no container is told apart in hardware");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Symbols: a place in a binary to a function's name and a source line. Outside the sampling
- * path. Nothing of a binary is read here: a helper does (Documentation/symbols.md), so that
+ * path. Nothing of a binary is read here: a helper does (Documentation/explanation/symbols.md), so that
  * an answer is what is known by now, and what is not known yet is asked for meanwhile.
  */
 #ifndef SPEPROF_SYMBOLS_H

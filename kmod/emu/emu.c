@@ -50,7 +50,7 @@ MODULE_PARM_DESC(profile, "what programs are taken to do: mixed, pointer_chase, 
 static char *choices = "";
 module_param(choices, charp, 0444);
 MODULE_PARM_DESC(choices,
-		 "which of what the architecture leaves open is done the other way: names of Documentation/spu-model.md, with commas");
+		 "which of what the architecture leaves open is done the other way: names of Documentation/reference/spu-choices.md, with commas");
 
 static struct speprof_emu_cpu __percpu *emu_cpus;
 
@@ -176,7 +176,7 @@ static int emu_parse_choices(u64 *ret_bits)
 			continue;
 		bit = spe_impdef_find(name);
 		if (bit < 0) {
-			pr_err("choices=%s: the architecture leaves no \"%s\" open: Documentation/spu-model.md has the names\n",
+			pr_err("choices=%s: the architecture leaves no \"%s\" open: Documentation/reference/spu-choices.md has the names\n",
 			       choices, name);
 			break;
 		}

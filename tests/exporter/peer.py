@@ -19,7 +19,7 @@ UNITS, LEVELS, BUCKETS = 4, 32, 64
 
 
 def bucket(value):
-	"""The exponential bucket of a latency, by Documentation/exporter.md."""
+	"""The exponential bucket of a latency, by Documentation/reference/metrics.md."""
 	if value < 3:
 		return value
 	return max(3, math.ceil(round(4 * math.log2(value), 9)) - 2)

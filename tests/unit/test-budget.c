@@ -145,7 +145,7 @@ static struct memory_ask usual(u64 budget, u32 cpus)
 	return ask;
 }
 
-/* The rows of Documentation/profile.md. */
+/* The rows of Documentation/explanation/tables.md. */
 static void test_documented(void **state)
 {
 	static const struct {
@@ -196,7 +196,7 @@ static void test_sessions(void **state)
 	assert_true(session.places < plan.places && session.processes == plan.processes);
 	assert_true(session.bytes > session.places * 180ULL + session.place_bytes +
 					    session.figures * 2144ULL);
-	/* As Documentation/profile.md says: two fit the default. */
+	/* As Documentation/explanation/tables.md says: two fit the default. */
 	assert_true(!plan.figures && session.figures == 120);
 	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
@@ -227,7 +227,7 @@ static void assert_pprof(u64 *left, u32 entries)
 	*left -= pprof_bytes(&room);
 }
 
-/* Profiles for pprof are of what sessions leave: as Documentation/profile.md says. */
+/* Profiles for pprof are of what sessions leave: as Documentation/explanation/tables.md says. */
 static void test_pprof(void **state)
 {
 	struct memory_ask ask = usual(64 * MIB, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The ids of causes. Scripts rely on them: an id that is here stays. speprof(1) and command.md list
- * them.
+ * The ids of causes. Scripts rely on them: an id that is here stays. speprof(1) and
+ * Documentation/howto/doctor.md list them.
  */
 #include "doctor.h"
 

@@ -347,7 +347,7 @@ void look_cpus(const struct machine *machine, struct finding *f)
 	else if (spus >= online)
 		fine(f, "all of %u CPUs have an SPU", online);
 	else if (log_find(&machine->log, refused, line, sizeof(line)) == 1)
-		costs(f, CAUSE_SOME_CPUS, "see Documentation/hardware.md for what was refused",
+		costs(f, CAUSE_SOME_CPUS, "see Documentation/howto/doctor.md for what was refused",
 		      "%u of %u CPUs have an SPU: \"%.180s\"", spus, online, line);
 	else
 		costs(f, CAUSE_SOME_CPUS,

@@ -339,7 +339,7 @@ static int parse_bit(struct cursor *c, const struct key *key, struct word name, 
 	}
 	if (bit < 0)
 		return refuse(c, name,
-			      "a mask, or with commas names of choices as spu-model.md has "
+			      "a mask, or with commas names of choices as Documentation/reference/spu-choices.md has "
 			      "them");
 	*ret_bit = (u32)bit;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Scripts of operations: text that says what an emulated SPU is, how it is programmed, and what
- * the PE executes, a statement a line. Documentation/operations.md has the format.
+ * the PE executes, a statement a line. Documentation/reference/spu-script.md has the format.
  */
 #ifndef SPEPROF_SCRIPT_H
 #define SPEPROF_SCRIPT_H

@@ -190,7 +190,7 @@ enum spe_spu_not_allowed {
 /**
  * struct spe_spu_config - what the SPU implements, and its knobs
  *
- * Documentation/spu-model.md lists every choice of the architecture with the
+ * Documentation/reference/spu-choices.md lists every choice of the architecture with the
  * knob that makes it. Begin with spe_spu_config_default().
  *
  * @pmsver: 1 (FEAT_SPE) to 6; what the features below may be

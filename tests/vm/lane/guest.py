@@ -29,7 +29,7 @@ PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 no_timer_check
 COMMAND_LINE = ("oops=panic panic=-1 quiet loglevel=4 log_buf_len=4M printk.devkmsg=on "
                 "random.trust_cpu=on audit=0 net.ifnames=0 systemd.show_status=0 " + PATIENCE)
 # A guest that was stopped for long finds its TSC unstable, and patches sched_clock() for that while
-# all CPUs run it: QEMU may then execute a breakpoint that is gone already (testing.md).
+# all CPUs run it: QEMU may then execute a breakpoint that is gone already (Documentation/internal/testing.md).
 STEADY = {"amd64": "tsc=reliable"}
 ACCELERATION = {"kvm": ["-accel", "kvm"],
                 "tcg": ["-accel", "tcg,thread=multi"],
@@ -126,7 +126,7 @@ def write_input(path, job, args, files, limit, kept):
 def accelerator(arch):
     """What QEMU runs under: TCG everywhere, unless SPEPROF_VM_ACCEL asks for another.
 
-    KVM is not taken because it is there: one that starts may not boot a guest (testing.md).
+    KVM is not taken because it is there: one that starts may not boot a guest (Documentation/internal/testing.md).
     """
     asked = os.environ.get("SPEPROF_VM_ACCEL")
     if arch != "amd64":

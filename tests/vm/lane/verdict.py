@@ -20,7 +20,7 @@ CODE = re.compile(r"\bCode: (?:[0-9a-f]{2} )*([0-9a-f]{2}) <[0-9a-f]{2}>")
 (PASSED, JOB_FAILED, USAGE, KERNEL_COMPLAINED, TIMED_OUT, DID_NOT_RUN, LANE_BROKEN,
  EMULATOR) = range(8)
 SKIPPED = 77
-# So often is a boot begun where QEMU executed what was not there (Documentation/testing.md).
+# So often is a boot begun where QEMU executed what was not there (Documentation/internal/testing.md).
 BOOTS = 3
 # timeout(1) in the guest, by TERM and by KILL
 GUEST_TIMEOUT = (124, 137)
