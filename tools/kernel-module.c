@@ -170,6 +170,17 @@ bool kmod_differ(const struct kmod *a, const struct kmod *b)
 	return *a->version && *b->version && strcmp(a->version, b->version) != 0;
 }
 
+void kmod_print_outdated(const struct machine *machine, FILE *out)
+{
+	struct kmod loaded, installed;
+
+	if (kmod_loaded(machine, "speprof", &loaded) < 0 ||
+	    kmod_installed(machine, "speprof", &installed) < 0 || !kmod_differ(&loaded, &installed))
+		return;
+	fprintf(out, "speprof.ko %s is loaded, %s is installed: \"speprof module reload\"\n",
+		loaded.version, installed.version);
+}
+
 static bool is_set(const struct machine *machine, const char *path, const char *what)
 {
 	char text[128];

@@ -3,6 +3,8 @@
 #ifndef SPEPROF_KERNEL_MODULE_H
 #define SPEPROF_KERNEL_MODULE_H
 
+#include <stdio.h>
+
 #include "doctor/doctor.h"
 
 /** kmod_is_loaded() - whether it is, and not built in */
@@ -54,6 +56,15 @@ int kmod_check(const struct machine *machine, const char *module, struct kmod *r
 
 /** kmod_loaded() - likewise of the loaded one, version and source; -ENOENT if none is */
 int kmod_loaded(const struct machine *machine, const char *module, struct kmod *ret);
+
+/**
+ * kmod_print_outdated() - print one line if the installed speprof.ko is not the loaded one
+ * @machine: set by machine_identify() at least
+ * @out: where the line goes; nothing is printed if one of the two is missing, or if both are the same
+ *
+ * After an upgrade the old module stays loaded until "speprof module reload" or a reboot.
+ */
+void kmod_print_outdated(const struct machine *machine, FILE *out);
 
 /** kmod_differ() - whether they were compiled from something else, as far as both say */
 bool kmod_differ(const struct kmod *a, const struct kmod *b);

@@ -109,13 +109,6 @@ static const struct verb verbs[] = {
 		.run = pprof_run,
 	},
 	{
-		.name = "metrics",
-		.synopsis = "RECORDING FILE",
-		.help = "for tests: what a machine that sampled a recording would export",
-		.hidden = true,
-		.run = metrics_run,
-	},
-	{
 		.name = "takeover",
 		.synopsis = "[--root DIR]",
 		.help = "give the SPUs to speprof.ko, from the kernel's own driver",

@@ -14,23 +14,6 @@
 #include "lib/terminal.h"
 #include "verb.h"
 
-/* After an upgrade the old module stays loaded until "speprof module reload" or a reboot. */
-static void status_module(const struct view_header *header)
-{
-	const char *root = getenv("SPEPROF_SYSROOT");
-	struct kmod loaded, installed;
-	struct machine machine;
-
-	if (strcmp(header->source, "module") != 0)
-		return;
-	machine_identify(&machine, root ? root : "");
-	if (kmod_loaded(&machine, "speprof", &loaded) < 0 ||
-	    kmod_installed(&machine, "speprof", &installed) < 0 || !kmod_differ(&loaded, &installed))
-		return;
-	printf("speprof.ko %s is loaded, %s is installed: \"speprof module reload\"\n",
-	       loaded.version, installed.version);
-}
-
 /* What is stopped is the session "machine" alone. */
 static void print_running(struct bus *bus)
 {
@@ -46,6 +29,7 @@ int status_run(int argc, char **argv)
 {
 	struct options options;
 	struct format format = { .colour = term_colour() };
+	struct machine machine;
 	struct view view = { 0 };
 	struct bus *bus;
 	size_t height;
@@ -65,7 +49,10 @@ int status_run(int argc, char **argv)
 	} else {
 		term_size(&format.width, &height);
 		format_status(stdout, &view.header, &format);
-		status_module(&view.header);
+		if (!strcmp(view.header.source, "module")) {
+			machine_identify(&machine, "");
+			kmod_print_outdated(&machine, stdout);
+		}
 		bus_quiet(bus);
 		if (!view.header.running)
 			print_running(bus);

@@ -39,7 +39,6 @@ int emulate_run(int argc, char **argv);
 int help_run(int argc, char **argv);
 int list_run(int argc, char **argv);
 int live_run(int argc, char **argv);
-int metrics_run(int argc, char **argv);
 int module_run(int argc, char **argv);
 int pprof_run(int argc, char **argv);
 int record_run(int argc, char **argv);

@@ -237,7 +237,6 @@ static void print_text(const struct machine *machine, const struct diagnosis *d)
 
 int doctor_run(int argc, char **argv)
 {
-	const char *root = getenv("SPEPROF_SYSROOT");
 	struct diagnosis diagnosis;
 	struct options options;
 	struct machine machine;
@@ -246,7 +245,7 @@ int doctor_run(int argc, char **argv)
 	status = options_parse(argc, argv, "jR", &options);
 	if (status)
 		return status;
-	machine_init(&machine, *options.root || !root ? options.root : root);
+	machine_init(&machine, options.root);
 	status = diagnosis_make(&machine, &diagnosis);
 	if (status == STATUS_OK) {
 		if (options.json)

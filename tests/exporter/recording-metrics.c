@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof metrics: what DumpMetrics would answer of a machine that sampled a recording.
- * speprof-exporter --snapshot reads it: a machine for tests of a fleet.
+ * What DumpMetrics would answer of a machine that sampled a recording: speprof-exporter reads it as
+ * one of a fleet of machines.
+ *
+ * usage: recording-metrics RECORDING FILE
  */
 #include "metrics.h"
 
@@ -14,7 +16,6 @@
 #include "lib/output.h"
 #include "profile-metrics.h"
 #include "speprof-version.h"
-#include "verb.h"
 
 static int dump(struct input *input, const char *path)
 {
@@ -24,7 +25,7 @@ static int dump(struct input *input, const char *path)
 	r = profile_metrics(input->profile, input->attributor, &metrics);
 	if (r < 0)
 		return r;
-	/* The same for each dump of a machine, whose counters only grow. */
+	/* One machine writes several files: its counters grow from one to the next. */
 	metrics.machine.epoch = 1;
 	metrics.machine.process = 1;
 	metrics.machine.backend = input->backend;
@@ -41,13 +42,15 @@ static int dump(struct input *input, const char *path)
 	return r;
 }
 
-int metrics_run(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct input input;
 	int status, r;
 
-	if (argc != 3)
-		return say_fail(STATUS_USAGE, "metrics: a recording and a file for its metrics are wanted");
+	if (argc != 3) {
+		fprintf(stderr, "usage: recording-metrics RECORDING FILE\n");
+		return STATUS_USAGE;
+	}
 	status = input_load(argv[1], NULL, 0, NULL, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = dump(&input, argv[2]);

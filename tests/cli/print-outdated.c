@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The line that "speprof status" prints after an upgrade of the module, for a machine made of files.
+ *
+ * usage: print-outdated ROOT
+ */
+#include "kernel-module.h"
+
+int main(int argc, char **argv)
+{
+	struct machine machine;
+
+	if (argc != 2)
+		return STATUS_USAGE;
+	machine_identify(&machine, argv[1]);
+	kmod_print_outdated(&machine, stdout);
+	return STATUS_OK;
+}
