@@ -72,7 +72,7 @@ def write_snapshot(path, data):
 	os.rename(path + ".new", path)
 
 
-def wait(done, what, seconds=120):
+def wait(done, what, seconds=600):
 	"""Poll @done until it is true, and return it; the limit only ends a hang."""
 	deadline = time.monotonic() + seconds
 	while time.monotonic() < deadline:
