@@ -7,14 +7,12 @@ import subprocess
 import threading
 from pathlib import Path
 
-from lane.mesontests import log_of, planned, results
+from lane.mesontests import TIME_FACTOR, log_of, planned, results
 
 ROOT = Path(__file__).resolve().parents[2]
 # Of a lane that runs beside guests: a thirtieth of the CPU time while both compute.
 NICE = ("nice", "-n", "15")
 RESULT = re.compile(r"(PASS|FAIL|SKIP) ([^:\s]+):?\s*(.*)")
-# Meson's limit of each test is for an idle machine. A busy one is slow, not broken.
-TIME_FACTOR = "10"
 
 
 class Report:

@@ -5,6 +5,8 @@ import json
 from collections import Counter
 from pathlib import Path
 
+# Meson's limit of each test is for an idle machine. A busy one is slow, not broken.
+TIME_FACTOR = "20"
 RESULTS = {"OK": "PASS", "EXPECTEDFAIL": "PASS", "SKIP": "SKIP"}
 
 
