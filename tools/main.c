@@ -23,21 +23,21 @@ static const struct verb verbs[] = {
 		.name = "top",
 		.synopsis =
 			"[-b] [-d SEC] [-n N] [-G GROUP] [--srcline] [-s SORT] [-c CONTAINER] "
-			"[-p PID] [-j] [--window WINDOW]",
+			"[-p PID] [-j] [--last PERIOD]",
 		.help = "the live view; -b prints it instead",
 		.run = top_run,
 	},
 	{
 		.name = "summary",
 		.synopsis = "[-j] [-c CONTAINER] [-p PID] [--function NAME] [--binary PATH] [-C CPUS] "
-			    "[--midr MIDR] [--filter EXPRESSION] [--window WINDOW] [[-i] FILE]",
+			    "[--midr MIDR] [--filter EXPRESSION] [--last PERIOD] [[-i] FILE]",
 		.help = "operations, events, latencies and data sources; histograms of a part",
 		.run = summary_run,
 	},
 	{
 		.name = "report",
 		.synopsis = "[-j] [[-i] FILE] [-G GROUP] [--srcline] [-s SORT] [-n N] [-c CONTAINER] "
-			    "[-p PID] [-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--window WINDOW] "
+			    "[-p PID] [-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--last PERIOD] "
 			    "[--lines] [--pages]",
 		.help = "the heaviest functions, processes or containers",
 		.run = report_run,

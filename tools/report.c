@@ -58,8 +58,8 @@ static int report_daemon(const struct options *options, struct view *ret_view)
 
 	if (status)
 		return status;
-	if (options->window != VIEW_SPAN_START)
-		status = bus_span_view(bus, options->window, options->group, options->sort,
+	if (options->period != VIEW_SPAN_START)
+		status = bus_span_view(bus, options->period, options->group, options->sort,
 				       rows_limit(options, BUS_ROWS), ret_view);
 	else
 		status = bus_view_named(bus, options->group, options->sort,
@@ -83,12 +83,12 @@ static int report_check(const struct options *options)
 {
 	bool hot = options->lines || options->pages;
 
-	if (hot && (options->container || options->pid || options->window != VIEW_SPAN_START))
+	if (hot && (options->container || options->pid || options->period != VIEW_SPAN_START))
 		return say_fail(STATUS_USAGE, "report: --lines and --pages are of all that was "
-					      "sampled, and take no -c, -p and --window");
-	if (options->input && options->window != VIEW_SPAN_START)
+					      "sampled, and take no -c, -p and --last");
+	if (options->input && options->period != VIEW_SPAN_START)
 		return say_fail(STATUS_USAGE,
-				"report: --window is of the daemon's profile, not of a recording");
+				"report: --last is of the daemon's profile, not of a recording");
 	return STATUS_OK;
 }
 

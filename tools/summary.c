@@ -231,7 +231,7 @@ static int summary_daemon(char **ret_text)
 static bool is_part(const struct options *options)
 {
 	return options->container || options->pid || options->function || options->binary ||
-	       options->window != VIEW_SPAN_START;
+	       options->period != VIEW_SPAN_START;
 }
 
 static int part_append(sd_bus_message *m, const struct options *options)
@@ -241,7 +241,7 @@ static int part_append(sd_bus_message *m, const struct options *options)
 		{ "function", options->function },
 		{ "binary", options->binary },
 	};
-	int r = sd_bus_message_append(m, "s", view_span_name(options->window));
+	int r = sd_bus_message_append(m, "s", view_span_name(options->period));
 
 	if (r >= 0)
 		r = sd_bus_message_open_container(m, 'a', "{sv}");
@@ -307,9 +307,9 @@ static int part_recording(const struct options *options, json_object **ret_figur
 	struct input input;
 	int status, shown;
 
-	if (options->window != VIEW_SPAN_START)
+	if (options->period != VIEW_SPAN_START)
 		return say_fail(STATUS_USAGE,
-				"summary: --window is of the daemon's profile, not of a recording");
+				"summary: --last is of the daemon's profile, not of a recording");
 	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
 			    options->midr, options->filter, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
@@ -348,8 +348,8 @@ static void part_text(json_object *of, const struct options *options, json_objec
 		printf("%-10s %s\n", key, text ? text : "");
 		free(text);
 	}
-	if (options->window != VIEW_SPAN_START)
-		printf("%-10s %s\n", "window", view_span_name(options->window));
+	if (options->period != VIEW_SPAN_START)
+		printf("%-10s %s\n", "period", view_span_name(options->period));
 	figures_print(figures);
 	figures_print_histograms(figures);
 }
@@ -366,7 +366,7 @@ static int part_run(const struct options *options)
 	if (options->json) {
 		object = json_object_new_object();
 		json_object_object_add(object, "window",
-				       json_object_new_string(view_span_name(options->window)));
+				       json_object_new_string(view_span_name(options->period)));
 		json_object_object_add(object, "of", json_object_get(of));
 		json_object_object_add(object, "figures", json_object_get(figures));
 		json_print(object);

@@ -24,7 +24,7 @@
  * @message: the last error, "" for none
  * @first: row at the top of the screen
  * @left: iterations to go, 0 without end
- * @whole: since sampling began or the window of @options, not the last interval
+ * @whole: rows are of the period of @options, or since sampling began; else of the last interval
  */
 struct live {
 	struct options options;
@@ -52,8 +52,8 @@ static struct format live_format(const struct options *options)
 
 static int top_view(struct bus *bus, const struct options *options, u32 limit, struct view *ret)
 {
-	if (options->window != VIEW_SPAN_START)
-		return bus_span_view(bus, options->window, options->group, options->sort, limit,
+	if (options->period != VIEW_SPAN_START)
+		return bus_span_view(bus, options->period, options->group, options->sort, limit,
 				     ret);
 	return bus_view(bus, options->group, options->sort, limit, ret);
 }
@@ -62,7 +62,7 @@ static int top_view(struct bus *bus, const struct options *options, u32 limit, s
 static void live_refresh(struct live *live)
 {
 	static const struct view nothing;
-	bool whole = live->whole || live->options.window != VIEW_SPAN_START ||
+	bool whole = live->whole || live->options.period != VIEW_SPAN_START ||
 		     !live->now.header.running;
 	struct view view;
 
@@ -102,12 +102,12 @@ static void live_deinit(struct live *live)
 	view_clear(&live->shown);
 }
 
-/* Of windows less is kept to sort by. */
+/* A period of the history can be sorted by fewer columns than the whole profile. */
 static void live_fit_sort(struct live *live)
 {
 	const struct options *o = &live->options;
 
-	while (!view_sort_holds(o->sort, o->window, o->group))
+	while (!view_sort_holds(o->sort, o->period, o->group))
 		live->options.sort = (o->sort + 1) % VIEW_SORTS;
 }
 
@@ -121,8 +121,8 @@ static void live_regroup(struct live *live)
 	view_clear(&live->now);
 }
 
-/* The last interval, all since the start, the windows, and the last interval again. */
-static void live_rewindow(struct live *live, bool *ret_fetch)
+/* Goes from the last interval to the whole profile, then to each period, then back. */
+static void live_next_period(struct live *live, bool *ret_fetch)
 {
 	live->first = 0;
 	if (!live->whole) {
@@ -130,8 +130,8 @@ static void live_rewindow(struct live *live, bool *ret_fetch)
 		live_refresh(live);
 		return;
 	}
-	live->options.window = (live->options.window + 1) % VIEW_SPANS;
-	live->whole = live->options.window != VIEW_SPAN_START;
+	live->options.period = (live->options.period + 1) % VIEW_SPANS;
+	live->whole = live->options.period != VIEW_SPAN_START;
 	live_fit_sort(live);
 	view_clear(&live->before);
 	view_clear(&live->now);
@@ -145,7 +145,7 @@ static void live_hints(const struct live *live, FILE *out, const struct format *
 	snprintf(text, sizeof(text),
 		 "q quit  g group: %s  s sort: %s  w %s  p %s  up/down scroll%s",
 		 view_group_name(live->options.group), view_sort_name(live->options.sort),
-		 live->options.window != VIEW_SPAN_START ? view_span_name(live->options.window) :
+		 live->options.period != VIEW_SPAN_START ? view_span_name(live->options.period) :
 		 live->whole ? "since start" : "last interval", live->paused ? "go on" : "pause",
 		 live->paused ? "  PAUSED" : "");
 	text_fit(*live->message ? live->message : text, format->width, false, fitted);
@@ -217,7 +217,7 @@ static bool live_key(struct live *live, int key, bool *ret_fetch)
 		live_refresh(live);
 		break;
 	case 'w':
-		live_rewindow(live, ret_fetch);
+		live_next_period(live, ret_fetch);
 		break;
 	case 'p':
 	case ' ':
@@ -296,7 +296,7 @@ static int batch_once(struct options *options, struct bus *bus, bool *found)
 	struct format format = live_format(options);
 	struct view view;
 	size_t height;
-	int status = options->window != VIEW_SPAN_START ?
+	int status = options->period != VIEW_SPAN_START ?
 			     top_view(bus, options, rows_limit(options, BUS_ROWS), &view) :
 			     bus_view_named(bus, options->group, options->sort, rows_limit(options, BUS_ROWS),
 					    &view);

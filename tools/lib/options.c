@@ -18,6 +18,7 @@ static const struct option long_options[] = {
 	{ "group", required_argument, NULL, 'G' },
 	{ "input", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "last", required_argument, NULL, 'W' },
 	{ "midr", required_argument, NULL, 'M' },
 	{ "number", required_argument, NULL, 'n' },
 	{ "pid", required_argument, NULL, 'p' },
@@ -25,6 +26,7 @@ static const struct option long_options[] = {
 	{ "srcline", no_argument, NULL, 'S' },
 	{ "sort", required_argument, NULL, 's' },
 	{ "truth", required_argument, NULL, 'T' },
+	/* The name of --last before it: accepted for one release. */
 	{ "window", required_argument, NULL, 'W' },
 	{ "lines", no_argument, NULL, 'I' },
 	{ "pages", no_argument, NULL, 'P' },
@@ -134,11 +136,11 @@ static int options_sort(const char *verb, char *text, struct options *options)
 	return 0;
 }
 
-static int options_window(const char *verb, char *text, struct options *options)
+static int options_last(const char *verb, char *text, struct options *options)
 {
-	if (view_span_parse(text, &options->window) < 0)
+	if (view_span_parse(text, &options->period) < 0)
 		return say_fail(STATUS_USAGE,
-				"%s: --window \"%s\": 10s, 1m, 10m or start is wanted", verb, text);
+				"%s: --last \"%s\": should be 10s, 1m, 10m or start", verb, text);
 	return 0;
 }
 
@@ -199,7 +201,7 @@ static const struct {
 	READ('L', options_filter), READ('M', options_midr),
 	READ('n', options_rows),   READ('p', options_pid),
 	READ('s', options_sort),   READ('S', options_srcline),
-	READ('T', options_truth),  READ('W', options_window),
+	READ('T', options_truth),  READ('W', options_last),
 };
 
 static int options_one(const char *verb, int letter, struct options *options)
@@ -241,18 +243,21 @@ static int options_unknown(const char *verb, int letter, char **argv)
 static int options_read(int argc, char **argv, const char *accept, struct options *options)
 {
 	const char *verb = argv[0];
-	int letter, r;
+	int letter, index = 0, r;
 
 	opterr = 0;
 	optind = 0; /* verbs of tests parse more than once */
-	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:p:s:", long_options, NULL)) !=
-	       -1) {
+	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:p:s:", long_options,
+				     &index)) != -1) {
 		if (letter == '?' || letter == ':')
 			return options_unknown(verb, letter, argv);
 		if (!strchr(accept, letter))
 			return say_fail(STATUS_USAGE,
 					"%s: takes no \"%s\"; try \"speprof help %s\"", verb,
 					argv[optind - 1], verb);
+		if (letter == 'W' && !strcmp(long_options[index].name, "window"))
+			say("%s: --window is called --last now; the old name works for one "
+			    "release", verb);
 		r = options_one(verb, letter, options);
 		if (r)
 			return r;

@@ -20,7 +20,7 @@
  * @pid: rows of this process only; 0 for all
  * @container: rows of this container only; NULL for all
  * @function, @binary: --function, --binary: what is of these only; NULL for all
- * @window: --window: of what time; VIEW_SPAN_START if not given
+ * @period: --last: what was counted in this period; VIEW_SPAN_START if not given
  * @lines, @pages: --lines, --pages: shared cache lines, pages and nodes, and no rows
  * @root: where doctor looks instead of "/"
  * @delay: seconds between two iterations
@@ -43,7 +43,7 @@ struct options {
 	u64 midr;
 	bool cpus_given;
 	bool json;
-	enum view_span window;
+	enum view_span period;
 	bool lines;
 	bool pages;
 	bool batch;
@@ -52,7 +52,7 @@ struct options {
 /**
  * options_parse() - read the options of a verb; errors are said
  * @accept: the letters that the verb takes of "ijGsnpcCdb", 'R' for --root, 'T'
- *	for --truth, 'W' for --window, 'I' and 'P' for --lines and --pages, 'L' for --filter, 'U' and 'Y' for --function and
+ *	for --truth, 'W' for --last, 'I' and 'P' for --lines and --pages, 'L' for --filter, 'U' and 'Y' for --function and
  *	--binary, 'F' if its recording may stand without -i
  *
  * Return: 0, or an &enum status.

@@ -282,7 +282,7 @@ void rows_json(FILE *out, const struct view *view, const struct options *options
 {
 	json_object *json = header_json(&view->header), *rows = json_object_new_array();
 
-	add_text(json, "window", view_span_name(options->window));
+	add_text(json, "window", view_span_name(options->period));
 	add_text(json, "group", view_group_name(options->group));
 	add_text(json, "sort", view_sort_name(options->sort));
 	for (u32 i = 0; i < view->count; i++)
