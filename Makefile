@@ -15,38 +15,38 @@ help: ## print this
 	@sed -n 's/^\([a-z_-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 deps: ## install what building and every test needs (root)
-	@scripts/deps build run check all
+	@scripts/deps build check all
 
 run: ## profile this machine for ten seconds; FILE=x.perf.data shows a recording instead
-	@scripts/deps build run
+	@scripts/deps build
 	@[ -x $(BUILD)/tools/speprof ] || echo "Building, which takes less than a minute the first time."
 	@$(MAKE) -s --no-print-directory all >$(BUILD)-run.log 2>&1 && rm -f $(BUILD)-run.log || \
 		{ tail -n 40 $(BUILD)-run.log; exit 1; }
 ifdef FILE
 	@$(BUILD)/tools/speprof report -i '$(FILE)'
 else
-	@$(BUILD)/tools/speprof demo --seconds $(SECONDS_OF_DEMO)
+	@$(BUILD)/demo/speprof-demo --seconds $(SECONDS_OF_DEMO)
 endif
 
 check: ## install what is missing and run the quick lanes of tests: a quarter of an hour (root)
-	@scripts/deps build run check
+	@scripts/deps build check
 	@tests/check --build $(BUILD)
 
 check-changed: ## the quick lanes, and those that the change since BASE=COMMIT concerns (root)
 	@test -n "$(BASE)" || { echo "make check-changed: BASE is missing: BASE=COMMIT" >&2; exit 2; }
-	@scripts/deps build run check all
+	@scripts/deps build check all
 	@tests/check --build $(BUILD) --changed "$(BASE)"
 
 check-all: ## every lane there is, for hours; run again, it resumes after the lanes that passed (root)
-	@scripts/deps build run check all
+	@scripts/deps build check all
 	@tests/check --build $(BUILD) --all
 
 check-fresh: ## both commands of the README on a bare Debian 12 and on a bare Debian 13 (root)
-	@scripts/deps build run check
+	@scripts/deps build check
 	@tests/check --build $(BUILD) --lane fresh-12 --lane fresh-13
 
 check-lane: ## LANE="NAME...": these lanes alone; without LANE, list them (root)
-	@test -z "$(LANE)" || scripts/deps build run check all
+	@test -z "$(LANE)" || scripts/deps build check all
 	@tests/check --build $(BUILD) $(if $(LANE),$(addprefix --lane ,$(LANE)),--list)
 
 modules: ## build speprof.ko and speprof_emu.ko for the running kernel

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * chase: loads that wait for each other, all over a working set that no cache
- * holds. All its time is in walk().
+ * chase: a pointer chase. Each load waits for the one before it, over a working set of 32 MiB that is
+ * larger than most caches. All time is spent in walk().
  */
-#include "duty.h"
+#include "load.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,23 +11,26 @@
 #define NODES (1U << 19)
 #define STEPS 4096
 
-/* One cache line each. */
+/* A cache line. */
 struct node {
 	struct node *next;
 	char line[56];
 };
 
 static struct node *nodes;
-static struct node **places;
+static struct node **cursors; /* of each thread */
 
-__attribute__((noinline)) static struct node *walk(struct node *node)
+/* Not static: a stripped program exports its name. */
+struct node *walk(struct node *node);
+
+__attribute__((noinline)) struct node *walk(struct node *node)
 {
 	for (unsigned int i = 0; i < STEPS; i++)
 		node = node->next;
 	return node;
 }
 
-/* One cycle through all nodes, by Sattolo's shuffle. */
+/* Link all nodes in one random cycle, by Sattolo's shuffle. */
 static void shuffle(void)
 {
 	uint64_t random = 88172645463325252ULL;
@@ -50,27 +53,27 @@ static void shuffle(void)
 static int chase_prepare(unsigned int threads)
 {
 	nodes = aligned_alloc(sizeof(struct node), NODES * sizeof(struct node));
-	places = calloc(threads, sizeof(*places));
-	if (!nodes || !places)
+	cursors = calloc(threads, sizeof(*cursors));
+	if (!nodes || !cursors)
 		return -1;
 	shuffle();
 	for (unsigned int i = 0; i < threads; i++)
-		places[i] = &nodes[(uint64_t)i * NODES / threads];
+		cursors[i] = &nodes[(uint64_t)i * NODES / threads];
 	return 0;
 }
 
 static void chase_work(unsigned int thread)
 {
-	places[thread] = walk(places[thread]);
+	cursors[thread] = walk(cursors[thread]);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct duty duty = {
+	static const struct load load = {
 		.name = "chase",
 		.prepare = chase_prepare,
 		.work = chase_work,
 	};
 
-	return duty_main(&duty, argc, argv);
+	return load_main(&load, argc, argv);
 }

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * stream: three arrays from end to end, as fast as memory gives them. All its
- * time is in triad().
+ * stream: reads two arrays and writes a third one from end to end, as fast as memory allows. All time
+ * is spent in triad().
  */
-#include "duty.h"
+#include "load.h"
 
 #include <stdlib.h>
 
 #define ELEMENTS (1U << 20)
 #define CHUNK	 (1U << 16)
 
-/* What one thread goes through, chunk by chunk. */
+/* The arrays of one thread, and where its next chunk begins. */
 struct lane {
 	double *a;
 	double *b;
 	double *c;
 	double scalar;
-	size_t place;
+	size_t next;
 	size_t chunk;
 };
 
 static struct lane *lanes;
 
-__attribute__((noinline)) static void triad(double *a, const double *b, const double *c,
-					    double scalar, size_t n)
+/* Not static: a stripped program exports its name. */
+void triad(double *a, const double *b, const double *c, double scalar, size_t n);
+
+__attribute__((noinline)) void triad(double *a, const double *b, const double *c, double scalar, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		a[i] = b[i] + scalar * c[i];
@@ -55,19 +57,19 @@ static int stream_prepare(unsigned int threads)
 static void stream_work(unsigned int thread)
 {
 	struct lane *lane = &lanes[thread];
-	size_t i = lane->place;
+	size_t i = lane->next;
 
 	triad(lane->a + i, lane->b + i, lane->c + i, lane->scalar, lane->chunk);
-	lane->place = (i + lane->chunk) % ELEMENTS;
+	lane->next = (i + lane->chunk) % ELEMENTS;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct duty duty = {
+	static const struct load load = {
 		.name = "stream",
 		.prepare = stream_prepare,
 		.work = stream_work,
 	};
 
-	return duty_main(&duty, argc, argv);
+	return load_main(&load, argc, argv);
 }

@@ -139,14 +139,6 @@ static const struct verb verbs[] = {
 		.run = emulate_run,
 	},
 	{
-		.name = "demo",
-		.synopsis = "[--seconds N]",
-		.help = "what \"make run\" shows: two known programs, and what sampling says of "
-			"them",
-		.hidden = true,
-		.run = demo_run,
-	},
-	{
 		.name = "help",
 		.synopsis = "[VERB]",
 		.help = "this text",

@@ -32,7 +32,6 @@ const struct verb *verb_find(const char *name);
 const struct verb *verb_nearest(const char *name);
 
 int container_run(int argc, char **argv);
-int demo_run(int argc, char **argv);
 int doctor_run(int argc, char **argv);
 int dump_run(int argc, char **argv);
 int emulate_run(int argc, char **argv);
