@@ -18,21 +18,8 @@
 #define POLKIT_TIMEOUT_US  300000000ULL
 #define POLKIT_INTERACTIVE 1U
 
-/*
- * CPU time that may have been spent at once, and how much of that runs off in a second: for one
- * who reads a quarter of a CPU, for another a twentieth, for all others together a tenth.
- */
-struct allowance {
-	u64 burst_ns;
-	u64 rate_ns;
-};
-
-static const struct allowance reader_may = { 2000000000ULL, 250000000ULL };
-static const struct allowance other_may = { 500000000ULL, 50000000ULL };
-static const struct allowance others_may = { 1000000000ULL, 100000000ULL };
-
-/* What a call costs at the least: the bus, and looking who it is. */
-#define CALL_NS 20000ULL
+/* Rows of an answer that one token pays for. */
+#define ROWS_PER_TOKEN 64
 
 /**
  * struct access_query - a question to polkit
@@ -57,11 +44,11 @@ struct access_query {
 	sd_bus_error error;
 };
 
-static u64 now_ns(clockid_t clock)
+static u64 monotonic_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(clock, &ts);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
@@ -69,7 +56,7 @@ void access_init(struct access *access)
 {
 	const struct group *group = getgrnam(GROUP);
 
-	*access = (struct access){ 0 };
+	*access = (struct access){ .now_ns = monotonic_ns };
 	bus_callers_init(&access->callers, group ? group->gr_gid : (gid_t)-1);
 }
 
@@ -93,69 +80,36 @@ void access_deinit(struct access *access)
 	}
 }
 
-/* ---- How much ------------------------------------------------------------ */
+/* ---- Rate ---------------------------------------------------------------- */
 
-static const struct allowance *allowed(bool reads)
+static int take_tokens(struct access *access, const struct bus_caller *caller, u32 tokens,
+		       sd_bus_error *ret_error)
 {
-	return reads ? &reader_may : &other_may;
-}
+	u32 retry_s;
+	int r;
 
-/* Whole microseconds: what is less is of the next time. */
-static void run_off(struct access_debt *debt, const struct allowance *may, u64 now)
-{
-	u64 us = (now - debt->at_ns) / 1000, gone = us * (may->rate_ns / 1000000);
-
-	debt->spent_ns -= gone < debt->spent_ns ? gone : debt->spent_ns;
-	debt->at_ns += us * 1000;
-}
-
-/* The user's place, run off up to now. A new one has somebody's debt, or many would have none. */
-static struct access_user *user_of(struct access *access, const struct bus_caller *caller)
-{
-	struct access_user *user = NULL, *least = access->users;
-	u64 now = now_ns(CLOCK_MONOTONIC);
-
-	for (u32 i = 0; i < ACCESS_USERS; i++) {
-		struct access_user *u = &access->users[i];
-
-		run_off(&u->debt, allowed(u->reads), now);
-		if (u->used && u->uid == caller->uid)
-			user = u;
-		if (u->debt.spent_ns < least->debt.spent_ns)
-			least = u;
-	}
-	if (!user)
-		user = least;
-	user->uid = caller->uid;
-	user->used = true;
-	user->reads = caller->reads;
-	run_off(&access->others, &others_may, now);
-	return user;
-}
-
-void access_charge(struct access *access, const struct bus_caller *caller, u64 spent_ns)
-{
-	if (caller->owner)
-		return;
-	user_of(access, caller)->debt.spent_ns += spent_ns + CALL_NS;
-	if (!caller->reads)
-		access->others.spent_ns += spent_ns + CALL_NS;
-}
-
-int access_afford(struct access *access, const struct bus_caller *caller, sd_bus_error *ret_error)
-{
 	if (caller->owner)
 		return 0;
-	if (user_of(access, caller)->debt.spent_ns > allowed(caller->reads)->burst_ns)
+	r = rate_limit_take(&access->limit, caller->uid, caller->reads, tokens, access->now_ns(),
+			    &retry_s);
+	if (r >= 0)
+		return 0;
+	if (caller->reads)
 		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "Too much was done for user %u lately: ask again later.",
-					 (unsigned int)caller->uid);
-	if (!caller->reads && access->others.spent_ns > others_may.burst_ns)
-		return sd_bus_error_set(
-			ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-			"Too much was done lately for users who are not in the group " GROUP
-			": ask again later.");
-	return 0;
+					 "Rate limit exceeded for this user; retry in %u s", retry_s);
+	return sd_bus_error_setf(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+				 "Rate limit exceeded for %s; retry in %u s, or join the group " GROUP,
+				 r == -EUSERS ? "all users outside the group " GROUP : "this user",
+				 retry_s);
+}
+
+void access_charge_rows(struct access *access, const struct bus_caller *caller, u64 rows)
+{
+	u64 tokens = rows / ROWS_PER_TOKEN;
+
+	if (!caller->owner && tokens)
+		rate_limit_charge(&access->limit, caller->uid, caller->reads,
+				  tokens < UINT32_MAX ? (u32)tokens : UINT32_MAX, access->now_ns());
 }
 
 /* ---- What polkit says ---------------------------------------------------- */
@@ -327,15 +281,9 @@ static int query_new(struct access *access, const struct access_query *like, sd_
 	return 0;
 }
 
-static enum access_level level_of(struct access *access, sd_bus_message *message,
-				  const struct access_need *need, void *ctx,
-				  const struct bus_caller *caller)
+static enum access_level level_of(sd_bus_message *message, const struct access_need *need, void *ctx)
 {
-	u64 before = now_ns(CLOCK_THREAD_CPUTIME_ID);
-	enum access_level level = need->level_of ? need->level_of(message, ctx) : need->level;
-
-	access_charge(access, caller, now_ns(CLOCK_THREAD_CPUTIME_ID) - before);
-	return level;
+	return need->level_of ? need->level_of(message, ctx) : need->level;
 }
 
 /* As access_check(): polkit has answered. */
@@ -343,14 +291,13 @@ static int answered(struct access *access, struct access_query *query,
 		    const struct access_need *need, struct bus_caller *ret_caller,
 		    sd_bus_error *ret_error)
 {
-	int r = ACCESS_BY_POLKIT;
+	int r = 1;
 
 	query_take(query);
 	if (sd_bus_error_is_set(&query->error)) {
 		r = sd_bus_error_copy(ret_error, &query->error);
 	} else if (query->asked == ACCESS_MANAGE &&
-		   level_of(access, query->message, need, query->ctx, &query->caller) ==
-			   ACCESS_MANAGE_RAW) {
+		   level_of(query->message, need, query->ctx) == ACCESS_MANAGE_RAW) {
 		query->asked = ACCESS_RAW;
 		r = query_new(access, query, ret_error);
 	}
@@ -368,7 +315,7 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 	enum access_level level;
 	int r;
 
-	/* First of all: whoever has been forgotten, or has gone, would leave it here for ever. */
+	/* First of all: bus_callers_find() may not know the sender any more, and the query would leak. */
 	if (query)
 		return answered(access, query, need, ret_caller, ret_error);
 	r = bus_callers_find(&access->callers, message, again, ctx, &caller, ret_error);
@@ -377,10 +324,10 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 	*ret_caller = *caller;
 	if (caller->owner)
 		return 1;
-	r = access_afford(access, caller, ret_error);
+	r = take_tokens(access, caller, need->tokens, ret_error);
 	if (r < 0)
 		return r;
-	level = level_of(access, message, need, ctx, caller);
+	level = level_of(message, need, ctx);
 	if (level == ACCESS_ANYONE || (level == ACCESS_READ && caller->reads))
 		return 1;
 	if (level == ACCESS_OWNER)

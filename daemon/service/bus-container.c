@@ -228,6 +228,8 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 		return r;
 	rows.delegated = !bus->caller.owner && !bus->caller.reads;
 	r = worker_read(bus->worker, read_rows, &rows);
+	/* Whether a container is the caller's takes a look at each one's cgroup. */
+	bus_answer_rows(bus, rows.delegated || rows.count < limit ? rows.count : limit);
 	if (r >= 0 && rows.delegated)
 		keep_delegated(&rows, bus->caller.uid);
 	if (r >= 0)
@@ -243,23 +245,28 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
  * @wanted: its cgroup's path, as it is or as it is shown, or its name: then the one of that name
  *	with most samples
  * @uid: whose it must be, (uid_t)-1 for anyone's
+ * @searched: cgroups whose owner was looked up
  */
 struct one {
 	const char *wanted;
 	uid_t uid;
 	int mount;
+	u32 searched;
 	u8 backend;
 	bool found;
 	struct attribute_container container;
 	struct figures figures;
 };
 
-static bool is_wanted(const struct one *one, const struct attribute_container *c)
+static bool is_wanted(struct one *one, const struct attribute_container *c)
 {
 	if (*one->wanted == '/' ? !attribute_container_is_at(c, one->wanted) :
 				  strcmp(c->name, one->wanted) != 0)
 		return false;
-	return one->uid == (uid_t)-1 || delegated_to(one->mount, c->cgroup, one->uid);
+	if (one->uid == (uid_t)-1)
+		return true;
+	one->searched++;
+	return delegated_to(one->mount, c->cgroup, one->uid);
 }
 
 static int read_one(struct worker_state *state, void *arg)
@@ -326,6 +333,7 @@ int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *err
 		one.mount = delegated_open();
 	}
 	r = worker_read(bus->worker, read_one, &one);
+	bus_answer_rows(bus, one.searched);
 	if (one.mount >= 0)
 		close(one.mount);
 	if (r >= 0 && !one.found)

@@ -157,6 +157,7 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
 /**
  * struct figures_request
  * @uid, @mount: whose the container must be; (uid_t)-1: anyone's
+ * @searched: cgroups whose owner was looked up
  * @pending: places whose names are still being looked up
  */
 struct figures_request {
@@ -165,6 +166,7 @@ struct figures_request {
 	struct profile_wanted wanted;
 	uid_t uid;
 	int mount;
+	u32 searched;
 	u8 backend;
 	u64 pending;
 	struct figures figures;
@@ -172,8 +174,9 @@ struct figures_request {
 
 static bool is_own(void *ctx, const struct attribute_container *container)
 {
-	const struct figures_request *request = ctx;
+	struct figures_request *request = ctx;
 
+	request->searched++;
 	return delegated_to(request->mount, container->cgroup, request->uid);
 }
 
@@ -337,6 +340,7 @@ int bus_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error
 		request.wanted.ctx = &request;
 	}
 	r = worker_read(bus->worker, read_figures, &request);
+	bus_answer_rows(bus, request.searched);
 	if (request.mount >= 0)
 		close(request.mount);
 	return r < 0 ? figures_error(&request, r, error) : reply_figures(message, &request);

@@ -9,18 +9,64 @@
 #define BUS_ROWS 10000
 
 /**
- * struct bus_method - who may call it, and what it does
- * @level_of: where what is needed depends on what is asked for: of the message, which is read anew
+ * enum bus_cost - what a call takes from its user's token bucket; a token is about 2 ms of CPU
+ * @BUS_COST_VALUE: reads one object without merging tables
+ * @BUS_COST_LIST: reads counters or a list from tables
+ * @BUS_COST_CHANGE: changes sampling, and may ask polkit
+ * @BUS_COST_TABLE: sorts and renders whole tables
+ * @BUS_COST_PROFILE: samples for seconds, or copies all records that are buffered
+ *
+ * Answers take more by their size: bus_answer_rows().
+ */
+enum bus_cost {
+	BUS_COST_VALUE = 1,
+	BUS_COST_LIST = 4,
+	BUS_COST_CHANGE = 4,
+	BUS_COST_TABLE = 16,
+	BUS_COST_PROFILE = 64,
+};
+
+/**
+ * struct bus_method - a method of ours
+ * @member: its name, in every interface that has it
+ * @level: the right that a caller needs
+ * @cost: its class
+ * @run: the handler, with sd-bus' signature and a &struct bus
+ * @level_of: returns the right where it depends on arguments; NULL: @level
  */
 struct bus_method {
 	const char *member;
 	enum access_level level;
+	enum bus_cost cost;
 	sd_bus_message_handler_t run;
 	enum access_level (*level_of)(sd_bus_message *message, void *ctx);
 };
 
-/** bus_method() - the handler of all methods: rights and what it cost are looked after here */
+/**
+ * bus_method() - handle a call of any method in bus->methods, for vtables
+ * @message: the call
+ * @userdata: the &struct bus
+ * @error: set on failure
+ *
+ * Checks the sender's right and rate, then runs the method. The call may wait for the bus driver
+ * or polkit first; other calls go on meanwhile.
+ *
+ * Return: as sd-bus wants of a handler: positive if handled, negative errno.
+ */
 int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/**
+ * bus_answer_rows() - add to what the running method's answer costs its caller
+ * @bus: whose method runs
+ * @rows: rows in the answer, or searched for it; for text, its KiB
+ */
+static inline void bus_answer_rows(struct bus *bus, u64 rows)
+{
+	bus->answer_rows += rows;
+}
+
+/** bus_filter_calls() - from now on check what sd-bus answers by itself; 0 or negative errno */
+int bus_filter_calls(struct bus *bus);
 
 /** bus_figures_vtable - what the manager, of the session "machine", and each session have both */
 extern const sd_bus_vtable bus_figures_vtable[];
@@ -124,19 +170,6 @@ void bus_forget(struct bus *bus);
 
 /** bus_session_forget() - likewise of what bus-session.c keeps; for bus_forget() and the end */
 void bus_session_forget(struct bus *bus);
-
-/** bus_enqueue() - @message waits for its turn, then for @what, NULL: sd-bus answers; 1, or an error */
-int bus_enqueue(struct bus *bus, sd_bus_message *message, const void *what, sd_bus_error *error);
-
-/** bus_spent() - CPU time of this thread, and of the worker for it, ns: what is done between two is charged */
-u64 bus_spent(const struct bus *bus);
-
-/** bus_meter_init() - from now on what sd-bus answers by itself is asked for rights, waits and is charged */
-int bus_meter_init(struct bus *bus, sd_event *event);
-
-/** bus_meter_admit() - it is its turn: sd-bus answers @waiting */
-int bus_meter_admit(struct bus *bus, const struct bus_waiting *waiting);
-void bus_meter_deinit(struct bus *bus);
 
 /** bus_add_sessions(), bus_add_cpus(), bus_add_log_control() - put the objects there */
 int bus_add_sessions(struct bus *bus);

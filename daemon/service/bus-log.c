@@ -85,7 +85,7 @@ static int set_again(sd_bus_message *message, void *userdata __attribute__((unus
 
 static int check_set(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	static const struct access_need need = { ACCESS_OWNER };
+	static const struct access_need need = { ACCESS_OWNER, BUS_COST_VALUE };
 	struct bus *bus = userdata;
 	int r;
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "bus.h"
+#include "bus-internal.h"
 #include "govern.h"
 #include "profile-metrics.h"
 #include "speprof-version.h"
@@ -68,6 +68,7 @@ int bus_dump_metrics(sd_bus_message *message, void *userdata,
 	r = worker_read(bus->worker, bus_metrics_read, &metrics);
 	if (r < 0)
 		return r;
+	bus_answer_rows(bus, metrics.count);
 	fd = metrics_dump(&metrics);
 	metrics_clear(&metrics);
 	if (fd < 0)

@@ -28,7 +28,8 @@ struct profile_request {
 
 /**
  * struct bus_profile - one that is being taken
- * @caller, @peer: who asked for it, and is charged; one that is gone has no use for it
+ * @caller: its sender, whose user may have %PPROF_OF_USER at once
+ * @peer: the same connection; the profile is dropped when it closes
  * @pprof: of the worker's thread
  * @half_usec: half of its time: then names are asked for, to be there in the end
  * @halves: those that are left
@@ -186,17 +187,9 @@ static int half(struct bus_profile *profile, sd_event_source *source)
 	return 0;
 }
 
-/* What it takes when its time comes is of who asked for it, as what its call took. */
 static int on_half(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
 {
-	struct bus_profile *profile = userdata;
-	const struct bus_caller caller = profile->caller;
-	struct bus *bus = profile->bus;
-	u64 before = bus_spent(bus);
-	int r = half(profile, source);
-
-	access_charge(&bus->access, &caller, bus_spent(bus) - before);
-	return r;
+	return half(userdata, source);
 }
 
 static void on_gone(void *ctx)

@@ -29,6 +29,7 @@ static int reply_view(sd_bus_message *message, struct bus *bus, struct worker_vi
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
 	bus_fill_reloaded(bus, &request->view.header);
+	bus_answer_rows(bus, request->view.count);
 	r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
 		r = view_append(reply, &request->view);
@@ -79,6 +80,7 @@ int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	r = worker_call(bus->worker, worker_hot, &request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
+	bus_answer_rows(bus, strlen(request.text) / 1024);
 	r = bus_reply_memfd(message, "speprof-hot", request.text, strlen(request.text));
 	free(request.text);
 	return r;
@@ -135,6 +137,7 @@ int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	r = worker_read(bus->worker, read_summary, &request);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
+	bus_answer_rows(bus, strlen(request.text) / 1024);
 	r = bus_reply_memfd(message, "speprof-summary", request.text, strlen(request.text));
 	free(request.text);
 	return r;

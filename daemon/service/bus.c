@@ -118,116 +118,34 @@ int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data,
 
 /* ---- Methods -------------------------------------------------------------- */
 
-/* By name alone: what is of two interfaces means the same in both. */
+/* One table for all interfaces: a method that two of them have means the same in both. */
 static const struct bus_method methods[] = {
-	{ "Start", ACCESS_MANAGE, bus_start },
-	{ "Stop", ACCESS_MANAGE, bus_stop },
-	{ "Reset", ACCESS_MANAGE, bus_reset },
-	{ "SetFilter", ACCESS_MANAGE, bus_set_filter, bus_filter_level },
-	{ "SetInterval", ACCESS_MANAGE, bus_set_interval },
-	{ "SetCgroups", ACCESS_MANAGE, bus_set_cgroups, bus_cgroups_level },
-	{ "CreateSession", ACCESS_MANAGE, bus_create_session, bus_create_level },
-	{ "Remove", ACCESS_MANAGE, bus_remove_session },
-	{ "Reload", ACCESS_RELOAD, bus_reload },
-	{ "GetView", ACCESS_READ, bus_get_view },
-	{ "GetWindow", ACCESS_READ, bus_get_window },
-	/* Addresses of all processes. */
-	{ "DumpHot", ACCESS_RAW, bus_dump_hot },
-	{ "GetHistogram", ACCESS_READ, bus_get_histogram },
-	{ "GetFigures", ACCESS_READ, bus_get_figures, bus_figures_level },
-	{ "GetLedgers", ACCESS_READ, bus_get_ledgers },
-	{ "Snapshot", ACCESS_RAW, bus_snapshot },
-	{ "GetTimes", ACCESS_READ, bus_get_times },
-	{ "GetContainers", ACCESS_ANYONE, bus_get_containers },
-	{ "GetContainer", ACCESS_ANYONE, bus_get_container },
-	{ "DumpSummary", ACCESS_READ, bus_dump_summary },
-	{ "DumpMetrics", ACCESS_READ, bus_dump_metrics },
-	{ "DumpProfile", ACCESS_READ, bus_dump_profile },
-	{ "DumpProfileWithOptions", ACCESS_READ, bus_dump_profile_with_options },
+	{ "Start", ACCESS_MANAGE, BUS_COST_CHANGE, bus_start },
+	{ "Stop", ACCESS_MANAGE, BUS_COST_CHANGE, bus_stop },
+	{ "Reset", ACCESS_MANAGE, BUS_COST_CHANGE, bus_reset },
+	{ "SetFilter", ACCESS_MANAGE, BUS_COST_CHANGE, bus_set_filter, bus_filter_level },
+	{ "SetInterval", ACCESS_MANAGE, BUS_COST_CHANGE, bus_set_interval },
+	{ "SetCgroups", ACCESS_MANAGE, BUS_COST_CHANGE, bus_set_cgroups, bus_cgroups_level },
+	{ "CreateSession", ACCESS_MANAGE, BUS_COST_CHANGE, bus_create_session, bus_create_level },
+	{ "Remove", ACCESS_MANAGE, BUS_COST_CHANGE, bus_remove_session },
+	{ "Reload", ACCESS_RELOAD, BUS_COST_CHANGE, bus_reload },
+	{ "GetView", ACCESS_READ, BUS_COST_TABLE, bus_get_view },
+	{ "GetWindow", ACCESS_READ, BUS_COST_TABLE, bus_get_window },
+	/* Shows addresses of all processes. */
+	{ "DumpHot", ACCESS_RAW, BUS_COST_TABLE, bus_dump_hot },
+	{ "GetHistogram", ACCESS_READ, BUS_COST_LIST, bus_get_histogram },
+	{ "GetFigures", ACCESS_READ, BUS_COST_TABLE, bus_get_figures, bus_figures_level },
+	{ "GetLedgers", ACCESS_READ, BUS_COST_LIST, bus_get_ledgers },
+	{ "Snapshot", ACCESS_RAW, BUS_COST_PROFILE, bus_snapshot },
+	{ "GetTimes", ACCESS_READ, BUS_COST_VALUE, bus_get_times },
+	{ "GetContainers", ACCESS_ANYONE, BUS_COST_LIST, bus_get_containers },
+	{ "GetContainer", ACCESS_ANYONE, BUS_COST_LIST, bus_get_container },
+	{ "DumpSummary", ACCESS_READ, BUS_COST_TABLE, bus_dump_summary },
+	{ "DumpMetrics", ACCESS_READ, BUS_COST_TABLE, bus_dump_metrics },
+	{ "DumpProfile", ACCESS_READ, BUS_COST_PROFILE, bus_dump_profile },
+	{ "DumpProfileWithOptions", ACCESS_READ, BUS_COST_PROFILE, bus_dump_profile_with_options },
+	{ NULL },
 };
-
-static int run(struct bus *bus, const struct bus_method *method, sd_bus_message *message,
-	       sd_bus_error *error)
-{
-	u64 before = bus_spent(bus);
-	int r;
-
-	/* What it tells of its change is of after it, and so is what others ask for then. */
-	if (method->level >= ACCESS_MANAGE)
-		bus_forget(bus);
-	r = method->run(message, bus, error);
-	if (method->level >= ACCESS_MANAGE)
-		bus_forget(bus);
-	access_charge(&bus->access, &bus->caller, bus_spent(bus) - before);
-	return r;
-}
-
-static void run_waiting(void *ctx, const struct bus_waiting *waiting)
-{
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	struct bus *bus = ctx;
-	int r;
-
-	bus->caller = waiting->caller;
-	/* Those before it may have taken all that this user may have done. */
-	r = access_afford(&bus->access, &bus->caller, &error);
-	if (r >= 0)
-		r = waiting->what ? run(bus, waiting->what, waiting->message, &error) :
-				    bus_meter_admit(bus, waiting);
-	bus_reply_failure(waiting->message, r, &error);
-}
-
-static int too_many(sd_bus_error *error)
-{
-	return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-				"Too many calls wait: ask again when some are answered.");
-}
-
-static void refuse_waiting(void *ctx __attribute__((unused)), const struct bus_waiting *waiting)
-{
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-
-	bus_reply_failure(waiting->message, too_many(&error), &error);
-}
-
-int bus_enqueue(struct bus *bus, sd_bus_message *message, const void *what, sd_bus_error *error)
-{
-	int r = bus_queue_add(&bus->queue, message, what, &bus->caller);
-
-	if (r == -ENOBUFS)
-		return too_many(error);
-	return r < 0 ? r : 1;
-}
-
-int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
-{
-	const char *member = sd_bus_message_get_member(message);
-	const struct bus_method *method = methods;
-	struct bus *bus = userdata;
-	struct access_need need;
-	int r;
-
-	while (method < methods + ARRAY_SIZE(methods) && strcmp(method->member, member))
-		method++;
-	if (method == methods + ARRAY_SIZE(methods))
-		return -EBADRQC;
-	need = (struct access_need){ method->level, method->level_of };
-	r = access_check(&bus->access, message, &need, bus_method, bus, &bus->caller, error);
-	if (r < 0)
-		return r;
-	if (!r)
-		return 1;
-	/* What polkit has let through is few. */
-	if (bus->caller.owner || r == ACCESS_BY_POLKIT)
-		return run(bus, method, message, error);
-	return bus_enqueue(bus, message, method, error);
-}
-
-void bus_forget(struct bus *bus)
-{
-	bus_facts_forget(&bus->facts);
-	bus_session_forget(bus);
-}
 
 /* ---- Properties of the Manager --------------------------------------------- */
 
@@ -429,17 +347,17 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 {
 	int r;
 
-	*bus = (struct bus){ .event = event, .worker = worker, .config = config };
+	*bus = (struct bus){
+		.event = event, .worker = worker, .config = config, .methods = methods
+	};
 	access_init(&bus->access);
-	r = bus_queue_init(&bus->queue, event, run_waiting, refuse_waiting, bus);
-	if (r >= 0)
-		r = connect_bus(address, &bus->bus);
+	r = connect_bus(address, &bus->bus);
 	if (r >= 0)
 		r = add_objects(bus);
 	if (r >= 0)
 		r = follow_connection(bus);
 	if (r >= 0)
-		r = bus_meter_init(bus, event);
+		r = bus_filter_calls(bus);
 	if (r >= 0)
 		r = sd_bus_request_name(bus->bus, BUS_NAME, 0);
 	if (r >= 0)
@@ -455,8 +373,6 @@ void bus_deinit(struct bus *bus)
 {
 	bus_profiles_end(bus);
 	bus->watch = bus_watch_free(bus->watch);
-	bus_queue_deinit(&bus->queue);
-	bus_meter_deinit(bus);
 	bus_session_forget(bus);
 	access_deinit(&bus->access);
 	sd_bus_flush_close_unref(bus->bus);

@@ -8,7 +8,6 @@
 #include "bus-access.h"
 #include "bus-facts.h"
 #include "bus-peer.h"
-#include "bus-queue.h"
 #include "config.h"
 #include "cpu-list.h"
 #include "pprof.h"
@@ -31,25 +30,20 @@
  */
 #define BUS_GONE_STATUS 75
 
+struct bus_method;
 struct bus_watch;
 struct session_facts;
-
-/** struct bus_admitted - what sd-bus may answer now, for whom; @message is a reference */
-struct bus_admitted {
-	sd_bus_message *message;
-	struct bus_caller caller;
-};
 
 /**
  * struct bus - the connection, and what is served on it
  * @event: borrowed; ends with BUS_GONE_STATUS where the connection does
  * @config: borrowed; for sessions that are made on the bus
- * @caller: of the method that is running
+ * @methods: all methods; the last has no name
+ * @caller: sender of the call whose method runs
+ * @answer_rows: what that method's answer holds, by bus_answer_rows()
  * @cpus: which CPUs have an object: those that are online, as the source sees it
  * @online: what the kernel said the last time, and for how many looks more the source is asked
  * @facts: what properties show; @session that of the session asked last, read at @session_ns
- * @meter: settles what the answer of sd-bus that is @metered cost @meter_caller since @meter_ns
- * @admitted: whose turn it was, and that are dispatched again, for sd-bus to answer
  * @watch: what signals were sent for
  * @reload: have the files read again: 0, or negative errno and @reloaded says why; with @ctx
  * @reloaded: what became of them the last time; borrowed
@@ -61,20 +55,15 @@ struct bus {
 	struct worker *worker;
 	const struct config *config;
 	struct access access;
-	struct bus_queue queue;
+	const struct bus_method *methods;
 	struct bus_caller caller;
+	u64 answer_rows;
 	struct cpu_list cpus;
 	struct cpu_list online;
 	u32 cpu_looks;
 	struct bus_facts facts;
 	struct session_facts *session;
 	u64 session_ns;
-	sd_event_source *meter;
-	bool metered;
-	struct bus_caller meter_caller;
-	u64 meter_ns;
-	struct bus_admitted admitted[BUS_QUEUE];
-	u32 admitted_count;
 	struct bus_watch *watch;
 	int (*reload)(void *ctx);
 	void *ctx;

@@ -37,7 +37,6 @@ struct worker {
 	worker_fn fn;
 	void *arg;
 	int result;
-	u64 spent_ns;
 	u64 beat_all; /* of the thread that asks for it */
 	u64 beat_seen;
 	bool reading; /* @fn only looks */
@@ -329,15 +328,12 @@ static int serve_shared(struct worker *w)
 /* Run the call that waits, if one does; returns whether to end. */
 static bool serve(struct worker *w)
 {
-	u64 began;
 	bool quit;
 
 	pthread_mutex_lock(&w->lock);
 	if (w->pending) {
-		began = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		/* The caller waits for @done: nobody else touches the call meanwhile. */
 		w->result = w->state.shards ? serve_shared(w) : w->fn(&w->state, w->arg);
-		w->spent_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 		w->pending = false;
 		pthread_cond_broadcast(&w->done);
 	}
@@ -666,11 +662,6 @@ int worker_call(struct worker *worker, worker_fn fn, void *arg)
 int worker_read(struct worker *worker, worker_fn fn, void *arg)
 {
 	return call(worker, true, fn, arg);
-}
-
-u64 worker_spent(const struct worker *worker)
-{
-	return worker->spent_ns;
 }
 
 struct worker *worker_free(struct worker *worker)

@@ -76,9 +76,6 @@ int worker_call(struct worker *worker, worker_fn fn, void *arg);
 /** worker_read() - worker_call() of what changes nothing: where there are several workers, they go on */
 int worker_read(struct worker *worker, worker_fn fn, void *arg);
 
-/** worker_spent() - CPU time of all worker_call() so far, ns; of whoever calls */
-u64 worker_spent(const struct worker *worker);
-
 /**
  * worker_beat() - another number each time the worker, all of them, have come around since it was
  * asked; once a second at least, but for who asks more often. Of one thread

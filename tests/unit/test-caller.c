@@ -29,14 +29,16 @@ static struct {
 	u32 runs;
 	/* The last answer: the error's name, or nothing. */
 	char answer[128];
+	char message[160];
 	u32 answers;
 	u32 gone;
 	/* What calls of the object GUARDED need. */
 	struct access access;
 	sd_bus_slot *guarded;
 	enum access_level level;
-	u32 by_polkit;
+	u32 tokens;
 	u32 looks; /* for what one needs */
+	u64 now_ns;
 } fake;
 
 static int on_driver(sd_bus_message *m, void *userdata, sd_bus_error *error)
@@ -68,6 +70,11 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return sd_bus_reply_method_return(m, NULL);
 }
 
+static u64 fake_now(void)
+{
+	return fake.now_ns;
+}
+
 static enum access_level look(sd_bus_message *m, void *ctx)
 {
 	(void)m;
@@ -78,13 +85,12 @@ static enum access_level look(sd_bus_message *m, void *ctx)
 
 static int on_guarded(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	static const struct access_need need = { .level_of = look };
+	const struct access_need need = { .tokens = fake.tokens, .level_of = look };
 	int r = access_check(&fake.access, m, &need, on_guarded, userdata, &fake.caller, error);
 
 	if (r <= 0)
 		return r < 0 ? r : 1;
 	fake.runs++;
-	fake.by_polkit += r == ACCESS_BY_POLKIT;
 	return sd_bus_reply_method_return(m, NULL);
 }
 
@@ -95,6 +101,7 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	(void)userdata;
 	(void)error;
 	snprintf(fake.answer, sizeof(fake.answer), "%s", answer ? answer->name : "");
+	snprintf(fake.message, sizeof(fake.message), "%s", answer ? answer->message : "");
 	fake.answers++;
 	return 1;
 }
@@ -186,8 +193,10 @@ static int setup(void **state)
 	memset(&fake, 0, sizeof(fake));
 	bus_callers_init(&fake.callers, GROUP);
 	access_init(&fake.access);
+	fake.access.now_ns = fake_now;
 	fake.access.callers.group = GROUP;
 	fake.level = ACCESS_MANAGE;
+	fake.tokens = 1;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
 	assert_true(sd_bus_new(&fake.driver) >= 0 && sd_bus_new(&fake.bus) >= 0);
 	assert_true(sd_bus_set_fd(fake.driver, fds[0], fds[0]) >= 0);
@@ -453,7 +462,6 @@ static void test_polkit(void **state)
 	tell_user(OTHER, 0);
 	tell_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.runs, 1);
-	assert_int_equal(fake.by_polkit, 1);
 	call_at(1, GUARDED);
 	tell_polkit(":1.1", "org.speprof1.manage", false);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
@@ -476,7 +484,6 @@ static void test_polkit(void **state)
 	call_at(2, GUARDED);
 	tell_user(0, 0);
 	assert_int_equal(fake.runs, 3);
-	assert_int_equal(fake.by_polkit, 2);
 	assert_int_equal(fake.question_count, 0);
 }
 
@@ -551,10 +558,11 @@ static void test_left_while_asked(void **state)
 	assert_int_equal(fake.runs, 0);
 }
 
-/* What a call needs is read for known callers that have an allowance left, and once polkit has answered. */
+/* The arguments of a call are read for known callers within their rate, and once polkit has answered. */
 static void test_looked_at(void **state)
 {
 	(void)state;
+	fake.tokens = 50;
 	call_at(1, GUARDED);
 	assert_int_equal(fake.looks, 0);
 	tell_user(OTHER, 0);
@@ -562,11 +570,51 @@ static void test_looked_at(void **state)
 	tell_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.looks, 2);
 	assert_int_equal(fake.runs, 1);
-	access_charge(&fake.access, &fake.caller, 1000000000000);
+	/* Of 400 tokens 50 are taken, 300 more are charged, and a call takes 50. */
+	access_charge_rows(&fake.access, &fake.caller, 300 * 64 + 63);
+	call_at(1, GUARDED);
+	tell_polkit(":1.1", "org.speprof1.manage", true);
+	assert_int_equal(fake.runs, 2);
 	call_at(1, GUARDED);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_LIMITS_EXCEEDED);
-	assert_int_equal(fake.looks, 2);
+	assert_string_equal(fake.message, "Rate limit exceeded for this user; retry in 2 s, or join "
+					  "the group speprof");
+	assert_int_equal(fake.looks, 4);
 	assert_int_equal(fake.question_count, 0);
+	/* Another user has tokens, until those that both share are used up. */
+	call_at(2, GUARDED);
+	tell_user(OTHER + 1, 0);
+	tell_polkit(":1.2", "org.speprof1.manage", true);
+	access_charge_rows(&fake.access, &fake.caller, 320 * 64);
+	call_at(3, GUARDED);
+	tell_user(OTHER + 2, 0);
+	assert_string_equal(fake.message, "Rate limit exceeded for all users outside the group speprof; "
+					  "retry in 1 s, or join the group speprof");
+	fake.now_ns += 1000000000;
+	call_at(3, GUARDED);
+	assert_int_equal(fake.question_count, 3);
+}
+
+/* Members of the group have more tokens and are not told to join it; root has no limit. */
+static void test_rate_of_members(void **state)
+{
+	(void)state;
+	fake.level = ACCESS_READ;
+	fake.tokens = 50;
+	call_at(1, GUARDED);
+	tell_user(OTHER, GROUP);
+	for (u32 i = 1; i < 20; i++)
+		call_at(1, GUARDED);
+	assert_int_equal(fake.runs, 20);
+	call_at(1, GUARDED);
+	assert_string_equal(fake.message, "Rate limit exceeded for this user; retry in 1 s");
+	assert_int_equal(fake.runs, 20);
+	call_at(2, GUARDED);
+	tell_user(0, 0);
+	access_charge_rows(&fake.access, &fake.caller, 1000000000);
+	for (u32 i = 1; i < 100; i++)
+		call_at(2, GUARDED);
+	assert_int_equal(fake.runs, 120);
 }
 
 int main(void)
@@ -583,6 +631,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_needs_more_meanwhile, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_forgotten_while_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_looked_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rate_of_members, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_removed_while_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_left_while_asked, setup, teardown),
 	};

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Token buckets of the bus's users, by a clock that the test sets. */
+#include "test.h"
+
+#include <errno.h>
+
+#include "rate-limit.h"
+
+#define SECOND 1000000000ULL
+
+/* Sizes and refill rates, as rate-limit.c and Documentation/daemon.md have them. */
+#define MEMBER_SIZE   1000
+#define MEMBER_REFILL 100
+#define USER_SIZE     400
+#define USER_REFILL   25
+#define OTHERS_SIZE   800
+#define OTHERS_REFILL 50
+
+static struct rate_limit limit;
+static u64 now;
+static u32 retry_s;
+
+static int setup(void **state)
+{
+	(void)state;
+	limit = (struct rate_limit){ 0 };
+	now = 5000 * SECOND;
+	return 0;
+}
+
+static int take(uid_t uid, bool member, u32 tokens)
+{
+	retry_s = 0;
+	return rate_limit_take(&limit, uid, member, tokens, now, &retry_s);
+}
+
+/* Takes @tokens one by one, all of which must be there. */
+static void drain(uid_t uid, bool member, u32 tokens)
+{
+	for (u32 i = 0; i < tokens; i++)
+		assert_int_equal(take(uid, member, 1), 0);
+}
+
+static void test_size_and_refill(void **state)
+{
+	(void)state;
+	drain(1, true, MEMBER_SIZE);
+	assert_int_equal(take(1, true, 1), -EBUSY);
+	assert_int_equal(retry_s, 1);
+	now += SECOND;
+	drain(1, true, MEMBER_REFILL);
+	assert_int_equal(take(1, true, 1), -EBUSY);
+	/* Another user has a bucket of its own. */
+	drain(2, false, USER_SIZE);
+	assert_int_equal(take(2, false, 1), -EBUSY);
+	now += SECOND;
+	drain(2, false, USER_REFILL);
+	assert_int_equal(take(2, false, 1), -EBUSY);
+	/* A bucket never holds more than its size. */
+	now += 1000000 * SECOND;
+	drain(2, false, USER_SIZE);
+	assert_int_equal(take(2, false, 1), -EBUSY);
+}
+
+/* Many calls within a millisecond, and far apart: no fraction of a token is lost or made. */
+static void test_fractions(void **state)
+{
+	(void)state;
+	drain(1, true, MEMBER_SIZE);
+	for (u32 i = 0; i < 9999; i++) {
+		now += 1000;
+		assert_int_equal(take(1, true, 1), -EBUSY);
+	}
+	now += 1000;
+	assert_int_equal(take(1, true, 1), 0);
+	assert_int_equal(take(1, true, 1), -EBUSY);
+}
+
+/* The same call succeeds after the time that was named, and not a second earlier. */
+static void test_retry(void **state)
+{
+	static const u32 costs[] = { 1, 16, 64, 100 };
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(costs); i++) {
+		test_row("%u tokens", costs[i]);
+		setup(NULL);
+		drain(1, false, USER_SIZE);
+		assert_row(take(1, false, costs[i]) == -EBUSY);
+		assert_row(retry_s == (costs[i] + USER_REFILL - 1) / USER_REFILL);
+		now += (retry_s - 1) * SECOND;
+		assert_row(take(1, false, costs[i]) == -EBUSY);
+		assert_row(retry_s == 1);
+		now += SECOND;
+		assert_row(take(1, false, costs[i]) == 0);
+	}
+}
+
+/* A call that was refused takes nothing. */
+static void test_refused_is_free(void **state)
+{
+	(void)state;
+	drain(1, false, USER_SIZE);
+	for (u32 i = 0; i < 1000; i++)
+		assert_int_equal(take(1, false, 1), -EBUSY);
+	now += SECOND;
+	drain(1, false, USER_REFILL);
+}
+
+/* What a large answer costs is waited for by the next call. */
+static void test_charge(void **state)
+{
+	(void)state;
+	assert_int_equal(take(1, true, 16), 0);
+	rate_limit_charge(&limit, 1, true, MEMBER_SIZE + 4 * MEMBER_REFILL, now);
+	assert_int_equal(take(1, true, 16), -EBUSY);
+	assert_int_equal(retry_s, 5);
+	now += 4 * SECOND;
+	assert_int_equal(take(1, true, 16), -EBUSY);
+	now += SECOND;
+	assert_int_equal(take(1, true, 16), 0);
+	rate_limit_charge(&limit, 3, false, 2 * OTHERS_SIZE, now);
+	assert_int_equal(take(4, false, 1), -EUSERS);
+}
+
+/* Users outside the group together have no more than the bucket that they share. */
+static void test_many_users(void **state)
+{
+	u32 taken = 0;
+
+	(void)state;
+	for (uid_t uid = 0; uid < 1000; uid++)
+		taken += !take(100000 + uid, false, 1);
+	assert_int_equal(taken, OTHERS_SIZE);
+	assert_int_equal(take(7, false, 1), -EUSERS);
+	assert_int_equal(retry_s, 1);
+	now += SECOND;
+	drain(7, false, OTHERS_REFILL);
+	assert_int_equal(take(8, false, 1), -EUSERS);
+	/* Members of the group do not share it. */
+	assert_int_equal(take(1, true, 1), 0);
+}
+
+/* The fullest bucket is given to a new user, with what it holds. */
+static void test_evict(void **state)
+{
+	(void)state;
+	for (uid_t uid = 1; uid <= RATE_LIMIT_USERS; uid++)
+		drain(uid, true, uid == 5 ? MEMBER_SIZE - 1 : MEMBER_SIZE);
+	assert_int_equal(take(1000, true, 2), -EBUSY);
+	assert_int_equal(take(1000, true, 1), 0);
+	/* The emptiest are kept: a user that made many calls is not forgotten for its own good. */
+	setup(NULL);
+	drain(1, true, MEMBER_SIZE);
+	for (uid_t uid = 2; uid < 1000; uid++)
+		assert_int_equal(take(uid, true, 1), 0);
+	assert_int_equal(take(1, true, 1), -EBUSY);
+	assert_int_equal(take(2000, true, MEMBER_SIZE / 10), 0);
+}
+
+/* A user who left the group has what others have, from the next call on. */
+static void test_leaves_group(void **state)
+{
+	(void)state;
+	drain(1, true, USER_SIZE + 1);
+	assert_int_equal(take(1, false, 1), -EBUSY);
+	assert_int_equal(retry_s, 1);
+	assert_int_equal(take(1, true, 1), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_size_and_refill, setup),
+		cmocka_unit_test_setup(test_fractions, setup),
+		cmocka_unit_test_setup(test_retry, setup),
+		cmocka_unit_test_setup(test_refused_is_free, setup),
+		cmocka_unit_test_setup(test_charge, setup),
+		cmocka_unit_test_setup(test_many_users, setup),
+		cmocka_unit_test_setup(test_evict, setup),
+		cmocka_unit_test_setup(test_leaves_group, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
