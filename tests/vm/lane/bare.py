@@ -40,7 +40,7 @@ def argv_of(kernel, initrd):
             "-display", "none", "-no-reboot", "-serial", "stdio",
             "-kernel", str(kernel.image), "-initrd", str(initrd),
             # A host that is busy delivers no timer interrupt in time: no reason to panic.
-            "-append", f"{guest.PATIENCE} no_timer_check console=ttyS0 {common}"]
+            "-append", f"{guest.PATIENCE} {guest.amd64_clock(accel)} console=ttyS0 {common}"]
 
 
 def boot(kernel, loads, out_dir):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import LaneError
+from .counter import counter_khz
 from .devicetree import write_device_tree
 
 # Of both disks a guest that is kept knows the size before it is handed anything; the one in is sparse.
@@ -28,9 +29,6 @@ PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 no_timer_check
 # After an oops a guest would seldom come to an end: what the console has of it is enough.
 COMMAND_LINE = ("oops=panic panic=-1 quiet loglevel=4 log_buf_len=4M printk.devkmsg=on "
                 "random.trust_cpu=on audit=0 net.ifnames=0 systemd.show_status=0 " + PATIENCE)
-# A guest that was stopped for long finds its TSC unstable, and patches sched_clock() for that while
-# all CPUs run it: QEMU may then execute a breakpoint that is gone already (Documentation/internal/testing.md).
-STEADY = {"amd64": "tsc=reliable"}
 ACCELERATION = {"kvm": ["-accel", "kvm"],
                 "tcg": ["-accel", "tcg,thread=multi"],
                 # The guest's clock counts instructions: one is a nanosecond.
@@ -144,6 +142,16 @@ def memory_nodes(machine):
     return argv
 
 
+def amd64_clock(accel):
+    """
+    Kernel parameters for the time-stamp counter of an amd64 guest.
+
+    A guest that was stopped for long finds its counter unstable, and patches sched_clock() while all
+    CPUs run it: QEMU may then execute a breakpoint that the kernel has removed (testing.md).
+    """
+    return f"tsc=reliable tsc_early_khz={counter_khz()}" if accel == "tcg" else "tsc=reliable"
+
+
 def amd64_cpu(accel):
     """What -cpu is told under ACCEL."""
     return "host" if accel == "kvm" else "max,la57=off"
@@ -173,10 +181,10 @@ def machine_arm64(machine, out_dir):
 def qemu_argv(machine, out_dir, in_disk, out_disk):
     make = {"amd64": machine_amd64, "arm64": machine_arm64}[machine.arch]
     argv, console = make(machine, out_dir)
+    clock = amd64_clock(machine.accel) if machine.arch == "amd64" else None
     argv += ["-display", "none", "-no-reboot",
              "-kernel", machine.kernel.image, "-initrd", machine.kernel.initrd,
-             "-append", " ".join(filter(None, (f"console={console}", COMMAND_LINE,
-                                        STEADY.get(machine.arch), machine.append)))]
+             "-append", " ".join(filter(None, (f"console={console}", COMMAND_LINE, clock, machine.append)))]
     # Of a root disk that is an overlay already, which is being made, all is kept.
     overlay = bool(machine.root) and machine.root.suffix == ".qcow2"
     kept = overlay and not machine.state
