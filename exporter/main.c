@@ -20,11 +20,15 @@
 
 #define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
 
+/* The tests' own build of this file sets it to true: statistics of an emulated SPU are exported then. */
+#ifndef EXPORT_EMULATED
+#define EXPORT_EMULATED false
+#endif
+
 struct options {
 	const char *config_path;
 	const char *bus_address;
 	const char *snapshot;
-	bool emulated;
 	struct exporter_config config;
 };
 
@@ -41,7 +45,6 @@ static void usage(FILE *to)
 	      "  --set SECTION.KEY=VALUE  override a setting of the file\n"
 	      "  --bus ADDRESS            ask on a private bus instead of the system's\n"
 	      "  --snapshot FILE          read FILE instead of asking: one machine's DumpMetrics\n"
-	      "  --test-allow-emulated    for tests: export what an emulated SPU modelled, too\n"
 	      "  --version                print the version\n"
 	      "  --help                   print this\n",
 	      to);
@@ -83,14 +86,13 @@ static int read_config(struct options *o, bool named)
 	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
 }
 
-enum { OPT_CONFIG = 256, OPT_SET, OPT_BUS, OPT_SNAPSHOT, OPT_EMULATED, OPT_VERSION, OPT_HELP };
+enum { OPT_CONFIG = 256, OPT_SET, OPT_BUS, OPT_SNAPSHOT, OPT_VERSION, OPT_HELP };
 
 static const struct option long_options[] = {
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "set", required_argument, NULL, OPT_SET },
 	{ "bus", required_argument, NULL, OPT_BUS },
 	{ "snapshot", required_argument, NULL, OPT_SNAPSHOT },
-	{ "test-allow-emulated", no_argument, NULL, OPT_EMULATED },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
@@ -107,9 +109,6 @@ static int take_option(struct options *o, int c)
 		return 0;
 	case OPT_SNAPSHOT:
 		o->snapshot = optarg;
-		return 0;
-	case OPT_EMULATED:
-		o->emulated = true;
 		return 0;
 	case OPT_SET:
 		return 0;
@@ -299,7 +298,7 @@ static int run(const struct options *o, const struct secrets *secrets, sd_event 
 	struct exporter *exporter = NULL;
 	int r;
 
-	if (exporter_new(config, o->emulated, event, &exporter) < 0) {
+	if (exporter_new(config, EXPORT_EMULATED, event, &exporter) < 0) {
 		say(SD_ERR, "the exporter could not be started");
 		return EX_OSERR;
 	}
