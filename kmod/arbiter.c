@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose the SPU of a CPU is. See "Several sessions on one SPU" in Documentation/explanation/rings.md.
+ * The arbiter: which ring uses the SPU of a CPU. See "Several sessions on one
+ * SPU" in Documentation/explanation/rings.md.
+ *
+ * Invariant: the SPU of a CPU holds registers of no other ring than host->ring. Where that
+ * changes, the ring before is parked and its registers are saved first.
  */
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -23,7 +27,9 @@ struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *host,
 						    struct speprof_ring *ring,
 						    struct speprof_cgroup_map *map)
 {
-	hlist_add_head(&ring->on_cpu, &host->rings);
+	hlist_add_head(&ring->cpu_link, &host->rings);
+	/* No other session is started on the CPU of one that samples the whole machine. */
+	WARN_ON_ONCE(!map && host->ring);
 	if (!map)
 		host->ring = ring;
 	return speprof_arbiter_swap_map(host, map);
@@ -37,7 +43,8 @@ bool speprof_arbiter_serves(const struct speprof_cpu *host, const struct speprof
 struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *host,
 						       struct speprof_ring *ring)
 {
-	hlist_del_init(&ring->on_cpu);
+	WARN_ON_ONCE(ring->state != SPEPROF_RING_IDLE);
+	hlist_del_init(&ring->cpu_link);
 	if (host->ring == ring)
 		host->ring = NULL;
 	if (!host->map || speprof_cgroup_map_forget_ring(host->map, ring))
@@ -46,16 +53,16 @@ struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *host,
 }
 
 /*
- * A task of @owner runs from here on. @late: it does not yet: until the switch is
- * over a record's Context packet would name the task before it, so EL1 has to wait.
+ * Give the SPU to @owner, the ring of the task that runs next; NULL: no ring samples it. With
+ * @switching the context switch is not over, and CONTEXTIDR still names the previous task.
  */
-static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owner, bool late)
+static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owner, bool switching)
 {
 	struct speprof_ring *last = host->ring;
 
 	if (last && last != owner)
 		speprof_ring_park(last);
-	/* Its registers stay where they are: most often it is next again. */
+	/* The parked ring's registers stay in the SPU, as most often the same ring is next again. */
 	if (!owner)
 		return;
 	if (last != owner) {
@@ -64,13 +71,14 @@ static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owne
 		host->ring = owner;
 	}
 	speprof_ring_begin_handover(owner);
-	if (late && speprof_ring_defers_handover(owner))
+	/* Never arm a window under the runqueue lock. */
+	if (switching && speprof_ring_defers_handover(owner))
 		irq_work_queue(&host->handover_work);
 	else
 		speprof_ring_complete_handover(owner);
 }
 
-/* The interrupt that comes as soon as the switch is over: current is the new task. */
+/* Runs in the first interrupt after the context switch: current is the new task. */
 static void arbiter_complete_handover(struct irq_work *work)
 {
 	struct speprof_cpu *host = container_of(work, struct speprof_cpu, handover_work);
@@ -81,6 +89,7 @@ static void arbiter_complete_handover(struct irq_work *work)
 
 void speprof_arbiter_reevaluate(struct speprof_cpu *host)
 {
+	lockdep_assert_irqs_disabled();
 	if (host->map && host->backend)
 		arbiter_give_spu(host, speprof_cgroup_map_find(host->map, current), false);
 }
@@ -89,8 +98,8 @@ void speprof_arbiter_online(struct speprof_cpu *host)
 {
 	struct speprof_ring *ring;
 
-	/* A ring of a backend that was removed stays OFFLINE. */
-	hlist_for_each_entry(ring, &host->rings, on_cpu)
+	/* A ring that was made for a backend that was removed stays OFFLINE. */
+	hlist_for_each_entry(ring, &host->rings, cpu_link)
 		if (speprof_arbiter_serves(host, ring))
 			speprof_ring_online(ring);
 	speprof_arbiter_reevaluate(host);
@@ -100,7 +109,7 @@ void speprof_arbiter_offline(struct speprof_cpu *host)
 {
 	struct speprof_ring *ring;
 
-	hlist_for_each_entry(ring, &host->rings, on_cpu)
+	hlist_for_each_entry(ring, &host->rings, cpu_link)
 		speprof_ring_offline(ring);
 }
 
@@ -119,21 +128,21 @@ void speprof_arbiter_sched_switch(struct task_struct *next)
 
 static void reevaluate_here(void *unused)
 {
-	/* A move that found this call still pending (EBUSY) is visible to the lookup. */
+	/* Order the lookup after a move that found this call still pending (EBUSY). */
 	smp_mb();
 	speprof_arbiter_reevaluate(this_cpu_ptr(&speprof_cpus));
 }
 
 /*
- * A thread on no runqueue runs nowhere: the switch to it looks its cgroup up. With interrupts off
- * (trace_cgroup_path_lock), so only a call of one CPU may be made.
+ * A thread that is on no runqueue does not run: the switch to it will look up its cgroup. Interrupts
+ * are off here (trace_cgroup_path_lock), which allows asynchronous calls of single CPUs only.
  */
 static void arbiter_kick_cpu_of(const struct task_struct *thread)
 {
 	unsigned int cpu = task_cpu(thread);
 	struct speprof_cpu *host = per_cpu_ptr(&speprof_cpus, cpu);
 
-	/* EBUSY: the CPU is about to look. ENXIO: it is offline, and its rings with it. */
+	/* EBUSY: the CPU is about to reevaluate. ENXIO: it is offline, and so are its rings. */
 	if (READ_ONCE(thread->on_rq) && READ_ONCE(host->map))
 		smp_call_function_single_async(cpu, &host->reevaluate_csd);
 }
@@ -143,8 +152,9 @@ void speprof_arbiter_kick_cpus(const struct task_struct *leader, bool threadgrou
 	const struct task_struct *thread;
 
 	/*
-	 * The move before on_rq and task_cpu(). The scheduler has a full barrier between putting a
-	 * thread on a runqueue and sched_switch: what is not seen here sees the move there.
+	 * Order the move before reading on_rq and task_cpu(). The scheduler has a full barrier
+	 * between putting a thread on a runqueue and sched_switch: a thread that is not seen on a
+	 * runqueue here sees the move there.
 	 */
 	smp_mb();
 	if (!threadgroup) {
@@ -164,7 +174,7 @@ void speprof_arbiter_init(void)
 
 	for_each_possible_cpu(cpu) {
 		host = per_cpu_ptr(&speprof_cpus, cpu);
-		/* In hard interrupt context everywhere: it touches the SPU. */
+		/* It accesses the SPU, so it needs hard interrupt context on PREEMPT_RT too. */
 		host->handover_work = IRQ_WORK_INIT_HARD(arbiter_complete_handover);
 		INIT_CSD(&host->reevaluate_csd, reevaluate_here, NULL);
 	}
@@ -180,7 +190,10 @@ void speprof_arbiter_deinit(void)
 
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu(speprof_cpus, cpu).handover_work);
-	/* Calls that were made are taken before these are; what takes them is over after a grace period. */
+	/*
+	 * These calls run after all that were queued before. The grace period ends the interrupt
+	 * handlers that run them.
+	 */
 	on_each_cpu(do_nothing_here, NULL, true);
 	synchronize_rcu();
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whose the SPU of a CPU is: that of the one session of the whole machine, or, at each context
- * switch, that of the session of cgroups which the next task belongs to.
+ * The arbiter decides which ring uses the SPU of a CPU. That is the ring of the one session that
+ * samples the whole machine. If sessions of cgroups are started instead, the arbiter hands the SPU
+ * over at each context switch, to the session whose cgroups the next task belongs to.
  */
-#ifndef SPEPROF_OWNER_H
-#define SPEPROF_OWNER_H
+#ifndef SPEPROF_ARBITER_H
+#define SPEPROF_ARBITER_H
 
 #include <linux/types.h>
 
@@ -13,52 +14,94 @@ struct speprof_ring;
 struct speprof_cpu;
 struct task_struct;
 
-/** speprof_arbiter_init() - before the first session */
+/** speprof_arbiter_init() - prepare every CPU; before the first session */
 void speprof_arbiter_init(void);
 
-/** speprof_arbiter_deinit() - no session is left, nobody tells of switches any more */
+/**
+ * speprof_arbiter_deinit() - wait for everything that the arbiter has queued on CPUs
+ *
+ * Context: may sleep. No session is left, and the tracepoints are unregistered.
+ */
 void speprof_arbiter_deinit(void);
 
 /**
- * speprof_arbiter_kick_cpus() - interrupt the CPUs that run threads which were moved to another cgroup
- * @leader: the thread; with @threadgroup: the leader of its process
+ * speprof_arbiter_kick_cpus() - let CPUs look up the cgroup of the task that they run
+ * @leader: the thread that was moved to another cgroup; with @threadgroup the leader of its process
  * @threadgroup: all threads of the process were moved
  *
- * After the move, in any context. Does not wait for the CPUs.
+ * Context: any, after the move. Interrupts the CPUs that run the threads, and does not wait for them.
  */
 void speprof_arbiter_kick_cpus(const struct task_struct *leader, bool threadgroup);
 
-/* ---- On the CPU, interrupts off; or elsewhere while it is down ---------------------- */
+/*
+ * The functions below run on the CPU with interrupts off. While the CPU is down, those without
+ * a remark run on any CPU, with interrupts off, under speprof_control and cpus_read_lock().
+ */
 
 /**
- * speprof_arbiter_add_ring() - @ring is on the CPU from here on; the caller starts it, then settles
- * @map: NULL: it has the SPU alone; else see speprof_arbiter_swap_map()
+ * speprof_arbiter_add_ring() - add the ring of a session that starts
+ * @host: the CPU
+ * @ring: the ring, IDLE; the caller starts it, and then reevaluates
+ * @map: from cgroups to rings, with this one; NULL: the ring has the SPU for itself
  *
- * Return: the map before, the caller's to free.
+ * Return: the map before; the caller frees it.
  */
 struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *host,
 						    struct speprof_ring *ring,
 						    struct speprof_cgroup_map *map);
 
-/** speprof_arbiter_serves() - whether the CPU is up, with the backend that @ring was made for */
+/**
+ * speprof_arbiter_serves() - whether the CPU is up, with the backend that @ring was made for
+ * @host: the CPU
+ * @ring: one of its rings
+ */
 bool speprof_arbiter_serves(const struct speprof_cpu *host, const struct speprof_ring *ring);
 
-/** speprof_arbiter_remove_ring() - and here no longer; it is stopped. Return: a map that nobody needs any more */
+/**
+ * speprof_arbiter_remove_ring() - remove the ring of a session that stops
+ * @host: the CPU
+ * @ring: the ring, which was stopped: IDLE; the caller reevaluates
+ *
+ * Return: the map, if it was for this ring alone: the caller frees it. Otherwise NULL.
+ */
 struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *host,
 						       struct speprof_ring *ring);
 
-/** speprof_arbiter_swap_map() - other cgroups; the caller settles. Return: the map before, to be freed */
+/**
+ * speprof_arbiter_swap_map() - use other cgroups from here on
+ * @host: the CPU
+ * @map: from cgroups to rings, or NULL; the caller reevaluates
+ *
+ * Return: the map before; the caller frees it.
+ */
 struct speprof_cgroup_map *speprof_arbiter_swap_map(struct speprof_cpu *host,
 						    struct speprof_cgroup_map *map);
 
-/** speprof_arbiter_reevaluate() - the SPU is given to whom the running task belongs to. Only on the CPU */
+/**
+ * speprof_arbiter_reevaluate() - give the SPU to the session of the task that runs
+ * @host: this CPU, or one that is down, for which nothing happens
+ */
 void speprof_arbiter_reevaluate(struct speprof_cpu *host);
 
-/** speprof_arbiter_sched_switch() - @next will run on this CPU; under the runqueue's lock */
+/**
+ * speprof_arbiter_sched_switch() - give the SPU to the session of the task that runs next
+ * @next: the task
+ *
+ * Context: on the CPU alone, in the tracepoint sched_switch: under the runqueue lock, interrupts off,
+ * while current is still the previous task.
+ */
 void speprof_arbiter_sched_switch(struct task_struct *next);
 
-/** speprof_arbiter_online(), speprof_arbiter_offline() - to all rings of the CPU */
+/**
+ * speprof_arbiter_online() - the CPU came online: start the rings that its backend serves
+ * @host: this CPU
+ */
 void speprof_arbiter_online(struct speprof_cpu *host);
+
+/**
+ * speprof_arbiter_offline() - the CPU goes offline: stop its rings
+ * @host: this CPU
+ */
 void speprof_arbiter_offline(struct speprof_cpu *host);
 
 #endif

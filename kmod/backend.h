@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The seam between the driver and an SPU: the register file, a barrier, an
- * interrupt. Behind it stand the hardware and the emulated SPU.
+ * A backend: registers, barriers and the interrupt of an SPU. There are two: the hardware (spu_hw.c)
+ * and the emulated SPU (emu/).
  */
 #ifndef SPEPROF_BACKEND_H
 #define SPEPROF_BACKEND_H
@@ -13,29 +13,28 @@
 #include "codec/registers.h"
 
 /**
- * struct speprof_backend - an SPU on each of some CPUs
- * @owner: held while a session exists
+ * struct speprof_backend - the SPUs of a set of CPUs
+ * @owner: its module, which cannot be unloaded while a session exists
  * @name: for messages
  * @id: SPEPROF_BACKEND_*
- * @cpus: CPUs that have an SPU; may grow or shrink with speprof_backend_add_cpus() and _down()
- * @attach: a CPU comes online; before any register is touched. NULL, or why its SPU cannot be
- *	used, a static sentence. May be NULL
- * @detach: it goes, or is not usable after all; after all else. May be NULL
- * @read: MRS on this CPU
- * @write: MSR on this CPU
- * @synchronize: a Context synchronization event: on return the register writes before it are in effect
- * @drain: after PMSCR = 0 and @synchronize; psb csync; dsb; isb: on return the operations that were
- *	sampled have their records written, and memory, PMBPTR and PMBSR show it
- * @ticks: the count that Timestamp packets carry; NMI-safe
- * @records: records written since ever on this CPU, where the SPU can count; else NULL
+ * @cpus: CPUs that have an SPU; speprof_backend_add_cpus() and _remove_cpus() announce changes
+ * @attach: called when a CPU comes online, before any register is accessed. Returns NULL, or a
+ *	static sentence that says why the SPU cannot be used. May be NULL
+ * @detach: called last when a CPU goes offline, or if its SPU cannot be used. May be NULL
+ * @read: reads a register, as MRS does
+ * @write: writes a register, as MSR does
+ * @synchronize: a Context synchronization event: earlier register writes are in effect on return
+ * @drain: called after PMSCR = 0 and @synchronize: psb csync; dsb; isb. On return the records of all
+ *	sampled operations are written, and memory, PMBPTR and PMBSR show it
+ * @ticks: the count that Timestamp packets carry; may be called from an NMI
+ * @records: records written on this CPU since boot; NULL if the SPU cannot count them
  * @tick_hz: rate of @ticks
- * @interval_min: floor of the interval, beside PMSIDR.Interval
- * @disables_parked_buffer: PMBLIMITR.E is 0 while a ring is parked
+ * @interval_min: least interval, in operations, beside that of PMSIDR.Interval
+ * @disables_parked_buffer: PMBLIMITR.E must be 0 while a ring is PARKED
  *
- * Every call is made on the CPU whose SPU it is about, with interrupts off,
- * and may be made from within speprof_interrupt(). No register is written
- * before speprof_backend_register() or after speprof_backend_unregister().
- * When a CPU goes offline its PMSCR and PMBLIMITR have been written 0.
+ * Every call is made on the CPU whose SPU it is about, with interrupts off, also from within
+ * speprof_interrupt(). No register is written before speprof_backend_register() or after
+ * speprof_backend_unregister(). When a CPU goes offline its PMSCR and PMBLIMITR are 0.
  */
 struct speprof_backend {
 	struct module *owner;
@@ -56,37 +55,47 @@ struct speprof_backend {
 };
 
 /**
- * speprof_backend_register() - offer SPUs; probes each online CPU of @cpus
- * @backend: stays the caller's, until unregistered
+ * speprof_backend_register() - offer SPUs to sessions; probes each online CPU of @backend->cpus
+ * @backend: stays the caller's, and must stay as it is until it is unregistered
  *
- * Return: 0, -EBUSY if there is a backend already, -ENODEV if @cpus are online and none of
- * them can be used, or what cpuhp says.
+ * Context: may sleep; takes speprof_control.
+ * Return: 0; -EBUSY if another backend is registered; -ENODEV if CPUs are online but none of them
+ * can use its SPU; an error of cpuhp_setup_state().
  */
 int speprof_backend_register(const struct speprof_backend *backend);
 
 /**
- * speprof_backend_unregister() - take them away
+ * speprof_backend_unregister() - withdraw all SPUs
+ * @backend: the registered backend
  *
- * Rings that were made for it stay OFFLINE, also with another backend, until it is registered again.
+ * Rings that were made for it stay OFFLINE, also while another backend is registered. They go on when
+ * this one is registered again.
+ *
+ * Context: may sleep; takes speprof_control.
  */
 void speprof_backend_unregister(const struct speprof_backend *backend);
 
 /**
- * speprof_backend_add_cpus() - @cpus were added to the registered backend's: probe them
+ * speprof_backend_add_cpus() - probe CPUs that were added to the registered backend
+ * @cpus: they are in backend->cpus already; those that are offline are probed when they come online
  *
- * Those that are offline are probed when they come online.
+ * Context: may sleep; takes speprof_control.
  */
 void speprof_backend_add_cpus(const struct cpumask *cpus);
 
-/** speprof_backend_remove_cpus() - silence @cpus for good: to their rings it is as if they went offline */
+/**
+ * speprof_backend_remove_cpus() - stop using the SPUs of CPUs; their rings go OFFLINE
+ * @cpus: they are in backend->cpus no longer
+ *
+ * Context: may sleep; takes speprof_control.
+ */
 void speprof_backend_remove_cpus(const struct cpumask *cpus);
 
 /**
- * speprof_interrupt() - the SPE interrupt request of this CPU is asserted
+ * speprof_interrupt() - handle the SPE interrupt request of this CPU (PMBIRQ)
  *
- * From hard interrupt context of the CPU, not from within a backend's call.
- *
- * Return: whether it was ours. If not, the SPU has been silenced.
+ * Context: hard interrupt, but not from within a call of the backend.
+ * Return: true if a ring was ARMED. If not, the interrupt was spurious and the SPU was stopped.
  */
 bool speprof_interrupt(void);
 

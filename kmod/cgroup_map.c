@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Maps from cgroups to rings: looked up at each context switch.
+ * Maps from cgroups to rings. One is looked up at each context switch.
  */
 #include <linux/cgroup.h>
 #include <linux/hash.h>
@@ -10,19 +10,25 @@
 
 #include "cgroups.h"
 
-/* Cgroups whose owner is remembered, so that most switches search nothing. */
+/* log2 of the cgroups whose ring is cached, so that most switches search no ancestor. */
 #define CACHE_BITS 4
 
-/* struct slot - @id: of a cgroup, never used twice; 0: free. @ring: NULL: nobody's */
+/*
+ * struct slot - a slot of the hash table or of the cache
+ * @id: ID of a cgroup, which the kernel never uses again; 0: the slot is free
+ * @ring: NULL: no session samples the cgroup
+ */
 struct slot {
 	u64 id;
 	struct speprof_ring *ring;
 };
 
 /*
- * struct speprof_cgroup_map - open addressing, at most half full; belongs to a CPU as its rings do
- * @top: no cgroup above this level is in it
+ * struct speprof_cgroup_map - a hash table with open addressing, at most half full
+ * @cache: by the hash of a cgroup's ID: the result of its last lookup
+ * @top: the lowest level of a cgroup in the table; its ancestors need no lookup
  * @bits: log2 of the slots
+ * @slots: the table
  */
 struct speprof_cgroup_map {
 	struct slot cache[1 << CACHE_BITS];
@@ -49,7 +55,7 @@ void speprof_cgroup_map_free(struct speprof_cgroup_map *map)
 	kvfree(map);
 }
 
-/* The slot of @id, or the free one where it belongs. */
+/* The slot of @id, or the free slot in which it belongs. */
 static struct slot *map_slot(struct speprof_cgroup_map *map, u64 id)
 {
 	unsigned long mask = (1UL << map->bits) - 1, n = hash_64(id, map->bits);
@@ -72,7 +78,7 @@ void speprof_cgroup_map_add(struct speprof_cgroup_map *map, const struct speprof
 	}
 }
 
-/* Whoever has the nearest cgroup above. */
+/* The ring of @cgroup, or of its nearest ancestor that has one. */
 static struct speprof_ring *map_find_nearest(struct speprof_cgroup_map *map, struct cgroup *cgroup)
 {
 	int level;
@@ -94,7 +100,7 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 	struct cgroup *cgroup;
 	u64 id;
 
-	/* What a CPU idles away is no container's. */
+	/* Idle time belongs to no container. */
 	if (is_idle_task(task))
 		return NULL;
 	rcu_read_lock();

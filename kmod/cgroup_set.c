@@ -10,11 +10,11 @@
 
 #include "cgroups.h"
 
-static struct speprof_cgroup_set *set_new(u32 room)
+static struct speprof_cgroup_set *set_new(u32 capacity)
 {
 	struct speprof_cgroup_set *set;
 
-	set = kzalloc(struct_size(set, members, room), GFP_KERNEL_ACCOUNT);
+	set = kzalloc(struct_size(set, members, capacity), GFP_KERNEL_ACCOUNT);
 	return set ?: ERR_PTR(-ENOMEM);
 }
 
@@ -39,7 +39,10 @@ static bool set_has(const struct speprof_cgroup_set *set, const struct cgroup *c
 	return false;
 }
 
-/* Held by who calls; tells apart what the kernel says with one error. */
+/*
+ * The cgroup of a directory's descriptor, with a reference. cgroup_get_from_fd() returns EBADF both for a
+ * bad descriptor and for one that is no cgroup's.
+ */
 static struct cgroup *cgroup_from_fd(s32 fd)
 {
 	struct cgroup *cgroup;
@@ -84,14 +87,14 @@ fail:
 	return ERR_PTR(ret);
 }
 
-/* The members of @set that are not in @but, which may be NULL. */
+/* Add the members of @set that are not in @except, which may be NULL, to @to. */
 static void set_copy(struct speprof_cgroup_set *to, const struct speprof_cgroup_set *set,
-		     const struct speprof_cgroup_set *but)
+		     const struct speprof_cgroup_set *except)
 {
 	u32 i;
 
 	for (i = 0; i < set->count; i++) {
-		if (but && set_has(but, set->members[i]))
+		if (except && set_has(except, set->members[i]))
 			continue;
 		cgroup_get(set->members[i]);
 		to->members[to->count++] = set->members[i];

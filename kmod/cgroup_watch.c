@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the kernel tells of context switches and cgroups, while a session of cgroups exists.
+ * Tracepoints of the kernel: context switches, and cgroups that change. They are used while a session of
+ * cgroups exists.
  */
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
@@ -8,9 +9,9 @@
 #include <trace/events/cgroup.h>
 #include <trace/events/sched.h>
 
+#include "arbiter.h"
 #include "cgroups.h"
 #include "cpu.h"
-#include "arbiter.h"
 
 static speprof_cgroups_prune_fn prune_fn;
 
@@ -26,28 +27,34 @@ void speprof_cgroups_schedule_prune(void)
 	schedule_work(&prune_work);
 }
 
-/* Under the runqueue's lock, interrupts off, before CONTEXTIDR changes. */
+/* Called under the runqueue lock with interrupts off, before CONTEXTIDR changes. */
 static void on_sched_switch(void *unused, bool preempt, struct task_struct *prev,
 			    struct task_struct *next, unsigned int prev_state)
 {
 	speprof_arbiter_sched_switch(next);
 }
 
-/* Under cgroup_mutex, after the move. A thread that runs is not looked at before the next switch. */
+/*
+ * Called under cgroup_mutex, after the move. The arbiter would look up the cgroup of a thread that is
+ * running only at its next context switch.
+ */
 static void on_attach_task(void *unused, struct cgroup *to, const char *path,
 			   struct task_struct *task, bool threadgroup)
 {
 	speprof_arbiter_kick_cpus(task, threadgroup);
 }
 
-/* Under cgroup_mutex. */
+/* Called under cgroup_mutex. */
 static void on_rmdir(void *unused, struct cgroup *cgroup, const char *path)
 {
 	speprof_cgroups_schedule_prune();
 }
 
 /*
- * struct hook - a tracepoint: not exported, so looked for by its name
+ * struct hook - a tracepoint, which is not exported and so is found by its name
+ * @name: its name
+ * @probe: what it calls
+ * @point: the tracepoint; NULL if the kernel has none of that name
  */
 struct hook {
 	const char *name;
@@ -67,7 +74,7 @@ static void hook_find(struct tracepoint *point, void *unused)
 {
 	size_t i;
 
-	/* Does not compile where a probe is not of its tracepoint's kind. */
+	/* These do not compile if the parameters of a probe differ from its tracepoint's. */
 	check_trace_callback_type_sched_switch(on_sched_switch);
 	check_trace_callback_type_cgroup_attach_task(on_attach_task);
 	check_trace_callback_type_cgroup_rmdir(on_rmdir);
@@ -101,8 +108,8 @@ static int hooks_register(void)
 }
 
 /*
- * Hooks stay for a while after the last session: to come and go with each would have every CPU
- * patch its scheduler twice a session. Without a map a probe is one test.
+ * Probes stay registered for a while after the last session. Otherwise every short session would patch
+ * the scheduler's code on all CPUs twice. Without a map a probe does nothing.
  */
 #define UNHOOK_SECONDS 60
 
@@ -141,9 +148,9 @@ void speprof_cgroups_watch_put(void)
 		mod_delayed_work(system_wq, &unhook_work, UNHOOK_SECONDS * HZ);
 }
 
-void speprof_cgroups_init(speprof_cgroups_prune_fn gone)
+void speprof_cgroups_init(speprof_cgroups_prune_fn prune)
 {
-	prune_fn = gone;
+	prune_fn = prune;
 	for_each_kernel_tracepoint(hook_find, NULL);
 }
 
@@ -152,7 +159,7 @@ void speprof_cgroups_deinit(void)
 	cancel_delayed_work_sync(&unhook_work);
 	if (hooked)
 		hooks_unregister(ARRAY_SIZE(hooks));
-	/* Probes that still run end; what they queued, too. */
+	/* Wait for probes that still run, and then for the work that they queued. */
 	tracepoint_synchronize_unregister();
 	cancel_work_sync(&prune_work);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cgroups: sets of them, maps from them to rings, and what the kernel tells of them. A kernel
- * without cgroups or tracepoints has no session of cgroups: EOPNOTSUPP.
+ * Cgroups: sets of them, maps from them to rings, and the kernel's tracepoints that report context
+ * switches and changes of cgroups. A kernel without cgroups or tracepoints refuses sessions of cgroups
+ * with EOPNOTSUPP.
  */
 #ifndef SPEPROF_CGROUPS_H
 #define SPEPROF_CGROUPS_H
@@ -14,19 +15,23 @@ struct cgroup;
 struct speprof_ring;
 struct task_struct;
 
-/* Called when any cgroup was removed; may sleep. */
+/* Removes dead cgroups from all sets; runs when some cgroup was removed, and may sleep. */
 typedef void (*speprof_cgroups_prune_fn)(void);
 
 /**
- * struct speprof_cgroup_set - distinct cgroups of the default hierarchy, each held; each stands for
- * itself and all below it
+ * struct speprof_cgroup_set - distinct cgroups of the default hierarchy, with their descendants
+ * @count: how many
+ * @members: a reference is held on each
  */
 struct speprof_cgroup_set {
 	u32 count;
 	struct cgroup *members[];
 };
 
-/* struct speprof_cgroup_map - from cgroups to the rings of one CPU; belongs to the CPU as they do */
+/*
+ * struct speprof_cgroup_map - a hash table from cgroups to the rings of one CPU. It is used on the CPU
+ * with interrupts off, as struct speprof_ring is.
+ */
 struct speprof_cgroup_map;
 
 #if defined(CONFIG_CGROUPS) && defined(CONFIG_TRACEPOINTS)
@@ -34,71 +39,123 @@ struct speprof_cgroup_map;
 /* ---- Sets --------------------------------------------------------------------- */
 
 /**
- * speprof_cgroup_set_from_fds() - the cgroups that descriptors of their directories name
+ * speprof_cgroup_set_from_fds() - make a set of the cgroups whose directories are open
+ * @fds: descriptors of the caller's
+ * @count: how many; 0 makes an empty set
  *
- * Return: the set, or ERR_PTR of -EBADF, -ENOTDIR, -ENODEV, -EEXIST, -ENOMEM, as
- * SPEPROF_SESSION_CGROUPS has them.
+ * Context: may sleep.
+ * Return: the set, or an ERR_PTR: -EBADF: no descriptor; -ENOTDIR: not of a cgroup; -ENODEV: the cgroup
+ * was removed; -EEXIST: one is named twice; -ENOMEM.
  */
 struct speprof_cgroup_set *speprof_cgroup_set_from_fds(const s32 *fds, u32 count);
 
 /**
- * speprof_cgroup_set_change() - a new set, of @set and @by
- * @op: SPEPROF_CGROUPS_*
+ * speprof_cgroup_set_change() - make a new set out of two
+ * @set: the set before; stays as it is
+ * @op: SPEPROF_CGROUPS_ADD, _REMOVE or _REPLACE
+ * @by: what is added to @set, removed from it, or replaces it; stays as it is
  *
- * Return: ERR_PTR of -EEXIST, -ENOENT, -ENOSPC, -ENOMEM likewise.
+ * Context: may sleep.
+ * Return: the new set, or an ERR_PTR: -EEXIST: a cgroup to add is there; -ENOENT: a cgroup to remove is
+ * not there; -ENOSPC: more than SPEPROF_CGROUPS_MAX; -ENOMEM.
  */
 struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup_set *set, u32 op,
 						     const struct speprof_cgroup_set *by);
 
-/** speprof_cgroup_set_free() - NULL is no set */
+/**
+ * speprof_cgroup_set_free() - drop the references and free the set
+ * @set: may be NULL
+ */
 void speprof_cgroup_set_free(struct speprof_cgroup_set *set);
 
-/** speprof_cgroup_sets_overlap() - whether a task could be of both */
+/**
+ * speprof_cgroup_sets_overlap() - whether one task could belong to both sets
+ * @a: a set
+ * @b: another
+ */
 bool speprof_cgroup_sets_overlap(const struct speprof_cgroup_set *a,
 				 const struct speprof_cgroup_set *b);
 
-/** speprof_cgroup_set_remove_dead() - one that was removed leaves @set; returns its ID, or 0 if there is none */
+/**
+ * speprof_cgroup_set_remove_dead() - remove one cgroup whose directory was removed
+ * @set: the set
+ *
+ * Return: its ID; 0 if there is none.
+ */
 u64 speprof_cgroup_set_remove_dead(struct speprof_cgroup_set *set);
 
 /* ---- Maps --------------------------------------------------------------------- */
 
-/** speprof_cgroup_map_new() - an empty map with room for @count cgroups, on @node; NULL: no memory */
+/**
+ * speprof_cgroup_map_new() - allocate an empty map
+ * @count: how many cgroups may be added
+ * @node: NUMA node
+ *
+ * Context: may sleep.
+ * Return: the map; NULL if there is no memory.
+ */
 struct speprof_cgroup_map *speprof_cgroup_map_new(unsigned int count, int node);
+
+/**
+ * speprof_cgroup_map_free() - free a map that no CPU uses
+ * @map: may be NULL
+ */
 void speprof_cgroup_map_free(struct speprof_cgroup_map *map);
 
-/** speprof_cgroup_map_add() - the cgroups of @set, and all below them, are @ring's */
+/**
+ * speprof_cgroup_map_add() - map cgroups and their descendants to a ring
+ * @map: the map, which no CPU uses yet
+ * @set: the cgroups
+ * @ring: the ring
+ */
 void speprof_cgroup_map_add(struct speprof_cgroup_map *map, const struct speprof_cgroup_set *set,
 			    struct speprof_ring *ring);
 
-/** speprof_cgroup_map_find() - whose @task is, or NULL; on the CPU, interrupts off */
+/**
+ * speprof_cgroup_map_find() - find the ring of a task: that of the nearest ancestor in the map
+ * @map: the map
+ * @task: the task
+ *
+ * Context: on the CPU, interrupts off; also under the runqueue lock.
+ * Return: the ring; NULL if there is none, or for an idle task.
+ */
 struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 					     struct task_struct *task);
 
 /**
- * speprof_cgroup_map_forget_ring() - nothing is @ring's any more; whoever lies above gets it
+ * speprof_cgroup_map_forget_ring() - unmap all cgroups of a ring; their ancestors' rings count instead
+ * @map: the map
+ * @ring: the ring
  *
- * Return: whether anything is left.
+ * Context: on the CPU, interrupts off.
+ * Return: whether the map has any other ring.
  */
 bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map,
 				    const struct speprof_ring *ring);
 
-/* ---- Being told --------------------------------------------------------------- */
+/* ---- Tracepoints -------------------------------------------------------------- */
 
-/** speprof_cgroups_init() - before the first session; @gone is run whenever any cgroup was removed */
-void speprof_cgroups_init(speprof_cgroups_prune_fn gone);
+/**
+ * speprof_cgroups_init() - find the tracepoints; before the first session
+ * @prune: run by a workqueue after any cgroup was removed
+ */
+void speprof_cgroups_init(speprof_cgroups_prune_fn prune);
 
-/** speprof_cgroups_deinit() - no session is left */
+/** speprof_cgroups_deinit() - unregister from the tracepoints; may sleep. No session is left */
 void speprof_cgroups_deinit(void);
 
 /**
- * speprof_cgroups_watch_get() - be told of context switches from here on; counted
+ * speprof_cgroups_watch_get() - call the arbiter at context switches from here on; counted
  *
- * Under speprof_control. Return: 0; -EOPNOTSUPP: this kernel tells nobody; -ENOMEM.
+ * Context: may sleep; under speprof_control.
+ * Return: 0; -EOPNOTSUPP if the kernel lacks a tracepoint; an error of tracepoint_probe_register().
  */
 int speprof_cgroups_watch_get(void);
+
+/** speprof_cgroups_watch_put() - end one speprof_cgroups_watch_get(); under speprof_control */
 void speprof_cgroups_watch_put(void);
 
-/** speprof_cgroups_schedule_prune() - run what speprof_cgroups_init() was given, soon */
+/** speprof_cgroups_schedule_prune() - queue the function of speprof_cgroups_init(); any context */
 void speprof_cgroups_schedule_prune(void);
 
 #else
@@ -153,7 +210,7 @@ static inline void speprof_cgroup_map_free(struct speprof_cgroup_map *map) { }
 static inline void speprof_cgroup_map_add(struct speprof_cgroup_map *map,
 					  const struct speprof_cgroup_set *set,
 					  struct speprof_ring *ring) { }
-static inline void speprof_cgroups_init(speprof_cgroups_prune_fn gone) { }
+static inline void speprof_cgroups_init(speprof_cgroups_prune_fn prune) { }
 static inline void speprof_cgroups_deinit(void) { }
 static inline void speprof_cgroups_watch_put(void) { }
 static inline void speprof_cgroups_schedule_prune(void) { }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where supported kernels and architectures differ: the only file that reads the compile
- * probes' answers (kmod/probe/).
+ * Differences between supported kernels and architectures. No other file uses the results of the
+ * compile probes (kmod/probe/).
  */
 #ifndef SPEPROF_COMPAT_H
 #define SPEPROF_COMPAT_H
@@ -21,7 +21,7 @@
 #ifdef CONFIG_ARM64
 #include <asm/cputype.h>
 
-/* MIDR_EL1 of this CPU, 0 where the architecture has none. */
+/* MIDR_EL1 of this CPU; 0 on other architectures. */
 static inline u64 compat_midr(void)
 {
 	return read_cpuid_id();
@@ -33,7 +33,7 @@ static inline u64 compat_midr(void)
 }
 #endif
 
-/* The 16 bytes of an SQE that belong to the command; userspace may still write them. */
+/* The 16 bytes of an SQE that belong to the command. Userspace may still write to them. */
 static inline const void *compat_uring_payload(struct io_uring_cmd *cmd)
 {
 #if SPEPROF_HAVE_URING_CMD_HEADER

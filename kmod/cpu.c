@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs and their SPUs.
+ * CPUs and their SPUs: probing, hotplug, suspend, and the one backend.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -8,25 +8,27 @@
 #include <linux/cpuhotplug.h>
 #include <linux/suspend.h>
 
+#include "arbiter.h"
 #include "compat.h"
 #include "cpu.h"
-#include "arbiter.h"
 #include "ring.h"
 
+/* PMSIRR_EL1.INTERVAL has 24 bits, in units of 256. */
 #define INTERVAL_MAX 0xffffff00ULL
 
 DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
 DEFINE_MUTEX(speprof_control);
 
 /*
- * All under speprof_control; the hotplug callbacks run between register and unregister. While
- * @suspending no CPU takes its SPU; the callbacks see it, as it changes before cpus_read_lock().
+ * All three change under speprof_control. The hotplug callbacks read them without it: they run only
+ * between register and unregister, and @suspending changes before cpus_read_lock(). While it is true
+ * no CPU uses its SPU.
  */
 static const struct speprof_backend *the_backend;
 static int hotplug_state;
 static bool suspending;
 
-/* PMSIDR_EL1.Interval, in operations; reserved values are taken for the longest. */
+/* The least interval by PMSIDR_EL1.Interval, in operations. A reserved value counts as the largest. */
 static u64 interval_floor(u64 pmsidr)
 {
 	static const u16 floors[] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };
@@ -37,13 +39,13 @@ static u64 interval_floor(u64 pmsidr)
 	return floors[code];
 }
 
-/* On the CPU, interrupts off, nothing sampled. */
+/* Read what the SPU can do. On the CPU, interrupts off; nothing is sampled. */
 static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_info *info)
 {
 	u64 pmsidr = backend->read(SPE_REG_PMSIDR);
 	u64 pmbidr = backend->read(SPE_REG_PMBIDR);
 
-	/* Which event bits exist is what stays of ones written. */
+	/* Event bits that the SPU does not implement read as zero. */
 	backend->write(SPE_REG_PMSEVFR, ~0ULL);
 	backend->synchronize();
 	info->events = backend->read(SPE_REG_PMSEVFR);
@@ -63,19 +65,19 @@ static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_
 	info->backend = backend->id;
 }
 
-/* Why the core cannot use it; NULL if it can. */
+/* Why the SPU cannot be used; NULL if it can. */
 static const char *cpu_refusal(const struct speprof_cpu_info *info)
 {
 	if (!info->pmsver)
-		return "ID_AA64DFR0_EL1.PMSVer is 0: there is none";
+		return "ID_AA64DFR0_EL1.PMSVer is 0: the CPU has no SPU";
 	if (info->record_align > SPE_MAX_RECORD)
 		return "PMBIDR_EL1.Align is above 2 KiB, which the architecture does not allow";
 	if (info->record_max < 16 || info->record_max > SPE_MAX_RECORD)
-		return "PMSIDR_EL1.MaxSize is not 16 bytes to 2 KiB, as the architecture has it";
+		return "PMSIDR_EL1.MaxSize is not 16 bytes to 2 KiB, as the architecture demands";
 	return NULL;
 }
 
-/* On the CPU, interrupts off: whoever had the SPU before, nothing is sampled from here on. */
+/* Stop the SPU, whatever it was programmed to do. On the CPU, interrupts off. */
 static void cpu_silence(const struct speprof_backend *backend)
 {
 	backend->write(SPE_REG_PMSCR, 0);
@@ -86,6 +88,7 @@ static void cpu_silence(const struct speprof_backend *backend)
 	backend->synchronize();
 }
 
+/* Begin to use the SPU of this CPU. Returns NULL, or why it cannot be used. */
 static const char *cpu_take(struct speprof_cpu *self, struct speprof_cpu_info *info)
 {
 	const char *why = the_backend->attach ? the_backend->attach() : NULL;
@@ -121,7 +124,7 @@ static void cpu_up_here(void *unused)
 			info.pmsidr, info.pmbidr, why);
 }
 
-/* Likewise. */
+/* On the CPU, interrupts off. */
 static void cpu_down_here(void *unused)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
@@ -187,8 +190,8 @@ static void cpus_set_suspending(bool now)
 }
 
 /*
- * In a suspend CLOCK_MONOTONIC stands still, and the count of Timestamp packets may go on. A
- * window that was open over it would give its later records times in the future.
+ * Close all windows before a suspend. CLOCK_MONOTONIC stops then, while the count of Timestamp packets
+ * may go on: later records of a window that stays open would get times in the future.
  */
 static int cpus_pm_notify(struct notifier_block *block, unsigned long action, void *data)
 {
@@ -224,20 +227,20 @@ void speprof_cpus_deinit(void)
 
 /* ---- Backends ------------------------------------------------------------ */
 
-/* Whether none of the CPUs that could have been taken was. */
+/* Whether no online CPU of the backend could use its SPU. False if all of them are offline. */
 static bool backend_has_no_cpu(const struct speprof_backend *backend)
 {
-	bool empty_syndromes = false;
+	bool unused = false;
 	unsigned int cpu;
 
 	cpus_read_lock();
 	for_each_cpu_and(cpu, backend->cpus, cpu_online_mask) {
-		empty_syndromes = !READ_ONCE(per_cpu(speprof_cpus, cpu).backend);
-		if (!empty_syndromes)
+		unused = !READ_ONCE(per_cpu(speprof_cpus, cpu).backend);
+		if (!unused)
 			break;
 	}
 	cpus_read_unlock();
-	return empty_syndromes;
+	return unused;
 }
 
 int speprof_backend_register(const struct speprof_backend *backend)
@@ -347,7 +350,6 @@ void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg)
 	cpus_read_unlock();
 }
 
-/* On the CPU, in hard interrupt context. */
 bool speprof_interrupt(void)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
@@ -355,10 +357,10 @@ bool speprof_interrupt(void)
 	if (self->ring && speprof_ring_interrupt(self->ring))
 		return true;
 
-	/* It is kept, as it is somebody's: only the interrupt is not. */
+	/* The interrupt is spurious. The parked ring keeps its saved state. */
 	if (self->ring)
 		speprof_ring_save_registers(self->ring);
-	/* Nobody armed it: a level interrupt must not come again. */
+	/* Clear PMBSR.S: the level interrupt would be taken again at once. */
 	cpu_silence(the_backend);
 	return false;
 }

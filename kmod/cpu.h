@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CPUs and their SPUs: what each can do, who samples it, and how to run
- * something there. Hotplug arrives here.
+ * CPUs and their SPUs: what each SPU can do, which ring uses it, and how to run a function on its
+ * CPU. CPU hotplug and suspend are handled here.
  */
 #ifndef SPEPROF_CPU_H
 #define SPEPROF_CPU_H
@@ -21,17 +21,16 @@ struct speprof_cgroup_map;
 struct speprof_ring;
 
 /**
- * struct speprof_cpu - a CPU
- * @info: its abilities, @info.flags aside; changed by the hotplug callback, read under
- *	speprof_control and cpus_read_lock()
- * @ring: whose registers the SPU holds, if anybody's. Changed and used on the CPU with
- *	interrupts off, or while it is down under speprof_control and cpus_read_lock()
- * @rings: of all started sessions; likewise
- * @map: whom a task belongs to, if they are of cgroups, else NULL; likewise
- * @seat: gives @ring the SPU once a context switch is over
- * @moved: makes it look up the cgroup of the task that runs; from any context
- * @backend: of its SPU; NULL while the CPU is not between its hotplug callbacks, or its SPU
- *	cannot be used. Changed likewise
+ * struct speprof_cpu - a possible CPU
+ * @info: what its SPU can do, without @info.flags; all zero if there is no SPU. The hotplug callbacks
+ *	write it; read it under speprof_control and cpus_read_lock()
+ * @ring: the ring whose registers the SPU holds, if any. This and the next fields are used on the
+ *	CPU with interrupts off, or while it is down under speprof_control and cpus_read_lock()
+ * @rings: the rings of all started sessions on this CPU
+ * @map: from cgroups to rings; NULL unless sessions of cgroups are started
+ * @handover_work: completes a handover once the context switch is over
+ * @reevaluate_csd: makes the CPU look up the cgroup of the task that runs; queued from any context
+ * @backend: of its SPU; NULL while the CPU is down, or if the SPU cannot be used
  */
 struct speprof_cpu {
 	struct speprof_cpu_info info;
@@ -46,34 +45,67 @@ struct speprof_cpu {
 DECLARE_PER_CPU(struct speprof_cpu, speprof_cpus);
 
 /*
- * Serialises what changes backends and sessions. Taken before cpus_read_lock(),
- * and never in a hotplug callback.
+ * Serialises all changes of backends and sessions. Taken before cpus_read_lock(), and so never in a
+ * hotplug callback.
  */
 extern struct mutex speprof_control;
 
-/** speprof_cpus_init() - before the first backend: from here on suspends are seen */
+/**
+ * speprof_cpus_init() - watch for suspends; before the first backend
+ *
+ * Return: 0, or the error of register_pm_notifier().
+ */
 int speprof_cpus_init(void);
 
-/** speprof_cpus_deinit() - no backend is left */
+/** speprof_cpus_deinit() - stop watching; no backend is registered */
 void speprof_cpus_deinit(void);
 
-/** speprof_backend_get() - the backend, its module held; NULL if there is none. Under speprof_control */
+/**
+ * speprof_backend_get() - the registered backend, with a reference on its module
+ *
+ * Context: under speprof_control.
+ * Return: the backend, or NULL if there is none or its module is being unloaded.
+ */
 const struct speprof_backend *speprof_backend_get(void);
+
+/**
+ * speprof_backend_put() - drop the reference
+ * @backend: as speprof_backend_get() returned it
+ */
 void speprof_backend_put(const struct speprof_backend *backend);
 
-/** speprof_backend_present() - whether @backend is registered. Under speprof_control */
+/**
+ * speprof_backend_present() - whether a backend is registered now
+ * @backend: the backend
+ *
+ * Context: under speprof_control.
+ */
 bool speprof_backend_present(const struct speprof_backend *backend);
 
-/** speprof_cpu_info_get() - the abilities of possible CPU @cpu */
+/**
+ * speprof_cpu_info_get() - what the SPU of a CPU can do, and whether it is in use
+ * @cpu: a possible CPU
+ * @ret_info: filled in
+ *
+ * Context: may sleep; takes speprof_control.
+ */
 void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info);
 
-/** speprof_cpu_count() - how many CPUs have an SPU now */
+/**
+ * speprof_cpu_count() - how many CPUs have an SPU that the backend can use; offline CPUs count too
+ *
+ * Context: may sleep; under speprof_control.
+ */
 unsigned int speprof_cpu_count(void);
 
 /**
- * speprof_cpu_call() - run @fn on @cpu with interrupts off, or here if @cpu is offline
+ * speprof_cpu_call() - run a function on a CPU with interrupts off, or here if that CPU is offline
+ * @cpu: a possible CPU
+ * @fn: the function
+ * @arg: its argument
  *
- * May sleep. While offline it is for the caller to exclude others (speprof_control).
+ * Context: may sleep; waits for @fn. The caller holds speprof_control if @cpu can be offline, which
+ * keeps others from the CPU's data.
  */
 void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg);
 

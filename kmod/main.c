@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * speprof.ko: owns the Statistical Profiling Units and hands their records out.
+ * speprof.ko: controls the Statistical Profiling Units and makes their records available to
+ * userspace through /dev/speprof.
  */
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "arbiter.h"
 #include "cgroups.h"
 #include "chardev.h"
 #include "cpu.h"
-#include "stats.h"
-#include "arbiter.h"
 #include "session.h"
 #include "spu_hw.h"
+#include "stats.h"
 
 static int __init speprof_init(void)
 {
@@ -27,7 +28,7 @@ static int __init speprof_init(void)
 		ret = speprof_spu_hw_init();
 	if (ret)
 		goto no_hardware;
-	/* Last: once the device is registered it may be opened, and then nothing may fail. */
+	/* The last step: a registered device may be opened at once, so nothing may fail after it. */
 	ret = speprof_chardev_init();
 	if (ret)
 		goto no_chardev;

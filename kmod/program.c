@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A sampling program: what userspace asks for as register values.
+ * A sampling program: what userspace wants to sample, as values of the SPU's registers.
  */
 #include <linux/errno.h>
 
-#include "program.h"
 #include "codec/registers.h"
+#include "program.h"
 
 static u64 pmscr_make(const struct speprof_sampling *sampling)
 {
@@ -69,7 +69,7 @@ static int filters_make(const struct speprof_sampling *sampling, const struct sp
 	program->pmsevfr = sampling->events;
 	program->pmsnevfr = sampling->events_not;
 	program->pmslatfr = SPE_FIELD_PREP(SPE_PMSLATFR_MINLAT, sampling->min_latency);
-	/* Its bits are what is let through (PMSDSFR_EL1). */
+	/* A bit of PMSDSFR_EL1 lets records of that data source pass. */
 	program->pmsdsfr = ~sampling->sources_not;
 	return 0;
 }
@@ -92,7 +92,7 @@ int speprof_program_make(const struct speprof_sampling *sampling,
 	program.pmsirr = SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, counts);
 	if (jitter)
 		program.pmsirr |= SPE_PMSIRR_RND;
-	/* The notes of D17.3.4.1 to D17.3.4.3. */
+	/* The mean of what the notes of D17.3.4.1 to D17.3.4.3 describe. */
 	program.interval = 256 * counts + (jitter && !(spu->pmsidr & SPE_PMSIDR_ERND) ? 128 : 1);
 	*ret_program = program;
 	return 0;

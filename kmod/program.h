@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A sampling program: what userspace asks for as register values.
+ * A sampling program: what userspace wants to sample, as values of the SPU's registers.
  */
 #ifndef SPEPROF_PROGRAM_H
 #define SPEPROF_PROGRAM_H
@@ -9,10 +9,16 @@
 #include <linux/types.h>
 
 /**
- * struct speprof_program - register values for one SPU
- * @pmscr: while sampling
- * @interval: true mean interval (D17.3.4)
- * @generation: counts the programs of a session from 1; 0: none
+ * struct speprof_program - values of the SPU's registers
+ * @pmscr: PMSCR_EL1 while sampling
+ * @pmsfcr: which filters are used
+ * @pmsevfr: events that a record must have
+ * @pmsnevfr: events that a record must not have
+ * @pmslatfr: least latency
+ * @pmsdsfr: data sources that pass
+ * @pmsirr: sample interval and jitter
+ * @interval: true mean of the sample interval, in operations (D17.3.4)
+ * @generation: numbers the programs of a session from 1; 0: there is no program
  */
 struct speprof_program {
 	u64 pmscr;
@@ -27,13 +33,13 @@ struct speprof_program {
 };
 
 /**
- * speprof_program_make() - translate
- * @sampling: with no undefined flag or reserved value
- * @spu: abilities of the SPU
- * @ret_program: but for its generation
+ * speprof_program_make() - translate what userspace asks for
+ * @sampling: without undefined flags and reserved values
+ * @spu: what the SPU can do
+ * @ret_program: all but its generation
  *
- * Return: 0; -ERANGE: the interval or latency is out of the SPU's range;
- * -EOPNOTSUPP: it has no such filter, or cannot filter on such events.
+ * Return: 0; -ERANGE if the interval or latency is out of the SPU's range; -EOPNOTSUPP if the SPU has
+ * no such filter, or cannot filter by these events.
  */
 int speprof_program_make(const struct speprof_sampling *sampling,
 			 const struct speprof_cpu_info *spu, struct speprof_program *ret_program);

@@ -12,7 +12,7 @@
 #include "ring_internal.h"
 #include "stats.h"
 
-/* How often a FULL ring looks for room, at the least. */
+/* A FULL ring checks for free space at least this often. */
 #define RESUME_MS 100
 
 static_assert(sizeof(struct speprof_window) == 192);
@@ -28,6 +28,7 @@ static_assert((int)SPEPROF_ACTION_STOP_SESSION == (int)SPE_ACTION_STOP_SESSION);
 
 #define TO(state) BIT(SPEPROF_RING_##state)
 
+/* The states that may follow each state. */
 static const u16 legal_transitions[RING_STATES] = {
 	[SPEPROF_RING_IDLE] = TO(HANDLING) | TO(OFFLINE) | TO(PARKED),
 	[SPEPROF_RING_OFFLINE] = TO(HANDLING) | TO(IDLE) | TO(PARKED),
@@ -41,7 +42,6 @@ static const u16 legal_transitions[RING_STATES] = {
 	[SPEPROF_RING_PARKED] = TO(HANDOVER) | TO(FAULTED) | TO(IDLE) | TO(OFFLINE),
 };
 
-/* Add the time up to @now to the ledger of the ring's state. */
 void speprof_ring_book_time(struct speprof_ring *ring, u64 now)
 {
 	ring->counters.state_ns[ring->state] += now - ring->state_since;
@@ -50,16 +50,17 @@ void speprof_ring_book_time(struct speprof_ring *ring, u64 now)
 
 void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now)
 {
+	lockdep_assert_irqs_disabled();
 	WARN_ON_ONCE(!(legal_transitions[ring->state] & BIT(to)));
 	speprof_ring_book_time(ring, now);
-	/* Whoever sees that nothing more comes sees what was published before. */
+	/* A reader that sees IDLE, after which nothing is published, sees all that was. */
 	smp_store_release(&ring->state, to);
 	WRITE_ONCE(ring->control->state, to);
 }
 
 /* ---- The ring's timer ------------------------------------------------------- */
 
-/* From now to when it should look again. */
+/* How long the timer has to wait in the current state, in ns. */
 static u64 ring_timer_ns(const struct speprof_ring *ring)
 {
 	u32 ms = ring->config.latency_ms ?: RESUME_MS;
@@ -77,7 +78,10 @@ void speprof_ring_start_timer(struct speprof_ring *ring)
 	hrtimer_start(&ring->timer, ns_to_ktime(ring_timer_ns(ring)), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* Close the window, sample on; what waits then is not left to the bound on latency. */
+/*
+ * Rotate the window. FULL and THROTTLED need the timer at another time than the bound on latency,
+ * for which it is set.
+ */
 static void ring_rotate_armed(struct speprof_ring *ring, const struct speprof_program *next)
 {
 	speprof_ring_rotate_window(ring, SPEPROF_RING_ARMED, next);
@@ -85,7 +89,7 @@ static void ring_rotate_armed(struct speprof_ring *ring, const struct speprof_pr
 		speprof_ring_start_timer(ring);
 }
 
-/* Pinned: on the ring's CPU, as ring_begin_sampling() was; hard: interrupts off. */
+/* The timer is pinned to the ring's CPU, and runs in hard interrupt context. */
 static enum hrtimer_restart ring_timer_expired(struct hrtimer *timer)
 {
 	struct speprof_ring *ring = container_of(timer, struct speprof_ring, timer);
@@ -115,7 +119,7 @@ static enum hrtimer_restart ring_timer_expired(struct hrtimer *timer)
 			speprof_ring_stop_unread(ring);
 		else if (ring->config.latency_ms)
 			speprof_ring_close_parked(ring, SPEPROF_RING_PARKED);
-		/* It starts again with the next task, unless it has to look for a reader. */
+		/* The next handover starts the timer again, unless it has to check for a reader. */
 		if (ring->unread)
 			break;
 		return HRTIMER_NORESTART;
@@ -126,8 +130,9 @@ static enum hrtimer_restart ring_timer_expired(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* ---- What the rest of the driver calls ------------------------------------ */
+/* ---- Commands ------------------------------------------------------------- */
 
+/* Begin to sample, from IDLE or OFFLINE. The CPU is online. */
 static void ring_begin_sampling(struct speprof_ring *ring)
 {
 	bool rests = speprof_ring_must_rest(ring);
@@ -152,7 +157,7 @@ static void ring_begin_sampling(struct speprof_ring *ring)
 	}
 }
 
-/* Close the window of a ring of cgroups that is not ARMED; the caller settles the owner after it. */
+/* Close the window of a ring that is PARKED or HANDOVER. The caller reevaluates the arbiter. */
 static void ring_close_if_parked(struct speprof_ring *ring, u32 to)
 {
 	if (ring->state == SPEPROF_RING_HANDOVER)
@@ -161,7 +166,7 @@ static void ring_close_if_parked(struct speprof_ring *ring, u32 to)
 		speprof_ring_close_parked(ring, to);
 }
 
-/* To @to from any state but IDLE. */
+/* Change to IDLE or OFFLINE from any other state, and publish what was sampled. */
 static void ring_end_sampling(struct speprof_ring *ring, u32 to)
 {
 	hrtimer_try_to_cancel(&ring->timer);
@@ -210,7 +215,7 @@ void speprof_ring_offline(struct speprof_ring *ring)
 		hrtimer_try_to_cancel(&ring->timer);
 	else if (ring->state != SPEPROF_RING_IDLE && ring->state != SPEPROF_RING_OFFLINE)
 		ring_end_sampling(ring, SPEPROF_RING_OFFLINE);
-	/* The SPU forgets. */
+	/* The SPU may lose its registers. */
 	ring->loaded_generation = 0;
 }
 
@@ -336,7 +341,7 @@ void speprof_ring_get_stats(struct speprof_ring *ring, struct speprof_ring_stats
 	*ret_stats = stats;
 }
 
-/* ---- Life ---------------------------------------------------------------- */
+/* ---- Allocation ---------------------------------------------------------- */
 
 static u64 event_bytes(const struct speprof_ring_config *config)
 {

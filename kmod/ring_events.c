@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of a ring, and what makes windows and events visible to readers.
+ * The event ring: its slots, its events, and the heads up to which readers may read.
  */
 #include <linux/ktime.h>
 #include <linux/poll.h>
@@ -13,13 +13,12 @@ void speprof_ring_wake_readers(struct irq_work *work)
 	struct speprof_ring *ring = container_of(work, struct speprof_ring, wake);
 	__poll_t mask = EPOLLIN | EPOLLRDNORM | EPOLLPRI;
 
-	/* Everybody waits for an error, so not where there is none. */
+	/* Every poll(2) waits for EPOLLERR, so it is set only if there is an error. */
 	if (READ_ONCE(ring->state) == SPEPROF_RING_FAULTED)
 		mask |= EPOLLERR;
 	wake_up_interruptible_poll(&ring->readers, mask);
 }
 
-/* All up to the private heads is written: let readers see it. */
 void speprof_ring_publish(struct speprof_ring *ring)
 {
 	smp_store_release(&ring->published, ring->head);
@@ -51,7 +50,7 @@ u64 speprof_ring_free_slots(struct speprof_ring *ring)
 bool speprof_ring_has_slot(struct speprof_ring *ring, u32 beyond)
 {
 	if (ring->flight) {
-		/* Readers know what is lost before it is. */
+		/* Tell readers which event is overwritten before it is. */
 		smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 1));
 		smp_wmb();
 		return true;
@@ -60,7 +59,6 @@ bool speprof_ring_has_slot(struct speprof_ring *ring, u32 beyond)
 	return speprof_ring_free_slots(ring) > beyond;
 }
 
-/* The caller publishes. A slot is free: EVENT_RESERVE of them were when it armed. */
 void speprof_ring_add_event(struct speprof_ring *ring, const struct speprof_event *event)
 {
 	struct speprof_event *slot = &ring->events[ring->event_seq & (ring->config.event_slots - 1)];
@@ -94,17 +92,17 @@ void speprof_ring_add_unread_event(struct speprof_ring *ring)
 
 void speprof_ring_add_cgroup_event(struct speprof_ring *ring)
 {
-	struct speprof_removed_cgroups gone = ring->removed;
+	struct speprof_removed_cgroups removed = ring->removed;
 
-	/* There is no hurry: without a slot it is told later. */
-	if (!gone.count || !speprof_ring_has_slot(ring, EVENT_RESERVE))
+	/* The reserved slots are for other events. Without a further one this event waits. */
+	if (!removed.count || !speprof_ring_has_slot(ring, EVENT_RESERVE))
 		return;
 	ring->removed.count = 0;
 	speprof_ring_add_event(ring, &(struct speprof_event){
 		.time_ns = ktime_get_ns(),
 		.type = SPEPROF_EVENT_CGROUP,
-		.arg0 = gone.id,
-		.arg1 = (u64)gone.count << 32 | gone.left,
+		.arg0 = removed.id,
+		.arg1 = (u64)removed.count << 32 | removed.left,
 	});
 	speprof_ring_publish(ring);
 }

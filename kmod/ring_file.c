@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a ring's descriptor does beside commands: poll, read, mmap.
+ * poll(2), read(2) and mmap(2) of a ring's descriptor.
  */
 #include <linux/mm.h>
 #include <linux/uio.h>
@@ -8,6 +8,7 @@
 #include "ring.h"
 #include "ring_file.h"
 
+/* The heads and tails of a ring at one moment. */
 struct ring_view {
 	u64 head;
 	u64 tail;
@@ -23,7 +24,10 @@ static void ring_view_get(struct speprof_ring *ring, struct ring_view *ret_view)
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	ret_view->tail = ring->tail;
 	ret_view->event_tail = ring->event_tail;
-	/* After the tails, and while they stay: so they are not beyond it, nor a ring behind. */
+	/*
+	 * Read the heads after the tails, under the lock: no tail is beyond its head, nor further
+	 * behind it than the ring is long.
+	 */
 	ret_view->head = smp_load_acquire(&ring->published);
 	ret_view->event_head = smp_load_acquire(&ring->event_published);
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
@@ -45,10 +49,13 @@ __poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_ta
 	return mask;
 }
 
-/* Bytes to read, 0 at the end (nothing there and nothing to come), -EAGAIN if none yet. */
+/*
+ * Returns 1 if there are bytes to read, 0 at the end of a stopped session, -EAGAIN if bytes may
+ * still come.
+ */
 static ssize_t ring_readable(struct speprof_ring *ring, struct ring_view *ret_view)
 {
-	/* The state first: what a stop publishes is seen by whoever sees IDLE. */
+	/* Read the state first: after IDLE, everything that was published is visible. */
 	u32 state = smp_load_acquire(&ring->state);
 
 	ring_view_get(ring, ret_view);
@@ -57,6 +64,7 @@ static ssize_t ring_readable(struct speprof_ring *ring, struct ring_view *ret_vi
 	return state == SPEPROF_RING_IDLE ? 0 : -EAGAIN;
 }
 
+/* Copy from the tail on, and move the tail. Returns the bytes copied, or -EFAULT. */
 static ssize_t ring_copy(struct speprof_ring *ring, const struct ring_view *view,
 			 struct iov_iter *to)
 {
@@ -76,7 +84,7 @@ static ssize_t ring_copy(struct speprof_ring *ring, const struct ring_view *view
 	}
 	if (!done)
 		return iov_iter_count(to) ? -EFAULT : 0;
-	/* The mapped tail may have gone on meanwhile: then there is nothing to set. */
+	/* Userspace may have moved the mapped tail further meanwhile. Then this one is not set. */
 	speprof_ring_set_tail(ring, pos);
 	return done;
 }
@@ -87,7 +95,7 @@ ssize_t speprof_ring_read(struct speprof_ring *ring, struct kiocb *kiocb, struct
 	struct ring_view view;
 	ssize_t ret;
 
-	/* The writer waits for no reader: a stream of bytes would be torn. */
+	/* A flight recorder overwrites what is being read. */
 	if (ring->flight)
 		return -EINVAL;
 	for (;;) {

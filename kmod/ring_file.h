@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a ring's descriptor does beside commands: poll, read, mmap.
+ * poll(2), read(2) and mmap(2) of a ring's descriptor.
  */
 #ifndef SPEPROF_RING_FILE_H
 #define SPEPROF_RING_FILE_H
@@ -10,8 +10,34 @@
 
 struct speprof_ring;
 
+/**
+ * speprof_ring_poll() - poll(2) of a ring's descriptor
+ * @ring: the ring
+ * @file: the descriptor's file
+ * @wait: the caller's poll table
+ *
+ * Context: may sleep.
+ * Return: EPOLLIN if there are bytes, EPOLLPRI if there are events, EPOLLERR if FAULTED.
+ */
 __poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_table *wait);
+/**
+ * speprof_ring_read() - read(2) of a ring's descriptor
+ * @ring: the ring
+ * @kiocb: IOCB_NOWAIT and O_NONBLOCK are honoured
+ * @to: where to copy to
+ *
+ * Context: may sleep.
+ * Return: bytes read, which may begin and end within a window; 0: the session is stopped and all
+ * is read; -EINVAL: a flight recorder; -EAGAIN: nothing yet; -EFAULT; -ERESTARTSYS.
+ */
 ssize_t speprof_ring_read(struct speprof_ring *ring, struct kiocb *kiocb, struct iov_iter *to);
+/**
+ * speprof_ring_mmap() - mmap(2) of a ring's descriptor
+ * @ring: the ring
+ * @vma: its offset is SPEPROF_MMAP_CONTROL, SPEPROF_MMAP_EVENTS or SPEPROF_MMAP_DATA
+ *
+ * Return: 0; -EINVAL for another offset; an error of speprof_shared_buffer_map().
+ */
 int speprof_ring_mmap(struct speprof_ring *ring, struct vm_area_struct *vma);
 
 #endif

@@ -1,25 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of a ring share. All of it on the ring's CPU, interrupts off, as in ring.h.
+ * What the files of a ring call of each other.
+ *
+ * Every function runs on the ring's CPU with interrupts off. While that CPU is down it runs on any
+ * CPU, with interrupts off, under speprof_control and cpus_read_lock().
  */
 #ifndef SPEPROF_RING_INTERNAL_H
 #define SPEPROF_RING_INTERNAL_H
 
-#include "ring.h"
 #include "policy/syndrome.h"
+#include "ring.h"
 
 /*
- * Event slots that must be free before a window is armed, for what may happen until the
- * next: the syndrome before it or leaving FULL; its syndrome; entering FULL, FAULTED or
- * THROTTLED; that THROTTLED ends; from there to FULL; in FULL, that nobody reads.
+ * Event slots that must be free before a window is armed. So many events may follow before the next
+ * window is armed, and none of them may be lost:
+ * 1. the syndrome of the window before it, or the end of FULL;
+ * 2. the syndrome of the window;
+ * 3. the change to FULL, FAULTED or THROTTLED;
+ * 4. the end of THROTTLED;
+ * 5. the change from there to FULL;
+ * 6. in FULL, that nobody reads.
  */
 #define EVENT_RESERVE 6
 
-/*
- * struct speprof_closed_window - a window as it was when profiling was disabled
- * @bytes: that the SPU wrote; 0: there is nothing to publish
+/**
+ * struct speprof_closed_window - a window after profiling was disabled
+ * @window: where it lies in the ring
+ * @start_ns: when it was armed, CLOCK_MONOTONIC
+ * @start_ticks: the backend's count at the same time
+ * @end_ns: when the SPU was drained, CLOCK_MONOTONIC
+ * @armed_ns: time in ARMED since the end of the last RECORDS window
+ * @blind_ns: likewise, time in which the CPU should have been sampled and was not
+ * @parked_ns: likewise, time in PARKED
+ * @blind_share: by SPEPROF_BLIND_*: the cause's share of @blind_ns, in units of 2^-32
+ * @pmbsr: the syndrome, as read after the drain
  * @offset: of PMBPTR from the first record; U64_MAX if PMBPTR is outside of the window
- * @head: of the ring after this window
+ * @bytes: what the SPU wrote; 0: there is nothing to publish
+ * @head: head of the ring after this window
+ * @records: how many it has, if the SPU can count
+ * @interval: mean sample interval
+ * @generation: generation of its program
+ * @flags: SPEPROF_WINDOW_*
+ * @verdict: what @pmbsr means
  */
 struct speprof_closed_window {
 	struct spe_window window;
@@ -41,89 +63,176 @@ struct speprof_closed_window {
 	struct spe_verdict verdict;
 };
 
-/* ---- ring.c -------------------------------------------------------------------- */
+/* ---- ring.c ---------------------------------------------------------------------- */
 
-/** speprof_ring_transition() - the only way to another state; what the last one took goes to the ledger */
+/**
+ * speprof_ring_transition() - change the state; there is no other way to change it
+ * @ring: the ring
+ * @to: the new state, SPEPROF_RING_*
+ * @now: CLOCK_MONOTONIC in ns: the time since the last change is booked to the old state
+ *
+ * Warns if the table of transitions does not have this one.
+ */
 void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now);
 
-/** speprof_ring_book_time() - add the time up to @now to the ledger of the ring's state */
+/**
+ * speprof_ring_book_time() - book the time since the last change to the current state
+ * @ring: the ring
+ * @now: CLOCK_MONOTONIC in ns
+ */
 void speprof_ring_book_time(struct speprof_ring *ring, u64 now);
 
-/** speprof_ring_start_timer() - not from within it: it looks by itself when it is done */
+/**
+ * speprof_ring_start_timer() - let the timer expire when the state next needs it
+ * @ring: the ring; not from its timer's callback, which sets the next expiry itself
+ */
 void speprof_ring_start_timer(struct speprof_ring *ring);
 
-/* ---- ring_window.c ------------------------------------------------------------- */
+/* ---- ring_window.c --------------------------------------------------------------- */
 
-/** speprof_ring_set_program() - what the ring samples from the next window on; none is open */
+/**
+ * speprof_ring_set_program() - set what the ring samples from the next window on
+ * @ring: the ring; no window is open
+ * @program: copied
+ */
 void speprof_ring_set_program(struct speprof_ring *ring, const struct speprof_program *program);
 
-/** speprof_ring_arm() - no window open, S clear: to ARMED, or FULL; which is returned */
+/**
+ * speprof_ring_arm() - arm the next window if there is free space for it and for its events
+ * @ring: the ring; no window is open, and PMBSR.S is 0
+ *
+ * Context: never under the runqueue lock: finding the place of a window takes the tail lock and,
+ * in a flight recorder, up to 128 steps.
+ * Return: the new state: ARMED, or FULL.
+ */
 u32 speprof_ring_arm(struct speprof_ring *ring);
 
 /**
- * speprof_ring_rotate_window() - from ARMED, close the window
- * @to: ARMED, with a new window; or another state; a syndrome, the throttle or a full ring may
- *	make something else of it
- * @next: what to sample then; NULL: the same
+ * speprof_ring_rotate_window() - close and publish the open window, and arm the next one
+ * @ring: the ring, ARMED
+ * @to: the state that the caller wants: ARMED arms the next window. A syndrome, the throttle or a
+ *	full ring may lead to FAULTED, THROTTLED or FULL instead
+ * @next: the program of the next window; NULL: the same
  */
 void speprof_ring_rotate_window(struct speprof_ring *ring, u32 to,
 				const struct speprof_program *next);
 
 /**
- * speprof_ring_close_parked() - close the window of a PARKED ring and publish what it has
- * @to: PARKED: the ring stays started, but a syndrome may make it FAULTED; IDLE or OFFLINE: the
- *	caller's transition follows
+ * speprof_ring_close_parked() - close and publish the window of a PARKED ring, if one is open
+ * @ring: the ring, PARKED
+ * @to: PARKED: the session goes on; a syndrome may make the ring FAULTED. IDLE or OFFLINE: the
+ *	caller changes to that state afterwards
  */
 void speprof_ring_close_parked(struct speprof_ring *ring, u32 to);
 
-/** speprof_ring_resume() - FULL ends if there is room, and a reader */
+/**
+ * speprof_ring_resume() - leave FULL if there is free space and a reader
+ * @ring: the ring, in any state
+ */
 void speprof_ring_resume(struct speprof_ring *ring);
 
 /**
- * speprof_ring_must_rest() - whether a ring that starts has to rest before its first window
+ * speprof_ring_must_rest() - whether a ring that starts must be THROTTLED first
+ * @ring: the ring; no window is open
  *
- * STOP and START, and a CPU that goes offline and comes back, thus lift no bound. False if there
- * is no room for a window: the ring becomes FULL instead, which needs no event slot.
+ * So that neither STOP and START nor a CPU that goes offline and online lift a bound. If there is
+ * no free space the ring becomes FULL instead, which needs no event slot.
  */
 bool speprof_ring_must_rest(struct speprof_ring *ring);
 
-/** speprof_ring_end_throttle() - leave THROTTLED once the CPU's next period has begun */
+/**
+ * speprof_ring_end_throttle() - leave THROTTLED if the next period of the throttle has begun
+ * @ring: the ring, THROTTLED
+ */
 void speprof_ring_end_throttle(struct speprof_ring *ring);
 
-/* ---- ring_events.c ------------------------------------------------------------- */
+/* ---- ring_events.c --------------------------------------------------------------- */
 
-/** speprof_ring_wake_readers() - wake its readers */
+/**
+ * speprof_ring_wake_readers() - wake the tasks in poll(2) and read(2); the irq_work of a ring
+ * @work: &speprof_ring.wake
+ */
 void speprof_ring_wake_readers(struct irq_work *work);
 
-/** speprof_ring_publish() - all up to the private heads is written: let readers see it, wake them */
+/**
+ * speprof_ring_publish() - make windows and events up to the private heads visible, wake readers
+ * @ring: the ring; everything before its heads is written
+ */
 void speprof_ring_publish(struct speprof_ring *ring);
 
-/** speprof_ring_oldest_event() - what is still there once @more and what a window may bring have come */
+/**
+ * speprof_ring_oldest_event() - which event of a flight recorder is the oldest that is kept
+ * @ring: the ring
+ * @more: events that are about to be added, beside EVENT_RESERVE
+ *
+ * Return: its number; 0 for a stream, which overwrites none.
+ */
 u64 speprof_ring_oldest_event(const struct speprof_ring *ring, u32 more);
 
-/** speprof_ring_free_slots() - of a stream, by the tails that were taken */
+/**
+ * speprof_ring_free_slots() - free event slots of a stream, by the tail that was read last
+ * @ring: the ring
+ */
 u64 speprof_ring_free_slots(struct speprof_ring *ring);
 
-/** speprof_ring_has_slot() - for one event, whatever was reserved; @beyond: are not to be taken by it */
+/**
+ * speprof_ring_has_slot() - whether one event may be added that has no reserved slot
+ * @ring: the ring
+ * @beyond: free slots that the event must leave
+ *
+ * Return: true for a flight recorder, after telling readers which event is overwritten.
+ */
 bool speprof_ring_has_slot(struct speprof_ring *ring, u32 beyond);
 
-/** speprof_ring_add_event() - a slot is free; the caller publishes */
+/**
+ * speprof_ring_add_event() - write an event; the caller publishes it
+ * @ring: the ring; a slot is free
+ * @event: the event; seq, cpu and position are set here
+ */
 void speprof_ring_add_event(struct speprof_ring *ring, const struct speprof_event *event);
+
+/**
+ * speprof_ring_add_state_event() - write that the state changed; the caller publishes it
+ * @ring: the ring, which is in state @to since @ring->state_since; a slot is free
+ * @from: the state before
+ * @to: the state now
+ */
 void speprof_ring_add_state_event(struct speprof_ring *ring, u32 from, u32 to);
+
+/**
+ * speprof_ring_add_unread_event() - write that nobody reads; the caller publishes it
+ * @ring: the ring; a slot is free
+ */
 void speprof_ring_add_unread_event(struct speprof_ring *ring);
 
-/** speprof_ring_add_cgroup_event() - tell what speprof_ring_report_cgroup_removed() could not */
+/**
+ * speprof_ring_add_cgroup_event() - write and publish @ring->removed, if it waits and a slot is free
+ * @ring: the ring
+ */
 void speprof_ring_add_cgroup_event(struct speprof_ring *ring);
 
-/* ---- ring_reader.c ------------------------------------------------------------- */
+/* ---- ring_reader.c --------------------------------------------------------------- */
 
-/** speprof_ring_reader_seen() - the reader gave a sign at @now: the ring samples on */
+/**
+ * speprof_ring_reader_seen() - note that the reader made progress: the ring need not stop
+ * @ring: the ring
+ * @now: CLOCK_MONOTONIC in ns
+ */
 void speprof_ring_reader_seen(struct speprof_ring *ring, u64 now);
 
-/** speprof_ring_is_unread() - check for a sign of the reader; true: none came for unread_ms */
+/**
+ * speprof_ring_is_unread() - check whether the reader made progress since the last check
+ * @ring: the ring
+ *
+ * Return: true if it made none for the module parameter unread_ms. Always false for a flight
+ * recorder.
+ */
 bool speprof_ring_is_unread(struct speprof_ring *ring);
 
-/** speprof_ring_stop_unread() - from ARMED, PARKED or FULL to FULL, even if there is room */
+/**
+ * speprof_ring_stop_unread() - stop sampling because nobody reads, even if there is free space
+ * @ring: the ring: ARMED or FULL, and FULL afterwards; or PARKED, and FULL at the next handover
+ */
 void speprof_ring_stop_unread(struct speprof_ring *ring);
 
 #endif

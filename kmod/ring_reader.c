@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reader of a ring: what it has consumed, and whether there still is one.
+ * The reader of a ring: how far it has read, and whether it still reads.
  */
 #include <linux/ktime.h>
 #include <linux/moduleparam.h>
@@ -10,17 +10,17 @@
 static unsigned int unread_ms = 60000;
 module_param(unread_ms, uint, 0644);
 MODULE_PARM_DESC(unread_ms,
-		 "milliseconds after which a ring that nobody reads stops; 0: never (60000)");
+		 "stop sampling into a ring that nobody has read for so many milliseconds; 0: never (60000)");
 
 /* ---- Tails ----------------------------------------------------------------- */
 
-/* Whether @next may follow @now: not back, not beyond @head. */
+/* Whether a tail may move from @now to @next: it must not go back, nor beyond @head. */
 static bool tail_is_valid(u64 next, u64 now, u64 head)
 {
 	return next >= now && next <= head;
 }
 
-/* Anything may stand in the control page. */
+/* Userspace may write any value to the control page. */
 void speprof_ring_read_tails(struct speprof_ring *ring)
 {
 	unsigned long flags;
@@ -75,6 +75,7 @@ int speprof_ring_set_tail(struct speprof_ring *ring, u64 tail)
 
 /* ---- Rings that nobody reads ----------------------------------------------- */
 
+/* Set whether the ring stopped because nobody reads, and show it in the control page. */
 static void ring_set_unread(struct speprof_ring *ring, bool unread)
 {
 	ring->unread = unread;
@@ -96,7 +97,7 @@ bool speprof_ring_note_reader(struct speprof_ring *ring)
 	       READ_ONCE(ring->unread);
 }
 
-/* Whether KICK came since the last look. */
+/* Whether KICK was called since the last check. */
 static bool ring_take_kick(struct speprof_ring *ring)
 {
 	bool kicked = READ_ONCE(ring->reader_kicked);
@@ -134,7 +135,7 @@ void speprof_ring_stop_unread(struct speprof_ring *ring)
 		return;
 	if (ring->state == SPEPROF_RING_PARKED) {
 		speprof_ring_close_parked(ring, SPEPROF_RING_PARKED);
-		/* A throttled ring rests first: the timer checks for a reader after that. */
+		/* THROTTLED comes first. The timer checks for a reader after that. */
 		if (ring->state != SPEPROF_RING_PARKED ||
 		    ring->resume_state == SPEPROF_RING_THROTTLED)
 			return;
@@ -146,7 +147,10 @@ void speprof_ring_stop_unread(struct speprof_ring *ring)
 		speprof_ring_rotate_window(ring, SPEPROF_RING_FULL, NULL);
 		return;
 	}
-	/* KICK ends it, and it comes again, without an event read: one slot is kept for it. */
+	/*
+	 * One slot is reserved for this event. KICKs without a reader can repeat it; without a slot
+	 * it is dropped.
+	 */
 	if (speprof_ring_has_slot(ring, 0))
 		speprof_ring_add_unread_event(ring);
 	speprof_ring_publish(ring);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Windows: what the SPU writes between two management events. Here they are armed, closed and
- * written out, and the SPU is handed over between rings.
+ * Windows: what the SPU writes between two management events. This file arms and closes them,
+ * writes their headers, and hands the SPU over between rings.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -11,16 +11,18 @@
 #include "stats.h"
 #include "throttle.h"
 
-/* Syndromes in a row without a byte written: going on would only repeat them. */
+/* A ring becomes FAULTED after so many syndromes in a row without a byte written. */
 #define EMPTY_SYNDROMES_MAX 8
 
 /* ---- Arming ---------------------------------------------------------------- */
 
+/* The kernel virtual address at which byte @position of the data ring lies. */
 static u64 ring_va(const struct speprof_ring *ring, u64 position)
 {
 	return (u64)(uintptr_t)ring->data + (position & (ring->config.size - 1));
 }
 
+/* Whether a window fits, and, in a stream, the events that it may bring. */
 static bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_window)
 {
 	struct spe_ring_state view = {
@@ -44,17 +46,20 @@ static bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_win
 	       !spe_window_next(&view, ret_window);
 }
 
-/* Readers know what is lost before the first byte of it is. */
+/*
+ * Drop the windows and events that the next window overwrites. Readers are told before the first
+ * byte is overwritten.
+ */
 static void ring_drop_overwritten(struct speprof_ring *ring)
 {
 	spe_flight_evict(ring->flight, ring->window.limit);
 	smp_store_release(&ring->control->oldest, ring->flight->oldest);
 	smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 0));
-	/* Both stores are complete before the CPU and the SPU overwrite what they exclude. */
+	/* Order both stores before the writes of the CPU and of the SPU to the memory they exclude. */
 	mb();
 }
 
-/* A program of another interval has put PMSICR to zero: the SPU loads it anew (D17.3.3). */
+/* A PMSICR of 0, as after speprof_ring_set_program(), makes the SPU reload it (D17.3.3). */
 static void ring_load_program(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
@@ -72,7 +77,6 @@ static void ring_load_program(struct speprof_ring *ring)
 	ring->loaded_generation = program->generation;
 }
 
-/* What it samples from the next window on; none is open. */
 void speprof_ring_set_program(struct speprof_ring *ring, const struct speprof_program *program)
 {
 	ring->program = *program;
@@ -81,16 +85,18 @@ void speprof_ring_set_program(struct speprof_ring *ring, const struct speprof_pr
 	WRITE_ONCE(ring->control->generation, program->generation);
 }
 
+/* Enable the buffer from PMBPTR up to the limit of the open window. */
 static void ring_enable_buffer(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 	u64 limit = ring_va(ring, ring->window.start) + (ring->window.limit - ring->window.start);
 
 	backend->write(SPE_REG_PMBLIMITR, limit | SPE_PMBLIMITR_E);
-	/* The buffer is enabled before profiling is (D17.8, D17.6.9). */
+	/* The buffer must be enabled before profiling is (D17.8, D17.6.9). */
 	backend->synchronize();
 }
 
+/* Load the open window into the SPU, and the program if the SPU does not hold it. */
 static void ring_load_buffer(struct speprof_ring *ring, u64 pmbptr)
 {
 	const struct speprof_backend *backend = ring->config.backend;
@@ -104,6 +110,7 @@ static void ring_load_buffer(struct speprof_ring *ring, u64 pmbptr)
 	ring->open_window = OPEN_WINDOW_IN_SPU;
 }
 
+/* Let the SPU write the window that was loaded: ARMED. */
 static void ring_enable_profiling(struct speprof_ring *ring, u64 now)
 {
 	const struct speprof_backend *backend = ring->config.backend;
@@ -115,6 +122,8 @@ static void ring_enable_profiling(struct speprof_ring *ring, u64 now)
 
 u32 speprof_ring_arm(struct speprof_ring *ring)
 {
+	/* A window that is open would be lost. */
+	WARN_ON_ONCE(ring->open_window != OPEN_WINDOW_NONE);
 	if (!ring_has_space(ring, &ring->window)) {
 		speprof_ring_transition(ring, SPEPROF_RING_FULL, ktime_get_ns());
 		return SPEPROF_RING_FULL;
@@ -125,7 +134,10 @@ u32 speprof_ring_arm(struct speprof_ring *ring)
 	ring->saved.pmbsr = 0;
 	ring->saved.records = 0;
 	ring_load_buffer(ring, ring_va(ring, ring->window.start));
-	/* In this order no record's time comes out later than the window's end. */
+	/*
+	 * Read the clock before the count: a record's time, which is computed from both, is then
+	 * never after the end of its window.
+	 */
 	ring->start_ns = ktime_get_ns();
 	ring->start_ticks = ring->config.backend->ticks();
 	ring_enable_profiling(ring, ring->start_ns);
@@ -136,6 +148,7 @@ u32 speprof_ring_arm(struct speprof_ring *ring)
 
 /* ---- Writing out ----------------------------------------------------------- */
 
+/* Write one SKIP header, which covers @span bytes from @position on. */
 static void ring_write_skip(struct speprof_ring *ring, const struct speprof_closed_window *closed,
 			    u64 position, u64 span)
 {
@@ -159,8 +172,8 @@ static void ring_write_skip(struct speprof_ring *ring, const struct speprof_clos
 }
 
 /*
- * What is left out before a window; in two where it goes around the ring's end, unless the
- * place of the second header may be a snapshot's.
+ * Write the headers of the bytes that are skipped before a window. Bytes on both sides of the ring's
+ * end take two headers. A flight recorder writes one, as the second could lie in a snapshot.
  */
 static void ring_write_skips(struct speprof_ring *ring, const struct speprof_closed_window *closed)
 {
@@ -174,6 +187,7 @@ static void ring_write_skips(struct speprof_ring *ring, const struct speprof_clo
 		ring_write_skip(ring, closed, lap, closed->window.skip - first);
 }
 
+/* Write the header of a window, and those of what is skipped before it. The caller publishes. */
 static void ring_write_window(struct speprof_ring *ring, const struct speprof_closed_window *closed)
 {
 	const struct speprof_cpu_info *spu = &ring->config.spu;
@@ -222,16 +236,21 @@ static void ring_write_window(struct speprof_ring *ring, const struct speprof_cl
 
 /* ---- Throttling ------------------------------------------------------------ */
 
+/* Begin to measure a stay in THROTTLED. */
 static void ring_note_throttled(struct speprof_ring *ring)
 {
 	ring->counters.throttles++;
 	ring->throttled_before = ring->counters.state_ns[SPEPROF_RING_THROTTLED];
 }
 
+/*
+ * Charge a closed window, after which @to should follow. Returns THROTTLED instead of ARMED if the
+ * CPU has spent too much. A PARKED ring stays PARKED, and is THROTTLED at its next handover.
+ */
 static u32 ring_charge_throttle(struct speprof_ring *ring,
 				const struct speprof_closed_window *closed, u32 to)
 {
-	/* Whatever closed the window: the SPU, the timer or a command, each interrupted the CPU. */
+	/* One interrupt, whether the SPU, the timer or a command closed the window. */
 	ring->throttled_until =
 		speprof_throttle_charge(closed->end_ns, 1, closed->bytes, &ring->bound,
 					&ring->throttle, &ring->throttle_cause);
@@ -263,14 +282,12 @@ void speprof_ring_end_throttle(struct speprof_ring *ring)
 		return;
 	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, now);
 	to = speprof_ring_arm(ring);
-	speprof_ring_add_event(ring,
-			       &(struct speprof_event){
-				.time_ns = now,
-				.type = SPEPROF_EVENT_THROTTLE,
-				.arg0 = ring->counters.state_ns[SPEPROF_RING_THROTTLED] -
-						  ring->throttled_before,
-				.arg1 = ring->throttle_cause,
-			});
+	speprof_ring_add_event(ring, &(struct speprof_event){
+		.time_ns = now,
+		.type = SPEPROF_EVENT_THROTTLE,
+		.arg0 = ring->counters.state_ns[SPEPROF_RING_THROTTLED] - ring->throttled_before,
+		.arg1 = ring->throttle_cause,
+	});
 	if (to != SPEPROF_RING_ARMED)
 		speprof_ring_add_state_event(ring, SPEPROF_RING_THROTTLED, to);
 	speprof_ring_publish(ring);
@@ -279,16 +296,16 @@ void speprof_ring_end_throttle(struct speprof_ring *ring)
 /* ---- Closing --------------------------------------------------------------- */
 
 /*
- * What PMBPTR says was written: nothing, if it is not where it may be. The offset of a PMBPTR that
- * is known would then reveal the ring's kernel address to the reader of the event.
+ * Compute from PMBPTR how many bytes were written. A PMBPTR outside of the window counts as none,
+ * and its offset is not reported: it would reveal the ring's kernel address to readers of the event.
  */
 static void closed_measure(struct speprof_closed_window *closed, u64 start_va)
 {
-	u64 room = closed->window.limit - closed->window.start;
+	u64 capacity = closed->window.limit - closed->window.start;
 	u64 offset = closed->offset - start_va;
 
 	closed->offset = offset;
-	if (offset <= room) {
+	if (offset <= capacity) {
 		closed->bytes = offset;
 	} else {
 		closed->offset = U64_MAX;
@@ -297,7 +314,7 @@ static void closed_measure(struct speprof_closed_window *closed, u64 start_va)
 	closed->head = ALIGN(closed->window.start + closed->bytes, SPEPROF_WINDOW_ALIGN);
 }
 
-/* The window that is open is so no more; what its end was is yet to be filled in. */
+/* End the open window. The caller fills in how it ended. */
 static struct speprof_closed_window ring_take_open_window(struct speprof_ring *ring)
 {
 	ring->open_window = OPEN_WINDOW_NONE;
@@ -312,13 +329,13 @@ static struct speprof_closed_window ring_take_open_window(struct speprof_ring *r
 	};
 }
 
-/* Since the end of the last RECORDS window, up to the last change of state. */
+/* Time in @state from the end of the last RECORDS window to the last change of state, in ns. */
 static u64 ring_state_time(const struct speprof_ring *ring, u32 state)
 {
 	return ring->counters.state_ns[state] - ring->state_before[state];
 }
 
-/* In parts of 2^32; both are shifted until the quotient's dividend has room. */
+/* @part / @whole in units of 2^-32. Both are shifted so that the dividend fits into 64 bits. */
 static u32 blind_share(u64 part, u64 whole)
 {
 	unsigned int shift = fls64(whole) > 32 ? fls64(whole) - 32 : 0;
@@ -328,7 +345,7 @@ static u32 blind_share(u64 part, u64 whole)
 	return min_t(u64, div64_u64((part >> shift) << 32, whole >> shift), U32_MAX);
 }
 
-/* Enabled, but not sampling, and why. */
+/* Account for the time in which the session was started but nothing was sampled, by cause. */
 static void ring_account_blind(const struct speprof_ring *ring,
 			       struct speprof_closed_window *closed)
 {
@@ -348,7 +365,10 @@ static void ring_account_blind(const struct speprof_ring *ring,
 			blind_share(ring_state_time(ring, states[i]), closed->blind_ns);
 }
 
-/* To the books, up to the last change of state; @closed->offset is still an address. */
+/*
+ * Complete a closed window: its verdict, size and times up to the last change of state.
+ * @closed->offset is an address before, and an offset afterwards.
+ */
 static void ring_account(struct speprof_ring *ring, struct speprof_closed_window *closed)
 {
 	closed->verdict = spe_syndrome_read(closed->pmbsr);
@@ -373,18 +393,18 @@ static void ring_stop_sampling(struct speprof_ring *ring)
 
 	backend->write(SPE_REG_PMSCR, 0);
 	backend->synchronize();
-	/* Nothing is sampled from here on: the drain is blind time. */
+	/* Nothing is sampled from here on, so the drain counts as blind time. */
 	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	backend->drain();
 }
 
-/* HANDLING, and drained: read what the SPU did, and disable its buffer. */
+/* After ring_stop_sampling(): read what the SPU wrote, and disable its buffer. */
 static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window *ret_closed)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 	struct speprof_closed_window closed = ring_take_open_window(ring);
 
-	/* After the drain: an operation may carry any time up to its own end (D17.6). */
+	/* Read after the drain: a record may carry any time up to the end of its operation (D17.6). */
 	closed.end_ns = ktime_get_ns();
 	speprof_ring_book_time(ring, closed.end_ns);
 	closed.pmbsr |= backend->read(SPE_REG_PMBSR);
@@ -398,16 +418,19 @@ static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window 
 	*ret_closed = closed;
 }
 
-/* The flags of a closed window, and the state after it where @to was meant. */
+/*
+ * Set the flags of a closed window, after which @to should follow. Returns FAULTED instead if its
+ * syndrome stops the CPU, or if too many windows in a row were empty.
+ */
 static u32 ring_judge_window(struct speprof_ring *ring, struct speprof_closed_window *closed,
 			     u32 to)
 {
 	const struct spe_verdict *verdict = &closed->verdict;
-	bool odd = verdict->class != SPE_SYNDROME_NONE && verdict->class != SPE_SYNDROME_FULL;
+	bool faulted = verdict->class != SPE_SYNDROME_NONE && verdict->class != SPE_SYNDROME_FULL;
 
 	if (verdict->class != SPE_SYNDROME_FULL)
 		closed->flags |= SPEPROF_WINDOW_PARTIAL;
-	if (odd)
+	if (faulted)
 		closed->flags |= SPEPROF_WINDOW_FAULTED;
 	if (verdict->truncated)
 		closed->flags |= SPEPROF_WINDOW_TRUNCATED;
@@ -416,7 +439,7 @@ static u32 ring_judge_window(struct speprof_ring *ring, struct speprof_closed_wi
 	if (verdict->suspect)
 		closed->flags |= SPEPROF_WINDOW_SUSPECT;
 
-	/* Of whatever class: an SPU that has nothing to write has nothing to say. */
+	/* An SPU that raises management events of any class and writes nothing would do so for ever. */
 	if (closed->bytes)
 		ring->empty_syndromes = 0;
 	else if (verdict->class != SPE_SYNDROME_NONE || verdict->suspect)
@@ -428,7 +451,7 @@ static u32 ring_judge_window(struct speprof_ring *ring, struct speprof_closed_wi
 	return to;
 }
 
-/* A plain buffer full needs no event: the window says it. */
+/* A plain buffer full needs no event: the flags of the window report it. */
 static bool closed_needs_no_event(const struct speprof_closed_window *closed)
 {
 	const struct spe_verdict *verdict = &closed->verdict;
@@ -453,11 +476,11 @@ static void ring_add_syndrome_event(struct speprof_ring *ring,
 	});
 }
 
-/* Publish a closed window, its syndrome, and the state @to that follows it. */
+/* Write and publish a closed window, its syndrome, and the state @to that follows it. */
 static void ring_report_window(struct speprof_ring *ring,
 			       const struct speprof_closed_window *closed, u32 to)
 {
-	bool is_news = to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED;
+	bool state_changes = to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED;
 
 	if (closed->bytes)
 		ring_write_window(ring, closed);
@@ -470,11 +493,14 @@ static void ring_report_window(struct speprof_ring *ring,
 		speprof_ring_add_state_event(ring, SPEPROF_RING_ARMED, to);
 	else if (to == SPEPROF_RING_PARKED && ring->resume_state == SPEPROF_RING_THROTTLED)
 		speprof_ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_THROTTLED);
-	if (is_news || closed->bytes || ring->event_seq != ring->event_published)
+	if (state_changes || closed->bytes || ring->event_seq != ring->event_published)
 		speprof_ring_publish(ring);
 }
 
-/* The next window is armed before the books are kept: profiling is off in between. */
+/*
+ * As speprof_ring_rotate_window(), after ring_stop_sampling(). The next window is armed before this one
+ * is written out, as nothing is sampled in between.
+ */
 static void ring_rotate_drained(struct speprof_ring *ring, u32 to,
 				const struct speprof_program *next)
 {
@@ -528,7 +554,7 @@ void speprof_ring_resume(struct speprof_ring *ring)
 		return;
 	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	to = speprof_ring_arm(ring);
-	/* The tails only ever move on, so the room is still there. */
+	/* Tails never go back, so the free space is still there. */
 	WARN_ON_ONCE(to != SPEPROF_RING_ARMED);
 	speprof_ring_add_state_event(ring, SPEPROF_RING_FULL, to);
 	ring->counters.resumes++;
@@ -537,7 +563,7 @@ void speprof_ring_resume(struct speprof_ring *ring)
 
 /* ---- Handing the SPU over -------------------------------------------------- */
 
-/* The window stays open, and its registers in the SPU. */
+/* Park with an open window. Its registers stay in the SPU. */
 static void ring_park_window(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
@@ -552,7 +578,7 @@ static void ring_park_window(struct speprof_ring *ring)
 void speprof_ring_park(struct speprof_ring *ring)
 {
 	if (ring->state == SPEPROF_RING_ARMED) {
-		/* What the task did is in its window before the next one runs. */
+		/* All records of the previous task are written before the next task runs. */
 		ring_stop_sampling(ring);
 		ring->resume_state = SPEPROF_RING_ARMED;
 		if (ring->config.backend->read(SPE_REG_PMBSR) & SPE_PMBSR_S)
@@ -571,6 +597,8 @@ void speprof_ring_save_registers(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 
+	/* The SPU would go on with registers that belong to no ring. */
+	WARN_ON_ONCE(ring->state == SPEPROF_RING_ARMED);
 	if (ring->loaded_generation)
 		ring->saved.pmsicr = backend->read(SPE_REG_PMSICR);
 	ring->loaded_generation = 0;
@@ -607,7 +635,7 @@ void speprof_ring_complete_handover(struct speprof_ring *ring)
 		speprof_ring_transition(ring, SPEPROF_RING_THROTTLED, ktime_get_ns());
 		speprof_ring_end_throttle(ring);
 	} else if (ring->open_window == OPEN_WINDOW_NONE) {
-		/* It may come here without ever having been armed: then no slot was reserved. */
+		/* Before the first window of a ring no event slot is reserved. */
 		if (speprof_ring_arm(ring) == SPEPROF_RING_FULL && speprof_ring_has_slot(ring, 0)) {
 			speprof_ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
 			speprof_ring_publish(ring);
@@ -625,6 +653,5 @@ void speprof_ring_complete_handover(struct speprof_ring *ring)
 
 bool speprof_ring_defers_handover(const struct speprof_ring *ring)
 {
-	/* Where a new window lies, and whether there is room, is not for the runqueue's lock. */
 	return ring->program.pmscr & SPE_PMSCR_E1SPE || ring->open_window == OPEN_WINDOW_NONE;
 }

@@ -2,38 +2,59 @@
 /*
  * Memory that the kernel writes and userspace maps.
  */
-#ifndef SPEPROF_AREA_H
-#define SPEPROF_AREA_H
+#ifndef SPEPROF_SHARED_BUFFER_H
+#define SPEPROF_SHARED_BUFFER_H
 
 #include <linux/mm_types.h>
 
+/**
+ * struct speprof_shared_buffer - pages that are mapped by the kernel and by userspace
+ * @address: where the kernel has them mapped, contiguously
+ * @pages: the pages
+ * @count: how many
+ */
 struct speprof_shared_buffer {
 	void *address;
 	struct page **pages;
 	unsigned long count;
 };
 
-/* Pages that an area of @bytes takes. */
+/** speprof_shared_buffer_pages() - how many pages a buffer of @bytes takes */
 static inline unsigned long speprof_shared_buffer_pages(u64 bytes)
 {
 	return DIV_ROUND_UP_ULL(bytes, PAGE_SIZE);
 }
 
-/** speprof_shared_buffer_init() - @bytes of zeroed memory on @node, charged to the caller's memory cgroup */
-int speprof_shared_buffer_init(struct speprof_shared_buffer *area, u64 bytes, int node);
-
-/** speprof_shared_buffer_deinit() - give it back; pages that are still mapped live on in the mapping */
-void speprof_shared_buffer_deinit(struct speprof_shared_buffer *area);
+/**
+ * speprof_shared_buffer_init() - allocate zeroed memory, charged to the caller's memory cgroup
+ * @buffer: filled in
+ * @bytes: rounded up to pages
+ * @node: NUMA node
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int speprof_shared_buffer_init(struct speprof_shared_buffer *buffer, u64 bytes, int node);
 
 /**
- * speprof_shared_buffer_map() - map from the area's start
- *
- * The mapping is not inherited, grown, dumped or made executable; without @writable it
- * is not writable, nor made so later.
- *
- * Return: 0; -EINVAL: not shared; -EPERM: writable or executable; -ENXIO: longer than the area.
+ * speprof_shared_buffer_deinit() - free the memory
+ * @buffer: zeroed; pages that userspace has mapped are freed with the mapping
  */
-int speprof_shared_buffer_map(const struct speprof_shared_buffer *area, struct vm_area_struct *vma,
+void speprof_shared_buffer_deinit(struct speprof_shared_buffer *buffer);
+
+/**
+ * speprof_shared_buffer_map() - map the buffer from its start
+ * @buffer: the buffer
+ * @vma: the mapping
+ * @writable: userspace may write
+ *
+ * The mapping is not inherited by children, not extended, not dumped, and never executable. Without
+ * @writable it can't be made writable later.
+ *
+ * Return: 0; -EINVAL if it is not shared; -EPERM if it is executable, or writable without
+ * @writable; -ENXIO if it is longer than the buffer.
+ */
+int speprof_shared_buffer_map(const struct speprof_shared_buffer *buffer, struct vm_area_struct *vma,
 			      bool writable);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a CPU may spend on its SPU. Periods are of fixed length: what is over the bound in one
- * rests until the next, so no second sees more than its bound and one period's worth.
+ * What sampling may cost a CPU. A ring that exceeds its bound in one period is THROTTLED until the next,
+ * so a second never costs more than the bound and one period's share of it.
  */
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -19,20 +19,20 @@
 static unsigned int throttle_interrupts = 2000;
 module_param(throttle_interrupts, uint, 0644);
 MODULE_PARM_DESC(throttle_interrupts,
-		 "windows that a CPU closes in a second at most, each by an interrupt; 0: any number (2000)");
+		 "most windows that a CPU closes in a second, each with an interrupt; 0: no bound (2000)");
 
 static unsigned long throttle_bytes = 64UL << 20;
 module_param(throttle_bytes, ulong, 0644);
 MODULE_PARM_DESC(throttle_bytes,
-		 "bytes that the SPU of a CPU writes in a second at most; 0: any number (64 MiB)");
+		 "most bytes that the SPU of a CPU writes in a second; 0: no bound (64 MiB)");
 
 static unsigned int throttle_commands = 100;
 module_param(throttle_commands, uint, 0644);
 MODULE_PARM_DESC(throttle_commands,
-		 "commands in a second at most that interrupt a CPU, of a ring, or all CPUs, of a "
-		 "session; 0: any number (100)");
+		 "most commands in a second that interrupt CPUs, for each ring and for each session; "
+		 "0: no bound (100)");
 
-/* Each CPU's; used there with interrupts off. */
+/* What each CPU has spent, for all rings. Used on the CPU with interrupts off. */
 static DEFINE_PER_CPU(struct speprof_throttle, throttles);
 
 static bool is_over(u64 spent, u64 each_second)
@@ -40,11 +40,11 @@ static bool is_over(u64 spent, u64 each_second)
 	return each_second && spent > div_u64(each_second, PERIODS_PER_SECOND);
 }
 
-/* Returns what is over its bound, SPEPROF_THROTTLE_*, or 0. */
+/* Returns SPEPROF_THROTTLE_* if a bound is exceeded, or 0. */
 static u32 charge(struct speprof_throttle *throttle, u64 now, u32 interrupts, u64 bytes,
 		  const struct speprof_throttle_bound *bound)
 {
-	/* A window that was open while its ring was parked may have ended before the period began. */
+	/* The difference can be negative: a window of a parked ring may end before the period begins. */
 	if ((s64)(now - throttle->start) >= PERIOD_NS)
 		*throttle = (struct speprof_throttle){ .start = now };
 	throttle->interrupts += interrupts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a CPU may spend on its SPU: interrupts and bytes, whoever they are for, and what of it
- * for one; and how often the holder of a descriptor may interrupt CPUs by commands.
+ * The throttle bounds what sampling costs: interrupts and bytes of each CPU, and how often the holder of
+ * a descriptor may interrupt CPUs by commands.
  */
 #ifndef SPEPROF_THROTTLE_H
 #define SPEPROF_THROTTLE_H
@@ -10,8 +10,9 @@
 #include <linux/types.h>
 
 /**
- * struct speprof_throttle_bound - beside the module's parameters; 0: no more than those
- * @interrupts, @bytes: of a CPU, in a second
+ * struct speprof_throttle_bound - bounds of one ring, beside the module's parameters
+ * @interrupts: on its CPU, in a second; 0: no bound of its own
+ * @bytes: likewise
  */
 struct speprof_throttle_bound {
 	u64 interrupts;
@@ -19,8 +20,10 @@ struct speprof_throttle_bound {
 };
 
 /**
- * struct speprof_throttle - what was spent in a period
- * @start: of the period
+ * struct speprof_throttle - what was spent in the current period
+ * @start: of the period, CLOCK_MONOTONIC in ns
+ * @interrupts: spent since then
+ * @bytes: spent since then
  */
 struct speprof_throttle {
 	u64 start;
@@ -29,36 +32,38 @@ struct speprof_throttle {
 };
 
 /**
- * speprof_throttle_charge() - account for a window that this CPU closed; interrupts off
- * @now: CLOCK_MONOTONIC, when it was
- * @interrupts: that it took: 1; 0: nothing was closed, the caller only asks
+ * speprof_throttle_charge() - charge a closed window to this CPU and to its ring
+ * @now: CLOCK_MONOTONIC in ns
+ * @interrupts: 1 for a window; 0 to query
  * @bytes: that the SPU wrote
- * @bound: of whom it was for; may be written to meanwhile
- * @own: what they have spent, to which @bound applies; theirs on this CPU, zero at first
- * @ret_cause: SPEPROF_THROTTLE_*, if the CPU has to rest
+ * @bound: of the ring; others may write to it meanwhile
+ * @own: what the ring has spent; zeroed at first
+ * @ret_cause: SPEPROF_THROTTLE_*, if a bound is exceeded
  *
- * Return: when it may sample again; 0: at once.
+ * Context: on the CPU, interrupts off.
+ * Return: 0, or when the ring may sample again, CLOCK_MONOTONIC in ns.
  */
 u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
 			    const struct speprof_throttle_bound *bound,
 			    struct speprof_throttle *own, u32 *ret_cause);
 
 /**
- * struct speprof_command_bucket - the commands that a session or a ring has left
- * @full_at: CLOCK_MONOTONIC at which none is missing; zero at first
+ * struct speprof_command_bucket - a token bucket: the commands that a session or a ring has left
+ * @full_at: when the bucket is full, CLOCK_MONOTONIC in ns; 0 at first
  */
 struct speprof_command_bucket {
 	atomic64_t full_at;
 };
 
 /**
- * speprof_command_bucket_draw() - draw one command from @bucket
+ * speprof_command_bucket_draw() - take one token
+ * @bucket: the bucket
  * @now: CLOCK_MONOTONIC in ns
  *
- * The module parameter throttle_commands says how many may be drawn at once, and as many come back
- * in each second. From any context; takes no lock.
+ * The module parameter throttle_commands is both the capacity and the tokens added in a second.
  *
- * Return: 0; -EAGAIN: none is left.
+ * Context: any; takes no lock.
+ * Return: 0, or -EAGAIN if the bucket is empty.
  */
 int speprof_command_bucket_draw(struct speprof_command_bucket *bucket, u64 now);
 

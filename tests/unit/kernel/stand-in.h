@@ -226,6 +226,7 @@ static inline void kfree(void *memory)
 #define DEFINE_MUTEX(name)	    struct mutex name
 #define mutex_lock(m)		    (WARN_ON((m)->held), (m)->held = true)
 #define lockdep_assert_held(m)	    ((void)WARN_ON(!(m)->held))
+#define lockdep_assert_irqs_disabled() ((void)0)
 #define mutex_init(m)		    ((m)->held = false)
 #define mutex_trylock(m)	    (!(m)->held && ((m)->held = true))
 #define mutex_lock_interruptible(m) ((m)->held = true, 0)
