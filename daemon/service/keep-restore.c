@@ -383,8 +383,8 @@ int keep_restore(struct worker_state *state, void *arg)
 		free((void *)from.at);
 	}
 	keep_defer(state, machine_of(state)->feed, false);
-	state->keep = restore->keep;
-	state->keep->starts = !restore->restored || !restore->stopped;
+	keep_attach(state, restore->keep);
+	restore->keep->starts = !restore->restored || !restore->stopped;
 	keep_save(state);
 	return r;
 }

@@ -87,7 +87,7 @@ static void session_save(const struct session *session, bool runs, u64 now, stru
 static void sessions_save(struct worker_state *state, u64 now, struct blob_writer *to)
 {
 	struct session *machine = machine_of(state), *session = NULL;
-	struct keep *keep = state->keep;
+	struct keep *keep = keep_of(state);
 	u32 count = 0;
 
 	keep->starts &= !machine->running;
@@ -138,7 +138,7 @@ static void release(struct worker_state *state)
 
 static void commit(struct worker_state *state, const struct blob_writer *from)
 {
-	struct keep *keep = state->keep;
+	struct keep *keep = keep_of(state);
 	int r = checkpoint_commit(keep->checkpoint, from);
 
 	keep->unsaved += r < 0;
@@ -152,7 +152,7 @@ static void commit(struct worker_state *state, const struct blob_writer *from)
 void keep_save(struct worker_state *state)
 {
 	const struct session *machine = machine_of(state);
-	struct keep *keep = state->keep;
+	struct keep *keep = keep_of(state);
 	u64 now = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct blob_writer to;
 
@@ -198,7 +198,7 @@ static enum waits waits_for(struct worker_state *state)
 
 bool keep_due(struct worker_state *state, u64 now)
 {
-	const struct keep *keep = state->keep;
+	const struct keep *keep = keep_of(state);
 	enum waits waits;
 	u64 pause;
 
@@ -213,25 +213,58 @@ bool keep_due(struct worker_state *state, u64 now)
 	return now - keep->saved_ns >= (pause > SAVE_NS ? pause : SAVE_NS);
 }
 
-void keep_added(struct worker_state *state, const struct session *session)
+static void session_added(struct worker_state *state, const struct session *session)
 {
 	struct source *source = session->feed->source;
 
-	if (!state->keep)
-		return;
 	if (!session->shared && source->ops->lasting) {
-		keep_defer(state, session->feed, state->keep->error < 0);
+		keep_defer(state, session->feed, keep_of(state)->error < 0);
 		store_session(session->name, source);
 	}
 	keep_save(state);
 }
 
-/* Whoever comes in between finds a descriptor that no checkpoint tells of, and ends it. */
-void keep_removed(struct worker_state *state, const char *name, bool own)
+/* Saves first: a process that starts in between closes a descriptor that no checkpoint names. */
+static void session_removed(struct worker_state *state, const char *name, bool owned_source)
 {
 	keep_save(state);
-	if (state->keep && own)
+	if (owned_source)
 		store_drop_session(name);
+}
+
+/* The descriptor of the new source replaces that of the old one in the service manager. */
+static void source_replaced(struct worker_state *state, const struct feed *feed)
+{
+	struct session *session = NULL;
+
+	keep_defer(state, feed, keep_of(state)->error < 0);
+	while ((session = worker_next(state, session)))
+		if (session->feed == feed && !session->shared)
+			break;
+	if (session) {
+		store_drop_session(session->name);
+		store_session(session->name, feed->source);
+	}
+}
+
+static const struct engine_hooks hooks = {
+	.session_added = session_added,
+	.session_removed = session_removed,
+	.session_changed = keep_save,
+	.source_replaced = source_replaced,
+	.checkpoint_due = keep_due,
+	.checkpoint_save = keep_save,
+};
+
+void keep_attach(struct worker_state *state, struct keep *keep)
+{
+	state->hooks = &hooks;
+	state->saved_state = keep;
+}
+
+struct keep *keep_of(const struct worker_state *state)
+{
+	return state->saved_state;
 }
 
 void keep_set_configured(struct keep *keep, const struct config *config)
@@ -244,9 +277,9 @@ void keep_set_configured(struct keep *keep, const struct config *config)
 
 int keep_configure(struct worker_state *state, void *arg)
 {
-	if (!state->keep)
+	if (!keep_of(state))
 		return -ENODATA;
-	keep_set_configured(state->keep, arg);
+	keep_set_configured(keep_of(state), arg);
 	keep_save(state);
 	return 0;
 }
@@ -255,7 +288,7 @@ int keep_leave(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	struct session *session = NULL;
 
-	if (!state->keep || !machine_of(state))
+	if (!keep_of(state) || !machine_of(state))
 		return -ENODATA;
 	while ((session = worker_next(state, session)))
 		if (worker_leads(state, session))
@@ -266,6 +299,7 @@ int keep_leave(struct worker_state *state, void *arg __attribute__((unused)))
 		session->running = false;
 		session->feed->running = 0;
 	}
-	state->keep = NULL;
+	state->hooks = NULL;
+	state->saved_state = NULL;
 	return 0;
 }

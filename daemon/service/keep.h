@@ -139,11 +139,15 @@ void keep_save(struct worker_state *state);
 /** keep_defer() - rings of @feed are given room back when figures are safe; @unsaved: those cannot be saved */
 void keep_defer(struct worker_state *state, const struct feed *feed, bool unsaved);
 
-/** keep_added() - a session is there; what outlives this process of a source of its own is stored */
-void keep_added(struct worker_state *state, const struct session *session);
+/**
+ * keep_attach() - save the state of @state to @keep from now on
+ * @state: has no hooks yet
+ * @keep: borrowed, until keep_leave()
+ */
+void keep_attach(struct worker_state *state, struct keep *keep);
 
-/** keep_removed() - it is no longer, nor its source if that was its @own */
-void keep_removed(struct worker_state *state, const char *name, bool own);
+/** keep_of() - what keep_attach() attached, or NULL */
+struct keep *keep_of(const struct worker_state *state);
 
 /** keep_leave() - save all there is, and let sources run on for the next process; @arg NULL */
 int keep_leave(struct worker_state *state, void *arg);

@@ -42,13 +42,14 @@ static int describe(struct worker_state *state, void *arg)
 	const struct source *source = machine->feed->source;
 	u32 unsampled = source->ops->unsampled ? source->ops->unsampled(source) : 0;
 	const struct source_trouble *trouble = &source->trouble;
+	const struct keep *keep = keep_of(state);
 	struct described *described = arg;
 	struct attributor_stats attribution;
 	char *text = described->text;
 	size_t n;
 
 	described->trouble = *trouble;
-	described->unsaved = state->keep ? state->keep->unsaved : 0;
+	described->unsaved = keep ? keep->unsaved : 0;
 	described->interval_ns = source->interval_ns;
 
 	*text = '\0';
@@ -66,8 +67,8 @@ static int describe(struct worker_state *state, void *arg)
 			    unsampled == 1 ? "is" : "are");
 	if (__atomic_load_n(&machine->feed->error, __ATOMIC_RELAXED))
 		text_append(text, " Reading failed: %s.", strerror(-machine->feed->error));
-	if (state->keep && state->keep->error)
-		text_append(text, " Figures cannot be saved: %s.", strerror(-state->keep->error));
+	if (keep && keep->error)
+		text_append(text, " Figures cannot be saved: %s.", strerror(-keep->error));
 	attributor_stats(state->attributor, &attribution);
 	if (attribution.mappings_unkept)
 		text_append(text, " %llu mapping%s not in the checkpoint: no room.",

@@ -129,7 +129,7 @@ static void drain_all(struct shard *shard, struct drain_meter *meter)
 		held = held || is_held(source_part(session->feed->source, shard->number));
 	}
 	drain_meter_end(meter);
-	if (!held || !state->keep)
+	if (!held || !state->hooks)
 		return;
 	__atomic_store_n(&shard->shards->wanted, true, __ATOMIC_RELEASE);
 	worker_wake(state);

@@ -6,9 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fd-store.h"
 #include "govern.h"
-#include "keep.h"
 #include "source-open.h"
 #include "worker-internal.h"
 
@@ -66,8 +64,8 @@ static int switch_to(struct worker_state *state, struct source_renewal *renewal,
 
 	old->ops->stop(old);
 	worker_drain_feed(state, feed);
-	/* The rings end with their source: what was read from them must be safe before that. */
-	keep_save(state);
+	/* The rings end with their source: save what was read from them before that. */
+	worker_session_changed(state);
 	r = source->ops->start(source);
 	if (r < 0) {
 		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason),
@@ -78,22 +76,6 @@ static int switch_to(struct worker_state *state, struct source_renewal *renewal,
 	book_blind(state, feed, blind_ns);
 	renewal->ret_blind_ns += blind_ns;
 	return r;
-}
-
-/* The descriptor of the new source takes the place of the old one with the service manager. */
-static void store_source(struct worker_state *state, const struct feed *feed)
-{
-	struct session *session = NULL;
-
-	if (!state->keep)
-		return;
-	while ((session = worker_next(state, session)))
-		if (session->feed == feed && !session->shared)
-			break;
-	if (session) {
-		store_drop_session(session->name);
-		store_session(session->name, feed->source);
-	}
 }
 
 /* Takes over @source. */
@@ -110,9 +92,8 @@ static int replace(struct worker_state *state, struct source_renewal *renewal, s
 	source->trouble = old->trouble;
 	feed->source = source;
 	feed->error = 0;
-	if (state->keep)
-		keep_defer(state, feed, state->keep->error < 0);
-	store_source(state, feed);
+	if (state->hooks)
+		state->hooks->source_replaced(state, feed);
 	old->ops->free(old);
 	/* The new CPU may be of another kind, whose data sources have other numbers. */
 	worker_program(state, feed);
@@ -151,7 +132,7 @@ int source_renew(struct worker_state *state, void *arg)
 	}
 	if (renewal->ret_replaced) {
 		govern_again(state);
-		keep_save(state);
+		worker_session_changed(state);
 	}
 	return r;
 }

@@ -29,4 +29,11 @@ int worker_program(struct worker_state *state, struct feed *feed);
 /** worker_wake() - the worker's thread comes around now; from any thread */
 void worker_wake(struct worker_state *state);
 
+/** worker_session_changed() - call the hook of that name, where there are hooks */
+static inline void worker_session_changed(struct worker_state *state)
+{
+	if (state->hooks)
+		state->hooks->session_changed(state);
+}
+
 #endif

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "keep.h"
 #include "profile-shard.h"
 #include "shards.h"
 
@@ -33,7 +32,7 @@ int worker_start(struct worker_state *state, void *arg)
 	if (r < 0)
 		return r;
 	start_waiting(state, session->feed);
-	keep_save(state);
+	worker_session_changed(state);
 	return r;
 }
 
@@ -58,7 +57,7 @@ int worker_stop(struct worker_state *state, void *arg)
 	if (session->running)
 		stop_session(state, session);
 	session->waits = false;
-	keep_save(state);
+	worker_session_changed(state);
 	return 0;
 }
 
@@ -221,7 +220,8 @@ int worker_add(struct worker_state *state, void *arg)
 		session_deinit(&state->sessions[i]);
 		return r;
 	}
-	keep_added(state, &state->sessions[i]);
+	if (state->hooks)
+		state->hooks->session_added(state, &state->sessions[i]);
 	return 0;
 }
 
@@ -242,7 +242,8 @@ int worker_remove(struct worker_state *state, void *arg)
 	if (feed->references > 1)
 		worker_program(state, feed);
 	feed_put(feed);
-	keep_removed(state, arg, own);
+	if (state->hooks)
+		state->hooks->session_removed(state, arg, own);
 	return 0;
 }
 
@@ -290,7 +291,7 @@ int worker_change(struct worker_state *state, void *arg)
 	if (!change->rule)
 		return 0;
 	session_set_rule(session, change->rule);
-	keep_save(state);
+	worker_session_changed(state);
 	return 0;
 }
 
@@ -302,6 +303,6 @@ int worker_reset(struct worker_state *state, void *arg)
 		return -ENOENT;
 	worker_drain_feed(state, session->feed);
 	session_reset(session);
-	keep_save(state);
+	worker_session_changed(state);
 	return 0;
 }

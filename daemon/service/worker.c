@@ -2,7 +2,6 @@
 #include "worker.h"
 
 #include "govern.h"
-#include "keep.h"
 #include "profile-read.h"
 #include "profile-shard.h"
 #include "shards.h"
@@ -417,17 +416,22 @@ static void govern_shared(struct worker *w, u64 now)
 	shards_let(w->state.shards);
 }
 
-static void keep_shared(struct worker *w, u64 now)
+static bool checkpoint_due(struct worker_state *state, u64 now)
+{
+	return state->hooks && state->hooks->checkpoint_due(state, now);
+}
+
+static void save_shared(struct worker *w, u64 now)
 {
 	struct attribute_reader *seat = own_seat(&w->state);
 
-	if (!keep_due(&w->state, now))
+	if (!checkpoint_due(&w->state, now))
 		return;
-	/* Figures are to be of what the positions of all rings say, and of no more. */
+	/* The saved counters must match the saved positions in the rings. */
 	shards_hold(w->state.shards);
 	shards_gather(&w->state);
 	attribute_read_begin(seat);
-	keep_save(&w->state);
+	w->state.hooks->checkpoint_save(&w->state);
 	attribute_read_end(seat);
 	shards_let(w->state.shards);
 }
@@ -463,7 +467,7 @@ static void look_after(struct worker *w)
 		w->gathered = now;
 	}
 	govern_shared(w, now);
-	keep_shared(w, now);
+	save_shared(w, now);
 }
 
 /*
@@ -522,8 +526,8 @@ static void *worker_run(void *arg)
 			w->refreshed = now;
 		}
 		govern_tick(&w->state, now);
-		if (keep_due(&w->state, now))
-			keep_save(&w->state);
+		if (checkpoint_due(&w->state, now))
+			w->state.hooks->checkpoint_save(&w->state);
 	}
 	return NULL;
 }

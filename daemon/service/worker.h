@@ -9,13 +9,13 @@
 
 #include "budget.h"
 #include "drain-meter.h"
+#include "engine-hooks.h"
 #include "session.h"
 #include "task-events.h"
 
 /* Sessions at once: each costs a profile's memory, and its share of each sample. */
 #define WORKER_SESSIONS 8
 
-struct keep;
 struct govern;
 struct shards;
 
@@ -28,7 +28,8 @@ struct shards;
  * @sessions: places; worker_next() walks those that are taken, worker_session() finds one.
  *	Where a session is does not change while it lives
  * @profiles: bytes of profiles for pprof that are being taken, out of MEMORY_SESSIONS as sessions are
- * @keep: what outlives it (keep.h), or NULL; borrowed
+ * @hooks: called when sessions change; NULL: state is not saved. Set once, by keep_attach()
+ * @saved_state: what @hooks work on, of the code that installed them; the engine does not use it
  * @shards: those who drain, where there are several workers (shards.h); else NULL
  * @meter: what the worker's thread drains outside of calls; where there are several workers, they
  *	have meters of their own (shards_meter())
@@ -43,7 +44,8 @@ struct worker_state {
 	struct symbols *symbols;
 	struct session sessions[WORKER_SESSIONS];
 	u64 profiles;
-	struct keep *keep;
+	const struct engine_hooks *hooks;
+	void *saved_state;
 	struct govern *govern;
 	struct shards *shards;
 	struct drain_meter meter;

@@ -452,7 +452,7 @@ static void test_set_by_bus(void **state __attribute__((unused)))
 static int save(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	keep_save(state);
-	return keep_due(state, state->keep->saved_ns + 1);
+	return keep_due(state, keep_of(state)->saved_ns + 1);
 }
 
 /* What could not be saved is not given back, until the rings are nearly full; then they spill. */

@@ -2,6 +2,7 @@
 /* The status that the service manager shows, of a worker that the program plays. */
 #include "test.h"
 
+#include "keep.h"
 #include "notify.h"
 #include "govern.h"
 #include "shards.h"
@@ -29,6 +30,12 @@ int worker_read(struct worker *worker, worker_fn fn, void *arg)
 	source.trouble.cpus_stopped = stopped;
 	feed.error = -5;
 	return fn(&state, arg);
+}
+
+struct keep *keep_of(const struct worker_state *state)
+{
+	(void)state;
+	return NULL;
 }
 
 u64 worker_beat(struct worker *worker)
