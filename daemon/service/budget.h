@@ -78,8 +78,6 @@ struct memory_plan {
 /* Of a CPU's ring, at the least. */
 #define MEMORY_RING_LEAST (64U << 10)
 
-#define BUDGET_DEFAULT (64ULL << 20)
-
 /**
  * budget_plan() - the largest tables and rings that @ask->budget has room for
  * @ret_least: where it is too small, the smallest that would do

@@ -4,9 +4,11 @@
 #define SPEPROF_CONFIG_H
 
 #include "filter.h"
-#include "budget.h"
 #include "source.h"
 #include "task-events.h"
+
+/* MemoryBudget= where nothing is configured, in bytes. */
+#define CONFIG_MEMORY_BUDGET (64ULL << 20)
 
 enum config_source {
 	CONFIG_SOURCE_AUTO,
@@ -57,7 +59,7 @@ struct config {
 #define CONFIG_DEFAULT                                                                             \
 	{                                                                                          \
 		.source = CONFIG_SOURCE_AUTO, .io_uring = true, .samples_per_second = 1000,        \
-		.overhead = 1000, .memory_budget = BUDGET_DEFAULT,                                                          \
+		.overhead = 1000, .memory_budget = CONFIG_MEMORY_BUDGET,                           \
 		.jitter = true, .kernel = true, .user = true, .contexts = true,                    \
 		.task_events = TASK_EVENTS_BPF,                                                    \
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "source-open.h"
 
+#include "budget.h"
 #include "source-parts.h"
 
 #include <errno.h>
