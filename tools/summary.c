@@ -14,6 +14,7 @@
 #include "lib/options.h"
 #include "lib/statistics-text.h"
 #include "lib/text.h"
+#include "profile-json.h"
 #include "profile-sum.h"
 #include "verb.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Hot cache lines, pages and nodes as JSON (Documentation/reference/json.md). */
 #include "profile-internal.h"
+#include "profile-json.h"
 
 #include "escape.h"
 

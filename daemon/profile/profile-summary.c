@@ -2,6 +2,7 @@
 /* The summary of the JSON contract (Documentation/reference/json.md). */
 #include "codec/payload.h"
 #include "profile-internal.h"
+#include "profile-json.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -137,22 +137,4 @@ u64 profile_container_samples(const struct profile *profile, u32 index);
 /** profile_histogram() - latency of the whole machine; valid until the next window */
 const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency);
 
-/**
- * profile_hot_json() - cache lines that are shared, pages and nodes, as text (Documentation/reference/json.md)
- * @symbols, @live: as for profile_view()
- * @limit: lines and pages, 0 for all
- * @ret_text: allocated
- */
-int profile_hot_json(struct profile *profile, struct symbols *symbols, bool live, u32 limit,
-		     char **ret_text);
-
-/**
- * profile_summary_json() - the summary of the JSON contract, as text
- * @backend: "recording", "emulated", "hardware"
- * @processes: whether to add the processes
- * @ret_text: allocated
- */
-int profile_summary_json(struct profile *profile, const char *backend, bool processes,
-			 char **ret_text);
-
 #endif

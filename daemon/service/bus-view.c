@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "profile-json.h"
 #include "view-bus.h"
 
 static int reply_view(sd_bus_message *message, struct bus *bus, struct worker_view *request,

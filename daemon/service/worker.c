@@ -2,6 +2,7 @@
 #include "worker.h"
 
 #include "govern.h"
+#include "profile-json.h"
 #include "profile-read.h"
 #include "profile-shard.h"
 #include "shards.h"

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "profile.h"
+#include "profile-json.h"
 #include "recording.h"
 
 #include <sys/mman.h>

@@ -2,6 +2,7 @@
 /* Hot cache lines, pages and nodes against programs and machines whose truth is known. */
 #include "test.h"
 
+#include "profile-json.h"
 #include "profile-read.h"
 #include "model/synthetic.h"
 

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "checkpoint.h"
+#include "profile-json.h"
 #include "profile-save.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 /* What the profile makes of windows, as its summary tells. */
 #include "test.h"
 
+#include "profile-json.h"
 #include "profile-metrics.h"
 #include "profile-read.h"
 

@@ -4,7 +4,7 @@
 
 #include "attribute.h"
 #include "own-format.h"
-#include "profile.h"
+#include "profile-json.h"
 #include "codec/record.h"
 #include "recorder.h"
 #include "recording.h"
