@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/bus.h"
 #include "lib/message.h"
 #include "lib/text.h"
 #include "speprof-version.h"
@@ -213,8 +214,7 @@ int help_run(int argc, char **argv)
 	       "usage: speprof [--bus ADDRESS] VERB [OPTIONS]\n"
 	       "       speprof                    the live view, on a terminal\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (!verbs[i].hidden)
-			printf("  %-9s  %s\n", verbs[i].name, verbs[i].help);
+		printf("  %-9s  %s\n", verbs[i].name, verbs[i].help);
 	printf("\n  -i FILE   a recording, perf.data, speprof's own or raw records; \"-\" is "
 	       "standard input\n"
 	       "  -G GROUP  function, line (of the source), process or container\n"
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 	text_init();
 
 	if (argc > 2 && strcmp(argv[1], "--bus") == 0) {
-		setenv("SPEPROF_BUS", argv[2], 1);
+		bus_set_address(argv[2]);
 		argc -= 2;
 		argv += 2;
 	}

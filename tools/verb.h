@@ -5,8 +5,6 @@
 #ifndef SPEPROF_VERB_H
 #define SPEPROF_VERB_H
 
-#include <stdbool.h>
-
 #include "lib/exit-status.h"
 
 /**
@@ -14,14 +12,12 @@
  * @name: as it is typed
  * @synopsis: its arguments
  * @help: one line
- * @hidden: from the list of verbs: it is for a build tree
  * @run: argv[0] is the verb itself; returns &enum status
  */
 struct verb {
 	const char *name;
 	const char *synopsis;
 	const char *help;
-	bool hidden;
 	int (*run)(int argc, char **argv);
 };
 

@@ -24,7 +24,7 @@ NO_BUS, NO_DAEMON, NO_RIGHT, NO_MODULE, NO_SPE, STATE, SETTING = range(8, 15)
 def environment(**more):
 	env = {key: os.environ[key] for key in ("PATH", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS")
 	       if key in os.environ}
-	return {**env, "LC_ALL": "C.UTF-8", "SPEPROF_BUS": "unix:path=/nonexistent/bus", **more}
+	return {**env, "LC_ALL": "C.UTF-8", "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus", **more}
 
 
 def preload(library):
@@ -112,7 +112,7 @@ class Bus:
 			proc.stdout.close()
 
 	def run(self, *args, **env):
-		return speprof(*args, SPEPROF_BUS=self.address, **env)
+		return speprof(*args, DBUS_SYSTEM_BUS_ADDRESS=self.address, **env)
 
 
 def main(arguments=2):

@@ -114,6 +114,14 @@ static int bus_malformed(struct bus *bus, const char *method)
 			"speprofd answers %s in a way that this version does not know", method);
 }
 
+/* Of "speprof --bus"; NULL for the system bus, which DBUS_SYSTEM_BUS_ADDRESS names. */
+static const char *bus_address;
+
+void bus_set_address(const char *address)
+{
+	bus_address = address;
+}
+
 static int bus_connect(struct bus *bus, const char *address)
 {
 	int r;
@@ -133,18 +141,15 @@ static int bus_connect(struct bus *bus, const char *address)
 /* Connected, or connected again: a live view outlives its bus. */
 static int bus_ready(struct bus *bus)
 {
-	const char *address = getenv("SPEPROF_BUS");
 	int r;
 
 	if (bus->bus)
 		return STATUS_OK;
-	if (address && !*address)
-		address = NULL;
-	r = bus_connect(bus, address);
+	r = bus_connect(bus, bus_address);
 	if (r < 0) {
 		bus->bus = sd_bus_unref(bus->bus);
 		return bus_fail(bus, r == -EACCES || r == -EPERM ? STATUS_NO_RIGHT : STATUS_NO_BUS,
-				"cannot reach %s: %s", address ? address : "the system bus",
+				"cannot reach %s: %s", bus_address ? bus_address : "the system bus",
 				strerror(-r));
 	}
 	/* The daemon answers from memory: late where it gets no CPU; what takes longer is stuck. */

@@ -14,9 +14,18 @@
 struct bus;
 
 /**
- * bus_new() - connect: SPEPROF_BUS in the environment, else the system bus
+ * bus_set_address() - use this bus instead of the system's
+ * @address: as D-Bus has it, "unix:path=/run/speprof/bus"; borrowed for the rest of the process
  *
- * Return: &enum status.
+ * Call it before bus_new().
+ */
+void bus_set_address(const char *address);
+
+/**
+ * bus_new() - connect to the bus
+ * @ret_bus: the caller frees it by bus_free()
+ *
+ * Return: &enum status; an error has been printed.
  */
 int bus_new(struct bus **ret_bus);
 
