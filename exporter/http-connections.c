@@ -101,6 +101,12 @@ void http_connections_remove(struct http_connections *connections, const void *h
 		*c = (struct http_connection){ 0 };
 }
 
+void http_connection_authorize(struct http_connection *connection, u64 now_s)
+{
+	connection->trusted = true;
+	connection->deadline_s = now_s + HTTP_ANSWER_SECONDS;
+}
+
 void *http_connections_overdue(struct http_connections *connections, u64 now_s)
 {
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {

@@ -14,8 +14,14 @@
 #define HTTP_CONNECTIONS 64
 #define HTTP_PER_PEER	 16
 
-/* Seconds from connecting, or from the last answer, to the end of the next answer. */
+/* Seconds from connecting, or from the last answer, until a request must be authorized. */
 #define HTTP_SECONDS 10
+
+/*
+ * Seconds in which a client reads the answer to an authorized request. The answer may have
+ * megabytes, and the client's machine or network may be slow.
+ */
+#define HTTP_ANSWER_SECONDS 300
 
 /* What http_peer_set() writes. */
 #define HTTP_PEER_SIZE 16
@@ -73,6 +79,15 @@ struct http_connection *http_connections_find(struct http_connections *connectio
 
 /** http_connections_remove() - forget @handle, if it is there */
 void http_connections_remove(struct http_connections *connections, const void *handle);
+
+/**
+ * http_connection_authorize() - mark a connection as trusted and extend its deadline
+ * @connection: the connection whose request was authorized
+ * @now_s: CLOCK_MONOTONIC in seconds
+ *
+ * The client has HTTP_ANSWER_SECONDS from now to read its answer.
+ */
+void http_connection_authorize(struct http_connection *connection, u64 now_s);
 
 /** http_connections_overdue() - a handle past its deadline, each one once; NULL for no more */
 void *http_connections_overdue(struct http_connections *connections, u64 now_s);

@@ -12,8 +12,12 @@
 
 #include "http-connections.h"
 
-/* How long requests are answered at the end. */
-#define FINISH_MS 1000
+/*
+ * Milliseconds for which http_finish() answers requests, and its least number of turns: a slow
+ * machine may take longer than that for one turn.
+ */
+#define FINISH_MS    1000
+#define FINISH_TURNS 20
 
 /*
  * Bytes of answers from before the last change but one that clients may still be reading. MemoryMax=
@@ -257,7 +261,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char 
 	status = check_request(http, mhd);
 	if (status != MHD_HTTP_OK)
 		return reply(http, mhd, status);
-	c->trusted = true;
+	http_connection_authorize(c, now_s());
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return reply(http, mhd, MHD_HTTP_METHOD_NOT_ALLOWED);
 	if (!strcmp(url, "/metrics"))
@@ -430,7 +434,8 @@ void http_finish(struct http *http)
 	MHD_socket listening = MHD_quiesce_daemon(http->daemon);
 	u64 end = now_ms() + FINISH_MS;
 
-	while (http_connections_are_asking(&http->connections) && now_ms() < end) {
+	for (unsigned int i = 0; http_connections_are_asking(&http->connections) &&
+				 (i < FINISH_TURNS || now_ms() < end); i++) {
 		MHD_run(http->daemon);
 		if (http_connections_are_asking(&http->connections))
 			poll(&ready, 1, 10);

@@ -49,7 +49,7 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
 /**
  * http_finish() - accept no further connection, and answer those that were accepted
  *
- * It takes a second at the most. Connections that wait to be accepted are the next process's, where
+ * It takes a second at the most, or 20 turns on a slow machine. Connections that wait to be accepted are the next process's, where
  * that has the same socket.
  */
 void http_finish(struct http *http);
