@@ -5,6 +5,8 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from . import LaneError
+
 # Meson's limit of each test is for an idle machine. A busy one is slow, not broken.
 TIME_FACTOR = "20"
 RESULTS = {"OK": "PASS", "EXPECTEDFAIL": "PASS", "SKIP": "SKIP"}
@@ -14,6 +16,20 @@ def planned(folder):
     """The tests that Meson lists, in its order, as dictionaries."""
     plan = Path(folder) / "meson-info/intro-tests.json"
     return json.loads(plan.read_text(encoding="utf-8")) if plan.exists() else []
+
+
+def chosen(folder, suites, left_out):
+    """
+    Names of the tests in SUITES, in Meson's order, without those LEFT_OUT.
+
+    A name in LEFT_OUT that Meson does not list is an error: a test that was renamed would run.
+    """
+    tests = planned(folder)
+    unknown = sorted(set(left_out) - {test["name"] for test in tests})
+    if unknown:
+        raise LaneError(f"Meson lists no test {', '.join(unknown)}: correct the names that this lane leaves out")
+    return [test["name"] for test in tests
+            if test["name"] not in left_out and {suite.split(":")[-1] for suite in test["suite"]} & set(suites)]
 
 
 def log_of(folder):
