@@ -2,42 +2,36 @@
 #include "exporter.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "feed.h"
-#include "fold.h"
-#include "push-told.h"
+#include "accumulate.h"
+#include "daemon-client.h"
+#include "log.h"
+#include "probe.h"
 #include "receivers.h"
-#include "say.h"
 #include "series.h"
 #include "source.h"
-#include "spe-here.h"
 
 struct exporter {
 	const struct exporter_config *config;
 	bool emulated;
 	sd_event *event;
-	struct feed *feed;
+	struct daemon_client *client;
 	struct http *servers[EXPORTER_SERVERS];
 	unsigned int server_count;
 	struct receivers *receivers;
-	struct fold fold;
+	struct accumulator acc;
 	struct series_set set;
 	struct series_self self;
 	bool told_emulated;
-	struct push_told told; /* whether the daemon answers */
-	struct push_told told_profile; /* whether there is one */
+	struct log_condition told; /* whether the daemon answers */
+	struct log_condition told_profile; /* whether there is one */
 };
 
 static void refresh_self(struct exporter *e)
 {
-	unsigned long long pages = 0;
 	struct http_stats stats;
-	struct timespec ts;
-	FILE *f;
 
 	e->self.scrapes = 0;
 	e->self.refused = 0;
@@ -47,15 +41,8 @@ static void refresh_self(struct exporter *e)
 		e->self.refused += stats.refused;
 	}
 	receivers_self(e->receivers, e->self.push);
-	e->self.spe_here = spe_here("/sys");
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	e->self.cpu_ns = (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-	f = fopen("/proc/self/statm", "re");
-	if (!f)
-		return;
-	if (fscanf(f, "%*u %llu", &pages) == 1)
-		e->self.memory = pages * (u64)sysconf(_SC_PAGESIZE);
-	fclose(f);
+	e->self.has_spe = probe_spe("/sys");
+	probe_process(&e->self.cpu_ns, &e->self.memory);
 }
 
 /* Truth travels with the data: what an emulated SPU modelled stays on its machine. */
@@ -64,7 +51,7 @@ static bool is_exportable(struct exporter *e, const struct metrics *metrics)
 	if (metrics->machine.backend == BACKEND_HARDWARE || e->emulated)
 		return true;
 	if (!e->told_emulated)
-		say(SD_NOTICE, "the daemon's SPU is %s: its figures are not exported",
+		exporter_log(SD_NOTICE, "the daemon's SPU is %s: its figures are not exported",
 		    metrics->machine.backend == BACKEND_EMULATED ? "emulated" : "not known");
 	e->told_emulated = true;
 	return false;
@@ -78,13 +65,13 @@ static u64 now_ns(clockid_t clock)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-static void fold_in(struct exporter *e, struct metrics *metrics)
+static void add_snapshot(struct exporter *e, struct metrics *metrics)
 {
-	u32 machine = series_machine(&e->fold, metrics);
+	u32 machine = series_machine(&e->acc, metrics);
 	u32 room = e->config->max_series > machine ? e->config->max_series - machine : 0;
 
-	if (fold_update(&e->fold, metrics, room, now_ns(CLOCK_REALTIME)) < 0)
-		say(SD_ERR, "no memory for a snapshot; it is left out");
+	if (accumulator_update(&e->acc, metrics, room, now_ns(CLOCK_REALTIME)) < 0)
+		exporter_log(SD_ERR, "no memory for a snapshot; it is left out");
 }
 
 struct told_lines {
@@ -93,18 +80,18 @@ struct told_lines {
 };
 
 /* @cause: 0 where all is well */
-static void tell(struct push_told *told, const struct told_lines *lines, u64 cause, const char *why)
+static void tell(struct log_condition *told, const struct told_lines *lines, u64 cause, const char *why)
 {
-	char often[PUSH_CHANGES];
+	char often[LOG_CONDITION_COUNT];
 	u64 changes;
 
-	if (!push_told(told, cause, now_ns(CLOCK_MONOTONIC), &changes))
+	if (!log_condition_changed(told, cause, now_ns(CLOCK_MONOTONIC), &changes))
 		return;
-	push_changes(changes, often);
+	log_condition_count(changes, often);
 	if (cause)
-		say(SD_WARNING, "%s: %s%s", lines->bad, why, often);
+		exporter_log(SD_WARNING, "%s: %s%s", lines->bad, why, often);
 	else
-		say(SD_NOTICE, "%s%s", lines->good, often);
+		exporter_log(SD_NOTICE, "%s%s", lines->good, often);
 }
 
 static void take(void *ctx, struct metrics *metrics, u64 cause, const char *why)
@@ -116,16 +103,16 @@ static void take(void *ctx, struct metrics *metrics, u64 cause, const char *why)
 	struct exporter *e = ctx;
 
 	tell(&e->told, &lines, cause, why);
-	e->self.feed_up = metrics;
+	e->self.daemon_up = metrics;
 	e->self.missed = metrics ? 0 : e->self.missed < SERIES_MISSED ? e->self.missed + 1 : SERIES_MISSED;
 	if (!metrics) {
-		e->self.feed_errors++;
+		e->self.query_errors++;
 	} else {
 		e->self.exportable = is_exportable(e, metrics);
 		if (e->self.exportable)
-			fold_in(e, metrics);
+			add_snapshot(e, metrics);
 		else
-			e->fold.latest.machine.backend = metrics->machine.backend;
+			e->acc.latest.machine.backend = metrics->machine.backend;
 		metrics_clear(metrics);
 	}
 	for (unsigned int i = 0; i < e->server_count; i++)
@@ -137,10 +124,10 @@ static const struct series_set *series_now(void *ctx, u64 time_ns)
 	struct exporter *e = ctx;
 
 	refresh_self(e);
-	fold_follow_clock(&e->fold, time_ns);
+	accumulator_follow_clock(&e->acc, time_ns);
 	if (e->self.start_ns >= time_ns)
 		e->self.start_ns = time_ns - 1;
-	return series_build(&e->set, &e->fold, &e->self) < 0 ? NULL : &e->set;
+	return series_build(&e->set, &e->acc, &e->self) < 0 ? NULL : &e->set;
 }
 
 static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
@@ -178,7 +165,7 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 	e->emulated = emulated;
 	e->event = sd_event_ref(event);
 	e->self.start_ns = now_ns(CLOCK_REALTIME);
-	fold_init(&e->fold, &config->labels, config->latencies, e->self.start_ns);
+	accumulator_init(&e->acc, &config->labels, config->latencies, e->self.start_ns);
 	*ret_exporter = e;
 	return 0;
 }
@@ -191,10 +178,10 @@ struct exporter *exporter_free(struct exporter *exporter)
 			http_finish(exporter->servers[i]);
 		for (unsigned int i = 0; i < exporter->server_count; i++)
 			http_free(exporter->servers[i]);
-		feed_free(exporter->feed);
+		daemon_client_free(exporter->client);
 		receivers_free(exporter->receivers);
 		series_deinit(&exporter->set);
-		fold_deinit(&exporter->fold);
+		accumulator_deinit(&exporter->acc);
 		sd_event_unref(exporter->event);
 		free(exporter);
 	}
@@ -215,9 +202,9 @@ int exporter_serve(struct exporter *exporter, const struct http_config *config,
 	return r;
 }
 
-int exporter_feed(struct exporter *exporter, const char *address, const char *snapshot)
+int exporter_query(struct exporter *exporter, const char *address, const char *snapshot)
 {
-	const struct feed_config config = {
+	const struct daemon_client_config config = {
 		.address = address,
 		.file = snapshot,
 		.interval = exporter->config->interval,
@@ -228,7 +215,7 @@ int exporter_feed(struct exporter *exporter, const char *address, const char *sn
 		.ctx = exporter,
 	};
 
-	return feed_new(&config, exporter->event, &exporter->feed);
+	return daemon_client_new(&config, exporter->event, &exporter->client);
 }
 
 int exporter_push(struct exporter *exporter)

@@ -26,8 +26,8 @@ struct exporter *exporter_free(struct exporter *exporter);
 int exporter_serve(struct exporter *exporter, const struct http_config *config,
 		   const char **ret_why);
 
-/** exporter_feed() - begin to ask the daemon, or to read @snapshot where that is not NULL */
-int exporter_feed(struct exporter *exporter, const char *address, const char *snapshot);
+/** exporter_query() - begin to ask the daemon, or to read @snapshot where that is not NULL */
+int exporter_query(struct exporter *exporter, const char *address, const char *snapshot);
 
 /** exporter_push() - begin to push, as configured; what is wrong is said. As receivers_new() */
 int exporter_push(struct exporter *exporter);

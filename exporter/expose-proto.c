@@ -138,16 +138,16 @@ static void add_created(struct proto *p, u32 field, const struct series *s)
 static void add_histogram(struct proto *p, const struct series *s)
 {
 	const struct metrics_histogram *h = s->histogram;
-	u64 counts[FOLD_BUCKETS];
+	u64 counts[CLASSIC_BUCKETS];
 
 	series_classic(h, counts);
 	proto_open(p, METRIC_HISTOGRAM);
-	proto_varint(p, HISTOGRAM_COUNT, counts[FOLD_BUCKETS - 1]);
-	for (unsigned int i = 0; i < FOLD_BUCKETS; i++) {
+	proto_varint(p, HISTOGRAM_COUNT, counts[CLASSIC_BUCKETS - 1]);
+	for (unsigned int i = 0; i < CLASSIC_BUCKETS; i++) {
 		proto_open(p, HISTOGRAM_BUCKET);
 		proto_varint(p, BUCKET_COUNT, counts[i]);
 		proto_double(p, BUCKET_BOUND,
-			     i < FOLD_BUCKETS - 1 ? (double)series_bounds[i] : INFINITY);
+			     i < CLASSIC_BUCKETS - 1 ? (double)series_bounds[i] : INFINITY);
 		proto_close(p);
 	}
 	native_add(p, &scrape_fields, h);

@@ -91,7 +91,7 @@ enum expose_format expose_negotiate(const char *accept, bool native)
 	return best;
 }
 
-/* Backslash, quote and line feed are what both formats escape in a value. */
+/* Backslash, quote and line client are what both formats escape in a value. */
 static void add_escaped(struct buffer *b, const char *value)
 {
 	for (; *value; value++) {
@@ -133,12 +133,12 @@ static void add_value(struct buffer *b, double value)
 
 static void add_histogram(struct buffer *b, const struct series *s)
 {
-	u64 counts[FOLD_BUCKETS];
+	u64 counts[CLASSIC_BUCKETS];
 	char le[16] = "+Inf";
 
 	series_classic(s->histogram, counts);
-	for (unsigned int i = 0; i < FOLD_BUCKETS; i++) {
-		if (i < FOLD_BUCKETS - 1)
+	for (unsigned int i = 0; i < CLASSIC_BUCKETS; i++) {
+		if (i < CLASSIC_BUCKETS - 1)
 			snprintf(le, sizeof(le), "%" PRIu32 ".0", series_bounds[i]);
 		else
 			strcpy(le, "+Inf");
@@ -150,7 +150,7 @@ static void add_histogram(struct buffer *b, const struct series *s)
 	add_labels(b, s, NULL);
 	buffer_printf(b, " %" PRIu64 "\n%s_count", s->histogram->sum, s->family->name);
 	add_labels(b, s, NULL);
-	buffer_printf(b, " %" PRIu64 "\n", counts[FOLD_BUCKETS - 1]);
+	buffer_printf(b, " %" PRIu64 "\n", counts[CLASSIC_BUCKETS - 1]);
 }
 
 static void add_family(struct buffer *b, const struct series_family *f, enum expose_format format)

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "log.h"
 
 /* Connections that may wait to be accepted. */
 #define BACKLOG 64
@@ -184,7 +184,7 @@ static int bind_local(int fd, const struct sockaddr_un *a)
 	group = getgrnam(LISTENER_GROUP);
 	if (group && chown(a->sun_path, (uid_t)-1, group->gr_gid) == 0)
 		return chmod(a->sun_path, 0660) < 0 ? -errno : 0;
-	say(SD_NOTICE, "%s: the group " LISTENER_GROUP " cannot be given to it: only this user may connect",
+	exporter_log(SD_NOTICE, "%s: the group " LISTENER_GROUP " cannot be given to it: only this user may connect",
 	    a->sun_path);
 	return 0;
 }

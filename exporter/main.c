@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "credential.h"
+#include "credentials.h"
 #include "exporter.h"
 #include "http.h"
 #include "listen.h"
-#include "say.h"
+#include "log.h"
 #include "speprof-version.h"
 
 #define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
@@ -32,7 +32,7 @@ struct options {
 	struct exporter_config config;
 };
 
-struct secrets {
+struct server_credentials {
 	char *certificate;
 	char *key;
 	char *token;
@@ -58,7 +58,7 @@ static int set_override(struct exporter_config *config, const char *text)
 
 	if (!dot || !equals || dot > equals || (size_t)(dot - text) >= sizeof(section) ||
 	    (size_t)(equals - dot) > sizeof(key)) {
-		say(SD_ERR, "--set %.100s: should be SECTION.KEY=VALUE", text);
+		exporter_log(SD_ERR, "--set %.100s: should be SECTION.KEY=VALUE", text);
 		return EX_USAGE;
 	}
 	memcpy(section, text, (size_t)(dot - text));
@@ -66,7 +66,7 @@ static int set_override(struct exporter_config *config, const char *text)
 	memcpy(key, dot + 1, (size_t)(equals - dot - 1));
 	key[equals - dot - 1] = 0;
 	if (exporter_config_set(config, section, key, equals + 1, &error) < 0) {
-		say(SD_ERR, "--set: %s", error.text);
+		exporter_log(SD_ERR, "--set: %s", error.text);
 		return EX_USAGE;
 	}
 	return 0;
@@ -80,9 +80,9 @@ static int read_config(struct options *o, bool named)
 	if (r >= 0)
 		return 0;
 	if (error.line)
-		say(SD_ERR, "%s:%u: %s", error.file, error.line, error.text);
+		exporter_log(SD_ERR, "%s:%u: %s", error.file, error.line, error.text);
 	else
-		say(SD_ERR, "%s: %s", error.file, error.text);
+		exporter_log(SD_ERR, "%s: %s", error.file, error.text);
 	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
 }
 
@@ -131,7 +131,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 	while (!r && (c = getopt_long(argc, argv, "", long_options, NULL)) >= 0)
 		r = take_option(o, c);
 	if (!r && optind < argc) {
-		say(SD_ERR, "%s: no such argument; see --help", argv[optind]);
+		exporter_log(SD_ERR, "%s: no such argument; see --help", argv[optind]);
 		r = EX_USAGE;
 	}
 	if (r)
@@ -147,7 +147,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return r;
 }
 
-static int read_secrets(struct secrets *s)
+static int read_secrets(struct server_credentials *s)
 {
 	const struct {
 		const char *name;
@@ -162,17 +162,17 @@ static int read_secrets(struct secrets *s)
 		int r = credential_read(all[i].name, all[i].text);
 
 		if (r < 0) {
-			say(SD_ERR, "credential %s: %s", all[i].name,
+			exporter_log(SD_ERR, "credential %s: %s", all[i].name,
 			    r == -EBADMSG ? "should be 1 byte to 64 KiB of text" : strerror(-r));
 			return EX_CONFIG;
 		}
 	}
 	if (s->token && (!credential_is_line(s->token) || strlen(s->token) > HTTP_TOKEN)) {
-		say(SD_ERR, "credential token: should be one line of at most 8 KiB: no client can send another");
+		exporter_log(SD_ERR, "credential token: should be one line of at most 8 KiB: no client can send another");
 		return EX_CONFIG;
 	}
 	if (!s->certificate != !s->key) {
-		say(SD_ERR, "credentials tls-certificate and tls-key: should be both there, or neither");
+		exporter_log(SD_ERR, "credentials tls-certificate and tls-key: should be both there, or neither");
 		return EX_CONFIG;
 	}
 	return 0;
@@ -183,25 +183,25 @@ static int read_secrets(struct secrets *s)
  * of this machine without a token refuses its requests instead of ending the exporter: an upgrade
  * finds the socket of the version before, and pushing must go on.
  */
-static int check_reach(int fd, enum listener_reach reach, const struct secrets *s)
+static int check_reach(int fd, enum listener_reach reach, const struct server_credentials *s)
 {
 	char name[LISTENER_NAME];
 
 	listener_name(fd, name, sizeof(name));
 	if (reach == LISTENER_NETWORK && !(s->certificate && s->token)) {
-		say(SD_ERR, "%s can be reached from other machines: that needs the credentials "
+		exporter_log(SD_ERR, "%s can be reached from other machines: that needs the credentials "
 			    "tls-certificate, tls-key and token", name);
 		return EX_CONFIG;
 	}
 	if (reach == LISTENER_MACHINE && !s->token)
-		say(SD_WARNING, "%s: all requests are refused, as every user of this machine can connect to it: "
+		exporter_log(SD_WARNING, "%s: all requests are refused, as every user of this machine can connect to it: "
 				"scrape " EXPORTER_LISTEN ", or set the credential token and send it: see "
 				"speprof-exporter(8), SCRAPING", name);
 	return 0;
 }
 
 static int serve_socket(struct exporter *exporter, const struct options *o,
-			const struct secrets *secrets, int fd)
+			const struct server_credentials *secrets, int fd)
 {
 	struct http_config config = {
 		.fd = fd,
@@ -215,7 +215,7 @@ static int serve_socket(struct exporter *exporter, const struct options *o,
 	int r = check_reach(fd, config.reach, secrets);
 
 	if (!r && exporter_serve(exporter, &config, &why) < 0) {
-		say(SD_ERR, "HTTP: %s", why);
+		exporter_log(SD_ERR, "HTTP: %s", why);
 		r = EX_CONFIG;
 	}
 	return r;
@@ -226,7 +226,7 @@ static int serve_socket(struct exporter *exporter, const struct options *o,
  * which systemd passes at the upgrade: systemd is asked to drop it.
  */
 static int serve_passed(struct exporter *exporter, const struct options *o,
-			const struct secrets *secrets, int *ret_count)
+			const struct server_credentials *secrets, int *ret_count)
 {
 	int end = SD_LISTEN_FDS_START + sd_listen_fds(1), count = 0, r = 0;
 
@@ -237,7 +237,7 @@ static int serve_passed(struct exporter *exporter, const struct options *o,
 			continue;
 		}
 		if (++count > EXPORTER_SERVERS) {
-			say(SD_ERR, "systemd passes more than %d sockets: the socket unit should have fewer",
+			exporter_log(SD_ERR, "systemd passes more than %d sockets: the socket unit should have fewer",
 			    EXPORTER_SERVERS);
 			return EX_CONFIG;
 		}
@@ -248,7 +248,7 @@ static int serve_passed(struct exporter *exporter, const struct options *o,
 }
 
 static int serve_all(struct exporter *exporter, const struct options *o,
-		     const struct secrets *secrets)
+		     const struct server_credentials *secrets)
 {
 	int count = 0, fd, r = serve_passed(exporter, o, secrets, &count);
 
@@ -256,7 +256,7 @@ static int serve_all(struct exporter *exporter, const struct options *o,
 		return r;
 	fd = listener_open(o->config.listen);
 	if (fd < 0) {
-		say(SD_ERR, fd == -EINVAL ? "Listen=%s: should be a path of at most 107 bytes, or ADDRESS:PORT "
+		exporter_log(SD_ERR, fd == -EINVAL ? "Listen=%s: should be a path of at most 107 bytes, or ADDRESS:PORT "
 					    "with a numeric address" :
 			    fd == -EACCES ? "Listen=%s: %s; under systemd, restart speprof-exporter.socket, "
 					    "which opens it" :
@@ -292,21 +292,21 @@ static int push_exit(int r)
 	return r == -EINVAL ? EX_CONFIG : r < 0 ? EX_OSERR : 0;
 }
 
-static int run(const struct options *o, const struct secrets *secrets, sd_event *event)
+static int run(const struct options *o, const struct server_credentials *secrets, sd_event *event)
 {
 	const struct exporter_config *config = &o->config;
 	struct exporter *exporter = NULL;
 	int r;
 
 	if (exporter_new(config, EXPORT_EMULATED, event, &exporter) < 0) {
-		say(SD_ERR, "the exporter could not be started");
+		exporter_log(SD_ERR, "the exporter could not be started");
 		return EX_OSERR;
 	}
 	r = serve_all(exporter, o, secrets);
 	if (!r)
 		r = push_exit(exporter_push(exporter));
-	if (!r && exporter_feed(exporter, o->bus_address, o->snapshot) < 0) {
-		say(SD_ERR, "the exporter could not be started");
+	if (!r && exporter_query(exporter, o->bus_address, o->snapshot) < 0) {
+		exporter_log(SD_ERR, "the exporter could not be started");
 		r = EX_OSERR;
 	}
 	if (!r) {
@@ -322,7 +322,7 @@ static int run(const struct options *o, const struct secrets *secrets, sd_event 
 int main(int argc, char **argv)
 {
 	struct options o = { 0 };
-	struct secrets secrets = { 0 };
+	struct server_credentials secrets = { 0 };
 	sd_event *event = NULL;
 	int r;
 
@@ -331,7 +331,7 @@ int main(int argc, char **argv)
 	if (!r)
 		r = read_secrets(&secrets);
 	if (!r && make_event(&event) < 0) {
-		say(SD_ERR, "no event loop");
+		exporter_log(SD_ERR, "no event loop");
 		r = EX_OSERR;
 	}
 	if (!r)

@@ -11,8 +11,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "push-told.h"
-#include "say.h"
+#include "log.h"
 #include "speprof-version.h"
 
 struct item {
@@ -53,12 +52,12 @@ struct push {
 	u64 (*rejected)(const u8 *answer, size_t answer_size, char *ret_why, size_t size);
 	struct curl_slist *headers;
 	/* Whoever adds requests: by the negative errno why there is none. */
-	struct push_told lost;
+	struct log_condition lost;
 	/* The thread's own. */
 	bool ending;
 	size_t answered;
-	struct push_told told;	   /* by what a try came to */
-	struct push_told rejected_told; /* by what an answer says */
+	struct log_condition told;	   /* by what a try came to */
+	struct log_condition rejected_told; /* by what an answer says */
 	u8 *answer; /* PUSH_ANSWER bytes where it is read, @answer_size of it there */
 	size_t answer_size;
 };
@@ -164,17 +163,17 @@ static u64 now_ns(void)
 static void tell(struct push *p, enum outcome outcome, u64 cause, const char *why)
 {
 	u64 how = outcome == OUTCOME_TAKEN ? 0 : (u64)outcome << 32 | cause, changes;
-	char often[PUSH_CHANGES];
+	char often[LOG_CONDITION_COUNT];
 
-	if (!push_told(&p->told, how, now_ns(), &changes))
+	if (!log_condition_changed(&p->told, how, now_ns(), &changes))
 		return;
-	push_changes(changes, often);
+	log_condition_count(changes, often);
 	if (outcome == OUTCOME_TAKEN)
-		say(SD_NOTICE, "%s: %s takes requests again%s", p->name, p->host, often);
+		exporter_log(SD_NOTICE, "%s: %s takes requests again%s", p->name, p->host, often);
 	else if (outcome == OUTCOME_AGAIN)
-		say(SD_WARNING, "%s: %s: %s; it is tried again%s", p->name, p->host, why, often);
+		exporter_log(SD_WARNING, "%s: %s: %s; it is tried again%s", p->name, p->host, why, often);
 	else
-		say(SD_WARNING, "%s: %s refuses what is sent: %s; that is dropped%s", p->name, p->host,
+		exporter_log(SD_WARNING, "%s: %s refuses what is sent: %s; that is dropped%s", p->name, p->host,
 		    why, often);
 }
 
@@ -300,15 +299,15 @@ static void wait_ms(struct push *p, u64 ms)
 /* What a receiver took but for some. */
 static u64 count_rejected(struct push *p, enum outcome outcome)
 {
-	char why[160] = "", often[PUSH_CHANGES];
+	char why[160] = "", often[LOG_CONDITION_COUNT];
 	u64 rejected, changes;
 
 	if (!p->answer || outcome != OUTCOME_TAKEN)
 		return 0;
 	rejected = p->rejected(p->answer, p->answer_size, why, sizeof(why));
-	if (push_told(&p->rejected_told, rejected || *why, now_ns(), &changes) && (rejected || *why))
-		say(SD_WARNING, "%s: %s does not take %" PRIu64 " data points: %s%s", p->name, p->host,
-		    rejected, *why ? why : "it does not say why", push_changes(changes, often));
+	if (log_condition_changed(&p->rejected_told, rejected || *why, now_ns(), &changes) && (rejected || *why))
+		exporter_log(SD_WARNING, "%s: %s does not take %" PRIu64 " data points: %s%s", p->name, p->host,
+		    rejected, *why ? why : "it does not say why", log_condition_count(changes, often));
 	return rejected;
 }
 
@@ -346,7 +345,7 @@ static void send_farewell(struct push *p, CURL *curl)
 	p->ending = true;
 	pthread_mutex_unlock(&p->lock);
 	if (try_item(p, curl, item, &wait) != OUTCOME_TAKEN)
-		say(SD_NOTICE, "%s: %s could not be told that series end here", p->name, p->host);
+		exporter_log(SD_NOTICE, "%s: %s could not be told that series end here", p->name, p->host);
 	pthread_mutex_lock(&p->lock);
 }
 
@@ -622,21 +621,21 @@ static int add(struct push *p, char *data, size_t size, const char *query)
 /* How it was not added; full queues are what receivers are away for, which is said. */
 static void tell_lost(struct push *p, int error, size_t size)
 {
-	char often[PUSH_CHANGES];
+	char often[LOG_CONDITION_COUNT];
 	u64 changes;
 
-	if (error == -EBUSY || !push_told(&p->lost, (u64)-error, now_ns(), &changes) || !error)
+	if (error == -EBUSY || !log_condition_changed(&p->lost, (u64)-error, now_ns(), &changes) || !error)
 		return;
-	push_changes(changes, often);
+	log_condition_count(changes, often);
 	if (error == -EFBIG && size)
-		say(SD_WARNING, "%s: a request of %zu KiB does not fit in a queue of %zu KiB, and is dropped: "
+		exporter_log(SD_WARNING, "%s: a request of %zu KiB does not fit in a queue of %zu KiB, and is dropped: "
 				"QueueKiB= should be larger%s",
 		    p->name, size / 1024 + 1, p->queue / 1024, often);
 	else if (error == -E2BIG)
-		say(SD_WARNING, "%s: a request would be larger than 16 MiB, and is dropped: MaxSeries= should be "
+		exporter_log(SD_WARNING, "%s: a request would be larger than 16 MiB, and is dropped: MaxSeries= should be "
 				"smaller%s", p->name, often);
 	else
-		say(SD_WARNING, "%s: a request could not be made: %s; it is dropped%s", p->name,
+		exporter_log(SD_WARNING, "%s: a request could not be made: %s; it is dropped%s", p->name,
 		    strerror(-error), often);
 }
 

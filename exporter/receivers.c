@@ -10,12 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "credentials.h"
 #include "escape.h"
+#include "log.h"
 #include "otlp.h"
 #include "push.h"
 #include "remote-write.h"
-#include "say.h"
-#include "secrets.h"
 
 /* A profile that may be sent. */
 #define PROFILE_SIZE (16 << 20)
@@ -70,7 +70,7 @@ static void check_clock(struct receivers *r)
 	s64 offset = clock_offset(), jump = offset - r->offset_ms;
 
 	if (jump > JUMP_MS || jump < -JUMP_MS)
-		say(SD_WARNING, "the clock jumped by %" PRId64 ".%03d s: receivers may refuse what is sent",
+		exporter_log(SD_WARNING, "the clock jumped by %" PRId64 ".%03d s: receivers may refuse what is sent",
 		    jump / 1000, (int)(jump < 0 ? -jump % 1000 : jump % 1000));
 	r->offset_ms = offset;
 }
@@ -209,9 +209,9 @@ void receivers_self(struct receivers *receivers, struct series_push ret_push[REC
 
 /* The receiver's own headers behind those that it gets anyway. */
 static int start_with(struct receivers *r, enum receiver which, struct push_config *config,
-		      const struct secrets *secrets)
+		      const struct receiver_credentials *secrets)
 {
-	const char *headers[OTLP_HEADERS + 4 + SECRETS_HEADERS];
+	const char *headers[OTLP_HEADERS + 4 + CREDENTIALS_HEADERS];
 	const char *why = "";
 	unsigned int n = 0;
 	int e;
@@ -230,7 +230,7 @@ static int start_with(struct receivers *r, enum receiver which, struct push_conf
 	}
 	e = push_new(config, &r->push[which], &why);
 	if (e < 0)
-		say(SD_ERR, "%s: %s", names[which], why);
+		exporter_log(SD_ERR, "%s: %s", names[which], why);
 	return e;
 }
 
@@ -243,7 +243,7 @@ static int start(struct receivers *r, enum receiver which, struct push_config *c
 		[RECEIVER_PROFILES] = "profiles",
 	};
 	const struct exporter_config *c = r->config.config;
-	struct secrets secrets;
+	struct receiver_credentials secrets;
 	char why[200];
 	int e;
 
@@ -253,14 +253,14 @@ static int start(struct receivers *r, enum receiver which, struct push_config *c
 		config->timeout = c->timeout;
 	if (!config->authorities || !*config->authorities)
 		config->authorities = c->certificates;
-	e = secrets_read(&secrets, credentials[which], why, sizeof(why));
+	e = receiver_credentials_read(&secrets, credentials[which], why, sizeof(why));
 	if (e < 0) {
-		say(SD_ERR, "%s", why);
+		exporter_log(SD_ERR, "%s", why);
 		e = -EACCES;
 	} else {
 		e = start_with(r, which, config, &secrets);
 	}
-	secrets_clear(&secrets);
+	receiver_credentials_clear(&secrets);
 	return e;
 }
 
@@ -346,13 +346,13 @@ static void read_otlp(struct receivers *r)
 
 	if (!*url && !otlp_config_wanted()) {
 		if (any)
-			say(SD_NOTICE, "%.*s: has no effect, as OTEL_EXPORTER_OTLP_ENDPOINT is not set",
+			exporter_log(SD_NOTICE, "%.*s: has no effect, as OTEL_EXPORTER_OTLP_ENDPOINT is not set",
 			    (int)strcspn(any, "="), any);
 		return;
 	}
 	if (otlp_config_read(&r->otlp, url, why, sizeof(why)) >= 0)
 		return;
-	say(SD_ERR, "%s; nothing is sent by OTLP", why);
+	exporter_log(SD_ERR, "%s; nothing is sent by OTLP", why);
 	r->otlp = (struct otlp_config){ 0 };
 }
 
@@ -364,7 +364,7 @@ static int check_queues(const struct receivers *r)
 
 	if ((u64)count * c->queue <= EXPORTER_QUEUES)
 		return 0;
-	say(SD_ERR, "QueueKiB=%" PRIu32 ": should be at most %d for %" PRIu32 " receivers: each has as much, "
+	exporter_log(SD_ERR, "QueueKiB=%" PRIu32 ": should be at most %d for %" PRIu32 " receivers: each has as much, "
 		    "and %d fit in memory",
 	    c->queue, EXPORTER_QUEUES / (int)count, count, EXPORTER_QUEUES);
 	return -EINVAL;
@@ -433,7 +433,7 @@ static void end_write(struct receivers *r)
 	    remote_write_encode(&r->write, NULL, (s64)(now_ns(CLOCK_REALTIME) / 1000000), &data,
 				&size) >= 0)
 		push_end(r->push[RECEIVER_WRITE], data, size);
-	written_clear(&r->write.last);
+	staleness_clear(&r->write.last);
 }
 
 struct receivers *receivers_free(struct receivers *receivers)

@@ -45,7 +45,7 @@ struct request {
 	struct proto proto;
 	const char *host;
 	s64 time_ms;
-	struct written written;
+	struct staleness written;
 };
 
 static int compare_labels(const void *a, const void *b)
@@ -82,7 +82,7 @@ static void open_series(struct request *r, const struct series *s, const char *s
 		proto_close(&r->proto);
 	}
 	if (!r->proto.error)
-		written_add(&r->written, r->proto.data + start, r->proto.size - start, native);
+		staleness_add(&r->written, r->proto.data + start, r->proto.size - start, native);
 }
 
 static void add_sample(struct request *r, const struct series *s, const char *suffix,
@@ -98,29 +98,29 @@ static void add_sample(struct request *r, const struct series *s, const char *su
 
 static void add_classic(struct request *r, const struct series *s)
 {
-	u64 counts[FOLD_BUCKETS];
+	u64 counts[CLASSIC_BUCKETS];
 	char le[16];
 
 	series_classic(s->histogram, counts);
-	for (unsigned int i = 0; i < FOLD_BUCKETS; i++) {
-		if (i < FOLD_BUCKETS - 1)
+	for (unsigned int i = 0; i < CLASSIC_BUCKETS; i++) {
+		if (i < CLASSIC_BUCKETS - 1)
 			snprintf(le, sizeof(le), "%" PRIu32 ".0", series_bounds[i]);
 		else
 			strcpy(le, "+Inf");
 		add_sample(r, s, "_bucket", le, (double)counts[i]);
 	}
 	add_sample(r, s, "_sum", NULL, (double)s->histogram->sum);
-	add_sample(r, s, "_count", NULL, (double)counts[FOLD_BUCKETS - 1]);
+	add_sample(r, s, "_count", NULL, (double)counts[CLASSIC_BUCKETS - 1]);
 }
 
 static void add_native(struct request *r, const struct series *s)
 {
-	u64 counts[FOLD_BUCKETS];
+	u64 counts[CLASSIC_BUCKETS];
 
 	series_classic(s->histogram, counts);
 	open_series(r, s, "", NULL, true);
 	proto_open(&r->proto, SERIES_NATIVE);
-	proto_varint(&r->proto, NATIVE_COUNT, counts[FOLD_BUCKETS - 1]);
+	proto_varint(&r->proto, NATIVE_COUNT, counts[CLASSIC_BUCKETS - 1]);
 	native_add(&r->proto, &write_fields, s->histogram);
 	proto_varint(&r->proto, NATIVE_TIME, (u64)r->time_ms);
 	proto_close(&r->proto);
@@ -176,15 +176,15 @@ int remote_write_encode(struct remote_write *write, const struct series_set *set
 		else
 			add_classic(&request, s);
 	}
-	written_ended(&write->last, &request.written, add_ended, &request);
+	staleness_report(&write->last, &request.written, add_ended, &request);
 	r = request.proto.error < 0 ? request.proto.error :
 				      compressed(&request.proto, ret_data, ret_size);
 	proto_deinit(&request.proto);
 	if (r < 0) {
-		written_clear(&request.written);
+		staleness_clear(&request.written);
 		return r;
 	}
-	written_clear(&write->last);
+	staleness_clear(&write->last);
 	write->last = request.written;
 	return 0;
 }

@@ -4,7 +4,7 @@
 #define SPEPROF_REMOTE_WRITE_H
 
 #include "series.h"
-#include "written.h"
+#include "staleness.h"
 
 #define REMOTE_WRITE_HEADERS                                                               \
 	{                                                                                  \
@@ -16,12 +16,12 @@
  * struct remote_write
  * @host: the value of the label "instance"; "job" is "speprof"
  * @native: histograms as native ones, else as 14 series each
- * @last: series of the last request; written_clear() frees them
+ * @last: series of the last request; staleness_clear() frees them
  */
 struct remote_write {
 	const char *host;
 	bool native;
-	struct written last;
+	struct staleness last;
 };
 
 /**

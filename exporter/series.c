@@ -52,7 +52,7 @@ enum family {
 	SELF_SERIES,
 	SELF_CONTAINERS,
 	SELF_SCRAPES,
-	SELF_FEED_ERRORS,
+	SELF_QUERY_ERRORS,
 	PUSH_SENT,
 	PUSH_RETRIED,
 	PUSH_DROPPED,
@@ -144,7 +144,7 @@ static const struct series_family families[FAMILIES] = {
 			      "Containers by name: exported, and summed into \"other\".", SERIES_GAUGE },
 	[SELF_SCRAPES] = { "speprof_exporter_requests", "", "HTTP requests, answered and refused.",
 			   SERIES_COUNTER },
-	[SELF_FEED_ERRORS] = { "speprof_exporter_feed_errors", "",
+	[SELF_QUERY_ERRORS] = { "speprof_exporter_feed_errors", "",
 			       "Times that the daemon did not answer, or not as it should.",
 			       SERIES_COUNTER },
 	[PUSH_SENT] = { "speprof_exporter_push_sent", "", "Requests that a receiver took.",
@@ -168,19 +168,19 @@ static const char *const kinds[METRICS_LATENCIES] = {
 };
 
 /* All are bounds of exponential buckets too, so that counts are exact. */
-const u32 series_bounds[FOLD_BUCKETS - 1] = { 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096 };
+const u32 series_bounds[CLASSIC_BUCKETS - 1] = { 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096 };
 
-void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[FOLD_BUCKETS])
+void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CLASSIC_BUCKETS])
 {
 	unsigned int at = 0;
 	u64 sum = 0;
 
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		while (at < FOLD_BUCKETS - 1 && histogram_upper(i) > series_bounds[at])
+		while (at < CLASSIC_BUCKETS - 1 && histogram_upper(i) > series_bounds[at])
 			ret_counts[at++] = sum;
 		sum += histogram->bucket[i];
 	}
-	while (at < FOLD_BUCKETS)
+	while (at < CLASSIC_BUCKETS)
 		ret_counts[at++] = sum;
 }
 
@@ -197,7 +197,7 @@ void series_native(const struct metrics_histogram *histogram, u64 ret_counts[SER
 
 struct builder {
 	struct series_set *set;
-	const struct fold *fold;
+	const struct accumulator *acc;
 	const struct series_self *self;
 	const struct label_set *labels; /* of a container */
 	u64 start_ns;			/* of what is being added */
@@ -208,7 +208,7 @@ struct builder {
 static struct series *add(struct builder *b, enum family family)
 {
 	struct series_set *set = b->set;
-	const struct labels *labels = b->fold->labels;
+	const struct labels *labels = b->acc->labels;
 	struct series *s;
 	u32 room;
 
@@ -260,12 +260,12 @@ static double seconds(u64 ns)
 
 static void add_state(struct builder *b)
 {
-	const struct metrics_machine *m = &b->fold->latest.machine;
+	const struct metrics_machine *m = &b->acc->latest.machine;
 	struct series *s;
 
-	add_value(b, DAEMON_UP, b->self->feed_up);
-	add_value(b, SPE_AVAILABLE, b->self->spe_here || m->backend == BACKEND_HARDWARE);
-	if (!b->self->feed_up || !b->self->exportable)
+	add_value(b, DAEMON_UP, b->self->daemon_up);
+	add_value(b, SPE_AVAILABLE, b->self->has_spe || m->backend == BACKEND_HARDWARE);
+	if (!b->self->daemon_up || !b->self->exportable)
 		return;
 	s = add_value(b, BUILD, 1);
 	s->label[s->labels++] = (struct series_label){ "version", m->version };
@@ -281,7 +281,7 @@ static void add_ledgers(struct builder *b)
 		"unknown", "full", "handling", "throttle", "handover", "fault",
 		"restart", "hotplug",
 	};
-	const struct metrics_machine *m = &b->fold->machine;
+	const struct metrics_machine *m = &b->acc->machine;
 
 	add_value(b, RECORDS, (double)m->records);
 	if (m->written != UINT64_MAX)
@@ -312,8 +312,8 @@ static void add_ledgers(struct builder *b)
 	add_labeled(b, HELD_BACK, "cause", "rate", (double)m->throttles);
 	add_labeled(b, HELD_BACK, "cause", "unread", (double)m->unread);
 	add_value(b, DAEMON_CPU, seconds(m->cpu_ns));
-	if (b->self->feed_up)
-		add_value(b, DAEMON_MEMORY, (double)b->fold->latest.machine.memory);
+	if (b->self->daemon_up)
+		add_value(b, DAEMON_MEMORY, (double)b->acc->latest.machine.memory);
 }
 
 static void add_levels(struct builder *b, enum family family, const u64 *levels)
@@ -361,7 +361,7 @@ static void add_latencies(struct builder *b, enum family family, const struct me
 
 static void add_machine(struct builder *b)
 {
-	const struct metrics_tally *all = &b->fold->machine.all;
+	const struct metrics_tally *all = &b->acc->machine.all;
 
 	add_weights(b, OPERATIONS, all->weight);
 	add_levels(b, ACCESSES, all->level);
@@ -382,25 +382,25 @@ static void add_container(struct builder *b, const struct label_set *labels,
 	add_value(b, CONTAINER_REMOTE, (double)tally->remote);
 	add_value(b, CONTAINER_BRANCHES, (double)tally->branches);
 	add_value(b, CONTAINER_MISPREDICTED, (double)tally->mispredicted);
-	add_latencies(b, CONTAINER_LATENCY, tally, b->fold->kinds);
+	add_latencies(b, CONTAINER_LATENCY, tally, b->acc->kinds);
 	b->labels = NULL;
 }
 
 static void add_containers(struct builder *b)
 {
-	const struct fold *f = b->fold;
+	const struct accumulator *f = b->acc;
 
 	for (u32 i = 0; i < f->shown; i++)
 		add_container(b, &f->groups[i].set, f->groups[i].sum, f->groups[i].start_ns);
 	add_container(b, &f->other_set, &f->other, f->start_ns);
 }
 
-static u32 shown_series(const struct fold *fold)
+static u32 shown_series(const struct accumulator *acc)
 {
-	u32 sum = fold_series(fold->other_levels, fold->kinds);
+	u32 sum = container_series(acc->other_levels, acc->kinds);
 
-	for (u32 i = 0; i < fold->shown; i++)
-		sum += fold_series(fold->groups[i].levels, fold->groups[i].kinds);
+	for (u32 i = 0; i < acc->shown; i++)
+		sum += container_series(acc->groups[i].levels, acc->groups[i].kinds);
 	return sum;
 }
 
@@ -416,21 +416,21 @@ static bool is_exported(const struct series_self *self)
 static void add_self(struct builder *b)
 {
 	const struct series_self *self = b->self;
-	u32 shown = shown_series(b->fold);
+	u32 shown = shown_series(b->acc);
 
 	add_value(b, SELF_CPU, seconds(self->cpu_ns));
 	add_value(b, SELF_MEMORY, (double)self->memory);
 	if (is_exported(self)) {
 		add_labeled(b, SELF_SERIES, "state", "exported", shown);
 		add_labeled(b, SELF_SERIES, "state", "dropped",
-			    b->fold->series_wanted > shown ?
-				    (double)(b->fold->series_wanted - shown) : 0);
-		add_labeled(b, SELF_CONTAINERS, "state", "exported", b->fold->shown);
-		add_labeled(b, SELF_CONTAINERS, "state", "other", b->fold->unshown);
+			    b->acc->series_wanted > shown ?
+				    (double)(b->acc->series_wanted - shown) : 0);
+		add_labeled(b, SELF_CONTAINERS, "state", "exported", b->acc->shown);
+		add_labeled(b, SELF_CONTAINERS, "state", "other", b->acc->unshown);
 	}
 	add_labeled(b, SELF_SCRAPES, "state", "answered", (double)self->scrapes);
 	add_labeled(b, SELF_SCRAPES, "state", "refused", (double)self->refused);
-	add_value(b, SELF_FEED_ERRORS, (double)self->feed_errors);
+	add_value(b, SELF_QUERY_ERRORS, (double)self->query_errors);
 	for (unsigned int i = 0; i < ARRAY_SIZE(self->push); i++) {
 		const struct series_push *push = &self->push[i];
 
@@ -452,8 +452,8 @@ static void build(struct builder *b)
 	b->set->count = 0;
 	b->start_ns = b->self->start_ns;
 	add_state(b);
-	if (b->fold->any && is_exported(b->self)) {
-		b->start_ns = b->fold->start_ns;
+	if (b->acc->any && is_exported(b->self)) {
+		b->start_ns = b->acc->start_ns;
 		add_ledgers(b);
 		add_machine(b);
 		add_containers(b);
@@ -479,9 +479,9 @@ static int sort(struct series_set *set)
 	return 0;
 }
 
-int series_build(struct series_set *set, const struct fold *fold, const struct series_self *self)
+int series_build(struct series_set *set, const struct accumulator *acc, const struct series_self *self)
 {
-	struct builder b = { .set = set, .fold = fold, .self = self };
+	struct builder b = { .set = set, .acc = acc, .self = self };
 
 	build(&b);
 	return b.error < 0 ? b.error : sort(set);
@@ -493,9 +493,9 @@ void series_deinit(struct series_set *set)
 	*set = (struct series_set){ 0 };
 }
 
-u32 series_machine(const struct fold *fold, const struct metrics *next)
+u32 series_machine(const struct accumulator *acc, const struct metrics *next)
 {
-	u32 levels = fold->other_levels | fold_bits(&next->machine.all);
+	u32 levels = acc->other_levels | tally_bits(&next->machine.all);
 
-	return SERIES_FIXED + (u32)__builtin_popcount(levels) + METRICS_LATENCIES * FOLD_HISTOGRAM;
+	return SERIES_FIXED + (u32)__builtin_popcount(levels) + METRICS_LATENCIES * CLASSIC_SERIES;
 }

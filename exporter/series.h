@@ -6,7 +6,7 @@
 #ifndef SPEPROF_SERIES_H
 #define SPEPROF_SERIES_H
 
-#include "fold.h"
+#include "accumulate.h"
 #include "metrics.h"
 
 enum series_type {
@@ -36,8 +36,8 @@ struct series_label {
 };
 
 /**
- * struct series - one, or the FOLD_HISTOGRAM that a histogram is in text
- * @labels: of @label, which are valid as long as the fold is not updated
+ * struct series - one, or the CLASSIC_SERIES that a histogram is in text
+ * @labels: of @label, which are valid as long as the acc is not updated
  * @start_ns: since when a counter or histogram counts, CLOCK_REALTIME
  */
 struct series {
@@ -62,20 +62,20 @@ struct series_set {
 /**
  * struct series_self - what the exporter says of itself
  * @start_ns: since when the exporter's own counters count, CLOCK_REALTIME
- * @feed_up: the daemon answered the last time
+ * @daemon_up: the daemon answered the last time
  * @missed: queries in a row that the daemon did not answer
  * @exportable: and its SPU is no emulated one, or that was allowed
- * @spe_here: a driver of this machine has an SPU
+ * @has_spe: a driver of this machine has an SPU
  */
 struct series_self {
 	u64 start_ns;
-	bool feed_up;
+	bool daemon_up;
 	bool exportable;
-	bool spe_here;
+	bool has_spe;
 	u32 missed;
 	u64 scrapes;
 	u64 refused;
-	u64 feed_errors;
+	u64 query_errors;
 	u64 cpu_ns;
 	u64 memory;
 	struct series_push {
@@ -90,25 +90,25 @@ struct series_self {
 };
 
 /**
- * series_build() - the series of @fold and @self
+ * series_build() - the series of @acc and @self
  * @set: empty, or from before; its memory is used again
  *
  * Return: 0 or -ENOMEM.
  */
-int series_build(struct series_set *set, const struct fold *fold, const struct series_self *self);
+int series_build(struct series_set *set, const struct accumulator *acc, const struct series_self *self);
 void series_deinit(struct series_set *set);
 
 /* Series of the machine and the exporter, but for levels and latencies, at most. */
 #define SERIES_FIXED 63
 
 /** series_machine() - how many series there will be, at most, that are not of containers */
-u32 series_machine(const struct fold *fold, const struct metrics *next);
+u32 series_machine(const struct accumulator *acc, const struct metrics *next);
 
 /* Inclusive upper bounds of the classic buckets but the last, which is infinite. */
-extern const u32 series_bounds[FOLD_BUCKETS - 1];
+extern const u32 series_bounds[CLASSIC_BUCKETS - 1];
 
 /** series_classic() - cumulative counts by series_bounds, and of all at the end */
-void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[FOLD_BUCKETS]);
+void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CLASSIC_BUCKETS]);
 
 /* Of native and exponential histograms: a bucket for each index, zero apart. */
 #define SERIES_SCALE   2

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "expose.h"
-#include "fold.h"
+#include "accumulate.h"
 #include "labels.h"
 #include "metrics.h"
 #include "otlp.h"
@@ -34,7 +34,7 @@ static void check_set(const struct series_set *set)
 	char *data;
 
 	for (u32 i = 0; i < set->count; i++)
-		count += set->series[i].histogram ? FOLD_HISTOGRAM : 1;
+		count += set->series[i].histogram ? CLASSIC_SERIES : 1;
 	fuzz_assert(count <= SERIES);
 	for (unsigned int f = 0; f < EXPOSE_FORMATS; f++) {
 		fuzz_assert(expose_series(set, f, &data, &size) >= 0);
@@ -91,33 +91,33 @@ static void check_answer(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct series_self self = { .feed_up = true, .exportable = true };
+	const struct series_self self = { .daemon_up = true, .exportable = true };
 	struct series_set set = { 0 };
 	struct metrics m = { 0 };
 	struct labels labels;
 	const char *why = NULL;
-	struct fold fold;
+	struct accumulator acc;
 	const char *right;
 
 	labels_default(&labels);
 	labels_add(&labels, "unit", "unit", &right);
 	labels_add(&labels, "pod", "pod", &right);
 	check_answer(data, size);
-	fold_init(&fold, &labels, 7, size % 2);
+	accumulator_init(&acc, &labels, 7, size % 2);
 	if (metrics_parse(data, size, &m, &why) < 0) {
 		fuzz_assert(why);
 		m = grow(data, size);
 	}
 	for (unsigned int round = 0; round < 2; round++) {
-		u32 machine = series_machine(&fold, &m);
+		u32 machine = series_machine(&acc, &m);
 
-		fuzz_assert(fold_update(&fold, &m, SERIES - machine, 1 + round) >= 0);
-		fuzz_assert(series_build(&set, &fold, &self) >= 0);
+		fuzz_assert(accumulator_update(&acc, &m, SERIES - machine, 1 + round) >= 0);
+		fuzz_assert(series_build(&set, &acc, &self) >= 0);
 		check_set(&set);
 		m = grow(data, size / 2);
 	}
 	metrics_clear(&m);
 	series_deinit(&set);
-	fold_deinit(&fold);
+	accumulator_deinit(&acc);
 	return 0;
 }

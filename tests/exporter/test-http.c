@@ -142,7 +142,7 @@ static int status_of(int fd)
 		if (n > 0) {
 			size += (size_t)n;
 			answer[size] = 0;
-			/* All bodies end in a line feed, and no header in one alone. */
+			/* All bodies end in a line client, and no header in one alone. */
 			if (answer[size - 1] == '\n' && strstr(answer, "\r\n\r\n") &&
 			    strcmp(answer + size - 4, "\r\n\r\n") != 0)
 				return atoi(answer + strlen("HTTP/1.1 "));

@@ -2,7 +2,7 @@
 /* What is said of a receiver: each way to fail, and no flood, whatever it does. */
 #include "test.h"
 
-#include "push-told.h"
+#include "log.h"
 #include "push.h"
 
 #define SECOND 1000000000ULL
@@ -11,15 +11,15 @@
 /* Another failure is said when its turn comes, without that it has to change again. */
 static void test_another(void **state)
 {
-	struct push_told told = { 0 };
+	struct log_condition told = { 0 };
 	u64 changes, said = 0, at = 0;
 
 	(void)state;
-	assert_false(push_told(&told, 0, BEGAN, &changes));
-	assert_true(push_told(&told, 503, BEGAN, &changes));
+	assert_false(log_condition_changed(&told, 0, BEGAN, &changes));
+	assert_true(log_condition_changed(&told, 503, BEGAN, &changes));
 	assert_int_equal(changes, 1);
 	for (u64 s = 1; s < 100000; s++) {
-		if (!push_told(&told, s < 3 ? 503 : 401, BEGAN + s * SECOND, &changes))
+		if (!log_condition_changed(&told, s < 3 ? 503 : 401, BEGAN + s * SECOND, &changes))
 			continue;
 		said++;
 		at = s;
@@ -32,14 +32,14 @@ static void test_another(void **state)
 /* As long as it is the same it is said once; so is that it is over. */
 static void test_once(void **state)
 {
-	struct push_told told = { 0 };
+	struct log_condition told = { 0 };
 	u64 changes, said = 0;
 
 	(void)state;
 	for (u64 s = 0; s < 100000; s++)
-		said += push_told(&told, s < 50000 ? 7 : 0, BEGAN + s * SECOND, &changes);
+		said += log_condition_changed(&told, s < 50000 ? 7 : 0, BEGAN + s * SECOND, &changes);
 	assert_int_equal(said, 2);
-	assert_int_equal(told.said, 0);
+	assert_int_equal(told.logged, 0);
 }
 
 /* 503, 200, 503 ... for a day, at each rhythm: some lines, that say so, and the end of it. */
@@ -47,42 +47,42 @@ static void test_flapping(void **state)
 {
 	(void)state;
 	for (u64 every = 1; every < 300; every += 13) {
-		struct push_told told = { 0 };
+		struct log_condition told = { 0 };
 		u64 changes, lines = 0, counted = 0, s;
 
 		test_row("every %u s", (unsigned int)every);
 		for (s = 0; s < 86400; s++) {
 			bool down = s / every % 2 == 0;
 
-			if (!push_told(&told, down ? 503 : 0, BEGAN + s * SECOND, &changes))
+			if (!log_condition_changed(&told, down ? 503 : 0, BEGAN + s * SECOND, &changes))
 				continue;
 			lines++;
 			counted += changes;
 			assert_row(s > 15 || lines <= 2);
-			assert_row(told.said == (down ? 503 : 0));
+			assert_row(told.logged == (down ? 503 : 0));
 		}
 		assert_row(lines <= 40);
 		for (; s < 2 * 86400; s++)
-			if (push_told(&told, 0, BEGAN + s * SECOND, &changes)) {
+			if (log_condition_changed(&told, 0, BEGAN + s * SECOND, &changes)) {
 				lines++;
 				counted += changes;
 			}
-		assert_row(told.said == 0 && lines <= 41);
+		assert_row(told.logged == 0 && lines <= 41);
 		/* None is left out but those that came to nothing behind the last line. */
 		assert_row(counted <= 86400 / every + 2 && counted + 3600 >= 86400 / every);
 		/* Long after it, it is news. */
-		assert_row(push_told(&told, 9, BEGAN + s * SECOND, &changes) && changes == 1);
+		assert_row(log_condition_changed(&told, 9, BEGAN + s * SECOND, &changes) && changes == 1);
 	}
 }
 
 static void test_changes(void **state)
 {
-	char text[PUSH_CHANGES];
+	char text[LOG_CONDITION_COUNT];
 
 	(void)state;
-	assert_string_equal(push_changes(1, text), "");
-	assert_string_equal(push_changes(12, text), " (it changed 12 times since the last line)");
-	assert_true(strlen(push_changes(UINT64_MAX, text)) < sizeof(text) - 1);
+	assert_string_equal(log_condition_count(1, text), "");
+	assert_string_equal(log_condition_count(12, text), " (it changed 12 times since the last line)");
+	assert_true(strlen(log_condition_count(UINT64_MAX, text)) < sizeof(text) - 1);
 }
 
 /* A wait between two tries is spread evenly from half of its mean to one and a half. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "written.h"
+#include "staleness.h"
 
 #include <stdlib.h>
 
-void written_clear(struct written *written)
+void staleness_clear(struct staleness *written)
 {
 	free(written->ones);
 	free(written->labels);
-	*written = (struct written){ 0 };
+	*written = (struct staleness){ 0 };
 }
 
 /* FNV-1a. */
@@ -20,13 +20,13 @@ static u64 hash_of(const u8 *labels, size_t size, bool native)
 	return hash;
 }
 
-static bool make_room(struct written *w, size_t size)
+static bool make_room(struct staleness *w, size_t size)
 {
-	struct written_one *ones;
+	struct staleness_series *ones;
 	size_t room;
 	u8 *labels;
 
-	if (size > WRITTEN_SIZE - w->size)
+	if (size > STALENESS_SIZE - w->size)
 		return false;
 	if (w->count == w->room) {
 		room = w->room ? 2 * (size_t)w->room : 256;
@@ -47,7 +47,7 @@ static bool make_room(struct written *w, size_t size)
 	return true;
 }
 
-void written_add(struct written *written, const u8 *labels, size_t size, bool native)
+void staleness_add(struct staleness *written, const u8 *labels, size_t size, bool native)
 {
 	if (!size)
 		return;
@@ -56,7 +56,7 @@ void written_add(struct written *written, const u8 *labels, size_t size, bool na
 		return;
 	}
 	memcpy(written->labels + written->size, labels, size);
-	written->ones[written->count++] = (struct written_one){
+	written->ones[written->count++] = (struct staleness_series){
 		.hash = hash_of(labels, size, native),
 		.at = (u32)written->size,
 		.size = (u32)size,
@@ -67,18 +67,18 @@ void written_add(struct written *written, const u8 *labels, size_t size, bool na
 
 static int compare(const void *a, const void *b)
 {
-	const struct written_one *x = a, *y = b;
+	const struct staleness_series *x = a, *y = b;
 
 	return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-static void sort(struct written *w)
+static void sort(struct staleness *w)
 {
 	if (w->count)
 		qsort(w->ones, w->count, sizeof(*w->ones), compare);
 }
 
-void written_ended(struct written *before, struct written *now, written_fn ended, void *ctx)
+void staleness_report(struct staleness *before, struct staleness *now, staleness_fn ended, void *ctx)
 {
 	u32 at = 0;
 
@@ -87,7 +87,7 @@ void written_ended(struct written *before, struct written *now, written_fn ended
 	sort(before);
 	sort(now);
 	for (u32 i = 0; i < before->count; i++) {
-		const struct written_one *one = &before->ones[i];
+		const struct staleness_series *one = &before->ones[i];
 
 		while (at < now->count && now->ones[at].hash < one->hash)
 			at++;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "expose.h"
-#include "fold.h"
+#include "accumulate.h"
 #include "otlp.h"
 #include "remote-write.h"
 #include "series.h"
@@ -20,7 +20,7 @@
 static struct labels labels;
 static struct series_set set;
 
-static void update(struct fold *fold, u64 samples, u64 now_ns)
+static void update(struct accumulator *acc, u64 samples, u64 now_ns)
 {
 	struct metrics m = { .count = 1 };
 
@@ -35,32 +35,32 @@ static void update(struct fold *fold, u64 samples, u64 now_ns)
 	m.containers[0].id = 1;
 	strcpy(m.containers[0].name, "web");
 	m.containers[0].tally.samples = samples;
-	assert_return_code(fold_update(fold, &m, 10000, now_ns), 0);
+	assert_return_code(accumulator_update(acc, &m, 10000, now_ns), 0);
 }
 
 static int setup(void **state)
 {
-	static struct fold fold;
+	static struct accumulator acc;
 
 	labels_default(&labels);
-	fold_init(&fold, &labels, 7, 0);
-	update(&fold, 100, NOW);
-	*state = &fold;
+	accumulator_init(&acc, &labels, 7, 0);
+	update(&acc, 100, NOW);
+	*state = &acc;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	fold_deinit(*state);
+	accumulator_deinit(*state);
 	series_deinit(&set);
 	return 0;
 }
 
-static void build(const struct fold *fold, u32 missed)
+static void build(const struct accumulator *acc, u32 missed)
 {
-	const struct series_self self = { .start_ns = 1, .feed_up = !missed, .exportable = true, .missed = missed };
+	const struct series_self self = { .start_ns = 1, .daemon_up = !missed, .exportable = true, .missed = missed };
 
-	assert_return_code(series_build(&set, fold, &self), 0);
+	assert_return_code(series_build(&set, acc, &self), 0);
 }
 
 static bool has(const char *data, size_t size, const char *text)
@@ -139,7 +139,7 @@ static void test_remote_write(void **state)
 	build(*state, 0);
 	assert_int_equal(set.count, before);
 	assert_int_equal(write_markers(&write, 5000), 0);
-	written_clear(&write.last);
+	staleness_clear(&write.last);
 }
 
 static void put_fixed64(u8 *to, u8 tag, u64 value)
@@ -169,11 +169,11 @@ static unsigned int otlp_points(u64 start_ns, u64 time_ns)
 
 static void test_otlp(void **state)
 {
-	const struct fold *fold = *state;
+	const struct accumulator *acc = *state;
 
-	build(fold, 1);
-	assert_true(otlp_points(fold->start_ns, NOW + SECOND) > 30);
-	build(fold, 2);
+	build(acc, 1);
+	assert_true(otlp_points(acc->start_ns, NOW + SECOND) > 30);
+	build(acc, 2);
 	assert_int_equal(otlp_points(0, NOW + SECOND), 0);
 }
 
@@ -203,27 +203,65 @@ static void test_clock(void **state)
 {
 	/* Set back by an hour; what comes then is up to a second before what was, and beyond. */
 	const u64 back = NOW - 3600 * SECOND;
-	struct fold *fold = *state;
+	struct accumulator *acc = *state;
 	unsigned int points;
 
-	fold_follow_clock(fold, NOW + SECOND);
-	build(fold, 0);
+	accumulator_follow_clock(acc, NOW + SECOND);
+	build(acc, 0);
 	points = otlp_points(NOW - SECOND, NOW + SECOND);
 	assert_true(points > 30);
 	for (unsigned int i = 0; i < 4; i++) {
 		u64 now = back + i * 1200 * SECOND;
 
-		fold_follow_clock(fold, now);
-		build(fold, 0);
+		accumulator_follow_clock(acc, now);
+		build(acc, 0);
 		assert_int_equal(otlp_points(back - 1, now), points);
-		update(fold, 100 + i, now + SECOND);
+		update(acc, 100 + i, now + SECOND);
 	}
-	assert_int_equal(fold->groups[0].start_ns, back - 1);
+	assert_int_equal(acc->groups[0].start_ns, back - 1);
+}
+
+static void count_ended(void *ctx, const u8 *series, size_t size, bool native)
+{
+	(void)series;
+	(void)size;
+	(void)native;
+	++*(u32 *)ctx;
+}
+
+/* Of more series than are remembered none ends that lives on, whichever come first. */
+static void test_most_labels(void **state)
+{
+	static u8 series[8192];
+	const u32 count = 2 * STALENESS_SIZE / sizeof(series);
+	struct staleness before = { 0 }, now = { 0 }, last = { 0 };
+	u32 ended = 0;
+
+	(void)state;
+	for (u32 i = 0; i < count; i++) {
+		memcpy(series, &i, sizeof(i));
+		staleness_add(&before, series, sizeof(series), false);
+	}
+	for (u32 i = count; i--;) {
+		memcpy(series, &i, sizeof(i));
+		staleness_add(&now, series, sizeof(series), false);
+	}
+	assert_int_equal(before.count, count / 2);
+	staleness_report(&before, &now, count_ended, &ended);
+	assert_int_equal(ended, 0);
+	/* One that has them all tells of those that are remembered. */
+	staleness_add(&last, series, sizeof(series), false);
+	staleness_report(&before, &last, count_ended, &ended);
+	assert_int_equal(ended, count / 2 - 1);
+	staleness_clear(&before);
+	staleness_clear(&now);
+	staleness_clear(&last);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_most_labels),
 		cmocka_unit_test_setup_teardown(test_exposition, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_remote_write, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_otlp, setup, teardown),

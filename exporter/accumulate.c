@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "fold.h"
+#include "accumulate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -32,13 +32,13 @@ static_assert(UNITS <= METRICS_UNITS, "a place for each unit");
 #define FIRST_LATE     offsetof(struct metrics_machine, mappings_lost)
 #define AFTER_LATE     sizeof(struct metrics_machine)
 
-void fold_init(struct fold *fold, const struct labels *labels, u32 kinds, u64 now_ns)
+void accumulator_init(struct accumulator *acc, const struct labels *labels, u32 kinds, u64 now_ns)
 {
-	*fold = (struct fold){ .labels = labels, .kinds = kinds, .begun_ns = now_ns };
-	labels_other(labels, &fold->other_set);
+	*acc = (struct accumulator){ .labels = labels, .kinds = kinds, .begun_ns = now_ns };
+	labels_other(labels, &acc->other_set);
 }
 
-static void group_clear(struct fold_group *group)
+static void group_clear(struct accumulator_group *group)
 {
 	free(group->sum);
 	free(group->delta);
@@ -46,19 +46,19 @@ static void group_clear(struct fold_group *group)
 	group->delta = NULL;
 }
 
-void fold_deinit(struct fold *fold)
+void accumulator_deinit(struct accumulator *acc)
 {
-	for (u32 i = 0; i < fold->count; i++)
-		group_clear(&fold->groups[i]);
-	free(fold->groups);
-	metrics_clear(&fold->latest);
-	*fold = (struct fold){ 0 };
+	for (u32 i = 0; i < acc->count; i++)
+		group_clear(&acc->groups[i]);
+	free(acc->groups);
+	metrics_clear(&acc->latest);
+	*acc = (struct accumulator){ 0 };
 }
 
-u32 fold_series(u32 levels, u32 kinds)
+u32 container_series(u32 levels, u32 kinds)
 {
-	return FOLD_COUNTERS + (u32)__builtin_popcount(levels) +
-	       FOLD_HISTOGRAM * (u32)__builtin_popcount(kinds);
+	return CONTAINER_COUNTERS + (u32)__builtin_popcount(levels) +
+	       CLASSIC_SERIES * (u32)__builtin_popcount(kinds);
 }
 
 /*
@@ -122,19 +122,19 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* @c as it was, if it was there in this epoch. */
-static const struct metrics_container *container_before(const struct fold *fold,
+static const struct metrics_container *container_before(const struct accumulator *acc,
 							const struct metrics *now,
 							const struct metrics_container *c)
 {
-	if (!fold->any || fold->latest.machine.epoch != now->machine.epoch || !fold->latest.count)
+	if (!acc->any || acc->latest.machine.epoch != now->machine.epoch || !acc->latest.count)
 		return NULL;
-	return bsearch(c, fold->latest.containers, fold->latest.count, sizeof(*c), compare_ids);
+	return bsearch(c, acc->latest.containers, acc->latest.count, sizeof(*c), compare_ids);
 }
 
-static void container_delta(const struct fold *fold, const struct metrics *now,
+static void container_delta(const struct accumulator *acc, const struct metrics *now,
 			    const struct metrics_container *c, struct metrics_tally *ret_delta)
 {
-	const struct metrics_container *before = container_before(fold, now, c);
+	const struct metrics_container *before = container_before(acc, now, c);
 
 	if (before)
 		grow_words(ret_delta, &c->tally, &before->tally, sizeof(c->tally));
@@ -155,28 +155,28 @@ static u64 set_hash(const struct label_set *set)
 	return hash;
 }
 
-static struct fold_group *group_find(struct fold *fold, const struct label_set *set)
+static struct accumulator_group *group_find(struct accumulator *acc, const struct label_set *set)
 {
 	u64 hash = set_hash(set);
-	struct fold_group *groups;
+	struct accumulator_group *groups;
 	u32 room;
 
-	for (u32 i = 0; i < fold->count; i++)
-		if (fold->groups[i].hash == hash && !memcmp(&fold->groups[i].set, set, sizeof(*set)))
-			return &fold->groups[i];
-	if (fold->count == fold->room) {
-		room = fold->room ? 2 * fold->room : 64;
-		groups = reallocarray(fold->groups, room, sizeof(*groups));
+	for (u32 i = 0; i < acc->count; i++)
+		if (acc->groups[i].hash == hash && !memcmp(&acc->groups[i].set, set, sizeof(*set)))
+			return &acc->groups[i];
+	if (acc->count == acc->room) {
+		room = acc->room ? 2 * acc->room : 64;
+		groups = reallocarray(acc->groups, room, sizeof(*groups));
 		if (!groups)
 			return NULL;
-		fold->groups = groups;
-		fold->room = room;
+		acc->groups = groups;
+		acc->room = room;
 	}
-	fold->groups[fold->count] = (struct fold_group){ .set = *set, .hash = hash };
-	return &fold->groups[fold->count++];
+	acc->groups[acc->count] = (struct accumulator_group){ .set = *set, .hash = hash };
+	return &acc->groups[acc->count++];
 }
 
-u32 fold_bits(const struct metrics_tally *tally)
+u32 tally_bits(const struct metrics_tally *tally)
 {
 	u32 bits = 0;
 
@@ -187,32 +187,32 @@ u32 fold_bits(const struct metrics_tally *tally)
 	return bits;
 }
 
-static u32 kind_bits(const struct fold *fold, const struct metrics_tally *tally)
+static u32 kind_bits(const struct accumulator *acc, const struct metrics_tally *tally)
 {
 	u32 bits = 0;
 
 	for (unsigned int i = 0; i < METRICS_LATENCIES; i++)
 		for (unsigned int b = 0; b < METRICS_BUCKETS; b++)
 			bits |= tally->latency[i].bucket[b] ? 1U << i : 0;
-	return bits & fold->kinds;
+	return bits & acc->kinds;
 }
 
 /* Whether it is shown among all others whatever its weight. */
-static bool is_other(const struct fold *fold, const struct metrics_container *c,
+static bool is_other(const struct accumulator *acc, const struct metrics_container *c,
 		     const struct label_set *set)
 {
-	return !strcmp(c->name, EVICTED) || !labels_admit(fold->labels, c) ||
-	       !memcmp(set, &fold->other_set, sizeof(*set));
+	return !strcmp(c->name, EVICTED) || !labels_admit(acc->labels, c) ||
+	       !memcmp(set, &acc->other_set, sizeof(*set));
 }
 
 /*
  * What the first snapshot has of the dead may have been counted at any time before. Of those that
  * were known the daemon forgets in a restart when they were left: they do not come back by it.
  */
-static void group_look(const struct fold *fold, struct fold_group *group,
+static void group_look(const struct accumulator *acc, struct accumulator_group *group,
 		       const struct metrics_container *c, u64 grew, u64 now_ns)
 {
-	if (!c->left_ns || (fold->any && grew))
+	if (!c->left_ns || (acc->any && grew))
 		group->alive_ns = now_ns;
 	else if (!group->alive_ns)
 		group->alive_ns = c->left_ns < now_ns ? now_ns - c->left_ns : 1;
@@ -220,38 +220,38 @@ static void group_look(const struct fold *fold, struct fold_group *group,
 }
 
 /* Add what @metrics' containers grew by to the deltas of their groups. */
-static int collect(struct fold *fold, const struct metrics *metrics, u64 now_ns)
+static int collect(struct accumulator *acc, const struct metrics *metrics, u64 now_ns)
 {
 	struct metrics_tally delta;
-	struct fold_group *group;
+	struct accumulator_group *group;
 	struct label_set set;
 
 	for (u32 i = 0; i < metrics->count; i++) {
 		const struct metrics_container *c = &metrics->containers[i];
 
-		labels_of(fold->labels, c, &set);
-		if (is_other(fold, c, &set))
+		labels_of(acc->labels, c, &set);
+		if (is_other(acc, c, &set))
 			continue;
-		group = group_find(fold, &set);
+		group = group_find(acc, &set);
 		if (!group)
 			return -ENOMEM;
 		if (!group->delta)
 			group->delta = calloc(1, sizeof(*group->delta));
 		if (!group->delta)
 			return -ENOMEM;
-		container_delta(fold, metrics, c, &delta);
+		container_delta(acc, metrics, c, &delta);
 		add_words(group->delta, &delta, sizeof(delta));
-		group->weight += (double)(fold->unit < METRICS_UNITS ? delta.weight[fold->unit] :
+		group->weight += (double)(acc->unit < METRICS_UNITS ? delta.weight[acc->unit] :
 								       delta.samples);
-		group->levels |= fold_bits(&c->tally);
-		group->kinds |= kind_bits(fold, &c->tally);
-		group_look(fold, group, c, delta.samples, now_ns);
+		group->levels |= tally_bits(&c->tally);
+		group->kinds |= kind_bits(acc, &c->tally);
+		group_look(acc, group, c, delta.samples, now_ns);
 	}
 	return 0;
 }
 
 /* Those that are gone are behind all others. */
-static double rank(const struct fold_group *group)
+static double rank(const struct accumulator_group *group)
 {
 	if (group->gone)
 		return -1;
@@ -260,7 +260,7 @@ static double rank(const struct fold_group *group)
 
 static int compare_groups(const void *a, const void *b)
 {
-	const struct fold_group *x = a, *y = b;
+	const struct accumulator_group *x = a, *y = b;
 	double rx = rank(x), ry = rank(y);
 
 	if (rx != ry)
@@ -269,35 +269,35 @@ static int compare_groups(const void *a, const void *b)
 }
 
 /* One that gets series counts from 0: its start is that of what it grows by now. */
-static bool show(const struct fold *fold, struct fold_group *group)
+static bool show(const struct accumulator *acc, struct accumulator_group *group)
 {
 	if (group->sum)
 		return true;
 	group->sum = calloc(1, sizeof(*group->sum));
-	group->start_ns = fold->any ? fold->taken_ns : fold->start_ns;
+	group->start_ns = acc->any ? acc->taken_ns : acc->start_ns;
 	return group->sum;
 }
 
 /* Give series to the heaviest, as many as fit, and as there is memory for. */
-static void choose(struct fold *fold, u32 series, u64 now_ns)
+static void choose(struct accumulator *acc, u32 series, u64 now_ns)
 {
-	u32 cost, spent = fold_series(fold->other_levels, fold->kinds);
+	u32 cost, spent = container_series(acc->other_levels, acc->kinds);
 	u32 shown = 0, living = 0;
 
-	fold->series_wanted = spent;
-	for (u32 i = 0; i < fold->count; i++)
-		fold->groups[i].gone = now_ns - fold->groups[i].alive_ns >= FOLD_GONE_NS;
-	if (fold->count)
-		qsort(fold->groups, fold->count, sizeof(*fold->groups), compare_groups);
-	for (u32 i = 0; i < fold->count; i++) {
-		struct fold_group *g = &fold->groups[i];
+	acc->series_wanted = spent;
+	for (u32 i = 0; i < acc->count; i++)
+		acc->groups[i].gone = now_ns - acc->groups[i].alive_ns >= ACCUMULATOR_GONE_NS;
+	if (acc->count)
+		qsort(acc->groups, acc->count, sizeof(*acc->groups), compare_groups);
+	for (u32 i = 0; i < acc->count; i++) {
+		struct accumulator_group *g = &acc->groups[i];
 
-		cost = fold_series(g->levels, g->kinds);
-		fold->series_wanted += g->gone ? 0 : cost;
+		cost = container_series(g->levels, g->kinds);
+		acc->series_wanted += g->gone ? 0 : cost;
 		living += !g->gone;
 		/* The first that does not fit ends it: a lighter one must not take its place. */
 		if (g->gone || shown < i || spent > series || cost > series - spent ||
-		    !show(fold, g)) {
+		    !show(acc, g)) {
 			free(g->sum);
 			g->sum = NULL;
 			continue;
@@ -305,47 +305,47 @@ static void choose(struct fold *fold, u32 series, u64 now_ns)
 		spent += cost;
 		shown++;
 	}
-	fold->shown = shown;
-	fold->unshown = living - shown;
+	acc->shown = shown;
+	acc->unshown = living - shown;
 }
 
-static void distribute(struct fold *fold, const struct metrics_tally *all)
+static void distribute(struct accumulator *acc, const struct metrics_tally *all)
 {
 	struct metrics_tally rest = *all;
 
-	for (u32 i = 0; i < fold->shown; i++) {
-		struct fold_group *g = &fold->groups[i];
+	for (u32 i = 0; i < acc->shown; i++) {
+		struct accumulator_group *g = &acc->groups[i];
 
 		if (!g->delta)
 			continue;
 		add_words(g->sum, g->delta, sizeof(*g->delta));
 		take_words(&rest, g->delta, sizeof(*g->delta));
 	}
-	add_words(&fold->other, &rest, sizeof(rest));
+	add_words(&acc->other, &rest, sizeof(rest));
 }
 
 /* Forget groups of which nothing is told and nothing shown. */
-static void tidy(struct fold *fold, double decay, u64 now_ns)
+static void tidy(struct accumulator *acc, double decay, u64 now_ns)
 {
 	u32 kept = 0;
 
-	for (u32 i = 0; i < fold->count; i++) {
-		struct fold_group *g = &fold->groups[i];
+	for (u32 i = 0; i < acc->count; i++) {
+		struct accumulator_group *g = &acc->groups[i];
 
 		free(g->delta);
 		g->delta = NULL;
 		g->weight *= decay;
 		/* The clock was set back: who is gone stays so, and who is not has all of the time again. */
 		if (g->alive_ns > now_ns)
-			g->alive_ns = g->gone && now_ns > FOLD_GONE_NS ? now_ns - FOLD_GONE_NS : now_ns;
+			g->alive_ns = g->gone && now_ns > ACCUMULATOR_GONE_NS ? now_ns - ACCUMULATOR_GONE_NS : now_ns;
 		if (!g->seen && !g->sum) {
 			group_clear(g);
 			continue;
 		}
 		g->seen = false;
-		fold->groups[kept++] = *g;
+		acc->groups[kept++] = *g;
 	}
-	fold->count = kept;
+	acc->count = kept;
 }
 
 /* Counters from @first to before @after: what they grew by, if they did not begin anew. */
@@ -382,20 +382,20 @@ static void keep_unknown(struct metrics_machine *sum, const struct metrics_machi
 		sum->enabled_ns = UINT64_MAX;
 }
 
-static void machine_update(struct fold *fold, const struct metrics *metrics,
+static void machine_update(struct accumulator *acc, const struct metrics *metrics,
 			   struct metrics_tally *ret_delta)
 {
-	const struct metrics_machine *now = &metrics->machine, *before = &fold->latest.machine;
-	struct metrics_machine delta = *now, *m = &fold->machine;
+	const struct metrics_machine *now = &metrics->machine, *before = &acc->latest.machine;
+	struct metrics_machine delta = *now, *m = &acc->machine;
 
-	if (fold->any && before->epoch == now->epoch) {
+	if (acc->any && before->epoch == now->epoch) {
 		machine_delta(now, before, FIRST_COUNTER, FIRST_LASTING, &delta);
 		machine_delta(now, before, AFTER_LASTING, AFTER_COUNTERS, &delta);
 		grow_words(&delta.all, &now->all, &before->all, sizeof(delta.all));
-	} else if (fold->any && before->process == now->process) {
+	} else if (acc->any && before->process == now->process) {
 		faults_delta(now, before, &delta);
 	}
-	if (fold->any && before->process == now->process) {
+	if (acc->any && before->process == now->process) {
 		machine_delta(now, before, FIRST_LASTING, AFTER_LASTING, &delta);
 		machine_delta(now, before, FIRST_LATE, AFTER_LATE, &delta);
 	}
@@ -407,19 +407,19 @@ static void machine_update(struct fold *fold, const struct metrics *metrics,
 	*ret_delta = delta.all;
 }
 
-static void raise_latest(const struct fold *fold, struct metrics *metrics)
+static void raise_latest(const struct accumulator *acc, struct metrics *metrics)
 {
 	struct metrics_machine *now = &metrics->machine;
-	const struct metrics_machine *before = &fold->latest.machine;
+	const struct metrics_machine *before = &acc->latest.machine;
 
 	for (u32 i = 0; i < metrics->count; i++) {
 		struct metrics_container *c = &metrics->containers[i];
-		const struct metrics_container *was = container_before(fold, metrics, c);
+		const struct metrics_container *was = container_before(acc, metrics, c);
 
 		if (was)
 			raise_words(&c->tally, &was->tally, sizeof(c->tally));
 	}
-	if (!fold->any || before->epoch != now->epoch)
+	if (!acc->any || before->epoch != now->epoch)
 		return;
 	raise_words(&now->all, &before->all, sizeof(now->all));
 	raise_words((u8 *)now + FIRST_COUNTER, (const u8 *)before + FIRST_COUNTER,
@@ -441,28 +441,28 @@ static void clean(char *text, size_t size)
  * The first snapshot has all that its daemon counted. Returns true if a part of that was counted
  * before the exporter began: an earlier exporter may have exported that part.
  */
-static bool begin(struct fold *fold, const struct metrics_machine *machine, u64 now_ns)
+static bool begin(struct accumulator *acc, const struct metrics_machine *machine, u64 now_ns)
 {
 	u64 daemon_ns = machine->age_ns < now_ns ? now_ns - machine->age_ns : 0;
-	bool is_base = daemon_ns < fold->begun_ns;
+	bool is_base = daemon_ns < acc->begun_ns;
 
-	fold->start_ns = is_base ? now_ns : daemon_ns;
+	acc->start_ns = is_base ? now_ns : daemon_ns;
 	return is_base;
 }
 
 /* Have all counters begin at 0: the snapshot just folded is the base of the next ones. */
-static void clear_sums(struct fold *fold)
+static void clear_sums(struct accumulator *acc)
 {
-	struct metrics_machine *m = &fold->machine;
+	struct metrics_machine *m = &acc->machine;
 	struct metrics_machine before = *m;
 
 	memset((u8 *)m + FIRST_COUNTER, 0, AFTER_COUNTERS - FIRST_COUNTER);
 	memset((u8 *)m + FIRST_LATE, 0, AFTER_LATE - FIRST_LATE);
 	keep_unknown(m, &before);
 	m->all = (struct metrics_tally){ 0 };
-	fold->other = (struct metrics_tally){ 0 };
-	for (u32 i = 0; i < fold->shown; i++)
-		*fold->groups[i].sum = (struct metrics_tally){ 0 };
+	acc->other = (struct metrics_tally){ 0 };
+	for (u32 i = 0; i < acc->shown; i++)
+		*acc->groups[i].sum = (struct metrics_tally){ 0 };
 }
 
 static void start_follow_clock(u64 *start_ns, u64 now_ns)
@@ -471,17 +471,17 @@ static void start_follow_clock(u64 *start_ns, u64 now_ns)
 		*start_ns = now_ns - 1;
 }
 
-void fold_follow_clock(struct fold *fold, u64 now_ns)
+void accumulator_follow_clock(struct accumulator *acc, u64 now_ns)
 {
-	start_follow_clock(&fold->start_ns, now_ns);
-	for (u32 i = 0; i < fold->shown; i++)
-		start_follow_clock(&fold->groups[i].start_ns, now_ns);
+	start_follow_clock(&acc->start_ns, now_ns);
+	for (u32 i = 0; i < acc->shown; i++)
+		start_follow_clock(&acc->groups[i].start_ns, now_ns);
 }
 
-int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_ns)
+int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 series, u64 now_ns)
 {
 	unsigned int unit = sample_unit_common(metrics->machine.all.weight, METRICS_UNITS);
-	bool is_base = !fold->any && begin(fold, &metrics->machine, now_ns);
+	bool is_base = !acc->any && begin(acc, &metrics->machine, now_ns);
 	struct metrics_tally delta;
 	double age = 0;
 	int r;
@@ -489,26 +489,26 @@ int fold_update(struct fold *fold, struct metrics *metrics, u32 series, u64 now_
 	if (metrics->count)
 		qsort(metrics->containers, metrics->count, sizeof(*metrics->containers),
 		      compare_ids);
-	if (fold->any && fold->latest.machine.epoch == metrics->machine.epoch)
-		age = (double)grown(metrics->machine.age_ns, fold->latest.machine.age_ns);
+	if (acc->any && acc->latest.machine.epoch == metrics->machine.epoch)
+		age = (double)grown(metrics->machine.age_ns, acc->latest.machine.age_ns);
 	/* What was weighed in another unit cannot be compared with what comes. */
-	tidy(fold, unit == fold->unit ? exp2(-age / HALF_LIFE_NS) : 0, now_ns);
-	fold->unit = unit;
-	r = collect(fold, metrics, now_ns);
-	fold->other_levels |= fold_bits(&metrics->machine.all);
+	tidy(acc, unit == acc->unit ? exp2(-age / HALF_LIFE_NS) : 0, now_ns);
+	acc->unit = unit;
+	r = collect(acc, metrics, now_ns);
+	acc->other_levels |= tally_bits(&metrics->machine.all);
 	if (r >= 0) {
-		choose(fold, series, now_ns);
-		machine_update(fold, metrics, &delta);
-		distribute(fold, &delta);
+		choose(acc, series, now_ns);
+		machine_update(acc, metrics, &delta);
+		distribute(acc, &delta);
 		if (is_base)
-			clear_sums(fold);
-		raise_latest(fold, metrics);
-		metrics_clear(&fold->latest);
+			clear_sums(acc);
+		raise_latest(acc, metrics);
+		metrics_clear(&acc->latest);
 		clean(metrics->machine.version, sizeof(metrics->machine.version));
 		clean(metrics->machine.source, sizeof(metrics->machine.source));
-		fold->latest = *metrics;
-		fold->any = true;
-		fold->taken_ns = now_ns;
+		acc->latest = *metrics;
+		acc->any = true;
+		acc->taken_ns = now_ns;
 	} else {
 		metrics_clear(metrics);
 	}

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold.h"
+#include "accumulate.h"
 #include "labels.h"
 #include "metrics.h"
 #include "series.h"
@@ -14,7 +14,7 @@
 #define NOW 1000000000000ULL
 
 static const struct labels labels;
-static const struct series_self self = { .feed_up = true, .exportable = true };
+static const struct series_self self = { .daemon_up = true, .exportable = true };
 
 static struct metrics metrics_new(u64 epoch)
 {
@@ -32,12 +32,12 @@ static struct metrics metrics_new(u64 epoch)
 }
 
 /* The value of a series, of those with @label if that is not NULL; -1 if there is none. */
-static double value_of(const struct fold *fold, const char *name, const char *label)
+static double value_of(const struct accumulator *acc, const char *name, const char *label)
 {
 	struct series_set set = { 0 };
 	double value = -1;
 
-	assert_return_code(series_build(&set, fold, &self), 0);
+	assert_return_code(series_build(&set, acc, &self), 0);
 	for (u32 i = 0; i < set.count; i++)
 		if (!strcmp(set.series[i].family->name, name) &&
 		    (!label || !strcmp(set.series[i].label[0].value, label)))
@@ -50,18 +50,18 @@ static double value_of(const struct fold *fold, const char *name, const char *la
 static void test_unknown_ledgers(void **state)
 {
 	struct metrics m = metrics_new(1);
-	struct fold fold;
+	struct accumulator acc;
 
 	(void)state;
-	fold_init(&fold, &labels, 7, 0);
+	accumulator_init(&acc, &labels, 7, 0);
 	m.machine.lost = m.machine.enabled_ns = UINT64_MAX;
-	assert_return_code(fold_update(&fold, &m, 1000, NOW), 0);
-	assert_true(value_of(&fold, "speprof_records", NULL) == 10);
-	assert_true(value_of(&fold, "speprof_record_bytes", "decoded") >= 0);
-	assert_true(value_of(&fold, "speprof_record_bytes", "lost") < 0);
-	assert_true(value_of(&fold, "speprof_enabled_seconds", NULL) < 0);
-	assert_true(value_of(&fold, "speprof_blind_seconds", NULL) < 0);
-	fold_deinit(&fold);
+	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+	assert_true(value_of(&acc, "speprof_records", NULL) == 10);
+	assert_true(value_of(&acc, "speprof_record_bytes", "decoded") >= 0);
+	assert_true(value_of(&acc, "speprof_record_bytes", "lost") < 0);
+	assert_true(value_of(&acc, "speprof_enabled_seconds", NULL) < 0);
+	assert_true(value_of(&acc, "speprof_blind_seconds", NULL) < 0);
+	accumulator_deinit(&acc);
 }
 
 /* Counters of attribution outlive a reset of the profile, and begin anew with another daemon. */
@@ -73,10 +73,10 @@ static void test_lost_mappings(void **state)
 		u64 lost;
 		double exported;
 	} rows[] = { { 1, 1, 5, 5 }, { 1, 1, 8, 8 }, { 2, 1, 9, 9 }, { 3, 2, 2, 11 } };
-	struct fold fold;
+	struct accumulator acc;
 
 	(void)state;
-	fold_init(&fold, &labels, 7, 0);
+	accumulator_init(&acc, &labels, 7, 0);
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct metrics m = metrics_new(rows[i].epoch);
 
@@ -84,13 +84,13 @@ static void test_lost_mappings(void **state)
 		m.machine.process = rows[i].process;
 		m.machine.mappings_lost = rows[i].lost;
 		m.machine.lookups_unanswered = 2 * rows[i].lost;
-		assert_return_code(fold_update(&fold, &m, 1000, NOW), 0);
-		assert_row(value_of(&fold, "speprof_mapping_events_lost", NULL) ==
+		assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+		assert_row(value_of(&acc, "speprof_mapping_events_lost", NULL) ==
 			   rows[i].exported);
-		assert_row(value_of(&fold, "speprof_lookups_unanswered", NULL) ==
+		assert_row(value_of(&acc, "speprof_lookups_unanswered", NULL) ==
 			   2 * rows[i].exported);
 	}
-	fold_deinit(&fold);
+	accumulator_deinit(&acc);
 }
 
 /* What the first daemons wrote ends with the tallies of the machine. */

@@ -60,9 +60,42 @@ static void test_bounds(void **state)
 	free(set.series);
 }
 
+static void test_negotiation(void **state)
+{
+	static const struct {
+		const char *accept;
+		bool native;
+		enum expose_format format;
+	} rows[] = {
+		{ NULL, true, EXPOSE_TEXT },
+		{ "", true, EXPOSE_TEXT },
+		{ "*/*", true, EXPOSE_TEXT },
+		{ "image/png", true, EXPOSE_TEXT },
+		/* What Prometheus 2.42 sends, without and with native histograms. */
+		{ "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;"
+		  "q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", true, EXPOSE_OPENMETRICS },
+		{ "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+		  "encoding=delimited,application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5",
+		  true, EXPOSE_PROTOBUF },
+		{ "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+		  "encoding=delimited,application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5",
+		  false, EXPOSE_OPENMETRICS },
+		{ "text/plain, application/openmetrics-text;q=0.2", true, EXPOSE_TEXT },
+		{ "text/plain;q=0, application/openmetrics-text;q=0.001", true, EXPOSE_OPENMETRICS },
+		{ ",,,;q=,q", true, EXPOSE_TEXT },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].accept ? rows[i].accept : "none");
+		assert_row(expose_negotiate(rows[i].accept, rows[i].native) == rows[i].format);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_negotiation),
 		cmocka_unit_test(test_bounds),
 	};
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "secrets.h"
+#include "credentials.h"
 
 static void write_text(const char *path, const char *text)
 {
@@ -35,7 +35,7 @@ static void test_lines(void **state)
 		{ "abc", "Authorization: x", -EINVAL },
 	};
 	char folder[] = "/tmp/test-secrets.XXXXXX", token[64], headers[64], why[200];
-	struct secrets secrets;
+	struct receiver_credentials secrets;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
@@ -46,11 +46,11 @@ static void test_lines(void **state)
 		test_row("row %zu", i);
 		write_text(token, rows[i].token);
 		write_text(headers, rows[i].headers);
-		assert_row(secrets_read(&secrets, "otlp", why, sizeof(why)) == rows[i].result);
+		assert_row(receiver_credentials_read(&secrets, "otlp", why, sizeof(why)) == rows[i].result);
 		assert_row(rows[i].result < 0 || !strcmp(secrets.token, "abc"));
 		assert_row(rows[i].result < 0 ||
 			   !strcmp(secrets.headers[0], "X-Scope-OrgID: team"));
-		secrets_clear(&secrets);
+		receiver_credentials_clear(&secrets);
 	}
 	unsetenv("CREDENTIALS_DIRECTORY");
 	unlink(token);

@@ -11,31 +11,31 @@
 #include "labels.h"
 #include "metrics.h"
 
-struct feed;
+struct daemon_client;
 
 /* Why there is nothing: a number for each cause, as sentences have names and sizes in them. */
-enum feed_fault {
-	FEED_FILE = 1,
-	FEED_SNAPSHOT,
-	FEED_REFUSED,
-	FEED_TOO_OLD,
-	FEED_ANSWER,
-	FEED_BUS,
+enum daemon_client_fault {
+	CLIENT_FAULT_FILE = 1,
+	CLIENT_FAULT_SNAPSHOT,
+	CLIENT_FAULT_REFUSED,
+	CLIENT_FAULT_TOO_OLD,
+	CLIENT_FAULT_ANSWER,
+	CLIENT_FAULT_BUS,
 };
-#define FEED_CAUSE(fault, error) ((u64)(fault) << 32 | (u32)(error))
+#define DAEMON_CLIENT_CAUSE(fault, error) ((u64)(fault) << 32 | (u32)(error))
 
 /**
- * struct feed_config
+ * struct daemon_client_config
  * @address: of a private bus; NULL for the system's
  * @file: a snapshot's path instead, read anew each time; NULL for the bus
  * @interval: seconds
- * @take: gets each snapshot, which is its own then; NULL, FEED_CAUSE() and why, if there is none
+ * @take: gets each snapshot, which is its own then; NULL, DAEMON_CLIENT_CAUSE() and why, if there is none
  * @profile_seconds: how long profiles take, one after the other; 0 for none
  * @labels: whose names profiles may have, by its patterns
  * @take_profile: gets each, which is closed behind it, and the backend's name; -1, @cause and
  *	@why, where a daemon that is there gave none
  */
-struct feed_config {
+struct daemon_client_config {
 	const char *address;
 	const char *file;
 	u32 interval;
@@ -46,8 +46,8 @@ struct feed_config {
 	void *ctx;
 };
 
-/** feed_new() - ask once at once, and then each interval; a bus that is not there is tried again */
-int feed_new(const struct feed_config *config, sd_event *event, struct feed **ret_feed);
-struct feed *feed_free(struct feed *feed);
+/** daemon_client_new() - ask once at once, and then each interval; a bus that is not there is tried again */
+int daemon_client_new(const struct daemon_client_config *config, sd_event *event, struct daemon_client **ret_feed);
+struct daemon_client *daemon_client_free(struct daemon_client *client);
 
 #endif

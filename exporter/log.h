@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Log lines, and conditions that are logged when they change. */
+#ifndef SPEPROF_EXPORTER_LOG_H
+#define SPEPROF_EXPORTER_LOG_H
+
+#include <systemd/sd-daemon.h>
+
+#include "log-pace.h"
+
+/**
+ * exporter_log() - write one line to standard error: the journal, or a terminal
+ * @level: SD_ERR, SD_WARNING, SD_NOTICE or SD_INFO
+ * @format: as of printf(3); the text is cut at 511 bytes
+ *
+ * Bytes that are not printable UTF-8 become "\xNN": the text may contain what a receiver sent.
+ * Context: any thread.
+ */
+void exporter_log(const char *level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/**
+ * struct log_condition - a condition that is good, or bad for one of several causes
+ * @pace: limits how often it is logged
+ * @logged: the cause when it was logged last
+ * @last: the cause at the last call of log_condition_changed()
+ *
+ * All zero: it is good, and was never logged.
+ */
+struct log_condition {
+	struct log_pace pace;
+	u64 logged;
+	u64 last;
+};
+
+/**
+ * log_condition_changed() - record the present state, and decide whether to log it
+ * @cause: 0 if the condition is good; otherwise a number that differs for each cause
+ * @now_ns: CLOCK_MONOTONIC
+ * @ret_changes: how often it changed since the last line; set if the result is true
+ *
+ * A change is logged at once, and later ones at intervals that double up to an hour.
+ *
+ * Return: true if the caller should log the present state.
+ */
+bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_ns, u64 *ret_changes);
+
+/* Size of the buffer of log_condition_count(). */
+#define LOG_CONDITION_COUNT 64
+
+/**
+ * log_condition_count() - format how often a condition changed, as the end of a log line
+ * @changes: from log_condition_changed()
+ * @ret_text: LOG_CONDITION_COUNT bytes; "" for one change
+ *
+ * Return: @ret_text.
+ */
+const char *log_condition_count(u64 changes, char ret_text[LOG_CONDITION_COUNT]);
+
+#endif

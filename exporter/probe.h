@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the exporter finds out about the machine and about its own process. */
+#ifndef SPEPROF_PROBE_H
+#define SPEPROF_PROBE_H
+
+#include "codec/env.h"
+
+/**
+ * probe_spe() - find out whether a driver of this machine has an SPU
+ * @sys: where sysfs is mounted: "/sys", or a test's folder
+ *
+ * The drivers are arm_spe_pmu and speprof.ko. An SPU that no driver has bound is not found. The
+ * daemon is not queried, so the answer does not depend on whether it runs.
+ *
+ * Return: true if one has.
+ */
+bool probe_spe(const char *sys);
+
+/**
+ * probe_process() - read the CPU time and the resident memory of this process
+ * @ret_cpu_ns: CPU time of all threads, in nanoseconds
+ * @ret_memory: bytes; unchanged if /proc/self/statm cannot be read
+ */
+void probe_process(u64 *ret_cpu_ns, u64 *ret_memory);
+
+#endif

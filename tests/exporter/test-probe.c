@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which drivers have an SPU, by a sysfs of the test. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "probe.h"
+
+/* A driver's own files are no SPU of it; its PMU, or a link to a device, is one. */
+static void test_spe(void **state)
+{
+	static const struct {
+		const char *path;
+		bool here;
+	} all[] = {
+		{ "bus/event_source/devices/cpu", false },
+		{ "bus/platform/drivers/speprof/module", false },
+		{ "bus/platform/drivers/arm-smmu-v3/x.smmu/subsystem", false },
+		{ "bus/event_source/devices/arm_spe_0", true },
+		{ "bus/platform/drivers/speprof/spe-pmu/subsystem", true },
+	};
+	char sys[] = "/tmp/speprof-sys-XXXXXX", command[256];
+
+	(void)state;
+	assert_non_null(mkdtemp(sys));
+	assert_false(probe_spe(sys));
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		snprintf(command, sizeof(command), "mkdir -p %s/%s", sys, all[i].path);
+		assert_int_equal(system(command), 0);
+		assert_int_equal(probe_spe(sys), all[i].here);
+		snprintf(command, sizeof(command), "rm -r %s/bus", sys);
+		if (all[i].here)
+			assert_int_equal(system(command), 0);
+	}
+	rmdir(sys);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_spe),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
