@@ -87,9 +87,9 @@ static void print_one(json_object *one)
 
 	text_fit(json_text(one, "name"), 60, false, name);
 	if (is_modelled(one))
-		puts(FIGURES_MODELLED);
+		puts(STATISTICS_MODELLED);
 	puts(name);
-	figures_print(one);
+	statistics_print(one);
 }
 
 static int show(struct bus *bus, const char *name, bool json)
@@ -119,8 +119,8 @@ static int parse_number(const char *text, u32 *ret_number)
 	errno = 0;
 	number = strtoul(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || !number || number > BUS_ROWS)
-		return say_fail(STATUS_USAGE, "-n \"%s\": should be a number from 1 to %u", text,
-				BUS_ROWS);
+		return message_fail(STATUS_USAGE, "-n \"%s\": should be a number from 1 to %u",
+				    text, BUS_ROWS);
 	*ret_number = (u32)number;
 	return STATUS_OK;
 }
@@ -149,12 +149,12 @@ int container_run(int argc, char **argv)
 		else if (c == 'n')
 			status = parse_number(optarg, &number);
 		else
-			status =
-				say_fail(STATUS_USAGE,
-					 "container: this option is not known, or lacks its value");
+			status = message_fail(
+				STATUS_USAGE,
+				"container: this option is not known, or lacks its value");
 	}
 	if (!status && argc - optind > 1)
-		status = say_fail(STATUS_USAGE, "container: one name at most");
+		status = message_fail(STATUS_USAGE, "container: one name at most");
 	if (!status)
 		status = bus_new(&bus);
 	if (status)

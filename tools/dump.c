@@ -18,11 +18,11 @@ int dump_run(int argc, char **argv)
 	if (status)
 		return status;
 	if (!options.input)
-		return say_fail(STATUS_USAGE, "dump: a recording is wanted");
+		return message_fail(STATUS_USAGE, "dump: a recording is wanted");
 	r = recording_open(options.input, &recording, &error);
 	if (r < 0)
-		return say_recording(options.input, r, &error);
+		return message_fail_recording(options.input, r, &error);
 	r = dump_recording(recording, options.midr, stdout, &error);
 	recording_free(recording);
-	return r < 0 ? say_replay(options.input, r, &error) : STATUS_OK;
+	return r < 0 ? message_fail_replay(options.input, r, &error) : STATUS_OK;
 }

@@ -47,14 +47,14 @@ static bool request_parse(int argc, char **argv, struct request *ret_request)
 			request.truth = optarg;
 			break;
 		default:
-			say("emulate: \"%s\": -o FILE, -t FILE, -j or a script is wanted",
-			    argv[optind - 1]);
+			message_print("emulate: \"%s\": -o FILE, -t FILE, -j or a script is wanted",
+				      argv[optind - 1]);
 			return false;
 		}
 	}
 	if (argc - optind != 1) {
-		say("emulate: %s",
-		    argc == optind ? "a script is wanted, or \"-\"" : "one script is wanted");
+		message_print("emulate: %s", argc == optind ? "a script is wanted, or \"-\"" :
+							      "one script is wanted");
 		return false;
 	}
 	request.script = argv[optind];
@@ -71,13 +71,13 @@ static int script_load(const char *path, char **ret_text, size_t *ret_len)
 	int status = STATUS_OK;
 
 	if (!file)
-		return say_fail(errno == ENOENT ? STATUS_NO_FILE : STATUS_UNREADABLE, "%s: %s",
-				path, strerror(errno));
+		return message_fail(errno == ENOENT ? STATUS_NO_FILE : STATUS_UNREADABLE, "%s: %s",
+				    path, strerror(errno));
 	do {
 		size *= 2;
 		larger = realloc(text, size);
 		if (!larger) {
-			status = say_fail(STATUS_FAILED, "%s: out of memory", path);
+			status = message_fail(STATUS_FAILED, "%s: out of memory", path);
 			break;
 		}
 		text = larger;
@@ -85,10 +85,10 @@ static int script_load(const char *path, char **ret_text, size_t *ret_len)
 		len += got;
 	} while (len == size && size < SCRIPT_SIZE_MAX);
 	if (!status && ferror(file))
-		status = say_fail(STATUS_UNREADABLE, "%s: %s", path, strerror(errno));
+		status = message_fail(STATUS_UNREADABLE, "%s: %s", path, strerror(errno));
 	else if (!status && len == SCRIPT_SIZE_MAX)
-		status = say_fail(STATUS_UNREADABLE, "%s: a script has less than %u MiB", path,
-				  SCRIPT_SIZE_MAX >> 20);
+		status = message_fail(STATUS_UNREADABLE, "%s: a script has less than %u MiB", path,
+				      SCRIPT_SIZE_MAX >> 20);
 	if (!is_stdin)
 		fclose(file);
 	if (status) {
@@ -101,14 +101,14 @@ static int script_load(const char *path, char **ret_text, size_t *ret_len)
 }
 
 /* The script's place, value, and what would be right. */
-static int say_line(const char *path, const char *text, const struct replay_error *error)
+static int print_script_error(const char *path, const char *text, const struct replay_error *error)
 {
 	size_t shown = error->at.length < VALUE_SHOWN ? error->at.length : VALUE_SHOWN;
 
-	return say_fail(STATUS_USAGE, "%s:%llu:%zu: \"%.*s%s\": must be %s", path,
-			(unsigned long long)error->line, error->at.column, (int)shown,
-			text + error->offset + error->at.column - 1,
-			shown < error->at.length ? "..." : "", error->at.want);
+	return message_fail(STATUS_USAGE, "%s:%llu:%zu: \"%.*s%s\": must be %s", path,
+			    (unsigned long long)error->line, error->at.column, (int)shown,
+			    text + error->offset + error->at.column - 1,
+			    shown < error->at.length ? "..." : "", error->at.want);
 }
 
 /** struct stream - to write to; @file is NULL where none was asked for */
@@ -136,12 +136,13 @@ static int stream_open(struct stream *stream)
 	}
 	if (r >= 0)
 		stream->output.fd = -1;
-	return r < 0 ? say_fail(STATUS_FAILED, "%s: %s", stream->path, strerror(-r)) : STATUS_OK;
+	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", stream->path, strerror(-r)) :
+		       STATUS_OK;
 }
 
 static int stream_lost(const struct stream *stream)
 {
-	return say_fail(STATUS_FAILED, "%s: cannot be written", stream->path);
+	return message_fail(STATUS_FAILED, "%s: cannot be written", stream->path);
 }
 
 static int stream_close(struct stream *stream, int status)
@@ -234,7 +235,7 @@ static int replay(const struct request *request, const char *text, size_t len)
 	if (!status) {
 		r = replay_run(text, len, records.file, truth.file, &result);
 		if (r < 0)
-			status = say_fail(STATUS_FAILED, "emulate: %s", strerror(-r));
+			status = message_fail(STATUS_FAILED, "emulate: %s", strerror(-r));
 	}
 	/* The sum does not mix with what was asked to standard output. */
 	out = records.file == stdout || truth.file == stdout ? stderr : stdout;
@@ -261,7 +262,7 @@ int emulate_run(int argc, char **argv)
 	if (status)
 		return status;
 	if (replay_check(text, len, &error) < 0)
-		status = say_line(request.script, text, &error);
+		status = print_script_error(request.script, text, &error);
 	else
 		status = replay(&request, text, len);
 	free(text);

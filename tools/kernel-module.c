@@ -191,22 +191,25 @@ static bool is_set(const struct machine *machine, const char *path, const char *
 int kmod_check(const struct machine *machine, const char *module, struct kmod *ret_installed)
 {
 	if (kmod_installed(machine, module, ret_installed) < 0)
-		return say_fail(STATUS_NO_MODULE,
-				"%s is not installed for kernel %s: install speprof-dkms and this "
-				"kernel's headers; nothing was changed",
-				module, machine->release);
+		return message_fail(
+			STATUS_NO_MODULE,
+			"%s is not installed for kernel %s: install speprof-dkms and this "
+			"kernel's headers; nothing was changed",
+			module, machine->release);
 	if (strcmp(ret_installed->release, machine->release) != 0)
-		return say_fail(STATUS_NO_MODULE,
-				"the installed %s is for kernel %s, this is %s: \"dkms autoinstall\" "
-				"builds it; nothing was changed",
-				module, ret_installed->release, machine->release);
+		return message_fail(
+			STATUS_NO_MODULE,
+			"the installed %s is for kernel %s, this is %s: \"dkms autoinstall\" "
+			"builds it; nothing was changed",
+			module, ret_installed->release, machine->release);
 	if (!*ret_installed->signer &&
 	    (is_set(machine, "/sys/module/module/parameters/sig_enforce", "Y") ||
 	     is_set(machine, "/sys/kernel/security/lockdown", "[integrity]") ||
 	     is_set(machine, "/sys/kernel/security/lockdown", "[confidentiality]")))
-		return say_fail(STATUS_SETTING,
-				"the installed %s is not signed, and this kernel loads no such "
-				"module: sign it, see Documentation/howto/install.md; nothing was changed",
-				module);
+		return message_fail(
+			STATUS_SETTING,
+			"the installed %s is not signed, and this kernel loads no such "
+			"module: sign it, see Documentation/howto/install.md; nothing was changed",
+			module);
 	return STATUS_OK;
 }

@@ -96,7 +96,7 @@ static int gather(struct bus *bus, json_object *objects, json_object *cpus)
 		json_object_put(times);
 		json_object_array_add(cpus, json_object_get(cpu));
 	}
-	return status ? say_fail(status, "%s", bus_error(bus)) : STATUS_OK;
+	return status ? message_fail(status, "%s", bus_error(bus)) : STATUS_OK;
 }
 
 static int show(struct bus *bus, bool json)
@@ -140,11 +140,11 @@ int list_run(int argc, char **argv)
 	while (!status && (c = getopt_long(argc, argv, "j", long_options, NULL)) >= 0) {
 		json = true;
 		if (c != 'j')
-			status = say_fail(STATUS_USAGE, "list: -j is the only option");
+			status = message_fail(STATUS_USAGE, "list: -j is the only option");
 	}
 	if (!status && optind < argc)
-		status = say_fail(STATUS_USAGE, "list \"%.40s\": no argument is expected",
-				  argv[optind]);
+		status = message_fail(STATUS_USAGE, "list \"%.40s\": no argument is expected",
+				      argv[optind]);
 	if (!status)
 		status = bus_new(&bus);
 	if (status)

@@ -205,7 +205,7 @@ int help_run(int argc, char **argv)
 		const struct verb *verb = verb_find(argv[1]);
 
 		if (!verb)
-			return say_fail(STATUS_USAGE, "help: unknown verb \"%s\"", argv[1]);
+			return message_fail(STATUS_USAGE, "help: unknown verb \"%s\"", argv[1]);
 		printf("speprof %s%s%s\n    %s\n", verb->name, *verb->synopsis ? " " : "",
 		       verb->synopsis, verb->help);
 		return STATUS_OK;
@@ -232,7 +232,7 @@ static int main_option(const char *option)
 	}
 	if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
 		return help_run(1, NULL);
-	return say_fail(STATUS_USAGE, "unknown option \"%s\"; try \"speprof help\"", option);
+	return message_fail(STATUS_USAGE, "unknown option \"%s\"; try \"speprof help\"", option);
 }
 
 static int main_verb(int argc, char **argv)
@@ -243,9 +243,10 @@ static int main_verb(int argc, char **argv)
 		return verb->run(argc, argv);
 	nearest = verb_nearest(argv[0]);
 	if (nearest)
-		return say_fail(STATUS_USAGE, "unknown verb \"%s\"; did you mean \"%s\"?", argv[0],
-				nearest->name);
-	return say_fail(STATUS_USAGE, "unknown verb \"%s\"; \"speprof help\" lists them", argv[0]);
+		return message_fail(STATUS_USAGE, "unknown verb \"%s\"; did you mean \"%s\"?",
+				    argv[0], nearest->name);
+	return message_fail(STATUS_USAGE, "unknown verb \"%s\"; \"speprof help\" lists them",
+			    argv[0]);
 }
 
 int main(int argc, char **argv)
@@ -269,5 +270,5 @@ int main(int argc, char **argv)
 		status = live_run(1, argv);
 	else
 		status = help_run(1, argv);
-	return say_finish(status);
+	return message_finish_output(status);
 }

@@ -128,7 +128,8 @@ static int hot_recording(const struct options *options, char **ret_text)
 			r = profile_hot_json(input.profile, symbols, false, options->number,
 					     ret_text);
 		if (r < 0)
-			status = say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+			status =
+				message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
 		symbols_free(symbols);
 	}
 	input_deinit(&input);
@@ -142,18 +143,18 @@ static int hot_daemon(const struct options *options, char **ret_text)
 
 	if (status)
 		return status;
-	status = bus_hot(bus, options->number, ret_text);
+	status = bus_dump_memory(bus, options->number, ret_text);
 	bus_free(bus);
 	return status;
 }
 
 /* What was not asked for is left out. */
-static int hot_print(const char *text, const struct options *options)
+static int memory_print(const char *text, const struct options *options)
 {
 	json_object *root = json_tokener_parse(text);
 
 	if (!root)
-		return say_fail(STATUS_FAILED, "report: what is hot does not read as JSON");
+		return message_fail(STATUS_FAILED, "report: what is hot does not read as JSON");
 	if (!options->lines) {
 		json_object_object_del(root, "lines");
 		json_object_object_del(root, "lines_evicted");
@@ -176,13 +177,13 @@ static int hot_print(const char *text, const struct options *options)
 	return STATUS_OK;
 }
 
-int hot_report(const struct options *options)
+int memory_report(const struct options *options)
 {
 	char *text = NULL;
 	int status = options->input ? hot_recording(options, &text) : hot_daemon(options, &text);
 
 	if (text) {
-		int printed = hot_print(text, options);
+		int printed = memory_print(text, options);
 
 		if (status == STATUS_OK)
 			status = printed;

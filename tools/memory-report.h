@@ -5,7 +5,7 @@
 
 #include "lib/options.h"
 
-/** hot_report() - --lines and --pages of report; returns an &enum status */
-int hot_report(const struct options *options);
+/** memory_report() - --lines and --pages of report; returns an &enum status */
+int memory_report(const struct options *options);
 
 #endif

@@ -61,7 +61,7 @@ static u64 now_ns(void)
 /* ---- speprofd ------------------------------------------------------------------ */
 
 /* Without systemd, or where the unit is not installed, the daemon does not run by it. */
-static void daemon_query(struct reload *reload)
+static void unit_query(struct reload *reload)
 {
 	char *argv[] = { "systemctl", "show", "-p", "ActiveState", "-p", "MainPID", UNIT, NULL };
 	struct program systemctl;
@@ -112,14 +112,14 @@ static bool counters_are_saved(const struct reload *reload)
 	return lstat(path, &st) >= 0 && st.st_size > 0;
 }
 
-static int daemon_start(const struct reload *reload)
+static int unit_start(const struct reload *reload)
 {
 	char *argv[] = { "systemctl", "start", UNIT, NULL };
 
 	return reload->ran ? program_run(argv) : 0;
 }
 
-static int daemon_stop(struct reload *reload)
+static int unit_stop(struct reload *reload)
 {
 	char *argv[] = { "systemctl", "stop", UNIT, NULL };
 
@@ -128,21 +128,23 @@ static int daemon_stop(struct reload *reload)
 	counters_request(reload);
 	reload->stopped_ns = now_ns();
 	if (program_run(argv) < 0) {
-		daemon_start(reload);
-		return say_fail(STATUS_FAILED, "\"systemctl stop speprofd\" failed; the module was "
-					       "not replaced");
+		unit_start(reload);
+		return message_fail(STATUS_FAILED,
+				    "\"systemctl stop speprofd\" failed; the module was "
+				    "not replaced");
 	}
 	if (!counters_are_saved(reload))
-		say("speprofd did not save its counters, which will start from zero");
+		message_print("speprofd did not save its counters, which will start from zero");
 	return STATUS_OK;
 }
 
 /* After an error that left a module loaded; returns @status. */
-static int daemon_restore(const struct reload *reload, int status)
+static int unit_restore(const struct reload *reload, int status)
 {
-	if (daemon_start(reload) < 0)
-		return say_fail(STATUS_FAILED, "speprofd was stopped and does not start again: see "
-					       "\"systemctl status speprofd\"");
+	if (unit_start(reload) < 0)
+		return message_fail(STATUS_FAILED,
+				    "speprofd was stopped and does not start again: see "
+				    "\"systemctl status speprofd\"");
 	return status;
 }
 
@@ -177,8 +179,8 @@ static int check_holders(const struct reload *reload)
 
 	if (!kmod_holders(&reload->machine, reload->pid, holders, sizeof(holders)))
 		return STATUS_OK;
-	return say_fail(STATUS_STATE, OURS " is in use by %s: end that first; nothing was changed",
-			holders);
+	return message_fail(STATUS_STATE,
+			    OURS " is in use by %s: end that first; nothing was changed", holders);
 }
 
 static int unload(const struct reload *reload)
@@ -187,11 +189,12 @@ static int unload(const struct reload *reload)
 	bool removed;
 
 	if (users > 0)
-		return daemon_restore(reload, say_fail(STATUS_STATE,
-						       OURS " is still in use, by %d reference%s "
-							    "that no process has open; it was not "
-							    "replaced",
-						       users, users == 1 ? "" : "s"));
+		return unit_restore(reload,
+				    message_fail(STATUS_STATE,
+						 OURS " is still in use, by %d reference%s "
+						      "that no process has open; it was not "
+						      "replaced",
+						 users, users == 1 ? "" : "s"));
 	/* modprobe removes speprof along with speprof_emu, which depends on it. */
 	removed = !reload->emulated || kmod_modprobe("-r", EMULATED) == 0;
 	if (removed && kmod_is_loaded(&reload->machine, OURS))
@@ -200,9 +203,9 @@ static int unload(const struct reload *reload)
 		return STATUS_OK;
 	if (reload->emulated && !kmod_is_loaded(&reload->machine, EMULATED))
 		kmod_modprobe("-a", EMULATED);
-	return daemon_restore(reload, say_fail(STATUS_STATE,
-					       OURS " cannot be unloaded: see \"dmesg\"; it was not "
-						    "replaced"));
+	return unit_restore(reload, message_fail(STATUS_STATE, OURS
+						 " cannot be unloaded: see \"dmesg\"; it was not "
+						 "replaced"));
 }
 
 /* The previous module is no longer on the disk, so that it cannot be loaded again. */
@@ -216,22 +219,23 @@ static int load(const struct reload *reload)
 	if (loaded)
 		return STATUS_OK;
 	if (reload->ran)
-		daemon = daemon_start(reload) < 0 ? "; speprofd does not start without it" :
-						    "; speprofd runs without it";
-	return say_fail(STATUS_FAILED,
-			OURS " %s does not load, \"dmesg\" says why, and the previous one is removed%s. "
-			     "Install another, then \"modprobe -a " OURS "%s\" and "
-			     "\"systemctl restart speprofd\"",
-			reload->installed.version, daemon, reload->emulated ? " " EMULATED : "");
+		daemon = unit_start(reload) < 0 ? "; speprofd does not start without it" :
+						  "; speprofd runs without it";
+	return message_fail(
+		STATUS_FAILED,
+		OURS " %s does not load, \"dmesg\" says why, and the previous one is removed%s. "
+		     "Install another, then \"modprobe -a " OURS "%s\" and "
+		     "\"systemctl restart speprofd\"",
+		reload->installed.version, daemon, reload->emulated ? " " EMULATED : "");
 }
 
 static int finish(const struct reload *reload)
 {
-	if (daemon_start(reload) < 0)
-		return say_fail(STATUS_FAILED,
-				OURS " %s is loaded, and speprofd does not start with it: see "
-				     "\"systemctl status speprofd\"",
-				reload->installed.version);
+	if (unit_start(reload) < 0)
+		return message_fail(STATUS_FAILED,
+				    OURS " %s is loaded, and speprofd does not start with it: see "
+					 "\"systemctl status speprofd\"",
+				    reload->installed.version);
 	printf("speprof.ko %s is loaded, in place of %s", reload->installed.version,
 	       *reload->before.version ? reload->before.version : "one without a version");
 	if (reload->ran)
@@ -247,8 +251,8 @@ static int reload_module(struct reload *reload)
 	int status;
 
 	if (kmod_loaded(&reload->machine, OURS, &reload->before) < 0)
-		return say_fail(STATUS_NO_MODULE, OURS
-				" is not loaded: \"modprobe " OURS "\", or \"speprof takeover\"");
+		return message_fail(STATUS_NO_MODULE, OURS " is not loaded: \"modprobe " OURS
+							   "\", or \"speprof takeover\"");
 	reload->emulated = kmod_is_loaded(&reload->machine, EMULATED);
 	status = kmod_check(&reload->machine, OURS, &reload->installed);
 	if (status == STATUS_OK && reload->emulated)
@@ -259,10 +263,10 @@ static int reload_module(struct reload *reload)
 		printf("speprof.ko %s is the installed one already.\n", reload->installed.version);
 		return STATUS_OK;
 	}
-	daemon_query(reload);
+	unit_query(reload);
 	status = check_holders(reload);
 	if (status == STATUS_OK)
-		status = daemon_stop(reload);
+		status = unit_stop(reload);
 	if (status == STATUS_OK)
 		status = unload(reload);
 	if (status == STATUS_OK)
@@ -277,13 +281,14 @@ int module_run(int argc, char **argv)
 	int status;
 
 	if (argc < 2 || strcmp(argv[1], "reload") != 0)
-		return say_fail(STATUS_USAGE, "module: \"%.40s\": should be reload",
-				argc < 2 ? "" : argv[1]);
+		return message_fail(STATUS_USAGE, "module: \"%.40s\": should be reload",
+				    argc < 2 ? "" : argv[1]);
 	status = options_parse(argc - 1, argv + 1, "R", &options);
 	if (status)
 		return status;
 	machine_identify(&reload.machine, options.root);
 	if (!*options.root && geteuid() != 0)
-		return say_fail(STATUS_NO_RIGHT, "module reload: only root may load and remove modules");
+		return message_fail(STATUS_NO_RIGHT,
+				    "module reload: only root may load and remove modules");
 	return reload_module(&reload);
 }

@@ -57,16 +57,20 @@ static int request_parse(int argc, char **argv, struct request *ret_request)
 		else if (letter == 'o')
 			request.output = optarg;
 		else if (letter != 's')
-			return say_fail(STATUS_USAGE, "pprof: \"%s\": -i FILE, -o FILE or --seconds N is wanted",
-					argv[optind - 1]);
+			return message_fail(
+				STATUS_USAGE,
+				"pprof: \"%s\": -i FILE, -o FILE or --seconds N is wanted",
+				argv[optind - 1]);
 		else if (!parse_seconds(optarg, &request.seconds))
-			return say_fail(STATUS_USAGE, "pprof: --seconds %s: should be 1 to %u", optarg,
-					PPROF_SECONDS);
+			return message_fail(STATUS_USAGE, "pprof: --seconds %s: should be 1 to %u",
+					    optarg, PPROF_SECONDS);
 	}
 	if (optind < argc)
-		return say_fail(STATUS_USAGE, "pprof: \"%s\": no argument is wanted", argv[optind]);
+		return message_fail(STATUS_USAGE, "pprof: \"%s\": no argument is wanted",
+				    argv[optind]);
 	if (!request.output)
-		return say_fail(STATUS_USAGE, "pprof: -o FILE is wanted, such as -o profile.pb.gz");
+		return message_fail(STATUS_USAGE,
+				    "pprof: -o FILE is wanted, such as -o profile.pb.gz");
 	*ret_request = request;
 	return STATUS_OK;
 }
@@ -83,7 +87,7 @@ static void begin(struct input *input, void *ctx)
 
 static int fail(const struct request *request, int r)
 {
-	return say_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r));
+	return message_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r));
 }
 
 static int pprof_recording(const struct request *request)

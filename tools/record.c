@@ -81,8 +81,9 @@ static int option_seconds(const char *text, double *ret)
 	double value = strtod(text, &end);
 
 	if (end == text || *end || !isfinite(value) || value < 0.1 || value > 86400)
-		return say_fail(STATUS_USAGE,
-				"record: -d \"%s\": seconds from 0.1 to 86400 are wanted", text);
+		return message_fail(STATUS_USAGE,
+				    "record: -d \"%s\": seconds from 0.1 to 86400 are wanted",
+				    text);
 	*ret = value;
 	return 0;
 }
@@ -93,9 +94,10 @@ static int option_rate(const char *text, u32 *ret)
 	unsigned long value = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || !value || value > PER_SECOND_MAX)
-		return say_fail(STATUS_USAGE,
-				"record: -F \"%s\": samples a second and CPU are wanted, 1 to %llu",
-				text, PER_SECOND_MAX);
+		return message_fail(
+			STATUS_USAGE,
+			"record: -F \"%s\": samples a second and CPU are wanted, 1 to %llu", text,
+			PER_SECOND_MAX);
 	*ret = (u32)value;
 	return 0;
 }
@@ -103,8 +105,8 @@ static int option_rate(const char *text, u32 *ret)
 static int option_format(const char *text, enum recorder_format *ret)
 {
 	if (strcmp(text, "perf") && strcmp(text, "speprof"))
-		return say_fail(STATUS_USAGE, "record: --format \"%s\": speprof or perf is wanted",
-				text);
+		return message_fail(STATUS_USAGE,
+				    "record: --format \"%s\": speprof or perf is wanted", text);
 	*ret = strcmp(text, "perf") ? RECORDER_OWN : RECORDER_PERF;
 	return 0;
 }
@@ -131,11 +133,11 @@ static int option_one(int letter, char **argv, struct record *record)
 		record->physical = true;
 		return 0;
 	case ':':
-		return say_fail(STATUS_USAGE, "record: \"%s\" wants a value", argv[optind - 1]);
+		return message_fail(STATUS_USAGE, "record: \"%s\" wants a value", argv[optind - 1]);
 	default:
-		return say_fail(STATUS_USAGE,
-				"record: unknown option \"%s\"; try \"speprof help record\"",
-				argv[optind - 1]);
+		return message_fail(STATUS_USAGE,
+				    "record: unknown option \"%s\"; try \"speprof help record\"",
+				    argv[optind - 1]);
 	}
 }
 
@@ -164,13 +166,13 @@ static int record_options(int argc, char **argv, struct record *record)
 	if (optind < argc)
 		record->command = argv + optind;
 	if (!record->command && !record->seconds)
-		return say_fail(STATUS_USAGE,
-				"record: how long? -d SECONDS or -- COMMAND is wanted");
+		return message_fail(STATUS_USAGE,
+				    "record: how long? -d SECONDS or -- COMMAND is wanted");
 	if (!record->path)
 		record->path = record->format == RECORDER_PERF ? "perf.data" : "speprof.data";
 	if (!strcmp(record->path, "-") && record->format == RECORDER_PERF)
-		return say_fail(STATUS_USAGE,
-				"record: -o -: a perf.data cannot go to a pipe; name a file");
+		return message_fail(STATUS_USAGE,
+				    "record: -o -: a perf.data cannot go to a pipe; name a file");
 	return 0;
 }
 
@@ -214,7 +216,7 @@ static int check_cpus(const struct record *record)
 
 	if (!trouble->cpus_stopped)
 		return 0;
-	return say_fail(STATUS_STATE, "record: %s", source_trouble_now(trouble));
+	return message_fail(STATUS_STATE, "record: %s", source_trouble_now(trouble));
 }
 
 static int open_source(struct record *record)
@@ -233,9 +235,10 @@ static int open_source(struct record *record)
 
 	r = source_module_new(&config, true, &record->source, &reason);
 	if (r == 0 && record->source->backend == BACKEND_EMULATED && !record->emulate)
-		return say_fail(STATUS_NO_SPE,
-				"record: the module's SPU is emulated (speprof_emu): say --emulate "
-				"to use it");
+		return message_fail(
+			STATUS_NO_SPE,
+			"record: the module's SPU is emulated (speprof_emu): say --emulate "
+			"to use it");
 	/* The module's model first: it is what the daemon would see. */
 	if (r == 0 && record->source->backend != BACKEND_EMULATED && record->emulate) {
 		record->source->ops->free(record->source);
@@ -246,14 +249,15 @@ static int open_source(struct record *record)
 	if (record->emulate && !record->source)
 		r = source_emulated_new(&config, &record->source, &reason);
 	if (r < 0)
-		return say_fail(source_status(r), "record: %s: %s%s", reason, strerror(-r),
-				record->emulate ? "" : "; --emulate models an SPU instead");
+		return message_fail(source_status(r), "record: %s: %s%s", reason, strerror(-r),
+				    record->emulate ? "" : "; --emulate models an SPU instead");
 	r = check_cpus(record);
 	if (r)
 		return r;
 	/* A recording has the side band's events and no others. */
 	if (task_events_new(TASK_EVENTS_PERF, NULL, &record->tasks, &tasks) < 0)
-		say("record: tasks that begin meanwhile will have no name: %s", tasks.reason);
+		message_print("record: tasks that begin meanwhile will have no name: %s",
+			      tasks.reason);
 	return 0;
 }
 
@@ -282,12 +286,12 @@ static int open_recording(struct record *record, int argc, char **argv)
 	if (r >= 0)
 		r = recorder_new(record->output.fd, &config, &record->recorder);
 	if (r < 0)
-		return say_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
-				strerror(-r));
+		return message_fail(STATUS_FAILED, "record: %s: cannot be written: %s",
+				    record->path, strerror(-r));
 	record->sink = recorder_sink(record->recorder);
 	r = record_builds_new(&record->sink, &record->builds);
 	if (r < 0)
-		return say_fail(STATUS_FAILED, "record: %s", strerror(-r));
+		return message_fail(STATUS_FAILED, "record: %s", strerror(-r));
 	record->sink = record_builds_sink(record->builds);
 	return 0;
 }
@@ -345,8 +349,8 @@ static int command_begin(struct record *record, int report)
 	record->gate = -1;
 	if (read(report, &error, sizeof(error)) != sizeof(error))
 		return 0;
-	return say_fail(STATUS_FAILED, "record: %s: cannot be run: %s", record->command[0],
-			strerror(error));
+	return message_fail(STATUS_FAILED, "record: %s: cannot be run: %s", record->command[0],
+			    strerror(error));
 }
 
 static void drain_window(void *ctx, const struct source_window *window)
@@ -367,7 +371,8 @@ static int drain(struct record *record)
 	if (record->tasks)
 		task_events_until(record->tasks, 0, &record->sink);
 	if (r < 0 && !record->source_error)
-		say("record: what the source brings is damaged or incomplete: %s", strerror(-r));
+		message_print("record: what the source brings is damaged or incomplete: %s",
+			      strerror(-r));
 	if (r < 0)
 		record->source_error = r;
 	return recorder_error(record->recorder);
@@ -450,16 +455,16 @@ static int end_recording(struct record *record)
 }
 
 /* What could be written of hours is worth having, and so is what was there before. */
-static int say_cut(struct record *record, int r)
+static int report_incomplete(struct record *record, int r)
 {
 	const char *beside = record->output.beside;
-	int status = say_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
-			      strerror(-r));
+	int status = message_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
+				  strerror(-r));
 
 	if (!beside || record->format != RECORDER_OWN || !recorder_bytes(record->recorder))
 		return status;
-	say("record: what was recorded before is %s", beside);
-	output_leave(&record->output);
+	message_print("record: what was recorded before is %s", beside);
+	output_keep_temporary(&record->output);
 	return status;
 }
 
@@ -488,11 +493,12 @@ static int record_run_source(struct record *record)
 	if (r == 0)
 		r = record->source->ops->start(record->source);
 	if (r < 0)
-		status = say_fail(source_status(r), "record: sampling does not begin: %s",
-				  strerror(-r));
+		status = message_fail(source_status(r), "record: sampling does not begin: %s",
+				      strerror(-r));
 	/* Behind the start: who begins while this reads is told by an event too. */
 	if (!status && record_tasks(&record->sink, now_ns()) < 0)
-		say("record: /proc cannot be read: tasks that run already will have no name");
+		message_print(
+			"record: /proc cannot be read: tasks that run already will have no name");
 	if (!status && record->command)
 		status = command_begin(record, report);
 	if (report >= 0)
@@ -508,7 +514,7 @@ static int record_run_source(struct record *record)
 	if (!status && r == 0)
 		r = end_recording(record);
 	if (!status && r < 0)
-		status = say_cut(record, r);
+		status = report_incomplete(record, r);
 	command_wait(record);
 	return status;
 }
@@ -519,34 +525,37 @@ static int report_trouble(const struct record *record)
 	const struct source_trouble *trouble = &record->source->trouble;
 
 	if (record->cpus_stopped)
-		return say_fail(STATUS_FAILED,
-				"record: incomplete: %u CPU%s not sampled to the end: %s",
-				record->cpus_stopped, record->cpus_stopped == 1 ? " was" : "s were",
-				record->stopped_by);
+		return message_fail(
+			STATUS_FAILED, "record: incomplete: %u CPU%s not sampled to the end: %s",
+			record->cpus_stopped, record->cpus_stopped == 1 ? " was" : "s were",
+			record->stopped_by);
 	if (trouble->faults)
-		say("record: SPUs had %llu faults, the last: %s",
-		    (unsigned long long)trouble->faults, trouble->last);
+		message_print("record: SPUs had %llu faults, the last: %s",
+			      (unsigned long long)trouble->faults, trouble->last);
 	return STATUS_OK;
 }
 
 static int report_end(const struct record *record)
 {
-	char bytes[TEXT_FIGURE];
+	char bytes[TEXT_NUMBER];
 	int status = record->child_status;
 
 	text_bytes(bytes, recorder_bytes(record->recorder));
-	say("record: %s of records in %s%s", bytes, record->path,
-	    record->source->backend == BACKEND_EMULATED ?
-		    "; EMULATED SPU: task, PC and time are true, the rest is modelled" :
-		    "");
+	message_print("record: %s of records in %s%s", bytes, record->path,
+		      record->source->backend == BACKEND_EMULATED ?
+			      "; EMULATED SPU: task, PC and time are true, the rest is modelled" :
+			      "");
 	if (recorder_left_out(record->recorder))
-		say("record: %s of them are suspect as a whole and left out: a perf.data marks "
-		    "them as lost AUX data",
-		    text_bytes(bytes, recorder_left_out(record->recorder)));
+		message_print(
+			"record: %s of them are suspect as a whole and left out: a perf.data marks "
+			"them as lost AUX data",
+			text_bytes(bytes, recorder_left_out(record->recorder)));
 	if (record->command && WIFSIGNALED(status))
-		say("record: %s was ended by signal %d", record->command[0], WTERMSIG(status));
+		message_print("record: %s was ended by signal %d", record->command[0],
+			      WTERMSIG(status));
 	else if (record->command && WEXITSTATUS(status))
-		say("record: %s ended with status %d", record->command[0], WEXITSTATUS(status));
+		message_print("record: %s ended with status %d", record->command[0],
+			      WEXITSTATUS(status));
 	return report_trouble(record);
 }
 
@@ -561,7 +570,7 @@ static int open_signals(struct record *record)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &record->old_signals);
 	record->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return record->signals < 0 ? say_fail(STATUS_FAILED, "record: %s", strerror(errno)) : 0;
+	return record->signals < 0 ? message_fail(STATUS_FAILED, "record: %s", strerror(errno)) : 0;
 }
 
 int record_run(int argc, char **argv)

@@ -45,7 +45,8 @@ static int report_recording(const struct options *options, struct view *ret_view
 		r = input_view(&input, options->group, options->sort, rows_limit(options, 0),
 			       ret_view);
 		if (r < 0)
-			status = say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+			status =
+				message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
 	}
 	input_deinit(&input);
 	return status;
@@ -59,8 +60,8 @@ static int report_daemon(const struct options *options, struct view *ret_view)
 	if (status)
 		return status;
 	if (options->period != VIEW_SPAN_START)
-		status = bus_span_view(bus, options->period, options->group, options->sort,
-				       rows_limit(options, BUS_ROWS), ret_view);
+		status = bus_view_period(bus, options->period, options->group, options->sort,
+					 rows_limit(options, BUS_ROWS), ret_view);
 	else
 		status = bus_view_named(bus, options->group, options->sort,
 					rows_limit(options, BUS_ROWS), ret_view);
@@ -84,11 +85,12 @@ static int report_check(const struct options *options)
 	bool hot = options->lines || options->pages;
 
 	if (hot && (options->container || options->pid || options->period != VIEW_SPAN_START))
-		return say_fail(STATUS_USAGE, "report: --lines and --pages are of all that was "
-					      "sampled, and take no -c, -p and --last");
+		return message_fail(STATUS_USAGE, "report: --lines and --pages are of all that was "
+						  "sampled, and take no -c, -p and --last");
 	if (options->input && options->period != VIEW_SPAN_START)
-		return say_fail(STATUS_USAGE,
-				"report: --last is of the daemon's profile, not of a recording");
+		return message_fail(
+			STATUS_USAGE,
+			"report: --last is of the daemon's profile, not of a recording");
 	return STATUS_OK;
 }
 
@@ -105,7 +107,7 @@ int report_run(int argc, char **argv)
 	status = report_check(&options);
 	if (status || options.lines || options.pages) {
 		if (!status)
-			status = hot_report(&options);
+			status = memory_report(&options);
 		filter_free(options.filter);
 		return status;
 	}

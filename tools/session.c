@@ -161,7 +161,7 @@ static int create(struct bus *bus, const char *name, const struct request *reque
 	int status = bus_message_new(bus, BUS_PATH, BUS_INTERFACE, "CreateSession", &m);
 
 	if (!status && (sd_bus_message_append(m, "s", name) < 0 || append_options(m, request) < 0))
-		status = say_fail(STATUS_FAILED, "out of memory");
+		status = message_fail(STATUS_FAILED, "out of memory");
 	if (!status)
 		status = bus_message_send(bus, m);
 	sd_bus_message_unref(m);
@@ -174,7 +174,7 @@ static int set_cgroups(struct bus *bus, const char *object, const struct request
 	int status = bus_message_new(bus, object, BUS_NAME ".Session", "SetCgroups", &m);
 
 	if (!status && sd_bus_message_append_strv(m, (char **)request->cgroups) < 0)
-		status = say_fail(STATUS_FAILED, "out of memory");
+		status = message_fail(STATUS_FAILED, "out of memory");
 	if (!status)
 		status = bus_message_send(bus, m);
 	sd_bus_message_unref(m);
@@ -188,8 +188,9 @@ static int set(struct bus *bus, const char *name, const struct request *request)
 
 	if (!request->filter && !request->cgroup_count && !request->everywhere &&
 	    !request->interval_us)
-		return say_fail(STATUS_USAGE,
-				"session set: say --filter, --cgroup, --everywhere or --interval");
+		return message_fail(
+			STATUS_USAGE,
+			"session set: say --filter, --cgroup, --everywhere or --interval");
 	snprintf(object, sizeof(object), SESSION_OBJECTS "%s", name);
 	if (request->filter)
 		status =
@@ -244,8 +245,9 @@ static int parse_interval(const char *text, u64 *ret_us)
 	errno = 0;
 	*ret_us = strtoull(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || !*ret_us)
-		return say_fail(STATUS_USAGE,
-				"--interval \"%s\": should be microseconds, 10 to 1000000", text);
+		return message_fail(STATUS_USAGE,
+				    "--interval \"%s\": should be microseconds, 10 to 1000000",
+				    text);
 	return STATUS_OK;
 }
 
@@ -259,7 +261,8 @@ static int parse_buffer(const char *text, u64 *ret_bytes)
 	if (*end == 'K' || *end == 'M')
 		unit = *end++ == 'K' ? 1024 : 1048576;
 	if (errno || *text < '0' || *text > '9' || *end || !*ret_bytes || *ret_bytes > 1ULL << 40)
-		return say_fail(STATUS_USAGE, "--buffer \"%s\": should be bytes, 64K to 64M", text);
+		return message_fail(STATUS_USAGE, "--buffer \"%s\": should be bytes, 64K to 64M",
+				    text);
 	*ret_bytes *= unit;
 	return STATUS_OK;
 }
@@ -272,7 +275,8 @@ static int parse_option(int c, struct request *request)
 		return STATUS_OK;
 	case OPT_CGROUP:
 		if (request->cgroup_count == CGROUPS_MAX)
-			return say_fail(STATUS_USAGE, "--cgroup: at most %u of them", CGROUPS_MAX);
+			return message_fail(STATUS_USAGE, "--cgroup: at most %u of them",
+					    CGROUPS_MAX);
 		request->cgroups[request->cgroup_count++] = optarg;
 		return STATUS_OK;
 	case OPT_INTERVAL:
@@ -301,8 +305,8 @@ static int parse_option(int c, struct request *request)
 		request->json = true;
 		return STATUS_OK;
 	default:
-		return say_fail(STATUS_USAGE, "session: this option is not known, or lacks its "
-					      "value; try \"speprof help session\"");
+		return message_fail(STATUS_USAGE, "session: this option is not known, or lacks its "
+						  "value; try \"speprof help session\"");
 	}
 }
 
@@ -346,15 +350,16 @@ static int check_options(const char *what, const struct request *request)
 			taken |= option_bit(*o);
 	for (size_t i = 0; long_options[i].name; i++)
 		if (request->given & ~taken & option_bit(long_options[i].val))
-			return say_fail(STATUS_USAGE,
-					"session %.40s: takes no --%s; try \"speprof help session\"",
-					what, long_options[i].name);
+			return message_fail(
+				STATUS_USAGE,
+				"session %.40s: takes no --%s; try \"speprof help session\"", what,
+				long_options[i].name);
 	if (request->cgroup_count && request->everywhere)
-		return say_fail(STATUS_USAGE,
-				"session set: --cgroup and --everywhere contradict each other");
+		return message_fail(STATUS_USAGE,
+				    "session set: --cgroup and --everywhere contradict each other");
 	if (request->own && request->shared)
-		return say_fail(STATUS_USAGE,
-				"session create: --own and --shared contradict each other");
+		return message_fail(STATUS_USAGE,
+				    "session create: --own and --shared contradict each other");
 	return STATUS_OK;
 }
 
@@ -363,13 +368,14 @@ static int snapshot(struct bus *bus, const char *name, const struct request *req
 	int fd = -1, status, r;
 
 	if (!request->output)
-		return say_fail(STATUS_USAGE, "snapshot: say -o FILE");
+		return message_fail(STATUS_USAGE, "snapshot: say -o FILE");
 	status = bus_snapshot(bus, name, &fd);
 	if (status)
 		return status;
 	r = output_write(request->output, 0600, fd);
 	close(fd);
-	return r < 0 ? say_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r)) : STATUS_OK;
+	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r)) :
+		       STATUS_OK;
 }
 
 /* Names that cannot be are said here: in a path they would be another error. */
@@ -379,7 +385,7 @@ static int check_name(const char *name)
 
 	if (n && !name[n] && n <= NAME_MAX_LENGTH)
 		return STATUS_OK;
-	return say_fail(
+	return message_fail(
 		STATUS_USAGE,
 		"session \"%.80s\": a name is a letter and up to 62 letters, digits and \"_\"",
 		name);
@@ -407,10 +413,11 @@ static int dispatch(struct bus *bus, const char *what, const char *name,
 	for (size_t i = 0; i < ARRAY_SIZE(acts); i++)
 		if (!strcmp(what, acts[i].word))
 			return act(bus, name, acts[i].method);
-	return say_fail(STATUS_USAGE,
-			"session \"%.40s\": should be list, create, set, snapshot, start, stop, "
-			"reset or remove",
-			what);
+	return message_fail(
+		STATUS_USAGE,
+		"session \"%.40s\": should be list, create, set, snapshot, start, stop, "
+		"reset or remove",
+		what);
 }
 
 /* A flight recorder's is what its operator made it for, and one that is called so needs no name. */
@@ -426,15 +433,15 @@ int snapshot_run(int argc, char **argv)
 	if (status)
 		return status;
 	if (argc - optind > 1)
-		return say_fail(STATUS_USAGE, "snapshot %.40s: one session at a time",
-				argv[optind + 1]);
+		return message_fail(STATUS_USAGE, "snapshot %.40s: one session at a time",
+				    argv[optind + 1]);
 	name = optind < argc ? argv[optind] : SNAPSHOT_SESSION;
 	status = check_name(name);
 	if (!status)
 		status = bus_new(&bus);
 	if (status)
 		return status;
-	bus_patient(bus);
+	bus_allow_password(bus);
 	status = snapshot(bus, name, &request);
 	bus_free(bus);
 	return status;
@@ -452,7 +459,7 @@ int session_run(int argc, char **argv)
 		return status;
 	what = words ? argv[optind] : "list";
 	if (strcmp(what, "list") != 0 && words != 2)
-		return say_fail(
+		return message_fail(
 			STATUS_USAGE,
 			"session %.40s: one name should follow; try \"speprof help session\"",
 			what);
@@ -464,7 +471,7 @@ int session_run(int argc, char **argv)
 		status = bus_new(&bus);
 	if (status)
 		return status;
-	bus_patient(bus);
+	bus_allow_password(bus);
 	status = words == 2 ? dispatch(bus, what, argv[optind + 1], &request) : list(bus, &request);
 	bus_free(bus);
 	return status;

@@ -72,7 +72,7 @@ static int control_run(int argc, char **argv, const char *method)
 		status = bus_new(&bus);
 	if (status)
 		return status;
-	bus_patient(bus);
+	bus_allow_password(bus);
 	status = bus_call(bus, method);
 	bus_quiet(bus);
 	if (!status && !strcmp(method, "Stop"))
@@ -102,7 +102,7 @@ int reload_run(int argc, char **argv)
 		status = bus_new(&bus);
 	if (status)
 		return status;
-	bus_patient(bus);
+	bus_allow_password(bus);
 	status = bus_reload(bus, &waiting);
 	bus_free(bus);
 	if (waiting && *waiting)

@@ -25,7 +25,7 @@ static u64 number(json_object *from, const char *key)
 
 static void print_line(const char *name, u64 count, u64 whole)
 {
-	char figure[TEXT_FIGURE], share[TEXT_FIGURE];
+	char figure[TEXT_NUMBER], share[TEXT_NUMBER];
 
 	printf("  %-20s %15s  %7s\n", name, text_count(figure, count),
 	       text_percent(share, count, whole));
@@ -46,7 +46,7 @@ static void print_counters(const char *title, json_object *object, u64 whole)
 
 static void print_latencies(json_object *latencies)
 {
-	char count[TEXT_FIGURE], max[TEXT_FIGURE];
+	char count[TEXT_NUMBER], max[TEXT_NUMBER];
 
 	if (!latencies || json_object_get_type(latencies) != json_type_object)
 		return;
@@ -146,7 +146,7 @@ static void summary_text(json_object *json)
 {
 	json_object *totals = json_object_object_get(json, "totals");
 	const char *backend = json_object_get_string(json_object_object_get(json, "backend"));
-	char records[TEXT_FIGURE], bytes[TEXT_FIGURE], suspect[TEXT_FIGURE], lost[TEXT_FIGURE];
+	char records[TEXT_NUMBER], bytes[TEXT_NUMBER], suspect[TEXT_NUMBER], lost[TEXT_NUMBER];
 	u64 whole = number(totals, "records");
 	bool modelled = backend && strcmp(backend, "emulated") == 0;
 
@@ -183,7 +183,7 @@ static int summary_print(const char *text, bool as_json)
 	json = json_tokener_parse(text);
 	if (!json || !json_object_object_get_ex(json, "totals", &totals)) {
 		json_object_put(json);
-		return say_fail(STATUS_FAILED, "summary: the totals do not read as JSON");
+		return message_fail(STATUS_FAILED, "summary: the totals do not read as JSON");
 	}
 	summary_text(json);
 	json_object_put(json);
@@ -209,7 +209,8 @@ static int summary_recording(const struct options *options, char **ret_text)
 					 backend_name(&input),
 					 input.format != RECORDING_RAW, ret_text);
 		if (r < 0)
-			status = say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+			status =
+				message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
 	}
 	input_deinit(&input);
 	return status;
@@ -265,7 +266,7 @@ static int part_daemon(const struct options *options, json_object **ret_figures)
 		return status;
 	status = bus_message_new(bus, BUS_PATH, BUS_INTERFACE, "GetFigures", &m);
 	if (!status && part_append(m, options) < 0)
-		status = say_fail(STATUS_FAILED, "out of memory");
+		status = message_fail(STATUS_FAILED, "out of memory");
 	if (!status)
 		status = bus_invoke_message(bus, m, &answer);
 	if (!status)
@@ -295,11 +296,11 @@ static int part_of_input(const struct options *options, struct input *input,
 				&figures);
 	symbols_free(symbols);
 	if (r == -ENOENT)
-		return say_fail(STATUS_STATE, "%s: nothing with samples is called so",
-				options->input);
+		return message_fail(STATUS_STATE, "%s: nothing with samples is called so",
+				    options->input);
 	if (r < 0)
-		return say_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
-	*ret_figures = figures_json(&figures, backend_name(input));
+		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+	*ret_figures = statistics_json(&figures, backend_name(input));
 	return STATUS_OK;
 }
 
@@ -309,8 +310,9 @@ static int part_recording(const struct options *options, json_object **ret_figur
 	int status, shown;
 
 	if (options->period != VIEW_SPAN_START)
-		return say_fail(STATUS_USAGE,
-				"summary: --last is of the daemon's profile, not of a recording");
+		return message_fail(
+			STATUS_USAGE,
+			"summary: --last is of the daemon's profile, not of a recording");
 	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
 			    options->midr, options->filter, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
@@ -339,7 +341,7 @@ static json_object *part_of(const struct options *options)
 static void part_text(json_object *of, const struct options *options, json_object *figures)
 {
 	if (!strcmp(json_text(figures, "backend"), "emulated"))
-		puts(FIGURES_MODELLED);
+		puts(STATISTICS_MODELLED);
 	json_object_object_foreach(of, key, value)
 	{
 		char *text = strdup(json_object_get_string(value));
@@ -351,8 +353,8 @@ static void part_text(json_object *of, const struct options *options, json_objec
 	}
 	if (options->period != VIEW_SPAN_START)
 		printf("%-10s %s\n", "period", view_span_name(options->period));
-	figures_print(figures);
-	figures_print_histograms(figures);
+	statistics_print(figures);
+	statistics_print_histograms(figures);
 }
 
 static int part_run(const struct options *options)

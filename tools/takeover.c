@@ -66,7 +66,7 @@ static int modprobe_remove(const struct machine *machine, const char *module, co
 	if (kmod_modprobe("-r", module) == 0 && !kmod_is_loaded(machine, module))
 		return STATUS_OK;
 	module_users(machine, module, users, sizeof(users));
-	return say_fail(STATUS_STATE, "%s cannot be removed%s; %s", module, users, hint);
+	return message_fail(STATUS_STATE, "%s cannot be removed%s; %s", module, users, hint);
 }
 
 /* A driver that was there before is not offered what another let go, unless asked to look. */
@@ -106,8 +106,8 @@ static int verb_begin(int argc, char **argv, struct options *ret_options,
 		return status;
 	machine_identify(ret_machine, ret_options->root);
 	if (!*ret_options->root && geteuid() != 0)
-		return say_fail(STATUS_NO_RIGHT, "%s: only root may load and remove modules",
-				argv[0]);
+		return message_fail(STATUS_NO_RIGHT, "%s: only root may load and remove modules",
+				    argv[0]);
 	return STATUS_OK;
 }
 
@@ -132,15 +132,15 @@ static int takeover_undo(const struct takeover *t, const char *what)
 	if (t->theirs)
 		kmod_modprobe("-a", THEIRS);
 	if (t->devices && !driver_devices(&t->machine, THEIRS))
-		return say_fail(STATUS_FAILED,
-				"speprof.ko %s, and " THEIRS " has no SPU any more: see \"dmesg\"",
-				what);
-	return say_fail(STATUS_NO_SPE, "speprof.ko %s: \"dmesg | grep speprof\" says why%s", what,
-			t->devices ? "; " THEIRS " has the SPUs again" : "");
+		return message_fail(
+			STATUS_FAILED,
+			"speprof.ko %s, and " THEIRS " has no SPU any more: see \"dmesg\"", what);
+	return message_fail(STATUS_NO_SPE, "speprof.ko %s: \"dmesg | grep speprof\" says why%s",
+			    what, t->devices ? "; " THEIRS " has the SPUs again" : "");
 }
 
 /* busybox's modinfo knows no other kernel: what is where speprof.ko is installed counts first. */
-static int check_installed(const struct machine *machine)
+static int check_module_file(const struct machine *machine)
 {
 	struct module_file file;
 	struct kmod installed;
@@ -157,11 +157,12 @@ static int takeover_begin(struct takeover *t)
 	t->theirs = kmod_is_loaded(&t->machine, THEIRS);
 	t->devices = driver_devices(&t->machine, THEIRS);
 	if (!t->theirs && driver_exists(&t->machine, THEIRS))
-		return say_fail(STATUS_SETTING,
-				THEIRS " is built into this kernel: boot with initcall_blacklist="
-				THEIRS "_init, or let speprofd use it (Source=perf)");
+		return message_fail(
+			STATUS_SETTING,
+			THEIRS " is built into this kernel: boot with initcall_blacklist=" THEIRS
+			       "_init, or let speprofd use it (Source=perf)");
 	if (!kmod_is_loaded(&t->machine, OURS))
-		status = check_installed(&t->machine);
+		status = check_module_file(&t->machine);
 	if (status || !t->theirs)
 		return status;
 	return modprobe_remove(&t->machine, THEIRS,
@@ -218,10 +219,10 @@ int release_run(int argc, char **argv)
 	if (kmod_is_loaded(&machine, THEIRS))
 		devices_offer(&machine);
 	else if (kmod_modprobe("-a", THEIRS) != 0)
-		return say_fail(STATUS_NO_MODULE,
-				"this kernel has no module " THEIRS " that can be loaded");
+		return message_fail(STATUS_NO_MODULE,
+				    "this kernel has no module " THEIRS " that can be loaded");
 	if (!driver_devices(&machine, THEIRS))
-		return say_fail(STATUS_NO_SPE, THEIRS " took no SPU: \"dmesg\" says why");
+		return message_fail(STATUS_NO_SPE, THEIRS " took no SPU: \"dmesg\" says why");
 	puts(THEIRS " has the SPUs.");
 	return STATUS_OK;
 }

@@ -53,8 +53,8 @@ static struct format live_format(const struct options *options)
 static int top_view(struct bus *bus, const struct options *options, u32 limit, struct view *ret)
 {
 	if (options->period != VIEW_SPAN_START)
-		return bus_span_view(bus, options->period, options->group, options->sort, limit,
-				     ret);
+		return bus_view_period(bus, options->period, options->group, options->sort, limit,
+				       ret);
 	return bus_view(bus, options->group, options->sort, limit, ret);
 }
 
@@ -287,7 +287,8 @@ static int live_show(struct options *options, struct bus *bus)
 	term_restore();
 	live_deinit(&live);
 	if (r < 0)
-		return say_fail(STATUS_FAILED, "the terminal refuses raw mode: %s", strerror(-r));
+		return message_fail(STATUS_FAILED, "the terminal refuses raw mode: %s",
+				    strerror(-r));
 	return STATUS_OK;
 }
 
@@ -354,7 +355,7 @@ int top_run(int argc, char **argv)
 	if (options.json)
 		options.batch = true;
 	if (!options.batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
-		return say_fail(STATUS_USAGE, "top: not on a terminal; -b prints instead");
+		return message_fail(STATUS_USAGE, "top: not on a terminal; -b prints instead");
 	status = bus_new(&bus);
 	if (status)
 		return status;

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = dump(&input, argv[2]);
 		if (r < 0)
-			status = say_fail(STATUS_FAILED, "%s: %s", argv[2], strerror(-r));
+			status = message_fail(STATUS_FAILED, "%s: %s", argv[2], strerror(-r));
 	}
 	input_deinit(&input);
 	return status;

@@ -91,7 +91,7 @@ static void clean_keeps_what_prints(void **state)
 
 static void figures(void **state)
 {
-	char b[TEXT_FIGURE];
+	char b[TEXT_NUMBER];
 
 	(void)state;
 	assert_string_equal(text_count(b, 0), "0");

@@ -18,8 +18,8 @@ static int ask(struct bus *bus, const char *method, sd_bus_message **ret_reply, 
 	int status;
 
 	va_start(args, types);
-	status = bus_ask_object(bus, BUS_PATH, "org.freedesktop.DBus.Properties", method, ret_reply,
-				types, args);
+	status = bus_call_object(bus, BUS_PATH, "org.freedesktop.DBus.Properties", method,
+				 ret_reply, types, args);
 	va_end(args);
 	return status;
 }
@@ -37,9 +37,9 @@ static void version_ask(struct bus *bus, char *ret_version, size_t size)
 	sd_bus_message_unref(reply);
 }
 
-void daemon_ask(struct daemon_said *ret_said)
+void daemon_query(struct daemon_answer *ret_said)
 {
-	struct daemon_said said = { 0 };
+	struct daemon_answer said = { 0 };
 	struct view view;
 	struct bus *bus;
 
@@ -59,9 +59,9 @@ void daemon_ask(struct daemon_said *ret_said)
 	*ret_said = said;
 }
 
-void look_daemon(const struct machine *machine, struct finding *f)
+void check_daemon(const struct machine *machine, struct finding *f)
 {
-	const struct daemon_said *daemon = &machine->daemon;
+	const struct daemon_answer *daemon = &machine->daemon;
 
 	switch (daemon->status) {
 	case STATUS_OK:
@@ -103,7 +103,7 @@ void look_daemon(const struct machine *machine, struct finding *f)
 	}
 }
 
-void look_version(const struct machine *machine, struct finding *f)
+void check_version(const struct machine *machine, struct finding *f)
 {
 	const char *daemon = machine->daemon.version;
 	char module[64] = "";
@@ -137,7 +137,7 @@ static void look_said(const struct machine *machine, const char *reason, const c
 		costs(f, cause, fix, "%s", reason);
 }
 
-void look_source(const struct machine *machine, struct finding *f)
+void check_source(const struct machine *machine, struct finding *f)
 {
 	const struct view_header *header = &machine->daemon.header;
 
@@ -151,7 +151,7 @@ void look_source(const struct machine *machine, struct finding *f)
 			  "see what is said of module and driver", f);
 }
 
-void look_task_events(const struct machine *machine, struct finding *f)
+void check_task_events(const struct machine *machine, struct finding *f)
 {
 	look_said(machine, machine->daemon.header.tasks_reason, machine->daemon.header.tasks,
 		  CAUSE_TASK_EVENTS,
@@ -159,7 +159,7 @@ void look_task_events(const struct machine *machine, struct finding *f)
 		  f);
 }
 
-void look_names(const struct machine *machine, struct finding *f)
+void check_names(const struct machine *machine, struct finding *f)
 {
 	look_said(machine, machine->daemon.header.names_reason, "functions have names", CAUSE_NAMES,
 		  "journalctl -u speprofd", f);

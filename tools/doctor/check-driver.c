@@ -44,7 +44,7 @@ static void driver_used(const struct machine *machine, long users, struct findin
 		      users);
 }
 
-void look_driver(const struct machine *machine, struct finding *f)
+void check_driver(const struct machine *machine, struct finding *f)
 {
 	bool builtin = !machine_has(machine, "/sys/module/arm_spe_pmu/initstate");
 	char users[16];
@@ -97,15 +97,15 @@ static void module_absent(const struct machine *machine, enum verdict verdict, s
 		 "\"make modules_install\" in speprof's source",
 		 machine->release, machine->release);
 	if (module_other_kernel(machine, other, sizeof(other)))
-		finding_say(f, verdict, CAUSE_MODULE_KERNEL, fix,
+		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "speprof.ko is built for %.64s, and this kernel is %.64s", other,
 			    machine->release);
 	else if (dkms)
-		finding_say(f, verdict, CAUSE_MODULE_KERNEL, fix,
+		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "DKMS has speprof's source, and no module for this kernel, %.64s",
 			    machine->release);
 	else
-		finding_say(
+		finding_set(
 			f, verdict, CAUSE_MODULE_MISSING,
 			"apt install speprof-dkms, or \"make modules_install\" in speprof's source",
 			"speprof.ko is not installed for %.64s", machine->release);
@@ -160,30 +160,30 @@ static void module_unloaded(const struct machine *machine, const struct module_f
 
 	if (*file->vermagic && !is_for(machine, file->vermagic)) {
 		snprintf(fix, sizeof(fix), "dkms autoinstall -k %.64s", machine->release);
-		finding_say(f, verdict, CAUSE_MODULE_KERNEL, fix,
+		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "%.128s is built for \"%.64s\", and this kernel is %.64s", file->path,
 			    file->vermagic, machine->release);
 	} else if (!file->error && !file->is_signed && signatures_wanted(machine, &by) == 1) {
 		dkms_again(machine, "install speprof-dkms, which signs", again, sizeof(again));
 		snprintf(fix, sizeof(fix), "%s, then " ENROL "; or boot without Secure Boot",
 			 again);
-		finding_say(f, verdict, CAUSE_MODULE_UNSIGNED, fix,
+		finding_set(f, verdict, CAUSE_MODULE_UNSIGNED, fix,
 			    "speprof.ko has no signature, and this kernel wants one (%s)", by);
 	} else if (log_find(&machine->log, ours, line, sizeof(line)) == 1) {
 		dkms_again(machine, "\"make modules_install\" in speprof's source", again,
 			   sizeof(again));
-		finding_say(f, verdict, CAUSE_MODULE_REJECTED, again,
+		finding_set(f, verdict, CAUSE_MODULE_REJECTED, again,
 			    "the kernel did not take speprof.ko: \"%.160s\"", line);
 	} else if (log_find(&machine->log, any, line, sizeof(line)) == 1) {
 		dkms_again(machine, "install speprof-dkms, which signs", again, sizeof(again));
 		snprintf(fix, sizeof(fix), "no signature: %s; a key it does not know: " ENROL,
 			 again);
-		finding_say(f, verdict, CAUSE_MODULE_REJECTED, fix,
+		finding_set(f, verdict, CAUSE_MODULE_REJECTED, fix,
 			    "the kernel did not take a module, and speprof.ko is not loaded: "
 			    "\"%.120s\"",
 			    line);
 	} else {
-		finding_say(f, verdict, CAUSE_MODULE_NOT_LOADED,
+		finding_set(f, verdict, CAUSE_MODULE_NOT_LOADED,
 			    machine->pmu ? "sudo speprof takeover" : "sudo modprobe speprof",
 			    "speprof.ko is built for %.64s, and not loaded%s%s", machine->release,
 			    file->error ? "; its signature is not known: " : "",
@@ -201,13 +201,13 @@ static void module_answers(const struct machine *machine, enum verdict verdict, 
 	int r;
 
 	if (module->abi != SPEPROF_ABI_VERSION) {
-		finding_say(f, verdict, CAUSE_MODULE_ABI,
+		finding_set(f, verdict, CAUSE_MODULE_ABI,
 			    "install module, daemon and command of one version, then \"sudo "
 			    "speprof module reload\"",
 			    "speprof.ko speaks ABI %u, this command ABI %u", module->abi,
 			    SPEPROF_ABI_VERSION);
 	} else if (module->spus && module->backend == SPEPROF_BACKEND_EMULATED && !lacking) {
-		finding_say(f, verdict, CAUSE_EMULATOR,
+		finding_set(f, verdict, CAUSE_EMULATOR,
 			    "sudo rmmod speprof_emu && sudo speprof takeover",
 			    "speprof_emu.ko has the place of the hardware: %u SPUs, emulated",
 			    module->spus);
@@ -222,16 +222,16 @@ static void module_answers(const struct machine *machine, enum verdict verdict, 
 		      "speprof.ko is loaded and has no SPU");
 	} else {
 		r = log_find(&machine->log, refused, line, sizeof(line));
-		finding_say(f, verdict, CAUSE_MODULE_REFUSED, "sudo dmesg | grep -i spe",
+		finding_set(f, verdict, CAUSE_MODULE_REFUSED, "sudo dmesg | grep -i spe",
 			    "speprof.ko is loaded and has no SPU: %s%.200s%s", r == 1 ? "\"" : "",
 			    r == 1 ? line :
-			    r < 0  ? log_why(r) :
+			    r < 0  ? log_error_text(r) :
 				     "it was offered none",
 			    r == 1 ? "\"" : "");
 	}
 }
 
-void look_module(const struct machine *machine, struct finding *f)
+void check_module(const struct machine *machine, struct finding *f)
 {
 	/* Emulation in the daemon, all that other machines have, needs no module. */
 	enum verdict verdict = severity(machine->pmu || !machine->arm64);
@@ -257,7 +257,7 @@ void look_module(const struct machine *machine, struct finding *f)
 			module_absent(machine, verdict, f);
 		break;
 	case MODULE_NO_DEVICE:
-		finding_say(f, verdict, CAUSE_MODULE_DEVICE,
+		finding_set(f, verdict, CAUSE_MODULE_DEVICE,
 			    "in a container: --device /dev/speprof; else \"sudo udevadm trigger\", "
 			    "\"sudo speprof module reload\"",
 			    "speprof.ko is loaded, and /dev/speprof is missing");
@@ -266,7 +266,7 @@ void look_module(const struct machine *machine, struct finding *f)
 		unknown(f, "sudo speprof doctor", "/dev/speprof is not for you to open");
 		break;
 	case MODULE_MUTE:
-		finding_say(f, verdict, CAUSE_MODULE_MUTE, "sudo speprof module reload",
+		finding_set(f, verdict, CAUSE_MODULE_MUTE, "sudo speprof module reload",
 			    "what is at /dev/speprof does not answer as speprof.ko does");
 		break;
 	default:
@@ -275,7 +275,7 @@ void look_module(const struct machine *machine, struct finding *f)
 }
 
 /* What `speprof record` and questions need; speprofd opens the device by its capabilities. */
-void look_rights(const struct machine *machine, struct finding *f)
+void check_rights(const struct machine *machine, struct finding *f)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -296,7 +296,7 @@ void look_rights(const struct machine *machine, struct finding *f)
 		      "/dev/speprof is not yours to open: you are not in the group speprof");
 }
 
-void look_installed(const struct machine *machine, struct finding *f)
+void check_installed(const struct machine *machine, struct finding *f)
 {
 	char version[64] = "", srcversion[64] = "";
 	struct module_file file;
@@ -324,7 +324,7 @@ void look_installed(const struct machine *machine, struct finding *f)
 		      file.version, file.srcversion);
 }
 
-void look_cpus(const struct machine *machine, struct finding *f)
+void check_cpus(const struct machine *machine, struct finding *f)
 {
 	static const char *const refused[] = { "SPU refused", NULL };
 	unsigned int online = machine_cpus(machine, "/sys/devices/system/cpu/online"), spus = 0;

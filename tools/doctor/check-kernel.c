@@ -22,7 +22,7 @@ static bool perf_wants_admin(const struct machine *machine)
 /* Where the module has the records and BPF tells of tasks and mappings nobody opens a perf event. */
 static bool goes_without_perf(const struct machine *machine)
 {
-	const struct daemon_said *daemon = &machine->daemon;
+	const struct daemon_answer *daemon = &machine->daemon;
 
 	return !machine->pmu && daemon->status == STATUS_OK &&
 	       strcmp(daemon->header.source, "module") == 0 &&
@@ -69,7 +69,7 @@ static void paranoid_fix(const struct machine *machine, char *ret, size_t size)
 	}
 }
 
-void look_perf(const struct machine *machine, struct finding *f)
+void check_perf(const struct machine *machine, struct finding *f)
 {
 	/* Of the module only mappings of files that are gone are lost. */
 	enum verdict verdict = severity(!machine->arm64 || (machine->spu && !machine->pmu));
@@ -79,7 +79,7 @@ void look_perf(const struct machine *machine, struct finding *f)
 		unknown(f, "", "/proc/sys is not to be seen here");
 	else if (machine_read(machine, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) <
 		 0)
-		finding_say(f, verdict, CAUSE_NO_PERF,
+		finding_set(f, verdict, CAUSE_NO_PERF,
 			    "use a kernel with CONFIG_PERF_EVENTS, as Debian's are",
 			    "this kernel has no perf events: neither perf's driver nor emulation "
 			    "works");
@@ -99,7 +99,7 @@ void look_perf(const struct machine *machine, struct finding *f)
 		     text);
 	else {
 		paranoid_fix(machine, fix, sizeof(fix));
-		finding_say(f, machine->pmu ? verdict : VERDICT_NOTE, CAUSE_PARANOID, fix,
+		finding_set(f, machine->pmu ? verdict : VERDICT_NOTE, CAUSE_PARANOID, fix,
 			    "perf_event_paranoid is %s: Debian's kernels then want CAP_SYS_ADMIN, "
 			    "which "
 			    "speprofd has not",
@@ -107,7 +107,7 @@ void look_perf(const struct machine *machine, struct finding *f)
 	}
 }
 
-void look_lockdown(const struct machine *machine, struct finding *f)
+void check_lockdown(const struct machine *machine, struct finding *f)
 {
 	static const char *const locked[] = { "Kernel is locked down from", NULL };
 	char text[128];
@@ -115,7 +115,7 @@ void look_lockdown(const struct machine *machine, struct finding *f)
 
 	if (machine_read(machine, "/sys/kernel/security/lockdown", text, sizeof(text)) >= 0) {
 		if (strstr(text, "[confidentiality]"))
-			finding_say(f, severity(machine->pmu), CAUSE_LOCKDOWN,
+			finding_set(f, severity(machine->pmu), CAUSE_LOCKDOWN,
 				    "boot with lockdown=integrity, or sample by perf (Source=perf)",
 				    "confidentiality: speprof.ko makes no sessions, BPF may not "
 				    "read tasks, "
@@ -141,11 +141,11 @@ void look_lockdown(const struct machine *machine, struct finding *f)
 			r == 1 ? "\"" : "");
 }
 
-void look_contextidr(const struct machine *machine, struct finding *f)
+void check_contextidr(const struct machine *machine, struct finding *f)
 {
 	int r;
 
-	if (spe_cannot_be(machine, f))
+	if (spe_is_impossible(machine, f))
 		return;
 	r = machine_config(machine, "CONFIG_PID_IN_CONTEXTIDR");
 	if (r < 0)
@@ -163,12 +163,12 @@ void look_contextidr(const struct machine *machine, struct finding *f)
 }
 
 /* Records count the generic timer; everything else has CLOCK_MONOTONIC. */
-void look_clock(const struct machine *machine, struct finding *f)
+void check_clock(const struct machine *machine, struct finding *f)
 {
 	char text[64];
 	int r;
 
-	if (spe_cannot_be(machine, f))
+	if (spe_is_impossible(machine, f))
 		return;
 	r = machine_read(machine,
 			 "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
@@ -185,7 +185,7 @@ void look_clock(const struct machine *machine, struct finding *f)
 		      text);
 }
 
-void look_cgroup(const struct machine *machine, struct finding *f)
+void check_cgroup(const struct machine *machine, struct finding *f)
 {
 	const char *fix = "boot with systemd.unified_cgroup_hierarchy=1";
 
@@ -204,7 +204,7 @@ void look_cgroup(const struct machine *machine, struct finding *f)
 		      "no cgroup hierarchy is mounted at /sys/fs/cgroup");
 }
 
-void look_btf(const struct machine *machine, struct finding *f)
+void check_btf(const struct machine *machine, struct finding *f)
 {
 	if (machine_has(machine, "/sys/kernel/btf/vmlinux"))
 		fine(f, "/sys/kernel/btf/vmlinux");
@@ -215,7 +215,7 @@ void look_btf(const struct machine *machine, struct finding *f)
 		      "no BTF: tasks are followed by perf or /proc, not by BPF");
 }
 
-void look_io_uring(const struct machine *machine, struct finding *f)
+void check_io_uring(const struct machine *machine, struct finding *f)
 {
 	const char *fix = "nothing: epoll serves the rings as well";
 	char text[32];
@@ -240,7 +240,7 @@ void look_io_uring(const struct machine *machine, struct finding *f)
 		fine(f, "io_uring_disabled is 0");
 }
 
-void look_kernel_names(const struct machine *machine, struct finding *f)
+void check_kernel_names(const struct machine *machine, struct finding *f)
 {
 	char text[32];
 
@@ -256,7 +256,7 @@ void look_kernel_names(const struct machine *machine, struct finding *f)
 /* What the kernel lets one user lock for perf without RLIMIT_MEMLOCK, as it is by default. */
 #define MLOCK_DEFAULT_KB 516
 
-void look_mlock(const struct machine *machine, struct finding *f)
+void check_mlock(const struct machine *machine, struct finding *f)
 {
 	char text[32];
 	long kb;

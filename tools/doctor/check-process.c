@@ -73,7 +73,7 @@ bool io_uring_is_refused(const struct machine *machine)
 	return syscall(SYS_io_uring_setup, 0, NULL) < 0 && errno != EFAULT && errno != EINVAL;
 }
 
-void look_syscalls(const struct machine *machine, struct finding *f)
+void check_syscalls(const struct machine *machine, struct finding *f)
 {
 	bool perf, bpf;
 
@@ -86,7 +86,7 @@ void look_syscalls(const struct machine *machine, struct finding *f)
 	if (!perf && !bpf)
 		fine(f, "no filter is in the way here");
 	else
-		finding_say(f, perf && machine->pmu ? VERDICT_FAIL : VERDICT_NOTE, CAUSE_SYSCALLS,
+		finding_set(f, perf && machine->pmu ? VERDICT_FAIL : VERDICT_NOTE, CAUSE_SYSCALLS,
 			    "a container: CAP_PERFMON and CAP_BPF, and a profile that lets who "
 			    "has them (Podman's does not: " SPEPROF_DATADIR
 			    "/seccomp.jq makes one that "
@@ -95,7 +95,7 @@ void look_syscalls(const struct machine *machine, struct finding *f)
 			    perf ? " perf_event_open" : "", bpf ? " bpf" : "");
 }
 
-void look_pid_namespace(const struct machine *machine, struct finding *f)
+void check_pid_namespace(const struct machine *machine, struct finding *f)
 {
 	int r = machine_namespace(machine, "pid");
 
@@ -129,7 +129,7 @@ static bool cgroups_from_above(const struct machine *machine)
 	return found;
 }
 
-void look_cgroup_namespace(const struct machine *machine, struct finding *f)
+void check_cgroup_namespace(const struct machine *machine, struct finding *f)
 {
 	int r = machine_namespace(machine, "cgroup");
 

@@ -43,7 +43,7 @@ static const char *emulation(const struct machine *machine, const char *otherwis
 		       otherwise;
 }
 
-void look_architecture(const struct machine *machine, struct finding *f)
+void check_architecture(const struct machine *machine, struct finding *f)
 {
 	if (machine->arm64)
 		fine(f, "%s", machine->arch);
@@ -96,7 +96,7 @@ static bool firmware_is_seen(const struct machine *machine)
 		 machine_has(machine, "/sys/bus/platform/devices")));
 }
 
-bool spe_is_lacking(const struct machine *machine)
+bool spe_is_absent(const struct machine *machine)
 {
 	char text[64];
 
@@ -107,7 +107,7 @@ bool spe_is_lacking(const struct machine *machine)
 	       machine_guest(machine, text, sizeof(text)) == 1;
 }
 
-bool spe_cannot_be(const struct machine *machine, struct finding *f)
+bool spe_is_impossible(const struct machine *machine, struct finding *f)
 {
 	if (!machine->arm64)
 		skipped(f, "only matters to SPE");
@@ -122,7 +122,7 @@ bool spe_cannot_be(const struct machine *machine, struct finding *f)
  * ID_AA64DFR0_EL1.PMSVer itself reads as zero in userspace: the kernel hides the
  * field. A driver says it; else what tells is what is known of the core.
  */
-void look_spe(const struct machine *machine, struct finding *f)
+void check_spe(const struct machine *machine, struct finding *f)
 {
 	const struct module *module = &machine->module;
 	char midr[64], line[256];
@@ -160,7 +160,7 @@ void look_spe(const struct machine *machine, struct finding *f)
 		       midr);
 }
 
-void look_hypervisor(const struct machine *machine, struct finding *f)
+void check_hypervisor(const struct machine *machine, struct finding *f)
 {
 	char name[64];
 	int r;
@@ -186,12 +186,12 @@ void look_hypervisor(const struct machine *machine, struct finding *f)
 		       "a guest of %s, which gives it no SPE", name);
 }
 
-void look_buffer(const struct machine *machine, struct finding *f)
+void check_buffer(const struct machine *machine, struct finding *f)
 {
 	char name[64];
 	int r;
 
-	if (spe_cannot_be(machine, f))
+	if (spe_is_impossible(machine, f))
 		return;
 	if (machine->spu) {
 		fine(f, "a driver has it");
@@ -208,7 +208,7 @@ void look_buffer(const struct machine *machine, struct finding *f)
 		       "update or set up the firmware: it must set MDCR_EL3.NSPB to 0b11 at boot",
 		       "PMBIDR_EL1.P is 1: the firmware (EL3) or EL2 keeps the profiling buffer");
 	else if (r < 0)
-		unknown(f, AS_ROOT, "no driver has an SPU, and %s", log_why(r));
+		unknown(f, AS_ROOT, "no driver has an SPU, and %s", log_error_text(r));
 	else
 		unknown(f, A_DRIVER,
 			"only a driver reads PMBIDR_EL1.P, and none has said that it did");
@@ -218,7 +218,7 @@ void look_buffer(const struct machine *machine, struct finding *f)
  * meltdown says "Not affected" where the kernel is unmapped for KASLR's sake
  * alone, on cores without E0PD; then only the log tells.
  */
-void look_kpti(const struct machine *machine, struct finding *f)
+void check_kpti(const struct machine *machine, struct finding *f)
 {
 	static const char *const detected[] = { "detected: Kernel page table isolation (KPTI)",
 						NULL };
@@ -226,7 +226,7 @@ void look_kpti(const struct machine *machine, struct finding *f)
 	char meltdown[128] = "", cmdline[4096] = "";
 	int r;
 
-	if (spe_cannot_be(machine, f))
+	if (spe_is_impossible(machine, f))
 		return;
 	if (machine->spu) {
 		fine(f, "the kernel is mapped at EL0: a driver has the SPU");
@@ -251,7 +251,7 @@ void look_kpti(const struct machine *machine, struct finding *f)
 	else if (strstr(cmdline, "kpti=off") || strstr(cmdline, "kpti=0"))
 		fine(f, "kpti=off");
 	else if (r < 0)
-		unknown(f, AS_ROOT, "KASLR may ask for KPTI, and %s", log_why(r));
+		unknown(f, AS_ROOT, "KASLR may ask for KPTI, and %s", log_error_text(r));
 	else
 		fine(f, "the kernel is mapped at EL0");
 }
@@ -277,13 +277,13 @@ static void firmware_silent(const struct machine *machine, enum firmware_madt ma
 		       "neither a devicetree node nor ACPI's MADT tells of an SPU");
 }
 
-void look_firmware(const struct machine *machine, struct finding *f)
+void check_firmware(const struct machine *machine, struct finding *f)
 {
 	enum firmware_madt madt;
 	char node[512], line[256];
 	u32 interrupt = 0;
 
-	if (spe_cannot_be(machine, f))
+	if (spe_is_impossible(machine, f))
 		return;
 	if (machine->spu) {
 		fine(f, "a driver has the interrupt");

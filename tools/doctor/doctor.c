@@ -71,9 +71,9 @@ static int diagnosis_make(const struct machine *machine, struct diagnosis *d)
 	d->findings = calloc(doctor_count, sizeof(*d->findings));
 	d->order = calloc(doctor_count, sizeof(*d->order));
 	if (!d->findings || !d->order)
-		return say_fail(STATUS_FAILED, "out of memory");
+		return message_fail(STATUS_FAILED, "out of memory");
 	for (size_t i = 0; i < doctor_count; i++) {
-		doctor_checks[i].look(machine, &d->findings[i]);
+		doctor_checks[i].run(machine, &d->findings[i]);
 		d->count[d->findings[i].verdict]++;
 	}
 	diagnosis_sort(d);

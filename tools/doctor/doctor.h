@@ -109,12 +109,12 @@ struct module {
 };
 
 /**
- * struct daemon_said - what speprofd answers (doctor-daemon.c)
+ * struct daemon_answer - what speprofd answers (doctor-daemon.c)
  * @status: &enum status of asking; @error says it where it is not STATUS_OK
  * @version: "" where it does not tell
  * @sessions: while the session "machine" is stopped, those that sample; "" for none
  */
-struct daemon_said {
+struct daemon_answer {
 	int status;
 	char error[512];
 	char version[32];
@@ -122,7 +122,7 @@ struct daemon_said {
 	struct view_header header;
 };
 
-void daemon_ask(struct daemon_said *ret_said);
+void daemon_query(struct daemon_answer *ret_said);
 
 /**
  * struct machine - where the checks look, and what several of them ask for
@@ -131,7 +131,7 @@ void daemon_ask(struct daemon_said *ret_said);
  * @arch: likewise
  * @pmu: the kernel's own driver has an SPU
  * @spu: a driver has the machine's SPUs, whichever: firmware, Exception levels and KPTI allow it
- * @lacking: spe_is_lacking()
+ * @lacking: spe_is_absent()
  */
 struct machine {
 	const char *root;
@@ -143,7 +143,7 @@ struct machine {
 	bool lacking;
 	struct module module;
 	struct kernel_log log;
-	struct daemon_said daemon;
+	struct daemon_answer daemon;
 };
 
 /**
@@ -174,7 +174,7 @@ int finding_status(const struct finding *finding);
 struct check {
 	const char *name;
 	const char *why;
-	void (*look)(const struct machine *machine, struct finding *ret_finding);
+	void (*run)(const struct machine *machine, struct finding *ret_finding);
 };
 
 extern const struct check doctor_checks[];
@@ -182,15 +182,15 @@ extern const size_t doctor_count;
 
 /* ---- What a check says --------------------------------------------------------- */
 
-void finding_say(struct finding *finding, enum verdict verdict, enum cause cause, const char *fix,
+void finding_set(struct finding *finding, enum verdict verdict, enum cause cause, const char *fix,
 		 const char *format, ...) __attribute__((__format__(__printf__, 5, 6)));
 
-#define fine(f, ...)		   finding_say(f, VERDICT_FINE, CAUSE_NONE, "", __VA_ARGS__)
-#define costs(f, cause, fix, ...)  finding_say(f, VERDICT_NOTE, cause, fix, __VA_ARGS__)
-#define blocks(f, cause, fix, ...) finding_say(f, VERDICT_FAIL, cause, fix, __VA_ARGS__)
-#define skipped(f, ...)		   finding_say(f, VERDICT_SKIPPED, CAUSE_NONE, "", __VA_ARGS__)
+#define fine(f, ...)		   finding_set(f, VERDICT_FINE, CAUSE_NONE, "", __VA_ARGS__)
+#define costs(f, cause, fix, ...)  finding_set(f, VERDICT_NOTE, cause, fix, __VA_ARGS__)
+#define blocks(f, cause, fix, ...) finding_set(f, VERDICT_FAIL, cause, fix, __VA_ARGS__)
+#define skipped(f, ...)		   finding_set(f, VERDICT_SKIPPED, CAUSE_NONE, "", __VA_ARGS__)
 #define unknown(f, fix, format, ...)                                                              \
-	finding_say(f, VERDICT_UNKNOWN, CAUSE_NONE, fix, "could not be checked, because " format, \
+	finding_set(f, VERDICT_UNKNOWN, CAUSE_NONE, fix, "could not be checked, because " format, \
 		    ##__VA_ARGS__)
 
 /** severity() - what stands in the way, or where @works all the same costs something */
@@ -243,10 +243,10 @@ void log_read(const struct machine *machine, struct kernel_log *ret_log);
  */
 int log_find(const struct kernel_log *log, const char *const *words, char *ret_line, size_t size);
 
-/** log_why() - for what log_find() returned: why the log does not tell */
-const char *log_why(int r);
+/** log_error_text() - for what log_find() returned: why the log does not tell */
+const char *log_error_text(int r);
 
-void module_ask(const struct machine *machine, struct module *ret_module);
+void module_query(const struct machine *machine, struct module *ret_module);
 
 /**
  * struct module_file - speprof.ko as it is installed for this kernel
@@ -289,14 +289,14 @@ enum firmware_madt firmware_madt(const struct machine *machine, u32 *ret_interru
 bool firmware_device(const struct machine *machine);
 
 /**
- * spe_is_lacking() - whether nothing speaks for an SPU: no driver has one and no firmware tells of
+ * spe_is_absent() - whether nothing speaks for an SPU: no driver has one and no firmware tells of
  * any, and this is a guest, or its cores are not known to have SPE. No module, setting of the
  * kernel or of the firmware is worth changing then.
  */
-bool spe_is_lacking(const struct machine *machine);
+bool spe_is_absent(const struct machine *machine);
 
-/** spe_cannot_be() - so, or another architecture: says that the check has nothing to look at */
-bool spe_cannot_be(const struct machine *machine, struct finding *ret_finding);
+/** spe_is_impossible() - so, or another architecture: says that the check has nothing to look at */
+bool spe_is_impossible(const struct machine *machine, struct finding *ret_finding);
 
 /** io_uring_is_refused() - by a filter, to this process, where the kernel's settings allow it */
 bool io_uring_is_refused(const struct machine *machine);
@@ -308,37 +308,37 @@ bool device_is_spu(const struct machine *machine, const char *device);
 int group_number(const struct machine *machine, const char *name);
 
 /* The checks: doctor-spe.c, doctor-driver.c, doctor-kernel.c, doctor-here.c, doctor-daemon.c. */
-void look_architecture(const struct machine *machine, struct finding *ret_finding);
-void look_spe(const struct machine *machine, struct finding *ret_finding);
-void look_hypervisor(const struct machine *machine, struct finding *ret_finding);
-void look_buffer(const struct machine *machine, struct finding *ret_finding);
-void look_kpti(const struct machine *machine, struct finding *ret_finding);
-void look_firmware(const struct machine *machine, struct finding *ret_finding);
+void check_architecture(const struct machine *machine, struct finding *ret_finding);
+void check_spe(const struct machine *machine, struct finding *ret_finding);
+void check_hypervisor(const struct machine *machine, struct finding *ret_finding);
+void check_buffer(const struct machine *machine, struct finding *ret_finding);
+void check_kpti(const struct machine *machine, struct finding *ret_finding);
+void check_firmware(const struct machine *machine, struct finding *ret_finding);
 
-void look_driver(const struct machine *machine, struct finding *ret_finding);
-void look_module(const struct machine *machine, struct finding *ret_finding);
-void look_rights(const struct machine *machine, struct finding *ret_finding);
-void look_installed(const struct machine *machine, struct finding *ret_finding);
-void look_cpus(const struct machine *machine, struct finding *ret_finding);
+void check_driver(const struct machine *machine, struct finding *ret_finding);
+void check_module(const struct machine *machine, struct finding *ret_finding);
+void check_rights(const struct machine *machine, struct finding *ret_finding);
+void check_installed(const struct machine *machine, struct finding *ret_finding);
+void check_cpus(const struct machine *machine, struct finding *ret_finding);
 
-void look_perf(const struct machine *machine, struct finding *ret_finding);
-void look_lockdown(const struct machine *machine, struct finding *ret_finding);
-void look_contextidr(const struct machine *machine, struct finding *ret_finding);
-void look_clock(const struct machine *machine, struct finding *ret_finding);
-void look_cgroup(const struct machine *machine, struct finding *ret_finding);
-void look_btf(const struct machine *machine, struct finding *ret_finding);
-void look_io_uring(const struct machine *machine, struct finding *ret_finding);
-void look_kernel_names(const struct machine *machine, struct finding *ret_finding);
-void look_mlock(const struct machine *machine, struct finding *ret_finding);
+void check_perf(const struct machine *machine, struct finding *ret_finding);
+void check_lockdown(const struct machine *machine, struct finding *ret_finding);
+void check_contextidr(const struct machine *machine, struct finding *ret_finding);
+void check_clock(const struct machine *machine, struct finding *ret_finding);
+void check_cgroup(const struct machine *machine, struct finding *ret_finding);
+void check_btf(const struct machine *machine, struct finding *ret_finding);
+void check_io_uring(const struct machine *machine, struct finding *ret_finding);
+void check_kernel_names(const struct machine *machine, struct finding *ret_finding);
+void check_mlock(const struct machine *machine, struct finding *ret_finding);
 
-void look_syscalls(const struct machine *machine, struct finding *ret_finding);
-void look_pid_namespace(const struct machine *machine, struct finding *ret_finding);
-void look_cgroup_namespace(const struct machine *machine, struct finding *ret_finding);
+void check_syscalls(const struct machine *machine, struct finding *ret_finding);
+void check_pid_namespace(const struct machine *machine, struct finding *ret_finding);
+void check_cgroup_namespace(const struct machine *machine, struct finding *ret_finding);
 
-void look_daemon(const struct machine *machine, struct finding *ret_finding);
-void look_version(const struct machine *machine, struct finding *ret_finding);
-void look_source(const struct machine *machine, struct finding *ret_finding);
-void look_task_events(const struct machine *machine, struct finding *ret_finding);
-void look_names(const struct machine *machine, struct finding *ret_finding);
+void check_daemon(const struct machine *machine, struct finding *ret_finding);
+void check_version(const struct machine *machine, struct finding *ret_finding);
+void check_source(const struct machine *machine, struct finding *ret_finding);
+void check_task_events(const struct machine *machine, struct finding *ret_finding);
+void check_names(const struct machine *machine, struct finding *ret_finding);
 
 #endif

@@ -130,7 +130,7 @@ int log_find(const struct kernel_log *log, const char *const *words, char *ret_l
 	return last ? 1 : log->complete ? 0 : -ENODATA;
 }
 
-const char *log_why(int r)
+const char *log_error_text(int r)
 {
 	switch (r) {
 	case -EPERM:

@@ -242,13 +242,13 @@ void machine_init(struct machine *machine, const char *root)
 {
 	machine_identify(machine, root);
 	machine->pmu = machine_glob(machine, "/sys/bus/event_source/devices/arm_spe_*", NULL);
-	module_ask(machine, &machine->module);
+	module_query(machine, &machine->module);
 	machine->spu =
 		machine->pmu || (machine->module.state == MODULE_ANSWERS && machine->module.spus &&
 				 machine->module.backend == SPEPROF_BACKEND_HARDWARE);
-	machine->lacking = spe_is_lacking(machine);
+	machine->lacking = spe_is_absent(machine);
 	log_read(machine, &machine->log);
-	daemon_ask(&machine->daemon);
+	daemon_query(&machine->daemon);
 }
 
 void machine_deinit(struct machine *machine)
@@ -257,7 +257,7 @@ void machine_deinit(struct machine *machine)
 	machine->log.text = NULL;
 }
 
-void finding_say(struct finding *f, enum verdict verdict, enum cause cause, const char *fix,
+void finding_set(struct finding *f, enum verdict verdict, enum cause cause, const char *fix,
 		 const char *format, ...)
 {
 	va_list args;

@@ -33,7 +33,7 @@ static void module_spu(int fd, u32 cpus, struct module *module)
 	}
 }
 
-void module_ask(const struct machine *machine, struct module *ret_module)
+void module_query(const struct machine *machine, struct module *ret_module)
 {
 	struct speprof_device_info info = { .size = sizeof(info) };
 	struct module module = { 0 };

@@ -182,9 +182,9 @@ static int read_all(sd_bus_message *m, json_object **ret)
 static int read_reply(sd_bus_message *reply, const char *method, json_object **ret_json)
 {
 	return read_all(reply, ret_json) < 0 ?
-		       say_fail(STATUS_FAILED,
-				"speprofd answers %s in a way that this version does not know",
-				method) :
+		       message_fail(STATUS_FAILED,
+				    "speprofd answers %s in a way that this version does not know",
+				    method) :
 		       STATUS_OK;
 }
 
@@ -202,7 +202,7 @@ int bus_invoke(struct bus *bus, const char *object, const char *interface, const
 		snprintf(path, sizeof(path), BUS_PATH "%s%s", *object ? "/" : "", object);
 	snprintf(name, sizeof(name), "%s%s", strchr(interface, '.') ? "" : BUS_NAME ".", interface);
 	va_start(args, types);
-	status = bus_ask_object(bus, path, name, method, &reply, types, args);
+	status = bus_call_object(bus, path, name, method, &reply, types, args);
 	va_end(args);
 	if (!status && ret_json)
 		status = read_reply(reply, method, ret_json);
@@ -213,7 +213,7 @@ int bus_invoke(struct bus *bus, const char *object, const char *interface, const
 int bus_invoke_message(struct bus *bus, sd_bus_message *message, json_object **ret_json)
 {
 	sd_bus_message *reply = NULL;
-	int status = bus_message_ask(bus, message, &reply);
+	int status = bus_message_call(bus, message, &reply);
 
 	if (!status)
 		status = read_reply(reply, sd_bus_message_get_member(message), ret_json);

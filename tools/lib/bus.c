@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent.h"
+#include "password-agent.h"
 #include "bus-message.h"
 #include "message.h"
 #include "view-bus.h"
@@ -37,7 +37,7 @@ static int bus_fail(struct bus *bus, enum status status, const char *format, ...
 	va_start(args, format);
 	vsnprintf(bus->error, sizeof(bus->error), format, args);
 	va_end(args);
-	return bus->quiet ? (int)status : say_fail(status, "%s", bus->error);
+	return bus->quiet ? (int)status : message_fail(status, "%s", bus->error);
 }
 
 /* What errors mean to a person, by D-Bus name; the rest are shown as they are. */
@@ -166,13 +166,13 @@ static int bus_open(bool quiet, struct bus **ret_bus)
 
 	*ret_bus = bus;
 	if (!bus)
-		return say_fail(STATUS_FAILED, "out of memory");
+		return message_fail(STATUS_FAILED, "out of memory");
 	bus->quiet = quiet;
 	return bus_ready(bus);
 }
 
-int bus_ask_object(struct bus *bus, const char *path, const char *interface, const char *method,
-		   sd_bus_message **ret_reply, const char *types, va_list args)
+int bus_call_object(struct bus *bus, const char *path, const char *interface, const char *method,
+		    sd_bus_message **ret_reply, const char *types, va_list args)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int status = bus_ready(bus), r;
@@ -185,14 +185,14 @@ int bus_ask_object(struct bus *bus, const char *path, const char *interface, con
 }
 
 /* A method of the Manager. */
-static int bus_ask(struct bus *bus, const char *method, sd_bus_message **ret_reply,
-		   const char *types, ...)
+static int bus_call_manager(struct bus *bus, const char *method, sd_bus_message **ret_reply,
+			    const char *types, ...)
 {
 	va_list args;
 	int status;
 
 	va_start(args, types);
-	status = bus_ask_object(bus, BUS_PATH, BUS_INTERFACE, method, ret_reply, types, args);
+	status = bus_call_object(bus, BUS_PATH, BUS_INTERFACE, method, ret_reply, types, args);
 	va_end(args);
 	return status;
 }
@@ -249,10 +249,10 @@ int bus_message_new(struct bus *bus, const char *path, const char *interface, co
 
 int bus_message_send(struct bus *bus, sd_bus_message *message)
 {
-	return bus_message_ask(bus, message, NULL);
+	return bus_message_call(bus, message, NULL);
 }
 
-int bus_message_ask(struct bus *bus, sd_bus_message *message, sd_bus_message **ret_reply)
+int bus_message_call(struct bus *bus, sd_bus_message *message, sd_bus_message **ret_reply)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r = sd_bus_call(bus->bus, message, 0, &error, ret_reply);
@@ -261,7 +261,7 @@ int bus_message_ask(struct bus *bus, sd_bus_message *message, sd_bus_message **r
 		       STATUS_OK;
 }
 
-void bus_patient(struct bus *bus)
+void bus_allow_password(struct bus *bus)
 {
 	sd_bus_set_method_call_timeout(bus->bus, 120000000);
 	if (!bus->agent)
@@ -270,13 +270,13 @@ void bus_patient(struct bus *bus)
 
 int bus_call(struct bus *bus, const char *method)
 {
-	return bus_ask(bus, method, NULL, NULL);
+	return bus_call_manager(bus, method, NULL, NULL);
 }
 
 int bus_reload(struct bus *bus, char **ret_waiting)
 {
 	sd_bus_message *reply = NULL;
-	int status = bus_ask(bus, "Reload", &reply, NULL);
+	int status = bus_call_manager(bus, "Reload", &reply, NULL);
 	const char *waiting;
 
 	if (status)
@@ -307,18 +307,18 @@ int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 li
 	     struct view *ret_view)
 {
 	sd_bus_message *reply = NULL;
-	int status = bus_ask(bus, "GetView", &reply, "ssu", view_group_name(group),
-			     view_sort_name(sort), limit);
+	int status = bus_call_manager(bus, "GetView", &reply, "ssu", view_group_name(group),
+				      view_sort_name(sort), limit);
 
 	return status ? status : bus_view_read(bus, "GetView", reply, ret_view);
 }
 
-int bus_span_view(struct bus *bus, enum view_span span, enum view_group group,
-		  enum view_sort sort, u32 limit, struct view *ret_view)
+int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
+		    enum view_sort sort, u32 limit, struct view *ret_view)
 {
 	sd_bus_message *reply = NULL;
-	int status = bus_ask(bus, "GetWindow", &reply, "sssu", view_span_name(span),
-			     view_group_name(group), view_sort_name(sort), limit);
+	int status = bus_call_manager(bus, "GetWindow", &reply, "sssu", view_span_name(span),
+				      view_group_name(group), view_sort_name(sort), limit);
 
 	return status ? status : bus_view_read(bus, "GetWindow", reply, ret_view);
 }
@@ -387,15 +387,15 @@ static int bus_text_read(struct bus *bus, const char *method, sd_bus_message *re
 int bus_summary(struct bus *bus, char **ret_json)
 {
 	sd_bus_message *reply = NULL;
-	int status = bus_ask(bus, "DumpSummary", &reply, NULL);
+	int status = bus_call_manager(bus, "DumpSummary", &reply, NULL);
 
 	return status ? status : bus_text_read(bus, "DumpSummary", reply, ret_json);
 }
 
-int bus_hot(struct bus *bus, u32 limit, char **ret_json)
+int bus_dump_memory(struct bus *bus, u32 limit, char **ret_json)
 {
 	sd_bus_message *reply = NULL;
-	int status = bus_ask(bus, "DumpHot", &reply, "u", limit);
+	int status = bus_call_manager(bus, "DumpHot", &reply, "u", limit);
 
 	return status ? status : bus_text_read(bus, "DumpHot", reply, ret_json);
 }
@@ -432,7 +432,7 @@ int bus_profile(struct bus *bus, u32 seconds, int *ret_fd)
 		return status;
 	/* It is answered in the end, and reading symbols may take some seconds more. */
 	sd_bus_set_method_call_timeout(bus->bus, (seconds + 30) * 1000000ULL);
-	status = bus_ask(bus, "DumpProfile", &reply, "u", seconds);
+	status = bus_call_manager(bus, "DumpProfile", &reply, "u", seconds);
 	if (status)
 		return status;
 	r = sd_bus_message_read(reply, "hs", &fd, NULL);

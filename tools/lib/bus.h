@@ -39,8 +39,8 @@ struct bus *bus_free(struct bus *bus);
 /** bus_quiet() - keep errors for bus_error() instead of saying them */
 void bus_quiet(struct bus *bus);
 
-/** bus_patient() - from now on wait until a person has been asked for a password, on this terminal if need be */
-void bus_patient(struct bus *bus);
+/** bus_allow_password() - from now on wait until a person has been asked for a password, on this terminal if need be */
+void bus_allow_password(struct bus *bus);
 
 /** bus_error() - the last error's sentence, "" if there was none; valid until the next call */
 const char *bus_error(const struct bus *bus);
@@ -61,12 +61,12 @@ int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 li
 int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
 		   struct view *ret_view);
 
-/** bus_span_view() - GetWindow */
-int bus_span_view(struct bus *bus, enum view_span span, enum view_group group,
-		  enum view_sort sort, u32 limit, struct view *ret_view);
+/** bus_view_period() - GetWindow */
+int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
+		    enum view_sort sort, u32 limit, struct view *ret_view);
 
-/** bus_hot() - DumpHot; @ret_json is allocated */
-int bus_hot(struct bus *bus, u32 limit, char **ret_json);
+/** bus_dump_memory() - DumpHot; @ret_json is allocated */
+int bus_dump_memory(struct bus *bus, u32 limit, char **ret_json);
 
 /** bus_summary() - DumpSummary; @ret_json is allocated */
 int bus_summary(struct bus *bus, char **ret_json);

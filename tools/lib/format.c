@@ -81,7 +81,7 @@ static void header_origin(const struct view_header *header, const char *name, ch
 
 static void header_state(struct flow *flow, const struct view_header *header)
 {
-	char text[512], figure[TEXT_FIGURE];
+	char text[512], figure[TEXT_NUMBER];
 
 	if (header->cpus) {
 		snprintf(text, sizeof(text), "%s CPU%s", text_count(figure, header->cpus),
@@ -98,7 +98,7 @@ static void header_state(struct flow *flow, const struct view_header *header)
 
 static void header_bytes(struct flow *flow, const char *what, u64 bytes)
 {
-	char text[64], figure[TEXT_FIGURE];
+	char text[64], figure[TEXT_NUMBER];
 
 	snprintf(text, sizeof(text), "%s %s", what, text_bytes(figure, bytes));
 	flow_item(flow, bytes ? TERM_BAD : TERM_PLAIN, text);
@@ -106,7 +106,7 @@ static void header_bytes(struct flow *flow, const char *what, u64 bytes)
 
 static void header_share(struct flow *flow, const char *what, u64 part, u64 whole)
 {
-	char text[64], figure[TEXT_FIGURE];
+	char text[64], figure[TEXT_NUMBER];
 
 	snprintf(text, sizeof(text), "%s %s", what, text_percent(figure, part, whole));
 	flow_item(flow, TERM_PLAIN, text);
@@ -129,7 +129,7 @@ static void header_rest(struct flow *flow, const struct view_header *header)
 
 static void header_ledgers(struct flow *flow, const struct view_header *header)
 {
-	char text[96], figure[TEXT_FIGURE], memory[TEXT_FIGURE];
+	char text[96], figure[TEXT_NUMBER], memory[TEXT_NUMBER];
 
 	if (header->duration_ns)
 		flow_item(flow, TERM_PLAIN, text_seconds(text, header->duration_ns));
@@ -162,7 +162,7 @@ static void header_ledgers(struct flow *flow, const struct view_header *header)
 
 static void header_count(struct flow *flow, u64 count, const char *one, const char *many)
 {
-	char text[96], figure[TEXT_FIGURE];
+	char text[96], figure[TEXT_NUMBER];
 
 	if (!count)
 		return;
@@ -202,7 +202,7 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 /* Why no SPU was armed, of the time that was meant to be sampled. */
 static void header_blind(struct flow *flow, const struct view_header *header)
 {
-	char text[96], figure[TEXT_FIGURE];
+	char text[96], figure[TEXT_NUMBER];
 	u64 known = 0;
 
 	for (unsigned int i = SOURCE_BLIND_UNKNOWN + 1; i < SOURCE_BLINDS; i++)
@@ -273,7 +273,7 @@ static void header_tasks(struct flow *flow, const struct view_header *header)
 /* What is used, of what is allowed; who may use it. */
 static void header_memory(struct flow *flow, const struct view_header *header)
 {
-	char text[160], used[TEXT_FIGURE], rings[TEXT_FIGURE], budget[TEXT_FIGURE];
+	char text[160], used[TEXT_NUMBER], rings[TEXT_NUMBER], budget[TEXT_NUMBER];
 
 	if (!header->memory_budget)
 		return;

@@ -56,16 +56,18 @@ static void select_task(void *ctx, const struct task_event *event)
  */
 static int input_suspect(struct input *input, const char *path, bool explained)
 {
-	char suspect[TEXT_FIGURE], bytes[TEXT_FIGURE];
+	char suspect[TEXT_NUMBER], bytes[TEXT_NUMBER];
 	int r = STATUS_OK;
 	struct view view;
 
 	if (profile_view(input->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
 		return STATUS_FAILED;
 	if (view.header.suspect) {
-		say("%s: %s%s of %s record bytes parse as no record; they are counted as suspect",
-		    path, explained ? "" : "damaged: ", text_count(suspect, view.header.suspect),
-		    text_count(bytes, view.header.bytes));
+		message_print("%s: %s%s of %s record bytes parse as no record; they are counted as "
+			      "suspect",
+			      path, explained ? "" : "damaged: ",
+			      text_count(suspect, view.header.suspect),
+			      text_count(bytes, view.header.bytes));
 		r = explained ? STATUS_OK : STATUS_DAMAGED;
 	}
 	view_clear(&view);
@@ -84,7 +86,7 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 
 	r = recording_open(path, &recording, &error);
 	if (r < 0)
-		return say_recording(path, r, &error);
+		return message_fail_recording(path, r, &error);
 	input->format = recording_format(recording);
 	r = recording_replay(recording, &sink, &error);
 	recording_free(recording);
@@ -92,7 +94,7 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 	if (selection.start_ns)
 		input->duration_ns = selection.end_ns - selection.start_ns;
 	if (r < 0)
-		return say_replay(path, r, &error);
+		return message_fail_replay(path, r, &error);
 	return input_suspect(input, path, selection.explained);
 }
 
@@ -119,7 +121,7 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 	if (r == 0)
 		r = profile_new(&config, ret_input->attributor, &ret_input->profile);
 	if (r < 0)
-		return say_fail(STATUS_FAILED, "%s: %s", path, strerror(-r));
+		return message_fail(STATUS_FAILED, "%s: %s", path, strerror(-r));
 	if (watch)
 		watch->begin(ret_input, watch->ctx);
 	return input_replay(ret_input, path, cpus);

@@ -8,7 +8,7 @@
 #include "text.h"
 
 /* Names of files and of containers are part of sentences, and are hostile. */
-static void say_va(const char *format, va_list args)
+static void message_vprint(const char *format, va_list args)
 {
 	char *text;
 
@@ -20,21 +20,21 @@ static void say_va(const char *format, va_list args)
 	free(text);
 }
 
-void say(const char *format, ...)
+void message_print(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	say_va(format, args);
+	message_vprint(format, args);
 	va_end(args);
 }
 
-int say_fail(enum status status, const char *format, ...)
+int message_fail(enum status status, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	say_va(format, args);
+	message_vprint(format, args);
 	va_end(args);
 	return status;
 }
@@ -44,46 +44,47 @@ static const char *say_name(const char *path)
 	return strcmp(path, "-") ? path : "standard input";
 }
 
-int say_recording(const char *path, int r, const struct recording_error *error)
+int message_fail_recording(const char *path, int r, const struct recording_error *error)
 {
 	const char *name = say_name(path);
 
 	switch (r) {
 	case -ENOENT:
-		return say_fail(STATUS_NO_FILE, "%s: no such file", name);
+		return message_fail(STATUS_NO_FILE, "%s: no such file", name);
 	case -ENODATA:
-		return say_fail(STATUS_EMPTY, "%s: empty; a recording has at least one record",
-				name);
+		return message_fail(STATUS_EMPTY, "%s: empty; a recording has at least one record",
+				    name);
 	case -ENOMSG:
 	case -EBADMSG:
 		if (error->offset == RECORDING_NO_OFFSET)
-			return say_fail(STATUS_NO_RECORDING, "%s: %s", name, error->text);
-		return say_fail(STATUS_NO_RECORDING, "%s: offset 0x%llx: %s", name,
-				(unsigned long long)error->offset, error->text);
+			return message_fail(STATUS_NO_RECORDING, "%s: %s", name, error->text);
+		return message_fail(STATUS_NO_RECORDING, "%s: offset 0x%llx: %s", name,
+				    (unsigned long long)error->offset, error->text);
 	case -ENOMEM:
-		return say_fail(STATUS_FAILED, "%s: out of memory", name);
+		return message_fail(STATUS_FAILED, "%s: out of memory", name);
 	default:
-		return say_fail(STATUS_UNREADABLE, "%s: cannot be read: %s", name, strerror(-r));
+		return message_fail(STATUS_UNREADABLE, "%s: cannot be read: %s", name,
+				    strerror(-r));
 	}
 }
 
-int say_replay(const char *path, int r, const struct recording_error *error)
+int message_fail_replay(const char *path, int r, const struct recording_error *error)
 {
 	if (r != -EBADMSG)
-		return say_recording(path, r, error);
+		return message_fail_recording(path, r, error);
 	if (error->offset == RECORDING_NO_OFFSET)
-		return say_fail(STATUS_DAMAGED, "%s: damaged: %s; shown is what was readable",
-				say_name(path), error->text);
-	return say_fail(STATUS_DAMAGED,
-			"%s: damaged at offset 0x%llx: %s; shown is what was readable",
-			say_name(path), (unsigned long long)error->offset, error->text);
+		return message_fail(STATUS_DAMAGED, "%s: damaged: %s; shown is what was readable",
+				    say_name(path), error->text);
+	return message_fail(STATUS_DAMAGED,
+			    "%s: damaged at offset 0x%llx: %s; shown is what was readable",
+			    say_name(path), (unsigned long long)error->offset, error->text);
 }
 
-int say_finish(int status)
+int message_finish_output(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
 	if (errno == EPIPE || status != STATUS_OK)
 		return status;
-	return say_fail(STATUS_FAILED, "standard output: %s", strerror(errno));
+	return message_fail(STATUS_FAILED, "standard output: %s", strerror(errno));
 }

@@ -41,8 +41,8 @@ static int options_number(const char *verb, int letter, const char *text, u32 ma
 	errno = 0;
 	value = strtoul(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || value == 0 || value > max)
-		return say_fail(STATUS_USAGE, "%s: -%c \"%s\": a number from 1 to %u is wanted",
-				verb, letter, text, max);
+		return message_fail(STATUS_USAGE, "%s: -%c \"%s\": a number from 1 to %u is wanted",
+				    verb, letter, text, max);
 	*ret = value;
 	return 0;
 }
@@ -53,8 +53,9 @@ static int options_delay(const char *verb, char *text, struct options *options)
 	double value = strtod(text, &end);
 
 	if (end == text || *end || !isfinite(value) || value < 0.1 || value > 86400)
-		return say_fail(STATUS_USAGE, "%s: -d \"%s\": seconds from 0.1 to 86400 are wanted",
-				verb, text);
+		return message_fail(STATUS_USAGE,
+				    "%s: -d \"%s\": seconds from 0.1 to 86400 are wanted", verb,
+				    text);
 	options->delay = value;
 	return 0;
 }
@@ -67,12 +68,13 @@ static int options_truth(const char *verb, char *text, struct options *options)
 	double percent;
 
 	if (options->truths == FORMAT_TRUTHS)
-		return say_fail(STATUS_USAGE, "%s: --truth may be given %d times", verb,
-				FORMAT_TRUTHS);
+		return message_fail(STATUS_USAGE, "%s: --truth may be given %d times", verb,
+				    FORMAT_TRUTHS);
 	percent = equals ? strtod(equals + 1, &end) : -1;
 	if (!equals || end == equals + 1 || *end || !(percent >= 0 && percent <= 100))
-		return say_fail(STATUS_USAGE,
-				"%s: --truth \"%s\": NAME=PERCENT is wanted, 0 to 100", verb, text);
+		return message_fail(STATUS_USAGE,
+				    "%s: --truth \"%s\": NAME=PERCENT is wanted, 0 to 100", verb,
+				    text);
 	*equals = 0;
 	truth->name = text;
 	truth->percent = percent;
@@ -83,8 +85,8 @@ static int options_truth(const char *verb, char *text, struct options *options)
 static int options_cpus(const char *verb, char *text, struct options *options)
 {
 	if (cpu_list_parse(text, &options->cpus) < 0 || !cpu_list_end(&options->cpus))
-		return say_fail(STATUS_USAGE, "%s: -C \"%s\": CPUs are wanted, as in 0-3,8", verb,
-				text);
+		return message_fail(STATUS_USAGE, "%s: -C \"%s\": CPUs are wanted, as in 0-3,8",
+				    verb, text);
 	options->cpus_given = true;
 	return 0;
 }
@@ -98,9 +100,9 @@ static int options_midr(const char *verb, char *text, struct options *options)
 	errno = 0;
 	value = strtoull(text, &end, 16);
 	if (errno || *text < '0' || *text > '9' || *end || value == 0 || value > UINT32_MAX)
-		return say_fail(STATUS_USAGE,
-				"%s: --midr \"%s\": MIDR_EL1 is wanted, as in 0x413fd0c1", verb,
-				text);
+		return message_fail(STATUS_USAGE,
+				    "%s: --midr \"%s\": MIDR_EL1 is wanted, as in 0x413fd0c1", verb,
+				    text);
 	options->midr = value;
 	return 0;
 }
@@ -115,32 +117,33 @@ static int options_filter(const char *verb, char *text, struct options *options)
 	if (r >= 0)
 		return 0;
 	if (r != -EINVAL)
-		return say_fail(STATUS_FAILED, "%s: --filter: %s", verb, strerror(-r));
-	return say_fail(STATUS_USAGE, "%s: --filter, column %u: %s", verb, error.column,
-			error.text);
+		return message_fail(STATUS_FAILED, "%s: --filter: %s", verb, strerror(-r));
+	return message_fail(STATUS_USAGE, "%s: --filter, column %u: %s", verb, error.column,
+			    error.text);
 }
 
 static int options_group(const char *verb, char *text, struct options *options)
 {
 	if (view_group_parse(text, &options->group) < 0)
-		return say_fail(STATUS_USAGE,
-				"%s: -G \"%s\": " VIEW_GROUP_LIST " is wanted", verb, text);
+		return message_fail(STATUS_USAGE, "%s: -G \"%s\": " VIEW_GROUP_LIST " is wanted",
+				    verb, text);
 	return 0;
 }
 
 static int options_sort(const char *verb, char *text, struct options *options)
 {
 	if (view_sort_parse(text, &options->sort) < 0)
-		return say_fail(STATUS_USAGE,
-				"%s: -s \"%s\": " VIEW_SORT_LIST " is wanted", verb, text);
+		return message_fail(STATUS_USAGE, "%s: -s \"%s\": " VIEW_SORT_LIST " is wanted",
+				    verb, text);
 	return 0;
 }
 
 static int options_last(const char *verb, char *text, struct options *options)
 {
 	if (view_span_parse(text, &options->period) < 0)
-		return say_fail(STATUS_USAGE,
-				"%s: --last \"%s\": should be 10s, 1m, 10m or start", verb, text);
+		return message_fail(STATUS_USAGE,
+				    "%s: --last \"%s\": should be 10s, 1m, 10m or start", verb,
+				    text);
 	return 0;
 }
 
@@ -230,14 +233,16 @@ static int options_unknown(const char *verb, int letter, char **argv)
 	const char *text = argv[optind - 1];
 
 	if (letter == ':')
-		return say_fail(STATUS_USAGE, "%s: \"%s\" wants a value", verb, text);
+		return message_fail(STATUS_USAGE, "%s: \"%s\" wants a value", verb, text);
 	if (optopt && strncmp(text, "--", 2) == 0 && strchr(text, '='))
-		return say_fail(STATUS_USAGE, "%s: \"%s\": this option takes no value", verb, text);
+		return message_fail(STATUS_USAGE, "%s: \"%s\": this option takes no value", verb,
+				    text);
 	if (optopt)
-		return say_fail(STATUS_USAGE, "%s: unknown option \"-%c\"; try \"speprof help %s\"",
-				verb, optopt, verb);
-	return say_fail(STATUS_USAGE, "%s: unknown option \"%s\"; try \"speprof help %s\"", verb,
-			text, verb);
+		return message_fail(STATUS_USAGE,
+				    "%s: unknown option \"-%c\"; try \"speprof help %s\"", verb,
+				    optopt, verb);
+	return message_fail(STATUS_USAGE, "%s: unknown option \"%s\"; try \"speprof help %s\"",
+			    verb, text, verb);
 }
 
 static int options_read(int argc, char **argv, const char *accept, struct options *options)
@@ -252,12 +257,14 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 		if (letter == '?' || letter == ':')
 			return options_unknown(verb, letter, argv);
 		if (!strchr(accept, letter))
-			return say_fail(STATUS_USAGE,
-					"%s: takes no \"%s\"; try \"speprof help %s\"", verb,
-					argv[optind - 1], verb);
+			return message_fail(STATUS_USAGE,
+					    "%s: takes no \"%s\"; try \"speprof help %s\"", verb,
+					    argv[optind - 1], verb);
 		if (letter == 'W' && !strcmp(long_options[index].name, "window"))
-			say("%s: --window is called --last now; the old name works for one "
-			    "release", verb);
+			message_print(
+				"%s: --window is called --last now; the old name works for one "
+				"release",
+				verb);
 		r = options_one(verb, letter, options);
 		if (r)
 			return r;
@@ -265,23 +272,25 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 	if (optind < argc && strchr(accept, 'F') && !options->input)
 		options->input = argv[optind++];
 	if (optind < argc)
-		return say_fail(STATUS_USAGE, "%s: unexpected argument \"%s\"", verb, argv[optind]);
+		return message_fail(STATUS_USAGE, "%s: unexpected argument \"%s\"", verb,
+				    argv[optind]);
 	if (options->cpus_given && !options->input)
-		return say_fail(STATUS_USAGE,
-				"%s: -C wants a recording: the daemon's profile is of all CPUs",
-				verb);
+		return message_fail(STATUS_USAGE,
+				    "%s: -C wants a recording: the daemon's profile is of all CPUs",
+				    verb);
 	if (options->filter && !options->input)
-		return say_fail(
+		return message_fail(
 			STATUS_USAGE,
 			"%s: --filter wants a recording: what the daemon counts, Filter= says",
 			verb);
 	if (options->pid && options->group == VIEW_CONTAINER && strchr(accept, 'G'))
-		return say_fail(STATUS_USAGE,
-				"%s: -p: rows of containers have no process; group by another key",
-				verb);
+		return message_fail(
+			STATUS_USAGE,
+			"%s: -p: rows of containers have no process; group by another key", verb);
 	if (options->midr && !options->input)
-		return say_fail(STATUS_USAGE,
-				"%s: --midr wants a recording: the daemon knows its cores", verb);
+		return message_fail(STATUS_USAGE,
+				    "%s: --midr wants a recording: the daemon knows its cores",
+				    verb);
 	return 0;
 }
 

@@ -204,7 +204,7 @@ int output_commit(struct output *output)
 	return r;
 }
 
-void output_leave(struct output *output)
+void output_keep_temporary(struct output *output)
 {
 	if (output->fd >= 0)
 		close(output->fd);

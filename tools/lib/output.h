@@ -41,8 +41,8 @@ int output_write(const char *path, mode_t mode, int from);
 /** output_commit() - it is whole: it gets its name. Negative errno where it is not, as output_drop() */
 int output_commit(struct output *output);
 
-/** output_leave() - it is not whole, and keeps the name that it has */
-void output_leave(struct output *output);
+/** output_keep_temporary() - it is not whole, and keeps the name that it has */
+void output_keep_temporary(struct output *output);
 
 /** output_drop() - what was there stays; no harm behind output_commit() */
 void output_drop(struct output *output);

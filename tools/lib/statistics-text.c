@@ -60,7 +60,7 @@ static const char *level_name(u32 i)
 	return spe_level_name((enum spe_level)i);
 }
 
-json_object *figures_json(const struct figures *f, const char *backend)
+json_object *statistics_json(const struct figures *f, const char *backend)
 {
 	json_object *o = json_object_new_object();
 
@@ -121,7 +121,7 @@ static void print_latency(const char *label, json_object *latency)
 	       quantile(latency, 500), quantile(latency, 990), quantile(latency, 999));
 }
 
-void figures_print(json_object *object)
+void statistics_print(json_object *object)
 {
 	u64 samples = json_number(object, "samples");
 	char number[32];
@@ -168,7 +168,7 @@ static void print_histogram(const char *label, json_object *latency)
 	}
 }
 
-void figures_print_histograms(json_object *object)
+void statistics_print_histograms(json_object *object)
 {
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		print_histogram(latencies[i].label, json_get(object, latencies[i].key));

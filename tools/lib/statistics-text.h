@@ -7,15 +7,15 @@
 
 #include "figures.h"
 
-#define FIGURES_MODELLED "An emulated SPU: all but the number of samples is modelled."
+#define STATISTICS_MODELLED "An emulated SPU: all but the number of samples is modelled."
 
-/** figures_json() - as the daemon answers GetFigures; to be put */
-json_object *figures_json(const struct figures *figures, const char *backend);
+/** statistics_json() - as the daemon answers GetFigures; to be put */
+json_object *statistics_json(const struct figures *figures, const char *backend);
 
-/** figures_print() - @object is as of figures_json(): counts, and of latencies mean and percentiles */
-void figures_print(json_object *object);
+/** statistics_print() - @object is as of statistics_json(): counts, and of latencies mean and percentiles */
+void statistics_print(json_object *object);
 
-/** figures_print_histograms() - and how they are distributed */
-void figures_print_histograms(json_object *object);
+/** statistics_print_histograms() - and how they are distributed */
+void statistics_print_histograms(json_object *object);
 
 #endif

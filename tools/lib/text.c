@@ -142,7 +142,7 @@ const char *text_bytes(char *buf, u64 bytes)
 		value /= 1024;
 		unit++;
 	}
-	snprintf(buf, TEXT_FIGURE, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value,
+	snprintf(buf, TEXT_NUMBER, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value,
 		 units[unit]);
 	return buf;
 }
@@ -152,22 +152,22 @@ const char *text_seconds(char *buf, u64 ns)
 	double s = ns / 1e9;
 
 	if (s >= 86400)
-		snprintf(buf, TEXT_FIGURE, "%.0f d %.0f h", (double)(u64)(s / 86400),
+		snprintf(buf, TEXT_NUMBER, "%.0f d %.0f h", (double)(u64)(s / 86400),
 			 (double)((u64)(s / 3600) % 24));
 	else if (s >= 3600)
-		snprintf(buf, TEXT_FIGURE, "%u h %u min", (u32)(s / 3600), (u32)(s / 60) % 60);
+		snprintf(buf, TEXT_NUMBER, "%u h %u min", (u32)(s / 3600), (u32)(s / 60) % 60);
 	else if (s >= 9.95)
-		snprintf(buf, TEXT_FIGURE, "%.0f s", s);
+		snprintf(buf, TEXT_NUMBER, "%.0f s", s);
 	else if (s >= 0.995)
-		snprintf(buf, TEXT_FIGURE, "%.1f s", s);
+		snprintf(buf, TEXT_NUMBER, "%.1f s", s);
 	else
-		snprintf(buf, TEXT_FIGURE, "%.2g s", s);
+		snprintf(buf, TEXT_NUMBER, "%.2g s", s);
 	return buf;
 }
 
 static const char *text_none(char *buf)
 {
-	snprintf(buf, TEXT_FIGURE, "-");
+	snprintf(buf, TEXT_NUMBER, "-");
 	return buf;
 }
 
@@ -179,7 +179,7 @@ const char *text_percent(char *buf, u64 part, u64 whole)
 		return text_none(buf);
 	percent = 100.0 * part / whole;
 	/* 100.0 % would be wider than the column that all others fit. */
-	snprintf(buf, TEXT_FIGURE, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
+	snprintf(buf, TEXT_NUMBER, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
 	return buf;
 }
 
@@ -187,6 +187,6 @@ const char *text_percent_whole(char *buf, u64 part, u64 whole)
 {
 	if (!whole)
 		return text_none(buf);
-	snprintf(buf, TEXT_FIGURE, "%.0f %%", 100.0 * part / whole);
+	snprintf(buf, TEXT_NUMBER, "%.0f %%", 100.0 * part / whole);
 	return buf;
 }

@@ -31,8 +31,8 @@ void text_fit(const char *text, size_t width, bool right, char *ret);
 #define TEXT_MAX  256
 #define TEXT_SIZE (TEXT_MAX * 5 + 4) /* characters, padding, ellipsis */
 
-/** Figures; each writes into @buf, TEXT_FIGURE bytes, and returns it. */
-#define TEXT_FIGURE 32
+/** Figures; each writes into @buf, TEXT_NUMBER bytes, and returns it. */
+#define TEXT_NUMBER 32
 const char *text_count(char *buf, u64 count); /* 1,234,567 */
 const char *text_bytes(char *buf, u64 bytes); /* 21 MiB */
 const char *text_seconds(char *buf, u64 ns); /* 10 s, 0.25 s */

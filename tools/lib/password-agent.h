@@ -3,8 +3,8 @@
  * Who asks for a password on a terminal where polkit wants one: pkttyagent, as systemctl
  * starts it. Without a desktop's agent the answer would be no at once.
  */
-#ifndef SPEPROF_AGENT_H
-#define SPEPROF_AGENT_H
+#ifndef SPEPROF_PASSWORD_AGENT_H
+#define SPEPROF_PASSWORD_AGENT_H
 
 #include <sys/types.h>
 
