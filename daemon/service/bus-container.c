@@ -3,14 +3,13 @@
  * Containers: a paged list, and what was counted of one. Who is neither root nor in the
  * group sees those that are in cgroups of its own; others are not there for it.
  */
-#include "bus-internal.h"
+#include "bus-objects.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "delegated.h"
-#include "escape.h"
 #include "profile-read.h"
 
 /* What a list can be sorted by: the heaviest first. */
@@ -293,16 +292,6 @@ static int read_one(struct worker_state *state, void *arg)
 		one->figures = *f;
 	}
 	return 0;
-}
-
-int bus_no_container(sd_bus_error *error, const char *wanted, bool own)
-{
-	char shown[260];
-
-	escape_string(shown, sizeof(shown), wanted);
-	return sd_bus_error_setf(error, BUS_NAME ".NoSuchContainer",
-				 "There is no container \"%s\" with samples%s.", shown,
-				 own ? " in a cgroup of yours" : "");
 }
 
 static int append_one(sd_bus_message *reply, const struct one *one)

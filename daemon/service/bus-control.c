@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What changes sessions: start and stop, rules and intervals, making and removing them. */
-#include "bus-internal.h"
+#include "bus-objects.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 
 #include "bus-cgroups.h"
 #include "bus-read.h"
+#include "bus-tell.h"
 #include "govern.h"
 #include "source-open.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* org.speprof1.CPU: an object for each CPU that the session "machine" samples. */
-#include "bus-internal.h"
+#include "bus-objects.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * sender's rate are checked. Methods of ours come to bus_method(). What sd-bus answers by itself
  * (properties, managed objects, introspection) comes to a filter, before sd-bus looks at it.
  */
-#include "bus-internal.h"
+#include "bus-core.h"
 
 #include <errno.h>
 
@@ -16,7 +16,8 @@
 void bus_forget(struct bus *bus)
 {
 	bus_facts_forget(&bus->facts);
-	bus_session_forget(bus);
+	/* bus-session.c reads anew, and frees what it has. */
+	bus->session_ns = 0;
 }
 
 static int run(struct bus *bus, const struct bus_method *method, sd_bus_message *message,

@@ -3,7 +3,7 @@
  * Figures: histograms of the machine, and all that was counted of what is named as rows of views
  * name it.
  */
-#include "bus-internal.h"
+#include "bus-objects.h"
 
 #include <errno.h>
 #include <time.h>
@@ -16,7 +16,7 @@
 
 /* ---- Parts of answers ---------------------------------------------------------- */
 
-int bus_append_histogram(sd_bus_message *reply, const struct histogram *h)
+static int append_histogram(sd_bus_message *reply, const struct histogram *h)
 {
 	int r;
 
@@ -60,7 +60,7 @@ static int append_latency(sd_bus_message *reply, const char *key, const struct h
 	if (r >= 0)
 		r = sd_bus_message_open_container(reply, 'r', "tta(ut)");
 	if (r >= 0)
-		r = bus_append_histogram(reply, h);
+		r = append_histogram(reply, h);
 	for (int i = 0; i < 3 && r >= 0; i++)
 		r = sd_bus_message_close_container(reply);
 	return r;
@@ -145,7 +145,7 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
 		return bus_session_error(error, r, session, NULL);
 	r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
-		r = bus_append_histogram(reply, &request.histogram);
+		r = append_histogram(reply, &request.histogram);
 	if (r >= 0)
 		r = sd_bus_send(NULL, reply, NULL);
 	sd_bus_message_unref(reply);

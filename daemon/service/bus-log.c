@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* org.freedesktop.LogControl1, by which "systemctl service-log-level" asks. */
-#include "bus-internal.h"
+#include "bus-objects.h"
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "bus-internal.h"
+#include "bus-core.h"
 #include "govern.h"
 #include "profile-metrics.h"
 #include "speprof-version.h"

@@ -8,7 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bus-internal.h"
+#include "bus-core.h"
+#include "bus-peer.h"
 #include "bus-read.h"
 #include "log.h"
 

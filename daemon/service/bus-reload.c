@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Reading the configuration again, and what became of it. */
-#include "bus-internal.h"
+#include "bus-objects.h"
 
 #include <stdio.h>
 
@@ -28,12 +28,6 @@ int bus_get_reloaded(sd_bus *b __attribute__((unused)), const char *path __attri
 				     strcmp(property, "ConfigurationRefused") ?
 					     bus->reloaded->waiting :
 					     bus->reloaded->refused);
-}
-
-void bus_reloaded(struct bus *bus)
-{
-	sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "ConfigurationRefused",
-				       "ConfigurationWaiting", NULL);
 }
 
 void bus_fill_reloaded(const struct bus *bus, struct view_header *header)

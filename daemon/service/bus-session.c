@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* org.speprof1.Session: an object for each session, its properties read when asked for. */
-#include "bus-internal.h"
+#include "bus-objects.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -242,6 +242,32 @@ static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __att
 	return 0;
 }
 
+/* Must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
+const sd_bus_vtable bus_counting_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_METHOD("Start", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Stop", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Reset", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetView", SD_BUS_ARGS("s", group, "s", sort, "u", limit),
+				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetWindow",
+				SD_BUS_ARGS("s", window, "s", group, "s", sort, "u", limit),
+				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpHot", SD_BUS_ARGS("u", limit), SD_BUS_RESULT("h", json),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetHistogram", SD_BUS_ARGS("s", kind),
+				SD_BUS_RESULT("t", count, "t", sum, "a(ut)", buckets), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetFigures", SD_BUS_ARGS("s", window, "a{sv}", of),
+				SD_BUS_RESULT("a{sv}", figures), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpSummary", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", json), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_VTABLE_END,
+};
+
 /* What it is made of stays; counters are a method's: reading them drains, and they never rest. */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
@@ -280,7 +306,7 @@ int bus_add_sessions(struct bus *bus)
 				       bus);
 	if (r >= 0)
 		r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_SESSIONS, BUS_SESSION,
-					       bus_figures_vtable, find, bus);
+					       bus_counting_vtable, find, bus);
 	if (r < 0)
 		return r;
 	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_SESSIONS, enumerate, bus);

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bus-internal.h"
+#include "bus-objects.h"
 #include "delegated.h"
 
 #define PERIOD_US 1000000ULL

@@ -3,7 +3,7 @@
 #ifndef SPEPROF_BUS_SIGNAL_H
 #define SPEPROF_BUS_SIGNAL_H
 
-#include "bus.h"
+#include "bus-core.h"
 
 /** bus_watch_new() - begin to look; what is there already is not signalled */
 int bus_watch_new(struct bus *bus, sd_event *event, struct bus_watch **ret_watch);

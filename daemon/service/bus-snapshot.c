@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The last windows of a session, as a recording: raw records, with addresses. */
-#include "bus-internal.h"
+#include "bus-objects.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What changed of sessions, to who watches. Several may share a source: how it samples, and what its
- * SPUs leave out, changes for all of them.
- */
-#include "bus-internal.h"
+#include "bus-tell.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,7 +57,7 @@ void bus_interval_changed(struct bus *bus, const char *session)
 					       NULL);
 }
 
-void bus_parts_changed(struct bus *bus)
+static void filter_parts_changed(struct bus *bus)
 {
 	struct bus_sharers all;
 
@@ -80,6 +76,12 @@ void bus_configured(struct bus *bus)
 	bus_forget(bus);
 	sd_bus_emit_properties_changed(bus->bus, BUS_SESSIONS "/" SESSION_MACHINE, BUS_SESSION,
 				       "Filter", "Cgroups", NULL);
-	bus_parts_changed(bus);
+	filter_parts_changed(bus);
 	bus_interval_changed(bus, SESSION_MACHINE);
+}
+
+void bus_reloaded(struct bus *bus)
+{
+	sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "ConfigurationRefused",
+				       "ConfigurationWaiting", NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What was counted: views, ledgers and summaries of a session. */
-#include "bus-internal.h"
+#include "bus-objects.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,120 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "bus-internal.h"
+#include "bus.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "bus-metrics.h"
+#include "bus-objects.h"
 #include "bus-profile.h"
 #include "bus-signal.h"
-#include "escape.h"
 #include "log.h"
 #include "speprof-version.h"
-
-const char *bus_backend_name(u8 backend)
-{
-	return backend == BACKEND_EMULATED ? "emulated" :
-	       backend == BACKEND_HARDWARE ? "hardware" :
-					     "unknown";
-}
-
-int bus_invalid(sd_bus_error *error, const char *argument, const char *value, const char *right)
-{
-	char shown[48];
-
-	/* Cut within a character it would be no string of the bus's, and nobody would be answered. */
-	escape_string(shown, sizeof(shown), value);
-	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s \"%s\": should be %s.",
-				 argument, shown, right);
-}
-
-int bus_check_limit(u32 limit, sd_bus_error *error)
-{
-	if (limit && limit <= BUS_ROWS)
-		return 0;
-	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "limit %u: should be 1 to %u.",
-				 limit, BUS_ROWS);
-}
-
-int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE])
-{
-	static const char prefix[] = BUS_SESSIONS "/";
-	const char *name = SESSION_MACHINE;
-
-	if (!strncmp(path, prefix, strlen(prefix)))
-		name = path + strlen(prefix);
-	if (!session_name_valid(name))
-		return -ENOENT;
-	snprintf(ret_name, SESSION_NAME_SIZE, "%s", name);
-	return 0;
-}
-
-int bus_session_error(sd_bus_error *error, int r, const char *session, const char *reason)
-{
-	if (reason)
-		return sd_bus_error_setf(
-			error, r == -EOPNOTSUPP ? SD_BUS_ERROR_NOT_SUPPORTED : SD_BUS_ERROR_FAILED,
-			"Session \"%s\": %s.", session, reason);
-	switch (r) {
-	case -ENOENT:
-		return sd_bus_error_setf(error, BUS_NAME ".NoSuchSession",
-					 "There is no session \"%s\".", session);
-	case -EEXIST:
-		return sd_bus_error_setf(error, BUS_NAME ".SessionExists",
-					 "There is a session \"%s\" already.", session);
-	case -ENOSPC:
-		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "There are %u sessions: remove one.", WORKER_SESSIONS);
-	case -EBUSY:
-		return sd_bus_error_set(
-			error, BUS_NAME ".Busy",
-			"Another session has the SPUs: stop it, or share the machine's source.");
-	default:
-		return sd_bus_error_set_errnof(error, r, "Session \"%s\": %s.", session,
-					       strerror(-r));
-	}
-}
-
-/* The whole of @data in a memfd that nobody can change any more. */
-static int memfd_sealed(const char *name, const void *data, size_t left)
-{
-	const char *at = data;
-	ssize_t n;
-	int fd, r;
-
-	fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0)
-		return -errno;
-	for (; left; left -= (size_t)n, at += n) {
-		n = write(fd, at, left);
-		if (n < 0) {
-			r = -errno;
-			close(fd);
-			return r;
-		}
-	}
-	if (lseek(fd, 0, SEEK_SET) < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) {
-		close(fd);
-		return -EIO;
-	}
-	return fd;
-}
-
-int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data, size_t size)
-{
-	int r, fd = memfd_sealed(name, data, size);
-
-	if (fd < 0)
-		return fd;
-	r = sd_bus_reply_method_return(message, "h", fd);
-	close(fd);
-	return r;
-}
 
 /* ---- Methods -------------------------------------------------------------- */
 
@@ -211,31 +105,6 @@ static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attr
 }
 
 /* Must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
-const sd_bus_vtable bus_figures_vtable[] = {
-	SD_BUS_VTABLE_START(0),
-	SD_BUS_METHOD("Start", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("Stop", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("Reset", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("GetView", SD_BUS_ARGS("s", group, "s", sort, "u", limit),
-				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("GetWindow",
-				SD_BUS_ARGS("s", window, "s", group, "s", sort, "u", limit),
-				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("DumpHot", SD_BUS_ARGS("u", limit), SD_BUS_RESULT("h", json),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("GetHistogram", SD_BUS_ARGS("s", kind),
-				SD_BUS_RESULT("t", count, "t", sum, "a(ut)", buckets), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("GetFigures", SD_BUS_ARGS("s", window, "a{sv}", of),
-				SD_BUS_RESULT("a{sv}", figures), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("DumpSummary", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", json), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_VTABLE_END,
-};
-
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", waiting), bus_method,
@@ -332,7 +201,7 @@ static int add_objects(struct bus *bus)
 	r = sd_bus_add_object_vtable(bus->bus, NULL, BUS_PATH, BUS_MANAGER, vtable, bus);
 	if (r >= 0)
 		r = sd_bus_add_object_vtable(bus->bus, NULL, BUS_PATH, BUS_MANAGER,
-					     bus_figures_vtable, bus);
+					     bus_counting_vtable, bus);
 	if (r >= 0)
 		r = sd_bus_add_object_manager(bus->bus, NULL, BUS_PATH);
 	if (r >= 0)

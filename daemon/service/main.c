@@ -10,6 +10,7 @@
 #include <systemd/sd-event.h>
 #include <unistd.h>
 
+#include "bus-tell.h"
 #include "bus.h"
 #include "cgroup-space.h"
 #include "checkpoint-file.h"

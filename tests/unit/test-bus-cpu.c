@@ -6,7 +6,8 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "bus-internal.h"
+#include "bus-core.h"
+#include "bus-objects.h"
 #include "source-renew.h"
 
 #define CPUS 2
