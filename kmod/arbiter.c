@@ -62,7 +62,9 @@ static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owne
 
 	if (last && last != owner)
 		speprof_ring_park(last);
-	/* The parked ring's registers stay in the SPU, as most often the same ring is next again. */
+	/*
+	 * The parked ring's registers stay in the SPU, as most often the same ring is next again.
+	 */
 	if (!owner)
 		return;
 	if (last != owner) {
@@ -134,8 +136,9 @@ static void reevaluate_here(void *unused)
 }
 
 /*
- * A thread that is on no runqueue does not run: the switch to it will look up its cgroup. Interrupts
- * are off here (trace_cgroup_path_lock), which allows asynchronous calls of single CPUs only.
+ * A thread that is on no runqueue does not run: the switch to it will look up its cgroup.
+ * Interrupts are off here (trace_cgroup_path_lock), which allows asynchronous calls of single CPUs
+ * only.
  */
 static void arbiter_kick_cpu_of(const struct task_struct *thread)
 {

@@ -29,7 +29,8 @@ void speprof_arbiter_deinit(void);
  * @leader: the thread that was moved to another cgroup; with @threadgroup the leader of its process
  * @threadgroup: all threads of the process were moved
  *
- * Context: any, after the move. Interrupts the CPUs that run the threads, and does not wait for them.
+ * Context: any, after the move. Interrupts the CPUs that run the threads, and does not wait for
+ * them.
  */
 void speprof_arbiter_kick_cpus(const struct task_struct *leader, bool threadgroup);
 
@@ -87,8 +88,8 @@ void speprof_arbiter_reevaluate(struct speprof_cpu *host);
  * speprof_arbiter_sched_switch() - give the SPU to the session of the task that runs next
  * @next: the task
  *
- * Context: on the CPU alone, in the tracepoint sched_switch: under the runqueue lock, interrupts off,
- * while current is still the previous task.
+ * Context: on the CPU alone, in the tracepoint sched_switch: under the runqueue lock, interrupts
+ * off, while current is still the previous task.
  */
 void speprof_arbiter_sched_switch(struct task_struct *next);
 

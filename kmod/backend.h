@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A backend: registers, barriers and the interrupt of an SPU. There are two: the hardware (spu_hw.c)
- * and the emulated SPU (emu/).
+ * A backend: registers, barriers and the interrupt of an SPU. There are two: the hardware
+ * (spu_hw.c) and the emulated SPU (emu/).
  */
 #ifndef SPEPROF_BACKEND_H
 #define SPEPROF_BACKEND_H
@@ -24,8 +24,8 @@
  * @read: reads a register, as MRS does
  * @write: writes a register, as MSR does
  * @synchronize: a Context synchronization event: earlier register writes are in effect on return
- * @drain: called after PMSCR = 0 and @synchronize: psb csync; dsb; isb. On return the records of all
- *	sampled operations are written, and memory, PMBPTR and PMBSR show it
+ * @drain: called after PMSCR = 0 and @synchronize: psb csync; dsb; isb. On return the records of
+ *	all sampled operations are written, and memory, PMBPTR and PMBSR show it
  * @ticks: the count that Timestamp packets carry; may be called from an NMI
  * @records: records written on this CPU since boot; NULL if the SPU cannot count them
  * @tick_hz: rate of @ticks
@@ -68,8 +68,8 @@ int speprof_backend_register(const struct speprof_backend *backend);
  * speprof_backend_unregister() - withdraw all SPUs
  * @backend: the registered backend
  *
- * Rings that were made for it stay OFFLINE, also while another backend is registered. They go on when
- * this one is registered again.
+ * Rings that were made for it stay OFFLINE, also while another backend is registered. They go on
+ * when this one is registered again.
  *
  * Context: may sleep; takes speprof_control.
  */

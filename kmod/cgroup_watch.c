@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracepoints of the kernel: context switches, and cgroups that change. They are used while a session of
- * cgroups exists.
+ * Tracepoints of the kernel: context switches, and cgroups that change. They are used while a
+ * session of cgroups exists.
  */
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
@@ -35,8 +35,8 @@ static void on_sched_switch(void *unused, bool preempt, struct task_struct *prev
 }
 
 /*
- * Called under cgroup_mutex, after the move. The arbiter would look up the cgroup of a thread that is
- * running only at its next context switch.
+ * Called under cgroup_mutex, after the move. The arbiter would look up the cgroup of a thread that
+ * is running only at its next context switch.
  */
 static void on_attach_task(void *unused, struct cgroup *to, const char *path,
 			   struct task_struct *task, bool threadgroup)
@@ -108,8 +108,8 @@ static int hooks_register(void)
 }
 
 /*
- * Probes stay registered for a while after the last session. Otherwise every short session would patch
- * the scheduler's code on all CPUs twice. Without a map a probe does nothing.
+ * Probes stay registered for a while after the last session. Otherwise every short session would
+ * patch the scheduler's code on all CPUs twice. Without a map a probe does nothing.
  */
 #define UNHOOK_SECONDS 60
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Cgroups: sets of them, maps from them to rings, and the kernel's tracepoints that report context
- * switches and changes of cgroups. A kernel without cgroups or tracepoints refuses sessions of cgroups
- * with EOPNOTSUPP.
+ * switches and changes of cgroups. A kernel without cgroups or tracepoints refuses sessions of
+ * cgroups with EOPNOTSUPP.
  */
 #ifndef SPEPROF_CGROUPS_H
 #define SPEPROF_CGROUPS_H
@@ -29,8 +29,8 @@ struct speprof_cgroup_set {
 };
 
 /*
- * struct speprof_cgroup_map - a hash table from cgroups to the rings of one CPU. It is used on the CPU
- * with interrupts off, as struct speprof_ring is.
+ * struct speprof_cgroup_map - a hash table from cgroups to the rings of one CPU. It is used on the
+ * CPU with interrupts off, as struct speprof_ring is.
  */
 struct speprof_cgroup_map;
 
@@ -44,8 +44,8 @@ struct speprof_cgroup_map;
  * @count: how many; 0 makes an empty set
  *
  * Context: may sleep.
- * Return: the set, or an ERR_PTR: -EBADF: no descriptor; -ENOTDIR: not of a cgroup; -ENODEV: the cgroup
- * was removed; -EEXIST: one is named twice; -ENOMEM.
+ * Return: the set, or an ERR_PTR: -EBADF: no descriptor; -ENOTDIR: not of a cgroup; -ENODEV: the
+ * cgroup was removed; -EEXIST: one is named twice; -ENOMEM.
  */
 struct speprof_cgroup_set *speprof_cgroup_set_from_fds(const s32 *fds, u32 count);
 
@@ -56,8 +56,8 @@ struct speprof_cgroup_set *speprof_cgroup_set_from_fds(const s32 *fds, u32 count
  * @by: what is added to @set, removed from it, or replaces it; stays as it is
  *
  * Context: may sleep.
- * Return: the new set, or an ERR_PTR: -EEXIST: a cgroup to add is there; -ENOENT: a cgroup to remove is
- * not there; -ENOSPC: more than SPEPROF_CGROUPS_MAX; -ENOMEM.
+ * Return: the new set, or an ERR_PTR: -EEXIST: a cgroup to add is there; -ENOENT: a cgroup to
+ * remove is not there; -ENOSPC: more than SPEPROF_CGROUPS_MAX; -ENOMEM.
  */
 struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup_set *set, u32 op,
 						     const struct speprof_cgroup_set *by);
@@ -123,7 +123,8 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 					     struct task_struct *task);
 
 /**
- * speprof_cgroup_map_forget_ring() - unmap all cgroups of a ring; their ancestors' rings count instead
+ * speprof_cgroup_map_forget_ring() - unmap all cgroups of a ring; their ancestors' rings count
+ * instead
  * @map: the map
  * @ring: the ring
  *

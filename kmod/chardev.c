@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/speprof: device, session and ring descriptors. Every argument comes in
- * here and is checked here; what is behind takes it for valid.
+ * /dev/speprof: descriptors of the device, of sessions and of rings. All arguments from userspace
+ * are checked here; the other files rely on that.
  */
 #include <linux/anon_inodes.h>
 #include <linux/bitmap.h>
@@ -57,10 +57,10 @@ union argument {
 };
 
 /**
- * struct call - an ioctl on its way
- * @object: what the descriptor stands for
- * @argument: as copied in, and to be copied out
- * @file: a new descriptor's file, installed once nothing can fail any more
+ * struct call - an ioctl that is being executed
+ * @object: the session or the ring handle of the descriptor; NULL for the device
+ * @argument: copied from userspace before, and to userspace afterwards
+ * @file: the file of a new descriptor, which is installed last
  */
 struct call {
 	void *object;
@@ -68,18 +68,22 @@ struct call {
 	struct file *file;
 };
 
+/* What the argument of an ioctl is. */
 enum shape {
-	SHAPE_NONE,	/* the argument is 0 */
-	SHAPE_FIXED,	/* a structure of just this size */
-	SHAPE_IN,	/* begins with its size */
-	SHAPE_OUT,	/* likewise, and is copied back */
+	SHAPE_NONE,	/* 0 */
+	SHAPE_FIXED,	/* a structure of exactly this size, read only */
+	SHAPE_IN,	/* a structure that begins with its size, read only */
+	SHAPE_OUT,	/* a structure that begins with its size, read and written */
 };
 
 /*
  * struct command - an ioctl
- * @size: of the structure as this module knows it
- * @first: of its first version
- * @undo: what @run did, where the caller cannot be told
+ * @number: SPEPROF_*
+ * @shape: what its argument is
+ * @size: size of the structure as this module knows it
+ * @first: size of the structure's first version
+ * @run: executes it; returns 0 or a negative errno
+ * @undo: undoes @run if the result cannot be copied to userspace; may be NULL
  */
 struct command {
 	unsigned int number;
@@ -110,7 +114,9 @@ static int argument_get(const struct command *command, void __user *from, union 
 	return copy_struct_from_user(to, command->size, from, size);
 }
 
-/* A caller that knows more gets zeroes for it, and our size. */
+/*
+ * Copy the structure back. A caller with a larger structure gets zeroes at its end, and our size.
+ */
 static int argument_put(const struct command *command, void __user *to, union argument *from,
 			u32 size)
 {
@@ -170,7 +176,7 @@ static long commands_run(const struct command *commands, size_t count, void *obj
 
 /* ---- Ring descriptors ------------------------------------------------------- */
 
-/* One descriptor: the session it holds, and the ring. */
+/* A descriptor of a ring: the ring, and the session on which it holds a reference. */
 struct ring_handle {
 	struct speprof_session *session;
 	struct speprof_ring *ring;
@@ -248,11 +254,11 @@ static long ring_ioctl(struct file *file, unsigned int number, unsigned long arg
 			    argument);
 }
 
-/* What sleeps is for the worker, not for io_uring_enter(). */
+/* Commands that may sleep are left to io_uring's worker threads (EAGAIN). */
 static int ring_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
 	struct ring_handle *handle = cmd->file->private_data;
-	/* Of a ring that userspace may still write to: read once. */
+	/* Userspace may change the payload at any time: read it once. */
 	const u64 *payload = compat_uring_payload(cmd);
 	u64 first = READ_ONCE(payload[0]);
 	u64 second = READ_ONCE(payload[1]);
@@ -440,10 +446,10 @@ static long session_ioctl(struct file *file, unsigned int number, unsigned long 
 			    number, argument);
 }
 
-/* All of them take a mutex and IPIs. */
+/* All of these may sleep. */
 static int session_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
-	/* Of a ring that userspace may still write to: read once. */
+	/* Userspace may change the payload at any time: read it once. */
 	const u64 *payload = compat_uring_payload(cmd);
 	u64 argument = READ_ONCE(payload[0]);
 
@@ -634,7 +640,7 @@ static const struct file_operations device_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
-/* cdev_add() is the last step that may fail: from there on the device may be opened. */
+/* cdev_add() comes last: the device may be opened at once, so nothing may fail after it. */
 int speprof_chardev_init(void)
 {
 	struct device *device;
@@ -648,7 +654,7 @@ int speprof_chardev_init(void)
 		ret = PTR_ERR(chardev_class);
 		goto no_class;
 	}
-	/* devtmpfs makes it 0600 where nothing says otherwise. */
+	/* devtmpfs creates the node with mode 0600 by default. */
 	device = device_create(chardev_class, NULL, chardev_number, NULL, "speprof");
 	if (IS_ERR(device)) {
 		ret = PTR_ERR(device);

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * /dev/speprof: arguments come in here, and are checked here.
+ * The character device /dev/speprof.
  */
 #ifndef SPEPROF_CHARDEV_H
 #define SPEPROF_CHARDEV_H
 
 /**
- * speprof_chardev_init() - register the device; nothing of the module's init may fail after it
+ * speprof_chardev_init() - register the device
  *
- * Return: 0; otherwise a negative errno, and the device was never open.
+ * The last step of the module's init that may fail: the device may be opened at once.
+ *
+ * Return: 0, or a negative errno: then the device was never registered.
  */
 int speprof_chardev_init(void);
 
-/** speprof_chardev_deinit() - no descriptor is open, and none can be opened after this */
+/**
+ * speprof_chardev_deinit() - unregister the device. The module's use count says that none is open
+ */
 void speprof_chardev_deinit(void);
 
 #endif

@@ -21,14 +21,16 @@ DEFINE_MUTEX(speprof_control);
 
 /*
  * All three change under speprof_control. The hotplug callbacks read them without it: they run only
- * between register and unregister, and @suspending changes before cpus_read_lock(). While it is true
- * no CPU uses its SPU.
+ * between register and unregister, and @suspending changes before cpus_read_lock(). While it is
+ * true no CPU uses its SPU.
  */
 static const struct speprof_backend *the_backend;
 static int hotplug_state;
 static bool suspending;
 
-/* The least interval by PMSIDR_EL1.Interval, in operations. A reserved value counts as the largest. */
+/*
+ * The least interval by PMSIDR_EL1.Interval, in operations. A reserved value counts as the largest.
+ */
 static u64 interval_floor(u64 pmsidr)
 {
 	static const u16 floors[] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };
@@ -190,8 +192,8 @@ static void cpus_set_suspending(bool now)
 }
 
 /*
- * Close all windows before a suspend. CLOCK_MONOTONIC stops then, while the count of Timestamp packets
- * may go on: later records of a window that stays open would get times in the future.
+ * Close all windows before a suspend. CLOCK_MONOTONIC stops then, while the count of Timestamp
+ * packets may go on: later records of a window that stays open would get times in the future.
  */
 static int cpus_pm_notify(struct notifier_block *block, unsigned long action, void *data)
 {

@@ -22,8 +22,8 @@ struct speprof_ring;
 
 /**
  * struct speprof_cpu - a possible CPU
- * @info: what its SPU can do, without @info.flags; all zero if there is no SPU. The hotplug callbacks
- *	write it; read it under speprof_control and cpus_read_lock()
+ * @info: what its SPU can do, without @info.flags; all zero if there is no SPU. The hotplug
+ *	callbacks write it; read it under speprof_control and cpus_read_lock()
  * @ring: the ring whose registers the SPU holds, if any. This and the next fields are used on the
  *	CPU with interrupts off, or while it is down under speprof_control and cpus_read_lock()
  * @rings: the rings of all started sessions on this CPU

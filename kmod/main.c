@@ -28,7 +28,9 @@ static int __init speprof_init(void)
 		ret = speprof_spu_hw_init();
 	if (ret)
 		goto no_hardware;
-	/* The last step: a registered device may be opened at once, so nothing may fail after it. */
+	/*
+	 * The last step: a registered device may be opened at once, so nothing may fail after it.
+	 */
 	ret = speprof_chardev_init();
 	if (ret)
 		goto no_chardev;

@@ -38,8 +38,8 @@ struct speprof_program {
  * @spu: what the SPU can do
  * @ret_program: all but its generation
  *
- * Return: 0; -ERANGE if the interval or latency is out of the SPU's range; -EOPNOTSUPP if the SPU has
- * no such filter, or cannot filter by these events.
+ * Return: 0; -ERANGE if the interval or latency is out of the SPU's range; -EOPNOTSUPP if the SPU
+ * has no such filter, or cannot filter by these events.
  */
 int speprof_program_make(const struct speprof_sampling *sampling,
 			 const struct speprof_cpu_info *spu, struct speprof_program *ret_program);

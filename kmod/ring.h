@@ -428,8 +428,8 @@ int speprof_ring_set_tail(struct speprof_ring *ring, u64 tail);
  * speprof_ring_note_reader() - note that a reader is there
  * @ring: the ring
  *
- * Return: true if the ring may be waiting for its reader: the caller runs speprof_ring_kick() on the
- * ring's CPU. A ring that becomes FULL at the same moment may be missed; its timer resumes it.
+ * Return: true if the ring may be waiting for its reader: the caller runs speprof_ring_kick() on
+ * the ring's CPU. A ring that becomes FULL at the same moment may be missed; its timer resumes it.
  */
 bool speprof_ring_note_reader(struct speprof_ring *ring);
 

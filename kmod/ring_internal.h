@@ -206,7 +206,8 @@ void speprof_ring_add_state_event(struct speprof_ring *ring, u32 from, u32 to);
 void speprof_ring_add_unread_event(struct speprof_ring *ring);
 
 /**
- * speprof_ring_add_cgroup_event() - write and publish @ring->removed, if it waits and a slot is free
+ * speprof_ring_add_cgroup_event() - write and publish @ring->removed, if it waits and a slot is
+ * free
  * @ring: the ring
  */
 void speprof_ring_add_cgroup_event(struct speprof_ring *ring);

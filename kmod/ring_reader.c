@@ -10,7 +10,7 @@
 static unsigned int unread_ms = 60000;
 module_param(unread_ms, uint, 0644);
 MODULE_PARM_DESC(unread_ms,
-		 "stop sampling into a ring that nobody has read for so many milliseconds; 0: never (60000)");
+		 "milliseconds without a reader after which a ring stops sampling; 0: never (60000)");
 
 /* ---- Tails ----------------------------------------------------------------- */
 

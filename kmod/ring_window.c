@@ -55,7 +55,9 @@ static void ring_drop_overwritten(struct speprof_ring *ring)
 	spe_flight_evict(ring->flight, ring->window.limit);
 	smp_store_release(&ring->control->oldest, ring->flight->oldest);
 	smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 0));
-	/* Order both stores before the writes of the CPU and of the SPU to the memory they exclude. */
+	/*
+	 * Order both stores before the writes of the CPU and of the SPU to the memory they exclude.
+	 */
 	mb();
 }
 
@@ -172,8 +174,8 @@ static void ring_write_skip(struct speprof_ring *ring, const struct speprof_clos
 }
 
 /*
- * Write the headers of the bytes that are skipped before a window. Bytes on both sides of the ring's
- * end take two headers. A flight recorder writes one, as the second could lie in a snapshot.
+ * Write the headers of the bytes that are skipped before a window. Bytes on both sides of the
+ * ring's end take two headers. A flight recorder writes one, as the second could lie in a snapshot.
  */
 static void ring_write_skips(struct speprof_ring *ring, const struct speprof_closed_window *closed)
 {
@@ -297,7 +299,8 @@ void speprof_ring_end_throttle(struct speprof_ring *ring)
 
 /*
  * Compute from PMBPTR how many bytes were written. A PMBPTR outside of the window counts as none,
- * and its offset is not reported: it would reveal the ring's kernel address to readers of the event.
+ * and its offset is not reported: it would reveal the ring's kernel address to readers of the
+ * event.
  */
 static void closed_measure(struct speprof_closed_window *closed, u64 start_va)
 {
@@ -404,7 +407,9 @@ static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window 
 	const struct speprof_backend *backend = ring->config.backend;
 	struct speprof_closed_window closed = ring_take_open_window(ring);
 
-	/* Read after the drain: a record may carry any time up to the end of its operation (D17.6). */
+	/*
+	 * Read after the drain: a record may carry any time up to the end of its operation (D17.6).
+	 */
 	closed.end_ns = ktime_get_ns();
 	speprof_ring_book_time(ring, closed.end_ns);
 	closed.pmbsr |= backend->read(SPE_REG_PMBSR);
@@ -439,7 +444,10 @@ static u32 ring_judge_window(struct speprof_ring *ring, struct speprof_closed_wi
 	if (verdict->suspect)
 		closed->flags |= SPEPROF_WINDOW_SUSPECT;
 
-	/* An SPU that raises management events of any class and writes nothing would do so for ever. */
+	/*
+	 * An SPU that raises management events of any class and writes nothing would do so for
+	 * ever.
+	 */
 	if (closed->bytes)
 		ring->empty_syndromes = 0;
 	else if (verdict->class != SPE_SYNDROME_NONE || verdict->suspect)
@@ -498,8 +506,8 @@ static void ring_report_window(struct speprof_ring *ring,
 }
 
 /*
- * As speprof_ring_rotate_window(), after ring_stop_sampling(). The next window is armed before this one
- * is written out, as nothing is sampled in between.
+ * As speprof_ring_rotate_window(), after ring_stop_sampling(). The next window is armed before this
+ * one is written out, as nothing is sampled in between.
  */
 static void ring_rotate_drained(struct speprof_ring *ring, u32 to,
 				const struct speprof_program *next)

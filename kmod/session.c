@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions: a ring for each of their CPUs. What concerns a ring is done on its CPU.
+ * Sessions. Whatever changes a ring is called on the ring's CPU.
  */
 #include <linux/capability.h>
 #include <linux/cpu.h>
@@ -11,12 +11,12 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 
+#include "arbiter.h"
 #include "cgroups.h"
 #include "cpu.h"
-#include "arbiter.h"
 #include "session.h"
 
-/* All there are; under speprof_control. */
+/* All sessions; under speprof_control. */
 static LIST_HEAD(sessions);
 
 /* ---- Locked memory -------------------------------------------------------- */
@@ -48,6 +48,12 @@ static void session_uncharge(struct speprof_session *session)
 
 /* ---- On a ring's CPU ------------------------------------------------------ */
 
+/*
+ * struct ring_call - arguments and results of a call on a ring's CPU; each call uses some
+ * @map: in: the map to use; out: a map that the caller frees, or NULL
+ * @removed_id: ID of a cgroup that was removed
+ * @cgroups_left: how many cgroups the session still has
+ */
 struct ring_call {
 	struct speprof_ring *ring;
 	const struct speprof_program *program;
@@ -65,7 +71,6 @@ static struct speprof_cpu *call_host(const struct ring_call *call)
 	return per_cpu_ptr(&speprof_cpus, call->ring->cpu);
 }
 
-/* A map that comes goes in, one that is no longer needed comes back. */
 static void start_here(void *arg)
 {
 	struct ring_call *call = arg;
@@ -145,13 +150,13 @@ static void snapshot_end_here(void *arg)
 	call->result = speprof_ring_release_snapshot(call->ring, call->owner);
 }
 
-/* A command that interrupts CPUs. */
+/* Take a token for a command that interrupts CPUs. */
 static int bucket_draw(struct speprof_command_bucket *bucket)
 {
 	return speprof_command_bucket_draw(bucket, ktime_get_ns());
 }
 
-/* Not of a CPU that is down, where its ring would be touched without speprof_control: ENXIO. */
+/* The ring of an offline CPU may only be used under speprof_control: ENXIO instead. */
 int speprof_session_kick_ring(struct speprof_ring *ring)
 {
 	struct ring_call call = { .ring = ring };
@@ -174,7 +179,7 @@ int speprof_session_flush_ring(struct speprof_ring *ring)
 	       call.result;
 }
 
-/* @fn on the ring's CPU; a ring whose CPU is down changes under this lock. */
+/* Call @fn on the ring's CPU, under the lock that the ring of an offline CPU needs. */
 static int ring_call_locked(struct ring_call *call, smp_call_func_t fn)
 {
 	int ret = bucket_draw(&call->ring->command_bucket);
@@ -202,7 +207,6 @@ int speprof_session_take_snapshot(struct speprof_ring *ring, const void *owner,
 	return ring->flight ? ring_call_locked(&call, snapshot_here) : -EOPNOTSUPP;
 }
 
-/* Not limited, and without an interrupt where there is no snapshot: each SNAPSHOT has drawn. */
 int speprof_session_release_snapshot(struct speprof_ring *ring, const void *owner)
 {
 	struct ring_call call = { .ring = ring, .owner = owner, .result = -ENOENT };
@@ -210,14 +214,14 @@ int speprof_session_release_snapshot(struct speprof_ring *ring, const void *owne
 	if (!ring->flight)
 		return -EOPNOTSUPP;
 	mutex_lock(&speprof_control);
-	/* Only commands change claims, and they do so under this lock. */
+	/* Only commands change claims, under this lock. Without a claim no CPU is interrupted. */
 	if (spe_flight_holds(ring->flight, (uintptr_t)owner))
 		speprof_cpu_call(ring->cpu, snapshot_end_here, &call);
 	mutex_unlock(&speprof_control);
 	return call.result;
 }
 
-/* ---- Life ----------------------------------------------------------------- */
+/* ---- Allocation ----------------------------------------------------------- */
 
 static u32 session_max_window(const struct speprof_session_config *config)
 {
@@ -238,7 +242,7 @@ static int session_add_ring(struct speprof_session *session, unsigned int cpu,
 	};
 	struct speprof_ring *ring;
 
-	/* Not half of what a CPU that comes online is about to say of itself. */
+	/* Exclude the hotplug callback, which writes this field by field. */
 	cpus_read_lock();
 	ring_config.spu = per_cpu(speprof_cpus, cpu).info;
 	cpus_read_unlock();
@@ -259,13 +263,13 @@ static int session_charge_rings(struct speprof_session *session, unsigned int ri
 		.event_slots = config->event_slots,
 	};
 
-	/* As for other locked memory, whoever may lock any amount is not counted. */
+	/* As for mlock(2), callers with CAP_IPC_LOCK are exempt. */
 	if (capable(CAP_IPC_LOCK))
 		return 0;
 	return session_charge(session, rings * speprof_ring_pages(&ring_config));
 }
 
-/* The backend, held, and all CPUs that have an SPU if none are named in @cpus. */
+/* Take a reference on the backend. If @cpus is empty, fill it with all CPUs that have an SPU. */
 static int session_choose_cpus(struct speprof_session *session, struct cpumask *cpus)
 {
 	unsigned int cpu;
@@ -282,7 +286,7 @@ static int session_choose_cpus(struct speprof_session *session, struct cpumask *
 	return cpumask_empty(cpus) || !session->backend ? -ENODEV : 0;
 }
 
-/* Without speprof_control: memory for many large rings takes long. */
+/* Runs without speprof_control, as allocating many large rings takes long. */
 static int session_add_rings(struct speprof_session *session, const struct cpumask *cpus,
 			     const struct speprof_session_config *config)
 {
@@ -304,7 +308,7 @@ static int session_add_rings(struct speprof_session *session, const struct cpuma
 	return 0;
 }
 
-/* A stopped session that is not, or no longer, in the list. */
+/* The session is stopped, and not in the list. */
 static void session_free(struct speprof_session *session)
 {
 	unsigned int cpu;
@@ -328,7 +332,7 @@ static int session_register(struct speprof_session *session)
 	if (!ret)
 		list_add(&session->link, &sessions);
 	mutex_unlock(&speprof_control);
-	/* A cgroup may have been removed before it was watched. */
+	/* A cgroup may have been removed before the tracepoint was registered. */
 	if (!ret && session->cgroups)
 		speprof_cgroups_schedule_prune();
 	return ret;
@@ -402,7 +406,7 @@ static int session_check_rights(const struct speprof_session *session,
 	return need & ~session->rights ? -EPERM : 0;
 }
 
-/* Every ring's program into @programs, or none is of use. */
+/* Make the program of every ring. On an error @programs is incomplete. */
 static int session_make_programs(struct speprof_session *session,
 				 const struct speprof_sampling *sampling,
 				 struct speprof_program *programs)
@@ -437,7 +441,7 @@ static void session_reprogram(struct speprof_session *session)
 	}
 }
 
-/* No CPU has a bound of its own any more. */
+/* Remove the bounds of single CPUs. */
 static void session_clear_bounds(struct speprof_session *session)
 {
 	unsigned int cpu;
@@ -478,7 +482,7 @@ int speprof_session_set_sampling(struct speprof_session *session,
 	return ret;
 }
 
-/* Another interval is another program, of this CPU alone. */
+/* Give one CPU a program with another interval. */
 static int session_set_interval(struct speprof_session *session, struct speprof_ring *ring,
 				u64 interval)
 {
@@ -522,7 +526,7 @@ int speprof_session_tune_cpu(struct speprof_session *session, const struct spepr
 	return ret;
 }
 
-/* ---- Whose the SPUs are ----------------------------------------------------- */
+/* ---- Sessions that block each other ------------------------------------------- */
 
 static bool sessions_share_cpu(const struct speprof_session *a, const struct speprof_session *b)
 {
@@ -534,7 +538,7 @@ static bool sessions_share_cpu(const struct speprof_session *a, const struct spe
 	return false;
 }
 
-/* Whether @other is started and keeps @session, as of @cgroups, from being so. */
+/* Whether @other is started and blocks @session, if that samples @cgroups (NULL: all tasks). */
 static bool session_blocks(const struct speprof_session *other,
 			   const struct speprof_session *session,
 			   const struct speprof_cgroup_set *cgroups)
@@ -549,6 +553,7 @@ static void session_stop_now(struct speprof_session *session)
 {
 	unsigned int cpu;
 
+	lockdep_assert_held(&speprof_control);
 	for_each_possible_cpu(cpu) {
 		struct ring_call call = { .ring = session->rings[cpu] };
 
@@ -560,12 +565,13 @@ static void session_stop_now(struct speprof_session *session)
 	session->state = SESSION_STOPPED;
 }
 
-/* A @privileged caller may stop the sessions that block @session, unless one is privileged too. */
+/* Returns -EBUSY if @session is blocked by a session that a @privileged caller may not stop. */
 static int session_check_blockers(const struct speprof_session *session,
 				  const struct speprof_cgroup_set *cgroups, bool privileged)
 {
 	struct speprof_session *other;
 
+	lockdep_assert_held(&speprof_control);
 	list_for_each_entry(other, &sessions, link)
 		if (session_blocks(other, session, cgroups) && (!privileged || other->privileged))
 			return -EBUSY;
@@ -582,7 +588,7 @@ static void session_stop_blockers(const struct speprof_session *session,
 			session_stop_now(other);
 }
 
-/* The cgroups of @other on @cpu once @session is started and what blocks it is stopped. */
+/* The cgroups that @other samples on @cpu once @session is started with @cgroups. NULL: none. */
 static const struct speprof_cgroup_set *session_cgroups_on(const struct speprof_session *other,
 							   unsigned int cpu,
 							   const struct speprof_session *session,
@@ -597,7 +603,7 @@ static const struct speprof_cgroup_set *session_cgroups_on(const struct speprof_
 	return other->cgroups;
 }
 
-/* Of all sessions on @cpu, @session as of @cgroups. */
+/* Make the map of @cpu for the time when @session is started with @cgroups. NULL: no memory. */
 static struct speprof_cgroup_map *session_make_map(unsigned int cpu,
 						   const struct speprof_session *session,
 						   const struct speprof_cgroup_set *cgroups)
@@ -631,7 +637,7 @@ static void maps_free(struct speprof_cgroup_map **maps)
 	kfree(maps);
 }
 
-/* One for each CPU of the session; all NULL where @cgroups is. */
+/* Make a map for each CPU of the session. They are NULL if @cgroups is. */
 static struct speprof_cgroup_map **session_make_maps(const struct speprof_session *session,
 						     const struct speprof_cgroup_set *cgroups)
 {
@@ -652,7 +658,7 @@ static struct speprof_cgroup_map **session_make_maps(const struct speprof_sessio
 	return maps;
 }
 
-/* @fn on each CPU of the session, with its map; ends with the maps that came back. */
+/* Call @fn on each CPU of the session with its map. Frees @maps, and the maps that @fn returns. */
 static void session_call_with(struct speprof_session *session, smp_call_func_t fn,
 			      struct speprof_cgroup_map **maps)
 {
@@ -674,8 +680,8 @@ static void session_call_with(struct speprof_session *session, smp_call_func_t f
 }
 
 /*
- * Stop the sessions that block @session, as of @cgroups. Nothing can fail after that: the returned
- * maps, with which it has its CPUs, are made before.
+ * Make the maps for starting @session with @cgroups, then stop the sessions that block it. Starting
+ * cannot fail after that, so no session is stopped in vain.
  */
 static struct speprof_cgroup_map **session_take_cpus(const struct speprof_session *session,
 						     const struct speprof_cgroup_set *cgroups,
@@ -699,7 +705,7 @@ static int session_start_now(struct speprof_session *session)
 
 	if (!session->generation)
 		return -ENODATA;
-	/* Its rings would stay OFFLINE, whatever is registered since. */
+	/* The rings would stay OFFLINE, even if another backend is registered now. */
 	if (!speprof_backend_present(session->backend))
 		return -ENODEV;
 	maps = session_take_cpus(session, session->cgroups, privileged);
@@ -732,7 +738,7 @@ void speprof_session_stop(struct speprof_session *session)
 	mutex_unlock(&speprof_control);
 }
 
-/* Ends with @set, or with an error, as it was. */
+/* Let the session sample @set, which belongs to it on success. On an error nothing changes. */
 static int session_set_cgroups(struct speprof_session *session, struct speprof_cgroup_set *set)
 {
 	bool privileged = perfmon_capable();
@@ -758,7 +764,7 @@ int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 
 	if (!(session->rights & SPEPROF_RIGHT_CGROUPS))
 		return -EPERM;
-	/* It has some set from its beginning to its end, or never. */
+	/* Whether the session has cgroups never changes, so no lock is needed. */
 	if (!READ_ONCE(session->cgroups))
 		return -EOPNOTSUPP;
 	ret = bucket_draw(&session->command_bucket);
@@ -778,7 +784,7 @@ int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 	return ret;
 }
 
-/* Those of its cgroups that were removed leave its set; every ring tells. */
+/* Remove dead cgroups from the session's set. Each of its rings reports them. */
 static void session_prune(struct speprof_session *session)
 {
 	struct ring_call call = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A session: a ring for each of its CPUs, and what they sample.
+ * A session: one ring for each of its CPUs, and what they sample.
  */
 #ifndef SPEPROF_SESSION_H
 #define SPEPROF_SESSION_H
@@ -14,7 +14,7 @@
 
 struct speprof_cgroup_set;
 
-/* Of the data ring, in bytes; both powers of two and multiples of every page size. */
+/* Bounds on the data ring in bytes: powers of two, and multiples of every page size. */
 #define SESSION_RING_MIN (64ULL << 10)
 #define SESSION_RING_MAX (256ULL << 20)
 
@@ -24,21 +24,23 @@ enum speprof_session_state {
 };
 
 /**
- * struct speprof_session - counted by its descriptors and those of its rings
- * @backend: held
- * @user: whom @charged pages of locked memory are charged to; NULL if exempt
- * @rights: SPEPROF_RIGHT_*, for good
- * @cgroups: whose tasks it samples; NULL: everybody's. Under speprof_control, but for
- *	whether it is NULL, which is for good
- * @link: to all others. Under speprof_control
- * @state: under speprof_control
- * @privileged: callers with CAP_PERFMON started it and gave it its cgroups: no other session's
- *	START stops it. Under speprof_control
- * @commands: that its descriptors have left
- * @generation: of the last program; 0: there is none yet. Under speprof_control
- * @sampling: of the last program, as it was asked for. Under speprof_control
- * @programs: what each ring's SPU is to sample, by CPU. Under speprof_control
- * @rings: by CPU; NULL where the CPU is not in the session. Constant
+ * struct speprof_session - a session
+ * @count: references: its descriptor, and those of its rings
+ * @backend: the backend; its module is held
+ * @user: the user whose locked memory is charged; NULL if the caller was exempt
+ * @charged: pages charged to @user
+ * @rights: SPEPROF_RIGHT_*; constant
+ * @cgroups: the cgroups whose tasks are sampled; NULL: all tasks are. Whether it is NULL is
+ *	constant; the rest is under speprof_control
+ * @link: in the list of all sessions; under speprof_control, as the fields down to @programs
+ * @command_bucket: commands that the session's descriptors have left
+ * @generation: of the last program; 0: none was set
+ * @state: whether it samples
+ * @privileged: callers with CAP_PERFMON started it and set its cgroups, so no other session's START
+ *	stops it
+ * @sampling: the last program, as userspace asked for it
+ * @programs: by CPU: what its SPU samples
+ * @rings: by CPU; NULL if the CPU is not in the session. Constant
  */
 struct speprof_session {
 	struct kref count;
@@ -58,71 +60,148 @@ struct speprof_session {
 };
 
 /**
- * speprof_session_new() - a stopped session; the caller holds it
- * @config: valid but for what depends on the SPUs
- * @cpus: its CPUs; if empty, filled with all that have an SPU now
- * @cgroups: whose tasks it samples, from here on the session's, whatever comes of it; or NULL
+ * speprof_session_new() - make a session, which is stopped
+ * @config: checked, except for what depends on the SPUs
+ * @cpus: its CPUs; if empty, it is filled with all CPUs that have an SPU
+ * @cgroups: whose tasks it samples, or NULL. It belongs to the session from here on; on failure it
+ *	is freed
  *
- * Sleeps; takes speprof_control, but not while it allocates.
- *
- * Return: ERR_PTR of -ENODEV, -ENOMEM; -EINTR (a fatal signal); -EOPNOTSUPP (@cgroups).
+ * Context: may sleep; takes speprof_control, but not while it allocates memory.
+ * Return: the session, with one reference, or an ERR_PTR: -ENODEV: a CPU has no SPU, or there is no
+ * backend; -ENOMEM: no memory, or above RLIMIT_MEMLOCK; -EINTR: a fatal signal; -EOPNOTSUPP: this
+ * kernel cannot sample @cgroups.
  */
 struct speprof_session *speprof_session_new(const struct speprof_session_config *config,
 					    struct cpumask *cpus,
 					    struct speprof_cgroup_set *cgroups);
 
+/** speprof_session_get() - take a reference */
 void speprof_session_get(struct speprof_session *session);
+
+/** speprof_session_put() - drop a reference; the last one stops and frees the session. May sleep */
 void speprof_session_put(struct speprof_session *session);
 
 /*
- * The four below interrupt CPUs and draw from the bucket of the session, or of the ring in TUNE:
- * -EAGAIN, and nothing has changed. Each START has drawn for its STOP.
+ * The functions below may sleep and take speprof_control. Those that interrupt CPUs take a token
+ * from the bucket of the session, or of the ring if they concern one CPU. Without a token they
+ * return -EAGAIN and change nothing.
  */
 
-/** speprof_session_set_sampling() - set what is sampled, at once if started. -EPERM, speprof_program_make()'s errors */
+/**
+ * speprof_session_set_sampling() - set what is sampled; at once if the session is started
+ * @session: the session
+ * @sampling: checked, except for what depends on the SPUs
+ *
+ * Bounds and intervals of single CPUs are reset.
+ *
+ * Return: 0; -EPERM if it needs a right that the session lacks; -EAGAIN; -ENOMEM; an error of
+ * speprof_program_make().
+ */
 int speprof_session_set_sampling(struct speprof_session *session,
 				 const struct speprof_sampling *sampling);
 
-/** speprof_session_tune_cpu() - one CPU's interval and bounds. -ENOENT, -ENODATA, speprof_program_make()'s errors */
+/**
+ * speprof_session_tune_cpu() - set the interval and the bounds of one CPU
+ * @session: the session
+ * @tune: the CPU; its interval, 0 for no change; its bounds
+ *
+ * Return: 0; -ENOENT if the CPU is not in the session; -ENODATA if nothing is set to sample;
+ * -EAGAIN; an error of speprof_program_make().
+ */
 int speprof_session_tune_cpu(struct speprof_session *session, const struct speprof_tune *tune);
 
 /**
- * speprof_session_start() - sample, unless it is started
+ * speprof_session_start() - begin to sample; a session that is started stays so
+ * @session: the session
  *
- * A caller with CAP_PERFMON stops the sessions in its way that callers without it started.
+ * If the caller has CAP_PERFMON, sessions that block this one and were started without it are
+ * stopped.
  *
- * Return: -ENODATA: nothing set to sample; -EBUSY: another session is in its way; -ENOMEM.
+ * Return: 0; -ENODATA if nothing is set to sample; -ENODEV if the SPUs were removed; -EBUSY if
+ * another session blocks this one; -ENOMEM; -EAGAIN.
  */
 int speprof_session_start(struct speprof_session *session);
 
+/**
+ * speprof_session_stop() - publish what was sampled and stop; a session that is stopped stays so
+ * @session: the session
+ *
+ * Takes no token: START has taken one.
+ */
 void speprof_session_stop(struct speprof_session *session);
 
 /**
- * speprof_session_change_cgroups() - change whose tasks are sampled, at once
+ * speprof_session_change_cgroups() - change whose tasks are sampled; at once if started
+ * @session: the session
  * @op: SPEPROF_CGROUPS_*
+ * @by: stays the caller's
  *
- * Return: -EPERM, -EOPNOTSUPP, -EBUSY, -ENOMEM, speprof_cgroup_set_change()'s errors.
+ * Return: 0; -EPERM without SPEPROF_RIGHT_CGROUPS; -EOPNOTSUPP if the session samples all tasks;
+ * -EBUSY if another session blocks the new cgroups; -ENODEV; -ENOMEM; -EAGAIN; an error of
+ * speprof_cgroup_set_change().
  */
 int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 				   const struct speprof_cgroup_set *by);
 
-/** speprof_sessions_prune_cgroups() - cgroups that were removed leave the sets they are in */
+/** speprof_sessions_prune_cgroups() - remove dead cgroups from all sessions, which report each */
 void speprof_sessions_prune_cgroups(void);
 
-/** speprof_session_ring() - the ring of @cpu, or NULL */
+/**
+ * speprof_session_ring() - the ring of a CPU
+ * @session: the session
+ * @cpu: any value
+ *
+ * Context: any. Return: the ring, or NULL.
+ */
 struct speprof_ring *speprof_session_ring(struct speprof_session *session, u32 cpu);
 
-/*
- * A ring's commands from task context; they may sleep. Those that interrupt the ring's CPU draw
- * from the ring's bucket: -EAGAIN. KICK does so only where the ring may wait for its reader.
+/**
+ * speprof_session_kick_ring() - note that a reader is there, and run speprof_ring_kick() if needed
+ * @ring: a ring of a session
+ *
+ * Takes a token only if the ring may be waiting for its reader.
+ *
+ * Return: 0; -ENXIO if the CPU is offline; -EAGAIN.
  */
 int speprof_session_kick_ring(struct speprof_ring *ring);
+
+/**
+ * speprof_session_flush_ring() - run speprof_ring_flush() on the ring's CPU
+ * @ring: a ring of a session
+ *
+ * Return: 0; -ENXIO if the CPU is offline; -EAGAIN.
+ */
 int speprof_session_flush_ring(struct speprof_ring *ring);
+
+/**
+ * speprof_session_ring_stats() - run speprof_ring_get_stats() on the ring's CPU
+ * @ring: a ring of a session
+ * @ret_stats: filled in
+ *
+ * Return: 0 or -EAGAIN.
+ */
 int speprof_session_ring_stats(struct speprof_ring *ring, struct speprof_ring_stats *ret_stats);
+
+/**
+ * speprof_session_take_snapshot() - run speprof_ring_take_snapshot() on the ring's CPU
+ * @ring: a ring of a session
+ * @owner: who releases the claim; not NULL
+ * @snapshot: as for speprof_ring_take_snapshot()
+ *
+ * Return: 0; -EAGAIN; an error of speprof_ring_take_snapshot().
+ */
 int speprof_session_take_snapshot(struct speprof_ring *ring, const void *owner,
 				  struct speprof_snapshot *snapshot);
 
-/** speprof_session_release_snapshot() - release @owner's snapshot. -EOPNOTSUPP; -ENOENT: it has none */
+/**
+ * speprof_session_release_snapshot() - release the claim of @owner, if it holds one
+ * @ring: a ring of a session
+ * @owner: as for speprof_session_take_snapshot()
+ *
+ * Takes no token: the snapshot has taken one.
+ *
+ * Return: 0; -EOPNOTSUPP if @ring is a stream; -ENOENT if @owner holds no claim.
+ */
 int speprof_session_release_snapshot(struct speprof_ring *ring, const void *owner);
 
 #endif

@@ -41,8 +41,8 @@ void speprof_shared_buffer_deinit(struct speprof_shared_buffer *buffer)
 	*buffer = (struct speprof_shared_buffer){};
 }
 
-int speprof_shared_buffer_map(const struct speprof_shared_buffer *buffer, struct vm_area_struct *vma,
-			      bool writable)
+int speprof_shared_buffer_map(const struct speprof_shared_buffer *buffer,
+			      struct vm_area_struct *vma, bool writable)
 {
 	unsigned long forbidden = VM_MAYEXEC;
 

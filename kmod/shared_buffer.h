@@ -54,7 +54,7 @@ void speprof_shared_buffer_deinit(struct speprof_shared_buffer *buffer);
  * Return: 0; -EINVAL if it is not shared; -EPERM if it is executable, or writable without
  * @writable; -ENXIO if it is longer than the buffer.
  */
-int speprof_shared_buffer_map(const struct speprof_shared_buffer *buffer, struct vm_area_struct *vma,
-			      bool writable);
+int speprof_shared_buffer_map(const struct speprof_shared_buffer *buffer,
+			      struct vm_area_struct *vma, bool writable);
 
 #endif

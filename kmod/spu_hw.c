@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hardware SPUs as firmware describes them: one device for each kind of CPU that has
- * one, behind the one backend of speprof.ko.
+ * The hardware backend: devices that firmware describes. There is one device for each kind of CPU
+ * with an SPU, and one backend for all devices.
  *
- * There is no MODULE_DEVICE_TABLE on purpose: udev would load this module beside the
- * kernel's own driver, and whoever came first would win. `speprof takeover` decides.
+ * There is no MODULE_DEVICE_TABLE on purpose. With one, udev would load this module beside the
+ * kernel's own driver, and the first of the two would bind the devices. The administrator decides
+ * with `speprof takeover`.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -31,10 +32,10 @@
 	"buffer: boot with kpti=off, or nokaslr where only KASLR asks for KPTI"
 
 /**
- * struct spu_hw_group - a device
- * @dev: it
- * @cpus: the CPUs with SPUs of one kind that it stands for
- * @irq: their interrupt, private to each CPU
+ * struct spu_hw_group - the CPUs of one device
+ * @dev: the device
+ * @cpus: its CPUs, whose SPUs are of one kind
+ * @irq: their interrupt, which is private to each CPU (a PPI)
  */
 struct spu_hw_group {
 	struct device *dev;
@@ -43,19 +44,19 @@ struct spu_hw_group {
 };
 
 /**
- * struct spu_hw_state - the registers of an SPU that loses power
- * @reg: their values; those that identify the SPU are unused
+ * struct spu_hw_state - registers of an SPU that may lose power
+ * @reg: by &enum spe_reg; identification registers are not saved
  */
 struct spu_hw_state {
 	u64 reg[SPE_REG_COUNT];
 };
 
 /**
- * struct spu_hw_cpu - one CPU; used on it with interrupts off
- * @group: of which device it is; changed under spu_hw_lock from anywhere
- * @irq: enabled here; 0 if none is
- * @asleep: between CPU_PM_ENTER and CPU_PM_EXIT
- * @state: what to restore then
+ * struct spu_hw_cpu - a possible CPU; used on the CPU with interrupts off
+ * @group: of the CPU's device; NULL if it has none. Other CPUs change it under spu_hw_lock
+ * @irq: the interrupt that is enabled on this CPU; 0: none is
+ * @asleep: the CPU is between CPU_PM_ENTER and CPU_PM_EXIT
+ * @state: what CPU_PM_EXIT restores
  */
 struct spu_hw_cpu {
 	struct spu_hw_group *group;
@@ -66,7 +67,7 @@ struct spu_hw_cpu {
 
 static DEFINE_PER_CPU(struct spu_hw_cpu, spu_hw_cpus);
 
-/* Devices come and go under it; taken before the core's locks. */
+/* Serialises adding and removing devices. Taken before speprof_control. */
 static DEFINE_MUTEX(spu_hw_lock);
 static struct cpumask spu_hw_mask;
 static bool spu_hw_registered;
@@ -79,7 +80,7 @@ static const char *spu_hw_attach(void)
 	const struct spu_hw_group *group = READ_ONCE(cpu->group);
 
 	if (!group)
-		return "its device is gone";
+		return "its device was removed";
 	if (!speprof_spu_hw_read(SPE_REG_PMSVER))
 		return "ID_AA64DFR0_EL1.PMSVer is 0 though firmware describes an SPU: the firmware "
 		       "or a hypervisor must allow it";
@@ -113,7 +114,7 @@ static struct speprof_backend spu_hw_backend = {
 	.ticks = speprof_spu_hw_ticks,
 };
 
-/* PMBSR.S alone asserts it and keeps it asserted (RTSJRP, IGRLRX). */
+/* PMBIRQ is asserted as long as PMBSR.S is 1 (RTSJRP, IGRLRX). */
 static irqreturn_t spu_hw_interrupt(int irq, void *dev)
 {
 	u64 pmbsr = speprof_spu_hw_read(SPE_REG_PMBSR);
@@ -121,18 +122,21 @@ static irqreturn_t spu_hw_interrupt(int irq, void *dev)
 	if (!(pmbsr & SPE_PMBSR_S))
 		return IRQ_NONE;
 	if (!speprof_interrupt())
-		pr_warn_ratelimited("CPU %u: an SPU that nobody uses raised its interrupt, PMBSR %#llx: silenced\n",
+		pr_warn_ratelimited("CPU %u: interrupt of an SPU that no session uses (PMBSR %#llx): stopped the SPU\n",
 				    smp_processor_id(), pmbsr);
 	return IRQ_HANDLED;
 }
 
-/* Those that are state, in the order in which they may be written: PMSCR last. */
+/* Registers to save and restore, in the order of restoring. PMSCR comes after all of these. */
 static const u8 state_registers[] = {
 	SPE_REG_PMSFCR, SPE_REG_PMSEVFR, SPE_REG_PMSNEVFR, SPE_REG_PMSLATFR, SPE_REG_PMSDSFR,
 	SPE_REG_PMSIRR, SPE_REG_PMSICR, SPE_REG_PMBPTR, SPE_REG_PMBSR, SPE_REG_PMBLIMITR,
 };
 
-/* Disable profiling, and drain the SPU if it was enabled: what disables it drains it, too. */
+/*
+ * Disable profiling. Drain the SPU if profiling was enabled in @pmscr; otherwise it was drained
+ * when it was disabled.
+ */
 static void spu_hw_stop(u64 pmscr)
 {
 	speprof_spu_hw_write(SPE_REG_PMSCR, 0);
@@ -141,7 +145,7 @@ static void spu_hw_stop(u64 pmscr)
 		speprof_spu_hw_drain();
 }
 
-/* Save the registers and leave the SPU silent. */
+/* Save the registers and stop the SPU. */
 static void spu_hw_save(struct spu_hw_state *ret_state)
 {
 	unsigned int i;
@@ -155,8 +159,8 @@ static void spu_hw_save(struct spu_hw_state *ret_state)
 }
 
 /*
- * Undo spu_hw_save(), whatever the registers hold now. A write that sets PMBSR.S asserts the
- * interrupt again (IGRLRX): no event is lost.
+ * Restore the registers, which may have any value. No event is lost: a write that sets PMBSR.S
+ * asserts the interrupt again (IGRLRX).
  */
 static void spu_hw_restore(const struct spu_hw_state *state)
 {
@@ -166,13 +170,13 @@ static void spu_hw_restore(const struct spu_hw_state *state)
 	speprof_spu_hw_synchronize();
 	for (i = 0; i < ARRAY_SIZE(state_registers); i++)
 		speprof_spu_hw_write(state_registers[i], state->reg[state_registers[i]]);
-	/* The buffer is enabled before profiling is. */
+	/* The buffer must be enabled before profiling is. */
 	speprof_spu_hw_synchronize();
 	speprof_spu_hw_write(SPE_REG_PMSCR, state->reg[SPE_REG_PMSCR]);
 	speprof_spu_hw_synchronize();
 }
 
-/* Idle states and suspend may take the SPU's power. Nothing is executed in between. */
+/* The SPU may lose power in idle states and in a suspend. The CPU executes nothing in between. */
 static int spu_hw_pm(struct notifier_block *block, unsigned long action, void *data)
 {
 	struct spu_hw_cpu *cpu = this_cpu_ptr(&spu_hw_cpus);
@@ -200,9 +204,10 @@ static struct notifier_block spu_hw_pm_block = {
 };
 
 /*
- * A kernel below EL2 is followed by its crash kernel at the same Exception level, where the SPU
- * would write on, by addresses of the kernel that crashed. Before kdump the kernel calls no
- * notifier: hence the probe. It is on the CPU that goes on; the others stay in the old kernel.
+ * Stop the SPU before kdump's kernel starts. If the kernel runs below EL2, the crash kernel runs at
+ * the same Exception level, and the SPU would go on writing to addresses of the crashed kernel. The
+ * kernel calls no notifier before kdump, hence this kprobe. It runs on the CPU that boots the crash
+ * kernel; the other CPUs stay in the old kernel.
  */
 static int spu_hw_crash(struct kprobe *probe, struct pt_regs *regs)
 {
@@ -220,7 +225,9 @@ static struct kprobe spu_hw_crash_probe = {
 };
 static bool spu_hw_crash_probed;
 
-/* Best effort: not every kernel has kdump and kprobes. At EL2 the crash kernel resets the SPU. */
+/*
+ * Not every kernel has kdump and kprobes. At EL2 none is needed: the crash kernel resets the SPU.
+ */
 static void spu_hw_crash_init(void)
 {
 	if (!is_kernel_in_hyp_mode())
@@ -257,7 +264,7 @@ static int group_find_interrupt(struct spu_hw_group *group)
 	return 0;
 }
 
-/* A CPU of the group that comes online from here on leaves its SPU alone. */
+/* CPUs of the group that come online from here on do not use their SPU. */
 static void group_withdraw(struct spu_hw_group *group)
 {
 	unsigned int cpu;
@@ -267,14 +274,14 @@ static void group_withdraw(struct spu_hw_group *group)
 	cpumask_andnot(&spu_hw_mask, &spu_hw_mask, &group->cpus);
 }
 
-/* A CPU that came online before the withdrawal has its SPU, and loses it here. */
+/* Stop the SPUs of the group: first for CPUs that come online, then on those that are. */
 static void group_silence(struct spu_hw_group *group)
 {
 	group_withdraw(group);
 	speprof_backend_remove_cpus(&group->cpus);
 }
 
-/* The devices after the first one only bring CPUs. */
+/* The first device registers the backend. Later ones add their CPUs to it. */
 static int group_add(struct spu_hw_group *group)
 {
 	unsigned int cpu;
@@ -310,7 +317,7 @@ static void spu_hw_unregister(void)
 	spu_hw_registered = false;
 }
 
-/* Also where a device is taken away under a session: its rings go offline. */
+/* Runs also if a device is removed while a session uses it: the session's rings go OFFLINE. */
 static void spu_hw_remove(void *data)
 {
 	struct spu_hw_group *group = data;
@@ -329,7 +336,7 @@ static int spu_hw_probe(struct platform_device *pdev)
 	struct spu_hw_group *group;
 	int ret;
 
-	/* However it came about: kpti=on counts even where no CPU needs it. */
+	/* KPTI may also be on by kpti=on, although no CPU needs it. */
 	if (arm64_kernel_unmapped_at_el0())
 		return dev_err_probe(dev, -EPERM, KPTI_REFUSAL "\n");
 	group = devm_kzalloc(dev, sizeof(*group), GFP_KERNEL);
@@ -348,7 +355,7 @@ static int spu_hw_probe(struct platform_device *pdev)
 	return devm_add_action_or_reset(dev, spu_hw_remove, group);
 }
 
-/* Reboot and kexec: the memory that an SPU writes to is about to be another kernel's. */
+/* Reboot and kexec: stop the SPUs, whose buffers the next kernel will use as its own memory. */
 static void spu_hw_shutdown(struct platform_device *pdev)
 {
 	mutex_lock(&spu_hw_lock);
@@ -361,7 +368,7 @@ static const struct of_device_id spu_hw_of_match[] = {
 	{}
 };
 
-/* The kernel's ACPI code makes the device from the MADT. */
+/* The kernel creates this device from the ACPI table MADT. */
 static const struct platform_device_id spu_hw_id_table[] = {
 	{ .name = "arm,spe-v1" },
 	{}
@@ -374,13 +381,16 @@ static struct platform_driver spu_hw_driver = {
 	.driver = {
 		.name = "speprof",
 		.of_match_table = spu_hw_of_match,
-		/* A session holds the module, and must not lose the device meanwhile. */
+		/* Unbinding by sysfs would take the device from a session. */
 		.suppress_bind_attrs = true,
 	},
 };
 
-/* The driver core does not offer a device that has a driver. */
-static int spu_hw_tell_bound(struct device *dev, void *data)
+/*
+ * Warn about a device that another driver is bound to: the driver core does not offer it to this
+ * one.
+ */
+static int spu_hw_report_bound(struct device *dev, void *data)
 {
 	struct platform_device *pdev = to_platform_device(dev);
 
@@ -389,8 +399,8 @@ static int spu_hw_tell_bound(struct device *dev, void *data)
 		return 0;
 	device_lock(dev);
 	if (dev->driver && dev->driver != &spu_hw_driver.driver)
-		pr_warn("%s: driver %s has it: `speprof takeover` brings it here\n", dev_name(dev),
-			dev->driver->name);
+		pr_warn("%s: bound to driver %s: run `speprof takeover` to use it here\n",
+			dev_name(dev), dev->driver->name);
 	device_unlock(dev);
 	return 0;
 }
@@ -400,7 +410,9 @@ int speprof_spu_hw_init(void)
 	int ret;
 
 	spu_hw_backend.tick_hz = speprof_spu_hw_tick_hz();
-	/* Below EL2, KVM of kernels before mid-2026 enters guests with the buffer as it is. */
+	/*
+	 * If the kernel runs below EL2, older versions of KVM enter guests with the buffer enabled.
+	 */
 	spu_hw_backend.disables_parked_buffer = !is_kernel_in_hyp_mode();
 	ret = cpu_pm_register_notifier(&spu_hw_pm_block);
 	if (ret)
@@ -411,7 +423,7 @@ int speprof_spu_hw_init(void)
 		return ret;
 	}
 	spu_hw_crash_init();
-	bus_for_each_dev(&platform_bus_type, NULL, NULL, spu_hw_tell_bound);
+	bus_for_each_dev(&platform_bus_type, NULL, NULL, spu_hw_report_bound);
 	return 0;
 }
 

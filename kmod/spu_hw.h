@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hardware backend, on arm64: FEAT_SPE's registers, its interrupt, and
- * what becomes of both when a CPU sleeps or the kernel ends.
+ * The hardware backend on arm64: the registers and the interrupt of FEAT_SPE, and what happens to
+ * them when a CPU sleeps or the kernel ends.
  */
 #ifndef SPEPROF_SPU_HW_H
 #define SPEPROF_SPU_HW_H
@@ -10,21 +10,33 @@
 
 #include "codec/registers.h"
 
-/** speprof_spu_hw_init() - take the SPUs that firmware describes; none is no error */
+/**
+ * speprof_spu_hw_init() - register the driver for the SPUs that firmware describes
+ *
+ * Return: 0, also if there is no device; an error of a registration.
+ */
 int speprof_spu_hw_init(void);
+
+/** speprof_spu_hw_deinit() - unregister the driver; no session is left */
 void speprof_spu_hw_deinit(void);
 
-/* ---- spu_hw_regs.c: all on the CPU whose SPU it is, with interrupts off ---- */
+/*
+ * ---- spu_hw_regs.c -----------------------------------------------------------------
+ *
+ * All of these run on the CPU whose SPU it is, with interrupts off.
+ */
 
 /**
- * spu_hw_pmscr_used() - the bits of PMSCR_EL1 that are ever written
+ * spu_hw_pmscr_used() - the bits of PMSCR_EL1 that are ever set
  * @at_el2: the kernel runs at EL2
  *
- * Never EE or KE: management events are reported in PMBSR_EL1 and by the interrupt, whatever
- * FEAT_SPE_EXC would allow (RTSJRP). CX only where the kernel keeps a TID in CONTEXTIDR: no packet
- * is better than one that names another task. PCT at EL2 only: a kernel below EL2 may be a guest,
- * and then the physical count is not the one that windows are paired with, nor is it known whether
- * the hypervisor allows it (D17.6.9). On a host both counts are the same.
+ * - EE and KE are never set: management events are reported in PMBSR_EL1 and by the interrupt,
+ *   whatever FEAT_SPE_EXC would allow (RTSJRP).
+ * - CX is set only if the kernel keeps a TID in CONTEXTIDR. A missing packet is better than one
+ * that names another task.
+ * - PCT is set only at EL2. A kernel below EL2 may be a guest: then windows are paired with the
+ * virtual count, and the hypervisor may forbid the physical one (D17.6.9). On a host both are
+ * equal.
  */
 static inline u64 spu_hw_pmscr_used(bool at_el2)
 {
@@ -33,11 +45,28 @@ static inline u64 spu_hw_pmscr_used(bool at_el2)
 	       (IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR) ? SPE_PMSCR_CX : 0);
 }
 
+/** speprof_spu_hw_read() - read a register; 0 if the SPU lacks it */
 u64 speprof_spu_hw_read(enum spe_reg reg);
+
+/**
+ * speprof_spu_hw_write() - write a register; nothing happens if the SPU lacks it or it is read-only
+ */
 void speprof_spu_hw_write(enum spe_reg reg, u64 value);
+
+/** speprof_spu_hw_synchronize() - return once earlier register writes are in effect (D17.3.5) */
 void speprof_spu_hw_synchronize(void);
+
+/**
+ * speprof_spu_hw_drain() - return once all records are in memory, and PMBPTR and PMBSR show it
+ *
+ * Profiling is disabled, and speprof_spu_hw_synchronize() was called after that.
+ */
 void speprof_spu_hw_drain(void);
+
+/** speprof_spu_hw_ticks() - the count that Timestamp packets carry */
 u64 speprof_spu_hw_ticks(void);
+
+/** speprof_spu_hw_tick_hz() - its rate; on any CPU */
 u64 speprof_spu_hw_tick_hz(void);
 
 #endif

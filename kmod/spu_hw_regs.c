@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The register file of a hardware SPU. Its encodings are spelled out, since neither the
- * names nor the set of them that a kernel's sysreg.h knows are the same everywhere.
+ * Registers and barriers of a hardware SPU. Register encodings are spelled out, as the kernels'
+ * sysreg.h differ in which of them they define, and by which names.
  */
 #include <linux/moduleparam.h>
 #include <linux/timex.h>
@@ -15,11 +15,11 @@
 static bool data_source_filter;
 module_param(data_source_filter, bool, 0444);
 MODULE_PARM_DESC(data_source_filter,
-		 "use PMSDSFR_EL1, which firmware must not trap (only where the kernel runs at EL2)");
+		 "use PMSDSFR_EL1 if the kernel runs at EL2; firmware must not trap it (off)");
 
 /*
- * All of op0 3, op1 0, CRn 9. Under VHE the names with _EL1 reach the registers of EL2
- * (E2H redirection), so one set serves a kernel at either level.
+ * Name, CRm and op2; op0 is 3, op1 is 0, CRn is 9. In a VHE kernel the names with _EL1 access the
+ * registers of EL2 (E2H redirection), so one set serves kernels at both levels.
  */
 #define SPU_HW_REGISTERS(X)                                                              \
 	X(PMSCR, 9, 0) X(PMSNEVFR, 9, 1) X(PMSICR, 9, 2) X(PMSIRR, 9, 3) X(PMSFCR, 9, 4) \
@@ -32,8 +32,8 @@ MODULE_PARM_DESC(data_source_filter,
 #define SPU_HW_ID_AA64DFR0_PMSVER SPE_MASK(35, 32)
 
 /*
- * An access to PMSDSFR traps to EL2 until a hypervisor or the boot code opens its fine-grained
- * trap, which kernels that do not know the register do not; at EL2 there is no such trap.
+ * Below EL2 an access to PMSDSFR traps to EL2, unless a hypervisor or boot code that knows the
+ * register has disabled its fine-grained trap. At EL2 there is no such trap.
  */
 static bool pmsdsfr_is_usable(void)
 {
@@ -41,7 +41,7 @@ static bool pmsdsfr_is_usable(void)
 	       read_sysreg_s(SPU_HW_PMSIDR) & SPE_PMSIDR_FDS;
 }
 
-/* PMSNEVFR is there with FEAT_SPEv1p2 and its filter only. */
+/* PMSNEVFR exists only with FEAT_SPEv1p2 and its filter. */
 static bool register_exists(enum spe_reg reg)
 {
 	if (reg == SPE_REG_PMSNEVFR)
@@ -67,7 +67,7 @@ u64 speprof_spu_hw_read(enum spe_reg reg)
 	case SPE_REG_PMBIDR:
 		return read_sysreg_s(SPU_HW_PMBIDR);
 	case SPE_REG_PMSVER:
-		/* Of this CPU, not the kernel's sanitised view of them all. */
+		/* Read it on this CPU: the kernel's sanitised value is for all CPUs. */
 		return SPE_FIELD_GET(SPU_HW_ID_AA64DFR0_PMSVER, read_sysreg_s(SPU_HW_ID_AA64DFR0));
 	case SPE_REG_COUNT:
 		break;
@@ -93,18 +93,16 @@ void speprof_spu_hw_write(enum spe_reg reg, u64 value)
 	}
 }
 
-/* After PMSCR = 0: nothing is sampled any more (D17.3.5). */
 void speprof_spu_hw_synchronize(void)
 {
 	isb();
 }
 
 /*
- * Profiling is disabled and that is in effect. In this order:
- *  - psb csync: the operations sampled until then have their records written
- *    ("Synchronization and Statistical Profiling")
- *  - dsb: these writes are complete and visible, External aborts on them reported (D17.8.4)
- *  - isb: reads after it see PMBPTR and PMBSR as the SPU left them, COLL included (D17.3.7)
+ * The order matters: - psb csync: the records of all operations sampled before are written
+ * ("Synchronization and Statistical Profiling"); - dsb: these writes are complete and visible, and
+ * External aborts on them are reported (D17.8.4); - isb: later reads of PMBPTR and PMBSR return
+ * what the SPU left there, with COLL (D17.3.7).
  */
 void speprof_spu_hw_drain(void)
 {
@@ -113,7 +111,7 @@ void speprof_spu_hw_drain(void)
 	isb();
 }
 
-/* The count of Timestamp packets: virtual and physical are the same but in a guest. */
+/* The virtual count. It differs from the physical one only in a guest. */
 u64 speprof_spu_hw_ticks(void)
 {
 	return get_cycles();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the driver shows of itself. Each counter has one writer, its CPU (or who acts for it
- * while it is down), and is read as it is.
+ * Tracepoints, and the counters in debugfs. Only the CPU itself writes its counters, or another CPU
+ * for it while it is down. Readers take no lock and may see counters of different moments.
  */
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
@@ -106,7 +106,7 @@ void speprof_stats_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
 
 /* ---- debugfs ----------------------------------------------------------------- */
 
-/* A column each, in the order of struct counters. */
+/* Names of the columns, in the order of struct counters. */
 static const char *const columns[] = {
 	"windows",	  "bytes",	 "records",	"interrupts", "full",
 	"faulted",	  "throttled",	 "unread",	"snapshots",  "handovers",

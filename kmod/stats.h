@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the driver shows of itself: tracepoints, and counters of each CPU since the module was
- * loaded in debugfs (speprof/cpus). Called on the CPU with interrupts off, or for a CPU that is down.
+ * Statistics for the administrator: tracepoints, and in debugfs (speprof/cpus) counters of each CPU
+ * since the module was loaded. Neither is part of the ABI.
+ *
+ * All functions but the first two are called on the CPU with interrupts off, or while it is down
+ * under speprof_control and cpus_read_lock().
  */
 #ifndef SPEPROF_OBSERVE_H
 #define SPEPROF_OBSERVE_H
@@ -11,20 +14,44 @@
 struct speprof_event;
 struct speprof_window;
 
-/** speprof_stats_init() - debugfs is a courtesy: without it there is none */
+/** speprof_stats_init() - create the file in debugfs; without debugfs nothing happens */
 void speprof_stats_init(void);
+
+/** speprof_stats_deinit() - remove the file */
 void speprof_stats_deinit(void);
 
+/** speprof_stats_interrupt() - count a buffer management interrupt of an ARMED ring */
 void speprof_stats_interrupt(unsigned int cpu);
+
+/**
+ * speprof_stats_arm() - trace that a window was armed
+ * @cpu: the CPU
+ * @start: position in the ring of the first byte that the SPU may write
+ * @limit: position behind the last one
+ * @generation: of the program
+ */
 void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation);
 
-/** speprof_stats_window() - a window with records, and its header, is written */
+/** speprof_stats_window() - count and trace a window with records, whose header is written */
 void speprof_stats_window(unsigned int cpu, const struct speprof_window *window);
 
-/** speprof_stats_event() - an event goes into the event ring */
+/** speprof_stats_event() - count and trace an event that is added to the event ring */
 void speprof_stats_event(unsigned int cpu, const struct speprof_event *event);
-/** speprof_stats_handover() - a task of a session's cgroups came; @new: the SPU held another's program */
+
+/**
+ * speprof_stats_handover() - count and trace that a task of a session's cgroups was scheduled in
+ * @cpu: the CPU
+ * @new: the SPU did not hold the registers of the session's ring
+ */
 void speprof_stats_handover(unsigned int cpu, bool new);
+
+/**
+ * speprof_stats_snapshot() - count and trace a snapshot
+ * @cpu: the CPU
+ * @oldest: position of the oldest byte in the ring
+ * @start: position of the snapshot's first byte
+ * @end: position behind its last one
+ */
 void speprof_stats_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end);
 
 #endif

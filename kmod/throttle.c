@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What sampling may cost a CPU. A ring that exceeds its bound in one period is THROTTLED until the next,
- * so a second never costs more than the bound and one period's share of it.
+ * What sampling may cost a CPU. A ring that exceeds its bound in one period is THROTTLED until the
+ * next, so a second never costs more than the bound and one period's share of it.
  */
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -44,7 +44,10 @@ static bool is_over(u64 spent, u64 each_second)
 static u32 charge(struct speprof_throttle *throttle, u64 now, u32 interrupts, u64 bytes,
 		  const struct speprof_throttle_bound *bound)
 {
-	/* The difference can be negative: a window of a parked ring may end before the period begins. */
+	/*
+	 * The difference can be negative: a window of a parked ring may end before the period
+	 * begins.
+	 */
 	if ((s64)(now - throttle->start) >= PERIOD_NS)
 		*throttle = (struct speprof_throttle){ .start = now };
 	throttle->interrupts += interrupts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The throttle bounds what sampling costs: interrupts and bytes of each CPU, and how often the holder of
- * a descriptor may interrupt CPUs by commands.
+ * The throttle bounds what sampling costs: interrupts and bytes of each CPU, and how often the
+ * holder of a descriptor may interrupt CPUs by commands.
  */
 #ifndef SPEPROF_THROTTLE_H
 #define SPEPROF_THROTTLE_H

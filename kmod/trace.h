@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: /sys/kernel/tracing/events/speprof. Each is on the CPU that it is about, most with
- * interrupts off; none is part of the ABI.
+ * Tracepoints: /sys/kernel/tracing/events/speprof. None is part of the ABI. Each is hit on the CPU
+ * that it reports, unless that CPU is down.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM speprof
@@ -50,7 +50,7 @@
 			 { SPEPROF_THROTTLE_INTERRUPTS, "interrupts" }, \
 			 { SPEPROF_THROTTLE_BYTES, "bytes" })
 
-/* What the SPU may write next. */
+/* A window was armed: the SPU may write these bytes of the ring. */
 TRACE_EVENT(speprof_arm,
 	TP_PROTO(unsigned int cpu, u64 start, u64 limit, u32 generation),
 	TP_ARGS(cpu, start, limit, generation),
@@ -70,7 +70,7 @@ TRACE_EVENT(speprof_arm,
 		  __entry->generation, __entry->start, __entry->limit - __entry->start)
 );
 
-/* A window is written, and readers are about to see it. */
+/* A window was closed and its header written. It is published next. */
 TRACE_EVENT(speprof_window,
 	TP_PROTO(unsigned int cpu, u64 position, u64 bytes, u32 flags, u64 armed_ns, u64 blind_ns),
 	TP_ARGS(cpu, position, bytes, flags, armed_ns, blind_ns),
@@ -95,7 +95,7 @@ TRACE_EVENT(speprof_window,
 		  __entry->armed_ns, __entry->blind_ns)
 );
 
-/* A management event other than a plain buffer full, and what was done about it. */
+/* A buffer management event other than a plain buffer full, and the action that follows. */
 TRACE_EVENT(speprof_syndrome,
 	TP_PROTO(unsigned int cpu, u64 pmbsr, u64 offset, u32 syndrome, u32 action),
 	TP_ARGS(cpu, pmbsr, offset, syndrome, action),
@@ -118,7 +118,7 @@ TRACE_EVENT(speprof_syndrome,
 		  show_action(__entry->action))
 );
 
-/* A ring went from one state to another; HANDLING is passed over. */
+/* A ring changed its state. HANDLING, which is in between, is left out. */
 TRACE_EVENT(speprof_state,
 	TP_PROTO(unsigned int cpu, u32 from, u32 to),
 	TP_ARGS(cpu, from, to),
@@ -136,7 +136,7 @@ TRACE_EVENT(speprof_state,
 		  show_ring_state(__entry->to))
 );
 
-/* A throttled CPU goes on. */
+/* A throttled ring samples again; ns: how long it was throttled. */
 TRACE_EVENT(speprof_throttle,
 	TP_PROTO(unsigned int cpu, u64 ns, u32 cause),
 	TP_ARGS(cpu, ns, cause),
@@ -154,7 +154,7 @@ TRACE_EVENT(speprof_throttle,
 		  show_throttle(__entry->cause))
 );
 
-/* A ring stopped because nobody reads. */
+/* A ring stopped because nobody read it for ns; bytes: what is unread. */
 TRACE_EVENT(speprof_unread,
 	TP_PROTO(unsigned int cpu, u64 ns, u64 bytes),
 	TP_ARGS(cpu, ns, bytes),
@@ -171,7 +171,10 @@ TRACE_EVENT(speprof_unread,
 	TP_printk("cpu=%u ns=%llu bytes=%llu", __entry->cpu, __entry->ns, __entry->bytes)
 );
 
-/* A task of a session's cgroups came to the CPU; new: the SPU held another's program. */
+/*
+ * A task of a session's cgroups was scheduled in; new: the SPU did not hold the registers of the
+ * session's ring.
+ */
 TRACE_EVENT(speprof_handover,
 	TP_PROTO(unsigned int cpu, bool new),
 	TP_ARGS(cpu, new),
@@ -186,7 +189,7 @@ TRACE_EVENT(speprof_handover,
 	TP_printk("cpu=%u new=%d", __entry->cpu, __entry->new)
 );
 
-/* What is lost of a flight recorder, and what a snapshot holds. */
+/* A snapshot from start to end; bytes before oldest were overwritten. */
 TRACE_EVENT(speprof_snapshot,
 	TP_PROTO(unsigned int cpu, u64 oldest, u64 start, u64 end),
 	TP_ARGS(cpu, oldest, start, end),
@@ -208,7 +211,7 @@ TRACE_EVENT(speprof_snapshot,
 
 #endif
 
-/* Found by -I. */
+/* Found by CFLAGS_kmod/stats.o in Kbuild. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE

@@ -15,15 +15,15 @@
 
 #include "emu.h"
 
-/* A rule's text is shorter. */
+/* Bound on the text of a rule. */
 #define RULE_MAX 64
 
 static struct dentry *root;
 
-/* What is done on the CPU, where the SPU and its rules may be touched. */
+/* A call on the CPU, the only place where its SPU and rules may be used. */
 struct visit {
 	struct speprof_emu_cpu *cpu;
-	const struct spe_inject_rule *rule; /* NULL: only look */
+	const struct spe_inject_rule *rule; /* NULL: only read */
 	struct spe_inject found;
 	int ret;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * speprof_emu.ko: an emulated SPU on each CPU as a backend of speprof.ko. Loaded
- * only by who asks for it; every window says that it was emulated.
+ * speprof_emu.ko: a backend with an emulated SPU on each CPU, for machines without SPE. Nothing
+ * loads it by itself, and every window says that it was emulated.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,7 +21,7 @@
 
 static unsigned int ops_per_us = 1000;
 module_param(ops_per_us, uint, 0444);
-MODULE_PARM_DESC(ops_per_us, "operations that a CPU is taken to execute in a microsecond, 1-100000");
+MODULE_PARM_DESC(ops_per_us, "operations that a CPU is assumed to execute in a microsecond, 1-100000");
 
 static unsigned int align = 6;
 module_param(align, uint, 0444);
@@ -37,24 +37,25 @@ MODULE_PARM_DESC(pmsver, "ID_AA64DFR0_EL1.PMSVer, 1-6; 0: the model's default");
 
 static unsigned long long features;
 module_param(features, ullong, 0444);
-MODULE_PARM_DESC(features, "bits of PMSIDR_EL1 that the SPU has beside the model's default");
+MODULE_PARM_DESC(features, "bits of PMSIDR_EL1 that are set in addition to the model's default");
 
 static unsigned int seed;
 module_param(seed, uint, 0444);
-MODULE_PARM_DESC(seed, "of what is drawn at random");
+MODULE_PARM_DESC(seed, "seed of all random choices");
 
 static char *profile = "mixed";
 module_param(profile, charp, 0444);
-MODULE_PARM_DESC(profile, "what programs are taken to do: mixed, pointer_chase, stream, branchy");
+MODULE_PARM_DESC(profile, "what programs are assumed to do: mixed, pointer_chase, stream, branchy");
 
 static char *choices = "";
 module_param(choices, charp, 0444);
 MODULE_PARM_DESC(choices,
-		 "which of what the architecture leaves open is done the other way: names of Documentation/reference/spu-choices.md, with commas");
+		 "IMPLEMENTATION DEFINED choices that differ from the default: names from "
+		 "Documentation/reference/spu-choices.md, separated by commas");
 
 static struct speprof_emu_cpu __percpu *emu_cpus;
 
-/* ---- The register file ------------------------------------------------------ */
+/* ---- Registers and barriers --------------------------------------------------- */
 
 static u64 emu_read(enum spe_reg reg)
 {
@@ -70,7 +71,7 @@ static void emu_write(enum spe_reg reg, u64 value)
 	speprof_emu_source_schedule(cpu);
 }
 
-/* The model does everything at once: no barrier has anything to wait for. */
+/* The model executes every register write at once, so a barrier has nothing to wait for. */
 static void emu_barrier(void)
 {
 }
@@ -99,11 +100,11 @@ static struct speprof_backend emu_backend = {
 	.tick_hz = NSEC_PER_SEC,
 };
 
-/* ---- Life --------------------------------------------------------------------- */
+/* ---- Module ------------------------------------------------------------------- */
 
 static u32 emu_buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 {
-	/* speprof.ko's own memory, as it wrote it into PMBPTR. */
+	/* The address comes from PMBPTR, which speprof.ko has written. */
 	memcpy((void *)(uintptr_t)addr, data, len);
 	return 0;
 }
@@ -162,7 +163,7 @@ static int emu_check_parameters(enum spe_profile *ret_profile)
 	return 0;
 }
 
-/* Names with commas to SPE_CHOICE_* bits. */
+/* Translate the parameter `choices`, names separated by commas, to SPE_CHOICE_* bits. */
 static int emu_parse_choices(u64 *ret_bits)
 {
 	char *list = kstrdup(choices, GFP_KERNEL), *rest = list, *name;
@@ -176,7 +177,7 @@ static int emu_parse_choices(u64 *ret_bits)
 			continue;
 		bit = spe_impdef_find(name);
 		if (bit < 0) {
-			pr_err("choices=%s: the architecture leaves no \"%s\" open: Documentation/reference/spu-choices.md has the names\n",
+			pr_err("choices=%s: there is no choice \"%s\": must be a name from Documentation/reference/spu-choices.md\n",
 			       choices, name);
 			break;
 		}
@@ -211,7 +212,8 @@ static int __init emu_init(void)
 	emu_backend.interval_min = (u64)EMU_TICK_MIN_US * ops_per_us;
 	ret = speprof_backend_register(&emu_backend);
 	if (ret) {
-		pr_err("speprof has another backend, or no hotplug state: error %d\n", ret);
+		pr_err("cannot register the emulated SPU with speprof: error %d (%s)\n", ret,
+		       ret == -EBUSY ? "another backend is in use" : "CPU hotplug");
 		goto no_cpus;
 	}
 	speprof_emu_debugfs_init(cpus);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * speprof_emu.ko: the SPU model on each CPU, fed with what the CPU really runs.
+ * speprof_emu.ko: an emulated SPU on each CPU, which samples what the CPU runs.
  */
 #ifndef SPEPROF_EMU_H
 #define SPEPROF_EMU_H
@@ -11,17 +11,22 @@
 #include "model/opmodel.h"
 #include "model/spu.h"
 
-/* Ticks no closer than this: the machine has its own work to do. */
+/* The timer expires no more often than this, to leave the CPU to other work. */
 #define EMU_TICK_MIN_US 50
 
 /**
- * struct speprof_emu_cpu - one CPU's SPU; used on the CPU with interrupts off
- * @number: the CPU's
- * @planned: members of the population until the one that @timer stands for, 0 if none
- * @planned_at: when they began to pass, CLOCK_MONOTONIC
- * @ops_per_us: how many pass in a microsecond
+ * struct speprof_emu_cpu - the emulated SPU of one CPU; used on the CPU with interrupts off
+ * @spu: the SPU model
+ * @model: invents what the CPU does not tell about an operation
+ * @inject: faults to inject
+ * @number: number of the CPU
+ * @profile: what programs are assumed to do
+ * @timer: expires when the next operation is to be sampled
+ * @planned: operations of the sample population until then; 0: the timer is not set
+ * @planned_at: when @timer was set, CLOCK_MONOTONIC in ns
+ * @ops_per_us: operations that the CPU is assumed to execute in a microsecond
  * @ticks: the count that Timestamp packets carry
- * @interrupt: the interrupt request is up; called again and again until it is not
+ * @interrupt: handles the interrupt request; called repeatedly while it is asserted
  */
 struct speprof_emu_cpu {
 	struct spe_spu spu;
@@ -37,22 +42,35 @@ struct speprof_emu_cpu {
 	bool (*interrupt)(void);
 };
 
-/** speprof_emu_source_init() - no tick yet */
+/** speprof_emu_source_init() - prepare the timer */
 void speprof_emu_source_init(struct speprof_emu_cpu *cpu);
 
-/** speprof_emu_source_deinit() - the SPU is silent for good */
+/** speprof_emu_source_deinit() - cancel the timer; the backend is unregistered. May sleep */
 void speprof_emu_source_deinit(struct speprof_emu_cpu *cpu);
 
-/** speprof_emu_source_count_passed() - count what passed; before a register changes */
+/**
+ * speprof_emu_source_count_passed() - count the operations since the timer was set
+ * @cpu: this CPU's
+ *
+ * Called before a register changes. The caller sets the timer again afterwards.
+ */
 void speprof_emu_source_count_passed(struct speprof_emu_cpu *cpu);
 
-/** speprof_emu_source_schedule() - place the next tick; after a register changed */
+/**
+ * speprof_emu_source_schedule() - set the timer to when the next operation is to be sampled
+ * @cpu: this CPU's
+ *
+ * Called after a register changed.
+ */
 void speprof_emu_source_schedule(struct speprof_emu_cpu *cpu);
 
-/** speprof_emu_debugfs_init() - from here on, faults may be injected; without debugfs nobody can */
+/**
+ * speprof_emu_debugfs_init() - create the files that inject faults, if the kernel has debugfs
+ * @cpus: of each CPU
+ */
 void speprof_emu_debugfs_init(struct speprof_emu_cpu __percpu *cpus);
 
-/** speprof_emu_debugfs_deinit() - nobody injects any more */
+/** speprof_emu_debugfs_deinit() - remove the files, and wait for those that use them */
 void speprof_emu_debugfs_deinit(void);
 
 #endif

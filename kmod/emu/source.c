@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The live operation source: a timer stands for the sample interval, and what it interrupts
- * is the sampled operation. PC, Exception level, TID and time are true.
+ * The operations that an emulated SPU samples. A timer takes the part of the sample interval: the
+ * instruction that it interrupts is the sampled operation. Its PC, Exception level, TID and time
+ * are true.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -12,7 +13,7 @@
 
 #include "emu.h"
 
-/* An interrupt request that stays up is taken again after this. */
+/* After this time an interrupt request that is still asserted is handled again. */
 #define LEVEL_NS 10000
 
 static u64 members_in(const struct speprof_emu_cpu *cpu, u64 ns)
@@ -32,14 +33,14 @@ void speprof_emu_source_count_passed(struct speprof_emu_cpu *cpu)
 	if (!cpu->planned)
 		return;
 	now = ktime_get_ns();
-	/* The one that is selected is the timer's to deliver. */
+	/* The last operation is selected for sampling, which the timer does. */
 	passed = min(members_in(cpu, now - cpu->planned_at), cpu->planned - 1);
 	if (passed)
 		spe_spu_pass(&cpu->spu, passed);
 	cpu->planned = 0;
 }
 
-/* The next tick is due when the interval is over, and not before @least_ns have passed. */
+/* Set the timer to the end of the interval, but to no earlier time than @least_ns from now. */
 static void source_schedule(struct speprof_emu_cpu *cpu, u64 least_ns)
 {
 	u64 until = spe_spu_until_sample(&cpu->spu);
@@ -52,7 +53,10 @@ static void source_schedule(struct speprof_emu_cpu *cpu, u64 least_ns)
 	} else if (cpu->spu.irq_level) {
 		hrtimer_start(&cpu->timer, ns_to_ktime(LEVEL_NS), HRTIMER_MODE_REL_PINNED_HARD);
 	} else {
-		/* On this CPU, so its callback is not running, or is what called. */
+		/*
+		 * The timer is pinned to this CPU: its callback is either the caller or not
+		 * running.
+		 */
 		hrtimer_try_to_cancel(&cpu->timer);
 	}
 }
@@ -62,7 +66,7 @@ void speprof_emu_source_schedule(struct speprof_emu_cpu *cpu)
 	source_schedule(cpu, 0);
 }
 
-/* Returns whether what was interrupted is of the population. */
+/* Sample the interrupted operation. Returns whether it belongs to the sample population. */
 static bool source_sample(struct speprof_emu_cpu *cpu, struct pt_regs *regs)
 {
 	u32 context = (u32)task_pid_nr(current);
@@ -78,8 +82,8 @@ static bool source_sample(struct speprof_emu_cpu *cpu, struct pt_regs *regs)
 	};
 
 	/*
-	 * What the CPU idles away executes nothing, and what it does at a level that is
-	 * not sampled is not of the population: then no part of the interval has passed.
+	 * An idle CPU executes nothing, and operations at an Exception level that is not sampled
+	 * are not in the population. In both cases no part of the interval has passed.
 	 */
 	if (is_idle_task(current) || !spe_spu_enabled(&cpu->spu, operation.el))
 		return false;
@@ -90,7 +94,7 @@ static bool source_sample(struct speprof_emu_cpu *cpu, struct pt_regs *regs)
 	return true;
 }
 
-/* In hard interrupt context on the CPU. */
+/* Runs in hard interrupt context on the CPU. */
 static enum hrtimer_restart source_tick(struct hrtimer *timer)
 {
 	struct speprof_emu_cpu *cpu = container_of(timer, struct speprof_emu_cpu, timer);
@@ -104,9 +108,10 @@ static enum hrtimer_restart source_tick(struct hrtimer *timer)
 	if (cpu->spu.irq_level)
 		cpu->interrupt();
 	/*
-	 * What is due and was not there to be sampled is still due: the machine must get on. So
-	 * it must where its host lets it run so seldom that a tick takes as long as an interval:
-	 * then half of the time is left to others, and the interval is what suffers.
+	 * An operation that could not be sampled stays due, but the timer must not expire again at
+	 * once. In a guest that its host rarely runs, the callback may take as long as an interval.
+	 * The timer then waits as long as the callback took: the interval grows, and half of the
+	 * time is left to other work.
 	 */
 	least_ns = passed ? 0 : EMU_TICK_MIN_US * NSEC_PER_USEC;
 	source_schedule(cpu, max(least_ns, ktime_get_ns() - began));

@@ -20,8 +20,8 @@
  * Commands that interrupt CPUs are limited in rate, so that a descriptor may be handed to a
  * container. SAMPLE, START and CGROUPS draw from the session, FLUSH, STATS, SNAPSHOT and TUNE from
  * the ring: 100 at once, and 100 in each second after (module parameter throttle_commands). When
- * none is left the command fails with EAGAIN and has done nothing: try again 10 ms later. KICK draws
- * only where its ring waits for a reader. STOP and RELEASE never fail so.
+ * none is left the command fails with EAGAIN and has done nothing: try again 10 ms later. KICK
+ * draws only where its ring waits for a reader. STOP and RELEASE never fail so.
  *
  * Every field is of fixed width and naturally aligned, pointers are __u64, there is
  * no implicit padding, and every "reserved" field and undefined flag must be
@@ -269,8 +269,8 @@ struct speprof_sampling {
  */
 
 /*
- * SAMPLE, START, STOP, CGROUPS and TUNE are io_uring commands, too (IORING_OP_URING_CMD with cmd_op the
- * same number; the structure's address, or 0, in the first 8 bytes of cmd, 0 in the others).
+ * SAMPLE, START, STOP, CGROUPS and TUNE are io_uring commands, too (IORING_OP_URING_CMD with cmd_op
+ * the same number; the structure's address, or 0, in the first 8 bytes of cmd, 0 in the others).
  * They run from io_uring's worker.
  */
 
@@ -591,9 +591,9 @@ struct speprof_control {
  * @tick_hz: its rate: a packet's t is at @start_ns + (t - @start_ticks) / @tick_hz;
  *	0 where no rate is known. SPEPROF_BACKEND_EMULATED counts the nanoseconds of @clock:
  *	there t is the time itself, and the two are apart by as long as reading them took
- * @armed_ns: how long the SPU was enabled since the end of the last RECORDS window of this
- *	ring, until profiling was disabled to close it: more than @end_ns - @start_ns where windows without records
- *	were closed in between
+ * @armed_ns: how long the SPU was enabled since the end of the last RECORDS window of this ring,
+ *	until profiling was disabled to close it: more than @end_ns - @start_ns where windows
+ *	without records were closed in between
  * @blind_ns: how long the session was enabled and the SPU was not, up to @end_ns. The sums of both
  *	over all windows are the enabled time
  * @records: records written, where COUNTED is set, else 0

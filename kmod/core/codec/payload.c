@@ -70,7 +70,10 @@ struct spe_op spe_op_decode(u8 op_class, u8 subclass)
 	const struct field *fields = format_fields[op.format];
 	unsigned int i;
 
-	/* Bit 0 is LDST in all formats of the class, the reserved ones too, as spe_sample_kind() has it. */
+	/*
+	 * Bit 0 is LDST in all formats of the class, the reserved ones too, as spe_sample_kind()
+	 * has it.
+	 */
 	if (op_class == SPE_OP_LOAD_STORE)
 		op.flags = subclass & SPE_OP_LDST ? SPE_OP_IS_STORE : SPE_OP_IS_LOAD;
 	for (i = 0; i < FIELDS; i++)

@@ -134,7 +134,9 @@ struct spe_exception spe_routing_exception(const struct spe_controls *controls,
 /** spe_routing_irq_enabled() - whether PMBIRQ follows PMBSR_EL1.S, or is LOW (RTSJRP) */
 bool spe_routing_irq_enabled(const struct spe_controls *controls);
 
-/** spe_routing_el2_effective_ee() - the Effective value of PMSCR_EL2.EE (its field's description) */
+/**
+ * spe_routing_el2_effective_ee() - the Effective value of PMSCR_EL2.EE (its field's description)
+ */
 u8 spe_routing_el2_effective_ee(const struct spe_controls *controls);
 
 /** spe_routing_security_state() - &enum spe_state of @ns and @nse; SPE_STATES for none of them */

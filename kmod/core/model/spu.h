@@ -477,7 +477,9 @@ void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation);
  */
 void spe_spu_drop(struct spe_spu *spu);
 
-/** spe_spu_freezes() - PMBLIMITR.PMFZ freezes PMU event counters: FEAT_SPEv1p2, profiling is stopped */
+/**
+ * spe_spu_freezes() - PMBLIMITR.PMFZ freezes PMU event counters: FEAT_SPEv1p2, profiling is stopped
+ */
 bool spe_spu_freezes(const struct spe_spu *spu);
 
 /**

@@ -40,7 +40,8 @@ enum spe_program {
  * @pc: virtual address of its first instruction
  * @va: virtual address of its data, a multiple of the page size
  * @working_set: bytes of data, a power of two, 4 KiB to 1 GiB
- * @line_owner: for the shared line and word: the CPU that has it, the same variable for both; else NULL
+ * @line_owner: for the shared line and word: the CPU that has it, the same variable for both; else
+ *	NULL
  * @seed: any value
  */
 struct spe_synthetic_config {

@@ -97,7 +97,9 @@ struct spe_sysreg_result spe_sysreg_access_resolve(const struct spe_controls *co
 /** spe_sysreg_buffer_owner() - &enum spe_state by MDCR_EL3.{NSPBE, NSPB} (RBWRVP) */
 u8 spe_sysreg_buffer_owner(const struct spe_controls *controls, u8 nspb);
 
-/** spe_sysreg_pmbidr_p() - PMBIDR_EL1.P as read at Exception level @el: programming is not allowed */
+/**
+ * spe_sysreg_pmbidr_p() - PMBIDR_EL1.P as read at Exception level @el: programming is not allowed
+ */
 bool spe_sysreg_pmbidr_p(const struct spe_controls *controls, unsigned int el);
 
 #endif
