@@ -11,156 +11,6 @@
 static_assert(HISTOGRAM_BUCKETS < METRICS_BUCKETS, "a place for each bucket");
 static_assert((int)SPE_LEVELS <= METRICS_LEVELS, "a place for each level");
 
-enum family {
-	DAEMON_UP,
-	SPE_AVAILABLE,
-	BUILD,
-	CPUS,
-	CPUS_STOPPED,
-	INTERVAL,
-	RECORDS,
-	WRITTEN,
-	FILTERED,
-	BYTES,
-	ENABLED,
-	BLIND,
-	UNATTRIBUTED,
-	EVICTED,
-	EVICTIONS,
-	EVENTS_LOST,
-	MAPPINGS_LOST,
-	LOOKUPS_UNANSWERED,
-	FAULTS,
-	HELD_BACK,
-	DAEMON_CPU,
-	DAEMON_MEMORY,
-	OPERATIONS,
-	ACCESSES,
-	REMOTE,
-	BRANCHES,
-	MISPREDICTED,
-	LATENCY,
-	CONTAINER_SAMPLES,
-	CONTAINER_OPERATIONS,
-	CONTAINER_ACCESSES,
-	CONTAINER_REMOTE,
-	CONTAINER_BRANCHES,
-	CONTAINER_MISPREDICTED,
-	CONTAINER_LATENCY,
-	SELF_CPU,
-	SELF_MEMORY,
-	SELF_SERIES,
-	SELF_CONTAINERS,
-	SELF_SCRAPES,
-	SELF_QUERY_ERRORS,
-	PUSH_SENT,
-	PUSH_RETRIED,
-	PUSH_DROPPED,
-	PUSH_REJECTED,
-	PUSH_QUEUED,
-	FAMILIES,
-};
-
-static const struct series_family families[FAMILIES] = {
-	[DAEMON_UP] = { "speprof_daemon_up", "", "Whether speprofd answered the last time it was asked.",
-			SERIES_GAUGE },
-	[SPE_AVAILABLE] = { "speprof_spe_available", "",
-			    "Whether this machine has SPE: an SPU was sampled, or a driver has one. An emulated "
-			    "SPU, whose figures are not exported, is none.", SERIES_GAUGE },
-	[BUILD] = { "speprof_daemon_info", "", "Version of the daemon, and how it samples.", SERIES_GAUGE },
-	[CPUS] = { "speprof_cpus", "", "CPUs whose SPU is sampled.", SERIES_GAUGE },
-	[CPUS_STOPPED] = { "speprof_cpus_stopped", "", "CPUs that should sample and do not: by a fault, "
-			   "or as somebody else has their SPU.", SERIES_GAUGE },
-	[INTERVAL] = { "speprof_sampling_interval_seconds", "seconds",
-		       "Mean time between two samples of a busy CPU, in force.", SERIES_GAUGE },
-	[RECORDS] = { "speprof_records", "", "Records decoded.", SERIES_COUNTER },
-	[WRITTEN] = { "speprof_records_written", "", "Records that the SPU says it wrote.",
-		      SERIES_COUNTER },
-	[FILTERED] = { "speprof_records_filtered", "", "Records that the daemon's filter left out.",
-		       SERIES_COUNTER },
-	[BYTES] = { "speprof_record_bytes", "bytes",
-		    "Bytes by ledger: those that SPUs wrote, and those that were lost.", SERIES_COUNTER },
-	[ENABLED] = { "speprof_enabled_seconds", "seconds", "Time for which sampling was enabled, over CPUs.",
-		      SERIES_COUNTER },
-	[BLIND] = { "speprof_blind_seconds", "seconds", "Of it, that in which no SPU was armed, by cause.",
-		    SERIES_COUNTER },
-	[UNATTRIBUTED] = { "speprof_samples_unattributed", "", "Samples of no known process.",
-			   SERIES_COUNTER },
-	[EVICTED] = { "speprof_samples_evicted", "", "Samples whose place gave way to another's.",
-		      SERIES_COUNTER },
-	[EVICTIONS] = { "speprof_evictions", "", "Entries of full tables that gave way, or did not fit.",
-			SERIES_COUNTER },
-	[EVENTS_LOST] = { "speprof_task_events_lost", "", "What the kernel had no room to tell of tasks.",
-			  SERIES_COUNTER },
-	[MAPPINGS_LOST] = { "speprof_mapping_events_lost", "",
-			    "Executable mappings that the kernel had no space to report.", SERIES_COUNTER },
-	[LOOKUPS_UNANSWERED] = { "speprof_lookups_unanswered", "",
-				 "Look-ups in /proc that were refused or got no answer in time.",
-				 SERIES_COUNTER },
-	[FAULTS] = { "speprof_faults", "", "Management events other than a full buffer.", SERIES_COUNTER },
-	[HELD_BACK] = { "speprof_held_back", "", "Times that the module held an SPU back, by cause.",
-			SERIES_COUNTER },
-	[DAEMON_CPU] = { "speprof_daemon_cpu_seconds", "seconds", "CPU time of the daemon.",
-			 SERIES_COUNTER },
-	[DAEMON_MEMORY] = { "speprof_daemon_memory_bytes", "bytes", "Resident memory of the daemon.",
-			    SERIES_GAUGE },
-	[OPERATIONS] = { "speprof_operations", "",
-			 "Operations that the samples stand for: each the interval that it was taken "
-			 "with.", SERIES_COUNTER },
-	[ACCESSES] = { "speprof_accesses", "", "Sampled loads and stores, by what served them.",
-		       SERIES_COUNTER },
-	[REMOTE] = { "speprof_accesses_remote", "", "Sampled loads and stores that accessed another chip.",
-		     SERIES_COUNTER },
-	[BRANCHES] = { "speprof_branches", "", "Sampled branches.", SERIES_COUNTER },
-	[MISPREDICTED] = { "speprof_branches_mispredicted", "", "Of them, mispredicted ones.",
-			   SERIES_COUNTER },
-	[LATENCY] = { "speprof_latency_cycles", "cycles", "Latency of sampled operations, by kind.",
-		      SERIES_HISTOGRAM },
-	[CONTAINER_SAMPLES] = { "speprof_container_samples", "", "Samples of a container.",
-				SERIES_COUNTER },
-	[CONTAINER_OPERATIONS] = { "speprof_container_operations", "",
-				   "Operations that the samples of a container stand for.",
-				   SERIES_COUNTER },
-	[CONTAINER_ACCESSES] = { "speprof_container_accesses", "",
-				 "Sampled loads and stores of a container, by what served them.",
-				 SERIES_COUNTER },
-	[CONTAINER_REMOTE] = { "speprof_container_accesses_remote", "",
-			       "Sampled loads and stores of a container that accessed another chip.",
-			       SERIES_COUNTER },
-	[CONTAINER_BRANCHES] = { "speprof_container_branches", "", "Sampled branches of a container.",
-				 SERIES_COUNTER },
-	[CONTAINER_MISPREDICTED] = { "speprof_container_branches_mispredicted", "",
-				     "Of them, mispredicted ones.", SERIES_COUNTER },
-	[CONTAINER_LATENCY] = { "speprof_container_latency_cycles", "cycles",
-				"Latency of sampled operations of a container, by kind.",
-				SERIES_HISTOGRAM },
-	[SELF_CPU] = { "speprof_exporter_cpu_seconds", "seconds", "CPU time of the exporter.",
-		       SERIES_COUNTER },
-	[SELF_MEMORY] = { "speprof_exporter_memory_bytes", "bytes", "Resident memory of the exporter.",
-			  SERIES_GAUGE },
-	[SELF_SERIES] = { "speprof_exporter_container_series", "",
-			  "Series of containers: exported, and dropped into \"other\".", SERIES_GAUGE },
-	[SELF_CONTAINERS] = { "speprof_exporter_containers", "",
-			      "Containers by name: exported, and summed into \"other\".", SERIES_GAUGE },
-	[SELF_SCRAPES] = { "speprof_exporter_requests", "", "HTTP requests, answered and refused.",
-			   SERIES_COUNTER },
-	[SELF_QUERY_ERRORS] = { "speprof_exporter_feed_errors", "",
-			       "Times that the daemon did not answer, or not as it should.",
-			       SERIES_COUNTER },
-	[PUSH_SENT] = { "speprof_exporter_push_sent", "", "Requests that a receiver took.",
-			SERIES_COUNTER },
-	[PUSH_RETRIED] = { "speprof_exporter_push_retried", "", "Requests that had to be sent again.",
-			   SERIES_COUNTER },
-	[PUSH_DROPPED] = { "speprof_exporter_push_dropped", "",
-			   "Requests that were given up: refused, or pushed out of the queue.",
-			   SERIES_COUNTER },
-	[PUSH_REJECTED] = { "speprof_exporter_push_rejected_points", "",
-			    "Data points of requests that a receiver took but for these.",
-			    SERIES_COUNTER },
-	[PUSH_QUEUED] = { "speprof_exporter_push_queued_bytes", "bytes", "Bytes of requests that wait.",
-			  SERIES_GAUGE },
-};
-
 static const char *const kinds[METRICS_LATENCIES] = {
 	[METRICS_TOTAL] = "total",
 	[METRICS_ISSUE] = "issue",
@@ -205,7 +55,7 @@ struct builder {
 	int error;
 };
 
-static struct series *add(struct builder *b, enum family family)
+static struct series *add(struct builder *b, enum family_id family)
 {
 	struct series_set *set = b->set;
 	const struct labels *labels = b->acc->labels;
@@ -224,7 +74,7 @@ static struct series *add(struct builder *b, enum family family)
 		set->room = room;
 	}
 	s = &set->series[set->count++];
-	*s = (struct series){ .family = &families[family], .start_ns = b->start_ns };
+	*s = (struct series){ .family = &series_families[family], .start_ns = b->start_ns };
 	for (unsigned int i = 0; i < labels->count; i++) {
 		const struct label_rule *rule = &labels->rules[i];
 		const char *value = rule->constant;
@@ -237,7 +87,7 @@ static struct series *add(struct builder *b, enum family family)
 	return s;
 }
 
-static struct series *add_value(struct builder *b, enum family family, double value)
+static struct series *add_value(struct builder *b, enum family_id family, double value)
 {
 	struct series *s = add(b, family);
 
@@ -245,7 +95,7 @@ static struct series *add_value(struct builder *b, enum family family, double va
 	return s;
 }
 
-static void add_labeled(struct builder *b, enum family family, const char *name, const char *value,
+static void add_labeled(struct builder *b, enum family_id family, const char *name, const char *value,
 			double figure)
 {
 	struct series *s = add_value(b, family, figure);
@@ -263,16 +113,16 @@ static void add_state(struct builder *b)
 	const struct metrics_machine *m = &b->acc->latest.machine;
 	struct series *s;
 
-	add_value(b, DAEMON_UP, b->self->daemon_up);
-	add_value(b, SPE_AVAILABLE, b->self->has_spe || m->backend == BACKEND_HARDWARE);
+	add_value(b, FAMILY_DAEMON_UP, b->self->daemon_up);
+	add_value(b, FAMILY_SPE_AVAILABLE, b->self->has_spe || m->backend == BACKEND_HARDWARE);
 	if (!b->self->daemon_up || !b->self->exportable)
 		return;
-	s = add_value(b, BUILD, 1);
+	s = add_value(b, FAMILY_BUILD, 1);
 	s->label[s->labels++] = (struct series_label){ "version", m->version };
 	s->label[s->labels++] = (struct series_label){ "source", m->source };
-	add_value(b, CPUS, m->cpus);
-	add_value(b, CPUS_STOPPED, m->cpus_stopped);
-	add_value(b, INTERVAL, seconds(m->interval_ns));
+	add_value(b, FAMILY_CPUS, m->cpus);
+	add_value(b, FAMILY_CPUS_STOPPED, m->cpus_stopped);
+	add_value(b, FAMILY_INTERVAL, seconds(m->interval_ns));
 }
 
 static void add_ledgers(struct builder *b)
@@ -283,40 +133,40 @@ static void add_ledgers(struct builder *b)
 	};
 	const struct metrics_machine *m = &b->acc->machine;
 
-	add_value(b, RECORDS, (double)m->records);
+	add_value(b, FAMILY_RECORDS, (double)m->records);
 	if (m->written != UINT64_MAX)
-		add_value(b, WRITTEN, (double)m->written);
-	add_value(b, FILTERED, (double)m->filtered);
-	add_labeled(b, BYTES, "ledger", "decoded", (double)m->decoded);
-	add_labeled(b, BYTES, "ledger", "padding", (double)m->padding);
-	add_labeled(b, BYTES, "ledger", "suspect", (double)m->suspect);
-	add_labeled(b, BYTES, "ledger", "dropped", (double)m->dropped);
+		add_value(b, FAMILY_WRITTEN, (double)m->written);
+	add_value(b, FAMILY_FILTERED, (double)m->filtered);
+	add_labeled(b, FAMILY_BYTES, "ledger", "decoded", (double)m->decoded);
+	add_labeled(b, FAMILY_BYTES, "ledger", "padding", (double)m->padding);
+	add_labeled(b, FAMILY_BYTES, "ledger", "suspect", (double)m->suspect);
+	add_labeled(b, FAMILY_BYTES, "ledger", "dropped", (double)m->dropped);
 	if (m->lost != UINT64_MAX)
-		add_labeled(b, BYTES, "ledger", "lost", (double)m->lost);
+		add_labeled(b, FAMILY_BYTES, "ledger", "lost", (double)m->lost);
 	if (m->enabled_ns != UINT64_MAX)
-		add_value(b, ENABLED, seconds(m->enabled_ns));
+		add_value(b, FAMILY_ENABLED, seconds(m->enabled_ns));
 	/* All of them: what has not happened yet is 0, so that its first time is a step. */
 	for (unsigned int i = 0; i < METRICS_BLINDS && m->enabled_ns != UINT64_MAX; i++)
-		add_labeled(b, BLIND, "cause", causes[i], seconds(m->blind_ns[i]));
-	add_value(b, UNATTRIBUTED, (double)m->unattributed);
-	add_value(b, EVICTED, (double)m->evicted);
-	add_labeled(b, EVICTIONS, "table", "threads", (double)m->threads_evicted);
-	add_labeled(b, EVICTIONS, "table", "processes", (double)m->processes_evicted);
-	add_labeled(b, EVICTIONS, "table", "containers", (double)m->containers_evicted);
-	add_labeled(b, EVICTIONS, "table", "containers_full", (double)m->containers_overflow);
-	add_labeled(b, EVICTIONS, "table", "mappings", (double)m->mappings_dropped);
-	add_value(b, EVENTS_LOST, (double)m->events_lost);
-	add_value(b, MAPPINGS_LOST, (double)m->mappings_lost);
-	add_value(b, LOOKUPS_UNANSWERED, (double)m->lookups_unanswered);
-	add_value(b, FAULTS, (double)m->faults);
-	add_labeled(b, HELD_BACK, "cause", "rate", (double)m->throttles);
-	add_labeled(b, HELD_BACK, "cause", "unread", (double)m->unread);
-	add_value(b, DAEMON_CPU, seconds(m->cpu_ns));
+		add_labeled(b, FAMILY_BLIND, "cause", causes[i], seconds(m->blind_ns[i]));
+	add_value(b, FAMILY_UNATTRIBUTED, (double)m->unattributed);
+	add_value(b, FAMILY_EVICTED, (double)m->evicted);
+	add_labeled(b, FAMILY_EVICTIONS, "table", "threads", (double)m->threads_evicted);
+	add_labeled(b, FAMILY_EVICTIONS, "table", "processes", (double)m->processes_evicted);
+	add_labeled(b, FAMILY_EVICTIONS, "table", "containers", (double)m->containers_evicted);
+	add_labeled(b, FAMILY_EVICTIONS, "table", "containers_full", (double)m->containers_overflow);
+	add_labeled(b, FAMILY_EVICTIONS, "table", "mappings", (double)m->mappings_dropped);
+	add_value(b, FAMILY_EVENTS_LOST, (double)m->events_lost);
+	add_value(b, FAMILY_MAPPINGS_LOST, (double)m->mappings_lost);
+	add_value(b, FAMILY_LOOKUPS_UNANSWERED, (double)m->lookups_unanswered);
+	add_value(b, FAMILY_FAULTS, (double)m->faults);
+	add_labeled(b, FAMILY_HELD_BACK, "cause", "rate", (double)m->throttles);
+	add_labeled(b, FAMILY_HELD_BACK, "cause", "unread", (double)m->unread);
+	add_value(b, FAMILY_DAEMON_CPU, seconds(m->cpu_ns));
 	if (b->self->daemon_up)
-		add_value(b, DAEMON_MEMORY, (double)b->acc->latest.machine.memory);
+		add_value(b, FAMILY_DAEMON_MEMORY, (double)b->acc->latest.machine.memory);
 }
 
-static void add_levels(struct builder *b, enum family family, const u64 *levels)
+static void add_levels(struct builder *b, enum family_id family, const u64 *levels)
 {
 	for (unsigned int i = 0; i < SPE_LEVELS; i++)
 		if (levels[i])
@@ -324,7 +174,7 @@ static void add_levels(struct builder *b, enum family family, const u64 *levels)
 }
 
 /* Sums never mix units: each has a series of its own. */
-static void add_weights(struct builder *b, enum family family, const u64 *weights)
+static void add_weights(struct builder *b, enum family_id family, const u64 *weights)
 {
 	static const char *const units[UNITS] = {
 		[UNIT_UNKNOWN] = "unknown",
@@ -345,7 +195,7 @@ static bool is_empty(const struct metrics_histogram *h)
 	return true;
 }
 
-static void add_latencies(struct builder *b, enum family family, const struct metrics_tally *tally,
+static void add_latencies(struct builder *b, enum family_id family, const struct metrics_tally *tally,
 			  u32 wanted)
 {
 	struct series *s;
@@ -363,12 +213,12 @@ static void add_machine(struct builder *b)
 {
 	const struct metrics_tally *all = &b->acc->machine.all;
 
-	add_weights(b, OPERATIONS, all->weight);
-	add_levels(b, ACCESSES, all->level);
-	add_value(b, REMOTE, (double)all->remote);
-	add_value(b, BRANCHES, (double)all->branches);
-	add_value(b, MISPREDICTED, (double)all->mispredicted);
-	add_latencies(b, LATENCY, all, UINT32_MAX);
+	add_weights(b, FAMILY_OPERATIONS, all->weight);
+	add_levels(b, FAMILY_ACCESSES, all->level);
+	add_value(b, FAMILY_REMOTE, (double)all->remote);
+	add_value(b, FAMILY_BRANCHES, (double)all->branches);
+	add_value(b, FAMILY_MISPREDICTED, (double)all->mispredicted);
+	add_latencies(b, FAMILY_LATENCY, all, UINT32_MAX);
 }
 
 static void add_container(struct builder *b, const struct label_set *labels,
@@ -376,13 +226,13 @@ static void add_container(struct builder *b, const struct label_set *labels,
 {
 	b->labels = labels;
 	b->start_ns = start_ns;
-	add_value(b, CONTAINER_SAMPLES, (double)tally->samples);
-	add_weights(b, CONTAINER_OPERATIONS, tally->weight);
-	add_levels(b, CONTAINER_ACCESSES, tally->level);
-	add_value(b, CONTAINER_REMOTE, (double)tally->remote);
-	add_value(b, CONTAINER_BRANCHES, (double)tally->branches);
-	add_value(b, CONTAINER_MISPREDICTED, (double)tally->mispredicted);
-	add_latencies(b, CONTAINER_LATENCY, tally, b->acc->kinds);
+	add_value(b, FAMILY_CONTAINER_SAMPLES, (double)tally->samples);
+	add_weights(b, FAMILY_CONTAINER_OPERATIONS, tally->weight);
+	add_levels(b, FAMILY_CONTAINER_ACCESSES, tally->level);
+	add_value(b, FAMILY_CONTAINER_REMOTE, (double)tally->remote);
+	add_value(b, FAMILY_CONTAINER_BRANCHES, (double)tally->branches);
+	add_value(b, FAMILY_CONTAINER_MISPREDICTED, (double)tally->mispredicted);
+	add_latencies(b, FAMILY_CONTAINER_LATENCY, tally, b->acc->kinds);
 	b->labels = NULL;
 }
 
@@ -418,31 +268,31 @@ static void add_self(struct builder *b)
 	const struct series_self *self = b->self;
 	u32 shown = shown_series(b->acc);
 
-	add_value(b, SELF_CPU, seconds(self->cpu_ns));
-	add_value(b, SELF_MEMORY, (double)self->memory);
+	add_value(b, FAMILY_SELF_CPU, seconds(self->cpu_ns));
+	add_value(b, FAMILY_SELF_MEMORY, (double)self->memory);
 	if (is_exported(self)) {
-		add_labeled(b, SELF_SERIES, "state", "exported", shown);
-		add_labeled(b, SELF_SERIES, "state", "dropped",
+		add_labeled(b, FAMILY_SELF_SERIES, "state", "exported", shown);
+		add_labeled(b, FAMILY_SELF_SERIES, "state", "dropped",
 			    b->acc->series_wanted > shown ?
 				    (double)(b->acc->series_wanted - shown) : 0);
-		add_labeled(b, SELF_CONTAINERS, "state", "exported", b->acc->shown);
-		add_labeled(b, SELF_CONTAINERS, "state", "other", b->acc->unshown);
+		add_labeled(b, FAMILY_SELF_CONTAINERS, "state", "exported", b->acc->shown);
+		add_labeled(b, FAMILY_SELF_CONTAINERS, "state", "other", b->acc->unshown);
 	}
-	add_labeled(b, SELF_SCRAPES, "state", "answered", (double)self->scrapes);
-	add_labeled(b, SELF_SCRAPES, "state", "refused", (double)self->refused);
-	add_value(b, SELF_QUERY_ERRORS, (double)self->query_errors);
+	add_labeled(b, FAMILY_SELF_SCRAPES, "state", "answered", (double)self->scrapes);
+	add_labeled(b, FAMILY_SELF_SCRAPES, "state", "refused", (double)self->refused);
+	add_value(b, FAMILY_SELF_QUERY_ERRORS, (double)self->query_errors);
 	for (unsigned int i = 0; i < ARRAY_SIZE(self->push); i++) {
 		const struct series_push *push = &self->push[i];
 
 		if (!push->destination)
 			continue;
-		add_labeled(b, PUSH_SENT, "destination", push->destination, (double)push->sent);
-		add_labeled(b, PUSH_RETRIED, "destination", push->destination, (double)push->retried);
-		add_labeled(b, PUSH_DROPPED, "destination", push->destination, (double)push->dropped);
+		add_labeled(b, FAMILY_PUSH_SENT, "destination", push->destination, (double)push->sent);
+		add_labeled(b, FAMILY_PUSH_RETRIED, "destination", push->destination, (double)push->retried);
+		add_labeled(b, FAMILY_PUSH_DROPPED, "destination", push->destination, (double)push->dropped);
 		if (push->rejects)
-			add_labeled(b, PUSH_REJECTED, "destination", push->destination,
+			add_labeled(b, FAMILY_PUSH_REJECTED, "destination", push->destination,
 				    (double)push->rejected);
-		add_labeled(b, PUSH_QUEUED, "destination", push->destination,
+		add_labeled(b, FAMILY_PUSH_QUEUED, "destination", push->destination,
 			    (double)push->queued_bytes);
 	}
 }
@@ -470,9 +320,9 @@ static int sort(struct series_set *set)
 
 	if (!sorted)
 		return -ENOMEM;
-	for (unsigned int f = 0; f < FAMILIES; f++)
+	for (unsigned int f = 0; f < FAMILY_COUNT; f++)
 		for (u32 i = 0; i < set->count; i++)
-			if (set->series[i].family == &families[f])
+			if (set->series[i].family == &series_families[f])
 				sorted[n++] = set->series[i];
 	free(set->series);
 	set->series = sorted;

@@ -7,25 +7,8 @@
 #define SPEPROF_SERIES_H
 
 #include "accumulate.h"
+#include "families.h"
 #include "metrics.h"
-
-enum series_type {
-	SERIES_COUNTER,
-	SERIES_GAUGE,
-	SERIES_HISTOGRAM,
-};
-
-/**
- * struct series_family - what series with one name have in common
- * @name: without the "_total" of counters; ends in the unit, if there is one
- * @unit: of OpenMetrics; "" for none
- */
-struct series_family {
-	const char *name;
-	const char *unit;
-	const char *help;
-	enum series_type type;
-};
 
 /* Of the labels table, and two of the family's own. */
 #define SERIES_LABELS (LABELS_MAX + 2)

@@ -2,8 +2,13 @@
 /* Histograms of the daemon as classic and native buckets. */
 #include "test.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/data-source.h"
 #include "histogram.h"
 #include "series.h"
+#include "source.h"
 
 static void test_histograms(void **state)
 {
@@ -28,10 +33,88 @@ static void test_histograms(void **state)
 	assert_int_equal(sum, 65535);
 }
 
+/* A snapshot in which every counter is @n. */
+static void update(struct accumulator *acc, u64 n)
+{
+	struct metrics m = { .count = 1 };
+	u64 *words = &m.machine.records;
+	size_t count = (sizeof(m.machine) - offsetof(struct metrics_machine, records)) / sizeof(u64);
+
+	m.machine.epoch = m.machine.process = 1;
+	m.machine.backend = BACKEND_HARDWARE;
+	strcpy(m.machine.version, "1");
+	strcpy(m.machine.source, "module");
+	for (size_t i = 0; i < count; i++)
+		words[i] = n;
+	m.containers = calloc(1, sizeof(*m.containers));
+	assert_non_null(m.containers);
+	m.containers[0].id = 1;
+	strcpy(m.containers[0].name, "web");
+	m.containers[0].tally = m.machine.all;
+	assert_return_code(accumulator_update(acc, &m, 10000, 1000), 0);
+}
+
+/* Whether the reference, "NAME: VALUE, VALUE; NAME", documents a label and its value. */
+static bool is_documented(const char *documented, const struct series_label *label)
+{
+	size_t n = strlen(label->name);
+	const char *at = documented, *value, *end;
+
+	for (; at; at = strstr(at, "; ") ? strstr(at, "; ") + 2 : NULL) {
+		if (strncmp(at, label->name, n))
+			continue;
+		/* Versions are any text; levels are on another page. */
+		if (at[n] != ':' || strstr(at, "](json.md)"))
+			return true;
+		end = at + strcspn(at, ";");
+		value = strstr(at + n, label->value);
+		return value && value < end;
+	}
+	return false;
+}
+
+/* The table of the reference has the labels of each series, and each family has a series. */
+static void test_families(void **state)
+{
+	const struct series_self self = {
+		.daemon_up = true, .exportable = true,
+		.push = { { .destination = "remote_write" }, { .destination = "otlp", .rejects = true },
+			  { .destination = "profiles" } },
+	};
+	bool seen[FAMILY_COUNT] = { false };
+	struct series_set set = { 0 };
+	struct accumulator acc;
+	struct labels labels;
+
+	(void)state;
+	labels_default(&labels);
+	accumulator_init(&acc, &labels, 7, 0);
+	update(&acc, 5);
+	assert_return_code(series_build(&set, &acc, &self), 0);
+	for (u32 i = 0; i < set.count; i++) {
+		const struct series *s = &set.series[i];
+
+		seen[s->family - series_families] = true;
+		for (u32 l = 0; l < s->labels; l++) {
+			if (!strcmp(s->label[l].name, "container") || !strcmp(s->label[l].name, "runtime"))
+				continue;
+			test_row("%s{%s=%s}", s->family->name, s->label[l].name, s->label[l].value);
+			assert_row(is_documented(s->family->labels, &s->label[l]));
+		}
+	}
+	for (unsigned int i = 0; i < FAMILY_COUNT; i++) {
+		test_row("%s", series_families[i].name);
+		assert_row(seen[i] && *series_families[i].help);
+	}
+	series_deinit(&set);
+	accumulator_deinit(&acc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_histograms),
+		cmocka_unit_test(test_families),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The table of metrics. Documentation/reference/metrics.md has the same, by scripts/metrics-reference. */
+#ifndef SPEPROF_FAMILIES_H
+#define SPEPROF_FAMILIES_H
+
+/** enum family_id - index into series_families[], in the order of exposition */
+enum family_id {
+	FAMILY_DAEMON_UP,
+	FAMILY_SPE_AVAILABLE,
+	FAMILY_BUILD,
+	FAMILY_CPUS,
+	FAMILY_CPUS_STOPPED,
+	FAMILY_INTERVAL,
+	FAMILY_RECORDS,
+	FAMILY_WRITTEN,
+	FAMILY_FILTERED,
+	FAMILY_BYTES,
+	FAMILY_ENABLED,
+	FAMILY_BLIND,
+	FAMILY_UNATTRIBUTED,
+	FAMILY_EVICTED,
+	FAMILY_EVICTIONS,
+	FAMILY_EVENTS_LOST,
+	FAMILY_MAPPINGS_LOST,
+	FAMILY_LOOKUPS_UNANSWERED,
+	FAMILY_FAULTS,
+	FAMILY_HELD_BACK,
+	FAMILY_DAEMON_CPU,
+	FAMILY_DAEMON_MEMORY,
+	FAMILY_OPERATIONS,
+	FAMILY_ACCESSES,
+	FAMILY_REMOTE,
+	FAMILY_BRANCHES,
+	FAMILY_MISPREDICTED,
+	FAMILY_LATENCY,
+	FAMILY_CONTAINER_SAMPLES,
+	FAMILY_CONTAINER_OPERATIONS,
+	FAMILY_CONTAINER_ACCESSES,
+	FAMILY_CONTAINER_REMOTE,
+	FAMILY_CONTAINER_BRANCHES,
+	FAMILY_CONTAINER_MISPREDICTED,
+	FAMILY_CONTAINER_LATENCY,
+	FAMILY_SELF_CPU,
+	FAMILY_SELF_MEMORY,
+	FAMILY_SELF_SERIES,
+	FAMILY_SELF_CONTAINERS,
+	FAMILY_SELF_SCRAPES,
+	FAMILY_SELF_QUERY_ERRORS,
+	FAMILY_PUSH_SENT,
+	FAMILY_PUSH_RETRIED,
+	FAMILY_PUSH_DROPPED,
+	FAMILY_PUSH_REJECTED,
+	FAMILY_PUSH_QUEUED,
+	FAMILY_COUNT,
+};
+
+enum series_type {
+	SERIES_COUNTER,
+	SERIES_GAUGE,
+	SERIES_HISTOGRAM,
+};
+
+/**
+ * struct series_family - a metric: all series with one name
+ * @name: without the "_total" of counters; ends in the unit, if there is one
+ * @unit: as of OpenMetrics: "seconds", "bytes" or "cycles"; "" for none
+ * @help: a sentence, for HELP and the reference
+ * @type: of all its series
+ * @labels: for the reference: labels that the metric has beside those of [Labels], as "NAME: VALUES",
+ *	"; " between them; NULL for none
+ */
+struct series_family {
+	const char *name;
+	const char *unit;
+	const char *help;
+	enum series_type type;
+	const char *labels;
+};
+
+/* By &enum family_id. */
+extern const struct series_family series_families[FAMILY_COUNT];
+
+#endif
