@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "codec/data-source.h"
-#include "escape.h"
-#include "source.h"
+#include "source/source.h"
+#include "util/escape.h"
 
 static_assert(SPE_LEVELS + UNITS <= 32, "a bit for each");
 static_assert(UNITS <= METRICS_UNITS, "a place for each unit");

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "labels.h"
-#include "metrics.h"
+#include "output/metrics.h"
 
 /* After which series of containers that are gone end: as long as Prometheus looks back. */
 #define ACCUMULATOR_GONE_NS 300000000000ULL

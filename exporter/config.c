@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "config.h"
-#include "settings.h"
+#include "util/ini.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include <systemd/sd-event.h>
 
 #include "labels.h"
-#include "metrics.h"
+#include "output/metrics.h"
 
 struct daemon_client;
 

@@ -11,7 +11,7 @@
 #include "probe.h"
 #include "receivers.h"
 #include "series.h"
-#include "source.h"
+#include "source/source.h"
 
 struct exporter {
 	const struct exporter_config *config;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "proto.h"
+#include "util/protobuf.h"
 
 #define BOUND (16U << 20)
 

@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 #include <stdio.h>
 
-#include "escape.h"
+#include "util/escape.h"
 
 #define OTHER "other"
 

@@ -7,7 +7,7 @@
 #ifndef SPEPROF_LABELS_H
 #define SPEPROF_LABELS_H
 
-#include "metrics.h"
+#include "output/metrics.h"
 
 /* Rules of the configuration; each is a label of every container's series. */
 #define LABELS_MAX 8

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "escape.h"
+#include "util/escape.h"
 
 void exporter_log(const char *level, const char *format, ...)
 {

@@ -5,7 +5,7 @@
 
 #include <systemd/sd-daemon.h>
 
-#include "log-pace.h"
+#include "util/log-limit.h"
 
 /**
  * exporter_log() - write one line to standard error: the journal, or a terminal

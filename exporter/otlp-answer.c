@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "escape.h"
+#include "util/escape.h"
 
 enum wire {
 	WIRE_VARINT = 0,

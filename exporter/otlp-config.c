@@ -7,8 +7,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "escape.h"
 #include "otlp.h"
+#include "util/escape.h"
 
 /* OTEL_EXPORTER_OTLP_METRICS_@name, else OTEL_EXPORTER_OTLP_@name; NULL if neither says anything. */
 static const char *variable(const char *name)

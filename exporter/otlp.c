@@ -7,8 +7,8 @@
 #include <zlib.h>
 
 #include "buffer.h"
-#include "proto.h"
 #include "speprof-version.h"
+#include "util/protobuf.h"
 
 #define BOUND (16U << 20)
 

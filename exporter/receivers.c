@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "credentials.h"
-#include "escape.h"
 #include "log.h"
 #include "otlp.h"
 #include "push.h"
 #include "remote-write.h"
+#include "util/escape.h"
 
 /* A profile that may be sent. */
 #define PROFILE_SIZE (16 << 20)

@@ -10,7 +10,7 @@
 
 #include "buffer.h"
 #include "expose-proto.h"
-#include "proto.h"
+#include "util/protobuf.h"
 
 #define BOUND (16U << 20)
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "codec/data-source.h"
-#include "histogram.h"
-#include "source.h"
+#include "source/source.h"
+#include "util/histogram.h"
 
 static_assert(HISTOGRAM_BUCKETS < METRICS_BUCKETS, "a place for each bucket");
 static_assert((int)SPE_LEVELS <= METRICS_LEVELS, "a place for each level");

@@ -8,7 +8,7 @@
 
 #include "accumulate.h"
 #include "families.h"
-#include "metrics.h"
+#include "output/metrics.h"
 
 /* Of the labels table, and two of the family's own. */
 #define SERIES_LABELS (LABELS_MAX + 2)

@@ -11,7 +11,7 @@
 #include "lib/input.h"
 #include "lib/message.h"
 #include "lib/text.h"
-#include "profile-json.h"
+#include "output/profile-json.h"
 
 static u64 number(json_object *from, const char *key)
 {

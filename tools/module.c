@@ -23,7 +23,7 @@
 #define EMULATED "speprof_emu"
 #define UNIT	 "speprofd.service"
 
-/* RuntimeDirectory= of the unit, and the file in it (daemon/service/checkpoint-file.h). */
+/* RuntimeDirectory= of the unit, and the file in it (daemon/state/checkpoint-file.h). */
 #define UNIT_FOLDER "/run/speprofd"
 #define COUNTERS    "checkpoint"
 

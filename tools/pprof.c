@@ -3,7 +3,7 @@
  * speprof pprof: a profile for pprof and the stores that take it, of a recording or of
  * what the daemon samples for a while.
  */
-#include "pprof.h"
+#include "output/pprof.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "maps.h"
-#include "symbols.h"
+#include "attribution/maps.h"
+#include "symbols/symbols.h"
 
 /* Files that are remembered: a machine maps some hundreds; a power of two. */
 #define KNOWN 4096

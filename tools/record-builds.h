@@ -7,7 +7,7 @@
 #ifndef SPEPROF_RECORD_BUILDS_H
 #define SPEPROF_RECORD_BUILDS_H
 
-#include "source.h"
+#include "source/source.h"
 
 struct record_builds;
 

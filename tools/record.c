@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attribution/procfs-scan.h"
 #include "lib/message.h"
 #include "lib/output.h"
 #include "lib/text.h"
 #include "record-builds.h"
-#include "record-tasks.h"
-#include "recorder.h"
-#include "task-events.h"
+#include "recording/recorder.h"
+#include "tasks/task-events.h"
 #include "verb.h"
 
 #define SECOND_NS      1000000000ULL

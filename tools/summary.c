@@ -14,8 +14,8 @@
 #include "lib/options.h"
 #include "lib/statistics-text.h"
 #include "lib/text.h"
-#include "profile-json.h"
-#include "profile-sum.h"
+#include "output/profile-json.h"
+#include "profile/profile-query.h"
 #include "verb.h"
 
 static u64 number(json_object *from, const char *key)

@@ -10,10 +10,10 @@
 #ifndef SPEPROF_FILTER_H
 #define SPEPROF_FILTER_H
 
-#include "attribute.h"
+#include "attribution/attributor.h"
 #include "codec/data-source.h"
 #include "codec/record.h"
-#include "source.h"
+#include "source/source.h"
 
 /* Comparisons, flags and operators in one expression. */
 #define FILTER_NODES 128

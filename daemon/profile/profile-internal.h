@@ -3,15 +3,15 @@
 #ifndef SPEPROF_PROFILE_INTERNAL_H
 #define SPEPROF_PROFILE_INTERNAL_H
 
-#include "attribute-save.h"
+#include "attribution/attributor-save.h"
+#include "cache-lines.h"
 #include "codec/data-source.h"
 #include "codec/layout.h"
-#include "lines.h"
-#include "pages.h"
+#include "hot-pages.h"
+#include "location-table.h"
 #include "profile-read.h"
-#include "table.h"
-#include "tally.h"
-#include "traits.h"
+#include "sample-class.h"
+#include "task-counters.h"
 
 #include <pthread.h>
 
@@ -283,7 +283,7 @@ void profile_owner_save(u64 owner, struct blob_writer *to);
 bool profile_owner_load(struct blob_reader *from, const struct attribute_translation *translation,
 			u64 *ret_owner);
 
-/* profile-save-hot.c, profile-save-span.c: parts of profile_save() and profile_load() */
+/* profile-save-memory.c, history-save.c: parts of profile_save() and profile_load() */
 void profile_hot_save(const struct profile *profile, struct blob_writer *to);
 void profile_hot_load(struct profile *profile, struct blob_reader *from,
 		      const struct attribute_translation *translation);

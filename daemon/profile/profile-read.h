@@ -12,11 +12,11 @@
 #ifndef SPEPROF_PROFILE_READ_H
 #define SPEPROF_PROFILE_READ_H
 
-#include "figures.h"
-#include "lines.h"
-#include "pages.h"
+#include "cache-lines.h"
+#include "counters.h"
+#include "history.h"
+#include "hot-pages.h"
 #include "profile.h"
-#include "windows.h"
 
 /** profile_settle() - bring all that follows up to date; changes nothing of what is counted */
 void profile_settle(struct profile *profile);

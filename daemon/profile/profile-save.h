@@ -3,7 +3,7 @@
 #ifndef SPEPROF_PROFILE_SAVE_H
 #define SPEPROF_PROFILE_SAVE_H
 
-#include "attribute-save.h"
+#include "attribution/attributor-save.h"
 #include "profile.h"
 
 /** profile_save() - all that was counted; of the attributor's entries their numbers alone */

@@ -2,7 +2,7 @@
 /* Views of a profile: rows by function, source line, process or container. */
 #include "profile-internal.h"
 
-#include "escape.h"
+#include "util/escape.h"
 
 #include <errno.h>
 #include <inttypes.h>

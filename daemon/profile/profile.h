@@ -6,15 +6,15 @@
 #ifndef SPEPROF_PROFILE_H
 #define SPEPROF_PROFILE_H
 
-#include "attribute.h"
-#include "attribute-share.h"
-#include "figures.h"
-#include "filter.h"
-#include "nodes.h"
+#include "attribution/attributor.h"
+#include "attribution/reader-lock.h"
 #include "codec/record.h"
-#include "source.h"
-#include "symbols.h"
-#include "view.h"
+#include "counters.h"
+#include "filter/filter.h"
+#include "numa-nodes.h"
+#include "source/source.h"
+#include "symbols/symbols.h"
+#include "view/view.h"
 
 struct profile;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The CPU clock by perf_event_open(2). */
 #include "cpu-clock.h"
-#include "perf-refused.h"
+#include "perf-open-error.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

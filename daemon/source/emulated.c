@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "cpu-clock.h"
-#include "cpu-list.h"
-#include "models.h"
-#include "spu-driver.h"
+#include "emulated-models.h"
+#include "emulated-spu.h"
+#include "util/cpu-list.h"
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 

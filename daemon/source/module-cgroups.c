@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cgroup-mount.h"
+#include "util/cgroup-mount.h"
 
 /* Paths come from bus callers: nothing leads out of the hierarchy. Negative errno on failure. */
 static int open_beneath(int mount, const char *path)

@@ -8,8 +8,8 @@
 
 #include <linux/perf_event.h>
 
-#include "cpu-list.h"
 #include "source.h"
+#include "util/cpu-list.h"
 
 #define PERF_PMU_MAX 8
 

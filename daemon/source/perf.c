@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "perf-aux.h"
-#include "perf-pmu.h"
-#include "perf-refused.h"
-#include "perf-source.h"
 #include "codec/registers.h"
+#include "perf-aux.h"
+#include "perf-internal.h"
+#include "perf-open-error.h"
+#include "perf-pmu.h"
 
 /* So often all is looked at, and of a CPU without a window the driver is asked for what there is. */
 #define FLUSH_NS 1000000000ULL

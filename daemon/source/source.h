@@ -501,7 +501,7 @@ static inline const char *source_trouble_now(const struct source_trouble *troubl
 
 /**
  * struct source - embedded first in each kind of source
- * @part, @parts: of one in parts (source-parts.h), each of which a thread of its own may drain
+ * @part, @parts: of one in parts (partitioned.h), each of which a thread of its own may drain
  * @reason: why not a better one, and what this one lacks, for people; "" if nothing is missing
  */
 struct source {

@@ -7,7 +7,7 @@
 #ifndef SPEPROF_SYMBOL_MESSAGE_H
 #define SPEPROF_SYMBOL_MESSAGE_H
 
-#include "maps.h"
+#include "attribution/maps.h"
 
 #define SYMBOL_VERSION	   2
 #define SYMBOL_MESSAGE_MAX 65536

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the asking side (symbols.c) and the threads that find out (resolve.c) share. */
+/* What the asking side (symbols.c) and the threads that find out (resolver.c) share. */
 #ifndef SPEPROF_SYMBOLS_INTERNAL_H
 #define SPEPROF_SYMBOLS_INTERNAL_H
 
 #include <pthread.h>
 
+#include "helper-link.h"
 #include "job-queue.h"
 #include "name-cache.h"
-#include "symbol-link.h"
 #include "symbols.h"
 
 /* What a mapping's addresses are looked up in. */

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "escape.h"
+#include "util/escape.h"
 
 #define BUDGET	    (16ULL << 20)
 #define FILES_MAX   1024

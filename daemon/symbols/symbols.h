@@ -7,7 +7,7 @@
 #ifndef SPEPROF_SYMBOLS_H
 #define SPEPROF_SYMBOLS_H
 
-#include "attribute.h"
+#include "attribution/attributor.h"
 
 struct symbols;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "vdso.h"
 
-#include "procfs.h"
+#include "attribution/procfs.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

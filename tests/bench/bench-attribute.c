@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What attribution costs a sample: a TID that is known, and a PC in its maps. */
-#include "attribute.h"
+#include "attribution/attributor.h"
 
 #include <dirent.h>
 #include <inttypes.h>

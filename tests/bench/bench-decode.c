@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "codec/layout.h"
-#include "profile.h"
 #include "codec/record.h"
+#include "profile/profile.h"
 #include "records.h"
 
 #define STRETCH	  (1U << 18)

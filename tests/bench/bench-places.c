@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "table.h"
+#include "profile/location-table.h"
 
 #define SAMPLES	 20000000
 #define PLACES	 1000000

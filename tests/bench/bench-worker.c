@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/worker.h"
 #include "records.h"
-#include "worker.h"
 
 #define RATE	1000000
 #define TICK_NS 10000000ULL

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recorder.h"
-#include "maps.h"
+#include "attribution/maps.h"
+#include "recording/recorder.h"
 #include "records.h"
-#include "symbols.h"
+#include "symbols/symbols.h"
 
 #define CPUS  4
 #define CHUNK 8192 /* records at a time: what a drained AUX area holds */

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile-read.h"
+#include "profile/profile-read.h"
 #include "records.h"
 
 #define WINDOW	   1024

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "speprof-version.h"
-#include "view-bus.h"
+#include "view/view-bus.h"
 
 static struct view_row functions[] = {
 	{

@@ -5,7 +5,7 @@
  *
  * usage: recording-metrics RECORDING FILE
  */
-#include "metrics.h"
+#include "output/metrics.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "lib/input.h"
 #include "lib/message.h"
 #include "lib/output.h"
-#include "profile-metrics.h"
+#include "output/profile-metrics.h"
 #include "speprof-version.h"
 
 static int dump(struct input *input, const char *path)

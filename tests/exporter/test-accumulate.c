@@ -10,18 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "codec/data-source.h"
-#include "expose.h"
 #include "accumulate.h"
-#include "histogram.h"
+#include "codec/data-source.h"
+#include "config.h"
+#include "expose.h"
 #include "labels.h"
-#include "metrics.h"
 #include "otlp.h"
+#include "output/metrics.h"
 #include "remote-write.h"
 #include "series.h"
-#include "source.h"
+#include "source/source.h"
 #include "staleness.h"
+#include "util/histogram.h"
 
 /* CLOCK_REALTIME of snapshots. */
 #define NOW    10000000000000ULL

@@ -7,9 +7,9 @@
 
 #include "accumulate.h"
 #include "labels.h"
-#include "metrics.h"
+#include "output/metrics.h"
 #include "series.h"
-#include "source.h"
+#include "source/source.h"
 
 #define NOW 1000000000000ULL
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "codec/data-source.h"
-#include "histogram.h"
 #include "series.h"
-#include "source.h"
+#include "source/source.h"
+#include "util/histogram.h"
 
 static void test_histograms(void **state)
 {

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expose.h"
 #include "accumulate.h"
+#include "expose.h"
 #include "otlp.h"
 #include "remote-write.h"
 #include "series.h"
-#include "source.h"
+#include "source/source.h"
 
 /* CLOCK_REALTIME of snapshots. */
 #define NOW    10000000000000ULL

@@ -2,8 +2,8 @@
 /* Any text as /proc/PID/cgroup: what is named is bounded, printable and stable. */
 #include "fuzz.h"
 
-#include "container.h"
-#include "escape.h"
+#include "attribution/container.h"
+#include "util/escape.h"
 
 static void check_text(const char *text, size_t size)
 {

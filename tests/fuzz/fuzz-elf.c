@@ -2,7 +2,7 @@
 /* Any bytes as a mapped binary: its names at most are lost, in bounded memory. */
 #include "fuzz.h"
 
-#include "elf-file.h"
+#include "symbols/helper/elf-file.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

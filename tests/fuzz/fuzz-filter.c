@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "filter.h"
 #include "codec/registers.h"
+#include "filter/filter.h"
 
 static const struct attribute_process process = { .pid = 7, .comm = "a" };
 static const struct attribute_container container = { "web", "docker", "/docker/1", "/docker/1" };

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "expose.h"
 #include "accumulate.h"
+#include "expose.h"
 #include "labels.h"
-#include "metrics.h"
 #include "otlp.h"
+#include "output/metrics.h"
 #include "remote-write.h"
 #include "series.h"
 

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "codec/record.h"
-#include "recording.h"
+#include "recording/recording.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

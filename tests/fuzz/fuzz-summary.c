@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "profile-json.h"
-#include "recording.h"
+#include "output/profile-json.h"
+#include "recording/recording.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 /* Any bytes as what a helper says, to a request of any bytes: refused, or safe to keep. */
 #include "fuzz.h"
 
-#include "name-cache.h"
+#include "symbols/name-cache.h"
 
 static union {
 	struct symbol_request request;

@@ -6,8 +6,8 @@
  */
 #include "fuzz.h"
 
-#include "name-cache.h"
-#include "object.h"
+#include "symbols/helper/object.h"
+#include "symbols/name-cache.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

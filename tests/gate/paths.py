@@ -10,10 +10,10 @@ USERSPACE = ("plain", "tidy", "arm64-tests", "guests-6.12")
 RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"kmod/core/", ("plain", "tidy", "arm64-tests", "mutants", "fuzz-long", "kunit-all", "sparse", "guests-6.12")),
     (r"(kmod|uapi)/|Kbuild$", ("plain", "sparse", "kunit-all", "kasan", *GUESTS)),
-    (r"daemon/bpf/", (*USERSPACE, "guests-6.1", "containers-6.12")),
+    (r"daemon/tasks/", (*USERSPACE, "guests-6.1", "containers-6.12")),
     (r"daemon/data/", ("plain", "guests-6.12", "packages")),
-    (r"daemon/(attribute|symbols)/", (*USERSPACE, "fuzz-long", "containers-6.12")),
-    (r"daemon/(source|filter|store|publish)/", (*USERSPACE, "fuzz-long", "guests-arm64")),
+    (r"daemon/(attribution|symbols)/", (*USERSPACE, "fuzz-long", "containers-6.12")),
+    (r"daemon/(util|source|recording|filter|output)/", (*USERSPACE, "fuzz-long", "guests-arm64")),
     (r"(daemon|lib)/", (*USERSPACE, "guests-arm64")),
     (r"exporter/", ("plain", "tidy", "arm64-tests", "fuzz-long", "fleet", "guests-6.12", "packages")),
     (r"(tools|demo)/", USERSPACE),

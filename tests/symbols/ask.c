@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "symbols.h"
+#include "symbols/symbols.h"
 
 static void tell(struct symbols *symbols, const struct attribute_place *place)
 {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "open-message.h"
+#include "symbols/open-message.h"
 
 #define LINK 3
 

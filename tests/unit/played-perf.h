@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "perf-pmu.h"
-#include "perf-source.h"
+#include "source/perf-internal.h"
+#include "source/perf-pmu.h"
 
 #define CPUS 4
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "test.h"
 
-#include "attribute-internal.h"
-#include "container-facts.h"
-#include "record-tasks.h"
-#include "siphash.h"
+#include "attribution/attributor-internal.h"
+#include "attribution/container-details.h"
+#include "attribution/procfs-scan.h"
+#include "util/siphash.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -2,9 +2,9 @@
 /* What one figure makes of tables and rings. */
 #include "test.h"
 
-#include "attribute-internal.h"
-#include "budget.h"
-#include "profile-internal.h"
+#include "attribution/attributor-internal.h"
+#include "engine/budget.h"
+#include "profile/profile-internal.h"
 
 #include <errno.h>
 

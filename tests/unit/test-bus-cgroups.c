@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "bus-cgroups.h"
 #include "codec/env.h"
+#include "dbus/cgroup-paths.h"
 
 static void check(const char *path, const char *wrong)
 {

@@ -6,9 +6,9 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "bus-core.h"
-#include "bus-objects.h"
-#include "source-renew.h"
+#include "dbus/bus-core.h"
+#include "dbus/objects.h"
+#include "engine/source-renew.h"
 
 #define CPUS 2
 

@@ -5,8 +5,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "bus-metrics.h"
-#include "govern.h"
+#include "dbus/metrics-snapshot.h"
+#include "engine/rate-control.h"
 
 /* A source without samples, whose mean interval is 1 ms. */
 struct quiet {

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bus-read.h"
 #include "codec/env.h"
+#include "dbus/message-limits.h"
 
 #define MOST 4
 

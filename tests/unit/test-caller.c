@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bus-access.h"
-#include "bus-peer.h"
+#include "dbus/access.h"
+#include "dbus/name-watch.h"
 
 #define OBJECT	"/org/speprof1"
 #define GUARDED "/org/speprof1/guarded"

@@ -2,8 +2,8 @@
 /* Paths of cgroups as a container sees them: on folders, and in a real namespace. */
 #include "test.h"
 
-#include "cgroup-mount.h"
-#include "cgroup-space.h"
+#include "attribution/cgroup-namespace.h"
+#include "util/cgroup-mount.h"
 
 #include <errno.h>
 #include <fcntl.h>

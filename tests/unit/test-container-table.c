@@ -2,10 +2,10 @@
 /* Containers by their whole paths, whatever is shown of them: over a restart, and in how many bytes. */
 #include "test.h"
 
-#include "attribute-save.h"
-#include "container-facts.h"
-#include "container.h"
-#include "siphash.h"
+#include "attribution/attributor-save.h"
+#include "attribution/container-details.h"
+#include "attribution/container.h"
+#include "util/siphash.h"
 
 #include <stdlib.h>
 

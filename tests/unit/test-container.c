@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "test.h"
 
-#include "attribute-internal.h"
-#include "container.h"
-#include "escape.h"
-#include "pods.h"
+#include "attribution/attributor-internal.h"
+#include "attribution/container.h"
+#include "attribution/pods.h"
+#include "util/escape.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

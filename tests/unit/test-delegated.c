@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "delegated.h"
+#include "dbus/cgroup-owner.h"
 
 static void test_owner(void **state)
 {

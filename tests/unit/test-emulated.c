@@ -16,12 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cpu-list.h"
-#include "models.h"
 #include "codec/record.h"
 #include "codec/registers.h"
-#include "source.h"
-#include "spu-driver.h"
+#include "source/emulated-models.h"
+#include "source/emulated-spu.h"
+#include "source/source.h"
+#include "util/cpu-list.h"
 
 #define INTERVAL_NS 1000000
 #define CPUS	    CPU_LIST_MAX

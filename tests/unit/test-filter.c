@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
 #include "codec/registers.h"
+#include "filter/filter.h"
 
 /* A component of 250 bytes. */
 #define TEN  "0123456789"

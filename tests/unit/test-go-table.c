@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "go-table.h"
+#include "symbols/helper/go-table.h"
 
 #define TEXT	  0x401000ULL
 #define FUNCTIONS 50

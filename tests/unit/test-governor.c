@@ -2,7 +2,7 @@
 /* The loops over the interval, on machines that are played. */
 #include "test.h"
 
-#include "governor.h"
+#include "engine/rate-controller.h"
 
 #define PERIOD 5000000000ULL
 #define CPUS   8

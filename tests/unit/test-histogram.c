@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "test.h"
 
-#include "histogram.h"
+#include "util/histogram.h"
 
 #include <math.h>
 

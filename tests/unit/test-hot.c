@@ -2,9 +2,9 @@
 /* Hot cache lines, pages and nodes against programs and machines whose truth is known. */
 #include "test.h"
 
-#include "profile-json.h"
-#include "profile-read.h"
 #include "model/synthetic.h"
+#include "output/profile-json.h"
+#include "profile/profile-read.h"
 
 #include <errno.h>
 #include <json-c/json.h>

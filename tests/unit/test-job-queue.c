@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbols-internal.h"
+#include "symbols/symbols-internal.h"
 
 static struct job *job_of(u64 owner)
 {

@@ -2,9 +2,9 @@
 /* What is kept over a restart: numbers, the memfd's slots, attribution and profile. */
 #include "test.h"
 
-#include "checkpoint.h"
-#include "profile-json.h"
-#include "profile-save.h"
+#include "output/profile-json.h"
+#include "profile/profile-save.h"
+#include "state/checkpoint-slots.h"
 
 #include <errno.h>
 #include <stdlib.h>

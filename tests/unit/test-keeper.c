@@ -2,10 +2,10 @@
 /* A worker goes on with what another one left, and with what nobody should have left. */
 #include "test.h"
 
-#include "keep.h"
-#include "profile-read.h"
 #include "codec/registers.h"
+#include "profile/profile-read.h"
 #include "speprof-version.h"
+#include "state/checkpoint.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "attribute-internal.h"
-#include "attribute-save.h"
-#include "container-facts.h"
-#include "task-export.h"
+#include "attribution/attributor-internal.h"
+#include "attribution/attributor-save.h"
+#include "attribution/container-details.h"
+#include "attribution/task-export.h"
 
 /* Above every possible pid_max. */
 #define GHOST (INT32_MAX - 100000)

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "map-bpf.h"
-#include "procfs.h"
-#include "task-bpf.h"
+#include "attribution/procfs.h"
+#include "tasks/bpf/map-bpf.h"
+#include "tasks/bpf/task-bpf.h"
 
 #define PAGES 3
 

@@ -2,8 +2,8 @@
 /* Mappings of those who want to hurt: paths of any length, and as many as they like. */
 #include "test.h"
 
-#include "attribute-save.h"
-#include "maps.h"
+#include "attribution/attributor-save.h"
+#include "attribution/maps.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "module-ring.h"
+#include "source/module-ring.h"
 
 #define DATA_SIZE 8192
 #define SLOTS 4

@@ -16,10 +16,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "bus-facts.h"
-#include "cgroup-mount.h"
 #include "codec/registers.h"
-#include "source.h"
+#include "dbus/property-cache.h"
+#include "source/source.h"
+#include "util/cgroup-mount.h"
 
 #define CPUS	 193
 #define SPUS	 (CPUS - 1) /* CPU 0 has none */

@@ -2,10 +2,10 @@
 /* The status that the service manager shows, of a worker that the program plays. */
 #include "test.h"
 
-#include "keep.h"
-#include "notify.h"
-#include "govern.h"
-#include "shards.h"
+#include "engine/rate-control.h"
+#include "engine/shards.h"
+#include "main/notify.h"
+#include "state/checkpoint.h"
 
 /* Of the source's trouble: longer than the whole status may be. */
 static char by[2 * STATUS_SIZE];

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "perf-refused.h"
+#include "source/perf-open-error.h"
 
 static struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 

@@ -2,7 +2,7 @@
 /* The ring of a perf event, as a kernel that this test plays writes it. */
 #include "test.h"
 
-#include "perf-ring.h"
+#include "source/perf-ring.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <sys/timerfd.h>
 
 #include "codec/registers.h"
-#include "tick-clock.h"
+#include "source/tick-clock.h"
 
 /* ---- The clock, which only the test moves ------------------------------------ */
 

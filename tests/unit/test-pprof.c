@@ -2,9 +2,9 @@
 /* What is written for pprof, read again: who is told apart, and what is added up. */
 #include "test.h"
 
-#include "attribute-internal.h"
-#include "pprof-internal.h"
-#include "pprof.h"
+#include "attribution/attributor-internal.h"
+#include "output/pprof-internal.h"
+#include "output/pprof.h"
 
 #include <dlfcn.h>
 #include <link.h>

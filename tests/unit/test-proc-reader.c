@@ -6,8 +6,8 @@
  */
 #include "test.h"
 
-#include "attribute-internal.h"
-#include "profile-internal.h"
+#include "attribution/attributor-internal.h"
+#include "profile/profile-internal.h"
 
 #include <dirent.h>
 #include <fcntl.h>

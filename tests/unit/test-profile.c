@@ -2,9 +2,9 @@
 /* What the profile makes of windows, as its summary tells. */
 #include "test.h"
 
-#include "profile-json.h"
-#include "profile-metrics.h"
-#include "profile-read.h"
+#include "output/profile-json.h"
+#include "output/profile-metrics.h"
+#include "profile/profile-read.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "rate-limit.h"
+#include "dbus/rate-limit.h"
 
 #define SECOND 1000000000ULL
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flight.h"
+#include "engine/flight.h"
 
 #define WINDOWS 20000U
 

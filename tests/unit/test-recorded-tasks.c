@@ -6,11 +6,11 @@
  */
 #include "test.h"
 
-#include "elf-file.h"
+#include "attribution/timeline.h"
 #include "perfgen.h"
-#include "profile.h"
-#include "recording.h"
-#include "timeline.h"
+#include "profile/profile.h"
+#include "recording/recording.h"
+#include "symbols/helper/elf-file.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>

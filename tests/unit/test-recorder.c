@@ -2,12 +2,12 @@
 /* What is recorded, in either format, is what is read; damaged, it is said. */
 #include "test.h"
 
-#include "attribute.h"
-#include "own-format.h"
-#include "profile-json.h"
+#include "attribution/attributor.h"
 #include "codec/record.h"
-#include "recorder.h"
-#include "recording.h"
+#include "output/profile-json.h"
+#include "recording/native-format.h"
+#include "recording/recorder.h"
+#include "recording/recording.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /* Recordings of every kind, damaged in every way, through the open and replay contract. */
 #include "test.h"
 
-#include "perfgen.h"
 #include "codec/record.h"
-#include "recording.h"
+#include "perfgen.h"
+#include "recording/recording.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "ring-watch.h"
+#include "source/ring-watch.h"
 
 #define RINGS 2
 

@@ -7,10 +7,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "bus-facts.h"
-#include "govern.h"
-#include "relist.h"
-#include "worker.h"
+#include "dbus/property-cache.h"
+#include "engine/container-filter.h"
+#include "engine/rate-control.h"
+#include "engine/worker.h"
 
 /* A source that brings one load of 100 cycles and one of 300 at each drain while enabled. */
 struct script {

@@ -6,8 +6,8 @@
  */
 #include "test.h"
 
-#include "profile-internal.h"
-#include "profile-shard.h"
+#include "profile/profile-internal.h"
+#include "profile/profile-shard.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* A source of parts: each CPU is one part's, and what one part refuses none does. */
 #include "test.h"
 
-#include "source-parts.h"
+#include "source/partitioned.h"
 
 #include <errno.h>
 

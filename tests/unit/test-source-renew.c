@@ -7,9 +7,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "profile-read.h"
-#include "source-open.h"
-#include "source-renew.h"
+#include "engine/source-open.h"
+#include "engine/source-renew.h"
+#include "profile/profile-read.h"
 
 /* A source without windows, and with CPUs that it does not sample. */
 struct played {

@@ -2,8 +2,8 @@
 /* Figures of what rows name: those of the row, whichever way it is named. */
 #include "test.h"
 
-#include "profile-read.h"
-#include "profile-sum.h"
+#include "profile/profile-query.h"
+#include "profile/profile-read.h"
 
 #include <errno.h>
 #include <stdlib.h>

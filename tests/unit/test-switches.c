@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "codec/record.h"
-#include "switch-ring.h"
-#include "task-events.h"
-#include "task-record.h"
+#include "tasks/bpf/task-record.h"
+#include "tasks/switch-ring.h"
+#include "tasks/task-events.h"
 
 #define ENTRIES 4096U
 #define WRITTEN (10 * ENTRIES)

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbols.h"
+#include "symbols/symbols.h"
 
 #define WAIT 60000
 

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbol-link.h"
-#include "symbols.h"
+#include "symbols/helper-link.h"
+#include "symbols/symbols.h"
 
 #define WAIT 60000
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "demangle.h"
-#include "name-cache.h"
+#include "symbols/helper/demangle.h"
+#include "symbols/name-cache.h"
 
 static union {
 	struct symbol_request request;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "test.h"
 
-#include "elf-file.h"
 #include "image.h"
-#include "place-open.h"
-#include "sandbox.h"
-#include "symbols.h"
-#include "vdso.h"
+#include "symbols/helper/elf-file.h"
+#include "symbols/helper/file-open.h"
+#include "symbols/helper/sandbox.h"
+#include "symbols/symbols.h"
+#include "symbols/vdso.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "test.h"
 
-#include "elf-file.h"
 #include "image.h"
-#include "kallsyms.h"
-#include "perf-map.h"
+#include "symbols/helper/elf-file.h"
+#include "symbols/helper/kallsyms.h"
+#include "symbols/helper/perf-map.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

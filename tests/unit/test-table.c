@@ -2,7 +2,7 @@
 /* The table of places: what its small counters carry over is all there, and no more than it. */
 #include "test.h"
 
-#include "table.h"
+#include "profile/location-table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  */
 #include "test.h"
 
-#include "budget.h"
-#include "filter.h"
-#include "profile-internal.h"
-#include "profile-shard.h"
+#include "engine/budget.h"
+#include "filter/filter.h"
+#include "profile/profile-internal.h"
+#include "profile/profile-shard.h"
 
 #include <dlfcn.h>
 #include <malloc.h>

@@ -15,10 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attribute.h"
-#include "task-bpf.h"
-#include "task-events.h"
-#include "worker.h"
+#include "attribution/attributor.h"
+#include "engine/worker.h"
+#include "tasks/bpf/task-bpf.h"
+#include "tasks/task-events.h"
 
 /* Above every possible pid_max: /proc never knows it. */
 #define GHOST (INT32_MAX - 100)

@@ -2,8 +2,8 @@
 /* What goes on and on is said at once, then less and less, and that it is over. */
 #include "test.h"
 
-#include "log.h"
-#include "trouble.h"
+#include "main/health-log.h"
+#include "util/log.h"
 
 #include <stdlib.h>
 #include <string.h>

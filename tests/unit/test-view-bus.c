@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "test.h"
 
-#include "view-bus.h"
+#include "view/view-bus.h"
 
 #include <errno.h>
 #include <stdlib.h>

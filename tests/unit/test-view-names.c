@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view.h"
+#include "view/view.h"
 
 static const char *const *files;
 

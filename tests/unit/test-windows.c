@@ -2,7 +2,7 @@
 /* Views of the last 10 s, minute and 10 minutes against what was counted second by second. */
 #include "test.h"
 
-#include "profile-read.h"
+#include "profile/profile-read.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,11 +5,11 @@
  */
 #include "test.h"
 
-#include "bus-facts.h"
-#include "profile-read.h"
-#include "shards.h"
-#include "source-parts.h"
-#include "worker.h"
+#include "dbus/property-cache.h"
+#include "engine/shards.h"
+#include "engine/worker.h"
+#include "profile/profile-read.h"
+#include "source/partitioned.h"
 
 #include <errno.h>
 #include <pthread.h>

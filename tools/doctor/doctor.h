@@ -8,7 +8,7 @@
 
 #include "codec/env.h"
 #include "lib/exit-status.h"
-#include "view.h"
+#include "view/view.h"
 
 enum verdict {
 	VERDICT_FAIL, /* nothing can be sampled with SPE as long as it is so */

@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "cpu-list.h"
 #include "doctor.h"
 #include "lib/text.h"
+#include "util/cpu-list.h"
 
 void machine_path(const struct machine *machine, char *ret, const char *format, ...)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "codec/packet.h"
-#include "recording.h"
+#include "recording/recording.h"
 
 /**
  * dump_recording() - print every packet of @recording, suspect ranges too

@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "password-agent.h"
 #include "bus-message.h"
 #include "message.h"
-#include "view-bus.h"
+#include "password-agent.h"
+#include "view/view-bus.h"
 
 /* A summary has some hundred figures and the processes; more is not one. */
 #define BUS_SUMMARY_MAX (64 << 20)

@@ -6,7 +6,7 @@
 #ifndef SPEPROF_BUS_H
 #define SPEPROF_BUS_H
 
-#include "view.h"
+#include "view/view.h"
 
 /* Rows of a view that one call may ask for. */
 #define BUS_ROWS 10000

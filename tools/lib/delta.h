@@ -6,7 +6,7 @@
 #ifndef SPEPROF_DELTA_H
 #define SPEPROF_DELTA_H
 
-#include "view.h"
+#include "view/view.h"
 
 /**
  * delta_view() - @now less @before, heaviest first

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "view.h"
+#include "view/view.h"
 
 /**
  * struct format_truth - what a share is known to be, for demos; stands in the

@@ -5,10 +5,10 @@
 #ifndef SPEPROF_INPUT_H
 #define SPEPROF_INPUT_H
 
-#include "cpu-list.h"
-#include "filter.h"
-#include "profile.h"
-#include "recording.h"
+#include "filter/filter.h"
+#include "profile/profile.h"
+#include "recording/recording.h"
+#include "util/cpu-list.h"
 
 /**
  * struct input - a recording's profile

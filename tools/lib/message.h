@@ -5,8 +5,8 @@
 #ifndef SPEPROF_MESSAGE_H
 #define SPEPROF_MESSAGE_H
 
-#include "recording.h"
 #include "exit-status.h"
+#include "recording/recording.h"
 
 /** message_print() - "speprof: " and one sentence, cleaned of control characters */
 void message_print(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));

@@ -5,10 +5,10 @@
 #ifndef SPEPROF_OPTIONS_H
 #define SPEPROF_OPTIONS_H
 
-#include "cpu-list.h"
-#include "filter.h"
+#include "filter/filter.h"
 #include "format.h"
-#include "view.h"
+#include "util/cpu-list.h"
+#include "view/view.h"
 
 /**
  * struct options - what was asked for

@@ -5,7 +5,7 @@
 
 #include <json-c/json.h>
 
-#include "figures.h"
+#include "profile/counters.h"
 
 #define STATISTICS_MODELLED "An emulated SPU: all but the number of samples is modelled."
 

@@ -22,7 +22,7 @@ PROGRAMS = {"ktest": (("tests/vm/ktest", "kmod/core/codec", "kmod/core/policy", 
 # Debian's package and the program in it.
 PACKAGED = {"perf": ("linux-perf", "usr/bin/perf"), "dbus": ("dbus-daemon", "usr/bin/dbus-daemon")}
 # What the project builds (tests/arm64) and a guest runs, below the build and in the guest.
-DAEMON = {"daemon/service/speprofd": "usr/bin/speprofd", "tools/speprof": "usr/bin/speprof",
+DAEMON = {"daemon/main/speprofd": "usr/bin/speprofd", "tools/speprof": "usr/bin/speprof",
           "tools/speprof-symbols": "usr/bin/speprof-symbols",
           "demo/chase": "ci/demo/chase", "demo/stream": "ci/demo/stream"}
 LIBRARIES = "lib/aarch64-linux-gnu"

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "attributor-save.h"
+
+#include "attributor-internal.h"
+#include "container.h"
+#include "map-save-selection.h"
+#include "util/escape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define BINARIES_MAX (1U << 20)
+
+enum { PROCESS_SAVED_IMAGE = 1, PROCESS_SAVED_DEAD = 2, PROCESS_SAVED_EXITED = 4 };
+
+/* Each file once, whoever maps it; mappings name it by number. */
+static void binaries_save(const struct map_keep *keep, struct blob_writer *to)
+{
+	blob_put(to, keep->binaries);
+	for (u32 i = 0; i < keep->binaries; i++) {
+		const struct binary *b = keep->binary[i];
+
+		blob_put(to, b->inode);
+		blob_put(to, b->device);
+		blob_put_bytes(to, b->build_id, b->build_id_size);
+		blob_put_string(to, b->path);
+	}
+}
+
+static void containers_save(const struct attributor *a, struct blob_writer *to)
+{
+	u32 other = attributor_container_other(a), count = 0;
+
+	for (u32 i = 1; i < other; i++)
+		count += a->container[i].in_use;
+	blob_put(to, a->id_key[0]);
+	blob_put(to, a->id_key[1]);
+	blob_put(to, other);
+	blob_put(to, count);
+	for (u32 i = 1; i < other; i++) {
+		if (!a->container[i].in_use)
+			continue;
+		blob_put(to, i);
+		blob_put(to, a->container[i].pub.generation);
+		blob_put_string(to, a->container[i].path);
+	}
+}
+
+/* Who had the number of @index before, if that is saved too; else @index. */
+static u32 process_before(const struct attributor *a, u32 index)
+{
+	const struct process *p = &a->process[index];
+
+	return p->before != ATTRIBUTE_NONE &&
+			       a->process[p->before].pub.generation == p->before_generation &&
+			       map_keep_wanted(a, p->before) ?
+		       p->before :
+		       index;
+}
+
+static void process_save(const struct attributor *a, u32 index, struct blob_writer *to)
+{
+	const struct process *p = &a->process[index];
+	u32 count;
+
+	blob_put(to, index);
+	blob_put(to, p->pub.generation);
+	blob_put(to, (u64)p->pub.pid);
+	blob_put(to, p->pub.container);
+	blob_put(to, (p->image ? PROCESS_SAVED_IMAGE : 0) |
+			     (p->state == PROCESS_DEAD ? PROCESS_SAVED_DEAD : 0) |
+			     (p->exited ? PROCESS_SAVED_EXITED : 0));
+	blob_put(to, process_before(a, index));
+	blob_put(to, a->since[index]);
+	blob_put(to, p->born_ns);
+	blob_put(to, p->start_time);
+	blob_put(to, p->start_code);
+	blob_put(to, p->start_stack);
+	blob_put_string(to, p->pub.comm);
+	count = p->kept ? p->maps.count : 0;
+	blob_put(to, count);
+	for (u32 i = 0; i < count; i++) {
+		const struct mapping *m = &p->maps.entry[i];
+
+		blob_put(to, m->start);
+		blob_put(to, m->end - m->start);
+		blob_put(to, m->offset);
+		blob_put(to, m->binary->number);
+	}
+}
+
+/* Of two dead, or none, who has been so for longer. */
+static bool is_longer_dead(const struct attributor *a, u32 index, u32 other, u32 now)
+{
+	if (index == ATTRIBUTE_NONE || other == ATTRIBUTE_NONE)
+		return other == ATTRIBUTE_NONE;
+	return now - a->process[index].died >= now - a->process[other].died;
+}
+
+/* The longest dead first. */
+static void dead_save(const struct attributor *a, struct blob_writer *to)
+{
+	u32 asked = a->dead.first, unasked = a->dead_unasked.first, now = now_ms();
+
+	while (asked != ATTRIBUTE_NONE || unasked != ATTRIBUTE_NONE) {
+		u32 *at = is_longer_dead(a, asked, unasked, now) ? &asked : &unasked;
+
+		if (map_keep_wanted(a, *at))
+			process_save(a, *at, to);
+		*at = a->process[*at].dead_next;
+	}
+}
+
+/*
+ * In the order in which entries are made again: a number is that of its last entry, and who has
+ * it now comes behind who had it. Of the dead the longest dead is the first to go.
+ */
+static void processes_save(const struct attributor *a, struct blob_writer *to)
+{
+	dead_save(a, to);
+	for (u32 i = 0; i < a->fresh; i++)
+		if (a->process[i].state == PROCESS_LIVING && map_keep_wanted(a, i))
+			process_save(a, i, to);
+}
+
+void attributor_save(struct attributor *attributor, struct blob_writer *to)
+{
+	struct attributor *a = attributor;
+	struct map_keep keep;
+	u32 count = 0;
+
+	map_keep_choose(a, a->kept_bytes, &keep);
+	a->stats.mappings_unkept = keep.left;
+	binaries_save(&keep, to);
+	map_keep_deinit(&keep);
+	containers_save(a, to);
+	for (u32 i = 0; i < a->fresh; i++)
+		count += map_keep_wanted(a, i);
+	blob_put(to, a->fresh);
+	blob_put(to, a->process[IDLE].pub.generation);
+	blob_put(to, count);
+	processes_save(a, to);
+}
+
+/* What mappings name by number, while they are read; @path is NULL of one that is left out. */
+struct saved_binary {
+	u64 inode;
+	u32 device;
+	u8 build_id[BUILD_ID_MAX];
+	u8 build_id_size;
+	char *path;
+};
+
+struct saved_binaries {
+	struct saved_binary *at;
+	u32 count;
+};
+
+static void binaries_free(struct saved_binaries *binaries)
+{
+	for (u32 i = 0; i < binaries->count; i++)
+		free(binaries->at[i].path);
+	free(binaries->at);
+}
+
+static int binaries_load(struct blob_reader *from, struct saved_binaries *ret)
+{
+	/* Each takes four bytes at least: more cannot follow, whatever the count says. */
+	u32 count = (u32)blob_get_below(from, BINARIES_MAX);
+	char path[BINARY_PATH_SIZE];
+
+	if (count > (from->len - from->pos) / 4)
+		from->bad = true;
+	if (from->bad)
+		return -EBADMSG;
+	ret->at = calloc(count ? count : 1, sizeof(*ret->at));
+	if (!ret->at)
+		return -ENOMEM;
+	for (; ret->count < count && !from->bad; ret->count++) {
+		struct saved_binary *b = &ret->at[ret->count];
+
+		b->inode = blob_get(from);
+		b->device = (u32)blob_get(from);
+		b->build_id_size = (u8)blob_get_bytes(from, b->build_id, sizeof(b->build_id));
+		/* Of one file too long a name costs the mappings of it, not all figures. */
+		if (!blob_get_name(from, path, sizeof(path)))
+			continue;
+		b->path = strdup(path);
+		if (!b->path)
+			return -ENOMEM;
+	}
+	return from->bad ? -EBADMSG : 0;
+}
+
+static int moved_new(u32 count, struct attribute_moved **ret_moved)
+{
+	struct attribute_moved *moved = calloc(count ? count : 1, sizeof(*moved));
+
+	if (!moved)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		moved[i].index = ATTRIBUTE_NONE;
+	*ret_moved = moved;
+	return 0;
+}
+
+static void to_other(const struct attributor *a, struct attribute_moved *moved)
+{
+	moved->index = attributor_container_other(a);
+	moved->now_generation = attributor_container(a, moved->index)->generation;
+}
+
+/* Nobody lives in them yet: in a smaller table those behind them made some give way. */
+static void containers_settle(const struct attributor *a, struct attribute_translation *t)
+{
+	for (u32 i = 0; i < t->containers; i++) {
+		struct attribute_moved *moved = &t->container[i];
+
+		if (moved->index != ATTRIBUTE_NONE &&
+		    a->container[moved->index].pub.generation != moved->now_generation)
+			to_other(a, moved);
+	}
+}
+
+static int containers_load(struct attributor *a, struct blob_reader *from,
+			   struct attribute_translation *t)
+{
+	u32 capacity, count, index;
+	char path[CONTAINER_PATH_SIZE];
+	u64 key[2];
+
+	key[0] = blob_get(from);
+	key[1] = blob_get(from);
+	capacity = (u32)blob_get_below(from, 1U << 20) + 1;
+	if (from->bad)
+		return -EBADMSG;
+	containers_key(a, key);
+	count = (u32)blob_get_below(from, capacity);
+	if (moved_new(capacity, &t->container) < 0)
+		return -ENOMEM;
+	t->containers = capacity;
+	t->container[0] = (struct attribute_moved){ .index = 0 };
+	t->container[capacity - 1] = (struct attribute_moved){ 0 };
+	to_other(a, &t->container[capacity - 1]);
+	for (u32 i = 0; i < count && !from->bad; i++) {
+		u32 old = (u32)blob_get_below(from, capacity - 1), generation;
+
+		generation = (u32)blob_get(from);
+		if (!blob_get_name(from, path, sizeof(path)) && !from->bad)
+			continue;
+		if (!old || from->bad)
+			return -EBADMSG;
+		index = container_index(a, path, strlen(path));
+		t->container[old] = (struct attribute_moved){
+			generation,
+			index,
+			a->container[index].pub.generation,
+		};
+	}
+	containers_settle(a, t);
+	return from->bad ? -EBADMSG : 0;
+}
+
+static int maps_load(struct attributor *a, struct blob_reader *from,
+		     const struct saved_binaries *binaries, struct maps *maps)
+{
+	u32 count = (u32)blob_get_below(from, MAPS_PER_PROCESS + 1);
+
+	for (u32 i = 0; i < count && !from->bad; i++) {
+		struct mapping m = { .start = blob_get(from) };
+		u64 size = blob_get(from);
+		const struct saved_binary *b;
+
+		m.offset = blob_get(from);
+		b = &binaries->at[blob_get_below(from, binaries->count)];
+		if (from->bad || !size || size > UINT64_MAX - m.start)
+			return -EBADMSG;
+		m.end = m.start + size;
+		if (b->path)
+			maps_add(&a->store, maps, &m,
+				 &(struct binary_key){ b->path, b->inode, b->device, b->build_id,
+						       b->build_id_size });
+	}
+	return from->bad ? -EBADMSG : 0;
+}
+
+/* Of what entry @index is, all but its mappings. */
+static void process_fill(struct attributor *a, u32 index, struct blob_reader *from, u32 flags,
+			 const struct attribute_translation *t)
+{
+	const struct attribute_moved *before = &t->process[blob_get_below(from, t->processes)];
+	struct process *p = &a->process[index];
+	char comm[sizeof(p->pub.comm)];
+
+	if (before->index != ATTRIBUTE_NONE && before->index != index) {
+		p->before = before->index;
+		p->before_generation = before->now_generation;
+	}
+	a->since[index] = blob_get(from);
+	p->born_ns = blob_get(from);
+	p->start_time = blob_get(from);
+	p->start_code = blob_get(from);
+	p->start_stack = blob_get(from);
+	p->image = flags & PROCESS_SAVED_IMAGE;
+	p->exited = flags & PROCESS_SAVED_EXITED;
+	/* What happened to it since, nobody told. */
+	p->unread = true;
+	blob_get_string(from, comm, sizeof(comm));
+	process_name(p, comm);
+}
+
+/* Whether process @now, which events made, is saved process @index as it was. */
+static bool same_process(const struct attributor *a, u32 index, u32 now)
+{
+	const struct process *p = &a->process[index], *n = &a->process[now];
+
+	return p->state == PROCESS_LIVING && p->start_time && p->start_time == n->start_time &&
+	       p->pub.container == n->pub.container && !strcmp(p->pub.comm, n->pub.comm);
+}
+
+/*
+ * Events made entry @now, of the number that saved process @index had, before that was loaded.
+ * It is the same process, or what came after it.
+ */
+static void process_merge(struct attributor *a, u32 index, u32 now)
+{
+	struct process *p = &a->process[index], *n = &a->process[now];
+
+	if (same_process(a, index, now)) {
+		p->read_ns = n->read_ns;
+		p->round = n->round;
+		threads_rehome(a, now, index);
+		process_die(a, now);
+		return;
+	}
+	process_die(a, index);
+	n->before = index;
+	n->before_generation = p->pub.generation;
+	if (!a->since[now])
+		a->since[now] = n->read_ns;
+	process_make_current(a, now);
+}
+
+static int process_load(struct attributor *a, struct blob_reader *from,
+			const struct saved_binaries *binaries, struct attribute_translation *t)
+{
+	u32 old = (u32)blob_get_below(from, t->processes), generation = (u32)blob_get(from);
+	s32 pid = (s32)blob_get_below(from, INT32_MAX);
+	u32 container = (u32)blob_get_below(from, t->containers);
+	u32 flags = (u32)blob_get_below(from, 8), index, now, current;
+
+	if (from->bad || !pid || t->process[old].index != ATTRIBUTE_NONE)
+		return -EBADMSG;
+	now = process_find(a, pid);
+	current = now == ATTRIBUTE_NONE ? 0 : a->process[now].pub.generation;
+	index = process_new(a, pid);
+	process_fill(a, index, from, flags, t);
+	if (t->container[container].index != ATTRIBUTE_NONE)
+		process_contain(a, index, t->container[container].index);
+	if (flags & PROCESS_SAVED_DEAD)
+		process_die(a, index);
+	/* The new entry may have taken the place of the one before. */
+	if (now != ATTRIBUTE_NONE && now != IDLE && a->process[now].state == PROCESS_LIVING &&
+	    a->process[now].pub.generation == current)
+		process_merge(a, index, now);
+	t->process[old] = (struct attribute_moved){
+		generation,
+		index,
+		a->process[index].pub.generation,
+	};
+	return maps_load(a, from, binaries, &a->process[index].maps);
+}
+
+static int processes_load(struct attributor *a, struct blob_reader *from,
+			  const struct saved_binaries *binaries, struct attribute_translation *t)
+{
+	u32 capacity = (u32)blob_get_below(from, (1U << 20) + 1), generation, count;
+	int r = 0;
+
+	generation = (u32)blob_get(from);
+	count = (u32)blob_get_below(from, (u64)capacity + 1);
+	if (from->bad || !capacity)
+		return -EBADMSG;
+	if (moved_new(capacity, &t->process) < 0)
+		return -ENOMEM;
+	t->processes = capacity;
+	t->process[IDLE] = (struct attribute_moved){
+		generation,
+		IDLE,
+		a->process[IDLE].pub.generation,
+	};
+	while (count-- && !r)
+		r = process_load(a, from, binaries, t);
+	/* In a smaller table some had to give way to those behind them. */
+	for (u32 i = 0; i < capacity; i++)
+		if (t->process[i].index != ATTRIBUTE_NONE &&
+		    a->process[t->process[i].index].pub.generation != t->process[i].now_generation)
+			t->process[i].index = ATTRIBUTE_NONE;
+	return r;
+}
+
+int attributor_load(struct attributor *attributor, struct blob_reader *from,
+		    struct attribute_translation *ret_translation)
+{
+	struct saved_binaries binaries = { 0 };
+	int r;
+
+	*ret_translation = (struct attribute_translation){ 0 };
+	r = binaries_load(from, &binaries);
+	if (r >= 0)
+		r = containers_load(attributor, from, ret_translation);
+	if (r >= 0)
+		r = processes_load(attributor, from, &binaries, ret_translation);
+	binaries_free(&binaries);
+	return r;
+}
+
+void attribute_translation_deinit(struct attribute_translation *translation)
+{
+	free(translation->process);
+	free(translation->container);
+	*translation = (struct attribute_translation){ 0 };
+}
+
+static u32 moved(const struct attribute_moved *at, u32 generation, u32 *ret_generation)
+{
+	if (at->index == ATTRIBUTE_NONE || at->generation != generation)
+		return ATTRIBUTE_NONE;
+	*ret_generation = at->now_generation;
+	return at->index;
+}
+
+u32 attribute_moved_process(const struct attribute_translation *translation, u32 index,
+			    u32 generation, u32 *ret_generation)
+{
+	return index < translation->processes ?
+		       moved(&translation->process[index], generation, ret_generation) :
+		       ATTRIBUTE_NONE;
+}
+
+u32 attribute_moved_container(const struct attribute_translation *translation, u32 index,
+			      u32 generation, u32 *ret_generation)
+{
+	return index < translation->containers ?
+		       moved(&translation->container[index], generation, ret_generation) :
+		       ATTRIBUTE_NONE;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cgroup-table.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "container.h"
+#include "util/cgroup-mount.h"
+
+/* The kernel's FILEID_KERNFS: a handle that is the id alone. */
+#define HANDLE_KERNFS 0xfe
+
+int cgroups_init(struct cgroup_table *t, u32 capacity, u64 bytes)
+{
+	const char *place;
+	u32 sets = 1;
+
+	while (sets * CGROUP_WAYS < capacity)
+		sets <<= 1;
+	*t = (struct cgroup_table){ .sets = sets, .limit = bytes, .mount = -1 };
+	t->entries = calloc((size_t)sets * CGROUP_WAYS, sizeof(*t->entries));
+	if (!t->entries)
+		return -ENOMEM;
+	t->mount = cgroup_mount_open(O_RDONLY, &place);
+	if (t->mount >= 0)
+		snprintf(t->mount_path, sizeof(t->mount_path), "%s", place);
+	return 0;
+}
+
+void cgroups_deinit(struct cgroup_table *t)
+{
+	if (!t->entries)
+		return;
+	for (size_t i = 0; i < (size_t)t->sets * CGROUP_WAYS; i++)
+		free(t->entries[i].path);
+	free(t->entries);
+	t->entries = NULL;
+	if (t->mount >= 0)
+		close(t->mount);
+}
+
+u64 cgroups_memory(const struct cgroup_table *t)
+{
+	return (u64)t->sets * CGROUP_WAYS * sizeof(*t->entries) + t->path_bytes;
+}
+
+static struct cgroup_entry *set_of(struct cgroup_table *t, u64 id)
+{
+	u64 h = id * 0x9e3779b97f4a7c15ULL;
+
+	return &t->entries[(h >> 32 & (t->sets - 1)) * CGROUP_WAYS];
+}
+
+static struct cgroup_entry *entry_of(struct cgroup_table *t, u64 id)
+{
+	struct cgroup_entry *set = set_of(t, id);
+
+	for (u32 i = 0; i < CGROUP_WAYS; i++)
+		if (set[i].id == id)
+			return &set[i];
+	return NULL;
+}
+
+/* Free, else removed, else in turn: one that is there can be asked for again. */
+static struct cgroup_entry *entry_victim(struct cgroup_table *t, struct cgroup_entry *set)
+{
+	struct cgroup_entry *gone = NULL;
+
+	for (u32 i = 0; i < CGROUP_WAYS; i++) {
+		if (!set[i].id)
+			return &set[i];
+		if (set[i].gone)
+			gone = &set[i];
+	}
+	return gone ? gone : &set[t->hand++ % CGROUP_WAYS];
+}
+
+/* As the allocator has it. */
+static u64 path_size(const char *path)
+{
+	return (strlen(path) + 1 + 2 * sizeof(u64) + 15) & ~15ULL;
+}
+
+static void entry_clear(struct cgroup_table *t, struct cgroup_entry *e)
+{
+	if (e->path)
+		t->path_bytes -= path_size(e->path);
+	free(e->path);
+	*e = (struct cgroup_entry){ 0 };
+}
+
+/* In turn, whoever made them so long: each can be asked for again. */
+static bool paths_room(struct cgroup_table *t, u64 bytes)
+{
+	u32 count = t->sets * CGROUP_WAYS;
+
+	if (bytes > t->limit)
+		return false;
+	while (bytes > t->limit - t->path_bytes) {
+		entry_clear(t, &t->entries[t->hand_paths]);
+		t->hand_paths = (t->hand_paths + 1) % count;
+	}
+	return true;
+}
+
+struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *path)
+{
+	struct cgroup_entry *e;
+	char *copy;
+
+	if (!t->entries || !id)
+		return NULL;
+	e = entry_of(t, id);
+	/* As much as the kernel had room for, and maybe not all: the file system is asked. */
+	if (strlen(path) >= CONTAINER_PATH_SIZE) {
+		if (e)
+			entry_clear(t, e);
+		return NULL;
+	}
+	if (e && !strcmp(e->path, path))
+		return e;
+	if (e)
+		entry_clear(t, e);
+	copy = paths_room(t, path_size(path)) ? strdup(path) : NULL;
+	if (!copy)
+		return NULL;
+	e = entry_victim(t, set_of(t, id));
+	entry_clear(t, e);
+	t->path_bytes += path_size(copy);
+	*e = (struct cgroup_entry){ .id = id, .path = copy };
+	return e;
+}
+
+/* The file system finds a cgroup by its id, as long as it is there. */
+static struct cgroup_entry *entry_ask(struct cgroup_table *t, u64 id)
+{
+	struct {
+		struct file_handle head;
+		u64 id;
+	} handle = { .head = { .handle_bytes = sizeof(u64), .handle_type = HANDLE_KERNFS } };
+	char link[32], path[PATH_MAX];
+	size_t prefix = strlen(t->mount_path);
+	ssize_t n;
+	int fd;
+
+	if (t->mount < 0)
+		return NULL;
+	memcpy(handle.head.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(t->mount, &handle.head, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	close(fd);
+	if (n < (ssize_t)prefix || memcmp(path, t->mount_path, prefix))
+		return NULL;
+	n = (ssize_t)(prefix + container_path_within(path + prefix, (size_t)n - prefix));
+	path[n] = '\0';
+	return cgroups_set(t, id, path[prefix] ? path + prefix : "/");
+}
+
+struct cgroup_entry *cgroups_find(struct cgroup_table *t, u64 id)
+{
+	struct cgroup_entry *e;
+
+	if (!t->entries || !id)
+		return NULL;
+	e = entry_of(t, id);
+	return e ? e : entry_ask(t, id);
+}
+
+void cgroups_gone(struct cgroup_table *t, u64 id)
+{
+	struct cgroup_entry *e = t->entries && id ? entry_of(t, id) : NULL;
+
+	if (e)
+		e->gone = true;
+}

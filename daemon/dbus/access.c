@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "access.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "name-watch.h"
+
+#define GROUP "speprof"
+
+#define POLKIT_NAME	 "org.freedesktop.PolicyKit1"
+#define POLKIT_PATH	 "/org/freedesktop/PolicyKit1/Authority"
+#define POLKIT_INTERFACE "org.freedesktop.PolicyKit1.Authority"
+
+/* A person may have to find a password. */
+#define POLKIT_TIMEOUT_US  300000000ULL
+#define POLKIT_INTERACTIVE 1U
+
+/* Rows of an answer that one token pays for. */
+#define ROWS_PER_TOKEN 64
+
+/**
+ * struct access_query - a question to polkit
+ * @message: waits for it; a reference
+ * @again, @ctx: as in access_check(): called with @message once there is an answer
+ * @asked: the right that this question is about
+ * @caller: who waits. What is known of a name stays true, and may be forgotten meanwhile
+ * @peer: the same, until there is an answer: who has left wants nothing any more
+ * @done: the answer is there: @error, or none if it is yes
+ */
+struct access_query {
+	struct access_query *next;
+	struct access *access;
+	sd_bus_message *message;
+	sd_bus_message_handler_t again;
+	void *ctx;
+	enum access_level asked;
+	struct bus_caller caller;
+	struct bus_peer peer;
+	sd_bus_slot *slot;
+	bool done;
+	sd_bus_error error;
+};
+
+static u64 monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+void access_init(struct access *access)
+{
+	const struct group *group = getgrnam(GROUP);
+
+	*access = (struct access){ .now_ns = monotonic_ns };
+	bus_callers_init(&access->callers, group ? group->gr_gid : (gid_t)-1);
+}
+
+static void query_free(struct access_query *query)
+{
+	bus_peer_forget(&query->peer);
+	sd_bus_slot_unref(query->slot);
+	sd_bus_message_unref(query->message);
+	sd_bus_error_free(&query->error);
+	free(query);
+}
+
+void access_deinit(struct access *access)
+{
+	struct access_query *query;
+
+	bus_callers_deinit(&access->callers);
+	while ((query = access->queries)) {
+		access->queries = query->next;
+		query_free(query);
+	}
+}
+
+/* ---- Rate ---------------------------------------------------------------- */
+
+static int take_tokens(struct access *access, const struct bus_caller *caller, u32 tokens,
+		       sd_bus_error *ret_error)
+{
+	u32 retry_s;
+	int r;
+
+	if (caller->owner)
+		return 0;
+	r = rate_limit_take(&access->limit, caller->uid, caller->reads, tokens, access->now_ns(),
+			    &retry_s);
+	if (r >= 0)
+		return 0;
+	if (caller->reads)
+		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "Rate limit exceeded for this user; retry in %u s", retry_s);
+	return sd_bus_error_setf(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+				 "Rate limit exceeded for %s; retry in %u s, or join the group " GROUP,
+				 r == -EUSERS ? "all users outside the group " GROUP : "this user",
+				 retry_s);
+}
+
+void access_charge_rows(struct access *access, const struct bus_caller *caller, u64 rows)
+{
+	u64 tokens = rows / ROWS_PER_TOKEN;
+
+	if (!caller->owner && tokens)
+		rate_limit_charge(&access->limit, caller->uid, caller->reads,
+				  tokens < UINT32_MAX ? (u32)tokens : UINT32_MAX, access->now_ns());
+}
+
+/* ---- What polkit says ---------------------------------------------------- */
+
+static const char *action_of(enum access_level level)
+{
+	return level == ACCESS_RAW    ? "org.speprof1.read-raw" :
+	       level == ACCESS_RELOAD ? "org.speprof1.reload" :
+					"org.speprof1.manage";
+}
+
+/* The reply "(bba{ss})", or an error, as the error for the caller; none if it is yes. */
+static int polkit_verdict(sd_bus_message *reply, sd_bus_error *ret_error)
+{
+	const sd_bus_error *error = sd_bus_message_get_error(reply);
+	int authorized = 0, challenge = 0, r;
+
+	if (error && (sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
+		      sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER)))
+		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+					"Only root may do this: polkit (" POLKIT_NAME
+					") is not running, which would ask for others.");
+	if (error)
+		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+					 "polkit did not decide: %s.",
+					 error->message ? error->message : error->name);
+	r = sd_bus_message_enter_container(reply, 'r', "bba{ss}");
+	if (r >= 0)
+		r = sd_bus_message_read(reply, "bb", &authorized, &challenge);
+	if (r < 0)
+		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+					"polkit answered in a way that is not understood.");
+	if (authorized)
+		return 0;
+	if (challenge)
+		return sd_bus_error_set(
+			ret_error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
+			"polkit asks for authentication, which this call does not allow.");
+	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "polkit denied this.");
+}
+
+static void query_take(struct access_query *query)
+{
+	struct access_query **at = &query->access->queries;
+
+	while (*at != query)
+		at = &(*at)->next;
+	*at = query->next;
+	query->access->query_count--;
+}
+
+/* That of @message, whose answer is there. */
+static struct access_query *query_of(const struct access *access, const sd_bus_message *message)
+{
+	struct access_query *query = access->queries;
+
+	while (query && (query->message != message || !query->done))
+		query = query->next;
+	return query;
+}
+
+/*
+ * The handler finds the answer by access_check(). It is called directly: sd-bus would dispatch the
+ * message by its object, which may be removed by now, and the query would stay for ever.
+ */
+static int on_polkit(sd_bus_message *reply, void *userdata,
+		     sd_bus_error *unused __attribute__((unused)))
+{
+	struct access_query *query = userdata;
+	struct access *access = query->access;
+	sd_bus_message *message = sd_bus_message_ref(query->message);
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r;
+
+	polkit_verdict(reply, &query->error);
+	query->done = true;
+	bus_peer_forget(&query->peer);
+	r = sd_bus_message_rewind(message, true);
+	if (r >= 0)
+		r = query->again(message, query->ctx, &error);
+	query = query_of(access, message);
+	if (query) {
+		query_take(query);
+		query_free(query);
+	}
+	bus_reply_failure(message, r, &error);
+	sd_bus_message_unref(message);
+	return 1;
+}
+
+/* What polkit says of it later is of nobody. */
+static void on_left(void *ctx)
+{
+	query_take(ctx);
+	query_free(ctx);
+}
+
+static int send_query(struct access_query *query)
+{
+	sd_bus *bus = sd_bus_message_get_bus(query->message);
+	bool interactive = sd_bus_message_get_allow_interactive_authorization(query->message) > 0;
+	sd_bus_message *call = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(bus, &call, POLKIT_NAME, POLKIT_PATH, POLKIT_INTERFACE,
+					   "CheckAuthorization");
+	if (r >= 0)
+		r = sd_bus_message_append(call, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name",
+					  "s", sd_bus_message_get_sender(query->message),
+					  action_of(query->asked), 0,
+					  interactive ? POLKIT_INTERACTIVE : 0U, "");
+	if (r >= 0)
+		r = sd_bus_call_async(bus, &query->slot, call, on_polkit, query, POLKIT_TIMEOUT_US);
+	sd_bus_message_unref(call);
+	return r;
+}
+
+/* Whether one more of @caller may be open: of its user, of all who are not in the group, of all. */
+static int query_place(const struct access *access, const struct bus_caller *caller,
+		       sd_bus_error *error)
+{
+	u32 own = 0, others = 0;
+
+	for (const struct access_query *q = access->queries; q; q = q->next) {
+		own += q->caller.uid == caller->uid;
+		others += !q->caller.reads;
+	}
+	if (own >= ACCESS_USER_QUERIES)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "%u calls of this user wait for polkit already.", own);
+	if (access->query_count >= ACCESS_QUERIES ||
+	    (!caller->reads && others >= ACCESS_OTHERS_QUERIES))
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "%u calls wait for polkit already.", access->query_count);
+	return 0;
+}
+
+/* @like: message, handler, caller, and the right that is asked for */
+static int query_new(struct access *access, const struct access_query *like, sd_bus_error *error)
+{
+	struct access_query *query;
+	int r;
+
+	r = query_place(access, &like->caller, error);
+	if (r < 0)
+		return r;
+	query = calloc(1, sizeof(*query));
+	if (!query)
+		return -ENOMEM;
+	*query = (struct access_query){
+		.access = access,
+		.message = sd_bus_message_ref(like->message),
+		.again = like->again,
+		.ctx = like->ctx,
+		.asked = like->asked,
+		.caller = like->caller,
+	};
+	r = send_query(query);
+	if (r >= 0)
+		r = bus_peer_follow(&query->peer, sd_bus_message_get_bus(query->message),
+				    query->caller.name, on_left, query);
+	if (r < 0) {
+		query_free(query);
+		return r;
+	}
+	query->next = access->queries;
+	access->queries = query;
+	access->query_count++;
+	return 0;
+}
+
+static enum access_level level_of(sd_bus_message *message, const struct access_need *need, void *ctx)
+{
+	return need->level_of ? need->level_of(message, ctx) : need->level;
+}
+
+/* As access_check(): polkit has answered. */
+static int answered(struct access *access, struct access_query *query,
+		    const struct access_need *need, struct bus_caller *ret_caller,
+		    sd_bus_error *ret_error)
+{
+	int r = 1;
+
+	query_take(query);
+	if (sd_bus_error_is_set(&query->error)) {
+		r = sd_bus_error_copy(ret_error, &query->error);
+	} else if (query->asked == ACCESS_MANAGE &&
+		   level_of(query->message, need, query->ctx) == ACCESS_MANAGE_RAW) {
+		query->asked = ACCESS_RAW;
+		r = query_new(access, query, ret_error);
+	}
+	*ret_caller = query->caller;
+	query_free(query);
+	return r;
+}
+
+int access_check(struct access *access, sd_bus_message *message, const struct access_need *need,
+		 sd_bus_message_handler_t again, void *ctx, struct bus_caller *ret_caller,
+		 sd_bus_error *ret_error)
+{
+	struct access_query *query = query_of(access, message);
+	const struct bus_caller *caller;
+	enum access_level level;
+	int r;
+
+	/* First of all: bus_callers_find() may not know the sender any more, and the query would leak. */
+	if (query)
+		return answered(access, query, need, ret_caller, ret_error);
+	r = bus_callers_find(&access->callers, message, again, ctx, &caller, ret_error);
+	if (r <= 0)
+		return r;
+	*ret_caller = *caller;
+	if (caller->owner)
+		return 1;
+	r = take_tokens(access, caller, need->tokens, ret_error);
+	if (r < 0)
+		return r;
+	level = level_of(message, need, ctx);
+	if (level == ACCESS_ANYONE || (level == ACCESS_READ && caller->reads))
+		return 1;
+	if (level == ACCESS_OWNER)
+		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+					"Only root may do this.");
+	if (level == ACCESS_READ)
+		return sd_bus_error_set(
+			ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+			"Only root and the group " GROUP
+			" may see this machine's profile; GetContainers and GetContainer "
+			"show what runs in cgroups that were delegated to you.");
+	return query_new(access,
+			 &(struct access_query){
+				 .message = message,
+				 .again = again,
+				 .ctx = ctx,
+				 .asked = level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level,
+				 .caller = *caller,
+			 },
+			 ret_error);
+}

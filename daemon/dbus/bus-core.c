@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus-core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "util/escape.h"
+
+const char *bus_backend_name(u8 backend)
+{
+	return backend == BACKEND_EMULATED ? "emulated" :
+	       backend == BACKEND_HARDWARE ? "hardware" :
+					     "unknown";
+}
+
+int bus_invalid(sd_bus_error *error, const char *argument, const char *value, const char *right)
+{
+	char shown[48];
+
+	/* Cut within a character it would be no string of the bus's, and nobody would be answered. */
+	escape_string(shown, sizeof(shown), value);
+	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s \"%s\": should be %s.",
+				 argument, shown, right);
+}
+
+int bus_check_limit(u32 limit, sd_bus_error *error)
+{
+	if (limit && limit <= BUS_ROWS)
+		return 0;
+	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "limit %u: should be 1 to %u.",
+				 limit, BUS_ROWS);
+}
+
+int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE])
+{
+	static const char prefix[] = BUS_SESSIONS "/";
+	const char *name = SESSION_MACHINE;
+
+	if (!strncmp(path, prefix, strlen(prefix)))
+		name = path + strlen(prefix);
+	if (!session_name_valid(name))
+		return -ENOENT;
+	snprintf(ret_name, SESSION_NAME_SIZE, "%s", name);
+	return 0;
+}
+
+int bus_session_error(sd_bus_error *error, int r, const char *session, const char *reason)
+{
+	if (reason)
+		return sd_bus_error_setf(
+			error, r == -EOPNOTSUPP ? SD_BUS_ERROR_NOT_SUPPORTED : SD_BUS_ERROR_FAILED,
+			"Session \"%s\": %s.", session, reason);
+	switch (r) {
+	case -ENOENT:
+		return sd_bus_error_setf(error, BUS_NAME ".NoSuchSession",
+					 "There is no session \"%s\".", session);
+	case -EEXIST:
+		return sd_bus_error_setf(error, BUS_NAME ".SessionExists",
+					 "There is a session \"%s\" already.", session);
+	case -ENOSPC:
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "There are %u sessions: remove one.", WORKER_SESSIONS);
+	case -EBUSY:
+		return sd_bus_error_set(
+			error, BUS_NAME ".Busy",
+			"Another session has the SPUs: stop it, or share the machine's source.");
+	default:
+		return sd_bus_error_set_errnof(error, r, "Session \"%s\": %s.", session,
+					       strerror(-r));
+	}
+}
+
+/* The whole of @data in a memfd that nobody can change any more. */
+static int memfd_sealed(const char *name, const void *data, size_t left)
+{
+	const char *at = data;
+	ssize_t n;
+	int fd, r;
+
+	fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	for (; left; left -= (size_t)n, at += n) {
+		n = write(fd, at, left);
+		if (n < 0) {
+			r = -errno;
+			close(fd);
+			return r;
+		}
+	}
+	if (lseek(fd, 0, SEEK_SET) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) {
+		close(fd);
+		return -EIO;
+	}
+	return fd;
+}
+
+int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data, size_t size)
+{
+	int r, fd = memfd_sealed(name, data, size);
+
+	if (fd < 0)
+		return fd;
+	r = sd_bus_reply_method_return(message, "h", fd);
+	close(fd);
+	return r;
+}
+
+int bus_no_container(sd_bus_error *error, const char *wanted, bool own)
+{
+	char shown[260];
+
+	escape_string(shown, sizeof(shown), wanted);
+	return sd_bus_error_setf(error, BUS_NAME ".NoSuchContainer",
+				 "There is no container \"%s\" with samples%s.", shown,
+				 own ? " in a cgroup of yours" : "");
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus.h"
+
+#include <errno.h>
+
+#include "metrics-snapshot.h"
+#include "objects.h"
+#include "pprof-collection.h"
+#include "signals.h"
+#include "speprof-version.h"
+#include "util/log.h"
+
+/* ---- Methods -------------------------------------------------------------- */
+
+/* One table for all interfaces: a method that two of them have means the same in both. */
+static const struct bus_method methods[] = {
+	{ "Start", ACCESS_MANAGE, BUS_COST_CHANGE, bus_start },
+	{ "Stop", ACCESS_MANAGE, BUS_COST_CHANGE, bus_stop },
+	{ "Reset", ACCESS_MANAGE, BUS_COST_CHANGE, bus_reset },
+	{ "SetFilter", ACCESS_MANAGE, BUS_COST_CHANGE, bus_set_filter, bus_filter_level },
+	{ "SetInterval", ACCESS_MANAGE, BUS_COST_CHANGE, bus_set_interval },
+	{ "SetCgroups", ACCESS_MANAGE, BUS_COST_CHANGE, bus_set_cgroups, bus_cgroups_level },
+	{ "CreateSession", ACCESS_MANAGE, BUS_COST_CHANGE, bus_create_session, bus_create_level },
+	{ "Remove", ACCESS_MANAGE, BUS_COST_CHANGE, bus_remove_session },
+	{ "Reload", ACCESS_RELOAD, BUS_COST_CHANGE, bus_reload },
+	{ "GetView", ACCESS_READ, BUS_COST_TABLE, bus_get_view },
+	{ "GetWindow", ACCESS_READ, BUS_COST_TABLE, bus_get_window },
+	/* Shows addresses of all processes. */
+	{ "DumpHot", ACCESS_RAW, BUS_COST_TABLE, bus_dump_hot },
+	{ "GetHistogram", ACCESS_READ, BUS_COST_LIST, bus_get_histogram },
+	{ "GetFigures", ACCESS_READ, BUS_COST_TABLE, bus_get_figures, bus_figures_level },
+	{ "GetLedgers", ACCESS_READ, BUS_COST_LIST, bus_get_ledgers },
+	{ "Snapshot", ACCESS_RAW, BUS_COST_PROFILE, bus_snapshot },
+	{ "GetTimes", ACCESS_READ, BUS_COST_VALUE, bus_get_times },
+	{ "GetContainers", ACCESS_ANYONE, BUS_COST_LIST, bus_get_containers },
+	{ "GetContainer", ACCESS_ANYONE, BUS_COST_LIST, bus_get_container },
+	{ "DumpSummary", ACCESS_READ, BUS_COST_TABLE, bus_dump_summary },
+	{ "DumpMetrics", ACCESS_READ, BUS_COST_TABLE, bus_dump_metrics },
+	{ "DumpProfile", ACCESS_READ, BUS_COST_PROFILE, bus_dump_profile },
+	{ "DumpProfileWithOptions", ACCESS_READ, BUS_COST_PROFILE, bus_dump_profile_with_options },
+	{ NULL },
+};
+
+/* ---- Properties of the Manager --------------------------------------------- */
+
+static int get_string(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
+		      const char *interface __attribute__((unused)), const char *property,
+		      sd_bus_message *reply, void *userdata,
+		      sd_bus_error *error __attribute__((unused)))
+{
+	struct bus *bus = userdata;
+	const struct machine_facts *facts = bus_facts_machine(&bus->facts, bus->worker);
+	const char *value = SPEPROF_VERSION;
+
+	if (!strcmp(property, "Source"))
+		value = facts->source;
+	else if (!strcmp(property, "SourceReason"))
+		value = facts->reason;
+	else if (!strcmp(property, "Backend"))
+		value = bus_backend_name(facts->backend);
+	else if (!strcmp(property, "TaskEvents"))
+		value = task_events_name(facts->told.kind);
+	else if (!strcmp(property, "TaskEventsReason"))
+		value = facts->told.reason;
+	else if (!strcmp(property, "State"))
+		value = facts->running ? "running" : "stopped";
+	return sd_bus_message_append(reply, "s", value);
+}
+
+static int get_cpus(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
+		    const char *interface __attribute__((unused)),
+		    const char *property __attribute__((unused)), sd_bus_message *reply,
+		    void *userdata, sd_bus_error *error __attribute__((unused)))
+{
+	struct bus *bus = userdata;
+	const struct machine_facts *facts = bus_facts_machine(&bus->facts, bus->worker);
+
+	return sd_bus_message_append(reply, "u", facts->cpus);
+}
+
+static int get_interval(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
+			const char *interface __attribute__((unused)),
+			const char *property __attribute__((unused)), sd_bus_message *reply,
+			void *userdata, sd_bus_error *error __attribute__((unused)))
+{
+	struct bus *bus = userdata;
+	const struct machine_facts *facts = bus_facts_machine(&bus->facts, bus->worker);
+
+	return sd_bus_message_append(reply, "t", facts->interval_ns / 1000);
+}
+
+static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
+		      const char *interface __attribute__((unused)),
+		      const char *property __attribute__((unused)), sd_bus_message *reply,
+		      void *userdata, sd_bus_error *error __attribute__((unused)))
+{
+	struct bus *bus = userdata;
+	const u64 *share = bus_facts_machine(&bus->facts, bus->worker)->share;
+	int r;
+
+	r = sd_bus_message_open_container(reply, 'a', "{st}");
+	for (enum memory_share i = 0; r >= 0 && i < MEMORY_SHARES; i++)
+		r = sd_bus_message_append(reply, "{st}", memory_share_name(i), share[i]);
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+/* Must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
+static const sd_bus_vtable vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", waiting), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("CreateSession", SD_BUS_ARGS("s", name, "a{sv}", options),
+				SD_BUS_RESULT("o", session), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetContainers", SD_BUS_ARGS("s", sort, "u", offset, "u", limit),
+				SD_BUS_RESULT("u", total, "aa{sv}", containers), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetContainer", SD_BUS_ARGS("s", container),
+				SD_BUS_RESULT("a{sv}", figures), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", metrics),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpProfile", SD_BUS_ARGS("u", seconds),
+				SD_BUS_RESULT("h", pprof, "s", backend), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpProfileWithOptions",
+				SD_BUS_ARGS("u", seconds, "a{sv}", options),
+				SD_BUS_RESULT("h", pprof, "s", backend), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_SIGNAL_WITH_ARGS("Fault",
+				SD_BUS_ARGS("s", last, "t", faults, "u", cpus_stopped, "t", left_out),
+				0),
+	SD_BUS_SIGNAL_WITH_ARGS("Throttled", SD_BUS_ARGS("t", times, "t", left_out), 0),
+	SD_BUS_SIGNAL_WITH_ARGS(
+		"ContainerAdded",
+		SD_BUS_ARGS("s", name, "s", runtime, "s", path, "t", left_out), 0),
+	SD_BUS_SIGNAL_WITH_ARGS(
+		"ContainerRemoved",
+		SD_BUS_ARGS("s", name, "s", runtime, "s", path, "t", left_out), 0),
+	SD_BUS_PROPERTY("Version", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Source", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("SourceReason", "s", get_string, 0, 0),
+	SD_BUS_PROPERTY("Backend", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("TaskEvents", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("TaskEventsReason", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("State", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("ConfigurationRefused", "s", bus_get_reloaded, 0,
+			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("ConfigurationWaiting", "s", bus_get_reloaded, 0,
+			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("CPUs", "u", get_cpus, 0, 0),
+	SD_BUS_PROPERTY("IntervalUSec", "t", get_interval, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("MemoryShares", "a{st}", get_shares, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_VTABLE_END,
+};
+
+static int connect_bus(const char *address, sd_bus **ret_bus)
+{
+	sd_bus *bus = NULL;
+	int r;
+
+	if (!address)
+		return sd_bus_open_system(ret_bus);
+	r = sd_bus_new(&bus);
+	if (r >= 0)
+		r = sd_bus_set_address(bus, address);
+	if (r >= 0)
+		r = sd_bus_set_bus_client(bus, 1);
+	if (r >= 0)
+		r = sd_bus_start(bus);
+	if (r < 0) {
+		sd_bus_unref(bus);
+		return r;
+	}
+	*ret_bus = bus;
+	return 0;
+}
+
+static int on_gone(sd_bus_message *message __attribute__((unused)), void *userdata,
+		   sd_bus_error *error __attribute__((unused)))
+{
+	const struct bus *bus = userdata;
+
+	log_tell(LOG_ERR, LOG_ID_BUS, NULL,
+		 "the bus has gone: this process saves its figures and ends, another one goes on");
+	return sd_event_exit(bus->event, BUS_GONE_STATUS);
+}
+
+/* It is sd-bus that says so: there is nobody to be asked for it. */
+static int follow_connection(struct bus *bus)
+{
+	return sd_bus_match_signal(bus->bus, NULL, "org.freedesktop.DBus.Local",
+				   "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
+				   "Disconnected", on_gone, bus);
+}
+
+static int add_objects(struct bus *bus)
+{
+	int r;
+
+	r = sd_bus_add_object_vtable(bus->bus, NULL, BUS_PATH, BUS_MANAGER, vtable, bus);
+	if (r >= 0)
+		r = sd_bus_add_object_vtable(bus->bus, NULL, BUS_PATH, BUS_MANAGER,
+					     bus_counting_vtable, bus);
+	if (r >= 0)
+		r = sd_bus_add_object_manager(bus->bus, NULL, BUS_PATH);
+	if (r >= 0)
+		r = bus_add_sessions(bus);
+	if (r >= 0)
+		r = bus_add_cpus(bus);
+	return r < 0 ? r : bus_add_log_control(bus);
+}
+
+int bus_init(struct bus *bus, sd_event *event, const char *address, struct worker *worker,
+	     const struct config *config)
+{
+	int r;
+
+	*bus = (struct bus){
+		.event = event, .worker = worker, .config = config, .methods = methods
+	};
+	access_init(&bus->access);
+	r = connect_bus(address, &bus->bus);
+	if (r >= 0)
+		r = add_objects(bus);
+	if (r >= 0)
+		r = follow_connection(bus);
+	if (r >= 0)
+		r = bus_filter_calls(bus);
+	if (r >= 0)
+		r = sd_bus_request_name(bus->bus, BUS_NAME, 0);
+	if (r >= 0)
+		r = sd_bus_attach_event(bus->bus, event, SD_EVENT_PRIORITY_NORMAL);
+	if (r >= 0)
+		r = bus_watch_new(bus, event, &bus->watch);
+	if (r < 0)
+		bus_deinit(bus);
+	return r;
+}
+
+void bus_deinit(struct bus *bus)
+{
+	bus_profiles_end(bus);
+	bus->watch = bus_watch_free(bus->watch);
+	bus_session_forget(bus);
+	access_deinit(&bus->access);
+	sd_bus_flush_close_unref(bus->bus);
+	bus->bus = NULL;
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "caller.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* As long as the command waits for an answer; nobody else waits with it. */
+#define LOOKUP_TIMEOUT_US 120000000ULL
+
+#define GROUPS_MAX 1024
+
+/**
+ * struct caller_lookup - a question to the driver
+ * @count: calls that wait for it, at least one
+ */
+struct caller_lookup {
+	struct caller_lookup *next;
+	struct bus_callers *callers;
+	sd_bus_slot *slot;
+	char name[sizeof(((struct bus_caller *)0)->name)];
+	u32 count;
+};
+
+void bus_reply_failure(sd_bus_message *message, int r, sd_bus_error *error)
+{
+	if (r < 0 && sd_bus_error_is_set(error))
+		sd_bus_reply_method_error(message, error);
+	else if (r < 0)
+		sd_bus_reply_method_errno(message, r, NULL);
+	sd_bus_error_free(error);
+}
+
+/* @r as the error for a caller of whom nothing is known. */
+static int unknown(int r, sd_bus_error *ret_error)
+{
+	if (r == -ETIMEDOUT || r == -ENOBUFS)
+		return sd_bus_error_set(
+			ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+			"The bus is too busy to tell who you are: ask again later.");
+	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+				"The bus does not tell who you are.");
+}
+
+/* ---- What the driver says ------------------------------------------------ */
+
+/* A bus that does not tell groups: those that the user has by name. */
+static bool in_group_by_name(uid_t uid, gid_t group)
+{
+	const struct passwd *user = getpwuid(uid);
+	gid_t groups[GROUPS_MAX];
+	int n = GROUPS_MAX;
+
+	if (!user || getgrouplist(user->pw_name, user->pw_gid, groups, &n) < 0)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (groups[i] == group)
+			return true;
+	return false;
+}
+
+static int read_groups(sd_bus_message *reply, gid_t group, bool *ret_member)
+{
+	const void *groups;
+	size_t size;
+	int r;
+
+	r = sd_bus_message_enter_container(reply, 'v', "au");
+	if (r >= 0)
+		r = sd_bus_message_read_array(reply, 'u', &groups, &size);
+	for (size_t i = 0; r >= 0 && i < size / sizeof(u32); i++)
+		*ret_member |= ((const u32 *)groups)[i] == (u32)group;
+	return r < 0 ? r : sd_bus_message_exit_container(reply);
+}
+
+/* The reply of GetConnectionCredentials: "a{sv}". */
+static int read_credentials(sd_bus_message *reply, gid_t group, u32 *ret_uid, bool *ret_member)
+{
+	bool told = false, known = false;
+	const char *key;
+	int r;
+
+	*ret_member = false;
+	r = sd_bus_message_enter_container(reply, 'a', "{sv}");
+	while (r >= 0 && (r = sd_bus_message_enter_container(reply, 'e', "sv")) > 0) {
+		r = sd_bus_message_read(reply, "s", &key);
+		if (r < 0)
+			return r;
+		if (!strcmp(key, "UnixUserID")) {
+			r = sd_bus_message_read(reply, "v", "u", ret_uid);
+			known = true;
+		} else if (!strcmp(key, "UnixGroupIDs")) {
+			r = read_groups(reply, group, ret_member);
+			told = true;
+		} else {
+			r = sd_bus_message_skip(reply, "v");
+		}
+		if (r >= 0)
+			r = sd_bus_message_exit_container(reply);
+	}
+	if (r < 0)
+		return r;
+	if (!known)
+		return -ENODATA;
+	if (!told)
+		*ret_member = in_group_by_name(*ret_uid, group);
+	return 0;
+}
+
+static struct bus_caller *find_known(struct bus_callers *callers, const char *name)
+{
+	for (u32 i = 0; i < BUS_CALLERS; i++)
+		if (!strcmp(callers->known[i].name, name))
+			return &callers->known[i];
+	return NULL;
+}
+
+static struct bus_caller *oldest(struct bus_callers *callers)
+{
+	struct bus_caller *found = &callers->known[0];
+
+	for (u32 i = 1; i < BUS_CALLERS; i++)
+		if (callers->known[i].seen < found->seen)
+			found = &callers->known[i];
+	return found;
+}
+
+static int remember(struct bus_callers *callers, const char *name, sd_bus_message *reply)
+{
+	struct bus_caller *caller;
+	bool member;
+	u32 uid;
+	int r;
+
+	if (sd_bus_message_is_method_error(reply, NULL))
+		return -sd_bus_message_get_errno(reply);
+	r = read_credentials(reply, callers->group, &uid, &member);
+	if (r < 0)
+		return r;
+	caller = oldest(callers);
+	*caller = (struct bus_caller){
+		.uid = uid,
+		.owner = uid == 0 || uid == geteuid(),
+		.reads = member && callers->group != (gid_t)-1,
+		.seen = ++callers->clock,
+	};
+	snprintf(caller->name, sizeof(caller->name), "%s", name);
+	return 0;
+}
+
+/* ---- What waits for it --------------------------------------------------- */
+
+static struct caller_waiting take(struct bus_callers *callers, u32 i)
+{
+	struct caller_waiting taken = callers->waiting[i];
+
+	callers->waiting_count--;
+	memmove(&callers->waiting[i], &callers->waiting[i + 1],
+		(callers->waiting_count - i) * sizeof(callers->waiting[0]));
+	return taken;
+}
+
+static void refuse(struct caller_waiting *waiting, int why)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+
+	bus_reply_failure(waiting->message, unknown(why, &error), &error);
+	sd_bus_message_unref(waiting->message);
+}
+
+static void run(struct caller_waiting *waiting)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = waiting->run(waiting->message, waiting->ctx, &error);
+
+	bus_reply_failure(waiting->message, r, &error);
+	sd_bus_message_unref(waiting->message);
+}
+
+static void lookup_free(struct caller_lookup *lookup)
+{
+	sd_bus_slot_unref(lookup->slot);
+	free(lookup);
+}
+
+static int on_told(sd_bus_message *reply, void *userdata,
+		   sd_bus_error *error __attribute__((unused)))
+{
+	struct caller_lookup *lookup = userdata, **at;
+	struct bus_callers *callers = lookup->callers;
+	struct caller_waiting waiting;
+	int r = remember(callers, lookup->name, reply);
+	u32 i = 0;
+
+	for (at = &callers->lookups; *at != lookup; at = &(*at)->next)
+		;
+	*at = lookup->next;
+	/* All of them now: none may be overtaken by what the same caller sent later. */
+	while (i < callers->waiting_count) {
+		if (callers->waiting[i].lookup != lookup) {
+			i++;
+			continue;
+		}
+		waiting = take(callers, i);
+		if (r < 0)
+			refuse(&waiting, r);
+		else
+			run(&waiting);
+	}
+	lookup_free(lookup);
+	return 1;
+}
+
+static int ask_driver(struct caller_lookup *lookup, sd_bus *bus)
+{
+	sd_bus_message *call = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(bus, &call, "org.freedesktop.DBus",
+					   "/org/freedesktop/DBus", "org.freedesktop.DBus",
+					   "GetConnectionCredentials");
+	if (r >= 0)
+		r = sd_bus_message_append(call, "s", lookup->name);
+	if (r >= 0)
+		r = sd_bus_call_async(bus, &lookup->slot, call, on_told, lookup, LOOKUP_TIMEOUT_US);
+	sd_bus_message_unref(call);
+	return r;
+}
+
+static int lookup_new(struct bus_callers *callers, sd_bus *bus, const char *name,
+		      struct caller_lookup **ret_lookup)
+{
+	struct caller_lookup *lookup = calloc(1, sizeof(*lookup));
+	int r;
+
+	if (!lookup)
+		return -ENOMEM;
+	lookup->callers = callers;
+	snprintf(lookup->name, sizeof(lookup->name), "%s", name);
+	r = ask_driver(lookup, bus);
+	if (r < 0) {
+		lookup_free(lookup);
+		return r;
+	}
+	lookup->next = callers->lookups;
+	callers->lookups = lookup;
+	*ret_lookup = lookup;
+	return 0;
+}
+
+/* The caller that has the most waiting loses its last call, if that leaves it as many as @own. */
+static bool make_room(struct bus_callers *callers, u32 own)
+{
+	struct caller_lookup *most = callers->lookups;
+	struct caller_waiting waiting;
+	u32 i = callers->waiting_count;
+
+	for (struct caller_lookup *l = most; l; l = l->next)
+		if (l->count > most->count)
+			most = l;
+	if (!most || most->count <= own + 1)
+		return false;
+	while (callers->waiting[--i].lookup != most)
+		;
+	waiting = take(callers, i);
+	most->count--;
+	refuse(&waiting, -ENOBUFS);
+	return true;
+}
+
+static int wait_for(struct bus_callers *callers, const char *name, sd_bus_message *message,
+		    sd_bus_message_handler_t handler, void *ctx)
+{
+	struct caller_lookup *lookup = callers->lookups;
+	u32 own;
+	int r;
+
+	while (lookup && strcmp(lookup->name, name))
+		lookup = lookup->next;
+	own = lookup ? lookup->count : 0;
+	if (own >= BUS_CALLER_WAITING ||
+	    (callers->waiting_count >= BUS_WAITING && !make_room(callers, own)))
+		return -ENOBUFS;
+	if (!lookup) {
+		r = lookup_new(callers, sd_bus_message_get_bus(message), name, &lookup);
+		if (r < 0)
+			return r;
+	}
+	lookup->count++;
+	callers->waiting[callers->waiting_count++] = (struct caller_waiting){
+		.lookup = lookup,
+		.message = sd_bus_message_ref(message),
+		.run = handler,
+		.ctx = ctx,
+	};
+	return 0;
+}
+
+void bus_callers_init(struct bus_callers *callers, gid_t group)
+{
+	*callers = (struct bus_callers){ .group = group };
+}
+
+void bus_callers_deinit(struct bus_callers *callers)
+{
+	struct caller_lookup *lookup;
+
+	while (callers->waiting_count)
+		sd_bus_message_unref(callers->waiting[--callers->waiting_count].message);
+	while ((lookup = callers->lookups)) {
+		callers->lookups = lookup->next;
+		lookup_free(lookup);
+	}
+}
+
+int bus_callers_find(struct bus_callers *callers, sd_bus_message *message,
+		     sd_bus_message_handler_t handler, void *ctx,
+		     const struct bus_caller **ret_caller, sd_bus_error *ret_error)
+{
+	const char *name = sd_bus_message_get_sender(message);
+	struct bus_caller *caller;
+	int r;
+
+	if (!name || !*name || strlen(name) >= sizeof(caller->name))
+		return unknown(-EPERM, ret_error);
+	caller = find_known(callers, name);
+	if (!caller) {
+		r = wait_for(callers, name, message, handler, ctx);
+		return r < 0 ? unknown(r, ret_error) : 0;
+	}
+	caller->seen = ++callers->clock;
+	*ret_caller = caller;
+	return 1;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cgroup-owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/cgroup-mount.h"
+
+int delegated_open(void)
+{
+	return cgroup_mount_open(O_PATH, NULL);
+}
+
+bool delegated_to(int mount, const char *path, uid_t uid)
+{
+	char part[PATH_MAX];
+	bool owned = false;
+	struct stat st;
+	size_t end;
+
+	while (*path == '/')
+		path++;
+	if (!*path || strlen(path) >= sizeof(part))
+		return false;
+	strcpy(part, path);
+	/* From the whole of it upwards: that it is there is looked at first. */
+	for (end = strlen(part); end; end--) {
+		if (part[end] && part[end] != '/')
+			continue;
+		part[end] = '\0';
+		if (fstatat(mount, part, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+			return false;
+		owned |= st.st_uid == uid;
+	}
+	return owned;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cgroup-paths.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "attribution/container.h"
+#include "engine/session.h"
+#include "message-limits.h"
+#include "util/cgroup-mount.h"
+#include "util/escape.h"
+
+/* Whether @path is as the kernel writes one: what is not is no prefix of any. */
+static bool is_written_so(const char *path)
+{
+	for (const char *at = path + 1;; at = strchr(at, '/') + 1) {
+		size_t n = strcspn(at, "/");
+
+		if (!n || (n == 1 && *at == '.') || (n == 2 && !memcmp(at, "..", 2)))
+			return false;
+		if (!at[n])
+			return true;
+	}
+}
+
+/* Units may be below a slice, those of a user's manager. */
+static bool is_slice(const char *path, size_t len)
+{
+	static const char end[] = ".slice";
+	size_t n = sizeof(end) - 1;
+
+	return len > n && !memcmp(path + len - n, end, n);
+}
+
+/* What is behind the mount's path in @path; NULL if it is not below the mount. */
+static const char *behind_mount(const char *path)
+{
+	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		size_t len = strlen(mounts[i]);
+
+		if (!strncmp(path, mounts[i], len) && (!path[len] || path[len] == '/'))
+			return path[len] ? path + len : "/";
+	}
+	return NULL;
+}
+
+static int check(const char *path, sd_bus_error *error)
+{
+	size_t len = strlen(path);
+	char shown[128], own[128];
+	struct container_match m;
+
+	/* What does not begin so the rule refuses. */
+	if (*path != '/' || len == 1)
+		return 0;
+	escape_string(shown, sizeof(shown), path);
+	if (!is_written_so(path))
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+					 "cgroup \"%s\": should be as /proc/PID/cgroup has it, "
+					 "without \"//\", \".\" and \"..\", and no \"/\" at its end",
+					 shown);
+	if (behind_mount(path)) {
+		escape_string(own, sizeof(own), behind_mount(path));
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+					 "cgroup \"%s\": should be as /proc/PID/cgroup has it, "
+					 "without the mount: say \"%s\"",
+					 shown, own);
+	}
+	if (!container_identify(path, len, &m) || m.length >= len || is_slice(path, len))
+		return 0;
+	escape_text(own, sizeof(own), path, m.length);
+	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+				 "cgroup \"%s\" lies inside \"%s\", whose samples are not told apart: "
+				 "say that one",
+				 shown, own);
+}
+
+int bus_check_cgroups(char *const *cgroups, sd_bus_error *ret_error)
+{
+	int r = 0;
+
+	for (size_t i = 0; cgroups[i] && r >= 0; i++)
+		r = check(cgroups[i], ret_error);
+	return r;
+}
+
+/* A misspelt path would count nothing, and look like a cgroup that is idle. */
+static int check_presence(char *const *cgroups, sd_bus_error *error)
+{
+	char shown[128];
+
+	for (; *cgroups; cgroups++) {
+		if (**cgroups != '/' || !cgroup_is_gone(*cgroups))
+			continue;
+		escape_string(shown, sizeof(shown), *cgroups);
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+					 "cgroup \"%s\": there is none of that path. A filter such as "
+					 "'cgroup == \"%s\"' may name one that is still to come",
+					 shown, shown);
+	}
+	return 0;
+}
+
+int bus_read_cgroups(sd_bus_message *m, char ***ret_cgroups, sd_bus_error *ret_error)
+{
+	char **cgroups;
+	int r = bus_read_strings(m, SESSION_CGROUPS, &cgroups);
+
+	if (r == -E2BIG)
+		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_INVALID_ARGS,
+					 "too many cgroups: at most %u", SESSION_CGROUPS);
+	if (r < 0)
+		return r;
+	r = bus_check_cgroups(cgroups, ret_error);
+	if (r >= 0)
+		r = check_presence(cgroups, ret_error);
+	if (r < 0)
+		bus_strings_free(cgroups);
+	else
+		*ret_cgroups = cgroups;
+	return r;
+}

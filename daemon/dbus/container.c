@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Containers: a paged list, and what was counted of one. Who is neither root nor in the
+ * group sees those that are in cgroups of its own; others are not there for it.
+ */
+#include "objects.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cgroup-owner.h"
+#include "profile/profile-read.h"
+
+/* What a list can be sorted by: the heaviest first. */
+enum container_sort {
+	BY_SAMPLES,
+	BY_LATENCY,
+	BY_MEMORY,
+	BY_DRAM,
+	BY_REMOTE,
+	BY_BRANCHES,
+	BY_MISPREDICTED,
+	BY_P99,
+	SORTS,
+};
+
+/** struct container_row - @cgroup: its path as it is, where somebody's own are asked for; allocated */
+struct container_row {
+	struct attribute_container container;
+	char *cgroup;
+	u64 key;
+	u64 samples;
+	u64 memory;
+	u64 dram;
+	u64 remote;
+	u64 latency_sum;
+	u32 p50;
+	u32 p99;
+};
+
+struct rows {
+	enum container_sort sort;
+	bool delegated;
+	u8 backend;
+	u32 count;
+	struct container_row *rows;
+};
+
+static u64 sort_key(const struct figures *f, enum container_sort sort)
+{
+	const struct histogram *total = &f->latency[PROFILE_TOTAL];
+
+	switch (sort) {
+	case BY_LATENCY:
+		return total->sum;
+	case BY_MEMORY:
+		return figures_memory(f);
+	case BY_DRAM:
+		return figures_dram(f);
+	case BY_REMOTE:
+		return figures_origin(f, SPE_ORIGIN_REMOTE);
+	case BY_BRANCHES:
+		return f->counts.kind[SPE_KIND_BRANCH];
+	case BY_MISPREDICTED:
+		return f->counts.mispredicted;
+	case BY_P99:
+		return histogram_quantile(total, 990);
+	default:
+		return f->samples;
+	}
+}
+
+static void fill_row(const struct figures *f, enum container_sort sort, struct container_row *row)
+{
+	const struct histogram *total = &f->latency[PROFILE_TOTAL];
+
+	row->key = sort_key(f, sort);
+	row->samples = f->samples;
+	row->memory = figures_memory(f);
+	row->dram = figures_dram(f);
+	row->remote = figures_origin(f, SPE_ORIGIN_REMOTE);
+	row->latency_sum = total->sum;
+	row->p50 = histogram_quantile(total, 500);
+	row->p99 = histogram_quantile(total, 990);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct container_row *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? 1 : -1;
+	/* Pages of a list that does not change fit together. */
+	return strcmp(x->container.path, y->container.path);
+}
+
+/* All containers with samples, sorted; "-" is of samples in none. */
+static int read_rows(struct worker_state *state, void *arg)
+{
+	struct session *machine = worker_session(state, NULL);
+	struct rows *rows = arg;
+	struct container_row *row;
+	u32 room;
+
+	worker_drain(state, machine);
+	profile_settle(machine->profile);
+	room = profile_container_room(machine->profile);
+	rows->backend = machine->feed->source->backend;
+	rows->rows = calloc(room + 1, sizeof(*rows->rows));
+	if (!rows->rows)
+		return -ENOMEM;
+	for (u32 i = 0; i < room; i++) {
+		const struct attribute_container *c = attributor_container(state->attributor, i);
+		const struct figures *f = profile_container(machine->profile, i);
+
+		if (!c || !f)
+			continue;
+		row = &rows->rows[rows->count];
+		row->container = *c;
+		row->container.cgroup = NULL;
+		if (!i)
+			strcpy(row->container.name, "-");
+		if (rows->delegated) {
+			row->cgroup = strdup(c->cgroup);
+			if (!row->cgroup)
+				return -ENOMEM;
+		}
+		fill_row(f, rows->sort, row);
+		rows->count++;
+	}
+	qsort(rows->rows, rows->count, sizeof(*rows->rows), compare);
+	return 0;
+}
+
+static void rows_clear(struct rows *rows)
+{
+	for (u32 i = 0; i < rows->count; i++)
+		free(rows->rows[i].cgroup);
+	free(rows->rows);
+}
+
+/* Leave the caller's own. */
+static void keep_delegated(struct rows *rows, uid_t uid)
+{
+	int mount = delegated_open();
+	u32 kept = 0;
+
+	for (u32 i = 0; i < rows->count; i++) {
+		if (mount >= 0 && delegated_to(mount, rows->rows[i].cgroup, uid))
+			rows->rows[kept++] = rows->rows[i];
+		else
+			free(rows->rows[i].cgroup);
+	}
+	rows->count = kept;
+	if (mount >= 0)
+		close(mount);
+}
+
+static int append_row(sd_bus_message *reply, const struct container_row *row, u8 backend)
+{
+	return sd_bus_message_append(
+		reply, "a{sv}", 11, "backend", "s", bus_backend_name(backend), "name", "s",
+		row->container.name, "runtime", "s", row->container.runtime, "path", "s",
+		row->container.path, "samples", "t", row->samples, "memory", "t", row->memory,
+		"dram", "t", row->dram, "remote", "t", row->remote, "latency_sum", "t",
+		row->latency_sum, "p50", "u", row->p50, "p99", "u", row->p99);
+}
+
+static int parse_sort(const char *name, enum container_sort *ret_sort, sd_bus_error *error)
+{
+	static const char *const names[SORTS] = {
+		[BY_SAMPLES] = "samples",
+		[BY_LATENCY] = "latency",
+		[BY_MEMORY] = "memory",
+		[BY_DRAM] = "dram",
+		[BY_REMOTE] = "remote",
+		[BY_BRANCHES] = "branches",
+		[BY_MISPREDICTED] = "mispredicted",
+		[BY_P99] = "p99",
+	};
+
+	for (u32 i = 0; i < SORTS; i++) {
+		if (!strcmp(names[i], name)) {
+			*ret_sort = i;
+			return 0;
+		}
+	}
+	return bus_invalid(error, "sort", name,
+			   "samples, latency, memory, dram, remote, branches, mispredicted or p99");
+}
+
+static int reply_page(sd_bus_message *message, const struct rows *rows, u32 offset, u32 limit)
+{
+	sd_bus_message *reply = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_return(message, &reply);
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "u", rows->count);
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "a{sv}");
+	for (u32 i = offset; i < rows->count && i - offset < limit && r >= 0; i++)
+		r = append_row(reply, &rows->rows[i], rows->backend);
+	if (r >= 0)
+		r = sd_bus_message_close_container(reply);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return r;
+}
+
+int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	struct rows rows = { 0 };
+	u32 offset, limit;
+	const char *sort;
+	int r;
+
+	r = sd_bus_message_read(message, "suu", &sort, &offset, &limit);
+	if (r >= 0)
+		r = parse_sort(sort, &rows.sort, error);
+	if (r >= 0)
+		r = bus_check_limit(limit, error);
+	if (r < 0)
+		return r;
+	rows.delegated = !bus->caller.owner && !bus->caller.reads;
+	r = worker_read(bus->worker, read_rows, &rows);
+	/* Whether a container is the caller's takes a look at each one's cgroup. */
+	bus_answer_rows(bus, rows.delegated || rows.count < limit ? rows.count : limit);
+	if (r >= 0 && rows.delegated)
+		keep_delegated(&rows, bus->caller.uid);
+	if (r >= 0)
+		r = reply_page(message, &rows, offset, limit);
+	rows_clear(&rows);
+	return r;
+}
+
+/* ---- One of them ----------------------------------------------------------- */
+
+/**
+ * struct one - a container that is looked for
+ * @wanted: its cgroup's path, as it is or as it is shown, or its name: then the one of that name
+ *	with most samples
+ * @uid: whose it must be, (uid_t)-1 for anyone's
+ * @searched: cgroups whose owner was looked up
+ */
+struct one {
+	const char *wanted;
+	uid_t uid;
+	int mount;
+	u32 searched;
+	u8 backend;
+	bool found;
+	struct attribute_container container;
+	struct figures figures;
+};
+
+static bool is_wanted(struct one *one, const struct attribute_container *c)
+{
+	if (*one->wanted == '/' ? !attribute_container_is_at(c, one->wanted) :
+				  strcmp(c->name, one->wanted) != 0)
+		return false;
+	if (one->uid == (uid_t)-1)
+		return true;
+	one->searched++;
+	return delegated_to(one->mount, c->cgroup, one->uid);
+}
+
+static int read_one(struct worker_state *state, void *arg)
+{
+	struct session *machine = worker_session(state, NULL);
+	struct one *one = arg;
+	u32 room;
+
+	worker_drain(state, machine);
+	profile_settle(machine->profile);
+	room = profile_container_room(machine->profile);
+	one->backend = machine->feed->source->backend;
+	for (u32 i = 1; i < room; i++) {
+		const struct attribute_container *c = attributor_container(state->attributor, i);
+		const struct figures *f = profile_container(machine->profile, i);
+
+		if (!c || !f || !is_wanted(one, c))
+			continue;
+		if (one->found && f->samples <= one->figures.samples)
+			continue;
+		one->found = true;
+		one->container = *c;
+		one->container.cgroup = NULL;
+		one->figures = *f;
+	}
+	return 0;
+}
+
+static int append_one(sd_bus_message *reply, const struct one *one)
+{
+	int r = sd_bus_message_open_container(reply, 'a', "{sv}");
+
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "{sv}{sv}{sv}", "name", "s", one->container.name,
+					  "runtime", "s", one->container.runtime, "path", "s",
+					  one->container.path);
+	if (r >= 0)
+		r = bus_append_figures(reply, one->backend, &one->figures);
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	struct one one = { .uid = (uid_t)-1, .mount = -1 };
+	sd_bus_message *reply = NULL;
+	int r;
+
+	r = sd_bus_message_read(message, "s", &one.wanted);
+	if (r < 0)
+		return r;
+	if (!bus->caller.owner && !bus->caller.reads) {
+		one.uid = bus->caller.uid;
+		one.mount = delegated_open();
+	}
+	r = worker_read(bus->worker, read_one, &one);
+	bus_answer_rows(bus, one.searched);
+	if (one.mount >= 0)
+		close(one.mount);
+	if (r >= 0 && !one.found)
+		return bus_no_container(error, one.wanted, one.uid != (uid_t)-1);
+	if (r >= 0)
+		r = sd_bus_message_new_method_return(message, &reply);
+	if (r >= 0)
+		r = append_one(reply, &one);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return r;
+}

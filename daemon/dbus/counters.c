@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Figures: histograms of the machine, and all that was counted of what is named as rows of views
+ * name it.
+ */
+#include "objects.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cgroup-owner.h"
+#include "codec/payload.h"
+#include "profile/profile-query.h"
+#include "profile/profile-read.h"
+
+/* ---- Parts of answers ---------------------------------------------------------- */
+
+static int append_histogram(sd_bus_message *reply, const struct histogram *h)
+{
+	int r;
+
+	r = sd_bus_message_append(reply, "tt", h->count, h->sum);
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "(ut)");
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS && r >= 0; i++)
+		if (h->bucket[i])
+			r = sd_bus_message_append(reply, "(ut)", histogram_upper(i),
+						  (u64)h->bucket[i]);
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int append_counts(sd_bus_message *reply, const char *key, const u64 *counts, u32 count,
+			 const char *(*name)(u32 i))
+{
+	int r = sd_bus_message_open_container(reply, 'e', "sv");
+
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "s", key);
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'v', "a{st}");
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "{st}");
+	for (u32 i = 0; i < count && r >= 0; i++)
+		if (counts[i] && name(i))
+			r = sd_bus_message_append(reply, "{st}", name(i), counts[i]);
+	for (int i = 0; i < 3 && r >= 0; i++)
+		r = sd_bus_message_close_container(reply);
+	return r;
+}
+
+static int append_latency(sd_bus_message *reply, const char *key, const struct histogram *h)
+{
+	int r = sd_bus_message_open_container(reply, 'e', "sv");
+
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "s", key);
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'v', "(tta(ut))");
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'r', "tta(ut)");
+	if (r >= 0)
+		r = append_histogram(reply, h);
+	for (int i = 0; i < 3 && r >= 0; i++)
+		r = sd_bus_message_close_container(reply);
+	return r;
+}
+
+static const char *event_name(u32 i)
+{
+	return spe_event_name((u8)i);
+}
+
+static const char *level_name(u32 i)
+{
+	return spe_level_name((enum spe_level)i);
+}
+
+int bus_append_figures(sd_bus_message *reply, u8 backend, const struct figures *f)
+{
+	int r;
+
+	r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "backend", "s",
+				  bus_backend_name(backend), "samples", "t", f->samples, "simd", "t",
+				  f->counts.simd, "mispredicted", "t", f->counts.mispredicted,
+				  "remote", "t", figures_origin(f, SPE_ORIGIN_REMOTE));
+	if (r >= 0)
+		r = append_counts(reply, "operations", f->counts.kind, SPE_KINDS, figure_kind_name);
+	if (r >= 0)
+		r = append_counts(reply, "events", f->counts.event, FIGURE_EVENTS, event_name);
+	if (r >= 0)
+		r = append_counts(reply, "levels", f->counts.level, SPE_LEVELS, level_name);
+	if (r >= 0)
+		r = append_latency(reply, "latency_total", &f->latency[PROFILE_TOTAL]);
+	if (r >= 0)
+		r = append_latency(reply, "latency_issue", &f->latency[PROFILE_ISSUE]);
+	if (r >= 0)
+		r = append_latency(reply, "latency_translation", &f->latency[PROFILE_TRANSLATION]);
+	return r;
+}
+
+/* ---- The machine's histograms ---------------------------------------------------- */
+
+struct histogram_request {
+	const char *session;
+	enum profile_latency latency;
+	struct histogram histogram;
+};
+
+static int read_histogram(struct worker_state *state, void *arg)
+{
+	struct histogram_request *request = arg;
+	struct session *session = worker_session(state, request->session);
+
+	if (!session)
+		return -ENOENT;
+	request->histogram = *profile_histogram(session->profile, request->latency);
+	return 0;
+}
+
+int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	static const char *const kinds[PROFILE_LATENCIES] = {
+		[PROFILE_TOTAL] = "total",
+		[PROFILE_ISSUE] = "issue",
+		[PROFILE_TRANSLATION] = "translation",
+	};
+	char session[SESSION_NAME_SIZE];
+	struct histogram_request request = { .session = session };
+	sd_bus_message *reply = NULL;
+	struct bus *bus = userdata;
+	const char *kind;
+	int r;
+
+	r = sd_bus_message_read(message, "s", &kind);
+	if (r < 0)
+		return r;
+	while (request.latency < PROFILE_LATENCIES && strcmp(kinds[request.latency], kind))
+		request.latency++;
+	if (request.latency == PROFILE_LATENCIES)
+		return bus_invalid(error, "kind", kind, "total, issue or translation");
+	bus_session_of(sd_bus_message_get_path(message), session);
+	r = worker_read(bus->worker, read_histogram, &request);
+	if (r < 0)
+		return bus_session_error(error, r, session, NULL);
+	r = sd_bus_message_new_method_return(message, &reply);
+	if (r >= 0)
+		r = append_histogram(reply, &request.histogram);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return r;
+}
+
+/* ---- Figures of what is named ----------------------------------------------------- */
+
+/**
+ * struct figures_request
+ * @uid, @mount: whose the container must be; (uid_t)-1: anyone's
+ * @searched: cgroups whose owner was looked up
+ * @pending: places whose names are still being looked up
+ */
+struct figures_request {
+	const char *session;
+	enum view_span span;
+	struct profile_wanted wanted;
+	uid_t uid;
+	int mount;
+	u32 searched;
+	u8 backend;
+	u64 pending;
+	struct figures figures;
+};
+
+static bool is_own(void *ctx, const struct attribute_container *container)
+{
+	struct figures_request *request = ctx;
+
+	request->searched++;
+	return delegated_to(request->mount, container->cgroup, request->uid);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+static int read_figures(struct worker_state *state, void *arg)
+{
+	struct figures_request *request = arg;
+	struct session *session = worker_session(state, request->session);
+	struct symbols_stats stats;
+	int r;
+
+	if (!session)
+		return -ENXIO;
+	worker_drain(state, session);
+	request->backend = session->feed->source->backend;
+	r = profile_sum(session->profile, state->symbols, true, request->span,
+			session->running ? now_ns() : 0, &request->wanted, &request->figures);
+	symbols_stats(state->symbols, &stats);
+	request->pending = stats.pending;
+	return r;
+}
+
+/* The variant at hand to the field of a row that is called @key; once. */
+static int read_field(sd_bus_message *m, const char *key, struct profile_wanted *wanted,
+		      sd_bus_error *error)
+{
+	const struct {
+		const char *key;
+		const char **to;
+	} texts[] = {
+		{ "container", &wanted->container },
+		{ "process", &wanted->process },
+		{ "function", &wanted->function },
+		{ "binary", &wanted->binary },
+	};
+	int r = -EINVAL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (strcmp(texts[i].key, key) != 0)
+			continue;
+		if (*texts[i].to)
+			return bus_invalid(error, "field", key, "there once");
+		r = sd_bus_message_read(m, "v", "s", texts[i].to);
+		return r == -ENXIO ? bus_invalid(error, "field", key, "a string") : r;
+	}
+	if (strcmp(key, "pid") != 0)
+		return bus_invalid(error, "field", key,
+				   "container, process, pid, function or binary");
+	if (wanted->pid_given)
+		return bus_invalid(error, "field", key, "there once");
+	wanted->pid_given = true;
+	r = sd_bus_message_read(m, "v", "i", &wanted->pid);
+	return r == -ENXIO ? bus_invalid(error, "field", key, "an int32, as rows have it") : r;
+}
+
+static int read_wanted(sd_bus_message *m, struct profile_wanted *wanted, sd_bus_error *error)
+{
+	const char *key;
+	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
+
+	while (r >= 0 && (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+		r = sd_bus_message_read(m, "s", &key);
+		if (r >= 0)
+			r = read_field(m, key, wanted, error);
+		if (r >= 0)
+			r = sd_bus_message_exit_container(m);
+	}
+	return r;
+}
+
+static int figures_error(const struct figures_request *request, int r, sd_bus_error *error)
+{
+	const struct profile_wanted *wanted = &request->wanted;
+
+	if (r == -ENXIO)
+		return bus_session_error(error, -ENOENT, request->session, NULL);
+	if (r == -EOPNOTSUPP)
+		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
+					"Windows have figures of the machine and of containers: ask for "
+					"\"start\" twice, and take the difference.");
+	if (r != -ENOENT)
+		return bus_session_error(error, r, request->session, NULL);
+	switch (profile_wanted_group(wanted)) {
+	case VIEW_FUNCTION:
+		return sd_bus_error_setf(error, BUS_NAME ".NoSuchFunction",
+					 "There is no such function with samples%s.",
+					 request->pending ?
+						 ", or its name is still being looked up: ask again" :
+						 "");
+	case VIEW_PROCESS:
+		return sd_bus_error_set(error, BUS_NAME ".NoSuchProcess",
+					"There is no such process with samples.");
+	default:
+		return bus_no_container(error, wanted->container, request->uid != (uid_t)-1);
+	}
+}
+
+static int reply_figures(sd_bus_message *message, const struct figures_request *request)
+{
+	sd_bus_message *reply = NULL;
+	int r = sd_bus_message_new_method_return(message, &reply);
+
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "{sv}");
+	if (r >= 0)
+		r = bus_append_figures(reply, request->backend, &request->figures);
+	if (r >= 0)
+		r = sd_bus_message_close_container(reply);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return r;
+}
+
+/* A container alone: then of who may not read all, it must be its own. What does not read is refused later. */
+enum access_level bus_figures_level(sd_bus_message *message, void *bus __attribute__((unused)))
+{
+	struct profile_wanted wanted = { 0 };
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	const char *window;
+	bool alone;
+
+	sd_bus_message_rewind(message, true);
+	alone = !strcmp(sd_bus_message_get_path(message), BUS_PATH) &&
+		sd_bus_message_read(message, "s", &window) >= 0 &&
+		read_wanted(message, &wanted, &error) >= 0 &&
+		profile_wanted_group(&wanted) == VIEW_CONTAINER;
+	sd_bus_message_rewind(message, true);
+	sd_bus_error_free(&error);
+	return alone ? ACCESS_ANYONE : ACCESS_READ;
+}
+
+int bus_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	char session[SESSION_NAME_SIZE];
+	struct figures_request request = { .session = session, .uid = (uid_t)-1, .mount = -1 };
+	struct bus *bus = userdata;
+	const char *window;
+	int r;
+
+	r = sd_bus_message_read(message, "s", &window);
+	if (r < 0)
+		return r;
+	if (view_span_parse(window, &request.span) < 0)
+		return bus_invalid(error, "window", window, "start, 10s, 1m or 10m");
+	r = read_wanted(message, &request.wanted, error);
+	if (r < 0)
+		return r;
+	bus_session_of(sd_bus_message_get_path(message), session);
+	if (!bus->caller.owner && !bus->caller.reads) {
+		request.uid = bus->caller.uid;
+		request.mount = delegated_open();
+		request.wanted.admits = is_own;
+		request.wanted.ctx = &request;
+	}
+	r = worker_read(bus->worker, read_figures, &request);
+	bus_answer_rows(bus, request.searched);
+	if (request.mount >= 0)
+		close(request.mount);
+	return r < 0 ? figures_error(&request, r, error) : reply_figures(message, &request);
+}

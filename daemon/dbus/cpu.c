@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* org.speprof1.CPU: an object for each CPU that the session "machine" samples. */
+#include "objects.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/source-renew.h"
+#include "util/log.h"
+
+#define ONLINE_PATH "/sys/devices/system/cpu/online"
+
+/* Sources follow CPUs within a second or two of the kernel. */
+#define SOURCE_LOOKS 6
+
+/* "/org/speprof1/cpu/12", in decimal as it is made. */
+static int cpu_of(const char *path, u32 *ret_cpu)
+{
+	static const char prefix[] = BUS_CPUS "/";
+	char again[sizeof(prefix) + 16];
+	unsigned long cpu;
+
+	if (strncmp(path, prefix, strlen(prefix)) != 0)
+		return -ENOENT;
+	cpu = strtoul(path + strlen(prefix), NULL, 10);
+	snprintf(again, sizeof(again), "%s%lu", prefix, cpu);
+	if (cpu >= FEED_CPUS || strcmp(again, path) != 0)
+		return -ENOENT;
+	*ret_cpu = (u32)cpu;
+	return 0;
+}
+
+static int facts_of(struct bus *bus, const char *path, const struct cpu_facts **ret_facts)
+{
+	u32 cpu = 0;
+	int r = cpu_of(path, &cpu);
+
+	return r < 0 ? r : bus_facts_cpu(&bus->facts, bus->worker, cpu, ret_facts);
+}
+
+/*
+ * Of a CPU that has its object and not its source any more: until its removal is signalled,
+ * GetManagedObjects names it and fails with any property of it that does.
+ */
+static int facts_or_offline(struct bus *bus, const char *path, const struct cpu_facts **ret_facts)
+{
+	static struct cpu_facts offline = { .cpu.state = "offline" };
+	int r = facts_of(bus, path, ret_facts);
+
+	if (r >= 0 || cpu_of(path, &offline.cpu.cpu) < 0 ||
+	    !cpu_list_has(&bus->cpus, offline.cpu.cpu))
+		return r;
+	*ret_facts = &offline;
+	return 0;
+}
+
+static int gone(sd_bus_error *error, const char *path)
+{
+	return sd_bus_error_setf(error, SD_BUS_ERROR_UNKNOWN_OBJECT, "There is no CPU at %s.",
+				 path);
+}
+
+/* What it can leave out by itself, in the order of SOURCE_FILTERS_*. */
+static int append_filters(sd_bus_message *reply, u8 filters)
+{
+	static const char *const names[] = {
+		"types", "latency", "events", "absent_events", "data_sources",
+	};
+	int r = sd_bus_message_open_container(reply, 'a', "s");
+
+	for (u32 i = 0; i < ARRAY_SIZE(names) && r >= 0; i++)
+		if (filters & 1U << i)
+			r = sd_bus_message_append(reply, "s", names[i]);
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int get_property(sd_bus *b __attribute__((unused)), const char *path,
+			const char *interface __attribute__((unused)), const char *property,
+			sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	const struct cpu_facts *facts;
+
+	if (facts_or_offline(userdata, path, &facts) < 0)
+		return gone(error, path);
+	if (!strcmp(property, "Number"))
+		return sd_bus_message_append(reply, "u", facts->cpu.cpu);
+	if (!strcmp(property, "MIDR"))
+		return sd_bus_message_append(reply, "t", facts->cpu.midr);
+	if (!strcmp(property, "PMSVer"))
+		return sd_bus_message_append(reply, "y", facts->cpu.pmsver);
+	if (!strcmp(property, "Backend"))
+		return sd_bus_message_append(reply, "s", bus_backend_name(facts->backend));
+	if (!strcmp(property, "IntervalNSec"))
+		return sd_bus_message_append(reply, "t", facts->cpu.interval_ns);
+	if (!strcmp(property, "ThrottleInterrupts"))
+		return sd_bus_message_append(reply, "t", facts->cpu.throttle_interrupts);
+	if (!strcmp(property, "ThrottleBytes"))
+		return sd_bus_message_append(reply, "t", facts->cpu.throttle_bytes);
+	if (!strcmp(property, "IntervalMin"))
+		return sd_bus_message_append(reply, "t", facts->cpu.interval_min);
+	if (!strcmp(property, "Filters"))
+		return append_filters(reply, facts->cpu.filters);
+	return sd_bus_message_append(reply, "s", facts->cpu.state);
+}
+
+static int append_blind(sd_bus_message *reply, const struct source_cpu *cpu)
+{
+	int r = sd_bus_message_open_container(reply, 'e', "sv");
+
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "s", "blind_ns");
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'v', "a{st}");
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "{st}");
+	for (u32 i = 0; i < SOURCE_BLINDS && r >= 0; i++)
+		if (cpu->blind_ns[i])
+			r = sd_bus_message_append(reply, "{st}", view_blind_name(i),
+						  cpu->blind_ns[i]);
+	for (int i = 0; i < 3 && r >= 0; i++)
+		r = sd_bus_message_close_container(reply);
+	return r;
+}
+
+int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	const char *path = sd_bus_message_get_path(message);
+	sd_bus_message *reply = NULL;
+	const struct cpu_facts *facts;
+	struct bus *bus = userdata;
+	int r;
+
+	/* Whoever adds figures up wants those of now. */
+	bus_facts_forget(&bus->facts);
+	if (facts_of(userdata, path, &facts) < 0)
+		return gone(error, path);
+	r = sd_bus_message_new_method_return(message, &reply);
+	if (r >= 0)
+		r = sd_bus_message_open_container(reply, 'a', "{sv}");
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "armed_ns", "t",
+					  facts->cpu.armed_ns, "windows", "t", facts->told.windows,
+					  "bytes", "t", facts->told.bytes, "faulted", "t",
+					  facts->told.faulted, "collided", "t", facts->told.collided);
+	if (r >= 0)
+		r = append_blind(reply, &facts->cpu);
+	if (r >= 0)
+		r = sd_bus_message_close_container(reply);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return r;
+}
+
+/* By what was told: one that goes has its object until that is signalled. */
+static int find(sd_bus *b __attribute__((unused)), const char *path,
+		const char *interface __attribute__((unused)), void *userdata, void **ret_found,
+		sd_bus_error *error __attribute__((unused)))
+{
+	const struct bus *bus = userdata;
+	u32 cpu;
+
+	if (cpu_of(path, &cpu) < 0 || !cpu_list_has(&bus->cpus, cpu))
+		return 0;
+	*ret_found = userdata;
+	return 1;
+}
+
+static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __attribute__((unused)),
+		     void *userdata, char ***ret_nodes, sd_bus_error *error __attribute__((unused)))
+{
+	const struct bus *bus = userdata;
+	u32 end = cpu_list_end(&bus->cpus), count = 0;
+	char **paths = calloc(end + 1, sizeof(*paths));
+	int r = paths ? 0 : -ENOMEM;
+
+	for (u32 cpu = 0; cpu < end && r >= 0; cpu++)
+		if (cpu_list_has(&bus->cpus, cpu))
+			r = asprintf(&paths[count++], BUS_CPUS "/%u", cpu) < 0 ? -ENOMEM : 0;
+	if (r >= 0) {
+		*ret_nodes = paths;
+		return 0;
+	}
+	/* The one that failed has no path. */
+	for (u32 i = 0; i + 1 < count; i++)
+		free(paths[i]);
+	free(paths);
+	return r;
+}
+
+static int list_online(struct worker_state *state, void *arg)
+{
+	struct source *source = worker_session(state, NULL)->feed->source;
+	struct cpu_list *online = arg;
+	struct source_cpu cpu;
+
+	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++)
+		cpu_list_set(online, cpu.cpu, strcmp(cpu.state, "offline") != 0);
+	return 0;
+}
+
+/* To ask a source costs an interrupt on each CPU, so that it is done where the kernel says why. */
+static bool cpus_may_differ(struct bus *bus)
+{
+	struct cpu_list online = { 0 };
+
+	if (cpu_list_read(ONLINE_PATH, &online) < 0)
+		return false;
+	if (memcmp(&online, &bus->online, sizeof(online)) != 0)
+		bus->cpu_looks = SOURCE_LOOKS;
+	bus->online = online;
+	if (!bus->cpu_looks)
+		return false;
+	bus->cpu_looks--;
+	return true;
+}
+
+/* Has the SPUs of new CPUs sampled, where their source does not do that by itself. */
+static void renew_source(struct bus *bus)
+{
+	struct source_renewal renewal = { .config = bus->config };
+	int r = worker_call(bus->worker, source_renew, &renewal);
+	const char *plural = renewal.ret_cpus == 1 ? "" : "s";
+
+	if (renewal.ret_replaced)
+		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL,
+			 "%u more CPU%s with an SPU: sampled by a new session of the module; all CPUs "
+			 "were blind for %llu ms",
+			 renewal.ret_cpus, plural,
+			 (unsigned long long)renewal.ret_blind_ns / 1000000);
+	else if (r < 0 && !bus->unsampled_logged)
+		log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL,
+			 "%u more CPU%s with an SPU %s not sampled: %s", renewal.ret_cpus, plural,
+			 renewal.ret_cpus == 1 ? "is" : "are", renewal.ret_reason);
+	bus->unsampled_logged = r < 0;
+}
+
+void bus_follow_cpus(struct bus *bus)
+{
+	struct cpu_list online = { 0 };
+	char path[sizeof(BUS_CPUS) + 16];
+
+	if (!cpus_may_differ(bus))
+		return;
+	renew_source(bus);
+	worker_call(bus->worker, list_online, &online);
+	bus_forget(bus);
+	for (u32 cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
+		bool there = cpu_list_has(&online, cpu);
+
+		if (there == cpu_list_has(&bus->cpus, cpu))
+			continue;
+		snprintf(path, sizeof(path), BUS_CPUS "/%u", cpu);
+		/* Its interfaces are looked up, to name them, while it is there. */
+		if (!there)
+			sd_bus_emit_object_removed(bus->bus, path);
+		cpu_list_set(&bus->cpus, cpu, there);
+		if (there)
+			sd_bus_emit_object_added(bus->bus, path);
+	}
+}
+
+static const sd_bus_vtable vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_METHOD_WITH_ARGS("GetTimes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", times),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_PROPERTY("Number", "u", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	/* Not const: they may come with the first window. */
+	SD_BUS_PROPERTY("MIDR", "t", get_property, 0, 0),
+	SD_BUS_PROPERTY("PMSVer", "y", get_property, 0, 0),
+	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("IntervalMin", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Filters", "as", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("IntervalNSec", "t", get_property, 0, 0),
+	SD_BUS_PROPERTY("ThrottleInterrupts", "t", get_property, 0, 0),
+	SD_BUS_PROPERTY("ThrottleBytes", "t", get_property, 0, 0),
+	SD_BUS_PROPERTY("State", "s", get_property, 0, 0),
+	SD_BUS_VTABLE_END,
+};
+
+int bus_add_cpus(struct bus *bus)
+{
+	int r;
+
+	worker_call(bus->worker, list_online, &bus->cpus);
+	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_CPUS, BUS_CPU, vtable, find, bus);
+	if (r < 0)
+		return r;
+	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_CPUS, enumerate, bus);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Every method call passes through here before it runs: its size, its sender's right and its
+ * sender's rate are checked. Methods of ours come to bus_method(). What sd-bus answers by itself
+ * (properties, managed objects, introspection) comes to a filter, before sd-bus looks at it.
+ */
+#include "bus-core.h"
+
+#include <errno.h>
+
+#include "message-limits.h"
+
+/* Rows that a CPU's object counts for: it has about 16 properties. */
+#define ROWS_PER_OBJECT 4
+
+void bus_forget(struct bus *bus)
+{
+	bus_facts_forget(&bus->facts);
+	/* session-object.c reads anew, and frees what it has. */
+	bus->session_ns = 0;
+}
+
+static int run(struct bus *bus, const struct bus_method *method, sd_bus_message *message,
+	       sd_bus_error *error)
+{
+	int r;
+
+	/* A signal that the change causes must carry properties of after the change. */
+	if (method->level >= ACCESS_MANAGE)
+		bus_forget(bus);
+	bus->answer_rows = 0;
+	r = method->run(message, bus, error);
+	if (method->level >= ACCESS_MANAGE)
+		bus_forget(bus);
+	access_charge_rows(&bus->access, &bus->caller, bus->answer_rows);
+	return r;
+}
+
+int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	const char *member = sd_bus_message_get_member(message);
+	struct bus *bus = userdata;
+	const struct bus_method *method = bus->methods;
+	struct access_need need;
+	int r;
+
+	while (method->member && strcmp(method->member, member))
+		method++;
+	if (!method->member)
+		return -EBADRQC;
+	need = (struct access_need){ method->level, method->cost, method->level_of };
+	r = access_check(&bus->access, message, &need, bus_method, bus, &bus->caller, error);
+	if (r < 0)
+		return r;
+	return r ? run(bus, method, message, error) : 1;
+}
+
+/* ---- What sd-bus answers --------------------------------------------------- */
+
+/**
+ * struct answered_interface - an interface whose calls sd-bus answers from our vtables
+ * @objects: GetManagedObjects, whose answer holds all objects
+ */
+struct answered_interface {
+	const char *interface;
+	enum access_level level;
+	enum bus_cost cost;
+	bool objects;
+};
+
+static const struct answered_interface answered[] = {
+	{ "org.freedesktop.DBus.Properties", ACCESS_READ, BUS_COST_VALUE, false },
+	{ "org.freedesktop.DBus.ObjectManager", ACCESS_READ, BUS_COST_LIST, true },
+	/* Names of objects, methods and properties only, and no value. */
+	{ "org.freedesktop.DBus.Introspectable", ACCESS_ANYONE, BUS_COST_VALUE, false },
+};
+
+static const struct answered_interface *find_answered(sd_bus_message *message)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(answered); i++)
+		if (sd_bus_message_is_method_call(message, answered[i].interface, NULL) > 0)
+			return &answered[i];
+	return NULL;
+}
+
+/* The sender is known now. sd-bus dispatches @message from the beginning, filter included. */
+static int dispatch_again(sd_bus_message *message, void *userdata __attribute__((unused)),
+			  sd_bus_error *error __attribute__((unused)))
+{
+	return sd_bus_enqueue_for_read(sd_bus_message_get_bus(message), message);
+}
+
+/* Before a call waits for anything: over a thousand may wait, and each is in memory meanwhile. */
+static int check_length(sd_bus_message *message, sd_bus_error *error)
+{
+	int r;
+
+	if (sd_bus_message_is_method_call(message, NULL, NULL) <= 0)
+		return 0;
+	r = bus_call_within(message, BUS_CALL_MOST);
+	if (r != -E2BIG)
+		return r;
+	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+				 "The call's arguments exceed %lu KiB.", BUS_CALL_MOST >> 10);
+}
+
+/* Returns 0 to let sd-bus go on with @message, 1 if it waits here. */
+static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	const struct answered_interface *found;
+	struct bus *bus = userdata;
+	struct access_need need;
+	int r;
+
+	r = check_length(message, error);
+	if (r < 0)
+		return r;
+	found = find_answered(message);
+	if (!found)
+		return 0;
+	need = (struct access_need){ .level = found->level, .tokens = found->cost };
+	r = access_check(&bus->access, message, &need, dispatch_again, NULL, &bus->caller, error);
+	if (r < 0)
+		return r;
+	if (!r)
+		return 1;
+	if (found->objects)
+		access_charge_rows(&bus->access, &bus->caller,
+				   ROWS_PER_OBJECT * (u64)cpu_list_end(&bus->cpus));
+	return 0;
+}
+
+int bus_filter_calls(struct bus *bus)
+{
+	return sd_bus_add_filter(bus->bus, NULL, on_message, bus);
+}

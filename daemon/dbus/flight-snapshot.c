@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The last windows of a session, as a recording: raw records, with addresses. */
+#include "objects.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "attribution/procfs-scan.h"
+#include "attribution/task-export.h"
+#include "recording/recorder.h"
+
+/** struct snapshot - @recorder: has what the worker knows; the caller finishes it */
+struct snapshot {
+	const char *session;
+	struct recorder *recorder;
+	int fd;
+};
+
+/* Of the worker's tables alone: reading /proc would keep it from draining. */
+static int take_snapshot(struct worker_state *state, void *arg)
+{
+	struct snapshot *snapshot = arg;
+	struct session *session = worker_session(state, snapshot->session);
+	struct recorder_config config = {
+		.format = RECORDER_OWN,
+		.command = "speprofd: the last windows of a session",
+	};
+	struct source_sink sink;
+	int r;
+
+	if (!session)
+		return -ENOENT;
+	if (!session->flight)
+		return -EOPNOTSUPP;
+	worker_drain(state, session);
+	config.backend = session->feed->source->backend;
+	config.cpus = session->feed->source->cpus;
+	r = recorder_new(snapshot->fd, &config, &snapshot->recorder);
+	if (r < 0)
+		return r;
+	sink = recorder_sink(snapshot->recorder);
+	r = attributor_export(state->attributor, &sink);
+	if (r >= 0)
+		flight_replay(session->flight, &sink);
+	return r;
+}
+
+/* What the worker needs not do: the kernel's mapping is read from /proc/kallsyms. */
+static int finish_snapshot(struct snapshot *snapshot)
+{
+	const struct source_sink sink = recorder_sink(snapshot->recorder);
+	int r;
+
+	record_kernel(&sink, 0);
+	r = recorder_finish(snapshot->recorder);
+	if (r < 0)
+		return r;
+	if (lseek(snapshot->fd, 0, SEEK_SET) < 0 ||
+	    fcntl(snapshot->fd, F_ADD_SEALS,
+		  F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		return -EIO;
+	return 0;
+}
+
+int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	char session[SESSION_NAME_SIZE];
+	struct snapshot snapshot = { .session = session };
+	int r;
+
+	bus_session_of(sd_bus_message_get_path(message), session);
+	snapshot.fd = memfd_create("speprof-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (snapshot.fd < 0)
+		return -errno;
+	r = worker_call(bus->worker, take_snapshot, &snapshot);
+	if (r >= 0)
+		r = finish_snapshot(&snapshot);
+	recorder_free(snapshot.recorder);
+	if (r >= 0)
+		r = sd_bus_reply_method_return(message, "h", snapshot.fd);
+	else
+		r = bus_session_error(
+			error, r, session,
+			r == -EOPNOTSUPP ? "it keeps no windows: make one with BufferSize" : NULL);
+	close(snapshot.fd);
+	return r;
+}

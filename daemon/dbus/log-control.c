@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* org.freedesktop.LogControl1, by which "systemctl service-log-level" asks. */
+#include "objects.h"
+
+#include <errno.h>
+
+#include "util/log.h"
+
+#define LOG_PATH      "/org/freedesktop/LogControl1"
+#define LOG_INTERFACE "org.freedesktop.LogControl1"
+
+static const char *const targets[LOG_TARGETS] = {
+	[LOG_TARGET_AUTO] = "auto",
+	[LOG_TARGET_JOURNAL] = "journal",
+	[LOG_TARGET_CONSOLE] = "console",
+	[LOG_TARGET_NULL] = "null",
+};
+
+static int find_target(const char *word)
+{
+	for (int i = 0; i < LOG_TARGETS; i++)
+		if (!strcmp(targets[i], word))
+			return i;
+	return -EINVAL;
+}
+
+static int get(sd_bus *bus __attribute__((unused)), const char *path __attribute__((unused)),
+	       const char *interface __attribute__((unused)), const char *property,
+	       sd_bus_message *reply, void *userdata __attribute__((unused)),
+	       sd_bus_error *error __attribute__((unused)))
+{
+	const char *value = "speprofd";
+
+	if (!strcmp(property, "LogLevel"))
+		value = log_level_name(log_level());
+	else if (!strcmp(property, "LogTarget"))
+		value = targets[log_target()];
+	return sd_bus_message_append(reply, "s", value);
+}
+
+static int set(sd_bus *bus __attribute__((unused)), const char *path __attribute__((unused)),
+	       const char *interface __attribute__((unused)), const char *property,
+	       sd_bus_message *value, void *userdata __attribute__((unused)), sd_bus_error *error)
+{
+	const char *word;
+	int r;
+
+	r = sd_bus_message_read(value, "s", &word);
+	if (r < 0)
+		return r;
+	if (!strcmp(property, "LogLevel")) {
+		r = log_level_parse(word);
+		if (r < 0)
+			return bus_invalid(
+				error, "LogLevel", word,
+				"emerg, alert, crit, err, warning, notice, info or debug");
+		log_set_level(r);
+		return 0;
+	}
+	r = find_target(word);
+	if (r < 0)
+		return bus_invalid(error, "LogTarget", word, "auto, journal, console or null");
+	log_set_target((enum log_target)r);
+	return 0;
+}
+
+/*
+ * Setting is root's alone. Without the flag sd-bus would look at that itself, and wait for what
+ * the driver of the bus says; so it is looked at before anything of this object is called.
+ */
+static const sd_bus_vtable vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", get, set, 0, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_WRITABLE_PROPERTY("LogTarget", "s", get, set, 0, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_PROPERTY("SyslogIdentifier", "s", get, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_VTABLE_END,
+};
+
+/* Of a caller that is known by now: from the start, since the rest is of sd-bus. */
+static int set_again(sd_bus_message *message, void *userdata __attribute__((unused)),
+		     sd_bus_error *error __attribute__((unused)))
+{
+	return sd_bus_enqueue_for_read(sd_bus_message_get_bus(message), message);
+}
+
+static int check_set(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	static const struct access_need need = { ACCESS_OWNER, BUS_COST_VALUE };
+	struct bus *bus = userdata;
+	int r;
+
+	/* As sd-bus has it. */
+	if (!sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "Set"))
+		return 0;
+	r = access_check(&bus->access, message, &need, set_again, NULL, &bus->caller, error);
+	/* Nothing but 0 has the vtable looked at. */
+	return r > 0 ? 0 : r < 0 ? r : 1;
+}
+
+int bus_add_log_control(struct bus *bus)
+{
+	int r = sd_bus_add_object(bus->bus, NULL, LOG_PATH, check_set, bus);
+
+	if (r >= 0)
+		r = sd_bus_add_object_vtable(bus->bus, NULL, LOG_PATH, LOG_INTERFACE, vtable, NULL);
+	return r;
+}

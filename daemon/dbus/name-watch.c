@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "name-watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define DRIVER "org.freedesktop.DBus"
+
+/* One of the driver's signals, with the name that it is about. */
+#define MATCH                                                                               \
+	"type='signal',sender='" DRIVER "',path='/org/freedesktop/DBus',interface='" DRIVER \
+	"',member='NameOwnerChanged',arg0='%s'"
+
+void bus_peer_forget(struct bus_peer *peer)
+{
+	sd_bus_slot_unref(peer->asked);
+	sd_bus_slot_unref(peer->match);
+	*peer = (struct bus_peer){ 0 };
+}
+
+static void lost(struct bus_peer *peer)
+{
+	void (*gone)(void *ctx) = peer->gone;
+	void *ctx = peer->ctx;
+
+	bus_peer_forget(peer);
+	gone(ctx);
+}
+
+static int on_changed(sd_bus_message *signal, void *userdata,
+		      sd_bus_error *error __attribute__((unused)))
+{
+	const char *name, *old, *new;
+
+	if (sd_bus_message_read(signal, "sss", &name, &old, &new) < 0 || !*new)
+		lost(userdata);
+	return 0;
+}
+
+/* A driver that is slow will come to it: the question after it waits for that. */
+static int on_matched(sd_bus_message *reply, void *userdata,
+		      sd_bus_error *error __attribute__((unused)))
+{
+	if (sd_bus_message_is_method_error(reply, NULL) &&
+	    sd_bus_message_get_errno(reply) != ETIMEDOUT)
+		lost(userdata);
+	return 1;
+}
+
+static int on_asked(sd_bus_message *reply, void *userdata,
+		    sd_bus_error *error __attribute__((unused)))
+{
+	int there;
+
+	if (sd_bus_message_is_method_error(reply, NULL) ||
+	    sd_bus_message_read(reply, "b", &there) < 0 || !there)
+		lost(userdata);
+	return 1;
+}
+
+static int ask(struct bus_peer *peer, sd_bus *bus, const char *name)
+{
+	sd_bus_message *call = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(bus, &call, DRIVER, "/org/freedesktop/DBus", DRIVER,
+					   "NameHasOwner");
+	if (r >= 0)
+		r = sd_bus_message_append(call, "s", name);
+	if (r >= 0)
+		r = sd_bus_call_async(bus, &peer->asked, call, on_asked, peer, UINT64_MAX);
+	sd_bus_message_unref(call);
+	return r;
+}
+
+int bus_peer_follow(struct bus_peer *peer, sd_bus *bus, const char *name, void (*gone)(void *ctx),
+		    void *ctx)
+{
+	char match[512];
+	int r;
+
+	*peer = (struct bus_peer){ .gone = gone, .ctx = ctx };
+	r = snprintf(match, sizeof(match), MATCH, name);
+	if (r < 0 || (size_t)r >= sizeof(match))
+		return -EINVAL;
+	r = sd_bus_add_match_async(bus, &peer->match, match, on_changed, on_matched, peer);
+	/* It may have gone before: the driver answers in the order in which it is asked. */
+	if (r >= 0)
+		r = ask(peer, bus, name);
+	if (r < 0)
+		bus_peer_forget(peer);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The objects on the bus, and the handlers of their methods. A handler has sd-bus' signature with
+ * a &struct bus as userdata, and runs after bus_method() has checked its caller. A level function
+ * returns the right that a call needs by its arguments.
+ */
+#ifndef SPEPROF_OBJECTS_H
+#define SPEPROF_OBJECTS_H
+
+#include "bus-core.h"
+
+/* session-object.c: one object for each session */
+
+/** bus_counting_vtable - methods that the manager, for the session "machine", shares with sessions */
+extern const sd_bus_vtable bus_counting_vtable[];
+
+/** bus_add_sessions() - put the sessions' objects on the bus; 0 or negative errno */
+int bus_add_sessions(struct bus *bus);
+
+/** bus_session_forget() - free bus->session */
+void bus_session_forget(struct bus *bus);
+
+/* cpu.c: one object for each CPU that is online */
+
+/** bus_add_cpus() - put the CPUs' objects on the bus; 0 or negative errno */
+int bus_add_cpus(struct bus *bus);
+
+/** bus_follow_cpus() - add and remove objects as CPUs come online and go offline; call each second */
+void bus_follow_cpus(struct bus *bus);
+
+int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/* log-control.c: org.freedesktop.LogControl1 */
+
+/** bus_add_log_control() - put that object on the bus; 0 or negative errno */
+int bus_add_log_control(struct bus *bus);
+
+/* view-methods.c: tables of the session whose object is called */
+int bus_get_view(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_get_window(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_get_ledgers(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/* counters.c: counters of the session whose object is called */
+int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
+enum access_level bus_figures_level(sd_bus_message *message, void *bus);
+int bus_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/**
+ * bus_append_figures() - append all counters to an open "a{sv}"
+ * @reply: in the array
+ * @backend: &enum backend
+ * @figures: the counters
+ *
+ * Return: 0 or positive, or negative errno.
+ */
+int bus_append_figures(sd_bus_message *reply, u8 backend, const struct figures *figures);
+
+/* session-control.c: changes of the session whose object is called */
+int bus_start(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_stop(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_reset(sd_bus_message *message, void *userdata, sd_bus_error *error);
+enum access_level bus_filter_level(sd_bus_message *message, void *bus);
+int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *error);
+enum access_level bus_cgroups_level(sd_bus_message *message, void *bus);
+int bus_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error);
+enum access_level bus_create_level(sd_bus_message *message, void *bus);
+int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/* reload-method.c: the configuration's files */
+int bus_reload(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_get_reloaded(sd_bus *b, const char *path, const char *interface, const char *property,
+		     sd_bus_message *reply, void *userdata, sd_bus_error *error);
+
+/** bus_fill_reloaded() - set in a view's header which settings of the files are not in force */
+void bus_fill_reloaded(const struct bus *bus, struct view_header *header);
+
+/* container.c */
+int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/* flight-snapshot.c: of the session whose object is called */
+int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+#endif

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "pprof-collection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bus-core.h"
+#include "message-limits.h"
+#include "name-watch.h"
+#include "util/log.h"
+
+/* Of each list of patterns, and bytes of one. */
+#define PATTERNS     64
+#define PATTERN_SIZE 128
+
+/**
+ * struct profile_request
+ * @allow, @deny: NULL-terminated or NULL; whose they are is the profile's in the end
+ */
+struct profile_request {
+	u32 seconds;
+	char **allow;
+	char **deny;
+};
+
+/**
+ * struct bus_profile - one that is being taken
+ * @caller: its sender, whose user may have %PPROF_OF_USER at once
+ * @peer: the same connection; the profile is dropped when it closes
+ * @pprof: of the worker's thread
+ * @half_usec: half of its time: then names are asked for, to be there in the end
+ * @halves: those that are left
+ * @bytes: of the budget, that it has
+ * @wanted: MemoryBudget= that would do, where there is no room for it
+ * @fd: where it is written to, in the end
+ */
+struct bus_profile {
+	struct bus *bus;
+	sd_bus_message *request;
+	sd_event_source *timer;
+	struct pprof *pprof;
+	struct pprof_facts facts;
+	struct pprof_filter filter;
+	struct profile_request asked;
+	struct bus_caller caller;
+	struct bus_peer peer;
+	u64 began_ns;
+	u64 half_usec;
+	unsigned int halves;
+	u64 bytes;
+	u64 wanted;
+	int fd;
+};
+
+static u64 now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+static int profile_begin(struct worker_state *state, void *arg)
+{
+	struct session *session = worker_session(state, NULL);
+	struct bus_profile *profile = arg;
+	struct pprof_room room = { 0 };
+	u64 left = worker_share(state);
+	int r;
+
+	if (state->plan.budget && !budget_pprof(left, &room)) {
+		profile->wanted = budget_pprof_wanted(&state->plan,
+						      state->plan.share[MEMORY_SESSIONS] - left);
+		return -EDQUOT;
+	}
+	/* What was sampled before is not of these seconds. */
+	worker_drain(state, session);
+	profile->facts.start_ns = now_ns(CLOCK_REALTIME);
+	profile->began_ns = now_ns(CLOCK_MONOTONIC);
+	profile->facts.backend = session->feed->source->backend;
+	r = pprof_new(session->profile, state->attributor, true, state->plan.budget ? &room : NULL,
+		      &profile->pprof);
+	if (r >= 0 && state->plan.budget)
+		profile->bytes = pprof_bytes(&room);
+	state->profiles += profile->bytes;
+	return r;
+}
+
+static int profile_finish(struct worker_state *state, void *arg)
+{
+	struct bus_profile *profile = arg;
+
+	worker_drain(state, worker_session(state, NULL));
+	profile->facts.duration_ns = now_ns(CLOCK_MONOTONIC) - profile->began_ns;
+	return pprof_write(profile->pprof, state->symbols, &profile->facts, profile->fd);
+}
+
+static int profile_ask(struct worker_state *state, void *arg)
+{
+	struct bus_profile *profile = arg;
+
+	worker_drain(state, worker_session(state, NULL));
+	pprof_ask(profile->pprof, state->symbols);
+	return 0;
+}
+
+static int profile_drop(struct worker_state *state, void *arg)
+{
+	struct bus_profile *profile = arg;
+
+	state->profiles -= profile->bytes;
+	profile->pprof = pprof_free(profile->pprof);
+	return 0;
+}
+
+static void request_clear(struct profile_request *request)
+{
+	bus_strings_free(request->allow);
+	bus_strings_free(request->deny);
+	*request = (struct profile_request){ 0 };
+}
+
+static void bus_profile_free(struct bus_profile *profile)
+{
+	struct bus *bus = profile->bus;
+
+	for (unsigned int i = 0; i < PPROF_AT_ONCE; i++)
+		if (bus->profiles[i] == profile)
+			bus->profiles[i] = NULL;
+	worker_call(bus->worker, profile_drop, profile);
+	bus_peer_forget(&profile->peer);
+	request_clear(&profile->asked);
+	sd_event_source_unref(profile->timer);
+	sd_bus_message_unref(profile->request);
+	if (profile->fd >= 0)
+		close(profile->fd);
+	free(profile);
+}
+
+void bus_profiles_end(struct bus *bus)
+{
+	for (unsigned int i = 0; i < PPROF_AT_ONCE; i++)
+		if (bus->profiles[i])
+			bus_profile_free(bus->profiles[i]);
+}
+
+/* Written and sealed, ready to be sent. */
+static int profile_seal(struct bus_profile *profile)
+{
+	int r;
+
+	profile->fd = memfd_create("speprof-pprof", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (profile->fd < 0)
+		return -errno;
+	r = worker_call(profile->bus->worker, profile_finish, profile);
+	if (r < 0)
+		return r;
+	if (lseek(profile->fd, 0, SEEK_SET) < 0 ||
+	    fcntl(profile->fd, F_ADD_SEALS,
+		  F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		return -errno;
+	return 0;
+}
+
+static int half(struct bus_profile *profile, sd_event_source *source)
+{
+	int r;
+
+	if (--profile->halves) {
+		worker_call(profile->bus->worker, profile_ask, profile);
+		r = sd_event_source_set_time_relative(source, profile->half_usec);
+		return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	}
+	r = profile_seal(profile);
+	if (r >= 0)
+		sd_bus_reply_method_return(profile->request, "hs", profile->fd,
+					   profile->facts.backend == BACKEND_EMULATED ? "emulated" :
+					   profile->facts.backend == BACKEND_HARDWARE ? "hardware" :
+											"unknown");
+	else
+		sd_bus_reply_method_errnof(profile->request, r,
+					   "The profile could not be made: %m.");
+	bus_profile_free(profile);
+	return 0;
+}
+
+static int on_half(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
+{
+	return half(userdata, source);
+}
+
+static void on_gone(void *ctx)
+{
+	struct bus_profile *profile = ctx;
+
+	log_line(LOG_NOTICE, "a profile of %u s is given up: who asked for it (uid %u) is gone",
+		 profile->asked.seconds, (unsigned int)profile->caller.uid);
+	bus_profile_free(profile);
+}
+
+/* @asked becomes the profile's, whatever is returned. */
+static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct profile_request *asked,
+			   struct bus_profile **ret_profile, sd_bus_error *error)
+{
+	struct bus_profile *profile = calloc(1, sizeof(*profile));
+	int r;
+
+	if (!profile) {
+		request_clear(asked);
+		return -ENOMEM;
+	}
+	*profile = (struct bus_profile){
+		.bus = bus,
+		.filter = { .allow = asked->allow, .deny = asked->deny },
+		.asked = *asked,
+		.caller = bus->caller,
+		.half_usec = asked->seconds * 500000ULL,
+		.halves = 2,
+		.fd = -1,
+	};
+	/* Without lists it is everybody's, and of those too of whom no container is known. */
+	if ((asked->allow && *asked->allow) || (asked->deny && *asked->deny))
+		profile->facts.filter = &profile->filter;
+	profile->request = sd_bus_message_ref(message);
+	r = bus_peer_follow(&profile->peer, bus->bus, sd_bus_message_get_sender(message), on_gone,
+			    profile);
+	if (r >= 0)
+		r = worker_call(bus->worker, profile_begin, profile);
+	if (r >= 0)
+		r = sd_event_add_time_relative(sd_bus_get_event(bus->bus), &profile->timer,
+					       CLOCK_MONOTONIC, profile->half_usec, 0, on_half,
+					       profile);
+	if (r == -EDQUOT)
+		sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+				  "MemoryBudget= has no room left for a profile: MemoryBudget=%lluM "
+				  "would do, or fewer sessions.",
+				  (unsigned long long)profile->wanted >> 20);
+	if (r < 0) {
+		bus_profile_free(profile);
+		return r;
+	}
+	*ret_profile = profile;
+	return 0;
+}
+
+/* ---- The methods ------------------------------------------------------------- */
+
+/* Room for one more, of all and of the caller's user. */
+static int find_place(const struct bus *bus, unsigned int *ret_place, sd_bus_error *error)
+{
+	unsigned int of_user = 0, place = PPROF_AT_ONCE;
+
+	for (unsigned int i = 0; i < PPROF_AT_ONCE; i++) {
+		if (!bus->profiles[i])
+			place = i;
+		else if (bus->profiles[i]->caller.uid == bus->caller.uid)
+			of_user++;
+	}
+	if (of_user >= PPROF_OF_USER)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "%u profiles are being taken for user %u already.",
+					 of_user, (unsigned int)bus->caller.uid);
+	if (place == PPROF_AT_ONCE)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "%u profiles are being taken already.", PPROF_AT_ONCE);
+	*ret_place = place;
+	return 0;
+}
+
+static int take_profile(struct bus *bus, sd_bus_message *message, struct profile_request *asked,
+			sd_bus_error *error)
+{
+	unsigned int place = 0;
+	int r = 0;
+
+	if (!asked->seconds || asked->seconds > PPROF_SECONDS)
+		r = sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+				      "seconds %u: should be 1 to %u.", asked->seconds,
+				      PPROF_SECONDS);
+	if (r >= 0)
+		r = find_place(bus, &place, error);
+	if (r < 0) {
+		request_clear(asked);
+		return r;
+	}
+	r = bus_profile_new(bus, message, asked, &bus->profiles[place], error);
+	return r < 0 ? r : 1;
+}
+
+int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct profile_request asked = { 0 };
+	int r = sd_bus_message_read(message, "u", &asked.seconds);
+
+	return r < 0 ? r : take_profile(userdata, message, &asked, error);
+}
+
+/* The variant with a list of patterns; once. */
+static int read_patterns(sd_bus_message *m, const char *key, char ***ret_list, sd_bus_error *error)
+{
+	size_t n = 0;
+	int r;
+
+	if (*ret_list)
+		return bus_invalid(error, "option", key, "there once");
+	r = sd_bus_message_enter_container(m, 'v', "as");
+	if (r >= 0)
+		r = bus_read_strings(m, PATTERNS, ret_list);
+	if (r == -E2BIG)
+		return bus_invalid(error, key, "...",
+				   "one of 64 patterns, each below 128 bytes");
+	if (r >= 0)
+		r = sd_bus_message_exit_container(m);
+	for (; r >= 0 && (*ret_list)[n]; n++)
+		if (strlen((*ret_list)[n]) >= PATTERN_SIZE)
+			return bus_invalid(error, key, (*ret_list)[n],
+					   "one of 64 patterns, each below 128 bytes");
+	return r;
+}
+
+static int read_options(sd_bus_message *m, struct profile_request *asked, sd_bus_error *error)
+{
+	const char *key;
+	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
+
+	while (r >= 0 && (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+		r = sd_bus_message_read(m, "s", &key);
+		if (r < 0)
+			break;
+		if (!strcmp(key, "Allow"))
+			r = read_patterns(m, key, &asked->allow, error);
+		else if (!strcmp(key, "Deny"))
+			r = read_patterns(m, key, &asked->deny, error);
+		else
+			return bus_invalid(error, "option", key, "Allow or Deny");
+		if (r == -ENXIO)
+			return bus_invalid(error, "option", key, "a list of strings");
+		if (r >= 0)
+			r = sd_bus_message_exit_container(m);
+	}
+	return r;
+}
+
+int bus_dump_profile_with_options(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct profile_request asked = { 0 };
+	int r;
+
+	r = sd_bus_message_read(message, "u", &asked.seconds);
+	if (r >= 0)
+		r = read_options(message, &asked, error);
+	if (r < 0) {
+		request_clear(&asked);
+		return r;
+	}
+	return take_profile(userdata, message, &asked, error);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Profiles for pprof, taken for as long as a caller asks. */
+#ifndef SPEPROF_PPROF_COLLECTION_H
+#define SPEPROF_PPROF_COLLECTION_H
+
+#include <systemd/sd-bus.h>
+
+struct bus;
+
+/** bus_dump_profile() - the method DumpProfile; @userdata is the struct bus */
+int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/** bus_dump_profile_with_options() - the method DumpProfileWithOptions, likewise */
+int bus_dump_profile_with_options(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
+/** bus_profiles_end() - give up those that are being taken */
+void bus_profiles_end(struct bus *bus);
+
+#endif

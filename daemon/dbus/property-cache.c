@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "property-cache.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "engine/shards.h"
+
+u64 bus_facts_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+bool bus_facts_fresh(u64 at_ns)
+{
+	return at_ns && bus_facts_now() - at_ns < BUS_FACTS_NS;
+}
+
+void bus_facts_forget(struct bus_facts *facts)
+{
+	facts->machine_ns = 0;
+	facts->cpu_ns = 0;
+	facts->names_ns = 0;
+}
+
+/* ---- The machine's session ------------------------------------------------- */
+
+static int read_machine(struct worker_state *state, void *arg)
+{
+	const struct session *machine = worker_session(state, NULL);
+	const struct source *source = machine->feed->source;
+	struct machine_facts *facts = arg;
+
+	*facts = (struct machine_facts){
+		.source = source->ops->name,
+		.backend = source->backend,
+		.told = state->told,
+		.running = machine->running,
+		.cpus = source->cpus,
+		.interval_ns = source->interval_ns,
+	};
+	memcpy(facts->share, state->plan.share, sizeof(facts->share));
+	memcpy(facts->reason, source->reason, sizeof(facts->reason));
+	return 0;
+}
+
+const struct machine_facts *bus_facts_machine(struct bus_facts *facts, struct worker *worker)
+{
+	if (!bus_facts_fresh(facts->machine_ns)) {
+		worker_read(worker, read_machine, &facts->machine);
+		facts->machine_ns = bus_facts_now();
+	}
+	return &facts->machine;
+}
+
+/* ---- CPUs ------------------------------------------------------------------ */
+
+/* Its drain's thread is kept from it meanwhile, and no other. */
+static int ask_source(struct worker_state *state, struct source *source, u32 cpu,
+		      struct source_cpu *ret)
+{
+	u32 part = source->parts ? cpu % source->parts : 0;
+	int r;
+
+	if (!source->ops->numbered)
+		return -ENOENT;
+	shards_enter_part(state->shards, part);
+	r = source->ops->numbered(source, cpu, ret);
+	shards_leave_part(state->shards, part);
+	return r;
+}
+
+static int read_cpu(struct worker_state *state, void *arg)
+{
+	const struct session *machine = worker_session(state, NULL);
+	const struct feed *feed = machine->feed;
+	struct cpu_facts *facts = arg;
+	u32 wanted = facts->cpu.cpu;
+	int r;
+
+	*facts = (struct cpu_facts){ .backend = feed->source->backend };
+	r = ask_source(state, feed->source, wanted, &facts->cpu);
+	if (r < 0)
+		return r;
+	shards_common_lock(state->shards);
+	if (wanted < feed->cpu_count)
+		facts->told = feed->cpus[wanted];
+	shards_common_unlock(state->shards);
+	if (!facts->cpu.midr)
+		facts->cpu.midr = facts->told.midr;
+	if (!facts->cpu.pmsver)
+		facts->cpu.pmsver = facts->told.pmsver;
+	/* A source that keeps no times says them with its windows. */
+	if (!facts->cpu.told) {
+		facts->cpu.armed_ns = facts->told.armed_ns;
+		memcpy(facts->cpu.blind_ns, facts->told.blind_by, sizeof(facts->cpu.blind_ns));
+	}
+	return 0;
+}
+
+int bus_facts_cpu(struct bus_facts *facts, struct worker *worker, u32 cpu,
+		  const struct cpu_facts **ret_facts)
+{
+	int r;
+
+	if (!bus_facts_fresh(facts->cpu_ns) || facts->cpu.cpu.cpu != cpu) {
+		facts->cpu_ns = 0;
+		facts->cpu.cpu.cpu = cpu;
+		r = worker_read(worker, read_cpu, &facts->cpu);
+		if (r < 0)
+			return r;
+		facts->cpu_ns = bus_facts_now();
+	}
+	*ret_facts = &facts->cpu;
+	return 0;
+}
+
+/* ---- Sessions' names ------------------------------------------------------- */
+
+static int read_names(struct worker_state *state, void *arg)
+{
+	struct bus_facts *facts = arg;
+	struct session *session = NULL;
+	u32 n = 0;
+
+	memset(facts->names, 0, sizeof(facts->names));
+	while ((session = worker_next(state, session)) && n < WORKER_SESSIONS)
+		snprintf(facts->names[n++], sizeof(facts->names[0]), "%s", session->name);
+	return 0;
+}
+
+bool bus_facts_session(struct bus_facts *facts, struct worker *worker, const char *name)
+{
+	/* Nobody makes one but the bus. */
+	if (!facts->names_ns) {
+		worker_read(worker, read_names, facts);
+		facts->names_ns = bus_facts_now();
+	}
+	for (u32 i = 0; i < WORKER_SESSIONS; i++)
+		if (*facts->names[i] && !strcmp(facts->names[i], name))
+			return true;
+	return false;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Reading the configuration again, and what became of it. */
+#include "objects.h"
+
+#include <stdio.h>
+
+int bus_reload(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	int r;
+
+	r = bus->reload(bus->ctx);
+	if (r < 0)
+		return sd_bus_error_setf(error, BUS_NAME ".WrongConfiguration",
+					 "The configuration stays as it was: %s.",
+					 bus->reloaded->refused);
+	return sd_bus_reply_method_return(message, "s", bus->reloaded->waiting);
+}
+
+int bus_get_reloaded(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
+		     const char *interface __attribute__((unused)), const char *property,
+		     sd_bus_message *reply, void *userdata,
+		     sd_bus_error *error __attribute__((unused)))
+{
+	const struct bus *bus = userdata;
+
+	return sd_bus_message_append(reply, "s",
+				     strcmp(property, "ConfigurationRefused") ?
+					     bus->reloaded->waiting :
+					     bus->reloaded->refused);
+}
+
+void bus_fill_reloaded(const struct bus *bus, struct view_header *header)
+{
+	snprintf(header->config_refused, sizeof(header->config_refused), "%s",
+		 bus->reloaded->refused);
+	snprintf(header->config_waiting, sizeof(header->config_waiting), "%s",
+		 bus->reloaded->waiting);
+}

@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What changes sessions: start and stop, rules and intervals, making and removing them. */
+#include "objects.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cgroup-paths.h"
+#include "engine/rate-control.h"
+#include "engine/source-open.h"
+#include "message-limits.h"
+#include "property-signals.h"
+
+/* As SamplesPerSecond= allows. */
+#define INTERVAL_MIN_US 10
+#define INTERVAL_MAX_US 1000000
+
+static int control(sd_bus_message *message, struct bus *bus, worker_fn fn, sd_bus_error *error)
+{
+	const char *path = sd_bus_message_get_path(message);
+	char session[SESSION_NAME_SIZE];
+	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
+	int r;
+
+	bus_session_of(path, session);
+	r = worker_call(bus->worker, fn, session);
+	if (r == -EALREADY)
+		return sd_bus_error_setf(error, BUS_NAME ".AlreadyDone", "Sampling %s already.",
+					 fn == worker_start ? "runs" : "is stopped");
+	if (r < 0)
+		return bus_session_error(error, r, session, NULL);
+	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", session);
+	if (fn != worker_reset)
+		sd_bus_emit_properties_changed(bus->bus, object, BUS_SESSION, "State", NULL);
+	if (fn != worker_reset && !strcmp(session, SESSION_MACHINE))
+		sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "State", NULL);
+	return sd_bus_reply_method_return(message, NULL);
+}
+
+int bus_start(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	return control(message, userdata, worker_start, error);
+}
+
+int bus_stop(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	return control(message, userdata, worker_stop, error);
+}
+
+int bus_reset(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	return control(message, userdata, worker_reset, error);
+}
+
+static int rule_error(sd_bus_error *error, int r, const struct filter_error *why)
+{
+	if (r != -EINVAL)
+		return r;
+	if (why->column)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "filter, column %u: %s",
+					 why->column, why->text);
+	return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, why->text);
+}
+
+static int make_rule(const struct bus *bus, const char *expression, char *const *cgroups,
+		     struct session_rule **ret_rule, sd_bus_error *error)
+{
+	struct config_lists lists;
+	struct filter_error why = { 0 };
+	int r;
+
+	r = config_lists(bus->config, &lists);
+	if (r < 0)
+		return r;
+	r = session_rule_new(&lists.lists, expression, cgroups, ret_rule, &why);
+	config_lists_clear(&lists);
+	return r < 0 ? rule_error(error, r, &why) : 0;
+}
+
+/* What both sides of a session's rule are now: one of them is to change. */
+struct current_rule {
+	const char *session;
+	char *expression;
+	char **cgroups;
+};
+
+static int read_rule(struct worker_state *state, void *arg)
+{
+	struct current_rule *current = arg;
+	const struct session *session = worker_session(state, current->session);
+	size_t n = 0;
+
+	if (!session)
+		return -ENOENT;
+	current->expression = strdup(session->rule->expression);
+	while (session->rule->cgroups && session->rule->cgroups[n])
+		n++;
+	current->cgroups = calloc(n + 1, sizeof(*current->cgroups));
+	for (size_t i = 0; current->cgroups && i < n; i++) {
+		current->cgroups[i] = strdup(session->rule->cgroups[i]);
+		if (!current->cgroups[i])
+			return -ENOMEM;
+	}
+	return current->expression && current->cgroups ? 0 : -ENOMEM;
+}
+
+static void current_clear(struct current_rule *current)
+{
+	for (size_t i = 0; current->cgroups && current->cgroups[i]; i++)
+		free(current->cgroups[i]);
+	free(current->cgroups);
+	free(current->expression);
+}
+
+static int change(struct bus *bus, sd_bus_message *message, struct worker_change *request,
+		  sd_bus_error *error)
+{
+	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
+	int r = worker_call(bus->worker, worker_change, request);
+
+	if (r < 0) {
+		session_rule_free(request->rule);
+		return bus_session_error(error, r, request->session, request->reason);
+	}
+	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", request->session);
+	if (request->rule)
+		sd_bus_emit_properties_changed(bus->bus, object, BUS_SESSION, "Filter", "Cgroups",
+					       "FilterParts", NULL);
+	if (request->interval_ns && !strcmp(request->session, SESSION_MACHINE))
+		worker_call(bus->worker, govern_follow, &request->interval_ns);
+	if (request->interval_ns)
+		bus_interval_changed(bus, request->session);
+	return sd_bus_reply_method_return(message, NULL);
+}
+
+static int change_rule(struct bus *bus, sd_bus_message *message, const char *expression,
+		       char *const *cgroups, sd_bus_error *error)
+{
+	char session[SESSION_NAME_SIZE];
+	struct current_rule current = { .session = session };
+	struct worker_change request = { .session = session };
+	int r;
+
+	bus_session_of(sd_bus_message_get_path(message), session);
+	r = worker_call(bus->worker, read_rule, &current);
+	if (r < 0)
+		r = bus_session_error(error, r, session, NULL);
+	else
+		r = make_rule(bus, expression ? expression : current.expression,
+			      cgroups ? cgroups : current.cgroups, &request.rule, error);
+	current_clear(&current);
+	return r < 0 ? r : change(bus, message, &request, error);
+}
+
+/*
+ * What compares addresses finds out where memory lies, a bit with each expression. What does not
+ * read is refused later, by all.
+ */
+static bool compares_addresses(const char *expression)
+{
+	struct filter_error error;
+	struct filter *filter;
+	bool compares;
+	int r;
+
+	if (!expression || !*expression)
+		return false;
+	r = filter_new(expression, &filter, &error);
+	if (r < 0)
+		return r != -EINVAL;
+	compares = filter_compares_addresses(filter);
+	filter_free(filter);
+	return compares;
+}
+
+enum access_level bus_filter_level(sd_bus_message *message, void *bus __attribute__((unused)))
+{
+	const char *expression;
+	bool raw;
+
+	sd_bus_message_rewind(message, true);
+	raw = sd_bus_message_read(message, "s", &expression) >= 0 && compares_addresses(expression);
+	sd_bus_message_rewind(message, true);
+	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
+}
+
+/* With the cgroups of one program, a filter that compares addresses tells where its memory lies. */
+enum access_level bus_cgroups_level(sd_bus_message *message, void *userdata)
+{
+	char session[SESSION_NAME_SIZE];
+	struct current_rule current = { .session = session };
+	struct bus *bus = userdata;
+	bool raw;
+
+	bus_session_of(sd_bus_message_get_path(message), session);
+	raw = worker_read(bus->worker, read_rule, &current) == -ENOMEM ||
+	      compares_addresses(current.expression);
+	current_clear(&current);
+	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
+}
+
+int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	const char *expression;
+	int r = sd_bus_message_read(message, "s", &expression);
+
+	return r < 0 ? r : change_rule(userdata, message, expression, NULL, error);
+}
+
+int bus_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	char **cgroups = NULL;
+	int r = bus_read_cgroups(message, &cgroups, error);
+
+	if (r >= 0)
+		r = change_rule(userdata, message, NULL, cgroups, error);
+	bus_strings_free(cgroups);
+	return r;
+}
+
+static int check_interval(u64 us, sd_bus_error *error)
+{
+	if (us >= INTERVAL_MIN_US && us <= INTERVAL_MAX_US)
+		return 0;
+	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+				 "interval %llu: should be %u to %u microseconds.",
+				 (unsigned long long)us, INTERVAL_MIN_US, INTERVAL_MAX_US);
+}
+
+int bus_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	char session[SESSION_NAME_SIZE];
+	struct worker_change request = { .session = session };
+	u64 us;
+	int r;
+
+	r = sd_bus_message_read(message, "t", &us);
+	if (r < 0)
+		return r;
+	r = check_interval(us, error);
+	if (r < 0)
+		return r;
+	request.interval_ns = us * 1000;
+	bus_session_of(sd_bus_message_get_path(message), session);
+	return change(userdata, message, &request, error);
+}
+
+/* ---- Making and removing -------------------------------------------------- */
+
+enum create_source { CREATE_AUTO, CREATE_SHARED, CREATE_OWN };
+
+/**
+ * struct create - the options of CreateSession
+ * @given: which of them were, by their place in take_option()
+ * @physical: records have physical addresses, whatever the configuration says
+ */
+struct create {
+	u32 given;
+	const char *name;
+	const char *expression;
+	char **cgroups;
+	u64 interval_us;
+	u64 keep;
+	enum create_source source;
+	bool stopped;
+	bool physical;
+};
+
+static int read_source(struct create *c, const char *text, sd_bus_error *error)
+{
+	static const char *const names[] = {
+		[CREATE_AUTO] = "auto", [CREATE_SHARED] = "shared", [CREATE_OWN] = "own"
+	};
+
+	for (c->source = CREATE_AUTO; c->source <= CREATE_OWN; c->source++)
+		if (!strcmp(names[c->source], text))
+			return 0;
+	return bus_invalid(error, "Source", text, "auto, shared or own");
+}
+
+static int check_keep(u64 bytes, sd_bus_error *error)
+{
+	if (bytes >= FLIGHT_MIN && bytes <= FLIGHT_MAX)
+		return 0;
+	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+				 "BufferSize %llu: should be %lu to %lu bytes.",
+				 (unsigned long long)bytes, FLIGHT_MIN, FLIGHT_MAX);
+}
+
+/* Each once: a message has room for a million. */
+static int take_option(struct create *c, const char *key, sd_bus_error *error)
+{
+	static const char *const names[] = { "Filter", "Cgroups", "IntervalUSec",     "BufferSize",
+					     "Source", "Start",	  "PhysicalAddresses" };
+	u32 i = 0;
+
+	while (i < ARRAY_SIZE(names) && strcmp(names[i], key))
+		i++;
+	if (i == ARRAY_SIZE(names))
+		return bus_invalid(error, "option", key,
+				   "Filter, Cgroups, IntervalUSec, BufferSize, Source, Start or "
+				   "PhysicalAddresses");
+	if (c->given & 1U << i)
+		return bus_invalid(error, "option", key, "there once");
+	c->given |= 1U << i;
+	return 0;
+}
+
+static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_bus_error *error)
+{
+	const char *text;
+	int flag = 1, r;
+
+	if (!strcmp(key, "Filter"))
+		return sd_bus_message_read(m, "v", "s", &c->expression);
+	if (!strcmp(key, "IntervalUSec")) {
+		r = sd_bus_message_read(m, "v", "t", &c->interval_us);
+		return r < 0 ? r : check_interval(c->interval_us, error);
+	}
+	if (!strcmp(key, "BufferSize")) {
+		r = sd_bus_message_read(m, "v", "t", &c->keep);
+		return r < 0 ? r : check_keep(c->keep, error);
+	}
+	if (!strcmp(key, "Source")) {
+		r = sd_bus_message_read(m, "v", "s", &text);
+		return r < 0 ? r : read_source(c, text, error);
+	}
+	if (!strcmp(key, "Start")) {
+		r = sd_bus_message_read(m, "v", "b", &flag);
+		c->stopped = !flag;
+		return r;
+	}
+	if (!strcmp(key, "PhysicalAddresses")) {
+		r = sd_bus_message_read(m, "v", "b", &flag);
+		c->physical = r >= 0 && flag;
+		return r;
+	}
+	/* Cgroups: there is no other. */
+	r = sd_bus_message_enter_container(m, 'v', "as");
+	if (r >= 0)
+		r = bus_read_cgroups(m, &c->cgroups, error);
+	return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+static int read_create(sd_bus_message *m, struct create *c, sd_bus_error *error)
+{
+	const char *key;
+	int r;
+
+	r = sd_bus_message_read(m, "s", &c->name);
+	if (r >= 0 && !session_name_valid(c->name))
+		return bus_invalid(error, "name", c->name,
+				   "a letter and up to 62 letters, digits and \"_\"");
+	if (r >= 0)
+		r = sd_bus_message_enter_container(m, 'a', "{sv}");
+	while (r >= 0 && (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+		r = sd_bus_message_read(m, "s", &key);
+		if (r >= 0)
+			r = take_option(c, key, error);
+		if (r >= 0)
+			r = read_option(m, c, key, error);
+		if (r == -ENXIO)
+			return bus_invalid(error, "option", key, "of another type");
+		if (r >= 0)
+			r = sd_bus_message_exit_container(m);
+	}
+	return r;
+}
+
+static void create_clear(struct create *c)
+{
+	bus_strings_free(c->cgroups);
+}
+
+/* Addresses of others' memory are asked for with it, or with its filter. */
+enum access_level bus_create_level(sd_bus_message *message, void *bus __attribute__((unused)))
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	struct create c = { 0 };
+	bool raw;
+
+	sd_bus_message_rewind(message, true);
+	raw = read_create(message, &c, &error) >= 0 &&
+	      (c.physical || compares_addresses(c.expression));
+	sd_bus_message_rewind(message, true);
+	create_clear(&c);
+	sd_bus_error_free(&error);
+	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
+}
+
+struct share {
+	struct feed *feed;
+	bool running;
+};
+
+static int get_machine(struct worker_state *state, void *arg)
+{
+	const struct session *machine = worker_session(state, NULL);
+	struct share *share = arg;
+
+	share->feed = feed_get(machine->feed);
+	share->running = machine->running;
+	return 0;
+}
+
+static int put_feed(struct worker_state *state __attribute__((unused)), void *arg)
+{
+	feed_put(arg);
+	return 0;
+}
+
+static int own_feed(const struct bus *bus, const struct create *c, struct session_config *session,
+		    sd_bus_error *error)
+{
+	struct source_config sampling = source_sampling(bus->config);
+	struct source_said said;
+	struct source *source;
+	int r;
+
+	if (c->interval_us)
+		sampling.interval_ns = c->interval_us * 1000;
+	sampling.physical |= c->physical;
+	sampling.cgroups = session->rule->cgroups;
+	/* As budget_session() has it. */
+	sampling.ring_size = MEMORY_RING_LEAST;
+	r = source_open(bus->config, &sampling, &source, &said);
+	if (r < 0)
+		return sd_bus_error_setf(error, BUS_NAME ".NoSource", "No source of its own: %s.",
+					 said.text);
+	r = feed_new(source, &sampling, &session->feed);
+	if (r < 0)
+		source->ops->free(source);
+	return r;
+}
+
+/*
+ * Of its own where that costs the machine's session nothing: the module gives an SPU to
+ * one of them at a time, and a session of cgroups while the machine's is stopped.
+ */
+static int choose_feed(const struct bus *bus, const struct create *c,
+		       struct session_config *session, sd_bus_error *error)
+{
+	struct share share;
+
+	worker_call(bus->worker, get_machine, &share);
+	session->shared = c->source == CREATE_SHARED ||
+			  (c->source == CREATE_AUTO && (share.running || !session->rule->cgroups));
+	if (session->shared && (c->interval_us || c->physical)) {
+		worker_call(bus->worker, put_feed, share.feed);
+		return sd_bus_error_setf(
+			error, SD_BUS_ERROR_INVALID_ARGS,
+			"%s: a session that shares the machine's source has what that has; say "
+			"Source own.",
+			c->interval_us ? "IntervalUSec" : "PhysicalAddresses");
+	}
+	if (session->shared) {
+		session->feed = share.feed;
+		return 0;
+	}
+	worker_call(bus->worker, put_feed, share.feed);
+	return own_feed(bus, c, session, error);
+}
+
+static int no_memory(const struct session_config *session, sd_bus_error *error)
+{
+	return sd_bus_error_setf(
+		error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+		"Session \"%s\": its tables%s are more than the %llu KiB that MemoryBudget= has left "
+		"for sessions: MemoryBudget=%lluM would do.",
+		session->name, session->keep ? " and BufferSize" : "",
+		(unsigned long long)session->left >> 10, (unsigned long long)session->wanted >> 20);
+}
+
+static int add_session(const struct bus *bus, const struct create *c,
+		       struct session_config *session, sd_bus_error *error)
+{
+	int r = worker_call(bus->worker, worker_add, session);
+
+	if (r < 0) {
+		worker_call(bus->worker, put_feed, session->feed);
+		session_rule_free(session->rule);
+		if (r == -EDQUOT)
+			return no_memory(session, error);
+		return bus_session_error(error, r, session->name, NULL);
+	}
+	if (c->stopped)
+		return 0;
+	r = worker_call(bus->worker, worker_start, (void *)session->name);
+	if (r >= 0)
+		return 0;
+	worker_call(bus->worker, worker_remove, (void *)session->name);
+	return bus_session_error(error, r, session->name, NULL);
+}
+
+static int create(struct bus *bus, const struct create *c, sd_bus_error *error)
+{
+	struct session_config session = { .name = c->name, .keep = c->keep };
+	int r;
+
+	r = make_rule(bus, c->expression, c->cgroups, &session.rule, error);
+	if (r < 0)
+		return r;
+	r = choose_feed(bus, c, &session, error);
+	if (r < 0) {
+		session_rule_free(session.rule);
+		return r;
+	}
+	return add_session(bus, c, &session, error);
+}
+
+int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	struct create c = { 0 };
+	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
+	struct bus_sharers sharers;
+	int r;
+
+	r = read_create(message, &c, error);
+	if (r >= 0)
+		r = create(bus, &c, error);
+	create_clear(&c);
+	if (r < 0)
+		return r;
+	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", c.name);
+	sd_bus_emit_object_added(bus->bus, object);
+	/* What one does not want another may. */
+	bus_find_sharers(bus, c.name, &sharers);
+	bus_tell_sharers(bus, &sharers, c.name, "FilterParts");
+	return sd_bus_reply_method_return(message, "o", object);
+}
+
+int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	const char *object = sd_bus_message_get_path(message);
+	char session[SESSION_NAME_SIZE];
+	struct bus *bus = userdata;
+	struct bus_sharers sharers;
+	int r;
+
+	bus_session_of(object, session);
+	if (!strcmp(session, SESSION_MACHINE))
+		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
+					"The session \"machine\" is the configuration's: Stop it.");
+	/* While it is there: its interfaces are looked up to name them. */
+	sd_bus_emit_object_removed(bus->bus, object);
+	bus_find_sharers(bus, session, &sharers);
+	r = worker_call(bus->worker, worker_remove, session);
+	if (r < 0)
+		return bus_session_error(error, r, session, NULL);
+	bus_forget(bus);
+	bus_tell_sharers(bus, &sharers, session, "FilterParts");
+	return sd_bus_reply_method_return(message, NULL);
+}

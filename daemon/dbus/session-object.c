@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* org.speprof1.Session: an object for each session, its properties read when asked for. */
+#include "objects.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Where a part of a filter acts. */
+enum part_where { PART_DAEMON, PART_SPU, PART_MODULE };
+
+/** struct session_facts - what properties show, copied on the worker's thread */
+struct session_facts {
+	char name[SESSION_NAME_SIZE];
+	struct view_header header;
+	bool shared;
+	bool physical;
+	u64 keep;
+	char *expression;
+	char **cgroups;
+	struct {
+		char *text;
+		enum part_where where;
+	} * parts;
+	u32 part_count;
+};
+
+/*
+ * The SPU does a part where it filters for this session alone; of cgroups the module has
+ * it sample nobody else.
+ */
+static enum part_where part_where(const struct session *session, const struct filter_part *part,
+				  u32 index)
+{
+	const struct feed *feed = session->feed;
+
+	if (session->rule->cgroups && index == session->rule->cgroups_part && feed->source->cgroups)
+		return PART_MODULE;
+	if ((part->inverted && feed->filter.filter_events_not && feed->source->filters_not) ||
+	    (part->sources && feed->filter.filter_sources_not && feed->source->filters_sources) ||
+	    (part->hardware && source_filters(&feed->filter) && feed->source->filters))
+		return PART_SPU;
+	return PART_DAEMON;
+}
+
+static int copy_parts(const struct session *session, struct session_facts *facts)
+{
+	struct filter_part parts[FILTER_NODES];
+	u32 n = session->rule->filter ? filter_parts(session->rule->filter, &session->feed->cores,
+							parts, FILTER_NODES) : 0;
+
+	facts->parts = calloc(n + 1, sizeof(*facts->parts));
+	if (!facts->parts)
+		return -ENOMEM;
+	for (; facts->part_count < n; facts->part_count++) {
+		const struct filter_part *part = &parts[facts->part_count];
+		char *text = strndup(part->text, part->len);
+
+		if (!text)
+			return -ENOMEM;
+		facts->parts[facts->part_count].text = text;
+		facts->parts[facts->part_count].where =
+			part_where(session, part, facts->part_count);
+	}
+	return 0;
+}
+
+static int copy_cgroups(const struct session *session, struct session_facts *facts)
+{
+	char *const *from = session->rule->cgroups;
+	size_t n = 0;
+
+	while (from && from[n])
+		n++;
+	facts->cgroups = calloc(n + 1, sizeof(*facts->cgroups));
+	for (size_t i = 0; facts->cgroups && i < n; i++) {
+		facts->cgroups[i] = strdup(from[i]);
+		if (!facts->cgroups[i])
+			return -ENOMEM;
+	}
+	return facts->cgroups ? 0 : -ENOMEM;
+}
+
+static int read_facts(struct worker_state *state, void *arg)
+{
+	struct session_facts *facts = arg;
+	const struct session *session = worker_session(state, facts->name);
+	int r;
+
+	if (!session)
+		return -ENOENT;
+	session_header(session, &facts->header);
+	facts->shared = session->shared;
+	facts->physical = session->feed->sampling.physical;
+	facts->keep = session->flight ? flight_size(session->flight) : 0;
+	facts->expression = strdup(session->rule->expression);
+	r = facts->expression ? copy_parts(session, facts) : -ENOMEM;
+	return r < 0 ? r : copy_cgroups(session, facts);
+}
+
+static void facts_clear(struct session_facts *facts)
+{
+	for (u32 i = 0; i < facts->part_count; i++)
+		free(facts->parts[i].text);
+	free(facts->parts);
+	for (size_t i = 0; facts->cgroups && facts->cgroups[i]; i++)
+		free(facts->cgroups[i]);
+	free(facts->cgroups);
+	free(facts->expression);
+}
+
+static int append_parts(sd_bus_message *reply, const struct session_facts *facts)
+{
+	static const char *const where[] = {
+		[PART_DAEMON] = "daemon", [PART_SPU] = "spu", [PART_MODULE] = "module"
+	};
+	int r = sd_bus_message_open_container(reply, 'a', "(ss)");
+
+	for (u32 i = 0; i < facts->part_count && r >= 0; i++)
+		r = sd_bus_message_append(reply, "(ss)", facts->parts[i].text,
+					  where[facts->parts[i].where]);
+	return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int append_property(sd_bus_message *reply, const char *property,
+			   const struct session_facts *facts)
+{
+	if (!strcmp(property, "Name"))
+		return sd_bus_message_append(reply, "s", facts->name);
+	if (!strcmp(property, "State"))
+		return sd_bus_message_append(reply, "s",
+					     facts->header.running ? "running" : "stopped");
+	if (!strcmp(property, "Source"))
+		return sd_bus_message_append(reply, "s", facts->header.source);
+	if (!strcmp(property, "SharesSource"))
+		return sd_bus_message_append(reply, "b", (int)facts->shared);
+	if (!strcmp(property, "PhysicalAddresses"))
+		return sd_bus_message_append(reply, "b", (int)facts->physical);
+	if (!strcmp(property, "Backend"))
+		return sd_bus_message_append(reply, "s", bus_backend_name(facts->header.backend));
+	if (!strcmp(property, "CPUs"))
+		return sd_bus_message_append(reply, "u", facts->header.cpus);
+	if (!strcmp(property, "IntervalUSec"))
+		return sd_bus_message_append(reply, "t", facts->header.interval_ns / 1000);
+	if (!strcmp(property, "BufferSize"))
+		return sd_bus_message_append(reply, "t", facts->keep);
+	if (!strcmp(property, "Filter"))
+		return sd_bus_message_append(reply, "s", facts->expression);
+	if (!strcmp(property, "FilterParts"))
+		return append_parts(reply, facts);
+	return sd_bus_message_append_strv(reply, facts->cgroups);
+}
+
+void bus_session_forget(struct bus *bus)
+{
+	if (bus->session)
+		facts_clear(bus->session);
+	free(bus->session);
+	bus->session = NULL;
+}
+
+/* Of the session @name: as they are kept, or anew. */
+static int facts_of(struct bus *bus, const char *name, const struct session_facts **ret_facts)
+{
+	struct session_facts *facts = bus->session;
+	int r;
+
+	if (facts && bus_facts_fresh(bus->session_ns) && !strcmp(facts->name, name)) {
+		*ret_facts = facts;
+		return 0;
+	}
+	bus_session_forget(bus);
+	facts = calloc(1, sizeof(*facts));
+	if (!facts)
+		return -ENOMEM;
+	snprintf(facts->name, sizeof(facts->name), "%s", name);
+	r = worker_read(bus->worker, read_facts, facts);
+	bus->session = facts;
+	bus->session_ns = bus_facts_now();
+	if (r < 0)
+		bus_session_forget(bus);
+	else
+		*ret_facts = facts;
+	return r;
+}
+
+static int get_property(sd_bus *b __attribute__((unused)), const char *path,
+			const char *interface __attribute__((unused)), const char *property,
+			sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	const struct session_facts *facts;
+	char name[SESSION_NAME_SIZE];
+	int r;
+
+	bus_session_of(path, name);
+	r = facts_of(userdata, name, &facts);
+	return r < 0 ? bus_session_error(error, r, name, NULL) :
+		       append_property(reply, property, facts);
+}
+
+static int find(sd_bus *b __attribute__((unused)), const char *path,
+		const char *interface __attribute__((unused)), void *userdata, void **ret_found,
+		sd_bus_error *error __attribute__((unused)))
+{
+	struct bus *bus = userdata;
+	char name[SESSION_NAME_SIZE];
+
+	if (bus_session_of(path, name) < 0 || !bus_facts_session(&bus->facts, bus->worker, name))
+		return 0;
+	*ret_found = bus;
+	return 1;
+}
+
+static int list_names(struct worker_state *state, void *arg)
+{
+	char **paths = arg;
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		if (asprintf(paths++, BUS_SESSIONS "/%s", session->name) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __attribute__((unused)),
+		     void *userdata, char ***ret_nodes, sd_bus_error *error __attribute__((unused)))
+{
+	struct bus *bus = userdata;
+	char **paths = calloc(WORKER_SESSIONS + 1, sizeof(*paths));
+	int r;
+
+	if (!paths)
+		return -ENOMEM;
+	r = worker_read(bus->worker, list_names, paths);
+	if (r < 0) {
+		for (u32 i = 0; i < WORKER_SESSIONS; i++)
+			free(paths[i]);
+		free(paths);
+		return r;
+	}
+	*ret_nodes = paths;
+	return 0;
+}
+
+/* Must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
+const sd_bus_vtable bus_counting_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_METHOD("Start", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Stop", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Reset", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetView", SD_BUS_ARGS("s", group, "s", sort, "u", limit),
+				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetWindow",
+				SD_BUS_ARGS("s", window, "s", group, "s", sort, "u", limit),
+				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpHot", SD_BUS_ARGS("u", limit), SD_BUS_RESULT("h", json),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetHistogram", SD_BUS_ARGS("s", kind),
+				SD_BUS_RESULT("t", count, "t", sum, "a(ut)", buckets), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetFigures", SD_BUS_ARGS("s", window, "a{sv}", of),
+				SD_BUS_RESULT("a{sv}", figures), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpSummary", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", json), bus_method,
+				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_VTABLE_END,
+};
+
+/* What it is made of stays; counters are a method's: reading them drains, and they never rest. */
+static const sd_bus_vtable vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_METHOD("Remove", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("SetFilter", SD_BUS_ARGS("s", expression), SD_BUS_NO_RESULT,
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("SetCgroups", SD_BUS_ARGS("as", cgroups), SD_BUS_NO_RESULT,
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("SetInterval", SD_BUS_ARGS("t", interval_usec), SD_BUS_NO_RESULT,
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetLedgers", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", header),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("Snapshot", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", recording),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_PROPERTY("Name", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("State", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Source", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("SharesSource", "b", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("PhysicalAddresses", "b", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("CPUs", "u", get_property, 0, 0),
+	SD_BUS_PROPERTY("IntervalUSec", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("BufferSize", "t", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Filter", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("FilterParts", "a(ss)", get_property, 0,
+			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Cgroups", "as", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_VTABLE_END,
+};
+
+int bus_add_sessions(struct bus *bus)
+{
+	int r;
+
+	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_SESSIONS, BUS_SESSION, vtable, find,
+				       bus);
+	if (r >= 0)
+		r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_SESSIONS, BUS_SESSION,
+					       bus_counting_vtable, find, bus);
+	if (r < 0)
+		return r;
+	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_SESSIONS, enumerate, bus);
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Signals: faults, throttling, containers that come and go. Looked at once a second, and at
+ * most some of a kind are sent at once: how many more there were is with the next one.
+ */
+#include "signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cgroup-owner.h"
+#include "objects.h"
+
+#define PERIOD_US 1000000ULL
+/* Of a kind in one period. */
+#define AT_ONCE 10U
+/* Whether cgroups are still there is looked at in each so many periods. */
+#define LOOK_PERIODS 2U
+
+/**
+ * struct known - a container, as it was last told of
+ * @there: its cgroup is
+ * @path: as it is shown
+ * @cgroup: as it is
+ */
+struct known {
+	u32 generation;
+	bool there;
+	char *name;
+	char *runtime;
+	char *path;
+	char *cgroup;
+};
+
+enum kind { KIND_FAULT, KIND_THROTTLED, KIND_ADDED, KIND_REMOVED, KINDS };
+
+/** struct said - a signal of a container that is to be sent, @known with strings of its own */
+struct said {
+	enum kind kind;
+	u64 left;
+	struct known known;
+};
+
+/**
+ * struct bus_watch
+ * @trouble: as it was last told
+ * @known: by index of the attributor's table
+ * @left: of each kind, what was not sent since the last that was
+ * @sent: of each kind, in this period
+ * @said, @said_count: found on the worker's thread, sent on this one
+ * @quiet: nothing is sent: it is the first look
+ */
+struct bus_watch {
+	struct bus *bus;
+	sd_event_source *timer;
+	struct source_trouble trouble;
+	struct known *known;
+	u32 count;
+	u64 left[KINDS];
+	u32 sent[KINDS];
+	struct said said[2 * AT_ONCE];
+	u32 said_count;
+	u32 periods;
+	bool quiet;
+};
+
+/* Whether one more of @kind may be sent now, and what was not since the last. */
+static bool may_send(struct bus_watch *w, enum kind kind, u64 *ret_left)
+{
+	if (w->quiet)
+		return false;
+	if (w->sent[kind] >= AT_ONCE) {
+		w->left[kind]++;
+		return false;
+	}
+	w->sent[kind]++;
+	*ret_left = w->left[kind];
+	w->left[kind] = 0;
+	return true;
+}
+
+static void tell_trouble(struct bus_watch *w, const struct source_trouble *now)
+{
+	sd_bus *bus = w->bus->bus;
+	u64 left;
+
+	/* A source that was made anew counts from 0. */
+	if (now->faults > w->trouble.faults && may_send(w, KIND_FAULT, &left))
+		sd_bus_emit_signal(bus, BUS_PATH, BUS_MANAGER, "Fault", "stut", now->last,
+				   now->faults - w->trouble.faults, now->cpus_stopped, left);
+	if (now->throttles > w->trouble.throttles && may_send(w, KIND_THROTTLED, &left))
+		sd_bus_emit_signal(bus, BUS_PATH, BUS_MANAGER, "Throttled", "tt",
+				   now->throttles - w->trouble.throttles, left);
+	w->trouble = *now;
+}
+
+static void known_clear(struct known *known)
+{
+	free(known->name);
+	free(known->runtime);
+	free(known->path);
+	free(known->cgroup);
+	*known = (struct known){ 0 };
+}
+
+static int known_set(struct known *known, const struct attribute_container *c)
+{
+	*known = (struct known){
+		.generation = c->generation,
+		.there = true,
+		.name = strdup(c->name),
+		.runtime = strdup(c->runtime),
+		.path = strdup(c->path),
+		.cgroup = strdup(c->cgroup),
+	};
+	if (known->name && known->runtime && known->path && known->cgroup)
+		return 0;
+	known_clear(known);
+	return -ENOMEM;
+}
+
+/* What a signal says of it. */
+static int known_copy(struct known *copy, const struct known *known)
+{
+	*copy = (struct known){
+		.name = strdup(known->name),
+		.runtime = strdup(known->runtime),
+		.path = strdup(known->path),
+	};
+	if (copy->name && copy->runtime && copy->path)
+		return 0;
+	known_clear(copy);
+	return -ENOMEM;
+}
+
+static void tell_container(struct bus_watch *w, enum kind kind, const struct known *known)
+{
+	struct said *said = &w->said[w->said_count];
+	u64 left;
+
+	if (!may_send(w, kind, &left))
+		return;
+	*said = (struct said){ .kind = kind, .left = left };
+	if (known_copy(&said->known, known) >= 0)
+		w->said_count++;
+}
+
+static void send_said(struct bus_watch *w)
+{
+	for (u32 i = 0; i < w->said_count; i++) {
+		struct said *said = &w->said[i];
+
+		sd_bus_emit_signal(w->bus->bus, BUS_PATH, BUS_MANAGER,
+				   said->kind == KIND_ADDED ? "ContainerAdded" : "ContainerRemoved",
+				   "ssst", said->known.name, said->known.runtime, said->known.path,
+				   said->left);
+		known_clear(&said->known);
+	}
+	w->said_count = 0;
+}
+
+struct look {
+	struct bus_watch *watch;
+	struct source_trouble trouble;
+};
+
+static void look_at_container(struct bus_watch *w, struct known *known,
+			      const struct attribute_container *c)
+{
+	if (known->name && c && known->generation == c->generation)
+		return;
+	if (known->name && known->there)
+		tell_container(w, KIND_REMOVED, known);
+	known_clear(known);
+	if (c && *c->name && known_set(known, c) >= 0)
+		tell_container(w, KIND_ADDED, known);
+}
+
+/* On the worker's thread, while the main one waits, whose all of this is. */
+static int look(struct worker_state *state, void *arg)
+{
+	u32 count = attributor_containers(state->attributor);
+	struct look *look = arg;
+	struct bus_watch *w = look->watch;
+	struct known *known;
+
+	look->trouble = worker_session(state, NULL)->feed->source->trouble;
+	if (count > w->count) {
+		known = reallocarray(w->known, count, sizeof(*known));
+		if (!known)
+			return -ENOMEM;
+		memset(known + w->count, 0, (count - w->count) * sizeof(*known));
+		w->known = known;
+		w->count = count;
+	}
+	for (u32 i = 1; i < w->count; i++)
+		look_at_container(w, &w->known[i], attributor_container(state->attributor, i));
+	return 0;
+}
+
+/* What is in the table still may be gone: samples of it stay. */
+static void look_at_cgroups(struct bus_watch *w)
+{
+	int mount = delegated_open();
+	struct stat st;
+	bool there;
+
+	if (mount < 0)
+		return;
+	for (u32 i = 1; i < w->count; i++) {
+		struct known *known = &w->known[i];
+
+		if (!known->name || *known->cgroup != '/' || !known->cgroup[1])
+			continue;
+		there = !fstatat(mount, known->cgroup + 1, &st, AT_SYMLINK_NOFOLLOW);
+		if (there != known->there)
+			tell_container(w, there ? KIND_ADDED : KIND_REMOVED, known);
+		known->there = there;
+	}
+	close(mount);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec __attribute__((unused)), void *userdata)
+{
+	struct bus_watch *w = userdata;
+	struct look request = { .watch = w };
+
+	memset(w->sent, 0, sizeof(w->sent));
+	if (worker_read(w->bus->worker, look, &request) >= 0)
+		tell_trouble(w, &request.trouble);
+	if (w->periods++ % LOOK_PERIODS == 0)
+		look_at_cgroups(w);
+	bus_follow_cpus(w->bus);
+	send_said(w);
+	w->quiet = false;
+	sd_event_source_set_time_relative(source, PERIOD_US);
+	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+int bus_watch_new(struct bus *bus, sd_event *event, struct bus_watch **ret_watch)
+{
+	struct bus_watch *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	w->bus = bus;
+	w->quiet = true;
+	r = sd_event_add_time_relative(event, &w->timer, CLOCK_MONOTONIC, PERIOD_US, PERIOD_US / 4,
+				       on_timer, w);
+	if (r < 0) {
+		bus_watch_free(w);
+		return r;
+	}
+	*ret_watch = w;
+	return 0;
+}
+
+struct bus_watch *bus_watch_free(struct bus_watch *watch)
+{
+	if (!watch)
+		return NULL;
+	sd_event_source_unref(watch->timer);
+	for (u32 i = 0; i < watch->count; i++)
+		known_clear(&watch->known[i]);
+	free(watch->known);
+	free(watch);
+	return NULL;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What was counted: views, ledgers and summaries of a session. */
+#include "objects.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "output/profile-json.h"
+#include "view/view-bus.h"
+
+static int reply_view(sd_bus_message *message, struct bus *bus, struct worker_view *request,
+		      const char *group, const char *sort, sd_bus_error *error)
+{
+	char session[SESSION_NAME_SIZE];
+	sd_bus_message *reply = NULL;
+	int r;
+
+	if (view_group_parse(group, &request->group) < 0)
+		return bus_invalid(error, "group", group, VIEW_GROUP_LIST);
+	if (view_sort_parse(sort, &request->sort) < 0)
+		return bus_invalid(error, "sort", sort, VIEW_SORT_LIST);
+	if (!view_sort_holds(request->sort, request->span, request->group))
+		return bus_invalid(error, "sort of a window", sort, VIEW_SORT_WINDOW_LIST);
+	r = bus_check_limit(request->limit, error);
+	if (r < 0)
+		return r;
+	bus_session_of(sd_bus_message_get_path(message), session);
+	request->session = session;
+	r = worker_read(bus->worker, worker_view, request);
+	if (r < 0)
+		return bus_session_error(error, r, session, NULL);
+	bus_fill_reloaded(bus, &request->view.header);
+	bus_answer_rows(bus, request->view.count);
+	r = sd_bus_message_new_method_return(message, &reply);
+	if (r >= 0)
+		r = view_append(reply, &request->view);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	view_clear(&request->view);
+	return r;
+}
+
+int bus_get_view(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct worker_view request = { .span = VIEW_SPAN_START };
+	const char *group, *sort;
+	int r;
+
+	r = sd_bus_message_read(message, "ssu", &group, &sort, &request.limit);
+	return r < 0 ? r : reply_view(message, userdata, &request, group, sort, error);
+}
+
+int bus_get_window(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	const char *span, *group, *sort;
+	struct worker_view request;
+	int r;
+
+	r = sd_bus_message_read(message, "sssu", &span, &group, &sort, &request.limit);
+	if (r < 0)
+		return r;
+	if (view_span_parse(span, &request.span) < 0)
+		return bus_invalid(error, "window", span, "start, 10s, 1m or 10m");
+	return reply_view(message, userdata, &request, group, sort, error);
+}
+
+int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	char session[SESSION_NAME_SIZE];
+	struct worker_hot request = { .session = session };
+	int r;
+
+	r = sd_bus_message_read(message, "u", &request.limit);
+	if (r >= 0)
+		r = bus_check_limit(request.limit, error);
+	if (r < 0)
+		return r;
+	bus_session_of(sd_bus_message_get_path(message), session);
+	r = worker_call(bus->worker, worker_hot, &request);
+	if (r < 0)
+		return bus_session_error(error, r, session, NULL);
+	bus_answer_rows(bus, strlen(request.text) / 1024);
+	r = bus_reply_memfd(message, "speprof-hot", request.text, strlen(request.text));
+	free(request.text);
+	return r;
+}
+
+int bus_get_ledgers(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	char session[SESSION_NAME_SIZE];
+	struct worker_view request = { .session = session, .group = VIEW_CONTAINER, .limit = 1 };
+	sd_bus_message *reply = NULL;
+	int r;
+
+	bus_session_of(sd_bus_message_get_path(message), session);
+	r = worker_read(bus->worker, worker_view, &request);
+	if (r < 0)
+		return bus_session_error(error, r, session, NULL);
+	bus_fill_reloaded(bus, &request.view.header);
+	r = sd_bus_message_new_method_return(message, &reply);
+	if (r >= 0)
+		r = view_append_header(reply, &request.view.header);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	view_clear(&request.view);
+	return r;
+}
+
+struct summary_request {
+	const char *session;
+	char *text;
+};
+
+static int read_summary(struct worker_state *state, void *arg)
+{
+	struct summary_request *request = arg;
+	const struct session *session = worker_session(state, request->session);
+
+	if (!session)
+		return -ENOENT;
+	return profile_summary_json(session->profile,
+				    bus_backend_name(session->feed->source->backend), true,
+				    &request->text);
+}
+
+int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	struct bus *bus = userdata;
+	char session[SESSION_NAME_SIZE];
+	struct summary_request request = { .session = session };
+	int r;
+
+	bus_session_of(sd_bus_message_get_path(message), session);
+	r = worker_read(bus->worker, read_summary, &request);
+	if (r < 0)
+		return bus_session_error(error, r, session, NULL);
+	bus_answer_rows(bus, strlen(request.text) / 1024);
+	r = bus_reply_memfd(message, "speprof-summary", request.text, strlen(request.text));
+	free(request.text);
+	return r;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "container-filter.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "worker-internal.h"
+
+static bool is_machine(const struct session *session)
+{
+	return !strcmp(session->name, SESSION_MACHINE);
+}
+
+/* The rule that @session has, with other lists. */
+static int compose(const struct session *session, struct relist *request,
+		   struct session_rule **ret_rule)
+{
+	const struct session_rule *rule = session->rule;
+	struct filter_error error = { 0 };
+	int r;
+
+	r = session_rule_new(request->lists, rule->expression, rule->cgroups, ret_rule, &error);
+	if (r == -EINVAL)
+		snprintf(request->why, sizeof(request->why), "the filter of session \"%s\": %s",
+			 session->name, error.text);
+	return r;
+}
+
+/* Its source may have the cgroups, by their place: they stay where they are. */
+static void set_rule(struct worker_state *state, struct session *session, struct session_rule *rule)
+{
+	char **cgroups = rule->cgroups;
+
+	rule->cgroups = session->rule->cgroups;
+	session->rule->cgroups = cgroups;
+	/* What was sampled before is judged by what held before. */
+	worker_drain(state, session);
+	session_set_rule(session, rule);
+	worker_program(state, session->feed);
+}
+
+int relist(struct worker_state *state, void *arg)
+{
+	struct session_rule *rules[WORKER_SESSIONS] = { NULL };
+	struct session *session = NULL;
+	struct relist *request = arg;
+	int r = 0;
+
+	while (request->lists && r >= 0 && (session = worker_next(state, session)))
+		if (!is_machine(session))
+			r = compose(session, request, &rules[session - state->sessions]);
+	if (r >= 0)
+		r = worker_change(state, &request->change);
+	for (u32 i = 0; i < WORKER_SESSIONS; i++) {
+		if (!rules[i])
+			continue;
+		if (r >= 0)
+			set_rule(state, &state->sessions[i], rules[i]);
+		else
+			session_rule_free(rules[i]);
+	}
+	return r;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "rate-controller.h"
+
+/* A step of either loop: at most to twice or half. */
+#define STEP 2
+
+/* One operation a nanosecond is a guess: cores do a tenth of it to some ten. */
+#define RATE_LEAST (GOVERNOR_ONE / 16)
+#define RATE_MOST  (GOVERNOR_ONE * 64)
+
+/* At a 64th of the rate next to nothing is sampled. */
+#define COST_MOST (GOVERNOR_ONE * 64)
+
+/* How far the rate may be off, either way, in percent, and for how many periods. */
+#define RATE_SLACK   20
+#define RATE_PERIODS 2
+
+/* A CPU that says something of the rate: so busy, of the period, with so many samples. */
+#define BUSY_PARTS   4
+#define SAMPLES_MOST 100
+
+/* Below so many percent of the budget for so many periods, more is sampled again, up to AIM. */
+#define CHEAP_PERCENT 60
+#define CHEAP_PERIODS 3
+#define AIM_PERCENT   85
+
+/* What one CPU may spend, in budgets: a hot one must not pay for idle ones. */
+#define CPU_BUDGETS 4
+
+/*
+ * The throttle is for what is faster than a period: twice what a CPU may spend. It looks at a
+ * tenth of a second, in which some windows may come at once.
+ */
+#define BOUND_SLACK	 2
+#define INTERRUPTS_LEAST 128
+#define BYTES_LEAST	 (2ULL << 20)
+
+static u64 clamp(u64 value, u64 least, u64 most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+void governor_init(struct governor *governor, const struct governor_config *config,
+		   struct governor_scale *cpu, u32 cpus)
+{
+	*governor = (struct governor){
+		.config = *config,
+		.rate_scale = GOVERNOR_ONE,
+		.cpu = cpu,
+		.cpus = cpus,
+		.online = cpus,
+	};
+	for (u32 i = 0; i < cpus; i++)
+		cpu[i] = (struct governor_scale){ .scale = GOVERNOR_ONE };
+}
+
+void governor_change(struct governor *governor, const struct governor_config *config)
+{
+	bool anew = !config->overhead || config->nominal_ns != governor->config.nominal_ns;
+
+	for (u32 i = 0; i < governor->cpus; i++) {
+		governor->cpu[i].cheap = 0;
+		if (anew)
+			governor->cpu[i].scale = GOVERNOR_ONE;
+		if (!config->overhead)
+			governor->cpu[i].interrupts = governor->cpu[i].bytes = 0;
+	}
+	if (!config->rate)
+		governor->rate_scale = GOVERNOR_ONE;
+	governor->config = *config;
+	governor->off = 0;
+	governor->exhausted = false;
+}
+
+u64 governor_interval(const struct governor *governor)
+{
+	return governor->config.nominal_ns * governor->rate_scale / GOVERNOR_ONE;
+}
+
+u64 governor_interval_of(const struct governor *governor, u32 cpu)
+{
+	/* Below 2^30 * 2^16 * 2^16. */
+	return governor_interval(governor) * governor->cpu[cpu].scale / GOVERNOR_ONE;
+}
+
+u32 governor_held(const struct governor *governor)
+{
+	u32 held = 0;
+
+	for (u32 i = 0; i < governor->cpus; i++)
+		held += !governor->cpu[i].away && governor->cpu[i].scale > GOVERNOR_ONE;
+	return held;
+}
+
+/* The busiest CPU's: the setting is an upper bound for each. What is held back counts as if not. */
+static u64 rate_of(const struct governor *g, const struct governor_cpu *cpu, u64 period_ns)
+{
+	u64 most = 0, rate;
+
+	for (u32 i = 0; i < g->cpus; i++) {
+		u64 samples = cpu[i].samples * g->cpu[i].scale / GOVERNOR_ONE;
+
+		if (cpu[i].busy_ns < period_ns / BUSY_PARTS || samples < SAMPLES_MOST)
+			continue;
+		rate = samples * 1000000ULL / (cpu[i].busy_ns / 1000);
+		if (rate > most)
+			most = rate;
+	}
+	return most;
+}
+
+static bool rate_step(struct governor *g)
+{
+	u64 target = 1000000000ULL / g->config.nominal_ns;
+	u64 least = g->config.filtered ? GOVERNOR_ONE : RATE_LEAST, scale;
+
+	if (!g->config.rate || !g->rate || !target)
+		return false;
+	if (g->rate * 100 <= target * (100 + RATE_SLACK) &&
+	    g->rate * (100 + RATE_SLACK) >= target * 100) {
+		g->off = 0;
+		return false;
+	}
+	if (++g->off < RATE_PERIODS)
+		return false;
+	scale = g->rate_scale * g->rate / target;
+	scale = clamp(scale, g->rate_scale / STEP, g->rate_scale * STEP);
+	scale = clamp(scale, least, RATE_MOST);
+	if (scale == g->rate_scale)
+		return false;
+	g->rate_scale = scale;
+	g->off = 0;
+	return true;
+}
+
+static u64 power_above(u64 n)
+{
+	u64 power = 1;
+
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
+/* What a CPU may come to in a second: powers of two, so that they stay as they are, mostly. */
+static void bound(const struct governor *g, struct governor_scale *s, const struct governor_cpu *cpu,
+		  u64 cost_ns)
+{
+	u64 allowed = 1000000000ULL / GOVERNOR_WHOLE * g->config.overhead * CPU_BUDGETS * BOUND_SLACK;
+	u64 n;
+
+	if (!g->config.overhead)
+		return;
+	if (cpu->interrupts && cpu->handling_ns) {
+		n = allowed * cpu->interrupts / cpu->handling_ns;
+		s->interrupts = power_above(clamp(n, INTERRUPTS_LEAST, UINT32_MAX));
+	}
+	if (cpu->bytes && cost_ns) {
+		n = allowed / 1000 * cpu->bytes / (cost_ns / 1000 + 1);
+		s->bytes = power_above(clamp(n, BYTES_LEAST, 1ULL << 40));
+	}
+}
+
+/* From ns a second. */
+static u64 parts_of(double ns)
+{
+	return (u64)(ns * GOVERNOR_WHOLE / 1e9);
+}
+
+/* A CPU pays for its SPU, for its bytes in the drain threads, and an equal part of their fixed cost. */
+static void measure_cpu(struct governor *g, struct governor_scale *s,
+			const struct governor_cpu *cpu, u64 period_ns)
+{
+	double seconds = (double)period_ns / 1e9, bytes = (double)cpu->bytes / seconds;
+	double demand = bytes * (double)s->scale / GOVERNOR_ONE, slope, fixed;
+
+	cost_fit_add(&s->handling, bytes, (double)cpu->handling_ns / seconds);
+	slope = cost_fit_slope(&s->handling) + cost_fit_slope(&g->drain);
+	fixed = s->handling.fixed + g->drain.fixed / g->online;
+	s->demand = s->demand > 0 ? (2 * s->demand + demand) / 3 : demand;
+	s->away = false;
+	s->fixed = parts_of(fixed);
+	s->cost = s->fixed + parts_of(slope * s->demand * GOVERNOR_ONE / (double)s->scale);
+	bound(g, s, cpu, (u64)((fixed + slope * bytes) * seconds));
+}
+
+static void measure(struct governor *g, const struct governor_cpu *cpu,
+		    const struct governor_drain *drain, u64 period_ns)
+{
+	double seconds = (double)period_ns / 1e9;
+	u64 sum = 0, fixed = 0;
+
+	cost_fit_add(&g->drain, (double)drain->bytes / seconds, (double)drain->ns / seconds);
+	g->online = 0;
+	for (u32 i = 0; i < g->cpus; i++)
+		g->online += !cpu[i].away;
+	for (u32 i = 0; i < g->cpus; i++) {
+		if (cpu[i].away) {
+			g->cpu[i] = (struct governor_scale){ .scale = GOVERNOR_ONE, .away = true };
+			continue;
+		}
+		measure_cpu(g, &g->cpu[i], &cpu[i], period_ns);
+		sum += g->cpu[i].cost;
+		fixed += g->cpu[i].fixed;
+	}
+	g->cost = g->online ? sum / g->online : 0;
+	g->fixed = g->online ? fixed / g->online : 0;
+}
+
+/* The cost that depends on the interval, at the interval that was asked for. */
+static u64 demand(const struct governor_scale *s)
+{
+	return (s->cost - s->fixed) * s->scale / GOVERNOR_ONE;
+}
+
+/*
+ * The part of @budget that is left beside @fixed, at least a third of @fixed: below that a longer
+ * interval lowers the whole cost by less than a quarter, and the profile runs out of samples.
+ */
+static u64 room(u64 budget, u64 fixed)
+{
+	u64 aim = budget * AIM_PERCENT / 100, least = fixed / 3 + 1;
+
+	return aim > fixed + least ? aim - fixed : least;
+}
+
+/* Whether @cost is so far above what is aimed at that a longer interval is due. */
+static bool is_above(u64 cost, u64 fixed, u64 budget)
+{
+	return cost * AIM_PERCENT / 100 > fixed + room(budget, fixed);
+}
+
+/*
+ * The most that any CPU is to spend beside its fixed part, so that all of them together spend what
+ * the machine may: CPUs that need less leave the rest to the others.
+ */
+static u64 level(const struct governor *g)
+{
+	u64 whole = room(g->config.overhead, g->fixed) * g->online;
+	u64 most = (u64)g->config.overhead * CPU_BUDGETS * AIM_PERCENT / 100;
+	u64 at = whole / g->online, before = 0;
+
+	while (at != before && at < most) {
+		u64 left = whole;
+		u32 others = 0;
+
+		before = at;
+		for (u32 i = 0; i < g->cpus; i++) {
+			if (demand(&g->cpu[i]) > at)
+				others++;
+			else
+				left -= demand(&g->cpu[i]);
+		}
+		if (!others)
+			return most;
+		at = left / others;
+	}
+	return at;
+}
+
+/* The cost is predicted: the next period measures it. */
+static void set_scale(struct governor_scale *s, u64 scale)
+{
+	s->cost = s->fixed + (s->cost - s->fixed) * s->scale / scale;
+	s->scale = scale;
+}
+
+static bool scale_step(const struct governor *g, struct governor_scale *s, u64 at)
+{
+	u64 budget = g->config.overhead, most = room(budget * CPU_BUDGETS, s->fixed);
+	u64 goal = at < most ? at : most;
+	u64 fitting = GOVERNOR_ONE * demand(s) / (goal ? goal : 1), scale = s->scale;
+	u64 target = clamp(fitting, GOVERNOR_ONE, COST_MOST);
+
+	if (target > scale && (is_above(g->cost, g->fixed, budget) ||
+			       is_above(s->cost, s->fixed, budget * CPU_BUDGETS))) {
+		s->cheap = 0;
+		scale = clamp(target, scale, scale * STEP);
+	} else if (scale > GOVERNOR_ONE && fitting * AIM_PERCENT < scale * CHEAP_PERCENT) {
+		if (++s->cheap < CHEAP_PERIODS)
+			return false;
+		s->cheap = 0;
+		scale = clamp(target, scale / STEP, scale);
+	} else {
+		s->cheap = 0;
+	}
+	if (scale == s->scale)
+		return false;
+	set_scale(s, scale);
+	return true;
+}
+
+/* One interval for all: the dearest CPU's. */
+static void level_scales(struct governor *g)
+{
+	u64 most = GOVERNOR_ONE;
+
+	for (u32 i = 0; i < g->cpus; i++)
+		most = g->cpu[i].scale > most ? g->cpu[i].scale : most;
+	for (u32 i = 0; i < g->cpus; i++)
+		set_scale(&g->cpu[i], most);
+}
+
+static bool cost_step(struct governor *g)
+{
+	u64 budget = g->config.overhead, at;
+	bool changed = false, longest = false;
+
+	g->exhausted = false;
+	if (!budget || !g->online)
+		return false;
+	at = level(g);
+	for (u32 i = 0; i < g->cpus; i++) {
+		if (g->cpu[i].away)
+			continue;
+		changed |= scale_step(g, &g->cpu[i], at);
+		longest |= g->cpu[i].scale == COST_MOST;
+	}
+	g->exhausted = g->cost > budget && (longest || !is_above(g->cost, g->fixed, budget));
+	if (changed && g->config.single)
+		level_scales(g);
+	return changed;
+}
+
+enum governor_why governor_step(struct governor *governor, const struct governor_cpu *cpu,
+				const struct governor_drain *drain, u64 period_ns)
+{
+	measure(governor, cpu, drain, period_ns);
+	governor->rate = rate_of(governor, cpu, period_ns);
+	if (cost_step(governor)) {
+		governor->off = 0;
+		return GOVERNOR_OVERHEAD;
+	}
+	return rate_step(governor) ? GOVERNOR_RATE : GOVERNOR_STAYS;
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/escape.h"
+
+static u64 now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+u64 session_epoch(void)
+{
+	u64 epoch = 0;
+
+	if (getrandom(&epoch, sizeof(epoch), GRND_NONBLOCK) != sizeof(epoch))
+		epoch = now_ns(CLOCK_REALTIME);
+	return epoch;
+}
+
+int feed_new(struct source *source, const struct source_config *sampling, struct feed **ret_feed)
+{
+	struct feed *feed = calloc(1, sizeof(*feed));
+
+	if (!feed)
+		return -ENOMEM;
+	*feed = (struct feed){ .source = source, .sampling = *sampling, .references = 1 };
+	*ret_feed = feed;
+	return 0;
+}
+
+struct feed *feed_get(struct feed *feed)
+{
+	feed->references++;
+	return feed;
+}
+
+/* Where there is no memory for it, a CPU has no figures of its own. */
+static struct feed_cpu *cpu_of(struct feed *feed, u32 cpu)
+{
+	struct feed_cpu *cpus;
+	u32 count = cpu + 1;
+
+	if (cpu < feed->cpu_count)
+		return &feed->cpus[cpu];
+	cpus = cpu < FEED_CPUS ? reallocarray(feed->cpus, count, sizeof(*cpus)) : NULL;
+	if (!cpus)
+		return NULL;
+	memset(cpus + feed->cpu_count, 0, (count - feed->cpu_count) * sizeof(*cpus));
+	feed->cpus = cpus;
+	feed->cpu_count = count;
+	return &cpus[cpu];
+}
+
+void feed_count(struct feed *feed, const struct source_window *window)
+{
+	struct feed_cpu *cpu = cpu_of(feed, window->cpu);
+
+	if (!cpu)
+		return;
+	/* One without bytes tells of blind time alone. */
+	cpu->windows += window->len != 0;
+	cpu->bytes += window->len;
+	cpu->armed_ns += source_window_armed(window);
+	source_blind_add(cpu->blind_by, window);
+	cpu->faulted += !!(window->flags & WINDOW_FAULTED);
+	cpu->collided += !!(window->flags & WINDOW_COLLIDED);
+	if (window->midr)
+		cpu->midr = window->midr;
+	if (window->pmsver)
+		cpu->pmsver = window->pmsver;
+}
+
+struct feed *feed_put(struct feed *feed)
+{
+	if (!feed || --feed->references)
+		return NULL;
+	feed->source->ops->free(feed->source);
+	free(feed->cpus);
+	free(feed);
+	return NULL;
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool session_name_valid(const char *name)
+{
+	size_t n = 0;
+
+	if (!is_letter(*name))
+		return false;
+	for (; name[n]; n++)
+		if (n >= SESSION_NAME_SIZE - 1 ||
+		    (!is_letter(name[n]) && name[n] != '_' && (name[n] < '0' || name[n] > '9')))
+			return false;
+	return true;
+}
+
+struct session_rule *session_rule_free(struct session_rule *rule)
+{
+	if (!rule)
+		return NULL;
+	for (size_t i = 0; rule->cgroups && rule->cgroups[i]; i++)
+		free(rule->cgroups[i]);
+	free(rule->cgroups);
+	free(rule->expression);
+	filter_free(rule->filter);
+	free(rule);
+	return NULL;
+}
+
+static bool text_fits(const char *text)
+{
+	return strnlen(text, SESSION_TEXT) < SESSION_TEXT;
+}
+
+static int check_cgroup(const char *path, size_t index, struct filter_error *error)
+{
+	char shown[104];
+
+	error->column = 0;
+	escape_string(shown, sizeof(shown), path);
+	if (index == SESSION_CGROUPS)
+		snprintf(error->text, sizeof(error->text), "too many cgroups: at most %u",
+			 SESSION_CGROUPS);
+	else if (*path != '/')
+		snprintf(error->text, sizeof(error->text),
+			 "cgroup \"%s\": should be a path that begins with \"/\"", shown);
+	else if (!text_fits(path))
+		snprintf(error->text, sizeof(error->text),
+			 "cgroup \"%s...\" is too long: a path has at most %u bytes", shown,
+			 SESSION_TEXT - 1);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static int copy_cgroups(char *const *from, char ***ret_copy, struct filter_error *error)
+{
+	size_t n = 0;
+	char **copy;
+
+	for (; from && from[n]; n++)
+		if (check_cgroup(from[n], n, error) < 0)
+			return -EINVAL;
+	copy = n ? calloc(n + 1, sizeof(*copy)) : NULL;
+	*ret_copy = copy;
+	for (size_t i = 0; copy && i < n; i++) {
+		copy[i] = strdup(from[i]);
+		if (!copy[i])
+			return -ENOMEM;
+	}
+	return n && !copy ? -ENOMEM : 0;
+}
+
+/* The expression alone first: where it is wrong has its own columns. */
+static int compose_filter(struct session_rule *rule, const struct filter_lists *lists,
+			  struct filter_error *error)
+{
+	struct filter_lists all = { .cgroups = rule->cgroups };
+	struct filter *alone = NULL;
+	char *text;
+	int r;
+
+	if (!text_fits(rule->expression)) {
+		error->column = SESSION_TEXT;
+		snprintf(error->text, sizeof(error->text), "too long: at most %u bytes",
+			 SESSION_TEXT - 1);
+		return -EINVAL;
+	}
+	if (*rule->expression) {
+		r = filter_new(rule->expression, &alone, error);
+		if (r < 0)
+			return r;
+		filter_free(alone);
+	}
+	if (lists) {
+		all.containers = lists->containers;
+		all.excluded = lists->excluded;
+		rule->cgroups_part = (lists->containers && *lists->containers) +
+				     (lists->excluded && *lists->excluded);
+	}
+	r = filter_compose(&all, rule->expression, &text);
+	if (r < 0)
+		return r;
+	if (*text)
+		r = filter_new(text, &rule->filter, error);
+	if (r == -EINVAL) {
+		error->column = 0;
+		snprintf(error->text, sizeof(error->text),
+			 "together with the cgroups and the lists of containers it is too long");
+	}
+	free(text);
+	return r;
+}
+
+int session_rule_new(const struct filter_lists *lists, const char *expression, char *const *cgroups,
+		     struct session_rule **ret_rule, struct filter_error *ret_error)
+{
+	struct session_rule *rule = calloc(1, sizeof(*rule));
+	int r;
+
+	if (!rule)
+		return -ENOMEM;
+	rule->expression = strdup(expression ? expression : "");
+	r = rule->expression ? copy_cgroups(cgroups, &rule->cgroups, ret_error) : -ENOMEM;
+	if (r >= 0)
+		r = compose_filter(rule, lists, ret_error);
+	if (r < 0) {
+		session_rule_free(rule);
+		return r;
+	}
+	*ret_rule = rule;
+	return 0;
+}
+
+static void nodes_free(struct nodes *nodes)
+{
+	if (nodes)
+		nodes_deinit(nodes);
+	free(nodes);
+}
+
+/* What a worker counts between two looks is part of the whole. */
+static int shards_init(struct session *session, const struct profile_config *whole, u32 workers,
+		       struct attributor *attributor)
+{
+	struct profile_config config = *whole;
+	int r = 0;
+
+	config.whole = session->profile;
+	config.windows = false;
+	config.locations = budget_shard(whole->locations, workers);
+	if (whole->locations)
+		config.place_bytes = whole->place_bytes * config.locations / whole->locations;
+	config.contexts = budget_shard(whole->contexts, workers);
+	for (u32 i = 0; i <= workers && r >= 0; i++)
+		r = profile_new(&config, attributor, &session->shard[i]);
+	session->shards = workers;
+	return r;
+}
+
+static void profiles_free(struct session *session)
+{
+	for (u32 i = 0; session->shards && i <= session->shards; i++)
+		profile_free(session->shard[i]);
+	profile_free(session->profile);
+}
+
+int session_init(struct session *session, const struct session_config *config,
+		 const struct memory_plan *plan, struct attributor *attributor)
+{
+	struct profile_config profile = budget_profile(plan);
+	struct session made = { 0 };
+	int r;
+
+	if (!session_name_valid(config->name))
+		return -EINVAL;
+	profile.filter = config->rule->filter;
+	made.nodes = calloc(1, sizeof(*made.nodes));
+	profile.nodes = made.nodes;
+	r = made.nodes ? nodes_read("/sys", made.nodes) : -ENOMEM;
+	if (r >= 0 && config->keep)
+		r = flight_new(config->keep, &made.flight);
+	if (r >= 0)
+		r = profile_new(&profile, attributor, &made.profile);
+	if (r >= 0 && plan->workers > 1)
+		r = shards_init(&made, &profile, plan->workers, attributor);
+	if (r < 0) {
+		profiles_free(&made);
+		flight_free(made.flight);
+		nodes_free(made.nodes);
+		return r;
+	}
+	snprintf(made.name, sizeof(made.name), "%s", config->name);
+	made.feed = config->feed;
+	made.rule = config->rule;
+	made.shared = config->shared;
+	made.epoch = session_epoch();
+	made.bytes = strcmp(config->name, SESSION_MACHINE) ? plan->bytes : 0;
+	made.cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	*session = made;
+	return 0;
+}
+
+void session_deinit(struct session *session)
+{
+	if (session->running) {
+		session_disable(session);
+		session_stop(session);
+	}
+	profiles_free(session);
+	flight_free(session->flight);
+	nodes_free(session->nodes);
+	session_rule_free(session->rule);
+	feed_put(session->feed);
+	*session = (struct session){ 0 };
+}
+
+void session_set_rule(struct session *session, struct session_rule *rule)
+{
+	profile_set_filter(session->profile, rule->filter);
+	for (u32 i = 0; session->shards && i <= session->shards; i++)
+		profile_set_filter(session->shard[i], rule->filter);
+	session_rule_free(session->rule);
+	session->rule = rule;
+}
+
+int session_start(struct session *session)
+{
+	struct feed *feed = session->feed;
+	int r;
+
+	if (session->running)
+		return -EALREADY;
+	if (!feed->running) {
+		r = feed->source->ops->start(feed->source);
+		if (r < 0)
+			return r;
+		feed->error = 0;
+	}
+	feed->running++;
+	session->running = true;
+	session->waits = false;
+	session->started_ns = now_ns(CLOCK_MONOTONIC);
+	if (session->stopped_ns)
+		profile_skip(session->profile, session->started_ns - session->stopped_ns);
+	return 0;
+}
+
+void session_disable(struct session *session)
+{
+	struct feed *feed = session->feed;
+
+	if (session->running && feed->running == 1)
+		feed->source->ops->stop(feed->source);
+}
+
+int session_stop(struct session *session)
+{
+	if (!session->running)
+		return -EALREADY;
+	session->stopped_ns = now_ns(CLOCK_MONOTONIC);
+	session->ran_ns = session_duration(session);
+	session->running = false;
+	session->feed->running--;
+	return 0;
+}
+
+void session_reset(struct session *session)
+{
+	profile_reset(session->profile);
+	for (u32 i = 0; session->shards && i <= session->shards; i++)
+		profile_reset(session->shard[i]);
+	if (session->flight)
+		flight_clear(session->flight);
+	session->ran_ns = 0;
+	session->started_ns = now_ns(CLOCK_MONOTONIC);
+	session->epoch = session_epoch();
+	session->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns)
+{
+	static const u8 nothing[1];
+	struct source *source = session->feed->source;
+	struct source_cpu cpu;
+
+	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++) {
+		const struct source_window window = {
+			.data = nothing,
+			.cpu = cpu.cpu,
+			.tid = -1,
+			.start_ns = at_ns,
+			.end_ns = at_ns,
+			.blind_ns = blind_ns,
+			.blind_by[SOURCE_BLIND_RESTART] = blind_ns,
+			.backend = source->backend,
+		};
+
+		/* A CPU that is offline could not have been sampled. */
+		if (strcmp(cpu.state, "offline") != 0)
+			profile_window(session->profile, &window);
+	}
+}
+
+u64 session_duration(const struct session *session)
+{
+	u64 now = session->running ? now_ns(CLOCK_MONOTONIC) - session->started_ns : 0;
+
+	return session->ran_ns + now;
+}
+
+/* Resident bytes, from /proc/self/statm; 0 if that cannot be read. */
+static u64 resident(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return pages * (u64)sysconf(_SC_PAGESIZE);
+}
+
+static void fill_trouble(const struct feed *feed, bool shared, struct view_header *h)
+{
+	const struct source_trouble *trouble = shared ? &feed->seen : &feed->source->trouble;
+	int error = __atomic_load_n(&feed->error, __ATOMIC_RELAXED);
+
+	h->faults = trouble->faults;
+	h->throttles = trouble->throttles;
+	h->unread = trouble->unread;
+	h->cpus_stopped = trouble->cpus_stopped;
+	snprintf(h->fault, sizeof(h->fault), "%s", source_trouble_now(trouble));
+	if (!*h->fault && error)
+		snprintf(h->fault, sizeof(h->fault), "reading failed: %s", strerror(-error));
+}
+
+void session_header(const struct session *session, struct view_header *ret_header)
+{
+	const struct source *source = session->feed->source;
+
+	snprintf(ret_header->source, sizeof(ret_header->source), "%s", source->ops->name);
+	snprintf(ret_header->source_reason, sizeof(ret_header->source_reason), "%s",
+		 source->reason);
+	ret_header->backend = source->backend;
+	ret_header->running = session->running;
+	ret_header->cpus = source->cpus;
+	ret_header->interval_ns = source->interval_ns;
+	ret_header->duration_ns = session_duration(session);
+	ret_header->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns;
+	ret_header->memory = resident();
+	fill_trouble(session->feed, session->shards, ret_header);
+}

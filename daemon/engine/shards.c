@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "shards.h"
+
+#include "profile/profile-shard.h"
+#include "worker-internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/**
+ * struct shard
+ * @gate: whoever waits for @lock has it, so that the thread does not come before
+ * @lock: held while it drains
+ * @beat, @seen: how often it came around; when that was asked for
+ * @meter: its sums change under @lock alone
+ */
+struct shard {
+	struct shards *shards;
+	u32 number;
+	pthread_t thread;
+	pthread_mutex_t gate;
+	pthread_mutex_t lock;
+	int wake;
+	u64 beat;
+	u64 seen;
+	struct drain_meter meter;
+} __attribute__((aligned(64)));
+
+/**
+ * struct shards
+ * @wanted: a ring is held back so far that a checkpoint is due
+ * @held: the worker's thread has all locks
+ */
+struct shards {
+	struct worker_state *state;
+	struct attribute_share *share;
+	pthread_mutex_t common;
+	u64 told_ns;
+	u64 longest_ns;
+	u32 count;
+	bool wanted;
+	bool held;
+	bool quit;
+	struct shard shard[SOURCE_PARTS];
+};
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+static void shard_lock(struct shard *shard)
+{
+	pthread_mutex_lock(&shard->gate);
+	pthread_mutex_lock(&shard->lock);
+	pthread_mutex_unlock(&shard->gate);
+}
+
+static void shard_wake(const struct shard *shard)
+{
+	const u64 one = 1;
+
+	/* A full counter wakes too. */
+	if (write(shard->wake, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* What to wait for: its part of each source that is enabled. */
+static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
+{
+	struct worker_state *state = shard->shards->state;
+	struct session *session = NULL;
+	nfds_t n = 1;
+
+	fds[0] = (struct pollfd){ .fd = shard->wake, .events = POLLIN };
+	while ((session = worker_next(state, session))) {
+		struct source *part;
+
+		if (!session->running || !worker_leads(state, session))
+			continue;
+		part = source_part(session->feed->source, shard->number);
+		if (!part)
+			continue;
+		fds[n++] = (struct pollfd){ .fd = part->ops->fd(part), .events = POLLIN };
+	}
+	return n;
+}
+
+/* Whether a ring of @part is held back so far that a checkpoint is due. */
+static bool is_held(const struct source *part)
+{
+	const struct source_lasting *lasting = part ? part->ops->lasting : NULL;
+
+	return lasting && lasting->held(part) >= SOURCE_HELD_MOST;
+}
+
+/* Whether a source has woken the thread; the first descriptor is the thread's own. */
+static bool is_ready(const struct pollfd *fds, nfds_t n)
+{
+	for (nfds_t i = 1; i < n; i++)
+		if (fds[i].revents)
+			return true;
+	return false;
+}
+
+/*
+ * Sources may have come and gone while it waited: all that are there now. @meter: NULL where the
+ * worker's thread has woken this one.
+ */
+static void drain_all(struct shard *shard, struct drain_meter *meter)
+{
+	struct worker_state *state = shard->shards->state;
+	struct session *session = NULL;
+	bool held = false;
+
+	while ((session = worker_next(state, session))) {
+		if (!session->running || !worker_leads(state, session))
+			continue;
+		worker_drain_part(state, session->feed, shard->number, meter);
+		held = held || is_held(source_part(session->feed->source, shard->number));
+	}
+	drain_meter_end(meter);
+	if (!held || !state->hooks)
+		return;
+	__atomic_store_n(&shard->shards->wanted, true, __ATOMIC_RELEASE);
+	worker_wake(state);
+}
+
+static void *shard_run(void *arg)
+{
+	struct pollfd fds[WORKER_SESSIONS + 1];
+	struct shard *shard = arg;
+	nfds_t n;
+	u64 count;
+
+	while (!__atomic_load_n(&shard->shards->quit, __ATOMIC_ACQUIRE)) {
+		__atomic_add_fetch(&shard->beat, 1, __ATOMIC_RELAXED);
+		shard_lock(shard);
+		n = gather_fds(shard, fds);
+		pthread_mutex_unlock(&shard->lock);
+		drain_meter_begin(&shard->meter);
+		if (poll(fds, n, 1000) < 0 && errno != EINTR)
+			break;
+		if (fds[0].revents && read(shard->wake, &count, sizeof(count)) < 0)
+			continue;
+		shard_lock(shard);
+		drain_all(shard, is_ready(fds, n) ? &shard->meter : NULL);
+		pthread_mutex_unlock(&shard->lock);
+	}
+	return NULL;
+}
+
+static int shard_start(struct shards *shards, u32 number)
+{
+	struct shard *shard = &shards->shard[number];
+	int r;
+
+	*shard = (struct shard){ .shards = shards, .number = number };
+	pthread_mutex_init(&shard->gate, NULL);
+	pthread_mutex_init(&shard->lock, NULL);
+	shard->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = shard->wake < 0 ? -errno :
+			      -pthread_create(&shard->thread, NULL, shard_run, shard);
+	if (r < 0 && shard->wake >= 0)
+		close(shard->wake);
+	return r;
+}
+
+static void shard_end(struct shard *shard)
+{
+	shard_wake(shard);
+	pthread_join(shard->thread, NULL);
+	close(shard->wake);
+	pthread_mutex_destroy(&shard->lock);
+	pthread_mutex_destroy(&shard->gate);
+}
+
+int shards_new(struct worker_state *state, struct shards **ret_shards)
+{
+	struct shards *shards = aligned_alloc(64, sizeof(*shards));
+	int r = -ENOMEM;
+
+	if (!shards)
+		return -ENOMEM;
+	*shards = (struct shards){ .state = state };
+	pthread_mutex_init(&shards->common, NULL);
+	r = attribute_share_new(state->plan.workers + 1, &shards->share);
+	while (r >= 0 && shards->count < state->plan.workers) {
+		r = shard_start(shards, shards->count);
+		shards->count += r >= 0;
+	}
+	if (r < 0) {
+		shards_free(shards);
+		return r;
+	}
+	*ret_shards = shards;
+	return 0;
+}
+
+struct shards *shards_free(struct shards *shards)
+{
+	if (!shards)
+		return NULL;
+	__atomic_store_n(&shards->quit, true, __ATOMIC_RELEASE);
+	for (u32 i = 0; i < shards->count; i++)
+		shard_end(&shards->shard[i]);
+	attribute_share_free(shards->share);
+	pthread_mutex_destroy(&shards->common);
+	free(shards);
+	return NULL;
+}
+
+struct attribute_reader *shards_seat(struct shards *shards, u32 index)
+{
+	return shards ? attribute_seat(shards->share, index) : NULL;
+}
+
+void shards_hold(struct shards *shards)
+{
+	for (u32 i = 0; shards && i < shards->count; i++)
+		shard_lock(&shards->shard[i]);
+	if (shards)
+		shards->held = true;
+}
+
+/* They wait for other sources now, maybe. */
+void shards_let(struct shards *shards)
+{
+	if (shards)
+		shards->held = false;
+	for (u32 i = 0; shards && i < shards->count; i++) {
+		pthread_mutex_unlock(&shards->shard[i].lock);
+		shard_wake(&shards->shard[i]);
+	}
+}
+
+/* Out of the seat: the part's thread may hold its lock and wait for all seats. */
+static void lock_part(struct shards *shards, u32 index)
+{
+	if (!shards->held)
+		shard_lock(&shards->shard[index]);
+}
+
+static void unlock_part(struct shards *shards, u32 index)
+{
+	if (!shards->held)
+		pthread_mutex_unlock(&shards->shard[index].lock);
+}
+
+void shards_enter_part(struct shards *shards, u32 part)
+{
+	if (!shards)
+		return;
+	attribute_read_end(shards_seat(shards, shards->count));
+	lock_part(shards, part);
+}
+
+void shards_leave_part(struct shards *shards, u32 part)
+{
+	if (!shards)
+		return;
+	unlock_part(shards, part);
+	attribute_read_begin(shards_seat(shards, shards->count));
+}
+
+/* What part @index has counted; its place has the spare one. NULL if that is nothing. */
+static struct profile *take_full(struct shards *shards, struct session *session, u32 index)
+{
+	struct profile *full = session->shard[index], *spare = session->shard[session->shards];
+	u64 since, took;
+
+	lock_part(shards, index);
+	since = now_ns();
+	source_parts_note(session->feed->source, index);
+	if (!index && !session->feed->source->parts)
+		session->feed->seen = session->feed->source->trouble;
+	if (profile_counted(full)) {
+		profile_seat(spare, shards_seat(shards, index));
+		session->shard[index] = spare;
+	} else {
+		full = NULL;
+	}
+	took = now_ns() - since;
+	unlock_part(shards, index);
+	if (took > shards->longest_ns)
+		shards->longest_ns = took;
+	return full;
+}
+
+static void gather_session(struct shards *shards, struct session *session)
+{
+	struct attribute_reader *seat = shards_seat(shards, shards->count);
+	struct profile *full;
+
+	for (u32 i = 0; i < session->shards; i++) {
+		full = take_full(shards, session, i);
+		if (!full)
+			continue;
+		attribute_read_begin(seat);
+		profile_merge(session->profile, full, seat);
+		attribute_read_end(seat);
+		session->shard[session->shards] = full;
+	}
+	source_parts_add(session->feed->source);
+	if (session->feed->source->parts)
+		session->feed->seen = session->feed->source->trouble;
+	attribute_read_begin(seat);
+	if (session->running)
+		profile_pass(session->profile, now_ns());
+	attribute_read_end(seat);
+}
+
+void shards_gather(struct worker_state *state)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		gather_session(state->shards, session);
+}
+
+void shards_drain(struct worker_state *state, struct feed *feed)
+{
+	struct shards *shards = state->shards;
+	struct attribute_reader *seat = shards_seat(shards, shards->count);
+
+	attribute_read_end(seat);
+	for (u32 i = 0; i < shards->count; i++) {
+		lock_part(shards, i);
+		worker_drain_part(state, feed, i, NULL);
+		unlock_part(shards, i);
+	}
+	shards_gather(state);
+	attribute_read_begin(seat);
+}
+
+bool shards_want_checkpoint(struct shards *shards)
+{
+	return __atomic_exchange_n(&shards->wanted, false, __ATOMIC_ACQUIRE);
+}
+
+void shards_common_lock(struct shards *shards)
+{
+	if (shards)
+		pthread_mutex_lock(&shards->common);
+}
+
+void shards_common_unlock(struct shards *shards)
+{
+	if (shards)
+		pthread_mutex_unlock(&shards->common);
+}
+
+u64 shards_told(const struct shards *shards)
+{
+	return __atomic_load_n(&shards->told_ns, __ATOMIC_RELAXED);
+}
+
+void shards_tell(struct shards *shards, u64 until_ns)
+{
+	__atomic_store_n(&shards->told_ns, until_ns, __ATOMIC_RELAXED);
+}
+
+bool shards_beats(struct shards *shards)
+{
+	for (u32 i = 0; i < shards->count; i++)
+		if (__atomic_load_n(&shards->shard[i].beat, __ATOMIC_RELAXED) ==
+		    shards->shard[i].seen)
+			return false;
+	for (u32 i = 0; i < shards->count; i++)
+		shards->shard[i].seen =
+			__atomic_load_n(&shards->shard[i].beat, __ATOMIC_RELAXED);
+	return true;
+}
+
+struct drain_meter shards_meter(const struct shards *shards)
+{
+	struct drain_meter sum = { 0 };
+
+	for (u32 i = 0; i < shards->count; i++) {
+		sum.ns += shards->shard[i].meter.ns;
+		sum.bytes += shards->shard[i].meter.bytes;
+	}
+	return sum;
+}
+
+void shards_describe(const struct shards *shards, char *ret, size_t size)
+{
+	*ret = 0;
+	if (shards)
+		snprintf(ret, size, " %u workers, held for %llu us at the most, by tasks for %llu us.",
+			 shards->count, (unsigned long long)shards->longest_ns / 1000,
+			 (unsigned long long)attribute_share_longest(shards->share) / 1000);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "source-open.h"
+
+#include "budget.h"
+#include "source/partitioned.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+static void __attribute__((format(printf, 3, 4)))
+say(struct source_said *said, int status, const char *format, ...)
+{
+	va_list ap;
+
+	said->status = status;
+	va_start(ap, format);
+	vsnprintf(said->text, sizeof(said->text), format, ap);
+	va_end(ap);
+}
+
+u32 source_open_kinds(const struct config *config)
+{
+	static const u32 kinds[] = {
+		[CONFIG_SOURCE_AUTO] = MEMORY_MODULE | MEMORY_PERF,
+		[CONFIG_SOURCE_MODULE] = MEMORY_MODULE,
+		[CONFIG_SOURCE_PERF] = MEMORY_PERF,
+		[CONFIG_SOURCE_EMULATED] = MEMORY_EMULATED,
+	};
+
+	return kinds[config->source];
+}
+
+struct source_config source_sampling(const struct config *config)
+{
+	return (struct source_config){
+		.interval_ns = 1000000000ULL / config->samples_per_second,
+		.jitter = config->jitter,
+		.kernel = config->kernel,
+		.user = config->user,
+		.no_context = !config->contexts,
+		.physical = config->physical,
+		.models = config->models,
+	};
+}
+
+/* What is so now and may be otherwise in a while is told apart from what stays as it is. */
+static int failed(struct source_said *said, int r, const char *reason)
+{
+	int status = EX_UNAVAILABLE;
+
+	switch (r) {
+	case -EPERM:
+	case -EACCES:
+		status = EX_NOPERM;
+		break;
+	case -EBUSY:
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOMEM:
+		status = EX_TEMPFAIL;
+		break;
+	}
+	say(said, status, "%s", reason);
+	return r;
+}
+
+/* Truth first: an emulated SPU is never taken unless it was asked for. */
+static int check_backend(const struct config *c, struct source *source, struct source_said *said)
+{
+	if (source->backend != BACKEND_EMULATED || c->emulate)
+		return 0;
+	say(said, EX_CONFIG,
+	    "the module's SPU is emulated (speprof_emu): say Emulate=yes to use it");
+	source->ops->free(source);
+	return -EINVAL;
+}
+
+static int open_emulated(const struct config *c, const struct source_config *sampling,
+			 struct source **ret_source, struct source_said *said)
+{
+	const char *reason = "";
+	int r;
+
+	if (!c->emulate) {
+		say(said, EX_CONFIG,
+		    "Source=emulated needs Emulate=yes: the SPU would be emulated");
+		return -EINVAL;
+	}
+	r = source_emulated_new(sampling, ret_source, &reason);
+	return r < 0 ? failed(said, r, reason) : 0;
+}
+
+/* The module where it has SPUs, else what a stock kernel offers. */
+static int open_auto(const struct config *c, const struct source_config *sampling,
+		     struct source **ret_source, struct source_said *said)
+{
+	char lacks[sizeof((*ret_source)->reason)];
+	const char *without = "", *reason = "";
+	int r;
+
+	r = source_module_new(sampling, c->io_uring, ret_source, &without);
+	if (r >= 0)
+		return 0;
+	if (r != -ENOENT && r != -ENODEV)
+		return failed(said, r, without);
+	r = source_perf_new(sampling, ret_source, &reason);
+	if (r == -ENOENT) {
+		say(said, EX_UNAVAILABLE,
+		    "there is no SPE here that speprof can use: %s, and %s; \"speprof doctor\" "
+		    "says more",
+		    without, reason);
+		return r;
+	}
+	if (r < 0)
+		return failed(said, r, reason);
+	memcpy(lacks, (*ret_source)->reason, sizeof(lacks));
+	snprintf((*ret_source)->reason, sizeof((*ret_source)->reason), "%.100s: %.150s", without,
+		 lacks);
+	say(said, EX_OK, "source perf, because %s", (*ret_source)->reason);
+	return 0;
+}
+
+static int open_whole(const struct config *config, const struct source_config *sampling,
+		      struct source **ret_source, struct source_said *ret_said)
+{
+	const char *reason = "";
+	struct source *source;
+	int r;
+
+	*ret_said = (struct source_said){ .status = EX_OK };
+	switch (config->source) {
+	case CONFIG_SOURCE_EMULATED:
+		r = open_emulated(config, sampling, &source, ret_said);
+		break;
+	case CONFIG_SOURCE_PERF:
+		r = source_perf_new(sampling, &source, &reason);
+		if (r >= 0)
+			say(ret_said, EX_OK, "source perf, as Source= wants it: %s",
+			    source->reason);
+		break;
+	case CONFIG_SOURCE_MODULE:
+		r = source_module_new(sampling, config->io_uring, &source, &reason);
+		break;
+	default:
+		r = open_auto(config, sampling, &source, ret_said);
+		break;
+	}
+	if (r < 0 && !*ret_said->text)
+		failed(ret_said, r, reason);
+	if (r >= 0)
+		r = check_backend(config, source, ret_said);
+	if (r >= 0)
+		*ret_source = source;
+	return r;
+}
+
+/* What the first says holds for all. */
+int source_open(const struct config *config, const struct source_config *sampling,
+		struct source **ret_source, struct source_said *ret_said)
+{
+	struct source *parts[SOURCE_PARTS];
+	struct source_config own = *sampling;
+	struct source_said said;
+	int r = 0;
+
+	if (sampling->parts < 2)
+		return open_whole(config, sampling, ret_source, ret_said);
+	for (own.part = 0; own.part < own.parts && r >= 0; own.part++)
+		r = open_whole(config, &own, &parts[own.part], own.part ? &said : ret_said);
+	if (r < 0) {
+		own.part--;
+		if (own.part)
+			*ret_said = said;
+	} else {
+		r = source_parts_new(parts, own.parts, sampling, ret_source);
+		if (r < 0)
+			failed(ret_said, r, strerror(-r));
+	}
+	while (r < 0 && own.part--)
+		parts[own.part]->ops->free(parts[own.part]);
+	return r;
+}
+
+/* Whether there is one for each part, and no other. */
+static bool have_all(const int *sessions, u32 parts)
+{
+	for (u32 i = 0; i < SOURCE_PARTS; i++)
+		if ((sessions[i] >= 0) != (i < parts))
+			return false;
+	return true;
+}
+
+/* By a copy of @session, so that this one is the caller's also where another part fails. */
+static int adopt(const struct config *config, const struct source_config *sampling, int session,
+		 struct source **ret_source, struct source_said *said)
+{
+	const char *reason = "no descriptor is left";
+	int copy = fcntl(session, F_DUPFD_CLOEXEC, 3), r = -EMFILE;
+
+	if (copy >= 0)
+		r = source_module_adopt(sampling, config->io_uring, copy, ret_source, &reason);
+	if (r < 0) {
+		if (copy >= 0)
+			close(copy);
+		return failed(said, r, reason);
+	}
+	if ((*ret_source)->backend != BACKEND_EMULATED || config->emulate)
+		return 0;
+	say(said, EX_CONFIG, "its SPU is emulated, and Emulate=yes is not said");
+	(*ret_source)->ops->free(*ret_source);
+	return -EINVAL;
+}
+
+int source_open_kept(const struct config *config, const struct source_config *sampling,
+		     int *sessions, struct source **ret_source, struct source_said *ret_said)
+{
+	u32 parts = sampling->parts < 2 ? 1 : sampling->parts, n;
+	struct source *source[SOURCE_PARTS];
+	struct source_config own = *sampling;
+	int r = 0;
+
+	*ret_said = (struct source_said){ .status = EX_OK };
+	if (config->source != CONFIG_SOURCE_AUTO && config->source != CONFIG_SOURCE_MODULE)
+		return failed(ret_said, -EOPNOTSUPP, "the configuration wants another source");
+	if (!have_all(sessions, parts))
+		return failed(ret_said, -EOPNOTSUPP,
+			      "there are more workers or fewer than it was for");
+	for (n = 0; n < parts && r >= 0; n++) {
+		own.part = n;
+		r = adopt(config, &own, sessions[n], &source[n], ret_said);
+	}
+	/* What failed is not there. */
+	n -= r < 0;
+	if (r >= 0 && parts > 1)
+		r = source_parts_new(source, parts, sampling, ret_source);
+	else if (r >= 0)
+		*ret_source = source[0];
+	if (r < 0 && !*ret_said->text)
+		failed(ret_said, r, strerror(-r));
+	while (r < 0 && n--)
+		source[n]->ops->free(source[n]);
+	for (u32 i = 0; r >= 0 && i < parts; i++) {
+		close(sessions[i]);
+		sessions[i] = -1;
+	}
+	return r;
+}

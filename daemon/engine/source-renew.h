@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The module gives a session rings for the SPUs that exist when the session is made. A CPU whose SPU
+ * appears later is sampled only by a session that is made after that.
+ */
+#ifndef SPEPROF_SOURCE_RENEW_H
+#define SPEPROF_SOURCE_RENEW_H
+
+#include "config/config.h"
+#include "worker.h"
+
+/**
+ * struct source_renewal - argument of source_renew()
+ * @config: configuration by which sources are opened; borrowed
+ * @ret_cpus: number of CPUs that have an SPU and that the old sources did not sample
+ * @ret_replaced: number of sources that were replaced
+ * @ret_blind_ns: how long no CPU of a replaced source was sampled, in nanoseconds
+ * @ret_reason: after a failure, one sentence for the journal that says why
+ */
+struct source_renewal {
+	const struct config *config;
+	u32 ret_cpus;
+	u32 ret_replaced;
+	u64 ret_blind_ns;
+	char ret_reason[512];
+};
+
+/**
+ * source_renew() - replace each module source that has no ring for a CPU with an SPU
+ * @state: the worker's state
+ * @arg: struct source_renewal
+ *
+ * The new source is opened before the old one is stopped. The time between the last sample of the
+ * old source and the first of the new one is booked as blind, by the cause "restart". If the new
+ * source cannot be opened or started, the old one samples on.
+ *
+ * Context: the worker's thread, by worker_call().
+ * Return: 0, also where nothing had to be replaced; -EBUSY for a source of several workers, which
+ * only a restart of the daemon replaces; else a negative errno of opening or starting.
+ */
+int source_renew(struct worker_state *state, void *arg);
+
+#endif

@@ -1,0 +1,688 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "worker.h"
+
+#include "output/profile-json.h"
+#include "profile/profile-read.h"
+#include "profile/profile-shard.h"
+#include "rate-control.h"
+#include "shards.h"
+#include "worker-internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REFRESH_NS 1000000000ULL
+
+/* In the array that is polled: the eventfd, the tasks' rings and /proc's answers come before it. */
+#define FIRST_FEED 3
+
+struct worker {
+	pthread_t thread;
+	int wake;
+	u64 beat;
+	u64 refreshed;
+	u64 gathered;
+	struct worker_state state;
+
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	/* One call at a time: under @lock. */
+	worker_fn fn;
+	void *arg;
+	int result;
+	u64 beat_all; /* of the thread that asks for it */
+	u64 beat_seen;
+	bool reading; /* @fn only looks */
+	bool pending;
+	bool quit;
+};
+
+static u64 now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+struct session *worker_next(struct worker_state *state, struct session *session)
+{
+	session = session ? session + 1 : state->sessions;
+	for (; session < state->sessions + WORKER_SESSIONS; session++)
+		if (*session->name)
+			return session;
+	return NULL;
+}
+
+struct session *worker_session(struct worker_state *state, const char *name)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		if (!strcmp(session->name, name ? name : SESSION_MACHINE))
+			return session;
+	return NULL;
+}
+
+/* @part: of the feed's source, and the shard that counts it; @seat, @meter: whose thread it is */
+struct drain {
+	struct worker_state *state;
+	struct feed *feed;
+	struct attribute_reader *seat;
+	struct drain_meter *meter;
+	u32 part;
+};
+
+/* Of the worker's thread, where there are several; NULL otherwise. */
+static struct attribute_reader *own_seat(struct worker_state *state)
+{
+	return shards_seat(state->shards, state->plan.workers);
+}
+
+static void take_task(void *ctx, const struct task_event *event)
+{
+	struct worker_state *state = ctx;
+
+	attributor_event(state->attributor, event);
+}
+
+static bool is_running(struct worker_state *state)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		if (session->running)
+			return true;
+	return false;
+}
+
+/*
+ * A feed may be drained before any session runs, to program it. The first call reports all tasks of
+ * the machine, which has to follow the checkpoint.
+ */
+static void take_tasks(struct worker_state *state, u64 until_ns)
+{
+	const struct source_sink sink = { .task = take_task, .ctx = state };
+
+	if (attributor_answers_due(state->attributor))
+		attributor_answers(state->attributor);
+	if (state->tasks && is_running(state))
+		task_events_until(state->tasks, until_ns, &sink);
+}
+
+/*
+ * The same from any thread, in its seat. Times tell what was when, so that what came after the
+ * window may be known by then: up to now, so that the next windows need not ask.
+ */
+static void share_tasks(const struct drain *drain, u64 until_ns)
+{
+	struct worker_state *state = drain->state;
+	u64 now;
+
+	if ((!state->tasks || shards_told(state->shards) >= until_ns) &&
+	    !attributor_answers_due(state->attributor))
+		return;
+	drain_meter_end(drain->meter);
+	attribute_write_begin(drain->seat);
+	now = now_ns(CLOCK_MONOTONIC);
+	take_tasks(state, now > until_ns ? now : until_ns);
+	shards_tell(state->shards, now > until_ns ? now : until_ns);
+	attribute_write_end(drain->seat);
+	drain_meter_begin(drain->meter);
+}
+
+static void count_window(struct worker_state *state, struct session *session, u32 part,
+			 const struct source_window *window)
+{
+	struct profile *profile = session->shards ? session->shard[part] : session->profile;
+	const struct view_header *header = profile_header(profile);
+	u64 before = header->records + header->filtered;
+
+	profile_window(profile, window);
+	if (session == worker_session(state, NULL))
+		govern_window(state->govern, window->cpu,
+			      header->records + header->filtered - before, window->len);
+}
+
+/* What happened before the window's end is known before its samples are looked at. */
+static void keep_window(const struct drain *drain, const struct source_window *window)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(drain->state, session)))
+		if (session->running && session->flight && session->feed == drain->feed)
+			flight_add(session->flight, window);
+}
+
+static void take_window(void *ctx, const struct source_window *window)
+{
+	const struct drain *drain = ctx;
+	struct session *session = NULL;
+
+	attribute_read_begin(drain->seat);
+	if (drain->seat) {
+		share_tasks(drain, window->end_ns);
+	} else if (drain->state->tasks) {
+		drain_meter_end(drain->meter);
+		take_tasks(drain->state, window->end_ns);
+		drain_meter_begin(drain->meter);
+	}
+	while ((session = worker_next(drain->state, session)))
+		if (session->running && session->feed == drain->feed)
+			count_window(drain->state, session, drain->part, window);
+	attribute_read_end(drain->seat);
+	shards_common_lock(drain->state->shards);
+	feed_count(drain->feed, window);
+	keep_window(drain, window);
+	shards_common_unlock(drain->state->shards);
+	if (drain->meter)
+		drain->meter->bytes += window->len;
+}
+
+void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part,
+		       struct drain_meter *meter)
+{
+	struct drain drain = {
+		.state = state,
+		.feed = feed,
+		.seat = shards_seat(state->shards, part),
+		.meter = meter,
+		.part = part,
+	};
+	const struct source_sink sink = { .window = take_window, .ctx = &drain };
+	struct source *source = source_part(feed->source, part);
+	int r = source ? source->ops->drain(source, &sink) : 0;
+
+	if (r < 0)
+		__atomic_store_n(&feed->error, r, __ATOMIC_RELAXED);
+}
+
+void worker_drain_feed(struct worker_state *state, struct feed *feed)
+{
+	if (state->shards) {
+		attribute_write_begin(own_seat(state));
+		attributor_answers(state->attributor);
+		attribute_write_end(own_seat(state));
+		shards_drain(state, feed);
+		return;
+	}
+	attributor_answers(state->attributor);
+	worker_drain_part(state, feed, 0, NULL);
+	/* Idle CPUs bring no windows, and their rings must not fill up. */
+	take_tasks(state, 0);
+}
+
+void worker_drain(struct worker_state *state, struct session *session)
+{
+	if (session->running)
+		worker_drain_feed(state, session->feed);
+}
+
+/* Whether @session is the first that runs of those that share its feed. */
+bool worker_leads(struct worker_state *state, const struct session *session)
+{
+	struct session *other = NULL;
+
+	while ((other = worker_next(state, other)))
+		if (other->running && other->feed == session->feed)
+			return other == session;
+	return false;
+}
+
+static void header_memory(struct worker_state *state, struct view_header *header)
+{
+	const struct feed *machine = worker_session(state, NULL)->feed;
+	struct session *session = NULL;
+
+	header->memory_locked = state->tasks ? task_events_locked(state->tasks) : 0;
+	header->memory_locked += machine->source->locked;
+	while ((session = worker_next(state, session)))
+		if (session->feed != machine)
+			header->memory_locked += session->feed->source->locked;
+	header->memory_budget = state->plan.budget;
+	memcpy(header->memory_share, state->plan.share, sizeof(header->memory_share));
+}
+
+int worker_view(struct worker_state *state, void *arg)
+{
+	struct worker_view *request = arg;
+	struct session *session = worker_session(state, request->session);
+	struct view_header *header = &request->view.header;
+	struct attributor_stats stats;
+	u64 duration, spanned;
+	int r;
+
+	if (!session)
+		return -ENOENT;
+	if (session->running)
+		worker_drain_feed(state, session->feed);
+	duration = session_duration(session);
+	if (request->span == VIEW_SPAN_START)
+		r = profile_view(session->profile, state->symbols, true, request->group,
+				 request->sort, request->limit, &request->view);
+	else
+		r = profile_span_view(session->profile, state->symbols, true, request->span,
+				      request->group, request->sort, request->limit,
+				      session->running ? now_ns(CLOCK_MONOTONIC) : 0,
+				      &request->view);
+	if (r < 0)
+		return r;
+	spanned = header->duration_ns;
+	attributor_stats(state->attributor, &stats);
+	header->task_events_lost = stats.events_lost;
+	header->mappings_lost = stats.mappings_lost;
+	snprintf(header->tasks, sizeof(header->tasks), "%s", task_events_name(state->told.kind));
+	snprintf(header->tasks_reason, sizeof(header->tasks_reason), "%s", state->told.reason);
+	session_header(session, header);
+	header_memory(state, header);
+	govern_header(state, header);
+	header->duration_ns = duration;
+	if (request->span != VIEW_SPAN_START) {
+		header->duration_ns = spanned;
+		/* Known since the start alone. */
+		header->cost_ns = 0;
+	}
+	return 0;
+}
+
+int worker_hot(struct worker_state *state, void *arg)
+{
+	struct worker_hot *request = arg;
+	struct session *session = worker_session(state, request->session);
+
+	if (!session)
+		return -ENOENT;
+	return profile_hot_json(session->profile, state->symbols, true, request->limit,
+				&request->text);
+}
+
+/*
+ * With several workers: what they have counted comes first; who only looks lets them go on. What is
+ * changed, they do not drain meanwhile.
+ */
+static int serve_shared(struct worker *w)
+{
+	struct attribute_reader *seat = own_seat(&w->state);
+	int r;
+
+	shards_gather(&w->state);
+	if (!w->reading) {
+		shards_hold(w->state.shards);
+		shards_gather(&w->state);
+	}
+	attribute_read_begin(seat);
+	r = w->fn(&w->state, w->arg);
+	attribute_read_end(seat);
+	if (!w->reading)
+		shards_let(w->state.shards);
+	return r;
+}
+
+/* Run the call that waits, if one does; returns whether to end. */
+static bool serve(struct worker *w)
+{
+	bool quit;
+
+	pthread_mutex_lock(&w->lock);
+	if (w->pending) {
+		/* The caller waits for @done: nobody else touches the call meanwhile. */
+		w->result = w->state.shards ? serve_shared(w) : w->fn(&w->state, w->arg);
+		w->pending = false;
+		pthread_cond_broadcast(&w->done);
+	}
+	quit = w->quit;
+	pthread_mutex_unlock(&w->lock);
+	return quit;
+}
+
+/* What to wait for: calls, tasks, and the source of each feed that is enabled; how many. */
+static nfds_t gather(struct worker *w, struct pollfd *fds, struct feed **feeds)
+{
+	struct session *session = NULL;
+	nfds_t n = FIRST_FEED;
+
+	fds[0] = (struct pollfd){ .fd = w->wake, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	fds[2] = (struct pollfd){ .fd = attributor_answers_fd(w->state.attributor),
+				  .events = POLLIN };
+	while ((session = worker_next(&w->state, session))) {
+		struct source *source = session->feed->source;
+
+		if (!session->running || !worker_leads(&w->state, session))
+			continue;
+		feeds[n] = session->feed;
+		fds[n++] = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
+	}
+	if (n > FIRST_FEED && w->state.tasks)
+		fds[1].fd = task_events_fd(w->state.tasks);
+	return n;
+}
+
+static void refresh(struct worker_state *state)
+{
+	if (state->tasks)
+		task_events_check(state->tasks);
+	attributor_refresh(state->attributor);
+}
+
+/* Sub-windows end when they do, and figures do not pile up in shards. */
+static bool gather_due(struct worker *w, u64 now)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(&w->state, session)))
+		if (session->running && profile_is_due(session->profile, now))
+			return true;
+	return now - w->gathered >= REFRESH_NS;
+}
+
+static void write_shared(struct worker_state *state, void (*fn)(struct worker_state *state))
+{
+	struct attribute_reader *seat = own_seat(state);
+
+	attribute_read_begin(seat);
+	attribute_write_begin(seat);
+	fn(state);
+	attribute_write_end(seat);
+	attribute_read_end(seat);
+}
+
+static void take_all_tasks(struct worker_state *state)
+{
+	take_tasks(state, 0);
+}
+
+static void take_answers(struct worker_state *state)
+{
+	attributor_answers(state->attributor);
+}
+
+static void govern_shared(struct worker *w, u64 now)
+{
+	struct attribute_reader *seat = own_seat(&w->state);
+
+	if (!w->state.govern || now < w->state.govern->next_ns)
+		return;
+	shards_hold(w->state.shards);
+	attribute_read_begin(seat);
+	govern_tick(&w->state, now);
+	attribute_read_end(seat);
+	shards_let(w->state.shards);
+}
+
+static bool checkpoint_due(struct worker_state *state, u64 now)
+{
+	return state->hooks && state->hooks->checkpoint_due(state, now);
+}
+
+static void save_shared(struct worker *w, u64 now)
+{
+	struct attribute_reader *seat = own_seat(&w->state);
+
+	if (!checkpoint_due(&w->state, now))
+		return;
+	/* The saved counters must match the saved positions in the rings. */
+	shards_hold(w->state.shards);
+	shards_gather(&w->state);
+	attribute_read_begin(seat);
+	w->state.hooks->checkpoint_save(&w->state);
+	attribute_read_end(seat);
+	shards_let(w->state.shards);
+}
+
+/* Where shards drain: all the rest. */
+static void look_after(struct worker *w)
+{
+	struct pollfd fds[FIRST_FEED] = {
+		{ .fd = w->wake, .events = POLLIN },
+		{ .fd = -1, .events = POLLIN },
+		{ .fd = attributor_answers_fd(w->state.attributor), .events = POLLIN },
+	};
+	bool running = is_running(&w->state);
+	u64 now, count;
+
+	if (running && w->state.tasks)
+		fds[1].fd = task_events_fd(w->state.tasks);
+	if (poll(fds, FIRST_FEED, running ? 250 : 1000) < 0 && errno != EINTR)
+		return;
+	if (fds[2].revents)
+		write_shared(&w->state, take_answers);
+	if ((fds[0].revents && read(w->wake, &count, sizeof(count)) < 0) || !running)
+		return;
+	now = now_ns(CLOCK_MONOTONIC);
+	if (w->state.tasks)
+		write_shared(&w->state, take_all_tasks);
+	if (now - w->refreshed >= REFRESH_NS) {
+		write_shared(&w->state, refresh);
+		w->refreshed = now;
+	}
+	if (gather_due(w, now)) {
+		shards_gather(&w->state);
+		w->gathered = now;
+	}
+	govern_shared(w, now);
+	save_shared(w, now);
+}
+
+/*
+ * Task events alone wake the worker too, as often as other users like: the source is drained then,
+ * but only a ring that is ready makes it a cost of sampling.
+ */
+static void drain_ready(struct worker *w, const struct pollfd *fds, struct feed *const *feeds,
+			nfds_t n)
+{
+	struct drain_meter *meter = NULL;
+	bool drained = false;
+
+	for (nfds_t i = FIRST_FEED; i < n; i++)
+		if (fds[i].revents)
+			meter = &w->state.meter;
+	for (nfds_t i = FIRST_FEED; i < n; i++) {
+		if (!fds[i].revents && !fds[1].revents)
+			continue;
+		worker_drain_part(&w->state, feeds[i], 0, meter);
+		drained = true;
+	}
+	drain_meter_end(meter);
+	/* Idle CPUs bring no windows, and the rings of tasks must not fill up. */
+	if (drained)
+		take_tasks(&w->state, 0);
+}
+
+static void *worker_run(void *arg)
+{
+	struct worker *w = arg;
+	struct pollfd fds[FIRST_FEED + WORKER_SESSIONS];
+	struct feed *feeds[FIRST_FEED + WORKER_SESSIONS];
+	u64 now, count;
+	nfds_t n;
+
+	while (!serve(w)) {
+		__atomic_add_fetch(&w->beat, 1, __ATOMIC_RELAXED);
+		if (w->state.shards) {
+			look_after(w);
+			continue;
+		}
+		n = gather(w, fds, feeds);
+		drain_meter_begin(&w->state.meter);
+		if (poll(fds, n, 1000) < 0 && errno != EINTR)
+			break;
+		if (fds[0].revents && read(w->wake, &count, sizeof(count)) < 0)
+			continue;
+		if (fds[2].revents)
+			attributor_answers(w->state.attributor);
+		if (n == FIRST_FEED)
+			continue;
+		drain_ready(w, fds, feeds, n);
+		now = now_ns(CLOCK_MONOTONIC);
+		if (now - w->refreshed >= REFRESH_NS) {
+			refresh(&w->state);
+			w->refreshed = now;
+		}
+		govern_tick(&w->state, now);
+		if (checkpoint_due(&w->state, now))
+			w->state.hooks->checkpoint_save(&w->state);
+	}
+	return NULL;
+}
+
+static void state_deinit(struct worker_state *state)
+{
+	for (u32 i = 0; i < WORKER_SESSIONS; i++)
+		session_deinit(&state->sessions[i]);
+	symbols_free(state->symbols);
+	attributor_free(state->attributor);
+	task_events_free(state->tasks);
+}
+
+static int state_init(struct worker_state *state, const struct memory_plan *plan,
+		      struct task_events *tasks, const struct task_events_status *told)
+{
+	static const struct memory_plan unlimited;
+	struct attributor_config attribution = { .live = true, .background = true };
+	struct symbols_config names = { .idle = true };
+	u32 cpus;
+	int r;
+
+	*state = (struct worker_state){ .told = *told, .process = session_epoch(),
+					.plan = plan ? *plan : unlimited };
+	names.budget = state->plan.names;
+	attribution.processes = state->plan.processes;
+	attribution.threads = state->plan.threads;
+	attribution.containers = state->plan.containers;
+	attribution.map_bytes = state->plan.map_bytes;
+	attribution.kept_bytes = state->plan.kept_bytes;
+	attribution.cgroup_bytes = state->plan.cgroup_bytes;
+	r = attributor_new(&attribution, &state->attributor);
+	if (r >= 0)
+		r = symbols_new(&names, &state->symbols);
+	if (r < 0) {
+		state_deinit(state);
+		return r;
+	}
+	state->tasks = tasks;
+	if (tasks) {
+		struct switch_ring *rings = task_events_switches(tasks, &cpus);
+
+		attributor_switches(state->attributor, rings, cpus);
+	}
+	return 0;
+}
+
+int worker_new(const struct memory_plan *plan, struct task_events *tasks,
+	       const struct task_events_status *told,
+	       struct worker **ret_worker)
+{
+	struct worker *w;
+	int r;
+
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	r = state_init(&w->state, plan, tasks, told);
+	if (r < 0) {
+		free(w);
+		return r;
+	}
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->done, NULL);
+	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = w->wake < 0 ? -errno : 0;
+	if (r >= 0 && w->state.plan.workers > 1)
+		r = shards_new(&w->state, &w->state.shards);
+	if (r >= 0)
+		r = -pthread_create(&w->thread, NULL, worker_run, w);
+	if (r < 0) {
+		shards_free(w->state.shards);
+		w->state.tasks = NULL;
+		state_deinit(&w->state);
+		if (w->wake >= 0)
+			close(w->wake);
+		free(w);
+		return r;
+	}
+	*ret_worker = w;
+	return 0;
+}
+
+static void wake(struct worker *w)
+{
+	const u64 one = 1;
+
+	/* A full counter wakes too. */
+	if (write(w->wake, &one, sizeof(one)) < 0)
+		return;
+}
+
+void worker_wake(struct worker_state *state)
+{
+	wake((struct worker *)((char *)state - offsetof(struct worker, state)));
+}
+
+/* Of several, the slowest counts. */
+u64 worker_beat(struct worker *worker)
+{
+	u64 beat = __atomic_load_n(&worker->beat, __ATOMIC_RELAXED);
+
+	if (!worker->state.shards)
+		return beat;
+	if (beat != worker->beat_seen && shards_beats(worker->state.shards)) {
+		worker->beat_seen = beat;
+		worker->beat_all++;
+	}
+	return worker->beat_all;
+}
+
+static int call(struct worker *worker, bool reading, worker_fn fn, void *arg)
+{
+	int r;
+
+	pthread_mutex_lock(&worker->lock);
+	while (worker->pending)
+		pthread_cond_wait(&worker->done, &worker->lock);
+	worker->fn = fn;
+	worker->arg = arg;
+	worker->reading = reading;
+	worker->pending = true;
+	wake(worker);
+	while (worker->pending)
+		pthread_cond_wait(&worker->done, &worker->lock);
+	r = worker->result;
+	pthread_mutex_unlock(&worker->lock);
+	return r;
+}
+
+int worker_call(struct worker *worker, worker_fn fn, void *arg)
+{
+	return call(worker, false, fn, arg);
+}
+
+int worker_read(struct worker *worker, worker_fn fn, void *arg)
+{
+	return call(worker, true, fn, arg);
+}
+
+struct worker *worker_free(struct worker *worker)
+{
+	if (!worker)
+		return NULL;
+	pthread_mutex_lock(&worker->lock);
+	worker->quit = true;
+	pthread_mutex_unlock(&worker->lock);
+	wake(worker);
+	pthread_join(worker->thread, NULL);
+	shards_free(worker->state.shards);
+	state_deinit(&worker->state);
+	close(worker->wake);
+	pthread_cond_destroy(&worker->done);
+	pthread_mutex_destroy(&worker->lock);
+	free(worker);
+	return NULL;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What goes wrong while it runs, in the journal: as often as log-limit.h allows. */
+#ifndef SPEPROF_HEALTH_LOG_H
+#define SPEPROF_HEALTH_LOG_H
+
+#include "source/source.h"
+#include "util/log-limit.h"
+
+/**
+ * struct trouble - how it is now
+ * @unsaved: times that figures could not be saved (checkpoint.h)
+ * @stuck: the worker has not come around; how many times that was seen
+ * @stuck_s: for how long
+ * @watchdog: the service manager's ends the process for that
+ */
+struct trouble {
+	struct source_trouble source;
+	u64 unsaved;
+	u64 stuck;
+	unsigned int stuck_s;
+	bool watchdog;
+};
+
+/** struct trouble_told - what of it was taken up the last time, and how often it is told */
+struct trouble_told {
+	struct trouble last;
+	struct log_pace faults;
+	struct log_pace throttles;
+	struct log_pace unsaved;
+	struct log_pace stuck;
+};
+
+/** trouble_tell() - what is new; to be called every few seconds, with CLOCK_MONOTONIC */
+void trouble_tell(struct trouble_told *told, const struct trouble *now, u64 now_ns);
+
+#endif

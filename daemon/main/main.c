@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* speprofd: chooses a source, starts its worker, serves the bus. */
+#include <errno.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <systemd/sd-event.h>
+#include <unistd.h>
+
+#include "attribution/cgroup-namespace.h"
+#include "dbus/bus.h"
+#include "dbus/property-signals.h"
+#include "engine/rate-control.h"
+#include "engine/source-open.h"
+#include "engine/worker.h"
+#include "notify.h"
+#include "options.h"
+#include "reload.h"
+#include "speprof-version.h"
+#include "state/checkpoint-file.h"
+#include "state/checkpoint.h"
+#include "state/restore-on-start.h"
+#include "util/cpu-list.h"
+#include "util/log.h"
+
+/* What may pass is tried again: so often, longer than systemd counts starts for (10 s). */
+#define TRIES	 48
+#define PAUSE_NS 250000000
+
+/**
+ * struct daemon - what lives as long as the process
+ * @keep: NULL where nobody keeps anything for the next process
+ */
+struct daemon {
+	int argc;
+	char **argv;
+	struct options options;
+	struct stored stored;
+	struct memory_plan plan;
+	struct keep *keep;
+	struct govern *govern;
+	bool adopted; /* the source's session was another process's */
+	struct take_up taken;
+	struct worker *worker;
+	sd_event *event;
+	struct bus bus;
+	struct notify notify;
+	struct reload reloaded;
+};
+
+/* Records do not say whose they are: who ran when must. */
+static void follow_switches(struct task_events *tasks, struct task_events_status *status)
+{
+	char why[TASK_EVENTS_REASON] = "there are no task events";
+	size_t n = strlen(status->reason);
+
+	if (tasks && task_events_follow(tasks, why) >= 0)
+		return;
+	snprintf(status->reason + n, sizeof(status->reason) - n,
+		 "%sno context switches, so that no sample is attributed: %s", n ? "; " : "", why);
+}
+
+/* Whichever way tasks are told: in a container their cgroups may not be. */
+static void look_around(struct task_events_status *status)
+{
+	size_t n = strlen(status->reason);
+	struct cgroup_space space;
+	const char *reason;
+
+	cgroup_space_init(&space);
+	reason = cgroup_space_reason(&space);
+	if (!*reason)
+		return;
+	log_tell(LOG_WARNING, LOG_ID_TASKS, NULL, "%s", reason);
+	snprintf(status->reason + n, sizeof(status->reason) - n, "%s%s", n ? "; " : "", reason);
+}
+
+/* Not worth failing for: what is missing is said here, and in the status for as long as it runs. */
+static struct task_events *open_tasks(const struct config *c, const struct memory_plan *plan,
+				      struct task_events_status *status)
+{
+	const struct task_events_sizes sizes = {
+		.bpf = plan->bpf,
+		.side_band = plan->side_band,
+		.switches = plan->switches,
+	};
+	static const char *const lacks[] = {
+		[TASK_EVENTS_PROC] = "tasks that live less than a quarter of a second will be "
+				     "unattributed",
+		[TASK_EVENTS_PERF] = "who moves to another container is seen a second later",
+		[TASK_EVENTS_BPF] = "what is mapped is read in /proc",
+	};
+	struct task_events *tasks = NULL;
+
+	task_events_new(c->task_events, &sizes, &tasks, status);
+	if (!c->contexts)
+		follow_switches(tasks, status);
+	if (*status->reason)
+		log_tell(LOG_WARNING, LOG_ID_TASKS, NULL, "%s: %s", lacks[status->kind],
+			 status->reason);
+	look_around(status);
+	return tasks;
+}
+
+/* A session for each worker, whose descriptor the service manager has kept: rings are still there. */
+static bool adopt_source(struct daemon *d, const struct source_config *sampling,
+			 struct source **ret_source)
+{
+	struct source_said said;
+
+	if (d->stored.session[0] < 0) {
+		stored_drop_machine(&d->stored);
+		return false;
+	}
+	if (source_open_kept(&d->options.config, sampling, d->stored.session, ret_source, &said) >=
+	    0)
+		return true;
+	log_tell(LOG_NOTICE, LOG_ID_REFUSED, NULL,
+		 "the session that was kept is not used: %s; a new one begins", said.text);
+	stored_drop_machine(&d->stored);
+	return false;
+}
+
+/* Before anything takes memory. */
+static int plan_memory(struct daemon *d)
+{
+	const struct config *c = &d->options.config;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct memory_ask ask = {
+		.budget = c->memory_budget,
+		.cpus = cpus > 0 ? (u32)cpus : 1,
+		.page = (u32)sysconf(_SC_PAGESIZE),
+		.sources = source_open_kinds(c),
+		.bpf = c->task_events == TASK_EVENTS_BPF,
+		.side_band = c->task_events != TASK_EVENTS_PROC,
+		.switches = !c->contexts,
+	};
+	u64 least;
+	int r;
+
+	/* A worker without a CPU has nothing to do. */
+	ask.workers = c->workers < ask.cpus ? c->workers : ask.cpus;
+	if (!c->workers)
+		ask.workers = budget_workers(ask.cpus, c->samples_per_second);
+	r = budget_plan(&ask, &d->plan, &least);
+	/* Fewer who may fall behind are better than none. */
+	while (r < 0 && !c->workers && --ask.workers)
+		r = budget_plan(&ask, &d->plan, &least);
+	if (r >= 0)
+		return 0;
+	log_line(LOG_ERR,
+		 "MemoryBudget=%" PRIu64 "M is too small for %ld CPUs%s: %" PRIu64
+		 "M is the least that would do",
+		 ask.budget >> 20, cpus, ask.workers > 1 ? " and so many workers" : "",
+		 (least + (1 << 20) - 1) >> 20);
+	return EX_CONFIG;
+}
+
+/* After try @tries, from 0 on: 0 to try again, -ETIMEDOUT after the last, -EINTR: told to end. */
+static int pause_after(u32 tries)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	sigset_t ends;
+
+	if (tries + 1 >= TRIES)
+		return -ETIMEDOUT;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	return sigtimedwait(&ends, NULL, &pause) >= 0 ? -EINTR : 0;
+}
+
+/*
+ * Where somebody else has the SPU, or memory and descriptors are short, it is waited for, and then
+ * another process tries: what the service manager keeps it keeps for as long as that goes on.
+ */
+static int open_source(const struct config *c, const struct source_config *sampling,
+		       struct source **ret_source)
+{
+	struct source_said said = { 0 };
+
+	for (u32 tries = 0;; tries++) {
+		int r = source_open(c, sampling, ret_source, &said);
+
+		if (r >= 0 || said.status != EX_TEMPFAIL) {
+			if (*said.text)
+				log_tell(r < 0 ? LOG_ERR : LOG_NOTICE, LOG_ID_SOURCE, NULL, "%s",
+					 said.text);
+			return r < 0 ? said.status : 0;
+		}
+		if (!tries)
+			log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL, "%s: waiting for it to pass",
+				 said.text);
+		r = pause_after(tries);
+		if (r < 0)
+			return r == -EINTR ? r : EX_TEMPFAIL;
+	}
+}
+
+/* The session of the configuration: what the machine does, from start to end. */
+static int open_machine(struct daemon *d, struct session_config *ret_session)
+{
+	const struct config *c = &d->options.config;
+	struct session_config session = { .name = SESSION_MACHINE };
+	struct source_config sampling = source_sampling(c);
+	struct source *source = NULL;
+	struct filter_error error = { 0 };
+	struct config_lists lists;
+	int r;
+
+	sampling.ring_size = d->plan.ring;
+	sampling.parts = d->plan.workers;
+	if (config_lists(c, &lists) < 0)
+		return EX_OSERR;
+	/* config_set() has seen that the expression parses, alone. */
+	r = session_rule_new(&lists.lists, c->filter, NULL, &session.rule, &error);
+	config_lists_clear(&lists);
+	if (r < 0) {
+		log_tell(LOG_ERR, LOG_ID_CONFIG, NULL, "Filter=: %s",
+			 r == -EINVAL ? error.text : strerror(-r));
+		return r == -EINVAL ? EX_CONFIG : EX_OSERR;
+	}
+	d->adopted = adopt_source(d, &sampling, &source);
+	if (!d->adopted)
+		r = open_source(c, &sampling, &source);
+	if (!r && feed_new(source, &sampling, &session.feed) < 0) {
+		source->ops->free(source);
+		r = EX_OSERR;
+	}
+	if (r) {
+		session_rule_free(session.rule);
+		return r;
+	}
+	*ret_session = session;
+	return 0;
+}
+
+static void say_filters(char *text, size_t size, bool does, const char *what)
+{
+	size_t len = strlen(text);
+
+	if (does)
+		snprintf(text + len, size - len, "%s%s", len ? " and " : "", what);
+}
+
+/* What the SPU leaves out nobody can count, so that it is said. */
+static int tell_filter(struct worker_state *state, void *arg __attribute__((unused)))
+{
+	const struct session *machine = worker_session(state, NULL);
+	struct source_config config = { 0 };
+	const struct source *source = machine->feed->source;
+	char said[128] = "";
+	const char *parts;
+
+	if (!machine->rule->filter)
+		return 0;
+	parts = filter_hardware(machine->rule->filter, &machine->feed->cores, &config);
+	say_filters(said, sizeof(said), source->filters, parts);
+	say_filters(said, sizeof(said), source->filters_not, "absent events");
+	say_filters(said, sizeof(said), source->filters_sources, "data sources");
+	if (*said)
+		log_line(LOG_INFO, "Filter=%s: %s also in the SPU", machine->rule->expression,
+			 said);
+	else
+		log_line(LOG_INFO, "Filter=%s: in the daemon alone%s", machine->rule->expression,
+			 *parts || config.filter_events_not || config.filter_sources_not ?
+				 ", as this SPU cannot filter so" : "");
+	return 0;
+}
+
+/* Only once there is a source: without, what tells of tasks would not be worth a word. */
+static int start_worker(struct daemon *d, struct session_config *session)
+{
+	struct task_events_status told = { 0 };
+	struct task_events *tasks = open_tasks(&d->options.config, &d->plan, &told);
+	struct worker *worker = NULL;
+
+	if (worker_new(&d->plan, tasks, &told, &worker) < 0)
+		task_events_free(tasks);
+	else if (worker_call(worker, worker_add, session) >= 0) {
+		worker_call(worker, tell_filter, NULL);
+		d->worker = worker;
+		return 0;
+	}
+	worker_free(worker);
+	feed_put(session->feed);
+	session_rule_free(session->rule);
+	log_line(LOG_ERR, "the worker could not be started");
+	return EX_OSERR;
+}
+
+/* @arg: the daemon, whose configuration says by what */
+static int govern_machine(struct worker_state *state, void *arg)
+{
+	struct daemon *d = arg;
+	struct governor_config governing = {
+		.nominal_ns = worker_session(state, NULL)->feed->sampling.interval_ns,
+		.overhead = d->options.config.overhead,
+		.rate = true,
+	};
+
+	state->govern = d->govern;
+	return govern_set(state, &governing);
+}
+
+/* A wrong file leaves all as it was; @d->reloaded says why until one is right. */
+static int reload(void *ctx)
+{
+	struct daemon *d = ctx;
+	struct options fresh = { 0 };
+	int r;
+
+	notify_reloading();
+	if (options_parse(d->argc, d->argv, &fresh, d->reloaded.refused)) {
+		log_tell(LOG_NOTICE, LOG_ID_CONFIG, NULL, "the configuration stays as it was");
+		r = -EINVAL;
+	} else {
+		r = reload_apply(&d->options.config, &fresh.config, d->worker, &d->reloaded);
+	}
+	if (r >= 0)
+		bus_configured(&d->bus);
+	bus_reloaded(&d->bus);
+	notify_ready(&d->notify);
+	return r;
+}
+
+static int on_reload(sd_event_source *source __attribute__((unused)),
+		     const struct signalfd_siginfo *info __attribute__((unused)), void *userdata)
+{
+	reload(userdata);
+	return 0;
+}
+
+static void on_interval(void *ctx)
+{
+	bus_sampling_changed(ctx);
+}
+
+/* Whoever goes on with another process's figures runs already. */
+static int start_machine(struct daemon *d)
+{
+	for (u32 tries = 0;; tries++) {
+		int r = worker_call(d->worker, worker_start, NULL);
+
+		if (r >= 0 || r == -EALREADY)
+			return 0;
+		if (r != -EBUSY) {
+			log_line(LOG_ERR, "sampling could not be enabled: %s", strerror(-r));
+			return EX_UNAVAILABLE;
+		}
+		if (!tries)
+			log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL,
+				 "another session of the module samples: waiting for its end");
+		r = pause_after(tries);
+		if (r < 0)
+			return r == -EINTR ? r : EX_TEMPFAIL;
+	}
+}
+
+/* What their numbers are below: of those that are there some may be missing in between. */
+static u32 cpu_numbers(void)
+{
+	struct cpu_list possible;
+	u32 end = 0;
+
+	if (cpu_list_read("/sys/devices/system/cpu/possible", &possible) >= 0)
+		end = cpu_list_end(&possible);
+	return end ? end : (u32)sysconf(_SC_NPROCESSORS_CONF);
+}
+
+static int run(struct daemon *d)
+{
+	int r = d->taken.stopped ? 0 : start_machine(d);
+
+	if (r)
+		return r;
+	if (d->keep)
+		take_up_store(&d->taken);
+	if (govern_new(cpu_numbers(), &d->govern) >= 0)
+		worker_call(d->worker, govern_machine, d);
+	if (notify_init(&d->notify, d->event, d->worker) < 0)
+		return EX_OSERR;
+	d->notify.changed = on_interval;
+	d->notify.ctx = &d->bus;
+	d->notify.reloaded = &d->reloaded;
+	notify_ready(&d->notify);
+	log_tell(LOG_INFO, LOG_ID_STARTED, NULL, "speprofd " SPEPROF_VERSION ": %s",
+		 d->notify.status);
+	/* What it is ended with: 0 by a signal, or as bus.h says. */
+	r = sd_event_loop(d->event);
+	notify_stopping();
+	notify_deinit(&d->notify);
+	/* Whether it is a restart or the end, the service manager alone knows. */
+	if (d->keep) {
+		worker_call(d->worker, keep_leave, NULL);
+		checkpoint_file_save(d->keep->checkpoint);
+	}
+	return r < 0 ? EX_OSERR : r;
+}
+
+/* Whether nobody answers there, as of a bus that is being restarted. */
+static bool is_away(int r)
+{
+	return r == -ENOENT || r == -ECONNREFUSED || r == -ECONNRESET || r == -ENOTCONN ||
+	       r == -EPIPE || r == -ETIMEDOUT;
+}
+
+/*
+ * Where another process was on it, the bus will come back: it is waited for, as the module's rings
+ * are being filled, and figures are with the service manager for as long as it tries. -EINTR: to end.
+ */
+static int reach_bus(struct daemon *d, bool again)
+{
+	int r;
+
+	for (u32 tries = 0;; tries++) {
+		r = bus_init(&d->bus, d->event, d->options.bus_address, d->worker,
+			     &d->options.config);
+		if (r >= 0 || !again || !is_away(r))
+			return r;
+		if (!tries)
+			log_tell(LOG_WARNING, LOG_ID_BUS, NULL,
+				 "no connection to the bus: waiting for it");
+		switch (pause_after(tries)) {
+		case -EINTR:
+			return -EINTR;
+		case -ETIMEDOUT:
+			return r;
+		}
+	}
+}
+
+static int serve(struct daemon *d)
+{
+	const char *address = d->options.bus_address;
+	const bool again = d->adopted || d->stored.checkpoint >= 0;
+	int r = reach_bus(d, again);
+
+	if (r == -EINTR)
+		return r;
+	if (r < 0) {
+		log_line(LOG_ERR,
+			 r == -EEXIST ? "another speprofd has the name " BUS_NAME " on %s" :
+			 r == -EACCES || r == -EPERM ? "no right to the name " BUS_NAME
+						       " on %s: is the bus policy installed?" :
+						       "no connection to %s",
+			 address ? address : "the system bus");
+		return again && is_away(r) ? BUS_GONE_STATUS : EX_UNAVAILABLE;
+	}
+	d->bus.reload = reload;
+	d->bus.ctx = d;
+	d->bus.reloaded = &d->reloaded;
+	d->taken = (struct take_up){
+		.config = &d->options.config,
+		.stored = &d->stored,
+		.worker = d->worker,
+		.adopted = d->adopted,
+	};
+	r = take_up(&d->taken);
+	d->keep = d->taken.keep;
+	if (!r)
+		r = run(d);
+	bus_deinit(&d->bus);
+	return r;
+}
+
+/* Before any thread is there, so that all of them leave signals to the loop. */
+static int make_event(struct daemon *d)
+{
+	sigset_t mask;
+	int r;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	r = sd_event_default(&d->event);
+	if (r >= 0)
+		r = sd_event_add_signal(d->event, NULL, SIGTERM, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(d->event, NULL, SIGINT, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(d->event, NULL, SIGHUP, on_reload, d);
+	return r;
+}
+
+/*
+ * glibc raises what it takes for large with each large block that is freed, up to 32 MiB, and keeps
+ * twice as much: a view or a checkpoint once made would stay in memory. All of these go back.
+ */
+static void keep_no_large_blocks(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon d = { .argc = argc, .argv = argv };
+	struct session_config session = { 0 };
+	char why[OPTIONS_WHY];
+	int r;
+
+	keep_no_large_blocks();
+	log_init();
+	r = options_parse(argc, argv, &d.options, why);
+	if (r)
+		return r;
+	if (make_event(&d) < 0) {
+		log_line(LOG_ERR, "no event loop");
+		return EX_OSERR;
+	}
+	stored_take(&d.stored);
+	r = plan_memory(&d);
+	if (!r)
+		r = open_machine(&d, &session);
+	if (!r)
+		r = start_worker(&d, &session);
+	if (!r)
+		r = serve(&d);
+	worker_free(d.worker);
+	keep_free(d.keep);
+	govern_free(d.govern);
+	sd_event_unref(d.event);
+	return r == -EINTR ? 0 : r;
+}

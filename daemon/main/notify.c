@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "notify.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+#include "engine/rate-control.h"
+#include "engine/shards.h"
+#include "state/checkpoint.h"
+#include "util/log.h"
+
+/* How often the status is looked at, where the watchdog does not want it sooner. */
+#define PERIOD_US 5000000ULL
+/* The worker comes around once a second. */
+#define PERIOD_LEAST_US 1500000ULL
+
+struct described {
+	char text[STATUS_SIZE];
+	struct source_trouble trouble;
+	u64 unsaved;
+	u64 interval_ns;
+};
+
+/* Append to @text, of STATUS_SIZE bytes; what does not fit is cut. */
+static void __attribute__((format(printf, 2, 3))) text_append(char *text, const char *format, ...)
+{
+	size_t n = strlen(text);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text + n, STATUS_SIZE - n, format, ap);
+	va_end(ap);
+}
+
+/* For "systemctl status": what is sampled, how it is read, and what is wrong. */
+static int describe(struct worker_state *state, void *arg)
+{
+	const struct session *machine = worker_session(state, NULL);
+	const struct source *source = machine->feed->source;
+	u32 unsampled = source->ops->unsampled ? source->ops->unsampled(source) : 0;
+	const struct source_trouble *trouble = &source->trouble;
+	const struct keep *keep = keep_of(state);
+	struct described *described = arg;
+	struct attributor_stats attribution;
+	char *text = described->text;
+	size_t n;
+
+	described->trouble = *trouble;
+	described->unsaved = keep ? keep->unsaved : 0;
+	described->interval_ns = source->interval_ns;
+
+	*text = '\0';
+	text_append(text, "%s %u CPU%s, %s SPU%s, source %s%s%s.",
+		    machine->running ? "Sampling" : "Stopped:", source->cpus,
+		    source->cpus == 1 ? "" : "s",
+		    source->backend == BACKEND_EMULATED ? "emulated" : "hardware",
+		    source->cpus == 1 ? "" : "s", source->ops->name, source->by ? ", by " : "",
+		    source->by ? source->by : "");
+	if (trouble->cpus_stopped)
+		text_append(text, " %u not sampled (%s).", trouble->cpus_stopped,
+			    source_trouble_now(trouble));
+	if (unsampled)
+		text_append(text, " %u with an SPU came later and %s not sampled.", unsampled,
+			    unsampled == 1 ? "is" : "are");
+	if (__atomic_load_n(&machine->feed->error, __ATOMIC_RELAXED))
+		text_append(text, " Reading failed: %s.", strerror(-machine->feed->error));
+	if (keep && keep->error)
+		text_append(text, " Figures cannot be saved: %s.", strerror(-keep->error));
+	attributor_stats(state->attributor, &attribution);
+	if (attribution.mappings_unkept)
+		text_append(text, " %llu mapping%s not in the checkpoint: no room.",
+			    (unsigned long long)attribution.mappings_unkept,
+			    attribution.mappings_unkept == 1 ? " is" : "s are");
+	n = strlen(text);
+	shards_describe(state->shards, text + n, STATUS_SIZE - n);
+	n = strlen(text);
+	govern_describe(state, text + n, STATUS_SIZE - n);
+	return 0;
+}
+
+/* Not what the next line of the journal scrolls away: it is so until a file is right. */
+static void describe_reloaded(const struct notify *notify, char *text)
+{
+	if (!notify->reloaded)
+		return;
+	if (*notify->reloaded->refused)
+		text_append(text, " Its configuration is an earlier one: %s.",
+				      notify->reloaded->refused);
+	if (*notify->reloaded->waiting)
+		text_append(text, " Waiting for a restart: %s.", notify->reloaded->waiting);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
+}
+
+/* Only what is new: who watches the unit need not be woken for the rest. */
+static void tell_status(struct notify *notify)
+{
+	struct described now;
+
+	worker_read(notify->worker, describe, &now);
+	describe_reloaded(notify, now.text);
+	notify->trouble.source = now.trouble;
+	notify->trouble.unsaved = now.unsaved;
+	if (notify->interval_ns != now.interval_ns && notify->changed)
+		notify->changed(notify->ctx);
+	notify->interval_ns = now.interval_ns;
+	if (!strcmp(now.text, notify->status))
+		return;
+	memcpy(notify->status, now.text, sizeof(now.text));
+	sd_notifyf(0, "STATUS=%s", now.text);
+}
+
+static int on_timer(sd_event_source *timer, uint64_t usec __attribute__((unused)), void *userdata)
+{
+	struct notify *notify = userdata;
+	u64 beat = worker_beat(notify->worker);
+
+	if (beat != notify->beat) {
+		notify->beat = beat;
+		notify->stuck = false;
+		if (notify->watchdog)
+			sd_notify(0, "WATCHDOG=1");
+		tell_status(notify);
+	} else if (!notify->stuck) {
+		notify->stuck = true;
+		notify->trouble.stuck++;
+	}
+	trouble_tell(&notify->told, &notify->trouble, now_ns());
+	return sd_event_source_set_time_relative(timer, notify->period_us);
+}
+
+int notify_init(struct notify *notify, sd_event *event, struct worker *worker)
+{
+	uint64_t usec = 0;
+	int r;
+
+	*notify = (struct notify){ .worker = worker, .period_us = PERIOD_US };
+	notify->watchdog = sd_watchdog_enabled(0, &usec) > 0;
+	if (notify->watchdog && usec / 4 < notify->period_us)
+		notify->period_us = usec / 4;
+	if (notify->period_us < PERIOD_LEAST_US)
+		notify->period_us = PERIOD_LEAST_US;
+	notify->trouble.watchdog = notify->watchdog;
+	notify->trouble.stuck_s = (unsigned int)(notify->period_us / 1000000);
+	r = sd_event_add_time_relative(event, &notify->timer, CLOCK_MONOTONIC, notify->period_us, 0,
+				       on_timer, notify);
+	return r < 0 ? r : sd_event_source_set_enabled(notify->timer, SD_EVENT_ON);
+}
+
+void notify_deinit(struct notify *notify)
+{
+	notify->timer = sd_event_source_disable_unref(notify->timer);
+}
+
+void notify_ready(struct notify *notify)
+{
+	struct described now;
+
+	worker_read(notify->worker, describe, &now);
+	describe_reloaded(notify, now.text);
+	/* What another process was told is not told again. */
+	if (!*notify->status)
+		notify->told.last.source = notify->trouble.source = now.trouble;
+	notify->interval_ns = now.interval_ns;
+	memcpy(notify->status, now.text, sizeof(now.text));
+	sd_notifyf(0, "READY=1\nSTATUS=%s", notify->status);
+}
+
+void notify_reloading(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		   (unsigned long long)ts.tv_sec * 1000000 + (unsigned long long)ts.tv_nsec / 1000);
+}
+
+void notify_stopping(void)
+{
+	sd_notify(0, "STOPPING=1");
+}

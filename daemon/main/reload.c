@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "reload.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "engine/container-filter.h"
+#include "engine/rate-control.h"
+#include "engine/source-open.h"
+#include "state/checkpoint.h"
+#include "util/log.h"
+
+/* What of @to waits for a restart, by name; "" for nothing. */
+static void name_waiting(const struct config *from, const struct config *to, char *ret, size_t size)
+{
+	const struct {
+		const char *name;
+		bool differs;
+	} rows[] = {
+		{ "Source=", from->source != to->source },
+		{ "Emulate=", from->emulate != to->emulate },
+		{ "IOUring=", from->io_uring != to->io_uring },
+		{ "Contexts=", from->contexts != to->contexts },
+		{ "PhysicalAddresses=", from->physical != to->physical },
+		{ "TaskEvents=", from->task_events != to->task_events },
+		{ "MemoryBudget=", from->memory_budget != to->memory_budget },
+		{ "Workers=", from->workers != to->workers },
+		{ "Models=", strcmp(from->models, to->models) != 0 },
+	};
+	size_t n = 0;
+
+	*ret = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].differs && n < size)
+			n += (size_t)snprintf(ret + n, size - n, "%s%s", n ? ", " : "",
+					      rows[i].name);
+}
+
+/* What counts, where that differs: Filter= is of the machine's session, the lists are of all. */
+static int make_rules(const struct config *from, const struct config *to,
+		      const struct filter_lists *lists, struct relist *request)
+{
+	struct filter_error error;
+	int r;
+
+	if (strcmp(from->containers, to->containers) || strcmp(from->excluded, to->excluded))
+		request->lists = lists;
+	else if (!strcmp(from->filter, to->filter))
+		return 0;
+	r = session_rule_new(lists, to->filter, NULL, &request->change.rule, &error);
+	if (r == -EINVAL)
+		request->change.reason =
+			"Filter= is too long together with the lists of containers";
+	return r;
+}
+
+/* All of it, or nothing and @ret says why. */
+static int change_all(const struct config *from, const struct config *to,
+		      const struct source_config *sampling, struct worker *worker,
+		      struct reload *ret)
+{
+	struct relist request = { .change.sampling = sampling };
+	struct config_lists lists;
+	int r;
+
+	r = config_lists(to, &lists);
+	if (r >= 0) {
+		r = make_rules(from, to, &lists.lists, &request);
+		if (r >= 0)
+			r = worker_call(worker, relist, &request);
+		config_lists_clear(&lists);
+	}
+	if (r >= 0)
+		return r;
+	session_rule_free(request.change.rule);
+	snprintf(ret->refused, sizeof(ret->refused), "%s",
+		 *request.why	       ? request.why :
+		 request.change.reason ? request.change.reason :
+					 strerror(-r));
+	log_tell(LOG_ERR, LOG_ID_CONFIG, NULL,
+		 "the new configuration cannot be used, the old one stays: %s", ret->refused);
+	return r;
+}
+
+int reload_apply(struct config *from, const struct config *to, struct worker *worker,
+		 struct reload *ret)
+{
+	struct governor_config governing = {
+		.nominal_ns = 1000000000ULL / to->samples_per_second,
+		.overhead = to->overhead,
+		.rate = true,
+	};
+	struct source_config sampling = source_sampling(to);
+	int r;
+
+	/* What the governor has found for the same rate, or the bus has set since, stays in force. */
+	if (from->samples_per_second == to->samples_per_second)
+		sampling.interval_ns = governing.nominal_ns = 0;
+	r = change_all(from, to, &sampling, worker, ret);
+	if (r < 0)
+		return r;
+	/* Another rate may be the interval that the governor has come to by itself. */
+	if (from->overhead != to->overhead || governing.nominal_ns)
+		worker_call(worker, govern_set, &governing);
+	*ret->refused = 0;
+	name_waiting(from, to, ret->waiting, sizeof(ret->waiting));
+	log_tell(LOG_INFO, LOG_ID_RELOADED, NULL, "configuration read again%s%s%s",
+		 *ret->waiting ? "; for another " : "", ret->waiting,
+		 *ret->waiting ? " restart speprofd" : "");
+	from->samples_per_second = to->samples_per_second;
+	from->overhead = to->overhead;
+	from->jitter = to->jitter;
+	from->kernel = to->kernel;
+	from->user = to->user;
+	memcpy(from->containers, to->containers, sizeof(from->containers));
+	memcpy(from->excluded, to->excluded, sizeof(from->excluded));
+	memcpy(from->filter, to->filter, sizeof(from->filter));
+	worker_call(worker, keep_configure, from);
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From one configuration to another while sampling goes on. */
+#ifndef SPEPROF_RELOAD_H
+#define SPEPROF_RELOAD_H
+
+#include "engine/worker.h"
+#include "options.h"
+
+/**
+ * struct reload - what became of the files when they were read the last time
+ * @refused: why the configuration before stays in force; "" if it does not
+ * @waiting: settings that differ from what is in force and wait for a restart, by name; ""
+ */
+struct reload {
+	char refused[OPTIONS_WHY];
+	char waiting[160];
+};
+
+/**
+ * reload_apply() - have the machine's session sample by @to, and all sessions count by its lists
+ * @from: what is in force; afterwards as far as it is
+ * @ret: what became of it
+ *
+ * Filter, lists of containers, rate, jitter and levels change between two windows, all or none of
+ * them. What only a restart changes is told and left.
+ *
+ * Return: 0, or why not, which is told.
+ */
+int reload_apply(struct config *from, const struct config *to, struct worker *worker,
+		 struct reload *ret);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Hot cache lines, pages and nodes as JSON (Documentation/reference/json.md). */
+#include "profile-json.h"
+#include "profile/profile-internal.h"
+
+#include "util/escape.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct hot {
+	struct profile *profile;
+	struct symbols *symbols;
+	bool live;
+};
+
+static void add(struct json_object *to, const char *key, u64 value)
+{
+	json_object_object_add(to, key, json_object_new_uint64(value));
+}
+
+static void add_string(struct json_object *to, const char *key, const char *value)
+{
+	json_object_object_add(to, key, json_object_new_string(value));
+}
+
+static void add_address(struct json_object *to, const char *key, u64 address)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, address);
+	add_string(to, key, text);
+}
+
+/* The process of @owner, or NULL if it has no entry any more. */
+static const struct attribute_process *owner_process(const struct hot *hot, u64 owner)
+{
+	const struct attribute_process *process =
+		attributor_process(hot->profile->attributor, (u32)(owner >> 32));
+
+	return process && process->generation == (u32)owner ? process : NULL;
+}
+
+static void add_process(const struct hot *hot, struct json_object *to, u64 owner)
+{
+	const struct attribute_process *process = owner_process(hot, owner);
+	const struct attribute_container *c = NULL;
+
+	if (process)
+		c = attributor_container(hot->profile->attributor, process->container);
+	add_string(to, "container", c && process->container && *c->name ? c->name : "-");
+	add_string(to, "process", process ? process->comm : "[unattributed]");
+	add(to, "pid", process && process->pid > 0 ? (u64)process->pid : 0);
+}
+
+static void add_function(const struct hot *hot, struct json_object *to, u64 place, u64 owner)
+{
+	const struct location at = { .place = place, .owner = owner };
+	const struct attribute_process *process = owner_process(hot, owner);
+	u32 index = process ? location_process(&at) : ATTRIBUTE_NONE;
+	char name[sizeof(((struct view_row *)0)->function)], binary[128] = "";
+	struct attribute_place where;
+
+	if (attributor_place(hot->profile->attributor, index, location_pc(&at), location_kernel(&at),
+			     &where)) {
+		symbols_function(hot->symbols, process ? process->pid : 0, &where, hot->live, name,
+				 sizeof(name));
+		escape_string(binary, sizeof(binary), where.binary);
+	} else {
+		snprintf(name, sizeof(name), "0x%" PRIx64, location_pc(&at));
+	}
+	add_string(to, "function", name);
+	add_string(to, "binary", binary);
+}
+
+static int compare_sharers(const void *a, const void *b)
+{
+	const struct line_sharer *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+static struct json_object *sharers_json(const struct hot *hot, const struct hot_line *line)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	struct line_sharer sharers[LINE_SHARERS];
+
+	memcpy(sharers, line->sharer, sizeof(sharers));
+	qsort(sharers, LINE_SHARERS, sizeof(*sharers), compare_sharers);
+	for (unsigned int i = 0; i < LINE_SHARERS && sharers[i].samples; i++) {
+		o = json_object_new_object();
+		json_object_array_add(list, o);
+		add(o, "cpu", sharers[i].cpu);
+		add(o, "offset", sharers[i].offset);
+		add(o, "samples", sharers[i].samples);
+		add(o, "stores", sharers[i].stores);
+		add_process(hot, o, sharers[i].owner);
+		add_function(hot, o, sharers[i].place, sharers[i].owner);
+	}
+	return list;
+}
+
+static struct json_object *line_json(const struct hot *hot, const struct hot_line *line)
+{
+	struct json_object *o = json_object_new_object();
+	u64 owner = line->head.key[1];
+
+	add_address(o, "address", line->head.key[0] * LINE_SIZE);
+	add_string(o, "space", owner == LINE_PHYSICAL ? "physical" :
+			       owner == LINE_KERNEL   ? "kernel" : "process");
+	if (owner != LINE_PHYSICAL && owner != LINE_KERNEL)
+		add_process(hot, o, owner);
+	add_string(o, "sharing", line_sharing_name(line_sharing(line)));
+	json_object_object_add(o, "suspected", json_object_new_boolean(line_suspected(line)));
+	add(o, "cpus", line_cpus(line));
+	add(o, "samples", line->samples);
+	add(o, "loads", line->samples - line->stores);
+	add(o, "stores", line->stores);
+	add(o, "snooped", line->snooped);
+	add(o, "latency_sum", line->latency_sum);
+	json_object_object_add(o, "sharers", sharers_json(hot, line));
+	return o;
+}
+
+/* Those that one thread alone has used are no news. */
+static int add_lines(const struct hot *hot, u32 limit, struct json_object *root)
+{
+	struct json_object *list = json_object_new_array();
+	const struct lines *lines = &hot->profile->commons->lines;
+	struct heavy **sorted;
+	u32 count, shown = 0;
+
+	json_object_object_add(root, "lines", list);
+	add(root, "lines_evicted", lines->table.evicted);
+	sorted = heavy_sorted(&lines->table, &count);
+	if (!sorted)
+		return -ENOMEM;
+	for (u32 i = 0; i < count && (!limit || shown < limit); i++) {
+		const struct hot_line *line = (const struct hot_line *)sorted[i];
+
+		if (line_sharing(line) == LINE_PRIVATE)
+			continue;
+		json_object_array_add(list, line_json(hot, line));
+		shown++;
+	}
+	free(sorted);
+	return 0;
+}
+
+static void add_node(struct json_object *to, const char *key, u8 node)
+{
+	if (node != NODE_NONE)
+		add(to, key, node);
+}
+
+static struct json_object *page_json(const struct hot *hot, const struct hot_page *page)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_address(o, "address", page->head.key[0] << PAGE_SHIFT);
+	add_node(o, "node", pages_node(&hot->profile->commons->pages, page));
+	add(o, "samples", page->samples);
+	add(o, "loads", page->samples - page->stores);
+	add(o, "stores", page->stores);
+	add(o, "dram", page->dram);
+	add(o, "remote", page->remote);
+	add(o, "other_node", page->away);
+	add(o, "latency_sum", page->latency_sum);
+	add_process(hot, o, page->owner);
+	add_function(hot, o, page->place, page->owner);
+	return o;
+}
+
+static int add_pages(const struct hot *hot, u32 limit, struct json_object *root)
+{
+	struct json_object *list = json_object_new_array();
+	const struct pages *pages = &hot->profile->commons->pages;
+	struct heavy **sorted;
+	u32 count;
+
+	json_object_object_add(root, "pages", list);
+	add(root, "pages_evicted", pages->table.evicted);
+	sorted = heavy_sorted(&pages->table, &count);
+	if (!sorted)
+		return -ENOMEM;
+	for (u32 i = 0; i < count && (!limit || i < limit); i++)
+		json_object_array_add(list, page_json(hot, (const struct hot_page *)sorted[i]));
+	free(sorted);
+	return 0;
+}
+
+static void add_nodes(const struct hot *hot, struct json_object *root)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	const struct pages *pages = &hot->profile->commons->pages;
+
+	json_object_object_add(root, "nodes", list);
+	for (u8 from = 0; from <= NODES_MAX; from++) {
+		for (u8 to = 0; to <= NODES_MAX; to++) {
+			const struct node_traffic *t = &pages->traffic[from][to];
+
+			if (!t->samples)
+				continue;
+			o = json_object_new_object();
+			json_object_array_add(list, o);
+			add_node(o, "cpu_node", from == NODES_MAX ? NODE_NONE : from);
+			add_node(o, "memory_node", to == NODES_MAX ? NODE_NONE : to);
+			add(o, "samples", t->samples);
+			add(o, "dram", t->dram);
+			add(o, "latency_sum", t->latency_sum);
+		}
+	}
+}
+
+int profile_hot_json(struct profile *profile, struct symbols *symbols, bool live, u32 limit,
+		     char **ret_text)
+{
+	const struct hot hot = { .profile = profile, .symbols = symbols, .live = live };
+	struct json_object *root = json_object_new_object();
+	int r;
+
+	json_object_object_add(root, "schema_version", json_object_new_int(1));
+	r = add_lines(&hot, limit, root);
+	if (r >= 0)
+		r = add_pages(&hot, limit, root);
+	if (r >= 0) {
+		add_nodes(&hot, root);
+		*ret_text = strdup(json_object_to_json_string_ext(
+			root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+		if (!*ret_text)
+			r = -ENOMEM;
+	}
+	json_object_put(root);
+	return r;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Containers that a caller does not want by name: their samples in sums that tell of no process,
+ * function or address. Looked at when all is counted: the name that is judged is the one
+ * that would be written.
+ */
+#include "pprof-internal.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include "attribution/container-details.h"
+
+enum { FOLD_SHOWN = 1, FOLD_HIDDEN };
+
+int pprof_fold_init(struct pprof_fold *fold, const struct pprof_filter *filter,
+		    struct attributor *attributor)
+{
+	*fold = (struct pprof_fold){ .filter = filter, .attributor = attributor };
+	if (!filter)
+		return 0;
+	fold->containers = attributor_containers(attributor);
+	fold->verdict = calloc(fold->containers + 1, 1);
+	return fold->verdict ? 0 : -ENOMEM;
+}
+
+void pprof_fold_deinit(struct pprof_fold *fold)
+{
+	free(fold->verdict);
+	free(fold->entries);
+}
+
+static bool matches(char *const *patterns, const char *name)
+{
+	for (; patterns && *patterns; patterns++)
+		if (!fnmatch(*patterns, name, 0))
+			return true;
+	return false;
+}
+
+/* By the name that metrics have: the whole one, and one for what is in no container. */
+static bool is_admitted(const struct pprof_fold *f, u32 container)
+{
+	const struct attribute_container *c = attributor_container(f->attributor, container);
+	const struct pprof_filter *filter = f->filter;
+	struct container_facts facts;
+	char name[PODS_WHOLE];
+
+	container_facts(f->attributor, container, &facts);
+	pods_whole(facts.pod, *c->name ? c->name : "none", name);
+	return !matches(filter->deny, name) &&
+	       (!filter->allow || !*filter->allow || matches(filter->allow, name));
+}
+
+static bool is_shown(struct pprof_fold *f, const struct pprof_entry *e)
+{
+	const struct attribute_container *c = attributor_container(f->attributor, e->container);
+
+	/* Whose it was is not known, not any more, or one of those for which there was no room. */
+	if (!c || c->generation != e->container_generation || e->container >= f->containers ||
+	    e->container == attributor_container_other(f->attributor))
+		return false;
+	if (!f->verdict[e->container])
+		f->verdict[e->container] =
+			is_admitted(f, e->container) ? FOLD_SHOWN : FOLD_HIDDEN;
+	return f->verdict[e->container] == FOLD_SHOWN;
+}
+
+static struct pprof_entry *sum_get(struct pprof_fold *f, const struct pprof_entry *e)
+{
+	struct pprof_entry *entries = f->entries;
+
+	for (u32 i = 0; i < f->count; i++)
+		if (entries[i].level == e->level && entries[i].node == e->node &&
+		    entries[i].unit == e->unit)
+			return &entries[i];
+	if (f->count == f->room) {
+		entries = realloc(entries, (f->room + 64) * sizeof(*entries));
+		if (!entries)
+			return NULL;
+		f->entries = entries;
+		f->room += 64;
+	}
+	entries = &f->entries[f->count++];
+	*entries = (struct pprof_entry){
+		.process = ATTRIBUTE_NONE,
+		.container = ATTRIBUTE_NONE,
+		.level = e->level,
+		.node = e->node,
+		.unit = e->unit,
+	};
+	return entries;
+}
+
+bool pprof_fold_take(struct pprof_fold *fold, const struct pprof_entry *entry)
+{
+	struct pprof_entry *sum;
+
+	if (!fold->filter || is_shown(fold, entry))
+		return false;
+	sum = sum_get(fold, entry);
+	if (!sum)
+		fold->error = -ENOMEM;
+	for (unsigned int i = 0; sum && i < PPROF_VALUES; i++) {
+		sum->value[i] += entry->value[i];
+		sum->weighted[i] += entry->weighted[i];
+	}
+	return true;
+}

@@ -1,0 +1,679 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Writing for pprof. Field numbers are those of tests/exporter/schema/profile.proto, which
+ * protoc checks. Addresses are offsets in their file, which are the same on all machines; the
+ * running kernel's, and those in no file, are 0: there a location is its function.
+ */
+#include "pprof-internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "attribution/container-details.h"
+#include "attribution/maps.h"
+#include "symbols/symbol-message.h"
+#include "util/escape.h"
+#include "util/protobuf.h"
+
+/* So much is written before it is compressed, and a message more, at the most. */
+#define PPROF_CHUNK (16U << 10)
+#define PPROF_SIZE  (2 * PPROF_CHUNK)
+#define NAMES_MS   1000 /* for which nothing is drained; a ring of a busy CPU holds four times that */
+
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_TIME = 9,
+	PROFILE_DURATION = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_TYPE = 14,
+	TYPE_NAME = 1,
+	TYPE_UNIT = 2,
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+	LABEL_KEY = 1,
+	LABEL_STRING = 2,
+	MAPPING_ID = 1,
+	MAPPING_FILENAME = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	LOCATION_ID = 1,
+	LOCATION_MAPPING = 2,
+	LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION = 1,
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
+};
+
+static const char *const value_names[PPROF_VALUES][2] = {
+	[PPROF_SAMPLES] = { "samples", "count" },
+	[PPROF_TOTAL] = { "total_latency", "cycles" },
+	[PPROF_ISSUE] = { "issue_latency", "cycles" },
+	[PPROF_TRANSLATION] = { "translation_latency", "cycles" },
+	[PPROF_L1_MISSES] = { "l1_misses", "count" },
+	[PPROF_L2_MISSES] = { "l2_misses", "count" },
+	[PPROF_LLC_MISSES] = { "llc_misses", "count" },
+};
+
+/*
+ * What has weights: sums of two units are two. Both are in all profiles, as pprof and its
+ * stores put together only what has the same values. A unit that is not known may be either.
+ */
+static const struct {
+	u8 unit;
+	const char *name;
+} weights[] = {
+	{ UNIT_INSTRUCTIONS, "instructions" },
+	{ UNIT_MICRO_OPS, "micro_operations" },
+};
+
+/* Of a function's name: each byte may be escaped. */
+#define NAME_SIZE (4 * SYMBOL_NAME_MAX + 1)
+/* Of a mapping's key: a path of PATH_MAX bytes, and what else there is in it. */
+#define MAPPING_SIZE 4400
+
+/* Names that an entry may bring, with all that is kept of one beside its text. */
+#define NAMES_MOST 16
+#define NAME_BYTES 40
+/* Their texts: a mapping's key and path, a function's name and path, other keys, labels. */
+#define TEXTS_MOST (MAPPING_SIZE + NAME_SIZE + 3072)
+
+/* Texts, and numbers of things by them: one table, open, that grows. */
+struct names {
+	struct name {
+		char *text;
+		u64 id;
+	} *slots;
+	u32 room;
+	u32 count;
+};
+
+/**
+ * struct writer
+ * @proto: what is not compressed yet
+ * @z, @fd: what is goes there
+ * @texts: bytes of all names' texts
+ * @others: as of @pprof, and what there was no room to name
+ */
+struct writer {
+	struct proto proto;
+	z_stream z;
+	int fd;
+	u64 texts;
+	struct pprof_entry others[UNITS];
+	struct names strings;
+	struct names mappings; /* by mapping_key() */
+	struct names functions; /* by mapping and number of the name */
+	struct names locations; /* by mapping and address */
+	struct pprof *pprof;
+	struct symbols *symbols;
+	struct pprof_fold fold;
+	int error;
+};
+
+static u32 hash_text(const char *s)
+{
+	u32 h = 2166136261U;
+
+	while (*s)
+		h = (h ^ (u8)*s++) * 16777619U;
+	return h;
+}
+
+static void names_deinit(struct names *names)
+{
+	for (u32 i = 0; i < names->room; i++)
+		free(names->slots[i].text);
+	free(names->slots);
+}
+
+static struct name *names_slot(const struct names *names, const char *text)
+{
+	u32 i = hash_text(text) & (names->room - 1);
+
+	while (names->slots[i].text && strcmp(names->slots[i].text, text))
+		i = (i + 1) & (names->room - 1);
+	return &names->slots[i];
+}
+
+static bool names_has(const struct names *names, const char *text)
+{
+	return names->room && names_slot(names, text)->text;
+}
+
+static int names_grow(struct names *names)
+{
+	struct names next = { .room = names->room ? 2 * names->room : 1024, .count = names->count };
+
+	next.slots = calloc(next.room, sizeof(*next.slots));
+	if (!next.slots)
+		return -ENOMEM;
+	for (u32 i = 0; i < names->room; i++)
+		if (names->slots[i].text)
+			*names_slot(&next, names->slots[i].text) = names->slots[i];
+	free(names->slots);
+	*names = next;
+	return 0;
+}
+
+/* The number of @text, from 1 on; @ret_new: it had none. 0 without memory. */
+static u64 names_get(struct writer *w, struct names *names, const char *text, bool *ret_new)
+{
+	struct name *slot;
+
+	*ret_new = false;
+	if (names->count >= names->room / 2 && names_grow(names) < 0) {
+		w->error = -ENOMEM;
+		return 0;
+	}
+	slot = names_slot(names, text);
+	if (slot->text)
+		return slot->id;
+	slot->text = strdup(text);
+	if (!slot->text) {
+		w->error = -ENOMEM;
+		return 0;
+	}
+	w->texts += strlen(text) + NAME_BYTES;
+	slot->id = ++names->count;
+	*ret_new = true;
+	return slot->id;
+}
+
+/* The index of @text in the table of strings: what has number 1 is at 0, the empty one. */
+static u64 string(struct writer *w, const char *text)
+{
+	u64 id;
+	bool new;
+
+	id = names_get(w, &w->strings, text, &new);
+	return id ? id - 1 : 0;
+}
+
+static void add_type(struct writer *w, u32 field, const char *name, const char *unit)
+{
+	u64 n = string(w, name), u = string(w, unit);
+
+	proto_open(&w->proto, field);
+	proto_varint(&w->proto, TYPE_NAME, n);
+	proto_varint(&w->proto, TYPE_UNIT, u);
+	proto_close(&w->proto);
+}
+
+static void build_id_text(struct writer *w, const struct attribute_place *place, s32 pid,
+			  char *to)
+{
+	u8 id[BUILD_ID_MAX];
+	u8 n = place->build_id_size;
+
+	*to = 0;
+	if (n && n <= sizeof(id))
+		memcpy(id, place->build_id, n);
+	else
+		n = w->pprof->live && pid > 0 && *place->binary == '/' ?
+			    symbols_build_id(w->symbols, pid, place, id) : 0;
+	for (u8 i = 0; i < n; i++)
+		sprintf(to + 2 * i, "%02x", id[i]);
+}
+
+/*
+ * What tells a binary from others of its path, as containers have them. Without a build id
+ * that is its file, by device and inode where they are known (recordings have none), and its
+ * container. What a process compiled for itself is that process's.
+ */
+static void mapping_key(const struct writer *w, const struct pprof_entry *e,
+			const struct attribute_place *place, const char *build, char *key,
+			size_t size)
+{
+	u64 of = 0;
+
+	if (*place->binary == '/' && !*build)
+		of = (u64)e->container << 32 | e->container_generation;
+	else if (w->pprof->live && !e->kernel && *place->binary == '[' &&
+		 strncmp(place->binary, "[vdso", 5) != 0)
+		of = (u64)e->process << 32 | e->generation;
+	snprintf(key, size, "%" PRIu32 " %" PRIu64 " %" PRIx64 " %s %s", place->device, place->inode,
+		 of, build, place->binary);
+}
+
+static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
+		       const struct attribute_place *place, s32 pid)
+{
+	char key[MAPPING_SIZE], path[1024], build[2 * BUILD_ID_MAX + 1];
+	u64 id, name, build_id;
+	bool new;
+
+	build_id_text(w, place, pid, build);
+	mapping_key(w, e, place, build, key, sizeof(key));
+	id = names_get(w, &w->mappings, key, &new);
+	if (!new)
+		return id;
+	escape_string(path, sizeof(path), place->binary);
+	name = string(w, *path ? path : "[anonymous]");
+	build_id = string(w, build);
+	proto_open(&w->proto, PROFILE_MAPPING);
+	proto_varint(&w->proto, MAPPING_ID, id);
+	proto_varint(&w->proto, MAPPING_FILENAME, name);
+	proto_varint(&w->proto, MAPPING_BUILD_ID, build_id);
+	proto_varint(&w->proto, MAPPING_HAS_FUNCTIONS, 1);
+	proto_close(&w->proto);
+	return id;
+}
+
+/* @text: of the name, by its number, as names of functions may share any prefix. */
+static u64 add_function(struct writer *w, u64 mapping, u64 text, const char *binary)
+{
+	char key[64], path[1024];
+	u64 id, file;
+	bool new;
+
+	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIu64, mapping, text);
+	id = names_get(w, &w->functions, key, &new);
+	if (!new)
+		return id;
+	escape_string(path, sizeof(path), binary);
+	file = string(w, path);
+	proto_open(&w->proto, PROFILE_FUNCTION);
+	proto_varint(&w->proto, FUNCTION_ID, id);
+	proto_varint(&w->proto, FUNCTION_NAME, text);
+	proto_varint(&w->proto, FUNCTION_SYSTEM_NAME, text);
+	proto_varint(&w->proto, FUNCTION_FILENAME, file);
+	proto_close(&w->proto);
+	return id;
+}
+
+/* What a table of names has, and would have beside that while it grows. */
+static u64 names_bytes(const struct names *names)
+{
+	u64 bytes = (u64)names->room * sizeof(*names->slots);
+
+	return names->count + NAMES_MOST >= names->room / 2 ? 3 * bytes : bytes;
+}
+
+/* Whether all that an entry may bring is within the bound. */
+static bool has_room(const struct writer *w)
+{
+	u64 bytes = w->texts + TEXTS_MOST + names_bytes(&w->strings) + names_bytes(&w->mappings) +
+		    names_bytes(&w->functions) + names_bytes(&w->locations);
+
+	return !w->pprof->room.names || bytes <= w->pprof->room.names;
+}
+
+static bool is_others(const struct writer *w, const struct pprof_entry *e)
+{
+	return e == &w->others[e->unit];
+}
+
+/* Of place, process and container: there was no room. */
+#define OTHERS "[not told apart]"
+
+/* As in reports: what has no binary is called as there, and what had no room is told so. */
+static void name_place(struct writer *w, const struct pprof_entry *e,
+		       const struct attribute_place *place, s32 pid, char *name, size_t size)
+{
+	if (is_others(w, e))
+		snprintf(name, size, OTHERS);
+	else if (place)
+		symbols_function(w->symbols, pid, place, w->pprof->live, name, size);
+	else
+		symbols_unplaced(e->pc, w->pprof->live, name, size);
+}
+
+/* Of the running kernel, and of what is in no mapping, a location is its function. */
+static bool tells_address(const struct writer *w, const struct attribute_place *place)
+{
+	return place ? symbols_tell_address(place, w->pprof->live) : !w->pprof->live;
+}
+
+/* @key: what tells it from others; @text: of the function's name. */
+static u64 put_location(struct writer *w, const char *key, u64 mapping, u64 address, u64 text,
+			const char *binary)
+{
+	u64 id, function;
+	bool new;
+
+	id = names_get(w, &w->locations, key, &new);
+	if (!new)
+		return id;
+	function = add_function(w, mapping, text, binary);
+	proto_open(&w->proto, PROFILE_LOCATION);
+	proto_varint(&w->proto, LOCATION_ID, id);
+	if (mapping)
+		proto_varint(&w->proto, LOCATION_MAPPING, mapping);
+	proto_varint(&w->proto, LOCATION_ADDRESS, address);
+	proto_open(&w->proto, LOCATION_LINE);
+	proto_varint(&w->proto, LINE_FUNCTION, function);
+	proto_close(&w->proto);
+	proto_close(&w->proto);
+	return id;
+}
+
+static u64 add_location(struct writer *w, const struct pprof_entry *e, bool known,
+			const struct attribute_process *process)
+{
+	s32 pid = process ? process->pid : 0;
+	struct attribute_place place;
+	u64 mapping = 0, address = e->pc, text = 0;
+	char key[96], name[NAME_SIZE];
+	bool placed, told;
+
+	placed = known && attributor_place(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
+	if (placed) {
+		mapping = add_mapping(w, e, &place, pid);
+		address = place.offset;
+	}
+	told = tells_address(w, placed ? &place : NULL);
+	if (!told) {
+		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+		text = string(w, name);
+		address = 0;
+	}
+	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %" PRIu64, mapping, address,
+		 is_others(w, e), text);
+	if (told && !names_has(&w->locations, key)) {
+		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+		text = string(w, name);
+	}
+	return put_location(w, key, mapping, address, text, placed ? place.binary : "");
+}
+
+/* Within the sample that is open; strings are numbered, and written at the end. */
+static void add_label(struct writer *w, const char *key, const char *value)
+{
+	u64 k = string(w, key), v = string(w, value);
+
+	proto_open(&w->proto, SAMPLE_LABEL);
+	proto_varint(&w->proto, LABEL_KEY, k);
+	proto_varint(&w->proto, LABEL_STRING, v);
+	proto_close(&w->proto);
+}
+
+/* As metrics have it: the whole of what Kubernetes calls it. @whole: room for that. */
+static const char *container_name(const struct writer *w, const struct pprof_entry *e,
+				  char whole[PODS_WHOLE])
+{
+	const struct attribute_container *c =
+		attributor_container(w->pprof->attributor, e->container);
+	struct container_facts facts;
+
+	if (is_others(w, e))
+		return OTHERS;
+	if (e->container == ATTRIBUTE_NONE)
+		return "[unattributed]";
+	if (!c || c->generation != e->container_generation)
+		return "(other)";
+	if (!e->container || !*c->name)
+		return "-";
+	container_facts(w->pprof->attributor, e->container, &facts);
+	pods_whole(facts.pod, c->name, whole);
+	return whole;
+}
+
+static void add_labels(struct writer *w, const struct pprof_entry *e, const char *container,
+		       const char *process)
+{
+	char node[8];
+
+	add_label(w, "container", container);
+	if (process)
+		add_label(w, "process", process);
+	if (e->level < SPE_LEVELS)
+		add_label(w, "data_source", spe_level_name(e->level));
+	if (e->node == PPROF_NO_NODE)
+		return;
+	snprintf(node, sizeof(node), "%u", e->node);
+	add_label(w, "numa_node", node);
+}
+
+/* In the order of add_types(). */
+static void add_values(struct writer *w, const struct pprof_entry *e)
+{
+	for (unsigned int i = 0; i < PPROF_VALUES; i++)
+		proto_packed(&w->proto, e->value[i]);
+	for (size_t u = 0; u < ARRAY_SIZE(weights); u++)
+		for (unsigned int i = 0; i < PPROF_VALUES; i++)
+			proto_packed(&w->proto, e->unit == weights[u].unit ? e->weighted[i] : 0);
+}
+
+/* Messages of other kinds are not to be written while this one is open. */
+static void add_sample(struct writer *w, const struct pprof_entry *e, u64 location,
+		       const char *container, const char *process)
+{
+	proto_open(&w->proto, PROFILE_SAMPLE);
+	proto_open(&w->proto, SAMPLE_LOCATION);
+	proto_packed(&w->proto, location);
+	proto_close(&w->proto);
+	proto_open(&w->proto, SAMPLE_VALUE);
+	add_values(w, e);
+	proto_close(&w->proto);
+	add_labels(w, e, container, process);
+	proto_close(&w->proto);
+}
+
+static void add_entry(struct writer *w, const struct pprof_entry *e)
+{
+	const struct attribute_process *process =
+		attributor_process(w->pprof->attributor, e->process);
+	char whole[PODS_WHOLE];
+	u64 location;
+	bool known;
+
+	if (!e->value[PPROF_SAMPLES] || pprof_fold_take(&w->fold, e))
+		return;
+	if (!is_others(w, e) && !has_room(w)) {
+		for (unsigned int i = 0; i < PPROF_VALUES; i++) {
+			w->others[e->unit].value[i] += e->value[i];
+			w->others[e->unit].weighted[i] += e->weighted[i];
+		}
+		return;
+	}
+	/* Its process gave way to another's: the place would be that one's. */
+	if (process && process->generation != e->generation)
+		process = NULL;
+	known = process || (e->process == ATTRIBUTE_NONE && !is_others(w, e));
+	location = add_location(w, e, known, process);
+	add_sample(w, e, location, container_name(w, e, whole),
+		   is_others(w, e) ? OTHERS : process ? process->comm : "[unattributed]");
+}
+
+/* What is complete is compressed, so that there is little of it at once; all of it at the @end. */
+static void flush(struct writer *w, bool end)
+{
+	u8 out[16384];
+	size_t done, have;
+	ssize_t n;
+
+	if (w->proto.size < PPROF_CHUNK && !end)
+		return;
+	w->z.next_in = w->proto.data;
+	w->z.avail_in = (uInt)w->proto.size;
+	do {
+		w->z.next_out = out;
+		w->z.avail_out = sizeof(out);
+		deflate(&w->z, end ? Z_FINISH : Z_NO_FLUSH);
+		have = sizeof(out) - w->z.avail_out;
+		for (done = 0; done < have && !w->error; done += (size_t)(n > 0 ? n : 0)) {
+			n = write(w->fd, out + done, have - done);
+			if (n < 0 && errno != EINTR)
+				w->error = -errno;
+		}
+	} while (!w->z.avail_out);
+	w->proto.size = 0;
+}
+
+static void add_folded(struct writer *w)
+{
+	u64 location = 0;
+
+	if (w->fold.count)
+		location = put_location(w, "other", 0, 0, string(w, "[other]"), "");
+	for (u32 i = 0; i < w->fold.count; i++) {
+		add_sample(w, &w->fold.entries[i], location, "other", NULL);
+		flush(w, false);
+	}
+	if (w->fold.error)
+		w->error = w->fold.error;
+}
+
+static void add_types(struct writer *w)
+{
+	char name[64];
+
+	for (unsigned int i = 0; i < PPROF_VALUES; i++)
+		add_type(w, PROFILE_SAMPLE_TYPE, value_names[i][0], value_names[i][1]);
+	for (size_t u = 0; u < ARRAY_SIZE(weights); u++) {
+		add_type(w, PROFILE_SAMPLE_TYPE, weights[u].name, "count");
+		for (unsigned int i = PPROF_SAMPLES + 1; i < PPROF_VALUES; i++) {
+			snprintf(name, sizeof(name), "%s_%s", weights[u].name, value_names[i][0]);
+			add_type(w, PROFILE_SAMPLE_TYPE, name, value_names[i][1]);
+		}
+	}
+}
+
+static void add_up(const struct pprof_entry *e, u64 *samples, u64 *operations)
+{
+	samples[e->unit] += e->value[PPROF_SAMPLES];
+	operations[e->unit] += e->weighted[PPROF_SAMPLES];
+}
+
+/* Operations a sample, on average; 0 where not one number says it. */
+static u64 mean_interval(const struct pprof *pprof)
+{
+	u64 samples[UNITS] = { 0 }, operations[UNITS] = { 0 };
+	unsigned int units = 0;
+	u64 mean = 0;
+
+	for (u32 i = 0; i < pprof->room.entries; i++)
+		add_up(&pprof->entries[i], samples, operations);
+	for (unsigned int unit = 0; unit < UNITS; unit++) {
+		add_up(&pprof->others[unit], samples, operations);
+		if (!samples[unit])
+			continue;
+		units++;
+		mean = (operations[unit] + samples[unit] / 2) / samples[unit];
+	}
+	return units == 1 && !pprof->no_interval ? mean : 0;
+}
+
+static void add_facts(struct writer *w, const struct pprof_facts *facts)
+{
+	static const char *const backends[] = {
+		[BACKEND_UNKNOWN] = "who wrote the records is not known",
+		[BACKEND_HARDWARE] = "SPU: hardware",
+		[BACKEND_EMULATED] = "SPU: emulated: process, place and time are true, all else is modelled",
+	};
+
+	add_types(w);
+	/* Whichever the unit: profiles of different period types are not put together. */
+	add_type(w, PROFILE_PERIOD_TYPE, "operations", "count");
+	proto_varint(&w->proto, PROFILE_PERIOD, mean_interval(w->pprof));
+	proto_varint(&w->proto, PROFILE_TIME, facts->start_ns);
+	proto_varint(&w->proto, PROFILE_DURATION, facts->duration_ns);
+	proto_varint(&w->proto, PROFILE_COMMENT, string(w, backends[facts->backend % 3]));
+	proto_varint(&w->proto, PROFILE_DEFAULT_TYPE, string(w, value_names[PPROF_SAMPLES][0]));
+}
+
+/* In the order of their numbers. */
+static void add_strings(struct writer *w)
+{
+	const char **texts = calloc(w->strings.count + 1, sizeof(*texts));
+
+	if (!texts) {
+		w->error = -ENOMEM;
+		return;
+	}
+	for (u32 i = 0; i < w->strings.room; i++)
+		if (w->strings.slots[i].text)
+			texts[w->strings.slots[i].id - 1] = w->strings.slots[i].text;
+	for (u32 i = 0; i < w->strings.count; i++) {
+		proto_string(&w->proto, PROFILE_STRING, texts[i]);
+		flush(w, false);
+	}
+	free(texts);
+}
+
+void pprof_ask(struct pprof *pprof, struct symbols *symbols)
+{
+	struct attributor *attributor = pprof->attributor;
+
+	for (u32 i = 0; i < pprof->room.entries; i++) {
+		const struct pprof_entry *e = &pprof->entries[i];
+		const struct attribute_process *process =
+			attributor_process(attributor, e->process);
+		struct attribute_place place;
+		u64 key;
+
+		if (e->value[PPROF_SAMPLES] &&
+		    (!process || process->generation == e->generation) &&
+		    attributor_place(attributor, e->process, e->pc, e->kernel, &place))
+			symbols_key(symbols, process ? process->pid : 0, &place, pprof->live, &key);
+	}
+}
+
+/* A profile is written once: what is not known by then has no name in it. */
+static void ask_names(const struct writer *w)
+{
+	pprof_ask(w->pprof, w->symbols);
+	if (!symbols_settle(w->symbols))
+		symbols_wait(w->symbols, NAMES_MS);
+}
+
+static void add_all(struct writer *w, const struct pprof_facts *facts)
+{
+	string(w, "");
+	add_facts(w, facts);
+	for (u32 i = 0; i < w->pprof->room.entries; i++) {
+		add_entry(w, &w->pprof->entries[i]);
+		flush(w, false);
+	}
+	for (unsigned int unit = 0; unit < UNITS; unit++) {
+		add_entry(w, &w->others[unit]);
+		flush(w, false);
+	}
+	add_folded(w);
+	add_strings(w);
+	flush(w, true);
+}
+
+int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_facts *facts,
+		int fd)
+{
+	struct writer w = { .pprof = pprof, .symbols = symbols, .fd = fd };
+	int r = pprof_fold_init(&w.fold, facts->filter, pprof->attributor);
+
+	if (r < 0)
+		return r;
+	memcpy(w.others, pprof->others, sizeof(w.others));
+	ask_names(&w);
+	proto_init(&w.proto, PPROF_SIZE);
+	/* 15 bits of window, and 16 for gzip's head and tail. */
+	if (deflateInit2(&w.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==
+	    Z_OK) {
+		add_all(&w, facts);
+		deflateEnd(&w.z);
+	} else {
+		w.error = -ENOMEM;
+	}
+	r = w.error ? w.error : w.proto.error;
+	proto_deinit(&w.proto);
+	names_deinit(&w.strings);
+	names_deinit(&w.mappings);
+	names_deinit(&w.functions);
+	names_deinit(&w.locations);
+	pprof_fold_deinit(&w.fold);
+	return r;
+}

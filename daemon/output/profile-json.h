@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parts of a profile as JSON (Documentation/reference/json.md). */
+#ifndef SPEPROF_PROFILE_JSON_H
+#define SPEPROF_PROFILE_JSON_H
+
+#include "profile/profile.h"
+
+/**
+ * profile_hot_json() - write cache lines that are shared, pages and nodes as JSON
+ * @profile: read, and flushed before
+ * @symbols: names functions
+ * @live: the profiled processes may still run, as for profile_view()
+ * @limit: most lines, and most pages, that are written; 0 for all
+ * @ret_text: the text, NUL-terminated; freed by the caller
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int profile_hot_json(struct profile *profile, struct symbols *symbols, bool live, u32 limit,
+		     char **ret_text);
+
+/**
+ * profile_summary_json() - write the summary of the whole profile as JSON
+ * @profile: read, and flushed before
+ * @backend: "recording", "emulated" or "hardware"
+ * @processes: whether to add the processes
+ * @ret_text: the text, NUL-terminated; freed by the caller
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int profile_summary_json(struct profile *profile, const char *backend, bool processes,
+			 char **ret_text);
+
+#endif

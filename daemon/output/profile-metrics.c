@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "profile-metrics.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "attribution/container-details.h"
+#include "profile/profile-read.h"
+
+/* What a snapshot says by number must not move: these are places of version 1. */
+static_assert((int)METRICS_TOTAL == (int)PROFILE_TOTAL && (int)METRICS_ISSUE == (int)PROFILE_ISSUE &&
+		      (int)METRICS_TRANSLATION == (int)PROFILE_TRANSLATION,
+	      "latencies");
+static_assert(SPE_LEVEL_BEYOND_LLC == 16 && SPE_LEVEL_DRAM == 10 && SPE_LEVEL_L1 == 1, "levels");
+static_assert(UNIT_MICRO_OPS == 1 && UNIT_INSTRUCTIONS == 2 && UNITS <= METRICS_UNITS, "units");
+static_assert((int)METRICS_BLIND_UNKNOWN == (int)SOURCE_BLIND_UNKNOWN &&
+		      (int)METRICS_BLIND_HOTPLUG == (int)SOURCE_BLIND_HOTPLUG &&
+		      (int)SOURCE_BLINDS <= METRICS_BLIND_PLACES, "causes");
+static_assert((int)SPE_LEVELS <= METRICS_LEVELS && HISTOGRAM_BUCKETS < METRICS_BUCKETS, "room");
+
+static void fill_tally(const struct figures *from, struct metrics_tally *to)
+{
+	to->samples = from->samples;
+	memcpy(to->weight, from->weight, sizeof(from->weight));
+	to->memory = figures_memory(from);
+	to->remote = figures_origin(from, SPE_ORIGIN_REMOTE);
+	to->branches = from->counts.kind[SPE_KIND_BRANCH];
+	to->mispredicted = from->counts.mispredicted;
+	memcpy(to->level, from->counts.level, sizeof(from->counts.level));
+	for (unsigned int i = 0; i < METRICS_LATENCIES; i++) {
+		to->latency[i].sum = from->latency[i].sum;
+		memcpy(to->latency[i].bucket, from->latency[i].bucket,
+		       HISTOGRAM_BUCKETS * sizeof(u64));
+	}
+}
+
+static void fill_ledgers(const struct view_header *h, struct metrics_machine *m)
+{
+	m->records = h->records;
+	m->written = h->written;
+	m->filtered = h->filtered;
+	m->bytes = h->bytes;
+	m->decoded = h->decoded;
+	m->padding = h->padding;
+	m->suspect = h->suspect;
+	m->dropped = h->dropped;
+	m->lost = h->ledgers_unknown ? UINT64_MAX : h->lost;
+	m->enabled_ns = h->ledgers_unknown ? UINT64_MAX : h->enabled_ns;
+	memcpy(m->blind_ns, h->blind_by, sizeof(h->blind_by));
+	m->unattributed = h->unattributed;
+	m->evicted = h->evicted;
+}
+
+static void fill_container(const struct attributor *attributor, u32 index,
+			   struct metrics_container *to)
+{
+	const struct attribute_container *c = attributor_container(attributor, index);
+	struct container_facts facts;
+
+	container_facts(attributor, index, &facts);
+	to->id = facts.id;
+	to->left_ns = facts.left_ns;
+	snprintf(to->name, sizeof(to->name), "%s", c->name);
+	snprintf(to->runtime, sizeof(to->runtime), "%s", c->runtime);
+	snprintf(to->path, sizeof(to->path), "%s", c->path);
+	snprintf(to->name_space, sizeof(to->name_space), "%s", facts.pod->name_space);
+	snprintf(to->pod, sizeof(to->pod), "%s", facts.pod->pod);
+	snprintf(to->pod_container, sizeof(to->pod_container), "%s", facts.pod->container);
+}
+
+int profile_metrics(struct profile *profile, struct attributor *attributor,
+		    struct metrics *ret_metrics)
+{
+	struct metrics m = { 0 };
+	const struct figures *f;
+	u32 room, used = 0;
+
+	profile_settle(profile);
+	room = profile_container_room(profile);
+	for (u32 i = 0; i < room; i++)
+		used += profile_container(profile, i) != NULL;
+	m.containers = calloc(used + 1, sizeof(*m.containers));
+	if (!m.containers)
+		return -ENOMEM;
+	fill_ledgers(profile_header(profile), &m.machine);
+	fill_tally(profile_machine(profile), &m.machine.all);
+	for (u32 i = 0; i < room && m.count < used && m.count < METRICS_CONTAINERS; i++) {
+		f = profile_container(profile, i);
+		if (!f || !attributor_container(attributor, i))
+			continue;
+		fill_container(attributor, i, &m.containers[m.count]);
+		fill_tally(f, &m.containers[m.count++].tally);
+	}
+	*ret_metrics = m;
+	return 0;
+}

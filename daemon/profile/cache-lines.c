@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cache-lines.h"
+
+/* What a snooped sample weighs against one that only may be. */
+#define SNOOPED_WEIGHT 16
+
+/* Of turns, how many must be clashes: a program's start may touch what is others' later. */
+#define CLASHES_OF_TURNS 4
+
+int lines_init(struct lines *lines, u32 capacity)
+{
+	lines->knocks = 0;
+	return heavy_init(&lines->table, sizeof(struct hot_line), capacity);
+}
+
+void lines_deinit(struct lines *lines)
+{
+	heavy_deinit(&lines->table);
+}
+
+void lines_clear(struct lines *lines)
+{
+	heavy_clear(&lines->table);
+}
+
+static u16 thread_tag(u64 thread)
+{
+	return (u16)(thread * 0x9e3779b97f4a7c15ULL >> 48) | 1;
+}
+
+static void sharer_add(struct hot_line *line, const struct line_sample *s)
+{
+	struct line_sharer *slot = NULL;
+
+	for (unsigned int i = 0; i < LINE_SHARERS; i++) {
+		struct line_sharer *other = &line->sharer[i];
+
+		if (other->samples && other->place == s->place && other->owner == s->place_owner &&
+		    other->cpu == s->cpu) {
+			slot = other;
+			break;
+		}
+		if (!slot || other->samples < slot->samples)
+			slot = other;
+	}
+	if (slot->place != s->place || slot->owner != s->place_owner || slot->cpu != s->cpu)
+		slot->stores = 0;
+	/* What it replaces leaves its weight, as everywhere. */
+	slot->place = s->place;
+	slot->owner = s->place_owner;
+	slot->cpu = (u16)s->cpu;
+	slot->offset = s->address % LINE_SIZE;
+	slot->samples += slot->samples < UINT32_MAX;
+	slot->stores += s->store && slot->stores < slot->samples;
+}
+
+void lines_add(struct lines *lines, const struct line_sample *s)
+{
+	u64 address = s->address / LINE_SIZE, bit = 1ULL << s->address % LINE_SIZE;
+	unsigned int offset = s->address % LINE_SIZE;
+	u16 tag = thread_tag(s->thread);
+	struct hot_line *line;
+
+	line = (struct hot_line *)heavy_add(&lines->table, address, s->owner,
+					    s->snooped ? SNOOPED_WEIGHT : 1);
+	line->samples++;
+	line->stores += s->store;
+	line->snooped += s->snooped;
+	line->latency_sum += s->latency;
+	line->turns += line->last && line->last != tag;
+	if (s->store)
+		line->stored |= bit;
+	line->clashes += line->thread[offset] && line->thread[offset] != tag && line->stored & bit;
+	line->thread[offset] = tag;
+	line->last = tag;
+	line->cpus[s->cpu % LINE_CPUS / 64] |= 1ULL << s->cpu % 64;
+	sharer_add(line, s);
+}
+
+unsigned int line_cpus(const struct hot_line *line)
+{
+	unsigned int cpus = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(line->cpus); i++)
+		cpus += (unsigned int)__builtin_popcountll(line->cpus[i]);
+	return cpus;
+}
+
+enum line_sharing line_sharing(const struct hot_line *line)
+{
+	if (!line->turns || line_cpus(line) < 2)
+		return LINE_PRIVATE;
+	if (!line->stores)
+		return LINE_READ;
+	return line->clashes * CLASHES_OF_TURNS >= line->turns ? LINE_TRUE : LINE_FALSE;
+}
+
+const char *line_sharing_name(enum line_sharing sharing)
+{
+	static const char *const names[LINE_SHARINGS] = {
+		[LINE_PRIVATE] = "private",
+		[LINE_READ] = "read",
+		[LINE_FALSE] = "false",
+		[LINE_TRUE] = "true",
+	};
+
+	return names[sharing];
+}

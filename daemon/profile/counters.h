@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What is counted of a set of samples, whatever it is the set of: the machine, a
+ * container, a process, a function.
+ */
+#ifndef SPEPROF_COUNTERS_H
+#define SPEPROF_COUNTERS_H
+
+#include "codec/data-source.h"
+#include "codec/record.h"
+#include "source/source.h"
+#include "util/histogram.h"
+
+enum profile_latency {
+	PROFILE_TOTAL,
+	PROFILE_ISSUE,
+	PROFILE_TRANSLATION,
+	PROFILE_LATENCIES,
+};
+
+/* How many events figures have, from bit 0 on: those that are architected (D18.2.6). */
+#define FIGURE_EVENTS  32
+/* How many SPE_ORIGIN_* bits there are. */
+#define FIGURE_ORIGINS 5
+#define FIGURE_COUNTS  64
+
+/**
+ * struct figure_counts - what is counted by what samples are
+ * @event: by bit of the Events packet
+ * @kind: by &enum spe_op_kind; loads and stores are the memory operations
+ * @simd: SVE and SME operations, which are in @kind too
+ * @mispredicted: branches among those with that event
+ * @level: what served loads and stores, by &enum spe_level; their sum is theirs
+ * @origin: what else is known of that, by bit of SPE_ORIGIN_*
+ * @unused: makes it FIGURE_COUNTS counters, which are added to as one array
+ */
+struct figure_counts {
+	u64 event[FIGURE_EVENTS];
+	u64 kind[SPE_KINDS];
+	u64 simd;
+	u64 mispredicted;
+	u64 level[SPE_LEVELS];
+	u64 origin[FIGURE_ORIGINS];
+	u64 unused[FIGURE_COUNTS - FIGURE_EVENTS - SPE_KINDS - SPE_LEVELS - FIGURE_ORIGINS - 2];
+};
+
+static_assert(sizeof(struct figure_counts) == FIGURE_COUNTS * sizeof(u64), "counters alone");
+
+/**
+ * struct figures
+ * @samples: how many there are
+ * @weight: operations that they stand for, by &enum sample_unit: each sample the mean
+ *	interval it was taken with; of windows that do not say theirs nothing
+ * @counts: of all of them
+ * @latency: cycles, by &enum profile_latency, of those with such a counter. Of functions
+ *	issue and translation have a bucket an octave (scale 0) and not four: the
+ *	others between are 0
+ */
+struct figures {
+	u64 samples;
+	u64 weight[UNITS];
+	struct figure_counts counts;
+	struct histogram latency[PROFILE_LATENCIES];
+};
+
+/** figure_kind_name() - of &enum spe_op_kind: "load" ...; a static string */
+const char *figure_kind_name(u32 kind);
+
+/** figures_merge() - add what @from counted to @to */
+void figures_merge(struct figures *to, const struct figures *from);
+
+/** figures_finish() - the histograms' counts by their buckets, which alone samples add to */
+void figures_finish(struct figures *figures);
+
+static inline u64 figures_memory(const struct figures *f)
+{
+	return f->counts.kind[SPE_KIND_LOAD] + f->counts.kind[SPE_KIND_STORE];
+}
+
+/** figures_dram() - loads and stores that memory served, as far as is known */
+static inline u64 figures_dram(const struct figures *f)
+{
+	return f->counts.level[SPE_LEVEL_DRAM] + f->counts.level[SPE_LEVEL_BEYOND_LLC];
+}
+
+/** figures_origin() - loads and stores with @flag, one of SPE_ORIGIN_* */
+static inline u64 figures_origin(const struct figures *f, unsigned int flag)
+{
+	return f->counts.origin[__builtin_ctz(flag)];
+}
+
+#endif

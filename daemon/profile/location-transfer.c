@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Places on their way from one table to another: over a restart, and out of a shard. */
+#include "location-table-internal.h"
+
+#include <stddef.h>
+
+void location_keep(const struct location_table *table, const struct location *entry,
+		   struct location_kept *ret_kept)
+{
+	const struct location_more *more = more_of(table, entry);
+	struct location_kept kept = {
+		.max = { entry->max, entry->detail.max[0], entry->detail.max[1] },
+		.first = entry->first,
+		.first_octaves = entry->first_octaves,
+		.rank = *location_rank(table, entry),
+		.excess = excess_of(table, entry),
+	};
+
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
+		kept.bucket[i] = entry_bucket(table, entry, i);
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
+			kept.octave[i][k] = entry_octave(table, entry, i, k);
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		kept.latency_sum[i] = entry->detail.sum[i] + (more ? more->latency_sum[i] : 0);
+	*ret_kept = kept;
+}
+
+/* Counters that are added to one by one: @word has what is in little, @low what was carried over. */
+struct counters {
+	struct location_table *table;
+	struct location *entry;
+	u64 *word;
+	size_t low;
+	size_t wide;
+};
+
+/* In little where there is room, so that few need more than that. */
+static void counter_add(const struct counters *c, unsigned int i, u64 count)
+{
+	u64 little = c->word[i / 16] >> i % 16 * 4 & 0xf, sum;
+	struct location_more *more;
+	u32 *high;
+	u8 *low;
+
+	if (!count)
+		return;
+	if (little + count < 8) {
+		c->word[i / 16] += count << i % 16 * 4;
+		return;
+	}
+	more = location_more_get(c->table, c->entry);
+	low = (u8 *)more + c->low + i;
+	sum = *low + count;
+	*low = (u8)sum;
+	if (!(sum >> 8))
+		return;
+	high = (u32 *)((u8 *)location_wide_get(c->table, more) + c->wide) + i;
+	*high = (sum >> 8) + *high < UINT32_MAX ? (u32)(sum >> 8) + *high : UINT32_MAX;
+}
+
+static void add_excess(struct location_table *table, struct location *entry, u64 excess)
+{
+	if (!excess)
+		return;
+	table->uneven = true;
+	*location_excess(table, entry) += excess;
+}
+
+/* How many samples of @from have which latency: all that its counters do not tell. */
+static struct location_told told_of(const struct location_table *table, const struct location *entry)
+{
+	struct location_told told = { 0 };
+
+	location_told(table, entry, &told);
+	return told;
+}
+
+static void merge_total(const struct counters *c, const struct location_table *table,
+			const struct location *from, u64 samples)
+{
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++) {
+		u64 count = entry_bucket(table, from, i);
+
+		samples -= count < samples ? count : samples;
+		if (i != c->entry->first)
+			counter_add(c, i, count);
+	}
+	if (from->first != c->entry->first)
+		counter_add(c, from->first, samples);
+}
+
+static void merge_octaves(const struct counters *c, unsigned int latency,
+			  const struct location_table *table, const struct location *from, u64 with)
+{
+	unsigned int first = c->entry->first_octaves >> 4 * latency & 0xf;
+	unsigned int others = from->first_octaves >> 4 * latency & 0xf;
+
+	for (unsigned int i = 0; i < LOCATION_OCTAVES; i++) {
+		u64 count = entry_octave(table, from, latency, i);
+
+		with -= count < with ? count : with;
+		if (i != first)
+			counter_add(c, i, count);
+	}
+	if (others != first)
+		counter_add(c, others, with);
+}
+
+static void merge_sums(struct location_table *table, struct location *entry,
+		       const struct location_table *from_table, const struct location *from)
+{
+	const struct location_more *theirs = more_of(from_table, from);
+
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		u64 sum = from->detail.sum[i] + (theirs ? theirs->latency_sum[i] : 0);
+
+		if (sum + entry->detail.sum[i] < 1U << 31)
+			entry->detail.sum[i] += (u32)sum;
+		else
+			location_more_get(table, entry)->latency_sum[i] += sum;
+	}
+	if (from->max > entry->max)
+		entry->max = from->max;
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		if (from->detail.max[i] > entry->detail.max[i])
+			entry->detail.max[i] = from->detail.max[i];
+}
+
+void location_merge(struct location_table *table, struct location *entry,
+		    const struct location_table *from_table, const struct location *from)
+{
+	const struct location_told told = told_of(from_table, from);
+	struct counters c = {
+		.table = table,
+		.entry = entry,
+		.word = entry->bucket,
+		.low = offsetof(struct location_more, bucket),
+		.wide = offsetof(struct location_wide, bucket),
+	};
+
+	if (!entry->detail.traits[0] && !entry->chain) {
+		entry->first = from->first;
+		entry->first_octaves = from->first_octaves;
+	}
+	merge_total(&c, from_table, from, told.samples);
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++) {
+		c.word = &entry->detail.octave[i];
+		c.low = offsetof(struct location_more, octave) + i * LOCATION_OCTAVES;
+		c.wide = offsetof(struct location_wide, octave) +
+			 i * LOCATION_OCTAVES * sizeof(u32);
+		merge_octaves(&c, i, from_table, from, told.latency[i + 1]);
+	}
+	merge_sums(table, entry, from_table, from);
+	add_excess(table, entry,
+		   location_weight(from_table, from) - told.samples * table->interval);
+}
+
+/* @wide: where in a struct location_wide the rest belongs */
+static void restore_counts(struct location_table *table, struct location_more *more,
+			   const u64 *counts, unsigned int n, u8 *low, size_t wide)
+{
+	u32 *high;
+
+	for (unsigned int i = 0; i < n; i++) {
+		low[i] = (u8)counts[i];
+		if (!(counts[i] >> 8))
+			continue;
+		high = (u32 *)((u8 *)location_wide_get(table, more) + wide) + i;
+		*high = counts[i] >> 8 < UINT32_MAX ? (u32)(counts[i] >> 8) : UINT32_MAX;
+	}
+}
+
+/* Whether all of it fits what a place has itself, as most do: then nothing is carried over. */
+static bool is_little(const struct location_kept *kept)
+{
+	u64 counts = 0, sums = 0;
+
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
+		counts |= kept->bucket[i];
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
+			counts |= kept->octave[i][k];
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		sums |= kept->latency_sum[i];
+	return counts < 8 && !(sums >> 31);
+}
+
+static void restore_little(struct location *entry, const struct location_kept *kept)
+{
+	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
+		entry->bucket[i / 16] |= kept->bucket[i] << i % 16 * 4;
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
+			entry->detail.octave[i] |= kept->octave[i][k] << 4 * k;
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		entry->detail.sum[i] = (u32)kept->latency_sum[i];
+}
+
+void location_restore(struct location_table *table, struct location *entry,
+		      const struct location_kept *kept)
+{
+	struct location_more *more;
+
+	add_excess(table, entry, kept->excess);
+	*location_rank(table, entry) = kept->rank;
+	entry->max = kept->max[PROFILE_TOTAL];
+	entry->first = kept->first & HISTOGRAM_NONE;
+	entry->first_octaves = kept->first_octaves;
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		entry->detail.max[i] = kept->max[i + 1];
+	if (is_little(kept)) {
+		restore_little(entry, kept);
+		return;
+	}
+	more = location_more_get(table, entry);
+	restore_counts(table, more, kept->bucket, HISTOGRAM_BUCKETS + 1, more->bucket,
+		       offsetof(struct location_wide, bucket));
+	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
+		restore_counts(table, more, kept->octave[i], LOCATION_OCTAVES, more->octave[i],
+			       offsetof(struct location_wide, octave) +
+				       i * sizeof(((struct location_wide *)0)->octave[0]));
+	memcpy(more->latency_sum, kept->latency_sum, sizeof(more->latency_sum));
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "numa-nodes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Memory of one node is cut into blocks, of 128 MiB to 2 GiB: as many as a machine may have. */
+#define RANGES_MAX (1U << 18)
+
+static bool read_hex(const char *path, u64 *ret)
+{
+	FILE *f = fopen(path, "re");
+	unsigned long long value;
+	bool ok;
+
+	if (!f)
+		return false;
+	ok = fscanf(f, "%llx", &value) == 1;
+	fclose(f);
+	if (ok)
+		*ret = value;
+	return ok;
+}
+
+/* "node12" or "memory3": the number behind @prefix; -1 for another name. */
+static long numbered(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	char *end;
+	long value;
+
+	if (strncmp(name, prefix, n) || name[n] < '0' || name[n] > '9')
+		return -1;
+	value = strtol(name + n, &end, 10);
+	return *end ? -1 : value;
+}
+
+static int range_add(struct nodes *nodes, u64 start, u64 size, u8 node)
+{
+	struct node_range *more;
+
+	if (nodes->count == RANGES_MAX || size > UINT64_MAX - start)
+		return 0;
+	if (!(nodes->count & (nodes->count - 1))) {
+		more = reallocarray(nodes->ranges, nodes->count ? 2 * (size_t)nodes->count : 1,
+				    sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		nodes->ranges = more;
+	}
+	nodes->ranges[nodes->count++] = (struct node_range){ start, start + size, node };
+	return 0;
+}
+
+static int cpu_add(struct nodes *nodes, u32 cpu, u8 node)
+{
+	u32 room = cpu < 256 ? 256 : 2 * cpu;
+	u8 *more;
+
+	if (cpu >= 1U << 16)
+		return 0;
+	if (cpu >= nodes->cpus) {
+		more = realloc(nodes->cpu_node, room);
+		if (!more)
+			return -ENOMEM;
+		memset(more + nodes->cpus, NODE_NONE, room - nodes->cpus);
+		nodes->cpu_node = more;
+		nodes->cpus = room;
+	}
+	nodes->cpu_node[cpu] = node;
+	return 0;
+}
+
+/* Entries of a node's folder are links to its CPUs and memory blocks. */
+static int node_read(struct nodes *nodes, const char *path, u64 block, u8 node)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+	int r = 0;
+
+	while (dir && !r && (entry = readdir(dir))) {
+		long cpu = numbered(entry->d_name, "cpu");
+		long memory = numbered(entry->d_name, "memory");
+		u64 index;
+		char file[512];
+
+		if (cpu >= 0)
+			r = cpu_add(nodes, (u32)cpu, node);
+		if (memory < 0 || !block)
+			continue;
+		/* The name has it in decimal, the file in hexadecimal: where memory starts. */
+		index = (u64)memory;
+		snprintf(file, sizeof(file), "%.400s/%.60s/phys_index", path, entry->d_name);
+		(void)read_hex(file, &index);
+		if (index <= UINT64_MAX / block)
+			r = range_add(nodes, index * block, block, node);
+	}
+	if (dir)
+		closedir(dir);
+	return r;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct node_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void join(struct nodes *nodes)
+{
+	u32 kept = 0;
+
+	if (!nodes->count)
+		return;
+	qsort(nodes->ranges, nodes->count, sizeof(*nodes->ranges), compare);
+	for (u32 i = 1; i < nodes->count; i++) {
+		struct node_range *last = &nodes->ranges[kept], *next = &nodes->ranges[i];
+
+		if (last->node == next->node && last->end == next->start)
+			last->end = next->end;
+		else
+			nodes->ranges[++kept] = *next;
+	}
+	nodes->count = kept + 1;
+}
+
+int nodes_read(const char *sys, struct nodes *ret_nodes)
+{
+	struct nodes nodes = { 0 };
+	struct dirent *entry;
+	char path[384];
+	u64 block = 0;
+	DIR *dir;
+	int r = 0;
+
+	snprintf(path, sizeof(path), "%.200s/devices/system/memory/block_size_bytes", sys);
+	(void)read_hex(path, &block);
+	snprintf(path, sizeof(path), "%.200s/devices/system/node", sys);
+	dir = opendir(path);
+	while (dir && !r && (entry = readdir(dir))) {
+		long node = numbered(entry->d_name, "node");
+
+		if (node < 0 || node >= NODES_MAX)
+			continue;
+		snprintf(path, sizeof(path), "%.200s/devices/system/node/%.60s", sys, entry->d_name);
+		r = node_read(&nodes, path, block, (u8)node);
+	}
+	if (dir)
+		closedir(dir);
+	if (r < 0) {
+		nodes_deinit(&nodes);
+		return r;
+	}
+	join(&nodes);
+	*ret_nodes = nodes;
+	return 0;
+}
+
+void nodes_deinit(struct nodes *nodes)
+{
+	free(nodes->ranges);
+	free(nodes->cpu_node);
+	*nodes = (struct nodes){ 0 };
+}
+
+u8 nodes_of_address(const struct nodes *nodes, u64 physical)
+{
+	u32 low = 0, high = nodes->count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (nodes->ranges[middle].end <= physical)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < nodes->count && nodes->ranges[low].start <= physical ? nodes->ranges[low].node :
+									    NODE_NONE;
+}
+
+u8 nodes_of_cpu(const struct nodes *nodes, u32 cpu)
+{
+	return cpu < nodes->cpus ? nodes->cpu_node[cpu] : NODE_NONE;
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "profile-query.h"
+
+#include <errno.h>
+
+#include "profile-internal.h"
+#include "util/escape.h"
+
+/* What is looked through, and what came of it. */
+struct sum {
+	struct profile *profile;
+	struct symbols *symbols;
+	const struct profile_wanted *wanted;
+	bool live;
+	bool found;
+	struct figures figures;
+};
+
+enum view_group profile_wanted_group(const struct profile_wanted *wanted)
+{
+	if (wanted->function || wanted->binary)
+		return VIEW_FUNCTION;
+	if (wanted->process || wanted->pid_given)
+		return VIEW_PROCESS;
+	return wanted->container ? VIEW_CONTAINER : VIEW_GROUPS;
+}
+
+static bool is(const char *wanted, const char *what)
+{
+	return !wanted || !strcmp(wanted, what);
+}
+
+static bool is_called(const struct sum *s, const struct attribute_container *c, u32 index)
+{
+	const char *wanted = s->wanted->container;
+	struct view_row row;
+
+	if (*wanted == '/')
+		return c && index && attribute_container_is_at(c, wanted);
+	row_container(s->profile, &row, index);
+	return !strcmp(wanted, row.container);
+}
+
+/* Whether it is admitted is asked of those that are meant alone: it takes system calls. */
+static bool is_container(const struct sum *s, u32 index)
+{
+	const struct profile_wanted *wanted = s->wanted;
+	const struct attribute_container *c = attributor_container(s->profile->attributor, index);
+
+	if (!wanted->container)
+		return true;
+	return is_called(s, c, index) &&
+	       (!wanted->admits || (c && index && wanted->admits(wanted->ctx, c)));
+}
+
+static bool is_process(const struct sum *s, u32 index)
+{
+	const struct attribute_process *process =
+		attributor_process(s->profile->attributor, index);
+	struct view_row row;
+
+	if (s->wanted->pid_given && s->wanted->pid != (process ? process->pid : 0))
+		return false;
+	if (!is_container(s, process ? process->container : ATTRIBUTE_NONE))
+		return false;
+	row_process(s->profile, &row, index);
+	return is(s->wanted->process, row.process);
+}
+
+/* Cheap things first: names are looked up of what all else is right of. */
+static bool is_function(const struct sum *s, const struct location *l)
+{
+	const struct attribute_process *process =
+		attributor_process(s->profile->attributor, location_process(l));
+	struct attribute_place place;
+	struct view_row row;
+
+	if (!is_process(s, location_process(l)))
+		return false;
+	if (!attributor_place(s->profile->attributor, location_process(l), location_pc(l),
+			      location_kernel(l), &place)) {
+		symbols_unplaced(location_pc(l), s->live, row.function, sizeof(row.function));
+		return is(s->wanted->binary, "") && is(s->wanted->function, row.function);
+	}
+	escape_string(row.binary, sizeof(row.binary), place.binary);
+	if (!is(s->wanted->binary, row.binary) || !s->wanted->function)
+		return is(s->wanted->binary, row.binary);
+	symbols_function(s->symbols, process ? process->pid : 0, &place, s->live, row.function,
+			 sizeof(row.function));
+	return is(s->wanted->function, row.function);
+}
+
+static void sum_add(struct sum *s, const struct figures *f)
+{
+	s->found = true;
+	figures_merge(&s->figures, f);
+}
+
+static void sum_containers(struct sum *s)
+{
+	for (u32 i = 0; i < profile_container_room(s->profile); i++) {
+		const struct figures *f = profile_container(s->profile, i);
+
+		if (f && is_container(s, i))
+			sum_add(s, f);
+	}
+}
+
+static void sum_processes(struct sum *s)
+{
+	struct figures f;
+
+	for (u32 i = 0; i < profile_process_room(s->profile); i++)
+		if (is_process(s, i) && profile_process(s->profile, i, &f))
+			sum_add(s, &f);
+	if (s->profile->header.unattributed && is_process(s, ATTRIBUTE_NONE))
+		sum_add(s, profile_unattributed(s->profile));
+}
+
+static void sum_functions(struct sum *s)
+{
+	struct location *l = NULL;
+
+	s->found = false;
+	s->figures = (struct figures){ 0 };
+	while ((l = location_table_next(s->profile->locations, l))) {
+		if (location_is_stale(s->profile, l) || !is_function(s, l))
+			continue;
+		s->found = true;
+		location_figures(s->profile->locations, l, &s->figures);
+	}
+}
+
+static int sum_span(struct sum *s, enum view_span span, u64 now_ns)
+{
+	enum view_group group = profile_wanted_group(s->wanted);
+	const struct window_slot *slot;
+	struct figures f;
+
+	if (group == VIEW_PROCESS || group == VIEW_FUNCTION)
+		return -EOPNOTSUPP;
+	slot = profile_span(s->profile, span, now_ns);
+	if (!slot)
+		return -EOPNOTSUPP;
+	if (group == VIEW_GROUPS) {
+		window_figures_get(&slot->machine, &f);
+		sum_add(s, &f);
+	}
+	for (u32 i = 0; i < slot->containers && group == VIEW_CONTAINER; i++) {
+		const struct window_container *c = &slot->container[i];
+		const struct attribute_container *now =
+			attributor_container(s->profile->attributor, c->index);
+
+		if (!now || now->generation != c->generation || !is_container(s, c->index))
+			continue;
+		window_figures_get(&c->figures, &f);
+		sum_add(s, &f);
+	}
+	return 0;
+}
+
+static void sum_start(struct sum *s)
+{
+	profile_settle(s->profile);
+	switch (profile_wanted_group(s->wanted)) {
+	case VIEW_FUNCTION:
+		sum_functions(s);
+		/* Where it is worth waiting for names, they are there now. */
+		if (symbols_settle(s->symbols))
+			sum_functions(s);
+		break;
+	case VIEW_PROCESS:
+		sum_processes(s);
+		break;
+	case VIEW_CONTAINER:
+		sum_containers(s);
+		break;
+	default:
+		sum_add(s, profile_machine(s->profile));
+	}
+}
+
+int profile_sum(struct profile *profile, struct symbols *symbols, bool live, enum view_span span,
+		u64 now_ns, const struct profile_wanted *wanted, struct figures *ret_figures)
+{
+	struct sum s = { .profile = profile, .symbols = symbols, .live = live, .wanted = wanted };
+	int r = 0;
+
+	if (span == VIEW_SPAN_START)
+		sum_start(&s);
+	else
+		r = sum_span(&s, span, now_ns);
+	if (r >= 0 && !s.found)
+		r = -ENOENT;
+	if (r < 0)
+		return r;
+	memset(s.figures.weight, 0, sizeof(s.figures.weight));
+	*ret_figures = s.figures;
+	return 0;
+}

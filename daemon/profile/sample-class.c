@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "sample-class.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "util/zero-pages.h"
+
+static_assert(SPE_HAS_OTHERS < SPE_BIT(25), "what is present has its place in the key");
+
+static struct spe_sample key_sample(u64 events, u64 key)
+{
+	return (struct spe_sample){
+		.present = key & SPE_MASK(24, 0),
+		.events = events,
+		.op_class = key >> 25 & 0x3,
+		.op_subclass = (u8)(key >> 27),
+		.source = (u16)(key >> 35),
+	};
+}
+
+static bool has_more_contexts(const struct spe_sample *s)
+{
+	u64 both = SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) | SPE_HAS_CONTEXT(SPE_CONTEXT_EL2);
+
+	return spe_sample_has(s, both) || s->present & (SPE_HAS_CONTEXT(2) | SPE_HAS_CONTEXT(3));
+}
+
+static void set(u8 *ones, size_t offset, unsigned int index)
+{
+	ones[offset / sizeof(u64) + index] = 1;
+}
+
+#define SET(ones, field, index) set(ones, offsetof(struct figure_counts, field), index)
+
+/* What figures count of it. */
+static void fill_ones(struct traits *t, enum spe_op_kind kind)
+{
+	u8 ones[FIGURE_COUNTS] = { 0 };
+
+	for (unsigned int i = 0; i < FIGURE_EVENTS; i++)
+		if (t->events >> i & 1)
+			SET(ones, event, i);
+	SET(ones, kind, kind);
+	if (t->flags & TRAITS_SIMD)
+		SET(ones, simd, 0);
+	if (kind == SPE_KIND_BRANCH && t->events >> SPE_EVENT_MISPREDICTED & 1)
+		SET(ones, mispredicted, 0);
+	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE) {
+		SET(ones, level, t->origin.level);
+		for (unsigned int i = 0; i < FIGURE_ORIGINS; i++)
+			if (t->origin.flags >> i & 1)
+				SET(ones, origin, i);
+	}
+	memcpy(t->ones, ones, sizeof(ones));
+}
+
+/*
+ * Whether it may have found its line in another core's cache. A Data Source packet says so; of
+ * what has none, as stores, all that is known is that the first level cache missed.
+ */
+static bool may_be_shared(const struct spe_origin *origin)
+{
+	return !(origin->flags & SPE_ORIGIN_BY_SOURCE) || origin->level == SPE_LEVEL_LOCAL_CHIP ||
+	       origin->flags & (SPE_ORIGIN_SNOOPED | SPE_ORIGIN_PEER);
+}
+
+static u8 memory_flags(const struct spe_sample *s, const struct spe_origin *origin)
+{
+	bool physical = spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_PA));
+	bool dram = origin->level == SPE_LEVEL_DRAM || origin->level == SPE_LEVEL_BEYOND_LLC;
+	bool known = physical || spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_VA));
+
+	if (origin->level == SPE_LEVEL_L1)
+		return 0;
+	return (known && may_be_shared(origin) ? TRAITS_LINE : 0) | (physical ? TRAITS_PAGE : 0) |
+	       (dram ? TRAITS_DRAM : 0);
+}
+
+void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
+		 struct traits *ret_traits)
+{
+	static const u8 counters[PROFILE_LATENCIES] = {
+		SPE_COUNTER_TOTAL,
+		SPE_COUNTER_ISSUE,
+		SPE_COUNTER_TRANSLATION,
+	};
+	struct spe_sample sample = key_sample(events, key);
+	enum spe_op_kind kind = spe_sample_kind(&sample);
+	struct traits t = {
+		.events = events,
+		.key = key,
+		.flags = (u8)kind,
+		.used = true,
+	};
+
+	if (spe_sample_is_simd(&sample))
+		t.flags |= TRAITS_SIMD;
+	if (has_more_contexts(&sample))
+		t.flags |= TRAITS_CONTEXTS;
+	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE) {
+		t.origin = spe_sample_origin(sources, &sample);
+		t.flags |= memory_flags(&sample, &t.origin);
+	}
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		if (!spe_sample_has(&sample, SPE_HAS_COUNTER(counters[i])))
+			t.absent[i] = HISTOGRAM_NONE;
+	fill_ones(&t, kind);
+	*ret_traits = t;
+}
+
+int traits_init(struct traits_catalog *catalog)
+{
+	catalog->at = zero_pages(((size_t)TRAITS_MAX + 1) * sizeof(*catalog->at));
+	return catalog->at ? 0 : -ENOMEM;
+}
+
+void traits_deinit(struct traits_catalog *catalog)
+{
+	zero_pages_free(catalog->at, ((size_t)TRAITS_MAX + 1) * sizeof(*catalog->at));
+	catalog->at = NULL;
+}
+
+void traits_clear(struct traits_catalog *catalog)
+{
+	zero_pages_clear(catalog->at, ((size_t)TRAITS_MAX + 1) * sizeof(*catalog->at));
+	memset(catalog->guess, 0, sizeof(catalog->guess));
+	memset(catalog->index, 0, sizeof(catalog->index));
+	catalog->used = 0;
+	catalog->whole = 0;
+}
+
+/* Where in the index the number of @events and @key is, or would be: half of it is free at least. */
+static u16 *find(struct traits_catalog *catalog, u64 events, u64 key)
+{
+	u32 mask = (1U << TRAITS_INDEX_BITS) - 1;
+	u32 at = (u32)(traits_hash(events, key) >> (64 - TRAITS_INDEX_BITS));
+	const struct traits *t;
+
+	for (; catalog->index[at]; at = (at + 1) & mask) {
+		t = &catalog->at[catalog->index[at]];
+		if (t->events == events && t->key == key)
+			break;
+	}
+	return &catalog->index[at];
+}
+
+u16 traits_find(struct traits_catalog *catalog, u64 events, u64 key,
+		const struct spe_data_sources *sources)
+{
+	u16 *number = find(catalog, events, key);
+
+	if (!*number && catalog->whole < TRAITS_WHOLE && catalog->used < TRAITS_MAX) {
+		catalog->whole++;
+		*number = (u16)++catalog->used;
+		traits_fill(events, key, sources, &catalog->at[*number]);
+		catalog->at[*number].id = *number;
+	}
+	catalog->guess[traits_slot(events, key)] = *number;
+	return *number;
+}
+
+/* From the lowest bit on: the kind and simd, the level, the origin's flags, what is absent. */
+#define CONTENT_LEVEL	     4
+#define CONTENT_ORIGIN	     9
+#define CONTENT_MISPREDICTED 14
+#define CONTENT_ABSENT	     15
+#define CONTENT_BITS	     18
+
+#define MISPREDICTED (offsetof(struct figure_counts, mispredicted) / sizeof(u64))
+
+u32 traits_content(const struct traits *t)
+{
+	u8 ones[FIGURE_COUNTS];
+	u32 content;
+
+	memcpy(ones, t->ones, sizeof(ones));
+	content = (t->flags & (TRAITS_KIND | TRAITS_SIMD)) |
+		  (u32)t->origin.level << CONTENT_LEVEL | (u32)t->origin.flags << CONTENT_ORIGIN |
+		  (u32)ones[MISPREDICTED] << CONTENT_MISPREDICTED;
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		content |= (u32)!!t->absent[i] << (CONTENT_ABSENT + i);
+	return content;
+}
+
+static bool content_fill(u64 events, u32 content, struct traits *ret)
+{
+	enum spe_op_kind kind = content & TRAITS_KIND;
+	struct traits t = {
+		.events = events,
+		.key = TRAITS_CONTENT | content,
+		.flags = content & (TRAITS_KIND | TRAITS_SIMD),
+		.origin = { .level = content >> CONTENT_LEVEL & 0x1f,
+			    .flags = content >> CONTENT_ORIGIN & 0x1f },
+		.used = true,
+	};
+	u8 ones[FIGURE_COUNTS];
+
+	if (kind >= SPE_KINDS || t.origin.level >= SPE_LEVELS || content >> CONTENT_BITS)
+		return false;
+	fill_ones(&t, kind);
+	memcpy(ones, t.ones, sizeof(ones));
+	ones[MISPREDICTED] = content >> CONTENT_MISPREDICTED & 1;
+	memcpy(t.ones, ones, sizeof(ones));
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		t.absent[i] = content >> (CONTENT_ABSENT + i) & 1 ? HISTOGRAM_NONE : 0;
+	*ret = t;
+	return true;
+}
+
+u16 traits_restore(struct traits_catalog *catalog, u64 events, u32 content)
+{
+	/* No record has such a key. */
+	u16 *number = find(catalog, events, TRAITS_CONTENT | content);
+	struct traits t;
+
+	if (*number)
+		return *number;
+	if (!content_fill(events, content, &t))
+		return 0;
+	if (catalog->used == TRAITS_MAX || (events && catalog->whole >= TRAITS_WHOLE))
+		return TRAITS_OTHERS;
+	catalog->whole += events != 0;
+	t.id = *number = (u16)++catalog->used;
+	if (!events)
+		t.coarse = t.id;
+	catalog->at[t.id] = t;
+	return t.id;
+}
+
+u16 traits_coarse(struct traits_catalog *catalog, struct traits *traits)
+{
+	if (!traits->coarse)
+		traits->coarse = traits_restore(catalog, 0, traits_content(traits));
+	return traits->coarse;
+}
+
+bool traits_source(const struct traits *traits, u16 *ret_source)
+{
+	struct spe_sample sample = key_sample(traits->events, traits->key);
+
+	if (!spe_sample_has(&sample, SPE_HAS_SOURCE))
+		return false;
+	*ret_source = sample.source;
+	return true;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* speprof's own recording, written. */
+#include "codec/registers.h"
+#include "native-format.h"
+#include "recorder-internal.h"
+
+static u32 abi_backend(u8 backend)
+{
+	return backend == BACKEND_EMULATED ? SPEPROF_BACKEND_EMULATED :
+	       backend == BACKEND_HARDWARE ? SPEPROF_BACKEND_HARDWARE :
+					     0;
+}
+
+void own_begin(struct recorder *recorder)
+{
+	size_t len = strnlen(recorder->command, OWN_COMMAND_MAX - 1);
+	struct own_header header = {
+		.version = OWN_VERSION,
+		.order = OWN_ORDER,
+		.backend = abi_backend(recorder->config.backend),
+		.cpus = recorder->config.cpus,
+		.command_size = (u32)len + 1,
+	};
+
+	memcpy(header.magic, OWN_MAGIC, sizeof(header.magic));
+	header.header_size = (u32)((sizeof(header) + len + 1 + 63) & ~(size_t)63);
+	recorder_put(recorder, &header, sizeof(header));
+	recorder_put(recorder, recorder->command, len);
+	recorder_put(recorder, "", 1);
+	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
+}
+
+/* log2 of a size that is a power of two, as PMBIDR and PMSIDR have it. */
+static u64 log2_of(u32 size)
+{
+	return size ? 31 - (u64)__builtin_clz(size) : 0;
+}
+
+static u64 span_of(u64 bytes)
+{
+	return (bytes + SPEPROF_WINDOW_ALIGN - 1) & ~(u64)(SPEPROF_WINDOW_ALIGN - 1);
+}
+
+void own_window(struct recorder *recorder, const struct source_window *window)
+{
+	bool counted = window->written != WINDOW_WRITTEN_UNKNOWN;
+	struct own_window more = {
+		.clock_zero = window->clock.zero,
+		.clock_mult = window->clock.mult,
+		.clock_shift = window->clock.shift,
+		.lost_bytes = window->lost_bytes,
+		.interval = window->interval,
+		.tid = window->tid,
+		.align = window->align,
+		.max_record = window->max_record,
+		.unit = window->unit,
+	};
+	const struct speprof_window header = {
+		.magic = SPEPROF_WINDOW_MAGIC,
+		.header_size = sizeof(header),
+		.kind = SPEPROF_WINDOW_RECORDS,
+		.span = span_of(sizeof(header) + sizeof(more) + window->len),
+		.seq = recorder->seq++,
+		.position = recorder->pos,
+		.data_size = window->len,
+		.data_offset = sizeof(header) + sizeof(more),
+		.flags = window->flags | (counted ? SPEPROF_WINDOW_COUNTED : 0),
+		.cpu = window->cpu,
+		.backend = abi_backend(window->backend),
+		.generation = 1,
+		.pmsver = window->pmsver,
+		.midr = window->midr,
+		.pmsidr = SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, log2_of(window->max_record)),
+		.pmbidr = SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, log2_of(window->align)),
+		.interval = window->interval,
+		.interval_unit = window->unit == UNIT_INSTRUCTIONS ? SPEPROF_UNIT_INSTRUCTIONS :
+								     SPEPROF_UNIT_MICRO_OPS,
+		.clock = SPEPROF_CLOCK_MONOTONIC,
+		.start_ns = window->start_ns,
+		.end_ns = window->end_ns,
+		.armed_ns = window->armed_ns,
+		.blind_ns = window->blind_ns,
+		.records = counted ? window->written : 0,
+	};
+
+	memcpy(more.blind_by, window->blind_by, sizeof(window->blind_by));
+	recorder_put(recorder, &header, sizeof(header));
+	recorder_put(recorder, &more, sizeof(more));
+	recorder_put(recorder, window->data, window->len);
+	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
+}
+
+void own_task(struct recorder *recorder, const struct task_event *event)
+{
+	size_t len = strnlen(event->name ? event->name : "", OWN_NAME_MAX - 1);
+	struct own_task task = {
+		.time_ns = event->time_ns,
+		.start = event->start,
+		.size = event->size,
+		.offset = event->offset,
+		.cgroup = event->cgroup,
+		.inode = event->inode,
+		.pid = event->pid,
+		.tid = event->tid,
+		.parent_pid = event->parent_pid,
+		.type = event->type,
+		.exec = event->exec,
+		.name_size = (u32)len + 1,
+	};
+	const struct speprof_window header = {
+		.magic = SPEPROF_WINDOW_MAGIC,
+		.header_size = SPEPROF_WINDOW_SKIP_SIZE,
+		.kind = OWN_KIND_TASK,
+		.span = span_of(SPEPROF_WINDOW_SKIP_SIZE + sizeof(task) + len + 1),
+		.seq = recorder->seq++,
+		.position = recorder->pos,
+		.data_size = sizeof(task) + len + 1,
+		.data_offset = SPEPROF_WINDOW_SKIP_SIZE,
+		.backend = abi_backend(recorder->config.backend),
+	};
+
+	if (event->build_id && event->build_id_size <= sizeof(task.build_id)) {
+		task.build_id_size = event->build_id_size;
+		memcpy(task.build_id, event->build_id, event->build_id_size);
+	}
+	recorder_put(recorder, &header, SPEPROF_WINDOW_SKIP_SIZE);
+	recorder_put(recorder, &task, sizeof(task));
+	recorder_put(recorder, event->name, len);
+	recorder_put(recorder, "", 1);
+	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
+}

@@ -1,0 +1,680 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * perf.data, as perf 6.1 and later read it: one event of arm_spe_0, SPE metadata
+ * of version 1 where all cores are of one kind (perf before 6.13 takes version 2's
+ * first word for the PMU), else of version 2, one AUX buffer a CPU. What stands in front and is known at the end only is
+ * written again then.
+ */
+#include "recorder-internal.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "perfdata.h"
+#include "speprof-version.h"
+
+#define FILE_HEADER   104
+#define ATTR_SIZE     PERF_ATTR_SIZE_VER7
+#define PMU_TYPE      11
+#define EVENT_ID      1
+#define NODES_MAX     1024 /* MAX_NUMNODES of any kernel */
+#define AUX_SPE	      4 /* enum auxtrace_type of tools/perf/util/auxtrace.h */
+#define CONFIG_TS     SPE_BIT(0) /* ts_enable of arm_spe_pmu */
+#define CONFIG_JITTER SPE_BIT(16)
+
+/* What perf record asks for with arm_spe: perf mem and perf c2c want DATA_SRC. */
+#define SAMPLE_TYPE                                                              \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+	 PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR)
+
+/* Bits of the header's feature table that are written. */
+enum feature {
+	FEATURE_BUILD_ID = 2,
+	FEATURE_HOSTNAME = 3,
+	FEATURE_OSRELEASE = 4,
+	FEATURE_VERSION = 5,
+	FEATURE_ARCH = 6,
+	FEATURE_NRCPUS = 7,
+	FEATURE_CPUID = 9,
+	FEATURE_CMDLINE = 11,
+	FEATURE_EVENT_DESC = 12,
+	FEATURE_NUMA_TOPOLOGY = 14, /* perf c2c does without a report otherwise */
+	FEATURE_PMU_MAPPINGS = 16,
+	FEATURE_AUXTRACE = 18,
+};
+
+static const u8 features[] = { FEATURE_BUILD_ID,      FEATURE_HOSTNAME,	    FEATURE_OSRELEASE,
+			       FEATURE_VERSION,	      FEATURE_ARCH,	    FEATURE_NRCPUS,
+			       FEATURE_CPUID,	      FEATURE_CMDLINE,	    FEATURE_EVENT_DESC,
+			       FEATURE_NUMA_TOPOLOGY, FEATURE_PMU_MAPPINGS, FEATURE_AUXTRACE };
+
+struct file_section {
+	u64 offset;
+	u64 size;
+};
+
+struct trailer {
+	u32 pid;
+	u32 tid;
+	u64 time;
+	u32 cpu;
+	u32 reserved;
+	u64 id;
+};
+
+static struct trailer make_trailer(s32 pid, s32 tid, u64 time_ns, s32 cpu)
+{
+	return (struct trailer){
+		.pid = (u32)pid,
+		.tid = (u32)tid,
+		.time = time_ns,
+		.cpu = (u32)cpu,
+		.id = EVENT_ID,
+	};
+}
+
+static struct perf_event_attr make_attr(const struct recorder *recorder)
+{
+	u32 interval = recorder->first.interval;
+	struct perf_event_attr attr = {
+		.type = PMU_TYPE,
+		.size = ATTR_SIZE,
+		.config = CONFIG_TS,
+		.sample_type = SAMPLE_TYPE,
+		.read_format = PERF_FORMAT_ID,
+		.disabled = 1,
+		.inherit = 1,
+		.mmap = 1,
+		.comm = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.exclude_guest = 1,
+		.mmap2 = 1,
+		.comm_exec = 1,
+	};
+
+	/* The driver's way back from the mean interval of D17.3.4. */
+	attr.sample_period = interval & ~0xffU ? interval & ~0xffU : 256;
+	if ((interval & 0xff) == 128)
+		attr.config |= CONFIG_JITTER;
+	return attr;
+}
+
+static void put_header(struct recorder *recorder, u64 data_end)
+{
+	const u64 data = FILE_HEADER + 8 + ATTR_SIZE + 16;
+	struct {
+		char magic[8];
+		u64 size;
+		u64 attr_size;
+		struct file_section attrs;
+		struct file_section data;
+		struct file_section types;
+		u64 features[4];
+	} header = {
+		.magic = { 'P', 'E', 'R', 'F', 'I', 'L', 'E', '2' },
+		.size = FILE_HEADER,
+		.attr_size = ATTR_SIZE + 16,
+		.attrs = { FILE_HEADER + 8, ATTR_SIZE + 16 },
+		.data = { data, data_end > data ? data_end - data : 0 },
+	};
+	const struct file_section ids = { FILE_HEADER, 8 };
+	const struct perf_event_attr attr = make_attr(recorder);
+	const u64 id = EVENT_ID;
+
+	for (size_t i = 0; i < ARRAY_SIZE(features) && data_end; i++)
+		header.features[0] |= SPE_BIT(features[i]);
+	recorder_put(recorder, &header, sizeof(header));
+	recorder_put(recorder, &id, sizeof(id));
+	recorder_put(recorder, &attr, ATTR_SIZE);
+	recorder_put(recorder, &ids, sizeof(ids));
+}
+
+static void put_record(struct recorder *recorder, u32 type, u16 misc, const void *body, size_t len)
+{
+	const struct perf_event_header header = {
+		.type = type,
+		.misc = misc,
+		.size = (u16)(sizeof(header) + len),
+	};
+
+	recorder_put(recorder, &header, sizeof(header));
+	recorder_put(recorder, body, len);
+}
+
+static void put_metadata_v1(struct recorder *recorder)
+{
+	const struct {
+		u32 type, reserved;
+		u64 pmu, per_cpu;
+	} info = { .type = AUX_SPE, .pmu = PMU_TYPE, .per_cpu = 1 };
+
+	put_record(recorder, PERFDATA_AUXTRACE_INFO, 0, &info, sizeof(info));
+}
+
+/* CPUs that had a window, and whether they are of more than one kind. */
+static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
+{
+	u32 n = 0;
+
+	*ret_differ = false;
+	for (u32 i = 0; i < recorder->core_count; i++) {
+		n += recorder->cores[i].any;
+		*ret_differ |= recorder->cores[i].any &&
+			       recorder->cores[i].midr != recorder->first.midr;
+	}
+	return n;
+}
+
+/* What a header says in version 2, in words: version, size, PMU, how many CPUs. */
+#define V2_HEADER 4
+#define V2_MAGIC  0x1010101010101010ULL
+#define V2_CPU	  6 /* words: magic, number, parameters, MIDR, PMU, minimal interval */
+
+/* CPUs for which there is room in a record of at most 64 KiB. */
+static u32 metadata_room(const struct recorder *recorder)
+{
+	const u32 most = (UINT16_MAX - 16 - 8 * V2_HEADER) / (8 * V2_CPU);
+
+	return recorder->config.cpus < most ? recorder->config.cpus : most;
+}
+
+static void put_metadata_v2(struct recorder *recorder, u32 cpus)
+{
+	const u64 type = AUX_SPE, header[V2_HEADER] = { 2, V2_HEADER, PMU_TYPE, cpus };
+	const struct perf_event_header record = {
+		.type = PERFDATA_AUXTRACE_INFO,
+		.size = (u16)(16 + 8 * V2_HEADER + 8 * V2_CPU * cpus),
+	};
+
+	recorder_put(recorder, &record, sizeof(record));
+	recorder_put(recorder, &type, sizeof(type));
+	recorder_put(recorder, header, sizeof(header));
+	for (u32 i = 0; cpus; i++) {
+		const u64 words[V2_CPU] = { V2_MAGIC, i, 3, recorder->cores[i].midr, PMU_TYPE, 0 };
+
+		if (!recorder->cores[i].any)
+			continue;
+		recorder_put(recorder, words, sizeof(words));
+		cpus--;
+	}
+}
+
+/* A record that perf takes note of and has nothing to do for. */
+static void put_filler(struct recorder *recorder, u64 end)
+{
+	const struct perf_event_header record = {
+		.type = PERFDATA_FINISHED_INIT,
+		.size = (u16)(end - recorder->pos),
+	};
+
+	if (recorder->pos == end)
+		return;
+	recorder_put(recorder, &record, sizeof(record));
+	while (recorder->pos < end && !recorder->error)
+		recorder_put(recorder, "\0\0\0\0\0\0\0", 8);
+}
+
+/*
+ * Of one size whatever is known, so that they can be written again. Metadata of
+ * version 1 where all cores are alike, as perf before 6.13 reads no other.
+ *
+ * perf divides by the multiplier, whether it was given one or not: where the clock is
+ * unknown it gets a tick a nanosecond, which cap_user_time_zero takes back.
+ */
+static void put_facts(struct recorder *recorder)
+{
+	const struct tick_clock *clock = &recorder->first.clock;
+	const struct {
+		u64 shift, mult, zero, cycles, mask;
+		u8 cap_zero, cap_short, reserved[6];
+	} conv = {
+		.shift = clock->shift,
+		.mult = clock->mult ? clock->mult : 1,
+		.zero = clock->zero,
+		.mask = UINT64_MAX,
+		.cap_zero = clock->mult != 0,
+	};
+	u32 cores, room = metadata_room(recorder);
+	bool differ;
+	u64 end;
+
+	put_record(recorder, PERFDATA_TIME_CONV, 0, &conv, sizeof(conv));
+	end = recorder->pos + 16 + 8 * V2_HEADER + 8ULL * V2_CPU * room;
+	cores = count_cores(recorder, &differ);
+	if (differ)
+		put_metadata_v2(recorder, cores < room ? cores : room);
+	else
+		put_metadata_v1(recorder);
+	put_filler(recorder, end);
+}
+
+void perf_begin(struct recorder *recorder)
+{
+	put_header(recorder, 0);
+	put_facts(recorder);
+}
+
+static struct recorder_core *core_of(struct recorder *recorder, u32 cpu)
+{
+	struct recorder_core *cores;
+	u32 room = cpu + 1;
+
+	if (cpu < recorder->core_count)
+		return &recorder->cores[cpu];
+	cores = cpu < PERFDATA_MAX_CPUS ? realloc(recorder->cores, room * sizeof(*cores)) : NULL;
+	if (!cores) {
+		recorder_fail(recorder, cpu < PERFDATA_MAX_CPUS ? -ENOMEM : -ERANGE);
+		return NULL;
+	}
+	memset(cores + recorder->core_count, 0, (room - recorder->core_count) * sizeof(*cores));
+	recorder->cores = cores;
+	recorder->core_count = room;
+	return &cores[cpu];
+}
+
+static void add_index(struct recorder *recorder)
+{
+	u32 room = recorder->index_room ? 2 * recorder->index_room : 256;
+	struct recorder_index *index = recorder->index;
+
+	if (recorder->indexed == recorder->index_room) {
+		index = realloc(index, room * sizeof(*index));
+		if (!index) {
+			recorder_fail(recorder, -ENOMEM);
+			return;
+		}
+		recorder->index = index;
+		recorder->index_room = room;
+	}
+	index[recorder->indexed++] =
+		(struct recorder_index){ recorder->pos, PERFDATA_AUXTRACE_SIZE };
+}
+
+static void put_itrace_start(struct recorder *recorder, const struct source_window *window)
+{
+	const struct {
+		u32 pid, tid;
+		struct trailer trailer;
+	} body = { UINT32_MAX, UINT32_MAX,
+		   make_trailer(-1, -1, window->start_ns, (s32)window->cpu) };
+
+	put_record(recorder, PERF_RECORD_ITRACE_START, 0, &body, sizeof(body));
+}
+
+static u64 aux_flags(const struct source_window *window)
+{
+	return (window->flags & (WINDOW_TRUNCATED | WINDOW_FAULTED) ? PERF_AUX_FLAG_TRUNCATED : 0) |
+	       (window->flags & WINDOW_GAPS ? PERF_AUX_FLAG_PARTIAL : 0) |
+	       (window->flags & WINDOW_COLLIDED ? PERF_AUX_FLAG_COLLISION : 0);
+}
+
+static void put_aux(struct recorder *recorder, const struct source_window *window, u64 offset,
+		    u64 size, u64 flags)
+{
+	const struct {
+		u64 offset, size, flags;
+		struct trailer trailer;
+	} body = { offset, size, flags,
+		   make_trailer(-1, -1, window->end_ns, (s32)window->cpu) };
+
+	put_record(recorder, PERF_RECORD_AUX, 0, &body, sizeof(body));
+}
+
+static void put_auxtrace(struct recorder *recorder, const struct source_window *window, u64 offset,
+			 u64 size)
+{
+	const struct {
+		u64 size, offset, reference;
+		u32 index, tid, cpu, reserved;
+	} trace = { .size = size,
+		    .offset = offset,
+		    .index = window->cpu,
+		    .tid = UINT32_MAX,
+		    .cpu = window->cpu };
+
+	add_index(recorder);
+	put_record(recorder, PERFDATA_AUXTRACE, 0, &trace, sizeof(trace));
+	recorder_put(recorder, window->data, window->len);
+	recorder_pad(recorder, 8);
+}
+
+/*
+ * What a perf.data cannot hold is an AUX record without bytes that is truncated, which perf
+ * reports as lost AUX data: a window that is suspect, since no flag says so, bytes that were
+ * lost, and, once, that a fault has stopped the CPU.
+ */
+static void put_loss(struct recorder *recorder, struct recorder_core *core,
+		     const struct source_window *window)
+{
+	bool stopped = window->blind_by[SOURCE_BLIND_FAULT] && !core->stopped;
+
+	if (!window->len && !window->lost_bytes && !stopped)
+		return;
+	put_aux(recorder, window, core->aux, 0, PERF_AUX_FLAG_TRUNCATED);
+	core->stopped |= stopped || window->flags & WINDOW_FAULTED;
+}
+
+void perf_window(struct recorder *recorder, const struct source_window *window)
+{
+	bool suspect = window->flags & WINDOW_SUSPECT;
+	u64 padded = ((u64)window->len + 7) & ~7ULL;
+	struct recorder_core *core = core_of(recorder, window->cpu);
+
+	if (suspect)
+		recorder->left_out += window->len;
+	if (!core)
+		return;
+	if (suspect || !window->len) {
+		put_loss(recorder, core, window);
+		return;
+	}
+	if (!recorder->any) {
+		recorder->first = *window;
+		recorder->any = true;
+	}
+	if (!core->any) {
+		core->any = true;
+		core->midr = window->midr;
+	}
+	if (!core->aux)
+		put_itrace_start(recorder, window);
+	put_aux(recorder, window, core->aux, window->len, aux_flags(window));
+	core->stopped = window->flags & WINDOW_FAULTED;
+	put_auxtrace(recorder, window, core->aux, padded);
+	core->aux += padded;
+}
+
+/* A string field: NUL-terminated, to a multiple of 8; longer ones are cut. */
+struct field {
+	char text[PATH_MAX + 8];
+	size_t size;
+};
+
+static void field_set(struct field *field, const char *text)
+{
+	size_t len = strnlen(text, PATH_MAX - 1);
+
+	memset(field->text, 0, sizeof(field->text));
+	memcpy(field->text, text, len);
+	field->size = (len + 8) & ~(size_t)7;
+}
+
+static void put_named(struct recorder *recorder, u32 type, u16 misc, const void *body, size_t len,
+		      const struct task_event *event, const char *name)
+{
+	const struct trailer trailer = make_trailer(event->pid, event->tid, event->time_ns, -1);
+	struct perf_event_header header = { .type = type, .misc = misc };
+	struct field field;
+
+	field_set(&field, name);
+	header.size = (u16)(sizeof(header) + len + field.size + sizeof(trailer));
+	recorder_put(recorder, &header, sizeof(header));
+	recorder_put(recorder, body, len);
+	recorder_put(recorder, field.text, field.size);
+	recorder_put(recorder, &trailer, sizeof(trailer));
+}
+
+static void put_mapping(struct recorder *recorder, const struct task_event *event)
+{
+	struct {
+		u32 pid, tid;
+		u64 start, size, offset;
+		u32 major, minor;
+		u64 inode, generation;
+		u32 protection, flags;
+	} body = {
+		.pid = (u32)event->pid,
+		.tid = (u32)event->tid,
+		.start = event->start,
+		.size = event->size,
+		.offset = event->offset,
+		.major = event->device >> 20,
+		.minor = event->device & 0xfffff,
+		.inode = event->inode,
+		.protection = PROT_READ | PROT_EXEC,
+		.flags = MAP_PRIVATE,
+	};
+	bool kernel = event->pid < 0;
+
+	/* perf's name of anonymous memory. */
+	put_named(recorder, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
+		  kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, &body,
+		  kernel ? 32 : sizeof(body), event, *event->name ? event->name : "//anon");
+}
+
+static void put_fork_exit(struct recorder *recorder, const struct task_event *event)
+{
+	bool fork = event->type == TASK_FORK;
+	const struct {
+		u32 pid, parent_pid, tid, parent_tid;
+		u64 time;
+		struct trailer trailer;
+	} body = {
+		.pid = (u32)event->pid,
+		.parent_pid = (u32)event->parent_pid,
+		.tid = (u32)event->tid,
+		.parent_tid = (u32)event->parent_pid,
+		.time = event->time_ns,
+		.trailer = make_trailer(event->pid, event->tid, event->time_ns, -1),
+	};
+
+	put_record(recorder, fork ? PERF_RECORD_FORK : PERF_RECORD_EXIT, 0, &body, sizeof(body));
+}
+
+static void put_lost(struct recorder *recorder, const struct task_event *event)
+{
+	const struct {
+		u64 id, lost;
+		struct trailer trailer;
+	} body = { EVENT_ID, event->size, make_trailer(-1, -1, event->time_ns, -1) };
+
+	put_record(recorder, PERF_RECORD_LOST, 0, &body, sizeof(body));
+}
+
+void perf_task(struct recorder *recorder, const struct task_event *event)
+{
+	const u32 ids[2] = { (u32)event->pid, (u32)event->tid };
+
+	switch (event->type) {
+	case TASK_COMM:
+		put_named(recorder, PERF_RECORD_COMM, event->exec ? PERF_RECORD_MISC_COMM_EXEC : 0,
+			  ids, sizeof(ids), event, event->name);
+		break;
+	case TASK_FORK:
+	case TASK_EXIT:
+		put_fork_exit(recorder, event);
+		break;
+	case TASK_MMAP:
+		put_mapping(recorder, event);
+		recorder_build_add(recorder, event);
+		break;
+	case TASK_CGROUP:
+		put_named(recorder, PERF_RECORD_CGROUP, 0, &event->cgroup, sizeof(event->cgroup),
+			  event, event->name);
+		break;
+	case TASK_LOST:
+	case TASK_LOST_MAPS:
+		put_lost(recorder, event);
+		break;
+	default:
+		break;
+	}
+}
+
+/* perf pads strings of features to 64 bytes and says the padded size. */
+static void put_string(struct recorder *recorder, const char *text)
+{
+	char padded[1024] = { 0 };
+	u32 len = (u32)strnlen(text, sizeof(padded) - 64), size = (len + 64) & ~63U;
+
+	memcpy(padded, text, len);
+	recorder_put(recorder, &size, sizeof(size));
+	recorder_put(recorder, padded, size);
+}
+
+static void put_u32(struct recorder *recorder, u32 value)
+{
+	recorder_put(recorder, &value, sizeof(value));
+}
+
+static const char *backend_text(const struct recorder *recorder)
+{
+	return recorder->config.backend == BACKEND_EMULATED ? " (emulated SPU)" : "";
+}
+
+static void put_event_desc(struct recorder *recorder)
+{
+	const struct perf_event_attr attr = make_attr(recorder);
+	const u64 id = EVENT_ID;
+
+	put_u32(recorder, 1);
+	put_u32(recorder, ATTR_SIZE);
+	recorder_put(recorder, &attr, ATTR_SIZE);
+	put_u32(recorder, 1);
+	put_string(recorder, recorder->config.backend == BACKEND_EMULATED ?
+				     "arm_spe_0/emulated-by-speprof/" :
+				     "arm_spe_0//");
+	recorder_put(recorder, &id, sizeof(id));
+}
+
+static void put_cmdline(struct recorder *recorder)
+{
+	put_u32(recorder, 2);
+	put_string(recorder, recorder->command);
+	put_string(recorder, recorder->config.backend == BACKEND_EMULATED ?
+				     "# EMULATED SPU: task, PC and time are true, the rest is "
+				     "modelled" :
+				     "# by speprof");
+}
+
+/* What a file of a node of /sys says; false if there is no such node. */
+static bool node_read(u32 node, const char *name, char *text, int size)
+{
+	char path[64];
+	FILE *f;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/%s", node, name);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	len = fread(text, 1, (size_t)size - 1, f);
+	fclose(f);
+	text[len] = 0;
+	return true;
+}
+
+/* "Node 0 MemTotal:       16384 kB" */
+static u64 node_memory(const char *text, const char *field)
+{
+	const char *at = strstr(text, field);
+
+	return at ? strtoull(at + strlen(field), NULL, 10) : 0;
+}
+
+/* Of each node: number, kB in all and free, CPUs. */
+static void put_numa_topology(struct recorder *recorder)
+{
+	char cpus[900], memory[4096];
+	u32 count = 0;
+	u64 kb;
+
+	for (u32 node = 0; node < NODES_MAX; node++)
+		count += node_read(node, "cpulist", cpus, sizeof(cpus));
+	put_u32(recorder, count);
+	for (u32 node = 0; node < NODES_MAX && count; node++) {
+		if (!node_read(node, "cpulist", cpus, sizeof(cpus)))
+			continue;
+		count--;
+		cpus[strcspn(cpus, "\n")] = 0;
+		if (!node_read(node, "meminfo", memory, sizeof(memory)))
+			memory[0] = 0;
+		put_u32(recorder, node);
+		kb = node_memory(memory, "MemTotal:");
+		recorder_put(recorder, &kb, sizeof(kb));
+		kb = node_memory(memory, "MemFree:");
+		recorder_put(recorder, &kb, sizeof(kb));
+		put_string(recorder, cpus);
+	}
+}
+
+static void put_feature(struct recorder *recorder, enum feature feature)
+{
+	struct utsname host = { 0 };
+	char text[128];
+
+	uname(&host);
+	switch (feature) {
+	case FEATURE_BUILD_ID:
+		recorder_builds_put(recorder);
+		break;
+	case FEATURE_HOSTNAME:
+		snprintf(text, sizeof(text), "%s%s", host.nodename, backend_text(recorder));
+		put_string(recorder, text);
+		break;
+	case FEATURE_OSRELEASE:
+		put_string(recorder, host.release);
+		break;
+	case FEATURE_VERSION:
+		snprintf(text, sizeof(text), "speprof %s%s", SPEPROF_VERSION,
+			 backend_text(recorder));
+		put_string(recorder, text);
+		break;
+	case FEATURE_ARCH:
+		put_string(recorder, host.machine);
+		break;
+	case FEATURE_NRCPUS:
+		put_u32(recorder, (u32)sysconf(_SC_NPROCESSORS_CONF));
+		put_u32(recorder, (u32)sysconf(_SC_NPROCESSORS_ONLN));
+		break;
+	case FEATURE_CPUID:
+		snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)recorder->first.midr);
+		put_string(recorder, text);
+		break;
+	case FEATURE_CMDLINE:
+		put_cmdline(recorder);
+		break;
+	case FEATURE_EVENT_DESC:
+		put_event_desc(recorder);
+		break;
+	case FEATURE_NUMA_TOPOLOGY:
+		put_numa_topology(recorder);
+		break;
+	case FEATURE_PMU_MAPPINGS:
+		put_u32(recorder, 1);
+		put_u32(recorder, PMU_TYPE);
+		put_string(recorder, "arm_spe_0");
+		break;
+	case FEATURE_AUXTRACE: {
+		const u64 count = recorder->indexed;
+
+		recorder_put(recorder, &count, sizeof(count));
+		recorder_put(recorder, recorder->index, count * sizeof(*recorder->index));
+		break;
+	}
+	}
+}
+
+void perf_end(struct recorder *recorder)
+{
+	struct file_section table[ARRAY_SIZE(features)] = { 0 };
+	u64 data_end = recorder->pos;
+
+	recorder_put(recorder, table, sizeof(table));
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++) {
+		table[i].offset = recorder->pos;
+		put_feature(recorder, features[i]);
+		table[i].size = recorder->pos - table[i].offset;
+	}
+	if (fseeko(recorder->file, (off_t)data_end, SEEK_SET) < 0)
+		recorder_fail(recorder, -errno);
+	recorder_put(recorder, table, sizeof(table));
+	if (fseeko(recorder->file, 0, SEEK_SET) < 0)
+		recorder_fail(recorder, -errno);
+	put_header(recorder, data_end);
+	put_facts(recorder);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "recorder-internal.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BUFFER (256U << 10)
+
+void recorder_fail(struct recorder *recorder, int error)
+{
+	if (!recorder->error)
+		recorder->error = error;
+}
+
+void recorder_put(struct recorder *recorder, const void *bytes, size_t len)
+{
+	if (recorder->error || !len)
+		return;
+	if (fwrite(bytes, 1, len, recorder->file) != len)
+		recorder_fail(recorder, errno ? -errno : -EIO);
+	recorder->pos += len;
+}
+
+void recorder_pad(struct recorder *recorder, u32 align)
+{
+	static const u8 zeros[64];
+
+	recorder_put(recorder, zeros, (size_t)(-recorder->pos & (align - 1)));
+}
+
+/* Whether a ledger of the recording would lack anything without @window. */
+static bool has_content(const struct source_window *window)
+{
+	return window->len || window->blind_ns || window->lost_bytes || window->armed_ns ||
+	       window->end_ns != window->start_ns || window->flags & ~WINDOW_PARTIAL;
+}
+
+static void take_window(void *ctx, const struct source_window *window)
+{
+	struct recorder *recorder = ctx;
+
+	if (!has_content(window))
+		return;
+	recorder->bytes += window->len;
+	if (recorder->config.format == RECORDER_PERF)
+		perf_window(recorder, window);
+	else
+		own_window(recorder, window);
+}
+
+static void take_task(void *ctx, const struct task_event *event)
+{
+	struct recorder *recorder = ctx;
+
+	if (recorder->config.format == RECORDER_PERF)
+		perf_task(recorder, event);
+	else
+		own_task(recorder, event);
+}
+
+struct source_sink recorder_sink(struct recorder *recorder)
+{
+	return (struct source_sink){ .window = take_window, .task = take_task, .ctx = recorder };
+}
+
+int recorder_error(const struct recorder *recorder)
+{
+	return recorder->error;
+}
+
+u64 recorder_bytes(const struct recorder *recorder)
+{
+	return recorder->bytes;
+}
+
+u64 recorder_left_out(const struct recorder *recorder)
+{
+	return recorder->left_out;
+}
+
+static int open_stream(struct recorder *recorder, int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	int r;
+
+	if (copy < 0)
+		return -errno;
+	recorder->file = fdopen(copy, "w");
+	if (!recorder->file) {
+		r = -errno;
+		close(copy);
+		return r;
+	}
+	setvbuf(recorder->file, NULL, _IOFBF, BUFFER);
+	return 0;
+}
+
+int recorder_new(int fd, const struct recorder_config *config, struct recorder **ret_recorder)
+{
+	struct recorder *recorder;
+	int r;
+
+	if (config->format == RECORDER_PERF && lseek(fd, 0, SEEK_CUR) < 0)
+		return -errno;
+	recorder = calloc(1, sizeof(*recorder));
+	if (!recorder)
+		return -ENOMEM;
+	recorder->config = *config;
+	recorder->command = strdup(config->command ? config->command : "");
+	r = recorder->command ? open_stream(recorder, fd) : -ENOMEM;
+	if (r < 0) {
+		recorder_free(recorder);
+		return r;
+	}
+	if (config->format == RECORDER_PERF)
+		perf_begin(recorder);
+	else
+		own_begin(recorder);
+	*ret_recorder = recorder;
+	return 0;
+}
+
+int recorder_finish(struct recorder *recorder)
+{
+	if (recorder->config.format == RECORDER_PERF)
+		perf_end(recorder);
+	if (fflush(recorder->file))
+		recorder_fail(recorder, errno ? -errno : -EIO);
+	return recorder->error;
+}
+
+struct recorder *recorder_free(struct recorder *recorder)
+{
+	if (!recorder)
+		return NULL;
+	if (recorder->file)
+		fclose(recorder->file);
+	free(recorder->command);
+	free(recorder->index);
+	free(recorder->cores);
+	recorder_builds_free(recorder);
+	free(recorder);
+	return NULL;
+}

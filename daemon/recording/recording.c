@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Opening a recording, telling what it is, and reading it by offset. Reads
+ * rather than a mapping: a file that shrinks meanwhile then ends early instead
+ * of raising SIGBUS.
+ */
+#include "recording-internal.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The most that is copied from a pipe; more than disks should silently take. */
+#define SPOOL_MAX (16ULL << 30)
+
+static void fill_error(struct recording_error *error, u64 offset, const char *format, va_list ap)
+{
+	error->offset = offset;
+	vsnprintf(error->text, sizeof(error->text), format, ap);
+}
+
+void recording_fill_error(struct recording_error *ret_error, u64 offset, const char *format, ...)
+{
+	va_list ap;
+
+	if (!ret_error)
+		return;
+	va_start(ap, format);
+	fill_error(ret_error, offset, format, ap);
+	va_end(ap);
+}
+
+void recording_damage(struct recording *recording, u64 offset, const char *format, ...)
+{
+	va_list ap;
+
+	if (recording->damaged)
+		return;
+	recording->damaged = true;
+	va_start(ap, format);
+	fill_error(&recording->damage, offset, format, ap);
+	va_end(ap);
+}
+
+size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t len)
+{
+	size_t done = 0;
+	ssize_t r;
+
+	while (done < len) {
+		r = pread(recording->fd, buf + done, len - done, (off_t)(offset + done));
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0) {
+			recording_damage(recording, offset + done, "cannot be read: %s",
+					 strerror(errno));
+			break;
+		}
+		if (!r)
+			break;
+		done += (size_t)r;
+	}
+	return done;
+}
+
+const u8 *recording_peek(struct recording *recording, u64 offset, size_t len, size_t *ret_len)
+{
+	size_t skip;
+
+	if (offset < recording->peek_at || offset - recording->peek_at > recording->peek_len ||
+	    (len > recording->peek_len - (offset - recording->peek_at) &&
+	     recording->peek_len == RECORDING_PEEK)) {
+		recording->peek_at = offset;
+		recording->peek_len =
+			recording_read(recording, offset, recording->peek, RECORDING_PEEK);
+	}
+	skip = (size_t)(offset - recording->peek_at);
+	*ret_len = len < recording->peek_len - skip ? len : recording->peek_len - skip;
+	return recording->peek + skip;
+}
+
+static int write_all(int fd, const u8 *buf, size_t len)
+{
+	ssize_t r;
+
+	while (len) {
+		r = write(fd, buf, len);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		buf += r;
+		len -= (size_t)r;
+	}
+	return 0;
+}
+
+/*
+ * What comes by a pipe is needed twice (tasks, then windows) and may be larger
+ * than memory: copy it to a file without a name.
+ */
+static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
+{
+	const char *dir = getenv("TMPDIR");
+	static u8 buf[64 << 10];
+	u64 total = 0;
+	ssize_t n;
+	int fd, r = 0;
+
+	if (!dir || !*dir)
+		dir = "/var/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		r = -errno;
+		recording_fill_error(ret_error, RECORDING_NO_OFFSET,
+				     "no temporary file in %s to copy the pipe to: %s", dir,
+				     strerror(-r));
+		return r;
+	}
+	while (!r && total < SPOOL_MAX && (n = read(pipe, buf, sizeof(buf)))) {
+		if (n < 0 && errno != EINTR)
+			r = -errno;
+		if (n < 0)
+			continue;
+		r = write_all(fd, buf, (size_t)n);
+		total += (u64)n;
+	}
+	if (!r && total >= SPOOL_MAX)
+		r = -EFBIG;
+	if (r < 0) {
+		recording_fill_error(ret_error, total, "copying the pipe to %s: %s", dir,
+				     strerror(-r));
+		close(fd);
+		return r;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+/* A descriptor that can be read by offset; takes @fd. */
+static int seekable_fd(int fd, int *ret_fd, struct recording_error *ret_error)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) < 0) {
+		r = -errno;
+		recording_fill_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(-r));
+	} else if (S_ISREG(st.st_mode)) {
+		*ret_fd = fd;
+		return 0;
+	} else if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) {
+		r = spool_pipe(fd, ret_fd, ret_error);
+	} else if (S_ISDIR(st.st_mode)) {
+		r = -EISDIR;
+		recording_fill_error(ret_error, RECORDING_NO_OFFSET,
+				     "a directory, not a file (of perf record --threads, name "
+				     "one of the data files in it)");
+	} else {
+		r = -EBADMSG;
+		recording_fill_error(ret_error, RECORDING_NO_OFFSET,
+				     "a terminal or device, not a file or a pipe");
+	}
+	close(fd);
+	return r;
+}
+
+static int open_path(const char *path, int *ret_fd, struct recording_error *ret_error)
+{
+	int fd, r;
+
+	/* O_NONBLOCK would make a pipe without a writer look empty. */
+	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) :
+				 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0) {
+		r = -errno;
+		recording_fill_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(-r));
+		return r;
+	}
+	return seekable_fd(fd, ret_fd, ret_error);
+}
+
+/* Text has no control characters but white space; records always have some. */
+static bool is_text(const u8 *buf, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (buf[i] == 0x7f || (buf[i] < ' ' && !(buf[i] >= '\t' && buf[i] <= '\r')))
+			return false;
+	return true;
+}
+
+static int tell_format(struct recording *recording, struct recording_error *ret_error)
+{
+	static const u8 elf[4] = { 0x7f, 'E', 'L', 'F' };
+	size_t len;
+	const u8 *buf = recording_peek(recording, 0, 4096, &len);
+
+	if (recording->damaged) {
+		recording_fill_error(ret_error, 0, "%s", recording->damage.text);
+		return -EIO;
+	}
+	if (!len) {
+		recording_fill_error(ret_error, 0, "empty: neither records nor a perf.data");
+		return -ENODATA;
+	}
+	if (len >= 8 && perfdata_is_magic(buf)) {
+		recording->format = RECORDING_PERF;
+		return 0;
+	}
+	if (len >= 8 && own_is_magic(buf)) {
+		recording->format = RECORDING_OWN;
+		return 0;
+	}
+	if (len >= 8 && !memcmp(buf, "PERFFILE", 8)) {
+		recording_fill_error(
+			ret_error, 0,
+			"perf.data of perf before 3.9 (magic PERFFILE, want PERFILE2), "
+			"which knew no AUX data");
+		return -EBADMSG;
+	}
+	if (len >= sizeof(elf) && !memcmp(buf, elf, sizeof(elf))) {
+		recording_fill_error(ret_error, 0,
+				     "not an SPE recording but an ELF file; wanted are records "
+				     "or a perf.data");
+		return -EBADMSG;
+	}
+	if (is_text(buf, len)) {
+		recording_fill_error(ret_error, 0,
+				     "not an SPE recording but text; wanted are records or a "
+				     "perf.data");
+		return -EBADMSG;
+	}
+	recording->format = RECORDING_RAW;
+	return 0;
+}
+
+int recording_open(const char *path, struct recording **ret_recording,
+		   struct recording_error *ret_error)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	struct stat st;
+	int r = -ENOMEM;
+
+	if (!recording)
+		goto no_memory;
+	recording->fd = -1;
+	recording->peek_at = UINT64_MAX;
+	recording->peek = malloc(RECORDING_PEEK);
+	if (!recording->peek)
+		goto no_memory;
+	r = open_path(path, &recording->fd, ret_error);
+	if (r < 0)
+		goto fail;
+	if (fstat(recording->fd, &st) == 0)
+		recording->size = (u64)st.st_size;
+	r = tell_format(recording, ret_error);
+	if (r < 0)
+		goto fail;
+	recording->room =
+		recording->size < RECORDING_WINDOW ? (size_t)recording->size : RECORDING_WINDOW;
+	recording->window = malloc(recording->room);
+	r = -ENOMEM;
+	if (!recording->window)
+		goto no_memory;
+	*ret_recording = recording;
+	return 0;
+
+no_memory:
+	recording_fill_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(ENOMEM));
+fail:
+	recording_free(recording);
+	return r;
+}
+
+enum recording_format recording_format(const struct recording *recording)
+{
+	return recording->format;
+}
+
+int recording_replay(struct recording *recording, const struct source_sink *sink,
+		     struct recording_error *ret_error)
+{
+	recording->damaged = false;
+	recording->without_spe = false;
+	if (recording->format == RECORDING_PERF)
+		perfdata_replay(recording, sink);
+	else if (recording->format == RECORDING_OWN)
+		own_replay(recording, sink);
+	else
+		raw_replay(recording, sink);
+	/* What is missing may be what was damaged. */
+	if (!recording->damaged && !recording->without_spe)
+		return 0;
+	if (ret_error)
+		*ret_error = recording->damaged ? recording->damage : recording->absence;
+	return recording->damaged ? -EBADMSG : -ENOMSG;
+}
+
+struct recording *recording_free(struct recording *recording)
+{
+	if (!recording)
+		return NULL;
+	if (recording->fd >= 0)
+		close(recording->fd);
+	free(recording->window);
+	free(recording->peek);
+	free(recording);
+	return NULL;
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The driver of an SPU emulated in process: program, arm, interrupt, window. */
+#include "emulated-spu.h"
+
+#include <stdlib.h>
+
+#include "policy/syndrome.h"
+
+/* 512 records of 64 bytes: half a second at the default rate, twice a drain's. */
+#define BUFFER_SIZE (32U << 10)
+
+
+#define FILTER_TYPES (SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST)
+
+static int program_filters(const struct source_config *config, const struct spe_spu_config *spu,
+			   struct spu_program *program, const char **ret_reason)
+{
+	u32 latency_max = spu->count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
+
+	if (config->filter_types & ~FILTER_TYPES) {
+		*ret_reason = "operations can be filtered by branch, load and store only";
+		return -EINVAL;
+	}
+	if ((config->filter_events | config->filter_events_not) & ~spu->sampled_events) {
+		*ret_reason = "the emulated SPU cannot filter by one of the events asked for";
+		return -EINVAL;
+	}
+	if (config->filter_latency > latency_max) {
+		*ret_reason = "the latency to filter by is above what the emulated counters can "
+			      "hold (4095)";
+		return -EINVAL;
+	}
+	if (config->filter_types)
+		program->pmsfcr |= SPE_PMSFCR_FT | config->filter_types;
+	if (config->filter_events)
+		program->pmsfcr |= SPE_PMSFCR_FE;
+	if (config->filter_latency)
+		program->pmsfcr |= SPE_PMSFCR_FL;
+	/* One without it writes more than is wanted. */
+	if (config->filter_events_not && spu->features & SPE_PMSIDR_FNE) {
+		program->pmsfcr |= SPE_PMSFCR_FNE;
+		program->pmsnevfr = config->filter_events_not;
+	}
+	if (config->filter_sources_not && spu->features & SPE_PMSIDR_FDS) {
+		program->pmsfcr |= SPE_PMSFCR_FDS;
+		program->pmsdsfr = ~config->filter_sources_not;
+	}
+	program->pmsevfr = config->filter_events;
+	program->pmslatfr = config->filter_latency;
+	return 0;
+}
+
+int spu_program_make(const struct source_config *config, const struct spe_spu_config *spu,
+		     struct spu_program *ret_program, const char **ret_reason)
+{
+	struct spu_program program = { .pmscr = SPE_PMSCR_TS };
+	u64 interval = config->interval_ns / 256;
+	int r;
+
+	if (config->interval_ns < SPU_DRIVER_INTERVAL_MIN || config->interval_ns > SPU_DRIVER_INTERVAL_MAX) {
+		*ret_reason =
+			"the interval is not from 10 us to 4 s, which is what the CPU clock and "
+			"PMSIRR_EL1 can do";
+		return -EINVAL;
+	}
+	if (!config->kernel && !config->user) {
+		*ret_reason = "neither kernel nor user is to be sampled";
+		return -EINVAL;
+	}
+	if (!config->no_context)
+		program.pmscr |= SPE_PMSCR_CX;
+	if (config->physical)
+		program.pmscr |= SPE_PMSCR_PA;
+	if (config->user)
+		program.pmscr |= SPE_PMSCR_E0SPE;
+	if (config->kernel)
+		program.pmscr |= SPE_PMSCR_E1SPE;
+	r = program_filters(config, spu, &program, ret_reason);
+	if (r < 0)
+		return r;
+
+	/* One operation is a nanosecond of a busy CPU; means as in D17.3.4. */
+	program.pmsirr = SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, interval);
+	program.interval = (u32)interval * 256 + 1;
+	if (config->jitter) {
+		program.pmsirr |= SPE_PMSIRR_RND;
+		if (!(spu->features & SPE_PMSIDR_ERND))
+			program.interval = (u32)interval * 256 + 128;
+	}
+	*ret_program = program;
+	return 0;
+}
+
+static u64 buffer_address(const struct spu_driver *driver)
+{
+	return (u64)(uintptr_t)driver->buffer;
+}
+
+/* The memory behind the SPU: what is outside of the buffer is not mapped. */
+static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
+{
+	struct spu_driver *driver = ctx;
+	u64 offset = addr - buffer_address(driver);
+
+	if (offset > driver->ring.size || len > driver->ring.size - offset)
+		return spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION);
+	memcpy(driver->buffer + offset, data, len);
+	return 0;
+}
+
+static void interrupt_level(void *ctx, bool level)
+{
+	struct spu_driver *driver = ctx;
+
+	driver->irq = level;
+}
+
+int spu_driver_init(struct spu_driver *driver, u32 cpu, const struct spe_spu_config *config,
+		    const struct spu_program *program, const char **ret_reason)
+{
+	const struct spe_spu_io io = {
+		.write = buffer_write,
+		.irq = interrupt_level,
+		.ctx = driver,
+	};
+	struct spe_spu_config own = *config;
+	int r;
+
+	/* No two CPUs draw the same random numbers (D17.3.2). */
+	own.seed += cpu;
+	*driver = (struct spu_driver){
+		.program = program,
+		.cpu = cpu,
+		.ring = {
+			.size = BUFFER_SIZE,
+			.align = 1U << config->align,
+			.max_record = 1U << config->max_size,
+		},
+	};
+	r = spe_spu_init(&driver->spu, &own, &io, ret_reason);
+	if (r < 0)
+		return r;
+	driver->buffer = aligned_alloc(SPE_LIMIT_GRANULE, BUFFER_SIZE);
+	if (!driver->buffer) {
+		*ret_reason = "out of memory for a profiling buffer";
+		return -ENOMEM;
+	}
+	memset(driver->buffer, 0, BUFFER_SIZE);
+
+	spe_spu_write(&driver->spu, SPE_REG_PMSIRR, program->pmsirr);
+	spe_spu_write(&driver->spu, SPE_REG_PMSFCR, program->pmsfcr);
+	spe_spu_write(&driver->spu, SPE_REG_PMSEVFR, program->pmsevfr);
+	spe_spu_write(&driver->spu, SPE_REG_PMSNEVFR, program->pmsnevfr);
+	spe_spu_write(&driver->spu, SPE_REG_PMSLATFR, program->pmslatfr);
+	spe_spu_write(&driver->spu, SPE_REG_PMSDSFR, program->pmsdsfr);
+	/* Zero has it loaded when profiling is enabled first (D17.3.3). */
+	spe_spu_write(&driver->spu, SPE_REG_PMSICR, 0);
+	return 0;
+}
+
+void spu_driver_deinit(struct spu_driver *driver)
+{
+	free(driver->buffer);
+	*driver = (struct spu_driver){ 0 };
+}
+
+void spu_driver_on(struct spu_driver *driver, u64 since_ns)
+{
+	driver->end_ns = since_ns;
+}
+
+void spu_driver_because(struct spu_driver *driver, enum source_blind cause)
+{
+	driver->cause = cause;
+}
+
+static void book_blind(struct spu_driver *driver, u64 ns)
+{
+	enum source_blind cause = driver->dead ? SOURCE_BLIND_FAULT : driver->cause;
+
+	memset(driver->blind_by, 0, sizeof(driver->blind_by));
+	driver->blind_ns = ns;
+	driver->blind_by[cause] = ns;
+}
+
+void spu_driver_arm(struct spu_driver *driver, u64 now_ns)
+{
+	struct spe_spu *spu = &driver->spu;
+	u64 start;
+
+	/* All of the ring is free whenever a window is armed: it never is full. */
+	if (driver->armed || driver->dead || spe_window_next(&driver->ring, &driver->window) < 0)
+		return;
+	start = buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
+	/* A tick may come to light after the window of its time was closed. */
+	if (now_ns < driver->end_ns)
+		now_ns = driver->end_ns;
+	book_blind(driver, driver->end_ns ? now_ns - driver->end_ns : 0);
+	driver->cause = SOURCE_BLIND_HANDLING;
+	driver->start_ns = now_ns;
+	driver->written = spu->stats.written;
+	driver->armed = true;
+
+	spe_spu_write(spu, SPE_REG_PMBSR, 0);
+	spe_spu_write(spu, SPE_REG_PMBPTR, start);
+	spe_spu_write(spu, SPE_REG_PMBLIMITR,
+		      (start + driver->window.limit - driver->window.start) | SPE_PMBLIMITR_E);
+	spe_spu_write(spu, SPE_REG_PMSCR, driver->program->pmscr);
+}
+
+bool spu_driver_wants(const struct spu_driver *driver, u8 el)
+{
+	return driver->armed && spe_spu_enabled(&driver->spu, el);
+}
+
+static u32 verdict_flags(const struct spe_verdict *verdict)
+{
+	u32 flags = 0;
+
+	if (verdict->class == SPE_SYNDROME_NONE)
+		flags |= WINDOW_PARTIAL;
+	else if (verdict->class != SPE_SYNDROME_FULL)
+		flags |= WINDOW_FAULTED;
+	if (verdict->truncated)
+		flags |= WINDOW_TRUNCATED;
+	if (verdict->collided)
+		flags |= WINDOW_COLLIDED;
+	if (verdict->suspect)
+		flags |= WINDOW_SUSPECT;
+	return flags;
+}
+
+static void window_deliver(struct spu_driver *driver, size_t len, u64 now_ns, u32 flags,
+			   const struct source_sink *sink)
+{
+	struct source_window window = {
+		.data = driver->buffer + (driver->window.start & (driver->ring.size - 1)),
+		.len = len,
+		.start_ns = driver->start_ns,
+		.end_ns = now_ns > driver->start_ns ? now_ns : driver->start_ns,
+		.blind_ns = driver->blind_ns,
+		.written = driver->spu.stats.written - driver->written,
+		.interval = driver->program->interval,
+		.cpu = driver->cpu,
+		.tid = -1,
+		.flags = flags,
+		.align = driver->ring.align,
+		.max_record = driver->ring.max_record,
+		.pmsver = (u8)spe_spu_read(&driver->spu, SPE_REG_PMSVER),
+		.backend = BACKEND_EMULATED,
+		.unit = driver->spu.config.features & SPE_PMSIDR_ARCHINST ? UNIT_INSTRUCTIONS :
+									    UNIT_MICRO_OPS,
+		/* Timestamps count CLOCK_MONOTONIC's ns: a Generic Timer at 1 GHz. */
+		.clock = { .mult = 1 },
+	};
+
+	memcpy(window.blind_by, driver->blind_by, sizeof(window.blind_by));
+	driver->end_ns = window.end_ns;
+	sink->window(sink->ctx, &window);
+}
+
+/* Profiling off, then what the registers say: the order of D17.8's drain. */
+static void window_end(struct spu_driver *driver, u64 now_ns, const struct source_sink *sink)
+{
+	struct spe_spu *spu = &driver->spu;
+	struct spe_verdict verdict;
+	u64 start, end, len;
+
+	spe_spu_write(spu, SPE_REG_PMSCR, 0);
+	spe_spu_write(spu, SPE_REG_PMBLIMITR, 0);
+	verdict = spe_syndrome_read(spe_spu_read(spu, SPE_REG_PMBSR));
+	start = buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
+	end = spe_spu_read(spu, SPE_REG_PMBPTR);
+	len = end - start;
+	if (len > driver->window.limit - driver->window.start)
+		len = 0;
+	spe_spu_write(spu, SPE_REG_PMBSR, 0);
+
+	driver->armed = false;
+	driver->irq = false;
+	if (verdict.action >= SPE_ACTION_STOP_CPU)
+		driver->dead = true;
+	window_deliver(driver, len, now_ns, verdict_flags(&verdict), sink);
+	driver->ring.head = driver->window.start + len;
+	driver->ring.tail = driver->ring.head;
+}
+
+void spu_driver_sample(struct spu_driver *driver, const struct spe_operation *operation,
+		       const struct source_sink *sink)
+{
+	u64 count = spe_spu_until_sample(&driver->spu);
+
+	if (!count || !spe_spu_pass(&driver->spu, count))
+		return;
+	spe_spu_sample(&driver->spu, operation);
+	if (!driver->irq)
+		return;
+	window_end(driver, operation->timestamp, sink);
+	spu_driver_arm(driver, operation->timestamp);
+}
+
+void spu_driver_close(struct spu_driver *driver, u64 now_ns, const struct source_sink *sink)
+{
+	if (driver->armed) {
+		window_end(driver, now_ns, sink);
+		return;
+	}
+	if (!driver->end_ns || now_ns <= driver->end_ns)
+		return;
+	book_blind(driver, now_ns - driver->end_ns);
+	driver->start_ns = now_ns;
+	driver->written = driver->spu.stats.written;
+	window_deliver(driver, 0, now_ns, WINDOW_PARTIAL, sink);
+}
+
+void spu_driver_off(struct spu_driver *driver)
+{
+	driver->end_ns = 0;
+}

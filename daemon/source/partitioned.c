@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "partitioned.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A CPU of a part: the part's @index'th. */
+struct place {
+	u32 cpu;
+	u32 part;
+	u32 index;
+};
+
+/**
+ * struct parts
+ * @ops: with the parts' name
+ * @trouble: of each, when it was noted
+ * @config: what holds, for all of them, if one refuses another
+ * @places: of all CPUs, in order of their numbers, when they were last gone through
+ */
+struct parts {
+	struct source source;
+	struct source_ops ops;
+	struct source *part[SOURCE_PARTS];
+	struct source_trouble trouble[SOURCE_PARTS];
+	struct source_config config;
+	struct place *places;
+	u32 place_count;
+};
+
+static struct parts *parts_of(const struct source *source)
+{
+	return (struct parts *)source;
+}
+
+static int parts_start(struct source *source)
+{
+	int r = 0;
+	u32 i;
+
+	for (i = 0; i < source->parts && r >= 0; i++)
+		r = source->part[i]->ops->start(source->part[i]);
+	while (r < 0 && i--)
+		source->part[i]->ops->stop(source->part[i]);
+	return r;
+}
+
+static int parts_fd(struct source *source)
+{
+	return source->part[0]->ops->fd(source->part[0]);
+}
+
+static int parts_drain(struct source *source, const struct source_sink *sink)
+{
+	int result = 0, r;
+
+	for (u32 i = 0; i < source->parts; i++) {
+		r = source->part[i]->ops->drain(source->part[i], sink);
+		result = r < 0 ? r : result;
+	}
+	return result;
+}
+
+static void parts_stop(struct source *source)
+{
+	for (u32 i = 0; i < source->parts; i++)
+		source->part[i]->ops->stop(source->part[i]);
+}
+
+static void parts_free(struct source *source)
+{
+	struct parts *p = parts_of(source);
+
+	for (u32 i = 0; i < source->parts; i++)
+		source->part[i]->ops->free(source->part[i]);
+	free(p->places);
+	free(p);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+/* Anew whenever somebody begins with the first. */
+static void list_places(struct parts *p)
+{
+	struct place *places;
+	struct source_cpu cpu;
+
+	p->place_count = 0;
+	for (u32 i = 0; i < p->source.parts; i++) {
+		struct source *part = p->part[i];
+
+		for (u32 k = 0; part->ops->cpu(part, k, &cpu) >= 0; k++) {
+			places = reallocarray(p->places, p->place_count + 1, sizeof(*places));
+			if (!places)
+				return;
+			p->places = places;
+			places[p->place_count++] =
+				(struct place){ .cpu = cpu.cpu, .part = i, .index = k };
+		}
+	}
+	if (p->place_count)
+		qsort(p->places, p->place_count, sizeof(*p->places), compare_places);
+}
+
+static int parts_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+{
+	struct parts *p = parts_of(source);
+	struct source *part;
+
+	if (!index)
+		list_places(p);
+	if (index >= p->place_count)
+		return -ENOENT;
+	part = p->part[p->places[index].part];
+	return part->ops->cpu(part, p->places[index].index, ret_cpu);
+}
+
+/* A number alone says whose it is. */
+static int parts_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+{
+	struct source *part = source->part[cpu % source->parts];
+
+	return part->ops->numbered(part, cpu, ret_cpu);
+}
+
+static int configure_part(struct parts *p, u32 index, const struct source_config *config,
+			  const char **ret_reason)
+{
+	struct source_config own = *config;
+	struct source *part = p->part[index];
+
+	own.part = index;
+	own.parts = p->source.parts;
+	return part->ops->configure(part, &own, ret_reason);
+}
+
+/* What one of them does not do is the daemon's for all. */
+static void gather_filters(struct source *source)
+{
+	source->filters = true;
+	source->filters_not = true;
+	source->filters_sources = true;
+	for (u32 i = 0; i < source->parts; i++) {
+		source->filters &= source->part[i]->filters;
+		source->filters_not &= source->part[i]->filters_not;
+		source->filters_sources &= source->part[i]->filters_sources;
+	}
+}
+
+static int parts_configure(struct source *source, const struct source_config *config,
+			   const char **ret_reason)
+{
+	struct parts *p = parts_of(source);
+	const char *ignored;
+	int r = 0;
+	u32 i;
+
+	if (!p->part[0]->ops->configure) {
+		*ret_reason = "this source cannot change what it samples";
+		return -EOPNOTSUPP;
+	}
+	for (i = 0; i < source->parts && r >= 0; i++)
+		r = configure_part(p, i, config, ret_reason);
+	/* All as before, or all as is wanted. */
+	while (r < 0 && --i)
+		configure_part(p, i - 1, &p->config, &ignored);
+	if (r >= 0)
+		p->config = *config;
+	source->interval_ns = p->part[0]->interval_ns;
+	gather_filters(source);
+	return r;
+}
+
+static int parts_tune(struct source *source, const struct source_tune *tune)
+{
+	struct source *part = source->part[tune->cpu % source->parts];
+
+	return part->ops->tune(part, tune);
+}
+
+static u32 parts_costs(const struct source *source, struct source_cost *ret, u32 room)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < source->parts; i++)
+		if (source->part[i]->ops->costs)
+			n += source->part[i]->ops->costs(source->part[i], ret + n, room - n);
+	return n;
+}
+
+static u32 parts_unsampled(const struct source *source)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < source->parts; i++)
+		n += source->part[i]->ops->unsampled(source->part[i]);
+	return n;
+}
+
+static void parts_defer(struct source *source, bool spill)
+{
+	for (u32 i = 0; i < source->parts; i++)
+		source->part[i]->ops->lasting->defer(source->part[i], spill);
+}
+
+static u32 parts_positions(const struct source *source, struct source_position *ret, u32 room)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < source->parts; i++)
+		n += source->part[i]->ops->lasting->positions(source->part[i], ret + n, room - n);
+	return n;
+}
+
+/* Of @positions those that are of part @index; no other CPU is its. */
+static int resume_part(struct source *source, u32 index, const struct source_position *positions,
+		       u32 count)
+{
+	const struct source_config own = { .part = index, .parts = source->parts };
+	struct source_position *of_part = calloc(count ? count : 1, sizeof(*of_part));
+	struct source *part = source->part[index];
+	u32 n = 0;
+	int r;
+
+	if (!of_part)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		if (source_takes(&own, positions[i].cpu))
+			of_part[n++] = positions[i];
+	r = part->ops->lasting->resume(part, of_part, n);
+	free(of_part);
+	return r;
+}
+
+static int parts_resume(struct source *source, const struct source_position *positions, u32 count)
+{
+	int r = 0;
+	u32 i;
+
+	for (i = 0; i < source->parts && r >= 0; i++)
+		r = resume_part(source, i, positions, count);
+	/* No position is of no session that has a ring: as they were. */
+	while (r < 0 && i--)
+		source->part[i]->ops->lasting->resume(source->part[i], NULL, 0);
+	return r;
+}
+
+static void parts_release(struct source *source)
+{
+	for (u32 i = 0; i < source->parts; i++)
+		source->part[i]->ops->lasting->release(source->part[i]);
+}
+
+/* Descriptors and rings are each part's own: who stores or drains one asks it. */
+static const struct source_lasting parts_lasting = {
+	.defer = parts_defer,
+	.positions = parts_positions,
+	.resume = parts_resume,
+	.release = parts_release,
+};
+
+void source_parts_note(struct source *source, u32 index)
+{
+	if (index < source->parts)
+		parts_of(source)->trouble[index] = source->part[index]->trouble;
+}
+
+void source_parts_add(struct source *source)
+{
+	struct source_trouble all = { 0 };
+	u32 cpus = 0;
+
+	if (!source->parts)
+		return;
+	for (u32 i = 0; i < source->parts; i++) {
+		const struct source_trouble *one = &parts_of(source)->trouble[i];
+
+		/* Of its worker's, who follows CPUs. */
+		cpus += __atomic_load_n(&parts_of(source)->part[i]->cpus, __ATOMIC_RELAXED);
+		all.faults += one->faults;
+		all.throttles += one->throttles;
+		all.unread += one->unread;
+		all.cpus_stopped += one->cpus_stopped;
+		if (*one->away)
+			snprintf(all.away, sizeof(all.away), "%s", one->away);
+		if (*one->last)
+			snprintf(all.last, sizeof(all.last), "%s", one->last);
+	}
+	source->trouble = all;
+	source->cpus = cpus;
+}
+
+int source_parts_new(struct source *const *parts, u32 count, const struct source_config *config,
+		     struct source **ret_source)
+{
+	struct parts *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->ops = (struct source_ops){
+		.name = parts[0]->ops->name,
+		.start = parts_start,
+		.fd = parts_fd,
+		.drain = parts_drain,
+		.stop = parts_stop,
+		.free = parts_free,
+		.cpu = parts[0]->ops->cpu ? parts_cpu : NULL,
+		.numbered = parts[0]->ops->numbered ? parts_numbered : NULL,
+		.configure = parts_configure,
+		.tune = parts[0]->ops->tune ? parts_tune : NULL,
+		.costs = parts_costs,
+		.unsampled = parts[0]->ops->unsampled ? parts_unsampled : NULL,
+		.lasting = parts[0]->ops->lasting ? &parts_lasting : NULL,
+	};
+	p->config = *config;
+	p->source = *parts[0];
+	p->source.ops = &p->ops;
+	p->source.parts = count;
+	p->source.part = p->part;
+	p->source.cpus = 0;
+	p->source.locked = 0;
+	for (u32 i = 0; i < count; i++) {
+		p->part[i] = parts[i];
+		p->source.cpus += parts[i]->cpus;
+		p->source.locked += parts[i]->locked;
+	}
+	*ret_source = &p->source;
+	return 0;
+}

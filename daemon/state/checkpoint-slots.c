@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "checkpoint-slots.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SLOTS 2
+#define MAGIC 0x544e494f504b4853ULL /* not a palindrome: another byte order shows */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* Memory of longer ones is given back once this much is not needed any more. */
+#define TRIM (1UL << 20)
+
+/**
+ * struct slot - the header of a slot; its bytes follow
+ * @sequence: of commits, from 1
+ * @size: of the bytes
+ * @sum: of all before, and of the bytes
+ */
+struct slot {
+	u64 magic;
+	u64 version;
+	u64 sequence;
+	u64 size;
+	u64 sum;
+	u64 reserved[3];
+};
+
+struct checkpoint {
+	int fd;
+	u64 version;
+	u8 *map;
+	u64 sequence; /* of the last commit */
+	size_t touched[SLOTS];
+};
+
+static struct slot *slot_at(const struct checkpoint *c, u64 sequence)
+{
+	return (struct slot *)(c->map + sequence % SLOTS * CHECKPOINT_SLOT);
+}
+
+static u64 mix(u64 sum, u64 value)
+{
+	sum = (sum ^ value) * 0x9e3779b97f4a7c15ULL;
+	return sum ^ sum >> 29;
+}
+
+/* Against damage and foreigners, not against forgers: who can write here is root. */
+static u64 slot_sum(const struct slot *slot, const u8 *bytes)
+{
+	u64 sum = mix(mix(mix(mix(MAGIC, slot->magic), slot->version), slot->sequence), slot->size);
+	u64 word, i;
+
+	for (i = 0; i + sizeof(word) <= slot->size; i += sizeof(word)) {
+		memcpy(&word, bytes + i, sizeof(word));
+		sum = mix(sum, word);
+	}
+	word = 0;
+	if (slot->size > i)
+		memcpy(&word, bytes + i, slot->size - i);
+	return mix(sum, word);
+}
+
+/* Whether @shared was committed to the end, by a process of any version. */
+static bool slot_is_whole(const struct slot *shared)
+{
+	const struct slot slot = *shared;
+
+	return slot.magic == MAGIC && slot.size <= CHECKPOINT_SLOT - sizeof(slot) &&
+	       slot_sum(&slot, (const u8 *)(shared + 1)) == slot.sum;
+}
+
+static int map_fd(int fd, u64 version, struct checkpoint **ret_checkpoint)
+{
+	struct checkpoint *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	c->map = mmap(NULL, SLOTS * CHECKPOINT_SLOT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (c->map == MAP_FAILED) {
+		r = -errno;
+		free(c);
+		return r;
+	}
+	c->fd = fd;
+	c->version = version;
+	*ret_checkpoint = c;
+	return 0;
+}
+
+int checkpoint_new(const char *name, u64 version, struct checkpoint **ret_checkpoint)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = ftruncate(fd, SLOTS * CHECKPOINT_SLOT) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0 ?
+		    -errno :
+		    map_fd(fd, version, ret_checkpoint);
+	if (r < 0)
+		close(fd);
+	return r;
+}
+
+int checkpoint_adopt(int fd, u64 version, struct checkpoint **ret_checkpoint,
+		     const char **ret_reason)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+	int r;
+
+	if (seals < 0 || fstat(fd, &st) < 0) {
+		*ret_reason = "it is no memfd";
+		return -EPROTO;
+	}
+	if ((u64)st.st_size != SLOTS * CHECKPOINT_SLOT) {
+		*ret_reason = "it is not of a checkpoint's size";
+		return -EPROTO;
+	}
+	/* One that shrinks is SIGBUS for who reads it. */
+	if ((seals & SEALS) != SEALS) {
+		*ret_reason = "it is not sealed";
+		return -EPROTO;
+	}
+	*ret_reason = "it cannot be mapped";
+	r = map_fd(fd, version, ret_checkpoint);
+	if (r < 0)
+		return r;
+	/* The next commit must not overwrite the last whole slot. A torn one may have any sequence. */
+	for (u64 i = 0; i < SLOTS; i++) {
+		const struct slot *slot = slot_at(*ret_checkpoint, i);
+		u64 sequence = slot_is_whole(slot) ? slot->sequence : 0;
+
+		if (sequence % SLOTS == i && sequence > (*ret_checkpoint)->sequence)
+			(*ret_checkpoint)->sequence = sequence;
+		(*ret_checkpoint)->touched[i] = CHECKPOINT_SLOT;
+	}
+	return 0;
+}
+
+struct checkpoint *checkpoint_free(struct checkpoint *checkpoint)
+{
+	if (checkpoint) {
+		munmap(checkpoint->map, SLOTS * CHECKPOINT_SLOT);
+		close(checkpoint->fd);
+		free(checkpoint);
+	}
+	return NULL;
+}
+
+int checkpoint_fd(const struct checkpoint *checkpoint)
+{
+	return checkpoint->fd;
+}
+
+void checkpoint_begin(struct checkpoint *checkpoint, struct blob_writer *ret_to)
+{
+	struct slot *slot = slot_at(checkpoint, checkpoint->sequence + 1);
+
+	slot->magic = 0;
+	*ret_to = (struct blob_writer){
+		.at = (u8 *)(slot + 1),
+		.room = CHECKPOINT_SLOT - sizeof(*slot),
+	};
+}
+
+/* Give the memory of what an earlier, longer one left behind @used back. */
+static void trim(struct checkpoint *c, u64 sequence, size_t used)
+{
+	size_t *touched = &c->touched[sequence % SLOTS];
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), from = (used + page - 1) & ~(page - 1);
+
+	if (*touched > from && *touched - from >= TRIM) {
+		(void)!fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				 (off_t)(sequence % SLOTS * CHECKPOINT_SLOT + from),
+				 (off_t)(*touched - from));
+		*touched = from;
+	}
+	if (*touched < from)
+		*touched = from;
+}
+
+int checkpoint_commit(struct checkpoint *checkpoint, const struct blob_writer *from)
+{
+	u64 sequence = checkpoint->sequence + 1;
+	struct slot *slot = slot_at(checkpoint, sequence);
+	struct slot done = {
+		.magic = MAGIC,
+		.version = checkpoint->version,
+		.sequence = sequence,
+		.size = from->len,
+	};
+
+	if (from->full) {
+		checkpoint->touched[sequence % SLOTS] = CHECKPOINT_SLOT;
+		trim(checkpoint, sequence, sizeof(*slot));
+		return -ENOSPC;
+	}
+	done.sum = slot_sum(&done, from->at);
+	*slot = done;
+	checkpoint->sequence = sequence;
+	trim(checkpoint, sequence, sizeof(*slot) + from->len);
+	return 0;
+}
+
+static int slot_read(const struct slot *shared, u64 version, struct blob_reader *ret_from,
+		     const char **ret_reason)
+{
+	const struct slot slot = *shared;
+	u8 *copy;
+
+	*ret_reason = "it was left by a process of another version or byte order";
+	if (slot.magic != MAGIC || slot.version != version)
+		return -EPROTO;
+	*ret_reason = "it is damaged";
+	if (slot.size > CHECKPOINT_SLOT - sizeof(slot))
+		return -EPROTO;
+	copy = malloc(slot.size ? slot.size : 1);
+	if (!copy) {
+		*ret_reason = "out of memory";
+		return -ENOMEM;
+	}
+	/* Whoever else has the descriptor may write there still: what is checked is what is read. */
+	memcpy(copy, shared + 1, slot.size);
+	if (slot_sum(&slot, copy) != slot.sum) {
+		free(copy);
+		return -EPROTO;
+	}
+	*ret_from = (struct blob_reader){ .at = copy, .len = slot.size };
+	return 0;
+}
+
+int checkpoint_read(const struct checkpoint *checkpoint, struct blob_reader *ret_from,
+		    const char **ret_reason)
+{
+	const struct slot *last = slot_at(checkpoint, checkpoint->sequence);
+	const struct slot *other = slot_at(checkpoint, checkpoint->sequence + 1);
+	const char *reason;
+	int r;
+
+	if (!last->magic && !other->magic) {
+		*ret_reason = "there is none yet";
+		return -ENODATA;
+	}
+	/* A slot that was never written, or that a commit was interrupted in, is not the reason. */
+	r = last->magic ? slot_read(last, checkpoint->version, ret_from, ret_reason) : -EPROTO;
+	if (r == -EPROTO && other->magic)
+		r = slot_read(other, checkpoint->version, ret_from, last->magic ? &reason : ret_reason);
+	return r;
+}
+
+int checkpoint_export(const struct checkpoint *checkpoint, int fd)
+{
+	const struct slot *slot = slot_at(checkpoint, checkpoint->sequence);
+	const u8 *at = (const u8 *)slot;
+	size_t left;
+
+	if (!checkpoint->sequence)
+		return -ENODATA;
+	left = sizeof(*slot) + slot->size;
+	while (left) {
+		ssize_t n = write(fd, at, left);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			at += n;
+			left -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* Reads all of @fd, at most @size bytes; returns how many, or a negative errno. */
+static ssize_t read_all(int fd, u8 *to, size_t size)
+{
+	size_t len = 0;
+
+	while (len < size) {
+		ssize_t n = read(fd, to + len, size - len);
+
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			len += (size_t)n;
+	}
+	return (ssize_t)len;
+}
+
+/* The slot is read into the first place, and moved where adopting looks for its sequence number. */
+static int slot_import(struct checkpoint *c, int fd)
+{
+	struct slot *slot = slot_at(c, 0), *other = slot_at(c, 1);
+	ssize_t len = read_all(fd, (u8 *)slot, CHECKPOINT_SLOT);
+
+	if (len <= 0)
+		return len < 0 ? (int)len : -ENODATA;
+	if ((size_t)len < sizeof(*slot) || !slot_is_whole(slot))
+		return -EPROTO;
+	if (slot->sequence % SLOTS) {
+		memcpy(other, slot, sizeof(*slot) + slot->size);
+		slot->magic = 0;
+	}
+	return 0;
+}
+
+int checkpoint_import(const char *name, int fd, int *ret_fd)
+{
+	struct checkpoint *c;
+	int r = checkpoint_new(name, 0, &c);
+
+	if (r < 0)
+		return r;
+	r = slot_import(c, fd);
+	if (r >= 0) {
+		*ret_fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 3);
+		r = *ret_fd < 0 ? -errno : 0;
+	}
+	checkpoint_free(c);
+	return r;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "restore-on-start.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+
+#include "checkpoint-file.h"
+#include "engine/source-open.h"
+#include "util/log.h"
+
+static void tell_figures(const struct keep_restore *restore)
+{
+	char records[64], version[64];
+	const char *const fields[] = { records, version, NULL };
+
+	snprintf(records, sizeof(records), "SPEPROF_RECORDS=%llu",
+		 (unsigned long long)restore->records);
+	snprintf(version, sizeof(version), "SPEPROF_FROM_VERSION=%s", restore->version);
+	if (!restore->restored)
+		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
+			 "the figures that were kept are not used, counting begins anew: %s",
+			 restore->reason);
+	else if (restore->gap_ns)
+		log_tell(LOG_NOTICE, LOG_ID_RESUMED, fields,
+			 "going on with %llu records of speprofd %s; every CPU was blind for %llu "
+			 "ms",
+			 (unsigned long long)restore->records, restore->version,
+			 (unsigned long long)restore->gap_ns / 1000000);
+	else
+		log_tell(LOG_NOTICE, LOG_ID_RESUMED, fields,
+			 "going on with %llu records of speprofd %s, without a gap",
+			 (unsigned long long)restore->records, restore->version);
+}
+
+static void tell_restored(const struct keep_restore *restore)
+{
+	tell_figures(restore);
+	if (*restore->settings)
+		log_tell(LOG_NOTICE, LOG_ID_RESUMED, NULL,
+			 "of the session \"machine\" goes on what the bus had set: %s",
+			 restore->settings);
+	if (*restore->overruled)
+		log_tell(
+			LOG_WARNING, LOG_ID_REFUSED, NULL,
+			"of the session \"machine\" the bus had set what is in force no longer: %s",
+			restore->overruled);
+	for (u32 i = 0; i < restore->note_count; i++)
+		log_tell(restore->notes[i].warning ? LOG_WARNING : LOG_NOTICE,
+			 restore->notes[i].warning ? LOG_ID_REFUSED : LOG_ID_RESUMED, NULL, "%s",
+			 restore->notes[i].text);
+}
+
+/* For keep_restore(), on the worker's thread; as CreateSession has it. */
+static int open_own(void *ctx, const char *name, bool kept, struct source_config *sampling,
+		    struct source **ret_source, char ret_reason[static KEEP_REASON])
+{
+	const struct take_up *t = ctx;
+	struct stored_own *own = stored_find_own(t->stored, name);
+	struct source_said said;
+	int sessions[SOURCE_PARTS], r;
+
+	sampling->models = t->config->models;
+	sampling->ring_size = MEMORY_RING_LEAST;
+	if (kept) {
+		if (!own || own->fd < 0)
+			return -ENOENT;
+		memset(sessions, -1, sizeof(sessions));
+		sessions[0] = own->fd;
+		r = source_open_kept(t->config, sampling, sessions, ret_source, &said);
+		own->fd = sessions[0];
+		own->used = r >= 0;
+	} else {
+		if (own)
+			stored_end_own(own);
+		r = source_open(t->config, sampling, ret_source, &said);
+	}
+	if (r < 0)
+		snprintf(ret_reason, KEEP_REASON, "%.*s", KEEP_REASON - 1, said.text);
+	return r;
+}
+
+/* Descriptors of sessions that no checkpoint tells of. */
+static void drop_left(struct stored *stored)
+{
+	for (u32 i = 0; i < stored->own_count; i++)
+		if (stored->own[i].fd >= 0)
+			log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
+				 "session \"%s\" has ended: it was kept, and no figures of it were",
+				 stored->own[i].name);
+	stored_drop_own(stored);
+}
+
+/* A descriptor that no session came to have in the end is not to stay in the store; @arg: what is there */
+static int leave_unused(struct worker_state *state, void *arg)
+{
+	struct stored *stored = arg;
+
+	for (u32 i = 0; i < stored->own_count; i++) {
+		struct stored_own *own = &stored->own[i];
+		const struct session *session = worker_session(state, own->name);
+
+		own->used = own->used && session && !session->shared;
+	}
+	return 0;
+}
+
+static void restore(struct take_up *t)
+{
+	struct keep_restore restore = {
+		.keep = t->keep,
+		.config = t->config,
+		.open = open_own,
+		.ctx = t,
+		.adopted = t->adopted,
+	};
+	struct config_lists lists;
+
+	if (config_lists(t->config, &lists) < 0)
+		return;
+	restore.lists = &lists.lists;
+	worker_call(t->worker, keep_restore, &restore);
+	config_lists_clear(&lists);
+	if (restore.found)
+		tell_restored(&restore);
+	t->stopped = restore.restored && restore.stopped;
+	worker_call(t->worker, leave_unused, t->stored);
+}
+
+int take_up(struct take_up *t)
+{
+	const char *reason;
+
+	/* Only where somebody keeps descriptors is anything worth keeping. */
+	if (!getenv("NOTIFY_SOCKET"))
+		return 0;
+	if (keep_new(t->stored->checkpoint, &t->keep, &reason) < 0) {
+		log_line(LOG_WARNING,
+			 "no memory for what outlives this process: a restart begins anew");
+		drop_left(t->stored);
+		/* Rings that were adopted wait for a checkpoint: without one they would fill up. */
+		return t->adopted ? EX_OSERR : 0;
+	}
+	t->stored->checkpoint = -1;
+	if (reason) {
+		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
+			 "the figures that were kept are not used, counting begins anew: %s",
+			 reason);
+		store_drop(STORE_CHECKPOINT);
+	}
+	restore(t);
+	drop_left(t->stored);
+	return 0;
+}
+
+/* @arg: what is kept */
+static int put_all(struct worker_state *state, void *arg)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		if (!session->shared && session->feed->source->ops->lasting)
+			store_session(session->name, session->feed->source);
+	store_put(STORE_CHECKPOINT, keep_fd(arg));
+	return 0;
+}
+
+void take_up_store(struct take_up *t)
+{
+	worker_call(t->worker, put_all, t->keep);
+	checkpoint_file_remove();
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What another process of this service left: taken up once, told of, and stored for the next one. */
+#ifndef SPEPROF_RESTORE_ON_START_H
+#define SPEPROF_RESTORE_ON_START_H
+
+#include "checkpoint.h"
+#include "config/config.h"
+#include "engine/worker.h"
+#include "fd-store-read.h"
+
+/**
+ * struct take_up
+ * @config, @stored, @worker: borrowed; of @stored nothing is left but the machine's sessions
+ * @adopted: the machine's source is the one that it was
+ * @keep: out: NULL where nobody keeps anything for the next process; the caller's
+ * @stopped: out: the machine's session was, and is to stay so
+ */
+struct take_up {
+	const struct config *config;
+	struct stored *stored;
+	struct worker *worker;
+	bool adopted;
+	struct keep *keep;
+	bool stopped;
+};
+
+/** take_up() - once the bus is there, before the machine's session begins; an exit status, 0 to go on */
+int take_up(struct take_up *t);
+
+/** take_up_store() - what the next process is to find; one that is there already is not kept twice */
+void take_up_store(struct take_up *t);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What stands in a checkpoint beside figures: how each of it is written, and read again. Whatever
+ * changes here is another CHECKPOINT_VERSION. Of the worker's thread.
+ */
+#ifndef SPEPROF_SESSION_RECORD_H
+#define SPEPROF_SESSION_RECORD_H
+
+#include "checkpoint.h"
+
+/**
+ * struct kept_source - a source as it was
+ * @backend: &enum backend
+ * @positions: up to where its rings were drained, @count of them
+ * @trouble: of all its parts
+ */
+struct kept_source {
+	u8 backend;
+	struct source_position *positions;
+	u32 count;
+	struct source_trouble trouble;
+};
+
+/**
+ * struct kept - of a session, what is not in its profile
+ * @cgroups: NULL-terminated
+ * @since_ns: since it was started
+ * @ran_ns, @epoch, @cost_ns: as struct session has them, the last up to then
+ * @buffer: of its flight recorder, bytes; 0 for none
+ * @own: it had a source of its own, and is not the machine's; then the following are there
+ * @sampling: what that was asked for, without filters, cgroups and models
+ * @of_cgroups: the module sampled the tasks of @cgroups alone
+ */
+struct kept {
+	char name[SESSION_NAME_SIZE];
+	char expression[SESSION_TEXT];
+	char *cgroups[SESSION_CGROUPS + 1];
+	bool running;
+	u64 since_ns;
+	u64 ran_ns;
+	u64 epoch;
+	u64 cost_ns;
+	u64 buffer;
+	bool own;
+	struct source_config sampling;
+	bool of_cgroups;
+	struct kept_source source;
+};
+
+/** kept_source_save(), kept_source_load() - @ret->positions is the caller's to free, also where it fails */
+void kept_source_save(const struct source *source, struct blob_writer *to);
+int kept_source_load(struct blob_reader *from, struct kept_source *ret);
+
+/** kept_configured_save(), kept_configured_load() - what the bus may have set otherwise */
+void kept_configured_save(const struct keep_configured *configured, struct blob_writer *to);
+void kept_configured_load(struct blob_reader *from, struct keep_configured *ret);
+
+/** kept_save() - @session as of @now_ns, which is to run again if it @runs; its profile is to follow */
+void kept_save(const struct session *session, bool runs, u64 now_ns, struct blob_writer *to);
+
+/** kept_load() - kept_clear() is to follow, also where it fails */
+int kept_load(struct blob_reader *from, struct kept *ret);
+void kept_clear(struct kept *kept);
+
+#endif

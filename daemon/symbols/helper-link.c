@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "helper-link.h"
+#include "sandbox-host.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HELPER	     "speprof-symbols"
+#define HELPER_FDS   2 /* of a helper, from 3 on: the link, and the socket between both helpers */
+#define HELPER_FD    3
+#define CALL_MS	     60000 /* it may have to wait for a CPU all that time, being idle's */
+#define OPEN_MS	     10000 /* the same of the opener, which has little to do */
+#define LIFE_MS	     300000 /* before a helper gives up what it has collected */
+#define BACKOFF_MS   100
+#define BACKOFF_TOP  60000
+#define REAP_TRIES   20
+#define REAP_WAIT_US 1000
+
+static u64 now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
+}
+
+/* Beside this program, as in a build tree, or where it is installed. */
+static void find_helper(struct symbol_link *link)
+{
+	const char *named = secure_getenv("SPEPROF_SYMBOLS");
+	char *path = link->path, *slash;
+	ssize_t n;
+
+	if (named) {
+		snprintf(link->path, sizeof(link->path), "%s", named);
+		return;
+	}
+	n = readlink("/proc/self/exe", link->path, sizeof(link->path) - sizeof(HELPER));
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (slash) {
+		memcpy(slash + 1, HELPER, sizeof(HELPER));
+		if (!access(path, X_OK))
+			return;
+	}
+	snprintf(link->path, sizeof(link->path), "%s", SPEPROF_LIBEXECDIR "/" HELPER);
+}
+
+void symbol_link_init(struct symbol_link *link, const char *path, bool idle)
+{
+	*link = (struct symbol_link){
+		.idle = idle,
+		.call_ms = CALL_MS,
+		.open_ms = OPEN_MS,
+		.stop = -1,
+		.reader = { .fd = -1, .pid = -1 },
+		.opener = { .fd = -1, .pid = -1 },
+	};
+	if (path)
+		snprintf(link->path, sizeof(link->path), "%s", path);
+	else
+		find_helper(link);
+}
+
+/* Remember a helper that waits in the kernel: it ends when its file system answers. */
+static void stuck_add(struct symbol_link *link, pid_t pid)
+{
+	u32 oldest = 0;
+
+	for (u32 i = 0; i < SYMBOL_STUCK; i++) {
+		if (!link->stuck[i].pid) {
+			oldest = i;
+			break;
+		}
+		if (link->stuck[i].life < link->stuck[oldest].life)
+			oldest = i;
+	}
+	link->stuck[oldest] = (struct symbol_stuck){ pid, link->life, link->owner };
+}
+
+u32 symbol_link_stuck(struct symbol_link *link, u64 owner)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < SYMBOL_STUCK; i++) {
+		struct symbol_stuck *stuck = &link->stuck[i];
+
+		if (stuck->pid && waitpid(stuck->pid, NULL, WNOHANG) != 0)
+			stuck->pid = 0;
+		count += stuck->pid && stuck->owner == owner;
+	}
+	return count;
+}
+
+static void end_close(struct symbol_end *end)
+{
+	if (end->fd >= 0)
+		close(end->fd);
+	end->fd = -1;
+	if (end->pid >= 0)
+		kill(end->pid, SIGKILL);
+}
+
+/* One that waits for a file system that does not answer cannot end yet, and is not waited for. */
+static void end_reap(struct symbol_link *link, struct symbol_end *end)
+{
+	for (u32 n = 0; end->pid >= 0 && n < REAP_TRIES; n++) {
+		if (waitpid(end->pid, NULL, WNOHANG) != 0)
+			end->pid = -1;
+		else
+			usleep(REAP_WAIT_US << (n < 8 ? n : 8));
+	}
+	if (end->pid >= 0)
+		stuck_add(link, end->pid);
+	end->pid = -1;
+}
+
+void symbol_link_end(struct symbol_link *link)
+{
+	end_close(&link->reader);
+	end_close(&link->opener);
+	end_reap(link, &link->reader);
+	end_reap(link, &link->opener);
+}
+
+void symbol_link_deinit(struct symbol_link *link)
+{
+	symbol_link_end(link);
+	symbol_link_stuck(link, 0);
+}
+
+/* An idle helper sends nothing: a readable socket means that it died, or lies. */
+static bool is_silent(const struct symbol_end *end)
+{
+	struct pollfd fd = { .fd = end->fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) == 0;
+}
+
+bool symbol_link_renew(struct symbol_link *link)
+{
+	bool failed;
+
+	if (link->reader.fd < 0)
+		return false;
+	failed = !is_silent(&link->reader) || !is_silent(&link->opener);
+	if (failed || now_ms() - link->started_ms >= LIFE_MS)
+		symbol_link_end(link);
+	link->failures += failed;
+	return failed;
+}
+
+/* End both helpers after a call that failed. */
+static int link_failed(struct symbol_link *link, int error)
+{
+	symbol_link_end(link);
+	link->failures++;
+	return error;
+}
+
+/* Without this one's environment, signals and descriptors. */
+static int spawn(struct symbol_link *link, char *mode, const int fds[static HELPER_FDS],
+		 pid_t *ret_pid)
+{
+	char name[] = HELPER, idle[] = "--idle";
+	char *const argv[] = { name, mode, link->idle ? idle : NULL, NULL };
+	char *none[] = { NULL, NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t all, empty;
+	int r;
+
+	if (SANITIZED)
+		none[0] = "ASAN_OPTIONS=detect_leaks=0";
+	sigfillset(&all);
+	sigemptyset(&empty);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	for (int i = 0; i < HELPER_FDS; i++)
+		posix_spawn_file_actions_adddup2(&actions, fds[i], HELPER_FD + i);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setsigmask(&attr, &empty);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	r = posix_spawn(ret_pid, link->path, &actions, &attr, argv, none);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	if (r)
+		*ret_pid = -1;
+	return -r;
+}
+
+/* A packet of at most @size bytes. */
+static ssize_t receive(struct symbol_link *link, int fd, void *buf, size_t size, u32 ms)
+{
+	u64 end = now_ms() + ms, now;
+	struct pollfd fds[] = {
+		{ .fd = fd, .events = POLLIN },
+		{ .fd = link->stop, .events = POLLIN },
+	};
+	ssize_t n;
+
+	do {
+		now = now_ms();
+		n = poll(fds, ARRAY_SIZE(fds), now < end ? (int)(end - now) : 0);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0 || !fds[0].revents)
+		return n ? -EPIPE : -ETIMEDOUT;
+	/* Descriptors are not received: there is no room for one. */
+	n = recv(fd, buf, size, MSG_TRUNC | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (n <= 0)
+		return -EPIPE;
+	return (size_t)n > size ? -EBADMSG : n;
+}
+
+static int hello_receive(struct symbol_link *link, int fd)
+{
+	struct symbol_hello hello;
+	ssize_t n = receive(link, fd, &hello, sizeof(hello), link->call_ms);
+
+	if (n < 0) {
+		snprintf(link->reason, sizeof(link->reason), "%s ends before it begins", HELPER);
+		return (int)n;
+	}
+	if (n == sizeof(hello) && hello.version == SYMBOL_VERSION) {
+		*link->reason = '\0';
+		return 0;
+	}
+	if (n == sizeof(hello) && !hello.version)
+		snprintf(link->reason, sizeof(link->reason), "%s cannot be locked up here: %s",
+			 HELPER, strerror((int)hello.error));
+	else
+		snprintf(link->reason, sizeof(link->reason), "%s is of another version: %.120s",
+			 HELPER, link->path);
+	return -EPERM;
+}
+
+/* Sockets of both helpers, each a pair: with this process, and with each other. */
+enum { READER, OPENER, BETWEEN, PAIRS };
+
+static void pairs_close(int pair[PAIRS][2])
+{
+	for (u32 i = 0; i < PAIRS; i++)
+		for (u32 k = 0; k < 2; k++)
+			if (pair[i][k] >= 0)
+				close(pair[i][k]);
+}
+
+/* Raise @fd above the helpers' numbers, so that dup2() in the child replaces none of the others. */
+static int descriptor_raise(int *fd)
+{
+	int raised = fcntl(*fd, F_DUPFD_CLOEXEC, HELPER_FD + HELPER_FDS);
+
+	if (raised < 0)
+		return -errno;
+	close(*fd);
+	*fd = raised;
+	return 0;
+}
+
+static int pairs_make(int pair[PAIRS][2])
+{
+	int r = 0;
+
+	memset(pair, 0xff, PAIRS * sizeof(*pair));
+	for (u32 i = 0; !r && i < PAIRS; i++) {
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair[i]) < 0)
+			r = -errno;
+		if (!r)
+			r = descriptor_raise(&pair[i][0]);
+		if (!r)
+			r = descriptor_raise(&pair[i][1]);
+	}
+	return r;
+}
+
+static int helpers_start(struct symbol_link *link, int pair[PAIRS][2])
+{
+	const int reader[HELPER_FDS] = { pair[READER][1], pair[BETWEEN][0] };
+	const int opener[HELPER_FDS] = { pair[OPENER][1], pair[BETWEEN][1] };
+	char read[] = "--read", open[] = "--open";
+	int r = spawn(link, read, reader, &link->reader.pid);
+
+	if (!r)
+		r = spawn(link, open, opener, &link->opener.pid);
+	if (r < 0) {
+		snprintf(link->reason, sizeof(link->reason), "%.128s cannot be run: %s", link->path,
+			 strerror(-r));
+		return r;
+	}
+	link->reader.fd = pair[READER][0];
+	link->opener.fd = pair[OPENER][0];
+	pair[READER][0] = -1;
+	pair[OPENER][0] = -1;
+	return 0;
+}
+
+/* What ended these helpers may end the next ones too: these are started later each time. */
+static int start_failed(struct symbol_link *link, int error)
+{
+	link->backoff_ms = link->backoff_ms ? link->backoff_ms * 2 : BACKOFF_MS;
+	if (link->backoff_ms > BACKOFF_TOP)
+		link->backoff_ms = BACKOFF_TOP;
+	link->not_before_ms = now_ms() + link->backoff_ms;
+	return link_failed(link, error);
+}
+
+int symbol_link_ready(struct symbol_link *link)
+{
+	int pair[PAIRS][2], r;
+
+	if (link->reader.fd >= 0)
+		return 0;
+	if (link->not_before_ms > now_ms())
+		return -EAGAIN;
+	link->life++;
+	r = pairs_make(pair);
+	if (r < 0)
+		snprintf(link->reason, sizeof(link->reason), "no sockets for %s: %s", HELPER,
+			 strerror(-r));
+	else
+		r = helpers_start(link, pair);
+	pairs_close(pair);
+	if (!r)
+		r = hello_receive(link, link->reader.fd);
+	if (!r)
+		r = hello_receive(link, link->opener.fd);
+	if (r < 0)
+		return start_failed(link, r);
+	link->backoff_ms = 0;
+	link->started_ms = now_ms();
+	return 0;
+}
+
+static int request_send(const struct symbol_link *link, const struct symbol_request *request,
+			int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { .bytes = { 0 } };
+	struct iovec iov = {
+		/* sendmsg() does not write to it. */
+		.iov_base = (void *)(uintptr_t)request,
+		.iov_len = sizeof(*request) + request->count * sizeof(*request->address),
+	};
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (fd >= 0) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = sizeof(control.bytes);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	return sendmsg(link->reader.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -EPIPE : 0;
+}
+
+int symbol_link_call(struct symbol_link *link, struct symbol_request *request, int fd,
+		     const struct symbol_reply **ret_reply)
+{
+	const struct symbol_reply *reply = (const void *)link->reply;
+	ssize_t n;
+	int r;
+
+	if (link->reader.fd < 0)
+		return -EPIPE;
+	request->serial = ++link->serial;
+	r = request_send(link, request, fd);
+	if (r < 0)
+		return link_failed(link, r);
+	n = receive(link, link->reader.fd, link->reply, sizeof(link->reply), link->call_ms);
+	if (n < 0)
+		return link_failed(link, (int)n);
+	if (symbol_reply_check(request, reply, (size_t)n) < 0)
+		return link_failed(link, -EBADMSG);
+	/* Errors of its own are its end; those of files are another kind. */
+	if (reply->error)
+		return symbol_link_died(reply->error) ? -EIO : reply->error;
+	*ret_reply = reply;
+	return 0;
+}
+
+int symbol_link_open(struct symbol_link *link, struct open_request *request,
+		     struct open_reply *ret_reply)
+{
+	struct open_reply reply;
+	ssize_t n;
+
+	if (link->opener.fd < 0)
+		return -EPIPE;
+	request->serial = ++link->serial;
+	n = send(link->opener.fd, request, sizeof(*request), MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (n < 0)
+		return link_failed(link, -EPIPE);
+	n = receive(link, link->opener.fd, &reply, sizeof(reply), link->open_ms);
+	if (n < 0)
+		return link_failed(link, (int)n);
+	if (n != sizeof(reply) || reply.serial != request->serial || reply.error > 0)
+		return link_failed(link, -EBADMSG);
+	if (reply.error)
+		return symbol_link_died(reply.error) ? -EIO : reply.error;
+	*ret_reply = reply;
+	return 0;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "opener.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "file-open.h"
+#include "symbols/open-message.h"
+
+struct opener {
+	int hand;
+	int kept;
+	struct open_request request;
+	struct open_reply reply;
+};
+
+static bool request_valid(const struct open_request *r, size_t size)
+{
+	return size == sizeof(*r) && r->type >= OPEN_FILE && r->type < OPEN_TYPES &&
+	       r->id_size <= BUILD_ID_MAX && memchr(r->path, '\0', sizeof(r->path)) &&
+	       memchr(r->link, '\0', sizeof(r->link));
+}
+
+static struct place_file request_file(const struct open_request *r)
+{
+	return (struct place_file){
+		.path = r->path,
+		.inode = r->inode,
+		.pid = r->pid,
+		.has_id = r->has_id,
+		.live = r->live,
+	};
+}
+
+/* One byte, with the descriptor. */
+static int descriptor_hand(int socket, int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { .bytes = { 0 } };
+	char byte = 0;
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	const struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	if (fd < 0)
+		return -EBADF;
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* Open the file of a process, and reply what identifies it. */
+static int file_keep(struct opener *o)
+{
+	const struct place_file file = request_file(&o->request);
+	struct stat st;
+
+	o->kept = o->request.type == OPEN_FILE ? place_open(&file) : place_open_perf_map(file.pid);
+	if (o->kept < 0)
+		return o->kept;
+	if (fstat(o->kept, &st) < 0)
+		return -EIO;
+	o->reply.dev = st.st_dev;
+	o->reply.ino = st.st_ino;
+	o->reply.size = st.st_size;
+	o->reply.mtime_s = st.st_mtim.tv_sec;
+	o->reply.mtime_ns = st.st_mtim.tv_nsec;
+	o->reply.ctime_s = st.st_ctim.tv_sec;
+	o->reply.ctime_ns = st.st_ctim.tv_nsec;
+	return 0;
+}
+
+/* Open what belongs to a file, for the reader alone. */
+static int part_hand(struct opener *o)
+{
+	const struct open_request *request = &o->request;
+	const struct place_file file = request_file(request);
+	struct symbol_object known = { .build_id_size = request->id_size };
+	int fd, r;
+
+	o->reply.next = request->next;
+	memcpy(known.build_id, request->id, sizeof(known.build_id));
+	memcpy(known.link, request->link, sizeof(known.link));
+	fd = request->type == OPEN_DEBUG ? place_open_debug(&file, &known, &o->reply.next) :
+					   place_open_alt(&file, request->id, request->id_size);
+	if (fd < 0)
+		return fd;
+	r = descriptor_hand(o->hand, fd);
+	close(fd);
+	return r;
+}
+
+static int request_run(struct opener *o)
+{
+	switch (o->request.type) {
+	case OPEN_HAND:
+		return descriptor_hand(o->hand, o->kept);
+	case OPEN_DEBUG:
+	case OPEN_ALT:
+		return part_hand(o);
+	default:
+		if (o->kept >= 0)
+			close(o->kept);
+		return file_keep(o);
+	}
+}
+
+void opener_serve(int link, int hand)
+{
+	static struct opener o = { .kept = -1 };
+	ssize_t n;
+
+	o.hand = hand;
+	while ((n = recv(link, &o.request, sizeof(o.request), MSG_TRUNC)) > 0) {
+		if (!request_valid(&o.request, (size_t)n))
+			_exit(EX_PROTOCOL);
+		o.reply = (struct open_reply){ .serial = o.request.serial };
+		o.reply.error = request_run(&o);
+		if (send(link, &o.reply, sizeof(o.reply), MSG_NOSIGNAL) != sizeof(o.reply))
+			_exit(EX_IOERR);
+	}
+	_exit(n ? EX_IOERR : 0);
+}

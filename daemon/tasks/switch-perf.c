@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Two records a switch, of which the one of the task that leaves says who comes. They are
+ * copied into entries as BPF has them, so that there is one way to look them up.
+ */
+#include "switch-perf.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "source/perf-open-error.h"
+#include "source/perf-ring.h"
+#include "tasks/bpf/task-record.h"
+#include "util/cpu-list.h"
+
+#define RING_MOST  (2U << 20)
+#define RING_LEAST (64U << 10)
+
+/* The two records of a switch, of 32 bytes each. */
+#define SWITCH_BYTES 64
+/* Where less is free a record may have been lost, which the kernel says with the next that fits. */
+#define ROOM_LEAST 256
+
+#define NOBODY UINT32_MAX
+
+struct switch_record {
+	struct perf_event_header header;
+	u32 other_pid;
+	u32 other_tid;
+	u32 pid;
+	u32 tid;
+	u64 time;
+};
+
+struct cpu {
+	struct perf_ring ring;
+	struct switch_entry *entries;
+	u64 count;
+	u64 last_ns;
+	u64 ran_ns;
+	int fd;
+};
+
+struct switch_perf {
+	u32 size; /* bytes of a ring */
+	u32 count;
+	struct switch_ring *rings;
+	struct cpu cpus[];
+};
+
+static int cpu_open(struct switch_perf *s, u32 index)
+{
+	const struct perf_event_attr what = { .context_switch = 1 };
+	struct cpu *cpu = &s->cpus[index];
+	u32 entries = s->size / SWITCH_BYTES;
+	int fd;
+
+	if (!cpu->entries)
+		cpu->entries = calloc(entries, sizeof(*cpu->entries));
+	if (!cpu->entries)
+		return -ENOMEM;
+	fd = perf_ring_open(&cpu->ring, &what, index, s->size);
+	if (fd < 0)
+		return fd;
+	cpu->fd = fd;
+	cpu->ran_ns = 0;
+	s->rings[index].entries = cpu->entries;
+	s->rings[index].count = &cpu->count;
+	s->rings[index].mask = entries - 1;
+	return 0;
+}
+
+static void cpu_close(struct cpu *cpu)
+{
+	perf_ring_unmap(&cpu->ring);
+	if (cpu->fd >= 0)
+		close(cpu->fd);
+	cpu->fd = -1;
+}
+
+static int cpus_open(struct switch_perf *s)
+{
+	struct cpu_list online = { 0 };
+	int r = cpu_list_read("/sys/devices/system/cpu/online", &online);
+
+	for (u32 i = 0; r >= 0 && i < s->count; i++) {
+		if (!cpu_list_has(&online, i))
+			continue;
+		r = cpu_open(s, i);
+		if (r == -ENODEV)
+			r = 0;
+	}
+	return r;
+}
+
+int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **ret_reason)
+{
+	struct cpu_list possible = { 0 };
+	struct switch_perf *s;
+	u32 count;
+	int r;
+
+	*ret_reason = "out of memory for the rings of context switches";
+	r = cpu_list_read("/sys/devices/system/cpu/possible", &possible);
+	count = r < 0 ? 0 : cpu_list_end(&possible);
+	s = calloc(1, sizeof(*s) + count * sizeof(s->cpus[0]));
+	if (!s)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		s->cpus[i].fd = -1;
+	s->count = count;
+	for (s->size = RING_MOST; s->size > RING_LEAST && (u64)s->size * count > memory;)
+		s->size /= 2;
+	s->rings = calloc(count + 1ULL, sizeof(*s->rings));
+	r = s->rings ? cpus_open(s) : -ENOMEM;
+	if (r < 0) {
+		if (r == -EPERM || r == -EACCES)
+			*ret_reason = perf_refused_reason();
+		switch_perf_free(s);
+		return r;
+	}
+	*ret_perf = s;
+	return 0;
+}
+
+struct switch_perf *switch_perf_free(struct switch_perf *s)
+{
+	if (!s)
+		return NULL;
+	for (u32 i = 0; i < s->count; i++) {
+		cpu_close(&s->cpus[i]);
+		free(s->cpus[i].entries);
+	}
+	free(s->rings);
+	free(s);
+	return NULL;
+}
+
+static void entry_add(const struct switch_perf *s, struct cpu *cpu, u64 time_ns, u32 tid)
+{
+	struct switch_entry *e = &cpu->entries[cpu->count & (s->size / SWITCH_BYTES - 1)];
+
+	*e = (struct switch_entry){ .time_ns = time_ns, .tid = tid };
+	cpu->count++;
+	cpu->last_ns = time_ns;
+}
+
+/*
+ * Some kernels tell of no switch away from some tasks. Whoever leaves the CPU has come to it: if
+ * that was not told, nobody knows for how long who was told of before has run. Who has ended has
+ * no ID any more when it leaves.
+ */
+static void doubt_last(const struct switch_perf *s, struct cpu *cpu, u32 leaves)
+{
+	struct switch_entry *last = &cpu->entries[(cpu->count - 1) & (s->size / SWITCH_BYTES - 1)];
+
+	if (cpu->count && leaves != NOBODY && last->tid != leaves)
+		last->tid = NOBODY;
+}
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
+}
+
+static void cpu_update(struct switch_perf *s, u32 index)
+{
+	struct cpu *cpu = &s->cpus[index];
+	struct perf_event_header header;
+	struct switch_record record;
+	u64 now = now_ns();
+	bool full;
+
+	perf_ring_begin(&cpu->ring);
+	full = cpu->ring.head - cpu->ring.tail > s->size - ROOM_LEAST;
+	while (perf_ring_next(&cpu->ring, sizeof(header), &header) > 0) {
+		if (header.type == PERF_RECORD_SWITCH_CPU_WIDE && header.size == sizeof(record) &&
+		    header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
+			perf_ring_copy(&cpu->ring, 0, &record, sizeof(record));
+			doubt_last(s, cpu, record.tid);
+			entry_add(s, cpu, record.time, record.other_tid);
+		} else if (header.type == PERF_RECORD_LOST) {
+			/* Who ran since the last one that is known, nobody knows. */
+			entry_add(s, cpu, cpu->last_ns + 1, NOBODY);
+		}
+		perf_ring_skip(&cpu->ring, &header);
+	}
+	perf_ring_end(&cpu->ring);
+	if (full)
+		entry_add(s, cpu, cpu->last_ns + 1, NOBODY);
+	s->rings[index].until_ns = now;
+}
+
+void switch_perf_update(struct switch_perf *s)
+{
+	for (u32 i = 0; i < s->count; i++)
+		if (s->cpus[i].ring.control)
+			cpu_update(s, i);
+}
+
+/* Who runs there, since the last switch that was told, nobody knows. */
+static void cpu_forget(struct switch_perf *s, u32 index)
+{
+	struct cpu *cpu = &s->cpus[index];
+
+	cpu_update(s, index);
+	cpu_close(cpu);
+	entry_add(s, cpu, cpu->last_ns + 1, NOBODY);
+}
+
+void switch_perf_check(struct switch_perf *s)
+{
+	struct cpu_list online = { 0 };
+	u64 before;
+
+	if (cpu_list_read("/sys/devices/system/cpu/online", &online) < 0)
+		return;
+	for (u32 i = 0; i < s->count; i++) {
+		struct cpu *cpu = &s->cpus[i];
+
+		if (cpu->fd >= 0) {
+			before = cpu->ran_ns;
+			cpu->ran_ns = perf_event_ran_ns(cpu->fd);
+			if (!cpu_list_has(&online, i) || (before && cpu->ran_ns == before))
+				cpu_forget(s, i);
+		}
+		if (cpu->fd < 0 && cpu_list_has(&online, i))
+			cpu_open(s, i);
+	}
+}
+
+struct switch_ring *switch_perf_rings(struct switch_perf *s, u32 *ret_cpus)
+{
+	*ret_cpus = s->count;
+	return s->rings;
+}

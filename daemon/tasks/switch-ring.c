@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "switch-ring.h"
+
+#include "tasks/bpf/task-record.h"
+
+/* Samples come in order of time: the next one's switch is among the next few. */
+#define NEAR 8
+
+static u64 time_at(const struct switch_ring *r, u64 at)
+{
+	return __atomic_load_n(&r->entries[at & r->mask].time_ns, __ATOMIC_RELAXED);
+}
+
+/* The last entry of @low to @high - 1 that is not after @time_ns; the first is not. */
+static u64 search(const struct switch_ring *r, u64 low, u64 high, u64 time_ns)
+{
+	while (high - low > 1) {
+		u64 middle = low + (high - low) / 2;
+
+		if (time_at(r, middle) <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
+{
+	u64 count, keep, low, at, again;
+	bool last;
+	u32 tid;
+
+	if (!r->count)
+		return -1;
+	count = __atomic_load_n(r->count, __ATOMIC_ACQUIRE);
+	/* The oldest eighth is left to the writer, who goes on meanwhile. */
+	keep = r->mask - r->mask / 8;
+	low = count > keep ? count - keep : 0;
+	if (!count || time_at(r, low) > from_ns)
+		return -1;
+	if (r->hint < low || r->hint >= count || time_at(r, r->hint) > from_ns)
+		at = search(r, low, count, from_ns);
+	else if (count - r->hint > NEAR && time_at(r, r->hint + NEAR) <= from_ns)
+		at = search(r, r->hint + NEAR, count, from_ns);
+	else
+		at = search(r, r->hint, count - r->hint > NEAR ? r->hint + NEAR : count, from_ns);
+	last = at + 1 == count;
+	if (last ? r->until_ns && to_ns > r->until_ns : time_at(r, at + 1) <= to_ns)
+		return -1;
+	tid = __atomic_load_n(&r->entries[at & r->mask].tid, __ATOMIC_RELAXED);
+	/* What was read above is what was meant if the writer is not there yet. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	again = __atomic_load_n(r->count, __ATOMIC_RELAXED);
+	if (again - low > r->mask)
+		return -1;
+	/* It may have switched since the ring was looked at, and before @to_ns. */
+	if (last && again != count && time_at(r, count) <= to_ns)
+		return -1;
+	r->hint = at;
+	return (s32)tid;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "task-events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "switch-perf.h"
+#include "task-perf.h"
+#include "tasks/bpf/task-bpf.h"
+
+/* A machine that loses events all the time is not to be walked all the time as well. */
+#define SEED_NS 1000000000ULL
+
+/* Switches: for all CPUs, 200,000 a second for a quarter of a second on 16 of them. */
+const struct task_events_sizes task_events_sizes_most = {
+	.bpf = 1U << 20,
+	.side_band = 128U << 10,
+	.switches = 16U << 20,
+};
+
+/**
+ * struct task_events
+ * @sizes: of their rings
+ * @bpf, @perf: NULL where the kernel refuses them
+ * @switches, @switches_perf: one of them, where they are followed
+ * @epoll_fd: wakes for both
+ * @seeded_ns: when all tasks were last asked for, 0 if not yet
+ * @seed_due: events were lost since
+ */
+struct task_events {
+	struct task_events_sizes sizes;
+	struct task_bpf *bpf;
+	struct switch_bpf *switches;
+	struct switch_perf *switches_perf;
+	struct task_perf *perf;
+	int epoll_fd;
+	u64 seeded_ns;
+	bool seed_due;
+};
+
+const char *task_events_name(enum task_events_kind kind)
+{
+	static const char *const names[] = {
+		[TASK_EVENTS_PROC] = "proc",
+		[TASK_EVENTS_PERF] = "perf",
+		[TASK_EVENTS_BPF] = "bpf",
+	};
+
+	return names[kind];
+}
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
+}
+
+static void reason_add(struct task_events_status *status, const char *what, const char *why)
+{
+	size_t n = strlen(status->reason);
+
+	snprintf(status->reason + n, sizeof(status->reason) - n, "%s%s: %s", n ? "; " : "", what,
+		 why);
+}
+
+/* What BPF tells of mappings nobody else need; without BPF the side band tells all it knows. */
+static void open_both(struct task_events *t, enum task_events_kind best,
+		      struct task_events_status *status)
+{
+	char why[TASK_BPF_REASON] = "";
+	const char *reason = "";
+
+	if (best >= TASK_EVENTS_BPF && task_bpf_new(t->sizes.bpf / 2, &t->bpf, why) < 0)
+		reason_add(status, "no BPF", why);
+	if (best >= TASK_EVENTS_PERF && !(t->bpf && task_bpf_tells_maps(t->bpf)) &&
+	    task_perf_new(t->bpf != NULL, t->sizes.side_band, &t->perf, &reason) < 0)
+		reason_add(status, "no side band of perf", reason);
+	if (t->bpf && !t->perf && !task_bpf_tells_maps(t->bpf))
+		reason_add(status, "BPF does not tell of mappings", task_bpf_maps_reason(t->bpf));
+	status->kind = t->bpf ? TASK_EVENTS_BPF : t->perf ? TASK_EVENTS_PERF : TASK_EVENTS_PROC;
+}
+
+static int watch(struct task_events *t)
+{
+	/* BPF's ring is readable as long as there is anything; its wakeups are few. */
+	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
+	struct epoll_event level = { .events = EPOLLIN };
+
+	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (t->epoll_fd < 0)
+		return -errno;
+	if (t->bpf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_fd(t->bpf), &edge) < 0)
+		return -errno;
+	if (t->bpf && task_bpf_tells_maps(t->bpf) &&
+	    epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_maps_fd(t->bpf), &edge) < 0)
+		return -errno;
+	if (t->perf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_perf_fd(t->perf), &level) < 0)
+		return -errno;
+	return 0;
+}
+
+int task_events_new(enum task_events_kind best, const struct task_events_sizes *sizes,
+		    struct task_events **ret_events, struct task_events_status *ret_status)
+{
+	struct task_events *t = calloc(1, sizeof(*t));
+
+	*ret_status = (struct task_events_status){ 0 };
+	if (!t) {
+		reason_add(ret_status, "no task events", "out of memory");
+		return -EOPNOTSUPP;
+	}
+	t->epoll_fd = -1;
+	t->sizes = sizes ? *sizes : task_events_sizes_most;
+	open_both(t, best, ret_status);
+	if (ret_status->kind != TASK_EVENTS_PROC && watch(t) < 0) {
+		ret_status->kind = TASK_EVENTS_PROC;
+		reason_add(ret_status, "no task events", "epoll is refused");
+	}
+	if (ret_status->kind == TASK_EVENTS_PROC) {
+		task_events_free(t);
+		return -EOPNOTSUPP;
+	}
+	*ret_events = t;
+	return 0;
+}
+
+struct task_events *task_events_free(struct task_events *t)
+{
+	if (!t)
+		return NULL;
+	switch_bpf_free(t->switches);
+	switch_perf_free(t->switches_perf);
+	task_bpf_free(t->bpf);
+	task_perf_free(t->perf);
+	if (t->epoll_fd >= 0)
+		close(t->epoll_fd);
+	free(t);
+	return NULL;
+}
+
+u64 task_events_locked(const struct task_events *events)
+{
+	return (events->bpf ? events->sizes.bpf : 0) +
+	       (events->perf ? task_perf_locked(events->perf) : 0) +
+	       (events->switches || events->switches_perf ? events->sizes.switches : 0);
+}
+
+int task_events_fd(const struct task_events *t)
+{
+	return t->epoll_fd;
+}
+
+/* Whether cgroups are in one hierarchy: then the line of version 2 is the only one. */
+static bool cgroups_unified(void)
+{
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	char line[16];
+	bool unified = f && fgets(line, sizeof(line), f) && !strncmp(line, "0::", 3);
+
+	if (f)
+		fclose(f);
+	return unified;
+}
+
+static void seed(struct task_events *t, const struct source_sink *sink)
+{
+	struct task_event seeded = {
+		.type = TASK_SEEDED,
+		.name = "",
+		.time_ns = now_ns(),
+		.size = (t->perf || task_bpf_tells_maps(t->bpf) ? TASK_TELLS_MAPS : 0) |
+			(cgroups_unified() ? TASK_TELLS_CGROUPS : 0),
+	};
+
+	t->seeded_ns = seeded.time_ns;
+	t->seed_due = task_bpf_seed(t->bpf, sink) < 0;
+	if (!t->seed_due)
+		sink->task(sink->ctx, &seeded);
+}
+
+/* What the ring had no room for came after what it had. */
+static void repair(struct task_events *t, u64 until_ns, const struct source_sink *sink)
+{
+	struct task_event lost = { .type = TASK_LOST, .name = "", .size = task_bpf_lost(t->bpf) };
+
+	if (lost.size) {
+		lost.time_ns = now_ns();
+		sink->task(sink->ctx, &lost);
+		t->seed_due = true;
+	}
+	task_bpf_lost_maps(t->bpf, until_ns, sink);
+	if (!t->seeded_ns || (t->seed_due && now_ns() - t->seeded_ns >= SEED_NS))
+		seed(t, sink);
+}
+
+static void take_until(struct task_events *t, u64 until_ns, const struct source_sink *sink)
+{
+	u64 perf = t->perf ? task_perf_next(t->perf) : TASK_PERF_NOTHING;
+
+	for (;;) {
+		u64 bpf = t->bpf ? task_bpf_next(t->bpf) : TASK_BPF_NOTHING;
+
+		if (bpf > until_ns && perf > until_ns)
+			return;
+		if (bpf <= perf) {
+			task_bpf_take(t->bpf, sink);
+		} else {
+			task_perf_take(t->perf, sink);
+			perf = task_perf_next(t->perf);
+		}
+	}
+}
+
+void task_events_until(struct task_events *t, u64 until_ns, const struct source_sink *sink)
+{
+	struct epoll_event events[3];
+	bool all = !until_ns;
+
+	/* The edge is taken before the rings are looked at, so that none is missed. */
+	if (all)
+		epoll_wait(t->epoll_fd, events, ARRAY_SIZE(events), 0);
+	if (t->bpf && !t->seeded_ns)
+		repair(t, 0, sink);
+	if (t->switches_perf)
+		switch_perf_update(t->switches_perf);
+	/* Beyond it one ring may hold what another did not when it was looked at. */
+	if (all)
+		until_ns = now_ns();
+	if (t->bpf)
+		task_bpf_begin(t->bpf);
+	if (t->perf)
+		task_perf_begin(t->perf);
+	take_until(t, until_ns, sink);
+	if (t->bpf) {
+		task_bpf_end(t->bpf);
+		repair(t, until_ns, sink);
+	}
+	if (t->perf)
+		task_perf_end(t->perf);
+	if (t->perf && all)
+		task_perf_reap(t->perf);
+}
+
+int task_events_follow(struct task_events *t, char *ret_reason)
+{
+	const char *why = "";
+	int r;
+
+	_Static_assert(TASK_EVENTS_REASON >= TASK_BPF_REASON, "a reason must fit");
+
+	if (t->switches || t->switches_perf)
+		return 0;
+	if (t->bpf && switch_bpf_new(t->sizes.switches, &t->switches, ret_reason) >= 0)
+		return 0;
+	r = switch_perf_new(t->sizes.switches, &t->switches_perf, &why);
+	if (r < 0)
+		snprintf(ret_reason, TASK_EVENTS_REASON, "%s", why);
+	return r;
+}
+
+struct switch_ring *task_events_switches(struct task_events *t, u32 *ret_cpus)
+{
+	*ret_cpus = 0;
+	if (t->switches)
+		return switch_bpf_rings(t->switches, ret_cpus);
+	return t->switches_perf ? switch_perf_rings(t->switches_perf, ret_cpus) : NULL;
+}
+
+void task_events_check(struct task_events *t)
+{
+	if (t->perf)
+		task_perf_check(t->perf);
+	if (t->switches_perf)
+		switch_perf_check(t->switches_perf);
+}

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Each CPU's ring is in order of time; the rings are merged by it. A record's
+ * time is taken before the record can be read, and the reader looks at all rings
+ * after the window's end, so what a window's samples need is there.
+ */
+#include "task-perf.h"
+
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "source/perf-ring.h"
+#include "util/cpu-list.h"
+
+#define NOTHING UINT64_MAX
+
+/* What sample_id_all puts at the end of each record. */
+struct trailer {
+	s32 pid;
+	s32 tid;
+	u64 time;
+};
+
+/* Fields of the records, as linux/perf_event.h lays them out. */
+struct fork_record {
+	struct perf_event_header header;
+	s32 pid;
+	s32 parent_pid;
+	s32 tid;
+	s32 parent_tid;
+	u64 time;
+};
+
+struct comm_record {
+	struct perf_event_header header;
+	s32 pid;
+	s32 tid;
+	char name[];
+};
+
+struct mmap2_record {
+	struct perf_event_header header;
+	s32 pid;
+	s32 tid;
+	u64 start;
+	u64 size;
+	u64 offset;
+	u32 major;
+	u32 minor;
+	u64 inode;
+	u64 inode_generation;
+	u32 protection;
+	u32 flags;
+	char name[];
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	u64 id;
+	u64 lost;
+};
+
+/**
+ * struct ring - of one CPU
+ * @fd: -1 while the CPU is offline
+ * @next_ns: time of the record that is read next, NOTHING at the end
+ * @ran_ns: perf_event_ran_ns() at the last look
+ */
+struct ring {
+	struct perf_ring ring;
+	u64 next_ns;
+	u64 ran_ns;
+	int fd;
+};
+
+struct task_perf {
+	u32 size; /* of each ring; an exec of a dynamic program leaves about 1 KiB */
+	int epoll_fd;
+	u32 count; /* of possible CPUs */
+	bool maps_only;
+	struct ring *oldest;
+	/* The longest there can be: its size is 16 bits. */
+	_Alignas(u64) u8 record[1U << 16];
+	struct ring rings[];
+};
+
+static int ring_open(struct task_perf *t, u32 cpu)
+{
+	const struct perf_event_attr what = {
+		.task = !t->maps_only,
+		.comm = !t->maps_only,
+		.comm_exec = !t->maps_only,
+		.mmap = 1,
+		.mmap2 = 1,
+	};
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = cpu };
+	struct ring *ring = &t->rings[cpu];
+	int fd, r;
+
+	fd = perf_ring_open(&ring->ring, &what, cpu, t->size);
+	if (fd < 0)
+		return fd;
+	if (epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+		r = -errno;
+		perf_ring_unmap(&ring->ring);
+		close(fd);
+		return r;
+	}
+	ring->ran_ns = 0;
+	ring->next_ns = NOTHING;
+	ring->fd = fd;
+	return 0;
+}
+
+static void ring_close(struct task_perf *t, struct ring *ring)
+{
+	if (ring->fd < 0)
+		return;
+	epoll_ctl(t->epoll_fd, EPOLL_CTL_DEL, ring->fd, NULL);
+	perf_ring_unmap(&ring->ring);
+	close(ring->fd);
+	ring->fd = -1;
+	ring->next_ns = NOTHING;
+}
+
+/* Find @next_ns of the record that is read next. */
+static void ring_peek(struct ring *ring)
+{
+	struct perf_event_header header;
+	struct trailer trailer;
+
+	ring->next_ns = NOTHING;
+	if (perf_ring_next(&ring->ring, sizeof(header) + sizeof(trailer), &header) <= 0)
+		return;
+	perf_ring_copy(&ring->ring, header.size - sizeof(trailer), &trailer, sizeof(trailer));
+	ring->next_ns = trailer.time;
+}
+
+/* Whether the name at @name ends before the trailer of a record of @size bytes. */
+static bool name_ends(const u8 *record, u32 size, const char *name)
+{
+	size_t at = (size_t)((const u8 *)name - record), end = size - sizeof(struct trailer);
+
+	return at < end && memchr(name, 0, end - at);
+}
+
+static bool read_mmap(const u8 *data, u32 size, struct task_event *event)
+{
+	const struct mmap2_record *record = (const void *)data;
+
+	if (size < sizeof(*record) + sizeof(struct trailer) || !(record->protection & PROT_EXEC) ||
+	    !name_ends(data, size, record->name))
+		return false;
+	event->type = TASK_MMAP;
+	event->pid = record->pid;
+	event->tid = record->tid;
+	event->start = record->start;
+	event->size = record->size;
+	event->offset = record->offset;
+	event->inode = record->inode;
+	event->device = device_number(record->major, record->minor);
+	/* /proc has no name for anonymous memory. */
+	event->name = strcmp(record->name, "//anon") ? record->name : "";
+	return true;
+}
+
+static bool read_comm(const u8 *data, u32 size, struct task_event *event)
+{
+	const struct comm_record *record = (const void *)data;
+
+	if (!name_ends(data, size, record->name))
+		return false;
+	event->type = TASK_COMM;
+	event->pid = record->pid;
+	event->tid = record->tid;
+	event->exec = record->header.misc & PERF_RECORD_MISC_COMM_EXEC;
+	event->name = record->name;
+	return true;
+}
+
+static bool read_fork(const u8 *data, u32 size, struct task_event *event)
+{
+	const struct fork_record *record = (const void *)data;
+
+	if (size < sizeof(*record) + sizeof(struct trailer))
+		return false;
+	event->type = record->header.type == PERF_RECORD_FORK ? TASK_FORK : TASK_EXIT;
+	event->pid = record->pid;
+	event->tid = record->tid;
+	event->parent_pid = record->parent_pid;
+	/* As far as perf tells: threads may outlive the first of them. */
+	event->last = record->tid == record->pid;
+	return true;
+}
+
+static bool read_lost(const u8 *data, u32 size, struct task_event *event)
+{
+	const struct lost_record *record = (const void *)data;
+
+	if (size < sizeof(*record) + sizeof(struct trailer))
+		return false;
+	event->type = TASK_LOST;
+	event->size = record->lost;
+	return true;
+}
+
+static bool read_record(const u8 *data, struct task_event *event)
+{
+	const struct perf_event_header *header = (const void *)data;
+
+	switch (header->type) {
+	case PERF_RECORD_MMAP2:
+		return read_mmap(data, header->size, event);
+	case PERF_RECORD_COMM:
+		return read_comm(data, header->size, event);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return read_fork(data, header->size, event);
+	case PERF_RECORD_LOST:
+		return read_lost(data, header->size, event);
+	default:
+		return false;
+	}
+}
+
+/* Hand over the record of @next_ns, and go to the next. */
+static void ring_take(struct task_perf *t, struct ring *ring, const struct source_sink *sink)
+{
+	struct task_event event = { .time_ns = ring->next_ns, .name = "", .parent_pid = -1 };
+	struct perf_event_header header;
+
+	perf_ring_copy(&ring->ring, 0, &header, sizeof(header));
+	perf_ring_copy(&ring->ring, 0, t->record, header.size);
+	perf_ring_skip(&ring->ring, &header);
+	ring_peek(ring);
+	if (!read_record(t->record, &event))
+		return;
+	/* Whoever asks for mappings gets forks and exits as well. */
+	if (t->maps_only && event.type == TASK_LOST)
+		event.type = TASK_LOST_MAPS;
+	if (!t->maps_only || event.type == TASK_MMAP || event.type == TASK_LOST_MAPS)
+		sink->task(sink->ctx, &event);
+}
+
+static struct ring *ring_oldest(struct task_perf *t)
+{
+	struct ring *oldest = &t->rings[0];
+
+	for (u32 i = 1; i < t->count; i++)
+		if (t->rings[i].next_ns < oldest->next_ns)
+			oldest = &t->rings[i];
+	return oldest;
+}
+
+void task_perf_begin(struct task_perf *t)
+{
+	for (u32 i = 0; i < t->count; i++) {
+		struct ring *ring = &t->rings[i];
+
+		if (ring->fd < 0)
+			continue;
+		perf_ring_begin(&ring->ring);
+		if (ring->next_ns == NOTHING)
+			ring_peek(ring);
+	}
+}
+
+u64 task_perf_next(struct task_perf *t)
+{
+	t->oldest = ring_oldest(t);
+	return t->oldest->next_ns;
+}
+
+void task_perf_take(struct task_perf *t, const struct source_sink *sink)
+{
+	ring_take(t, t->oldest, sink);
+}
+
+void task_perf_end(struct task_perf *t)
+{
+	for (u32 i = 0; i < t->count; i++) {
+		struct ring *ring = &t->rings[i];
+
+		if (ring->fd >= 0)
+			perf_ring_end(&ring->ring);
+	}
+}
+
+void task_perf_reap(struct task_perf *t)
+{
+	struct epoll_event events[16];
+	int n = epoll_wait(t->epoll_fd, events, ARRAY_SIZE(events), 0);
+
+	for (int i = 0; i < n; i++)
+		if (events[i].events & (EPOLLHUP | EPOLLERR))
+			ring_close(t, &t->rings[events[i].data.u32]);
+}
+
+/* Its CPU went and came back between two looks. */
+static bool ring_is_dead(struct ring *ring)
+{
+	u64 before = ring->ran_ns;
+
+	ring->ran_ns = ring->fd < 0 ? 0 : perf_event_ran_ns(ring->fd);
+	return before && ring->ran_ns == before;
+}
+
+void task_perf_check(struct task_perf *t)
+{
+	struct cpu_list online = { 0 };
+
+	if (cpu_list_read("/sys/devices/system/cpu/online", &online) < 0)
+		return;
+	for (u32 i = 0; i < t->count; i++) {
+		struct ring *ring = &t->rings[i];
+
+		if (!cpu_list_has(&online, i) || ring_is_dead(ring))
+			ring_close(t, ring);
+		if (ring->fd < 0 && cpu_list_has(&online, i))
+			ring_open(t, i);
+	}
+}
+
+static const char *open_reason(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return "perf_event_open is refused to this process for task events: it has not "
+		       "CAP_PERFMON, or a security policy forbids it";
+	case EMFILE:
+	case ENFILE:
+		return "task events need one descriptor for each CPU and the limit of open files "
+		       "is reached (RLIMIT_NOFILE)";
+	case ENOMEM:
+		return "out of memory for the rings of task events";
+	default:
+		return "perf_event_open has no task events here";
+	}
+}
+
+static int rings_open(struct task_perf *t, const char **ret_reason)
+{
+	struct cpu_list online = { 0 };
+	int r = cpu_list_read("/sys/devices/system/cpu/online", &online);
+
+	if (r < 0) {
+		*ret_reason = "which CPUs are online is not to be read in /sys/devices/system/cpu";
+		return r;
+	}
+	for (u32 i = 0; i < t->count; i++) {
+		if (!cpu_list_has(&online, i))
+			continue;
+		r = ring_open(t, i);
+		if (r < 0 && r != -ENODEV) {
+			*ret_reason = open_reason(-r);
+			return r;
+		}
+	}
+	return 0;
+}
+
+int task_perf_new(bool maps_only, u32 ring, struct task_perf **ret_perf, const char **ret_reason)
+{
+	struct cpu_list possible = { 0 };
+	struct task_perf *t;
+	u32 count;
+	int r;
+
+	r = cpu_list_read("/sys/devices/system/cpu/possible", &possible);
+	count = cpu_list_end(&possible);
+	if (r < 0 || !count) {
+		*ret_reason = "which CPUs there are is not to be read in /sys/devices/system/cpu";
+		return r < 0 ? r : -ENODATA;
+	}
+	t = calloc(1, sizeof(*t) + count * sizeof(t->rings[0]));
+	if (!t) {
+		*ret_reason = open_reason(ENOMEM);
+		return -ENOMEM;
+	}
+	t->size = ring;
+	t->count = count;
+	t->maps_only = maps_only;
+	for (u32 i = 0; i < count; i++)
+		t->rings[i] = (struct ring){ .fd = -1, .next_ns = NOTHING };
+	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (t->epoll_fd < 0) {
+		r = -errno;
+		*ret_reason = open_reason(-r);
+	} else {
+		r = rings_open(t, ret_reason);
+	}
+	if (r < 0) {
+		task_perf_free(t);
+		return r;
+	}
+	*ret_perf = t;
+	return 0;
+}
+
+struct task_perf *task_perf_free(struct task_perf *t)
+{
+	if (!t)
+		return NULL;
+	for (u32 i = 0; i < t->count; i++)
+		ring_close(t, &t->rings[i]);
+	if (t->epoll_fd >= 0)
+		close(t->epoll_fd);
+	free(t);
+	return NULL;
+}
+
+int task_perf_fd(const struct task_perf *t)
+{
+	return t->epoll_fd;
+}
+
+u64 task_perf_locked(const struct task_perf *t)
+{
+	u64 bytes = 0;
+
+	for (u32 i = 0; i < t->count; i++)
+		bytes += t->rings[i].fd >= 0 ? t->size : 0;
+	return bytes;
+}
