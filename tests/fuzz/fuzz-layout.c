@@ -5,7 +5,7 @@
  * a window that comes in parts against one that does not.
  */
 #include "fuzz.h"
-#include "layout-twin.h"
+#include "kmod/core/codec/layout-twin.h"
 
 static void agree(const char *difference)
 {

@@ -1,0 +1,826 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "test.h"
+
+#include "attribution/attributor-internal.h"
+#include "attribution/container-details.h"
+#include "attribution/procfs-scan.h"
+#include "util/siphash.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct attributor *attributor(bool live, u32 processes, u32 threads, u32 containers)
+{
+	const struct attributor_config config = { live, processes, threads, containers };
+	struct attributor *a;
+
+	assert_int_equal(attributor_new(&config, &a), 0);
+	return a;
+}
+
+static const struct attribute_process *process_of(struct attributor *a, s32 tid)
+{
+	return attributor_process(a, attributor_task(a, tid));
+}
+
+static struct attributor_stats stats_of(const struct attributor *a)
+{
+	struct attributor_stats st;
+
+	attributor_stats(a, &st);
+	return st;
+}
+
+static void sleep_ms(long ms)
+{
+	const struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&ts, NULL);
+}
+
+/* A child that tells over a pipe that it is ready, and then waits to be told on. */
+struct child {
+	pid_t pid;
+	int ready;
+	int go;
+};
+
+static struct child child_start(void (*body)(int ready, int go))
+{
+	struct child c;
+	int ready[2], go[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(go), 0);
+	c.pid = fork();
+	assert_true(c.pid >= 0);
+	if (!c.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ready[0]);
+		close(go[1]);
+		body(ready[1], go[0]);
+		_exit(0);
+	}
+	close(ready[1]);
+	close(go[0]);
+	c.ready = ready[0];
+	c.go = go[1];
+	assert_int_equal(read(c.ready, &byte, 1), 1);
+	return c;
+}
+
+static void child_end(struct child *c)
+{
+	kill(c->pid, SIGKILL);
+	close(c->go);
+	waitpid(c->pid, NULL, 0);
+	close(c->ready);
+}
+
+static void wait_for_go(int ready, int go)
+{
+	char byte = 0;
+
+	if (write(ready, &byte, 1) != 1 || read(go, &byte, 1) < 0)
+		_exit(1);
+}
+
+static void named(int ready, int go)
+{
+	prctl(PR_SET_NAME, "evil\033[2J) R 1");
+	wait_for_go(ready, go);
+	prctl(PR_SET_NAME, "renamed");
+	wait_for_go(ready, go);
+}
+
+static void test_self(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	u32 index = attributor_task(a, getpid());
+	struct attribute_place place;
+	const struct attribute_process *p = attributor_process(a, index);
+
+	(void)state;
+	assert_non_null(p);
+	assert_int_equal(p->pid, getpid());
+	assert_string_equal(p->comm, "test-attributor");
+	assert_non_null(attributor_container(a, p->container));
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_self, false, &place));
+	assert_non_null(strstr(place.binary, "test-attributor"));
+	assert_true(place.inode);
+	assert_false(attributor_place(a, index, 8, false, &place));
+	assert_true(attributor_place(a, index, ~0ULL << 40, true, &place));
+	assert_string_equal(place.binary, "[kernel]");
+	assert_int_equal(attributor_task(a, getpid()), index);
+	assert_int_equal(stats_of(a).lookups, 1);
+	attributor_free(a);
+}
+
+static void test_idle(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attribute_place place;
+	u32 index = attributor_task(a, 0);
+
+	(void)state;
+	assert_string_equal(attributor_process(a, index)->comm, "swapper");
+	assert_int_equal(attributor_process(a, index)->pid, 0);
+	assert_int_equal(attributor_process(a, index)->container, 0);
+	assert_string_equal(attributor_container(a, 0)->name, "");
+	assert_false(attributor_place(a, index, 0x1000, false, &place));
+	assert_int_equal(attributor_task(a, -1), ATTRIBUTE_NONE);
+	attributor_refresh(a);
+	assert_int_equal(attributor_task(a, 0), index);
+	assert_int_equal(stats_of(a).lookups, 0);
+	attributor_free(a);
+}
+
+/* kthreadd is PID 2 on a whole machine; a container shows none. */
+static void test_kernel_thread(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	const struct attribute_process *p = process_of(a, 2);
+
+	(void)state;
+	if (!p || strcmp(p->comm, "kthreadd")) {
+		attributor_free(a);
+		skip();
+	}
+	assert_int_equal(p->container, 0);
+	attributor_refresh(a);
+	assert_ptr_equal(process_of(a, 2), p);
+	attributor_free(a);
+}
+
+static void test_nowhere(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+
+	(void)state;
+	/* Above every possible pid_max. */
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(attributor_task(a, INT32_MAX - 1), ATTRIBUTE_NONE);
+	assert_int_equal(stats_of(a).lookups, 1);
+	assert_int_equal(stats_of(a).unresolved, 1);
+	sleep_ms(1100);
+	assert_int_equal(attributor_task(a, INT32_MAX - 1), ATTRIBUTE_NONE);
+	assert_int_equal(stats_of(a).lookups, 2);
+	assert_int_equal(stats_of(a).unresolved, 1);
+	attributor_free(a);
+}
+
+static void test_hostile_name(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct child c = child_start(named);
+	u32 index = attributor_task(a, c.pid);
+	char byte = 0;
+
+	(void)state;
+	assert_string_equal(attributor_process(a, index)->comm, "evil\\x1b[2J) R 1");
+	/* A new name is no new process. */
+	assert_int_equal(write(c.go, &byte, 1), 1);
+	assert_int_equal(read(c.ready, &byte, 1), 1);
+	attributor_refresh(a);
+	assert_int_equal(attributor_task(a, c.pid), index);
+	assert_string_equal(attributor_process(a, index)->comm, "renamed");
+	child_end(&c);
+	attributor_free(a);
+}
+
+static void test_exit(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct child c = child_start(wait_for_go);
+	u32 index = attributor_task(a, c.pid);
+	u32 generation = attributor_process(a, index)->generation;
+	struct attribute_place place;
+
+	(void)state;
+	child_end(&c);
+	attributor_refresh(a);
+	/* Late samples of the dead are still theirs, with their mappings. */
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(attributor_task(a, c.pid), index);
+	assert_int_equal(attributor_process(a, index)->generation, generation);
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_exit, false, &place));
+	assert_true(stats_of(a).lookups <= 3);
+	attributor_free(a);
+}
+
+/* Dead, but not waited for: what was known of it is still the truth. */
+static void test_zombie(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct child c = child_start(wait_for_go);
+	u32 index = attributor_task(a, c.pid);
+	struct attribute_place place;
+	siginfo_t info;
+
+	(void)state;
+	kill(c.pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)c.pid, &info, WEXITED | WNOWAIT), 0);
+	for (int i = 0; i < 3; i++) {
+		attributor_refresh(a);
+		assert_int_equal(attributor_task(a, c.pid), index);
+	}
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_zombie, false, &place));
+	child_end(&c);
+	attributor_free(a);
+}
+
+static void *outlive(void *arg)
+{
+	int *fds = arg;
+	s32 tid = (s32)syscall(SYS_gettid);
+
+	if (write(fds[0], &tid, sizeof(tid)) != sizeof(tid) || read(fds[1], &tid, 1) < 0)
+		_exit(1);
+	return NULL;
+}
+
+/* A main thread that ends before the others. */
+static void leaves(int ready, int go)
+{
+	static int fds[2];
+	pthread_t thread;
+	char byte = 0;
+
+	fds[0] = ready;
+	fds[1] = go;
+	if (write(ready, &byte, 1) != 1 || read(go, &byte, 1) != 1 ||
+	    pthread_create(&thread, NULL, outlive, fds))
+		_exit(1);
+	pthread_exit(NULL);
+}
+
+/* Of @pid, how many mappings a recording is told of around test_leader_exit(). */
+struct told {
+	s32 pid;
+	u32 maps;
+};
+
+static void see_map(void *ctx, const struct task_event *event)
+{
+	struct told *told = ctx;
+	u64 at = (u64)(uintptr_t)leaves;
+
+	told->maps += event->type == TASK_MMAP && event->pid == told->pid && event->start <= at &&
+		      at - event->start < event->size;
+}
+
+static void test_leader_exit(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *late = attributor(true, 0, 0, 0);
+	struct child c = child_start(leaves);
+	struct told told = { .pid = c.pid };
+	const struct source_sink sink = { .task = see_map, .ctx = &told };
+	u32 index = attributor_task(a, c.pid);
+	struct attribute_place place;
+	char byte = 0;
+	s32 tid;
+
+	(void)state;
+	assert_int_equal(write(c.go, &byte, 1), 1);
+	assert_int_equal(read(c.ready, &tid, sizeof(tid)), sizeof(tid));
+	sleep_ms(50);
+	for (int i = 0; i < 3; i++) {
+		attributor_refresh(a);
+		assert_int_equal(attributor_task(a, tid), index);
+	}
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)leaves, false, &place));
+	/* Seen only now: the maps are those of the thread. */
+	index = attributor_task(late, tid);
+	assert_int_equal(attributor_process(late, index)->pid, c.pid);
+	assert_true(attributor_place(late, index, (u64)(uintptr_t)leaves, false, &place));
+	/* A recording's too, once. */
+	assert_int_equal(record_tasks(&sink, 1), 0);
+	assert_int_equal(told.maps, 1);
+	child_end(&c);
+	attributor_free(a);
+	attributor_free(late);
+}
+
+static void execs(int ready, int go)
+{
+	wait_for_go(ready, go);
+	execl("/bin/sleep", "sleep", "100", (char *)NULL);
+}
+
+static void test_exec(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct child c = child_start(execs);
+	u32 before = attributor_task(a, c.pid), after = before;
+	struct attribute_place place;
+	char byte = 0;
+
+	(void)state;
+	assert_string_equal(attributor_process(a, before)->comm, "test-attributor");
+	assert_int_equal(write(c.go, &byte, 1), 1);
+	for (int i = 0; i < 500 && after == before; i++) {
+		sleep_ms(10);
+		attributor_refresh(a);
+		after = attributor_task(a, c.pid);
+	}
+	/* Another entry: what was sampled of the old image keeps name and mappings. */
+	assert_int_not_equal(after, before);
+	assert_string_equal(attributor_process(a, after)->comm, "sleep");
+	assert_int_equal(attributor_process(a, after)->pid, c.pid);
+	assert_string_equal(attributor_process(a, before)->comm, "test-attributor");
+	assert_true(attributor_place(a, before, (u64)(uintptr_t)test_exec, false, &place));
+	assert_non_null(strstr(place.binary, "test-attributor"));
+	child_end(&c);
+	attributor_free(a);
+}
+
+/* A child with the very PID that another had; false if the machine does not let us. */
+static bool child_again(pid_t pid, struct child *ret_child)
+{
+	for (int i = 0; i < 50; i++) {
+		FILE *f = fopen("/proc/sys/kernel/ns_last_pid", "we");
+		bool written;
+
+		if (!f)
+			return false;
+		written = fprintf(f, "%d", pid - 1) > 0;
+		if (fclose(f) || !written)
+			return false;
+		*ret_child = child_start(named);
+		if (ret_child->pid == pid)
+			return true;
+		child_end(ret_child);
+	}
+	return false;
+}
+
+/* The next owner of a PID gets nothing of the last one's, with or without a refresh. */
+static void test_pid_reuse(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+
+	(void)state;
+	for (int refresh = 0; refresh < 2; refresh++) {
+		struct child c = child_start(wait_for_go), next = { 0 };
+		u32 old = attributor_task(a, c.pid), index;
+
+		child_end(&c);
+		if (refresh)
+			attributor_refresh(a);
+		/* Start times are told in ticks of 10 ms; a copy within one looks the same. */
+		sleep_ms(20);
+		if (!child_again(c.pid, &next)) {
+			attributor_free(a);
+			skip();
+		}
+		attributor_refresh(a);
+		index = attributor_task(a, next.pid);
+		assert_int_not_equal(index, old);
+		assert_string_equal(attributor_process(a, index)->comm, "evil\\x1b[2J) R 1");
+		assert_string_equal(attributor_process(a, old)->comm, "test-attributor");
+		child_end(&next);
+	}
+	attributor_free(a);
+}
+
+/* Where cgroup v2 is mounted, alone or beside version 1; "" if nowhere. */
+static void cgroup_mount(char *path, size_t size)
+{
+	char line[512], at[256], type[32];
+	FILE *f = fopen("/proc/self/mounts", "re");
+
+	*path = '\0';
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*s %255s %31s", at, type) == 2 && !strcmp(type, "cgroup2"))
+			snprintf(path, size, "%s", at);
+	if (f)
+		fclose(f);
+}
+
+static bool cgroup_move(const char *cgroup, pid_t pid)
+{
+	char path[512];
+	FILE *f;
+	bool written;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	f = fopen(path, "we");
+	if (!f)
+		return false;
+	written = fprintf(f, "%d", pid) > 0;
+	return !fclose(f) && written;
+}
+
+static void test_cgroup_move(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct child c = child_start(wait_for_go);
+	u32 before = attributor_task(a, c.pid), after;
+	char mount[256], cgroup[320];
+	bool moved;
+
+	(void)state;
+	cgroup_mount(mount, sizeof(mount));
+	snprintf(cgroup, sizeof(cgroup), "%s/speprof-test-%d", mount, getpid());
+	moved = *mount && !mkdir(cgroup, 0755) && cgroup_move(cgroup, c.pid);
+	if (moved) {
+		attributor_refresh(a);
+		after = attributor_task(a, c.pid);
+		assert_int_not_equal(after, before);
+		assert_string_equal(
+			attributor_container(a, attributor_process(a, after)->container)->name,
+			strrchr(cgroup, '/') + 1);
+		/* What was sampled before it moved stays where it was. */
+		assert_int_not_equal(attributor_process(a, before)->container,
+				     attributor_process(a, after)->container);
+	}
+	child_end(&c);
+	attributor_free(a);
+	if (*mount)
+		rmdir(cgroup);
+	if (!moved)
+		skip();
+}
+
+struct worker {
+	pthread_t thread;
+	pthread_barrier_t *barrier;
+	s32 tid;
+};
+
+static void *worker_run(void *arg)
+{
+	struct worker *w = arg;
+
+	w->tid = (s32)syscall(SYS_gettid);
+	pthread_barrier_wait(w->barrier);
+	pthread_barrier_wait(w->barrier);
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	struct attributor *a = attributor(true, 0, 0, 0);
+	struct worker w[64];
+	pthread_barrier_t barrier;
+	u32 index, again;
+
+	(void)state;
+	pthread_barrier_init(&barrier, NULL, ARRAY_SIZE(w) + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
+		w[i].barrier = &barrier;
+		assert_int_equal(pthread_create(&w[i].thread, NULL, worker_run, &w[i]), 0);
+	}
+	pthread_barrier_wait(&barrier);
+	index = attributor_task(a, w[0].tid);
+	assert_int_equal(attributor_process(a, index)->pid, getpid());
+	for (size_t i = 0; i < ARRAY_SIZE(w); i++)
+		assert_int_equal(attributor_task(a, w[i].tid), index);
+	assert_int_equal(stats_of(a).lookups, ARRAY_SIZE(w));
+	pthread_barrier_wait(&barrier);
+	for (size_t i = 0; i < ARRAY_SIZE(w); i++)
+		pthread_join(w[i].thread, NULL);
+	pthread_barrier_destroy(&barrier);
+
+	/* All of them are noticed to be gone, in a bounded number of calls. */
+	for (int i = 0; i < 300; i++)
+		attributor_refresh(a);
+	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
+		u64 before = stats_of(a).lookups;
+
+		again = attributor_task(a, w[i].tid);
+		assert_int_equal(again, index);
+		assert_int_equal(stats_of(a).lookups, before + 1);
+	}
+	attributor_free(a);
+}
+
+/* Tables of a few entries: what does not fit is counted, and the rest stays true. */
+static void test_overflow(void **state)
+{
+	struct attributor *a = attributor(true, 4, 8, 2);
+	struct child c[12];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(c); i++)
+		c[i] = child_start(wait_for_go);
+	for (int round = 0; round < 20; round++)
+		for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
+			const struct attribute_process *p = process_of(a, c[i].pid);
+
+			assert_non_null(p);
+			assert_int_equal(p->pid, c[i].pid);
+		}
+	assert_true(stats_of(a).processes_evicted >= ARRAY_SIZE(c) - 3);
+	assert_int_equal(attributor_process(a, 0)->pid, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(c); i++)
+		child_end(&c[i]);
+	attributor_free(a);
+}
+
+static u32 open_files(void)
+{
+	u32 n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Children that come and go faster than they can be looked up: nothing leaks, nobody mixes. */
+static void test_storm(void **state)
+{
+	struct attributor *a = attributor(true, 64, 64, 4);
+	u32 files = open_files();
+	pid_t pids[800];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (!pids[i])
+			_exit(0);
+		for (size_t k = i < 4 ? 0 : i - 4; k <= i; k++) {
+			const struct attribute_process *p = process_of(a, pids[k]);
+
+			assert_true(!p || p->pid == pids[k]);
+		}
+		if (i % 100 == 0)
+			attributor_refresh(a);
+		if (i >= 8)
+			waitpid(pids[i - 8], NULL, 0);
+	}
+	while (wait(NULL) > 0)
+		;
+	assert_int_equal(open_files(), files);
+	assert_int_equal(process_of(a, getpid())->pid, getpid());
+	attributor_free(a);
+}
+
+/* Among the dead the oldest goes first; the living stay. */
+static void test_dead_first(void **state)
+{
+	struct attributor *a = attributor(true, 5, 0, 0);
+	struct child c[4], more;
+	u32 index[4];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
+		c[i] = child_start(wait_for_go);
+		index[i] = attributor_task(a, c[i].pid);
+	}
+	child_end(&c[2]);
+	attributor_refresh(a);
+	child_end(&c[0]);
+	attributor_refresh(a);
+	more = child_start(wait_for_go);
+	assert_int_equal(attributor_task(a, more.pid), index[2]);
+	assert_int_equal(attributor_task(a, c[0].pid), index[0]);
+	assert_int_equal(attributor_task(a, c[1].pid), index[1]);
+	/* Its entry is another's now. */
+	assert_int_equal(attributor_task(a, c[2].pid), ATTRIBUTE_NONE);
+	child_end(&c[1]);
+	child_end(&c[3]);
+	child_end(&more);
+	attributor_free(a);
+}
+
+static void event(struct attributor *a, struct task_event e)
+{
+	attributor_event(a, &e);
+}
+
+static void test_events(void **state)
+{
+	struct attributor *a = attributor(false, 0, 0, 0);
+	static const u8 id[20] = { 1, 2, 3 };
+	struct attribute_place place;
+	u32 parent, child;
+
+	(void)state;
+	event(a, (struct task_event){ .type = TASK_COMM, .pid = 10, .tid = 10, .name = "sh" });
+	event(a, (struct task_event){ .type = TASK_MMAP,
+				      .pid = 10,
+				      .tid = 10,
+				      .start = 0x1000,
+				      .size = 0x3000,
+				      .name = "/bin/sh",
+				      .build_id = id,
+				      .build_id_size = 20 });
+	event(a, (struct task_event){ .type = TASK_FORK, .pid = 11, .tid = 11, .parent_pid = 10 });
+	event(a, (struct task_event){ .type = TASK_FORK, .pid = 11, .tid = 12, .parent_pid = 11 });
+	event(a, (struct task_event){ .type = TASK_MMAP,
+				      .pid = 11,
+				      .tid = 12,
+				      .start = 0x2000,
+				      .size = 0x1000,
+				      .offset = 0x500,
+				      .name = "/lib/x\033" });
+	event(a, (struct task_event){ .type = TASK_EXIT, .pid = 11, .tid = 11 });
+	event(a, (struct task_event){ .type = TASK_MMAP,
+				      .pid = -1,
+				      .tid = -1,
+				      .start = 0xffff800000000000,
+				      .size = 0x100000,
+				      .name = "[kernel.kallsyms]_text" });
+	event(a, (struct task_event){ .type = TASK_MMAP,
+				      .pid = -1,
+				      .tid = -1,
+				      .start = 0xffff700000000000,
+				      .size = 0x1000,
+				      .name = "[nf_tables]" });
+	parent = attributor_task(a, 10);
+	child = attributor_task(a, 12);
+	assert_int_equal(attributor_task(a, 11), child);
+	assert_int_equal(attributor_process(a, child)->pid, 11);
+	assert_string_equal(attributor_process(a, child)->comm, "sh");
+
+	assert_true(attributor_place(a, child, 0x1010, false, &place));
+	assert_string_equal(place.binary, "/bin/sh");
+	assert_int_equal(place.build_id_size, 20);
+	assert_memory_equal(place.build_id, id, 20);
+	assert_true(attributor_place(a, child, 0x2010, false, &place));
+	assert_string_equal(place.binary, "/lib/x\033");
+	assert_int_equal(place.offset, 0x510);
+	/* What is left of the mapping that was cut in two. */
+	assert_true(attributor_place(a, child, 0x3010, false, &place));
+	assert_string_equal(place.binary, "/bin/sh");
+	assert_int_equal(place.offset, 0x2010);
+	assert_true(attributor_place(a, parent, 0x2010, false, &place));
+	assert_string_equal(place.binary, "/bin/sh");
+
+	assert_true(attributor_place(a, child, 0xffff800000000010, true, &place));
+	assert_string_equal(place.binary, "[kernel]");
+	assert_true(attributor_place(a, ATTRIBUTE_NONE, 0xffff700000000010, true, &place));
+	assert_string_equal(place.binary, "[nf_tables]");
+	assert_int_equal(attributor_task(a, getpid()), ATTRIBUTE_NONE);
+	assert_int_equal(stats_of(a).lookups, 0);
+	attributor_free(a);
+}
+
+static void test_events_exec(void **state)
+{
+	struct attributor *a = attributor(false, 0, 0, 0);
+	struct attribute_place place;
+	u32 index;
+
+	(void)state;
+	event(a, (struct task_event){ .type = TASK_MMAP,
+				      .pid = 7,
+				      .tid = 7,
+				      .start = 0x1000,
+				      .size = 0x1000,
+				      .name = "/old" });
+	assert_string_equal(process_of(a, 7)->comm, ":7");
+	event(a, (struct task_event){
+			 .type = TASK_COMM, .pid = 7, .tid = 7, .name = "new", .exec = true });
+	index = attributor_task(a, 7);
+	assert_string_equal(attributor_process(a, index)->comm, "new");
+	assert_false(attributor_place(a, index, 0x1000, false, &place));
+	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = 7, .name = "/lxc/web" });
+	assert_string_equal(attributor_container(a, process_of(a, 7)->container)->name, "web");
+	attributor_free(a);
+}
+
+/* A recording that was made to hurt: any fields, tables of a few entries. */
+static void test_events_hostile(void **state)
+{
+	static const char *const names[] = {
+		"", "a", "/x", "[kernel]", "\xff\033", "/lxc/y", NULL
+	};
+	struct attributor *a = attributor(false, 16, 16, 3);
+	unsigned int seed = 7;
+
+	(void)state;
+	for (unsigned int n = 0; n < 300000; n++) {
+		const u64 edges[] = { 0, 1, 0x1000, UINT64_MAX, UINT64_MAX - 0xfff, 1ULL << 63 };
+		struct attribute_place place;
+		struct task_event e = {
+			.type = (u8)(rand_r(&seed) % 7),
+			.pid = rand_r(&seed) % 40 - 2,
+			.tid = rand_r(&seed) % 40 - 2,
+			.parent_pid = rand_r(&seed) % 40 - 2,
+			.exec = rand_r(&seed) & 1,
+			.name = names[(size_t)rand_r(&seed) % ARRAY_SIZE(names)],
+			.start = edges[(size_t)rand_r(&seed) % 6] + (u64)(rand_r(&seed) % 64) * 256,
+			.size = edges[(size_t)rand_r(&seed) % 6] + (u64)(rand_r(&seed) % 64) * 256,
+			.offset = edges[(size_t)rand_r(&seed) % 6],
+			.build_id = (const u8 *)names,
+			.build_id_size = (u8)(rand_r(&seed) % 30),
+		};
+		u32 index;
+
+		attributor_event(a, &e);
+		index = attributor_task(a, e.tid);
+		attributor_place(a, index, e.start, n & 1, &place);
+		if (index != ATTRIBUTE_NONE)
+			assert_non_null(
+				attributor_container(a, attributor_process(a, index)->container));
+	}
+	assert_true(stats_of(a).processes_evicted > 0);
+	assert_true(stats_of(a).memory < 1 << 20);
+	attributor_free(a);
+}
+
+/* One container too many is counted and gets no other's name. */
+static void test_containers_overflow(void **state)
+{
+	struct attributor *a = attributor(false, 0, 0, 4);
+	char name[32];
+
+	(void)state;
+	for (s32 i = 1; i <= 10; i++) {
+		snprintf(name, sizeof(name), "/lxc/c%d", i);
+		event(a, (struct task_event){ .type = TASK_COMM, .pid = i, .tid = i, .name = "x" });
+		event(a, (struct task_event){ .type = TASK_CGROUP, .pid = i, .name = name });
+		assert_string_equal(attributor_container(a, process_of(a, i)->container)->name,
+				    i <= 2 ? name + 5 : "(other)");
+	}
+	assert_int_equal(attributor_containers(a), 4);
+	assert_int_equal(stats_of(a).containers_overflow, 8);
+	attributor_free(a);
+}
+
+static u64 id_of(struct attributor *a, s32 pid, const char *path)
+{
+	struct container_facts facts;
+
+	event(a, (struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
+	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
+	container_facts(a, process_of(a, pid)->container, &facts);
+	assert_int_equal(facts.left_ns, 0);
+	assert_string_equal(facts.pod->pod, "");
+	return facts.id;
+}
+
+/* A container is its path: all of it, also what has no room where it is shown, and nothing else. */
+static void test_container_ids(void **state)
+{
+	static const u64 key[] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
+	char one[400], two[400];
+
+	(void)state;
+	for (unsigned int round = 0; round < 2; round++) {
+		struct attributor *a = attributor(false, 0, 0, 0);
+		struct container_facts facts;
+
+		/* Whichever place in the table it has. */
+		if (round)
+			id_of(a, 4, "/lxc/before");
+		/* By its key: other daemons, of whatever version, find the same in figures they took up. */
+		id_of(a, 5, "/lxc/c");
+		containers_key(a, key);
+		assert_int_equal(id_of(a, 5, "/lxc/c"), siphash(key, "/lxc/c", 6));
+		snprintf(one, sizeof(one), "/%0300d.slice/one.service", 0);
+		snprintf(two, sizeof(two), "/%0300d.slice/two.service", 0);
+		assert_int_not_equal(id_of(a, 6, one), id_of(a, 7, two));
+		assert_string_equal(attributor_container(a, process_of(a, 6)->container)->path,
+				    attributor_container(a, process_of(a, 7)->container)->path);
+		/* Of none, and of those that have no entry. */
+		container_facts(a, 0, &facts);
+		assert_int_equal(facts.id, siphash(key, "", 0));
+		container_facts(a, attributor_container_other(a), &facts);
+		assert_int_not_equal(facts.id, siphash(key, "", 0));
+		attributor_free(a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_self),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_kernel_thread),
+		cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_hostile_name),
+		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_zombie),
+		cmocka_unit_test(test_leader_exit),
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_pid_reuse),
+		cmocka_unit_test(test_cgroup_move),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_dead_first),
+		cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_events_exec),
+		cmocka_unit_test(test_events_hostile),
+		cmocka_unit_test(test_containers_overflow),
+		cmocka_unit_test(test_container_ids),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Whose a sample is when TIDs are used again, processes execute and move while
+ * a recording runs: a perf.data whose events stand in any order, from the file to
+ * the rows.
+ */
+#include "test.h"
+
+#include "attribution/timeline.h"
+#include "gen/perfgen.h"
+#include "profile/profile.h"
+#include "recording/recording.h"
+#include "symbols/helper/elf-file.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A tick is 16 ns, and tick 0 at 1000. */
+#define TICK_SHIFT 10
+#define TICK_MULT  (16 << 10)
+#define TICK_ZERO  1000
+#define TICKS(ns)  (((ns)-TICK_ZERO) / 16)
+
+#define NO_CONTEXT 0
+#define AT_END	   0
+
+static struct perfgen gen;
+static char temp_path[64];
+static int temp_fd;
+
+struct sampled {
+	s32 tid; /* NO_CONTEXT: the record does not say */
+	u64 time;
+};
+
+/* One AUXTRACE of CPU @cpu, with a record for each of @samples. */
+static void put_samples(const struct sampled *samples, size_t n, u32 cpu)
+{
+	static u8 buf[64 * 64];
+	size_t len = 0;
+	int r;
+
+	for (size_t i = 0; i < n; i++) {
+		struct spe_sample s = {
+			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+				   (samples[i].time ? SPE_HAS_TIMESTAMP : 0) |
+				   (samples[i].tid ? SPE_HAS_CONTEXT(0) : 0),
+			.address = { 0x400100 },
+			.events = 2,
+			.events_size = 1,
+			.timestamp = TICKS(samples[i].time),
+			.context = { (u32)samples[i].tid },
+		};
+
+		r = spe_record_encode(&s, buf + len, sizeof(buf) - len);
+		assert_true(r > 0);
+		len += (size_t)r;
+	}
+	perfgen_aux(&gen, 0, len, 0, -1, (s32)cpu);
+	perfgen_auxtrace(&gen, 0, buf, len, -1, (s32)cpu);
+}
+
+struct task {
+	enum { FORK, EXIT, COMM, EXEC, IN, OUT, START, ROUND } type;
+	u64 time;
+	s32 pid;
+	s32 tid;
+	s32 parent;
+	const char *name;
+};
+
+static void put_task(const struct task *t)
+{
+	static const u32 types[] = {
+		[FORK] = PERF_RECORD_FORK,
+		[EXIT] = PERF_RECORD_EXIT,
+		[COMM] = PERF_RECORD_COMM,
+		[EXEC] = PERF_RECORD_COMM,
+		[IN] = PERF_RECORD_SWITCH,
+		[OUT] = PERF_RECORD_SWITCH,
+		[ROUND] = 68,
+		[START] = PERF_RECORD_ITRACE_START,
+	};
+
+	perfgen_open(&gen, types[t->type],
+		     t->type == EXEC ? PERF_RECORD_MISC_COMM_EXEC :
+		     t->type == OUT  ? PERF_RECORD_MISC_SWITCH_OUT :
+				       0);
+	if (t->type == FORK || t->type == EXIT) {
+		perfgen_u32(&gen, (u32)t->pid);
+		perfgen_u32(&gen, (u32)t->parent);
+		perfgen_u32(&gen, (u32)t->tid);
+		perfgen_u32(&gen, (u32)t->parent);
+		perfgen_u64(&gen, t->time);
+	} else if (t->type == COMM || t->type == EXEC || t->type == START) {
+		perfgen_u32(&gen, (u32)t->pid);
+		perfgen_u32(&gen, (u32)t->tid);
+	}
+	if (t->name)
+		perfgen_string(&gen, t->name);
+	if (t->type != ROUND)
+		perfgen_trailer(&gen, t->tid, t->time, 1);
+	perfgen_close(&gen);
+}
+
+/* In order; PID 60 is used twice, and TID 61 is a thread of its first one, then a process. */
+static const struct task life[] = {
+	{ COMM, 0, 50, 50, 0, "shell" },     { FORK, 2000, 60, 60, 50, NULL },
+	{ EXEC, 3000, 60, 60, 0, "first" },  { FORK, 3500, 60, 61, 60, NULL },
+	{ EXIT, 3900, 60, 61, 60, NULL },    { EXIT, 4000, 60, 60, 50, NULL },
+	{ FORK, 5000, 60, 60, 50, NULL },    { EXEC, 6000, 60, 60, 0, "second" },
+	{ FORK, 7000, 61, 61, 50, NULL },    { EXEC, 7500, 61, 61, 0, "third" },
+	{ EXEC, 8000, 61, 61, 0, "fourth" },
+};
+
+static const struct sampled samples[] = {
+	{ 60, 1600 }, { 50, 1600 }, { 60, 2500 }, { 60, 3020 },	 { 60, 3500 }, { 61, 3600 },
+	{ 61, 2600 }, { 60, 5500 }, { 60, 6020 }, { 60, 6700 },	 { 60, 9000 }, { 61, 7200 },
+	{ 61, 7700 }, { 61, 7900 }, { 61, 9000 }, { 61, 99000 }, { 0, 9000 },
+};
+
+struct row {
+	s32 pid;
+	const char *name;
+	u64 samples;
+};
+
+/* The truth: TID 60 at 1600 and 61 at 2600 were not born, and one sample has no task. */
+static const struct row timed_rows[] = {
+	{ 50, "shell", 1 }, { 60, "shell", 2 }, { 60, "first", 3 },  { 60, "second", 3 },
+	{ 61, "shell", 1 }, { 61, "third", 2 }, { 61, "fourth", 2 },
+};
+
+/* What is known without a clock: who had the TID last. */
+static const struct row last_rows[] = {
+	{ 50, "shell", 1 },
+	{ 60, "second", 8 },
+	{ 61, "fourth", 7 },
+};
+
+struct replayed {
+	struct attributor *attributor;
+	struct profile *profile;
+	struct symbols *symbols;
+	struct view view;
+};
+
+static void replay(enum view_group group, struct replayed *ret)
+{
+	const struct symbols_config names = { .wait_ms = 60000 };
+	const struct attributor_config config = { .live = false };
+	struct recording_error error = { .text = "" };
+	struct recording *recording;
+	struct source_sink sink;
+
+	assert_int_equal(ftruncate(temp_fd, 0), 0);
+	assert_int_equal(pwrite(temp_fd, gen.buf, gen.len, 0), gen.len);
+	assert_int_equal(attributor_new(&config, &ret->attributor), 0);
+	assert_int_equal(profile_new(NULL, ret->attributor, &ret->profile), 0);
+	assert_int_equal(symbols_new(&names, &ret->symbols), 0);
+	sink = profile_sink(ret->profile);
+	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
+	assert_int_equal(recording_replay(recording, &sink, &error), 0);
+	recording_free(recording);
+	assert_int_equal(profile_view(ret->profile, ret->symbols, false, group, VIEW_SORT_SAMPLES,
+				      0, &ret->view),
+			 0);
+}
+
+static void replayed_free(struct replayed *r)
+{
+	view_clear(&r->view);
+	symbols_free(r->symbols);
+	profile_free(r->profile);
+	attributor_free(r->attributor);
+}
+
+static void check_rows(const struct row *rows, size_t n, u64 unattributed)
+{
+	struct replayed r;
+
+	replay(VIEW_PROCESS, &r);
+	assert_row(r.view.header.unattributed == unattributed);
+	for (size_t i = 0; i < n; i++) {
+		u64 found = 0;
+
+		for (u32 k = 0; k < r.view.count; k++)
+			if (r.view.rows[k].pid == rows[i].pid &&
+			    !strcmp(r.view.rows[k].process, rows[i].name))
+				found += r.view.rows[k].samples;
+		if (found != rows[i].samples)
+			print_error("%d %s: %llu samples, want %llu\n", rows[i].pid, rows[i].name,
+				    (unsigned long long)found, (unsigned long long)rows[i].samples);
+		assert_row(found == rows[i].samples);
+	}
+	replayed_free(&r);
+}
+
+/* There is one sample. */
+static void check_function(const char *want)
+{
+	struct replayed r;
+
+	replay(VIEW_FUNCTION, &r);
+	assert_row(r.view.count == 1);
+	if (strcmp(r.view.rows[0].function, want))
+		print_error("\"%s\", want \"%s\"\n", r.view.rows[0].function, want);
+	assert_row(!strcmp(r.view.rows[0].function, want));
+	replayed_free(&r);
+}
+
+static void begin(bool big, bool pipe, bool clock)
+{
+	perfgen_begin(&gen, big, pipe, 1024);
+	perfgen_info(&gen, 1, NULL, 0);
+	if (clock)
+		perfgen_time_conv(&gen, TICK_SHIFT, TICK_MULT, TICK_ZERO);
+}
+
+/* Events that two CPUs saw, one CPU's after the other's, with and without perf's rounds. */
+static void put_life(unsigned int order)
+{
+	static const struct task round = { .type = ROUND };
+	const size_t n = ARRAY_SIZE(life);
+
+	for (size_t i = 0; i < n; i++) {
+		size_t at = i;
+
+		if (order == 1) /* backwards */
+			at = n - 1 - i;
+		else if (order == 2) /* every other first */
+			at = i < (n + 1) / 2 ? 2 * i : 2 * (i - (n + 1) / 2) + 1;
+		else if (order == 3) /* pairs swapped, a round behind each pair */
+			at = (i ^ 1) < n ? i ^ 1 : i;
+		put_task(&life[at]);
+		if (order == 3 && i % 2)
+			put_task(&round);
+	}
+}
+
+static void test_time_decides(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 32; i++) {
+		test_row("order %u, %s, %s, samples %s", i / 8, i & 1 ? "big-endian" : "little",
+			 i & 2 ? "pipe" : "file", i & 4 ? "first" : "last");
+		begin(i & 1, i & 2, true);
+		if (i & 4)
+			put_samples(samples, ARRAY_SIZE(samples), 0);
+		put_life(i / 8);
+		if (!(i & 4))
+			put_samples(samples, ARRAY_SIZE(samples), 0);
+		perfgen_end(&gen);
+		check_rows(timed_rows, ARRAY_SIZE(timed_rows), 3);
+	}
+}
+
+/* Without TIME_CONV, or without timestamps, the last one is all there is to say. */
+static void test_no_clock(void **state)
+{
+	struct sampled untimed[ARRAY_SIZE(samples)];
+
+	(void)state;
+	begin(false, false, false);
+	put_life(0);
+	put_samples(samples, ARRAY_SIZE(samples), 0);
+	perfgen_end(&gen);
+	check_rows(last_rows, ARRAY_SIZE(last_rows), 1);
+
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		untimed[i] = (struct sampled){ samples[i].tid, AT_END };
+	begin(false, false, true);
+	put_life(0);
+	put_samples(untimed, ARRAY_SIZE(untimed), 0);
+	perfgen_end(&gen);
+	check_rows(last_rows, ARRAY_SIZE(last_rows), 1);
+}
+
+/* Where records have no context, SWITCH and ITRACE_START say who ran; on that CPU only. */
+static void test_switches(void **state)
+{
+	static const struct task switches[] = {
+		{ IN, 5200, 60, 60, 0, NULL },	  { OUT, 5400, 60, 60, 0, NULL },
+		{ START, 2200, 50, 50, 0, NULL }, { OUT, 2300, 50, 50, 0, NULL },
+		{ IN, 2300, 60, 60, 0, NULL },	  { OUT, 3200, 60, 60, 0, NULL },
+		{ IN, 8800, 0, 0, 0, NULL },
+	};
+	static const struct sampled blind[] = {
+		{ NO_CONTEXT, 2100 }, { NO_CONTEXT, 2220 }, { NO_CONTEXT, 2400 },
+		{ NO_CONTEXT, 3100 }, { NO_CONTEXT, 4000 }, { NO_CONTEXT, 5300 },
+		{ NO_CONTEXT, 6500 }, { NO_CONTEXT, 9000 }, { 60, 9000 },
+	};
+	static const struct row rows[] = { { 50, "shell", 1 },
+					   { 60, "shell", 2 },
+					   { 60, "first", 1 },
+					   { 60, "second", 1 },
+					   { 0, "swapper", 1 } };
+
+	(void)state;
+	begin(false, false, true);
+	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
+		put_task(&switches[i]);
+	put_life(0);
+	put_samples(blind, ARRAY_SIZE(blind), 1);
+	perfgen_end(&gen);
+	test_row("switches of that CPU");
+	check_rows(rows, ARRAY_SIZE(rows), 3);
+
+	begin(false, false, true);
+	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
+		put_task(&switches[i]);
+	put_life(0);
+	put_samples(blind, ARRAY_SIZE(blind), 0);
+	perfgen_end(&gen);
+	test_row("switches of another CPU");
+	check_rows(rows + 3, 1, 8);
+}
+
+static void event(struct attributor *a, const struct task_event *e)
+{
+	attributor_event(a, e);
+}
+
+/* A move between cgroups: threads and mappings go along, what was sampled before stays. */
+static void test_moves(void **state)
+{
+	const struct attributor_config config = { .live = false };
+	struct attribute_place place;
+	struct attributor *a;
+	u32 before, after;
+
+	(void)state;
+	assert_int_equal(attributor_new(&config, &a), 0);
+	event(a, &(struct task_event){
+			 .type = TASK_COMM, .pid = 7, .tid = 7, .name = "web", .time_ns = 500 });
+	event(a, &(struct task_event){ .type = TASK_MMAP,
+				       .pid = 7,
+				       .tid = 7,
+				       .name = "/bin/web",
+				       .start = 0x1000,
+				       .size = 0x1000,
+				       .time_ns = 500 });
+	event(a, &(struct task_event){
+			 .type = TASK_CGROUP, .pid = 7, .name = "/lxc/one", .time_ns = 600 });
+	event(a, &(struct task_event){ .type = TASK_FORK,
+				       .pid = 7,
+				       .tid = 8,
+				       .parent_pid = 7,
+				       .name = "",
+				       .time_ns = 700 });
+	event(a, &(struct task_event){
+			 .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 900 });
+	event(a, &(struct task_event){
+			 .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 950 });
+
+	/* Where it was first found it was before, too. */
+	before = attributor_task_at(a, 7, 100);
+	assert_string_equal(attributor_container(a, attributor_process(a, before)->container)->name,
+			    "one");
+	assert_int_equal(attributor_task_at(a, 7, 899), before);
+	assert_int_equal(attributor_task_at(a, 8, 750), before);
+	assert_int_equal(attributor_task_at(a, 8, 650), ATTRIBUTE_NONE);
+	after = attributor_task_at(a, 7, 900);
+	assert_int_not_equal(after, before);
+	assert_int_equal(attributor_task_at(a, 8, 900), after);
+	assert_int_equal(attributor_task_at(a, 7, ATTRIBUTE_AT_END), after);
+	assert_string_equal(attributor_container(a, attributor_process(a, after)->container)->name,
+			    "two");
+	assert_string_equal(attributor_process(a, after)->comm, "web");
+	assert_true(attributor_place(a, after, 0x1010, false, &place));
+	assert_string_equal(place.binary, "/bin/web");
+	attributor_free(a);
+}
+
+/* No room for all processes: those that went are nobody's samples, not another's. */
+static void test_evicted(void **state)
+{
+	const struct attributor_config config = { .processes = 4, .threads = 64 };
+	struct attributor *a;
+	u32 index;
+
+	(void)state;
+	assert_int_equal(attributor_new(&config, &a), 0);
+	for (u32 i = 1; i <= 20; i++)
+		event(a, &(struct task_event){ .type = TASK_FORK,
+					       .pid = 100,
+					       .tid = 100,
+					       .parent_pid = 1,
+					       .name = "",
+					       .time_ns = 1000 * i });
+	for (u32 i = 1; i <= 20; i++) {
+		index = attributor_task_at(a, 100, 1000 * i + 500);
+		assert_int_equal(index == ATTRIBUTE_NONE, i <= 18);
+	}
+	attributor_free(a);
+}
+
+/* Against a plain search, in any order of entries; the last one of a time counts. */
+static void test_timeline(void **state)
+{
+	struct {
+		u32 key, value;
+		u64 from;
+	} entries[200];
+	struct timeline t = { .max = 150 };
+	const struct timeline_span *span;
+	unsigned int seed = 3;
+	u64 end = UINT64_MAX;
+
+	(void)state;
+	for (u32 i = 0; i < 200; i++) {
+		entries[i].key = (u32)rand_r(&seed) % 9;
+		entries[i].from = (u64)rand_r(&seed) % 400;
+		entries[i].value = i;
+		timeline_add(&t, entries[i].key, entries[i].from, i, i + 1);
+		/* What fits is a power of two. */
+		if (i >= 128 && entries[i].from < end)
+			end = entries[i].from;
+	}
+	for (u32 n = 0; n < 100000; n++) {
+		u32 key = (u32)rand_r(&seed) % 10, want = UINT32_MAX;
+		u64 time = (u64)rand_r(&seed) % 420, best = 0;
+		bool any = false;
+		enum timeline_found found;
+
+		for (u32 i = 0; i < 128; i++) {
+			any |= entries[i].key == key;
+			if (entries[i].key != key || entries[i].from > time ||
+			    (want != UINT32_MAX && entries[i].from < best))
+				continue;
+			want = entries[i].value;
+			best = entries[i].from;
+		}
+		found = timeline_find(&t, key, time, &span);
+		test_row("key %u at %llu", key, (unsigned long long)time);
+		if (time >= end) {
+			assert_row(found == TIMELINE_NOT_YET);
+			continue;
+		}
+		assert_row(found == (want != UINT32_MAX ? TIMELINE_FOUND :
+				     any		? TIMELINE_NOT_YET :
+							  TIMELINE_NO_KEY));
+		if (found == TIMELINE_FOUND)
+			assert_row(span->value == want && span->extra == want + 1);
+	}
+	timeline_deinit(&t);
+}
+
+/* A file offset of this program at which a function is, and its name. */
+static u64 find_function(const struct elf_object *self, const char **ret_name)
+{
+	u64 vaddr;
+
+	for (u64 offset = 0x1000; offset < 16 << 20; offset += 4) {
+		*ret_name =
+			elf_vaddr(self, offset, &vaddr) ? symtab_find(&self->symbols, vaddr) : NULL;
+		if (*ret_name)
+			return offset;
+	}
+	fail_msg("this program has no symbols");
+	return 0;
+}
+
+static void put_mapping(const char *path, u64 offset)
+{
+	perfgen_open(&gen, PERF_RECORD_MMAP, 0);
+	perfgen_u32(&gen, 50);
+	perfgen_u32(&gen, 50);
+	perfgen_u64(&gen, 0x400000);
+	perfgen_u64(&gen, 0x10000);
+	perfgen_u64(&gen, offset - 0x100); /* samples are at 0x400100 */
+	perfgen_string(&gen, path);
+	perfgen_trailer(&gen, 50, 0, 0);
+	perfgen_close(&gen);
+}
+
+/* Names are of the file that was mapped, or none: its build id tells. */
+static void test_build_ids(void **state)
+{
+	static const struct sampled sampled[] = { { 50, 1600 } };
+	struct elf_object self = { .symbols = { .limit = 4 << 20 } };
+	char path[512] = "", want[640];
+	const char *name;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	u64 offset;
+
+	(void)state;
+	assert_true(fd >= 0 && readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	assert_int_equal(elf_load(fd, &self), 0);
+	close(fd);
+	assert_int_equal(self.build_id_size, 20);
+	offset = find_function(&self, &name);
+	for (unsigned int i = 0; i < 16; i++) {
+		bool said = i & 4, right = i & 8;
+		u8 id[20];
+
+		test_row("%s, %s, build id %s, %s", i & 1 ? "big-endian" : "little-endian",
+			 i & 2 ? "pipe" : "file", said ? "said" : "not said",
+			 right ? "right" : "wrong");
+		memcpy(id, self.build_id, sizeof(id));
+		id[19] ^= !right;
+		begin(i & 1, i & 2, true);
+		if (said)
+			perfgen_build_id(&gen, path, id);
+		put_mapping(path, offset);
+		put_samples(sampled, 1, 0);
+		perfgen_end(&gen);
+		snprintf(want, sizeof(want), "%s+0x%llx", strrchr(path, '/') + 1,
+			 (unsigned long long)offset);
+		if (said && right)
+			snprintf(want, sizeof(want), "%s", name);
+		else if (said)
+			snprintf(want + strlen(want), 16, " [%02x%02x%02x%02x%02x%02x]", id[0],
+				 id[1], id[2], id[3], id[4], id[5]);
+		check_function(want);
+	}
+	symtab_clear(&self.symbols);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_time_decides), cmocka_unit_test(test_no_clock),
+		cmocka_unit_test(test_switches),     cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_build_ids),    cmocka_unit_test(test_evicted),
+		cmocka_unit_test(test_timeline),
+	};
+
+	temp_fd = memfd_create("tasks", MFD_CLOEXEC);
+	snprintf(temp_path, sizeof(temp_path), "/proc/self/fd/%d", temp_fd);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

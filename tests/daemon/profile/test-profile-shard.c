@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A profile in shards against one that is fed with the whole stream: all that is counted is
+ * equal. And several threads at once: no sample is lost, and none counted twice. Built with
+ * -fsanitize=thread (shards-threads) it is also seen that they do not race.
+ */
+#include "test.h"
+
+#include "profile/profile-internal.h"
+#include "profile/profile-shard.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define NS	1000000000ULL
+#define TASKS	12
+#define SHARDS	3
+#define CPUS	5
+#define WINDOWS 600
+#define ROUND	7 /* windows between two merges */
+#define RECORDS 24
+
+struct fixture {
+	struct attributor *attributor;
+	struct profile *whole;	/* fed with all of it */
+	struct profile *merged; /* out of these */
+	struct profile *shard[SHARDS + 1];
+	u64 random;
+};
+
+static u64 next_random(u64 *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static u64 below(struct fixture *f, u64 n)
+{
+	return next_random(&f->random) >> 11 % 64 ? next_random(&f->random) % n : 0;
+}
+
+static void tell(struct attributor *a, u8 type, s32 pid, const char *name)
+{
+	attributor_event(a, &(struct task_event){
+				    .type = type, .pid = pid, .tid = pid, .name = name });
+}
+
+static int setup(void **state)
+{
+	const struct attributor_config attribution = { 0 };
+	struct profile_config config = { .windows = true };
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->random = 0x9e3779b97f4a7c15ULL;
+	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
+	for (s32 i = 0; i < TASKS; i++)
+		tell(f->attributor, TASK_COMM, i + 10, "task");
+	assert_int_equal(profile_new(&config, f->attributor, &f->whole), 0);
+	assert_int_equal(profile_new(&config, f->attributor, &f->merged), 0);
+	/* Which of two share a tag is chance: here it is the same. */
+	f->merged->commons->lines.table.seed = f->whole->commons->lines.table.seed;
+	f->merged->commons->pages.table.seed = f->whole->commons->pages.table.seed;
+	config = (struct profile_config){ .whole = f->merged, .locations = 4096 };
+	for (u32 i = 0; i <= SHARDS; i++)
+		assert_int_equal(profile_new(&config, f->attributor, &f->shard[i]), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	for (u32 i = 0; i <= SHARDS; i++)
+		profile_free(f->shard[i]);
+	profile_free(f->merged);
+	profile_free(f->whole);
+	attributor_free(f->attributor);
+	free(f);
+	return 0;
+}
+
+/* Few places, so that counters run over; latencies of all sizes; now and then none. */
+static struct spe_sample any_sample(struct fixture *f)
+{
+	u64 pc = 0x400000 + 4 * below(f, below(f, 4) ? 16 : 700);
+	struct spe_sample s = {
+		.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS | SPE_HAS_OP,
+		.address = { [SPE_ADDRESS_PC] = pc },
+		.op_class = (u8)below(f, 3),
+		.events = 2 | (below(f, 4) << 5),
+		.events_size = 2,
+	};
+
+	if (s.op_class == SPE_OP_LOAD_STORE) {
+		s.op_subclass = (u8)below(f, 2);
+		s.present |= SPE_HAS_ADDRESS(SPE_ADDRESS_VA) | SPE_HAS_ADDRESS(SPE_ADDRESS_PA);
+		s.address[SPE_ADDRESS_VA] = 0x7000000 + 8 * below(f, 256);
+		s.address[SPE_ADDRESS_PA] = 0x100000 + 8 * below(f, 4096);
+		s.events |= below(f, 2) << 3;
+	}
+	if (below(f, 8))
+		s.present |= SPE_HAS_COUNTER(SPE_COUNTER_TOTAL);
+	if (below(f, 2))
+		s.present |= SPE_HAS_COUNTER(SPE_COUNTER_ISSUE);
+	if (below(f, 3))
+		s.present |= SPE_HAS_COUNTER(SPE_COUNTER_TRANSLATION);
+	for (unsigned int i = 0; i < 3; i++)
+		s.counter[i] = (u16)(below(f, 4096) >> below(f, 12));
+	if (below(f, 10)) {
+		s.present |= SPE_HAS_CONTEXT(SPE_CONTEXT_EL1);
+		/* One more than there are: nobody's. */
+		s.context[SPE_CONTEXT_EL1] = (u32)below(f, TASKS + 1) + 10;
+	}
+	return s;
+}
+
+static size_t fill(struct fixture *f, u8 *records, size_t size)
+{
+	size_t len = 0;
+
+	for (u32 i = 0; i < RECORDS; i++) {
+		struct spe_sample s = any_sample(f);
+		int n = spe_record_encode(&s, records + len, size - len);
+
+		assert_true(n > 0);
+		len += (size_t)n;
+	}
+	return len;
+}
+
+static void merge(struct fixture *f, u32 shard)
+{
+	struct profile *full = f->shard[shard];
+
+	f->shard[shard] = f->shard[SHARDS];
+	profile_merge(f->merged, full, NULL);
+	f->shard[SHARDS] = full;
+}
+
+static void assert_figures(const struct figures *a, const struct figures *b)
+{
+	assert_row(a->samples == b->samples);
+	assert_row(!memcmp(a->weight, b->weight, sizeof(a->weight)));
+	assert_row(!memcmp(&a->counts, &b->counts, sizeof(a->counts)));
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		const struct histogram *x = &a->latency[i], *y = &b->latency[i];
+
+		/* All but the bucket of what has no value. */
+		assert_row(x->count == y->count && x->sum == y->sum && x->max == y->max);
+		assert_row(!memcmp(x->bucket, y->bucket, HISTOGRAM_BUCKETS * sizeof(u64)));
+	}
+}
+
+static struct location *find_location(struct profile *p, const struct location *l)
+{
+	struct location *other = NULL;
+
+	while ((other = location_table_next(p->locations, other)))
+		if (other->place == l->place && other->owner == l->owner)
+			return other;
+	return NULL;
+}
+
+static void assert_places(struct fixture *f)
+{
+	struct location *l = NULL, *other;
+	u32 count = 0, others = 0;
+
+	while ((l = location_table_next(f->whole->locations, l))) {
+		struct figures a = { 0 }, b = { 0 };
+
+		test_row("place 0x%llx", (unsigned long long)l->place);
+		other = find_location(f->merged, l);
+		assert_row(other != NULL);
+		location_figures(f->whole->locations, l, &a);
+		location_figures(f->merged->locations, other, &b);
+		assert_figures(&a, &b);
+		assert_row(location_weight(f->whole->locations, l) ==
+			   location_weight(f->merged->locations, other));
+		count++;
+	}
+	for (l = NULL; (l = location_table_next(f->merged->locations, l));)
+		others++;
+	assert_true(count > 500);
+	assert_int_equal(count, others);
+}
+
+static void assert_processes(struct fixture *f)
+{
+	struct figures a, b;
+	u32 there = 0;
+
+	for (u32 i = 0; i < profile_process_room(f->whole); i++) {
+		test_row("process %u", i);
+		assert_row(profile_process(f->whole, i, &a) == profile_process(f->merged, i, &b));
+		if (!profile_process(f->whole, i, &a))
+			continue;
+		assert_figures(&a, &b);
+		there++;
+	}
+	assert_int_equal(there, TASKS);
+	test_row("nobody");
+	assert_figures(profile_unattributed(f->whole), profile_unattributed(f->merged));
+	test_row("machine");
+	assert_figures(profile_machine(f->whole), profile_machine(f->merged));
+	test_row("container");
+	assert_figures(profile_container(f->whole, 0), profile_container(f->merged, 0));
+}
+
+static void assert_machine(struct fixture *f)
+{
+	const struct view_header *a = profile_header(f->whole), *b = profile_header(f->merged);
+
+	assert_int_equal(a->records, b->records);
+	assert_int_equal(a->records, WINDOWS * RECORDS);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->decoded + a->padding + a->suspect, b->decoded + b->padding + b->suspect);
+	assert_int_equal(a->enabled_ns, b->enabled_ns);
+	assert_int_equal(a->blind_ns, b->blind_ns);
+	assert_int_equal(a->unattributed, b->unattributed);
+	assert_int_equal(a->written, b->written);
+	assert_int_equal(view_unit(a), UNIT_INSTRUCTIONS);
+	assert_int_equal(a->weight[UNIT_INSTRUCTIONS], b->weight[UNIT_INSTRUCTIONS]);
+	assert_int_equal(a->unattributed_weight, b->unattributed_weight);
+	assert_int_equal(a->evicted_weight, 0);
+	assert_int_equal(b->evicted_weight, 0);
+	assert_int_equal(b->unweighed, 0);
+	assert_int_equal(a->evicted, 0);
+	assert_int_equal(b->evicted, 0);
+	assert_memory_equal(f->whole->kinds, f->merged->kinds, sizeof(f->whole->kinds));
+	assert_memory_equal(f->whole->events, f->merged->events, sizeof(f->whole->events));
+	assert_memory_equal(f->whole->levels, f->merged->levels, sizeof(f->whole->levels));
+}
+
+static void assert_hot(const struct heavy_table *a, const struct heavy_table *b)
+{
+	struct heavy *e = NULL, *other;
+	u32 count = 0;
+
+	while ((e = heavy_next(a, e))) {
+		other = heavy_find(b, e->key[0], e->key[1]);
+		test_row("0x%llx", (unsigned long long)e->key[0]);
+		assert_row(other && !memcmp(e, other, a->size));
+		count++;
+	}
+	assert_true(count > 3);
+	for (e = NULL; (e = heavy_next(b, e));)
+		count--;
+	assert_int_equal(count, 0);
+}
+
+static void assert_spans(struct fixture *f, u64 now)
+{
+	for (unsigned int span = VIEW_SPAN_START + 1; span < VIEW_SPANS; span++) {
+		const struct window_slot *a = profile_span(f->whole, span, now);
+		const struct window_slot *b = profile_span(f->merged, span, now);
+
+		test_row("%s", view_span_name(span));
+		assert_row(a->ns == b->ns && a->ns);
+		assert_row(a->processes == b->processes && a->places == b->places);
+		assert_row(!memcmp(&a->machine, &b->machine, sizeof(a->machine)));
+		assert_row(!memcmp(&a->container[0].figures, &b->container[0].figures,
+				   sizeof(a->container[0].figures)));
+		for (u32 i = 0; i < a->processes; i++) {
+			u32 k = 0;
+
+			while (k < b->processes && b->process[k].owner != a->process[i].owner)
+				k++;
+			assert_row(k < b->processes);
+			assert_row(!memcmp(&a->process[i], &b->process[k], sizeof(a->process[i])));
+		}
+	}
+}
+
+static void feed(struct fixture *f, u32 n, u8 *records, size_t size)
+{
+	u32 cpu = (u32)below(f, CPUS);
+	const struct source_window window = {
+		.data = records,
+		.len = fill(f, records, size),
+		.tid = -1,
+		.cpu = cpu,
+		.start_ns = n * NS / 20 + 1,
+		.end_ns = (n + 1) * NS / 20,
+		.blind_ns = below(f, 1000),
+		.written = RECORDS,
+		.interval = 1000 * (1 + cpu),
+		.unit = UNIT_INSTRUCTIONS,
+	};
+
+	/* What has ended ends before what is behind it is counted, as the worker has it. */
+	for (u32 i = 0; i < SHARDS && windows_due(&f->merged->windows, window.end_ns - 1); i++)
+		merge(f, i);
+	profile_pass(f->merged, window.end_ns - 1);
+	profile_window(f->whole, &window);
+	profile_window(f->shard[cpu % SHARDS], &window);
+	if (n % ROUND == 0)
+		merge(f, n / ROUND % SHARDS);
+	if (!n)
+		merge(f, cpu % SHARDS);
+}
+
+static void feed_all(struct fixture *f)
+{
+	static u8 records[RECORDS * 128];
+
+	for (u32 n = 0; n < WINDOWS; n++)
+		feed(f, n, records, sizeof(records));
+	for (u32 i = 0; i < SHARDS; i++)
+		merge(f, i);
+	profile_settle(f->whole);
+	profile_settle(f->merged);
+	assert_machine(f);
+	assert_processes(f);
+	assert_places(f);
+	assert_spans(f, WINDOWS * NS / 20);
+}
+
+static void test_equal(void **state)
+{
+	feed_all(*state);
+}
+
+/* More places than there is room for, here and there: each sample is in one or was evicted, once. */
+static void test_crowded(void **state)
+{
+	const struct profile_config small = { .locations = 64 };
+	struct profile_config config = { .locations = 256 };
+	struct fixture *f = *state;
+	static u8 records[RECORDS * 128];
+	struct profile *whole, *shard;
+	struct location *l = NULL;
+	u64 samples = 0, weight = 0;
+
+	assert_int_equal(profile_new(&small, f->attributor, &whole), 0);
+	config.whole = whole;
+	assert_int_equal(profile_new(&config, f->attributor, &shard), 0);
+	for (u32 n = 0; n < WINDOWS; n++) {
+		profile_window(shard, &(struct source_window){
+					      .data = records,
+					      .len = fill(f, records, sizeof(records)),
+					      .tid = -1,
+					      .interval = 1000 * (1 + n % CPUS),
+					      .unit = UNIT_INSTRUCTIONS,
+				      });
+		if (n % (8 * ROUND) == 0 || n == WINDOWS - 1)
+			profile_merge(whole, shard, NULL);
+	}
+	profile_settle(whole);
+	while ((l = location_table_next(whole->locations, l))) {
+		samples += location_samples(whole->locations, l);
+		weight += location_weight(whole->locations, l);
+	}
+	assert_true(whole->header.evicted > WINDOWS && samples > WINDOWS);
+	assert_int_equal(samples + whole->header.evicted, WINDOWS * RECORDS);
+	assert_int_equal(weight + whole->header.evicted_weight, whole->header.weight[UNIT_INSTRUCTIONS]);
+	assert_int_equal(whole->machine.samples, WINDOWS * RECORDS);
+	profile_free(shard);
+	profile_free(whole);
+}
+
+static u64 weight_of_places(struct profile *p)
+{
+	struct location *l = NULL;
+	u64 weight = 0;
+
+	profile_settle(p);
+	while ((l = location_table_next(p->locations, l)))
+		weight += location_weight(p->locations, l);
+	return weight + p->header.evicted_weight;
+}
+
+/* Samples of which no interval is known stand for nothing, whatever is known of those that follow. */
+static void test_unweighed(void **state)
+{
+	static const u32 intervals[] = { 0, 0, 1000, 0, 3000 };
+	struct fixture *f = *state;
+	static u8 records[RECORDS * 128];
+
+	for (u32 i = 0; i < ARRAY_SIZE(intervals); i++) {
+		const struct source_window window = {
+			.data = records,
+			.len = fill(f, records, sizeof(records)),
+			.tid = -1,
+			.interval = intervals[i],
+			.unit = UNIT_INSTRUCTIONS,
+		};
+
+		profile_window(f->whole, &window);
+		profile_window(f->shard[i % SHARDS], &window);
+		merge(f, i % SHARDS);
+	}
+	assert_int_equal(weight_of_places(f->whole), 4000 * RECORDS);
+	assert_int_equal(weight_of_places(f->merged), 4000 * RECORDS);
+	assert_int_equal(f->merged->header.weight[UNIT_INSTRUCTIONS], 4000 * RECORDS);
+	assert_int_equal(f->merged->header.unweighed, 3 * RECORDS);
+}
+
+static void count_shown(void *ctx, const struct profile_sample *sample)
+{
+	*(u64 *)ctx += sample->sample != NULL;
+}
+
+/*
+ * Whose turn it is on a line is told by order. Who is observed decodes one by one, and each
+ * window in order; else layouts are learned by each for itself, and what has none comes first.
+ */
+static void test_in_order(void **state)
+{
+	u64 seen[2] = { 0 };
+	struct profile_observer observers[2] = { { .sample = count_shown, .ctx = &seen[0] },
+						 { .sample = count_shown, .ctx = &seen[1] } };
+	struct fixture *f = *state;
+
+	profile_observe(f->whole, &observers[0]);
+	profile_observe(f->merged, &observers[1]);
+	feed_all(f);
+	assert_hot(&profile_lines(f->whole)->table, &profile_lines(f->merged)->table);
+	assert_hot(&profile_pages(f->whole)->table, &profile_pages(f->merged)->table);
+	assert_int_equal(seen[0], WINDOWS * RECORDS);
+	assert_int_equal(seen[1], WINDOWS * RECORDS);
+	profile_unobserve(&observers[0]);
+	profile_unobserve(&observers[1]);
+}
+
+/* A process whose entry is another's by now: what it counted stays its container's. */
+static void test_generations(void **state)
+{
+	struct fixture *f = *state;
+	struct figures five = { .samples = 5 }, three = { .samples = 3 };
+	struct process_tally now = { .generation = 7, .sum = &five };
+	struct process_tally before = { .generation = 6, .sum = &three };
+
+	profile_merge_process(f->merged, 1, &now);
+	profile_merge_process(f->merged, 1, &before);
+	profile_merge_process(f->merged, 1, &now);
+	profile_settle(f->merged);
+	assert_true(profile_process_room(f->merged) > 1);
+	assert_int_equal(f->merged->processes[1].sum->samples, 10);
+	assert_int_equal(profile_machine(f->merged)->samples, 13);
+	now.generation = 8;
+	profile_merge_process(f->merged, 1, &now);
+	profile_settle(f->merged);
+	assert_int_equal(f->merged->processes[1].sum->samples, 5);
+	assert_int_equal(profile_machine(f->merged)->samples, 18);
+}
+
+/* Several threads */
+
+struct crowd {
+	struct fixture *f;
+	struct attribute_share *share;
+	pthread_mutex_t lock[SHARDS];
+	u8 *records;
+	size_t len;
+	u32 left; /* threads that feed still */
+};
+
+struct feeder {
+	struct crowd *crowd;
+	u32 number;
+};
+
+#define ROUNDS 200
+
+static void *feeder_run(void *arg)
+{
+	const struct feeder *me = arg;
+	struct crowd *c = me->crowd;
+	struct attribute_reader *seat = attribute_seat(c->share, me->number);
+
+	for (u32 n = 0; n < ROUNDS; n++) {
+		const struct source_window window = { .data = c->records,
+						      .len = c->len,
+						      .tid = -1,
+						      .cpu = me->number,
+						      .start_ns = n + 1,
+						      .end_ns = n + 2 };
+
+		pthread_mutex_lock(&c->lock[me->number]);
+		attribute_read_begin(seat);
+		profile_window(c->f->shard[me->number], &window);
+		attribute_read_end(seat);
+		pthread_mutex_unlock(&c->lock[me->number]);
+	}
+	__atomic_sub_fetch(&c->left, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void crowd_merge(struct crowd *c, u32 shard)
+{
+	struct attribute_reader *seat = attribute_seat(c->share, SHARDS);
+	struct fixture *f = c->f;
+	struct profile *full;
+
+	pthread_mutex_lock(&c->lock[shard]);
+	full = f->shard[shard];
+	profile_seat(f->shard[SHARDS], attribute_seat(c->share, shard));
+	f->shard[shard] = f->shard[SHARDS];
+	pthread_mutex_unlock(&c->lock[shard]);
+	attribute_read_begin(seat);
+	profile_merge(f->merged, full, seat);
+	attribute_read_end(seat);
+	f->shard[SHARDS] = full;
+}
+
+/* Tasks come and go meanwhile, as the worker's applier has it. */
+static void stir(struct crowd *c, u32 n)
+{
+	struct attribute_reader *seat = attribute_seat(c->share, SHARDS);
+	struct attributor *a = c->f->attributor;
+
+	attribute_read_begin(seat);
+	attribute_write_begin(seat);
+	tell(a, TASK_FORK, (s32)(1000 + n), NULL);
+	tell(a, TASK_COMM, (s32)(10 + n % TASKS), n % 2 ? "one" : "other");
+	attribute_write_end(seat);
+	profile_settle(c->f->merged);
+	attribute_read_end(seat);
+}
+
+static void test_crowd(void **state)
+{
+	static u8 records[RECORDS * 128];
+	struct fixture *f = *state;
+	struct crowd c = { .f = f, .records = records, .left = SHARDS };
+	struct feeder feeder[SHARDS];
+	pthread_t thread[SHARDS];
+	u32 n = 0;
+
+	c.len = fill(f, records, sizeof(records));
+	assert_int_equal(attribute_share_new(SHARDS + 1, &c.share), 0);
+	for (u32 i = 0; i < SHARDS; i++) {
+		pthread_mutex_init(&c.lock[i], NULL);
+		profile_seat(f->shard[i], attribute_seat(c.share, i));
+	}
+	for (u32 i = 0; i < SHARDS; i++) {
+		feeder[i] = (struct feeder){ &c, i };
+		assert_int_equal(pthread_create(&thread[i], NULL, feeder_run, &feeder[i]), 0);
+	}
+	for (; __atomic_load_n(&c.left, __ATOMIC_ACQUIRE); n++) {
+		crowd_merge(&c, n % SHARDS);
+		stir(&c, n);
+	}
+	for (u32 i = 0; i < SHARDS; i++)
+		pthread_join(thread[i], NULL);
+	for (u32 i = 0; i < SHARDS; i++)
+		crowd_merge(&c, i);
+	profile_settle(f->merged);
+	assert_int_equal(profile_header(f->merged)->records, SHARDS * ROUNDS * RECORDS);
+	assert_int_equal(profile_machine(f->merged)->samples, SHARDS * ROUNDS * RECORDS);
+	assert_true(attribute_share_longest(c.share) > 0);
+	attribute_share_free(c.share);
+}
+
+/* usage: test-profile-shard [TEST] */
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_equal, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_crowded, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unweighed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_generations, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_crowd, setup, teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,844 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Recordings of every kind, damaged in every way, through the open and replay contract. */
+#include "test.h"
+
+#include "codec/record.h"
+#include "gen/perfgen.h"
+#include "recording/recording.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct seen {
+	u64 records;
+	u64 bytes;
+	u64 suspect;
+	u64 windows;
+	u64 parts; /* that they came in */
+	u64 truncated;
+	u64 gaps;
+	u64 tasks[TASK_SWITCH + 1];
+	u64 named;
+	struct source_window last;
+	u64 hash; /* of all samples' raw bytes and of suspect ranges, in order */
+};
+
+static void on_window(void *ctx, const struct source_window *window)
+{
+	struct seen *seen = ctx;
+	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
+	const struct spe_ledger *ledger = &decoder->ledger;
+	struct spe_sample sample;
+	struct spe_range range;
+	enum spe_decode r;
+
+	assert_non_null(window->data);
+	seen->gaps += !decoder->open && window->flags & WINDOW_GAPS;
+	if (!window->len && !window->decoder) {
+		seen->truncated += !!(window->flags & WINDOW_TRUNCATED);
+		return;
+	}
+	seen->parts++;
+	do {
+		r = spe_decoder_next(decoder, &sample, &range);
+		for (u32 i = 0; r == SPE_DECODE_SAMPLE && i < sample.size; i++)
+			seen->hash = (seen->hash ^ sample.raw[i]) * 0x100000001b3ULL;
+		if (r == SPE_DECODE_SUSPECT)
+			seen->hash = (seen->hash ^ range.offset ^ range.size << 32) *
+				     0x100000001b3ULL;
+	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
+	seen->bytes += decoder->pos;
+	if (r == SPE_DECODE_MORE)
+		return;
+	assert_int_equal(ledger->decoded + ledger->padding + ledger->suspect,
+			 decoder->base + decoder->pos);
+	seen->windows++;
+	seen->truncated += !!(window->flags & WINDOW_TRUNCATED);
+	seen->last = *window;
+	seen->records += ledger->records;
+	seen->suspect += ledger->suspect;
+}
+
+static void on_task(void *ctx, const struct task_event *event)
+{
+	struct seen *seen = ctx;
+
+	assert_true(event->type <= TASK_SWITCH);
+	seen->tasks[event->type]++;
+	seen->named += strlen(event->name) > 0;
+	for (u8 i = 0; i < event->build_id_size; i++)
+		seen->hash += event->build_id[i];
+}
+
+static int replay(const char *path, struct seen *ret_seen, struct recording_error *ret_error)
+{
+	const struct source_sink sink = { .window = on_window, .task = on_task, .ctx = ret_seen };
+	struct recording *recording;
+	int r;
+
+	*ret_seen = (struct seen){ 0 };
+	*ret_error = (struct recording_error){ 0 };
+	r = recording_open(path, &recording, ret_error);
+	if (r < 0)
+		return r;
+	r = recording_replay(recording, &sink, ret_error);
+	recording_free(recording);
+	return r;
+}
+
+/* A file in memory, under a path of its own. */
+static char temp_path[64];
+static int temp_fd;
+
+static void write_temp(const void *buf, size_t len)
+{
+	assert_int_equal(ftruncate(temp_fd, 0), 0);
+	assert_int_equal(pwrite(temp_fd, buf, len, 0), len);
+}
+
+static int replay_bytes(const void *buf, size_t len, struct seen *ret_seen,
+			struct recording_error *ret_error)
+{
+	write_temp(buf, len);
+	return replay(temp_path, ret_seen, ret_error);
+}
+
+/* perf.data of this project, whose truth stands beside them as JSON. */
+static const char *golden(void)
+{
+	const char *dir = getenv("SPEPROF_GOLDEN");
+
+	assert_non_null(dir);
+	return dir;
+}
+
+struct perf_row {
+	const char *file;
+	u64 records;
+	u64 bytes;
+	u64 windows;
+	u64 truncated;
+	u64 tasks[TASK_SWITCH + 1];
+	u32 cpu; /* of the last window */
+	s32 tid;
+	u32 interval;
+};
+
+/* As perf report -D, perf script --show-task-events and --header have it. */
+static const struct perf_row perf_rows[] = {
+	{
+		.file = "perf-arm64-branch.perf.data",
+		.records = 524,
+		.bytes = 0x2080 + 0x6280,
+		.windows = 2,
+		.tasks = { [TASK_COMM] = 63,
+			   [TASK_FORK] = 62,
+			   [TASK_EXIT] = 1,
+			   [TASK_MMAP] = 72,
+			   [TASK_SWITCH] = 354 },
+		.cpu = 1,
+		.tid = -1,
+		.interval = 512 + 1,
+	},
+	{
+		.file = "perf-arm64-loads.perf.data",
+		.records = 52,
+		.bytes = 0xd00,
+		.windows = 3,
+		.tasks = { [TASK_COMM] = 2, [TASK_EXIT] = 1, [TASK_MMAP] = 2, [TASK_SWITCH] = 13 },
+		.cpu = 1,
+		.tid = 166,
+		.interval = 512 + 1,
+	},
+	{
+		.file = "perf-arm64-full.perf.data",
+		.records = 704,
+		.bytes = 0xc000,
+		.windows = 4,
+		.truncated = 1,
+		.tid = -1, /* zeros behind the last AUX record */
+		.tasks = { [TASK_COMM] = 2, [TASK_EXIT] = 1, [TASK_MMAP] = 8, [TASK_SWITCH] = 3 },
+		.cpu = 1,
+		.interval = 256 + 128,
+	},
+};
+
+static void test_perf(void **state)
+{
+	struct recording_error error;
+	struct seen seen;
+	char path[512];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(perf_rows); i++) {
+		const struct perf_row *row = &perf_rows[i];
+
+		test_row("%s", row->file);
+		snprintf(path, sizeof(path), "%s/%s", golden(), row->file);
+		if (replay(path, &seen, &error) < 0)
+			fail_msg("%s: offset %#llx: %s", row->file,
+				 (unsigned long long)error.offset, error.text);
+		assert_row(seen.records == row->records);
+		assert_row(seen.bytes == row->bytes);
+		assert_row(!seen.suspect);
+		assert_row(seen.windows == row->windows);
+		assert_row(seen.truncated == row->truncated);
+		assert_row(!memcmp(seen.tasks, row->tasks, sizeof(seen.tasks)));
+		assert_row(seen.last.cpu == row->cpu);
+		assert_row(seen.last.tid == row->tid);
+		assert_row(seen.last.interval == row->interval);
+		assert_row(seen.last.midr == 0xf0510);
+		assert_row(seen.last.clock.mult == 33554432 && seen.last.clock.shift == 21);
+	}
+}
+
+/* What cannot be a recording: the errno, and a word of the sentence. */
+static void test_no_recording(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *bytes;
+		size_t len;
+		int error;
+		const char *word;
+	} rows[] = {
+		{ "empty", "", 0, -ENODATA, "empty" },
+		{ "text", "records: 17\n", 12, -EBADMSG, "text" },
+		{ "ELF", "\177ELF\2\1\1\0\0", 9, -EBADMSG, "ELF" },
+		{ "zeros", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, -EBADMSG, "no SPE record" },
+		{ "noise", "\x8e\x1f\x02\xd3\x00\x99\x27\x10\xfe\xfe", 10, -EBADMSG,
+		  "no SPE record" },
+		{ "magic alone", "PERFILE2", 8, -EBADMSG, "header" },
+		{ "perf, no header", "PERFILE2\x68\0\0\0\0\0\0\0", 16, -EBADMSG, "size is 104" },
+		{ "perf, old magic", "PERFFILE\x68\0\0\0\0\0\0\0", 16, -EBADMSG, "PERFFILE" },
+	};
+	struct recording_error error;
+	struct seen seen;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].name);
+		assert_row(replay_bytes(rows[i].bytes, rows[i].len, &seen, &error) ==
+			   rows[i].error);
+		assert_row(strstr(error.text, rows[i].word));
+		assert_row(!seen.records);
+	}
+	assert_int_equal(replay("/nonexistent/recording", &seen, &error), -ENOENT);
+	assert_true(strlen(error.text) > 0);
+	assert_int_equal(replay("/", &seen, &error), -EISDIR);
+	assert_int_equal(replay("/dev/zero", &seen, &error), -EBADMSG);
+}
+
+/* @n records of varied sizes without padding, so that no alignment helps. */
+static size_t make_records(u8 *buf, size_t room, unsigned int n, u64 first)
+{
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct spe_sample s = {
+			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+				   SPE_HAS_COUNTER(0) | SPE_HAS_TIMESTAMP,
+			.address = { 0x8000000000400000ULL + 4 * i },
+			.events = 2,
+			.events_size = i % 3 ? 1 : 2,
+			.op_class = SPE_OP_LOAD_STORE,
+			.counter = { (u16)i },
+			.timestamp = first + i,
+		};
+		int r;
+
+		if (i % 5 == 0) {
+			s.present |= SPE_HAS_ADDRESS(2) | SPE_HAS_SOURCE;
+			s.address[2] = 0xffff00000000ULL + i;
+			s.source_size = 1;
+		}
+		r = spe_record_encode(&s, buf + len, room - len);
+		assert_true(r > 0);
+		len += (size_t)r;
+	}
+	return len;
+}
+
+/* As on_window() has it of @buf in one piece. */
+static struct seen seen_whole(const u8 *buf, size_t len)
+{
+	const struct source_window window = { .data = buf, .len = len };
+	struct seen seen = { 0 };
+
+	on_window(&seen, &window);
+	return seen;
+}
+
+/* More than one buffer holds: what a cut would lose or count twice shows. */
+static void test_raw_is_streamed(void **state)
+{
+	const size_t room = 48 << 20;
+	const unsigned int n = 600000;
+	struct recording_error error;
+	u8 *buf = malloc(room);
+	struct seen seen, whole;
+	size_t len;
+
+	(void)state;
+	assert_non_null(buf);
+	len = make_records(buf, room, n, 1);
+	assert_int_equal(replay_bytes(buf, len, &seen, &error), 0);
+	assert_int_equal(seen.records, n);
+	assert_int_equal(seen.bytes, len);
+	assert_int_equal(seen.suspect, 0);
+	assert_int_equal(seen.windows, 1);
+	assert_in_range(seen.parts, 10, 100);
+
+	/* Damage costs what it hits, wherever a cut falls. */
+	for (size_t at = 1000; at < len; at += 97531)
+		buf[at] ^= 0x5a;
+	assert_int_equal(replay_bytes(buf, len, &seen, &error), 0);
+	assert_int_equal(seen.bytes, len);
+	assert_in_range(seen.records, n - 3 * (len / 97531 + 1), n);
+	whole = seen_whole(buf, len);
+	assert_int_equal(seen.records, whole.records);
+	assert_int_equal(seen.suspect, whole.suspect);
+	assert_true(seen.hash == whole.hash);
+	free(buf);
+}
+
+static void test_raw_noise_ends(void **state)
+{
+	const size_t len = 5 << 20;
+	struct recording_error error;
+	u8 *buf = malloc(len);
+	struct seen seen, whole;
+	u32 x = 1;
+
+	(void)state;
+	assert_non_null(buf);
+	for (size_t i = 0; i < len; i++)
+		buf[i] =
+			i % (1 << 20) < 1 << 16 ? (u8)((x = x * 1664525 + 1013904223) >> 24) : 0x3f;
+	assert_int_equal(replay_bytes(buf, len, &seen, &error), -EBADMSG);
+	assert_int_equal(seen.bytes, len);
+	assert_true(seen.suspect > len / 10 * 9);
+	/* A suspect range of several parts is one. */
+	whole = seen_whole(buf, len);
+	assert_int_equal(seen.suspect, whole.suspect);
+	assert_true(seen.hash == whole.hash);
+	free(buf);
+}
+
+#define RECORDS 20
+
+/* Every kind of record that is understood, two CPUs, one thread's buffer; no end yet. */
+static void make_perf_open(struct perfgen *gen, bool big, bool pipe, unsigned int version)
+{
+	static const u8 build_id[20] = { 1, 2, 3, 4, 5 };
+	static const u64 midr[2] = { 0x410fd490, 0x481fd010 };
+	static const char cpuid[64] = "0x00000000410fd0c0";
+	u8 buf[4096];
+	size_t len = make_records(buf, sizeof(buf), RECORDS, 1), half;
+
+	perfgen_begin(gen, big, pipe, 1024);
+	if (pipe) {
+		/* A string is padded to 64 bytes, the record to nothing. */
+		perfgen_open(gen, 80, 0);
+		perfgen_u64(gen, 9);
+		perfgen_u32(gen, 64);
+		perfgen_bytes(gen, cpuid, sizeof(cpuid));
+		perfgen_close(gen);
+	}
+	perfgen_info(gen, version, midr, 2);
+	perfgen_time_conv(gen, 10, 40960, 7);
+	perfgen_open(gen, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+	perfgen_u32(gen, 100);
+	perfgen_u32(gen, 101);
+	perfgen_string(gen, "worker");
+	perfgen_trailer(gen, 101, 5000, 0);
+	perfgen_close(gen);
+	for (u32 type = PERF_RECORD_FORK; type;
+	     type = type == PERF_RECORD_FORK ? PERF_RECORD_EXIT : 0) {
+		perfgen_open(gen, type, 0);
+		perfgen_u32(gen, 200);
+		perfgen_u32(gen, 100);
+		perfgen_u32(gen, 201);
+		perfgen_u32(gen, 101);
+		perfgen_u64(gen, 6000);
+		perfgen_trailer(gen, 101, 6000, 0);
+		perfgen_close(gen);
+	}
+	perfgen_open(gen, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
+	perfgen_u32(gen, 100);
+	perfgen_u32(gen, 101);
+	perfgen_u64(gen, 0x400000);
+	perfgen_u64(gen, 0x10000);
+	perfgen_u64(gen, 0x2000);
+	perfgen_bytes(gen, "\24\0\0\0", 4);
+	perfgen_bytes(gen, build_id, sizeof(build_id));
+	perfgen_u32(gen, 5);
+	perfgen_u32(gen, 2);
+	perfgen_string(gen, "/usr/bin/worker");
+	perfgen_trailer(gen, 101, 7000, 0);
+	perfgen_close(gen);
+	perfgen_open(gen, PERF_RECORD_CGROUP, 0);
+	perfgen_u64(gen, 77);
+	perfgen_string(gen, "/system.slice/worker.service");
+	perfgen_trailer(gen, 0, 0, 0);
+	perfgen_close(gen);
+	perfgen_open(gen, 4711, 0); /* a type of a later perf */
+	perfgen_u64(gen, 1);
+	perfgen_close(gen);
+
+	perfgen_aux(gen, 0, len, PERF_AUX_FLAG_COLLISION, 101, 1);
+	perfgen_auxtrace(gen, 0, buf, len, 101, 1);
+	/* One AUXTRACE of two stretches, the second one known later. */
+	half = make_records(buf, sizeof(buf), RECORDS / 2, 1);
+	len = half + make_records(buf + half, sizeof(buf) - half, RECORDS / 2, 1);
+	perfgen_aux(gen, 4096, half, PERF_AUX_FLAG_TRUNCATED, 300, -1);
+	perfgen_auxtrace(gen, 4096, buf, len, 300, -1);
+	perfgen_aux(gen, 4096 + half, len - half, PERF_AUX_FLAG_PARTIAL, 300, -1);
+}
+
+static void make_perf(struct perfgen *gen, bool big, bool pipe, unsigned int version)
+{
+	make_perf_open(gen, big, pipe, version);
+	perfgen_end(gen);
+}
+
+struct kept {
+	struct source_window windows[8];
+	unsigned int n_windows;
+	struct task_event tasks[8];
+	char names[8][64];
+	unsigned int n_tasks;
+};
+
+static void keep_window(void *ctx, const struct source_window *window)
+{
+	struct kept *kept = ctx;
+
+	assert_true(kept->n_windows < 8);
+	kept->windows[kept->n_windows++] = *window;
+}
+
+static void keep_task(void *ctx, const struct task_event *event)
+{
+	struct kept *kept = ctx;
+
+	assert_true(kept->n_tasks < 8);
+	snprintf(kept->names[kept->n_tasks], 64, "%s", event->name);
+	kept->tasks[kept->n_tasks++] = *event;
+	if (event->build_id_size) {
+		assert_int_equal(event->build_id_size, 20);
+		assert_int_equal(event->build_id[4], 5);
+	}
+}
+
+static void check_tasks(const struct kept *kept)
+{
+	const struct task_event *t = kept->tasks + 1;
+
+	/* In order of time. */
+	assert_row(kept->n_tasks == 5);
+	assert_row(t[-1].type == TASK_CGROUP && t[-1].cgroup == 77 && t[-1].pid == -1);
+	assert_row(t[0].type == TASK_COMM && t[0].exec && t[0].pid == 100 && t[0].tid == 101);
+	assert_row(t[0].time_ns == 5000 && !strcmp(kept->names[1], "worker"));
+	assert_row(t[1].type == TASK_FORK && t[1].pid == 200 && t[1].tid == 201);
+	assert_row(t[1].parent_pid == 100 && t[1].time_ns == 6000);
+	assert_row(t[2].type == TASK_EXIT && t[2].tid == 201);
+	assert_row(t[3].type == TASK_MMAP && t[3].start == 0x400000 && t[3].size == 0x10000);
+	assert_row(t[3].offset == 0x2000 && !strcmp(kept->names[4], "/usr/bin/worker"));
+}
+
+static void check_windows(const struct kept *kept, u64 midr)
+{
+	const struct source_window *w = kept->windows;
+
+	assert_row(kept->n_windows >= 3);
+	assert_row(w[0].cpu == 1 && w[0].tid == 101 && w[0].flags == WINDOW_COLLIDED);
+	assert_row(w[0].midr == midr);
+	assert_row(w[0].interval == 1025 && w[0].end_ns == 1000);
+	assert_row(w[0].clock.mult == 40960 && w[0].clock.shift == 10 && w[0].clock.zero == 7);
+	assert_row(w[0].written == WINDOW_WRITTEN_UNKNOWN && w[0].backend == BACKEND_UNKNOWN);
+	w += kept->n_windows - 2;
+	/* The bytes that pad an AUXTRACE to 8 belong to no stretch. */
+	if (w[1].len < 8)
+		w--;
+	assert_row(w[0].tid == 300 && w[0].flags == WINDOW_TRUNCATED);
+	assert_row(w[1].tid == 300 && w[1].flags == WINDOW_GAPS);
+}
+
+static struct perfgen gen;
+
+static void test_perf_made(void **state)
+{
+	struct recording_error error;
+	struct recording *recording;
+	struct seen seen;
+
+	(void)state;
+	for (unsigned int i = 0; i < 8; i++) {
+		struct kept kept = { .n_windows = 0 };
+		const struct source_sink sink = { keep_window, keep_task, &kept };
+
+		test_row("%s, %s, version %u", i & 1 ? "big-endian" : "little-endian",
+			 i & 2 ? "pipe" : "file", i & 4 ? 2 : 1);
+		make_perf(&gen, i & 1, i & 2, i & 4 ? 2 : 1);
+		assert_row(replay_bytes(gen.buf, gen.len, &seen, &error) == 0);
+		assert_row(seen.records == 2 * RECORDS && !seen.suspect);
+
+		assert_row(recording_open(temp_path, &recording, &error) == 0);
+		assert_row(recording_format(recording) == RECORDING_PERF);
+		for (int again = 0; again < 2; again++) {
+			kept.n_windows = kept.n_tasks = 0;
+			assert_row(recording_replay(recording, &sink, &error) == 0);
+			check_tasks(&kept);
+			check_windows(&kept, i & 4 ? 0x481fd010 : i & 2 ? 0x410fd0c0 : 0);
+		}
+		recording_free(recording);
+	}
+}
+
+/* Two events with trailers of their own: the id in the last word tells which. */
+static void test_perf_trailers_differ(void **state)
+{
+	const u64 other = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
+	struct kept kept = { .n_windows = 0 };
+	const struct source_sink sink = { keep_window, keep_task, &kept };
+	struct recording_error error;
+	struct recording *recording;
+	u8 buf[1024];
+	size_t len = make_records(buf, sizeof(buf), 2, 1);
+
+	(void)state;
+	perfgen_begin(&gen, false, true, 1024);
+	perfgen_attr(&gen, 1024, other, 2);
+	perfgen_info(&gen, 1, NULL, 0);
+	for (u64 id = 1; id <= 2; id++) {
+		perfgen_open(&gen, PERF_RECORD_COMM, 0);
+		perfgen_u32(&gen, 100);
+		perfgen_u32(&gen, 100);
+		perfgen_string(&gen, "worker");
+		perfgen_u64(&gen, 100);
+		perfgen_u64(&gen, 5000 + id);
+		if (id == 1)
+			perfgen_u64(&gen, 3);
+		perfgen_u64(&gen, id);
+		perfgen_close(&gen);
+	}
+	perfgen_aux(&gen, 0, len, PERF_AUX_FLAG_PARTIAL, 101, 1);
+	perfgen_auxtrace(&gen, 0, buf, len, -1, 1);
+	write_temp(gen.buf, gen.len);
+	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
+	assert_int_equal(recording_replay(recording, &sink, &error), 0);
+	recording_free(recording);
+	assert_int_equal(kept.n_tasks, 2);
+	assert_int_equal(kept.tasks[0].time_ns, 5001);
+	assert_int_equal(kept.tasks[1].time_ns, 5002);
+	assert_int_equal(kept.windows[0].flags, WINDOW_GAPS);
+	assert_int_equal(kept.windows[0].tid, -1);
+}
+
+/* Each AUX record that is flagged counts once, as perf counts it, whatever it has of bytes. */
+static void test_perf_losses(void **state)
+{
+	static const struct {
+		const char *name;
+		s32 tid, cpu;
+		u64 pieces;
+	} rows[] = {
+		{ "of CPUs", -1, 1, 1 },
+		{ "of threads", 101, -1, 1 },
+		{ "a stretch in two AUXTRACE records", -1, 1, 2 },
+	};
+	struct recording_error error;
+	struct seen seen;
+	u8 buf[4096];
+	size_t len = make_records(buf, sizeof(buf), RECORDS, 1) & ~(size_t)127;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		size_t piece = len / rows[i].pieces;
+
+		test_row("%s", rows[i].name);
+		perfgen_begin(&gen, false, false, 1024);
+		perfgen_info(&gen, 1, NULL, 0);
+		perfgen_aux(&gen, 0, 0, PERF_AUX_FLAG_TRUNCATED, 101, rows[i].cpu);
+		perfgen_aux(&gen, 0, len, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, 101,
+			    rows[i].cpu);
+		perfgen_aux(&gen, len, 0, PERF_AUX_FLAG_TRUNCATED, 101, rows[i].cpu);
+		perfgen_aux(&gen, len, 0, PERF_AUX_FLAG_PARTIAL, 102, rows[i].cpu);
+		perfgen_aux(&gen, len, 0, 0, 102, rows[i].cpu);
+		perfgen_aux(&gen, len, 64, PERF_AUX_FLAG_OVERWRITE | PERF_AUX_FLAG_TRUNCATED, 101,
+			    rows[i].cpu);
+		for (u64 n = 0; n < rows[i].pieces; n++)
+			perfgen_auxtrace(&gen, n * piece, buf + n * piece, piece, rows[i].tid,
+					 rows[i].cpu);
+		perfgen_end(&gen);
+		assert_row(replay_bytes(gen.buf, gen.len, &seen, &error) == 0);
+		assert_row(seen.truncated == 4 && seen.gaps == 2);
+		assert_row(seen.windows == rows[i].pieces);
+	}
+}
+
+static void check_truncated(void)
+{
+	struct recording_error error;
+	struct seen seen;
+	u64 before = 0;
+
+	for (size_t len = 1; len < gen.len; len++) {
+		test_row("%zu of %zu bytes", len, gen.len);
+		assert_row(replay_bytes(gen.buf, len, &seen, &error) == -EBADMSG);
+		assert_row(strlen(error.text) > 20);
+		assert_row(seen.records >= before || len < 16);
+		assert_row(seen.records <= 2 * RECORDS);
+		before = seen.records;
+	}
+	assert_int_equal(before, 2 * RECORDS);
+}
+
+/* Cut anywhere: never more than there was, and never an unsaid loss. */
+static void test_perf_truncated(void **state)
+{
+	(void)state;
+	make_perf(&gen, false, false, 2);
+	check_truncated();
+}
+
+/* Likewise with build ids behind the data, which the header's features tell of. */
+static void test_perf_build_ids_truncated(void **state)
+{
+	static const u8 ids[2][20] = { { 1, 2, 3 }, { 0xff } };
+	struct recording_error error;
+	struct seen seen;
+
+	(void)state;
+	make_perf_open(&gen, false, false, 2);
+	perfgen_build_id(&gen, "/usr/bin/worker", ids[0]);
+	perfgen_build_id(&gen, "/usr/lib/libwork.so.1", ids[1]);
+	perfgen_end(&gen);
+	assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), 0);
+	assert_int_equal(seen.records, 2 * RECORDS);
+	check_truncated();
+}
+
+#define FINISHED_ROUND 68
+
+static void put_round(void)
+{
+	perfgen_open(&gen, FINISHED_ROUND, 0);
+	perfgen_close(&gen);
+}
+
+/* A round, or the end, with no event waiting: nothing to sort, from no memory at all. */
+static void test_perf_empty_rounds(void **state)
+{
+	struct kept kept = { .n_windows = 0 };
+	const struct source_sink sink = { keep_window, keep_task, &kept };
+	struct recording_error error;
+	struct recording *recording;
+	u8 buf[1024];
+	size_t len = make_records(buf, sizeof(buf), 2, 1);
+
+	(void)state;
+	for (u32 tasks = 0; tasks < 2; tasks++) {
+		test_row("%u tasks", tasks);
+		kept.n_windows = kept.n_tasks = 0;
+		perfgen_begin(&gen, false, false, 1024);
+		perfgen_info(&gen, 1, NULL, 0);
+		put_round();
+		put_round();
+		for (u32 i = 0; i < tasks; i++) {
+			perfgen_open(&gen, PERF_RECORD_COMM, 0);
+			perfgen_u32(&gen, 100);
+			perfgen_u32(&gen, 100);
+			perfgen_string(&gen, "worker");
+			perfgen_trailer(&gen, 100, 5000, 0);
+			perfgen_close(&gen);
+		}
+		perfgen_aux(&gen, 0, len, 0, 101, 1);
+		perfgen_auxtrace(&gen, 0, buf, len, 101, 1);
+		/* The event goes on with the second of them; the third has none again. */
+		for (u32 i = 0; i < 3; i++)
+			put_round();
+		perfgen_end(&gen);
+		write_temp(gen.buf, gen.len);
+		assert_row(recording_open(temp_path, &recording, &error) == 0);
+		assert_row(recording_replay(recording, &sink, &error) == 0);
+		recording_free(recording);
+		assert_row(kept.n_tasks == tasks && kept.n_windows > 0);
+	}
+}
+
+/* A flipped bit is said, or costs no record. */
+static void test_perf_bit_flipped(void **state)
+{
+	struct recording_error error;
+	struct seen seen;
+	u64 said = 0;
+
+	(void)state;
+	make_perf(&gen, false, false, 2);
+	for (size_t bit = 0; bit < 8 * gen.len; bit += 3) {
+		test_row("byte %zu bit %zu", bit / 8, bit % 8);
+		gen.buf[bit / 8] ^= (u8)(1U << bit % 8);
+		if (replay_bytes(gen.buf, gen.len, &seen, &error))
+			said++;
+		else
+			/* What hits the records is in their ledger: two of them at most. */
+			assert_row(seen.records >= 2 * RECORDS - 2);
+		assert_row(seen.records <= 2 * RECORDS + 1);
+		gen.buf[bit / 8] ^= (u8)(1U << bit % 8);
+	}
+	assert_true(said > 300);
+}
+
+struct hostile_row {
+	const char *name;
+	size_t at; /* in the file; in the first record of @type if that is not 0 */
+	u32 type;
+	unsigned int size;
+	u64 value;
+	const char *word;
+	u64 records;
+};
+
+static const struct hostile_row hostile_rows[] = {
+	{ "header size 0", 8, 0, 8, 0, "size is 0", 0 },
+	{ "header size huge", 8, 0, 8, ~0ULL, NULL, 2 * RECORDS },
+	{ "attribute size 0", 16, 0, 8, 0, "attributes", 2 * RECORDS },
+	{ "attribute size huge", 16, 0, 8, ~0ULL, "attributes", 2 * RECORDS },
+	{ "attributes beyond the end", 24, 0, 8, ~0ULL - 8, "attributes", 2 * RECORDS },
+	{ "attributes without end", 32, 0, 8, 144ULL << 50, "attributes", 2 * RECORDS },
+	{ "data beyond the end", 40, 0, 8, 1ULL << 63, "data offset", 0 },
+	{ "data at 0", 40, 0, 8, 0, "data offset", 0 },
+	{ "data without end", 48, 0, 8, ~0ULL, "data size", 2 * RECORDS },
+	{ "data size 0", 48, 0, 8, 0, "did not end in order", 2 * RECORDS },
+	{ "record of size 0", 6, PERF_RECORD_COMM, 2, 0, "size is 0", 2 * RECORDS },
+	{ "record of size 7", 6, PERF_RECORD_COMM, 2, 7, "size is 7", 2 * RECORDS },
+	{ "record of type 0", 0, PERF_RECORD_COMM, 4, 0, "type is 0", 2 * RECORDS },
+	{ "COMM too short", 6, PERF_RECORD_COMM, 2, 16, "COMM", 2 * RECORDS },
+	{ "FORK too short", 6, PERF_RECORD_FORK, 2, 24, "FORK", 2 * RECORDS },
+	{ "COMM without end", 16, PERF_RECORD_COMM, 8, ~0ULL, NULL, 2 * RECORDS },
+	{ "build id of 21 bytes", 40, PERF_RECORD_MMAP2, 1, 21, "build id", 2 * RECORDS },
+	{ "metadata version 1 of 16 words", 16, 70, 8, 1, "version 1", 2 * RECORDS },
+	{ "metadata without end", 24, 70, 8, 1ULL << 61, "header of", 2 * RECORDS },
+	{ "CPUs without end", 40, 70, 8, 1ULL << 61, "CPUs", 2 * RECORDS },
+	{ "more CPUs than are there", 40, 70, 8, 3, "CPU entry 2", 2 * RECORDS },
+	{ "parameters without end", 64, 70, 8, 1ULL << 61, "CPU entry 0", 2 * RECORDS },
+	{ "shift 64", 8, 79, 8, 64, "shift is 64", 2 * RECORDS },
+	{ "AUX beyond 2^64", 8, PERF_RECORD_AUX, 8, ~0ULL, "AUX record", 2 * RECORDS },
+	{ "AUX size huge", 16, PERF_RECORD_AUX, 8, 1ULL << 60, NULL, 2 * RECORDS },
+	{ "AUXTRACE size huge", 8, 71, 8, ~0ULL, "type 71", 2 * RECORDS },
+	{ "AUXTRACE size beyond the file", 8, 71, 8, 1 << 20, "type 71", 2 * RECORDS },
+	{ "AUXTRACE offset huge", 16, 71, 8, ~0ULL, NULL, 2 * RECORDS },
+	{ "AUXTRACE without records", 8, 71, 8, 0, "size is", RECORDS },
+};
+
+static size_t find_record(u32 type)
+{
+	size_t at = 104 + 144, size;
+
+	while (spe_get_le32(gen.buf + at) != type) {
+		size = spe_get_le16(gen.buf + at + 6);
+		assert_row(spe_get_le32(gen.buf + at) != 71);
+		at += size;
+	}
+	return at;
+}
+
+/* A recording of something else, and one of SPE in which nothing was sampled. */
+static void test_perf_without_spe(void **state)
+{
+	struct recording_error error;
+	struct seen seen;
+
+	(void)state;
+	for (int spe = 0; spe < 2; spe++) {
+		perfgen_begin(&gen, false, false, 1024);
+		if (spe)
+			perfgen_info(&gen, 1, NULL, 0);
+		else
+			perfgen_time_conv(&gen, 10, 40960, 7);
+		perfgen_end(&gen);
+		assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), spe ? 0 : -ENOMSG);
+		assert_true(spe || strstr(error.text, "without Arm SPE"));
+		assert_int_equal(seen.windows, 0);
+	}
+	/* Of another kind of trace, as of intel_pt. */
+	spe_put_le32(gen.buf + find_record(70) + 8, 1);
+	assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), -ENOMSG);
+	assert_non_null(strstr(error.text, "AUX data of type 1"));
+}
+
+/* Records go on within the one whose AUX bytes are too many. */
+static void test_perf_hostile_overlap(void **state)
+{
+	static const u8 round[8] = { 68, 0, 0, 0, 0, 0, 8, 0 };
+	struct recording_error error;
+	struct seen seen;
+	size_t at;
+
+	(void)state;
+	make_perf(&gen, false, false, 2);
+	at = find_record(71);
+	memset(gen.buf + at + 8, 0xff, 8);
+	for (size_t i = 16; i < 48; i += sizeof(round))
+		memcpy(gen.buf + at + i, round, sizeof(round));
+	assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), -EBADMSG);
+	assert_in_range(seen.records, RECORDS, 2 * RECORDS);
+	assert_true(seen.bytes < gen.len);
+}
+
+static void test_perf_hostile(void **state)
+{
+	struct recording_error error;
+	struct seen seen;
+	size_t at;
+	int r;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(hostile_rows); i++) {
+		const struct hostile_row *row = &hostile_rows[i];
+
+		test_row("%s", row->name);
+		make_perf(&gen, false, false, 2);
+		at = row->at + (row->type ? find_record(row->type) : 0);
+		for (unsigned int b = 0; b < row->size; b++)
+			gen.buf[at + b] = (u8)(row->value >> 8 * b);
+		r = replay_bytes(gen.buf, gen.len, &seen, &error);
+		if (r != (row->word ? -EBADMSG : 0) || seen.records < row->records ||
+		    (row->word && !strstr(error.text, row->word)))
+			fail_msg("%s: %d, %llu records, offset %#llx: %s", row->name, r,
+				 (unsigned long long)seen.records, (unsigned long long)error.offset,
+				 error.text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_perf),
+		cmocka_unit_test(test_no_recording),
+		cmocka_unit_test(test_raw_is_streamed),
+		cmocka_unit_test(test_raw_noise_ends),
+		cmocka_unit_test(test_perf_made),
+		cmocka_unit_test(test_perf_trailers_differ),
+		cmocka_unit_test(test_perf_losses),
+		cmocka_unit_test(test_perf_truncated),
+		cmocka_unit_test(test_perf_build_ids_truncated),
+		cmocka_unit_test(test_perf_empty_rounds),
+		cmocka_unit_test(test_perf_bit_flipped),
+		cmocka_unit_test(test_perf_without_spe),
+		cmocka_unit_test(test_perf_hostile),
+		cmocka_unit_test(test_perf_hostile_overlap),
+	};
+
+	temp_fd = memfd_create("test-recording", MFD_CLOEXEC);
+	if (temp_fd < 0)
+		return 1;
+	snprintf(temp_path, sizeof(temp_path), "/proc/self/fd/%d", temp_fd);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

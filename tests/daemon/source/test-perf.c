@@ -1,0 +1,887 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The source "perf" on a kernel that is played; on the kernel's own driver it is tried in the arm64 VMs. */
+#include "fake-perf.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/timerfd.h>
+
+#include "codec/registers.h"
+#include "source/tick-clock.h"
+
+/* ---- The clock, which only the test moves ------------------------------------ */
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left);
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *value,
+			   struct itimerspec *ret_before);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value,
+			   struct itimerspec *ret_before);
+
+static struct {
+	u64 now_ns;
+	int timer;
+	u64 timer_ns; /* the timer's period; 0: disarmed */
+	struct perf_event_mmap_page *moves; /* the next sleep sets aux_head to 128 */
+} played = { .now_ns = 1000000000000 };
+
+/* Each reading is a microsecond later than the one before. */
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	assert_int_equal(id, CLOCK_MONOTONIC);
+	played.now_ns += 1000;
+	ts->tv_sec = (time_t)(played.now_ns / 1000000000);
+	ts->tv_nsec = (long)(played.now_ns % 1000000000);
+	return 0;
+}
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left)
+{
+	(void)ret_left;
+	played.now_ns += (u64)time->tv_sec * 1000000000 + (u64)time->tv_nsec;
+	if (played.moves)
+		__atomic_store_n(&played.moves->aux_head, 128, __ATOMIC_RELEASE);
+	played.moves = NULL;
+	return 0;
+}
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value,
+			   struct itimerspec *ret_before)
+{
+	(void)flags;
+	(void)ret_before;
+	played.timer = fd;
+	played.timer_ns = (u64)value->it_interval.tv_sec * 1000000000 +
+			  (u64)value->it_interval.tv_nsec;
+	return 0;
+}
+
+/* The armed timer expires. */
+static void expire_timer(void)
+{
+	const struct itimerspec soon = { .it_value.tv_nsec = 1 };
+
+	assert_int_not_equal(played.timer_ns, 0);
+	played.now_ns += played.timer_ns;
+	assert_int_equal(__real_timerfd_settime(played.timer, 0, &soon, NULL), 0);
+}
+
+/* ---- What the sink sees ---------------------------------------------------- */
+
+static struct {
+	u32 count;
+	struct source_window last[8];
+	u8 first[8];
+	bool counts_up;
+	struct source_window empty; /* the last one without bytes */
+} seen;
+
+/* The causes of @window come to its blind time, and all of it is @cause's. */
+static bool blind_is(const struct source_window *window, enum source_blind cause)
+{
+	u64 by[SOURCE_BLINDS] = { 0 };
+
+	source_blind_add(by, window);
+	return window->blind_ns && by[cause] == window->blind_ns;
+}
+
+static void see(void *ctx, const struct source_window *window)
+{
+	(void)ctx;
+	if (!window->len) {
+		assert_true(window->start_ns == window->end_ns);
+		seen.empty = *window;
+		return;
+	}
+	assert_true(seen.count < ARRAY_SIZE(seen.last));
+	seen.first[seen.count] = window->data[0];
+	for (size_t i = 1; i < window->len; i++)
+		seen.counts_up &= window->data[i] == (u8)(window->data[i - 1] + 1);
+	seen.last[seen.count++] = *window;
+}
+
+static int drain(struct source *source)
+{
+	const struct source_sink sink = { .window = see };
+
+	memset(&seen, 0, sizeof(seen));
+	seen.counts_up = true;
+	return source->ops->drain(source, &sink);
+}
+
+/* ---- Tests ------------------------------------------------------------------ */
+
+static void test_none(void **state)
+{
+	struct source *source = NULL;
+	const char *reason = "";
+
+	(void)state;
+	assert_int_equal(source_perf_new_on(&host, &plain, &source, &reason), -ENOENT);
+	assert_non_null(strstr(reason, "drives no SPU"));
+	assert_null(source);
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		int error;
+		const char *says;
+	} rows[] = {
+		{ EACCES, "perf_event_open is refused" },
+		{ EMFILE, "limit of open files" },
+		{ ENODEV, "online" },
+	};
+	struct source *source = NULL;
+	const char *reason;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("errno %d", rows[i].error);
+		kernel.refuse = rows[i].error;
+		reason = "";
+		assert_row(source_perf_new_on(&host, &plain, &source, &reason) == -rows[i].error);
+		assert_row(strstr(reason, rows[i].says));
+	}
+}
+
+static void test_sysfs_damaged(void **state)
+{
+	static const struct {
+		const char *file;
+		const char *text;
+	} rows[] = {
+		{ "type", "nine\n" },
+		{ "type", "99999999999\n" },
+		{ "cpumask", "3-1\n" },
+		{ "format/jitter", "config16\n" },
+		{ "format/jitter", "config:16-3\n" },
+		{ "format/jitter", "config9:1\n" },
+		{ "format/jitter", "config:64\n" },
+		{ "format/jitter", "configx:1\n" },
+		{ "format/jitter", "" },
+	};
+	struct perf_pmu pmus[PERF_PMU_MAX];
+	char folder[128];
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
+	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s \"%.12s\"", rows[i].file, rows[i].text);
+		put_file(folder, rows[i].file, rows[i].text);
+		assert_row(perf_pmu_list(kernel.devices, pmus) < 0);
+		put_file(folder, "type", "9\n");
+		put_file(folder, "cpumask", "0-1\n");
+		put_file(folder, "format/jitter", "config:16\n");
+	}
+	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
+}
+
+/* Two kinds of cores, each with its PMU; every setting in the place that sysfs names. */
+static void test_attr(void **state)
+{
+	const struct source_config filtered = {
+		.interval_ns = 1000,
+		.jitter = true,
+		.user = true,
+		.filter_types = SPE_PMSFCR_LD | SPE_PMSFCR_ST,
+		.filter_events = 0x82,
+		.filter_latency = 40,
+	};
+	struct source_config physical = filtered;
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	put_pmu("arm_spe_1", "10\n", "3\n");
+	physical.physical = true;
+	source = open_perf(&physical);
+	assert_int_equal(kernel.events[0].attr.config, 3 | 1 << 16 | 1ULL << 33 | 1ULL << 34);
+	source->ops->free(source);
+	source = open_perf(&filtered);
+	assert_int_equal(source->cpus, 3);
+	assert_int_equal(source->backend, BACKEND_HARDWARE);
+	assert_int_equal(source->interval_ns, 1024);
+	for (u32 cpu = 0; cpu < CPUS; cpu++) {
+		const struct perf_event_attr *attr = &kernel.events[cpu].attr;
+
+		test_row("cpu %u", cpu);
+		assert_row(kernel.events[cpu].opened == (cpu != 2 ? 2 : 0));
+		if (cpu == 2)
+			continue;
+		assert_row(attr->type == (cpu == 3 ? 10 : 9));
+		assert_row(attr->config == (1 | 1 << 16 | 1ULL << 33 | 1ULL << 34));
+		assert_row(attr->config1 == 0x82 && attr->config2 == 40);
+		assert_row(attr->sample_period == 1024 && attr->disabled);
+		assert_row(attr->exclude_kernel && attr->exclude_hv && !attr->exclude_user);
+	}
+	source->ops->free(source);
+}
+
+/* What later kernels have, in words behind what this build knows; one PMU without takes it back. */
+static void test_later(void **state)
+{
+	struct source_config config = plain;
+	struct source *source;
+	const char *reason = "";
+	struct source_cpu cpu;
+	char folder[128];
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	config.filter_sources_not = ~SPE_BIT(14);
+	config.filter_events_not = 0x82;
+	source = open_perf(&config);
+	assert_false(source->filters || source->filters_not || source->filters_sources);
+	assert_int_equal(kernel.events[0].attr.size, sizeof(struct perf_event_attr));
+	assert_int_equal(source->ops->numbered(source, 0, &cpu), 0);
+	assert_int_equal(cpu.filters, SOURCE_FILTERS_TYPES | SOURCE_FILTERS_LATENCY |
+					      SOURCE_FILTERS_EVENTS);
+	source->ops->free(source);
+
+	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
+	put_file(folder, "format/inv_event_filter", "config3:0-63\n");
+	source = open_perf(&config);
+	assert_true(source->filters_not && !source->filters_sources);
+	assert_int_equal(kernel.events[1].attr.size, 136);
+	assert_int_equal(kernel.events[1].config3, 0x82);
+	source->ops->free(source);
+
+	put_file(folder, "format/inv_data_src_filter", "config4:0-63\n");
+	source = open_perf(&config);
+	assert_true(source->filters_not && source->filters_sources && !source->filters);
+	assert_int_equal(kernel.events[1].attr.size, 144);
+	assert_int_equal(kernel.events[1].config3, 0x82);
+	assert_int_equal(kernel.events[1].config4, ~SPE_BIT(14));
+	assert_int_equal(source->ops->numbered(source, 0, &cpu), 0);
+	assert_true(cpu.filters & SOURCE_FILTERS_SOURCES && cpu.filters & SOURCE_FILTERS_EVENTS_NOT);
+	/* Without a filter the attribute is again what every kernel takes. */
+	config.filter_sources_not = 0;
+	config.filter_events_not = 0;
+	assert_int_equal(source->ops->configure(source, &config, &reason), 0);
+	assert_false(source->filters_not || source->filters_sources);
+	drain(source);
+	assert_int_equal(kernel.events[1].attr.size, sizeof(struct perf_event_attr));
+	source->ops->free(source);
+
+	config.filter_sources_not = ~SPE_BIT(14);
+	put_pmu("arm_spe_1", "10\n", "3\n");
+	source = open_perf(&config);
+	assert_false(source->filters_sources);
+	assert_int_equal(kernel.events[0].config4, ~SPE_BIT(14));
+	assert_int_equal(kernel.events[3].config4, 0);
+	source->ops->free(source);
+}
+
+/* A latency above the field's 12 bits, and an old kernel without the filter: all is sampled. */
+static void test_unsupported(void **state)
+{
+	struct source_config config = plain;
+	struct source *source;
+	char path[160];
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	config.filter_types = SPE_PMSFCR_LD;
+	config.filter_latency = 4095;
+	source = open_perf(&config);
+	assert_true(source->filters);
+	assert_int_equal(kernel.events[0].attr.config2, 4095);
+	source->ops->free(source);
+	config.filter_latency = 4096;
+	source = open_perf(&config);
+	assert_false(source->filters);
+	assert_int_equal(kernel.events[0].attr.config, 1 | 1 << 16);
+	assert_int_equal(kernel.events[0].attr.config2, 0);
+	source->ops->free(source);
+	config.filter_latency = 0;
+	config.filter_events = 2;
+	snprintf(path, sizeof(path), "%s/arm_spe_0/format/event_filter", kernel.devices);
+	assert_int_equal(unlink(path), 0);
+	source = open_perf(&config);
+	assert_false(source->filters);
+	source->ops->free(source);
+	/* What every record needs is no filter. */
+	snprintf(path, sizeof(path), "%s/arm_spe_0/format/ts_enable", kernel.devices);
+	assert_int_equal(unlink(path), 0);
+	source = NULL;
+	assert_int_equal(source_perf_new_on(&host, &plain, &source, &(const char *){ "" }),
+			 -EOPNOTSUPP);
+}
+
+static void test_windows(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+	u64 from;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	/* Whoever asked for it by name is told, too. */
+	assert_non_null(strstr(source->reason, "no container is told apart in hardware"));
+	from = now_ns();
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(e->enables, 1);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 0);
+
+	spu_writes(e, 1, 640, 0, from + 1000000000);
+	spu_writes(e, 7, 64, PERF_AUX_FLAG_COLLISION | PERF_AUX_FLAG_PARTIAL, from + 1500000000);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 2);
+	assert_true(seen.counts_up);
+	assert_int_equal(seen.first[0], 1);
+	assert_int_equal(seen.last[0].len, 640);
+	assert_int_equal(seen.last[0].flags, 0);
+	assert_int_equal(seen.last[0].end_ns, from + 1000000000);
+	assert_int_equal(seen.last[0].written, WINDOW_WRITTEN_UNKNOWN);
+	assert_int_equal(seen.first[1], 7);
+	assert_int_equal(seen.last[1].flags, WINDOW_COLLIDED | WINDOW_GAPS);
+	assert_int_equal(seen.last[1].start_ns, from + 1000000000);
+	assert_int_equal(seen.last[1].armed_ns, 500000000);
+	assert_int_equal(seen.last[1].blind_ns, 0);
+	assert_int_equal(e->control->aux_tail, 704);
+	assert_int_equal(e->control->data_tail, e->control->data_head);
+	source->ops->stop(source);
+	assert_int_equal(e->disables, 1);
+	source->ops->free(source);
+}
+
+/* Rings and area around their ends many times, each byte once. */
+static void test_around(void **state)
+{
+	struct event *e = &kernel.events[0];
+	u64 bytes = 0, size = 3 * 4096 + 64, time = now_ns();
+	struct source *source;
+
+	(void)state;
+	source = started("0\n");
+	/* 5,000 records of 40 bytes are three times around the ring. */
+	for (u32 i = 0; i < 5000; i++) {
+		time += 1000;
+		spu_writes(e, (u8)i, size, 0, time);
+		assert_int_equal(drain(source), 0);
+		assert_int_equal(seen.count, 1);
+		/* PMSIRR.INTERVAL has no lower bits, and jitter adds its mean (D17.3.4.2). */
+		assert_int_equal(seen.last[0].interval, 1000000 / 256 * 256 + 128);
+		assert_int_equal(seen.last[0].unit, UNIT_INSTRUCTIONS);
+		assert_int_equal(seen.first[0], (u8)i);
+		assert_true(seen.counts_up);
+		bytes += seen.last[0].len;
+	}
+	assert_int_equal(bytes, 5000 * size);
+	source->ops->free(source);
+}
+
+/* The driver has stopped the event: it is enabled again, and the time is blind. */
+static void test_truncated(void **state)
+{
+	struct event *e = &kernel.events[0];
+	u64 stopped = now_ns() - 50000000, later;
+	struct source *source;
+
+	(void)state;
+	source = started("0\n");
+	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, stopped);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[0].flags, WINDOW_TRUNCATED);
+	assert_int_equal(e->enables, 2);
+	later = now_ns() + 100000000;
+	spu_writes(e, 0, 128, 0, later);
+	assert_int_equal(drain(source), 0);
+	assert_true(seen.last[0].blind_ns >= 50000000);
+	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_FULL));
+	assert_int_equal(e->enables, 2);
+
+	/* Without a byte of data it is repaired too. */
+	tell(e, e->control->aux_head, 0, PERF_AUX_FLAG_TRUNCATED, later);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 0);
+	assert_int_equal(e->enables, 3);
+	source->ops->free(source);
+}
+
+static void test_lost(void **state)
+{
+	const struct {
+		struct perf_event_header header;
+		u64 id, lost, time;
+	} lost = { .header = { .type = PERF_RECORD_LOST, .size = sizeof(lost) }, .lost = 1 };
+	struct event *e = &kernel.events[0];
+	struct source *source;
+	u64 time = now_ns();
+
+	(void)state;
+	source = started("0\n");
+	/* The driver skips to where it may write: no loss. */
+	e->control->aux_head = 4096;
+	spu_writes(e, 0, 64, 0, time + 1);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[0].lost_bytes, 0);
+	/* It wrote a window that the ring had no room to tell of: loss. */
+	e->control->aux_head += 960;
+	ring_put(e, &lost, sizeof(lost));
+	spu_writes(e, 0, 64, 0, time + 2);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[0].lost_bytes, 960);
+	source->ops->free(source);
+}
+
+/* perf tells of a window before it moves aux_head: nothing is wrong then, and nothing lost. */
+static void test_told_early(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+
+	(void)state;
+	source = started("0\n");
+	for (u8 i = 0; i < 128; i++)
+		e->area[i] = i;
+	tell(e, 0, 128, 0, now_ns());
+	played.moves = e->control;
+	assert_int_equal(drain(source), 0);
+	assert_null(played.moves);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(seen.last[0].len, 128);
+	assert_int_equal(source->trouble.faults, 0);
+	assert_int_equal(e->opened, 1);
+	source->ops->free(source);
+}
+
+/* The driver's own mistake where a CPU goes: PMBPTR is 0 before it is read. */
+static void test_nonsense(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+
+	(void)state;
+	source = started("0\n");
+	spu_writes(e, 0, 128, 0, now_ns());
+	tell(e, 128, 0ULL - 0x800008200080, 0, now_ns());
+	e->control->aux_head = 0ULL - 0x800008200000;
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(e->opened, 2);
+	assert_true(blind_is(&seen.empty, SOURCE_BLIND_HOTPLUG));
+	spu_writes(e, 5, 64, 0, now_ns());
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[0].lost_bytes, 0);
+	assert_int_equal(seen.last[0].blind_ns, 0);
+	source->ops->free(source);
+}
+
+static void test_damaged(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 offset, size;
+		u16 record;
+	} rows[] = {
+		{ "beyond the head", 64, 128, sizeof(struct aux_told) },
+		{ "more than the area", 0, PERF_AUX_AREA_SIZE + 1, sizeof(struct aux_told) },
+		{ "offset wraps", UINT64_MAX - 63, 64, sizeof(struct aux_told) },
+		{ "size wraps", 64, UINT64_MAX, sizeof(struct aux_told) },
+		{ "short record", 0, 64, 16 },
+		{ "empty record", 0, 64, 0 },
+		{ "endless record", 0, 64, UINT16_MAX },
+	};
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct event *e = &kernel.events[0];
+		struct source *source = open_perf(&plain);
+		struct aux_told told = {
+			.header = { .type = PERF_RECORD_AUX, .size = rows[i].record },
+			.offset = rows[i].offset,
+			.size = rows[i].size,
+		};
+
+		test_row("%s", rows[i].name);
+		assert_row(source->ops->start(source) == 0);
+		e->control->aux_head = 128;
+		ring_put(e, &told, sizeof(told));
+		assert_row(drain(source) == 0 && seen.count == 0);
+		assert_row(source->trouble.faults == 1 && strstr(source->trouble.last, "CPU 0"));
+		assert_row(seen.empty.lost_bytes == 128);
+		assert_row(blind_is(&seen.empty, SOURCE_BLIND_HOTPLUG));
+		/* With a new event. */
+		spu_writes(e, 5, 64, 0, now_ns());
+		assert_row(drain(source) == 0 && seen.count == 1);
+		assert_row(seen.first[0] == 5 && seen.last[0].lost_bytes == 0);
+		assert_row(seen.last[0].blind_ns == 0);
+		source->ops->free(source);
+	}
+}
+
+/* Another's perf record has the SPUs: waited for, and all of that time is told as blind. */
+static void test_busy(void **state)
+{
+	struct source_cpu cpu;
+	struct source *source;
+	u64 blind = 0, from;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	put_file(kernel.cpus, "online", "0-1\n");
+	kernel.refuse = EBUSY;
+	source = open_perf(&plain);
+	assert_int_equal(source->cpus, 0);
+	assert_int_equal(source->trouble.cpus_stopped, 2);
+	assert_non_null(strstr(source->trouble.away, "in use"));
+	/* It is no fault, and does not hide one. */
+	assert_string_equal(source->trouble.last, "");
+	from = now_ns();
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(source->ops->numbered(source, 1, &cpu), 0);
+	assert_string_equal(cpu.state, "waiting");
+	for (int i = 0; i < 3000 && source->cpus < 2; i++) {
+		played.now_ns += 1000000;
+		if (blind)
+			kernel.refuse = 0;
+		assert_int_equal(drain(source), 0);
+		if (seen.empty.blind_ns && seen.empty.cpu == 1) {
+			assert_true(blind_is(&seen.empty, SOURCE_BLIND_HANDOVER));
+			blind += seen.empty.blind_ns;
+		}
+	}
+	assert_int_equal(source->cpus, 2);
+	assert_int_equal(source->trouble.cpus_stopped, 0);
+	assert_in_range(blind, 1900000000, now_ns() - from);
+	assert_int_equal(source->ops->numbered(source, 1, &cpu), 0);
+	assert_string_equal(cpu.state, "sampling");
+	source->ops->free(source);
+}
+
+/* An event that cannot be had again, as between two settings: neither armed nor forgotten. */
+static void test_away(void **state)
+{
+	const char *reason = "";
+	struct source *source;
+	u64 blind = 0, from;
+
+	(void)state;
+	source = started("0\n");
+	put_file(kernel.cpus, "online", "0\n");
+	kernel.refuse = ENOMEM;
+	from = now_ns();
+	assert_int_equal(source->ops->configure(source, &plain, &reason), 0);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(kernel.events[0].opened, 1);
+	played.now_ns += 100000000;
+	source->ops->stop(source);
+	assert_int_equal(drain(source), 0);
+	blind = seen.empty.blind_by[SOURCE_BLIND_UNKNOWN];
+	assert_in_range(blind, 100000000, now_ns() - from);
+	/* While it is stopped nobody is blind. */
+	played.now_ns += 10000000;
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.empty.blind_ns, 0);
+	source->ops->free(source);
+}
+
+/* Drain @source until it has opened the event of @cpu @times times: it looks for CPUs each second. */
+static void until_opened(struct source *source, u32 cpu, u32 times)
+{
+	for (int i = 0; i < 1000 && kernel.events[cpu].opened < times; i++) {
+		played.now_ns += 10000000;
+		assert_int_equal(drain(source), 0);
+	}
+	assert_int_equal(kernel.events[cpu].opened, times);
+}
+
+static void test_hotplug(void **state)
+{
+	struct event *e = &kernel.events[1];
+	struct source *source;
+
+	(void)state;
+	source = started("0-1\n");
+	put_file(kernel.cpus, "online", "0\n");
+	spu_writes(e, 9, 64, 0, now_ns());
+	/* What it wrote before it went is not lost, whichever drain sees it. */
+	for (int i = 0; i < 150; i++) {
+		played.now_ns += 10000000;
+		assert_int_equal(drain(source), 0);
+	}
+	assert_int_equal(e->control->aux_tail, 64);
+	assert_int_equal(e->opened, 1);
+	assert_int_equal(source->trouble.cpus_stopped, 0);
+	/* Somebody else had it first. */
+	kernel.refuse = EBUSY;
+	put_file(kernel.cpus, "online", "0-1\n");
+	for (int i = 0; i < 1000 && !source->trouble.cpus_stopped; i++) {
+		played.now_ns += 10000000;
+		assert_int_equal(drain(source), 0);
+	}
+	assert_int_equal(source->trouble.cpus_stopped, 1);
+	kernel.refuse = 0;
+	until_opened(source, 1, 2);
+	assert_int_equal(source->trouble.cpus_stopped, 0);
+	assert_int_equal(e->enables, 1);
+	spu_writes(e, 3, 64, 0, now_ns());
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.first[0], 3);
+	source->ops->free(source);
+}
+
+/* Only the SPU of a quiet CPU is flushed, and at most twice a second. */
+static void test_flush(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+
+	(void)state;
+	source = started("0\n");
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(e->disables, 0);
+	for (int i = 0; i < 1000 && !e->disables; i++) {
+		played.now_ns += 10000000;
+		assert_int_equal(drain(source), 0);
+	}
+	assert_int_equal(e->disables, 1);
+	assert_int_equal(e->enables, 2);
+	/* It had written nothing: how often the reader drains makes no difference. */
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(drain(source), 0);
+	assert_int_equal(e->disables, 1);
+	for (int i = 0; i < 1000; i++) {
+		played.now_ns += 10000000;
+		assert_int_equal(drain(source), 0);
+	}
+	assert_in_range(e->disables, 10, 1 + 20);
+	source->ops->free(source);
+}
+
+/* A start that fails for one CPU has none sampled. */
+static void test_start_refused(void **state)
+{
+	struct source *source;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	source = open_perf(&plain);
+	kernel.no_enable = true;
+	assert_int_equal(source->ops->start(source), -EIO);
+	assert_int_equal(kernel.events[0].enables, 1);
+	assert_int_equal(kernel.events[0].disables, 1);
+	kernel.no_enable = false;
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(kernel.events[1].enables, 1);
+	source->ops->free(source);
+}
+
+/* A timer wakes the reader of an idle machine, and only while it samples. */
+static void test_quiet(void **state)
+{
+	struct source *source;
+	struct pollfd ready;
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	ready = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
+	assert_int_equal(poll(&ready, 1, 0), 0);
+	assert_int_equal(source->ops->start(source), 0);
+	expire_timer();
+	assert_int_equal(poll(&ready, 1, -1), 1);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(kernel.events[0].disables, 1);
+	source->ops->stop(source);
+	assert_int_equal(played.timer_ns, 0);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(poll(&ready, 1, 0), 0);
+	source->ops->free(source);
+}
+
+/* What is drained after the end starts nothing again. */
+static void test_stopped(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+
+	(void)state;
+	source = started("0\n");
+	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, now_ns());
+	source->ops->stop(source);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(e->enables, 1);
+	assert_int_equal(source->trouble.unread, 1);
+	assert_int_equal(source->trouble.faults, 0);
+	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, now_ns());
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(source->trouble.unread, 1);
+	assert_int_equal(source->trouble.faults, 1);
+	assert_non_null(strstr(source->trouble.last, "CPU 0"));
+	source->ops->free(source);
+}
+
+/* A CPU that went and came back within a second has an event that never runs again. */
+static void test_dead(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+
+	(void)state;
+	source = started("0\n");
+	for (int i = 0; i < 6000 && !e->ran_ns; i++) {
+		played.now_ns += 10000000;
+		assert_int_equal(drain(source), 0);
+	}
+	assert_int_equal(e->ran_ns, 1);
+	assert_int_equal(e->opened, 1);
+	e->runs = false;
+	until_opened(source, 0, 2);
+	assert_int_equal(e->enables, 1);
+	/* All of the time since the last window: more than the second between two looks. */
+	assert_true(seen.empty.blind_by[SOURCE_BLIND_HOTPLUG] >= 1000000000);
+	spu_writes(e, 3, 64, 0, now_ns() + 5000000000);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 1);
+	/* Which are armed time whole: what was blind was before they began. */
+	assert_true(seen.last[0].armed_ns >= 4000000000);
+	source->ops->free(source);
+}
+
+/* In steps of 256, as the driver programs it; what jitter adds depends on ERnd. */
+static void test_interval(void **state)
+{
+	static const struct {
+		u64 asked;
+		bool jitter, ernd;
+		u32 mean;
+	} rows[] = {
+		{ 1000000, false, false, 999936 + 1 },	     { 1000000, true, false, 999936 + 128 },
+		{ 1000000, true, true, 999936 + 1 },	     { 1, false, true, 1024 + 1 },
+		{ UINT64_MAX, false, true, 0xffffff00 + 1 },
+	};
+	char folder[128];
+
+	(void)state;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct source_config config = plain;
+		struct source *source;
+
+		test_row("%llu", (unsigned long long)rows[i].asked);
+		config.interval_ns = rows[i].asked;
+		config.jitter = rows[i].jitter;
+		put_file(folder, "caps/ernd", rows[i].ernd ? "1\n" : "0\n");
+		source = open_perf(&config);
+		assert_row(source->ops->start(source) == 0);
+		spu_writes(&kernel.events[0], 0, 64, 0, now_ns());
+		assert_row(drain(source) == 0 && seen.count == 1);
+		assert_row(seen.last[0].interval == rows[i].mean);
+		source->ops->free(source);
+	}
+}
+
+/* Another interval: what was sampled with the old one is told with the old one. */
+static void test_configure(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source_config slower = plain;
+	const char *reason = "";
+	struct source *source;
+
+	(void)state;
+	source = started("0\n");
+	spu_writes(e, 1, 64, 0, now_ns());
+	slower.interval_ns = 4000000;
+	slower.filter_types = SPE_PMSFCR_LD;
+	assert_int_equal(source->ops->configure(source, &slower, &reason), 0);
+	assert_true(source->filters);
+	assert_int_equal(source->interval_ns, 4000000);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(seen.last[0].interval, 999936 + 128);
+	assert_int_equal(e->opened, 2);
+	assert_int_equal(e->attr.sample_period, 4000000);
+	assert_int_equal(e->enables, 1);
+	assert_true(blind_is(&seen.empty, SOURCE_BLIND_HANDLING));
+	assert_true(seen.empty.blind_ns < 1000000000);
+	spu_writes(e, 2, 64, 0, now_ns() + 1000000000);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[0].interval, 4000000 + 128);
+	assert_int_equal(seen.last[0].blind_ns, 0);
+	source->ops->free(source);
+}
+
+static void test_clock(void **state)
+{
+	static const u64 rates[] = { 1, 1000000, 24000000, 1000000000, 4000000000ULL };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+		const struct tick_clock c = tick_clock_scale(rates[i], 5 * rates[i], 77);
+		u64 second = (u64)((unsigned __int128)(6 * rates[i]) * c.mult >> c.shift) + c.zero;
+
+		test_row("%llu Hz", (unsigned long long)rates[i]);
+		/* A second later, to a part in 2^31. */
+		assert_row(second >= 1000000077 - 2 && second <= 1000000077 + 2);
+	}
+	assert_int_equal(tick_clock_scale(0, 1, 1).mult, 0);
+}
+
+/* One CPU's own interval: what it wrote before is told under the one of before, and no other CPU's. */
+static void test_tune(void **state)
+{
+	const struct source_tune slower = { .cpu = 0, .scale = 4 * SOURCE_TUNE_ONE };
+	const struct source_tune slowest = { .cpu = 0, .scale = 8 * SOURCE_TUNE_ONE };
+	struct source_tune nowhere = { .cpu = 999, .scale = SOURCE_TUNE_ONE };
+	struct event *e = &kernel.events[0];
+	struct source *source;
+	struct source_cpu cpu;
+
+	(void)state;
+	kernel.no_period = false;
+	put_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->start(source), 0);
+	spu_writes(e, 1, 64, 0, now_ns());
+	assert_int_equal(source->ops->tune(source, &nowhere), -ENOENT);
+	assert_int_equal(source->ops->tune(source, &slower), 0);
+	assert_int_equal(e->attr.sample_period, 4 * 999936);
+	spu_writes(e, 2, 64, 0, now_ns());
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 3);
+	assert_int_equal(seen.last[0].interval, 999936 + 128);
+	assert_int_equal(seen.last[1].interval, 999936 + 128);
+	assert_int_equal(seen.last[2].interval, 4 * 999936 + 128);
+	assert_int_equal(e->opened, 1);
+	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
+	assert_int_equal(cpu.interval_ns, 4 * 999936);
+	/* Where the kernel does not, another event does. */
+	kernel.no_period = true;
+	assert_int_equal(source->ops->tune(source, &slowest), 0);
+	spu_writes(e, 3, 64, 0, now_ns());
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.last[seen.count - 1].interval, 4 * 999936 + 128);
+	assert_int_equal(e->opened, 2);
+	assert_int_equal(e->attr.sample_period, 8 * 999936);
+	kernel.no_period = false;
+	source->ops->free(source);
+}
+
+int main(void)
+{
+#define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		test(test_none),    test(test_refused),	    test(test_sysfs_damaged),
+		test(test_attr),    test(test_unsupported), test(test_windows),
+		test(test_later),   test(test_around),  test(test_truncated),   test(test_lost),
+		test(test_damaged), test(test_told_early),  test(test_nonsense),
+		test(test_busy),    test(test_away),	    test(test_hotplug),
+		test(test_flush),   test(test_start_refused), test(test_quiet),	    test(test_stopped),
+		test(test_dead),    test(test_interval),    test(test_configure),
+		test(test_tune),    test(test_clock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,654 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Between the helper and who asks it: what it may not do, what it may not say, and its ends. */
+#include "test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "symbols/helper-link.h"
+#include "symbols/symbols.h"
+
+#define WAIT 60000
+
+static char folder[] = "/tmp/test-symbol-helper-XXXXXX";
+static const char *hostile;
+
+__attribute__((noinline, used)) static int look_here(int n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n;
+}
+
+__attribute__((noinline, used)) static int look_there(int n)
+{
+	__asm__ volatile("" : "+r"(n) : : "memory");
+	return n + 1;
+}
+
+static struct attributor *self_attributor(const void *function, u32 *ret_index,
+					  struct attribute_place *ret_place)
+{
+	const struct attributor_config config = { .live = true };
+	struct attributor *a;
+
+	assert_int_equal(attributor_new(&config, &a), 0);
+	*ret_index = attributor_task(a, getpid());
+	assert_true(attributor_place(a, *ret_index, (u64)(uintptr_t)function, false, ret_place));
+	return a;
+}
+
+static bool named(struct symbols *s, s32 pid, const struct attribute_place *place, char *name,
+		  size_t size)
+{
+	if (symbols_function(s, pid, place, true, name, size))
+		return true;
+	symbols_settle(s);
+	return symbols_function(s, pid, place, true, name, size);
+}
+
+/* The helper, and the one of the two that reads. */
+#define ANY    "\nState:"
+#define READER "\nSeccomp:\t2\n"
+
+/* A child of this process whose status has @line, or 0. */
+static pid_t helper_pid(const char *line, char *ret_status, size_t size)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	pid_t found = 0;
+
+	assert_non_null(proc);
+	while (!found && (entry = readdir(proc))) {
+		char path[300], parent[32];
+		FILE *f;
+		size_t n;
+
+		if (atoi(entry->d_name) <= 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/status", entry->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		n = fread(ret_status, 1, size - 1, f);
+		ret_status[n] = '\0';
+		fclose(f);
+		snprintf(parent, sizeof(parent), "\nPPid:\t%d\n", getpid());
+		if (strstr(ret_status, parent) && strstr(ret_status, line) && !strstr(ret_status, "\nState:\tZ"))
+			found = atoi(entry->d_name);
+	}
+	closedir(proc);
+	return found;
+}
+
+static void status_is(const char *status, const char *line)
+{
+	if (!strstr(status, line))
+		fail_msg("no \"%s\" in the helper's status:\n%s", line + 1, status);
+}
+
+/* What it gave up, as the kernel tells it. */
+static void test_locked_up(void **state)
+{
+	const struct symbols_config config = { .wait_ms = WAIT, .idle = true };
+	struct attribute_place place;
+	char status[4096], name[64], path[64], limits[4096] = "";
+	struct attributor *a;
+	struct symbols *s;
+	pid_t pid;
+	u32 index;
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(look_here(1) + look_there(1), 3);
+	a = self_attributor(look_here, &index, &place);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_true(named(s, getpid(), &place, name, sizeof(name)));
+	assert_string_equal(name, "look_here");
+	pid = helper_pid(READER, status, sizeof(status));
+	assert_true(pid > 0);
+	status_is(status, "\nCapInh:\t0000000000000000\n");
+	status_is(status, "\nCapPrm:\t0000000000000000\n");
+	status_is(status, "\nCapEff:\t0000000000000000\n");
+	status_is(status, "\nCapAmb:\t0000000000000000\n");
+	status_is(status, "\nNoNewPrivs:\t1\n");
+	status_is(status, "\nSeccomp:\t2\n");
+	status_is(status, "\nThreads:\t1\n");
+	snprintf(path, sizeof(path), "/proc/%d/limits", pid);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	assert_true(fread(limits, 1, sizeof(limits) - 1, f) > 0);
+	fclose(f);
+	assert_non_null(strstr(limits, "Max open files            64                   64"));
+	assert_non_null(strstr(limits, "Max file size             0                    0"));
+	assert_non_null(strstr(limits, "Max processes             0                    0"));
+	symbols_free(s);
+	attributor_free(a);
+	/* With who asked, it is gone. */
+	assert_int_equal(helper_pid(ANY, status, sizeof(status)), 0);
+}
+
+/* The kernel's own, which the helper reads from the descriptor that it is handed. */
+static void test_kernel(void **state)
+{
+	const struct symbols_config config = { .wait_ms = WAIT };
+	struct attribute_place place;
+	unsigned long long address = 0;
+	char type = 0, name[128];
+	struct attributor *a;
+	struct symbols *s;
+	u32 index;
+	FILE *f = fopen("/proc/kallsyms", "re");
+
+	(void)state;
+	while (f && type != 'T' && fscanf(f, "%llx %c %*[^\n]", &address, &type) == 2)
+		;
+	if (f)
+		fclose(f);
+	if (!address)
+		skip();
+	a = self_attributor(look_here, &index, &place);
+	assert_true(attributor_place(a, index, address, true, &place));
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_true(named(s, getpid(), &place, name, sizeof(name)));
+	assert_true(*name && *name != '[');
+	symbols_free(s);
+	attributor_free(a);
+}
+
+/* Killed between two questions, by whoever it was: the next has its answer all the same. */
+static void test_killed(void **state)
+{
+	siginfo_t dead;
+	const struct symbols_config config = { .wait_ms = WAIT };
+	struct symbols_stats stats;
+	struct attribute_place here, there;
+	struct attributor *a, *b;
+	char status[4096], name[64];
+	struct symbols *s;
+	pid_t pid;
+	u32 index;
+
+	(void)state;
+	a = self_attributor(look_here, &index, &here);
+	b = self_attributor(look_there, &index, &there);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_true(named(s, getpid(), &here, name, sizeof(name)));
+	pid = helper_pid(READER, status, sizeof(status));
+	assert_true(pid > 0);
+	kill(pid, SIGKILL);
+	/* Dead, and left for the other side to be reaped. */
+	assert_int_equal(waitid(P_PID, (id_t)pid, &dead, WEXITED | WNOWAIT), 0);
+	assert_true(named(s, getpid(), &there, name, sizeof(name)));
+	assert_string_equal(name, "look_there");
+	symbols_stats(s, &stats);
+	assert_int_equal(stats.failures, 1);
+	assert_int_equal(stats.poisoned, 0);
+	assert_int_equal(stats.pending, 0);
+	assert_string_equal(stats.reason, "");
+	symbols_free(s);
+	attributor_free(a);
+	attributor_free(b);
+}
+
+/* The hostile helper under the name of what it does. */
+static void hostile_path(const char *mode, char *path, size_t size)
+{
+	char bytes[65536];
+	int from = open(hostile, O_RDONLY | O_CLOEXEC), to;
+	ssize_t n;
+
+	snprintf(path, size, "%s/%s", folder, mode);
+	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	assert_true(from >= 0 && to >= 0);
+	while ((n = read(from, bytes, sizeof(bytes))) > 0)
+		assert_int_equal(write(to, bytes, (size_t)n), n);
+	close(from);
+	close(to);
+}
+
+/* What a helper may do costs it its life, and one that lies is caught at the first word. */
+static void test_hostile_link(void **state)
+{
+	static const struct {
+		const char *mode;
+		int ready;
+		int open;
+		int find;
+	} rows[] = {
+		{ "honest", 0, 0, 0 },	      { "mute", -ETIMEDOUT, 0, 0 },
+		{ "gone", -EPIPE, 0, 0 },     { "old", -EPERM, 0, 0 },
+		{ "unlocked", -EPERM, 0, 0 }, { "crash", 0, -EPIPE, 0 },
+		{ "hang", 0, -ETIMEDOUT, 0 }, { "serial", 0, -EBADMSG, 0 },
+		{ "short", 0, -EBADMSG, 0 },  { "long", 0, -EBADMSG, 0 },
+		{ "slash", 0, -EBADMSG, 0 },  { "elsewhere", 0, 0, -EBADMSG },
+		{ "text", 0, 0, -EBADMSG },   { "find-crash", 0, 0, -EPIPE },
+	};
+	static struct symbol_link link;
+	union {
+		struct symbol_request request;
+		u64 room[8];
+	} find = { .room = { 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct symbol_request request = { .type = SYMBOL_OPEN, .what = SYMBOL_ELF };
+		const struct symbol_reply *reply;
+		char path[128];
+		int r;
+
+		test_row("%s", rows[i].mode);
+		hostile_path(rows[i].mode, path, sizeof(path));
+		symbol_link_init(&link, path, false);
+		/* Of one that does not answer it is the same when it is given up. */
+		link.call_ms = strcmp(rows[i].mode, "mute") ? WAIT : 50;
+		r = symbol_link_ready(&link);
+		if (!strcmp(rows[i].mode, "hang"))
+			link.call_ms = 50;
+		assert_row(r == rows[i].ready);
+		assert_row(!*link.reason == !r);
+		if (!r)
+			assert_row(symbol_link_call(&link, &request, STDIN_FILENO, &reply) ==
+				   rows[i].open);
+		find.request = (struct symbol_request){ .type = SYMBOL_FIND, .count = 2 };
+		find.request.address[0] = 0x1000;
+		find.request.address[1] = 0x2000;
+		if (!r && !rows[i].open)
+			assert_row(symbol_link_call(&link, &find.request, -1, &reply) ==
+				   rows[i].find);
+		if (rows[i].ready || rows[i].open || rows[i].find) {
+			assert_row(link.failures == 1 && link.reader.fd < 0 && link.reader.pid < 0 &&
+				   link.opener.fd < 0 && link.opener.pid < 0);
+			/* And not at once again where it could not even start. */
+			assert_row(!link.backoff_ms == !rows[i].ready);
+		}
+		symbol_link_deinit(&link);
+		unlink(path);
+	}
+}
+
+/* The same of the one that opens files. */
+static void test_hostile_opener(void **state)
+{
+	static const struct {
+		const char *mode;
+		int open;
+	} rows[] = {
+		{ "open-honest", 0 },	     { "open-crash", -EPIPE },
+		{ "open-hang", -ETIMEDOUT }, { "open-serial", -EBADMSG },
+		{ "open-short", -EBADMSG },
+	};
+	static struct symbol_link link;
+	static struct open_request request;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct open_reply reply;
+		char path[128];
+
+		test_row("%s", rows[i].mode);
+		hostile_path(rows[i].mode, path, sizeof(path));
+		symbol_link_init(&link, path, false);
+		link.open_ms = rows[i].open == -ETIMEDOUT ? 50 : WAIT;
+		assert_row(!symbol_link_ready(&link));
+		/* No file is there; only the one that hangs does not say so. */
+		request = (struct open_request){ .type = OPEN_HAND, .path = "/hangs" };
+		assert_row(symbol_link_open(&link, &request, &reply) == rows[i].open);
+		assert_row(link.failures == !!rows[i].open);
+		assert_row(!rows[i].open == (link.opener.fd >= 0 && link.reader.fd >= 0));
+		symbol_link_deinit(&link);
+		unlink(path);
+	}
+}
+
+/* Dead before the next file is begun: that one is not to blame. */
+static void test_renewed(void **state)
+{
+	static struct symbol_link link;
+	char path[128];
+	siginfo_t dead;
+
+	(void)state;
+	hostile_path("honest", path, sizeof(path));
+	symbol_link_init(&link, path, false);
+	assert_int_equal(symbol_link_ready(&link), 0);
+	assert_false(symbol_link_renew(&link));
+	assert_true(link.reader.fd >= 0);
+	kill(link.opener.pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)link.opener.pid, &dead, WEXITED | WNOWAIT), 0);
+	assert_true(symbol_link_renew(&link));
+	assert_true(link.reader.fd < 0 && link.failures == 1);
+	assert_int_equal(symbol_link_ready(&link), 0);
+	symbol_link_deinit(&link);
+	unlink(path);
+}
+
+/* A process of another user, which sleeps. */
+static pid_t child_of(uid_t uid)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (setresuid(uid, uid, uid) < 0)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+/*
+ * Opening a file of one user hangs for ever. Names of another user's file come all the same, and
+ * symbols_free() does not wait.
+ */
+static void test_hang(void **state)
+{
+	char helper[128], hangs[128], works[128], name[64];
+	const struct symbols_config config = { .helper = helper, .open_ms = 10 * WAIT };
+	struct attribute_place hanging = { .binary = hangs, .offset = 0x1000 };
+	struct attribute_place working = { .binary = works, .offset = 0x1000 };
+	struct symbols_stats stats;
+	struct symbols *s;
+	pid_t pid[2];
+
+	(void)state;
+	if (geteuid())
+		skip();
+	hostile_path("open-hang", helper, sizeof(helper));
+	hostile_path("hangs", hangs, sizeof(hangs));
+	hostile_path("works", works, sizeof(works));
+	pid[0] = child_of(4242);
+	pid[1] = child_of(4243);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_false(symbols_function(s, pid[0], &hanging, true, name, sizeof(name)));
+	while (!symbols_function(s, pid[1], &working, true, name, sizeof(name)))
+		symbols_wait(s, 10);
+	assert_string_equal(name, "lies");
+	/* More of the first user's, which waits for what hangs. */
+	hanging.offset = 0x2000;
+	assert_false(symbols_function(s, pid[0], &hanging, true, name, sizeof(name)));
+	symbols_stats(s, &stats);
+	assert_int_equal(stats.failures, 0);
+	assert_true(stats.pending > 0);
+	symbols_free(s);
+	for (int i = 0; i < 2; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	unlink(helper);
+	unlink(hangs);
+	unlink(works);
+}
+
+/* One that hangs over a file is replaced, and the mapping is refused. */
+static void test_hang_refused(void **state)
+{
+	char helper[128], hangs[128], name[64];
+	const struct symbols_config config = { .helper = helper, .open_ms = 50 };
+	struct attribute_place hanging = { .binary = hangs, .offset = 0x1000 };
+	struct symbols_stats stats;
+	struct symbols *s;
+
+	(void)state;
+	hostile_path("open-hang", helper, sizeof(helper));
+	hostile_path("hangs", hangs, sizeof(hangs));
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_false(symbols_function(s, getpid(), &hanging, true, name, sizeof(name)));
+	symbols_wait(s, WAIT);
+	symbols_stats(s, &stats);
+	assert_int_equal(stats.failures, 1);
+	assert_int_equal(stats.poisoned, 1);
+	assert_int_equal(stats.pending, 0);
+	symbols_free(s);
+	unlink(helper);
+	unlink(hangs);
+}
+
+/* A file that ends a helper is not read again. */
+static void test_poisoned(void **state)
+{
+	char path[128], name[64];
+	struct symbols_config config = { .helper = path, .wait_ms = WAIT };
+	struct symbols_stats stats;
+	struct attribute_place place;
+	struct attributor *a;
+	struct symbols *s;
+	u32 index;
+
+	(void)state;
+	hostile_path("find-crash", path, sizeof(path));
+	a = self_attributor(look_here, &index, &place);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_false(named(s, getpid(), &place, name, sizeof(name)));
+		assert_non_null(strstr(name, "test-helper-link+0x"));
+		symbols_stats(s, &stats);
+		assert_int_equal(stats.failures, 1);
+		assert_int_equal(stats.poisoned, 1);
+	}
+	symbols_free(s);
+	attributor_free(a);
+	unlink(path);
+}
+
+/* Without a helper: one sentence says so, and nothing waits. */
+static void test_no_helper(void **state)
+{
+	const struct symbols_config config = { .helper = "/nonexistent/helper", .wait_ms = WAIT };
+	struct symbols_stats stats;
+	struct attribute_place place;
+	struct attributor *a;
+	struct symbols *s;
+	char name[64];
+	u32 index;
+
+	(void)state;
+	a = self_attributor(look_here, &index, &place);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_false(named(s, getpid(), &place, name, sizeof(name)));
+	assert_non_null(strstr(name, "test-helper-link+0x"));
+	symbols_stats(s, &stats);
+	assert_string_equal(stats.reason,
+			    "/nonexistent/helper cannot be run: No such file or directory");
+	symbols_free(s);
+	attributor_free(a);
+}
+
+/* Of many groups, where the right is there: its status is longer than a page. How many were @before. */
+static int join_groups(gid_t *before, int room)
+{
+	gid_t groups[1000];
+	int count = getgroups(room, before);
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		groups[i] = (gid_t)(1000000 + i);
+	return count < 0 || setgroups(ARRAY_SIZE(groups), groups) < 0 ? -1 : count;
+}
+
+/* A runtime's own code, by its map: what stands later counts, what is no line does not. */
+static void test_perf_map(void **state)
+{
+	const struct symbols_config config = { .wait_ms = WAIT };
+	static const struct {
+		u64 pc;
+		const char *name;
+	} rows[] = {
+		{ 0x10000, "first" },	      { 0x1000f, "first" }, { 0x10010, NULL },
+		{ 0x20000, "moved here" },    { 0x20008, "later" }, { 0x2000c, "moved here" },
+		{ 0x30000, "LFunction;::x" }, { 0x40000, NULL },    { 0x50000, NULL },
+		{ 0x60000, "\\x1b[2Jname" },  { 0x70000, NULL },    { ~0ULL - 1, "top" },
+	};
+	char path[64], link[96], name[128], status[4096];
+	gid_t before[64];
+	int count = join_groups(before, ARRAY_SIZE(before));
+	struct symbols *s;
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs("10000 10 first\n20000 100 gone\n20000 10 moved here\n20008 4 later\n", f);
+	fputs("0x30000 0x8 LFunction;::x\n40000 0 empty\nzz 10 none\n50000\n50000 \n", f);
+	fputs("50000 fffffffffffffffff too long\n60000 8 \033[2Jname\nfffffffffffffffe ff top\n",
+	      f);
+	fprintf(f, "70000 10 %05000d\n", 7);
+	fputs("10010 10 without an end", f);
+	fclose(f);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct attribute_place place = { .binary = i & 1 ? "[anon:jit]" : "[anon]",
+						       .offset = 5,
+						       .pc = rows[i].pc };
+
+		test_row("0x%llx", (unsigned long long)rows[i].pc);
+		assert_row(named(s, getpid(), &place, name, sizeof(name)) == !!rows[i].name);
+		if (rows[i].name)
+			assert_string_equal(name, rows[i].name);
+		/* Of who is gone, and of a recording, nothing is known. */
+		assert_row(!named(s, 0, &place, name, sizeof(name)));
+	}
+	symbols_free(s);
+	/* A link could lead to what others may not see. */
+	snprintf(link, sizeof(link), "%s/elsewhere", folder);
+	assert_int_equal(rename(path, link), 0);
+	assert_int_equal(symlink(link, path), 0);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	{
+		const struct attribute_place place = { .binary = "[anon]", .pc = 0x10000 };
+
+		assert_false(named(s, getpid(), &place, name, sizeof(name)));
+	}
+	symbols_free(s);
+	unlink(path);
+	unlink(link);
+	if (count >= 0)
+		assert_int_equal(setgroups((size_t)count, before), 0);
+	assert_int_equal(helper_pid(ANY, status, sizeof(status)), 0);
+}
+
+/* Another user's file of that name is none of the process's. */
+static void test_perf_map_owner(void **state)
+{
+	const struct symbols_config config = { .wait_ms = WAIT };
+	const struct attribute_place place = { .binary = "[anon]", .pc = 0x10000 };
+	char path[64], name[64];
+	struct symbols *s;
+	FILE *f;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs("10000 10 first\n", f);
+	fclose(f);
+	assert_int_equal(chown(path, 12345, 12345), 0);
+	assert_int_equal(symbols_new(&config, &s), 0);
+	assert_false(named(s, getpid(), &place, name, sizeof(name)));
+	symbols_free(s);
+	unlink(path);
+}
+
+static void copy_self(const char *path)
+{
+	char bytes[65536];
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	ssize_t n;
+
+	assert_true(from >= 0 && to >= 0);
+	while ((n = read(from, bytes, sizeof(bytes))) > 0)
+		assert_int_equal(write(to, bytes, (size_t)n), n);
+	close(from);
+	close(to);
+}
+
+/* A container's binary, by its path in there; its links lead to nothing outside. */
+static void test_other_root(void **state)
+{
+	const struct symbols_config config = { .wait_ms = WAIT };
+	struct attribute_place place, within, other;
+	char root[96], path[128], name[64], status[4096];
+	struct attributor *a;
+	struct symbols *s;
+	struct stat st;
+	int gate[2];
+	pid_t child;
+	bool found;
+	u32 index;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	a = self_attributor(look_here, &index, &place);
+	snprintf(root, sizeof(root), "%s/root", folder);
+	assert_int_equal(mkdir(root, 0755), 0);
+	snprintf(path, sizeof(path), "%s/program", root);
+	copy_self(path);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
+	child = fork();
+	if (!child) {
+		char byte = 0;
+
+		if (chroot(root) || chdir("/") || write(gate[1], &byte, 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(gate[0], status, 1), 1);
+	within = (struct attribute_place){ .binary = "/program",
+					   .inode = st.st_ino,
+					   .offset = place.offset };
+	assert_int_equal(symbols_new(&config, &s), 0);
+	found = named(s, child, &within, name, sizeof(name));
+	if (!found)
+		kill(child, SIGKILL);
+	assert_true(found);
+	assert_string_equal(name, "look_here");
+	/* What has that path now is another file. */
+	other = within;
+	other.inode++;
+	found = named(s, child, &other, name, sizeof(name));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_false(found);
+	/* It is gone, and its root with it: what was read stays known. */
+	assert_true(named(s, 0, &within, name, sizeof(name)));
+	symbols_free(s);
+	attributor_free(a);
+	unlink(path);
+	rmdir(root);
+	close(gate[0]);
+	close(gate[1]);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_locked_up),    cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_hostile_link), cmocka_unit_test(test_poisoned),
+		cmocka_unit_test(test_hostile_opener), cmocka_unit_test(test_renewed),
+		cmocka_unit_test(test_hang),	     cmocka_unit_test(test_hang_refused),
+		cmocka_unit_test(test_kernel),	     cmocka_unit_test(test_no_helper),
+		cmocka_unit_test(test_perf_map),     cmocka_unit_test(test_perf_map_owner),
+		cmocka_unit_test(test_other_root),
+	};
+	int r;
+
+	hostile = argc > 1 ? argv[1] : "";
+	if (!mkdtemp(folder))
+		return 1;
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(folder);
+	return r;
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "test.h"
+
+#include "elf-image.h"
+#include "symbols/helper/elf-file.h"
+#include "symbols/helper/file-open.h"
+#include "symbols/helper/sandbox.h"
+#include "symbols/symbols.h"
+#include "symbols/vdso.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/filter.h>
+#include <linux/magic.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIMIT (8ULL << 20)
+#define WAIT  60000
+
+/* What is looked for: its name, and an address within it. */
+__attribute__((noinline, used)) static int walk_the_line(int n)
+{
+	for (int i = 0; i < n; i++)
+		__asm__ volatile("" : "+r"(i));
+	return n;
+}
+
+/* As a library with versions has it: the name in the table is "versioned@TEST_1". */
+__asm__(".symver versioned_1, versioned@TEST_1");
+__attribute__((noinline, used)) static int versioned_1(void)
+{
+	return walk_the_line(1);
+}
+
+static const struct symbols_config waiting = { .wait_ms = WAIT };
+
+/* What is known of @place once it was looked up. */
+static bool named(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
+		  char *name, size_t size)
+{
+	if (symbols_function(s, pid, place, live, name, size))
+		return true;
+	symbols_settle(s);
+	return symbols_function(s, pid, place, live, name, size);
+}
+
+static struct attributor *own_attributor(u32 *ret_index)
+{
+	const struct attributor_config config = { .live = true };
+	struct attributor *a;
+
+	assert_int_equal(attributor_new(&config, &a), 0);
+	*ret_index = attributor_task(a, getpid());
+	assert_int_not_equal(*ret_index, ATTRIBUTE_NONE);
+	return a;
+}
+
+static void test_own_function(void **state)
+{
+	u32 index;
+	struct attributor *a = own_attributor(&index);
+	u64 pc = (u64)(uintptr_t)walk_the_line;
+	struct attribute_place place;
+	struct symbols *s;
+	char name[64];
+
+	(void)state;
+	assert_int_equal(walk_the_line(3), 3);
+	assert_int_equal(symbols_new(&waiting, &s), 0);
+	assert_true(attributor_place(a, index, pc + 1, false, &place));
+	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
+	assert_string_equal(name, "walk_the_line");
+	/* The same without a living process: its path holds the same file. */
+	assert_true(named(s, 0, &place, true, name, sizeof(name)));
+	assert_string_equal(name, "walk_the_line");
+	/* Another file has that path now, as far as the mapping can tell. */
+	place.inode++;
+	assert_false(named(s, getpid(), &place, true, name, sizeof(name)));
+	assert_non_null(strstr(name, "test-symbols+0x"));
+	/* A recording's file is this machine's only if the build-id says so. */
+	place.inode--;
+	assert_false(named(s, 0, &place, false, name, sizeof(name)));
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)versioned_1, false, &place));
+	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
+	assert_string_equal(name, "versioned");
+	/* Of a library, by its dynamic symbols. */
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)strtoull, false, &place));
+	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
+	assert_non_null(strstr(name, "strtoul"));
+	symbols_free(s);
+	attributor_free(a);
+}
+
+/* What was read while its process lived keeps its names when that and the file are gone. */
+static void test_gone(void **state)
+{
+	char gone[] = "/tmp/test-symbols-XXXXXX";
+	struct image image = image_read("/proc/self/exe");
+	struct attribute_place place = { .binary = gone };
+	struct elf_object o = { .symbols.limit = LIMIT };
+	struct stat st;
+	struct symbols *s;
+	char name[64];
+	int fd;
+
+	(void)state;
+	fd = mkstemp(gone);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, image.bytes, image.size), image.size);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(elf_load(fd, &o), 0);
+	place.inode = st.st_ino;
+	for (u32 i = 0; i < o.symbols.count && !place.offset; i++)
+		if (!strcmp(o.symbols.names + o.symbols.entry[i].name, "walk_the_line"))
+			place.offset = o.symbols.entry[i].start;
+	for (u32 i = 0; i < o.segments; i++)
+		if (place.offset - o.segment[i].vaddr < o.segment[i].size) {
+			place.offset += o.segment[i].offset - o.segment[i].vaddr;
+			break;
+		}
+	assert_int_equal(symbols_new(&waiting, &s), 0);
+	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
+	assert_string_equal(name, "walk_the_line");
+	unlink(gone);
+	close(fd);
+	assert_true(named(s, 0, &place, true, name, sizeof(name)));
+	assert_string_equal(name, "walk_the_line");
+	place.binary = "/tmp/test-symbols-other";
+	assert_false(named(s, 0, &place, true, name, sizeof(name)));
+	place.binary = gone;
+	/* The same number of another file system is another file. */
+	place.device++;
+	assert_false(named(s, 0, &place, true, name, sizeof(name)));
+	place.device--;
+	place.inode++;
+	assert_false(named(s, 0, &place, true, name, sizeof(name)));
+	symtab_clear(&o.symbols);
+	symbols_free(s);
+	free(image.bytes);
+}
+
+/* A binary that was deleted while it runs, as every upgrade does: the mapping leads to it. */
+static void test_deleted(void **state)
+{
+	char path[] = "/tmp/test-symbols-XXXXXX", link[64], name[64];
+	struct image image = image_read("/proc/self/exe");
+	u64 pc = (u64)(uintptr_t)walk_the_line;
+	int fd = mkstemp(path);
+	struct attribute_place own, place;
+	struct attributor *a;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct symbols *s;
+	u32 index;
+	u8 *map;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, image.bytes, image.size), image.size);
+	map = mmap(NULL, image.size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(map, MAP_FAILED);
+	close(fd);
+	unlink(path);
+	a = own_attributor(&index);
+	assert_true(attributor_place(a, index, pc, false, &own));
+	pc = (u64)(uintptr_t)map + own.offset;
+	assert_true(attributor_place(a, index, pc, false, &place));
+	assert_non_null(strstr(place.binary, " (deleted)"));
+	assert_int_equal(place.offset, own.offset);
+	assert_int_equal(symbols_new(&waiting, &s), 0);
+	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", (unsigned long)map,
+		 (unsigned long)map + ((image.size + page - 1) / page * page));
+	fd = open(link, O_RDONLY | O_CLOEXEC);
+	/* Which takes CAP_CHECKPOINT_RESTORE; the name of the file remains without. */
+	assert_int_equal(named(s, getpid(), &place, true, name, sizeof(name)), fd >= 0);
+	if (fd >= 0)
+		assert_string_equal(name, "walk_the_line");
+	else
+		assert_memory_equal(name, path + 5, strlen(path + 5));
+	if (fd >= 0)
+		close(fd);
+	munmap(map, image.size);
+	symbols_free(s);
+	attributor_free(a);
+	free(image.bytes);
+}
+
+/* Neither as a program nor beside one is a file of the kernel's opened: reading one may take from others. */
+static void test_kernels_files(void **state)
+{
+	struct place_file file = { .path = "/proc/version", .pid = getpid(), .live = true };
+	const struct symbol_object known = { .link = "version" };
+	char path[PATH_MAX];
+	u32 next = 0;
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	(void)state;
+	assert_int_equal(stat(file.path, &st), 0);
+	file.inode = st.st_ino;
+	assert_true(place_open(&file) < 0);
+	file.path = "/proc/prog";
+	assert_int_equal(place_open_debug(&file, &known, &next), -ENOENT);
+	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	assert_true(n > 0);
+	path[n] = '\0';
+	assert_int_equal(stat(path, &st), 0);
+	file = (struct place_file){ path, st.st_ino, getpid(), false, true };
+	fd = place_open(&file);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* What programs lie on, by a list: what a later kernel has besides is not on it. */
+static void test_stored(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 kind;
+		bool stores;
+	} rows[] = {
+		{ "ext4", EXT4_SUPER_MAGIC, true },   { "tmpfs", TMPFS_MAGIC, true },
+		{ "overlay", OVERLAYFS_SUPER_MAGIC, true },
+		{ "fuse", FUSE_SUPER_MAGIC, true },   { "nfs", NFS_SUPER_MAGIC, true },
+		{ "smb", SMB2_SUPER_MAGIC, true },    { "proc", PROC_SUPER_MAGIC, false },
+		{ "sysfs", SYSFS_MAGIC, false },      { "binfmt_misc", BINFMTFS_MAGIC, false },
+		{ "mqueue", 0x19800202, false },      { "configfs", 0x62656570, false },
+		{ "secretmem", SECRETMEM_MAGIC, false }, { "unknown", 0x12345678, false },
+		/* As statfs() has it where its type is signed. */
+		{ "smb, signed", (u64)(s64)(s32)SMB2_SUPER_MAGIC, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].name);
+		assert_row(place_stores(rows[i].kind) == rows[i].stores);
+	}
+}
+
+/* As the filter of the unit, which has no seccomp(): only prctl() can add another filter. */
+static int seccomp_refuse(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { .len = ARRAY_SIZE(code), .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
+}
+
+/* In the sandbox a descriptor has facts, and no path has: not even of a file that is there. */
+static void test_sandbox_facts(void **state)
+{
+	pid_t pid = fork();
+	int status = -1;
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct stat st;
+		int r = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (seccomp_refuse() < 0)
+			_exit(5);
+		if (r < 0 || dup2(r, 3) != 3 || sandbox_enter(3) < 0)
+			_exit(1);
+		if (fstat(3, &st) < 0)
+			_exit(2);
+		if (!fstatat(3, "proc", &st, 0) || errno != EPERM)
+			_exit(3);
+		if (!stat("/", &st) || errno != EPERM)
+			_exit(4);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void test_vdso(void **state)
+{
+	struct elf_object o = { .symbols.limit = LIMIT };
+	const struct symbol *sym;
+	struct attribute_place place = { .binary = "[vdso]" };
+	struct symbols *s;
+	char name[64];
+	int fd;
+
+	(void)state;
+	fd = vdso_open();
+	if (fd < 0)
+		skip();
+	assert_int_equal(elf_load(fd, &o), 0);
+	close(fd);
+	assert_true(o.symbols.count > 0);
+	sym = &o.symbols.entry[0];
+	place.offset = sym->start - o.segment[0].vaddr + o.segment[0].offset;
+	assert_int_equal(symbols_new(&waiting, &s), 0);
+	assert_true(named(s, 0, &place, true, name, sizeof(name)));
+	assert_string_equal(name, o.symbols.names + sym->name);
+	assert_false(named(s, 0, &place, false, name, sizeof(name)));
+	place.offset = 1 << 20;
+	assert_false(named(s, 0, &place, true, name, sizeof(name)));
+	assert_string_equal(name, "[vdso]+0x100000");
+	symtab_clear(&o.symbols);
+	symbols_free(s);
+}
+
+static void test_build_id(void **state)
+{
+	struct elf_object o = { .symbols.limit = LIMIT };
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	u32 index;
+	struct attributor *a = own_attributor(&index);
+	struct attribute_place place;
+	struct symbols *s;
+	char name[64];
+
+	(void)state;
+	assert_int_equal(elf_load(fd, &o), 0);
+	close(fd);
+	if (!o.build_id_size) {
+		symtab_clear(&o.symbols);
+		attributor_free(a);
+		skip();
+	}
+	assert_int_equal(symbols_new(&waiting, &s), 0);
+	assert_true(attributor_place(a, index, (u64)(uintptr_t)walk_the_line, false, &place));
+	place.inode = 0;
+	place.build_id = o.build_id;
+	place.build_id_size = o.build_id_size;
+	assert_true(named(s, 0, &place, false, name, sizeof(name)));
+	assert_string_equal(name, "walk_the_line");
+	o.build_id[0] ^= 1;
+	assert_false(named(s, 0, &place, false, name, sizeof(name)));
+	symtab_clear(&o.symbols);
+	symbols_free(s);
+	attributor_free(a);
+}
+
+static void test_no_name(void **state)
+{
+	static const struct {
+		const char *binary;
+		u64 offset;
+		const char *name;
+	} rows[] = {
+		{ "/nowhere/lib.so", 0x123, "lib.so+0x123" },
+		{ "/nowhere/lib.so (deleted)", 1, "lib.so+0x1" },
+		{ "/nowhere/\033[2J", 1, "\\x1b[2J+0x1" },
+		{ "/dev/null", 1, "null+0x1" },
+		{ "/", 1, "/+0x1" },
+		{ "", 1, "+0x1" },
+		{ "[anon]", 0x7f0000000000, "[anon]+0x7f0000000000" },
+		{ "[nf_tables]", 2, "[nf_tables]+0x2" },
+	};
+	const struct attribute_place kernel = { .binary = "[kernel]", .offset = 0xffffffff81000000 };
+	struct symbols *s;
+	char name[64];
+
+	(void)state;
+	/* This machine's addresses are nobody's; those of a recording are in it. */
+	named(NULL, 0, &kernel, true, name, sizeof(name));
+	assert_string_equal(name, "[kernel]");
+	named(NULL, 0, &kernel, false, name, sizeof(name));
+	assert_string_equal(name, "[kernel]+0xffffffff81000000");
+	symbols_unplaced(0x7f0000001000, true, name, sizeof(name));
+	assert_string_equal(name, "[unknown]");
+	symbols_unplaced(0x7f0000001000, false, name, sizeof(name));
+	assert_string_equal(name, "0x7f0000001000");
+	assert_int_equal(symbols_new(&waiting, &s), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct attribute_place place = { .binary = rows[i].binary,
+						       .offset = rows[i].offset };
+
+		for (int live = 0; live < 2; live++) {
+			assert_false(named(s, getpid(), &place, live, name, sizeof(name)));
+			assert_string_equal(name, rows[i].name);
+		}
+		for (size_t n = 0; n < 30; n++) {
+			memset(name, '#', sizeof(name));
+			named(s, 0, &place, true, name, n);
+			assert_int_equal(name[n], '#');
+			assert_true(!n || memchr(name, '\0', n));
+		}
+	}
+	symbols_free(s);
+}
+
+/* A budget that holds no two files gives the same names. */
+static void test_small_budget(void **state)
+{
+	const struct symbols_config small = { .budget = 500000, .wait_ms = WAIT };
+	u32 index;
+	struct attributor *a = own_attributor(&index);
+	struct attribute_place own, library;
+	struct symbols *s;
+	char name[64];
+
+	(void)state;
+	assert_int_equal(symbols_new(&small, &s), 0);
+	for (int i = 0; i < 4; i++) {
+		assert_true(attributor_place(a, index, (u64)(uintptr_t)walk_the_line, false, &own));
+		named(s, getpid(), &own, true, name, sizeof(name));
+		assert_string_equal(name, "walk_the_line");
+		assert_true(attributor_place(a, index, (u64)(uintptr_t)strtoull, false, &library));
+		named(s, getpid(), &library, true, name, sizeof(name));
+	}
+	symbols_free(s);
+	attributor_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_function), cmocka_unit_test(test_build_id),
+		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_deleted),
+		cmocka_unit_test(test_vdso),	     cmocka_unit_test(test_no_name),
+		cmocka_unit_test(test_small_budget), cmocka_unit_test(test_kernels_files),
+		cmocka_unit_test(test_stored),
+		cmocka_unit_test(test_sandbox_facts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An SPU that is a file of registers, and a ring on it, for tests on the stand-in kernel.
+ */
+#ifndef PLAYED_SPU_H
+#define PLAYED_SPU_H
+
+#include "test.h"
+
+#include "kmod/kernel/stand-in.h"
+#include "kmod/ring.h"
+
+#define SLOTS  16
+#define RING   65536
+#define WINDOW 4096
+#define STRAY  4096 /* an address outside every ring */
+#define MS     NSEC_PER_MSEC
+#define FULL   (SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_BSC, SPE_PMBSR_BSC_FULL))
+#define ABORTED                                                                           \
+	(SPE_PMBSR_S | SPE_PMBSR_EA | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) | \
+	 SPE_FSC_EXTERNAL_SYNC)
+
+/* ---- The SPU ------------------------------------------------------------------- */
+
+static u64 spu[SPE_REG_COUNT];
+static u64 spu_records;
+static u64 spu_isb_ns;
+static u64 spu_drain_ns;
+static unsigned int spu_drains;
+static u64 spu_enabled_at;
+static u64 spu_enabled_ns;
+static bool spu_ends;
+
+static inline u64 spu_read(enum spe_reg reg)
+{
+	return spu[reg];
+}
+
+static inline void spu_write(enum spe_reg reg, u64 value)
+{
+	if (reg == SPE_REG_PMSCR && value)
+		spu_enabled_at = stand_in_now;
+	if (reg == SPE_REG_PMSCR && !value && spu[reg])
+		spu_ends = true;
+	spu[reg] = value;
+}
+
+/* PMSCR = 0 is in effect with the isb after it: until then the SPU samples. */
+static inline void spu_isb(void)
+{
+	stand_in_now += spu_isb_ns;
+	if (spu_ends)
+		spu_enabled_ns += stand_in_now - spu_enabled_at;
+	spu_ends = false;
+}
+
+/* It takes its time, and is in vain while profiling is on. */
+static inline void spu_drain(void)
+{
+	assert_false(spu_ends);
+	assert_int_equal(spu[SPE_REG_PMSCR], 0);
+	stand_in_now += spu_drain_ns;
+	spu_drains++;
+}
+
+static inline u64 spu_ticks(void)
+{
+	return stand_in_now;
+}
+
+static inline u64 spu_count(void)
+{
+	return spu_records;
+}
+
+static struct speprof_backend backend = {
+	.name = "played",
+	.id = SPEPROF_BACKEND_HARDWARE,
+	.read = spu_read,
+	.write = spu_write,
+	.synchronize = spu_isb,
+	.drain = spu_drain,
+	.ticks = spu_ticks,
+	.records = spu_count,
+	.tick_hz = 1000000000,
+};
+
+/* Also where PMBPTR has not come to yet: up to the limit memory is the SPU's (RTHGCR). */
+static inline void spu_writes(u64 bytes)
+{
+	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
+
+	memset((void *)(uintptr_t)spu[SPE_REG_PMBPTR], 0xa5, limit - spu[SPE_REG_PMBPTR]);
+	spu[SPE_REG_PMBPTR] += bytes;
+	spu_records += bytes / 64;
+	assert_true(spu[SPE_REG_PMBPTR] <= limit);
+}
+
+/* It writes @bytes and stops for @pmbsr; the interrupt is taken. */
+static inline void spu_stops(struct speprof_ring *ring, u64 bytes, u64 pmbsr)
+{
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	spu_writes(bytes);
+	spu[SPE_REG_PMBSR] = pmbsr;
+	assert_true(speprof_ring_interrupt(ring));
+}
+
+/* ---- A ring --------------------------------------------------------------------- */
+
+static inline struct speprof_ring *ring_play_as(u32 latency_ms, bool for_cgroups, bool flight)
+{
+	const struct speprof_ring_config config = {
+		.backend = &backend,
+		.spu = { .record_align = 64, .record_max = 64, .backend = backend.id },
+		.size = RING,
+		.event_slots = SLOTS,
+		.max_window = WINDOW,
+		.latency_ms = latency_ms,
+		.for_cgroups = for_cgroups,
+		.flight = flight,
+	};
+	const struct speprof_program program = { .pmscr = SPE_PMSCR_E0SPE,
+						 .interval = 1,
+						 .generation = 1 };
+	struct speprof_ring *ring;
+
+	memset(spu, 0, sizeof(spu));
+	/* A period of the throttle is over before each. */
+	stand_in_now += NSEC_PER_SEC;
+	ring = speprof_ring_new(&config);
+	speprof_ring_start(ring, &program, true);
+	return ring;
+}
+
+static inline struct speprof_ring *ring_play(u32 latency_ms, bool for_cgroups)
+{
+	return ring_play_as(latency_ms, for_cgroups, false);
+}
+
+static inline void ring_play_end(struct speprof_ring *ring)
+{
+	speprof_ring_stop(ring);
+	assert_int_equal(stand_in_warnings, 0);
+	speprof_ring_free(ring);
+}
+
+static inline void tick(struct speprof_ring *ring, u64 ms)
+{
+	stand_in_now += ms * MS;
+	ring->timer.function(&ring->timer);
+}
+
+/* Everything is read, but for the events. */
+static inline void consume(struct speprof_ring *ring)
+{
+	ring->control->tail = ring->published;
+	speprof_ring_read_tails(ring);
+}
+
+/* Each event has had a slot that was free. */
+static inline void check_slots(const struct speprof_ring *ring)
+{
+	assert_in_range(ring->event_seq - ring->event_tail, 0, SLOTS);
+	for (u64 seq = ring->event_tail; seq != ring->event_published; seq++)
+		assert_int_equal(ring->events[seq % SLOTS].seq, seq);
+}
+
+#endif

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * CPUs, their SPUs and the devices that stand for them (kmod/cpu.c, kmod/spu_hw.c) on a stand-in
+ * kernel: what is left of an SPU and of its interrupt when devices, CPUs and backends come and go.
+ */
+#include "test.h"
+
+#include "kmod/arbiter.h"
+#include "kmod/cgroups.h"
+#include "kmod/cpu.h"
+#include "kmod/kernel/devices.h"
+#include "kmod/ring.h"
+#include "kmod/spu_hw.h"
+
+#define CPUS	4
+#define DEVICES 2
+#define RING	65536
+
+/* ---- SPUs ------------------------------------------------------------------------ */
+
+static u64 spus[CPUS][SPE_REG_COUNT];
+static unsigned int drains;
+
+u64 speprof_spu_hw_read(enum spe_reg reg)
+{
+	if (reg == SPE_REG_PMSIDR)
+		return SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, 6);
+	if (reg == SPE_REG_PMBIDR)
+		return SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, 6);
+	return reg == SPE_REG_PMSVER ? 1 : spus[stand_in_cpu][reg];
+}
+
+void speprof_spu_hw_write(enum spe_reg reg, u64 value)
+{
+	if (reg == SPE_REG_PMSCR)
+		value &= spu_hw_pmscr_used(stand_in_at_el2);
+	spus[stand_in_cpu][reg] = value;
+}
+
+void speprof_spu_hw_synchronize(void)
+{
+}
+
+void speprof_spu_hw_drain(void)
+{
+	drains++;
+}
+
+u64 speprof_spu_hw_ticks(void)
+{
+	return stand_in_now;
+}
+
+u64 speprof_spu_hw_tick_hz(void)
+{
+	return 1000000000;
+}
+
+/* Whether CPU @cpu samples. */
+static bool spu_is_on(unsigned int cpu)
+{
+	return spus[cpu][SPE_REG_PMSCR] && spus[cpu][SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E;
+}
+
+/* ---- No session is of cgroups ------------------------------------------------------ */
+
+struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
+					     struct task_struct *task)
+{
+	return NULL;
+}
+
+bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
+{
+	return false;
+}
+
+/* ---- Devices and sessions ------------------------------------------------------------ */
+
+static struct platform_device devices[DEVICES] = { { .name = "spe-pmu-0", .irq = 1 },
+						   { .name = "spe-pmu-1", .irq = 2 } };
+
+static struct stand_in_irq *device_irq(unsigned int n)
+{
+	return &stand_in_irqs[devices[n].irq];
+}
+
+/* Two devices of two CPUs each: 0 and 1, 2 and 3. All CPUs are online. */
+static void devices_add(void)
+{
+	memset(spus, 0, sizeof(spus));
+	stand_in_cpus = CPUS;
+	stand_in_online = BIT(CPUS) - 1;
+	device_irq(0)->cpus.bits = BIT(0) | BIT(1);
+	device_irq(1)->cpus.bits = BIT(2) | BIT(3);
+	assert_int_equal(speprof_cpus_init(), 0);
+	assert_int_equal(speprof_spu_hw_init(), 0);
+	for (unsigned int n = 0; n < DEVICES; n++) {
+		assert_int_equal(stand_in_driver->probe(&devices[n]), 0);
+		assert_int_equal(device_irq(n)->enabled, device_irq(n)->cpus.bits);
+	}
+}
+
+static void device_remove(unsigned int n)
+{
+	stand_in_device_remove(&devices[n]);
+	assert_null(device_irq(n)->handler);
+	assert_int_equal(device_irq(n)->enabled, 0);
+}
+
+static void devices_remove(void)
+{
+	for (unsigned int n = 0; n < DEVICES; n++)
+		if (devices[n].dev.action)
+			device_remove(n);
+	speprof_spu_hw_deinit();
+	speprof_cpus_deinit();
+	assert_int_equal(stand_in_warnings, 0);
+}
+
+/* On the CPU, as session.c has it. */
+static void ring_start_here(void *arg)
+{
+	const struct speprof_program program = { .pmscr = SPE_PMSCR_E0SPE,
+						 .interval = 1,
+						 .generation = 1 };
+	struct speprof_cpu *host = this_cpu_ptr(&speprof_cpus);
+	struct speprof_ring *ring = arg;
+
+	speprof_arbiter_add_ring(host, ring, NULL);
+	speprof_ring_start(ring, &program, speprof_arbiter_serves(host, ring));
+}
+
+static void ring_stop_here(void *arg)
+{
+	speprof_ring_stop(arg);
+	speprof_arbiter_remove_ring(this_cpu_ptr(&speprof_cpus), arg);
+}
+
+/* A started session's ring on CPU @cpu. */
+static struct speprof_ring *session_start(unsigned int cpu)
+{
+	struct speprof_ring_config config = { .size = RING, .event_slots = 16, .max_window = 4096 };
+	struct speprof_ring *ring;
+
+	mutex_lock(&speprof_control);
+	config.backend = speprof_backend_get();
+	mutex_unlock(&speprof_control);
+	speprof_cpu_info_get(cpu, &config.spu);
+	ring = speprof_ring_new(&config);
+	speprof_cpu_call(cpu, ring_start_here, ring);
+	return ring;
+}
+
+static void session_stop(struct speprof_ring *ring)
+{
+	speprof_cpu_call(ring->cpu, ring_stop_here, ring);
+	speprof_backend_put(ring->config.backend);
+	speprof_ring_free(ring);
+}
+
+static void cpu_1_up(void)
+{
+	stand_in_cpu_up(1);
+}
+
+/* ---- Devices come and go --------------------------------------------------------------- */
+
+static void test_device(void **state)
+{
+	struct speprof_ring *rings[2];
+
+	(void)state;
+	devices_add();
+	rings[0] = session_start(1);
+	rings[1] = session_start(2);
+	assert_true(spu_is_on(1));
+	device_remove(0);
+	assert_false(spu_is_on(1));
+	assert_true(spu_is_on(2));
+	assert_int_equal(rings[0]->state, SPEPROF_RING_OFFLINE);
+	assert_int_equal(rings[1]->state, SPEPROF_RING_ARMED);
+	session_stop(rings[0]);
+	session_stop(rings[1]);
+	devices_remove();
+}
+
+/* A CPU that comes online while its device is removed does not enable an interrupt that is freed. */
+static void test_removal_beside_online(void **state)
+{
+	struct speprof_ring *ring;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	stand_in_cpu_down(1);
+	stand_in_unlocked = cpu_1_up;
+	device_remove(0);
+	assert_true(cpu_online(1));
+	assert_false(spu_is_on(1));
+	session_stop(ring);
+	devices_remove();
+}
+
+/* Nor does a CPU that comes online after the shutdown: the memory is about to be another kernel's. */
+static void test_shutdown_before_online(void **state)
+{
+	struct speprof_ring *ring;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	stand_in_cpu_down(1);
+	for (unsigned int n = 0; n < DEVICES; n++)
+		stand_in_driver->shutdown(&devices[n]);
+	stand_in_cpu_up(1);
+	assert_false(spu_is_on(1));
+	assert_int_equal(device_irq(0)->enabled, 0);
+	session_stop(ring);
+	devices_remove();
+}
+
+/* ---- Backends ----------------------------------------------------------------------------- */
+
+static unsigned int others_writes;
+
+static u64 other_read(enum spe_reg reg)
+{
+	return speprof_spu_hw_read(reg);
+}
+
+static void other_write(enum spe_reg reg, u64 value)
+{
+	others_writes++;
+}
+
+static struct cpumask all_cpus = { .bits = BIT(CPUS) - 1 };
+static const struct speprof_backend other = {
+	.name = "other",
+	.id = SPEPROF_BACKEND_EMULATED,
+	.cpus = &all_cpus,
+	.read = other_read,
+	.write = other_write,
+	.synchronize = speprof_spu_hw_synchronize,
+	.drain = speprof_spu_hw_drain,
+	.ticks = speprof_spu_hw_ticks,
+};
+
+/* A ring whose backend was removed is not armed with another one, started before it or after it. */
+static void test_other_backend(void **state)
+{
+	struct speprof_ring *ring;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	device_remove(0);
+	device_remove(1);
+	assert_int_equal(speprof_backend_register(&other), 0);
+	assert_true(others_writes > 0);
+	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
+	assert_false(spu_is_on(1));
+	speprof_cpu_call(1, ring_stop_here, ring);
+	speprof_cpu_call(1, ring_start_here, ring);
+	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
+	assert_false(spu_is_on(1));
+	speprof_backend_unregister(&other);
+	session_stop(ring);
+	devices_remove();
+}
+
+/* ---- Power and crashes ---------------------------------------------------------------------- */
+
+static void power(unsigned int cpu, unsigned long action)
+{
+	stand_in_cpu = cpu;
+	assert_int_equal(stand_in_cpu_pm->notifier_call(stand_in_cpu_pm, action, NULL), NOTIFY_OK);
+	stand_in_cpu = 0;
+}
+
+/* An SPU that sleeps loses its registers and gets them back; only one that samples is drained. */
+static void test_sleep(void **state)
+{
+	u64 before[SPE_REG_COUNT];
+	struct speprof_ring *ring;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	memcpy(before, spus[1], sizeof(before));
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		drains = 0;
+		power(cpu, CPU_PM_ENTER);
+		assert_false(spu_is_on(cpu));
+		assert_int_equal(drains, cpu);
+		memset(spus[cpu], 0xa5, sizeof(spus[cpu]));
+		spus[cpu][SPE_REG_PMSCR] = 0;
+		power(cpu, CPU_PM_EXIT);
+	}
+	assert_false(spu_is_on(0));
+	for (unsigned int reg = 0; reg < SPE_REG_PMSIDR; reg++)
+		assert_int_equal(spus[1][reg], before[reg]);
+	assert_true(spu_is_on(1));
+	session_stop(ring);
+	devices_remove();
+}
+
+static void suspend_notify(unsigned long action)
+{
+	assert_int_equal(stand_in_pm->notifier_call(stand_in_pm, action, NULL), NOTIFY_OK);
+}
+
+/*
+ * No window is open over a suspend, where CLOCK_MONOTONIC stands still and the count of timestamps
+ * does not: also not on a CPU that goes and comes in between.
+ */
+static void test_suspend(void **state)
+{
+	struct speprof_ring *ring;
+	u64 start_ns;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	start_ns = ring->start_ns;
+	suspend_notify(PM_SUSPEND_PREPARE);
+	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
+	stand_in_cpu_down(1);
+	stand_in_now += NSEC_PER_SEC;
+	stand_in_cpu_up(1);
+	assert_false(spu_is_on(1));
+	suspend_notify(PM_POST_SUSPEND);
+	assert_true(spu_is_on(1));
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	assert_int_equal(ring->start_ns, start_ns + NSEC_PER_SEC);
+	session_stop(ring);
+	devices_remove();
+}
+
+/* A device that is found in a suspend is used after it. */
+static void test_probe_in_suspend(void **state)
+{
+	(void)state;
+	devices_add();
+	device_remove(0);
+	device_remove(1);
+	suspend_notify(PM_HIBERNATION_PREPARE);
+	assert_int_equal(stand_in_driver->probe(&devices[0]), 0);
+	assert_int_equal(device_irq(0)->enabled, 0);
+	suspend_notify(PM_POST_HIBERNATION);
+	assert_int_equal(device_irq(0)->enabled, device_irq(0)->cpus.bits);
+	devices_remove();
+}
+
+/* In a guest timestamps are of the count that a window's start is paired with: the virtual one. */
+static void test_physical_time(void **state)
+{
+	(void)state;
+	for (unsigned int at_el2 = 0; at_el2 < 2; at_el2++) {
+		stand_in_at_el2 = at_el2;
+		speprof_spu_hw_write(SPE_REG_PMSCR, SPE_PMSCR_TS | SPE_PMSCR_PCT | SPE_PMSCR_EE);
+		assert_int_equal(spus[0][SPE_REG_PMSCR],
+				 SPE_PMSCR_TS | (at_el2 ? SPE_PMSCR_PCT : 0));
+	}
+	stand_in_at_el2 = false;
+}
+
+/* Below EL2 no SPU of the CPU that boots the crash kernel writes on in it. */
+static void test_crash(void **state)
+{
+	struct speprof_ring *ring;
+
+	(void)state;
+	devices_add();
+	ring = session_start(1);
+	assert_string_equal(stand_in_kprobe->symbol_name, "machine_crash_shutdown");
+	stand_in_cpu = 1;
+	drains = 0;
+	stand_in_kprobe->pre_handler(stand_in_kprobe, NULL);
+	stand_in_cpu = 0;
+	assert_int_equal(spus[1][SPE_REG_PMSCR], 0);
+	assert_int_equal(spus[1][SPE_REG_PMBLIMITR], 0);
+	assert_int_equal(drains, 1);
+	session_stop(ring);
+	devices_remove();
+	assert_null(stand_in_kprobe);
+	stand_in_at_el2 = true;
+	devices_add();
+	assert_null(stand_in_kprobe);
+	devices_remove();
+	stand_in_at_el2 = false;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_device),
+		cmocka_unit_test(test_removal_beside_online),
+		cmocka_unit_test(test_shutdown_before_online),
+		cmocka_unit_test(test_other_backend),
+		cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_suspend),
+		cmocka_unit_test(test_probe_in_suspend),
+		cmocka_unit_test(test_physical_time),
+		cmocka_unit_test(test_crash),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

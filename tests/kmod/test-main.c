@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The module's init and exit on a stand-in kernel: whichever step fails, the steps before it are
+ * undone in reverse order, and the character device is registered only once nothing can fail.
+ */
+#include "test.h"
+
+#include "kmod/arbiter.h"
+#include "kmod/cgroups.h"
+#include "kmod/chardev.h"
+#include "kmod/cpu.h"
+#include "kmod/kernel/stand-in.h"
+#include "kmod/session.h"
+#include "kmod/spu_hw.h"
+#include "kmod/stats.h"
+
+enum step { STEP_OBSERVE, STEP_OWNER, STEP_CGROUPS, STEP_CPUS, STEP_HARDWARE, STEP_CHARDEV, STEPS };
+
+/* What is initialized, in order; @failing: the step that fails, STEPS: none. */
+static enum step done[STEPS];
+static unsigned int done_count;
+static enum step failing;
+
+static int step_init(enum step step)
+{
+	if (step == failing)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < done_count; i++)
+		assert_int_not_equal(done[i], STEP_CHARDEV);
+	done[done_count++] = step;
+	return 0;
+}
+
+static void step_deinit(enum step step)
+{
+	assert_true(done_count > 0);
+	assert_int_equal(done[--done_count], step);
+}
+
+void speprof_stats_init(void)
+{
+	step_init(STEP_OBSERVE);
+}
+
+void speprof_stats_deinit(void)
+{
+	step_deinit(STEP_OBSERVE);
+}
+
+void speprof_arbiter_init(void)
+{
+	step_init(STEP_OWNER);
+}
+
+void speprof_arbiter_deinit(void)
+{
+	step_deinit(STEP_OWNER);
+}
+
+void speprof_cgroups_init(speprof_cgroups_prune_fn gone)
+{
+	assert_ptr_equal(gone, speprof_sessions_prune_cgroups);
+	step_init(STEP_CGROUPS);
+}
+
+void speprof_cgroups_deinit(void)
+{
+	step_deinit(STEP_CGROUPS);
+}
+
+int speprof_cpus_init(void)
+{
+	return step_init(STEP_CPUS);
+}
+
+void speprof_cpus_deinit(void)
+{
+	step_deinit(STEP_CPUS);
+}
+
+int speprof_spu_hw_init(void)
+{
+	return step_init(STEP_HARDWARE);
+}
+
+void speprof_spu_hw_deinit(void)
+{
+	step_deinit(STEP_HARDWARE);
+}
+
+int speprof_chardev_init(void)
+{
+	return step_init(STEP_CHARDEV);
+}
+
+void speprof_chardev_deinit(void)
+{
+	step_deinit(STEP_CHARDEV);
+}
+
+void speprof_sessions_prune_cgroups(void)
+{
+}
+
+static void test_loads(void **state)
+{
+	(void)state;
+	failing = STEPS;
+	assert_int_equal(stand_in_module_init(), 0);
+	assert_int_equal(done_count, STEPS);
+	stand_in_module_exit();
+	assert_int_equal(done_count, 0);
+}
+
+static void test_fails(void **state)
+{
+	(void)state;
+	for (failing = STEP_HARDWARE; failing < STEPS; failing++) {
+		assert_int_equal(stand_in_module_init(), -ENOMEM);
+		assert_int_equal(done_count, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loads),
+		cmocka_unit_test(test_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The module's rings in random sequences of what SPUs, tasks, readers and other CPUs do. No event
+ * is lost, and no byte and no nanosecond is missing from a ledger or in it twice.
+ */
+#include "fake-spu.h"
+
+/* ---- Ledgers, whatever happens ----------------------------------------------------- */
+
+/**
+ * struct play - a ring, what was done to it, and what its reader has summed up
+ * @runs: a task of its cgroups does
+ * @up: the CPU is
+ * @started: the session is
+ * @held: a snapshot is
+ * @snapshot: what of
+ * @image: what its memory had
+ */
+struct play {
+	struct speprof_ring *ring;
+	struct speprof_program program;
+	u64 random;
+	bool runs;
+	bool up;
+	bool started;
+	bool held;
+	struct speprof_snapshot snapshot;
+	u64 image;
+	u64 written;
+	u64 walked;
+	u64 seq;
+	u64 data_bytes;
+	u64 records;
+	u64 armed_ns;
+	u64 blind_ns;
+	u64 parked_ns;
+};
+
+static u32 draw(struct play *play, u32 below)
+{
+	play->random = play->random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (u32)(play->random >> 33) % below;
+}
+
+/* As arbiter.c has it, for the only ring of the CPU; an interrupt seats it, maybe not at once. */
+static void settle(struct play *play)
+{
+	if (!play->ring->config.for_cgroups || !play->up || !play->started)
+		return;
+	if (!play->runs) {
+		speprof_ring_park(play->ring);
+		return;
+	}
+	speprof_ring_begin_handover(play->ring);
+	if (draw(play, 4))
+		speprof_ring_complete_handover(play->ring);
+}
+
+static void play_writes(struct play *play)
+{
+	u64 left = (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT) - spu[SPE_REG_PMBPTR];
+	u64 bytes;
+
+	if (play->ring->state != SPEPROF_RING_ARMED || spu[SPE_REG_PMBSR] || left < 128 ||
+	    spu[SPE_REG_PMBPTR] == STRAY)
+		return;
+	bytes = draw(play, (u32)(left / 64)) * 64ULL;
+	spu_writes(bytes);
+	play->written += bytes;
+}
+
+/* Somebody else wrote into PMBPTR: nothing is known of what is in the window. */
+static void play_stray(struct play *play)
+{
+	const struct speprof_ring *ring = play->ring;
+
+	if (ring->open_window != OPEN_WINDOW_IN_SPU || spu[SPE_REG_PMBPTR] == STRAY ||
+	    (ring->state != SPEPROF_RING_ARMED && ring->state != SPEPROF_RING_PARKED))
+		return;
+	play->written -= spu[SPE_REG_PMBPTR] -
+			 (u64)(uintptr_t)(ring->data + (ring->window.start & (RING - 1)));
+	spu[SPE_REG_PMBPTR] = STRAY;
+	if (ring->state == SPEPROF_RING_ARMED)
+		spu[SPE_REG_PMBSR] = FULL;
+}
+
+/* As speprof_interrupt() has it. */
+static void play_interrupt(struct play *play)
+{
+	if (!play->up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
+		return;
+	if (!speprof_ring_interrupt(play->ring))
+		speprof_ring_save_registers(play->ring);
+	if (play->ring->state != SPEPROF_RING_ARMED)
+		spu[SPE_REG_PMBSR] = 0;
+}
+
+static void play_stops(struct play *play)
+{
+	static const u64 syndromes[] = {
+		FULL,
+		FULL | SPE_PMBSR_COLL,
+		FULL | SPE_PMBSR_DL,
+		ABORTED,
+		(ABORTED & ~SPE_PMBSR_FSC) | SPE_FSC_EXTERNAL_ASYNC,
+		SPE_PMBSR_S | SPE_PMBSR_DL,
+		SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
+			SPE_FSC_PERMISSION,
+	};
+	u32 n = draw(play, 80);
+
+	play_writes(play);
+	if (play->ring->state == SPEPROF_RING_ARMED && !spu[SPE_REG_PMBSR])
+		spu[SPE_REG_PMBSR] = syndromes[n < ARRAY_SIZE(syndromes) ? n : 0];
+	if (n == ARRAY_SIZE(syndromes))
+		play_stray(play);
+	/* It may be on its way for a while. */
+	if (draw(play, 4))
+		play_interrupt(play);
+}
+
+static void play_session(struct play *play)
+{
+	play->started = !play->started;
+	if (play->started)
+		speprof_ring_start(play->ring, &play->program, play->up);
+	else
+		speprof_ring_stop(play->ring);
+}
+
+static void play_hotplug(struct play *play)
+{
+	play->up = !play->up;
+	if (play->up)
+		speprof_ring_online(play->ring);
+	else
+		speprof_ring_offline(play->ring);
+}
+
+/* Another session's registers are in the SPU from here on. */
+static void play_other(struct play *play)
+{
+	if (play->ring->config.for_cgroups && !play->runs && play->up) {
+		speprof_ring_save_registers(play->ring);
+		for (unsigned int reg = SPE_REG_PMSICR; reg < SPE_REG_COUNT; reg++)
+			spu[reg] = 0;
+	}
+}
+
+/* FNV-1a over what is between two positions. */
+static u64 image_of(const struct speprof_ring *ring, u64 start, u64 end)
+{
+	u64 image = 0xcbf29ce484222325ULL;
+
+	for (; start != end; start++)
+		image = (image ^ ring->data[start & (RING - 1)]) * 0x100000001b3ULL;
+	return image;
+}
+
+static void play_snapshot(struct play *play)
+{
+	struct speprof_ring *ring = play->ring;
+
+	if (!ring->flight)
+		return;
+	if (play->held) {
+		assert_int_equal(image_of(ring, play->snapshot.start, play->snapshot.end),
+				 play->image);
+		assert_int_equal(speprof_ring_release_snapshot(ring, play), 0);
+		play->held = false;
+		return;
+	}
+	play->snapshot = (struct speprof_snapshot){ .max_bytes = draw(play, RING / 2) };
+	play->held = !speprof_ring_take_snapshot(ring, play, &play->snapshot);
+	if (play->held)
+		play->image = image_of(ring, play->snapshot.start, play->snapshot.end);
+}
+
+/* Userspace may write what it likes into the control page: nothing of it is read back. */
+static void play_scribble(struct play *play)
+{
+	memset(play->ring->control, (int)draw(play, 256), sizeof(*play->ring->control));
+	/* Back, or so far on that no head comes there. */
+	play->ring->control->tail = draw(play, 2) ? 0 : ~0ULL;
+	play->ring->control->event_tail = draw(play, 2) ? 0 : ~0ULL;
+}
+
+static void play_reprogram(struct play *play)
+{
+	play->program.generation++;
+	if (play->started)
+		speprof_ring_reprogram(play->ring, &play->program);
+}
+
+static void play_time(struct play *play)
+{
+	stand_in_now += draw(play, 4) ? draw(play, 20000) : draw(play, 150) * MS;
+	/* Long enough for a reader to be missed. */
+	if (!draw(play, 100))
+		stand_in_now += 61 * NSEC_PER_SEC;
+}
+
+static void play_one(struct play *play)
+{
+	struct speprof_ring *ring = play->ring;
+
+	play_time(play);
+	switch (draw(play, 20)) {
+	case 0:
+		if (!play->started || ring->state == SPEPROF_RING_FAULTED || !draw(play, 5))
+			play_session(play);
+		break;
+	case 1:
+		if (!play->up || !draw(play, 5))
+			play_hotplug(play);
+		break;
+	case 2:
+		play_reprogram(play);
+		break;
+	case 3:
+		speprof_ring_kick(ring);
+		break;
+	case 4:
+		speprof_ring_flush(ring);
+		break;
+	case 5:
+		speprof_ring_report_cgroup_removed(ring, 1, 2);
+		break;
+	case 6:
+		ring->control->event_tail = ring->event_published;
+		speprof_ring_read_tails(ring);
+		break;
+	case 7:
+		play_other(play);
+		if (!ring->flight)
+			play_scribble(play);
+		break;
+	case 8:
+		/* Held for laps. */
+		if (!play->held || !draw(play, 5))
+			play_snapshot(play);
+		break;
+	case 9:
+		WRITE_ONCE(ring->bound.bytes, draw(play, 3) ? 0 : 100000);
+		break;
+	case 10:
+	case 11:
+	case 12:
+		play->runs = !play->runs;
+		break;
+	case 13:
+	case 14:
+		if (ring->timer.after && ring->timer.function(&ring->timer) == HRTIMER_NORESTART)
+			ring->timer.after = 0;
+		break;
+	case 15:
+	case 16:
+		play_writes(play);
+		break;
+	default:
+		play_stops(play);
+	}
+	settle(play);
+}
+
+static void walk_one(struct play *play, const struct speprof_window *window)
+{
+	assert_int_equal(window->magic, SPEPROF_WINDOW_MAGIC);
+	assert_int_equal(window->position, play->walked);
+	assert_int_equal(window->seq, play->seq++);
+	play->walked += window->span;
+	if (window->kind != SPEPROF_WINDOW_RECORDS)
+		return;
+	play->data_bytes += window->data_size;
+	play->records += window->records;
+	play->armed_ns += window->armed_ns;
+	play->blind_ns += window->blind_ns;
+	play->parked_ns += window->parked_ns;
+}
+
+/* A stream's reader, now and then: what windows say is what was, up to the last one's end. */
+static void walk(struct play *play)
+{
+	const struct speprof_ring *ring = play->ring;
+	const u64 *spent = ring->state_before;
+
+	while (play->walked != ring->published) {
+		assert_true(ring->published - play->walked <= RING);
+		walk_one(play, (const void *)(ring->data + (play->walked & (RING - 1))));
+	}
+	assert_int_equal(play->data_bytes, ring->counters.data_bytes);
+	assert_int_equal(play->records, ring->counters.records);
+	assert_int_equal(play->records * 64, play->data_bytes);
+	assert_int_equal(play->armed_ns, spent[SPEPROF_RING_ARMED]);
+	assert_int_equal(play->parked_ns, spent[SPEPROF_RING_PARKED]);
+	assert_int_equal(play->blind_ns, spent[SPEPROF_RING_HANDLING] + spent[SPEPROF_RING_FULL] +
+						 spent[SPEPROF_RING_FAULTED] +
+						 spent[SPEPROF_RING_THROTTLED] +
+						 spent[SPEPROF_RING_HANDOVER]);
+	ring->control->tail = play->walked;
+}
+
+/* A flight recorder's: whole windows from the oldest on, and every byte in one ledger. */
+static void walk_flight(const struct play *play)
+{
+	const struct speprof_ring *ring = play->ring;
+	const struct spe_flight *flight = ring->flight;
+	u64 bytes = 0, records = 0, seq = 0;
+
+	for (u64 at = flight->oldest; at != ring->published;) {
+		const struct speprof_window *window =
+			(const void *)(ring->data + (at & (RING - 1)));
+
+		assert_int_equal(window->magic, SPEPROF_WINDOW_MAGIC);
+		assert_int_equal(window->position, at);
+		assert_true(at == flight->oldest || window->seq == seq + 1);
+		seq = window->seq;
+		bytes += window->data_size;
+		records += window->kind == SPEPROF_WINDOW_RECORDS ? window->records : 0;
+		at += window->span;
+	}
+	for (u32 n = 0; n < flight->count; n++) {
+		const struct spe_flight_chunk *chunk =
+			&flight->chunks[(flight->first + n) % SPE_FLIGHT_CHUNKS];
+
+		bytes -= chunk->kept ? chunk->bytes : 0;
+		records -= chunk->kept ? chunk->records : 0;
+	}
+	assert_int_equal(flight->overwritten_bytes + flight->claimed_bytes + bytes,
+			 ring->counters.data_bytes);
+	assert_int_equal(flight->overwritten_records + flight->claimed_records + records,
+			 ring->counters.records);
+}
+
+static void check_ledgers(const struct play *play, u64 began)
+{
+	const struct speprof_ring *ring = play->ring;
+	u64 spent = 0;
+
+	assert_int_equal(stand_in_warnings, 0);
+	for (unsigned int state = 0; state < RING_STATES; state++)
+		spent += ring->counters.state_ns[state];
+	assert_int_equal(spent, ring->state_since - began);
+	assert_int_equal(ring->published, ring->counters.data_bytes + ring->counters.header_bytes +
+						  ring->counters.skip_bytes);
+	if (!ring->flight) {
+		check_slots(ring);
+		assert_in_range(ring->published - ring->tail, 0, RING);
+		return;
+	}
+	assert_in_range(ring->event_seq - ring->control->event_oldest, 0, SLOTS);
+	assert_in_range(ring->published - ring->control->oldest, 0, RING);
+	assert_true(ring->control->oldest <= ring->flight->oldest);
+	walk_flight(play);
+}
+
+static void play_seed(u64 seed, bool for_cgroups, bool flight)
+{
+	struct play play = { .random = seed, .up = true, .started = true };
+	u64 began;
+
+	spu_enabled_ns = 0;
+	spu_isb_ns = 3;
+	spu_drain_ns = 10000;
+	play.ring = ring_play_as(seed % 3 ? 10 : 0, for_cgroups, flight);
+	play.program = play.ring->program;
+	began = play.ring->state_since;
+	for (unsigned int state = 0; state < RING_STATES; state++)
+		began -= play.ring->counters.state_ns[state];
+	for (unsigned int i = 0; i < 400; i++) {
+		play_one(&play);
+		check_ledgers(&play, began);
+		if (!flight && !draw(&play, 4))
+			walk(&play);
+	}
+	if (play.started)
+		speprof_ring_stop(play.ring);
+	if (!flight)
+		walk(&play);
+	check_ledgers(&play, began);
+	assert_int_equal(play.written, play.ring->counters.data_bytes);
+	assert_int_equal(spu_enabled_ns, play.ring->counters.state_ns[SPEPROF_RING_ARMED]);
+	spu_isb_ns = spu_drain_ns = 0;
+	speprof_ring_free(play.ring);
+}
+
+static void test_ledgers(void **state)
+{
+	(void)state;
+	for (u64 seed = 1; seed <= 300; seed++) {
+		backend.disables_parked_buffer = seed % 2;
+		play_seed(seed, false, false);
+		play_seed(seed, true, false);
+		play_seed(seed, false, true);
+		play_seed(seed, true, true);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ledgers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The module's rings and their throttle on a stand-in kernel, case by case.
+ */
+#include "fake-spu.h"
+
+#include "kmod/ring_file.h"
+
+/* ---- Events --------------------------------------------------------------------- */
+
+/* However many slots are taken when a window is armed: all that may come until the next has one. */
+static void test_reserve(void **state)
+{
+	(void)state;
+	for (unsigned int taken = 0; taken < SLOTS; taken++) {
+		struct speprof_ring *ring = ring_play(0, false);
+
+		for (unsigned int i = 0; i < taken && ring->state == SPEPROF_RING_ARMED; i++) {
+			spu_stops(ring, 64, ABORTED);
+			consume(ring);
+		}
+		/* Its syndrome, THROTTLED, that this ends, FULL, and that nobody reads. */
+		ring->bound.bytes = 1;
+		if (ring->state == SPEPROF_RING_ARMED)
+			spu_stops(ring, 64, ABORTED);
+		check_slots(ring);
+		tick(ring, 100);
+		check_slots(ring);
+		tick(ring, 61000);
+		tick(ring, 61000);
+		check_slots(ring);
+		if (ring->unread)
+			assert_int_equal(ring->events[(ring->event_seq - 1) % SLOTS].type,
+					 SPEPROF_EVENT_UNREAD);
+		ring_play_end(ring);
+	}
+}
+
+/* Who kicks and never reads an event is told again, but nothing is written over for it. */
+static void test_unread_again(void **state)
+{
+	struct speprof_ring *ring = ring_play(0, false);
+
+	(void)state;
+	while (ring->state == SPEPROF_RING_ARMED)
+		spu_stops(ring, 64, ABORTED);
+	for (unsigned int i = 0; i < 3 * SLOTS; i++) {
+		tick(ring, 61000);
+		assert_int_equal(ring->control->flags, SPEPROF_CONTROL_UNREAD);
+		check_slots(ring);
+		assert_int_equal(speprof_ring_kick(ring), 0);
+		assert_int_equal(ring->state, SPEPROF_RING_FULL);
+	}
+	assert_int_equal(ring->counters.unreads, 3 * SLOTS);
+	ring_play_end(ring);
+}
+
+/* A ring of cgroups that is FULL as soon as it is entered has not been armed. */
+static void test_full_at_once(void **state)
+{
+	struct speprof_ring *ring = ring_play(0, true);
+	const struct speprof_program program = ring->program;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3 * SLOTS; i++) {
+		speprof_ring_begin_handover(ring);
+		speprof_ring_complete_handover(ring);
+		while (ring->state == SPEPROF_RING_ARMED)
+			spu_stops(ring, 64, ABORTED);
+		assert_int_equal(ring->state, SPEPROF_RING_FULL);
+		check_slots(ring);
+		speprof_ring_stop(ring);
+		speprof_ring_start(ring, &program, true);
+	}
+	ring_play_end(ring);
+}
+
+/* ---- The throttle ---------------------------------------------------------------- */
+
+/* A parked window ended before the period began that another window was spent in. */
+static void test_throttle_past(void **state)
+{
+	const struct speprof_throttle_bound bound = { .bytes = 1000 };
+	u64 now = stand_in_now + NSEC_PER_SEC;
+	struct speprof_throttle own = { 0 };
+	u32 cause = 0;
+
+	(void)state;
+	assert_int_equal(speprof_throttle_charge(now, 0, 60, &bound, &own, &cause), 0);
+	assert_int_equal(speprof_throttle_charge(now - 50 * MS, 0, 60, &bound, &own, &cause),
+			 now + 100 * MS);
+	assert_int_equal(cause, SPEPROF_THROTTLE_BYTES);
+	assert_int_equal(speprof_throttle_charge(now + 99 * MS, 0, 0, &bound, &own, &cause),
+			 now + 100 * MS);
+	assert_int_equal(speprof_throttle_charge(now + 100 * MS, 0, 100, &bound, &own, &cause), 0);
+	stand_in_now = now;
+}
+
+/* Of two sessions on a CPU, each has its own bound, and both have the CPU's. */
+static void test_throttle_two(void **state)
+{
+	const struct speprof_throttle_bound low = { .bytes = 1000 }, none = { 0 };
+	u64 now = stand_in_now + NSEC_PER_SEC, whole = (64ULL << 20) / 10;
+	struct speprof_throttle a = { 0 }, b = { 0 };
+	u32 cause = 0;
+
+	(void)state;
+	assert_int_equal(speprof_throttle_charge(now, 0, 100, &low, &a, &cause), 0);
+	assert_int_equal(speprof_throttle_charge(now + MS, 0, whole - 200, &none, &b, &cause), 0);
+	assert_int_equal(speprof_throttle_charge(now + 2 * MS, 200, 0, &low, &a, &cause), 0);
+	assert_int_equal(speprof_throttle_charge(now + 3 * MS, 0, 1, &low, &a, &cause),
+			 now + 100 * MS);
+	assert_int_equal(cause, SPEPROF_THROTTLE_BYTES);
+	assert_int_equal(speprof_throttle_charge(now + 4 * MS, 1, 0, &none, &b, &cause),
+			 now + 100 * MS);
+	assert_int_equal(cause, SPEPROF_THROTTLE_INTERRUPTS);
+	assert_int_equal(speprof_throttle_charge(now + 100 * MS, 0, 1, &none, &b, &cause), 0);
+	stand_in_now = now + NSEC_PER_SEC;
+}
+
+/* What a stop closes is spent, too: the window after it has less left. */
+static void test_throttle_stop(void **state)
+{
+	struct speprof_ring *ring = ring_play(0, false);
+	const struct speprof_program program = ring->program;
+
+	(void)state;
+	ring->bound.bytes = 10 * 1000;
+	spu_writes(960);
+	speprof_ring_stop(ring);
+	assert_int_equal(ring->counters.throttles, 0);
+	speprof_ring_start(ring, &program, true);
+	spu_stops(ring, 64, FULL);
+	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+	assert_int_equal(ring->counters.data_bytes, 960 + 64);
+	ring_play_end(ring);
+}
+
+/* A window that a command closes interrupts the CPU as one that the SPU ends does. */
+static void test_throttle_commands(void **state)
+{
+	(void)state;
+	for (unsigned int command = 0; command < 3; command++) {
+		struct speprof_ring *ring = ring_play_as(0, false, command == 2);
+		const struct speprof_program program = ring->program;
+		struct speprof_snapshot snapshot = { 0 };
+		unsigned int closed;
+
+		ring->bound.interrupts = 100;
+		for (closed = 0; ring->state == SPEPROF_RING_ARMED; closed++) {
+			assert_in_range(closed, 0, 10);
+			if (command == 0)
+				speprof_ring_flush(ring);
+			else if (command == 1)
+				speprof_ring_reprogram(ring, &program);
+			else
+				speprof_ring_take_snapshot(ring, ring, &snapshot);
+		}
+		assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+		assert_int_equal(closed, 11);
+		assert_int_equal(ring->throttle_cause, SPEPROF_THROTTLE_INTERRUPTS);
+		ring_play_end(ring);
+	}
+}
+
+/* Plays a ring that is over its bound, then stopped or offline, then started again. */
+static void throttle_over_start(struct speprof_ring *ring, bool offline)
+{
+	const struct speprof_program program = ring->program;
+	bool for_cgroups = ring->config.for_cgroups;
+	u64 began;
+
+	ring->bound.bytes = 100;
+	if (for_cgroups) {
+		speprof_ring_begin_handover(ring);
+		speprof_ring_complete_handover(ring);
+	}
+	spu_writes(64);
+	began = stand_in_now;
+	if (offline) {
+		speprof_ring_offline(ring);
+		speprof_ring_online(ring);
+	} else {
+		speprof_ring_stop(ring);
+		speprof_ring_start(ring, &program, true);
+	}
+	if (for_cgroups) {
+		assert_int_equal(ring->state, SPEPROF_RING_PARKED);
+		speprof_ring_begin_handover(ring);
+		speprof_ring_complete_handover(ring);
+	}
+	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+	assert_int_equal(ring->counters.throttles, 1);
+	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_STATE);
+	assert_int_equal(ring->events[0].arg0, offline ? SPEPROF_RING_OFFLINE : SPEPROF_RING_IDLE);
+	assert_int_equal(ring->events[0].arg1, SPEPROF_RING_THROTTLED);
+	tick(ring, 99);
+	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+	tick(ring, 1);
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	assert_int_equal(ring->events[1].type, SPEPROF_EVENT_THROTTLE);
+	assert_int_equal(ring->events[1].arg0, stand_in_now - began);
+	ring_play_end(ring);
+}
+
+/* STOP and START, or a CPU that is offline for a moment, do not end a rest. */
+static void test_throttle_start(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++)
+		throttle_over_start(ring_play(0, i & 1), i & 2);
+}
+
+/* A ring without free event slots has none for the events of a rest: it starts FULL. */
+static void test_throttle_start_full(void **state)
+{
+	struct speprof_ring *ring = ring_play(0, false);
+	const struct speprof_program program = ring->program;
+
+	(void)state;
+	while (ring->state == SPEPROF_RING_ARMED)
+		spu_stops(ring, 64, ABORTED);
+	ring->bound.bytes = 1;
+	speprof_ring_stop(ring);
+	speprof_ring_start(ring, &program, true);
+	assert_int_equal(ring->state, SPEPROF_RING_FULL);
+	assert_int_equal(ring->counters.throttles, 0);
+	check_slots(ring);
+	ring_play_end(ring);
+}
+
+/* A rest that another's tasks interrupt is told as long as it was. */
+static void test_throttle_parked(void **state)
+{
+	struct speprof_ring *ring = ring_play(0, true);
+	const struct speprof_event *event;
+
+	(void)state;
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
+	ring->bound.bytes = 1;
+	spu_stops(ring, 64, FULL);
+	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+	stand_in_now += 30 * MS;
+	speprof_ring_park(ring);
+	stand_in_now += 10 * MS;
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
+	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
+	tick(ring, 60);
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	event = &ring->events[ring->event_seq - 1];
+	assert_int_equal(event->type, SPEPROF_EVENT_THROTTLE);
+	assert_int_equal(event->arg0, 90 * MS);
+	assert_int_equal(event->arg0, ring->counters.state_ns[SPEPROF_RING_THROTTLED]);
+	ring_play_end(ring);
+}
+
+/* Nor does it end without a word, or before its time, because nobody reads. */
+static void test_throttle_unread(void **state)
+{
+	struct speprof_ring *ring = ring_play(0, true);
+
+	(void)state;
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
+	ring->bound.bytes = 1;
+	spu_stops(ring, 64, FULL);
+	speprof_ring_park(ring);
+	tick(ring, 61000);
+	tick(ring, 61000);
+	assert_int_equal(ring->counters.unreads, 0);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
+	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
+	assert_int_equal(ring->events[ring->event_seq - 1].type, SPEPROF_EVENT_THROTTLE);
+	tick(ring, 0);
+	assert_int_equal(ring->state, SPEPROF_RING_FULL);
+	assert_int_equal(ring->events[ring->event_seq - 1].type, SPEPROF_EVENT_UNREAD);
+	ring_play_end(ring);
+}
+
+/* ---- Blind time ------------------------------------------------------------------- */
+
+/* The SPU samples nothing while it drains: that time is blind, not armed. */
+static void test_drain_is_blind(void **state)
+{
+	struct speprof_ring *ring = ring_play(0, false);
+	const struct speprof_window *window = NULL;
+	u64 armed = ring->counters.state_ns[SPEPROF_RING_ARMED], at = 0, end = ring->start_ns;
+
+	(void)state;
+	spu_drain_ns = 10 * NSEC_PER_USEC;
+	for (unsigned int i = 0; i < 10; i++) {
+		stand_in_now += MS;
+		spu_stops(ring, 64, FULL);
+	}
+	spu_drain_ns = 0;
+	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_ARMED] - armed, 10 * MS);
+	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_HANDLING], 100 * NSEC_PER_USEC);
+	for (; at != ring->published; at += window->span) {
+		window = (const void *)(ring->data + (at & (RING - 1)));
+		if (window->kind != SPEPROF_WINDOW_RECORDS)
+			continue;
+		assert_int_equal(window->armed_ns, MS);
+		assert_int_equal(window->blind_ns, 10 * NSEC_PER_USEC);
+		assert_int_equal(window->end_ns - end, window->armed_ns + window->blind_ns);
+		end = window->end_ns;
+	}
+	ring_play_end(ring);
+}
+
+/* So it is where the task of a session is switched away from. */
+static void test_drain_before_parked(void **state)
+{
+	struct speprof_ring *ring = ring_play(0, true);
+
+	(void)state;
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
+	stand_in_now += MS;
+	spu_drain_ns = 10 * NSEC_PER_USEC;
+	speprof_ring_park(ring);
+	spu_drain_ns = 0;
+	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_ARMED], MS);
+	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_HANDLING], 10 * NSEC_PER_USEC);
+	ring_play_end(ring);
+}
+
+/* PSB CSYNC waits for records in flight: once a window, and once when a ring is parked. */
+static void test_drains_once(void **state)
+{
+	struct speprof_ring *ring = ring_play(0, true);
+
+	(void)state;
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
+	spu_drains = 0;
+	spu_stops(ring, 64, FULL);
+	assert_int_equal(spu_drains, 1);
+	speprof_ring_park(ring);
+	assert_int_equal(spu_drains, 2);
+	speprof_ring_save_registers(ring);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
+	assert_int_equal(spu_drains, 2);
+	ring_play_end(ring);
+}
+
+/* ---- Windows of parked rings ------------------------------------------------------- */
+
+/* A ring of cgroups whose task wrote @bytes and was switched away from. */
+static struct speprof_ring *ring_play_parked(u64 bytes)
+{
+	struct speprof_ring *ring = ring_play(0, true);
+
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
+	spu_writes(bytes);
+	speprof_ring_park(ring);
+	assert_int_equal(ring->state, SPEPROF_RING_PARKED);
+	return ring;
+}
+
+/* Where KVM enters guests with the buffer as it is, a parked one is disabled; its window goes on. */
+static void test_parked_buffer(void **state)
+{
+	struct speprof_ring *ring;
+	u64 pmbptr, limit;
+
+	(void)state;
+	backend.disables_parked_buffer = true;
+	ring = ring_play_parked(640);
+	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, 0);
+	pmbptr = spu[SPE_REG_PMBPTR];
+	speprof_ring_begin_handover(ring);
+	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, 0);
+	speprof_ring_complete_handover(ring);
+	assert_int_equal(spu[SPE_REG_PMBPTR], pmbptr);
+	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, SPE_PMBLIMITR_E);
+	limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
+	assert_int_equal(limit - pmbptr + 640, ring->window.limit - ring->window.start);
+	spu_stops(ring, 64, FULL);
+	assert_int_equal(ring->counters.data_bytes, 640 + 64);
+	ring_play_end(ring);
+	backend.disables_parked_buffer = false;
+}
+
+/* Records that are lost because PMBPTR is outside its window are reported when it is closed. */
+static void test_parked_stray(void **state)
+{
+	struct speprof_ring *ring = ring_play_parked(640);
+	const struct speprof_event *event;
+
+	(void)state;
+	spu[SPE_REG_PMBPTR] = STRAY;
+	assert_int_equal(speprof_ring_flush(ring), 0);
+	assert_int_equal(ring->state, SPEPROF_RING_PARKED);
+	assert_int_equal(ring->counters.data_bytes, 0);
+	assert_int_equal(ring->event_published, 1);
+	event = &ring->events[0];
+	assert_int_equal(event->type, SPEPROF_EVENT_SYNDROME);
+	assert_int_equal(event->arg1, ~0ULL);
+	ring_play_end(ring);
+}
+
+/* A PMBPTR outside of its window, which the reader may know, does not reveal the ring's address. */
+static void test_stray_address(void **state)
+{
+	static const u64 before = ~0ULL;
+	const u64 strays[] = { 0, STRAY, before, WINDOW };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(strays); i++) {
+		struct speprof_ring *ring = ring_play(0, false);
+
+		spu[SPE_REG_PMBPTR] = strays[i] == before ? spu[SPE_REG_PMBPTR] - 1 :
+				      strays[i] == WINDOW ? spu[SPE_REG_PMBPTR] + WINDOW :
+							    strays[i];
+		spu[SPE_REG_PMBSR] = FULL;
+		assert_true(speprof_ring_interrupt(ring));
+		assert_int_equal(ring->event_published, 1);
+		assert_int_equal(ring->events[0].arg1, ~0ULL);
+		ring_play_end(ring);
+	}
+}
+
+/* A syndrome that stops the CPU does so when it is found while the ring is parked, too. */
+static void test_parked_fault(void **state)
+{
+	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
+				  SPE_FSC_PERMISSION;
+	struct speprof_ring *ring = ring_play_parked(640);
+
+	(void)state;
+	spu[SPE_REG_PMBSR] = denied;
+	assert_false(speprof_ring_interrupt(ring));
+	assert_int_equal(speprof_ring_flush(ring), 0);
+	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
+	assert_int_equal(ring->counters.data_bytes, 640);
+	assert_int_equal(ring->event_published, 2);
+	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_SYNDROME);
+	assert_int_equal(ring->events[0].arg0, denied);
+	assert_int_equal(ring->events[1].arg1, SPEPROF_RING_FAULTED);
+	speprof_ring_begin_handover(ring);
+	speprof_ring_complete_handover(ring);
+	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
+	ring_play_end(ring);
+}
+
+/* A stop is a stop: no state but IDLE follows, and the syndrome is reported before it. */
+static void test_parked_stop(void **state)
+{
+	struct speprof_ring *ring = ring_play_parked(0);
+
+	(void)state;
+	spu[SPE_REG_PMBSR] = ABORTED;
+	speprof_ring_stop(ring);
+	assert_int_equal(ring->state, SPEPROF_RING_IDLE);
+	assert_int_equal(ring->event_published, 1);
+	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_SYNDROME);
+	ring_play_end(ring);
+}
+
+/* ---- Readers --------------------------------------------------------------------- */
+
+static struct speprof_ring *raced;
+
+/* A window more, and another reader takes it. */
+static void publish_and_take(void)
+{
+	spu_stops(raced, 64, FULL);
+	assert_int_equal(speprof_ring_set_tails(raced, raced->published, raced->event_published),
+			 0);
+}
+
+static void publish_and_take_next(void)
+{
+	stand_in_elsewhere = publish_and_take;
+}
+
+static void test_two_readers(void **state)
+{
+	static u8 bytes[2 * RING];
+	struct file file = { .f_flags = O_NONBLOCK };
+	struct kiocb kiocb = { .ki_filp = &file };
+	struct iov_iter to = { .to = bytes, .count = sizeof(bytes) };
+
+	(void)state;
+	raced = ring_play(0, false);
+	stand_in_elsewhere = publish_and_take_next;
+	assert_int_equal(speprof_ring_read(raced, &kiocb, &to), -EAGAIN);
+	assert_int_equal(to.count, sizeof(bytes));
+	stand_in_elsewhere = publish_and_take_next;
+	assert_int_equal(speprof_ring_poll(raced, &file, NULL), 0);
+	ring_play_end(raced);
+}
+
+/* Who waits for an error alone is woken by one, and by nothing else. */
+static void test_wakes(void **state)
+{
+	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
+				  SPE_FSC_PERMISSION;
+	struct speprof_ring *ring = ring_play(0, false);
+	struct file file = { 0 };
+
+	(void)state;
+	spu_stops(ring, 64, FULL);
+	ring->wake.run(&ring->wake);
+	assert_int_equal(ring->readers.woken_for, EPOLLIN | EPOLLRDNORM | EPOLLPRI);
+	spu_stops(ring, 64, denied);
+	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
+	ring->wake.run(&ring->wake);
+	assert_int_equal(ring->readers.woken_for, speprof_ring_poll(ring, &file, NULL));
+	ring_play_end(ring);
+}
+
+/* ---- Memory ----------------------------------------------------------------------- */
+
+/* All of a ring is on its CPU's node, wherever the session is created. */
+static void test_node(void **state)
+{
+	const struct speprof_ring_config config = {
+		.backend = &backend,
+		.spu = { .cpu = 3 },
+		.size = RING,
+		.event_slots = SLOTS,
+		.flight = true,
+	};
+	struct speprof_ring *ring;
+
+	(void)state;
+	stand_in_nodes = stand_in_anywhere = 0;
+	ring = speprof_ring_new(&config);
+	assert_int_equal(stand_in_nodes, BIT(3));
+	assert_int_equal(stand_in_anywhere, 0);
+	speprof_ring_free(ring);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reserve),		cmocka_unit_test(test_unread_again),
+		cmocka_unit_test(test_full_at_once),	cmocka_unit_test(test_throttle_past),
+		cmocka_unit_test(test_throttle_two),	cmocka_unit_test(test_throttle_stop),
+		cmocka_unit_test(test_throttle_commands),
+		cmocka_unit_test(test_throttle_start),	cmocka_unit_test(test_throttle_start_full),
+		cmocka_unit_test(test_throttle_parked), cmocka_unit_test(test_throttle_unread),
+		cmocka_unit_test(test_drain_is_blind),	cmocka_unit_test(test_drain_before_parked),
+		cmocka_unit_test(test_drains_once),	cmocka_unit_test(test_stray_address),
+		cmocka_unit_test(test_parked_buffer),
+		cmocka_unit_test(test_parked_stray),	cmocka_unit_test(test_parked_fault),
+		cmocka_unit_test(test_parked_stop),	cmocka_unit_test(test_two_readers),
+		cmocka_unit_test(test_wakes),		cmocka_unit_test(test_node),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
