@@ -49,9 +49,9 @@ def script(*argv, **env):
 
 
 def guests(*jobs):
-    """Named jobs of tests/vm/check, each on the newer stock kernel."""
+    """Named jobs of tests/lanes/vm/check, each on the newer stock kernel."""
     def run(lane):
-        lane.script("tests/vm/check", "--build", lane.build, *(word for job in jobs for word in ("--only", job)), "6.12")
+        lane.script("tests/lanes/vm/check", "--build", lane.build, *(word for job in jobs for word in ("--only", job)), "6.12")
     return run
 
 
@@ -62,52 +62,52 @@ QUICK = {
     "build": Lane("userspace, without a warning", build, quick=True),
     "unit": Lane("unit, command, service and exporter tests under ASan and UBSan", sanitized, quick=True),
     "modules": Lane("the modules for every kernel, W=1", script("tests/modules", "--quick", "--build", "BUILD"), quick=True),
-    "arm64": Lane("userspace cross-built for arm64", script("tests/arm64", "--build-only", "BUILD"), quick=True),
+    "arm64": Lane("userspace cross-built for arm64", script("tests/lanes/arm64/cross-build", "--build-only", "BUILD"), quick=True),
     "gcc14": Lane("Debian 13's compiler and libraries: build, and what it once got wrong",
                   script("tests/debian13", "BUILD"), quick=True),
     "style": Lane("what reading can check", script("tests/style", "BUILD"), needs=("build",), quick=True),
     "guest-amd64": Lane("module, emulated SPU and daemon under systemd, in a guest",
                         guests("job-kmod", "job-record", "job-systemd"), needs=(*MESON, "modules"), guest=True, quick=True),
     "kunit": Lane("the KUnit suites on User-Mode Linux 6.12",
-                  script("tests/kunit/run", "--build", "BUILD", "--no-planted", "6.12-uml"), needs=("unit",), quick=True),
-    "fuzz": Lane("every fuzzer: its corpus and a fixed number of inputs", script("tests/fuzz/run", "--fixed"),
+                  script("tests/lanes/kunit/run-kunit", "--build", "BUILD", "--no-planted", "6.12-uml"), needs=("unit",), quick=True),
+    "fuzz": Lane("every fuzzer: its corpus and a fixed number of inputs", script("tests/fuzz/run-fuzzers", "--fixed"),
                  needs=("unit",), quick=True),
     "guest-arm64": Lane("the hardware backend on the trap, in a guest",
-                        script("tests/vm/check-arm64", "--build", "BUILD", "arm64-6.12"), needs=(*MESON, "modules"),
+                        script("tests/lanes/vm/check-arm64", "--build", "BUILD", "arm64-6.12"), needs=(*MESON, "modules"),
                         guest=True, quick=True),
 }
 
 ALL = QUICK | {
     "plain": Lane("every test without sanitizers; races of threads; the demo", plain, needs=("build", "unit")),
-    "arm64-tests": Lane("the unit tests under arm64 user emulation", script("tests/arm64", "BUILD"), needs=("arm64", "plain")),
+    "arm64-tests": Lane("the unit tests under arm64 user emulation", script("tests/lanes/arm64/cross-build", "BUILD"), needs=("arm64", "plain")),
     "sparse": Lane("the modules for every kernel, sparse too", script("tests/modules", "--build", "BUILD"), needs=("plain",)),
     "tidy": Lane("clang-tidy", script("tests/tidy", "BUILD"), needs=("plain",)),
-    "fuzz-long": Lane("every fuzzer, ten times as long", script("tests/fuzz/run"), needs=("fuzz", "plain")),
+    "fuzz-long": Lane("every fuzzer, ten times as long", script("tests/fuzz/run-fuzzers"), needs=("fuzz", "plain")),
     "kunit-all": Lane("KUnit on 6.1 and 6.12, planted bugs, KASAN and lockdep",
-                      script("tests/kunit/run", "--build", "BUILD", "6.1-uml", "6.12-uml", "6.12-uml-debug"),
+                      script("tests/lanes/kunit/run-kunit", "--build", "BUILD", "6.1-uml", "6.12-uml", "6.12-uml-debug"),
                       needs=("kunit", "plain")),
-    "mutants": Lane("each condition of the model flipped", script("tests/mutate/run"), needs=("plain",)),
-    "guests-6.12": Lane("every job on stock 6.12", script("tests/vm/check", "--build", "BUILD", "--selftest", "6.12"),
+    "mutants": Lane("each condition of the model flipped", script("tests/mutate/run-mutants"), needs=("plain",)),
+    "guests-6.12": Lane("every job on stock 6.12", script("tests/lanes/vm/check", "--build", "BUILD", "--selftest", "6.12"),
                         needs=ALL_MESON, guest=True),
-    "guests-6.1": Lane("every job on stock 6.1", script("tests/vm/check", "--build", "BUILD", "6.1"),
+    "guests-6.1": Lane("every job on stock 6.1", script("tests/lanes/vm/check", "--build", "BUILD", "6.1"),
                        needs=ALL_MESON, guest=True),
-    "guests-arm64": Lane("every row of arm64", script("tests/vm/check-arm64", "--build", "BUILD", "--everything"),
+    "guests-arm64": Lane("every row of arm64", script("tests/lanes/vm/check-arm64", "--build", "BUILD", "--everything"),
                          needs=ALL_MESON, guest=True),
-    "kasan": Lane("every job under KASAN, lockdep and kmemleak", script("tests/vm/check", "--build", "BUILD", "6.12-kasan"),
+    "kasan": Lane("every job under KASAN, lockdep and kmemleak", script("tests/lanes/vm/check", "--build", "BUILD", "6.12-kasan"),
                   needs=ALL_MESON, guest=True),
     "containers-6.12": Lane("real containers and hostile loads on 6.12",
-                            script("tests/vm/check", "--build", "BUILD", "--containers", "6.12"), needs=ALL_MESON, guest=True),
+                            script("tests/lanes/vm/check", "--build", "BUILD", "--containers", "6.12"), needs=ALL_MESON, guest=True),
     "containers-6.1": Lane("real containers and hostile loads on 6.1",
-                           script("tests/vm/check", "--build", "BUILD", "--containers", "6.1"), needs=ALL_MESON, guest=True),
+                           script("tests/lanes/vm/check", "--build", "BUILD", "--containers", "6.1"), needs=ALL_MESON, guest=True),
     "packages": Lane("Debian packages, DKMS for 6.12",
-                     script("tests/packages/check", "--build", "BUILD", "--reload"), needs=ALL_MESON, guest=True),
+                     script("tests/lanes/packages/check", "--build", "BUILD", "--reload"), needs=ALL_MESON, guest=True),
     "packages-6.1": Lane("Debian packages, DKMS for 6.1",
-                         script("tests/packages/check", "--build", "BUILD", "--kernel", "6.1", "--reload"),
+                         script("tests/lanes/packages/check", "--build", "BUILD", "--kernel", "6.1", "--reload"),
                          needs=("packages",), guest=True),
-    "packages-arm64": Lane("Debian packages for arm64", script("tests/packages/cross", "--build", "BUILD"),
+    "packages-arm64": Lane("Debian packages for arm64", script("tests/lanes/packages/cross", "--build", "BUILD"),
                            needs=("packages",), guest=True),
-    "image": Lane("the container image", script("tests/packages/image", "--build", "BUILD"), needs=("packages",), guest=True),
-    "image-arm64": Lane("the container image on arm64", script("tests/packages/image", "--build", "BUILD", "--arch", "arm64"),
+    "image": Lane("the container image", script("tests/lanes/packages/image", "--build", "BUILD"), needs=("packages",), guest=True),
+    "image-arm64": Lane("the container image on arm64", script("tests/lanes/packages/image", "--build", "BUILD", "--arch", "arm64"),
                         needs=("packages",), guest=True),
     "fleet": Lane("the exporter with Prometheus, VictoriaMetrics and go tool pprof; a hundred machines",
                   script("tests/exporter/fleet", "BUILD"), needs=("plain",)),

@@ -19,7 +19,7 @@
 
 /*
  * The KUnit suites import this namespace; nothing else should. A module with a copy of its
- * own (tests/vm/trap) defines it empty.
+ * own (tests/lanes/vm/trap) defines it empty.
  */
 #ifndef SPE_EXPORT
 #define SPE_EXPORT(sym) EXPORT_SYMBOL_NS_GPL(sym, SPEPROF_CORE)

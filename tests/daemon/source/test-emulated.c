@@ -368,7 +368,7 @@ static void test_hotplug(void **state)
 	u64 before, rate, windows, tries;
 
 	(void)state;
-	/* Not for a machine that others use: tests/vm/job-hotplug asks for it. */
+	/* Not for a machine that others use: tests/lanes/vm/job-hotplug asks for it. */
 	if (!getenv("SPEPROF_TEST_HOTPLUG"))
 		skip();
 	source = source_or_skip(&config);

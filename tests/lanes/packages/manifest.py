@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The Kubernetes manifest has what tests/lanes/vm/job-image gives to the image, and no other right."""
+
+from parts import ROOT
+
+MANIFEST = ROOT / "packaging/kubernetes/speprof.yaml"
+JOB = ROOT / "tests/lanes/vm/job-image"
+# The field, what it is, and the option of podman that is the same; of what the job reads there, none.
+POD = (
+    ("hostPID", True, "--pid=host"),
+    ("hostNetwork", None, "--network=none"),
+    ("hostIPC", None, ""),
+    ("securityContext", None, ""),
+    ("initContainers", None, ""),
+    ("automountServiceAccountToken", False, ""),
+    ("volumes.run.emptyDir", {"medium": "Memory", "sizeLimit": "1Mi"}, "--tmpfs /run/speprof:size=1m"),
+    ("volumes.tmp.emptyDir", {"medium": "Memory", "sizeLimit": "16Mi"}, "--tmpfs /tmp:size=16m"),
+    ("volumes.cgroup.hostPath.path", "/sys/fs/cgroup", "-v /sys/fs/cgroup:/sys/fs/cgroup:ro"),
+    ("volumes.pods.hostPath.path", "/var/log/pods", ""),
+    ("volumes.containers.hostPath.path", "/var/log/containers", ""),
+    ("volumes.credentials.secret.secretName", "speprof-exporter", "-v $secrets:/credentials:ro"),
+)
+CONTAINER = (
+    ("securityContext.privileged", None, ""),
+    ("securityContext.procMount", None, ""),
+    ("securityContext.runAsUser", None, ""),
+    ("securityContext.allowPrivilegeEscalation", False, "--security-opt=no-new-privileges"),
+    ("securityContext.readOnlyRootFilesystem", True, "--read-only"),
+    ("securityContext.capabilities.drop", ["ALL"], "--cap-drop=all"),
+    ("volumeMounts.run.mountPath", "/run/speprof", "--tmpfs /run/speprof:"),
+    ("volumeMounts.tmp.mountPath", "/tmp", "--tmpfs /tmp:"),
+    ("volumeMounts.credentials.mountPath", "/credentials", "-v $secrets:/credentials:ro"),
+    ("volumeMounts.cgroup.mountPath", "/sys/fs/cgroup", "-v /sys/fs/cgroup:/sys/fs/cgroup:ro"),
+    ("volumeMounts.pods.mountPath", "/var/log/pods", ""),
+    ("volumeMounts.containers.mountPath", "/var/log/containers", ""),
+    *((f"volumeMounts.{name}.readOnly", True, "") for name in ("credentials", "cgroup", "pods", "containers")),
+    ("env.CREDENTIALS_DIRECTORY.value", "/credentials", "-e CREDENTIALS_DIRECTORY=/credentials"),
+)
+
+
+def field(of, path):
+    """By names with dots between; lists go by the "name" of what is in them."""
+    for name in path.split("."):
+        if isinstance(of, list):
+            of = next((each for each in of if each.get("name") == name), None)
+        else:
+            of = (of or {}).get(name)
+    return of
+
+
+def complaints(text, job):
+    # Not before it is asked for: who reads the other checks' texts may be without.
+    import yaml  # pylint: disable=import-outside-toplevel
+    pods = [each["spec"]["template"]["spec"] for each in yaml.safe_load_all(text) if each["kind"] == "DaemonSet"]
+    if len(pods) != 1 or len(pods[0]["containers"]) != 1:
+        return ["it should have one DaemonSet of one container"]
+    pod, container = pods[0], pods[0]["containers"][0]
+    said = []
+    for of, table in ((pod, POD), (container, CONTAINER)):
+        for path, wanted, option in table:
+            # What Kubernetes gives where nothing is said is asked for by None: true in Python is 1, too.
+            if repr(field(of, path)) != repr(wanted):
+                said.append(f"{path} is {field(of, path)}, should be {wanted}")
+            if option not in job:
+                said.append(f"{path}: tests/lanes/vm/job-image has no {option}")
+    for of, table, many in ((pod, POD, "volumes"), (container, CONTAINER, "volumeMounts")):
+        known = {path.split(".")[1] for path, _, _ in table if path.startswith(many + ".")}
+        said += [f"{many} has {each['name']}, which is new here" for each in of[many] if each["name"] not in known]
+    return said
+
+
+def manifest_complaint():
+    return "; ".join(complaints(MANIFEST.read_text(encoding="utf-8"), JOB.read_text(encoding="utf-8")))

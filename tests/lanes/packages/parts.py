@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the lanes of the packages share: verdicts, what packages say of themselves, a root to try them in."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "lanes" / "vm"))
+from lane import LaneError, apt  # noqa: E402
+from lane.cache import cached, content_key, run_tool  # noqa: E402
+
+BUILD_DEB = ROOT / "scripts/build-deb"
+SERIES = ("6.1", "6.12")
+DEFAULT = "6.12"
+
+
+def verdict(name, complaint=""):
+    """Print it; true if there is no complaint."""
+    print(f"{'FAIL' if complaint else 'PASS'} {name}{': ' + complaint if complaint else ''}",
+          flush=True)
+    return not complaint
+
+
+def project_version():
+    text = (ROOT / "meson.build").read_text()
+    return re.search(r"^  version : '(.*)',", text, re.M)[1]
+
+
+def complaint_of(argv):
+    """What a command says that fails; "" of one that does not."""
+    done = subprocess.run(argv, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    return (done.stdout[-4000:] or "no output") if done.returncode else ""
+
+
+def lintian(out):
+    return complaint_of(["lintian", "--allow-root", "--fail-on", "error,warning",
+                         "--tag-display-limit", "0", *out.glob("*.changes")])
+
+
+def depends(debs):
+    """Names of the packages that these need, themselves left out."""
+    names = set()
+    for package in debs:
+        text = run_tool(["dpkg-deb", "-f", package, "Depends"], "dependencies")
+        names |= {re.match(r"[a-z0-9.+-]+", d.strip())[0] for d in text.split(",") if d.strip()}
+    return sorted(names - {package.name.split("_")[0] for package in debs})
+
+
+def libraries(names):
+    """Of packages that ours need, those that a root of the VM lane does not have anyway."""
+    return [f"--package={name}" for name in names if name.startswith("lib")]
+
+
+def headers(series, flavour):
+    """The package with the newest headers of SERIES, and the release that they are for."""
+    names = [name.partition(":")[0] for _, name in
+             apt.candidates(rf"^linux-headers-{re.escape(series)}\.[0-9][0-9.+a-z]*(-[0-9]+)?-{flavour}$")]
+    if not names:
+        raise LaneError(f"apt knows no headers of {series} for {flavour}")
+    return names[-1], names[-1].removeprefix("linux-headers-")
+
+
+# Headers need their kernel; depmod of what it brings takes 24 minutes where QEMU runs it.
+NO_MODULES = "--dpkgopt=path-exclude=/lib/modules/*/kernel/*"
+
+
+def root_of(packages, architectures="amd64", options=()):
+    """A Debian with PACKAGES, from the cache; OPTIONS are mmdebstrap's."""
+    key = content_key(" ".join((*packages, *options)), Path(apt.__file__))
+    return cached(f"packages-{architectures.replace(',', '-')}", key, lambda into: apt.debootstrap(
+        "root for packages", packages, into, f"--architectures={architectures}", "--variant=minbase",
+        *options, emulated=apt.is_emulated(architectures))) / "root"
+
+
+def copy_root(root, debs, versions, own):
+    run_tool(["cp", "-a", "--reflink=auto", root, own], "copy of the root")
+    (own / "debs").mkdir()
+    for version in versions:
+        target = own / "debs" / version
+        target.mkdir()
+        for package in (debs / version).glob("*.deb"):
+            shutil.copy(package, target)
+    shutil.copy(ROOT / "tests/lanes/packages/in-root", own / "debs/in-root")
+
+
+def run_in(root, debs, versions, releases, by=()):
+    """
+    Run in-root in a copy of ROOT that is gone afterwards, but for DKMS's modules in DEBS; BY a
+    program that runs others.
+    """
+    with tempfile.TemporaryDirectory(dir=debs) as scratch:
+        own = Path(scratch) / "root"
+        copy_root(root, debs, versions, own)
+        # /proc of its own, which goes with the namespaces.
+        inside = ["unshare", "--mount", "--pid", "--fork", f"--root={own}", "--mount-proc",
+                  "/debs/in-root", *versions, *releases]
+        if by:
+            # Where users are mapped nobody makes devices: the root has none.
+            inside = [*by, "sh", "-c", 'mount --rbind /dev "$0/dev" && exec "$@"', own, *inside]
+        done = subprocess.run(inside, stdin=subprocess.DEVNULL, check=False)
+        shutil.rmtree(debs / "modules", ignore_errors=True)
+        if (own / "debs/modules").is_dir():
+            shutil.copytree(own / "debs/modules", debs / "modules")
+    return done.returncode == 0
