@@ -230,7 +230,7 @@ static int read_line(void *ctx, char *line)
 			 *r->section ? "Key=value" : "below [Exporter] or another section");
 		return -EINVAL;
 	}
-	value = settings_split(line);
+	value = ini_split(line);
 	return exporter_config_set(r->config, r->section, line, value, &r->error);
 }
 
@@ -240,7 +240,7 @@ int exporter_config_read(struct exporter_config *config, const char *path,
 	struct exporter_config read = *config;
 	struct reader reader = { .config = &read };
 	unsigned int line;
-	int r = settings_read(path, read_line, &reader, &line);
+	int r = ini_read(path, read_line, &reader, &line);
 
 	if (r < 0 && !line)
 		snprintf(reader.error.text, sizeof(reader.error.text), "%s", strerror(-r));
@@ -268,7 +268,7 @@ int exporter_config_read_all(struct exporter_config *config, const char *path, b
 			     struct exporter_config_error *ret_error)
 {
 	struct reading reading = { .config = *config, .error = ret_error };
-	int r = settings_files(path, must, "speprof-exporter.conf", read_one, &reading,
+	int r = ini_read_files(path, must, "speprof-exporter.conf", read_one, &reading,
 			       ret_error->file, sizeof(ret_error->file));
 
 	if (r >= 0)

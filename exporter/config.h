@@ -77,7 +77,7 @@ int exporter_config_read(struct exporter_config *config, const char *path,
 
 /**
  * exporter_config_read_all() - @path, "@path.d" / "*.conf" and the credential
- * speprof-exporter.conf, by settings_files()
+ * speprof-exporter.conf, by ini_read_files()
  * @must: whether @path must be there
  *
  * Return: as exporter_config_read(); all of it or nothing.

@@ -74,7 +74,7 @@ static unsigned int span_start(const u64 *counts, unsigned int from)
 	return from;
 }
 
-static void add_spans(struct proto *p, const struct native_fields *fields, const u64 *counts)
+static void add_spans(struct protobuf *p, const struct native_fields *fields, const u64 *counts)
 {
 	unsigned int at = 0, start, end;
 
@@ -83,140 +83,140 @@ static void add_spans(struct proto *p, const struct native_fields *fields, const
 		if (start == SERIES_INDICES)
 			return;
 		end = span_end(counts, start);
-		proto_open(p, fields->spans);
-		proto_zigzag(p, SPAN_OFFSET, (s64)start - (s64)at);
-		proto_varint(p, SPAN_LENGTH, end - start);
-		proto_close(p);
+		protobuf_open(p, fields->spans);
+		protobuf_zigzag(p, SPAN_OFFSET, (s64)start - (s64)at);
+		protobuf_varint(p, SPAN_LENGTH, end - start);
+		protobuf_close(p);
 	}
 }
 
-static void add_deltas(struct proto *p, const struct native_fields *fields, const u64 *counts)
+static void add_deltas(struct protobuf *p, const struct native_fields *fields, const u64 *counts)
 {
 	unsigned int start, end;
 	u64 before = 0;
 
 	if (fields->packed)
-		proto_open(p, fields->deltas);
+		protobuf_open(p, fields->deltas);
 	for (start = span_start(counts, 0); start < SERIES_INDICES; start = span_start(counts, end)) {
 		end = span_end(counts, start);
 		for (unsigned int i = start; i < end; i++) {
 			if (fields->packed)
-				proto_packed_zigzag(p, (s64)(counts[i] - before));
+				protobuf_packed_zigzag(p, (s64)(counts[i] - before));
 			else
-				proto_zigzag(p, fields->deltas, (s64)(counts[i] - before));
+				protobuf_zigzag(p, fields->deltas, (s64)(counts[i] - before));
 			before = counts[i];
 		}
 	}
 	if (fields->packed)
-		proto_close(p);
+		protobuf_close(p);
 }
 
-void native_add(struct proto *proto, const struct native_fields *fields,
+void native_add(struct protobuf *proto, const struct native_fields *fields,
 		const struct metrics_histogram *histogram)
 {
 	u64 counts[SERIES_INDICES], zero;
 
 	series_native(histogram, counts, &zero);
-	proto_double(proto, fields->sum, (double)histogram->sum);
-	proto_zigzag(proto, fields->schema, SERIES_SCALE);
+	protobuf_double(proto, fields->sum, (double)histogram->sum);
+	protobuf_zigzag(proto, fields->schema, SERIES_SCALE);
 	/* Not zero: a reader would take one without other buckets for a classic histogram. */
-	proto_double(proto, fields->zero_threshold, 0x1p-128);
-	proto_varint(proto, fields->zero_count, zero);
+	protobuf_double(proto, fields->zero_threshold, 0x1p-128);
+	protobuf_varint(proto, fields->zero_count, zero);
 	add_spans(proto, fields, counts);
 	add_deltas(proto, fields, counts);
 }
 
 /* Since when @s counts: the moment of the last counter reset. */
-static void add_created(struct proto *p, u32 field, const struct series *s)
+static void add_created(struct protobuf *p, u32 field, const struct series *s)
 {
-	proto_open(p, field);
-	proto_varint(p, TIMESTAMP_SECONDS, s->start_ns / 1000000000);
-	proto_varint(p, TIMESTAMP_NANOS, s->start_ns % 1000000000);
-	proto_close(p);
+	protobuf_open(p, field);
+	protobuf_varint(p, TIMESTAMP_SECONDS, s->start_ns / 1000000000);
+	protobuf_varint(p, TIMESTAMP_NANOS, s->start_ns % 1000000000);
+	protobuf_close(p);
 }
 
-static void add_histogram(struct proto *p, const struct series *s)
+static void add_histogram(struct protobuf *p, const struct series *s)
 {
 	const struct metrics_histogram *h = s->histogram;
 	u64 counts[CLASSIC_BUCKETS];
 
 	series_classic(h, counts);
-	proto_open(p, METRIC_HISTOGRAM);
-	proto_varint(p, HISTOGRAM_COUNT, counts[CLASSIC_BUCKETS - 1]);
+	protobuf_open(p, METRIC_HISTOGRAM);
+	protobuf_varint(p, HISTOGRAM_COUNT, counts[CLASSIC_BUCKETS - 1]);
 	for (unsigned int i = 0; i < CLASSIC_BUCKETS; i++) {
-		proto_open(p, HISTOGRAM_BUCKET);
-		proto_varint(p, BUCKET_COUNT, counts[i]);
-		proto_double(p, BUCKET_BOUND,
-			     i < CLASSIC_BUCKETS - 1 ? (double)series_bounds[i] : INFINITY);
-		proto_close(p);
+		protobuf_open(p, HISTOGRAM_BUCKET);
+		protobuf_varint(p, BUCKET_COUNT, counts[i]);
+		protobuf_double(p, BUCKET_BOUND,
+				i < CLASSIC_BUCKETS - 1 ? (double)series_bounds[i] : INFINITY);
+		protobuf_close(p);
 	}
 	native_add(p, &scrape_fields, h);
 	add_created(p, HISTOGRAM_CREATED, s);
-	proto_close(p);
+	protobuf_close(p);
 }
 
-static void add_metric(struct proto *p, const struct series *s)
+static void add_metric(struct protobuf *p, const struct series *s)
 {
-	proto_open(p, FAMILY_METRIC);
+	protobuf_open(p, FAMILY_METRIC);
 	for (u32 i = 0; i < s->labels; i++) {
-		proto_open(p, METRIC_LABEL);
-		proto_string(p, PAIR_NAME, s->label[i].name);
-		proto_string(p, PAIR_VALUE, s->label[i].value);
-		proto_close(p);
+		protobuf_open(p, METRIC_LABEL);
+		protobuf_string(p, PAIR_NAME, s->label[i].name);
+		protobuf_string(p, PAIR_VALUE, s->label[i].value);
+		protobuf_close(p);
 	}
 	if (s->histogram) {
 		add_histogram(p, s);
 	} else {
-		proto_open(p, s->family->type == SERIES_COUNTER ? METRIC_COUNTER : METRIC_GAUGE);
-		proto_double(p, VALUE, s->value);
+		protobuf_open(p, s->family->type == SERIES_COUNTER ? METRIC_COUNTER : METRIC_GAUGE);
+		protobuf_double(p, VALUE, s->value);
 		if (s->family->type == SERIES_COUNTER)
 			add_created(p, COUNTER_CREATED, s);
-		proto_close(p);
+		protobuf_close(p);
 	}
-	proto_close(p);
+	protobuf_close(p);
 }
 
-static void add_name(struct proto *p, const struct series_family *f)
+static void add_name(struct protobuf *p, const struct series_family *f)
 {
 	char name[128];
 	size_t n = strlen(f->name);
 
 	if (f->type != SERIES_COUNTER) {
-		proto_string(p, FAMILY_NAME, f->name);
+		protobuf_string(p, FAMILY_NAME, f->name);
 		return;
 	}
 	/* The families' names are this program's: they fit. */
 	memcpy(name, f->name, n);
 	memcpy(name + n, "_total", sizeof("_total"));
-	proto_string(p, FAMILY_NAME, name);
+	protobuf_string(p, FAMILY_NAME, name);
 }
 
 int expose_proto(const struct series_set *set, char **ret_data, size_t *ret_size)
 {
 	const struct series_family *family = NULL;
-	struct proto p;
+	struct protobuf p;
 
-	proto_init(&p, BOUND);
+	protobuf_init(&p, BOUND);
 	for (u32 i = 0; i < set->count; i++) {
 		const struct series *s = &set->series[i];
 
 		if (!family || s->family != family) {
 			if (family)
-				proto_close(&p);
+				protobuf_close(&p);
 			family = s->family;
-			proto_open_delimited(&p);
+			protobuf_open_delimited(&p);
 			add_name(&p, family);
-			proto_string(&p, FAMILY_HELP, family->help);
-			proto_varint(&p, FAMILY_TYPE, type_numbers[family->type]);
+			protobuf_string(&p, FAMILY_HELP, family->help);
+			protobuf_varint(&p, FAMILY_TYPE, type_numbers[family->type]);
 		}
 		add_metric(&p, s);
 	}
 	if (family)
-		proto_close(&p);
+		protobuf_close(&p);
 	if (p.error < 0) {
 		int r = p.error;
 
-		proto_deinit(&p);
+		protobuf_deinit(&p);
 		return r;
 	}
 	*ret_data = (char *)p.data;

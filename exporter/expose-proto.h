@@ -5,7 +5,7 @@
 
 #include "series.h"
 
-struct proto;
+struct protobuf;
 
 /** expose_proto() - delimited io.prometheus.client.MetricFamily; @ret_data is allocated */
 int expose_proto(const struct series_set *set, char **ret_data, size_t *ret_size);
@@ -26,7 +26,7 @@ struct native_fields {
 };
 
 /** native_add() - the fields of @histogram to the message that is open */
-void native_add(struct proto *proto, const struct native_fields *fields,
+void native_add(struct protobuf *proto, const struct native_fields *fields,
 		const struct metrics_histogram *histogram);
 
 #endif

@@ -27,11 +27,12 @@ void exporter_log(const char *level, const char *format, ...)
 
 bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_ns, u64 *ret_changes)
 {
-	enum log_pace_say say = log_pace(&condition->pace, cause != condition->last, now_ns, ret_changes);
+	enum log_limit_action say =
+		log_limit_check(&condition->pace, cause != condition->last, now_ns, ret_changes);
 
 	condition->last = cause;
 	/* After changes that were not logged, the end is logged only if it differs from the last line. */
-	if (say == LOG_PACE_QUIET || (cause == condition->logged && say == LOG_PACE_OVER))
+	if (say == LOG_LIMIT_SILENT || (cause == condition->logged && say == LOG_LIMIT_RESOLVED))
 		return false;
 	condition->logged = cause;
 	return true;

@@ -26,7 +26,7 @@ void exporter_log(const char *level, const char *format, ...) __attribute__((for
  * All zero: it is good, and was never logged.
  */
 struct log_condition {
-	struct log_pace pace;
+	struct log_limit pace;
 	u64 logged;
 	u64 last;
 };

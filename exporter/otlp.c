@@ -52,18 +52,18 @@ enum {
 };
 
 struct request {
-	struct proto proto;
+	struct protobuf proto;
 	u64 time_ns;
 };
 
-static void add_attribute(struct proto *p, u32 field, const char *key, const char *value)
+static void add_attribute(struct protobuf *p, u32 field, const char *key, const char *value)
 {
-	proto_open(p, field);
-	proto_string(p, PAIR_KEY, key);
-	proto_open(p, PAIR_VALUE);
-	proto_string(p, VALUE_STRING, value);
-	proto_close(p);
-	proto_close(p);
+	protobuf_open(p, field);
+	protobuf_string(p, PAIR_KEY, key);
+	protobuf_open(p, PAIR_VALUE);
+	protobuf_string(p, VALUE_STRING, value);
+	protobuf_close(p);
+	protobuf_close(p);
 }
 
 static bool has_attribute(const struct otlp_config *config, const char *name)
@@ -75,7 +75,7 @@ static bool has_attribute(const struct otlp_config *config, const char *name)
 }
 
 /* Each key once: OTEL_SERVICE_NAME, then OTEL_RESOURCE_ATTRIBUTES, then what is known here. */
-static void add_resource(struct proto *p, const struct otlp_config *config, const char *host)
+static void add_resource(struct protobuf *p, const struct otlp_config *config, const char *host)
 {
 	const struct otlp_attribute *a = config->attributes;
 	const struct {
@@ -87,7 +87,7 @@ static void add_resource(struct proto *p, const struct otlp_config *config, cons
 		{ "host.name", host },
 	};
 
-	proto_open(p, RESOURCE_RESOURCE);
+	protobuf_open(p, RESOURCE_RESOURCE);
 	if (*config->service)
 		add_attribute(p, RESOURCE_ATTRIBUTES, "service.name", config->service);
 	for (unsigned int i = 0; i < config->attribute_count; i++)
@@ -96,28 +96,28 @@ static void add_resource(struct proto *p, const struct otlp_config *config, cons
 	for (unsigned int i = *config->service ? 1 : 0; i < ARRAY_SIZE(known); i++)
 		if (!has_attribute(config, known[i].name))
 			add_attribute(p, RESOURCE_ATTRIBUTES, known[i].name, known[i].value);
-	proto_close(p);
+	protobuf_close(p);
 }
 
 static void add_number(struct request *r, const struct series *s)
 {
-	struct proto *p = &r->proto;
+	struct protobuf *p = &r->proto;
 
-	proto_open(p, DATA_POINTS);
+	protobuf_open(p, DATA_POINTS);
 	if (s->family->type == SERIES_COUNTER)
-		proto_fixed64(p, NUMBER_START, s->start_ns);
-	proto_fixed64(p, NUMBER_TIME, r->time_ns);
-	proto_double(p, NUMBER_DOUBLE, s->value);
+		protobuf_fixed64(p, NUMBER_START, s->start_ns);
+	protobuf_fixed64(p, NUMBER_TIME, r->time_ns);
+	protobuf_double(p, NUMBER_DOUBLE, s->value);
 	for (u32 i = 0; i < s->labels; i++)
 		add_attribute(p, NUMBER_ATTRIBUTES, s->label[i].name, s->label[i].value);
-	proto_close(p);
+	protobuf_close(p);
 }
 
 /*
  * The same buckets as Prometheus' schema 2, which names them by their upper bound's
  * exponent and OpenTelemetry by their lower one's.
  */
-static void add_buckets(struct proto *p, const u64 *counts)
+static void add_buckets(struct protobuf *p, const u64 *counts)
 {
 	unsigned int first = 0, end = SERIES_INDICES;
 
@@ -125,35 +125,35 @@ static void add_buckets(struct proto *p, const u64 *counts)
 		first++;
 	while (end > first && !counts[end - 1])
 		end--;
-	proto_open(p, HISTOGRAM_POSITIVE);
-	proto_zigzag(p, BUCKETS_OFFSET, (s64)first - 1);
-	proto_open(p, BUCKETS_COUNTS);
+	protobuf_open(p, HISTOGRAM_POSITIVE);
+	protobuf_zigzag(p, BUCKETS_OFFSET, (s64)first - 1);
+	protobuf_open(p, BUCKETS_COUNTS);
 	for (unsigned int i = first; i < end; i++)
-		proto_packed(p, counts[i]);
-	proto_close(p);
-	proto_close(p);
+		protobuf_packed(p, counts[i]);
+	protobuf_close(p);
+	protobuf_close(p);
 }
 
 static void add_histogram(struct request *r, const struct series *s)
 {
 	u64 counts[SERIES_INDICES], zero, sum;
-	struct proto *p = &r->proto;
+	struct protobuf *p = &r->proto;
 
 	series_native(s->histogram, counts, &zero);
 	sum = zero;
 	for (unsigned int i = 0; i < SERIES_INDICES; i++)
 		sum += counts[i];
-	proto_open(p, DATA_POINTS);
+	protobuf_open(p, DATA_POINTS);
 	for (u32 i = 0; i < s->labels; i++)
 		add_attribute(p, HISTOGRAM_ATTRIBUTES, s->label[i].name, s->label[i].value);
-	proto_fixed64(p, HISTOGRAM_START, s->start_ns);
-	proto_fixed64(p, HISTOGRAM_TIME, r->time_ns);
-	proto_fixed64(p, HISTOGRAM_COUNT, sum);
-	proto_double(p, HISTOGRAM_SUM, (double)s->histogram->sum);
-	proto_zigzag(p, HISTOGRAM_SCALE, SERIES_SCALE);
-	proto_fixed64(p, HISTOGRAM_ZERO, zero);
+	protobuf_fixed64(p, HISTOGRAM_START, s->start_ns);
+	protobuf_fixed64(p, HISTOGRAM_TIME, r->time_ns);
+	protobuf_fixed64(p, HISTOGRAM_COUNT, sum);
+	protobuf_double(p, HISTOGRAM_SUM, (double)s->histogram->sum);
+	protobuf_zigzag(p, HISTOGRAM_SCALE, SERIES_SCALE);
+	protobuf_fixed64(p, HISTOGRAM_ZERO, zero);
 	add_buckets(p, counts);
-	proto_close(p);
+	protobuf_close(p);
 }
 
 /*
@@ -178,14 +178,14 @@ static u32 add_metric(struct request *r, const struct series *s, u32 count)
 		[SERIES_HISTOGRAM] = METRIC_EXPONENTIAL,
 	};
 	const struct series_family *f = s->family;
-	struct proto *p = &r->proto;
+	struct protobuf *p = &r->proto;
 	u32 n;
 
-	proto_open(p, SCOPE_METRICS);
-	proto_string(p, METRIC_NAME, f->name);
-	proto_string(p, METRIC_DESCRIPTION, f->help);
-	proto_string(p, METRIC_UNIT, unit_of(f));
-	proto_open(p, kinds[f->type]);
+	protobuf_open(p, SCOPE_METRICS);
+	protobuf_string(p, METRIC_NAME, f->name);
+	protobuf_string(p, METRIC_DESCRIPTION, f->help);
+	protobuf_string(p, METRIC_UNIT, unit_of(f));
+	protobuf_open(p, kinds[f->type]);
 	for (n = 0; n < count && s[n].family == f; n++) {
 		if (s[n].histogram)
 			add_histogram(r, &s[n]);
@@ -193,15 +193,15 @@ static u32 add_metric(struct request *r, const struct series *s, u32 count)
 			add_number(r, &s[n]);
 	}
 	if (f->type != SERIES_GAUGE)
-		proto_varint(p, DATA_TEMPORALITY, CUMULATIVE);
+		protobuf_varint(p, DATA_TEMPORALITY, CUMULATIVE);
 	if (f->type == SERIES_COUNTER)
-		proto_varint(p, DATA_MONOTONIC, 1);
-	proto_close(p);
-	proto_close(p);
+		protobuf_varint(p, DATA_MONOTONIC, 1);
+	protobuf_close(p);
+	protobuf_close(p);
 	return n;
 }
 
-static int compressed(const struct proto *proto, char **ret_data, size_t *ret_size)
+static int compressed(const struct protobuf *proto, char **ret_data, size_t *ret_size)
 {
 	z_stream z = { .next_in = proto->data, .avail_in = (uInt)proto->size };
 	size_t size;
@@ -230,21 +230,21 @@ int otlp_encode(const struct series_set *set, const struct otlp_config *config, 
 		u64 time_ns, char **ret_data, size_t *ret_size)
 {
 	struct request request = { .time_ns = time_ns };
-	struct proto *p = &request.proto;
+	struct protobuf *p = &request.proto;
 	int r;
 
-	proto_init(p, BOUND);
-	proto_open(p, REQUEST_RESOURCE);
+	protobuf_init(p, BOUND);
+	protobuf_open(p, REQUEST_RESOURCE);
 	add_resource(p, config, host);
-	proto_open(p, RESOURCE_SCOPE);
-	proto_open(p, SCOPE_SCOPE);
-	proto_string(p, SCOPE_NAME, "speprof");
-	proto_string(p, SCOPE_VERSION, SPEPROF_VERSION);
-	proto_close(p);
+	protobuf_open(p, RESOURCE_SCOPE);
+	protobuf_open(p, SCOPE_SCOPE);
+	protobuf_string(p, SCOPE_NAME, "speprof");
+	protobuf_string(p, SCOPE_VERSION, SPEPROF_VERSION);
+	protobuf_close(p);
 	for (u32 i = 0; i < set->count;)
 		i += add_metric(&request, &set->series[i], set->count - i);
-	proto_close(p);
-	proto_close(p);
+	protobuf_close(p);
+	protobuf_close(p);
 	r = p->error;
 	if (r >= 0 && config->gzip) {
 		r = compressed(p, ret_data, ret_size);
@@ -253,6 +253,6 @@ int otlp_encode(const struct series_set *set, const struct otlp_config *config, 
 		*ret_size = p->size;
 		return 0;
 	}
-	proto_deinit(p);
+	protobuf_deinit(p);
 	return r;
 }

@@ -42,7 +42,7 @@ static const struct native_fields write_fields = {
 };
 
 struct request {
-	struct proto proto;
+	struct protobuf proto;
 	const char *host;
 	s64 time_ms;
 	struct staleness written;
@@ -73,13 +73,13 @@ static void open_series(struct request *r, const struct series *s, const char *s
 	for (u32 i = 0; i < s->labels; i++)
 		labels[count++] = s->label[i];
 	qsort(labels, count, sizeof(*labels), compare_labels);
-	proto_open(&r->proto, REQUEST_SERIES);
+	protobuf_open(&r->proto, REQUEST_SERIES);
 	start = r->proto.size;
 	for (u32 i = 0; i < count; i++) {
-		proto_open(&r->proto, SERIES_LABEL);
-		proto_string(&r->proto, LABEL_NAME, labels[i].name);
-		proto_string(&r->proto, LABEL_VALUE, labels[i].value);
-		proto_close(&r->proto);
+		protobuf_open(&r->proto, SERIES_LABEL);
+		protobuf_string(&r->proto, LABEL_NAME, labels[i].name);
+		protobuf_string(&r->proto, LABEL_VALUE, labels[i].value);
+		protobuf_close(&r->proto);
 	}
 	if (!r->proto.error)
 		staleness_add(&r->written, r->proto.data + start, r->proto.size - start, native);
@@ -89,11 +89,11 @@ static void add_sample(struct request *r, const struct series *s, const char *su
 		       const char *le, double value)
 {
 	open_series(r, s, suffix, le, false);
-	proto_open(&r->proto, SERIES_SAMPLE);
-	proto_double(&r->proto, SAMPLE_VALUE, value);
-	proto_varint(&r->proto, SAMPLE_TIME, (u64)r->time_ms);
-	proto_close(&r->proto);
-	proto_close(&r->proto);
+	protobuf_open(&r->proto, SERIES_SAMPLE);
+	protobuf_double(&r->proto, SAMPLE_VALUE, value);
+	protobuf_varint(&r->proto, SAMPLE_TIME, (u64)r->time_ms);
+	protobuf_close(&r->proto);
+	protobuf_close(&r->proto);
 }
 
 static void add_classic(struct request *r, const struct series *s)
@@ -119,30 +119,30 @@ static void add_native(struct request *r, const struct series *s)
 
 	series_classic(s->histogram, counts);
 	open_series(r, s, "", NULL, true);
-	proto_open(&r->proto, SERIES_NATIVE);
-	proto_varint(&r->proto, NATIVE_COUNT, counts[CLASSIC_BUCKETS - 1]);
+	protobuf_open(&r->proto, SERIES_NATIVE);
+	protobuf_varint(&r->proto, NATIVE_COUNT, counts[CLASSIC_BUCKETS - 1]);
 	native_add(&r->proto, &write_fields, s->histogram);
-	proto_varint(&r->proto, NATIVE_TIME, (u64)r->time_ms);
-	proto_close(&r->proto);
-	proto_close(&r->proto);
+	protobuf_varint(&r->proto, NATIVE_TIME, (u64)r->time_ms);
+	protobuf_close(&r->proto);
+	protobuf_close(&r->proto);
 }
 
 /* Of a native histogram its sum is that NaN, and nothing else of it is looked at. */
 static void add_ended(void *ctx, const u8 *labels, size_t size, bool native)
 {
 	struct request *r = ctx;
-	struct proto *p = &r->proto;
+	struct protobuf *p = &r->proto;
 
-	proto_open(p, REQUEST_SERIES);
-	proto_copy(p, labels, size);
-	proto_open(p, native ? SERIES_NATIVE : SERIES_SAMPLE);
-	proto_fixed64(p, native ? write_fields.sum : SAMPLE_VALUE, STALE);
-	proto_varint(p, native ? NATIVE_TIME : SAMPLE_TIME, (u64)r->time_ms);
-	proto_close(p);
-	proto_close(p);
+	protobuf_open(p, REQUEST_SERIES);
+	protobuf_copy(p, labels, size);
+	protobuf_open(p, native ? SERIES_NATIVE : SERIES_SAMPLE);
+	protobuf_fixed64(p, native ? write_fields.sum : SAMPLE_VALUE, STALE);
+	protobuf_varint(p, native ? NATIVE_TIME : SAMPLE_TIME, (u64)r->time_ms);
+	protobuf_close(p);
+	protobuf_close(p);
 }
 
-static int compressed(const struct proto *proto, char **ret_data, size_t *ret_size)
+static int compressed(const struct protobuf *proto, char **ret_data, size_t *ret_size)
 {
 	size_t size = snappy_max_compressed_length(proto->size);
 	char *data = malloc(size);
@@ -164,7 +164,7 @@ int remote_write_encode(struct remote_write *write, const struct series_set *set
 	struct request request = { .host = write->host, .time_ms = time_ms };
 	int r;
 
-	proto_init(&request.proto, BOUND);
+	protobuf_init(&request.proto, BOUND);
 	for (u32 i = 0; set && i < set->count; i++) {
 		const struct series *s = &set->series[i];
 
@@ -179,7 +179,7 @@ int remote_write_encode(struct remote_write *write, const struct series_set *set
 	staleness_report(&write->last, &request.written, add_ended, &request);
 	r = request.proto.error < 0 ? request.proto.error :
 				      compressed(&request.proto, ret_data, ret_size);
-	proto_deinit(&request.proto);
+	protobuf_deinit(&request.proto);
 	if (r < 0) {
 		staleness_clear(&request.written);
 		return r;

@@ -14,35 +14,35 @@
 enum { PROCESS_SAVED_IMAGE = 1, PROCESS_SAVED_DEAD = 2, PROCESS_SAVED_EXITED = 4 };
 
 /* Each file once, whoever maps it; mappings name it by number. */
-static void binaries_save(const struct map_keep *keep, struct blob_writer *to)
+static void binaries_save(const struct map_keep *keep, struct serializer *to)
 {
-	blob_put(to, keep->binaries);
+	serialize_u64(to, keep->binaries);
 	for (u32 i = 0; i < keep->binaries; i++) {
 		const struct binary *b = keep->binary[i];
 
-		blob_put(to, b->inode);
-		blob_put(to, b->device);
-		blob_put_bytes(to, b->build_id, b->build_id_size);
-		blob_put_string(to, b->path);
+		serialize_u64(to, b->inode);
+		serialize_u64(to, b->device);
+		serialize_bytes(to, b->build_id, b->build_id_size);
+		serialize_string(to, b->path);
 	}
 }
 
-static void containers_save(const struct attributor *a, struct blob_writer *to)
+static void containers_save(const struct attributor *a, struct serializer *to)
 {
 	u32 other = attributor_container_other(a), count = 0;
 
 	for (u32 i = 1; i < other; i++)
 		count += a->container[i].in_use;
-	blob_put(to, a->id_key[0]);
-	blob_put(to, a->id_key[1]);
-	blob_put(to, other);
-	blob_put(to, count);
+	serialize_u64(to, a->id_key[0]);
+	serialize_u64(to, a->id_key[1]);
+	serialize_u64(to, other);
+	serialize_u64(to, count);
 	for (u32 i = 1; i < other; i++) {
 		if (!a->container[i].in_use)
 			continue;
-		blob_put(to, i);
-		blob_put(to, a->container[i].pub.generation);
-		blob_put_string(to, a->container[i].path);
+		serialize_u64(to, i);
+		serialize_u64(to, a->container[i].pub.generation);
+		serialize_string(to, a->container[i].path);
 	}
 }
 
@@ -58,34 +58,34 @@ static u32 process_before(const struct attributor *a, u32 index)
 		       index;
 }
 
-static void process_save(const struct attributor *a, u32 index, struct blob_writer *to)
+static void process_save(const struct attributor *a, u32 index, struct serializer *to)
 {
 	const struct process *p = &a->process[index];
 	u32 count;
 
-	blob_put(to, index);
-	blob_put(to, p->pub.generation);
-	blob_put(to, (u64)p->pub.pid);
-	blob_put(to, p->pub.container);
-	blob_put(to, (p->image ? PROCESS_SAVED_IMAGE : 0) |
-			     (p->state == PROCESS_DEAD ? PROCESS_SAVED_DEAD : 0) |
-			     (p->exited ? PROCESS_SAVED_EXITED : 0));
-	blob_put(to, process_before(a, index));
-	blob_put(to, a->since[index]);
-	blob_put(to, p->born_ns);
-	blob_put(to, p->start_time);
-	blob_put(to, p->start_code);
-	blob_put(to, p->start_stack);
-	blob_put_string(to, p->pub.comm);
+	serialize_u64(to, index);
+	serialize_u64(to, p->pub.generation);
+	serialize_u64(to, (u64)p->pub.pid);
+	serialize_u64(to, p->pub.container);
+	serialize_u64(to, (p->image ? PROCESS_SAVED_IMAGE : 0) |
+				  (p->state == PROCESS_DEAD ? PROCESS_SAVED_DEAD : 0) |
+				  (p->exited ? PROCESS_SAVED_EXITED : 0));
+	serialize_u64(to, process_before(a, index));
+	serialize_u64(to, a->since[index]);
+	serialize_u64(to, p->born_ns);
+	serialize_u64(to, p->start_time);
+	serialize_u64(to, p->start_code);
+	serialize_u64(to, p->start_stack);
+	serialize_string(to, p->pub.comm);
 	count = p->kept ? p->maps.count : 0;
-	blob_put(to, count);
+	serialize_u64(to, count);
 	for (u32 i = 0; i < count; i++) {
 		const struct mapping *m = &p->maps.entry[i];
 
-		blob_put(to, m->start);
-		blob_put(to, m->end - m->start);
-		blob_put(to, m->offset);
-		blob_put(to, m->binary->number);
+		serialize_u64(to, m->start);
+		serialize_u64(to, m->end - m->start);
+		serialize_u64(to, m->offset);
+		serialize_u64(to, m->binary->number);
 	}
 }
 
@@ -98,7 +98,7 @@ static bool is_longer_dead(const struct attributor *a, u32 index, u32 other, u32
 }
 
 /* The longest dead first. */
-static void dead_save(const struct attributor *a, struct blob_writer *to)
+static void dead_save(const struct attributor *a, struct serializer *to)
 {
 	u32 asked = a->dead.first, unasked = a->dead_unasked.first, now = now_ms();
 
@@ -115,7 +115,7 @@ static void dead_save(const struct attributor *a, struct blob_writer *to)
  * In the order in which entries are made again: a number is that of its last entry, and who has
  * it now comes behind who had it. Of the dead the longest dead is the first to go.
  */
-static void processes_save(const struct attributor *a, struct blob_writer *to)
+static void processes_save(const struct attributor *a, struct serializer *to)
 {
 	dead_save(a, to);
 	for (u32 i = 0; i < a->fresh; i++)
@@ -123,7 +123,7 @@ static void processes_save(const struct attributor *a, struct blob_writer *to)
 			process_save(a, i, to);
 }
 
-void attributor_save(struct attributor *attributor, struct blob_writer *to)
+void attributor_save(struct attributor *attributor, struct serializer *to)
 {
 	struct attributor *a = attributor;
 	struct map_keep keep;
@@ -136,9 +136,9 @@ void attributor_save(struct attributor *attributor, struct blob_writer *to)
 	containers_save(a, to);
 	for (u32 i = 0; i < a->fresh; i++)
 		count += map_keep_wanted(a, i);
-	blob_put(to, a->fresh);
-	blob_put(to, a->process[IDLE].pub.generation);
-	blob_put(to, count);
+	serialize_u64(to, a->fresh);
+	serialize_u64(to, a->process[IDLE].pub.generation);
+	serialize_u64(to, count);
 	processes_save(a, to);
 }
 
@@ -163,10 +163,10 @@ static void binaries_free(struct saved_binaries *binaries)
 	free(binaries->at);
 }
 
-static int binaries_load(struct blob_reader *from, struct saved_binaries *ret)
+static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 {
 	/* Each takes four bytes at least: more cannot follow, whatever the count says. */
-	u32 count = (u32)blob_get_below(from, BINARIES_MAX);
+	u32 count = (u32)deserialize_below(from, BINARIES_MAX);
 	char path[BINARY_PATH_SIZE];
 
 	if (count > (from->len - from->pos) / 4)
@@ -179,11 +179,11 @@ static int binaries_load(struct blob_reader *from, struct saved_binaries *ret)
 	for (; ret->count < count && !from->bad; ret->count++) {
 		struct saved_binary *b = &ret->at[ret->count];
 
-		b->inode = blob_get(from);
-		b->device = (u32)blob_get(from);
-		b->build_id_size = (u8)blob_get_bytes(from, b->build_id, sizeof(b->build_id));
+		b->inode = deserialize_u64(from);
+		b->device = (u32)deserialize_u64(from);
+		b->build_id_size = (u8)deserialize_bytes(from, b->build_id, sizeof(b->build_id));
 		/* Of one file too long a name costs the mappings of it, not all figures. */
-		if (!blob_get_name(from, path, sizeof(path)))
+		if (!deserialize_name(from, path, sizeof(path)))
 			continue;
 		b->path = strdup(path);
 		if (!b->path)
@@ -222,20 +222,20 @@ static void containers_settle(const struct attributor *a, struct attribute_trans
 	}
 }
 
-static int containers_load(struct attributor *a, struct blob_reader *from,
+static int containers_load(struct attributor *a, struct deserializer *from,
 			   struct attribute_translation *t)
 {
 	u32 capacity, count, index;
 	char path[CONTAINER_PATH_SIZE];
 	u64 key[2];
 
-	key[0] = blob_get(from);
-	key[1] = blob_get(from);
-	capacity = (u32)blob_get_below(from, 1U << 20) + 1;
+	key[0] = deserialize_u64(from);
+	key[1] = deserialize_u64(from);
+	capacity = (u32)deserialize_below(from, 1U << 20) + 1;
 	if (from->bad)
 		return -EBADMSG;
 	containers_key(a, key);
-	count = (u32)blob_get_below(from, capacity);
+	count = (u32)deserialize_below(from, capacity);
 	if (moved_new(capacity, &t->container) < 0)
 		return -ENOMEM;
 	t->containers = capacity;
@@ -243,10 +243,10 @@ static int containers_load(struct attributor *a, struct blob_reader *from,
 	t->container[capacity - 1] = (struct attribute_moved){ 0 };
 	to_other(a, &t->container[capacity - 1]);
 	for (u32 i = 0; i < count && !from->bad; i++) {
-		u32 old = (u32)blob_get_below(from, capacity - 1), generation;
+		u32 old = (u32)deserialize_below(from, capacity - 1), generation;
 
-		generation = (u32)blob_get(from);
-		if (!blob_get_name(from, path, sizeof(path)) && !from->bad)
+		generation = (u32)deserialize_u64(from);
+		if (!deserialize_name(from, path, sizeof(path)) && !from->bad)
 			continue;
 		if (!old || from->bad)
 			return -EBADMSG;
@@ -261,18 +261,18 @@ static int containers_load(struct attributor *a, struct blob_reader *from,
 	return from->bad ? -EBADMSG : 0;
 }
 
-static int maps_load(struct attributor *a, struct blob_reader *from,
+static int maps_load(struct attributor *a, struct deserializer *from,
 		     const struct saved_binaries *binaries, struct maps *maps)
 {
-	u32 count = (u32)blob_get_below(from, MAPS_PER_PROCESS + 1);
+	u32 count = (u32)deserialize_below(from, MAPS_PER_PROCESS + 1);
 
 	for (u32 i = 0; i < count && !from->bad; i++) {
-		struct mapping m = { .start = blob_get(from) };
-		u64 size = blob_get(from);
+		struct mapping m = { .start = deserialize_u64(from) };
+		u64 size = deserialize_u64(from);
 		const struct saved_binary *b;
 
-		m.offset = blob_get(from);
-		b = &binaries->at[blob_get_below(from, binaries->count)];
+		m.offset = deserialize_u64(from);
+		b = &binaries->at[deserialize_below(from, binaries->count)];
 		if (from->bad || !size || size > UINT64_MAX - m.start)
 			return -EBADMSG;
 		m.end = m.start + size;
@@ -285,10 +285,10 @@ static int maps_load(struct attributor *a, struct blob_reader *from,
 }
 
 /* Of what entry @index is, all but its mappings. */
-static void process_fill(struct attributor *a, u32 index, struct blob_reader *from, u32 flags,
+static void process_fill(struct attributor *a, u32 index, struct deserializer *from, u32 flags,
 			 const struct attribute_translation *t)
 {
-	const struct attribute_moved *before = &t->process[blob_get_below(from, t->processes)];
+	const struct attribute_moved *before = &t->process[deserialize_below(from, t->processes)];
 	struct process *p = &a->process[index];
 	char comm[sizeof(p->pub.comm)];
 
@@ -296,16 +296,16 @@ static void process_fill(struct attributor *a, u32 index, struct blob_reader *fr
 		p->before = before->index;
 		p->before_generation = before->now_generation;
 	}
-	a->since[index] = blob_get(from);
-	p->born_ns = blob_get(from);
-	p->start_time = blob_get(from);
-	p->start_code = blob_get(from);
-	p->start_stack = blob_get(from);
+	a->since[index] = deserialize_u64(from);
+	p->born_ns = deserialize_u64(from);
+	p->start_time = deserialize_u64(from);
+	p->start_code = deserialize_u64(from);
+	p->start_stack = deserialize_u64(from);
 	p->image = flags & PROCESS_SAVED_IMAGE;
 	p->exited = flags & PROCESS_SAVED_EXITED;
 	/* What happened to it since, nobody told. */
 	p->unread = true;
-	blob_get_string(from, comm, sizeof(comm));
+	deserialize_string(from, comm, sizeof(comm));
 	process_name(p, comm);
 }
 
@@ -341,13 +341,14 @@ static void process_merge(struct attributor *a, u32 index, u32 now)
 	process_make_current(a, now);
 }
 
-static int process_load(struct attributor *a, struct blob_reader *from,
+static int process_load(struct attributor *a, struct deserializer *from,
 			const struct saved_binaries *binaries, struct attribute_translation *t)
 {
-	u32 old = (u32)blob_get_below(from, t->processes), generation = (u32)blob_get(from);
-	s32 pid = (s32)blob_get_below(from, INT32_MAX);
-	u32 container = (u32)blob_get_below(from, t->containers);
-	u32 flags = (u32)blob_get_below(from, 8), index, now, current;
+	u32 old = (u32)deserialize_below(from, t->processes),
+	    generation = (u32)deserialize_u64(from);
+	s32 pid = (s32)deserialize_below(from, INT32_MAX);
+	u32 container = (u32)deserialize_below(from, t->containers);
+	u32 flags = (u32)deserialize_below(from, 8), index, now, current;
 
 	if (from->bad || !pid || t->process[old].index != ATTRIBUTE_NONE)
 		return -EBADMSG;
@@ -371,14 +372,14 @@ static int process_load(struct attributor *a, struct blob_reader *from,
 	return maps_load(a, from, binaries, &a->process[index].maps);
 }
 
-static int processes_load(struct attributor *a, struct blob_reader *from,
+static int processes_load(struct attributor *a, struct deserializer *from,
 			  const struct saved_binaries *binaries, struct attribute_translation *t)
 {
-	u32 capacity = (u32)blob_get_below(from, (1U << 20) + 1), generation, count;
+	u32 capacity = (u32)deserialize_below(from, (1U << 20) + 1), generation, count;
 	int r = 0;
 
-	generation = (u32)blob_get(from);
-	count = (u32)blob_get_below(from, (u64)capacity + 1);
+	generation = (u32)deserialize_u64(from);
+	count = (u32)deserialize_below(from, (u64)capacity + 1);
 	if (from->bad || !capacity)
 		return -EBADMSG;
 	if (moved_new(capacity, &t->process) < 0)
@@ -399,7 +400,7 @@ static int processes_load(struct attributor *a, struct blob_reader *from,
 	return r;
 }
 
-int attributor_load(struct attributor *attributor, struct blob_reader *from,
+int attributor_load(struct attributor *attributor, struct deserializer *from,
 		    struct attribute_translation *ret_translation)
 {
 	struct saved_binaries binaries = { 0 };

@@ -25,7 +25,7 @@ struct attribute_translation {
 };
 
 /** attributor_save() - what samples asked for so far */
-void attributor_save(struct attributor *attributor, struct blob_writer *to);
+void attributor_save(struct attributor *attributor, struct serializer *to);
 
 /**
  * attributor_load() - into one that has no entries but those of events (live)
@@ -39,7 +39,7 @@ void attributor_save(struct attributor *attributor, struct blob_writer *to);
  *
  * Return: 0; -EBADMSG; -ENOMEM. Entries may have been made all the same.
  */
-int attributor_load(struct attributor *attributor, struct blob_reader *from,
+int attributor_load(struct attributor *attributor, struct deserializer *from,
 		    struct attribute_translation *ret_translation);
 
 void attribute_translation_deinit(struct attribute_translation *translation);

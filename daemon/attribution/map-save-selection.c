@@ -31,14 +31,14 @@ static u64 binary_bytes(const struct binary *b)
 {
 	u64 len = b->path_size - 1U;
 
-	return blob_size(b->inode) + blob_size(b->device) + blob_size(b->build_id_size) +
-	       b->build_id_size + blob_size(len) + len;
+	return serialize_size(b->inode) + serialize_size(b->device) +
+	       serialize_size(b->build_id_size) + b->build_id_size + serialize_size(len) + len;
 }
 
 static u64 mapping_bytes(const struct mapping *m)
 {
-	return blob_size(m->start) + blob_size(m->end - m->start) + blob_size(m->offset) +
-	       blob_size(m->binary->number);
+	return serialize_size(m->start) + serialize_size(m->end - m->start) +
+	       serialize_size(m->offset) + serialize_size(m->binary->number);
 }
 
 /* From now on there are no more than the first @binaries. */

@@ -22,7 +22,7 @@ int config_read_all(struct config *config, const char *path, bool must,
 		    struct config_error *ret_error)
 {
 	struct reading reading = { .config = *config, .error = ret_error };
-	int r = settings_files(path, must, CREDENTIAL, read_one, &reading, ret_error->file,
+	int r = ini_read_files(path, must, CREDENTIAL, read_one, &reading, ret_error->file,
 			       sizeof(ret_error->file));
 
 	if (r >= 0)

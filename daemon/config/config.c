@@ -353,7 +353,7 @@ static int read_line(void *ctx, char *line)
 			 r->section ? "Key=value" : "below [Sampling]");
 		return -EINVAL;
 	}
-	value = settings_split(line);
+	value = ini_split(line);
 	return config_set(r->config, line, value, &r->error) < 0 ? -EINVAL : 0;
 }
 
@@ -362,7 +362,7 @@ int config_read(struct config *config, const char *path, struct config_error *re
 	struct config read = *config;
 	struct reader reader = { .config = &read };
 	unsigned int line;
-	int r = settings_read(path, read_line, &reader, &line);
+	int r = ini_read(path, read_line, &reader, &line);
 
 	if (r < 0 && !line)
 		snprintf(reader.error.text, sizeof(reader.error.text), "%s", strerror(-r));

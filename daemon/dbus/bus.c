@@ -181,8 +181,8 @@ static int on_gone(sd_bus_message *message __attribute__((unused)), void *userda
 {
 	const struct bus *bus = userdata;
 
-	log_tell(LOG_ERR, LOG_ID_BUS, NULL,
-		 "the bus has gone: this process saves its figures and ends, another one goes on");
+	log_write(LOG_ERR, LOG_ID_BUS, NULL,
+		  "the bus has gone: this process saves its figures and ends, another one goes on");
 	return sd_event_exit(bus->event, BUS_GONE_STATUS);
 }
 

@@ -92,7 +92,7 @@ static int check_presence(char *const *cgroups, sd_bus_error *error)
 	char shown[128];
 
 	for (; *cgroups; cgroups++) {
-		if (**cgroups != '/' || !cgroup_is_gone(*cgroups))
+		if (**cgroups != '/' || !cgroup_is_removed(*cgroups))
 			continue;
 		escape_string(shown, sizeof(shown), *cgroups);
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,

@@ -224,15 +224,16 @@ static void renew_source(struct bus *bus)
 	const char *plural = renewal.ret_cpus == 1 ? "" : "s";
 
 	if (renewal.ret_replaced)
-		log_tell(LOG_NOTICE, LOG_ID_SOURCE, NULL,
-			 "%u more CPU%s with an SPU: sampled by a new session of the module; all CPUs "
-			 "were blind for %llu ms",
-			 renewal.ret_cpus, plural,
-			 (unsigned long long)renewal.ret_blind_ns / 1000000);
+		log_write(LOG_NOTICE, LOG_ID_SOURCE, NULL,
+			  "%u more CPU%s with an SPU: sampled by a new session of the module; all "
+			  "CPUs "
+			  "were blind for %llu ms",
+			  renewal.ret_cpus, plural,
+			  (unsigned long long)renewal.ret_blind_ns / 1000000);
 	else if (r < 0 && !bus->unsampled_logged)
-		log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL,
-			 "%u more CPU%s with an SPU %s not sampled: %s", renewal.ret_cpus, plural,
-			 renewal.ret_cpus == 1 ? "is" : "are", renewal.ret_reason);
+		log_write(LOG_WARNING, LOG_ID_SOURCE, NULL,
+			  "%u more CPU%s with an SPU %s not sampled: %s", renewal.ret_cpus, plural,
+			  renewal.ret_cpus == 1 ? "is" : "are", renewal.ret_reason);
 	bus->unsampled_logged = r < 0;
 }
 

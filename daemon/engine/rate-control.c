@@ -155,30 +155,31 @@ static void tell(const struct govern *g, u64 count)
 		 (unsigned long long)g->governor.rate);
 	snprintf(changes, sizeof(changes), "SPEPROF_COUNT=%llu", (unsigned long long)count);
 	if (g->why == GOVERNOR_OVERHEAD)
-		log_tell(LOG_INFO, LOG_ID_INTERVAL, fields,
-			 "%u CPUs instead of %u are held back, by up to %llu ns instead of %llu: "
-			 "sampling costs %u.%02u %% of the machine, Overhead= allows %u.%02u %%",
-			 governor_held(&g->governor), g->told_held, (unsigned long long)most,
-			 (unsigned long long)interval, share / 100, share % 100,
-			 g->governor.config.overhead / 1000, g->governor.config.overhead / 10 % 100);
+		log_write(LOG_INFO, LOG_ID_INTERVAL, fields,
+			  "%u CPUs instead of %u are held back, by up to %llu ns instead of %llu: "
+			  "sampling costs %u.%02u %% of the machine, Overhead= allows %u.%02u %%",
+			  governor_held(&g->governor), g->told_held, (unsigned long long)most,
+			  (unsigned long long)interval, share / 100, share % 100,
+			  g->governor.config.overhead / 1000,
+			  g->governor.config.overhead / 10 % 100);
 	else
-		log_tell(LOG_INFO, LOG_ID_INTERVAL, fields,
-			 "interval of %llu ns instead of %llu: the busiest CPU brought %llu "
-			 "samples a second, %llu are asked for",
-			 (unsigned long long)interval, (unsigned long long)g->told_ns,
-			 (unsigned long long)g->governor.rate,
-			 1000000000ULL / g->governor.config.nominal_ns);
+		log_write(LOG_INFO, LOG_ID_INTERVAL, fields,
+			  "interval of %llu ns instead of %llu: the busiest CPU brought %llu "
+			  "samples a second, %llu are asked for",
+			  (unsigned long long)interval, (unsigned long long)g->told_ns,
+			  (unsigned long long)g->governor.rate,
+			  1000000000ULL / g->governor.config.nominal_ns);
 }
 
 /* @changes: of this period, 0 or 1 */
 static void tell_paced(struct govern *g, u64 changes, u64 now)
 {
-	enum log_pace_say say;
+	enum log_limit_action say;
 	u64 count;
 
-	say = log_pace(&g->pace, changes, now, &count);
+	say = log_limit_check(&g->pace, changes, now, &count);
 	/* Where it has settled, what it came to in the end is worth a line. */
-	if (say == LOG_PACE_QUIET || (say == LOG_PACE_OVER && !count))
+	if (say == LOG_LIMIT_SILENT || (say == LOG_LIMIT_RESOLVED && !count))
 		return;
 	tell(g, count);
 	g->told_ns = governor_interval(&g->governor);

@@ -35,7 +35,7 @@ struct govern {
 	struct source_tune *tuned;
 	enum governor_why why;
 	bool single;
-	struct log_pace pace;
+	struct log_limit pace;
 	u64 told_ns;
 	u32 told_held;
 };

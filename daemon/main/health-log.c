@@ -29,21 +29,21 @@ struct topic {
  * Whether @grown_by more of it are worth a line now: then their number is *@ret_n and in @count.
  * That it is over is said here.
  */
-static bool is_due(struct log_pace *pace, u64 grown_by, u64 now_ns, const struct topic *topic,
+static bool is_due(struct log_limit *pace, u64 grown_by, u64 now_ns, const struct topic *topic,
 		   char count[static FIELD], u64 *ret_n)
 {
-	enum log_pace_say say = log_pace(pace, grown_by, now_ns, ret_n);
+	enum log_limit_action say = log_limit_check(pace, grown_by, now_ns, ret_n);
 
-	if (say == LOG_PACE_QUIET)
+	if (say == LOG_LIMIT_SILENT)
 		return false;
 	snprintf(count, FIELD, "SPEPROF_COUNT=%llu", (unsigned long long)*ret_n);
 	/* What is not told of is what came since the last line. */
-	if (say == LOG_PACE_OVER)
-		log_tell(topic->over, topic->id, (const char *const[]){ count, NULL },
-			 "no %s for %llu minutes; %llu since this was told the last time",
-			 topic->what, LOG_PACE_OVER_NS / 60000000000ULL,
-			 (unsigned long long)*ret_n);
-	return say == LOG_PACE_TELL;
+	if (say == LOG_LIMIT_RESOLVED)
+		log_write(topic->over, topic->id, (const char *const[]){ count, NULL },
+			  "no %s for %llu minutes; %llu since this was told the last time",
+			  topic->what, LOG_LIMIT_OVER_NS / 60000000000ULL,
+			  (unsigned long long)*ret_n);
+	return say == LOG_LIMIT_REPORT;
 }
 
 static void tell_faults(struct trouble_told *told, const struct trouble *now, u64 now_ns)
@@ -64,10 +64,11 @@ static void tell_faults(struct trouble_told *told, const struct trouble *now, u6
 		snprintf(cpu, sizeof(cpu), "SPEPROF_CPU=%u", number);
 		fields[2] = cpu;
 	}
-	log_tell(LOG_WARNING, LOG_ID_FAULT, fields,
-		 "%llu fault%s of the SPU, the last: %s; a CPU that it stopped samples again after "
-		 "Stop and Start (Documentation/reference/abi.md, Events and syndromes)",
-		 (unsigned long long)n, times(n), last);
+	log_write(
+		LOG_WARNING, LOG_ID_FAULT, fields,
+		"%llu fault%s of the SPU, the last: %s; a CPU that it stopped samples again after "
+		"Stop and Start (Documentation/reference/abi.md, Events and syndromes)",
+		(unsigned long long)n, times(n), last);
 }
 
 static void tell_throttles(struct trouble_told *told, const struct trouble *now, u64 now_ns)
@@ -78,10 +79,10 @@ static void tell_throttles(struct trouble_told *told, const struct trouble *now,
 
 	if (is_due(&told->throttles, grown(told->last.source.throttles, now->source.throttles),
 		   now_ns, &topic, count, &n))
-		log_tell(LOG_NOTICE, LOG_ID_THROTTLE, (const char *const[]){ count, NULL },
-			 "SPUs were held back %llu time%s: too many interrupts or bytes; the rate "
-			 "is SamplesPerSecond=, the bound the module's throttle_*",
-			 (unsigned long long)n, times(n));
+		log_write(LOG_NOTICE, LOG_ID_THROTTLE, (const char *const[]){ count, NULL },
+			  "SPUs were held back %llu time%s: too many interrupts or bytes; the rate "
+			  "is SamplesPerSecond=, the bound the module's throttle_*",
+			  (unsigned long long)n, times(n));
 }
 
 static void tell_unsaved(struct trouble_told *told, const struct trouble *now, u64 now_ns)
@@ -92,11 +93,11 @@ static void tell_unsaved(struct trouble_told *told, const struct trouble *now, u
 
 	if (is_due(&told->unsaved, grown(told->last.unsaved, now->unsaved), now_ns, &topic, count,
 		   &n))
-		log_tell(LOG_ERR, LOG_ID_UNSAVED, (const char *const[]){ count, NULL },
-			 "figures could not be saved, %llu time%s: there are more than a "
-			 "checkpoint holds; the next process goes on from the last one that did, "
-			 "unless this one ends well after Reset, or with a smaller MemoryBudget=",
-			 (unsigned long long)n, times(n));
+		log_write(LOG_ERR, LOG_ID_UNSAVED, (const char *const[]){ count, NULL },
+			  "figures could not be saved, %llu time%s: there are more than a "
+			  "checkpoint holds; the next process goes on from the last one that did, "
+			  "unless this one ends well after Reset, or with a smaller MemoryBudget=",
+			  (unsigned long long)n, times(n));
 }
 
 static void tell_stuck(struct trouble_told *told, const struct trouble *now, u64 now_ns)
@@ -106,11 +107,11 @@ static void tell_stuck(struct trouble_told *told, const struct trouble *now, u64
 	u64 n;
 
 	if (is_due(&told->stuck, grown(told->last.stuck, now->stuck), now_ns, &topic, count, &n))
-		log_tell(LOG_WARNING, LOG_ID_STUCK, (const char *const[]){ count, NULL },
-			 "the worker has not come around for %u s%s", now->stuck_s,
-			 now->watchdog ? ": unless it does, the service manager's watchdog ends "
-					 "this process and another goes on" :
-					 "");
+		log_write(LOG_WARNING, LOG_ID_STUCK, (const char *const[]){ count, NULL },
+			  "the worker has not come around for %u s%s", now->stuck_s,
+			  now->watchdog ? ": unless it does, the service manager's watchdog ends "
+					  "this process and another goes on" :
+					  "");
 }
 
 void trouble_tell(struct trouble_told *told, const struct trouble *now, u64 now_ns)

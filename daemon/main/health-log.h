@@ -24,10 +24,10 @@ struct trouble {
 /** struct trouble_told - what of it was taken up the last time, and how often it is told */
 struct trouble_told {
 	struct trouble last;
-	struct log_pace faults;
-	struct log_pace throttles;
-	struct log_pace unsaved;
-	struct log_pace stuck;
+	struct log_limit faults;
+	struct log_limit throttles;
+	struct log_limit unsaved;
+	struct log_limit stuck;
 };
 
 /** trouble_tell() - what is new; to be called every few seconds, with CLOCK_MONOTONIC */

@@ -74,7 +74,7 @@ static void look_around(struct task_events_status *status)
 	reason = cgroup_space_reason(&space);
 	if (!*reason)
 		return;
-	log_tell(LOG_WARNING, LOG_ID_TASKS, NULL, "%s", reason);
+	log_write(LOG_WARNING, LOG_ID_TASKS, NULL, "%s", reason);
 	snprintf(status->reason + n, sizeof(status->reason) - n, "%s%s", n ? "; " : "", reason);
 }
 
@@ -99,8 +99,8 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 	if (!c->contexts)
 		follow_switches(tasks, status);
 	if (*status->reason)
-		log_tell(LOG_WARNING, LOG_ID_TASKS, NULL, "%s: %s", lacks[status->kind],
-			 status->reason);
+		log_write(LOG_WARNING, LOG_ID_TASKS, NULL, "%s: %s", lacks[status->kind],
+			  status->reason);
 	look_around(status);
 	return tasks;
 }
@@ -118,8 +118,8 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 	if (source_open_kept(&d->options.config, sampling, d->stored.session, ret_source, &said) >=
 	    0)
 		return true;
-	log_tell(LOG_NOTICE, LOG_ID_REFUSED, NULL,
-		 "the session that was kept is not used: %s; a new one begins", said.text);
+	log_write(LOG_NOTICE, LOG_ID_REFUSED, NULL,
+		  "the session that was kept is not used: %s; a new one begins", said.text);
 	stored_drop_machine(&d->stored);
 	return false;
 }
@@ -187,13 +187,13 @@ static int open_source(const struct config *c, const struct source_config *sampl
 
 		if (r >= 0 || said.status != EX_TEMPFAIL) {
 			if (*said.text)
-				log_tell(r < 0 ? LOG_ERR : LOG_NOTICE, LOG_ID_SOURCE, NULL, "%s",
-					 said.text);
+				log_write(r < 0 ? LOG_ERR : LOG_NOTICE, LOG_ID_SOURCE, NULL, "%s",
+					  said.text);
 			return r < 0 ? said.status : 0;
 		}
 		if (!tries)
-			log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL, "%s: waiting for it to pass",
-				 said.text);
+			log_write(LOG_WARNING, LOG_ID_SOURCE, NULL, "%s: waiting for it to pass",
+				  said.text);
 		r = pause_after(tries);
 		if (r < 0)
 			return r == -EINTR ? r : EX_TEMPFAIL;
@@ -219,8 +219,8 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	r = session_rule_new(&lists.lists, c->filter, NULL, &session.rule, &error);
 	config_lists_clear(&lists);
 	if (r < 0) {
-		log_tell(LOG_ERR, LOG_ID_CONFIG, NULL, "Filter=: %s",
-			 r == -EINVAL ? error.text : strerror(-r));
+		log_write(LOG_ERR, LOG_ID_CONFIG, NULL, "Filter=: %s",
+			  r == -EINVAL ? error.text : strerror(-r));
 		return r == -EINVAL ? EX_CONFIG : EX_OSERR;
 	}
 	d->adopted = adopt_source(d, &sampling, &source);
@@ -315,7 +315,7 @@ static int reload(void *ctx)
 
 	notify_reloading();
 	if (options_parse(d->argc, d->argv, &fresh, d->reloaded.refused)) {
-		log_tell(LOG_NOTICE, LOG_ID_CONFIG, NULL, "the configuration stays as it was");
+		log_write(LOG_NOTICE, LOG_ID_CONFIG, NULL, "the configuration stays as it was");
 		r = -EINVAL;
 	} else {
 		r = reload_apply(&d->options.config, &fresh.config, d->worker, &d->reloaded);
@@ -352,8 +352,8 @@ static int start_machine(struct daemon *d)
 			return EX_UNAVAILABLE;
 		}
 		if (!tries)
-			log_tell(LOG_WARNING, LOG_ID_SOURCE, NULL,
-				 "another session of the module samples: waiting for its end");
+			log_write(LOG_WARNING, LOG_ID_SOURCE, NULL,
+				  "another session of the module samples: waiting for its end");
 		r = pause_after(tries);
 		if (r < 0)
 			return r == -EINTR ? r : EX_TEMPFAIL;
@@ -387,8 +387,8 @@ static int run(struct daemon *d)
 	d->notify.ctx = &d->bus;
 	d->notify.reloaded = &d->reloaded;
 	notify_ready(&d->notify);
-	log_tell(LOG_INFO, LOG_ID_STARTED, NULL, "speprofd " SPEPROF_VERSION ": %s",
-		 d->notify.status);
+	log_write(LOG_INFO, LOG_ID_STARTED, NULL, "speprofd " SPEPROF_VERSION ": %s",
+		  d->notify.status);
 	/* What it is ended with: 0 by a signal, or as bus.h says. */
 	r = sd_event_loop(d->event);
 	notify_stopping();
@@ -422,8 +422,8 @@ static int reach_bus(struct daemon *d, bool again)
 		if (r >= 0 || !again || !is_away(r))
 			return r;
 		if (!tries)
-			log_tell(LOG_WARNING, LOG_ID_BUS, NULL,
-				 "no connection to the bus: waiting for it");
+			log_write(LOG_WARNING, LOG_ID_BUS, NULL,
+				  "no connection to the bus: waiting for it");
 		switch (pause_after(tries)) {
 		case -EINTR:
 			return -EINTR;

@@ -59,7 +59,7 @@ static int read_config(struct options *o, bool named, char ret_why[static OPTION
 		snprintf(why, sizeof(why), "%s: %s", error.file, error.text);
 	/* A file may hold anything; it is a property on the bus, which has text. */
 	escape_string(ret_why, OPTIONS_WHY, why);
-	log_tell(LOG_ERR, LOG_ID_CONFIG, fields, "%s", ret_why);
+	log_write(LOG_ERR, LOG_ID_CONFIG, fields, "%s", ret_why);
 	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
 }
 

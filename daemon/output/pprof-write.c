@@ -110,7 +110,7 @@ struct names {
  * @others: as of @pprof, and what there was no room to name
  */
 struct writer {
-	struct proto proto;
+	struct protobuf proto;
 	z_stream z;
 	int fd;
 	u64 texts;
@@ -208,10 +208,10 @@ static void add_type(struct writer *w, u32 field, const char *name, const char *
 {
 	u64 n = string(w, name), u = string(w, unit);
 
-	proto_open(&w->proto, field);
-	proto_varint(&w->proto, TYPE_NAME, n);
-	proto_varint(&w->proto, TYPE_UNIT, u);
-	proto_close(&w->proto);
+	protobuf_open(&w->proto, field);
+	protobuf_varint(&w->proto, TYPE_NAME, n);
+	protobuf_varint(&w->proto, TYPE_UNIT, u);
+	protobuf_close(&w->proto);
 }
 
 static void build_id_text(struct writer *w, const struct attribute_place *place, s32 pid,
@@ -265,12 +265,12 @@ static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
 	escape_string(path, sizeof(path), place->binary);
 	name = string(w, *path ? path : "[anonymous]");
 	build_id = string(w, build);
-	proto_open(&w->proto, PROFILE_MAPPING);
-	proto_varint(&w->proto, MAPPING_ID, id);
-	proto_varint(&w->proto, MAPPING_FILENAME, name);
-	proto_varint(&w->proto, MAPPING_BUILD_ID, build_id);
-	proto_varint(&w->proto, MAPPING_HAS_FUNCTIONS, 1);
-	proto_close(&w->proto);
+	protobuf_open(&w->proto, PROFILE_MAPPING);
+	protobuf_varint(&w->proto, MAPPING_ID, id);
+	protobuf_varint(&w->proto, MAPPING_FILENAME, name);
+	protobuf_varint(&w->proto, MAPPING_BUILD_ID, build_id);
+	protobuf_varint(&w->proto, MAPPING_HAS_FUNCTIONS, 1);
+	protobuf_close(&w->proto);
 	return id;
 }
 
@@ -287,12 +287,12 @@ static u64 add_function(struct writer *w, u64 mapping, u64 text, const char *bin
 		return id;
 	escape_string(path, sizeof(path), binary);
 	file = string(w, path);
-	proto_open(&w->proto, PROFILE_FUNCTION);
-	proto_varint(&w->proto, FUNCTION_ID, id);
-	proto_varint(&w->proto, FUNCTION_NAME, text);
-	proto_varint(&w->proto, FUNCTION_SYSTEM_NAME, text);
-	proto_varint(&w->proto, FUNCTION_FILENAME, file);
-	proto_close(&w->proto);
+	protobuf_open(&w->proto, PROFILE_FUNCTION);
+	protobuf_varint(&w->proto, FUNCTION_ID, id);
+	protobuf_varint(&w->proto, FUNCTION_NAME, text);
+	protobuf_varint(&w->proto, FUNCTION_SYSTEM_NAME, text);
+	protobuf_varint(&w->proto, FUNCTION_FILENAME, file);
+	protobuf_close(&w->proto);
 	return id;
 }
 
@@ -350,15 +350,15 @@ static u64 put_location(struct writer *w, const char *key, u64 mapping, u64 addr
 	if (!new)
 		return id;
 	function = add_function(w, mapping, text, binary);
-	proto_open(&w->proto, PROFILE_LOCATION);
-	proto_varint(&w->proto, LOCATION_ID, id);
+	protobuf_open(&w->proto, PROFILE_LOCATION);
+	protobuf_varint(&w->proto, LOCATION_ID, id);
 	if (mapping)
-		proto_varint(&w->proto, LOCATION_MAPPING, mapping);
-	proto_varint(&w->proto, LOCATION_ADDRESS, address);
-	proto_open(&w->proto, LOCATION_LINE);
-	proto_varint(&w->proto, LINE_FUNCTION, function);
-	proto_close(&w->proto);
-	proto_close(&w->proto);
+		protobuf_varint(&w->proto, LOCATION_MAPPING, mapping);
+	protobuf_varint(&w->proto, LOCATION_ADDRESS, address);
+	protobuf_open(&w->proto, LOCATION_LINE);
+	protobuf_varint(&w->proto, LINE_FUNCTION, function);
+	protobuf_close(&w->proto);
+	protobuf_close(&w->proto);
 	return id;
 }
 
@@ -396,10 +396,10 @@ static void add_label(struct writer *w, const char *key, const char *value)
 {
 	u64 k = string(w, key), v = string(w, value);
 
-	proto_open(&w->proto, SAMPLE_LABEL);
-	proto_varint(&w->proto, LABEL_KEY, k);
-	proto_varint(&w->proto, LABEL_STRING, v);
-	proto_close(&w->proto);
+	protobuf_open(&w->proto, SAMPLE_LABEL);
+	protobuf_varint(&w->proto, LABEL_KEY, k);
+	protobuf_varint(&w->proto, LABEL_STRING, v);
+	protobuf_close(&w->proto);
 }
 
 /* As metrics have it: the whole of what Kubernetes calls it. @whole: room for that. */
@@ -443,25 +443,25 @@ static void add_labels(struct writer *w, const struct pprof_entry *e, const char
 static void add_values(struct writer *w, const struct pprof_entry *e)
 {
 	for (unsigned int i = 0; i < PPROF_VALUES; i++)
-		proto_packed(&w->proto, e->value[i]);
+		protobuf_packed(&w->proto, e->value[i]);
 	for (size_t u = 0; u < ARRAY_SIZE(weights); u++)
 		for (unsigned int i = 0; i < PPROF_VALUES; i++)
-			proto_packed(&w->proto, e->unit == weights[u].unit ? e->weighted[i] : 0);
+			protobuf_packed(&w->proto, e->unit == weights[u].unit ? e->weighted[i] : 0);
 }
 
 /* Messages of other kinds are not to be written while this one is open. */
 static void add_sample(struct writer *w, const struct pprof_entry *e, u64 location,
 		       const char *container, const char *process)
 {
-	proto_open(&w->proto, PROFILE_SAMPLE);
-	proto_open(&w->proto, SAMPLE_LOCATION);
-	proto_packed(&w->proto, location);
-	proto_close(&w->proto);
-	proto_open(&w->proto, SAMPLE_VALUE);
+	protobuf_open(&w->proto, PROFILE_SAMPLE);
+	protobuf_open(&w->proto, SAMPLE_LOCATION);
+	protobuf_packed(&w->proto, location);
+	protobuf_close(&w->proto);
+	protobuf_open(&w->proto, SAMPLE_VALUE);
 	add_values(w, e);
-	proto_close(&w->proto);
+	protobuf_close(&w->proto);
 	add_labels(w, e, container, process);
-	proto_close(&w->proto);
+	protobuf_close(&w->proto);
 }
 
 static void add_entry(struct writer *w, const struct pprof_entry *e)
@@ -580,11 +580,11 @@ static void add_facts(struct writer *w, const struct pprof_facts *facts)
 	add_types(w);
 	/* Whichever the unit: profiles of different period types are not put together. */
 	add_type(w, PROFILE_PERIOD_TYPE, "operations", "count");
-	proto_varint(&w->proto, PROFILE_PERIOD, mean_interval(w->pprof));
-	proto_varint(&w->proto, PROFILE_TIME, facts->start_ns);
-	proto_varint(&w->proto, PROFILE_DURATION, facts->duration_ns);
-	proto_varint(&w->proto, PROFILE_COMMENT, string(w, backends[facts->backend % 3]));
-	proto_varint(&w->proto, PROFILE_DEFAULT_TYPE, string(w, value_names[PPROF_SAMPLES][0]));
+	protobuf_varint(&w->proto, PROFILE_PERIOD, mean_interval(w->pprof));
+	protobuf_varint(&w->proto, PROFILE_TIME, facts->start_ns);
+	protobuf_varint(&w->proto, PROFILE_DURATION, facts->duration_ns);
+	protobuf_varint(&w->proto, PROFILE_COMMENT, string(w, backends[facts->backend % 3]));
+	protobuf_varint(&w->proto, PROFILE_DEFAULT_TYPE, string(w, value_names[PPROF_SAMPLES][0]));
 }
 
 /* In the order of their numbers. */
@@ -600,7 +600,7 @@ static void add_strings(struct writer *w)
 		if (w->strings.slots[i].text)
 			texts[w->strings.slots[i].id - 1] = w->strings.slots[i].text;
 	for (u32 i = 0; i < w->strings.count; i++) {
-		proto_string(&w->proto, PROFILE_STRING, texts[i]);
+		protobuf_string(&w->proto, PROFILE_STRING, texts[i]);
 		flush(w, false);
 	}
 	free(texts);
@@ -659,7 +659,7 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 		return r;
 	memcpy(w.others, pprof->others, sizeof(w.others));
 	ask_names(&w);
-	proto_init(&w.proto, PPROF_SIZE);
+	protobuf_init(&w.proto, PPROF_SIZE);
 	/* 15 bits of window, and 16 for gzip's head and tail. */
 	if (deflateInit2(&w.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==
 	    Z_OK) {
@@ -669,7 +669,7 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 		w.error = -ENOMEM;
 	}
 	r = w.error ? w.error : w.proto.error;
-	proto_deinit(&w.proto);
+	protobuf_deinit(&w.proto);
 	names_deinit(&w.strings);
 	names_deinit(&w.mappings);
 	names_deinit(&w.functions);

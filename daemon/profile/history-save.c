@@ -10,72 +10,73 @@
 #include <stdlib.h>
 #include <time.h>
 
-static void words_save(const u32 *words, size_t count, struct blob_writer *to)
+static void words_save(const u32 *words, size_t count, struct serializer *to)
 {
 	u64 wide[HISTOGRAM_BUCKETS > FIGURE_COUNTS ? HISTOGRAM_BUCKETS : FIGURE_COUNTS];
 
 	for (size_t i = 0; i < count; i++)
 		wide[i] = words[i];
-	blob_put_array(to, wide, count);
+	serialize_array(to, wide, count);
 }
 
-static void words_load(struct blob_reader *from, u32 *words, size_t count)
+static void words_load(struct deserializer *from, u32 *words, size_t count)
 {
 	u64 wide[HISTOGRAM_BUCKETS > FIGURE_COUNTS ? HISTOGRAM_BUCKETS : FIGURE_COUNTS];
 
-	blob_get_array(from, wide, count);
+	deserialize_array(from, wide, count);
 	for (size_t i = 0; i < count; i++) {
 		from->bad |= wide[i] > UINT32_MAX;
 		words[i] = (u32)wide[i];
 	}
 }
 
-static void figures_save(const struct window_figures *f, struct blob_writer *to)
+static void figures_save(const struct window_figures *f, struct serializer *to)
 {
-	blob_put(to, f->samples);
-	blob_put_array(to, f->weight, ARRAY_SIZE(f->weight));
-	blob_put_array(to, f->latency_sum, ARRAY_SIZE(f->latency_sum));
+	serialize_u64(to, f->samples);
+	serialize_array(to, f->weight, ARRAY_SIZE(f->weight));
+	serialize_array(to, f->latency_sum, ARRAY_SIZE(f->latency_sum));
 	words_save(f->count, ARRAY_SIZE(f->count), to);
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		words_save(f->bucket[i], ARRAY_SIZE(f->bucket[i]), to);
 }
 
-static void figures_load(struct blob_reader *from, struct window_figures *ret)
+static void figures_load(struct deserializer *from, struct window_figures *ret)
 {
-	ret->samples = (u32)blob_get_below(from, 1ULL << 32);
-	blob_get_array(from, ret->weight, ARRAY_SIZE(ret->weight));
-	blob_get_array(from, ret->latency_sum, ARRAY_SIZE(ret->latency_sum));
+	ret->samples = (u32)deserialize_below(from, 1ULL << 32);
+	deserialize_array(from, ret->weight, ARRAY_SIZE(ret->weight));
+	deserialize_array(from, ret->latency_sum, ARRAY_SIZE(ret->latency_sum));
 	words_load(from, ret->count, ARRAY_SIZE(ret->count));
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		words_load(from, ret->bucket[i], ARRAY_SIZE(ret->bucket[i]));
 }
 
-static void briefs_save(const struct window_brief *rows, u32 count, struct blob_writer *to)
+static void briefs_save(const struct window_brief *rows, u32 count, struct serializer *to)
 {
-	blob_put(to, count);
+	serialize_u64(to, count);
 	for (u32 i = 0; i < count; i++) {
 		const u64 counts[] = { rows[i].latency_sum, rows[i].weight, rows[i].samples,
 				       rows[i].memory,	    rows[i].dram,   rows[i].remote,
 				       rows[i].branches,    rows[i].mispredicted };
 
 		profile_owner_save(rows[i].owner, to);
-		blob_put(to, rows[i].place);
-		blob_put_array(to, counts, ARRAY_SIZE(counts));
+		serialize_u64(to, rows[i].place);
+		serialize_array(to, counts, ARRAY_SIZE(counts));
 	}
 }
 
 /* A row of nobody that is still known is left out; returns how many there are. */
-static u32 briefs_load(struct blob_reader *from, const struct attribute_translation *t,
+static u32 briefs_load(struct deserializer *from, const struct attribute_translation *t,
 		       struct window_brief *rows)
 {
-	u32 count = (u32)blob_get_below(from, WINDOW_ROWS + 1), kept = 0;
+	u32 count = (u32)deserialize_below(from, WINDOW_ROWS + 1), kept = 0;
 	u64 counts[8], owner;
 
 	while (count-- && !from->bad) {
 		bool owned = profile_owner_load(from, t, &owner);
 
-		rows[kept] = (struct window_brief){ .owner = owner, .place = blob_get(from) };
-		blob_get_array(from, counts, ARRAY_SIZE(counts));
+		rows[kept] =
+			(struct window_brief){ .owner = owner, .place = deserialize_u64(from) };
+		deserialize_array(from, counts, ARRAY_SIZE(counts));
 		for (unsigned int i = 2; i < ARRAY_SIZE(counts); i++)
 			from->bad |= counts[i] > UINT32_MAX;
 		rows[kept].latency_sum = counts[0];
@@ -91,40 +92,40 @@ static u32 briefs_load(struct blob_reader *from, const struct attribute_translat
 	return kept;
 }
 
-static void slot_save(const struct window_slot *slot, struct blob_writer *to)
+static void slot_save(const struct window_slot *slot, struct serializer *to)
 {
 	u64 ledger[WINDOW_LEDGERS];
 
 	memcpy(ledger, &slot->ledger, sizeof(ledger));
-	blob_put(to, slot->ns);
-	blob_put_array(to, ledger, ARRAY_SIZE(ledger));
+	serialize_u64(to, slot->ns);
+	serialize_array(to, ledger, ARRAY_SIZE(ledger));
 	figures_save(&slot->machine, to);
-	blob_put(to, slot->containers);
+	serialize_u64(to, slot->containers);
 	for (u32 i = 0; i < slot->containers; i++) {
-		blob_put(to, slot->container[i].index);
-		blob_put(to, slot->container[i].generation);
+		serialize_u64(to, slot->container[i].index);
+		serialize_u64(to, slot->container[i].generation);
 		figures_save(&slot->container[i].figures, to);
 	}
 	briefs_save(slot->process, slot->processes, to);
 	briefs_save(slot->place, slot->places, to);
 }
 
-static void slot_load(struct blob_reader *from, const struct attribute_translation *t,
+static void slot_load(struct deserializer *from, const struct attribute_translation *t,
 		      struct window_slot *ret)
 {
 	u64 ledger[WINDOW_LEDGERS];
 	u32 count;
 
-	ret->ns = blob_get(from);
-	blob_get_array(from, ledger, ARRAY_SIZE(ledger));
+	ret->ns = deserialize_u64(from);
+	deserialize_array(from, ledger, ARRAY_SIZE(ledger));
 	memcpy(&ret->ledger, ledger, sizeof(ledger));
 	figures_load(from, &ret->machine);
-	count = (u32)blob_get_below(from, WINDOW_ROWS + 1);
+	count = (u32)deserialize_below(from, WINDOW_ROWS + 1);
 	ret->containers = 0;
 	while (count-- && !from->bad) {
 		struct window_container *row = &ret->container[ret->containers];
-		u32 index = (u32)blob_get_below(from, 1ULL << 32);
-		u32 generation = (u32)blob_get_below(from, 1ULL << 32);
+		u32 index = (u32)deserialize_below(from, 1ULL << 32);
+		u32 generation = (u32)deserialize_below(from, 1ULL << 32);
 
 		row->index = attribute_moved_container(t, index, generation, &row->generation);
 		figures_load(from, &row->figures);
@@ -134,28 +135,28 @@ static void slot_load(struct blob_reader *from, const struct attribute_translati
 	ret->places = briefs_load(from, t, ret->place);
 }
 
-void profile_windows_save(struct profile *profile, struct blob_writer *to)
+void profile_windows_save(struct profile *profile, struct serializer *to)
 {
 	const struct windows *w = &profile->windows;
 
-	blob_put(to, w->machine_mark && w->begun);
+	serialize_u64(to, w->machine_mark && w->begun);
 	if (!w->machine_mark || !w->begun)
 		return;
-	blob_put(to, w->start_ns);
+	serialize_u64(to, w->start_ns);
 	/* Where another process left some, and no sub-window has ended since. */
 	slot_save(w->carried, to);
 	slot_save(profile_open_slot(profile), to);
 	for (unsigned int i = 0; i < WINDOW_RINGS; i++) {
-		blob_put(to, w->ring[i].next);
+		serialize_u64(to, w->ring[i].next);
 		for (u32 k = 0; k < w->ring[i].slots; k++)
 			slot_save(&w->ring[i].slot[k], to);
 	}
 }
 
 /* One that is yet to come would end never. */
-static u64 start_load(struct blob_reader *from)
+static u64 start_load(struct deserializer *from)
 {
-	u64 start = blob_get(from);
+	u64 start = deserialize_u64(from);
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -163,14 +164,14 @@ static u64 start_load(struct blob_reader *from)
 	return start;
 }
 
-static void rings_load(struct profile *p, struct blob_reader *from,
+static void rings_load(struct profile *p, struct deserializer *from,
 		       const struct attribute_translation *t, struct window_slot *spare)
 {
 	struct windows *w = &p->windows;
 	u32 next;
 
 	for (unsigned int i = 0; i < WINDOW_RINGS; i++) {
-		next = (u32)blob_get_below(from, windows_slots(i));
+		next = (u32)deserialize_below(from, windows_slots(i));
 		if (w->machine_mark)
 			w->ring[i].next = next;
 		for (u32 k = 0; k < windows_slots(i) && !from->bad; k++)
@@ -178,7 +179,7 @@ static void rings_load(struct profile *p, struct blob_reader *from,
 	}
 }
 
-static void begun_load(struct profile *p, struct blob_reader *from,
+static void begun_load(struct profile *p, struct deserializer *from,
 		       const struct attribute_translation *t, struct window_slot *spare)
 {
 	struct windows *w = &p->windows;
@@ -194,14 +195,14 @@ static void begun_load(struct profile *p, struct blob_reader *from,
 	w->begun = w->machine_mark != NULL;
 }
 
-int profile_windows_load(struct profile *profile, struct blob_reader *from,
+int profile_windows_load(struct profile *profile, struct deserializer *from,
 			 const struct attribute_translation *translation)
 {
 	struct window_slot *spare = calloc(1, sizeof(*spare));
 
 	if (!spare)
 		return -ENOMEM;
-	if (blob_get_below(from, 2))
+	if (deserialize_below(from, 2))
 		begun_load(profile, from, translation, spare);
 	free(spare);
 	if (from->bad)

@@ -278,18 +278,18 @@ const struct window_slot *profile_open_slot(struct profile *profile);
 void profile_mark(struct profile *profile);
 
 /* Of whom figures are, in a checkpoint; profile-save.c. */
-void profile_owner_save(u64 owner, struct blob_writer *to);
+void profile_owner_save(u64 owner, struct serializer *to);
 /** profile_owner_load() - false if there is nobody any more */
-bool profile_owner_load(struct blob_reader *from, const struct attribute_translation *translation,
+bool profile_owner_load(struct deserializer *from, const struct attribute_translation *translation,
 			u64 *ret_owner);
 
 /* profile-save-memory.c, history-save.c: parts of profile_save() and profile_load() */
-void profile_hot_save(const struct profile *profile, struct blob_writer *to);
-void profile_hot_load(struct profile *profile, struct blob_reader *from,
+void profile_hot_save(const struct profile *profile, struct serializer *to);
+void profile_hot_load(struct profile *profile, struct deserializer *from,
 		      const struct attribute_translation *translation);
-void profile_windows_save(struct profile *profile, struct blob_writer *to);
+void profile_windows_save(struct profile *profile, struct serializer *to);
 /** profile_windows_load() - all else has been loaded; 0 or -ENOMEM */
-int profile_windows_load(struct profile *profile, struct blob_reader *from,
+int profile_windows_load(struct profile *profile, struct deserializer *from,
 			 const struct attribute_translation *translation);
 
 /* Parts of views, for those who make rows of something else. */

@@ -24,101 +24,101 @@ static u64 *ledger_of(struct view_header *header, size_t i)
 	return (u64 *)((char *)header + ledgers[i]);
 }
 
-static void figures_save(const struct figures *figures, struct blob_writer *to)
+static void figures_save(const struct figures *figures, struct serializer *to)
 {
-	blob_put(to, figures->samples);
-	blob_put_array(to, figures->weight, ARRAY_SIZE(figures->weight));
-	blob_put_array(to, (const u64 *)&figures->counts, FIGURE_COUNTS);
+	serialize_u64(to, figures->samples);
+	serialize_array(to, figures->weight, ARRAY_SIZE(figures->weight));
+	serialize_array(to, (const u64 *)&figures->counts, FIGURE_COUNTS);
 	for (size_t i = 0; i < ARRAY_SIZE(figures->latency); i++) {
 		const struct histogram *h = &figures->latency[i];
 
-		blob_put(to, h->sum);
-		blob_put(to, h->max);
-		blob_put_array(to, h->bucket, ARRAY_SIZE(h->bucket));
+		serialize_u64(to, h->sum);
+		serialize_u64(to, h->max);
+		serialize_array(to, h->bucket, ARRAY_SIZE(h->bucket));
 	}
 }
 
 /* Counts of histograms are their buckets' sum, added up by profile_settle(). */
-static void figures_load(struct blob_reader *from, struct figures *ret)
+static void figures_load(struct deserializer *from, struct figures *ret)
 {
-	*ret = (struct figures){ .samples = blob_get(from) };
-	blob_get_array(from, ret->weight, ARRAY_SIZE(ret->weight));
-	blob_get_array(from, (u64 *)&ret->counts, FIGURE_COUNTS);
+	*ret = (struct figures){ .samples = deserialize_u64(from) };
+	deserialize_array(from, ret->weight, ARRAY_SIZE(ret->weight));
+	deserialize_array(from, (u64 *)&ret->counts, FIGURE_COUNTS);
 	for (size_t i = 0; i < ARRAY_SIZE(ret->latency); i++) {
 		struct histogram *h = &ret->latency[i];
 
-		h->sum = blob_get(from);
-		h->max = (u32)blob_get_below(from, 1ULL << 32);
-		blob_get_array(from, h->bucket, ARRAY_SIZE(h->bucket));
+		h->sum = deserialize_u64(from);
+		h->max = (u32)deserialize_below(from, 1ULL << 32);
+		deserialize_array(from, h->bucket, ARRAY_SIZE(h->bucket));
 	}
 }
 
-static void contexts_save(const struct profile *p, struct blob_writer *to)
+static void contexts_save(const struct profile *p, struct serializer *to)
 {
 	for (unsigned int i = 0; i < CONTEXTS; i++) {
 		u32 used = 0;
 
 		for (u32 k = 0; k < p->context_slots; k++)
 			used += p->contexts[i][k].count != 0;
-		blob_put(to, used);
+		serialize_u64(to, used);
 		for (u32 k = 0; k < p->context_slots; k++) {
 			if (!p->contexts[i][k].count)
 				continue;
-			blob_put(to, p->contexts[i][k].value);
-			blob_put(to, p->contexts[i][k].count);
+			serialize_u64(to, p->contexts[i][k].value);
+			serialize_u64(to, p->contexts[i][k].count);
 		}
 	}
-	blob_put(to, p->context_overflow);
+	serialize_u64(to, p->context_overflow);
 }
 
-static void contexts_load(struct profile *p, struct blob_reader *from)
+static void contexts_load(struct profile *p, struct deserializer *from)
 {
 	for (unsigned int i = 0; i < CONTEXTS; i++) {
-		u32 used = (u32)blob_get_below(from, 1ULL << 32);
+		u32 used = (u32)deserialize_below(from, 1ULL << 32);
 
 		while (used-- && !from->bad) {
-			u32 value = (u32)blob_get_below(from, 1ULL << 32);
-			u64 count = blob_get(from);
+			u32 value = (u32)deserialize_below(from, 1ULL << 32);
+			u64 count = deserialize_u64(from);
 
 			if (count)
 				profile_context(p, i, value, count);
 		}
 	}
-	p->context_overflow += blob_get(from);
+	p->context_overflow += deserialize_u64(from);
 }
 
-static void machine_save(struct profile *p, struct blob_writer *to)
+static void machine_save(struct profile *p, struct serializer *to)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ledgers); i++)
-		blob_put(to, *ledger_of(&p->header, i));
-	blob_put_array(to, p->header.blind_by, SOURCE_BLINDS);
-	blob_put(to, p->header.backend);
-	blob_put_array(to, p->kinds, ARRAY_SIZE(p->kinds));
-	blob_put(to, p->simd);
-	blob_put_array(to, p->events, ARRAY_SIZE(p->events));
-	blob_put_array(to, p->sources, PROFILE_SOURCES);
-	blob_put_array(to, p->levels, ARRAY_SIZE(p->levels));
-	blob_put_array(to, p->origins, ARRAY_SIZE(p->origins));
+		serialize_u64(to, *ledger_of(&p->header, i));
+	serialize_array(to, p->header.blind_by, SOURCE_BLINDS);
+	serialize_u64(to, p->header.backend);
+	serialize_array(to, p->kinds, ARRAY_SIZE(p->kinds));
+	serialize_u64(to, p->simd);
+	serialize_array(to, p->events, ARRAY_SIZE(p->events));
+	serialize_array(to, p->sources, PROFILE_SOURCES);
+	serialize_array(to, p->levels, ARRAY_SIZE(p->levels));
+	serialize_array(to, p->origins, ARRAY_SIZE(p->origins));
 	contexts_save(p, to);
 	figures_save(&p->nobody, to);
 	figures_save(&p->elsewhere, to);
 }
 
-static void machine_load(struct profile *p, struct blob_reader *from)
+static void machine_load(struct profile *p, struct deserializer *from)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ledgers); i++)
-		*ledger_of(&p->header, i) = blob_get(from);
-	blob_get_array(from, p->header.blind_by, SOURCE_BLINDS);
+		*ledger_of(&p->header, i) = deserialize_u64(from);
+	deserialize_array(from, p->header.blind_by, SOURCE_BLINDS);
 	p->header.blind_ns = 0;
 	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
 		p->header.blind_ns += p->header.blind_by[i];
-	p->header.backend = (u8)blob_get_below(from, BACKEND_EMULATED + 1);
-	blob_get_array(from, p->kinds, ARRAY_SIZE(p->kinds));
-	p->simd = blob_get(from);
-	blob_get_array(from, p->events, ARRAY_SIZE(p->events));
-	blob_get_array(from, p->sources, PROFILE_SOURCES);
-	blob_get_array(from, p->levels, ARRAY_SIZE(p->levels));
-	blob_get_array(from, p->origins, ARRAY_SIZE(p->origins));
+	p->header.backend = (u8)deserialize_below(from, BACKEND_EMULATED + 1);
+	deserialize_array(from, p->kinds, ARRAY_SIZE(p->kinds));
+	p->simd = deserialize_u64(from);
+	deserialize_array(from, p->events, ARRAY_SIZE(p->events));
+	deserialize_array(from, p->sources, PROFILE_SOURCES);
+	deserialize_array(from, p->levels, ARRAY_SIZE(p->levels));
+	deserialize_array(from, p->origins, ARRAY_SIZE(p->origins));
 	contexts_load(p, from);
 	figures_load(from, &p->nobody);
 	figures_load(from, &p->elsewhere);
@@ -129,47 +129,47 @@ static bool is_counted(const struct process_tally *entry)
 	return tally_samples(entry) != 0;
 }
 
-static void rows_save(const struct profile *p, struct blob_writer *to)
+static void rows_save(const struct profile *p, struct serializer *to)
 {
 	static const struct figures none;
 	u32 count = 0;
 
 	for (u32 i = 0; i < p->gone_count; i++)
 		count += p->gone[i].sum != NULL;
-	blob_put(to, count);
+	serialize_u64(to, count);
 	for (u32 i = 0; i < p->gone_count; i++) {
 		if (!p->gone[i].sum)
 			continue;
-		blob_put(to, i);
-		blob_put(to, p->gone[i].generation);
+		serialize_u64(to, i);
+		serialize_u64(to, p->gone[i].generation);
 		figures_save(p->gone[i].sum, to);
 	}
 	count = 0;
 	for (u32 i = 0; i < p->process_count; i++)
 		count += is_counted(&p->processes[i]);
-	blob_put(to, count);
+	serialize_u64(to, count);
 	for (u32 i = 0; i < p->process_count; i++) {
 		const struct process_tally *entry = &p->processes[i];
 
 		if (!is_counted(entry))
 			continue;
-		blob_put(to, i);
-		blob_put(to, entry->generation);
-		blob_put(to, entry->container);
-		blob_put(to, entry->container_generation);
+		serialize_u64(to, i);
+		serialize_u64(to, entry->generation);
+		serialize_u64(to, entry->container);
+		serialize_u64(to, entry->container_generation);
 		figures_save(entry->sum ? entry->sum : &none, to);
-		blob_put(to, entry->before != NULL);
+		serialize_u64(to, entry->before != NULL);
 		if (entry->before)
 			figures_save(entry->before, to);
 	}
 }
 
 /* A container by what was saved of it: where its figures belong now, and by which generation. */
-static u32 container_load(struct profile *p, struct blob_reader *from,
+static u32 container_load(struct profile *p, struct deserializer *from,
 			  const struct attribute_translation *t, u32 *ret_generation)
 {
-	u32 old = (u32)blob_get_below(from, 1ULL << 32);
-	u32 generation = (u32)blob_get_below(from, 1ULL << 32);
+	u32 old = (u32)deserialize_below(from, 1ULL << 32);
+	u32 generation = (u32)deserialize_below(from, 1ULL << 32);
 	u32 index = attribute_moved_container(t, old, generation, ret_generation);
 
 	if (index != ATTRIBUTE_NONE)
@@ -179,10 +179,10 @@ static u32 container_load(struct profile *p, struct blob_reader *from,
 	return index;
 }
 
-static int gone_load(struct profile *p, struct blob_reader *from,
+static int gone_load(struct profile *p, struct deserializer *from,
 		     const struct attribute_translation *t)
 {
-	u32 count = (u32)blob_get_below(from, 1U << 20), index, generation;
+	u32 count = (u32)deserialize_below(from, 1U << 20), index, generation;
 	struct figures sum;
 
 	while (count-- && !from->bad) {
@@ -194,11 +194,11 @@ static int gone_load(struct profile *p, struct blob_reader *from,
 	return from->bad ? -EBADMSG : 0;
 }
 
-static int process_load(struct profile *p, struct blob_reader *from,
+static int process_load(struct profile *p, struct deserializer *from,
 			const struct attribute_translation *t)
 {
-	u32 old = (u32)blob_get_below(from, 1ULL << 32);
-	u32 old_generation = (u32)blob_get_below(from, 1ULL << 32);
+	u32 old = (u32)deserialize_below(from, 1ULL << 32);
+	u32 old_generation = (u32)deserialize_below(from, 1ULL << 32);
 	u32 generation = 0, index = attribute_moved_process(t, old, old_generation, &generation);
 	struct figures sum, before;
 	struct process_tally entry = { .generation = generation, .sum = &sum };
@@ -206,7 +206,7 @@ static int process_load(struct profile *p, struct blob_reader *from,
 	entry.container = container_load(p, from, t, &entry.container_generation);
 	figures_load(from, &sum);
 	/* Its containers have what it counted before. */
-	if (blob_get_below(from, 2)) {
+	if (deserialize_below(from, 2)) {
 		figures_load(from, &before);
 		entry.before = &before;
 	}
@@ -218,36 +218,36 @@ static int process_load(struct profile *p, struct blob_reader *from,
 	return profile_restore_process(p, index, &entry);
 }
 
-static int rows_load(struct profile *p, struct blob_reader *from,
+static int rows_load(struct profile *p, struct deserializer *from,
 		     const struct attribute_translation *t)
 {
 	u32 count;
 	int r = gone_load(p, from, t);
 
-	count = (u32)blob_get_below(from, 1U << 20);
+	count = (u32)deserialize_below(from, 1U << 20);
 	while (!r && count-- && !from->bad)
 		r = process_load(p, from, t);
 	return r < 0 ? r : from->bad ? -EBADMSG : 0;
 }
 
-static void traits_save(const struct profile *p, struct blob_writer *to)
+static void traits_save(const struct profile *p, struct serializer *to)
 {
-	blob_put(to, p->traits.used);
+	serialize_u64(to, p->traits.used);
 	for (u32 i = 1; i <= p->traits.used; i++) {
-		blob_put(to, p->traits.at[i].events);
-		blob_put(to, traits_content(&p->traits.at[i]));
+		serialize_u64(to, p->traits.at[i].events);
+		serialize_u64(to, traits_content(&p->traits.at[i]));
 	}
 }
 
 /* What has which number now, by its old one; 0 is none. */
-static int traits_load(struct profile *p, struct blob_reader *from, u16 *numbers)
+static int traits_load(struct profile *p, struct deserializer *from, u16 *numbers)
 {
-	u32 count = (u32)blob_get_below(from, TRAITS_MAX + 1), content;
+	u32 count = (u32)deserialize_below(from, TRAITS_MAX + 1), content;
 	u64 events;
 
 	for (u32 i = 1; i <= count && !from->bad; i++) {
-		events = blob_get(from);
-		content = (u32)blob_get_below(from, 1ULL << 32);
+		events = deserialize_u64(from);
+		content = (u32)deserialize_below(from, 1ULL << 32);
 		numbers[i] = traits_restore(&p->traits, events, content);
 		if (!numbers[i])
 			return -EBADMSG;
@@ -263,59 +263,59 @@ static void count_traits(void *ctx, u16 traits __attribute__((unused)),
 
 static void save_traits(void *ctx, u16 traits, u64 count)
 {
-	blob_put(ctx, traits);
-	blob_put(ctx, count);
+	serialize_u64(ctx, traits);
+	serialize_u64(ctx, count);
 }
 
-static void location_save(const struct profile *p, const struct location *l, struct blob_writer *to)
+static void location_save(const struct profile *p, const struct location *l, struct serializer *to)
 {
 	struct location_kept kept;
 	u32 traits = 0;
 
-	blob_put(to, l->place);
+	serialize_u64(to, l->place);
 	profile_owner_save(l->owner, to);
 	location_keep(p->locations, l, &kept);
-	blob_put(to, kept.rank);
-	blob_put(to, kept.excess);
-	blob_put(to, kept.first);
-	blob_put(to, kept.first_octaves);
-	blob_put_array(to, kept.bucket, ARRAY_SIZE(kept.bucket));
+	serialize_u64(to, kept.rank);
+	serialize_u64(to, kept.excess);
+	serialize_u64(to, kept.first);
+	serialize_u64(to, kept.first_octaves);
+	serialize_array(to, kept.bucket, ARRAY_SIZE(kept.bucket));
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		blob_put_array(to, kept.octave[i], ARRAY_SIZE(kept.octave[i]));
+		serialize_array(to, kept.octave[i], ARRAY_SIZE(kept.octave[i]));
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
-		blob_put(to, kept.latency_sum[i]);
-		blob_put(to, kept.max[i]);
+		serialize_u64(to, kept.latency_sum[i]);
+		serialize_u64(to, kept.max[i]);
 	}
 	location_keep_traits(p->locations, l, count_traits, &traits);
-	blob_put(to, traits);
+	serialize_u64(to, traits);
 	location_keep_traits(p->locations, l, save_traits, to);
 }
 
-static void locations_save(struct profile *p, struct blob_writer *to)
+static void locations_save(struct profile *p, struct serializer *to)
 {
 	struct location *l = NULL;
 	u32 count = 0;
 
 	traits_save(p, to);
-	blob_put(to, p->locations->interval);
+	serialize_u64(to, p->locations->interval);
 	while ((l = location_table_next(p->locations, l)))
 		count++;
-	blob_put(to, count);
+	serialize_u64(to, count);
 	while ((l = location_table_next(p->locations, l)))
 		location_save(p, l, to);
 }
 
-void profile_owner_save(u64 owner, struct blob_writer *to)
+void profile_owner_save(u64 owner, struct serializer *to)
 {
-	blob_put(to, owner >> 32);
-	blob_put(to, (u32)owner);
+	serialize_u64(to, owner >> 32);
+	serialize_u64(to, (u32)owner);
 }
 
-bool profile_owner_load(struct blob_reader *from, const struct attribute_translation *t,
+bool profile_owner_load(struct deserializer *from, const struct attribute_translation *t,
 			u64 *ret_owner)
 {
-	u32 process = (u32)blob_get_below(from, 1ULL << 32), now;
-	u32 generation = (u32)blob_get_below(from, 1ULL << 32);
+	u32 process = (u32)deserialize_below(from, 1ULL << 32), now;
+	u32 generation = (u32)deserialize_below(from, 1ULL << 32);
 
 	*ret_owner = location_owner(ATTRIBUTE_NONE, 0);
 	if (process == ATTRIBUTE_NONE)
@@ -327,18 +327,18 @@ bool profile_owner_load(struct blob_reader *from, const struct attribute_transla
 	return true;
 }
 
-static void kept_load(struct blob_reader *from, struct location_kept *ret)
+static void kept_load(struct deserializer *from, struct location_kept *ret)
 {
-	*ret = (struct location_kept){ .rank = (u16)blob_get_below(from, UINT16_MAX) };
-	ret->excess = blob_get(from);
-	ret->first = (u8)blob_get_below(from, HISTOGRAM_BUCKETS + 1);
-	ret->first_octaves = (u8)blob_get_below(from, 256);
-	blob_get_array(from, ret->bucket, ARRAY_SIZE(ret->bucket));
+	*ret = (struct location_kept){ .rank = (u16)deserialize_below(from, UINT16_MAX) };
+	ret->excess = deserialize_u64(from);
+	ret->first = (u8)deserialize_below(from, HISTOGRAM_BUCKETS + 1);
+	ret->first_octaves = (u8)deserialize_below(from, 256);
+	deserialize_array(from, ret->bucket, ARRAY_SIZE(ret->bucket));
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		blob_get_array(from, ret->octave[i], ARRAY_SIZE(ret->octave[i]));
+		deserialize_array(from, ret->octave[i], ARRAY_SIZE(ret->octave[i]));
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
-		ret->latency_sum[i] = blob_get(from);
-		ret->max[i] = (u16)blob_get_below(from, 1ULL << 16);
+		ret->latency_sum[i] = deserialize_u64(from);
+		ret->max[i] = (u16)deserialize_below(from, 1ULL << 16);
 	}
 }
 
@@ -349,15 +349,15 @@ static void evict(struct profile *p, u64 samples, u64 weight)
 }
 
 /* @entry is NULL where nobody has the place any more, or it found no room: they are evicted. */
-static void location_traits_load(struct profile *p, struct blob_reader *from, const u16 *numbers,
+static void location_traits_load(struct profile *p, struct deserializer *from, const u16 *numbers,
 				 struct location *entry)
 {
-	u32 pairs = (u32)blob_get_below(from, 1U << 20), traits;
+	u32 pairs = (u32)deserialize_below(from, 1U << 20), traits;
 	u64 count;
 
 	while (pairs-- && !from->bad) {
-		traits = (u32)blob_get_below(from, 1U << 16);
-		count = blob_get(from);
+		traits = (u32)deserialize_below(from, 1U << 16);
+		count = deserialize_u64(from);
 		if (traits <= TRAITS_MAX)
 			traits = numbers[traits];
 		else if (traits != TRAITS_OTHERS)
@@ -371,10 +371,10 @@ static void location_traits_load(struct profile *p, struct blob_reader *from, co
 	}
 }
 
-static void location_load(struct profile *p, struct blob_reader *from, const u16 *numbers,
+static void location_load(struct profile *p, struct deserializer *from, const u16 *numbers,
 			  const struct attribute_translation *t)
 {
-	u64 place = blob_get(from), owner;
+	u64 place = deserialize_u64(from), owner;
 	bool owned = profile_owner_load(from, t, &owner);
 	struct location *entry = NULL;
 	struct location_kept kept;
@@ -395,7 +395,7 @@ static void location_load(struct profile *p, struct blob_reader *from, const u16
 	location_traits_load(p, from, numbers, entry);
 }
 
-static int locations_load(struct profile *p, struct blob_reader *from,
+static int locations_load(struct profile *p, struct deserializer *from,
 			  const struct attribute_translation *translation)
 {
 	u16 *numbers = calloc(TRAITS_MAX + 1, sizeof(*numbers));
@@ -406,15 +406,15 @@ static int locations_load(struct profile *p, struct blob_reader *from,
 		return -ENOMEM;
 	r = traits_load(p, from, numbers);
 	if (r >= 0)
-		p->locations->interval = (u32)blob_get_below(from, 1ULL << 32);
-	count = r < 0 ? 0 : (u32)blob_get_below(from, 1U << 24);
+		p->locations->interval = (u32)deserialize_below(from, 1ULL << 32);
+	count = r < 0 ? 0 : (u32)deserialize_below(from, 1U << 24);
 	while (count-- && !from->bad)
 		location_load(p, from, numbers, translation);
 	free(numbers);
 	return r < 0 ? r : from->bad ? -EBADMSG : 0;
 }
 
-void profile_save(struct profile *profile, struct blob_writer *to)
+void profile_save(struct profile *profile, struct serializer *to)
 {
 	/* The ring's position is behind them: they could not be counted after a restart. */
 	profile_wait_end(profile);
@@ -428,7 +428,7 @@ void profile_save(struct profile *profile, struct blob_writer *to)
 	profile_windows_save(profile, to);
 }
 
-int profile_load(struct profile *profile, struct blob_reader *from,
+int profile_load(struct profile *profile, struct deserializer *from,
 		 const struct attribute_translation *translation)
 {
 	int r;

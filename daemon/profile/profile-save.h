@@ -7,7 +7,7 @@
 #include "profile.h"
 
 /** profile_save() - all that was counted; of the attributor's entries their numbers alone */
-void profile_save(struct profile *profile, struct blob_writer *to);
+void profile_save(struct profile *profile, struct serializer *to);
 
 /**
  * profile_load() - into one that has counted nothing yet
@@ -18,7 +18,7 @@ void profile_save(struct profile *profile, struct blob_writer *to);
  *
  * Return: 0; -EBADMSG; -ENOMEM. On failure profile_reset() is to follow.
  */
-int profile_load(struct profile *profile, struct blob_reader *from,
+int profile_load(struct profile *profile, struct deserializer *from,
 		 const struct attribute_translation *translation);
 
 #endif

@@ -58,9 +58,9 @@ int checkpoint_file_load(int *ret_fd)
 		close(fd);
 	}
 	if (r < 0 && r != -ENOENT && r != -ENODATA)
-		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			 "counters saved in %s are not used, and start from zero: %s", path,
-			 r == -EPROTO ? "the file is damaged" : strerror(-r));
+		log_write(LOG_WARNING, LOG_ID_REFUSED, NULL,
+			  "counters saved in %s are not used, and start from zero: %s", path,
+			  r == -EPROTO ? "the file is damaged" : strerror(-r));
 	return r;
 }
 

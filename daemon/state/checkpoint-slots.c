@@ -159,12 +159,12 @@ int checkpoint_fd(const struct checkpoint *checkpoint)
 	return checkpoint->fd;
 }
 
-void checkpoint_begin(struct checkpoint *checkpoint, struct blob_writer *ret_to)
+void checkpoint_begin(struct checkpoint *checkpoint, struct serializer *ret_to)
 {
 	struct slot *slot = slot_at(checkpoint, checkpoint->sequence + 1);
 
 	slot->magic = 0;
-	*ret_to = (struct blob_writer){
+	*ret_to = (struct serializer){
 		.at = (u8 *)(slot + 1),
 		.room = CHECKPOINT_SLOT - sizeof(*slot),
 	};
@@ -186,7 +186,7 @@ static void trim(struct checkpoint *c, u64 sequence, size_t used)
 		*touched = from;
 }
 
-int checkpoint_commit(struct checkpoint *checkpoint, const struct blob_writer *from)
+int checkpoint_commit(struct checkpoint *checkpoint, const struct serializer *from)
 {
 	u64 sequence = checkpoint->sequence + 1;
 	struct slot *slot = slot_at(checkpoint, sequence);
@@ -209,7 +209,7 @@ int checkpoint_commit(struct checkpoint *checkpoint, const struct blob_writer *f
 	return 0;
 }
 
-static int slot_read(const struct slot *shared, u64 version, struct blob_reader *ret_from,
+static int slot_read(const struct slot *shared, u64 version, struct deserializer *ret_from,
 		     const char **ret_reason)
 {
 	const struct slot slot = *shared;
@@ -232,11 +232,11 @@ static int slot_read(const struct slot *shared, u64 version, struct blob_reader 
 		free(copy);
 		return -EPROTO;
 	}
-	*ret_from = (struct blob_reader){ .at = copy, .len = slot.size };
+	*ret_from = (struct deserializer){ .at = copy, .len = slot.size };
 	return 0;
 }
 
-int checkpoint_read(const struct checkpoint *checkpoint, struct blob_reader *ret_from,
+int checkpoint_read(const struct checkpoint *checkpoint, struct deserializer *ret_from,
 		    const char **ret_reason)
 {
 	const struct slot *last = slot_at(checkpoint, checkpoint->sequence);

@@ -40,14 +40,14 @@ int checkpoint_fd(const struct checkpoint *checkpoint);
  * checkpoint_begin() - write into the slot that is not the last one committed
  * @ret_to: for one writer at a time
  */
-void checkpoint_begin(struct checkpoint *checkpoint, struct blob_writer *ret_to);
+void checkpoint_begin(struct checkpoint *checkpoint, struct serializer *ret_to);
 
 /**
  * checkpoint_commit() - what was written counts from now on
  *
  * Return: 0; -ENOSPC if it did not fit: the last one committed still counts.
  */
-int checkpoint_commit(struct checkpoint *checkpoint, const struct blob_writer *from);
+int checkpoint_commit(struct checkpoint *checkpoint, const struct serializer *from);
 
 /**
  * checkpoint_read() - a copy of the last that was committed
@@ -57,7 +57,7 @@ int checkpoint_commit(struct checkpoint *checkpoint, const struct blob_writer *f
  * Return: 0; -ENODATA if none was; -EPROTO for one of another version, byte order or
  * that is damaged; -ENOMEM.
  */
-int checkpoint_read(const struct checkpoint *checkpoint, struct blob_reader *ret_from,
+int checkpoint_read(const struct checkpoint *checkpoint, struct deserializer *ret_from,
 		    const char **ret_reason);
 
 /**

@@ -77,14 +77,14 @@ static struct session *machine_of(struct worker_state *state)
 	return worker_session(state, SESSION_MACHINE);
 }
 
-static void session_save(const struct session *session, bool runs, u64 now, struct blob_writer *to)
+static void session_save(const struct session *session, bool runs, u64 now, struct serializer *to)
 {
 	kept_save(session, runs, now, to);
 	profile_save(session->profile, to);
 }
 
 /* The machine's first. */
-static void sessions_save(struct worker_state *state, u64 now, struct blob_writer *to)
+static void sessions_save(struct worker_state *state, u64 now, struct serializer *to)
 {
 	struct session *machine = machine_of(state), *session = NULL;
 	struct keep *keep = keep_of(state);
@@ -93,7 +93,7 @@ static void sessions_save(struct worker_state *state, u64 now, struct blob_write
 	keep->starts &= !machine->running;
 	while ((session = worker_next(state, session)))
 		count++;
-	blob_put(to, count);
+	serialize_u64(to, count);
 	session_save(machine, machine->running || keep->starts, now, to);
 	while ((session = worker_next(state, session)))
 		if (session != machine)
@@ -136,7 +136,7 @@ static void release(struct worker_state *state)
 	}
 }
 
-static void commit(struct worker_state *state, const struct blob_writer *from)
+static void commit(struct worker_state *state, const struct serializer *from)
 {
 	struct keep *keep = keep_of(state);
 	int r = checkpoint_commit(keep->checkpoint, from);
@@ -154,19 +154,19 @@ void keep_save(struct worker_state *state)
 	const struct session *machine = machine_of(state);
 	struct keep *keep = keep_of(state);
 	u64 now = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
-	struct blob_writer to;
+	struct serializer to;
 
 	if (!keep || !machine)
 		return;
 	checkpoint_begin(keep->checkpoint, &to);
 	if (keep->room)
 		to.room = keep->room;
-	blob_put_string(&to, SPEPROF_VERSION);
-	blob_put(&to, now);
+	serialize_string(&to, SPEPROF_VERSION);
+	serialize_u64(&to, now);
 	kept_source_save(machine->feed->source, &to);
 	attributor_save(state->attributor, &to);
 	kept_configured_save(&keep->configured, &to);
-	blob_put(&to, govern_asked(state));
+	serialize_u64(&to, govern_asked(state));
 	sessions_save(state, now, &to);
 	commit(state, &to);
 	keep->saved_ns = now;

@@ -19,37 +19,37 @@ static void tell_figures(const struct keep_restore *restore)
 		 (unsigned long long)restore->records);
 	snprintf(version, sizeof(version), "SPEPROF_FROM_VERSION=%s", restore->version);
 	if (!restore->restored)
-		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			 "the figures that were kept are not used, counting begins anew: %s",
-			 restore->reason);
+		log_write(LOG_WARNING, LOG_ID_REFUSED, NULL,
+			  "the figures that were kept are not used, counting begins anew: %s",
+			  restore->reason);
 	else if (restore->gap_ns)
-		log_tell(LOG_NOTICE, LOG_ID_RESUMED, fields,
-			 "going on with %llu records of speprofd %s; every CPU was blind for %llu "
-			 "ms",
-			 (unsigned long long)restore->records, restore->version,
-			 (unsigned long long)restore->gap_ns / 1000000);
+		log_write(LOG_NOTICE, LOG_ID_RESUMED, fields,
+			  "going on with %llu records of speprofd %s; every CPU was blind for %llu "
+			  "ms",
+			  (unsigned long long)restore->records, restore->version,
+			  (unsigned long long)restore->gap_ns / 1000000);
 	else
-		log_tell(LOG_NOTICE, LOG_ID_RESUMED, fields,
-			 "going on with %llu records of speprofd %s, without a gap",
-			 (unsigned long long)restore->records, restore->version);
+		log_write(LOG_NOTICE, LOG_ID_RESUMED, fields,
+			  "going on with %llu records of speprofd %s, without a gap",
+			  (unsigned long long)restore->records, restore->version);
 }
 
 static void tell_restored(const struct keep_restore *restore)
 {
 	tell_figures(restore);
 	if (*restore->settings)
-		log_tell(LOG_NOTICE, LOG_ID_RESUMED, NULL,
-			 "of the session \"machine\" goes on what the bus had set: %s",
-			 restore->settings);
+		log_write(LOG_NOTICE, LOG_ID_RESUMED, NULL,
+			  "of the session \"machine\" goes on what the bus had set: %s",
+			  restore->settings);
 	if (*restore->overruled)
-		log_tell(
+		log_write(
 			LOG_WARNING, LOG_ID_REFUSED, NULL,
 			"of the session \"machine\" the bus had set what is in force no longer: %s",
 			restore->overruled);
 	for (u32 i = 0; i < restore->note_count; i++)
-		log_tell(restore->notes[i].warning ? LOG_WARNING : LOG_NOTICE,
-			 restore->notes[i].warning ? LOG_ID_REFUSED : LOG_ID_RESUMED, NULL, "%s",
-			 restore->notes[i].text);
+		log_write(restore->notes[i].warning ? LOG_WARNING : LOG_NOTICE,
+			  restore->notes[i].warning ? LOG_ID_REFUSED : LOG_ID_RESUMED, NULL, "%s",
+			  restore->notes[i].text);
 }
 
 /* For keep_restore(), on the worker's thread; as CreateSession has it. */
@@ -86,9 +86,10 @@ static void drop_left(struct stored *stored)
 {
 	for (u32 i = 0; i < stored->own_count; i++)
 		if (stored->own[i].fd >= 0)
-			log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
-				 "session \"%s\" has ended: it was kept, and no figures of it were",
-				 stored->own[i].name);
+			log_write(
+				LOG_WARNING, LOG_ID_REFUSED, NULL,
+				"session \"%s\" has ended: it was kept, and no figures of it were",
+				stored->own[i].name);
 	stored_drop_own(stored);
 }
 
@@ -144,9 +145,9 @@ int take_up(struct take_up *t)
 	}
 	t->stored->checkpoint = -1;
 	if (reason) {
-		log_tell(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			 "the figures that were kept are not used, counting begins anew: %s",
-			 reason);
+		log_write(LOG_WARNING, LOG_ID_REFUSED, NULL,
+			  "the figures that were kept are not used, counting begins anew: %s",
+			  reason);
 		store_drop(STORE_CHECKPOINT);
 	}
 	restore(t);

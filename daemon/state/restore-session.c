@@ -193,7 +193,7 @@ static void tell_cgroups(struct loading *l, const struct session *session)
 	u32 gone = 0;
 
 	for (; cgroups && *cgroups; cgroups++) {
-		if (!cgroup_is_gone(*cgroups))
+		if (!cgroup_is_removed(*cgroups))
 			continue;
 		first = first ? first : *cgroups;
 		gone++;

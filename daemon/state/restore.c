@@ -163,7 +163,7 @@ static void again(struct loading *l, const struct kept *kept, bool machine, stru
 		keep_session_again(l, kept, ret);
 }
 
-static int session_load(struct loading *l, struct blob_reader *from, bool machine,
+static int session_load(struct loading *l, struct deserializer *from, bool machine,
 			const struct attribute_translation *translation)
 {
 	struct again found = { 0 };
@@ -188,10 +188,10 @@ static int session_load(struct loading *l, struct blob_reader *from, bool machin
 	return r;
 }
 
-static int sessions_load(struct loading *l, struct blob_reader *from,
+static int sessions_load(struct loading *l, struct deserializer *from,
 			 const struct attribute_translation *translation)
 {
-	u32 count = (u32)blob_get_below(from, WORKER_SESSIONS + 1);
+	u32 count = (u32)deserialize_below(from, WORKER_SESSIONS + 1);
 	int r = count ? 0 : -EBADMSG;
 
 	for (u32 i = 0; i < count && r >= 0; i++)
@@ -263,7 +263,7 @@ const char *keep_backend_reason(u8 kept, u8 now)
 		       "the figures are of a hardware SPU, and this one is emulated";
 }
 
-static int machine_source_load(struct loading *l, struct blob_reader *from)
+static int machine_source_load(struct loading *l, struct deserializer *from)
 {
 	int r = kept_source_load(from, &l->source);
 
@@ -273,20 +273,20 @@ static int machine_source_load(struct loading *l, struct blob_reader *from)
 }
 
 /* @l->source's positions are the caller's to free, also where it fails. */
-static int load(struct loading *l, struct blob_reader from)
+static int load(struct loading *l, struct deserializer from)
 {
 	struct attribute_translation translation = { 0 };
 	u64 now = now_ns(CLOCK_MONOTONIC);
 	int r;
 
-	blob_get_string(&from, l->version, sizeof(l->version));
-	l->saved_ns = blob_get(&from);
+	deserialize_string(&from, l->version, sizeof(l->version));
+	l->saved_ns = deserialize_u64(&from);
 	l->gap_ns = now - l->saved_ns;
 	r = l->saved_ns > now ? -EBADMSG : machine_source_load(l, &from);
 	if (r >= 0)
 		r = attributor_load(l->attributor, &from, &translation);
 	kept_configured_load(&from, &l->configured);
-	l->asked_ns = blob_get(&from);
+	l->asked_ns = deserialize_u64(&from);
 	if (r >= 0)
 		r = sessions_load(l, &from, &translation);
 	attribute_translation_deinit(&translation);
@@ -312,7 +312,7 @@ static void forget(struct worker_state *state, struct keep_restore *restore)
 }
 
 /* Into tables that are thrown away: what is refused must not be half there. */
-static int try_load(struct blob_reader from, u8 backend, const char **ret_reason)
+static int try_load(struct deserializer from, u8 backend, const char **ret_reason)
 {
 	const struct attributor_config attribution = { .live = true };
 	struct loading l = { .backend = backend };
@@ -338,7 +338,7 @@ static void tell_restore(struct keep_restore *restore, const struct loading *l, 
 	snprintf(restore->version, sizeof(restore->version), "%s", l->version);
 }
 
-static int restore_from(struct worker_state *state, struct blob_reader from,
+static int restore_from(struct worker_state *state, struct deserializer from,
 			struct keep_restore *restore)
 {
 	struct session *machine = machine_of(state);
@@ -370,7 +370,7 @@ static int restore_from(struct worker_state *state, struct blob_reader from,
 int keep_restore(struct worker_state *state, void *arg)
 {
 	struct keep_restore *restore = arg;
-	struct blob_reader from;
+	struct deserializer from;
 	int r;
 
 	keep_set_configured(restore->keep, restore->config);

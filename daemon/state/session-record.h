@@ -48,18 +48,18 @@ struct kept {
 };
 
 /** kept_source_save(), kept_source_load() - @ret->positions is the caller's to free, also where it fails */
-void kept_source_save(const struct source *source, struct blob_writer *to);
-int kept_source_load(struct blob_reader *from, struct kept_source *ret);
+void kept_source_save(const struct source *source, struct serializer *to);
+int kept_source_load(struct deserializer *from, struct kept_source *ret);
 
 /** kept_configured_save(), kept_configured_load() - what the bus may have set otherwise */
-void kept_configured_save(const struct keep_configured *configured, struct blob_writer *to);
-void kept_configured_load(struct blob_reader *from, struct keep_configured *ret);
+void kept_configured_save(const struct keep_configured *configured, struct serializer *to);
+void kept_configured_load(struct deserializer *from, struct keep_configured *ret);
 
 /** kept_save() - @session as of @now_ns, which is to run again if it @runs; its profile is to follow */
-void kept_save(const struct session *session, bool runs, u64 now_ns, struct blob_writer *to);
+void kept_save(const struct session *session, bool runs, u64 now_ns, struct serializer *to);
 
 /** kept_load() - kept_clear() is to follow, also where it fails */
-int kept_load(struct blob_reader *from, struct kept *ret);
+int kept_load(struct deserializer *from, struct kept *ret);
 void kept_clear(struct kept *kept);
 
 #endif

@@ -58,20 +58,20 @@ static inline bool cgroup_is_legacy(const char *path)
 	return found;
 }
 
-/** cgroup_is_gone() - no cgroup is at @path, absolute below the mount; false where that is unknown */
-static inline bool cgroup_is_gone(const char *path)
+/** cgroup_is_removed() - no cgroup is at @path, absolute below the mount; false where that is unknown */
+static inline bool cgroup_is_removed(const char *path)
 {
 	const char *place = NULL;
 	int mount = cgroup_mount_open(O_RDONLY, &place);
-	bool gone;
+	bool removed;
 
 	if (mount < 0)
 		return false;
 	while (*path == '/')
 		path++;
-	gone = *path && faccessat(mount, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+	removed = *path && faccessat(mount, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 	close(mount);
-	return gone && (!strcmp(place, "/sys/fs/cgroup") || !cgroup_is_legacy(path));
+	return removed && (!strcmp(place, "/sys/fs/cgroup") || !cgroup_is_legacy(path));
 }
 
 #endif

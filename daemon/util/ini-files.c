@@ -10,7 +10,7 @@
 #define PLACE 512
 
 struct files {
-	settings_file_fn read;
+	ini_file_fn read;
 	void *ctx;
 	char *ret_path;
 	size_t size;
@@ -43,8 +43,8 @@ static int read_drop_ins(const struct files *files, const char *path)
 	return r;
 }
 
-int settings_files(const char *path, bool must, const char *credential, settings_file_fn read,
-		   void *ctx, char *ret_path, size_t size)
+int ini_read_files(const char *path, bool must, const char *credential, ini_file_fn read, void *ctx,
+		   char *ret_path, size_t size)
 {
 	const struct files files = { .read = read, .ctx = ctx, .ret_path = ret_path, .size = size };
 	const char *credentials = getenv("CREDENTIALS_DIRECTORY");

@@ -18,7 +18,7 @@ static char *strip(char *s)
 	return s;
 }
 
-char *settings_split(char *line)
+char *ini_split(char *line)
 {
 	char *value = strchr(line, '=');
 
@@ -29,7 +29,7 @@ char *settings_split(char *line)
 	return strip(value + 1);
 }
 
-int settings_read(const char *path, settings_fn take, void *ctx, unsigned int *ret_line)
+int ini_read(const char *path, ini_line_fn take, void *ctx, unsigned int *ret_line)
 {
 	unsigned int number = 0;
 	char *buffer = NULL, *line;

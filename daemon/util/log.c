@@ -102,7 +102,7 @@ static bool send_journal(int level, const char *id, const char *const *fields, c
 	return sd_journal_sendv(iov, n) >= 0;
 }
 
-void log_tell(int level, const char *id, const char *const *fields, const char *format, ...)
+void log_write(int level, const char *id, const char *const *fields, const char *format, ...)
 {
 	char text[1024] = "MESSAGE=", raw[1024];
 	size_t skip = strlen(text);

@@ -27,16 +27,16 @@
 #define LOG_ID_SOURCE	"f3fa9b9a04d4028d437c02e71cc0be88"
 
 /**
- * log_tell() - one line
+ * log_write() - one line
  * @level: LOG_ERR and so on; what is below log_set_level()'s is not said
  * @id: LOG_ID_*, NULL for none
  * @fields: "SPEPROF_CPU=3" and so on, NULL-terminated; NULL for none
  */
 void __attribute__((format(printf, 4, 5)))
-log_tell(int level, const char *id, const char *const *fields, const char *format, ...);
+log_write(int level, const char *id, const char *const *fields, const char *format, ...);
 
 /** log_line() - without id and fields */
-#define log_line(level, ...) log_tell(level, LOG_ID_NONE, NULL, __VA_ARGS__)
+#define log_line(level, ...) log_write(level, LOG_ID_NONE, NULL, __VA_ARGS__)
 
 /** enum log_target - where it goes */
 enum log_target {

@@ -13,19 +13,19 @@ enum wire {
 /* A varint's most bytes: 64 bits by seven. */
 #define VARINT_SIZE 10
 
-void proto_init(struct proto *proto, size_t bound)
+void protobuf_init(struct protobuf *proto, size_t bound)
 {
-	*proto = (struct proto){ .bound = bound };
+	*proto = (struct protobuf){ .bound = bound };
 }
 
-void proto_deinit(struct proto *proto)
+void protobuf_deinit(struct protobuf *proto)
 {
 	free(proto->data);
-	*proto = (struct proto){ 0 };
+	*proto = (struct protobuf){ 0 };
 }
 
 /* Room for @size bytes at the end, or NULL. */
-static u8 *grow(struct proto *p, size_t size)
+static u8 *grow(struct protobuf *p, size_t size)
 {
 	size_t room;
 	u8 *data;
@@ -62,7 +62,7 @@ static size_t varint(u8 *to, u64 value)
 	return n;
 }
 
-static void append(struct proto *p, const void *data, size_t size)
+static void append(struct protobuf *p, const void *data, size_t size)
 {
 	u8 *to = grow(p, size);
 
@@ -70,7 +70,7 @@ static void append(struct proto *p, const void *data, size_t size)
 		memcpy(to, data, size);
 }
 
-void proto_packed(struct proto *proto, u64 value)
+void protobuf_packed(struct protobuf *proto, u64 value)
 {
 	u8 bytes[VARINT_SIZE];
 
@@ -82,28 +82,28 @@ static u64 zigzag(s64 value)
 	return (u64)value << 1 ^ (u64)(value >> 63);
 }
 
-void proto_packed_zigzag(struct proto *proto, s64 value)
+void protobuf_packed_zigzag(struct protobuf *proto, s64 value)
 {
-	proto_packed(proto, zigzag(value));
+	protobuf_packed(proto, zigzag(value));
 }
 
-static void tag(struct proto *p, u32 field, enum wire wire)
+static void tag(struct protobuf *p, u32 field, enum wire wire)
 {
-	proto_packed(p, (u64)field << 3 | wire);
+	protobuf_packed(p, (u64)field << 3 | wire);
 }
 
-void proto_varint(struct proto *proto, u32 field, u64 value)
+void protobuf_varint(struct protobuf *proto, u32 field, u64 value)
 {
 	tag(proto, field, WIRE_VARINT);
-	proto_packed(proto, value);
+	protobuf_packed(proto, value);
 }
 
-void proto_zigzag(struct proto *proto, u32 field, s64 value)
+void protobuf_zigzag(struct protobuf *proto, u32 field, s64 value)
 {
-	proto_varint(proto, field, zigzag(value));
+	protobuf_varint(proto, field, zigzag(value));
 }
 
-void proto_fixed64(struct proto *proto, u32 field, u64 value)
+void protobuf_fixed64(struct protobuf *proto, u32 field, u64 value)
 {
 	u8 bytes[8];
 
@@ -113,47 +113,47 @@ void proto_fixed64(struct proto *proto, u32 field, u64 value)
 	append(proto, bytes, sizeof(bytes));
 }
 
-void proto_double(struct proto *proto, u32 field, double value)
+void protobuf_double(struct protobuf *proto, u32 field, double value)
 {
 	u64 bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	proto_fixed64(proto, field, bits);
+	protobuf_fixed64(proto, field, bits);
 }
 
-void proto_bytes(struct proto *proto, u32 field, const void *data, size_t size)
+void protobuf_bytes(struct protobuf *proto, u32 field, const void *data, size_t size)
 {
 	tag(proto, field, WIRE_BYTES);
-	proto_packed(proto, size);
+	protobuf_packed(proto, size);
 	append(proto, data, size);
 }
 
-void proto_copy(struct proto *proto, const void *data, size_t size)
+void protobuf_copy(struct protobuf *proto, const void *data, size_t size)
 {
 	append(proto, data, size);
 }
 
-void proto_string(struct proto *proto, u32 field, const char *text)
+void protobuf_string(struct protobuf *proto, u32 field, const char *text)
 {
-	proto_bytes(proto, field, text, strlen(text));
+	protobuf_bytes(proto, field, text, strlen(text));
 }
 
-void proto_open_delimited(struct proto *proto)
+void protobuf_open_delimited(struct protobuf *proto)
 {
-	if (proto->depth == PROTO_DEPTH)
+	if (proto->depth == PROTOBUF_DEPTH)
 		proto->error = -EINVAL;
 	if (!proto->error)
 		proto->open[proto->depth++] = proto->size;
 }
 
-void proto_open(struct proto *proto, u32 field)
+void protobuf_open(struct protobuf *proto, u32 field)
 {
 	tag(proto, field, WIRE_BYTES);
-	proto_open_delimited(proto);
+	protobuf_open_delimited(proto);
 }
 
 /* The length goes in front of what it is of, which makes way for it. */
-void proto_close(struct proto *proto)
+void protobuf_close(struct protobuf *proto)
 {
 	u8 bytes[VARINT_SIZE];
 	size_t start, n, size;

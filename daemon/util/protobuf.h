@@ -12,53 +12,53 @@
 #include "codec/env.h"
 
 /* Messages within messages. */
-#define PROTO_DEPTH 8
+#define PROTOBUF_DEPTH 8
 
 /**
- * struct proto - a message that is being written
+ * struct protobuf - a message that is being written
  * @data: what is written so far, @size of @room bytes
  * @bound: @size stays below
  * @open: where the lengths of open messages are to go
  * @error: negative errno of the first failure, or 0
  */
-struct proto {
+struct protobuf {
 	u8 *data;
 	size_t size;
 	size_t room;
 	size_t bound;
-	size_t open[PROTO_DEPTH];
+	size_t open[PROTOBUF_DEPTH];
 	unsigned int depth;
 	int error;
 };
 
-void proto_init(struct proto *proto, size_t bound);
-void proto_deinit(struct proto *proto);
+void protobuf_init(struct protobuf *proto, size_t bound);
+void protobuf_deinit(struct protobuf *proto);
 
-/** proto_varint() - uint64, uint32, int64 (as u64), bool, enum; 0 is written too */
-void proto_varint(struct proto *proto, u32 field, u64 value);
+/** protobuf_varint() - uint64, uint32, int64 (as u64), bool, enum; 0 is written too */
+void protobuf_varint(struct protobuf *proto, u32 field, u64 value);
 
-/** proto_zigzag() - sint32, sint64 */
-void proto_zigzag(struct proto *proto, u32 field, s64 value);
+/** protobuf_zigzag() - sint32, sint64 */
+void protobuf_zigzag(struct protobuf *proto, u32 field, s64 value);
 
-/** proto_fixed64() - fixed64, sfixed64 */
-void proto_fixed64(struct proto *proto, u32 field, u64 value);
+/** protobuf_fixed64() - fixed64, sfixed64 */
+void protobuf_fixed64(struct protobuf *proto, u32 field, u64 value);
 
-void proto_double(struct proto *proto, u32 field, double value);
-void proto_bytes(struct proto *proto, u32 field, const void *data, size_t size);
-void proto_string(struct proto *proto, u32 field, const char *text);
+void protobuf_double(struct protobuf *proto, u32 field, double value);
+void protobuf_bytes(struct protobuf *proto, u32 field, const void *data, size_t size);
+void protobuf_string(struct protobuf *proto, u32 field, const char *text);
 
-/** proto_copy() - fields as they were encoded before */
-void proto_copy(struct proto *proto, const void *data, size_t size);
+/** protobuf_copy() - fields as they were encoded before */
+void protobuf_copy(struct protobuf *proto, const void *data, size_t size);
 
-/** proto_open() - a message, or packed numbers, as @field, until proto_close() */
-void proto_open(struct proto *proto, u32 field);
-void proto_close(struct proto *proto);
+/** protobuf_open() - a message, or packed numbers, as @field, until protobuf_close() */
+void protobuf_open(struct protobuf *proto, u32 field);
+void protobuf_close(struct protobuf *proto);
 
-/** proto_open_delimited() - a message with its length in front: the outermost of a stream */
-void proto_open_delimited(struct proto *proto);
+/** protobuf_open_delimited() - a message with its length in front: the outermost of a stream */
+void protobuf_open_delimited(struct protobuf *proto);
 
-/** proto_packed(), proto_packed_zigzag() - a number within packed ones */
-void proto_packed(struct proto *proto, u64 value);
-void proto_packed_zigzag(struct proto *proto, s64 value);
+/** protobuf_packed(), protobuf_packed_zigzag() - a number within packed ones */
+void protobuf_packed(struct protobuf *proto, u64 value);
+void protobuf_packed_zigzag(struct protobuf *proto, s64 value);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "serialize.h"
 
-size_t blob_size(u64 value)
+size_t serialize_size(u64 value)
 {
 	size_t n = 1;
 
@@ -10,9 +10,9 @@ size_t blob_size(u64 value)
 	return n;
 }
 
-void blob_put(struct blob_writer *to, u64 value)
+void serialize_u64(struct serializer *to, u64 value)
 {
-	size_t n = blob_size(value);
+	size_t n = serialize_size(value);
 
 	if (to->full || n > to->room - to->len) {
 		to->full = true;
@@ -23,9 +23,9 @@ void blob_put(struct blob_writer *to, u64 value)
 	to->at[to->len++] = (u8)value;
 }
 
-void blob_put_bytes(struct blob_writer *to, const void *bytes, size_t len)
+void serialize_bytes(struct serializer *to, const void *bytes, size_t len)
 {
-	blob_put(to, len);
+	serialize_u64(to, len);
 	if (to->full || len > to->room - to->len) {
 		to->full = true;
 		return;
@@ -34,28 +34,28 @@ void blob_put_bytes(struct blob_writer *to, const void *bytes, size_t len)
 	to->len += len;
 }
 
-void blob_put_string(struct blob_writer *to, const char *string)
+void serialize_string(struct serializer *to, const char *string)
 {
-	blob_put_bytes(to, string, strlen(string));
+	serialize_bytes(to, string, strlen(string));
 }
 
-void blob_put_array(struct blob_writer *to, const u64 *values, size_t count)
+void serialize_array(struct serializer *to, const u64 *values, size_t count)
 {
 	size_t used = 0, next = 0;
 
 	for (size_t i = 0; i < count; i++)
 		used += values[i] != 0;
-	blob_put(to, used);
+	serialize_u64(to, used);
 	for (size_t i = 0; i < count; i++) {
 		if (!values[i])
 			continue;
-		blob_put(to, i - next);
-		blob_put(to, values[i]);
+		serialize_u64(to, i - next);
+		serialize_u64(to, values[i]);
 		next = i + 1;
 	}
 }
 
-u64 blob_get(struct blob_reader *from)
+u64 deserialize_u64(struct deserializer *from)
 {
 	u64 value = 0;
 	u8 byte;
@@ -75,9 +75,9 @@ u64 blob_get(struct blob_reader *from)
 	return 0;
 }
 
-u64 blob_get_below(struct blob_reader *from, u64 limit)
+u64 deserialize_below(struct deserializer *from, u64 limit)
 {
-	u64 value = blob_get(from);
+	u64 value = deserialize_u64(from);
 
 	if (value < limit)
 		return value;
@@ -85,9 +85,9 @@ u64 blob_get_below(struct blob_reader *from, u64 limit)
 	return 0;
 }
 
-size_t blob_get_bytes(struct blob_reader *from, void *to, size_t room)
+size_t deserialize_bytes(struct deserializer *from, void *to, size_t room)
 {
-	u64 n = blob_get(from);
+	u64 n = deserialize_u64(from);
 
 	if (from->bad || n > room || n > from->len - from->pos) {
 		from->bad = true;
@@ -98,9 +98,9 @@ size_t blob_get_bytes(struct blob_reader *from, void *to, size_t room)
 	return n;
 }
 
-void blob_get_string(struct blob_reader *from, char *to, size_t room)
+void deserialize_string(struct deserializer *from, char *to, size_t room)
 {
-	size_t n = blob_get_bytes(from, to, room - 1);
+	size_t n = deserialize_bytes(from, to, room - 1);
 
 	if (memchr(to, 0, n)) {
 		from->bad = true;
@@ -109,14 +109,14 @@ void blob_get_string(struct blob_reader *from, char *to, size_t room)
 	to[n] = 0;
 }
 
-bool blob_get_name(struct blob_reader *from, char *to, size_t room)
+bool deserialize_name(struct deserializer *from, char *to, size_t room)
 {
-	struct blob_reader ahead = *from;
-	u64 n = blob_get(&ahead);
+	struct deserializer ahead = *from;
+	u64 n = deserialize_u64(&ahead);
 
 	*to = 0;
 	if (ahead.bad || n < room) {
-		blob_get_string(from, to, room);
+		deserialize_string(from, to, room);
 		return !from->bad;
 	}
 	if (n > ahead.len - ahead.pos)
@@ -127,16 +127,16 @@ bool blob_get_name(struct blob_reader *from, char *to, size_t room)
 	return false;
 }
 
-void blob_get_array(struct blob_reader *from, u64 *to, size_t count)
+void deserialize_array(struct deserializer *from, u64 *to, size_t count)
 {
-	u64 used = blob_get_below(from, (u64)count + 1), next = 0;
+	u64 used = deserialize_below(from, (u64)count + 1), next = 0;
 
 	memset(to, 0, count * sizeof(*to));
 	while (used-- && !from->bad) {
-		next += blob_get_below(from, count - next);
+		next += deserialize_below(from, count - next);
 		if (from->bad)
 			return;
-		to[next++] = blob_get(from);
+		to[next++] = deserialize_u64(from);
 		/* None may follow the last place. */
 		if (next == count && used)
 			from->bad = true;

@@ -10,59 +10,59 @@
 #include "codec/env.h"
 
 /**
- * struct blob_writer - into memory of the caller
+ * struct serializer - into memory of the caller
  * @full: something did not fit; @len is then what did
  */
-struct blob_writer {
+struct serializer {
 	u8 *at;
 	size_t room;
 	size_t len;
 	bool full;
 };
 
-void blob_put(struct blob_writer *to, u64 value);
+void serialize_u64(struct serializer *to, u64 value);
 
-/** blob_size() - bytes that blob_put() takes for @value */
-size_t blob_size(u64 value);
+/** serialize_size() - bytes that serialize_u64() takes for @value */
+size_t serialize_size(u64 value);
 
-/** blob_put_bytes() - their number, and they */
-void blob_put_bytes(struct blob_writer *to, const void *bytes, size_t len);
-void blob_put_string(struct blob_writer *to, const char *string);
+/** serialize_bytes() - their number, and they */
+void serialize_bytes(struct serializer *to, const void *bytes, size_t len);
+void serialize_string(struct serializer *to, const char *string);
 
-/** blob_put_array() - the values that are not 0, with their places */
-void blob_put_array(struct blob_writer *to, const u64 *values, size_t count);
+/** serialize_array() - the values that are not 0, with their places */
+void serialize_array(struct serializer *to, const u64 *values, size_t count);
 
 /**
- * struct blob_reader - of hostile bytes
+ * struct deserializer - of hostile bytes
  * @bad: they ended, or a value was not what it may be; all that is read from then on is 0
  */
-struct blob_reader {
+struct deserializer {
 	const u8 *at;
 	size_t len;
 	size_t pos;
 	bool bad;
 };
 
-u64 blob_get(struct blob_reader *from);
+u64 deserialize_u64(struct deserializer *from);
 
-/** blob_get_below() - a number that is less than @limit, else 0 and @from is bad */
-u64 blob_get_below(struct blob_reader *from, u64 limit);
+/** deserialize_below() - a number that is less than @limit, else 0 and @from is bad */
+u64 deserialize_below(struct deserializer *from, u64 limit);
 
-/** blob_get_bytes() - at most @room; returns how many */
-size_t blob_get_bytes(struct blob_reader *from, void *to, size_t room);
+/** deserialize_bytes() - at most @room; returns how many */
+size_t deserialize_bytes(struct deserializer *from, void *to, size_t room);
 
-/** blob_get_string() - with its NUL in @room bytes; one with a NUL in it is bad */
-void blob_get_string(struct blob_reader *from, char *to, size_t room);
+/** deserialize_string() - with its NUL in @room bytes; one with a NUL in it is bad */
+void deserialize_string(struct deserializer *from, char *to, size_t room);
 
 /**
- * blob_get_name() - a string that the reader can do without
+ * deserialize_name() - a string that the reader can do without
  *
  * Return: whether it is at @to. One that has no room there is passed over, and @from goes on
  * behind it; @to is "" then.
  */
-bool blob_get_name(struct blob_reader *from, char *to, size_t room);
+bool deserialize_name(struct deserializer *from, char *to, size_t room);
 
-/** blob_get_array() - as blob_put_array() has put it; @to is zeroed first */
-void blob_get_array(struct blob_reader *from, u64 *to, size_t count);
+/** deserialize_array() - as serialize_array() has put it; @to is zeroed first */
+void deserialize_array(struct deserializer *from, u64 *to, size_t count);
 
 #endif

@@ -71,8 +71,8 @@ static void hand_on(struct attributor *a, struct attributor *next,
 		    struct attribute_translation *ret_translation)
 {
 	u8 *bytes = malloc(ROOM);
-	struct blob_writer to = { .at = bytes, .room = ROOM };
-	struct blob_reader from = { .at = bytes };
+	struct serializer to = { .at = bytes, .room = ROOM };
+	struct deserializer from = { .at = bytes };
 
 	assert_non_null(bytes);
 	attributor_save(a, &to);

@@ -407,8 +407,8 @@ static void story_load(const struct story *s, struct story *kept)
 {
 	struct attribute_translation translation;
 	u8 *bytes = malloc(65536);
-	struct blob_writer to = { .at = bytes, .room = 65536 };
-	struct blob_reader from = { .at = bytes };
+	struct serializer to = { .at = bytes, .room = 65536 };
+	struct deserializer from = { .at = bytes };
 
 	assert_non_null(bytes);
 	attributor_save(s->a, &to);

@@ -51,7 +51,7 @@ static const char *binary_at(struct attributor *a, s32 pid, u64 pc)
 
 static size_t saved(struct attributor *a, u8 *bytes)
 {
-	struct blob_writer to = { .at = bytes, .room = ROOM };
+	struct serializer to = { .at = bytes, .room = ROOM };
 
 	attributor_save(a, &to);
 	assert_false(to.full);
@@ -60,7 +60,7 @@ static size_t saved(struct attributor *a, u8 *bytes)
 
 static void load_into(struct attributor *a, const u8 *bytes, size_t len)
 {
-	struct blob_reader from = { .at = bytes, .len = len };
+	struct deserializer from = { .at = bytes, .len = len };
 	struct attribute_translation translation;
 
 	assert_int_equal(attributor_load(a, &from, &translation), 0);
@@ -116,43 +116,43 @@ static void test_long_path(void **state)
 	free(bytes);
 }
 
-static void put_binary(struct blob_writer *to, const char *path)
+static void put_binary(struct serializer *to, const char *path)
 {
-	blob_put(to, 1);
-	blob_put(to, 0);
-	blob_put_bytes(to, "", 0);
-	blob_put_string(to, path);
+	serialize_u64(to, 1);
+	serialize_u64(to, 0);
+	serialize_bytes(to, "", 0);
+	serialize_string(to, path);
 }
 
 /* As it was written when paths had no bound: one name is missed, and no figure. */
 static void test_long_path_kept(void **state)
 {
 	u8 *bytes = malloc(ROOM);
-	struct blob_writer to = { .at = bytes, .room = ROOM };
+	struct serializer to = { .at = bytes, .room = ROOM };
 	char *path = long_path();
 	struct attributor *a;
 
 	(void)state;
-	blob_put(&to, 2);
+	serialize_u64(&to, 2);
 	put_binary(&to, path);
 	put_binary(&to, "/bin/sh");
-	blob_put(&to, 1); /* the key of containers' numbers, */
-	blob_put(&to, 2);
-	blob_put(&to, 15); /* and they */
-	blob_put(&to, 0);
-	blob_put(&to, 8); /* processes */
-	blob_put(&to, 1);
-	blob_put(&to, 1);
+	serialize_u64(&to, 1); /* the key of containers' numbers, */
+	serialize_u64(&to, 2);
+	serialize_u64(&to, 15); /* and they */
+	serialize_u64(&to, 0);
+	serialize_u64(&to, 8); /* processes */
+	serialize_u64(&to, 1);
+	serialize_u64(&to, 1);
 	/* entry, generation, pid, container, flags, who was before and since when, who it is */
 	for (size_t i = 0; i < 11; i++)
-		blob_put(&to, (const u64[11]){ 3, 1, 7 }[i]);
-	blob_put_string(&to, "sh");
-	blob_put(&to, 2);
+		serialize_u64(&to, (const u64[11]){ 3, 1, 7 }[i]);
+	serialize_string(&to, "sh");
+	serialize_u64(&to, 2);
 	for (u64 i = 0; i < 2; i++) {
-		blob_put(&to, 0x1000 + i * 0x1000);
-		blob_put(&to, 0x1000);
-		blob_put(&to, 0);
-		blob_put(&to, i);
+		serialize_u64(&to, 0x1000 + i * 0x1000);
+		serialize_u64(&to, 0x1000);
+		serialize_u64(&to, 0);
+		serialize_u64(&to, i);
 	}
 	a = loaded(bytes, to.len);
 	assert_string_equal(binary_at(a, 7, 0x1010), "");
@@ -165,27 +165,27 @@ static void test_long_path_kept(void **state)
 static void test_name_passed_over(void **state)
 {
 	u8 bytes[32];
-	struct blob_writer to = { .at = bytes, .room = sizeof(bytes) };
-	struct blob_reader from = { .at = bytes };
+	struct serializer to = { .at = bytes, .room = sizeof(bytes) };
+	struct deserializer from = { .at = bytes };
 	char name[4];
 
 	(void)state;
-	blob_put_string(&to, "long");
-	blob_put_string(&to, "web");
-	blob_put(&to, 7);
+	serialize_string(&to, "long");
+	serialize_string(&to, "web");
+	serialize_u64(&to, 7);
 	from.len = to.len;
-	assert_false(blob_get_name(&from, name, sizeof(name)));
+	assert_false(deserialize_name(&from, name, sizeof(name)));
 	assert_string_equal(name, "");
-	assert_true(blob_get_name(&from, name, sizeof(name)));
+	assert_true(deserialize_name(&from, name, sizeof(name)));
 	assert_string_equal(name, "web");
-	assert_int_equal(blob_get(&from), 7);
+	assert_int_equal(deserialize_u64(&from), 7);
 	assert_false(from.bad);
 	/* Longer than what is left. */
-	from = (struct blob_reader){ .at = (const u8 *)"pab", .len = 3 };
-	assert_false(blob_get_name(&from, name, sizeof(name)));
+	from = (struct deserializer){ .at = (const u8 *)"pab", .len = 3 };
+	assert_false(deserialize_name(&from, name, sizeof(name)));
 	assert_true(from.bad);
-	from = (struct blob_reader){ .at = (const u8 *)"\x80", .len = 1 };
-	assert_false(blob_get_name(&from, name, sizeof(name)));
+	from = (struct deserializer){ .at = (const u8 *)"\x80", .len = 1 };
+	assert_false(deserialize_name(&from, name, sizeof(name)));
 	assert_true(from.bad);
 }
 
@@ -254,25 +254,25 @@ struct kept {
 	u64 processes;
 };
 
-static void skip_string(struct blob_reader *from)
+static void skip_string(struct deserializer *from)
 {
 	char text[BINARY_PATH_SIZE + 1];
 
-	blob_get_string(from, text, sizeof(text));
+	deserialize_string(from, text, sizeof(text));
 }
 
-static void skip_numbers(struct blob_reader *from, u32 count)
+static void skip_numbers(struct deserializer *from, u32 count)
 {
 	while (count--)
-		blob_get(from);
+		deserialize_u64(from);
 }
 
 /* Bytes of files and mappings, but for how many there are. */
 static struct kept kept_of(const u8 *bytes, size_t len)
 {
-	struct blob_reader from = { .at = bytes, .len = len };
+	struct deserializer from = { .at = bytes, .len = len };
 	struct kept kept = { 0 };
-	u64 count = blob_get(&from), mappings;
+	u64 count = deserialize_u64(&from), mappings;
 	size_t before = from.pos;
 
 	while (count--) {
@@ -282,15 +282,15 @@ static struct kept kept_of(const u8 *bytes, size_t len)
 	}
 	kept.bytes = from.pos - before;
 	skip_numbers(&from, 3); /* containers: their key, their capacity */
-	for (count = blob_get(&from); count; count--) {
+	for (count = deserialize_u64(&from); count; count--) {
 		skip_numbers(&from, 2);
 		skip_string(&from);
 	}
 	skip_numbers(&from, 2);
-	for (count = blob_get(&from); count; count--) {
+	for (count = deserialize_u64(&from); count; count--) {
 		skip_numbers(&from, 11);
 		skip_string(&from);
-		mappings = blob_get(&from);
+		mappings = deserialize_u64(&from);
 		before = from.pos;
 		skip_numbers(&from, (u32)mappings * 4);
 		kept.bytes += from.pos - before;

@@ -15,20 +15,21 @@
 
 static void test_pace(void **state)
 {
-	struct log_pace pace = { 0 };
+	struct log_limit pace = { 0 };
 	u64 now = 1, told = 0, lines = 0, count, pause = 0, last = 0;
 
 	(void)state;
-	assert_int_equal(log_pace(&pace, 3, now, &count), LOG_PACE_TELL);
+	assert_int_equal(log_limit_check(&pace, 3, now, &count), LOG_LIMIT_REPORT);
 	assert_int_equal(count, 3);
 	last = now;
 	for (u32 i = 0; i < DAY; i++) {
 		now += PERIOD_NS;
-		if (log_pace(&pace, 2, now, &count) != LOG_PACE_TELL)
+		if (log_limit_check(&pace, 2, now, &count) != LOG_LIMIT_REPORT)
 			continue;
 		lines++;
 		told += count;
-		assert_true(now - last >= pause && now - last <= LOG_PACE_MOST_NS + PERIOD_NS);
+		assert_true(now - last >= pause &&
+			    now - last <= LOG_LIMIT_PAUSE_MAX_NS + PERIOD_NS);
 		pause = now - last;
 		last = now;
 	}
@@ -40,14 +41,15 @@ static void test_pace(void **state)
 		u64 some = 0;
 
 		now += PERIOD_NS;
-		if (log_pace(&pace, 0, now, &some) != LOG_PACE_QUIET)
+		if (log_limit_check(&pace, 0, now, &some) != LOG_LIMIT_SILENT)
 			told += some;
 	}
 	/* All were told of in the end, and the next is told at once. */
 	assert_int_equal(told, 2 * DAY);
-	assert_int_equal(log_pace(&pace, 1, now, &count), LOG_PACE_TELL);
+	assert_int_equal(log_limit_check(&pace, 1, now, &count), LOG_LIMIT_REPORT);
 	for (u32 i = 0; i < DAY / 24; i++)
-		assert_int_equal(log_pace(&pace, 0, now += PERIOD_NS, &count), LOG_PACE_QUIET);
+		assert_int_equal(log_limit_check(&pace, 0, now += PERIOD_NS, &count),
+				 LOG_LIMIT_SILENT);
 	assert_int_equal(pace.pause_ns, 0);
 }
 

@@ -31,24 +31,24 @@ static void test_numbers(void **state __attribute__((unused)))
 	char text[8];
 
 	for (size_t cut = 0; cut < 2; cut++) {
-		struct blob_writer to = { .at = bytes, .room = sizeof(bytes) };
-		struct blob_reader from = { .at = bytes };
+		struct serializer to = { .at = bytes, .room = sizeof(bytes) };
+		struct deserializer from = { .at = bytes };
 
 		for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 			size_t before = to.len;
 
-			blob_put(&to, values[i]);
-			assert_int_equal(to.len - before, blob_size(values[i]));
+			serialize_u64(&to, values[i]);
+			assert_int_equal(to.len - before, serialize_size(values[i]));
 		}
-		blob_put_string(&to, "nginx");
-		blob_put_array(&to, sparse, ARRAY_SIZE(sparse));
+		serialize_string(&to, "nginx");
+		serialize_array(&to, sparse, ARRAY_SIZE(sparse));
 		assert_false(to.full);
 		from.len = to.len - cut;
 		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
-			assert_true(blob_get(&from) == values[i]);
-		blob_get_string(&from, text, sizeof(text));
+			assert_true(deserialize_u64(&from) == values[i]);
+		deserialize_string(&from, text, sizeof(text));
 		assert_string_equal(text, "nginx");
-		blob_get_array(&from, array, ARRAY_SIZE(array));
+		deserialize_array(&from, array, ARRAY_SIZE(array));
 		assert_int_equal(from.bad, cut);
 		assert_true(cut || !memcmp(array, sparse, sizeof(array)));
 	}
@@ -67,34 +67,34 @@ static void test_numbers_refused(void **state __attribute__((unused)))
 		  10 },
 		{ "nothing", { 0 }, 0 },
 	};
-	struct blob_writer to = { .at = (u8[2]){ 0 }, .room = 2 };
+	struct serializer to = { .at = (u8[2]){ 0 }, .room = 2 };
 	u64 array[4];
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct blob_reader from = { .at = rows[i].bytes, .len = rows[i].len };
+		struct deserializer from = { .at = rows[i].bytes, .len = rows[i].len };
 
 		test_row("%s", rows[i].name);
-		assert_row(blob_get(&from) == 0 && from.bad);
+		assert_row(deserialize_u64(&from) == 0 && from.bad);
 	}
-	struct blob_reader place = { .at = (const u8 *)"\2\3\1\1\1", .len = 5 };
+	struct deserializer place = { .at = (const u8 *)"\2\3\1\1\1", .len = 5 };
 
-	blob_get_array(&place, array, ARRAY_SIZE(array));
+	deserialize_array(&place, array, ARRAY_SIZE(array));
 	assert_true(place.bad);
-	struct blob_reader string = { .at = (const u8 *)"\3a\0b", .len = 4 };
+	struct deserializer string = { .at = (const u8 *)"\3a\0b", .len = 4 };
 	char text[8];
 
-	blob_get_string(&string, text, sizeof(text));
+	deserialize_string(&string, text, sizeof(text));
 	assert_true(string.bad && !*text);
-	blob_put(&to, 1ULL << 20);
+	serialize_u64(&to, 1ULL << 20);
 	assert_true(to.full && !to.len);
 }
 
 static void commit(struct checkpoint *c, u64 value)
 {
-	struct blob_writer to;
+	struct serializer to;
 
 	checkpoint_begin(c, &to);
-	blob_put(&to, value);
+	serialize_u64(&to, value);
 	assert_int_equal(checkpoint_commit(c, &to), 0);
 }
 
@@ -103,13 +103,13 @@ static int found(const struct checkpoint *c, u64 *ret_value)
 {
 	const char *reason = "";
 	struct checkpoint *next;
-	struct blob_reader from;
+	struct deserializer from;
 	int r;
 
 	assert_int_equal(checkpoint_adopt(dup(checkpoint_fd(c)), 7, &next, &reason), 0);
 	r = checkpoint_read(next, &from, &reason);
 	if (!r) {
-		*ret_value = blob_get(&from);
+		*ret_value = deserialize_u64(&from);
 		free((void *)from.at);
 	}
 	checkpoint_free(next);
@@ -135,7 +135,7 @@ static void damage(const struct checkpoint *c, u8 value)
 static void test_slots(void **state __attribute__((unused)))
 {
 	struct checkpoint *c;
-	struct blob_writer to;
+	struct serializer to;
 	u64 value = 0;
 
 	assert_int_equal(checkpoint_new("test", 7, &c), 0);
@@ -143,7 +143,7 @@ static void test_slots(void **state __attribute__((unused)))
 	for (u64 i = 1; i < 8; i++) {
 		/* Killed while it writes. */
 		checkpoint_begin(c, &to);
-		blob_put(&to, 99);
+		serialize_u64(&to, 99);
 		assert_int_equal(found(c, &value), i == 1 ? -ENODATA : 0);
 		assert_int_equal(value, i - 1);
 		commit(c, i);
@@ -153,7 +153,7 @@ static void test_slots(void **state __attribute__((unused)))
 	/* Too much for a slot: the last one still counts. */
 	checkpoint_begin(c, &to);
 	to.len = to.room;
-	blob_put(&to, 1);
+	serialize_u64(&to, 1);
 	assert_int_equal(checkpoint_commit(c, &to), -ENOSPC);
 	assert_int_equal(found(c, &value), 0);
 	assert_int_equal(value, 7);
@@ -171,11 +171,11 @@ static void adopt_and_begin(const struct checkpoint *c)
 {
 	const char *reason = "";
 	struct checkpoint *next;
-	struct blob_writer to;
+	struct serializer to;
 
 	assert_int_equal(checkpoint_adopt(dup(checkpoint_fd(c)), 7, &next, &reason), 0);
 	checkpoint_begin(next, &to);
-	blob_put(&to, 99);
+	serialize_u64(&to, 99);
 	checkpoint_free(next);
 }
 
@@ -188,7 +188,7 @@ static void test_torn(void **state __attribute__((unused)))
 	u64 before[8], after[8], torn[8], first = 0, second = 0;
 	const off_t at = (off_t)CHECKPOINT_SLOT; /* of odd commits */
 	struct checkpoint *c;
-	struct blob_writer to;
+	struct serializer to;
 
 	for (u32 words = 0; words < 1 << 8; words++) {
 		test_row("words %#x", words);
@@ -196,7 +196,7 @@ static void test_torn(void **state __attribute__((unused)))
 		commit(c, 1);
 		commit(c, 2);
 		checkpoint_begin(c, &to);
-		blob_put(&to, 3);
+		serialize_u64(&to, 3);
 		assert_int_equal(pread(checkpoint_fd(c), before, sizeof(before), at), sizeof(before));
 		assert_int_equal(checkpoint_commit(c, &to), 0);
 		assert_int_equal(pread(checkpoint_fd(c), after, sizeof(after), at), sizeof(after));
@@ -403,7 +403,7 @@ static void take(struct pair *pair, u32 records)
 
 static void save(struct pair *pair, u8 *at, size_t *ret_len)
 {
-	struct blob_writer to = { .at = at, .room = ROOM };
+	struct serializer to = { .at = at, .room = ROOM };
 
 	attributor_save(pair->attributor, &to);
 	profile_save(pair->profile, &to);
@@ -413,7 +413,7 @@ static void save(struct pair *pair, u8 *at, size_t *ret_len)
 
 static int load(struct pair *pair, const u8 *at, size_t len)
 {
-	struct blob_reader from = { .at = at, .len = len };
+	struct deserializer from = { .at = at, .len = len };
 	struct attribute_translation translation;
 	int r = attributor_load(pair->attributor, &from, &translation);
 

@@ -800,8 +800,8 @@ static void test_busy_shared(void **state __attribute__((unused)))
 static void forge(int fd, unsigned int seed)
 {
 	struct checkpoint *checkpoint;
-	struct blob_reader from;
-	struct blob_writer to;
+	struct deserializer from;
+	struct serializer to;
 	const char *reason;
 
 	assert_int_equal(checkpoint_adopt(dup(fd), CHECKPOINT_VERSION, &checkpoint, &reason), 0);
