@@ -216,7 +216,7 @@ static int check_cpus(const struct record *record)
 
 	if (!trouble->cpus_stopped)
 		return 0;
-	return message_fail(STATUS_STATE, "record: %s", source_trouble_now(trouble));
+	return message_fail(STATUS_STATE, "record: %s", source_trouble_current(trouble));
 }
 
 static int open_source(struct record *record)
@@ -479,7 +479,7 @@ static int stop(struct record *record)
 
 	record->cpus_stopped = source->trouble.cpus_stopped;
 	snprintf(record->stopped_by, sizeof(record->stopped_by), "%s",
-		 source_trouble_now(&source->trouble));
+		 source_trouble_current(&source->trouble));
 	source->ops->stop(source);
 	return r < 0 ? r : drain(record);
 }

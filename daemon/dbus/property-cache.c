@@ -66,10 +66,10 @@ static int ask_source(struct worker_state *state, struct source *source, u32 cpu
 	u32 part = source->parts ? cpu % source->parts : 0;
 	int r;
 
-	if (!source->ops->numbered)
+	if (!source->ops->cpu_by_id)
 		return -ENOENT;
 	shards_enter_part(state->shards, part);
-	r = source->ops->numbered(source, cpu, ret);
+	r = source->ops->cpu_by_id(source, cpu, ret);
 	shards_leave_part(state->shards, part);
 	return r;
 }
@@ -95,7 +95,7 @@ static int read_cpu(struct worker_state *state, void *arg)
 	if (!facts->cpu.pmsver)
 		facts->cpu.pmsver = facts->told.pmsver;
 	/* A source that keeps no times says them with its windows. */
-	if (!facts->cpu.told) {
+	if (!facts->cpu.has_time_ledger) {
 		facts->cpu.armed_ns = facts->told.armed_ns;
 		memcpy(facts->cpu.blind_ns, facts->told.blind_by, sizeof(facts->cpu.blind_ns));
 	}

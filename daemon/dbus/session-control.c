@@ -414,7 +414,7 @@ static int own_feed(const struct bus *bus, const struct create *c, struct sessio
 		    sd_bus_error *error)
 {
 	struct source_config sampling = source_sampling(bus->config);
-	struct source_said said;
+	struct source_open_result result;
 	struct source *source;
 	int r;
 
@@ -424,10 +424,10 @@ static int own_feed(const struct bus *bus, const struct create *c, struct sessio
 	sampling.cgroups = session->rule->cgroups;
 	/* As budget_session() has it. */
 	sampling.ring_size = MEMORY_RING_LEAST;
-	r = source_open(bus->config, &sampling, &source, &said);
+	r = source_open(bus->config, &sampling, &source, &result);
 	if (r < 0)
 		return sd_bus_error_setf(error, BUS_NAME ".NoSource", "No source of its own: %s.",
-					 said.text);
+					 result.text);
 	r = feed_new(source, &sampling, &session->feed);
 	if (r < 0)
 		source->ops->free(source);

@@ -426,7 +426,7 @@ static void fill_trouble(const struct feed *feed, bool shared, struct view_heade
 	h->throttles = trouble->throttles;
 	h->unread = trouble->unread;
 	h->cpus_stopped = trouble->cpus_stopped;
-	snprintf(h->fault, sizeof(h->fault), "%s", source_trouble_now(trouble));
+	snprintf(h->fault, sizeof(h->fault), "%s", source_trouble_current(trouble));
 	if (!*h->fault && error)
 		snprintf(h->fault, sizeof(h->fault), "reading failed: %s", strerror(-error));
 }

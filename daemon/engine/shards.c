@@ -87,7 +87,7 @@ static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
 
 		if (!session->running || !worker_leads(state, session))
 			continue;
-		part = source_part(session->feed->source, shard->number);
+		part = source_partition(session->feed->source, shard->number);
 		if (!part)
 			continue;
 		fds[n++] = (struct pollfd){ .fd = part->ops->fd(part), .events = POLLIN };
@@ -98,9 +98,9 @@ static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
 /* Whether a ring of @part is held back so far that a checkpoint is due. */
 static bool is_held(const struct source *part)
 {
-	const struct source_lasting *lasting = part ? part->ops->lasting : NULL;
+	const struct source_persist_ops *persist = part ? part->ops->persist : NULL;
 
-	return lasting && lasting->held(part) >= SOURCE_HELD_MOST;
+	return persist && persist->held(part) >= SOURCE_RETAINED_MAX;
 }
 
 /* Whether a source has woken the thread; the first descriptor is the thread's own. */
@@ -126,7 +126,7 @@ static void drain_all(struct shard *shard, struct drain_meter *meter)
 		if (!session->running || !worker_leads(state, session))
 			continue;
 		worker_drain_part(state, session->feed, shard->number, meter);
-		held = held || is_held(source_part(session->feed->source, shard->number));
+		held = held || is_held(source_partition(session->feed->source, shard->number));
 	}
 	drain_meter_end(meter);
 	if (!held || !state->hooks)
@@ -280,7 +280,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 
 	lock_part(shards, index);
 	since = now_ns();
-	source_parts_note(session->feed->source, index);
+	source_partition_update(session->feed->source, index);
 	if (!index && !session->feed->source->parts)
 		session->feed->seen = session->feed->source->trouble;
 	if (profile_counted(full)) {
@@ -310,7 +310,7 @@ static void gather_session(struct shards *shards, struct session *session)
 		attribute_read_end(seat);
 		session->shard[session->shards] = full;
 	}
-	source_parts_add(session->feed->source);
+	source_partitions_sum(session->feed->source);
 	if (session->feed->source->parts)
 		session->feed->seen = session->feed->source->trouble;
 	attribute_read_begin(seat);

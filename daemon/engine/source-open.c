@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 static void __attribute__((format(printf, 3, 4)))
-say(struct source_said *said, int status, const char *format, ...)
+say(struct source_open_result *result, int status, const char *format, ...)
 {
 	va_list ap;
 
-	said->status = status;
+	result->status = status;
 	va_start(ap, format);
-	vsnprintf(said->text, sizeof(said->text), format, ap);
+	vsnprintf(result->text, sizeof(result->text), format, ap);
 	va_end(ap);
 }
 
@@ -48,7 +48,7 @@ struct source_config source_sampling(const struct config *config)
 }
 
 /* What is so now and may be otherwise in a while is told apart from what stays as it is. */
-static int failed(struct source_said *said, int r, const char *reason)
+static int failed(struct source_open_result *result, int r, const char *reason)
 {
 	int status = EX_UNAVAILABLE;
 
@@ -64,39 +64,40 @@ static int failed(struct source_said *said, int r, const char *reason)
 		status = EX_TEMPFAIL;
 		break;
 	}
-	say(said, status, "%s", reason);
+	say(result, status, "%s", reason);
 	return r;
 }
 
 /* Truth first: an emulated SPU is never taken unless it was asked for. */
-static int check_backend(const struct config *c, struct source *source, struct source_said *said)
+static int check_backend(const struct config *c, struct source *source,
+			 struct source_open_result *result)
 {
 	if (source->backend != BACKEND_EMULATED || c->emulate)
 		return 0;
-	say(said, EX_CONFIG,
+	say(result, EX_CONFIG,
 	    "the module's SPU is emulated (speprof_emu): say Emulate=yes to use it");
 	source->ops->free(source);
 	return -EINVAL;
 }
 
 static int open_emulated(const struct config *c, const struct source_config *sampling,
-			 struct source **ret_source, struct source_said *said)
+			 struct source **ret_source, struct source_open_result *result)
 {
 	const char *reason = "";
 	int r;
 
 	if (!c->emulate) {
-		say(said, EX_CONFIG,
+		say(result, EX_CONFIG,
 		    "Source=emulated needs Emulate=yes: the SPU would be emulated");
 		return -EINVAL;
 	}
 	r = source_emulated_new(sampling, ret_source, &reason);
-	return r < 0 ? failed(said, r, reason) : 0;
+	return r < 0 ? failed(result, r, reason) : 0;
 }
 
 /* The module where it has SPUs, else what a stock kernel offers. */
 static int open_auto(const struct config *c, const struct source_config *sampling,
-		     struct source **ret_source, struct source_said *said)
+		     struct source **ret_source, struct source_open_result *result)
 {
 	char lacks[sizeof((*ret_source)->reason)];
 	const char *without = "", *reason = "";
@@ -106,53 +107,53 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 	if (r >= 0)
 		return 0;
 	if (r != -ENOENT && r != -ENODEV)
-		return failed(said, r, without);
+		return failed(result, r, without);
 	r = source_perf_new(sampling, ret_source, &reason);
 	if (r == -ENOENT) {
-		say(said, EX_UNAVAILABLE,
+		say(result, EX_UNAVAILABLE,
 		    "there is no SPE here that speprof can use: %s, and %s; \"speprof doctor\" "
 		    "says more",
 		    without, reason);
 		return r;
 	}
 	if (r < 0)
-		return failed(said, r, reason);
+		return failed(result, r, reason);
 	memcpy(lacks, (*ret_source)->reason, sizeof(lacks));
 	snprintf((*ret_source)->reason, sizeof((*ret_source)->reason), "%.100s: %.150s", without,
 		 lacks);
-	say(said, EX_OK, "source perf, because %s", (*ret_source)->reason);
+	say(result, EX_OK, "source perf, because %s", (*ret_source)->reason);
 	return 0;
 }
 
 static int open_whole(const struct config *config, const struct source_config *sampling,
-		      struct source **ret_source, struct source_said *ret_said)
+		      struct source **ret_source, struct source_open_result *ret_result)
 {
 	const char *reason = "";
 	struct source *source;
 	int r;
 
-	*ret_said = (struct source_said){ .status = EX_OK };
+	*ret_result = (struct source_open_result){ .status = EX_OK };
 	switch (config->source) {
 	case CONFIG_SOURCE_EMULATED:
-		r = open_emulated(config, sampling, &source, ret_said);
+		r = open_emulated(config, sampling, &source, ret_result);
 		break;
 	case CONFIG_SOURCE_PERF:
 		r = source_perf_new(sampling, &source, &reason);
 		if (r >= 0)
-			say(ret_said, EX_OK, "source perf, as Source= wants it: %s",
+			say(ret_result, EX_OK, "source perf, as Source= wants it: %s",
 			    source->reason);
 		break;
 	case CONFIG_SOURCE_MODULE:
 		r = source_module_new(sampling, config->io_uring, &source, &reason);
 		break;
 	default:
-		r = open_auto(config, sampling, &source, ret_said);
+		r = open_auto(config, sampling, &source, ret_result);
 		break;
 	}
-	if (r < 0 && !*ret_said->text)
-		failed(ret_said, r, reason);
+	if (r < 0 && !*ret_result->text)
+		failed(ret_result, r, reason);
 	if (r >= 0)
-		r = check_backend(config, source, ret_said);
+		r = check_backend(config, source, ret_result);
 	if (r >= 0)
 		*ret_source = source;
 	return r;
@@ -160,25 +161,25 @@ static int open_whole(const struct config *config, const struct source_config *s
 
 /* What the first says holds for all. */
 int source_open(const struct config *config, const struct source_config *sampling,
-		struct source **ret_source, struct source_said *ret_said)
+		struct source **ret_source, struct source_open_result *ret_result)
 {
 	struct source *parts[SOURCE_PARTS];
 	struct source_config own = *sampling;
-	struct source_said said;
+	struct source_open_result result;
 	int r = 0;
 
 	if (sampling->parts < 2)
-		return open_whole(config, sampling, ret_source, ret_said);
+		return open_whole(config, sampling, ret_source, ret_result);
 	for (own.part = 0; own.part < own.parts && r >= 0; own.part++)
-		r = open_whole(config, &own, &parts[own.part], own.part ? &said : ret_said);
+		r = open_whole(config, &own, &parts[own.part], own.part ? &result : ret_result);
 	if (r < 0) {
 		own.part--;
 		if (own.part)
-			*ret_said = said;
+			*ret_result = result;
 	} else {
-		r = source_parts_new(parts, own.parts, sampling, ret_source);
+		r = source_partitioned_new(parts, own.parts, sampling, ret_source);
 		if (r < 0)
-			failed(ret_said, r, strerror(-r));
+			failed(ret_result, r, strerror(-r));
 	}
 	while (r < 0 && own.part--)
 		parts[own.part]->ops->free(parts[own.part]);
@@ -196,7 +197,7 @@ static bool have_all(const int *sessions, u32 parts)
 
 /* By a copy of @session, so that this one is the caller's also where another part fails. */
 static int adopt(const struct config *config, const struct source_config *sampling, int session,
-		 struct source **ret_source, struct source_said *said)
+		 struct source **ret_source, struct source_open_result *result)
 {
 	const char *reason = "no descriptor is left";
 	int copy = fcntl(session, F_DUPFD_CLOEXEC, 3), r = -EMFILE;
@@ -206,41 +207,42 @@ static int adopt(const struct config *config, const struct source_config *sampli
 	if (r < 0) {
 		if (copy >= 0)
 			close(copy);
-		return failed(said, r, reason);
+		return failed(result, r, reason);
 	}
 	if ((*ret_source)->backend != BACKEND_EMULATED || config->emulate)
 		return 0;
-	say(said, EX_CONFIG, "its SPU is emulated, and Emulate=yes is not said");
+	say(result, EX_CONFIG, "its SPU is emulated, and Emulate=yes is not said");
 	(*ret_source)->ops->free(*ret_source);
 	return -EINVAL;
 }
 
 int source_open_kept(const struct config *config, const struct source_config *sampling,
-		     int *sessions, struct source **ret_source, struct source_said *ret_said)
+		     int *sessions, struct source **ret_source,
+		     struct source_open_result *ret_result)
 {
 	u32 parts = sampling->parts < 2 ? 1 : sampling->parts, n;
 	struct source *source[SOURCE_PARTS];
 	struct source_config own = *sampling;
 	int r = 0;
 
-	*ret_said = (struct source_said){ .status = EX_OK };
+	*ret_result = (struct source_open_result){ .status = EX_OK };
 	if (config->source != CONFIG_SOURCE_AUTO && config->source != CONFIG_SOURCE_MODULE)
-		return failed(ret_said, -EOPNOTSUPP, "the configuration wants another source");
+		return failed(ret_result, -EOPNOTSUPP, "the configuration wants another source");
 	if (!have_all(sessions, parts))
-		return failed(ret_said, -EOPNOTSUPP,
+		return failed(ret_result, -EOPNOTSUPP,
 			      "there are more workers or fewer than it was for");
 	for (n = 0; n < parts && r >= 0; n++) {
 		own.part = n;
-		r = adopt(config, &own, sessions[n], &source[n], ret_said);
+		r = adopt(config, &own, sessions[n], &source[n], ret_result);
 	}
 	/* What failed is not there. */
 	n -= r < 0;
 	if (r >= 0 && parts > 1)
-		r = source_parts_new(source, parts, sampling, ret_source);
+		r = source_partitioned_new(source, parts, sampling, ret_source);
 	else if (r >= 0)
 		*ret_source = source[0];
-	if (r < 0 && !*ret_said->text)
-		failed(ret_said, r, strerror(-r));
+	if (r < 0 && !*ret_result->text)
+		failed(ret_result, r, strerror(-r));
 	while (r < 0 && n--)
 		source[n]->ops->free(source[n]);
 	for (u32 i = 0; r >= 0 && i < parts; i++) {

@@ -24,16 +24,16 @@ static int open_source(struct source_renewal *renewal, const struct feed *feed,
 {
 	struct source_config sampling = feed->sampling;
 	struct config config = *renewal->config;
-	struct source_said said;
+	struct source_open_result result;
 	int r;
 
 	/* The counters are of the module: another kind of source must not continue them. */
 	config.source = CONFIG_SOURCE_MODULE;
 	sampling.cgroups_known = true;
 	source_filter_copy(&sampling, &feed->filter);
-	r = source_open(&config, &sampling, ret_source, &said);
+	r = source_open(&config, &sampling, ret_source, &result);
 	if (r < 0) {
-		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason), "%s", said.text);
+		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason), "%s", result.text);
 		return r;
 	}
 	if ((*ret_source)->backend == feed->source->backend)

@@ -197,7 +197,7 @@ void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part,
 		.part = part,
 	};
 	const struct source_sink sink = { .window = take_window, .ctx = &drain };
-	struct source *source = source_part(feed->source, part);
+	struct source *source = source_partition(feed->source, part);
 	int r = source ? source->ops->drain(source, &sink) : 0;
 
 	if (r < 0)

@@ -109,17 +109,17 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 			 struct source **ret_source)
 {
-	struct source_said said;
+	struct source_open_result result;
 
 	if (d->stored.session[0] < 0) {
 		stored_drop_machine(&d->stored);
 		return false;
 	}
-	if (source_open_kept(&d->options.config, sampling, d->stored.session, ret_source, &said) >=
-	    0)
+	if (source_open_kept(&d->options.config, sampling, d->stored.session, ret_source,
+			     &result) >= 0)
 		return true;
 	log_write(LOG_NOTICE, LOG_ID_REFUSED, NULL,
-		  "the session that was kept is not used: %s; a new one begins", said.text);
+		  "the session that was kept is not used: %s; a new one begins", result.text);
 	stored_drop_machine(&d->stored);
 	return false;
 }
@@ -180,20 +180,20 @@ static int pause_after(u32 tries)
 static int open_source(const struct config *c, const struct source_config *sampling,
 		       struct source **ret_source)
 {
-	struct source_said said = { 0 };
+	struct source_open_result result = { 0 };
 
 	for (u32 tries = 0;; tries++) {
-		int r = source_open(c, sampling, ret_source, &said);
+		int r = source_open(c, sampling, ret_source, &result);
 
-		if (r >= 0 || said.status != EX_TEMPFAIL) {
-			if (*said.text)
+		if (r >= 0 || result.status != EX_TEMPFAIL) {
+			if (*result.text)
 				log_write(r < 0 ? LOG_ERR : LOG_NOTICE, LOG_ID_SOURCE, NULL, "%s",
-					  said.text);
-			return r < 0 ? said.status : 0;
+					  result.text);
+			return r < 0 ? result.status : 0;
 		}
 		if (!tries)
 			log_write(LOG_WARNING, LOG_ID_SOURCE, NULL, "%s: waiting for it to pass",
-				  said.text);
+				  result.text);
 		r = pause_after(tries);
 		if (r < 0)
 			return r == -EINTR ? r : EX_TEMPFAIL;
@@ -252,18 +252,18 @@ static int tell_filter(struct worker_state *state, void *arg __attribute__((unus
 	const struct session *machine = worker_session(state, NULL);
 	struct source_config config = { 0 };
 	const struct source *source = machine->feed->source;
-	char said[128] = "";
+	char result[128] = "";
 	const char *parts;
 
 	if (!machine->rule->filter)
 		return 0;
 	parts = filter_hardware(machine->rule->filter, &machine->feed->cores, &config);
-	say_filters(said, sizeof(said), source->filters, parts);
-	say_filters(said, sizeof(said), source->filters_not, "absent events");
-	say_filters(said, sizeof(said), source->filters_sources, "data sources");
-	if (*said)
+	say_filters(result, sizeof(result), source->filters, parts);
+	say_filters(result, sizeof(result), source->filters_not, "absent events");
+	say_filters(result, sizeof(result), source->filters_sources, "data sources");
+	if (*result)
 		log_line(LOG_INFO, "Filter=%s: %s also in the SPU", machine->rule->expression,
-			 said);
+			 result);
 	else
 		log_line(LOG_INFO, "Filter=%s: in the daemon alone%s", machine->rule->expression,
 			 *parts || config.filter_events_not || config.filter_sources_not ?

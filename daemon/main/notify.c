@@ -61,7 +61,7 @@ static int describe(struct worker_state *state, void *arg)
 		    source->by ? source->by : "");
 	if (trouble->cpus_stopped)
 		text_append(text, " %u not sampled (%s).", trouble->cpus_stopped,
-			    source_trouble_now(trouble));
+			    source_trouble_current(trouble));
 	if (unsampled)
 		text_append(text, " %u with an SPU came later and %s not sampled.", unsampled,
 			    unsampled == 1 ? "is" : "are");

@@ -349,7 +349,7 @@ void location_keep_traits(const struct location_table *table, const struct locat
 			fn(ctx, chain->traits[i], chain->count[i]);
 }
 
-static void note_first(struct location *entry, const struct sample_facts *facts)
+static void record_first(struct location *entry, const struct sample_facts *facts)
 {
 	unsigned int first = 0;
 
@@ -368,7 +368,7 @@ void location_new_traits(struct location_table *table, struct location *entry,
 
 	/* Lanes are taken from the first on, and never given back. */
 	if (!detail->traits[0] && !entry->chain)
-		note_first(entry, facts);
+		record_first(entry, facts);
 	for (unsigned int i = 0; i < LOCATION_LANES && detail->traits[lane]; i++)
 		if (!detail->traits[i] || detail->count[i] < detail->count[lane])
 			lane = i;

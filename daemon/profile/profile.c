@@ -743,7 +743,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		.cpu = window->cpu,
 		.start_ns = window->start_ns,
 		.clock = &window->clock,
-		.parted_ns = window->clock_parted_ns,
+		.parted_ns = window->clock_skew_ns,
 	};
 
 	profile_wait_retry(profile);

@@ -39,7 +39,7 @@ static const char *open_reason(int error)
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		return perf_refused_reason();
+		return perf_open_error_reason();
 	case ENOSYS:
 		return "perf_event_open is not there: a kernel without CONFIG_PERF_EVENTS, or a "
 		       "container whose seccomp filter hides it";

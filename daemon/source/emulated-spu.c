@@ -91,7 +91,7 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
 	return 0;
 }
 
-static u64 buffer_address(const struct spu_driver *driver)
+static u64 buffer_address(const struct emulated_spu *driver)
 {
 	return (u64)(uintptr_t)driver->buffer;
 }
@@ -99,7 +99,7 @@ static u64 buffer_address(const struct spu_driver *driver)
 /* The memory behind the SPU: what is outside of the buffer is not mapped. */
 static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 {
-	struct spu_driver *driver = ctx;
+	struct emulated_spu *driver = ctx;
 	u64 offset = addr - buffer_address(driver);
 
 	if (offset > driver->ring.size || len > driver->ring.size - offset)
@@ -110,13 +110,13 @@ static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 
 static void interrupt_level(void *ctx, bool level)
 {
-	struct spu_driver *driver = ctx;
+	struct emulated_spu *driver = ctx;
 
 	driver->irq = level;
 }
 
-int spu_driver_init(struct spu_driver *driver, u32 cpu, const struct spe_spu_config *config,
-		    const struct spu_program *program, const char **ret_reason)
+int emulated_spu_init(struct emulated_spu *driver, u32 cpu, const struct spe_spu_config *config,
+		      const struct spu_program *program, const char **ret_reason)
 {
 	const struct spe_spu_io io = {
 		.write = buffer_write,
@@ -128,7 +128,7 @@ int spu_driver_init(struct spu_driver *driver, u32 cpu, const struct spe_spu_con
 
 	/* No two CPUs draw the same random numbers (D17.3.2). */
 	own.seed += cpu;
-	*driver = (struct spu_driver){
+	*driver = (struct emulated_spu){
 		.program = program,
 		.cpu = cpu,
 		.ring = {
@@ -158,23 +158,23 @@ int spu_driver_init(struct spu_driver *driver, u32 cpu, const struct spe_spu_con
 	return 0;
 }
 
-void spu_driver_deinit(struct spu_driver *driver)
+void emulated_spu_deinit(struct emulated_spu *driver)
 {
 	free(driver->buffer);
-	*driver = (struct spu_driver){ 0 };
+	*driver = (struct emulated_spu){ 0 };
 }
 
-void spu_driver_on(struct spu_driver *driver, u64 since_ns)
+void emulated_spu_enable(struct emulated_spu *driver, u64 since_ns)
 {
 	driver->end_ns = since_ns;
 }
 
-void spu_driver_because(struct spu_driver *driver, enum source_blind cause)
+void emulated_spu_set_blind_cause(struct emulated_spu *driver, enum source_blind cause)
 {
 	driver->cause = cause;
 }
 
-static void book_blind(struct spu_driver *driver, u64 ns)
+static void book_blind(struct emulated_spu *driver, u64 ns)
 {
 	enum source_blind cause = driver->dead ? SOURCE_BLIND_FAULT : driver->cause;
 
@@ -183,7 +183,7 @@ static void book_blind(struct spu_driver *driver, u64 ns)
 	driver->blind_by[cause] = ns;
 }
 
-void spu_driver_arm(struct spu_driver *driver, u64 now_ns)
+void emulated_spu_arm(struct emulated_spu *driver, u64 now_ns)
 {
 	struct spe_spu *spu = &driver->spu;
 	u64 start;
@@ -208,7 +208,7 @@ void spu_driver_arm(struct spu_driver *driver, u64 now_ns)
 	spe_spu_write(spu, SPE_REG_PMSCR, driver->program->pmscr);
 }
 
-bool spu_driver_wants(const struct spu_driver *driver, u8 el)
+bool emulated_spu_samples_el(const struct emulated_spu *driver, u8 el)
 {
 	return driver->armed && spe_spu_enabled(&driver->spu, el);
 }
@@ -230,7 +230,7 @@ static u32 verdict_flags(const struct spe_verdict *verdict)
 	return flags;
 }
 
-static void window_deliver(struct spu_driver *driver, size_t len, u64 now_ns, u32 flags,
+static void window_deliver(struct emulated_spu *driver, size_t len, u64 now_ns, u32 flags,
 			   const struct source_sink *sink)
 {
 	struct source_window window = {
@@ -260,7 +260,7 @@ static void window_deliver(struct spu_driver *driver, size_t len, u64 now_ns, u3
 }
 
 /* Profiling off, then what the registers say: the order of D17.8's drain. */
-static void window_end(struct spu_driver *driver, u64 now_ns, const struct source_sink *sink)
+static void window_end(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink)
 {
 	struct spe_spu *spu = &driver->spu;
 	struct spe_verdict verdict;
@@ -285,8 +285,8 @@ static void window_end(struct spu_driver *driver, u64 now_ns, const struct sourc
 	driver->ring.tail = driver->ring.head;
 }
 
-void spu_driver_sample(struct spu_driver *driver, const struct spe_operation *operation,
-		       const struct source_sink *sink)
+void emulated_spu_sample(struct emulated_spu *driver, const struct spe_operation *operation,
+			 const struct source_sink *sink)
 {
 	u64 count = spe_spu_until_sample(&driver->spu);
 
@@ -296,10 +296,10 @@ void spu_driver_sample(struct spu_driver *driver, const struct spe_operation *op
 	if (!driver->irq)
 		return;
 	window_end(driver, operation->timestamp, sink);
-	spu_driver_arm(driver, operation->timestamp);
+	emulated_spu_arm(driver, operation->timestamp);
 }
 
-void spu_driver_close(struct spu_driver *driver, u64 now_ns, const struct source_sink *sink)
+void emulated_spu_close(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink)
 {
 	if (driver->armed) {
 		window_end(driver, now_ns, sink);
@@ -313,7 +313,7 @@ void spu_driver_close(struct spu_driver *driver, u64 now_ns, const struct source
 	window_deliver(driver, 0, now_ns, WINDOW_PARTIAL, sink);
 }
 
-void spu_driver_off(struct spu_driver *driver)
+void emulated_spu_disable(struct emulated_spu *driver)
 {
 	driver->end_ns = 0;
 }

@@ -39,8 +39,8 @@ struct spu_program {
 int spu_program_make(const struct source_config *config, const struct spe_spu_config *spu,
 		     struct spu_program *ret_program, const char **ret_reason);
 
-/** struct spu_driver - of one CPU's SPU; fields are private */
-struct spu_driver {
+/** struct emulated_spu - of one CPU's SPU; fields are private */
+struct emulated_spu {
 	struct spe_spu spu;
 	struct spe_ring_state ring;
 	struct spe_window window;
@@ -59,45 +59,45 @@ struct spu_driver {
 };
 
 /**
- * spu_driver_init() - a reset SPU and its profiling buffer, off
+ * emulated_spu_init() - a reset SPU and its profiling buffer, off
  * @program: kept, not copied
  * @driver: must not move afterwards
  *
  * Return: 0, -ENOMEM, or -EINVAL if the SPU cannot be so.
  */
-int spu_driver_init(struct spu_driver *driver, u32 cpu, const struct spe_spu_config *config,
-		    const struct spu_program *program, const char **ret_reason);
+int emulated_spu_init(struct emulated_spu *driver, u32 cpu, const struct spe_spu_config *config,
+		      const struct spu_program *program, const char **ret_reason);
 
-/** spu_driver_deinit() - may be called on one that is all zero */
-void spu_driver_deinit(struct spu_driver *driver);
+/** emulated_spu_deinit() - may be called on one that is all zero */
+void emulated_spu_deinit(struct emulated_spu *driver);
 
-/** spu_driver_on() - sampling is wanted; @since_ns: blind since then, 0 for not */
-void spu_driver_on(struct spu_driver *driver, u64 since_ns);
+/** emulated_spu_enable() - sampling is wanted; @since_ns: blind since then, 0 for not */
+void emulated_spu_enable(struct emulated_spu *driver, u64 since_ns);
 
-/** spu_driver_because() - why it is blind until it is armed; a fault that stopped it goes first */
-void spu_driver_because(struct spu_driver *driver, enum source_blind cause);
+/** emulated_spu_set_blind_cause() - why it is blind until it is armed; a fault that stopped it goes first */
+void emulated_spu_set_blind_cause(struct emulated_spu *driver, enum source_blind cause);
 
-/** spu_driver_arm() - arm a window; what passed since the last one ended was blind */
-void spu_driver_arm(struct spu_driver *driver, u64 now_ns);
+/** emulated_spu_arm() - arm a window; what passed since the last one ended was blind */
+void emulated_spu_arm(struct emulated_spu *driver, u64 now_ns);
 
-/** spu_driver_wants() - whether operations at Exception level @el are sampled now */
-bool spu_driver_wants(const struct spu_driver *driver, u8 el);
+/** emulated_spu_samples_el() - whether operations at Exception level @el are sampled now */
+bool emulated_spu_samples_el(const struct emulated_spu *driver, u8 el);
 
 /**
- * spu_driver_sample() - the mean interval passed on a busy CPU
+ * emulated_spu_sample() - the mean interval passed on a busy CPU
  * @operation: what was selected
  * @sink: gets the window, if this filled it
  */
-void spu_driver_sample(struct spu_driver *driver, const struct spe_operation *operation,
-		       const struct source_sink *sink);
+void emulated_spu_sample(struct emulated_spu *driver, const struct spe_operation *operation,
+			 const struct source_sink *sink);
 
 /**
- * spu_driver_close() - end the window that is armed and hand it over, empty or
+ * emulated_spu_close() - end the window that is armed and hand it over, empty or
  * not; without one, hand over an empty one that carries the blind time so far
  */
-void spu_driver_close(struct spu_driver *driver, u64 now_ns, const struct source_sink *sink);
+void emulated_spu_close(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink);
 
-/** spu_driver_off() - sampling is not wanted any more, or the CPU is gone: not blind, but off */
-void spu_driver_off(struct spu_driver *driver);
+/** emulated_spu_disable() - sampling is not wanted any more, or the CPU is gone: not blind, but off */
+void emulated_spu_disable(struct emulated_spu *driver);
 
 #endif

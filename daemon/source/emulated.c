@@ -39,7 +39,7 @@
  */
 struct emulated_cpu {
 	struct cpu_clock clock;
-	struct spu_driver driver;
+	struct emulated_spu driver;
 	struct spu_program program;
 	struct source_tune tune;
 	u64 seen_ns;
@@ -79,7 +79,7 @@ static struct emulated *emulated_of(struct source *source)
 
 static bool takes(const struct emulated *e, u32 cpu)
 {
-	return source_takes(&(struct source_config){ .part = e->part, .parts = e->parts }, cpu);
+	return source_owns_cpu(&(struct source_config){ .part = e->part, .parts = e->parts }, cpu);
 }
 
 static u64 now(void)
@@ -112,8 +112,8 @@ static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
 	if (!cpu->driver.buffer) {
 		r = cpu_program(e, cpu, ret_reason);
 		if (r >= 0)
-			r = spu_driver_init(&cpu->driver, index, &e->spu, &cpu->program,
-					    ret_reason);
+			r = emulated_spu_init(&cpu->driver, index, &e->spu, &cpu->program,
+					      ret_reason);
 		if (r < 0)
 			return r;
 	}
@@ -146,13 +146,13 @@ static int cpu_start(struct emulated_cpu *cpu, u64 since_ns, enum source_blind c
 	r = cpu_clock_start(&cpu->clock);
 	if (r < 0)
 		return r;
-	spu_driver_on(&cpu->driver, since_ns);
-	spu_driver_because(&cpu->driver, cause);
+	emulated_spu_enable(&cpu->driver, since_ns);
+	emulated_spu_set_blind_cause(&cpu->driver, cause);
 	cpu->seen_ns = now();
 	cpu->running = 0;
 	cpu->throttled = false;
 	cpu->ticked = true;
-	spu_driver_arm(&cpu->driver, cpu->seen_ns);
+	emulated_spu_arm(&cpu->driver, cpu->seen_ns);
 	return 0;
 }
 
@@ -167,7 +167,7 @@ static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
 		.ns = true,
 	};
 
-	if (!spu_driver_wants(&cpu->driver, tick->el))
+	if (!emulated_spu_samples_el(&cpu->driver, tick->el))
 		return;
 	/* What a program is like says nothing of the kernel's work for it. */
 	if (!tick->el)
@@ -177,15 +177,15 @@ static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
 		operation.has = SPE_OPERATION_CONTEXT1;
 	}
 	spe_opmodel_operation(&e->opmodel, profile, &operation);
-	spu_driver_sample(&cpu->driver, &operation, sink);
+	emulated_spu_sample(&cpu->driver, &operation, sink);
 }
 
 /* From @from to @to ticks were lost. */
 static void cpu_gap(struct emulated_cpu *cpu, u64 from, u64 to, const struct source_sink *sink)
 {
-	spu_driver_close(&cpu->driver, from, sink);
-	spu_driver_because(&cpu->driver, SOURCE_BLIND_FULL);
-	spu_driver_arm(&cpu->driver, to);
+	emulated_spu_close(&cpu->driver, from, sink);
+	emulated_spu_set_blind_cause(&cpu->driver, SOURCE_BLIND_FULL);
+	emulated_spu_arm(&cpu->driver, to);
 	cpu->seen_ns = to;
 }
 
@@ -201,12 +201,12 @@ static void cpu_event(struct emulated *e, struct emulated_cpu *cpu,
 		cpu_gap(cpu, cpu->seen_ns, event->time_ns, sink);
 		break;
 	case CPU_CLOCK_THROTTLE:
-		spu_driver_close(&cpu->driver, event->time_ns, sink);
-		spu_driver_because(&cpu->driver, SOURCE_BLIND_THROTTLE);
+		emulated_spu_close(&cpu->driver, event->time_ns, sink);
+		emulated_spu_set_blind_cause(&cpu->driver, SOURCE_BLIND_THROTTLE);
 		cpu->throttled = true;
 		break;
 	case CPU_CLOCK_UNTHROTTLE:
-		spu_driver_arm(&cpu->driver, event->time_ns);
+		emulated_spu_arm(&cpu->driver, event->time_ns);
 		cpu->throttled = false;
 		break;
 	}
@@ -232,12 +232,12 @@ static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns
 	/* The ring may hold a tick that came after the clock was read. */
 	if (end_ns < cpu->seen_ns)
 		end_ns = cpu->seen_ns;
-	spu_driver_close(&cpu->driver, end_ns, sink);
+	emulated_spu_close(&cpu->driver, end_ns, sink);
 	cpu->seen_ns = end_ns;
 	if (until_ns)
-		spu_driver_off(&cpu->driver);
+		emulated_spu_disable(&cpu->driver);
 	else if (!cpu->throttled)
-		spu_driver_arm(&cpu->driver, end_ns);
+		emulated_spu_arm(&cpu->driver, end_ns);
 }
 
 /*
@@ -270,8 +270,8 @@ static void check_online(struct emulated *e, u64 now_ns, const struct source_sin
 
 		if (cpu->clock.fd >= 0 && cpu_died(cpu, cpu_list_has(&online, i))) {
 			/* Since its last sign of life it is not known what it did. */
-			spu_driver_close(&cpu->driver, now_ns, sink);
-			spu_driver_off(&cpu->driver);
+			emulated_spu_close(&cpu->driver, now_ns, sink);
+			emulated_spu_disable(&cpu->driver);
 			cpu_close(e, cpu);
 		}
 		if (cpu->clock.fd < 0 && takes(e, i) && cpu_list_has(&online, i) &&
@@ -396,7 +396,7 @@ static void renew(struct emulated *e, u32 index, u64 since)
 	if (cpu->clock.fd < 0)
 		return;
 	cpu_close(e, cpu);
-	spu_driver_deinit(&cpu->driver);
+	emulated_spu_deinit(&cpu->driver);
 	/* One that went offline just now comes back by check_online(). */
 	if (cpu_open(e, index, &reason) >= 0 && e->state == EMULATED_RUNNING &&
 	    cpu_start(cpu, since, SOURCE_BLIND_HANDLING) < 0)
@@ -434,7 +434,7 @@ static int emulated_tune(struct source *source, const struct source_tune *tune)
 	return 0;
 }
 
-static int emulated_numbered(struct source *source, u32 i, struct source_cpu *ret_cpu)
+static int emulated_cpu_by_id(struct source *source, u32 i, struct source_cpu *ret_cpu)
 {
 	struct emulated *e = emulated_of(source);
 	const struct emulated_cpu *cpu;
@@ -464,7 +464,7 @@ static int emulated_cpu(struct source *source, u32 index, struct source_cpu *ret
 
 	while (i < e->count && !(e->cpus[i].driver.buffer && !index--))
 		i++;
-	return emulated_numbered(source, i, ret_cpu);
+	return emulated_cpu_by_id(source, i, ret_cpu);
 }
 
 static void emulated_free(struct source *source)
@@ -475,7 +475,7 @@ static void emulated_free(struct source *source)
 		return;
 	for (u32 i = 0; i < e->count; i++) {
 		cpu_clock_close(&e->cpus[i].clock);
-		spu_driver_deinit(&e->cpus[i].driver);
+		emulated_spu_deinit(&e->cpus[i].driver);
 	}
 	if (e->timer_fd >= 0)
 		close(e->timer_fd);
@@ -493,7 +493,7 @@ static const struct source_ops emulated_ops = {
 	.stop = emulated_stop,
 	.free = emulated_free,
 	.cpu = emulated_cpu,
-	.numbered = emulated_numbered,
+	.cpu_by_id = emulated_cpu_by_id,
 	.configure = emulated_configure,
 	.tune = emulated_tune,
 };

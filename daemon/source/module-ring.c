@@ -181,7 +181,7 @@ static void hand_over(struct module_ring *ring, const struct speprof_window *w,
 
 	/* An emulated SPU's ticks are no counter's. */
 	if (window.backend == BACKEND_HARDWARE)
-		window.clock_parted_ns = tick_clock_parted(&window.clock);
+		window.clock_skew_ns = tick_clock_skew(&window.clock);
 	ring->backend = window.backend;
 	take_blind(ring, w, &window);
 	sink->window(sink->ctx, &window);
@@ -333,7 +333,8 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 	trouble->cpus_stopped += stopped;
 	trouble->cpus_stopped -= ring->stopped;
 	ring->stopped = stopped;
-	if (!ring->deferred || (ring->spills && module_ring_held(ring) >= SOURCE_HELD_SPILLS))
+	if (!ring->deferred ||
+	    (ring->spills && module_ring_retained(ring) >= SOURCE_RETAINED_SPILL))
 		module_ring_release(ring);
 	return r;
 }
@@ -383,7 +384,7 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 	return 0;
 }
 
-u32 module_ring_held(const struct module_ring *ring)
+u32 module_ring_retained(const struct module_ring *ring)
 {
 	u64 bytes = (ring->tail - ring->control->tail) * 1000 / ring->data_bytes;
 	u64 events = (ring->event_tail - ring->control->event_tail) * 1000 / ring->event_slots;

@@ -72,7 +72,7 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 /** module_ring_offline() - it would sample if its CPU were there */
 bool module_ring_offline(const struct module_ring *ring);
 
-/** module_ring_held() - as &source_lasting.held, of one ring */
-u32 module_ring_held(const struct module_ring *ring);
+/** module_ring_retained() - as &source_persist_ops.held, of one ring */
+u32 module_ring_retained(const struct module_ring *ring);
 
 #endif

@@ -313,7 +313,7 @@ static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_c
 		.throttle_interrupts = m->tunes[index].interrupts,
 		.throttle_bytes = m->tunes[index].bytes,
 		.state = stats.state < ARRAY_SIZE(states) ? states[stats.state] : "unknown",
-		.told = true,
+		.has_time_ledger = true,
 		.armed_ns = stats.state_ns[SPEPROF_RING_ARMED],
 		.blind_ns = {
 			[SOURCE_BLIND_FULL] = stats.state_ns[SPEPROF_RING_FULL],
@@ -326,7 +326,7 @@ static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_c
 	return 0;
 }
 
-static int module_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int module_cpu_by_id(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	const struct module_source *m = module_of(source);
 
@@ -419,13 +419,13 @@ static void module_release(struct source *source)
 		module_ring_release(&m->rings[i]);
 }
 
-static u32 module_held(const struct source *source)
+static u32 module_retained(const struct source *source)
 {
 	const struct module_source *m = (const struct module_source *)source;
 	u32 most = 0, held;
 
 	for (u32 i = 0; i < m->ring_count; i++) {
-		held = module_ring_held(&m->rings[i]);
+		held = module_ring_retained(&m->rings[i]);
 		if (held > most)
 			most = held;
 	}
@@ -473,20 +473,20 @@ static u32 module_unsampled(const struct source *source)
 	for (u32 cpu = 0; cpu < info.cpus; cpu++) {
 		struct speprof_cpu_info c = { .size = sizeof(c), .cpu = cpu };
 
-		if (source_takes(&own, cpu) && !has_ring(m, cpu) &&
+		if (source_owns_cpu(&own, cpu) && !has_ring(m, cpu) &&
 		    ioctl(m->device, SPEPROF_CPU_INFO, &c) >= 0)
 			n += c.backend != SPEPROF_BACKEND_NONE;
 	}
 	return n;
 }
 
-static const struct source_lasting module_lasting = {
+static const struct source_persist_ops module_persist_ops = {
 	.session = module_session,
 	.defer = module_defer,
 	.positions = module_positions,
 	.resume = module_resume,
 	.release = module_release,
-	.held = module_held,
+	.held = module_retained,
 };
 
 static const struct source_ops module_ops = {
@@ -497,12 +497,12 @@ static const struct source_ops module_ops = {
 	.stop = module_stop,
 	.free = module_free,
 	.cpu = module_cpu,
-	.numbered = module_numbered,
+	.cpu_by_id = module_cpu_by_id,
 	.configure = module_configure,
 	.tune = module_tune,
 	.costs = module_costs,
 	.unsampled = module_unsampled,
-	.lasting = &module_lasting,
+	.persist = &module_persist_ops,
 };
 
 static int open_device(struct module_source *m, struct speprof_device_info *info,
@@ -539,7 +539,7 @@ static u8 *cpu_mask(const struct source_config *config, u32 cpus)
 	u8 *mask = calloc(cpus / 8 + 1, 1);
 
 	for (u32 cpu = 0; mask && cpu < cpus; cpu++)
-		mask[cpu / 8] |= (u8)(source_takes(config, cpu) << cpu % 8);
+		mask[cpu / 8] |= (u8)(source_owns_cpu(config, cpu) << cpu % 8);
 	return mask;
 }
 

@@ -29,12 +29,12 @@ struct parts {
 	u32 place_count;
 };
 
-static struct parts *parts_of(const struct source *source)
+static struct parts *partitioned_of(const struct source *source)
 {
 	return (struct parts *)source;
 }
 
-static int parts_start(struct source *source)
+static int partitioned_start(struct source *source)
 {
 	int r = 0;
 	u32 i;
@@ -46,12 +46,12 @@ static int parts_start(struct source *source)
 	return r;
 }
 
-static int parts_fd(struct source *source)
+static int partitioned_fd(struct source *source)
 {
 	return source->part[0]->ops->fd(source->part[0]);
 }
 
-static int parts_drain(struct source *source, const struct source_sink *sink)
+static int partitioned_drain(struct source *source, const struct source_sink *sink)
 {
 	int result = 0, r;
 
@@ -62,15 +62,15 @@ static int parts_drain(struct source *source, const struct source_sink *sink)
 	return result;
 }
 
-static void parts_stop(struct source *source)
+static void partitioned_stop(struct source *source)
 {
 	for (u32 i = 0; i < source->parts; i++)
 		source->part[i]->ops->stop(source->part[i]);
 }
 
-static void parts_free(struct source *source)
+static void partitioned_free(struct source *source)
 {
-	struct parts *p = parts_of(source);
+	struct parts *p = partitioned_of(source);
 
 	for (u32 i = 0; i < source->parts; i++)
 		source->part[i]->ops->free(source->part[i]);
@@ -108,9 +108,9 @@ static void list_places(struct parts *p)
 		qsort(p->places, p->place_count, sizeof(*p->places), compare_places);
 }
 
-static int parts_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+static int partitioned_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
 {
-	struct parts *p = parts_of(source);
+	struct parts *p = partitioned_of(source);
 	struct source *part;
 
 	if (!index)
@@ -122,11 +122,11 @@ static int parts_cpu(struct source *source, u32 index, struct source_cpu *ret_cp
 }
 
 /* A number alone says whose it is. */
-static int parts_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int partitioned_cpu_by_id(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	struct source *part = source->part[cpu % source->parts];
 
-	return part->ops->numbered(part, cpu, ret_cpu);
+	return part->ops->cpu_by_id(part, cpu, ret_cpu);
 }
 
 static int configure_part(struct parts *p, u32 index, const struct source_config *config,
@@ -153,10 +153,10 @@ static void gather_filters(struct source *source)
 	}
 }
 
-static int parts_configure(struct source *source, const struct source_config *config,
-			   const char **ret_reason)
+static int partitioned_configure(struct source *source, const struct source_config *config,
+				 const char **ret_reason)
 {
-	struct parts *p = parts_of(source);
+	struct parts *p = partitioned_of(source);
 	const char *ignored;
 	int r = 0;
 	u32 i;
@@ -177,14 +177,14 @@ static int parts_configure(struct source *source, const struct source_config *co
 	return r;
 }
 
-static int parts_tune(struct source *source, const struct source_tune *tune)
+static int partitioned_tune(struct source *source, const struct source_tune *tune)
 {
 	struct source *part = source->part[tune->cpu % source->parts];
 
 	return part->ops->tune(part, tune);
 }
 
-static u32 parts_costs(const struct source *source, struct source_cost *ret, u32 room)
+static u32 partitioned_costs(const struct source *source, struct source_cost *ret, u32 room)
 {
 	u32 n = 0;
 
@@ -194,7 +194,7 @@ static u32 parts_costs(const struct source *source, struct source_cost *ret, u32
 	return n;
 }
 
-static u32 parts_unsampled(const struct source *source)
+static u32 partitioned_unsampled(const struct source *source)
 {
 	u32 n = 0;
 
@@ -203,18 +203,18 @@ static u32 parts_unsampled(const struct source *source)
 	return n;
 }
 
-static void parts_defer(struct source *source, bool spill)
+static void partitioned_defer(struct source *source, bool spill)
 {
 	for (u32 i = 0; i < source->parts; i++)
-		source->part[i]->ops->lasting->defer(source->part[i], spill);
+		source->part[i]->ops->persist->defer(source->part[i], spill);
 }
 
-static u32 parts_positions(const struct source *source, struct source_position *ret, u32 room)
+static u32 partitioned_positions(const struct source *source, struct source_position *ret, u32 room)
 {
 	u32 n = 0;
 
 	for (u32 i = 0; i < source->parts; i++)
-		n += source->part[i]->ops->lasting->positions(source->part[i], ret + n, room - n);
+		n += source->part[i]->ops->persist->positions(source->part[i], ret + n, room - n);
 	return n;
 }
 
@@ -231,14 +231,15 @@ static int resume_part(struct source *source, u32 index, const struct source_pos
 	if (!of_part)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
-		if (source_takes(&own, positions[i].cpu))
+		if (source_owns_cpu(&own, positions[i].cpu))
 			of_part[n++] = positions[i];
-	r = part->ops->lasting->resume(part, of_part, n);
+	r = part->ops->persist->resume(part, of_part, n);
 	free(of_part);
 	return r;
 }
 
-static int parts_resume(struct source *source, const struct source_position *positions, u32 count)
+static int partitioned_resume(struct source *source, const struct source_position *positions,
+			      u32 count)
 {
 	int r = 0;
 	u32 i;
@@ -247,31 +248,31 @@ static int parts_resume(struct source *source, const struct source_position *pos
 		r = resume_part(source, i, positions, count);
 	/* No position is of no session that has a ring: as they were. */
 	while (r < 0 && i--)
-		source->part[i]->ops->lasting->resume(source->part[i], NULL, 0);
+		source->part[i]->ops->persist->resume(source->part[i], NULL, 0);
 	return r;
 }
 
-static void parts_release(struct source *source)
+static void partitioned_release(struct source *source)
 {
 	for (u32 i = 0; i < source->parts; i++)
-		source->part[i]->ops->lasting->release(source->part[i]);
+		source->part[i]->ops->persist->release(source->part[i]);
 }
 
 /* Descriptors and rings are each part's own: who stores or drains one asks it. */
-static const struct source_lasting parts_lasting = {
-	.defer = parts_defer,
-	.positions = parts_positions,
-	.resume = parts_resume,
-	.release = parts_release,
+static const struct source_persist_ops partitioned_persist_ops = {
+	.defer = partitioned_defer,
+	.positions = partitioned_positions,
+	.resume = partitioned_resume,
+	.release = partitioned_release,
 };
 
-void source_parts_note(struct source *source, u32 index)
+void source_partition_update(struct source *source, u32 index)
 {
 	if (index < source->parts)
-		parts_of(source)->trouble[index] = source->part[index]->trouble;
+		partitioned_of(source)->trouble[index] = source->part[index]->trouble;
 }
 
-void source_parts_add(struct source *source)
+void source_partitions_sum(struct source *source)
 {
 	struct source_trouble all = { 0 };
 	u32 cpus = 0;
@@ -279,10 +280,10 @@ void source_parts_add(struct source *source)
 	if (!source->parts)
 		return;
 	for (u32 i = 0; i < source->parts; i++) {
-		const struct source_trouble *one = &parts_of(source)->trouble[i];
+		const struct source_trouble *one = &partitioned_of(source)->trouble[i];
 
 		/* Of its worker's, who follows CPUs. */
-		cpus += __atomic_load_n(&parts_of(source)->part[i]->cpus, __ATOMIC_RELAXED);
+		cpus += __atomic_load_n(&partitioned_of(source)->part[i]->cpus, __ATOMIC_RELAXED);
 		all.faults += one->faults;
 		all.throttles += one->throttles;
 		all.unread += one->unread;
@@ -296,8 +297,8 @@ void source_parts_add(struct source *source)
 	source->cpus = cpus;
 }
 
-int source_parts_new(struct source *const *parts, u32 count, const struct source_config *config,
-		     struct source **ret_source)
+int source_partitioned_new(struct source *const *parts, u32 count,
+			   const struct source_config *config, struct source **ret_source)
 {
 	struct parts *p = calloc(1, sizeof(*p));
 
@@ -305,18 +306,18 @@ int source_parts_new(struct source *const *parts, u32 count, const struct source
 		return -ENOMEM;
 	p->ops = (struct source_ops){
 		.name = parts[0]->ops->name,
-		.start = parts_start,
-		.fd = parts_fd,
-		.drain = parts_drain,
-		.stop = parts_stop,
-		.free = parts_free,
-		.cpu = parts[0]->ops->cpu ? parts_cpu : NULL,
-		.numbered = parts[0]->ops->numbered ? parts_numbered : NULL,
-		.configure = parts_configure,
-		.tune = parts[0]->ops->tune ? parts_tune : NULL,
-		.costs = parts_costs,
-		.unsampled = parts[0]->ops->unsampled ? parts_unsampled : NULL,
-		.lasting = parts[0]->ops->lasting ? &parts_lasting : NULL,
+		.start = partitioned_start,
+		.fd = partitioned_fd,
+		.drain = partitioned_drain,
+		.stop = partitioned_stop,
+		.free = partitioned_free,
+		.cpu = parts[0]->ops->cpu ? partitioned_cpu : NULL,
+		.cpu_by_id = parts[0]->ops->cpu_by_id ? partitioned_cpu_by_id : NULL,
+		.configure = partitioned_configure,
+		.tune = parts[0]->ops->tune ? partitioned_tune : NULL,
+		.costs = partitioned_costs,
+		.unsampled = parts[0]->ops->unsampled ? partitioned_unsampled : NULL,
+		.persist = parts[0]->ops->persist ? &partitioned_persist_ops : NULL,
 	};
 	p->config = *config;
 	p->source = *parts[0];

@@ -11,22 +11,22 @@
 #define SOURCE_PARTS 16
 
 /**
- * source_parts_new() - of @count parts, at least 2, each made with its @part and @parts
+ * source_partitioned_new() - of @count parts, at least 2, each made with its @part and @parts
  * @config: of the whole
  *
  * Return: 0; -ENOMEM: then parts stay the caller's.
  */
-int source_parts_new(struct source *const *parts, u32 count, const struct source_config *config,
-		     struct source **ret_source);
+int source_partitioned_new(struct source *const *parts, u32 count,
+			   const struct source_config *config, struct source **ret_source);
 
-/** source_parts_note() - how part @index does, as it is now; while that is not drained. Nothing for a whole */
-void source_parts_note(struct source *source, u32 index);
+/** source_partition_update() - how part @index does, as it is now; while that is not drained. Nothing for a whole */
+void source_partition_update(struct source *source, u32 index);
 
-/** source_parts_add() - its figures, of all that was noted; nothing for a whole */
-void source_parts_add(struct source *source);
+/** source_partitions_sum() - its figures, of all that was noted; nothing for a whole */
+void source_partitions_sum(struct source *source);
 
-/** source_part() - one that is whole is its own first part; NULL for others of it */
-static inline struct source *source_part(struct source *source, u32 index)
+/** source_partition() - one that is whole is its own first part; NULL for others of it */
+static inline struct source *source_partition(struct source *source, u32 index)
 {
 	if (!source->parts)
 		return index ? NULL : source;

@@ -196,7 +196,7 @@ static u32 window_flags(u64 aux_flags)
 }
 
 /* What happened since the window before, which @window tells. */
-static void take_untold(struct perf_aux *aux, struct source_window *window)
+static void report_lost(struct perf_aux *aux, struct source_window *window)
 {
 	window->blind_ns = aux->blind_ns;
 	memcpy(window->blind_by, aux->blind_by, sizeof(window->blind_by));
@@ -223,14 +223,14 @@ static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 		return;
 	}
 	window.len = record->size;
-	take_untold(aux, &window);
+	report_lost(aux, &window);
 	window.start_ns = aux->armed_from;
 	window.end_ns = aux->armed_from + span;
 	window.armed_ns = span > window.blind_ns ? span - window.blind_ns : 0;
 	window.flags = window_flags(record->flags);
 	/* Each time anew: CLOCK_MONOTONIC is slewed, the counter is not. */
 	window.clock = aux->anchor;
-	window.clock_parted_ns = tick_clock_parted(&aux->anchor);
+	window.clock_skew_ns = tick_clock_skew(&aux->anchor);
 	aux->anchor = tick_clock_now();
 	aux->armed_from = window.end_ns;
 	sink->window(sink->ctx, &window);
@@ -244,7 +244,7 @@ void perf_aux_blind(struct perf_aux *aux, enum source_blind cause, u64 ns)
 	aux->blind_by[cause] += ns;
 }
 
-void perf_aux_tell(struct perf_aux *aux, const struct source_sink *sink)
+void perf_aux_report_pending(struct perf_aux *aux, const struct source_sink *sink)
 {
 	static const u8 nothing[1];
 	struct source_window window = aux->window;
@@ -253,7 +253,7 @@ void perf_aux_tell(struct perf_aux *aux, const struct source_sink *sink)
 		return;
 	window.data = nothing;
 	window.start_ns = window.end_ns = now_ns();
-	take_untold(aux, &window);
+	report_lost(aux, &window);
 	sink->window(sink->ctx, &window);
 }
 
@@ -322,9 +322,9 @@ static int take_aux(struct perf_aux *aux, const struct source_sink *sink)
 	if (!is_sound(aux, &record))
 		return -EBADMSG;
 	/* Otherwise a gap is what the driver skipped for the sake of alignment. */
-	if (aux->untold)
+	if (aux->unreported)
 		aux->lost_bytes += record.offset - aux->ring.control->aux_tail;
-	aux->untold = false;
+	aux->unreported = false;
 	count_trouble(aux, record.flags);
 	if (record.size)
 		hand_over(aux, &record, sink);
@@ -363,7 +363,7 @@ static int take_record(struct perf_aux *aux, const struct perf_event_header *hea
 	if (header->type == PERF_RECORD_AUX)
 		windows = take_aux(aux, sink);
 	else if (header->type == PERF_RECORD_LOST)
-		aux->untold = true;
+		aux->unreported = true;
 	if (windows >= 0)
 		perf_ring_skip(&aux->ring, header);
 	return windows;

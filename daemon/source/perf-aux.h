@@ -45,7 +45,7 @@ extern const struct perf_host perf_host_real;
  * @area_size: bytes of it
  * @scratch: a window that goes around the area's end, while it is handed over
  * @next_interval: of windows that begin at @next_at of the area or later; 0: as @window
- * @untold: the ring had no room to tell of some window
+ * @unreported: the ring had no room to tell of some window
  * @on: it is to sample
  * @stale: it was opened for settings that hold no more; the source's
  */
@@ -68,7 +68,7 @@ struct perf_aux {
 	struct source_window window;
 	u32 cpu;
 	int fd;
-	bool untold;
+	bool unreported;
 	bool on;
 	bool stale;
 };
@@ -105,11 +105,11 @@ void perf_aux_close(struct perf_aux *aux);
 void perf_aux_blind(struct perf_aux *aux, enum source_blind cause, u64 ns);
 
 /**
- * perf_aux_tell() - hand over a window of no bytes with what the next one would have to tell
+ * perf_aux_report_pending() - hand over a window of no bytes with what the next one would have to tell
  *
  * Where there is none to come, or where it would be taken for the time after perf_aux_start().
  */
-void perf_aux_tell(struct perf_aux *aux, const struct source_sink *sink);
+void perf_aux_report_pending(struct perf_aux *aux, const struct source_sink *sink);
 
 /** perf_aux_start() - enable; that it was stopped until now is not blind */
 int perf_aux_start(struct perf_aux *aux);

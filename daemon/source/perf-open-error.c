@@ -32,7 +32,7 @@ static bool has_capability(unsigned int which)
 	       (data[CAP_TO_INDEX(which)].effective & CAP_TO_MASK(which));
 }
 
-const char *perf_refused_reason(void)
+const char *perf_open_error_reason(void)
 {
 #define REFUSED(level)                                                                          \
 	"perf_event_open is refused: kernel.perf_event_paranoid is " level " and this process " \
@@ -66,7 +66,7 @@ const char *perf_refused_reason(void)
 #undef REFUSED
 }
 
-const char *perf_refused_physical(void)
+const char *perf_open_error_physical(void)
 {
 	if (has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN))
 		return NULL;

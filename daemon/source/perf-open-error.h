@@ -2,10 +2,10 @@
 #ifndef SPEPROF_PERF_OPEN_ERROR_H
 #define SPEPROF_PERF_OPEN_ERROR_H
 
-/** perf_refused_reason() - why perf_event_open(2) said EACCES or EPERM: one static sentence */
-const char *perf_refused_reason(void);
+/** perf_open_error_reason() - why perf_event_open(2) said EACCES or EPERM: one static sentence */
+const char *perf_open_error_reason(void);
 
-/** perf_refused_physical() - likewise of an event with physical addresses; NULL: not for those */
-const char *perf_refused_physical(void);
+/** perf_open_error_physical() - likewise of an event with physical addresses; NULL: not for those */
+const char *perf_open_error_physical(void);
 
 #endif

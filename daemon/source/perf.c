@@ -67,7 +67,7 @@ static u64 now_ns(void)
 
 static const struct perf_pmu *pmu_of(const struct perf_source *p, u32 cpu)
 {
-	for (int i = 0; i < p->pmu_count && source_takes(&p->config, cpu); i++)
+	for (int i = 0; i < p->pmu_count && source_owns_cpu(&p->config, cpu); i++)
 		if (cpu_list_has(&p->pmus[i].cpus, cpu))
 			return &p->pmus[i];
 	return NULL;
@@ -235,8 +235,8 @@ static const char *open_reason(const struct source_config *config, int error)
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		physical = config->physical ? perf_refused_physical() : NULL;
-		return physical ? physical : perf_refused_reason();
+		physical = config->physical ? perf_open_error_physical() : NULL;
+		return physical ? physical : perf_open_error_reason();
 	case EOPNOTSUPP:
 		return "the kernel's SPE driver knows no timestamps, no jitter or no physical "
 		       "addresses";
@@ -252,7 +252,7 @@ static const char *open_reason(const struct source_config *config, int error)
 }
 
 /* It is tried again: see follow_cpus(). */
-static void tell_away(struct perf_source *p, u32 cpu, int error)
+static void report_offline(struct perf_source *p, u32 cpu, int error)
 {
 	char *away = p->source.trouble.away;
 
@@ -275,12 +275,12 @@ static int open_online(struct perf_source *p, u32 cpu, u64 since)
 		return r;
 	p->away[cpu].since = since;
 	p->away[cpu].cause = r == -EBUSY ? SOURCE_BLIND_HANDOVER : SOURCE_BLIND_UNKNOWN;
-	tell_away(p, cpu, -r);
+	report_offline(p, cpu, -r);
 	return r;
 }
 
 /* Told at once: the window after it begins with an event, which there may never be. */
-static void book_away(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
+static void account_offline(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
 {
 	struct perf_away *away = &p->away[cpu];
 
@@ -288,7 +288,7 @@ static void book_away(struct perf_source *p, u32 cpu, u64 now, const struct sour
 		perf_aux_blind(&p->cpus[cpu], away->cause, now - away->since);
 		away->since = now;
 	}
-	perf_aux_tell(&p->cpus[cpu], sink);
+	perf_aux_report_pending(&p->cpus[cpu], sink);
 }
 
 /* Those that are sampled, and those that should be. */
@@ -327,7 +327,7 @@ static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, enum source_bl
 	now = now_ns();
 	since = since > aux->armed_from ? since : aux->armed_from;
 	perf_aux_blind(aux, cause, p->running && now > since ? now - since : 0);
-	perf_aux_tell(aux, sink);
+	perf_aux_report_pending(aux, sink);
 	if (open_online(p, cpu, now) >= 0 && p->running)
 		perf_aux_start(aux);
 }
@@ -337,7 +337,7 @@ static void try_again(struct perf_source *p, u32 cpu, const struct source_sink *
 {
 	u64 now = now_ns();
 
-	book_away(p, cpu, now, sink);
+	account_offline(p, cpu, now, sink);
 	if (open_online(p, cpu, now) >= 0)
 		perf_aux_start(&p->cpus[cpu]);
 }
@@ -360,7 +360,7 @@ static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
 			if (aux->fd >= 0)
 				close_cpu(p, aux, sink);
 			p->away[cpu].since = 0;
-			perf_aux_tell(aux, sink);
+			perf_aux_report_pending(aux, sink);
 		} else if (aux->fd < 0) {
 			try_again(p, cpu, sink);
 		} else if (perf_aux_is_dead(aux)) {
@@ -452,7 +452,7 @@ static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct sour
 	int r;
 
 	if (aux->fd < 0) {
-		perf_aux_tell(aux, sink);
+		perf_aux_report_pending(aux, sink);
 		return;
 	}
 	r = perf_aux_drain(aux, sink);
@@ -480,7 +480,7 @@ static int perf_drain(struct source *source, const struct source_sink *sink)
 	return 0;
 }
 
-static int perf_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int perf_cpu_by_id(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	const struct perf_source *p = perf_of(source);
 
@@ -507,7 +507,7 @@ static int perf_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu
 
 	while (cpu < p->count && !(pmu_of(p, cpu) && !index--))
 		cpu++;
-	return perf_numbered(source, cpu, ret_cpu);
+	return perf_cpu_by_id(source, cpu, ret_cpu);
 }
 
 static void perf_free(struct source *source)
@@ -556,7 +556,7 @@ static const struct source_ops perf_ops = {
 	.stop = perf_stop,
 	.free = perf_free,
 	.cpu = perf_cpu,
-	.numbered = perf_numbered,
+	.cpu_by_id = perf_cpu_by_id,
 	.configure = perf_configure,
 	.tune = perf_tune,
 };

@@ -101,7 +101,7 @@ struct tick_clock {
  * @backend: &enum backend
  * @unit: &enum sample_unit, of @interval
  * @clock: of its Timestamp packets
- * @clock_parted_ns: by how much @clock, an anchor at the window's start, and the source's clock
+ * @clock_skew_ns: by how much @clock, an anchor at the window's start, and the source's clock
  *	had parted when the window was handed over; 0 if unknown
  * @decoder: the walk through a window that comes in parts, one call each, at @data: the
  *	sink goes on with it. NULL of a window that is there as a whole
@@ -133,7 +133,7 @@ struct source_window {
 	u8 backend;
 	u8 unit;
 	struct tick_clock clock;
-	u32 clock_parted_ns;
+	u32 clock_skew_ns;
 };
 
 #define WINDOW_WRITTEN_UNKNOWN UINT64_MAX
@@ -299,7 +299,7 @@ struct source_config {
 };
 
 /* A CPU's number alone says whose it is: where it comes back it is where it was. */
-static inline bool source_takes(const struct source_config *config, u32 cpu)
+static inline bool source_owns_cpu(const struct source_config *config, u32 cpu)
 {
 	return config->parts < 2 || cpu % config->parts == config->part;
 }
@@ -368,15 +368,15 @@ struct source_tune {
 };
 
 /* Of a ring, in permille, what is held back until a checkpoint is due, or is waited for no longer. */
-#define SOURCE_HELD_MOST   400
-#define SOURCE_HELD_SPILLS 700
+#define SOURCE_RETAINED_MAX   400
+#define SOURCE_RETAINED_SPILL 700
 
 /**
- * struct source_lasting - of a source whose rings outlive this process, if another has its
+ * struct source_persist_ops - of a source whose rings outlive this process, if another has its
  * descriptor: what is drained can be kept there until its figures are safe
  * @session: the descriptor; the source's own. NULL of a source in parts, each of which has one
  * @defer: from now on room is given back by @release alone. With @spill also by who drains a ring
- *	that is held to SOURCE_HELD_SPILLS: what another process does not find there is lost to it
+ *	that is held to SOURCE_RETAINED_SPILL: what another process does not find there is lost to it
  * @positions: of all CPUs, at most @room of them; returns how many
  * @resume: go on where another process was. -ESTALE if a position is none of this session's
  *	between what it gave back and what was written: then the source is as it was. Where rings
@@ -385,7 +385,7 @@ struct source_tune {
  * @held: of the ring where most is drained and not released, the part, in permille; 1000
  *	where a ring waits for room. For who drains it; so NULL of a source in parts
  */
-struct source_lasting {
+struct source_persist_ops {
 	int (*session)(const struct source *source);
 	void (*defer)(struct source *source, bool spill);
 	u32 (*positions)(const struct source *source, struct source_position *ret, u32 room);
@@ -420,7 +420,7 @@ static inline u8 source_filters_of(u64 pmsidr)
  * @throttle_interrupts, @throttle_bytes: as it was tuned
  * @state: a word: "sampling", "stopped", "offline", "full", "faulted", "throttled", ...
  * @filters: by what its SPU can filter for this source, SOURCE_FILTERS_*
- * @told: the source knows times itself: @armed_ns, @blind_ns
+ * @has_time_ledger: the source knows times itself: @armed_ns, @blind_ns
  */
 struct source_cpu {
 	u32 cpu;
@@ -432,7 +432,7 @@ struct source_cpu {
 	u64 throttle_interrupts;
 	u64 throttle_bytes;
 	const char *state;
-	bool told;
+	bool has_time_ledger;
 	u64 armed_ns;
 	u64 blind_ns[SOURCE_BLINDS];
 };
@@ -445,7 +445,7 @@ struct source_cpu {
  * @stop: disable sampling; a last @drain may follow
  * @free: end it; the sink is not called any more
  * @cpu: the @index'th CPU, in order of their numbers; -ENOENT after the last. NULL: unknown
- * @numbered: the CPU of that number alone; -ENOENT: it is none of them. NULL where @cpu is
+ * @cpu_by_id: the CPU of that number alone; -ENOENT: it is none of them. NULL where @cpu is
  * @configure: sample as another struct source_config says from now on, enabled or not; what
  *	was sampled before is drained by the caller. On failure it goes on as before, and
  *	@ret_reason is a static sentence. Models stay. NULL of what cannot change
@@ -454,7 +454,7 @@ struct source_cpu {
  * @costs: of all CPUs, at most @room of them; returns how many. NULL where nobody measures
  * @unsampled: how many CPUs have an SPU and are none of its, as they came after it was made: another
  *	one would have them. NULL where those are followed
- * @lasting: NULL where what was not drained goes with the process
+ * @persist: NULL where what was not drained goes with the process
  *
  * All are called from one thread, the worker's. Errors are negative errno.
  */
@@ -466,13 +466,13 @@ struct source_ops {
 	void (*stop)(struct source *source);
 	void (*free)(struct source *source);
 	int (*cpu)(struct source *source, u32 index, struct source_cpu *ret_cpu);
-	int (*numbered)(struct source *source, u32 cpu, struct source_cpu *ret_cpu);
+	int (*cpu_by_id)(struct source *source, u32 cpu, struct source_cpu *ret_cpu);
 	int (*configure)(struct source *source, const struct source_config *config,
 			 const char **ret_reason);
 	int (*tune)(struct source *source, const struct source_tune *tune);
 	u32 (*costs)(const struct source *source, struct source_cost *ret, u32 room);
 	u32 (*unsampled)(const struct source *source);
-	const struct source_lasting *lasting;
+	const struct source_persist_ops *persist;
 };
 
 /**
@@ -493,8 +493,8 @@ struct source_trouble {
 	char last[96];
 };
 
-/** source_trouble_now() - what keeps a CPU from sampling now or, if nothing does, the last fault */
-static inline const char *source_trouble_now(const struct source_trouble *trouble)
+/** source_trouble_current() - what keeps a CPU from sampling now or, if nothing does, the last fault */
+static inline const char *source_trouble_current(const struct source_trouble *trouble)
 {
 	return *trouble->away ? trouble->away : trouble->last;
 }
@@ -544,8 +544,8 @@ int source_module_new(const struct source_config *config, bool uring, struct sou
  * @session: its descriptor; the source's where it succeeds
  *
  * It samples by @config from then on, and goes on running if it ran. Drained from where
- * room was given back to, unless &source_lasting.resume says better; room is given back by
- * &source_lasting.release alone, as after &source_lasting.defer.
+ * room was given back to, unless &source_persist_ops.resume says better; room is given back by
+ * &source_persist_ops.release alone, as after &source_persist_ops.defer.
  *
  * Return: 0; -EPERM if @config asks for what the session was not made for, -EOPNOTSUPP if for
  * cgroups; -ENOTTY for what is no session.

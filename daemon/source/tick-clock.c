@@ -4,8 +4,8 @@
 #include <time.h>
 
 /* Who is interrupted between two clocks finds them apart: that often it is tried again. */
-#define PARTED_TRIES	3
-#define PARTED_CLOSE_NS 2000
+#define SKEW_TRIES    3
+#define SKEW_CLOSE_NS 2000
 
 struct tick_clock tick_clock_scale(u64 hz, u64 ticks, u64 ns)
 {
@@ -47,13 +47,13 @@ struct tick_clock tick_clock_now(void)
 	return tick_clock_scale(hz, ticks, ns);
 }
 
-u32 tick_clock_parted(const struct tick_clock *clock)
+u32 tick_clock_skew(const struct tick_clock *clock)
 {
 	u64 least = UINT32_MAX, ns, ticks, parted;
 
 	if (!clock->mult)
 		return 0;
-	for (int i = 0; i < PARTED_TRIES && least > PARTED_CLOSE_NS; i++) {
+	for (int i = 0; i < SKEW_TRIES && least > SKEW_CLOSE_NS; i++) {
 		ticks = read_both(&ns);
 		parted = clock->zero +
 			 (u64)((unsigned __int128)ticks * clock->mult >> clock->shift) - ns;
@@ -64,7 +64,7 @@ u32 tick_clock_parted(const struct tick_clock *clock)
 	return least ? (u32)least : 1;
 }
 #else
-u32 tick_clock_parted(const struct tick_clock *clock __attribute__((unused)))
+u32 tick_clock_skew(const struct tick_clock *clock __attribute__((unused)))
 {
 	return 0;
 }

@@ -13,11 +13,11 @@
 struct tick_clock tick_clock_now(void);
 
 /**
- * tick_clock_parted() - by how much @clock and CLOCK_MONOTONIC differ at this moment
+ * tick_clock_skew() - by how much @clock and CLOCK_MONOTONIC differ at this moment
  *
  * Return: ns, at least 1; 0 if that is not known.
  */
-u32 tick_clock_parted(const struct tick_clock *clock);
+u32 tick_clock_skew(const struct tick_clock *clock);
 
 /** tick_clock_scale() - @hz ticks a second, of which @ticks are @ns now */
 struct tick_clock tick_clock_scale(u64 hz, u64 ticks, u64 ns);

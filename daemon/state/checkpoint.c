@@ -20,7 +20,7 @@
 #define SAVE_NS 1000000000ULL
 /* What saving may cost: one part in so many of the time. */
 #define SAVE_SHARE 100
-/* And where a ring is held to SOURCE_HELD_MOST, and spills. */
+/* And where a ring is held to SOURCE_RETAINED_MAX, and spills. */
 #define SAVE_SHARE_HELD 10
 
 static u64 now_ns(clockid_t clock)
@@ -110,8 +110,8 @@ void keep_defer(struct worker_state *state, const struct feed *feed, bool unsave
 	struct source *source = feed->source;
 	bool own = feed != machine_of(state)->feed;
 
-	if (source->ops->lasting)
-		source->ops->lasting->defer(source, own || state->shards || unsaved);
+	if (source->ops->persist)
+		source->ops->persist->defer(source, own || state->shards || unsaved);
 }
 
 /* Of those that share a source once is enough, and more do no harm. */
@@ -131,8 +131,8 @@ static void release(struct worker_state *state)
 	while ((session = worker_next(state, session))) {
 		const struct source *source = session->feed->source;
 
-		if (source->ops->lasting)
-			source->ops->lasting->release(session->feed->source);
+		if (source->ops->persist)
+			source->ops->persist->release(session->feed->source);
 	}
 }
 
@@ -187,7 +187,8 @@ static enum waits waits_for(struct worker_state *state)
 	while ((session = worker_next(state, session))) {
 		const struct source *source = session->feed->source;
 
-		if (!source->ops->lasting || source->ops->lasting->held(source) < SOURCE_HELD_MOST)
+		if (!source->ops->persist ||
+		    source->ops->persist->held(source) < SOURCE_RETAINED_MAX)
 			continue;
 		if (session->feed == machine_of(state)->feed)
 			return WAITS_RING;
@@ -217,7 +218,7 @@ static void session_added(struct worker_state *state, const struct session *sess
 {
 	struct source *source = session->feed->source;
 
-	if (!session->shared && source->ops->lasting) {
+	if (!session->shared && source->ops->persist) {
 		keep_defer(state, session->feed, keep_of(state)->error < 0);
 		store_session(session->name, source);
 	}

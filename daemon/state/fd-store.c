@@ -41,9 +41,9 @@ void store_session(const char *name, struct source *source)
 	char of_part[STORE_NAME_SIZE];
 	struct source *part;
 
-	for (u32 i = 0; (part = source_part(source, i)); i++) {
+	for (u32 i = 0; (part = source_partition(source, i)); i++) {
 		store_session_name(name, i, of_part);
-		store_put(of_part, part->ops->lasting->session(part));
+		store_put(of_part, part->ops->persist->session(part));
 	}
 }
 

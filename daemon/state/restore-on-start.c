@@ -58,7 +58,7 @@ static int open_own(void *ctx, const char *name, bool kept, struct source_config
 {
 	const struct take_up *t = ctx;
 	struct stored_own *own = stored_find_own(t->stored, name);
-	struct source_said said;
+	struct source_open_result result;
 	int sessions[SOURCE_PARTS], r;
 
 	sampling->models = t->config->models;
@@ -68,16 +68,16 @@ static int open_own(void *ctx, const char *name, bool kept, struct source_config
 			return -ENOENT;
 		memset(sessions, -1, sizeof(sessions));
 		sessions[0] = own->fd;
-		r = source_open_kept(t->config, sampling, sessions, ret_source, &said);
+		r = source_open_kept(t->config, sampling, sessions, ret_source, &result);
 		own->fd = sessions[0];
 		own->used = r >= 0;
 	} else {
 		if (own)
 			stored_end_own(own);
-		r = source_open(t->config, sampling, ret_source, &said);
+		r = source_open(t->config, sampling, ret_source, &result);
 	}
 	if (r < 0)
-		snprintf(ret_reason, KEEP_REASON, "%.*s", KEEP_REASON - 1, said.text);
+		snprintf(ret_reason, KEEP_REASON, "%.*s", KEEP_REASON - 1, result.text);
 	return r;
 }
 
@@ -161,7 +161,7 @@ static int put_all(struct worker_state *state, void *arg)
 	struct session *session = NULL;
 
 	while ((session = worker_next(state, session)))
-		if (!session->shared && session->feed->source->ops->lasting)
+		if (!session->shared && session->feed->source->ops->persist)
 			store_session(session->name, session->feed->source);
 	store_put(STORE_CHECKPOINT, keep_fd(arg));
 	return 0;

@@ -16,14 +16,14 @@
  */
 static int resume(struct source *source, const struct kept_source *kept)
 {
-	const struct source_lasting *lasting = source->ops->lasting;
+	const struct source_persist_ops *persist = source->ops->persist;
 	int r;
 
-	if (!lasting)
+	if (!persist)
 		return -ESTALE;
-	lasting->defer(source, true);
-	r = lasting->resume(source, kept->positions, kept->count);
-	lasting->defer(source, false);
+	persist->defer(source, true);
+	r = persist->resume(source, kept->positions, kept->count);
+	persist->defer(source, false);
 	return r;
 }
 
@@ -105,7 +105,7 @@ void keep_tell_offline(struct loading *l, const struct source *source,
 		       const struct kept_source *kept)
 {
 	struct source_position *now = l->offline ? NULL : calloc(source->cpus, sizeof(*now));
-	u32 count = now ? source->ops->lasting->positions(source, now, source->cpus) : 0;
+	u32 count = now ? source->ops->persist->positions(source, now, source->cpus) : 0;
 	u32 first = 0, gone = 0;
 
 	for (u32 i = 0; i < count; i++) {

@@ -202,14 +202,14 @@ static int sessions_load(struct loading *l, struct deserializer *from,
 /* Of a source in parts the first has what all had. */
 void keep_trouble(struct source *source, const struct source_trouble *kept)
 {
-	struct source_trouble *trouble = &source_part(source, 0)->trouble;
+	struct source_trouble *trouble = &source_partition(source, 0)->trouble;
 
 	trouble->faults = kept->faults;
 	trouble->throttles = kept->throttles;
 	trouble->unread = kept->unread;
 	memcpy(trouble->last, kept->last, sizeof(trouble->last));
-	source_parts_note(source, 0);
-	source_parts_add(source);
+	source_partition_update(source, 0);
+	source_partitions_sum(source);
 }
 
 /*
@@ -238,7 +238,7 @@ static int source_go_on(struct loading *l)
 	/* Who left it may not have been able to save what he gave back last. */
 	keep_defer(l->state, machine_of(l->state)->feed, true);
 	if (l->restore->adopted &&
-	    source->ops->lasting->resume(source, l->source.positions, l->source.count) < 0) {
+	    source->ops->persist->resume(source, l->source.positions, l->source.count) < 0) {
 		l->reason = "it is not of the session that was kept";
 		return -ESTALE;
 	}

@@ -19,9 +19,9 @@ static u64 spent_ns(void)
 
 static void positions_save(const struct source *source, struct serializer *to)
 {
-	const struct source_lasting *lasting = source->ops->lasting;
-	struct source_position *at = lasting ? calloc(source->cpus, sizeof(*at)) : NULL;
-	u32 count = at ? lasting->positions(source, at, source->cpus) : 0;
+	const struct source_persist_ops *persist = source->ops->persist;
+	struct source_position *at = persist ? calloc(source->cpus, sizeof(*at)) : NULL;
+	u32 count = at ? persist->positions(source, at, source->cpus) : 0;
 
 	serialize_u64(to, count);
 	for (u32 i = 0; i < count; i++) {

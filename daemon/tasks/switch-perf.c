@@ -116,7 +116,7 @@ int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **r
 	r = s->rings ? cpus_open(s) : -ENOMEM;
 	if (r < 0) {
 		if (r == -EPERM || r == -EACCES)
-			*ret_reason = perf_refused_reason();
+			*ret_reason = perf_open_error_reason();
 		switch_perf_free(s);
 		return r;
 	}

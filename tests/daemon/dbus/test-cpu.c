@@ -47,7 +47,7 @@ static int played_numbered(struct source *source, u32 cpu, struct source_cpu *re
 	(void)source;
 	if (cpu >= CPUS || (left && cpu == 1))
 		return -ENOENT;
-	*ret_cpu = (struct source_cpu){ .cpu = cpu, .state = "sampling", .told = true };
+	*ret_cpu = (struct source_cpu){ .cpu = cpu, .state = "sampling", .has_time_ledger = true };
 	return 0;
 }
 
@@ -82,7 +82,7 @@ static const struct source_ops played_ops = {
 	.stop = played_stop,
 	.free = played_stop,
 	.cpu = played_numbered,
-	.numbered = played_numbered,
+	.cpu_by_id = played_numbered,
 };
 
 /* ---- Both ends of a bus ---------------------------------------------------------- */
@@ -123,12 +123,12 @@ static void bus_end(int fd, bool server, sd_bus **ret_bus)
 
 static int set_up(void **state)
 {
-	const struct task_events_status told = { 0 };
+	const struct task_events_status has_time_ledger = { 0 };
 	int fds[2];
 
 	(void)state;
 	left = false;
-	assert_int_equal(worker_new(NULL, NULL, &told, &fake.bus.worker), 0);
+	assert_int_equal(worker_new(NULL, NULL, &has_time_ledger, &fake.bus.worker), 0);
 	add_machine();
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds),
 			 0);

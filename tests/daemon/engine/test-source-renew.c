@@ -84,7 +84,8 @@ static const struct source_ops played_ops = {
 
 int source_open(const struct config *config __attribute__((unused)),
 		const struct source_config *sampling __attribute__((unused)),
-		struct source **ret_source, struct source_said *ret_said __attribute__((unused)))
+		struct source **ret_source,
+		struct source_open_result *ret_result __attribute__((unused)))
 {
 	second.freed = false;
 	*ret_source = &second.source;

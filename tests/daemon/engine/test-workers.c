@@ -129,7 +129,7 @@ static const struct source_ops played_ops = {
 	.stop = played_stop,
 	.free = played_free,
 	.configure = played_configure,
-	.numbered = played_numbered,
+	.cpu_by_id = played_numbered,
 };
 
 /* @parts: of the machine's source; it is whole where there is one */
@@ -181,7 +181,7 @@ static struct fixture *fixture_new(u32 parts)
 		f->part[i] = played_new(i);
 	source = f->part[0];
 	if (parts > 1)
-		assert_int_equal(source_parts_new(f->part, parts, &sampling, &source), 0);
+		assert_int_equal(source_partitioned_new(f->part, parts, &sampling, &source), 0);
 	assert_int_equal(feed_new(source, &sampling, &f->feed), 0);
 	assert_int_equal(worker_new(&plan, NULL, &told, &f->worker), 0);
 	assert_int_equal(add(f, SESSION_MACHINE), 0);

@@ -525,7 +525,7 @@ static void test_cpu_list(void **state)
 
 /* Of CPU 3, with nothing before it: armed at @time, and sampled into @seen. */
 struct driven {
-	struct spu_driver driver;
+	struct emulated_spu driver;
 	struct spu_program program;
 	struct seen seen;
 	struct source_sink sink;
@@ -540,15 +540,15 @@ static void driven_begin(struct driven *driven, const struct source_config *conf
 	*driven = (struct driven){ .time = 1000 };
 	driven->sink = (struct source_sink){ .window = see_window, .ctx = &driven->seen };
 	assert_int_equal(spu_program_make(config, spu, &driven->program, &reason), 0);
-	assert_int_equal(spu_driver_init(&driven->driver, 3, spu, &driven->program, &reason), 0);
-	spu_driver_on(&driven->driver, 0);
-	spu_driver_arm(&driven->driver, driven->time);
+	assert_int_equal(emulated_spu_init(&driven->driver, 3, spu, &driven->program, &reason), 0);
+	emulated_spu_enable(&driven->driver, 0);
+	emulated_spu_arm(&driven->driver, driven->time);
 }
 
 static void driven_sample(struct driven *driven, struct spe_operation *operation)
 {
 	operation->timestamp = driven->time += INTERVAL_NS;
-	spu_driver_sample(&driven->driver, operation, &driven->sink);
+	emulated_spu_sample(&driven->driver, operation, &driven->sink);
 }
 
 static void driven_samples(struct driven *driven, unsigned int samples)
@@ -566,13 +566,13 @@ static void driven_samples(struct driven *driven, unsigned int samples)
 
 static void driven_close(struct driven *driven)
 {
-	spu_driver_close(&driven->driver, driven->time, &driven->sink);
+	emulated_spu_close(&driven->driver, driven->time, &driven->sink);
 }
 
 /* One fault, and ten samples after it. */
 static void driven_fault(struct driven *driven, u64 fault)
 {
-	spu_driver_arm(&driven->driver, driven->time);
+	emulated_spu_arm(&driven->driver, driven->time);
 	spe_spu_inject(&driven->driver.spu, fault);
 	driven_samples(driven, 10);
 	driven_close(driven);
@@ -609,7 +609,7 @@ static void test_driver(void **state)
 	assert_int_equal(seen->decoded, 5009);
 	assert_int_equal(seen->blind_ns, 9ULL * INTERVAL_NS);
 	assert_int_equal(seen->blind_by[SOURCE_BLIND_FAULT], 9ULL * INTERVAL_NS);
-	spu_driver_deinit(&driven.driver);
+	emulated_spu_deinit(&driven.driver);
 }
 
 /* Events that must not be there: an SPU with FEAT_SPEv1p2 leaves them out, others write them. */
@@ -631,7 +631,7 @@ static void test_events_not(void **state)
 		driven_samples(&driven, 100);
 		driven_close(&driven);
 		assert_int_equal(driven.seen.decoded, able ? 0 : 100);
-		spu_driver_deinit(&driven.driver);
+		emulated_spu_deinit(&driven.driver);
 	}
 }
 
@@ -660,7 +660,7 @@ static void test_sources(void **state)
 		driven_close(&driven);
 		assert_int_equal(driven.seen.kinds[SPE_KIND_LOAD], able ? 1 : 64);
 		assert_int_equal(driven.seen.kinds[SPE_KIND_OTHER], 100);
-		spu_driver_deinit(&driven.driver);
+		emulated_spu_deinit(&driven.driver);
 	}
 }
 
@@ -690,7 +690,7 @@ static void test_physical(void **state)
 			driven_sample(&driven, &operation);
 		}
 		driven_close(&driven);
-		spu_driver_deinit(&driven.driver);
+		emulated_spu_deinit(&driven.driver);
 		check_ledgers(seen);
 		assert_int_equal(seen->decoded, 400);
 		assert_true(seen->kinds[SPE_KIND_LOAD] > 0 && seen->kinds[SPE_KIND_STORE] > 0);

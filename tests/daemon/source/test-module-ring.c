@@ -371,7 +371,7 @@ static void test_deferred(void **state)
 	assert_int_equal(drain(), 0);
 	assert_int_equal(seen.bytes, 704);
 	assert_int_equal(k.control.tail, 0);
-	assert_int_equal(module_ring_held(&k.ring), k.control.head * 1000 / DATA_SIZE);
+	assert_int_equal(module_ring_retained(&k.ring), k.control.head * 1000 / DATA_SIZE);
 	assert_int_equal(drain(), 0);
 	assert_int_equal(seen.windows, 0);
 	at = (struct source_position){ .cpu = 3, .tail = k.ring.tail };
@@ -383,12 +383,12 @@ static void test_deferred(void **state)
 	assert_int_equal(seen.bytes, 128);
 	module_ring_release(&k.ring);
 	assert_int_equal(k.control.tail, k.control.head);
-	assert_int_equal(module_ring_held(&k.ring), 0);
+	assert_int_equal(module_ring_retained(&k.ring), 0);
 	/* Killed just after. */
 	at.tail = k.control.tail;
 	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
 	k.control.state = SPEPROF_RING_FULL;
-	assert_int_equal(module_ring_held(&k.ring), 1000);
+	assert_int_equal(module_ring_retained(&k.ring), 1000);
 }
 
 /* Where nobody waits for a checkpoint a crash costs what came since, and no more. */
@@ -405,16 +405,16 @@ static void test_spills(void **state)
 	assert_int_equal(k.control.tail, 0);
 	at.tail = k.ring.tail;
 	/* More than may be held back: the ring has room again at once. */
-	while ((k.control.head - k.control.tail) * 1000 / DATA_SIZE < SOURCE_HELD_MOST)
+	while ((k.control.head - k.control.tail) * 1000 / DATA_SIZE < SOURCE_RETAINED_MAX)
 		publish(640);
 	assert_int_equal(drain(), 0);
 	assert_int_equal(k.control.tail, 0);
-	assert_true(module_ring_held(&k.ring) >= SOURCE_HELD_MOST);
-	while ((k.control.head - k.control.tail) * 1000 / DATA_SIZE < SOURCE_HELD_SPILLS)
+	assert_true(module_ring_retained(&k.ring) >= SOURCE_RETAINED_MAX);
+	while ((k.control.head - k.control.tail) * 1000 / DATA_SIZE < SOURCE_RETAINED_SPILL)
 		publish(640);
 	assert_int_equal(drain(), 0);
 	assert_int_equal(k.control.tail, k.control.head);
-	assert_int_equal(module_ring_held(&k.ring), 0);
+	assert_int_equal(module_ring_retained(&k.ring), 0);
 	behind = k.control.tail - at.tail;
 	publish(128);
 	/* Another process, whose checkpoint is of before. */

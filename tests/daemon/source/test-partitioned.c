@@ -50,7 +50,7 @@ static int play_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu
 	const struct source_config own = { .part = played_of(source)->number, .parts = PARTS };
 
 	for (u32 cpu = 0; cpu < CPUS; cpu++) {
-		if (!source_takes(&own, cpu) || index--)
+		if (!source_owns_cpu(&own, cpu) || index--)
 			continue;
 		*ret_cpu = (struct source_cpu){ .cpu = cpu };
 		return 0;
@@ -63,7 +63,7 @@ static int play_numbered(struct source *source, u32 cpu, struct source_cpu *ret_
 	const struct source_config own = { .part = played_of(source)->number, .parts = PARTS };
 
 	*ret_cpu = (struct source_cpu){ .cpu = cpu };
-	return cpu < CPUS && source_takes(&own, cpu) ? 0 : -ENOENT;
+	return cpu < CPUS && source_owns_cpu(&own, cpu) ? 0 : -ENOENT;
 }
 
 static int play_configure(struct source *source, const struct source_config *config,
@@ -112,7 +112,7 @@ static void play_release(struct source *source)
 	played_of(source)->released++;
 }
 
-static const struct source_lasting play_lasting = {
+static const struct source_persist_ops play_lasting = {
 	.defer = play_defer,
 	.positions = play_positions,
 	.resume = play_resume,
@@ -125,9 +125,9 @@ static const struct source_ops play_ops = {
 	.stop = play_stop,
 	.free = play_free,
 	.cpu = play_cpu,
-	.numbered = play_numbered,
+	.cpu_by_id = play_numbered,
 	.configure = play_configure,
-	.lasting = &play_lasting,
+	.persist = &play_lasting,
 };
 
 static struct source *make(void)
@@ -140,7 +140,7 @@ static struct source *make(void)
 					     .config = config, .number = i };
 		parts[i] = &played[i].source;
 	}
-	assert_int_equal(source_parts_new(parts, PARTS, &config, &whole), 0);
+	assert_int_equal(source_partitioned_new(parts, PARTS, &config, &whole), 0);
 	return whole;
 }
 
@@ -153,14 +153,14 @@ static void test_cpus(void **state __attribute__((unused)))
 	for (u32 i = 0; i < CPUS; i++) {
 		assert_int_equal(whole->ops->cpu(whole, i, &cpu), 0);
 		assert_int_equal(cpu.cpu, i);
-		assert_int_equal(whole->ops->numbered(whole, i, &cpu), 0);
+		assert_int_equal(whole->ops->cpu_by_id(whole, i, &cpu), 0);
 	}
-	assert_int_equal(whole->ops->numbered(whole, CPUS, &cpu), -ENOENT);
+	assert_int_equal(whole->ops->cpu_by_id(whole, CPUS, &cpu), -ENOENT);
 	assert_int_equal(whole->ops->cpu(whole, CPUS, &cpu), -ENOENT);
-	assert_ptr_equal(source_part(whole, 2), &played[2].source);
-	assert_null(source_part(whole, PARTS));
-	assert_ptr_equal(source_part(&played[1].source, 0), &played[1].source);
-	assert_null(source_part(&played[1].source, 1));
+	assert_ptr_equal(source_partition(whole, 2), &played[2].source);
+	assert_null(source_partition(whole, PARTS));
+	assert_ptr_equal(source_partition(&played[1].source, 0), &played[1].source);
+	assert_null(source_partition(&played[1].source, 1));
 	whole->ops->free(whole);
 	for (u32 i = 0; i < PARTS; i++)
 		assert_true(played[i].freed);
@@ -170,14 +170,14 @@ static void test_cpus(void **state __attribute__((unused)))
 static void test_lasting(void **state __attribute__((unused)))
 {
 	struct source *whole = make();
-	const struct source_lasting *lasting = whole->ops->lasting;
+	const struct source_persist_ops *persist = whole->ops->persist;
 	struct source_position at[CPUS];
 
-	assert_int_equal(lasting->positions(whole, at, CPUS - 1), CPUS - 1);
-	assert_int_equal(lasting->positions(whole, at, CPUS), CPUS);
-	lasting->defer(whole, true);
-	lasting->release(whole);
-	assert_int_equal(lasting->resume(whole, at, CPUS), 0);
+	assert_int_equal(persist->positions(whole, at, CPUS - 1), CPUS - 1);
+	assert_int_equal(persist->positions(whole, at, CPUS), CPUS);
+	persist->defer(whole, true);
+	persist->release(whole);
+	assert_int_equal(persist->resume(whole, at, CPUS), 0);
 	for (u32 i = 0; i < PARTS; i++) {
 		assert_true(played[i].deferred && played[i].spills);
 		assert_int_equal(played[i].released, 1);
@@ -185,7 +185,7 @@ static void test_lasting(void **state __attribute__((unused)))
 	}
 	/* A CPU less than there are rings for, in the last part. */
 	assert_int_equal(at[CPUS - 1].cpu % PARTS, PARTS - 1);
-	assert_int_equal(lasting->resume(whole, at, CPUS - 1), -ESTALE);
+	assert_int_equal(persist->resume(whole, at, CPUS - 1), -ESTALE);
 	for (u32 i = 0; i < PARTS; i++)
 		assert_int_equal(played[i].resumed, 0);
 	whole->ops->free(whole);
@@ -226,14 +226,14 @@ static void test_trouble(void **state __attribute__((unused)))
 	played[0].source.trouble = (struct source_trouble){ .faults = 2, .last = "first" };
 	played[2].source.trouble = (struct source_trouble){ .faults = 3, .cpus_stopped = 1 };
 	for (u32 i = 0; i < PARTS; i++)
-		source_parts_note(whole, i);
+		source_partition_update(whole, i);
 	/* What comes after is not seen before it is noted. */
 	played[1].source.trouble.faults = 100;
-	source_parts_add(whole);
+	source_partitions_sum(whole);
 	assert_int_equal(whole->trouble.faults, 5);
 	assert_int_equal(whole->trouble.cpus_stopped, 1);
 	assert_string_equal(whole->trouble.last, "first");
-	source_parts_add(&played[0].source);
+	source_partitions_sum(&played[0].source);
 	assert_int_equal(played[0].source.trouble.faults, 2);
 	whole->ops->free(whole);
 }

@@ -33,7 +33,7 @@ static bool have(uint64_t mask)
 
 static void assert_says(const char *words)
 {
-	const char *said = perf_refused_reason();
+	const char *said = perf_open_error_reason();
 
 	if (!strstr(said, words))
 		fail_msg("\"%s\", should have \"%s\"", said, words);
@@ -60,12 +60,12 @@ static void test_reasons(void **state)
 
 	(void)state;
 	have(0);
-	assert_non_null(strstr(perf_refused_physical(), "CAP_PERFMON"));
+	assert_non_null(strstr(perf_open_error_physical(), "CAP_PERFMON"));
 	assert_says(low	 ? "this process has not CAP_PERFMON" :
 		    high ? always :
 			   "although kernel.perf_event_paranoid allows it");
 	if (have(1ULL << CAP_PERFMON)) {
-		assert_null(perf_refused_physical());
+		assert_null(perf_open_error_physical());
 		assert_says(low ? policy : high ? always : "a security policy");
 	}
 	if (have(1ULL << CAP_SYS_ADMIN))

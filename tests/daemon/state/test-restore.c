@@ -82,10 +82,10 @@ static void played_release(struct source *source __attribute__((unused)))
 /* More than is waited for. */
 static u32 played_held(const struct source *source __attribute__((unused)))
 {
-	return SOURCE_HELD_MOST;
+	return SOURCE_RETAINED_MAX;
 }
 
-static const struct source_lasting played_lasting = {
+static const struct source_persist_ops played_lasting = {
 	.session = played_session,
 	.defer = played_defer,
 	.positions = played_positions,
@@ -153,7 +153,7 @@ static const struct source_ops played_ops = {
 	.name = "played",
 	.configure = played_configure,
 	.cpu = played_cpu,
-	.lasting = &played_lasting,
+	.persist = &played_lasting,
 	.start = played_start,
 	.stop = played_stop,
 	.fd = played_fd,
