@@ -359,7 +359,7 @@ static void drain_window(void *ctx, const struct source_window *window)
 
 	/* What happened before the window's end stands before it. */
 	if (record->tasks)
-		task_events_until(record->tasks, window->end_ns, &record->sink);
+		task_events_deliver(record->tasks, window->end_ns, &record->sink);
 	record->sink.window(record->sink.ctx, window);
 }
 
@@ -369,7 +369,7 @@ static int drain(struct record *record)
 	int r = record->source->ops->drain(record->source, &sink);
 
 	if (record->tasks)
-		task_events_until(record->tasks, 0, &record->sink);
+		task_events_deliver(record->tasks, 0, &record->sink);
 	if (r < 0 && !record->source_error)
 		message_print("record: what the source brings is damaged or incomplete: %s",
 			      strerror(-r));

@@ -296,8 +296,8 @@ u32 attributor_meanwhile(const struct attributor *a, s32 tid)
  */
 static bool task_reported(const struct attributor *a, s32 tid, u32 *ret_index)
 {
-	u32 i = a->reader && a->tells & TASK_TELLS_CGROUPS ? attributor_meanwhile(a, tid) :
-							     ATTRIBUTE_NONE;
+	u32 i = a->reader && a->tells & TASK_REPORTS_CGROUPS ? attributor_meanwhile(a, tid) :
+							       ATTRIBUTE_NONE;
 
 	if (i == ATTRIBUTE_NONE || !a->process[i].unread)
 		return false;
@@ -420,7 +420,7 @@ void attributor_refresh(struct attributor *a)
 	a->rereads = REREADS;
 	containers_refresh(a);
 	/* What events tell needs not be looked for. */
-	if (a->tells & TASK_TELLS_CGROUPS)
+	if (a->tells & TASK_REPORTS_CGROUPS)
 		return;
 	tasks_refresh(a);
 }

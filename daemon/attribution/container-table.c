@@ -375,7 +375,7 @@ u32 container_of_cgroup(struct attributor *a, u64 id)
 	root = !strcmp(e->path, "/");
 	/* Beside version 1, version 2's root is where those are who are nowhere in it. */
 	if (root)
-		return a->tells & TASK_TELLS_CGROUPS ? 0 : ATTRIBUTE_NONE;
+		return a->tells & TASK_REPORTS_CGROUPS ? 0 : ATTRIBUTE_NONE;
 	if (e->container && e->container != other_index(a) &&
 	    e->generation == a->container[e->container].pub.generation)
 		return e->container;

@@ -226,7 +226,7 @@ static void live_exec(struct attributor *a, u32 i, const struct task_event *e)
 	if (container != ATTRIBUTE_NONE)
 		process_contain(a, i, container);
 	process_name(&a->process[i], e->name);
-	thread_told(a, e->tid, i, container != ATTRIBUTE_NONE && a->tells & TASK_TELLS_MAPS);
+	thread_told(a, e->tid, i, container != ATTRIBUTE_NONE && a->tells & TASK_REPORTS_MAPS);
 }
 
 /*
@@ -479,7 +479,7 @@ static void live_seeded(struct attributor *a, const struct task_event *e)
 /* Only version 1 has names that change: whoever is below is asked for again. */
 static void live_cgroup(struct attributor *a, const struct task_event *e)
 {
-	if (e->type == TASK_CGROUP_GONE)
+	if (e->type == TASK_CGROUP_REMOVED)
 		cgroups_gone(&a->cgroups, e->cgroup);
 	else if (e->cgroup)
 		cgroups_set(&a->cgroups, e->cgroup, e->name);
@@ -501,7 +501,7 @@ static bool event_machine(struct attributor *a, const struct task_event *e)
 		live_seeded(a, e);
 		return true;
 	case TASK_CGROUP:
-	case TASK_CGROUP_GONE:
+	case TASK_CGROUP_REMOVED:
 		live_cgroup(a, e);
 		return true;
 	}

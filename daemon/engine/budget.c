@@ -71,11 +71,11 @@
 #define WORKERS_MOST 16
 
 #define RING_MOST	(256U << 10)
-#define SIDE_BAND_MOST	(128U << 10)
-#define SIDE_BAND_LEAST (16U << 10)
-#define BPF_MOST	(1U << 20)
-#define BPF_LEAST	(256U << 10)
-#define SWITCHES_MOST	(16U << 20)
+#define SIDE_BAND_MAX	(128U << 10)
+#define SIDE_BAND_MIN	(16U << 10)
+#define BPF_MAX		(1U << 20)
+#define BPF_MIN		(256U << 10)
+#define SWITCHES_MAX	(16U << 20)
 #define SWITCHES_PARTS	16
 /* Of each CPU, what following switches takes at the least, whichever way. */
 #define SWITCHES_CPU (128U << 10)
@@ -234,9 +234,9 @@ static struct memory_plan plan_least(const struct memory_ask *ask)
 {
 	struct memory_plan p = {
 		.ring = MEMORY_RING_LEAST,
-		.side_band = SIDE_BAND_LEAST,
-		.bpf = BPF_LEAST,
-		.switches = ask->switches ? (u32)most(SWITCHES_CPU, SWITCHES_MOST / 16) : 0,
+		.side_band = SIDE_BAND_MIN,
+		.bpf = BPF_MIN,
+		.switches = ask->switches ? (u32)most(SWITCHES_CPU, SWITCHES_MAX / 16) : 0,
 		.names = NAMES_LEAST,
 		.workers = ask->workers,
 	};
@@ -257,9 +257,9 @@ static struct memory_plan plan_least(const struct memory_ask *ask)
 static void plan_rings(const struct memory_ask *ask, struct memory_plan *p)
 {
 	struct memory_plan wanted = { .ring = RING_MOST,
-				      .side_band = SIDE_BAND_MOST,
-				      .bpf = BPF_MOST,
-				      .switches = SWITCHES_MOST };
+				      .side_band = SIDE_BAND_MAX,
+				      .bpf = BPF_MAX,
+				      .switches = SWITCHES_MAX };
 
 	if (ask->budget / SWITCHES_PARTS < wanted.switches)
 		wanted.switches = power_below(ask->budget / SWITCHES_PARTS);
@@ -269,11 +269,11 @@ static void plan_rings(const struct memory_ask *ask, struct memory_plan *p)
 		bool side_band = wanted.side_band * 2 >= wanted.ring ||
 				 wanted.ring == MEMORY_RING_LEAST;
 
-		if (side_band && wanted.side_band > SIDE_BAND_LEAST)
+		if (side_band && wanted.side_band > SIDE_BAND_MIN)
 			wanted.side_band /= 2;
 		else if (wanted.ring > MEMORY_RING_LEAST)
 			wanted.ring /= 2;
-		else if (wanted.bpf > BPF_LEAST)
+		else if (wanted.bpf > BPF_MIN)
 			wanted.bpf /= 2;
 		else
 			return;

@@ -114,7 +114,7 @@ static void take_tasks(struct worker_state *state, u64 until_ns)
 	if (attributor_answers_due(state->attributor))
 		attributor_answers(state->attributor);
 	if (state->tasks && is_running(state))
-		task_events_until(state->tasks, until_ns, &sink);
+		task_events_deliver(state->tasks, until_ns, &sink);
 }
 
 /*

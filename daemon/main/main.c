@@ -57,7 +57,7 @@ static void follow_switches(struct task_events *tasks, struct task_events_status
 	char why[TASK_EVENTS_REASON] = "there are no task events";
 	size_t n = strlen(status->reason);
 
-	if (tasks && task_events_follow(tasks, why) >= 0)
+	if (tasks && task_events_follow_switches(tasks, why) >= 0)
 		return;
 	snprintf(status->reason + n, sizeof(status->reason) - n,
 		 "%sno context switches, so that no sample is attributed: %s", n ? "; " : "", why);

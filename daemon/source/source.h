@@ -183,27 +183,27 @@ static inline struct spe_decoder *source_window_decoder(const struct source_wind
 }
 
 enum task_event_type {
-	TASK_COMM,	/* @name: the new name; @exec: by execve */
-	TASK_FORK,	/* @pid, @tid born of @parent_pid */
-	TASK_EXIT,	/* of @tid; @last: the process ended with it */
-	TASK_MMAP,	/* executable mapping: @start, @size, @offset, @name: path */
-	TASK_CGROUP,	/* @cgroup is named @name */
-	TASK_LOST,	/* @size events before this one were lost (live); where mappings are told
+	TASK_COMM, /* @name: the new name; @exec: by execve */
+	TASK_FORK, /* @pid, @tid born of @parent_pid */
+	TASK_EXIT, /* of @tid; @last: the process ended with it */
+	TASK_MMAP, /* executable mapping: @start, @size, @offset, @name: path */
+	TASK_CGROUP, /* @cgroup is named @name */
+	TASK_LOST, /* @size events before this one were lost (live); where mappings are told
 			 * apart, none of them is a mapping */
-	TASK_SWITCH,	/* @tid runs on @cpu from now on, -1: nobody that is known (recordings) */
+	TASK_SWITCH, /* @tid runs on @cpu from now on, -1: nobody that is known (recordings) */
 	/* The following are of BPF only. */
-	TASK_ATTACH,	/* @pid, of @size threads, moved to @cgroup, named @name; @cgroup 0: in
+	TASK_ATTACH, /* @pid, of @size threads, moved to @cgroup, named @name; @cgroup 0: in
 			 * another hierarchy than the default one */
-	TASK_CGROUP_GONE, /* @cgroup was removed */
-	TASK_SEED,	/* @tid of @pid is there, @name the process's; @start and @offset are where
+	TASK_CGROUP_REMOVED, /* @cgroup was removed */
+	TASK_SEED, /* @tid of @pid is there, @name the process's; @start and @offset are where
 			 * its image's code and stack start */
-	TASK_SEEDED,	/* those were all; from now on all is told: @size is TASK_TELLS_* */
+	TASK_SEEDED, /* those were all; from now on all is told: @size is TASK_TELLS_* */
 	/* Also of perf, beside BPF. */
-	TASK_LOST_MAPS,	/* @size TASK_MMAP of @pid were lost; 0: of any process (live) */
+	TASK_LOST_MAPS, /* @size TASK_MMAP of @pid were lost; 0: of any process (live) */
 };
 
-#define TASK_TELLS_MAPS	   (1U << 0)	/* executable mappings, too */
-#define TASK_TELLS_CGROUPS (1U << 1)	/* the default hierarchy of cgroups is the only one */
+#define TASK_REPORTS_MAPS    (1U << 0) /* executable mappings, too */
+#define TASK_REPORTS_CGROUPS (1U << 1) /* the default hierarchy of cgroups is the only one */
 
 /**
  * device_number() - a file system's device as one number

@@ -15,7 +15,7 @@
 #define SEED_NS 1000000000ULL
 
 /* Switches: for all CPUs, 200,000 a second for a quarter of a second on 16 of them. */
-const struct task_events_sizes task_events_sizes_most = {
+const struct task_events_sizes task_events_sizes_max = {
 	.bpf = 1U << 20,
 	.side_band = 128U << 10,
 	.switches = 16U << 20,
@@ -77,10 +77,10 @@ static void open_both(struct task_events *t, enum task_events_kind best,
 
 	if (best >= TASK_EVENTS_BPF && task_bpf_new(t->sizes.bpf / 2, &t->bpf, why) < 0)
 		reason_add(status, "no BPF", why);
-	if (best >= TASK_EVENTS_PERF && !(t->bpf && task_bpf_tells_maps(t->bpf)) &&
+	if (best >= TASK_EVENTS_PERF && !(t->bpf && task_bpf_reports_maps(t->bpf)) &&
 	    task_perf_new(t->bpf != NULL, t->sizes.side_band, &t->perf, &reason) < 0)
 		reason_add(status, "no side band of perf", reason);
-	if (t->bpf && !t->perf && !task_bpf_tells_maps(t->bpf))
+	if (t->bpf && !t->perf && !task_bpf_reports_maps(t->bpf))
 		reason_add(status, "BPF does not tell of mappings", task_bpf_maps_reason(t->bpf));
 	status->kind = t->bpf ? TASK_EVENTS_BPF : t->perf ? TASK_EVENTS_PERF : TASK_EVENTS_PROC;
 }
@@ -96,7 +96,7 @@ static int watch(struct task_events *t)
 		return -errno;
 	if (t->bpf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_fd(t->bpf), &edge) < 0)
 		return -errno;
-	if (t->bpf && task_bpf_tells_maps(t->bpf) &&
+	if (t->bpf && task_bpf_reports_maps(t->bpf) &&
 	    epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_maps_fd(t->bpf), &edge) < 0)
 		return -errno;
 	if (t->perf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_perf_fd(t->perf), &level) < 0)
@@ -115,7 +115,7 @@ int task_events_new(enum task_events_kind best, const struct task_events_sizes *
 		return -EOPNOTSUPP;
 	}
 	t->epoll_fd = -1;
-	t->sizes = sizes ? *sizes : task_events_sizes_most;
+	t->sizes = sizes ? *sizes : task_events_sizes_max;
 	open_both(t, best, ret_status);
 	if (ret_status->kind != TASK_EVENTS_PROC && watch(t) < 0) {
 		ret_status->kind = TASK_EVENTS_PROC;
@@ -173,8 +173,8 @@ static void seed(struct task_events *t, const struct source_sink *sink)
 		.type = TASK_SEEDED,
 		.name = "",
 		.time_ns = now_ns(),
-		.size = (t->perf || task_bpf_tells_maps(t->bpf) ? TASK_TELLS_MAPS : 0) |
-			(cgroups_unified() ? TASK_TELLS_CGROUPS : 0),
+		.size = (t->perf || task_bpf_reports_maps(t->bpf) ? TASK_REPORTS_MAPS : 0) |
+			(cgroups_unified() ? TASK_REPORTS_CGROUPS : 0),
 	};
 
 	t->seeded_ns = seeded.time_ns;
@@ -208,15 +208,15 @@ static void take_until(struct task_events *t, u64 until_ns, const struct source_
 		if (bpf > until_ns && perf > until_ns)
 			return;
 		if (bpf <= perf) {
-			task_bpf_take(t->bpf, sink);
+			task_bpf_deliver(t->bpf, sink);
 		} else {
-			task_perf_take(t->perf, sink);
+			task_perf_deliver(t->perf, sink);
 			perf = task_perf_next(t->perf);
 		}
 	}
 }
 
-void task_events_until(struct task_events *t, u64 until_ns, const struct source_sink *sink)
+void task_events_deliver(struct task_events *t, u64 until_ns, const struct source_sink *sink)
 {
 	struct epoll_event events[3];
 	bool all = !until_ns;
@@ -246,7 +246,7 @@ void task_events_until(struct task_events *t, u64 until_ns, const struct source_
 		task_perf_reap(t->perf);
 }
 
-int task_events_follow(struct task_events *t, char *ret_reason)
+int task_events_follow_switches(struct task_events *t, char *ret_reason)
 {
 	const char *why = "";
 	int r;

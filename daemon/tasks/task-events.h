@@ -46,13 +46,13 @@ struct task_events_sizes {
 	u32 switches;
 };
 
-/** task_events_sizes_most - where memory is no matter */
-extern const struct task_events_sizes task_events_sizes_most;
+/** task_events_sizes_max - where memory is no matter */
+extern const struct task_events_sizes task_events_sizes_max;
 
 /**
  * task_events_new() - the best that works here
  * @best: nothing better is tried
- * @sizes: NULL for task_events_sizes_most
+ * @sizes: NULL for task_events_sizes_max
  * @ret_status: in any case, also where it fails
  *
  * Return: 0; -EOPNOTSUPP where only /proc is left.
@@ -69,7 +69,7 @@ u64 task_events_locked(const struct task_events *events);
 int task_events_fd(const struct task_events *events);
 
 /**
- * task_events_until() - hand over what happened up to a time, oldest first
+ * task_events_deliver() - hand over what happened up to a time, oldest first
  * @until_ns: CLOCK_MONOTONIC, 0 for all that is there
  * @sink: its @task is called
  *
@@ -77,13 +77,13 @@ int task_events_fd(const struct task_events *events);
  * says that a ring was full; where BPF tells, all tasks follow as TASK_SEED then, as they
  * do at the first call. Lost mappings alone are TASK_LOST_MAPS, and no task is told again.
  */
-void task_events_until(struct task_events *events, u64 until_ns, const struct source_sink *sink);
+void task_events_deliver(struct task_events *events, u64 until_ns, const struct source_sink *sink);
 
 /**
- * task_events_follow() - follow context switches too, for records without a context
+ * task_events_follow_switches() - follow context switches too, for records without a context
  * @ret_reason: on failure, TASK_EVENTS_REASON bytes that say why
  */
-int task_events_follow(struct task_events *events, char *ret_reason);
+int task_events_follow_switches(struct task_events *events, char *ret_reason);
 
 /** task_events_switches() - their rings, by CPU, as long as @events; NULL if not followed */
 struct switch_ring *task_events_switches(struct task_events *events, u32 *ret_cpus);

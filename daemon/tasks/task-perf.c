@@ -275,7 +275,7 @@ u64 task_perf_next(struct task_perf *t)
 	return t->oldest->next_ns;
 }
 
-void task_perf_take(struct task_perf *t, const struct source_sink *sink)
+void task_perf_deliver(struct task_perf *t, const struct source_sink *sink)
 {
 	ring_take(t, t->oldest, sink);
 }

@@ -37,8 +37,8 @@ void task_perf_begin(struct task_perf *perf);
 /** task_perf_next() - time of the oldest event seen by then, or TASK_PERF_NOTHING */
 u64 task_perf_next(struct task_perf *perf);
 
-/** task_perf_take() - hand over the event that task_perf_next() found */
-void task_perf_take(struct task_perf *perf, const struct source_sink *sink);
+/** task_perf_deliver() - hand over the event that task_perf_next() found */
+void task_perf_deliver(struct task_perf *perf, const struct source_sink *sink);
 
 /** task_perf_end() - make room for what was handed over */
 void task_perf_end(struct task_perf *perf);

@@ -93,7 +93,7 @@ u64 event_ring_next(const struct event_ring *ring)
 	return ring->first < ring->count ? ring->records[ring->first].time_ns : EVENT_RING_NOTHING;
 }
 
-const void *event_ring_take(struct event_ring *ring)
+const void *event_ring_pop(struct event_ring *ring)
 {
 	return record_at(ring, ring->records[ring->first++].at);
 }

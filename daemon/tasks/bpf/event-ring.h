@@ -56,8 +56,8 @@ void event_ring_scan(struct event_ring *ring);
 /** event_ring_next() - time of the oldest record seen by then, or EVENT_RING_NOTHING */
 u64 event_ring_next(const struct event_ring *ring);
 
-/** event_ring_take() - the oldest record; there must be one; valid until event_ring_release() */
-const void *event_ring_take(struct event_ring *ring);
+/** event_ring_pop() - the oldest record; there must be one; valid until event_ring_release() */
+const void *event_ring_pop(struct event_ring *ring);
 
 /** event_ring_release() - free the space of what was taken */
 void event_ring_release(struct event_ring *ring);

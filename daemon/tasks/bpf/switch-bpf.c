@@ -67,12 +67,12 @@ static int rings_map(struct switch_bpf *b, u32 entries)
 }
 
 /* A CPU that is offline refuses, and has nobody to tell of. */
-static void ask_who_runs(struct switch_bpf *b)
+static void query_running_task(struct switch_bpf *b)
 {
 	for (u32 i = 0; i < b->cpus; i++) {
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = i);
 
-		bpf_prog_test_run_opts(bpf_program__fd(b->programs->progs.who_runs), &opts);
+		bpf_prog_test_run_opts(bpf_program__fd(b->programs->progs.running_task), &opts);
 	}
 }
 
@@ -130,7 +130,7 @@ int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason)
 		switch_bpf_free(b);
 		return r;
 	}
-	ask_who_runs(b);
+	query_running_task(b);
 	*ret_bpf = b;
 	return 0;
 }

@@ -83,7 +83,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 /* Run once on each CPU to begin with: who has run since before the first switch. */
 SEC("raw_tp")
-int who_runs(void *ctx)
+int running_task(void *ctx)
 {
 	switch_record((__u32)bpf_get_current_pid_tgid());
 	return 0;

@@ -23,7 +23,7 @@ struct task_bpf *task_bpf_free(struct task_bpf *bpf)
 	return NULL;
 }
 
-bool task_bpf_tells_maps(const struct task_bpf *bpf)
+bool task_bpf_reports_maps(const struct task_bpf *bpf)
 {
 	(void)bpf;
 	return false;
@@ -58,7 +58,7 @@ u64 task_bpf_next(const struct task_bpf *bpf)
 	return TASK_BPF_NOTHING;
 }
 
-void task_bpf_take(struct task_bpf *bpf, const struct source_sink *sink)
+void task_bpf_deliver(struct task_bpf *bpf, const struct source_sink *sink)
 {
 	(void)bpf;
 	(void)sink;

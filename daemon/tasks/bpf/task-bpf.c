@@ -143,7 +143,7 @@ static bool map_told(struct event_ring *ring, const struct map_probe *probe)
 			usleep(1000);
 		event_ring_scan(ring);
 		while (!told && event_ring_next(ring) != EVENT_RING_NOTHING) {
-			const struct map_record *r = event_ring_take(ring);
+			const struct map_record *r = event_ring_pop(ring);
 
 			told = r->start == (u64)(uintptr_t)probe->at && r->length == probe->size;
 		}
@@ -218,7 +218,7 @@ int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
 	return 0;
 }
 
-bool task_bpf_tells_maps(const struct task_bpf *b)
+bool task_bpf_reports_maps(const struct task_bpf *b)
 {
 	return b->maps;
 }
@@ -259,7 +259,7 @@ static void record_event(const struct task_record *r, struct task_event *ret_eve
 		[TASK_RECORD_EXIT] = TASK_EXIT,
 		[TASK_RECORD_ATTACH] = TASK_ATTACH,
 		[TASK_RECORD_CGROUP_NEW] = TASK_CGROUP,
-		[TASK_RECORD_CGROUP_GONE] = TASK_CGROUP_GONE,
+		[TASK_RECORD_CGROUP_REMOVED] = TASK_CGROUP_REMOVED,
 		[TASK_RECORD_SEED] = TASK_SEED,
 	};
 
@@ -280,13 +280,13 @@ static void record_event(const struct task_record *r, struct task_event *ret_eve
 	};
 }
 
-void task_bpf_take(struct task_bpf *b, const struct source_sink *sink)
+void task_bpf_deliver(struct task_bpf *b, const struct source_sink *sink)
 {
 	struct task_event event;
 
 	if (event_ring_next(&b->ring) <= maps_next(b))
-		record_event(event_ring_take(&b->ring), &event);
-	else if (!map_event(b, event_ring_take(map_bpf_ring(b->maps)), &event))
+		record_event(event_ring_pop(&b->ring), &event);
+	else if (!map_event(b, event_ring_pop(map_bpf_ring(b->maps)), &event))
 		return;
 	sink->task(sink->ctx, &event);
 }

@@ -26,8 +26,8 @@ int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason);
 
 struct task_bpf *task_bpf_free(struct task_bpf *bpf);
 
-/** task_bpf_tells_maps() - whether executable mappings are among what is told */
-bool task_bpf_tells_maps(const struct task_bpf *bpf);
+/** task_bpf_reports_maps() - whether executable mappings are among what is told */
+bool task_bpf_reports_maps(const struct task_bpf *bpf);
 
 /** task_bpf_maps_reason() - why they are not; "" if they are; valid as long as @bpf */
 const char *task_bpf_maps_reason(const struct task_bpf *bpf);
@@ -44,8 +44,8 @@ void task_bpf_begin(struct task_bpf *bpf);
 /** task_bpf_next() - time of the oldest event seen by then, or TASK_BPF_NOTHING */
 u64 task_bpf_next(const struct task_bpf *bpf);
 
-/** task_bpf_take() - hand the oldest event over; there must be one */
-void task_bpf_take(struct task_bpf *bpf, const struct source_sink *sink);
+/** task_bpf_deliver() - hand the oldest event over; there must be one */
+void task_bpf_deliver(struct task_bpf *bpf, const struct source_sink *sink);
 
 /** task_bpf_end() - make room for what was handed over */
 void task_bpf_end(struct task_bpf *bpf);

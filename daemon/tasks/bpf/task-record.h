@@ -9,15 +9,15 @@
 #define TASK_RECORD_PATH 1024 /* TRACE_CGROUP_PATH_LEN of the kernel */
 
 enum task_record_type {
-	TASK_RECORD_FORK = 1,	 /* @name: as of now */
-	TASK_RECORD_EXEC,	 /* @name: the new one */
-	TASK_RECORD_RETID,	 /* a thread that was @other executes as its leader */
-	TASK_RECORD_RENAME,	 /* @name: the new one */
-	TASK_RECORD_EXIT,	 /* @last: the process ended with it */
-	TASK_RECORD_ATTACH,	 /* process @pid moved to @cgroup at path @name */
-	TASK_RECORD_CGROUP_NEW,	 /* @cgroup was made at, or renamed to, path @name */
-	TASK_RECORD_CGROUP_GONE, /* @cgroup was removed */
-	TASK_RECORD_SEED,	 /* of the iterator: a task that is there */
+	TASK_RECORD_FORK = 1, /* @name: as of now */
+	TASK_RECORD_EXEC, /* @name: the new one */
+	TASK_RECORD_RETID, /* a thread that was @other executes as its leader */
+	TASK_RECORD_RENAME, /* @name: the new one */
+	TASK_RECORD_EXIT, /* @last: the process ended with it */
+	TASK_RECORD_ATTACH, /* process @pid moved to @cgroup at path @name */
+	TASK_RECORD_CGROUP_NEW, /* @cgroup was made at, or renamed to, path @name */
+	TASK_RECORD_CGROUP_REMOVED, /* @cgroup was removed */
+	TASK_RECORD_SEED, /* of the iterator: a task that is there */
 };
 
 /**

@@ -181,7 +181,7 @@ SEC("tp_btf/cgroup_rmdir")
 int BPF_PROG(on_rmdir, struct cgroup *cgroup, const char *path)
 {
 	if (!BPF_CORE_READ(cgroup, root, hierarchy_id))
-		cgroup_record(TASK_RECORD_CGROUP_GONE, cgroup, NULL, NULL);
+		cgroup_record(TASK_RECORD_CGROUP_REMOVED, cgroup, NULL, NULL);
 	return 0;
 }
 

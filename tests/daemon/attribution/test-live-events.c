@@ -39,7 +39,7 @@ static struct story story_new(u32 processes, u32 containers)
 		.type = TASK_SEEDED,
 		.name = "",
 		.time_ns = s.now,
-		.size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS,
+		.size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS,
 	};
 
 	assert_int_equal(attributor_new(&config, &s.a), 0);
@@ -324,7 +324,7 @@ static void test_loss(void **state)
 	seed(&s, GHOST + 2, CGROUP + 2, 5000, "before");
 	s.now += 1000;
 	tell(&s, (struct task_event){ .type = TASK_SEEDED,
-				      .size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS });
+				      .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
 	assert_string_equal(who(&s, GHOST, s.now), "one/before");
 	assert_string_equal(who(&s, GHOST + 1, s.now), "one/reused");
 	assert_string_equal(who(&s, GHOST + 2, s.now), "two/before");
@@ -356,7 +356,7 @@ static void test_unnumbered(void **state)
 	executed(&s, GHOST + 1, CGROUP + 1, "cc1");
 	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
 	lookups = stats_of(&s).lookups;
-	tell(&s, (struct task_event){ .type = TASK_CGROUP_GONE });
+	tell(&s, (struct task_event){ .type = TASK_CGROUP_REMOVED });
 	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
 	assert_int_equal(stats_of(&s).lookups, lookups);
 	made(&s, 0, "/renamed");
@@ -541,7 +541,7 @@ static void test_kept_ended(void **state)
 			attributor_process(kept.a, attributor_task(kept.a, GHOST + i))->container;
 	seed(&kept, GHOST, CGROUP + 1, 5000, "sh");
 	tell(&kept, (struct task_event){ .type = TASK_SEEDED,
-					 .size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS });
+					 .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
 	container_facts(kept.a, containers[0], &facts);
 	assert_int_equal(facts.left_ns, 0);
 	container_facts(kept.a, containers[1], &facts);
@@ -572,7 +572,7 @@ static void test_generations(void **state)
 		exited(&s, GHOST + i, GHOST + i, true);
 		assert_string_equal(who(&s, GHOST + i, s.now), want);
 		tell(&s,
-		     (struct task_event){ .type = TASK_CGROUP_GONE, .cgroup = CGROUP + (u64)i });
+		     (struct task_event){ .type = TASK_CGROUP_REMOVED, .cgroup = CGROUP + (u64)i });
 	}
 	/* A container in which somebody lives does not go. */
 	assert_string_equal(who(&s, GHOST + 1, s.now), "home/stays");
@@ -609,7 +609,7 @@ static void test_overflow(void **state)
 static void test_any_order(void **state)
 {
 	static const u8 types[] = { TASK_COMM,	 TASK_FORK, TASK_EXIT,	 TASK_MMAP,
-				    TASK_ATTACH, TASK_SEED, TASK_CGROUP, TASK_CGROUP_GONE };
+				    TASK_ATTACH, TASK_SEED, TASK_CGROUP, TASK_CGROUP_REMOVED };
 	struct story s = story_new(32, 5);
 	unsigned int seed_value = 11;
 

@@ -359,7 +359,7 @@ static void test_reported(void **state)
 	block(f, FIRST, "cgroup");
 	event(f, (struct task_event){ .type = TASK_SEEDED,
 				      .name = "",
-				      .size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS });
+				      .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
 	event(f,
 	      (struct task_event){ .type = TASK_CGROUP, .cgroup = 1ULL << 62, .name = "/lxc/web" });
 	event(f, (struct task_event){ .type = TASK_SEED,
@@ -388,7 +388,7 @@ static void test_meanwhile(void **state)
 	play(f, FIRST + 1, USER);
 	block(f, FIRST + 1, "status");
 	parent = wait_for(f, FIRST);
-	event(f, (struct task_event){ .type = TASK_SEEDED, .name = "", .size = TASK_TELLS_MAPS });
+	event(f, (struct task_event){ .type = TASK_SEEDED, .name = "", .size = TASK_REPORTS_MAPS });
 	attributor_event(f->attributor, &(struct task_event){ .type = TASK_FORK,
 							      .time_ns = UINT64_MAX - 1,
 							      .pid = FIRST + 1,

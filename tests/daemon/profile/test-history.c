@@ -368,10 +368,10 @@ static void test_containers_left(void **state)
 	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
 	enter(f, TASK_SEED, 1, "task");
-	attributor_event(f->attributor, &(struct task_event){
-						.type = TASK_SEEDED,
-						.name = "",
-						.size = TASK_TELLS_MAPS | TASK_TELLS_CGROUPS });
+	attributor_event(f->attributor,
+			 &(struct task_event){ .type = TASK_SEEDED,
+					       .name = "",
+					       .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
 	for (u32 second = 1; second <= 400; second++) {
 		snprintf(path, sizeof(path), "/build/c%u", second / 13);
 		attributor_event(f->attributor, &(struct task_event){ .type = TASK_CGROUP,

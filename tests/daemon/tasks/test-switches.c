@@ -202,7 +202,7 @@ static void judge(void *ctx, const struct source_window *window)
 
 	assert_true(window->cpu < v->cpus);
 	/* As the worker does: what happened until the window's end is told first. */
-	task_events_until(v->events, window->end_ns, &ignore);
+	task_events_deliver(v->events, window->end_ns, &ignore);
 	spe_decoder_init(&decoder, &config, window->data, window->len);
 	while ((r = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END) {
 		u64 time = sample.timestamp;
@@ -301,7 +301,7 @@ static void test_agreement(void **state)
 	u64 before, switched, room;
 
 	if (task_events_new(kind, NULL, &events, &status) < 0 || status.kind != kind ||
-	    task_events_follow(events, why) < 0 ||
+	    task_events_follow_switches(events, why) < 0 ||
 	    source_emulated_new(&config, &source, &reason) < 0) {
 		task_events_free(events);
 		skip();

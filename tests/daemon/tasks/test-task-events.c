@@ -342,12 +342,12 @@ static void read_child(enum task_events_kind kind, struct seen *ret_seen)
 	}
 	waitpid(ret_seen->child, NULL, 0);
 	/* All events of the child are later than @before. */
-	task_events_until(events, before, &sink);
+	task_events_deliver(events, before, &sink);
 	assert_string_equal(ret_seen->order, "");
 	task_events_check(events);
 	/* The exit comes last. A record of another CPU that is still being written may delay it. */
 	while (!ret_seen->lost && !strchr(ret_seen->order, 'x'))
-		task_events_until(events, 0, &sink);
+		task_events_deliver(events, 0, &sink);
 	task_events_free(events);
 }
 
@@ -393,9 +393,9 @@ static void test_overflow(void **state)
 	/* 128 KiB a CPU hold some hundred lives. LOST comes with the first that fits again. */
 	for (int i = 0; i < 400 * (int)sysconf(_SC_NPROCESSORS_ONLN); i++)
 		run("/bin/true");
-	task_events_until(events, 0, &sink);
+	task_events_deliver(events, 0, &sink);
 	run_everywhere("/bin/true");
-	task_events_until(events, 0, &sink);
+	task_events_deliver(events, 0, &sink);
 	assert_true(seen.lost > 0);
 	task_events_free(events);
 }
@@ -434,7 +434,7 @@ static void test_bpf_full(void **state)
 			while (task_bpf_next(bpf) != TASK_BPF_NOTHING) {
 				assert_true(task_bpf_next(bpf) >= time);
 				time = task_bpf_next(bpf);
-				task_bpf_take(bpf, &sink);
+				task_bpf_deliver(bpf, &sink);
 				taken++;
 			}
 			task_bpf_end(bpf);
@@ -482,7 +482,7 @@ static struct worker *start_worker(struct task_events *events, bool no_context)
 	if (source_emulated_new(&config, &source, &reason) < 0)
 		skip();
 	if (no_context)
-		assert_int_equal(task_events_follow(events, reason_events), 0);
+		assert_int_equal(task_events_follow_switches(events, reason_events), 0);
 	assert_int_equal(feed_new(source, &config, &session.feed), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &session.rule, &error), 0);
 	assert_int_equal(worker_new(NULL, events, &told, &worker), 0);

@@ -49,7 +49,7 @@ static void take(struct seen *s)
 
 	task_bpf_begin(s->bpf);
 	while (task_bpf_next(s->bpf) != TASK_BPF_NOTHING)
-		task_bpf_take(s->bpf, &sink);
+		task_bpf_deliver(s->bpf, &sink);
 	task_bpf_end(s->bpf);
 }
 
@@ -64,7 +64,7 @@ static struct seen *open_seen(void)
 		free(s);
 		skip();
 	}
-	if (!task_bpf_tells_maps(s->bpf)) {
+	if (!task_bpf_reports_maps(s->bpf)) {
 		print_message("this kernel lets BPF see no mappings\n");
 		task_bpf_free(s->bpf);
 		free(s);
@@ -473,7 +473,7 @@ static u32 ring_count(struct event_ring *ring, pid_t pid)
 	while (!count) {
 		event_ring_scan(ring);
 		while (event_ring_next(ring) != EVENT_RING_NOTHING) {
-			const struct map_record *r = event_ring_take(ring);
+			const struct map_record *r = event_ring_pop(ring);
 
 			count += r->pid == pid;
 		}
@@ -538,14 +538,14 @@ static u64 flood(struct lost *ret_lost)
 
 	*ret_lost = (struct lost){ 0 };
 	assert_int_equal(task_bpf_new(16 * (size_t)sysconf(_SC_PAGESIZE), &bpf, reason), 0);
-	assert_true(task_bpf_tells_maps(bpf));
+	assert_true(task_bpf_reports_maps(bpf));
 	ret_lost->pid[0] = child_flood(0, "", 1000);
 	lost = task_bpf_lost(bpf);
 	/* A record that another CPU is still writing hides those behind it. */
 	while (!lost && ret_lost->tasks[0] < 2) {
 		task_bpf_begin(bpf);
 		while (task_bpf_next(bpf) != TASK_BPF_NOTHING)
-			task_bpf_take(bpf, &sink);
+			task_bpf_deliver(bpf, &sink);
 		task_bpf_end(bpf);
 	}
 	task_bpf_lost_maps(bpf, UINT64_MAX, &sink);
