@@ -107,7 +107,7 @@ static int option_format(const char *text, enum recorder_format *ret)
 	if (strcmp(text, "perf") && strcmp(text, "speprof"))
 		return message_fail(STATUS_USAGE,
 				    "record: --format \"%s\": speprof or perf is wanted", text);
-	*ret = strcmp(text, "perf") ? RECORDER_OWN : RECORDER_PERF;
+	*ret = strcmp(text, "perf") ? RECORDER_NATIVE : RECORDER_PERF;
 	return 0;
 }
 
@@ -461,7 +461,7 @@ static int report_incomplete(struct record *record, int r)
 	int status = message_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
 				  strerror(-r));
 
-	if (!beside || record->format != RECORDER_OWN || !recorder_bytes(record->recorder))
+	if (!beside || record->format != RECORDER_NATIVE || !recorder_bytes(record->recorder))
 		return status;
 	message_print("record: what was recorded before is %s", beside);
 	output_keep_temporary(&record->output);
@@ -545,11 +545,11 @@ static int report_end(const struct record *record)
 		      record->source->backend == BACKEND_EMULATED ?
 			      "; EMULATED SPU: task, PC and time are true, the rest is modelled" :
 			      "");
-	if (recorder_left_out(record->recorder))
+	if (recorder_omitted_bytes(record->recorder))
 		message_print(
 			"record: %s of them are suspect as a whole and left out: a perf.data marks "
 			"them as lost AUX data",
-			text_bytes(bytes, recorder_left_out(record->recorder)));
+			text_bytes(bytes, recorder_omitted_bytes(record->recorder)));
 	if (record->command && WIFSIGNALED(status))
 		message_print("record: %s was ended by signal %d", record->command[0],
 			      WTERMSIG(status));

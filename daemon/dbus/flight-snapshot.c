@@ -24,7 +24,7 @@ static int take_snapshot(struct worker_state *state, void *arg)
 	struct snapshot *snapshot = arg;
 	struct session *session = worker_session(state, snapshot->session);
 	struct recorder_config config = {
-		.format = RECORDER_OWN,
+		.format = RECORDER_NATIVE,
 		.command = "speprofd: the last windows of a session",
 	};
 	struct source_sink sink;

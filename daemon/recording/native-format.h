@@ -12,18 +12,18 @@
 #include "source/source.h"
 
 /* Not text, not the first byte of a record's usual packets, not a perf.data. */
-#define OWN_MAGIC   "\x89SPEPROF"
-#define OWN_VERSION 1
+#define NATIVE_MAGIC   "\x89SPEPROF"
+#define NATIVE_VERSION 1
 /* As the writer has it in memory: tells the byte order. */
-#define OWN_ORDER 0x01020304U
+#define NATIVE_ORDER 0x01020304U
 
 /**
- * struct own_header - the first bytes of a file
+ * struct native_header - the first bytes of a file
  * @header_size: bytes up to the first window, a multiple of 64
  * @backend: SPEPROF_BACKEND_* of the source
  * @command_size: bytes of the command line that made it, behind this, NUL included
  */
-struct own_header {
+struct native_header {
 	u8 magic[8];
 	u32 version;
 	u32 order;
@@ -35,17 +35,17 @@ struct own_header {
 };
 
 /* A command line that is longer is cut. */
-#define OWN_COMMAND_MAX 4096
-#define OWN_HEADER_MAX	(sizeof(struct own_header) + OWN_COMMAND_MAX)
+#define NATIVE_COMMAND_MAX 4096
+#define NATIVE_HEADER_MAX  (sizeof(struct native_header) + NATIVE_COMMAND_MAX)
 
 /* Places for causes of blind time. */
-#define OWN_BLINDS 8
+#define NATIVE_BLINDS 8
 
-/* Bytes of struct own_window that every file has. */
-#define OWN_WINDOW_FIRST 64
+/* Bytes of struct native_window that every file has. */
+#define NATIVE_WINDOW_FIRST 64
 
 /**
- * struct own_window - what the ABI's header has no field for; between header and records
+ * struct native_window - what the ABI's header has no field for; between header and records
  * @clock_*: &struct tick_clock of the source
  * @lost_bytes: known to be lost before it
  * @interval: mean operations between samples
@@ -54,7 +54,7 @@ struct own_header {
  * @unit: &enum sample_unit, of @interval
  * @blind_by: nanoseconds of the window's blind time by &enum source_blind; a file of before has none
  */
-struct own_window {
+struct native_window {
 	u64 clock_zero;
 	u32 clock_mult;
 	u32 clock_shift;
@@ -66,17 +66,17 @@ struct own_window {
 	u32 unit;
 	u32 reserved0;
 	u64 reserved[2];
-	u64 blind_by[OWN_BLINDS];
+	u64 blind_by[NATIVE_BLINDS];
 };
 
 /* speprof_window.kind of a task event: the common 64 bytes, this, the name. */
-#define OWN_KIND_TASK 0x8000
+#define NATIVE_KIND_TASK 0x8000
 
 /**
- * struct own_task - a &struct task_event
+ * struct native_task - a &struct task_event
  * @name_size: bytes of the name behind this, NUL included
  */
-struct own_task {
+struct native_task {
 	u64 time_ns;
 	u64 start;
 	u64 size;
@@ -95,11 +95,11 @@ struct own_task {
 	u64 reserved2[5];
 };
 
-#define OWN_NAME_MAX 65536
+#define NATIVE_NAME_MAX 65536
 
-_Static_assert(sizeof(struct own_header) == 64, "the header is one unit");
-_Static_assert(sizeof(struct own_window) == 128, "records stay aligned");
-_Static_assert(SOURCE_BLINDS <= OWN_BLINDS, "each cause of blind time has a place");
-_Static_assert(sizeof(struct own_task) == 128, "a task event's fields are two units");
+_Static_assert(sizeof(struct native_header) == 64, "the header is one unit");
+_Static_assert(sizeof(struct native_window) == 128, "records stay aligned");
+_Static_assert(SOURCE_BLINDS <= NATIVE_BLINDS, "each cause of blind time has a place");
+_Static_assert(sizeof(struct native_task) == 128, "a task event's fields are two units");
 
 #endif

@@ -19,14 +19,14 @@ struct own {
 	const struct source_sink *sink;
 };
 
-bool own_is_magic(const u8 *buf)
+bool native_is_magic(const u8 *buf)
 {
-	return !memcmp(buf, OWN_MAGIC, sizeof(OWN_MAGIC) - 1);
+	return !memcmp(buf, NATIVE_MAGIC, sizeof(NATIVE_MAGIC) - 1);
 }
 
-static bool read_header(struct recording *recording, struct own_header *ret_header)
+static bool read_header(struct recording *recording, struct native_header *ret_header)
 {
-	struct own_header h;
+	struct native_header h;
 	size_t len;
 
 	len = recording_read(recording, 0, (u8 *)&h, sizeof(h));
@@ -35,26 +35,26 @@ static bool read_header(struct recording *recording, struct own_header *ret_head
 				 sizeof(h));
 		return false;
 	}
-	if (h.order != OWN_ORDER) {
-		recording_damage(recording, offsetof(struct own_header, order),
+	if (h.order != NATIVE_ORDER) {
+		recording_damage(recording, offsetof(struct native_header, order),
 				 "header: byte order is %#x, want %#x: damaged, or written by a "
 				 "machine of the other order",
-				 h.order, OWN_ORDER);
+				 h.order, NATIVE_ORDER);
 		return false;
 	}
-	if (h.version != OWN_VERSION) {
-		recording_damage(recording, offsetof(struct own_header, version),
+	if (h.version != NATIVE_VERSION) {
+		recording_damage(recording, offsetof(struct native_header, version),
 				 "header: version is %u, want %u: a newer speprof may read it",
-				 h.version, OWN_VERSION);
+				 h.version, NATIVE_VERSION);
 		return false;
 	}
 	if (h.header_size < sizeof(h) || h.header_size % SPEPROF_WINDOW_ALIGN ||
-	    h.header_size > OWN_HEADER_MAX || h.command_size > h.header_size - sizeof(h)) {
-		recording_damage(recording, offsetof(struct own_header, header_size),
+	    h.header_size > NATIVE_HEADER_MAX || h.command_size > h.header_size - sizeof(h)) {
+		recording_damage(recording, offsetof(struct native_header, header_size),
 				 "header: size is %u with a command line of %u bytes, want a "
 				 "multiple of %u from %zu to %zu that holds both",
 				 h.header_size, h.command_size, SPEPROF_WINDOW_ALIGN, sizeof(h),
-				 OWN_HEADER_MAX);
+				 NATIVE_HEADER_MAX);
 		return false;
 	}
 	if (h.header_size > recording->size) {
@@ -165,24 +165,24 @@ static u8 backend_of(u32 backend)
 	 WINDOW_GAPS)
 
 /* What stands between header and records; what the file does not have is 0. */
-static void read_more(struct own *own, const struct chunk *chunk, struct own_window *ret_more)
+static void read_more(struct own *own, const struct chunk *chunk, struct native_window *ret_more)
 {
 	const struct speprof_window *h = &chunk->header;
 	u32 room = h->data_offset - h->header_size;
-	struct own_window more = { .tid = -1 };
+	struct native_window more = { .tid = -1 };
 
-	if (room >= OWN_WINDOW_FIRST)
+	if (room >= NATIVE_WINDOW_FIRST)
 		recording_read(own->recording, chunk->at + h->header_size, (u8 *)&more,
-			       room < sizeof(more) ? OWN_WINDOW_FIRST : sizeof(more));
+			       room < sizeof(more) ? NATIVE_WINDOW_FIRST : sizeof(more));
 	*ret_more = more;
 }
 
-static void take_window(struct own *own, const struct chunk *chunk)
+static void parse_window(struct own *own, const struct chunk *chunk)
 {
 	const struct speprof_window *h = &chunk->header;
 	static const u8 nothing[1];
 	struct source_window window;
-	struct own_window more;
+	struct native_window more;
 	u64 size;
 
 	if (!chunk_data(own, chunk, &size) || (!size && h->data_size))
@@ -191,7 +191,7 @@ static void take_window(struct own *own, const struct chunk *chunk)
 	if (more.clock_shift > 63) {
 		recording_damage(
 			own->recording,
-			chunk->at + h->header_size + offsetof(struct own_window, clock_shift),
+			chunk->at + h->header_size + offsetof(struct native_window, clock_shift),
 			"window: shift of its clock is %u, want below 64", more.clock_shift);
 		more.clock_shift = 0;
 		more.clock_mult = 0;
@@ -232,7 +232,7 @@ static void take_window(struct own *own, const struct chunk *chunk)
 			 NULL);
 }
 
-static void task_damage(struct own *own, const struct chunk *chunk, const struct own_task *task,
+static void task_damage(struct own *own, const struct chunk *chunk, const struct native_task *task,
 			u64 size)
 {
 	recording_damage(
@@ -240,12 +240,12 @@ static void task_damage(struct own *own, const struct chunk *chunk, const struct
 		"task event of %llu bytes: type %u, build id of %u bytes, name of %u, want "
 		"at most %u, 20 and %u, and a name that ends in NUL within it",
 		(unsigned long long)size, task->type, task->build_id_size, task->name_size,
-		TASK_LOST, OWN_NAME_MAX);
+		TASK_LOST, NATIVE_NAME_MAX);
 }
 
-static void take_task(struct own *own, const struct chunk *chunk)
+static void parse_task(struct own *own, const struct chunk *chunk)
 {
-	struct own_task task = { 0 };
+	struct native_task task = { 0 };
 	struct task_event event;
 	u64 size;
 	size_t len = 0;
@@ -254,8 +254,8 @@ static void take_task(struct own *own, const struct chunk *chunk)
 	if (!own->sink->task || !chunk_data(own, chunk, &size))
 		return;
 	p = recording_peek(own->recording, chunk->at + chunk->header.data_offset,
-			   size < sizeof(task) + OWN_NAME_MAX ? (size_t)size :
-								sizeof(task) + OWN_NAME_MAX,
+			   size < sizeof(task) + NATIVE_NAME_MAX ? (size_t)size :
+								   sizeof(task) + NATIVE_NAME_MAX,
 			   &len);
 	if (len >= sizeof(task))
 		memcpy(&task, p, sizeof(task));
@@ -346,13 +346,13 @@ static void walk(struct own *own, u64 at, u16 kind,
 	}
 }
 
-void own_replay(struct recording *recording, const struct source_sink *sink)
+void native_replay(struct recording *recording, const struct source_sink *sink)
 {
 	struct own own = { .recording = recording, .sink = sink };
-	struct own_header header;
+	struct native_header header;
 
 	if (!read_header(recording, &header))
 		return;
-	walk(&own, header.header_size, OWN_KIND_TASK, take_task);
-	walk(&own, header.header_size, SPEPROF_WINDOW_RECORDS, take_window);
+	walk(&own, header.header_size, NATIVE_KIND_TASK, parse_task);
+	walk(&own, header.header_size, SPEPROF_WINDOW_RECORDS, parse_window);
 }

@@ -11,22 +11,22 @@ static u32 abi_backend(u8 backend)
 					     0;
 }
 
-void own_begin(struct recorder *recorder)
+void native_write_begin(struct recorder *recorder)
 {
-	size_t len = strnlen(recorder->command, OWN_COMMAND_MAX - 1);
-	struct own_header header = {
-		.version = OWN_VERSION,
-		.order = OWN_ORDER,
+	size_t len = strnlen(recorder->command, NATIVE_COMMAND_MAX - 1);
+	struct native_header header = {
+		.version = NATIVE_VERSION,
+		.order = NATIVE_ORDER,
 		.backend = abi_backend(recorder->config.backend),
 		.cpus = recorder->config.cpus,
 		.command_size = (u32)len + 1,
 	};
 
-	memcpy(header.magic, OWN_MAGIC, sizeof(header.magic));
+	memcpy(header.magic, NATIVE_MAGIC, sizeof(header.magic));
 	header.header_size = (u32)((sizeof(header) + len + 1 + 63) & ~(size_t)63);
-	recorder_put(recorder, &header, sizeof(header));
-	recorder_put(recorder, recorder->command, len);
-	recorder_put(recorder, "", 1);
+	recorder_write(recorder, &header, sizeof(header));
+	recorder_write(recorder, recorder->command, len);
+	recorder_write(recorder, "", 1);
 	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
 }
 
@@ -41,10 +41,10 @@ static u64 span_of(u64 bytes)
 	return (bytes + SPEPROF_WINDOW_ALIGN - 1) & ~(u64)(SPEPROF_WINDOW_ALIGN - 1);
 }
 
-void own_window(struct recorder *recorder, const struct source_window *window)
+void native_write_window(struct recorder *recorder, const struct source_window *window)
 {
 	bool counted = window->written != WINDOW_WRITTEN_UNKNOWN;
-	struct own_window more = {
+	struct native_window more = {
 		.clock_zero = window->clock.zero,
 		.clock_mult = window->clock.mult,
 		.clock_shift = window->clock.shift,
@@ -84,16 +84,16 @@ void own_window(struct recorder *recorder, const struct source_window *window)
 	};
 
 	memcpy(more.blind_by, window->blind_by, sizeof(window->blind_by));
-	recorder_put(recorder, &header, sizeof(header));
-	recorder_put(recorder, &more, sizeof(more));
-	recorder_put(recorder, window->data, window->len);
+	recorder_write(recorder, &header, sizeof(header));
+	recorder_write(recorder, &more, sizeof(more));
+	recorder_write(recorder, window->data, window->len);
 	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
 }
 
-void own_task(struct recorder *recorder, const struct task_event *event)
+void native_write_task(struct recorder *recorder, const struct task_event *event)
 {
-	size_t len = strnlen(event->name ? event->name : "", OWN_NAME_MAX - 1);
-	struct own_task task = {
+	size_t len = strnlen(event->name ? event->name : "", NATIVE_NAME_MAX - 1);
+	struct native_task task = {
 		.time_ns = event->time_ns,
 		.start = event->start,
 		.size = event->size,
@@ -110,7 +110,7 @@ void own_task(struct recorder *recorder, const struct task_event *event)
 	const struct speprof_window header = {
 		.magic = SPEPROF_WINDOW_MAGIC,
 		.header_size = SPEPROF_WINDOW_SKIP_SIZE,
-		.kind = OWN_KIND_TASK,
+		.kind = NATIVE_KIND_TASK,
 		.span = span_of(SPEPROF_WINDOW_SKIP_SIZE + sizeof(task) + len + 1),
 		.seq = recorder->seq++,
 		.position = recorder->pos,
@@ -123,9 +123,9 @@ void own_task(struct recorder *recorder, const struct task_event *event)
 		task.build_id_size = event->build_id_size;
 		memcpy(task.build_id, event->build_id, event->build_id_size);
 	}
-	recorder_put(recorder, &header, SPEPROF_WINDOW_SKIP_SIZE);
-	recorder_put(recorder, &task, sizeof(task));
-	recorder_put(recorder, event->name, len);
-	recorder_put(recorder, "", 1);
+	recorder_write(recorder, &header, SPEPROF_WINDOW_SKIP_SIZE);
+	recorder_write(recorder, &task, sizeof(task));
+	recorder_write(recorder, event->name, len);
+	recorder_write(recorder, "", 1);
 	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
 }

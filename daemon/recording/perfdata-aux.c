@@ -118,7 +118,7 @@ static void report_loss(const struct perfdata *perf, const struct perfdata_aux *
  * In order, without overlaps, which only a damaged or hostile file has, and without the empty
  * ones, which are reported.
  */
-void perfdata_aux_settle(struct perfdata *perf)
+void perfdata_aux_sort(struct perfdata *perf)
 {
 	struct perfdata_aux *last;
 	u32 i, n = 0;

@@ -42,7 +42,7 @@ static void add(struct perfdata *perf, const u8 *id, u8 size, const char *name)
 }
 
 /* An entry of @left bytes at most; its size, 0 if it has none. */
-static u32 take_entry(struct perfdata *perf, const u8 *p, size_t left)
+static u32 parse_entry(struct perfdata *perf, const u8 *p, size_t left)
 {
 	u32 size = left >= ENTRY_NAME ? perfdata_get16(perf, p + 6) : 0;
 	u8 id_size = BUILD_ID_MAX_BYTES;
@@ -58,7 +58,7 @@ static u32 take_entry(struct perfdata *perf, const u8 *p, size_t left)
 
 void perfdata_build_id_record(struct perfdata *perf, const struct perfdata_record *record)
 {
-	if (!take_entry(perf, record->data, record->size))
+	if (!parse_entry(perf, record->data, record->size))
 		recording_damage(perf->recording, record->offset,
 				 "BUILD_ID record: %u bytes hold no build id and a name with an "
 				 "end",
@@ -74,7 +74,7 @@ void perfdata_build_ids_read(struct perfdata *perf, u64 offset, u64 size)
 
 	for (; at < end; at += n) {
 		p = recording_peek(perf->recording, at, UINT16_MAX, &len);
-		n = take_entry(perf, p, len < end - at ? len : (size_t)(end - at));
+		n = parse_entry(perf, p, len < end - at ? len : (size_t)(end - at));
 		if (!n) {
 			recording_damage(perf->recording, at,
 					 "perf.data: feature BUILD_ID: an entry holds no build id "

@@ -49,7 +49,7 @@ static u32 attr_interval(const struct perfdata *perf, const u8 *attr)
 	return (u32)period + (jitter ? 128 : 1);
 }
 
-static void take_attr(struct perfdata *perf, const u8 *attr)
+static void parse_attr(struct perfdata *perf, const u8 *attr)
 {
 	bool trailers = attr_flag(perf, attr, ATTR_FLAG_ID_ALL);
 
@@ -111,7 +111,7 @@ void perfdata_read_attrs(struct perfdata *perf)
 			return;
 		ids = perfdata_get64(perf, attr + size - 16);
 		ids_size = perfdata_get64(perf, attr + size - 8);
-		take_attr(perf, attr);
+		parse_attr(perf, attr);
 		read_ids(perf, ids, ids_size);
 	}
 }
@@ -122,7 +122,7 @@ void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *r
 
 	if (!perfdata_need(perf, record, PERFDATA_HEADER + ATTR_MIN, "ATTR"))
 		return;
-	take_attr(perf, record->data + PERFDATA_HEADER);
+	parse_attr(perf, record->data + PERFDATA_HEADER);
 	size = perfdata_get32(perf, record->data + PERFDATA_HEADER + 4);
 	if (size < ATTR_MIN || size > record->size - PERFDATA_HEADER) {
 		recording_damage(perf->recording, record->offset + PERFDATA_HEADER + 4,
@@ -152,7 +152,7 @@ static bool feature_string(const struct perfdata *perf, const u8 *p, size_t len,
 }
 
 /* "0x00000000410fd0c0", which is MIDR_EL1 on arm64 and nothing such elsewhere. */
-static void take_cpuid(struct perfdata *perf, const u8 *p, size_t len)
+static void parse_cpuid(struct perfdata *perf, const u8 *p, size_t len)
 {
 	char text[128 + 1], *end;
 	u64 midr;
@@ -165,7 +165,7 @@ static void take_cpuid(struct perfdata *perf, const u8 *p, size_t len)
 }
 
 /* speprof record says there whose SPU it was; perf's own are of hardware or a simulator. */
-static void take_version(struct perfdata *perf, const u8 *p, size_t len)
+static void parse_version(struct perfdata *perf, const u8 *p, size_t len)
 {
 	char text[128 + 1];
 
@@ -178,7 +178,7 @@ void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record
 {
 	if (perfdata_need(perf, record, 16, "FEATURE") &&
 	    perfdata_get64(perf, record->data + 8) == FEATURE_CPUID)
-		take_cpuid(perf, record->data + 16, record->size - 16);
+		parse_cpuid(perf, record->data + 16, record->size - 16);
 }
 
 /* The table has an offset and a size for each bit that is set, in their order. */
@@ -232,13 +232,13 @@ void perfdata_read_features(struct perfdata *perf)
 {
 	u64 offset, size;
 
-	read_string(perf, FEATURE_VERSION, "VERSION", take_version);
-	read_string(perf, FEATURE_CPUID, "CPUID", take_cpuid);
+	read_string(perf, FEATURE_VERSION, "VERSION", parse_version);
+	read_string(perf, FEATURE_CPUID, "CPUID", parse_cpuid);
 	if (find_feature(perf, FEATURE_BUILD_ID, "BUILD_ID", &offset, &size))
 		perfdata_build_ids_read(perf, offset, size);
 }
 
-static void take_cpus(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_cpus(struct perfdata *perf, const struct perfdata_record *record)
 {
 	const u8 *p = record->data + INFO_PRIV;
 	u64 words = (record->size - INFO_PRIV) / 8, header = perfdata_get64(perf, p + 8);
@@ -300,7 +300,7 @@ void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record 
 				 "2 or later and %u words",
 				 (unsigned long long)version, words, INFO_V2_WORDS);
 	else
-		take_cpus(perf, record);
+		parse_cpus(perf, record);
 }
 
 /* Of TIME_CONV: cap_user_time_zero, where perf is as new as to write it. */

@@ -25,7 +25,7 @@ static void emit(struct perfdata *perf, const struct task_event *event)
 	perf->sink->task(perf->sink->ctx, event);
 }
 
-static void take_comm(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_comm(struct perfdata *perf, const struct perfdata_record *record)
 {
 	struct task_event event = { .type = TASK_COMM, .parent_pid = -1 };
 
@@ -39,7 +39,7 @@ static void take_comm(struct perfdata *perf, const struct perfdata_record *recor
 }
 
 /* FORK and EXIT have one layout. */
-static void take_fork_exit(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_fork_exit(struct perfdata *perf, const struct perfdata_record *record)
 {
 	bool fork = record->type == PERF_RECORD_FORK;
 	struct task_event event = { .type = fork ? TASK_FORK : TASK_EXIT, .name = "" };
@@ -66,7 +66,7 @@ static void get_mapping(struct perfdata *perf, const struct perfdata_record *rec
 	};
 }
 
-static void take_mmap(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_mmap(struct perfdata *perf, const struct perfdata_record *record)
 {
 	struct task_event event;
 
@@ -80,7 +80,7 @@ static void take_mmap(struct perfdata *perf, const struct perfdata_record *recor
 	emit(perf, &event);
 }
 
-static void take_mmap2(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_mmap2(struct perfdata *perf, const struct perfdata_record *record)
 {
 	struct task_event event;
 
@@ -105,7 +105,7 @@ static void take_mmap2(struct perfdata *perf, const struct perfdata_record *reco
 	emit(perf, &event);
 }
 
-static void take_cgroup(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_cgroup(struct perfdata *perf, const struct perfdata_record *record)
 {
 	struct task_event event = { .type = TASK_CGROUP, .pid = -1, .tid = -1, .parent_pid = -1 };
 
@@ -125,7 +125,7 @@ static void take_cgroup(struct perfdata *perf, const struct perfdata_record *rec
  * Who runs on a CPU from now on: the task that is switched to, or that runs when
  * tracing starts. The trailer has the task and its CPU.
  */
-static void take_switch(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_switch(struct perfdata *perf, const struct perfdata_record *record)
 {
 	struct perfdata_id id = perfdata_id(perf, record);
 	struct task_event event = {
@@ -142,7 +142,7 @@ static void take_switch(struct perfdata *perf, const struct perfdata_record *rec
 		emit(perf, &event);
 }
 
-static void take_itrace_start(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_itrace_start(struct perfdata *perf, const struct perfdata_record *record)
 {
 	struct perfdata_id id = perfdata_id(perf, record);
 	struct task_event event = { .type = TASK_SWITCH, .parent_pid = -1, .pid = -1, .name = "" };
@@ -162,15 +162,15 @@ static const struct task_record {
 	u32 size;
 	bool own_time; /* at 24, beside the trailer's */
 } task_records[PERF_RECORD_MAX] = {
-	[PERF_RECORD_MMAP] = { take_mmap, "MMAP", 41 },
-	[PERF_RECORD_COMM] = { take_comm, "COMM", 17 },
-	[PERF_RECORD_EXIT] = { take_fork_exit, "EXIT", 32, true },
-	[PERF_RECORD_FORK] = { take_fork_exit, "FORK", 32, true },
-	[PERF_RECORD_MMAP2] = { take_mmap2, "MMAP2", 73 },
-	[PERF_RECORD_ITRACE_START] = { take_itrace_start, "ITRACE_START", 16 },
-	[PERF_RECORD_SWITCH] = { take_switch, "SWITCH", 8 },
-	[PERF_RECORD_SWITCH_CPU_WIDE] = { take_switch, "SWITCH_CPU_WIDE", 16 },
-	[PERF_RECORD_CGROUP] = { take_cgroup, "CGROUP", 17 },
+	[PERF_RECORD_MMAP] = { parse_mmap, "MMAP", 41 },
+	[PERF_RECORD_COMM] = { parse_comm, "COMM", 17 },
+	[PERF_RECORD_EXIT] = { parse_fork_exit, "EXIT", 32, true },
+	[PERF_RECORD_FORK] = { parse_fork_exit, "FORK", 32, true },
+	[PERF_RECORD_MMAP2] = { parse_mmap2, "MMAP2", 73 },
+	[PERF_RECORD_ITRACE_START] = { parse_itrace_start, "ITRACE_START", 16 },
+	[PERF_RECORD_SWITCH] = { parse_switch, "SWITCH", 8 },
+	[PERF_RECORD_SWITCH_CPU_WIDE] = { parse_switch, "SWITCH_CPU_WIDE", 16 },
+	[PERF_RECORD_CGROUP] = { parse_cgroup, "CGROUP", 17 },
 };
 
 bool perfdata_is_task(const struct perfdata_record *record)

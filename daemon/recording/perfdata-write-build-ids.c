@@ -64,7 +64,7 @@ void recorder_build_add(struct recorder *recorder, const struct task_event *even
 	recorder->build_count++;
 }
 
-void recorder_builds_put(struct recorder *recorder)
+void recorder_builds_write(struct recorder *recorder)
 {
 	for (u32 i = 0; i < recorder->build_count; i++) {
 		const struct recorder_build *build = &recorder->builds[i];
@@ -82,8 +82,8 @@ void recorder_builds_put(struct recorder *recorder)
 			continue;
 		memcpy(entry.id, build->id, build->size);
 		strcpy(path, build->path);
-		recorder_put(recorder, &entry, sizeof(entry));
-		recorder_put(recorder, path, len);
+		recorder_write(recorder, &entry, sizeof(entry));
+		recorder_write(recorder, path, len);
 	}
 }
 

@@ -103,7 +103,7 @@ static struct perf_event_attr make_attr(const struct recorder *recorder)
 	return attr;
 }
 
-static void put_header(struct recorder *recorder, u64 data_end)
+static void write_header(struct recorder *recorder, u64 data_end)
 {
 	const u64 data = FILE_HEADER + 8 + ATTR_SIZE + 16;
 	struct {
@@ -127,13 +127,14 @@ static void put_header(struct recorder *recorder, u64 data_end)
 
 	for (size_t i = 0; i < ARRAY_SIZE(features) && data_end; i++)
 		header.features[0] |= SPE_BIT(features[i]);
-	recorder_put(recorder, &header, sizeof(header));
-	recorder_put(recorder, &id, sizeof(id));
-	recorder_put(recorder, &attr, ATTR_SIZE);
-	recorder_put(recorder, &ids, sizeof(ids));
+	recorder_write(recorder, &header, sizeof(header));
+	recorder_write(recorder, &id, sizeof(id));
+	recorder_write(recorder, &attr, ATTR_SIZE);
+	recorder_write(recorder, &ids, sizeof(ids));
 }
 
-static void put_record(struct recorder *recorder, u32 type, u16 misc, const void *body, size_t len)
+static void write_record(struct recorder *recorder, u32 type, u16 misc, const void *body,
+			 size_t len)
 {
 	const struct perf_event_header header = {
 		.type = type,
@@ -141,18 +142,18 @@ static void put_record(struct recorder *recorder, u32 type, u16 misc, const void
 		.size = (u16)(sizeof(header) + len),
 	};
 
-	recorder_put(recorder, &header, sizeof(header));
-	recorder_put(recorder, body, len);
+	recorder_write(recorder, &header, sizeof(header));
+	recorder_write(recorder, body, len);
 }
 
-static void put_metadata_v1(struct recorder *recorder)
+static void write_metadata_v1(struct recorder *recorder)
 {
 	const struct {
 		u32 type, reserved;
 		u64 pmu, per_cpu;
 	} info = { .type = AUX_SPE, .pmu = PMU_TYPE, .per_cpu = 1 };
 
-	put_record(recorder, PERFDATA_AUXTRACE_INFO, 0, &info, sizeof(info));
+	write_record(recorder, PERFDATA_AUXTRACE_INFO, 0, &info, sizeof(info));
 }
 
 /* CPUs that had a window, and whether they are of more than one kind. */
@@ -182,7 +183,7 @@ static u32 metadata_room(const struct recorder *recorder)
 	return recorder->config.cpus < most ? recorder->config.cpus : most;
 }
 
-static void put_metadata_v2(struct recorder *recorder, u32 cpus)
+static void write_metadata_v2(struct recorder *recorder, u32 cpus)
 {
 	const u64 type = AUX_SPE, header[V2_HEADER] = { 2, V2_HEADER, PMU_TYPE, cpus };
 	const struct perf_event_header record = {
@@ -190,21 +191,21 @@ static void put_metadata_v2(struct recorder *recorder, u32 cpus)
 		.size = (u16)(16 + 8 * V2_HEADER + 8 * V2_CPU * cpus),
 	};
 
-	recorder_put(recorder, &record, sizeof(record));
-	recorder_put(recorder, &type, sizeof(type));
-	recorder_put(recorder, header, sizeof(header));
+	recorder_write(recorder, &record, sizeof(record));
+	recorder_write(recorder, &type, sizeof(type));
+	recorder_write(recorder, header, sizeof(header));
 	for (u32 i = 0; cpus; i++) {
 		const u64 words[V2_CPU] = { V2_MAGIC, i, 3, recorder->cores[i].midr, PMU_TYPE, 0 };
 
 		if (!recorder->cores[i].any)
 			continue;
-		recorder_put(recorder, words, sizeof(words));
+		recorder_write(recorder, words, sizeof(words));
 		cpus--;
 	}
 }
 
 /* A record that perf takes note of and has nothing to do for. */
-static void put_filler(struct recorder *recorder, u64 end)
+static void write_filler(struct recorder *recorder, u64 end)
 {
 	const struct perf_event_header record = {
 		.type = PERFDATA_FINISHED_INIT,
@@ -213,9 +214,9 @@ static void put_filler(struct recorder *recorder, u64 end)
 
 	if (recorder->pos == end)
 		return;
-	recorder_put(recorder, &record, sizeof(record));
+	recorder_write(recorder, &record, sizeof(record));
 	while (recorder->pos < end && !recorder->error)
-		recorder_put(recorder, "\0\0\0\0\0\0\0", 8);
+		recorder_write(recorder, "\0\0\0\0\0\0\0", 8);
 }
 
 /*
@@ -225,7 +226,7 @@ static void put_filler(struct recorder *recorder, u64 end)
  * perf divides by the multiplier, whether it was given one or not: where the clock is
  * unknown it gets a tick a nanosecond, which cap_user_time_zero takes back.
  */
-static void put_facts(struct recorder *recorder)
+static void write_facts(struct recorder *recorder)
 {
 	const struct tick_clock *clock = &recorder->first.clock;
 	const struct {
@@ -242,20 +243,20 @@ static void put_facts(struct recorder *recorder)
 	bool differ;
 	u64 end;
 
-	put_record(recorder, PERFDATA_TIME_CONV, 0, &conv, sizeof(conv));
+	write_record(recorder, PERFDATA_TIME_CONV, 0, &conv, sizeof(conv));
 	end = recorder->pos + 16 + 8 * V2_HEADER + 8ULL * V2_CPU * room;
 	cores = count_cores(recorder, &differ);
 	if (differ)
-		put_metadata_v2(recorder, cores < room ? cores : room);
+		write_metadata_v2(recorder, cores < room ? cores : room);
 	else
-		put_metadata_v1(recorder);
-	put_filler(recorder, end);
+		write_metadata_v1(recorder);
+	write_filler(recorder, end);
 }
 
-void perf_begin(struct recorder *recorder)
+void perfdata_write_begin(struct recorder *recorder)
 {
-	put_header(recorder, 0);
-	put_facts(recorder);
+	write_header(recorder, 0);
+	write_facts(recorder);
 }
 
 static struct recorder_core *core_of(struct recorder *recorder, u32 cpu)
@@ -294,7 +295,7 @@ static void add_index(struct recorder *recorder)
 		(struct recorder_index){ recorder->pos, PERFDATA_AUXTRACE_SIZE };
 }
 
-static void put_itrace_start(struct recorder *recorder, const struct source_window *window)
+static void write_itrace_start(struct recorder *recorder, const struct source_window *window)
 {
 	const struct {
 		u32 pid, tid;
@@ -302,7 +303,7 @@ static void put_itrace_start(struct recorder *recorder, const struct source_wind
 	} body = { UINT32_MAX, UINT32_MAX,
 		   make_trailer(-1, -1, window->start_ns, (s32)window->cpu) };
 
-	put_record(recorder, PERF_RECORD_ITRACE_START, 0, &body, sizeof(body));
+	write_record(recorder, PERF_RECORD_ITRACE_START, 0, &body, sizeof(body));
 }
 
 static u64 aux_flags(const struct source_window *window)
@@ -312,8 +313,8 @@ static u64 aux_flags(const struct source_window *window)
 	       (window->flags & WINDOW_COLLIDED ? PERF_AUX_FLAG_COLLISION : 0);
 }
 
-static void put_aux(struct recorder *recorder, const struct source_window *window, u64 offset,
-		    u64 size, u64 flags)
+static void write_aux(struct recorder *recorder, const struct source_window *window, u64 offset,
+		      u64 size, u64 flags)
 {
 	const struct {
 		u64 offset, size, flags;
@@ -321,11 +322,11 @@ static void put_aux(struct recorder *recorder, const struct source_window *windo
 	} body = { offset, size, flags,
 		   make_trailer(-1, -1, window->end_ns, (s32)window->cpu) };
 
-	put_record(recorder, PERF_RECORD_AUX, 0, &body, sizeof(body));
+	write_record(recorder, PERF_RECORD_AUX, 0, &body, sizeof(body));
 }
 
-static void put_auxtrace(struct recorder *recorder, const struct source_window *window, u64 offset,
-			 u64 size)
+static void write_auxtrace(struct recorder *recorder, const struct source_window *window,
+			   u64 offset, u64 size)
 {
 	const struct {
 		u64 size, offset, reference;
@@ -337,8 +338,8 @@ static void put_auxtrace(struct recorder *recorder, const struct source_window *
 		    .cpu = window->cpu };
 
 	add_index(recorder);
-	put_record(recorder, PERFDATA_AUXTRACE, 0, &trace, sizeof(trace));
-	recorder_put(recorder, window->data, window->len);
+	write_record(recorder, PERFDATA_AUXTRACE, 0, &trace, sizeof(trace));
+	recorder_write(recorder, window->data, window->len);
 	recorder_pad(recorder, 8);
 }
 
@@ -347,29 +348,29 @@ static void put_auxtrace(struct recorder *recorder, const struct source_window *
  * reports as lost AUX data: a window that is suspect, since no flag says so, bytes that were
  * lost, and, once, that a fault has stopped the CPU.
  */
-static void put_loss(struct recorder *recorder, struct recorder_core *core,
-		     const struct source_window *window)
+static void write_loss(struct recorder *recorder, struct recorder_core *core,
+		       const struct source_window *window)
 {
 	bool stopped = window->blind_by[SOURCE_BLIND_FAULT] && !core->stopped;
 
 	if (!window->len && !window->lost_bytes && !stopped)
 		return;
-	put_aux(recorder, window, core->aux, 0, PERF_AUX_FLAG_TRUNCATED);
+	write_aux(recorder, window, core->aux, 0, PERF_AUX_FLAG_TRUNCATED);
 	core->stopped |= stopped || window->flags & WINDOW_FAULTED;
 }
 
-void perf_window(struct recorder *recorder, const struct source_window *window)
+void perfdata_write_window(struct recorder *recorder, const struct source_window *window)
 {
 	bool suspect = window->flags & WINDOW_SUSPECT;
 	u64 padded = ((u64)window->len + 7) & ~7ULL;
 	struct recorder_core *core = core_of(recorder, window->cpu);
 
 	if (suspect)
-		recorder->left_out += window->len;
+		recorder->omitted += window->len;
 	if (!core)
 		return;
 	if (suspect || !window->len) {
-		put_loss(recorder, core, window);
+		write_loss(recorder, core, window);
 		return;
 	}
 	if (!recorder->any) {
@@ -381,10 +382,10 @@ void perf_window(struct recorder *recorder, const struct source_window *window)
 		core->midr = window->midr;
 	}
 	if (!core->aux)
-		put_itrace_start(recorder, window);
-	put_aux(recorder, window, core->aux, window->len, aux_flags(window));
+		write_itrace_start(recorder, window);
+	write_aux(recorder, window, core->aux, window->len, aux_flags(window));
 	core->stopped = window->flags & WINDOW_FAULTED;
-	put_auxtrace(recorder, window, core->aux, padded);
+	write_auxtrace(recorder, window, core->aux, padded);
 	core->aux += padded;
 }
 
@@ -403,8 +404,8 @@ static void field_set(struct field *field, const char *text)
 	field->size = (len + 8) & ~(size_t)7;
 }
 
-static void put_named(struct recorder *recorder, u32 type, u16 misc, const void *body, size_t len,
-		      const struct task_event *event, const char *name)
+static void write_named(struct recorder *recorder, u32 type, u16 misc, const void *body, size_t len,
+			const struct task_event *event, const char *name)
 {
 	const struct trailer trailer = make_trailer(event->pid, event->tid, event->time_ns, -1);
 	struct perf_event_header header = { .type = type, .misc = misc };
@@ -412,13 +413,13 @@ static void put_named(struct recorder *recorder, u32 type, u16 misc, const void 
 
 	field_set(&field, name);
 	header.size = (u16)(sizeof(header) + len + field.size + sizeof(trailer));
-	recorder_put(recorder, &header, sizeof(header));
-	recorder_put(recorder, body, len);
-	recorder_put(recorder, field.text, field.size);
-	recorder_put(recorder, &trailer, sizeof(trailer));
+	recorder_write(recorder, &header, sizeof(header));
+	recorder_write(recorder, body, len);
+	recorder_write(recorder, field.text, field.size);
+	recorder_write(recorder, &trailer, sizeof(trailer));
 }
 
-static void put_mapping(struct recorder *recorder, const struct task_event *event)
+static void write_mapping(struct recorder *recorder, const struct task_event *event)
 {
 	struct {
 		u32 pid, tid;
@@ -441,12 +442,12 @@ static void put_mapping(struct recorder *recorder, const struct task_event *even
 	bool kernel = event->pid < 0;
 
 	/* perf's name of anonymous memory. */
-	put_named(recorder, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
-		  kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, &body,
-		  kernel ? 32 : sizeof(body), event, *event->name ? event->name : "//anon");
+	write_named(recorder, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
+		    kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, &body,
+		    kernel ? 32 : sizeof(body), event, *event->name ? event->name : "//anon");
 }
 
-static void put_fork_exit(struct recorder *recorder, const struct task_event *event)
+static void write_fork_exit(struct recorder *recorder, const struct task_event *event)
 {
 	bool fork = event->type == TASK_FORK;
 	const struct {
@@ -462,43 +463,44 @@ static void put_fork_exit(struct recorder *recorder, const struct task_event *ev
 		.trailer = make_trailer(event->pid, event->tid, event->time_ns, -1),
 	};
 
-	put_record(recorder, fork ? PERF_RECORD_FORK : PERF_RECORD_EXIT, 0, &body, sizeof(body));
+	write_record(recorder, fork ? PERF_RECORD_FORK : PERF_RECORD_EXIT, 0, &body, sizeof(body));
 }
 
-static void put_lost(struct recorder *recorder, const struct task_event *event)
+static void write_lost(struct recorder *recorder, const struct task_event *event)
 {
 	const struct {
 		u64 id, lost;
 		struct trailer trailer;
 	} body = { EVENT_ID, event->size, make_trailer(-1, -1, event->time_ns, -1) };
 
-	put_record(recorder, PERF_RECORD_LOST, 0, &body, sizeof(body));
+	write_record(recorder, PERF_RECORD_LOST, 0, &body, sizeof(body));
 }
 
-void perf_task(struct recorder *recorder, const struct task_event *event)
+void perfdata_write_task(struct recorder *recorder, const struct task_event *event)
 {
 	const u32 ids[2] = { (u32)event->pid, (u32)event->tid };
 
 	switch (event->type) {
 	case TASK_COMM:
-		put_named(recorder, PERF_RECORD_COMM, event->exec ? PERF_RECORD_MISC_COMM_EXEC : 0,
-			  ids, sizeof(ids), event, event->name);
+		write_named(recorder, PERF_RECORD_COMM,
+			    event->exec ? PERF_RECORD_MISC_COMM_EXEC : 0, ids, sizeof(ids), event,
+			    event->name);
 		break;
 	case TASK_FORK:
 	case TASK_EXIT:
-		put_fork_exit(recorder, event);
+		write_fork_exit(recorder, event);
 		break;
 	case TASK_MMAP:
-		put_mapping(recorder, event);
+		write_mapping(recorder, event);
 		recorder_build_add(recorder, event);
 		break;
 	case TASK_CGROUP:
-		put_named(recorder, PERF_RECORD_CGROUP, 0, &event->cgroup, sizeof(event->cgroup),
-			  event, event->name);
+		write_named(recorder, PERF_RECORD_CGROUP, 0, &event->cgroup, sizeof(event->cgroup),
+			    event, event->name);
 		break;
 	case TASK_LOST:
 	case TASK_LOST_MAPS:
-		put_lost(recorder, event);
+		write_lost(recorder, event);
 		break;
 	default:
 		break;
@@ -506,19 +508,19 @@ void perf_task(struct recorder *recorder, const struct task_event *event)
 }
 
 /* perf pads strings of features to 64 bytes and says the padded size. */
-static void put_string(struct recorder *recorder, const char *text)
+static void write_string(struct recorder *recorder, const char *text)
 {
 	char padded[1024] = { 0 };
 	u32 len = (u32)strnlen(text, sizeof(padded) - 64), size = (len + 64) & ~63U;
 
 	memcpy(padded, text, len);
-	recorder_put(recorder, &size, sizeof(size));
-	recorder_put(recorder, padded, size);
+	recorder_write(recorder, &size, sizeof(size));
+	recorder_write(recorder, padded, size);
 }
 
-static void put_u32(struct recorder *recorder, u32 value)
+static void write_u32(struct recorder *recorder, u32 value)
 {
-	recorder_put(recorder, &value, sizeof(value));
+	recorder_write(recorder, &value, sizeof(value));
 }
 
 static const char *backend_text(const struct recorder *recorder)
@@ -526,29 +528,29 @@ static const char *backend_text(const struct recorder *recorder)
 	return recorder->config.backend == BACKEND_EMULATED ? " (emulated SPU)" : "";
 }
 
-static void put_event_desc(struct recorder *recorder)
+static void write_event_desc(struct recorder *recorder)
 {
 	const struct perf_event_attr attr = make_attr(recorder);
 	const u64 id = EVENT_ID;
 
-	put_u32(recorder, 1);
-	put_u32(recorder, ATTR_SIZE);
-	recorder_put(recorder, &attr, ATTR_SIZE);
-	put_u32(recorder, 1);
-	put_string(recorder, recorder->config.backend == BACKEND_EMULATED ?
-				     "arm_spe_0/emulated-by-speprof/" :
-				     "arm_spe_0//");
-	recorder_put(recorder, &id, sizeof(id));
+	write_u32(recorder, 1);
+	write_u32(recorder, ATTR_SIZE);
+	recorder_write(recorder, &attr, ATTR_SIZE);
+	write_u32(recorder, 1);
+	write_string(recorder, recorder->config.backend == BACKEND_EMULATED ?
+				       "arm_spe_0/emulated-by-speprof/" :
+				       "arm_spe_0//");
+	recorder_write(recorder, &id, sizeof(id));
 }
 
-static void put_cmdline(struct recorder *recorder)
+static void write_cmdline(struct recorder *recorder)
 {
-	put_u32(recorder, 2);
-	put_string(recorder, recorder->command);
-	put_string(recorder, recorder->config.backend == BACKEND_EMULATED ?
-				     "# EMULATED SPU: task, PC and time are true, the rest is "
-				     "modelled" :
-				     "# by speprof");
+	write_u32(recorder, 2);
+	write_string(recorder, recorder->command);
+	write_string(recorder, recorder->config.backend == BACKEND_EMULATED ?
+				       "# EMULATED SPU: task, PC and time are true, the rest is "
+				       "modelled" :
+				       "# by speprof");
 }
 
 /* What a file of a node of /sys says; false if there is no such node. */
@@ -577,7 +579,7 @@ static u64 node_memory(const char *text, const char *field)
 }
 
 /* Of each node: number, kB in all and free, CPUs. */
-static void put_numa_topology(struct recorder *recorder)
+static void write_numa_topology(struct recorder *recorder)
 {
 	char cpus[900], memory[4096];
 	u32 count = 0;
@@ -585,7 +587,7 @@ static void put_numa_topology(struct recorder *recorder)
 
 	for (u32 node = 0; node < NODES_MAX; node++)
 		count += node_read(node, "cpulist", cpus, sizeof(cpus));
-	put_u32(recorder, count);
+	write_u32(recorder, count);
 	for (u32 node = 0; node < NODES_MAX && count; node++) {
 		if (!node_read(node, "cpulist", cpus, sizeof(cpus)))
 			continue;
@@ -593,16 +595,16 @@ static void put_numa_topology(struct recorder *recorder)
 		cpus[strcspn(cpus, "\n")] = 0;
 		if (!node_read(node, "meminfo", memory, sizeof(memory)))
 			memory[0] = 0;
-		put_u32(recorder, node);
+		write_u32(recorder, node);
 		kb = node_memory(memory, "MemTotal:");
-		recorder_put(recorder, &kb, sizeof(kb));
+		recorder_write(recorder, &kb, sizeof(kb));
 		kb = node_memory(memory, "MemFree:");
-		recorder_put(recorder, &kb, sizeof(kb));
-		put_string(recorder, cpus);
+		recorder_write(recorder, &kb, sizeof(kb));
+		write_string(recorder, cpus);
 	}
 }
 
-static void put_feature(struct recorder *recorder, enum feature feature)
+static void write_feature(struct recorder *recorder, enum feature feature)
 {
 	struct utsname host = { 0 };
 	char text[128];
@@ -610,71 +612,71 @@ static void put_feature(struct recorder *recorder, enum feature feature)
 	uname(&host);
 	switch (feature) {
 	case FEATURE_BUILD_ID:
-		recorder_builds_put(recorder);
+		recorder_builds_write(recorder);
 		break;
 	case FEATURE_HOSTNAME:
 		snprintf(text, sizeof(text), "%s%s", host.nodename, backend_text(recorder));
-		put_string(recorder, text);
+		write_string(recorder, text);
 		break;
 	case FEATURE_OSRELEASE:
-		put_string(recorder, host.release);
+		write_string(recorder, host.release);
 		break;
 	case FEATURE_VERSION:
 		snprintf(text, sizeof(text), "speprof %s%s", SPEPROF_VERSION,
 			 backend_text(recorder));
-		put_string(recorder, text);
+		write_string(recorder, text);
 		break;
 	case FEATURE_ARCH:
-		put_string(recorder, host.machine);
+		write_string(recorder, host.machine);
 		break;
 	case FEATURE_NRCPUS:
-		put_u32(recorder, (u32)sysconf(_SC_NPROCESSORS_CONF));
-		put_u32(recorder, (u32)sysconf(_SC_NPROCESSORS_ONLN));
+		write_u32(recorder, (u32)sysconf(_SC_NPROCESSORS_CONF));
+		write_u32(recorder, (u32)sysconf(_SC_NPROCESSORS_ONLN));
 		break;
 	case FEATURE_CPUID:
 		snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)recorder->first.midr);
-		put_string(recorder, text);
+		write_string(recorder, text);
 		break;
 	case FEATURE_CMDLINE:
-		put_cmdline(recorder);
+		write_cmdline(recorder);
 		break;
 	case FEATURE_EVENT_DESC:
-		put_event_desc(recorder);
+		write_event_desc(recorder);
 		break;
 	case FEATURE_NUMA_TOPOLOGY:
-		put_numa_topology(recorder);
+		write_numa_topology(recorder);
 		break;
 	case FEATURE_PMU_MAPPINGS:
-		put_u32(recorder, 1);
-		put_u32(recorder, PMU_TYPE);
-		put_string(recorder, "arm_spe_0");
+		write_u32(recorder, 1);
+		write_u32(recorder, PMU_TYPE);
+		write_string(recorder, "arm_spe_0");
 		break;
 	case FEATURE_AUXTRACE: {
 		const u64 count = recorder->indexed;
 
-		recorder_put(recorder, &count, sizeof(count));
-		recorder_put(recorder, recorder->index, count * sizeof(*recorder->index));
+		recorder_write(recorder, &count, sizeof(count));
+		recorder_write(recorder, recorder->index, count * sizeof(*recorder->index));
 		break;
 	}
 	}
 }
 
-void perf_end(struct recorder *recorder)
+void perfdata_write_end(struct recorder *recorder)
 {
 	struct file_section table[ARRAY_SIZE(features)] = { 0 };
 	u64 data_end = recorder->pos;
 
-	recorder_put(recorder, table, sizeof(table));
+	recorder_write(recorder, table, sizeof(table));
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++) {
 		table[i].offset = recorder->pos;
-		put_feature(recorder, features[i]);
+		write_feature(recorder, features[i]);
 		table[i].size = recorder->pos - table[i].offset;
 	}
 	if (fseeko(recorder->file, (off_t)data_end, SEEK_SET) < 0)
 		recorder_fail(recorder, -errno);
-	recorder_put(recorder, table, sizeof(table));
+	recorder_write(recorder, table, sizeof(table));
 	if (fseeko(recorder->file, 0, SEEK_SET) < 0)
 		recorder_fail(recorder, -errno);
-	put_header(recorder, data_end);
-	put_facts(recorder);
+	write_header(recorder, data_end);
+	write_facts(recorder);
 }

@@ -296,7 +296,7 @@ static void walk(struct perfdata *perf,
 	}
 }
 
-static void take_facts(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_facts(struct perfdata *perf, const struct perfdata_record *record)
 {
 	switch (record->type) {
 	case PERFDATA_ATTR:
@@ -340,7 +340,7 @@ static void take_facts(struct perfdata *perf, const struct perfdata_record *reco
 	}
 }
 
-static void take_windows(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_windows(struct perfdata *perf, const struct perfdata_record *record)
 {
 	if (record->type == PERFDATA_AUXTRACE)
 		perfdata_auxtrace(perf, record);
@@ -370,12 +370,12 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 		perfdata_read_attrs(&perf);
 		perfdata_read_features(&perf);
 	}
-	walk(&perf, take_facts);
+	walk(&perf, parse_facts);
 	perfdata_order_end(&perf);
 	if (!perf.is_spe)
 		note_absence(&perf);
-	perfdata_aux_settle(&perf);
-	walk(&perf, take_windows);
+	perfdata_aux_sort(&perf);
+	walk(&perf, parse_windows);
 	perfdata_build_ids_free(&perf);
 	free(perf.events);
 	free(perf.aux);

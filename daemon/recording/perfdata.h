@@ -226,7 +226,7 @@ void perfdata_order_end(struct perfdata *perf);
 void perfdata_aux_record(struct perfdata *perf, const struct perfdata_record *record);
 /** perfdata_aux_buffer() - what kind of buffer an AUXTRACE record is of */
 void perfdata_aux_buffer(struct perfdata *perf, const struct perfdata_record *record);
-void perfdata_aux_settle(struct perfdata *perf);
+void perfdata_aux_sort(struct perfdata *perf);
 void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *record);
 
 #endif

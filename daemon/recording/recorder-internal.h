@@ -42,9 +42,9 @@ struct recorder_build {
  * struct recorder - an open recording
  * @pos: of the next byte in the file
  * @bytes: of records taken
- * @left_out: RECORDER_PERF: of them, in windows that are suspect
+ * @omitted: RECORDER_PERF: of them, in windows that are suspect
  * @error: the first failure, negative errno
- * @seq: RECORDER_OWN: windows and task events so far
+ * @seq: RECORDER_NATIVE: windows and task events so far
  * @first: RECORDER_PERF: what the first window said, which stands for all
  * @index, @indexed, @index_room: RECORDER_PERF: AUXTRACE records
  * @cores: RECORDER_PERF: by CPU
@@ -56,7 +56,7 @@ struct recorder {
 	char *command;
 	u64 pos;
 	u64 bytes;
-	u64 left_out;
+	u64 omitted;
 	int error;
 	u64 seq;
 	struct source_window first;
@@ -70,8 +70,8 @@ struct recorder {
 	u32 build_count;
 };
 
-/** recorder_put() - append bytes; nothing more is written after a failure */
-void recorder_put(struct recorder *recorder, const void *bytes, size_t len);
+/** recorder_write() - append bytes; nothing more is written after a failure */
+void recorder_write(struct recorder *recorder, const void *bytes, size_t len);
 
 /** recorder_pad() - zeros up to a multiple of @align in the file */
 void recorder_pad(struct recorder *recorder, u32 align);
@@ -80,19 +80,19 @@ void recorder_pad(struct recorder *recorder, u32 align);
 void recorder_fail(struct recorder *recorder, int error);
 
 /* native-write.c */
-void own_begin(struct recorder *recorder);
-void own_window(struct recorder *recorder, const struct source_window *window);
-void own_task(struct recorder *recorder, const struct task_event *event);
+void native_write_begin(struct recorder *recorder);
+void native_write_window(struct recorder *recorder, const struct source_window *window);
+void native_write_task(struct recorder *recorder, const struct task_event *event);
 
 /* perfdata-write.c */
-void perf_begin(struct recorder *recorder);
-void perf_window(struct recorder *recorder, const struct source_window *window);
-void perf_task(struct recorder *recorder, const struct task_event *event);
-void perf_end(struct recorder *recorder);
+void perfdata_write_begin(struct recorder *recorder);
+void perfdata_write_window(struct recorder *recorder, const struct source_window *window);
+void perfdata_write_task(struct recorder *recorder, const struct task_event *event);
+void perfdata_write_end(struct recorder *recorder);
 
 /* perfdata-write-build-ids.c */
 void recorder_build_add(struct recorder *recorder, const struct task_event *event);
-void recorder_builds_put(struct recorder *recorder);
+void recorder_builds_write(struct recorder *recorder);
 void recorder_builds_free(struct recorder *recorder);
 
 #endif

@@ -13,7 +13,7 @@ void recorder_fail(struct recorder *recorder, int error)
 		recorder->error = error;
 }
 
-void recorder_put(struct recorder *recorder, const void *bytes, size_t len)
+void recorder_write(struct recorder *recorder, const void *bytes, size_t len)
 {
 	if (recorder->error || !len)
 		return;
@@ -26,7 +26,7 @@ void recorder_pad(struct recorder *recorder, u32 align)
 {
 	static const u8 zeros[64];
 
-	recorder_put(recorder, zeros, (size_t)(-recorder->pos & (align - 1)));
+	recorder_write(recorder, zeros, (size_t)(-recorder->pos & (align - 1)));
 }
 
 /* Whether a ledger of the recording would lack anything without @window. */
@@ -36,7 +36,7 @@ static bool has_content(const struct source_window *window)
 	       window->end_ns != window->start_ns || window->flags & ~WINDOW_PARTIAL;
 }
 
-static void take_window(void *ctx, const struct source_window *window)
+static void sink_window(void *ctx, const struct source_window *window)
 {
 	struct recorder *recorder = ctx;
 
@@ -44,24 +44,24 @@ static void take_window(void *ctx, const struct source_window *window)
 		return;
 	recorder->bytes += window->len;
 	if (recorder->config.format == RECORDER_PERF)
-		perf_window(recorder, window);
+		perfdata_write_window(recorder, window);
 	else
-		own_window(recorder, window);
+		native_write_window(recorder, window);
 }
 
-static void take_task(void *ctx, const struct task_event *event)
+static void sink_task(void *ctx, const struct task_event *event)
 {
 	struct recorder *recorder = ctx;
 
 	if (recorder->config.format == RECORDER_PERF)
-		perf_task(recorder, event);
+		perfdata_write_task(recorder, event);
 	else
-		own_task(recorder, event);
+		native_write_task(recorder, event);
 }
 
 struct source_sink recorder_sink(struct recorder *recorder)
 {
-	return (struct source_sink){ .window = take_window, .task = take_task, .ctx = recorder };
+	return (struct source_sink){ .window = sink_window, .task = sink_task, .ctx = recorder };
 }
 
 int recorder_error(const struct recorder *recorder)
@@ -74,9 +74,9 @@ u64 recorder_bytes(const struct recorder *recorder)
 	return recorder->bytes;
 }
 
-u64 recorder_left_out(const struct recorder *recorder)
+u64 recorder_omitted_bytes(const struct recorder *recorder)
 {
-	return recorder->left_out;
+	return recorder->omitted;
 }
 
 static int open_stream(struct recorder *recorder, int fd)
@@ -114,9 +114,9 @@ int recorder_new(int fd, const struct recorder_config *config, struct recorder *
 		return r;
 	}
 	if (config->format == RECORDER_PERF)
-		perf_begin(recorder);
+		perfdata_write_begin(recorder);
 	else
-		own_begin(recorder);
+		native_write_begin(recorder);
 	*ret_recorder = recorder;
 	return 0;
 }
@@ -124,7 +124,7 @@ int recorder_new(int fd, const struct recorder_config *config, struct recorder *
 int recorder_finish(struct recorder *recorder)
 {
 	if (recorder->config.format == RECORDER_PERF)
-		perf_end(recorder);
+		perfdata_write_end(recorder);
 	if (fflush(recorder->file))
 		recorder_fail(recorder, errno ? -errno : -EIO);
 	return recorder->error;

@@ -9,7 +9,7 @@
 #include "source/source.h"
 
 enum recorder_format {
-	RECORDER_OWN, /* windows with their headers, nothing is lost */
+	RECORDER_NATIVE, /* windows with their headers, nothing is lost */
 	RECORDER_PERF, /* perf.data */
 };
 
@@ -46,8 +46,8 @@ int recorder_error(const struct recorder *recorder);
 /** recorder_bytes() - of records taken so far */
 u64 recorder_bytes(const struct recorder *recorder);
 
-/** recorder_left_out() - of these, bytes that the format has no way to mark as suspect */
-u64 recorder_left_out(const struct recorder *recorder);
+/** recorder_omitted_bytes() - of these, bytes that the format has no way to mark as suspect */
+u64 recorder_omitted_bytes(const struct recorder *recorder);
 
 /** recorder_finish() - write what the end of the file has; negative errno of any write */
 int recorder_finish(struct recorder *recorder);

@@ -82,11 +82,11 @@ void raw_replay(struct recording *recording, const struct source_sink *sink);
 /** perfdata_replay() - the file is a perf.data */
 void perfdata_replay(struct recording *recording, const struct source_sink *sink);
 
-/** own_replay() - the file is speprof's own recording */
-void own_replay(struct recording *recording, const struct source_sink *sink);
+/** native_replay() - the file is speprof's own recording */
+void native_replay(struct recording *recording, const struct source_sink *sink);
 
-/** own_is_magic() - whether speprof's own recording begins with these 8 bytes */
-bool own_is_magic(const u8 *buf);
+/** native_is_magic() - whether speprof's own recording begins with these 8 bytes */
+bool native_is_magic(const u8 *buf);
 
 /** perfdata_is_magic() - whether a perf.data begins with these 8 bytes */
 bool perfdata_is_magic(const u8 *buf);

@@ -210,8 +210,8 @@ static int tell_format(struct recording *recording, struct recording_error *ret_
 		recording->format = RECORDING_PERF;
 		return 0;
 	}
-	if (len >= 8 && own_is_magic(buf)) {
-		recording->format = RECORDING_OWN;
+	if (len >= 8 && native_is_magic(buf)) {
+		recording->format = RECORDING_NATIVE;
 		return 0;
 	}
 	if (len >= 8 && !memcmp(buf, "PERFFILE", 8)) {
@@ -287,8 +287,8 @@ int recording_replay(struct recording *recording, const struct source_sink *sink
 	recording->without_spe = false;
 	if (recording->format == RECORDING_PERF)
 		perfdata_replay(recording, sink);
-	else if (recording->format == RECORDING_OWN)
-		own_replay(recording, sink);
+	else if (recording->format == RECORDING_NATIVE)
+		native_replay(recording, sink);
 	else
 		raw_replay(recording, sink);
 	/* What is missing may be what was damaged. */

@@ -9,9 +9,9 @@
 #include "source/source.h"
 
 enum recording_format {
-	RECORDING_RAW,		/* records, nothing else */
-	RECORDING_PERF,		/* perf.data */
-	RECORDING_OWN,		/* windows with their headers, and task events */
+	RECORDING_RAW, /* records, nothing else */
+	RECORDING_PERF, /* perf.data */
+	RECORDING_NATIVE, /* windows with their headers, and task events */
 };
 
 /**

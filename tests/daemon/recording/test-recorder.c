@@ -227,7 +227,7 @@ static void test_own(void **state)
 
 	(void)state;
 	feed(&sink);
-	assert_int_equal(record(RECORDER_OWN) % 64, 0);
+	assert_int_equal(record(RECORDER_NATIVE) % 64, 0);
 	assert_int_equal(replay(&seen, &error), 0);
 	check_tasks(&seen);
 	assert_int_equal(seen.tasks[1].inode, 99);
@@ -318,7 +318,7 @@ static void feed_empty(struct recorder *recorder)
 static void test_own_empty_windows(void **state)
 {
 	static const u8 expected[] = { 0, 2, 3 };
-	struct recorder *recorder = begin(RECORDER_OWN, BACKEND_EMULATED);
+	struct recorder *recorder = begin(RECORDER_NATIVE, BACKEND_EMULATED);
 	struct recording_error error;
 	struct seen seen;
 
@@ -344,7 +344,7 @@ static void test_own_empty_windows(void **state)
 
 static void finish_one_window(void)
 {
-	struct recorder *recorder = begin(RECORDER_OWN, BACKEND_EMULATED);
+	struct recorder *recorder = begin(RECORDER_NATIVE, BACKEND_EMULATED);
 	struct source_sink sink = recorder_sink(recorder);
 	u8 buf[1024];
 
@@ -365,7 +365,7 @@ static void test_own_without_causes(void **state)
 	static u8 file[1 << 16];
 	struct recording_error error;
 	struct speprof_window *w;
-	struct own_header header;
+	struct native_header header;
 	struct seen seen;
 	size_t size;
 
@@ -375,10 +375,10 @@ static void test_own_without_causes(void **state)
 	load(file, size);
 	memcpy(&header, file, sizeof(header));
 	w = (void *)(file + header.header_size);
-	memmove((u8 *)w + w->header_size + OWN_WINDOW_FIRST,
-		(u8 *)w + w->data_offset, size - header.header_size - w->data_offset);
-	w->data_offset = w->header_size + OWN_WINDOW_FIRST;
-	w->span -= sizeof(struct own_window) - OWN_WINDOW_FIRST;
+	memmove((u8 *)w + w->header_size + NATIVE_WINDOW_FIRST, (u8 *)w + w->data_offset,
+		size - header.header_size - w->data_offset);
+	w->data_offset = w->header_size + NATIVE_WINDOW_FIRST;
+	w->span -= sizeof(struct native_window) - NATIVE_WINDOW_FIRST;
 	store(file, header.header_size + w->span);
 	assert_int_equal(replay(&seen, &error), 0);
 	assert_int_equal(seen.count, 1);
@@ -536,7 +536,7 @@ static void test_perf_suspect(void **state)
 	sink = recorder_sink(recorder);
 	sink.window(sink.ctx, &window);
 	assert_int_equal(recorder_bytes(recorder), 64);
-	assert_int_equal(recorder_left_out(recorder), 64);
+	assert_int_equal(recorder_omitted_bytes(recorder), 64);
 	assert_int_equal(recorder_finish(recorder), 0);
 	recorder_free(recorder);
 	assert_int_equal(replay(&seen, &error), 0);
@@ -634,7 +634,7 @@ static void test_summaries_agree(void **state)
 	char *own, *perf, *lost;
 
 	(void)state;
-	record(RECORDER_OWN);
+	record(RECORDER_NATIVE);
 	own = summary();
 	record(RECORDER_PERF);
 	perf = summary();
@@ -656,7 +656,7 @@ static void test_truncated(void **state)
 	static u8 buf[1 << 16];
 
 	(void)state;
-	for (int format = RECORDER_OWN; format <= RECORDER_PERF; format++) {
+	for (int format = RECORDER_NATIVE; format <= RECORDER_PERF; format++) {
 		size_t size = record(format);
 		u64 said = 0;
 
@@ -674,7 +674,7 @@ static void test_truncated(void **state)
 			assert_row(!r == !error.text[0]);
 			assert_row(seen.records <= WINDOWS * RECORDS);
 			/* Of perf.data's features, the last bytes, not all are looked at. */
-			assert_row(r || format == RECORDER_OWN ||
+			assert_row(r || format == RECORDER_NATIVE ||
 				   seen.records == WINDOWS * RECORDS);
 			said += !!r;
 		}
@@ -689,7 +689,7 @@ static void test_bit_flipped(void **state)
 	static u8 buf[1 << 16];
 
 	(void)state;
-	for (int format = RECORDER_OWN; format <= RECORDER_PERF; format++) {
+	for (int format = RECORDER_NATIVE; format <= RECORDER_PERF; format++) {
 		size_t size = record(format);
 		u64 said = 0;
 
@@ -726,7 +726,7 @@ struct hostile_row {
 	bool chunk;
 };
 
-#define FILE_FIELD(f)  offsetof(struct own_header, f), sizeof(((struct own_header *)0)->f)
+#define FILE_FIELD(f)  offsetof(struct native_header, f), sizeof(((struct native_header *)0)->f)
 #define CHUNK_FIELD(f) offsetof(struct speprof_window, f), sizeof(((struct speprof_window *)0)->f)
 
 static const struct hostile_row hostile_rows[] = {
@@ -751,8 +751,8 @@ static const struct hostile_row hostile_rows[] = {
 static void test_hostile(void **state)
 {
 	static u8 good[1 << 16], buf[1 << 16];
-	size_t size = record(RECORDER_OWN);
-	struct own_header header;
+	size_t size = record(RECORDER_NATIVE);
+	struct native_header header;
 
 	(void)state;
 	load(good, size);
@@ -776,7 +776,7 @@ static void test_hostile(void **state)
 
 static void test_write_fails(void **state)
 {
-	const struct recorder_config config = { .format = RECORDER_OWN, .command = "" };
+	const struct recorder_config config = { .format = RECORDER_NATIVE, .command = "" };
 	struct recorder *recorder;
 	struct source_sink sink;
 	FILE *full = fopen("/dev/full", "w");
