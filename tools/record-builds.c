@@ -56,9 +56,9 @@ struct record_builds *record_builds_free(struct record_builds *builds)
 
 static const struct known *builds_find(struct record_builds *builds, const struct task_event *event)
 {
-	const struct attribute_place place = { .binary = event->name,
-					       .inode = event->inode,
-					       .device = event->device };
+	const struct attribute_location place = { .binary = event->name,
+						  .inode = event->inode,
+						  .device = event->device };
 	u64 path = path_hash(event->name);
 	struct known *known = &builds->known[(path ^ event->inode) % KNOWN];
 

@@ -496,7 +496,7 @@ static int record_run_source(struct record *record)
 		status = message_fail(source_status(r), "record: sampling does not begin: %s",
 				      strerror(-r));
 	/* Behind the start: who begins while this reads is told by an event too. */
-	if (!status && record_tasks(&record->sink, now_ns()) < 0)
+	if (!status && procfs_scan_tasks(&record->sink, now_ns()) < 0)
 		message_print(
 			"record: /proc cannot be read: tasks that run already will have no name");
 	if (!status && record->command)

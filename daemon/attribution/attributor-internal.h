@@ -22,8 +22,8 @@ enum process_state {
 	PROCESS_DEAD,
 };
 
-#define PROCESS_ASKED 1U
-#define PROCESS_EVER  2U
+#define PROCESS_SAMPLED	     1U
+#define PROCESS_EVER_SAMPLED 2U
 
 /**
  * struct process - an entry of the process table
@@ -38,15 +38,15 @@ enum process_state {
  * @died, @mapped: ms
  * @after_ns: recordings: when @after took its place, by exec or a move; 0: nothing did
  * @after_generation: of @after then
- * @held: of mappings and paths, bytes: as map-evict.c counted them last
+ * @map_bytes: of mappings and paths, bytes: as map-evict.c counted them last
  * @state: &enum process_state
  * @image: @start_code and @start_stack are those of what it executes
  * @exited: an event said so, and not only /proc
  * @unread: events told of it, but not of its mappings: /proc is asked at its next sample
  * @doubted: mappings of it may have been lost: /proc is read again, as far as @rereads allow
  * @round: of seeding in which it was seen, 0: in none
- * @kept: its mappings are in what is saved (map-save-selection.c)
- * @asking: a query about it is under way (background)
+ * @maps_saved: its mappings are in what is saved (map-save-selection.c)
+ * @querying: a query about it is under way (background)
  * @mapped_ns: time of the last event that changed its mappings
  */
 struct process {
@@ -66,7 +66,7 @@ struct process {
 	u64 after_ns;
 	u32 after;
 	u32 after_generation;
-	u64 held;
+	u64 map_bytes;
 	u64 mapped_ns;
 	u8 state;
 	u8 round;
@@ -74,8 +74,8 @@ struct process {
 	bool exited;
 	bool unread;
 	bool doubted;
-	bool kept;
-	bool asking;
+	bool maps_saved;
+	bool querying;
 };
 
 /**
@@ -88,7 +88,7 @@ struct process {
  * @next: in that list
  * @uid, @id: of a pod's container; "" for others
  * @link: that tells Kubernetes' name for it, while it is looked for
- * @asking: a query for that name is under way
+ * @querying: a query for that name is under way
  */
 struct container {
 	struct attribute_container pub;
@@ -105,7 +105,7 @@ struct container {
 	struct pods_wait link;
 	bool in_use;
 	bool in_list;
-	bool asking;
+	bool querying;
 	char uid[40];
 	char id[72];
 };
@@ -119,13 +119,13 @@ struct container {
 /**
  * struct task_wait - a thread with a query under way
  * @tid: 0 for none
- * @asked: ms
+ * @asked_ms: ms
  * @retries: how often the answer was out of date
  * @sampled: a sample waits for it, and not only a child that inherits
  */
 struct task_wait {
 	s32 tid;
-	u32 asked;
+	u32 asked_ms;
 	u8 retries;
 	bool sampled;
 };
@@ -140,23 +140,23 @@ struct dead_list {
  * struct attributor
  * @stamp: for each process, generation << 1 | dead: threads that carry the same
  *	one need no second look. One more, 0, for the threads that are nowhere.
- * @used: for each process, PROCESS_ASKED if it was asked for since the last look at it,
- *	PROCESS_EVER if at any time
+ * @used: for each process, PROCESS_SAMPLED if it was asked for since the last look at it,
+ *	PROCESS_EVER_SAMPLED if at any time
  * @since: for each process, when its number became its, CLOCK_MONOTONIC; 0: before all
  *	samples
- * @dead_unasked: the dead that no sample asked for when they died
+ * @dead_unsampled: the dead that no sample asked for when they died
  * @owners: recordings: by TID, the process and its generation
  * @switches: recordings: by CPU, the TID
  * @left: containers without a living process, the longest first
  * @rings: live: of @ring_cpus CPUs, who ran when; borrowed
- * @tells: TASK_TELLS_*, once all tasks were told
+ * @reports: TASK_TELLS_*, once all tasks were told
  * @fresh: entries from here on were never used
  * @refused: maps that were the largest when there was no room; until something else happens
  * @seed: keys the containers' hash
  * @id_key: keys what containers are numbered by for those who follow them, over restarts
  * @container_paths: bytes of the containers' paths and names that are kept whole,
  *	@container_bytes at most
- * @kept_bytes: of mappings in what attributor_save() writes
+ * @saved_map_bytes: of mappings in what attributor_save() writes
  * @rereads: doubted maps that may be read until the next attributor_refresh()
  * @changes: entries of processes that were made
  * @reader: reads /proc in the background; NULL where the caller's thread does
@@ -184,13 +184,13 @@ struct attributor {
 	u64 id_key[2];
 	u64 container_paths;
 	u64 container_bytes;
-	u64 kept_bytes;
+	u64 saved_map_bytes;
 	u64 changes;
 	u32 rereads;
 	u32 processes;
 	u32 fresh;
 	struct dead_list dead;
-	struct dead_list dead_unasked;
+	struct dead_list dead_unsampled;
 	u32 hand;
 	u32 hand_busy;
 	u32 hand_idle;
@@ -205,10 +205,10 @@ struct attributor {
 	u32 container_free;
 	struct dead_list left;
 	struct cgroup_table cgroups;
-	struct cgroup_space space;
+	struct cgroup_namespace space;
 	struct switch_ring *rings;
 	u32 ring_cpus;
-	u32 tells;
+	u32 reports;
 	u8 round;
 	int proc;
 	char log[128];
@@ -219,8 +219,8 @@ struct attributor {
 	u64 changed_ns[TASK_CHANGES];
 };
 
-/** map_room_init() - of @bytes, for which processes give way to each other (live) */
-int map_room_init(struct attributor *a, u64 bytes);
+/** map_evict_init() - of @bytes, for which processes give way to each other (live) */
+int map_evict_init(struct attributor *a, u64 bytes);
 
 /* CLOCK_MONOTONIC, coarse: for ages */
 u32 now_ms(void);
@@ -232,8 +232,8 @@ u32 container_index(struct attributor *a, const char *path, size_t len);
 u32 container_of_cgroup(struct attributor *a, u64 id);
 
 /* A living process came into a container, or left it. */
-void container_enter(struct attributor *a, u32 index);
-void container_leave(struct attributor *a, u32 index);
+void container_add_process(struct attributor *a, u32 index);
+void container_remove_process(struct attributor *a, u32 index);
 
 /* They are numbered by @key from now on, those that are there too. */
 void containers_key(struct attributor *a, const u64 key[static 2]);
@@ -241,8 +241,8 @@ void containers_init(struct attributor *a);
 void containers_deinit(struct attributor *a);
 
 /* @names, which the container's own has no room for, or has. */
-void container_keep_names(struct attributor *a, struct container *c,
-			  const struct pods_names *names);
+void container_store_names(struct attributor *a, struct container *c,
+			   const struct pods_names *names);
 void containers_refresh(struct attributor *a);
 
 /** container_answered() - @answer is of PROC_QUERY_POD */
@@ -283,8 +283,8 @@ bool task_is_pending(const struct attributor *a, s32 tid);
 /** task_found() - @tid is of process @index, or of none, as /proc says; returns the index for samples */
 u32 task_found(struct attributor *a, s32 tid, u32 index);
 
-/** process_ask() - compare process @index with /proc; @map: and read its mappings */
-void process_ask(struct attributor *a, u32 index, bool map);
+/** process_query() - compare process @index with /proc; @map: and read its mappings */
+void process_query(struct attributor *a, u32 index, bool map);
 
 /** tasks_refresh() - look at some living processes and threads again */
 void tasks_refresh(struct attributor *a);

@@ -14,11 +14,11 @@
 enum { PROCESS_SAVED_IMAGE = 1, PROCESS_SAVED_DEAD = 2, PROCESS_SAVED_EXITED = 4 };
 
 /* Each file once, whoever maps it; mappings name it by number. */
-static void binaries_save(const struct map_keep *keep, struct serializer *to)
+static void binaries_save(const struct map_selection *selection, struct serializer *to)
 {
-	serialize_u64(to, keep->binaries);
-	for (u32 i = 0; i < keep->binaries; i++) {
-		const struct binary *b = keep->binary[i];
+	serialize_u64(to, selection->binaries);
+	for (u32 i = 0; i < selection->binaries; i++) {
+		const struct binary *b = selection->binary[i];
 
 		serialize_u64(to, b->inode);
 		serialize_u64(to, b->device);
@@ -53,7 +53,7 @@ static u32 process_before(const struct attributor *a, u32 index)
 
 	return p->before != ATTRIBUTE_NONE &&
 			       a->process[p->before].pub.generation == p->before_generation &&
-			       map_keep_wanted(a, p->before) ?
+			       map_selection_includes(a, p->before) ?
 		       p->before :
 		       index;
 }
@@ -77,7 +77,7 @@ static void process_save(const struct attributor *a, u32 index, struct serialize
 	serialize_u64(to, p->start_code);
 	serialize_u64(to, p->start_stack);
 	serialize_string(to, p->pub.comm);
-	count = p->kept ? p->maps.count : 0;
+	count = p->maps_saved ? p->maps.count : 0;
 	serialize_u64(to, count);
 	for (u32 i = 0; i < count; i++) {
 		const struct mapping *m = &p->maps.entry[i];
@@ -100,12 +100,12 @@ static bool is_longer_dead(const struct attributor *a, u32 index, u32 other, u32
 /* The longest dead first. */
 static void dead_save(const struct attributor *a, struct serializer *to)
 {
-	u32 asked = a->dead.first, unasked = a->dead_unasked.first, now = now_ms();
+	u32 asked = a->dead.first, unsampled = a->dead_unsampled.first, now = now_ms();
 
-	while (asked != ATTRIBUTE_NONE || unasked != ATTRIBUTE_NONE) {
-		u32 *at = is_longer_dead(a, asked, unasked, now) ? &asked : &unasked;
+	while (asked != ATTRIBUTE_NONE || unsampled != ATTRIBUTE_NONE) {
+		u32 *at = is_longer_dead(a, asked, unsampled, now) ? &asked : &unsampled;
 
-		if (map_keep_wanted(a, *at))
+		if (map_selection_includes(a, *at))
 			process_save(a, *at, to);
 		*at = a->process[*at].dead_next;
 	}
@@ -119,23 +119,23 @@ static void processes_save(const struct attributor *a, struct serializer *to)
 {
 	dead_save(a, to);
 	for (u32 i = 0; i < a->fresh; i++)
-		if (a->process[i].state == PROCESS_LIVING && map_keep_wanted(a, i))
+		if (a->process[i].state == PROCESS_LIVING && map_selection_includes(a, i))
 			process_save(a, i, to);
 }
 
 void attributor_save(struct attributor *attributor, struct serializer *to)
 {
 	struct attributor *a = attributor;
-	struct map_keep keep;
+	struct map_selection selection;
 	u32 count = 0;
 
-	map_keep_choose(a, a->kept_bytes, &keep);
-	a->stats.mappings_unkept = keep.left;
-	binaries_save(&keep, to);
-	map_keep_deinit(&keep);
+	map_selection_choose(a, a->saved_map_bytes, &selection);
+	a->stats.mappings_unsaved = selection.left;
+	binaries_save(&selection, to);
+	map_selection_deinit(&selection);
 	containers_save(a, to);
 	for (u32 i = 0; i < a->fresh; i++)
-		count += map_keep_wanted(a, i);
+		count += map_selection_includes(a, i);
 	serialize_u64(to, a->fresh);
 	serialize_u64(to, a->process[IDLE].pub.generation);
 	serialize_u64(to, count);
@@ -192,9 +192,9 @@ static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 	return from->bad ? -EBADMSG : 0;
 }
 
-static int moved_new(u32 count, struct attribute_moved **ret_moved)
+static int moved_new(u32 count, struct attribute_remapped **ret_moved)
 {
-	struct attribute_moved *moved = calloc(count ? count : 1, sizeof(*moved));
+	struct attribute_remapped *moved = calloc(count ? count : 1, sizeof(*moved));
 
 	if (!moved)
 		return -ENOMEM;
@@ -204,17 +204,17 @@ static int moved_new(u32 count, struct attribute_moved **ret_moved)
 	return 0;
 }
 
-static void to_other(const struct attributor *a, struct attribute_moved *moved)
+static void to_other(const struct attributor *a, struct attribute_remapped *moved)
 {
 	moved->index = attributor_container_other(a);
 	moved->now_generation = attributor_container(a, moved->index)->generation;
 }
 
 /* Nobody lives in them yet: in a smaller table those behind them made some give way. */
-static void containers_settle(const struct attributor *a, struct attribute_translation *t)
+static void containers_finish_load(const struct attributor *a, struct attribute_translation *t)
 {
 	for (u32 i = 0; i < t->containers; i++) {
-		struct attribute_moved *moved = &t->container[i];
+		struct attribute_remapped *moved = &t->container[i];
 
 		if (moved->index != ATTRIBUTE_NONE &&
 		    a->container[moved->index].pub.generation != moved->now_generation)
@@ -239,8 +239,8 @@ static int containers_load(struct attributor *a, struct deserializer *from,
 	if (moved_new(capacity, &t->container) < 0)
 		return -ENOMEM;
 	t->containers = capacity;
-	t->container[0] = (struct attribute_moved){ .index = 0 };
-	t->container[capacity - 1] = (struct attribute_moved){ 0 };
+	t->container[0] = (struct attribute_remapped){ .index = 0 };
+	t->container[capacity - 1] = (struct attribute_remapped){ 0 };
 	to_other(a, &t->container[capacity - 1]);
 	for (u32 i = 0; i < count && !from->bad; i++) {
 		u32 old = (u32)deserialize_below(from, capacity - 1), generation;
@@ -251,13 +251,13 @@ static int containers_load(struct attributor *a, struct deserializer *from,
 		if (!old || from->bad)
 			return -EBADMSG;
 		index = container_index(a, path, strlen(path));
-		t->container[old] = (struct attribute_moved){
+		t->container[old] = (struct attribute_remapped){
 			generation,
 			index,
 			a->container[index].pub.generation,
 		};
 	}
-	containers_settle(a, t);
+	containers_finish_load(a, t);
 	return from->bad ? -EBADMSG : 0;
 }
 
@@ -288,7 +288,8 @@ static int maps_load(struct attributor *a, struct deserializer *from,
 static void process_fill(struct attributor *a, u32 index, struct deserializer *from, u32 flags,
 			 const struct attribute_translation *t)
 {
-	const struct attribute_moved *before = &t->process[deserialize_below(from, t->processes)];
+	const struct attribute_remapped *before =
+		&t->process[deserialize_below(from, t->processes)];
 	struct process *p = &a->process[index];
 	char comm[sizeof(p->pub.comm)];
 
@@ -364,7 +365,7 @@ static int process_load(struct attributor *a, struct deserializer *from,
 	if (now != ATTRIBUTE_NONE && now != IDLE && a->process[now].state == PROCESS_LIVING &&
 	    a->process[now].pub.generation == current)
 		process_merge(a, index, now);
-	t->process[old] = (struct attribute_moved){
+	t->process[old] = (struct attribute_remapped){
 		generation,
 		index,
 		a->process[index].pub.generation,
@@ -385,7 +386,7 @@ static int processes_load(struct attributor *a, struct deserializer *from,
 	if (moved_new(capacity, &t->process) < 0)
 		return -ENOMEM;
 	t->processes = capacity;
-	t->process[IDLE] = (struct attribute_moved){
+	t->process[IDLE] = (struct attribute_remapped){
 		generation,
 		IDLE,
 		a->process[IDLE].pub.generation,
@@ -423,7 +424,7 @@ void attribute_translation_deinit(struct attribute_translation *translation)
 	*translation = (struct attribute_translation){ 0 };
 }
 
-static u32 moved(const struct attribute_moved *at, u32 generation, u32 *ret_generation)
+static u32 moved(const struct attribute_remapped *at, u32 generation, u32 *ret_generation)
 {
 	if (at->index == ATTRIBUTE_NONE || at->generation != generation)
 		return ATTRIBUTE_NONE;
@@ -431,7 +432,7 @@ static u32 moved(const struct attribute_moved *at, u32 generation, u32 *ret_gene
 	return at->index;
 }
 
-u32 attribute_moved_process(const struct attribute_translation *translation, u32 index,
+u32 attribute_remap_process(const struct attribute_translation *translation, u32 index,
 			    u32 generation, u32 *ret_generation)
 {
 	return index < translation->processes ?
@@ -439,7 +440,7 @@ u32 attribute_moved_process(const struct attribute_translation *translation, u32
 		       ATTRIBUTE_NONE;
 }
 
-u32 attribute_moved_container(const struct attribute_translation *translation, u32 index,
+u32 attribute_remap_container(const struct attribute_translation *translation, u32 index,
 			      u32 generation, u32 *ret_generation)
 {
 	return index < translation->containers ?

@@ -9,8 +9,8 @@
 #include "attributor.h"
 #include "util/serialize.h"
 
-/** struct attribute_moved - what had some index: its generation then, its index now */
-struct attribute_moved {
+/** struct attribute_remapped - what had some index: its generation then, its index now */
+struct attribute_remapped {
 	u32 generation;
 	u32 index;
 	u32 now_generation;
@@ -18,8 +18,8 @@ struct attribute_moved {
 
 /** struct attribute_translation - by the index that was saved */
 struct attribute_translation {
-	struct attribute_moved *process;
-	struct attribute_moved *container;
+	struct attribute_remapped *process;
+	struct attribute_remapped *container;
 	u32 processes;
 	u32 containers;
 };
@@ -44,12 +44,12 @@ int attributor_load(struct attributor *attributor, struct deserializer *from,
 
 void attribute_translation_deinit(struct attribute_translation *translation);
 
-/** attribute_moved_process() - where process @index of @generation is; ATTRIBUTE_NONE if it is not */
-u32 attribute_moved_process(const struct attribute_translation *translation, u32 index,
+/** attribute_remap_process() - where process @index of @generation is; ATTRIBUTE_NONE if it is not */
+u32 attribute_remap_process(const struct attribute_translation *translation, u32 index,
 			    u32 generation, u32 *ret_generation);
 
-/** attribute_moved_container() - likewise of a container */
-u32 attribute_moved_container(const struct attribute_translation *translation, u32 index,
+/** attribute_remap_container() - likewise of a container */
+u32 attribute_remap_container(const struct attribute_translation *translation, u32 index,
 			      u32 generation, u32 *ret_generation);
 
 #endif

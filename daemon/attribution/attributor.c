@@ -25,7 +25,7 @@
 #define CLOCK_SLACK_NS 20000 /* by which times of samples and of events may differ */
 #define HISTORY	       8 /* entries that are looked at for who had a number before */
 
-#define UNASKED_MS 2000 /* the same, of one that no sample asked for yet */
+#define UNSAMPLED_MS 2000 /* the same, of one that no sample asked for yet */
 #define MISS_MS	   200 /* before the maps of a process are read again for a PC that is in none */
 #define WAIT_MS	   1000 /* for which a sample waits for /proc */
 
@@ -96,16 +96,16 @@ static u32 dead_pop(struct attributor *a, struct dead_list *list)
 
 void process_die(struct attributor *a, u32 index)
 {
-	bool unasked = a->live && !(a->used[index] & PROCESS_EVER);
+	bool unsampled = a->live && !(a->used[index] & PROCESS_EVER_SAMPLED);
 	struct process *p = &a->process[index];
 
 	if (p->state != PROCESS_LIVING || index == IDLE)
 		return;
-	container_leave(a, p->pub.container);
+	container_remove_process(a, p->pub.container);
 	p->state = PROCESS_DEAD;
 	p->died = now_ms();
 	a->stamp[index] |= 1;
-	dead_push(a, unasked ? &a->dead_unasked : &a->dead, index);
+	dead_push(a, unsampled ? &a->dead_unsampled : &a->dead, index);
 }
 
 /* Free the living entry that was not asked for the longest, roughly. */
@@ -116,23 +116,23 @@ static u32 process_evict(struct attributor *a)
 	for (;;) {
 		a->hand = a->hand + 1 < a->processes ? a->hand + 1 : IDLE + 1;
 		i = a->hand;
-		if (!(a->used[i] & PROCESS_ASKED))
+		if (!(a->used[i] & PROCESS_SAMPLED))
 			break;
-		a->used[i] &= (u8)~PROCESS_ASKED;
+		a->used[i] &= (u8)~PROCESS_SAMPLED;
 	}
 	a->stats.processes_evicted++;
 	return i;
 }
 
 /* One that died without a sample, long enough ago that none will come. */
-static u32 process_unasked(struct attributor *a)
+static u32 process_reclaim_unsampled(struct attributor *a)
 {
 	u32 i;
 
-	while ((i = a->dead_unasked.first) != ATTRIBUTE_NONE &&
-	       now_ms() - a->process[i].died >= UNASKED_MS) {
-		dead_pop(a, &a->dead_unasked);
-		if (!(a->used[i] & PROCESS_EVER))
+	while ((i = a->dead_unsampled.first) != ATTRIBUTE_NONE &&
+	       now_ms() - a->process[i].died >= UNSAMPLED_MS) {
+		dead_pop(a, &a->dead_unsampled);
+		if (!(a->used[i] & PROCESS_EVER_SAMPLED))
 			return i;
 		dead_push(a, &a->dead, i);
 	}
@@ -140,18 +140,18 @@ static u32 process_unasked(struct attributor *a)
 }
 
 /* An entry that is free now: never used, else dead the longest, else a living one. */
-static u32 process_room(struct attributor *a)
+static u32 process_reserve(struct attributor *a)
 {
 	u32 i;
 
 	if (a->fresh < a->processes)
 		return a->fresh++;
-	i = process_unasked(a);
+	i = process_reclaim_unsampled(a);
 	if (i != ATTRIBUTE_NONE)
 		return i;
 	i = dead_pop(a, &a->dead);
 	if (i == ATTRIBUTE_NONE)
-		i = dead_pop(a, &a->dead_unasked);
+		i = dead_pop(a, &a->dead_unsampled);
 	if (i == ATTRIBUTE_NONE)
 		return process_evict(a);
 	if (!a->live || now_ms() - a->process[i].died < LATE_MS)
@@ -161,13 +161,13 @@ static u32 process_room(struct attributor *a)
 
 u32 process_new(struct attributor *a, s32 pid)
 {
-	u32 i = process_room(a), *head = process_head(a, pid);
+	u32 i = process_reserve(a), *head = process_head(a, pid);
 	struct process *p = &a->process[i];
 
 	if (p->state != PROCESS_FREE)
 		process_unhash(a, i);
 	if (p->state == PROCESS_LIVING)
-		container_leave(a, p->pub.container);
+		container_remove_process(a, p->pub.container);
 	maps_clear(&a->store, &p->maps);
 	*p = (struct process){
 		.pub = { .pid = pid, .generation = p->pub.generation + 1 },
@@ -179,7 +179,7 @@ u32 process_new(struct attributor *a, s32 pid)
 	a->since[i] = 0;
 	a->changes++;
 	a->stamp[i] = p->pub.generation << 1;
-	a->used[i] = PROCESS_ASKED | PROCESS_EVER;
+	a->used[i] = PROCESS_SAMPLED | PROCESS_EVER_SAMPLED;
 	return i;
 }
 
@@ -190,8 +190,8 @@ void process_contain(struct attributor *a, u32 index, u32 container)
 	if (p->pub.container == container)
 		return;
 	if (p->state == PROCESS_LIVING) {
-		container_enter(a, container);
-		container_leave(a, p->pub.container);
+		container_add_process(a, container);
+		container_remove_process(a, p->pub.container);
 	}
 	p->pub.container = container;
 }
@@ -210,7 +210,7 @@ void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed)
 }
 
 /* A process that lives or died just now; /proc knows it no more. */
-static u32 process_late(struct attributor *a, s32 pid)
+static u32 process_expects_samples(struct attributor *a, s32 pid)
 {
 	u32 i = process_find(a, pid);
 
@@ -240,7 +240,7 @@ static u32 task_dead(const struct attributor *a, struct thread_slot slot, bool *
 }
 
 /* A thread that is dead or nowhere, and was looked for a moment ago. */
-static bool task_settled(struct attributor *a, struct thread_slot slot, u32 *ret_index)
+static bool task_negative_cached(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
 	bool nowhere;
 	u32 old = task_dead(a, slot, &nowhere);
@@ -250,7 +250,7 @@ static bool task_settled(struct attributor *a, struct thread_slot slot, u32 *ret
 	if (a->live && now_ms() - slot.bucket->failed[slot.way] >= RETRY_MS)
 		return false;
 	if (old != ATTRIBUTE_NONE)
-		mark_used(a, old, PROCESS_EVER);
+		mark_used(a, old, PROCESS_EVER_SAMPLED);
 	*ret_index = old;
 	return true;
 }
@@ -264,15 +264,15 @@ u32 task_found(struct attributor *a, s32 tid, u32 index)
 	old = task_dead(a, slot, &nowhere);
 	/* Its place was needed; the process may be known all the same. */
 	if (index == ATTRIBUTE_NONE && a->live && !slot.bucket)
-		index = process_late(a, tid);
+		index = process_expects_samples(a, tid);
 	if (index != ATTRIBUTE_NONE) {
 		thread_set(a, tid, index, now - RETRY_MS);
-		a->used[index] = PROCESS_ASKED | PROCESS_EVER;
+		a->used[index] = PROCESS_SAMPLED | PROCESS_EVER_SAMPLED;
 		return index;
 	}
 	if (old != ATTRIBUTE_NONE) {
 		slot.bucket->failed[slot.way] = now;
-		a->used[old] |= PROCESS_EVER;
+		a->used[old] |= PROCESS_EVER_SAMPLED;
 		return old;
 	}
 	if (!nowhere)
@@ -281,7 +281,7 @@ u32 task_found(struct attributor *a, s32 tid, u32 index)
 	return ATTRIBUTE_NONE;
 }
 
-u32 attributor_meanwhile(const struct attributor *a, s32 tid)
+u32 attributor_task_provisional(const struct attributor *a, s32 tid)
 {
 	const struct thread_slot slot = threads_find(&a->threads, tid);
 	bool nowhere;
@@ -296,8 +296,9 @@ u32 attributor_meanwhile(const struct attributor *a, s32 tid)
  */
 static bool task_reported(const struct attributor *a, s32 tid, u32 *ret_index)
 {
-	u32 i = a->reader && a->tells & TASK_REPORTS_CGROUPS ? attributor_meanwhile(a, tid) :
-							       ATTRIBUTE_NONE;
+	u32 i = a->reader && a->reports & TASK_REPORTS_CGROUPS ?
+			attributor_task_provisional(a, tid) :
+			ATTRIBUTE_NONE;
 
 	if (i == ATTRIBUTE_NONE || !a->process[i].unread)
 		return false;
@@ -310,11 +311,11 @@ static u32 task_slow(struct attributor *a, s32 tid, struct thread_slot slot)
 {
 	u32 index, reported;
 
-	if (task_settled(a, slot, &index))
+	if (task_negative_cached(a, slot, &index))
 		return index;
 	if (task_reported(a, tid, &reported) &&
 	    task_lookup(a, tid, true) == ATTRIBUTE_PENDING) {
-		mark_used(a, reported, PROCESS_ASKED | PROCESS_EVER);
+		mark_used(a, reported, PROCESS_SAMPLED | PROCESS_EVER_SAMPLED);
 		return reported;
 	}
 	index = a->live ? task_lookup(a, tid, true) : process_find(a, tid);
@@ -328,7 +329,7 @@ static bool task_living(struct attributor *a, struct thread_slot slot, u32 *ret_
 
 	if (index == a->threads.unresolved || slot.bucket->stamp[slot.way] != a->stamp[index])
 		return false;
-	mark_used(a, index, PROCESS_ASKED | PROCESS_EVER);
+	mark_used(a, index, PROCESS_SAMPLED | PROCESS_EVER_SAMPLED);
 	*ret_index = index;
 	return true;
 }
@@ -360,7 +361,7 @@ static u32 task_before(struct attributor *a, u32 index, u64 time_ns)
 			break;
 		i = p->before;
 		if (a->since[i] <= time_ns) {
-			mark_used(a, i, PROCESS_EVER);
+			mark_used(a, i, PROCESS_EVER_SAMPLED);
 			return i;
 		}
 	}
@@ -387,22 +388,22 @@ u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns, struct attr
 	return task_at(a, attributor_task(a, tid), time_ns, ret_span);
 }
 
-bool attributor_known(struct attributor *a, s32 tid, u64 time_ns, u32 *ret_index,
-		      struct attribute_span *ret_span)
+bool attributor_task_cached(struct attributor *a, s32 tid, u64 time_ns, u32 *ret_index,
+			    struct attribute_span *ret_span)
 {
 	struct thread_slot slot = { NULL, 0 };
 	u32 index = tid ? ATTRIBUTE_NONE : IDLE;
-	bool timed = attributor_timed(a);
+	bool timed = attributor_has_times(a);
 
 	if (timed && !a->live)
 		return false;
 	if (tid > 0) {
 		slot = threads_find(&a->threads, tid);
-		if (!task_living(a, slot, &index) && !task_settled(a, slot, &index)) {
+		if (!task_living(a, slot, &index) && !task_negative_cached(a, slot, &index)) {
 			if (!task_is_pending(a, tid))
 				return false;
 			if (task_reported(a, tid, &index))
-				mark_used(a, index, PROCESS_ASKED | PROCESS_EVER);
+				mark_used(a, index, PROCESS_SAMPLED | PROCESS_EVER_SAMPLED);
 			else
 				index = ATTRIBUTE_PENDING;
 		}
@@ -420,7 +421,7 @@ void attributor_refresh(struct attributor *a)
 	a->rereads = REREADS;
 	containers_refresh(a);
 	/* What events tell needs not be looked for. */
-	if (a->tells & TASK_REPORTS_CGROUPS)
+	if (a->reports & TASK_REPORTS_CGROUPS)
 		return;
 	tasks_refresh(a);
 }
@@ -439,9 +440,10 @@ const struct attribute_process *attributor_process(const struct attributor *a, u
 	return &a->process[index].pub;
 }
 
-static void place_set(struct attribute_place *ret, const struct mapping *m, u64 pc, bool file)
+static void location_set_binary(struct attribute_location *ret, const struct mapping *m, u64 pc,
+				bool file)
 {
-	*ret = (struct attribute_place){
+	*ret = (struct attribute_location){
 		.binary = m->binary->path,
 		.offset = file ? m->offset + (pc - m->start) : pc,
 		.pc = pc,
@@ -452,15 +454,15 @@ static void place_set(struct attribute_place *ret, const struct mapping *m, u64 
 	};
 }
 
-static void place_kernel(struct attributor *a, u64 pc, struct attribute_place *ret)
+static void locate_kernel(struct attributor *a, u64 pc, struct attribute_location *ret)
 {
 	const struct mapping *m = maps_find(&a->kernel, pc);
 
-	*ret = (struct attribute_place){ .binary = "[kernel]", .offset = pc, .pc = pc };
+	*ret = (struct attribute_location){ .binary = "[kernel]", .offset = pc, .pc = pc };
 	if (!m)
 		return;
 	/* "[kernel.kallsyms]_text" is the kernel itself; others are modules by their name. */
-	place_set(ret, m, pc, false);
+	location_set_binary(ret, m, pc, false);
 	if (!strncmp(m->binary->path, "[kernel", 7) || !strncmp(m->binary->path, "[guest", 6))
 		ret->binary = "[kernel]";
 }
@@ -477,14 +479,14 @@ static bool maps_due(const struct attributor *a, const struct process *p, const 
 	return m ? p->doubted && a->rereads : now_ms() - p->mapped >= MISS_MS;
 }
 
-bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
-		      struct attribute_place *ret_place)
+bool attributor_locate(struct attributor *a, u32 index, u64 pc, bool kernel,
+		       struct attribute_location *ret_location)
 {
 	const struct mapping *m;
 	struct process *p;
 
 	if (kernel) {
-		place_kernel(a, pc, ret_place);
+		locate_kernel(a, pc, ret_location);
 		return true;
 	}
 	if (index >= a->fresh)
@@ -493,24 +495,24 @@ bool attributor_place(struct attributor *a, u32 index, u64 pc, bool kernel,
 	m = maps_find(&p->maps, pc);
 	if (a->live && p->state == PROCESS_LIVING && index != IDLE && maps_due(a, p, m)) {
 		p->mapped = now_ms();
-		process_ask(a, index, true);
+		process_query(a, index, true);
 		m = maps_find(&p->maps, pc);
 	}
 	if (!m)
 		return false;
-	place_set(ret_place, m, pc, m->binary->path[0] == '/');
+	location_set_binary(ret_location, m, pc, m->binary->path[0] == '/');
 	if (a->live)
-		ret_place->process = (u64)p->pub.generation << 32 | index;
+		ret_location->process = (u64)p->pub.generation << 32 | index;
 	/* Where a live process has its memory is its own affair (ASLR). */
 	if (a->live && is_memory(m->binary->path))
-		ret_place->offset = pc - m->start;
+		ret_location->offset = pc - m->start;
 	else if (m->binary->path[0] == '[')
-		ret_place->offset = pc - m->start + m->offset;
+		ret_location->offset = pc - m->start + m->offset;
 	if (!m->binary->path[0])
-		ret_place->binary = "[anon]";
+		ret_location->binary = "[anon]";
 	/* That of a 32-bit process is another one than ours. */
 	if (!strcmp(m->binary->path, "[vdso]") && m->end <= UINT32_MAX)
-		ret_place->binary = "[vdso32]";
+		ret_location->binary = "[vdso32]";
 	return true;
 }
 
@@ -565,9 +567,9 @@ static u64 map_bytes(const struct attributor *a, const struct attributor_config 
 	return bytes > BYTES_LEAST ? bytes : BYTES_LEAST;
 }
 
-static u64 kept_bytes(const struct attributor *a, const struct attributor_config *config)
+static u64 saved_map_bytes(const struct attributor *a, const struct attributor_config *config)
 {
-	return config->kept_bytes ? config->kept_bytes : (u64)a->processes * KEPT_BYTES;
+	return config->saved_map_bytes ? config->saved_map_bytes : (u64)a->processes * KEPT_BYTES;
 }
 
 static u64 cgroup_bytes(const struct attributor *a, const struct attributor_config *config)
@@ -597,8 +599,8 @@ static int tables_alloc(struct attributor *a, const struct attributor_config *co
 	containers_init(a);
 	memset(a->process_heads, 0xff, (a->process_mask + 1ULL) * sizeof(u32));
 	a->container_bytes = cgroup_bytes(a, config);
-	a->kept_bytes = kept_bytes(a, config);
-	r = map_room_init(a, map_bytes(a, config));
+	a->saved_map_bytes = saved_map_bytes(a, config);
+	r = map_evict_init(a, map_bytes(a, config));
 	if (!r && a->live)
 		r = cgroups_init(&a->cgroups, CGROUPS, cgroup_bytes(a, config));
 	return r ? r : threads_init(&a->threads, threads, a->processes);
@@ -609,7 +611,7 @@ static int proc_init(struct attributor *a, const struct attributor_config *confi
 	a->proc = open(config->proc ? config->proc : "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (a->proc < 0)
 		return -errno;
-	cgroup_space_init(&a->space);
+	cgroup_namespace_init(&a->space);
 	snprintf(a->log, sizeof(a->log), "%s", config->log ? config->log : "/var/log");
 	if (!config->background)
 		return 0;
@@ -633,7 +635,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	a->processes = capacity(c.processes, PROCESSES, 2);
 	a->containers = capacity(c.containers, CONTAINERS, 2);
 	a->dead.first = ATTRIBUTE_NONE;
-	a->dead_unasked.first = ATTRIBUTE_NONE;
+	a->dead_unsampled.first = ATTRIBUTE_NONE;
 	if (getrandom(&a->seed, sizeof(a->seed), GRND_NONBLOCK) != sizeof(a->seed))
 		a->seed = (u64)now_ms() << 32 ^ (u64)(uintptr_t)a;
 	if (getrandom(a->id_key, sizeof(a->id_key), GRND_NONBLOCK) != sizeof(a->id_key))

@@ -58,7 +58,7 @@ static inline bool attribute_container_is_at(const struct attribute_container *c
 }
 
 /**
- * struct attribute_place - where a PC is
+ * struct attribute_location - where a PC is
  * @binary: path of the mapped file as its process sees it, "[kernel]", or ""
  *	(raw bytes: escape_text() before they are shown)
  * @offset: file offset (kernel, anonymous memory: the address itself)
@@ -67,7 +67,7 @@ static inline bool attribute_container_is_at(const struct attribute_container *c
  * @process: live: a number that no other process has, though it had or gets the same PID; else 0
  * @build_id: of the mapping if known, else @build_id_size is 0
  */
-struct attribute_place {
+struct attribute_location {
 	const char *binary;
 	u64 offset;
 	u64 pc;
@@ -81,11 +81,11 @@ struct attribute_place {
 /**
  * struct attributor_config
  * @live: look tasks up in /proc; otherwise only what task events tell
- * @background: with @live: threads read /proc; attributor_answers() takes what they found
+ * @background: with @live: threads read /proc; attributor_apply_answers() takes what they found
  * @processes, @threads, @containers: capacities; 0 for the defaults (8192,
  *	32768, 2048)
  * @map_bytes: for mappings and the paths of what is mapped; 0 for 2048 a process
- * @kept_bytes: of both in what attributor_save() writes; 0 for 768 a process
+ * @saved_map_bytes: of both in what attributor_save() writes; 0 for 768 a process
  * @cgroup_bytes: for paths of cgroups that were told by id, and as many for those of containers
  *	and their names; 0 for 512 a container
  * @proc, @log: where /proc and /var/log are; NULL for these
@@ -96,7 +96,7 @@ struct attributor_config {
 	u32 threads;
 	u32 containers;
 	u64 map_bytes;
-	u64 kept_bytes;
+	u64 saved_map_bytes;
 	u64 cgroup_bytes;
 	bool background;
 	const char *proc;
@@ -115,7 +115,7 @@ struct attributor_stats {
 	u64 containers_overflow; /* lookups of one that did not fit, nor did its path: "(other)" */
 	u64 containers_evicted; /* no process lived in them, and others needed their entries */
 	u64 mappings_dropped; /* for which there was no room, or that gave way */
-	u64 mappings_unkept; /* in the last checkpoint, for which it had no room */
+	u64 mappings_unsaved; /* in the last checkpoint, for which it had no room */
 	u64 events;		/* of tasks (live) */
 	u64 events_lost;	/* of those; with mappings where the side band tells all */
 	u64 mappings_lost;	/* TASK_LOST_MAPS */
@@ -135,7 +135,7 @@ struct attributor *attributor_free(struct attributor *attributor);
  * lookup. A dead thread stays known until its TID or its entry is used again.
  *
  * Return: index of the process, or ATTRIBUTE_NONE. In the background also ATTRIBUTE_PENDING:
- * call again after attributor_answers(). That ends after a second, whether /proc answers or not.
+ * call again after attributor_apply_answers(). That ends after a second, whether /proc answers or not.
  */
 u32 attributor_task(struct attributor *attributor, s32 tid);
 
@@ -149,8 +149,8 @@ void attributor_event(struct attributor *attributor, const struct task_event *ev
 
 #define ATTRIBUTE_AT_END UINT64_MAX
 
-/** attributor_timed() - whether task events said what was when: attributor_task_at() knows more */
-bool attributor_timed(const struct attributor *attributor);
+/** attributor_has_times() - whether task events said what was when: attributor_task_at() knows more */
+bool attributor_has_times(const struct attributor *attributor);
 
 /**
  * attributor_task_at() - the process of a thread at a time
@@ -164,13 +164,13 @@ bool attributor_timed(const struct attributor *attributor);
 u32 attributor_task_at(struct attributor *attributor, s32 tid, u64 time_ns);
 
 /**
- * attributor_meanwhile() - the process of a thread that is ATTRIBUTE_PENDING, as far as is known
+ * attributor_task_provisional() - the process of a thread that is ATTRIBUTE_PENDING, as far as is known
  *
  * For samples that cannot wait. Its image or container may be another by now.
  *
  * Return: index of a living process, or ATTRIBUTE_NONE.
  */
-u32 attributor_meanwhile(const struct attributor *attributor, s32 tid);
+u32 attributor_task_provisional(const struct attributor *attributor, s32 tid);
 
 /** struct attribute_span - from @from to @to - 1, times of the events' clock */
 struct attribute_span {
@@ -187,14 +187,14 @@ u32 attributor_task_during(struct attributor *attributor, s32 tid, u64 time_ns,
 			   struct attribute_span *ret_span);
 
 /**
- * attributor_known() - attributor_task_during(), or attributor_task(), if that changes no table
+ * attributor_task_cached() - attributor_task_during(), or attributor_task(), if that changes no table
  *
  * Several threads may ask side by side, each in its seat (reader-lock.h).
  *
  * Return: whether it is so; otherwise nothing is said.
  */
-bool attributor_known(struct attributor *attributor, s32 tid, u64 time_ns, u32 *ret_index,
-		      struct attribute_span *ret_span);
+bool attributor_task_cached(struct attributor *attributor, s32 tid, u64 time_ns, u32 *ret_index,
+			    struct attribute_span *ret_span);
 
 /**
  * attributor_running() - the TID that ran on @cpu at @time_ns, or -1
@@ -217,11 +217,11 @@ void attributor_switches(struct attributor *attributor, struct switch_ring *ring
 void attributor_refresh(struct attributor *attributor);
 
 /**
- * attributor_answers() - take what the background threads have read in /proc; never waits
+ * attributor_apply_answers() - take what the background threads have read in /proc; never waits
  *
  * Locking: as attributor_event().
  */
-void attributor_answers(struct attributor *attributor);
+void attributor_apply_answers(struct attributor *attributor);
 
 /** attributor_answers_due() - whether there are some; any thread */
 bool attributor_answers_due(const struct attributor *attributor);
@@ -249,16 +249,16 @@ u32 attributor_containers(const struct attributor *attributor);
 u32 attributor_container_other(const struct attributor *attributor);
 
 /**
- * attributor_place() - what is mapped at @pc
+ * attributor_locate() - what is mapped at @pc
  * @process: index; ATTRIBUTE_NONE for kernel addresses of unattributed samples
  * @pc: virtual address
  * @kernel: the operation was executed at EL1 or EL2 (or EL0: user)
  *
- * Return: whether it is known; pointers in @ret_place are valid until the next
+ * Return: whether it is known; pointers in @ret_location are valid until the next
  * call that may change any process: another's mappings may give way.
  */
-bool attributor_place(struct attributor *attributor, u32 process, u64 pc, bool kernel,
-		      struct attribute_place *ret_place);
+bool attributor_locate(struct attributor *attributor, u32 process, u64 pc, bool kernel,
+		       struct attribute_location *ret_location);
 
 void attributor_stats(const struct attributor *attributor, struct attributor_stats *ret_stats);
 

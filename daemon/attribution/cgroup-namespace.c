@@ -72,7 +72,8 @@ static int process_find(int dir, pid_t pid, unsigned int *left, char *path, size
 	return r;
 }
 
-int cgroup_space_find(const char *mount, pid_t pid, const char *self, char *ret_root, size_t size)
+int cgroup_namespace_find(const char *mount, pid_t pid, const char *self, char *ret_root,
+			  size_t size)
 {
 	int dir = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
 	size_t len, tail = strcmp(self, "/") == 0 ? 0 : strlen(self);
@@ -110,7 +111,7 @@ static const char *line_find(const char *text, size_t *ret_len)
 	return line;
 }
 
-void cgroup_space_init(struct cgroup_space *space)
+void cgroup_namespace_init(struct cgroup_namespace *space)
 {
 	char link[64], text[16 * PATH_MAX], self[PATH_MAX];
 	const char *line, *mount;
@@ -119,7 +120,7 @@ void cgroup_space_init(struct cgroup_space *space)
 	ssize_t r;
 	int fd;
 
-	*space = (struct cgroup_space){ 0 };
+	*space = (struct cgroup_namespace){ 0 };
 	r = readlink("/proc/self/ns/cgroup", link, sizeof(link) - 1);
 	if (r < 0)
 		return;
@@ -141,12 +142,12 @@ void cgroup_space_init(struct cgroup_space *space)
 	if (fd < 0)
 		return;
 	close(fd);
-	space->known = cgroup_space_find(mount, getpid(), self, space->root,
-					 sizeof(space->root)) == 0;
+	space->known =
+		cgroup_namespace_find(mount, getpid(), self, space->root, sizeof(space->root)) == 0;
 }
 
-bool cgroup_space_path(const struct cgroup_space *space, const char *text, char *ret_path,
-		       size_t size)
+bool cgroup_namespace_path(const struct cgroup_namespace *space, const char *text, char *ret_path,
+			   size_t size)
 {
 	size_t len, root = strlen(space->root);
 	const char *path;
@@ -173,7 +174,7 @@ bool cgroup_space_path(const struct cgroup_space *space, const char *text, char 
 	return true;
 }
 
-const char *cgroup_space_reason(const struct cgroup_space *space)
+const char *cgroup_namespace_reason(const struct cgroup_namespace *space)
 {
 	return space->own && !space->known ?
 		       "containers have no whole paths, and may have no names: this is a cgroup "

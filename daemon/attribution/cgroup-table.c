@@ -67,15 +67,15 @@ static struct cgroup_entry *entry_of(struct cgroup_table *t, u64 id)
 /* Free, else removed, else in turn: one that is there can be asked for again. */
 static struct cgroup_entry *entry_victim(struct cgroup_table *t, struct cgroup_entry *set)
 {
-	struct cgroup_entry *gone = NULL;
+	struct cgroup_entry *removed = NULL;
 
 	for (u32 i = 0; i < CGROUP_WAYS; i++) {
 		if (!set[i].id)
 			return &set[i];
-		if (set[i].gone)
-			gone = &set[i];
+		if (set[i].removed)
+			removed = &set[i];
 	}
-	return gone ? gone : &set[t->hand++ % CGROUP_WAYS];
+	return removed ? removed : &set[t->hand++ % CGROUP_WAYS];
 }
 
 /* As the allocator has it. */
@@ -93,7 +93,7 @@ static void entry_clear(struct cgroup_table *t, struct cgroup_entry *e)
 }
 
 /* In turn, whoever made them so long: each can be asked for again. */
-static bool paths_room(struct cgroup_table *t, u64 bytes)
+static bool paths_reserve(struct cgroup_table *t, u64 bytes)
 {
 	u32 count = t->sets * CGROUP_WAYS;
 
@@ -124,7 +124,7 @@ struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *pat
 		return e;
 	if (e)
 		entry_clear(t, e);
-	copy = paths_room(t, path_size(path)) ? strdup(path) : NULL;
+	copy = paths_reserve(t, path_size(path)) ? strdup(path) : NULL;
 	if (!copy)
 		return NULL;
 	e = entry_victim(t, set_of(t, id));
@@ -135,7 +135,7 @@ struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *pat
 }
 
 /* The file system finds a cgroup by its id, as long as it is there. */
-static struct cgroup_entry *entry_ask(struct cgroup_table *t, u64 id)
+static struct cgroup_entry *entry_query(struct cgroup_table *t, u64 id)
 {
 	struct {
 		struct file_handle head;
@@ -169,13 +169,13 @@ struct cgroup_entry *cgroups_find(struct cgroup_table *t, u64 id)
 	if (!t->entries || !id)
 		return NULL;
 	e = entry_of(t, id);
-	return e ? e : entry_ask(t, id);
+	return e ? e : entry_query(t, id);
 }
 
-void cgroups_gone(struct cgroup_table *t, u64 id)
+void cgroups_mark_removed(struct cgroup_table *t, u64 id)
 {
 	struct cgroup_entry *e = t->entries && id ? entry_of(t, id) : NULL;
 
 	if (e)
-		e->gone = true;
+		e->removed = true;
 }

@@ -21,7 +21,7 @@ struct cgroup_entry {
 	char *path;
 	u32 container;
 	u32 generation;
-	bool gone;
+	bool removed;
 };
 
 struct cgroup_table {
@@ -45,8 +45,8 @@ struct cgroup_entry *cgroups_find(struct cgroup_table *table, u64 id);
 /** cgroups_set() - @id is at @path; NULL where memory is short, or @path may not be all of it */
 struct cgroup_entry *cgroups_set(struct cgroup_table *table, u64 id, const char *path);
 
-/** cgroups_gone() - @id was removed: its entry is the first to go, tasks of it may still be told */
-void cgroups_gone(struct cgroup_table *table, u64 id);
+/** cgroups_mark_removed() - @id was removed: its entry is the first to go, tasks of it may still be told */
+void cgroups_mark_removed(struct cgroup_table *table, u64 id);
 
 u64 cgroups_memory(const struct cgroup_table *table);
 

@@ -7,20 +7,20 @@
 #include "pods.h"
 
 /**
- * struct container_facts - of an entry of the table
+ * struct container_details - of an entry of the table
  * @id: of its path, all of it, as the kernel has it: the same after a restart, whatever the
  *	container is called meanwhile
  * @left_ns: for how long no process has lived in it; 0: one does, or that cannot be known
  * @pod: as Kubernetes calls it, where its name has no room for that; else empty
  */
-struct container_facts {
+struct container_details {
 	u64 id;
 	u64 left_ns;
 	const struct pods_names *pod;
 };
 
-/** container_facts() - of the entry at @index, which attributor_container() has */
-void container_facts(const struct attributor *attributor, u32 index,
-		     struct container_facts *ret_facts);
+/** container_details_get() - of the entry at @index, which attributor_container() has */
+void container_details_get(const struct attributor *attributor, u32 index,
+			   struct container_details *ret_facts);
 
 #endif

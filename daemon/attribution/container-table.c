@@ -90,8 +90,8 @@ static struct pods_names *container_names(struct attributor *a)
 }
 
 /* Few have names so long; without memory a name is one that is cut. */
-void container_keep_names(struct attributor *a, struct container *c,
-			  const struct pods_names *names)
+void container_store_names(struct attributor *a, struct container *c,
+			   const struct pods_names *names)
 {
 	char whole[PODS_WHOLE];
 
@@ -121,10 +121,10 @@ static void container_ask_name(struct attributor *a, u32 index)
 		return;
 	memcpy(q.pod->uid, c->uid, sizeof(q.pod->uid));
 	memcpy(q.pod->id, c->id, sizeof(q.pod->id));
-	c->asking = true;
+	c->querying = true;
 	if (attributor_query(a, &q))
 		return;
-	c->asking = false;
+	c->querying = false;
 	free(q.pod);
 }
 
@@ -134,14 +134,14 @@ void container_answered(struct attributor *a, const struct proc_answer *answer)
 	const struct pods_lookup *pod = answer->query.pod;
 	struct container *c = &a->container[answer->query.index];
 
-	if (!c->asking || c->pub.generation != answer->query.generation)
+	if (!c->querying || c->pub.generation != answer->query.generation)
 		return;
-	c->asking = false;
-	if (pod->told != PODS_NOTHING) {
+	c->querying = false;
+	if (pod->source != PODS_NOTHING) {
 		memcpy(c->pub.name, pod->name, sizeof(c->pub.name));
-		container_keep_names(a, c, &pod->names);
+		container_store_names(a, c, &pod->names);
 	}
-	pods_looked(&c->link, pod->told);
+	pods_schedule(&c->link, pod->source);
 	a->naming -= !c->link.next;
 }
 
@@ -154,7 +154,7 @@ void containers_refresh(struct attributor *a)
 		u32 i = 1 + (hand + k) % count;
 
 		if (!pods_due(&a->container[i].link) || n == REFRESH_NAMES ||
-		    a->container[i].asking)
+		    a->container[i].querying)
 			continue;
 		container_ask_name(a, i);
 		a->hand_naming = i;
@@ -162,7 +162,7 @@ void containers_refresh(struct attributor *a)
 	}
 }
 
-static void left_push(struct attributor *a, u32 index)
+static void empty_containers_push(struct attributor *a, u32 index)
 {
 	struct container *c = &a->container[index];
 
@@ -177,7 +177,7 @@ static void left_push(struct attributor *a, u32 index)
 }
 
 /* The one without a living process for the longest, or ATTRIBUTE_NONE. */
-static u32 left_pop(struct attributor *a)
+static u32 empty_containers_pop(struct attributor *a)
 {
 	u32 i;
 
@@ -191,17 +191,17 @@ static u32 left_pop(struct attributor *a)
 		if (c->left == c->queued)
 			return i;
 		/* Somebody lived in it since. */
-		left_push(a, i);
+		empty_containers_push(a, i);
 	}
 	return ATTRIBUTE_NONE;
 }
 
-void container_enter(struct attributor *a, u32 index)
+void container_add_process(struct attributor *a, u32 index)
 {
 	a->container[index].living++;
 }
 
-void container_leave(struct attributor *a, u32 index)
+void container_remove_process(struct attributor *a, u32 index)
 {
 	struct container *c = &a->container[index];
 
@@ -211,7 +211,7 @@ void container_leave(struct attributor *a, u32 index)
 		return;
 	c->left = now_ms();
 	if (!c->in_list)
-		left_push(a, index);
+		empty_containers_push(a, index);
 }
 
 static void container_unhash(struct attributor *a, u32 index)
@@ -248,7 +248,7 @@ static void containers_evict(struct attributor *a)
 {
 	u32 n, i;
 
-	for (n = 0; n < EVICT_BATCH && (i = left_pop(a)) != ATTRIBUTE_NONE; n++)
+	for (n = 0; n < EVICT_BATCH && (i = empty_containers_pop(a)) != ATTRIBUTE_NONE; n++)
 		container_evict(a, i);
 	if (!n)
 		return;
@@ -340,7 +340,7 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 	}
 	/* Nobody lives in it yet: it must be found if nobody ever does. */
 	c->left = now_ms();
-	left_push(a, i);
+	empty_containers_push(a, i);
 	return i;
 }
 
@@ -375,7 +375,7 @@ u32 container_of_cgroup(struct attributor *a, u64 id)
 	root = !strcmp(e->path, "/");
 	/* Beside version 1, version 2's root is where those are who are nowhere in it. */
 	if (root)
-		return a->tells & TASK_REPORTS_CGROUPS ? 0 : ATTRIBUTE_NONE;
+		return a->reports & TASK_REPORTS_CGROUPS ? 0 : ATTRIBUTE_NONE;
 	if (e->container && e->container != other_index(a) &&
 	    e->generation == a->container[e->container].pub.generation)
 		return e->container;
@@ -392,14 +392,15 @@ const struct attribute_container *attributor_container(const struct attributor *
 									  NULL;
 }
 
-void container_facts(const struct attributor *a, u32 index, struct container_facts *ret_facts)
+void container_details_get(const struct attributor *a, u32 index,
+			   struct container_details *ret_facts)
 {
 	static const struct pods_names none;
 	const struct container *c = &a->container[index];
 	bool empty = a->live && index && index != other_index(a) && !c->living;
 	u32 left = now_ms() - c->left;
 
-	*ret_facts = (struct container_facts){
+	*ret_facts = (struct container_details){
 		.id = c->path_id,
 		.left_ns = empty ? ((u64)left + 1) * 1000000 : 0,
 		.pod = c->pod ? c->pod : &none,

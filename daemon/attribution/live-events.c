@@ -110,7 +110,7 @@ static u64 start_ticks(const struct task_event *e)
 }
 
 /* What was told of a task is all there is to know; else /proc is asked at its first sample. */
-static void thread_told(struct attributor *a, s32 tid, u32 index, bool whole)
+static void thread_reported(struct attributor *a, s32 tid, u32 index, bool whole)
 {
 	a->process[index].unread = !whole;
 	if (whole)
@@ -183,7 +183,7 @@ static void live_fork(struct attributor *a, const struct task_event *e)
 	else if (parent != ATTRIBUTE_NONE)
 		process_contain(a, i, a->process[parent].pub.container);
 	a->used[i] = 0;
-	thread_told(a, e->tid, i, whole && container != ATTRIBUTE_NONE);
+	thread_reported(a, e->tid, i, whole && container != ATTRIBUTE_NONE);
 }
 
 /*
@@ -215,7 +215,7 @@ static void live_exec(struct attributor *a, u32 i, const struct task_event *e)
 {
 	u32 container;
 
-	if (a->process[i].state == PROCESS_LIVING && !(a->used[i] & PROCESS_EVER))
+	if (a->process[i].state == PROCESS_LIVING && !(a->used[i] & PROCESS_EVER_SAMPLED))
 		maps_clear(&a->store, &a->process[i].maps);
 	else
 		i = process_renew(a, i, e);
@@ -226,7 +226,8 @@ static void live_exec(struct attributor *a, u32 i, const struct task_event *e)
 	if (container != ATTRIBUTE_NONE)
 		process_contain(a, i, container);
 	process_name(&a->process[i], e->name);
-	thread_told(a, e->tid, i, container != ATTRIBUTE_NONE && a->tells & TASK_REPORTS_MAPS);
+	thread_reported(a, e->tid, i,
+			container != ATTRIBUTE_NONE && a->reports & TASK_REPORTS_MAPS);
 }
 
 /*
@@ -282,7 +283,7 @@ static void process_move(struct attributor *a, u32 old, u32 container, const str
 {
 	u32 i;
 
-	if (a->process[old].state == PROCESS_LIVING && !(a->used[old] & PROCESS_EVER)) {
+	if (a->process[old].state == PROCESS_LIVING && !(a->used[old] & PROCESS_EVER_SAMPLED)) {
 		process_contain(a, old, container);
 		return;
 	}
@@ -418,7 +419,7 @@ static bool seed_known(const struct attributor *a, u32 index, const struct task_
 static bool is_full(const struct attributor *a)
 {
 	return a->fresh >= a->processes && a->dead.first == ATTRIBUTE_NONE &&
-	       a->dead_unasked.first == ATTRIBUTE_NONE;
+	       a->dead_unsampled.first == ATTRIBUTE_NONE;
 }
 
 static u32 seed_process(struct attributor *a, const struct task_event *e)
@@ -473,14 +474,14 @@ static void live_seeded(struct attributor *a, const struct task_event *e)
 	}
 	/* 0 is that of entries that no seeding has seen. */
 	a->round = a->round < UINT8_MAX ? a->round + 1 : 1;
-	a->tells = (u32)e->size;
+	a->reports = (u32)e->size;
 }
 
 /* Only version 1 has names that change: whoever is below is asked for again. */
 static void live_cgroup(struct attributor *a, const struct task_event *e)
 {
 	if (e->type == TASK_CGROUP_REMOVED)
-		cgroups_gone(&a->cgroups, e->cgroup);
+		cgroups_mark_removed(&a->cgroups, e->cgroup);
 	else if (e->cgroup)
 		cgroups_set(&a->cgroups, e->cgroup, e->name);
 	else

@@ -18,9 +18,9 @@ static u64 weigh(struct attributor *a, const struct maps *whose)
 	for (u32 i = 0; i < a->fresh; i++) {
 		struct process *p = &a->process[i];
 
-		p->held = &p->maps == whose ? 0 : maps_held(&p->maps);
-		if (p->held > most)
-			most = p->held;
+		p->map_bytes = &p->maps == whose ? 0 : maps_bytes(&p->maps);
+		if (p->map_bytes > most)
+			most = p->map_bytes;
 	}
 	return most;
 }
@@ -33,19 +33,19 @@ static bool drop(struct attributor *a, enum process_state state, u64 least, u64 
 
 		a->hand_maps = a->hand_maps + 1 < a->fresh ? a->hand_maps + 1 : 0;
 		p = &a->process[a->hand_maps];
-		if (p->state != state || p->held < least)
+		if (p->state != state || p->map_bytes < least)
 			continue;
 		a->store.dropped += p->maps.count;
 		maps_clear(&a->store, &p->maps);
-		p->held = 0;
+		p->map_bytes = 0;
 	}
 	return a->store.memory <= goal;
 }
 
-static bool give_way(void *ctx, const struct maps *whose, u64 bytes)
+static bool evict_for(void *ctx, const struct maps *whose, u64 bytes)
 {
 	struct attributor *a = ctx;
-	u64 own = maps_held(whose) + bytes, room = a->store.limit / ROOM_PARTS, goal, least;
+	u64 own = maps_bytes(whose) + bytes, room = a->store.limit / ROOM_PARTS, goal, least;
 
 	/* It was the largest a moment ago. */
 	if (whose == a->refused || bytes > a->store.limit)
@@ -65,13 +65,13 @@ static bool give_way(void *ctx, const struct maps *whose, u64 bytes)
 	return true;
 }
 
-int map_room_init(struct attributor *a, u64 bytes)
+int map_evict_init(struct attributor *a, u64 bytes)
 {
 	int r = map_store_init(&a->store, bytes);
 
 	/* Of a recording all is told before it is asked for: nothing gives way to what comes later. */
 	if (!r && a->live) {
-		a->store.give_way = give_way;
+		a->store.evict_for = evict_for;
 		a->store.ctx = a;
 	}
 	return r;

@@ -21,10 +21,10 @@ struct candidate {
 	u32 index;
 };
 
-bool map_keep_wanted(const struct attributor *a, u32 index)
+bool map_selection_includes(const struct attributor *a, u32 index)
 {
 	return index != IDLE && a->process[index].state != PROCESS_FREE &&
-	       __atomic_load_n(&a->used[index], __ATOMIC_RELAXED) & PROCESS_EVER;
+	       __atomic_load_n(&a->used[index], __ATOMIC_RELAXED) & PROCESS_EVER_SAMPLED;
 }
 
 static u64 binary_bytes(const struct binary *b)
@@ -42,35 +42,35 @@ static u64 mapping_bytes(const struct mapping *m)
 }
 
 /* From now on there are no more than the first @binaries. */
-static void forget(struct map_keep *keep, u32 binaries)
+static void forget(struct map_selection *selection, u32 binaries)
 {
-	while (keep->binaries > binaries)
-		keep->binary[--keep->binaries]->number = UNNUMBERED;
+	while (selection->binaries > binaries)
+		selection->binary[--selection->binaries]->number = UNNUMBERED;
 }
 
 /* All mappings of @p, and the files that nobody before it maps; or none where they do not fit. */
-static void take(struct map_keep *keep, struct process *p)
+static void take(struct map_selection *selection, struct process *p)
 {
-	u32 before = keep->binaries;
-	u64 bytes = 0, room = keep->limit - keep->bytes;
+	u32 before = selection->binaries;
+	u64 bytes = 0, room = selection->limit - selection->bytes;
 
 	for (u32 i = 0; i < p->maps.count && bytes <= room; i++) {
 		struct binary *b = p->maps.entry[i].binary;
 
 		if (b->number == UNNUMBERED) {
-			b->number = keep->binaries;
-			keep->binary[keep->binaries++] = b;
+			b->number = selection->binaries;
+			selection->binary[selection->binaries++] = b;
 			bytes += binary_bytes(b);
 		}
 		bytes += mapping_bytes(&p->maps.entry[i]);
 	}
-	p->kept = bytes <= room;
-	if (p->kept) {
-		keep->bytes += bytes;
+	p->maps_saved = bytes <= room;
+	if (p->maps_saved) {
+		selection->bytes += bytes;
 		return;
 	}
-	forget(keep, before);
-	keep->left += p->maps.count;
+	forget(selection, before);
+	selection->left += p->maps.count;
 }
 
 static u64 halves(u64 bytes)
@@ -82,7 +82,7 @@ static u64 sort_key(const struct process *p, u32 now)
 {
 	u64 after = p->state == PROCESS_DEAD ? now - p->died : UINT32_MAX;
 
-	return halves(maps_held(&p->maps)) << 32 | after;
+	return halves(maps_bytes(&p->maps)) << 32 | after;
 }
 
 static int compare(const void *a, const void *b)
@@ -95,26 +95,26 @@ static int compare(const void *a, const void *b)
 }
 
 /* Who is to have what there is not enough of; as they come, where there is no memory to sort them. */
-static void take_sorted(struct attributor *a, struct map_keep *keep)
+static void take_sorted(struct attributor *a, struct map_selection *selection)
 {
 	struct candidate *candidate = malloc(a->fresh * sizeof(*candidate));
 	u32 now = now_ms(), count = 0;
 
 	if (!candidate)
 		return;
-	forget(keep, 0);
-	keep->bytes = keep->left = 0;
+	forget(selection, 0);
+	selection->bytes = selection->left = 0;
 	for (u32 i = 0; i < a->fresh; i++)
-		if (map_keep_wanted(a, i))
+		if (map_selection_includes(a, i))
 			candidate[count++] = (struct candidate){ sort_key(&a->process[i], now), i };
 	qsort(candidate, count, sizeof(*candidate), compare);
 	for (u32 i = 0; i < count; i++)
-		take(keep, &a->process[candidate[i].index]);
+		take(selection, &a->process[candidate[i].index]);
 	free(candidate);
 }
 
 /* Room for all files that there are. */
-static int binaries_init(struct attributor *a, struct map_keep *keep)
+static int binaries_init(struct attributor *a, struct map_selection *selection)
 {
 	u32 count = 0;
 
@@ -124,32 +124,32 @@ static int binaries_init(struct attributor *a, struct map_keep *keep)
 			count++;
 		}
 	}
-	keep->binary = malloc((count ? count : 1) * sizeof(struct binary *));
-	return keep->binary ? 0 : -ENOMEM;
+	selection->binary = malloc((count ? count : 1) * sizeof(struct binary *));
+	return selection->binary ? 0 : -ENOMEM;
 }
 
-void map_keep_choose(struct attributor *a, u64 limit, struct map_keep *ret_keep)
+void map_selection_choose(struct attributor *a, u64 limit, struct map_selection *ret_selection)
 {
 	/* Without memory for it, none: figures are kept all the same. */
-	struct map_keep keep = { .limit = limit };
-	bool none = binaries_init(a, &keep) < 0;
+	struct map_selection selection = { .limit = limit };
+	bool none = binaries_init(a, &selection) < 0;
 
 	for (u32 i = 0; i < a->fresh; i++) {
-		a->process[i].kept = false;
-		if (!map_keep_wanted(a, i))
+		a->process[i].maps_saved = false;
+		if (!map_selection_includes(a, i))
 			continue;
 		if (none)
-			keep.left += a->process[i].maps.count;
+			selection.left += a->process[i].maps.count;
 		else
-			take(&keep, &a->process[i]);
+			take(&selection, &a->process[i]);
 	}
-	if (keep.left && !none)
-		take_sorted(a, &keep);
-	*ret_keep = keep;
+	if (selection.left && !none)
+		take_sorted(a, &selection);
+	*ret_selection = selection;
 }
 
-void map_keep_deinit(struct map_keep *keep)
+void map_selection_deinit(struct map_selection *selection)
 {
-	free(keep->binary);
-	*keep = (struct map_keep){ 0 };
+	free(selection->binary);
+	*selection = (struct map_selection){ 0 };
 }

@@ -47,11 +47,11 @@ static bool store_fits(const struct map_store *store, u64 bytes)
 	return store->memory <= store->limit && bytes <= store->limit - store->memory;
 }
 
-static bool store_room(struct map_store *store, const struct maps *maps, u64 bytes)
+static bool store_reserve(struct map_store *store, const struct maps *maps, u64 bytes)
 {
 	if (store_fits(store, bytes))
 		return true;
-	return store->give_way && store->give_way(store->ctx, maps, bytes) &&
+	return store->evict_for && store->evict_for(store->ctx, maps, bytes) &&
 	       store_fits(store, bytes);
 }
 
@@ -93,7 +93,7 @@ static struct binary *binary_get(struct map_store *store, const struct maps *map
 		b->refs++;
 		return b;
 	}
-	b = store_room(store, maps, size) ? malloc(sizeof(*b) + like.path_size) : NULL;
+	b = store_reserve(store, maps, size) ? malloc(sizeof(*b) + like.path_size) : NULL;
 	if (!b)
 		return NULL;
 	head = &store->heads[like.hash & store->mask];
@@ -132,7 +132,7 @@ static bool maps_reserve(struct map_store *store, struct maps *maps, u32 more)
 	bytes = (capacity - maps->capacity) * sizeof(*entry);
 	if (!bytes)
 		return true;
-	if (!store_room(store, maps, bytes))
+	if (!store_reserve(store, maps, bytes))
 		return false;
 	entry = realloc(maps->entry, capacity * sizeof(*entry));
 	if (!entry)
@@ -260,7 +260,7 @@ void maps_clear(struct map_store *store, struct maps *maps)
 	*maps = (struct maps){ 0 };
 }
 
-u64 maps_held(const struct maps *maps)
+u64 maps_bytes(const struct maps *maps)
 {
 	u64 bytes = maps->capacity * sizeof(*maps->entry);
 

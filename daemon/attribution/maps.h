@@ -66,7 +66,7 @@ struct maps {
  * @limit: of @memory
  * @dropped: mappings for which there was no room
  * @memory: bytes held: of mappings, and of the paths of what they map
- * @give_way: drops maps of others than @whose, so that there is room for @bytes more of it;
+ * @evict_for: drops maps of others than @whose, so that there is room for @bytes more of it;
  *	NULL where nothing gives way to what comes later
  */
 struct map_store {
@@ -75,7 +75,7 @@ struct map_store {
 	u64 limit;
 	u64 dropped;
 	u64 memory;
-	bool (*give_way)(void *ctx, const struct maps *whose, u64 bytes);
+	bool (*evict_for)(void *ctx, const struct maps *whose, u64 bytes);
 	void *ctx;
 };
 
@@ -103,8 +103,8 @@ void maps_copy(struct map_store *store, struct maps *to, const struct maps *from
 
 void maps_clear(struct map_store *store, struct maps *maps);
 
-/** maps_held() - bytes of the store that @maps has; of what several map each has its part */
-u64 maps_held(const struct maps *maps);
+/** maps_bytes() - bytes of the store that @maps has; of what several map each has its part */
+u64 maps_bytes(const struct maps *maps);
 
 /** maps_find() - the mapping around @addr, or NULL */
 const struct mapping *maps_find(const struct maps *maps, u64 addr);

@@ -75,11 +75,11 @@ static void names_fill(struct pods_names *n, const char *name_space, const char 
 	escape_string(n->container, sizeof(n->container), container);
 }
 
-enum pods_told pods_name(int log, const char *uid, const char *id, char *name, size_t size,
-			 struct pods_names *ret_names)
+enum pods_source pods_name(int log, const char *uid, const char *id, char *name, size_t size,
+			   struct pods_names *ret_names)
 {
 	char found[NAME_MAX + 1], text[2 * NAME_MAX + 8], part[ID_SHORT + 1], *second, *rest;
-	enum pods_told told = PODS_LINK;
+	enum pods_source source = PODS_LINK;
 
 	if (*id && entry_find(log, "containers", is_container, id, found, sizeof(found)) &&
 	    split(found, &second, &rest)) {
@@ -91,23 +91,23 @@ enum pods_told pods_name(int log, const char *uid, const char *id, char *name, s
 		snprintf(part, sizeof(part), "%.*s", ID_SHORT, id);
 		names_fill(ret_names, found, second, part);
 		snprintf(text, sizeof(text), "%s/%s/%s", found, second, part);
-		told = PODS_FOLDER;
+		source = PODS_FOLDER;
 	} else {
 		return PODS_NOTHING;
 	}
 	escape_string(name, size, text);
-	return told;
+	return source;
 }
 
 void pods_lookup_run(struct pods_lookup *lookup, const char *path)
 {
 	int log = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	lookup->told = PODS_NOTHING;
+	lookup->source = PODS_NOTHING;
 	if (log < 0)
 		return;
-	lookup->told = pods_name(log, lookup->uid, lookup->id, lookup->name, sizeof(lookup->name),
-				 &lookup->names);
+	lookup->source = pods_name(log, lookup->uid, lookup->id, lookup->name, sizeof(lookup->name),
+				   &lookup->names);
 	close(log);
 }
 
@@ -120,9 +120,9 @@ void pods_whole(const struct pods_names *names, const char *name, char ret_name[
 		snprintf(ret_name, PODS_WHOLE, "%s", name);
 }
 
-void pods_looked(struct pods_wait *wait, enum pods_told told)
+void pods_schedule(struct pods_wait *wait, enum pods_source source)
 {
-	bool over = told == PODS_LINK || wait->age >= WAIT_MOST;
+	bool over = source == PODS_LINK || wait->age >= WAIT_MOST;
 
 	wait->next = over ? 0 : (u16)(wait->age + 1 + wait->age / 4);
 }

@@ -9,12 +9,12 @@
 #include "codec/env.h"
 
 /**
- * enum pods_told - who named a container
+ * enum pods_source - who named a container
  * @PODS_NOTHING: nobody
  * @PODS_FOLDER: the folder of the pod's logs, which is there before the container
  * @PODS_LINK: kubelet's link, which comes when the container runs
  */
-enum pods_told { PODS_NOTHING, PODS_FOLDER, PODS_LINK };
+enum pods_source { PODS_NOTHING, PODS_FOLDER, PODS_LINK };
 
 /**
  * struct pods_names - what Kubernetes calls a container, each part for itself, escaped
@@ -38,18 +38,18 @@ struct pods_names {
  *
  * Return: what it was told by. Only the link is the last word.
  */
-enum pods_told pods_name(int log, const char *uid, const char *id, char *name, size_t size,
-			 struct pods_names *ret_names);
+enum pods_source pods_name(int log, const char *uid, const char *id, char *name, size_t size,
+			   struct pods_names *ret_names);
 
 /**
  * struct pods_lookup - a container and what Kubernetes calls it
  * @uid, @id: as of pods_name()
- * @told: what @name and @names were told by; PODS_NOTHING leaves them empty
+ * @source: what @name and @names were told by; PODS_NOTHING leaves them empty
  */
 struct pods_lookup {
 	char uid[40];
 	char id[72];
-	enum pods_told told;
+	enum pods_source source;
 	char name[128];
 	struct pods_names names;
 };
@@ -82,14 +82,14 @@ struct pods_wait {
 };
 
 /**
- * pods_looked() - when to look again, by what a look has told: each time a quarter later
+ * pods_schedule() - when to look again, by what a look has told: each time a quarter later
  */
-void pods_looked(struct pods_wait *wait, enum pods_told told);
+void pods_schedule(struct pods_wait *wait, enum pods_source source);
 
 /**
  * pods_due() - a refresh has passed
  *
- * Return: whether to look now; each refresh says so until pods_looked().
+ * Return: whether to look now; each refresh says so until pods_schedule().
  */
 bool pods_due(struct pods_wait *wait);
 

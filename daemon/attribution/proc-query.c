@@ -20,20 +20,20 @@ static u64 now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-static char *cgroup_path(const struct cgroup_space *space, const char *text, size_t size)
+static char *cgroup_path(const struct cgroup_namespace *space, const char *text, size_t size)
 {
 	char whole[PATH_MAX];
 	const char *path;
 	size_t len;
 
-	if (cgroup_space_path(space, text, whole, sizeof(whole)))
+	if (cgroup_namespace_path(space, text, whole, sizeof(whole)))
 		return strdup(whole);
 	if (!container_cgroup(text, size, &path, &len))
 		return strdup("");
 	return strndup(path, len);
 }
 
-static char *cgroup_read(const struct cgroup_space *space, int dir)
+static char *cgroup_read(const struct cgroup_namespace *space, int dir)
 {
 	char *text = malloc(CGROUP_TEXT), *path = NULL;
 	ssize_t n = text ? procfs_read(dir, "cgroup", text, CGROUP_TEXT) : -ENOMEM;
@@ -112,7 +112,7 @@ static int maps_read(int leader, struct proc_answer *a)
 }
 
 /* @task: the queried thread. A leader that exited before it may be in no cgroup any more. */
-static int process_read(const struct cgroup_space *space, int leader, int task,
+static int process_read(const struct cgroup_namespace *space, int leader, int task,
 			struct proc_answer *a)
 {
 	int r = procfs_stat(leader, &a->stat);
@@ -125,7 +125,8 @@ static int process_read(const struct cgroup_space *space, int leader, int task,
 	return 0;
 }
 
-static int task_read(int proc, const struct cgroup_space *space, int task, struct proc_answer *a)
+static int task_read(int proc, const struct cgroup_namespace *space, int task,
+		     struct proc_answer *a)
 {
 	int leader, r = procfs_ids(task, &a->pid, &a->uid);
 
@@ -145,7 +146,7 @@ static int task_read(int proc, const struct cgroup_space *space, int task, struc
 	return r;
 }
 
-void proc_query_run(int proc, const char *log, const struct cgroup_space *space,
+void proc_query_run(int proc, const char *log, const struct cgroup_namespace *space,
 		    const struct proc_query *query, struct proc_answer *ret_answer)
 {
 	struct proc_answer answer = { .query = *query, .asked_ns = now_ns(), .bytes = 1024 };

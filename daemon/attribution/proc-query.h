@@ -106,7 +106,7 @@ struct proc_answer {
  *
  * Locking: none; any thread.
  */
-void proc_query_run(int proc, const char *log, const struct cgroup_space *space,
+void proc_query_run(int proc, const char *log, const struct cgroup_namespace *space,
 		    const struct proc_query *query, struct proc_answer *ret_answer);
 
 void proc_answer_deinit(struct proc_answer *answer);

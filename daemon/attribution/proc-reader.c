@@ -49,7 +49,7 @@ struct proc_thread {
 struct proc_reader {
 	pthread_mutex_t lock;
 	pthread_cond_t work;
-	struct cgroup_space space;
+	struct cgroup_namespace space;
 	char log[128];
 	int proc;
 	int fd;
@@ -276,7 +276,7 @@ static int threads_start(struct proc_reader *r)
 	return 0;
 }
 
-int proc_reader_new(int proc, const char *log, const struct cgroup_space *space,
+int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *space,
 		    struct proc_reader **ret_reader)
 {
 	struct proc_reader *r = calloc(1, sizeof(*r));

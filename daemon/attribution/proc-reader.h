@@ -53,7 +53,7 @@ struct proc_reader;
  *
  * Return: 0 or a negative errno.
  */
-int proc_reader_new(int proc, const char *log, const struct cgroup_space *space,
+int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *space,
 		    struct proc_reader **ret_reader);
 
 /** proc_reader_free() - does not wait for a read that goes on: its thread ends after it */

@@ -19,7 +19,7 @@ struct scan {
 	u64 time_ns;
 	s32 pid;
 	u32 maps;
-	struct cgroup_space space;
+	struct cgroup_namespace space;
 };
 
 static bool emit_map(void *ctx, const struct procfs_map *map)
@@ -86,7 +86,7 @@ static void emit_cgroup(const struct scan *scan, int dir)
 
 	if (n < 0)
 		return;
-	if (!cgroup_space_path(&scan->space, text, name, sizeof(name))) {
+	if (!cgroup_namespace_path(&scan->space, text, name, sizeof(name))) {
 		if (!container_cgroup(text, (size_t)n, &path, &len) || len >= sizeof(name))
 			return;
 		memcpy(name, path, len);
@@ -133,7 +133,7 @@ static void scan_threads(struct scan *scan, int dir)
 }
 
 /* _text, as perf names the kernel's mapping. */
-void record_kernel(const struct source_sink *sink, u64 time_ns)
+void procfs_scan_kernel(const struct source_sink *sink, u64 time_ns)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
 	unsigned long long at = 0;
@@ -158,7 +158,7 @@ void record_kernel(const struct source_sink *sink, u64 time_ns)
 	sink->task(sink->ctx, &event);
 }
 
-int record_tasks(const struct source_sink *sink, u64 time_ns)
+int procfs_scan_tasks(const struct source_sink *sink, u64 time_ns)
 {
 	struct scan scan = { .sink = sink, .time_ns = time_ns };
 	DIR *proc = opendir("/proc");
@@ -167,8 +167,8 @@ int record_tasks(const struct source_sink *sink, u64 time_ns)
 
 	if (!proc)
 		return -errno;
-	cgroup_space_init(&scan.space);
-	record_kernel(sink, time_ns);
+	cgroup_namespace_init(&scan.space);
+	procfs_scan_kernel(sink, time_ns);
 	while ((entry = readdir(proc))) {
 		scan.pid = task_number(entry->d_name);
 		dir = scan.pid ? procfs_task(dirfd(proc), scan.pid) : -1;

@@ -6,15 +6,15 @@
 #include "source/source.h"
 
 /**
- * record_tasks() - names and executable mappings of all tasks that /proc shows,
+ * procfs_scan_tasks() - names and executable mappings of all tasks that /proc shows,
  * and where the kernel is, if that may be seen
  * @time_ns: of the events
  *
  * Return: 0, or the negative errno of /proc itself; tasks that go meanwhile are no error.
  */
-int record_tasks(const struct source_sink *sink, u64 time_ns);
+int procfs_scan_tasks(const struct source_sink *sink, u64 time_ns);
 
-/** record_kernel() - where the kernel is; nothing where addresses are hidden */
-void record_kernel(const struct source_sink *sink, u64 time_ns);
+/** procfs_scan_kernel() - where the kernel is; nothing where addresses are hidden */
+void procfs_scan_kernel(const struct source_sink *sink, u64 time_ns);
 
 #endif

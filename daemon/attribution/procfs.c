@@ -249,7 +249,7 @@ struct map_query {
 #define MAP_QUERY_BYTES 256
 
 /* The mapping at @address or behind it; @path is "" of anonymous memory. */
-static int map_ask(int fd, u64 address, char *path, u32 size, struct map_query *ret_query)
+static int maps_query_ioctl(int fd, u64 address, char *path, u32 size, struct map_query *ret_query)
 {
 	struct map_query q = {
 		.size = sizeof(q),
@@ -276,13 +276,13 @@ static int map_ask(int fd, u64 address, char *path, u32 size, struct map_query *
 }
 
 /* Executable mappings by queries; -ENOTTY where the kernel knows none, before the first. */
-static int maps_ask(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
+static int maps_query(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
 {
 	char path[PATH_MAX];
 	struct map_query q = { .end = r->from };
 	int ret;
 
-	while (!(ret = map_ask(fd, q.end, path, sizeof(path), &q))) {
+	while (!(ret = maps_query_ioctl(fd, q.end, path, sizeof(path), &q))) {
 		const struct procfs_map map = {
 			.start = q.start,
 			.end = q.end,
@@ -313,7 +313,7 @@ int procfs_maps(int dir, u64 from, bool (*each)(void *ctx, const struct procfs_m
 
 	if (fd < 0)
 		return -errno;
-	if (maps_ask(fd, &r, &cost) < 0)
+	if (maps_query(fd, &r, &cost) < 0)
 		maps_read(fd, &r, &cost);
 	close(fd);
 	cost.skipped = r.skipped;

@@ -5,7 +5,7 @@
  * is found while seated stays as it is until the seat is left, or changed to write.
  *
  *	attribute_read_begin(seat);
- *	if (!attributor_known(attributor, tid, time, &index, &span)) {
+ *	if (!attributor_task_cached(attributor, tid, time, &index, &span)) {
  *		attribute_write_begin(seat);
  *		index = attributor_task(attributor, tid);
  *		attribute_write_end(seat);
@@ -19,31 +19,31 @@
 
 #include "codec/env.h"
 
-struct attribute_share;
+struct attribute_lock;
 struct attribute_reader;
 
-/** attribute_share_new() - with @seats of them; 0 or -ENOMEM */
-int attribute_share_new(u32 seats, struct attribute_share **ret_share);
-struct attribute_share *attribute_share_free(struct attribute_share *share);
+/** attribute_lock_new() - with @readers of them; 0 or -ENOMEM */
+int attribute_lock_new(u32 readers, struct attribute_lock **ret_lock);
+struct attribute_lock *attribute_lock_free(struct attribute_lock *share);
 
-/** attribute_seat() - of @share, which may be NULL; a thread has one, and no other lock that writers wait for */
-struct attribute_reader *attribute_seat(struct attribute_share *share, u32 index);
+/** attribute_lock_reader() - of @share, which may be NULL; a thread has one, and no other lock that writers wait for */
+struct attribute_reader *attribute_lock_reader(struct attribute_lock *share, u32 index);
 
-void attribute_read_begin(struct attribute_reader *seat);
-void attribute_read_end(struct attribute_reader *seat);
+void attribute_read_begin(struct attribute_reader *reader);
+void attribute_read_end(struct attribute_reader *reader);
 
 /**
  * attribute_write_begin() - alone from now on; the seat was taken, and was free for a moment: what
  * was found before is to be asked for again
  */
-void attribute_write_begin(struct attribute_reader *seat);
+void attribute_write_begin(struct attribute_reader *reader);
 /** attribute_write_end() - seated as before; nobody wrote in between */
-void attribute_write_end(struct attribute_reader *seat);
+void attribute_write_end(struct attribute_reader *reader);
 
-/** attribute_breathe() - within a long read: let those write who wait; as attribute_write_begin() */
-void attribute_breathe(struct attribute_reader *seat);
+/** attribute_read_yield() - within a long read: let those write who wait; as attribute_write_begin() */
+void attribute_read_yield(struct attribute_reader *reader);
 
-/** attribute_share_longest() - for how long all were kept out at the most, ns */
-u64 attribute_share_longest(const struct attribute_share *share);
+/** attribute_lock_longest_ns() - for how long all were kept out at the most, ns */
+u64 attribute_lock_longest_ns(const struct attribute_lock *share);
 
 #endif

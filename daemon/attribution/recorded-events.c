@@ -191,7 +191,7 @@ void attributor_event(struct attributor *a, const struct task_event *e)
 	}
 }
 
-bool attributor_timed(const struct attributor *a)
+bool attributor_has_times(const struct attributor *a)
 {
 	return a->live || a->owners.count || a->switches.count;
 }

@@ -23,7 +23,7 @@ static int compare(const void *a, const void *b)
 static bool is_exported(const struct attributor *a, u32 index)
 {
 	return index != IDLE && a->process[index].state != PROCESS_FREE &&
-	       __atomic_load_n(&a->used[index], __ATOMIC_RELAXED) & PROCESS_EVER;
+	       __atomic_load_n(&a->used[index], __ATOMIC_RELAXED) & PROCESS_EVER_SAMPLED;
 }
 
 /* The entry that had the number of @p before it and is exported too, or NULL. */

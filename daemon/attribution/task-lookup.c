@@ -68,7 +68,7 @@ static u64 map_owner(const struct proc_answer *answer)
 }
 
 /* After @answer about process @index; through thread @tid. */
-static void maps_ask(struct attributor *a, u32 index, s32 tid, const struct proc_answer *answer)
+static void maps_query(struct attributor *a, u32 index, s32 tid, const struct proc_answer *answer)
 {
 	struct process *p = &a->process[index];
 	const struct proc_query q = {
@@ -80,16 +80,16 @@ static void maps_ask(struct attributor *a, u32 index, s32 tid, const struct proc
 		.generation = p->pub.generation,
 	};
 
-	if (p->asking || answer->stat.flags & PROCFS_KTHREAD)
+	if (p->querying || answer->stat.flags & PROCFS_KTHREAD)
 		return;
 	/* Events that are lost from now on raise the doubt again. */
 	a->rereads -= p->doubted && a->rereads;
 	p->doubted = false;
-	p->asking = true;
+	p->querying = true;
 	p->mapped = now_ms();
 	if (attributor_query(a, &q))
 		return;
-	p->asking = false;
+	p->querying = false;
 	p->doubted = true;
 }
 
@@ -145,12 +145,13 @@ static struct process *answer_process(struct attributor *a, const struct proc_an
 
 	if (p->state == PROCESS_FREE || p->pub.generation != q->generation)
 		return NULL;
-	p->asking = false;
+	p->querying = false;
 	return p;
 }
 
 /* The mappings that @answer had no capacity for. */
-static void maps_ask_more(struct attributor *a, struct process *p, const struct proc_answer *answer)
+static void maps_query_next(struct attributor *a, struct process *p,
+			    const struct proc_answer *answer)
 {
 	struct proc_query q = answer->query;
 
@@ -159,10 +160,10 @@ static void maps_ask_more(struct attributor *a, struct process *p, const struct 
 		return;
 	}
 	q.from = answer->next;
-	p->asking = true;
+	p->querying = true;
 	if (attributor_query(a, &q))
 		return;
-	p->asking = false;
+	p->querying = false;
 	a->store.dropped++;
 }
 
@@ -181,7 +182,7 @@ static void maps_answered(struct attributor *a, const struct proc_answer *answer
 		maps_fill(a, &p->maps, answer);
 	}
 	if (answer->next && answer->mappings)
-		maps_ask_more(a, p, answer);
+		maps_query_next(a, p, answer);
 }
 
 /* Processes */
@@ -214,7 +215,7 @@ static bool process_moved(struct attributor *a, u32 index, u32 container)
 {
 	struct process *p = &a->process[index];
 
-	if (a->used[index] & PROCESS_EVER)
+	if (a->used[index] & PROCESS_EVER_SAMPLED)
 		return p->pub.container != container;
 	process_contain(a, index, container);
 	return false;
@@ -235,7 +236,7 @@ static void process_fill(struct attributor *a, u32 index, const struct proc_answ
 	process_contain(a, index, container);
 	process_name(p, answer->stat.comm);
 	/* Through the thread: a leader that exited before its threads has no maps. */
-	maps_ask(a, index, answer->query.tid, answer);
+	maps_query(a, index, answer->query.tid, answer);
 }
 
 /*
@@ -303,10 +304,10 @@ static void process_examined(struct attributor *a, const struct proc_answer *ans
 	if (process_moved(a, index, answer_container(a, answer, p->pub.container)))
 		process_die(a, index);
 	else if (answer->query.map)
-		maps_ask(a, index, p->pub.pid, answer);
+		maps_query(a, index, p->pub.pid, answer);
 }
 
-void process_ask(struct attributor *a, u32 index, bool map)
+void process_query(struct attributor *a, u32 index, bool map)
 {
 	struct process *p = &a->process[index];
 	const struct proc_query q = {
@@ -318,11 +319,11 @@ void process_ask(struct attributor *a, u32 index, bool map)
 		.map = map,
 	};
 
-	if (p->asking)
+	if (p->querying)
 		return;
-	p->asking = true;
+	p->querying = true;
 	if (!attributor_query(a, &q))
-		p->asking = false;
+		p->querying = false;
 }
 
 /* Threads */
@@ -349,7 +350,7 @@ bool task_is_pending(const struct attributor *a, s32 tid)
 {
 	const struct task_wait *w = a->reader ? wait_find(a, tid, tid) : NULL;
 
-	return w && now_ms() - w->asked < a->wait_ms;
+	return w && now_ms() - w->asked_ms < a->wait_ms;
 }
 
 /* Begin to wait for @tid; false if there is no capacity. */
@@ -360,7 +361,7 @@ static bool wait_begin(struct attributor *a, s32 tid, bool sampled)
 
 	if (!w || !attributor_query(a, &q))
 		return false;
-	*w = (struct task_wait){ .tid = tid, .asked = now_ms(), .sampled = sampled };
+	*w = (struct task_wait){ .tid = tid, .asked_ms = now_ms(), .sampled = sampled };
 	a->stats.lookups++;
 	return true;
 }
@@ -472,12 +473,12 @@ static void processes_examine(struct attributor *a, u32 *hand, u32 budget, bool 
 
 		*hand = i + 1 < a->fresh ? i + 1 : IDLE + 1;
 		if (i == IDLE || i >= a->fresh || a->process[i].state != PROCESS_LIVING ||
-		    !(a->used[i] & PROCESS_ASKED) == busy)
+		    !(a->used[i] & PROCESS_SAMPLED) == busy)
 			continue;
 		map = busy && maps && now - a->process[i].mapped >= MAPS_MS;
 		maps -= map;
-		process_ask(a, i, map);
-		a->used[i] &= (u8)~PROCESS_ASKED;
+		process_query(a, i, map);
+		a->used[i] &= (u8)~PROCESS_SAMPLED;
 		budget--;
 	}
 }
@@ -514,7 +515,7 @@ static void answer_take(struct attributor *a, const struct proc_answer *answer)
 	}
 }
 
-void attributor_answers(struct attributor *a)
+void attributor_apply_answers(struct attributor *a)
 {
 	struct proc_answer *answer;
 

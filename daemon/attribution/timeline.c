@@ -18,7 +18,7 @@ u64 timeline_memory(const struct timeline *t)
 	return t->room * sizeof(*t->entries) + (t->recent ? RECENT * sizeof(*t->recent) : 0);
 }
 
-static bool make_room(struct timeline *t)
+static bool timeline_grow(struct timeline *t)
 {
 	u32 room = t->room ? 2 * t->room : 64;
 	struct timeline_entry *entries;
@@ -36,7 +36,7 @@ static bool make_room(struct timeline *t)
 void timeline_add(struct timeline *t, u32 key, u64 from, u32 value, u32 extra)
 {
 	t->sorted = false;
-	if (!make_room(t)) {
+	if (!timeline_grow(t)) {
 		if (!t->full || from < t->end)
 			t->end = from;
 		t->full = true;
@@ -58,7 +58,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Whether it is ready to be asked. */
-static bool settle(struct timeline *t)
+static bool timeline_sort(struct timeline *t)
 {
 	if (t->sorted)
 		return true;
@@ -96,7 +96,7 @@ static bool is_of(const struct timeline *t, u32 i, u32 key)
 	return i < t->count && t->entries[i].key == key;
 }
 
-static struct timeline_span look_up(const struct timeline *t, u32 key, u64 time)
+static struct timeline_span timeline_search(const struct timeline *t, u32 key, u64 time)
 {
 	u32 next = place(t, key, time);
 	struct timeline_span span = {
@@ -121,11 +121,11 @@ enum timeline_found timeline_find(struct timeline *t, u32 key, u64 time,
 
 	/* So that there is always an end behind it. */
 	time -= time == TIMELINE_LAST;
-	if (!settle(t) || (t->full && time >= t->end))
+	if (!timeline_sort(t) || (t->full && time >= t->end))
 		return TIMELINE_NOT_YET;
 	span = &t->recent[key % RECENT];
 	if (!span->found || span->key != key || time < span->from || time >= span->to)
-		*span = look_up(t, key, time);
+		*span = timeline_search(t, key, time);
 	*ret_span = span;
 	return span->found;
 }

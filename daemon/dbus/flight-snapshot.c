@@ -53,7 +53,7 @@ static int finish_snapshot(struct snapshot *snapshot)
 	const struct source_sink sink = recorder_sink(snapshot->recorder);
 	int r;
 
-	record_kernel(&sink, 0);
+	procfs_scan_kernel(&sink, 0);
 	r = recorder_finish(snapshot->recorder);
 	if (r < 0)
 		return r;

@@ -212,14 +212,14 @@ static void plan_tables(struct memory_plan *p, u32 scale)
 	p->threads = scaled_power(32768, scale);
 	p->containers = scaled(2048, scale);
 	p->map_bytes = (u64)p->processes * MAP_BYTES;
-	p->kept_bytes = (u64)p->processes * KEPT_MAPS;
+	p->saved_map_bytes = (u64)p->processes * KEPT_MAPS;
 	p->cgroup_bytes = (u64)p->containers * CGROUP;
 	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
 				  (u64)p->processes * PROCESS + (u64)p->containers * CONTAINER +
 				  shards_bytes(p, SHARD_FIXED) + shard_figures(p);
 	p->share[MEMORY_CHECKPOINT] =
 		KEPT_COPIES * ((u64)p->places * KEPT_PLACE + (u64)p->processes * KEPT_PROCESS +
-			       p->kept_bytes + (u64)p->containers * KEPT_CONTAINER);
+			       p->saved_map_bytes + (u64)p->containers * KEPT_CONTAINER);
 }
 
 static void plan_sum(struct memory_plan *p)

@@ -40,7 +40,7 @@ struct memory_ask {
  * struct memory_plan
  * @places, @contexts, @lines, @pages: as in &struct profile_config
  * @place_bytes, @figures: likewise
- * @processes, @threads, @containers, @map_bytes, @kept_bytes, @cgroup_bytes: as in &struct attributor_config
+ * @processes, @threads, @containers, @map_bytes, @saved_map_bytes, @cgroup_bytes: as in &struct attributor_config
  * @ring: as &source_config.ring_size
  * @side_band, @bpf, @switches: as in &struct task_events_sizes
  * @workers: threads that count; 0 and 1: the one
@@ -61,7 +61,7 @@ struct memory_plan {
 	u32 threads;
 	u32 containers;
 	u64 map_bytes;
-	u64 kept_bytes;
+	u64 saved_map_bytes;
 	u64 cgroup_bytes;
 	u32 ring;
 	u32 side_band;

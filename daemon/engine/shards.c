@@ -39,7 +39,7 @@ struct shard {
  */
 struct shards {
 	struct worker_state *state;
-	struct attribute_share *share;
+	struct attribute_lock *share;
 	pthread_mutex_t common;
 	u64 told_ns;
 	u64 longest_ns;
@@ -193,7 +193,7 @@ int shards_new(struct worker_state *state, struct shards **ret_shards)
 		return -ENOMEM;
 	*shards = (struct shards){ .state = state };
 	pthread_mutex_init(&shards->common, NULL);
-	r = attribute_share_new(state->plan.workers + 1, &shards->share);
+	r = attribute_lock_new(state->plan.workers + 1, &shards->share);
 	while (r >= 0 && shards->count < state->plan.workers) {
 		r = shard_start(shards, shards->count);
 		shards->count += r >= 0;
@@ -213,15 +213,15 @@ struct shards *shards_free(struct shards *shards)
 	__atomic_store_n(&shards->quit, true, __ATOMIC_RELEASE);
 	for (u32 i = 0; i < shards->count; i++)
 		shard_end(&shards->shard[i]);
-	attribute_share_free(shards->share);
+	attribute_lock_free(shards->share);
 	pthread_mutex_destroy(&shards->common);
 	free(shards);
 	return NULL;
 }
 
-struct attribute_reader *shards_seat(struct shards *shards, u32 index)
+struct attribute_reader *shards_reader(struct shards *shards, u32 index)
 {
-	return shards ? attribute_seat(shards->share, index) : NULL;
+	return shards ? attribute_lock_reader(shards->share, index) : NULL;
 }
 
 void shards_hold(struct shards *shards)
@@ -260,7 +260,7 @@ void shards_enter_part(struct shards *shards, u32 part)
 {
 	if (!shards)
 		return;
-	attribute_read_end(shards_seat(shards, shards->count));
+	attribute_read_end(shards_reader(shards, shards->count));
 	lock_part(shards, part);
 }
 
@@ -269,7 +269,7 @@ void shards_leave_part(struct shards *shards, u32 part)
 	if (!shards)
 		return;
 	unlock_part(shards, part);
-	attribute_read_begin(shards_seat(shards, shards->count));
+	attribute_read_begin(shards_reader(shards, shards->count));
 }
 
 /* What part @index has counted; its place has the spare one. NULL if that is nothing. */
@@ -284,7 +284,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 	if (!index && !session->feed->source->parts)
 		session->feed->seen = session->feed->source->trouble;
 	if (profile_counted(full)) {
-		profile_seat(spare, shards_seat(shards, index));
+		profile_set_reader(spare, shards_reader(shards, index));
 		session->shard[index] = spare;
 	} else {
 		full = NULL;
@@ -298,7 +298,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 
 static void gather_session(struct shards *shards, struct session *session)
 {
-	struct attribute_reader *seat = shards_seat(shards, shards->count);
+	struct attribute_reader *seat = shards_reader(shards, shards->count);
 	struct profile *full;
 
 	for (u32 i = 0; i < session->shards; i++) {
@@ -330,7 +330,7 @@ void shards_gather(struct worker_state *state)
 void shards_drain(struct worker_state *state, struct feed *feed)
 {
 	struct shards *shards = state->shards;
-	struct attribute_reader *seat = shards_seat(shards, shards->count);
+	struct attribute_reader *seat = shards_reader(shards, shards->count);
 
 	attribute_read_end(seat);
 	for (u32 i = 0; i < shards->count; i++) {
@@ -396,7 +396,8 @@ void shards_describe(const struct shards *shards, char *ret, size_t size)
 {
 	*ret = 0;
 	if (shards)
-		snprintf(ret, size, " %u workers, held for %llu us at the most, by tasks for %llu us.",
+		snprintf(ret, size,
+			 " %u workers, held for %llu us at the most, by tasks for %llu us.",
 			 shards->count, (unsigned long long)shards->longest_ns / 1000,
-			 (unsigned long long)attribute_share_longest(shards->share) / 1000);
+			 (unsigned long long)attribute_lock_longest_ns(shards->share) / 1000);
 }

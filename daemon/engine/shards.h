@@ -21,8 +21,8 @@ struct shards;
 int shards_new(struct worker_state *state, struct shards **ret_shards);
 struct shards *shards_free(struct shards *shards);
 
-/** shards_seat() - of part @index; of the worker's thread with their number; NULL where @shards is */
-struct attribute_reader *shards_seat(struct shards *shards, u32 index);
+/** shards_reader() - of part @index; of the worker's thread with their number; NULL where @shards is */
+struct attribute_reader *shards_reader(struct shards *shards, u32 index);
 
 /**
  * shards_enter_part() - part @part of sources does not drain until shards_leave_part(); NULL: none

@@ -209,7 +209,7 @@ int worker_add(struct worker_state *state, void *arg)
 	if (r >= 0)
 		r = session_init(&state->sessions[i], config, &plan, state->attributor);
 	for (u32 k = 0; r >= 0 && k < state->sessions[i].shards; k++)
-		profile_seat(state->sessions[i].shard[k], shards_seat(state->shards, k));
+		profile_set_reader(state->sessions[i].shard[k], shards_reader(state->shards, k));
 	if (r < 0)
 		return r;
 	/* What is left out for who is there, it could not have. */

@@ -81,9 +81,9 @@ struct drain {
 };
 
 /* Of the worker's thread, where there are several; NULL otherwise. */
-static struct attribute_reader *own_seat(struct worker_state *state)
+static struct attribute_reader *own_reader(struct worker_state *state)
 {
-	return shards_seat(state->shards, state->plan.workers);
+	return shards_reader(state->shards, state->plan.workers);
 }
 
 static void take_task(void *ctx, const struct task_event *event)
@@ -112,7 +112,7 @@ static void take_tasks(struct worker_state *state, u64 until_ns)
 	const struct source_sink sink = { .task = take_task, .ctx = state };
 
 	if (attributor_answers_due(state->attributor))
-		attributor_answers(state->attributor);
+		attributor_apply_answers(state->attributor);
 	if (state->tasks && is_running(state))
 		task_events_deliver(state->tasks, until_ns, &sink);
 }
@@ -192,7 +192,7 @@ void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part,
 	struct drain drain = {
 		.state = state,
 		.feed = feed,
-		.seat = shards_seat(state->shards, part),
+		.seat = shards_reader(state->shards, part),
 		.meter = meter,
 		.part = part,
 	};
@@ -207,13 +207,13 @@ void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part,
 void worker_drain_feed(struct worker_state *state, struct feed *feed)
 {
 	if (state->shards) {
-		attribute_write_begin(own_seat(state));
-		attributor_answers(state->attributor);
-		attribute_write_end(own_seat(state));
+		attribute_write_begin(own_reader(state));
+		attributor_apply_answers(state->attributor);
+		attribute_write_end(own_reader(state));
 		shards_drain(state, feed);
 		return;
 	}
-	attributor_answers(state->attributor);
+	attributor_apply_answers(state->attributor);
 	worker_drain_part(state, feed, 0, NULL);
 	/* Idle CPUs bring no windows, and their rings must not fill up. */
 	take_tasks(state, 0);
@@ -309,7 +309,7 @@ int worker_hot(struct worker_state *state, void *arg)
  */
 static int serve_shared(struct worker *w)
 {
-	struct attribute_reader *seat = own_seat(&w->state);
+	struct attribute_reader *seat = own_reader(&w->state);
 	int r;
 
 	shards_gather(&w->state);
@@ -385,7 +385,7 @@ static bool gather_due(struct worker *w, u64 now)
 
 static void write_shared(struct worker_state *state, void (*fn)(struct worker_state *state))
 {
-	struct attribute_reader *seat = own_seat(state);
+	struct attribute_reader *seat = own_reader(state);
 
 	attribute_read_begin(seat);
 	attribute_write_begin(seat);
@@ -401,12 +401,12 @@ static void take_all_tasks(struct worker_state *state)
 
 static void take_answers(struct worker_state *state)
 {
-	attributor_answers(state->attributor);
+	attributor_apply_answers(state->attributor);
 }
 
 static void govern_shared(struct worker *w, u64 now)
 {
-	struct attribute_reader *seat = own_seat(&w->state);
+	struct attribute_reader *seat = own_reader(&w->state);
 
 	if (!w->state.govern || now < w->state.govern->next_ns)
 		return;
@@ -424,7 +424,7 @@ static bool checkpoint_due(struct worker_state *state, u64 now)
 
 static void save_shared(struct worker *w, u64 now)
 {
-	struct attribute_reader *seat = own_seat(&w->state);
+	struct attribute_reader *seat = own_reader(&w->state);
 
 	if (!checkpoint_due(&w->state, now))
 		return;
@@ -517,7 +517,7 @@ static void *worker_run(void *arg)
 		if (fds[0].revents && read(w->wake, &count, sizeof(count)) < 0)
 			continue;
 		if (fds[2].revents)
-			attributor_answers(w->state.attributor);
+			attributor_apply_answers(w->state.attributor);
 		if (n == FIRST_FEED)
 			continue;
 		drain_ready(w, fds, feeds, n);
@@ -558,7 +558,7 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 	attribution.threads = state->plan.threads;
 	attribution.containers = state->plan.containers;
 	attribution.map_bytes = state->plan.map_bytes;
-	attribution.kept_bytes = state->plan.kept_bytes;
+	attribution.saved_map_bytes = state->plan.saved_map_bytes;
 	attribution.cgroup_bytes = state->plan.cgroup_bytes;
 	r = attributor_new(&attribution, &state->attributor);
 	if (r >= 0)

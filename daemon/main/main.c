@@ -67,11 +67,11 @@ static void follow_switches(struct task_events *tasks, struct task_events_status
 static void look_around(struct task_events_status *status)
 {
 	size_t n = strlen(status->reason);
-	struct cgroup_space space;
+	struct cgroup_namespace space;
 	const char *reason;
 
-	cgroup_space_init(&space);
-	reason = cgroup_space_reason(&space);
+	cgroup_namespace_init(&space);
+	reason = cgroup_namespace_reason(&space);
 	if (!*reason)
 		return;
 	log_write(LOG_WARNING, LOG_ID_TASKS, NULL, "%s", reason);

@@ -70,10 +70,10 @@ static int describe(struct worker_state *state, void *arg)
 	if (keep && keep->error)
 		text_append(text, " Figures cannot be saved: %s.", strerror(-keep->error));
 	attributor_stats(state->attributor, &attribution);
-	if (attribution.mappings_unkept)
+	if (attribution.mappings_unsaved)
 		text_append(text, " %llu mapping%s not in the checkpoint: no room.",
-			    (unsigned long long)attribution.mappings_unkept,
-			    attribution.mappings_unkept == 1 ? " is" : "s are");
+			    (unsigned long long)attribution.mappings_unsaved,
+			    attribution.mappings_unsaved == 1 ? " is" : "s are");
 	n = strlen(text);
 	shards_describe(state->shards, text + n, STATUS_SIZE - n);
 	n = strlen(text);

@@ -62,10 +62,10 @@ static void add_function(const struct hot *hot, struct json_object *to, u64 plac
 	const struct attribute_process *process = owner_process(hot, owner);
 	u32 index = process ? location_process(&at) : ATTRIBUTE_NONE;
 	char name[sizeof(((struct view_row *)0)->function)], binary[128] = "";
-	struct attribute_place where;
+	struct attribute_location where;
 
-	if (attributor_place(hot->profile->attributor, index, location_pc(&at), location_kernel(&at),
-			     &where)) {
+	if (attributor_locate(hot->profile->attributor, index, location_pc(&at),
+			      location_kernel(&at), &where)) {
 		symbols_function(hot->symbols, process ? process->pid : 0, &where, hot->live, name,
 				 sizeof(name));
 		escape_string(binary, sizeof(binary), where.binary);

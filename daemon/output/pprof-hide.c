@@ -44,10 +44,10 @@ static bool is_admitted(const struct pprof_fold *f, u32 container)
 {
 	const struct attribute_container *c = attributor_container(f->attributor, container);
 	const struct pprof_filter *filter = f->filter;
-	struct container_facts facts;
+	struct container_details facts;
 	char name[PODS_WHOLE];
 
-	container_facts(f->attributor, container, &facts);
+	container_details_get(f->attributor, container, &facts);
 	pods_whole(facts.pod, *c->name ? c->name : "none", name);
 	return !matches(filter->deny, name) &&
 	       (!filter->allow || !*filter->allow || matches(filter->allow, name));

@@ -214,7 +214,7 @@ static void add_type(struct writer *w, u32 field, const char *name, const char *
 	protobuf_close(&w->proto);
 }
 
-static void build_id_text(struct writer *w, const struct attribute_place *place, s32 pid,
+static void build_id_text(struct writer *w, const struct attribute_location *place, s32 pid,
 			  char *to)
 {
 	u8 id[BUILD_ID_MAX];
@@ -236,7 +236,7 @@ static void build_id_text(struct writer *w, const struct attribute_place *place,
  * container. What a process compiled for itself is that process's.
  */
 static void mapping_key(const struct writer *w, const struct pprof_entry *e,
-			const struct attribute_place *place, const char *build, char *key,
+			const struct attribute_location *place, const char *build, char *key,
 			size_t size)
 {
 	u64 of = 0;
@@ -251,7 +251,7 @@ static void mapping_key(const struct writer *w, const struct pprof_entry *e,
 }
 
 static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
-		       const struct attribute_place *place, s32 pid)
+		       const struct attribute_location *place, s32 pid)
 {
 	char key[MAPPING_SIZE], path[1024], build[2 * BUILD_ID_MAX + 1];
 	u64 id, name, build_id;
@@ -323,7 +323,7 @@ static bool is_others(const struct writer *w, const struct pprof_entry *e)
 
 /* As in reports: what has no binary is called as there, and what had no room is told so. */
 static void name_place(struct writer *w, const struct pprof_entry *e,
-		       const struct attribute_place *place, s32 pid, char *name, size_t size)
+		       const struct attribute_location *place, s32 pid, char *name, size_t size)
 {
 	if (is_others(w, e))
 		snprintf(name, size, OTHERS);
@@ -334,7 +334,7 @@ static void name_place(struct writer *w, const struct pprof_entry *e,
 }
 
 /* Of the running kernel, and of what is in no mapping, a location is its function. */
-static bool tells_address(const struct writer *w, const struct attribute_place *place)
+static bool tells_address(const struct writer *w, const struct attribute_location *place)
 {
 	return place ? symbols_tell_address(place, w->pprof->live) : !w->pprof->live;
 }
@@ -366,12 +366,13 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 			const struct attribute_process *process)
 {
 	s32 pid = process ? process->pid : 0;
-	struct attribute_place place;
+	struct attribute_location place;
 	u64 mapping = 0, address = e->pc, text = 0;
 	char key[96], name[NAME_SIZE];
 	bool placed, told;
 
-	placed = known && attributor_place(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
+	placed = known &&
+		 attributor_locate(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
 	if (placed) {
 		mapping = add_mapping(w, e, &place, pid);
 		address = place.offset;
@@ -408,7 +409,7 @@ static const char *container_name(const struct writer *w, const struct pprof_ent
 {
 	const struct attribute_container *c =
 		attributor_container(w->pprof->attributor, e->container);
-	struct container_facts facts;
+	struct container_details facts;
 
 	if (is_others(w, e))
 		return OTHERS;
@@ -418,7 +419,7 @@ static const char *container_name(const struct writer *w, const struct pprof_ent
 		return "(other)";
 	if (!e->container || !*c->name)
 		return "-";
-	container_facts(w->pprof->attributor, e->container, &facts);
+	container_details_get(w->pprof->attributor, e->container, &facts);
 	pods_whole(facts.pod, c->name, whole);
 	return whole;
 }
@@ -614,12 +615,11 @@ void pprof_ask(struct pprof *pprof, struct symbols *symbols)
 		const struct pprof_entry *e = &pprof->entries[i];
 		const struct attribute_process *process =
 			attributor_process(attributor, e->process);
-		struct attribute_place place;
+		struct attribute_location place;
 		u64 key;
 
-		if (e->value[PPROF_SAMPLES] &&
-		    (!process || process->generation == e->generation) &&
-		    attributor_place(attributor, e->process, e->pc, e->kernel, &place))
+		if (e->value[PPROF_SAMPLES] && (!process || process->generation == e->generation) &&
+		    attributor_locate(attributor, e->process, e->pc, e->kernel, &place))
 			symbols_key(symbols, process ? process->pid : 0, &place, pprof->live, &key);
 	}
 }

@@ -56,9 +56,9 @@ static void fill_container(const struct attributor *attributor, u32 index,
 			   struct metrics_container *to)
 {
 	const struct attribute_container *c = attributor_container(attributor, index);
-	struct container_facts facts;
+	struct container_details facts;
 
-	container_facts(attributor, index, &facts);
+	container_details_get(attributor, index, &facts);
 	to->id = facts.id;
 	to->left_ns = facts.left_ns;
 	snprintf(to->name, sizeof(to->name), "%s", c->name);

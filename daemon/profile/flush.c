@@ -216,7 +216,7 @@ void profile_merge_gone(struct profile *p, u32 index, const struct container_tal
 }
 
 /* What @entry counted since its last move goes to its container. */
-static void container_leave(struct profile *p, const struct process_tally *entry)
+static void container_remove_process(struct profile *p, const struct process_tally *entry)
 {
 	if (entry->sum)
 		gone_add(p, entry->container, entry->container_generation, entry->sum);
@@ -225,7 +225,7 @@ static void container_leave(struct profile *p, const struct process_tally *entry
 /* All that is known of a process but who it is; its containers have its samples. */
 static void process_leave(struct profile *p, struct process_tally *entry)
 {
-	container_leave(p, entry);
+	container_remove_process(p, entry);
 	entry->sum = tally_drop(&p->room, TALLY_PROCESS, entry->sum);
 	entry->before = tally_drop(&p->room, TALLY_PROCESS, entry->before);
 	entry->anew = true;
@@ -270,7 +270,7 @@ static void before_add(struct profile *p, struct process_tally *entry, const str
 static void process_move(struct profile *p, struct process_tally *entry, u32 container,
 			 u32 generation)
 {
-	container_leave(p, entry);
+	container_remove_process(p, entry);
 	if (entry->sum && !entry->before) {
 		entry->before = entry->sum;
 		entry->sum = NULL;
@@ -298,7 +298,7 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 	to = &p->processes[index];
 	/* Its entry was another's by the time that other shards were merged. */
 	if ((s32)(from->generation - to->generation) < 0) {
-		container_leave(p, from);
+		container_remove_process(p, from);
 		return;
 	}
 	if (to->generation != from->generation) {
@@ -351,7 +351,7 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 
 static u32 task_ask(struct profile *p, s32 tid, u64 time_ns, struct attribute_span *ret_span)
 {
-	if (attributor_timed(p->attributor))
+	if (attributor_has_times(p->attributor))
 		return attributor_task_during(p->attributor, tid, time_ns, ret_span);
 	return attributor_task(p->attributor, tid);
 }
@@ -363,7 +363,7 @@ static u32 task_of(struct profile *p, s32 tid, u64 time_ns, struct attribute_spa
 
 	if (!p->reader)
 		return task_ask(p, tid, time_ns, ret_span);
-	if (attributor_known(p->attributor, tid, time_ns, &index, ret_span))
+	if (attributor_task_cached(p->attributor, tid, time_ns, &index, ret_span))
 		return index;
 	attribute_write_begin(p->reader);
 	index = task_ask(p, tid, time_ns, ret_span);
@@ -387,7 +387,7 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 		index = task_of(p, (s32)(u32)key, time_ns, &span);
 	slot->waits = index == ATTRIBUTE_PENDING;
 	if (slot->waits)
-		index = attributor_meanwhile(p->attributor, (s32)(u32)key);
+		index = attributor_task_provisional(p->attributor, (s32)(u32)key);
 	/* To make room for one that is new, another may have lost its entry. */
 	if (p->changes != attributor_changes(p->attributor)) {
 		p->changes = attributor_changes(p->attributor);
@@ -487,7 +487,7 @@ static void container_count(struct profile *p, u32 index, u32 generation, const 
 		figures_merge(to, sum);
 }
 
-static void containers_settle(struct profile *p)
+static void containers_finish_load(struct profile *p)
 {
 	u32 other = attributor_container_other(p->attributor);
 	const struct process_tally *entry;
@@ -577,7 +577,7 @@ void profile_settle(struct profile *p)
 {
 	profile_gather(p);
 	figures_finish(&p->nobody);
-	containers_settle(p);
+	containers_finish_load(p);
 	machine_settle(p);
 	p->header.unattributed = p->nobody.samples;
 	p->header.unattributed_weight = 0;

@@ -127,7 +127,7 @@ static void slot_load(struct deserializer *from, const struct attribute_translat
 		u32 index = (u32)deserialize_below(from, 1ULL << 32);
 		u32 generation = (u32)deserialize_below(from, 1ULL << 32);
 
-		row->index = attribute_moved_container(t, index, generation, &row->generation);
+		row->index = attribute_remap_container(t, index, generation, &row->generation);
 		figures_load(from, &row->figures);
 		ret->containers += row->index != ATTRIBUTE_NONE;
 	}

@@ -72,13 +72,13 @@ static bool is_function(const struct sum *s, const struct location *l)
 {
 	const struct attribute_process *process =
 		attributor_process(s->profile->attributor, location_process(l));
-	struct attribute_place place;
+	struct attribute_location place;
 	struct view_row row;
 
 	if (!is_process(s, location_process(l)))
 		return false;
-	if (!attributor_place(s->profile->attributor, location_process(l), location_pc(l),
-			      location_kernel(l), &place)) {
+	if (!attributor_locate(s->profile->attributor, location_process(l), location_pc(l),
+			       location_kernel(l), &place)) {
 		symbols_unplaced(location_pc(l), s->live, row.function, sizeof(row.function));
 		return is(s->wanted->binary, "") && is(s->wanted->function, row.function);
 	}

@@ -170,7 +170,7 @@ static u32 container_load(struct profile *p, struct deserializer *from,
 {
 	u32 old = (u32)deserialize_below(from, 1ULL << 32);
 	u32 generation = (u32)deserialize_below(from, 1ULL << 32);
-	u32 index = attribute_moved_container(t, old, generation, ret_generation);
+	u32 index = attribute_remap_container(t, old, generation, ret_generation);
 
 	if (index != ATTRIBUTE_NONE)
 		return index;
@@ -199,7 +199,7 @@ static int process_load(struct profile *p, struct deserializer *from,
 {
 	u32 old = (u32)deserialize_below(from, 1ULL << 32);
 	u32 old_generation = (u32)deserialize_below(from, 1ULL << 32);
-	u32 generation = 0, index = attribute_moved_process(t, old, old_generation, &generation);
+	u32 generation = 0, index = attribute_remap_process(t, old, old_generation, &generation);
 	struct figures sum, before;
 	struct process_tally entry = { .generation = generation, .sum = &sum };
 
@@ -320,7 +320,7 @@ bool profile_owner_load(struct deserializer *from, const struct attribute_transl
 	*ret_owner = location_owner(ATTRIBUTE_NONE, 0);
 	if (process == ATTRIBUTE_NONE)
 		return true;
-	process = attribute_moved_process(t, process, generation, &now);
+	process = attribute_remap_process(t, process, generation, &now);
 	if (process == ATTRIBUTE_NONE)
 		return false;
 	*ret_owner = location_owner(process, now);

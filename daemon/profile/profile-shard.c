@@ -104,7 +104,7 @@ static void location_merge_one(struct profile *to, const struct profile *from,
 }
 
 static void locations_merge(struct profile *to, const struct profile *from,
-			    struct attribute_reader *seat)
+			    struct attribute_reader *reader)
 {
 	u16 numbers[TRAITS_MAX + 1];
 	struct location *l = NULL;
@@ -112,13 +112,13 @@ static void locations_merge(struct profile *to, const struct profile *from,
 	traits_merge(to, from, numbers);
 	while ((l = location_table_next(from->locations, l))) {
 		location_merge_one(to, from, l, numbers);
-		attribute_breathe(seat);
+		attribute_read_yield(reader);
 	}
 }
 
-void profile_seat(struct profile *shard, struct attribute_reader *seat)
+void profile_set_reader(struct profile *shard, struct attribute_reader *reader)
 {
-	shard->reader = seat;
+	shard->reader = reader;
 }
 
 bool profile_counted(const struct profile *shard)
@@ -126,10 +126,10 @@ bool profile_counted(const struct profile *shard)
 	return shard->began_ns || shard->header.enabled_ns || shard->header.bytes;
 }
 
-void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *seat)
+void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader)
 {
 	/* Of this thread from now on, as the attributor's reader lock is. */
-	shard->reader = whole->reader = seat;
+	shard->reader = whole->reader = reader;
 	profile_wait_retry(shard);
 	profile_wait_move(whole, shard);
 	profile_gather(shard);
@@ -142,9 +142,9 @@ void profile_merge(struct profile *whole, struct profile *shard, struct attribut
 		profile_merge_gone(whole, i, &shard->gone[i]);
 	for (u32 i = 0; i < shard->process_count; i++) {
 		profile_merge_process(whole, i, &shard->processes[i]);
-		attribute_breathe(seat);
+		attribute_read_yield(reader);
 	}
-	locations_merge(whole, shard, seat);
+	locations_merge(whole, shard, reader);
 	if (whole->place_bytes)
 		whole->header.evicted += location_table_trim(whole->locations, whole->place_bytes);
 	profile_forget(shard);

@@ -19,17 +19,17 @@
 
 #include "profile.h"
 
-/** profile_seat() - whose @shard is from now on */
-void profile_seat(struct profile *shard, struct attribute_reader *seat);
+/** profile_set_reader() - whose @shard is from now on */
+void profile_set_reader(struct profile *shard, struct attribute_reader *reader);
 
 /** profile_counted() - whether there is anything to merge */
 bool profile_counted(const struct profile *shard);
 
 /**
  * profile_merge() - what @shard has counted is @whole's, and @shard as if it were new
- * @seat: of the caller, who sits in it; left for a moment now and then. NULL: nobody else asks
+ * @reader: of the caller, who sits in it; left for a moment now and then. NULL: nobody else asks
  */
-void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *seat);
+void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader);
 
 /** profile_is_due() - whether profile_pass() would end one: shards are merged before */
 bool profile_is_due(const struct profile *whole, u64 now_ns);

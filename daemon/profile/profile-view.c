@@ -141,11 +141,11 @@ void row_place(struct profile *p, struct symbols *symbols, bool live, struct vie
 	const struct location at = { .place = place, .owner = owner };
 	const struct attribute_process *process =
 		attributor_process(p->attributor, location_process(&at));
-	struct attribute_place where;
+	struct attribute_location where;
 
 	row_process(p, row, location_process(&at));
-	if (attributor_place(p->attributor, location_process(&at), location_pc(&at),
-			     location_kernel(&at), &where)) {
+	if (attributor_locate(p->attributor, location_process(&at), location_pc(&at),
+			      location_kernel(&at), &where)) {
 		symbols_function(symbols, process ? process->pid : 0, &where, live, row->function,
 				 sizeof(row->function));
 		escape_string(row->binary, sizeof(row->binary), where.binary);
@@ -169,12 +169,12 @@ static void name_location(struct profile *p, const struct naming *naming, const 
 {
 	const struct attribute_process *process =
 		attributor_process(p->attributor, location_process(l));
-	struct attribute_place place;
+	struct attribute_location place;
 
 	/* What has no address to be told by is one row. */
 	*ret_named = (struct named){ .location = l, .function = naming->live ? 0 : location_pc(l) };
-	if (!attributor_place(p->attributor, location_process(l), location_pc(l),
-			      location_kernel(l), &place))
+	if (!attributor_locate(p->attributor, location_process(l), location_pc(l),
+			       location_kernel(l), &place))
 		return;
 	ret_named->binary = hash_string(place.binary);
 	if (naming->lines)
@@ -208,11 +208,11 @@ static void row_function(struct profile *p, const struct naming *naming, const s
 			 struct view_row *row)
 {
 	struct symbol_source source;
-	struct attribute_place place;
+	struct attribute_location place;
 
 	row_process(p, row, location_process(l));
-	if (!attributor_place(p->attributor, location_process(l), location_pc(l),
-			      location_kernel(l), &place)) {
+	if (!attributor_locate(p->attributor, location_process(l), location_pc(l),
+			       location_kernel(l), &place)) {
 		symbols_unplaced(location_pc(l), naming->live, row->function, sizeof(row->function));
 		return;
 	}

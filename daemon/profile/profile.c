@@ -739,7 +739,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 	struct origin origin = {
 		.window = window,
 		.who = (u64)WHO_NOBODY << 32,
-		.timed = attributor_timed(profile->attributor),
+		.timed = attributor_has_times(profile->attributor),
 		.cpu = window->cpu,
 		.start_ns = window->start_ns,
 		.clock = &window->clock,

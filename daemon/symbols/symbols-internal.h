@@ -24,7 +24,7 @@ struct mapped_key {
 	u64 inode;
 	u64 id; /* hash of the build id, 0 for none */
 	u32 device;
-	u64 process; /* MAPPED_JIT: of @pid now (&struct attribute_place) */
+	u64 process; /* MAPPED_JIT: of @pid now (&struct attribute_location) */
 	s32 pid;
 	u8 kind;
 	bool live;

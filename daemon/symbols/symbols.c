@@ -118,31 +118,31 @@ static void binary_look(struct symbols *s, const char *binary)
 	s->last_kind = (u8)binary_kind(binary);
 }
 
-/* Whether @place may have a name at all, and in which mapping, at which address. */
-static bool place_key(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
-		      struct mapped_key *ret_key, u64 *ret_address)
+/* Whether @location may have a name at all, and in which mapping, at which address. */
+static bool place_key(struct symbols *s, s32 pid, const struct attribute_location *location,
+		      bool live, struct mapped_key *ret_key, u64 *ret_address)
 {
-	binary_look(s, place->binary);
+	binary_look(s, location->binary);
 	*ret_key = (struct mapped_key){ .live = live, .kind = s->last_kind };
-	*ret_address = place->offset;
+	*ret_address = location->offset;
 	switch (s->last_kind) {
 	case MAPPED_KERNEL:
 	case MAPPED_VDSO:
 		return live;
 	case MAPPED_JIT:
 		ret_key->pid = pid;
-		ret_key->process = place->process;
-		*ret_address = place->pc;
+		ret_key->process = location->process;
+		*ret_address = location->pc;
 		return live && pid > 0;
 	default:
 		break;
 	}
 	ret_key->path = s->last_path_hash;
-	ret_key->inode = place->inode;
-	ret_key->device = place->device;
-	ret_key->id = id_hash(place->build_id, place->build_id_size);
+	ret_key->inode = location->inode;
+	ret_key->device = location->device;
+	ret_key->id = id_hash(location->build_id, location->build_id_size);
 	ret_key->pid = live ? pid : 0;
-	return place->binary[0] == '/' && (live || place->build_id_size);
+	return location->binary[0] == '/' && (live || location->build_id_size);
 }
 
 /* Jobs */
@@ -179,9 +179,10 @@ bool symbols_start_lanes(struct symbols *s)
 	return started;
 }
 
-static struct job *job_get(struct symbols *s, struct mapped *m, const struct attribute_place *place)
+static struct job *job_get(struct symbols *s, struct mapped *m,
+			   const struct attribute_location *location)
 {
-	size_t len = strlen(place->binary) + 1;
+	size_t len = strlen(location->binary) + 1;
 	struct job *job = m->job;
 
 	if (job || !symbols_start_lanes(s))
@@ -193,10 +194,10 @@ static struct job *job_get(struct symbols *s, struct mapped *m, const struct att
 	job->mapped = (u32)(m - s->mapped);
 	job->stamp = m->stamp;
 	job->missed = m->missed;
-	memcpy(job->path, place->binary, len);
-	if (place->build_id_size && place->build_id_size <= BUILD_ID_MAX) {
-		memcpy(job->build_id, place->build_id, place->build_id_size);
-		job->build_id_size = place->build_id_size;
+	memcpy(job->path, location->binary, len);
+	if (location->build_id_size && location->build_id_size <= BUILD_ID_MAX) {
+		memcpy(job->build_id, location->build_id, location->build_id_size);
+		job->build_id_size = location->build_id_size;
 	}
 	m->job = job;
 	m->missed = false;
@@ -211,10 +212,10 @@ static struct job *job_get(struct symbols *s, struct mapped *m, const struct att
 }
 
 /* Have @address looked up; ATTRIBUTE_AT_END: only which file it is. */
-static void ask(struct symbols *s, struct mapped *m, const struct attribute_place *place,
+static void ask(struct symbols *s, struct mapped *m, const struct attribute_location *location,
 		const u64 *address, bool lines)
 {
-	struct job *job = job_get(s, m, place);
+	struct job *job = job_get(s, m, location);
 
 	if (!job || !address || s->pending >= PENDING_MAX)
 		return;
@@ -242,9 +243,9 @@ static const struct name_range *known_range(struct symbols *s, struct name_ref r
 	return f ? name_file_range(f, address) : NULL;
 }
 
-/* The range of @place; what is not known is asked for. */
+/* The range of @location; what is not known is asked for. */
 static const struct name_range *range_find(struct symbols *s, s32 pid,
-					   const struct attribute_place *place, bool live,
+					   const struct attribute_location *location, bool live,
 					   const struct name_file **ret_file)
 {
 	const struct name_range *range = NULL;
@@ -254,7 +255,7 @@ static const struct name_range *range_find(struct symbols *s, s32 pid,
 	u64 address;
 
 	*ret_file = NULL;
-	if (!place_key(s, pid, place, live, &key, &address))
+	if (!place_key(s, pid, location, live, &key, &address))
 		return NULL;
 	m = mapped_get(s, &key);
 	if (!m)
@@ -264,21 +265,21 @@ static const struct name_range *range_find(struct symbols *s, s32 pid,
 	if (range) {
 		m->missed |= !range->text;
 		if (is_stale(m))
-			ask(s, m, place, NULL, false);
+			ask(s, m, location, NULL, false);
 		return range;
 	}
 	/* Neither of a file that has none, nor of what is no file: until it is looked again. */
 	if (m->checked_ms && !is_stale(m) &&
 	    (*ret_file ? (*ret_file)->nameless || (*ret_file)->full : !m->file.generation))
 		return NULL;
-	ask(s, m, place, &address, false);
+	ask(s, m, location, &address, false);
 	range = known_range(s, m->before, address, &before);
 	if (range)
 		*ret_file = before;
 	return range;
 }
 
-bool symbols_key(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
+bool symbols_key(struct symbols *s, s32 pid, const struct attribute_location *location, bool live,
 		 u64 *ret_key)
 {
 	const struct name_file *file;
@@ -287,42 +288,43 @@ bool symbols_key(struct symbols *s, s32 pid, const struct attribute_place *place
 	if (!s)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	range = range_find(s, pid, place, live, &file);
+	range = range_find(s, pid, location, live, &file);
 	if (range && range->text)
 		*ret_key = (u64)(file - s->cache.file) << 32 | range->text;
 	pthread_mutex_unlock(&s->lock);
 	return range && range->text;
 }
 
-bool symbols_tell_address(const struct attribute_place *place, bool live)
+bool symbols_tell_address(const struct attribute_location *location, bool live)
 {
-	return !live || strcmp(place->binary, "[kernel]") != 0;
+	return !live || strcmp(location->binary, "[kernel]") != 0;
 }
 
 /* "binary+0xoffset", and whose offset that is: the offset is kept whole, the name is cut. */
-static void name_offset(const struct attribute_place *place, bool live, char *name, size_t size)
+static void name_offset(const struct attribute_location *location, bool live, char *name,
+			size_t size)
 {
 	static const char deleted[] = " (deleted)";
-	const char *base = strrchr(place->binary, '/');
+	const char *base = strrchr(location->binary, '/');
 	char tail[24 + 4 + 2 * SHORT_ID];
 	size_t len, n;
 
-	if (!symbols_tell_address(place, live)) {
-		snprintf(name, size, "%s", place->binary);
+	if (!symbols_tell_address(location, live)) {
+		snprintf(name, size, "%s", location->binary);
 		return;
 	}
-	base = base && base[1] ? base + 1 : place->binary;
+	base = base && base[1] ? base + 1 : location->binary;
 	len = strlen(base);
 	n = strlen(deleted);
 	if (len > n && !strcmp(base + len - n, deleted))
 		len -= n;
-	n = (size_t)snprintf(tail, sizeof(tail), "+0x%" PRIx64, place->offset);
+	n = (size_t)snprintf(tail, sizeof(tail), "+0x%" PRIx64, location->offset);
 	/* Of a recording: it is to be looked up where that build is, with addr2line or debuginfod. */
-	if (!live && place->build_id_size) {
+	if (!live && location->build_id_size) {
 		n += (size_t)snprintf(tail + n, sizeof(tail) - n, " [");
-		for (u8 i = 0; i < place->build_id_size && i < SHORT_ID; i++)
+		for (u8 i = 0; i < location->build_id_size && i < SHORT_ID; i++)
 			n += (size_t)snprintf(tail + n, sizeof(tail) - n, "%02x",
-					      place->build_id[i]);
+					      location->build_id[i]);
 		n += (size_t)snprintf(tail + n, sizeof(tail) - n, "]");
 	}
 	if (size <= n + 1) {
@@ -333,8 +335,8 @@ static void name_offset(const struct attribute_place *place, bool live, char *na
 	memcpy(name + len, tail, n + 1);
 }
 
-bool symbols_function(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
-		      char *name, size_t size)
+bool symbols_function(struct symbols *s, s32 pid, const struct attribute_location *location,
+		      bool live, char *name, size_t size)
 {
 	const struct name_range *range;
 	const struct name_file *file;
@@ -344,14 +346,14 @@ bool symbols_function(struct symbols *s, s32 pid, const struct attribute_place *
 		return false;
 	if (s) {
 		pthread_mutex_lock(&s->lock);
-		range = range_find(s, pid, place, live, &file);
+		range = range_find(s, pid, location, live, &file);
 		found = range && range->text;
 		if (found)
 			escape_string(name, size, file->text + range->text);
 		pthread_mutex_unlock(&s->lock);
 	}
 	if (!found)
-		name_offset(place, live, name, size);
+		name_offset(location, live, name, size);
 	return found;
 }
 
@@ -379,9 +381,9 @@ static void inlines_copy(const char *from, char *to, size_t size)
 	to[len] = '\0';
 }
 
-/* The line at @place; what is not known is asked for. */
+/* The line at @location; what is not known is asked for. */
 static const struct name_line *line_find(struct symbols *s, s32 pid,
-					 const struct attribute_place *place, bool live,
+					 const struct attribute_location *location, bool live,
 					 const struct name_file **ret_file)
 {
 	const struct name_line *line = NULL;
@@ -390,7 +392,7 @@ static const struct name_line *line_find(struct symbols *s, s32 pid,
 	struct mapped *m;
 	u64 address;
 
-	if (!place_key(s, pid, place, live, &key, &address))
+	if (!place_key(s, pid, location, live, &key, &address))
 		return NULL;
 	m = mapped_get(s, &key);
 	if (!m)
@@ -400,12 +402,12 @@ static const struct name_line *line_find(struct symbols *s, s32 pid,
 	if (file)
 		line = name_file_line(file, address);
 	if (!line && (!m->checked_ms || is_stale(m) || (file && !file->nameless && !file->full)))
-		ask(s, m, place, &address, true);
+		ask(s, m, location, &address, true);
 	*ret_file = file;
 	return line && line->line ? line : NULL;
 }
 
-bool symbols_line(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
+bool symbols_line(struct symbols *s, s32 pid, const struct attribute_location *location, bool live,
 		  u64 *ret_key)
 {
 	const struct name_line *line;
@@ -415,15 +417,15 @@ bool symbols_line(struct symbols *s, s32 pid, const struct attribute_place *plac
 	if (!s)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	line = line_find(s, pid, place, live, &file);
+	line = line_find(s, pid, location, live, &file);
 	if (line)
 		*ret_key = (u64)line->file << 32 | line->line;
 	pthread_mutex_unlock(&s->lock);
 	return line;
 }
 
-bool symbols_source(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
-		    struct symbol_source *ret_source)
+bool symbols_source(struct symbols *s, s32 pid, const struct attribute_location *location,
+		    bool live, struct symbol_source *ret_source)
 {
 	const struct name_line *line;
 	const struct name_file *file;
@@ -432,7 +434,7 @@ bool symbols_source(struct symbols *s, s32 pid, const struct attribute_place *pl
 	if (!s)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	line = line_find(s, pid, place, live, &file);
+	line = line_find(s, pid, location, live, &file);
 	if (line) {
 		escape_string(ret_source->file, sizeof(ret_source->file), file->text + line->file);
 		inlines_copy(file->text + line->inlines, ret_source->inlines,
@@ -481,7 +483,8 @@ void symbols_wait(struct symbols *s, u32 ms)
 	pthread_mutex_unlock(&s->lock);
 }
 
-u8 symbols_build_id(struct symbols *s, s32 pid, const struct attribute_place *place, u8 *ret_id)
+u8 symbols_build_id(struct symbols *s, s32 pid, const struct attribute_location *location,
+		    u8 *ret_id)
 {
 	const struct name_file *file = NULL;
 	struct mapped_key key;
@@ -490,12 +493,12 @@ u8 symbols_build_id(struct symbols *s, s32 pid, const struct attribute_place *pl
 	u8 size = 0;
 
 	pthread_mutex_lock(&s->lock);
-	if (place_key(s, pid, place, true, &key, &address) && key.kind == MAPPED_FILE)
+	if (place_key(s, pid, location, true, &key, &address) && key.kind == MAPPED_FILE)
 		m = mapped_get(s, &key);
 	if (m && !m->checked_ms) {
 		u32 stamp = m->stamp;
 
-		ask(s, m, place, NULL, false);
+		ask(s, m, location, NULL, false);
 		settle(s, s->config.wait_ms);
 		if (m->stamp != stamp)
 			m = NULL;

@@ -49,21 +49,21 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 struct symbols *symbols_free(struct symbols *symbols);
 
 /**
- * symbols_tell_address() - whether the offset of @place may be told to who may see aggregates
+ * symbols_tell_address() - whether the offset of @location may be told to who may see aggregates
  *
  * Not of the running kernel: it is an address, of which KASLR is nobody's business.
  */
-bool symbols_tell_address(const struct attribute_place *place, bool live);
+bool symbols_tell_address(const struct attribute_location *location, bool live);
 
 /** symbols_unplaced() - what is called a function that is in no known mapping: its address is of a recording alone */
 void symbols_unplaced(u64 pc, bool live, char *name, size_t size);
 
 /**
- * symbols_function() - the function at @place
+ * symbols_function() - the function at @location
  * @symbols: NULL: none is known
  * @pid: a process that has the binary mapped, for binaries in another root
  *	(/proc/PID/root); 0 if none lives
- * @place: from attributor_place()
+ * @location: from attributor_locate()
  * @live: whether kernel addresses and /proc are this machine's
  * @name: receives "name", or "binary+0xoffset" where no symbol is known, "[kernel]" alone of
  *	this machine's (symbols_tell_address()); escaped; always NUL-terminated
@@ -71,22 +71,22 @@ void symbols_unplaced(u64 pc, bool live, char *name, size_t size);
  *
  * Return: whether a symbol was found. If not, it may be later: symbols_settle().
  */
-bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_place *place,
+bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		      bool live, char *name, size_t size);
 
 /**
- * symbols_key() - the function at @place as a number, for putting places together
+ * symbols_key() - the function at @location as a number, for putting places together
  * @ret_key: equal for places of one binary with the same function, as long as no other is
  *	asked for
  *
  * Return: whether a symbol was found.
  */
-bool symbols_key(struct symbols *symbols, s32 pid, const struct attribute_place *place, bool live,
-		 u64 *ret_key);
+bool symbols_key(struct symbols *symbols, s32 pid, const struct attribute_location *location,
+		 bool live, u64 *ret_key);
 
 /** symbols_line() - the same for a place's source line; 0 where none is known */
-bool symbols_line(struct symbols *symbols, s32 pid, const struct attribute_place *place, bool live,
-		  u64 *ret_key);
+bool symbols_line(struct symbols *symbols, s32 pid, const struct attribute_location *location,
+		  bool live, u64 *ret_key);
 
 /**
  * struct symbol_source - where in the source a place is
@@ -99,8 +99,8 @@ struct symbol_source {
 	u32 line;
 };
 
-/** symbols_source() - the source line at @place; false if none is known yet, or at all */
-bool symbols_source(struct symbols *symbols, s32 pid, const struct attribute_place *place,
+/** symbols_source() - the source line at @location; false if none is known yet, or at all */
+bool symbols_source(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		    bool live, struct symbol_source *ret_source);
 
 /**
@@ -118,14 +118,14 @@ void symbols_stats(struct symbols *symbols, struct symbols_stats *ret_stats);
 /**
  * symbols_build_id() - the build id of a file that is mapped now
  * @pid: a process that has it mapped
- * @place: its path, and the inode it must have
+ * @location: its path, and the inode it must have
  * @ret_id: BUILD_ID_MAX bytes
  *
  * Waits as symbols_settle() does.
  *
  * Return: bytes of it, 0 if it has none or cannot be read.
  */
-u8 symbols_build_id(struct symbols *symbols, s32 pid, const struct attribute_place *place,
+u8 symbols_build_id(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		    u8 *ret_id);
 
 #endif

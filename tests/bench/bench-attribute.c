@@ -88,13 +88,13 @@ static double best_places(struct attributor *a, u32 threads, u64 *sum)
 	double start = now();
 
 	for (u32 i = 0; i < n; i++) {
-		struct attribute_place place;
+		struct attribute_location place;
 		u32 index;
 
 		x = x * 1664525 + 1013904223;
 		index = attributor_task(a, (s32)(1000 + (x >> 8) % threads));
-		if (attributor_place(a, index, 0x7f0000000000 + x % MAPPINGS * 0x200000ULL, false,
-				     &place))
+		if (attributor_locate(a, index, 0x7f0000000000 + x % MAPPINGS * 0x200000ULL, false,
+				      &place))
 			*sum += place.offset;
 	}
 	return n / (now() - start) / 1e6;

@@ -23,7 +23,7 @@
 static u8 build_id(const char *program, u8 *id)
 {
 	const struct symbols_config config = { .wait_ms = 10000 };
-	struct attribute_place place = { .binary = program };
+	struct attribute_location place = { .binary = program };
 	struct symbols *symbols;
 	struct stat st;
 	u8 size;

@@ -7,7 +7,7 @@
 
 #include "symbols/symbols.h"
 
-static void tell(struct symbols *symbols, const struct attribute_place *place)
+static void tell(struct symbols *symbols, const struct attribute_location *place)
 {
 	struct symbol_source source;
 	char name[600];
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 		return 2;
 	for (int round = 0; round < 2; round++) {
 		for (int i = 2; i < argc; i++) {
-			const struct attribute_place place = {
+			const struct attribute_location place = {
 				.binary = argv[1],
 				.inode = st.st_ino,
 				.offset = strtoull(argv[i], NULL, 0),

@@ -136,12 +136,12 @@ static const char *function_name(Dwarf_Die *die)
 }
 
 /* The scopes around @die, which is the innermost function at an address. */
-static void inlines_read(Dwarf_Die *die, struct debug_place *place)
+static void inlines_read(Dwarf_Die *die, struct debug_place *location)
 {
 	Dwarf_Die *scopes = NULL;
 	int n = dwarf_getscopes_die(die, &scopes);
 
-	for (int i = 0; i < n && place->count < DEBUG_INLINES; i++) {
+	for (int i = 0; i < n && location->count < DEBUG_INLINES; i++) {
 		int tag = dwarf_tag(&scopes[i]);
 		const char *name;
 
@@ -151,25 +151,25 @@ static void inlines_read(Dwarf_Die *die, struct debug_place *place)
 			continue;
 		name = function_name(&scopes[i]);
 		if (name)
-			place->inlined[place->count++] = name;
+			location->inlined[location->count++] = name;
 	}
 	free(scopes);
 }
 
-void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_place *ret_place)
+void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_place *ret_location)
 {
 	const struct range *range = range_find(d, vaddr);
 	Dwarf_Die unit, *scopes = NULL;
 	Dwarf_Line *line;
 	int n, number;
 
-	*ret_place = (struct debug_place){ .file = NULL };
+	*ret_location = (struct debug_place){ .file = NULL };
 	if (!range || !dwarf_offdie(d->dwarf, range->unit, &unit))
 		return;
 	line = dwarf_getsrc_die(&unit, vaddr);
 	if (line && !dwarf_lineno(line, &number) && number > 0) {
-		ret_place->file = dwarf_linesrc(line, NULL, NULL);
-		ret_place->line = ret_place->file ? (u32)number : 0;
+		ret_location->file = dwarf_linesrc(line, NULL, NULL);
+		ret_location->line = ret_location->file ? (u32)number : 0;
 	}
 	n = dwarf_getscopes(&unit, vaddr, &scopes);
 	/* What follows the first function are the scopes it was written in, not those it runs in. */
@@ -177,7 +177,7 @@ void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_place
 		int tag = dwarf_tag(&scopes[i]);
 
 		if (tag == DW_TAG_inlined_subroutine)
-			inlines_read(&scopes[i], ret_place);
+			inlines_read(&scopes[i], ret_location);
 		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
 			break;
 	}

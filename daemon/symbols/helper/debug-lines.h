@@ -33,7 +33,7 @@ int debug_lines_new(Elf *elf, Elf *alt, struct debug_lines **ret_lines);
 struct debug_lines *debug_lines_free(struct debug_lines *lines);
 
 /** debug_lines_find() - the place of a virtual address */
-void debug_lines_find(const struct debug_lines *lines, u64 vaddr, struct debug_place *ret_place);
+void debug_lines_find(const struct debug_lines *lines, u64 vaddr, struct debug_place *ret_location);
 
 /** debug_lines_alt() - build id of what @elf shares with others, 0 bytes for none */
 size_t debug_lines_alt(Elf *elf, const void **ret_id);

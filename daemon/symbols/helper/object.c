@@ -375,13 +375,13 @@ static void lines_read(struct object *o)
 }
 
 /* "inner\nouter", without those that do not fit. */
-static size_t inlines_join(const struct debug_place *place, char *to)
+static size_t inlines_join(const struct debug_place *location, char *to)
 {
 	char name[SYMBOL_NAME_MAX + 1];
 	size_t len = 0;
 
-	for (u32 i = 0; i < place->count; i++) {
-		size_t n = demangle(place->inlined[i], name, sizeof(name));
+	for (u32 i = 0; i < location->count; i++) {
+		size_t n = demangle(location->inlined[i], name, sizeof(name));
 
 		/* The separator must stay one. */
 		for (char *p = name; *p; p++)
@@ -397,17 +397,18 @@ static size_t inlines_join(const struct debug_place *place, char *to)
 	return len;
 }
 
-static bool answer_line(struct answer *a, u64 address, const struct debug_place *place,
+static bool answer_line(struct answer *a, u64 address, const struct debug_place *location,
 			size_t file_len)
 {
 	struct symbol_line *entry = &a->line[a->count];
 	char inlines[SYMBOL_INLINES_MAX + 1];
 
-	*entry = (struct symbol_line){ .address = address, .line = place->line };
+	*entry = (struct symbol_line){ .address = address, .line = location->line };
 	if (file_len > SYMBOL_FILE_MAX)
 		file_len = SYMBOL_FILE_MAX;
-	if (!answer_text(a, sizeof(*entry), place->file, file_len, &entry->file) ||
-	    !answer_text(a, sizeof(*entry), inlines, inlines_join(place, inlines), &entry->inlines))
+	if (!answer_text(a, sizeof(*entry), location->file, file_len, &entry->file) ||
+	    !answer_text(a, sizeof(*entry), inlines, inlines_join(location, inlines),
+			 &entry->inlines))
 		return false;
 	a->count++;
 	return true;
@@ -419,20 +420,20 @@ void object_lines(struct object *o, const u64 *address, u32 count, struct answer
 	lines_read(o);
 	for (; a->done < count; a->done++) {
 		const struct elf_segment *segment = segment_of(o, address[a->done]);
-		struct debug_place place = { .file = NULL };
+		struct debug_place location = { .file = NULL };
 		size_t len = 0;
 		u64 vaddr = 0;
 
 		if (segment)
 			vaddr = segment->vaddr + (address[a->done] - segment->offset);
 		if (segment && o->lines)
-			debug_lines_find(o->lines, vaddr, &place);
-		if (place.file)
-			len = strlen(place.file);
+			debug_lines_find(o->lines, vaddr, &location);
+		if (location.file)
+			len = strlen(location.file);
 		else if (segment && o->has_go &&
-			 !go_table_line(&o->go, vaddr, &place.file, &len, &place.line))
+			 !go_table_line(&o->go, vaddr, &location.file, &len, &location.line))
 			len = 0;
-		if (!answer_line(a, address[a->done], &place, len))
+		if (!answer_line(a, address[a->done], &location, len))
 			return;
 	}
 }

@@ -108,7 +108,7 @@ static void test_self(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
 	u32 index = attributor_task(a, getpid());
-	struct attribute_place place;
+	struct attribute_location place;
 	const struct attribute_process *p = attributor_process(a, index);
 
 	(void)state;
@@ -116,11 +116,11 @@ static void test_self(void **state)
 	assert_int_equal(p->pid, getpid());
 	assert_string_equal(p->comm, "test-attributor");
 	assert_non_null(attributor_container(a, p->container));
-	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_self, false, &place));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_self, false, &place));
 	assert_non_null(strstr(place.binary, "test-attributor"));
 	assert_true(place.inode);
-	assert_false(attributor_place(a, index, 8, false, &place));
-	assert_true(attributor_place(a, index, ~0ULL << 40, true, &place));
+	assert_false(attributor_locate(a, index, 8, false, &place));
+	assert_true(attributor_locate(a, index, ~0ULL << 40, true, &place));
 	assert_string_equal(place.binary, "[kernel]");
 	assert_int_equal(attributor_task(a, getpid()), index);
 	assert_int_equal(stats_of(a).lookups, 1);
@@ -130,7 +130,7 @@ static void test_self(void **state)
 static void test_idle(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
-	struct attribute_place place;
+	struct attribute_location place;
 	u32 index = attributor_task(a, 0);
 
 	(void)state;
@@ -138,7 +138,7 @@ static void test_idle(void **state)
 	assert_int_equal(attributor_process(a, index)->pid, 0);
 	assert_int_equal(attributor_process(a, index)->container, 0);
 	assert_string_equal(attributor_container(a, 0)->name, "");
-	assert_false(attributor_place(a, index, 0x1000, false, &place));
+	assert_false(attributor_locate(a, index, 0x1000, false, &place));
 	assert_int_equal(attributor_task(a, -1), ATTRIBUTE_NONE);
 	attributor_refresh(a);
 	assert_int_equal(attributor_task(a, 0), index);
@@ -205,7 +205,7 @@ static void test_exit(void **state)
 	struct child c = child_start(wait_for_go);
 	u32 index = attributor_task(a, c.pid);
 	u32 generation = attributor_process(a, index)->generation;
-	struct attribute_place place;
+	struct attribute_location place;
 
 	(void)state;
 	child_end(&c);
@@ -214,7 +214,7 @@ static void test_exit(void **state)
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(attributor_task(a, c.pid), index);
 	assert_int_equal(attributor_process(a, index)->generation, generation);
-	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_exit, false, &place));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_exit, false, &place));
 	assert_true(stats_of(a).lookups <= 3);
 	attributor_free(a);
 }
@@ -225,7 +225,7 @@ static void test_zombie(void **state)
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct child c = child_start(wait_for_go);
 	u32 index = attributor_task(a, c.pid);
-	struct attribute_place place;
+	struct attribute_location place;
 	siginfo_t info;
 
 	(void)state;
@@ -235,7 +235,7 @@ static void test_zombie(void **state)
 		attributor_refresh(a);
 		assert_int_equal(attributor_task(a, c.pid), index);
 	}
-	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_zombie, false, &place));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_zombie, false, &place));
 	child_end(&c);
 	attributor_free(a);
 }
@@ -288,7 +288,7 @@ static void test_leader_exit(void **state)
 	struct told told = { .pid = c.pid };
 	const struct source_sink sink = { .task = see_map, .ctx = &told };
 	u32 index = attributor_task(a, c.pid);
-	struct attribute_place place;
+	struct attribute_location place;
 	char byte = 0;
 	s32 tid;
 
@@ -300,13 +300,13 @@ static void test_leader_exit(void **state)
 		attributor_refresh(a);
 		assert_int_equal(attributor_task(a, tid), index);
 	}
-	assert_true(attributor_place(a, index, (u64)(uintptr_t)leaves, false, &place));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)leaves, false, &place));
 	/* Seen only now: the maps are those of the thread. */
 	index = attributor_task(late, tid);
 	assert_int_equal(attributor_process(late, index)->pid, c.pid);
-	assert_true(attributor_place(late, index, (u64)(uintptr_t)leaves, false, &place));
+	assert_true(attributor_locate(late, index, (u64)(uintptr_t)leaves, false, &place));
 	/* A recording's too, once. */
-	assert_int_equal(record_tasks(&sink, 1), 0);
+	assert_int_equal(procfs_scan_tasks(&sink, 1), 0);
 	assert_int_equal(told.maps, 1);
 	child_end(&c);
 	attributor_free(a);
@@ -324,7 +324,7 @@ static void test_exec(void **state)
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct child c = child_start(execs);
 	u32 before = attributor_task(a, c.pid), after = before;
-	struct attribute_place place;
+	struct attribute_location place;
 	char byte = 0;
 
 	(void)state;
@@ -340,7 +340,7 @@ static void test_exec(void **state)
 	assert_string_equal(attributor_process(a, after)->comm, "sleep");
 	assert_int_equal(attributor_process(a, after)->pid, c.pid);
 	assert_string_equal(attributor_process(a, before)->comm, "test-attributor");
-	assert_true(attributor_place(a, before, (u64)(uintptr_t)test_exec, false, &place));
+	assert_true(attributor_locate(a, before, (u64)(uintptr_t)test_exec, false, &place));
 	assert_non_null(strstr(place.binary, "test-attributor"));
 	child_end(&c);
 	attributor_free(a);
@@ -606,7 +606,7 @@ static void test_events(void **state)
 {
 	struct attributor *a = attributor(false, 0, 0, 0);
 	static const u8 id[20] = { 1, 2, 3 };
-	struct attribute_place place;
+	struct attribute_location place;
 	u32 parent, child;
 
 	(void)state;
@@ -647,23 +647,23 @@ static void test_events(void **state)
 	assert_int_equal(attributor_process(a, child)->pid, 11);
 	assert_string_equal(attributor_process(a, child)->comm, "sh");
 
-	assert_true(attributor_place(a, child, 0x1010, false, &place));
+	assert_true(attributor_locate(a, child, 0x1010, false, &place));
 	assert_string_equal(place.binary, "/bin/sh");
 	assert_int_equal(place.build_id_size, 20);
 	assert_memory_equal(place.build_id, id, 20);
-	assert_true(attributor_place(a, child, 0x2010, false, &place));
+	assert_true(attributor_locate(a, child, 0x2010, false, &place));
 	assert_string_equal(place.binary, "/lib/x\033");
 	assert_int_equal(place.offset, 0x510);
 	/* What is left of the mapping that was cut in two. */
-	assert_true(attributor_place(a, child, 0x3010, false, &place));
+	assert_true(attributor_locate(a, child, 0x3010, false, &place));
 	assert_string_equal(place.binary, "/bin/sh");
 	assert_int_equal(place.offset, 0x2010);
-	assert_true(attributor_place(a, parent, 0x2010, false, &place));
+	assert_true(attributor_locate(a, parent, 0x2010, false, &place));
 	assert_string_equal(place.binary, "/bin/sh");
 
-	assert_true(attributor_place(a, child, 0xffff800000000010, true, &place));
+	assert_true(attributor_locate(a, child, 0xffff800000000010, true, &place));
 	assert_string_equal(place.binary, "[kernel]");
-	assert_true(attributor_place(a, ATTRIBUTE_NONE, 0xffff700000000010, true, &place));
+	assert_true(attributor_locate(a, ATTRIBUTE_NONE, 0xffff700000000010, true, &place));
 	assert_string_equal(place.binary, "[nf_tables]");
 	assert_int_equal(attributor_task(a, getpid()), ATTRIBUTE_NONE);
 	assert_int_equal(stats_of(a).lookups, 0);
@@ -673,7 +673,7 @@ static void test_events(void **state)
 static void test_events_exec(void **state)
 {
 	struct attributor *a = attributor(false, 0, 0, 0);
-	struct attribute_place place;
+	struct attribute_location place;
 	u32 index;
 
 	(void)state;
@@ -688,7 +688,7 @@ static void test_events_exec(void **state)
 			 .type = TASK_COMM, .pid = 7, .tid = 7, .name = "new", .exec = true });
 	index = attributor_task(a, 7);
 	assert_string_equal(attributor_process(a, index)->comm, "new");
-	assert_false(attributor_place(a, index, 0x1000, false, &place));
+	assert_false(attributor_locate(a, index, 0x1000, false, &place));
 	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = 7, .name = "/lxc/web" });
 	assert_string_equal(attributor_container(a, process_of(a, 7)->container)->name, "web");
 	attributor_free(a);
@@ -706,7 +706,7 @@ static void test_events_hostile(void **state)
 	(void)state;
 	for (unsigned int n = 0; n < 300000; n++) {
 		const u64 edges[] = { 0, 1, 0x1000, UINT64_MAX, UINT64_MAX - 0xfff, 1ULL << 63 };
-		struct attribute_place place;
+		struct attribute_location place;
 		struct task_event e = {
 			.type = (u8)(rand_r(&seed) % 7),
 			.pid = rand_r(&seed) % 40 - 2,
@@ -724,7 +724,7 @@ static void test_events_hostile(void **state)
 
 		attributor_event(a, &e);
 		index = attributor_task(a, e.tid);
-		attributor_place(a, index, e.start, n & 1, &place);
+		attributor_locate(a, index, e.start, n & 1, &place);
 		if (index != ATTRIBUTE_NONE)
 			assert_non_null(
 				attributor_container(a, attributor_process(a, index)->container));
@@ -755,11 +755,11 @@ static void test_containers_overflow(void **state)
 
 static u64 id_of(struct attributor *a, s32 pid, const char *path)
 {
-	struct container_facts facts;
+	struct container_details facts;
 
 	event(a, (struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
 	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
-	container_facts(a, process_of(a, pid)->container, &facts);
+	container_details_get(a, process_of(a, pid)->container, &facts);
 	assert_int_equal(facts.left_ns, 0);
 	assert_string_equal(facts.pod->pod, "");
 	return facts.id;
@@ -774,7 +774,7 @@ static void test_container_ids(void **state)
 	(void)state;
 	for (unsigned int round = 0; round < 2; round++) {
 		struct attributor *a = attributor(false, 0, 0, 0);
-		struct container_facts facts;
+		struct container_details facts;
 
 		/* Whichever place in the table it has. */
 		if (round)
@@ -789,9 +789,9 @@ static void test_container_ids(void **state)
 		assert_string_equal(attributor_container(a, process_of(a, 6)->container)->path,
 				    attributor_container(a, process_of(a, 7)->container)->path);
 		/* Of none, and of those that have no entry. */
-		container_facts(a, 0, &facts);
+		container_details_get(a, 0, &facts);
 		assert_int_equal(facts.id, siphash(key, "", 0));
-		container_facts(a, attributor_container_other(a), &facts);
+		container_details_get(a, attributor_container_other(a), &facts);
 		assert_int_not_equal(facts.id, siphash(key, "", 0));
 		attributor_free(a);
 	}

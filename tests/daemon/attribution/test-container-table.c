@@ -29,9 +29,9 @@ static struct attributor *attributor(u32 containers)
 
 static u64 id_of(const struct attributor *a, u32 index)
 {
-	struct container_facts facts;
+	struct container_details facts;
 
-	container_facts(a, index, &facts);
+	container_details_get(a, index, &facts);
 	return facts.id;
 }
 
@@ -104,7 +104,7 @@ static void test_restart(void **state)
 	for (s32 i = 0; i < (s32)ARRAY_SIZE(paths); i++) {
 		const struct attribute_container *was = attributor_container(a, index[i]), *is;
 
-		now = attribute_moved_container(&translation, index[i], was->generation,
+		now = attribute_remap_container(&translation, index[i], was->generation,
 						&generation);
 		test_row("%d", i);
 		assert_row(now != ATTRIBUTE_NONE);
@@ -150,7 +150,7 @@ static void test_smaller(void **state)
 	for (s32 i = 0; i < 600; i++) {
 		u32 was = attributor_task(a, 100 + i), now, container;
 
-		now = attribute_moved_process(&translation, was,
+		now = attribute_remap_process(&translation, was,
 					      attributor_process(a, was)->generation, &generation);
 		container = attributor_process(next, now)->container;
 		snprintf(path, sizeof(path), "/build/c%d", i);

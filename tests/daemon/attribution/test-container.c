@@ -376,30 +376,30 @@ static void test_pod_names_kept(void **state)
 	u64 one;
 
 	(void)state;
-	container_keep_names(&a, &c, &names);
+	container_store_names(&a, &c, &names);
 	assert_null(c.pod);
 	memset(names.pod, 'p', 128 - 4 - 5 - 3);
-	container_keep_names(&a, &c, &names);
+	container_store_names(&a, &c, &names);
 	assert_null(c.pod);
 	names.pod[strlen(names.pod)] = 'p';
-	container_keep_names(&a, &c, &names);
+	container_store_names(&a, &c, &names);
 	assert_non_null(c.pod);
 	assert_memory_equal(c.pod, &names, sizeof(names));
 	one = a.container_paths;
 	assert_true(one >= sizeof(names));
-	container_keep_names(&a, &c, &names);
+	container_store_names(&a, &c, &names);
 	assert_true(a.container_paths == one);
 	/* Paths have half of the bytes for themselves, however many names are long. */
 	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
-		container_keep_names(&a, &others[i], &names);
+		container_store_names(&a, &others[i], &names);
 	assert_non_null(others[0].pod);
 	assert_null(others[ARRAY_SIZE(others) - 1].pod);
 	assert_true(a.container_paths <= a.container_bytes / 2);
 	strcpy(names.pod, "web-7");
 	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
-		container_keep_names(&a, &others[i], &names);
+		container_store_names(&a, &others[i], &names);
 	assert_true(a.container_paths == one);
-	container_keep_names(&a, &c, &names);
+	container_store_names(&a, &c, &names);
 	assert_null(c.pod);
 	assert_true(!a.container_paths);
 }
@@ -412,13 +412,13 @@ static void test_pod_link_late(void **state)
 		unsigned int looks = 1, age;
 
 		(void)state;
-		pods_looked(&wait, PODS_FOLDER);
+		pods_schedule(&wait, PODS_FOLDER);
 		for (age = 1; wait.next; age++) {
 			assert_true(age < 400);
 			if (!pods_due(&wait))
 				continue;
 			looks++;
-			pods_looked(&wait, age >= made ? PODS_LINK : PODS_FOLDER);
+			pods_schedule(&wait, age >= made ? PODS_LINK : PODS_FOLDER);
 		}
 		/* The look that found it was the last. */
 		assert_in_range(age - 1, made ? made : 1, made + made / 4 + 1);
@@ -434,10 +434,10 @@ static void test_pod_link_never(void **state)
 
 	(void)state;
 	assert_false(pods_due(&wait));
-	pods_looked(&wait, PODS_NOTHING);
+	pods_schedule(&wait, PODS_NOTHING);
 	for (age = 1; wait.next; age++)
 		if (pods_due(&wait) && age > 100) {
-			pods_looked(&wait, PODS_NOTHING);
+			pods_schedule(&wait, PODS_NOTHING);
 			looks++;
 		}
 	assert_in_range(looks, 3, 10);

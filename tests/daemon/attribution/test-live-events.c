@@ -143,7 +143,7 @@ static const char *who(struct story *s, s32 tid, u64 time_ns)
 static void test_life(void **state)
 {
 	struct story s = story_new(0, 0);
-	struct attribute_place place;
+	struct attribute_location place;
 	u64 lookups;
 
 	(void)state;
@@ -161,7 +161,7 @@ static void test_life(void **state)
 	lookups = stats_of(&s).lookups;
 	assert_string_equal(who(&s, GHOST + 1, s.now), "web-1/true\\x1b");
 	assert_true(
-		attributor_place(s.a, attributor_task(s.a, GHOST + 1), 0x400010, false, &place));
+		attributor_locate(s.a, attributor_task(s.a, GHOST + 1), 0x400010, false, &place));
 	assert_string_equal(place.binary, "/bin/true");
 	/* All was told: /proc was not asked. */
 	assert_int_equal(stats_of(&s).lookups, lookups);
@@ -181,7 +181,7 @@ static void test_memory(void **state)
 		{ "[anon:jit]", 0x7f0000000000, 0x10 }, { "[vdso]", 0, 0x10 },
 	};
 	struct story s = story_new(100, 100);
-	struct attribute_place place;
+	struct attribute_location place;
 
 	(void)state;
 	made(&s, CGROUP + 1, "/lxc/web-1");
@@ -196,8 +196,8 @@ static void test_memory(void **state)
 					      .size = 0x1000,
 					      .offset = rows[i].told,
 					      .name = rows[i].name });
-		assert_true(attributor_place(s.a, attributor_task(s.a, GHOST), start + 0x10, false,
-					     &place));
+		assert_true(attributor_locate(s.a, attributor_task(s.a, GHOST), start + 0x10, false,
+					      &place));
 		assert_int_equal(place.offset, rows[i].offset);
 	}
 	attributor_free(s.a);
@@ -524,7 +524,7 @@ static void test_kept_seeded(void **state)
 static void test_kept_ended(void **state)
 {
 	struct story s = story_new(0, 0), kept;
-	struct container_facts facts;
+	struct container_details facts;
 	u32 containers[2];
 
 	(void)state;
@@ -542,9 +542,9 @@ static void test_kept_ended(void **state)
 	seed(&kept, GHOST, CGROUP + 1, 5000, "sh");
 	tell(&kept, (struct task_event){ .type = TASK_SEEDED,
 					 .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
-	container_facts(kept.a, containers[0], &facts);
+	container_details_get(kept.a, containers[0], &facts);
 	assert_int_equal(facts.left_ns, 0);
-	container_facts(kept.a, containers[1], &facts);
+	container_details_get(kept.a, containers[1], &facts);
 	assert_true(facts.left_ns);
 	attributor_free(s.a);
 	attributor_free(kept.a);
@@ -664,10 +664,10 @@ static void *page_map(void *at, int fd)
 
 static const char *binary_at(struct story *s, s32 pid, const void *pc)
 {
-	struct attribute_place place;
+	struct attribute_location place;
 	u32 i = attributor_task_at(s->a, pid, s->now);
 
-	if (!attributor_place(s->a, i, (u64)(uintptr_t)pc, false, &place))
+	if (!attributor_locate(s->a, i, (u64)(uintptr_t)pc, false, &place))
 		return "";
 	return place.binary;
 }
@@ -760,7 +760,7 @@ static void test_exported(void **state)
 		{ GHOST + 5, 0 },
 	};
 	struct source_sink sink = { .task = take_event };
-	struct attribute_place place, want;
+	struct attribute_location place, want;
 	char text[256];
 
 	(void)state;
@@ -796,11 +796,11 @@ static void test_exported(void **state)
 		test_row("row %zu", i);
 		snprintf(text, sizeof(text), "%s", who(&s, rows[i].tid, at));
 		assert_string_equal(who(&recorded, rows[i].tid, at), text);
-		assert_row(attributor_place(s.a, attributor_task_at(s.a, rows[i].tid, at), 0x1010,
-					    false, &want) ==
-			   attributor_place(recorded.a,
-					    attributor_task_at(recorded.a, rows[i].tid, at), 0x1010,
-					    false, &place));
+		assert_row(attributor_locate(s.a, attributor_task_at(s.a, rows[i].tid, at), 0x1010,
+					     false, &want) ==
+			   attributor_locate(recorded.a,
+					     attributor_task_at(recorded.a, rows[i].tid, at),
+					     0x1010, false, &place));
 		assert_row(i == 0 || i == 1 || !strcmp(place.binary, want.binary));
 	}
 	assert_string_equal(who(&recorded, GHOST + 5, s.now), "/?");
@@ -811,7 +811,7 @@ static void test_exported(void **state)
 /* Where @pid has its memory: told apart from that of whoever has the number next. */
 static u64 place_process(struct story *s, s32 pid)
 {
-	struct attribute_place place;
+	struct attribute_location place;
 
 	tell(s, (struct task_event){ .type = TASK_MMAP,
 				     .pid = pid,
@@ -819,8 +819,8 @@ static u64 place_process(struct story *s, s32 pid)
 				     .start = 0x400000,
 				     .size = 0x1000,
 				     .name = "//anon" });
-	assert_true(attributor_place(s->a, attributor_task_at(s->a, pid, s->now), 0x400010, false,
-				     &place));
+	assert_true(attributor_locate(s->a, attributor_task_at(s->a, pid, s->now), 0x400010, false,
+				      &place));
 	return place.process;
 }
 

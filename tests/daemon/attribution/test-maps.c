@@ -41,10 +41,10 @@ static void told(struct attributor *a, s32 pid, u64 start, const char *path)
 
 static const char *binary_at(struct attributor *a, s32 pid, u64 pc)
 {
-	struct attribute_place place;
+	struct attribute_location place;
 	u32 index = attributor_task(a, pid);
 
-	if (!attributor_place(a, index, pc, false, &place))
+	if (!attributor_locate(a, index, pc, false, &place))
 		return "";
 	return place.binary;
 }
@@ -311,10 +311,12 @@ static struct kept kept_of(const u8 *bytes, size_t len)
 
 static struct attributor *little(void)
 {
-	const struct attributor_config config = { .live = true, .processes = PROCESSES,
-						  .threads = 1024, .containers = 16,
+	const struct attributor_config config = { .live = true,
+						  .processes = PROCESSES,
+						  .threads = 1024,
+						  .containers = 16,
 						  .map_bytes = MAP_BYTES,
-						  .kept_bytes = KEPT_BYTES };
+						  .saved_map_bytes = KEPT_BYTES };
 	struct attributor *a;
 
 	assert_int_equal(attributor_new(&config, &a), 0);
@@ -341,9 +343,9 @@ static u64 memory_of(struct attributor *a)
 
 static u32 device_at(struct attributor *a, s32 pid, u64 pc)
 {
-	struct attribute_place place;
+	struct attribute_location place;
 
-	assert_true(attributor_place(a, attributor_task(a, pid), pc, false, &place));
+	assert_true(attributor_locate(a, attributor_task(a, pid), pc, false, &place));
 	assert_string_equal(place.binary, "/app/server");
 	assert_int_equal(place.inode, 7);
 	return place.device;
@@ -492,7 +494,7 @@ static void test_greedy_kept(void **state)
 		kept = kept_of(bytes, len);
 		attributor_stats(a, &stats);
 		assert_row(kept.bytes <= KEPT_BYTES && kept.processes >= 20);
-		assert_row(stats.mappings_unkept && kept.mappings >= 80);
+		assert_row(stats.mappings_unsaved && kept.mappings >= 80);
 		next = little();
 		load_into(next, bytes, len);
 		for (s32 n = 0; n < 20; n++)
@@ -501,7 +503,7 @@ static void test_greedy_kept(void **state)
 		assert_row(saved(next, bytes) <= len);
 		assert_row(kept_of(bytes, saved(next, bytes)).bytes == kept.bytes);
 		attributor_stats(next, &stats);
-		assert_row(!stats.mappings_unkept);
+		assert_row(!stats.mappings_unsaved);
 		attributor_free(a);
 		attributor_free(next);
 	}
@@ -533,8 +535,8 @@ static void test_dead_kept(void **state)
 	len = saved(a, bytes);
 	kept = kept_of(bytes, len);
 	attributor_stats(a, &stats);
-	assert_true(kept.processes == 10 && kept.mappings + stats.mappings_unkept == 200);
-	assert_true(kept.mappings && stats.mappings_unkept && kept.bytes <= KEPT_BYTES);
+	assert_true(kept.processes == 10 && kept.mappings + stats.mappings_unsaved == 200);
+	assert_true(kept.mappings && stats.mappings_unsaved && kept.bytes <= KEPT_BYTES);
 	next = little();
 	load_into(next, bytes, len);
 	for (s32 n = 6; n < 10; n++)

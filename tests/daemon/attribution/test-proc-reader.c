@@ -191,7 +191,7 @@ static void take_answers(struct fixture *f)
 	struct pollfd fd = { .fd = attributor_answers_fd(f->attributor), .events = POLLIN };
 
 	assert_int_equal(poll(&fd, 1, -1), 1);
-	attributor_answers(f->attributor);
+	attributor_apply_answers(f->attributor);
 }
 
 static u32 wait_for(struct fixture *f, s32 pid)
@@ -218,7 +218,7 @@ static void test_answer(void **state)
 {
 	struct fixture *f = *state;
 	const struct attribute_process *p;
-	struct attribute_place place;
+	struct attribute_location place;
 	u32 index;
 
 	play(f, FIRST, USER);
@@ -229,7 +229,7 @@ static void test_answer(void **state)
 	assert_string_equal(p->comm, "before");
 	assert_string_equal(attributor_container(f->attributor, p->container)->name, "web");
 	wait_for_maps(f, index);
-	assert_true(attributor_place(f->attributor, index, CODE + 8, false, &place));
+	assert_true(attributor_locate(f->attributor, index, CODE + 8, false, &place));
 	assert_string_equal(place.binary, "/bin/played");
 	/* Nowhere is an answer too. */
 	assert_int_equal(wait_for(f, FIRST + 1), ATTRIBUTE_NONE);
@@ -242,7 +242,7 @@ static void test_answer(void **state)
 static void test_hung_maps(void **state)
 {
 	struct fixture *f = *state;
-	struct attribute_place place;
+	struct attribute_location place;
 	u32 index[PROC_MAP_READERS + 2], other;
 
 	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
@@ -257,11 +257,11 @@ static void test_hung_maps(void **state)
 	/* A view asks, and nothing changes: the question is still under way. */
 	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
 		f->attributor->process[index[i]].mapped = 0;
-		assert_false(attributor_place(f->attributor, index[i], CODE, false, &place));
+		assert_false(attributor_locate(f->attributor, index[i], CODE, false, &place));
 	}
 	release(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/slow\n");
 	wait_for_maps(f, index[0]);
-	assert_true(attributor_place(f->attributor, index[0], CODE, false, &place));
+	assert_true(attributor_locate(f->attributor, index[0], CODE, false, &place));
 	assert_string_equal(place.binary, "/bin/slow");
 }
 
@@ -398,7 +398,7 @@ static void test_meanwhile(void **state)
 	sample(f, FIRST + 1, WAITING + 5);
 	assert_int_equal(settled(f)->records, 5);
 	assert_int_equal(settled(f)->unattributed, 0);
-	assert_int_not_equal(attributor_meanwhile(f->attributor, FIRST + 1), parent);
+	assert_int_not_equal(attributor_task_provisional(f->attributor, FIRST + 1), parent);
 	profile_wait_end(f->profile);
 	assert_int_equal(settled(f)->records, WAITING + 5);
 	assert_int_equal(settled(f)->unattributed, 0);
@@ -471,7 +471,7 @@ static void test_many_maps(void **state)
 		take_answers(f);
 	for (u32 i = 0; i < count; i++)
 		assert_int_equal(maps->entry[i].start, (2 * i + 1) << 12);
-	while (f->attributor->process[index].asking)
+	while (f->attributor->process[index].querying)
 		take_answers(f);
 	assert_int_equal(maps->count, count);
 	assert_int_equal(f->attributor->store.dropped, 0);
@@ -533,7 +533,7 @@ static void test_refresh(void **state)
 	attributor_refresh(f->attributor);
 	assert_string_equal(attributor_process(f->attributor, index)->comm, "before");
 	release(f, FIRST, "0::/lxc/web\n");
-	while (f->attributor->process[index].asking)
+	while (f->attributor->process[index].querying)
 		take_answers(f);
 	assert_string_equal(attributor_process(f->attributor, index)->comm, "renamed");
 	assert_int_equal(attributor_task(f->attributor, FIRST), index);

@@ -328,7 +328,7 @@ static void event(struct attributor *a, const struct task_event *e)
 static void test_moves(void **state)
 {
 	const struct attributor_config config = { .live = false };
-	struct attribute_place place;
+	struct attribute_location place;
 	struct attributor *a;
 	u32 before, after;
 
@@ -370,7 +370,7 @@ static void test_moves(void **state)
 	assert_string_equal(attributor_container(a, attributor_process(a, after)->container)->name,
 			    "two");
 	assert_string_equal(attributor_process(a, after)->comm, "web");
-	assert_true(attributor_place(a, after, 0x1010, false, &place));
+	assert_true(attributor_locate(a, after, 0x1010, false, &place));
 	assert_string_equal(place.binary, "/bin/web");
 	attributor_free(a);
 }

@@ -84,9 +84,9 @@ static void check_plan(const struct memory_ask *ask, const struct memory_plan *p
 	assert_row(plan->places >= 4096 && plan->processes >= 1024);
 	assert_row(plan->map_bytes >= plan->processes * 384ULL);
 	/* Two copies of a checkpoint, and mappings in it that are bounded by that many bytes. */
-	assert_row(plan->kept_bytes >= plan->processes * 160ULL);
+	assert_row(plan->saved_map_bytes >= plan->processes * 160ULL);
 	assert_row(plan->share[MEMORY_CHECKPOINT] >=
-		   2 * (plan->kept_bytes + plan->places * 57ULL + plan->processes * 128ULL +
+		   2 * (plan->saved_map_bytes + plan->places * 57ULL + plan->processes * 128ULL +
 			plan->containers * 512ULL));
 	assert_row(plan->cgroup_bytes >= plan->containers * 256ULL);
 	assert_row(plan->containers >= 256 && plan->lines >= 128);

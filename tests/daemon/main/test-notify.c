@@ -54,7 +54,7 @@ struct session *worker_session(struct worker_state *state, const char *name)
 void attributor_stats(const struct attributor *attributor, struct attributor_stats *ret_stats)
 {
 	(void)attributor;
-	*ret_stats = (struct attributor_stats){ .mappings_unkept = 3 };
+	*ret_stats = (struct attributor_stats){ .mappings_unsaved = 3 };
 }
 
 void shards_describe(const struct shards *shards, char *ret, size_t size)

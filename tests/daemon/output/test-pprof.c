@@ -639,10 +639,10 @@ static int find_base(struct dl_phdr_info *info, size_t size __attribute__((unuse
 static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
 {
 	u32 index = attributor_task(f->attributor, getpid());
-	struct attribute_place place;
+	struct attribute_location place;
 	u64 key;
 
-	assert_true(attributor_place(f->attributor, index, pc, false, &place));
+	assert_true(attributor_locate(f->attributor, index, pc, false, &place));
 	while (!symbols_key(symbols, getpid(), &place, true, &key))
 		symbols_settle(symbols);
 }

@@ -453,7 +453,7 @@ static void test_generations(void **state)
 
 struct crowd {
 	struct fixture *f;
-	struct attribute_share *share;
+	struct attribute_lock *share;
 	pthread_mutex_t lock[SHARDS];
 	u8 *records;
 	size_t len;
@@ -471,7 +471,7 @@ static void *feeder_run(void *arg)
 {
 	const struct feeder *me = arg;
 	struct crowd *c = me->crowd;
-	struct attribute_reader *seat = attribute_seat(c->share, me->number);
+	struct attribute_reader *seat = attribute_lock_reader(c->share, me->number);
 
 	for (u32 n = 0; n < ROUNDS; n++) {
 		const struct source_window window = { .data = c->records,
@@ -493,13 +493,13 @@ static void *feeder_run(void *arg)
 
 static void crowd_merge(struct crowd *c, u32 shard)
 {
-	struct attribute_reader *seat = attribute_seat(c->share, SHARDS);
+	struct attribute_reader *seat = attribute_lock_reader(c->share, SHARDS);
 	struct fixture *f = c->f;
 	struct profile *full;
 
 	pthread_mutex_lock(&c->lock[shard]);
 	full = f->shard[shard];
-	profile_seat(f->shard[SHARDS], attribute_seat(c->share, shard));
+	profile_set_reader(f->shard[SHARDS], attribute_lock_reader(c->share, shard));
 	f->shard[shard] = f->shard[SHARDS];
 	pthread_mutex_unlock(&c->lock[shard]);
 	attribute_read_begin(seat);
@@ -511,7 +511,7 @@ static void crowd_merge(struct crowd *c, u32 shard)
 /* Tasks come and go meanwhile, as the worker's applier has it. */
 static void stir(struct crowd *c, u32 n)
 {
-	struct attribute_reader *seat = attribute_seat(c->share, SHARDS);
+	struct attribute_reader *seat = attribute_lock_reader(c->share, SHARDS);
 	struct attributor *a = c->f->attributor;
 
 	attribute_read_begin(seat);
@@ -533,10 +533,10 @@ static void test_crowd(void **state)
 	u32 n = 0;
 
 	c.len = fill(f, records, sizeof(records));
-	assert_int_equal(attribute_share_new(SHARDS + 1, &c.share), 0);
+	assert_int_equal(attribute_lock_new(SHARDS + 1, &c.share), 0);
 	for (u32 i = 0; i < SHARDS; i++) {
 		pthread_mutex_init(&c.lock[i], NULL);
-		profile_seat(f->shard[i], attribute_seat(c.share, i));
+		profile_set_reader(f->shard[i], attribute_lock_reader(c.share, i));
 	}
 	for (u32 i = 0; i < SHARDS; i++) {
 		feeder[i] = (struct feeder){ &c, i };
@@ -553,8 +553,8 @@ static void test_crowd(void **state)
 	profile_settle(f->merged);
 	assert_int_equal(profile_header(f->merged)->records, SHARDS * ROUNDS * RECORDS);
 	assert_int_equal(profile_machine(f->merged)->samples, SHARDS * ROUNDS * RECORDS);
-	assert_true(attribute_share_longest(c.share) > 0);
-	attribute_share_free(c.share);
+	assert_true(attribute_lock_longest_ns(c.share) > 0);
+	attribute_lock_free(c.share);
 }
 
 /* usage: test-profile-shard [TEST] */

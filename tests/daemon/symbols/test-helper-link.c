@@ -33,18 +33,18 @@ __attribute__((noinline, used)) static int look_there(int n)
 }
 
 static struct attributor *self_attributor(const void *function, u32 *ret_index,
-					  struct attribute_place *ret_place)
+					  struct attribute_location *ret_place)
 {
 	const struct attributor_config config = { .live = true };
 	struct attributor *a;
 
 	assert_int_equal(attributor_new(&config, &a), 0);
 	*ret_index = attributor_task(a, getpid());
-	assert_true(attributor_place(a, *ret_index, (u64)(uintptr_t)function, false, ret_place));
+	assert_true(attributor_locate(a, *ret_index, (u64)(uintptr_t)function, false, ret_place));
 	return a;
 }
 
-static bool named(struct symbols *s, s32 pid, const struct attribute_place *place, char *name,
+static bool named(struct symbols *s, s32 pid, const struct attribute_location *place, char *name,
 		  size_t size)
 {
 	if (symbols_function(s, pid, place, true, name, size))
@@ -97,7 +97,7 @@ static void status_is(const char *status, const char *line)
 static void test_locked_up(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT, .idle = true };
-	struct attribute_place place;
+	struct attribute_location place;
 	char status[4096], name[64], path[64], limits[4096] = "";
 	struct attributor *a;
 	struct symbols *s;
@@ -138,7 +138,7 @@ static void test_locked_up(void **state)
 static void test_kernel(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
-	struct attribute_place place;
+	struct attribute_location place;
 	unsigned long long address = 0;
 	char type = 0, name[128];
 	struct attributor *a;
@@ -154,7 +154,7 @@ static void test_kernel(void **state)
 	if (!address)
 		skip();
 	a = self_attributor(look_here, &index, &place);
-	assert_true(attributor_place(a, index, address, true, &place));
+	assert_true(attributor_locate(a, index, address, true, &place));
 	assert_int_equal(symbols_new(&config, &s), 0);
 	assert_true(named(s, getpid(), &place, name, sizeof(name)));
 	assert_true(*name && *name != '[');
@@ -168,7 +168,7 @@ static void test_killed(void **state)
 	siginfo_t dead;
 	const struct symbols_config config = { .wait_ms = WAIT };
 	struct symbols_stats stats;
-	struct attribute_place here, there;
+	struct attribute_location here, there;
 	struct attributor *a, *b;
 	char status[4096], name[64];
 	struct symbols *s;
@@ -352,8 +352,8 @@ static void test_hang(void **state)
 {
 	char helper[128], hangs[128], works[128], name[64];
 	const struct symbols_config config = { .helper = helper, .open_ms = 10 * WAIT };
-	struct attribute_place hanging = { .binary = hangs, .offset = 0x1000 };
-	struct attribute_place working = { .binary = works, .offset = 0x1000 };
+	struct attribute_location hanging = { .binary = hangs, .offset = 0x1000 };
+	struct attribute_location working = { .binary = works, .offset = 0x1000 };
 	struct symbols_stats stats;
 	struct symbols *s;
 	pid_t pid[2];
@@ -392,7 +392,7 @@ static void test_hang_refused(void **state)
 {
 	char helper[128], hangs[128], name[64];
 	const struct symbols_config config = { .helper = helper, .open_ms = 50 };
-	struct attribute_place hanging = { .binary = hangs, .offset = 0x1000 };
+	struct attribute_location hanging = { .binary = hangs, .offset = 0x1000 };
 	struct symbols_stats stats;
 	struct symbols *s;
 
@@ -417,7 +417,7 @@ static void test_poisoned(void **state)
 	char path[128], name[64];
 	struct symbols_config config = { .helper = path, .wait_ms = WAIT };
 	struct symbols_stats stats;
-	struct attribute_place place;
+	struct attribute_location place;
 	struct attributor *a;
 	struct symbols *s;
 	u32 index;
@@ -443,7 +443,7 @@ static void test_no_helper(void **state)
 {
 	const struct symbols_config config = { .helper = "/nonexistent/helper", .wait_ms = WAIT };
 	struct symbols_stats stats;
-	struct attribute_place place;
+	struct attribute_location place;
 	struct attributor *a;
 	struct symbols *s;
 	char name[64];
@@ -504,9 +504,9 @@ static void test_perf_map(void **state)
 	fclose(f);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct attribute_place place = { .binary = i & 1 ? "[anon:jit]" : "[anon]",
-						       .offset = 5,
-						       .pc = rows[i].pc };
+		const struct attribute_location place = { .binary = i & 1 ? "[anon:jit]" : "[anon]",
+							  .offset = 5,
+							  .pc = rows[i].pc };
 
 		test_row("0x%llx", (unsigned long long)rows[i].pc);
 		assert_row(named(s, getpid(), &place, name, sizeof(name)) == !!rows[i].name);
@@ -522,7 +522,7 @@ static void test_perf_map(void **state)
 	assert_int_equal(symlink(link, path), 0);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	{
-		const struct attribute_place place = { .binary = "[anon]", .pc = 0x10000 };
+		const struct attribute_location place = { .binary = "[anon]", .pc = 0x10000 };
 
 		assert_false(named(s, getpid(), &place, name, sizeof(name)));
 	}
@@ -538,7 +538,7 @@ static void test_perf_map(void **state)
 static void test_perf_map_owner(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
-	const struct attribute_place place = { .binary = "[anon]", .pc = 0x10000 };
+	const struct attribute_location place = { .binary = "[anon]", .pc = 0x10000 };
 	char path[64], name[64];
 	struct symbols *s;
 	FILE *f;
@@ -576,7 +576,7 @@ static void copy_self(const char *path)
 static void test_other_root(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
-	struct attribute_place place, within, other;
+	struct attribute_location place, within, other;
 	char root[96], path[128], name[64], status[4096];
 	struct attributor *a;
 	struct symbols *s;
@@ -606,9 +606,9 @@ static void test_other_root(void **state)
 		_exit(0);
 	}
 	assert_int_equal(read(gate[0], status, 1), 1);
-	within = (struct attribute_place){ .binary = "/program",
-					   .inode = st.st_ino,
-					   .offset = place.offset };
+	within = (struct attribute_location){ .binary = "/program",
+					      .inode = st.st_ino,
+					      .offset = place.offset };
 	assert_int_equal(symbols_new(&config, &s), 0);
 	found = named(s, child, &within, name, sizeof(name));
 	if (!found)

@@ -41,9 +41,9 @@ static void map_write(const char *path, const char *how, const char *lines)
 }
 
 /* Code at @pc, of the process that had this one's number as the @process th. */
-static struct attribute_place code(u64 process, u64 pc)
+static struct attribute_location code(u64 process, u64 pc)
 {
-	return (struct attribute_place){
+	return (struct attribute_location){
 		.binary = "[anon]", .offset = 5, .pc = pc, .process = process
 	};
 }
@@ -51,7 +51,7 @@ static struct attribute_place code(u64 process, u64 pc)
 /* What is known of it at once; "" if nothing is. */
 static const char *name_now(struct symbols *s, u64 process, u64 pc)
 {
-	const struct attribute_place place = code(process, pc);
+	const struct attribute_location place = code(process, pc);
 	static char name[64];
 
 	return symbols_function(s, getpid(), &place, true, name, sizeof(name)) ? name : "";

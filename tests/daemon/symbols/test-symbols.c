@@ -45,7 +45,7 @@ __attribute__((noinline, used)) static int versioned_1(void)
 static const struct symbols_config waiting = { .wait_ms = WAIT };
 
 /* What is known of @place once it was looked up. */
-static bool named(struct symbols *s, s32 pid, const struct attribute_place *place, bool live,
+static bool named(struct symbols *s, s32 pid, const struct attribute_location *place, bool live,
 		  char *name, size_t size)
 {
 	if (symbols_function(s, pid, place, live, name, size))
@@ -70,14 +70,14 @@ static void test_own_function(void **state)
 	u32 index;
 	struct attributor *a = own_attributor(&index);
 	u64 pc = (u64)(uintptr_t)walk_the_line;
-	struct attribute_place place;
+	struct attribute_location place;
 	struct symbols *s;
 	char name[64];
 
 	(void)state;
 	assert_int_equal(walk_the_line(3), 3);
 	assert_int_equal(symbols_new(&waiting, &s), 0);
-	assert_true(attributor_place(a, index, pc + 1, false, &place));
+	assert_true(attributor_locate(a, index, pc + 1, false, &place));
 	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	/* The same without a living process: its path holds the same file. */
@@ -90,11 +90,11 @@ static void test_own_function(void **state)
 	/* A recording's file is this machine's only if the build-id says so. */
 	place.inode--;
 	assert_false(named(s, 0, &place, false, name, sizeof(name)));
-	assert_true(attributor_place(a, index, (u64)(uintptr_t)versioned_1, false, &place));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)versioned_1, false, &place));
 	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
 	assert_string_equal(name, "versioned");
 	/* Of a library, by its dynamic symbols. */
-	assert_true(attributor_place(a, index, (u64)(uintptr_t)strtoull, false, &place));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)strtoull, false, &place));
 	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
 	assert_non_null(strstr(name, "strtoul"));
 	symbols_free(s);
@@ -106,7 +106,7 @@ static void test_gone(void **state)
 {
 	char gone[] = "/tmp/test-symbols-XXXXXX";
 	struct image image = image_read("/proc/self/exe");
-	struct attribute_place place = { .binary = gone };
+	struct attribute_location place = { .binary = gone };
 	struct elf_object o = { .symbols.limit = LIMIT };
 	struct stat st;
 	struct symbols *s;
@@ -156,7 +156,7 @@ static void test_deleted(void **state)
 	struct image image = image_read("/proc/self/exe");
 	u64 pc = (u64)(uintptr_t)walk_the_line;
 	int fd = mkstemp(path);
-	struct attribute_place own, place;
+	struct attribute_location own, place;
 	struct attributor *a;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct symbols *s;
@@ -171,9 +171,9 @@ static void test_deleted(void **state)
 	close(fd);
 	unlink(path);
 	a = own_attributor(&index);
-	assert_true(attributor_place(a, index, pc, false, &own));
+	assert_true(attributor_locate(a, index, pc, false, &own));
 	pc = (u64)(uintptr_t)map + own.offset;
-	assert_true(attributor_place(a, index, pc, false, &place));
+	assert_true(attributor_locate(a, index, pc, false, &place));
 	assert_non_null(strstr(place.binary, " (deleted)"));
 	assert_int_equal(place.offset, own.offset);
 	assert_int_equal(symbols_new(&waiting, &s), 0);
@@ -295,7 +295,7 @@ static void test_vdso(void **state)
 {
 	struct elf_object o = { .symbols.limit = LIMIT };
 	const struct symbol *sym;
-	struct attribute_place place = { .binary = "[vdso]" };
+	struct attribute_location place = { .binary = "[vdso]" };
 	struct symbols *s;
 	char name[64];
 	int fd;
@@ -326,7 +326,7 @@ static void test_build_id(void **state)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	u32 index;
 	struct attributor *a = own_attributor(&index);
-	struct attribute_place place;
+	struct attribute_location place;
 	struct symbols *s;
 	char name[64];
 
@@ -339,7 +339,7 @@ static void test_build_id(void **state)
 		skip();
 	}
 	assert_int_equal(symbols_new(&waiting, &s), 0);
-	assert_true(attributor_place(a, index, (u64)(uintptr_t)walk_the_line, false, &place));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)walk_the_line, false, &place));
 	place.inode = 0;
 	place.build_id = o.build_id;
 	place.build_id_size = o.build_id_size;
@@ -368,7 +368,8 @@ static void test_no_name(void **state)
 		{ "[anon]", 0x7f0000000000, "[anon]+0x7f0000000000" },
 		{ "[nf_tables]", 2, "[nf_tables]+0x2" },
 	};
-	const struct attribute_place kernel = { .binary = "[kernel]", .offset = 0xffffffff81000000 };
+	const struct attribute_location kernel = { .binary = "[kernel]",
+						   .offset = 0xffffffff81000000 };
 	struct symbols *s;
 	char name[64];
 
@@ -384,8 +385,8 @@ static void test_no_name(void **state)
 	assert_string_equal(name, "0x7f0000001000");
 	assert_int_equal(symbols_new(&waiting, &s), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct attribute_place place = { .binary = rows[i].binary,
-						       .offset = rows[i].offset };
+		const struct attribute_location place = { .binary = rows[i].binary,
+							  .offset = rows[i].offset };
 
 		for (int live = 0; live < 2; live++) {
 			assert_false(named(s, getpid(), &place, live, name, sizeof(name)));
@@ -407,17 +408,18 @@ static void test_small_budget(void **state)
 	const struct symbols_config small = { .budget = 500000, .wait_ms = WAIT };
 	u32 index;
 	struct attributor *a = own_attributor(&index);
-	struct attribute_place own, library;
+	struct attribute_location own, library;
 	struct symbols *s;
 	char name[64];
 
 	(void)state;
 	assert_int_equal(symbols_new(&small, &s), 0);
 	for (int i = 0; i < 4; i++) {
-		assert_true(attributor_place(a, index, (u64)(uintptr_t)walk_the_line, false, &own));
+		assert_true(
+			attributor_locate(a, index, (u64)(uintptr_t)walk_the_line, false, &own));
 		named(s, getpid(), &own, true, name, sizeof(name));
 		assert_string_equal(name, "walk_the_line");
-		assert_true(attributor_place(a, index, (u64)(uintptr_t)strtoull, false, &library));
+		assert_true(attributor_locate(a, index, (u64)(uintptr_t)strtoull, false, &library));
 		named(s, getpid(), &library, true, name, sizeof(name));
 	}
 	symbols_free(s);

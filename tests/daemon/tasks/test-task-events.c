@@ -69,7 +69,7 @@ static const struct attribute_process *of(struct attributor *a, s32 tid)
 static void test_gone(void **state)
 {
 	struct attributor *a = live(0);
-	struct attribute_place place;
+	struct attribute_location place;
 	u32 self = attributor_task(a, getpid()), index;
 
 	(void)state;
@@ -85,12 +85,12 @@ static void test_gone(void **state)
 	assert_string_equal(attributor_process(a, index)->comm, "evil\\x1b[2J");
 	assert_int_equal(attributor_process(a, index)->container,
 			 attributor_process(a, self)->container);
-	assert_true(attributor_place(a, index, 0x400010, false, &place));
+	assert_true(attributor_locate(a, index, 0x400010, false, &place));
 	assert_string_equal(place.binary, "/bin/gone");
 	assert_int_equal(place.inode, 7);
 	assert_int_equal(place.device, 8);
 	/* The maps of the image before it are gone. */
-	assert_false(attributor_place(a, index, (u64)(uintptr_t)test_gone, false, &place));
+	assert_false(attributor_locate(a, index, (u64)(uintptr_t)test_gone, false, &place));
 	attributor_free(a);
 }
 
@@ -98,7 +98,7 @@ static void test_gone(void **state)
 static void test_fork(void **state)
 {
 	struct attributor *a = live(0);
-	struct attribute_place place;
+	struct attribute_location place;
 	u32 index;
 
 	(void)state;
@@ -106,7 +106,7 @@ static void test_fork(void **state)
 	index = attributor_task(a, GHOST);
 	assert_int_not_equal(index, attributor_task(a, getpid()));
 	assert_string_equal(attributor_process(a, index)->comm, of(a, getpid())->comm);
-	assert_true(attributor_place(a, index, (u64)(uintptr_t)test_fork, false, &place));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_fork, false, &place));
 	attributor_free(a);
 }
 
