@@ -330,13 +330,13 @@ static void name_place(struct writer *w, const struct pprof_entry *e,
 	else if (place)
 		symbols_function(w->symbols, pid, place, w->pprof->live, name, size);
 	else
-		symbols_unplaced(e->pc, w->pprof->live, name, size);
+		symbols_name_unmapped(e->pc, w->pprof->live, name, size);
 }
 
 /* Of the running kernel, and of what is in no mapping, a location is its function. */
 static bool tells_address(const struct writer *w, const struct attribute_location *place)
 {
-	return place ? symbols_tell_address(place, w->pprof->live) : !w->pprof->live;
+	return place ? symbols_address_is_public(place, w->pprof->live) : !w->pprof->live;
 }
 
 /* @key: what tells it from others; @text: of the function's name. */
@@ -628,7 +628,7 @@ void pprof_ask(struct pprof *pprof, struct symbols *symbols)
 static void ask_names(const struct writer *w)
 {
 	pprof_ask(w->pprof, w->symbols);
-	if (!symbols_settle(w->symbols))
+	if (!symbols_wait_default(w->symbols))
 		symbols_wait(w->symbols, NAMES_MS);
 }
 

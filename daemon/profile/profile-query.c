@@ -79,7 +79,7 @@ static bool is_function(const struct sum *s, const struct location *l)
 		return false;
 	if (!attributor_locate(s->profile->attributor, location_process(l), location_pc(l),
 			       location_kernel(l), &place)) {
-		symbols_unplaced(location_pc(l), s->live, row.function, sizeof(row.function));
+		symbols_name_unmapped(location_pc(l), s->live, row.function, sizeof(row.function));
 		return is(s->wanted->binary, "") && is(s->wanted->function, row.function);
 	}
 	escape_string(row.binary, sizeof(row.binary), place.binary);
@@ -166,7 +166,7 @@ static void sum_start(struct sum *s)
 	case VIEW_FUNCTION:
 		sum_functions(s);
 		/* Where it is worth waiting for names, they are there now. */
-		if (symbols_settle(s->symbols))
+		if (symbols_wait_default(s->symbols))
 			sum_functions(s);
 		break;
 	case VIEW_PROCESS:

@@ -150,7 +150,7 @@ void row_place(struct profile *p, struct symbols *symbols, bool live, struct vie
 				 sizeof(row->function));
 		escape_string(row->binary, sizeof(row->binary), where.binary);
 	} else {
-		symbols_unplaced(location_pc(&at), live, row->function, sizeof(row->function));
+		symbols_name_unmapped(location_pc(&at), live, row->function, sizeof(row->function));
 	}
 }
 
@@ -183,7 +183,8 @@ static void name_location(struct profile *p, const struct naming *naming, const 
 	ret_named->known = symbols_key(naming->symbols, process ? process->pid : 0, &place,
 				       naming->live, &ret_named->function);
 	if (!ret_named->known)
-		ret_named->function = symbols_tell_address(&place, naming->live) ? place.offset : 0;
+		ret_named->function =
+			symbols_address_is_public(&place, naming->live) ? place.offset : 0;
 }
 
 static int compare_named(const void *a, const void *b)
@@ -213,7 +214,8 @@ static void row_function(struct profile *p, const struct naming *naming, const s
 	row_process(p, row, location_process(l));
 	if (!attributor_locate(p->attributor, location_process(l), location_pc(l),
 			       location_kernel(l), &place)) {
-		symbols_unplaced(location_pc(l), naming->live, row->function, sizeof(row->function));
+		symbols_name_unmapped(location_pc(l), naming->live, row->function,
+				      sizeof(row->function));
 		return;
 	}
 	symbols_function(naming->symbols, row->pid, &place, naming->live, row->function,
@@ -443,7 +445,7 @@ static int view_functions(struct profile *p, const struct naming *naming, enum v
 		return -ENOMEM;
 	count = name_locations(p, naming, named);
 	/* Where it is worth waiting for names, they are there now. */
-	if (symbols_settle(naming->symbols))
+	if (symbols_wait_default(naming->symbols))
 		count = name_locations(p, naming, named);
 	qsort(named, count, sizeof(*named), compare_named);
 	r = merge_named(p, naming, named, count, sort, limit, view);

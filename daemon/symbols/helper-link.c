@@ -33,7 +33,7 @@ static u64 now_ms(void)
 }
 
 /* Beside this program, as in a build tree, or where it is installed. */
-static void find_helper(struct symbol_link *link)
+static void find_helper(struct helper_link *link)
 {
 	const char *named = secure_getenv("SPEPROF_SYMBOLS");
 	char *path = link->path, *slash;
@@ -54,9 +54,9 @@ static void find_helper(struct symbol_link *link)
 	snprintf(link->path, sizeof(link->path), "%s", SPEPROF_LIBEXECDIR "/" HELPER);
 }
 
-void symbol_link_init(struct symbol_link *link, const char *path, bool idle)
+void helper_link_init(struct helper_link *link, const char *path, bool idle)
 {
-	*link = (struct symbol_link){
+	*link = (struct helper_link){
 		.idle = idle,
 		.call_ms = CALL_MS,
 		.open_ms = OPEN_MS,
@@ -71,7 +71,7 @@ void symbol_link_init(struct symbol_link *link, const char *path, bool idle)
 }
 
 /* Remember a helper that waits in the kernel: it ends when its file system answers. */
-static void stuck_add(struct symbol_link *link, pid_t pid)
+static void stuck_add(struct helper_link *link, pid_t pid)
 {
 	u32 oldest = 0;
 
@@ -83,15 +83,15 @@ static void stuck_add(struct symbol_link *link, pid_t pid)
 		if (link->stuck[i].life < link->stuck[oldest].life)
 			oldest = i;
 	}
-	link->stuck[oldest] = (struct symbol_stuck){ pid, link->life, link->owner };
+	link->stuck[oldest] = (struct stuck_helper){ pid, link->life, link->owner };
 }
 
-u32 symbol_link_stuck(struct symbol_link *link, u64 owner)
+u32 helper_link_stuck(struct helper_link *link, u64 owner)
 {
 	u32 count = 0;
 
 	for (u32 i = 0; i < SYMBOL_STUCK; i++) {
-		struct symbol_stuck *stuck = &link->stuck[i];
+		struct stuck_helper *stuck = &link->stuck[i];
 
 		if (stuck->pid && waitpid(stuck->pid, NULL, WNOHANG) != 0)
 			stuck->pid = 0;
@@ -100,7 +100,7 @@ u32 symbol_link_stuck(struct symbol_link *link, u64 owner)
 	return count;
 }
 
-static void end_close(struct symbol_end *end)
+static void end_close(struct helper_process *end)
 {
 	if (end->fd >= 0)
 		close(end->fd);
@@ -110,7 +110,7 @@ static void end_close(struct symbol_end *end)
 }
 
 /* One that waits for a file system that does not answer cannot end yet, and is not waited for. */
-static void end_reap(struct symbol_link *link, struct symbol_end *end)
+static void end_reap(struct helper_link *link, struct helper_process *end)
 {
 	for (u32 n = 0; end->pid >= 0 && n < REAP_TRIES; n++) {
 		if (waitpid(end->pid, NULL, WNOHANG) != 0)
@@ -123,7 +123,7 @@ static void end_reap(struct symbol_link *link, struct symbol_end *end)
 	end->pid = -1;
 }
 
-void symbol_link_end(struct symbol_link *link)
+void helper_link_end(struct helper_link *link)
 {
 	end_close(&link->reader);
 	end_close(&link->opener);
@@ -131,21 +131,21 @@ void symbol_link_end(struct symbol_link *link)
 	end_reap(link, &link->opener);
 }
 
-void symbol_link_deinit(struct symbol_link *link)
+void helper_link_deinit(struct helper_link *link)
 {
-	symbol_link_end(link);
-	symbol_link_stuck(link, 0);
+	helper_link_end(link);
+	helper_link_stuck(link, 0);
 }
 
 /* An idle helper sends nothing: a readable socket means that it died, or lies. */
-static bool is_silent(const struct symbol_end *end)
+static bool is_silent(const struct helper_process *end)
 {
 	struct pollfd fd = { .fd = end->fd, .events = POLLIN };
 
 	return poll(&fd, 1, 0) == 0;
 }
 
-bool symbol_link_renew(struct symbol_link *link)
+bool helper_link_renew(struct helper_link *link)
 {
 	bool failed;
 
@@ -153,21 +153,21 @@ bool symbol_link_renew(struct symbol_link *link)
 		return false;
 	failed = !is_silent(&link->reader) || !is_silent(&link->opener);
 	if (failed || now_ms() - link->started_ms >= LIFE_MS)
-		symbol_link_end(link);
+		helper_link_end(link);
 	link->failures += failed;
 	return failed;
 }
 
 /* End both helpers after a call that failed. */
-static int link_failed(struct symbol_link *link, int error)
+static int link_failed(struct helper_link *link, int error)
 {
-	symbol_link_end(link);
+	helper_link_end(link);
 	link->failures++;
 	return error;
 }
 
 /* Without this one's environment, signals and descriptors. */
-static int spawn(struct symbol_link *link, char *mode, const int fds[static HELPER_FDS],
+static int spawn(struct helper_link *link, char *mode, const int fds[static HELPER_FDS],
 		 pid_t *ret_pid)
 {
 	char name[] = HELPER, idle[] = "--idle";
@@ -198,7 +198,7 @@ static int spawn(struct symbol_link *link, char *mode, const int fds[static HELP
 }
 
 /* A packet of at most @size bytes. */
-static ssize_t receive(struct symbol_link *link, int fd, void *buf, size_t size, u32 ms)
+static ssize_t receive(struct helper_link *link, int fd, void *buf, size_t size, u32 ms)
 {
 	u64 end = now_ms() + ms, now;
 	struct pollfd fds[] = {
@@ -220,7 +220,7 @@ static ssize_t receive(struct symbol_link *link, int fd, void *buf, size_t size,
 	return (size_t)n > size ? -EBADMSG : n;
 }
 
-static int hello_receive(struct symbol_link *link, int fd)
+static int hello_receive(struct helper_link *link, int fd)
 {
 	struct symbol_hello hello;
 	ssize_t n = receive(link, fd, &hello, sizeof(hello), link->call_ms);
@@ -281,7 +281,7 @@ static int pairs_make(int pair[PAIRS][2])
 	return r;
 }
 
-static int helpers_start(struct symbol_link *link, int pair[PAIRS][2])
+static int helpers_start(struct helper_link *link, int pair[PAIRS][2])
 {
 	const int reader[HELPER_FDS] = { pair[READER][1], pair[BETWEEN][0] };
 	const int opener[HELPER_FDS] = { pair[OPENER][1], pair[BETWEEN][1] };
@@ -303,7 +303,7 @@ static int helpers_start(struct symbol_link *link, int pair[PAIRS][2])
 }
 
 /* What ended these helpers may end the next ones too: these are started later each time. */
-static int start_failed(struct symbol_link *link, int error)
+static int start_failed(struct helper_link *link, int error)
 {
 	link->backoff_ms = link->backoff_ms ? link->backoff_ms * 2 : BACKOFF_MS;
 	if (link->backoff_ms > BACKOFF_TOP)
@@ -312,7 +312,7 @@ static int start_failed(struct symbol_link *link, int error)
 	return link_failed(link, error);
 }
 
-int symbol_link_ready(struct symbol_link *link)
+int helper_link_ready(struct helper_link *link)
 {
 	int pair[PAIRS][2], r;
 
@@ -339,7 +339,7 @@ int symbol_link_ready(struct symbol_link *link)
 	return 0;
 }
 
-static int request_send(const struct symbol_link *link, const struct symbol_request *request,
+static int request_send(const struct helper_link *link, const struct symbol_request *request,
 			int fd)
 {
 	union {
@@ -366,7 +366,7 @@ static int request_send(const struct symbol_link *link, const struct symbol_requ
 	return sendmsg(link->reader.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -EPIPE : 0;
 }
 
-int symbol_link_call(struct symbol_link *link, struct symbol_request *request, int fd,
+int helper_link_call(struct helper_link *link, struct symbol_request *request, int fd,
 		     const struct symbol_reply **ret_reply)
 {
 	const struct symbol_reply *reply = (const void *)link->reply;
@@ -386,12 +386,12 @@ int symbol_link_call(struct symbol_link *link, struct symbol_request *request, i
 		return link_failed(link, -EBADMSG);
 	/* Errors of its own are its end; those of files are another kind. */
 	if (reply->error)
-		return symbol_link_died(reply->error) ? -EIO : reply->error;
+		return helper_link_died(reply->error) ? -EIO : reply->error;
 	*ret_reply = reply;
 	return 0;
 }
 
-int symbol_link_open(struct symbol_link *link, struct open_request *request,
+int helper_link_open(struct helper_link *link, struct open_request *request,
 		     struct open_reply *ret_reply)
 {
 	struct open_reply reply;
@@ -409,7 +409,7 @@ int symbol_link_open(struct symbol_link *link, struct open_request *request,
 	if (n != sizeof(reply) || reply.serial != request->serial || reply.error > 0)
 		return link_failed(link, -EBADMSG);
 	if (reply.error)
-		return symbol_link_died(reply.error) ? -EIO : reply.error;
+		return helper_link_died(reply.error) ? -EIO : reply.error;
 	*ret_reply = reply;
 	return 0;
 }

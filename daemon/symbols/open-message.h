@@ -21,8 +21,8 @@ enum open_request_type {
 /**
  * struct open_request
  * @serial: is in the reply
- * @pid, @inode, @live, @has_id, @path: &struct place_file
- * @next: which place to try (place_open_debug())
+ * @pid, @inode, @live, @has_id, @path: &struct file_request
+ * @next: which place to try (file_open_debug())
  * @id, @link: OPEN_DEBUG: of the file (&struct symbol_object); OPEN_ALT: what is wanted
  */
 struct open_request {

@@ -91,7 +91,7 @@ static int job_open(struct symbol_lane *l, const struct job *job, struct name_ke
 		*ret_fd = own_open(l->symbols, job, ret_key);
 		return *ret_fd < 0 ? -ENOENT : 0;
 	}
-	r = symbol_link_open(&l->link, open_request(l, job, jit ? OPEN_PERF_MAP : OPEN_FILE),
+	r = helper_link_open(&l->link, open_request(l, job, jit ? OPEN_PERF_MAP : OPEN_FILE),
 			     &reply);
 	if (r < 0)
 		return r;
@@ -107,7 +107,7 @@ static int job_open(struct symbol_lane *l, const struct job *job, struct name_ke
 static int helper_ready(struct symbol_lane *l)
 {
 	struct symbols *s = l->symbols;
-	int r = symbol_link_ready(&l->link);
+	int r = helper_link_ready(&l->link);
 
 	pthread_mutex_lock(&s->lock);
 	snprintf(s->reason, sizeof(s->reason), "%s", l->link.reason);
@@ -123,7 +123,7 @@ static int call(struct symbol_lane *l, u32 type, u32 slot, u32 what, int fd,
 		.type = type, .slot = slot, .what = what, .handed = fd < 0
 	};
 
-	return symbol_link_call(&l->link, &request, fd, ret_reply);
+	return helper_link_call(&l->link, &request, fd, ret_reply);
 }
 
 static int attach(struct symbol_lane *l, u32 slot, u32 part, struct symbol_object *known)
@@ -148,7 +148,7 @@ static int attach_next(struct symbol_lane *l, const struct job *job, u32 slot, u
 	request->id_size = known->build_id_size;
 	memcpy(request->id, known->build_id, sizeof(request->id));
 	memcpy(request->link, known->link, sizeof(request->link));
-	r = symbol_link_open(&l->link, request, &reply);
+	r = helper_link_open(&l->link, request, &reply);
 	if (r < 0) {
 		*next = UINT32_MAX;
 		return r;
@@ -167,7 +167,7 @@ static int attach_alt(struct symbol_lane *l, const struct job *job, u32 slot,
 
 	request->id_size = known->alt_size;
 	memcpy(request->id, known->alt, sizeof(request->id));
-	r = symbol_link_open(&l->link, request, &reply);
+	r = helper_link_open(&l->link, request, &reply);
 	return r < 0 ? r : attach(l, slot, SYMBOL_ALT, known);
 }
 
@@ -181,12 +181,12 @@ static int attach_debug(struct symbol_lane *l, const struct job *job, u32 slot,
 
 	while (r && next != UINT32_MAX && (known->has & all) != all) {
 		r = attach_next(l, job, slot, &next, known);
-		if (symbol_link_died(r))
+		if (helper_link_died(r))
 			return r;
 	}
 	if (known->alt_size)
 		r = attach_alt(l, job, slot, known);
-	return symbol_link_died(r) ? r : 0;
+	return helper_link_died(r) ? r : 0;
 }
 
 static struct helper_slot *slot_find(struct symbol_lane *l, struct name_ref ref)
@@ -220,7 +220,7 @@ static int slot_fill(struct symbol_lane *l, const struct job *job, u32 slot, u32
 		     const struct symbol_reply **ret_reply)
 {
 	struct open_reply handed;
-	int r = fd < 0 ? symbol_link_open(&l->link, open_request(l, job, OPEN_HAND), &handed) : 0;
+	int r = fd < 0 ? helper_link_open(&l->link, open_request(l, job, OPEN_HAND), &handed) : 0;
 
 	return r < 0 ? r : call(l, SYMBOL_OPEN, slot, kind, fd, ret_reply);
 }
@@ -240,7 +240,7 @@ static int slot_open(struct symbol_lane *l, const struct job *job, struct name_r
 		return 0;
 	slot->life = 0;
 	r = slot_fill(l, job, *ret_slot, kind, fd, &reply);
-	if (symbol_link_died(r))
+	if (helper_link_died(r))
 		return r;
 	pthread_mutex_lock(&s->lock);
 	f = name_cache_file(&s->cache, ref);
@@ -292,7 +292,7 @@ static int find_all(struct symbol_lane *l, struct name_ref ref, u32 slot, u32 ty
 			.count = count - done < SYMBOL_ADDRESSES ? count - done : SYMBOL_ADDRESSES,
 		};
 		memcpy(request->address, address + done, request->count * sizeof(*address));
-		r = symbol_link_call(&l->link, request, -1, &reply);
+		r = helper_link_call(&l->link, request, -1, &reply);
 		if (r < 0)
 			return r;
 		pthread_mutex_lock(&s->lock);
@@ -456,7 +456,7 @@ static bool job_refused(struct symbol_lane *l, const struct job *job)
 	const struct mapped *m = &s->mapped[job->mapped];
 	bool refused;
 
-	if (symbol_link_stuck(&l->link, l->link.owner) >= STUCK_MOST)
+	if (helper_link_stuck(&l->link, l->link.owner) >= STUCK_MOST)
 		return true;
 	pthread_mutex_lock(&s->lock);
 	refused = m->stamp == job->stamp && is_refused(m->refused_ms);
@@ -490,7 +490,7 @@ static bool file_begin(struct symbols *s, const struct job *job, const struct na
 /* Start helpers if need be. A helper that died before is not blamed on this job. */
 static int job_helper(struct symbol_lane *l)
 {
-	if (symbol_link_renew(&l->link)) {
+	if (helper_link_renew(&l->link)) {
 		pthread_mutex_lock(&l->symbols->lock);
 		l->symbols->failures++;
 		pthread_mutex_unlock(&l->symbols->lock);
@@ -512,21 +512,21 @@ static bool job_run(struct symbol_lane *l, const struct job *job)
 	}
 	r = job_open(l, job, &key, &fd);
 	if (r < 0) {
-		if (symbol_link_died(r))
+		if (helper_link_died(r))
 			mapping_refuse(s, job);
 		job_gone(s, job);
-		return symbol_link_died(r);
+		return helper_link_died(r);
 	}
 	if (!file_begin(s, job, &key, &ref))
 		r = job_find(l, job, ref, fd);
-	if (symbol_link_died(r))
+	if (helper_link_died(r))
 		file_refuse(s, ref);
 	if (fd >= 0)
 		close(fd);
 	pthread_mutex_lock(&s->lock);
 	job_done(s, job, ref);
 	pthread_mutex_unlock(&s->lock);
-	return symbol_link_died(r);
+	return helper_link_died(r);
 }
 
 /* The first job that came goes to the queue of its owner. */
@@ -559,7 +559,7 @@ static void lane_wait(struct symbol_lane *l, u64 idle_ms, u64 until_ms)
 	if (!wait_until(s, until_ms) || l->link.reader.fd < 0 || symbols_now_ms() < idle_ms)
 		return;
 	pthread_mutex_unlock(&s->lock);
-	symbol_link_end(&l->link);
+	helper_link_end(&l->link);
 	pthread_mutex_lock(&s->lock);
 }
 
@@ -590,7 +590,7 @@ static struct job *job_next(struct symbol_lane *l, struct job_queue **ret_queue)
 	return NULL;
 }
 
-void *resolve_run(void *arg)
+void *resolver_run(void *arg)
 {
 	struct symbol_lane *l = arg;
 	struct symbols *s = l->symbols;

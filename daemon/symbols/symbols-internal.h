@@ -102,7 +102,7 @@ struct symbol_lane {
 	struct symbols *symbols;
 	pthread_t thread;
 	bool started;
-	struct symbol_link link;
+	struct helper_link link;
 	struct helper_slot slot[SYMBOL_SLOTS];
 	u64 slot_clock;
 	u64 request[(sizeof(struct symbol_request) + SYMBOL_ADDRESSES * sizeof(u64)) / sizeof(u64)];
@@ -158,7 +158,7 @@ u64 symbols_now_ms(void);
  */
 bool symbols_start_lanes(struct symbols *s);
 
-/** resolve_run() - the thread of a lane; @arg is the &struct symbol_lane */
-void *resolve_run(void *arg);
+/** resolver_run() - the thread of a lane; @arg is the &struct symbol_lane */
+void *resolver_run(void *arg);
 
 #endif

@@ -164,7 +164,7 @@ static bool lane_start(struct symbol_lane *lane)
 	/* Signals are for those who wait for them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&lane->thread, NULL, resolve_run, lane);
+	r = pthread_create(&lane->thread, NULL, resolver_run, lane);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	lane->started = !r;
 	return lane->started;
@@ -295,7 +295,7 @@ bool symbols_key(struct symbols *s, s32 pid, const struct attribute_location *lo
 	return range && range->text;
 }
 
-bool symbols_tell_address(const struct attribute_location *location, bool live)
+bool symbols_address_is_public(const struct attribute_location *location, bool live)
 {
 	return !live || strcmp(location->binary, "[kernel]") != 0;
 }
@@ -309,7 +309,7 @@ static void name_offset(const struct attribute_location *location, bool live, ch
 	char tail[24 + 4 + 2 * SHORT_ID];
 	size_t len, n;
 
-	if (!symbols_tell_address(location, live)) {
+	if (!symbols_address_is_public(location, live)) {
 		snprintf(name, size, "%s", location->binary);
 		return;
 	}
@@ -357,7 +357,7 @@ bool symbols_function(struct symbols *s, s32 pid, const struct attribute_locatio
 	return found;
 }
 
-void symbols_unplaced(u64 pc, bool live, char *name, size_t size)
+void symbols_name_unmapped(u64 pc, bool live, char *name, size_t size)
 {
 	if (live)
 		snprintf(name, size, "[unknown]");
@@ -460,7 +460,7 @@ static void settle(struct symbols *s, u32 ms)
 		;
 }
 
-bool symbols_settle(struct symbols *s)
+bool symbols_wait_default(struct symbols *s)
 {
 	bool waits;
 
@@ -550,7 +550,7 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 	r = s->stop < 0 ? -errno : s->mapped ? 0 : -ENOMEM;
 	for (u32 i = 0; i < SYMBOL_LANES; i++) {
 		s->lane[i].symbols = s;
-		symbol_link_init(&s->lane[i].link, s->config.helper, s->config.idle);
+		helper_link_init(&s->lane[i].link, s->config.helper, s->config.idle);
 		s->lane[i].link.stop = s->stop;
 		if (s->config.open_ms)
 			s->lane[i].link.open_ms = s->config.open_ms;
@@ -581,7 +581,7 @@ static void lanes_end(struct symbols *s)
 	for (u32 i = 0; i < SYMBOL_LANES; i++) {
 		if (s->lane[i].started)
 			pthread_join(s->lane[i].thread, NULL);
-		symbol_link_deinit(&s->lane[i].link);
+		helper_link_deinit(&s->lane[i].link);
 	}
 }
 

@@ -16,7 +16,7 @@ struct symbols;
  * @budget: bytes of the cache; 0 for the default (16 MiB)
  * @helper: the program; NULL for where it is installed
  * @idle: the helper runs when nothing else wants to
- * @wait_ms: how long symbols_settle() waits
+ * @wait_ms: how long symbols_wait_default() waits
  * @open_ms: how long opening a file may take; 0 for the default (10 s)
  */
 struct symbols_config {
@@ -49,14 +49,14 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 struct symbols *symbols_free(struct symbols *symbols);
 
 /**
- * symbols_tell_address() - whether the offset of @location may be told to who may see aggregates
+ * symbols_address_is_public() - whether the offset of @location may be told to who may see aggregates
  *
  * Not of the running kernel: it is an address, of which KASLR is nobody's business.
  */
-bool symbols_tell_address(const struct attribute_location *location, bool live);
+bool symbols_address_is_public(const struct attribute_location *location, bool live);
 
-/** symbols_unplaced() - what is called a function that is in no known mapping: its address is of a recording alone */
-void symbols_unplaced(u64 pc, bool live, char *name, size_t size);
+/** symbols_name_unmapped() - what is called a function that is in no known mapping: its address is of a recording alone */
+void symbols_name_unmapped(u64 pc, bool live, char *name, size_t size);
 
 /**
  * symbols_function() - the function at @location
@@ -66,10 +66,10 @@ void symbols_unplaced(u64 pc, bool live, char *name, size_t size);
  * @location: from attributor_locate()
  * @live: whether kernel addresses and /proc are this machine's
  * @name: receives "name", or "binary+0xoffset" where no symbol is known, "[kernel]" alone of
- *	this machine's (symbols_tell_address()); escaped; always NUL-terminated
+ *	this machine's (symbols_address_is_public()); escaped; always NUL-terminated
  * @size: bytes of @name
  *
- * Return: whether a symbol was found. If not, it may be later: symbols_settle().
+ * Return: whether a symbol was found. If not, it may be later: symbols_wait_default().
  */
 bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		      bool live, char *name, size_t size);
@@ -104,11 +104,11 @@ bool symbols_source(struct symbols *symbols, s32 pid, const struct attribute_loc
 		    bool live, struct symbol_source *ret_source);
 
 /**
- * symbols_settle() - wait for what was asked for, as long as the configuration says
+ * symbols_wait_default() - wait for what was asked for, as long as the configuration says
  *
  * Return: whether there may be more answers than before.
  */
-bool symbols_settle(struct symbols *symbols);
+bool symbols_wait_default(struct symbols *symbols);
 
 /** symbols_wait() - the same, for another time */
 void symbols_wait(struct symbols *symbols, u32 ms);
@@ -121,7 +121,7 @@ void symbols_stats(struct symbols *symbols, struct symbols_stats *ret_stats);
  * @location: its path, and the inode it must have
  * @ret_id: BUILD_ID_MAX bytes
  *
- * Waits as symbols_settle() does.
+ * Waits as symbols_wait_default() does.
  *
  * Return: bytes of it, 0 if it has none or cannot be read.
  */

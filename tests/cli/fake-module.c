@@ -17,7 +17,7 @@ struct answer {
 	unsigned int pmsver;
 };
 
-static int answer_read(int fd, struct answer *ret_answer)
+static int reply_builder_read(int fd, struct answer *ret_answer)
 {
 	char text[128];
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -40,7 +40,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	argument = va_arg(args, void *);
 	va_end(args);
-	if (_IOC_TYPE(request) != SPEPROF_IOC_MAGIC || !answer_read(fd, &answer))
+	if (_IOC_TYPE(request) != SPEPROF_IOC_MAGIC || !reply_builder_read(fd, &answer))
 		return (int)syscall(SYS_ioctl, fd, request, argument);
 	if (request == SPEPROF_DEVICE_INFO) {
 		device = argument;

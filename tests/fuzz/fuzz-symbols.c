@@ -14,7 +14,7 @@
 
 #define ADDRESSES 24
 
-static struct answer answer;
+static struct reply_builder answer;
 static struct symbol_object known;
 
 static union {
@@ -47,7 +47,7 @@ static void ask_all(struct object *o, u32 type, struct name_cache *cache, struct
 			object_find(o, ask.request.address, left, &answer);
 		else
 			object_lines(o, ask.request.address, left, &answer);
-		size = answer_finish(&answer, &ask.request, reply);
+		size = reply_builder_finish(&answer, &ask.request, reply);
 		fuzz_assert(!symbol_reply_check(&ask.request, (void *)reply, size));
 		name_cache_add(cache, file, &ask.request, (void *)reply);
 		at += answer.done;

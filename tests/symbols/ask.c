@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 			else if (!symbols_key(symbols, 0, &place, true, &key))
 				symbols_source(symbols, 0, &place, true, &source);
 		}
-		symbols_settle(symbols);
+		symbols_wait_default(symbols);
 	}
 	symbols_stats(symbols, &stats);
 	if (*stats.reason || stats.failures)

@@ -136,7 +136,7 @@ static const char *function_name(Dwarf_Die *die)
 }
 
 /* The scopes around @die, which is the innermost function at an address. */
-static void inlines_read(Dwarf_Die *die, struct debug_place *location)
+static void inlines_read(Dwarf_Die *die, struct debug_location *location)
 {
 	Dwarf_Die *scopes = NULL;
 	int n = dwarf_getscopes_die(die, &scopes);
@@ -156,14 +156,14 @@ static void inlines_read(Dwarf_Die *die, struct debug_place *location)
 	free(scopes);
 }
 
-void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_place *ret_location)
+void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_location *ret_location)
 {
 	const struct range *range = range_find(d, vaddr);
 	Dwarf_Die unit, *scopes = NULL;
 	Dwarf_Line *line;
 	int n, number;
 
-	*ret_location = (struct debug_place){ .file = NULL };
+	*ret_location = (struct debug_location){ .file = NULL };
 	if (!range || !dwarf_offdie(d->dwarf, range->unit, &unit))
 		return;
 	line = dwarf_getsrc_die(&unit, vaddr);

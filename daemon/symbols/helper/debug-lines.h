@@ -10,11 +10,11 @@
 #define DEBUG_INLINES 16 /* functions within each other that are told */
 
 /**
- * struct debug_place - strings are libdw's, as long as the &struct debug_lines
+ * struct debug_location - strings are libdw's, as long as the &struct debug_lines
  * @file: NULL if not known
  * @inlined: functions that are inlined there, innermost first, as they are linked
  */
-struct debug_place {
+struct debug_location {
 	const char *file;
 	u32 line;
 	u32 count;
@@ -33,7 +33,8 @@ int debug_lines_new(Elf *elf, Elf *alt, struct debug_lines **ret_lines);
 struct debug_lines *debug_lines_free(struct debug_lines *lines);
 
 /** debug_lines_find() - the place of a virtual address */
-void debug_lines_find(const struct debug_lines *lines, u64 vaddr, struct debug_place *ret_location);
+void debug_lines_find(const struct debug_lines *lines, u64 vaddr,
+		      struct debug_location *ret_location);
 
 /** debug_lines_alt() - build id of what @elf shares with others, 0 bytes for none */
 size_t debug_lines_alt(Elf *elf, const void **ret_id);

@@ -25,7 +25,7 @@
  * may not. Any user can have such a file beside a program, or under its name: in a mount
  * namespace of its own.
  */
-bool place_stores(u64 kind)
+bool file_system_is_allowed(u64 kind)
 {
 	static const u32 kinds[] = {
 		BTRFS_SUPER_MAGIC,
@@ -73,7 +73,7 @@ static bool is_stored(int fd)
 {
 	struct statfs fs;
 
-	return fstatfs(fd, &fs) >= 0 && place_stores((u64)fs.f_type);
+	return fstatfs(fd, &fs) >= 0 && file_system_is_allowed((u64)fs.f_type);
 }
 
 /*
@@ -127,7 +127,7 @@ static int root_open(s32 pid, const char *path, u64 inode, u64 resolve)
 }
 
 /* Deleted, or another file has its path now: of the program itself /proc/PID/exe leads to it. */
-static int program_open(const struct place_file *file)
+static int program_open(const struct file_request *file)
 {
 	char path[32];
 
@@ -136,7 +136,7 @@ static int program_open(const struct place_file *file)
 }
 
 /* And of all else the mapping, to who has CAP_CHECKPOINT_RESTORE. */
-static int mapping_open(const struct place_file *file)
+static int mapping_open(const struct file_request *file)
 {
 	char path[48], target[PATH_MAX];
 	int fd = program_open(file), dir;
@@ -163,7 +163,7 @@ static int mapping_open(const struct place_file *file)
 	return fd;
 }
 
-int place_open(const struct place_file *file)
+int file_open(const struct file_request *file)
 {
 	int fd = -ENOENT;
 
@@ -179,7 +179,7 @@ int place_open(const struct place_file *file)
 }
 
 /* This machine's own, which its administrator installed, then that of the process's root. */
-static int either_open(const struct place_file *file, const char *path, bool root)
+static int either_open(const struct file_request *file, const char *path, bool root)
 {
 	if (!root)
 		return regular_open(AT_FDCWD, path, 0, 0);
@@ -196,7 +196,7 @@ static void id_path(char *path, size_t size, const char *folder, const u8 *id, u
 }
 
 /* Where a link is looked for, as gdb does: beside the file, below it, below the debug folder. */
-static bool link_path(char *path, size_t size, const struct place_file *file, const char *link,
+static bool link_path(char *path, size_t size, const struct file_request *file, const char *link,
 		      u32 which)
 {
 	static const char *const before[] = { "", "", DEBUG }, *const behind[] = { "", "/.debug",
@@ -209,7 +209,7 @@ static bool link_path(char *path, size_t size, const struct place_file *file, co
 			file->path, behind[which], link) < (int)size;
 }
 
-int place_open_debug(const struct place_file *file, const struct symbol_object *known, u32 *next)
+int file_open_debug(const struct file_request *file, const struct symbol_object *known, u32 *next)
 {
 	char path[PATH_MAX];
 	int fd;
@@ -234,7 +234,7 @@ int place_open_debug(const struct place_file *file, const struct symbol_object *
 	return -ENOENT;
 }
 
-int place_open_alt(const struct place_file *file, const u8 *id, u8 size)
+int file_open_alt(const struct file_request *file, const u8 *id, u8 size)
 {
 	char path[96 + 2 * BUILD_ID_MAX];
 	int fd;
@@ -262,7 +262,7 @@ static bool status_number(const char *status, const char *key, bool last, long *
 	return true;
 }
 
-int place_open_perf_map(s32 pid)
+int file_open_perf_map(s32 pid)
 {
 	char path[64], status[STATUS_SIZE];
 	long inner, uid;

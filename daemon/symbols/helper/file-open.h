@@ -9,14 +9,14 @@
 #include "symbols/symbol-message.h"
 
 /**
- * struct place_file - which file is wanted
+ * struct file_request - which file is wanted
  * @pid: a process that has it mapped, 0 if none lives
  * @path: raw bytes
  * @inode: that it must have, 0 for any
  * @has_id: a build id is known: a file that is found by its path alone will be told by that
  * @live: @pid and @path are of this machine, now
  */
-struct place_file {
+struct file_request {
 	const char *path;
 	u64 inode;
 	s32 pid;
@@ -24,31 +24,31 @@ struct place_file {
 	bool live;
 };
 
-/** place_stores() - whether programs may lie on a file system: @kind as statfs() has it */
-bool place_stores(u64 kind);
+/** file_system_is_allowed() - whether programs may lie on a file system: @kind as statfs() has it */
+bool file_system_is_allowed(u64 kind);
 
-/** place_open() - a descriptor, or a negative errno */
-int place_open(const struct place_file *file);
+/** file_open() - a descriptor, or a negative errno */
+int file_open(const struct file_request *file);
 
 /**
- * place_open_debug() - separate debug information of @file
+ * file_open_debug() - separate debug information of @file
  * @known: its build id, or the name that it links to
  * @next: which of the places to try: 0 at first; set to the next one
  *
  * Return: a descriptor; -ENOENT when there are no more. Whether it is of that build,
  * the helper tells.
  */
-int place_open_debug(const struct place_file *file, const struct symbol_object *known, u32 *next);
+int file_open_debug(const struct file_request *file, const struct symbol_object *known, u32 *next);
 
-/** place_open_alt() - what debug information shares with others, by its build id */
-int place_open_alt(const struct place_file *file, const u8 *id, u8 size);
+/** file_open_alt() - what debug information shares with others, by its build id */
+int file_open_alt(const struct file_request *file, const u8 *id, u8 size);
 
 /**
- * place_open_perf_map() - what a runtime tells of the code it made
+ * file_open_perf_map() - what a runtime tells of the code it made
  * @pid: of the initial namespace; the file has its number in its own
  *
  * It must belong to who runs the process, or to root, as anybody may write to /tmp.
  */
-int place_open_perf_map(s32 pid);
+int file_open_perf_map(s32 pid);
 
 #endif

@@ -21,7 +21,7 @@
 
 struct helper {
 	struct object object[SYMBOL_SLOTS];
-	struct answer answer;
+	struct reply_builder builder;
 	u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];
 	union {
 		struct symbol_request request;
@@ -84,7 +84,7 @@ static void reply_object(struct helper *h, int error, const struct symbol_object
 	send_bytes(reply, sizeof(*reply) + (error ? 0 : sizeof(*known)));
 }
 
-static void answer_request(struct helper *h, int fd)
+static void reply_builder_request(struct helper *h, int fd)
 {
 	const struct symbol_request *request = &h->request;
 	struct object *object = &h->object[request->slot];
@@ -106,10 +106,10 @@ static void answer_request(struct helper *h, int fd)
 		return;
 	}
 	if (request->type == SYMBOL_FIND)
-		object_find(object, request->address, request->count, &h->answer);
+		object_find(object, request->address, request->count, &h->builder);
 	else
-		object_lines(object, request->address, request->count, &h->answer);
-	send_bytes(h->reply, answer_finish(&h->answer, request, h->reply));
+		object_lines(object, request->address, request->count, &h->builder);
+	send_bytes(h->reply, reply_builder_finish(&h->builder, request, h->reply));
 }
 
 static void __attribute__((noreturn)) serve(struct helper *h)
@@ -129,7 +129,7 @@ static void __attribute__((noreturn)) serve(struct helper *h)
 		if (h->request.handed)
 			fd = handed_receive();
 		setitimer(ITIMER_PROF, &call, NULL);
-		answer_request(h, fd);
+		reply_builder_request(h, fd);
 		setitimer(ITIMER_PROF, &none, NULL);
 	}
 }

@@ -254,14 +254,15 @@ static void names_read(struct object *o)
 	symtab_finish(symbols);
 }
 
-static bool answer_name(struct answer *a, const struct symbol_name *range, const char *name)
+static bool reply_builder_name(struct reply_builder *a, const struct symbol_name *range,
+			       const char *name)
 {
 	char text[SYMBOL_NAME_MAX + 1];
 	struct symbol_name *entry = &a->name[a->count];
 	size_t len = name ? demangle(name, text, sizeof(text)) : 0;
 
 	*entry = *range;
-	if (!answer_text(a, sizeof(*entry), text, len, &entry->text))
+	if (!reply_builder_text(a, sizeof(*entry), text, len, &entry->text))
 		return false;
 	a->count++;
 	return true;
@@ -306,7 +307,7 @@ static const char *name_find(const struct object *o, u64 address, struct symbol_
 	return name;
 }
 
-static void perf_map_names(struct object *o, const u64 *address, u32 count, struct answer *a)
+static void perf_map_names(struct object *o, const u64 *address, u32 count, struct reply_builder *a)
 {
 	static struct perf_map_name names[SYMBOL_ADDRESSES];
 
@@ -324,13 +325,13 @@ static void perf_map_names(struct object *o, const u64 *address, u32 count, stru
 		text[len > 0 ? len : 0] = '\0';
 		/* It may have been written to since. */
 		text[strcspn(text, "\n")] = '\0';
-		if (!answer_name(a, &range, text))
+		if (!reply_builder_name(a, &range, text))
 			return;
 	}
 }
 
 /* Segments may lie over each other, and their functions: what was said first holds. */
-static void range_behind(const struct answer *a, struct symbol_name *range)
+static void range_behind(const struct reply_builder *a, struct symbol_name *range)
 {
 	const struct symbol_name *before = a->count ? &a->name[a->count - 1] : NULL;
 	u64 end = before ? before->start + before->size : 0;
@@ -341,9 +342,9 @@ static void range_behind(const struct answer *a, struct symbol_name *range)
 	range->start = end;
 }
 
-void object_find(struct object *o, const u64 *address, u32 count, struct answer *a)
+void object_find(struct object *o, const u64 *address, u32 count, struct reply_builder *a)
 {
-	answer_init(a);
+	reply_builder_init(a);
 	if (o->kind == SYMBOL_PERF_MAP) {
 		perf_map_names(o, address, count, a);
 		return;
@@ -354,7 +355,7 @@ void object_find(struct object *o, const u64 *address, u32 count, struct answer 
 		const char *name = name_find(o, address[a->done], &range);
 
 		range_behind(a, &range);
-		if (!answer_name(a, &range, name))
+		if (!reply_builder_name(a, &range, name))
 			return;
 		while (a->done < count && address[a->done] - range.start < range.size)
 			a->done++;
@@ -375,7 +376,7 @@ static void lines_read(struct object *o)
 }
 
 /* "inner\nouter", without those that do not fit. */
-static size_t inlines_join(const struct debug_place *location, char *to)
+static size_t inlines_join(const struct debug_location *location, char *to)
 {
 	char name[SYMBOL_NAME_MAX + 1];
 	size_t len = 0;
@@ -397,8 +398,8 @@ static size_t inlines_join(const struct debug_place *location, char *to)
 	return len;
 }
 
-static bool answer_line(struct answer *a, u64 address, const struct debug_place *location,
-			size_t file_len)
+static bool reply_builder_line(struct reply_builder *a, u64 address,
+			       const struct debug_location *location, size_t file_len)
 {
 	struct symbol_line *entry = &a->line[a->count];
 	char inlines[SYMBOL_INLINES_MAX + 1];
@@ -406,21 +407,21 @@ static bool answer_line(struct answer *a, u64 address, const struct debug_place 
 	*entry = (struct symbol_line){ .address = address, .line = location->line };
 	if (file_len > SYMBOL_FILE_MAX)
 		file_len = SYMBOL_FILE_MAX;
-	if (!answer_text(a, sizeof(*entry), location->file, file_len, &entry->file) ||
-	    !answer_text(a, sizeof(*entry), inlines, inlines_join(location, inlines),
-			 &entry->inlines))
+	if (!reply_builder_text(a, sizeof(*entry), location->file, file_len, &entry->file) ||
+	    !reply_builder_text(a, sizeof(*entry), inlines, inlines_join(location, inlines),
+				&entry->inlines))
 		return false;
 	a->count++;
 	return true;
 }
 
-void object_lines(struct object *o, const u64 *address, u32 count, struct answer *a)
+void object_lines(struct object *o, const u64 *address, u32 count, struct reply_builder *a)
 {
-	answer_init(a);
+	reply_builder_init(a);
 	lines_read(o);
 	for (; a->done < count; a->done++) {
 		const struct elf_segment *segment = segment_of(o, address[a->done]);
-		struct debug_place location = { .file = NULL };
+		struct debug_location location = { .file = NULL };
 		size_t len = 0;
 		u64 vaddr = 0;
 
@@ -433,7 +434,7 @@ void object_lines(struct object *o, const u64 *address, u32 count, struct answer
 		else if (segment && o->has_go &&
 			 !go_table_line(&o->go, vaddr, &location.file, &len, &location.line))
 			len = 0;
-		if (!answer_line(a, address[a->done], &location, len))
+		if (!reply_builder_line(a, address[a->done], &location, len))
 			return;
 	}
 }

@@ -45,10 +45,12 @@ int object_open(struct object *object, u32 kind, int fd, struct symbol_object *r
 int object_attach(struct object *object, u32 part, int fd, struct symbol_object *ret_known);
 
 /** object_find() - names of the addresses of a request, as many as fit */
-void object_find(struct object *object, const u64 *address, u32 count, struct answer *answer);
+void object_find(struct object *object, const u64 *address, u32 count,
+		 struct reply_builder *builder);
 
 /** object_lines() - source lines of them */
-void object_lines(struct object *object, const u64 *address, u32 count, struct answer *answer);
+void object_lines(struct object *object, const u64 *address, u32 count,
+		  struct reply_builder *builder);
 
 void object_close(struct object *object);
 

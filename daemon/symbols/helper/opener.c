@@ -23,9 +23,9 @@ static bool request_valid(const struct open_request *r, size_t size)
 	       memchr(r->link, '\0', sizeof(r->link));
 }
 
-static struct place_file request_file(const struct open_request *r)
+static struct file_request request_file(const struct open_request *r)
 {
-	return (struct place_file){
+	return (struct file_request){
 		.path = r->path,
 		.inode = r->inode,
 		.pid = r->pid,
@@ -63,10 +63,10 @@ static int descriptor_hand(int socket, int fd)
 /* Open the file of a process, and reply what identifies it. */
 static int file_keep(struct opener *o)
 {
-	const struct place_file file = request_file(&o->request);
+	const struct file_request file = request_file(&o->request);
 	struct stat st;
 
-	o->kept = o->request.type == OPEN_FILE ? place_open(&file) : place_open_perf_map(file.pid);
+	o->kept = o->request.type == OPEN_FILE ? file_open(&file) : file_open_perf_map(file.pid);
 	if (o->kept < 0)
 		return o->kept;
 	if (fstat(o->kept, &st) < 0)
@@ -85,15 +85,15 @@ static int file_keep(struct opener *o)
 static int part_hand(struct opener *o)
 {
 	const struct open_request *request = &o->request;
-	const struct place_file file = request_file(request);
+	const struct file_request file = request_file(request);
 	struct symbol_object known = { .build_id_size = request->id_size };
 	int fd, r;
 
 	o->reply.next = request->next;
 	memcpy(known.build_id, request->id, sizeof(known.build_id));
 	memcpy(known.link, request->link, sizeof(known.link));
-	fd = request->type == OPEN_DEBUG ? place_open_debug(&file, &known, &o->reply.next) :
-					   place_open_alt(&file, request->id, request->id_size);
+	fd = request->type == OPEN_DEBUG ? file_open_debug(&file, &known, &o->reply.next) :
+					   file_open_alt(&file, request->id, request->id_size);
 	if (fd < 0)
 		return fd;
 	r = descriptor_hand(o->hand, fd);

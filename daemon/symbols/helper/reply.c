@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "reply.h"
 
-void answer_init(struct answer *a)
+void reply_builder_init(struct reply_builder *a)
 {
 	a->count = 0;
 	a->done = 0;
@@ -20,7 +20,8 @@ static u32 hash(const char *text, size_t len)
 	return h;
 }
 
-bool answer_text(struct answer *a, size_t entry, const char *text, size_t len, u32 *ret_at)
+bool reply_builder_text(struct reply_builder *a, size_t entry, const char *text, size_t len,
+			u32 *ret_at)
 {
 	size_t taken = sizeof(struct symbol_reply) + (a->count + 1) * entry + a->text_len;
 	u32 at = hash(text, len) & (ANSWER_TEXTS - 1), n = 0;
@@ -48,7 +49,8 @@ bool answer_text(struct answer *a, size_t entry, const char *text, size_t len, u
 	return true;
 }
 
-size_t answer_finish(const struct answer *a, const struct symbol_request *request, void *buf)
+size_t reply_builder_finish(const struct reply_builder *a, const struct symbol_request *request,
+			    void *buf)
 {
 	size_t entries =
 		a->count * (request->type == SYMBOL_FIND ? sizeof(*a->name) : sizeof(*a->line));

@@ -8,11 +8,11 @@
 #define ANSWER_TEXTS 1024 /* a power of two, above what a reply holds */
 
 /**
- * struct answer
+ * struct reply_builder
  * @room: bytes of @text that entries to come leave
  * @slot: offsets of texts by hash, 0: none
  */
-struct answer {
+struct reply_builder {
 	union {
 		struct symbol_name name[SYMBOL_ADDRESSES];
 		struct symbol_line line[SYMBOL_ADDRESSES];
@@ -24,12 +24,14 @@ struct answer {
 	char text[SYMBOL_MESSAGE_MAX];
 };
 
-void answer_init(struct answer *answer);
+void reply_builder_init(struct reply_builder *builder);
 
-/** answer_text() - @ret_at is where @len bytes and a NUL stand; false if there is no room */
-bool answer_text(struct answer *answer, size_t entry, const char *text, size_t len, u32 *ret_at);
+/** reply_builder_text() - @ret_at is where @len bytes and a NUL stand; false if there is no room */
+bool reply_builder_text(struct reply_builder *builder, size_t entry, const char *text, size_t len,
+			u32 *ret_at);
 
-/** answer_finish() - the reply to @request in @buf, of SYMBOL_MESSAGE_MAX bytes; its size */
-size_t answer_finish(const struct answer *answer, const struct symbol_request *request, void *buf);
+/** reply_builder_finish() - the reply to @request in @buf, of SYMBOL_MESSAGE_MAX bytes; its size */
+size_t reply_builder_finish(const struct reply_builder *builder,
+			    const struct symbol_request *request, void *buf);
 
 #endif

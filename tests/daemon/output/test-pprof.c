@@ -644,7 +644,7 @@ static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
 
 	assert_true(attributor_locate(f->attributor, index, pc, false, &place));
 	while (!symbols_key(symbols, getpid(), &place, true, &key))
-		symbols_settle(symbols);
+		symbols_wait_default(symbols);
 }
 
 /* Functions whose names share 160 characters are two, each with its whole name. */

@@ -49,7 +49,7 @@ static bool named(struct symbols *s, s32 pid, const struct attribute_location *p
 {
 	if (symbols_function(s, pid, place, true, name, size))
 		return true;
-	symbols_settle(s);
+	symbols_wait_default(s);
 	return symbols_function(s, pid, place, true, name, size);
 }
 
@@ -230,7 +230,7 @@ static void test_hostile_link(void **state)
 		{ "slash", 0, -EBADMSG, 0 },  { "elsewhere", 0, 0, -EBADMSG },
 		{ "text", 0, 0, -EBADMSG },   { "find-crash", 0, 0, -EPIPE },
 	};
-	static struct symbol_link link;
+	static struct helper_link link;
 	union {
 		struct symbol_request request;
 		u64 room[8];
@@ -245,22 +245,22 @@ static void test_hostile_link(void **state)
 
 		test_row("%s", rows[i].mode);
 		hostile_path(rows[i].mode, path, sizeof(path));
-		symbol_link_init(&link, path, false);
+		helper_link_init(&link, path, false);
 		/* Of one that does not answer it is the same when it is given up. */
 		link.call_ms = strcmp(rows[i].mode, "mute") ? WAIT : 50;
-		r = symbol_link_ready(&link);
+		r = helper_link_ready(&link);
 		if (!strcmp(rows[i].mode, "hang"))
 			link.call_ms = 50;
 		assert_row(r == rows[i].ready);
 		assert_row(!*link.reason == !r);
 		if (!r)
-			assert_row(symbol_link_call(&link, &request, STDIN_FILENO, &reply) ==
+			assert_row(helper_link_call(&link, &request, STDIN_FILENO, &reply) ==
 				   rows[i].open);
 		find.request = (struct symbol_request){ .type = SYMBOL_FIND, .count = 2 };
 		find.request.address[0] = 0x1000;
 		find.request.address[1] = 0x2000;
 		if (!r && !rows[i].open)
-			assert_row(symbol_link_call(&link, &find.request, -1, &reply) ==
+			assert_row(helper_link_call(&link, &find.request, -1, &reply) ==
 				   rows[i].find);
 		if (rows[i].ready || rows[i].open || rows[i].find) {
 			assert_row(link.failures == 1 && link.reader.fd < 0 && link.reader.pid < 0 &&
@@ -268,7 +268,7 @@ static void test_hostile_link(void **state)
 			/* And not at once again where it could not even start. */
 			assert_row(!link.backoff_ms == !rows[i].ready);
 		}
-		symbol_link_deinit(&link);
+		helper_link_deinit(&link);
 		unlink(path);
 	}
 }
@@ -284,7 +284,7 @@ static void test_hostile_opener(void **state)
 		{ "open-hang", -ETIMEDOUT }, { "open-serial", -EBADMSG },
 		{ "open-short", -EBADMSG },
 	};
-	static struct symbol_link link;
+	static struct helper_link link;
 	static struct open_request request;
 
 	(void)state;
@@ -294,15 +294,15 @@ static void test_hostile_opener(void **state)
 
 		test_row("%s", rows[i].mode);
 		hostile_path(rows[i].mode, path, sizeof(path));
-		symbol_link_init(&link, path, false);
+		helper_link_init(&link, path, false);
 		link.open_ms = rows[i].open == -ETIMEDOUT ? 50 : WAIT;
-		assert_row(!symbol_link_ready(&link));
+		assert_row(!helper_link_ready(&link));
 		/* No file is there; only the one that hangs does not say so. */
 		request = (struct open_request){ .type = OPEN_HAND, .path = "/hangs" };
-		assert_row(symbol_link_open(&link, &request, &reply) == rows[i].open);
+		assert_row(helper_link_open(&link, &request, &reply) == rows[i].open);
 		assert_row(link.failures == !!rows[i].open);
 		assert_row(!rows[i].open == (link.opener.fd >= 0 && link.reader.fd >= 0));
-		symbol_link_deinit(&link);
+		helper_link_deinit(&link);
 		unlink(path);
 	}
 }
@@ -310,22 +310,22 @@ static void test_hostile_opener(void **state)
 /* Dead before the next file is begun: that one is not to blame. */
 static void test_renewed(void **state)
 {
-	static struct symbol_link link;
+	static struct helper_link link;
 	char path[128];
 	siginfo_t dead;
 
 	(void)state;
 	hostile_path("honest", path, sizeof(path));
-	symbol_link_init(&link, path, false);
-	assert_int_equal(symbol_link_ready(&link), 0);
-	assert_false(symbol_link_renew(&link));
+	helper_link_init(&link, path, false);
+	assert_int_equal(helper_link_ready(&link), 0);
+	assert_false(helper_link_renew(&link));
 	assert_true(link.reader.fd >= 0);
 	kill(link.opener.pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)link.opener.pid, &dead, WEXITED | WNOWAIT), 0);
-	assert_true(symbol_link_renew(&link));
+	assert_true(helper_link_renew(&link));
 	assert_true(link.reader.fd < 0 && link.failures == 1);
-	assert_int_equal(symbol_link_ready(&link), 0);
-	symbol_link_deinit(&link);
+	assert_int_equal(helper_link_ready(&link), 0);
+	helper_link_deinit(&link);
 	unlink(path);
 }
 

@@ -61,7 +61,7 @@ static const char *name_now(struct symbols *s, u64 process, u64 pc)
 static const char *name_of(struct symbols *s, u64 process, u64 pc)
 {
 	name_now(s, process, pc);
-	symbols_settle(s);
+	symbols_wait_default(s);
 	return name_now(s, process, pc);
 }
 

@@ -50,7 +50,7 @@ static bool named(struct symbols *s, s32 pid, const struct attribute_location *p
 {
 	if (symbols_function(s, pid, place, live, name, size))
 		return true;
-	symbols_settle(s);
+	symbols_wait_default(s);
 	return symbols_function(s, pid, place, live, name, size);
 }
 
@@ -197,7 +197,7 @@ static void test_deleted(void **state)
 /* Neither as a program nor beside one is a file of the kernel's opened: reading one may take from others. */
 static void test_kernels_files(void **state)
 {
-	struct place_file file = { .path = "/proc/version", .pid = getpid(), .live = true };
+	struct file_request file = { .path = "/proc/version", .pid = getpid(), .live = true };
 	const struct symbol_object known = { .link = "version" };
 	char path[PATH_MAX];
 	u32 next = 0;
@@ -208,15 +208,15 @@ static void test_kernels_files(void **state)
 	(void)state;
 	assert_int_equal(stat(file.path, &st), 0);
 	file.inode = st.st_ino;
-	assert_true(place_open(&file) < 0);
+	assert_true(file_open(&file) < 0);
 	file.path = "/proc/prog";
-	assert_int_equal(place_open_debug(&file, &known, &next), -ENOENT);
+	assert_int_equal(file_open_debug(&file, &known, &next), -ENOENT);
 	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	assert_true(n > 0);
 	path[n] = '\0';
 	assert_int_equal(stat(path, &st), 0);
-	file = (struct place_file){ path, st.st_ino, getpid(), false, true };
-	fd = place_open(&file);
+	file = (struct file_request){ path, st.st_ino, getpid(), false, true };
+	fd = file_open(&file);
 	assert_true(fd >= 0);
 	close(fd);
 }
@@ -243,7 +243,7 @@ static void test_stored(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s", rows[i].name);
-		assert_row(place_stores(rows[i].kind) == rows[i].stores);
+		assert_row(file_system_is_allowed(rows[i].kind) == rows[i].stores);
 	}
 }
 
@@ -379,9 +379,9 @@ static void test_no_name(void **state)
 	assert_string_equal(name, "[kernel]");
 	named(NULL, 0, &kernel, false, name, sizeof(name));
 	assert_string_equal(name, "[kernel]+0xffffffff81000000");
-	symbols_unplaced(0x7f0000001000, true, name, sizeof(name));
+	symbols_name_unmapped(0x7f0000001000, true, name, sizeof(name));
 	assert_string_equal(name, "[unknown]");
-	symbols_unplaced(0x7f0000001000, false, name, sizeof(name));
+	symbols_name_unmapped(0x7f0000001000, false, name, sizeof(name));
 	assert_string_equal(name, "0x7f0000001000");
 	assert_int_equal(symbols_new(&waiting, &s), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
