@@ -255,7 +255,7 @@ static int part_append(sd_bus_message *m, const struct options *options)
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-static int part_daemon(const struct options *options, json_object **ret_figures)
+static int part_daemon(const struct options *options, json_object **ret_counters)
 {
 	json_object *answer = NULL;
 	sd_bus_message *m = NULL;
@@ -270,7 +270,7 @@ static int part_daemon(const struct options *options, json_object **ret_figures)
 	if (!status)
 		status = bus_invoke_message(bus, m, &answer);
 	if (!status)
-		*ret_figures = json_object_get(json_object_array_get_idx(answer, 0));
+		*ret_counters = json_object_get(json_object_array_get_idx(answer, 0));
 	json_object_put(answer);
 	sd_bus_message_unref(m);
 	bus_free(bus);
@@ -278,9 +278,9 @@ static int part_daemon(const struct options *options, json_object **ret_figures)
 }
 
 static int part_of_input(const struct options *options, struct input *input,
-			 json_object **ret_figures)
+			 json_object **ret_counters)
 {
-	const struct profile_wanted wanted = {
+	const struct profile_query wanted = {
 		.container = options->container,
 		.function = options->function,
 		.binary = options->binary,
@@ -288,23 +288,23 @@ static int part_of_input(const struct options *options, struct input *input,
 		.pid_given = options->pid != 0,
 	};
 	struct symbols *symbols = NULL;
-	struct figures figures;
+	struct counters figures;
 	int r = input_symbols(&symbols);
 
 	if (r >= 0)
-		r = profile_sum(input->profile, symbols, false, VIEW_SPAN_START, 0, &wanted,
-				&figures);
+		r = profile_query_counters(input->profile, symbols, false, VIEW_SPAN_START, 0,
+					   &wanted, &figures);
 	symbols_free(symbols);
 	if (r == -ENOENT)
 		return message_fail(STATUS_STATE, "%s: nothing with samples is called so",
 				    options->input);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
-	*ret_figures = statistics_json(&figures, backend_name(input));
+	*ret_counters = statistics_json(&figures, backend_name(input));
 	return STATUS_OK;
 }
 
-static int part_recording(const struct options *options, json_object **ret_figures)
+static int part_recording(const struct options *options, json_object **ret_counters)
 {
 	struct input input;
 	int status, shown;
@@ -316,7 +316,7 @@ static int part_recording(const struct options *options, json_object **ret_figur
 	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
 			    options->midr, options->filter, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		shown = part_of_input(options, &input, ret_figures);
+		shown = part_of_input(options, &input, ret_counters);
 		status = shown ? shown : status;
 	}
 	input_deinit(&input);

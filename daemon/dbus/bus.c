@@ -28,7 +28,7 @@ static const struct bus_method methods[] = {
 	/* Shows addresses of all processes. */
 	{ "DumpHot", ACCESS_RAW, BUS_COST_TABLE, bus_dump_hot },
 	{ "GetHistogram", ACCESS_READ, BUS_COST_LIST, bus_get_histogram },
-	{ "GetFigures", ACCESS_READ, BUS_COST_TABLE, bus_get_figures, bus_figures_level },
+	{ "GetFigures", ACCESS_READ, BUS_COST_TABLE, bus_get_counters, bus_counters_level },
 	{ "GetLedgers", ACCESS_READ, BUS_COST_LIST, bus_get_ledgers },
 	{ "Snapshot", ACCESS_RAW, BUS_COST_PROFILE, bus_snapshot },
 	{ "GetTimes", ACCESS_READ, BUS_COST_VALUE, bus_get_times },

@@ -47,7 +47,7 @@ struct rows {
 	struct container_row *rows;
 };
 
-static u64 sort_key(const struct figures *f, enum container_sort sort)
+static u64 sort_key(const struct counters *f, enum container_sort sort)
 {
 	const struct histogram *total = &f->latency[PROFILE_TOTAL];
 
@@ -55,11 +55,11 @@ static u64 sort_key(const struct figures *f, enum container_sort sort)
 	case BY_LATENCY:
 		return total->sum;
 	case BY_MEMORY:
-		return figures_memory(f);
+		return counters_memory(f);
 	case BY_DRAM:
-		return figures_dram(f);
+		return counters_dram(f);
 	case BY_REMOTE:
-		return figures_origin(f, SPE_ORIGIN_REMOTE);
+		return counters_origin(f, SPE_ORIGIN_REMOTE);
 	case BY_BRANCHES:
 		return f->counts.kind[SPE_KIND_BRANCH];
 	case BY_MISPREDICTED:
@@ -71,15 +71,15 @@ static u64 sort_key(const struct figures *f, enum container_sort sort)
 	}
 }
 
-static void fill_row(const struct figures *f, enum container_sort sort, struct container_row *row)
+static void fill_row(const struct counters *f, enum container_sort sort, struct container_row *row)
 {
 	const struct histogram *total = &f->latency[PROFILE_TOTAL];
 
 	row->key = sort_key(f, sort);
 	row->samples = f->samples;
-	row->memory = figures_memory(f);
-	row->dram = figures_dram(f);
-	row->remote = figures_origin(f, SPE_ORIGIN_REMOTE);
+	row->memory = counters_memory(f);
+	row->dram = counters_dram(f);
+	row->remote = counters_origin(f, SPE_ORIGIN_REMOTE);
 	row->latency_sum = total->sum;
 	row->p50 = histogram_quantile(total, 500);
 	row->p99 = histogram_quantile(total, 990);
@@ -104,7 +104,7 @@ static int read_rows(struct worker_state *state, void *arg)
 	u32 room;
 
 	worker_drain(state, machine);
-	profile_settle(machine->profile);
+	profile_flush(machine->profile);
 	room = profile_container_room(machine->profile);
 	rows->backend = machine->feed->source->backend;
 	rows->rows = calloc(room + 1, sizeof(*rows->rows));
@@ -112,7 +112,7 @@ static int read_rows(struct worker_state *state, void *arg)
 		return -ENOMEM;
 	for (u32 i = 0; i < room; i++) {
 		const struct attribute_container *c = attributor_container(state->attributor, i);
-		const struct figures *f = profile_container(machine->profile, i);
+		const struct counters *f = profile_container(machine->profile, i);
 
 		if (!c || !f)
 			continue;
@@ -254,7 +254,7 @@ struct one {
 	u8 backend;
 	bool found;
 	struct attribute_container container;
-	struct figures figures;
+	struct counters counters;
 };
 
 static bool is_wanted(struct one *one, const struct attribute_container *c)
@@ -275,21 +275,21 @@ static int read_one(struct worker_state *state, void *arg)
 	u32 room;
 
 	worker_drain(state, machine);
-	profile_settle(machine->profile);
+	profile_flush(machine->profile);
 	room = profile_container_room(machine->profile);
 	one->backend = machine->feed->source->backend;
 	for (u32 i = 1; i < room; i++) {
 		const struct attribute_container *c = attributor_container(state->attributor, i);
-		const struct figures *f = profile_container(machine->profile, i);
+		const struct counters *f = profile_container(machine->profile, i);
 
 		if (!c || !f || !is_wanted(one, c))
 			continue;
-		if (one->found && f->samples <= one->figures.samples)
+		if (one->found && f->samples <= one->counters.samples)
 			continue;
 		one->found = true;
 		one->container = *c;
 		one->container.cgroup = NULL;
-		one->figures = *f;
+		one->counters = *f;
 	}
 	return 0;
 }
@@ -303,7 +303,7 @@ static int append_one(sd_bus_message *reply, const struct one *one)
 					  "runtime", "s", one->container.runtime, "path", "s",
 					  one->container.path);
 	if (r >= 0)
-		r = bus_append_figures(reply, one->backend, &one->figures);
+		r = bus_append_counters(reply, one->backend, &one->counters);
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 

@@ -76,18 +76,18 @@ static const char *level_name(u32 i)
 	return spe_level_name((enum spe_level)i);
 }
 
-int bus_append_figures(sd_bus_message *reply, u8 backend, const struct figures *f)
+int bus_append_counters(sd_bus_message *reply, u8 backend, const struct counters *f)
 {
 	int r;
 
 	r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "backend", "s",
-				  bus_backend_name(backend), "samples", "t", f->samples, "simd", "t",
-				  f->counts.simd, "mispredicted", "t", f->counts.mispredicted,
-				  "remote", "t", figures_origin(f, SPE_ORIGIN_REMOTE));
+				  bus_backend_name(backend), "samples", "t", f->samples, "simd",
+				  "t", f->counts.simd, "mispredicted", "t", f->counts.mispredicted,
+				  "remote", "t", counters_origin(f, SPE_ORIGIN_REMOTE));
 	if (r >= 0)
-		r = append_counts(reply, "operations", f->counts.kind, SPE_KINDS, figure_kind_name);
+		r = append_counts(reply, "operations", f->counts.kind, SPE_KINDS, sample_kind_name);
 	if (r >= 0)
-		r = append_counts(reply, "events", f->counts.event, FIGURE_EVENTS, event_name);
+		r = append_counts(reply, "events", f->counts.event, SAMPLE_EVENTS, event_name);
 	if (r >= 0)
 		r = append_counts(reply, "levels", f->counts.level, SPE_LEVELS, level_name);
 	if (r >= 0)
@@ -155,26 +155,26 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
 /* ---- Figures of what is named ----------------------------------------------------- */
 
 /**
- * struct figures_request
+ * struct counters_request
  * @uid, @mount: whose the container must be; (uid_t)-1: anyone's
  * @searched: cgroups whose owner was looked up
  * @pending: places whose names are still being looked up
  */
-struct figures_request {
+struct counters_request {
 	const char *session;
 	enum view_span span;
-	struct profile_wanted wanted;
+	struct profile_query wanted;
 	uid_t uid;
 	int mount;
 	u32 searched;
 	u8 backend;
 	u64 pending;
-	struct figures figures;
+	struct counters counters;
 };
 
 static bool is_own(void *ctx, const struct attribute_container *container)
 {
-	struct figures_request *request = ctx;
+	struct counters_request *request = ctx;
 
 	request->searched++;
 	return delegated_to(request->mount, container->cgroup, request->uid);
@@ -188,9 +188,9 @@ static u64 now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-static int read_figures(struct worker_state *state, void *arg)
+static int read_counters(struct worker_state *state, void *arg)
 {
-	struct figures_request *request = arg;
+	struct counters_request *request = arg;
 	struct session *session = worker_session(state, request->session);
 	struct symbols_stats stats;
 	int r;
@@ -199,15 +199,16 @@ static int read_figures(struct worker_state *state, void *arg)
 		return -ENXIO;
 	worker_drain(state, session);
 	request->backend = session->feed->source->backend;
-	r = profile_sum(session->profile, state->symbols, true, request->span,
-			session->running ? now_ns() : 0, &request->wanted, &request->figures);
+	r = profile_query_counters(session->profile, state->symbols, true, request->span,
+				   session->running ? now_ns() : 0, &request->wanted,
+				   &request->counters);
 	symbols_stats(state->symbols, &stats);
 	request->pending = stats.pending;
 	return r;
 }
 
 /* The variant at hand to the field of a row that is called @key; once. */
-static int read_field(sd_bus_message *m, const char *key, struct profile_wanted *wanted,
+static int read_field(sd_bus_message *m, const char *key, struct profile_query *wanted,
 		      sd_bus_error *error)
 {
 	const struct {
@@ -239,7 +240,7 @@ static int read_field(sd_bus_message *m, const char *key, struct profile_wanted 
 	return r == -ENXIO ? bus_invalid(error, "field", key, "an int32, as rows have it") : r;
 }
 
-static int read_wanted(sd_bus_message *m, struct profile_wanted *wanted, sd_bus_error *error)
+static int read_wanted(sd_bus_message *m, struct profile_query *wanted, sd_bus_error *error)
 {
 	const char *key;
 	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
@@ -254,9 +255,9 @@ static int read_wanted(sd_bus_message *m, struct profile_wanted *wanted, sd_bus_
 	return r;
 }
 
-static int figures_error(const struct figures_request *request, int r, sd_bus_error *error)
+static int counters_error(const struct counters_request *request, int r, sd_bus_error *error)
 {
-	const struct profile_wanted *wanted = &request->wanted;
+	const struct profile_query *wanted = &request->wanted;
 
 	if (r == -ENXIO)
 		return bus_session_error(error, -ENOENT, request->session, NULL);
@@ -266,7 +267,7 @@ static int figures_error(const struct figures_request *request, int r, sd_bus_er
 					"\"start\" twice, and take the difference.");
 	if (r != -ENOENT)
 		return bus_session_error(error, r, request->session, NULL);
-	switch (profile_wanted_group(wanted)) {
+	switch (profile_query_group(wanted)) {
 	case VIEW_FUNCTION:
 		return sd_bus_error_setf(error, BUS_NAME ".NoSuchFunction",
 					 "There is no such function with samples%s.",
@@ -281,7 +282,7 @@ static int figures_error(const struct figures_request *request, int r, sd_bus_er
 	}
 }
 
-static int reply_figures(sd_bus_message *message, const struct figures_request *request)
+static int reply_counters(sd_bus_message *message, const struct counters_request *request)
 {
 	sd_bus_message *reply = NULL;
 	int r = sd_bus_message_new_method_return(message, &reply);
@@ -289,7 +290,7 @@ static int reply_figures(sd_bus_message *message, const struct figures_request *
 	if (r >= 0)
 		r = sd_bus_message_open_container(reply, 'a', "{sv}");
 	if (r >= 0)
-		r = bus_append_figures(reply, request->backend, &request->figures);
+		r = bus_append_counters(reply, request->backend, &request->counters);
 	if (r >= 0)
 		r = sd_bus_message_close_container(reply);
 	if (r >= 0)
@@ -299,9 +300,9 @@ static int reply_figures(sd_bus_message *message, const struct figures_request *
 }
 
 /* A container alone: then of who may not read all, it must be its own. What does not read is refused later. */
-enum access_level bus_figures_level(sd_bus_message *message, void *bus __attribute__((unused)))
+enum access_level bus_counters_level(sd_bus_message *message, void *bus __attribute__((unused)))
 {
-	struct profile_wanted wanted = { 0 };
+	struct profile_query wanted = { 0 };
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	const char *window;
 	bool alone;
@@ -310,16 +311,16 @@ enum access_level bus_figures_level(sd_bus_message *message, void *bus __attribu
 	alone = !strcmp(sd_bus_message_get_path(message), BUS_PATH) &&
 		sd_bus_message_read(message, "s", &window) >= 0 &&
 		read_wanted(message, &wanted, &error) >= 0 &&
-		profile_wanted_group(&wanted) == VIEW_CONTAINER;
+		profile_query_group(&wanted) == VIEW_CONTAINER;
 	sd_bus_message_rewind(message, true);
 	sd_bus_error_free(&error);
 	return alone ? ACCESS_ANYONE : ACCESS_READ;
 }
 
-int bus_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	char session[SESSION_NAME_SIZE];
-	struct figures_request request = { .session = session, .uid = (uid_t)-1, .mount = -1 };
+	struct counters_request request = { .session = session, .uid = (uid_t)-1, .mount = -1 };
 	struct bus *bus = userdata;
 	const char *window;
 	int r;
@@ -339,9 +340,9 @@ int bus_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error
 		request.wanted.admits = is_own;
 		request.wanted.ctx = &request;
 	}
-	r = worker_read(bus->worker, read_figures, &request);
+	r = worker_read(bus->worker, read_counters, &request);
 	bus_answer_rows(bus, request.searched);
 	if (request.mount >= 0)
 		close(request.mount);
-	return r < 0 ? figures_error(&request, r, error) : reply_figures(message, &request);
+	return r < 0 ? counters_error(&request, r, error) : reply_counters(message, &request);
 }

@@ -44,18 +44,18 @@ int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *erro
 
 /* counters.c: counters of the session whose object is called */
 int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
-enum access_level bus_figures_level(sd_bus_message *message, void *bus);
-int bus_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error);
+enum access_level bus_counters_level(sd_bus_message *message, void *bus);
+int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 /**
- * bus_append_figures() - append all counters to an open "a{sv}"
+ * bus_append_counters() - append all counters to an open "a{sv}"
  * @reply: in the array
  * @backend: &enum backend
- * @figures: the counters
+ * @counters: the counters
  *
  * Return: 0 or positive, or negative errno.
  */
-int bus_append_figures(sd_bus_message *reply, u8 backend, const struct figures *figures);
+int bus_append_counters(sd_bus_message *reply, u8 backend, const struct counters *counters);
 
 /* session-control.c: changes of the session whose object is called */
 int bus_start(sd_bus_message *message, void *userdata, sd_bus_error *error);

@@ -68,7 +68,7 @@ static int profile_begin(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, NULL);
 	struct bus_profile *profile = arg;
-	struct pprof_room room = { 0 };
+	struct pprof_limits room = { 0 };
 	u64 left = worker_share(state);
 	int r;
 
@@ -99,12 +99,12 @@ static int profile_finish(struct worker_state *state, void *arg)
 	return pprof_write(profile->pprof, state->symbols, &profile->facts, profile->fd);
 }
 
-static int profile_ask(struct worker_state *state, void *arg)
+static int request_names(struct worker_state *state, void *arg)
 {
 	struct bus_profile *profile = arg;
 
 	worker_drain(state, worker_session(state, NULL));
-	pprof_ask(profile->pprof, state->symbols);
+	pprof_request_names(profile->pprof, state->symbols);
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static int half(struct bus_profile *profile, sd_event_source *source)
 	int r;
 
 	if (--profile->halves) {
-		worker_call(profile->bus->worker, profile_ask, profile);
+		worker_call(profile->bus->worker, request_names, profile);
 		r = sd_event_source_set_time_relative(source, profile->half_usec);
 		return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	}

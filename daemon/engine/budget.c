@@ -158,8 +158,8 @@ static u64 attribution_bytes(const struct memory_plan *p)
 
 static u64 profile_bytes(const struct memory_plan *p)
 {
-	return (u64)p->places * PLACE + p->place_bytes / 4 * 5 + (u64)p->contexts * CONTEXT + (u64)p->lines * LINE +
-	       (u64)p->pages * PAGE;
+	return (u64)p->locations * PLACE + p->location_bytes / 4 * 5 + (u64)p->contexts * CONTEXT +
+	       (u64)p->lines * LINE + (u64)p->pages * PAGE;
 }
 
 u32 budget_shard(u32 whole, u32 workers)
@@ -181,30 +181,30 @@ u32 budget_workers(u32 cpus, u32 rate)
 /* Each worker's, and those that take their place when they are merged. */
 static u64 shards_bytes(const struct memory_plan *p, u64 fixed)
 {
-	u64 shard = fixed + (u64)budget_shard(p->places, p->workers) * SHARD_PLACE +
+	u64 shard = fixed + (u64)budget_shard(p->locations, p->workers) * SHARD_PLACE +
 		    (u64)budget_shard(p->contexts, p->workers) * CONTEXT;
 
 	return p->workers < 2 ? 0 : (p->workers + 1) * shard;
 }
 
-static u64 shard_figures(const struct memory_plan *p)
+static u64 shard_counters(const struct memory_plan *p)
 {
-	u64 figures = ((u64)p->processes + p->containers) * SHARD_PROCESS;
+	u64 counters = ((u64)p->processes + p->containers) * SHARD_PROCESS;
 
-	return p->workers < 2 ? 0 : (p->workers + 1) * figures;
+	return p->workers < 2 ? 0 : (p->workers + 1) * counters;
 }
 
 /* Of a session of the bus: those that it has, and who may come to have some. */
-static u64 figures_bytes(const struct memory_plan *p)
+static u64 counters_bytes(const struct memory_plan *p)
 {
-	return (u64)p->figures * FIGURES + ((u64)p->processes + p->containers) * TALLIES;
+	return (u64)p->counters * FIGURES + ((u64)p->processes + p->containers) * TALLIES;
 }
 
 static void plan_tables(struct memory_plan *p, u32 scale)
 {
-	p->places = scaled_power(65536, scale);
+	p->locations = scaled_power(65536, scale);
 	/* Of which a quarter more may come to be taken. */
-	p->place_bytes = (u64)p->places * CARRIED / 5 * 4;
+	p->location_bytes = (u64)p->locations * CARRIED / 5 * 4;
 	p->contexts = scaled_power(16384, scale);
 	p->lines = scaled_power(1024, scale);
 	p->pages = scaled_power(4096, scale);
@@ -216,9 +216,9 @@ static void plan_tables(struct memory_plan *p, u32 scale)
 	p->cgroup_bytes = (u64)p->containers * CGROUP;
 	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
 				  (u64)p->processes * PROCESS + (u64)p->containers * CONTAINER +
-				  shards_bytes(p, SHARD_FIXED) + shard_figures(p);
+				  shards_bytes(p, SHARD_FIXED) + shard_counters(p);
 	p->share[MEMORY_CHECKPOINT] =
-		KEPT_COPIES * ((u64)p->places * KEPT_PLACE + (u64)p->processes * KEPT_PROCESS +
+		KEPT_COPIES * ((u64)p->locations * KEPT_PLACE + (u64)p->processes * KEPT_PROCESS +
 			       p->saved_map_bytes + (u64)p->containers * KEPT_CONTAINER);
 }
 
@@ -352,10 +352,10 @@ int budget_plan(const struct memory_ask *ask, struct memory_plan *ret_plan, u64 
 struct profile_config budget_profile(const struct memory_plan *plan)
 {
 	return (struct profile_config){
-		.windows = true,
-		.locations = plan->places,
-		.place_bytes = plan->place_bytes,
-		.figures = plan->figures,
+		.history = true,
+		.locations = plan->locations,
+		.location_bytes = plan->location_bytes,
+		.counters = plan->counters,
 		.contexts = plan->contexts,
 		.lines = plan->lines,
 		.pages = plan->pages,
@@ -370,14 +370,14 @@ void budget_session(const struct memory_plan *plan, u64 keep, bool own,
 	*ret_plan = *plan;
 	if (!plan->budget)
 		return;
-	ret_plan->places = plan->places / SESSION_PARTS;
-	ret_plan->place_bytes = plan->place_bytes / SESSION_PARTS;
+	ret_plan->locations = plan->locations / SESSION_PARTS;
+	ret_plan->location_bytes = plan->location_bytes / SESSION_PARTS;
 	ret_plan->contexts = plan->contexts / SESSION_PARTS;
 	ret_plan->lines = plan->lines / SESSION_PARTS;
 	ret_plan->pages = plan->pages / SESSION_PARTS;
-	ret_plan->figures = (plan->processes + plan->containers) / FIGURES_PARTS;
-	ret_plan->bytes = profile_bytes(ret_plan) + figures_bytes(ret_plan) + SESSION_FIXED + keep +
-			  shards_bytes(ret_plan, SESSION_FIXED + figures_bytes(ret_plan));
+	ret_plan->counters = (plan->processes + plan->containers) / FIGURES_PARTS;
+	ret_plan->bytes = profile_bytes(ret_plan) + counters_bytes(ret_plan) + SESSION_FIXED +
+			  keep + shards_bytes(ret_plan, SESSION_FIXED + counters_bytes(ret_plan));
 	if (!own)
 		return;
 	ret_plan->ring = MEMORY_RING_LEAST;
@@ -398,7 +398,7 @@ u64 budget_wanted(const struct memory_plan *plan, u64 used, u64 keep, bool own)
 	return larger.budget;
 }
 
-bool budget_pprof(u64 left, struct pprof_room *ret_room)
+bool budget_pprof(u64 left, struct pprof_limits *ret_limits)
 {
 	u64 most = left / 2, entries;
 
@@ -409,7 +409,8 @@ bool budget_pprof(u64 left, struct pprof_room *ret_room)
 	entries = (most - PPROF_WRITING) / PPROF_BYTES;
 	if (entries > PPROF_ENTRIES)
 		entries = PPROF_ENTRIES;
-	*ret_room = (struct pprof_room){ .entries = (u32)entries, .names = entries * PPROF_NAMES };
+	*ret_limits =
+		(struct pprof_limits){ .entries = (u32)entries, .names = entries * PPROF_NAMES };
 	return true;
 }
 

@@ -38,8 +38,8 @@ struct memory_ask {
 
 /**
  * struct memory_plan
- * @places, @contexts, @lines, @pages: as in &struct profile_config
- * @place_bytes, @figures: likewise
+ * @locations, @contexts, @lines, @pages: as in &struct profile_config
+ * @location_bytes, @counters: likewise
  * @processes, @threads, @containers, @map_bytes, @saved_map_bytes, @cgroup_bytes: as in &struct attributor_config
  * @ring: as &source_config.ring_size
  * @side_band, @bpf, @switches: as in &struct task_events_sizes
@@ -51,9 +51,9 @@ struct memory_ask {
  * @ask: all that it was made for
  */
 struct memory_plan {
-	u32 places;
-	u64 place_bytes;
-	u32 figures;
+	u32 locations;
+	u64 location_bytes;
+	u32 counters;
 	u32 contexts;
 	u32 lines;
 	u32 pages;
@@ -115,7 +115,7 @@ u64 budget_wanted(const struct memory_plan *plan, u64 used, u64 keep, bool own);
  *
  * Return: false: there is no room for the least.
  */
-bool budget_pprof(u64 left, struct pprof_room *ret_room);
+bool budget_pprof(u64 left, struct pprof_limits *ret_limits);
 
 /** budget_pprof_wanted() - the least MemoryBudget= that has room for one; @used as above */
 u64 budget_pprof_wanted(const struct memory_plan *plan, u64 used);

@@ -241,10 +241,10 @@ static int shards_init(struct session *session, const struct profile_config *who
 	int r = 0;
 
 	config.whole = session->profile;
-	config.windows = false;
+	config.history = false;
 	config.locations = budget_shard(whole->locations, workers);
 	if (whole->locations)
-		config.place_bytes = whole->place_bytes * config.locations / whole->locations;
+		config.location_bytes = whole->location_bytes * config.locations / whole->locations;
 	config.contexts = budget_shard(whole->contexts, workers);
 	for (u32 i = 0; i <= workers && r >= 0; i++)
 		r = profile_new(&config, attributor, &session->shard[i]);
@@ -336,7 +336,7 @@ int session_start(struct session *session)
 	session->waits = false;
 	session->started_ns = now_ns(CLOCK_MONOTONIC);
 	if (session->stopped_ns)
-		profile_skip(session->profile, session->started_ns - session->stopped_ns);
+		profile_skip_time(session->profile, session->started_ns - session->stopped_ns);
 	return 0;
 }
 

@@ -315,7 +315,7 @@ static void gather_session(struct shards *shards, struct session *session)
 		session->feed->seen = session->feed->source->trouble;
 	attribute_read_begin(seat);
 	if (session->running)
-		profile_pass(session->profile, now_ns());
+		profile_advance_history(session->profile, now_ns());
 	attribute_read_end(seat);
 }
 

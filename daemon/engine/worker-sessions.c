@@ -42,7 +42,7 @@ static void stop_session(struct worker_state *state, struct session *session)
 	session_disable(session);
 	worker_drain_feed(state, session->feed);
 	/* Nothing comes after this that would count them. */
-	profile_wait_end(session->profile);
+	profile_finish_queued(session->profile);
 	session_stop(session);
 }
 

@@ -378,7 +378,7 @@ static bool gather_due(struct worker *w, u64 now)
 	struct session *session = NULL;
 
 	while ((session = worker_next(&w->state, session)))
-		if (session->running && profile_is_due(session->profile, now))
+		if (session->running && profile_history_is_due(session->profile, now))
 			return true;
 	return now - w->gathered >= REFRESH_NS;
 }

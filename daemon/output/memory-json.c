@@ -132,12 +132,12 @@ static int add_lines(const struct hot *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
 	const struct lines *lines = &hot->profile->commons->lines;
-	struct heavy **sorted;
+	struct topk_entry **sorted;
 	u32 count, shown = 0;
 
 	json_object_object_add(root, "lines", list);
 	add(root, "lines_evicted", lines->table.evicted);
-	sorted = heavy_sorted(&lines->table, &count);
+	sorted = topk_sorted(&lines->table, &count);
 	if (!sorted)
 		return -ENOMEM;
 	for (u32 i = 0; i < count && (!limit || shown < limit); i++) {
@@ -169,7 +169,7 @@ static struct json_object *page_json(const struct hot *hot, const struct hot_pag
 	add(o, "stores", page->stores);
 	add(o, "dram", page->dram);
 	add(o, "remote", page->remote);
-	add(o, "other_node", page->away);
+	add(o, "other_node", page->from_other_node);
 	add(o, "latency_sum", page->latency_sum);
 	add_process(hot, o, page->owner);
 	add_function(hot, o, page->place, page->owner);
@@ -180,12 +180,12 @@ static int add_pages(const struct hot *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
 	const struct pages *pages = &hot->profile->commons->pages;
-	struct heavy **sorted;
+	struct topk_entry **sorted;
 	u32 count;
 
 	json_object_object_add(root, "pages", list);
 	add(root, "pages_evicted", pages->table.evicted);
-	sorted = heavy_sorted(&pages->table, &count);
+	sorted = topk_sorted(&pages->table, &count);
 	if (!sorted)
 		return -ENOMEM;
 	for (u32 i = 0; i < count && (!limit || i < limit); i++)

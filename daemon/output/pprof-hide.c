@@ -14,10 +14,10 @@
 
 enum { FOLD_SHOWN = 1, FOLD_HIDDEN };
 
-int pprof_fold_init(struct pprof_fold *fold, const struct pprof_filter *filter,
+int pprof_hide_init(struct pprof_hide *fold, const struct pprof_filter *filter,
 		    struct attributor *attributor)
 {
-	*fold = (struct pprof_fold){ .filter = filter, .attributor = attributor };
+	*fold = (struct pprof_hide){ .filter = filter, .attributor = attributor };
 	if (!filter)
 		return 0;
 	fold->containers = attributor_containers(attributor);
@@ -25,7 +25,7 @@ int pprof_fold_init(struct pprof_fold *fold, const struct pprof_filter *filter,
 	return fold->verdict ? 0 : -ENOMEM;
 }
 
-void pprof_fold_deinit(struct pprof_fold *fold)
+void pprof_hide_deinit(struct pprof_hide *fold)
 {
 	free(fold->verdict);
 	free(fold->entries);
@@ -40,7 +40,7 @@ static bool matches(char *const *patterns, const char *name)
 }
 
 /* By the name that metrics have: the whole one, and one for what is in no container. */
-static bool is_admitted(const struct pprof_fold *f, u32 container)
+static bool is_admitted(const struct pprof_hide *f, u32 container)
 {
 	const struct attribute_container *c = attributor_container(f->attributor, container);
 	const struct pprof_filter *filter = f->filter;
@@ -53,7 +53,7 @@ static bool is_admitted(const struct pprof_fold *f, u32 container)
 	       (!filter->allow || !*filter->allow || matches(filter->allow, name));
 }
 
-static bool is_shown(struct pprof_fold *f, const struct pprof_entry *e)
+static bool is_shown(struct pprof_hide *f, const struct pprof_entry *e)
 {
 	const struct attribute_container *c = attributor_container(f->attributor, e->container);
 
@@ -67,7 +67,7 @@ static bool is_shown(struct pprof_fold *f, const struct pprof_entry *e)
 	return f->verdict[e->container] == FOLD_SHOWN;
 }
 
-static struct pprof_entry *sum_get(struct pprof_fold *f, const struct pprof_entry *e)
+static struct pprof_entry *sum_get(struct pprof_hide *f, const struct pprof_entry *e)
 {
 	struct pprof_entry *entries = f->entries;
 
@@ -93,7 +93,7 @@ static struct pprof_entry *sum_get(struct pprof_fold *f, const struct pprof_entr
 	return entries;
 }
 
-bool pprof_fold_take(struct pprof_fold *fold, const struct pprof_entry *entry)
+bool pprof_hide_entry(struct pprof_hide *fold, const struct pprof_entry *entry)
 {
 	struct pprof_entry *sum;
 

@@ -55,7 +55,7 @@ static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY, "as the budget has it")
 struct pprof {
 	struct attributor *attributor;
 	struct profile_observer observer;
-	struct pprof_room room;
+	struct pprof_limits room;
 	bool live;
 	bool no_interval;
 	u32 count;
@@ -65,12 +65,12 @@ struct pprof {
 };
 
 /**
- * struct pprof_fold - what is summed up, as a filter has it
+ * struct pprof_hide - what is summed up, as a filter has it
  * @verdict: of containers by index: 0 not looked at, FOLD_SHOWN, FOLD_HIDDEN
  * @entries: @count of them, one for each data source, node and unit; of no place
  * @error: negative errno
  */
-struct pprof_fold {
+struct pprof_hide {
 	const struct pprof_filter *filter;
 	struct attributor *attributor;
 	u8 *verdict;
@@ -81,11 +81,11 @@ struct pprof_fold {
 	int error;
 };
 
-int pprof_fold_init(struct pprof_fold *fold, const struct pprof_filter *filter,
+int pprof_hide_init(struct pprof_hide *fold, const struct pprof_filter *filter,
 		    struct attributor *attributor);
-void pprof_fold_deinit(struct pprof_fold *fold);
+void pprof_hide_deinit(struct pprof_hide *fold);
 
-/** pprof_fold_take() - whether @entry is not to be shown: it is summed up then */
-bool pprof_fold_take(struct pprof_fold *fold, const struct pprof_entry *entry);
+/** pprof_hide_entry() - whether @entry is not to be shown: it is summed up then */
+bool pprof_hide_entry(struct pprof_hide *fold, const struct pprof_entry *entry);
 
 #endif

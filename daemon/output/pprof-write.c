@@ -121,7 +121,7 @@ struct writer {
 	struct names locations; /* by mapping and address */
 	struct pprof *pprof;
 	struct symbols *symbols;
-	struct pprof_fold fold;
+	struct pprof_hide fold;
 	int error;
 };
 
@@ -334,7 +334,7 @@ static void name_place(struct writer *w, const struct pprof_entry *e,
 }
 
 /* Of the running kernel, and of what is in no mapping, a location is its function. */
-static bool tells_address(const struct writer *w, const struct attribute_location *place)
+static bool address_is_public(const struct writer *w, const struct attribute_location *place)
 {
 	return place ? symbols_address_is_public(place, w->pprof->live) : !w->pprof->live;
 }
@@ -377,7 +377,7 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 		mapping = add_mapping(w, e, &place, pid);
 		address = place.offset;
 	}
-	told = tells_address(w, placed ? &place : NULL);
+	told = address_is_public(w, placed ? &place : NULL);
 	if (!told) {
 		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
 		text = string(w, name);
@@ -473,7 +473,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 	u64 location;
 	bool known;
 
-	if (!e->value[PPROF_SAMPLES] || pprof_fold_take(&w->fold, e))
+	if (!e->value[PPROF_SAMPLES] || pprof_hide_entry(&w->fold, e))
 		return;
 	if (!is_others(w, e) && !has_room(w)) {
 		for (unsigned int i = 0; i < PPROF_VALUES; i++) {
@@ -607,7 +607,7 @@ static void add_strings(struct writer *w)
 	free(texts);
 }
 
-void pprof_ask(struct pprof *pprof, struct symbols *symbols)
+void pprof_request_names(struct pprof *pprof, struct symbols *symbols)
 {
 	struct attributor *attributor = pprof->attributor;
 
@@ -627,7 +627,7 @@ void pprof_ask(struct pprof *pprof, struct symbols *symbols)
 /* A profile is written once: what is not known by then has no name in it. */
 static void ask_names(const struct writer *w)
 {
-	pprof_ask(w->pprof, w->symbols);
+	pprof_request_names(w->pprof, w->symbols);
 	if (!symbols_wait_default(w->symbols))
 		symbols_wait(w->symbols, NAMES_MS);
 }
@@ -653,7 +653,7 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 		int fd)
 {
 	struct writer w = { .pprof = pprof, .symbols = symbols, .fd = fd };
-	int r = pprof_fold_init(&w.fold, facts->filter, pprof->attributor);
+	int r = pprof_hide_init(&w.fold, facts->filter, pprof->attributor);
 
 	if (r < 0)
 		return r;
@@ -674,6 +674,6 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 	names_deinit(&w.mappings);
 	names_deinit(&w.functions);
 	names_deinit(&w.locations);
-	pprof_fold_deinit(&w.fold);
+	pprof_hide_deinit(&w.fold);
 	return r;
 }

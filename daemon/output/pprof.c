@@ -139,13 +139,13 @@ static void read_nodes(struct pprof *p)
 }
 
 int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
-	      const struct pprof_room *room, struct pprof **ret_pprof)
+	      const struct pprof_limits *room, struct pprof **ret_pprof)
 {
 	struct pprof *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;
-	p->room = room ? *room : (struct pprof_room){ .entries = PPROF_ENTRIES };
+	p->room = room ? *room : (struct pprof_limits){ .entries = PPROF_ENTRIES };
 	p->entries = calloc(p->room.entries, sizeof(*p->entries));
 	if (!p->entries) {
 		free(p);

@@ -26,17 +26,17 @@
 struct pprof;
 
 /**
- * struct pprof_room - how large it may become
+ * struct pprof_limits - how large it may become
  * @entries: what is told apart; what more comes counts as "[not told apart]"
  * @names: bytes of names while it is written, by which places are told that come first; 0: no bound
  */
-struct pprof_room {
+struct pprof_limits {
 	u32 entries;
 	u64 names;
 };
 
 /** pprof_bytes() - at the most */
-static inline u64 pprof_bytes(const struct pprof_room *room)
+static inline u64 pprof_bytes(const struct pprof_limits *room)
 {
 	return (u64)room->entries * PPROF_ENTRY + room->names + PPROF_WRITING;
 }
@@ -48,7 +48,7 @@ static inline u64 pprof_bytes(const struct pprof_room *room)
  * @room: NULL: PPROF_ENTRIES, and no bound of names
  */
 int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
-	      const struct pprof_room *room, struct pprof **ret_pprof);
+	      const struct pprof_limits *room, struct pprof **ret_pprof);
 struct pprof *pprof_free(struct pprof *pprof);
 
 /**
@@ -87,8 +87,8 @@ struct pprof_facts {
 int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_facts *facts,
 		int fd);
 
-/** pprof_ask() - begin to look up the names of what was sampled so far: waits for nothing */
-void pprof_ask(struct pprof *pprof, struct symbols *symbols);
+/** pprof_request_names() - begin to look up the names of what was sampled so far: waits for nothing */
+void pprof_request_names(struct pprof *pprof, struct symbols *symbols);
 
 /** pprof_samples() - how many were counted, and @ret_others of them without place, for want of room */
 u64 pprof_samples(const struct pprof *pprof, u64 *ret_others);

@@ -19,12 +19,12 @@ static_assert((int)METRICS_BLIND_UNKNOWN == (int)SOURCE_BLIND_UNKNOWN &&
 		      (int)SOURCE_BLINDS <= METRICS_BLIND_PLACES, "causes");
 static_assert((int)SPE_LEVELS <= METRICS_LEVELS && HISTOGRAM_BUCKETS < METRICS_BUCKETS, "room");
 
-static void fill_tally(const struct figures *from, struct metrics_tally *to)
+static void fill_tally(const struct counters *from, struct metrics_tally *to)
 {
 	to->samples = from->samples;
 	memcpy(to->weight, from->weight, sizeof(from->weight));
-	to->memory = figures_memory(from);
-	to->remote = figures_origin(from, SPE_ORIGIN_REMOTE);
+	to->memory = counters_memory(from);
+	to->remote = counters_origin(from, SPE_ORIGIN_REMOTE);
 	to->branches = from->counts.kind[SPE_KIND_BRANCH];
 	to->mispredicted = from->counts.mispredicted;
 	memcpy(to->level, from->counts.level, sizeof(from->counts.level));
@@ -73,10 +73,10 @@ int profile_metrics(struct profile *profile, struct attributor *attributor,
 		    struct metrics *ret_metrics)
 {
 	struct metrics m = { 0 };
-	const struct figures *f;
+	const struct counters *f;
 	u32 room, used = 0;
 
-	profile_settle(profile);
+	profile_flush(profile);
 	room = profile_container_room(profile);
 	for (u32 i = 0; i < room; i++)
 		used += profile_container(profile, i) != NULL;

@@ -76,15 +76,15 @@ static void add_sources(struct json_object *totals, const struct profile *p)
 /* Where loads and stores were served; the levels that occurred. */
 static void add_levels(struct json_object *totals, const struct profile *p)
 {
-	static const char *const keys[FIGURE_ORIGINS] = { "remote", "snooped", "peer", "modified",
-						   "by_source" };
+	static const char *const keys[SAMPLE_ORIGINS] = { "remote", "snooped", "peer", "modified",
+							  "by_source" };
 	struct json_object *levels = add_object(totals, "levels");
 	struct json_object *origin = add_object(totals, "origin");
 
 	for (unsigned int i = 0; i < SPE_LEVELS; i++)
 		if (p->levels[i])
 			add(levels, spe_level_name(i), p->levels[i]);
-	for (unsigned int i = 0; i < FIGURE_ORIGINS; i++)
+	for (unsigned int i = 0; i < SAMPLE_ORIGINS; i++)
 		add(origin, keys[i], p->origins[i]);
 }
 
@@ -172,7 +172,7 @@ int profile_summary_json(struct profile *profile, const char *backend, bool proc
 	const struct view_header *h = &profile->header;
 	int r;
 
-	profile_settle(profile);
+	profile_flush(profile);
 	json_object_object_add(root, "schema_version", json_object_new_int(1));
 	json_object_object_add(root, "backend", json_object_new_string(backend));
 	totals = add_object(root, "totals");

@@ -9,18 +9,18 @@
 
 int lines_init(struct lines *lines, u32 capacity)
 {
-	lines->knocks = 0;
-	return heavy_init(&lines->table, sizeof(struct hot_line), capacity);
+	lines->unsnooped_stores = 0;
+	return topk_init(&lines->table, sizeof(struct hot_line), capacity);
 }
 
 void lines_deinit(struct lines *lines)
 {
-	heavy_deinit(&lines->table);
+	topk_deinit(&lines->table);
 }
 
 void lines_clear(struct lines *lines)
 {
-	heavy_clear(&lines->table);
+	topk_clear(&lines->table);
 }
 
 static u16 thread_tag(u64 thread)
@@ -35,7 +35,7 @@ static void sharer_add(struct hot_line *line, const struct line_sample *s)
 	for (unsigned int i = 0; i < LINE_SHARERS; i++) {
 		struct line_sharer *other = &line->sharer[i];
 
-		if (other->samples && other->place == s->place && other->owner == s->place_owner &&
+		if (other->samples && other->place == s->place && other->owner == s->pc_owner &&
 		    other->cpu == s->cpu) {
 			slot = other;
 			break;
@@ -43,11 +43,11 @@ static void sharer_add(struct hot_line *line, const struct line_sample *s)
 		if (!slot || other->samples < slot->samples)
 			slot = other;
 	}
-	if (slot->place != s->place || slot->owner != s->place_owner || slot->cpu != s->cpu)
+	if (slot->place != s->place || slot->owner != s->pc_owner || slot->cpu != s->cpu)
 		slot->stores = 0;
 	/* What it replaces leaves its weight, as everywhere. */
 	slot->place = s->place;
-	slot->owner = s->place_owner;
+	slot->owner = s->pc_owner;
 	slot->cpu = (u16)s->cpu;
 	slot->offset = s->address % LINE_SIZE;
 	slot->samples += slot->samples < UINT32_MAX;
@@ -61,8 +61,8 @@ void lines_add(struct lines *lines, const struct line_sample *s)
 	u16 tag = thread_tag(s->thread);
 	struct hot_line *line;
 
-	line = (struct hot_line *)heavy_add(&lines->table, address, s->owner,
-					    s->snooped ? SNOOPED_WEIGHT : 1);
+	line = (struct hot_line *)topk_add(&lines->table, address, s->owner,
+					   s->snooped ? SNOOPED_WEIGHT : 1);
 	line->samples++;
 	line->stores += s->store;
 	line->snooped += s->snooped;

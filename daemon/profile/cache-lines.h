@@ -29,7 +29,7 @@ enum line_sharing {
  * struct line_sample - a load or store that missed its first level cache
  * @address: of the data, virtual or physical
  * @owner: whose virtual address: as &location.owner, or LINE_PHYSICAL, LINE_KERNEL
- * @place, @place_owner: of the instruction, as in struct location
+ * @place, @pc_owner: of the instruction, as in struct location
  * @thread: which thread: any number that tells them apart
  * @latency: total, cycles
  * @store: or a load
@@ -39,7 +39,7 @@ struct line_sample {
 	u64 address;
 	u64 owner;
 	u64 place;
-	u64 place_owner;
+	u64 pc_owner;
 	u64 thread;
 	u32 cpu;
 	u16 latency;
@@ -69,7 +69,7 @@ struct line_sharer {
  * @thread: by offset, of whose last use it was; 0 for none
  */
 struct hot_line {
-	struct heavy head;
+	struct topk_entry head;
 	u64 samples;
 	u64 stores;
 	u64 snooped;
@@ -83,10 +83,10 @@ struct hot_line {
 	struct line_sharer sharer[LINE_SHARERS];
 };
 
-/** struct lines - @knocks: of stores that no snoop vouches for, when to let one in */
+/** struct lines - @unsnooped_stores: of stores that no snoop vouches for, when to let one in */
 struct lines {
-	struct heavy_table table;
-	u32 knocks;
+	struct topk_table table;
+	u32 unsnooped_stores;
 };
 
 /** lines_init() - 0 or -ENOMEM */
@@ -94,23 +94,24 @@ int lines_init(struct lines *lines, u32 capacity);
 void lines_deinit(struct lines *lines);
 void lines_clear(struct lines *lines);
 
-#define LINE_KNOCKS 16
+#define LINE_ADMIT_EVERY 16
 
 /**
- * lines_want() - whether lines_add() is to be called for an access
+ * lines_admit() - whether lines_add() is to be called for an access
  *
  * A line gets its entry by a snooped load or store, or, as stores have no data source and
- * many cores none at all, by one in LINE_KNOCKS of other stores. Of most this is all that is
+ * many cores none at all, by one in LINE_ADMIT_EVERY of other stores. Of most this is all that is
  * asked, so that it is inline. Of a line without an entry it may be wrong, seldom.
  */
-static inline bool lines_want(struct lines *lines, u64 address, u64 owner, bool store, bool snooped)
+static inline bool lines_admit(struct lines *lines, u64 address, u64 owner, bool store,
+			       bool snooped)
 {
-	struct heavy_place place = heavy_place(&lines->table, address / LINE_SIZE, owner);
+	struct topk_slot place = topk_slot_of(&lines->table, address / LINE_SIZE, owner);
 
 	/* No branch: what comes next is hard to foresee. */
-	lines->knocks += store;
-	return snooped | (heavy_ways(&lines->table, place) != 0) |
-	       (store & (lines->knocks % LINE_KNOCKS == 0));
+	lines->unsnooped_stores += store;
+	return snooped | (topk_ways(&lines->table, place) != 0) |
+	       (store & (lines->unsnooped_stores % LINE_ADMIT_EVERY == 0));
 }
 
 /** lines_add() - count a sample */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "counters.h"
 
-const char *figure_kind_name(u32 kind)
+const char *sample_kind_name(u32 kind)
 {
 	static const char *const names[SPE_KINDS] = {
 		[SPE_KIND_LOAD] = "load",
@@ -13,26 +13,26 @@ const char *figure_kind_name(u32 kind)
 	return names[kind];
 }
 
-void figures_merge(struct figures *to, const struct figures *from)
+void counters_merge(struct counters *to, const struct counters *from)
 {
-	u64 counts[FIGURE_COUNTS], more[FIGURE_COUNTS];
+	u64 counts[SAMPLE_COUNTS], more[SAMPLE_COUNTS];
 
 	to->samples += from->samples;
 	for (unsigned int i = 0; i < UNITS; i++)
 		to->weight[i] += from->weight[i];
 	memcpy(counts, &to->counts, sizeof(counts));
 	memcpy(more, &from->counts, sizeof(more));
-	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
 		counts[i] += more[i];
 	memcpy(&to->counts, counts, sizeof(counts));
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		histogram_merge(&to->latency[i], &from->latency[i]);
 }
 
-void figures_finish(struct figures *figures)
+void counters_finish(struct counters *counters)
 {
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
-		struct histogram *h = &figures->latency[i];
+		struct histogram *h = &counters->latency[i];
 
 		h->count = 0;
 		for (unsigned int k = 0; k < HISTOGRAM_BUCKETS; k++)

@@ -19,35 +19,35 @@ enum profile_latency {
 };
 
 /* How many events figures have, from bit 0 on: those that are architected (D18.2.6). */
-#define FIGURE_EVENTS  32
+#define SAMPLE_EVENTS 32
 /* How many SPE_ORIGIN_* bits there are. */
-#define FIGURE_ORIGINS 5
-#define FIGURE_COUNTS  64
+#define SAMPLE_ORIGINS 5
+#define SAMPLE_COUNTS  64
 
 /**
- * struct figure_counts - what is counted by what samples are
+ * struct sample_counts - what is counted by what samples are
  * @event: by bit of the Events packet
  * @kind: by &enum spe_op_kind; loads and stores are the memory operations
  * @simd: SVE and SME operations, which are in @kind too
  * @mispredicted: branches among those with that event
  * @level: what served loads and stores, by &enum spe_level; their sum is theirs
  * @origin: what else is known of that, by bit of SPE_ORIGIN_*
- * @unused: makes it FIGURE_COUNTS counters, which are added to as one array
+ * @unused: makes it SAMPLE_COUNTS counters, which are added to as one array
  */
-struct figure_counts {
-	u64 event[FIGURE_EVENTS];
+struct sample_counts {
+	u64 event[SAMPLE_EVENTS];
 	u64 kind[SPE_KINDS];
 	u64 simd;
 	u64 mispredicted;
 	u64 level[SPE_LEVELS];
-	u64 origin[FIGURE_ORIGINS];
-	u64 unused[FIGURE_COUNTS - FIGURE_EVENTS - SPE_KINDS - SPE_LEVELS - FIGURE_ORIGINS - 2];
+	u64 origin[SAMPLE_ORIGINS];
+	u64 unused[SAMPLE_COUNTS - SAMPLE_EVENTS - SPE_KINDS - SPE_LEVELS - SAMPLE_ORIGINS - 2];
 };
 
-static_assert(sizeof(struct figure_counts) == FIGURE_COUNTS * sizeof(u64), "counters alone");
+static_assert(sizeof(struct sample_counts) == SAMPLE_COUNTS * sizeof(u64), "counters alone");
 
 /**
- * struct figures
+ * struct counters
  * @samples: how many there are
  * @weight: operations that they stand for, by &enum sample_unit: each sample the mean
  *	interval it was taken with; of windows that do not say theirs nothing
@@ -56,35 +56,35 @@ static_assert(sizeof(struct figure_counts) == FIGURE_COUNTS * sizeof(u64), "coun
  *	issue and translation have a bucket an octave (scale 0) and not four: the
  *	others between are 0
  */
-struct figures {
+struct counters {
 	u64 samples;
 	u64 weight[UNITS];
-	struct figure_counts counts;
+	struct sample_counts counts;
 	struct histogram latency[PROFILE_LATENCIES];
 };
 
-/** figure_kind_name() - of &enum spe_op_kind: "load" ...; a static string */
-const char *figure_kind_name(u32 kind);
+/** sample_kind_name() - of &enum spe_op_kind: "load" ...; a static string */
+const char *sample_kind_name(u32 kind);
 
-/** figures_merge() - add what @from counted to @to */
-void figures_merge(struct figures *to, const struct figures *from);
+/** counters_merge() - add what @from counted to @to */
+void counters_merge(struct counters *to, const struct counters *from);
 
-/** figures_finish() - the histograms' counts by their buckets, which alone samples add to */
-void figures_finish(struct figures *figures);
+/** counters_finish() - the histograms' counts by their buckets, which alone samples add to */
+void counters_finish(struct counters *counters);
 
-static inline u64 figures_memory(const struct figures *f)
+static inline u64 counters_memory(const struct counters *f)
 {
 	return f->counts.kind[SPE_KIND_LOAD] + f->counts.kind[SPE_KIND_STORE];
 }
 
-/** figures_dram() - loads and stores that memory served, as far as is known */
-static inline u64 figures_dram(const struct figures *f)
+/** counters_dram() - loads and stores that memory served, as far as is known */
+static inline u64 counters_dram(const struct counters *f)
 {
 	return f->counts.level[SPE_LEVEL_DRAM] + f->counts.level[SPE_LEVEL_BEYOND_LLC];
 }
 
-/** figures_origin() - loads and stores with @flag, one of SPE_ORIGIN_* */
-static inline u64 figures_origin(const struct figures *f, unsigned int flag)
+/** counters_origin() - loads and stores with @flag, one of SPE_ORIGIN_* */
+static inline u64 counters_origin(const struct counters *f, unsigned int flag)
 {
 	return f->counts.origin[__builtin_ctz(flag)];
 }

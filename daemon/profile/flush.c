@@ -27,7 +27,7 @@ static bool grow(void **array, u32 *count, size_t size, u32 want)
 	return true;
 }
 
-void profile_context(struct profile *p, unsigned int index, u32 value, u64 count)
+void profile_count_context(struct profile *p, unsigned int index, u32 value, u64 count)
 {
 	struct context_count *slots = p->contexts[index];
 	u32 at = value * 2654435761U >> 16;
@@ -44,67 +44,67 @@ void profile_context(struct profile *p, unsigned int index, u32 value, u64 count
 	p->context_overflow += count;
 }
 
-static void counts_add(struct figure_counts *counts, const traits_lanes *ones)
+static void counts_add(struct sample_counts *counts, const sample_class_lanes *ones)
 {
-	u64 sum[FIGURE_COUNTS];
-	u8 more[FIGURE_COUNTS];
+	u64 sum[SAMPLE_COUNTS];
+	u8 more[SAMPLE_COUNTS];
 
 	memcpy(sum, counts, sizeof(sum));
 	memcpy(more, ones, sizeof(more));
-	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
 		sum[i] += more[i];
 	memcpy(counts, sum, sizeof(sum));
 }
 
-static struct figures *tally_of(struct profile *p, struct process_tally *entry);
+static struct counters *tally_of(struct profile *p, struct process_tally *entry);
 
 /* A process has figures from its first sample on that counts. */
-static struct figures *who_figures(struct profile *p, struct who *who)
+static struct counters *task_slot_counters(struct profile *p, struct task_slot *task_slot)
 {
-	struct figures *sum = who->entry ? tally_of(p, who->entry) : who->sum;
+	struct counters *sum = task_slot->entry ? tally_of(p, task_slot->entry) : task_slot->sum;
 
 	return sum ? sum : &p->elsewhere;
 }
 
-void profile_who_flush(struct profile *p, struct who *who)
+void profile_flush_task_slot(struct profile *p, struct task_slot *task_slot)
 {
-	unsigned int kind = (unsigned int)(who->key >> 32);
-	struct figures *sum;
+	unsigned int kind = (unsigned int)(task_slot->key >> 32);
+	struct counters *sum;
 
-	if (!who->samples)
+	if (!task_slot->samples)
 		return;
-	sum = who_figures(p, who);
-	if (kind <= WHO_CONTEXT_EL2)
-		profile_context(p, kind, (u32)who->key, who->samples);
-	sum->samples += who->samples;
-	sum->weight[p->unit] += (u64)who->samples * p->interval;
+	sum = task_slot_counters(p, task_slot);
+	if (kind <= TASK_KEY_CONTEXT_EL2)
+		profile_count_context(p, kind, (u32)task_slot->key, task_slot->samples);
+	sum->samples += task_slot->samples;
+	sum->weight[p->unit] += (u64)task_slot->samples * p->interval;
 	if (!p->interval)
-		p->header.unweighed += who->samples;
-	counts_add(&sum->counts, who->ones);
+		p->header.unweighed += task_slot->samples;
+	counts_add(&sum->counts, task_slot->ones);
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		struct histogram *h = &sum->latency[i];
 
-		h->sum += who->latency_sum[i];
-		if (who->latency_max[i] > h->max)
-			h->max = who->latency_max[i];
+		h->sum += task_slot->latency_sum[i];
+		if (task_slot->latency_max[i] > h->max)
+			h->max = task_slot->latency_max[i];
 		for (unsigned int k = 0; k < ARRAY_SIZE(h->bucket); k++)
-			h->bucket[k] += who->bucket[i][k];
+			h->bucket[k] += task_slot->bucket[i][k];
 	}
-	memset(who->bucket, 0, sizeof(who->bucket));
-	memset(who->ones, 0, sizeof(who->ones));
-	who->latency_sum = (latency_lanes){ 0 };
-	who->latency_max = (latency_lanes){ 0 };
-	who->samples = 0;
+	memset(task_slot->bucket, 0, sizeof(task_slot->bucket));
+	memset(task_slot->ones, 0, sizeof(task_slot->ones));
+	task_slot->latency_sum = (latency_lanes){ 0 };
+	task_slot->latency_max = (latency_lanes){ 0 };
+	task_slot->samples = 0;
 }
 
 /* Before tallies move, what is still on its way there. */
-static void all_who_flush(struct profile *p)
+static void flush_task_slots(struct profile *p)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(p->who); i++)
-		profile_who_flush(p, &p->who[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(p->task_slot); i++)
+		profile_flush_task_slot(p, &p->task_slot[i]);
 }
 
-void profile_weigh(struct profile *p, u32 interval, u8 unit)
+void profile_set_weight(struct profile *p, u32 interval, u8 unit)
 {
 	/* Those that are there are counted by the one they had, which may have been none. */
 	if (!p->locations->interval && !p->header.records)
@@ -112,7 +112,7 @@ void profile_weigh(struct profile *p, u32 interval, u8 unit)
 	p->excess = (u64)interval - p->locations->interval;
 	if (p->interval == interval && p->unit == unit)
 		return;
-	all_who_flush(p);
+	flush_task_slots(p);
 	p->interval = interval;
 	p->unit = unit < UNITS ? unit : UNIT_UNKNOWN;
 }
@@ -133,58 +133,58 @@ static u32 container_generation(const struct profile *p, u32 index)
 }
 
 /* Of containers there are as many as come, or then "(other)" has what comes. */
-static struct container_tally *gone_entry(struct profile *p, u32 index, u32 generation)
+static struct container_tally *exited_entry(struct profile *p, u32 index, u32 generation)
 {
 	u32 other = attributor_container_other(p->attributor);
 	struct container_tally *entry;
 
-	if (!grow((void **)&p->gone, &p->gone_count, sizeof(*p->gone),
+	if (!grow((void **)&p->exited, &p->exited_count, sizeof(*p->exited),
 		  index > other ? index : other))
 		return NULL;
-	entry = &p->gone[index];
+	entry = &p->exited[index];
 	if (index != other && entry->generation != generation) {
 		if (entry->sum) {
-			if (!p->gone[other].sum)
-				p->gone[other].sum = tally_new(&p->room, TALLY_GONE);
-			figures_merge(p->gone[other].sum ? p->gone[other].sum : &p->elsewhere,
-				      entry->sum);
-			tally_drop(&p->room, TALLY_GONE, entry->sum);
+			if (!p->exited[other].sum)
+				p->exited[other].sum = tally_new(&p->room, TALLY_EXITED);
+			counters_merge(p->exited[other].sum ? p->exited[other].sum : &p->elsewhere,
+				       entry->sum);
+			tally_drop(&p->room, TALLY_EXITED, entry->sum);
 		}
 		*entry = (struct container_tally){ .generation = generation };
 	}
-	if (!entry->sum && index != other && tally_full(&p->room, TALLY_GONE))
-		entry = &p->gone[other];
+	if (!entry->sum && index != other && tally_full(&p->room, TALLY_EXITED))
+		entry = &p->exited[other];
 	if (!entry->sum)
-		entry->sum = tally_new(&p->room, TALLY_GONE);
+		entry->sum = tally_new(&p->room, TALLY_EXITED);
 	return entry->sum ? entry : NULL;
 }
 
 /* Samples of a process that is no longer in the container of that time. */
-static void gone_add(struct profile *p, u32 index, u32 generation, const struct figures *sum)
+static void exited_add(struct profile *p, u32 index, u32 generation, const struct counters *sum)
 {
 	const struct container_tally *entry =
-		gone_entry(p, container_now(p, index, generation), generation);
+		exited_entry(p, container_now(p, index, generation), generation);
 
-	figures_merge(entry ? entry->sum : &p->elsewhere, sum);
+	counters_merge(entry ? entry->sum : &p->elsewhere, sum);
 }
 
-int profile_restore_gone(struct profile *p, u32 container, u32 generation,
-			 const struct figures *sum)
+int profile_restore_exited(struct profile *p, u32 container, u32 generation,
+			   const struct counters *sum)
 {
 	const struct container_tally *entry;
 
 	if (!sum->samples)
 		return 0;
-	entry = gone_entry(p, container, generation);
+	entry = exited_entry(p, container, generation);
 	if (!entry)
 		return -ENOMEM;
-	figures_merge(entry->sum, sum);
+	counters_merge(entry->sum, sum);
 	return 0;
 }
 
-static struct figures *tally_copy(struct profile *p, const struct figures *from)
+static struct counters *tally_copy(struct profile *p, const struct counters *from)
 {
-	struct figures *copy = tally_new(&p->room, TALLY_PROCESS);
+	struct counters *copy = tally_new(&p->room, TALLY_PROCESS);
 
 	if (copy)
 		*copy = *from;
@@ -196,39 +196,41 @@ int profile_restore_process(struct profile *p, u32 index, const struct process_t
 	struct process_tally *to;
 
 	if (tally_full(&p->room, TALLY_PROCESS))
-		return profile_restore_gone(p, entry->container, entry->container_generation,
-					    entry->sum);
+		return profile_restore_exited(p, entry->container, entry->container_generation,
+					      entry->sum);
 	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
 		return -ENOMEM;
 	to = &p->processes[index];
 	tally_drop(&p->room, TALLY_PROCESS, to->sum);
-	tally_drop(&p->room, TALLY_PROCESS, to->before);
+	tally_drop(&p->room, TALLY_PROCESS, to->moved_from);
 	*to = *entry;
 	to->sum = entry->sum->samples ? tally_copy(p, entry->sum) : NULL;
-	to->before = entry->before ? tally_copy(p, entry->before) : NULL;
-	return (entry->sum->samples && !to->sum) || (entry->before && !to->before) ? -ENOMEM : 0;
+	to->moved_from = entry->moved_from ? tally_copy(p, entry->moved_from) : NULL;
+	return (entry->sum->samples && !to->sum) || (entry->moved_from && !to->moved_from) ?
+		       -ENOMEM :
+		       0;
 }
 
-void profile_merge_gone(struct profile *p, u32 index, const struct container_tally *from)
+void profile_merge_exited(struct profile *p, u32 index, const struct container_tally *from)
 {
 	if (from->sum)
-		gone_add(p, index, from->generation, from->sum);
+		exited_add(p, index, from->generation, from->sum);
 }
 
 /* What @entry counted since its last move goes to its container. */
 static void container_remove_process(struct profile *p, const struct process_tally *entry)
 {
 	if (entry->sum)
-		gone_add(p, entry->container, entry->container_generation, entry->sum);
+		exited_add(p, entry->container, entry->container_generation, entry->sum);
 }
 
 /* All that is known of a process but who it is; its containers have its samples. */
-static void process_leave(struct profile *p, struct process_tally *entry)
+static void process_release(struct profile *p, struct process_tally *entry)
 {
 	container_remove_process(p, entry);
 	entry->sum = tally_drop(&p->room, TALLY_PROCESS, entry->sum);
-	entry->before = tally_drop(&p->room, TALLY_PROCESS, entry->before);
-	entry->anew = true;
+	entry->moved_from = tally_drop(&p->room, TALLY_PROCESS, entry->moved_from);
+	entry->restarted = true;
 }
 
 /* Those with the fewest samples, an eighth of all, so that it is seldom done. */
@@ -240,16 +242,16 @@ static void processes_trim(struct profile *p)
 		for (u32 i = 0; i < p->process_count; i++) {
 			struct process_tally *entry = &p->processes[i];
 
-			if ((!entry->sum && !entry->before) || tally_samples(entry) > most)
+			if ((!entry->sum && !entry->moved_from) || tally_samples(entry) > most)
 				continue;
-			process_leave(p, entry);
+			process_release(p, entry);
 			if (had - p->room.used[TALLY_PROCESS] >= want)
 				return;
 		}
 	}
 }
 
-static struct figures *tally_of(struct profile *p, struct process_tally *entry)
+static struct counters *tally_of(struct profile *p, struct process_tally *entry)
 {
 	if (!entry->sum && tally_full(&p->room, TALLY_PROCESS))
 		processes_trim(p);
@@ -258,12 +260,12 @@ static struct figures *tally_of(struct profile *p, struct process_tally *entry)
 	return entry->sum;
 }
 
-static void before_add(struct profile *p, struct process_tally *entry, const struct figures *sum)
+static void before_add(struct profile *p, struct process_tally *entry, const struct counters *sum)
 {
-	if (sum->samples && !entry->before && !tally_full(&p->room, TALLY_PROCESS))
-		entry->before = tally_new(&p->room, TALLY_PROCESS);
-	if (entry->before)
-		figures_merge(entry->before, sum);
+	if (sum->samples && !entry->moved_from && !tally_full(&p->room, TALLY_PROCESS))
+		entry->moved_from = tally_new(&p->room, TALLY_PROCESS);
+	if (entry->moved_from)
+		counters_merge(entry->moved_from, sum);
 }
 
 /* The process is in another container than before, as its events tell. */
@@ -271,11 +273,11 @@ static void process_move(struct profile *p, struct process_tally *entry, u32 con
 			 u32 generation)
 {
 	container_remove_process(p, entry);
-	if (entry->sum && !entry->before) {
-		entry->before = entry->sum;
+	if (entry->sum && !entry->moved_from) {
+		entry->moved_from = entry->sum;
 		entry->sum = NULL;
 	} else if (entry->sum) {
-		figures_merge(entry->before, entry->sum);
+		counters_merge(entry->moved_from, entry->sum);
 		entry->sum = tally_drop(&p->room, TALLY_PROCESS, entry->sum);
 	}
 	entry->container = container;
@@ -286,13 +288,13 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 {
 	struct process_tally *to;
 
-	struct figures *sum;
+	struct counters *sum;
 
-	if (!from->sum && !from->before)
+	if (!from->sum && !from->moved_from)
 		return;
 	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index)) {
 		if (from->sum)
-			figures_merge(&p->elsewhere, from->sum);
+			counters_merge(&p->elsewhere, from->sum);
 		return;
 	}
 	to = &p->processes[index];
@@ -302,7 +304,7 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 		return;
 	}
 	if (to->generation != from->generation) {
-		process_leave(p, to);
+		process_release(p, to);
 		*to = (struct process_tally){
 			.generation = from->generation,
 			.container = from->container,
@@ -314,9 +316,9 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 	}
 	sum = from->sum ? tally_of(p, to) : NULL;
 	if (from->sum)
-		figures_merge(sum ? sum : &p->elsewhere, from->sum);
-	if (from->before)
-		before_add(p, to, from->before);
+		counters_merge(sum ? sum : &p->elsewhere, from->sum);
+	if (from->moved_from)
+		before_add(p, to, from->moved_from);
 }
 
 /* The entry of process @index, as it is now. */
@@ -326,7 +328,7 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 	struct process_tally *entry;
 
 	if (index >= p->process_count) {
-		all_who_flush(p);
+		flush_task_slots(p);
 		p->epoch++;
 	}
 	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
@@ -334,13 +336,13 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 	entry = &p->processes[index];
 	if (entry->generation == process->generation && entry->container == process->container)
 		return entry;
-	all_who_flush(p);
+	flush_task_slots(p);
 	if (entry->generation == process->generation) {
 		process_move(p, entry, process->container,
 			     container_generation(p, process->container));
 		return entry;
 	}
-	process_leave(p, entry);
+	process_release(p, entry);
 	*entry = (struct process_tally){
 		.generation = process->generation,
 		.container = process->container,
@@ -373,7 +375,7 @@ static u32 task_of(struct profile *p, s32 tid, u64 time_ns, struct attribute_spa
 	return index;
 }
 
-void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
+void profile_resolve_task(struct profile *p, struct task_slot *slot, u64 key, u64 time_ns)
 {
 	const struct attribute_process *process;
 	struct process_tally *entry = NULL;
@@ -381,9 +383,9 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 
 	struct attribute_span span = { 0, ATTRIBUTE_AT_END };
 	u64 owner = location_owner(ATTRIBUTE_NONE, 0);
-	struct figures *sum = &p->nobody;
+	struct counters *sum = &p->nobody;
 
-	if (key >> 32 != WHO_NOBODY)
+	if (key >> 32 != TASK_KEY_NONE)
 		index = task_of(p, (s32)(u32)key, time_ns, &span);
 	slot->waits = index == ATTRIBUTE_PENDING;
 	if (slot->waits)
@@ -401,7 +403,7 @@ void profile_who(struct profile *p, struct who *slot, u64 key, u64 time_ns)
 	}
 	/* Mostly it is who it was, and what it has counted can wait. */
 	if (slot->key != key || slot->entry != entry || slot->sum != sum)
-		profile_who_flush(p, slot);
+		profile_flush_task_slot(p, slot);
 	if (slot->owner != owner || !slot->salt)
 		slot->salt = location_salt(p->locations, owner);
 	slot->key = key;
@@ -428,19 +430,19 @@ u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)
 }
 
 /* Into the machine's counters what @t counted. */
-static void traits_flush(struct profile *p, struct traits *t)
+static void sample_class_flush(struct profile *p, struct sample_class *t)
 {
 	u16 source;
 
-	p->kinds[t->flags & TRAITS_KIND] += t->count;
-	if (t->flags & TRAITS_SIMD)
+	p->kinds[t->flags & SAMPLE_CLASS_KIND] += t->count;
+	if (t->flags & SAMPLE_CLASS_SIMD)
 		p->simd += t->count;
 	for (u64 events = t->events; events; events &= events - 1)
 		p->events[__builtin_ctzll(events)] += t->count;
-	if (traits_source(t, &source))
+	if (sample_class_source(t, &source))
 		p->sources[source] += t->count;
-	if ((t->flags & TRAITS_KIND) == SPE_KIND_LOAD ||
-	    (t->flags & TRAITS_KIND) == SPE_KIND_STORE) {
+	if ((t->flags & SAMPLE_CLASS_KIND) == SPE_KIND_LOAD ||
+	    (t->flags & SAMPLE_CLASS_KIND) == SPE_KIND_STORE) {
 		p->levels[t->origin.level] += t->count;
 		for (unsigned int flags = t->origin.flags; flags; flags &= flags - 1)
 			p->origins[__builtin_ctz(flags)] += t->count;
@@ -448,22 +450,22 @@ static void traits_flush(struct profile *p, struct traits *t)
 	t->count = 0;
 }
 
-struct traits *profile_traits(struct profile *p, u64 events, u64 key)
+struct sample_class *profile_sample_class(struct profile *p, u64 events, u64 key)
 {
-	const struct spe_data_sources *sources = p->encodings[key >> TRAITS_ENCODING];
-	u16 number = traits_find(&p->traits, events, key, sources);
-	struct traits *t = &p->traits.at[number];
+	const struct spe_data_sources *sources = p->encodings[key >> SAMPLE_CLASS_ENCODING];
+	u16 number = sample_class_find(&p->sample_class, events, key, sources);
+	struct sample_class *t = &p->sample_class.at[number];
 
 	if (number)
 		return t;
 	if (t->count)
-		traits_flush(p, t);
-	traits_fill(events, key, sources, t);
-	t->id = traits_coarse(&p->traits, t);
+		sample_class_flush(p, t);
+	sample_class_fill(events, key, sources, t);
+	t->id = sample_class_coarse(&p->sample_class, t);
 	return t;
 }
 
-static struct figures *container_figures(struct profile *p, u32 index)
+static struct counters *container_counters(struct profile *p, u32 index)
 {
 	bool other = index == attributor_container_other(p->attributor);
 
@@ -474,17 +476,18 @@ static struct figures *container_figures(struct profile *p, u32 index)
 	return p->containers[index];
 }
 
-static void container_count(struct profile *p, u32 index, u32 generation, const struct figures *sum)
+static void container_count(struct profile *p, u32 index, u32 generation,
+			    const struct counters *sum)
 {
-	struct figures *to;
+	struct counters *to;
 
 	if (!sum)
 		return;
-	to = container_figures(p, container_now(p, index, generation));
+	to = container_counters(p, container_now(p, index, generation));
 	if (!to)
-		to = container_figures(p, attributor_container_other(p->attributor));
+		to = container_counters(p, attributor_container_other(p->attributor));
 	if (to)
-		figures_merge(to, sum);
+		counters_merge(to, sum);
 }
 
 static void containers_finish_load(struct profile *p)
@@ -495,10 +498,10 @@ static void containers_finish_load(struct profile *p)
 	for (u32 i = 0; i < p->container_count; i++)
 		if (p->containers[i])
 			memset(p->containers[i], 0, sizeof(*p->containers[i]));
-	for (u32 i = 0; i < p->gone_count; i++)
+	for (u32 i = 0; i < p->exited_count; i++)
 		container_count(p, i,
-				i == other ? container_generation(p, i) : p->gone[i].generation,
-				p->gone[i].sum);
+				i == other ? container_generation(p, i) : p->exited[i].generation,
+				p->exited[i].sum);
 	for (u32 i = 0; i < p->process_count; i++) {
 		entry = &p->processes[i];
 		container_count(p, entry->container, entry->container_generation, entry->sum);
@@ -507,24 +510,24 @@ static void containers_finish_load(struct profile *p)
 		if (p->containers[i] && !p->containers[i]->samples)
 			p->containers[i] = tally_drop(&p->room, TALLY_CONTAINER, p->containers[i]);
 		if (p->containers[i])
-			figures_finish(p->containers[i]);
+			counters_finish(p->containers[i]);
 	}
 }
 
 /* Every sample is in one of these once. */
-static void machine_settle(struct profile *p)
+static void machine_flush(struct profile *p)
 {
 	memset(&p->machine, 0, sizeof(p->machine));
-	figures_merge(&p->machine, &p->nobody);
-	figures_merge(&p->machine, &p->elsewhere);
+	counters_merge(&p->machine, &p->nobody);
+	counters_merge(&p->machine, &p->elsewhere);
 	for (u32 i = 0; i < p->container_count; i++)
 		if (p->containers[i])
-			figures_merge(&p->machine, p->containers[i]);
-	figures_finish(&p->machine);
+			counters_merge(&p->machine, p->containers[i]);
+	counters_finish(&p->machine);
 }
 
 /* Another sample may have taken its place meanwhile, or made one. */
-static struct location *arrive_where(struct profile *p, const struct way_sample *w)
+static struct location *location_for_sample(struct profile *p, const struct pipeline_sample *w)
 {
 	if (w->key.admitted)
 		return location_get(p->locations, &w->key, &p->header.evicted);
@@ -534,9 +537,9 @@ static struct location *arrive_where(struct profile *p, const struct way_sample 
 	return location_find(p->locations, &w->key);
 }
 
-void profile_arrive_late(struct profile *p, const struct way_sample *w)
+void profile_insert_location_slow(struct profile *p, const struct pipeline_sample *w)
 {
-	struct location *entry = arrive_where(p, w);
+	struct location *entry = location_for_sample(p, w);
 
 	if (entry) {
 		location_add(p->locations, entry, &w->facts);
@@ -546,39 +549,39 @@ void profile_arrive_late(struct profile *p, const struct way_sample *w)
 	p->locations->evicted_weight += p->locations->interval + w->facts.excess;
 }
 
-static void way_settle(struct profile *p)
+static void pipeline_flush(struct profile *p)
 {
-	u64 n = p->way.count > WAY_ADD ? p->way.count - WAY_ADD : 0;
+	u64 n = p->pipeline.count > PIPELINE_ADD ? p->pipeline.count - PIPELINE_ADD : 0;
 
-	for (; n < p->way.count; n++) {
-		struct way_sample *w = &p->way.sample[n % WAY];
+	for (; n < p->pipeline.count; n++) {
+		struct pipeline_sample *w = &p->pipeline.sample[n % PIPELINE_SLOTS];
 
 		w->entry = location_likely(p->locations, &w->key);
-		profile_arrive(p, w);
+		profile_insert_location(p, w);
 	}
-	p->way.count = 0;
+	p->pipeline.count = 0;
 }
 
 void profile_gather(struct profile *p)
 {
-	profile_wait_retry(p);
-	way_settle(p);
-	for (u32 i = 0; i <= p->traits.used; i++)
-		if (p->traits.at[i].count)
-			traits_flush(p, &p->traits.at[i]);
-	all_who_flush(p);
+	profile_retry_queued(p);
+	pipeline_flush(p);
+	for (u32 i = 0; i <= p->sample_class.used; i++)
+		if (p->sample_class.at[i].count)
+			sample_class_flush(p, &p->sample_class.at[i]);
+	flush_task_slots(p);
 	p->header.evicted += p->locations->untold;
 	p->locations->untold = 0;
 	p->header.evicted_weight += p->locations->evicted_weight;
 	p->locations->evicted_weight = 0;
 }
 
-void profile_settle(struct profile *p)
+void profile_flush(struct profile *p)
 {
 	profile_gather(p);
-	figures_finish(&p->nobody);
+	counters_finish(&p->nobody);
 	containers_finish_load(p);
-	machine_settle(p);
+	machine_flush(p);
 	p->header.unattributed = p->nobody.samples;
 	p->header.unattributed_weight = 0;
 	for (unsigned int i = 0; i < UNITS; i++) {

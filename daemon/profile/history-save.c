@@ -12,7 +12,7 @@
 
 static void words_save(const u32 *words, size_t count, struct serializer *to)
 {
-	u64 wide[HISTOGRAM_BUCKETS > FIGURE_COUNTS ? HISTOGRAM_BUCKETS : FIGURE_COUNTS];
+	u64 wide[HISTOGRAM_BUCKETS > SAMPLE_COUNTS ? HISTOGRAM_BUCKETS : SAMPLE_COUNTS];
 
 	for (size_t i = 0; i < count; i++)
 		wide[i] = words[i];
@@ -21,7 +21,7 @@ static void words_save(const u32 *words, size_t count, struct serializer *to)
 
 static void words_load(struct deserializer *from, u32 *words, size_t count)
 {
-	u64 wide[HISTOGRAM_BUCKETS > FIGURE_COUNTS ? HISTOGRAM_BUCKETS : FIGURE_COUNTS];
+	u64 wide[HISTOGRAM_BUCKETS > SAMPLE_COUNTS ? HISTOGRAM_BUCKETS : SAMPLE_COUNTS];
 
 	deserialize_array(from, wide, count);
 	for (size_t i = 0; i < count; i++) {
@@ -30,7 +30,7 @@ static void words_load(struct deserializer *from, u32 *words, size_t count)
 	}
 }
 
-static void figures_save(const struct window_figures *f, struct serializer *to)
+static void counters_save(const struct history_counters *f, struct serializer *to)
 {
 	serialize_u64(to, f->samples);
 	serialize_array(to, f->weight, ARRAY_SIZE(f->weight));
@@ -40,7 +40,7 @@ static void figures_save(const struct window_figures *f, struct serializer *to)
 		words_save(f->bucket[i], ARRAY_SIZE(f->bucket[i]), to);
 }
 
-static void figures_load(struct deserializer *from, struct window_figures *ret)
+static void counters_load(struct deserializer *from, struct history_counters *ret)
 {
 	ret->samples = (u32)deserialize_below(from, 1ULL << 32);
 	deserialize_array(from, ret->weight, ARRAY_SIZE(ret->weight));
@@ -50,7 +50,7 @@ static void figures_load(struct deserializer *from, struct window_figures *ret)
 		words_load(from, ret->bucket[i], ARRAY_SIZE(ret->bucket[i]));
 }
 
-static void briefs_save(const struct window_brief *rows, u32 count, struct serializer *to)
+static void rows_history_save(const struct history_row *rows, u32 count, struct serializer *to)
 {
 	serialize_u64(to, count);
 	for (u32 i = 0; i < count; i++) {
@@ -65,17 +65,16 @@ static void briefs_save(const struct window_brief *rows, u32 count, struct seria
 }
 
 /* A row of nobody that is still known is left out; returns how many there are. */
-static u32 briefs_load(struct deserializer *from, const struct attribute_translation *t,
-		       struct window_brief *rows)
+static u32 rows_history_load(struct deserializer *from, const struct attribute_translation *t,
+			     struct history_row *rows)
 {
-	u32 count = (u32)deserialize_below(from, WINDOW_ROWS + 1), kept = 0;
+	u32 count = (u32)deserialize_below(from, HISTORY_ROWS + 1), kept = 0;
 	u64 counts[8], owner;
 
 	while (count-- && !from->bad) {
 		bool owned = profile_owner_load(from, t, &owner);
 
-		rows[kept] =
-			(struct window_brief){ .owner = owner, .place = deserialize_u64(from) };
+		rows[kept] = (struct history_row){ .owner = owner, .place = deserialize_u64(from) };
 		deserialize_array(from, counts, ARRAY_SIZE(counts));
 		for (unsigned int i = 2; i < ARRAY_SIZE(counts); i++)
 			from->bad |= counts[i] > UINT32_MAX;
@@ -92,26 +91,26 @@ static u32 briefs_load(struct deserializer *from, const struct attribute_transla
 	return kept;
 }
 
-static void slot_save(const struct window_slot *slot, struct serializer *to)
+static void slot_save(const struct history_slot *slot, struct serializer *to)
 {
 	u64 ledger[WINDOW_LEDGERS];
 
 	memcpy(ledger, &slot->ledger, sizeof(ledger));
 	serialize_u64(to, slot->ns);
 	serialize_array(to, ledger, ARRAY_SIZE(ledger));
-	figures_save(&slot->machine, to);
+	counters_save(&slot->machine, to);
 	serialize_u64(to, slot->containers);
 	for (u32 i = 0; i < slot->containers; i++) {
 		serialize_u64(to, slot->container[i].index);
 		serialize_u64(to, slot->container[i].generation);
-		figures_save(&slot->container[i].figures, to);
+		counters_save(&slot->container[i].counters, to);
 	}
-	briefs_save(slot->process, slot->processes, to);
-	briefs_save(slot->place, slot->places, to);
+	rows_history_save(slot->process, slot->processes, to);
+	rows_history_save(slot->place, slot->locations, to);
 }
 
 static void slot_load(struct deserializer *from, const struct attribute_translation *t,
-		      struct window_slot *ret)
+		      struct history_slot *ret)
 {
 	u64 ledger[WINDOW_LEDGERS];
 	u32 count;
@@ -119,34 +118,34 @@ static void slot_load(struct deserializer *from, const struct attribute_translat
 	ret->ns = deserialize_u64(from);
 	deserialize_array(from, ledger, ARRAY_SIZE(ledger));
 	memcpy(&ret->ledger, ledger, sizeof(ledger));
-	figures_load(from, &ret->machine);
-	count = (u32)deserialize_below(from, WINDOW_ROWS + 1);
+	counters_load(from, &ret->machine);
+	count = (u32)deserialize_below(from, HISTORY_ROWS + 1);
 	ret->containers = 0;
 	while (count-- && !from->bad) {
-		struct window_container *row = &ret->container[ret->containers];
+		struct history_container *row = &ret->container[ret->containers];
 		u32 index = (u32)deserialize_below(from, 1ULL << 32);
 		u32 generation = (u32)deserialize_below(from, 1ULL << 32);
 
 		row->index = attribute_remap_container(t, index, generation, &row->generation);
-		figures_load(from, &row->figures);
+		counters_load(from, &row->counters);
 		ret->containers += row->index != ATTRIBUTE_NONE;
 	}
-	ret->processes = briefs_load(from, t, ret->process);
-	ret->places = briefs_load(from, t, ret->place);
+	ret->processes = rows_history_load(from, t, ret->process);
+	ret->locations = rows_history_load(from, t, ret->place);
 }
 
-void profile_windows_save(struct profile *profile, struct serializer *to)
+void profile_history_save(struct profile *profile, struct serializer *to)
 {
-	const struct windows *w = &profile->windows;
+	const struct history *w = &profile->history;
 
 	serialize_u64(to, w->machine_mark && w->begun);
 	if (!w->machine_mark || !w->begun)
 		return;
 	serialize_u64(to, w->start_ns);
 	/* Where another process left some, and no sub-window has ended since. */
-	slot_save(w->carried, to);
+	slot_save(w->open_slot_saved, to);
 	slot_save(profile_open_slot(profile), to);
-	for (unsigned int i = 0; i < WINDOW_RINGS; i++) {
+	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
 		serialize_u64(to, w->ring[i].next);
 		for (u32 k = 0; k < w->ring[i].slots; k++)
 			slot_save(&w->ring[i].slot[k], to);
@@ -165,40 +164,40 @@ static u64 start_load(struct deserializer *from)
 }
 
 static void rings_load(struct profile *p, struct deserializer *from,
-		       const struct attribute_translation *t, struct window_slot *spare)
+		       const struct attribute_translation *t, struct history_slot *spare)
 {
-	struct windows *w = &p->windows;
+	struct history *w = &p->history;
 	u32 next;
 
-	for (unsigned int i = 0; i < WINDOW_RINGS; i++) {
-		next = (u32)deserialize_below(from, windows_slots(i));
+	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
+		next = (u32)deserialize_below(from, history_slots(i));
 		if (w->machine_mark)
 			w->ring[i].next = next;
-		for (u32 k = 0; k < windows_slots(i) && !from->bad; k++)
+		for (u32 k = 0; k < history_slots(i) && !from->bad; k++)
 			slot_load(from, t, w->machine_mark ? &w->ring[i].slot[k] : spare);
 	}
 }
 
 static void begun_load(struct profile *p, struct deserializer *from,
-		       const struct attribute_translation *t, struct window_slot *spare)
+		       const struct attribute_translation *t, struct history_slot *spare)
 {
-	struct windows *w = &p->windows;
+	struct history *w = &p->history;
 	u64 start = start_load(from);
 
 	for (unsigned int i = 0; i < 2 && !from->bad; i++) {
 		slot_load(from, t, spare);
 		if (w->machine_mark)
-			windows_carry(w, spare);
+			history_restore_open_slot(w, spare);
 	}
 	rings_load(p, from, t, spare);
 	w->start_ns = start;
 	w->begun = w->machine_mark != NULL;
 }
 
-int profile_windows_load(struct profile *profile, struct deserializer *from,
+int profile_history_load(struct profile *profile, struct deserializer *from,
 			 const struct attribute_translation *translation)
 {
-	struct window_slot *spare = calloc(1, sizeof(*spare));
+	struct history_slot *spare = calloc(1, sizeof(*spare));
 
 	if (!spare)
 		return -ENOMEM;
@@ -208,7 +207,7 @@ int profile_windows_load(struct profile *profile, struct deserializer *from,
 	if (from->bad)
 		return -EBADMSG;
 	/* What was counted so far is not of the sub-window of now. */
-	if (profile->windows.machine_mark)
-		profile_mark(profile);
+	if (profile->history.machine_mark)
+		profile_mark_slot(profile);
 	return 0;
 }

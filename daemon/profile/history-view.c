@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* What containers have lost to "(other)", by having been evicted or for want of room, is not new there. */
-static void leave_containers(struct profile *p)
+static void mark_moved_containers(struct profile *p)
 {
 	u32 other = attributor_container_other(p->attributor);
 	u32 generation = attributor_container(p->attributor, other)->generation;
@@ -14,19 +14,19 @@ static void leave_containers(struct profile *p)
 	for (u32 i = 0; i < p->container_count; i++) {
 		const struct attribute_container *c = attributor_container(p->attributor, i);
 
-		windows_container_left(&p->windows, i, c ? c->generation : 0,
-				       c ? p->containers[i] : NULL, other, generation);
+		history_container_moved(&p->history, i, c ? c->generation : 0,
+					c ? p->containers[i] : NULL, other, generation);
 	}
 }
 
-static void roll_containers(struct profile *p, struct window_slot *slot)
+static void roll_containers(struct profile *p, struct history_slot *slot)
 {
-	leave_containers(p);
+	mark_moved_containers(p);
 	for (u32 i = 0; i < p->container_count; i++) {
 		const struct attribute_container *c = attributor_container(p->attributor, i);
 
 		if (c && p->containers[i])
-			windows_container(&p->windows, slot, i, c->generation, p->containers[i]);
+			history_container(&p->history, slot, i, c->generation, p->containers[i]);
 	}
 }
 
@@ -36,24 +36,25 @@ static u32 low(u64 count)
 }
 
 /* Counters since the start, modulo 2^32: sub-windows are differences. */
-static struct window_brief brief_get(const struct figures *f, u64 weight, u64 owner, u64 place)
+static struct history_row history_row_get(const struct counters *f, u64 weight, u64 owner,
+					  u64 place)
 {
-	return (struct window_brief){
+	return (struct history_row){
 		.owner = owner,
 		.place = place,
 		.latency_sum = f->latency[PROFILE_TOTAL].sum,
 		.weight = weight,
 		.samples = low(f->samples),
-		.memory = low(figures_memory(f)),
-		.dram = low(figures_dram(f)),
-		.remote = low(figures_origin(f, SPE_ORIGIN_REMOTE)),
+		.memory = low(counters_memory(f)),
+		.dram = low(counters_dram(f)),
+		.remote = low(counters_origin(f, SPE_ORIGIN_REMOTE)),
 		.branches = low(f->counts.kind[SPE_KIND_BRANCH]),
 		.mispredicted = low(f->counts.mispredicted),
 	};
 }
 
 /* Of several units it means nothing, and nobody is shown it. */
-static u64 weight_of(const struct figures *f)
+static u64 weight_of(const struct counters *f)
 {
 	u64 weight = 0;
 
@@ -62,53 +63,55 @@ static u64 weight_of(const struct figures *f)
 	return weight;
 }
 
-static void roll_processes(struct profile *p, struct window_slot *slot)
+static void roll_processes(struct profile *p, struct history_slot *slot)
 {
-	struct window_brief now;
-	struct figures sum;
+	struct history_row now;
+	struct counters sum;
 
 	for (u32 i = 0; i < p->process_count; i++) {
 		struct process_tally *entry = &p->processes[i];
 
 		if (!profile_process(p, i, &sum))
 			continue;
-		now = brief_get(&sum, weight_of(&sum), location_owner(i, entry->generation), 0);
-		windows_process(&p->windows, slot, i, entry->anew, &now);
-		entry->anew &= p->windows.peek;
+		now = history_row_get(&sum, weight_of(&sum), location_owner(i, entry->generation),
+				      0);
+		history_process(&p->history, slot, i, entry->restarted, &now);
+		entry->restarted &= p->history.marks_frozen;
 	}
 	/* The last mark, behind those of all processes. */
 	if (!p->nobody.samples)
 		return;
-	now = brief_get(&p->nobody, weight_of(&p->nobody), location_owner(ATTRIBUTE_NONE, 0), 0);
-	windows_process(&p->windows, slot, p->windows.processes - 1, false, &now);
+	now = history_row_get(&p->nobody, weight_of(&p->nobody), location_owner(ATTRIBUTE_NONE, 0),
+			      0);
+	history_process(&p->history, slot, p->history.processes - 1, false, &now);
 }
 
-static void roll_places(struct profile *p, struct window_slot *slot)
+static void roll_locations(struct profile *p, struct history_slot *slot)
 {
 	struct location *l = NULL;
 
 	while ((l = location_table_next(p->locations, l))) {
 		u32 index = (u32)(l - p->locations->entries[0]);
-		struct figures f = { 0 };
-		struct window_brief now;
+		struct counters f = { 0 };
+		struct history_row now;
 
 		/* Most have not moved: what they are is not asked for. */
 		f.samples = location_samples(p->locations, l);
-		if (!l->anew &&
-		    windows_place_is(&p->windows, index, l->owner, l->place, low(f.samples)))
+		if (!l->restarted && history_location_unchanged(&p->history, index, l->owner,
+								l->place, low(f.samples)))
 			continue;
 		f.latency[PROFILE_TOTAL].sum = location_latency(p->locations, l);
 		location_counts(p->locations, l, &f.counts);
-		now = brief_get(&f, location_weight(p->locations, l), l->owner, l->place);
-		windows_place(&p->windows, slot, index, l->anew, &now);
-		l->anew &= p->windows.peek;
+		now = history_row_get(&f, location_weight(p->locations, l), l->owner, l->place);
+		history_location(&p->history, slot, index, l->restarted, &now);
+		l->restarted &= p->history.marks_frozen;
 	}
 }
 
-static void roll_ledger(struct profile *p, struct window_slot *slot)
+static void roll_ledger(struct profile *p, struct history_slot *slot)
 {
 	const struct view_header *h = &p->header;
-	struct window_ledger now = {
+	struct history_ledger now = {
 		.unattributed = h->unattributed,
 		.unattributed_weight = h->unattributed_weight,
 		.evicted = h->evicted,
@@ -119,11 +122,11 @@ static void roll_ledger(struct profile *p, struct window_slot *slot)
 	};
 
 	memcpy(now.blind_by, h->blind_by, sizeof(now.blind_by));
-	windows_ledger(&p->windows, slot, &now);
+	history_ledger(&p->history, slot, &now);
 }
 
 /* The rest of @to, what a share is never shown of, stays as it is since the start. */
-static void header_ledger(const struct window_ledger *l, struct view_header *to)
+static void header_ledger(const struct history_ledger *l, struct view_header *to)
 {
 	to->unattributed = l->unattributed;
 	to->unattributed_weight = l->unattributed_weight;
@@ -139,56 +142,56 @@ static void header_ledger(const struct window_ledger *l, struct view_header *to)
 	}
 }
 
-static struct window_slot *fill(struct profile *p, u64 now_ns)
+static struct history_slot *fill(struct profile *p, u64 now_ns)
 {
-	struct window_slot *slot = windows_begin(&p->windows, now_ns);
+	struct history_slot *slot = history_begin(&p->history, now_ns);
 
-	profile_settle(p);
+	profile_flush(p);
 	roll_ledger(p, slot);
-	windows_machine(&p->windows, slot, &p->machine);
+	history_machine(&p->history, slot, &p->machine);
 	roll_containers(p, slot);
 	roll_processes(p, slot);
-	roll_places(p, slot);
+	roll_locations(p, slot);
 	return slot;
 }
 
-void profile_roll(struct profile *p, u64 now_ns)
+void profile_close_slot(struct profile *p, u64 now_ns)
 {
-	windows_end(&p->windows, fill(p, now_ns));
+	history_end(&p->history, fill(p, now_ns));
 }
 
-const struct window_slot *profile_open_slot(struct profile *p)
+const struct history_slot *profile_open_slot(struct profile *p)
 {
-	const struct window_slot *slot;
+	const struct history_slot *slot;
 
-	p->windows.peek = true;
-	slot = fill(p, p->windows.start_ns);
-	p->windows.peek = false;
+	p->history.marks_frozen = true;
+	slot = fill(p, p->history.start_ns);
+	p->history.marks_frozen = false;
 	return slot;
 }
 
-void profile_mark(struct profile *p)
+void profile_mark_slot(struct profile *p)
 {
-	fill(p, p->windows.start_ns);
+	fill(p, p->history.start_ns);
 }
 
-const struct window_slot *profile_span(struct profile *profile, enum view_span span, u64 now_ns)
+const struct history_slot *profile_history(struct profile *profile, enum view_span span, u64 now_ns)
 {
-	if (!profile->windows.machine_mark || span == VIEW_SPAN_START)
+	if (!profile->history.machine_mark || span == VIEW_SPAN_START)
 		return NULL;
-	if (windows_due(&profile->windows, now_ns))
-		profile_roll(profile, now_ns);
-	return windows_sum(&profile->windows, span);
+	if (history_due(&profile->history, now_ns))
+		profile_close_slot(profile, now_ns);
+	return history_sum(&profile->history, span);
 }
 
-void profile_skip(struct profile *profile, u64 ns)
+void profile_skip_time(struct profile *profile, u64 ns)
 {
-	if (profile->windows.begun)
-		profile->windows.start_ns += ns;
+	if (profile->history.begun)
+		profile->history.start_ns += ns;
 }
 
 /* @unit: view_unit(), UNITS where weights are not shown */
-static void row_brief(struct view_row *row, const struct window_brief *b, unsigned int unit)
+static void row_from_history(struct view_row *row, const struct history_row *b, unsigned int unit)
 {
 	if (unit < UNITS)
 		row->weight[unit] += b->weight;
@@ -202,7 +205,7 @@ static void row_brief(struct view_row *row, const struct window_brief *b, unsign
 }
 
 /* Its process is there still. */
-static bool brief_is_current(const struct profile *p, const struct window_brief *b)
+static bool history_row_is_current(const struct profile *p, const struct history_row *b)
 {
 	u32 index = (u32)(b->owner >> 32);
 	const struct attribute_process *process = attributor_process(p->attributor, index);
@@ -210,30 +213,30 @@ static bool brief_is_current(const struct profile *p, const struct window_brief 
 	return index == ATTRIBUTE_NONE || (process && process->generation == (u32)b->owner);
 }
 
-static void span_containers(struct profile *p, const struct window_slot *slot, struct view *view)
+static void span_containers(struct profile *p, const struct history_slot *slot, struct view *view)
 {
 	for (u32 i = 0; i < slot->containers; i++) {
-		const struct window_container *c = &slot->container[i];
+		const struct history_container *c = &slot->container[i];
 		const struct attribute_container *now = attributor_container(p->attributor, c->index);
-		struct figures figures;
+		struct counters counters;
 
 		if (!now || now->generation != c->generation)
 			continue;
-		window_figures_get(&c->figures, &figures);
+		history_counters_get(&c->counters, &counters);
 		row_container(p, &view->rows[view->count], c->index);
-		row_figures(&view->rows[view->count++], &figures);
+		row_counters(&view->rows[view->count++], &counters);
 	}
 }
 
-static void span_processes(struct profile *p, const struct window_slot *slot, struct view *view)
+static void span_processes(struct profile *p, const struct history_slot *slot, struct view *view)
 {
 	unsigned int unit = view_unit(&view->header);
 
 	for (u32 i = 0; i < slot->processes; i++) {
-		if (!brief_is_current(p, &slot->process[i]))
+		if (!history_row_is_current(p, &slot->process[i]))
 			continue;
 		row_process(p, &view->rows[view->count], (u32)(slot->process[i].owner >> 32));
-		row_brief(&view->rows[view->count++], &slot->process[i], unit);
+		row_from_history(&view->rows[view->count++], &slot->process[i], unit);
 	}
 }
 
@@ -244,22 +247,22 @@ static bool is_function_of(const struct view_row *a, const struct view_row *b)
 }
 
 static void span_functions(struct profile *p, struct symbols *symbols, bool live,
-			   const struct window_slot *slot, struct view *view)
+			   const struct history_slot *slot, struct view *view)
 {
 	unsigned int unit = view_unit(&view->header);
 
-	for (u32 i = 0; i < slot->places; i++) {
-		const struct window_brief *b = &slot->place[i];
+	for (u32 i = 0; i < slot->locations; i++) {
+		const struct history_row *b = &slot->place[i];
 		struct view_row *row = &view->rows[view->count];
 		u32 k = 0;
 
-		if (!brief_is_current(p, b))
+		if (!history_row_is_current(p, b))
 			continue;
 		memset(row, 0, sizeof(*row));
-		row_place(p, symbols, live, row, b->place, b->owner);
+		row_location(p, symbols, live, row, b->place, b->owner);
 		while (k < view->count && !is_function_of(&view->rows[k], row))
 			k++;
-		row_brief(&view->rows[k], b, unit);
+		row_from_history(&view->rows[k], b, unit);
 		view->count += k == view->count;
 	}
 }
@@ -268,18 +271,18 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 		      enum view_span span, enum view_group group, enum view_sort sort, u32 limit,
 		      u64 now_ns, struct view *ret_view)
 {
-	const struct window_slot *slot = profile_span(profile, span, now_ns);
+	const struct history_slot *slot = profile_history(profile, span, now_ns);
 	struct view view = { 0 };
 
 	if (!slot)
 		return -EOPNOTSUPP;
-	profile_settle(profile);
+	profile_flush(profile);
 	view.header = profile->header;
 	view.header.records = slot->machine.samples;
 	view.header.duration_ns = slot->ns;
 	memcpy(view.header.weight, slot->machine.weight, sizeof(view.header.weight));
 	header_ledger(&slot->ledger, &view.header);
-	view.rows = calloc(WINDOW_ROWS, sizeof(*view.rows));
+	view.rows = calloc(HISTORY_ROWS, sizeof(*view.rows));
 	if (!view.rows)
 		return -ENOMEM;
 	if (group == VIEW_CONTAINER)

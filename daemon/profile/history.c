@@ -8,26 +8,28 @@
 /** struct container_mark - figures at the last sub-window's end, of which container */
 struct container_mark {
 	u32 generation;
-	struct figures figures;
+	struct counters counters;
 };
 
 /* How many sub-windows of the ring before make a slot of this one. */
 static const struct {
 	u32 slots;
 	u32 parts;
-} rings[WINDOW_RINGS] = { { 5, 1 }, { 6, 5 }, { 10, 6 } };
+} rings[HISTORY_RINGS] = { { 5, 1 }, { 6, 5 }, { 10, 6 } };
 
 static size_t ring_size(unsigned int i)
 {
-	return rings[i].slots * sizeof(struct window_slot);
+	return rings[i].slots * sizeof(struct history_slot);
 }
 
-int windows_init(struct windows *windows, u32 containers, u32 processes, u32 places)
+int history_init(struct history *history, u32 containers, u32 processes, u32 locations)
 {
-	struct windows w = { .containers = containers, .processes = processes, .places = places };
+	struct history w = { .containers = containers,
+			     .processes = processes,
+			     .locations = locations };
 	bool ok = true;
 
-	for (unsigned int i = 0; i < WINDOW_RINGS; i++) {
+	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
 		w.ring[i].slots = rings[i].slots;
 		w.ring[i].slot = zero_pages(ring_size(i));
 		ok &= w.ring[i].slot != NULL;
@@ -35,44 +37,44 @@ int windows_init(struct windows *windows, u32 containers, u32 processes, u32 pla
 	w.machine_mark = zero_pages(sizeof(*w.machine_mark));
 	w.container_mark = zero_pages(containers * sizeof(*w.container_mark));
 	w.process_mark = zero_pages(processes * sizeof(*w.process_mark));
-	w.place_mark = zero_pages(places * sizeof(*w.place_mark));
+	w.location_mark = zero_pages(locations * sizeof(*w.location_mark));
 	w.merged = zero_pages(sizeof(*w.merged));
-	w.carried = zero_pages(sizeof(*w.carried));
-	*windows = w;
-	if (ok && w.machine_mark && w.container_mark && w.process_mark && w.place_mark && w.merged &&
-	    w.carried)
+	w.open_slot_saved = zero_pages(sizeof(*w.open_slot_saved));
+	*history = w;
+	if (ok && w.machine_mark && w.container_mark && w.process_mark && w.location_mark &&
+	    w.merged && w.open_slot_saved)
 		return 0;
-	windows_deinit(windows);
+	history_deinit(history);
 	return -ENOMEM;
 }
 
-static void each_area(struct windows *w, void (*fn)(void *at, size_t size))
+static void each_area(struct history *w, void (*fn)(void *at, size_t size))
 {
-	for (unsigned int i = 0; i < WINDOW_RINGS; i++)
+	for (unsigned int i = 0; i < HISTORY_RINGS; i++)
 		fn(w->ring[i].slot, ring_size(i));
 	fn(w->machine_mark, sizeof(*w->machine_mark));
 	fn(w->container_mark, w->containers * sizeof(*w->container_mark));
 	fn(w->process_mark, w->processes * sizeof(*w->process_mark));
-	fn(w->place_mark, w->places * sizeof(*w->place_mark));
+	fn(w->location_mark, w->locations * sizeof(*w->location_mark));
 	fn(w->merged, sizeof(*w->merged));
-	fn(w->carried, sizeof(*w->carried));
+	fn(w->open_slot_saved, sizeof(*w->open_slot_saved));
 }
 
-void windows_deinit(struct windows *windows)
+void history_deinit(struct history *history)
 {
-	each_area(windows, zero_pages_free);
-	*windows = (struct windows){ 0 };
+	each_area(history, zero_pages_free);
+	*history = (struct history){ 0 };
 }
 
-void windows_clear(struct windows *windows)
+void history_clear(struct history *history)
 {
-	if (!windows->machine_mark)
+	if (!history->machine_mark)
 		return;
-	each_area(windows, zero_pages_clear);
-	windows->begun = false;
-	windows->ledger_mark = (struct window_ledger){ 0 };
-	for (unsigned int i = 0; i < WINDOW_RINGS; i++)
-		windows->ring[i].next = 0;
+	each_area(history, zero_pages_clear);
+	history->begun = false;
+	history->ledger_mark = (struct history_ledger){ 0 };
+	for (unsigned int i = 0; i < HISTORY_RINGS; i++)
+		history->ring[i].next = 0;
 }
 
 static u64 more64(u64 now, u64 before)
@@ -87,14 +89,14 @@ static u32 less(u64 now, u64 before)
 	return more < UINT32_MAX ? (u32)more : UINT32_MAX;
 }
 
-static void figures_since(struct window_figures *to, const struct figures *now,
-			  const struct figures *mark)
+static void counters_since(struct history_counters *to, const struct counters *now,
+			   const struct counters *mark)
 {
-	u64 a[FIGURE_COUNTS], b[FIGURE_COUNTS];
+	u64 a[SAMPLE_COUNTS], b[SAMPLE_COUNTS];
 
 	memcpy(a, &now->counts, sizeof(a));
 	memcpy(b, &mark->counts, sizeof(b));
-	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
 		to->count[i] = less(a[i], b[i]);
 	to->samples = less(now->samples, mark->samples);
 	for (unsigned int i = 0; i < UNITS; i++)
@@ -111,10 +113,10 @@ static void add32(u32 *to, u32 more)
 	*to = more < UINT32_MAX - *to ? *to + more : UINT32_MAX;
 }
 
-static void figures_sum(struct window_figures *to, const struct window_figures *from)
+static void counters_sum(struct history_counters *to, const struct history_counters *from)
 {
 	add32(&to->samples, from->samples);
-	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
 		add32(&to->count[i], from->count[i]);
 	for (unsigned int i = 0; i < UNITS; i++)
 		to->weight[i] += from->weight[i];
@@ -125,7 +127,7 @@ static void figures_sum(struct window_figures *to, const struct window_figures *
 	}
 }
 
-static void brief_sum(struct window_brief *to, const struct window_brief *from)
+static void history_row_sum(struct history_row *to, const struct history_row *from)
 {
 	to->latency_sum += from->latency_sum;
 	to->weight += from->weight;
@@ -144,20 +146,20 @@ static bool is_lighter(u64 weight, u32 samples, u64 than_weight, u32 than_sample
 }
 
 /* Room for @row: a free one, or the lightest where it is lighter; or NULL. */
-static struct window_brief *brief_room(struct window_brief *rows, u32 *count,
-				       const struct window_brief *row)
+static struct history_row *history_row_room(struct history_row *rows, u32 *count,
+					    const struct history_row *row)
 {
-	struct window_brief *least = &rows[0];
+	struct history_row *least = &rows[0];
 
-	if (*count < WINDOW_ROWS)
+	if (*count < HISTORY_ROWS)
 		return &rows[(*count)++];
-	for (u32 i = 1; i < WINDOW_ROWS; i++)
+	for (u32 i = 1; i < HISTORY_ROWS; i++)
 		if (is_lighter(rows[i].weight, rows[i].samples, least->weight, least->samples))
 			least = &rows[i];
 	return is_lighter(least->weight, least->samples, row->weight, row->samples) ? least : NULL;
 }
 
-static u64 figures_weight(const struct window_figures *f)
+static u64 counters_weight(const struct history_counters *f)
 {
 	u64 weight = 0;
 
@@ -166,50 +168,50 @@ static u64 figures_weight(const struct window_figures *f)
 	return weight;
 }
 
-/* As brief_room(). */
-static struct window_container *container_room(struct window_slot *slot,
-					       const struct window_figures *f)
+/* As history_row_room(). */
+static struct history_container *container_room(struct history_slot *slot,
+						const struct history_counters *f)
 {
-	struct window_figures *least = &slot->container[0].figures;
+	struct history_counters *least = &slot->container[0].counters;
 	u32 at = 0;
 
-	if (slot->containers < WINDOW_ROWS)
+	if (slot->containers < HISTORY_ROWS)
 		return &slot->container[slot->containers++];
-	for (u32 i = 1; i < WINDOW_ROWS; i++) {
-		struct window_figures *row = &slot->container[i].figures;
+	for (u32 i = 1; i < HISTORY_ROWS; i++) {
+		struct history_counters *row = &slot->container[i].counters;
 
-		if (!is_lighter(figures_weight(row), row->samples, figures_weight(least),
+		if (!is_lighter(counters_weight(row), row->samples, counters_weight(least),
 				least->samples))
 			continue;
 		least = row;
 		at = i;
 	}
-	return is_lighter(figures_weight(least), least->samples, figures_weight(f), f->samples) ?
+	return is_lighter(counters_weight(least), least->samples, counters_weight(f), f->samples) ?
 		       &slot->container[at] :
 		       NULL;
 }
 
 /* Rows that are not used need not be zero. */
-static void slot_clear(struct window_slot *slot)
+static void slot_clear(struct history_slot *slot)
 {
 	slot->ns = 0;
-	slot->ledger = (struct window_ledger){ 0 };
+	slot->ledger = (struct history_ledger){ 0 };
 	slot->containers = 0;
 	slot->processes = 0;
-	slot->places = 0;
+	slot->locations = 0;
 	memset(&slot->machine, 0, sizeof(slot->machine));
 }
 
-struct window_slot *windows_begin(struct windows *w, u64 now_ns)
+struct history_slot *history_begin(struct history *w, u64 now_ns)
 {
 	slot_clear(w->merged);
-	w->merged->ns = (now_ns - w->start_ns) / WINDOW_SUB_NS * WINDOW_SUB_NS;
+	w->merged->ns = (now_ns - w->start_ns) / HISTORY_SLOT_NS * HISTORY_SLOT_NS;
 	return w->merged;
 }
 
 /* @to += @now - @before; what has become less counts for nothing. */
-static void ledger_sum(struct window_ledger *to, const struct window_ledger *now,
-		       const struct window_ledger *before)
+static void ledger_sum(struct history_ledger *to, const struct history_ledger *now,
+		       const struct history_ledger *before)
 {
 	u64 sum[WINDOW_LEDGERS], a[WINDOW_LEDGERS], b[WINDOW_LEDGERS];
 
@@ -221,29 +223,30 @@ static void ledger_sum(struct window_ledger *to, const struct window_ledger *now
 	memcpy(to, sum, sizeof(sum));
 }
 
-void windows_ledger(struct windows *w, struct window_slot *slot, const struct window_ledger *now)
+void history_ledger(struct history *w, struct history_slot *slot, const struct history_ledger *now)
 {
 	ledger_sum(&slot->ledger, now, &w->ledger_mark);
-	if (!w->peek)
+	if (!w->marks_frozen)
 		w->ledger_mark = *now;
 }
 
-void windows_machine(struct windows *w, struct window_slot *slot, const struct figures *now)
+void history_machine(struct history *w, struct history_slot *slot, const struct counters *now)
 {
-	figures_since(&slot->machine, now, w->machine_mark);
-	if (!w->peek)
+	counters_since(&slot->machine, now, w->machine_mark);
+	if (!w->marks_frozen)
 		*w->machine_mark = *now;
 }
 
 /* @to += @mark - @now, where figures have become less: of each of them those that went. */
-static void figures_gone(struct figures *to, const struct figures *mark, const struct figures *now)
+static void counters_exited(struct counters *to, const struct counters *mark,
+			    const struct counters *now)
 {
-	u64 sum[FIGURE_COUNTS], a[FIGURE_COUNTS], b[FIGURE_COUNTS];
+	u64 sum[SAMPLE_COUNTS], a[SAMPLE_COUNTS], b[SAMPLE_COUNTS];
 
 	memcpy(sum, &to->counts, sizeof(sum));
 	memcpy(a, &mark->counts, sizeof(a));
 	memcpy(b, &now->counts, sizeof(b));
-	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
 		sum[i] += more64(a[i], b[i]);
 	memcpy(&to->counts, sum, sizeof(sum));
 	to->samples += more64(mark->samples, now->samples);
@@ -258,10 +261,10 @@ static void figures_gone(struct figures *to, const struct figures *mark, const s
 	}
 }
 
-void windows_container_left(struct windows *w, u32 index, u32 generation, const struct figures *now,
-			    u32 other, u32 other_generation)
+void history_container_moved(struct history *w, u32 index, u32 generation,
+			     const struct counters *now, u32 other, u32 other_generation)
 {
-	static const struct figures nothing;
+	static const struct counters nothing;
 	struct container_mark *mark, *to;
 
 	if (index >= w->containers || other >= w->containers || index == other)
@@ -270,37 +273,37 @@ void windows_container_left(struct windows *w, u32 index, u32 generation, const 
 	to = &w->container_mark[other];
 	if (mark->generation != generation || !now)
 		now = &nothing;
-	if (mark->figures.samples <= now->samples)
+	if (mark->counters.samples <= now->samples)
 		return;
 	if (to->generation != other_generation)
 		*to = (struct container_mark){ .generation = other_generation };
-	figures_gone(&to->figures, &mark->figures, now);
-	*mark = (struct container_mark){ .generation = generation, .figures = *now };
+	counters_exited(&to->counters, &mark->counters, now);
+	*mark = (struct container_mark){ .generation = generation, .counters = *now };
 }
 
-void windows_container(struct windows *w, struct window_slot *slot, u32 index, u32 generation,
-		       const struct figures *now)
+void history_container(struct history *w, struct history_slot *slot, u32 index, u32 generation,
+		       const struct counters *now)
 {
-	struct window_figures since;
+	struct history_counters since;
 	struct container_mark *mark;
-	struct window_container *row;
+	struct history_container *row;
 
 	if (index >= w->containers)
 		return;
 	mark = &w->container_mark[index];
 	if (mark->generation != generation)
 		*mark = (struct container_mark){ .generation = generation };
-	if (now->samples <= mark->figures.samples)
+	if (now->samples <= mark->counters.samples)
 		return;
-	figures_since(&since, now, &mark->figures);
+	counters_since(&since, now, &mark->counters);
 	row = container_room(slot, &since);
 	if (row) {
 		row->index = index;
 		row->generation = generation;
-		row->figures = since;
+		row->counters = since;
 	}
-	if (!w->peek)
-		mark->figures = *now;
+	if (!w->marks_frozen)
+		mark->counters = *now;
 }
 
 /* Counters run over, in time; one that has become less, as some samples are told no more, has none. */
@@ -309,15 +312,15 @@ static u32 more32(u32 now, u32 before)
 	return now - before <= INT32_MAX ? now - before : 0;
 }
 
-/* With @peek the mark stays, but for whose it is, and since when. */
-static void brief_since(bool peek, bool anew, struct window_brief *mark, struct window_brief *rows,
-			u32 *count, const struct window_brief *now)
+/* With @marks_frozen the mark stays, but for whose it is, and since when. */
+static void history_row_since(bool marks_frozen, bool restarted, struct history_row *mark,
+			      struct history_row *rows, u32 *count, const struct history_row *now)
 {
-	struct window_brief since, *row;
+	struct history_row since, *row;
 
-	if (anew || mark->owner != now->owner || mark->place != now->place)
-		*mark = (struct window_brief){ .owner = now->owner, .place = now->place };
-	since = (struct window_brief){
+	if (restarted || mark->owner != now->owner || mark->place != now->place)
+		*mark = (struct history_row){ .owner = now->owner, .place = now->place };
+	since = (struct history_row){
 		.owner = now->owner,
 		.place = now->place,
 		.latency_sum = more64(now->latency_sum, mark->latency_sum),
@@ -329,101 +332,103 @@ static void brief_since(bool peek, bool anew, struct window_brief *mark, struct 
 		.branches = more32(now->branches, mark->branches),
 		.mispredicted = more32(now->mispredicted, mark->mispredicted),
 	};
-	row = since.samples ? brief_room(rows, count, &since) : NULL;
+	row = since.samples ? history_row_room(rows, count, &since) : NULL;
 	if (row)
 		*row = since;
-	if (!peek)
+	if (!marks_frozen)
 		*mark = *now;
 }
 
-void windows_process(struct windows *w, struct window_slot *slot, u32 index, bool anew,
-		     const struct window_brief *now)
+void history_process(struct history *w, struct history_slot *slot, u32 index, bool restarted,
+		     const struct history_row *now)
 {
 	if (index < w->processes)
-		brief_since(w->peek, anew, &w->process_mark[index], slot->process,
-			    &slot->processes, now);
+		history_row_since(w->marks_frozen, restarted, &w->process_mark[index],
+				  slot->process, &slot->processes, now);
 }
 
-void windows_place(struct windows *w, struct window_slot *slot, u32 index, bool anew,
-		   const struct window_brief *now)
+void history_location(struct history *w, struct history_slot *slot, u32 index, bool restarted,
+		      const struct history_row *now)
 {
-	if (index < w->places)
-		brief_since(w->peek, anew, &w->place_mark[index], slot->place, &slot->places, now);
+	if (index < w->locations)
+		history_row_since(w->marks_frozen, restarted, &w->location_mark[index], slot->place,
+				  &slot->locations, now);
 }
 
-bool windows_place_is(const struct windows *w, u32 index, u64 owner, u64 place, u32 samples)
+bool history_location_unchanged(const struct history *w, u32 index, u64 owner, u64 place,
+				u32 samples)
 {
-	const struct window_brief *mark = &w->place_mark[index];
+	const struct history_row *mark = &w->location_mark[index];
 
-	return index >= w->places ||
+	return index >= w->locations ||
 	       (mark->owner == owner && mark->place == place && mark->samples == samples);
 }
 
-static void briefs_merge(struct window_brief *to, u32 *count, const struct window_brief *from,
-			 u32 more)
+static void history_rows_merge(struct history_row *to, u32 *count, const struct history_row *from,
+			       u32 more)
 {
 	for (u32 i = 0; i < more; i++) {
-		struct window_brief *row = NULL;
+		struct history_row *row = NULL;
 
 		for (u32 k = 0; k < *count && !row; k++)
 			if (to[k].owner == from[i].owner && to[k].place == from[i].place)
 				row = &to[k];
 		if (row) {
-			brief_sum(row, &from[i]);
+			history_row_sum(row, &from[i]);
 			continue;
 		}
-		row = brief_room(to, count, &from[i]);
+		row = history_row_room(to, count, &from[i]);
 		if (row)
 			*row = from[i];
 	}
 }
 
-static void containers_merge(struct window_slot *to, const struct window_slot *from)
+static void containers_merge(struct history_slot *to, const struct history_slot *from)
 {
 	for (u32 i = 0; i < from->containers; i++) {
-		const struct window_container *more = &from->container[i];
-		struct window_container *row = NULL;
+		const struct history_container *more = &from->container[i];
+		struct history_container *row = NULL;
 
 		for (u32 k = 0; k < to->containers && !row; k++)
 			if (to->container[k].index == more->index &&
 			    to->container[k].generation == more->generation)
 				row = &to->container[k];
 		if (row) {
-			figures_sum(&row->figures, &more->figures);
+			counters_sum(&row->counters, &more->counters);
 			continue;
 		}
-		row = container_room(to, &more->figures);
+		row = container_room(to, &more->counters);
 		if (row)
 			*row = *more;
 	}
 }
 
-static void slot_merge(struct window_slot *to, const struct window_slot *from)
+static void slot_merge(struct history_slot *to, const struct history_slot *from)
 {
-	static const struct window_ledger nothing;
+	static const struct history_ledger nothing;
 
 	to->ns += from->ns;
 	ledger_sum(&to->ledger, &from->ledger, &nothing);
-	figures_sum(&to->machine, &from->machine);
+	counters_sum(&to->machine, &from->machine);
 	containers_merge(to, from);
-	briefs_merge(to->process, &to->processes, from->process, from->processes);
-	briefs_merge(to->place, &to->places, from->place, from->places);
+	history_rows_merge(to->process, &to->processes, from->process, from->processes);
+	history_rows_merge(to->place, &to->locations, from->place, from->locations);
 }
 
-static void ring_advance(struct window_ring *ring)
+static void ring_advance(struct history_ring *ring)
 {
 	ring->next = (ring->next + 1) % ring->slots;
 	slot_clear(&ring->slot[ring->next]);
 }
 
-void windows_end(struct windows *w, struct window_slot *slot)
+void history_end(struct history *w, struct history_slot *slot)
 {
-	slot_merge(slot, w->carried);
-	slot_clear(w->carried);
+	slot_merge(slot, w->open_slot_saved);
+	slot_clear(w->open_slot_saved);
 	w->start_ns += slot->ns;
-	for (unsigned int i = 0; i < WINDOW_RINGS; i++) {
-		struct window_ring *ring = &w->ring[i];
-		u64 whole = WINDOW_SUB_NS;
+	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
+		struct history_ring *ring = &w->ring[i];
+		u64 whole = HISTORY_SLOT_NS;
 
 		for (unsigned int k = 1; k <= i; k++)
 			whole *= rings[k].parts;
@@ -436,21 +441,21 @@ void windows_end(struct windows *w, struct window_slot *slot)
 	}
 }
 
-void windows_carry(struct windows *w, const struct window_slot *slot)
+void history_restore_open_slot(struct history *w, const struct history_slot *slot)
 {
-	slot_merge(w->carried, slot);
+	slot_merge(w->open_slot_saved, slot);
 	/* Its time is the sub-window's. */
-	w->carried->ns = 0;
+	w->open_slot_saved->ns = 0;
 }
 
-u32 windows_slots(unsigned int ring)
+u32 history_slots(unsigned int ring)
 {
 	return rings[ring].slots;
 }
 
-const struct window_slot *windows_sum(struct windows *w, enum view_span span)
+const struct history_slot *history_sum(struct history *w, enum view_span span)
 {
-	struct window_ring *ring = &w->ring[span - 1];
+	struct history_ring *ring = &w->ring[span - 1];
 
 	slot_clear(w->merged);
 	for (u32 i = 0; i < ring->slots; i++)
@@ -458,13 +463,13 @@ const struct window_slot *windows_sum(struct windows *w, enum view_span span)
 	return w->merged;
 }
 
-void window_figures_get(const struct window_figures *from, struct figures *ret_figures)
+void history_counters_get(const struct history_counters *from, struct counters *ret_counters)
 {
-	struct figures f = { .samples = from->samples };
-	u64 counts[FIGURE_COUNTS];
+	struct counters f = { .samples = from->samples };
+	u64 counts[SAMPLE_COUNTS];
 
 	memcpy(f.weight, from->weight, sizeof(f.weight));
-	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
 		counts[i] = from->count[i];
 	memcpy(&f.counts, counts, sizeof(counts));
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
@@ -477,6 +482,6 @@ void window_figures_get(const struct window_figures *from, struct figures *ret_f
 				h->max = histogram_upper(k);
 		}
 	}
-	figures_finish(&f);
-	*ret_figures = f;
+	counters_finish(&f);
+	*ret_counters = f;
 }

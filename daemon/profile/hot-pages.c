@@ -9,7 +9,7 @@
 
 int pages_init(struct pages *pages, u32 capacity, const struct nodes *nodes)
 {
-	int r = heavy_init(&pages->table, sizeof(struct hot_page), capacity);
+	int r = topk_init(&pages->table, sizeof(struct hot_page), capacity);
 
 	pages->nodes = nodes;
 	if (r < 0)
@@ -17,20 +17,20 @@ int pages_init(struct pages *pages, u32 capacity, const struct nodes *nodes)
 	pages->traffic = zero_pages(TRAFFIC_SIZE);
 	if (pages->traffic)
 		return 0;
-	heavy_deinit(&pages->table);
+	topk_deinit(&pages->table);
 	return -ENOMEM;
 }
 
 void pages_deinit(struct pages *pages)
 {
-	heavy_deinit(&pages->table);
+	topk_deinit(&pages->table);
 	zero_pages_free(pages->traffic, TRAFFIC_SIZE);
 	pages->traffic = NULL;
 }
 
 void pages_clear(struct pages *pages)
 {
-	heavy_clear(&pages->table);
+	topk_clear(&pages->table);
 	zero_pages_clear(pages->traffic, TRAFFIC_SIZE);
 }
 
@@ -59,13 +59,13 @@ void pages_add(struct pages *pages, const struct page_sample *s)
 	u8 to = pages->nodes ? nodes_of_address(pages->nodes, s->address) : NODE_NONE;
 	struct node_traffic *traffic = &pages->traffic[traffic_index(from)][traffic_index(to)];
 	struct hot_page *page =
-		(struct hot_page *)heavy_add(&pages->table, s->address >> PAGE_SHIFT, 0, 1);
+		(struct hot_page *)topk_add(&pages->table, s->address >> PAGE_SHIFT, 0, 1);
 
 	page->samples++;
 	page->stores += s->store;
 	page->dram += s->dram;
 	page->remote += s->remote;
-	page->away += from != to && from != NODE_NONE && to != NODE_NONE;
+	page->from_other_node += from != to && from != NODE_NONE && to != NODE_NONE;
 	page->latency_sum += s->latency;
 	vote(page, s);
 	traffic->samples++;

@@ -34,17 +34,17 @@ struct page_sample {
 /**
  * struct hot_page
  * @head: key: frame, 0
- * @away: of @samples, from a CPU of another node
+ * @from_other_node: of @samples, from a CPU of another node
  * @owner, @place: who uses it most, probably, by vote
  * @votes: for them and not for others
  */
 struct hot_page {
-	struct heavy head;
+	struct topk_entry head;
 	u64 samples;
 	u64 stores;
 	u64 dram;
 	u64 remote;
-	u64 away;
+	u64 from_other_node;
 	u64 latency_sum;
 	u64 owner;
 	u64 place;
@@ -64,7 +64,7 @@ struct node_traffic {
  * @traffic: by node of the CPU and node of the memory, the last ones for unknown
  */
 struct pages {
-	struct heavy_table table;
+	struct topk_table table;
 	const struct nodes *nodes;
 	struct node_traffic (*traffic)[NODES_MAX + 1];
 };

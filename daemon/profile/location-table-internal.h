@@ -55,14 +55,14 @@ struct location_more *location_more_get(struct location_table *table, struct loc
 struct location_wide *location_wide_get(struct location_table *table, struct location_more *more);
 
 /* What the traits of samples tell: figures' counts, and how many there are, with each latency. */
-struct location_told {
-	u64 sums[FIGURE_COUNTS];
+struct location_class_sums {
+	u64 sums[SAMPLE_COUNTS];
 	u64 samples;
 	u64 latency[PROFILE_LATENCIES];
 };
 
-/** location_told() - add what the traits of @entry tell to @told */
-void location_told(const struct location_table *table, const struct location *entry,
-		   struct location_told *told);
+/** location_sum_classes() - add what the traits of @entry tell to @told */
+void location_sum_classes(const struct location_table *table, const struct location *entry,
+			  struct location_class_sums *told);
 
 #endif

@@ -105,7 +105,7 @@ static void fill_bounds(struct location_table *t)
 	}
 }
 
-int location_table_new(u32 capacity, struct traits_catalog *traits,
+int location_table_new(u32 capacity, struct sample_class_catalog *sample_class,
 		       struct location_table **ret_table)
 {
 	struct location_table *t;
@@ -114,7 +114,7 @@ int location_table_new(u32 capacity, struct traits_catalog *traits,
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
-	t->traits = traits;
+	t->sample_class = sample_class;
 	t->sets = 1;
 	while (t->sets * LOCATION_WAYS < capacity)
 		t->sets *= 2;
@@ -229,21 +229,21 @@ static struct location_chain *chain_at(const struct location_table *table, u32 n
 	return number ? pool_at(&table->chains, number) : NULL;
 }
 
-/* A place for @count more of @traits in @chain, or -1. */
-static int chain_find(const struct location_chain *chain, u16 traits, u32 count)
+/* A place for @count more of @sample_class in @chain, or -1. */
+static int chain_find(const struct location_chain *chain, u16 sample_class, u32 count)
 {
 	for (int i = 0; i < LOCATION_CHAIN; i++) {
-		if (!chain->traits[i])
+		if (!chain->sample_class[i])
 			return i;
-		if (chain->traits[i] == traits && chain->count[i] <= UINT32_MAX - count)
+		if (chain->sample_class[i] == sample_class && chain->count[i] <= UINT32_MAX - count)
 			return i;
 	}
 	return -1;
 }
 
 /* Whether there is room, in at most @most of them. */
-static bool chain_add(struct location_table *table, struct location *entry, u16 traits, u32 count,
-		      unsigned int most)
+static bool chain_add(struct location_table *table, struct location *entry, u16 sample_class,
+		      u32 count, unsigned int most)
 {
 	struct location_chain *chain = chain_at(table, entry->chain);
 	unsigned int length = 0;
@@ -251,7 +251,7 @@ static bool chain_add(struct location_table *table, struct location *entry, u16 
 	int i = -1;
 
 	for (; chain && i < 0; length++) {
-		i = chain_find(chain, traits, count);
+		i = chain_find(chain, sample_class, count);
 		if (i < 0)
 			chain = chain_at(table, chain->next);
 	}
@@ -265,7 +265,7 @@ static bool chain_add(struct location_table *table, struct location *entry, u16 
 		entry->chain = number;
 		i = 0;
 	}
-	chain->traits[i] = traits;
+	chain->sample_class[i] = sample_class;
 	chain->count[i] += count;
 	return true;
 }
@@ -290,14 +290,15 @@ static void leave_untold(struct location_table *table, u64 count)
 static void lane_spill(struct location_table *table, struct location *entry, unsigned int lane)
 {
 	struct location_detail *detail = &entry->detail;
-	u16 traits = detail->traits[lane];
+	u16 sample_class = detail->sample_class[lane];
 
 	if (!detail->count[lane])
 		return;
-	if (!chain_add(table, entry, traits, detail->count[lane], LOCATION_CHAINS_WHOLE)) {
-		if (traits != TRAITS_OTHERS)
-			traits = traits_coarse(table->traits, &table->traits->at[traits]);
-		if (!chain_add(table, entry, traits, detail->count[lane], LOCATION_CHAINS))
+	if (!chain_add(table, entry, sample_class, detail->count[lane], LOCATION_CHAINS_WHOLE)) {
+		if (sample_class != SAMPLE_CLASS_OTHERS)
+			sample_class = sample_class_coarse(table->sample_class,
+							   &table->sample_class->at[sample_class]);
+		if (!chain_add(table, entry, sample_class, detail->count[lane], LOCATION_CHAINS))
 			leave_untold(table, detail->count[lane]);
 	}
 	detail->count[lane] = 0;
@@ -311,24 +312,24 @@ void location_carry(struct location_table *table, struct location *entry)
 			lane_spill(table, entry, i);
 }
 
-void location_restore_traits(struct location_table *table, struct location *entry, u16 traits,
-			     u64 count)
+void location_restore_class(struct location_table *table, struct location *entry, u16 sample_class,
+			    u64 count)
 {
 	struct location_detail *detail = &entry->detail;
 
 	for (unsigned int i = 0; i < LOCATION_LANES && count < LOCATION_LANE_FULL; i++) {
-		if (detail->traits[i] && detail->traits[i] != traits)
+		if (detail->sample_class[i] && detail->sample_class[i] != sample_class)
 			continue;
 		if (detail->count[i] + count >= LOCATION_LANE_FULL)
 			break;
-		detail->traits[i] = traits;
+		detail->sample_class[i] = sample_class;
 		detail->count[i] += (u16)count;
 		return;
 	}
 	while (count) {
 		u32 some = count < UINT32_MAX ? (u32)count : UINT32_MAX;
 
-		if (!chain_add(table, entry, traits, some, LOCATION_CHAINS)) {
+		if (!chain_add(table, entry, sample_class, some, LOCATION_CHAINS)) {
 			leave_untold(table, count);
 			return;
 		}
@@ -336,17 +337,17 @@ void location_restore_traits(struct location_table *table, struct location *entr
 	}
 }
 
-void location_keep_traits(const struct location_table *table, const struct location *entry,
-			  void (*fn)(void *ctx, u16 traits, u64 count), void *ctx)
+void location_each_class(const struct location_table *table, const struct location *entry,
+			 void (*fn)(void *ctx, u16 sample_class, u64 count), void *ctx)
 {
 	const struct location_chain *chain = chain_at(table, entry->chain);
 
 	for (unsigned int i = 0; i < LOCATION_LANES; i++)
-		if (entry->detail.traits[i])
-			fn(ctx, entry->detail.traits[i], entry->detail.count[i]);
+		if (entry->detail.sample_class[i])
+			fn(ctx, entry->detail.sample_class[i], entry->detail.count[i]);
 	for (; chain; chain = chain_at(table, chain->next))
-		for (unsigned int i = 0; i < LOCATION_CHAIN && chain->traits[i]; i++)
-			fn(ctx, chain->traits[i], chain->count[i]);
+		for (unsigned int i = 0; i < LOCATION_CHAIN && chain->sample_class[i]; i++)
+			fn(ctx, chain->sample_class[i], chain->count[i]);
 }
 
 static void record_first(struct location *entry, const struct sample_facts *facts)
@@ -360,59 +361,61 @@ static void record_first(struct location *entry, const struct sample_facts *fact
 	entry->first = facts->bucket[PROFILE_TOTAL] & HISTOGRAM_NONE;
 }
 
-void location_new_traits(struct location_table *table, struct location *entry,
-			 const struct sample_facts *facts)
+void location_add_class(struct location_table *table, struct location *entry,
+			const struct sample_facts *facts)
 {
 	struct location_detail *detail = &entry->detail;
 	unsigned int lane = 0;
 
 	/* Lanes are taken from the first on, and never given back. */
-	if (!detail->traits[0] && !entry->chain)
+	if (!detail->sample_class[0] && !entry->chain)
 		record_first(entry, facts);
-	for (unsigned int i = 0; i < LOCATION_LANES && detail->traits[lane]; i++)
-		if (!detail->traits[i] || detail->count[i] < detail->count[lane])
+	for (unsigned int i = 0; i < LOCATION_LANES && detail->sample_class[lane]; i++)
+		if (!detail->sample_class[i] || detail->count[i] < detail->count[lane])
 			lane = i;
 	lane_spill(table, entry, lane);
-	detail->traits[lane] = facts->traits;
+	detail->sample_class[lane] = facts->sample_class;
 	detail->count[lane] = 1;
 }
 
-static void traits_add(const struct traits_catalog *catalog, u16 id, u64 count,
-		       struct location_told *told)
+static void sample_class_add(const struct sample_class_catalog *catalog, u16 id, u64 count,
+			     struct location_class_sums *told)
 {
-	const struct traits *t = traits_of(catalog, id);
-	u8 ones[FIGURE_COUNTS];
+	const struct sample_class *t = sample_class_of(catalog, id);
+	u8 ones[SAMPLE_COUNTS];
 
 	told->samples += count;
 	if (!t || !count)
 		return;
 	memcpy(ones, t->ones, sizeof(ones));
-	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
 		told->sums[i] += ones[i] * count;
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		told->latency[i] += t->absent[i] ? 0 : count;
 }
 
-void location_told(const struct location_table *table, const struct location *entry,
-		   struct location_told *told)
+void location_sum_classes(const struct location_table *table, const struct location *entry,
+			  struct location_class_sums *told)
 {
 	const struct location_detail *detail = &entry->detail;
 	const struct location_chain *chain = chain_at(table, entry->chain);
 
 	for (unsigned int i = 0; i < LOCATION_LANES; i++)
-		if (detail->traits[i])
-			traits_add(table->traits, detail->traits[i], detail->count[i], told);
+		if (detail->sample_class[i])
+			sample_class_add(table->sample_class, detail->sample_class[i],
+					 detail->count[i], told);
 	for (; chain; chain = chain_at(table, chain->next))
-		for (unsigned int i = 0; i < LOCATION_CHAIN && chain->traits[i]; i++)
-			traits_add(table->traits, chain->traits[i], chain->count[i], told);
+		for (unsigned int i = 0; i < LOCATION_CHAIN && chain->sample_class[i]; i++)
+			sample_class_add(table->sample_class, chain->sample_class[i],
+					 chain->count[i], told);
 }
 
 void location_counts(const struct location_table *table, const struct location *entry,
-		     struct figure_counts *ret_counts)
+		     struct sample_counts *ret_counts)
 {
-	struct location_told told = { 0 };
+	struct location_class_sums told = { 0 };
 
-	location_told(table, entry, &told);
+	location_sum_classes(table, entry, &told);
 	memcpy(ret_counts, told.sums, sizeof(*ret_counts));
 }
 
@@ -457,19 +460,19 @@ static void total_add(const struct location_table *table, const struct location 
 		to->max = entry->max;
 }
 
-void location_figures(const struct location_table *table, const struct location *entry,
-		      struct figures *to)
+void location_counters(const struct location_table *table, const struct location *entry,
+		       struct counters *to)
 {
-	struct location_told told = { 0 };
+	struct location_class_sums told = { 0 };
 
 	memcpy(told.sums, &to->counts, sizeof(told.sums));
-	location_told(table, entry, &told);
+	location_sum_classes(table, entry, &told);
 	memcpy(&to->counts, told.sums, sizeof(told.sums));
 	to->samples += told.samples;
 	total_add(table, entry, told.samples, &to->latency[PROFILE_TOTAL]);
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
 		octaves_add(table, entry, i, told.latency[i + 1], &to->latency[i + 1]);
-	figures_finish(to);
+	counters_finish(to);
 }
 
 static u32 lane_samples(const struct location_detail *detail)
@@ -495,7 +498,7 @@ u64 location_samples(const struct location_table *table, const struct location *
 	u64 samples = lane_samples(&entry->detail);
 
 	for (; chain; chain = chain_at(table, chain->next))
-		for (unsigned int i = 0; i < LOCATION_CHAIN && chain->traits[i]; i++)
+		for (unsigned int i = 0; i < LOCATION_CHAIN && chain->sample_class[i]; i++)
 			samples += chain->count[i];
 	return samples;
 }
@@ -525,7 +528,7 @@ static u64 leave(struct location_table *table, struct location *entry)
 	return samples;
 }
 
-const struct location *location_room(struct location_table *table, struct location_key *key)
+const struct location *location_draw_victim(struct location_table *table, struct location_key *key)
 {
 	const struct location_set *set = &table->set[key->set];
 
@@ -546,7 +549,7 @@ struct location *location_insert(struct location_table *table, const struct loca
 	*entry = (struct location){
 		.place = key->place,
 		.owner = key->owner,
-		.anew = true,
+		.restarted = true,
 		.used = true,
 	};
 	set->tags &= ~(0xffULL << 8 * way);
@@ -590,7 +593,7 @@ static u64 start_over(struct location_table *table, struct location *entry)
 	*entry = (struct location){
 		.place = entry->place,
 		.owner = entry->owner,
-		.anew = true,
+		.restarted = true,
 		.used = true,
 	};
 	return samples;

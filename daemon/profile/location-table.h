@@ -15,13 +15,13 @@ typedef u32 latency_lanes __attribute__((vector_size(16)));
 /**
  * struct sample_facts - what a location counts of a sample, worked out once
  * @latency: cycles, 0 where there is no such counter
- * @traits: id of what it is
+ * @sample_class: id of what it is
  * @bucket: of latencies, HISTOGRAM_NONE where there is no such counter
  * @excess: its interval less the table's, modulo 2^64
  */
 struct sample_facts {
 	latency_lanes latency;
-	u16 traits;
+	u16 sample_class;
 	u8 bucket[PROFILE_LATENCIES];
 	u64 excess;
 };
@@ -42,14 +42,14 @@ typedef u16 location_lanes __attribute__((vector_size(16)));
 
 /**
  * struct location_detail - of a location, what its samples were: one cache line
- * @traits: ids, each in one lane at most; 0 in lanes that are free. An instruction has few
+ * @sample_class: ids, each in one lane at most; 0 in lanes that are free. An instruction has few
  * @count: samples of them, below LOCATION_LANE_FULL
  * @octave: of the latencies behind PROFILE_TOTAL, modulo what was carried over
  * @sum: of all latencies, modulo that
  * @max: of those behind PROFILE_TOTAL; where @sum has no latency
  */
 struct location_detail {
-	location_lanes traits;
+	location_lanes sample_class;
 	location_lanes count;
 	u64 octave[LOCATION_LATENCIES];
 	union {
@@ -65,13 +65,13 @@ static_assert(sizeof(struct location_detail) == 64, "a cache line");
 
 /**
  * struct location - a PC in a process, and its figures in little: two cache lines side by side
- * @place: the PC and whether the kernel's, by location_place()
+ * @place: the PC and whether the kernel's, by location_pc_key()
  * @owner: process and its generation, by location_owner()
  * @bucket: of total latency, modulo what was carried over to the table's struct
  *	location_more; what of the samples is in no other bucket is in @first
  * @more: number of its struct location_more; 0 for none
  * @chain: number of the first struct location_chain, which has what found no lane; 0 for none
- * @anew: it came, or gave way and came again, since that was taken note of (history-view.c)
+ * @restarted: it came, or gave way and came again, since that was taken note of (history-view.c)
  * @max: total latency
  * @first: the bucket of its first sample: most are there, and they need not be counted
  * @first_octaves: and those of the other latencies, a nibble each
@@ -84,7 +84,7 @@ struct location {
 	u64 bucket[LOCATION_WORDS];
 	u32 more;
 	u32 chain;
-	bool anew;
+	bool restarted;
 	u16 max;
 	u8 first : 7;
 	u8 used : 1;
@@ -102,11 +102,11 @@ static_assert(sizeof(struct location) == 128, "two cache lines");
 /**
  * struct location_chain - more of a location's traits
  * @next: number of the next one, 0 for none
- * @traits: ids; 0 is free. One that is full may be there again
+ * @sample_class: ids; 0 is free. One that is full may be there again
  */
 struct location_chain {
 	u32 next;
-	u16 traits[LOCATION_CHAIN];
+	u16 sample_class[LOCATION_CHAIN];
 	u32 count[LOCATION_CHAIN];
 };
 
@@ -183,7 +183,7 @@ struct location_set {
  * @octave_one: by bucket, what is added to &location_detail.octave
  * @more, @wide: of struct location_more and struct location_wide: with room for one for
  *	each entry, so that they never run out, and packed by need, so that few are few
- * @traits: of what locations count
+ * @sample_class: of what locations count
  * @chains: of struct location_chain
  * @untold: samples that are in none of its entries, as there was no room for what they were
  * @interval: what a sample stands for that has no excess; 0 before the first
@@ -194,7 +194,7 @@ struct location_set {
  * @bound: by what was drawn, the rank from which on a place stays where it is
  */
 struct location_table {
-	struct traits_catalog *traits;
+	struct sample_class_catalog *sample_class;
 	u64 seed;
 	u32 sets;
 	struct location_set *set;
@@ -227,7 +227,7 @@ struct location_key {
 /* Addresses are sign-extended from bit 55: one of the bits above can tell something else. */
 #define LOCATION_KERNEL 62
 
-static inline u64 location_place(u64 pc, bool kernel)
+static inline u64 location_pc_key(u64 pc, bool kernel)
 {
 	return pc ^ (u64)kernel << LOCATION_KERNEL;
 }
@@ -337,8 +337,8 @@ static inline bool location_admits(struct location_table *table, const struct lo
 	return location_lanes_any((location_lanes)(ranks < bounds), 1);
 }
 
-/** location_room() - the entry that a sample with @key may replace, by a draw; NULL for none */
-const struct location *location_room(struct location_table *table, struct location_key *key);
+/** location_draw_victim() - the entry that a sample with @key may replace, by a draw; NULL for none */
+const struct location *location_draw_victim(struct location_table *table, struct location_key *key);
 
 /**
  * location_likely() - what is most likely the entry of a sample with @key, once its tags are there
@@ -356,7 +356,7 @@ static inline const struct location *location_likely(struct location_table *tabl
 	/* What is foreseen keeps its registers: a place that is there is the more usual sample. */
 	if (__builtin_expect(ways != 0, 1))
 		return &table->entries[key->set][__builtin_ctzll(ways) / 8];
-	return location_room(table, key);
+	return location_draw_victim(table, key);
 }
 
 /** location_insert() - the entry of @key, which is not there yet: see location_get() */
@@ -434,17 +434,17 @@ static inline u64 location_sums_full(const struct location_detail *detail)
 /** location_carry() - make room in all counters of @entry */
 void location_carry(struct location_table *table, struct location *entry);
 
-/** location_new_traits() - count a sample whose traits are in no lane; notes the first's buckets */
-void location_new_traits(struct location_table *table, struct location *entry,
-			 const struct sample_facts *facts);
+/** location_add_class() - count a sample whose traits are in no lane; notes the first's buckets */
+void location_add_class(struct location_table *table, struct location *entry,
+			const struct sample_facts *facts);
 
 /** location_add() - count a sample in @entry of @table */
 static inline void location_add(struct location_table *table, struct location *entry,
 				const struct sample_facts *facts)
 {
 	struct location_detail *detail = &entry->detail;
-	location_lanes wanted = (location_lanes){ 0 } + facts->traits;
-	location_lanes there = (location_lanes)(detail->traits == wanted);
+	location_lanes wanted = (location_lanes){ 0 } + facts->sample_class;
+	location_lanes there = (location_lanes)(detail->sample_class == wanted);
 	unsigned int bucket = facts->bucket[PROFILE_TOTAL];
 	u64 full;
 
@@ -454,7 +454,7 @@ static inline void location_add(struct location_table *table, struct location *e
 	/* All ones where it is: 1 is added there. */
 	detail->count -= there;
 	if (!location_lanes_any(there, 1))
-		location_new_traits(table, entry, facts);
+		location_add_class(table, entry, facts);
 	full = location_lanes_any(detail->count, LOCATION_LANE_FULL);
 
 	entry->bucket[bucket / 16] += (u64)(bucket != entry->first) << bucket % 16 * 4;
@@ -481,9 +481,9 @@ static inline void location_add(struct location_table *table, struct location *e
 	}
 }
 
-/** location_figures() - add all that @entry has counted, but for weights, which have no unit here */
-void location_figures(const struct location_table *table, const struct location *entry,
-		      struct figures *to);
+/** location_counters() - add all that @entry has counted, but for weights, which have no unit here */
+void location_counters(const struct location_table *table, const struct location *entry,
+		       struct counters *to);
 
 /** location_samples(), location_latency() - a figure of it alone; latency is the total's sum */
 u64 location_samples(const struct location_table *table, const struct location *entry);
@@ -494,12 +494,12 @@ u64 location_weight(const struct location_table *table, const struct location *e
 
 /** location_counts() - of its figures the counts alone */
 void location_counts(const struct location_table *table, const struct location *entry,
-		     struct figure_counts *ret_counts);
+		     struct sample_counts *ret_counts);
 
 /**
- * struct location_kept - all that a location has but its traits, as numbers that run over nothing
+ * struct location_image - all that a location has but its traits, as numbers that run over nothing
  */
-struct location_kept {
+struct location_image {
 	u64 bucket[HISTOGRAM_BUCKETS + 1];
 	u64 octave[LOCATION_LATENCIES][LOCATION_OCTAVES];
 	u64 latency_sum[PROFILE_LATENCIES];
@@ -510,20 +510,20 @@ struct location_kept {
 	u64 excess;
 };
 
-void location_keep(const struct location_table *table, const struct location *entry,
-		   struct location_kept *ret_kept);
+void location_export(const struct location_table *table, const struct location *entry,
+		     struct location_image *ret_kept);
 
-/** location_keep_traits() - calls @fn for each traits it has, some maybe more than once */
-void location_keep_traits(const struct location_table *table, const struct location *entry,
-			  void (*fn)(void *ctx, u16 traits, u64 count), void *ctx);
+/** location_each_class() - calls @fn for each traits it has, some maybe more than once */
+void location_each_class(const struct location_table *table, const struct location *entry,
+			 void (*fn)(void *ctx, u16 sample_class, u64 count), void *ctx);
 
 /** location_restore() - @entry, which is new, is as it was when it was kept */
 void location_restore(struct location_table *table, struct location *entry,
-		      const struct location_kept *kept);
+		      const struct location_image *kept);
 
-/** location_restore_traits() - and @count more of its samples were @traits */
-void location_restore_traits(struct location_table *table, struct location *entry, u16 traits,
-			     u64 count);
+/** location_restore_class() - and @count more of its samples were @sample_class */
+void location_restore_class(struct location_table *table, struct location *entry, u16 sample_class,
+			    u64 count);
 
 /* Of the bytes of location_table_trim(): what a kind of counters has before it is asked to give. */
 #define LOCATION_PARTS 8
@@ -541,16 +541,16 @@ u64 location_table_trim(struct location_table *table, u64 bytes);
 
 /**
  * location_merge() - what @from, of another table, has counted is added to @entry, but for its traits:
- * those follow, by location_restore_traits() and with the numbers that they have in @table
+ * those follow, by location_restore_class() and with the numbers that they have in @table
  */
 void location_merge(struct location_table *table, struct location *entry,
 		    const struct location_table *from_table, const struct location *from);
 
 /**
  * location_table_new() - @capacity is rounded up to a power of two, at least 8
- * @traits: whose ids samples will have; outlives it
+ * @sample_class: whose ids samples will have; outlives it
  */
-int location_table_new(u32 capacity, struct traits_catalog *traits,
+int location_table_new(u32 capacity, struct sample_class_catalog *sample_class,
 		       struct location_table **ret_table);
 struct location_table *location_table_free(struct location_table *table);
 

@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-void location_keep(const struct location_table *table, const struct location *entry,
-		   struct location_kept *ret_kept)
+void location_export(const struct location_table *table, const struct location *entry,
+		     struct location_image *ret_kept)
 {
 	const struct location_more *more = more_of(table, entry);
-	struct location_kept kept = {
+	struct location_image kept = {
 		.max = { entry->max, entry->detail.max[0], entry->detail.max[1] },
 		.first = entry->first,
 		.first_octaves = entry->first_octaves,
@@ -27,7 +27,7 @@ void location_keep(const struct location_table *table, const struct location *en
 }
 
 /* Counters that are added to one by one: @word has what is in little, @low what was carried over. */
-struct counters {
+struct counter_arrays {
 	struct location_table *table;
 	struct location *entry;
 	u64 *word;
@@ -36,7 +36,7 @@ struct counters {
 };
 
 /* In little where there is room, so that few need more than that. */
-static void counter_add(const struct counters *c, unsigned int i, u64 count)
+static void counter_add(const struct counter_arrays *c, unsigned int i, u64 count)
 {
 	u64 little = c->word[i / 16] >> i % 16 * 4 & 0xf, sum;
 	struct location_more *more;
@@ -68,15 +68,16 @@ static void add_excess(struct location_table *table, struct location *entry, u64
 }
 
 /* How many samples of @from have which latency: all that its counters do not tell. */
-static struct location_told told_of(const struct location_table *table, const struct location *entry)
+static struct location_class_sums class_sums_of(const struct location_table *table,
+						const struct location *entry)
 {
-	struct location_told told = { 0 };
+	struct location_class_sums told = { 0 };
 
-	location_told(table, entry, &told);
+	location_sum_classes(table, entry, &told);
 	return told;
 }
 
-static void merge_total(const struct counters *c, const struct location_table *table,
+static void merge_total(const struct counter_arrays *c, const struct location_table *table,
 			const struct location *from, u64 samples)
 {
 	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++) {
@@ -90,7 +91,7 @@ static void merge_total(const struct counters *c, const struct location_table *t
 		counter_add(c, from->first, samples);
 }
 
-static void merge_octaves(const struct counters *c, unsigned int latency,
+static void merge_octaves(const struct counter_arrays *c, unsigned int latency,
 			  const struct location_table *table, const struct location *from, u64 with)
 {
 	unsigned int first = c->entry->first_octaves >> 4 * latency & 0xf;
@@ -130,8 +131,8 @@ static void merge_sums(struct location_table *table, struct location *entry,
 void location_merge(struct location_table *table, struct location *entry,
 		    const struct location_table *from_table, const struct location *from)
 {
-	const struct location_told told = told_of(from_table, from);
-	struct counters c = {
+	const struct location_class_sums told = class_sums_of(from_table, from);
+	struct counter_arrays c = {
 		.table = table,
 		.entry = entry,
 		.word = entry->bucket,
@@ -139,7 +140,7 @@ void location_merge(struct location_table *table, struct location *entry,
 		.wide = offsetof(struct location_wide, bucket),
 	};
 
-	if (!entry->detail.traits[0] && !entry->chain) {
+	if (!entry->detail.sample_class[0] && !entry->chain) {
 		entry->first = from->first;
 		entry->first_octaves = from->first_octaves;
 	}
@@ -172,7 +173,7 @@ static void restore_counts(struct location_table *table, struct location_more *m
 }
 
 /* Whether all of it fits what a place has itself, as most do: then nothing is carried over. */
-static bool is_little(const struct location_kept *kept)
+static bool is_little(const struct location_image *kept)
 {
 	u64 counts = 0, sums = 0;
 
@@ -186,7 +187,7 @@ static bool is_little(const struct location_kept *kept)
 	return counts < 8 && !(sums >> 31);
 }
 
-static void restore_little(struct location *entry, const struct location_kept *kept)
+static void restore_little(struct location *entry, const struct location_image *kept)
 {
 	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
 		entry->bucket[i / 16] |= kept->bucket[i] << i % 16 * 4;
@@ -198,7 +199,7 @@ static void restore_little(struct location *entry, const struct location_kept *k
 }
 
 void location_restore(struct location_table *table, struct location *entry,
-		      const struct location_kept *kept)
+		      const struct location_image *kept)
 {
 	struct location_more *more;
 

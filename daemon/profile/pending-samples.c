@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-bool profile_wait(struct profile *p, const struct waiting_sample *w)
+bool profile_queue_sample(struct profile *p, const struct waiting_sample *w)
 {
 	if (!p->waiting)
 		p->waiting = malloc(WAITING * sizeof(*p->waiting));
@@ -28,35 +28,36 @@ static void retry(struct profile *p, bool all)
 	/* Answers may have come since. */
 	p->epoch++;
 	for (u32 i = 0; i < count; i++) {
-		struct who *who = profile_who_at(p, p->waiting[i].task, p->waiting[i].time_ns);
+		struct task_slot *task_slot =
+			profile_task_slot_at(p, p->waiting[i].task, p->waiting[i].time_ns);
 
-		if (who->waits && !all)
+		if (task_slot->waits && !all)
 			p->waiting[left++] = p->waiting[i];
 		else
-			profile_count_waiting(p, &p->waiting[i], who);
+			profile_count_waiting(p, &p->waiting[i], task_slot);
 	}
 	p->waiting_count = left;
 }
 
-void profile_wait_retry(struct profile *p)
+void profile_retry_queued(struct profile *p)
 {
 	retry(p, false);
 }
 
-void profile_wait_end(struct profile *p)
+void profile_finish_queued(struct profile *p)
 {
 	retry(p, true);
 }
 
-void profile_wait_move(struct profile *to, struct profile *from)
+void profile_move_queued(struct profile *to, struct profile *from)
 {
 	u32 moved = 0;
 
 	if (!from->waiting_count)
 		return;
-	while (moved < from->waiting_count && profile_wait(to, &from->waiting[moved]))
+	while (moved < from->waiting_count && profile_queue_sample(to, &from->waiting[moved]))
 		moved++;
 	from->waiting_count -= moved;
 	memmove(from->waiting, from->waiting + moved, from->waiting_count * sizeof(*from->waiting));
-	profile_wait_end(from);
+	profile_finish_queued(from);
 }

@@ -22,19 +22,19 @@ struct context_count {
 	u64 count;
 };
 
-/* In struct who.key: what tells whose a sample is, above its value. */
-enum who_kind {
-	WHO_CONTEXT_EL1,
-	WHO_CONTEXT_EL2,
-	WHO_WINDOW,
-	WHO_NOBODY,
+/* In struct task_slot.key: what tells whose a sample is, above its value. */
+enum task_key_kind {
+	TASK_KEY_CONTEXT_EL1,
+	TASK_KEY_CONTEXT_EL2,
+	TASK_KEY_WINDOW,
+	TASK_KEY_NONE,
 };
 
-#define WHO_BITS 8
+#define TASK_SLOT_BITS 8
 
 /**
- * struct who - whose samples with some context are
- * @key: &enum who_kind << 32 | value
+ * struct task_slot - whose samples with some context are
+ * @key: &enum task_key_kind << 32 | value
  * @epoch: of the profile, when it was asked for; another one now: it must be again
  * @span: the times for which the answer holds
  * @owner, @salt: as in struct location_key; in the same epoch, as @sum is
@@ -43,15 +43,15 @@ enum who_kind {
  *	traits were, their latencies, and how many
  * @waits: a query to /proc is under way: samples wait while there is capacity
  */
-struct who {
+struct task_slot {
 	u64 key;
 	u64 epoch;
 	struct attribute_span span;
 	u64 owner;
 	u64 salt;
 	struct process_tally *entry;
-	struct figures *sum;
-	traits_lanes ones[TRAITS_LANES];
+	struct counters *sum;
+	sample_class_lanes ones[SAMPLE_CLASS_LANES];
 	latency_lanes latency_sum;
 	latency_lanes latency_max;
 	u8 bucket[PROFILE_LATENCIES][HISTOGRAM_BUCKETS + 1];
@@ -64,23 +64,23 @@ struct who {
  * in no cache, mostly: it is asked for in two steps, and written once it is there,
  * while the samples behind it are decoded.
  */
-#define WAY	  32 /* a power of two */
-#define WAY_FETCH 8  /* steps after which a set's tags are there */
-#define WAY_ADD	  24 /* and the entry */
+#define PIPELINE_SLOTS 32 /* a power of two */
+#define PIPELINE_FETCH 8 /* steps after which a set's tags are there */
+#define PIPELINE_ADD   24 /* and the entry */
 
 /**
- * struct way_sample
+ * struct pipeline_sample
  * @entry: the one it is most likely for, once that was looked for; NULL: none
  */
-struct way_sample {
+struct pipeline_sample {
 	struct sample_facts facts;
 	struct location_key key;
 	const struct location *entry;
 };
 
-struct way {
+struct pipeline {
 	u64 count; /* samples that went in */
-	struct way_sample sample[WAY];
+	struct pipeline_sample sample[PIPELINE_SLOTS];
 };
 
 /* Values that a Data Source packet may have. */
@@ -91,7 +91,7 @@ struct way {
 
 /**
  * struct pending - one of them
- * @owner, @key: as of its struct who, which may be another's by now
+ * @owner, @key: as of its struct task_slot, which may be another's by now
  * @raw, @layout: its record, and which layout it had
  * @flags, @origin: of its traits
  */
@@ -110,7 +110,7 @@ struct pending {
 /**
  * struct waiting_sample - one of them, with the facts of its window
  * @raw: the record
- * @task, @time_ns: arguments of profile_who()
+ * @task, @time_ns: arguments of profile_resolve_task()
  * @sources: of the core's Data Source packets
  */
 struct waiting_sample {
@@ -148,17 +148,17 @@ struct profile_commons {
  * @whole: of a shard: what it is merged into, which has its commons; else NULL
  * @reader: of the attributor, where several threads ask it; else NULL
  * @began_ns, @ended_ns: of a shard, the times of its windows; 0 for none
- * @traits, @who: memories of what samples were, with counts that the counters below
- *	have only once profile_settle() was called; as those of @containers, and
+ * @sample_class, @task_slot: memories of what samples were, with counts that the counters below
+ *	have only once profile_flush() was called; as those of @containers, and
  *	unattributed samples
- * @way: samples that @locations does not have yet: settling brings them there
- * @epoch: grows when @who is to be asked for again
+ * @pipeline: samples that @locations does not have yet: settling brings them there
+ * @epoch: grows when @task_slot is to be asked for again
  * @changes: of the attributor, when it was asked the last time
  * @interval, @unit: of the window at hand: what its samples weigh
  * @excess: of a sample's facts: @interval less that of @locations
  * @nobody, @elsewhere: where samples count that have no process, and whose process
  *	there was no memory for
- * @gone: of containers, samples of processes that are no longer there
+ * @exited: of containers, samples of processes that are no longer there
  * @containers: those, and of processes that are
  * @room: how many figures all of these may be
  * @waiting: allocated with the first of @waiting_count; they are in no counter yet
@@ -166,8 +166,8 @@ struct profile_commons {
  * @bucket: histogram buckets by value
  */
 struct profile {
-	struct way way;
-	struct who who[1 << WHO_BITS];
+	struct pipeline pipeline;
+	struct task_slot task_slot[1 << TASK_SLOT_BITS];
 	struct attributor *attributor;
 	struct attribute_reader *reader;
 	struct profile *whole;
@@ -177,51 +177,51 @@ struct profile {
 	u64 began_ns;
 	u64 ended_ns;
 	struct spe_layouts layouts;
-	struct traits_catalog traits;
+	struct sample_class_catalog sample_class;
 	const struct spe_data_sources *encodings[ENCODINGS];
 	u64 epoch;
 	u64 changes;
 	struct location_table *locations;
 	struct pending pending[PENDING]; /* empty between windows */
-	struct windows windows;
+	struct history history;
 	struct process_tally *processes;
-	struct container_tally *gone;
-	struct figures **containers; /* by index; NULL for those without a sample */
-	struct tally_room room;
-	struct figures nobody;
-	struct figures elsewhere;
+	struct container_tally *exited;
+	struct counters **containers; /* by index; NULL for those without a sample */
+	struct tally_budget room;
+	struct counters nobody;
+	struct counters elsewhere;
 
 	struct view_header header;
 	u64 kinds[SPE_KINDS];
 	u64 simd;
 	u64 events[64];
-	struct figures machine; /* as of profile_settle() */
+	struct counters machine; /* as of profile_flush() */
 	u64 *sources; /* by value, 65536 of them */
 	u64 levels[SPE_LEVELS]; /* of loads and stores */
-	u64 origins[FIGURE_ORIGINS]; /* of them, by bit of SPE_ORIGIN_* */
+	u64 origins[SAMPLE_ORIGINS]; /* of them, by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[CONTEXTS];
 	u64 context_overflow; /* values for which there was no room near theirs */
 	u32 context_slots; /* of each; a power of two */
 	u32 encoding_count;
 	u32 process_count; /* capacities, grown to what the attributor uses */
-	u32 gone_count;
+	u32 exited_count;
 	u32 container_count;
 	u32 pending_count;
 	u32 waiting_count;
 	u32 waited;
 	struct waiting_sample *waiting;
-	u64 place_bytes; /* as in the configuration */
+	u64 location_bytes; /* as in the configuration */
 	u32 interval;
 	u8 unit;
 	u64 excess;
 	u8 bucket[BUCKET_VALUES];
 };
 
-/** profile_arrive_late() - profile_arrive() of one that is not where it most likely was */
-void profile_arrive_late(struct profile *p, const struct way_sample *w);
+/** profile_insert_location_slow() - profile_insert_location() of one that is not where it most likely was */
+void profile_insert_location_slow(struct profile *p, const struct pipeline_sample *w);
 
-/** profile_arrive() - sample @w of the way gets into the table of locations, or is evicted */
-static inline void profile_arrive(struct profile *p, const struct way_sample *w)
+/** profile_insert_location() - sample @w of the way gets into the table of locations, or is evicted */
+static inline void profile_insert_location(struct profile *p, const struct pipeline_sample *w)
 {
 	struct location *entry = (struct location *)w->entry;
 	bool there = entry && entry->place == w->key.place && entry->owner == w->key.owner;
@@ -229,31 +229,31 @@ static inline void profile_arrive(struct profile *p, const struct way_sample *w)
 	if (__builtin_expect(there, 1))
 		location_add(p->locations, entry, &w->facts);
 	else
-		profile_arrive_late(p, w);
+		profile_insert_location_slow(p, w);
 }
 
-/** profile_restore_gone() - count @sum to a container, as of no process of now; -ENOMEM */
-int profile_restore_gone(struct profile *profile, u32 container, u32 generation,
-			 const struct figures *sum);
+/** profile_restore_exited() - count @sum to a container, as of no process of now; -ENOMEM */
+int profile_restore_exited(struct profile *profile, u32 container, u32 generation,
+			   const struct counters *sum);
 
-/** profile_restore_process() - process @index has counted @entry; @before is copied; -ENOMEM */
+/** profile_restore_process() - process @index has counted @entry; @moved_from is copied; -ENOMEM */
 int profile_restore_process(struct profile *profile, u32 index, const struct process_tally *entry);
 
-/** profile_count_waiting() - count @w as a sample of @who */
+/** profile_count_waiting() - count @w as a sample of @task_slot */
 void profile_count_waiting(struct profile *profile, const struct waiting_sample *w,
-			   struct who *who);
+			   struct task_slot *task_slot);
 
-/** profile_who_at() - whose a sample with @key at @time_ns is */
-struct who *profile_who_at(struct profile *profile, u64 key, u64 time_ns);
+/** profile_task_slot_at() - whose a sample with @key at @time_ns is */
+struct task_slot *profile_task_slot_at(struct profile *profile, u64 key, u64 time_ns);
 
-/** profile_wait() - keep @w until its task is known; false if the queue is full */
-bool profile_wait(struct profile *profile, const struct waiting_sample *w);
+/** profile_queue_sample() - keep @w until its task is known; false if the queue is full */
+bool profile_queue_sample(struct profile *profile, const struct waiting_sample *w);
 
-/** profile_wait_retry() - count those whose task is known by now */
-void profile_wait_retry(struct profile *profile);
+/** profile_retry_queued() - count those whose task is known by now */
+void profile_retry_queued(struct profile *profile);
 
-/** profile_wait_move() - those of @from wait in @to; those that do not fit are unattributed in @from */
-void profile_wait_move(struct profile *to, struct profile *from);
+/** profile_move_queued() - those of @from wait in @to; those that do not fit are unattributed in @from */
+void profile_move_queued(struct profile *to, struct profile *from);
 
 /** profile_gather() - what is on its way into counters gets there; sums are not worked out */
 void profile_gather(struct profile *profile);
@@ -261,21 +261,21 @@ void profile_gather(struct profile *profile);
 /** profile_forget() - what was counted, but not what is in common */
 void profile_forget(struct profile *profile);
 
-/** profile_merge_gone(), profile_merge_process() - what a shard counted at @index */
-void profile_merge_gone(struct profile *profile, u32 index, const struct container_tally *from);
+/** profile_merge_exited(), profile_merge_process() - what a shard counted at @index */
+void profile_merge_exited(struct profile *profile, u32 index, const struct container_tally *from);
 void profile_merge_process(struct profile *profile, u32 index, const struct process_tally *from);
 
-/** profile_roll() - a sub-window of &profile.windows has ended at @now_ns */
-void profile_roll(struct profile *profile, u64 now_ns);
+/** profile_close_slot() - a sub-window of &profile.windows has ended at @now_ns */
+void profile_close_slot(struct profile *profile, u64 now_ns);
 
 /**
  * profile_open_slot() - what the sub-window of now has counted so far, which goes on; valid until
  * the next sub-window or sum, and without what windows.carried has
  */
-const struct window_slot *profile_open_slot(struct profile *profile);
+const struct history_slot *profile_open_slot(struct profile *profile);
 
-/** profile_mark() - the sub-window of now begins with what there is: after it was restored */
-void profile_mark(struct profile *profile);
+/** profile_mark_slot() - the sub-window of now begins with what there is: after it was restored */
+void profile_mark_slot(struct profile *profile);
 
 /* Of whom figures are, in a checkpoint; profile-save.c. */
 void profile_owner_save(u64 owner, struct serializer *to);
@@ -287,38 +287,38 @@ bool profile_owner_load(struct deserializer *from, const struct attribute_transl
 void profile_hot_save(const struct profile *profile, struct serializer *to);
 void profile_hot_load(struct profile *profile, struct deserializer *from,
 		      const struct attribute_translation *translation);
-void profile_windows_save(struct profile *profile, struct serializer *to);
-/** profile_windows_load() - all else has been loaded; 0 or -ENOMEM */
-int profile_windows_load(struct profile *profile, struct deserializer *from,
+void profile_history_save(struct profile *profile, struct serializer *to);
+/** profile_history_load() - all else has been loaded; 0 or -ENOMEM */
+int profile_history_load(struct profile *profile, struct deserializer *from,
 			 const struct attribute_translation *translation);
 
 /* Parts of views, for those who make rows of something else. */
-void row_figures(struct view_row *row, const struct figures *figures);
+void row_counters(struct view_row *row, const struct counters *counters);
 void row_container(struct profile *profile, struct view_row *row, u32 index);
 void row_process(struct profile *profile, struct view_row *row, u32 index);
-/** row_place() - process, function and binary */
-void row_place(struct profile *profile, struct symbols *symbols, bool live,
-	       struct view_row *row, u64 place, u64 owner);
+/** row_location() - process, function and binary */
+void row_location(struct profile *profile, struct symbols *symbols, bool live, struct view_row *row,
+		  u64 place, u64 owner);
 /** location_is_stale() - its process is gone from the attributor's table, and another has its place */
 bool location_is_stale(const struct profile *profile, const struct location *location);
 void rows_sort(struct view *view, enum view_sort sort, u32 limit);
 
-/** profile_who() - @slot, by what @key says at @time_ns; not where it was valid already */
-void profile_who(struct profile *profile, struct who *slot, u64 key, u64 time_ns);
+/** profile_resolve_task() - @slot, by what @key says at @time_ns; not where it was valid already */
+void profile_resolve_task(struct profile *profile, struct task_slot *slot, u64 key, u64 time_ns);
 
-/** profile_weigh() - samples from now on are of windows with @interval in @unit */
-void profile_weigh(struct profile *profile, u32 interval, u8 unit);
+/** profile_set_weight() - samples from now on are of windows with @interval in @unit */
+void profile_set_weight(struct profile *profile, u32 interval, u8 unit);
 
-/** profile_who_flush() - bring what @who counted where it belongs */
-void profile_who_flush(struct profile *profile, struct who *who);
+/** profile_flush_task_slot() - bring what @task_slot counted where it belongs */
+void profile_flush_task_slot(struct profile *profile, struct task_slot *task_slot);
 
-/** profile_traits() - where @events and @key are counted, which were not where it was guessed */
-struct traits *profile_traits(struct profile *profile, u64 events, u64 key);
+/** profile_sample_class() - where @events and @key are counted, which were not where it was guessed */
+struct sample_class *profile_sample_class(struct profile *profile, u64 events, u64 key);
 
 /** profile_encoding() - the index by which traits know @sources */
 u32 profile_encoding(struct profile *profile, const struct spe_data_sources *sources);
 
-/** profile_context() - @count samples had @value as context @index */
-void profile_context(struct profile *profile, unsigned int index, u32 value, u64 count);
+/** profile_count_context() - @count samples had @value as context @index */
+void profile_count_context(struct profile *profile, unsigned int index, u32 value, u64 count);
 
 #endif

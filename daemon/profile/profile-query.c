@@ -10,13 +10,13 @@
 struct sum {
 	struct profile *profile;
 	struct symbols *symbols;
-	const struct profile_wanted *wanted;
+	const struct profile_query *wanted;
 	bool live;
 	bool found;
-	struct figures figures;
+	struct counters counters;
 };
 
-enum view_group profile_wanted_group(const struct profile_wanted *wanted)
+enum view_group profile_query_group(const struct profile_query *wanted)
 {
 	if (wanted->function || wanted->binary)
 		return VIEW_FUNCTION;
@@ -44,7 +44,7 @@ static bool is_called(const struct sum *s, const struct attribute_container *c, 
 /* Whether it is admitted is asked of those that are meant alone: it takes system calls. */
 static bool is_container(const struct sum *s, u32 index)
 {
-	const struct profile_wanted *wanted = s->wanted;
+	const struct profile_query *wanted = s->wanted;
 	const struct attribute_container *c = attributor_container(s->profile->attributor, index);
 
 	if (!wanted->container)
@@ -90,16 +90,16 @@ static bool is_function(const struct sum *s, const struct location *l)
 	return is(s->wanted->function, row.function);
 }
 
-static void sum_add(struct sum *s, const struct figures *f)
+static void sum_add(struct sum *s, const struct counters *f)
 {
 	s->found = true;
-	figures_merge(&s->figures, f);
+	counters_merge(&s->counters, f);
 }
 
 static void sum_containers(struct sum *s)
 {
 	for (u32 i = 0; i < profile_container_room(s->profile); i++) {
-		const struct figures *f = profile_container(s->profile, i);
+		const struct counters *f = profile_container(s->profile, i);
 
 		if (f && is_container(s, i))
 			sum_add(s, f);
@@ -108,7 +108,7 @@ static void sum_containers(struct sum *s)
 
 static void sum_processes(struct sum *s)
 {
-	struct figures f;
+	struct counters f;
 
 	for (u32 i = 0; i < profile_process_room(s->profile); i++)
 		if (is_process(s, i) && profile_process(s->profile, i, &f))
@@ -122,38 +122,38 @@ static void sum_functions(struct sum *s)
 	struct location *l = NULL;
 
 	s->found = false;
-	s->figures = (struct figures){ 0 };
+	s->counters = (struct counters){ 0 };
 	while ((l = location_table_next(s->profile->locations, l))) {
 		if (location_is_stale(s->profile, l) || !is_function(s, l))
 			continue;
 		s->found = true;
-		location_figures(s->profile->locations, l, &s->figures);
+		location_counters(s->profile->locations, l, &s->counters);
 	}
 }
 
 static int sum_span(struct sum *s, enum view_span span, u64 now_ns)
 {
-	enum view_group group = profile_wanted_group(s->wanted);
-	const struct window_slot *slot;
-	struct figures f;
+	enum view_group group = profile_query_group(s->wanted);
+	const struct history_slot *slot;
+	struct counters f;
 
 	if (group == VIEW_PROCESS || group == VIEW_FUNCTION)
 		return -EOPNOTSUPP;
-	slot = profile_span(s->profile, span, now_ns);
+	slot = profile_history(s->profile, span, now_ns);
 	if (!slot)
 		return -EOPNOTSUPP;
 	if (group == VIEW_GROUPS) {
-		window_figures_get(&slot->machine, &f);
+		history_counters_get(&slot->machine, &f);
 		sum_add(s, &f);
 	}
 	for (u32 i = 0; i < slot->containers && group == VIEW_CONTAINER; i++) {
-		const struct window_container *c = &slot->container[i];
+		const struct history_container *c = &slot->container[i];
 		const struct attribute_container *now =
 			attributor_container(s->profile->attributor, c->index);
 
 		if (!now || now->generation != c->generation || !is_container(s, c->index))
 			continue;
-		window_figures_get(&c->figures, &f);
+		history_counters_get(&c->counters, &f);
 		sum_add(s, &f);
 	}
 	return 0;
@@ -161,8 +161,8 @@ static int sum_span(struct sum *s, enum view_span span, u64 now_ns)
 
 static void sum_start(struct sum *s)
 {
-	profile_settle(s->profile);
-	switch (profile_wanted_group(s->wanted)) {
+	profile_flush(s->profile);
+	switch (profile_query_group(s->wanted)) {
 	case VIEW_FUNCTION:
 		sum_functions(s);
 		/* Where it is worth waiting for names, they are there now. */
@@ -180,8 +180,9 @@ static void sum_start(struct sum *s)
 	}
 }
 
-int profile_sum(struct profile *profile, struct symbols *symbols, bool live, enum view_span span,
-		u64 now_ns, const struct profile_wanted *wanted, struct figures *ret_figures)
+int profile_query_counters(struct profile *profile, struct symbols *symbols, bool live,
+			   enum view_span span, u64 now_ns, const struct profile_query *wanted,
+			   struct counters *ret_counters)
 {
 	struct sum s = { .profile = profile, .symbols = symbols, .live = live, .wanted = wanted };
 	int r = 0;
@@ -194,7 +195,7 @@ int profile_sum(struct profile *profile, struct symbols *symbols, bool live, enu
 		r = -ENOENT;
 	if (r < 0)
 		return r;
-	memset(s.figures.weight, 0, sizeof(s.figures.weight));
-	*ret_figures = s.figures;
+	memset(s.counters.weight, 0, sizeof(s.counters.weight));
+	*ret_counters = s.counters;
 	return 0;
 }

@@ -116,7 +116,8 @@ static void line_load(struct profile *p, struct deserializer *from,
 	from->bad |= !l.samples || !l.head.weight;
 	if (from->bad || !owned)
 		return;
-	entry = (struct hot_line *)heavy_add(&p->commons->lines.table, l.head.key[0], l.head.key[1], 1);
+	entry = (struct hot_line *)topk_add(&p->commons->lines.table, l.head.key[0], l.head.key[1],
+					    1);
 	/* In a smaller table it has the weight of what it replaces, too. */
 	l.head.weight += entry->head.weight - 1;
 	*entry = l;
@@ -130,7 +131,7 @@ static void page_save(const struct hot_page *g, struct serializer *to)
 	serialize_u64(to, g->stores);
 	serialize_u64(to, g->dram);
 	serialize_u64(to, g->remote);
-	serialize_u64(to, g->away);
+	serialize_u64(to, g->from_other_node);
 	serialize_u64(to, g->latency_sum);
 	profile_owner_save(g->owner, to);
 	serialize_u64(to, g->place);
@@ -147,7 +148,7 @@ static void page_load(struct profile *p, struct deserializer *from,
 	g.stores = deserialize_below(from, g.samples + 1);
 	g.dram = deserialize_below(from, g.samples + 1);
 	g.remote = deserialize_below(from, g.samples + 1);
-	g.away = deserialize_below(from, g.samples + 1);
+	g.from_other_node = deserialize_below(from, g.samples + 1);
 	g.latency_sum = deserialize_below(from, WEIGHT_END);
 	/* Whose process is gone has no vote: somebody else uses it most from now on. */
 	if (profile_owner_load(from, t, &g.owner)) {
@@ -160,33 +161,33 @@ static void page_load(struct profile *p, struct deserializer *from,
 	from->bad |= !g.samples || !g.head.weight || g.head.key[0] >> (64 - PAGE_SHIFT);
 	if (from->bad)
 		return;
-	entry = (struct hot_page *)heavy_add(&p->commons->pages.table, g.head.key[0], 0, 1);
+	entry = (struct hot_page *)topk_add(&p->commons->pages.table, g.head.key[0], 0, 1);
 	g.head.weight += entry->head.weight - 1;
 	*entry = g;
 }
 
-static u32 used(const struct heavy_table *table)
+static u32 used(const struct topk_table *table)
 {
-	struct heavy *e = NULL;
+	struct topk_entry *e = NULL;
 	u32 count = 0;
 
-	while ((e = heavy_next(table, e)))
+	while ((e = topk_next(table, e)))
 		count++;
 	return count;
 }
 
 void profile_hot_save(const struct profile *profile, struct serializer *to)
 {
-	struct heavy *e = NULL;
+	struct topk_entry *e = NULL;
 
-	serialize_u64(to, profile->commons->lines.knocks);
+	serialize_u64(to, profile->commons->lines.unsnooped_stores);
 	serialize_u64(to, profile->commons->lines.table.evicted);
 	serialize_u64(to, used(&profile->commons->lines.table));
-	while ((e = heavy_next(&profile->commons->lines.table, e)))
+	while ((e = topk_next(&profile->commons->lines.table, e)))
 		line_save((const struct hot_line *)e, to);
 	serialize_u64(to, profile->commons->pages.table.evicted);
 	serialize_u64(to, used(&profile->commons->pages.table));
-	while ((e = heavy_next(&profile->commons->pages.table, e)))
+	while ((e = topk_next(&profile->commons->pages.table, e)))
 		page_save((const struct hot_page *)e, to);
 	serialize_array(to, (const u64 *)profile->commons->pages.traffic, TRAFFIC_WORDS);
 }
@@ -194,10 +195,10 @@ void profile_hot_save(const struct profile *profile, struct serializer *to)
 void profile_hot_load(struct profile *profile, struct deserializer *from,
 		      const struct attribute_translation *translation)
 {
-	u32 knocks = (u32)deserialize_below(from, 1ULL << 32), count;
+	u32 unsnooped_stores = (u32)deserialize_below(from, 1ULL << 32), count;
 	u64 evicted = deserialize_u64(from);
 
-	profile->commons->lines.knocks = knocks;
+	profile->commons->lines.unsnooped_stores = unsnooped_stores;
 	count = (u32)deserialize_below(from, 1U << 24);
 	while (count-- && !from->bad)
 		line_load(profile, from, translation);

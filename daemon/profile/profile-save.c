@@ -24,13 +24,13 @@ static u64 *ledger_of(struct view_header *header, size_t i)
 	return (u64 *)((char *)header + ledgers[i]);
 }
 
-static void figures_save(const struct figures *figures, struct serializer *to)
+static void counters_save(const struct counters *counters, struct serializer *to)
 {
-	serialize_u64(to, figures->samples);
-	serialize_array(to, figures->weight, ARRAY_SIZE(figures->weight));
-	serialize_array(to, (const u64 *)&figures->counts, FIGURE_COUNTS);
-	for (size_t i = 0; i < ARRAY_SIZE(figures->latency); i++) {
-		const struct histogram *h = &figures->latency[i];
+	serialize_u64(to, counters->samples);
+	serialize_array(to, counters->weight, ARRAY_SIZE(counters->weight));
+	serialize_array(to, (const u64 *)&counters->counts, SAMPLE_COUNTS);
+	for (size_t i = 0; i < ARRAY_SIZE(counters->latency); i++) {
+		const struct histogram *h = &counters->latency[i];
 
 		serialize_u64(to, h->sum);
 		serialize_u64(to, h->max);
@@ -38,12 +38,12 @@ static void figures_save(const struct figures *figures, struct serializer *to)
 	}
 }
 
-/* Counts of histograms are their buckets' sum, added up by profile_settle(). */
-static void figures_load(struct deserializer *from, struct figures *ret)
+/* Counts of histograms are their buckets' sum, added up by profile_flush(). */
+static void counters_load(struct deserializer *from, struct counters *ret)
 {
-	*ret = (struct figures){ .samples = deserialize_u64(from) };
+	*ret = (struct counters){ .samples = deserialize_u64(from) };
 	deserialize_array(from, ret->weight, ARRAY_SIZE(ret->weight));
-	deserialize_array(from, (u64 *)&ret->counts, FIGURE_COUNTS);
+	deserialize_array(from, (u64 *)&ret->counts, SAMPLE_COUNTS);
 	for (size_t i = 0; i < ARRAY_SIZE(ret->latency); i++) {
 		struct histogram *h = &ret->latency[i];
 
@@ -81,7 +81,7 @@ static void contexts_load(struct profile *p, struct deserializer *from)
 			u64 count = deserialize_u64(from);
 
 			if (count)
-				profile_context(p, i, value, count);
+				profile_count_context(p, i, value, count);
 		}
 	}
 	p->context_overflow += deserialize_u64(from);
@@ -100,8 +100,8 @@ static void machine_save(struct profile *p, struct serializer *to)
 	serialize_array(to, p->levels, ARRAY_SIZE(p->levels));
 	serialize_array(to, p->origins, ARRAY_SIZE(p->origins));
 	contexts_save(p, to);
-	figures_save(&p->nobody, to);
-	figures_save(&p->elsewhere, to);
+	counters_save(&p->nobody, to);
+	counters_save(&p->elsewhere, to);
 }
 
 static void machine_load(struct profile *p, struct deserializer *from)
@@ -120,8 +120,8 @@ static void machine_load(struct profile *p, struct deserializer *from)
 	deserialize_array(from, p->levels, ARRAY_SIZE(p->levels));
 	deserialize_array(from, p->origins, ARRAY_SIZE(p->origins));
 	contexts_load(p, from);
-	figures_load(from, &p->nobody);
-	figures_load(from, &p->elsewhere);
+	counters_load(from, &p->nobody);
+	counters_load(from, &p->elsewhere);
 }
 
 static bool is_counted(const struct process_tally *entry)
@@ -131,18 +131,18 @@ static bool is_counted(const struct process_tally *entry)
 
 static void rows_save(const struct profile *p, struct serializer *to)
 {
-	static const struct figures none;
+	static const struct counters none;
 	u32 count = 0;
 
-	for (u32 i = 0; i < p->gone_count; i++)
-		count += p->gone[i].sum != NULL;
+	for (u32 i = 0; i < p->exited_count; i++)
+		count += p->exited[i].sum != NULL;
 	serialize_u64(to, count);
-	for (u32 i = 0; i < p->gone_count; i++) {
-		if (!p->gone[i].sum)
+	for (u32 i = 0; i < p->exited_count; i++) {
+		if (!p->exited[i].sum)
 			continue;
 		serialize_u64(to, i);
-		serialize_u64(to, p->gone[i].generation);
-		figures_save(p->gone[i].sum, to);
+		serialize_u64(to, p->exited[i].generation);
+		counters_save(p->exited[i].sum, to);
 	}
 	count = 0;
 	for (u32 i = 0; i < p->process_count; i++)
@@ -157,10 +157,10 @@ static void rows_save(const struct profile *p, struct serializer *to)
 		serialize_u64(to, entry->generation);
 		serialize_u64(to, entry->container);
 		serialize_u64(to, entry->container_generation);
-		figures_save(entry->sum ? entry->sum : &none, to);
-		serialize_u64(to, entry->before != NULL);
-		if (entry->before)
-			figures_save(entry->before, to);
+		counters_save(entry->sum ? entry->sum : &none, to);
+		serialize_u64(to, entry->moved_from != NULL);
+		if (entry->moved_from)
+			counters_save(entry->moved_from, to);
 	}
 }
 
@@ -179,16 +179,16 @@ static u32 container_load(struct profile *p, struct deserializer *from,
 	return index;
 }
 
-static int gone_load(struct profile *p, struct deserializer *from,
-		     const struct attribute_translation *t)
+static int exited_load(struct profile *p, struct deserializer *from,
+		       const struct attribute_translation *t)
 {
 	u32 count = (u32)deserialize_below(from, 1U << 20), index, generation;
-	struct figures sum;
+	struct counters sum;
 
 	while (count-- && !from->bad) {
 		index = container_load(p, from, t, &generation);
-		figures_load(from, &sum);
-		if (profile_restore_gone(p, index, generation, &sum) < 0)
+		counters_load(from, &sum);
+		if (profile_restore_exited(p, index, generation, &sum) < 0)
 			return -ENOMEM;
 	}
 	return from->bad ? -EBADMSG : 0;
@@ -200,21 +200,20 @@ static int process_load(struct profile *p, struct deserializer *from,
 	u32 old = (u32)deserialize_below(from, 1ULL << 32);
 	u32 old_generation = (u32)deserialize_below(from, 1ULL << 32);
 	u32 generation = 0, index = attribute_remap_process(t, old, old_generation, &generation);
-	struct figures sum, before;
+	struct counters sum, moved_from;
 	struct process_tally entry = { .generation = generation, .sum = &sum };
 
 	entry.container = container_load(p, from, t, &entry.container_generation);
-	figures_load(from, &sum);
+	counters_load(from, &sum);
 	/* Its containers have what it counted before. */
 	if (deserialize_below(from, 2)) {
-		figures_load(from, &before);
-		entry.before = &before;
+		counters_load(from, &moved_from);
+		entry.moved_from = &moved_from;
 	}
 	if (from->bad)
 		return -EBADMSG;
 	if (index == ATTRIBUTE_NONE)
-		return profile_restore_gone(p, entry.container, entry.container_generation,
-					    &sum);
+		return profile_restore_exited(p, entry.container, entry.container_generation, &sum);
 	return profile_restore_process(p, index, &entry);
 }
 
@@ -222,7 +221,7 @@ static int rows_load(struct profile *p, struct deserializer *from,
 		     const struct attribute_translation *t)
 {
 	u32 count;
-	int r = gone_load(p, from, t);
+	int r = exited_load(p, from, t);
 
 	count = (u32)deserialize_below(from, 1U << 20);
 	while (!r && count-- && !from->bad)
@@ -230,51 +229,51 @@ static int rows_load(struct profile *p, struct deserializer *from,
 	return r < 0 ? r : from->bad ? -EBADMSG : 0;
 }
 
-static void traits_save(const struct profile *p, struct serializer *to)
+static void sample_class_save(const struct profile *p, struct serializer *to)
 {
-	serialize_u64(to, p->traits.used);
-	for (u32 i = 1; i <= p->traits.used; i++) {
-		serialize_u64(to, p->traits.at[i].events);
-		serialize_u64(to, traits_content(&p->traits.at[i]));
+	serialize_u64(to, p->sample_class.used);
+	for (u32 i = 1; i <= p->sample_class.used; i++) {
+		serialize_u64(to, p->sample_class.at[i].events);
+		serialize_u64(to, sample_class_content(&p->sample_class.at[i]));
 	}
 }
 
 /* What has which number now, by its old one; 0 is none. */
-static int traits_load(struct profile *p, struct deserializer *from, u16 *numbers)
+static int sample_class_load(struct profile *p, struct deserializer *from, u16 *numbers)
 {
-	u32 count = (u32)deserialize_below(from, TRAITS_MAX + 1), content;
+	u32 count = (u32)deserialize_below(from, SAMPLE_CLASS_MAX + 1), content;
 	u64 events;
 
 	for (u32 i = 1; i <= count && !from->bad; i++) {
 		events = deserialize_u64(from);
 		content = (u32)deserialize_below(from, 1ULL << 32);
-		numbers[i] = traits_restore(&p->traits, events, content);
+		numbers[i] = sample_class_restore(&p->sample_class, events, content);
 		if (!numbers[i])
 			return -EBADMSG;
 	}
 	return from->bad ? -EBADMSG : 0;
 }
 
-static void count_traits(void *ctx, u16 traits __attribute__((unused)),
-			 u64 count __attribute__((unused)))
+static void count_class(void *ctx, u16 sample_class __attribute__((unused)),
+			u64 count __attribute__((unused)))
 {
 	++*(u32 *)ctx;
 }
 
-static void save_traits(void *ctx, u16 traits, u64 count)
+static void save_class(void *ctx, u16 sample_class, u64 count)
 {
-	serialize_u64(ctx, traits);
+	serialize_u64(ctx, sample_class);
 	serialize_u64(ctx, count);
 }
 
 static void location_save(const struct profile *p, const struct location *l, struct serializer *to)
 {
-	struct location_kept kept;
-	u32 traits = 0;
+	struct location_image kept;
+	u32 sample_class = 0;
 
 	serialize_u64(to, l->place);
 	profile_owner_save(l->owner, to);
-	location_keep(p->locations, l, &kept);
+	location_export(p->locations, l, &kept);
 	serialize_u64(to, kept.rank);
 	serialize_u64(to, kept.excess);
 	serialize_u64(to, kept.first);
@@ -286,9 +285,9 @@ static void location_save(const struct profile *p, const struct location *l, str
 		serialize_u64(to, kept.latency_sum[i]);
 		serialize_u64(to, kept.max[i]);
 	}
-	location_keep_traits(p->locations, l, count_traits, &traits);
-	serialize_u64(to, traits);
-	location_keep_traits(p->locations, l, save_traits, to);
+	location_each_class(p->locations, l, count_class, &sample_class);
+	serialize_u64(to, sample_class);
+	location_each_class(p->locations, l, save_class, to);
 }
 
 static void locations_save(struct profile *p, struct serializer *to)
@@ -296,7 +295,7 @@ static void locations_save(struct profile *p, struct serializer *to)
 	struct location *l = NULL;
 	u32 count = 0;
 
-	traits_save(p, to);
+	sample_class_save(p, to);
 	serialize_u64(to, p->locations->interval);
 	while ((l = location_table_next(p->locations, l)))
 		count++;
@@ -327,9 +326,9 @@ bool profile_owner_load(struct deserializer *from, const struct attribute_transl
 	return true;
 }
 
-static void kept_load(struct deserializer *from, struct location_kept *ret)
+static void kept_load(struct deserializer *from, struct location_image *ret)
 {
-	*ret = (struct location_kept){ .rank = (u16)deserialize_below(from, UINT16_MAX) };
+	*ret = (struct location_image){ .rank = (u16)deserialize_below(from, UINT16_MAX) };
 	ret->excess = deserialize_u64(from);
 	ret->first = (u8)deserialize_below(from, HISTOGRAM_BUCKETS + 1);
 	ret->first_octaves = (u8)deserialize_below(from, 256);
@@ -349,23 +348,23 @@ static void evict(struct profile *p, u64 samples, u64 weight)
 }
 
 /* @entry is NULL where nobody has the place any more, or it found no room: they are evicted. */
-static void location_traits_load(struct profile *p, struct deserializer *from, const u16 *numbers,
-				 struct location *entry)
+static void location_classes_load(struct profile *p, struct deserializer *from, const u16 *numbers,
+				  struct location *entry)
 {
-	u32 pairs = (u32)deserialize_below(from, 1U << 20), traits;
+	u32 pairs = (u32)deserialize_below(from, 1U << 20), sample_class;
 	u64 count;
 
 	while (pairs-- && !from->bad) {
-		traits = (u32)deserialize_below(from, 1U << 16);
+		sample_class = (u32)deserialize_below(from, 1U << 16);
 		count = deserialize_u64(from);
-		if (traits <= TRAITS_MAX)
-			traits = numbers[traits];
-		else if (traits != TRAITS_OTHERS)
-			traits = 0;
-		if (!traits)
+		if (sample_class <= SAMPLE_CLASS_MAX)
+			sample_class = numbers[sample_class];
+		else if (sample_class != SAMPLE_CLASS_OTHERS)
+			sample_class = 0;
+		if (!sample_class)
 			from->bad = true;
 		else if (entry)
-			location_restore_traits(p->locations, entry, (u16)traits, count);
+			location_restore_class(p->locations, entry, (u16)sample_class, count);
 		else
 			evict(p, count, count * p->locations->interval);
 	}
@@ -377,7 +376,7 @@ static void location_load(struct profile *p, struct deserializer *from, const u1
 	u64 place = deserialize_u64(from), owner;
 	bool owned = profile_owner_load(from, t, &owner);
 	struct location *entry = NULL;
-	struct location_kept kept;
+	struct location_image kept;
 	struct location_key key;
 
 	kept_load(from, &kept);
@@ -392,19 +391,19 @@ static void location_load(struct profile *p, struct deserializer *from, const u1
 		location_restore(p->locations, entry, &kept);
 	else
 		evict(p, 0, kept.excess);
-	location_traits_load(p, from, numbers, entry);
+	location_classes_load(p, from, numbers, entry);
 }
 
 static int locations_load(struct profile *p, struct deserializer *from,
 			  const struct attribute_translation *translation)
 {
-	u16 *numbers = calloc(TRAITS_MAX + 1, sizeof(*numbers));
+	u16 *numbers = calloc(SAMPLE_CLASS_MAX + 1, sizeof(*numbers));
 	u32 count;
 	int r;
 
 	if (!numbers)
 		return -ENOMEM;
-	r = traits_load(p, from, numbers);
+	r = sample_class_load(p, from, numbers);
 	if (r >= 0)
 		p->locations->interval = (u32)deserialize_below(from, 1ULL << 32);
 	count = r < 0 ? 0 : (u32)deserialize_below(from, 1U << 24);
@@ -417,15 +416,15 @@ static int locations_load(struct profile *p, struct deserializer *from,
 void profile_save(struct profile *profile, struct serializer *to)
 {
 	/* The ring's position is behind them: they could not be counted after a restart. */
-	profile_wait_end(profile);
-	profile_settle(profile);
+	profile_finish_queued(profile);
+	profile_flush(profile);
 	machine_save(profile, to);
 	rows_save(profile, to);
 	locations_save(profile, to);
 	pthread_mutex_lock(&profile->commons->lock);
 	profile_hot_save(profile, to);
 	pthread_mutex_unlock(&profile->commons->lock);
-	profile_windows_save(profile, to);
+	profile_history_save(profile, to);
 }
 
 int profile_load(struct profile *profile, struct deserializer *from,
@@ -440,5 +439,5 @@ int profile_load(struct profile *profile, struct deserializer *from,
 	if (r < 0)
 		return r;
 	profile_hot_load(profile, from, translation);
-	return profile_windows_load(profile, from, translation);
+	return profile_history_load(profile, from, translation);
 }

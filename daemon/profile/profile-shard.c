@@ -51,18 +51,19 @@ static void machine_merge(struct profile *to, const struct profile *from)
 	for (unsigned int i = 0; i < CONTEXTS; i++)
 		for (u32 k = 0; k < from->context_slots; k++)
 			if (from->contexts[i][k].count)
-				profile_context(to, i, from->contexts[i][k].value,
-						from->contexts[i][k].count);
-	figures_merge(&to->nobody, &from->nobody);
-	figures_merge(&to->elsewhere, &from->elsewhere);
+				profile_count_context(to, i, from->contexts[i][k].value,
+						      from->contexts[i][k].count);
+	counters_merge(&to->nobody, &from->nobody);
+	counters_merge(&to->elsewhere, &from->elsewhere);
 }
 
 /* A shard's combinations keep their numbers from one time to the next; here they have others. */
-static void traits_merge(struct profile *to, const struct profile *from, u16 *numbers)
+static void sample_class_merge(struct profile *to, const struct profile *from, u16 *numbers)
 {
-	for (u32 i = 1; i <= from->traits.used; i++)
-		numbers[i] = traits_restore(&to->traits, from->traits.at[i].events,
-					    traits_content(&from->traits.at[i]));
+	for (u32 i = 1; i <= from->sample_class.used; i++)
+		numbers[i] =
+			sample_class_restore(&to->sample_class, from->sample_class.at[i].events,
+					     sample_class_content(&from->sample_class.at[i]));
 }
 
 struct pairs {
@@ -71,14 +72,14 @@ struct pairs {
 	const u16 *numbers;
 };
 
-static void pair_add(void *ctx, u16 traits, u64 count)
+static void pair_add(void *ctx, u16 sample_class, u64 count)
 {
 	const struct pairs *pairs = ctx;
 
-	if (traits != TRAITS_OTHERS)
-		traits = pairs->numbers[traits];
+	if (sample_class != SAMPLE_CLASS_OTHERS)
+		sample_class = pairs->numbers[sample_class];
 	if (count)
-		location_restore_traits(pairs->table, pairs->entry, traits, count);
+		location_restore_class(pairs->table, pairs->entry, sample_class, count);
 }
 
 static void location_merge_one(struct profile *to, const struct profile *from,
@@ -97,7 +98,7 @@ static void location_merge_one(struct profile *to, const struct profile *from,
 		return;
 	}
 	location_merge(to->locations, pairs.entry, from->locations, l);
-	location_keep_traits(from->locations, l, pair_add, &pairs);
+	location_each_class(from->locations, l, pair_add, &pairs);
 	rank += *location_rank(to->locations, pairs.entry);
 	*location_rank(to->locations, pairs.entry) =
 		(u16)(rank < UINT16_MAX - 1 ? rank : UINT16_MAX - 1);
@@ -106,10 +107,10 @@ static void location_merge_one(struct profile *to, const struct profile *from,
 static void locations_merge(struct profile *to, const struct profile *from,
 			    struct attribute_reader *reader)
 {
-	u16 numbers[TRAITS_MAX + 1];
+	u16 numbers[SAMPLE_CLASS_MAX + 1];
 	struct location *l = NULL;
 
-	traits_merge(to, from, numbers);
+	sample_class_merge(to, from, numbers);
 	while ((l = location_table_next(from->locations, l))) {
 		location_merge_one(to, from, l, numbers);
 		attribute_read_yield(reader);
@@ -130,33 +131,34 @@ void profile_merge(struct profile *whole, struct profile *shard, struct attribut
 {
 	/* Of this thread from now on, as the attributor's reader lock is. */
 	shard->reader = whole->reader = reader;
-	profile_wait_retry(shard);
-	profile_wait_move(whole, shard);
+	profile_retry_queued(shard);
+	profile_move_queued(whole, shard);
 	profile_gather(shard);
-	windows_note(&whole->windows, shard->began_ns, shard->ended_ns);
-	/* As profile_weigh() has it. */
+	history_note_window(&whole->history, shard->began_ns, shard->ended_ns);
+	/* As profile_set_weight() has it. */
 	if (!whole->locations->interval && !whole->header.records)
 		whole->locations->interval = shard->locations->interval;
 	machine_merge(whole, shard);
-	for (u32 i = 0; i < shard->gone_count; i++)
-		profile_merge_gone(whole, i, &shard->gone[i]);
+	for (u32 i = 0; i < shard->exited_count; i++)
+		profile_merge_exited(whole, i, &shard->exited[i]);
 	for (u32 i = 0; i < shard->process_count; i++) {
 		profile_merge_process(whole, i, &shard->processes[i]);
 		attribute_read_yield(reader);
 	}
 	locations_merge(whole, shard, reader);
-	if (whole->place_bytes)
-		whole->header.evicted += location_table_trim(whole->locations, whole->place_bytes);
+	if (whole->location_bytes)
+		whole->header.evicted +=
+			location_table_trim(whole->locations, whole->location_bytes);
 	profile_forget(shard);
 }
 
-bool profile_is_due(const struct profile *whole, u64 now_ns)
+bool profile_history_is_due(const struct profile *whole, u64 now_ns)
 {
-	return windows_due(&whole->windows, now_ns);
+	return history_due(&whole->history, now_ns);
 }
 
-void profile_pass(struct profile *whole, u64 now_ns)
+void profile_advance_history(struct profile *whole, u64 now_ns)
 {
-	if (windows_due(&whole->windows, now_ns))
-		profile_roll(whole, now_ns);
+	if (history_due(&whole->history, now_ns))
+		profile_close_slot(whole, now_ns);
 }

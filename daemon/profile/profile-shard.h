@@ -12,7 +12,7 @@
  *
  * What is counted of all machine, containers, processes, places, contexts and ledgers is the same
  * as if the whole had been fed, as long as no table is full; so are windows of time, where
- * shards are merged before profile_pass(). Cache lines, pages and observers are in common.
+ * shards are merged before profile_advance_history(). Cache lines, pages and observers are in common.
  */
 #ifndef SPEPROF_PROFILE_SHARD_H
 #define SPEPROF_PROFILE_SHARD_H
@@ -31,10 +31,10 @@ bool profile_counted(const struct profile *shard);
  */
 void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader);
 
-/** profile_is_due() - whether profile_pass() would end one: shards are merged before */
-bool profile_is_due(const struct profile *whole, u64 now_ns);
+/** profile_history_is_due() - whether profile_advance_history() would end one: shards are merged before */
+bool profile_history_is_due(const struct profile *whole, u64 now_ns);
 
-/** profile_pass() - it is @now_ns, of the windows' clock: sub-windows that have ended, end */
-void profile_pass(struct profile *whole, u64 now_ns);
+/** profile_advance_history() - it is @now_ns, of the windows' clock: sub-windows that have ended, end */
+void profile_advance_history(struct profile *whole, u64 now_ns);
 
 #endif

@@ -55,17 +55,17 @@ static u32 hash_string(const char *s)
 	return h;
 }
 
-void row_figures(struct view_row *row, const struct figures *f)
+void row_counters(struct view_row *row, const struct counters *f)
 {
 	const struct histogram *total = &f->latency[PROFILE_TOTAL];
 	const struct histogram *issue = &f->latency[PROFILE_ISSUE];
 	const struct histogram *translation = &f->latency[PROFILE_TRANSLATION];
 
 	memcpy(row->level, f->counts.level, sizeof(row->level));
-	row->remote = figures_origin(f, SPE_ORIGIN_REMOTE);
+	row->remote = counters_origin(f, SPE_ORIGIN_REMOTE);
 	row->samples = f->samples;
-	row->memory = figures_memory(f);
-	row->dram = figures_dram(f);
+	row->memory = counters_memory(f);
+	row->dram = counters_dram(f);
 	row->branches = f->counts.kind[SPE_KIND_BRANCH];
 	row->mispredicted = f->counts.mispredicted;
 	row->latency_sum = total->sum;
@@ -74,9 +74,9 @@ void row_figures(struct view_row *row, const struct figures *f)
 	row->loads = f->counts.kind[SPE_KIND_LOAD];
 	row->stores = f->counts.kind[SPE_KIND_STORE];
 	row->simd = f->counts.simd;
-	row->snooped = figures_origin(f, SPE_ORIGIN_SNOOPED);
-	row->peer = figures_origin(f, SPE_ORIGIN_PEER);
-	row->modified = figures_origin(f, SPE_ORIGIN_MODIFIED);
+	row->snooped = counters_origin(f, SPE_ORIGIN_SNOOPED);
+	row->peer = counters_origin(f, SPE_ORIGIN_PEER);
+	row->modified = counters_origin(f, SPE_ORIGIN_MODIFIED);
 	row->issue_sum = issue->sum;
 	row->issue_p50 = histogram_quantile(issue, 500);
 	row->issue_p99 = histogram_quantile(issue, 990);
@@ -135,8 +135,8 @@ void rows_sort(struct view *view, enum view_sort sort, u32 limit)
 		view->count = limit;
 }
 
-void row_place(struct profile *p, struct symbols *symbols, bool live, struct view_row *row,
-	       u64 place, u64 owner)
+void row_location(struct profile *p, struct symbols *symbols, bool live, struct view_row *row,
+		  u64 place, u64 owner)
 {
 	const struct location at = { .place = place, .owner = owner };
 	const struct attribute_process *process =
@@ -230,13 +230,13 @@ static void row_function(struct profile *p, const struct naming *naming, const s
 }
 
 /* As view_key(), of what is counted. */
-static u64 counts_key(const struct figures *f, enum view_sort sort)
+static u64 counts_key(const struct counters *f, enum view_sort sort)
 {
 	switch (sort) {
 	case VIEW_SORT_DRAM:
-		return figures_dram(f);
+		return counters_dram(f);
 	case VIEW_SORT_MEMORY:
-		return figures_memory(f);
+		return counters_memory(f);
 	case VIEW_SORT_LOADS:
 		return f->counts.kind[SPE_KIND_LOAD];
 	case VIEW_SORT_STORES:
@@ -248,13 +248,13 @@ static u64 counts_key(const struct figures *f, enum view_sort sort)
 	case VIEW_SORT_SIMD:
 		return f->counts.simd;
 	case VIEW_SORT_REMOTE:
-		return figures_origin(f, SPE_ORIGIN_REMOTE);
+		return counters_origin(f, SPE_ORIGIN_REMOTE);
 	case VIEW_SORT_SNOOPED:
-		return figures_origin(f, SPE_ORIGIN_SNOOPED);
+		return counters_origin(f, SPE_ORIGIN_SNOOPED);
 	case VIEW_SORT_PEER:
-		return figures_origin(f, SPE_ORIGIN_PEER);
+		return counters_origin(f, SPE_ORIGIN_PEER);
 	case VIEW_SORT_MODIFIED:
-		return figures_origin(f, SPE_ORIGIN_MODIFIED);
+		return counters_origin(f, SPE_ORIGIN_MODIFIED);
 	case VIEW_SORT_L1:
 		return f->counts.level[SPE_LEVEL_L1];
 	case VIEW_SORT_L2:
@@ -271,7 +271,7 @@ static u64 counts_key(const struct figures *f, enum view_sort sort)
 }
 
 /* Likewise, of latencies. */
-static u64 latency_key(const struct figures *f, enum view_sort sort)
+static u64 latency_key(const struct counters *f, enum view_sort sort)
 {
 	switch (sort) {
 	case VIEW_SORT_ISSUE:
@@ -289,7 +289,7 @@ static u64 latency_key(const struct figures *f, enum view_sort sort)
 
 static u64 location_key(const struct profile *p, const struct location *l, enum view_sort sort)
 {
-	struct figures f = { 0 };
+	struct counters f = { 0 };
 
 	if (sort == VIEW_SORT_LATENCY)
 		return location_latency(p->locations, l);
@@ -300,18 +300,18 @@ static u64 location_key(const struct profile *p, const struct location *l, enum 
 		location_counts(p->locations, l, &f.counts);
 		return counts_key(&f, sort);
 	}
-	location_figures(p->locations, l, &f);
+	location_counters(p->locations, l, &f);
 	return latency_key(&f, sort);
 }
 
 /* A percentile of @count places, which is not the sum of theirs. */
-static u64 places_key(const struct profile *p, const struct named *named, size_t count,
-		      enum view_sort sort)
+static u64 locations_key(const struct profile *p, const struct named *named, size_t count,
+			 enum view_sort sort)
 {
-	struct figures sum = { 0 };
+	struct counters sum = { 0 };
 
 	for (size_t i = 0; i < count; i++)
-		location_figures(p->locations, named[i].location, &sum);
+		location_counters(p->locations, named[i].location, &sum);
 	return latency_key(&sum, sort);
 }
 
@@ -351,7 +351,7 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
 		}
 		f.count = i - first;
 		if (sort >= VIEW_SORT_P99)
-			f.key = places_key(p, f.first, f.count, sort);
+			f.key = locations_key(p, f.first, f.count, sort);
 		functions[n++] = f;
 	}
 	return n;
@@ -361,10 +361,10 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
  * Places have no weight for each unit: where there are several, a place's samples are taken to
  * weigh what its process's do.
  */
-static void function_weight(const struct profile *p, u32 index, u64 weight, struct figures *sum)
+static void function_weight(const struct profile *p, u32 index, u64 weight, struct counters *sum)
 {
 	unsigned int unit = view_unit(&p->header);
-	struct figures whole = p->nobody;
+	struct counters whole = p->nobody;
 
 	if (unit < UNITS) {
 		sum->weight[unit] = weight;
@@ -380,16 +380,16 @@ static void function_weight(const struct profile *p, u32 index, u64 weight, stru
 static void fill_function(struct profile *p, const struct naming *naming, const struct function *f,
 			  struct view_row *row)
 {
-	struct figures sum = { 0 };
+	struct counters sum = { 0 };
 	u64 weight = 0;
 
 	for (size_t i = 0; i < f->count; i++) {
-		location_figures(p->locations, f->first[i].location, &sum);
+		location_counters(p->locations, f->first[i].location, &sum);
 		weight += location_weight(p->locations, f->first[i].location);
 	}
 	function_weight(p, location_process(f->first->location), weight, &sum);
 	row_function(p, naming, f->heaviest, row);
-	row_figures(row, &sum);
+	row_counters(row, &sum);
 }
 
 /* Rows are large: only those are made that will be there. */
@@ -458,15 +458,15 @@ static int view_functions(struct profile *p, const struct naming *naming, enum v
 }
 
 /* All samples of a process, whichever containers it was in. */
-static struct figures process_sum(const struct process_tally *entry)
+static struct counters process_sum(const struct process_tally *entry)
 {
-	struct figures sum = { 0 };
+	struct counters sum = { 0 };
 
 	if (entry->sum)
 		sum = *entry->sum;
-	if (entry->before)
-		figures_merge(&sum, entry->before);
-	figures_finish(&sum);
+	if (entry->moved_from)
+		counters_merge(&sum, entry->moved_from);
+	counters_finish(&sum);
 	return sum;
 }
 
@@ -477,18 +477,18 @@ static int view_processes(struct profile *p, struct view *view)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->process_count; i++) {
 		const struct attribute_process *process = attributor_process(p->attributor, i);
-		struct figures sum;
+		struct counters sum;
 
 		if (!process || !tally_samples(&p->processes[i]) ||
 		    process->generation != p->processes[i].generation)
 			continue;
 		sum = process_sum(&p->processes[i]);
 		row_process(p, &view->rows[view->count], i);
-		row_figures(&view->rows[view->count++], &sum);
+		row_counters(&view->rows[view->count++], &sum);
 	}
 	if (p->header.unattributed) {
 		row_process(p, &view->rows[view->count], ATTRIBUTE_NONE);
-		row_figures(&view->rows[view->count++], &p->nobody);
+		row_counters(&view->rows[view->count++], &p->nobody);
 	}
 	return 0;
 }
@@ -502,7 +502,7 @@ static int view_containers(struct profile *p, struct view *view)
 		if (!p->containers[i])
 			continue;
 		row_container(p, &view->rows[view->count], i);
-		row_figures(&view->rows[view->count++], p->containers[i]);
+		row_counters(&view->rows[view->count++], p->containers[i]);
 	}
 	return 0;
 }
@@ -516,7 +516,7 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
 	struct view view;
 	int r;
 
-	profile_settle(profile);
+	profile_flush(profile);
 	view = (struct view){ .header = profile->header };
 	switch (group) {
 	case VIEW_FUNCTION:
@@ -546,7 +546,7 @@ const struct view_header *profile_header(const struct profile *profile)
 	return &profile->header;
 }
 
-const struct figures *profile_machine(const struct profile *profile)
+const struct counters *profile_machine(const struct profile *profile)
 {
 	return &profile->machine;
 }
@@ -566,12 +566,12 @@ u32 profile_container_room(const struct profile *profile)
 	return profile->container_count;
 }
 
-const struct figures *profile_container(const struct profile *profile, u32 index)
+const struct counters *profile_container(const struct profile *profile, u32 index)
 {
 	return index < profile->container_count ? profile->containers[index] : NULL;
 }
 
-const struct figures *profile_unattributed(const struct profile *profile)
+const struct counters *profile_unattributed(const struct profile *profile)
 {
 	return &profile->nobody;
 }
@@ -581,7 +581,7 @@ u32 profile_process_room(const struct profile *profile)
 	return profile->process_count;
 }
 
-bool profile_process(const struct profile *profile, u32 index, struct figures *ret_figures)
+bool profile_process(const struct profile *profile, u32 index, struct counters *ret_counters)
 {
 	const struct attribute_process *process = attributor_process(profile->attributor, index);
 
@@ -589,19 +589,19 @@ bool profile_process(const struct profile *profile, u32 index, struct figures *r
 	    !tally_samples(&profile->processes[index]) ||
 	    process->generation != profile->processes[index].generation)
 		return false;
-	*ret_figures = process_sum(&profile->processes[index]);
+	*ret_counters = process_sum(&profile->processes[index]);
 	return true;
 }
 
 u32 profile_containers(struct profile *profile)
 {
-	profile_settle(profile);
+	profile_flush(profile);
 	return attributor_containers(profile->attributor);
 }
 
 u64 profile_container_samples(const struct profile *profile, u32 index)
 {
-	const struct figures *figures = profile_container(profile, index);
+	const struct counters *counters = profile_container(profile, index);
 
-	return figures ? figures->samples : 0;
+	return counters ? counters->samples : 0;
 }

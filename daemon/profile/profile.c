@@ -62,21 +62,21 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->attributor = attributor;
 	p->midr = config ? config->midr : 0;
 	p->filter = config ? config->filter : NULL;
-	p->place_bytes = config ? config->place_bytes : 0;
+	p->location_bytes = config ? config->location_bytes : 0;
 	p->whole = config ? config->whole : NULL;
-	p->room.most = config ? config->figures : 0;
+	p->room.most = config ? config->counters : 0;
 	p->reader = config ? config->reader : NULL;
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
 	p->epoch = 1;
 	for (u16 value = 0; value < BUCKET_VALUES; value++)
 		p->bucket[value] = (u8)histogram_bucket(value);
-	r = location_table_new(locations, &p->traits, &p->locations);
+	r = location_table_new(locations, &p->sample_class, &p->locations);
 	if (r >= 0)
-		r = traits_init(&p->traits);
+		r = sample_class_init(&p->sample_class);
 	if (r >= 0)
 		r = commons_new(p, config);
-	if (r >= 0 && config && config->windows)
-		r = windows_init(&p->windows,
+	if (r >= 0 && config && config->history)
+		r = history_init(&p->history,
 				 config->containers ? config->containers : DEFAULT_CONTAINERS,
 				 (config->processes ? config->processes : DEFAULT_PROCESSES) + 1,
 				 p->locations->sets * LOCATION_WAYS);
@@ -101,12 +101,12 @@ static void tallies_clear(struct profile *p)
 {
 	for (u32 i = 0; i < p->process_count; i++) {
 		tally_drop(&p->room, TALLY_PROCESS, p->processes[i].sum);
-		tally_drop(&p->room, TALLY_PROCESS, p->processes[i].before);
+		tally_drop(&p->room, TALLY_PROCESS, p->processes[i].moved_from);
 		p->processes[i] = (struct process_tally){ 0 };
 	}
-	for (u32 i = 0; i < p->gone_count; i++) {
-		tally_drop(&p->room, TALLY_GONE, p->gone[i].sum);
-		p->gone[i] = (struct container_tally){ 0 };
+	for (u32 i = 0; i < p->exited_count; i++) {
+		tally_drop(&p->room, TALLY_EXITED, p->exited[i].sum);
+		p->exited[i] = (struct container_tally){ 0 };
 	}
 }
 
@@ -118,12 +118,12 @@ struct profile *profile_free(struct profile *profile)
 				o->profile = NULL;
 			commons_free(profile->commons);
 		}
-		traits_deinit(&profile->traits);
-		windows_deinit(&profile->windows);
+		sample_class_deinit(&profile->sample_class);
+		history_deinit(&profile->history);
 		location_table_free(profile->locations);
 		tallies_clear(profile);
 		free(profile->processes);
-		free(profile->gone);
+		free(profile->exited);
 		for (u32 i = 0; i < profile->container_count; i++)
 			free(profile->containers[i]);
 		free(profile->containers);
@@ -139,19 +139,19 @@ struct profile *profile_free(struct profile *profile)
 void profile_reset(struct profile *profile)
 {
 	profile_forget(profile);
-	traits_clear(&profile->traits);
+	sample_class_clear(&profile->sample_class);
 	if (profile->whole)
 		return;
 	lines_clear(&profile->commons->lines);
 	pages_clear(&profile->commons->pages);
-	windows_clear(&profile->windows);
+	history_clear(&profile->history);
 }
 
 void profile_forget(struct profile *profile)
 {
 	location_table_clear(profile->locations);
 	tallies_clear(profile);
-	memset(profile->who, 0, sizeof(profile->who));
+	memset(profile->task_slot, 0, sizeof(profile->task_slot));
 	memset(&profile->nobody, 0, sizeof(profile->nobody));
 	memset(&profile->elsewhere, 0, sizeof(profile->elsewhere));
 	memset(profile->sources, 0, PROFILE_SOURCES * sizeof(*profile->sources));
@@ -164,7 +164,7 @@ void profile_forget(struct profile *profile)
 	memset(profile->levels, 0, sizeof(profile->levels));
 	memset(profile->origins, 0, sizeof(profile->origins));
 	memset(&profile->machine, 0, sizeof(profile->machine));
-	profile->way.count = 0;
+	profile->pipeline.count = 0;
 	profile->waiting_count = 0;
 	profile->began_ns = 0;
 	profile->ended_ns = 0;
@@ -176,7 +176,7 @@ void profile_forget(struct profile *profile)
 struct origin {
 	const struct source_window *window;
 	u32 encoding; /* of the core's data sources */
-	u64 who; /* struct who.key of a sample without context */
+	u64 task_slot; /* struct task_slot.key of a sample without context */
 	bool timed; /* whose it is depends on when it was taken */
 	u32 cpu;
 	u64 start_ns;
@@ -185,7 +185,7 @@ struct origin {
 };
 
 /* The fields of a sample that a profile is made of. */
-struct brief {
+struct sample_key {
 	u64 present;
 	u64 pc;
 	u64 events;
@@ -197,9 +197,9 @@ struct brief {
 	u8 op_subclass;
 };
 
-static inline struct brief brief_of(const struct spe_sample *s)
+static inline struct sample_key key_of(const struct spe_sample *s)
 {
-	return (struct brief){
+	return (struct sample_key){
 		.present = s->present,
 		.pc = s->address[SPE_ADDRESS_PC],
 		.events = s->events,
@@ -221,13 +221,15 @@ static inline u8 bucket_of(const struct profile *p, u16 value)
 	return value < BUCKET_VALUES ? p->bucket[value] : (u8)histogram_bucket(value);
 }
 
-static inline struct traits *traits_get(struct profile *p, const struct brief *b, u32 encoding)
+static inline struct sample_class *sample_class_get(struct profile *p, const struct sample_key *b,
+						    u32 encoding)
 {
-	u64 key = traits_key(b->present, b->op_class, b->op_subclass, b->source, encoding);
-	struct traits *t = &p->traits.at[p->traits.guess[traits_slot(b->events, key)]];
+	u64 key = sample_class_key(b->present, b->op_class, b->op_subclass, b->source, encoding);
+	struct sample_class *t =
+		&p->sample_class.at[p->sample_class.guess[sample_class_slot(b->events, key)]];
 
 	if (t->events != b->events || t->key != key || !t->used)
-		t = profile_traits(p, b->events, key);
+		t = profile_sample_class(p, b->events, key);
 	t->count++;
 	return t;
 }
@@ -236,7 +238,7 @@ static inline struct traits *traits_get(struct profile *p, const struct brief *b
  * When @b was taken, on the clock of the window's source: the end of its tick, as
  * an event within the tick may have come before it.
  */
-static inline u64 brief_time(const struct brief *b, const struct tick_clock *clock)
+static inline u64 key_time(const struct sample_key *b, const struct tick_clock *clock)
 {
 	u64 time;
 
@@ -271,7 +273,8 @@ static u64 time_error(const struct origin *origin, u64 time)
  * Who ran when @b was sampled, by switches. They are told before the kernel has switched:
  * what it does for a moment after them may be either task's.
  */
-static s32 brief_tid(struct profile *p, const struct origin *origin, const struct brief *b, u64 time)
+static s32 key_tid(struct profile *p, const struct origin *origin, const struct sample_key *b,
+		   u64 time)
 {
 	bool kernel = spe_address_el(b->pc) != 0;
 	u64 error = time_error(origin, time);
@@ -284,52 +287,55 @@ static s32 brief_tid(struct profile *p, const struct origin *origin, const struc
  * The TID: CONTEXTIDR_EL1, or under VHE the same register of the kernel's under
  * index 1 (D17.6.9, DESIGN); else what the window says; else, by @time, who ran then.
  */
-static inline u64 who_key(struct profile *p, const struct origin *origin, const struct brief *b,
-			  u64 time)
+static inline u64 task_key(struct profile *p, const struct origin *origin,
+			   const struct sample_key *b, u64 time)
 {
 	s32 tid;
 
 	if (b->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL1))
-		return (u64)WHO_CONTEXT_EL1 << 32 | b->context[SPE_CONTEXT_EL1];
+		return (u64)TASK_KEY_CONTEXT_EL1 << 32 | b->context[SPE_CONTEXT_EL1];
 	if (b->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL2))
-		return (u64)WHO_CONTEXT_EL2 << 32 | b->context[SPE_CONTEXT_EL2];
-	if (origin->who >> 32 == WHO_WINDOW || !origin->timed || time == ATTRIBUTE_AT_END - 1)
-		return origin->who;
-	tid = brief_tid(p, origin, b, time);
-	return tid < 0 ? origin->who : (u64)WHO_WINDOW << 32 | (u32)tid;
+		return (u64)TASK_KEY_CONTEXT_EL2 << 32 | b->context[SPE_CONTEXT_EL2];
+	if (origin->task_slot >> 32 == TASK_KEY_WINDOW || !origin->timed ||
+	    time == ATTRIBUTE_AT_END - 1)
+		return origin->task_slot;
+	tid = key_tid(p, origin, b, time);
+	return tid < 0 ? origin->task_slot : (u64)TASK_KEY_WINDOW << 32 | (u32)tid;
 }
 
-static inline struct who *who_at(struct profile *p, u64 key, u64 time)
+static inline struct task_slot *task_slot_at(struct profile *p, u64 key, u64 time)
 {
-	struct who *who = &p->who[key * 0x9e3779b97f4a7c15ULL >> (64 - WHO_BITS)];
+	struct task_slot *task_slot =
+		&p->task_slot[key * 0x9e3779b97f4a7c15ULL >> (64 - TASK_SLOT_BITS)];
 
-	if (who->key != key || who->epoch != p->epoch || time < who->span.from ||
-	    time >= who->span.to)
-		profile_who(p, who, key, time);
-	return who;
+	if (task_slot->key != key || task_slot->epoch != p->epoch || time < task_slot->span.from ||
+	    time >= task_slot->span.to)
+		profile_resolve_task(p, task_slot, key, time);
+	return task_slot;
 }
 
-struct who *profile_who_at(struct profile *p, u64 key, u64 time_ns)
+struct task_slot *profile_task_slot_at(struct profile *p, u64 key, u64 time_ns)
 {
-	return who_at(p, key, time_ns);
+	return task_slot_at(p, key, time_ns);
 }
 
-static inline struct who *who_get(struct profile *p, const struct origin *origin,
-				  const struct brief *b)
+static inline struct task_slot *task_slot_get(struct profile *p, const struct origin *origin,
+					      const struct sample_key *b)
 {
-	u64 time = origin->timed ? brief_time(b, origin->clock) : 0;
+	u64 time = origin->timed ? key_time(b, origin->clock) : 0;
 
-	return who_at(p, who_key(p, origin, b, time), time);
+	return task_slot_at(p, task_key(p, origin, b, time), time);
 }
 
 /* Keep @s, @raw of @size bytes, until /proc has identified its task; false if there is no room. */
-static bool raw_wait(struct profile *p, const struct origin *origin, const struct who *who,
-		     const struct spe_sample *s, const u8 *raw, size_t size)
+static bool raw_wait(struct profile *p, const struct origin *origin,
+		     const struct task_slot *task_slot, const struct spe_sample *s, const u8 *raw,
+		     size_t size)
 {
-	const struct brief b = brief_of(s);
+	const struct sample_key b = key_of(s);
 	struct waiting_sample w = {
-		.task = who->key,
-		.time_ns = origin->timed ? brief_time(&b, origin->clock) : 0,
+		.task = task_slot->key,
+		.time_ns = origin->timed ? key_time(&b, origin->clock) : 0,
 		.sources = p->encodings[origin->encoding],
 		.cpu = origin->cpu,
 		.interval = origin->window->interval,
@@ -340,38 +346,39 @@ static bool raw_wait(struct profile *p, const struct origin *origin, const struc
 	if (size > sizeof(w.raw))
 		return false;
 	memcpy(w.raw, raw, size);
-	if (!profile_wait(p, &w))
+	if (!profile_queue_sample(p, &w))
 		return false;
 	p->waited++;
 	return true;
 }
 
-static bool sample_wait(struct profile *p, const struct origin *origin, const struct who *who,
-			const struct spe_sample *s)
+static bool sample_wait(struct profile *p, const struct origin *origin,
+			const struct task_slot *task_slot, const struct spe_sample *s)
 {
-	return raw_wait(p, origin, who, s, s->raw, s->size);
+	return raw_wait(p, origin, task_slot, s, s->raw, s->size);
 }
 
-/* Histograms' counts are their buckets' sums, added up by profile_settle(). */
-static inline void who_add(struct profile *p, struct who *who, const struct traits *t,
-			   const struct sample_facts *facts)
+/* Histograms' counts are their buckets' sums, added up by profile_flush(). */
+static inline void task_slot_add(struct profile *p, struct task_slot *task_slot,
+				 const struct sample_class *t, const struct sample_facts *facts)
 {
 	typedef s32 compared __attribute__((vector_size(16)));
-	latency_lanes more = (latency_lanes)((compared)facts->latency > (compared)who->latency_max);
+	latency_lanes more =
+		(latency_lanes)((compared)facts->latency > (compared)task_slot->latency_max);
 
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		who->bucket[i][facts->bucket[i]]++;
-	who->latency_sum += facts->latency;
-	who->latency_max = (facts->latency & more) | (who->latency_max & ~more);
-	for (unsigned int i = 0; i < TRAITS_LANES; i++)
-		who->ones[i] += t->ones[i];
-	if (++who->samples == TRAITS_FLUSH)
-		profile_who_flush(p, who);
+		task_slot->bucket[i][facts->bucket[i]]++;
+	task_slot->latency_sum += facts->latency;
+	task_slot->latency_max = (facts->latency & more) | (task_slot->latency_max & ~more);
+	for (unsigned int i = 0; i < SAMPLE_CLASS_LANES; i++)
+		task_slot->ones[i] += t->ones[i];
+	if (++task_slot->samples == SAMPLE_CLASS_FLUSH)
+		profile_flush_task_slot(p, task_slot);
 }
 
 /* Sample @w of the way, whose set's tags are there: its entry into the cache. */
 static inline __attribute__((__always_inline__)) void fetch(const struct profile *p,
-							    struct way_sample *w)
+							    struct pipeline_sample *w)
 {
 	w->entry = location_likely(p->locations, &w->key);
 	if (!w->entry)
@@ -380,27 +387,29 @@ static inline __attribute__((__always_inline__)) void fetch(const struct profile
 	__builtin_prefetch(&w->entry->detail, 1);
 }
 
-/* Returns what the sample is, which is @who's. */
-static inline __attribute__((__always_inline__)) const struct traits *
-brief_add(struct profile *p, const struct origin *origin, const struct brief *b, struct who *who)
+/* Returns what the sample is, which is @task_slot's. */
+static inline __attribute__((__always_inline__)) const struct sample_class *
+key_add(struct profile *p, const struct origin *origin, const struct sample_key *b,
+	struct task_slot *task_slot)
 {
-	u64 n = p->way.count++;
-	const struct traits *t = traits_get(p, b, origin->encoding);
-	struct way_sample *w = &p->way.sample[n % WAY];
+	u64 n = p->pipeline.count++;
+	const struct sample_class *t = sample_class_get(p, b, origin->encoding);
+	struct pipeline_sample *w = &p->pipeline.sample[n % PIPELINE_SLOTS];
 
-	w->facts.traits = t->id;
+	w->facts.sample_class = t->id;
 	w->facts.excess = p->excess;
 	w->facts.latency = (latency_lanes){ b->latency[0], b->latency[1], b->latency[2] };
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		w->facts.bucket[i] = bucket_of(p, b->latency[i]) | t->absent[i];
-	who_add(p, who, t, &w->facts);
+	task_slot_add(p, task_slot, t, &w->facts);
 	location_prepare(p->locations,
-			 location_place(spe_address_va(b->pc), spe_address_el(b->pc) != 0),
-			 who->owner, who->salt, &w->key);
-	if (n >= WAY_FETCH)
-		fetch(p, &p->way.sample[(n - WAY_FETCH) % WAY]);
-	if (n >= WAY_ADD)
-		profile_arrive(p, &p->way.sample[(n - WAY_ADD) % WAY]);
+			 location_pc_key(spe_address_va(b->pc), spe_address_el(b->pc) != 0),
+			 task_slot->owner, task_slot->salt, &w->key);
+	if (n >= PIPELINE_FETCH)
+		fetch(p, &p->pipeline.sample[(n - PIPELINE_FETCH) % PIPELINE_SLOTS]);
+	if (n >= PIPELINE_ADD)
+		profile_insert_location(p,
+					&p->pipeline.sample[(n - PIPELINE_ADD) % PIPELINE_SLOTS]);
 	return t;
 }
 
@@ -413,16 +422,16 @@ static void contexts_add(struct profile *p, const struct spe_sample *s)
 		if (!spe_sample_has(s, SPE_HAS_CONTEXT(i)))
 			continue;
 		if (!first || i > SPE_CONTEXT_EL2)
-			profile_context(p, i, s->context[i], 1);
+			profile_count_context(p, i, s->context[i], 1);
 		first = false;
 	}
 }
 
-static inline struct pending pending_of(const struct traits *t, const struct who *who,
-					const u8 *raw, u8 layout)
+static inline struct pending pending_of(const struct sample_class *t,
+					const struct task_slot *task_slot, const u8 *raw, u8 layout)
 {
-	return (struct pending){ .owner = who->owner,
-				 .key = who->key,
+	return (struct pending){ .owner = task_slot->owner,
+				 .key = task_slot->key,
 				 .raw = raw,
 				 .layout = layout,
 				 .flags = t->flags,
@@ -431,7 +440,7 @@ static inline struct pending pending_of(const struct traits *t, const struct who
 
 static inline bool is_store(const struct pending *pending)
 {
-	return (pending->flags & TRAITS_KIND) == SPE_KIND_STORE;
+	return (pending->flags & SAMPLE_CLASS_KIND) == SPE_KIND_STORE;
 }
 
 static inline __attribute__((__always_inline__)) void line_add(struct profile *p,
@@ -444,22 +453,23 @@ static inline __attribute__((__always_inline__)) void line_add(struct profile *p
 	u64 address = physical ? s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS : va;
 	u64 owner = physical ? LINE_PHYSICAL : (s64)va < 0 ? LINE_KERNEL : pending->owner;
 	bool snooped = pending->origin & (SPE_ORIGIN_SNOOPED | SPE_ORIGIN_PEER);
-	bool nobody = pending->key >> 32 == WHO_NOBODY;
+	bool nobody = pending->key >> 32 == TASK_KEY_NONE;
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
-	if (!lines_want(&p->commons->lines, address, owner, is_store(pending), snooped))
+	if (!lines_admit(&p->commons->lines, address, owner, is_store(pending), snooped))
 		return;
-	lines_add(&p->commons->lines, &(struct line_sample){
-		.address = address,
-		.owner = owner,
-		.place = location_place(spe_address_va(pc), spe_address_el(pc) != 0),
-		.place_owner = pending->owner,
-		.thread = nobody ? pending->key + origin->cpu : pending->key,
-		.cpu = origin->cpu,
-		.latency = s->counter[SPE_COUNTER_TOTAL],
-		.store = is_store(pending),
-		.snooped = snooped,
-	});
+	lines_add(&p->commons->lines,
+		  &(struct line_sample){
+			  .address = address,
+			  .owner = owner,
+			  .place = location_pc_key(spe_address_va(pc), spe_address_el(pc) != 0),
+			  .pc_owner = pending->owner,
+			  .thread = nobody ? pending->key + origin->cpu : pending->key,
+			  .cpu = origin->cpu,
+			  .latency = s->counter[SPE_COUNTER_TOTAL],
+			  .store = is_store(pending),
+			  .snooped = snooped,
+		  });
 }
 
 static void page_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
@@ -467,55 +477,56 @@ static void page_add(struct profile *p, const struct origin *origin, const struc
 {
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
-	pages_add(&p->commons->pages, &(struct page_sample){
-		.address = s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS,
-		.owner = pending->owner,
-		.place = location_place(spe_address_va(pc), spe_address_el(pc) != 0),
-		.cpu = origin->cpu,
-		.latency = s->counter[SPE_COUNTER_TOTAL],
-		.store = is_store(pending),
-		.dram = pending->flags & TRAITS_DRAM,
-		.remote = pending->origin & SPE_ORIGIN_REMOTE,
-	});
+	pages_add(&p->commons->pages,
+		  &(struct page_sample){
+			  .address = s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS,
+			  .owner = pending->owner,
+			  .place = location_pc_key(spe_address_va(pc), spe_address_el(pc) != 0),
+			  .cpu = origin->cpu,
+			  .latency = s->counter[SPE_COUNTER_TOTAL],
+			  .store = is_store(pending),
+			  .dram = pending->flags & SAMPLE_CLASS_DRAM,
+			  .remote = pending->origin & SPE_ORIGIN_REMOTE,
+		  });
 }
 
 /* What few samples have, but for lines. */
-#define TRAITS_RARE (TRAITS_CONTEXTS | TRAITS_PAGE)
+#define SAMPLE_CLASS_RARE (SAMPLE_CLASS_CONTEXTS | SAMPLE_CLASS_PAGE)
 
 static void rare_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
 		     const struct pending *pending)
 {
-	if (pending->flags & TRAITS_CONTEXTS)
+	if (pending->flags & SAMPLE_CLASS_CONTEXTS)
 		contexts_add(p, s);
-	if (pending->flags & TRAITS_PAGE)
+	if (pending->flags & SAMPLE_CLASS_PAGE)
 		page_add(p, origin, s, pending);
 }
 
 static void sample_count(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-			 struct who *who)
+			 struct task_slot *task_slot)
 {
-	const struct brief b = brief_of(s);
-	const struct traits *t = brief_add(p, origin, &b, who);
+	const struct sample_key b = key_of(s);
+	const struct sample_class *t = key_add(p, origin, &b, task_slot);
 	struct pending pending;
 
-	if (!(t->flags & (TRAITS_LINE | TRAITS_RARE)))
+	if (!(t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)))
 		return;
-	pending = pending_of(t, who, NULL, 0);
+	pending = pending_of(t, task_slot, NULL, 0);
 	pthread_mutex_lock(&p->commons->lock);
-	if (t->flags & TRAITS_LINE)
+	if (t->flags & SAMPLE_CLASS_LINE)
 		line_add(p, origin, s, &pending);
-	if (t->flags & TRAITS_RARE)
+	if (t->flags & SAMPLE_CLASS_RARE)
 		rare_add(p, origin, s, &pending);
 	pthread_mutex_unlock(&p->commons->lock);
 }
 
 static void sample_add(struct profile *p, const struct origin *origin, const struct spe_sample *s)
 {
-	const struct brief b = brief_of(s);
-	struct who *who = who_get(p, origin, &b);
+	const struct sample_key b = key_of(s);
+	struct task_slot *task_slot = task_slot_get(p, origin, &b);
 
-	if (!who->waits || !sample_wait(p, origin, who, s))
-		sample_count(p, origin, s, who);
+	if (!task_slot->waits || !sample_wait(p, origin, task_slot, s))
+		sample_count(p, origin, s, task_slot);
 }
 
 /* The layout may have been replaced since: then it is not that of the record. */
@@ -529,7 +540,7 @@ static bool layout_is(const struct spe_layout *l, const u8 *raw)
 }
 
 /* Those of a window that are more than counted. */
-static void pending_settle(struct profile *p, const struct origin *origin)
+static void pending_flush(struct profile *p, const struct origin *origin)
 {
 	if (!p->pending_count)
 		return;
@@ -547,9 +558,9 @@ static void pending_settle(struct profile *p, const struct origin *origin)
 			   0) {
 			continue;
 		}
-		if (pending->flags & TRAITS_LINE)
+		if (pending->flags & SAMPLE_CLASS_LINE)
 			line_add(p, origin, &s, pending);
-		if (pending->flags & TRAITS_RARE)
+		if (pending->flags & SAMPLE_CLASS_RARE)
 			rare_add(p, origin, &s, pending);
 	}
 	pthread_mutex_unlock(&p->commons->lock);
@@ -559,36 +570,37 @@ static void pending_settle(struct profile *p, const struct origin *origin)
 /* As sample_add(), but that what is not used of a record is not read. */
 static void run_add(struct profile *p, const struct origin *origin, const struct spe_run *run)
 {
-	const struct traits *t;
+	const struct sample_class *t;
 	struct spe_sample s;
-	struct brief b;
-	struct who *who;
+	struct sample_key b;
+	struct task_slot *task_slot;
 
 	for (u32 i = 0; i < run->count; i++) {
 		spe_layout_read(&p->layouts.layout[run->layout[i]], run->raw[i], &s);
-		b = brief_of(&s);
-		who = who_get(p, origin, &b);
-		if (__builtin_expect(who->waits, 0) &&
-		    raw_wait(p, origin, who, &s, run->raw[i], SPE_LAYOUT_BYTES))
+		b = key_of(&s);
+		task_slot = task_slot_get(p, origin, &b);
+		if (__builtin_expect(task_slot->waits, 0) &&
+		    raw_wait(p, origin, task_slot, &s, run->raw[i], SPE_LAYOUT_BYTES))
 			continue;
-		t = brief_add(p, origin, &b, who);
+		t = key_add(p, origin, &b, task_slot);
 		/* Without a branch, and looked at later: which ones they are is hard to foresee. */
-		p->pending[p->pending_count] = pending_of(t, who, run->raw[i], run->layout[i]);
-		p->pending_count += (t->flags & (TRAITS_LINE | TRAITS_RARE)) != 0;
+		p->pending[p->pending_count] =
+			pending_of(t, task_slot, run->raw[i], run->layout[i]);
+		p->pending_count += (t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)) != 0;
 	}
 	if (p->pending_count > PENDING - SPE_RUN)
-		pending_settle(p, origin);
+		pending_flush(p, origin);
 }
 
 /* Of the part that @d is through with. */
 static void ledger_add(struct view_header *h, const struct spe_decoder *d,
-		       const struct spe_ledger *before)
+		       const struct spe_ledger *moved_from)
 {
-	h->records += d->ledger.records - before->records;
+	h->records += d->ledger.records - moved_from->records;
 	h->bytes += d->pos;
-	h->decoded += d->ledger.decoded - before->decoded;
-	h->padding += d->ledger.padding - before->padding;
-	h->suspect += d->ledger.suspect - before->suspect;
+	h->decoded += d->ledger.decoded - moved_from->decoded;
+	h->padding += d->ledger.padding - moved_from->padding;
+	h->suspect += d->ledger.suspect - moved_from->suspect;
 }
 
 static void window_add(struct view_header *h, const struct source_window *w)
@@ -611,27 +623,27 @@ static void window_add(struct view_header *h, const struct source_window *w)
 
 /* Whose and what it is, as the filter asks for it. */
 static bool sample_is_wanted(struct profile *p, const struct origin *origin,
-			     const struct spe_sample *s, const struct who *who)
+			     const struct spe_sample *s, const struct task_slot *task_slot)
 {
 	struct filter_subject subject = { .sample = s, .cpu = origin->cpu };
 
 	if (spe_sample_has(s, SPE_HAS_OP) && s->op_class == SPE_OP_LOAD_STORE)
 		subject.origin = spe_sample_origin(p->encodings[origin->encoding], s);
-	subject.process = attributor_process(p->attributor, (u32)(who->owner >> 32));
+	subject.process = attributor_process(p->attributor, (u32)(task_slot->owner >> 32));
 	if (subject.process)
 		subject.container = attributor_container(p->attributor, subject.process->container);
 	return filter_match(p->filter, &subject);
 }
 
-static void sample_show(struct profile *p, const struct origin *origin,
-			const struct spe_sample *s, const struct who *who)
+static void sample_show(struct profile *p, const struct origin *origin, const struct spe_sample *s,
+			const struct task_slot *task_slot)
 {
 	enum spe_op_kind kind = spe_sample_kind(s);
 	struct profile_sample shown = {
 		.sample = s,
 		.window = origin->window,
-		.process = (u32)(who->owner >> 32),
-		.generation = (u32)who->owner,
+		.process = (u32)(task_slot->owner >> 32),
+		.generation = (u32)task_slot->owner,
 		.memory = kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE,
 	};
 
@@ -644,16 +656,16 @@ static void sample_show(struct profile *p, const struct origin *origin,
 }
 
 static void sample_filter(struct profile *p, const struct origin *origin,
-			  const struct spe_sample *s, struct who *who)
+			  const struct spe_sample *s, struct task_slot *task_slot)
 {
-	if (p->filter && !sample_is_wanted(p, origin, s, who)) {
+	if (p->filter && !sample_is_wanted(p, origin, s, task_slot)) {
 		p->header.filtered++;
 		p->header.records--;
 		return;
 	}
-	sample_count(p, origin, s, who);
+	sample_count(p, origin, s, task_slot);
 	if (p->commons->observers)
-		sample_show(p, origin, s, who);
+		sample_show(p, origin, s, task_slot);
 }
 
 static void window_filter(struct profile *p, struct spe_decoder *decoder,
@@ -661,17 +673,17 @@ static void window_filter(struct profile *p, struct spe_decoder *decoder,
 {
 	struct spe_sample sample;
 	enum spe_decode r;
-	struct brief b;
-	struct who *who;
+	struct sample_key b;
+	struct task_slot *task_slot;
 
 	do {
 		r = spe_decoder_next(decoder, &sample, NULL);
 		if (r != SPE_DECODE_SAMPLE)
 			continue;
-		b = brief_of(&sample);
-		who = who_get(p, origin, &b);
-		if (!who->waits || !sample_wait(p, origin, who, &sample))
-			sample_filter(p, origin, &sample, who);
+		b = key_of(&sample);
+		task_slot = task_slot_get(p, origin, &b);
+		if (!task_slot->waits || !sample_wait(p, origin, task_slot, &sample))
+			sample_filter(p, origin, &sample, task_slot);
 	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
 }
 
@@ -689,7 +701,7 @@ static void window_decode(struct profile *p, struct spe_decoder *decoder,
 		else if (r == SPE_DECODE_SAMPLE)
 			sample_add(p, origin, &sample);
 	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
-	pending_settle(p, origin);
+	pending_flush(p, origin);
 }
 
 /* D17.8.4.4: nothing in it may be taken for valid. */
@@ -700,7 +712,7 @@ static void window_suspect(struct spe_decoder *decoder)
 }
 
 void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
-			   struct who *who)
+			   struct task_slot *task_slot)
 {
 	const struct source_window window = {
 		.interval = w->interval, .unit = w->unit, .cpu = w->cpu, .tid = -1
@@ -715,11 +727,11 @@ void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
 	/* It was decoded before. */
 	if (spe_record_decode(w->raw, sizeof(w->raw), sizeof(w->raw), &s) < 0)
 		return;
-	profile_weigh(p, w->interval, w->unit);
+	profile_set_weight(p, w->interval, w->unit);
 	p->header.records++;
 	if (w->written && p->header.written != WINDOW_WRITTEN_UNKNOWN)
 		p->header.written++;
-	sample_filter(p, &origin, &s, who);
+	sample_filter(p, &origin, &s, task_slot);
 }
 
 /* Those of the window that wait are in no counter yet. */
@@ -735,10 +747,10 @@ void profile_window(struct profile *profile, const struct source_window *window)
 {
 	u64 midr = window->midr ? window->midr : profile->midr;
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
-	const struct spe_ledger before = decoder->ledger;
+	const struct spe_ledger moved_from = decoder->ledger;
 	struct origin origin = {
 		.window = window,
-		.who = (u64)WHO_NOBODY << 32,
+		.task_slot = (u64)TASK_KEY_NONE << 32,
 		.timed = attributor_has_times(profile->attributor),
 		.cpu = window->cpu,
 		.start_ns = window->start_ns,
@@ -746,38 +758,38 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		.parted_ns = window->clock_skew_ns,
 	};
 
-	profile_wait_retry(profile);
+	profile_retry_queued(profile);
 	if (!profile->began_ns)
 		profile->began_ns = window->start_ns;
 	if (window->end_ns > profile->ended_ns)
 		profile->ended_ns = window->end_ns;
-	if (windows_note(&profile->windows, window->start_ns, window->end_ns))
-		profile_roll(profile, window->end_ns - 1);
+	if (history_note_window(&profile->history, window->start_ns, window->end_ns))
+		profile_close_slot(profile, window->end_ns - 1);
 	if (window->tid >= 0)
-		origin.who = (u64)WHO_WINDOW << 32 | (u32)window->tid;
+		origin.task_slot = (u64)TASK_KEY_WINDOW << 32 | (u32)window->tid;
 	origin.encoding = profile_encoding(profile, spe_data_sources_find(midr));
 	/* Events of tasks may have come in between. */
 	profile->epoch++;
-	profile_weigh(profile, window->interval, window->unit);
+	profile_set_weight(profile, window->interval, window->unit);
 	if (window->flags & WINDOW_SUSPECT)
 		window_suspect(decoder);
 	else if (profile->filter || profile->commons->observers)
 		window_filter(profile, decoder, &origin);
 	else
 		window_decode(profile, decoder, &origin);
-	ledger_add(&profile->header, decoder, &before);
+	ledger_add(&profile->header, decoder, &moved_from);
 	if (!decoder->open)
 		window_add(&profile->header, window);
 	window_waits(profile, window);
-	if (profile->place_bytes)
+	if (profile->location_bytes)
 		profile->header.evicted +=
-			location_table_trim(profile->locations, profile->place_bytes);
+			location_table_trim(profile->locations, profile->location_bytes);
 }
 
 void profile_set_filter(struct profile *profile, const struct filter *filter)
 {
 	/* What was sampled before is judged by what held before. */
-	profile_wait_end(profile);
+	profile_finish_queued(profile);
 	profile->filter = filter;
 }
 
@@ -824,6 +836,6 @@ struct source_sink profile_sink(struct profile *profile)
 
 const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency)
 {
-	profile_settle(profile);
+	profile_flush(profile);
 	return &profile->machine.latency[latency];
 }

@@ -21,14 +21,14 @@ struct profile;
 /**
  * struct profile_config
  * @locations: capacity of the (process, PC) table; 0 for the default (32768)
- * @place_bytes: what places may take beside themselves, for what is carried over; 0: no bound
- * @figures: of processes and containers, 2 KiB each: who counted least gives way; 0: no bound
+ * @location_bytes: what places may take beside themselves, for what is carried over; 0: no bound
+ * @counters: of processes and containers, 2 KiB each: who counted least gives way; 0: no bound
  * @contexts: values of each Context packet counted one by one, a power of two; 0 for
  *	the default (65536)
  * @midr: MIDR_EL1 for windows that do not say which core took them; 0 for none
  * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the
  *	defaults (1024, 4096)
- * @windows: keep what was counted in the last 10 s, minute and 10 minutes
+ * @history: keep what was counted in the last 10 s, minute and 10 minutes
  * @processes, @containers: of the attributor, for windows; 0 for its defaults
  * @nodes: of this machine, for pages; the caller's until the profile is freed. NULL: unknown
  * @filter: what counts; stays the caller's until the profile is freed. NULL: everything
@@ -37,12 +37,12 @@ struct profile;
  */
 struct profile_config {
 	u32 locations;
-	u64 place_bytes;
-	u32 figures;
+	u64 location_bytes;
+	u32 counters;
 	u32 contexts;
 	u32 lines;
 	u32 pages;
-	bool windows;
+	bool history;
 	u32 processes;
 	u32 containers;
 	const struct nodes *nodes;
@@ -59,8 +59,8 @@ struct profile *profile_free(struct profile *profile);
 /** profile_set_filter() - what counts from now on; @filter as in &struct profile_config */
 void profile_set_filter(struct profile *profile, const struct filter *filter);
 
-/** profile_wait_end() - count the samples that still wait for /proc, as far as it has answered */
-void profile_wait_end(struct profile *profile);
+/** profile_finish_queued() - count the samples that still wait for /proc, as far as it has answered */
+void profile_finish_queued(struct profile *profile);
 
 /** profile_reset() - forget all samples and ledgers */
 void profile_reset(struct profile *profile);
@@ -126,8 +126,8 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 		      enum view_span span, enum view_group group, enum view_sort sort, u32 limit,
 		      u64 now_ns, struct view *ret_view);
 
-/** profile_skip() - nobody sampled for @ns: this was no time of a window of the last seconds */
-void profile_skip(struct profile *profile, u64 ns);
+/** profile_skip_time() - nobody sampled for @ns: this was no time of a window of the last seconds */
+void profile_skip_time(struct profile *profile, u64 ns);
 
 /** profile_containers() - how many there are; index 0 is "none" */
 u32 profile_containers(struct profile *profile);

@@ -31,24 +31,24 @@ static void set(u8 *ones, size_t offset, unsigned int index)
 	ones[offset / sizeof(u64) + index] = 1;
 }
 
-#define SET(ones, field, index) set(ones, offsetof(struct figure_counts, field), index)
+#define SET(ones, field, index) set(ones, offsetof(struct sample_counts, field), index)
 
 /* What figures count of it. */
-static void fill_ones(struct traits *t, enum spe_op_kind kind)
+static void fill_ones(struct sample_class *t, enum spe_op_kind kind)
 {
-	u8 ones[FIGURE_COUNTS] = { 0 };
+	u8 ones[SAMPLE_COUNTS] = { 0 };
 
-	for (unsigned int i = 0; i < FIGURE_EVENTS; i++)
+	for (unsigned int i = 0; i < SAMPLE_EVENTS; i++)
 		if (t->events >> i & 1)
 			SET(ones, event, i);
 	SET(ones, kind, kind);
-	if (t->flags & TRAITS_SIMD)
+	if (t->flags & SAMPLE_CLASS_SIMD)
 		SET(ones, simd, 0);
 	if (kind == SPE_KIND_BRANCH && t->events >> SPE_EVENT_MISPREDICTED & 1)
 		SET(ones, mispredicted, 0);
 	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE) {
 		SET(ones, level, t->origin.level);
-		for (unsigned int i = 0; i < FIGURE_ORIGINS; i++)
+		for (unsigned int i = 0; i < SAMPLE_ORIGINS; i++)
 			if (t->origin.flags >> i & 1)
 				SET(ones, origin, i);
 	}
@@ -73,12 +73,12 @@ static u8 memory_flags(const struct spe_sample *s, const struct spe_origin *orig
 
 	if (origin->level == SPE_LEVEL_L1)
 		return 0;
-	return (known && may_be_shared(origin) ? TRAITS_LINE : 0) | (physical ? TRAITS_PAGE : 0) |
-	       (dram ? TRAITS_DRAM : 0);
+	return (known && may_be_shared(origin) ? SAMPLE_CLASS_LINE : 0) |
+	       (physical ? SAMPLE_CLASS_PAGE : 0) | (dram ? SAMPLE_CLASS_DRAM : 0);
 }
 
-void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
-		 struct traits *ret_traits)
+void sample_class_fill(u64 events, u64 key, const struct spe_data_sources *sources,
+		       struct sample_class *ret_sample_class)
 {
 	static const u8 counters[PROFILE_LATENCIES] = {
 		SPE_COUNTER_TOTAL,
@@ -87,7 +87,7 @@ void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 	};
 	struct spe_sample sample = key_sample(events, key);
 	enum spe_op_kind kind = spe_sample_kind(&sample);
-	struct traits t = {
+	struct sample_class t = {
 		.events = events,
 		.key = key,
 		.flags = (u8)kind,
@@ -95,9 +95,9 @@ void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 	};
 
 	if (spe_sample_is_simd(&sample))
-		t.flags |= TRAITS_SIMD;
+		t.flags |= SAMPLE_CLASS_SIMD;
 	if (has_more_contexts(&sample))
-		t.flags |= TRAITS_CONTEXTS;
+		t.flags |= SAMPLE_CLASS_CONTEXTS;
 	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE) {
 		t.origin = spe_sample_origin(sources, &sample);
 		t.flags |= memory_flags(&sample, &t.origin);
@@ -106,24 +106,24 @@ void traits_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 		if (!spe_sample_has(&sample, SPE_HAS_COUNTER(counters[i])))
 			t.absent[i] = HISTOGRAM_NONE;
 	fill_ones(&t, kind);
-	*ret_traits = t;
+	*ret_sample_class = t;
 }
 
-int traits_init(struct traits_catalog *catalog)
+int sample_class_init(struct sample_class_catalog *catalog)
 {
-	catalog->at = zero_pages(((size_t)TRAITS_MAX + 1) * sizeof(*catalog->at));
+	catalog->at = zero_pages(((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
 	return catalog->at ? 0 : -ENOMEM;
 }
 
-void traits_deinit(struct traits_catalog *catalog)
+void sample_class_deinit(struct sample_class_catalog *catalog)
 {
-	zero_pages_free(catalog->at, ((size_t)TRAITS_MAX + 1) * sizeof(*catalog->at));
+	zero_pages_free(catalog->at, ((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
 	catalog->at = NULL;
 }
 
-void traits_clear(struct traits_catalog *catalog)
+void sample_class_clear(struct sample_class_catalog *catalog)
 {
-	zero_pages_clear(catalog->at, ((size_t)TRAITS_MAX + 1) * sizeof(*catalog->at));
+	zero_pages_clear(catalog->at, ((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
 	memset(catalog->guess, 0, sizeof(catalog->guess));
 	memset(catalog->index, 0, sizeof(catalog->index));
 	catalog->used = 0;
@@ -131,11 +131,11 @@ void traits_clear(struct traits_catalog *catalog)
 }
 
 /* Where in the index the number of @events and @key is, or would be: half of it is free at least. */
-static u16 *find(struct traits_catalog *catalog, u64 events, u64 key)
+static u16 *find(struct sample_class_catalog *catalog, u64 events, u64 key)
 {
-	u32 mask = (1U << TRAITS_INDEX_BITS) - 1;
-	u32 at = (u32)(traits_hash(events, key) >> (64 - TRAITS_INDEX_BITS));
-	const struct traits *t;
+	u32 mask = (1U << SAMPLE_CLASS_INDEX_BITS) - 1;
+	u32 at = (u32)(sample_class_hash(events, key) >> (64 - SAMPLE_CLASS_INDEX_BITS));
+	const struct sample_class *t;
 
 	for (; catalog->index[at]; at = (at + 1) & mask) {
 		t = &catalog->at[catalog->index[at]];
@@ -145,18 +145,18 @@ static u16 *find(struct traits_catalog *catalog, u64 events, u64 key)
 	return &catalog->index[at];
 }
 
-u16 traits_find(struct traits_catalog *catalog, u64 events, u64 key,
-		const struct spe_data_sources *sources)
+u16 sample_class_find(struct sample_class_catalog *catalog, u64 events, u64 key,
+		      const struct spe_data_sources *sources)
 {
 	u16 *number = find(catalog, events, key);
 
-	if (!*number && catalog->whole < TRAITS_WHOLE && catalog->used < TRAITS_MAX) {
+	if (!*number && catalog->whole < SAMPLE_CLASS_WHOLE && catalog->used < SAMPLE_CLASS_MAX) {
 		catalog->whole++;
 		*number = (u16)++catalog->used;
-		traits_fill(events, key, sources, &catalog->at[*number]);
+		sample_class_fill(events, key, sources, &catalog->at[*number]);
 		catalog->at[*number].id = *number;
 	}
-	catalog->guess[traits_slot(events, key)] = *number;
+	catalog->guess[sample_class_slot(events, key)] = *number;
 	return *number;
 }
 
@@ -167,15 +167,15 @@ u16 traits_find(struct traits_catalog *catalog, u64 events, u64 key,
 #define CONTENT_ABSENT	     15
 #define CONTENT_BITS	     18
 
-#define MISPREDICTED (offsetof(struct figure_counts, mispredicted) / sizeof(u64))
+#define MISPREDICTED (offsetof(struct sample_counts, mispredicted) / sizeof(u64))
 
-u32 traits_content(const struct traits *t)
+u32 sample_class_content(const struct sample_class *t)
 {
-	u8 ones[FIGURE_COUNTS];
+	u8 ones[SAMPLE_COUNTS];
 	u32 content;
 
 	memcpy(ones, t->ones, sizeof(ones));
-	content = (t->flags & (TRAITS_KIND | TRAITS_SIMD)) |
+	content = (t->flags & (SAMPLE_CLASS_KIND | SAMPLE_CLASS_SIMD)) |
 		  (u32)t->origin.level << CONTENT_LEVEL | (u32)t->origin.flags << CONTENT_ORIGIN |
 		  (u32)ones[MISPREDICTED] << CONTENT_MISPREDICTED;
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
@@ -183,18 +183,18 @@ u32 traits_content(const struct traits *t)
 	return content;
 }
 
-static bool content_fill(u64 events, u32 content, struct traits *ret)
+static bool content_fill(u64 events, u32 content, struct sample_class *ret)
 {
-	enum spe_op_kind kind = content & TRAITS_KIND;
-	struct traits t = {
+	enum spe_op_kind kind = content & SAMPLE_CLASS_KIND;
+	struct sample_class t = {
 		.events = events,
-		.key = TRAITS_CONTENT | content,
-		.flags = content & (TRAITS_KIND | TRAITS_SIMD),
+		.key = SAMPLE_CLASS_CONTENT | content,
+		.flags = content & (SAMPLE_CLASS_KIND | SAMPLE_CLASS_SIMD),
 		.origin = { .level = content >> CONTENT_LEVEL & 0x1f,
 			    .flags = content >> CONTENT_ORIGIN & 0x1f },
 		.used = true,
 	};
-	u8 ones[FIGURE_COUNTS];
+	u8 ones[SAMPLE_COUNTS];
 
 	if (kind >= SPE_KINDS || t.origin.level >= SPE_LEVELS || content >> CONTENT_BITS)
 		return false;
@@ -208,18 +208,18 @@ static bool content_fill(u64 events, u32 content, struct traits *ret)
 	return true;
 }
 
-u16 traits_restore(struct traits_catalog *catalog, u64 events, u32 content)
+u16 sample_class_restore(struct sample_class_catalog *catalog, u64 events, u32 content)
 {
 	/* No record has such a key. */
-	u16 *number = find(catalog, events, TRAITS_CONTENT | content);
-	struct traits t;
+	u16 *number = find(catalog, events, SAMPLE_CLASS_CONTENT | content);
+	struct sample_class t;
 
 	if (*number)
 		return *number;
 	if (!content_fill(events, content, &t))
 		return 0;
-	if (catalog->used == TRAITS_MAX || (events && catalog->whole >= TRAITS_WHOLE))
-		return TRAITS_OTHERS;
+	if (catalog->used == SAMPLE_CLASS_MAX || (events && catalog->whole >= SAMPLE_CLASS_WHOLE))
+		return SAMPLE_CLASS_OTHERS;
 	catalog->whole += events != 0;
 	t.id = *number = (u16)++catalog->used;
 	if (!events)
@@ -228,16 +228,17 @@ u16 traits_restore(struct traits_catalog *catalog, u64 events, u32 content)
 	return t.id;
 }
 
-u16 traits_coarse(struct traits_catalog *catalog, struct traits *traits)
+u16 sample_class_coarse(struct sample_class_catalog *catalog, struct sample_class *sample_class)
 {
-	if (!traits->coarse)
-		traits->coarse = traits_restore(catalog, 0, traits_content(traits));
-	return traits->coarse;
+	if (!sample_class->coarse)
+		sample_class->coarse =
+			sample_class_restore(catalog, 0, sample_class_content(sample_class));
+	return sample_class->coarse;
 }
 
-bool traits_source(const struct traits *traits, u16 *ret_source)
+bool sample_class_source(const struct sample_class *sample_class, u16 *ret_source)
 {
-	struct spe_sample sample = key_sample(traits->events, traits->key);
+	struct spe_sample sample = key_sample(sample_class->events, sample_class->key);
 
 	if (!spe_sample_has(&sample, SPE_HAS_SOURCE))
 		return false;

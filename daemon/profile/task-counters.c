@@ -3,27 +3,29 @@
 
 #include <stdlib.h>
 
-bool tally_full(const struct tally_room *room, enum tally_kind kind)
+bool tally_full(const struct tally_budget *room, enum tally_kind kind)
 {
 	return room->most && room->used[kind] >= room->most / (kind == TALLY_PROCESS ? 2 : 4);
 }
 
-struct figures *tally_new(struct tally_room *room, enum tally_kind kind)
+struct counters *tally_new(struct tally_budget *room, enum tally_kind kind)
 {
-	struct figures *figures = calloc(1, sizeof(*figures));
+	struct counters *counters = calloc(1, sizeof(*counters));
 
-	room->used[kind] += figures != NULL;
-	return figures;
+	room->used[kind] += counters != NULL;
+	return counters;
 }
 
-struct figures *tally_drop(struct tally_room *room, enum tally_kind kind, struct figures *figures)
+struct counters *tally_drop(struct tally_budget *room, enum tally_kind kind,
+			    struct counters *counters)
 {
-	room->used[kind] -= figures != NULL;
-	free(figures);
+	room->used[kind] -= counters != NULL;
+	free(counters);
 	return NULL;
 }
 
 u64 tally_samples(const struct process_tally *entry)
 {
-	return (entry->sum ? entry->sum->samples : 0) + (entry->before ? entry->before->samples : 0);
+	return (entry->sum ? entry->sum->samples : 0) +
+	       (entry->moved_from ? entry->moved_from->samples : 0);
 }

@@ -7,21 +7,21 @@
 
 #include "util/zero-pages.h"
 
-static size_t tags_size(const struct heavy_table *t)
+static size_t tags_size(const struct topk_table *t)
 {
 	return t->sets * sizeof(*t->tags);
 }
 
-static size_t entries_size(const struct heavy_table *t)
+static size_t entries_size(const struct topk_table *t)
 {
-	return (size_t)t->sets * HEAVY_WAYS * t->size;
+	return (size_t)t->sets * TOPK_WAYS * t->size;
 }
 
-int heavy_init(struct heavy_table *table, size_t size, u32 capacity)
+int topk_init(struct topk_table *table, size_t size, u32 capacity)
 {
-	struct heavy_table t = { .size = size, .sets = 1 };
+	struct topk_table t = { .size = size, .sets = 1 };
 
-	while (t.sets * HEAVY_WAYS < capacity)
+	while (t.sets * TOPK_WAYS < capacity)
 		t.sets *= 2;
 	/* Addresses are the profiled programs' choice: they must not choose sets too. */
 	if (getrandom(&t.seed, sizeof(t.seed), GRND_NONBLOCK) != sizeof(t.seed))
@@ -31,35 +31,35 @@ int heavy_init(struct heavy_table *table, size_t size, u32 capacity)
 	*table = t;
 	if (t.tags && t.entries)
 		return 0;
-	heavy_deinit(table);
+	topk_deinit(table);
 	return -ENOMEM;
 }
 
-void heavy_deinit(struct heavy_table *table)
+void topk_deinit(struct topk_table *table)
 {
 	zero_pages_free(table->tags, tags_size(table));
 	zero_pages_free(table->entries, entries_size(table));
-	*table = (struct heavy_table){ 0 };
+	*table = (struct topk_table){ 0 };
 }
 
-void heavy_clear(struct heavy_table *table)
+void topk_clear(struct topk_table *table)
 {
 	zero_pages_clear(table->tags, tags_size(table));
 	zero_pages_clear(table->entries, entries_size(table));
 	table->evicted = 0;
 }
 
-static struct heavy *entry_at(const struct heavy_table *t, u32 set, unsigned int way)
+static struct topk_entry *entry_at(const struct topk_table *t, u32 set, unsigned int way)
 {
-	return (struct heavy *)(t->entries + ((size_t)set * HEAVY_WAYS + way) * t->size);
+	return (struct topk_entry *)(t->entries + ((size_t)set * TOPK_WAYS + way) * t->size);
 }
 
-static struct heavy *find(const struct heavy_table *t, struct heavy_place p, u64 key0, u64 key1)
+static struct topk_entry *find(const struct topk_table *t, struct topk_slot p, u64 key0, u64 key1)
 {
-	u64 ways = heavy_ways(t, p);
+	u64 ways = topk_ways(t, p);
 
 	for (; ways; ways &= ways - 1) {
-		struct heavy *e = entry_at(t, p.set, (unsigned int)__builtin_ctzll(ways) / 8);
+		struct topk_entry *e = entry_at(t, p.set, (unsigned int)__builtin_ctzll(ways) / 8);
 
 		if (e->key[0] == key0 && e->key[1] == key1)
 			return e;
@@ -67,15 +67,15 @@ static struct heavy *find(const struct heavy_table *t, struct heavy_place p, u64
 	return NULL;
 }
 
-struct heavy *heavy_find(const struct heavy_table *table, u64 key0, u64 key1)
+struct topk_entry *topk_find(const struct topk_table *table, u64 key0, u64 key1)
 {
-	return find(table, heavy_place(table, key0, key1), key0, key1);
+	return find(table, topk_slot_of(table, key0, key1), key0, key1);
 }
 
-struct heavy *heavy_add(struct heavy_table *table, u64 key0, u64 key1, u32 weight)
+struct topk_entry *topk_add(struct topk_table *table, u64 key0, u64 key1, u32 weight)
 {
-	struct heavy_place p = heavy_place(table, key0, key1);
-	struct heavy *e = find(table, p, key0, key1), *other;
+	struct topk_slot p = topk_slot_of(table, key0, key1);
+	struct topk_entry *e = find(table, p, key0, key1), *other;
 	unsigned int way = 0;
 	u64 before;
 
@@ -84,7 +84,7 @@ struct heavy *heavy_add(struct heavy_table *table, u64 key0, u64 key1, u32 weigh
 		return e;
 	}
 	e = entry_at(table, p.set, 0);
-	for (unsigned int i = 1; i < HEAVY_WAYS && e->weight; i++) {
+	for (unsigned int i = 1; i < TOPK_WAYS && e->weight; i++) {
 		other = entry_at(table, p.set, i);
 		if (other->weight < e->weight) {
 			e = other;
@@ -94,44 +94,45 @@ struct heavy *heavy_add(struct heavy_table *table, u64 key0, u64 key1, u32 weigh
 	before = e->weight;
 	table->evicted += before != 0;
 	memset(e, 0, table->size);
-	*e = (struct heavy){ .key = { key0, key1 }, .weight = before + weight };
+	*e = (struct topk_entry){ .key = { key0, key1 }, .weight = before + weight };
 	table->tags[p.set] &= ~(0xffULL << 8 * way);
 	table->tags[p.set] |= (u64)p.tag << 8 * way;
 	return e;
 }
 
-struct heavy *heavy_next(const struct heavy_table *table, struct heavy *entry)
+struct topk_entry *topk_next(const struct topk_table *table, struct topk_entry *entry)
 {
 	u8 *at = entry ? (u8 *)entry + table->size : table->entries;
 	u8 *end = table->entries + entries_size(table);
 
-	while (at < end && !((struct heavy *)at)->weight)
+	while (at < end && !((struct topk_entry *)at)->weight)
 		at += table->size;
-	return at < end ? (struct heavy *)at : NULL;
+	return at < end ? (struct topk_entry *)at : NULL;
 }
 
 static int compare(const void *a, const void *b)
 {
-	const struct heavy *x = *(struct heavy *const *)a, *y = *(struct heavy *const *)b;
+	const struct topk_entry *x = *(struct topk_entry *const *)a,
+				*y = *(struct topk_entry *const *)b;
 
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
 	return (x->key[0] > y->key[0]) - (x->key[0] < y->key[0]);
 }
 
-struct heavy **heavy_sorted(const struct heavy_table *table, u32 *ret_count)
+struct topk_entry **topk_sorted(const struct topk_table *table, u32 *ret_count)
 {
-	struct heavy **list, *e = NULL;
+	struct topk_entry **list, *e = NULL;
 	u32 count = 0;
 
-	while ((e = heavy_next(table, e)))
+	while ((e = topk_next(table, e)))
 		count++;
-	list = calloc(count + 1, sizeof(struct heavy *));
+	list = calloc(count + 1, sizeof(struct topk_entry *));
 	if (!list)
 		return NULL;
-	for (count = 0; (e = heavy_next(table, e));)
+	for (count = 0; (e = topk_next(table, e));)
 		list[count++] = e;
-	qsort(list, count, sizeof(struct heavy *), compare);
+	qsort(list, count, sizeof(struct topk_entry *), compare);
 	*ret_count = count;
 	return list;
 }

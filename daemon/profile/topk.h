@@ -9,25 +9,25 @@
 
 #include "codec/env.h"
 
-#define HEAVY_WAYS 8
+#define TOPK_WAYS 8
 
 /**
- * struct heavy - embedded first in each entry
+ * struct topk_entry - embedded first in each entry
  * @key: two words
  * @weight: 0 of one that is free
  */
-struct heavy {
+struct topk_entry {
 	u64 key[2];
 	u64 weight;
 };
 
 /**
- * struct heavy_table
+ * struct topk_table
  * @size: of an entry
  * @tags: for each set, a byte for each way; 0 is free
  * @evicted: entries that others replaced
  */
-struct heavy_table {
+struct topk_table {
 	size_t size;
 	u64 seed;
 	u32 sets;
@@ -36,53 +36,53 @@ struct heavy_table {
 	u64 evicted;
 };
 
-/** heavy_init() - @capacity is rounded up to a power of two, at least 8; 0 or -ENOMEM */
-int heavy_init(struct heavy_table *table, size_t size, u32 capacity);
+/** topk_init() - @capacity is rounded up to a power of two, at least 8; 0 or -ENOMEM */
+int topk_init(struct topk_table *table, size_t size, u32 capacity);
 
-/** heavy_deinit() - also of one that is all zeros */
-void heavy_deinit(struct heavy_table *table);
+/** topk_deinit() - also of one that is all zeros */
+void topk_deinit(struct topk_table *table);
 
-void heavy_clear(struct heavy_table *table);
+void topk_clear(struct topk_table *table);
 
-/** struct heavy_place - where the entry of a key is looked for */
-struct heavy_place {
+/** struct topk_slot - where the entry of a key is looked for */
+struct topk_slot {
 	u32 set;
 	u8 tag;
 };
 
-static inline struct heavy_place heavy_place(const struct heavy_table *table, u64 key0, u64 key1)
+static inline struct topk_slot topk_slot_of(const struct topk_table *table, u64 key0, u64 key1)
 {
 	u64 x = (key0 ^ table->seed) * 0x9e3779b97f4a7c15ULL;
 
 	x = (x ^ x >> 32 ^ key1) * 0xd6e8feb86659fd93ULL;
 	x = (x ^ x >> 32) * 0x9e3779b97f4a7c15ULL;
-	return (struct heavy_place){ .set = (u32)(x >> 32) & (table->sets - 1),
-				     .tag = (u8)(((x & 0xffff) * 255 >> 16) + 1) };
+	return (struct topk_slot){ .set = (u32)(x >> 32) & (table->sets - 1),
+				   .tag = (u8)(((x & 0xffff) * 255 >> 16) + 1) };
 }
 
-#define HEAVY_ONES 0x0101010101010101ULL
+#define TOPK_ONES 0x0101010101010101ULL
 
 /* A bit for each way that may have the tag; none: the key has no entry. */
-static inline u64 heavy_ways(const struct heavy_table *table, struct heavy_place place)
+static inline u64 topk_ways(const struct topk_table *table, struct topk_slot place)
 {
-	u64 differ = table->tags[place.set] ^ place.tag * HEAVY_ONES;
+	u64 differ = table->tags[place.set] ^ place.tag * TOPK_ONES;
 
-	return (differ - HEAVY_ONES) & ~differ & HEAVY_ONES << 7;
+	return (differ - TOPK_ONES) & ~differ & TOPK_ONES << 7;
 }
 
-/** heavy_find() - the entry of a key, or NULL */
-struct heavy *heavy_find(const struct heavy_table *table, u64 key0, u64 key1);
+/** topk_find() - the entry of a key, or NULL */
+struct topk_entry *topk_find(const struct topk_table *table, u64 key0, u64 key1);
 
 /**
- * heavy_add() - add @weight, at least 1, to an entry, which may be new: then all behind
- * its struct heavy is 0
+ * topk_add() - add @weight, at least 1, to an entry, which may be new: then all behind
+ * its struct topk_entry is 0
  */
-struct heavy *heavy_add(struct heavy_table *table, u64 key0, u64 key1, u32 weight);
+struct topk_entry *topk_add(struct topk_table *table, u64 key0, u64 key1, u32 weight);
 
-/** heavy_next() - the used entry after @entry, or the first for NULL */
-struct heavy *heavy_next(const struct heavy_table *table, struct heavy *entry);
+/** topk_next() - the used entry after @entry, or the first for NULL */
+struct topk_entry *topk_next(const struct topk_table *table, struct topk_entry *entry);
 
-/** heavy_sorted() - all of them, by weight; allocated; NULL without memory */
-struct heavy **heavy_sorted(const struct heavy_table *table, u32 *ret_count);
+/** topk_sorted() - all of them, by weight; allocated; NULL without memory */
+struct topk_entry **topk_sorted(const struct topk_table *table, u32 *ret_count);
 
 #endif

@@ -26,7 +26,7 @@ struct parts {
 	struct source_trouble trouble[SOURCE_PARTS];
 	struct source_config config;
 	struct place *places;
-	u32 place_count;
+	u32 location_count;
 };
 
 static struct parts *partitioned_of(const struct source *source)
@@ -91,21 +91,21 @@ static void list_places(struct parts *p)
 	struct place *places;
 	struct source_cpu cpu;
 
-	p->place_count = 0;
+	p->location_count = 0;
 	for (u32 i = 0; i < p->source.parts; i++) {
 		struct source *part = p->part[i];
 
 		for (u32 k = 0; part->ops->cpu(part, k, &cpu) >= 0; k++) {
-			places = reallocarray(p->places, p->place_count + 1, sizeof(*places));
+			places = reallocarray(p->places, p->location_count + 1, sizeof(*places));
 			if (!places)
 				return;
 			p->places = places;
-			places[p->place_count++] =
+			places[p->location_count++] =
 				(struct place){ .cpu = cpu.cpu, .part = i, .index = k };
 		}
 	}
-	if (p->place_count)
-		qsort(p->places, p->place_count, sizeof(*p->places), compare_places);
+	if (p->location_count)
+		qsort(p->places, p->location_count, sizeof(*p->places), compare_places);
 }
 
 static int partitioned_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
@@ -115,7 +115,7 @@ static int partitioned_cpu(struct source *source, u32 index, struct source_cpu *
 
 	if (!index)
 		list_places(p);
-	if (index >= p->place_count)
+	if (index >= p->location_count)
 		return -ENOENT;
 	part = p->part[p->places[index].part];
 	return part->ops->cpu(part, p->places[index].index, ret_cpu);

@@ -10,7 +10,7 @@
 #include "engine/source-open.h"
 #include "util/log.h"
 
-static void tell_figures(const struct keep_restore *restore)
+static void log_counters(const struct keep_restore *restore)
 {
 	char records[64], version[64];
 	const char *const fields[] = { records, version, NULL };
@@ -36,7 +36,7 @@ static void tell_figures(const struct keep_restore *restore)
 
 static void tell_restored(const struct keep_restore *restore)
 {
-	tell_figures(restore);
+	log_counters(restore);
 	if (*restore->settings)
 		log_write(LOG_NOTICE, LOG_ID_RESUMED, NULL,
 			  "of the session \"machine\" goes on what the bus had set: %s",

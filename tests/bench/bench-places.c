@@ -36,7 +36,7 @@ struct zipf {
 struct contest {
 	struct zipf zipf;
 	u32 *counted[PROGRAMS];
-	struct traits_catalog catalog;
+	struct sample_class_catalog catalog;
 	struct sample_facts facts;
 	struct location_table *table[TABLES];
 	u64 evicted[TABLES];
@@ -215,17 +215,17 @@ static void report(const struct contest *c, u32 program, const char *when)
 
 static void contest(double exponent, u64 samples, u32 places, u32 capacity)
 {
-	u64 key = traits_key(SPE_HAS_EVENTS | SPE_HAS_OP, SPE_OP_LOAD_STORE, 0, 0, 0);
+	u64 key = sample_class_key(SPE_HAS_EVENTS | SPE_HAS_OP, SPE_OP_LOAD_STORE, 0, 0, 0);
 	struct contest c = { 0 };
 	u64 total = 0;
 
 	zipf_init(&c.zipf, places, exponent);
 	for (u32 i = 0; i < PROGRAMS; i++)
 		c.counted[i] = array(places, sizeof(*c.counted[i]));
-	if (traits_init(&c.catalog) < 0)
+	if (sample_class_init(&c.catalog) < 0)
 		exit(EXIT_FAILURE);
 	c.facts = (struct sample_facts){
-		.traits = traits_find(&c.catalog, 2, key, NULL),
+		.sample_class = sample_class_find(&c.catalog, 2, key, NULL),
 		.bucket = { HISTOGRAM_NONE, HISTOGRAM_NONE, HISTOGRAM_NONE },
 	};
 	for (u32 t = 0; t < TABLES; t++)
@@ -250,7 +250,7 @@ static void contest(double exponent, u64 samples, u32 places, u32 capacity)
 		       50 * (double)c.evicted[t] / (double)samples);
 		location_table_free(c.table[t]);
 	}
-	traits_deinit(&c.catalog);
+	sample_class_deinit(&c.catalog);
 	for (u32 i = 0; i < PROGRAMS; i++)
 		free(c.counted[i]);
 	zipf_deinit(&c.zipf);

@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 {
 	u64 wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000000, windows, early = 0;
 	const struct attributor_config attribution = { .live = true };
-	const struct profile_config config = { .windows = true };
+	const struct profile_config config = { .history = true };
 	struct soak s = { .pcs = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000, .now = 1 };
 	static struct records maker;
 

@@ -60,7 +60,7 @@ static const char *level_name(u32 i)
 	return spe_level_name((enum spe_level)i);
 }
 
-json_object *statistics_json(const struct figures *f, const char *backend)
+json_object *statistics_json(const struct counters *f, const char *backend)
 {
 	json_object *o = json_object_new_object();
 
@@ -69,9 +69,9 @@ json_object *statistics_json(const struct figures *f, const char *backend)
 	json_object_object_add(o, "simd", json_object_new_uint64(f->counts.simd));
 	json_object_object_add(o, "mispredicted", json_object_new_uint64(f->counts.mispredicted));
 	json_object_object_add(o, "remote",
-			       json_object_new_uint64(figures_origin(f, SPE_ORIGIN_REMOTE)));
-	add_counts(o, "operations", f->counts.kind, SPE_KINDS, figure_kind_name);
-	add_counts(o, "events", f->counts.event, FIGURE_EVENTS, event_name);
+			       json_object_new_uint64(counters_origin(f, SPE_ORIGIN_REMOTE)));
+	add_counts(o, "operations", f->counts.kind, SPE_KINDS, sample_kind_name);
+	add_counts(o, "events", f->counts.event, SAMPLE_EVENTS, event_name);
 	add_counts(o, "levels", f->counts.level, SPE_LEVELS, level_name);
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		add_latency(o, latencies[i].key, &f->latency[i]);

@@ -10,7 +10,7 @@
 #define STATISTICS_MODELLED "An emulated SPU: all but the number of samples is modelled."
 
 /** statistics_json() - as the daemon answers GetFigures; to be put */
-json_object *statistics_json(const struct figures *figures, const char *backend);
+json_object *statistics_json(const struct counters *figures, const char *backend);
 
 /** statistics_print() - @object is as of statistics_json(): counts, and of latencies mean and percentiles */
 void statistics_print(json_object *object);

@@ -287,7 +287,7 @@ static void sample(struct fixture *f, s32 tid, u32 count)
 
 static const struct view_header *settled(struct fixture *f)
 {
-	profile_settle(f->profile);
+	profile_flush(f->profile);
 	return profile_header(f->profile);
 }
 
@@ -295,7 +295,7 @@ static const struct view_header *settled(struct fixture *f)
 static void test_samples_wait(void **state)
 {
 	struct fixture *f = *state;
-	struct figures sum;
+	struct counters sum;
 	u32 index;
 
 	play(f, FIRST, USER);
@@ -339,7 +339,7 @@ static void test_no_answer(void **state)
 	f->attributor->wait_ms = UINT32_MAX;
 	play(f, FIRST + 1, USER);
 	sample(f, FIRST + 1, 2);
-	profile_wait_end(f->profile);
+	profile_finish_queued(f->profile);
 	assert_int_equal(settled(f)->records, WAITING + 7);
 }
 
@@ -353,7 +353,7 @@ static void event(struct fixture *f, struct task_event e)
 static void test_reported(void **state)
 {
 	struct fixture *f = *state;
-	struct figures sum;
+	struct counters sum;
 
 	play(f, FIRST, USER);
 	block(f, FIRST, "cgroup");
@@ -399,7 +399,7 @@ static void test_meanwhile(void **state)
 	assert_int_equal(settled(f)->records, 5);
 	assert_int_equal(settled(f)->unattributed, 0);
 	assert_int_not_equal(attributor_task_provisional(f->attributor, FIRST + 1), parent);
-	profile_wait_end(f->profile);
+	profile_finish_queued(f->profile);
 	assert_int_equal(settled(f)->records, WAITING + 5);
 	assert_int_equal(settled(f)->unattributed, 0);
 }

@@ -54,17 +54,17 @@ static u64 locked(const struct memory_ask *a, const struct memory_plan *p)
 static u64 tables(const struct memory_plan *p)
 {
 	const struct attributor *a = NULL;
-	u64 figures = sizeof(struct figures) + OWN, place, process, container;
+	u64 counters = sizeof(struct counters) + OWN, place, process, container;
 
-	place = 2 * 64 + sizeof(u32) + sizeof(u64) + sizeof(struct window_brief);
-	process = figures + figures / 25 + sizeof(struct process_tally) + sizeof(struct process) +
+	place = 2 * 64 + sizeof(u32) + sizeof(u64) + sizeof(struct history_row);
+	process = counters + counters / 25 + sizeof(struct process_tally) + sizeof(struct process) +
 		  sizeof(*a->stamp) + sizeof(*a->used) + sizeof(*a->since) + sizeof(u32) +
-		  sizeof(struct window_brief);
-	container = 3 * figures + sizeof(struct container_tally) +
-		    sizeof(struct figures *) + sizeof(struct container) + sizeof(u32) + 256;
-	return p->places * place + p->place_bytes / 4 * 5 + p->processes * process + p->map_bytes +
-	       p->containers * container + p->cgroup_bytes +
-	       p->threads * 32ULL + p->contexts * CONTEXTS * sizeof(struct context_count) +
+		  sizeof(struct history_row);
+	container = 3 * counters + sizeof(struct container_tally) + sizeof(struct counters *) +
+		    sizeof(struct container) + sizeof(u32) + 256;
+	return p->locations * place + p->location_bytes / 4 * 5 + p->processes * process +
+	       p->map_bytes + p->containers * container + p->cgroup_bytes + p->threads * 32ULL +
+	       p->contexts * CONTEXTS * sizeof(struct context_count) +
 	       p->lines * sizeof(struct hot_line) + p->pages * sizeof(struct hot_page);
 }
 
@@ -79,18 +79,18 @@ static void check_plan(const struct memory_ask *ask, const struct memory_plan *p
 	assert_row(sum == plan->bytes && sum <= ask->budget && plan->budget == ask->budget);
 	assert_row(locked(ask, plan) <= plan->share[MEMORY_RINGS] + plan->share[MEMORY_TASKS]);
 	assert_row(tables(plan) <= plan->share[MEMORY_TABLES]);
-	assert_row(plan->place_bytes >= plan->places * 96ULL);
+	assert_row(plan->location_bytes >= plan->locations * 96ULL);
 	assert_row(plan->names <= plan->share[MEMORY_NAMES]);
-	assert_row(plan->places >= 4096 && plan->processes >= 1024);
+	assert_row(plan->locations >= 4096 && plan->processes >= 1024);
 	assert_row(plan->map_bytes >= plan->processes * 384ULL);
 	/* Two copies of a checkpoint, and mappings in it that are bounded by that many bytes. */
 	assert_row(plan->saved_map_bytes >= plan->processes * 160ULL);
 	assert_row(plan->share[MEMORY_CHECKPOINT] >=
-		   2 * (plan->saved_map_bytes + plan->places * 57ULL + plan->processes * 128ULL +
+		   2 * (plan->saved_map_bytes + plan->locations * 57ULL + plan->processes * 128ULL +
 			plan->containers * 512ULL));
 	assert_row(plan->cgroup_bytes >= plan->containers * 256ULL);
 	assert_row(plan->containers >= 256 && plan->lines >= 128);
-	assert_row(!(plan->places & (plan->places - 1)));
+	assert_row(!(plan->locations & (plan->locations - 1)));
 	assert_row(plan->ring >= 64 * KIB && plan->ring <= 256 * KIB);
 	assert_row(plan->side_band >= 16 * KIB && plan->side_band <= 128 * KIB);
 	assert_row(plan->bpf >= 256 * KIB && plan->bpf <= MIB);
@@ -115,7 +115,8 @@ static void check_budgets(struct memory_ask ask)
 	}
 	/* With enough of it tables are larger than where nothing is said. */
 	if (ask.cpus <= 512)
-		assert_row(plan.places > 32768 && plan.processes > 8192 && plan.ring == 256 * KIB);
+		assert_row(plan.locations > 32768 && plan.processes > 8192 &&
+			   plan.ring == 256 * KIB);
 }
 
 static void test_plan(void **state)
@@ -153,7 +154,7 @@ static void test_documented(void **state)
 		u32 cpus;
 		u32 ring;
 		u32 side_band;
-		u32 places;
+		u32 locations;
 		u32 processes;
 		u32 containers;
 	} rows[] = {
@@ -174,7 +175,7 @@ static void test_documented(void **state)
 		ask = usual(rows[i].budget, rows[i].cpus);
 		assert_row(budget_plan(&ask, &plan, &least) == 0);
 		assert_row(plan.ring == rows[i].ring && plan.side_band == rows[i].side_band);
-		assert_row(plan.places == rows[i].places);
+		assert_row(plan.locations == rows[i].locations);
 		assert_row(plan.processes == rows[i].processes);
 		assert_row(plan.containers == rows[i].containers);
 	}
@@ -193,11 +194,11 @@ static void test_sessions(void **state)
 	(void)state;
 	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
 	budget_session(&plan, 0, false, &session);
-	assert_true(session.places < plan.places && session.processes == plan.processes);
-	assert_true(session.bytes > session.places * 180ULL + session.place_bytes +
-					    session.figures * 2144ULL);
+	assert_true(session.locations < plan.locations && session.processes == plan.processes);
+	assert_true(session.bytes > session.locations * 180ULL + session.location_bytes +
+					    session.counters * 2144ULL);
 	/* As Documentation/explanation/tables.md says: two fit the default. */
-	assert_true(!plan.figures && session.figures == 120);
+	assert_true(!plan.counters && session.counters == 120);
 	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
 	assert_true(own.bytes - session.bytes >= locked(&ask, &own) - locked(&ask, &plan) +
@@ -217,7 +218,7 @@ static void test_sessions(void **state)
 /* About @entries: plans change a little, and what is documented by then is out by little. */
 static void assert_pprof(u64 *left, u32 entries)
 {
-	struct pprof_room room;
+	struct pprof_limits room;
 
 	test_row("%llu bytes left", (unsigned long long)*left);
 	assert_row(budget_pprof(*left, &room));
@@ -232,7 +233,7 @@ static void test_pprof(void **state)
 {
 	struct memory_ask ask = usual(64 * MIB, 2);
 	struct memory_plan plan, session;
-	struct pprof_room room;
+	struct pprof_limits room;
 	u64 least, left;
 
 	(void)state;
@@ -279,11 +280,12 @@ static void test_workers(void **state __attribute__((unused)))
 		test_row("%u workers", workers);
 		assert_row(budget_plan(&ask, &plan, &least) == 0);
 		assert_row(plan.workers == workers && plan.bytes == ask.budget);
-		own = workers < 2 ? 0 :
-				    (workers + 1) * (budget_shard(plan.places, workers) * 266ULL +
-						     plan.processes * 2200ULL + 3 * MIB);
-		assert_row(plan.share[MEMORY_TABLES] >= plan.places * 300ULL +
-							plan.processes * 2880ULL + own);
+		own = workers < 2 ?
+			      0 :
+			      (workers + 1) * (budget_shard(plan.locations, workers) * 266ULL +
+					       plan.processes * 2200ULL + 3 * MIB);
+		assert_row(plan.share[MEMORY_TABLES] >=
+			   plan.locations * 300ULL + plan.processes * 2880ULL + own);
 		assert_row(workers == 1 || plan.processes < fewer.processes);
 		fewer = plan;
 	}

@@ -756,7 +756,7 @@ static u64 written_peak(struct fixture *f)
 static void test_room(void **state)
 {
 	static const struct {
-		struct pprof_room room;
+		struct pprof_limits room;
 		u32 least, most;
 	} cases[] = {
 		{ { 8192, 0 }, PLACES, PLACES },

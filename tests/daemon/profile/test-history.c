@@ -23,7 +23,7 @@ struct fixture {
 static int setup(void **state)
 {
 	const struct attributor_config attribution = { 0 };
-	const struct profile_config config = { .windows = true };
+	const struct profile_config config = { .history = true };
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
@@ -269,11 +269,11 @@ static void test_stopped(void **state)
 	u32 second;
 
 	/* Before there is a window, too. */
-	profile_skip(f->profile, 1000 * NS);
+	profile_skip_time(f->profile, 1000 * NS);
 	for (second = 1; second <= 99; second++)
 		for (u32 i = 0; i < TASKS; i++)
 			take(f, i, 0x1000, second, rate(i, second), 100);
-	profile_skip(f->profile, 3600 * NS);
+	profile_skip_time(f->profile, 3600 * NS);
 	for (; second <= 103; second++)
 		for (u32 i = 0; i < TASKS; i++)
 			take(f, i, 0x1000, second + 3600, rate(i, second), 100);
@@ -305,9 +305,9 @@ static void test_heaviest(void **state)
 	take(f, 0, 0x1000, 3, 0, 1);
 	see(f, VIEW_SPAN_10S, VIEW_FUNCTION, 3, &view);
 	assert_int_equal(view.header.records, all);
-	assert_int_equal(view.count, WINDOW_ROWS);
+	assert_int_equal(view.count, HISTORY_ROWS);
 	assert_int_equal(view.rows[0].samples, 20);
-	assert_true(view.rows[WINDOW_ROWS - 1].samples >= 20 - WINDOW_ROWS / (PLACES / 20));
+	assert_true(view.rows[HISTORY_ROWS - 1].samples >= 20 - HISTORY_ROWS / (PLACES / 20));
 	view_clear(&view);
 	assert_int_equal(profile_view(f->profile, f->symbols, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES,
 				      0, &view),
@@ -320,7 +320,7 @@ static void test_heaviest(void **state)
 static void test_nobody(void **state)
 {
 	/* One is the idle task's. */
-	const struct profile_config config = { .windows = true, .processes = TASKS + 1 };
+	const struct profile_config config = { .history = true, .processes = TASKS + 1 };
 	struct fixture *f = *state;
 	struct view view;
 
@@ -357,7 +357,7 @@ static void enter(struct fixture *f, enum task_event_type type, u32 second, cons
 static void test_containers_left(void **state)
 {
 	const struct attributor_config attribution = { .live = true, .containers = 4 };
-	const struct profile_config config = { .windows = true, .containers = 4 };
+	const struct profile_config config = { .history = true, .containers = 4 };
 	struct fixture *f = *state;
 	struct view view;
 	char path[32];
@@ -422,7 +422,7 @@ static void assert_bounded(struct fixture *f, enum view_span span, enum view_gro
  */
 static void test_gave_way(void **state)
 {
-	const struct profile_config config = { .windows = true, .locations = 8, .figures = 4 };
+	const struct profile_config config = { .history = true, .locations = 8, .counters = 4 };
 	struct fixture *f = *state;
 
 	profile_free(f->profile);
@@ -445,39 +445,41 @@ static void test_gave_way(void **state)
 }
 
 /* Of one sub-window, in which the place had come to @now; returns the row, or NULL. */
-static const struct window_brief *roll_place(struct windows *windows, bool anew,
-					     const struct window_brief *now)
+static const struct history_row *roll_place(struct history *history, bool restarted,
+					    const struct history_row *now)
 {
-	struct window_slot *open = windows_begin(windows, windows->start_ns + 2 * NS);
+	struct history_slot *open = history_begin(history, history->start_ns + 2 * NS);
 
-	windows_place(windows, open, 0, anew, now);
-	windows_end(windows, open);
-	return open->places ? &open->place[0] : NULL;
+	history_location(history, open, 0, restarted, now);
+	history_end(history, open);
+	return open->locations ? &open->place[0] : NULL;
 }
 
 static void test_anew(void **state)
 {
-	struct window_brief now = { .owner = 1, .place = 2, .samples = 10, .dram = 5, .weight = 50 };
-	const struct window_brief *row;
-	struct windows windows;
+	struct history_row now = { .owner = 1, .place = 2, .samples = 10, .dram = 5, .weight = 50 };
+	const struct history_row *row;
+	struct history history;
 
 	(void)state;
-	assert_int_equal(windows_init(&windows, 1, 1, 1), 0);
-	assert_false(windows_note(&windows, 1, NS));
-	row = roll_place(&windows, true, &now);
+	assert_int_equal(history_init(&history, 1, 1, 1), 0);
+	assert_false(history_note_window(&history, 1, NS));
+	row = roll_place(&history, true, &now);
 	assert_true(row && row->samples == 10 && row->dram == 5 && row->weight == 50);
 	/* It gave way and came again: all that it has is of this one. */
-	now = (struct window_brief){ .owner = 1, .place = 2, .samples = 12, .dram = 3, .weight = 60 };
-	row = roll_place(&windows, true, &now);
+	now = (struct history_row){
+		.owner = 1, .place = 2, .samples = 12, .dram = 3, .weight = 60
+	};
+	row = roll_place(&history, true, &now);
 	assert_true(row && row->samples == 12 && row->dram == 3 && row->weight == 60);
 	/* Some of its samples are told no more, and none has come. */
 	now.samples = 7;
 	now.dram = 1;
-	assert_null(roll_place(&windows, false, &now));
+	assert_null(roll_place(&history, false, &now));
 	now.samples = 9;
-	row = roll_place(&windows, false, &now);
+	row = roll_place(&history, false, &now);
 	assert_true(row && row->samples == 2 && !row->dram && !row->weight);
-	windows_deinit(&windows);
+	history_deinit(&history);
 }
 
 #define CONTAINERS 300
@@ -485,15 +487,15 @@ static void test_anew(void **state)
 /* Containers with their histograms; the lightest give way, and those that are others' now. */
 static void test_containers(void **state)
 {
-	struct figures now[CONTAINERS] = { 0 }, got;
-	const struct window_slot *slot;
-	struct windows windows;
+	struct counters now[CONTAINERS] = { 0 }, got;
+	const struct history_slot *slot;
+	struct history history;
 
 	(void)state;
-	assert_int_equal(windows_init(&windows, CONTAINERS, 1, 1), 0);
-	assert_false(windows_note(&windows, 1, NS));
+	assert_int_equal(history_init(&history, CONTAINERS, 1, 1), 0);
+	assert_false(history_note_window(&history, 1, NS));
 	for (u32 round = 1; round <= 5; round++) {
-		struct window_slot *open = windows_begin(&windows, 1 + 2 * round * NS);
+		struct history_slot *open = history_begin(&history, 1 + 2 * round * NS);
 
 		for (u32 i = 0; i < CONTAINERS; i++) {
 			struct histogram *h = &now[i].latency[PROFILE_ISSUE];
@@ -503,19 +505,19 @@ static void test_containers(void **state)
 			now[i].counts.simd += i;
 			h->bucket[histogram_bucket(i % 100)] += i + 1;
 			h->sum += (i + 1) * (i % 100);
-			windows_container(&windows, open, i, i == 299 ? round : 1, &now[i]);
+			history_container(&history, open, i, i == 299 ? round : 1, &now[i]);
 		}
-		windows_end(&windows, open);
+		history_end(&history, open);
 	}
-	slot = windows_sum(&windows, VIEW_SPAN_10S);
+	slot = history_sum(&history, VIEW_SPAN_10S);
 	assert_int_equal(slot->ns, 10 * NS);
-	assert_int_equal(slot->containers, WINDOW_ROWS);
+	assert_int_equal(slot->containers, HISTORY_ROWS);
 	for (u32 i = 0; i < slot->containers; i++) {
-		const struct window_container *c = &slot->container[i];
+		const struct history_container *c = &slot->container[i];
 		u32 rounds = c->index == 299 ? c->generation : 5;
 
-		assert_true(c->index >= CONTAINERS - WINDOW_ROWS - 4);
-		window_figures_get(&c->figures, &got);
+		assert_true(c->index >= CONTAINERS - HISTORY_ROWS - 4);
+		history_counters_get(&c->counters, &got);
 		/* Another one, each time: all that it has is of one sub-window. */
 		assert_int_equal(got.samples, rounds * (c->index + 1));
 		assert_int_equal(got.weight[UNIT_INSTRUCTIONS], 1000 * got.samples);
@@ -524,7 +526,7 @@ static void test_containers(void **state)
 		assert_int_equal(got.latency[PROFILE_ISSUE].sum, got.samples * (c->index % 100));
 		assert_true(got.latency[PROFILE_ISSUE].max >= c->index % 100);
 	}
-	windows_deinit(&windows);
+	history_deinit(&history);
 }
 
 static void test_without(void **state)

@@ -158,12 +158,12 @@ static void share(struct profile *profile, enum spe_program program, u64 midr, b
 
 static const struct hot_line *only_line(const struct fixture *f, u64 address)
 {
-	const struct hot_line *line = (struct hot_line *)heavy_next(&profile_lines(f->profile)->table,
-								    NULL);
+	const struct hot_line *line =
+		(struct hot_line *)topk_next(&profile_lines(f->profile)->table, NULL);
 
 	assert_non_null(line);
 	assert_int_equal(line->head.key[0], address / LINE_SIZE);
-	assert_null(heavy_next(&profile_lines(f->profile)->table, (struct heavy *)line));
+	assert_null(topk_next(&profile_lines(f->profile)->table, (struct topk_entry *)line));
 	return line;
 }
 
@@ -230,7 +230,7 @@ static struct line_sample access_of(u64 address, u32 cpu, u64 thread, bool store
 	return (struct line_sample){ .address = address,
 				     .owner = 1,
 				     .place = 0x1000 + address % LINE_SIZE,
-				     .place_owner = 1,
+				     .pc_owner = 1,
 				     .thread = thread,
 				     .cpu = cpu,
 				     .latency = 10,
@@ -254,17 +254,17 @@ static void test_sharing(void **state)
 		/* Who makes the words writes both of them. */
 		if (i < 4)
 			late = access_of(0x3000 + 8 * (i & 1), 0, 0, true);
-		assert_true(lines_want(&lines, moved.address, 1, moved.store, true));
+		assert_true(lines_admit(&lines, moved.address, 1, moved.store, true));
 		lines_add(&lines, &moved);
 		lines_add(&lines, &read);
 		lines_add(&lines, &late);
 	}
-	line = (struct hot_line *)heavy_find(&lines.table, 0x1000 / LINE_SIZE, 1);
+	line = (struct hot_line *)topk_find(&lines.table, 0x1000 / LINE_SIZE, 1);
 	assert_int_equal(line_sharing(line), LINE_PRIVATE);
 	assert_int_equal(line_cpus(line), 10);
-	line = (struct hot_line *)heavy_find(&lines.table, 0x2000 / LINE_SIZE, 1);
+	line = (struct hot_line *)topk_find(&lines.table, 0x2000 / LINE_SIZE, 1);
 	assert_int_equal(line_sharing(line), LINE_READ);
-	line = (struct hot_line *)heavy_find(&lines.table, 0x3000 / LINE_SIZE, 1);
+	line = (struct hot_line *)topk_find(&lines.table, 0x3000 / LINE_SIZE, 1);
 	assert_int_equal(line_sharing(line), LINE_FALSE);
 	assert_int_equal(line->samples, 1000);
 	assert_int_equal(line->latency_sum, 10000);
@@ -275,34 +275,34 @@ static void test_sharing(void **state)
 static void test_heavy(void **state)
 {
 	struct test_entry {
-		struct heavy head;
+		struct topk_entry head;
 		u64 count;
 	} *e;
-	struct heavy_table table;
-	struct heavy **sorted;
+	struct topk_table table;
+	struct topk_entry **sorted;
 	u32 count;
 
 	(void)state;
-	assert_int_equal(heavy_init(&table, sizeof(*e), 256), 0);
+	assert_int_equal(topk_init(&table, sizeof(*e), 256), 0);
 	for (u64 i = 0; i < 200000; i++) {
-		e = (struct test_entry *)heavy_add(&table, i & 1 ? i : i / 2 % 8 + 1000000, 5, 1);
+		e = (struct test_entry *)topk_add(&table, i & 1 ? i : i / 2 % 8 + 1000000, 5, 1);
 		e->count++;
 	}
-	sorted = heavy_sorted(&table, &count);
+	sorted = topk_sorted(&table, &count);
 	assert_non_null(sorted);
 	assert_int_equal(count, 256);
 	for (u32 i = 0; i < 8; i++) {
 		e = (struct test_entry *)sorted[i];
 		assert_in_range(e->head.key[0], 1000000, 1000007);
 		assert_int_equal(e->count, 12500);
-		assert_ptr_equal(heavy_find(&table, e->head.key[0], 5), e);
+		assert_ptr_equal(topk_find(&table, e->head.key[0], 5), e);
 	}
-	assert_null(heavy_find(&table, 1000000, 6));
+	assert_null(topk_find(&table, 1000000, 6));
 	assert_int_equal(table.evicted, 100000 + 8 - 256);
 	free(sorted);
-	heavy_clear(&table);
-	assert_null(heavy_next(&table, NULL));
-	heavy_deinit(&table);
+	topk_clear(&table);
+	assert_null(topk_next(&table, NULL));
+	topk_deinit(&table);
 }
 
 static void test_nodes(void **state)

@@ -22,7 +22,7 @@ static u64 random_next(void)
 }
 
 struct fixture {
-	struct traits_catalog catalog;
+	struct sample_class_catalog catalog;
 	u16 ids[TRAITS];
 };
 
@@ -32,14 +32,15 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	assert_int_equal(traits_init(&f->catalog), 0);
+	assert_int_equal(sample_class_init(&f->catalog), 0);
 	for (u32 i = 0; i < TRAITS; i++) {
 		u64 present = SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
 			      (i % 3 ? SPE_HAS_COUNTER(SPE_COUNTER_ISSUE) : 0) |
 			      (i % 5 ? SPE_HAS_COUNTER(SPE_COUNTER_TRANSLATION) : 0);
-		u64 key = traits_key(present, i & 1 ? SPE_OP_BRANCH : SPE_OP_LOAD_STORE, 0, 0, 0);
+		u64 key = sample_class_key(present, i & 1 ? SPE_OP_BRANCH : SPE_OP_LOAD_STORE, 0, 0,
+					   0);
 
-		f->ids[i] = traits_find(&f->catalog, i * 2, key, NULL);
+		f->ids[i] = sample_class_find(&f->catalog, i * 2, key, NULL);
 		assert_int_equal(f->ids[i], i + 1);
 	}
 	*state = f;
@@ -50,7 +51,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	traits_deinit(&f->catalog);
+	sample_class_deinit(&f->catalog);
 	free(f);
 	return 0;
 }
@@ -59,8 +60,8 @@ static int teardown(void **state)
 static struct sample_facts random_facts(struct fixture *f)
 {
 	u64 r = random_next();
-	struct sample_facts facts = { .traits = f->ids[r % TRAITS & (r & 0x10000 ? 3 : 63)] };
-	const struct traits *t = traits_of(&f->catalog, facts.traits);
+	struct sample_facts facts = { .sample_class = f->ids[r % TRAITS & (r & 0x10000 ? 3 : 63)] };
+	const struct sample_class *t = sample_class_of(&f->catalog, facts.sample_class);
 
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		u16 cycles = r & 0x700000 ? 20 : (u16)(r >> 16 * i >> 8 & 0xffff);
@@ -87,17 +88,18 @@ static unsigned int coarse(unsigned int bucket)
 
 #define INTERVAL 4096
 
-static void want_add(struct figures *want, const struct fixture *f, const struct sample_facts *facts)
+static void want_add(struct counters *want, const struct fixture *f,
+		     const struct sample_facts *facts)
 {
-	const struct traits *t = traits_of(&f->catalog, facts->traits);
-	u64 counts[FIGURE_COUNTS];
-	u8 ones[FIGURE_COUNTS];
+	const struct sample_class *t = sample_class_of(&f->catalog, facts->sample_class);
+	u64 counts[SAMPLE_COUNTS];
+	u8 ones[SAMPLE_COUNTS];
 
 	want->samples++;
 	want->weight[UNIT_INSTRUCTIONS] += INTERVAL + facts->excess;
 	memcpy(counts, &want->counts, sizeof(counts));
 	memcpy(ones, t->ones, sizeof(ones));
-	for (unsigned int i = 0; i < FIGURE_COUNTS; i++)
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
 		counts[i] += ones[i];
 	memcpy(&want->counts, counts, sizeof(counts));
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
@@ -124,12 +126,12 @@ static struct location *get(struct location_table *table, u64 place, u64 *evicte
 }
 
 static void assert_figures(const struct location_table *table, const struct location *entry,
-			   const struct figures *want)
+			   const struct counters *want)
 {
-	struct figure_counts counts;
-	struct figures got = { 0 };
+	struct sample_counts counts;
+	struct counters got = { 0 };
 
-	location_figures(table, entry, &got);
+	location_counters(table, entry, &got);
 	assert_int_equal(got.samples, want->samples);
 	assert_memory_equal(&got.counts, &want->counts, sizeof(got.counts));
 	assert_memory_equal(&got.latency[0], &want->latency[0], sizeof(got.latency[0]));
@@ -155,7 +157,7 @@ static u64 all_weight(struct location_table *table)
 /* Nothing evicted: each figure is exact, by millions too. */
 static void test_exact(void **state)
 {
-	static struct figures want[KEYS];
+	static struct counters want[KEYS];
 	struct fixture *f = *state;
 	struct location_table *table;
 	struct sample_facts facts;
@@ -191,7 +193,7 @@ static void test_exact(void **state)
 static void test_evicted(void **state)
 {
 	struct fixture *f = *state;
-	struct figures want[KEYS] = { 0 };
+	struct counters want[KEYS] = { 0 };
 	struct location_table *table;
 	struct sample_facts facts;
 	struct location *entry = NULL;
@@ -206,11 +208,11 @@ static void test_evicted(void **state)
 		before = evicted;
 		entry = get(table, key, &evicted);
 		if (evicted != before)
-			want[key] = (struct figures){ 0 };
+			want[key] = (struct counters){ 0 };
 		facts = random_facts(f);
-		facts.traits = f->ids[1 + i % 20];
+		facts.sample_class = f->ids[1 + i % 20];
 		for (unsigned int k = 0; k < PROFILE_LATENCIES; k++) {
-			u8 absent = traits_of(&f->catalog, facts.traits)->absent[k];
+			u8 absent = sample_class_of(&f->catalog, facts.sample_class)->absent[k];
 
 			facts.latency[k] = absent ? 0 : (u32)(i % 7 * k);
 			facts.bucket[k] = absent ?: (u8)histogram_bucket((u16)facts.latency[k]);
@@ -308,7 +310,7 @@ static void test_tail(void **state)
 static void test_rank(void **state)
 {
 	struct fixture *f = *state;
-	struct sample_facts facts = { .traits = f->ids[0] };
+	struct sample_facts facts = { .sample_class = f->ids[0] };
 	struct location_table *table;
 	u64 evicted = 0;
 
@@ -381,7 +383,7 @@ static u32 zipf(void)
 /* Feeds a stream; returns how many of the heaviest are there, with nine tenths of their samples. */
 static u32 stream(struct fixture *f, bool draw, u64 *ret_evicted)
 {
-	struct sample_facts facts = { .traits = f->ids[0] };
+	struct sample_facts facts = { .sample_class = f->ids[0] };
 	u64 counted[STREAM_TOP] = { 0 }, evicted = 0, samples = 0;
 	const u32 n = 1000000;
 	struct location_table *table;
@@ -428,7 +430,7 @@ static void test_heaviest(void **state)
 	assert_true(evicted < all_evicted);
 }
 
-#define MANY (TRAITS_MAX + 1000)
+#define MANY (SAMPLE_CLASS_MAX + 1000)
 
 /* More combinations than have numbers, at one place: they lose their events, and nothing else. */
 static void test_many(void **state)
@@ -436,34 +438,35 @@ static void test_many(void **state)
 	struct fixture *f = *state;
 	struct location_table *table;
 	struct sample_facts facts = { 0 };
-	struct figures got = { 0 };
+	struct counters got = { 0 };
 	u64 evicted = 0;
 	u32 others = 0;
 
 	assert_int_equal(location_table_new(1 << 12, &f->catalog, &table), 0);
 	for (u32 i = 0; i < MANY; i++) {
-		u64 key = traits_key(SPE_HAS_EVENTS | SPE_HAS_OP, SPE_OP_LOAD_STORE, i & 1, 0, 0);
-		u16 number = traits_find(&f->catalog, (u64)i << 32 | 1, key, NULL);
+		u64 key = sample_class_key(SPE_HAS_EVENTS | SPE_HAS_OP, SPE_OP_LOAD_STORE, i & 1, 0,
+					   0);
+		u16 number = sample_class_find(&f->catalog, (u64)i << 32 | 1, key, NULL);
 
-		facts.traits = number;
+		facts.sample_class = number;
 		others += !number;
 		if (!number) {
-			traits_fill((u64)i << 32 | 1, key, NULL, &f->catalog.at[0]);
-			facts.traits = traits_coarse(&f->catalog, &f->catalog.at[0]);
+			sample_class_fill((u64)i << 32 | 1, key, NULL, &f->catalog.at[0]);
+			facts.sample_class = sample_class_coarse(&f->catalog, &f->catalog.at[0]);
 		}
-		assert_int_not_equal(facts.traits, TRAITS_OTHERS);
+		assert_int_not_equal(facts.sample_class, SAMPLE_CLASS_OTHERS);
 		location_add(table, get(table, 1, &evicted), &facts);
 	}
-	assert_int_equal(others, MANY - (TRAITS_WHOLE - TRAITS));
+	assert_int_equal(others, MANY - (SAMPLE_CLASS_WHOLE - TRAITS));
 	assert_int_equal(table->untold, 0);
-	location_figures(table, get(table, 1, &evicted), &got);
+	location_counters(table, get(table, 1, &evicted), &got);
 	assert_int_equal(got.samples, MANY);
 	assert_int_equal(got.counts.kind[SPE_KIND_LOAD], (MANY + 1) / 2);
 	assert_int_equal(got.counts.kind[SPE_KIND_STORE], MANY / 2);
 	assert_int_equal(got.counts.level[SPE_LEVEL_UNKNOWN], MANY);
 	assert_in_range(got.counts.event[0], 300, MANY / 2);
-	traits_clear(&f->catalog);
-	assert_int_equal(traits_find(&f->catalog, 5, 7, NULL), 1);
+	sample_class_clear(&f->catalog);
+	assert_int_equal(sample_class_find(&f->catalog, 5, 7, NULL), 1);
 	location_table_free(table);
 }
 

@@ -84,7 +84,7 @@ static int setup(void **state)
 {
 	static const char *const cgroups[TASKS] = { "/lxc/web", "/lxc/web", "/lxc/db", NULL };
 	const struct attributor_config attribution = { 0 };
-	const struct profile_config config = { .windows = true };
+	const struct profile_config config = { .history = true };
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
@@ -121,25 +121,26 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int sum_of(struct fixture *f, enum view_span span, const struct profile_wanted *wanted,
-		  struct figures *ret)
+static int sum_of(struct fixture *f, enum view_span span, const struct profile_query *wanted,
+		  struct counters *ret)
 {
-	return profile_sum(f->profile, f->symbols, false, span, SECONDS * NS, wanted, ret);
+	return profile_query_counters(f->profile, f->symbols, false, span, SECONDS * NS, wanted,
+				      ret);
 }
 
-static struct figures sum(struct fixture *f, const struct profile_wanted *wanted)
+static struct counters sum(struct fixture *f, const struct profile_query *wanted)
 {
-	struct figures figures;
+	struct counters counters;
 
-	assert_int_equal(sum_of(f, VIEW_SPAN_START, wanted, &figures), 0);
-	return figures;
+	assert_int_equal(sum_of(f, VIEW_SPAN_START, wanted, &counters), 0);
+	return counters;
 }
 
 /* All that a row shows of them. */
-static void assert_row_is(const struct view_row *row, const struct figures *f)
+static void assert_row_is(const struct view_row *row, const struct counters *f)
 {
 	assert_row(row->samples == f->samples);
-	assert_row(row->memory == figures_memory(f));
+	assert_row(row->memory == counters_memory(f));
 	assert_row(row->loads == f->counts.kind[SPE_KIND_LOAD]);
 	assert_row(row->latency_sum == f->latency[PROFILE_TOTAL].sum);
 	assert_row(row->issue_sum == f->latency[PROFILE_ISSUE].sum);
@@ -155,9 +156,9 @@ static void assert_row_is(const struct view_row *row, const struct figures *f)
 	}
 }
 
-static struct profile_wanted wanted_of(const struct view_row *row, enum view_group group)
+static struct profile_query wanted_of(const struct view_row *row, enum view_group group)
 {
-	struct profile_wanted wanted = { .container = row->container };
+	struct profile_query wanted = { .container = row->container };
 
 	if (group == VIEW_CONTAINER)
 		return wanted;
@@ -186,13 +187,13 @@ static void test_rows(void **state)
 				 0);
 		for (u32 i = 0; i < view.count; i++) {
 			const struct view_row *row = &view.rows[i];
-			struct profile_wanted wanted = wanted_of(row, groups[g]);
-			struct figures figures = sum(f, &wanted);
+			struct profile_query wanted = wanted_of(row, groups[g]);
+			struct counters counters = sum(f, &wanted);
 
 			test_row("%s of %d: %.60s", view_group_name(groups[g]), row->pid,
 				 row->function);
-			assert_row(profile_wanted_group(&wanted) == groups[g]);
-			assert_row_is(row, &figures);
+			assert_row(profile_query_group(&wanted) == groups[g]);
+			assert_row_is(row, &counters);
 		}
 		rows += view.count;
 		view_clear(&view);
@@ -204,13 +205,13 @@ static void test_rows(void **state)
 /* By some of its fields it is the sum of all that have them. */
 static void test_sums(void **state)
 {
-	const struct profile_wanted all = { 0 }, web = { .container = "web" },
-				    path = { .container = "/lxc/web" },
-				    works = { .process = "work" },
-				    in_web = { .container = "web", .process = "work" },
-				    library = { .binary = "/lib/shared" },
-				    of_web = { .container = "/lxc/web", .binary = "/lib/shared" },
-				    eleven = { .pid = 11, .pid_given = true };
+	const struct profile_query all = { 0 }, web = { .container = "web" },
+				   path = { .container = "/lxc/web" },
+				   works = { .process = "work" },
+				   in_web = { .container = "web", .process = "work" },
+				   library = { .binary = "/lib/shared" },
+				   of_web = { .container = "/lxc/web", .binary = "/lib/shared" },
+				   eleven = { .pid = 11, .pid_given = true };
 	struct fixture *f = *state;
 
 	/* Seven of each task, and as many more as its number, each second. */
@@ -234,7 +235,7 @@ static void test_none(void **state)
 {
 	struct fixture *f = *state;
 	u32 asked = 0;
-	const struct profile_wanted none[] = {
+	const struct profile_query none[] = {
 		{ .container = "we" },
 		{ .container = "/lxc" },
 		{ .process = "main", .pid = 11, .pid_given = true },
@@ -245,12 +246,12 @@ static void test_none(void **state)
 		{ .container = "/lxc/web", .admits = is_db, .ctx = &asked },
 		{ .container = "-", .admits = is_db, .ctx = &asked },
 	};
-	const struct profile_wanted db = { .container = "db", .admits = is_db, .ctx = &asked };
-	struct figures figures;
+	const struct profile_query db = { .container = "db", .admits = is_db, .ctx = &asked };
+	struct counters counters;
 
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
 		test_row("%zu", i);
-		assert_row(sum_of(f, VIEW_SPAN_START, &none[i], &figures) == -ENOENT);
+		assert_row(sum_of(f, VIEW_SPAN_START, &none[i], &counters) == -ENOENT);
 	}
 	assert_int_equal(sum(f, &db).samples, SECONDS * 9);
 	assert_true(asked > 0);
@@ -259,34 +260,33 @@ static void test_none(void **state)
 /* Of a window, what is kept of it. */
 static void test_window(void **state)
 {
-	const struct profile_wanted all = { 0 }, web = { .container = "web" },
-				    none = { .container = "none" },
-				    main = { .process = "main" },
-				    library = { .binary = "/lib/shared" };
+	const struct profile_query all = { 0 }, web = { .container = "web" },
+				   none = { .container = "none" }, main = { .process = "main" },
+				   library = { .binary = "/lib/shared" };
 	struct fixture *f = *state;
-	struct figures figures;
+	struct counters counters;
 	struct view view;
 
 	assert_int_equal(profile_span_view(f->profile, f->symbols, false, VIEW_SPAN_10S,
 					   VIEW_CONTAINER, VIEW_SORT_SAMPLES, 0, SECONDS * NS,
 					   &view),
 			 0);
-	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &all, &figures), 0);
-	assert_int_equal(figures.samples, view.header.records);
-	assert_true(figures.samples < SECONDS * (5 * 7 + 10) / 2);
+	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &all, &counters), 0);
+	assert_int_equal(counters.samples, view.header.records);
+	assert_true(counters.samples < SECONDS * (5 * 7 + 10) / 2);
 	for (u32 i = 0; i < view.count; i++) {
-		const struct profile_wanted row = { .container = view.rows[i].container };
+		const struct profile_query row = { .container = view.rows[i].container };
 
 		test_row("%s", row.container);
-		assert_row(sum_of(f, VIEW_SPAN_10S, &row, &figures) == 0);
-		assert_row_is(&view.rows[i], &figures);
+		assert_row(sum_of(f, VIEW_SPAN_10S, &row, &counters) == 0);
+		assert_row_is(&view.rows[i], &counters);
 	}
 	assert_int_equal(view.count, 3);
 	view_clear(&view);
-	assert_int_equal(sum_of(f, VIEW_SPAN_1M, &web, &figures), 0);
-	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &none, &figures), -ENOENT);
-	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &main, &figures), -EOPNOTSUPP);
-	assert_int_equal(sum_of(f, VIEW_SPAN_10M, &library, &figures), -EOPNOTSUPP);
+	assert_int_equal(sum_of(f, VIEW_SPAN_1M, &web, &counters), 0);
+	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &none, &counters), -ENOENT);
+	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &main, &counters), -EOPNOTSUPP);
+	assert_int_equal(sum_of(f, VIEW_SPAN_10M, &library, &counters), -EOPNOTSUPP);
 }
 
 int main(void)

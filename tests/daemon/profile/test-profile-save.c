@@ -297,7 +297,7 @@ static void pair_init(struct pair *pair, bool little)
 						       .containers = little ? 4 : 64 };
 	const struct profile_config profile = { .locations = little ? 16 : 32768,
 						.contexts = little ? 16 : 256,
-						.windows = true,
+						.history = true,
 						.lines = little ? 8 : 8192,
 						.pages = little ? 8 : 8192 };
 

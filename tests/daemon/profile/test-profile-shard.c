@@ -50,7 +50,7 @@ static void tell(struct attributor *a, u8 type, s32 pid, const char *name)
 static int setup(void **state)
 {
 	const struct attributor_config attribution = { 0 };
-	struct profile_config config = { .windows = true };
+	struct profile_config config = { .history = true };
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
@@ -141,7 +141,7 @@ static void merge(struct fixture *f, u32 shard)
 	f->shard[SHARDS] = full;
 }
 
-static void assert_figures(const struct figures *a, const struct figures *b)
+static void assert_figures(const struct counters *a, const struct counters *b)
 {
 	assert_row(a->samples == b->samples);
 	assert_row(!memcmp(a->weight, b->weight, sizeof(a->weight)));
@@ -171,13 +171,13 @@ static void assert_places(struct fixture *f)
 	u32 count = 0, others = 0;
 
 	while ((l = location_table_next(f->whole->locations, l))) {
-		struct figures a = { 0 }, b = { 0 };
+		struct counters a = { 0 }, b = { 0 };
 
 		test_row("place 0x%llx", (unsigned long long)l->place);
 		other = find_location(f->merged, l);
 		assert_row(other != NULL);
-		location_figures(f->whole->locations, l, &a);
-		location_figures(f->merged->locations, other, &b);
+		location_counters(f->whole->locations, l, &a);
+		location_counters(f->merged->locations, other, &b);
 		assert_figures(&a, &b);
 		assert_row(location_weight(f->whole->locations, l) ==
 			   location_weight(f->merged->locations, other));
@@ -191,7 +191,7 @@ static void assert_places(struct fixture *f)
 
 static void assert_processes(struct fixture *f)
 {
-	struct figures a, b;
+	struct counters a, b;
 	u32 there = 0;
 
 	for (u32 i = 0; i < profile_process_room(f->whole); i++) {
@@ -236,19 +236,19 @@ static void assert_machine(struct fixture *f)
 	assert_memory_equal(f->whole->levels, f->merged->levels, sizeof(f->whole->levels));
 }
 
-static void assert_hot(const struct heavy_table *a, const struct heavy_table *b)
+static void assert_hot(const struct topk_table *a, const struct topk_table *b)
 {
-	struct heavy *e = NULL, *other;
+	struct topk_entry *e = NULL, *other;
 	u32 count = 0;
 
-	while ((e = heavy_next(a, e))) {
-		other = heavy_find(b, e->key[0], e->key[1]);
+	while ((e = topk_next(a, e))) {
+		other = topk_find(b, e->key[0], e->key[1]);
 		test_row("0x%llx", (unsigned long long)e->key[0]);
 		assert_row(other && !memcmp(e, other, a->size));
 		count++;
 	}
 	assert_true(count > 3);
-	for (e = NULL; (e = heavy_next(b, e));)
+	for (e = NULL; (e = topk_next(b, e));)
 		count--;
 	assert_int_equal(count, 0);
 }
@@ -256,15 +256,15 @@ static void assert_hot(const struct heavy_table *a, const struct heavy_table *b)
 static void assert_spans(struct fixture *f, u64 now)
 {
 	for (unsigned int span = VIEW_SPAN_START + 1; span < VIEW_SPANS; span++) {
-		const struct window_slot *a = profile_span(f->whole, span, now);
-		const struct window_slot *b = profile_span(f->merged, span, now);
+		const struct history_slot *a = profile_history(f->whole, span, now);
+		const struct history_slot *b = profile_history(f->merged, span, now);
 
 		test_row("%s", view_span_name(span));
 		assert_row(a->ns == b->ns && a->ns);
-		assert_row(a->processes == b->processes && a->places == b->places);
+		assert_row(a->processes == b->processes && a->locations == b->locations);
 		assert_row(!memcmp(&a->machine, &b->machine, sizeof(a->machine)));
-		assert_row(!memcmp(&a->container[0].figures, &b->container[0].figures,
-				   sizeof(a->container[0].figures)));
+		assert_row(!memcmp(&a->container[0].counters, &b->container[0].counters,
+				   sizeof(a->container[0].counters)));
 		for (u32 i = 0; i < a->processes; i++) {
 			u32 k = 0;
 
@@ -293,9 +293,9 @@ static void feed(struct fixture *f, u32 n, u8 *records, size_t size)
 	};
 
 	/* What has ended ends before what is behind it is counted, as the worker has it. */
-	for (u32 i = 0; i < SHARDS && windows_due(&f->merged->windows, window.end_ns - 1); i++)
+	for (u32 i = 0; i < SHARDS && history_due(&f->merged->history, window.end_ns - 1); i++)
 		merge(f, i);
-	profile_pass(f->merged, window.end_ns - 1);
+	profile_advance_history(f->merged, window.end_ns - 1);
 	profile_window(f->whole, &window);
 	profile_window(f->shard[cpu % SHARDS], &window);
 	if (n % ROUND == 0)
@@ -312,8 +312,8 @@ static void feed_all(struct fixture *f)
 		feed(f, n, records, sizeof(records));
 	for (u32 i = 0; i < SHARDS; i++)
 		merge(f, i);
-	profile_settle(f->whole);
-	profile_settle(f->merged);
+	profile_flush(f->whole);
+	profile_flush(f->merged);
 	assert_machine(f);
 	assert_processes(f);
 	assert_places(f);
@@ -350,7 +350,7 @@ static void test_crowded(void **state)
 		if (n % (8 * ROUND) == 0 || n == WINDOWS - 1)
 			profile_merge(whole, shard, NULL);
 	}
-	profile_settle(whole);
+	profile_flush(whole);
 	while ((l = location_table_next(whole->locations, l))) {
 		samples += location_samples(whole->locations, l);
 		weight += location_weight(whole->locations, l);
@@ -368,7 +368,7 @@ static u64 weight_of_places(struct profile *p)
 	struct location *l = NULL;
 	u64 weight = 0;
 
-	profile_settle(p);
+	profile_flush(p);
 	while ((l = location_table_next(p->locations, l)))
 		weight += location_weight(p->locations, l);
 	return weight + p->header.evicted_weight;
@@ -431,20 +431,20 @@ static void test_in_order(void **state)
 static void test_generations(void **state)
 {
 	struct fixture *f = *state;
-	struct figures five = { .samples = 5 }, three = { .samples = 3 };
+	struct counters five = { .samples = 5 }, three = { .samples = 3 };
 	struct process_tally now = { .generation = 7, .sum = &five };
 	struct process_tally before = { .generation = 6, .sum = &three };
 
 	profile_merge_process(f->merged, 1, &now);
 	profile_merge_process(f->merged, 1, &before);
 	profile_merge_process(f->merged, 1, &now);
-	profile_settle(f->merged);
+	profile_flush(f->merged);
 	assert_true(profile_process_room(f->merged) > 1);
 	assert_int_equal(f->merged->processes[1].sum->samples, 10);
 	assert_int_equal(profile_machine(f->merged)->samples, 13);
 	now.generation = 8;
 	profile_merge_process(f->merged, 1, &now);
-	profile_settle(f->merged);
+	profile_flush(f->merged);
 	assert_int_equal(f->merged->processes[1].sum->samples, 5);
 	assert_int_equal(profile_machine(f->merged)->samples, 18);
 }
@@ -519,7 +519,7 @@ static void stir(struct crowd *c, u32 n)
 	tell(a, TASK_FORK, (s32)(1000 + n), NULL);
 	tell(a, TASK_COMM, (s32)(10 + n % TASKS), n % 2 ? "one" : "other");
 	attribute_write_end(seat);
-	profile_settle(c->f->merged);
+	profile_flush(c->f->merged);
 	attribute_read_end(seat);
 }
 
@@ -550,7 +550,7 @@ static void test_crowd(void **state)
 		pthread_join(thread[i], NULL);
 	for (u32 i = 0; i < SHARDS; i++)
 		crowd_merge(&c, i);
-	profile_settle(f->merged);
+	profile_flush(f->merged);
 	assert_int_equal(profile_header(f->merged)->records, SHARDS * ROUNDS * RECORDS);
 	assert_int_equal(profile_machine(f->merged)->samples, SHARDS * ROUNDS * RECORDS);
 	assert_true(attribute_lock_longest_ns(c.share) > 0);

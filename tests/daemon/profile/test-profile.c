@@ -198,7 +198,7 @@ static void take_kinds(struct profile *profile, s32 tid, u32 interval, u8 unit)
 				});
 }
 
-static void assert_kinds(const struct figures *f, u64 windows)
+static void assert_kinds(const struct counters *f, u64 windows)
 {
 	assert_int_equal(f->samples, 4 * windows);
 	for (unsigned int i = 0; i < SPE_KIND_NONE; i++)
@@ -207,7 +207,7 @@ static void assert_kinds(const struct figures *f, u64 windows)
 	assert_int_equal(f->counts.event[2], 2 * windows);
 	assert_int_equal(f->counts.mispredicted, windows);
 	assert_int_equal(f->counts.level[SPE_LEVEL_L1], 2 * windows);
-	assert_int_equal(figures_origin(f, SPE_ORIGIN_REMOTE), windows);
+	assert_int_equal(counters_origin(f, SPE_ORIGIN_REMOTE), windows);
 	assert_int_equal(f->latency[PROFILE_TOTAL].count, 4 * windows);
 	assert_int_equal(f->latency[PROFILE_TOTAL].sum, 400 * windows);
 	assert_int_equal(f->latency[PROFILE_ISSUE].max, 10);
@@ -222,7 +222,7 @@ static void assert_kinds(const struct figures *f, u64 windows)
 static void test_figures(void **state)
 {
 	struct fixture *f = *state;
-	struct figures process;
+	struct counters process;
 	u64 by_process = 0, by_container = 0;
 
 	for (s32 tid = 1; tid <= 2; tid++)
@@ -233,7 +233,7 @@ static void test_figures(void **state)
 	for (s32 i = 0; i < WINDOWS; i++)
 		take_kinds(f->profile, 1 + (i & 1), 1024 + (i & 1), UNIT_MICRO_OPS + (i & 1));
 	take_kinds(f->profile, -1, 0, UNIT_UNKNOWN);
-	profile_settle(f->profile);
+	profile_flush(f->profile);
 
 	assert_kinds(profile_machine(f->profile), WINDOWS + 1);
 	assert_kinds(profile_unattributed(f->profile), 1);
@@ -279,7 +279,7 @@ static void test_metrics_unknown(void **state)
 static void test_intervals(void **state)
 {
 	struct fixture *f = *state;
-	struct figures process;
+	struct counters process;
 	u32 found = 0;
 
 	for (s32 tid = 1; tid <= 2; tid++)
@@ -293,7 +293,7 @@ static void test_intervals(void **state)
 		if (i % 4 == 0)
 			take_kinds(f->profile, 2, 4096, UNIT_INSTRUCTIONS);
 	}
-	profile_settle(f->profile);
+	profile_flush(f->profile);
 	assert_int_equal(profile_machine(f->profile)->samples, 5 * WINDOWS);
 	assert_int_equal(profile_machine(f->profile)->weight[UNIT_INSTRUCTIONS], 2 * 4096 * WINDOWS);
 	for (u32 i = 0; i < profile_process_room(f->profile); i++) {

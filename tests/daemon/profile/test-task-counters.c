@@ -121,11 +121,11 @@ static struct profile *profile_by(const struct memory_plan *plan, struct attribu
 
 static u32 processes_of(const struct profile *p)
 {
-	struct figures figures;
+	struct counters counters;
 	u32 n = 0;
 
 	for (u32 i = 0; i < profile_process_room(p); i++)
-		n += profile_process(p, i, &figures);
+		n += profile_process(p, i, &counters);
 	return n;
 }
 
@@ -144,30 +144,30 @@ static void test_bound(void **state)
 	struct memory_plan session, plan = usual_plan(&session);
 	struct attributor *a = attributor_full(&plan);
 	struct profile *whole = profile_by(&plan, a, NULL), *p = profile_by(&session, a, NULL);
-	struct figures figures, same;
+	struct counters counters, same;
 
 	(void)state;
 	feed(whole, 4);
 	feed(p, 4);
-	profile_settle(whole);
-	profile_settle(p);
+	profile_flush(whole);
+	profile_flush(p);
 	assert_true(processes_of(whole) > PROCESSES / 2);
-	assert_in_range(processes_of(p), session.figures / 4, session.figures / 2);
-	assert_true(p->room.used[TALLY_PROCESS] <= session.figures / 2 &&
-		    p->room.used[TALLY_GONE] <= session.figures / 4 + 1 &&
-		    p->room.used[TALLY_CONTAINER] <= session.figures / 4 + 1);
+	assert_in_range(processes_of(p), session.counters / 4, session.counters / 2);
+	assert_true(p->room.used[TALLY_PROCESS] <= session.counters / 2 &&
+		    p->room.used[TALLY_EXITED] <= session.counters / 4 + 1 &&
+		    p->room.used[TALLY_CONTAINER] <= session.counters / 4 + 1);
 	assert_true(profile_machine(p)->samples == profile_machine(whole)->samples &&
 		    profile_machine(p)->samples == 4 * PROCESSES);
 	assert_int_equal(containers_sum(p), 4 * PROCESSES);
 	for (s32 i = 0; i < 8; i++) {
 		u32 index = attributor_task(a, i + 10);
 
-		assert_true(profile_process(p, index, &figures) &&
+		assert_true(profile_process(p, index, &counters) &&
 			    profile_process(whole, index, &same));
-		assert_true(figures.samples > 100 && figures.samples == same.samples);
+		assert_true(counters.samples > 100 && counters.samples == same.samples);
 	}
 	profile_reset(p);
-	assert_true(!p->room.used[TALLY_PROCESS] && !p->room.used[TALLY_GONE]);
+	assert_true(!p->room.used[TALLY_PROCESS] && !p->room.used[TALLY_EXITED]);
 	profile_free(p);
 	profile_free(whole);
 	attributor_free(a);
@@ -179,8 +179,9 @@ static void test_merged(void **state)
 	struct memory_plan session, plan = usual_plan(&session);
 	struct attributor *a = attributor_full(&plan);
 	struct profile *whole = profile_by(&session, a, NULL), *shard;
-	const struct profile_config config = { .whole = whole, .figures = session.figures,
-					       .locations = session.places };
+	const struct profile_config config = { .whole = whole,
+					       .counters = session.counters,
+					       .locations = session.locations };
 
 	(void)state;
 	assert_int_equal(profile_new(&config, a, &shard), 0);
@@ -189,10 +190,10 @@ static void test_merged(void **state)
 		profile_merge(whole, shard, NULL);
 		assert_int_equal(shard->room.used[TALLY_PROCESS], 0);
 	}
-	profile_settle(whole);
+	profile_flush(whole);
 	assert_int_equal(profile_machine(whole)->samples, 3 * PROCESSES);
 	assert_int_equal(containers_sum(whole), 3 * PROCESSES);
-	assert_true(whole->room.used[TALLY_PROCESS] <= session.figures / 2);
+	assert_true(whole->room.used[TALLY_PROCESS] <= session.counters / 2);
 	profile_free(shard);
 	profile_free(whole);
 	attributor_free(a);
@@ -211,7 +212,7 @@ static u64 grown_by(const struct memory_plan *plan, struct attributor *a, const 
 		assert_int_equal(filter_new(expression, &filter, &error), 0);
 	p = profile_by(plan, a, filter);
 	feed(p, 8);
-	profile_settle(p);
+	profile_flush(p);
 	grown = resident() - before;
 	*ret_processes = processes_of(p);
 	profile_free(p);
@@ -245,7 +246,7 @@ static void test_resident(void **state)
 		assert_true(grown <= session.bytes);
 		/* 90 are more than it has room for: most of them stay. */
 		if (!i)
-			assert_in_range(processes, session.figures / 3, session.figures / 2);
+			assert_in_range(processes, session.counters / 3, session.counters / 2);
 	}
 	attributor_free(a);
 }
